@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// The virtual clock and the event queue. Time is integer nanoseconds. Events of one instant run in the order of
+// (time, stage, sequence of insertion); everything of one instant is done before the CPUs dispatch (see cpu/cpu.h).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+namespace offhook::hostsim {
+
+using Ns = std::int64_t;
+inline constexpr Ns kNever = std::numeric_limits<Ns>::max();
+
+class Cpu;
+
+/// Something that happens at a time. The object outlives its pending event.
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual void fire(Ns now) = 0;
+};
+
+class Engine {
+ public:
+  Engine();
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Ns now() const;
+  /// Fire `event` at `when` (>= now). Several pending events may share one Event object. O(log n), no allocation in
+  /// the steady state.
+  void at(Ns when, Event& event);
+  /// Run every instant before `horizon`; the clock then stands at `horizon`. May be called again with a later one.
+  void run_until(Ns horizon);
+  /// Make run_until return after the instant under way.
+  void stop();
+  /// Instants and events handled so far, for benchmarks.
+  std::uint64_t events_handled() const;
+
+ private:
+  friend class Cpu;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace offhook::hostsim
