@@ -10,10 +10,14 @@
 // instants of virtual time while the CPU time in between can be preempted, stolen or throttled.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "driver/core/event_log.h"
 #include "hostsim/engine/engine.h"
 
 namespace offhook::hostsim {
@@ -51,6 +55,42 @@ class CpuObserver {
   enum class Kind : std::uint8_t { kStart, kResume, kPreempt, kFinish, kMiss, kThrottle, kReplenish };
   virtual ~CpuObserver() = default;
   virtual void on_event(Ns time, EntityId entity, Kind kind) = 0;
+};
+
+using Policy = std::variant<FixedPriority, EarliestDeadline, ConstantBandwidth, Slot, Rez>;
+
+class Cpu {
+ public:
+  explicit Cpu(Engine& engine, int index = 0);
+  ~Cpu();
+  Cpu(const Cpu&) = delete;
+  Cpu& operator=(const Cpu&) = delete;
+
+  /// Entities are declared before the engine first runs; declaration order breaks ties (S2).
+  EntityId add_interrupt(InterruptSpec spec, Program& program);
+  EntityId add_dpc(DpcSpec spec, Program& program);
+  /// @param deadline relative to the release; kNever: none.
+  EntityId add_thread(std::string name, Policy policy, Program& program, Ns deadline = kNever);
+
+  /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).
+  void release(EntityId entity);
+  /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
+  /// @throws std::invalid_argument naming the reservation when it cannot be admitted (X > Y, sum over 100 %).
+  void set_policy(EntityId thread, Policy policy);
+
+  std::uint32_t unfinished_jobs(EntityId entity) const;
+  Ns cpu_time(EntityId entity) const;   ///< up to now
+  EntityId running() const;             ///< kNoEntity when idle
+  std::string_view name(EntityId entity) const;
+  std::size_t entities() const;
+
+  void set_observer(CpuObserver* observer);
+  /// RUN, IDLE and FINISH events go here; may be null.
+  void set_log(oh_event_log* log);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace offhook::hostsim

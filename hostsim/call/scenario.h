@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// Everything that decides one simulated call, as plain data. Same scenario, same bytes. src/config reads it from TOML.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/core/driver.h"
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+enum class ContextKind { kInterrupt, kDpc, kThread, kReservation };
+
+struct ContextScenario {
+  ContextKind kind = ContextKind::kInterrupt;
+  int priority = 24;               ///< kThread; and of a kReservation thread before its reservation begins
+  int background_priority = 8;     ///< kReservation, standard form: priority outside the slots
+  int x_ticks = 2;                 ///< kReservation: X of every Y
+  int y_ticks = 8;
+  bool strict = false;             ///< true: modified Rialto/NT, never outside its slots; false: standard Rialto/NT
+  double slot_phase = -1;          ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
+};
+
+/// The machine: every constant with its source stands in traces/hosts/*.toml.
+struct HostScenario {
+  std::string name = "nt2000-p2-450";
+  int tick_hz = 1024;              ///< clock interrupt: 1024 (RTC) or 1000
+  Ns clock_isr_ns = 0;             ///< cost of one clock interrupt
+  Ns dispatch_ns = 0;              ///< cost of a context switch (charged to the DPC that readies the thread)
+  Ns quantum_ns = 0;               ///< of normal threads, 0: none
+  double clock_ppm = 0;            ///< card's crystal against the host's clock
+};
+
+struct LoadScenario {
+  bool spinner = false;            ///< a thread of normal priority that never blocks
+  int spinner_priority = 8;
+  bool timer_callback = false;     ///< 1 ms multimedia timer, callback at priority 31
+};
+
+enum class PumpKind { kReal, kCostProfile };
+
+struct LineScenario {              ///< levels in dBm0, see hostsim/line
+  double loss_db = 10;             ///< end to end
+  double near_echo_db = 12;        ///< hybrid return loss, near end (transhybrid loss)
+  double far_echo_db = 30;
+  double delay_ms = 10;            ///< one way
+  double noise_dbm0 = -60;
+  double impulse_rate_hz = 0;
+  double impulse_dbm0 = -20;
+  double frequency_offset_hz = 0;
+  double clock_ppm = 0;            ///< far end's sample clock against the near end's
+  std::string codec = "mu-law";    ///< "none", "a-law", "mu-law"
+  std::string channel = "flat";    ///< "flat", "v56bis-1" ...: see hostsim/line
+};
+
+struct Scenario {
+  std::string name = "call";
+  std::uint64_t seed = 1;
+  ContextScenario context;
+  HostScenario host;
+  LoadScenario load;
+  LineScenario line;
+  PumpKind pump = PumpKind::kReal;
+  std::string cost_profile = "pentium2-450-vendor";   ///< traces/profiles/NAME.toml: cost of ISR and service by phase
+  bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
+  oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
+  std::uint32_t transmit_lead_samples = 204;
+  std::vector<std::uint32_t> block_plan = {105, 105, 90};   ///< once connected
+  std::uint64_t bytes = 200'000;
+  double time_limit_s = 600;        ///< of virtual time
+  bool dial = true;                 ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
+};
+
+}  // namespace offhook::hostsim
