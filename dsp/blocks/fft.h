@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The one FFT interface: complex, power-of-two lengths, memory from the caller. oh_fft_radix2() is our own freestanding
+ * radix-2 transform; oh_fft_fftw() (dsp/fftw, only with -DOFFHOOK_FFTW=ON, which makes the build GPL) is FFTW behind
+ * the same contract. A user takes the ops as a parameter and knows neither.
+ */
+#ifndef OFFHOOK_DSP_BLOCKS_FFT_H
+#define OFFHOOK_DSP_BLOCKS_FFT_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct oh_complex {
+  float re, im;
+};
+
+enum { OH_FFT_MAX = 65536 };
+
+struct oh_fft_ops {
+  const char* name;
+  /** @return bytes of memory, aligned to 64, for transforms of n points; 0 unless n is a power of two, 1 to OH_FFT_MAX
+   */
+  size_t (*size)(size_t n);
+  /** Not real-time: fills tables. @return 0 or -EINVAL */
+  int (*init)(void* self, size_t n);
+  /** X[k] = sum over t of x[t] exp(-2 pi i k t / n). @param x [n] @param out [n], may be x. Real-time: O(n log n). */
+  void (*forward)(const void* self, const struct oh_complex* x, struct oh_complex* out);
+  /** x[t] = 1/n sum over k of X[k] exp(+2 pi i k t / n): undoes forward. */
+  void (*inverse)(const void* self, const struct oh_complex* x, struct oh_complex* out);
+  /** Gives back what init took outside its memory; may be NULL. */
+  void (*release)(void* self);
+};
+
+const struct oh_fft_ops* oh_fft_radix2(void);
+const struct oh_fft_ops* oh_fft_fftw(void); /**< only in builds with OFFHOOK_FFTW */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
