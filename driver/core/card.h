@@ -22,22 +22,22 @@ enum { OH_RING_SAMPLES = 512 };
 struct oh_card_ops {
   /** Quiet the interrupt.  @return position at which the latest block ended (the receive position when it was raised).
    * After coalesced interrupts this covers all of them. */
-  uint64_t (*acknowledge)(void *self);
-  uint64_t (*rx_position)(void *self);   /**< samples captured so far */
-  uint64_t (*tx_position)(void *self);   /**< samples played so far */
+  uint64_t (*acknowledge)(void* self);
+  uint64_t (*rx_position)(void* self); /**< samples captured so far */
+  uint64_t (*tx_position)(void* self); /**< samples played so far */
   /** Length of the blocks after the one under way, 1 to OH_RING_SAMPLES / 2.  @return 0 or -EINVAL */
-  int (*set_block)(void *self, uint32_t samples);
+  int (*set_block)(void* self, uint32_t samples);
   /** The driver has queued transmit samples up to this position (exclusive), or read received ones up to it: what the
    * card compares with to count underruns and overruns. */
-  void (*tx_written)(void *self, uint64_t position);
-  void (*rx_read)(void *self, uint64_t position);
+  void (*tx_written)(void* self, uint64_t position);
+  void (*rx_read)(void* self, uint64_t position);
 };
 
 struct oh_card {
-  const struct oh_card_ops *ops;
-  void *self;
-  const int16_t *rx_ring;   /**< [OH_RING_SAMPLES] */
-  int16_t *tx_ring;         /**< [OH_RING_SAMPLES] */
+  const struct oh_card_ops* ops;
+  void* self;
+  const int16_t* rx_ring; /**< [OH_RING_SAMPLES] */
+  int16_t* tx_ring;       /**< [OH_RING_SAMPLES] */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "driver/core/driver.h"
+
+#ifndef EINVAL
+#define EINVAL 22 /* Linux; no OS header here */
+#endif
+
+enum { CHUNK_MAX = OH_RING_SAMPLES / 2 };
+
+static uint64_t card_rx_position(const struct oh_driver* driver) {
+  return driver->config.card.ops->rx_position(driver->config.card.self);
+}
+
+static uint64_t card_tx_position(const struct oh_driver* driver) {
+  return driver->config.card.ops->tx_position(driver->config.card.self);
+}
+
+static void record(const struct oh_driver* driver, enum oh_event_kind kind, uint64_t argument) {
+  const struct oh_driver_config* config = &driver->config;
+  if (config->log == NULL) return;
+  oh_event_log_write(config->log, config->now_ns(config->clock), kind, config->id,
+                     argument > UINT32_MAX ? UINT32_MAX : (uint32_t)argument);
+}
+
+/* The ring holds position p in slot p % 512; a run of samples lies in at most two pieces. */
+static void copy_from_ring(int16_t* out, const int16_t* ring, uint64_t position, uint32_t n) {
+  const uint32_t slot = (uint32_t)(position % OH_RING_SAMPLES);
+  const uint32_t first = n < OH_RING_SAMPLES - slot ? n : OH_RING_SAMPLES - slot;
+  __builtin_memcpy(out, ring + slot, first * sizeof *out);
+  __builtin_memcpy(out + first, ring, (n - first) * sizeof *out);
+}
+
+static void copy_to_ring(int16_t* ring, uint64_t position, const int16_t* in, uint32_t n) {
+  const uint32_t slot = (uint32_t)(position % OH_RING_SAMPLES);
+  const uint32_t first = n < OH_RING_SAMPLES - slot ? n : OH_RING_SAMPLES - slot;
+  __builtin_memcpy(ring + slot, in, first * sizeof *in);
+  __builtin_memcpy(ring, in + first, (n - first) * sizeof *in);
+}
+
+static int plan_is_valid(const uint32_t* samples, uint32_t length, uint32_t transmit_lead_samples) {
+  if (samples == NULL || length == 0 || length > OH_BLOCK_PLAN_MAX) return 0;
+  for (uint32_t i = 0; i < length; ++i) {
+    if (samples[i] == 0 || samples[i] > OH_RING_SAMPLES / 2 || samples[i] > transmit_lead_samples) return 0;
+  }
+  return 1;
+}
+
+int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config) {
+  const struct oh_card* card = &config->card;
+  if (card->ops == NULL || card->rx_ring == NULL || card->tx_ring == NULL || config->pump.ops == NULL ||
+      config->context.request_service == NULL || (config->log != NULL && config->now_ns == NULL) ||
+      config->transmit_lead_samples > OH_RING_SAMPLES ||
+      !plan_is_valid(config->block_plan, config->block_plan_length, config->transmit_lead_samples)) {
+    return -EINVAL;
+  }
+  __builtin_memset(driver, 0, sizeof *driver);
+  driver->config = *config;
+  driver->plan_length = config->block_plan_length;
+  __builtin_memcpy(driver->plan, config->block_plan, sizeof driver->plan);
+  driver->plan_next = 1 % driver->plan_length;
+
+  driver->rx_read = card_rx_position(driver);
+  driver->boundary = driver->rx_read;
+  driver->tx_next = card_tx_position(driver);
+  for (uint32_t i = 0; i < config->transmit_lead_samples; ++i) {
+    card->tx_ring[(driver->tx_next + i) % OH_RING_SAMPLES] = 0;
+  }
+  driver->tx_next += config->transmit_lead_samples;
+  card->ops->tx_written(card->self, driver->tx_next);
+  return card->ops->set_block(card->self, driver->plan[0]);
+}
+
+int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, uint32_t length) {
+  if (!plan_is_valid(samples, length, driver->config.transmit_lead_samples)) return -EINVAL;
+  const struct oh_card* card = &driver->config.card;
+  const int error = card->ops->set_block(card->self, samples[0]);
+  if (error != 0) return error;
+
+  /* Odd: an isr that comes now keeps its old plan and looks again at the next interrupt. */
+  const uint32_t sequence = driver->plan_sequence;
+  __atomic_store_n(&driver->plan_sequence, sequence + 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < length; ++i) __atomic_store_n(&driver->new_plan[i], samples[i], __ATOMIC_RELAXED);
+  __atomic_store_n(&driver->new_plan_length, length, __ATOMIC_RELAXED);
+  __atomic_store_n(&driver->plan_sequence, sequence + 2, __ATOMIC_RELEASE);
+  return 0;
+}
+
+/* Take over a newly published plan, in one try. The first of its lengths was programmed by oh_driver_set_block_plan. */
+static void adopt_plan(struct oh_driver* driver) {
+  const uint32_t sequence = __atomic_load_n(&driver->plan_sequence, __ATOMIC_ACQUIRE);
+  if (sequence == driver->plan_adopted || (sequence & 1) != 0) return;
+  uint32_t plan[OH_BLOCK_PLAN_MAX];
+  for (uint32_t i = 0; i < OH_BLOCK_PLAN_MAX; ++i) plan[i] = __atomic_load_n(&driver->new_plan[i], __ATOMIC_RELAXED);
+  const uint32_t length = __atomic_load_n(&driver->new_plan_length, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  if (__atomic_load_n(&driver->plan_sequence, __ATOMIC_RELAXED) != sequence) return;
+  __builtin_memcpy(driver->plan, plan, sizeof plan);
+  driver->plan_length = length;
+  driver->plan_next = 1 % length;
+  driver->plan_adopted = sequence;
+}
+
+void oh_driver_isr(struct oh_driver* driver) {
+  const struct oh_driver_config* config = &driver->config;
+  const uint64_t interrupts = driver->counters.interrupts + 1;
+  __atomic_store_n(&driver->counters.interrupts, interrupts, __ATOMIC_RELAXED);
+  record(driver, OH_EV_ISR_ENTER, interrupts);
+
+  const uint64_t end = config->card.ops->acknowledge(config->card.self);
+  const uint64_t head = driver->owed_head;
+  const uint64_t owed = head - __atomic_load_n(&driver->owed_tail, __ATOMIC_ACQUIRE);
+  /* When the queue is full the boundary stays, and a later interrupt's block covers this one too. */
+  if (end > driver->boundary && owed < OH_OWED_MAX) {
+    __atomic_store_n(&driver->owed_end[head % OH_OWED_MAX], end, __ATOMIC_RELAXED);
+    __atomic_store_n(&driver->owed_head, head + 1, __ATOMIC_RELEASE);
+    driver->boundary = end;
+  }
+
+  adopt_plan(driver);
+  config->card.ops->set_block(config->card.self, driver->plan[driver->plan_next]);
+  driver->plan_next = (driver->plan_next + 1) % driver->plan_length;
+
+  record(driver, OH_EV_SERVICE_REQUEST, oh_driver_owed(driver));
+  config->context.request_service(config->context.self);
+  record(driver, OH_EV_ISR_EXIT, 0);
+}
+
+/* The next n received samples are gone: tell the pump, and leave the matching transmit positions as they are. Their
+ * time is past: at a lead of at most one ring, output for a sample that has left the receive ring has been played. */
+static void fill_in(struct oh_driver* driver, uint64_t n) {
+  const struct oh_pump* pump = &driver->config.pump;
+  pump->ops->fill_in(pump->self, (size_t)n);
+  driver->rx_read += n;
+  driver->tx_next += n;
+  driver->counters.samples_filled_in += n;
+  record(driver, OH_EV_FILL_IN, n);
+}
+
+uint32_t oh_driver_service_begin(struct oh_driver* driver) {
+  const struct oh_driver_config* config = &driver->config;
+  const uint64_t head = __atomic_load_n(&driver->owed_head, __ATOMIC_ACQUIRE);
+  uint64_t tail = driver->owed_tail;
+  while (tail != head) {
+    const uint64_t end = __atomic_load_n(&driver->owed_end[tail % OH_OWED_MAX], __ATOMIC_RELAXED);
+    if (end > driver->rx_read) {
+      const uint64_t left = end - driver->rx_read;
+      uint32_t n = left < CHUNK_MAX ? (uint32_t)left : CHUNK_MAX;
+      /* Copy first, look afterwards at how far the card has come: what it may have overwritten meanwhile is not used.
+       */
+      copy_from_ring(driver->rx, config->card.rx_ring, driver->rx_read, n);
+      __atomic_thread_fence(__ATOMIC_ACQUIRE);
+      const uint64_t captured = card_rx_position(driver);
+      const uint64_t oldest = captured > OH_RING_SAMPLES ? captured - OH_RING_SAMPLES : 0;
+      const uint64_t gone = oldest > driver->rx_read ? oldest - driver->rx_read : 0;
+      if (gone >= n) {
+        fill_in(driver, gone < left ? gone : left);
+      } else {
+        if (gone > 0) fill_in(driver, gone);
+        const int16_t* rx = driver->rx + gone;
+        n -= (uint32_t)gone;
+        driver->rx_read += n;
+        driver->chunk_samples = n;
+        driver->chunk_ends_block = driver->rx_read == end;
+        if (driver->chunk_ends_block) __atomic_store_n(&driver->owed_tail, tail + 1, __ATOMIC_RELEASE);
+        config->card.ops->rx_read(config->card.self, driver->rx_read);
+        record(driver, OH_EV_SERVICE_BEGIN, n);
+        config->pump.ops->process(config->pump.self, rx, driver->tx, n);
+        return n;
+      }
+    }
+    if (end <= driver->rx_read) {
+      driver->block_late = 0;
+      __atomic_store_n(&driver->owed_tail, ++tail, __ATOMIC_RELEASE);
+      config->card.ops->rx_read(config->card.self, driver->rx_read);
+    }
+  }
+  return 0;
+}
+
+void oh_driver_service_output(struct oh_driver* driver) {
+  const struct oh_driver_config* config = &driver->config;
+  const uint32_t n = driver->chunk_samples;
+  const uint64_t played = card_tx_position(driver);
+  const uint64_t behind = played > driver->tx_next ? played - driver->tx_next : 0;
+  const uint32_t late = behind < n ? (uint32_t)behind : n;
+  copy_to_ring(config->card.tx_ring, driver->tx_next + late, driver->tx + late, n - late);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  driver->tx_next += n;
+  config->card.ops->tx_written(config->card.self, driver->tx_next);
+
+  driver->counters.samples_late += late;
+  if (late > 0) driver->block_late = 1;
+  record(driver, OH_EV_OUTPUT_READY, late);
+}
+
+int oh_driver_service_end(struct oh_driver* driver) {
+  struct oh_driver_counters* counters = &driver->counters;
+  counters->samples_served += driver->chunk_samples;
+  if (driver->chunk_ends_block) {
+    counters->blocks_served += 1;
+    counters->blocks_late += driver->block_late != 0;
+    driver->block_late = 0;
+  }
+  counters->pending_last = oh_driver_pending(driver);
+  if (counters->pending_last > counters->pending_max) counters->pending_max = counters->pending_last;
+  record(driver, OH_EV_SERVICE_END, counters->pending_last);
+  if (!driver->chunk_ends_block) return 1;
+  return driver->config.policy == OH_SERVICE_DRAIN_ALL && oh_driver_owed(driver) > 0;
+}
+
+uint32_t oh_driver_service(struct oh_driver* driver) {
+  const uint64_t before = driver->counters.blocks_served;
+  do {
+    if (oh_driver_service_begin(driver) == 0) break;
+    oh_driver_service_output(driver);
+  } while (oh_driver_service_end(driver));
+  return (uint32_t)(driver->counters.blocks_served - before);
+}
+
+uint32_t oh_driver_owed(const struct oh_driver* driver) {
+  const uint64_t tail = __atomic_load_n(&driver->owed_tail, __ATOMIC_ACQUIRE);
+  return (uint32_t)(__atomic_load_n(&driver->owed_head, __ATOMIC_ACQUIRE) - tail);
+}
+
+uint32_t oh_driver_pending(const struct oh_driver* driver) {
+  return (uint32_t)(card_rx_position(driver) - driver->rx_read);
+}

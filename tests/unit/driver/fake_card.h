@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//
+// A card whose clock the test turns by hand, and a pump that keeps what it was given. The line sends a counter, so that
+// every sample tells its own position; the far end keeps all that the codec played.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "driver/core/driver.h"
+
+namespace offhook::test {
+
+/// Sample at position p of the line: not zero for a long time, never the same within a ring.
+inline std::int16_t line_sample(std::uint64_t position) {
+  return static_cast<std::int16_t>(1 + position % 32003);
+}
+
+struct FakeCard {
+  std::int16_t rx_ring[OH_RING_SAMPLES] = {};
+  std::int16_t tx_ring[OH_RING_SAMPLES] = {};
+  std::uint64_t position = 0;  ///< captured and played so far
+  std::uint64_t block_start = 0;
+  std::uint32_t block = 0;  ///< under way; 0: not started
+  std::uint32_t latched = 1;
+  std::uint64_t latest_end = 0;  ///< of the newest finished block
+  std::uint64_t acknowledged = 0;
+  std::uint64_t tx_written = 0;
+  std::uint64_t rx_read = 0;
+  std::uint64_t overrun = 0;
+  std::uint64_t underrun = 0;
+  std::vector<std::uint32_t> blocks;  ///< lengths of the finished blocks
+  std::vector<std::int16_t> played;   ///< by position
+
+  oh_card card() {
+    static const oh_card_ops ops = {
+        [](void* self) { return static_cast<FakeCard*>(self)->latest_end; },
+        [](void* self) { return static_cast<FakeCard*>(self)->position; },
+        [](void* self) { return static_cast<FakeCard*>(self)->position; },
+        [](void* self, std::uint32_t samples) {
+          static_cast<FakeCard*>(self)->latched = samples;
+          return 0;
+        },
+        [](void* self, std::uint64_t p) { static_cast<FakeCard*>(self)->tx_written = p; },
+        [](void* self, std::uint64_t p) { static_cast<FakeCard*>(self)->rx_read = p; },
+    };
+    return {&ops, this, rx_ring, tx_ring};
+  }
+
+  /// Samples until the block under way ends.
+  std::uint64_t to_boundary() {
+    if (block == 0) block = latched;
+    return block_start + block - position;
+  }
+
+  /// n samples pass. @return true when a block ended (at the last of them at the latest: n <= to_boundary()).
+  bool advance(std::uint64_t n) {
+    (void)to_boundary();
+    for (; n > 0; --n, ++position) {
+      if (position >= rx_read + OH_RING_SAMPLES) ++overrun;
+      if (position >= tx_written) ++underrun;
+      played.push_back(tx_ring[position % OH_RING_SAMPLES]);
+      rx_ring[position % OH_RING_SAMPLES] = line_sample(position);
+    }
+    if (position < block_start + block) return false;
+    blocks.push_back(block);
+    block_start = latest_end = position;
+    block = latched;
+    return true;
+  }
+};
+
+/// Echoes what it receives and checks the contract: every sample once and in order, or reported as lost.
+struct EchoPump {
+  std::uint64_t clock = 0;  ///< samples processed plus filled in
+  std::uint64_t filled_in = 0;
+  std::uint64_t wrong = 0;         ///< samples that were not those of their position
+  std::vector<std::size_t> calls;  ///< lengths of process()
+
+  oh_pump pump() {
+    static const oh_pump_ops ops = {
+        "echo",
+        nullptr,
+        nullptr,
+        [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+          auto* pump = static_cast<EchoPump*>(self);
+          for (std::size_t i = 0; i < n; ++i) {
+            if (rx[i] != line_sample(pump->clock + i)) ++pump->wrong;
+            tx[i] = rx[i];
+          }
+          pump->clock += n;
+          pump->calls.push_back(n);
+        },
+        [](void* self, std::size_t n) {
+          auto* pump = static_cast<EchoPump*>(self);
+          pump->clock += n;
+          pump->filled_in += n;
+        },
+        nullptr,
+        nullptr,
+    };
+    return {&ops, this};
+  }
+};
+
+/// Counts requests; the test serves them when it likes.
+struct ManualContext {
+  std::uint64_t requests = 0;
+  oh_context context() {
+    return {[](void* self) { ++static_cast<ManualContext*>(self)->requests; }, this};
+  }
+};
+
+}  // namespace offhook::test
