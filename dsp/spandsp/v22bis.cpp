@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/spandsp/v22bis.h"
+
+#define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
+#include <spandsp.h>
+
+#include <cerrno>
+#include <climits>
+#include <cmath>
+#include <new>
+
+namespace offhook {
+namespace {
+
+constexpr uint32_t kRateHz = 8000;
+constexpr uint32_t ms(uint32_t t) {
+  return t * kRateHz / 1000;
+}
+
+// V.25 4.3: silent for 1.8 to 2.5 s after the line was taken, then the tone. spandsp puts 0.2 s of silence before it,
+// sends 2.6 s of tone (3.3 +- 0.7 s asked for), and its modem starts with the 75 ms of silence of V.25 4.4.
+constexpr uint32_t kAnswerSilence = ms(1700);
+// V.25 3.10: the tone is over when it was absent for 75 +- 20 ms.
+constexpr uint32_t kToneAbsent = ms(75);
+constexpr uint32_t kToneTimeout = ms(60000);  // an unanswered call
+// spandsp's tx_power comes out this much too high: it scales by 1.6 (not a power) and by the peak, not by the mean.
+constexpr float kTxPowerExcessDb = 1.6f;
+
+// What spandsp's band filter takes from a modem's signal before the level meter, measured with its own transmitter in
+// both bands (v22bis_rx_signal_power adds 6.34).
+constexpr float kBandLossDb = 7.4f;
+
+// Recovery. A far end that drops its carrier on purpose stays away until it heard us go; a gap in its samples is
+// shorter.
+constexpr uint32_t kCarrierGone = ms(100);    // data mode: this long 10 dB below the usual level
+constexpr uint32_t kFarQuiet = ms(60);        // the far end has gone silent as well
+constexpr uint32_t kAnswererQuiet = ms(300);  // silence that the caller cannot miss
+constexpr uint32_t kTrainTimeout = ms(6000);  // training takes 1.8 s and two round trips
+constexpr uint32_t kGiveUp = ms(40000);       // without data mode: the call has failed
+constexpr float kLost = 0.1f;                 // -10 dB, as a power
+// Mean squared distance to the nearest point that tells a lost receiver. 16 points two apart: noise 17 dB below the
+// signal (mean power 10) gives 0.2, no relation to the grid 0.67. Four points: they are 4.5 apart.
+constexpr float kLostError16 = 0.45f;
+constexpr float kLostError4 = 2.5f;
+constexpr uint32_t kLostSymbols = 300;  // half a second at 600 baud
+constexpr uint32_t kFloorWindow = ms(100);
+constexpr uint32_t kLevelWindow = ms(1000);
+
+enum class Stage : uint8_t { kSilence, kAnswerTone, kListen, kQuiet, kTrain, kData, kFailed };
+
+struct Modem {
+  oh_pump_config config;
+  int bit_rate;
+  Stage stage;
+  uint32_t in_stage;      // samples in this stage
+  uint32_t without_data;  // samples since data mode, or since the tone
+  uint32_t absent;        // samples that tone or carrier has been missing
+  bool tone_heard;
+  float tone_dbm0;
+  int32_t window_peak, floor;  // meter reading with the far end silent: least peak of any window
+  float level;                 // meter reading in data mode, averaged over a second
+  float error;                 // squared distance to the constellation, averaged over 64 symbols
+  uint32_t error_symbols;      // symbols for which it has been too high
+  bool carrier_down;           // spandsp restarted itself
+  uint64_t samples, filled_in, bits_sent, bits_received;
+  uint32_t retrains;
+  modem_connect_tones_tx_state_t tone_tx;
+  modem_connect_tones_rx_state_t tone_rx;
+  v22bis_state_t v22bis;
+};
+
+bool answers(const Modem& m) {
+  return m.config.role == OH_PUMP_ANSWER;
+}
+
+void enter(Modem& m, Stage stage) {
+  m.stage = stage;
+  m.in_stage = 0;
+  m.absent = 0;
+}
+
+// spandsp's receiver as a level meter in the band of the far end: below the carrier-on power it does no more.
+void meter_only(Modem& m) {
+  m.v22bis.rx.carrier_on_power = INT32_MAX;
+}
+
+void set_carrier_power(Modem& m, float reading) {
+  m.v22bis.rx.carrier_on_power = int32_t(std::fmin(reading * 1.8f, 1e9f));
+  m.v22bis.rx.carrier_off_power = int32_t(std::fmin(reading / 1.8f, 1e9f));
+}
+
+// Go silent until the far end is, then train.
+void recover(Modem& m) {
+  ++m.retrains;
+  v22bis_restart(&m.v22bis, m.bit_rate);
+  meter_only(m);
+  m.error_symbols = 0;
+  enter(m, Stage::kQuiet);
+}
+
+void begin_data(Modem& m) {
+  m.v22bis.rx.carrier_off_power = 0;  // the carrier is ours to watch: spandsp would restart in a 30 ms gap
+  m.level = float(m.v22bis.rx.rx_power.reading);
+  m.error = 0;
+  m.error_symbols = 0;
+  m.without_data = 0;
+  enter(m, Stage::kData);
+}
+
+int get_bit(void* user) {
+  Modem& m = *static_cast<Modem*>(user);
+  if (m.stage != Stage::kData) return 1;
+  ++m.bits_sent;
+  return m.config.port.get_bit(m.config.port.user) & 1;
+}
+
+void put_bit(void* user, int bit) {
+  Modem& m = *static_cast<Modem*>(user);
+  if (m.stage != Stage::kData || bit < 0) return;
+  ++m.bits_received;
+  m.config.port.put_bit(m.config.port.user, bit);
+}
+
+void on_status(void* user, int status) {
+  if (status == SIG_STATUS_CARRIER_DOWN) static_cast<Modem*>(user)->carrier_down = true;
+}
+
+void on_tone(void* user, int tone, int level, int) {
+  Modem& m = *static_cast<Modem*>(user);
+  if (tone == MODEM_CONNECT_TONES_NONE) return;
+  m.tone_heard = true;
+  m.tone_dbm0 = float(level);
+}
+
+void on_symbol(void* user, const complexf_t* z, const complexf_t* target, int) {
+  Modem& m = *static_cast<Modem*>(user);
+  if (!z || !target) return;  // a timing report
+  if (m.config.observer.symbol) m.config.observer.symbol(m.config.observer.user, z->re, z->im);
+  if (m.stage != Stage::kData) return;
+  const float re = z->re - target->re, im = z->im - target->im;
+  m.error += (re * re + im * im - m.error) * (1.0f / 64);
+  const float limit = m.v22bis.rx.sixteen_way_decisions ? kLostError16 : kLostError4;
+  m.error_symbols = m.error < limit ? 0 : m.error_symbols + 1;
+}
+
+int16_t transmit(Modem& m) {
+  int16_t tx = 0;
+  v22bis_tx(&m.v22bis, &tx, 1);
+  return tx;
+}
+
+void measure_floor(Modem& m, int16_t rx) {
+  v22bis_rx(&m.v22bis, &rx, 1);
+  if (m.v22bis.rx.rx_power.reading > m.window_peak) m.window_peak = m.v22bis.rx.rx_power.reading;
+  if (m.in_stage % kFloorWindow == 0) {
+    if (m.window_peak < m.floor) m.floor = m.window_peak;
+    m.window_peak = 0;
+  }
+}
+
+// One sample in, one out: what each stage does with it and which stage comes next.
+int16_t step(Modem& m, int16_t rx) {
+  ++m.samples;
+  ++m.in_stage;
+  int16_t tx = 0;
+  switch (m.stage) {
+    case Stage::kSilence:
+      if (m.in_stage == kAnswerSilence) enter(m, Stage::kAnswerTone);
+      break;
+    case Stage::kAnswerTone:
+      measure_floor(m, rx);
+      if (modem_connect_tones_tx(&m.tone_tx, &tx, 1) == 0) {
+        v22bis_restart(&m.v22bis, m.bit_rate);
+        // Noise must not look like the caller, who will be silent for another 0.6 s and the round trip.
+        set_carrier_power(m, std::fmax(float(m.v22bis.rx.carrier_off_power) * 1.8f, float(m.floor) * 2.2f));
+        enter(m, Stage::kTrain);
+      }
+      break;
+    case Stage::kListen:
+      modem_connect_tones_rx(&m.tone_rx, &rx, 1);
+      m.absent = m.tone_rx.tone_on ? 0 : m.absent + 1;
+      if (m.tone_heard && m.absent >= kToneAbsent) {
+        v22bis_rx_signal_cutoff(&m.v22bis, std::fmax(m.tone_dbm0 - 10.0f, -45.5f));
+        enter(m, Stage::kTrain);
+      } else if (m.in_stage >= kToneTimeout) {
+        enter(m, Stage::kFailed);
+      }
+      break;
+    case Stage::kQuiet:
+      v22bis_rx(&m.v22bis, &rx, 1);
+      m.absent = float(m.v22bis.rx.rx_power.reading) < m.level * kLost ? m.absent + 1 : 0;
+      if (m.absent >= kFarQuiet && m.in_stage >= (answers(m) ? kAnswererQuiet : 0)) {
+        set_carrier_power(m, m.level * kLost);
+        enter(m, Stage::kTrain);
+      } else if (++m.without_data >= kGiveUp) {
+        enter(m, Stage::kFailed);
+      }
+      break;
+    case Stage::kTrain:
+      v22bis_rx(&m.v22bis, &rx, 1);
+      tx = transmit(m);
+      if (m.v22bis.rx.training == V22BIS_RX_TRAINING_STAGE_NORMAL_OPERATION &&
+          m.v22bis.tx.training == V22BIS_TX_TRAINING_STAGE_NORMAL_OPERATION) {
+        begin_data(m);
+      } else if (++m.without_data >= kGiveUp) {
+        enter(m, Stage::kFailed);
+      } else if (m.carrier_down || m.in_stage >= kTrainTimeout) {
+        m.carrier_down = false;
+        recover(m);
+      }
+      break;
+    case Stage::kData: {
+      v22bis_rx(&m.v22bis, &rx, 1);
+      tx = transmit(m);
+      const float reading = float(m.v22bis.rx.rx_power.reading);
+      if (reading < m.level * kLost) {
+        ++m.absent;
+      } else {
+        m.absent = 0;
+        m.level += (reading - m.level) / float(m.in_stage < kLevelWindow ? m.in_stage : kLevelWindow);
+      }
+      // The last: spandsp took noise for the far end's S1 and began a retrain that cannot succeed.
+      if (m.absent >= kCarrierGone || m.error_symbols >= kLostSymbols || m.v22bis.rx.training != 0) recover(m);
+      break;
+    }
+    case Stage::kFailed:
+      break;
+  }
+  return tx;
+}
+
+int rate_of(const oh_pump_config& c) {
+  return c.max_bit_rate == 0 || c.max_bit_rate >= 2400 ? 2400 : 1200;
+}
+
+bool possible(const oh_pump_config* c) {
+  return c && c->sample_rate_hz == kRateHz && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
+         (c->max_bit_rate == 0 || c->max_bit_rate >= 1200) && c->tx_level_dbm0 >= -48.0f && c->tx_level_dbm0 <= -3.0f &&
+         c->port.get_bit && c->port.put_bit;
+}
+
+size_t size(const oh_pump_config* config) {
+  return possible(config) ? (sizeof(Modem) + 63) / 64 * 64 : 0;
+}
+
+int init(void* self, const oh_pump_config* config) {
+  if (!self || !possible(config)) return -EINVAL;
+  Modem& m = *new (self) Modem{};
+  m.config = *config;
+  m.bit_rate = rate_of(*config);
+  m.floor = INT32_MAX;
+  v22bis_init(&m.v22bis, m.bit_rate, V22BIS_GUARD_TONE_NONE, !answers(m), get_bit, &m, put_bit, &m);
+  v22bis_tx_power(&m.v22bis, config->tx_level_dbm0 - kTxPowerExcessDb);
+  v22bis_set_modem_status_handler(&m.v22bis, on_status, &m);
+  v22bis_rx_set_qam_report_handler(&m.v22bis, on_symbol, &m);
+  if (answers(m)) {
+    meter_only(m);
+    modem_connect_tones_tx_init(&m.tone_tx, MODEM_CONNECT_TONES_ANS);
+    m.tone_tx.level = dds_scaling_dbm0(config->tx_level_dbm0);
+    enter(m, Stage::kSilence);
+  } else {
+    modem_connect_tones_rx_init(&m.tone_rx, MODEM_CONNECT_TONES_ANS, on_tone, &m);
+    enter(m, Stage::kListen);
+  }
+  return 0;
+}
+
+void process(void* self, const int16_t* rx, int16_t* tx, size_t n) {
+  Modem& m = *static_cast<Modem*>(self);
+  for (size_t i = 0; i < n; ++i) tx[i] = step(m, rx[i]);
+}
+
+void fill_in(void* self, size_t n) {
+  Modem& m = *static_cast<Modem*>(self);
+  m.filled_in += n;
+  for (size_t i = 0; i < n; ++i) step(m, 0);
+}
+
+oh_pump_state state_of(Stage stage) {
+  switch (stage) {
+    case Stage::kQuiet:
+    case Stage::kTrain:
+      return OH_PUMP_TRAINING;
+    case Stage::kData:
+      return OH_PUMP_DATA;
+    case Stage::kFailed:
+      return OH_PUMP_FAILED;
+    default:
+      return OH_PUMP_CONNECTING;
+  }
+}
+
+void status(const void* self, oh_pump_status* s) {
+  const Modem& m = *static_cast<const Modem*>(self);
+  *s = {};
+  s->state = state_of(m.stage);
+  if (m.stage == Stage::kData) {
+    s->tx_bit_rate = uint32_t(m.v22bis.negotiated_bit_rate);
+    s->rx_bit_rate = m.v22bis.rx.sixteen_way_decisions ? 2400 : 1200;
+  }
+  const float reading = m.stage == Stage::kData ? m.level : float(m.v22bis.rx.rx_power.reading);
+  s->rx_level_dbm0 = 10.0f * log10f(reading / (32767.0f * 32767.0f) + 1e-10f) + DBM0_MAX_POWER + kBandLossDb;
+  s->samples = m.samples;
+  s->filled_in = m.filled_in;
+  s->retrains = m.retrains;
+  s->bits_sent = m.bits_sent;
+  s->bits_received = m.bits_received;
+}
+
+}  // namespace
+}  // namespace offhook
+
+const oh_pump_ops* oh_v22bis_ops() {
+  static constexpr oh_pump_ops kOps = {"v22bis",         offhook::size,   offhook::init, offhook::process,
+                                       offhook::fill_in, offhook::status, nullptr};
+  return &kOps;
+}
