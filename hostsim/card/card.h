@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// The simulated card: a codec with two DMA rings under the virtual clock.
+//
+// Samples are not events. The card knows from its clock how many have passed and moves them, in one batch, whenever
+// somebody looks: at a block's end, when the driver asks for a position or moves one, when the rate changes. Sample
+// positions are a rational function of time, so no rounding accumulates: after k samples at one rate the clock stands
+// at floor(k * 10^9 / rate) ns behind the moment the rate was set, for ever.
+//
+// Overruns (a captured sample overwrites one that nobody read) and underruns (a played sample that nobody wrote: the
+// ring's old content, a repeat) are counted here, sample by sample, and logged at the batch in which they fell.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include "driver/core/card.h"
+#include "driver/core/event_log.h"
+#include "hostsim/card/line_end.h"
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+/// The instants of a free-running sample clock, exactly.
+class SampleClock {
+ public:
+  /// @param ppb crystal error in parts per 10^9
+  SampleClock(Ns start, std::uint32_t rate_hz, std::int64_t ppb);
+  /// The instant at which `samples` have passed: the floor of the exact time.
+  Ns time_of(std::uint64_t samples) const;
+  /// Samples passed at `time`: the largest k with time_of(k) <= time; 0 before the start.
+  std::uint64_t samples_at(Ns time) const;
+
+ private:
+  Ns start_;
+  std::int64_t rate_nano_;  ///< 10^-9 Hz
+};
+
+struct CardConfig {
+  std::uint32_t rate_hz = 8000;
+  double clock_ppm = 0;       ///< the card's crystal against the host's clock; kept to 0.001 ppm
+  std::uint32_t block = 105;  ///< samples per interrupt until somebody sets another
+  std::uint16_t id = 0;       ///< in the log
+  oh_event_log* log = nullptr;
+};
+
+struct CardCounters {
+  std::uint64_t interrupts = 0;
+  std::uint64_t overrun_samples = 0;
+  std::uint64_t underrun_samples = 0;
+};
+
+class SimulatedCard {
+ public:
+  /// @throws std::invalid_argument for a rate, crystal error or block length that no codec has.
+  SimulatedCard(const CardConfig& config, LineEnd& line);
+  SimulatedCard(const SimulatedCard&) = delete;
+  SimulatedCard& operator=(const SimulatedCard&) = delete;
+
+  /// What the driver gets.
+  oh_card card();
+  /// Called at each block's end, at exactly that instant.
+  void on_interrupt(std::function<void(Ns now)> raise) { raise_ = std::move(raise); }
+  /// Where positions get their time from when somebody asks; without it, the time of the last advance_to().
+  void use_clock(std::function<Ns()> now) { clock_ = std::move(now); }
+
+  /// The first sample period begins now.
+  void start(Ns now);
+  /// Pass time, raising the interrupts that fall in it.
+  void advance_to(Ns time);
+  /// When the block under way ends; kNever before start().
+  Ns next_interrupt() const;
+
+  /// From now on; the sample period under way begins anew and the block under way keeps its length in samples. An
+  /// interrupt that is due by now is raised first.
+  void set_rate(Ns now, std::uint32_t rate_hz);
+  /// Length of the blocks after the one under way.  @return 0 or -EINVAL
+  int set_block(std::uint32_t samples);
+
+  std::uint64_t position() const { return position_; }  ///< samples captured and played up to the last batch
+  std::uint32_t rate_hz() const { return rate_hz_; }
+  const CardCounters& counters() const { return counters_; }
+
+ private:
+  friend struct CardOps;
+  Ns now() const;
+  void move_samples(Ns time);
+  void restart_clock(Ns now);
+  void record(Ns time, oh_event_kind kind, std::uint64_t argument) const;
+
+  CardConfig config_;
+  LineEnd& line_;
+  std::function<void(Ns)> raise_;
+  std::function<Ns()> clock_;
+  bool started_ = false;
+  Ns time_ = 0;  ///< of the last batch
+  std::uint32_t rate_hz_;
+  SampleClock sample_clock_;
+  std::uint64_t rate_base_ = 0;  ///< position at which the rate was set
+  std::uint64_t position_ = 0;
+  std::uint32_t block_;  ///< under way
+  std::uint32_t latched_block_;
+  std::uint64_t block_end_ = 0;     ///< of the block under way
+  std::uint64_t finished_end_ = 0;  ///< of the newest finished block
+  std::uint64_t rx_read_ = 0;
+  std::uint64_t tx_written_ = 0;
+  CardCounters counters_;
+  std::array<std::int16_t, OH_RING_SAMPLES> rx_ring_{};
+  std::array<std::int16_t, OH_RING_SAMPLES> tx_ring_{};
+};
+
+}  // namespace offhook::hostsim
