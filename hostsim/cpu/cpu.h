@@ -35,19 +35,39 @@ inline constexpr EntityId kNoEntity = 0xffff;
 
 struct InterruptSpec {
   std::string name;
-  int level = 0;                ///< higher preempts lower
-  EntityId dpc = kNoEntity;     ///< released when a job of the interrupt finishes
+  int level = 0;             ///< higher preempts lower
+  EntityId dpc = kNoEntity;  ///< released when a job of the interrupt finishes
 };
 struct DpcSpec {
   std::string name;
 };
 
 /// The policies a thread may have. Each lives in a file of its own in hostsim/sched/.
-struct FixedPriority { int priority = 8; Ns quantum = 0; };                       ///< 0 to 31; quantum 0: none
+struct FixedPriority {
+  int priority = 8;
+  Ns quantum = 0;
+};  ///< 0 to 31; quantum 0: none
 struct EarliestDeadline {};
-struct ConstantBandwidth { Ns budget = 0; Ns period = 0; };                       ///< hard CBS
-struct Slot { Ns offset = 0; Ns length = 0; Ns period = 0; bool strict = true; int priority = 8; };  ///< Rialto/NT
-struct Rez { Ns budget = 0; Ns period = 0; Ns offset = 0; int background = -1; };
+struct ConstantBandwidth {
+  Ns budget = 0;
+  Ns period = 0;
+};  ///< hard CBS
+/// Rialto/NT: `length` of every `period` from `offset` on. With tick_hz 0 length and period are ns; otherwise they
+/// count ticks of 1/tick_hz s, and tick n begins at offset + floor(n * 1e9 / tick_hz) ns, so that slots never drift.
+struct Slot {
+  Ns offset = 0;
+  std::int64_t length = 0;
+  std::int64_t period = 0;
+  bool strict = true;
+  int priority = 8;
+  std::int64_t tick_hz = 0;
+};
+struct Rez {
+  Ns budget = 0;
+  Ns period = 0;
+  Ns offset = 0;
+  int background = -1;
+};
 
 /// Sees every event of S9. Costs nothing when absent.
 class CpuObserver {
@@ -79,8 +99,8 @@ class Cpu {
   void set_policy(EntityId thread, Policy policy);
 
   std::uint32_t unfinished_jobs(EntityId entity) const;
-  Ns cpu_time(EntityId entity) const;   ///< up to now
-  EntityId running() const;             ///< kNoEntity when idle
+  Ns cpu_time(EntityId entity) const;  ///< up to now
+  EntityId running() const;            ///< kNoEntity when idle
   std::string_view name(EntityId entity) const;
   std::size_t entities() const;
 

@@ -13,7 +13,7 @@ namespace offhook::hostsim {
 using Ns = std::int64_t;
 inline constexpr Ns kNever = std::numeric_limits<Ns>::max();
 
-class Cpu;
+class Processor;
 
 /// Something that happens at a time. The object outlives its pending event.
 class Event {
@@ -40,8 +40,10 @@ class Engine {
   /// Instants and events handled so far, for benchmarks.
   std::uint64_t events_handled() const;
 
+  /// A processor takes part in every instant from now on; it must outlive the engine's runs.
+  void attach(Processor& processor);
+
  private:
-  friend class Cpu;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
