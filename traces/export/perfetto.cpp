@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "traces/export/perfetto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "traces/export/proto_writer.h"
+#include "traces/log/event_names.h"
+#include "traces/log/header.h"
+
+namespace offhook::traces {
+
+namespace {
+
+// Field numbers of perfetto/protos/perfetto/trace/**.proto.
+namespace trace {
+enum : std::uint32_t { kPacket = 1 };
+}
+namespace packet {
+enum : std::uint32_t {
+  kTimestamp = 8,
+  kSequenceId = 10,
+  kTrackEvent = 11,
+  kInterned = 12,
+  kSequenceFlags = 13,
+  kTrackDescriptor = 60
+};
+enum : std::uint32_t { kStateCleared = 1, kNeedsState = 2 };  // of kSequenceFlags
+}  // namespace packet
+namespace interned {
+enum : std::uint32_t { kEventNames = 2, kNameIid = 1, kName = 2 };
+}
+namespace track {
+enum : std::uint32_t { kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8 };
+}
+namespace process {
+enum : std::uint32_t { kPid = 1, kName = 6 };
+}
+namespace thread {
+enum : std::uint32_t { kPid = 1, kTid = 2, kName = 5 };
+}
+namespace event {
+enum : std::uint32_t { kAnnotation = 4, kType = 9, kNameIid = 10, kTrack = 11, kCounterValue = 30 };
+enum : std::uint32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };  // of kType
+}  // namespace event
+namespace annotation {
+enum : std::uint32_t { kUint = 3, kName = 10 };
+}
+
+constexpr std::uint64_t kPid = 1;
+constexpr std::uint64_t kProcessTrack = 1;
+
+/// Packets with the bookkeeping of tracks and interned names.
+class TraceWriter {
+ public:
+  explicit TraceWriter(std::ostream& out, const std::string& host) : out_(out) {
+    ProtoMessage descriptor;
+    descriptor.integer(track::kUuid, kProcessTrack)
+        .message(track::kProcess, ProtoMessage().integer(process::kPid, kPid).bytes(process::kName, host));
+    put(ProtoMessage()
+            .integer(packet::kSequenceFlags, packet::kStateCleared)
+            .message(packet::kTrackDescriptor, descriptor));
+  }
+
+  enum class Kind { kThread, kPlain, kCounter };
+  std::uint64_t new_track(Kind kind, std::string_view name) {
+    const std::uint64_t uuid = ++last_track_;
+    ProtoMessage descriptor;
+    descriptor.integer(track::kUuid, uuid).integer(track::kParent, kProcessTrack).bytes(track::kName, name);
+    if (kind == Kind::kThread) {
+      descriptor.message(
+          track::kThread,
+          ProtoMessage().integer(thread::kPid, kPid).integer(thread::kTid, uuid).bytes(thread::kName, name));
+    } else if (kind == Kind::kCounter) {
+      descriptor.message(track::kCounter, ProtoMessage());
+    }
+    put(ProtoMessage().message(packet::kTrackDescriptor, descriptor));
+    return uuid;
+  }
+
+  void begin(std::uint64_t time, std::uint64_t on, std::string_view name) {
+    named(time, on, event::kSliceBegin, name, nullptr);
+    ++depth_[on];
+  }
+  /// An end without a beginning (it was lost, or lies before the log) is passed over.
+  void end(std::uint64_t time, std::uint64_t on) {
+    std::uint32_t& depth = depth_[on];
+    if (depth == 0) return;
+    --depth;
+    put_event(time, ProtoMessage().integer(event::kType, event::kSliceEnd).integer(event::kTrack, on));
+  }
+  void instant(std::uint64_t time, std::uint64_t on, std::string_view name, std::uint32_t argument) {
+    named(time, on, event::kInstant, name, &argument);
+  }
+  void counter(std::uint64_t time, std::uint64_t on, std::uint64_t value) {
+    put_event(time, ProtoMessage()
+                        .integer(event::kType, event::kCounter)
+                        .integer(event::kTrack, on)
+                        .integer(event::kCounterValue, value));
+  }
+  void end_all(std::uint64_t time) {
+    for (const auto& [on, depth] : std::map(depth_)) {
+      for (std::uint32_t i = 0; i < depth; ++i) end(time, on);
+    }
+  }
+
+ private:
+  void named(std::uint64_t time, std::uint64_t on, std::uint32_t type, std::string_view name,
+             const std::uint32_t* argument) {
+    auto found = names_.find(name);
+    const bool first = found == names_.end();
+    if (first) found = names_.emplace(name, names_.size() + 1).first;
+    ProtoMessage body;
+    body.integer(event::kType, type).integer(event::kTrack, on).integer(event::kNameIid, found->second);
+    if (argument != nullptr) {
+      body.message(event::kAnnotation,
+                   ProtoMessage().bytes(annotation::kName, "argument").integer(annotation::kUint, *argument));
+    }
+    ProtoMessage out;
+    if (first) {
+      out.message(packet::kInterned,
+                  ProtoMessage().message(
+                      interned::kEventNames,
+                      ProtoMessage().integer(interned::kNameIid, found->second).bytes(interned::kName, name)));
+    }
+    put_event(time, body, std::move(out));
+  }
+  void put_event(std::uint64_t time, const ProtoMessage& body, ProtoMessage out = {}) {
+    put(out.integer(packet::kTimestamp, time)
+            .integer(packet::kSequenceFlags, packet::kNeedsState)
+            .message(packet::kTrackEvent, body));
+  }
+  void put(ProtoMessage out) {
+    out.integer(packet::kSequenceId, 1);
+    const std::string bytes = ProtoMessage().message(trace::kPacket, out).encoded();
+    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  std::ostream& out_;
+  std::uint64_t last_track_ = kProcessTrack;
+  std::map<std::string, std::uint64_t, std::less<>> names_;
+  std::map<std::uint64_t, std::uint32_t> depth_;
+};
+
+/// Turns events into slices, counters and instants, one at a time.
+class Translator {
+ public:
+  Translator(TraceWriter& out, const LogHeader& header) : out_(out) {
+    for (const LogEntity& e : header.entities) {
+      entities_[{e.cpu, e.id}] = out_.new_track(TraceWriter::Kind::kThread, e.name);
+    }
+    for (const LogDriver& d : header.drivers) driver_names_[d.id] = d.name;
+  }
+
+  void take(const oh_event& e) {
+    last_time_ = std::max(last_time_, e.time_ns);
+    switch (static_cast<oh_event_kind>(e.kind)) {
+      case OH_EV_RUN:
+        leave_cpu(e);
+        running_[e.cpu] = entity(e);
+        out_.begin(e.time_ns, running_[e.cpu], e.argument == 1 ? "job" : "resumed");
+        break;
+      case OH_EV_IDLE:
+        leave_cpu(e);
+        break;
+      case OH_EV_TIMER_CALLBACK:
+        out_.instant(e.time_ns, entity(e), event_name(e.kind), e.argument);
+        break;
+
+      case OH_EV_TX_UNDERRUN:
+        out_.counter(e.time_ns, driver_track(e, "underruns", kCounter), underruns_[e.id] += e.argument);
+        break;
+      case OH_EV_RX_OVERRUN:
+        out_.counter(e.time_ns, driver_track(e, "overruns", kCounter), overruns_[e.id] += e.argument);
+        break;
+      case OH_EV_ISR_ENTER:
+        out_.begin(e.time_ns, driver_track(e, "isr", kPlain), "isr");
+        break;
+      case OH_EV_ISR_EXIT:
+        out_.end(e.time_ns, driver_track(e, "isr", kPlain));
+        break;
+      case OH_EV_SERVICE_REQUEST:
+        out_.counter(e.time_ns, driver_track(e, "owed blocks", kCounter), e.argument);
+        break;
+      case OH_EV_CALL_BEGIN:
+        out_.begin(e.time_ns, driver_track(e, "service", kPlain), "service call");
+        break;
+      case OH_EV_CALL_END:
+        out_.end(e.time_ns, driver_track(e, "service", kPlain));
+        break;
+      case OH_EV_SERVICE_BEGIN:
+        out_.begin(e.time_ns, driver_track(e, "service", kPlain), "block");
+        break;
+      case OH_EV_SERVICE_END:
+        out_.end(e.time_ns, driver_track(e, "service", kPlain));
+        out_.counter(e.time_ns, driver_track(e, "samples pending", kCounter), e.argument);
+        break;
+      case OH_EV_OUTPUT_READY:
+        if (e.argument > 0) out_.instant(e.time_ns, driver_track(e, "service", kPlain), "late output", e.argument);
+        break;
+      case OH_EV_FILL_IN:
+        out_.instant(e.time_ns, driver_track(e, "service", kPlain), event_name(e.kind), e.argument);
+        break;
+      case OH_EV_INTERRUPT:
+      case OH_EV_CARD_RATE:
+        out_.instant(e.time_ns, driver_track(e, "card", kPlain), event_name(e.kind), e.argument);
+        break;
+
+      case OH_EV_LINK_BYTES:
+        out_.counter(e.time_ns, track_named(end_of(e) + " bytes", kCounter), e.argument);
+        break;
+      case OH_EV_PUMP_STATE:
+      case OH_EV_LINK_STATE:
+      case OH_EV_LINK_RETRANSMIT:
+      case OH_EV_LINK_BAD_FRAME:
+        out_.instant(e.time_ns, track_named(end_of(e) + " link", kPlain), event_name(e.kind), e.argument);
+        break;
+      case OH_EV_PHASE:
+      case OH_EV_MARK:
+        out_.instant(e.time_ns, track_named("call", kPlain), event_name(e.kind), e.argument);
+        break;
+
+      case OH_EV_NONE:
+      case OH_EV_FINISH:  // the slice ends with the next RUN or IDLE, of the same instant
+      case OH_EV_SYMBOL:
+        break;
+    }
+  }
+
+  std::uint64_t last_time() const { return last_time_; }
+
+ private:
+  static constexpr auto kPlain = TraceWriter::Kind::kPlain;
+  static constexpr auto kCounter = TraceWriter::Kind::kCounter;
+
+  void leave_cpu(const oh_event& e) {
+    if (running_[e.cpu] != 0) out_.end(e.time_ns, running_[e.cpu]);
+    running_[e.cpu] = 0;
+  }
+  std::uint64_t entity(const oh_event& e) {
+    std::uint64_t& track = entities_[{e.cpu, e.id}];
+    if (track == 0) track = out_.new_track(TraceWriter::Kind::kThread, fmt::format("cpu {} entity {}", e.cpu, e.id));
+    return track;
+  }
+  std::uint64_t driver_track(const oh_event& e, std::string_view what, TraceWriter::Kind kind) {
+    std::uint64_t& track = driver_tracks_[{e.id, what}];
+    if (track == 0) {
+      const auto found = driver_names_.find(e.id);
+      const std::string name = found != driver_names_.end() ? found->second : fmt::format("driver {}", e.id);
+      track = out_.new_track(kind, fmt::format("{} {}", name, what));
+    }
+    return track;
+  }
+  std::uint64_t track_named(const std::string& name, TraceWriter::Kind kind) {
+    std::uint64_t& track = named_tracks_[name];
+    if (track == 0) track = out_.new_track(kind, name);
+    return track;
+  }
+  static std::string end_of(const oh_event& e) {
+    return e.id == 0 ? "near" : e.id == 1 ? "far" : fmt::format("end {}", e.id);
+  }
+
+  TraceWriter& out_;
+  std::uint64_t last_time_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint16_t>, std::uint64_t> entities_;
+  std::map<std::uint16_t, std::string> driver_names_;
+  std::map<std::pair<std::uint16_t, std::string_view>, std::uint64_t> driver_tracks_;
+  std::map<std::string, std::uint64_t> named_tracks_;
+  std::map<std::uint8_t, std::uint64_t> running_;
+  std::map<std::uint16_t, std::uint64_t> underruns_;
+  std::map<std::uint16_t, std::uint64_t> overruns_;
+};
+
+std::string host_name(const LogHeader& header) {
+  if (header.host.is_object() && header.host.contains("name") && header.host["name"].is_string()) {
+    return header.host["name"].get<std::string>();
+  }
+  return "offhook";
+}
+
+}  // namespace
+
+void export_perfetto(LogReader& log, std::ostream& out) {
+  const LogHeader header = parse_log_header(log.header_json());
+  TraceWriter writer(out, host_name(header));
+  Translator translator(writer, header);
+  while (log.next()) {
+    for (const oh_event& e : log.events()) translator.take(e);
+  }
+  writer.end_all(translator.last_time());
+  out.flush();
+  if (!out) throw LogError("Perfetto export: the output could not be written (disk full?)");
+}
+
+}  // namespace offhook::traces

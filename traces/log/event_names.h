@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "driver/core/event_log.h"
+
+namespace offhook::traces {
+
+/// The name of an event kind in exports, as in enum oh_event_kind: "service_begin". Empty for a kind unknown here.
+constexpr std::string_view event_name(std::uint8_t kind) {
+  switch (static_cast<oh_event_kind>(kind)) {
+    case OH_EV_NONE:
+      return "none";
+    case OH_EV_RUN:
+      return "run";
+    case OH_EV_IDLE:
+      return "idle";
+    case OH_EV_FINISH:
+      return "finish";
+    case OH_EV_INTERRUPT:
+      return "interrupt";
+    case OH_EV_RX_OVERRUN:
+      return "rx_overrun";
+    case OH_EV_TX_UNDERRUN:
+      return "tx_underrun";
+    case OH_EV_CARD_RATE:
+      return "card_rate";
+    case OH_EV_ISR_ENTER:
+      return "isr_enter";
+    case OH_EV_ISR_EXIT:
+      return "isr_exit";
+    case OH_EV_SERVICE_REQUEST:
+      return "service_request";
+    case OH_EV_SERVICE_BEGIN:
+      return "service_begin";
+    case OH_EV_OUTPUT_READY:
+      return "output_ready";
+    case OH_EV_SERVICE_END:
+      return "service_end";
+    case OH_EV_FILL_IN:
+      return "fill_in";
+    case OH_EV_CALL_BEGIN:
+      return "call_begin";
+    case OH_EV_CALL_END:
+      return "call_end";
+    case OH_EV_PUMP_STATE:
+      return "pump_state";
+    case OH_EV_SYMBOL:
+      return "symbol";
+    case OH_EV_LINK_STATE:
+      return "link_state";
+    case OH_EV_LINK_RETRANSMIT:
+      return "link_retransmit";
+    case OH_EV_LINK_BAD_FRAME:
+      return "link_bad_frame";
+    case OH_EV_LINK_BYTES:
+      return "link_bytes";
+    case OH_EV_TIMER_CALLBACK:
+      return "timer_callback";
+    case OH_EV_PHASE:
+      return "phase";
+    case OH_EV_MARK:
+      return "mark";
+  }
+  return {};
+}
+
+/// Whether an event's id is that of an entity (header.h), or of a driver and its card.
+constexpr bool names_entity(std::uint8_t kind) {
+  return kind == OH_EV_RUN || kind == OH_EV_FINISH || kind == OH_EV_TIMER_CALLBACK;
+}
+constexpr bool names_driver(std::uint8_t kind) {
+  return kind >= OH_EV_INTERRUPT && kind <= OH_EV_CALL_END;
+}
+
+}  // namespace offhook::traces

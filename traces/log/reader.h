@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/core/event_log.h"
+#include "traces/log/format.h"
+
+namespace offhook::traces {
+
+/// Reads an event-log file chunk by chunk, in memory that does not grow with the file.
+///
+///     LogReader log("run.ohlog");
+///     while (log.next()) use(log.events());
+///     if (!log.ending().complete) warn(log.ending().message);
+class LogReader {
+ public:
+  /// @throws LogError when this is no event log or its header is damaged: nothing can be said about the events then.
+  explicit LogReader(const std::string& path);
+  /// From memory or anywhere else. @param name for messages
+  LogReader(std::unique_ptr<std::istream> in, std::string name);
+
+  const std::string& header_json() const { return header_json_; }
+
+  /// The next chunk. @return false at the end, whole or not; see ending().
+  bool next();
+  /// Of the chunk just read; valid until the next next().
+  std::span<const oh_event> events() const { return events_; }
+  std::uint8_t cpu() const { return cpu_; }
+  /// Events dropped on this chunk's CPU up to this chunk.
+  std::uint64_t lost() const { return lost_; }
+
+  /// How the log ended, once next() has said false.
+  struct Ending {
+    bool complete = false;     ///< the end record was there
+    std::uint64_t offset = 0;  ///< where reading stopped: everything before it is whole
+    std::uint64_t events = 0;  ///< events read
+    std::uint64_t lost = 0;    ///< dropped on all CPUs as far as the log knows
+    std::string message;       ///< empty when complete; else file, offset, what was expected and found
+  };
+  const Ending& ending() const { return ending_; }
+
+ private:
+  std::size_t read(void* out, std::size_t bytes);
+  bool stop(std::string why);
+
+  std::unique_ptr<std::istream> in_;
+  std::string name_;
+  std::string header_json_;
+  std::vector<oh_event> events_;
+  std::vector<std::uint64_t> lost_by_cpu_ = std::vector<std::uint64_t>(256);
+  std::uint8_t cpu_ = 0;
+  std::uint64_t lost_ = 0;
+  bool done_ = false;
+  Ending ending_;
+};
+
+}  // namespace offhook::traces

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/core/event_log.h"
+#include "traces/log/format.h"
+
+namespace offhook::traces {
+
+/// Writes an event-log file (format.h), record by record.
+///
+/// The first failure throws, once, with the file, the offset and the cause (disk full ...); the torn record is cut off,
+/// what was written before stays readable, and later events are dropped. Not thread-safe; not for the real-time path.
+class LogWriter {
+ public:
+  /// Makes or replaces the file and writes its header. @param header_json see header.h  @throws LogError
+  LogWriter(std::string path, std::string_view header_json);
+  /// Closes as the last resort: without the end record when that failed, and silently.
+  ~LogWriter();
+  LogWriter(const LogWriter&) = delete;
+  LogWriter& operator=(const LogWriter&) = delete;
+
+  /// Take all that is in a ring now. Whole chunks are written at once, the rest is kept until flush(). @throws LogError
+  void drain(oh_event_log& log);
+  /// Events of one CPU that come from elsewhere. @param lost dropped on this CPU so far  @throws LogError
+  void append(std::uint8_t cpu, std::span<const oh_event> events, std::uint64_t lost);
+  /// Write what is kept back, so that a kill from here on loses nothing of it. @throws LogError
+  void flush();
+  /// flush(), the end record, close the file. @throws LogError
+  void close();
+
+  std::uint64_t events_written() const { return events_; }  ///< in whole records in the file
+  std::uint64_t bytes_written() const { return bytes_; }
+
+ private:
+  struct Pending {
+    std::vector<oh_event> events;
+    std::uint64_t lost = 0;
+  };
+  void write_pending(std::uint8_t cpu, Pending& p);
+  void write_chunk(std::uint32_t marker, std::uint32_t cpu, std::span<const oh_event> events, std::uint64_t lost);
+  void write(std::span<const char> record);
+
+  std::string path_;
+  int file_ = -1;
+  bool failed_ = false;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t events_ = 0;
+  std::map<std::uint8_t, Pending> pending_;  // ordered: the same events give the same file
+  std::vector<oh_event> chunk_;
+  std::vector<char> record_;
+};
+
+}  // namespace offhook::traces
