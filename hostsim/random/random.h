@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// Random numbers that are a pure function of (seed, stream, index): Philox4x32-10, a counter-based generator. Nothing
+// is stepped, so drawing from one stream changes no other, and a thread or a shard that starts in the middle gets the
+// numbers it would have got.
+//
+// Each index of a stream holds one 64-bit word, and every distribution is a function of that word alone: give each
+// purpose a stream of its own, and do not use one index for two quantities.
+//
+// Same bytes everywhere: integers, and IEEE +, -, *, / and sqrt, which every machine rounds alike; no libm, and
+// contraction to fused multiply-add is off for this room (hostsim/CMakeLists.txt).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace offhook::hostsim {
+
+class Random {
+ public:
+  /// Any seed and any stream number are good ones. O(1), holds nothing but the two.
+  Random(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
+
+  /// The word at `index`, uniform over all 64-bit values.
+  /// Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11; key = seed, counter = (index/2,
+  /// stream)
+  std::uint64_t word(std::uint64_t index) const;
+
+  /// Uniform on the open interval (0, 1): (k + 1/2) / 2^52 with k the upper 52 bits of the word; never 0 or 1.
+  double uniform(std::uint64_t index) const;
+
+  /// Exponential with mean 1, at most 53 ln 2 = 36.7.
+  double exponential(std::uint64_t index) const;
+
+  /// Normal with mean 0 and variance 1, by inversion; |x| <= 8.3.
+  double normal(std::uint64_t index) const;
+
+  /// normal() of the indices first to first + n - 1, rounded to float: the same numbers, faster. @param[out] out [n]
+  void normals(std::uint64_t first, float* out, std::size_t n) const;
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t stream_;
+};
+
+/// Natural logarithm without libm, relative error below 1e-15. @pre x is positive, finite and normal
+double natural_log(double x);
+
+/// The x below which a standard normal variable falls with probability p; relative error about 1e-16.
+/// @pre 0 < p < 1.  Source: Wichura, algorithm AS 241 (PPND16), Applied Statistics 37 (1988) 477-484
+double inverse_normal(double p);
+
+}  // namespace offhook::hostsim
