@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// One table of keys says what a configuration file may hold: path, range, help and the field it fills. Reading,
+// validation, the list of keys in --help and the man page, and writing the effective configuration all walk this table.
+// Units stand in the names of the keys (noise_dbm0, time_limit_s).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace offhook::config {
+
+/// What a user got wrong: `what()` is one line, with file:line:column where there is one, and what was expected.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A field of nanoseconds that the file gives in another unit.
+struct Duration {
+  std::int64_t* ns;
+  double unit_ns;
+};
+
+/// An enumeration whose values 0, 1, 2 ... have these names.
+struct Choice {
+  std::span<const std::string_view> names;
+  std::function<int()> get;
+  std::function<void(int)> set;
+};
+template <typename Enum>
+Choice choice(Enum& field, std::span<const std::string_view> names) {
+  return {names, [&field] { return static_cast<int>(field); }, [&field](int v) { field = static_cast<Enum>(v); }};
+}
+
+using Field = std::variant<bool*, std::int32_t*, std::uint32_t*, std::uint64_t*, double*, Duration, Choice,
+                           std::string*, std::vector<std::uint32_t>*>;
+
+struct Key {
+  std::string_view path;    ///< "context.x_ticks"
+  double min = 0, max = 0;  ///< of a number, inclusive; for a list: of its items
+  std::string_view help;
+  std::function<Field(void*)> field;  ///< the field in a subject
+};
+
+inline constexpr double kAnyMax = 9007199254740992.0;  // 2^53: whole numbers up to here are exact
+
+/// @param access Field(Subject&)
+template <typename Subject, typename Access>
+Key key(std::string_view path, double min, double max, std::string_view help, Access access) {
+  return {path, min, max, help, [access](void* s) -> Field { return access(*static_cast<Subject*>(s)); }};
+}
+template <typename Subject, typename Access>
+Key key(std::string_view path, std::string_view help, Access access) {
+  return key<Subject>(path, 0, 0, help, access);
+}
+
+using KeyTable = std::vector<Key>;
+
+/// The subject as TOML, every key of the table with its present value. Reading it back gives the same subject.
+std::string write(const KeyTable& keys, const void* subject);
+/// One key's value as TOML ("8", "\"dpc\"").
+std::string write_value(const Key& key, const void* subject);
+/// What the key accepts, for people: "whole number, 1 to 1024", "\"dpc\" or \"thread\"".
+std::string expectation(const Key& key, const void* subject);
+/// The list of keys for --help and the man page, one line a key: path, default, what it accepts, help.
+std::string describe(const KeyTable& keys, const void* defaults);
+/// @return the candidate with the least edit distance, empty when there are none
+std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
+
+}  // namespace offhook::config

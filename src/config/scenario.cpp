@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+#include "src/config/scenario.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <optional>
+
+#include "src/config/data.h"
+
+namespace offhook::config {
+
+using hostsim::ContextKind;
+using hostsim::ContextScenario;
+using hostsim::HostScenario;
+using hostsim::Scenario;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
+constexpr std::array<std::string_view, 2> kPumpKinds = {"real", "cost-profile"};
+constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
+constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
+constexpr double kUs = 1e3, kMs = 1e6;
+
+/// A string field with a fixed set of values.
+Choice one_of(std::string& field, std::span<const std::string_view> names) {
+  return {names,
+          [&field, names] {
+            const auto found = std::find(names.begin(), names.end(), field);
+            return found == names.end() ? 0 : static_cast<int>(found - names.begin());
+          },
+          [&field, names](int v) { field = names[static_cast<std::size_t>(v)]; }};
+}
+
+/// The keys of a host, in a file of its own (no prefix) or in a scenario ("host.").
+template <typename Subject, typename Access>
+KeyTable host_table(Access host, std::array<std::string_view, 6> paths) {
+  const auto at = [&](std::size_t i) { return paths[i]; };
+  return {
+      key<Subject>(at(0), "the machine: a file of traces/hosts, loaded before the other host keys",
+                   [=](Subject& s) -> Field { return &host(s).name; }),
+      key<Subject>(at(1), 100, 10000, "clock interrupts a second; a reservation's tick",
+                   [=](Subject& s) -> Field { return &host(s).tick_hz; }),
+      key<Subject>(at(2), 0, 1000, "CPU time of a clock interrupt",
+                   [=](Subject& s) -> Field {
+                     return Duration{&host(s).clock_isr_ns, kUs};
+                   }),
+      key<Subject>(at(3), 0, 1000, "CPU time of a context switch",
+                   [=](Subject& s) -> Field {
+                     return Duration{&host(s).dispatch_ns, kUs};
+                   }),
+      key<Subject>(at(4), 0, 1000, "quantum of normal threads; 0: none",
+                   [=](Subject& s) -> Field {
+                     return Duration{&host(s).quantum_ns, kMs};
+                   }),
+      key<Subject>(at(5), -1000, 1000, "the card's crystal against the host's clock",
+                   [=](Subject& s) -> Field { return &host(s).clock_ppm; }),
+  };
+}
+
+KeyTable make_scenario_keys() {
+  using S = Scenario;
+  KeyTable keys = {
+      key<S>("name", "name of the run, shown in reports", [](S& s) -> Field { return &s.name; }),
+      key<S>("seed", 0, kAnyMax, "same seed, same bytes", [](S& s) -> Field { return &s.seed; }),
+
+      key<S>("context.kind", "who calls the driver's service routine",
+             [](S& s) -> Field { return choice(s.context.kind, kContextKinds); }),
+      key<S>("context.priority", 1, 31, "of the thread; of a reservation's thread before the reservation begins",
+             [](S& s) -> Field { return &s.context.priority; }),
+      key<S>("context.background_priority", 0, 31, "of a standard reservation's thread outside its slots",
+             [](S& s) -> Field { return &s.context.background_priority; }),
+      key<S>("context.x_ticks", 1, 1024, "reservation: X ticks of CPU time ...",
+             [](S& s) -> Field { return &s.context.x_ticks; }),
+      key<S>("context.y_ticks", 1, 1024, "... in every Y ticks", [](S& s) -> Field { return &s.context.y_ticks; }),
+      key<S>("context.strict", "true: never outside the slots, any Y; false: leftover time shared, Y a power of two",
+             [](S& s) -> Field { return &s.context.strict; }),
+      key<S>("context.slot_phase", -1, 1, "start of the first slot as a share of Y; negative: drawn from the seed",
+             [](S& s) -> Field { return &s.context.slot_phase; }),
+
+      key<S>("load.spinner", "a thread that never blocks", [](S& s) -> Field { return &s.load.spinner; }),
+      key<S>("load.spinner_priority", 1, 31, "its priority", [](S& s) -> Field { return &s.load.spinner_priority; }),
+      key<S>("load.timer_callback", "a 1 ms multimedia timer with its callback at priority 31",
+             [](S& s) -> Field { return &s.load.timer_callback; }),
+
+      key<S>("line.loss_db", 0, 60, "loss, end to end", [](S& s) -> Field { return &s.line.loss_db; }),
+      key<S>("line.near_echo_db", 0, 100, "return loss of the near hybrid",
+             [](S& s) -> Field { return &s.line.near_echo_db; }),
+      key<S>("line.far_echo_db", 0, 100, "return loss of the far hybrid",
+             [](S& s) -> Field { return &s.line.far_echo_db; }),
+      key<S>("line.delay_ms", 0, 1000, "one way", [](S& s) -> Field { return &s.line.delay_ms; }),
+      key<S>("line.noise_dbm0", -120, 0, "white noise", [](S& s) -> Field { return &s.line.noise_dbm0; }),
+      key<S>("line.impulse_rate_hz", 0, 1000, "impulses a second, Poisson",
+             [](S& s) -> Field { return &s.line.impulse_rate_hz; }),
+      key<S>("line.impulse_dbm0", -60, 3, "level of an impulse", [](S& s) -> Field { return &s.line.impulse_dbm0; }),
+      key<S>("line.frequency_offset_hz", -100, 100, "carrier offset of the network",
+             [](S& s) -> Field { return &s.line.frequency_offset_hz; }),
+      key<S>("line.clock_ppm", -1000, 1000, "the far end's sample clock against the near end's",
+             [](S& s) -> Field { return &s.line.clock_ppm; }),
+      key<S>("line.codec", "G.711 companding", [](S& s) -> Field { return one_of(s.line.codec, kCodecs); }),
+      key<S>("line.channel", "frequency response: flat, or a test channel of hostsim/line",
+             [](S& s) -> Field { return &s.line.channel; }),
+
+      key<S>("pump.kind", "the real V.22bis pump, or only its cost with a link model",
+             [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
+      key<S>("pump.cost_profile", "CPU time of ISR and service: a file of traces/profiles",
+             [](S& s) -> Field { return &s.cost_profile; }),
+      key<S>("pump.event_logging_cost", "charge what the paper's own instrumentation cost",
+             [](S& s) -> Field { return &s.event_logging_cost; }),
+
+      key<S>("driver.policy", "blocks served a call: one, as the vendor's driver did, or all that is owed",
+             [](S& s) -> Field { return choice(s.policy, kPolicies); }),
+      key<S>("driver.transmit_lead_samples", 1, 512, "output queued ahead of the codec when nothing is owed",
+             [](S& s) -> Field { return &s.transmit_lead_samples; }),
+      key<S>("driver.block_plan_samples", 1, 256, "samples per interrupt once connected, repeated",
+             [](S& s) -> Field { return &s.block_plan; }),
+
+      key<S>("transfer.bytes", 1, 1e12, "length of the file that is transferred",
+             [](S& s) -> Field { return &s.bytes; }),
+      key<S>("transfer.time_limit_s", 0.001, 1e7, "give up after this much simulated time",
+             [](S& s) -> Field { return &s.time_limit_s; }),
+      key<S>("transfer.dial", "on-hook and dialling phases first; false: begin at the training",
+             [](S& s) -> Field { return &s.dial; }),
+  };
+  const KeyTable host = host_table<S>(
+      [](S& s) -> HostScenario& { return s.host; },
+      {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms", "host.clock_ppm"});
+  const auto load = std::find_if(keys.begin(), keys.end(), [](const Key& k) { return k.path == "load.spinner"; });
+  keys.insert(load, host.begin(), host.end());
+  return keys;
+}
+
+std::optional<int> whole_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string position_of(const Origins& origins, std::initializer_list<std::string_view> paths) {
+  for (std::string_view path : paths) {
+    if (const auto found = origins.find(path); found != origins.end()) return found->second + ": ";
+  }
+  return "";
+}
+
+}  // namespace
+
+const KeyTable& scenario_keys() {
+  static const KeyTable keys = make_scenario_keys();
+  return keys;
+}
+
+const KeyTable& host_keys() {
+  static const KeyTable keys =
+      host_table<HostScenario>([](HostScenario& h) -> HostScenario& { return h; },
+                               {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm"});
+  return keys;
+}
+
+HostScenario load_host(std::string_view name) {
+  HostScenario host;
+  const Document document = Document::read_file(data_file("hosts", name));
+  document.apply(host_keys(), &host);
+  host.name = name;
+  return host;
+}
+
+ContextScenario parse_context(std::string_view text) {
+  ContextScenario context;
+  const auto fail = [&]() -> Error {
+    return Error(fmt::format(
+        "\"{}\" is no context; expected INT, DPC, THR PRIORITY (1 to 31), RES X/Y or RES X/Y strict (ticks)", text));
+  };
+  std::string_view rest = text;
+  const auto word = [&] {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const std::string_view w = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(w.size());
+    return w;
+  };
+  const std::string_view kind = word();
+  if (kind == "INT" || kind == "DPC") {
+    context.kind = kind == "INT" ? ContextKind::kInterrupt : ContextKind::kDpc;
+  } else if (kind == "THR") {
+    context.kind = ContextKind::kThread;
+    const auto priority = whole_number(word());
+    if (!priority || *priority < 1 || *priority > 31) throw fail();
+    context.priority = *priority;
+  } else if (kind == "RES") {
+    context.kind = ContextKind::kReservation;
+    const std::string_view pair = word();
+    const std::size_t slash = pair.find('/');
+    if (slash == std::string_view::npos) throw fail();
+    const auto x = whole_number(pair.substr(0, slash)), y = whole_number(pair.substr(slash + 1));
+    if (!x || !y || *x < 1 || *y < 1 || *x > 1024 || *y > 1024) throw fail();
+    context.x_ticks = *x;
+    context.y_ticks = *y;
+    const std::string_view form = word();
+    if (form != "" && form != "strict") throw fail();
+    context.strict = form == "strict";
+  } else {
+    throw fail();
+  }
+  if (!word().empty()) throw fail();
+  return context;
+}
+
+std::string to_string(const ContextScenario& context) {
+  switch (context.kind) {
+    case ContextKind::kInterrupt:
+      return "INT";
+    case ContextKind::kDpc:
+      return "DPC";
+    case ContextKind::kThread:
+      return fmt::format("THR {}", context.priority);
+    case ContextKind::kReservation:
+      break;
+  }
+  return fmt::format("RES {}/{}{}", context.x_ticks, context.y_ticks, context.strict ? " strict" : "");
+}
+
+std::string admission_problem(const ContextScenario& context) {
+  if (context.kind != ContextKind::kReservation) return "";
+  if (context.x_ticks > context.y_ticks) {
+    return fmt::format("reservation of {} ticks in every {} cannot be admitted: {:.0f} % of the CPU; expected X <= Y",
+                       context.x_ticks, context.y_ticks, 100.0 * context.x_ticks / context.y_ticks);
+  }
+  if (!context.strict && !std::has_single_bit(static_cast<unsigned>(context.y_ticks))) {
+    return fmt::format(
+        "reservation of {} ticks in every {} cannot be admitted: the standard scheduler's periods are powers of two "
+        "(expected Y = 1, 2, 4, 8 ... or context.strict = true)",
+        context.x_ticks, context.y_ticks);
+  }
+  return "";
+}
+
+ScenarioBuilder::ScenarioBuilder() {
+  scenario_.host = load_host(scenario_.host.name);
+}
+
+void ScenarioBuilder::apply(Document document) {
+  // A host and a short context are whole layers of their own: they come before the keys beside them.
+  if (document.has("host.name")) {
+    const std::string at = document.position("host.name");
+    if (const auto name = document.take_string("host.name")) {
+      try {
+        scenario_.host = load_host(*name);
+      } catch (const Error& e) {
+        throw Error(fmt::format("{}: host.name: {}", at, e.what()));
+      }
+    }
+  }
+  if (document.has("context")) {
+    const std::string at = document.position("context");
+    if (const auto text = document.take_if_string("context")) {
+      try {
+        ContextScenario context = parse_context(*text);
+        context.slot_phase = scenario_.context.slot_phase;
+        context.background_priority = scenario_.context.background_priority;
+        scenario_.context = context;
+      } catch (const Error& e) {
+        throw Error(fmt::format("{}: context: {}", at, e.what()));
+      }
+      for (const char* path : {"context.x_ticks", "context.y_ticks", "context.strict"}) origins_[path] = at;
+    }
+  }
+  document.apply(scenario_keys(), &scenario_, &origins_);
+}
+
+Scenario ScenarioBuilder::finish() const {
+  if (const std::string problem = admission_problem(scenario_.context); !problem.empty()) {
+    throw Error(position_of(origins_, {"context.y_ticks", "context.x_ticks", "context.strict"}) + problem);
+  }
+  const auto& plan = scenario_.block_plan;
+  if (plan.size() > OH_BLOCK_PLAN_MAX) {
+    throw Error(fmt::format("{}driver.block_plan_samples has {} entries; expected at most {}",
+                            position_of(origins_, {"driver.block_plan_samples"}), plan.size(), +OH_BLOCK_PLAN_MAX));
+  }
+  const std::uint32_t longest = *std::max_element(plan.begin(), plan.end());
+  if (scenario_.transmit_lead_samples < longest) {
+    throw Error(fmt::format("{}driver.transmit_lead_samples is {}; expected at least the longest block, {}",
+                            position_of(origins_, {"driver.transmit_lead_samples", "driver.block_plan_samples"}),
+                            scenario_.transmit_lead_samples, longest));
+  }
+  const std::vector<std::string> profiles = data_names("profiles");
+  if (std::find(profiles.begin(), profiles.end(), scenario_.cost_profile) == profiles.end()) {
+    throw Error(fmt::format("{}pump.cost_profile is \"{}\"; expected one of: {}",
+                            position_of(origins_, {"pump.cost_profile"}), scenario_.cost_profile,
+                            fmt::join(profiles, ", ")));
+  }
+  return scenario_;
+}
+
+std::string to_toml(const Scenario& scenario) {
+  return write(scenario_keys(), &scenario);
+}
+
+}  // namespace offhook::config

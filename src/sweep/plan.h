@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// A sweep is a grid of scenarios, each run several times. The plan is all that its result depends on, in one file; it
+// is cut into shards, and a shard can run anywhere that has the same program and the same data.
+//
+// A grid file:
+//
+//     base = "scenario.toml"          # beside the grid file; without it, the defaults
+//     repeats = 10                    # seeds seed, seed + 1, ...
+//     [scenario]                      # over the base, any key of a scenario
+//     context.strict = true
+//     [axes]                          # every combination; the first axis varies slowest
+//     context.x_ticks = [1, 2, 3]
+//     context.y_ticks = { from = 4, to = 20, step = 1 }
+//
+// Combinations whose reservation cannot be admitted (X > Y) are left out. What a cell is measured against, its transfer
+// time in context INT, is a run of the plan as well, one for each distinct set of the other keys.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+
+namespace offhook::sweep {
+
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;  ///< as TOML
+};
+
+struct Cell {
+  std::vector<std::size_t> at;  ///< index into each axis' values
+  hostsim::Scenario scenario;   ///< of the first repeat
+  std::size_t reference = 0;    ///< index into Plan::references
+};
+
+struct Plan {
+  std::string name;
+  std::string version;  ///< of the program that made it
+  std::string base;     ///< the effective base scenario, TOML
+  std::vector<Axis> axes;
+  std::uint32_t repeats = 1;
+  std::uint32_t shards = 1;
+  std::string data_hash;  ///< of the cost profiles that the scenarios name
+
+  // Derived from the above.
+  std::vector<Cell> cells;
+  std::vector<hostsim::Scenario> references;
+  std::size_t left_out = 0;  ///< combinations that cannot be admitted
+
+  std::size_t runs() const { return cells.size() * repeats + references.size(); }
+  /// Run 0, 1, ...: every repeat of the first cell, of the second ..., then the references.
+  hostsim::Scenario scenario(std::size_t run) const;
+  /// Runs [first, last) belong to shard 1 to `shards`.
+  std::size_t first_run(std::uint32_t shard) const { return runs() * (shard - 1) / shards; }
+  std::size_t last_run(std::uint32_t shard) const { return runs() * shard / shards; }
+  /// Names everything but how it is cut into shards.
+  std::string grid_hash() const;
+  /// Names everything: what a shard carries.
+  std::string hash() const;
+};
+
+/// Read a grid file. @param shards 0: as many as make resuming cheap
+/// @throws config::Error with file:line:column
+Plan read_grid(const std::filesystem::path& file, std::uint32_t shards);
+
+std::string to_json(const Plan& plan);
+/// @throws config::Error when the text is no plan, is damaged, or was made by another version or with other data
+Plan plan_from_json(const std::string& text, const std::string& name);
+
+}  // namespace offhook::sweep
