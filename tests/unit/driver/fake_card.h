@@ -30,6 +30,7 @@ struct FakeCard {
   std::uint64_t rx_read = 0;
   std::uint64_t overrun = 0;
   std::uint64_t underrun = 0;
+  bool keep = true;                   ///< `blocks` and `played`, which grow
   std::vector<std::uint32_t> blocks;  ///< lengths of the finished blocks
   std::vector<std::int16_t> played;   ///< by position
 
@@ -60,11 +61,11 @@ struct FakeCard {
     for (; n > 0; --n, ++position) {
       if (position >= rx_read + OH_RING_SAMPLES) ++overrun;
       if (position >= tx_written) ++underrun;
-      played.push_back(tx_ring[position % OH_RING_SAMPLES]);
+      if (keep) played.push_back(tx_ring[position % OH_RING_SAMPLES]);
       rx_ring[position % OH_RING_SAMPLES] = line_sample(position);
     }
     if (position < block_start + block) return false;
-    blocks.push_back(block);
+    if (keep) blocks.push_back(block);
     block_start = latest_end = position;
     block = latched;
     return true;
@@ -76,6 +77,7 @@ struct EchoPump {
   std::uint64_t clock = 0;  ///< samples processed plus filled in
   std::uint64_t filled_in = 0;
   std::uint64_t wrong = 0;         ///< samples that were not those of their position
+  bool keep = true;                ///< `calls`, which grow
   std::vector<std::size_t> calls;  ///< lengths of process()
 
   oh_pump pump() {
@@ -90,7 +92,7 @@ struct EchoPump {
             tx[i] = rx[i];
           }
           pump->clock += n;
-          pump->calls.push_back(n);
+          if (pump->keep) pump->calls.push_back(n);
         },
         [](void* self, std::size_t n) {
           auto* pump = static_cast<EchoPump*>(self);

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# What the freestanding rooms leave undefined: memcpy and its kin, and each other's symbols; nothing else. A call of the
+# allocator, of libm, of the C++ runtime or of an OS would show here.
+#   cmake -DNM=nm -DARCHIVES=a.a,b.a -P freestanding_test.cmake
+set(allowed memcpy memset memmove memcmp _GLOBAL_OFFSET_TABLE_)
+
+function(symbols out archive)
+  execute_process(COMMAND ${NM} -P ${ARGN} ${archive} OUTPUT_VARIABLE listing RESULT_VARIABLE failed ERROR_QUIET)
+  if(failed)
+    message(FATAL_ERROR "${NM} cannot read ${archive}")
+  endif()
+  string(REGEX MATCHALL "[^\n]+" lines "${listing}")
+  set(names)
+  foreach(line ${lines})
+    if(line MATCHES "^([^ ]+) [A-Za-z]( |$)")  # others name the archive's members
+      list(APPEND names ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  set(${out} "${names}" PARENT_SCOPE)
+endfunction()
+
+string(REPLACE "," ";" ARCHIVES "${ARCHIVES}")
+if(NOT ARCHIVES)
+  message(FATAL_ERROR "no freestanding library to check")
+endif()
+foreach(archive ${ARCHIVES})
+  symbols(defined ${archive} --defined-only --extern-only)
+  if(NOT defined)
+    message(FATAL_ERROR "${archive} defines nothing: is it the right file?")
+  endif()
+  list(APPEND allowed ${defined})
+endforeach()
+foreach(archive ${ARCHIVES})
+  symbols(undefined ${archive} --undefined-only)
+  list(REMOVE_DUPLICATES undefined)
+  list(REMOVE_ITEM undefined ${allowed})
+  if(undefined)
+    string(REPLACE ";" " " undefined "${undefined}")
+    message(SEND_ERROR "${archive} leaves undefined: ${undefined}")
+  endif()
+endforeach()
