@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// INFO and MP parsers of V.34 and V.90 on arbitrary bits: what is accepted must encode to bits that read the same, and
+// a receiver fed with that encoding must find it.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsp/v34/info.h"
+#include "dsp/v34/mp.h"
+
+using namespace offhook::v34;
+
+namespace {
+
+// Bits of the input; with `repair`, frame sync and CRC are made right so that fields get past the checks.
+template <class T>
+void check_info(const uint8_t* data, size_t size, bool repair) {
+  uint8_t bits[T::kBits]{};
+  for (size_t k = 0; k < T::kBits && k / 8 < size; ++k) bits[k] = data[k / 8] >> (k % 8) & 1;
+  if (repair) {
+    for (int k = 0; k < 8; ++k) bits[4 + k] = InfoReceiver<T>::kSync >> (7 - k) & 1;
+    Crc crc;
+    for (int k = 12; k < T::kBits - 20; ++k) crc.put(bits[k]);
+    for (int k = 0; k < 16; ++k) bits[T::kBits - 20 + k] = crc.value() >> k & 1;
+  }
+  T info{};
+  if (!decode(bits, &info)) return;
+  uint8_t again[T::kBits];
+  encode(info, again);
+  T info2{};
+  if (!decode(again, &info2) || !(info == info2)) abort();
+  InfoReceiver<T> receiver;
+  int found = 0;
+  for (const uint8_t b : again) found += receiver.put(b, &info2);
+  if (found != 1 || !(info == info2)) abort();
+}
+
+void check_mp(const uint8_t* data, size_t size, bool repair) {
+  uint8_t bits[Mp::kBitsType1]{};
+  for (size_t k = 0; k < sizeof bits && k / 8 < size; ++k) bits[k] = data[k / 8] >> (k % 8) & 1;
+  if (repair) {
+    memset(bits, 1, 17);
+    const int crc_at = bits[18] ? 171 : 69;
+    Crc crc;
+    for (int k = 17; k < crc_at; ++k) {
+      if (k % 17 == 0) {
+        bits[k] = 0;
+      } else {
+        crc.put(bits[k]);
+      }
+    }
+    for (int k = 0; k < 16; ++k) bits[crc_at + k] = crc.value() >> k & 1;
+  }
+  Mp mp;
+  if (!decode(bits, &mp)) return;
+  uint8_t again[Mp::kBitsType1];
+  const int n = encode(mp, again);
+  MpReceiver receiver;
+  int found = 0;
+  Mp mp2;
+  for (int k = 0; k < n; ++k) found += receiver.put(again[k], &mp2);
+  uint8_t third[Mp::kBitsType1];
+  if (found != 1 || encode(mp2, third) != n || memcmp(again, third, static_cast<size_t>(n)) != 0) abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const bool repair = data[0] & 1;
+  ++data;
+  --size;
+  check_info<Info0>(data, size, repair);
+  check_info<Info0d>(data, size, repair);
+  check_info<Info1c>(data, size, repair);
+  check_info<Info1a>(data, size, repair);
+  check_info<Info1aV90>(data, size, repair);
+  check_mp(data, size, repair);
+  MpReceiver mp_receiver;
+  InfoReceiver<Info1c> info_receiver;
+  for (size_t k = 0; k < 8 * size; ++k) {
+    Mp mp;
+    Info1c info;
+    mp_receiver.put(data[k / 8] >> (k % 8) & 1, &mp);
+    info_receiver.put(data[k / 8] >> (k % 8) & 1, &info);
+  }
+  return 0;
+}
