@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "src/command/program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace offhook::command {
+
+std::unique_ptr<CLI::App> make_app(Action& action) {
+  auto app = std::make_unique<CLI::App>(
+      "Run a real modem datapump in any processing context, on a simulated host, and see which context suffices.",
+      "offhook");
+  app->set_version_flag("--version", "offhook " OFFHOOK_VERSION);
+  app->require_subcommand(1);
+  app->footer(R"(Examples:
+  offhook export --csv out/res-2-8
+  offhook COMMAND --help
+
+Exit status:
+  0    the transfer succeeded
+  1    error: one line on standard error says which
+  2    the call ran, but the context was not sufficient
+  130  interrupted; what was recorded until then is kept
+
+Environment:
+  OFFHOOK_DATA_DIR  folder of hosts/, profiles/ and published/ (default: the installed or the source tree's))");
+  add_export(*app, action);
+  add_completion(*app, action);
+  add_man(*app, action);
+  return app;
+}
+
+int run_program(int argc, const char* const* argv) {
+  Action action;
+  const auto app = make_app(action);
+  try {
+    app->parse(argc, argv);
+  } catch (const CLI::Success& e) {  // --help, --version
+    return app->exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "offhook: error: {}\n", e.what());
+    return kError;
+  }
+  try {
+    const int status = action();
+    if (std::fflush(stdout) != 0)
+      throw std::runtime_error("standard output: " + std::generic_category().message(errno));
+    return status;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "offhook: error: {}\n", e.what());
+    return kError;
+  }
+}
+
+}  // namespace offhook::command

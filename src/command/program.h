@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// The command line of `offhook` as one CLI11 tree. Help, the man page and the shell completions are all made from it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace offhook::command {
+
+/// 0: the transfer succeeded; 1: error; 2: the call ran but the context did not suffice; 130: interrupted.
+enum Exit { kOk = 0, kError = 1, kInsufficient = 2, kInterrupted = 130 };
+
+/// What the selected subcommand does; set while the command line is parsed.
+using Action = std::function<int()>;
+
+/// A root app with every subcommand. @param action is set by parsing; must outlive the app
+std::unique_ptr<CLI::App> make_app(Action& action);
+
+/// The whole program. Errors go to standard error as one line.
+int run_program(int argc, const char* const* argv);
+
+/// The man page offhook(1) in roff.
+std::string man_page(const CLI::App& app);
+/// @param shell "bash", "zsh" or "fish"
+std::string completion(const CLI::App& app, const std::string& shell);
+
+// One function a subcommand, each in a file of its own.
+void add_export(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+void add_man(CLI::App& app, Action& action);
+
+}  // namespace offhook::command

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// The CLI11 tree in the few words that the man page and the completions need.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace offhook::command {
+
+struct OptionWords {
+  std::vector<std::string> names;    ///< "-o", "--out"; empty for a positional
+  std::string positional;            ///< "SCENARIO"
+  std::string value;                 ///< "DIR"; empty for a flag
+  std::vector<std::string> choices;  ///< when the value is one of a few
+  std::string help;
+  bool required = false;
+  bool repeated = false;
+};
+
+struct CommandWords {
+  std::vector<std::string> path;  ///< "offhook", "sweep", "plan"
+  std::string help, footer;
+  std::vector<OptionWords> options;  ///< in order, --help first
+  std::vector<std::string> subcommands;
+  std::string joined() const;  ///< "offhook sweep plan"
+};
+
+/// The root first, then every subcommand, depth first.
+std::vector<CommandWords> describe_tree(const CLI::App& app);
+
+}  // namespace offhook::command

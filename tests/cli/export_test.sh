@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Event logs that cannot be read, and outputs that cannot be written.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect_error "nowhere.ohlog" export --csv nowhere.ohlog
+: >empty.ohlog
+expect_error "empty.ohlog" export --csv empty.ohlog
+echo "this is no log, it is a line of text that goes on for a while" >text.ohlog
+expect_error "text.ohlog" export --perfetto text.ohlog -o x
+expect_error "give one of --perfetto and --csv" export empty.ohlog
+finish

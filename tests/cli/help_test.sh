@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Help, version, man page and completions, all from the one CLI11 tree.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "offhook 0." --version
+expect 0 "Exit status:" --help
+expect_error "A subcommand is required"
+expect_error "subcommand" frobnicate
+
+# Every command has help with examples, stands in the man page and in every completion.
+commands=$("$offhook" --help | sed -n '/^Subcommands:/,/^$/p' | awk '/^  [a-z]/ {print $1}')
+[ -n "$commands" ] || fail "no commands in --help"
+"$offhook" man >page.1 || fail "man"
+for shell in bash zsh fish; do "$offhook" completion "$shell" >"complete.$shell" || fail "completion $shell"; done
+for command in $commands; do
+  expect 0 "Examples:" "$command" --help
+  grep -q "^.SS offhook $command" page.1 || fail "no $command in the man page"
+  for shell in bash zsh fish; do grep -q "$command" "complete.$shell" || fail "no $command in $shell's completion"; done
+done
+if command -v man >/dev/null; then
+  [ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z page.1 2>&1 >/dev/null)" ] ||
+    fail "the man page has roff warnings"
+fi
+expect_error "not in {bash,zsh,fish}" completion tcsh
+
+# The bash script really completes.
+completions_of() {
+  # shellcheck disable=SC1091
+  . ./complete.bash
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
+  COMPREPLY=()
+  compopt() { :; }
+  _offhook
+  printf '%s\n' "${COMPREPLY[@]}"
+}
+completions_of offhook exp | grep -qx export || fail "bash: exp -> export"
+completions_of offhook export --per | grep -qx -- --perfetto || fail "bash: export --per -> --perfetto"
+completions_of offhook completion "" | grep -qx fish || fail "bash: completion -> fish"
+bash -n complete.bash || fail "bash -n"
+if command -v zsh >/dev/null; then zsh -n complete.zsh || fail "zsh -n"; fi
+if command -v fish >/dev/null; then fish -n complete.fish || fail "fish -n"; fi
+finish
