@@ -29,8 +29,8 @@ TEST(EventLog, GivesBackEveryFieldInOrder) {
   std::vector<oh_event> slots(4);
   ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 200), 0);
   std::uint64_t next = 0;
-  for (int round = 0; round < 10; ++round) {
-    for (std::uint64_t i = 0; i < 3; ++i) {
+  for (std::uint32_t round = 0; round < 10; ++round) {
+    for (std::uint32_t i = 0; i < 3; ++i) {
       oh_event_log_write(&log, 0xfedcba9876543210u + 3 * round + i, OH_EV_MARK, 65535, 0xffffffffu - 3 * round - i);
     }
     oh_event out[4];
