@@ -60,7 +60,7 @@ void Analyzer::take(Driver& d, std::uint64_t time_ns, std::uint32_t samples, boo
   while (!d.owed.empty() && d.owed.front().end_position <= d.taken_position) {
     if (!lost) {
       figures_.interrupt_to_service.add(time_ns - std::min(time_ns, d.owed.front().raised_ns));
-      d.awaiting_output.push_back(d.owed.front().raised_ns);
+      d.awaiting_output.push_back(d.owed.front());
     }
     d.owed.pop_front();
   }
@@ -82,8 +82,9 @@ void Analyzer::add(const oh_event& logged) {
       d.raised_position += event.argument;
       if (d.owed.size() == kMaxOwed) d.owed.pop_front();
       if (d.unacknowledged.size() == kMaxOwed) d.unacknowledged.pop_front();
-      d.owed.push_back({now, d.raised_position});
-      d.unacknowledged.push_back({now, d.raised_position});
+      const Driver::Block block{now, d.raised_position, event.argument, d.rate_hz};
+      d.owed.push_back(block);
+      d.unacknowledged.push_back(block);
       if (d.last_interrupt_ns != 0) {
         f.interrupt_period.add(since(d.last_interrupt_ns));
         f.interrupt_period_over_time.add(now, static_cast<double>(since(d.last_interrupt_ns)) * 1e-6);
@@ -92,6 +93,9 @@ void Analyzer::add(const oh_event& logged) {
       count([](PhaseFigures& p) { p.interrupts += 1; });
       break;
     }
+    case OH_EV_CARD_RATE:
+      if (event.argument > 0) driver(event.id).rate_hz = event.argument;
+      break;
     case OH_EV_RX_OVERRUN:
       count([&](PhaseFigures& p) { p.losses.overrun_samples += event.argument; });
       f.overruns_over_time.add(now, event.argument);
@@ -146,9 +150,12 @@ void Analyzer::add(const oh_event& logged) {
       break;
     case OH_EV_OUTPUT_READY: {
       Driver& d = driver(event.id);
-      for (const std::uint64_t raised_ns : d.awaiting_output) {
-        f.interrupt_to_output.add(since(raised_ns));
-        f.output_latency_over_time.add(now, static_cast<double>(since(raised_ns)) * 1e-6);
+      for (const Driver::Block& block : d.awaiting_output) {
+        const double latency_ns = static_cast<double>(since(block.raised_ns));
+        const double lead_used = block.samples + latency_ns * 1e-9 * block.rate_hz;
+        f.interrupt_to_output.add(since(block.raised_ns));
+        f.output_latency_over_time.add(now, latency_ns * 1e-6);
+        count([&](PhaseFigures& p) { p.lead_used_max_samples = std::max(p.lead_used_max_samples, lead_used); });
       }
       d.awaiting_output.clear();
       if (event.argument == 0) break;
@@ -258,6 +265,7 @@ nlohmann::json phase_json(const PhaseFigures& p) {
           {"pending_max_samples", p.pending_max},
           {"call_elapsed_max_ms", static_cast<double>(p.elapsed_max_ns) * 1e-6},
           {"modem_cpu_share", seconds > 0 ? p.modem_cpu_ns * 1e-9 / seconds : 0.0},
+          {"lead_used_max_samples", p.lead_used_max_samples},
           {"blocks_late", p.losses.blocks_late},
           {"samples_late", p.losses.samples_late},
           {"samples_filled_in", p.losses.samples_filled_in},

@@ -36,6 +36,9 @@ struct PhaseFigures {
   std::uint32_t pending_max = 0;     ///< samples pending after service
   std::uint64_t elapsed_max_ns = 0;  ///< longest service call
   double modem_cpu_ns = 0;           ///< of the entities that run the driver
+  /// Largest share of the transmit lead that a block used up: its own length and the samples played between its
+  /// interrupt and its output. More than the lead: late.
+  double lead_used_max_samples = 0;
   Losses losses;
 };
 
@@ -100,13 +103,16 @@ class Analyzer {
     struct Block {
       std::uint64_t raised_ns;
       std::uint64_t end_position;
+      std::uint32_t samples;
+      double rate_hz;
     };
-    std::deque<Block> unacknowledged;            ///< interrupts the isr has not seen
-    std::deque<Block> owed;                      ///< blocks whose samples are not all taken
-    std::vector<std::uint64_t> awaiting_output;  ///< times of interrupt of the blocks in service
+    std::deque<Block> unacknowledged;    ///< interrupts the isr has not seen
+    std::deque<Block> owed;              ///< blocks whose samples are not all taken
+    std::vector<Block> awaiting_output;  ///< the blocks in service
     std::uint64_t raised_position = 0;
     std::uint64_t taken_position = 0;
     std::uint64_t last_interrupt_ns = 0;
+    double rate_hz = 8000;
     std::uint64_t isr_enter_ns = 0, call_begin_ns = 0;
     bool in_isr = false, in_call = false;
   };

@@ -51,6 +51,7 @@ TEST(Figures, LatenciesCountFromTheInterrupt) {
   EXPECT_EQ(f.interrupt_to_output.min(), 600 * kUs);
   EXPECT_EQ(f.call_elapsed.max(), 1000 * kUs);
   EXPECT_EQ(f.interrupt_period.min(), 12'500 * kUs);
+  EXPECT_NEAR(f.total.lead_used_max_samples, 100 + 0.6 * 8, 1e-9);  // the block and 600 us at 8 kHz
   EXPECT_EQ(f.total.interrupts, 10u);
   EXPECT_EQ(f.total.blocks, 10u);
   EXPECT_FALSE(f.total.losses.any());

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace offhook {
+
+/// The HTML file around `data`, which the page's code draws.
+std::string page_around(std::string_view title, const nlohmann::json& data);
+
+/// For text between tags and in quoted attributes.
+std::string html_escape(std::string_view text);
+
+}  // namespace offhook

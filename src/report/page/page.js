@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The page: what stands where.
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const page = document.getElementById("page");
+
+function section(title, caption) {
+  const node = el("section", {}, el("h2", {}, title), caption ? el("p", {class: "caption"}, caption) : null);
+  page.append(node);
+  return node;
+}
+
+function table(parent, head, rows) {
+  parent.append(el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...head.map(h => el("th", {}, h)))),
+    el("tbody", {}, ...rows))));
+}
+const cell = (text, name) => el("td", name ? {class: name} : {}, text);
+const lossCell = n => cell(group(n), n > 0 ? "bad" : "zero");
+
+function header() {
+  const button = el("button", {type: "button", title: "Light or dark"}, "light / dark");
+  button.addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  page.append(el("header", {class: "top"}, el("span", {class: "product"}, "Offhook"),
+    el("span", {}, data.kind === "sweep" ? "sweep report" : "call report"), button));
+  page.append(el("h1", {}, data.title));
+  page.append(el("div", {class: "verdict " + data.verdict}, el("p", {class: "headline"}, data.headline),
+    el("ul", {}, ...data.reasons.map(r => el("li", {}, r)))));
+  for (const warning of data.warnings) page.append(el("p", {class: "warning"}, warning));
+  if (data.settings.length) {
+    page.append(el("div", {class: "settings"}, ...data.settings.map(([name, value]) => el("span", {}, name + " ", el("b", {}, value)))));
+  }
+}
+
+function callPage() {
+  page.append(el("div", {class: "tiles"}, ...data.tiles.map(t => el("div", {class: "tile"}, el("div", {class: "name"}, t.name),
+    el("div", {class: "value"}, t.value), el("div", {class: "note"}, t.note)))));
+  const phases = section("Phases of the call");
+  table(phases, ["phase", "from", "to", "interrupts", "pending at most", "longest service", "CPU share", "blocks late", "samples late",
+    "filled in", "overrun", "underrun"], data.phases.map(p => el("tr", {}, cell(p.name), cell(p.begin_s.toFixed(2) + " s"),
+    cell(p.end_s.toFixed(2) + " s"), cell(group(p.interrupts)), cell(group(p.pending_max)), cell(p.elapsed_max_ms.toFixed(2) + " ms"),
+    cell((100 * p.share).toFixed(1) + " %"), lossCell(p.blocks_late), lossCell(p.samples_late), lossCell(p.filled_in),
+    lossCell(p.overrun), lossCell(p.underrun))));
+
+  const range = [data.begin_s, Math.max(data.end_s, data.begin_s + 0.001)];
+  const bands = data.phases.length > 1 ? data.phases.slice(0, -1) : data.phases;
+  const losses = [data.late, data.filled_in, data.overruns, data.underruns].flatMap(s => s.t.map(t => ({t, colour: "insufficient"})));
+  const chart = (parent, id, options) => figure(parent, id, box => seriesChart(box, {phases: bands, range, ...options}));
+
+  const pending = section("Samples pending",
+    `Received samples not yet taken, after each service (Figures 5 to 7 and 14). The ring holds ${data.ring_samples}. ` +
+    "Red ticks on the axis: samples lost. Drag to zoom all charts over time, double click to go back.");
+  chart(pending, "pending", {series: [{name: "pending", ...data.pending, style: "points", colour: "accent"}], unit: "samples", decimals: 0,
+    level: {value: data.ring_samples, text: `ring of ${data.ring_samples} samples`}, ticks: losses, height: 260, floor: 60});
+
+  const latencies = section("Latencies",
+    "Each block is counted from the interrupt that completed it. Both scales are logarithmic; a single outlier is one small bar, and the maximum is marked.");
+  const grid = el("div", {class: "columns"});
+  latencies.append(grid);
+  const used = data.latencies.filter(h => h.count > 0);
+  const low = Math.min(...used.flatMap(h => h.bars_us.filter(b => b[1] > 0).map(b => Math.max(b[0], b[1] / 2))), 1e9);
+  const high = Math.max(...used.map(h => h.max_us), 1);
+  const xMin = Math.pow(10, Math.floor(Math.log10(Math.max(low, 0.1)))), xMax = Math.pow(10, Math.ceil(Math.log10(high * 1.05)));
+  const decades = [];
+  for (let p = Math.round(Math.log10(xMin)); p <= Math.round(Math.log10(xMax)); ++p) decades.push([Math.pow(10, p), shortDecade(p)]);
+  used.forEach((h, i) => {
+    const column = el("div", {}, el("h3", {}, h.name), el("p", {class: "caption"},
+      `${group(h.count)} values; median ${duration(h.p50_us)}, 99 % ${duration(h.p99_us)}, 99.9 % ${duration(h.p999_us)}`));
+    grid.append(column);
+    figure(column, "latency-" + i, box => histogramSvg(box, {bars: h.bars_us, xLog: true, xMin, xMax, xTicks: decades, label: h.name,
+      name: (a, b) => `${duration(a)} to ${duration(b)}`, marks: [[h.p50_us, "median"], [h.max_us, "max " + duration(h.max_us), true]]}));
+  });
+  if (used.length === 0) latencies.append(el("p", {}, "No block was served."));
+
+  const elapsed = section("Elapsed time in service", "From wake-up to return, with everything that preempted it (Figures 2, 4, 8, 9 and 15).");
+  chart(elapsed, "elapsed", {series: [{name: "service call", ...data.elapsed_ms, style: "points", colour: "accent"},
+    {name: "ISR", ...data.isr_ms, style: "points", colour: "accent-2"}].filter(s => s.t.length), unit: "ms", decimals: 3});
+  elapsed.append(legendNames([["service call", "accent"], ["ISR", "accent-2"]]));
+  elapsed.append(el("h3", {}, "Time from interrupt to output"),
+    el("p", {class: "caption"}, "How long the codec had to play from the transmit lead before this block's output was queued."));
+  chart(elapsed, "latency-time", {series: [{name: "interrupt to output", ...data.latency_ms, style: "points", colour: "accent-3"}], unit: "ms", decimals: 3, ticks: losses});
+
+  if (data.timeline.entities.length) {
+    const cpu = section("Who had the CPU",
+      "One lane for each interrupt, DPC and thread: the share of time it had, the driver's own first. Wheel to zoom, drag to move, double click to go back.");
+    figure(cpu, "cpu", box => overviewTimeline(box, data));
+    cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "Of each interval of 12.5 ms, all its entities together (Figure 3)."));
+    chart(cpu, "share", {series: [{name: "share", t: data.window_share.t, v: data.window_share.v.map(v => 100 * v), style: "points", colour: "accent"}], unit: "%", decimals: 1, height: 170});
+    data.timeline.close_ups.forEach((closeUp, i) => {
+      cpu.append(el("h3", {}, closeUp.title), el("p", {class: "caption"}, `60 ms each side of ${closeUp.centre_s.toFixed(3)} s, every segment.`));
+      figure(cpu, "close-up-" + i, box => closeUpTimeline(box, closeUp, data.timeline.entities));
+    });
+  }
+
+  const card = section("Interrupts", "Time between the card's interrupts (Figure 1).");
+  chart(card, "period", {series: [{name: "period", ...data.period_ms, style: "points", colour: "accent"}], unit: "ms", decimals: 3, height: 170});
+
+  if (data.timer.count > 0) {
+    const timer = section("1 ms timer callbacks", `Time between callbacks in buckets of ${data.timer.bucket_us} us (Figures 10 to 13 and 16). ` +
+      `${group(data.timer.count)} wake-ups, ${(100 * data.timer.near_2ms).toFixed(2)} % of them near 2 ms; longest ${duration(data.timer.max_us)}.`);
+    const width = data.timer.bucket_us, last = Math.max(2200, Math.ceil(data.timer.counts.length * width / 1000) * 1000);
+    figure(timer, "timer", box => histogramSvg(box, {height: 250, label: "timer intervals",
+      bars: data.timer.counts.map((n, i) => [i * width, (i + 1) * width, n]).filter(b => b[2] > 0), xMin: 0, xMax: last,
+      xTicks: linearTicks(0, last, 12).map(t => [t, t / 1000 + " ms"]), name: (a, b) => `${a} to ${b} us`,
+      marks: [[Math.min(data.timer.max_us, last), "max " + duration(data.timer.max_us), true]]}));
+  }
+
+  if (data.ends.some(e => e.bytes.t.length)) {
+    const link = section("Transfer", "User bytes delivered in order, and where V.42 had to send frames again (ticks on the axis).");
+    const again = data.ends.flatMap((e, i) => e.retransmitted.t.map(t => ({t, colour: i ? "accent-2" : "insufficient"})));
+    chart(link, "transfer", {series: data.ends.filter(e => e.bytes.t.length).map((e, i) => ({name: e.name, ...e.bytes, style: "step", colour: i ? "accent-2" : "accent"})),
+      unit: "bytes", decimals: 0, ticks: again, level: data.bytes ? {value: data.bytes, text: `the file, ${group(data.bytes)} bytes`} : undefined});
+    link.append(el("p", {class: "caption"}, data.ends.map(e => `${e.name}: ${group(e.bytes_delivered)} bytes received, ${group(e.frames_retransmitted)} frames sent again in ` +
+      `${group(e.recoveries)} recoveries, ${group(e.bad_frames)} bad frames`).join("; ") + "."));
+  }
+
+  const shown = data.ends.filter(e => e.constellation.length);
+  if (shown.length) {
+    const constellation = section("Received constellation", "Equalised symbols, evenly thinned over the call.");
+    const pair = el("div", {class: "columns"});
+    constellation.append(pair);
+    shown.forEach((end, i) => {
+      const column = el("div", {}, el("h3", {}, end.name), el("p", {class: "caption"}, `${group(end.constellation.length / 2)} of ${group(end.symbols)} symbols`));
+      pair.append(column);
+      figure(column, "constellation-" + i, box => drawConstellation(box, end.constellation));
+    });
+  }
+}
+
+const legendNames = items => {
+  const node = el("div", {class: "legend"});
+  for (const [name, variable] of items) {
+    const swatch = el("i");
+    swatch.style.background = `var(--${variable})`;
+    node.append(el("span", {}, swatch, name));
+  }
+  return node;
+};
+
+function shortDecade(p) {
+  return p < 0 ? Math.round(Math.pow(10, p + 3)) + " ns" : p < 3 ? Math.pow(10, p) + " us" : p < 6 ? Math.pow(10, p - 3) + " ms" : Math.pow(10, p - 6) + " s";
+}
+
+function drawConstellation(box, points) {
+  const size = Math.min(380, box.clientWidth || 380);
+  const {context} = canvasIn(box, size, size);
+  const radii = points.map(Math.abs).sort((a, b) => a - b);
+  // Wide enough for 99.5 % of the points; the rest sits on the rim.
+  const reach = Math.max(1e-6, 1.15 * radii[Math.floor(0.9975 * (radii.length - 1))]);
+  const to = v => size / 2 + Math.max(-1, Math.min(1, v / reach)) * (size / 2 - 8);
+  context.strokeStyle = colour("line");
+  context.strokeRect(0.5, 0.5, size - 1, size - 1);
+  context.fillStyle = colour("grid");
+  for (const t of linearTicks(-reach, reach, 6)) {
+    context.fillRect(Math.round(to(t)), 1, 1, size - 2);
+    context.fillRect(1, Math.round(to(t)), size - 2, 1);
+    context.fillStyle = colour("ink-3");
+    if (t > -reach * 0.9) context.fillText(String(t), to(t) + 3, size - 5);
+    context.fillStyle = colour("grid");
+  }
+  context.fillStyle = colour("accent");
+  context.globalAlpha = points.length > 4000 ? 0.45 : 0.75;
+  for (let i = 0; i < points.length; i += 2) context.fillRect(to(points[i]) - 1, to(-points[i + 1]) - 1, 2, 2);
+}
+
+function sweepPage() {
+  if (data.map) {
+    const law = data.map.law;
+    const map = section("Reservation map", "Amount against period of each reservation, and what came of it (Figure 17). " + (law ?
+      `The law's boundary is exact for ${law.cost_ms.toFixed(2)} ms of work a block (output after ${(100 * law.output_fraction).toFixed(0)} %), blocks every ` +
+      `${law.period_ms.toFixed(2)} ms and a transmit lead of ${law.lead_samples} samples, that is ${law.slack_ms.toFixed(3)} ms after the longest block; in its simple ` +
+      `form: more than ${(100 * law.share).toFixed(1)} % of the CPU, and no gap over ${law.gap_ms.toFixed(2)} ms (${law.gap_ticks.toFixed(2)} ticks).` : ""));
+    figure(map, "map", box => reservationMap(box, data));
+  }
+  const rows = section("All configurations", "Means are of the complete runs. Late blocks, frames sent again and pending samples are those of the worst run.");
+  const published = data.rows.some(r => r.published), lawful = data.rows.some(r => r.law);
+  const head = ["configuration", "class", "complete", "mean", "range", "against reference", "pending at most", "late blocks", "sent again"];
+  if (lawful) head.push("law, margin");
+  if (published) head.push("published class", "published mean", "published runs");
+  const body = [];
+  let group_ = null;
+  for (const r of data.rows) {
+    if (r.group !== group_) {
+      group_ = r.group;
+      if (group_) body.push(el("tr", {class: "group"}, el("td", {colspan: head.length}, group_)));
+    }
+    const name = cell("");
+    name.append(r.link ? el("a", {href: r.link}, r.name) : r.name);
+    const cells = [name, classCell(r.verdict), cell(`${r.complete} of ${r.runs}`), cell(r.complete ? r.mean_s.toFixed(2) + " s" : "-"),
+      cell(r.complete > 1 ? `${r.min_s.toFixed(2)} to ${r.max_s.toFixed(2)}` : "-"), cell(r.slower === null ? "-" : (r.slower >= 0 ? "+" : "") + (100 * r.slower).toFixed(1) + " %"),
+      cell(group(r.pending_max)), lossCell(r.blocks_late), lossCell(r.retransmitted)];
+    if (lawful) cells.push(cell(!r.law ? "" : r.law.overloaded ? "overload" : (r.law.margin_ms >= 0 ? "+" : "") + r.law.margin_ms.toFixed(2) + " ms"));
+    if (published) {
+      const p = r.published || {};
+      cells.push(p.verdict ? classCell(p.verdict) : cell(""), cell(p.mean_s ? p.mean_s.toFixed(2) + " s" : ""), cell(p.note || ""));
+    }
+    body.push(el("tr", {}, ...cells));
+  }
+  table(rows, head, body);
+}
+
+const classCell = verdict => el("td", {}, el("span", {class: "class " + verdict}, `${classMarks[verdict]} ${verdict}`));
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  drawAll();
+}
+
+header();
+if (data.kind === "sweep") sweepPage(); else callPage();
+page.append(el("footer", {}, data.kind === "sweep" ? "" : `Derived from ${group(data.events)} events. `,
+  "This file is complete in itself and asks for nothing from the network. Charts over time: dygraphs (MIT)."));
+
+const preferred = matchMedia("(prefers-color-scheme: dark)");
+setTheme({"#dark": "dark", "#light": "light"}[location.hash] || (preferred.matches ? "dark" : "light"));
+preferred.addEventListener("change", () => setTheme(preferred.matches ? "dark" : "light"));
+let width = innerWidth, pending = 0;
+addEventListener("resize", () => {
+  if (innerWidth === width) return;
+  width = innerWidth;
+  clearTimeout(pending);
+  pending = setTimeout(drawAll, 150);
+});
+let screenTheme = "";
+addEventListener("beforeprint", () => { screenTheme = document.documentElement.dataset.theme; setTheme("light"); });
+addEventListener("afterprint", () => setTheme(screenTheme));
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Charts over the time of the call, drawn by dygraphs. All of them zoom together: drag to zoom, shift-drag to move,
+// double click for the whole call.
+"use strict";
+
+let seriesCharts = [];
+let zooming = false;
+function forgetSeriesCharts() {
+  seriesCharts.forEach(chart => chart.destroy());
+  seriesCharts = [];
+}
+
+// Several series on one time axis: rows [t, a, b ...] with nulls.
+function mergeSeries(list) {
+  const rows = new Map();
+  list.forEach((s, column) => s.t.forEach((t, i) => {
+    if (!rows.has(t)) rows.set(t, [t, ...list.map(() => null)]);
+    rows.get(t)[column + 1] = s.v[i];
+  }));
+  return [...rows.values()].sort((a, b) => a[0] - b[0]);
+}
+
+// o: series [{name, t, v, style: "points" | "line" | "step", colour}], unit, level {value, text}, ticks [{t, colour}],
+//    phases [{name, begin_s}], range [begin, end], height, floor
+function seriesChart(box, o) {
+  if (!o.series.some(s => s.t.length)) {
+    box.append(el("p", {class: "caption"}, "Nothing of this in the log."));
+    return;
+  }
+  const readout = el("div", {class: "readout"});
+  const area = el("div");
+  area.style.width = "100%";
+  area.style.height = (o.height || 220) + "px";
+  box.append(readout, area);
+  const perSeries = {};
+  for (const s of o.series) {
+    perSeries[s.name] = {
+      color: colour(s.colour),
+      strokeWidth: s.style === "points" ? 0 : 1.6,
+      drawPoints: s.style === "points",
+      pointSize: s.size || 1.6,
+      stepPlot: s.style === "step",
+      connectSeparatedPoints: s.style !== "points",
+    };
+  }
+  const highest = Math.max(o.floor || 0, ...o.series.map(s => s.v.reduce((a, b) => Math.max(a, b), 0)));
+  const top = o.level && highest > 0.3 * o.level.value ? Math.max(highest, o.level.value) : highest;
+  const data = mergeSeries(o.series);
+  const decimals = o.decimals === undefined ? 2 : o.decimals;
+  const idle = o.level && top < o.level.value ? `${o.level.text} lies above this chart` : "";
+  readout.textContent = idle;
+  const chart = new Dygraph(area, data, {
+    labels: ["s", ...o.series.map(s => s.name)],
+    series: perSeries,
+    legend: "never",
+    dateWindow: o.range,
+    valueRange: [0, top > 0 ? top * 1.16 : 1],  // the names of the phases stand above the data
+    axisLineColor: colour("line"),
+    gridLineColor: colour("grid"),
+    highlightCircleSize: 4,
+    axisLabelFontSize: 12,
+    animatedZooms: false,
+    axes: {
+      x: {axisLabelFormatter: v => trimSeconds(v), pixelsPerLabel: 80},
+      y: {axisLabelWidth: 52, axisLabelFormatter: v => v >= 1e5 ? group(v / 1000) + "k" : Number(v.toPrecision(6)).toString()},
+    },
+    highlightCallback: (event, x, points) => {
+      readout.replaceChildren(el("b", {}, x.toFixed(4) + " s"));
+      for (const p of points) {
+        if (p.yval !== null && !Number.isNaN(p.yval)) {
+          readout.append("   " + (o.series.length > 1 ? p.name + " " : "") +
+            (decimals === 0 ? group(p.yval) : p.yval.toFixed(decimals)) + " " + o.unit);
+        }
+      }
+    },
+    unhighlightCallback: () => { readout.textContent = idle; },
+    underlayCallback: (context, plot, dygraph) => {
+      context.save();
+      context.beginPath();
+      context.rect(plot.x, plot.y, plot.w, plot.h);
+      context.clip();
+      context.font = "11.5px system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
+      let labelled = -1e9;
+      for (const phase of o.phases || []) {
+        const x = dygraph.toDomXCoord(phase.begin_s);
+        context.fillStyle = colour("line");
+        context.fillRect(Math.round(x), plot.y, 1, plot.h);
+        context.fillStyle = colour("ink-3");
+        if (x >= labelled) {
+          context.fillText(phase.name, x + 4, plot.y + 11);
+          labelled = x + context.measureText(phase.name).width + 10;
+        }
+      }
+      if (o.level) {
+        const y = dygraph.toDomYCoord(o.level.value);
+        context.strokeStyle = colour("insufficient");
+        context.setLineDash([6, 4]);
+        context.beginPath();
+        context.moveTo(plot.x, y);
+        context.lineTo(plot.x + plot.w, y);
+        context.stroke();
+        context.setLineDash([]);
+      }
+      for (const tick of o.ticks || []) {
+        context.fillStyle = colour(tick.colour);
+        context.fillRect(dygraph.toDomXCoord(tick.t) - 0.5, plot.y + plot.h - 9, 1.5, 9);
+      }
+      context.restore();
+    },
+    drawCallback: (self, first) => {
+      if (first || zooming) return;
+      zooming = true;
+      for (const other of seriesCharts) if (other !== self) other.updateOptions({dateWindow: self.xAxisRange()});
+      zooming = false;
+    },
+  });
+  seriesCharts.push(chart);
+  if (o.level && !idle) {
+    const label = el("span", {class: "level"}, o.level.text);
+    label.style.top = Math.max(0, chart.toDomYCoord(o.level.value) - 20) + "px";
+    area.append(label);
+  }
+}
+
+function trimSeconds(v) {
+  return Number(v.toPrecision(8)).toString();
+}

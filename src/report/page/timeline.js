@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Who had the CPU, on canvases that zoom (wheel), move (drag) and go back (double click). Nothing is hidden by scale:
+// the overview adds up shares, the close-ups draw every segment at least one pixel wide.
+"use strict";
+
+function zoomCanvas(box, height, domain, paint, tell) {
+  const readout = el("div", {class: "readout"});
+  box.append(readout);
+  const {canvas, context, width} = canvasIn(box, height);
+  canvas.classList.add("zoom");
+  const left = 132, right = 12;
+  let view = domain.slice();
+  const toX = t => left + (t - view[0]) / (view[1] - view[0]) * (width - left - right);
+  const toT = x => view[0] + (x - left) / (width - left - right) * (view[1] - view[0]);
+  const redraw = () => {
+    context.clearRect(0, 0, width, height);
+    paint({context, width, height, left, right, view, toX, toT});
+  };
+  const clamp = () => {
+    const span = Math.min(view[1] - view[0], domain[1] - domain[0]);
+    view[0] = Math.min(Math.max(view[0], domain[0]), domain[1] - span);
+    view[1] = view[0] + span;
+  };
+  canvas.addEventListener("wheel", event => {
+    event.preventDefault();
+    const t = toT(event.offsetX), factor = Math.exp(Math.max(-0.5, Math.min(0.5, event.deltaY * 0.002)));
+    view = [t - (t - view[0]) * factor, t + (view[1] - t) * factor];
+    clamp();
+    redraw();
+  }, {passive: false});
+  let held = null;
+  canvas.addEventListener("pointerdown", event => { held = event.offsetX; canvas.setPointerCapture(event.pointerId); });
+  canvas.addEventListener("pointerup", () => { held = null; });
+  canvas.addEventListener("pointermove", event => {
+    if (held !== null) {
+      const shift = toT(held) - toT(event.offsetX);
+      view = [view[0] + shift, view[1] + shift];
+      held = event.offsetX;
+      clamp();
+      redraw();
+    }
+    readout.textContent = event.offsetX >= left ? tell(toT(event.offsetX), event.offsetY) : "";
+  });
+  canvas.addEventListener("pointerleave", () => { readout.textContent = ""; });
+  canvas.addEventListener("dblclick", () => { view = domain.slice(); redraw(); });
+  redraw();
+}
+
+function timeAxis({context, width, height, left, right, view, toX}, text) {
+  const y = height - 20;
+  context.fillStyle = colour("line");
+  context.fillRect(left, y, width - left - right, 1);
+  context.textAlign = "center";
+  for (const t of linearTicks(view[0], view[1], (width - left) / 90)) {
+    context.fillStyle = colour("grid");
+    context.fillRect(Math.round(toX(t)), 0, 1, y);
+    context.fillStyle = colour("ink-2");
+    context.fillText(text(t), toX(t), y + 14);
+  }
+  context.textAlign = "left";
+}
+
+// Those that run the driver first, then by CPU time.
+function laneOrder(entities) {
+  return entities.map((e, i) => ({...e, i})).sort((a, b) => (b.serves - a.serves) || (b.cpu_ms - a.cpu_ms) || (a.i - b.i));
+}
+
+function overviewTimeline(box, data) {
+  const timeline = data.timeline, lanes = laneOrder(timeline.entities);
+  const step = timeline.bucket_s, buckets = Math.max(...lanes.map(e => e.share.length));
+  const end = Math.max(data.end_s, data.begin_s + step);
+  const laneHeight = 26, height = lanes.length * laneHeight + 24;
+  zoomCanvas(box, height, [data.begin_s, end], view => {
+    const {context, left, right, width, toX, toT} = view;
+    timeAxis(view, t => Number(t.toPrecision(8)) + " s");
+    lanes.forEach((lane, row) => {
+      const base = row * laneHeight + laneHeight - 4, full = laneHeight - 7;
+      context.fillStyle = colour("ink-2");
+      context.fillText(lane.name, 0, base - 5, left - 8);
+      context.fillStyle = colour("grid");
+      context.fillRect(left, base, width - left - right, 1);
+      context.fillStyle = colour(palette[row % palette.length]);
+      // One column a pixel: its tallest bucket in full colour over the page's own, so that short bursts are seen.
+      for (let x = left; x < width - right; ++x) {
+        const a = Math.max(0, Math.floor(toT(x) / step)), b = Math.min(buckets, Math.max(a + 1, Math.ceil(toT(x + 1) / step)));
+        let most = 0;
+        for (let i = a; i < b; ++i) most = Math.max(most, lane.share[i] || 0);
+        if (most > 0) {
+          const h = Math.max(1, most * full);
+          context.fillRect(x, base - h, 1, h);
+        }
+      }
+    });
+  }, (t, y) => {
+    const lane = lanes[Math.floor(y / laneHeight)];
+    if (!lane) return "";
+    const share = lane.share[Math.floor(t / step)] || 0;
+    return `${t.toFixed(3)} s   ${lane.name}: ${(100 * share).toFixed(1)} % of ${duration(step * 1e6)}`;
+  });
+}
+
+const markKinds = {
+  10: {name: "interrupt", colour: "ink"}, 24: {name: "output ready", colour: "sufficient"},
+  11: {name: "receive overrun", colour: "insufficient"}, 12: {name: "transmit underrun", colour: "insufficient"},
+  26: {name: "filled in", colour: "insufficient"},
+};
+
+function closeUpTimeline(box, closeUp, entities) {
+  const lanes = laneOrder(entities).filter(e => closeUp.segments_us.some(s => s[2] === e.id));
+  const rowOf = new Map(lanes.map((e, row) => [e.id, row]));
+  const laneHeight = 20, top = 26, height = top + lanes.length * laneHeight + 24;
+  const times = closeUp.segments_us.flatMap(s => [s[0], s[1]]);
+  const domain = [Math.max(-60000, Math.min(-1, ...times)), Math.min(60000, Math.max(1, ...times))];
+  const kindOf = mark => mark[1] === 24 && mark[2] > 0 ? {name: `output ${mark[2]} samples late`, colour: "insufficient"} : markKinds[mark[1]];
+  zoomCanvas(box, height, domain, view => {
+    const {context, left, right, width, toX} = view;
+    timeAxis(view, t => Number((t / 1000).toPrecision(6)) + " ms");
+    context.fillStyle = colour("ink-2");
+    context.fillText("card and driver", 0, 14, left - 8);
+    context.save();
+    context.beginPath();
+    context.rect(left, 0, width - left - right, height);
+    context.clip();
+    context.fillStyle = colour("insufficient");
+    context.globalAlpha = 0.5;
+    context.fillRect(toX(0), 0, 1, height - 20);
+    context.globalAlpha = 1;
+    for (const mark of closeUp.marks_us) {
+      const kind = kindOf(mark);
+      if (!kind) continue;
+      const x = toX(mark[0]);
+      context.fillStyle = colour(kind.colour);
+      context.beginPath();
+      if (mark[1] === 10) {  // the interrupt comes from above, output leaves upwards
+        context.moveTo(x, 12); context.lineTo(x - 4, 3); context.lineTo(x + 4, 3);
+      } else {
+        context.moveTo(x, 12); context.lineTo(x - 4, 21); context.lineTo(x + 4, 21);
+      }
+      context.fill();
+    }
+    for (const [begin, end, id] of closeUp.segments_us) {
+      const row = rowOf.get(id);
+      if (row === undefined) continue;
+      const a = toX(begin), b = toX(end);
+      if (b < left || a > width) continue;
+      context.fillStyle = colour(palette[row % palette.length]);
+      context.fillRect(a, top + row * laneHeight + 3, Math.max(1, b - a), laneHeight - 7);
+    }
+    context.restore();
+    context.fillStyle = colour("ink-2");
+    lanes.forEach((lane, row) => context.fillText(lane.name, 0, top + row * laneHeight + 14, left - 8));
+  }, (t, y) => {
+    const at = `${closeUp.centre_s.toFixed(4)} s ${t < 0 ? "-" : "+"} ${duration(Math.abs(t))}`;
+    if (y < top) {
+      const near = closeUp.marks_us.filter(kindOf).reduce((best, m) => !best || Math.abs(m[0] - t) < Math.abs(best[0] - t) ? m : best, null);
+      return near ? `${at}   nearest: ${kindOf(near).name} (${near[2]}) at ${duration(Math.abs(near[0]))} ${near[0] < 0 ? "before" : "after"}` : at;
+    }
+    const lane = lanes[Math.floor((y - top) / laneHeight)];
+    const segment = lane && closeUp.segments_us.find(s => s[2] === lane.id && s[0] <= t && t < s[1]);
+    return segment ? `${at}   ${lane.name} for ${duration(segment[1] - segment[0])}` : at;
+  });
+  box.append(el("div", {class: "legend"}, el("span", {}, "\u25bc interrupt"), el("span", {}, "\u25b2 output ready, lost samples in red")));
+}

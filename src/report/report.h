@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// The report: one HTML file that holds its data, its style, its code and the chart library (dygraphs, from the Debian
+// package libjs-dygraphs, taken in when Offhook is built), and asks for nothing from outside. The verdict comes first,
+// in words; each figure that mirrors one of Jones & Saroiu says which.
+//
+// All text reaches the page as JSON and is set as text, never as markup.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/analysis/figures.h"
+#include "src/analysis/law.h"
+#include "src/analysis/verdict.h"
+
+namespace offhook {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;  ///< name and value, shown in this order
+
+/// What a call report shows beside the figures of the log.
+struct CallReport {
+  std::string title;                              ///< the scenario's name
+  Settings settings;                              ///< context, pump, line, seed ...
+  std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
+  std::map<std::uint32_t, std::string> phases;    ///< names of the arguments of PHASE events
+  std::optional<std::uint32_t> transmit_lead_samples;
+  std::optional<bool> complete;  ///< the whole file arrived; unknown for a log alone
+  double transfer_s = 0;
+  std::uint64_t bytes = 0;            ///< length of the file
+  std::optional<double> reference_s;  ///< mean transfer time of the reference context
+  std::vector<std::string> warnings;  ///< e.g. how a truncated log ended
+};
+
+/// The verdict in words.
+struct CallVerdict {
+  std::optional<Verdict> verdict;  ///< none when nothing says whether the call completed
+  std::string headline;
+  std::vector<std::string> reasons;  ///< by what margin, and why
+};
+CallVerdict judge(const CallReport& call, const Figures& figures);
+
+/// One configuration of a sweep or of the demo.
+struct SweepRow {
+  std::string name;   ///< "INT", "RES 2/8"
+  std::string group;  ///< rows of one group stand together: "Real pump", "Table 3"
+  struct Reservation {
+    double x = 0, y = 0;  ///< in ticks of SweepReport::tick_ms
+  };
+  std::optional<Reservation> reservation;  ///< rows with one appear on the map
+  VerdictResult result;
+  std::uint32_t pending_max_samples = 0;
+  std::uint64_t blocks_late = 0;
+  std::uint64_t frames_retransmitted = 0;
+  std::string link;  ///< of the call's own report, relative; may be empty
+  struct Published {
+    std::optional<Verdict> verdict;
+    std::optional<double> mean_s;
+    std::string note;  ///< "10 of 10"
+  };
+  std::optional<Published> published;
+};
+
+struct SweepReport {
+  std::string title;
+  Settings settings;
+  std::vector<SweepRow> rows;
+  std::vector<std::string> findings;   ///< sentences after the verdict: which mechanism decides
+  std::optional<DeviceTiming> device;  ///< draws the law's boundary on the map
+  double tick_ms = 1000.0 / 1024;
+  double cpu_share_published = 0.147;  ///< the two lines of Figure 17
+  double gap_ms_published = 12.5;
+};
+
+/// @return the page.
+std::string call_page(const CallReport& call, const Figures& figures);
+std::string sweep_page(const SweepReport& sweep);
+
+/// Write the page. @throws std::runtime_error naming the file and the cause (disk full ...)
+void write_page(const std::string& path, const std::string& page);
+
+}  // namespace offhook

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "src/report/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "driver/core/card.h"
+#include "src/report/report.h"
+
+namespace offhook {
+
+std::string grouped(std::uint64_t value) {
+  const std::string digits = std::to_string(value);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+std::string counted(std::uint64_t n, const std::string& what) {
+  return grouped(n) + ' ' + what + (n == 1 ? "" : "s");
+}
+
+std::string listed(const std::vector<std::string>& items) {
+  std::string out;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += i + 1 == items.size() ? " and " : ", ";
+    out += items[i];
+  }
+  return out;
+}
+
+namespace {
+
+constexpr double kBeforeLossNs = 25e6;
+
+// Who had the CPU in the 25 ms before the first loss, the largest shares first.
+std::string culprits(const CallReport& call, const Figures& f) {
+  for (const CloseUp& close_up : f.timeline.close_ups()) {
+    if (close_up.title.rfind("First loss", 0) != 0) continue;
+    const double centre = static_cast<double>(close_up.centre_ns);
+    const double from = std::max(centre - kBeforeLossNs, static_cast<double>(f.begin_ns));
+    if (centre <= from) return {};
+    std::map<std::uint16_t, double> had;
+    for (const CpuSegment& s : close_up.segments) {
+      const double overlap =
+          std::min(static_cast<double>(s.end_ns), centre) - std::max(static_cast<double>(s.begin_ns), from);
+      if (overlap > 0) had[s.entity] += overlap / (centre - from);
+    }
+    if (had.empty()) return {};
+    std::vector<std::pair<double, std::uint16_t>> order;
+    for (const auto& [id, share] : had) order.emplace_back(-share, id);
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < order.size() && i < 3 && -order[i].first >= 0.01; ++i) {
+      const std::uint16_t id = order[i].second;
+      const auto found = call.entities.find(id);
+      const std::string name = id == kIdle                    ? "nobody (idle)"
+                               : found != call.entities.end() ? found->second
+                                                              : fmt::format("entity {}", id);
+      names.push_back(fmt::format("{} {:.0f} %", name, -100 * order[i].first));
+    }
+    return fmt::format("The first loss came at {:.3f} s. In the {:.0f} ms before it the CPU was with {}.",
+                       centre * 1e-9, (centre - from) * 1e-6, listed(names));
+  }
+  return {};
+}
+
+std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
+  if (!result) return "Whether the transfer completed is not in the log.";
+  const std::uint64_t delivered = std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered);
+  if (result->complete == 0) {
+    return fmt::format("The transfer did not complete: {} of {} bytes arrived.", grouped(delivered),
+                       grouped(call.bytes));
+  }
+  std::string out = fmt::format("{} bytes arrived in {:.2f} s", grouped(call.bytes), call.transfer_s);
+  if (result->slower) {
+    out += fmt::format(", {:.1f} % {} than in the reference context ({:.2f} s)", 100 * std::abs(*result->slower),
+                       *result->slower < 0 ? "faster" : "slower", *call.reference_s);
+  }
+  return out + ".";
+}
+
+}  // namespace
+
+CallVerdict judge(const CallReport& call, const Figures& f) {
+  CallVerdict out;
+  const Losses& lost = f.total.losses;
+  std::optional<VerdictResult> result;
+  if (call.complete) {
+    const std::array<RunOutcome, 1> run = {RunOutcome{*call.complete, call.transfer_s}};
+    result = classify(run, call.reference_s);
+    out.verdict = result->verdict;
+  }
+  switch (out.verdict.value_or(Verdict::kMarginal)) {
+    case Verdict::kSufficient:
+      out.headline =
+          lost.any() ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost on the way."
+                     : "Sufficient: the file arrived whole and no sample was lost.";
+      break;
+    case Verdict::kMarginal:
+      out.headline = "Marginal: the file arrived, but more than 5 % away from the reference time.";
+      break;
+    case Verdict::kInsufficient:
+      out.headline = "Insufficient: the transfer did not complete.";
+      break;
+  }
+  if (!out.verdict) {
+    out.headline = lost.any() ? "Samples were lost." : "No sample was lost.";
+  }
+
+  out.reasons.push_back(transfer(call, f, result));
+  out.reasons.push_back(fmt::format("At most {} of {} samples were pending after service.",
+                                    grouped(f.total.pending_max), int{OH_RING_SAMPLES}));
+  if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
+    const double lead = *call.transmit_lead_samples;
+    const double used = f.total.lead_used_max_samples;
+    // Of the lead, what is left when the output is queued: the safety margin of this context.
+    if (lost.blocks_late == 0) {
+      out.reasons.push_back(
+          fmt::format("Output was always in time: at worst {:.0f} of the {:.0f} samples of transmit lead were used up, "
+                      "{:.0f} were left.",
+                      used, lead, lead - used));
+    } else {
+      out.reasons.push_back(
+          fmt::format("Output came too late: {}, {} missed their time; the worst needed a lead of "
+                      "{:.0f} samples where "
+                      "{:.0f} are queued.",
+                      counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"), used, lead));
+    }
+  } else if (lost.blocks_late > 0) {
+    out.reasons.push_back(fmt::format("Output came too late: {}, {} missed their time.",
+                                      counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample")));
+  }
+  if (lost.overrun_samples + lost.samples_filled_in > 0) {
+    out.reasons.push_back(fmt::format("The receive ring ran over: {} overwritten unread, {} filled in.",
+                                      counted(lost.overrun_samples, "sample"), grouped(lost.samples_filled_in)));
+  }
+  if (lost.any()) {
+    std::string why = culprits(call, f);
+    if (!why.empty()) out.reasons.push_back(std::move(why));
+  }
+  const std::uint64_t again = f.ends[0].frames_retransmitted + f.ends[1].frames_retransmitted;
+  if (again > 0) {
+    out.reasons.push_back(fmt::format("V.42 sent {} again, recoveries: {}.", counted(again, "frame"),
+                                      grouped(f.ends[0].recoveries + f.ends[1].recoveries)));
+  }
+  return out;
+}
+
+}  // namespace offhook

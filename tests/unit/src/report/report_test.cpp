@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "src/report/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "src/report/page.h"
+#include "src/report/words.h"
+#include "tests/report/synthetic_call.h"
+
+using namespace offhook;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+Figures figures_of(const test::SyntheticCall& call) {
+  Analyzer analyzer;
+  test::synthesise(call, [&](const oh_event& event) { analyzer.add(event); });
+  return analyzer.finish();
+}
+
+CallReport described() {
+  CallReport call;
+  call.title = "a call";
+  call.entities = {{test::kClockIsr, "clock"},
+                   {test::kModemIsr, "modem isr"},
+                   {test::kServiceThread, "modem"},
+                   {test::kSpinner, "spinner"}};
+  call.transmit_lead_samples = 210;
+  call.bytes = 200'000;
+  return call;
+}
+
+}  // namespace
+
+TEST(ReportWords, NumbersAndLists) {
+  EXPECT_EQ(grouped(7), "7");
+  EXPECT_EQ(grouped(123), "123");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(listed({}), "");
+  EXPECT_EQ(listed({"a"}), "a");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b and c");
+}
+
+TEST(ReportVerdict, SaysByWhatMarginACallWasSufficient) {
+  CallReport call = described();
+  call.complete = true;
+  call.transfer_s = 36.4;
+  call.reference_s = 36.0;
+  const CallVerdict verdict = judge(call, figures_of({.seconds = 5}));
+  EXPECT_EQ(verdict.verdict, Verdict::kSufficient);
+  EXPECT_THAT(verdict.headline, HasSubstr("no sample was lost"));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("1.1 % slower than in the reference context (36.00 s)")));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("of the 210 samples of transmit lead were used up")));
+}
+
+TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
+  CallReport call = described();
+  call.complete = false;
+  const CallVerdict verdict = judge(call, figures_of({.seconds = 5, .starved = true}));
+  EXPECT_EQ(verdict.verdict, Verdict::kInsufficient);
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("The transfer did not complete")));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("Output came too late")));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("the CPU was with spinner ")));
+}
+
+TEST(ReportVerdict, ASlowTransferIsMarginal) {
+  CallReport call = described();
+  call.complete = true;
+  call.transfer_s = 65;
+  call.reference_s = 36;
+  EXPECT_EQ(judge(call, figures_of({.seconds = 2})).verdict, Verdict::kMarginal);
+}
+
+TEST(ReportVerdict, ALogAloneGetsNoClass) {
+  const CallVerdict verdict = judge(described(), figures_of({.seconds = 2}));
+  EXPECT_FALSE(verdict.verdict.has_value());
+  EXPECT_EQ(verdict.headline, "No sample was lost.");
+}
+
+TEST(ReportPage, TextIsNeverMarkup) {
+  CallReport call = described();
+  const std::string hostile = "</script><script>alert(1)</script><!-- & \"quoted\"";
+  call.title = hostile;
+  call.settings = {{hostile, hostile}};
+  call.entities[test::kSpinner] = hostile;
+  call.warnings = {hostile, "not UTF-8: \xff\xfe"};
+  const std::string page = call_page(call, figures_of({.seconds = 1}));
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(page, HasSubstr("<title>&lt;/script&gt;"));
+  EXPECT_EQ(html_escape("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
+}
+
+TEST(ReportPage, AsksForNothingFromOutside) {
+  const std::string page = call_page(described(), figures_of({.seconds = 1}));
+  for (const char* loader : {" src=", "<link", "@import", "fetch(", "sourceMappingURL"}) {
+    EXPECT_THAT(page, Not(HasSubstr(loader))) << loader;
+  }
+  EXPECT_THAT(page, HasSubstr("Content-Security-Policy\" content=\"default-src 'none'"));
+}
+
+TEST(ReportPage, TenMinutesStayBelowThreeMegabytes) {
+  EXPECT_LT(call_page(described(), figures_of({.seconds = 600})).size(), 3'000'000u);
+  EXPECT_LT(call_page(described(), figures_of({.seconds = 600, .starved = true})).size(), 3'000'000u);
+}
+
+TEST(ReportPage, SameInputSameBytes) {
+  EXPECT_EQ(call_page(described(), figures_of({.seconds = 3})), call_page(described(), figures_of({.seconds = 3})));
+}
+
+TEST(ReportPage, SweepComparesWithThePublishedClasses) {
+  SweepReport sweep;
+  sweep.title = "sweep";
+  SweepRow row;
+  row.name = "RES 2/14";
+  row.result.verdict = Verdict::kMarginal;
+  row.published = SweepRow::Published{Verdict::kMarginal, 65.172, "2 of 10"};
+  sweep.rows = {row};
+  EXPECT_THAT(sweep_page(sweep), HasSubstr("1 configuration with a published class: all come out in that class."));
+  sweep.rows[0].result.verdict = Verdict::kSufficient;
+  EXPECT_THAT(sweep_page(sweep), HasSubstr("RES 2/14 (sufficient, published marginal)"));
+}
+
+TEST(ReportPage, AFullDiskIsSaid) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  try {
+    write_page("/dev/full", std::string(1 << 16, 'x'));
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/dev/full"));
+    EXPECT_THAT(error.what(), HasSubstr("No space left on device"));
+  }
+}
