@@ -32,6 +32,8 @@ struct HostScenario {
   Ns dispatch_ns = 0;              ///< cost of a context switch (charged to the DPC that readies the thread)
   Ns quantum_ns = 0;               ///< of normal threads, 0: none
   double clock_ppm = 0;            ///< card's crystal against the host's clock
+  double clock_ppm_spread = 0;  ///< and up to this much more or less, drawn from the seed
+  Ns callback_ns = 10'000;      ///< CPU time of the 1 ms timer callback
 };
 
 struct LoadScenario {

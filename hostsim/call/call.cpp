@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/call/call.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "hostsim/card/card_event.h"
+#include "hostsim/context/context.h"
+#include "hostsim/load/load.h"
+#include "hostsim/random/random.h"
+
+namespace offhook::hostsim {
+
+namespace {
+
+// Interrupt levels as in Windows NT: the clock above all devices; the paper's modem below most (5.1).
+constexpr int kClockLevel = 28;
+constexpr int kModemLevel = 10;
+
+// Random streams of a call.
+enum Stream : std::uint64_t { kIsrStream = 1, kPhaseStream, kCardStartStream, kPpmStream, kCostStream };
+
+Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
+  return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
+}
+
+/// Costs from the profile: constant per block within a phase, the worst case once, as its phase begins.
+class ProfileCost final : public ServiceCost {
+ public:
+  ProfileCost(const CostProfile& profile, bool logging, std::uint64_t seed, const oh_driver& driver)
+      : profile_(profile), logging_(logging), random_(seed, kIsrStream), costs_(seed, kCostStream), driver_(driver) {}
+
+  void enter(Phase phase) {
+    phase_ = &profile_.phases[static_cast<int>(phase)];
+    worst_due_ = phase_->worst_service_ns > 0;
+  }
+  Ns isr() override {
+    // Shifted exponential of the published mean, cut at the published maximum.
+    const double spread = static_cast<double>(profile_.isr_mean_ns) / 5;
+    const double least = static_cast<double>(profile_.isr_mean_ns) - spread;
+    return std::min(profile_.isr_max_ns, static_cast<Ns>(least + spread * random_.exponential(isrs_++)));
+  }
+  Ns block() override {
+    const double vary = 1 + profile_.service_spread * (2 * costs_.uniform(blocks_++) - 1);
+    Ns cost = worst_due_ ? phase_->worst_service_ns : static_cast<Ns>(static_cast<double>(phase_->service_ns) * vary);
+    worst_due_ = false;
+    if (logging_) cost += profile_.logging.in(samples_to_ns(driver_.chunk_samples, phase_->rate_hz));
+    return cost;
+  }
+  double phi() override { return profile_.phi; }
+
+ private:
+  const CostProfile& profile_;
+  bool logging_;
+  Random random_;
+  Random costs_;
+  const oh_driver& driver_;
+  const PhaseProfile* phase_ = nullptr;
+  bool worst_due_ = false;
+  std::uint64_t isrs_ = 0;
+  std::uint64_t blocks_ = 0;
+};
+
+class Action final : public Event {
+ public:
+  explicit Action(std::function<void(Ns)> act) : act_(std::move(act)) {}
+  void fire(Ns now) override { act_(now); }
+
+ private:
+  std::function<void(Ns)> act_;
+};
+
+}  // namespace
+
+struct Call::Impl {
+  Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l);
+
+  void set_phase(Phase next, Ns now);
+  void watch(Ns now);
+  Policy reservation() const;
+  Policy initial_policy() const;
+
+  Scenario scenario;
+  CostProfile profile;
+  oh_event_log* log;
+  Engine engine;
+  Cpu cpu;
+  std::unique_ptr<Connection> connection;
+  oh_driver driver{};
+  ProfileCost cost;
+  std::optional<SimulatedCard> card;
+  std::optional<CardEvent> card_event;
+  std::unique_ptr<Context> context;
+  Spinner spinner;
+  std::optional<ClockInterrupt> clock;
+  std::optional<TimerCallback> timer;
+  std::vector<std::unique_ptr<Action>> script;
+  std::unique_ptr<Action> watcher;
+
+  Phase phase = Phase::kOnHook;
+  bool over = false;
+  CallResult result;
+  oh_driver_counters at_answer{};
+  Ns connected_since = -1;
+  Ns busy_at_connect = 0;
+};
+
+Policy Call::Impl::reservation() const {
+  const ContextScenario& c = scenario.context;
+  const double phase_share = c.slot_phase >= 0 ? c.slot_phase : Random(scenario.seed, kPhaseStream).uniform(0);
+  const Ns period = static_cast<Ns>(static_cast<double>(c.y_ticks) * 1e9 / scenario.host.tick_hz);
+  Slot slot;
+  slot.offset = static_cast<Ns>(phase_share * static_cast<double>(period));
+  slot.length = c.x_ticks;
+  slot.period = c.y_ticks;
+  slot.strict = c.strict;
+  slot.priority = c.background_priority;
+  slot.tick_hz = scenario.host.tick_hz;
+  return slot;
+}
+
+Policy Call::Impl::initial_policy() const {
+  const int priority = scenario.context.priority;
+  // Normal priorities (1 to 15) are time-sliced; real-time ones are too, but have no equals here.
+  return FixedPriority{priority, priority < 16 ? scenario.host.quantum_ns : 0};
+}
+
+Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l)
+    : scenario(s),
+      profile(p),
+      log(l),
+      cpu(engine),
+      connection(std::move(c)),
+      cost(profile, s.event_logging_cost, s.seed, driver) {
+  cpu.set_log(log);
+  if (!scenario.block_plan.empty()) {
+    profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;
+  }
+  const PhaseProfile& first = profile.phases[static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting)];
+  const double ppm =
+      scenario.host.clock_ppm + scenario.host.clock_ppm_spread * (2 * Random(scenario.seed, kPpmStream).uniform(0) - 1);
+  card.emplace(CardConfig{first.rate_hz, ppm, first.block_plan.at(0), 0, log}, connection->line());
+  card_event.emplace(engine, *card);
+
+  const ContextParts parts{cpu, driver, cost, log, kModemLevel};
+  switch (scenario.context.kind) {
+    case ContextKind::kInterrupt:
+      context = make_interrupt_context(parts);
+      break;
+    case ContextKind::kDpc:
+      context = make_dpc_context(parts);
+      break;
+    case ContextKind::kThread:
+    case ContextKind::kReservation:
+      context = make_thread_context(parts, initial_policy(), scenario.host.dispatch_ns);
+      break;
+  }
+
+  if (scenario.load.spinner) {
+    const EntityId id =
+        cpu.add_thread("spinner", FixedPriority{scenario.load.spinner_priority, scenario.host.quantum_ns}, spinner);
+    cpu.release(id);
+  }
+  if (scenario.host.clock_isr_ns > 0 || scenario.load.timer_callback) {
+    clock.emplace(engine, cpu, scenario.host.tick_hz, kClockLevel, scenario.host.clock_isr_ns);
+    if (scenario.load.timer_callback) {
+      timer.emplace(cpu, log, 1'000'000, scenario.host.callback_ns, scenario.host.dispatch_ns);
+      clock->set_listener(&*timer);
+    }
+    clock->start();
+  }
+
+  oh_driver_config config{};
+  config.card = card->card();
+  config.pump = connection->near_pump();
+  config.context = context->driver_context();
+  config.now_ns = [](void* e) { return static_cast<std::uint64_t>(static_cast<Engine*>(e)->now()); };
+  config.clock = &engine;
+  config.log = log;
+  config.policy = scenario.policy;
+  config.transmit_lead_samples = scenario.transmit_lead_samples;
+  std::copy(first.block_plan.begin(), first.block_plan.end(), config.block_plan);
+  config.block_plan_length = static_cast<std::uint32_t>(first.block_plan.size());
+  if (oh_driver_init(&driver, &config) != 0) {
+    throw std::invalid_argument("transmit_lead_samples is " + std::to_string(scenario.transmit_lead_samples) +
+                                ": expected at least the longest block and at most " + std::to_string(OH_RING_SAMPLES));
+  }
+  connection->bind(engine, *card, driver);
+  card->on_interrupt([this](Ns now) {
+    context->interrupt();
+    watch(now);
+  });
+
+  // The card comes up at no particular moment of the host's clock.
+  const Ns begin = static_cast<Ns>(20e6 * Random(scenario.seed, kCardStartStream).uniform(0));
+  Ns at = begin;
+  for (int i = static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting); i < kPhases - 1; i++) {
+    script.push_back(std::make_unique<Action>([this, i](Ns now) { set_phase(static_cast<Phase>(i), now); }));
+    engine.at(at, *script.back());
+    at += profile.phases[i].lasts_ns;
+  }
+  script.push_back(std::make_unique<Action>([this](Ns) { card_event->start(); }));
+  engine.at(begin, *script.back());
+}
+
+void Call::Impl::set_phase(Phase next, Ns now) {
+  phase = next;
+  const PhaseProfile& p = profile.phases[static_cast<int>(next)];
+  oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_PHASE, 0, static_cast<std::uint32_t>(next));
+  cost.enter(next);
+  if (card->rate_hz() != p.rate_hz) card_event->set_rate(p.rate_hz);
+  oh_driver_set_block_plan(&driver, p.block_plan.data(), static_cast<std::uint32_t>(p.block_plan.size()));
+  // The reservation is asked for after the on-hook phase (paper, 5.4).
+  const bool reserve = scenario.context.kind == ContextKind::kReservation && next != Phase::kOnHook;
+  if (reserve && (next == Phase::kDialling || !scenario.dial) && phase != Phase::kConnected) {
+    cpu.set_policy(context->server(), reservation());
+  }
+  if (next == Phase::kConnecting) {
+    at_answer = driver.counters;
+    connection->start(now);
+  }
+  if (next == Phase::kConnected) {
+    connected_since = now;
+    busy_at_connect = cpu.cpu_time(context->server());
+  }
+  driver.counters.pending_max = 0;
+}
+
+// Once a block: has the connection come up, ended, or died?
+void Call::Impl::watch(Ns now) {
+  std::uint32_t& most = result.pending_max[static_cast<std::size_t>(phase)];
+  most = std::max(most, driver.counters.pending_max);
+  const TransferStatus status = connection->status();
+  if (status.connected && phase == Phase::kConnecting) set_phase(Phase::kConnected, now);
+  if (status.done || status.failed) {
+    over = true;
+    engine.stop();
+  }
+}
+
+Call::Call(const Scenario& scenario, const CostProfile& profile, std::unique_ptr<Connection> connection,
+           oh_event_log* log)
+    : impl_(std::make_unique<Impl>(scenario, profile, std::move(connection), log)) {}
+Call::~Call() = default;
+
+bool Call::advance(Ns horizon) {
+  const Ns limit = static_cast<Ns>(impl_->scenario.time_limit_s * 1e9);
+  if (!impl_->over) impl_->engine.run_until(std::min(horizon, limit));
+  if (impl_->engine.now() >= limit) impl_->over = true;
+  return !impl_->over;
+}
+
+Ns Call::now() const {
+  return impl_->engine.now();
+}
+const Connection& Call::connection() const {
+  return *impl_->connection;
+}
+std::uint64_t Call::events_handled() const {
+  return impl_->engine.events_handled();
+}
+
+std::vector<std::string> Call::entity_names() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < impl_->cpu.entities(); i++) {
+    names.emplace_back(impl_->cpu.name(static_cast<EntityId>(i)));
+  }
+  return names;
+}
+
+CallResult Call::result() const {
+  const Impl& s = *impl_;
+  CallResult r = s.result;
+  r.transfer = s.connection->status();
+  r.completed = r.transfer.done;
+  if (r.completed) r.transfer_s = static_cast<double>(r.transfer.done_at - r.transfer.connected_at) / 1e9;
+  r.simulated_s = static_cast<double>(s.engine.now()) / 1e9;
+  r.driver = s.driver.counters;
+  r.card = s.card->counters();
+  r.blocks = s.driver.counters.blocks_served - s.at_answer.blocks_served;
+  r.blocks_late = s.driver.counters.blocks_late - s.at_answer.blocks_late;
+  r.samples_late = s.driver.counters.samples_late - s.at_answer.samples_late;
+  r.driver.pending_max = *std::max_element(r.pending_max.begin(), r.pending_max.end());
+  if (s.connected_since >= 0 && s.engine.now() > s.connected_since) {
+    r.pump_share = static_cast<double>(s.cpu.cpu_time(s.context->server()) - s.busy_at_connect) /
+                   static_cast<double>(s.engine.now() - s.connected_since);
+  }
+  return r;
+}
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// One simulated call: the host, its load, the card, the driver in one of four contexts, the pump and what is at the
+// other end of the line, from off the shelf to the last byte of a file. Deterministic: the scenario decides every byte.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/core/event_log.h"
+#include "hostsim/call/connection.h"
+#include "hostsim/call/cost_profile.h"
+#include "hostsim/call/scenario.h"
+
+namespace offhook::hostsim {
+
+struct CallResult {
+  TransferStatus transfer;
+  bool completed = false;       ///< every byte delivered
+  double transfer_s = 0;        ///< from data mode to the last byte; 0 unless completed
+  double simulated_s = 0;       ///< of virtual time, in all
+  oh_driver_counters driver{};  ///< of the whole call
+  CardCounters card;
+  /// From the call's answer on (training and connected), as the paper counts:
+  std::uint64_t blocks = 0;
+  std::uint64_t blocks_late = 0;
+  std::uint64_t samples_late = 0;
+  std::array<std::uint32_t, kPhases> pending_max{};  ///< samples pending after a service, by phase
+  double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
+};
+
+class Call {
+ public:
+  /// @param log gets every event; drained by the caller between slices; may be null
+  /// @throws std::invalid_argument for a scenario that no host could run, naming the reason
+  Call(const Scenario& scenario, const CostProfile& profile, std::unique_ptr<Connection> connection, oh_event_log* log);
+  ~Call();
+
+  /// Run until `horizon` of virtual time, or the end of the call. @return false when the call is over
+  bool advance(Ns horizon);
+  Ns now() const;
+  CallResult result() const;
+  const Connection& connection() const;
+  /// Names of the entities by their id in the log.
+  std::vector<std::string> entity_names() const;
+  std::uint64_t events_handled() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace offhook::hostsim

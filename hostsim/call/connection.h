@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// What the driver is connected to: a pump, the telephone line behind the card, and a far end that sends a file. Two
+// fidelities share this contract: real pumps over a sampled line, and a link model that knows frames and holes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "driver/core/driver.h"
+#include "dsp/pump/pump.h"
+#include "hostsim/call/cost_profile.h"
+#include "hostsim/call/scenario.h"
+#include "hostsim/card/card.h"
+#include "hostsim/card/line_end.h"
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+/// How the transfer stands; counts are of the whole call.
+struct TransferStatus {
+  bool connected = false;  ///< data mode has been reached
+  bool done = false;       ///< every byte delivered
+  bool failed = false;     ///< the connection is lost for good
+  std::string failure;     ///< why, for people
+  Ns connected_at = -1;
+  Ns done_at = -1;
+  std::uint64_t bytes_delivered = 0;
+  std::uint32_t frames_retransmitted = 0;
+  std::uint32_t timeouts = 0;
+  std::uint32_t bad_frames = 0;  ///< frames that arrived damaged, both directions
+  std::uint32_t retrains = 0;
+};
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  /// Bound once, before the card starts; all outlive the connection's use.
+  virtual void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) = 0;
+  virtual oh_pump near_pump() = 0;
+  virtual LineEnd& line() = 0;
+  /// The far end has answered: both modems begin to connect.
+  virtual void start(Ns now) = 0;
+  virtual TransferStatus status() const = 0;
+};
+
+/// Frames and holes (link_model.h): no samples are computed.
+std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario, const CostProfile& profile,
+                                                       oh_event_log* log);
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// What a driver costs: CPU time of the interrupt routine and of a service call, by phase of the call. The numbers, with
+// their sources, stand in traces/profiles/*.toml.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+/// How the card runs in a phase of the call, and what a block costs in it.
+struct PhaseProfile {
+  std::uint32_t rate_hz = 8000;
+  std::vector<std::uint32_t> block_plan;  ///< samples per interrupt, repeated
+  Ns service_ns = 0;                      ///< one block, logging off
+  Ns worst_service_ns = 0;                ///< the first block of the phase; 0: like every other
+  Ns lasts_ns = 0;                        ///< 0: until the call ends
+};
+
+/// Phases of a call; numbers are logged as OH_EV_PHASE.
+enum class Phase : std::uint8_t { kOnHook, kDialling, kConnecting, kConnected };
+inline constexpr int kPhases = 4;
+
+/// What the instrumented kernel's own log costs the code it watches.
+struct LoggingCost {
+  double bytes_per_minute = 0;
+  double event_bytes = 16;
+  double event_ns = 0;
+  /// CPU time of logging in `interval`, all of it charged to the service call.
+  Ns in(Ns interval) const {
+    return static_cast<Ns>(bytes_per_minute / event_bytes / 60e9 * static_cast<double>(interval) * event_ns);
+  }
+};
+
+/// The line as the far modem sees it when no samples are simulated: frames under V.42 and a receiver that holes upset.
+struct LinkProfile {
+  double down_bps = 50'600;  ///< towards the modem under test
+  double up_bps = 28'800;
+  double one_way_delay_ms = 20;     ///< pump to pump, with the far modem's own buffering
+  std::uint32_t frame_bytes = 128;  ///< N401
+  std::uint32_t window = 15;        ///< k
+  double t401_ms = 1000;
+  double settling_ms = 10;        ///< after a hole the receiver's bits are wrong for this long
+  double sync_loss_samples = 55;  ///< lost samples after which the receiver has lost synchronisation, on average
+  double training_ms = 6000;      ///< a retrain needs this long without a hole
+  double give_up_ms = 30'000;     ///< training that has not succeeded by then ends the call
+};
+
+struct CostProfile {
+  std::string name;
+  Ns isr_mean_ns = 5'400;  ///< when the service is deferred
+  Ns isr_max_ns = 16'000;
+  double phi = 0.2;  ///< share of a service call after which its output is ready
+  double service_spread = 0;             ///< a block's cost varies by up to this share, uniformly, both ways
+  LoggingCost logging;
+  PhaseProfile phases[kPhases];
+  LinkProfile link;
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+
+#include "hostsim/call/connection.h"
+#include "hostsim/call/link_model.h"
+
+namespace offhook::hostsim {
+
+namespace {
+
+class Silence final : public LineEnd {
+  void exchange(const std::int16_t*, std::int16_t* captured, std::size_t n) override {
+    std::memset(captured, 0, n * sizeof *captured);
+  }
+};
+
+class LinkConnection final : public Connection {
+ public:
+  LinkConnection(const Scenario& scenario, const CostProfile& profile, oh_event_log* log)
+      : link_(profile.link, scenario.bytes, profile.phases[static_cast<int>(Phase::kConnecting)].lasts_ns,
+              static_cast<Ns>(scenario.transmit_lead_samples * 1e9 / 8000), scenario.seed, log) {}
+
+  void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
+    engine_ = &engine;
+    card_ = &card;
+    driver_ = &driver;
+  }
+  oh_pump near_pump() override {
+    static constexpr oh_pump_ops kOps = {
+        "link model",
+        nullptr,
+        nullptr,
+        [](void* self, const std::int16_t*, std::int16_t* tx, std::size_t n) {
+          std::memset(tx, 0, n * sizeof *tx);
+          static_cast<LinkConnection*>(self)->process();
+        },
+        [](void* self, std::size_t n) { static_cast<LinkConnection*>(self)->fill_in(n); },
+        nullptr,
+        nullptr};
+    return {&kOps, this};
+  }
+  LineEnd& line() override { return line_; }
+  void start(Ns now) override { link_.start(now); }
+
+  TransferStatus status() const override {
+    const LinkCounters& c = link_.counters();
+    TransferStatus s;
+    s.connected_at = link_.connected_at();
+    s.connected = s.connected_at >= 0;
+    s.done_at = link_.done_at();
+    s.done = link_.done();
+    s.failed = link_.state() == LinkModel::State::kFailed;
+    if (s.failed)
+      s.failure = s.connected ? "the far modem hung up: no retrain succeeded" : "the modems never connected";
+    s.bytes_delivered = c.bytes_delivered;
+    s.frames_retransmitted = c.frames_retransmitted;
+    s.timeouts = c.timeouts;
+    s.bad_frames = c.frames_lost;
+    s.retrains = c.retrains;
+    return s;
+  }
+
+ private:
+  // The newest received sample that the driver has taken was captured then.
+  Ns captured() const { return engine_->now() - static_cast<Ns>(oh_driver_pending(driver_) * 1e9 / card_->rate_hz()); }
+  void process() {
+    const std::uint64_t underrun = card_->counters().underrun_samples;
+    if (underrun > underrun_seen_) {
+      link_.transmit_hole(engine_->now(), static_cast<std::uint32_t>(underrun - underrun_seen_), card_->rate_hz());
+      underrun_seen_ = underrun;
+    }
+    link_.serve(engine_->now(), captured());
+  }
+  void fill_in(std::size_t n) { link_.receive_hole(captured(), static_cast<std::uint32_t>(n), card_->rate_hz()); }
+
+  LinkModel link_;
+  Silence line_;
+  Engine* engine_ = nullptr;
+  SimulatedCard* card_ = nullptr;
+  const oh_driver* driver_ = nullptr;
+  std::uint64_t underrun_seen_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario, const CostProfile& profile,
+                                                       oh_event_log* log) {
+  return std::make_unique<LinkConnection>(scenario, profile, log);
+}
+
+}  // namespace offhook::hostsim

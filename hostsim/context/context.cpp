@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/context/context.h"
+
+#include <algorithm>
+
+namespace offhook::hostsim {
+
+Ns ServiceRun::leave(Ns now) {
+  at_ = At::kEntry;
+  oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_CALL_END, driver_.config.id, blocks_);
+  return 0;
+}
+
+Ns ServiceRun::next(Ns now) {
+  switch (at_) {
+    case At::kEntry:
+      oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_CALL_BEGIN, driver_.config.id, 0);
+      blocks_ = 0;
+      break;
+    case At::kOutput:
+      oh_driver_service_output(&driver_);
+      at_ = At::kEnd;
+      if (rest_ > 0) return rest_;
+      [[fallthrough]];
+    case At::kEnd:
+      blocks_++;
+      if (oh_driver_service_end(&driver_) == 0) return leave(now);
+      break;
+  }
+  if (oh_driver_service_begin(&driver_) == 0) return leave(now);
+  const Ns whole = std::max<Ns>(cost_.block(), 1);
+  const Ns until_output = std::clamp<Ns>(static_cast<Ns>(static_cast<double>(whole) * cost_.phi()), 1, whole);
+  rest_ = whole - until_output;
+  at_ = At::kOutput;
+  return until_output;
+}
+
+oh_context Context::driver_context() {
+  return {[](void* self) { static_cast<Context*>(self)->request_service(); }, this};
+}
+
+namespace {
+
+/// The interrupt routine: the driver's isr and what it costs, then whatever the context does in interrupt context.
+class InterruptRoutine : public Program {
+ public:
+  InterruptRoutine(oh_driver& driver, ServiceCost& cost) : driver_(driver), cost_(cost) {}
+  Ns next(Ns now) override {
+    if (!entered_) {
+      entered_ = true;
+      const Ns cost = cost_.isr();
+      oh_driver_isr(&driver_);
+      if (cost > 0) return cost;
+    }
+    const Ns more = after_isr(now);
+    if (more == 0) entered_ = false;
+    return more;
+  }
+
+ protected:
+  virtual Ns after_isr(Ns) { return 0; }
+
+ private:
+  oh_driver& driver_;
+  ServiceCost& cost_;
+  bool entered_ = false;
+};
+
+class InterruptContext final : public Context {
+ public:
+  explicit InterruptContext(const ContextParts& p) : Context(p.cpu), routine_(p) {
+    interrupt_ = server_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity}, routine_);
+  }
+
+ private:
+  void request_service() override {}  // the routine goes on into service by itself
+
+  class Routine final : public InterruptRoutine {
+   public:
+    explicit Routine(const ContextParts& p) : InterruptRoutine(p.driver, p.cost), run_(p.driver, p.cost, p.log) {}
+
+   private:
+    Ns after_isr(Ns now) override { return run_.next(now); }
+    ServiceRun run_;
+  } routine_;
+};
+
+/// Runs service once per job: a DPC routine or a thread's body.
+class Service final : public Program {
+ public:
+  explicit Service(const ContextParts& p) : run_(p.driver, p.cost, p.log) {}
+  Ns next(Ns now) override {
+    entered_ = true;
+    const Ns cost = run_.next(now);
+    if (cost == 0) entered_ = false;
+    return cost;
+  }
+  bool running() const { return entered_; }
+
+ private:
+  ServiceRun run_;
+  bool entered_ = false;
+};
+
+class DpcContext final : public Context {
+ public:
+  explicit DpcContext(const ContextParts& p) : Context(p.cpu), routine_(p.driver, p.cost), service_(p) {
+    server_ = cpu_.add_dpc({"modem DPC"}, service_);
+    interrupt_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity}, routine_);
+  }
+
+ private:
+  // There is never more than one instance of a DPC in the queue; one that runs has left it.
+  void request_service() override {
+    const std::uint32_t queued = cpu_.unfinished_jobs(server_) - (service_.running() ? 1 : 0);
+    if (queued == 0) cpu_.release(server_);
+  }
+  InterruptRoutine routine_;
+  Service service_;
+};
+
+class ThreadContext final : public Context {
+ public:
+  ThreadContext(const ContextParts& p, Policy policy, Ns dispatch)
+      : Context(p.cpu), routine_(p.driver, p.cost), service_(p), signal_(*this, dispatch) {
+    server_ = cpu_.add_thread("modem thread", policy, service_);
+    signal_dpc_ = cpu_.add_dpc({"modem signal DPC"}, signal_);
+    interrupt_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity}, routine_);
+  }
+
+ private:
+  // A semaphore cannot be signalled from an interrupt routine, hence the DPC; the count of interrupts since it last ran
+  // is what it adds to the semaphore.
+  void request_service() override {
+    interrupts_++;
+    if (cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
+  }
+
+  class Signal final : public Program {
+   public:
+    Signal(ThreadContext& context, Ns cost) : context_(context), cost_(cost) {}
+    Ns next(Ns) override {
+      entered_ = !entered_;
+      if (entered_ && cost_ > 0) return cost_;
+      entered_ = false;
+      for (; context_.interrupts_ > 0; context_.interrupts_--) context_.cpu_.release(context_.server_);
+      return 0;
+    }
+
+   private:
+    ThreadContext& context_;
+    Ns cost_;
+    bool entered_ = false;
+  };
+
+  InterruptRoutine routine_;
+  Service service_;
+  Signal signal_;
+  EntityId signal_dpc_ = kNoEntity;
+  std::uint32_t interrupts_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Context> make_interrupt_context(const ContextParts& parts) {
+  return std::make_unique<InterruptContext>(parts);
+}
+std::unique_ptr<Context> make_dpc_context(const ContextParts& parts) {
+  return std::make_unique<DpcContext>(parts);
+}
+std::unique_ptr<Context> make_thread_context(const ContextParts& parts, Policy policy, Ns dispatch) {
+  return std::make_unique<ThreadContext>(parts, policy, dispatch);
+}
+
+}  // namespace offhook::hostsim

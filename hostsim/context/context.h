@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// The four processing contexts of the paper (Jones and Saroiu, section 5), each on the mechanism it has in Windows NT:
+//
+//   INT  the interrupt routine itself calls service: at device level, nothing but higher interrupts in its way
+//   DPC  the interrupt routine queues a deferred procedure call that does
+//   THR  the interrupt routine queues a DPC that signals a semaphore, a thread at some priority waits for it
+//   RES  as THR, and the thread has a CPU reservation
+//
+// They share the driver and what a service costs (ServiceRun), and nothing about when it runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "driver/core/driver.h"
+#include "hostsim/cpu/cpu.h"
+
+namespace offhook::hostsim {
+
+/// What the code costs on this host. Asked once per interrupt and once per block.
+class ServiceCost {
+ public:
+  virtual ~ServiceCost() = default;
+  virtual Ns isr() = 0;      ///< of the interrupt routine without service
+  virtual Ns block() = 0;    ///< of the next block's service
+  virtual double phi() = 0;  ///< share of it after which the output is queued
+};
+
+/// One call of the driver's service routine, cut where it takes input and where it gives output.
+class ServiceRun {
+ public:
+  ServiceRun(oh_driver& driver, ServiceCost& cost, oh_event_log* log) : driver_(driver), cost_(cost), log_(log) {}
+  /// As Program::next(): CPU time of the next part, 0 when the call returns.
+  Ns next(Ns now);
+
+ private:
+  enum class At { kEntry, kOutput, kEnd };
+  Ns leave(Ns now);
+  oh_driver& driver_;
+  ServiceCost& cost_;
+  oh_event_log* log_;
+  At at_ = At::kEntry;
+  Ns rest_ = 0;
+  std::uint32_t blocks_ = 0;
+};
+
+/// A driver's place on a CPU. Construct, add_to(), then let the card call interrupt().
+class Context {
+ public:
+  virtual ~Context() = default;
+  /// The card's interrupt line went up.
+  void interrupt() { cpu_.release(interrupt_); }
+  /// What the driver is configured with.
+  oh_context driver_context();
+  /// The entity that runs the pump: interrupt, DPC or thread.
+  EntityId server() const { return server_; }
+  EntityId interrupt_entity() const { return interrupt_; }
+
+ protected:
+  explicit Context(Cpu& cpu) : cpu_(cpu) {}
+  virtual void request_service() = 0;
+
+  Cpu& cpu_;
+  EntityId interrupt_ = kNoEntity;
+  EntityId server_ = kNoEntity;
+};
+
+/// What is common to the makers: all references must outlive the context.
+struct ContextParts {
+  Cpu& cpu;
+  oh_driver& driver;
+  ServiceCost& cost;
+  oh_event_log* log;
+  int level;  ///< of the card's interrupt
+};
+
+std::unique_ptr<Context> make_interrupt_context(const ContextParts& parts);
+std::unique_ptr<Context> make_dpc_context(const ContextParts& parts);
+/// @param policy of the thread; Cpu::set_policy(server(), ...) changes it  @param dispatch cost of the DPC that signals
+std::unique_ptr<Context> make_thread_context(const ContextParts& parts, Policy policy, Ns dispatch);
+
+}  // namespace offhook::hostsim

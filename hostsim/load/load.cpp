@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/load/load.h"
+
+#include <algorithm>
+
+namespace offhook::hostsim {
+
+ClockInterrupt::ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost)
+    : engine_(engine),
+      cpu_(cpu),
+      hz_(hz),
+      cost_(cost),
+      entity_(cpu.add_interrupt({"clock", level, kNoEntity}, *this)) {}
+
+void ClockInterrupt::start() {
+  engine_.at(0, *this);
+}
+
+void ClockInterrupt::fire(Ns) {
+  cpu_.release(entity_);
+  tick_++;
+  engine_.at(static_cast<Ns>(static_cast<__int128>(tick_) * 1'000'000'000 / hz_), *this);
+}
+
+Ns ClockInterrupt::next(Ns now) {
+  entered_ = !entered_;
+  if (entered_ && cost_ > 0) return cost_;
+  entered_ = false;
+  if (listener_ != nullptr) listener_->tick(now);
+  return 0;
+}
+
+TimerCallback::TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost)
+    : cpu_(cpu), log_(log), period_(period), callback_cost_(callback_cost), dpc_cost_(dpc_cost), due_(period) {
+  callback_.timer = this;
+  dpc_.timer = this;
+  thread_ = cpu_.add_thread("timer callback", FixedPriority{31, 0}, callback_);
+  dpc_entity_ = cpu_.add_dpc({"timer DPC"}, dpc_);
+}
+
+void TimerCallback::tick(Ns now) {
+  if (now < due_) return;
+  // Late expiries are not made up for one by one: the next is one period after the last that was due by now.
+  due_ += (now - due_) / period_ * period_ + period_;
+  if (cpu_.unfinished_jobs(dpc_entity_) == 0) cpu_.release(dpc_entity_);
+}
+
+Ns TimerCallback::TimerDpc::next(Ns) {
+  entered = !entered;
+  if (entered && timer->dpc_cost_ > 0) return timer->dpc_cost_;
+  entered = false;
+  if (timer->cpu_.unfinished_jobs(timer->thread_) == 0) timer->cpu_.release(timer->thread_);
+  return 0;
+}
+
+Ns TimerCallback::Callback::next(Ns now) {
+  entered = !entered;
+  if (!entered) return 0;
+  if (timer->last_ >= 0) {
+    oh_event_log_write(timer->log_, static_cast<std::uint64_t>(now), OH_EV_TIMER_CALLBACK, timer->thread_,
+                       static_cast<std::uint32_t>(std::min<Ns>(now - timer->last_, UINT32_MAX)));
+  }
+  timer->last_ = now;
+  return std::max<Ns>(timer->callback_cost_, 1);
+}
+
+}  // namespace offhook::hostsim

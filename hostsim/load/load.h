@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// What else the machine does: the competitors of the paper's experiments.
+#pragma once
+
+#include <cstdint>
+
+#include "driver/core/event_log.h"
+#include "hostsim/cpu/cpu.h"
+
+namespace offhook::hostsim {
+
+/// A thread that never blocks.
+class Spinner final : public Program {
+ public:
+  Ns next(Ns) override { return Ns{1} << 60; }
+};
+
+/// The clock interrupt: tick n comes at floor(n * 1e9 / hz) ns, so that ticks never drift.
+class ClockInterrupt final : public Event, public Program {
+ public:
+  /// @param cost of one interrupt
+  ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost);
+  /// Called at every tick, in the clock's interrupt; may be null.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void tick(Ns now) = 0;
+  };
+  void set_listener(Listener* listener) { listener_ = listener; }
+  void start();
+  void fire(Ns now) override;
+  Ns next(Ns now) override;
+
+ private:
+  Engine& engine_;
+  Cpu& cpu_;
+  int hz_;
+  Ns cost_;
+  EntityId entity_;
+  Listener* listener_ = nullptr;
+  std::int64_t tick_ = 0;
+  bool entered_ = false;
+};
+
+/// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at the first clock interrupt
+/// at or after its time, runs through the timer DPC, and logs the time since it last ran.
+class TimerCallback final : public ClockInterrupt::Listener {
+ public:
+  TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost);
+  void tick(Ns now) override;
+
+ private:
+  struct Callback final : Program {
+    Ns next(Ns now) override;
+    TimerCallback* timer = nullptr;
+    bool entered = false;
+  } callback_;
+  struct TimerDpc final : Program {
+    Ns next(Ns now) override;
+    TimerCallback* timer = nullptr;
+    bool entered = false;
+  } dpc_;
+  Cpu& cpu_;
+  oh_event_log* log_;
+  Ns period_;
+  Ns callback_cost_;
+  Ns dpc_cost_;
+  Ns due_;
+  Ns last_ = -1;
+  EntityId thread_;
+  EntityId dpc_entity_;
+};
+
+}  // namespace offhook::hostsim
