@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/core/driver.h"
 #include "hostsim/engine/engine.h"
 
 namespace offhook::hostsim {
@@ -54,8 +55,8 @@ struct CostProfile {
   std::string name;
   Ns isr_mean_ns = 5'400;  ///< when the service is deferred
   Ns isr_max_ns = 16'000;
-  double phi = 0.2;  ///< share of a service call after which its output is ready
-  double service_spread = 0;             ///< a block's cost varies by up to this share, uniformly, both ways
+  double phi = 0.2;           ///< share of a service call after which its output is ready
+  double service_spread = 0;  ///< a block's cost varies by up to this share, uniformly, both ways
   LoggingCost logging;
   PhaseProfile phases[kPhases];
   LinkProfile link;

@@ -39,7 +39,7 @@ Choice one_of(std::string& field, std::span<const std::string_view> names) {
 
 /// The keys of a host, in a file of its own (no prefix) or in a scenario ("host.").
 template <typename Subject, typename Access>
-KeyTable host_table(Access host, std::array<std::string_view, 6> paths) {
+KeyTable host_table(Access host, std::array<std::string_view, 8> paths) {
   const auto at = [&](std::size_t i) { return paths[i]; };
   return {
       key<Subject>(at(0), "the machine: a file of traces/hosts, loaded before the other host keys",
@@ -60,6 +60,12 @@ KeyTable host_table(Access host, std::array<std::string_view, 6> paths) {
                    }),
       key<Subject>(at(5), -1000, 1000, "the card's crystal against the host's clock",
                    [=](Subject& s) -> Field { return &host(s).clock_ppm; }),
+      key<Subject>(at(6), 0, 1000, "and up to this much more or less, drawn from the seed",
+                   [=](Subject& s) -> Field { return &host(s).clock_ppm_spread; }),
+      key<Subject>(at(7), 0, 1000, "CPU time of the 1 ms timer callback",
+                   [=](Subject& s) -> Field {
+                     return Duration{&host(s).callback_ns, kUs};
+                   }),
   };
 }
 
@@ -127,9 +133,10 @@ KeyTable make_scenario_keys() {
       key<S>("transfer.dial", "on-hook and dialling phases first; false: begin at the training",
              [](S& s) -> Field { return &s.dial; }),
   };
-  const KeyTable host = host_table<S>(
-      [](S& s) -> HostScenario& { return s.host; },
-      {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms", "host.clock_ppm"});
+  const KeyTable host =
+      host_table<S>([](S& s) -> HostScenario& { return s.host; },
+                    {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms",
+                     "host.clock_ppm", "host.clock_ppm_spread", "host.callback_us"});
   const auto load = std::find_if(keys.begin(), keys.end(), [](const Key& k) { return k.path == "load.spinner"; });
   keys.insert(load, host.begin(), host.end());
   return keys;
@@ -157,9 +164,9 @@ const KeyTable& scenario_keys() {
 }
 
 const KeyTable& host_keys() {
-  static const KeyTable keys =
-      host_table<HostScenario>([](HostScenario& h) -> HostScenario& { return h; },
-                               {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm"});
+  static const KeyTable keys = host_table<HostScenario>(
+      [](HostScenario& h) -> HostScenario& { return h; },
+      {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm", "clock_ppm_spread", "callback_us"});
   return keys;
 }
 
