@@ -139,9 +139,12 @@ static void fill_in(struct oh_driver* driver, uint64_t n) {
 
 uint32_t oh_driver_service_begin(struct oh_driver* driver) {
   const struct oh_driver_config* config = &driver->config;
-  const uint64_t head = __atomic_load_n(&driver->owed_head, __ATOMIC_ACQUIRE);
+  if (!driver->in_call) {
+    driver->call_head = __atomic_load_n(&driver->owed_head, __ATOMIC_ACQUIRE);
+    driver->in_call = 1;
+  }
   uint64_t tail = driver->owed_tail;
-  while (tail != head) {
+  while (tail != driver->call_head) {
     const uint64_t end = __atomic_load_n(&driver->owed_end[tail % OH_OWED_MAX], __ATOMIC_RELAXED);
     if (end > driver->rx_read) {
       const uint64_t left = end - driver->rx_read;
@@ -175,6 +178,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       config->card.ops->rx_read(config->card.self, driver->rx_read);
     }
   }
+  driver->in_call = 0;
   return 0;
 }
 
@@ -205,8 +209,10 @@ int oh_driver_service_end(struct oh_driver* driver) {
   counters->pending_last = oh_driver_pending(driver);
   if (counters->pending_last > counters->pending_max) counters->pending_max = counters->pending_last;
   record(driver, OH_EV_SERVICE_END, counters->pending_last);
-  if (!driver->chunk_ends_block) return 1;
-  return driver->config.policy == OH_SERVICE_DRAIN_ALL && oh_driver_owed(driver) > 0;
+  if (driver->chunk_ends_block) {
+    driver->in_call = driver->config.policy == OH_SERVICE_DRAIN_ALL && driver->owed_tail != driver->call_head;
+  }
+  return driver->in_call;
 }
 
 uint32_t oh_driver_service(struct oh_driver* driver) {

@@ -42,7 +42,7 @@ struct oh_context {
 
 enum oh_service_policy {
   OH_SERVICE_ONE_BLOCK, /**< one block per call, as the vendor's driver did: a call per interrupt */
-  OH_SERVICE_DRAIN_ALL  /**< all that is owed */
+  OH_SERVICE_DRAIN_ALL  /**< all that is owed when the call begins; what comes later has its own request */
 };
 
 enum { OH_BLOCK_PLAN_MAX = 8, OH_OWED_MAX = 512 };
@@ -93,6 +93,8 @@ struct oh_driver {
   /* service's own */
   uint64_t rx_read;       /**< next received position to take */
   uint64_t tx_next;       /**< position of the next transmit sample */
+  int in_call;            /**< between the first begin of a call and its last end */
+  uint64_t call_head;     /**< owed_head when the call began: a call is bounded */
   uint32_t chunk_samples; /**< of the chunk in service */
   int chunk_ends_block;
   int block_late;
