@@ -9,6 +9,7 @@
 
 #include "driver/core/driver.h"
 #include "hostsim/engine/engine.h"
+#include "hostsim/line/line_config.h"
 
 namespace offhook::hostsim {
 
@@ -44,19 +45,7 @@ struct LoadScenario {
 
 enum class PumpKind { kReal, kCostProfile };
 
-struct LineScenario {              ///< levels in dBm0, see hostsim/line
-  double loss_db = 10;             ///< end to end
-  double near_echo_db = 12;        ///< hybrid return loss, near end (transhybrid loss)
-  double far_echo_db = 30;
-  double delay_ms = 10;            ///< one way
-  double noise_dbm0 = -60;
-  double impulse_rate_hz = 0;
-  double impulse_dbm0 = -20;
-  double frequency_offset_hz = 0;
-  double clock_ppm = 0;            ///< far end's sample clock against the near end's
-  std::string codec = "mu-law";    ///< "none", "a-law", "mu-law"
-  std::string channel = "flat";    ///< "flat", "v56bis-1" ...: see hostsim/line
-};
+using LineScenario = LineConfig;
 
 struct Scenario {
   std::string name = "call";

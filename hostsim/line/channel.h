@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// What the network does to the band: named attenuation and envelope-delay characteristics, and the FIR filter that has
+// them. "flat" passes 300 to 3400 Hz without attenuation, with the delay distortion EDD-1 at the edges;
+// "v56bis-adA-eddE" is attenuation AD-A (1, 5, 6, 7, 8, 9) with delay EDD-E (1, 2, 3) of ITU-T V.56bis.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace offhook::hostsim {
+
+inline constexpr std::size_t kChannelTaps = 256;
+/// Delay of the filter at 1800 Hz, where EDD is 0 by definition.
+inline constexpr std::size_t kChannelDelay = 40;
+
+/// The filter and its Hilbert transform: together they make the analytic signal that a frequency shift needs.
+struct ChannelFilter {
+  std::array<float, kChannelTaps> in_phase;
+  std::array<float, kChannelTaps> quadrature;
+};
+
+/// Points of a characteristic, straight lines between them.
+struct ChannelPoint {
+  double hz;
+  double value;
+};
+struct ChannelCharacteristic {
+  std::vector<ChannelPoint> attenuation_db;  ///< relative to 1000 Hz
+  std::vector<ChannelPoint> delay_ms;        ///< relative to 1800 Hz; beyond its points the nearest one holds
+};
+
+/// @throws std::invalid_argument naming the channels there are
+ChannelCharacteristic channel_characteristic(std::string_view name);
+
+/// FIR by frequency sampling at 8000 Hz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.
+ChannelFilter design_channel(const ChannelCharacteristic& characteristic);
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/line/channel.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/hostsim/line/tone.h"
+
+namespace offhook::hostsim {
+namespace {
+
+using Complex = std::complex<double>;
+
+struct Response {
+  double loss_db;
+  double delay_ms;
+  double image_db;  ///< of the analytic signal: what is left at -f against f
+};
+
+Response response(const ChannelFilter& filter, double hz) {
+  Complex sum, weighted, upper, lower;
+  for (std::size_t n = 0; n < kChannelTaps; ++n) {
+    const auto t = static_cast<double>(n);
+    const Complex e = std::polar(1.0, -test::kTwoPi * hz * t / 8000);
+    const Complex tap(filter.in_phase[n], filter.quadrature[n]);
+    sum += tap.real() * e;
+    weighted += t * tap.real() * e;
+    upper += tap * e;
+    lower += tap * std::conj(e);
+  }
+  return {-test::db(std::abs(sum)), (weighted / sum).real() / 8, test::db(std::abs(lower / upper))};
+}
+
+class Channels : public testing::TestWithParam<const char*> {};
+
+TEST_P(Channels, MeetTheirPointsWithinTheTolerancesOfV56bis) {
+  const ChannelCharacteristic wanted = channel_characteristic(GetParam());
+  const ChannelFilter filter = design_channel(wanted);
+  for (const auto& [hz, db] : wanted.attenuation_db)
+    if (hz >= 300 && hz <= 3400) {
+      EXPECT_NEAR(response(filter, hz).loss_db, db, hz > 300 ? 0.1 : 0.3) << hz;
+    }
+  for (const auto& [hz, ms] : wanted.delay_ms)
+    EXPECT_NEAR(response(filter, hz).delay_ms, kChannelDelay / 8.0 + ms, hz < 500 || hz > 3200 ? 0.2 : 0.1) << hz;
+  EXPECT_GT(response(filter, 50).loss_db, 15);
+  EXPECT_GT(response(filter, 3950).loss_db, 25);
+}
+
+TEST_P(Channels, QuadratureFilterSuppressesTheOtherSideband) {
+  const ChannelFilter filter = design_channel(channel_characteristic(GetParam()));
+  for (double hz = 300; hz <= 3400; hz += 25) EXPECT_LT(response(filter, hz).image_db, -55) << hz;
+}
+
+INSTANTIATE_TEST_SUITE_P(Named, Channels,
+                         testing::Values("flat", "v56bis-ad1-edd1", "v56bis-ad5-edd2", "v56bis-ad6-edd3",
+                                         "v56bis-ad7-edd1", "v56bis-ad8-edd2", "v56bis-ad9-edd3"));
+
+TEST(Channel, UnknownNameIsAnErrorThatNamesTheKnownOnes) {
+  try {
+    channel_characteristic("v56bis-ad2-edd1");
+    FAIL();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_NE(std::string(e.what()).find("\"v56bis-ad2-edd1\": expected \"flat\" or \"v56bis-adA-eddE\""),
+              std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace offhook::hostsim
