@@ -29,6 +29,9 @@ constexpr int unpack_input(TrellisCode code, int packed) {
   }
 }
 
+// One bit for each value of Y4..Y1 with the unused inputs zero.
+constexpr uint16_t kUsedInputs[] = {0x000F, 0x0F0F, 0xFFFF};
+
 // A trellis sorted into groups. A place is group * inputs + place in the group; as a prior state and as a next state a
 // state has two different places.
 struct Trellis {
@@ -36,6 +39,7 @@ struct Trellis {
   uint8_t next_state[kMaxTrellisStates];   // by next place
   uint8_t prior_state[kMaxTrellisStates];  // by prior place
   uint8_t next_place[kMaxTrellisStates];   // by prior place: the next place of the same state
+  uint8_t prior_place[kMaxTrellisStates];  // by next place: the prior place of the same state
   uint8_t output[kGroups];                 // Y0 of all prior states of the group
 };
 
@@ -61,7 +65,9 @@ constexpr Trellis make_trellis(TrellisCode code) {
   }
   for (int prior = 0; prior < states; ++prior) {
     for (int place = 0; place < states; ++place) {
-      if (t.next_state[place] == t.prior_state[prior]) t.next_place[prior] = static_cast<uint8_t>(place);
+      if (t.next_state[place] != t.prior_state[prior]) continue;
+      t.next_place[prior] = static_cast<uint8_t>(place);
+      t.prior_place[place] = static_cast<uint8_t>(prior);
     }
   }
   return t;
@@ -189,7 +195,7 @@ void ViterbiDecoder::step(const float branch[2][16], Step* s) {
     }
     for (int h = 0; h < kInputs; ++h) {
       metric_[base + h] = best[h];
-      s->prior[base + h] = static_cast<uint8_t>(from[h]);
+      s->before[base + h] = t.next_place[base + from[h]];
     }
   }
 }
@@ -201,22 +207,21 @@ bool ViterbiDecoder::decode(const float received[4], bool bit_inversion, Point d
   slice(received[0], received[1], s.nearest[0], distance[0]);
   slice(received[2], received[3], s.nearest[1], distance[1]);
 
-  const int states = trellis_states(code_);
   float branch[2][16];  // by Y0 and packed input
-  for (auto& of_output : branch) {
-    for (float& m : of_output) m = 1e30f;
-  }
+  const uint16_t used = kUsedInputs[static_cast<int>(code_)];
   for (int parity = 0; parity < 2; ++parity) {
     const int y0 = parity ^ bit_inversion;
     for (int y = 0; y < 16; ++y) {
+      const uint8_t* pair = kPairs.pair[parity][y];
+      const float m0 = distance[0][pair[0] >> 3] + distance[1][pair[0] & 7];
+      const float m1 = distance[0][pair[1] >> 3] + distance[1][pair[1] & 7];
+      const float m = m1 < m0 ? m1 : m0;
+      const uint8_t best = m1 < m0 ? pair[1] : pair[0];
       const int packed = pack_input(code_, y);
-      for (const uint8_t pair : kPairs.pair[parity][y]) {
-        const float m = distance[0][pair >> 3] + distance[1][pair & 7];
-        if (m < branch[y0][packed]) {
-          branch[y0][packed] = m;
-          s.pair[y0][packed] = pair;
-        }
-      }
+      const bool first = used >> y & 1;  // of those inputs that this code does not tell apart
+      const bool better = first || m < branch[y0][packed];
+      branch[y0][packed] = better ? m : branch[y0][packed];
+      s.pair[y0][packed] = better ? best : s.pair[y0][packed];
     }
   }
 
@@ -232,7 +237,7 @@ bool ViterbiDecoder::decode(const float received[4], bool bit_inversion, Point d
   }
   const int best = best_place();
   metric_step_ = metric_[best];
-  for (int place = 0; place < states; ++place) metric_[place] -= metric_step_;
+  for (float& m : metric_) m -= metric_step_;
 
   if (filled_ < kDelay) {
     ++filled_;
@@ -241,7 +246,7 @@ bool ViterbiDecoder::decode(const float received[4], bool bit_inversion, Point d
   int place = best;
   int at = newest_;
   for (int k = 0; k < kDelay; ++k) {
-    place = prior_place(history_[at], place);
+    place = history_[at].before[place];
     at = at == 0 ? kHistory - 1 : at - 1;
   }
   pair_of(history_[at], place, decided);
@@ -253,25 +258,25 @@ void ViterbiDecoder::tentative(Point decided[2]) const {
 }
 
 int ViterbiDecoder::best_place() const {
-  int best = 0;
-  for (int place = 1; place < trellis_states(code_); ++place) {
-    if (metric_[place] < metric_[best]) best = place;
+  constexpr int kLanes = 8;  // independent minima, for the compiler to do at once
+  float lane[kLanes];
+  for (int k = 0; k < kLanes; ++k) lane[k] = metric_[k];
+  const int states = trellis_states(code_);
+  for (int at = kLanes; at < states; at += kLanes) {
+    for (int k = 0; k < kLanes; ++k) lane[k] = metric_[at + k] < lane[k] ? metric_[at + k] : lane[k];
   }
+  float least = lane[0];
+  for (const float m : lane) least = m < least ? m : least;
+  int best = 0;
+  while (best < states - 1 && metric_[best] != least) ++best;
   return best;
-}
-
-// The next place, one step earlier, of the survivor that leads to `place`.
-int ViterbiDecoder::prior_place(const Step& s, int place) const {
-  const Trellis& t = kTrellis[static_cast<int>(code_)];
-  return t.next_place[place / t.inputs * t.inputs + s.prior[place]];
 }
 
 // The pair of points of the transition that survives into `place`.
 void ViterbiDecoder::pair_of(const Step& s, int place, Point decided[2]) const {
   const Trellis& t = kTrellis[static_cast<int>(code_)];
-  const int group = place / t.inputs;
-  const int input = s.prior[place] ^ (place - group * t.inputs);
-  const uint8_t pair = s.pair[t.output[group]][input];
+  const int input = (t.prior_place[s.before[place]] ^ place) & (t.inputs - 1);
+  const uint8_t pair = s.pair[t.output[place / t.inputs]][input];
   decided[0] = s.nearest[0][pair >> 3];
   decided[1] = s.nearest[1][pair & 7];
 }

@@ -47,15 +47,14 @@ class ViterbiDecoder {
   static constexpr int kHistory = kDelay + 1;
 
   struct Step {
-    uint8_t prior[kMaxTrellisStates];  // by next place: place of the survivor's prior state within its group
-    uint8_t pair[2][16];               // by Y0 and input: 8 s(2m) + s(2m+1) of the best pair
-    Point nearest[2][8];               // by subset label
+    uint8_t before[kMaxTrellisStates];  // by next place: where the survivor came from, its next place one step earlier
+    uint8_t pair[2][16];                // by Y0 and input: 8 s(2m) + s(2m+1) of the best pair
+    Point nearest[2][8];                // by subset label
   };
 
   template <int kInputs>
   void step(const float branch[2][16], Step* s);
   int best_place() const;
-  int prior_place(const Step& s, int place) const;
   void pair_of(const Step& s, int place, Point decided[2]) const;
 
   TrellisCode code_ = TrellisCode::k16;
