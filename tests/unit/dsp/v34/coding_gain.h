@@ -55,6 +55,7 @@ struct GainPoint {
   double sigma;
   double errors;
   double symbols;
+  Interval events;      ///< error events (bursts) a 4D symbol, 99 % Clopper-Pearson
   Interval rate;        ///< coded 2D symbol error rate, 99 % Clopper-Pearson
   double uncoded_rate;  ///< at the same noise
   Interval gain_db;     ///< noise that the code bears at this error rate over what uncoded QAM bears
@@ -97,6 +98,7 @@ inline GainPoint measure_gain(TrellisCode code, double sigma, int pairs, uint32_
   g.symbols = 2.0 * decided;
   const Interval burst_rate = clopper_pearson(bursts, decided);
   const double per_burst = bursts > 0 ? symbol_errors / bursts / 2 : 1;
+  g.events = burst_rate;
   g.rate = {burst_rate.low * per_burst, burst_rate.high * per_burst};
   g.uncoded_rate = uncoded_error_rate(sigma);
   const auto gain = [&](double rate) { return 20 * std::log10(sigma / uncoded_sigma(rate)); };
