@@ -7,11 +7,31 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace offhook::hostsim {
+
+/// The channels there are.
+inline constexpr std::array<std::string_view, 19> kChannelNames = {"flat",
+                                                                   "v56bis-ad1-edd1",
+                                                                   "v56bis-ad1-edd2",
+                                                                   "v56bis-ad1-edd3",
+                                                                   "v56bis-ad5-edd1",
+                                                                   "v56bis-ad5-edd2",
+                                                                   "v56bis-ad5-edd3",
+                                                                   "v56bis-ad6-edd1",
+                                                                   "v56bis-ad6-edd2",
+                                                                   "v56bis-ad6-edd3",
+                                                                   "v56bis-ad7-edd1",
+                                                                   "v56bis-ad7-edd2",
+                                                                   "v56bis-ad7-edd3",
+                                                                   "v56bis-ad8-edd1",
+                                                                   "v56bis-ad8-edd2",
+                                                                   "v56bis-ad8-edd3",
+                                                                   "v56bis-ad9-edd1",
+                                                                   "v56bis-ad9-edd2",
+                                                                   "v56bis-ad9-edd3"};
 
 inline constexpr std::size_t kChannelTaps = 256;
 /// Delay of the filter at 1800 Hz, where EDD is 0 by definition.
@@ -37,6 +57,7 @@ struct ChannelCharacteristic {
 ChannelCharacteristic channel_characteristic(std::string_view name);
 
 /// FIR by frequency sampling at 8000 Hz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.
+/// Between 400 and 3400 Hz within 0.15 dB and 0.15 ms of the points, at 300 Hz within 0.3 dB and 0.2 ms.
 ChannelFilter design_channel(const ChannelCharacteristic& characteristic);
 
 }  // namespace offhook::hostsim

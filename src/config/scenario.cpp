@@ -10,6 +10,7 @@
 #include <charconv>
 #include <optional>
 
+#include "hostsim/line/channel.h"
 #include "src/config/data.h"
 
 namespace offhook::config {
@@ -94,23 +95,30 @@ KeyTable make_scenario_keys() {
       key<S>("load.timer_callback", "a 1 ms multimedia timer with its callback at priority 31",
              [](S& s) -> Field { return &s.load.timer_callback; }),
 
-      key<S>("line.loss_db", 0, 60, "loss, end to end", [](S& s) -> Field { return &s.line.loss_db; }),
-      key<S>("line.near_echo_db", 0, 100, "return loss of the near hybrid",
+      key<S>("line.loss_db", 0, 60, "loss of one direction at 1000 Hz", [](S& s) -> Field { return &s.line.loss_db; }),
+      key<S>("line.near_echo_db", 0, 100, "transhybrid loss of a modem's own hybrid",
              [](S& s) -> Field { return &s.line.near_echo_db; }),
-      key<S>("line.far_echo_db", 0, 100, "return loss of the far hybrid",
+      key<S>("line.far_echo_db", 0, 100,
+             "transhybrid loss of the network's hybrids; the far echo is twice the line's loss lower",
              [](S& s) -> Field { return &s.line.far_echo_db; }),
-      key<S>("line.delay_ms", 0, 1000, "one way", [](S& s) -> Field { return &s.line.delay_ms; }),
-      key<S>("line.noise_dbm0", -120, 0, "white noise", [](S& s) -> Field { return &s.line.noise_dbm0; }),
-      key<S>("line.impulse_rate_hz", 0, 1000, "impulses a second, Poisson",
+      key<S>("line.delay_ms", 0, 1000, "one way; 0: the least, 9 ms", [](S& s) -> Field { return &s.line.delay_ms; }),
+      key<S>("line.noise_dbm0", -120, 0, "white noise over 0 to 4000 Hz, at each receiver",
+             [](S& s) -> Field { return &s.line.noise_dbm0; }),
+      key<S>("line.impulse_rate_hz", 0, 1000, "impulses a second at each receiver, Poisson",
              [](S& s) -> Field { return &s.line.impulse_rate_hz; }),
-      key<S>("line.impulse_dbm0", -60, 3, "level of an impulse", [](S& s) -> Field { return &s.line.impulse_dbm0; }),
-      key<S>("line.frequency_offset_hz", -100, 100, "carrier offset of the network",
+      key<S>("line.impulse_dbm0", -60, 3, "level of the sine whose peak an impulse has",
+             [](S& s) -> Field { return &s.line.impulse_dbm0; }),
+      key<S>("line.frequency_offset_hz", -100, 100, "added to every frequency, each direction",
              [](S& s) -> Field { return &s.line.frequency_offset_hz; }),
       key<S>("line.clock_ppm", -1000, 1000, "the far end's sample clock against the near end's",
              [](S& s) -> Field { return &s.line.clock_ppm; }),
       key<S>("line.codec", "G.711 companding", [](S& s) -> Field { return one_of(s.line.codec, kCodecs); }),
       key<S>("line.channel", "frequency response: flat, or a test channel of hostsim/line",
-             [](S& s) -> Field { return &s.line.channel; }),
+             [](S& s) -> Field { return one_of(s.line.channel, hostsim::kChannelNames); }),
+      key<S>("line.robbed_bit", "every sixth octet's last bit is taken for signalling",
+             [](S& s) -> Field { return &s.line.robbed_bit; }),
+      key<S>("line.far_digital", "the far end is a modem on the digital network: no hybrid there",
+             [](S& s) -> Field { return &s.line.far_digital; }),
 
       key<S>("pump.kind", "the real V.22bis pump, or only its cost with a link model",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
