@@ -30,7 +30,7 @@ class CardEvent final : public Event {
  private:
   void schedule() {
     due_ = card_.next_interrupt();
-    engine_.at(due_, *this);
+    if (due_ != kNever) engine_.at(due_, *this);
   }
   Engine& engine_;
   SimulatedCard& card_;

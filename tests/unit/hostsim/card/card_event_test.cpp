@@ -41,6 +41,20 @@ TEST(CardEvent, GivesTheEngineEveryBlockThroughTheCallsPhases) {
   EXPECT_EQ(ports.ops->rx_position(ports.self), before + 90 + 8000);
 }
 
+TEST(CardEvent, ARateSetBeforeTheStartIsThatOfTheStart) {
+  Engine engine;
+  Silence line;
+  SimulatedCard card({.rate_hz = 8000, .block = 90}, line);
+  CardEvent event(engine, card);
+  event.set_rate(7200);
+  engine.run_until(1'000'000'000);
+  EXPECT_EQ(card.counters().interrupts, 0u);
+  EXPECT_EQ(engine.events_handled(), 0u);
+  event.start();
+  engine.run_until(2'000'000'001);
+  EXPECT_EQ(card.counters().interrupts, 80u);
+}
+
 TEST(CardEvent, AChangeOfRateMovesThePendingInterruptEitherWay) {
   for (const std::uint32_t rate : {4000u, 16'000u}) {
     Engine engine;
