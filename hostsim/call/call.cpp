@@ -2,6 +2,7 @@
 #include "hostsim/call/call.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 
@@ -231,6 +232,7 @@ void Call::Impl::set_phase(Phase next, Ns now) {
 void Call::Impl::watch(Ns now) {
   std::uint32_t& most = result.pending_max[static_cast<std::size_t>(phase)];
   most = std::max(most, driver.counters.pending_max);
+  connection->exchange_user_data(now);
   const TransferStatus status = connection->status();
   if (status.connected && phase == Phase::kConnecting) set_phase(Phase::kConnected, now);
   if (status.done || status.failed) {

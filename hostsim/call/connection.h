@@ -5,7 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "driver/core/driver.h"
 #include "dsp/pump/pump.h"
@@ -41,8 +44,25 @@ class Connection {
   virtual LineEnd& line() = 0;
   /// The far end has answered: both modems begin to connect.
   virtual void start(Ns now) = 0;
+  /// Once a block, outside the driver: move bytes between the link and the application.
+  virtual void exchange_user_data(Ns) {}
   virtual TransferStatus status() const = 0;
 };
+
+/// Both directions of the line as the card has them, in order.
+using LineTap = std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)>;
+
+struct RealPumps {
+  const oh_pump_ops* near_end;         ///< under test; calls
+  const oh_pump_ops* far_end;          ///< answers and sends the file
+  std::span<const std::uint8_t> file;  ///< outlives the connection
+  LineTap tap;                         ///< may be empty
+};
+
+/// Two real pumps under V.42 over the scenario's line. @throws std::invalid_argument naming what the line or a pump
+/// cannot do
+std::unique_ptr<Connection> make_sampled_connection(const Scenario& scenario, const RealPumps& pumps,
+                                                    oh_event_log* log);
 
 /// Frames and holes (link_model.h): no samples are computed.
 std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario, const CostProfile& profile,

@@ -17,30 +17,30 @@ enum class ContextKind { kInterrupt, kDpc, kThread, kReservation };
 
 struct ContextScenario {
   ContextKind kind = ContextKind::kInterrupt;
-  int priority = 24;               ///< kThread; and of a kReservation thread before its reservation begins
-  int background_priority = 8;     ///< kReservation, standard form: priority outside the slots
-  int x_ticks = 2;                 ///< kReservation: X of every Y
+  int priority = 24;            ///< kThread; and of a kReservation thread before its reservation begins
+  int background_priority = 8;  ///< kReservation, standard form: priority outside the slots
+  int x_ticks = 2;              ///< kReservation: X of every Y
   int y_ticks = 8;
-  bool strict = false;             ///< true: modified Rialto/NT, never outside its slots; false: standard Rialto/NT
-  double slot_phase = -1;          ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
+  bool strict = false;     ///< true: modified Rialto/NT, never outside its slots; false: standard Rialto/NT
+  double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
 };
 
 /// The machine: every constant with its source stands in traces/hosts/*.toml.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
-  int tick_hz = 1024;              ///< clock interrupt: 1024 (RTC) or 1000
-  Ns clock_isr_ns = 0;             ///< cost of one clock interrupt
-  Ns dispatch_ns = 0;              ///< cost of a context switch (charged to the DPC that readies the thread)
-  Ns quantum_ns = 0;               ///< of normal threads, 0: none
-  double clock_ppm = 0;            ///< card's crystal against the host's clock
+  int tick_hz = 1024;           ///< clock interrupt: 1024 (RTC) or 1000
+  Ns clock_isr_ns = 0;          ///< cost of one clock interrupt
+  Ns dispatch_ns = 0;           ///< cost of a context switch (charged to the DPC that readies the thread)
+  Ns quantum_ns = 0;            ///< of normal threads, 0: none
+  double clock_ppm = 0;         ///< card's crystal against the host's clock
   double clock_ppm_spread = 0;  ///< and up to this much more or less, drawn from the seed
   Ns callback_ns = 10'000;      ///< CPU time of the 1 ms timer callback
 };
 
 struct LoadScenario {
-  bool spinner = false;            ///< a thread of normal priority that never blocks
+  bool spinner = false;  ///< a thread of normal priority that never blocks
   int spinner_priority = 8;
-  bool timer_callback = false;     ///< 1 ms multimedia timer, callback at priority 31
+  bool timer_callback = false;  ///< 1 ms multimedia timer, callback at priority 31
 };
 
 enum class PumpKind { kReal, kCostProfile };
@@ -55,14 +55,14 @@ struct Scenario {
   LoadScenario load;
   LineScenario line;
   PumpKind pump = PumpKind::kReal;
-  std::string cost_profile = "pentium2-450-vendor";   ///< traces/profiles/NAME.toml: cost of ISR and service by phase
+  std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   std::uint32_t transmit_lead_samples = 204;
-  std::vector<std::uint32_t> block_plan = {105, 105, 90};   ///< once connected
+  std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
-  double time_limit_s = 600;        ///< of virtual time
-  bool dial = true;                 ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
+  double time_limit_s = 3600; ///< of virtual time
+  bool dial = true;           ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
 };
 
 }  // namespace offhook::hostsim

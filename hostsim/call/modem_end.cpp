@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/call/modem_end.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace offhook::hostsim {
+
+namespace {
+
+constexpr std::uint32_t kSampleRate = 8000;
+constexpr std::uint32_t kSymbolsPerEvent = 8;  // a constellation needs no more
+constexpr float kTxLevelDbm0 = -12;            // as modems are set for the public network
+
+void* aligned(std::size_t bytes) {
+  return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+// A coordinate as Q4.12, in 16 bits.
+std::uint32_t q12(float x) {
+  return static_cast<std::uint16_t>(static_cast<std::int16_t>(std::clamp(x, -7.9f, 7.9f) * 4096));
+}
+
+}  // namespace
+
+void ModemEnd::Free::operator()(void* p) const {
+  std::free(p);
+}
+
+ModemEnd::ModemEnd(const Config& config) : config_(config) {
+  oh_lapm_config link;
+  oh_lapm_default_config(&link, config.role, 2400);
+  link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
+    const auto* self = static_cast<const ModemEnd*>(user);
+    switch (event) {
+      case OH_LAPM_EVENT_STATE:
+        self->record(OH_EV_LINK_STATE, argument);
+        break;
+      case OH_LAPM_EVENT_RETRANSMIT:
+        self->record(OH_EV_LINK_RETRANSMIT, argument);
+        break;
+      case OH_LAPM_EVENT_BAD_FRAME:
+        self->record(OH_EV_LINK_BAD_FRAME, argument);
+        break;
+      default:
+        break;
+    }
+  };
+  link.user = this;
+  lapm_memory_.reset(aligned(oh_lapm_size(&link)));
+  lapm_ = oh_lapm_init(lapm_memory_.get(), &link);
+
+  oh_pump_config pump{};
+  pump.sample_rate_hz = kSampleRate;
+  pump.role = config.role;
+  pump.tx_level_dbm0 = kTxLevelDbm0;
+  pump.port = oh_lapm_port(lapm_);
+  if (config.log_symbols) {
+    pump.observer.symbol = [](void* user, float re, float im) {
+      auto* self = static_cast<ModemEnd*>(user);
+      if (self->symbols_++ % kSymbolsPerEvent == 0) self->record(OH_EV_SYMBOL, q12(re) | q12(im) << 16);
+    };
+    pump.observer.user = this;
+  }
+  const std::size_t bytes = config.pump->size(&pump);
+  if (bytes == 0) throw std::invalid_argument(std::string("the pump ") + config.pump->name + " cannot run at 8000 Hz");
+  pump_memory_.reset(aligned(bytes));
+  if (config.pump->init(pump_memory_.get(), &pump) != 0) {
+    throw std::invalid_argument(std::string("the pump ") + config.pump->name + " refused its configuration");
+  }
+}
+
+ModemEnd::~ModemEnd() {
+  if (config_.pump->release != nullptr && pump_memory_ != nullptr) config_.pump->release(pump_memory_.get());
+}
+
+void ModemEnd::record(oh_event_kind kind, std::uint32_t argument) const {
+  if (config_.log != nullptr) oh_event_log_write(config_.log, config_.now_ns(), kind, config_.id, argument);
+}
+
+oh_pump_status ModemEnd::pump_status() const {
+  oh_pump_status status{};
+  config_.pump->status(pump_memory_.get(), &status);
+  return status;
+}
+
+oh_lapm_status ModemEnd::lapm_status() const {
+  oh_lapm_status status{};
+  oh_lapm_status(lapm_, &status);
+  return status;
+}
+
+void ModemEnd::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+  if (!started_) {
+    std::memset(tx, 0, n * sizeof *tx);
+    return;
+  }
+  config_.pump->process(pump_memory_.get(), rx, tx, n);
+  follow(n);
+}
+
+void ModemEnd::fill_in(std::size_t n) {
+  if (!started_) return;
+  config_.pump->fill_in(pump_memory_.get(), n);
+  follow(n);
+}
+
+// The link ages only while the pump carries bits: a retrain must not exhaust its timers.
+void ModemEnd::follow(std::size_t n) {
+  const oh_pump_state state = pump_status().state;
+  if (state != state_) {
+    state_ = state;
+    record(OH_EV_PUMP_STATE, state);
+  }
+  if (state == OH_PUMP_DATA) oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
+}
+
+std::string ModemEnd::failure() const {
+  if (pump_status().state == OH_PUMP_FAILED) return "lost the carrier";
+  switch (lapm_status().state) {
+    case OH_LAPM_FAILED:
+      return "gave up the V.42 link";
+    case OH_LAPM_UNSUPPORTED:
+      return "found no V.42 at the other end";
+    case OH_LAPM_DISCONNECTED:
+      return "released the V.42 link";
+    default:
+      return "";
+  }
+}
+
+}  // namespace offhook::hostsim

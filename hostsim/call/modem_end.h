@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// One end of a connection as both modems have it: a pump with V.42 above it. Silent until start(). What happens to it
+// (training, retransmissions, received symbols) goes into the event log under its id.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "driver/core/event_log.h"
+#include "dsp/pump/pump.h"
+#include "dsp/v42/lapm.h"
+
+namespace offhook::hostsim {
+
+class ModemEnd {
+ public:
+  struct Config {
+    const oh_pump_ops* pump;
+    oh_pump_role role;
+    std::uint16_t id;                       ///< in the log: 0 near, 1 far
+    oh_event_log* log;                      ///< may be null
+    std::function<std::uint64_t()> now_ns;  ///< for the log
+    bool log_symbols;
+  };
+  /// @throws std::invalid_argument when the pump refuses
+  explicit ModemEnd(const Config& config);
+  ~ModemEnd();
+  ModemEnd(const ModemEnd&) = delete;
+  ModemEnd& operator=(const ModemEnd&) = delete;
+
+  void start() { started_ = true; }
+  /// Real-time: yes, for a pump that is. @param rx [n]  @param tx [n]
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  /// Real-time: yes.
+  void fill_in(std::size_t n);
+
+  oh_lapm* lapm() { return lapm_; }
+  oh_pump_status pump_status() const;
+  oh_lapm_status lapm_status() const;
+  /// Why nothing will ever come again from this end; empty while it lives.
+  std::string failure() const;
+
+ private:
+  struct Free {
+    void operator()(void* p) const;
+  };
+  void follow(std::size_t n);
+  void record(oh_event_kind kind, std::uint32_t argument) const;
+
+  Config config_;
+  std::unique_ptr<void, Free> pump_memory_, lapm_memory_;
+  oh_lapm* lapm_ = nullptr;
+  bool started_ = false;
+  oh_pump_state state_ = OH_PUMP_IDLE;
+  std::uint32_t symbols_ = 0;
+};
+
+}  // namespace offhook::hostsim
