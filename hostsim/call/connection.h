@@ -24,6 +24,7 @@ namespace offhook::hostsim {
 struct TransferStatus {
   bool connected = false;  ///< data mode has been reached
   bool done = false;       ///< every byte delivered
+  bool intact = true;      ///< and each the one that was sent
   bool failed = false;     ///< the connection is lost for good
   std::string failure;     ///< why, for people
   Ns connected_at = -1;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * LAPM, the error control of ITU-T V.42 (03/2002, Corrigendum 07/2003): bits to and from the pump on one side, a byte
+ * stream that arrives complete and in order, or not at all, on the other.
+ *
+ * A link goes through detection (both ends show that they know V.42), negotiation (XID), establishment (SABME, UA) and
+ * then carries data in numbered frames. A frame that is lost is asked for again (REJ, or SREJ for it alone) or, when
+ * nothing follows it, found by a timer. Time is counted in samples of the line, given to oh_lapm_advance(); time in
+ * which the pump carries no bits (training) is best not counted, then a retrain does not age the link.
+ *
+ * All functions are real-time safe: no allocation, no lock, O(1) or linear in the bytes they move. One thread at a
+ * time.
+ */
+#ifndef OFFHOOK_DSP_V42_LAPM_H
+#define OFFHOOK_DSP_V42_LAPM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dsp/pump/pump.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Numbers are logged (OH_EV_LINK_STATE): only append. */
+enum oh_lapm_state {
+  OH_LAPM_DETECTION = 0, /**< 7.2.1 */
+  OH_LAPM_NEGOTIATION,   /**< originator: XID sent */
+  OH_LAPM_ESTABLISHMENT, /**< originator: SABME sent; answerer: waits for it */
+  OH_LAPM_CONNECTED,     /**< data flows */
+  OH_LAPM_RELEASE,       /**< DISC sent */
+  OH_LAPM_DISCONNECTED,  /**< released by either end */
+  OH_LAPM_UNSUPPORTED,   /**< the far end does not know V.42, or wants none of it */
+  OH_LAPM_FAILED         /**< terminated (8.4.9); cause in the status */
+};
+
+/** Why a link is OH_LAPM_FAILED. */
+enum oh_lapm_cause {
+  OH_LAPM_NO_CAUSE = 0,
+  OH_LAPM_NO_ANSWER,      /**< N400 attempts without an answer */
+  OH_LAPM_REFUSED,        /**< DM */
+  OH_LAPM_FRAME_REJECTED, /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
+  OH_LAPM_BAD_NR,         /**< it acknowledged what was never sent (8.5.2) */
+  OH_LAPM_RESET           /**< SABME in the midst of data */
+};
+
+enum oh_lapm_event {
+  OH_LAPM_EVENT_STATE = 0,  /**< argument: enum oh_lapm_state */
+  OH_LAPM_EVENT_RETRANSMIT, /**< argument: I frames that will be sent again in this recovery */
+  OH_LAPM_EVENT_BAD_FRAME,  /**< argument: frames with a bad check sequence so far */
+  OH_LAPM_EVENT_BREAK,      /**< argument: octet 2 of the BRK message in bits 8 to 15 (bit 15: discard, 14: expedite),
+                                 length in 10 ms in bits 0 to 7, 0: default (12.3.1) */
+  OH_LAPM_EVENT_BREAK_DONE, /**< the far end acknowledged oh_lapm_send_break() */
+  OH_LAPM_EVENT_TEST_DONE   /**< the frame of oh_lapm_send_test() came back unharmed */
+};
+
+/** oh_lapm_default_config() fills all of it. */
+struct oh_lapm_config {
+  enum oh_pump_role role;  /**< OH_PUMP_CALL is V.42's originator */
+  uint32_t sample_rate_hz; /**< unit of oh_lapm_advance() */
+  uint32_t bit_rate;       /**< bit/s of the slower direction; T401 follows from it */
+  uint8_t detect;          /**< 0: skip the detection phase */
+  uint8_t srej;            /**< offer (originator) or allow selective retransmission */
+  uint8_t fcs32;           /**< offer or allow the 32-bit check sequence */
+  uint8_t k;               /**< largest window wanted, 15 (the default value of 9.2.4) to 127 frames */
+  uint16_t n401;           /**< longest information field wanted, 128 (the default of 9.2.3) to 1024 octets */
+  uint16_t n400;           /**< attempts of one procedure, at least 1 */
+  uint32_t t400_ms;        /**< detection phase */
+  uint32_t t401_ms;        /**< acknowledgement; 0: from the bit rate, for round trips of up to 1 s */
+  uint32_t t403_ms;        /**< inactivity; 0: never asks */
+  uint32_t buffer_bytes;   /**< of each of the user's two byte buffers; at least 2 * n401 */
+  void (*event)(void* user, enum oh_lapm_event event, uint32_t argument); /**< may be NULL; must be real-time safe */
+  void* user;
+};
+
+struct oh_lapm_status {
+  enum oh_lapm_state state;
+  enum oh_lapm_cause cause;
+  uint16_t n401_tx, n401_rx; /**< octets, as negotiated */
+  uint8_t k_tx, k_rx;
+  uint8_t srej, fcs32;
+  uint8_t busy, far_busy;                    /**< own-receiver and peer-receiver busy condition */
+  uint32_t unacknowledged;                   /**< user bytes written and not yet acknowledged */
+  uint64_t bytes_sent;                       /**< user bytes acknowledged by the far end */
+  uint64_t bytes_delivered;                  /**< user bytes received in order */
+  uint32_t frames_sent, frames_received;     /**< of every type, the latter with a good check sequence */
+  uint32_t i_frames_sent, i_frames_received; /**< the former with those sent again */
+  uint32_t retransmitted;                    /**< I frames sent again */
+  uint32_t duplicates;                       /**< I frames received again */
+  uint32_t bad_frames;                       /**< bad check sequence, aborted, or not a whole number of octets */
+  uint32_t rej_sent, rej_received, srej_sent, srej_received, rnr_sent, rnr_received;
+  uint32_t timeouts;   /**< T401 expired */
+  uint32_t violations; /**< things the far end should not have sent, borne with */
+};
+
+struct oh_lapm;
+
+/** N401 128, k 15, SREJ, N400 10, T400 750 ms, T403 10 s, buffers of 8192 bytes, samples of 8000 Hz. */
+void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_role role, uint32_t bit_rate);
+
+/** @return bytes of memory, aligned to 64, that init needs; 0 when a value is out of its range */
+size_t oh_lapm_size(const struct oh_lapm_config* config);
+
+/** Starts a link; the first bits it gives are those of the detection phase.  @return `memory`, or NULL for a
+ * configuration that oh_lapm_size() refuses. The memory may be moved never and abandoned at any time. */
+struct oh_lapm* oh_lapm_init(void* memory, const struct oh_lapm_config* config);
+
+/** The pump's side. */
+struct oh_bit_port oh_lapm_port(struct oh_lapm* lapm);
+
+/** n samples of line time have passed. */
+void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
+
+/** The bit rate changed: T401 is worked out again, unless the configuration gave it. */
+void oh_lapm_set_bit_rate(struct oh_lapm* lapm, uint32_t bit_rate);
+
+/** @return bytes taken, 0 to n; data written before the link is connected waits. */
+size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
+/** @return bytes that a write would take. */
+size_t oh_lapm_writable(const struct oh_lapm* lapm);
+/** @return bytes given, 0 to n. When they are not fetched the far end is told to wait (RNR). */
+size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
+
+/** Own-receiver busy condition by the user's wish, beside that of a full buffer. */
+void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
+
+/** Releases the link (8.7): what is not acknowledged is lost. */
+void oh_lapm_disconnect(struct oh_lapm* lapm);
+
+/** Sends a break (8.13). @param handling octet 2 of 12.3.1  @param length in 10 ms, 0: default
+ * @return 0, -EAGAIN while an earlier one is not acknowledged, or -ENOTCONN */
+int oh_lapm_send_break(struct oh_lapm* lapm, uint8_t handling, uint8_t length);
+
+/** Sends a loop-back test frame (8.11) of up to 64 octets.
+ * @return 0, -EINVAL, -EAGAIN while an earlier one is under way, -ENOTCONN, or -EOPNOTSUPP if not negotiated */
+int oh_lapm_send_test(struct oh_lapm* lapm, const void* bytes, size_t n);
+
+void oh_lapm_status(const struct oh_lapm* lapm, struct oh_lapm_status* status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

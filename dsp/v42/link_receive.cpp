@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// What received bits and frames do to a link.
+#include "dsp/v42/link.h"
+
+namespace offhook::v42 {
+namespace {
+
+// 9.2.3, 9.2.4: what the responder may choose lies between the initiator's value and the default.
+template <class T>
+T between(T wanted, T offered, T by_default) {
+  const T low = offered < by_default ? offered : by_default, high = offered < by_default ? by_default : offered;
+  return wanted < low ? low : wanted > high ? high : wanted;
+}
+
+}  // namespace
+
+void Link::put_bit(int bit) {
+  if (status.state == OH_LAPM_DETECTION) {
+    const PatternReceiver::Result seen = pattern_receiver.put(bit);
+    if (originator() && seen == PatternReceiver::kAnswerer) pattern_seen = true;
+    if (originator() && seen == PatternReceiver::kRefused) set_state(OH_LAPM_UNSUPPORTED);
+    if (!originator() && seen == PatternReceiver::kOriginator) pattern_seen = true;
+  }
+  switch (receiver.put(bit)) {
+    case HdlcReceiver::kNothing:
+      break;
+    case HdlcReceiver::kFlag:
+      // 7.2.1.3: the start of the protocol phase, for an answerer that never saw the pattern
+      if (status.state == OH_LAPM_DETECTION && !originator() && !pattern_seen && receiver.flags() >= 4) start_framing();
+      break;
+    case HdlcReceiver::kBadFrame:
+      if (!framing) break;
+      ++status.bad_frames;
+      notify(OH_LAPM_EVENT_BAD_FRAME, status.bad_frames);
+      break;
+    case HdlcReceiver::kFrame: {
+      // 8.10.2: both check sequences are tried until the SABME tells which one it is.
+      const bool fcs32 = connected() || status.state == OH_LAPM_RELEASE
+                             ? status.fcs32
+                             : receiver.fcs32() && (fcs32_agreed || status.fcs32);
+      if (fcs32 ? !receiver.fcs32() : !receiver.fcs16()) {
+        ++status.bad_frames;
+        notify(OH_LAPM_EVENT_BAD_FRAME, status.bad_frames);
+        break;
+      }
+      const size_t fcs = fcs32 ? 4 : 2;
+      if (receiver.size() >= fcs + 2) receive(receiver.data(), receiver.size() - fcs, receiver.oversize(), fcs32);
+      break;
+    }
+  }
+}
+
+void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
+  // 8.1.3 e): two octets of address, or a connection that we have not
+  if ((frame[0] & ~2) != 1) return;
+  Frame f;
+  f.command = frame[0] == response_address();  // Table 6: its command has the C/R bit of our response
+  f.control = frame[1];
+  const bool numbered = (f.control & 3) != 3;
+  if (numbered && n < 3) return;
+  ++status.frames_received;
+  if (status.state == OH_LAPM_DETECTION && !originator() && !pattern_seen) start_framing();
+  f.pf = numbered ? frame[2] & 1 : f.control & kUnnumberedPf;
+  f.nr = numbered ? uint8_t(frame[2] >> 1) : uint8_t(0);
+  f.info = frame + (numbered ? 3 : 2);
+  f.n = n - (numbered ? 3 : 2);
+  if (oversize || f.n > config.n401) {  // 8.2.4.12 d)
+    if (connected()) fail(OH_LAPM_FRAME_REJECTED);
+    return;
+  }
+  if (!numbered) {
+    receive_unnumbered(f, fcs32);
+    return;
+  }
+  // 8.3.2.1: the UA was lost, the connection is there
+  if (status.state == OH_LAPM_ESTABLISHMENT && originator() && !sabme_due) enter_connected();
+  if (!connected()) return;
+  if (!t401.running()) t403.start(samples(config.t403_ms));
+  if (f.control & 1) {
+    receive_supervisory(f);
+  } else if (f.command) {
+    receive_information(f, uint8_t(f.control >> 1));
+  } else {
+    fail(OH_LAPM_FRAME_REJECTED);
+  }
+}
+
+// 8.4.3.2.  @return false when the link has been terminated
+bool Link::acknowledge(uint8_t nr) {
+  const uint8_t n = distance(va, nr), outstanding = distance(va, vs);
+  if (n > outstanding) {
+    fail(OH_LAPM_BAD_NR);
+    return false;
+  }
+  if (n == 0) return true;
+  if (distance(va, next) < n) next = nr;
+  uint32_t bytes = 0;
+  for (; va != nr; va = modulo(va + 1u)) {
+    bytes += sent[va].n;
+    again.remove(va);
+  }
+  out.tail += bytes;
+  status.bytes_sent += bytes;
+  if (!recovery) {
+    if (va != vs) {
+      t401.start(t401_samples);
+    } else {
+      t401.stop();
+      t403.start(samples(config.t403_ms));
+    }
+  }
+  return true;
+}
+
+// Everything from nr on is sent again.
+void Link::go_back(uint8_t nr) {
+  next = nr;
+  again.clear();
+  if (next != vs) notify(OH_LAPM_EVENT_RETRANSMIT, distance(next, vs));
+}
+
+void Link::deliver(const uint8_t* bytes, size_t n) {
+  in.put(bytes, uint32_t(n));
+  status.bytes_delivered += n;
+}
+
+void Link::receive_information(const Frame& f, uint8_t ns) {
+  ++status.i_frames_received;
+  if (f.n > status.n401_rx) {
+    fail(OH_LAPM_FRAME_REJECTED);
+    return;
+  }
+  if (!acknowledge(f.nr)) return;
+  (f.pf ? final_due : ack_due) = true;
+  fresh = false;
+  if (busy()) return;  // 8.4.7: discarded
+  const uint8_t ahead = distance(vr, ns);
+  if (ahead >= status.k_rx) {
+    ++status.duplicates;
+    return;
+  }
+  if (ahead == 0) {
+    deliver(f.info, f.n);
+    asked.remove(vr);
+    to_ask.remove(vr);
+    vr = modulo(vr + 1u);
+    for (; holding.has(vr); vr = modulo(vr + 1u)) {
+      deliver(held + size_t(vr % config.k) * config.n401, held_n[vr]);
+      holding.remove(vr);
+    }
+    rejecting = reject_due = false;
+    update_busy();
+    return;
+  }
+  if (!status.srej) {
+    // 8.5.1: one REJ; another when the far end has visibly gone back and the frame is still missing
+    if (!rejecting || ahead <= reject_distance) reject_due = true;
+    rejecting = true;
+    reject_distance = ahead;
+    return;
+  }
+  if (holding.has(ns)) {
+    ++status.duplicates;
+  } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // what is held will fit when it is delivered
+    uint8_t* slot = held + size_t(ns % config.k) * config.n401;
+    for (size_t i = 0; i < f.n; ++i) slot[i] = f.info[i];
+    held_n[ns] = uint16_t(f.n);
+    holding.add(ns);
+    asked.remove(ns);
+    to_ask.remove(ns);
+  }
+  for (uint8_t missing = vr; missing != ns; missing = modulo(missing + 1u)) {
+    if (!holding.has(missing) && !asked.has(missing)) to_ask.add(missing);
+  }
+}
+
+void Link::receive_supervisory(const Frame& f) {
+  if (f.n != 0 || (f.control & 0xF0)) {  // 8.2.4.12 b); m-SREJ is not offered
+    fail(OH_LAPM_FRAME_REJECTED);
+    return;
+  }
+  if (f.control == kSrej) {
+    ++status.srej_received;
+    if (!status.srej || (f.pf && !f.command)) {  // 8.4.5.1; Table 9
+      fail(OH_LAPM_FRAME_REJECTED);
+    } else if (distance(va, f.nr) >= distance(va, vs)) {
+      ++status.violations;  // already acknowledged: an SREJ that was overtaken
+    } else {
+      again.add(f.nr);
+      status.far_busy = false;
+      if (!recovery) t401.start(t401_samples);
+      notify(OH_LAPM_EVENT_RETRANSMIT, 1);
+    }
+    return;
+  }
+  if (!acknowledge(f.nr)) return;
+  const bool was_busy = status.far_busy;
+  status.far_busy = f.control == kRnr;
+  status.rnr_received += f.control == kRnr;
+  status.rej_received += f.control == kRej;
+  if (f.command && f.pf) final_due = true;
+  const bool final = !f.command && f.pf;
+  if (final && recovery) {  // 8.4.8: the answer to our question
+    recovery = false;
+    attempts = 0;
+    poll_due = false;
+    t401.stop();
+    go_back(f.nr);
+    if (!status.far_busy && va == vs) t403.start(samples(config.t403_ms));
+  } else {
+    // Table 9 lets an unasked F = 1 be ignored; spandsp 0.0.6 sets it always, so its N(R) counts.
+    if (final) ++status.violations;
+    if (recovery) return;
+    if (f.control == kRej) {  // 8.4.4
+      t401.stop();
+      t403.start(samples(config.t403_ms));
+      go_back(f.nr);
+    } else if (was_busy && !status.far_busy) {
+      go_back(f.nr);  // what was on its way meanwhile has been discarded (8.4.7)
+    }
+  }
+  if (status.far_busy) t401.start(t401_samples);  // 8.4.6: ask again when it expires
+}
+
+void Link::receive_unnumbered(const Frame& f, bool fcs32) {
+  const uint8_t type = uint8_t(f.control & ~kUnnumberedPf);
+  const bool empty = type == kSabme || type == kDisc || type == kUa || type == kDm;
+  if (empty && f.n != 0) {  // 8.2.4.12 b)
+    if (connected()) fail(OH_LAPM_FRAME_REJECTED);
+    return;
+  }
+  auto reply = [&](uint8_t with) {
+    answer = with;
+    answer_f = f.pf;
+  };
+  const bool waiting = status.state == OH_LAPM_ESTABLISHMENT && originator();
+  if (f.command && type == kSabme) {
+    if (status.state == OH_LAPM_CONNECTED && !originator() && fresh) {
+      reply(kUa);  // 8.4.9.1: the UA was lost
+      enter_connected();
+    } else if (status.state == OH_LAPM_CONNECTED) {
+      fail(OH_LAPM_RESET);
+    } else if (status.state == OH_LAPM_ESTABLISHMENT || (status.state == OH_LAPM_DETECTION && !originator())) {
+      status.fcs32 = fcs32;
+      reply(kUa);
+      if (!originator()) enter_connected();  // 8.9.1: the originator waits for its own UA
+    } else {
+      reply(kDm);  // 8.9.2, or unwilling
+    }
+  } else if (f.command && type == kDisc) {
+    if (connected() || status.state == OH_LAPM_RELEASE) {
+      reply(kUa);
+      if (connected()) set_state(OH_LAPM_DISCONNECTED);
+    } else {
+      reply(kDm);  // 8.8, 8.9.2
+    }
+  } else if (!f.command && type == kUa) {
+    if (f.pf && waiting && !sabme_due) {
+      enter_connected();
+    } else if (f.pf && status.state == OH_LAPM_RELEASE) {
+      set_state(OH_LAPM_DISCONNECTED);
+    } else {
+      ++status.violations;
+    }
+  } else if (!f.command && type == kDm) {  // Table 9
+    if (f.pf && status.state == OH_LAPM_RELEASE) {
+      set_state(OH_LAPM_DISCONNECTED);
+    } else if ((f.pf && waiting) || (connected() && (!f.pf || recovery))) {
+      fail(OH_LAPM_REFUSED);
+    } else if (connected()) {
+      ++status.violations;
+    }
+  } else if (!f.command && type == kFrmr) {
+    if (connected()) fail(OH_LAPM_FRAME_REJECTED);  // 8.5.6
+  } else if (type == kXidFrame) {
+    receive_xid(f);
+  } else if (type == kUi) {
+    if (connected()) receive_break(f);
+  } else if (f.command && type == kTestFrame) {
+    if (!connected()) return;
+    bool own = test_pending && f.n == test_n;
+    for (size_t i = 0; own && i < f.n; ++i) own = f.info[i] == test[i];
+    if (own) {
+      test_pending = false;
+      notify(OH_LAPM_EVENT_TEST_DONE, uint32_t(f.n));
+    } else if (f.n <= kTestSize) {
+      for (size_t i = 0; i < f.n; ++i) echo[i] = f.info[i];
+      echo_n = uint8_t(f.n);
+      echo_due = true;
+    }
+  } else if (connected()) {
+    fail(OH_LAPM_FRAME_REJECTED);  // 8.5.5: undefined
+  }
+}
+
+// 8.10, clauses 9 and 10. Directions in a frame are those of its sender.
+void Link::receive_xid(const Frame& f) {
+  Xid xid;
+  if (read_xid(f.info, f.n, &xid) != 0) {
+    ++status.violations;
+    return;
+  }
+  const uint16_t n401_tx = xid.n401_tx ? xid.n401_tx : kDefaultN401, n401_rx = xid.n401_rx ? xid.n401_rx : kDefaultN401;
+  const uint8_t k_tx = xid.k_tx ? xid.k_tx : kDefaultK, k_rx = xid.k_rx ? xid.k_rx : kDefaultK;
+  if (f.command) {
+    // In data it would have to stop all traffic first; no modem is known to do so.
+    if (status.state != OH_LAPM_ESTABLISHMENT && status.state != OH_LAPM_DETECTION) {
+      ++status.violations;
+      return;
+    }
+    status.n401_rx = between(config.n401, n401_tx, kDefaultN401);
+    status.n401_tx = between(config.n401, n401_rx, kDefaultN401);
+    status.k_rx = between(config.k, k_tx, kDefaultK);
+    status.k_tx = between(config.k, k_rx, kDefaultK);
+    status.srej = xid.srej && config.srej;
+    test_agreed = xid.test;
+    fcs32_agreed = xid.fcs32 && config.fcs32;
+    xid_answer = Xid{};
+    xid_answer.srej = status.srej;
+    xid_answer.test = test_agreed;
+    xid_answer.fcs32 = fcs32_agreed;
+    xid_answer.n401_tx = status.n401_tx;
+    xid_answer.n401_rx = status.n401_rx;
+    xid_answer.k_tx = status.k_tx;
+    xid_answer.k_rx = status.k_rx;
+    xid_answer_due = true;
+  } else if (status.state == OH_LAPM_NEGOTIATION) {
+    // A responder that chose more than it was offered gets what was offered.
+    status.n401_tx = between(n401_rx, config.n401, kDefaultN401);
+    status.n401_rx = between(n401_tx, config.n401, kDefaultN401);
+    status.k_tx = between(k_rx, config.k, kDefaultK);
+    status.k_rx = between(k_tx, config.k, kDefaultK);
+    status.srej = xid.srej && config.srej;
+    test_agreed = xid.test;
+    status.fcs32 = fcs32_agreed = xid.fcs32 && config.fcs32;
+    establish();
+  }
+}
+
+// 8.13.3
+void Link::receive_break(const Frame& f) {
+  const uint8_t message = f.n > 0 ? f.info[0] & 0x7F : 0;
+  const bool number = f.n > 0 && (f.info[0] & 0x80);
+  if (f.command && message == 0x40 && f.n >= 2) {
+    if (number == vrb) {
+      vrb = !vrb;
+      notify(OH_LAPM_EVENT_BREAK, uint32_t(f.info[1]) << 8 | (f.n >= 3 ? f.info[2] : 0));
+    }
+    break_answer_due = true;
+  } else if (!f.command && message == 0x60) {
+    if (!break_pending || number == vsb) return;
+    vsb = !vsb;
+    break_pending = break_due = false;
+    t401_break.stop();
+    notify(OH_LAPM_EVENT_BREAK_DONE, 0);
+  } else {
+    ++status.violations;
+  }
+}
+
+}  // namespace offhook::v42

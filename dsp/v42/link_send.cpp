@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Which frame goes next.
+#include "dsp/v42/link.h"
+
+namespace offhook::v42 {
+namespace {
+
+constexpr uint32_t kOpeningFlags = 16;    // 8.3.2.1 note 2, 8.10.2 note
+constexpr uint32_t kAnswerPatterns = 10;  // 7.2.1.3
+
+void copy(uint8_t* to, const uint8_t* from, size_t n) {
+  for (size_t i = 0; i < n; ++i) to[i] = from[i];
+}
+
+bool take(bool& due) {
+  const bool was = due;
+  due = false;
+  return was;
+}
+
+}  // namespace
+
+int Link::get_bit() {
+  if (!framing) {
+    if (pattern_sender.between()) {
+      if (!originator() && pattern_seen && pattern_sender.repeats() == 0)
+        pattern_sender.start(PatternSender::kAnswerer);
+      const bool done = originator() ? pattern_seen : pattern_sender.repeats() >= kAnswerPatterns;
+      if (done) start_framing();
+    }
+    if (!framing) return pattern_sender.next();
+  }
+  if (sender.ready() && sender.flags() >= kOpeningFlags) {
+    const size_t n = compose(sender.buffer());
+    if (n > 0) {
+      ++status.frames_sent;
+      sender.load(n, status.fcs32);
+    }
+  }
+  return sender.next();
+}
+
+// Unnumbered frames first, then what the far end waits for, then data.
+size_t Link::compose(uint8_t* f) {
+  auto unnumbered = [&](bool command, uint8_t control) {
+    f[0] = command ? command_address() : response_address();
+    f[1] = control;
+    return size_t(2);
+  };
+  if (answer) {
+    const size_t n = unnumbered(false, uint8_t(answer | (answer_f ? kUnnumberedPf : 0)));
+    answer = 0;
+    return n;
+  }
+  if (take(xid_answer_due)) return unnumbered(false, kXidFrame) + write_xid(xid_answer, true, f + 2);
+  if (take(xid_due)) {
+    Xid wish;
+    wish.srej = config.srej;
+    wish.test = true;
+    wish.fcs32 = config.fcs32;
+    wish.n401_tx = wish.n401_rx = config.n401;
+    wish.k_tx = wish.k_rx = config.k;
+    t401.start(t401_samples);
+    return unnumbered(true, kXidFrame) + write_xid(wish, false, f + 2);
+  }
+  if (take(sabme_due)) {
+    t401.start(t401_samples);
+    return unnumbered(true, kSabme | kUnnumberedPf);
+  }
+  if (take(disc_due)) {
+    t401.start(t401_samples);
+    return unnumbered(true, kDisc | kUnnumberedPf);
+  }
+  if (!connected()) return 0;
+
+  if (take(break_answer_due)) {
+    const size_t n = unnumbered(false, kUi);
+    f[n] = uint8_t(0x60 | (vrb ? 0x80 : 0));  // Table 12: BRKACK
+    return n + 1;
+  }
+  if (take(break_due)) {
+    const size_t n = unnumbered(true, kUi);
+    f[n] = uint8_t(0x40 | (vsb ? 0x80 : 0));  // Table 12: BRK
+    f[n + 1] = break_handling;
+    f[n + 2] = break_length;
+    t401_break.start(t401_samples);
+    return n + 3;
+  }
+  if (take(test_due)) {
+    copy(f + 2, test, test_n);
+    return unnumbered(true, kTestFrame) + test_n;
+  }
+  if (take(echo_due)) {
+    copy(f + 2, echo, echo_n);
+    return unnumbered(true, kTestFrame) + echo_n;
+  }
+
+  auto supervisory = [&](bool command, uint8_t control, uint8_t nr, bool pf) {
+    f[0] = command ? command_address() : response_address();
+    f[1] = control;
+    f[2] = uint8_t(nr << 1 | (pf ? 1 : 0));
+    if (control != kSrej) ack_due = ready_due = false;
+    status.rnr_sent += control == kRnr;
+    status.rej_sent += control == kRej;
+    status.srej_sent += control == kSrej;
+    return size_t(3);
+  };
+  const uint8_t ready = busy() ? kRnr : kRr;
+  if (take(poll_due)) {
+    t401.start(t401_samples);
+    return supervisory(true, ready, vr, true);
+  }
+  if (take(final_due)) return supervisory(false, ready, vr, true);
+  if (take(ready_due)) return supervisory(false, ready, vr, false);
+  if (!busy()) {
+    if (take(reject_due)) return supervisory(false, kRej, vr, false);
+    for (uint8_t i = 0, ns = vr; status.srej && i < status.k_rx; ++i, ns = modulo(ns + 1u)) {
+      if (!to_ask.has(ns)) continue;
+      to_ask.remove(ns);
+      asked.add(ns);
+      return supervisory(false, kSrej, ns, false);
+    }
+  }
+  if (!status.far_busy && !recovery) {
+    auto information = [&](uint8_t ns) {
+      f[0] = command_address();
+      f[1] = uint8_t(ns << 1);
+      f[2] = uint8_t(vr << 1);
+      out.copy(sent[ns].from, f + 3, sent[ns].n);
+      ack_due = false;
+      ++status.i_frames_sent;
+      if (!t401.running()) t401.start(t401_samples);
+      t403.stop();
+      return size_t(3) + sent[ns].n;
+    };
+    for (uint8_t ns = va; status.srej && ns != vs; ns = modulo(ns + 1u)) {
+      if (!again.has(ns)) continue;
+      again.remove(ns);
+      ++status.retransmitted;
+      return information(ns);
+    }
+    if (next != vs) {
+      const uint8_t ns = next;
+      next = modulo(next + 1u);
+      again.remove(ns);
+      ++status.retransmitted;
+      return information(ns);
+    }
+    const uint32_t waiting = out.head - framed;
+    if (waiting > 0 && distance(va, vs) < status.k_tx) {
+      const uint8_t ns = vs;
+      sent[ns].from = framed;
+      sent[ns].n = uint16_t(waiting < status.n401_tx ? waiting : status.n401_tx);
+      framed += sent[ns].n;
+      next = vs = modulo(vs + 1u);
+      return information(ns);
+    }
+  }
+  if (take(ack_due)) return supervisory(false, ready, vr, false);
+  return 0;
+}
+
+}  // namespace offhook::v42

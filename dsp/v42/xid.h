@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// The information field of XID frames (ITU-T V.42, 12.2): what the two ends negotiate.
+#ifndef OFFHOOK_DSP_V42_XID_H
+#define OFFHOOK_DSP_V42_XID_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace offhook::v42 {
+
+/// 0 where a parameter is absent. Directions are the sender's own.
+struct Xid {
+  bool srej = false;                  ///< selective retransmission, one frame a request (Table 11a, bit 3)
+  bool test = false;                  ///< loop-back test (bit 14)
+  bool fcs32 = false;                 ///< 32-bit frame check sequence (bit 17)
+  uint16_t n401_tx = 0, n401_rx = 0;  ///< octets
+  uint8_t k_tx = 0, k_rx = 0;         ///< frames
+};
+
+/// Octets that write_xid writes at the most.
+inline constexpr size_t kXidSize = 24;
+
+/// @param[out] out [kXidSize]  @return octets written
+size_t write_xid(const Xid& xid, bool response, uint8_t* out);
+
+/// Parameters and groups that are not known are passed over (12.2.2).
+/// @return 0, or the position + 1 of the octet that is wrong: no general-purpose format, a length that exceeds what
+/// holds it, or a value out of range
+size_t read_xid(const uint8_t* in, size_t n, Xid* xid);
+
+}  // namespace offhook::v42
+#endif
