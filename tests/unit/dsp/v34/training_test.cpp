@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dsp/v34/framing.h"
 #include "dsp/v34/mp.h"
 
 namespace offhook::v34 {
@@ -152,6 +153,30 @@ TEST(V34Training, PpIsThatOf101AndHasAnIdealAutocorrelation) {
     std::complex<double> sum = 0;
     for (size_t i = 0; i < x.size(); ++i) sum += x[i] * std::conj(x[(i + lag) % x.size()]);
     EXPECT_LT(std::abs(sum), 1e-9) << lag;
+  }
+}
+
+// Durations in ms that the time-outs of clause 11 build upon.
+TEST(V34Training, SegmentsLastAsLongAsTheRecommendationImplies) {
+  struct Row {
+    SymbolRate symbol_rate;
+    double pp, j, mp0_4, mp0_16, mp1_4, e_4, b1;
+  };
+  const Row rows[] = {{SymbolRate::k2400, 120, 3.33, 18.33, 9.17, 39.17, 4.17, 40},
+                      {SymbolRate::k2743, 105, 2.92, 16.04, 8.02, 34.27, 3.65, 35},
+                      {SymbolRate::k3200, 90, 2.5, 13.75, 6.88, 29.38, 3.12, 40},
+                      {SymbolRate::k3429, 84, 2.33, 12.83, 6.42, 27.42, 2.92, 35}};
+  for (const Row& row : rows) {
+    const double t = 1000 / symbol_rate_hz(row.symbol_rate);
+    const int four = training_bits(TrainingPoints::k4);
+    const int sixteen = training_bits(TrainingPoints::k16);
+    EXPECT_NEAR(kPpSymbols * t, row.pp, 0.006);
+    EXPECT_NEAR(kSequenceJBits / four * t, row.j, 0.006);
+    EXPECT_NEAR(Mp::kBitsType0 / four * t, row.mp0_4, 0.006);
+    EXPECT_NEAR(Mp::kBitsType0 / sixteen * t, row.mp0_16, 0.006);
+    EXPECT_NEAR(Mp::kBitsType1 / four * t, row.mp1_4, 0.006);
+    EXPECT_NEAR(kSequenceEBits / four * t, row.e_4, 0.006);
+    EXPECT_NEAR(make_framing(row.symbol_rate, 9600, false, false).symbols_per_data_frame() * t, row.b1, 0.006);
   }
 }
 
