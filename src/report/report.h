@@ -63,6 +63,7 @@ struct SweepRow {
     std::string note;  ///< "10 of 10"
   };
   std::optional<Published> published;
+  std::string decides;  ///< what decides this row, in a few words; may be empty
 };
 
 struct SweepReport {

@@ -28,7 +28,8 @@ json row_json(const SweepReport& sweep, const SweepRow& row) {
               {"pending_max", row.pending_max_samples},
               {"blocks_late", row.blocks_late},
               {"retransmitted", row.frames_retransmitted},
-              {"link", row.link}};
+              {"link", row.link},
+              {"decides", row.decides}};
   if (row.reservation) {
     const auto [x, y] = *row.reservation;
     out["x"] = x;
@@ -69,6 +70,7 @@ json law_json(const SweepReport& sweep, double x_max) {
 }
 
 struct Words {
+  std::string standing;  ///< against what was published: "agrees", "differs", or nothing
   std::string headline;
   std::vector<std::string> reasons;
 };
@@ -91,6 +93,7 @@ Words sweep_words(const SweepReport& sweep) {
   out.headline = fmt::format("{} sufficient, {} marginal, {} insufficient of {} configurations.", by_class[0].size(),
                              by_class[1].size(), by_class[2].size(), sweep.rows.size());
   if (compared > 0) {
+    out.standing = differing.empty() ? "agrees" : "differs";
     out.reasons.push_back(
         differing.empty()
             ? fmt::format("{} with a published class: all come out in that class.", counted(compared, "configuration"))
@@ -111,14 +114,10 @@ Words sweep_words(const SweepReport& sweep) {
 
 std::string sweep_page(const SweepReport& sweep) {
   Words words = sweep_words(sweep);
-  json data = {{"kind", "sweep"},
-               {"title", sweep.title},
-               {"verdict", ""},
-               {"headline", words.headline},
-               {"reasons", words.reasons},
-               {"warnings", json::array()},
-               {"settings", json::array()},
-               {"rows", json::array()},
+  json data = {{"kind", "sweep"},           {"title", sweep.title},
+               {"verdict", words.standing}, {"headline", words.headline},
+               {"reasons", words.reasons},  {"warnings", json::array()},
+               {"settings", json::array()}, {"rows", json::array()},
                {"tick_ms", sweep.tick_ms}};
   double x_max = 0, y_max = 0;
   for (const SweepRow& row : sweep.rows) {

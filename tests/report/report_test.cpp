@@ -75,7 +75,7 @@ std::vector<std::string> console_lines(const std::string& log) {
   return out;
 }
 
-// A copy of the page that counts, after drawing, the painted pixels of each canvas.
+// A copy of the page that counts, after drawing, the painted pixels of each canvas, and tries the zooms.
 fs::path with_ink_count(const fs::path& page) {
   std::string html = read(page);
   const std::string probe = R"(<script>
@@ -85,6 +85,19 @@ for (const canvas of document.querySelectorAll("canvas")) {
   for (let i = 3; i < pixels.length; i += 4) if (pixels[i] > 0) ++ink;
   const figure = canvas.closest(".chart");
   figure.dataset.ink = Math.max(ink, Number(figure.dataset.ink || 0));
+}
+if (seriesCharts.length) {
+  const full = seriesCharts[0].xAxisRange();
+  seriesCharts[0].updateOptions({dateWindow: [1, 2]});
+  document.body.dataset.zoomed = seriesCharts.filter(chart => chart.xAxisRange()[0] === 1 && chart.xAxisRange()[1] === 2).length;
+  document.body.dataset.charts = seriesCharts.length;
+  seriesCharts[0].updateOptions({dateWindow: full});
+}
+for (const canvas of document.querySelectorAll("canvas.zoom")) {
+  const before = canvas.toDataURL();
+  canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: -400, clientX: 600, bubbles: true, cancelable: true}));
+  canvas.dispatchEvent(new PointerEvent("pointermove", {clientX: 600, clientY: 10, bubbles: true}));
+  if (canvas.toDataURL() !== before) canvas.closest(".chart").dataset.wheel = "zoomed";
 }
 for (const drawing of document.querySelectorAll(".chart svg")) {
   drawing.closest(".chart").dataset.ink = drawing.querySelectorAll("rect, circle, path, polyline").length;
@@ -100,15 +113,20 @@ for (const drawing of document.querySelectorAll(".chart svg")) {
 struct Figure {
   std::string id;
   bool drawn = false;
+  bool timeline = false;
+  bool zooms = false;
   long ink = 0;
 };
 std::vector<Figure> figures_of(const std::string& dom) {
   std::vector<Figure> out;
   static const std::regex kFigure("<div class=\"chart\" id=\"figure-([a-z0-9-]+)\"([^>]*)>");
   for (std::sregex_iterator i(dom.begin(), dom.end(), kFigure), end; i != end; ++i) {
-    Figure figure{(*i)[1], false, 0};
+    Figure figure;
+    figure.id = (*i)[1];
+    figure.timeline = figure.id == "cpu" || figure.id.rfind("close-up", 0) == 0;
     const std::string attributes = (*i)[2];
     figure.drawn = attributes.find("data-drawn=\"yes\"") != std::string::npos;
+    figure.zooms = attributes.find("data-wheel=\"zoomed\"") != std::string::npos;
     std::smatch ink;
     if (std::regex_search(attributes, ink, std::regex("data-ink=\"(\\d+)\""))) figure.ink = std::stol(ink[1]);
     out.push_back(figure);
@@ -176,16 +194,23 @@ void expect_drawn(const fs::path& page, const std::set<std::string>& expected, c
     EXPECT_THAT(console_lines(opened.console), testing::IsEmpty());
     EXPECT_THAT(opened.dom, testing::HasSubstr("data-ready=\"yes\""));
     EXPECT_THAT(opened.dom, testing::HasSubstr("data-theme=\"" + theme + "\""));
+    std::smatch zoomed;
+    if (std::regex_search(opened.dom, zoomed, std::regex("data-zoomed=\"(\\d+)\" data-charts=\"(\\d+)\""))) {
+      EXPECT_EQ(zoomed[1], zoomed[2]) << "charts do not zoom together";
+    } else {
+      EXPECT_FALSE(expected.contains("pending")) << "no chart over time";
+    }
     std::set<std::string> found;
     for (const Figure& figure : figures_of(opened.dom)) {
       found.insert(figure.id);
       EXPECT_TRUE(figure.drawn) << figure.id;
+      EXPECT_TRUE(figure.zooms || !figure.timeline) << figure.id << " does not zoom";
       EXPECT_GT(figure.ink, 1) << figure.id << " is blank";
     }
     EXPECT_EQ(found, expected);
     const fs::path shot = kOut / (tag + "-" + theme + ".png");
     fs::remove(shot);
-    const int height = tag == "sweep" ? 1100 : 4700;
+    const int height = expected.contains("map") ? 1100 : 4700;
     open(page, "#" + theme, "--window-size=1200," + std::to_string(height) + " --screenshot='" + shot.string() + "'",
          tag + "-" + theme + "-shot");
     EXPECT_TRUE(fs::exists(shot));
@@ -239,6 +264,43 @@ TEST(Report, SweepDrawsTheReservationMap) {
   const fs::path path = kOut / "sweep.html";
   write_page(path, sweep_page(table3()));
   expect_drawn(path, {"map"}, "sweep");
+}
+
+TEST(Report, DenseSweepDrawsCells) {
+  NEEDS_BROWSER();
+  fs::create_directories(kOut);
+  SweepReport sweep;
+  sweep.title = "Synthetic map";
+  sweep.device = DeviceTiming{.transmit_lead_samples = 210, .cost_ms = 1.74};
+  for (int x = 1; x <= 32; ++x) {
+    for (int y = 1; y <= 64; ++y) {
+      if (x > 2 * y) continue;
+      SweepRow row;
+      row.name = std::to_string(0.25 * x) + "/" + std::to_string(0.5 * y);
+      row.reservation = SweepRow::Reservation{0.25 * x, 0.5 * y};
+      const double margin = full_law(*sweep.device, 0.25 * x * sweep.tick_ms, 0.5 * y * sweep.tick_ms).margin_ms;
+      row.result.runs = 1;
+      row.result.complete = margin > -0.7;
+      row.result.verdict = margin >= 0     ? Verdict::kSufficient
+                           : margin > -0.7 ? Verdict::kMarginal
+                                           : Verdict::kInsufficient;
+      sweep.rows.push_back(row);
+    }
+  }
+  const fs::path path = kOut / "dense.html";
+  write_page(path, sweep_page(sweep));
+  expect_drawn(path, {"map"}, "dense");
+}
+
+TEST(Report, PrintsWithoutErrors) {
+  NEEDS_BROWSER();
+  const fs::path path = call_report("print", {.seconds = 4}, described("printed"));
+  const fs::path pdf = kOut / "print.pdf";
+  fs::remove(pdf);
+  const Opened opened = open(path, "#dark", "--no-pdf-header-footer --print-to-pdf='" + pdf.string() + "'", "print");
+  EXPECT_THAT(console_lines(opened.console), testing::IsEmpty());
+  ASSERT_TRUE(fs::exists(pdf));
+  EXPECT_GT(fs::file_size(pdf), 20'000u);
 }
 
 TEST(Report, ConsoleErrorsAreSeenByThisTest) {

@@ -108,7 +108,7 @@ function histogramSvg(box, o) {
   for (let p = 0; p <= yTop; ++p) {
     const y = toY(Math.pow(10, p));
     root.append(svg("line", {x1: left, x2: width - right, y1: y, y2: y, stroke: colour("grid")}));
-    root.append(svg("text", {x: left - 6, y: y + 4, "text-anchor": "end"}, p < 4 ? group(Math.pow(10, p)) : "10^" + p));
+    root.append(svg("text", {x: left - 6, y: y + 4, "text-anchor": "end"}, p < 4 ? group(Math.pow(10, p)) : "10" + "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"[p]));
   }
   for (const [value, text] of o.xTicks) {
     const x = toX(value);
@@ -121,15 +121,17 @@ function histogramSvg(box, o) {
       fill: o.fill || colour("accent")}, svg("title", {}, `${o.name(low, high)}: ${group(count)}`)));
   }
   root.append(svg("line", {x1: left, x2: width - right, y1: base, y2: base, stroke: colour("ink-3")}));
-  let lastLabel = -1e9, row = 0;
+  let lastEnd = -1e9, row = 0;
   for (const [value, text, strong] of o.marks || []) {
     const x = toX(value);
     const stroke = strong ? colour("insufficient") : colour("ink-3");
     root.append(svg("line", {x1: x, x2: x, y1: top - 4, y2: base, stroke, "stroke-width": strong ? 1.5 : 1,
       "stroke-dasharray": strong ? "none" : "3 3"}));
-    const anchor = x > width * 0.75 ? "end" : "start";
-    row = Math.abs(x - lastLabel) < 84 ? row + 1 : 0;
-    lastLabel = x;
+    // To the right of its line, to the left near the edge; one row lower when it would cover the label before.
+    const length = 7 * text.length, anchor = x + length > width ? "end" : "start";
+    const begin = anchor === "end" ? x - length : x;
+    row = begin < lastEnd ? 1 - row : 0;
+    lastEnd = begin + length + 8;
     root.append(svg("text", {x: anchor === "end" ? x - 4 : x + 4, y: 12 + 13 * row, "text-anchor": anchor,
       class: strong ? "strong" : ""}, text));
   }

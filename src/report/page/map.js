@@ -26,8 +26,8 @@ function reservationMap(box, data) {
   root.append(svg("text", {x: (left + width - right) / 2, y: height - 10, "text-anchor": "middle"}, "period Y, ticks of " + data.tick_ms.toFixed(4).replace(/0+$/, "").replace(/\.$/, "") + " ms"));
   root.append(svg("text", {x: 16, y: height / 2, "text-anchor": "middle", transform: `rotate(-90 16 ${height / 2})`}, "amount X, ticks"));
 
-  const drawing = svg("g", {"clip-path": "url(#map-area)"});
-  root.append(drawing);
+  const drawing = svg("g", {"clip-path": "url(#map-area)"}), cells = svg("g", {}), lines = svg("g", {"clip-path": "url(#map-area)"});
+  root.append(drawing, cells, lines);  // from below: the sufficient area, what was measured on a dense grid, the lines
   const points = list => list.map(([y, x]) => `${px(y).toFixed(2)},${py(x).toFixed(2)}`).join(" ");
   const law = map.law;
   if (law && law.boundary.length > 1) {
@@ -36,16 +36,16 @@ function reservationMap(box, data) {
     drawing.append(svg("polygon", {points: points([...law.boundary, [last[1], last[1]], [law.boundary[0][1], law.boundary[0][1]]]),
       fill: colour("sufficient-wash"), stroke: "none"}));
   }
-  drawing.append(svg("line", {x1: px(0), y1: py(0), x2: px(yMax), y2: py(yMax), stroke: colour("line")}));
+  lines.append(svg("line", {x1: px(0), y1: py(0), x2: px(yMax), y2: py(yMax), stroke: colour("line")}));
   const dashed = {stroke: colour("ink-2"), "stroke-width": 1.4, "stroke-dasharray": "7 5", fill: "none"};
-  drawing.append(svg("line", {x1: px(0), y1: py(0), x2: px(yMax), y2: py(yMax * map.share), ...dashed}));
-  drawing.append(svg("line", {x1: px(map.gap_ms), y1: py(0), x2: px(map.gap_ms + xMax), y2: py(xMax), ...dashed, "stroke-dasharray": "2 4"}));
+  lines.append(svg("line", {x1: px(0), y1: py(0), x2: px(yMax), y2: py(yMax * map.share), ...dashed}));
+  lines.append(svg("line", {x1: px(map.gap_ms), y1: py(0), x2: px(map.gap_ms + xMax), y2: py(xMax), ...dashed, "stroke-dasharray": "2 4"}));
   if (law && law.boundary.length > 1) {
-    drawing.append(svg("polyline", {points: points(law.boundary), fill: "none", stroke: colour("sufficient"), "stroke-width": 2}));
+    lines.append(svg("polyline", {points: points(law.boundary), fill: "none", stroke: colour("sufficient"), "stroke-width": 2}));
   }
   if (law) {
     const x = px(law.period_ms / data.tick_ms), y = py(law.cost_ms / data.tick_ms);
-    drawing.append(svg("path", {d: `M${x} ${y - 6}L${x + 6} ${y}L${x} ${y + 6}L${x - 6} ${y}Z`, fill: "none", stroke: colour("ink"), "stroke-width": 1.5},
+    lines.append(svg("path", {d: `M${x} ${y - 6}L${x + 6} ${y}L${x} ${y + 6}L${x - 6} ${y}Z`, fill: "none", stroke: colour("ink"), "stroke-width": 1.5},
       svg("title", {}, `actual: ${law.cost_ms.toFixed(2)} ms every ${law.period_ms.toFixed(2)} ms`)));
   }
 
@@ -55,7 +55,7 @@ function reservationMap(box, data) {
     const title = svg("title", {}, `${row.name}: ${row.verdict}, ${row.complete} of ${row.runs} complete` +
       (row.complete ? `, ${row.mean_s.toFixed(2)} s` : "") + (row.published && row.published.verdict ? `; published ${row.published.verdict}` : ""));
     if (dense) {
-      root.append(svg("rect", {x: x - cell / 2, y: y - cell / 2, width: cell, height: cell, fill,
+      cells.append(svg("rect", {x: x - cell / 2, y: y - cell / 2, width: cell, height: cell, fill,
         "fill-opacity": row.verdict === "insufficient" ? 0.35 : 0.85}, title));
       continue;
     }

@@ -28,7 +28,8 @@ function header() {
     el("ul", {}, ...data.reasons.map(r => el("li", {}, r)))));
   for (const warning of data.warnings) page.append(el("p", {class: "warning"}, warning));
   if (data.settings.length) {
-    page.append(el("div", {class: "settings"}, ...data.settings.map(([name, value]) => el("span", {}, name + " ", el("b", {}, value)))));
+    const list = el("div", {class: "settings"}, ...data.settings.map(([name, value]) => el("span", {}, name + " ", el("b", {}, value))));
+    page.append(data.settings.length <= 8 ? list : el("details", {}, el("summary", {}, `All ${data.settings.length} settings`), list));
   }
 }
 
@@ -175,8 +176,10 @@ function sweepPage() {
   const rows = section("All configurations", "Means are of the complete runs. Late blocks, frames sent again and pending samples are those of the worst run.");
   const published = data.rows.some(r => r.published), lawful = data.rows.some(r => r.law);
   const head = ["configuration", "class", "complete", "mean", "range", "against reference", "pending at most", "late blocks", "sent again"];
+  const decided = data.rows.some(r => r.decides);
   if (lawful) head.push("law, margin");
   if (published) head.push("published class", "published mean", "published runs");
+  if (decided) head.push("what decides");
   const body = [];
   let group_ = null;
   for (const r of data.rows) {
@@ -194,9 +197,16 @@ function sweepPage() {
       const p = r.published || {};
       cells.push(p.verdict ? classCell(p.verdict) : cell(""), cell(p.mean_s ? p.mean_s.toFixed(2) + " s" : ""), cell(p.note || ""));
     }
+    if (decided) cells.push(cell(r.decides, "left"));
     body.push(el("tr", {}, ...cells));
   }
-  table(rows, head, body);
+  if (data.rows.length <= 200) {
+    table(rows, head, body);
+  } else {
+    const details = el("details", {}, el("summary", {}, `All ${group(data.rows.length)} rows`));
+    rows.append(details);
+    table(details, head, body);
+  }
 }
 
 const classCell = verdict => el("td", {}, el("span", {class: "class " + verdict}, `${classMarks[verdict]} ${verdict}`));

@@ -47,7 +47,9 @@ function seriesChart(box, o) {
   const top = o.level && highest > 0.3 * o.level.value ? Math.max(highest, o.level.value) : highest;
   const data = mergeSeries(o.series);
   const decimals = o.decimals === undefined ? 2 : o.decimals;
-  const idle = o.level && top < o.level.value ? `${o.level.text} lies above this chart` : "";
+  // What stands above the chart while nothing is pointed at: the unit, and a level that lies outside.
+  const idle = o.unit + (o.level && top < o.level.value ? `; ${o.level.text}, lies above this chart` : "");
+  const levelShown = o.level && top >= o.level.value;
   readout.textContent = idle;
   const chart = new Dygraph(area, data, {
     labels: ["s", ...o.series.map(s => s.name)],
@@ -61,7 +63,7 @@ function seriesChart(box, o) {
     axisLabelFontSize: 12,
     animatedZooms: false,
     axes: {
-      x: {axisLabelFormatter: v => trimSeconds(v), pixelsPerLabel: 80},
+      x: {axisLabelFormatter: v => trimSeconds(v) + " s", pixelsPerLabel: 80},
       y: {axisLabelWidth: 52, axisLabelFormatter: v => v >= 1e5 ? group(v / 1000) + "k" : Number(v.toPrecision(6)).toString()},
     },
     highlightCallback: (event, x, points) => {
@@ -115,7 +117,7 @@ function seriesChart(box, o) {
     },
   });
   seriesCharts.push(chart);
-  if (o.level && !idle) {
+  if (levelShown) {
     const label = el("span", {class: "level"}, o.level.text);
     label.style.top = Math.max(0, chart.toDomYCoord(o.level.value) - 20) + "px";
     area.append(label);

@@ -8,7 +8,7 @@ function zoomCanvas(box, height, domain, paint, tell) {
   box.append(readout);
   const {canvas, context, width} = canvasIn(box, height);
   canvas.classList.add("zoom");
-  const left = 132, right = 12;
+  const left = 132, right = 24;
   let view = domain.slice();
   const toX = t => left + (t - view[0]) / (view[1] - view[0]) * (width - left - right);
   const toT = x => view[0] + (x - left) / (width - left - right) * (view[1] - view[0]);
