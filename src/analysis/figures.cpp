@@ -53,6 +53,15 @@ void Analyzer::begin_phase(std::uint64_t time_ns, std::uint32_t phase) {
   steady_seen_ = false;
 }
 
+void Analyzer::isr_done(Driver& d, std::uint64_t time_ns) {
+  if (!d.in_isr) return;
+  d.in_isr = false;
+  d.isr_entity = kIdle;
+  const std::uint64_t elapsed = time_ns - std::min(time_ns, d.isr_enter_ns);
+  figures_.isr_elapsed.add(elapsed);
+  figures_.isr_elapsed_over_time.add(d.isr_enter_ns, static_cast<double>(elapsed) * 1e-6);
+}
+
 // The next `samples` of the received stream went to service, or are gone.
 void Analyzer::take(Driver& d, std::uint64_t time_ns, std::uint32_t samples, bool lost) {
   d.taken_position += samples;
@@ -113,16 +122,21 @@ void Analyzer::add(const oh_event& logged) {
       d.unacknowledged.clear();
       d.isr_enter_ns = now;
       d.in_isr = true;
+      // A simulated isr happens at one instant; its cost is its job's, which begins with it.
+      const Timeline::Entity* e = f.timeline.running(event.cpu);
+      d.isr_entity = e != nullptr && e->job_begin_ns == now ? e->id : kIdle;
       break;
     }
     case OH_EV_ISR_EXIT: {
       Driver& d = driver(event.id);
-      if (!d.in_isr) break;
-      d.in_isr = false;
-      f.isr_elapsed.add(since(d.isr_enter_ns));
-      f.isr_elapsed_over_time.add(now, static_cast<double>(since(d.isr_enter_ns)) * 1e-6);
+      if (d.isr_entity == kIdle) isr_done(d, now);
       break;
     }
+    case OH_EV_FINISH:
+      for (auto& [id, d] : drivers_) {
+        if (d.isr_entity == event.id) isr_done(d, now);
+      }
+      break;
     case OH_EV_CALL_BEGIN: {
       Driver& d = driver(event.id);
       d.call_begin_ns = now;

@@ -60,9 +60,11 @@ struct Figures {
   LogLinearHistogram interrupt_to_isr;
   LogLinearHistogram interrupt_to_service;  ///< to the service that took its last sample
   LogLinearHistogram interrupt_to_output;   ///< until its output was queued
-  LogLinearHistogram isr_elapsed;           ///< enter to exit, with what preempted it
-  LogLinearHistogram call_elapsed;          ///< one wake-up: CALL_BEGIN to CALL_END, with what preempted it
-  LogLinearHistogram interrupt_period;      ///< between interrupts
+  /// The interrupt's whole job where it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
+  /// with what preempted it.
+  LogLinearHistogram isr_elapsed;
+  LogLinearHistogram call_elapsed;      ///< one wake-up: CALL_BEGIN to CALL_END, with what preempted it
+  LogLinearHistogram interrupt_period;  ///< between interrupts
   ExtremaSeries call_elapsed_over_time{4096};
   ExtremaSeries isr_elapsed_over_time{2048};
   ExtremaSeries interrupt_period_over_time{4096};
@@ -115,8 +117,10 @@ class Analyzer {
     double rate_hz = 8000;
     std::uint64_t isr_enter_ns = 0, call_begin_ns = 0;
     bool in_isr = false, in_call = false;
+    std::uint16_t isr_entity = kIdle;  ///< whose job the isr is, when it is one of its own
   };
   Driver& driver(std::uint16_t id);
+  void isr_done(Driver& driver, std::uint64_t time_ns);
   void take(Driver& driver, std::uint64_t time_ns, std::uint32_t samples, bool lost);
   template <typename Change>
   void count(Change change);

@@ -52,6 +52,14 @@ Timeline::Entity& Timeline::entity(std::uint16_t id) {
   return entities_.back();
 }
 
+const Timeline::Entity* Timeline::running(std::uint8_t cpu) const {
+  if (cpu >= cpus_.size() || cpus_[cpu].entity == kIdle) return nullptr;
+  for (const Entity& e : entities_) {
+    if (e.id == cpus_[cpu].entity) return &e;
+  }
+  return nullptr;
+}
+
 void Timeline::end_segment(Cpu& cpu, std::uint8_t index, std::uint64_t now) {
   if (!cpu.seen || now <= cpu.since_ns) return;
   const CpuSegment segment{cpu.since_ns, now, cpu.entity, index};
@@ -79,7 +87,10 @@ void Timeline::add(const oh_event& event) {
       if (!cpu.seen || event.time_ns > cpu.since_ns) cpu.since_ns = event.time_ns;
       cpu.seen = true;
       cpu.entity = event.kind == OH_EV_IDLE ? kIdle : event.id;
-      if (cpu.entity != kIdle) entity(cpu.entity);
+      if (cpu.entity != kIdle) {
+        Entity& e = entity(cpu.entity);
+        if (event.argument == 1) e.job_begin_ns = event.time_ns;
+      }
       return;
     }
     case OH_EV_ISR_ENTER:

@@ -72,11 +72,14 @@ class Timeline {
 
   struct Entity {
     std::uint16_t id = kIdle;
-    bool serves = false;  ///< ran the driver's isr or service at least once
+    bool serves = false;             ///< ran the driver's isr or service at least once
+    std::uint64_t job_begin_ns = 0;  ///< when its latest job first got the CPU
     CpuShare share;
   };
   const std::vector<Entity>& entities() const { return entities_; }  ///< in order of first appearance, idle left out
   const CpuShare& modem() const { return modem_; }                   ///< all entities that serve, together
+  /// Who has this CPU now; null when nobody has, or the log does not say.
+  const Entity* running(std::uint8_t cpu) const;
   double modem_ns_so_far() const { return modem_.total_ns; }
   std::vector<CloseUp> close_ups() const;
 

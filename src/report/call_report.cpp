@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -62,8 +63,10 @@ std::string entity_name(const CallReport& call, std::uint16_t id) {
 }
 
 std::string phase_name(const CallReport& call, std::uint32_t phase) {
+  static constexpr std::array<const char*, 4> kOfCall = {"on hook", "dialling", "connecting", "connected"};
   const auto found = call.phases.find(phase);
-  return found != call.phases.end() ? found->second : fmt::format("phase {}", phase);
+  if (found != call.phases.end()) return found->second;
+  return phase < kOfCall.size() ? kOfCall.at(phase) : fmt::format("phase {}", phase);
 }
 
 json timeline_json(const CallReport& call, const Timeline& timeline) {

@@ -27,7 +27,7 @@ struct CallReport {
   std::string title;                              ///< the scenario's name
   Settings settings;                              ///< context, pump, line, seed ...
   std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
-  std::map<std::uint32_t, std::string> phases;    ///< names of the arguments of PHASE events
+  std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, where other than hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
   std::optional<bool> complete;  ///< the whole file arrived; unknown for a log alone
   double transfer_s = 0;

@@ -226,12 +226,20 @@ setTheme({"#dark": "dark", "#light": "light"}[location.hash] || (preferred.match
 preferred.addEventListener("change", () => setTheme(preferred.matches ? "dark" : "light"));
 let width = innerWidth, pending = 0;
 addEventListener("resize", () => {
-  if (innerWidth === width) return;
+  if (innerWidth === width || page.style.width) return;
   width = innerWidth;
   clearTimeout(pending);
   pending = setTimeout(drawAll, 150);
 });
 let screenTheme = "";
-addEventListener("beforeprint", () => { screenTheme = document.documentElement.dataset.theme; setTheme("light"); });
-addEventListener("afterprint", () => setTheme(screenTheme));
+// On paper as on the screen, but light: the width is held, or the charts would stretch away from what was drawn.
+addEventListener("beforeprint", () => {
+  screenTheme = document.documentElement.dataset.theme;
+  page.style.width = "1120px";
+  setTheme("light");
+});
+addEventListener("afterprint", () => {
+  page.style.width = "";
+  setTheme(screenTheme);
+});
 document.documentElement.dataset.ready = "yes";

@@ -127,6 +127,24 @@ TEST(Figures, CpuTimeGoesToWhoHadIt) {
   EXPECT_NEAR(f.timeline.modem().window_max, 1005.0 / 12'500, 1e-9);
 }
 
+TEST(Figures, AnIsrThatIsAJobOfItsOwnLastsUntilTheJobIsFinished) {
+  Log log;
+  for (std::uint64_t i = 0; i < 5; ++i) {  // as hostsim logs the context INT: everything in one interrupt
+    const std::uint64_t t = i * 12'500 * kUs;
+    log.at(t, OH_EV_INTERRUPT, 0, 100).at(t, OH_EV_RUN, kIsr, 1).at(t, OH_EV_ISR_ENTER).at(t, OH_EV_ISR_EXIT);
+    log.at(t + 5 * kUs, OH_EV_CALL_BEGIN).at(t + 5 * kUs, OH_EV_SERVICE_BEGIN, 0, 100);
+    log.at(t + 900 * kUs, OH_EV_RUN, kSpinner, 1).at(t + 910 * kUs, OH_EV_FINISH, kSpinner, 10);
+    log.at(t + 910 * kUs, OH_EV_RUN, kIsr, 0);
+    log.at(t + 1800 * kUs, OH_EV_CALL_END, 0, 1).at(t + 1800 * kUs, OH_EV_FINISH, kIsr, 1800);
+    log.at(t + 1800 * kUs, OH_EV_IDLE);
+  }
+  const Figures& f = log.figures();
+  EXPECT_EQ(f.isr_elapsed.count(), 5u);
+  EXPECT_EQ(f.isr_elapsed.min(), 1800 * kUs);
+  EXPECT_EQ(f.isr_elapsed.max(), 1800 * kUs);
+  EXPECT_EQ(f.call_elapsed.max(), 1795 * kUs);
+}
+
 TEST(Figures, PhasesKeepTheirOwnMaxima) {
   Log log;
   log.at(0, OH_EV_RUN, kSpinner).at(0, OH_EV_PHASE, 0, 0);
