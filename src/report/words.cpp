@@ -115,11 +115,12 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   }
 
   out.reasons.push_back(transfer(call, f, result));
-  const bool over = f.total.pending_max > OH_RING_SAMPLES;
-  out.reasons.push_back(fmt::format(over
-                                        ? "Up to {} samples were pending after service, more than the ring of {} holds."
-                                        : "At most {} samples were pending after service; the ring holds {}.",
-                                    grouped(f.total.pending_max), int{OH_RING_SAMPLES}));
+  out.reasons.push_back(
+      f.total.pending_max > OH_RING_SAMPLES
+          ? fmt::format("Up to {} samples were pending after service, more than the ring of {} holds.",
+                        grouped(f.total.pending_max), int{OH_RING_SAMPLES})
+          : fmt::format("At most {} samples were pending after service; the ring holds {}.",
+                        grouped(f.total.pending_max), int{OH_RING_SAMPLES}));
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;
     const double used = f.total.lead_used_max_samples;

@@ -117,7 +117,7 @@ function histogramSvg(box, o) {
   }
   for (const [low, high, count] of o.bars) {
     const a = toX(low), b = toX(high);
-    root.append(svg("rect", {x: a, y: toY(count), width: Math.max(1, b - a - 0.6), height: base - toY(count),
+    root.append(svg("rect", {x: a, y: toY(count), width: Math.max(2, b - a - 0.6), height: base - toY(count),
       fill: o.fill || colour("accent")}, svg("title", {}, `${o.name(low, high)}: ${group(count)}`)));
   }
   root.append(svg("line", {x1: left, x2: width - right, y1: base, y2: base, stroke: colour("ink-3")}));

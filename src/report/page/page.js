@@ -83,7 +83,7 @@ function callPage() {
 
   if (data.timeline.entities.length) {
     const cpu = section("Who had the CPU",
-      "One lane for each interrupt, DPC and thread: the share of time it had, the driver's own first. Wheel to zoom, drag to move, double click to go back.");
+      "One lane for each interrupt, DPC and thread: the share of time it had (right: of the whole), the driver's own first. Wheel to zoom, drag to move, double click to go back.");
     figure(cpu, "cpu", box => overviewTimeline(box, data));
     cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "Of each interval of 12.5 ms, all its entities together (Figure 3)."));
     chart(cpu, "share", {series: [{name: "share", t: data.window_share.t, v: data.window_share.v.map(v => 100 * v), style: "points", colour: "accent"}], unit: "%", decimals: 1, height: 170});

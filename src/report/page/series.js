@@ -82,15 +82,16 @@ function seriesChart(box, o) {
       context.rect(plot.x, plot.y, plot.w, plot.h);
       context.clip();
       context.font = "11.5px system-ui, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif";
-      let labelled = -1e9;
+      const rows = [-1e9, -1e9];  // how far the names in each of two rows reach
       for (const phase of o.phases || []) {
         const x = dygraph.toDomXCoord(phase.begin_s);
         context.fillStyle = colour("line");
         context.fillRect(Math.round(x), plot.y, 1, plot.h);
         context.fillStyle = colour("ink-3");
-        if (x >= labelled) {
-          context.fillText(phase.name, x + 4, plot.y + 11);
-          labelled = x + context.measureText(phase.name).width + 10;
+        const row = rows.findIndex(end => x >= end);
+        if (row >= 0) {
+          context.fillText(phase.name, x + 4, plot.y + 11 + 13 * row);
+          rows[row] = x + context.measureText(phase.name).width + 10;
         }
       }
       if (o.level) {

@@ -8,7 +8,7 @@ function zoomCanvas(box, height, domain, paint, tell) {
   box.append(readout);
   const {canvas, context, width} = canvasIn(box, height);
   canvas.classList.add("zoom");
-  const left = 132, right = 24;
+  const left = 132, right = 52;
   let view = domain.slice();
   const toX = t => left + (t - view[0]) / (view[1] - view[0]) * (width - left - right);
   const toT = x => view[0] + (x - left) / (width - left - right) * (view[1] - view[0]);
@@ -77,6 +77,7 @@ function overviewTimeline(box, data) {
       const base = row * laneHeight + laneHeight - 4, full = laneHeight - 7;
       context.fillStyle = colour("ink-2");
       context.fillText(lane.name, 0, base - 5, left - 8);
+      context.fillText((lane.cpu_ms / (end - data.begin_s) / 10).toFixed(1) + " %", width - right + 6, base - 5);
       context.fillStyle = colour("grid");
       context.fillRect(left, base, width - left - right, 1);
       context.fillStyle = colour(palette[row % palette.length]);
