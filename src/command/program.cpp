@@ -15,7 +15,10 @@ std::unique_ptr<CLI::App> make_app(Action& action) {
   app->set_version_flag("--version", "offhook " OFFHOOK_VERSION);
   app->require_subcommand(1);
   app->footer(R"(Examples:
-  offhook export --csv out/res-2-8
+  offhook demo
+  offhook run examples/res-2-8.toml --out out/res-2-8
+  offhook run examples/int.toml --context "THR 24" --file README.md
+  offhook sweep examples/reservation-map.toml --out out/map
   offhook COMMAND --help
 
 Exit status:
@@ -26,7 +29,11 @@ Exit status:
 
 Environment:
   OFFHOOK_DATA_DIR  folder of hosts/, profiles/ and published/ (default: the installed or the source tree's))");
+  add_run(*app, action);
+  add_sweep(*app, action);
+  add_report(*app, action);
   add_export(*app, action);
+  add_demo(*app, action);
   add_completion(*app, action);
   add_man(*app, action);
   return app;

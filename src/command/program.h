@@ -28,7 +28,11 @@ std::string man_page(const CLI::App& app);
 std::string completion(const CLI::App& app, const std::string& shell);
 
 // One function a subcommand, each in a file of its own.
+void add_run(CLI::App& app, Action& action);
+void add_sweep(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
+void add_demo(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);
 

@@ -243,6 +243,31 @@ std::optional<Document> Document::take_table(std::string_view path) {
   return Document(std::move(impl));
 }
 
+std::vector<Document> Document::take_rows(std::string_view path) {
+  std::vector<Document> rows;
+  const auto [table, last] = holder(impl_->table, path);
+  if (table == nullptr || !table->contains(last)) return rows;
+  toml::node& node = *table->get(last);
+  toml::array* list = node.as_array();
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    toml::table* row = list->get(i)->as_table();
+    if (row == nullptr) {
+      list = nullptr;
+      break;
+    }
+    auto impl = std::make_unique<Impl>();
+    impl->name = impl_->name;
+    impl->positions = impl_->positions;
+    impl->table = std::move(*row);
+    rows.push_back(Document(std::move(impl)));
+  }
+  if (list == nullptr) {
+    throw Error(fmt::format("{}: {} is {}; expected tables [[{}]]", impl_->at(node.source()), path, shown(node), path));
+  }
+  table->erase(last);
+  return rows;
+}
+
 std::vector<Document::Axis> Document::axes() const {
   constexpr std::size_t kMostValues = 1'000'000;
   std::vector<Axis> out;

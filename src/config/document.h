@@ -42,6 +42,8 @@ class Document {
   /// A string is taken out, anything else stays.
   std::optional<std::string> take_if_string(std::string_view path);
   std::optional<Document> take_table(std::string_view path);
+  /// The tables of a list [[path]], taken out; empty when it is not there. @throws Error when it is something else
+  std::vector<Document> take_rows(std::string_view path);
   /// A key with the values it takes in turn.
   struct Axis {
     std::string path;

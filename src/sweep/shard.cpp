@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <thread>
 
 #include "src/config/key.h"
 #include "src/output/file.h"
+#include "src/sweep/parallel.h"
 
 namespace offhook::sweep {
 
@@ -84,48 +83,34 @@ std::optional<std::string> shard_problem(const fs::path& folder, const Plan& pla
 bool run_shards(const fs::path& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
                 const RunOptions& options) {
   make_folder(folder / "shards");
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> give_up{false};
-  std::mutex mutex;  // over `done` and `failure`
+  std::atomic<bool> stopped{false};
+  std::mutex mutex;  // over `done` and its report
   std::size_t done = 0;
-  std::exception_ptr failure;
   const auto count = [&](std::size_t runs) {
     const std::lock_guard lock(mutex);
     done += runs;
     if (options.done) options.done(done);
   };
-  const auto stopped = [&] {
-    if (options.stop && options.stop()) give_up = true;
-    return give_up.load();
+  const auto stop = [&] {
+    if (options.stop && options.stop()) stopped = true;
+    return stopped.load();
   };
-  const auto one_shard = [&](std::uint32_t shard) {
-    const std::size_t first = plan.first_run(shard), last = plan.last_run(shard);
-    if (!shard_problem(folder, plan, shard)) return count(last - first);
-    std::string text = head(plan, shard);
-    for (std::size_t i = first; i < last; ++i) {
-      if (stopped()) return;
-      text += run(plan.scenario(i)) + "\n";
-      if (stopped()) return;  // the run itself may have been cut short
-      count(1);
-    }
-    write_file(shard_path(folder, shard), text + foot(text));
-  };
-  const auto work = [&] {
-    try {
-      for (std::size_t i; !give_up && (i = next++) < shards.size();) one_shard(shards[i]);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      give_up = true;
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned i = 1; i < options.threads; ++i) threads.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
-  return !give_up;
+  parallel(
+      shards.size(), options.threads,
+      [&](std::size_t index) {
+        const std::uint32_t shard = shards[index];
+        const std::size_t first = plan.first_run(shard), last = plan.last_run(shard);
+        if (!shard_problem(folder, plan, shard)) return count(last - first);
+        std::string text = head(plan, shard);
+        for (std::size_t i = first; i < last; ++i) {
+          text += run(plan.scenario(i)) + "\n";
+          if (stop()) return;  // the run itself may have been cut short
+          count(1);
+        }
+        write_file(shard_path(folder, shard), text + foot(text));
+      },
+      stop);
+  return !stopped;
 }
 
 std::vector<std::string> read_rows(const fs::path& folder, const Plan& plan) {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "src/command/call_run.h"
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "dsp/spandsp/v22bis.h"
+#include "hostsim/call/call.h"
+#include "hostsim/random/random.h"
+#include "src/config/profile.h"
+#include "src/config/scenario.h"
+#include "src/output/terminal.h"
+
+namespace offhook::command {
+
+using hostsim::Call;
+using hostsim::CallResult;
+using hostsim::Ns;
+
+namespace {
+
+constexpr Ns kSlice = 50'000'000;  // between two looks at the log, the clock and Ctrl-C
+constexpr std::size_t kRing = 1 << 16;
+
+/// What the far end sends when the user has given no file.
+std::vector<std::uint8_t> random_file(const hostsim::Scenario& scenario) {
+  constexpr std::uint64_t kFileStream = 0x46494c45;  // of nobody else
+  const hostsim::Random random(scenario.seed, kFileStream);
+  std::vector<std::uint8_t> bytes(scenario.bytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::uint8_t>(random.word(i / 8) >> (8 * (i % 8)));
+  return bytes;
+}
+
+/// A call with all that must outlive it.
+struct Assembly {
+  Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, hostsim::LineTap tap,
+           oh_event_log* log)
+      : profile(config::load_profile(scenario.cost_profile)) {
+    std::unique_ptr<hostsim::Connection> connection;
+    if (scenario.pump == hostsim::PumpKind::kReal) {
+      if (given.empty()) own_file = random_file(scenario);
+      const hostsim::RealPumps pumps{oh_v22bis_ops(), oh_v22bis_ops(), given.empty() ? own_file : given,
+                                     std::move(tap)};
+      connection = hostsim::make_sampled_connection(scenario, pumps, log);
+    } else {
+      connection = hostsim::make_link_model_connection(scenario, profile, log);
+    }
+    call = std::make_unique<hostsim::Call>(scenario, profile, std::move(connection), log);
+  }
+  hostsim::CostProfile profile;
+  std::vector<std::uint8_t> own_file;
+  std::unique_ptr<hostsim::Call> call;
+};
+
+std::string ending(const CallResult& result, bool stopped) {
+  if (result.completed) return "the file arrived";
+  if (stopped) return "interrupted";
+  if (result.transfer.failed) return result.transfer.failure;
+  return result.transfer.connected ? "time limit during the transfer" : "time limit before the connection was up";
+}
+
+traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario) {
+  traces::LogHeader header;
+  const std::vector<std::string> names = call.entity_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    header.entities.push_back({0, static_cast<std::uint16_t>(i), names[i], ""});
+  }
+  header.drivers.push_back({0, "modem"});
+  header.host = {{"name", scenario.host.name}};
+  header.scenario = {{"toml", config::to_toml(scenario)}};
+  return header;
+}
+
+}  // namespace
+
+CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks) {
+  std::vector<oh_event> ring(kRing);
+  oh_event_log log{};
+  oh_event_log_init(&log, ring.data(), ring.size(), 0);
+  const Assembly assembly(scenario, file, sinks.line, &log);
+  Call& call = *assembly.call;
+  if (sinks.header) sinks.header(log_header(call, scenario));
+  std::vector<oh_event> events(kRing);
+  bool stopped = false;
+  for (bool more = true; more && !stopped;) {
+    more = call.advance(call.now() + kSlice);
+    const std::size_t n = oh_event_log_read(&log, events.data(), events.size());
+    if (sinks.events) sinks.events({events.data(), n}, oh_event_log_lost(&log));
+    if (sinks.progress) {
+      const hostsim::TransferStatus status = call.connection().status();
+      stopped = !sinks.progress({static_cast<double>(call.now()) * 1e-9, status.bytes_delivered}) && more;
+    }
+  }
+  const CallResult result = call.result();
+  CallOutcome outcome;
+  outcome.complete = result.completed;
+  outcome.stopped = stopped;
+  outcome.transfer_s = result.transfer_s;
+  outcome.simulated_s = result.simulated_s;
+  outcome.bytes = scenario.bytes;
+  outcome.bytes_delivered = result.transfer.bytes_delivered;
+  outcome.ending = ending(result, stopped);
+  return outcome;
+}
+
+std::string run_row(const hostsim::Scenario& scenario) {
+  const Assembly assembly(scenario, {}, {}, nullptr);
+  Call& call = *assembly.call;
+  while (call.advance(call.now() + 20 * kSlice) && !interrupted()) {
+  }
+  const CallResult r = call.result();
+  return nlohmann::ordered_json{{"complete", r.completed},
+                                {"transfer_s", r.transfer_s},
+                                {"simulated_s", r.simulated_s},
+                                {"bytes_delivered", r.transfer.bytes_delivered},
+                                {"blocks", r.blocks},
+                                {"blocks_late", r.blocks_late},
+                                {"samples_late", r.samples_late},
+                                {"pending_max_samples", r.driver.pending_max},
+                                {"overrun_samples", r.card.overrun_samples},
+                                {"underrun_samples", r.card.underrun_samples},
+                                {"frames_retransmitted", r.transfer.frames_retransmitted},
+                                {"timeouts", r.transfer.timeouts},
+                                {"retrains", r.transfer.retrains},
+                                {"pump_share", r.pump_share},
+                                {"ending", ending(r, false)}}
+      .dump();
+}
+
+DeviceTiming device_timing(const hostsim::Scenario& scenario) {
+  const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
+  const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
+  DeviceTiming device;
+  device.rate_hz = connected.rate_hz;
+  device.block_plan = scenario.block_plan.empty() ? connected.block_plan : scenario.block_plan;
+  device.transmit_lead_samples = scenario.transmit_lead_samples;
+  double mean_samples = 0;
+  for (const std::uint32_t n : device.block_plan)
+    mean_samples += static_cast<double>(n) / static_cast<double>(device.block_plan.size());
+  Ns cost = connected.service_ns;
+  if (scenario.event_logging_cost) cost += profile.logging.in(static_cast<Ns>(mean_samples * 1e9 / device.rate_hz));
+  device.cost_ms = static_cast<double>(cost) * 1e-6;
+  device.output_fraction = profile.phi;
+  return device;
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// One call, for the commands: run makes a folder of it, sweep and demo a row.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/core/event_log.h"
+#include "hostsim/call/scenario.h"
+#include "src/analysis/law.h"
+#include "traces/log/header.h"
+
+namespace offhook::command {
+
+struct CallProgress {
+  double simulated_s = 0;
+  std::uint64_t bytes_delivered = 0;
+};
+
+/// Where a call's record goes; any may be empty.
+struct CallSinks {
+  std::function<void(const traces::LogHeader&)> header;  ///< once, before the first event
+  std::function<void(std::span<const oh_event>, std::uint64_t lost)> events;
+  std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)> line;
+  std::function<bool(const CallProgress&)> progress;  ///< false: stop the call
+};
+
+struct CallOutcome {
+  bool complete = false;  ///< the whole file arrived, byte for byte
+  bool stopped = false;   ///< by the progress sink
+  double transfer_s = 0;  ///< from the first byte given to the link to the last one delivered
+  double simulated_s = 0;
+  std::uint64_t bytes = 0, bytes_delivered = 0;
+  std::string ending;  ///< for people: "the file arrived", "carrier lost", "time limit"
+};
+
+/// @param file what is transferred; empty: scenario.bytes bytes drawn from the seed
+CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks);
+
+/// The device of the reservation law: block plan and transmit lead of the scenario, cost of its profile once connected.
+DeviceTiming device_timing(const hostsim::Scenario& scenario);
+
+/// One line of a sweep: plain figures as JSON, the same text for the same scenario.
+std::string run_row(const hostsim::Scenario& scenario);
+
+}  // namespace offhook::command

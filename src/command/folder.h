@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// What is made of a run's folder once the call is over: summary, trace and report, all from the event log in it, so
+// that they can be made again at any time, also for a call that was interrupted.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "src/analysis/figures.h"
+#include "src/command/call_run.h"
+#include "src/report/report.h"
+
+namespace offhook::command {
+
+struct LogContents {
+  traces::LogHeader header;
+  Figures figures;
+  std::string warning;  ///< how the log ended when it is not whole
+};
+/// @throws traces::LogError, config::Error
+LogContents read_log(const std::filesystem::path& log);
+
+/// Write events, line recording and scenario.toml while the call runs. @throws std::runtime_error for a folder that
+/// cannot be written or a full disk
+CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
+                        const std::filesystem::path& folder, const std::function<bool(const CallProgress&)>& progress);
+
+/// summary.json, trace.perfetto and report.html from what record_call() left. @return the summary
+nlohmann::ordered_json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome,
+                                 const std::filesystem::path& folder);
+
+/// report.html once more, from the folder of a run, or of a log alone. @return its path
+std::filesystem::path report_run(const std::filesystem::path& folder_or_log, const std::filesystem::path& out);
+
+}  // namespace offhook::command

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "src/command/folder.h"
+#include "src/command/program.h"
+#include "src/config/scenario.h"
+#include "src/output/file.h"
+#include "src/output/run_folder.h"
+#include "src/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  std::string scenario, file, out, context;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+hostsim::Scenario scenario_of(const Options& options) {
+  config::ScenarioBuilder builder;
+  builder.apply_file(options.scenario);
+  if (!options.context.empty()) builder.apply(config::Document::setting("context", options.context, "--context"));
+  if (options.seed) builder.set(fmt::format("seed={}", *options.seed));
+  for (const std::string& assignment : options.set) builder.set(assignment);
+  return builder.finish();
+}
+
+void print_table(const nlohmann::ordered_json& summary) {
+  const auto& figures = summary.at("figures");
+  const auto& total = figures.at("total");
+  Table table;
+  table.column(fmt::format("{}, {}", summary.at("name").get<std::string>(), summary.at("context").get<std::string>()));
+  table.column("");
+  const auto row = [&](const char* what, std::string value) { table.row({what, std::move(value)}); };
+  row("verdict", summary.at("verdict").get<std::string>());
+  row("ended with", summary.at("ending").get<std::string>());
+  row("bytes delivered", fmt::format("{} of {}", summary.at("bytes_delivered").get<std::uint64_t>(),
+                                     summary.at("bytes").get<std::uint64_t>()));
+  if (summary.at("complete").get<bool>()) {
+    row("transfer time, s", fmt::format("{:.3f}", summary.at("transfer_s").get<double>()));
+  }
+  row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
+  row("blocks served", total.at("blocks").dump());
+  row("blocks late", total.at("blocks_late").dump());
+  row("samples pending, max", total.at("pending_max_samples").dump());
+  row("underrun, samples", total.at("underrun_samples").dump());
+  row("overrun, samples", total.at("overrun_samples").dump());
+  for (std::size_t end = 0; end < figures.at("ends").size(); ++end) {
+    row(end == 0 ? "frames sent again, near" : "frames sent again, far",
+        figures.at("ends")[end].at("frames_retransmitted").dump());
+  }
+  fmt::print("{}", table.str());
+}
+
+int run(const Options& options) {
+  hostsim::Scenario scenario = scenario_of(options);
+  std::string file;
+  if (!options.file.empty()) {
+    file = read_file(options.file);
+    if (file.empty())
+      throw std::runtime_error(fmt::format("{}: is empty; expected at least one byte to transfer", options.file));
+    scenario.bytes = file.size();
+  }
+  const std::filesystem::path folder =
+      options.out.empty() ? std::filesystem::path("out") / scenario.name : std::filesystem::path(options.out);
+
+  catch_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
+  CallOutcome outcome;
+  {
+    Progress progress(scenario.name, options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    outcome = record_call(
+        scenario, {reinterpret_cast<const std::uint8_t*>(file.data()), file.size()}, folder,
+        [&](const CallProgress& p) {
+          if (progress.due()) {
+            const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            progress.update(static_cast<double>(p.bytes_delivered) / static_cast<double>(scenario.bytes),
+                            fmt::format("{:.1f} s simulated, {:.0f} x real time", p.simulated_s, p.simulated_s / wall));
+          }
+          return !interrupted();
+        });
+  }
+  const nlohmann::ordered_json summary = summarise(scenario, outcome, folder);
+  if (options.json) {
+    fmt::print("{}\n", summary.dump(1));
+  } else {
+    print_table(summary);
+    fmt::print("\n{}\n", summary.at("headline").get<std::string>());
+    for (const auto& reason : summary.at("reasons")) fmt::print("  {}\n", reason.get<std::string>());
+    fmt::print("report: {}\n", (folder / kReportName).string());
+  }
+  if (outcome.stopped) return interrupt_status();
+  return summary.at("verdict") == to_string(Verdict::kSufficient) ? kOk : kInsufficient;
+}
+
+std::string help_of_keys() {
+  const hostsim::Scenario defaults;
+  return config::describe(config::scenario_keys(), &defaults);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("run", "Run one call that transfers a file, in one context");
+  auto options = std::make_shared<Options>();
+  sub->add_option("scenario", options->scenario, "The scenario (keys: see below)")
+      ->required()
+      ->type_name("SCENARIO.toml");
+  sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
+      ->type_name("FILE");
+  sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
+  sub->add_option("--context", options->context, "INT, DPC, \"THR 24\", \"RES 2/8\" or \"RES 3/16 strict\"")
+      ->type_name("CONTEXT");
+  sub->add_option("--seed", options->seed, "Same seed, same bytes")->type_name("N");
+  sub->add_option("--set", options->set, "Override one key of the scenario")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sub->add_flag("--json", options->json, "Print the summary as JSON, show no progress");
+  sub->footer(R"(Examples:
+  offhook run examples/res-2-8.toml --out out/res-2-8
+  offhook run examples/int.toml --context "THR 8" --set load.spinner=true
+  offhook run examples/int.toml --file README.md --seed 7 --json
+
+The output folder holds events.ohlog (the event log), summary.json, line.wav (left: received, right: sent),
+trace.perfetto, report.html and scenario.toml (the effective scenario).
+
+Keys of a scenario, with their defaults:
+)" + help_of_keys());
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command
