@@ -237,7 +237,7 @@ bool ViterbiDecoder::decode(const float received[4], bool bit_inversion, Point d
   }
   const int best = best_place();
   metric_step_ = metric_[best];
-  for (float& m : metric_) m -= metric_step_;
+  for (int place = 0; place < trellis_states(code_); ++place) metric_[place] -= metric_step_;
 
   if (filled_ < kDelay) {
     ++filled_;

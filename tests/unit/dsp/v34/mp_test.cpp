@@ -132,15 +132,26 @@ TEST(V34Mp, ReceiverFindsBothTypesBackToBackAndAfterErrors) {
   std::string damaged = text(kType1);
   damaged[60] ^= 1;
   std::string stream = "1111110";
-  for (const std::string& part : {text(kType0), text(kType1), damaged, text(kType0), text(kType0)}) stream += part;
+  std::vector<size_t> expected;  // lengths of the stream when a CRC is complete: fill bits are not waited for
+  for (const Mp& mp : {kType0, kType1}) {
+    stream += text(mp);
+    expected.push_back(stream.size() - (mp.type1 ? 1 : 3));
+  }
+  stream += damaged;
+  for (int k = 0; k < 2; ++k) {
+    stream += text(kType0);
+    expected.push_back(stream.size() - 3);
+  }
   stream.append(30, '1');
   MpReceiver receiver;
-  std::vector<bool> types;
-  for (const char c : stream) {
+  std::vector<size_t> found;
+  for (size_t n = 0; n < stream.size(); ++n) {
     Mp mp;
-    if (receiver.put(c - '0', &mp)) types.push_back(mp.type1);
+    if (!receiver.put(stream[n] - '0', &mp)) continue;
+    found.push_back(n + 1);
+    EXPECT_TRUE(same(mp, found.size() == 2 ? kType1 : kType0));
   }
-  EXPECT_EQ(types, (std::vector<bool>{false, true, false, false}));
+  EXPECT_EQ(found, expected);
 }
 
 TEST(V34Mp, RatesFollowFromBothSequences) {

@@ -145,12 +145,13 @@ TEST(V34Viterbi, SurvivesAnyInput) {
 
 // The decoder as the textbook writes it: every state, every input, every pair of subsets, the nearest point of each
 // subset by search, whole history kept.
-std::vector<Point> reference_decode(TrellisCode code, const std::vector<float>& received) {
+struct Survivor {
+  double metric;
+  std::vector<Point> path;
+};
+
+Survivor reference_decode(TrellisCode code, const std::vector<float>& received) {
   const int states = trellis_states(code);
-  struct Survivor {
-    double metric;
-    std::vector<Point> path;
-  };
   std::vector<Survivor> now(static_cast<size_t>(states));
   for (size_t at = 0; at < received.size(); at += 4) {
     Point nearest[2][8];
@@ -192,7 +193,7 @@ std::vector<Point> reference_decode(TrellisCode code, const std::vector<float>& 
     }
     now = std::move(next);
   }
-  return std::min_element(now.begin(), now.end(), [](auto& a, auto& b) { return a.metric < b.metric; })->path;
+  return *std::min_element(now.begin(), now.end(), [](auto& a, auto& b) { return a.metric < b.metric; });
 }
 
 TEST(V34Viterbi, DecidesAsThePlainAlgorithmDoesInHeavyNoise) {
@@ -214,7 +215,7 @@ TEST(V34Viterbi, DecidesAsThePlainAlgorithmDoesInHeavyNoise) {
       Point out[2];
       if (decoder.decode(&received[received.size() - 4], false, out)) decided.insert(decided.end(), {out[0], out[1]});
     }
-    const std::vector<Point> reference = reference_decode(code, received);
+    const std::vector<Point> reference = reference_decode(code, received).path;
     int differences = 0;
     int errors = 0;
     for (size_t n = 0; n < decided.size(); ++n) {
@@ -223,6 +224,23 @@ TEST(V34Viterbi, DecidesAsThePlainAlgorithmDoesInHeavyNoise) {
     }
     EXPECT_GT(errors, 10) << "not heavy";
     EXPECT_LE(differences, 4) << trellis_states(code) << " states";  // of 2936: the bounded traceback
+  }
+}
+
+// Points that obey no code at all put every subset and every branch to use: the best path must cost the same.
+TEST(V34Viterbi, BestPathCostsWhatThePlainAlgorithmFindsForArbitraryPoints) {
+  for (const TrellisCode code : kCodes) {
+    Random random(22, static_cast<uint32_t>(code));
+    ViterbiDecoder decoder(code);
+    std::vector<float> received;
+    double metric = 0;
+    for (int m = 0; m < 300; ++m) {
+      for (int k = 0; k < 4; ++k) received.push_back(static_cast<float>(60 * random.uniform() - 30));
+      Point out[2];
+      decoder.decode(&received[received.size() - 4], false, out);
+      metric += decoder.path_metric_step();
+    }
+    EXPECT_NEAR(metric, reference_decode(code, received).metric, 1e-5 * metric) << trellis_states(code) << " states";
   }
 }
 
