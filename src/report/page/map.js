@@ -9,7 +9,7 @@ function reservationMap(box, data) {
   const map = data.map, rows = data.rows.filter(r => r.x !== undefined);
   const dense = rows.length > 150;
   const yMax = Math.ceil(map.y_max * 1.12), xMax = Math.ceil(map.x_max * 1.2);
-  const width = Math.min(980, Math.max(520, box.clientWidth || 980)), height = 500, left = 58, right = 20, top = 14, bottom = 48;
+  const width = Math.min(1072, Math.max(520, box.clientWidth || 980)), height = 500, left = 58, right = 20, top = 14, bottom = 48;
   const px = period => left + period / yMax * (width - left - right);
   const py = amount => height - bottom - amount / xMax * (height - top - bottom);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "reservation map"});
@@ -71,7 +71,7 @@ function reservationMap(box, data) {
       root.append(svg("path", {d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}`, stroke: fill, "stroke-width": 2.4}, title));
     }
     // Above or below, away from the neighbours on the same row.
-    root.append(svg("text", {x, y: y - 11, "text-anchor": "middle", "font-size": 11}, `${row.x}/${row.y}`));
+    root.append(svg("text", {x, y: y - 11, "text-anchor": "middle", class: "on-map"}, `${row.x}/${row.y}`));
   }
   box.append(root);
   const key = el("div", {class: "legend"});

@@ -11,8 +11,9 @@ function section(title, caption) {
   return node;
 }
 
+const leftHeads = new Set(["class", "published class", "what decides"]);
 function table(parent, head, rows) {
-  parent.append(el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...head.map(h => el("th", {}, h)))),
+  parent.append(el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...head.map(h => el("th", leftHeads.has(h) ? {class: "left"} : {}, h)))),
     el("tbody", {}, ...rows))));
 }
 const cell = (text, name) => el("td", name ? {class: name} : {}, text);
@@ -173,7 +174,7 @@ function sweepPage() {
       `form: more than ${(100 * law.share).toFixed(1)} % of the CPU, and no gap over ${law.gap_ms.toFixed(2)} ms (${law.gap_ticks.toFixed(2)} ticks).` : ""));
     figure(map, "map", box => reservationMap(box, data));
   }
-  const rows = section("All configurations", "Means are of the complete runs. Late blocks, frames sent again and pending samples are those of the worst run.");
+  const rows = section("All configurations", "Means are of the complete runs; late blocks and frames sent again are those of all runs together.");
   const published = data.rows.some(r => r.published), lawful = data.rows.some(r => r.law);
   const head = ["configuration", "class", "complete", "mean", "range", "against reference", "pending at most", "late blocks", "sent again"];
   const decided = data.rows.some(r => r.decides);
@@ -197,7 +198,7 @@ function sweepPage() {
       const p = r.published || {};
       cells.push(p.verdict ? classCell(p.verdict) : cell(""), cell(p.mean_s ? p.mean_s.toFixed(2) + " s" : ""), cell(p.note || ""));
     }
-    if (decided) cells.push(cell(r.decides, "left"));
+    if (decided) cells.push(cell(r.decides, "left words"));
     body.push(el("tr", {}, ...cells));
   }
   if (data.rows.length <= 200) {
@@ -209,7 +210,7 @@ function sweepPage() {
   }
 }
 
-const classCell = verdict => el("td", {}, el("span", {class: "class " + verdict}, `${classMarks[verdict]} ${verdict}`));
+const classCell = verdict => el("td", {class: "left"}, el("span", {class: "class " + verdict}, `${classMarks[verdict]} ${verdict}`));
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
