@@ -238,6 +238,11 @@ addEventListener("beforeprint", () => {
   screenTheme = document.documentElement.dataset.theme;
   page.style.width = "1120px";
   setTheme("light");
+  for (const canvas of document.querySelectorAll("canvas")) {  // a canvas may come out blank on paper, its picture does not
+    const picture = el("img", {src: canvas.toDataURL(), alt: "", style: canvas.style.cssText});
+    picture.decoding = "sync";
+    canvas.replaceWith(picture);
+  }
 });
 addEventListener("afterprint", () => {
   page.style.width = "";
