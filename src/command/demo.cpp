@@ -239,7 +239,7 @@ int demo(const Options& options) {
                 row.result.complete != 0 ? fmt::format("{:.3f}", row.result.mean_s) : "-",
                 p.mean_s > 0 ? fmt::format("{:.3f}", p.mean_s) : "-", fmt::format("{}", row.pending_max_samples),
                 fmt::format("{}", row.blocks_late), decides});
-    report.findings.push_back(row.name + ": " + decides);
+    row.decides = decides;
     add(std::move(row), p.verdict, p.mean_s, fmt::format("{} of {}", p.ok, p.of), "table3", decides);
   }
 

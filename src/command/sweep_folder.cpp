@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/command/sweep_folder.h"
 
+#include "src/command/call_run.h"
 #include "src/config/scenario.h"
 #include "src/output/file.h"
 #include "src/output/run_folder.h"
@@ -25,6 +26,7 @@ SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellR
   }
   report.rows = report_rows(plan, cells);
   report.tick_ms = 1000.0 / base.scenario().host.tick_hz;
+  if (base.scenario().pump == hostsim::PumpKind::kCostProfile) report.device = device_timing(base.scenario());
   return report;
 }
 

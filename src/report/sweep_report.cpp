@@ -106,6 +106,30 @@ Words sweep_words(const SweepReport& sweep) {
       out.reasons.push_back(fmt::format("{}: {}.", kClasses[i], listed(by_class[i])));
     }
   }
+  if (sweep.device) {
+    std::size_t agreeing = 0, reservations = 0;
+    std::vector<std::string> not_agreeing;
+    for (const SweepRow& row : sweep.rows) {
+      if (!row.reservation || row.reservation->x <= 0 || row.reservation->x > row.reservation->y) continue;
+      const bool law =
+          full_law(*sweep.device, row.reservation->x * sweep.tick_ms, row.reservation->y * sweep.tick_ms).sufficient;
+      reservations += 1;
+      if (law == (row.result.verdict == Verdict::kSufficient)) {
+        agreeing += 1;
+      } else {
+        not_agreeing.push_back(row.name);
+      }
+    }
+    if (reservations > 0) {
+      std::string sentence = fmt::format(
+          "The reservation law, computed from cost, blocks and transmit lead alone, says which are sufficient: right "
+          "for "
+          "{} of {} reservations",
+          agreeing, reservations);
+      if (!not_agreeing.empty() && not_agreeing.size() <= 12) sentence += "; not for " + listed(not_agreeing);
+      out.reasons.push_back(sentence + ".");
+    }
+  }
   for (const std::string& finding : sweep.findings) out.reasons.push_back(finding);
   return out;
 }

@@ -49,13 +49,14 @@ function reservationMap(box, data) {
       svg("title", {}, `actual: ${law.cost_ms.toFixed(2)} ms every ${law.period_ms.toFixed(2)} ms`)));
   }
 
-  const cell = dense ? Math.max(2, Math.min(14, 0.9 * Math.min(smallestStep(rows.map(r => px(r.y))), smallestStep(rows.map(r => py(r.x)))))) : 0;
+  const side = values => Math.max(2, Math.min(60, 0.92 * smallestStep(values)));
+  const cellWidth = side(rows.map(r => px(r.y))), cellHeight = side(rows.map(r => py(r.x)));
   for (const row of rows) {
     const x = px(row.y), y = py(row.x), fill = colour(row.verdict);
     const title = svg("title", {}, `${row.name}: ${row.verdict}, ${row.complete} of ${row.runs} complete` +
       (row.complete ? `, ${row.mean_s.toFixed(2)} s` : "") + (row.published && row.published.verdict ? `; published ${row.published.verdict}` : ""));
     if (dense) {
-      cells.append(svg("rect", {x: x - cell / 2, y: y - cell / 2, width: cell, height: cell, fill,
+      cells.append(svg("rect", {x: x - cellWidth / 2, y: y - cellHeight / 2, width: cellWidth, height: cellHeight, fill,
         "fill-opacity": row.verdict === "insufficient" ? 0.35 : 0.85}, title));
       continue;
     }

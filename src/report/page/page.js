@@ -17,6 +17,11 @@ function table(parent, head, rows) {
     el("tbody", {}, ...rows))));
 }
 const cell = (text, name) => el("td", name ? {class: name} : {}, text);
+function withNote(text, note) {
+  const node = cell(text);
+  if (note) node.append(el("div", {class: "note"}, note));
+  return node;
+}
 const lossCell = n => cell(group(n), n > 0 ? "bad" : "zero");
 
 function header() {
@@ -166,6 +171,7 @@ function drawConstellation(box, points) {
 }
 
 function sweepPage() {
+  page.classList.add("wide");
   if (data.map) {
     const law = data.map.law;
     const map = section("Reservation map", "Amount against period of each reservation, and what came of it (Figure 17). " + (law ?
@@ -176,10 +182,10 @@ function sweepPage() {
   }
   const rows = section("All configurations", "Means are of the complete runs; late blocks and frames sent again are those of all runs together.");
   const published = data.rows.some(r => r.published), lawful = data.rows.some(r => r.law);
-  const head = ["configuration", "class", "complete", "mean", "range", "against reference", "pending at most", "late blocks", "sent again"];
+  const head = ["configuration", "class", "complete", "mean transfer", "against reference", "pending at most", "late blocks", "sent again"];
   const decided = data.rows.some(r => r.decides);
   if (lawful) head.push("law, margin");
-  if (published) head.push("published class", "published mean", "published runs");
+  if (published) head.push("published class", "published transfer");
   if (decided) head.push("what decides");
   const body = [];
   let group_ = null;
@@ -190,13 +196,13 @@ function sweepPage() {
     }
     const name = cell("");
     name.append(r.link ? el("a", {href: r.link}, r.name) : r.name);
-    const cells = [name, classCell(r.verdict), cell(`${r.complete} of ${r.runs}`), cell(r.complete ? r.mean_s.toFixed(2) + " s" : "-"),
-      cell(r.complete > 1 ? `${r.min_s.toFixed(2)} to ${r.max_s.toFixed(2)}` : "-"), cell(r.slower === null ? "-" : (r.slower >= 0 ? "+" : "") + (100 * r.slower).toFixed(1) + " %"),
+    const cells = [name, classCell(r.verdict), cell(`${r.complete} of ${r.runs}`), withNote(r.complete ? r.mean_s.toFixed(2) + " s" : "-",
+      r.complete > 1 && r.max_s > 1.01 * r.min_s ? `${r.min_s.toFixed(2)} to ${r.max_s.toFixed(2)}` : ""), cell(r.slower === null ? "-" : (r.slower >= 0 ? "+" : "") + (100 * r.slower).toFixed(1) + " %"),
       cell(group(r.pending_max)), lossCell(r.blocks_late), lossCell(r.retransmitted)];
     if (lawful) cells.push(cell(!r.law ? "" : r.law.overloaded ? "overload" : (r.law.margin_ms >= 0 ? "+" : "") + r.law.margin_ms.toFixed(2) + " ms"));
     if (published) {
       const p = r.published || {};
-      cells.push(p.verdict ? classCell(p.verdict) : cell(""), cell(p.mean_s ? p.mean_s.toFixed(2) + " s" : ""), cell(p.note || ""));
+      cells.push(p.verdict ? classCell(p.verdict) : cell(""), withNote(p.mean_s ? p.mean_s.toFixed(2) + " s" : "", p.note));
     }
     if (decided) cells.push(cell(r.decides, "left words"));
     body.push(el("tr", {}, ...cells));

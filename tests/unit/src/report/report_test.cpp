@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/report/report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -124,6 +125,21 @@ TEST(ReportPage, SweepComparesWithThePublishedClasses) {
   EXPECT_THAT(sweep_page(sweep), HasSubstr("1 configuration with a published class: all come out in that class."));
   sweep.rows[0].result.verdict = Verdict::kSufficient;
   EXPECT_THAT(sweep_page(sweep), HasSubstr("RES 2/14 (sufficient, published marginal)"));
+}
+
+TEST(ReportPage, SweepSaysWhereTheLawIsRight) {
+  SweepReport sweep;
+  sweep.title = "sweep";
+  sweep.device = DeviceTiming{.transmit_lead_samples = 210, .cost_ms = 1.74};
+  for (const auto [y, verdict] :
+       {std::pair{8, Verdict::kSufficient}, {15, Verdict::kInsufficient}, {7, Verdict::kMarginal}}) {
+    SweepRow row;
+    row.name = fmt::format("RES 2/{}", y);
+    row.reservation = SweepRow::Reservation{2, static_cast<double>(y)};
+    row.result.verdict = verdict;
+    sweep.rows.push_back(row);
+  }
+  EXPECT_THAT(sweep_page(sweep), HasSubstr("right for 2 of 3 reservations; not for RES 2/7."));
 }
 
 TEST(ReportPage, AFullDiskIsSaid) {
