@@ -122,9 +122,9 @@ Words sweep_words(const SweepReport& sweep) {
     }
     if (reservations > 0) {
       std::string sentence = fmt::format(
-          "The reservation law, computed from cost, blocks and transmit lead alone, says which are sufficient: right "
-          "for "
-          "{} of {} reservations",
+          "The reservation law, computed from cost, block plan and transmit lead alone, and this simulation agree on "
+          "which "
+          "are sufficient for {} of {} reservations",
           agreeing, reservations);
       if (!not_agreeing.empty() && not_agreeing.size() <= 12) sentence += "; not for " + listed(not_agreeing);
       out.reasons.push_back(sentence + ".");

@@ -41,7 +41,8 @@ function reservationMap(box, data) {
   lines.append(svg("line", {x1: px(0), y1: py(0), x2: px(yMax), y2: py(yMax * map.share), ...dashed}));
   lines.append(svg("line", {x1: px(map.gap_ms), y1: py(0), x2: px(map.gap_ms + xMax), y2: py(xMax), ...dashed, "stroke-dasharray": "2 4"}));
   if (law && law.boundary.length > 1) {
-    lines.append(svg("polyline", {points: points(law.boundary), fill: "none", stroke: colour("sufficient"), "stroke-width": 2}));
+    lines.append(svg("polyline", {points: points(law.boundary), fill: "none", stroke: colour("paper"), "stroke-width": 5}),
+      svg("polyline", {points: points(law.boundary), fill: "none", stroke: colour("sufficient"), "stroke-width": 2}));
   }
   if (law) {
     const x = px(law.period_ms / data.tick_ms), y = py(law.cost_ms / data.tick_ms);

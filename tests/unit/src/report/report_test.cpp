@@ -139,7 +139,7 @@ TEST(ReportPage, SweepSaysWhereTheLawIsRight) {
     row.result.verdict = verdict;
     sweep.rows.push_back(row);
   }
-  EXPECT_THAT(sweep_page(sweep), HasSubstr("right for 2 of 3 reservations; not for RES 2/7."));
+  EXPECT_THAT(sweep_page(sweep), HasSubstr("are sufficient for 2 of 3 reservations; not for RES 2/7."));
 }
 
 TEST(ReportPage, AFullDiskIsSaid) {
