@@ -101,7 +101,11 @@ int run(const Options& options) {
 }
 
 std::string help_of_keys() {
-  const hostsim::Scenario defaults;
+  hostsim::Scenario defaults;
+  try {
+    defaults.host = config::load_host(defaults.host.name);
+  } catch (const config::Error&) {  // help must work where the data does not
+  }
   return config::describe(config::scenario_keys(), &defaults);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "src/command/sweep_folder.h"
 
+#include <algorithm>
+
 #include "src/command/call_run.h"
 #include "src/config/scenario.h"
 #include "src/output/file.h"
@@ -26,7 +28,11 @@ SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellR
   }
   report.rows = report_rows(plan, cells);
   report.tick_ms = 1000.0 / base.scenario().host.tick_hz;
-  if (base.scenario().pump == hostsim::PumpKind::kCostProfile) report.device = device_timing(base.scenario());
+  // The law's line belongs to one device: only the context, the load and the seed may vary on the map.
+  const bool one_device = std::all_of(plan.axes.begin(), plan.axes.end(), [](const sweep::Axis& axis) {
+    return axis.key.starts_with("context") || axis.key.starts_with("load.") || axis.key == "seed";
+  });
+  if (one_device) report.device = device_timing(base.scenario());
   return report;
 }
 

@@ -107,6 +107,13 @@ TEST_F(ScenarioFile, WrongRangeNamesPositionAndRange) {
 TEST_F(ScenarioFile, BrokenTomlNamesPosition) {
   EXPECT_THAT(complaint("name = \n"), testing::StartsWith("call.toml:1:"));
   EXPECT_THAT(complaint("seed = 1\nseed = 2\n"), testing::StartsWith("call.toml:2:"));
+  EXPECT_THAT(complaint(std::string("[\0\x05]\n", 5)), testing::StartsWith("call.toml"));  // an assertion of toml++
+}
+
+TEST_F(ScenarioFile, OnlyCommentsAndStringsHoldMoreThanAscii) {
+  EXPECT_EQ(read("# caf\u00e9 \"\nname = \"caf\u00e9 \\\" \u00e9\" # \u00e9\n").name, "caf\u00e9 \" \u00e9");
+  EXPECT_EQ(complaint("seed = 1\n  \u00e9 = 2\n"),
+            "call.toml:2:3: keys and values are ASCII; expected other characters in quotes only");
 }
 
 TEST_F(ScenarioFile, ReservationOfMoreThanItsPeriodIsRefused) {

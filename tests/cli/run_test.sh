@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `run`: what it leaves, its exit status, and every way in which a user can get it wrong.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cat >call.toml <<'END'
+name = "call"
+context = "INT"
+[transfer]
+bytes = 1500
+END
+cat >cost.toml <<'END'
+context = "RES 2/8 strict"
+[pump]
+kind = "cost-profile"
+[transfer]
+bytes = 20000
+END
+
+# A sufficient context: status 0, and a whole folder.
+expect 0 "sufficient" run call.toml --out a
+for name in events.ohlog summary.json line.wav trace.perfetto report.html scenario.toml; do
+  [ -s "a/$name" ] || fail "no a/$name"
+done
+# The effective scenario gives the same bytes again: log, summary, recording.
+expect 0 "sufficient" run a/scenario.toml --out b
+for name in events.ohlog summary.json line.wav scenario.toml; do cmp -s "a/$name" "b/$name" || fail "$name differs"; done
+expect 0 "sufficient" run call.toml --seed 2 --out c
+cmp -s a/events.ohlog c/events.ohlog && fail "another seed, the same log"
+
+# An insufficient one: 2.
+expect 2 "insufficient" run cost.toml --context "RES 1/32 strict" --set transfer.time_limit_s=60 --out d
+# --json is JSON and nothing else, on standard output.
+expect 0 '"verdict"' run cost.toml --out e --json
+python3 -m json.tool out.txt >/dev/null || fail "--json is no JSON"
+[ -s err.txt ] && fail "--json with something on standard error"
+# A file of one's own.
+head -c 700 /dev/urandom >file.bin
+expect 0 "700 of 700" run call.toml --file file.bin --out f
+# Report and exports, made again from the folder.
+cp a/report.html first.html
+expect 0 "a/report.html" report a
+cmp -s a/report.html first.html || fail "report differs from run's"
+expect 0 "time_ns,cpu,kind,id,name,argument" export --csv a
+expect 0 '"complete":true' export --perfetto a -o t.perfetto --json
+cmp -s a/trace.perfetto t.perfetto || fail "export --perfetto differs from run's"
+# A log that was cut off: everything before it, and the place.
+head -c 100000 a/events.ohlog >cut.ohlog
+expect 1 "cut.ohlog" export --csv cut.ohlog
+[ "$(wc -l <out.txt)" -gt 1000 ] || fail "nothing exported of the cut log"
+expect 0 "cut.html" report cut.ohlog
+grep -q "cut.ohlog" cut.html || fail "the report does not say that its log is cut"
+
+# What users get wrong: one line each, status 1.
+expect_error "nowhere.toml: No such file or directory" run nowhere.toml
+expect_error "nowhere.bin: No such file or directory" run call.toml --file nowhere.bin
+: >empty.bin
+expect_error "empty.bin: is empty; expected at least one byte" run call.toml --file empty.bin
+echo 'sede = 1' >unknown.toml
+expect_error 'unknown.toml:1:1: unknown key "sede"; the nearest known key is "seed"' run unknown.toml
+printf '[context]\nkind = "reservation"\nx_ticks = 9\ny_ticks = 8\n' >over.toml
+expect_error "over.toml:4:1: reservation of 9 ticks in every 8 cannot be admitted: 112 % of the CPU" run over.toml
+expect_error '--context: context: "RES 2" is no context; expected INT, DPC' run call.toml --context "RES 2"
+expect_error '--set loud=1: unknown key "loud"' run call.toml --set loud=1
+expect_error "line.loss_db is 99; expected a number, 0 to 60" run call.toml --set line.loss_db=99
+: >in-the-way
+expect_error "in-the-way" run call.toml --out in-the-way
+expect_error "in-the-way" run call.toml --out in-the-way/below
+if [ "$(id -u)" != 0 ]; then
+  mkdir locked && chmod a-w locked
+  expect_error "locked: Permission denied" run call.toml --out locked
+fi
+# A full disk: by a log that may not grow, as the shell's file size limit makes it, and by /dev/full.
+(ulimit -f 200; trap '' XFSZ; timeout 100 "$offhook" run call.toml --out full >out.txt 2>err.txt; echo $? >status)
+[ "$(cat status)" = 1 ] || fail "full disk: status $(cat status)"
+{ [ "$(wc -l <err.txt)" = 1 ] && grep -q '^offhook: error: full/' err.txt; } || fail "full disk: $(cat err.txt)"
+expect 1 "" export --csv full # what was written before is readable
+[ "$(wc -l <out.txt)" -gt 1000 ] || fail "nothing left of the log on the full disk"
+mkdir dev && ln -s /dev/full dev/line.wav && ln -s /dev/full dev/events.ohlog
+expect_error "No space left on device" run call.toml --out dev
+timeout 100 "$offhook" run call.toml --out g >/dev/full 2>err.txt && fail "full standard output: status 0"
+grep -q "^offhook: error: .*No space left on device" err.txt || fail "full standard output: $(cat err.txt)"
+
+# Ctrl-C: 130, and what was recorded is kept, with a report.
+timeout 100 "$offhook" run call.toml --set transfer.bytes=2000000 --set transfer.time_limit_s=100000 --out h >out.txt 2>err.txt &
+pid=$!
+for _ in $(seq 100); do [ -s h/events.ohlog ] && [ "$(stat -c %s h/events.ohlog)" -gt 1000000 ] && break; sleep 0.1; done
+pkill -INT -P $pid 2>/dev/null || kill -INT $pid
+wait $pid
+[ $? = 130 ] || fail "Ctrl-C: not 130"
+grep -q '"interrupted": true' h/summary.json || fail "Ctrl-C: no summary"
+[ -s h/report.html ] || fail "Ctrl-C: no report"
+expect 0 '"complete":true' export --csv h -o h.csv --json
+finish
