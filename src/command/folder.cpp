@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "src/config/scenario.h"
 #include "src/output/file.h"
@@ -25,6 +25,19 @@ namespace {
 /// A time in ms to a nanosecond's precision, so that the text does not show the last bits of a division.
 double rounded_s(double s) {
   return std::round(s * 1e9) / 1e9;
+}
+
+/// Straight to the disk: a trace grows with the call, memory must not.
+void export_trace(const fs::path& folder) {
+  const fs::path file = folder / kTraceName;
+  errno = 0;
+  std::ofstream trace(file, std::ios::binary);
+  if (!trace) throw std::runtime_error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
+  traces::LogReader reader((folder / kLogName).string());
+  traces::export_perfetto(reader, trace);
+  if (!trace.flush()) {
+    throw std::runtime_error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
+  }
 }
 
 Settings settings_of(const hostsim::Scenario& scenario) {
@@ -115,12 +128,7 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
   summary["reasons"] = verdict.reasons;
   summary["figures"] = to_json(log.figures);
   write_file(folder / kSummaryName, summary.dump(1) + "\n");
-  {
-    traces::LogReader reader((folder / kLogName).string());
-    std::ostringstream trace;
-    traces::export_perfetto(reader, trace);
-    write_file(folder / kTraceName, trace.str());
-  }
+  export_trace(folder);
   write_page((folder / kReportName).string(), call_page(call, log.figures));
   return summary;
 }
