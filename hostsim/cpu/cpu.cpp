@@ -216,7 +216,10 @@ struct Cpu::Impl final : Processor {
     if (e.kind == Kind::kInterrupt) return {1, -e.level, e.jobs.front(), id};
     if (e.kind == Kind::kDpc) return {2, e.jobs.front(), 0, id};
     if (const auto* slot = std::get_if<Slot>(&e.policy)) {
-      if (in_slot(*slot, now)) return {3, slot_edge(*slot, slot_index(*slot, now) * slot->period), e.queued, id};
+      if (in_slot(*slot, now)) {
+        if (slot->slot_priority > 0) return {6, -slot->slot_priority, e.queued, id};
+        return {3, slot_edge(*slot, slot_index(*slot, now) * slot->period), e.queued, id};
+      }
       return slot->strict ? Rank{7, 0, 0, id} : Rank{6, -slot->priority, e.queued, id};
     }
     if (const auto* rez = std::get_if<Rez>(&e.policy)) {

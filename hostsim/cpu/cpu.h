@@ -54,6 +54,7 @@ struct ConstantBandwidth {
 };  ///< hard CBS
 /// Rialto/NT: `length` of every `period` from `offset` on. With tick_hz 0 length and period are ns; otherwise they
 /// count ticks of 1/tick_hz s, and tick n begins at offset + floor(n * 1e9 / tick_hz) ns, so that slots never drift.
+/// Inside its slot the thread precedes every other one, or, with slot_priority > 0, it has that fixed priority.
 struct Slot {
   Ns offset = 0;
   std::int64_t length = 0;
@@ -61,6 +62,7 @@ struct Slot {
   bool strict = true;
   int priority = 8;
   std::int64_t tick_hz = 0;
+  int slot_priority = 0;
 };
 struct Rez {
   Ns budget = 0;
