@@ -68,6 +68,34 @@ class ProfileCost final : public ServiceCost {
   std::uint64_t blocks_ = 0;
 };
 
+// What a host or a driver would refuse later, in the middle of the call.
+void check(const CostProfile& profile, std::uint32_t lead) {
+  for (const PhaseProfile& phase : profile.phases) {
+    const auto& plan = phase.block_plan;
+    if (plan.empty() || plan.size() > OH_BLOCK_PLAN_MAX) {
+      throw std::invalid_argument("a block plan has " + std::to_string(plan.size()) + " blocks: expected 1 to " +
+                                  std::to_string(OH_BLOCK_PLAN_MAX));
+    }
+    const auto [least, most] = std::minmax_element(plan.begin(), plan.end());
+    if (*least == 0 || *most > OH_RING_SAMPLES / 2) {
+      throw std::invalid_argument("a block of " + std::to_string(*least == 0 ? 0 : *most) + " samples: expected 1 to " +
+                                  std::to_string(OH_RING_SAMPLES / 2));
+    }
+    if (lead < *most || lead > OH_RING_SAMPLES) {
+      throw std::invalid_argument("transmit_lead_samples is " + std::to_string(lead) +
+                                  ": expected at least the longest block, " + std::to_string(*most) + ", and at most " +
+                                  std::to_string(OH_RING_SAMPLES));
+    }
+  }
+}
+
+void check(const Slot& reservation) {
+  Engine engine;
+  Cpu cpu(engine);
+  Spinner nothing;
+  cpu.add_thread("modem thread", reservation, nothing);
+}
+
 class Action final : public Event {
  public:
   explicit Action(std::function<void(Ns)> act) : act_(std::move(act)) {}
@@ -84,7 +112,7 @@ struct Call::Impl {
 
   void set_phase(Phase next, Ns now);
   void watch(Ns now);
-  Policy reservation() const;
+  Slot reservation() const;
   Policy initial_policy() const;
 
   Scenario scenario;
@@ -112,7 +140,7 @@ struct Call::Impl {
   Ns busy_at_connect = 0;
 };
 
-Policy Call::Impl::reservation() const {
+Slot Call::Impl::reservation() const {
   const ContextScenario& c = scenario.context;
   const double phase_share = c.slot_phase >= 0 ? c.slot_phase : Random(scenario.seed, kPhaseStream).uniform(0);
   const Ns period = static_cast<Ns>(static_cast<double>(c.y_ticks) * 1e9 / scenario.host.tick_hz);
@@ -144,6 +172,8 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   if (!scenario.block_plan.empty()) {
     profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;
   }
+  check(profile, scenario.transmit_lead_samples);
+  if (scenario.context.kind == ContextKind::kReservation) check(reservation());
   const PhaseProfile& first = profile.phases[static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting)];
   const double ppm =
       scenario.host.clock_ppm + scenario.host.clock_ppm_spread * (2 * Random(scenario.seed, kPpmStream).uniform(0) - 1);
@@ -175,7 +205,8 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       timer.emplace(cpu, log, 1'000'000, scenario.host.callback_ns, scenario.host.dispatch_ns);
       clock->set_listener(&*timer);
     }
-    clock->start();
+    // Slots begin and end with clock interrupts, so the clock has their phase.
+    clock->start(scenario.context.kind == ContextKind::kReservation ? reservation().offset : 0);
   }
 
   oh_driver_config config{};
@@ -189,10 +220,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   config.transmit_lead_samples = scenario.transmit_lead_samples;
   std::copy(first.block_plan.begin(), first.block_plan.end(), config.block_plan);
   config.block_plan_length = static_cast<std::uint32_t>(first.block_plan.size());
-  if (oh_driver_init(&driver, &config) != 0) {
-    throw std::invalid_argument("transmit_lead_samples is " + std::to_string(scenario.transmit_lead_samples) +
-                                ": expected at least the longest block and at most " + std::to_string(OH_RING_SAMPLES));
-  }
+  if (oh_driver_init(&driver, &config) != 0) throw std::invalid_argument("the driver refused its configuration");
   connection->bind(engine, *card, driver);
   card->on_interrupt([this](Ns now) {
     context->interrupt();

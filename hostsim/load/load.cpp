@@ -12,14 +12,15 @@ ClockInterrupt::ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns c
       cost_(cost),
       entity_(cpu.add_interrupt({"clock", level, kNoEntity}, *this)) {}
 
-void ClockInterrupt::start() {
-  engine_.at(0, *this);
+void ClockInterrupt::start(Ns first) {
+  first_ = first;
+  engine_.at(first, *this);
 }
 
 void ClockInterrupt::fire(Ns) {
   cpu_.release(entity_);
   tick_++;
-  engine_.at(static_cast<Ns>(static_cast<__int128>(tick_) * 1'000'000'000 / hz_), *this);
+  engine_.at(first_ + static_cast<Ns>(static_cast<__int128>(tick_) * 1'000'000'000 / hz_), *this);
 }
 
 Ns ClockInterrupt::next(Ns now) {

@@ -16,7 +16,7 @@ class Spinner final : public Program {
   Ns next(Ns) override { return Ns{1} << 60; }
 };
 
-/// The clock interrupt: tick n comes at floor(n * 1e9 / hz) ns, so that ticks never drift.
+/// The clock interrupt: tick n comes floor(n * 1e9 / hz) ns after the first, so that ticks never drift.
 class ClockInterrupt final : public Event, public Program {
  public:
   /// @param cost of one interrupt
@@ -28,7 +28,8 @@ class ClockInterrupt final : public Event, public Program {
     virtual void tick(Ns now) = 0;
   };
   void set_listener(Listener* listener) { listener_ = listener; }
-  void start();
+  /// @param first when tick 0 comes
+  void start(Ns first = 0);
   void fire(Ns now) override;
   Ns next(Ns now) override;
 
@@ -39,6 +40,7 @@ class ClockInterrupt final : public Event, public Program {
   Ns cost_;
   EntityId entity_;
   Listener* listener_ = nullptr;
+  Ns first_ = 0;
   std::int64_t tick_ = 0;
   bool entered_ = false;
 };

@@ -91,6 +91,21 @@ TEST(Paper, EveryRowOfTable3HasItsClass) {
   }
 }
 
+// Standard Rialto/NT, leftover time shared with the spinner (Table 2): which reservations do as well as the vendor's
+// driver, and which do not. How badly those do is not claimed.
+TEST(Paper, ReservationsOfAQuarterDoAsWellAsTheVendorDriverInTable2AndLesserOnesDoNot) {
+  const double reference = model_call("INT").result.transfer_s;
+  for (const char* context : {"RES 2/8", "RES 1/4", "RES 3/16", "RES 2/16", "RES 1/8"}) {
+    std::vector<RunOutcome> runs;
+    for (std::uint64_t seed = 1; seed <= 10; seed++) {
+      const auto r = model_call(context, true, seed).result;
+      runs.push_back({r.completed, r.transfer_s});
+    }
+    const bool quarter = std::string(context) == "RES 2/8" || std::string(context) == "RES 1/4";
+    EXPECT_EQ(classify(runs, reference, 0.01).verdict == Verdict::kSufficient, quarter) << context;
+  }
+}
+
 /// Intervals of the 1 ms callback once connected, ns.
 std::vector<double> callback_intervals(std::string_view context) {
   hostsim::Scenario s = test::scenario(context);
