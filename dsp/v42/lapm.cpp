@@ -30,7 +30,8 @@ void Link::set_state(oh_lapm_state state) {
     t403.stop();
     t401_break.stop();
     recovery = poll_due = sabme_due = disc_due = xid_due = false;
-    framing = true;
+    framing = state != OH_LAPM_UNSUPPORTED;  // else marks: what follows is not ours
+    pattern_sender.start(PatternSender::kMarks);
   }
   notify(OH_LAPM_EVENT_STATE, state);
 }
@@ -39,6 +40,10 @@ void Link::set_state(oh_lapm_state state) {
 void Link::fail(oh_lapm_cause cause) {
   status.cause = cause;
   set_state(OH_LAPM_FAILED);
+}
+
+void Link::start_t403() {
+  if (config.t403_ms) t403.start(samples(config.t403_ms));
 }
 
 // The detection phase is over: from now on flags and frames are sent.
@@ -70,12 +75,13 @@ void Link::enter_connected() {
   holding.clear();
   asked.clear();
   to_ask.clear();
-  rejecting = recovery = status.far_busy = false;
+  rejecting = recovery = false;
+  status.far_busy = 0;
   poll_due = final_due = ready_due = reject_due = ack_due = sabme_due = false;
   fresh = true;
   attempts = 0;
   t401.stop();
-  t403.start(samples(config.t403_ms));
+  start_t403();
   if (!connected()) set_state(OH_LAPM_CONNECTED);
   update_busy();
 }
@@ -317,7 +323,7 @@ int oh_lapm_send_test(oh_lapm* lapm, const void* bytes, size_t n) {
   return 0;
 }
 
-void oh_lapm_status(const oh_lapm* lapm, struct oh_lapm_status* status) {
+void oh_lapm_get_status(const oh_lapm* lapm, struct oh_lapm_status* status) {
   *status = lapm->status;
   status->unacknowledged = lapm->out.used();
 }

@@ -136,7 +136,7 @@ int oh_lapm_send_break(struct oh_lapm* lapm, uint8_t handling, uint8_t length);
  * @return 0, -EINVAL, -EAGAIN while an earlier one is under way, -ENOTCONN, or -EOPNOTSUPP if not negotiated */
 int oh_lapm_send_test(struct oh_lapm* lapm, const void* bytes, size_t n);
 
-void oh_lapm_status(const struct oh_lapm* lapm, struct oh_lapm_status* status);
+void oh_lapm_get_status(const struct oh_lapm* lapm, struct oh_lapm_status* status);
 
 #ifdef __cplusplus
 }

@@ -90,7 +90,7 @@ struct Frame {
 
 struct Link {
   oh_lapm_config config;
-  struct oh_lapm_status status;
+  oh_lapm_status status;
 
   // Framing
   HdlcSender sender;
@@ -117,6 +117,7 @@ struct Link {
   ByteRing out, in;
   uint8_t* held;  // [k][n401] frames received ahead of V(R) (selective retransmission)
   uint16_t held_n[kModulus];
+  uint8_t held_base;  // slot of V(R)
   SequenceSet holding, asked, to_ask;
   bool rejecting;           // REJ exception condition
   uint8_t reject_distance;  // of the last frame received in it
@@ -153,6 +154,7 @@ struct Link {
   void enter_connected();
   void update_busy();
   void t401_expired();
+  void start_t403();
   // link_send.cpp
   int get_bit();
   size_t compose(uint8_t* out_frame);
@@ -165,6 +167,8 @@ struct Link {
   void receive_xid(const Frame& f);
   void receive_break(const Frame& f);
   void deliver(const uint8_t* bytes, size_t n);
+  uint8_t* slot(uint8_t ahead) { return held + size_t((held_base + ahead) % config.k) * config.n401; }
+  void advance_vr();
   bool acknowledge(uint8_t nr);
   void go_back(uint8_t nr);
 };

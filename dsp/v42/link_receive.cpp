@@ -75,7 +75,7 @@ void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
   // 8.3.2.1: the UA was lost, the connection is there
   if (status.state == OH_LAPM_ESTABLISHMENT && originator() && !sabme_due) enter_connected();
   if (!connected()) return;
-  if (!t401.running()) t403.start(samples(config.t403_ms));
+  if (!t401.running()) start_t403();
   if (f.control & 1) {
     receive_supervisory(f);
   } else if (f.command) {
@@ -106,7 +106,7 @@ bool Link::acknowledge(uint8_t nr) {
       t401.start(t401_samples);
     } else {
       t401.stop();
-      t403.start(samples(config.t403_ms));
+      start_t403();
     }
   }
   return true;
@@ -122,6 +122,13 @@ void Link::go_back(uint8_t nr) {
 void Link::deliver(const uint8_t* bytes, size_t n) {
   in.put(bytes, uint32_t(n));
   status.bytes_delivered += n;
+}
+
+void Link::advance_vr() {
+  asked.remove(vr);
+  to_ask.remove(vr);
+  vr = modulo(vr + 1u);
+  held_base = uint8_t((held_base + 1) % config.k);
 }
 
 void Link::receive_information(const Frame& f, uint8_t ns) {
@@ -141,12 +148,11 @@ void Link::receive_information(const Frame& f, uint8_t ns) {
   }
   if (ahead == 0) {
     deliver(f.info, f.n);
-    asked.remove(vr);
-    to_ask.remove(vr);
-    vr = modulo(vr + 1u);
-    for (; holding.has(vr); vr = modulo(vr + 1u)) {
-      deliver(held + size_t(vr % config.k) * config.n401, held_n[vr]);
+    advance_vr();
+    while (holding.has(vr)) {
+      deliver(slot(0), held_n[vr]);
       holding.remove(vr);
+      advance_vr();
     }
     rejecting = reject_due = false;
     update_busy();
@@ -162,8 +168,8 @@ void Link::receive_information(const Frame& f, uint8_t ns) {
   if (holding.has(ns)) {
     ++status.duplicates;
   } else if (in.free() >= (ahead + 1u) * status.n401_rx) {  // what is held will fit when it is delivered
-    uint8_t* slot = held + size_t(ns % config.k) * config.n401;
-    for (size_t i = 0; i < f.n; ++i) slot[i] = f.info[i];
+    uint8_t* to = slot(ahead);
+    for (size_t i = 0; i < f.n; ++i) to[i] = f.info[i];
     held_n[ns] = uint16_t(f.n);
     holding.add(ns);
     asked.remove(ns);
@@ -206,14 +212,14 @@ void Link::receive_supervisory(const Frame& f) {
     poll_due = false;
     t401.stop();
     go_back(f.nr);
-    if (!status.far_busy && va == vs) t403.start(samples(config.t403_ms));
+    if (!status.far_busy && va == vs) start_t403();
   } else {
     // Table 9 lets an unasked F = 1 be ignored; spandsp 0.0.6 sets it always, so its N(R) counts.
     if (final) ++status.violations;
     if (recovery) return;
     if (f.control == kRej) {  // 8.4.4
       t401.stop();
-      t403.start(samples(config.t403_ms));
+      start_t403();
       go_back(f.nr);
     } else if (was_busy && !status.far_busy) {
       go_back(f.nr);  // what was on its way meanwhile has been discarded (8.4.7)
@@ -241,7 +247,7 @@ void Link::receive_unnumbered(const Frame& f, bool fcs32) {
     } else if (status.state == OH_LAPM_CONNECTED) {
       fail(OH_LAPM_RESET);
     } else if (status.state == OH_LAPM_ESTABLISHMENT || (status.state == OH_LAPM_DETECTION && !originator())) {
-      status.fcs32 = fcs32;
+      if (!originator()) status.fcs32 = fcs32;
       reply(kUa);
       if (!originator()) enter_connected();  // 8.9.1: the originator waits for its own UA
     } else {
@@ -315,6 +321,7 @@ void Link::receive_xid(const Frame& f) {
     status.srej = xid.srej && config.srej;
     test_agreed = xid.test;
     fcs32_agreed = xid.fcs32 && config.fcs32;
+    attempts = 0;
     xid_answer = Xid{};
     xid_answer.srej = status.srej;
     xid_answer.test = test_agreed;

@@ -22,7 +22,7 @@ bool take(bool& due) {
 
 int Link::get_bit() {
   if (!framing) {
-    if (pattern_sender.between()) {
+    if (status.state == OH_LAPM_DETECTION && pattern_sender.between()) {
       if (!originator() && pattern_seen && pattern_sender.repeats() == 0)
         pattern_sender.start(PatternSender::kAnswerer);
       const bool done = originator() ? pattern_seen : pattern_sender.repeats() >= kAnswerPatterns;

@@ -87,9 +87,9 @@ oh_pump_status ModemEnd::pump_status() const {
   return status;
 }
 
-struct oh_lapm_status ModemEnd::lapm_status() const {
-  struct oh_lapm_status status{};
-  oh_lapm_status(lapm_, &status);
+oh_lapm_status ModemEnd::lapm_status() const {
+  oh_lapm_status status{};
+  oh_lapm_get_status(lapm_, &status);
   return status;
 }
 

@@ -40,7 +40,7 @@ class ModemEnd {
 
   oh_lapm* lapm() { return lapm_; }
   oh_pump_status pump_status() const;
-  struct oh_lapm_status lapm_status() const;
+  oh_lapm_status lapm_status() const;
   /// Why nothing will ever come again from this end; empty while it lives.
   std::string failure() const;
 

@@ -64,8 +64,8 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   }
 
   TransferStatus status() const override {
-    const struct oh_lapm_status near = near_.lapm_status();
-    const struct oh_lapm_status far = far_.lapm_status();
+    const oh_lapm_status near = near_.lapm_status();
+    const oh_lapm_status far = far_.lapm_status();
     TransferStatus s;
     s.connected = connected_at_ >= 0;
     s.connected_at = connected_at_;

@@ -136,7 +136,7 @@ struct Lapm {
   }
   struct oh_lapm_status status() const {
     struct oh_lapm_status s;
-    ::oh_lapm_status(link, &s);
+    ::oh_lapm_get_status(link, &s);
     return s;
   }
 };
