@@ -22,6 +22,7 @@ struct Xid {
 inline constexpr size_t kXidSize = 24;
 
 /// @param[out] out [kXidSize]  @return octets written
+/// @pre n401 1 to 8191 and k 1 to 127, in both directions
 size_t write_xid(const Xid& xid, bool response, uint8_t* out);
 
 /// Parameters and groups that are not known are passed over (12.2.2).

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+//
+// The XID parser on arbitrary octets: an error lies within the input, and what was read writes and reads back the same.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "dsp/v42/xid.h"
+
+using namespace offhook::v42;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Xid xid;
+  const size_t error = read_xid(data, size, &xid);
+  if (error > size + 1) abort();
+  if (error != 0) return 0;
+  if (xid.n401_tx == 0 || xid.n401_rx == 0 || xid.k_tx == 0 || xid.k_rx == 0) return 0;  // write_xid() wants all
+  if (xid.n401_tx > 8191 || xid.n401_rx > 8191) return 0;
+  uint8_t out[kXidSize];
+  const size_t n = write_xid(xid, true, out);
+  if (n > kXidSize) abort();
+  Xid again;
+  if (read_xid(out, n, &again) != 0) abort();
+  if (again.srej != xid.srej || again.test != xid.test || again.fcs32 != xid.fcs32 || again.n401_tx != xid.n401_tx ||
+      again.n401_rx != xid.n401_rx || again.k_tx != xid.k_tx || again.k_rx != xid.k_rx)
+    abort();
+  return 0;
+}
