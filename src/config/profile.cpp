@@ -86,10 +86,11 @@ KeyTable make_profile_keys() {
     keys.push_back(key<F>(path("service_us"), 0, 1e6, "CPU time of a block", [i](F& f) -> Field {
       return Duration{&f.profile.phases[i].service_ns, kUs};
     }));
-    keys.push_back(
-        key<F>(path("worst_service_us"), 0, 1e6, "of the phase's first block; 0: like the others", [i](F& f) -> Field {
-          return Duration{&f.profile.phases[i].worst_service_ns, kUs};
-        }));
+    keys.push_back(key<F>(path("worst_handler_us"), 0, 1e6,
+                          "of the phase's first block, taken like measured.handler_us; 0: like the others",
+                          [i](F& f) -> Field {
+                            return Duration{&f.profile.phases[i].worst_service_ns, kUs};
+                          }));
     keys.push_back(key<F>(path("lasts_s"), 0, 1e6, "length of the phase; 0: until the call ends", [i](F& f) -> Field {
       return Duration{&f.profile.phases[i].lasts_ns, kSecond};
     }));
@@ -117,12 +118,16 @@ CostProfile load_profile(std::string_view name) {
     }
   }
   if (file.handler_ns > 0) {
-    const Ns service = file.handler_ns - profile.isr_mean_ns - profile.logging.in(file.interval_ns);
-    if (service <= 0) {
-      throw Error(fmt::format("{}: measured.handler_us is less than the interrupt routine and the logging take",
-                              path.string()));
+    const Ns besides = profile.isr_mean_ns + profile.logging.in(file.interval_ns);
+    const auto service = [&](Ns handler) {
+      if (handler > besides) return handler - besides;
+      throw Error(
+          fmt::format("{}: a measured handler takes less than the interrupt routine and the logging", path.string()));
+    };
+    profile.phases[static_cast<int>(Phase::kConnected)].service_ns = service(file.handler_ns);
+    for (hostsim::PhaseProfile& phase : profile.phases) {
+      if (phase.worst_service_ns > 0) phase.worst_service_ns = service(phase.worst_service_ns);
     }
-    profile.phases[static_cast<int>(Phase::kConnected)].service_ns = service;
   }
   return profile;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "driver/core/event_log.h"
@@ -37,6 +38,7 @@ inline std::vector<std::uint8_t> random_file(std::size_t bytes) {
 struct Recorded {
   hostsim::CallResult result;
   std::vector<oh_event> events;
+  std::vector<std::string> names;  ///< of the entities in the log
   std::vector<std::int16_t> line;  ///< received and sent, block by block
 };
 
@@ -63,6 +65,7 @@ inline Recorded run(const hostsim::Scenario& s, std::span<const std::uint8_t> fi
     if (keep_events) r.events.insert(r.events.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(n));
   }
   r.result = call.result();
+  r.names = call.entity_names();
   return r;
 }
 

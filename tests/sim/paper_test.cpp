@@ -19,18 +19,70 @@ using hostsim::Phase;
 constexpr std::size_t kConnecting = static_cast<std::size_t>(Phase::kConnecting);
 constexpr std::size_t kConnected = static_cast<std::size_t>(Phase::kConnected);
 
-test::Recorded model_call(std::string_view context, bool spinner = true, std::uint64_t seed = 1, bool logging = false) {
+test::Recorded model_call(std::string_view context, bool spinner = true, std::uint64_t seed = 1, bool logging = false,
+                          bool keep_events = false) {
   hostsim::Scenario s = test::scenario(context, spinner);
   s.pump = hostsim::PumpKind::kCostProfile;
   s.seed = seed;
   s.event_logging_cost = logging;
-  return test::run(s, {}, false);
+  return test::run(s, {}, keep_events);
 }
 
 TEST(Paper, TheVendorDriverTakes14Point7PercentWithLogging) {
   const auto r = model_call("INT", true, 1, true).result;
   EXPECT_NEAR(r.pump_share * 100, 14.7, 0.1);
   EXPECT_NEAR(r.pump_share * 12.5, 1.84, 0.0125);
+}
+
+/// How long each job of `entity` took from its start to its end, us, and in which phase.
+std::vector<std::pair<Phase, double>> jobs(const test::Recorded& call, std::string_view entity) {
+  std::vector<std::pair<Phase, double>> found;
+  Phase phase = Phase::kOnHook;
+  double start = 0;
+  for (const oh_event& e : call.events) {
+    if (e.kind == OH_EV_PHASE) phase = static_cast<Phase>(e.argument);
+    if ((e.kind != OH_EV_RUN && e.kind != OH_EV_FINISH) || call.names.at(e.id) != entity) continue;
+    const double at = static_cast<double>(e.time_ns) / 1e3;
+    if (e.kind == OH_EV_RUN && e.argument == 1) start = at;
+    if (e.kind == OH_EV_FINISH) found.emplace_back(phase, at - start);
+  }
+  return found;
+}
+
+struct Elapsed {
+  double mean = 0, max = 0;
+};
+Elapsed elapsed(const std::vector<std::pair<Phase, double>>& jobs, Phase phase) {
+  Elapsed e;
+  double n = 0;
+  for (const auto& [p, us] : jobs) {
+    if (p != phase) continue;
+    e.mean += us;
+    e.max = std::max(e.max, us);
+    n++;
+  }
+  e.mean /= n;
+  return e;
+}
+
+// Figures 2 and 4, logging on, as measured.
+TEST(Paper, TheHandlerTakes1Point8AndAtMost3Point3MillisecondsWhereverItRuns) {
+  const auto in_isr = jobs(model_call("INT", true, 1, true, true), "modem interrupt");
+  const auto in_dpc = jobs(model_call("DPC", true, 1, true, true), "modem DPC");
+  const auto in_thread = jobs(model_call("THR 24", true, 1, true, true), "modem thread");
+  for (const auto& where : {in_isr, in_dpc, in_thread}) {
+    EXPECT_NEAR(elapsed(where, Phase::kConnected).mean, 1840, 20);
+    EXPECT_NEAR(elapsed(where, Phase::kConnecting).max, 3300, 50);
+  }
+}
+
+TEST(Paper, TheInterruptRoutineTakes5Point4AndAtMost16MicrosecondsWhenServiceIsDeferred) {
+  const auto routine = jobs(model_call("DPC", true, 1, true, true), "modem interrupt");
+  constexpr double kClock = 2;  // may come in between
+  for (const Phase phase : {Phase::kOnHook, Phase::kDialling, Phase::kConnecting, Phase::kConnected}) {
+    EXPECT_NEAR(elapsed(routine, phase).mean, 5.4, 0.2);
+    EXPECT_LE(elapsed(routine, phase).max, 16 + kClock);
+  }
 }
 
 TEST(Paper, IntDpcAndThread24TransferInEqualTime) {
