@@ -15,10 +15,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "driver/core/event_log.h"
 #include "hostsim/engine/engine.h"
+#include "hostsim/sched/policy.h"
 
 namespace offhook::hostsim {
 
@@ -42,35 +42,6 @@ struct DpcSpec {
   std::string name;
 };
 
-/// The policies a thread may have. Each lives in a file of its own in hostsim/sched/.
-struct FixedPriority {
-  int priority = 8;
-  Ns quantum = 0;
-};  ///< 0 to 31; quantum 0: none
-struct EarliestDeadline {};
-struct ConstantBandwidth {
-  Ns budget = 0;
-  Ns period = 0;
-};  ///< hard CBS
-/// Rialto/NT: `length` of every `period` from `offset` on. With tick_hz 0 length and period are ns; otherwise they
-/// count ticks of 1/tick_hz s, and tick n begins at offset + floor(n * 1e9 / tick_hz) ns, so that slots never drift.
-/// Inside its slot the thread precedes every other one, or, with slot_priority > 0, it has that fixed priority.
-struct Slot {
-  Ns offset = 0;
-  std::int64_t length = 0;
-  std::int64_t period = 0;
-  bool strict = true;
-  int priority = 8;
-  std::int64_t tick_hz = 0;
-  int slot_priority = 0;
-};
-struct Rez {
-  Ns budget = 0;
-  Ns period = 0;
-  Ns offset = 0;
-  int background = -1;
-};
-
 /// Sees every event of S9. Costs nothing when absent.
 class CpuObserver {
  public:
@@ -79,11 +50,13 @@ class CpuObserver {
   virtual void on_event(Ns time, EntityId entity, Kind kind) = 0;
 };
 
-using Policy = std::variant<FixedPriority, EarliestDeadline, ConstantBandwidth, Slot, Rez>;
+/// Whether the reservations of a CPU must fit into it together. A bare system under study may be overloaded.
+enum class Admission { kRequired, kNone };
 
 class Cpu {
  public:
-  explicit Cpu(Engine& engine, int index = 0);
+  /// Several CPUs may share an engine; releases from one to another at one instant come before any dispatch of it.
+  explicit Cpu(Engine& engine, Admission admission = Admission::kRequired);
   ~Cpu();
   Cpu(const Cpu&) = delete;
   Cpu& operator=(const Cpu&) = delete;
@@ -92,6 +65,7 @@ class Cpu {
   EntityId add_interrupt(InterruptSpec spec, Program& program);
   EntityId add_dpc(DpcSpec spec, Program& program);
   /// @param deadline relative to the release; kNever: none.
+  /// @throws std::invalid_argument as set_policy()
   EntityId add_thread(std::string name, Policy policy, Program& program, Ns deadline = kNever);
 
   /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).

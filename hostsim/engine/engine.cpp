@@ -4,25 +4,23 @@
 #include <algorithm>
 #include <vector>
 
+#include "hostsim/engine/event_queue.h"
 #include "hostsim/engine/processor.h"
 
 namespace offhook::hostsim {
 
 struct Engine::Impl {
-  struct Pending {
-    Ns when;
-    std::uint64_t sequence;
-    Event* event;
-    bool operator>(const Pending& other) const {
-      return when != other.when ? when > other.when : sequence > other.sequence;
-    }
-  };
-  std::vector<Pending> queue;  // binary heap, earliest first
+  EventQueue queue;
   std::vector<Processor*> processors;
-  std::uint64_t sequence = 0;
   std::uint64_t handled = 0;
   Ns now = 0;
   bool stopped = false;
+
+  Ns next() {
+    Ns next = queue.first();
+    for (const Processor* processor : processors) next = std::min(next, processor->wake);
+    return next;
+  }
 };
 
 Engine::Engine() : impl_(std::make_unique<Impl>()) {}
@@ -42,33 +40,31 @@ void Engine::attach(Processor& processor) {
 }
 
 void Engine::at(Ns when, Event& event) {
-  impl_->queue.push_back({std::max(when, impl_->now), impl_->sequence++, &event});
-  std::push_heap(impl_->queue.begin(), impl_->queue.end(), std::greater<>());
+  impl_->queue.put(std::max(when, impl_->now), event);
 }
 
 void Engine::run_until(Ns horizon) {
   Impl& s = *impl_;
   s.stopped = false;
   while (!s.stopped) {
-    Ns next = s.queue.empty() ? kNever : s.queue.front().when;
-    for (const Processor* processor : s.processors) next = std::min(next, processor->next_instant());
-    if (next >= horizon) break;
-    s.now = next;
+    const Ns now = s.next();
+    if (now >= horizon) break;
+    s.now = now;
     // One instant: finish what runs, fire what is due, and dispatch once all is settled. A dispatch may start work that
     // releases more at the same instant; then around again.
     do {
-      for (Processor* processor : s.processors) processor->settle(next);
-      while (!s.queue.empty() && s.queue.front().when == next) {
-        std::pop_heap(s.queue.begin(), s.queue.end(), std::greater<>());
-        Event* event = s.queue.back().event;
-        s.queue.pop_back();
+      for (Processor* processor : s.processors) {
+        if (processor->wake > now) continue;
         s.handled++;
-        event->fire(next);
+        processor->settle(now);
       }
-      for (Processor* processor : s.processors) processor->dispatch(next);
-    } while ((!s.queue.empty() && s.queue.front().when == next) ||
-             std::any_of(s.processors.begin(), s.processors.end(),
-                         [next](const Processor* p) { return p->next_instant() <= next; }));
+      while (s.queue.first() == now) {
+        s.handled++;
+        s.queue.take()->fire(now);
+      }
+      for (Processor* processor : s.processors)
+        if (processor->wake <= now) processor->dispatch(now);
+    } while (s.next() == now);
   }
   if (!s.stopped && horizon > s.now) s.now = horizon;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the engine needs of a processor: the three steps of an instant.
+// What the engine needs of a processor: when it next wants to be asked, and the two halves of an instant.
 #pragma once
 
 #include "hostsim/engine/engine.h"
@@ -10,12 +10,14 @@ namespace offhook::hostsim {
 class Processor {
  public:
   virtual ~Processor() = default;
-  /// Earliest time at which something happens on this processor by itself; kNever when it idles.
-  virtual Ns next_instant() const = 0;
-  /// S8 steps 1 to 4: charge what ran, finish what is done, exhaust and refill budgets.
+  /// S8 steps 1 to 4: charge what ran, finish what is done, exhaust and refill budgets. Called when wake <= now.
   virtual void settle(Ns now) = 0;
-  /// S8 steps 6 to 8: misses, throttling, one dispatch decision.
+  /// S8 steps 6 to 8: misses, throttling, one dispatch decision; sets `wake` anew. Called when wake <= now.
   virtual void dispatch(Ns now) = 0;
+
+  /// Earliest time at which something happens on this processor by itself; kNever when it idles. A release sets it to
+  /// now. A plain field, because the engine reads it several times an instant.
+  Ns wake = kNever;
 };
 
 }  // namespace offhook::hostsim

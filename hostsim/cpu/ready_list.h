@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// The entities that can run, in the order of S2. Few are ready at a time, so a sorted array beats any tree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+struct Rank {
+  int band;          ///< class of S2
+  Ns key;            ///< within the class
+  Ns queued;         ///< then who queued first
+  std::uint16_t id;  ///< then who was declared first
+
+  bool operator==(const Rank&) const = default;
+  bool operator<(const Rank& o) const {
+    if (band != o.band) return band < o.band;
+    if (key != o.key) return key < o.key;
+    if (queued != o.queued) return queued < o.queued;
+    return id < o.id;
+  }
+};
+
+class ReadyList {
+ public:
+  bool empty() const { return ranks_.empty(); }
+  /// Who runs. @pre not empty
+  std::uint16_t best() const { return ranks_.back().id; }
+
+  void insert(const Rank& rank) {
+    std::size_t i = ranks_.size();
+    ranks_.push_back(rank);
+    for (; i > 0 && ranks_[i - 1] < rank; i--) ranks_[i] = ranks_[i - 1];
+    ranks_[i] = rank;
+  }
+  /// @pre it is there
+  void remove(std::uint16_t id) {
+    std::size_t i = ranks_.size() - 1;
+    while (ranks_[i].id != id) i--;
+    for (; i + 1 < ranks_.size(); i++) ranks_[i] = ranks_[i + 1];
+    ranks_.pop_back();
+  }
+
+ private:
+  std::vector<Rank> ranks_;  // the best one last
+};
+
+}  // namespace offhook::hostsim

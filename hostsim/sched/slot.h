@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// Rialto/NT (Jones and Regehr 1999): X of every Y, in a precomputed slot and, in the modified form (strict), nowhere
+// else; in the standard form the thread also competes at its priority outside its slots (S7). Several reservations get
+// slots that do not overlap from sched/slot_plan.h.
+#pragma once
+
+#include <cstdint>
+
+#include "hostsim/sched/thread_policy.h"
+
+namespace offhook::hostsim {
+
+/// `length` of every `period` from `offset` on. With tick_hz 0 length and period are ns; otherwise they count ticks of
+/// 1/tick_hz s, and tick n begins at offset + floor(n * 1e9 / tick_hz) ns, so that slots never drift: at 1024 Hz 16
+/// ticks stay 125 samples at 8 kHz for ever. Inside its slot the thread precedes every other one (S2), or, with
+/// slot_priority > 0, it has that fixed priority, as Rialto/NT gave it on Windows NT.
+struct Slot {
+  Ns offset = 0;
+  std::int64_t length = 0;
+  std::int64_t period = 0;
+  bool strict = true;
+  int priority = 8;
+  std::int64_t tick_hz = 0;
+  int slot_priority = 0;
+};
+
+class SlotThread final : public ThreadPolicy {
+ public:
+  explicit SlotThread(const Slot& p) : p_(p) {}
+
+  void begin_job(Ns now, const CurrentJob&, bool) override { locate(now); }
+  Change update(Ns now) override {
+    locate(now);
+    return {};
+  }
+  Standing standing(Ns now) const override {
+    if (now >= start_ && now < end_) {
+      return p_.slot_priority > 0 ? Standing{Band::kPriority, -p_.slot_priority} : Standing{Band::kSlot, start_};
+    }
+    return p_.strict ? Standing{Band::kCannotRun, 0} : Standing{Band::kPriority, -p_.priority};
+  }
+  Ns next_change(Ns now) const override { return now < start_ ? start_ : now < end_ ? end_ : next_; }
+
+ private:
+  Ns edge(std::int64_t ticks) const {
+    if (p_.tick_hz == 0) return p_.offset + ticks;
+    return p_.offset + static_cast<Ns>(static_cast<__int128>(ticks) * 1'000'000'000 / p_.tick_hz);
+  }
+  // The slot that `now` is in or after; before the first one, that one.
+  void locate(Ns now) {
+    if (now >= start_ && now < next_) return;
+    std::int64_t k = 0;
+    if (now > p_.offset) {
+      const __int128 ticks = p_.tick_hz == 0 ? static_cast<__int128>(now - p_.offset)
+                                             : static_cast<__int128>(now - p_.offset) * p_.tick_hz / 1'000'000'000;
+      k = static_cast<std::int64_t>(ticks / p_.period);
+      if (edge((k + 1) * p_.period) <= now) k++;  // a tick begins at the rounded-down ns
+    }
+    start_ = edge(k * p_.period);
+    end_ = edge(k * p_.period + p_.length);
+    next_ = edge((k + 1) * p_.period);
+  }
+
+  Slot p_;
+  Ns start_ = 0, end_ = 0, next_ = 0;
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// The one interface between a processor and the policy of a thread, and the place to begin for a policy of one's own.
+//
+// Every thread has a policy object. The processor does the rest (interrupts, DPCs, the queue of jobs, charging the time
+// that really ran, deadlines) and asks the policy two things: where does this thread stand among the others (standing),
+// and how long may that answer be kept (allowance: of running time; next_change: of wall-clock time). It tells the
+// policy three: a job became current (begin_job), the thread ran (charge), and one of those times came (update).
+//
+// Threads of one policy that share state (lottery tickets, a group's budget) share it through a pointer of their own.
+// Their standing is asked for again only when something happened to the thread itself.
+// A complete example is tests/unit/hostsim/sched/own_policy_test.cpp: stride scheduling in 30 lines.
+#pragma once
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+/// Classes of S2 in which a thread may stand; interrupts and DPCs (1 and 2) always come first.
+enum class Band : int { kSlot = 3, kReserved = 4, kDeadline = 5, kPriority = 6, kCannotRun = 7 };
+
+/// Where a thread stands: the lowest band runs, in it the smallest key, then who queued first, then who was declared
+/// first.
+struct Standing {
+  Band band = Band::kCannotRun;
+  Ns key = 0;
+};
+
+struct CurrentJob {
+  Ns release;
+  Ns deadline;  ///< absolute; kNever: none
+};
+
+/// What update() found.
+struct Change {
+  bool requeue = false;      ///< S3: the thread goes behind its equals
+  bool replenished = false;  ///< its budget went from nothing to something (S9)
+};
+
+class ThreadPolicy {
+ public:
+  virtual ~ThreadPolicy() = default;
+  /// S3 (a): `job` becomes current. @param woken true: the thread had no unfinished job before
+  virtual void begin_job(Ns /*now*/, const CurrentJob& /*job*/, bool /*woken*/) {}
+  /// The thread ran for `ran` ns, never longer than allowance() allowed.
+  virtual void charge(Ns /*ran*/) {}
+  /// S8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other times too.
+  virtual Change update(Ns /*now*/) { return {}; }
+  /// May be asked for while a job is current only. @param now not before the last begin_job() or update()
+  virtual Standing standing(Ns now) const = 0;
+  /// Longest time to run before the next update(); > 0 while the thread can run.
+  virtual Ns allowance() const { return kNever; }
+  /// Time, after now, at which standing() changes even if the thread does not run.
+  virtual Ns next_change(Ns /*now*/) const { return kNever; }
+  /// Its budget is spent: a throttle is logged when this becomes true while a job is current (S9).
+  virtual bool exhausted() const { return false; }
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// The engine against what the literature proves about task sets.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "tests/unit/hostsim/cpu/recorder.h"
+
+namespace offhook::hostsim {
+namespace {
+
+struct Task {
+  Ns cost, period;
+};
+
+// Random tasks with the periods of a small hyperperiod and about the utilisation asked for, never above 1.
+std::vector<Task> random_tasks(std::mt19937& random, double utilisation) {
+  static constexpr Ns kPeriods[] = {20, 30, 40, 50, 60, 100, 120, 150, 200, 300, 600};
+  std::vector<Task> tasks;
+  double left = utilisation;
+  while (left > 0.01 && tasks.size() < 8) {
+    const Ns period = kPeriods[random() % std::size(kPeriods)] * 10;
+    const double share = std::min(left, 0.05 + 0.4 * static_cast<double>(random() % 1000) / 1000);
+    const Ns cost = static_cast<Ns>(share * static_cast<double>(period));
+    if (cost < 1) break;
+    tasks.push_back({cost, period});
+    left -= share;
+  }
+  return tasks;
+}
+
+/// Worst response of each entity, from the finish events.
+class Responses final : public CpuObserver {
+ public:
+  explicit Responses(const std::vector<Task>& tasks) : tasks_(tasks), done_(tasks.size()), worst(tasks.size()) {}
+  void on_event(Ns time, EntityId id, Kind kind) override {
+    if (kind == Kind::kMiss) misses++;
+    if (kind == Kind::kFinish) worst[id] = std::max(worst[id], time - tasks_[id].period * done_[id]++);
+  }
+
+ private:
+  const std::vector<Task>& tasks_;
+  std::vector<Ns> done_;
+
+ public:
+  std::vector<Ns> worst;
+  int misses = 0;
+};
+
+Responses simulate(const std::vector<Task>& tasks, const std::function<Policy(std::size_t)>& policy, Ns horizon) {
+  Engine engine;
+  Cpu cpu(engine);
+  std::vector<std::unique_ptr<Segments>> jobs;
+  std::vector<std::unique_ptr<Periodic>> releases;
+  for (std::size_t i = 0; i < tasks.size(); i++) {
+    jobs.push_back(std::make_unique<Segments>(std::vector<Ns>{tasks[i].cost}));
+    const EntityId id = cpu.add_thread("task", policy(i), *jobs.back(), tasks[i].period);
+    releases.push_back(std::make_unique<Periodic>(engine, cpu, id, 0, tasks[i].period));
+  }
+  Responses responses(tasks);
+  cpu.set_observer(&responses);
+  engine.run_until(horizon);
+  return responses;
+}
+
+TEST(FixedPriorityThreads, WorstResponsesEqualExactResponseTimeAnalysis) {  // Joseph and Pandya 1986
+  std::mt19937 random(7);
+  int compared = 0;
+  for (int round = 0; round < 300; round++) {
+    std::vector<Task> tasks = random_tasks(random, 0.9);
+    std::stable_sort(tasks.begin(), tasks.end(), [](const Task& a, const Task& b) { return a.period < b.period; });
+    std::vector<Ns> expected;
+    for (std::size_t i = 0; i < tasks.size(); i++) {
+      Ns r = 0, next = tasks[i].cost;
+      while (next != r && next <= tasks[i].period) {
+        r = next;
+        next = tasks[i].cost;
+        for (std::size_t j = 0; j < i; j++) next += (r + tasks[j].period - 1) / tasks[j].period * tasks[j].cost;
+      }
+      expected.push_back(next);
+    }
+    const auto policy = [](std::size_t i) -> Policy { return FixedPriority{31 - static_cast<int>(i), 0}; };
+    const Responses got = simulate(tasks, policy, 12'000);  // all begin at 0: the critical instant
+    for (std::size_t i = 0; i < tasks.size() && expected[i] <= tasks[i].period; i++, compared++) {
+      ASSERT_EQ(got.worst[i], expected[i]) << "round " << round << " task " << i;
+    }
+  }
+  EXPECT_GT(compared, 800);
+}
+
+TEST(EarliestDeadlineThreads, NeverMissUpToFullUtilisationAndDoMissAbove) {  // Liu and Layland 1973
+  std::mt19937 random(8);
+  for (int round = 0; round < 300; round++) {
+    std::vector<Task> tasks = random_tasks(random, 1.0);
+    // Fill up to exactly 1 over the hyperperiod of 6000 with one task more.
+    Ns used = 0;
+    for (const Task& t : tasks) used += t.cost * (6000 / t.period);
+    if (used < 6000) tasks.push_back({6000 - used, 6000});
+    const auto policy = [](std::size_t) -> Policy { return EarliestDeadline{}; };
+    ASSERT_EQ(simulate(tasks, policy, 18'000).misses, 0) << "round " << round;
+    tasks.front().cost++;
+    ASSERT_GT(simulate(tasks, policy, 600'000).misses, 0) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace offhook::hostsim
