@@ -33,6 +33,7 @@ Environment:
   add_sweep(*app, action);
   add_report(*app, action);
   add_export(*app, action);
+  add_schedule(*app, action);
   add_demo(*app, action);
   add_completion(*app, action);
   add_man(*app, action);

@@ -32,6 +32,7 @@ void add_run(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
+void add_schedule(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// A bare system for `offhook schedule`: interrupts, DPCs and threads on one CPU, no modem. As JSON:
+//
+//   {"horizon_ns": 1000000000,
+//    "entities": [{"name": "timer", "kind": "interrupt", "level": 3, "offset_ns": 0, "period_ns": 1000000,
+//                  "cost_ns": 20000, "dpc": "timer dpc"},
+//                 {"name": "timer dpc", "kind": "dpc", "cost_ns": 50000},
+//                 {"name": "audio", "kind": "edf", "offset_ns": 0, "period_ns": 5000000, "cost_ns": 1000000,
+//                  "deadline_ns": 5000000}]}
+//
+// Kinds interrupt, dpc, fp, edf, cbs, slot and rez; the order of the entities breaks ties. Not required: offset_ns,
+// slot_offset_ns, res_offset_ns and quantum_ns (0), dpc (null), deadline_ns of all but edf (null: none), strict (true),
+// background (-1), priority of a strict slot.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/sched/policy.h"
+
+namespace offhook::schedule {
+
+using hostsim::Ns;
+
+/// What is wrong with a description: one line with file, entity and key, and what was expected.
+struct SystemError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class Kind { kInterrupt, kDpc, kThread };
+
+struct EntityDescription {
+  std::string name;
+  Kind kind = Kind::kThread;
+  std::string kind_name;  ///< as in the file: "fp", "edf" ...
+  Ns offset = 0;
+  Ns period = 0;  ///< 0: a dpc, released by interrupts
+  Ns cost = 0;
+  Ns deadline = hostsim::kNever;
+  int level = 0;           ///< of an interrupt
+  int dpc = -1;            ///< of an interrupt: its DPC's place among the entities
+  hostsim::Policy policy;  ///< of a thread
+};
+
+struct System {
+  Ns horizon = 0;
+  std::vector<EntityDescription> entities;
+};
+
+/// @param json the text  @param file its name, for messages  @throws SystemError
+System parse_system(std::string_view json, std::string_view file);
+
+}  // namespace offhook::schedule

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A bare system: its events, its figures, and descriptions that are wrong.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cat >system.json <<'EOF'
+{"horizon_ns": 30, "entities": [
+  {"name": "timer", "kind": "interrupt", "level": 1, "offset_ns": 2, "period_ns": 20, "cost_ns": 1, "dpc": "work"},
+  {"name": "work", "kind": "dpc", "cost_ns": 2},
+  {"name": "audio", "kind": "edf", "offset_ns": 0, "period_ns": 20, "cost_ns": 4, "deadline_ns": 10}]}
+EOF
+cat >expected.csv <<'EOF'
+time_ns,cpu,entity,event
+0,0,audio,start
+2,0,audio,preempt
+2,0,timer,start
+3,0,timer,finish
+3,0,work,start
+5,0,work,finish
+5,0,audio,resume
+7,0,audio,finish
+20,0,audio,start
+22,0,audio,preempt
+22,0,timer,start
+23,0,timer,finish
+23,0,work,start
+25,0,work,finish
+25,0,audio,resume
+27,0,audio,finish
+EOF
+expect 0 "27,0,audio,finish" schedule system.json --summary summary.json
+"$offhook" schedule system.json --out schedule.csv || fail "--out"
+diff expected.csv schedule.csv || fail "schedule.csv"
+grep -q '"resp_max": 7' summary.json || fail "summary.json"
+expect_error "nowhere.json" schedule nowhere.json
+: >empty.json
+expect_error "empty.json:1:1: no JSON here" schedule empty.json
+sed s/cost_ns/cots_ns/ system.json >typo.json
+expect_error "did you mean \"cost_ns\"?" schedule typo.json
+[ ! -w /dev/full ] || expect_error "No space left" schedule system.json --out /dev/full
+finish
