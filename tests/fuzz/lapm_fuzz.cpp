@@ -1,61 +1,112 @@
 // SPDX-License-Identifier: MIT
-//
-// A whole LAPM on arbitrary input: raw bits, or frames with a good check sequence so that they get past it. Memory is
-// exactly what oh_lapm_size() said; the user reads sometimes.
-#include <stddef.h>
-#include <stdint.h>
+// A whole LAPM end under arbitrary input: raw bits, or frames with a right check sequence so that they get past it,
+// mixed with time, reads, writes and the user's requests.
 #include <stdlib.h>
+#include <string.h>
 
 #include "dsp/v42/hdlc.h"
 #include "dsp/v42/lapm.h"
 
-using namespace offhook::v42;
+namespace {
+
+struct Input {
+  const uint8_t* data;
+  size_t left;
+  uint8_t next() {
+    if (left == 0) return 0;
+    --left;
+    return *data++;
+  }
+};
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size < 3) return 0;
-  const uint8_t options = data[0];
+  Input in{data, size};
   oh_lapm_config config;
+  const uint8_t options = in.next();
   oh_lapm_default_config(&config, options & 1 ? OH_PUMP_ANSWER : OH_PUMP_CALL, 2400);
   config.detect = options >> 1 & 1;
   config.srej = options >> 2 & 1;
   config.fcs32 = options >> 3 & 1;
-  config.k = uint8_t(15 + data[1] % 113);
+  config.k = options & 16 ? 127 : 15;
+  config.n401 = options & 32 ? 300 : 128;
+  config.buffer_bytes = options & 64 ? 8192 : 600;
   const size_t bytes = oh_lapm_size(&config);
-  if (bytes == 0) return 0;
-  void* memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  void* memory = aligned_alloc(64, bytes);  // exactly, so that the sanitizer sees what goes beyond
   oh_lapm* lapm = oh_lapm_init(memory, &config);
+  if (!lapm) abort();
   const oh_bit_port port = oh_lapm_port(lapm);
-  uint8_t user[256] = {};
-  const auto bit = [&](int b) {
-    port.put_bit(port.user, b);
-    port.get_bit(port.user);
-    oh_lapm_advance(lapm, 3);
-  };
-  oh_lapm_write(lapm, user, sizeof user);
-
-  HdlcSender sender;
-  uint8_t frame[256 + kMaxFcs];
+  uint8_t frame[1024];
+  offhook::v42::HdlcSender sender;
   sender.init(frame);
-  size_t at = 2;
-  while (at < size) {
-    const size_t n = data[at] & 0x7f;
-    const bool framed = data[at] & 0x80;
-    at++;
-    const size_t take = n < size - at ? n : size - at;
-    if (!framed) {
-      for (size_t i = 0; i < take * 8; i++) bit(data[at + i / 8] >> (i % 8) & 1);
-    } else if (take > 0) {
-      while (!sender.ready()) bit(sender.next());
-      for (size_t i = 0; i < take; i++) frame[i] = data[at + i];
-      sender.load(take, options >> 4 & 1);
-      for (size_t i = 0; i < (take + kMaxFcs) * 10 + 16; i++) bit(sender.next());
+  uint64_t delivered = 0;
+
+  auto exchange = [&](int bit) {
+    port.put_bit(port.user, bit);
+    const int sent = port.get_bit(port.user);
+    if (sent != 0 && sent != 1) abort();
+  };
+  while (in.left > 0) {
+    const uint8_t what = in.next();
+    uint8_t buffer[256];
+    switch (what & 7) {
+      case 0:
+      case 1:
+      case 2: {  // a frame
+        const size_t n = 2 + in.next() % 200 + (what & 128 ? 150 : 0);
+        while (!sender.ready()) exchange(sender.next());
+        for (size_t i = 0; i < n; ++i)
+          sender.buffer()[i] = i == 0 && !(what & 64) ? uint8_t(1 | (what >> 4 & 2)) : in.next();
+        sender.load(n, what & 8);
+        while (!sender.ready()) exchange(sender.next());
+        break;
+      }
+      case 3:  // raw bits
+        for (int i = 0; i < 8; ++i) exchange(what & 8 ? in.next() & 1 : 1);
+        break;
+      case 4:
+        oh_lapm_advance(lapm, 1u << (what >> 3 & 15));
+        break;
+      case 5:
+        memset(buffer, what, sizeof buffer);
+        oh_lapm_write(lapm, buffer, in.next());
+        break;
+      case 6:
+        delivered += oh_lapm_read(lapm, buffer, in.next());
+        break;
+      case 7:
+        switch (what >> 3 & 7) {
+          case 0:
+            oh_lapm_set_busy(lapm, 1);
+            break;
+          case 1:
+            oh_lapm_set_busy(lapm, 0);
+            break;
+          case 2:
+            oh_lapm_send_break(lapm, in.next(), in.next());
+            break;
+          case 3:
+            oh_lapm_send_test(lapm, data, size < 64 ? size : 64);
+            break;
+          case 4:
+            oh_lapm_set_bit_rate(lapm, in.next() * 300u);
+            break;
+          case 5:
+            for (int i = 0; i < 400; ++i) exchange(sender.next());
+            break;
+          case 6:
+            if (what & 64) oh_lapm_disconnect(lapm);
+            break;
+          default:
+            break;
+        }
+        break;
     }
-    at += take;
-    if (options & 0x20) oh_lapm_read(lapm, user, sizeof user);
-    if (options & 0x40) oh_lapm_write(lapm, user, n);
+    oh_lapm_status status;
+    oh_lapm_get_status(lapm, &status);
+    if (delivered > status.bytes_delivered || status.n401_rx > config.n401 || status.k_rx > config.k) abort();
   }
-  oh_lapm_status status;
-  oh_lapm_get_status(lapm, &status);
   free(memory);
   return 0;
 }

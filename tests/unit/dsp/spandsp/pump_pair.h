@@ -74,8 +74,13 @@ class PumpPair {
       to_[i].assign(line.delay_samples, 0);
     }
     gain_ = std::pow(10, -line.attenuation_db / 20);
+    set_snr(line.snr_db);
+  }
+
+  /// The noise from now on, in the 4 kHz band.
+  void set_snr(double snr_db) {
     noise_ = 32768 / std::sqrt(2) *
-             std::pow(10, (line.tx_level_dbm0 - kFullScaleSineDbm0 - line.attenuation_db - line.snr_db) / 20);
+             std::pow(10, (line_.tx_level_dbm0 - kFullScaleSineDbm0 - line_.attenuation_db - snr_db) / 20);
   }
 
   /// Both ends process n samples, in blocks of `block`. The line needs delay_samples >= block.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// What LAPM answers to single frames, written by hand.
+#include "dsp/v42/hdlc.h"
+#include "dsp/v42/xid.h"
+#include "tests/unit/dsp/v42/lapm_pair.h"
+
+namespace offhook::test {
+namespace {
+
+using namespace offhook::v42;
+
+/// An answerer under test and the originator's frames by hand; what it answers is collected.
+class ByHand : public testing::Test {
+ protected:
+  using Octets = std::vector<uint8_t>;
+  ByHand() { restart(); }
+  void restart() {
+    oh_lapm_config c = default_config(OH_PUMP_ANSWER, 2400);
+    c.detect = 0;
+    end_ = std::make_unique<End>(c);
+    sender_.init(tx_);
+    receiver_.init(rx_, sizeof rx_);
+  }
+  /// Sends one frame, then flags for `bits`, and returns all frames that came back meanwhile.
+  std::vector<Octets> send(const Octets& frame, int bits = 600, bool corrupt = false) {
+    std::vector<Octets> answers;
+    bool loaded = false;
+    for (int i = 0; i < bits || !loaded; ++i) {
+      if (!loaded && sender_.ready()) {
+        std::copy(frame.begin(), frame.end(), sender_.buffer());
+        sender_.load(frame.size(), false);
+        if (corrupt) sender_.buffer()[0] ^= 0x40;
+        loaded = true;
+      }
+      end_->port.put_bit(end_->port.user, sender_.next());
+      if (receiver_.put(end_->port.get_bit(end_->port.user)) == HdlcReceiver::kFrame) {
+        answers.emplace_back(rx_, rx_ + receiver_.size() - 2);
+      }
+    }
+    return answers;
+  }
+  void connect() {
+    ASSERT_EQ(send({0x03, 0x7F}), (std::vector<Octets>{{0x03, 0x73}})) << "SABME with P is answered by UA with F";
+    ASSERT_EQ(end_->status().state, OH_LAPM_CONNECTED);
+  }
+  std::unique_ptr<End> end_;
+  uint8_t tx_[512], rx_[512];
+  HdlcSender sender_;
+  HdlcReceiver receiver_;
+};
+
+TEST_F(ByHand, SabmeIsAcceptedOnceMoreUntilDataHasCome) {
+  connect();
+  EXPECT_EQ(send({0x03, 0x7F}), (std::vector<Octets>{{0x03, 0x73}})) << "the UA may have been lost";
+  send({0x03, 0x00, 0x00, 'x'});
+  EXPECT_EQ(send({0x03, 0x7F}), (std::vector<Octets>{}));
+  EXPECT_EQ(end_->status().cause, OH_LAPM_RESET);
+}
+
+TEST_F(ByHand, InformationIsDeliveredAndAcknowledged) {
+  connect();
+  EXPECT_EQ(send({0x03, 0x00, 0x00, 'h', 'i'}), (std::vector<Octets>{{0x03, 0x01, 0x02}})) << "RR, N(R) = 1";
+  EXPECT_EQ(send({0x03, 0x02, 0x01, '!'}), (std::vector<Octets>{{0x03, 0x01, 0x05}})) << "P asks for F";
+  end_->pump_bytes();
+  EXPECT_EQ(end_->received, (Octets{'h', 'i', '!'}));
+}
+
+TEST_F(ByHand, AMissingFrameIsRejectedOnce) {
+  connect();
+  EXPECT_EQ(send({0x03, 0x02, 0x00, 'b'}), (std::vector<Octets>{{0x03, 0x09, 0x00}})) << "REJ, N(R) = 0";
+  EXPECT_EQ(send({0x03, 0x04, 0x00, 'c'}), (std::vector<Octets>{{0x03, 0x01, 0x00}})) << "no second REJ: RR only";
+  EXPECT_EQ(send({0x03, 0x02, 0x00, 'b'}), (std::vector<Octets>{{0x03, 0x09, 0x00}})) << "it went back, still missing";
+  send({0x03, 0x00, 0x00, 'a'});
+  send({0x03, 0x02, 0x00, 'b'});
+  end_->pump_bytes();
+  EXPECT_EQ(end_->received, (Octets{'a', 'b'}));
+  EXPECT_EQ(end_->status().rej_sent, 2u);
+}
+
+TEST_F(ByHand, ARepeatedFrameIsDroppedAndAcknowledged) {
+  connect();
+  send({0x03, 0x00, 0x00, 'a'});
+  EXPECT_EQ(send({0x03, 0x00, 0x00, 'a'}), (std::vector<Octets>{{0x03, 0x01, 0x02}}));
+  end_->pump_bytes();
+  EXPECT_EQ(end_->received, (Octets{'a'}));
+  EXPECT_EQ(end_->status().duplicates, 1u);
+}
+
+TEST_F(ByHand, APollIsAnsweredByTheReceiversState) {
+  connect();
+  EXPECT_EQ(send({0x03, 0x01, 0x01}), (std::vector<Octets>{{0x03, 0x01, 0x01}})) << "RR with F";
+  oh_lapm_set_busy(end_->lapm, 1);
+  EXPECT_EQ(send({0x03, 0x01, 0x01}, 800), (std::vector<Octets>{{0x03, 0x05, 0x00}, {0x03, 0x05, 0x01}}))
+      << "RNR, then with F";
+  EXPECT_EQ(send({0x03, 0x00, 0x00, 'a'}), (std::vector<Octets>{{0x03, 0x05, 0x00}})) << "discarded while busy";
+  oh_lapm_set_busy(end_->lapm, 0);
+  EXPECT_EQ(send({0x03, 0x00, 0x00, 'a'}, 800).back(), (Octets{0x03, 0x01, 0x02}));
+}
+
+TEST_F(ByHand, DiscIsAnsweredByUaThenByDm) {
+  connect();
+  EXPECT_EQ(send({0x03, 0x53}), (std::vector<Octets>{{0x03, 0x73}}));
+  EXPECT_EQ(end_->status().state, OH_LAPM_DISCONNECTED);
+  EXPECT_EQ(send({0x03, 0x53}), (std::vector<Octets>{{0x03, 0x1F}}));
+}
+
+TEST_F(ByHand, XidIsAnsweredWithValuesBetweenTheOfferAndTheDefault) {
+  Xid offer;
+  offer.srej = offer.fcs32 = offer.test = true;
+  offer.n401_tx = 512, offer.n401_rx = 64, offer.k_tx = 100, offer.k_rx = 3;
+  Octets frame{0x03, 0xAF};
+  frame.resize(2 + kXidSize);
+  frame.resize(2 + write_xid(offer, false, frame.data() + 2));
+  const auto answers = send(frame);
+  ASSERT_EQ(answers.size(), 1u);
+  ASSERT_EQ(answers[0][0], 0x03);
+  ASSERT_EQ(answers[0][1], 0xAF);
+  Xid answer;
+  ASSERT_EQ(read_xid(answers[0].data() + 2, answers[0].size() - 2, &answer), 0u);
+  EXPECT_TRUE(answer.srej);
+  EXPECT_TRUE(answer.test);
+  EXPECT_FALSE(answer.fcs32) << "not allowed by this end's configuration";
+  EXPECT_EQ(answer.n401_rx, 128u);
+  EXPECT_EQ(answer.n401_tx, 128u);
+  EXPECT_EQ(answer.k_rx, 15u);
+  EXPECT_EQ(answer.k_tx, 15u);
+}
+
+struct Violation {
+  const char* name;
+  std::vector<uint8_t> frame;
+  oh_lapm_cause cause;
+};
+
+TEST_F(ByHand, FramesThatEndTheLink) {
+  Octets too_long(3 + 129, 0x55);
+  too_long[0] = 0x03, too_long[1] = too_long[2] = 0;
+  for (const Violation& v : {
+           Violation{"N(R) of what was never sent", {0x03, 0x01, 0x02}, OH_LAPM_BAD_NR},
+           Violation{"FRMR", {0x01, 0x87, 0, 0, 0, 0, 1}, OH_LAPM_FRAME_REJECTED},
+           Violation{"unsolicited DM, F = 0", {0x01, 0x0F}, OH_LAPM_REFUSED},
+           Violation{"information field in a DISC", {0x03, 0x53, 1}, OH_LAPM_FRAME_REJECTED},
+           Violation{"information field in an RR", {0x03, 0x01, 0x00, 1}, OH_LAPM_FRAME_REJECTED},
+           Violation{"SREJ without agreement", {0x01, 0x0D, 0x00}, OH_LAPM_FRAME_REJECTED},
+           Violation{"undefined control field", {0x03, 0xEF}, OH_LAPM_FRAME_REJECTED},
+           Violation{"more than N401 octets", too_long, OH_LAPM_FRAME_REJECTED},
+       }) {
+    restart();
+    connect();
+    send(v.frame, 1500);
+    EXPECT_EQ(end_->status().state, OH_LAPM_FAILED) << v.name;
+    EXPECT_EQ(end_->status().cause, v.cause) << v.name;
+  }
+}
+
+TEST_F(ByHand, FramesThatAreIgnored) {
+  connect();
+  const auto good = end_->status().frames_received;
+  EXPECT_TRUE(send({0x03, 0x00, 0x00, 'a'}, 600, true).empty());
+  EXPECT_EQ(end_->status().bad_frames, 1u);
+  EXPECT_TRUE(send({0x07, 0x00, 0x00, 'a'}).empty()) << "another DLCI";
+  EXPECT_TRUE(send({0x02, 0x01, 0x00, 'a'}).empty()) << "an address of two octets";
+  EXPECT_TRUE(send({0x03, 0x00}).empty()) << "too short";
+  EXPECT_EQ(end_->status().frames_received, good);
+  EXPECT_TRUE(send({0x01, 0x73}).empty()) << "an unsolicited UA";
+  EXPECT_EQ(end_->status().violations, 1u);
+  EXPECT_EQ(end_->status().state, OH_LAPM_CONNECTED);
+}
+
+}  // namespace
+}  // namespace offhook::test
