@@ -22,69 +22,69 @@ extern "C" {
 
 /** Where the pump's bits come from and go to. Both are called from within process() and must be real-time safe. */
 struct oh_bit_port {
-  int (*get_bit)(void *user);            /**< next bit to send: 0 or 1; called only in OH_PUMP_DATA */
-  void (*put_bit)(void *user, int bit);  /**< one received bit, 0 or 1; called only in OH_PUMP_DATA */
-  void *user;
+  int (*get_bit)(void* user);           /**< next bit to send: 0 or 1; called only in OH_PUMP_DATA */
+  void (*put_bit)(void* user, int bit); /**< one received bit, 0 or 1; called only in OH_PUMP_DATA */
+  void* user;
 };
 
 enum oh_pump_state {
-  OH_PUMP_IDLE = 0,      /**< nothing sent, nothing listened for */
-  OH_PUMP_CONNECTING,    /**< answer tone, V.8 */
-  OH_PUMP_TRAINING,      /**< training or retraining; no data */
-  OH_PUMP_DATA,          /**< the bit port is live */
-  OH_PUMP_FAILED         /**< carrier lost or training timed out; for ever, until init */
+  OH_PUMP_IDLE = 0,   /**< nothing sent, nothing listened for */
+  OH_PUMP_CONNECTING, /**< answer tone, V.8 */
+  OH_PUMP_TRAINING,   /**< training or retraining; no data */
+  OH_PUMP_DATA,       /**< the bit port is live */
+  OH_PUMP_FAILED      /**< carrier lost or training timed out; for ever, until init */
 };
 
 enum oh_pump_role { OH_PUMP_CALL = 0, OH_PUMP_ANSWER = 1 };
 
 /** What an observer may see. Called from within process(); a NULL observer costs one predictable branch. */
 struct oh_pump_observer {
-  void (*symbol)(void *user, float re, float im);  /**< one equalised received symbol, decision units; may be NULL */
-  void *user;
+  void (*symbol)(void* user, float re, float im); /**< one equalised received symbol, decision units; may be NULL */
+  void* user;
 };
 
 struct oh_pump_config {
-  uint32_t sample_rate_hz;   /**< rate of both directions; 8000 for every pump, others as the pump says */
+  uint32_t sample_rate_hz; /**< rate of both directions; 8000 for every pump, others as the pump says */
   enum oh_pump_role role;
-  uint32_t max_bit_rate;     /**< bit/s; 0: the pump's highest */
-  float tx_level_dbm0;       /**< line level of the transmitted signal, data mode */
+  uint32_t max_bit_rate; /**< bit/s; 0: the pump's highest */
+  float tx_level_dbm0;   /**< line level of the transmitted signal, data mode */
   struct oh_bit_port port;
   struct oh_pump_observer observer;
 };
 
 struct oh_pump_status {
   enum oh_pump_state state;
-  uint32_t tx_bit_rate;      /**< bit/s, 0 outside OH_PUMP_DATA */
-  uint32_t rx_bit_rate;      /**< bit/s, 0 outside OH_PUMP_DATA */
-  float rx_level_dbm0;       /**< received signal level */
-  uint64_t samples;          /**< samples processed plus samples filled in, since init: the pump's clock */
-  uint64_t filled_in;        /**< samples reported lost through fill_in() */
-  uint32_t retrains;         /**< trainings begun after the first */
-  uint64_t bits_sent;        /**< bits taken from the port */
-  uint64_t bits_received;    /**< bits given to the port */
+  uint32_t tx_bit_rate;   /**< bit/s, 0 outside OH_PUMP_DATA */
+  uint32_t rx_bit_rate;   /**< bit/s, 0 outside OH_PUMP_DATA */
+  float rx_level_dbm0;    /**< received signal level */
+  uint64_t samples;       /**< samples processed plus samples filled in, since init: the pump's clock */
+  uint64_t filled_in;     /**< samples reported lost through fill_in() */
+  uint32_t retrains;      /**< trainings begun after the first */
+  uint64_t bits_sent;     /**< bits taken from the port */
+  uint64_t bits_received; /**< bits given to the port */
 };
 
 /** One kind of pump. `self` is the memory that was given to init. */
 struct oh_pump_ops {
-  const char *name;          /**< "v22bis", "v34", ... */
+  const char* name; /**< "v22bis", "v34", ... */
   /** @return bytes of memory, aligned to 64, that init needs; 0 when the configuration is not one this pump can do */
-  size_t (*size)(const struct oh_pump_config *config);
+  size_t (*size)(const struct oh_pump_config* config);
   /** @return 0, or -EINVAL for a configuration that the pump cannot do. Not real-time: may fill tables. */
-  int (*init)(void *self, const struct oh_pump_config *config);
+  int (*init)(void* self, const struct oh_pump_config* config);
   /** @param rx [n] received samples  @param tx [n] samples to send; may be rx itself. n >= 1. Real-time: yes, O(n). */
-  void (*process)(void *self, const int16_t *rx, int16_t *tx, size_t n);
+  void (*process)(void* self, const int16_t* rx, int16_t* tx, size_t n);
   /** n received samples were lost and n transmitted samples will not be asked for. Real-time: yes, O(n). */
-  void (*fill_in)(void *self, size_t n);
+  void (*fill_in)(void* self, size_t n);
   /** Snapshot. Real-time: yes, O(1). */
-  void (*status)(const void *self, struct oh_pump_status *status);
+  void (*status)(const void* self, struct oh_pump_status* status);
   /** Gives back what init took outside its memory; may be NULL. Not real-time. */
-  void (*release)(void *self);
+  void (*release)(void* self);
 };
 
 /** A pump bound to its memory: what the driver holds. Plain data. */
 struct oh_pump {
-  const struct oh_pump_ops *ops;
-  void *self;
+  const struct oh_pump_ops* ops;
+  void* self;
 };
 
 #ifdef __cplusplus

@@ -61,8 +61,8 @@ struct Scenario {
   std::uint32_t transmit_lead_samples = 204;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
-  double time_limit_s = 3600; ///< of virtual time
-  bool dial = true;           ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
+  double time_limit_s = 3600;  ///< of virtual time
+  bool dial = true;            ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
 };
 
 }  // namespace offhook::hostsim

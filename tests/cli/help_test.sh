@@ -27,11 +27,12 @@ expect_error "not in {bash,zsh,fish}" completion tcsh
 
 # The bash script really completes.
 completions_of() {
-  # shellcheck disable=SC1091
+  # shellcheck disable=SC1091  # made by the program
   . ./complete.bash
   COMP_WORDS=("$@")
   COMP_CWORD=$(($# - 1))
   COMPREPLY=()
+  # shellcheck disable=SC2317  # _offhook calls it
   compopt() { :; }
   _offhook
   printf '%s\n' "${COMPREPLY[@]}"
