@@ -73,7 +73,7 @@ class Direction {
     end_ = history_;
     if (offset_hz != 0) {
       const double turns = offset_hz / kSampleRate;
-      shift_.emplace();
+      shift_ = Shift{};
       // The phase is an integer share of a turn and wraps exactly, so that it does not drift.
       shift_->step = static_cast<std::uint64_t>(static_cast<std::int64_t>(turns * 0x1p62)) << 2;
       for (std::size_t i = 0; i < kBlock; ++i) {
