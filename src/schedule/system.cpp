@@ -35,6 +35,11 @@ const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
       "background"}},
 };
 
+// A value in a complaint: a list or an object by its type only, however large or deep it is.
+std::string shown(const json& value) {
+  return value.is_structured() ? std::string("an ") + value.type_name() : value.dump();
+}
+
 /// One JSON object, and the words to complain about it.
 class Object {
  public:
@@ -64,7 +69,7 @@ class Object {
   std::string text(const char* key) const {
     const json& value = member(key, "a string");
     if (!value.is_string() || value.get_ref<const std::string&>().empty())
-      fail(fmt::format("{} is {}, expected a string that is not empty", key, value.dump()));
+      fail(fmt::format("{} is {}, expected a string that is not empty", key, shown(value)));
     return value.get<std::string>();
   }
   std::int64_t whole(const char* key, std::int64_t min, std::int64_t max) const {
@@ -73,7 +78,7 @@ class Object {
     const bool is_whole = value.is_number_unsigned() ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(max)
                                                      : value.is_number_integer() && value.get<std::int64_t>() <= max;
     if (!is_whole || value.get<std::int64_t>() < min)
-      fail(fmt::format("{} is {}, expected {}", key, value.dump(), expected));
+      fail(fmt::format("{} is {}, expected {}", key, shown(value), expected));
     return value.get<std::int64_t>();
   }
   std::int64_t whole(const char* key, std::int64_t min, std::int64_t max, std::int64_t otherwise) const {
@@ -82,7 +87,7 @@ class Object {
   bool truth(const char* key, bool otherwise) const {
     if (!object_.contains(key)) return otherwise;
     const json& value = object_[key];
-    if (!value.is_boolean()) fail(fmt::format("{} is {}, expected true or false", key, value.dump()));
+    if (!value.is_boolean()) fail(fmt::format("{} is {}, expected true or false", key, shown(value)));
     return value.get<bool>();
   }
 
@@ -198,6 +203,8 @@ System parse_system(std::string_view text, std::string_view file) {
   json root;
   try {
     root = json::parse(text);
+  } catch (const json::out_of_range& e) {  // 1e999
+    throw SystemError(fmt::format("{}: {}", file, e.what()));
   } catch (const json::parse_error& e) {
     const std::string_view before = text.substr(0, e.byte > 0 ? e.byte - 1 : 0);
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;

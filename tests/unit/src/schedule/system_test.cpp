@@ -45,6 +45,9 @@ TEST(System, ComplaintNamesFileEntityKeyAndExpectation) {
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"edf","period_ns":1.5,"cost_ns":3})")), HasSubstr("is 1.5"));
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"edf","period_ns":18446744073709551615,"cost_ns":3})")),
               HasSubstr("period_ns is 18446744073709551615"));
+  EXPECT_THAT(complaint(R"({"horizon_ns":1e999,"entities":[]})"), HasSubstr("1e999"));
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_THAT(complaint(R"({"horizon_ns":)" + deep + R"(,"entities":[]})"), HasSubstr("horizon_ns is an array"));
   EXPECT_THAT(complaint(with(std::string(kEdf) + "," + kEdf)), HasSubstr("entities[0] has that name already"));
   EXPECT_THAT(complaint(with(R"({"name":"i","kind":"interrupt","level":1,"period_ns":9,"cost_ns":1,"dpc":"d"})")),
               HasSubstr("dpc \"d\" is not the name of a dpc entity"));
