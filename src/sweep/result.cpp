@@ -100,7 +100,7 @@ std::string results_csv(const Plan& plan, const std::vector<std::string>& rows) 
       }
       out += fmt::format("{},{}", r, plan.scenario(run).seed);
       for (const auto& [key, value] : row.items()) {
-        out += "," + csv_field(value.is_string() ? value.get<std::string>() : value.dump());
+        out += fmt::format(",{}", csv_field(value.is_string() ? value.get<std::string>() : value.dump()));
       }
       out += "\n";
     }

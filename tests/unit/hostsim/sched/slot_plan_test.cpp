@@ -26,7 +26,7 @@ TEST(SlotPlan, NoTickIsGivenTwiceInRandomPlans) {
   for (int round = 0; round < 2000; round++) {
     std::vector<Reservation> reservations;
     std::int64_t longest = 1;
-    for (unsigned i = 0, n = 1 + random() % 6; i < n; i++) {
+    for (std::uint64_t i = 0, n = 1 + random() % 6; i < n; i++) {
       const std::int64_t y = std::int64_t{1} << random() % 8;
       reservations.push_back({"r" + std::to_string(i), 1 + static_cast<std::int64_t>(random() % y) / 3, y});
       longest = std::max(longest, y);

@@ -131,7 +131,7 @@ TEST(ReportPage, SweepSaysWhereTheLawIsRight) {
   SweepReport sweep;
   sweep.title = "sweep";
   sweep.device = DeviceTiming{.transmit_lead_samples = 210, .cost_ms = 1.74};
-  for (const auto [y, verdict] :
+  for (const auto& [y, verdict] :
        {std::pair{8, Verdict::kSufficient}, {15, Verdict::kInsufficient}, {7, Verdict::kMarginal}}) {
     SweepRow row;
     row.name = fmt::format("RES 2/{}", y);
