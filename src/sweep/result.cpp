@@ -91,7 +91,7 @@ std::string results_csv(const Plan& plan, const std::vector<std::string>& rows) 
       const std::size_t run = c * plan.repeats + r;
       const Json row = parse_row(rows.at(run));
       if (first) {
-        for (const auto& [key, value] : row.items()) out += "," + csv_field(key);
+        for (const auto& [key, value] : row.items()) out += fmt::format(",{}", csv_field(key));
         out += "\n";
         first = false;
       }
