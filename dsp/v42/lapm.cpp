@@ -155,6 +155,12 @@ bool possible(const oh_lapm_config* c) {
          c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24;
 }
 
+// Of a window of more than half the modulus, a frame that comes again is not told from one that is new (selective
+// retransmission holds it, and delivers it 128 frames later).
+uint8_t window(const oh_lapm_config& c) {
+  return c.srej && c.k > kModulus / 2 ? uint8_t(kModulus / 2) : c.k;
+}
+
 uint32_t ring_size(const oh_lapm_config& c) {
   uint32_t size = 256;
   while (size < c.buffer_bytes) size *= 2;
@@ -218,6 +224,7 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
   *lapm = oh_lapm{};
   Link& link = *lapm;
   link.config = *config;
+  link.config.k = window(*config);
   link.in.size = link.out.size = ring_size(*config);
   link.in.bytes = take(link.in.size);
   link.out.bytes = take(link.out.size);

@@ -63,7 +63,8 @@ struct oh_lapm_config {
   uint8_t detect;          /**< 0: skip the detection phase */
   uint8_t srej;            /**< offer (originator) or allow selective retransmission */
   uint8_t fcs32;           /**< offer or allow the 32-bit check sequence */
-  uint8_t k;               /**< largest window wanted, 15 (the default value of 9.2.4) to 127 frames */
+  uint8_t k;               /**< largest window wanted, 15 (the default value of 9.2.4) to 127 frames; with srej 64 at
+                                the most are used, half the modulus */
   uint16_t n401;           /**< longest information field wanted, 128 (the default of 9.2.3) to 1024 octets */
   uint16_t n400;           /**< attempts of one procedure, at least 1 */
   uint32_t t400_ms;        /**< detection phase */

@@ -9,14 +9,15 @@ namespace {
 
 using namespace offhook::v42;
 
-/// An answerer under test and the originator's frames by hand; what it answers is collected.
+/// One end under test, the answerer unless told otherwise, and the other's frames by hand; what it sends is collected.
 class ByHand : public testing::Test {
  protected:
   using Octets = std::vector<uint8_t>;
   ByHand() { restart(); }
-  void restart() {
-    oh_lapm_config c = default_config(OH_PUMP_ANSWER, 2400);
+  void restart(oh_pump_role role = OH_PUMP_ANSWER) {
+    oh_lapm_config c = default_config(role, 2400);
     c.detect = 0;
+    c.t401_ms = 1000;
     end_ = std::make_unique<End>(c);
     sender_.init(tx_);
     receiver_.init(rx_, sizeof rx_);
@@ -124,6 +125,54 @@ TEST_F(ByHand, XidIsAnsweredWithValuesBetweenTheOfferAndTheDefault) {
   EXPECT_EQ(answer.n401_tx, 128u);
   EXPECT_EQ(answer.k_rx, 15u);
   EXPECT_EQ(answer.k_tx, 15u);
+}
+
+TEST_F(ByHand, AnOriginatorWhoseXidIsNotAnsweredEstablishesTheDefaults) {
+  restart(OH_PUMP_CALL);
+  const Octets rr{0x03, 0x01, 0x00};  // counts for nothing before the SABME
+  int xids = 0;
+  std::vector<Octets> seen;
+  for (int i = 0; i < 10; ++i) {
+    seen = send(rr, 700);
+    ASSERT_EQ(seen.size(), 1u) << i;
+    EXPECT_EQ(seen[0][0], 0x03);
+    xids += seen[0][1] == 0xAF;
+    oh_lapm_advance(end_->lapm, 8000);
+  }
+  EXPECT_EQ(xids, 10) << "N400";
+  EXPECT_EQ(send({0x03, 0xEF}, 600), (std::vector<Octets>{{0x03, 0x7F}})) << "SABME";
+  EXPECT_EQ(end_->status().state, OH_LAPM_ESTABLISHMENT);
+  send({0x03, 0x73});
+  EXPECT_EQ(end_->status().state, OH_LAPM_CONNECTED);
+  EXPECT_EQ(end_->status().n401_tx, 128u);
+  EXPECT_EQ(end_->status().k_tx, 15u);
+  EXPECT_FALSE(end_->status().srej || end_->status().fcs32);
+}
+
+TEST_F(ByHand, DmRefusesASabmeOnlyWithF) {
+  restart(OH_PUMP_CALL);
+  send({0x03, 0x01, 0x00}, 700);
+  Octets answer{0x03, 0xAF};
+  Xid chosen;
+  chosen.n401_tx = chosen.n401_rx = 128, chosen.k_tx = chosen.k_rx = 15;
+  answer.resize(2 + kXidSize);
+  answer.resize(2 + write_xid(chosen, true, answer.data() + 2));
+  EXPECT_EQ(send(answer), (std::vector<Octets>{{0x03, 0x7F}})) << "SABME follows the XID response";
+  send({0x03, 0x0F});
+  EXPECT_EQ(end_->status().state, OH_LAPM_ESTABLISHMENT);
+  send({0x03, 0x1F});
+  EXPECT_EQ(end_->status().state, OH_LAPM_FAILED);
+  EXPECT_EQ(end_->status().cause, OH_LAPM_REFUSED);
+}
+
+TEST_F(ByHand, ABreakOutsideOfTheLinkAndAnUnknownMessageAreIgnored) {
+  EXPECT_TRUE(send({0x03, 0x03, 0x40, 0x80, 5}).empty());
+  connect();
+  EXPECT_EQ(send({0x03, 0x03, 0x40, 0x80, 5}), (std::vector<Octets>{{0x03, 0x03, 0xE0}})) << "BRKACK, next number";
+  EXPECT_EQ(end_->events.last_break, 0x8005u);
+  EXPECT_TRUE(send({0x03, 0x03, 0x11}).empty());
+  EXPECT_EQ(end_->events.breaks, 1u);
+  EXPECT_EQ(end_->status().violations, 1u);
 }
 
 struct Violation {

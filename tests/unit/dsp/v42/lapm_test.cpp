@@ -120,6 +120,22 @@ INSTANTIATE_TEST_SUITE_P(Channels, LapmIntegrity,
                                               {.bit_rate = 50600, .delay_s = 0.02, .bit_error_rate = 1e-4}}),
                          [](const auto& p) { return p.param.name; });
 
+// A large window, room to hold all of it, and frames that come again after a timeout.
+TEST(Lapm, LargeWindowsKeepTheirOrder) {
+  for (int srej : {0, 1}) {
+    for (unsigned seed = 1; seed <= 6; ++seed) {
+      LapmPair pair({.bit_rate = 50600, .delay_s = 0.3, .bit_error_rate = 5e-5, .seed = seed}, [&](oh_lapm_config& c) {
+        c.srej = uint8_t(srej), c.k = 127, c.buffer_bytes = 65536, c.t400_ms = 3000;
+      });
+      pair[0].to_send = random_bytes(150000, seed);
+      ASSERT_TRUE(pair.run_until([&] { return pair.complete() || pair.failed(); }, 600));
+      ASSERT_FALSE(pair.failed()) << "srej " << srej << " seed " << seed << " cause " << pair[0].status().cause;
+      EXPECT_EQ(pair[0].status().k_tx, srej ? 64 : 127) << "selective retransmission: half the modulus";
+      ASSERT_TRUE(pair[1].received == pair[0].to_send) << "srej " << srej << " seed " << seed;
+    }
+  }
+}
+
 TEST(Lapm, SilentLineFailsAfterN400Attempts) {
   LapmPair pair;
   ASSERT_TRUE(pair.connect());
