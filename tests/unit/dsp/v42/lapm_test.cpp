@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v42/lapm.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "tests/unit/dsp/v42/lapm_pair.h"
@@ -119,6 +120,29 @@ INSTANTIATE_TEST_SUITE_P(Channels, LapmIntegrity,
                                          Harm{"FastLineAndErrors",
                                               {.bit_rate = 50600, .delay_s = 0.02, .bit_error_rate = 1e-4}}),
                          [](const auto& p) { return p.param.name; });
+
+// Where most frames are spoilt the link may end; what came before is still right, and the end is told.
+TEST(Lapm, OnAHopelessLineDeliversAPrefixAndReportsFailure) {
+  int ended = 0;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    LapmPair pair({.seed = seed}, [&](oh_lapm_config& c) { c.srej = seed & 1; });
+    ASSERT_TRUE(pair.connect());
+    for (int i : {0, 1}) pair[i].to_send = random_bytes(20000, seed + unsigned(i));
+    pair.run(10);
+    pair.channel().bit_error_rate = 0.02;
+    ASSERT_TRUE(pair.run_until([&] { return pair.failed(); }, 3600)) << "seed " << seed;
+    for (int i : {0, 1}) {
+      const auto &got = pair[1 - i].received, &sent = pair[i].to_send;
+      EXPECT_GT(got.size(), 0u);
+      ASSERT_LT(got.size(), sent.size());
+      ASSERT_TRUE(std::equal(got.begin(), got.end(), sent.begin())) << "seed " << seed << " from end " << i;
+      const auto status = pair[i].status();
+      ended += status.state == OH_LAPM_FAILED;
+      EXPECT_NE(status.cause == OH_LAPM_NO_CAUSE, status.state == OH_LAPM_FAILED);
+    }
+  }
+  EXPECT_GE(ended, 8);
+}
 
 // A large window, room to hold all of it, and frames that come again after a timeout.
 TEST(Lapm, LargeWindowsKeepTheirOrder) {
