@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// From 8000 real samples a second to 4800 complex ones of the band around a centre frequency: mixed down, filtered and
+// resampled by 3/5 in one polyphase FIR. 4800 is 16 samples a bit at 300 bit/s and 8 at 600, so that the receivers of
+// V.21 and of the INFO sequences have whole numbers to count.
+#pragma once
+
+#include "dsp/blocks/oscillator.h"
+
+namespace offhook {
+
+/// @tparam kTaps  FIR taps at 8000 Hz, a multiple of 8
+template <int kTaps>
+class Downconverter {
+ public:
+  static constexpr int kPrototypeTaps = 3 * kTaps;  ///< at 24 000 Hz
+  /// A pulse's middle comes out this many input samples after it went in.
+  static constexpr float kDelaySamples = (kPrototypeTaps - 1) / 6.f;
+
+  /// @param centre_hz  multiple of 5  @param prototype  FIR as a function of its tap 0..kPrototypeTaps-1 at 24 000 Hz;
+  /// scaled here so that a tone in the middle of the band comes out with its peak amplitude.  For init.
+  template <class Prototype>
+  Downconverter(int centre_hz, Prototype&& prototype) : mixer_(centre_hz) {
+    double sum = 0;
+    for (int k = 0; k < kPrototypeTaps; ++k) sum += prototype(k);
+    for (int k = 0; k < kPrototypeTaps; ++k) {
+      taps_[k % 3][kTaps - 1 - k / 3] = static_cast<float>(prototype(k) * 6 / sum);
+    }
+  }
+
+  /// @return true when `out` has got a new sample: three times in five.  Real-time: yes, O(kTaps).
+  bool put(float x, Complex* out) {
+    const Complex w = mixer_.next();
+    re_[at_] = re_[at_ + kTaps] = x * w.re;
+    im_[at_] = im_[at_ + kTaps] = -x * w.im;
+    at_ = at_ + 1 == kTaps ? 0 : at_ + 1;
+    const int phase = until_;
+    const bool ready = phase < 3;
+    if (ready) {
+      *out = {dot(taps_[phase], re_ + at_), dot(taps_[phase], im_ + at_)};
+      until_ += 5;
+    }
+    until_ -= 3;
+    return ready;
+  }
+
+ private:
+  static_assert(kTaps % 8 == 0);
+  // Eight sums, so that the compiler may use the vector unit without reordering additions.
+  static float dot(const float* a, const float* b) {
+    float sum[8]{};
+    for (int k = 0; k < kTaps; k += 8) {
+      for (int j = 0; j < 8; ++j) sum[j] += a[k + j] * b[k + j];
+    }
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+  }
+  Oscillator mixer_;
+  float taps_[3][kTaps];
+  float re_[2 * kTaps]{};  // each sample twice, so that the newest kTaps are always in a row
+  float im_[2 * kTaps]{};
+  int at_ = 0;
+  int until_ = 0;  // 1/24000 s until the next output
+};
+
+/// Lowpass prototype: sinc of the cut-off under a Blackman window. @param taps  its length at 24 000 Hz
+constexpr double lowpass_tap(int k, int taps, double cutoff_hz) {
+  const double t = k - (taps - 1) * 0.5;
+  const double x = 2 * cutoff_hz / 24000 * t;
+  const double sinc = x > -1e-9 && x < 1e-9 ? 1 : sincos_turns(x / 2).sin / (3.14159265358979323846 * x);
+  const double u = (k + 0.5) / taps;
+  return sinc * (0.42 - 0.5 * sincos_turns(u).cos + 0.08 * sincos_turns(2 * u).cos);
+}
+
+}  // namespace offhook

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// Levels in int16 units, without libm. A sine whose peak is 32768 is +3.14 dBm0: the same scale as
+// hostsim/line/levels.h.
+#pragma once
+
+#include <stdint.h>
+
+#include <bit>
+
+namespace offhook {
+
+/// RMS of 0 dBm0: 32768 / sqrt 2 / 10^(3.14/20).
+inline constexpr double kRms0Dbm0 = 16141.06;
+
+/// 10^(db/20), relative error below 1e-13. @pre |db| <= 1000
+constexpr double db_to_gain(double db) {
+  const double y = db * 0.166096404744368117394;  // log2(10) / 20
+  const int whole = static_cast<int>(y < 0 ? y - 0.5 : y + 0.5);
+  const double x = (y - whole) * 0.693147180559945309417;
+  double sum = 1;
+  for (int k = 14; k >= 1; --k) sum = 1 + sum * x / k;
+  return sum * std::bit_cast<double>(static_cast<uint64_t>(1023 + whole) << 52);
+}
+
+/// log2(x), absolute error below 1e-10. @pre x > 0 and normal
+constexpr double log_2(double x) {
+  const uint64_t bits = std::bit_cast<uint64_t>(x);
+  int whole = static_cast<int>(bits >> 52) - 1023;
+  double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000);
+  if (m > 1.4142135623730951) m *= 0.5, ++whole;
+  const double z = (m - 1) / (m + 1);  // log m = 2 atanh z
+  double sum = 0;
+  for (int k = 13; k >= 1; k -= 2) sum = sum * z * z + 1.0 / k;
+  return whole + 2 * z * sum * 1.44269504088896340736;
+}
+
+/// 10 log10(x); -300 for 0 and below.
+constexpr double power_db(double x) {
+  return x < 1e-30 ? -300 : log_2(x) * 3.01029995663981195214;
+}
+
+/// Level of a signal of this mean square; and the RMS of a signal of this level.
+constexpr double mean_square_to_dbm0(double mean_square) {
+  return power_db(mean_square / (kRms0Dbm0 * kRms0Dbm0));
+}
+constexpr double dbm0_to_rms(double dbm0) {
+  return kRms0Dbm0 * db_to_gain(dbm0);
+}
+
+}  // namespace offhook

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// The modem of the INFO sequences (10.1.2.3): binary differential phase shift keying at 600 bit/s, a one being a turn
+// of 180 degrees. The call modem uses 1200 Hz, the answer modem 2400 Hz with a guard tone of 1800 Hz.
+//
+// Pulses are square roots of a raised cosine with roll-off 0.75 on both sides, which fits the mask of Figure 13 and
+// keeps the guard tone and the other modem out.
+//
+// A sequence comes out of silence and is over 82 ms later, so the receiver acquires nothing: it decides at eight phases
+// of the symbol in parallel, an InfoDetector looks for the sequence in each of the eight streams of bits, and of those
+// that are right the one with the clearest decisions is reported. It works through frequency offsets of +-30 Hz.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/downconverter.h"
+#include "dsp/v34/info.h"
+
+namespace offhook::v34 {
+
+inline constexpr int kDpskCallHz = 1200;
+inline constexpr int kDpskAnswerHz = 2400;
+inline constexpr int kDpskBaud = 600;
+inline constexpr double kDpskRollOff = 0.75;
+
+/// Impulse response of the square root of a raised cosine, roll-off kDpskRollOff, t in symbols; 1.2 or so at 0.
+/// @pre 4 kDpskRollOff t is not +-1
+constexpr double dpsk_pulse(double t) {
+  constexpr double b = kDpskRollOff, kPi = 3.14159265358979323846;
+  if (t > -1e-9 && t < 1e-9) return 1 - b + 4 * b / kPi;
+  const double s = sincos_turns(t * (1 - b) / 2).sin, c = sincos_turns(t * (1 + b) / 2).cos;
+  return (s + 4 * b * t * c) / (kPi * t * (1 - 16 * b * b * t * t));
+}
+
+/// A decision at one of the eight phases.
+struct DpskDecision {
+  uint8_t phase;  ///< 0..7, in turn
+  uint8_t bit;
+  float peak;    ///< amplitude of the symbol, int16 units
+  Complex turn;  ///< this symbol times the conjugate of the one before, divided by its magnitude
+};
+
+class DpskReceiver {
+ public:
+  static constexpr int kPhases = 8;  ///< samples of 4800 Hz a symbol
+  /// From the middle of a bit's pulse on the line to its decision at the best phase, in samples.
+  static constexpr float kDelaySamples = Downconverter<112>::kDelaySamples;
+
+  /// @param carrier_hz  kDpskCallHz or kDpskAnswerHz
+  explicit DpskReceiver(int carrier_hz);
+
+  /// One sample of 8000 Hz.  @return true when `decision` has got a new one: three times in five.  Real-time: yes.
+  bool put(float x, DpskDecision* decision);
+
+ private:
+  static constexpr int kTaps = 112;
+  Downconverter<kTaps> converter_;
+  Complex history_[kPhases]{};
+  uint8_t phase_ = 0;
+};
+
+/// Finds sequences of one kind in the decisions of a receiver.
+template <class Info>
+class InfoDetector {
+ public:
+  struct Found {
+    Info info;
+    float peak;                 ///< amplitude of the carrier, int16 units
+    float clarity;              ///< mean |cosine| of the turns: 0.64 in noise, 1 on a clean line
+    float frequency_offset_hz;  ///< received minus nominal carrier
+    float age_samples;          ///< from the middle of the last CRC bit on the line to this sample
+  };
+
+  /// @return true when a sequence has been found: see found(). It comes one symbol after the first of the eight streams
+  /// had it, when all have had their turn.  Real-time: yes.
+  bool put(const DpskDecision& d) {
+    Stream& s = stream_[d.phase];
+    constexpr float k = 1.f / 12;  // what came before an INFO0 counts for 2 %
+    const float cosine = d.bit ? -d.turn.re : d.turn.re;
+    s.clarity += k * (cosine - s.clarity);
+    s.peak += k * (d.peak - s.peak);
+    s.turn += k * ((d.bit ? -1.f : 1.f) * d.turn - s.turn);  // a one turned it by half a turn; the rest is the offset's
+    Info info;
+    if (s.receiver.put(d.bit, &info) && s.clarity > kLeastClarity) {
+      if (waiting_ == 0) waiting_ = DpskReceiver::kPhases, best_.clarity = 0;
+      if (s.clarity > best_.clarity) {
+        best_ = {info, s.peak, s.clarity, angle_turns(s.turn) * kDpskBaud, 0};
+        best_waiting_ = waiting_;
+      }
+    }
+    if (waiting_ == 0 || --waiting_ > 0) return false;
+    best_.age_samples = DpskReceiver::kDelaySamples + static_cast<float>(best_waiting_ - 1) * (8000.f / 4800);
+    return true;
+  }
+  const Found& found() const { return best_; }
+
+ private:
+  struct Stream {
+    InfoReceiver<Info> receiver;
+    float clarity = 0;
+    float peak = 0;
+    Complex turn{};
+  };
+  static constexpr float kLeastClarity = 0.75f;
+  Stream stream_[DpskReceiver::kPhases];
+  Found best_{};
+  int best_waiting_ = 0;
+  int waiting_ = 0;
+};
+
+/// Finds INFOMARKS, ones without end (10.1.2.3.6): more of them in a row than any INFO sequence holds.
+class InfoMarksDetector {
+ public:
+  static constexpr int kOnes = 40;
+  /// @return true while they last.  Real-time: yes.
+  bool put(const DpskDecision& d) {
+    int& ones = ones_[d.phase];
+    const bool clear = d.turn.re < -0.7f;
+    ones = clear ? ones + (ones < 60000) : 0;
+    return ones >= kOnes;
+  }
+  void reset() {
+    for (int& n : ones_) n = 0;
+  }
+
+ private:
+  int ones_[DpskReceiver::kPhases]{};
+};
+
+/// Sends tone, bits and silence of one end, phase-continuous: a tone is the carrier whose phase does not change, so it
+/// goes over into bits and back without a break.
+///
+/// Bits and silence begin at symbol boundaries of its own clock; a reversal of the tone (not of the guard tone) and the
+/// beginning of a tone at any sample.
+class DpskModulator {
+ public:
+  /// @param carrier_hz  kDpskCallHz, or kDpskAnswerHz, which brings the guard tone and is sent at -1 dB
+  /// @param nominal_dbm0  nominal level  @param guard_with_tone_db  guard tone beside tone A, re nominal
+  DpskModulator(int carrier_hz, double nominal_dbm0, double guard_with_tone_db);
+
+  /// Middle of a bit's pulse after the call of `next_bit` that gave it, in samples.
+  static constexpr float kDelaySamples = 4 * 8000.f / kDpskBaud;
+
+  void tone();     ///< from now on the tone; out of silence it rises within 1 ms, after bits it follows the last pulse
+  void silence();  ///< from now on silence, within 1 ms. Call it kDelaySamples after the last bit's call
+  void reverse();  ///< turn the tone's phase by 180 degrees: its middle, where it is zero, in kReversalDelay samples
+  void bits();     ///< from now on bits; out of silence or tone they begin with a reference point
+  static constexpr int kReversalDelay = 4;
+
+  /// One sample. @param next_bit  `int next_bit()`: called once a symbol while bits are sent; below 0: no further bit,
+  /// go over into the tone.  Real-time: yes.
+  template <class NextBit>
+  float next(NextBit&& next_bit);
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// Tones A (2400 Hz) and B (1200 Hz) of Phase 2 and their phase reversals (10.1.2.1, 10.1.2.2).
+//
+// The receiver mixes the tone to 0 Hz and averages over 1/150 s. That window has zeros at every multiple of 150 Hz, so
+// neither the other tone, the 1800 Hz guard tone nor any component of L1 and L2 gets through, and an own echo of any of
+// them, however strong, is not seen. A reversal turns the average through zero along a straight line; where the line
+// crosses zero is the reversal's time, to about 0.1 ms at 10 dB of SNR. Phases are compared over 10 ms only, so that a
+// frequency offset of 7 Hz turns them by 25 degrees and no more.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/oscillator.h"
+
+namespace offhook::v34 {
+
+inline constexpr int kToneAHz = 2400;
+inline constexpr int kToneBHz = 1200;
+inline constexpr int kGuardHz = 1800;
+
+/// What happened with this sample.
+enum class ToneEvent : uint8_t { kNone, kReversal };
+
+/// Finds one tone and the reversals of its phase. Passive.
+class ToneDetector {
+ public:
+  /// @param hz  a multiple of 5 Hz
+  explicit ToneDetector(int hz) : mixer_(hz) {}
+
+  /// One sample of 8000 Hz.  @return kReversal when one has become certain, about 6 ms after it came; then
+  /// reversal_time() tells when that was.  Real-time: yes; most of its work is done every eighth sample.
+  ToneEvent put(float x);
+
+  /// Forgets what it has heard; the clock goes on.
+  void reset();
+
+  /// How long the tone has lasted without a break, reversals not being breaks; 0: no tone. The detector's own time of
+  /// 17 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
+  float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kSettle) : 0; }
+  bool present() const { return steady_ > 0; }
+  /// Amplitude, int16 units.
+  float peak() const { return peak_; }
+  /// Share of the tone in all the power received, 0 to 1. Data have a twentieth in this band, a tone of its own more
+  /// than a fifth whatever the level of the guard tone.
+  float share() const { return share_; }
+  /// Received minus nominal frequency, +-50 Hz; a mean over 40 ms or so.
+  float frequency_offset_hz() const;
+
+  /// Of the last reversal: its middle, in samples since construction, with fraction.
+  double reversal_time() const { return reversal_time_; }
+  /// How long the tone had lasted before that.
+  float steady_before_reversal_ms() const { return steady_before_; }
+  /// Samples since construction.
+  uint64_t now() const { return now_; }
+
+  /// The newest average of 1/150 s, once a millisecond, and how late it is: for the answer tone and for observers.
+  Complex average() const { return at(0); }
+  static constexpr double kDelaySamples = 26.17;  ///< middle of the window
+
+ private:
+  static constexpr int kWindow = 54;  // 53 1/3 samples: the oldest counts a third
+  static constexpr int kStep = 8;     // one output a millisecond
+  static constexpr int kLag = 10;     // phases are compared over 10 ms
+  static constexpr int kSettle = 17;  // window and lag
+  static constexpr int kHistory = 32;
+
+  Complex at(int age) const { return history_[(newest_ + kHistory - age) % kHistory]; }
+  ToneEvent step();
+
+  Oscillator mixer_;
+  Complex window_[kWindow]{};  // mixed
+  float power_[kWindow]{};
+  int in_ = 0;
+  uint64_t now_ = 0;
+  Complex history_[kHistory]{};
+  int newest_ = 0;
+  int steady_ = 0;   // ms
+  int lost_ = 1000;  // ms since the tone was last steady
+  int steady_at_loss_ = 0;
+  int hold_ = 0;  // ms in which a reversal passes through the comparison
+  float peak_ = 0;
+  float share_ = 0;
+  Complex turn_{};  // mean of the turn in a millisecond
+  double reversal_time_ = 0;
+  float steady_before_ = 0;
+};
+
+/// A retrain's tone: more than 50 ms of it, and little else received (11.5). Feed it what is left after the echo
+/// canceller, and it is not misled by data or speech.
+class RetrainDetector {
+ public:
+  explicit RetrainDetector(int hz) : tone_(hz) {}
+  /// @return true from the sample on that makes it certain.  Real-time: yes.
+  bool put(float x);
+  void reset();
+
+ private:
+  ToneDetector tone_;
+  int alone_ = 0;  // samples with the tone and little else
+};
+
+}  // namespace offhook::v34

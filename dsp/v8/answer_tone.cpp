@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v8/answer_tone.h"
+
+#include "dsp/blocks/level.h"
+
+namespace offhook::v8 {
+namespace {
+
+// Printed is a depth of 0.2; the window of 1/150 s leaves 0.197 of it. At 10 dB of SNR a block errs by 0.012 rms.
+constexpr float kLeastDepth = 0.12f;
+constexpr float kPlainDepth = 0.07f;
+constexpr int kAbsentMs = 40;  // a break shorter than this is a reversal that was not recognised
+constexpr int kReversalSamples = static_cast<int>(kReversalPeriodS * 8000);
+
+}  // namespace
+
+AnsamGenerator::AnsamGenerator(double tx_level_dbm0, bool reversals)
+    // The mean square of the envelope 1 + 0.2 cos is 1.02.
+    : peak_(static_cast<float>(dbm0_to_rms(tx_level_dbm0) * 1.41421356237309505 / 1.00995049383620780)),
+      reversals_(reversals) {}
+
+float AnsamGenerator::next() {
+  if (reversals_ && age_++ == kReversalSamples) {
+    peak_ = -peak_;
+    age_ = 1;
+  }
+  return peak_ * (1 + static_cast<float>(kModulationDepth) * envelope_.next().re) * carrier_.next().re;
+}
+
+void AnswerToneDetector::reset() {
+  *this = AnswerToneDetector{};
+}
+
+v34::ToneEvent AnswerToneDetector::put(float x) {
+  const v34::ToneEvent event = detector_.put(x);
+  if (detector_.now() % 8 != 0) return event;
+  if (!detector_.present()) {
+    in_block_ = 0;
+    if (++absent_ms_ == kAbsentMs) {
+      tone_ = AnswerTone::kNone;
+      plain_blocks_ = reversals_ = 0;
+      depth_ = 0;
+    }
+    return event;
+  }
+  absent_ms_ = 0;
+  if (tone_ == AnswerTone::kNone) tone_ = AnswerTone::kUnknown;
+  if (event == v34::ToneEvent::kReversal) {
+    ++reversals_;
+    in_block_ = 0;
+    skip_ms_ = 8;  // the average still holds the reversal
+  }
+  if (skip_ms_ > 0) {
+    --skip_ms_;
+    return event;
+  }
+  if (in_block_ == 0) {
+    sum_ = {};
+    mean_ = 0;
+  }
+  const float envelope = magnitude(detector_.average());
+  sum_ += envelope * modulation_.next();
+  mean_ += envelope;
+  if (++in_block_ < kBlockMs) return event;
+  in_block_ = 0;
+  depth_ = mean_ > 0 ? 2 * magnitude(sum_) / mean_ : 0;
+  if (depth_ > kLeastDepth) {
+    tone_ = AnswerTone::kAnsam;
+    plain_blocks_ = 0;
+  } else if (depth_ < kPlainDepth && ++plain_blocks_ >= 2) {
+    tone_ = AnswerTone::kAns;
+  }
+  return event;
+}
+
+}  // namespace offhook::v8

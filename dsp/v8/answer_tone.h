@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// The answer tone of V.25 and V.8: 2100 Hz, with phase reversals every 450 ms (they switch echo cancellers off), and
+// with an amplitude modulation of 15 Hz when the answering modem knows V.8 (ANSam, V.8 7.2). A digital modem of V.92
+// answers with ANSpcm: reversals, no modulation, 2099.67 Hz.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v34/tone.h"
+
+namespace offhook::v8 {
+
+inline constexpr int kAnswerToneHz = 2100;
+inline constexpr int kModulationHz = 15;
+inline constexpr double kModulationDepth = 0.2;  ///< envelope 0.8 to 1.2 of its mean
+inline constexpr double kReversalPeriodS = 0.450;
+
+enum class AnswerTone : uint8_t {
+  kNone,
+  kUnknown,  ///< 2100 Hz, too young to tell
+  kAns,      ///< no amplitude modulation; with reversals ANSpcm or the echo-disabling tone of V.25
+  kAnsam,
+};
+
+/// Generates ANSam (7.2).
+class AnsamGenerator {
+ public:
+  AnsamGenerator(double tx_level_dbm0, bool reversals);
+  float next();  ///< Real-time: yes, O(1)
+
+ private:
+  Oscillator carrier_{kAnswerToneHz};
+  Oscillator envelope_{kModulationHz};
+  float peak_;
+  bool reversals_;
+  int age_ = 0;  // since the last reversal
+};
+
+/// Tells what answer tone is heard. Passive.
+class AnswerToneDetector {
+ public:
+  /// One sample of 8000 Hz.  @return kReversal when a phase reversal has become certain.  Real-time: yes.
+  v34::ToneEvent put(float x);
+  void reset();
+
+  /// kAnsam after 0.22 s, kAns after 0.42 s of the tone; kNone again when it has ended.
+  AnswerTone tone() const { return tone_; }
+  /// Amplitude modulation at 15 Hz, half the difference of the envelope's extremes over its mean.
+  float depth() const { return depth_; }
+  int reversals() const { return reversals_; }
+  /// Level, offset from 2100 Hz, times of reversals.
+  const v34::ToneDetector& detector() const { return detector_; }
+
+ private:
+  static constexpr int kBlockMs = 200;  // three periods of 15 Hz
+
+  v34::ToneDetector detector_{kAnswerToneHz};
+  AnswerTone tone_ = AnswerTone::kNone;
+  Oscillator modulation_{kModulationHz * 8};  // steps of 1 ms
+  Complex sum_{};
+  float mean_ = 0;
+  int in_block_ = 0;
+  int plain_blocks_ = 0;
+  int absent_ms_ = 0;
+  int skip_ms_ = 0;
+  float depth_ = 0;
+  int reversals_ = 0;
+};
+
+}  // namespace offhook::v8

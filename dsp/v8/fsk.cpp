@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v8/fsk.h"
+
+#include "dsp/blocks/level.h"
+
+namespace offhook::v8 {
+namespace {
+
+constexpr double kCutoffHz = 330;   // one bit's spectrum; the other channel begins 470 Hz away
+constexpr float kLeastPeak = 45.f;  // -48 dBm0
+constexpr float kLeastClarity = 0.5f;
+constexpr int kShiftHz = 100;  // from the middle of a channel to either frequency
+
+int centre_hz(Channel channel) {
+  return fsk_hz(channel, 1) + kShiftHz;
+}
+
+}  // namespace
+
+FskReceiver::FskReceiver(Channel channel)
+    : converter_(centre_hz(channel), [](int k) { return lowpass_tap(k, 3 * kTaps, kCutoffHz); }) {}
+
+bool FskReceiver::put(float x, Octet* octet) {
+  Complex y;
+  return converter_.put(x, &y) && put_baseband(y, octet);
+}
+
+bool FskReceiver::put_baseband(Complex y, Octet* octet) {
+  history_[at_] = history_[at_ + kBit] = y;
+  at_ = at_ + 1 == kBit ? 0 : at_ + 1;
+
+  // Energy at -100 Hz (one) and +100 Hz (zero) over the newest bit length.
+  Complex one, zero;
+  float energy = 0;
+  for (int k = 0; k < kBit; ++k) {
+    const Complex v = history_[at_ + k];
+    const Complex w = kOscillatorTable.at[k * OscillatorTable::kSize * kShiftHz / 4800];
+    one += v * w;
+    zero += v * conj(w);
+    energy += norm(v);
+  }
+  const float e1 = norm(one), e0 = norm(zero);
+  const float before = contrast_;
+  contrast_ = e1 + e0 > 0 ? (e1 - e0) / (e1 + e0) : 0;
+
+  if (clock_ < 0) {
+    if (rest_ < 60000 * kBit) ++rest_;
+    if (before > 0 && contrast_ <= 0) {  // half a start bit has gone by
+      clock_ = kBit / 2;
+      value_ = 0;
+      clarity_ = peak_ = 0;
+      ones_before_ = static_cast<uint16_t>((rest_ + kBit / 4) / kBit);
+    }
+    return false;
+  }
+  if (++clock_ % kBit != 0) return false;
+  const int bit = clock_ / kBit - 1;  // 0 the start bit, 9 the stop bit
+  const bool is_one = contrast_ > 0;
+  clarity_ += (is_one ? contrast_ : -contrast_) * 0.1f;
+  peak_ += square_root(energy / kBit) * 0.1f;
+  if (bit == 0 && is_one) {
+    clock_ = -1;  // a glitch
+    rest_ += kBit / 2;
+    return false;
+  }
+  if (bit >= 1 && bit <= 8 && is_one) value_ = static_cast<uint8_t>(value_ | 1 << (bit - 1));
+  if (bit < 9) return false;
+  clock_ = -1;
+  rest_ = 0;
+  if (!is_one || peak_ < kLeastPeak || clarity_ < kLeastClarity) return false;
+  *octet = {value_, ones_before_, peak_, clarity_};
+  return true;
+}
+
+FskModulator::FskModulator(Channel channel, double tx_level_dbm0)
+    : channel_(channel), peak_(static_cast<float>(dbm0_to_rms(tx_level_dbm0) * 1.41421356237309505)) {}
+
+}  // namespace offhook::v8

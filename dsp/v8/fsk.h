@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// V.21 frequency shift keying at 300 bit/s, as V.8 uses it: the call modem in the lower channel (CI, CM, CJ), the
+// answer modem in the upper one (JM). A binary one is the lower frequency of a channel.
+//
+// The receiver mixes its channel down, compares over one bit the energy at the two frequencies, and reads start-stop
+// octets: a falling edge sets the clock for the ten bits that follow, so no timing has to be recovered and +-2 % of
+// clock difference does no harm. It needs no carrier detector: an octet carries its level and how clear its bits were.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/downconverter.h"
+
+namespace offhook::v8 {
+
+enum class Channel : uint8_t { kLow, kHigh };
+
+/// Frequency of a bit. Source: V.21, channels 1 and 2
+constexpr int fsk_hz(Channel channel, int bit) {
+  return (channel == Channel::kLow ? 980 : 1650) + (bit ? 0 : 200);
+}
+
+/// One start-stop octet and what came before it.
+struct Octet {
+  uint8_t value;         ///< first bit in time in bit 0
+  uint16_t ones_before;  ///< bits of rest between the stop bit of the last octet and this start bit, at most 65535
+  float peak;            ///< amplitude, int16 units
+  float clarity;         ///< 0 to 1: mean contrast of its bits; noise alone gives about 0.4, a clean line 0.7
+};
+
+/// Reads octets from one channel of the line. Passive: it may listen beside anything.
+class FskReceiver {
+ public:
+  explicit FskReceiver(Channel channel);
+
+  /// One sample of 8000 Hz. @return true when `octet` has got a new one: its stop bit has been seen, its middle
+  /// kDelaySamples ago. Framing errors, silence and what is not clear enough to be V.21 give nothing. Real-time: yes.
+  bool put(float x, Octet* octet);
+
+  /// From the middle of a bit on the line to the sample that completes it, rounded.
+  static constexpr int kDelaySamples = 57 + 13;
+
+ private:
+  static constexpr int kTaps = 112;
+  static constexpr int kBit = 16;  // samples of 4800 Hz
+
+  bool put_baseband(Complex y, Octet* octet);
+
+  Downconverter<kTaps> converter_;
+  Complex history_[2 * kBit]{};
+  int at_ = 0;
+  float contrast_ = 0;  // of the last bit length: +1 all energy at the one, -1 at the zero
+  int rest_ = 0;        // samples since the last stop bit or framing error
+  int clock_ = -1;      // samples since the start edge; -1 at rest
+  uint8_t value_ = 0;
+  uint16_t ones_before_ = 0;
+  float clarity_ = 0;
+  float peak_ = 0;
+};
+
+/// Continuous-phase modulator. Bits come from a callable when their time begins: `int next_bit()`.
+class FskModulator {
+ public:
+  /// @param tx_level_dbm0  level of the signal
+  FskModulator(Channel channel, double tx_level_dbm0);
+
+  /// One sample.  Real-time: yes, O(1).
+  template <class NextBit>
+  float next(NextBit&& next_bit) {
+    if (clock_ <= 0) {
+      oscillator_.tune(fsk_hz(channel_, next_bit()));
+      clock_ += 8000;
+    }
+    clock_ -= 300;
+    return peak_ * oscillator_.next().re;
+  }
+  /// The next sample begins a new bit.
+  void restart() { clock_ = 0; }
+
+ private:
+  Channel channel_;
+  Oscillator oscillator_;
+  float peak_;
+  int clock_ = 0;  // until the next bit, in 1/300 samples
+};
+
+}  // namespace offhook::v8

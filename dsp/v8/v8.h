@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//
+// Start of a call over the switched network by V.8 (11/2000), Phase 1 of V.34: who answers, what both can do, and what
+// they will do.
+//
+//    call    .. listens .. | silence Te |  CM  CM  CM  CM ..  | CJ | 75 ms |  Phase 2
+//    answer  silence | ANSam ........................ | JM  JM  JM ..| 75 ms |  Phase 2
+//
+// The caller sends nothing until it hears the answer tone with its 15 Hz modulation (ANSam); then its menu CM until two
+// equal JM have come. The answerer sends ANSam until two equal CM have come; then JM, what both can do, until CJ.
+// The modulation is V.21 at 300 bit/s, the caller's in the lower band. An answer tone without modulation (ANS) means a
+// modem without V.8: the caller ends with kAnswerTone and tries V.32bis or V.22bis by its own means.
+//
+// One object is one end. Time is the number of samples: 8000 a second. Samples are int16 units; process() is real-time
+// safe. Passive listeners use fsk.h and answer_tone.h alone.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/pump/pump.h"
+#include "dsp/v8/answer_tone.h"
+#include "dsp/v8/fsk.h"
+#include "dsp/v8/menu.h"
+
+namespace offhook::v8 {
+
+struct Config {
+  oh_pump_role role = OH_PUMP_CALL;
+  Menu menu;                      ///< what this end can do; the answerer's JM holds what both can do of it
+  float tx_level_dbm0 = -12;      ///< ANSam, CM, JM
+  bool call_indicator = false;    ///< the caller sends CI until it hears the answer
+  bool reversals = true;          ///< phase reversals in ANSam: V.34 duplex requires them
+  float silence_before_cm_s = 1;  ///< Te: 0.5 s at the least, 1 s to let echo control switch off. Source: 8.1.1
+};
+
+enum class State : uint8_t {
+  kRunning,
+  kDone,        ///< both know what to do: result(). The next sample is the first of the modulation's own procedure
+  kAnswerTone,  ///< caller: plain ANS, no V.8 at the far end. Answerer: nobody answered ANSam with CM, and the 75 ms
+                ///< of silence are over; proceed by V.32bis Annex A
+};
+
+struct Result {
+  uint16_t modulation = 0;  ///< one of Modulation, or 0: nothing in common
+  Menu far;                 ///< CM for the answerer, JM for the caller
+  Menu joint;               ///< JM
+  bool cj_lost = false;     ///< answerer: went on without CJ (8.2.3)
+};
+
+class V8 {
+ public:
+  explicit V8(const Config& config);
+
+  /// One sample. After the state has left kRunning: silence. Real-time: yes.
+  float process(float rx);
+  State state() const { return state_; }
+  /// @pre state() == kDone
+  const Result& result() const { return result_; }
+
+  /// The answerer's recovery from a lost CJ: a listener that runs beside it has heard the caller's INFO0 (sigC), so the
+  /// caller is in Phase 2. Stops JM; 75 ms later kDone. Nothing when JM is not being sent. Source: 8.2.3
+  void signal_c_heard();
+
+  /// Where it stands, for logs and tests.
+  enum class Step : uint8_t {
+    kListen,   ///< caller: waits for the answer, sending CI or nothing
+    kTe,       ///< caller: silence before CM
+    kCm,       ///< caller
+    kCj,       ///< caller
+    kBefore,   ///< answerer: silence before ANSam
+    kAnsam,    ///< answerer
+    kJm,       ///< answerer
+    kSilence,  ///< 75 ms
+    kEnd
+  };
+  Step step() const { return step_; }
+
+ private:
+  void enter(Step step);
+  float call(float rx);
+  float answer(float rx);
+  void take_octet(uint8_t octet);
+  void load(uint8_t sync, const Menu& menu, int min_modulation_octets);
+  uint64_t age() const { return now_ - entered_; }
+
+  Config config_;
+  State state_ = State::kRunning;
+  State end_state_ = State::kDone;
+  Step step_;
+  Result result_;
+  uint64_t now_ = 0;
+  uint64_t entered_ = 0;
+};
+
+}  // namespace offhook::v8
