@@ -17,6 +17,7 @@
 #include "hostsim/card/card.h"
 #include "hostsim/card/line_end.h"
 #include "hostsim/engine/engine.h"
+#include "hostsim/line/line.h"
 
 namespace offhook::hostsim {
 
@@ -54,8 +55,8 @@ class Connection {
 using LineTap = std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)>;
 
 struct RealPumps {
-  const oh_pump_ops* near_end;         ///< under test; calls
-  const oh_pump_ops* far_end;          ///< answers and sends the file
+  const oh_pump_ops* near_end;         ///< under test; in the scenario's role
+  const oh_pump_ops* far_end;          ///< in the other role; sends the file
   std::span<const std::uint8_t> file;  ///< outlives the connection
   LineTap tap;                         ///< may be empty
 };
@@ -64,6 +65,26 @@ struct RealPumps {
 /// cannot do
 std::unique_ptr<Connection> make_sampled_connection(const Scenario& scenario, const RealPumps& pumps,
                                                     oh_event_log* log);
+
+/// A modem at the far end that is not ours: it has samples, and nothing else is known of it.
+class ForeignModem : public FarEnd {
+ public:
+  /// Why no more samples will come; empty while it lives.
+  virtual std::string failure() const = 0;
+};
+
+struct ForeignCall {
+  const oh_pump_ops* near_end;                                  ///< under test; in the scenario's role
+  std::span<const std::uint8_t> send;                           ///< by the near end; outlives the connection
+  std::span<const std::uint8_t> expect;                         ///< from the far end; outlives the connection
+  std::function<void(std::span<const std::uint8_t>)> received;  ///< what came, in order; may be empty
+  LineTap tap;                                                  ///< may be empty
+};
+
+/// One real pump under V.42 over the scenario's line to a foreign modem. Done when everything sent is acknowledged and
+/// everything expected has come; both empty: when the foreign modem leaves.
+std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, const ForeignCall& call,
+                                                    ForeignModem& modem, oh_event_log* log);
 
 /// Frames and holes (link_model.h): no samples are computed.
 std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario, const CostProfile& profile,

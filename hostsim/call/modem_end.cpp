@@ -77,6 +77,19 @@ ModemEnd::~ModemEnd() {
   if (config_.pump->release != nullptr && pump_memory_ != nullptr) config_.pump->release(pump_memory_.get());
 }
 
+oh_pump ModemEnd::pump() {
+  static constexpr oh_pump_ops kOps = {"pump under V.42",
+                                       nullptr,
+                                       nullptr,
+                                       [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+                                         static_cast<ModemEnd*>(self)->process(rx, tx, n);
+                                       },
+                                       [](void* self, std::size_t n) { static_cast<ModemEnd*>(self)->fill_in(n); },
+                                       nullptr,
+                                       nullptr};
+  return {&kOps, this};
+}
+
 void ModemEnd::record(oh_event_kind kind, std::uint32_t argument) const {
   if (config_.log != nullptr) oh_event_log_write(config_.log, config_.now_ns(), kind, config_.id, argument);
 }

@@ -38,6 +38,8 @@ class ModemEnd {
   /// Real-time: yes.
   void fill_in(std::size_t n);
 
+  /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
+  oh_pump pump();
   oh_lapm* lapm() { return lapm_; }
   oh_pump_status pump_status() const;
   oh_lapm_status lapm_status() const;

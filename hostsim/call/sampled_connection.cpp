@@ -11,6 +11,10 @@ namespace offhook::hostsim {
 
 namespace {
 
+oh_pump_role other(oh_pump_role role) {
+  return role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL;
+}
+
 /// Two pumps over a line, each under V.42; the far end, served on time by a machine that does nothing else, sends the
 /// file. Until the far end answers, the line is silent in both directions.
 class SampledConnection final : public Connection, private LineEnd, private FarEnd {
@@ -18,25 +22,14 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   SampledConnection(const Scenario& scenario, const RealPumps& pumps, oh_event_log* log)
       : file_(pumps.file),
         tap_(pumps.tap),
-        near_({pumps.near_end, OH_PUMP_CALL, 0, log, [this] { return now(); }, true}),
-        far_({pumps.far_end, OH_PUMP_ANSWER, 1, log, [this] { return now(); }, false}),
+        near_({pumps.near_end, scenario.role, 0, log, [this] { return now(); }, true}),
+        far_({pumps.far_end, other(scenario.role), 1, log, [this] { return now(); }, false}),
         line_(scenario.line, scenario.seed, *this),
         log_(log) {}
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
 
-  oh_pump near_pump() override {
-    static constexpr oh_pump_ops kOps = {"pump under V.42",
-                                         nullptr,
-                                         nullptr,
-                                         [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                           static_cast<ModemEnd*>(self)->process(rx, tx, n);
-                                         },
-                                         [](void* self, std::size_t n) { static_cast<ModemEnd*>(self)->fill_in(n); },
-                                         nullptr,
-                                         nullptr};
-    return {&kOps, &near_};
-  }
+  oh_pump near_pump() override { return near_.pump(); }
   LineEnd& line() override { return *this; }
 
   void start(Ns) override {

@@ -55,6 +55,7 @@ struct Scenario {
   LoadScenario load;
   LineScenario line;
   PumpKind pump = PumpKind::kReal;
+  oh_pump_role role = OH_PUMP_CALL;  ///< of the near end, with real pumps
   std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;

@@ -36,14 +36,16 @@ std::vector<std::uint8_t> random_file(const hostsim::Scenario& scenario) {
 
 /// A call with all that must outlive it.
 struct Assembly {
-  Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, hostsim::LineTap tap,
-           oh_event_log* log)
+  Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
+           const FarSide& far, oh_event_log* log)
       : profile(config::load_profile(scenario.cost_profile)) {
     std::unique_ptr<hostsim::Connection> connection;
-    if (scenario.pump == hostsim::PumpKind::kReal) {
+    if (far.foreign != nullptr) {
+      connection = hostsim::make_foreign_connection(
+          scenario, {oh_v22bis_ops(), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
+    } else if (scenario.pump == hostsim::PumpKind::kReal) {
       if (given.empty()) own_file = random_file(scenario);
-      const hostsim::RealPumps pumps{oh_v22bis_ops(), oh_v22bis_ops(), given.empty() ? own_file : given,
-                                     std::move(tap)};
+      const hostsim::RealPumps pumps{oh_v22bis_ops(), oh_v22bis_ops(), given.empty() ? own_file : given, sinks.line};
       connection = hostsim::make_sampled_connection(scenario, pumps, log);
     } else {
       connection = hostsim::make_link_model_connection(scenario, profile, log);
@@ -76,11 +78,12 @@ traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario
 
 }  // namespace
 
-CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks) {
+CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
+                     const FarSide& far) {
   std::vector<oh_event> ring(kRing);
   oh_event_log log{};
   oh_event_log_init(&log, ring.data(), ring.size(), 0);
-  const Assembly assembly(scenario, file, sinks.line, &log);
+  const Assembly assembly(scenario, file, sinks, far, &log);
   Call& call = *assembly.call;
   if (sinks.header) sinks.header(log_header(call, scenario));
   std::vector<oh_event> events(kRing);
@@ -107,7 +110,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
 }
 
 std::string run_row(const hostsim::Scenario& scenario) {
-  const Assembly assembly(scenario, {}, {}, nullptr);
+  const Assembly assembly(scenario, {}, {}, {}, nullptr);
   Call& call = *assembly.call;
   while (call.advance(call.now() + 20 * kSlice) && !interrupted()) {
   }

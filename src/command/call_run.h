@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/core/event_log.h"
+#include "hostsim/call/connection.h"
 #include "hostsim/call/scenario.h"
 #include "src/analysis/law.h"
 #include "traces/log/header.h"
@@ -26,7 +27,15 @@ struct CallSinks {
   std::function<void(const traces::LogHeader&)> header;  ///< once, before the first event
   std::function<void(std::span<const oh_event>, std::uint64_t lost)> events;
   std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)> line;
-  std::function<bool(const CallProgress&)> progress;  ///< false: stop the call
+  std::function<void(std::span<const std::uint8_t>)> received;  ///< bytes from a foreign modem
+  std::function<bool(const CallProgress&)> progress;            ///< false: stop the call
+};
+
+/// What is called: with `foreign` null, our own modem, which sends the file to the near end. A foreign one is sent the
+/// file by the near end and may be expected to send another.
+struct FarSide {
+  hostsim::ForeignModem* foreign = nullptr;
+  std::span<const std::uint8_t> expect;
 };
 
 struct CallOutcome {
@@ -38,8 +47,10 @@ struct CallOutcome {
   std::string ending;  ///< for people: "the file arrived", "carrier lost", "time limit"
 };
 
-/// @param file what is transferred; empty: scenario.bytes bytes drawn from the seed
-CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks);
+/// @param file what is transferred; empty: scenario.bytes bytes drawn from the seed (nothing to a foreign modem)
+/// @pre with a foreign modem, which hears samples: a real pump
+CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
+                     const FarSide& far = {});
 
 /// The device of the reservation law: block plan and transmit lead of the scenario, cost of its profile once connected.
 DeviceTiming device_timing(const hostsim::Scenario& scenario);

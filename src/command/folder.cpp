@@ -84,7 +84,7 @@ LogContents read_log(const fs::path& log) {
 }
 
 CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const fs::path& folder,
-                        const std::function<bool(const CallProgress&)>& progress) {
+                        const std::function<bool(const CallProgress&)>& progress, const FarSide& far) {
   make_folder(folder);
   write_file(folder / kScenarioName, config::to_toml(scenario));
   std::unique_ptr<traces::LogWriter> log;
@@ -100,8 +100,18 @@ CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::
     if (!line) line = std::make_unique<LineRecording>(folder / kLineName, kLineRateHz);
     line->write(received, sent);
   };
+  std::ofstream received;
+  if (far.foreign != nullptr) {
+    received.open(folder / kReceivedName, std::ios::binary);
+    sinks.received = [&](std::span<const std::uint8_t> bytes) {
+      received.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    };
+  }
   sinks.progress = progress;
-  CallOutcome outcome = run_call(scenario, file, sinks);
+  CallOutcome outcome = run_call(scenario, file, sinks, far);
+  if (far.foreign != nullptr && !received.flush()) {
+    throw std::runtime_error(fmt::format("{}: cannot be written", (folder / kReceivedName).string()));
+  }
   if (log) log->close();
   if (line) line->close();
   return outcome;

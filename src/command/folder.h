@@ -22,10 +22,11 @@ struct LogContents {
 /// @throws traces::LogError, config::Error
 LogContents read_log(const std::filesystem::path& log);
 
-/// Write events, line recording and scenario.toml while the call runs. @throws std::runtime_error for a folder that
-/// cannot be written or a full disk
+/// Write events, line recording, scenario.toml, and what a foreign modem sent, while the call runs. @throws
+/// std::runtime_error for a folder that cannot be written or a full disk
 CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
-                        const std::filesystem::path& folder, const std::function<bool(const CallProgress&)>& progress);
+                        const std::filesystem::path& folder, const std::function<bool(const CallProgress&)>& progress,
+                        const FarSide& far = {});
 
 /// summary.json, trace.perfetto and report.html from what record_call() left. @return the summary
 nlohmann::ordered_json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome,

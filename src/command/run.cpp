@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "src/command/folder.h"
 #include "src/command/program.h"
 #include "src/config/scenario.h"
+#include "src/far_end/socket_modem.h"
 #include "src/output/file.h"
 #include "src/output/run_folder.h"
 #include "src/output/terminal.h"
@@ -17,7 +19,7 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string scenario, file, out, context;
+  std::string scenario, file, out, context, far_end, expect;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;
   bool json = false;
@@ -59,33 +61,52 @@ void print_table(const nlohmann::ordered_json& summary) {
   fmt::print("{}", table.str());
 }
 
+std::string file_to_transfer(const std::string& name) {
+  if (name.empty()) return {};
+  std::string file = read_file(name);
+  if (file.empty()) throw std::runtime_error(fmt::format("{}: is empty; expected at least one byte to transfer", name));
+  return file;
+}
+
+std::span<const std::uint8_t> octets(const std::string& s) {
+  return {reinterpret_cast<const std::uint8_t*>(s.data()), s.size()};
+}
+
 int run(const Options& options) {
   hostsim::Scenario scenario = scenario_of(options);
-  std::string file;
-  if (!options.file.empty()) {
-    file = read_file(options.file);
-    if (file.empty())
-      throw std::runtime_error(fmt::format("{}: is empty; expected at least one byte to transfer", options.file));
-    scenario.bytes = file.size();
+  const std::string file = file_to_transfer(options.file);
+  const std::string expected = file_to_transfer(options.expect);
+  if (!file.empty()) scenario.bytes = file.size();
+  std::optional<SocketModem> foreign;
+  FarSide far;
+  catch_interrupts();
+  if (!options.far_end.empty()) {
+    if (scenario.pump != hostsim::PumpKind::kReal) {
+      throw std::runtime_error("--far-end: the modem there hears samples; expected pump.kind = \"real\"");
+    }
+    scenario.bytes = file.size() + expected.size();
+    foreign.emplace(FarEndAddress::parse(options.far_end), [] { return !interrupted(); });
+    far = {&*foreign, octets(expected)};
   }
   const std::filesystem::path folder =
       options.out.empty() ? std::filesystem::path("out") / scenario.name : std::filesystem::path(options.out);
 
-  catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
   CallOutcome outcome;
   {
     Progress progress(scenario.name, options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
     outcome = record_call(
-        scenario, {reinterpret_cast<const std::uint8_t*>(file.data()), file.size()}, folder,
+        scenario, octets(file), folder,
         [&](const CallProgress& p) {
           if (progress.due()) {
             const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-            progress.update(static_cast<double>(p.bytes_delivered) / static_cast<double>(scenario.bytes),
+            const double all = static_cast<double>(std::max<std::uint64_t>(scenario.bytes, 1));
+            progress.update(static_cast<double>(p.bytes_delivered) / all,
                             fmt::format("{:.1f} s simulated, {:.0f} x real time", p.simulated_s, p.simulated_s / wall));
           }
           return !interrupted();
-        });
+        },
+        far);
   }
   const nlohmann::ordered_json summary = summarise(scenario, outcome, folder);
   if (options.json) {
@@ -119,6 +140,13 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("SCENARIO.toml");
   sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
       ->type_name("FILE");
+  CLI::Option* far_end =
+      sub->add_option("--far-end", options->far_end,
+                      "Call a modem that another program is: lock-step samples, s16le mono, over a UNIX stream socket")
+          ->type_name("unix:PATH[,rate=8000|9600][,block=N]");
+  sub->add_option("--expect", options->expect, "With --far-end: what that modem is to send")
+      ->type_name("FILE")
+      ->needs(far_end);
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
   sub->add_option("--context", options->context, "INT, DPC, \"THR 24\", \"RES 2/8\" or \"RES 3/16 strict\"")
       ->type_name("CONTEXT");
@@ -131,9 +159,14 @@ void add_run(CLI::App& app, Action& action) {
   offhook run examples/res-2-8.toml --out out/res-2-8
   offhook run examples/int.toml --context "THR 8" --set load.spinner=true
   offhook run examples/int.toml --file README.md --seed 7 --json
+  offhook run examples/int.toml --far-end unix:/tmp/modem,rate=9600 --file to-it.bin --expect from-it.bin
 
 The output folder holds events.ohlog (the event log), summary.json, line.wav (left: received, right: sent),
-trace.perfetto, report.html and scenario.toml (the effective scenario).
+trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end also received.bin.
+
+--far-end connects to PATH if a program listens there, else makes the socket and waits. Then, as fast as both go: we
+write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. --file
+is then sent by us; the call ends when it is acknowledged and what is expected has come, or the peer leaves.
 
 Keys of a scenario, with their defaults:
 )" + help_of_keys());

@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
 constexpr std::array<std::string_view, 2> kPumpKinds = {"real", "cost-profile"};
+constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
 constexpr double kUs = 1e3, kMs = 1e6;
@@ -122,6 +123,8 @@ KeyTable make_scenario_keys() {
 
       key<S>("pump.kind", "the real V.22bis pump, or only its cost with a link model",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
+      key<S>("pump.role", "what the real pump at the near end does",
+             [](S& s) -> Field { return choice(s.role, kRoles); }),
       key<S>("pump.cost_profile", "CPU time of ISR and service: a file of traces/profiles",
              [](S& s) -> Field { return &s.cost_profile; }),
       key<S>("pump.event_logging_cost", "charge what the paper's own instrumentation cost",

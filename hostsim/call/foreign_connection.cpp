@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "hostsim/call/connection.h"
+#include "hostsim/call/modem_end.h"
+#include "hostsim/line/line.h"
+
+namespace offhook::hostsim {
+
+namespace {
+
+// The far end may still wait for the acknowledgement of its last frame.
+constexpr Ns kFarewell = 1'000'000'000;
+
+/// One pump under V.42; of the other end only samples are known.
+class ForeignConnection final : public Connection, private LineEnd {
+ public:
+  ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)
+      : call_(call),
+        modem_(modem),
+        near_({call.near_end, scenario.role, 0, log, [this] { return now(); }, true}),
+        line_(scenario.line, scenario.seed, modem),
+        log_(log) {}
+
+  void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
+  oh_pump near_pump() override { return near_.pump(); }
+  LineEnd& line() override { return *this; }
+
+  void start(Ns) override {
+    started_ = true;
+    near_.start();
+  }
+
+  void exchange_user_data(Ns now) override {
+    while (sent_ < call_.send.size()) {
+      const std::size_t taken = oh_lapm_write(near_.lapm(), call_.send.data() + sent_, call_.send.size() - sent_);
+      if (taken == 0) break;
+      sent_ += taken;
+    }
+    std::array<std::uint8_t, 1024> bytes;
+    bool received = false;
+    while (const std::size_t n = oh_lapm_read(near_.lapm(), bytes.data(), bytes.size())) {
+      const std::size_t due = std::min<std::size_t>(n, call_.expect.size() - received_);
+      if (std::memcmp(bytes.data(), call_.expect.data() + received_, due) != 0) intact_ = false;
+      received_ += due;
+      if (call_.received) call_.received({bytes.data(), n});
+      received = true;
+    }
+    if (received) {
+      oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_LINK_BYTES, 0,
+                         static_cast<std::uint32_t>(received_));
+    }
+    const oh_lapm_status link = near_.lapm_status();
+    if (connected_at_ < 0 && link.state == OH_LAPM_CONNECTED) connected_at_ = now;
+    const bool asked = !call_.send.empty() || !call_.expect.empty();
+    const bool all = link.bytes_sent == call_.send.size() && received_ == call_.expect.size();
+    if (done_at_ < 0 && connected_at_ >= 0 && (asked ? all : !modem_.failure().empty())) done_at_ = now;
+    if (done_at_ >= 0 && (now >= done_at_ + kFarewell || !modem_.failure().empty())) over_ = true;
+  }
+
+  TransferStatus status() const override {
+    const oh_lapm_status link = near_.lapm_status();
+    TransferStatus s;
+    s.connected = connected_at_ >= 0;
+    s.connected_at = connected_at_;
+    s.done = over_;
+    s.done_at = done_at_;
+    s.intact = intact_;
+    if (const std::string why = near_.failure(); !why.empty()) s.failure = "the modem under test " + why;
+    if (const std::string why = modem_.failure(); s.failure.empty() && !why.empty()) s.failure = "the far end " + why;
+    if (!intact_) s.failure = "bytes arrived that were not expected";
+    s.failed = done_at_ < 0 && !s.failure.empty();
+    s.bytes_delivered = link.bytes_sent + received_;
+    s.frames_retransmitted = link.retransmitted;
+    s.timeouts = link.timeouts;
+    s.bad_frames = link.bad_frames;
+    s.retrains = near_.pump_status().retrains;
+    return s;
+  }
+
+ private:
+  std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
+
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
+    if (!started_) {  // on hook: the foreign modem's time has not begun
+      std::memset(captured, 0, n * sizeof *captured);
+      return;
+    }
+    line_.exchange(played, captured, n);
+    if (call_.tap) call_.tap({captured, n}, {played, n});
+  }
+
+  ForeignCall call_;
+  ForeignModem& modem_;
+  Engine* engine_ = nullptr;
+  ModemEnd near_;
+  Line line_;
+  oh_event_log* log_;
+  bool started_ = false;
+  bool over_ = false;
+  bool intact_ = true;
+  std::size_t sent_ = 0, received_ = 0;
+  Ns connected_at_ = -1, done_at_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, const ForeignCall& call,
+                                                    ForeignModem& modem, oh_event_log* log) {
+  return std::make_unique<ForeignConnection>(scenario, call, modem, log);
+}
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// A modem that we did not write, at the far end of the simulated line: another program at the other end of a UNIX
+// stream socket.
+//
+// The exchange is lock-step, in samples that are 16-bit signed, little-endian, mono: we write n of them, the peer
+// writes n back, as fast as both go; there is no other clock. The peer may answer with samples that it computed before
+// it read ours, so a peer's own delay is its own affair. A peer that works in frames needs n to be a multiple of its
+// frame.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/call/connection.h"
+#include "hostsim/line/resampler.h"
+
+namespace offhook {
+
+/// `unix:PATH[,rate=8000|9600][,block=SAMPLES]`
+struct FarEndAddress {
+  std::string path;
+  std::uint32_t rate_hz = 8000;
+  std::uint32_t block_samples = 0;  ///< n, at rate_hz; 0 in the text: 20 ms of them
+
+  /// @throws std::runtime_error with what was expected
+  static FarEndAddress parse(std::string_view text);
+};
+
+class SocketModem final : public hostsim::ForeignModem {
+ public:
+  static constexpr int kPatienceS = 30;  ///< of wall clock, for one block of samples
+
+  /// Connects to a socket that someone listens on; else makes the socket and waits for a peer.
+  /// @param keep_waiting  asked ten times a second; false: give up  @throws std::runtime_error
+  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting);
+  ~SocketModem() override;
+  SocketModem(const SocketModem&) = delete;
+  SocketModem& operator=(const SocketModem&) = delete;
+
+  /// 8000 Hz. The peer's samples come one block (and the resamplers' 48 samples) later. Silence once it has failed.
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override;
+  std::string failure() const override { return failure_; }
+
+ private:
+  void exchange_block();
+  bool transfer(bool write, void* bytes, std::size_t n);
+
+  FarEndAddress address_;
+  std::function<bool()> keep_waiting_;
+  int socket_ = -1;
+  std::string failure_;
+  hostsim::Resampler to_peer_, from_peer_;
+  std::vector<std::int16_t> block_;   // filling up at the peer's rate
+  std::vector<std::int16_t> queued_;  // at 8000 Hz, from next_ on
+  std::size_t next_ = 0;
+};
+
+}  // namespace offhook
