@@ -15,7 +15,7 @@
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/card/card.h"
-#include "hostsim/card/line_end.h"
+#include "driver/card/line_end.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/line/line.h"
 

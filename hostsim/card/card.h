@@ -17,7 +17,7 @@
 
 #include "driver/core/card.h"
 #include "driver/core/event_log.h"
-#include "hostsim/card/line_end.h"
+#include "driver/card/line_end.h"
 #include "hostsim/engine/engine.h"
 
 namespace offhook::hostsim {

@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "hostsim/card/line_end.h"
+#include "driver/card/line_end.h"
 #include "hostsim/line/line_config.h"
 
 namespace offhook::hostsim {

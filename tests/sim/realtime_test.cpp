@@ -52,7 +52,7 @@ struct Pump {
 };
 
 /// The far modem at the other end of an ideal line with 512 samples of delay each way.
-struct FarModem : hostsim::LineEnd {
+struct FarModem : LineEnd {
   Pump& pump;
   std::int16_t sent[OH_RING_SAMPLES] = {};
   std::size_t at = 0;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace offhook::hostsim {
+namespace offhook {
 
 /// What a codec is plugged into: one end of a telephone line.
 class LineEnd {
@@ -17,4 +17,4 @@ class LineEnd {
   virtual void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) = 0;
 };
 
-}  // namespace offhook::hostsim
+}  // namespace offhook

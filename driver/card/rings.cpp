@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "driver/card/rings.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace offhook {
+
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr auto kAcquire = std::memory_order_acquire;
+constexpr auto kRelease = std::memory_order_release;
+
+CardRings& of(void* self) {
+  return *static_cast<CardRings*>(self);
+}
+
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t n) {  // one writer
+  counter.store(counter.load(kRelaxed) + n, kRelaxed);
+}
+
+}  // namespace
+
+oh_card CardRings::card() {
+  static constexpr oh_card_ops kOps = {[](void* self) { return of(self).finished_end.load(kAcquire); },
+                                       [](void* self) { return of(self).position.load(kAcquire); },
+                                       [](void* self) { return of(self).position.load(kAcquire); },
+                                       [](void* self, std::uint32_t samples) {
+                                         if (samples < 1 || samples > OH_RING_SAMPLES / 2) return -EINVAL;
+                                         of(self).block.store(samples, kRelaxed);
+                                         return 0;
+                                       },
+                                       [](void* self, std::uint64_t end) { of(self).tx_written.store(end, kRelease); },
+                                       [](void* self, std::uint64_t end) { of(self).rx_read.store(end, kRelease); }};
+  return {&kOps, this, rx, tx};
+}
+
+CardCounters CardRings::counters() const {
+  return {interrupts.load(kRelaxed), overrun_samples.load(kRelaxed), underrun_samples.load(kRelaxed)};
+}
+
+void CardHardware::start() {
+  position_ = rings_.position.load(kRelaxed);
+  block_end_ = position_ + rings_.block.load(kRelaxed);
+}
+
+bool CardHardware::run(LineEnd& line, std::uint32_t n) {
+  const std::uint64_t target = position_ + n;
+  // A sample is lost when the slot it lands in holds one that nobody read; repeated when nobody wrote its slot.
+  const auto beyond = [&](std::uint64_t limit) { return target - std::clamp(limit, position_, target); };
+  const std::uint64_t overrun = beyond(rings_.rx_read.load(kAcquire) + OH_RING_SAMPLES);
+  const std::uint64_t underrun = beyond(rings_.tx_written.load(kAcquire));
+  while (position_ < target) {
+    const std::size_t slot = position_ % OH_RING_SAMPLES;
+    const std::size_t piece = std::min<std::uint64_t>(target - position_, OH_RING_SAMPLES - slot);
+    line.exchange(&rings_.tx[slot], &rings_.rx[slot], piece);
+    position_ += piece;
+  }
+  if (overrun > 0) add(rings_.overrun_samples, overrun);
+  if (underrun > 0) add(rings_.underrun_samples, underrun);
+  rings_.position.store(position_, kRelease);
+  if (position_ < block_end_) return false;
+  rings_.finished_end.store(block_end_, kRelease);
+  add(rings_.interrupts, 1);
+  block_end_ += rings_.block.load(kRelaxed);
+  return true;
+}
+
+}  // namespace offhook

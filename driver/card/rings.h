@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// The two rings of a live card, in memory that the hardware side and the driver share: threads of one process, or two
+// processes that map the same memory. One writer a field, no locks; positions only ever grow (driver/core/card.h).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "driver/card/line_end.h"
+#include "driver/core/card.h"
+
+namespace offhook {
+
+struct CardCounters {
+  std::uint64_t interrupts = 0;
+  std::uint64_t overrun_samples = 0;
+  std::uint64_t underrun_samples = 0;
+};
+
+/// Plain memory: zero is a valid start but for `rate_hz` and `block`. Mapped as it is by processes of one build.
+struct CardRings {
+  static constexpr std::uint32_t kMagic = 0x5243484f;  // "OHCR"
+  static constexpr std::uint32_t kVersion = 1;
+
+  std::uint32_t magic = kMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t rate_hz = 8000;
+  // the driver's
+  std::atomic<std::uint32_t> block{OH_RING_SAMPLES / 4};  ///< of the blocks after the one under way
+  std::atomic<std::uint64_t> rx_read{0};
+  std::atomic<std::uint64_t> tx_written{0};
+  // the hardware's
+  std::atomic<std::uint64_t> position{0};      ///< samples captured and played
+  std::atomic<std::uint64_t> finished_end{0};  ///< of the newest finished block
+  std::atomic<std::uint64_t> interrupts{0};
+  std::atomic<std::uint64_t> overrun_samples{0};
+  std::atomic<std::uint64_t> underrun_samples{0};
+  alignas(64) std::int16_t rx[OH_RING_SAMPLES]{};
+  alignas(64) std::int16_t tx[OH_RING_SAMPLES]{};
+
+  /// The driver's view. Real-time: yes.
+  oh_card card();
+  CardCounters counters() const;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// The hardware side: moves samples between the rings and a line, block by block. One thread. Real-time: as the line
+/// is.
+class CardHardware {
+ public:
+  explicit CardHardware(CardRings& rings) : rings_(rings) {}
+
+  /// The first block begins. Before this the driver has programmed it.
+  void start();
+  /// Samples until the block under way ends; at least 1.
+  std::uint32_t left() const { return static_cast<std::uint32_t>(block_end_ - position_); }
+  std::uint64_t position() const { return position_; }
+  /// n sample periods pass. @pre n <= left()  @return true when the block ended: raise the interrupt
+  bool run(LineEnd& line, std::uint32_t n);
+
+ private:
+  CardRings& rings_;
+  std::uint64_t position_ = 0;
+  std::uint64_t block_end_ = 0;
+};
+
+}  // namespace offhook
