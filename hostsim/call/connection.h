@@ -90,4 +90,8 @@ std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, co
 std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario, const CostProfile& profile,
                                                        oh_event_log* log);
 
+/// A device on no line (soft_device.h): connected at once; after `runs` done when nothing was lost, else failed.
+/// @param stop_at_loss fail at the first loss already
+std::unique_ptr<Connection> make_device_connection(Ns runs, bool stop_at_loss = false);
+
 }  // namespace offhook::hostsim

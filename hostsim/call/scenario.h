@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/core/driver.h"
+#include "hostsim/call/soft_device.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/line/line_config.h"
 
@@ -43,7 +44,8 @@ struct LoadScenario {
   bool timer_callback = false;  ///< 1 ms multimedia timer, callback at priority 31
 };
 
-enum class PumpKind { kReal, kCostProfile };
+/// kDevice: a device of any kind, by its cost, on no line (soft_device.h).
+enum class PumpKind { kReal, kCostProfile, kDevice };
 
 using LineScenario = LineConfig;
 
@@ -55,7 +57,7 @@ struct Scenario {
   LoadScenario load;
   LineScenario line;
   PumpKind pump = PumpKind::kReal;
-  oh_pump_role role = OH_PUMP_CALL;  ///< of the near end, with real pumps
+  oh_pump_role role = OH_PUMP_CALL;                  ///< of the near end, with real pumps
   std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
@@ -63,6 +65,9 @@ struct Scenario {
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
   double time_limit_s = 3600;  ///< of virtual time
+  SoftDevice device;           ///< kDevice; its blocks and its lead take the place of those above
+  double device_s = 60;        ///< kDevice: how long it must work without loss
+  bool stop_at_loss = false;   ///< kDevice: the first loss decides, the rest need not be simulated
   bool dial = true;            ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
 };
 

@@ -9,6 +9,7 @@
 #include "dsp/spandsp/v22bis.h"
 #include "hostsim/call/call.h"
 #include "hostsim/random/random.h"
+#include "src/config/device.h"
 #include "src/config/profile.h"
 #include "src/config/scenario.h"
 #include "src/output/terminal.h"
@@ -39,6 +40,20 @@ struct Assembly {
   Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
            const FarSide& far, oh_event_log* log)
       : profile(config::load_profile(scenario.cost_profile)) {
+    if (scenario.pump == hostsim::PumpKind::kDevice) {
+      const hostsim::CarriedDevice carried = hostsim::carry(scenario.device);
+      profile = carried.profile;
+      samples_per_unit = carried.samples_per_unit;
+      hostsim::Scenario at_work = scenario;
+      at_work.transmit_lead_samples = carried.transmit_lead_units;
+      at_work.block_plan.clear();
+      at_work.dial = false;
+      at_work.time_limit_s = scenario.device_s + 1;
+      auto connection =
+          hostsim::make_device_connection(static_cast<Ns>(scenario.device_s * 1e9), scenario.stop_at_loss);
+      call = std::make_unique<hostsim::Call>(at_work, profile, std::move(connection), log);
+      return;
+    }
     std::unique_ptr<hostsim::Connection> connection;
     if (far.foreign != nullptr) {
       connection = hostsim::make_foreign_connection(
@@ -53,12 +68,15 @@ struct Assembly {
     call = std::make_unique<hostsim::Call>(scenario, profile, std::move(connection), log);
   }
   hostsim::CostProfile profile;
+  std::uint32_t samples_per_unit = 1;  ///< of the card, see hostsim/call/soft_device.h
   std::vector<std::uint8_t> own_file;
   std::unique_ptr<hostsim::Call> call;
 };
 
-std::string ending(const CallResult& result, bool stopped) {
-  if (result.completed) return "the file arrived";
+std::string ending(const hostsim::Scenario& scenario, const CallResult& result, bool stopped) {
+  if (result.completed) {
+    return scenario.pump == hostsim::PumpKind::kDevice ? "nothing was lost" : "the file arrived";
+  }
   if (stopped) return "interrupted";
   if (result.transfer.failed) return result.transfer.failure;
   return result.transfer.connected ? "time limit during the transfer" : "time limit before the connection was up";
@@ -105,7 +123,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.simulated_s = result.simulated_s;
   outcome.bytes = scenario.bytes;
   outcome.bytes_delivered = result.transfer.bytes_delivered;
-  outcome.ending = ending(result, stopped);
+  outcome.ending = ending(scenario, result, stopped);
   return outcome;
 }
 
@@ -115,25 +133,27 @@ std::string run_row(const hostsim::Scenario& scenario) {
   while (call.advance(call.now() + 20 * kSlice) && !interrupted()) {
   }
   const CallResult r = call.result();
+  const std::uint64_t unit = assembly.samples_per_unit;
   return nlohmann::ordered_json{{"complete", r.completed},
                                 {"transfer_s", r.transfer_s},
                                 {"simulated_s", r.simulated_s},
                                 {"bytes_delivered", r.transfer.bytes_delivered},
                                 {"blocks", r.blocks},
                                 {"blocks_late", r.blocks_late},
-                                {"samples_late", r.samples_late},
-                                {"pending_max_samples", r.driver.pending_max},
-                                {"overrun_samples", r.card.overrun_samples},
-                                {"underrun_samples", r.card.underrun_samples},
+                                {"samples_late", r.samples_late * unit},
+                                {"pending_max_samples", r.driver.pending_max * unit},
+                                {"overrun_samples", r.card.overrun_samples * unit},
+                                {"underrun_samples", r.card.underrun_samples * unit},
                                 {"frames_retransmitted", r.transfer.frames_retransmitted},
                                 {"timeouts", r.transfer.timeouts},
                                 {"retrains", r.transfer.retrains},
                                 {"pump_share", r.pump_share},
-                                {"ending", ending(r, false)}}
+                                {"ending", ending(scenario, r, false)}}
       .dump();
 }
 
 DeviceTiming device_timing(const hostsim::Scenario& scenario) {
+  if (scenario.pump == hostsim::PumpKind::kDevice) return config::device_timing(scenario.device);
   const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
   const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
   DeviceTiming device;

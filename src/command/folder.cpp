@@ -59,7 +59,9 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
   CallReport call = call_report(log);
   call.title = fmt::format("{}: {}", scenario.name, config::to_string(scenario.context));
   call.settings = settings_of(scenario);
-  call.transmit_lead_samples = scenario.transmit_lead_samples;
+  const bool device = scenario.pump == hostsim::PumpKind::kDevice;
+  call.transmit_lead_samples =
+      device ? hostsim::carry(scenario.device).transmit_lead_units : scenario.transmit_lead_samples;
   const bool interrupted = summary.at("interrupted").get<bool>();
   if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
   call.transfer_s = summary.at("transfer_s").get<double>();

@@ -12,6 +12,7 @@
 
 #include "hostsim/line/channel.h"
 #include "src/config/data.h"
+#include "src/config/device.h"
 
 namespace offhook::config {
 
@@ -23,7 +24,7 @@ using hostsim::Scenario;
 namespace {
 
 constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
-constexpr std::array<std::string_view, 2> kPumpKinds = {"real", "cost-profile"};
+constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
@@ -121,7 +122,8 @@ KeyTable make_scenario_keys() {
       key<S>("line.far_digital", "the far end is a modem on the digital network: no hybrid there",
              [](S& s) -> Field { return &s.line.far_digital; }),
 
-      key<S>("pump.kind", "the real V.22bis pump, or only its cost with a link model",
+      key<S>("pump.kind",
+             "the real V.22bis pump, only its cost with a link model, or the device of device.*, on no line",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
       key<S>("pump.role", "what the real pump at the near end does",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
@@ -141,6 +143,10 @@ KeyTable make_scenario_keys() {
              [](S& s) -> Field { return &s.bytes; }),
       key<S>("transfer.time_limit_s", 0.001, 1e7, "give up after this much simulated time",
              [](S& s) -> Field { return &s.time_limit_s; }),
+      key<S>("transfer.device_s", 0.001, 1e7, "how long a device must work without loss",
+             [](S& s) -> Field { return &s.device_s; }),
+      key<S>("transfer.stop_at_loss", "end a device's run at its first loss",
+             [](S& s) -> Field { return &s.stop_at_loss; }),
       key<S>("transfer.dial", "on-hook and dialling phases first; false: begin at the training",
              [](S& s) -> Field { return &s.dial; }),
   };
@@ -148,8 +154,17 @@ KeyTable make_scenario_keys() {
       host_table<S>([](S& s) -> HostScenario& { return s.host; },
                     {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms",
                      "host.clock_ppm", "host.clock_ppm_spread", "host.callback_us"});
-  const auto load = std::find_if(keys.begin(), keys.end(), [](const Key& k) { return k.path == "load.spinner"; });
-  keys.insert(load, host.begin(), host.end());
+  const auto before = [&](std::string_view path, const KeyTable& more) {
+    const auto at = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.path == path; });
+    keys.insert(at, more.begin(), more.end());
+  };
+  before("load.spinner", host);
+  static constexpr std::string_view kDevicePaths[] = {
+      "device.name",          "device.block.rate_hz",   "device.block.plan_samples",
+      "device.buffers.count", "device.buffers.samples", "device.buffers.lead_samples",
+      "device.work.block_us", "device.work.spread",     "device.work.worst_us",
+      "device.work.phi",      "device.isr.mean_us",     "device.isr.max_us"};
+  before("driver.policy", device_keys_under<S>(kDevicePaths, [](S& s) -> hostsim::SoftDevice& { return s.device; }));
   return keys;
 }
 
@@ -288,12 +303,31 @@ void ScenarioBuilder::apply(Document document) {
       for (const char* path : {"context.x_ticks", "context.y_ticks", "context.strict"}) origins_[path] = at;
     }
   }
+  if (document.has("device")) {
+    const std::string at = document.position("device");
+    if (const auto name = document.take_if_string("device")) {
+      try {
+        scenario_.device = load_device(*name);
+      } catch (const Error& e) {
+        throw Error(fmt::format("{}: device: {}", at, e.what()));
+      }
+      scenario_.pump = hostsim::PumpKind::kDevice;
+    }
+  }
   document.apply(scenario_keys(), &scenario_, &origins_);
 }
 
 Scenario ScenarioBuilder::finish() const {
   if (const std::string problem = admission_problem(scenario_.context); !problem.empty()) {
     throw Error(position_of(origins_, {"context.y_ticks", "context.x_ticks", "context.strict"}) + problem);
+  }
+  if (scenario_.pump == hostsim::PumpKind::kDevice) {
+    try {
+      (void)hostsim::carry(scenario_.device);
+    } catch (const std::invalid_argument& e) {
+      throw Error(position_of(origins_, {"device.buffers.lead_samples", "device.buffers.count", "pump.kind"}) +
+                  "device: " + e.what());
+    }
   }
   const auto& plan = scenario_.block_plan;
   if (plan.size() > OH_BLOCK_PLAN_MAX) {

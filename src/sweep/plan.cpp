@@ -9,6 +9,7 @@
 #include <set>
 
 #include "src/config/data.h"
+#include "src/config/device.h"
 #include "src/config/document.h"
 #include "src/config/scenario.h"
 #include "src/output/file.h"
@@ -92,6 +93,9 @@ std::string hash_of_profiles(const Plan& plan) {
   for (const Cell& cell : plan.cells) names.insert(cell.scenario.cost_profile);
   std::string all;
   for (const std::string& name : names) all += read_file(config::data_file("profiles", name));
+  std::set<std::string> devices;
+  for (const Cell& cell : plan.cells) devices.insert(config::to_toml(cell.scenario.device));
+  for (const std::string& device : devices) all += device;
   return fnv1a_hex(all);
 }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include <cstring>
+
+#include "hostsim/call/connection.h"
+
+namespace offhook::hostsim {
+
+namespace {
+
+class DeviceConnection final : public Connection, private LineEnd {
+ public:
+  DeviceConnection(Ns runs, bool stop_at_loss) : runs_(runs), stop_at_loss_(stop_at_loss) {}
+
+  void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
+    engine_ = &engine;
+    card_ = &card;
+    driver_ = &driver;
+  }
+  oh_pump near_pump() override {
+    static constexpr oh_pump_ops kOps = {
+        "device",
+        nullptr,
+        nullptr,
+        [](void*, const std::int16_t*, std::int16_t* tx, std::size_t n) { std::memset(tx, 0, n * sizeof *tx); },
+        [](void*, std::size_t) {},
+        nullptr,
+        nullptr};
+    return {&kOps, this};
+  }
+  LineEnd& line() override { return *this; }
+  void start(Ns now) override { started_ = now; }
+
+  TransferStatus status() const override {
+    TransferStatus s;
+    s.connected_at = started_;
+    s.connected = started_ >= 0;
+    if (!s.connected) return s;
+    const bool whole = engine_->now() - started_ >= runs_;
+    if (!whole && !stop_at_loss_) return s;
+    const oh_driver_counters& lost = driver_->counters;
+    s.intact = lost.samples_late == 0 && lost.samples_filled_in == 0 && card_->counters().underrun_samples == 0;
+    s.failed = !s.intact;
+    s.done = s.intact && whole;
+    if (s.failed) s.failure = "samples were lost";
+    if (s.done) s.done_at = started_ + runs_;
+    return s;
+  }
+
+ private:
+  void exchange(const std::int16_t*, std::int16_t* captured, std::size_t n) override {
+    std::memset(captured, 0, n * sizeof *captured);
+  }
+
+  Ns runs_;
+  bool stop_at_loss_;
+  Ns started_ = -1;
+  Engine* engine_ = nullptr;
+  SimulatedCard* card_ = nullptr;
+  const oh_driver* driver_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Connection> make_device_connection(Ns runs, bool stop_at_loss) {
+  return std::make_unique<DeviceConnection>(runs, stop_at_loss);
+}
+
+}  // namespace offhook::hostsim

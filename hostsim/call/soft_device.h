@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// A soft device that need not be a modem: a card that interrupts every so many samples, work to do for each block, and
+// a queue of output that must not run dry. It runs in any context as a modem does, by its cost alone, and its only
+// success is that nothing was lost. Shipped ones with their sources: traces/devices/*.toml.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hostsim/call/cost_profile.h"
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+struct SoftDevice {
+  std::string name;
+  std::uint32_t rate_hz = 8000;
+  std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< t: samples per interrupt, repeated
+  std::uint32_t buffers = 2;                               ///< n
+  std::uint32_t buffer_samples = 0;                        ///< of one; 0: the longest block
+  std::uint32_t transmit_lead_samples = 0;                 ///< queued ahead when nothing is owed; 0: all buffers full
+  Ns cost_ns = 1'760'000;                                  ///< c: CPU time of one block
+  double cost_spread = 0;                                  ///< a block's cost varies by up to this share, both ways
+  Ns worst_cost_ns = 0;                                    ///< of the first block; 0: like every other
+  double output_fraction = 0.4;  ///< phi: share of a block's work after which its output is queued
+  Ns isr_mean_ns = 5'400;
+  Ns isr_max_ns = 16'000;
+
+  std::uint32_t longest_block() const;
+  std::uint32_t buffer() const { return buffer_samples != 0 ? buffer_samples : longest_block(); }
+  std::uint32_t lead() const { return transmit_lead_samples != 0 ? transmit_lead_samples : buffers * buffer(); }
+  /// What no card could do, for people; empty when there is nothing.
+  std::string problem() const;
+};
+
+/// The device as the simulated card carries it. The card's ring holds OH_RING_SAMPLES; a faster device is carried in
+/// units of several samples each, the least number that divides its rate, its blocks and its lead and makes them fit,
+/// so that every block begins and ends where it does on the real card. Losses are then counted in whole units.
+struct CarriedDevice {
+  std::uint32_t samples_per_unit = 1;
+  std::uint32_t transmit_lead_units = 0;
+  CostProfile profile;  ///< both phases after the answer are the device at work
+};
+/// @throws std::invalid_argument with problem(), or when no unit makes it fit
+CarriedDevice carry(const SoftDevice& device);
+
+}  // namespace offhook::hostsim

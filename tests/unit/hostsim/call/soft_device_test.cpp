@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// A device without a line in each context, against what its latency must be.
+#include "hostsim/call/soft_device.h"
+
+#include <gtest/gtest.h>
+
+#include "hostsim/call/call.h"
+
+using namespace offhook::hostsim;
+
+namespace {
+
+// 4 ms blocks of 1 ms of work in three buffers, so 8 ms of slack; its output is ready at the end of the work.
+SoftDevice device() {
+  SoftDevice d;
+  d.name = "test";
+  d.rate_hz = 48'000;
+  d.block_plan = {192};
+  d.buffers = 3;
+  d.cost_ns = 1'000'000;
+  d.output_fraction = 1;
+  d.isr_mean_ns = d.isr_max_ns = 0;
+  return d;
+}
+
+CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner, double seconds = 20) {
+  const CarriedDevice carried = carry(d);
+  Scenario s;
+  s.context = context;
+  s.load.spinner = spinner;
+  s.host.tick_hz = 1000;
+  s.host.quantum_ns = 20'000'000;
+  s.transmit_lead_samples = carried.transmit_lead_units;
+  s.block_plan.clear();
+  s.dial = false;
+  Call call(s, carried.profile, make_device_connection(static_cast<Ns>(seconds * 1e9)), nullptr);
+  while (call.advance(call.now() + 1'000'000'000)) {
+  }
+  return call.result();
+}
+
+ContextScenario context(ContextKind kind, int priority = 24) {
+  ContextScenario c;
+  c.kind = kind;
+  c.priority = priority;
+  return c;
+}
+ContextScenario reservation(int x, int y) {
+  ContextScenario c = context(ContextKind::kReservation);
+  c.x_ticks = x;
+  c.y_ticks = y;
+  c.strict = true;
+  return c;
+}
+
+}  // namespace
+
+TEST(SoftDeviceCall, RunsForItsTimeAndLosesNothingInEveryContextThatSuffices) {
+  for (const ContextScenario& c : {context(ContextKind::kInterrupt), context(ContextKind::kDpc),
+                                   context(ContextKind::kThread), reservation(2, 6)}) {
+    const CallResult r = run(device(), c, true);
+    EXPECT_TRUE(r.completed);
+    EXPECT_EQ(r.transfer_s, 20);
+    EXPECT_EQ(r.samples_late, 0U);
+    EXPECT_NEAR(static_cast<double>(r.blocks), 20 / 0.004, 3);
+    EXPECT_NEAR(r.pump_share, 0.25, 1e-3);
+  }
+}
+
+TEST(SoftDeviceCall, AThreadBesideAnEqualSpinnerLosesSamplesAndSaysSo) {
+  const CallResult r = run(device(), context(ContextKind::kThread, 8), true);
+  EXPECT_FALSE(r.completed);
+  EXPECT_TRUE(r.transfer.failed);
+  EXPECT_GT(r.samples_late, 0U);
+  EXPECT_TRUE(run(device(), context(ContextKind::kThread, 8), false).completed);
+}
+
+// 1 ms of every 4 has the share to the last ns, and slots that stand still against the blocks; 1 of 5 has too little.
+TEST(SoftDeviceCall, AReservationBelowTheShareIsOverrun) {
+  EXPECT_TRUE(run(device(), reservation(1, 3), false).completed);
+  EXPECT_FALSE(run(device(), reservation(1, 5), false).completed);
+}
+
+// Gap 7 ms: 7 + 1 ms of work end exactly with the slack of 8 ms; gap 8 ms does not.
+TEST(SoftDeviceCall, TheGapEndsWhereTheLawSays) {
+  EXPECT_TRUE(run(device(), reservation(6, 13), false).completed);
+  EXPECT_FALSE(run(device(), reservation(6, 14), false).completed);
+}
