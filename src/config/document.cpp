@@ -381,6 +381,12 @@ std::vector<Document::Axis> Document::axes() const {
   return out;
 }
 
+std::string Document::json() const {
+  std::ostringstream out;
+  out << toml::json_formatter{impl_->table};
+  return out.str();
+}
+
 void Document::apply(const KeyTable& keys, void* subject, Origins* origins) const {
   const auto unknown = [&](const std::string& path, const toml::key& key, std::string_view kind) {
     std::vector<std::string_view> known;

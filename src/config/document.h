@@ -54,6 +54,9 @@ class Document {
   /// @throws Error for an entry that is neither
   std::vector<Axis> axes() const;
 
+  /// All that has not been taken out, as JSON: for data whose keys the reader does not know beforehand.
+  std::string json() const;
+
   /// Put every value into its field. @throws Error for an unknown key, a wrong type or range
   /// @param origins gets the position of each key; may be null
   void apply(const KeyTable& keys, void* subject, Origins* origins = nullptr) const;
