@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+//
+// Two Handshakes joined by a line of symbols: delay and white noise, and a receiver that needs no training. It sees S
+// and S-bar by their points, undoes the non-linear encoder and applies the whitening filter, as receiver.h does on a
+// real line.
+#pragma once
+
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "dsp/v34/handshake.h"
+#include "tests/unit/dsp/v34/random.h"
+
+namespace offhook::v34 {
+
+/// One modem and its receiver.
+class SymbolEnd {
+ public:
+  SymbolEnd(const HandshakeConfig& c, uint32_t seed)
+      : config(c), data(seed, 10), handshake(c, DataPort{get, put, get_aux, put_aux, this}) {}
+  SymbolEnd(const SymbolEnd&) = delete;
+  SymbolEnd& operator=(const SymbolEnd&) = delete;
+
+  void receive(Complex s) {
+    follow_epoch();
+    track_s(s);
+    if (handshake.task() == ReceiverTask::kFreeze) return;
+    Complex y = scale * s;
+    if (handshake.receiving_data()) {
+      nonlinear.decode(&y.re, &y.im);
+      const Complex x = y;
+      for (int k = 0; k < 3; ++k) {
+        const auto& h = handshake.rx_parameters().coding.precoder.h[k];
+        y += Complex{h.re / 16384.f, h.im / 16384.f} * tail[k];
+      }
+      tail[2] = tail[1];
+      tail[1] = tail[0];
+      tail[0] = x;
+    }
+    const Complex e = y - handshake.decide(y);
+    squared_error += norm(e);
+    ++symbols;
+    handshake.symbol(y);
+  }
+
+  HandshakeConfig config;
+  Random data;
+  std::vector<uint8_t> sent, received, aux_sent, aux_received;
+  Handshake handshake;
+  std::vector<Signal> signals;  ///< each change of what it sends
+  std::vector<Complex>* tap = nullptr;
+  double squared_error = 0;
+  long symbols = 0;
+
+ private:
+  static int get(void* u) {
+    auto& e = *static_cast<SymbolEnd*>(u);
+    e.sent.push_back(static_cast<uint8_t>(e.data.bit()));
+    return e.sent.back();
+  }
+  static void put(void* u, int bit) { static_cast<SymbolEnd*>(u)->received.push_back(static_cast<uint8_t>(bit)); }
+  static int get_aux(void* u) {
+    auto& e = *static_cast<SymbolEnd*>(u);
+    e.aux_sent.push_back(static_cast<uint8_t>(e.data.bit()));
+    return e.aux_sent.back();
+  }
+  static void put_aux(void* u, int bit) {
+    static_cast<SymbolEnd*>(u)->aux_received.push_back(static_cast<uint8_t>(bit));
+  }
+
+  void follow_epoch() {
+    if (handshake.epoch() == epoch) return;
+    epoch = handshake.epoch();
+    if (handshake.receiving_data()) {
+      const DataParameters& p = handshake.rx_parameters();
+      scale = std::sqrt(p.transmitted_energy());
+      nonlinear = NonlinearEncoder(p.nonlinear ? kNonlinearTheta : 0, p.mean_energy());
+      for (Complex& t : tail) t = {};
+    } else {
+      scale = std::sqrt(handshake.grid_energy());
+    }
+  }
+
+  // S alternates between two points; its first symbol turned by half a turn begins S-bar.
+  void track_s(Complex s) {
+    const auto near = [s](Point p) { return norm(s) > 0.2f && s.re * float(p.re) > 0 && s.im * float(p.im) > 0; };
+    if (near(s_symbol(run))) {
+      ++run;
+      const bool listens = handshake.task() == ReceiverTask::kTrain || handshake.task() == ReceiverTask::kResume ||
+                           handshake.task() == ReceiverTask::kFollow;
+      if (run == 48 && listens) handshake.far_s();
+    } else {
+      if (run >= 48 && run % 2 == 0 && near(s_bar_symbol(0)) && handshake.task() != ReceiverTask::kFreeze) {
+        handshake.far_s_bar(0);
+        follow_epoch();
+      }
+      run = near(s_symbol(0)) ? 1 : 0;
+    }
+  }
+
+  uint32_t epoch = ~0u;
+  float scale = 1;
+  NonlinearEncoder nonlinear;
+  Complex tail[3]{};
+  int run = 0;
+};
+
+class SymbolLine {
+ public:
+  /// @param delay  one way, samples  @param snr_db  of each received symbol; 200: no noise
+  SymbolLine(HandshakeConfig call, HandshakeConfig answer, uint32_t delay, double snr_db, uint32_t seed)
+      : delay_(delay), sigma_(std::sqrt(0.5 / std::pow(10, snr_db / 10))), noise_{{seed, 1}, {seed, 2}} {
+    call.role = OH_PUMP_CALL;
+    answer.role = OH_PUMP_ANSWER;
+    for (HandshakeConfig* c : {&call, &answer}) c->round_trip_samples = 2 * delay;
+    answer.rx_symbol_rate = call.tx_symbol_rate;
+    answer.tx_symbol_rate = call.rx_symbol_rate;
+    end_[0] = std::make_unique<SymbolEnd>(call, seed);
+    end_[1] = std::make_unique<SymbolEnd>(answer, seed + 1);
+  }
+
+  SymbolEnd& call() { return *end_[0]; }
+  SymbolEnd& answer() { return *end_[1]; }
+  Handshake& c() { return end_[0]->handshake; }
+  Handshake& a() { return end_[1]->handshake; }
+
+  void step() {
+    ++now_;
+    for (int k = 0; k < 2; ++k) {
+      SymbolEnd& e = *end_[k];
+      e.handshake.tick();
+      phase_[k] += symbol_rate_hz(e.config.tx_symbol_rate) / 8000;
+      if (phase_[k] >= 1) {
+        phase_[k] -= 1;
+        Complex s = e.handshake.next_symbol();
+        const Signal sig = e.handshake.signal();
+        if (e.signals.empty() || e.signals.back() != sig) e.signals.push_back(sig);
+        if (e.tap != nullptr) e.tap->push_back(s);
+        if (cut[k]) s = {};
+        s += Complex{float(sigma_ * noise_[k].gaussian()), float(sigma_ * noise_[k].gaussian())};
+        flight_[k].push_back({now_ + delay_, s});
+      }
+    }
+    for (int k = 0; k < 2; ++k) {
+      while (!flight_[k].empty() && flight_[k].front().at <= now_) {
+        end_[1 - k]->receive(flight_[k].front().s);
+        flight_[k].pop_front();
+      }
+    }
+  }
+  void run_ms(double ms) {
+    for (const uint64_t until = now_ + static_cast<uint64_t>(ms * 8); now_ < until;) step();
+  }
+  /// @return true when `condition` came to hold within `ms`
+  template <class Condition>
+  bool run_until(Condition condition, double ms) {
+    for (const uint64_t until = now_ + static_cast<uint64_t>(ms * 8); now_ < until;) {
+      if (condition()) return true;
+      step();
+    }
+    return condition();
+  }
+  bool connect(double ms = 20000) {
+    return run_until([&] { return c().live() && a().live(); }, ms);
+  }
+  double now_ms() const { return static_cast<double>(now_) / 8; }
+
+  bool cut[2] = {false, false};  ///< what this end sends is lost
+
+ private:
+  struct Flying {
+    uint64_t at;
+    Complex s;
+  };
+  uint64_t now_ = 0;
+  uint64_t delay_;
+  double sigma_;
+  Random noise_[2];
+  std::unique_ptr<SymbolEnd> end_[2];
+  double phase_[2] = {0, 0};
+  std::deque<Flying> flight_[2];
+};
+
+}  // namespace offhook::v34
