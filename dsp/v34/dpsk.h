@@ -129,28 +129,70 @@ class InfoMarksDetector {
 
 /// Sends tone, bits and silence of one end, phase-continuous: a tone is the carrier whose phase does not change, so it
 /// goes over into bits and back without a break.
-///
-/// Bits and silence begin at symbol boundaries of its own clock; a reversal of the tone (not of the guard tone) and the
-/// beginning of a tone at any sample.
 class DpskModulator {
  public:
-  /// @param carrier_hz  kDpskCallHz, or kDpskAnswerHz, which brings the guard tone and is sent at -1 dB
-  /// @param nominal_dbm0  nominal level  @param guard_with_tone_db  guard tone beside tone A, re nominal
+  /// @param carrier_hz  kDpskCallHz; or kDpskAnswerHz, which is sent 1 dB below nominal and brings the guard tone
+  /// @param nominal_dbm0  nominal level  @param guard_with_tone_db  guard tone beside tone A, re nominal; beside bits
+  /// it is -7 dB
   DpskModulator(int carrier_hz, double nominal_dbm0, double guard_with_tone_db);
 
-  /// Middle of a bit's pulse after the call of `next_bit` that gave it, in samples.
-  static constexpr float kDelaySamples = 4 * 8000.f / kDpskBaud;
+  /// From now on the tone. Out of silence it rises within 1 ms; bits are cut off at the next symbol.
+  void tone();
+  /// From now on silence, within 1 ms. After bits, call it kDelaySamples and half a symbol after the last call of
+  /// next_bit that gave one.
+  void silence();
+  /// Turns the tone, not the guard tone, by 180 degrees. Its middle, where the tone is zero, is kReversalDelay samples
+  /// on.
+  void reverse();
+  /// From now on bits. They begin with a reference point, then next_bit is called.
+  void bits();
 
-  void tone();     ///< from now on the tone; out of silence it rises within 1 ms, after bits it follows the last pulse
-  void silence();  ///< from now on silence, within 1 ms. Call it kDelaySamples after the last bit's call
-  void reverse();  ///< turn the tone's phase by 180 degrees: its middle, where it is zero, in kReversalDelay samples
-  void bits();     ///< from now on bits; out of silence or tone they begin with a reference point
-  static constexpr int kReversalDelay = 4;
+  bool sends_bits() const { return mode_ == Mode::kBits; }
+
+  /// Middle of a bit's pulse after the call of next_bit that gave it, in samples.
+  static constexpr int kDelaySamples = 53;
+  static constexpr double kReversalDelay = 3.5;
 
   /// One sample. @param next_bit  `int next_bit()`: called once a symbol while bits are sent; below 0: no further bit,
-  /// go over into the tone.  Real-time: yes.
+  /// it goes over into the tone.  Real-time: yes, O(1).
   template <class NextBit>
-  float next(NextBit&& next_bit);
+  float next(NextBit&& next_bit) {
+    if (idle()) return 0;
+    if (clock_ >= kSymbol) {
+      clock_ -= kSymbol;
+      int bit = 0;
+      if (mode_ == Mode::kBits) {
+        bit = reference_ ? 0 : next_bit();
+        reference_ = false;
+        if (bit < 0) mode_ = Mode::kTone;
+      }
+      shift(bit > 0);
+    }
+    return sample();
+  }
+
+ private:
+  enum class Mode : uint8_t { kSilence, kTone, kBits };
+  static constexpr int kSymbol = 40;  // 1/24000 s
+  static constexpr int kSpan = 8;     // symbols a pulse lasts
+  static constexpr int kRamp = 8;     // samples
+
+  bool idle() const { return mode_ == Mode::kSilence && ramp_ == kRamp; }
+  void shift(bool turn);
+  void fade(float to);
+  float sample();
+
+  Oscillator carrier_;
+  Oscillator guard_;
+  float peak_;
+  float guard_peak_[2];  // with tone, with bits
+  Mode mode_ = Mode::kSilence;
+  bool reference_ = false;
+  float symbol_[kSpan]{};  // newest first: 1, -1, or 0 before the first
+  int clock_ = 0;          // since the newest symbol, 1/24000 s
+  float from_ = 0;         // envelope: silence 0, tone 1, reversed -1
+  float to_ = 0;
+  int ramp_ = kRamp;
 };
 
 }  // namespace offhook::v34

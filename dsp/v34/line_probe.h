@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dsp/blocks/fft.h"
+#include "dsp/blocks/oscillator.h"
 #include "dsp/v34/framing.h"
 #include "dsp/v34/info.h"
 #include "dsp/v34/probing.h"
@@ -22,6 +24,8 @@ class LineProbe {
  public:
   static constexpr int kWindow = 1024;
   static constexpr int kBands = 25;  ///< band k is around (k + 1) 150 Hz: 150 to 3750 Hz
+
+  LineProbe();
 
   /// Begin: the next sample is the first of L2.
   void start();
@@ -52,10 +56,29 @@ class LineProbe {
   int16_t offset_field() const;
 
  private:
+  static constexpr int kHop = kWindow / 2;
+  static constexpr int kBins = kWindow / 2 + 1;
+  static constexpr int kBlock = 160;  // for the offset: 20 ms, whole periods of every tone
+  double snr(SymbolRate s, int pre_emphasis, double hz) const;
+  void transform();
+
+  float window_[kWindow];
+  float input_[kWindow]{};
+  int filled_ = 0;
   int windows_ = 0;
+  float spectrum_[kBins]{};  // summed squares
   float tone_[kBands]{};
   float noise_[kBands]{};
+  Oscillator offset_mixer_;
+  Complex block_{};
+  int in_block_ = 0;
+  Complex last_block_{};
+  Complex turn_{};  // sum of the turns from block to block
+  int blocks_ = 0;
   float offset_hz_ = 0;
+  bool offset_known_ = false;
+  oh_complex work_[kWindow];
+  alignas(64) unsigned char fft_[sizeof(oh_complex) * kWindow];  ///< more than oh_fft_ops::size
 };
 
 }  // namespace offhook::v34

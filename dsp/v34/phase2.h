@@ -87,15 +87,101 @@ class Phase2 {
   const Phase2Outcome& outcome() const { return outcome_; }
   /// What was found of the line, the far end's transmitter to here; valid from the end of probing on.
   const LineProbe& probe() const { return probe_; }
-  /// Retrains begun from within (time-outs) since start(), retrain() or repeat_info1().
+  /// Retrains begun from within (time-outs) since construction.
   uint32_t retrains() const { return retrains_; }
 
+  /// Where it stands: the states of 11.2.1 and 11.2.2, for logs and tests.
+  enum class Step : uint8_t {
+    kIdle,
+    kInfo0,         ///< INFO0 sent once, then tone; the far INFO0 awaited
+    kInfo0Again,    ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
+    kRetrain,       ///< silence of 70 ms, then tone
+    kFirstTone,     ///< call: B, A's reversal awaited. Answer: A, B awaited
+    kReversed,      ///< answer: reversed A, B's reversal awaited
+    kFirstTurn,     ///< reversal 40 ms after the far end's, 10 ms more
+    kRoundTrip,     ///< call: silence, A's second reversal awaited
+    kLostTurn,      ///< call: no second reversal; silence, A awaited
+    kHear,          ///< silence: L1 and L2 come in
+    kSecondTone,    ///< call: B, A's reversal awaited. Answer: A for 50 ms
+    kSecondTurn,    ///< reversal and 10 ms more
+    kSilent,        ///< answer: silence, B's reversal awaited
+    kProbe,         ///< L1 and L2 sent; the far tone awaited
+    kThirdTone,     ///< answer: A, INFO1c awaited
+    kInfo1,         ///< INFO1 is sent; call: INFO1a awaited
+    kNoInfo1,       ///< call: silence, A or INFOMARKSa awaited
+    kMarksSilence,  ///< silence of 70 ms, then INFOMARKS
+    kMarks,         ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
+  };
+  Step step() const { return step_; }
+
  private:
+  bool is_call() const { return config_.role == OH_PUMP_CALL; }
+  void enter(Step step);
+  int64_t age() const { return now_ - entered_; }
+  void hear(float rx);
+  void advance();
+  void advance_info0();
+  void advance_call();
+  void advance_answer();
+  void advance_recovery();
+  void turn_after(double reversal);
+  void begin_info0_again();
+  void begin_tone(Step step);
+  void begin_retrain();
+  void begin_probe();
+  void begin_hear(double reversal);
+  bool heard_probing();
+  void limit_l2();
+  bool tone_for(float ms) const;
+  void send_info0(bool again);
+  void send_info1c();
+  void send_info1a();
+  void finish(uint32_t samples_since_info1a);
+  int next_bit();
+
   Phase2Config config_;
   Phase2State state_ = Phase2State::kIdle;
+  Step step_ = Step::kIdle;
   Phase2Outcome outcome_{};
-  LineProbe probe_;
   uint32_t retrains_ = 0;
+  int64_t now_ = 0;
+  int64_t entered_ = 0;
+
+  // Receivers, and what they found with this sample.
+  DpskReceiver dpsk_;
+  InfoDetector<Info0> info0_;
+  InfoDetector<Info1c> info1c_;  // answer
+  InfoDetector<Info1a> info1a_;  // call
+  InfoMarksDetector marks_;
+  ToneDetector tone_;
+  LineProbe probe_;
+  bool got_info0_ = false;
+  bool got_info1_ = false;
+  bool got_marks_ = false;
+  bool got_reversal_ = false;
+
+  // Sending.
+  DpskModulator modulator_;
+  float probing_rms_;
+  int probing_at_ = -1;  // samples of L1 and L2 sent; -1: not sending them
+  uint8_t bits_[Info1c::kBits]{};
+  int bit_count_ = 0;
+  int bit_at_ = 0;
+  bool again_ = false;       // INFO0 over and over
+  bool send_marks_ = false;  // ones without end
+  int64_t bits_end_ = 0;     // when the last bit sent ends on the line
+
+  // Times, in samples.
+  bool has_far_info0_ = false;
+  float far_peak_ = 0;         // of the far end's tone, when its first reversal came
+  int64_t tone_since_ = 0;     // own tone
+  int64_t reverse_at_ = 0;     // when to call reverse()
+  double sent_reversal_ = 0;   // at the line terminals
+  double first_reversal_ = 0;  // the far end's first
+  double second_reversal_ = 0;
+  int64_t far_tone_seen_ = 0;  // answer: B, while probing
+  int64_t hear_from_ = 0;      // L2 from here on is analysed,
+  int64_t hear_until_ = 0;     // up to here
 };
 
 }  // namespace offhook::v34

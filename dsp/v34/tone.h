@@ -36,7 +36,7 @@ class ToneDetector {
   void reset();
 
   /// How long the tone has lasted without a break, reversals not being breaks; 0: no tone. The detector's own time of
-  /// 17 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
+  /// 18 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
   float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kSettle) : 0; }
   bool present() const { return steady_ > 0; }
   /// Amplitude, int16 units.
@@ -56,16 +56,17 @@ class ToneDetector {
 
   /// The newest average of 1/150 s, once a millisecond, and how late it is: for the answer tone and for observers.
   Complex average() const { return at(0); }
-  static constexpr double kDelaySamples = 26.17;  ///< middle of the window
+  static constexpr double kDelaySamples = 31.5;  ///< middle of the window
 
  private:
-  static constexpr int kWindow = 54;  // 53 1/3 samples: the oldest counts a third
+  static constexpr int kWindow = 64;  // 53 1/3 samples and soft edges
   static constexpr int kStep = 8;     // one output a millisecond
   static constexpr int kLag = 10;     // phases are compared over 10 ms
-  static constexpr int kSettle = 17;  // window and lag
+  static constexpr int kSettle = 18;  // window and lag
   static constexpr int kHistory = 32;
 
   Complex at(int age) const { return history_[(newest_ + kHistory - age) % kHistory]; }
+  Complex turned(int milliseconds) const;
   ToneEvent step();
 
   Oscillator mixer_;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "dsp/pump/pump.h"
+#include "dsp/v34/dpsk.h"
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v8/fsk.h"
 #include "dsp/v8/menu.h"
@@ -44,7 +45,8 @@ struct Result {
   uint16_t modulation = 0;  ///< one of Modulation, or 0: nothing in common
   Menu far;                 ///< CM for the answerer, JM for the caller
   Menu joint;               ///< JM
-  bool cj_lost = false;     ///< answerer: went on without CJ (8.2.3)
+  bool cj_lost = false;     ///< answerer: went on without CJ, because the caller's INFO0 was heard or CM had been gone
+                            ///< for long (8.2.3)
 };
 
 class V8 {
@@ -56,10 +58,6 @@ class V8 {
   State state() const { return state_; }
   /// @pre state() == kDone
   const Result& result() const { return result_; }
-
-  /// The answerer's recovery from a lost CJ: a listener that runs beside it has heard the caller's INFO0 (sigC), so the
-  /// caller is in Phase 2. Stops JM; 75 ms later kDone. Nothing when JM is not being sent. Source: 8.2.3
-  void signal_c_heard();
 
   /// Where it stands, for logs and tests.
   enum class Step : uint8_t {
@@ -77,19 +75,43 @@ class V8 {
 
  private:
   void enter(Step step);
-  float call(float rx);
-  float answer(float rx);
-  void take_octet(uint8_t octet);
+  void take_octet(const Octet& octet);
+  bool second_copy_complete() const;
   void load(uint8_t sync, const Menu& menu, int min_modulation_octets);
-  uint64_t age() const { return now_ - entered_; }
+  void finish(State end);
+  int next_bit();
+  float ci();
+  int age() const { return static_cast<int>(now_ - entered_); }
 
   Config config_;
   State state_ = State::kRunning;
-  State end_state_ = State::kDone;
+  State end_ = State::kDone;
   Step step_;
   Result result_;
-  uint64_t now_ = 0;
-  uint64_t entered_ = 0;
+  int64_t now_ = 0;
+  int64_t entered_ = 0;
+
+  FskReceiver receiver_;
+  FskModulator modulator_;
+  AnswerToneDetector answer_tone_;            // caller
+  AnsamGenerator ansam_;                      // answerer
+  v34::DpskReceiver dpsk_{v34::kDpskCallHz};  // answerer, for sigC: the caller's INFO0c
+  v34::InfoDetector<v34::Info0> info0c_;
+
+  // Sending: ten ones, sync, octets, again and again.
+  uint8_t tx_[kMaxMenuOctets + 1]{};
+  int tx_octets_ = 0;
+  int tx_ones_ = 0;
+  int tx_bit_ = 0;
+  bool octet_done_ = false;  // the bit being sent is the first after an octet's stop bit, or after the sequence
+
+  // Receiving: the copy that is coming in, and the one before it.
+  uint8_t rx_[kMaxMenuOctets]{};
+  int rx_octets_ = -1;  // -1: no synchronization yet
+  uint8_t first_[kMaxMenuOctets]{};
+  int first_octets_ = 0;
+  int zeros_ = 0;           // octets of CJ
+  int64_t last_octet_ = 0;  // when
 };
 
 }  // namespace offhook::v8

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v8/v8.h"
+
+#include <string.h>
+
+namespace offhook::v8 {
+namespace {
+
+constexpr int seconds(double s) {
+  return static_cast<int>(s * 8000 + 0.5);
+}
+
+constexpr int kSilence = seconds(0.075);    // 75 +- 5 ms before the selected modulation; 11.1.1.1, 11.1.2.2
+constexpr int kBeforeAnsam = seconds(0.2);  // at least; 8.2.1
+constexpr int kAnsam = seconds(5);          // 5 +- 1 s; 8.2.1
+constexpr int kCallerSilence = seconds(1);  // before CI; 8.1.1
+constexpr int kCiOn = 4;                    // sequences of 100 ms: at least 3, at most 2 s; 7.1
+constexpr int kCiOff = seconds(1);          // 0.4 to 2 s; 7.1
+constexpr int kCmGone = seconds(2);         // no octet for so long: CJ has been lost; the text gives no number
+constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not come by then was cut short
+constexpr int kPreambleOnes = 10;
+
+}  // namespace
+
+V8::V8(const Config& config)
+    : config_(config),
+      step_(config.role == OH_PUMP_CALL ? Step::kListen : Step::kBefore),
+      receiver_(config.role == OH_PUMP_CALL ? Channel::kHigh : Channel::kLow),
+      modulator_(config.role == OH_PUMP_CALL ? Channel::kLow : Channel::kHigh, config.tx_level_dbm0),
+      ansam_(config.tx_level_dbm0, config.reversals) {}
+
+void V8::enter(Step step) {
+  step_ = step;
+  entered_ = now_;
+  modulator_.restart();
+}
+
+void V8::finish(State end) {
+  end_ = end;
+  enter(Step::kSilence);
+}
+
+void V8::load(uint8_t sync, const Menu& menu, int min_modulation_octets) {
+  tx_[0] = sync;
+  tx_octets_ = 1 + encode(menu, tx_ + 1, min_modulation_octets);
+  tx_ones_ = kPreambleOnes;
+  tx_bit_ = 0;
+}
+
+int V8::next_bit() {
+  if (tx_bit_ == tx_ones_ + 10 * tx_octets_) tx_bit_ = 0;
+  octet_done_ = tx_bit_ == 0 || (tx_bit_ > tx_ones_ && (tx_bit_ - tx_ones_) % 10 == 0);
+  const int k = tx_bit_++ - tx_ones_;
+  if (k < 0) return 1;
+  const int in_octet = k % 10;
+  if (in_octet == 0) return 0;
+  if (in_octet == 9) return 1;
+  return tx_[k / 10] >> (in_octet - 1) & 1;
+}
+
+float V8::process(float rx) {
+  if (state_ != State::kRunning) return 0;
+  const bool call = config_.role == OH_PUMP_CALL;
+  const bool hears_menus = call ? step_ == Step::kCm : step_ == Step::kAnsam || step_ == Step::kJm;
+  Octet octet;
+  if (receiver_.put(rx, &octet) && hears_menus) take_octet(octet);
+
+  float tx = 0;
+  switch (step_) {
+    case Step::kListen: {
+      answer_tone_.put(rx);
+      const AnswerTone tone = answer_tone_.tone();
+      if (tone == AnswerTone::kAnsam) {
+        enter(Step::kTe);
+      } else if (tone == AnswerTone::kAns) {
+        state_ = State::kAnswerTone;
+        step_ = Step::kEnd;
+      } else if (config_.call_indicator && tone == AnswerTone::kNone) {
+        tx = ci();
+      }
+      break;
+    }
+    case Step::kTe:
+      if (age() < static_cast<int>(config_.silence_before_cm_s * 8000)) break;
+      load(kSyncCm, config_.menu, 1);
+      enter(Step::kCm);
+      [[fallthrough]];
+    case Step::kCm:
+      tx = modulator_.next([this] { return next_bit(); });
+      if (octet_done_ && second_copy_complete()) {  // the sample just made began a new bit; CJ takes its place
+        result_.modulation = selected_modulation(result_.joint.modulations & config_.menu.modulations);
+        memset(tx_, 0, kCjOctets);
+        tx_octets_ = kCjOctets;
+        tx_ones_ = tx_bit_ = 0;
+        enter(Step::kCj);
+        tx = modulator_.next([this] { return next_bit(); });
+      }
+      octet_done_ = false;
+      break;
+    case Step::kCj:
+      if (age() == kCjOctets * 10 * 8000 / 300) {
+        finish(State::kDone);
+        break;
+      }
+      tx = modulator_.next([this] { return next_bit(); });
+      break;
+    case Step::kBefore:
+      if (age() + 1 >= kBeforeAnsam) enter(Step::kAnsam);
+      break;
+    case Step::kAnsam:
+      tx = ansam_.next();
+      if (second_copy_complete()) {
+        result_.modulation = selected_modulation(result_.joint.modulations);
+        enter(Step::kJm);
+      } else if (age() >= kAnsam) {
+        finish(State::kAnswerTone);
+      }
+      break;
+    case Step::kJm: {
+      tx = modulator_.next([this] { return next_bit(); });
+      v34::DpskDecision decision;
+      const bool sig_c = dpsk_.put(rx, &decision) && info0c_.put(decision);
+      const int quiet = static_cast<int>(now_ - last_octet_);
+      if (zeros_ == kCjOctets || (zeros_ == kCjOctets - 1 && quiet > kCjOctet)) {
+        finish(State::kDone);
+      } else if (sig_c || quiet > kCmGone) {
+        result_.cj_lost = true;
+        finish(State::kDone);
+      }
+      break;
+    }
+    case Step::kSilence:
+      if (age() >= kSilence) {
+        state_ = end_;
+        step_ = Step::kEnd;
+      }
+      break;
+    case Step::kEnd:
+      break;
+  }
+  ++now_;
+  return tx;
+}
+
+float V8::ci() {
+  constexpr int kSequence = 3 * 10 * 8000 / 300;  // ten ones, sync, call function
+  constexpr int kPeriod = kCiOn * kSequence + kCiOff;
+  if (age() < kCallerSilence) return 0;
+  const int at = (age() - kCallerSilence) % kPeriod;
+  if (at >= kCiOn * kSequence) return 0;
+  if (at == 0) {
+    load(kSyncCi, config_.menu, 1);
+    tx_octets_ = 2;
+    modulator_.restart();
+  }
+  return modulator_.next([this] { return next_bit(); });
+}
+
+// Octets of CM (answerer) or JM (caller), and of CJ.
+void V8::take_octet(const Octet& octet) {
+  last_octet_ = now_;
+  if (step_ == Step::kJm) {
+    zeros_ = octet.value == 0 ? zeros_ + 1 : 0;
+    return;
+  }
+  if (octet.value == kSyncCm) {
+    if (rx_octets_ > 0) {
+      memcpy(first_, rx_, sizeof first_);
+      first_octets_ = rx_octets_;
+    }
+    rx_octets_ = 0;
+    return;
+  }
+  if (rx_octets_ < 0) return;
+  if (rx_octets_ < kMaxMenuOctets) rx_[rx_octets_] = octet.value;
+  ++rx_octets_;
+  if (rx_octets_ > kMaxMenuOctets) rx_octets_ = -1;  // not a menu
+  if (!second_copy_complete()) return;
+
+  const int modulation_octets = decode(rx_, rx_octets_, &result_.far);
+  if (config_.role == OH_PUMP_CALL) {
+    result_.joint = result_.far;
+    return;
+  }
+  const Menu& own = config_.menu;
+  Menu& joint = result_.joint;
+  joint = result_.far;
+  joint.modulations &= own.modulations;
+  joint.has_protocol &= own.has_protocol && own.protocol == joint.protocol;
+  joint.has_access = own.has_access;
+  joint.access = own.access;
+  joint.has_pcm &= own.has_pcm;
+  joint.pcm = own.pcm;
+  load(kSyncCm, joint, modulation_octets);
+}
+
+// Two equal menus one after the other; the second is complete as soon as it is as long as the first was.
+bool V8::second_copy_complete() const {
+  return first_octets_ > 0 && rx_octets_ == first_octets_ && memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0;
+}
+
+}  // namespace offhook::v8
