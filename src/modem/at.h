@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// The AT interpreter: command lines in, responses out, actions to the modem behind it (ITU-T V.250 and what modem users
+// expect beside it). It knows bytes and commands; lines, calls and time belong to its host.
+//
+// In the command state every character from the DTE goes through put(). In the online state the data goes past it, but
+// for escape(): the guard-time sequence S2 S2 S2.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace offhook::modem {
+
+/// Result codes; the numbers are those of ATV0.
+enum class Result { kOk = 0, kConnect = 1, kRing = 2, kNoCarrier = 3, kError = 4, kNoDialtone = 6, kBusy = 7, kNoAnswer = 8 };
+
+/// Error control that the user asked for, \N and +ES.
+enum class ErrorControl { kNone, kAuto, kRequired };
+
+struct AtSettings {
+  std::array<std::uint8_t, 256> s{};  ///< S-registers
+  bool echo = true;                   ///< E
+  bool quiet = false;                 ///< Q
+  bool verbose = true;                ///< V
+  int extended = 4;                   ///< X
+  int dcd = 1;                        ///< &C
+  int dtr = 2;                        ///< &D
+  int flow = 3;                       ///< &K: 0 none, 3 RTS/CTS, 4 XON/XOFF
+  int speaker = 1, volume = 1;        ///< M, L: accepted, there is no speaker
+  std::string modulation;             ///< +MS carrier, empty: the best
+  bool automode = true;               ///< +MS
+  std::uint32_t min_rate = 0, max_rate = 0;  ///< bit/s, +MS; 0: no limit
+  ErrorControl error_control = ErrorControl::kAuto;
+  int compression = 3;                                  ///< +DS: 0 none, 1 sent, 2 received, 3 both
+  bool compression_required = false;                    ///< +DS
+  int dictionary = 2048, max_string = 32;               ///< +DS
+  bool report_modulation = false;                       ///< +MR
+  bool report_error_control = false;                    ///< +ER
+  bool report_compression = false;                      ///< +DR
+  std::uint32_t dte_rate = 0;                           ///< +IPR, 0: automatic
+
+  AtSettings();
+};
+
+/// What the interpreter asks of the modem. Calls come from within put().
+class AtHost {
+ public:
+  virtual ~AtHost() = default;
+  virtual std::string_view carriers() const = 0;  ///< those of +MS, separated by commas: "V22B,V34"
+  virtual void dial(std::string_view digits) = 0;  ///< reports by AtInterpreter::report()
+  virtual void answer() = 0;
+  virtual bool go_online() = 0;  ///< O  @return false: there is no call
+  virtual void hang_up() = 0;    ///< done when it returns
+};
+
+class AtInterpreter {
+ public:
+  static constexpr std::size_t kMaxLine = 255;  ///< V.250 5.2.1 asks for 40 at least
+
+  /// @param dte  takes what the DTE is to see
+  AtInterpreter(AtHost& host, std::function<void(std::string_view)> dte);
+
+  /// One character in the command state. Any byte is safe.
+  void put(char c);
+  /// A result that comes by itself, or that a dial or answer command ended with. @param rate  bit/s, of kConnect
+  void report(Result result, std::uint32_t rate = 0);
+  /// Information text, such as "+MCR: V34".
+  void information(std::string_view text);
+  const AtSettings& settings() const { return settings_; }
+  std::uint8_t& s(int n) { return settings_.s[static_cast<std::size_t>(n)]; }
+  /// True from a dial or answer command until its result: a character then aborts it (V.250 5.6.1).
+  bool busy() const { return busy_; }
+
+ private:
+  enum class Outcome { kOk, kError, kSilent };
+  void run(std::string_view line);
+  Outcome basic(std::string_view& rest);
+  Outcome extended(std::string_view& rest);
+  Outcome s_register(std::string_view& rest);
+  Outcome parameter(std::string_view name, std::string_view& rest);
+  void dial(std::string_view rest);
+  void send(std::string_view text) { dte_(text); }
+  std::string line_end() const;
+
+  AtHost& host_;
+  std::function<void(std::string_view)> dte_;
+  AtSettings settings_;
+  std::string line_, last_;
+  enum class State { kIdle, kA, kLine } state_ = State::kIdle;
+  int last_s_ = 0;
+  bool too_long_ = false;
+  bool busy_ = false;
+};
+
+/// Watches the data that the DTE sends for the escape sequence: three S2 characters with a pause of S12/50 s before and
+/// after (as "Hayes" modems do).
+class EscapeDetector {
+ public:
+  /// @return true: the pause after the sequence is over. Call at least every 50 ms, also without characters.
+  bool look(std::string_view characters, std::int64_t now_ms, const AtSettings& settings);
+
+ private:
+  int seen_ = 0;
+  std::int64_t last_ms_ = -1'000'000;
+};
+
+}  // namespace offhook::modem

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The AT interpreter takes any bytes, in any state.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "src/modem/at.h"
+
+namespace {
+
+struct Nobody final : offhook::modem::AtHost {
+  std::string_view carriers() const override { return "V22B,V34"; }
+  void dial(std::string_view digits) override { dialled = digits; }
+  void answer() override {}
+  bool go_online() override { return false; }
+  void hang_up() override {}
+  std::string dialled;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Nobody host;
+  std::size_t sent = 0;
+  offhook::modem::AtInterpreter at(host, [&](std::string_view s) { sent += s.size(); });
+  for (std::size_t i = 0; i < size; ++i) at.put(static_cast<char>(data[i]));
+  at.report(offhook::modem::Result::kConnect, 33'600);
+  if (sent > 8192 + 4096 * size) __builtin_trap();  // a byte in cannot make a flood
+  return 0;
+}
