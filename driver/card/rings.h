@@ -31,7 +31,9 @@ struct CardRings {
   std::atomic<std::uint32_t> block{OH_RING_SAMPLES / 4};  ///< of the blocks after the one under way
   std::atomic<std::uint64_t> rx_read{0};
   std::atomic<std::uint64_t> tx_written{0};
+  std::atomic<std::uint32_t> off_hook{0};  ///< the line is taken
   // the hardware's
+  std::atomic<std::uint32_t> ringing{0};       ///< ringing voltage on the line now
   std::atomic<std::uint64_t> position{0};      ///< samples captured and played
   std::atomic<std::uint64_t> finished_end{0};  ///< of the newest finished block
   std::atomic<std::uint64_t> interrupts{0};

@@ -131,9 +131,9 @@ void ModemEnd::follow(std::size_t n) {
   if (state == OH_PUMP_DATA) oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
 }
 
-std::string ModemEnd::failure() const {
-  if (pump_status().state == OH_PUMP_FAILED) return "lost the carrier";
-  switch (lapm_status().state) {
+std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& link) {
+  if (pump.state == OH_PUMP_FAILED) return "lost the carrier";
+  switch (link.state) {
     case OH_LAPM_FAILED:
       return "gave up the V.42 link";
     case OH_LAPM_UNSUPPORTED:

@@ -44,7 +44,8 @@ class ModemEnd {
   oh_pump_status pump_status() const;
   oh_lapm_status lapm_status() const;
   /// Why nothing will ever come again from this end; empty while it lives.
-  std::string failure() const;
+  std::string failure() const { return failure(pump_status(), lapm_status()); }
+  static std::string failure(const oh_pump_status& pump, const oh_lapm_status& link);
 
  private:
   struct Free {

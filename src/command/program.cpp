@@ -33,6 +33,8 @@ Environment:
   add_sweep(*app, action);
   add_report(*app, action);
   add_export(*app, action);
+  add_modem(*app, action);
+  add_line(*app, action);
   add_schedule(*app, action);
   add_demo(*app, action);
   add_completion(*app, action);

@@ -34,6 +34,8 @@ void add_report(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_schedule(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
+void add_modem(CLI::App& app, Action& action);
+void add_line(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);
 

@@ -231,10 +231,10 @@ AtInterpreter::Outcome AtInterpreter::basic(std::string_view& rest) {
         return Outcome::kOk;
       }
       if (d == 'V') {
-        information(fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{} S0={} S2={} S6={} S7={} S10={} S12={}", settings_.echo + 0,
-                                settings_.quiet + 0, settings_.verbose + 0, settings_.extended, settings_.dcd,
-                                settings_.dtr, settings_.flow, settings_.s[0], settings_.s[2], settings_.s[6],
-                                settings_.s[7], settings_.s[10], settings_.s[12]));
+        information(fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{} S0={} S2={} S6={} S7={} S10={} S12={}",
+                                settings_.echo + 0, settings_.quiet + 0, settings_.verbose + 0, settings_.extended,
+                                settings_.dcd, settings_.dtr, settings_.flow, settings_.s[0], settings_.s[2],
+                                settings_.s[6], settings_.s[7], settings_.s[10], settings_.s[12]));
         return Outcome::kOk;
       }
       // Leased line, guard tone, synchronous mode, speed of the answer: the one value that is true here.
@@ -244,16 +244,10 @@ AtInterpreter::Outcome AtInterpreter::basic(std::string_view& rest) {
     }
     if (c == '\\' && d == 'N') {
       if (query) {
-        information(settings_.error_control == ErrorControl::kNone   ? "0"
-                    : settings_.error_control == ErrorControl::kAuto ? "3"
-                                                                     : "4");
+        information(settings_.error_control == ErrorControl::kAuto ? "3" : "4");
         return Outcome::kOk;
       }
       switch (n) {
-        case 0:
-        case 1:
-          settings_.error_control = ErrorControl::kNone;
-          return Outcome::kOk;
         case 3:
           settings_.error_control = ErrorControl::kAuto;
           return Outcome::kOk;
@@ -377,11 +371,8 @@ AtInterpreter::Outcome AtInterpreter::parameter(std::string_view name, std::stri
     std::string_view name, text;
   };
   const std::string version = OFFHOOK_VERSION;
-  const std::array<Text, 5> texts = {{{"GMI", "Offhook"},
-                                      {"GMM", "Offhook soft modem"},
-                                      {"GMR", version},
-                                      {"GSN", "0"},
-                                      {"GCAP", "+MS,+ES,+DS"}}};
+  const std::array<Text, 5> texts = {
+      {{"GMI", "Offhook"}, {"GMM", "Offhook soft modem"}, {"GMR", version}, {"GSN", "0"}, {"GCAP", "+MS,+ES,+DS"}}};
   for (const Text& t : texts) {
     if (name != t.name) continue;
     if (write || read) return Outcome::kError;
@@ -427,20 +418,17 @@ AtInterpreter::Outcome AtInterpreter::parameter(std::string_view name, std::stri
   }
   if (name == "ES") {
     if (test) {
-      information("+ES: (0-4),(0,2,3),(0,2,3,5,6)");
+      information("+ES: (2,3),(0,2),(2,4)");
     } else if (read) {
-      information(settings_.error_control == ErrorControl::kNone   ? "+ES: 0,0,1"
-                  : settings_.error_control == ErrorControl::kAuto ? "+ES: 3,0,2"
-                                                                   : "+ES: 3,2,4");
+      information(settings_.error_control == ErrorControl::kAuto ? "+ES: 3,0,2" : "+ES: 3,2,4");
     } else if (write) {
-      // orig_rqst: 0 direct, 1 buffered, 2 without detection, 3 with detection; orig_fbk: 0 may fall back, 2 must be LAPM.
+      // orig_rqst: 2 without detection, 3 with detection; orig_fbk: 0 may fall back, 2 must be LAPM.
       const auto request = given->at(0).empty() ? std::optional<std::uint32_t>(3) : number(given->at(0));
       const auto fallback =
           given->size() < 2 || given->at(1).empty() ? std::optional<std::uint32_t>(0) : number(given->at(1));
-      if (!request || *request > 3 || !fallback || *fallback > 4 || given->size() > 3) return Outcome::kError;
-      settings_.error_control = *request < 2     ? ErrorControl::kNone
-                                : *fallback >= 2 ? ErrorControl::kRequired
-                                                 : ErrorControl::kAuto;
+      if (!request || *request < 2 || *request > 3 || !fallback || *fallback > 4 || given->size() > 3)
+        return Outcome::kError;
+      settings_.error_control = *fallback >= 2 ? ErrorControl::kRequired : ErrorControl::kAuto;
     } else {
       return Outcome::kError;
     }
@@ -454,7 +442,8 @@ AtInterpreter::Outcome AtInterpreter::parameter(std::string_view name, std::stri
                               settings_.dictionary, settings_.max_string));
     } else if (write) {
       AtSettings next = settings_;
-      constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 4> kRange = {{{0, 3}, {0, 1}, {512, 4096}, {6, 250}}};
+      constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 4> kRange = {
+          {{0, 3}, {0, 1}, {512, 4096}, {6, 250}}};
       if (given->size() > kRange.size()) return Outcome::kError;
       for (std::size_t i = 0; i < given->size(); ++i) {
         if (given->at(i).empty()) continue;
@@ -485,7 +474,8 @@ AtInterpreter::Outcome AtInterpreter::parameter(std::string_view name, std::stri
     range = "(0)";
   }
   if (name == "IPR") {
-    n = Number{0, 4'000'000, [this] { return settings_.dte_rate; }, [this](std::uint32_t v) { settings_.dte_rate = v; }};
+    n = Number{0, 4'000'000, [this] { return settings_.dte_rate; },
+               [this](std::uint32_t v) { settings_.dte_rate = v; }};
     range = "(0),(300-4000000)";
   }
   if (name == "IFC") {
@@ -530,7 +520,9 @@ bool EscapeDetector::look(std::string_view characters, std::int64_t now_ms, cons
   if (paused) seen_ = 0;
   const bool escapes = std::all_of(characters.begin(), characters.end(), [escape](char c) { return c == escape; });
   const bool continues = seen_ > 0 || (seen_ == 0 && paused);
-  seen_ = continues && escapes && static_cast<std::size_t>(seen_) + characters.size() <= 3 ? seen_ + static_cast<int>(characters.size()) : -1;
+  seen_ = continues && escapes && static_cast<std::size_t>(seen_) + characters.size() <= 3
+              ? seen_ + static_cast<int>(characters.size())
+              : -1;
   last_ms_ = now_ms;
   return false;
 }

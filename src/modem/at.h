@@ -16,32 +16,41 @@
 namespace offhook::modem {
 
 /// Result codes; the numbers are those of ATV0.
-enum class Result { kOk = 0, kConnect = 1, kRing = 2, kNoCarrier = 3, kError = 4, kNoDialtone = 6, kBusy = 7, kNoAnswer = 8 };
+enum class Result {
+  kOk = 0,
+  kConnect = 1,
+  kRing = 2,
+  kNoCarrier = 3,
+  kError = 4,
+  kNoDialtone = 6,
+  kBusy = 7,
+  kNoAnswer = 8
+};
 
-/// Error control that the user asked for, \N and +ES.
-enum class ErrorControl { kNone, kAuto, kRequired };
+/// Error control that the user asked for, \N and +ES. V.42 is always there: there is no direct mode.
+enum class ErrorControl { kAuto, kRequired };
 
 struct AtSettings {
-  std::array<std::uint8_t, 256> s{};  ///< S-registers
-  bool echo = true;                   ///< E
-  bool quiet = false;                 ///< Q
-  bool verbose = true;                ///< V
-  int extended = 4;                   ///< X
-  int dcd = 1;                        ///< &C
-  int dtr = 2;                        ///< &D
-  int flow = 3;                       ///< &K: 0 none, 3 RTS/CTS, 4 XON/XOFF
-  int speaker = 1, volume = 1;        ///< M, L: accepted, there is no speaker
-  std::string modulation;             ///< +MS carrier, empty: the best
-  bool automode = true;               ///< +MS
+  std::array<std::uint8_t, 256> s{};         ///< S-registers
+  bool echo = true;                          ///< E
+  bool quiet = false;                        ///< Q
+  bool verbose = true;                       ///< V
+  int extended = 4;                          ///< X
+  int dcd = 1;                               ///< &C
+  int dtr = 2;                               ///< &D
+  int flow = 3;                              ///< &K: 0 none, 3 RTS/CTS, 4 XON/XOFF
+  int speaker = 1, volume = 1;               ///< M, L: accepted, there is no speaker
+  std::string modulation;                    ///< +MS carrier, empty: the best
+  bool automode = true;                      ///< +MS
   std::uint32_t min_rate = 0, max_rate = 0;  ///< bit/s, +MS; 0: no limit
   ErrorControl error_control = ErrorControl::kAuto;
-  int compression = 3;                                  ///< +DS: 0 none, 1 sent, 2 received, 3 both
-  bool compression_required = false;                    ///< +DS
-  int dictionary = 2048, max_string = 32;               ///< +DS
-  bool report_modulation = false;                       ///< +MR
-  bool report_error_control = false;                    ///< +ER
-  bool report_compression = false;                      ///< +DR
-  std::uint32_t dte_rate = 0;                           ///< +IPR, 0: automatic
+  int compression = 3;                     ///< +DS: 0 none, 1 sent, 2 received, 3 both
+  bool compression_required = false;       ///< +DS
+  int dictionary = 2048, max_string = 32;  ///< +DS
+  bool report_modulation = false;          ///< +MR
+  bool report_error_control = false;       ///< +ER
+  bool report_compression = false;         ///< +DR
+  std::uint32_t dte_rate = 0;              ///< +IPR, 0: automatic
 
   AtSettings();
 };
@@ -50,7 +59,7 @@ struct AtSettings {
 class AtHost {
  public:
   virtual ~AtHost() = default;
-  virtual std::string_view carriers() const = 0;  ///< those of +MS, separated by commas: "V22B,V34"
+  virtual std::string_view carriers() const = 0;   ///< those of +MS, separated by commas: "V22B,V34"
   virtual void dial(std::string_view digits) = 0;  ///< reports by AtInterpreter::report()
   virtual void answer() = 0;
   virtual bool go_online() = 0;  ///< O  @return false: there is no call

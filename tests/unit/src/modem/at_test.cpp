@@ -76,13 +76,13 @@ TEST_F(At, ResultCodesFollowQVAndX) {
 
 TEST_F(At, RegistersAreReadWrittenAndGuarded) {
   EXPECT_EQ(say("ATS7?"), "\r\n060\r\n\r\nOK\r\n");
-  EXPECT_EQ(say("ATS7=30?"), "\r\n030\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("ATS7=30S7?"), "\r\n030\r\n\r\nOK\r\n");
   EXPECT_EQ(say("ATS=9"), kOk);
   EXPECT_EQ(at.s(7), 9);
   EXPECT_EQ(say("ATS3=200"), kError);
   EXPECT_EQ(say("ATS256=1"), kError);
   EXPECT_EQ(say("ATS0=256"), kError);
-  EXPECT_EQ(say("AT&F"), kOk);
+  EXPECT_EQ(say("AT&FE0"), kOk);
   EXPECT_EQ(at.s(7), 60);
 }
 
@@ -98,8 +98,9 @@ TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
 }
 
 TEST_F(At, ErrorControlByEitherSyntax) {
-  EXPECT_EQ(say("AT\\N0"), kOk);
-  EXPECT_EQ(say("AT+ES?"), "\r\n+ES: 0,0,1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT\\N0"), kError) << "there is no direct mode";
+  EXPECT_EQ(say("AT+ES=1"), kError);
+  EXPECT_EQ(say("AT+ES?"), "\r\n+ES: 3,0,2\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+ES=3,2,4;\\N?"), "\r\n4\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT\\N5"), kError);
   EXPECT_EQ(say("AT+DS=3,0,2048,32;+ER=1;+DR=1;+MR=1"), kOk);

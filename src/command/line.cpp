@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook line`: the hardware of two cards, and the telephone line between them, in real time.
+#include "hostsim/line/line.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "driver/card/shared_card.h"
+#include "driver/card/timer_card.h"
+#include "driver/context/live_context.h"
+#include "src/command/program.h"
+#include "src/config/scenario.h"
+#include "src/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr std::uint32_t kRateHz = 8000;
+constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, what the line moves at once
+constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
+
+struct Options {
+  std::string call, answer;
+  std::vector<std::string> set;
+  std::uint64_t seed = 1;
+  int priority = 90;
+  bool best_effort = false;
+};
+
+/// One card's hardware: moves samples to and from a buffer, and raises interrupts.
+class Hardware final : private LineEnd {
+ public:
+  explicit Hardware(const std::string& path) : server_(path, kRateHz), hardware_(server_.rings()) {}
+  CardServer& server() { return server_; }
+  void start() { hardware_.start(); }
+
+  /// The next sample periods: the driver's samples into `played`, `captured` to the driver. [kBurst] each.
+  void run(std::int16_t* played, const std::int16_t* captured) {
+    played_ = played;
+    captured_ = captured;
+    for (std::uint32_t left = kBurst; left > 0;) {
+      const std::uint32_t n = std::min(left, hardware_.left());
+      if (hardware_.run(*this, n)) server_.raise_interrupt();
+      left -= n;
+    }
+  }
+
+ private:
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
+    std::copy(played, played + n, played_);
+    std::copy(captured_, captured_ + n, captured);
+    played_ += n;
+    captured_ += n;
+  }
+  CardServer server_;
+  CardHardware hardware_;
+  std::int16_t* played_ = nullptr;
+  const std::int16_t* captured_ = nullptr;
+};
+
+/// The line between two cards: silence, ringing, or a connection, as the hooks are.
+class Exchange final : private hostsim::FarEnd {
+ public:
+  Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed)
+      : near_(near), far_(far), config_(line), seed_(seed) {}
+
+  void run_ms() {
+    CardRings& a = near_.server().rings();
+    CardRings& b = far_.server().rings();
+    const bool a_off = a.off_hook.load() != 0, b_off = b.off_hook.load() != 0;
+    if (a_off && b_off && !line_) {
+      line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
+      fmt::print("connected\n");
+    } else if (line_ && !(a_off && b_off)) {
+      line_.reset();
+      fmt::print("cleared\n");
+      std::fill(std::begin(to_near_), std::end(to_near_), std::int16_t{0});
+    }
+    if (line_) was_connected_ = true;
+    if (!a_off && !b_off) was_connected_ = false;
+    ring(a, b_off && !a_off && !was_connected_);  // who stays off the hook after a call calls nobody
+    ring(b, a_off && !b_off && !was_connected_);
+    std::int16_t played[kBurst];
+    near_.run(played, to_near_);
+    if (line_) {
+      line_->exchange(played, to_near_, kBurst);
+    } else {
+      constexpr std::int16_t kSilence[kBurst] = {};
+      far_.run(played, kSilence);
+    }
+    ++ms_;
+  }
+
+ private:
+  void ring(CardRings& rings, bool called) {
+    if (!called) {
+      rings.ringing.store(0);
+    } else if (rings.ringing.load() == 0 && ms_ >= next_ring_) {
+      rings.ringing.store(1);
+      next_ring_ = ms_ + kRingPeriodMs;
+      ring_ends_ = ms_ + kRingOnMs;
+    } else if (ms_ >= ring_ends_) {
+      rings.ringing.store(0);
+    }
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t) override { far_.run(tx, rx); }
+
+  Hardware& near_;
+  Hardware& far_;
+  hostsim::LineConfig config_;
+  std::uint64_t seed_;
+  std::unique_ptr<hostsim::Line> line_;
+  std::int16_t to_near_[kBurst]{};
+  bool was_connected_ = false;
+  std::int64_t ms_ = 0, next_ring_ = 0, ring_ends_ = 0;
+};
+
+int run(const Options& options) {
+  config::ScenarioBuilder builder;
+  for (const std::string& assignment : options.set) {
+    if (!assignment.starts_with("line.")) {
+      throw std::runtime_error(fmt::format("--set {}: is no key of the line; expected line.KEY=VALUE", assignment));
+    }
+    builder.set(assignment);
+  }
+  const hostsim::LineConfig line = builder.finish().line;
+  Hardware near(options.call), far(options.answer);
+  Exchange exchange(near, far, line, options.seed);
+  catch_interrupts();
+  if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
+    if (!options.best_effort) throw std::runtime_error(why + "; or go on without by --best-effort");
+    fmt::print(stderr, "offhook: {}\n", why);
+  }
+  if (const std::string why = lock_memory(); !why.empty() && !options.best_effort) throw std::runtime_error(why);
+
+  fmt::print("cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
+  std::fflush(stdout);
+  for (Hardware* end : {&near, &far}) {
+    while (!end->server().wait_for_modem(100)) {
+      if (interrupted()) return interrupt_status();
+    }
+    end->start();
+  }
+  fmt::print("both modems are there\n");
+  std::fflush(stdout);
+  SamplePacer pacer(kRateHz, 0);
+  pacer.start();
+  std::uint64_t passed = 0, late_ms = 0;
+  while (!interrupted() && !(near.server().modem_left() && far.server().modem_left())) {
+    passed += kBurst;
+    pacer.sleep_until(passed);
+    if (pacer.samples_now() > passed + kBurst) ++late_ms;
+    exchange.run_ms();
+  }
+  fmt::print("{:.1f} s; {} bursts were more than 1 ms late\n", static_cast<double>(passed) / kRateHz, late_ms);
+  return interrupted() ? interrupt_status() : kOk;
+}
+
+}  // namespace
+
+void add_line(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("line", "Play two sound cards and the telephone line between them, live");
+  auto options = std::make_shared<Options>();
+  sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("PATH");
+  sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("PATH");
+  sub->add_option("--set", options->set, "A key of the line (see offhook run --help)")
+      ->type_name("line.KEY=VALUE")
+      ->allow_extra_args(false);
+  sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N");
+  sub->add_option("--priority", options->priority, "SCHED_FIFO priority of the hardware; 0: a normal thread")
+      ->type_name("N")
+      ->check(CLI::Range(0, 98));
+  sub->add_flag("--best-effort", options->best_effort, "Go on without real-time privileges");
+  sub->footer(R"(Examples:
+  offhook line /run/card-a /run/card-b &
+  offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "FIFO 50" &
+  offhook modem unix:/run/card-b --tty /dev/ttySM1 --context "RES 2/8" &
+
+Each card is the memory of two rings and an interrupt (an eventfd), given to the modem that connects. One modem off hook
+rings the other; both off hook are connected over the line. Ends when both modems have left.
+)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

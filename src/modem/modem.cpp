@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "src/modem/modem.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pty.h>
+#include <stdlib.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
+
+#include "dsp/spandsp/v22bis.h"
+
+namespace offhook::modem {
+
+namespace {
+
+/// The modulations of +MS, best first.
+struct Carrier {
+  std::string_view name;
+  const oh_pump_ops* (*ops)();
+};
+constexpr std::array<Carrier, 1> kCarriers = {{{"V22B", oh_v22bis_ops}}};
+
+constexpr float kSilenceDbm0 = -48;  // V.22bis and V.34 alike know no carrier below it
+
+std::string system_error() {
+  return std::generic_category().message(errno);
+}
+
+}  // namespace
+
+Terminal::Terminal(const std::string& link) : link_(link) {
+  fd_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (fd_ < 0 || grantpt(fd_) != 0 || unlockpt(fd_) != 0)
+    throw std::runtime_error("no pseudo-terminal: " + system_error());
+  std::array<char, 128> name{};
+  if (ptsname_r(fd_, name.data(), name.size()) != 0) throw std::runtime_error("no pseudo-terminal: " + system_error());
+  device_ = name.data();
+  // Raw from the start: programs that set nothing must not see their commands echoed by the terminal.
+  if (const int slave = open(device_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC); slave >= 0) {
+    termios t{};
+    tcgetattr(slave, &t);
+    cfmakeraw(&t);
+    tcsetattr(slave, TCSANOW, &t);
+    close(slave);
+  }
+  if (link_.empty()) return;
+  std::array<char, 4096> target{};
+  if (readlink(link_.c_str(), target.data(), target.size()) >= 0) unlink(link_.c_str());
+  if (symlink(device_.c_str(), link_.c_str()) != 0) {
+    const std::string why = system_error();
+    close(fd_);
+    throw std::runtime_error(link_ + ": " + why);
+  }
+}
+
+Terminal::~Terminal() {
+  if (!link_.empty()) unlink(link_.c_str());
+  if (fd_ >= 0) close(fd_);
+}
+
+int Terminal::read(char* bytes, int n) {
+  const ssize_t got = ::read(fd_, bytes, static_cast<std::size_t>(n));
+  if (got >= 0) return static_cast<int>(got);
+  return errno == EIO ? -1 : 0;  // EIO: the other side is not open
+}
+
+void Terminal::write(std::string_view text) {
+  pending_ += text;
+  const ssize_t done = ::write(fd_, pending_.data(), pending_.size());
+  if (done > 0) pending_.erase(0, static_cast<std::size_t>(done));
+  constexpr std::size_t kKept = 65'536;  // nobody reads: the oldest is of no use
+  if (pending_.size() > kKept) pending_.erase(0, pending_.size() - kKept);
+}
+
+Modem::Modem(Session& session, CardRings& rings, Terminal& terminal)
+    : session_(session),
+      rings_(rings),
+      terminal_(terminal),
+      at_(*this, [this](std::string_view text) { terminal_.write(text); }) {}
+
+std::string_view Modem::carriers() const {
+  static const std::string all = [] {
+    std::string s;
+    for (const Carrier& c : kCarriers) s += (s.empty() ? "" : ",") + std::string(c.name);
+    return s;
+  }();
+  return all;
+}
+
+void Modem::begin(oh_pump_role role) {
+  const std::string& wanted = at_.settings().modulation;
+  const auto carrier = std::find_if(kCarriers.begin(), kCarriers.end(),
+                                    [&wanted](const Carrier& c) { return wanted.empty() || c.name == wanted; });
+  role_ = role;
+  session_.begin_call(*carrier->ops(), role);
+  rings_.off_hook.store(1);
+  state_ = State::kConnecting;
+  deadline_ms_ = now_ms_ + 1000 * std::max<int>(at_.s(7), 1);
+}
+
+void Modem::dial(std::string_view) {
+  if (state_ != State::kOnHook) {
+    at_.report(Result::kError);
+    return;
+  }
+  begin(OH_PUMP_CALL);
+}
+
+void Modem::answer() {
+  if (state_ != State::kOnHook) {
+    at_.report(Result::kError);
+    return;
+  }
+  begin(OH_PUMP_ANSWER);
+}
+
+bool Modem::go_online() {
+  if (state_ != State::kOnlineCommand) return false;
+  state_ = State::kOnline;
+  at_.report(Result::kConnect, session_.status().pump.rx_bit_rate);
+  return true;
+}
+
+void Modem::hang_up() {
+  session_.end_call();
+  rings_.off_hook.store(0);
+  state_ = State::kOnHook;
+}
+
+void Modem::end_with(Result result) {
+  hang_up();
+  at_.report(result);
+}
+
+std::string Modem::state_text() const {
+  const char* role = role_ == OH_PUMP_CALL ? "call" : "answer";
+  if (state_ == State::kOnHook) return was_ringing_ ? "ringing" : "on hook";
+  if (state_ == State::kConnecting) return fmt::format("connecting ({})", role);
+  const CallStatus s = session_.status();
+  return fmt::format("online ({}), {} bit/s sent, {} received{}", role, s.pump.tx_bit_rate, s.pump.rx_bit_rate,
+                     state_ == State::kOnlineCommand ? ", command state" : "");
+}
+
+void Modem::follow_ring() {
+  const bool ringing = rings_.ringing.load() != 0 && state_ == State::kOnHook;
+  if (ringing && !was_ringing_) {
+    at_.s(1) = static_cast<std::uint8_t>(at_.s(1) + 1);
+    at_.report(Result::kRing);
+    if (at_.s(0) > 0 && at_.s(1) >= at_.s(0)) begin(OH_PUMP_ANSWER);
+  }
+  if (state_ != State::kOnHook) at_.s(1) = 0;
+  was_ringing_ = ringing;
+}
+
+void Modem::follow_call(std::int64_t now_ms) {
+  if (state_ == State::kOnHook) return;
+  const CallStatus status = session_.status();
+  if (!status.failure.empty()) {
+    end_with(Result::kNoCarrier);
+  } else if (state_ == State::kConnecting && status.link.state == OH_LAPM_CONNECTED) {
+    const AtSettings& s = at_.settings();
+    if (s.report_modulation) {
+      at_.information(fmt::format("+MCR: {}", kCarriers.front().name));
+      at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
+    }
+    if (s.report_error_control) at_.information("+ER: LAPM");
+    if (s.report_compression) at_.information("+DR: NONE");
+    state_ = State::kOnline;
+    at_.report(Result::kConnect, status.pump.rx_bit_rate);
+  } else if (state_ == State::kConnecting && now_ms >= deadline_ms_) {
+    end_with(Result::kNoCarrier);
+  }
+  // A modem that hears nothing at all will not train again: S10, in tenths of a second.
+  if (status.pump.state == OH_PUMP_DATA || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
+  if (state_ >= State::kOnline && now_ms - heard_ms_ > 100 * std::max<int>(at_.s(10), 1)) end_with(Result::kNoCarrier);
+}
+
+void Modem::move_data(std::int64_t now_ms) {
+  std::array<char, 2048> bytes;
+  if (state_ == State::kOnline) {
+    terminal_.flush();
+    while (!terminal_.congested()) {  // else V.42 tells the far end to wait
+      const std::size_t n = session_.read(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
+      if (n == 0) break;
+      terminal_.write({bytes.data(), n});
+    }
+    const std::size_t room = std::min(session_.writable(), bytes.size());
+    const int n = room == 0 ? 0 : terminal_.read(bytes.data(), static_cast<int>(room));
+    open_ = n >= 0;
+    if (n > 0) session_.write(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<std::size_t>(n));
+    if (escape_.look({bytes.data(), static_cast<std::size_t>(std::max(n, 0))}, now_ms, at_.settings())) {
+      state_ = State::kOnlineCommand;
+      at_.report(Result::kOk);
+    }
+    if (n < 0 && at_.settings().dtr >= 2) hang_up();  // the program closed the port: DTR is off
+    return;
+  }
+  const int n = terminal_.read(bytes.data(), static_cast<int>(bytes.size()));
+  if (n < 0) {
+    if (open_ && at_.settings().dtr >= 2 && state_ != State::kOnHook) hang_up();
+    open_ = false;
+    return;
+  }
+  open_ = true;
+  for (int i = 0; i < n; ++i) {
+    if (state_ == State::kConnecting) {  // any character aborts (V.250 5.6.1), but what ends the command line itself
+      if (bytes[static_cast<std::size_t>(i)] == '\n' || bytes[static_cast<std::size_t>(i)] == '\r') continue;
+      end_with(Result::kNoCarrier);
+      return;
+    }
+    at_.put(bytes[static_cast<std::size_t>(i)]);
+  }
+}
+
+void Modem::work(std::int64_t now_ms) {
+  now_ms_ = now_ms;
+  terminal_.flush();
+  move_data(now_ms);
+  follow_ring();
+  follow_call(now_ms);
+}
+
+}  // namespace offhook::modem

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "src/modem/session.h"
+
+#include <time.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include "src/modem/host_facts.h"
+#include "traces/log/header.h"
+
+namespace offhook::modem {
+
+namespace {
+
+constexpr std::size_t kLogEvents = 1 << 16;  // at 500 events a second of a call: two minutes of a stalled owner
+constexpr std::size_t kRingBytes = 1 << 14;
+constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
+
+std::uint64_t now_ns(void* = nullptr) {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+}  // namespace
+
+/// One call: the modem, its bytes, and what its owner may know of it while the context runs it.
+struct Session::Call {
+  Call(const oh_pump_ops& ops, oh_pump_role role, oh_event_log* log)
+      : end({&ops, role, 0, log, [] { return now_ns(); }, true}) {
+    end.start();
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    std::array<std::uint8_t, kAtOnce> bytes;
+    const std::size_t waiting = to_far.peek(bytes.data(), std::min(bytes.size(), oh_lapm_writable(end.lapm())));
+    to_far.drop(oh_lapm_write(end.lapm(), bytes.data(), waiting));
+    end.process(rx, tx, n);
+    const std::size_t room = std::min(bytes.size(), from_far.space());
+    from_far.write(bytes.data(), oh_lapm_read(end.lapm(), bytes.data(), room));
+    publish();
+  }
+  /// A snapshot under a sequence number: odd while it is being written.
+  void publish() {
+    const std::uint32_t s = sequence.load(std::memory_order_relaxed);
+    sequence.store(s + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    pump = end.pump_status();
+    link = end.lapm_status();
+    sequence.store(s + 2, std::memory_order_release);
+  }
+
+  hostsim::ModemEnd end;
+  ByteRing<kRingBytes> to_far, from_far;
+  std::atomic<std::uint32_t> sequence{0};
+  oh_pump_status pump{};
+  oh_lapm_status link{};
+};
+
+Session::Session(LiveCard& card, const SessionConfig& config)
+    : card_(card),
+      config_(config),
+      ring_(kLogEvents),
+      context_(config.context, [this] { return oh_driver_service(&driver_); }) {
+  oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+  if (!config_.log.empty()) {
+    traces::LogHeader header;
+    header.drivers.push_back({0, "modem"});
+    header.host = host_facts();
+    header.scenario = {{"context", config_.context.str()}, {"live", true}};
+    writer_ = std::make_unique<traces::LogWriter>(config_.log.string(), traces::to_json(header));
+  }
+  static constexpr oh_pump_ops kOps = {"call", nullptr, nullptr, process, fill_in, nullptr, nullptr};
+  oh_driver_config driver{};
+  driver.card = card_.rings().card();
+  driver.pump = {&kOps, this};
+  driver.context = context_.driver_context();
+  driver.now_ns = now_ns;
+  driver.log = writer_ ? &log_ : nullptr;
+  driver.policy = config_.policy;
+  driver.transmit_lead_samples = config_.transmit_lead_samples;
+  if (config_.block_plan.empty() || config_.block_plan.size() > OH_BLOCK_PLAN_MAX) {
+    throw std::runtime_error("a block plan has 1 to 8 blocks");
+  }
+  std::copy(config_.block_plan.begin(), config_.block_plan.end(), driver.block_plan);
+  driver.block_plan_length = static_cast<std::uint32_t>(config_.block_plan.size());
+  if (oh_driver_init(&driver_, &driver) != 0) {
+    throw std::runtime_error(
+        "the driver refused its configuration: blocks of at most 256 samples, and a transmit lead " +
+        std::string("of at least the longest of them and at most 512"));
+  }
+  context_.start();
+  card_.start();
+  std::atomic<bool> up{false};
+  interrupt_thread_ = std::thread([this, &up] {
+    if (config_.interrupt_priority > 0) interrupt_shortcoming_ = become_fifo(config_.interrupt_priority);
+    up.store(true);
+    interrupts();
+  });
+  while (!up.load()) std::this_thread::yield();
+  if (!interrupt_shortcoming_.empty() && !config_.context.best_effort) {
+    const std::string why = interrupt_shortcoming_;
+    card_.stop();
+    interrupt_thread_.join();
+    context_.stop();
+    throw std::runtime_error("the interrupt thread: " + why + "; or go on without by --best-effort");
+  }
+}
+
+Session::~Session() {
+  card_.stop();
+  if (interrupt_thread_.joinable()) interrupt_thread_.join();
+  context_.stop();
+  active_.store(nullptr);
+  try {
+    drain();
+    if (writer_) writer_->close();
+  } catch (const std::exception&) {  // said once by drain() already
+  }
+}
+
+void Session::interrupts() {
+  for (;;) {
+    switch (card_.wait()) {
+      case LiveCard::Wait::kInterrupt:
+        if (writer_) oh_event_log_write(&log_, now_ns(), OH_EV_INTERRUPT, 0, driver_.plan[driver_.plan_next]);
+        oh_driver_isr(&driver_);
+        break;
+      case LiveCard::Wait::kGone:
+        gone_.store(true, std::memory_order_release);
+        return;
+      case LiveCard::Wait::kStopped:
+        return;
+    }
+  }
+}
+
+void Session::process(void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+  auto* session = static_cast<Session*>(self);
+  session->served_.fetch_add(1);
+  if (Call* call = session->active_.load()) {
+    call->process(rx, tx, n);
+  } else {
+    std::memset(tx, 0, n * sizeof *tx);
+  }
+  session->served_.fetch_add(1);
+}
+
+void Session::fill_in(void* self, std::size_t n) {
+  auto* session = static_cast<Session*>(self);
+  session->served_.fetch_add(1);
+  if (Call* call = session->active_.load()) call->end.fill_in(n);
+  session->served_.fetch_add(1);
+}
+
+// The old call may be freed only when no service that could have seen it is under way.
+void Session::swap_call(std::unique_ptr<Call> next) {
+  active_.store(next.get());
+  const std::uint64_t seen = served_.load();
+  while ((seen & 1) != 0 && served_.load() == seen) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  call_ = std::move(next);
+}
+
+void Session::begin_call(const oh_pump_ops& pump, oh_pump_role role) {
+  swap_call(std::make_unique<Call>(pump, role, writer_ ? &log_ : nullptr));
+}
+
+void Session::end_call() {
+  swap_call(nullptr);
+}
+
+CallStatus Session::status() const {
+  CallStatus status;
+  if (!call_) return status;
+  status.active = true;
+  std::uint32_t before, after;
+  do {
+    before = call_->sequence.load(std::memory_order_acquire);
+    status.pump = call_->pump;
+    status.link = call_->link;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    after = call_->sequence.load(std::memory_order_relaxed);
+  } while (before != after || (before & 1) != 0);
+  if (before > 0) status.failure = hostsim::ModemEnd::failure(status.pump, status.link);
+  return status;
+}
+
+std::size_t Session::write(const std::uint8_t* bytes, std::size_t n) {
+  return call_ ? call_->to_far.write(bytes, n) : 0;
+}
+
+std::size_t Session::read(std::uint8_t* bytes, std::size_t n) {
+  if (!call_) return 0;
+  n = call_->from_far.peek(bytes, n);
+  call_->from_far.drop(n);
+  return n;
+}
+
+std::size_t Session::writable() const {
+  return call_ ? call_->to_far.space() : 0;
+}
+
+void Session::drain() {
+  if (!writer_) return;
+  writer_->drain(log_);
+  writer_->flush();
+}
+
+std::string Session::card_failure() const {
+  return gone_.load(std::memory_order_acquire) ? card_.failure() : "";
+}
+
+std::vector<std::string> Session::shortcomings() const {
+  std::vector<std::string> all = context_.shortcomings();
+  if (!interrupt_shortcoming_.empty()) all.push_back("the interrupt thread: " + interrupt_shortcoming_);
+  return all;
+}
+
+}  // namespace offhook::modem
