@@ -103,37 +103,44 @@ DataReceiver::DataReceiver(const DataParameters& p)
   viterbi_.reset(p.coding.trellis, true);
 }
 
-// The known points of B1, a mapping frame at a time.
-void DataReceiver::reference() {
-  b1_.frame(kOnes, 1, known_);
-}
-
 Complex DataReceiver::decide(Complex y) {
-  if (symbols_ < b1_symbols_) {
-    if (symbols_ % kSymbolsPerMappingFrame == 0) reference();
-    const Point p = known_[symbols_ % kSymbolsPerMappingFrame].y;
-    return {static_cast<float>(p.re), static_cast<float>(p.im)};
-  }
-  return nearest(y);
-}
-
-void DataReceiver::put(Complex y, const DataPort& port, bool live) {
-  if (symbols_ < b1_symbols_) ++symbols_;
   received_[2 * second_] = y.re;
   received_[2 * second_ + 1] = y.im;
-  second_ = !second_;
-  if (second_) return;
+  if (second_) decode_pair();
+  Point p;
+  if (symbols_ < b1_symbols_) {
+    if (symbols_ % kSymbolsPerMappingFrame == 0) b1_.frame(kOnes, 1, known_);
+    p = known_[symbols_ % kSymbolsPerMappingFrame].y;
+  } else if (second_) {
+    Point pair[2];
+    viterbi_.tentative(pair);
+    p = pair[1];
+  } else {
+    return nearest(y);
+  }
+  return {static_cast<float>(p.re), static_cast<float>(p.im)};
+}
 
-  const bool ready = viterbi_.decode(received_, ahead_.bit_inversion(pair_), decided_ + decided_count_);
+void DataReceiver::decode_pair() {
+  const int half_data_frame = 2 * p_.coding.framing.mapping_frames;
+  since_inversion_ = (kGroupsPerMappingFrame * ahead_.in_superframe() + pair_) % half_data_frame;
+  ready_ = viterbi_.decode(received_, ahead_.bit_inversion(pair_), decided_ + decided_count_);
   if (++pair_ == kGroupsPerMappingFrame) {
     pair_ = 0;
     ahead_.advance();
   }
-  const float step = viterbi_.path_metric_step();
-  constexpr float kDimensions = 4, kPairs = 128;
-  const float bounded = step < 4 * kDimensions ? step : 4 * kDimensions;  // NaN too
-  variance_ += (bounded / kDimensions - variance_) / kPairs;
-  if (!ready || (decided_count_ += 2) < kSymbolsPerMappingFrame) return;
+  constexpr float kDimensions = 4;
+  const float step = viterbi_.path_metric_step() / kDimensions;
+  variance_ = step < 1 ? step : 1;  // NaN too
+  const Complex y[2] = {{received_[0], received_[1]}, {received_[2], received_[3]}};
+  const float grid = (norm(y[0] - nearest(y[0])) + norm(y[1] - nearest(y[1]))) / kDimensions;
+  grid_variance_ = grid < 1 ? grid : 1;
+}
+
+void DataReceiver::put(const DataPort& port, bool live) {
+  if (symbols_ < b1_symbols_) ++symbols_;
+  second_ = !second_;
+  if (second_ || !ready_ || (decided_count_ += 2) < kSymbolsPerMappingFrame) return;
   decided_count_ = 0;
 
   uint8_t bits[kMaxMappingFrameBits];

@@ -66,13 +66,15 @@ class DataReceiver {
   /// The next symbol is the first of B1.
   explicit DataReceiver(const DataParameters& p);
 
-  /// The point that was sent, as far as this can tell, for the y that put() is given next: in B1 the known one, then
-  /// the nearest of the grid, or, for the second of a pair, of the best path.  Real-time: yes, O(1).
-  Complex decide(Complex y);
-  /// The next symbol after the whitening filter, grid units. Bits come out ViterbiDecoder::kDelay pairs later.
-  /// @param live  the port may be given what is received after B1
+  /// The point that was sent, as far as this can tell, for the next symbol `y`, in grid units after the whitening
+  /// filter: in B1 the known one, then the nearest of the grid or, for the second of a pair, that of the best path.
   /// Real-time: yes; the Viterbi decoder's work comes with every second symbol.
-  void put(Complex y, const DataPort& port, bool live);
+  Complex decide(Complex y);
+  /// Takes in the symbol that decide() was given. Bits come out ViterbiDecoder::kDelay pairs later.
+  /// @param live  the port may be given what is received after B1
+  /// @pre decide() was called since the last put().  Real-time: yes; a mapping frame's work comes with every eighth
+  /// symbol.
+  void put(const DataPort& port, bool live);
 
   /// All symbols of B1 have come.
   bool b1_received() const { return symbols_ >= b1_symbols_; }
@@ -80,13 +82,17 @@ class DataReceiver {
   int b1_errors() const { return b1_errors_; }
   uint64_t bits_received() const { return bits_; }
 
-  /// Noise variance per dimension as the best path sees it, grid units squared; a mean over about 128 pairs. Without
-  /// any relation to the grid it is near kLostVariance.
+  /// True when the last put() completed a 4D symbol.
+  bool pair_completed() const { return !second_; }
+  /// Noise variance per dimension of the last 4D symbol as the best path sees it, grid units squared; at most 1.
   float variance() const { return variance_; }
-  static constexpr float kLostVariance = 0.30f;
+  /// The same against the nearest points of the grid, which know nothing of the code.
+  float grid_variance() const { return grid_variance_; }
+  /// 4D symbols since the last place where the superframe's pattern may invert a bit (V0), the last one included.
+  int since_inversion() const { return since_inversion_; }
 
  private:
-  void reference();
+  void decode_pair();
 
   DataParameters p_{};
   ViterbiDecoder viterbi_;
@@ -94,7 +100,8 @@ class DataReceiver {
   FramePosition ahead_;  // of the pairs that go into the Viterbi decoder
   int pair_ = 0;         // 4D symbol of the mapping frame at ahead_
   float received_[4]{};
-  bool second_ = false;
+  bool second_ = false;  // the next symbol is the second of its pair
+  bool ready_ = false;   // the decoder has given a pair
   Point decided_[kSymbolsPerMappingFrame]{};
   int decided_count_ = 0;
   int frames_left_of_b1_ = 0;
@@ -103,6 +110,8 @@ class DataReceiver {
   int b1_errors_ = 0;
   uint64_t bits_ = 0;
   float variance_ = 0;
+  float grid_variance_ = 0;
+  int since_inversion_ = 0;
   Encoder b1_;  // of the far end: B1 is known
   Encoder::Symbol known_[kSymbolsPerMappingFrame]{};
 };

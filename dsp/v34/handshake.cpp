@@ -359,8 +359,9 @@ void Handshake::far_s_bar(int age) {
 
 void Handshake::symbol(Complex y) {
   if (in_data_rx_) {
-    data_rx_.put(y, port_, rx_live_ && clamped_at_ == 0);
+    data_rx_.put(port_, rx_live_ && clamped_at_ == 0);
     enter_data();
+    if (rx_live_ && clamped_at_ == 0 && data_rx_.pair_completed()) follow_line();
     return;
   }
   if (!following_) return;
@@ -420,7 +421,40 @@ void Handshake::enter_data() {
   }
   if (stage_ != Stage::kData || rx_live_) return;
   if (in_data_rx_ && data_rx_.b1_received()) circuit_109_ = true;
-  tx_live_ = rx_live_ = data_tx_.b1_sent() && data_rx_.b1_received();
+  if (!data_tx_.b1_sent() || !data_rx_.b1_received()) return;
+  tx_live_ = rx_live_ = true;
+  const uint8_t rate = calls() ? rates_.answer_to_call : rates_.call_to_answer;
+  uint8_t next = rate + 1;
+  while (next <= highest_rate(limits(true)) && !(own_mp_.rate_mask & far_mp_.rate_mask & 1 << (next - 1))) ++next;
+  double required = 0;
+  if (next <= highest_rate(limits(true)) &&
+      next <= (calls() ? far_mp_.max_answer_to_call : far_mp_.max_call_to_answer)) {
+    const RateLimits l = limits(true);
+    required = required_snr(l.trellis, make_framing(l.symbol_rate, next * 2400u, l.aux, l.expanded), l.precoding);
+  }
+  monitor_.begin(rx_parameters_, required);
+}
+
+void Handshake::follow_line() {
+  const uint8_t rate = calls() ? rates_.answer_to_call : rates_.call_to_answer;
+  const LineMonitor::Advice advice = monitor_.put(data_rx_);
+  if (!config_.adapt_rate || !tx_live_) return;
+  switch (advice) {
+    case LineMonitor::Advice::kNone:
+      break;
+    case LineMonitor::Advice::kResynchronise:
+      renegotiate(rate);
+      break;
+    case LineMonitor::Advice::kLower:
+      renegotiate(rate > 1 ? static_cast<uint8_t>(rate - 1) : rate);
+      break;
+    case LineMonitor::Advice::kHigher:
+      renegotiate();
+      break;
+    case LineMonitor::Advice::kRetrain:
+      end(Outcome::kRetrain);
+      break;
+  }
 }
 
 // --- what this end begins

@@ -21,6 +21,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/pump/pump.h"
 #include "dsp/v34/data_mode.h"
+#include "dsp/v34/line_monitor.h"
 #include "dsp/v34/mp.h"
 #include "dsp/v34/rate_choice.h"
 #include "dsp/v34/receive_signals.h"
@@ -49,6 +50,7 @@ struct HandshakeConfig {
                                                 ///< trained its receiver by then, takes 4 if 16 would not do
   int phase3_trn = 2048;                        ///< length of the own TRN in Phase 3, symbols
   double margin = 1.0;                          ///< a rate needs so many times the SNR of required_snr()
+  bool adapt_rate = true;                       ///< renegotiate and retrain by itself when the line has changed
 };
 
 /// What the receiver shall do.
@@ -99,9 +101,10 @@ class Handshake {
   void far_s();
   /// It has found where S turns into S-bar: `age` symbols of S-bar have come before the one that symbol() gets next.
   void far_s_bar(int age);
-  /// Signal has come where symbols were expected to come, or has gone.
+  /// The point that was sent, as far as it can be told now, for the next symbol. Call it once for each symbol.
   Complex decide(Complex y) { return in_data_rx_ ? data_rx_.decide(y) : signals_.decide(y); }
   /// The next received symbol, in grid units of the constellation in use: grid_energy() is its mean |x|^2.
+  /// @pre decide(y) was called for it
   void symbol(Complex y);
   /// Mean |x|^2 in grid units of what the far end is sending: 2 for four points, 10 for sixteen, and of data. The
   /// equaliser's output before the whitening filter has this power.
@@ -153,6 +156,7 @@ class Handshake {
   Mp make_mp() const;
   RateLimits limits(bool receive) const;
   void enter_data();
+  void follow_line();
 
   HandshakeConfig config_;
   DataPort port_{};
@@ -195,6 +199,7 @@ class Handshake {
   DataParameters rx_parameters_{};
   DataTransmitter data_tx_;
   DataReceiver data_rx_;
+  LineMonitor monitor_;
   bool data_tx_on_ = false;
   bool in_data_rx_ = false;
   bool tx_live_ = false;

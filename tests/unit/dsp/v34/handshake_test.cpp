@@ -18,19 +18,6 @@ HandshakeConfig config_of(SymbolRate s) {
   return c;
 }
 
-// Each end begins with the user's bits when it is ready for them; before that it sends ones. What arrives is such ones,
-// then what was sent, but for what is still under way.
-size_t errors_of(const std::vector<uint8_t>& sent, const std::vector<uint8_t>& received, size_t from = 0) {
-  constexpr size_t kKey = 64;
-  if (sent.size() < kKey + from || received.size() < kKey) return SIZE_MAX;
-  const auto at = std::search(received.begin(), received.end(), sent.begin() + from, sent.begin() + from + kKey);
-  const size_t n = static_cast<size_t>(received.end() - at);
-  if (n < 1000 || n > sent.size() - from) return SIZE_MAX;
-  size_t errors = 0;
-  for (size_t k = 0; k < n; ++k) errors += at[k] != sent[from + k];
-  return errors;
-}
-
 void expect_intact(SymbolLine& line, size_t from_call = 0, size_t from_answer = 0) {
   EXPECT_EQ(errors_of(line.call().sent, line.answer().received, from_call), 0u);
   EXPECT_EQ(errors_of(line.answer().sent, line.call().received, from_answer), 0u);

@@ -5,6 +5,7 @@
 // real line.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <memory>
@@ -167,6 +168,10 @@ class SymbolLine {
   }
   double now_ms() const { return static_cast<double>(now_) / 8; }
 
+  void set_snr(double snr_db) { sigma_ = std::sqrt(0.5 / std::pow(10, snr_db / 10)); }
+  /// One symbol on its way from end k gets lost, as by a slip of the receiver's clock.
+  void drop_symbol(int k) { flight_[k].pop_front(); }
+
   bool cut[2] = {false, false};  ///< what this end sends is lost
 
  private:
@@ -182,5 +187,18 @@ class SymbolLine {
   double phase_[2] = {0, 0};
   std::deque<Flying> flight_[2];
 };
+
+// Each end begins with the user's bits when it is ready for them; before that it sends ones. What arrives is such ones,
+// then what was sent, but for what is still under way.
+inline size_t errors_of(const std::vector<uint8_t>& sent, const std::vector<uint8_t>& received, size_t from = 0) {
+  constexpr size_t kKey = 64;
+  if (sent.size() < kKey + from || received.size() < kKey) return SIZE_MAX;
+  const auto at = std::search(received.begin(), received.end(), sent.begin() + from, sent.begin() + from + kKey);
+  const size_t n = static_cast<size_t>(received.end() - at);
+  if (n < 1000 || n > sent.size() - from) return SIZE_MAX;
+  size_t errors = 0;
+  for (size_t k = 0; k < n; ++k) errors += at[k] != sent[from + k];
+  return errors;
+}
 
 }  // namespace offhook::v34

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/line_monitor.h"
+
+namespace offhook::v34 {
+
+void LineMonitor::begin(const DataParameters& p, double required_next) {
+  const bool resynchronised = after_resynchronisation_;
+  *this = {};
+  after_resynchronisation_ = resynchronised;
+  bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
+  // The variance at which the next rate would do, 1 dB to spare.
+  constexpr double kSpare = 1.26;
+  good_ = required_next > 0 ? static_cast<float>(p.mean_energy() / (2 * kSpare * required_next)) : 0;
+}
+
+LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
+  sum_ += r.variance();
+  grid_sum_ += r.grid_variance();
+  const bool edge = r.since_inversion() < kEdgePairs;
+  (edge ? edge_sum_ : rest_sum_) += r.variance();
+  (edge ? edge_pairs_ : rest_pairs_) += 1;
+  if (edge_pairs_ + rest_pairs_ >= kSuperframePairs && superframe_lost()) return resynchronise();
+  if (++pairs_ < kWindowPairs) return Advice::kNone;
+  const float mean = sum_ / kWindowPairs;
+  const float grid = grid_sum_ / kWindowPairs;
+  sum_ = 0;
+  grid_sum_ = 0;
+  pairs_ = 0;
+  return window(mean, grid);
+}
+
+bool LineMonitor::superframe_lost() {
+  const float excess = edge_sum_ / static_cast<float>(edge_pairs_) - rest_sum_ / static_cast<float>(rest_pairs_);
+  edges_wrong_ = excess > kEdgeExcess ? edges_wrong_ + 1 : 0;
+  edge_sum_ = rest_sum_ = 0;
+  edge_pairs_ = rest_pairs_ = 0;
+  return edges_wrong_ >= 2;
+}
+
+LineMonitor::Advice LineMonitor::resynchronise() {
+  lost_windows_ = slip_windows_ = edges_wrong_ = 0;
+  if (after_resynchronisation_) return Advice::kRetrain;
+  after_resynchronisation_ = true;
+  return Advice::kResynchronise;
+}
+
+LineMonitor::Advice LineMonitor::window(float mean, float grid) {
+  if (windows_ < kSettledWindows && ++windows_ == kSettledWindows) after_resynchronisation_ = false;
+  lost_windows_ = mean < kLost ? 0 : lost_windows_ + 1;
+  slip_windows_ = mean < kSlipRatio * grid + kSlipExcess ? 0 : slip_windows_ + 1;
+  bad_windows_ = mean < bad_ ? 0 : bad_windows_ + 1;
+  good_windows_ = mean < good_ ? good_windows_ + 1 : 0;
+  if (lost_windows_ >= kLostWindows || slip_windows_ >= kLostWindows) return resynchronise();
+  if (bad_windows_ >= kBadWindows) {
+    bad_windows_ = 0;
+    return Advice::kLower;
+  }
+  if (good_windows_ >= kGoodWindows) {
+    good_windows_ = 0;
+    return Advice::kHigher;
+  }
+  return Advice::kNone;
+}
+
+}  // namespace offhook::v34

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// Watches data mode and says when the rate no longer fits the line, or the receiver has lost it.
+//
+// All it looks at is the noise variance that the Viterbi decoder's best path sees, averaged over 256 pairs (a sixth of
+// a second, to 0.01). It equals the true variance up to where every second data frame is bad (0.26 to 0.31, grid units
+// squared a dimension) and, when what is received has no relation to the grid, stays at 0.38.
+//
+// A receiver that has slipped by some symbols still sees points of the grid, but not where the code allows them. By an
+// odd number of symbols: half of all pairs have the wrong parity, and the path is worse than the nearest points are (by
+// 0.15 and more on a good line, a half as much again on the noisiest). By an even number: only the bits that the
+// superframe's pattern inverts are wrong; each costs the path about a squared distance of 4, within few pairs. All
+// these figures were measured for the three codes, and follow from the geometry of the grid.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v34/data_mode.h"
+#include "dsp/v34/rate_choice.h"
+
+namespace offhook::v34 {
+
+class LineMonitor {
+ public:
+  enum class Advice : uint8_t {
+    kNone,
+    kResynchronise,  ///< lost, or slipped: a renegotiation finds the symbols again and keeps the equaliser
+    kLower,          ///< too many errors for seconds: renegotiate to a rate below
+    kHigher,         ///< the line has carried more than this for long
+    kRetrain         ///< lost again right after data mode began
+  };
+
+  static constexpr int kWindowPairs = 256;
+  static constexpr float kLost = 0.34f;
+  static constexpr double kBadFrames = 0.1;  ///< more data frames bad than that: too many
+  static constexpr int kLostWindows = 2;
+  static constexpr int kBadWindows = 12;      ///< 2 s
+  static constexpr int kGoodWindows = 180;    ///< half a minute
+  static constexpr int kSettledWindows = 30;  ///< lost within 5 s after a resynchronisation: it did not help
+
+  /// Data mode begins, at a rate after which `next` is the next higher that both ends have; 0: none.
+  /// @param required_next  as of required_snr() for it
+  /// Not real-time in the strict sense: as required_snr().
+  void begin(const DataParameters& p, double required_next);
+  /// Another 4D symbol has gone into the receiver.  Real-time: yes, O(1).
+  Advice put(const DataReceiver& r);
+
+ private:
+  Advice window(float mean, float grid);
+  bool superframe_lost();
+  Advice resynchronise();
+
+  static constexpr float kSlipRatio = 1.35f;  ///< of path and grid
+  static constexpr float kSlipExcess = 0.03f;
+  static constexpr int kEdgePairs = 4;           ///< pairs over which a wrong inversion tells
+  static constexpr int kSuperframePairs = 1024;  ///< two superframes, rounded
+  static constexpr float kEdgeExcess = 0.045f;
+
+  float bad_ = 0;
+  float good_ = 0;
+  float sum_ = 0;
+  float grid_sum_ = 0;
+  float edge_sum_ = 0;
+  float rest_sum_ = 0;
+  int edge_pairs_ = 0;
+  int rest_pairs_ = 0;
+  int edges_wrong_ = 0;
+  int slip_windows_ = 0;
+  int pairs_ = 0;
+  int windows_ = 0;
+  int lost_windows_ = 0;
+  int bad_windows_ = 0;
+  int good_windows_ = 0;
+  bool after_resynchronisation_ = false;
+};
+
+}  // namespace offhook::v34
