@@ -7,7 +7,7 @@ namespace {
 constexpr float kLeastPeak = 40;  // -49 dBm0
 // Two averages 10 ms apart, as cosine of the angle between them times the ratio of their sizes: the same tone, and a
 // reversed one. Until the frequency offset is known, 7 Hz may turn them by 25 degrees.
-constexpr float kAlike = 0.7f;
+constexpr float kAlike = 0.6f;
 constexpr float kAlikeAtFirst = 0.5f;
 constexpr float kReversed = -0.6f;
 constexpr int kOffsetKnownMs = 10;

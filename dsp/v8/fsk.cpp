@@ -49,7 +49,7 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
       clock_ = kBit / 2;
       value_ = 0;
       clarity_ = peak_ = 0;
-      ones_before_ = static_cast<uint16_t>((rest_ + kBit / 4) / kBit);
+      ones_before_ = static_cast<uint16_t>(rest_ / kBit);
     }
     return false;
   }

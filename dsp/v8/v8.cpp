@@ -18,6 +18,7 @@ constexpr int kCiOn = 4;                    // sequences of 100 ms: at least 3, 
 constexpr int kCiOff = seconds(1);          // 0.4 to 2 s; 7.1
 constexpr int kCmGone = seconds(2);         // no octet for so long: CJ has been lost; the text gives no number
 constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not come by then was cut short
+constexpr int kMenuEnd = seconds(0.05);     // 15 bits: a further octet of the menu would have come after 10
 constexpr int kPreambleOnes = 10;
 
 }  // namespace
@@ -64,6 +65,7 @@ float V8::process(float rx) {
   const bool hears_menus = call ? step_ == Step::kCm : step_ == Step::kAnsam || step_ == Step::kJm;
   Octet octet;
   if (receiver_.put(rx, &octet) && hears_menus) take_octet(octet);
+  if (!agreed_ && second_copy_complete()) take_menu();
 
   float tx = 0;
   switch (step_) {
@@ -87,8 +89,7 @@ float V8::process(float rx) {
       [[fallthrough]];
     case Step::kCm:
       tx = modulator_.next([this] { return next_bit(); });
-      if (octet_done_ && second_copy_complete()) {  // the sample just made began a new bit; CJ takes its place
-        result_.modulation = selected_modulation(result_.joint.modulations & config_.menu.modulations);
+      if (octet_done_ && agreed_) {  // the sample just made began a new bit; CJ takes its place
         memset(tx_, 0, kCjOctets);
         tx_octets_ = kCjOctets;
         tx_ones_ = tx_bit_ = 0;
@@ -109,8 +110,7 @@ float V8::process(float rx) {
       break;
     case Step::kAnsam:
       tx = ansam_.next();
-      if (second_copy_complete()) {
-        result_.modulation = selected_modulation(result_.joint.modulations);
+      if (agreed_) {
         enter(Step::kJm);
       } else if (age() >= kAnsam) {
         finish(State::kAnswerTone);
@@ -175,11 +175,20 @@ void V8::take_octet(const Octet& octet) {
   if (rx_octets_ < kMaxMenuOctets) rx_[rx_octets_] = octet.value;
   ++rx_octets_;
   if (rx_octets_ > kMaxMenuOctets) rx_octets_ = -1;  // not a menu
-  if (!second_copy_complete()) return;
+}
 
+// Two equal menus one after the other, and nothing follows but the ten ones of the next.
+bool V8::second_copy_complete() const {
+  return first_octets_ > 0 && rx_octets_ == first_octets_ && now_ - last_octet_ > kMenuEnd &&
+         memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0;
+}
+
+void V8::take_menu() {
+  agreed_ = true;
   const int modulation_octets = decode(rx_, rx_octets_, &result_.far);
   if (config_.role == OH_PUMP_CALL) {
     result_.joint = result_.far;
+    result_.modulation = selected_modulation(result_.joint.modulations & config_.menu.modulations);
     return;
   }
   const Menu& own = config_.menu;
@@ -191,12 +200,8 @@ void V8::take_octet(const Octet& octet) {
   joint.access = own.access;
   joint.has_pcm &= own.has_pcm;
   joint.pcm = own.pcm;
+  result_.modulation = selected_modulation(joint.modulations);
   load(kSyncCm, joint, modulation_octets);
-}
-
-// Two equal menus one after the other; the second is complete as soon as it is as long as the first was.
-bool V8::second_copy_complete() const {
-  return first_octets_ > 0 && rx_octets_ == first_octets_ && memcmp(first_, rx_, static_cast<size_t>(rx_octets_)) == 0;
 }
 
 }  // namespace offhook::v8

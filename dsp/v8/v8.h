@@ -76,6 +76,7 @@ class V8 {
  private:
   void enter(Step step);
   void take_octet(const Octet& octet);
+  void take_menu();
   bool second_copy_complete() const;
   void load(uint8_t sync, const Menu& menu, int min_modulation_octets);
   void finish(State end);
@@ -110,6 +111,7 @@ class V8 {
   int rx_octets_ = -1;  // -1: no synchronization yet
   uint8_t first_[kMaxMenuOctets]{};
   int first_octets_ = 0;
+  bool agreed_ = false;     // two equal menus have come
   int zeros_ = 0;           // octets of CJ
   int64_t last_octet_ = 0;  // when
 };

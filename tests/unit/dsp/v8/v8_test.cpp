@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// The V.8 procedure of both roles, checklist section 6.
+#include "dsp/v8/v8.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "dsp/blocks/level.h"
+
+namespace offhook::v8 {
+namespace {
+
+Menu all_modes() {
+  Menu menu;
+  menu.call_function = CallFunction::kData;
+  menu.modulations = kV34 | kV32bis | kV22bis;
+  menu.has_protocol = true;
+  menu.protocol = kProtocolLapm;
+  return menu;
+}
+
+Config config(oh_pump_role role, Menu menu = all_modes()) {
+  Config c;
+  c.role = role;
+  c.menu = menu;
+  return c;
+}
+
+/// Two ends and a line with delay, noise and near echo; either end may be a script.
+struct Call {
+  Call(const Config& call_config, const Config& answer_config) : call(call_config), answer(answer_config) {}
+  int delay = 80;
+  double noise_rms = 1;
+  float echo = 0.2f;
+  std::function<float(int64_t, float)> to_call, to_answer;
+  V8 call, answer;
+  std::vector<float> sent_call, sent_answer;
+  int64_t now = 0;
+
+  void run(
+      double seconds, const std::function<bool()>& done = [] { return false; }) {
+    for (const int64_t end = now + static_cast<int64_t>(seconds * 8000); now < end && !done(); ++now) {
+      const auto heard = [&](const std::vector<float>& far, const std::vector<float>& own) {
+        const float far_sample = now >= delay ? 0.3f * far[static_cast<size_t>(now - delay)] : 0;
+        const float near = now >= 8 ? echo * own[static_cast<size_t>(now - 8)] : 0;
+        return far_sample + near + static_cast<float>(noise_rms * normal(random));
+      };
+      sent_call.push_back(0), sent_answer.push_back(0);
+      float a = heard(sent_answer, sent_call), b = heard(sent_call, sent_answer);
+      if (to_call) a = to_call(now, a);
+      if (to_answer) b = to_answer(now, b);
+      sent_call.back() = call.process(a);
+      sent_answer.back() = answer.process(b);
+    }
+  }
+  bool both_ended() const { return call.state() != State::kRunning && answer.state() != State::kRunning; }
+
+  std::mt19937 random{1};
+  std::normal_distribution<double> normal;
+};
+
+/// Stretches of sound in what was sent: begin and end in seconds; gaps under 20 ms do not count.
+std::vector<std::pair<double, double>> sounds(const std::vector<float>& x) {
+  std::vector<std::pair<double, double>> all;
+  for (size_t n = 0; n < x.size(); ++n) {
+    if (std::abs(x[n]) < 1) continue;
+    const double t = static_cast<double>(n) / 8000;
+    if (all.empty() || t > all.back().second + 0.02) all.push_back({t, t});
+    all.back().second = t;
+  }
+  return all;
+}
+
+std::vector<Octet> octets_of(const std::vector<float>& x, Channel channel) {
+  FskReceiver receiver(channel);
+  std::vector<Octet> all;
+  Octet octet;
+  for (const float v : x) {
+    if (receiver.put(v, &octet)) all.push_back(octet);
+  }
+  for (int n = 0; n < 200; ++n) {
+    if (receiver.put(0, &octet)) all.push_back(octet);
+  }
+  return all;
+}
+
+TEST(V8, BothEndsSettleOnV34OverAnyDelayAndDownTo10dB) {
+  for (const int delay : {0, 80, 1200, 4800}) {
+    for (const double snr_db : {60., 10.}) {
+      Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+      c.delay = delay + 1;
+      c.noise_rms = 0.3 * dbm0_to_rms(-12 - snr_db);
+      c.run(20, [&] { return c.both_ended(); });
+      ASSERT_EQ(c.call.state(), State::kDone) << delay << ' ' << snr_db;
+      ASSERT_EQ(c.answer.state(), State::kDone);
+      EXPECT_EQ(c.call.result().modulation, kV34);
+      EXPECT_EQ(c.answer.result().modulation, kV34);
+      EXPECT_EQ(c.call.result().joint, all_modes());
+      EXPECT_EQ(c.answer.result().far, all_modes());
+      EXPECT_FALSE(c.answer.result().cj_lost);
+    }
+  }
+}
+
+// Checklist V8-2, V8-7, V8-8, V8-4: the times of the whole procedure, as sent.
+TEST(V8, V8_2_4_7_8_TimesOfAnErrorFreeCall) {
+  Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+  c.run(20, [&] { return c.both_ended(); });
+  const double answer_end = static_cast<double>(c.now) / 8000;
+  const auto call = sounds(c.sent_call), answer = sounds(c.sent_answer);
+  ASSERT_EQ(call.size(), 1u);    // CM and CJ without a break
+  ASSERT_EQ(answer.size(), 1u);  // ANSam and JM without a break
+  EXPECT_GE(answer[0].first, 0.2);
+  EXPECT_LT(answer[0].first, 0.21);
+  const double detected = call[0].first - 1;  // Te = 1 s after ANSam was detected
+  EXPECT_GT(detected, answer[0].first);
+  EXPECT_LT(detected, answer[0].first + 0.4);
+  EXPECT_NEAR(answer_end - answer[0].second, 0.075, 0.005);  // the answerer ends last: its silence is 75 +- 5 ms
+  // The caller's CJ is three octets of zeros, begun after a stop bit.
+  const auto octets = octets_of(c.sent_call, Channel::kLow);
+  ASSERT_GE(octets.size(), 8u);
+  for (size_t k = octets.size() - 3; k < octets.size(); ++k) EXPECT_EQ(octets[k].value, 0);
+  EXPECT_EQ(octets[octets.size() - 1].ones_before, 0);
+  EXPECT_EQ(octets[octets.size() - 2].ones_before, 0);
+  EXPECT_NE(octets[octets.size() - 4].value, 0);
+  // JM begins only after two CM, and ends before 20 ms after CJ.
+  const auto jm = octets_of(c.sent_answer, Channel::kHigh);
+  EXPECT_GE(jm.size(), 8u);
+}
+
+TEST(V8, V8_7_TheCallerIsSilentFor75msAfterCj) {
+  Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+  c.run(20, [&] { return c.call.state() != State::kRunning; });
+  const auto call = sounds(c.sent_call);
+  EXPECT_NEAR(static_cast<double>(c.now) / 8000 - call.back().second, 0.075, 0.005);
+}
+
+// Checklist V8-2: nobody answers ANSam.
+TEST(V8, V8_2_AnsamLasts5sWithoutCmThen75msOfSilence) {
+  Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+  c.to_answer = [](int64_t, float) { return 0; };
+  c.run(10, [&] { return c.answer.state() != State::kRunning; });
+  EXPECT_EQ(c.answer.state(), State::kAnswerTone);
+  const auto answer = sounds(c.sent_answer);
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_NEAR(answer[0].second - answer[0].first, 5, 1);
+  EXPECT_NEAR(static_cast<double>(c.now) / 8000 - answer[0].second, 0.075, 0.005);
+}
+
+// Checklist V8-3.
+TEST(V8, V8_3_CiHasItsCadenceAndStopsAtTheAnswerTone) {
+  Config with_ci = config(OH_PUMP_CALL);
+  with_ci.call_indicator = true;
+  Call c(with_ci, config(OH_PUMP_ANSWER));
+  c.echo = 0;
+  c.to_call = [](int64_t n, float x) { return n < 48000 ? 0 : x; };
+  c.run(12, [&] { return c.both_ended(); });
+  const auto call = sounds(c.sent_call);
+  ASSERT_GE(call.size(), 3u);
+  EXPECT_GE(call[0].first, 0.999);
+  for (size_t k = 0; k + 2 < call.size(); ++k) {
+    EXPECT_GE(call[k].second - call[k].first, 3 * 0.1 - 0.001);
+    EXPECT_LE(call[k].second - call[k].first, 2.0);
+    EXPECT_GE(call[k + 1].first - call[k].second, 0.4);
+    EXPECT_LE(call[k + 1].first - call[k].second, 2.0);
+  }
+  const std::vector<Octet> octets = octets_of(c.sent_call, Channel::kLow);
+  EXPECT_EQ(octets[0].value, kSyncCi);
+  EXPECT_GE(octets[0].ones_before, 9);
+  EXPECT_EQ(octets[1].value, 0xC1);
+  EXPECT_EQ(octets[2].value, kSyncCi);
+  EXPECT_EQ(octets[2].ones_before, 10);
+}
+
+// Checklist V8-4: plain ANS brings no CM.
+TEST(V8, V8_4_PlainAnsBringsNoCm) {
+  Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+  Oscillator tone(2100);
+  int64_t last_reversal = 0;
+  float peak = 2000;
+  c.to_call = [&](int64_t n, float) {
+    if (n - last_reversal == 3600) peak = -peak, last_reversal = n;
+    return peak * tone.next().re;
+  };
+  c.run(6, [&] { return c.call.state() != State::kRunning; });
+  EXPECT_EQ(c.call.state(), State::kAnswerTone);
+  EXPECT_TRUE(sounds(c.sent_call).empty());
+}
+
+TEST(V8, V8_4_TeIsWhatWasConfigured) {
+  for (const float te : {0.5f, 1.0f, 1.5f}) {
+    Config c0 = config(OH_PUMP_CALL);
+    c0.silence_before_cm_s = te;
+    Call c(c0, config(OH_PUMP_ANSWER));
+    double detected = 0;
+    c.run(20, [&] {
+      if (detected == 0 && c.call.step() == V8::Step::kTe) detected = static_cast<double>(c.now) / 8000;
+      return c.both_ended();
+    });
+    EXPECT_NEAR(sounds(c.sent_call)[0].first - detected, static_cast<double>(te), 0.002);
+  }
+}
+
+// Checklist V8-6, V8-9: the modes of both, and what comes of them.
+TEST(V8, V8_6_JmHoldsWhatBothCanDoInAsManyModulationOctets) {
+  struct {
+    uint16_t call, answer, selected;
+  } const cases[] = {{kV34 | kV32bis, kV32bis | kV22bis, kV32bis},
+                     {kV34 | kV22bis | kV21, kV34 | kV21, kV34},
+                     {kV34, kV22bis, 0},
+                     {kPcm | kV34, kV34, kV34}};
+  for (const auto& modes : cases) {
+    Menu call = all_modes(), answer = all_modes();
+    call.modulations = modes.call, answer.modulations = modes.answer;
+    Call c(config(OH_PUMP_CALL, call), config(OH_PUMP_ANSWER, answer));
+    c.run(20, [&] { return c.both_ended(); });
+    ASSERT_EQ(c.call.state(), State::kDone);
+    ASSERT_EQ(c.answer.state(), State::kDone);
+    EXPECT_EQ(c.call.result().modulation, modes.selected);
+    EXPECT_EQ(c.answer.result().modulation, modes.selected);
+    EXPECT_EQ(c.call.result().joint.modulations, modes.call & modes.answer);
+    uint8_t sent[kMaxMenuOctets];
+    const int cm_octets = encode(call, sent);
+    Menu far;
+    const int modulation_octets = decode(sent, cm_octets, &far);
+    // What went over the line in JM between two synchronizations.
+    const auto jm = octets_of(c.sent_answer, Channel::kHigh);
+    std::vector<uint8_t> one;
+    size_t k = 0;
+    while (jm[k].value != kSyncCm) ++k;
+    for (++k; jm[k].value != kSyncCm; ++k) one.push_back(jm[k].value);
+    Menu read;
+    EXPECT_EQ(decode(one.data(), static_cast<int>(one.size()), &read), modulation_octets);
+  }
+}
+
+TEST(V8, V8_6_OneDamagedCmIsNotBelieved) {
+  Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+  // A burst of noise into the first CM, and another one later.
+  c.to_answer = [&](int64_t n, float x) {
+    return (n > 14400 && n < 14600) || (n > 16800 && n < 17000) ? static_cast<float>(3000 * c.normal(c.random)) : x;
+  };
+  c.run(20, [&] { return c.both_ended(); });
+  ASSERT_EQ(c.answer.state(), State::kDone);
+  EXPECT_EQ(c.answer.result().far, all_modes());
+  EXPECT_EQ(c.call.result().modulation, kV34);
+}
+
+// Checklist V8-8: CJ lost altogether; then the caller's INFO0c, or no CM for long, ends JM.
+TEST(V8, V8_8_LostCjIsReplacedByTheCallersInfo0OrByTheLongAbsenceOfCm) {
+  for (const bool info0 : {true, false}) {
+    Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+    bool cj = false;
+    int64_t cj_at = 0;
+    v34::DpskModulator modulator(v34::kDpskCallHz, -20, -7);
+    uint8_t bits[v34::Info0::kBits];
+    encode(v34::Info0{}, bits);
+    int at = 0;
+    c.to_answer = [&](int64_t n, float x) -> float {
+      if (!cj && c.call.step() == V8::Step::kCj) cj = true, cj_at = n;
+      if (!cj) return x;
+      if (!info0) return 0;
+      if (n == cj_at + 1400) modulator.bits();
+      return modulator.next([&] { return at < v34::Info0::kBits ? bits[at++] : -1; });
+    };
+    c.run(20, [&] { return c.both_ended(); });
+    ASSERT_EQ(c.answer.state(), State::kDone);
+    EXPECT_TRUE(c.answer.result().cj_lost);
+    EXPECT_EQ(c.answer.result().modulation, kV34);
+    const double waited = static_cast<double>(c.now - cj_at) / 8000;
+    if (info0) {
+      EXPECT_LT(waited, 0.4);
+    } else {
+      EXPECT_NEAR(waited, 2.1, 0.1);
+    }
+  }
+}
+
+// Real modems cut the third octet of CJ short.
+TEST(V8, TwoOctetsOfCjAndSilenceDo) {
+  Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+  int64_t cj_at = 0;
+  c.to_answer = [&](int64_t n, float x) -> float {
+    if (cj_at == 0 && c.call.step() == V8::Step::kCj) cj_at = n;
+    return cj_at != 0 && n > cj_at + 80 + 25 * 8000 / 300 ? 0 : x;
+  };
+  c.run(20, [&] { return c.both_ended(); });
+  ASSERT_EQ(c.answer.state(), State::kDone);
+  EXPECT_FALSE(c.answer.result().cj_lost);
+}
+
+}  // namespace
+}  // namespace offhook::v8
