@@ -16,6 +16,7 @@ std::unique_ptr<CLI::App> make_app(Action& action) {
   app->require_subcommand(1);
   app->footer(R"(Examples:
   offhook demo
+  offhook reproduce jones.table3
   offhook run examples/res-2-8.toml --out out/res-2-8
   offhook run examples/int.toml --context "THR 24" --file README.md
   offhook sweep examples/reservation-map.toml --out out/map
@@ -36,6 +37,7 @@ Environment:
   add_modem(*app, action);
   add_line(*app, action);
   add_schedule(*app, action);
+  add_reproduce(*app, action);
   add_demo(*app, action);
   add_completion(*app, action);
   add_man(*app, action);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -80,6 +81,8 @@ struct SweepReport {
 /// @return the page.
 std::string call_page(const CallReport& call, const Figures& figures);
 std::string sweep_page(const SweepReport& sweep);
+/// @param results as src/command/reproduce.cpp writes them
+std::string reproduce_page(const nlohmann::ordered_json& results);
 
 /// Write the page. @throws std::runtime_error naming the file and the cause (disk full ...)
 void write_page(const std::string& path, const std::string& page);

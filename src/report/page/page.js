@@ -11,7 +11,7 @@ function section(title, caption) {
   return node;
 }
 
-const leftHeads = new Set(["class", "published class", "what decides"]);
+const leftHeads = new Set(["class", "published class", "what decides", "where", "grade", "result", "figures", "unit", "tolerance", "verdict", "remark"]);
 function table(parent, head, rows) {
   parent.append(el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...head.map(h => el("th", leftHeads.has(h) ? {class: "left"} : {}, h)))),
     el("tbody", {}, ...rows))));
@@ -28,7 +28,7 @@ function header() {
   const button = el("button", {type: "button", title: "Light or dark"}, "light / dark");
   button.addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   page.append(el("header", {class: "top"}, el("span", {class: "product"}, "Offhook"),
-    el("span", {}, data.kind === "sweep" ? "sweep report" : "call report"), button));
+    el("span", {}, {sweep: "sweep report", call: "call report", reproduce: "reproduce report"}[data.kind]), button));
   page.append(el("h1", {}, data.title));
   page.append(el("div", {class: "verdict " + data.verdict}, el("p", {class: "headline"}, data.headline),
     el("ul", {}, ...data.reasons.map(r => el("li", {}, r)))));
@@ -224,8 +224,8 @@ function setTheme(theme) {
 }
 
 header();
-if (data.kind === "sweep") sweepPage(); else callPage();
-page.append(el("footer", {}, data.kind === "sweep" ? "" : `Derived from ${group(data.events)} events. `,
+({sweep: sweepPage, call: callPage, reproduce: reproducePage})[data.kind]();
+page.append(el("footer", {}, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
   "This file is complete in itself and asks for nothing from the network. Charts over time: dygraphs (MIT)."));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");

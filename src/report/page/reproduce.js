@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Published results beside simulated ones: what stands where.
+"use strict";
+
+const papers = {
+  jones: "Jones and Saroiu, Predictability Requirements of a Soft Modem (2001)",
+  regehr: "Regehr and Stankovic, Augmented CPU Reservations (2001)",
+  cota: "Cota-Robles and Held, Windows Driver Model Latency Performance on Windows NT and Windows 98 (1999)",
+  siemens: "Siemens, Assessing Microsoft Windows CE 3.0 Real-Time Capabilities",
+  chen: "Chen et al., The Measured Performance of Personal Computer Operating Systems",
+};
+const standingClass = {"agrees": "sufficient", "falls short": "insufficient", "no experiment": "insufficient", "differs": "marginal"};
+const standingMark = {"agrees": "\u25cf", "falls short": "\u2715", "no experiment": "\u2715", "differs": "\u25d0"};
+
+function shownValue(v) {
+  if (v === null) return "-";
+  if (typeof v === "string") return v;
+  if (Number.isInteger(v)) return group(v);
+  return Math.abs(v) >= 1000 ? group(v) : String(Number(v.toPrecision(4)));
+}
+
+function standing(word) {
+  return el("span", {class: "class " + (standingClass[word] || "")}, `${standingMark[word] || "\u25cb"} ${word}`);
+}
+
+function claimRows(parent, claim) {
+  table(parent, ["what", "published", "simulated", "unit", "tolerance", "grade", "verdict", "remark"], claim.rows.map(r => {
+    const counts = r.grade === "hard" || r.grade === "soft" || !r.agrees;
+    const word = !counts ? "" : r.agrees ? "agrees" : r.grade === "hard" ? "falls short" : "differs";
+    const wide = v => typeof v === "string" && v.length > 14 ? "words" : "";
+    return el("tr", {}, cell(r.what, "words"), cell(shownValue(r.published), wide(r.published)), cell(shownValue(r.simulated), wide(r.simulated)),
+      cell(r.unit, "left"), cell(r.tolerance, "left"), cell(r.grade, "left"), el("td", {class: "left"}, word ? standing(word) : ""), cell(r.note, "left words remark"));
+  }));
+}
+
+function reproducePage() {
+  page.classList.add("wide");
+  const contents = section("Claims", "Hard: must come out of the simulation within the tolerance. Soft: side by side, a difference is told. " +
+    "Input: a measured property of the machine that the model uses. Orange in every figure: what was published.");
+  table(contents, ["claim", "where", "grade", "result", "figures"], data.claims.map(c => el("tr", {}, el("td", {}, el("a", {href: "#" + c.id}, c.title)),
+    cell(c.at, "left words"), cell(c.grade, "left"), el("td", {class: "left"}, standing(c.standing)),
+    cell(c.figures.map(f => f.title.split(":")[0]).join(", "), "left words"))));
+  let paper = "";
+  for (const claim of data.claims) {
+    const of = claim.id.split(".")[0];
+    if (of !== paper) {
+      paper = of;
+      page.append(el("h2", {class: "paper"}, papers[of] || of));
+    }
+    const node = el("section", {id: claim.id}, el("h3", {class: "claim"}, claim.title, " ", standing(claim.standing)),
+      el("p", {class: "caption"}, `${claim.id}, section ${claim.at}. ${claim.summary}`));
+    page.append(node);
+    if (claim.rows.length) claimRows(node, claim);
+    if (!claim.figures.length) continue;
+    const grid = el("div", {class: claim.figures.length === 1 ? "" : "columns"});
+    node.append(grid);
+    for (const f of claim.figures) {
+      const column = el("div", {}, el("h3", {}, f.title), el("p", {class: "caption"}, f.caption));
+      grid.append(column);
+      figure(column, f.id, box => plotFigure(box, f));
+    }
+  }
+}
