@@ -56,6 +56,16 @@ double natural_log(double x) {
   return exponent * kLn2 + 2 * z * sum;
 }
 
+double natural_exp(double x) {
+  // e^x = 2^n e^r with |r| <= ln(2) / 2, ln 2 in two parts so that r keeps all its bits.
+  constexpr double kLog2e = 1.44269504088896340736, kLn2High = 0x1.62e42fefa0000p-1, kLn2Low = 0x1.cf79abc9e3b39p-40;
+  const double n = static_cast<double>(static_cast<int>(x * kLog2e + (x < 0 ? -0.5 : 0.5)));
+  const double r = (x - n * kLn2High) - n * kLn2Low;
+  double sum = 1;
+  for (int k = 14; k >= 1; --k) sum = 1 + sum * r / k;
+  return sum * std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<int>(n) + 1023) << 52);
+}
+
 double inverse_normal(double p) {
   static constexpr double a[8] = {3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
                                   1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,

@@ -46,6 +46,9 @@ class Random {
 /// Natural logarithm without libm, relative error below 1e-15. @pre x is positive, finite and normal
 double natural_log(double x);
 
+/// e^x without libm, relative error below 1e-15. @pre |x| <= 700
+double natural_exp(double x);
+
 /// The x below which a standard normal variable falls with probability p; relative error about 1e-16.
 /// @pre 0 < p < 1.  Source: Wichura, algorithm AS 241 (PPND16), Applied Statistics 37 (1988) 477-484
 double inverse_normal(double p);

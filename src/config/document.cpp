@@ -163,6 +163,18 @@ bool assign(const Field& field, const toml::node& node, double min, double max) 
     **f = std::move(out);
     return true;
   }
+  if (const auto* f = std::get_if<std::vector<double>*>(&field)) {
+    const auto* list = node.as_array();
+    if (!list || list->empty()) return false;
+    std::vector<double> out;
+    for (const toml::node& item : *list) {
+      const std::optional<double> v = item.value<double>();
+      if (!item.is_number() || !v || !in_range(*v)) return false;
+      out.push_back(*v);
+    }
+    **f = std::move(out);
+    return true;
+  }
   const auto* v = node.as_integer();
   if (!v || !in_range(static_cast<double>(v->get()))) return false;
   if (const auto* f32 = std::get_if<std::int32_t*>(&field)) **f32 = static_cast<std::int32_t>(v->get());

@@ -60,6 +60,7 @@ std::string write_value(const Key& key, const void* subject) {
                         [](const Duration& v) { return fmt::format("{}", static_cast<double>(*v.ns) / v.unit_ns); },
                         [](const Choice& v) { return quoted(v.names[static_cast<std::size_t>(v.get())]); },
                         [](const std::vector<std::uint32_t>* v) { return fmt::format("[{}]", fmt::join(*v, ", ")); },
+                        [](const std::vector<double>* v) { return fmt::format("[{}]", fmt::join(*v, ", ")); },
                         [](const auto* v) { return fmt::format("{}", *v); },
                     },
                     field_of(key, subject));
@@ -94,6 +95,7 @@ std::string expectation(const Key& key, const void* subject) {
                         [&](const double*) { return "a number, " + range(); },
                         [&](const Duration&) { return "a number, " + range(); },
                         [&](const std::vector<std::uint32_t>*) { return "a list of whole numbers, each " + range(); },
+                        [&](const std::vector<double>*) { return "a list of numbers, each " + range(); },
                         [&](const auto*) { return "a whole number, " + range(); },
                     },
                     field_of(key, subject));

@@ -40,7 +40,7 @@ Choice choice(Enum& field, std::span<const std::string_view> names) {
 }
 
 using Field = std::variant<bool*, std::int32_t*, std::uint32_t*, std::uint64_t*, double*, Duration, Choice,
-                           std::string*, std::vector<std::uint32_t>*>;
+                           std::string*, std::vector<std::uint32_t>*, std::vector<double>*>;
 
 struct Key {
   std::string_view path;    ///< "context.x_ticks"

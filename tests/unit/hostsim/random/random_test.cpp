@@ -44,6 +44,11 @@ TEST(Random, LogIsExactTo1e15) {
     EXPECT_NEAR(natural_log(x), std::log(x), 1e-15 * std::max(1.0, std::abs(std::log(x)))) << x;
 }
 
+TEST(Random, ExpIsExactTo1e15) {
+  for (double x = -700; x <= 700; x += 0.37) EXPECT_NEAR(natural_exp(x) / std::exp(x), 1, 1e-15) << x;
+  EXPECT_EQ(natural_exp(0), 1);
+}
+
 TEST(Random, InverseNormalUndoesTheNormalDistribution) {
   for (double x = -8; x <= 8; x += 0.01) {
     const double p = 0.5 * std::erfc(-x / std::sqrt(2.0));

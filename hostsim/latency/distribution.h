@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// How long a host lets its callers wait, as a distribution: what a measurement of latencies leaves behind when the
+// system that was measured is gone. It is a list of points, each a latency and how often a wait takes longer:
+//
+//     latency   longer, per wait          between the points log(latency) is linear in log(frequency), a Pareto
+//     0.02 ms   1                         piece; the worst that was ever measured is the longest there is. What
+//     45 ms     1 in 87,840 (hour)        comes beyond it nobody knows, and a draw never does.
+//     58 ms     1 in 307,440 (day)
+//     84 ms     1 in 2,152,080 (week)
+//
+// Cota-Robles and Held (OSDI 1999) publish three such points per service and workload (Table 3); a histogram file gives
+// hundreds; a least, mean and greatest value (Siemens' Table 1 of Windows CE) give a Weibull that has all three.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+struct LatencyPoint {
+  double longer;      ///< share of waits that take longer than this, 0 < longer <= 1
+  double latency_ms;  ///< > 0
+};
+
+class LatencyDistribution {
+ public:
+  /// @param points the first with longer = 1; longer falls strictly, latency never falls
+  /// @throws std::invalid_argument otherwise, or when there is none
+  explicit LatencyDistribution(std::vector<LatencyPoint> points);
+
+  /// Through the worst case of each of several numbers of waits (an hour's, a day's, a week's): the latency that is
+  /// exceeded once in so many. @param least of all latencies
+  static LatencyDistribution through_worst_cases(double least_ms, std::span<const double> worst_ms,
+                                                 std::span<const double> waits);
+  /// A Weibull with this least and mean value that is exceeded by `greatest` once in `count` waits (in the
+  /// limit: it is the worst).
+  /// @throws std::invalid_argument unless least < mean < greatest and count > 1
+  static LatencyDistribution through_moments(double least_ms, double mean_ms, double greatest_ms, double count);
+
+  /// The same latencies, `factor` times as frequent where that is possible: all but the commonest.
+  /// @pre factor > 0
+  LatencyDistribution more_often(double factor) const;
+
+  /// The latency that a share `longer` of all waits exceeds; the worst ever for less than was measured.
+  double latency_ms(double longer) const;
+  /// The share of waits that take longer than this.
+  double longer_than(double latency_ms) const;
+  double mean_ms() const;
+  double worst_ms() const { return points_.back().latency_ms; }
+  /// How seldom the worst is.
+  double rarest() const { return points_.back().longer; }
+  const std::vector<LatencyPoint>& points() const { return points_; }
+
+ private:
+  struct Piece {
+    double log_longer, log_latency, slope;  // from its point on; slope = -d log latency / d log longer
+  };
+  std::vector<LatencyPoint> points_;
+  std::vector<Piece> pieces_;  // one a point
+};
+
+/// Who waits, as Cota-Robles and Held distinguish them.
+enum class Modality : std::uint8_t { kInterrupt, kDpc, kThread };
+
+/// A host that is known by its latencies, each from the hardware interrupt to the first instruction of the code that
+/// does the work. One uniform number decides all of them (they are comonotone): an interrupt that is served late has a
+/// DPC and a thread that are. That is how the rows of Table 3 add up, in every column.
+struct HostLatencies {
+  LatencyDistribution interrupt;
+  std::optional<LatencyDistribution> dpc;  ///< none: the host has no DPCs
+  LatencyDistribution thread;
+  LatencyDistribution high_thread;  ///< of a thread at `high_priority` or above
+  int high_priority = 28;
+  double waits_per_s = 1;   ///< of the measurement, which makes a frequency per wait of a worst case per hour
+  double use_per_load = 1;  ///< hours of a heavy user that one hour of the measured load stands for
+
+  /// @throws std::invalid_argument for a DPC on a host without
+  const LatencyDistribution& to(Modality modality, int priority) const;
+};
+
+}  // namespace offhook::hostsim
