@@ -8,6 +8,7 @@
 
 #include "hostsim/card/card_event.h"
 #include "hostsim/context/context.h"
+#include "hostsim/latency/hold_off.h"
 #include "hostsim/load/load.h"
 #include "hostsim/random/random.h"
 
@@ -25,7 +26,7 @@ constexpr int kModemLevel = 10;
 constexpr int kSlotPriority = 30;
 
 // Random streams of a call.
-enum Stream : std::uint64_t { kIsrStream = 1, kPhaseStream, kCardStartStream, kPpmStream, kCostStream };
+enum Stream : std::uint64_t { kIsrStream = 1, kPhaseStream, kCardStartStream, kPpmStream, kCostStream, kLatencyStream };
 
 Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
   return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
@@ -126,6 +127,7 @@ struct Call::Impl {
   std::optional<SimulatedCard> card;
   std::optional<CardEvent> card_event;
   std::unique_ptr<Context> context;
+  std::optional<HoldOff> hold_off;
   Spinner spinner;
   std::optional<ClockInterrupt> clock;
   std::optional<TimerCallback> timer;
@@ -194,6 +196,10 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       break;
   }
 
+  if (scenario.host.latency) {
+    const int priority = scenario.context.kind == ContextKind::kReservation ? kSlotPriority : scenario.context.priority;
+    hold_off.emplace(cpu, *scenario.host.latency, priority, scenario.seed, kLatencyStream);
+  }
   if (scenario.load.spinner) {
     const EntityId id =
         cpu.add_thread("spinner", FixedPriority{scenario.load.spinner_priority, scenario.host.quantum_ns}, spinner);
@@ -223,6 +229,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   if (oh_driver_init(&driver, &config) != 0) throw std::invalid_argument("the driver refused its configuration");
   connection->bind(engine, *card, driver);
   card->on_interrupt([this](Ns now) {
+    if (hold_off) hold_off->interrupt(context->server());
     context->interrupt();
     watch(now);
   });

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/core/driver.h"
 #include "hostsim/call/soft_device.h"
 #include "hostsim/engine/engine.h"
+#include "hostsim/latency/distribution.h"
 #include "hostsim/line/line_config.h"
 
 namespace offhook::hostsim {
@@ -36,6 +38,10 @@ struct HostScenario {
   double clock_ppm = 0;         ///< card's crystal against the host's clock
   double clock_ppm_spread = 0;  ///< and up to this much more or less, drawn from the seed
   Ns callback_ns = 10'000;      ///< CPU time of the 1 ms timer callback
+  int priorities = 32;          ///< of threads: 0 to one less, the higher the more urgent
+  std::string latencies;        ///< a host with a table [latency], which this one draws its latencies from; empty: none
+  bool virus_scanner = false;   ///< where the table knows what one does to them
+  std::optional<HostLatencies> latency;  ///< that table; filled in by src/config
 };
 
 struct LoadScenario {

@@ -24,12 +24,12 @@ namespace offhook::hostsim {
 
 struct LatencyPoint {
   double longer;      ///< share of waits that take longer than this, 0 < longer <= 1
-  double latency_ms;  ///< > 0
+  double latency_ms;  ///< 1e-9 to 1e12
 };
 
 class LatencyDistribution {
  public:
-  /// @param points the first with longer = 1; longer falls strictly, latency never falls
+  /// @param points the first with longer = 1; longer falls (by 1e-12 of it or more), latency never does
   /// @throws std::invalid_argument otherwise, or when there is none
   explicit LatencyDistribution(std::vector<LatencyPoint> points);
 

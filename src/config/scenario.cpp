@@ -13,6 +13,7 @@
 #include "hostsim/line/channel.h"
 #include "src/config/data.h"
 #include "src/config/device.h"
+#include "src/config/latency.h"
 
 namespace offhook::config {
 
@@ -42,7 +43,7 @@ Choice one_of(std::string& field, std::span<const std::string_view> names) {
 
 /// The keys of a host, in a file of its own (no prefix) or in a scenario ("host.").
 template <typename Subject, typename Access>
-KeyTable host_table(Access host, std::array<std::string_view, 8> paths) {
+KeyTable host_table(Access host, std::array<std::string_view, 11> paths) {
   const auto at = [&](std::size_t i) { return paths[i]; };
   return {
       key<Subject>(at(0), "the machine: a file of traces/hosts, loaded before the other host keys",
@@ -69,6 +70,12 @@ KeyTable host_table(Access host, std::array<std::string_view, 8> paths) {
                    [=](Subject& s) -> Field {
                      return Duration{&host(s).callback_ns, kUs};
                    }),
+      key<Subject>(at(8), 32, 256, "of threads: 0 to one less, the higher the more urgent",
+                   [=](Subject& s) -> Field { return &host(s).priorities; }),
+      key<Subject>(at(9), "a host with a table [latency], whose latencies this one draws; empty: none",
+                   [=](Subject& s) -> Field { return &host(s).latencies; }),
+      key<Subject>(at(10), "what the Plus! 98 virus scanner does to them",
+                   [=](Subject& s) -> Field { return &host(s).virus_scanner; }),
   };
 }
 
@@ -80,7 +87,7 @@ KeyTable make_scenario_keys() {
 
       key<S>("context.kind", "who calls the driver's service routine",
              [](S& s) -> Field { return choice(s.context.kind, kContextKinds); }),
-      key<S>("context.priority", 1, 31, "of the thread; of a reservation's thread before the reservation begins",
+      key<S>("context.priority", 1, 255, "of the thread; of a reservation's thread before the reservation begins",
              [](S& s) -> Field { return &s.context.priority; }),
       key<S>("context.background_priority", 0, 31, "of a standard reservation's thread outside its slots",
              [](S& s) -> Field { return &s.context.background_priority; }),
@@ -150,10 +157,10 @@ KeyTable make_scenario_keys() {
       key<S>("transfer.dial", "on-hook and dialling phases first; false: begin at the training",
              [](S& s) -> Field { return &s.dial; }),
   };
-  const KeyTable host =
-      host_table<S>([](S& s) -> HostScenario& { return s.host; },
-                    {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms",
-                     "host.clock_ppm", "host.clock_ppm_spread", "host.callback_us"});
+  const KeyTable host = host_table<S>(
+      [](S& s) -> HostScenario& { return s.host; },
+      {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms", "host.clock_ppm",
+       "host.clock_ppm_spread", "host.callback_us", "host.priorities", "host.latencies", "host.virus_scanner"});
   const auto before = [&](std::string_view path, const KeyTable& more) {
     const auto at = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.path == path; });
     keys.insert(at, more.begin(), more.end());
@@ -190,15 +197,20 @@ const KeyTable& scenario_keys() {
 }
 
 const KeyTable& host_keys() {
-  static const KeyTable keys = host_table<HostScenario>(
-      [](HostScenario& h) -> HostScenario& { return h; },
-      {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm", "clock_ppm_spread", "callback_us"});
+  static const KeyTable keys =
+      host_table<HostScenario>([](HostScenario& h) -> HostScenario& { return h; },
+                               {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm",
+                                "clock_ppm_spread", "callback_us", "priorities", "latencies", "virus_scanner"});
   return keys;
 }
 
 HostScenario load_host(std::string_view name) {
   HostScenario host;
-  const Document document = Document::read_file(data_file("hosts", name));
+  Document document = Document::read_file(data_file("hosts", name));
+  if (const auto table = document.take_table("latency")) {
+    (void)read_latencies(*table, false);
+    host.latencies = name;
+  }
   document.apply(host_keys(), &host);
   host.name = name;
   return host;
@@ -207,8 +219,10 @@ HostScenario load_host(std::string_view name) {
 ContextScenario parse_context(std::string_view text) {
   ContextScenario context;
   const auto fail = [&]() -> Error {
-    return Error(fmt::format(
-        "\"{}\" is no context; expected INT, DPC, THR PRIORITY (1 to 31), RES X/Y or RES X/Y strict (ticks)", text));
+    return Error(
+        fmt::format("\"{}\" is no context; expected INT, DPC, THR PRIORITY (1 to 31, or as many as the host has), RES "
+                    "X/Y or RES X/Y strict (ticks)",
+                    text));
   };
   std::string_view rest = text;
   const auto word = [&] {
@@ -223,7 +237,7 @@ ContextScenario parse_context(std::string_view text) {
   } else if (kind == "THR") {
     context.kind = ContextKind::kThread;
     const auto priority = whole_number(word());
-    if (!priority || *priority < 1 || *priority > 31) throw fail();
+    if (!priority || *priority < 1 || *priority > 255) throw fail();
     context.priority = *priority;
   } else if (kind == "RES") {
     context.kind = ContextKind::kReservation;
@@ -329,6 +343,12 @@ Scenario ScenarioBuilder::finish() const {
                   "device: " + e.what());
     }
   }
+  const HostScenario& host = scenario_.host;
+  if (scenario_.context.priority >= host.priorities) {
+    throw Error(fmt::format("{}context.priority is {}; expected at most {} on host {}",
+                            position_of(origins_, {"context.priority", "host.priorities", "context"}),
+                            scenario_.context.priority, host.priorities - 1, host.name));
+  }
   const auto& plan = scenario_.block_plan;
   if (plan.size() > OH_BLOCK_PLAN_MAX) {
     throw Error(fmt::format("{}driver.block_plan_samples has {} entries; expected at most {}",
@@ -346,7 +366,17 @@ Scenario ScenarioBuilder::finish() const {
                             position_of(origins_, {"pump.cost_profile"}), scenario_.cost_profile,
                             fmt::join(profiles, ", ")));
   }
-  return scenario_;
+  Scenario scenario = scenario_;
+  scenario.host.latency.reset();
+  if (!host.latencies.empty()) {
+    scenario.host.latency = load_latencies(host.latencies, host.virus_scanner);
+    if (!scenario.host.latency->dpc && scenario.context.kind == ContextKind::kDpc) {
+      throw Error(fmt::format("{}host {} has no DPCs; expected another context",
+                              position_of(origins_, {"context.kind", "context", "host.latencies", "host.name"}),
+                              host.name));
+    }
+  }
+  return scenario;
 }
 
 std::string to_toml(const Scenario& scenario) {

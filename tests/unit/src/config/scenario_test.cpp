@@ -97,7 +97,9 @@ TEST_F(ScenarioFile, WrongTypeNamesPositionAndExpectation) {
 
 TEST_F(ScenarioFile, WrongRangeNamesPositionAndRange) {
   EXPECT_EQ(complaint("[context]\npriority = 32\n"),
-            "call.toml:2:12: context.priority is 32; expected a whole number, 1 to 31");
+            "call.toml:2:1: context.priority is 32; expected at most 31 on host nt2000-p2-450");
+  EXPECT_EQ(complaint("[context]\npriority = 256\n"),
+            "call.toml:2:12: context.priority is 256; expected a whole number, 1 to 255");
   EXPECT_EQ(complaint("[line]\nloss_db = nan\n"), "call.toml:2:11: line.loss_db is nan; expected a number, 0 to 60");
   EXPECT_EQ(complaint("seed = -1\n"), "call.toml:1:8: seed is -1; expected a whole number, 0 or more");
   EXPECT_EQ(complaint("[driver]\nblock_plan_samples = [105, 0]\n"),
@@ -152,10 +154,10 @@ TEST_F(ScenarioFile, SetOverridesTheFileAndNamesItself) {
   EXPECT_EQ(s.context.priority, 8);
   EXPECT_EQ(s.line.codec, "none");
   try {
-    builder.set("context.priority=99");
+    builder.set("context.priority=999");
     FAIL();
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "--set context.priority=99: context.priority is 99; expected a whole number, 1 to 31");
+    EXPECT_STREQ(e.what(), "--set context.priority=999: context.priority is 999; expected a whole number, 1 to 255");
   }
   EXPECT_THROW(builder.set("context.priority"), Error);
 }
@@ -164,7 +166,7 @@ TEST_F(ScenarioFile, ShortContextsRoundTrip) {
   for (const char* text : {"INT", "DPC", "THR 8", "THR 24", "RES 2/8", "RES 3/16 strict"}) {
     EXPECT_EQ(to_string(parse_context(text)), text);
   }
-  for (const char* text : {"", "int", "THR", "THR 32", "THR 8x", "RES", "RES 2", "RES 2/8/9", "RES 0/8",
+  for (const char* text : {"", "int", "THR", "THR 256", "THR 8x", "RES", "RES 2", "RES 2/8/9", "RES 0/8",
                            "RES 2/8 loose", "INT 2", "RES 99999999999/8"}) {
     EXPECT_THROW(parse_context(text), Error) << text;
   }
