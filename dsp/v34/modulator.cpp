@@ -1,76 +1,111 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/modulator.h"
 
-#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
+#include "dsp/blocks/window.h"
 
 namespace offhook::v34 {
+namespace {
 
-double root_raised_cosine(double t, double b) {
-  constexpr double kPi = 3.14159265358979323846;
-  const double size = t < 0 ? -t : t;
-  if (size < 1e-9) return 1 - b + 4 * b / kPi;
-  const double edge = 4 * b * size - 1;
-  if (edge > -1e-6 && edge < 1e-6) {
-    const SinCos q = sincos_turns(1 / (8 * b));
-    return b / 1.41421356237309505 * ((1 + 2 / kPi) * q.sin + (1 - 2 / kPi) * q.cos);
+constexpr double kRollOff = 0.09;
+constexpr double kPi = 3.14159265358979323846;
+
+// Steps of a symbol in which every phase of every symbol rate falls: least common multiple of 10, 35, 20, 8, 5 and 7.
+constexpr int kGrid = 280;
+constexpr double kKaiserBeta = 6;
+
+// Root raised cosine of unit energy, `t` in symbols.
+constexpr double root_raised_cosine(double t) {
+  constexpr double a = kRollOff;
+  if (t < 0) t = -t;
+  if (t < 1e-9) return 1 + a * (4 / kPi - 1);
+  const double x = 4 * a * t;
+  const double near = 1 - x * x;
+  if (near < 1e-6 && near > -1e-6) {
+    const SinCos w = sincos_turns(1 / (8 * a));  // pi / (4 a)
+    return a * 0.70710678118654752 * ((1 + 2 / kPi) * w.sin + (1 - 2 / kPi) * w.cos);
   }
-  const double s = sincos_turns(size * (1 - b) / 2).sin, c = sincos_turns(size * (1 + b) / 2).cos;
-  return (s + 4 * b * size * c) / (kPi * size * (1 - 16 * b * b * size * size));
+  return (sincos_turns((1 - a) * t / 2).sin + x * sincos_turns((1 + a) * t / 2).cos) / (kPi * t * near);
 }
 
-Modulator::Modulator(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double level_dbm0) {
-  const Ratio ac = traits(symbol_rate).of_2400;
-  const Ratio de = traits(symbol_rate).carrier[static_cast<int>(carrier)];
-  phases_ = 10 * ac.den;
-  step_ = 3 * ac.num;
-  phase_ = phases_;
-  carrier_size_ = 10 * ac.den * de.den;
-  carrier_step_ = 3 * ac.num * de.num % carrier_size_;
-  double energy = 0;
-  double pulse[kMaxPhases][kSpan];
+struct Pulse {
+  float at[kGrid * Modulator::kSpan / 2 + 1];  // from the peak on
+};
+
+constexpr Pulse make_pulse() {
+  Pulse p{};
+  for (int k = 0; k <= kGrid * Modulator::kSpan / 2; ++k) {
+    const double t = static_cast<double>(k) / kGrid;
+    p.at[k] = static_cast<float>(root_raised_cosine(t) * kaiser(2 * t / Modulator::kSpan, kKaiserBeta));
+  }
+  return p;
+}
+constexpr Pulse kPulse = make_pulse();
+
+constexpr int gcd(int a, int b) {
+  return b == 0 ? a : gcd(b, a % b);
+}
+
+}  // namespace
+
+void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms, const Kernels& kernels) {
+  *this = {};
+  kernels_ = &kernels;
+  const SymbolRateTraits& t = traits(symbol_rate);
+  const Ratio c = t.carrier[static_cast<int>(carrier)];
+  const int common = gcd(3 * t.of_2400.num, 10 * t.of_2400.den);  // S / 8000 = 3a / 10c
+  per_sample_ = 3 * t.of_2400.num / common;
+  phases_ = 10 * t.of_2400.den / common;
+  turn_step_ = c.num;
+  turns_ = c.den;
+  for (int k = 0; k < turns_; ++k) {
+    const SinCos w = sincos_turns(static_cast<double>(k) / turns_);
+    rotation_[k] = {static_cast<float>(w.cos), static_cast<float>(w.sin)};
+  }
+
+  // Power of the real part is half that of the complex signal; a pulse of energy 1 symbol spreads over phases_ /
+  // per_sample_ samples.
+  const double gain = rms * 1.41421356237309505;
+  const double cycles = static_cast<double>(c.num) / c.den;  // carrier turns a symbol
   for (int p = 0; p < phases_; ++p) {
-    for (int k = 0; k < kSpan; ++k) {  // tap k meets the k-th oldest symbol
-      const double t = kSpan - 1 - k + static_cast<double>(p) / phases_ - kDelaySymbols;
-      const SinCos w = sincos_turns(t / kSpan);
-      const double window = 0.42 + 0.5 * w.cos + 0.08 * (2 * w.cos * w.cos - 1);
-      pulse[p][k] = root_raised_cosine(t, kRollOff) * window;
-      energy += pulse[p][k] * pulse[p][k] / phases_;
+    for (int k = 0; k < kSpan; ++k) {  // k = 0: the oldest symbol; the newest has age p / phases_
+      const double t_pulse = kSpan - 1 - k + static_cast<double>(p) / phases_ - kSpan / 2;
+      const int at = static_cast<int>((t_pulse < 0 ? -t_pulse : t_pulse) * kGrid + 0.5);
+      const SinCos w = sincos_turns(cycles * t_pulse + 64);
+      tap_re_[p][k] = static_cast<float>(gain * kPulse.at[at] * w.cos);
+      tap_im_[p][k] = static_cast<float>(-gain * kPulse.at[at] * w.sin);
     }
   }
-  // A real signal has half the power of its analytic one.
-  const double scale =
-      dbm0_to_rms(level_dbm0) * 1.41421356237309505 / static_cast<double>(square_root(static_cast<float>(energy)));
-  for (int p = 0; p < phases_; ++p) {
-    for (int k = 0; k < kSpan; ++k) pulse_[p][k] = static_cast<float>(pulse[p][k] * scale);
+  delay_ = static_cast<float>(kSpan / 2 * 8000 / symbol_rate_hz(symbol_rate));
+  emphasised_ = pre_emphasis > 0;
+  if (emphasised_) {
+    // The newest sample comes last in the window; the padding lies before it.
+    design_pre_emphasis(pre_emphasis, symbol_rate, carrier, 8000, emphasis_ + (kEmphasisTaps - kPreEmphasisTaps));
+    delay_ += kPreEmphasisTaps / 2;
   }
-  for (int k = 0; k < carrier_size_; ++k) {
-    const SinCos w = sincos_turns(static_cast<double>(k) / carrier_size_);
-    carrier_table_[k] = {static_cast<float>(w.cos), static_cast<float>(w.sin)};
-  }
-  design_pre_emphasis(pre_emphasis, symbol_rate, carrier, 8000, taps_);
 }
 
 void Modulator::push(Complex symbol) {
-  symbols_[at_] = symbols_[at_ + kSpan] = symbol;
+  const Complex a = symbol * rotation_[turn_];
+  turn_ += turn_step_;
+  if (turn_ >= turns_) turn_ -= turns_;
   at_ = at_ + 1 == kSpan ? 0 : at_ + 1;
+  re_[at_] = re_[at_ + kSpan] = a.re;
+  im_[at_] = im_[at_ + kSpan] = a.im;
 }
 
-float Modulator::sample() {
-  const float* pulse = pulse_[phase_];
-  const Complex* s = symbols_ + at_;
-  Complex sum{};
-  for (int k = 0; k < kSpan; ++k) sum += pulse[k] * s[k];
-  phase_ += step_;
-  const Complex w = carrier_table_[carrier_];
-  carrier_ += carrier_step_;
-  if (carrier_ >= carrier_size_) carrier_ -= carrier_size_;
-
-  line_[line_at_] = line_[line_at_ + kPreEmphasisTaps] = sum.re * w.re - sum.im * w.im;
-  line_at_ = line_at_ + 1 == kPreEmphasisTaps ? 0 : line_at_ + 1;
-  float out = 0;
-  for (int k = 0; k < kPreEmphasisTaps; ++k) out += taps_[k] * line_[line_at_ + k];
-  return out;
+float Modulator::next() {
+  const float* re = re_ + at_ + 1;
+  const float* im = im_ + at_ + 1;
+  float y = kernels_->dot(tap_re_[phase_], re, kSpan) + kernels_->dot(tap_im_[phase_], im, kSpan);
+  phase_ += per_sample_;
+  if (phase_ >= phases_) phase_ -= phases_;
+  if (emphasised_) {
+    emphasis_at_ = emphasis_at_ + 1 == kEmphasisTaps ? 0 : emphasis_at_ + 1;
+    history_[emphasis_at_] = history_[emphasis_at_ + kEmphasisTaps] = y;
+    y = kernels_->dot(emphasis_, history_ + emphasis_at_ + 1, kEmphasisTaps);
+  }
+  return y;
 }
 
 }  // namespace offhook::v34

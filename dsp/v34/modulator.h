@@ -1,63 +1,69 @@
 // SPDX-License-Identifier: MIT
 //
-// Symbols to samples of 8000 Hz: square-root raised-cosine pulses of 10 % excess bandwidth on the carrier, then the
-// pre-emphasis filter that the far end asked for (5.2 to 5.4).
+// From symbols to samples of 8000 Hz: pulse shape, carrier, pre-emphasis and level (5.2 to 5.4).
 //
-// Symbol rate and carrier are the exact ratios of Tables 1 and 2: a symbol lasts 10c/(3a) samples, so the pulse needs
-// 10c phases and no more, and the carrier repeats after 10ce samples. Nothing drifts.
+// Symbol rate and carrier are exact ratios to the sample clock: of_2400 / .. symbols a sample, of which a fraction of
+// at most 35 phases remains. Each phase has its taps of the pulse, already turned by the carrier, so a sample is one
+// dot product of the symbols of the last kSpan symbol periods, each turned by the carrier's phase at its own time.
+// Nothing drifts, and symbol n is sent at exactly n / S.
+//
+// The pulse is a root raised cosine of 9 % roll-off, 32 symbols long under a Kaiser window: the spectrum at 3429 ends
+// at 92 and 3826 Hz, so that neither 0 nor 4000 Hz folds it back (measured: see the test).
 #pragma once
 
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/kernels.h"
 #include "dsp/v34/framing.h"
 #include "dsp/v34/pre_emphasis.h"
 
 namespace offhook::v34 {
 
-/// Excess bandwidth: the spectrum is flat over the +-0.45 S that 5.4.1 asks for.
-inline constexpr double kRollOff = 0.1;
-
-/// Impulse response of a square-root raised cosine, t in symbols; its energy is 1.
-double root_raised_cosine(double t, double roll_off);
-
 class Modulator {
  public:
-  static constexpr int kSpan = 24;  ///< symbols of one pulse
-  /// From a symbol being pulled to the middle of its pulse, in symbols (the pre-emphasis filter adds 16 samples).
-  static constexpr int kDelaySymbols = kSpan / 2;
+  static constexpr int kSpan = 32;       ///< symbols that a pulse lasts
+  static constexpr int kMaxPhases = 35;  ///< at 2743 symbols/s
 
   Modulator() = default;
-  /// @param level_dbm0  of symbols of mean power 1  @param pre_emphasis  index 0..10.  Not real-time: for init.
-  Modulator(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double level_dbm0);
+  /// @param pre_emphasis  index 0..10, which the far modem asked for in INFO1  @param rms  of the line signal, int16
+  /// units, for symbols of unit mean power.  Not real-time in the strict sense: fills tables (about 0.2 ms).
+  /// @pre 0 <= pre_emphasis <= 10
+  void init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms,
+            const Kernels& kernels = plain_kernels());
 
-  /// One sample, int16 units. @param next_symbol  `Complex next_symbol()`, called once a symbol
-  /// Real-time: yes, O(kSpan + kPreEmphasisTaps).
-  template <class NextSymbol>
-  float next(NextSymbol&& next_symbol) {
-    if (phase_ >= phases_) {
-      phase_ -= phases_;
-      push(next_symbol());
-    }
-    return sample();
-  }
+  /// The next sample is the first of a new symbol: give it to push() before next().
+  bool wants_symbol() const { return phase_ < per_sample_; }
+  /// A symbol of unit mean power. Its pulse has its peak kSpan/2 symbols (and the pre-emphasis filter's 16 samples,
+  /// when there is one) after its first sample.
+  void push(Complex symbol);
+  /// The next sample, int16 units, not clipped. @pre wants_symbol() was answered.  Real-time: yes, O(kSpan).
+  float next();
+
+  /// From push() to the peak of the pulse on the line.
+  float delay_samples() const { return delay_; }
 
  private:
-  static constexpr int kMaxPhases = 70;    // 10c
-  static constexpr int kMaxCarrier = 490;  // 10ce
+  static constexpr int kEmphasisTaps = 40;  // kPreEmphasisTaps, padded for the kernels
 
-  void push(Complex symbol);
-  float sample();
-
-  int phases_ = 10, step_ = 3, phase_ = 10;
-  int carrier_size_ = 1, carrier_step_ = 0, carrier_ = 0;
-  float pulse_[kMaxPhases][kSpan];
-  Complex carrier_table_[kMaxCarrier];
-  Complex symbols_[2 * kSpan]{};  // each twice, so that the newest kSpan are in a row
-  int at_ = 0;
-  float taps_[kPreEmphasisTaps]{};
-  float line_[2 * kPreEmphasisTaps]{};
-  int line_at_ = 0;
+  const Kernels* kernels_ = nullptr;
+  int per_sample_ = 3;  // symbols a sample, in phases_ths
+  int phases_ = 7;
+  int phase_ = 0;      // of the next sample, 0..phases_-1
+  int turn_step_ = 4;  // carrier turns a symbol, in turns_ths
+  int turns_ = 7;
+  int turn_ = 0;  // carrier phase at the next symbol
+  int at_ = 0;    // newest symbol in re_, im_ (and again kSpan later)
+  float delay_ = 0;
+  bool emphasised_ = false;
+  int emphasis_at_ = 0;
+  float re_[2 * kSpan]{};
+  float im_[2 * kSpan]{};
+  float tap_re_[kMaxPhases][kSpan];
+  float tap_im_[kMaxPhases][kSpan];  // negated: the sample is the real part
+  float emphasis_[kEmphasisTaps]{};
+  float history_[2 * kEmphasisTaps]{};
+  Complex rotation_[7]{};  // exp(2 pi i k / turns_)
 };
 
 }  // namespace offhook::v34

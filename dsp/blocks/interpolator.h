@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+//
+// Complex baseband at any sampling instant from real samples of 8000 Hz: the front end of a receiver whose timing loop
+// moves the instants.
+//
+// Each sample is mixed down by the carrier; a polyphase lowpass of 64 taps in 64 phases, with straight lines between
+// the phases, gives the value at the instant wanted. The lowpass ends where the signal's mirror image would begin: at
+// the carrier frequency below and 4000 Hz less the carrier above.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/kernels.h"
+#include "dsp/blocks/nco.h"
+
+namespace offhook {
+
+class Interpolator {
+ public:
+  static constexpr int kTaps = 64;
+  static constexpr int kPhases = 64;
+  static constexpr int kDelaySamples = kTaps / 2 - 1;
+
+  Interpolator() = default;
+  /// @param step_samples  between two outputs, at least 1  @param bandwidth_hz  that must pass, each side of the
+  /// carrier Not real-time in the strict sense: fills tables (about 0.3 ms).
+  void init(double carrier_hz, double step_samples, double bandwidth_hz, const Kernels& kernels);
+
+  /// @return true when an output falls between the sample before `x` and `x` (kDelaySamples late).
+  /// Real-time: yes, O(kTaps).
+  bool put(float x, Complex* out) {
+    const Complex w = unit_phasor(phase_);
+    phase_ += phase_step_;
+    at_ = at_ + 1 == kTaps ? 0 : at_ + 1;
+    re_[at_] = re_[at_ + kTaps] = x * w.re;
+    im_[at_] = im_[at_ + kTaps] = -x * w.im;
+    until_ -= kOne;
+    if (until_ > 0) return false;
+    const float position = static_cast<float>(-until_) * (kPhases / 4294967296.0f);  // how long ago, in phases
+    until_ += step_;
+    int phase = static_cast<int>(position);
+    if (phase >= kPhases) phase = kPhases - 1;
+    *out = kernels_->interpolate(taps_[phase], taps_[phase + 1], position - static_cast<float>(phase), re_ + at_ + 1,
+                                 im_ + at_ + 1, kTaps);
+    return true;
+  }
+
+  /// Moves all outputs from the next on later. @param samples  above -1, at most 8
+  void delay(float samples) { until_ += static_cast<int64_t>(samples * 4294967296.0f); }
+  /// Output spacing against the nominal one: its factor less 1. @pre |deviation| < 0.01
+  void set_deviation(double deviation) {
+    step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
+  }
+  /// Mixes by so much more than the carrier.
+  void set_offset_hz(double hz) {
+    phase_step_ = nominal_phase_step_ + static_cast<uint32_t>(static_cast<int32_t>(hz * (4294967296.0 / 8000)));
+  }
+
+ private:
+  static constexpr int64_t kOne = int64_t{1} << 32;
+
+  const Kernels* kernels_ = nullptr;
+  uint32_t phase_ = 0;
+  uint32_t phase_step_ = 0;
+  uint32_t nominal_phase_step_ = 0;
+  int64_t until_ = kOne;  // samples of 2^-32 until the next output
+  int64_t step_ = 2 * kOne;
+  int64_t nominal_step_ = 2 * kOne;
+  int at_ = 0;
+  float re_[2 * kTaps]{};
+  float im_[2 * kTaps]{};
+  float taps_[kPhases + 1][kTaps];
+};
+
+}  // namespace offhook

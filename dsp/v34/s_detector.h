@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Finds S (10.1.3.7) and the place where it turns into S-bar, at two samples a symbol, before anything is known of the
+// line.
+//
+// S repeats every two symbols, four samples: lines at the carrier and half a symbol rate above and below it. Each group
+// of four samples is split into these three lines (and a fourth place that stays empty). Where S is, the lines of 16
+// groups in a row agree and hold nearly all the power. S-bar is S with its sign changed: a group's likeness to the mean
+// of those before falls from 1 to -1.
+#pragma once
+
+#include "dsp/blocks/complex.h"
+
+namespace offhook::v34 {
+
+class SDetector {
+ public:
+  void reset() { *this = {}; }
+  /// One T/2 sample. Real-time: yes, O(1).
+  void put(Complex u);
+
+  /// S is there.
+  bool in_s() const { return in_s_; }
+  /// True for the one put() that was sure of S-bar.
+  bool s_bar() const { return s_bar_; }
+  /// At s_bar(): T/2 samples since the sign changed; for a line whose delay spreads by some symbols, to about that.
+  float age() const { return age_; }
+  /// Carrier of S against nominal, turns a symbol; good to a fraction of 1e-4 on a usable line.
+  float turns_per_symbol() const { return turns_; }
+
+ private:
+  static constexpr int kWindow = 16;  // groups
+  static constexpr int kLag = 8;      // groups between which the carrier's turn is measured
+
+  struct Group {
+    Complex line[3]{};
+    float power = 0;
+  };
+  float likeness(const Group& g) const;
+
+  Complex sample_[4]{};
+  int samples_ = 0;
+  Group group_[kWindow]{};
+  int newest_ = 0;
+  int hits_ = 0;
+  bool in_s_ = false;
+  bool s_bar_ = false;
+  Complex mean_[3]{};  // of S, as it was before it began to change
+  Complex turn_{};
+  float turns_ = 0;
+  float age_ = 0;
+  int against_ = 0;  // groups in a row that are S-bar
+  int strange_ = 0;  // groups in a row that are neither
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/blocks/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "tests/unit/dsp/v34/random.h"
+
+namespace offhook {
+namespace {
+
+struct Data {
+  std::vector<float> a, b, c, d;
+  explicit Data(int n) {
+    v34::Random random(7, static_cast<uint32_t>(n));
+    for (auto* v : {&a, &b, &c, &d}) {
+      for (int k = 0; k < n; ++k) v->push_back(static_cast<float>(random.gaussian()));
+    }
+  }
+};
+
+class KernelVariants : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam() && !cpu_has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+  }
+  const Kernels& kernels() const { return GetParam() ? avx2_kernels() : plain_kernels(); }
+};
+
+TEST_P(KernelVariants, EqualTheDefinitionsInDoublePrecision) {
+  for (const int n : {8, 16, 40, 96, 128}) {
+    Data x(n);
+    double dot = 0, re = 0, im = 0, at_re = 0, at_im = 0;
+    const float fraction = 0.375f;
+    for (size_t k = 0; k < static_cast<size_t>(n); ++k) {
+      dot += static_cast<double>(x.a[k]) * x.b[k];
+      re += static_cast<double>(x.a[k]) * x.c[k] - static_cast<double>(x.b[k]) * x.d[k];
+      im += static_cast<double>(x.a[k]) * x.d[k] + static_cast<double>(x.b[k]) * x.c[k];
+      const double tap = x.a[k] + fraction * (static_cast<double>(x.b[k]) - x.a[k]);
+      at_re += tap * x.c[k];
+      at_im += tap * x.d[k];
+    }
+    EXPECT_NEAR(kernels().dot(x.a.data(), x.b.data(), n), dot, 1e-4);
+    const Complex z = kernels().complex_dot(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n);
+    EXPECT_NEAR(z.re, re, 1e-4);
+    EXPECT_NEAR(z.im, im, 1e-4);
+    const Complex at = kernels().interpolate(x.a.data(), x.b.data(), fraction, x.c.data(), x.d.data(), n);
+    EXPECT_NEAR(at.re, at_re, 1e-4);
+    EXPECT_NEAR(at.im, at_im, 1e-4);
+
+    Data y = x;
+    kernels().accumulate(y.a.data(), x.c.data(), 0.25f, n);
+    for (size_t k = 0; k < static_cast<size_t>(n); ++k) EXPECT_NEAR(y.a[k], x.a[k] + 0.25f * x.c[k], 1e-5);
+    y = x;
+    const Complex step{0.5f, -0.25f};
+    kernels().complex_adapt(y.a.data(), y.b.data(), x.c.data(), x.d.data(), step, n);
+    for (size_t k = 0; k < static_cast<size_t>(n); ++k) {
+      const Complex moved = Complex{x.a[k], x.b[k]} + step * conj(Complex{x.c[k], x.d[k]});
+      EXPECT_NEAR(y.a[k], moved.re, 1e-5);
+      EXPECT_NEAR(y.b[k], moved.im, 1e-5);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, testing::Values(false, true),
+                         [](const auto& p) { return p.param ? "avx2" : "plain"; });
+
+}  // namespace
+}  // namespace offhook
