@@ -42,7 +42,7 @@ LineProbe::LineProbe() : offset_mixer_(kOffsetToneHz) {
 void LineProbe::start() {
   filled_ = windows_ = in_block_ = blocks_ = 0;
   for (float& v : spectrum_) v = 0;
-  block_ = last_block_ = turn_ = {};
+  block_ = {};
   offset_known_ = false;
   offset_hz_ = 0;
 }
@@ -56,8 +56,7 @@ void LineProbe::put(float x) {
   }
   block_ += x * conj(offset_mixer_.next());
   if (++in_block_ < kBlock) return;
-  if (blocks_++ > 0) turn_ += block_ * conj(last_block_);
-  last_block_ = block_;
+  if (blocks_ < kMaxBlocks) blocks_of_tone_[blocks_++] = block_;
   block_ = {};
   in_block_ = 0;
 }
@@ -98,9 +97,31 @@ void LineProbe::analyse() {
   for (int band = 1; band + 1 < kBands; ++band) {
     if (!has_tone(band)) tone_[band] = 0.5f * (tone_[band - 1] + tone_[band + 1]);
   }
-  offset_known_ = blocks_ > 4 && norm(turn_) > 0 && snr_db(kOffsetToneHz / kProbingSpacingHz - 1) > 3;
-  // The mixer's phase goes on from block to block, so what turns is the offset alone.
-  offset_hz_ = offset_known_ ? angle_turns(turn_) * (8000.f / kBlock) : 0;
+  measure_offset();
+}
+
+// The mixer's phase goes on from block to block, so what turns is the offset alone. From the mean turn first, then from
+// the straight line through the phases that are left.
+void LineProbe::measure_offset() {
+  Complex turn;
+  for (int k = 1; k < blocks_; ++k) turn += blocks_of_tone_[k] * conj(blocks_of_tone_[k - 1]);
+  offset_known_ = blocks_ > 4 && norm(turn) > 0 && snr_db(kOffsetToneHz / kProbingSpacingHz - 1) > 3;
+  offset_hz_ = 0;
+  if (!offset_known_) return;
+  const float turns = angle_turns(turn);
+  const auto derotated = [&](int k) {
+    const SinCos w = sincos_turns(-static_cast<double>(turns) * k);
+    return blocks_of_tone_[k] * Complex{static_cast<float>(w.cos), static_cast<float>(w.sin)};
+  };
+  Complex mean;
+  for (int k = 0; k < blocks_; ++k) mean += derotated(k);
+  double slope = 0, weight = 0;
+  for (int k = 0; k < blocks_; ++k) {
+    const double from_middle = k - (blocks_ - 1) * 0.5;
+    slope += from_middle * static_cast<double>(angle_turns(derotated(k) * conj(mean)));
+    weight += from_middle * from_middle;
+  }
+  offset_hz_ = (turns + static_cast<float>(slope / weight)) * (8000.f / kBlock);
 }
 
 float LineProbe::snr_db(int band) const {

@@ -61,6 +61,7 @@ class LineProbe {
   static constexpr int kBlock = 160;  // for the offset: 20 ms, whole periods of every tone
   double snr(SymbolRate s, int pre_emphasis, double hz) const;
   void transform();
+  void measure_offset();
 
   float window_[kWindow];
   float input_[kWindow]{};
@@ -72,8 +73,8 @@ class LineProbe {
   Oscillator offset_mixer_;
   Complex block_{};
   int in_block_ = 0;
-  Complex last_block_{};
-  Complex turn_{};  // sum of the turns from block to block
+  static constexpr int kMaxBlocks = 32;
+  Complex blocks_of_tone_[kMaxBlocks]{};
   int blocks_ = 0;
   float offset_hz_ = 0;
   bool offset_known_ = false;

@@ -183,7 +183,7 @@ void Phase2::turn_after(double reversal) {
 }
 
 bool Phase2::tone_for(float ms) const {
-  return tone_.steady_ms() >= ms && tone_.peak() > kEchoShare * far_peak_;
+  return tone_.unbroken_ms() >= ms && tone_.peak() > kEchoShare * far_peak_;
 }
 
 void Phase2::begin_probe() {

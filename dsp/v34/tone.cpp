@@ -12,6 +12,7 @@ constexpr float kAlikeAtFirst = 0.5f;
 constexpr float kReversed = -0.6f;
 constexpr int kOffsetKnownMs = 10;
 constexpr float kLeastShare = 0.2f;  // of a retrain's tone: with the guard tone 1 dB above it, it has 0.44
+constexpr float kRetrainMs = 54;     // more than 50; a burst counts 3 ms longer than it is
 constexpr float kMostOffsetHz = 25;
 
 // The average over 1/150 s, which is not a whole number of samples: 160 ones at 24 000 Hz, smoothed by four short
@@ -46,6 +47,7 @@ void ToneDetector::reset() {
   for (Complex& v : history_) v = {};
   steady_ = hold_ = steady_at_loss_ = 0;
   lost_ = 1000;
+  since_reversal_ = 1 << 20;
   peak_ = share_ = 0;
   turn_ = {};
 }
@@ -76,6 +78,7 @@ ToneEvent ToneDetector::step() {
   const float larger = norm(y) > norm(old) ? norm(y) : norm(old);
   const float alike = larger > kLeastPeak * kLeastPeak ? (y * conj(old)).re / larger : 0;
 
+  if (since_reversal_ < 1 << 20) ++since_reversal_;
   if (hold_ > 0) {
     --hold_;
     ++steady_;
@@ -109,9 +112,10 @@ ToneEvent ToneDetector::step() {
     if (norm(at(k)) > 0.25f * larger && norm(at(k + 1)) > 0.25f * larger) break;
     const float fraction = after / (after - before);  // back from at(k), in ms
     reversal_time_ = static_cast<double>(now_ - 1) - kDelaySamples - kStep * (k + static_cast<double>(fraction));
-    steady_before_ = static_cast<float>(steady_at_loss_ + kSettle);
+    steady_before_ = static_cast<float>(steady_at_loss_ + kUnseen);
     steady_ = steady_at_loss_ + lost_;
     hold_ = kSettle;
+    since_reversal_ = static_cast<int>((static_cast<double>(now_) - reversal_time_) / kStep);
     steady_at_loss_ = 0;
     return ToneEvent::kReversal;
   }
@@ -132,7 +136,7 @@ float ToneDetector::frequency_offset_hz() const {
 bool RetrainDetector::put(float x) {
   tone_.put(x);
   alone_ = tone_.present() && tone_.share() > kLeastShare ? alone_ + 1 : 0;
-  return alone_ > 0 && tone_.steady_ms() > 50;
+  return alone_ > 0 && tone_.unbroken_ms() > kRetrainMs;
 }
 
 void RetrainDetector::reset() {

@@ -36,9 +36,14 @@ class ToneDetector {
   void reset();
 
   /// How long the tone has lasted without a break, reversals not being breaks; 0: no tone. The detector's own time of
-  /// 18 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
-  float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kSettle) : 0; }
+  /// 14 ms is included, so that a tone of 50 ms is seen to reach 50 ms.
+  float steady_ms() const { return steady_ > 0 ? static_cast<float>(steady_ + kUnseen) : 0; }
   bool present() const { return steady_ > 0; }
+  /// The same without a reversal: what tells a tone from an INFO sequence with long runs of zeros.
+  float unbroken_ms() const {
+    const auto since = static_cast<float>(since_reversal_);
+    return steady_ms() < since ? steady_ms() : since;
+  }
   /// Amplitude, int16 units.
   float peak() const { return peak_; }
   /// Share of the tone in all the power received, 0 to 1. Data have a twentieth in this band, a tone of its own more
@@ -63,6 +68,7 @@ class ToneDetector {
   static constexpr int kStep = 8;     // one output a millisecond
   static constexpr int kLag = 10;     // phases are compared over 10 ms
   static constexpr int kSettle = 18;  // window and lag
+  static constexpr int kUnseen = 14;  // of a tone, before it is seen
   static constexpr int kHistory = 32;
 
   Complex at(int age) const { return history_[(newest_ + kHistory - age) % kHistory]; }
@@ -79,7 +85,8 @@ class ToneDetector {
   int steady_ = 0;   // ms
   int lost_ = 1000;  // ms since the tone was last steady
   int steady_at_loss_ = 0;
-  int hold_ = 0;  // ms in which a reversal passes through the comparison
+  int since_reversal_ = 1 << 20;  // ms
+  int hold_ = 0;                  // ms in which a reversal passes through the comparison
   float peak_ = 0;
   float share_ = 0;
   Complex turn_{};  // mean of the turn in a millisecond
