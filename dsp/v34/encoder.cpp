@@ -14,12 +14,13 @@ int modulo_encoder(Point c0, Point c1) {
 
 }  // namespace
 
-Encoder::Encoder(const CodingParameters& parameters)
+Encoder::Encoder(const CodingParameters& parameters, int quadrant)
     : framing_(parameters.framing),
       position_(parameters.framing),
       scrambler_(parameters.scrambling),
       trellis_(parameters.trellis),
-      precoder_(parameters.precoder, parameters.framing.precoder_scale) {}
+      precoder_(parameters.precoder, parameters.framing.precoder_scale),
+      z_(quadrant) {}
 
 void Encoder::frame(const uint8_t* primary, int aux, Symbol* symbols) {
   const int i = position_.in_data_frame();

@@ -37,7 +37,8 @@ class Encoder {
   };
 
   Encoder() = default;
-  explicit Encoder(const CodingParameters& parameters);
+  /// @param quadrant  Z before the first symbol: 0 by 10.1.3.1, but not all modems keep to it
+  explicit Encoder(const CodingParameters& parameters, int quadrant = 0);
 
   /// Primary bits that the next frame() takes, 7..79.
   int primary_bits() const { return framing_.primary_bits(position_.in_data_frame()); }

@@ -39,6 +39,7 @@ Environment:
   add_schedule(*app, action);
   add_reproduce(*app, action);
   add_demo(*app, action);
+  add_decode(*app, action);
   add_completion(*app, action);
   add_man(*app, action);
   return app;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/command/program.h"
+#include "src/decode/call.h"
+#include "src/output/file.h"
+#include "src/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  std::string in, json;
+  bool quiet = false;
+};
+
+int run_decode(const Options& options) {
+  decode::Recording recording = decode::read_recording(options.in);
+  decode::Call call;
+  {
+    Progress progress("decode", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    call = decode::analyse(std::move(recording),
+                           [&](double share, const std::string& what) { progress.update(share, what); });
+  }
+  const bool json_to_stdout = options.json == "-";
+  if (!options.json.empty()) {
+    const std::string text = decode::to_json(call).dump(1) + "\n";
+    if (json_to_stdout) {
+      fmt::print("{}", text);
+    } else {
+      write_file(options.json, text);
+    }
+  }
+  if (!json_to_stdout) fmt::print("{}", decode::to_text(call));
+  return kOk;
+}
+
+}  // namespace
+
+void add_decode(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("decode", "Tell what two modems did in a recorded call");
+  auto options = std::make_shared<Options>();
+  sub->add_option("recording", options->in, "The call: one direction, or both as two channels, at any rate")
+      ->required()
+      ->type_name("WAV");
+  sub->add_option("--json", options->json, "Write everything found as JSON; - is standard output")->type_name("FILE");
+  sub->add_flag("-q,--quiet", options->quiet, "No progress");
+  sub->footer(R"(Examples:
+  offhook decode call.wav
+  offhook decode call.wav --json call.json)");
+  sub->final_callback([&action, options] { action = [options] { return run_decode(*options); }; });
+}
+
+}  // namespace offhook::command

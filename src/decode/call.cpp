@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/decode/trainings.h"
+
+namespace offhook::decode {
+namespace {
+
+// The end of the last 10 ms that are louder than a hundredth of the loudest.
+double activity_end(const std::vector<float>& x) {
+  constexpr std::size_t kBlock = kRateHz / 100;
+  std::vector<double> power;
+  for (std::size_t i = 0; i < x.size(); i += kBlock) {
+    double sum = 0;
+    for (std::size_t k = i; k < std::min(x.size(), i + kBlock); ++k) sum += static_cast<double>(x[k]) * x[k];
+    power.push_back(sum / kBlock);
+  }
+  const double loudest = power.empty() ? 0 : *std::max_element(power.begin(), power.end());
+  for (std::size_t k = power.size(); k > 0; --k) {
+    if (power[k - 1] > 1e-4 * loudest && power[k - 1] > 16) {
+      return static_cast<double>(std::min(x.size(), k * kBlock)) / kRateHz;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress) {
+  const auto say = [&](double share, const std::string& what) {
+    if (progress) progress(share, what);
+  };
+  Call call;
+  call.recording = std::move(recording);
+  for (const auto& x : call.recording.channel) call.activity_end_s.push_back(activity_end(x));
+  say(0.02, "answer tone, V.8, INFO, probing");
+  call.start_up = listen_start_up(call.recording);
+  say(0.3, "training");
+  call.trainings = find_trainings(call.recording, call.start_up);
+  return call;
+}
+
+const char* Call::modulation() const {
+  if (trainings.empty()) return nullptr;
+  return trainings.back().pcm ? "V.90/V.92 downstream PCM" : "V.34";
+}
+
+namespace {
+
+template <class Add>
+void add_passage(const Passage& p, int channel, bool& data, bool pcm, Add&& add) {
+  const bool down = std::any_of(p.mp.begin(), p.mp.end(), is_cleardown);
+  const char* points = p.anchor.points == v34::TrainingPoints::k4 ? "4" : "16";
+  if (p.t_s > 0 && data) {
+    add(p.t_s, p.t_s_bar, channel, "S in data mode",
+        down ? "cleardown request (MP rates 0)" : "rate renegotiation / response");
+  } else if (p.t_s > 0) {
+    add(p.t_s, p.t_s_bar, channel, "S");
+    add(p.t_s_bar, 0, channel, "S-bar");
+  }
+  if (p.t_pp > 0) add(p.t_pp, 0, channel, "PP");
+  if (p.trn_symbols > 0) {
+    const char* phase = p.t_pp > 0 ? "3" : data ? "renegotiation/cleardown" : pcm ? "4/SCR" : "4";
+    add(p.t_trn, p.t_trn_end, channel, fmt::format("TRN phase {} ({}-point)", phase, points));
+  }
+  if (p.j_points > 0) add(p.t_j, p.t_j_end, channel, fmt::format("J ({}-point)", p.j_points));
+  if (p.t_j_prime > 0) add(p.t_j_prime, 0, channel, "J'");
+  for (const MpHeard& m : p.mp) {
+    add(m.t_first, m.t_last_end, channel,
+        std::string(m.mp.acknowledge ? "MP'" : "MP") + (data ? " (renegotiation/cleardown)" : ""),
+        fmt::format("{} x, max c2a {} a2c {}", m.count, 2400 * m.mp.max_call_to_answer,
+                    2400 * m.mp.max_answer_to_call));
+  }
+  if (p.t_e_end > 0) {
+    add(p.t_e, p.t_e_end, channel, "E (data follows)");
+    data = true;
+  }
+}
+
+}  // namespace
+
+bool is_cleardown(const MpHeard& m) {
+  return m.mp.max_call_to_answer == 0 && m.mp.max_answer_to_call == 0;
+}
+
+std::vector<Event> timeline(const Call& call) {
+  std::vector<Event> all;
+  const auto add = [&](double t, double t_end, int channel, std::string event, std::string detail = {}) {
+    all.push_back({t, t_end, channel, std::move(event), std::move(detail)});
+  };
+  const StartUp& s = call.start_up;
+  for (const auto& m : s.v8bis)
+    add(m.t, 0, m.channel, "V.8bis " + m.type(), fmt::format("{:02X}", fmt::join(m.octets, " ")));
+  for (const auto& a : s.answer_tones) add(a.t0, a.t1, a.channel, a.kind());
+  for (const auto& m : s.cm) add(m.t0, m.t1, m.channel, "CM", fmt::format("{:02X}", fmt::join(m.octets, " ")));
+  for (const auto& m : s.jm) add(m.t0, m.t1, m.channel, "JM", fmt::format("{:02X}", fmt::join(m.octets, " ")));
+  if (s.cj > 0) add(s.cj, s.cj + 0.1, s.cm[0].channel, "CJ");
+  for (const auto& i : s.info) add(i.t0, i.t1, i.channel, i.type());
+  for (const double t : s.tone_a.reversals) add(t, 0, s.tone_a.channel, "Tone A phase reversal");
+  for (const double t : s.tone_b.reversals) add(t, 0, s.tone_b.channel, "Tone B phase reversal");
+  for (const auto& p : s.probing) {
+    add(p.t0, p.t1, p.channel, "L1/L2", fmt::format("L2 from {:.4f} s, {:.1f} dB", p.l1_to_l2, p.level_db[1]));
+  }
+  for (const Training& t : call.trainings) {
+    for (const Training::Side* side : {&t.tx_1200side, &t.tx_2400side}) {
+      bool data = false;
+      for (const Passage& p : side->passages) add_passage(p, side->direction.channel, data, t.pcm, add);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Event& a, const Event& b) { return a.t < b.t; });
+  return all;
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// What is found in a recorded call, and how it is shown: as a timeline in text and as JSON.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "src/decode/data_mode.h"
+#include "src/decode/recording.h"
+#include "src/decode/start_up.h"
+#include "src/decode/training.h"
+
+namespace offhook::decode {
+
+/// What followed one INFO1a: Phases 3 and 4, data mode and renegotiations until the next.
+struct Training {
+  double info1a_t = 0;
+  bool pcm = false;  ///< V.90: downstream is PCM, only the upstream direction, from the 2400 Hz side, is followed
+  struct Side {
+    Direction direction;
+    std::vector<Passage> passages;
+    std::vector<DataHeard> data;
+    /// Start-up's last MP, and its E; null where there is none.
+    const MpHeard* mp() const;
+    const Passage* started() const;
+  } tx_1200side, tx_2400side;
+  v34::RatePair rates{};  ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
+};
+
+struct Call {
+  Recording recording;
+  std::vector<double> activity_end_s;  ///< by channel: where the signal ends
+  StartUp start_up;
+  std::vector<Training> trainings;
+  const char* modulation() const;  ///< "V.34", "V.90/V.92 downstream PCM", or null
+};
+
+/// An MP that asks for both rates 0.
+bool is_cleardown(const MpHeard& mp);
+
+/// One line of the timeline.
+struct Event {
+  double t = 0;
+  double t_end = 0;  ///< 0: a moment
+  int channel = 0;
+  std::string event;
+  std::string detail;
+};
+
+/// @param progress  told what is being done and how far the whole is, 0 to 1; may be empty
+Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress = {});
+
+std::vector<Event> timeline(const Call& call);
+
+/// The keys of the recordings' truth.json for all that it knows, and more.
+nlohmann::ordered_json to_json(const Call& call);
+
+/// For people: what was found, then the timeline.
+std::string to_text(const Call& call);
+
+}  // namespace offhook::decode

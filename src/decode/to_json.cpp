@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "dsp/v34/dpsk.h"
+#include "src/decode/call.h"
+
+namespace offhook::decode {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double rounded(double x, int decimals) {
+  const double scale = std::pow(10.0, decimals);
+  return std::round(x * scale) / scale;
+}
+double time(double t) {
+  return rounded(t, 5);
+}
+int round_hz(double hz) {
+  return static_cast<int>(std::lround(hz));
+}
+
+std::string bit_string(const std::vector<std::uint8_t>& bits) {
+  std::string s;
+  for (const std::uint8_t b : bits) s += b ? '1' : '0';
+  return s;
+}
+std::string octet_string(const std::vector<std::uint8_t>& octets) {
+  return fmt::format("{:02X}", fmt::join(octets, " "));
+}
+
+Json channel_or_null(int channel) {
+  return channel < 0 ? Json() : Json(channel);
+}
+
+Json offset(std::int16_t field) {
+  return field == v34::kOffsetUnknown ? Json() : Json(rounded(0.02 * field, 2));
+}
+
+void add_info0(Json& j, const v34::Info0& i) {
+  j["sr2743"] = static_cast<int>(i.supports_2743);
+  j["sr2800"] = static_cast<int>(i.supports_2800);
+  j["sr3429"] = static_cast<int>(i.supports_3429);
+  j["tx_low_3000"] = static_cast<int>(i.low_carrier_3000);
+  j["tx_high_3000"] = static_cast<int>(i.high_carrier_3000);
+  j["tx_low_3200"] = static_cast<int>(i.low_carrier_3200);
+  j["tx_high_3200"] = static_cast<int>(i.high_carrier_3200);
+  j["tx_3429_allowed"] = static_cast<int>(i.may_transmit_3429);
+  j["can_reduce_power"] = static_cast<int>(i.can_reduce_power);
+  j["max_sr_difference"] = i.max_rate_difference;
+  j["cme"] = static_cast<int>(i.cme);
+  j["points_1664"] = static_cast<int>(i.supports_1664_points);
+  j["ack"] = static_cast<int>(i.acknowledge);
+}
+
+Json info_json(const InfoHeard& h) {
+  Json j;
+  j["raw"] = bit_string(h.bits);
+  if (const auto* i0 = std::get_if<v34::Info0>(&h.info)) {
+    add_info0(j, *i0);
+    j["bits26_27"] = static_cast<int>(i0->clock);
+    j["bit26"] = h.bits[26];
+    j["bit27"] = h.bits[27];
+  } else if (const auto* d = std::get_if<v34::Info0d>(&h.info)) {
+    add_info0(j, d->v34);
+    j["bit26"] = h.bits[26];
+    j["bit27"] = h.bits[27];
+    j["short_phase2_request"] = h.bits[26];  // V.92's names of the same bits
+    j["v92_capable"] = h.bits[27];
+    j["nominal_tx_power_dbm0"] = -6 - d->nominal_power;
+    j["max_tx_power_dbm0"] = -0.5 * (d->max_power + 1);
+    j["power_at_codec_output"] = static_cast<int>(d->power_at_codec);
+    j["pcm_law"] = d->a_law ? "A" : "mu";
+    j["upstream_3429"] = static_cast<int>(d->upstream_3429);
+    j["bit41"] = h.bits[41];
+  } else if (const auto* c = std::get_if<v34::Info1c>(&h.info)) {
+    j["min_power_reduction"] = c->min_power_reduction;
+    j["additional_power_reduction"] = c->extra_power_reduction;
+    j["md_length"] = c->md_length;
+    j["md_ms"] = 35 * c->md_length;
+    for (int k = 0; k < v34::kSymbolRates; ++k) {
+      const auto rate = static_cast<v34::SymbolRate>(k);
+      const auto& p = c->probing[k];
+      j["rates"][std::to_string(round_hz(symbol_rate_hz(rate)))] = {
+          {"high_carrier", static_cast<int>(p.carrier)},
+          {"carrier_hz", round_hz(carrier_hz(rate, p.carrier))},
+          {"preemphasis", p.pre_emphasis},
+          {"projected_max", 2400 * p.max_rate},
+      };
+    }
+    j["freq_offset_hz"] = offset(c->frequency_offset);
+  } else if (const auto* a = std::get_if<v34::Info1a>(&h.info)) {
+    j["mode"] = "V.34";
+    j["min_power_reduction"] = a->min_power_reduction;
+    j["additional_power_reduction"] = a->extra_power_reduction;
+    j["md_length"] = a->md_length;
+    j["md_ms"] = 35 * a->md_length;
+    j["high_carrier_tx_1200side"] = static_cast<int>(a->call_to_answer.carrier);
+    j["preemphasis_tx_1200side"] = a->call_to_answer.pre_emphasis;
+    j["projected_max_tx_1200side"] = 2400 * a->call_to_answer.max_rate;
+    j["symbol_rate_tx_2400side"] = round_hz(symbol_rate_hz(a->rate_answer_to_call));
+    j["symbol_rate_tx_1200side"] = round_hz(symbol_rate_hz(a->rate_call_to_answer));
+    j["freq_offset_hz"] = offset(a->frequency_offset);
+    j["idx_2400side"] = static_cast<int>(a->rate_answer_to_call);
+    j["idx_1200side"] = static_cast<int>(a->rate_call_to_answer);
+  } else if (const auto* v = std::get_if<v34::Info1aV90>(&h.info)) {
+    const auto number = [&](int first, int last) {
+      int value = 0;
+      for (int b = first; b <= last; ++b) value |= h.bits[static_cast<std::size_t>(b)] << (b - first);
+      return value;
+    };
+    j["mode"] = "V.90/V.92 downstream PCM";
+    j["md_length"] = v->md_length;
+    j["md_ms"] = 35 * v->md_length;
+    j["bits12_17"] = number(12, 17);
+    j["uinfo"] = v->u_info;
+    j["bits32_33"] = number(32, 33);
+    j["symbol_rate_analogue_to_digital"] = round_hz(symbol_rate_hz(v->rate_upstream));
+    j["symbol_rate_digital_to_analogue"] = 8000;
+    j["freq_offset_hz"] = offset(v->frequency_offset);
+  }
+  j["type"] = h.type();
+  j["channel"] = h.channel;
+  j["t0"] = time(h.t0);
+  j["t1"] = time(h.t1);
+  j["crc"] = "good";
+  j["amp"] = rounded(h.amplitude, 0);
+  return j;
+}
+
+Json menu_json(const std::vector<MenuHeard>& heard) {
+  if (heard.empty()) return {};
+  const MenuHeard& m = heard[0];
+  Json items;
+  items["modes"] = Json::array();
+  constexpr std::pair<std::uint16_t, const char*> kModes[] = {
+      {v8::kPcm, "PCM modem availability present"},
+      {v8::kV34, "V.34"},
+      {v8::kV34HalfDuplex, "V.34 half-duplex"},
+      {v8::kV32bis, "V.32bis/V.32"},
+      {v8::kV22bis, "V.22bis/V.22"},
+      {v8::kV17, "V.17"},
+      {v8::kV29, "V.29"},
+      {v8::kV27ter, "V.27ter"},
+      {v8::kV26ter, "V.26ter"},
+      {v8::kV26bis, "V.26bis"},
+      {v8::kV23Duplex, "V.23 duplex"},
+      {v8::kV23HalfDuplex, "V.23 half-duplex"},
+      {v8::kV21, "V.21"},
+  };
+  for (const auto& [bit, name] : kModes) {
+    if (m.menu.modulations & bit) items["modes"].push_back(name);
+  }
+  constexpr const char* kFunctions[] = {"none",         "multimedia",  "textphone", "videotext",
+                                        "transmit fax", "receive fax", "data",      "extension"};
+  items["call_function"] = kFunctions[static_cast<int>(m.menu.call_function) & 7];
+  if (m.menu.has_protocol) items["protocol"] = m.menu.protocol == v8::kProtocolLapm ? "LAPM" : "other";
+  if (m.menu.has_access) {
+    items["pstn_access"] = {{"call_cellular", m.menu.access & 1},
+                            {"answer_cellular", m.menu.access >> 1 & 1},
+                            {"digital_connection", m.menu.access >> 2 & 1}};
+  }
+  if (m.menu.has_pcm) {
+    items["pcm"] = {
+        {"v90_v92_analogue", m.menu.pcm & 1}, {"v90_v92_digital", m.menu.pcm >> 1 & 1}, {"v91", m.menu.pcm >> 2 & 1}};
+  }
+  return {{"octets", octet_string(m.octets)},
+          {"items", items},
+          {"identical_sequences", m.identical},
+          {"channel", m.channel},
+          {"t0", time(m.t0)},
+          {"t1", time(m.t1)}};
+}
+
+Json tone_json(const ToneHeard& tone, const std::vector<Probing>& probing) {
+  Json j;
+  j["channel"] = tone.channel;
+  j["segments"] = Json::array();
+  for (const auto& [a, b] : tone.segments) j["segments"].push_back({time(a), time(b)});
+  j["reversals"] = Json::array();
+  for (const double t : tone.reversals) j["reversals"].push_back(time(t));
+  j["probing"] = Json::array();
+  for (const Probing& p : probing) {
+    if (p.channel != tone.channel) continue;
+    Json snr = Json::array();
+    for (std::size_t k = 0; k < p.snr_db.size(); ++k) {
+      snr.push_back(
+          {{"hz", p.frequency_hz[k]}, {"tone_db", rounded(p.tone_db[k], 1)}, {"snr_db", rounded(p.snr_db[k], 1)}});
+    }
+    j["probing"].push_back({{"t0", time(p.t0)},
+                            {"t1", time(p.t1)},
+                            {"l1_to_l2", time(p.l1_to_l2)},
+                            {"level_db", {rounded(p.level_db[0], 1), rounded(p.level_db[1], 1)}},
+                            {"tones", snr}});
+  }
+  return j;
+}
+
+Json mp_json(const MpHeard& h) {
+  const v34::Mp& m = h.mp;
+  Json mask = Json::array();
+  for (int k = 0; k < 14; ++k) {
+    if (m.rate_mask >> k & 1) mask.push_back(2400 * (k + 1));
+  }
+  Json j = {{"type", static_cast<int>(m.type1)},
+            {"max_call_to_answer", 2400 * m.max_call_to_answer},
+            {"max_answer_to_call", 2400 * m.max_answer_to_call},
+            {"aux", static_cast<int>(m.aux)},
+            {"trellis", v34::trellis_states(m.trellis)},
+            {"nonlinear", static_cast<int>(m.nonlinear)},
+            {"shaping_expanded", static_cast<int>(m.expanded)},
+            {"ack", static_cast<int>(m.acknowledge)},
+            {"rate_mask", mask},
+            {"asymmetric", static_cast<int>(m.asymmetric)},
+            {"raw", bit_string(h.bits)}};
+  if (m.type1) {
+    j["precoder"] = Json::array();
+    for (const auto& c : m.precoder.h) j["precoder"].push_back({c.re / 16384.0, c.im / 16384.0});
+  }
+  j["t_first"] = time(h.t_first);
+  j["t_last_end"] = time(h.t_last_end);
+  j["count"] = h.count;
+  return j;
+}
+
+Json side_json(const Training::Side& side) {
+  const Direction& d = side.direction;
+  Json j = {{"symbol_rate", rounded(symbol_rate_hz(d.rate), 3)},
+            {"carrier_hz", rounded(carrier_hz(d.rate, d.carrier), 3)},
+            {"scrambler", d.scrambling == v34::Scrambling::kCall ? "1+x^-18+x^-23" : "1+x^-5+x^-23"}};
+  for (const char* key : {"pp", "trn", "s", "j", "mp", "snr_db"}) j[key] = Json::array();
+  j["e"] = Json();
+  for (const char* key : {"e_later", "renegotiation"}) j[key] = Json::array();
+  j["channel"] = d.channel;
+  j["s_in_data_mode"] = Json::array();
+  bool data = false;
+  for (const Passage& p : side.passages) {
+    const int points = p.anchor.points == v34::TrainingPoints::k4 ? 4 : 16;
+    const double corr = rounded(p.anchor.correlation, 3);
+    if (p.t_pp > 0) j["pp"].push_back({{"t", time(p.t_pp)}, {"corr", corr}});
+    if (p.trn_symbols > 0) {
+      j["trn"].push_back({{"t", time(p.t_trn)}, {"corr", corr}, {"points", points}});
+      const Json phase = p.t_pp > 0 ? Json(3) : data ? Json("renegotiation/cleardown") : Json(4);
+      j["snr_db"].push_back({{"t", time(p.t_trn)},
+                             {"phase", phase},
+                             {"points", points},
+                             {"training_mse_db", rounded(p.training_mse_db, 1)},
+                             {"clock_ppm", rounded(p.clock_ppm, 1)},
+                             {"frequency_offset_hz", rounded(p.frequency_offset_hz, 2)},
+                             {"trn_end", time(p.t_trn_end)},
+                             {"trn_symbols", p.trn_symbols}});
+    }
+    Json mps = Json::array();
+    for (const MpHeard& m : p.mp) {
+      mps.push_back(mp_json(m));
+      Json mp = mp_json(m);
+      if (data) mp["cleardown"] = is_cleardown(m);
+      j[data ? "renegotiation" : "mp"].push_back(mp);
+    }
+    if (p.t_s > 0) {
+      Json s = {{"t", time(p.t_s)}, {"t_sbar", time(p.t_s_bar)}, {"corr", rounded(p.s_correlation, 3)}};
+      j["s"].push_back(s);
+      if (data) {
+        s["mp"] = mps;
+        const bool down = std::any_of(p.mp.begin(), p.mp.end(), is_cleardown);
+        s["kind"] = down ? "cleardown request (MP rates 0)" : "rate renegotiation / response";
+        j["s_in_data_mode"].push_back(s);
+      }
+    }
+    if (p.j_points > 0) {
+      j["j"].push_back(
+          {{"t", time(p.t_j)}, {"t_end", time(p.t_j_end)}, {"points", p.j_points}, {"repeats", p.j_repeats}});
+    }
+    if (p.t_j_prime > 0) j["jprime"] = time(p.t_j_prime);
+    if (p.t_e_end > 0 && !data) {
+      j["e"] = {{"t", time(p.t_e)}, {"t_end", time(p.t_e_end)}};
+      data = true;
+    } else if (p.t_e_end > 0) {
+      j["e_later"].push_back({{"t", time(p.t_e)}});
+    }
+  }
+  return j;
+}
+
+Json rate_or_null(int rate) {
+  return rate > 0 ? Json(2400 * rate) : Json();
+}
+
+Json training_json(const Training& t) {
+  Json j = {{"info1a_t", time(t.info1a_t)}, {"mode", t.pcm ? "V.90/V.92 downstream PCM" : "V.34"}};
+  const auto add = [&](const char* side, const Training::Side& s) {
+    const Direction& d = s.direction;
+    const std::string suffix = std::string("_tx_") + side;
+    j["symbol_rate" + suffix] = round_hz(symbol_rate_hz(d.rate));
+    j["carrier" + suffix] = round_hz(carrier_hz(d.rate, d.carrier));
+    j["preemphasis" + suffix] = d.pre_emphasis;
+    j["projected_max" + suffix] = d.projected_rate;
+  };
+  add("2400side", t.tx_2400side);
+  if (t.pcm) {
+    j["symbol_rate_tx_1200side"] = 8000;
+  } else {
+    add("1200side", t.tx_1200side);
+    j["tx_1200side"] = side_json(t.tx_1200side);
+  }
+  j["tx_2400side"] = side_json(t.tx_2400side);
+  j["final_rate_call_to_answer"] = rate_or_null(t.rates.call_to_answer);
+  j["final_rate_answer_to_call"] = rate_or_null(t.rates.answer_to_call);
+  return j;
+}
+
+// What happened after data mode began, in order of time; and of that, who cleared down, and what was renegotiated.
+void add_after_data_mode(const Call& call, Json& j) {
+  struct Entry {
+    double t;
+    Json json;
+  };
+  std::vector<Entry> entries;
+  j["cleardown"] = Json();
+  j["rate_renegotiation"] = Json();
+  double down_t = 1e9, renegotiation_t = 1e9;
+  std::vector<Entry> maxima;
+  for (const Training& t : call.trainings) {
+    for (const Training::Side* side : {&t.tx_1200side, &t.tx_2400side}) {
+      bool data = false;
+      const int channel = side->direction.channel;
+      for (const Passage& p : side->passages) {
+        if (data && !p.mp.empty()) {
+          Json rates = Json::array();
+          const bool down = std::any_of(p.mp.begin(), p.mp.end(), is_cleardown);
+          for (const MpHeard& m : p.mp) {
+            const int c2a = 2400 * m.mp.max_call_to_answer, a2c = 2400 * m.mp.max_answer_to_call;
+            const int ack = m.mp.acknowledge;
+            rates.push_back({c2a, a2c, ack, m.count});
+            entries.push_back({m.t_first,
+                               {{"t", time(m.t_first)},
+                                {"channel", channel},
+                                {"kind", "MP after E"},
+                                {"max_rates", {{c2a, a2c, ack, m.count}}}}});
+            if (!is_cleardown(m)) {
+              renegotiation_t = std::min(renegotiation_t, m.t_first);
+              maxima.push_back({m.t_first, {channel, c2a, a2c, ack}});
+            }
+          }
+          const double at = p.t_s > 0 ? p.t_s : p.t_trn;
+          entries.push_back({at,
+                             {{"t", time(at)},
+                              {"channel", channel},
+                              {"kind", down ? "cleardown request (MP rates 0)" : "rate renegotiation / response"},
+                              {"max_rates", rates}}});
+          if (down && at < down_t) {
+            down_t = at;
+            j["cleardown"] = {{"t", time(at)},
+                              {"channel", channel},
+                              {"by", channel == call.start_up.call_channel ? "call" : "answer"}};
+          }
+        }
+        data |= p.t_e_end > 0;
+      }
+    }
+  }
+  const auto in_time = [](const Entry& a, const Entry& b) { return a.t < b.t; };
+  std::stable_sort(entries.begin(), entries.end(), in_time);
+  std::stable_sort(maxima.begin(), maxima.end(), in_time);
+  j["after_data_mode"] = Json::array();
+  for (const Entry& e : entries) j["after_data_mode"].push_back(e.json);
+  // An MP with rates that only answers a cleardown renegotiates nothing.
+  if (renegotiation_t < down_t) {
+    j["rate_renegotiation"] = {{"t", time(renegotiation_t)}, {"new_max", Json::array()}};
+    for (const Entry& e : maxima) {
+      if (e.t < down_t) j["rate_renegotiation"]["new_max"].push_back(e.json);
+    }
+  }
+}
+
+}  // namespace
+
+Json to_json(const Call& call) {
+  const Recording& r = call.recording;
+  const StartUp& s = call.start_up;
+  Json j;
+  j["file"] = r.name;
+  j["file_rate_hz"] = r.file_rate_hz;
+  j["duration_s"] = rounded(r.duration_s, 3);
+  j["truncated"] = r.truncated;
+  j["peak"] = r.peak;
+  j["clipped_samples"] = r.clipped;
+  j["roles_from"] = s.roles_from.empty() ? Json() : Json(s.roles_from);
+  j["call_channel"] = channel_or_null(s.call_channel);
+  j["answer_channel"] = channel_or_null(s.answer_channel);
+  j["answer_tones"] = Json::array();
+  for (const auto& a : s.answer_tones) {
+    Json reversals = Json::array();
+    for (const double t : a.reversals) reversals.push_back(time(t));
+    j["answer_tones"].push_back({{"t0", time(a.t0)},
+                                 {"t1", time(a.t1)},
+                                 {"amp", rounded(a.amplitude, 0)},
+                                 {"reversals", reversals},
+                                 {"am15_depth", rounded(a.depth, 3)},
+                                 {"freq_hz", rounded(a.frequency_hz, 2)},
+                                 {"channel", a.channel},
+                                 {"kind", a.kind()}});
+  }
+  j["cm"] = menu_json(s.cm);
+  j["cj"] = s.cj > 0 ? Json(time(s.cj)) : Json();
+  j["cj_complete_octets"] = s.cj_octets;
+  j["jm"] = menu_json(s.jm);
+  j["v8bis_messages"] = Json::array();
+  for (const auto& m : s.v8bis) {
+    j["v8bis_messages"].push_back({{"t", time(m.t)},
+                                   {"octets", octet_string(m.octets)},
+                                   {"message_type", m.octets[0] & 15},
+                                   {"amp", rounded(m.amplitude, 0)},
+                                   {"type", m.type()},
+                                   {"channel", m.channel},
+                                   {"band", m.high_band ? "V.21H" : "V.21L"}});
+  }
+  j["channel_1200hz"] = channel_or_null(s.channel_1200);
+  j["channel_2400hz"] = channel_or_null(s.channel_2400);
+  for (const char* key : {"info0_1200", "info0_2400", "info1_1200", "info1_2400"}) j["info"][key] = Json::array();
+  for (const char* key : {"info0c", "info0a", "info1c", "info1a"}) j[key] = Json();
+  for (const InfoHeard& i : s.info) {
+    const std::string side = i.carrier_hz == v34::kDpskCallHz ? "1200" : "2400";
+    const Json info = info_json(i);
+    std::string key = i.type();
+    key.replace(0, 4, "info");
+    // The first of each kind; repeats are in `info`.
+    if (!j.contains(key) || j[key].is_null()) j[key] = info;
+    j["info"][(i.is_info0() ? "info0_" : "info1_") + side].push_back(info);
+  }
+  for (const auto& [key, list] : j["info"].items()) j["counts"][key] = list.size();
+  if (!s.info.empty()) {
+    j["phase2"] = {{"t_start", time(s.info.front().t0)},
+                   {"tone_B", tone_json(s.tone_b, s.probing)},
+                   {"tone_A", tone_json(s.tone_a, s.probing)}};
+  }
+  j["trainings"] = Json::array();
+  for (const Training& t : call.trainings) j["trainings"].push_back(training_json(t));
+  j["modulation"] = call.modulation() != nullptr ? Json(call.modulation()) : Json();
+  const Training* first = call.trainings.empty() ? nullptr : &call.trainings.front();
+  if (first != nullptr && first->pcm) {
+    const Direction& up = first->tx_2400side.direction;
+    j["analogue_channel"] = channel_or_null(s.channel_2400);
+    j["digital_channel"] = channel_or_null(s.channel_1200);
+    j["symbol_rate_analogue_to_digital"] = round_hz(symbol_rate_hz(up.rate));
+    j["carrier_analogue_to_digital"] = round_hz(carrier_hz(up.rate, up.carrier));
+  } else {
+    const auto add = [&](const std::string& suffix, const Training::Side* side, int rate) {
+      const Direction* d = side != nullptr ? &side->direction : nullptr;
+      j["symbol_rate" + suffix] = d != nullptr ? Json(round_hz(symbol_rate_hz(d->rate))) : Json();
+      j["carrier" + suffix] = d != nullptr ? Json(round_hz(carrier_hz(d->rate, d->carrier))) : Json();
+      j["preemphasis" + suffix] = d != nullptr ? Json(d->pre_emphasis) : Json();
+      j["projected_max" + suffix] = d != nullptr ? Json(d->projected_rate) : Json();
+      j["final_rate" + suffix] = rate_or_null(rate);
+    };
+    add("_call_to_answer", first != nullptr ? &first->tx_1200side : nullptr,
+        first != nullptr ? first->rates.call_to_answer : 0);
+    add("_answer_to_call", first != nullptr ? &first->tx_2400side : nullptr,
+        first != nullptr ? first->rates.answer_to_call : 0);
+  }
+  add_after_data_mode(call, j);
+  j["activity_end"] = Json::array();
+  for (const double t : call.activity_end_s) j["activity_end"].push_back(rounded(t, 3));
+  j["events"] = Json::array();
+  for (const Event& e : timeline(call)) {
+    Json event = {{"t", time(e.t)}};
+    if (e.t_end > 0) event["t_end"] = time(e.t_end);
+    event["channel"] = e.channel;
+    event["event"] = e.event;
+    if (!e.detail.empty()) event["detail"] = e.detail;
+    j["events"].push_back(event);
+  }
+  return j;
+}
+
+}  // namespace offhook::decode

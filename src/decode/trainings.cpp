@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/trainings.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace offhook::decode {
+namespace {
+
+// The two channels as one direction's receiver takes them.
+struct Lines {
+  Lines(const Recording& r, const Direction& d) {
+    const double carrier = carrier_hz(d.rate, d.carrier), rate = symbol_rate_hz(d.rate);
+    const auto own = static_cast<std::size_t>(d.channel);
+    line = std::make_unique<Baseband>(r.channel[own], carrier, rate);
+    if (r.channel.size() == 2) other = std::make_unique<Baseband>(r.channel[1 - own], carrier, rate);
+  }
+  std::unique_ptr<Baseband> line, other;
+};
+
+// The last MP before `t` of all that a side sent, with the coefficients of its last type 1.
+std::optional<v34::Mp> mp_before(const Training::Side& side, double t) {
+  std::optional<v34::Mp> mp;
+  v34::PrecoderCoefficients precoder{};
+  for (const Passage& p : side.passages) {
+    for (const MpHeard& m : p.mp) {
+      if (m.t_first > t) continue;
+      if (m.mp.type1) precoder = m.mp.precoder;
+      mp = m.mp;
+    }
+  }
+  if (mp) mp->precoder = precoder;
+  return mp;
+}
+
+void listen_data(const Lines& lines, Training::Side& side, const Training::Side& far, bool call_to_answer) {
+  const Direction& d = side.direction;
+  for (std::size_t k = 0; k < side.passages.size(); ++k) {
+    const Passage& p = side.passages[k];
+    if (p.t_e_end == 0) continue;
+    // Both ends send E within a round trip of each other; the far end's MP decides how this end transmits.
+    const auto own_mp = mp_before(side, p.t_e_end), far_mp = mp_before(far, p.t_e_end + 0.3);
+    if (!own_mp || !far_mp) continue;
+    const v34::RatePair rates = resolve_rates(*own_mp, *far_mp);
+    const std::uint32_t rate = 2400u * (call_to_answer ? rates.call_to_answer : rates.answer_to_call);
+    if (!v34::is_supported(d.rate, rate)) continue;
+    const bool aux = own_mp->aux && far_mp->aux;
+    const v34::DataParameters parameters{
+        {make_framing(d.rate, rate, aux, far_mp->expanded), d.scrambling, far_mp->trellis, far_mp->precoder},
+        far_mp->nonlinear,
+        rate};
+    double end = static_cast<double>(lines.line->size());
+    if (k + 1 < side.passages.size()) {
+      const Passage& next = side.passages[k + 1];
+      end = (next.t_s > 0 ? next.t_s : next.t_trn) * kRateHz;
+    }
+    side.data.push_back(read_data(*lines.line, lines.other.get(), d, parameters, p.at_data, end));
+    const DataHeard& heard = side.data.back();
+    if (heard.s_after && heard.t1 * kRateHz < end - 400) {
+      Passage after = follow_sequences(*lines.line, lines.other.get(), d, heard.at_end, end);
+      after.t_s = heard.t_s;
+      after.t_s_bar = heard.t_s + 128 / symbol_rate_hz(d.rate);
+      if (!after.mp.empty()) side.passages.insert(side.passages.begin() + static_cast<long>(k) + 1, after);
+    }
+  }
+}
+
+}  // namespace
+
+const Passage* Training::Side::started() const {
+  const auto p = std::find_if(passages.begin(), passages.end(), [](const Passage& x) { return x.t_e_end > 0; });
+  return p == passages.end() ? nullptr : &*p;
+}
+
+const MpHeard* Training::Side::mp() const {
+  const Passage* p = started();
+  if (p == nullptr) {
+    const auto any = std::find_if(passages.begin(), passages.end(), [](const Passage& x) { return !x.mp.empty(); });
+    p = any == passages.end() ? nullptr : &*any;
+  }
+  return p == nullptr || p->mp.empty() ? nullptr : &p->mp.back();
+}
+
+std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
+  std::vector<Training> all;
+  const v34::Info1c* info1c = nullptr;
+  for (const InfoHeard& i : s.info) {
+    if (const auto* c = std::get_if<v34::Info1c>(&i.info)) info1c = c;
+    Training t;
+    const auto* v34 = std::get_if<v34::Info1a>(&i.info);
+    const auto* v90 = std::get_if<v34::Info1aV90>(&i.info);
+    if (v34 == nullptr && v90 == nullptr) continue;
+    if (!all.empty() && i.t0 - all.back().info1a_t < 1) continue;  // repeated
+    t.info1a_t = i.t0;
+    t.pcm = v90 != nullptr;
+    Direction& up = t.tx_2400side.direction;
+    up.rate = v90 != nullptr ? v90->rate_upstream : v34->rate_answer_to_call;
+    up.scrambling = v34::Scrambling::kAnswer;
+    up.channel = s.channel_2400;
+    if (info1c != nullptr) {
+      const v34::ProbingResult& p = info1c->probing[static_cast<int>(up.rate)];
+      up.carrier = p.carrier;
+      up.pre_emphasis = p.pre_emphasis;
+      up.projected_rate = 2400 * p.max_rate;
+    }
+    Direction& down = t.tx_1200side.direction;
+    down.scrambling = v34::Scrambling::kCall;
+    down.channel = t.pcm ? -1 : s.channel_1200;
+    if (v34 != nullptr) {
+      down.rate = v34->rate_call_to_answer;
+      down.carrier = v34->call_to_answer.carrier;
+      down.pre_emphasis = v34->call_to_answer.pre_emphasis;
+      down.projected_rate = 2400 * v34->call_to_answer.max_rate;
+    }
+    all.push_back(t);
+  }
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    Training& t = all[k];
+    const double to = k + 1 < all.size() ? all[k + 1].info1a_t : r.duration_s;
+    std::unique_ptr<Lines> lines[2];
+    Training::Side* const sides[2] = {&t.tx_1200side, &t.tx_2400side};
+    for (int i = 0; i < 2; ++i) {
+      Direction& d = sides[i]->direction;
+      if (d.channel < 0) continue;
+      lines[i] = std::make_unique<Lines>(r, d);
+      sides[i]->passages =
+          follow(*lines[i]->line, lines[i]->other.get(), d, find_anchors(*lines[i]->line, d, t.info1a_t, to));
+    }
+    const MpHeard* a = t.tx_1200side.mp();
+    const MpHeard* b = t.tx_2400side.mp();
+    if (a != nullptr || b != nullptr) {
+      t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
+    }
+    for (int i = 0; i < 2; ++i) {
+      if (lines[i] != nullptr) listen_data(*lines[i], *sides[i], *sides[1 - i], i == 0);
+    }
+  }
+  return all;
+}
+
+}  // namespace offhook::decode
