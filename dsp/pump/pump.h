@@ -50,6 +50,8 @@ struct oh_pump_config {
   float tx_level_dbm0;   /**< line level of the transmitted signal, data mode */
   struct oh_bit_port port;
   struct oh_pump_observer observer;
+  uint32_t io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the same
+                                  call of process() gives: what card and driver keep queued, both directions together */
 };
 
 struct oh_pump_status {

@@ -296,7 +296,7 @@ void Handshake::far_s() {
   clamped_at_ = now_ | 1;
 }
 
-void Handshake::far_s_bar(int age) {
+void Handshake::far_s_bar(int passed, int next) {
   switch (stage_) {
     case Stage::kSendJ:
       deadline_ = 0;
@@ -304,7 +304,7 @@ void Handshake::far_s_bar(int age) {
         stage_ = Stage::kFinal;
         procedure_ = Procedure::kStartUp;
         circuit_107_ = true;
-        signals_.begin(age, false, rx_points_, kMinTrnSymbols);
+        signals_.begin(next, false, rx_points_, kMinTrnSymbols);
         final_trn_ = following_ = true;
         task_ = ReceiverTask::kFollow;
         set_grid(points_energy(rx_points_));
@@ -317,12 +317,12 @@ void Handshake::far_s_bar(int age) {
       if (far_md_due_) {
         far_md_due_ = false;
         const uint32_t md = ms(kMdUnitMs) * config_.far_md_length;
-        const uint32_t gone = static_cast<uint32_t>(age * 8000 / symbol_rate_hz(config_.rx_symbol_rate));
+        const uint32_t gone = static_cast<uint32_t>(passed * 8000 / symbol_rate_hz(config_.rx_symbol_rate));
         listen_at_ = now_ + (md > gone ? md - gone : 1);
         task_ = ReceiverTask::kFreeze;
         break;
       }
-      signals_.begin(age, true, TrainingPoints::k4, kMinTrnSymbols);
+      signals_.begin(next, true, TrainingPoints::k4, kMinTrnSymbols);
       following_ = true;
       task_ = ReceiverTask::kFollow;
       set_grid(points_energy(TrainingPoints::k4));
@@ -345,7 +345,7 @@ void Handshake::far_s_bar(int age) {
         break;
       }
       rx_live_ = false;
-      signals_.begin(age, false, TrainingPoints::k4, 0);  // TRN of any length, also none
+      signals_.begin(next, false, TrainingPoints::k4, 0);  // TRN of any length, also none
       final_trn_ = following_ = true;
       in_data_rx_ = false;
       clamped_at_ = 0;

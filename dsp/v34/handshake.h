@@ -99,8 +99,9 @@ class Handshake {
   ReceiverTask task() const { return task_; }
   /// The receiver has found S.
   void far_s();
-  /// It has found where S turns into S-bar: `age` symbols of S-bar have come before the one that symbol() gets next.
-  void far_s_bar(int age);
+  /// It has found where S turns into S-bar, `passed` symbols of S-bar ago. The next that symbol() gets is number
+  /// `next`, counted from the first of S-bar: S-bar's own, or behind PP, which the receiver has kept for itself.
+  void far_s_bar(int passed, int next);
   /// The point that was sent, as far as it can be told now, for the next symbol. Call it once for each symbol.
   Complex decide(Complex y) { return in_data_rx_ ? data_rx_.decide(y) : signals_.decide(y); }
   /// The next received symbol, in grid units of the constellation in use: grid_energy() is its mean |x|^2.

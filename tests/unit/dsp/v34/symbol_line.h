@@ -94,7 +94,7 @@ class SymbolEnd {
       if (run == 48 && listens) handshake.far_s();
     } else {
       if (run >= 48 && run % 2 == 0 && near(s_bar_symbol(0)) && handshake.task() != ReceiverTask::kFreeze) {
-        handshake.far_s_bar(0);
+        handshake.far_s_bar(0, 0);
         follow_epoch();
       }
       run = near(s_symbol(0)) ? 1 : 0;

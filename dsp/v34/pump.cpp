@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/pump.h"
+
+#include <new>
+
+#include "dsp/blocks/level.h"
+#include "dsp/v34/handshake.h"
+#include "dsp/v34/modulator.h"
+#include "dsp/v34/phase2.h"
+#include "dsp/v34/receiver.h"
+#include "dsp/v34/tone.h"
+#include "dsp/v8/v8.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr int kInvalid = -22;  // -EINVAL without an OS header
+constexpr uint32_t kRateHz = 8000;
+constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
+
+enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
+
+v8::Config v8_config(const oh_pump_config& c) {
+  v8::Config v;
+  v.role = c.role;
+  v.menu.call_function = v8::CallFunction::kData;
+  v.menu.modulations = v8::kV34;
+  v.menu.has_protocol = true;
+  v.menu.protocol = v8::kProtocolLapm;
+  v.tx_level_dbm0 = c.tx_level_dbm0;
+  return v;
+}
+
+Phase2Config phase2_config(const oh_pump_config& c) {
+  Phase2Config p;
+  p.role = c.role;
+  p.tx_level_dbm0 = c.tx_level_dbm0;
+  p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples);
+  return p;
+}
+
+class Modem {
+ public:
+  explicit Modem(const oh_pump_config& c)
+      : config_(c),
+        v8_(v8_config(c)),
+        phase2_(phase2_config(c)),
+        retrain_tone_(c.role == OH_PUMP_CALL ? kToneAHz : kToneBHz) {}
+
+  int16_t process(int16_t rx) {
+    ++samples_;
+    return step(rx, false);
+  }
+  void lost() {
+    ++samples_;
+    ++filled_in_;
+    step(0, true);
+  }
+
+  void status(oh_pump_status* s) const;
+  void instruments(oh_v34_instruments* i) const;
+  Handshake* in_data() {
+    return stage_ == Stage::kTraining && handshake_.stage() == Handshake::Stage::kData ? &handshake_ : nullptr;
+  }
+  void retrain(oh_v34_cause cause);
+
+ private:
+  int16_t step(int16_t rx, bool is_lost);
+  float train(float rx, bool is_lost);
+  void begin_training();
+  void receive(float rx, bool is_lost);
+  void follow_handshake();
+
+  oh_pump_config config_;
+  Stage stage_ = Stage::kV8;
+  uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
+  uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
+  uint32_t retrains_ = 0;
+  oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
+  float power_ = 0;  // of the line, mean square
+
+  v8::V8 v8_;
+  Phase2 phase2_;
+  RetrainDetector retrain_tone_;
+  Handshake handshake_;
+  uint32_t epoch_ = 0;
+  Modulator modulator_;
+  Receiver receiver_;
+};
+
+int16_t Modem::step(int16_t rx, bool is_lost) {
+  const float x = rx;
+  power_ += (x * x - power_) * (1.f / 256);
+  float tx = 0;
+  switch (stage_) {
+    case Stage::kV8:
+      tx = v8_.process(x);
+      if (v8_.state() == v8::State::kRunning) break;
+      if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kV34) {
+        stage_ = Stage::kPhase2;
+        phase2_.start();
+      } else {
+        stage_ = Stage::kFailed;
+      }
+      break;
+    case Stage::kPhase2:
+      tx = phase2_.process(x);
+      if (phase2_.state() == Phase2State::kDone) begin_training();
+      break;
+    case Stage::kTraining:
+      tx = train(x, is_lost);
+      break;
+    case Stage::kReleased:
+    case Stage::kFailed:
+      break;
+  }
+  if (stage_ == Stage::kReleased) return 0;
+  without_data_ = stage_ == Stage::kTraining && handshake_.live() ? 0 : without_data_ + 1;
+  if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+  return static_cast<int16_t>(tx > 32767 ? 32767 : tx < -32768 ? -32768 : tx);
+}
+
+void Modem::begin_training() {
+  const Phase2Outcome& o = phase2_.outcome();
+  HandshakeConfig h;
+  h.role = config_.role;
+  h.tx_symbol_rate = o.tx_symbol_rate;
+  h.rx_symbol_rate = o.rx_symbol_rate;
+  h.round_trip_samples = o.round_trip_samples;
+  h.own_md_length = o.own_md_length;
+  h.far_md_length = o.far_md_length;
+  h.far_cme = o.far_info0.cme;
+  h.points_1664 = o.own_info0.supports_1664_points && o.far_info0.supports_1664_points;
+  h.elapsed = o.samples_since_info1a;
+  // INFO1a takes 70 bits of 600 a second and began a round trip after the end of INFO1c.
+  h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples;
+  h.max_bit_rate = config_.max_bit_rate;
+  // Sixteen points need 22 dB, which is what five bits a symbol need, too.
+  const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
+  h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
+  handshake_ = Handshake(h, {config_.port.get_bit, config_.port.put_bit, nullptr, nullptr, config_.port.user});
+  epoch_ = handshake_.epoch() - 1;
+  modulator_.init(o.tx_symbol_rate, o.tx_carrier, o.tx_pre_emphasis,
+                  dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db));
+  receiver_.init(o.rx_symbol_rate, o.rx_carrier);
+  retrain_tone_.reset();
+  stage_ = Stage::kTraining;
+}
+
+float Modem::train(float rx, bool is_lost) {
+  receive(rx, is_lost);
+  if (!is_lost && retrain_tone_.put(rx)) retrain(OH_V34_CAUSE_FAR);
+  if (stage_ != Stage::kTraining) return 0;
+  handshake_.tick();
+  if (modulator_.wants_symbol()) modulator_.push(handshake_.next_symbol());
+  const float tx = modulator_.next();
+  follow_handshake();
+  return tx;
+}
+
+// Tells the receiver what the handshake wants of it, and the handshake what the receiver has found.
+void Modem::receive(float rx, bool is_lost) {
+  if (handshake_.epoch() != epoch_) {
+    epoch_ = handshake_.epoch();
+    if (handshake_.receiving_data()) {
+      const DataParameters& p = handshake_.rx_parameters();
+      receiver_.set_data(p.mean_energy(), p.transmitted_energy(), p.nonlinear, p.coding.precoder);
+    } else {
+      receiver_.set_grid(handshake_.grid_energy());
+    }
+  }
+  constexpr Receiver::Task kTasks[] = {Receiver::Task::kHold, Receiver::Task::kTrain, Receiver::Task::kResume,
+                                       Receiver::Task::kFollow};
+  const Receiver::Task task = kTasks[static_cast<int>(handshake_.task())];
+  if (receiver_.task() != task) receiver_.set_task(task);
+
+  const bool symbol = is_lost ? receiver_.process_lost() : receiver_.process(rx);
+  switch (receiver_.take_event()) {
+    case Receiver::Event::kS:
+      handshake_.far_s();
+      break;
+    case Receiver::Event::kSBar:
+      handshake_.far_s_bar(receiver_.s_bar_age(), receiver_.symbols_skipped());
+      return;
+    case Receiver::Event::kNone:
+      break;
+  }
+  if (!symbol) return;
+  const Complex y = receiver_.symbol();
+  const Complex sent = handshake_.decide(y);
+  if (!receiver_.erased()) receiver_.adapt(sent);
+  handshake_.symbol(y);
+  if (config_.observer.symbol != nullptr) {
+    const float scale = 1 / square_root(handshake_.grid_energy());
+    config_.observer.symbol(config_.observer.user, scale * y.re, scale * y.im);
+  }
+}
+
+void Modem::follow_handshake() {
+  switch (handshake_.outcome()) {
+    case Outcome::kNone:
+      return;
+    case Outcome::kRetrain:
+      retrain(OH_V34_CAUSE_LOST);
+      return;
+    case Outcome::kRepeatInfo1:
+    case Outcome::kRepeatInfo1WithMarks:
+      ++retrains_;
+      cause_ = OH_V34_CAUSE_TIMEOUT;
+      stage_ = Stage::kPhase2;
+      phase2_.repeat_info1(handshake_.outcome() == Outcome::kRepeatInfo1WithMarks);
+      return;
+    case Outcome::kReleased:
+      stage_ = Stage::kReleased;
+      return;
+  }
+}
+
+void Modem::retrain(oh_v34_cause cause) {
+  ++retrains_;
+  cause_ = cause;
+  bits_sent_ += handshake_.data_transmitter().bits_sent();
+  bits_received_ += handshake_.data_receiver().bits_received();
+  stage_ = Stage::kPhase2;
+  phase2_.retrain();
+}
+
+void Modem::status(oh_pump_status* s) const {
+  *s = {};
+  s->state = OH_PUMP_CONNECTING;
+  if (stage_ == Stage::kFailed) s->state = OH_PUMP_FAILED;
+  if (stage_ == Stage::kReleased) s->state = OH_PUMP_IDLE;
+  if (stage_ == Stage::kTraining || (stage_ == Stage::kPhase2 && retrains_ > 0)) s->state = OH_PUMP_TRAINING;
+  s->bits_sent = bits_sent_;
+  s->bits_received = bits_received_;
+  if (stage_ == Stage::kTraining) {
+    s->bits_sent += handshake_.data_transmitter().bits_sent();
+    s->bits_received += handshake_.data_receiver().bits_received();
+    if (handshake_.live()) {
+      s->state = OH_PUMP_DATA;
+      s->tx_bit_rate = handshake_.tx_parameters().bit_rate;
+      s->rx_bit_rate = handshake_.rx_parameters().bit_rate;
+    }
+  }
+  s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+  s->samples = samples_;
+  s->filled_in = filled_in_;
+  s->retrains = retrains_ + phase2_.retrains();
+}
+
+void Modem::instruments(oh_v34_instruments* i) const {
+  *i = {};
+  i->cause = cause_;
+  if (stage_ != Stage::kTraining) return;
+  const Phase2Outcome& o = phase2_.outcome();
+  i->tx_symbol_rate_hz = static_cast<float>(symbol_rate_hz(o.tx_symbol_rate));
+  i->rx_symbol_rate_hz = static_cast<float>(symbol_rate_hz(o.rx_symbol_rate));
+  i->tx_carrier_hz = static_cast<float>(carrier_hz(o.tx_symbol_rate, o.tx_carrier));
+  i->rx_carrier_hz = static_cast<float>(carrier_hz(o.rx_symbol_rate, o.rx_carrier));
+  i->tx_pre_emphasis = o.tx_pre_emphasis;
+  i->rx_pre_emphasis = o.rx_pre_emphasis;
+  i->round_trip_samples = o.round_trip_samples;
+  if (handshake_.live()) {
+    const DataParameters& tx = handshake_.tx_parameters();
+    const DataParameters& rx = handshake_.rx_parameters();
+    i->tx_trellis_states = static_cast<uint8_t>(trellis_states(tx.coding.trellis));
+    i->rx_trellis_states = static_cast<uint8_t>(trellis_states(rx.coding.trellis));
+    i->tx_nonlinear = tx.nonlinear;
+    i->rx_nonlinear = rx.nonlinear;
+    i->tx_precoding = tx.precoding();
+    i->rx_precoding = rx.precoding();
+    i->path_variance = handshake_.data_receiver().variance();
+  }
+  i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
+  i->clock_ppm = receiver_.clock_ppm();
+  i->frequency_offset_hz = receiver_.carrier_offset_hz();
+  i->renegotiations = handshake_.renegotiations();
+  i->tap_re = receiver_.tap_re();
+  i->tap_im = receiver_.tap_im();
+  i->taps = Receiver::kTaps;
+}
+
+Modem& modem(void* self) {
+  return *static_cast<Modem*>(self);
+}
+
+bool possible(const oh_pump_config* c) {
+  return c != nullptr && c->sample_rate_hz == kRateHz && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
+         (c->max_bit_rate == 0 || c->max_bit_rate >= 4800) && c->tx_level_dbm0 >= -48.0f && c->tx_level_dbm0 <= -3.0f &&
+         c->port.get_bit != nullptr && c->port.put_bit != nullptr && c->io_delay_samples < 320;
+}
+
+size_t size(const oh_pump_config* config) {
+  return possible(config) ? (sizeof(Modem) + 63) / 64 * 64 : 0;
+}
+
+int init(void* self, const oh_pump_config* config) {
+  if (self == nullptr || !possible(config)) return kInvalid;
+  new (self) Modem(*config);
+  return 0;
+}
+
+void process(void* self, const int16_t* rx, int16_t* tx, size_t n) {
+  for (size_t i = 0; i < n; ++i) tx[i] = modem(self).process(rx[i]);
+}
+
+void fill_in(void* self, size_t n) {
+  for (size_t i = 0; i < n; ++i) modem(self).lost();
+}
+
+void status(const void* self, oh_pump_status* s) {
+  static_cast<const Modem*>(self)->status(s);
+}
+
+}  // namespace
+}  // namespace offhook::v34
+
+const oh_pump_ops* oh_v34_ops() {
+  static constexpr oh_pump_ops kOps = {"v34",
+                                       offhook::v34::size,
+                                       offhook::v34::init,
+                                       offhook::v34::process,
+                                       offhook::v34::fill_in,
+                                       offhook::v34::status,
+                                       nullptr};
+  return &kOps;
+}
+
+void oh_v34_get_instruments(const void* self, oh_v34_instruments* instruments) {
+  static_cast<const offhook::v34::Modem*>(self)->instruments(instruments);
+}
+
+void oh_v34_cleardown(void* self) {
+  if (offhook::v34::Handshake* h = offhook::v34::modem(self).in_data()) h->cleardown();
+}
+
+void oh_v34_renegotiate(void* self) {
+  if (offhook::v34::Handshake* h = offhook::v34::modem(self).in_data()) h->renegotiate();
+}
+
+void oh_v34_retrain(void* self) {
+  if (offhook::v34::modem(self).in_data() != nullptr) offhook::v34::modem(self).retrain(OH_V34_CAUSE_OWN);
+}
