@@ -10,12 +10,12 @@
 #include <span>
 #include <string>
 
+#include "driver/card/line_end.h"
 #include "driver/core/driver.h"
 #include "dsp/pump/pump.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/card/card.h"
-#include "driver/card/line_end.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/line/line.h"
 

@@ -33,6 +33,7 @@ void ModemEnd::Free::operator()(void* p) const {
 ModemEnd::ModemEnd(const Config& config) : config_(config) {
   oh_lapm_config link;
   oh_lapm_default_config(&link, config.role, 2400);
+  link.k = config.window;
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
     const auto* self = static_cast<const ModemEnd*>(user);
     switch (event) {
@@ -58,6 +59,7 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
   pump.role = config.role;
   pump.tx_level_dbm0 = kTxLevelDbm0;
   pump.port = oh_lapm_port(lapm_);
+  pump.io_delay_samples = config.io_delay_samples;
   if (config.log_symbols) {
     pump.observer.symbol = [](void* user, float re, float im) {
       auto* self = static_cast<ModemEnd*>(user);

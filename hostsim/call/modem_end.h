@@ -25,6 +25,8 @@ class ModemEnd {
     oh_event_log* log;                      ///< may be null
     std::function<std::uint64_t()> now_ns;  ///< for the log
     bool log_symbols;
+    std::uint32_t io_delay_samples = 0;  ///< of card and driver, see oh_pump_config
+    std::uint8_t window = 15;            ///< of V.42, frames; what a round trip holds, up to 64
   };
   /// @throws std::invalid_argument when the pump refuses
   explicit ModemEnd(const Config& config);

@@ -22,8 +22,10 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   SampledConnection(const Scenario& scenario, const RealPumps& pumps, oh_event_log* log)
       : file_(pumps.file),
         tap_(pumps.tap),
-        near_({pumps.near_end, scenario.role, 0, log, [this] { return now(); }, true}),
-        far_({pumps.far_end, other(scenario.role), 1, log, [this] { return now(); }, false}),
+        near_({pumps.near_end, scenario.role, 0, log, [this] { return now(); }, true, scenario.transmit_lead_samples,
+               v42_window(scenario.modem)}),
+        far_({pumps.far_end, other(scenario.role), 1, log, [this] { return now(); }, false, 0,
+              v42_window(scenario.modem)}),
         line_(scenario.line, scenario.seed, *this),
         log_(log) {}
 

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "dsp/spandsp/v22bis.h"
 #include "hostsim/call/call.h"
 #include "hostsim/random/random.h"
 #include "src/config/device.h"
 #include "src/config/profile.h"
+#include "src/config/pump.h"
 #include "src/config/scenario.h"
 #include "src/output/terminal.h"
 
@@ -57,10 +57,11 @@ struct Assembly {
     std::unique_ptr<hostsim::Connection> connection;
     if (far.foreign != nullptr) {
       connection = hostsim::make_foreign_connection(
-          scenario, {oh_v22bis_ops(), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
+          scenario, {config::pump_of(scenario), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
     } else if (scenario.pump == hostsim::PumpKind::kReal) {
       if (given.empty()) own_file = random_file(scenario);
-      const hostsim::RealPumps pumps{oh_v22bis_ops(), oh_v22bis_ops(), given.empty() ? own_file : given, sinks.line};
+      const hostsim::RealPumps pumps{config::pump_of(scenario), config::pump_of(scenario),
+                                     given.empty() ? own_file : given, sinks.line};
       connection = hostsim::make_sampled_connection(scenario, pumps, log);
     } else {
       connection = hostsim::make_link_model_connection(scenario, profile, log);

@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
+constexpr std::array<std::string_view, 2> kModems = {"v22bis", "v34"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
@@ -129,9 +130,9 @@ KeyTable make_scenario_keys() {
       key<S>("line.far_digital", "the far end is a modem on the digital network: no hybrid there",
              [](S& s) -> Field { return &s.line.far_digital; }),
 
-      key<S>("pump.kind",
-             "the real V.22bis pump, only its cost with a link model, or the device of device.*, on no line",
+      key<S>("pump.kind", "a real pump, only its cost with a link model, or the device of device.*, on no line",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
+      key<S>("pump.modem", "the modem that real pumps are", [](S& s) -> Field { return choice(s.modem, kModems); }),
       key<S>("pump.role", "what the real pump at the near end does",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
       key<S>("pump.cost_profile", "CPU time of ISR and service: a file of traces/profiles",
