@@ -97,6 +97,10 @@ void LineProbe::analyse() {
   for (int band = 1; band + 1 < kBands; ++band) {
     if (!has_tone(band)) tone_[band] = 0.5f * (tone_[band - 1] + tone_[band + 1]);
   }
+  for (int band = 0; band < kBands; ++band) {
+    snr_db_[band] =
+        static_cast<float>(power_db((static_cast<double>(tone_[band]) + 1e-9) / static_cast<double>(noise_[band])));
+  }
   measure_offset();
 }
 
@@ -124,10 +128,6 @@ void LineProbe::measure_offset() {
   offset_hz_ = (turns + static_cast<float>(slope / weight)) * (8000.f / kBlock);
 }
 
-float LineProbe::snr_db(int band) const {
-  return static_cast<float>(power_db(static_cast<double>(tone_[band]) / static_cast<double>(noise_[band])));
-}
-
 // Of a signal of the probing signal's power at `hz`, per Hz. All the 21 tones have the power that the data spread over
 // S.
 double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
@@ -136,18 +136,15 @@ double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
   if (band > kBands - 2) band = kBands - 2;
   double part = at - band;
   part = part < 0 ? 0 : part > 1 ? 1 : part;
-  // Straight lines in dB.
-  const double gain = (1 - part) * power_db(static_cast<double>(tone_[band]) + 1e-9) +
-                      part * power_db(static_cast<double>(tone_[band + 1]) + 1e-9);
-  const double noise =
-      (1 - part) * power_db(static_cast<double>(noise_[band])) + part * power_db(static_cast<double>(noise_[band + 1]));
+  // A straight line in dB.
+  const double db = (1 - part) * static_cast<double>(snr_db_[band]) + part * static_cast<double>(snr_db_[band + 1]);
   const double rate = symbol_rate_hz(s);
-  const double amplitude = db_to_gain(gain - noise + pre_emphasis_db(pre_emphasis, hz / rate));
+  const double amplitude = db_to_gain(db + pre_emphasis_db(pre_emphasis, hz / rate));
   return amplitude * amplitude * kProbingTones * kProbingSpacingHz / rate;
 }
 
 double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) const {
-  constexpr int kPoints = 48;
+  constexpr int kPoints = 24;
   const double rate = symbol_rate_hz(s), centre = carrier_hz(s, c);
   // The template raises some of the band; the transmitter's power stays.
   double lift = 0;

@@ -41,7 +41,7 @@ class LineProbe {
   /// Where there is no tone (900, 1200, 1800, 2400 Hz) the gain is the mean of the neighbours'.
   float tone_power(int band) const { return tone_[band]; }
   float noise_power(int band) const { return noise_[band]; }
-  float snr_db(int band) const;
+  float snr_db(int band) const { return snr_db_[band]; }
   /// Received minus sent frequency of the 1050 Hz tone.
   float frequency_offset_hz() const { return offset_hz_; }
 
@@ -70,6 +70,7 @@ class LineProbe {
   float spectrum_[kBins]{};  // summed squares
   float tone_[kBands]{};
   float noise_[kBands]{};
+  float snr_db_[kBands]{};
   Oscillator offset_mixer_;
   Complex block_{};
   int in_block_ = 0;
