@@ -86,13 +86,17 @@ void Phase2::start() {
   enter(Step::kInfo0);
 }
 
+// Whoever calls these has run Phases 3 and 4 meanwhile: what the detectors remember is of another time.
 void Phase2::retrain() {
   state_ = Phase2State::kRunning;
+  tone_.reset();
   begin_retrain();
 }
 
 void Phase2::repeat_info1(bool marks) {
   state_ = Phase2State::kRunning;
+  tone_.reset();
+  marks_.reset();
   probing_at_ = -1;
   modulator_.silence();
   enter(marks || !is_call() ? Step::kMarksSilence : Step::kNoInfo1);
