@@ -8,6 +8,7 @@ constexpr uint32_t kSilenceMs = 70;        // before S; 11.3.1.2.1
 constexpr uint32_t kMdUnitMs = 35;         // Tables 15 and 16
 constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
 constexpr uint32_t kFalseSMs = 150;        // S lasts 128T, 53 ms at the most
+constexpr uint32_t kFarStopsMs = 60;       // S-bar, J to its end, and what receivers and filters hold
 constexpr int kRenegotiationTrn = 256;     // at the least: scrambler and equaliser settle
 // 22 dB: 47 symbols of an MP of sixteen points are right but for one MP in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
@@ -99,6 +100,11 @@ void Handshake::tick() {
   }
 }
 
+bool Handshake::far_end_silent() const {
+  return stage_ == Stage::kTrainFar && (tx_.signal() == Signal::kPp || tx_.signal() == Signal::kTrn) &&
+         now_ >= silent_at_;
+}
+
 // --- transmitter
 
 Complex Handshake::next_symbol() {
@@ -123,6 +129,8 @@ void Handshake::next_signal() {
       break;
     case Signal::kS:
       tx_.start(Signal::kSBar);
+      // The answer modem sends J until it hears this.
+      silent_at_ = now_ + (calls() ? config_.round_trip_samples + ms(kFarStopsMs) : 0);
       if (stage_ == Stage::kFinal && procedure_ == Procedure::kStartUp) {  // the answer modem; 11.4.2.2.1
         deadline_ = now_ + ms(100) + config_.round_trip_samples;
       }
@@ -150,7 +158,8 @@ void Handshake::next_signal() {
       tx_.start(Signal::kS);
       break;
     case Signal::kPp:
-      tx_.start_trn(TrainingPoints::k4, config_.phase3_trn > kMinTrnSymbols ? config_.phase3_trn : kMinTrnSymbols);
+      tx_.start_trn(TrainingPoints::k4, (config_.phase3_trn > kMinTrnSymbols ? config_.phase3_trn : kMinTrnSymbols) +
+                                            symbols_in(config_.tx_symbol_rate, config_.round_trip_samples));
       break;
     case Signal::kTrn:
       if (stage_ == Stage::kTrainFar) {
@@ -217,7 +226,14 @@ Mp Handshake::make_mp() const {
     return mp;
   }
   const RateLimits rx = limits(true), tx = limits(false);
-  const double snr = quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(signals_.error());
+  double snr = quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(signals_.error());
+  // After seconds of data their noise is better known than from a short TRN, while the receiver finds itself again. A
+  // line that has become worse has max_rx_rate_ for it.
+  if (procedure_ == Procedure::kRenegotiation && data_variance_ > 0) {
+    const double in_data =
+        static_cast<double>(rx_parameters_.mean_energy()) / (2 * static_cast<double>(data_variance_));
+    if (in_data > snr) snr = in_data;
+  }
   uint8_t receive = choose_rate(rx, snr / config_.margin);
   if (receive > max_rx_rate_) receive = max_rx_rate_;
   const uint8_t transmit = highest_rate(tx);
@@ -438,6 +454,7 @@ void Handshake::enter_data() {
 void Handshake::follow_line() {
   const uint8_t rate = calls() ? rates_.answer_to_call : rates_.call_to_answer;
   const LineMonitor::Advice advice = monitor_.put(data_rx_);
+  if (monitor_.settled()) data_variance_ = monitor_.variance();
   if (!config_.adapt_rate || !tx_live_) return;
   switch (advice) {
     case LineMonitor::Advice::kNone:

@@ -48,9 +48,9 @@ struct HandshakeConfig {
   bool expanded = true;
   TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
                                                 ///< trained its receiver by then, takes 4 if 16 would not do
-  int phase3_trn = 2048;                        ///< length of the own TRN in Phase 3, symbols
-  double margin = 1.0;                          ///< a rate needs so many times the SNR of required_snr()
-  bool adapt_rate = true;                       ///< renegotiate and retrain by itself when the line has changed
+  int phase3_trn = 2048;   ///< length of the own TRN in Phase 3, symbols; a round trip is added, for the far echo
+  double margin = 1.0;     ///< a rate needs so many times the SNR of required_snr()
+  bool adapt_rate = true;  ///< renegotiate and retrain by itself when the line has changed
 };
 
 /// What the receiver shall do.
@@ -97,6 +97,8 @@ class Handshake {
   Complex next_symbol();
 
   ReceiverTask task() const { return task_; }
+  /// PP or TRN of Phase 3 is sent, and the far end is silent: the time to train an echo canceller.
+  bool far_end_silent() const;
   /// The receiver has found S.
   void far_s();
   /// It has found where S turns into S-bar, `passed` symbols of S-bar ago. The next that symbol() gets is number
@@ -173,6 +175,7 @@ class Handshake {
   uint32_t deadline_ = 0;    // of the stage; 0: none
   uint32_t e_deadline_ = 0;  // of E in Phase 4 and renegotiation; 0: none
   uint32_t listen_at_ = 0;   // the far end's MD is over; 0: not waiting
+  uint32_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
 
   TransmitSignals tx_;
@@ -201,6 +204,7 @@ class Handshake {
   DataTransmitter data_tx_;
   DataReceiver data_rx_;
   LineMonitor monitor_;
+  float data_variance_ = 0;  // of the received data, a mean over half a second or so; 0: not known
   bool data_tx_on_ = false;
   bool in_data_rx_ = false;
   bool tx_live_ = false;

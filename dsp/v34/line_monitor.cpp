@@ -5,8 +5,10 @@ namespace offhook::v34 {
 
 void LineMonitor::begin(const DataParameters& p, double required_next) {
   const bool resynchronised = after_resynchronisation_;
+  const int wait = wait_for_higher_;
   *this = {};
   after_resynchronisation_ = resynchronised;
+  wait_for_higher_ = wait;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
   // The variance at which the next rate would do, 1 dB to spare.
   constexpr double kSpare = 1.26;
@@ -50,13 +52,17 @@ LineMonitor::Advice LineMonitor::window(float mean, float grid) {
   slip_windows_ = mean < kSlipRatio * grid + kSlipExcess ? 0 : slip_windows_ + 1;
   bad_windows_ = mean < bad_ ? 0 : bad_windows_ + 1;
   good_windows_ = mean < good_ ? good_windows_ + 1 : 0;
+  const bool usual = lost_windows_ == 0 && slip_windows_ == 0;
+  good_for_ = usual ? (good_for_ < kSettledMean ? good_for_ + 1 : kSettledMean) : 0;
+  variance_ = good_for_ <= 1 ? mean : variance_ + (mean - variance_) / static_cast<float>(kSettledMean);
   if (lost_windows_ >= kLostWindows || slip_windows_ >= kLostWindows) return resynchronise();
   if (bad_windows_ >= kBadWindows) {
     bad_windows_ = 0;
     return Advice::kLower;
   }
-  if (good_windows_ >= kGoodWindows) {
+  if (good_windows_ >= wait_for_higher_) {
     good_windows_ = 0;
+    if (wait_for_higher_ < kMostGoodWindows) wait_for_higher_ *= 2;
     return Advice::kHigher;
   }
   return Advice::kNone;

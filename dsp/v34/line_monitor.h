@@ -35,7 +35,7 @@ class LineMonitor {
   static constexpr double kBadFrames = 0.1;  ///< more data frames bad than that: too many
   static constexpr int kLostWindows = 2;
   static constexpr int kBadWindows = 12;      ///< 2 s
-  static constexpr int kGoodWindows = 180;    ///< half a minute
+  static constexpr int kGoodWindows = 24;     ///< 4 s the first time, then twice as long each time
   static constexpr int kSettledWindows = 30;  ///< lost within 5 s after a resynchronisation: it did not help
 
   /// Data mode begins, at a rate after which `next` is the next higher that both ends have; 0: none.
@@ -44,6 +44,10 @@ class LineMonitor {
   void begin(const DataParameters& p, double required_next);
   /// Another 4D symbol has gone into the receiver.  Real-time: yes, O(1).
   Advice put(const DataReceiver& r);
+  /// variance() is known: windows in a row were neither lost nor slipped.
+  bool settled() const { return good_for_ >= kSettledMean; }
+  /// Mean of the last windows.
+  float variance() const { return variance_; }
 
  private:
   Advice window(float mean, float grid);
@@ -56,6 +60,12 @@ class LineMonitor {
   static constexpr int kSuperframePairs = 1024;  ///< two superframes, rounded
   static constexpr float kEdgeExcess = 0.045f;
 
+  static constexpr int kSettledMean = 4;
+  static constexpr int kMostGoodWindows = 1536;
+
+  float variance_ = 0;
+  int good_for_ = 0;
+  int wait_for_higher_ = kGoodWindows;
   float bad_ = 0;
   float good_ = 0;
   float sum_ = 0;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "dsp/blocks/level.h"
+#include "dsp/v34/echo_canceller.h"
 #include "dsp/v34/handshake.h"
 #include "dsp/v34/modulator.h"
 #include "dsp/v34/phase2.h"
@@ -17,6 +18,9 @@ namespace {
 constexpr int kInvalid = -22;  // -EINVAL without an OS header
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
+
+// 1 dB: the SNR is measured while the equaliser still settles.
+constexpr double kMargin = 1.26;
 
 enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
 
@@ -86,6 +90,7 @@ class Modem {
   uint32_t epoch_ = 0;
   Modulator modulator_;
   Receiver receiver_;
+  EchoCanceller echo_;
 };
 
 int16_t Modem::step(int16_t rx, bool is_lost) {
@@ -135,6 +140,7 @@ void Modem::begin_training() {
   // INFO1a takes 70 bits of 600 a second and began a round trip after the end of INFO1c.
   h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples;
   h.max_bit_rate = config_.max_bit_rate;
+  h.margin = kMargin;
   // Sixteen points need 22 dB, which is what five bits a symbol need, too.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
   h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
@@ -143,17 +149,22 @@ void Modem::begin_training() {
   modulator_.init(o.tx_symbol_rate, o.tx_carrier, o.tx_pre_emphasis,
                   dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db));
   receiver_.init(o.rx_symbol_rate, o.rx_carrier);
+  echo_.init(o.tx_symbol_rate, o.tx_carrier, static_cast<int>(config_.io_delay_samples),
+             static_cast<int>(o.round_trip_samples));
   retrain_tone_.reset();
   stage_ = Stage::kTraining;
 }
 
 float Modem::train(float rx, bool is_lost) {
-  receive(rx, is_lost);
-  if (!is_lost && retrain_tone_.put(rx)) retrain(OH_V34_CAUSE_FAR);
+  if (echo_.training() != handshake_.far_end_silent()) echo_.set_training(!echo_.training());
+  const float x = is_lost ? 0 : echo_.cancel(rx);
+  receive(x, is_lost);
+  if (!is_lost && retrain_tone_.put(x)) retrain(OH_V34_CAUSE_FAR);
   if (stage_ != Stage::kTraining) return 0;
   handshake_.tick();
   if (modulator_.wants_symbol()) modulator_.push(handshake_.next_symbol());
   const float tx = modulator_.next();
+  echo_.sent(is_lost ? 0 : tx);
   follow_handshake();
   return tx;
 }
@@ -274,6 +285,10 @@ void Modem::instruments(oh_v34_instruments* i) const {
   i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
   i->clock_ppm = receiver_.clock_ppm();
   i->frequency_offset_hz = receiver_.carrier_offset_hz();
+  if (echo_.residual_power() > 0) {
+    i->echo_return_loss_db =
+        static_cast<float>(power_db(static_cast<double>(echo_.echo_power() / echo_.residual_power())));
+  }
   i->renegotiations = handshake_.renegotiations();
   i->tap_re = receiver_.tap_re();
   i->tap_im = receiver_.tap_im();

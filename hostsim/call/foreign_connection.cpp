@@ -20,7 +20,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)
       : call_(call),
         modem_(modem),
-        near_({call.near_end, scenario.role, 0, log, [this] { return now(); }, true, scenario.transmit_lead_samples,
+        near_({call.near_end, scenario.role, 0, log, [this] { return now(); }, true, scenario.transmit_lead_samples, 0,
                v42_window(scenario.modem)}),
         line_(scenario.line, scenario.seed, modem),
         log_(log) {}

@@ -34,6 +34,7 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
   oh_lapm_config link;
   oh_lapm_default_config(&link, config.role, 2400);
   link.k = config.window;
+  if (config.window > 15) link.t400_ms = 3000;  // such a window is for such a round trip
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
     const auto* self = static_cast<const ModemEnd*>(user);
     switch (event) {
@@ -59,6 +60,7 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
   pump.role = config.role;
   pump.tx_level_dbm0 = kTxLevelDbm0;
   pump.port = oh_lapm_port(lapm_);
+  pump.max_bit_rate = config.max_bit_rate;
   pump.io_delay_samples = config.io_delay_samples;
   if (config.log_symbols) {
     pump.observer.symbol = [](void* user, float re, float im) {

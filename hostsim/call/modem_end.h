@@ -26,6 +26,7 @@ class ModemEnd {
     std::function<std::uint64_t()> now_ns;  ///< for the log
     bool log_symbols;
     std::uint32_t io_delay_samples = 0;  ///< of card and driver, see oh_pump_config
+    std::uint32_t max_bit_rate = 0;      ///< 0: the pump's highest
     std::uint8_t window = 15;            ///< of V.42, frames; what a round trip holds, up to 64
   };
   /// @throws std::invalid_argument when the pump refuses
@@ -43,6 +44,8 @@ class ModemEnd {
   /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
   oh_pump pump();
   oh_lapm* lapm() { return lapm_; }
+  /// What the pump's operations call self, for calls that only one kind of pump has.
+  void* pump_memory() { return pump_memory_.get(); }
   oh_pump_status pump_status() const;
   oh_lapm_status lapm_status() const;
   /// Why nothing will ever come again from this end; empty while it lives.

@@ -22,7 +22,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   SampledConnection(const Scenario& scenario, const RealPumps& pumps, oh_event_log* log)
       : file_(pumps.file),
         tap_(pumps.tap),
-        near_({pumps.near_end, scenario.role, 0, log, [this] { return now(); }, true, scenario.transmit_lead_samples,
+        near_({pumps.near_end, scenario.role, 0, log, [this] { return now(); }, true, scenario.transmit_lead_samples, 0,
                v42_window(scenario.modem)}),
         far_({pumps.far_end, other(scenario.role), 1, log, [this] { return now(); }, false, 0,
               v42_window(scenario.modem)}),

@@ -64,7 +64,7 @@ TEST(V34LineMonitor, MoreNoiseLowersTheRateAndLessRaisesItAgain) {
   line.run_ms(1000);
   EXPECT_EQ(line.c().stage(), Handshake::Stage::kData);
   line.set_snr(36);
-  line.run_ms(70000);
+  line.run_ms(20000);
   EXPECT_GE(line.c().rates().call_to_answer, first.call_to_answer);
   EXPECT_LE(line.c().renegotiations(), 8u);
   (void)sent;
@@ -100,7 +100,7 @@ TEST(V34LineMonitor, AGoodLineIsLeftAlone) {
       c.trellis = code;
       SymbolLine line(c, c, 160, snr, 1);
       ASSERT_TRUE(line.connect());
-      line.run_ms(25000);
+      line.run_ms(12000);
       EXPECT_EQ(line.c().renegotiations(), 0u) << snr;
     }
   }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// Two V.34 pumps under V.42 at the two ends of a hostsim line, each sending random bytes to the other all the time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "dsp/v34/pump.h"
+#include "hostsim/call/modem_end.h"
+#include "hostsim/line/line.h"
+#include "hostsim/random/random.h"
+
+namespace offhook::test {
+
+class V34Call : private hostsim::FarEnd {
+ public:
+  V34Call(const hostsim::LineConfig& config, std::uint64_t seed, std::uint32_t max_bit_rate = 0)
+      : near_(config_of(OH_PUMP_CALL, max_bit_rate)),
+        far_(config_of(OH_PUMP_ANSWER, max_bit_rate)),
+        line_(config, seed, *this),
+        random_(seed, 7) {
+    near_.start();
+    far_.start();
+  }
+
+  /// Seconds of line. The near end loses `gap_samples` (a multiple of 8) in their middle.
+  void run(double seconds, std::uint32_t gap_samples = 0) {
+    constexpr std::size_t kBlock = hostsim::Line::kFarBlock;
+    const std::uint64_t end = now_ + static_cast<std::uint64_t>(seconds * 8000);
+    const std::uint64_t gap = now_ + (end - now_) / 2 / kBlock * kBlock;
+    for (; now_ < end; now_ += kBlock) {
+      std::int16_t sent[kBlock] = {};
+      if (now_ >= gap && now_ < gap + gap_samples) {
+        near_.fill_in(kBlock);
+      } else {
+        near_.process(heard_, sent, kBlock);
+      }
+      line_.exchange(sent, heard_, kBlock);
+      exchange(near_, &to_far_);
+      exchange(far_, &to_near_);
+      const bool both = near_.pump_status().state == OH_PUMP_DATA && far_.pump_status().state == OH_PUMP_DATA;
+      if (both && connected_at_ == 0) connected_at_ = now_;
+    }
+  }
+  /// @return whether both ends came into data mode within `seconds`
+  bool connect(double seconds = 30) {
+    for (const std::uint64_t end = now_ + static_cast<std::uint64_t>(seconds * 8000); now_ < end && !connected_at_;)
+      run(0.05);
+    return connected_at_ != 0;
+  }
+
+  hostsim::ModemEnd& near() { return near_; }
+  hostsim::ModemEnd& far() { return far_; }
+  oh_v34_instruments near_instruments() { return instruments(near_); }
+  oh_v34_instruments far_instruments() { return instruments(far_); }
+  double connected_s() const { return static_cast<double>(connected_at_) / 8000; }
+  double now_s() const { return static_cast<double>(now_) / 8000; }
+  std::uint32_t retrains() const { return std::max(near_.pump_status().retrains, far_.pump_status().retrains); }
+  /// Bytes that arrived, both directions; and whether all were the right ones.
+  std::uint64_t arrived() const { return to_far_.received + to_near_.received; }
+  bool intact() const { return to_far_.intact && to_near_.intact; }
+
+ private:
+  struct Stream {
+    std::uint64_t sent = 0, received = 0;
+    bool intact = true;
+  };
+
+  static hostsim::ModemEnd::Config config_of(oh_pump_role role, std::uint32_t max_bit_rate) {
+    hostsim::ModemEnd::Config c{};
+    c.pump = oh_v34_ops();
+    c.role = role;
+    c.window = 64;
+    c.max_bit_rate = max_bit_rate;
+    return c;
+  }
+  static oh_v34_instruments instruments(hostsim::ModemEnd& end) {
+    oh_v34_instruments i;
+    oh_v34_get_instruments(end.pump_memory(), &i);
+    return i;
+  }
+  std::uint8_t byte(const Stream& s, std::uint64_t n) const {
+    return static_cast<std::uint8_t>(random_.word((&s == &to_far_ ? std::uint64_t{1} << 40 : 0) + n));
+  }
+  // What `end` sends belongs to `out`, what it receives to the other stream.
+  void exchange(hostsim::ModemEnd& end, Stream* out) {
+    Stream& in = out == &to_far_ ? to_near_ : to_far_;
+    std::uint8_t bytes[64];
+    for (;;) {
+      for (std::size_t k = 0; k < sizeof bytes; ++k) bytes[k] = byte(*out, out->sent + k);
+      const std::size_t taken = oh_lapm_write(end.lapm(), bytes, sizeof bytes);
+      out->sent += taken;
+      if (taken < sizeof bytes) break;
+    }
+    while (const std::size_t n = oh_lapm_read(end.lapm(), bytes, sizeof bytes)) {
+      for (std::size_t k = 0; k < n; ++k) in.intact &= bytes[k] == byte(in, in.received + k);
+      in.received += n;
+    }
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { far_.process(rx, tx, n); }
+
+  hostsim::ModemEnd near_, far_;
+  hostsim::Line line_;
+  hostsim::Random random_;
+  Stream to_far_, to_near_;
+  std::int16_t heard_[hostsim::Line::kFarBlock]{};
+  std::uint64_t now_ = 0, connected_at_ = 0;
+};
+
+}  // namespace offhook::test
