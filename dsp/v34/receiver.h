@@ -158,7 +158,6 @@ class Receiver {
   float tap_im_[kTaps]{};
   float input_power_ = 1;
   float step_ = 0;  // LMS, normalised
-  float least_step_ = 0;
   uint32_t symbols_ = 0;  // since training
 
   uint32_t phase_ = 0;   // carrier loop, 2^-32 turns
