@@ -38,7 +38,11 @@ bool simple_law(const DeviceTiming& device, double x_ms, double y_ms) {
   return x_ms / y_ms > device.share() && y_ms - x_ms <= device.longest_gap_ms();
 }
 
-LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms) {
+bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms) {
+  return x_ms / y_ms > device.share() && y_ms - x_ms < device.mean_period_ms();
+}
+
+LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double first_cost_ms) {
   LawResult result;
   result.margin_ms = -std::numeric_limits<double>::infinity();
   if (x_ms / y_ms <= device.share()) {
@@ -46,6 +50,7 @@ LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms) {
     return result;
   }
   const std::size_t blocks = device.block_plan.size();
+  const double more = std::max(0.0, first_cost_ms - device.cost_ms);
   double margin = std::numeric_limits<double>::infinity();
   for (std::size_t start = 0; start < blocks; ++start) {
     double arrival = 0;
@@ -55,14 +60,15 @@ LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms) {
         return result;
       }
       const std::uint32_t samples = device.block_plan[(start + k) % blocks];
-      const double ready = supply_time_ms((k + device.output_fraction) * device.cost_ms, x_ms, y_ms);
+      const double ready = supply_time_ms(
+          (k + device.output_fraction) * device.cost_ms + (k > 0 ? more : device.output_fraction * more), x_ms, y_ms);
       const double left = device.slack_ms(samples) - (ready - arrival);
       if (left < margin) {
         margin = left;
         result.worst_k = k;
       }
       arrival += 1000.0 * device.block_plan[(start + k + 1) % blocks] / device.rate_hz;
-      if (supply_time_ms((k + 1) * device.cost_ms, x_ms, y_ms) <= arrival) break;  // the backlog is gone
+      if (supply_time_ms((k + 1) * device.cost_ms + more, x_ms, y_ms) <= arrival) break;  // the backlog is gone
     }
   }
   result.margin_ms = margin;
@@ -79,6 +85,28 @@ double longest_period_ms(const DeviceTiming& device, double x_ms) {
     (full_law(device, x_ms, middle).sufficient ? good : bad) = middle;
   }
   return good;
+}
+
+std::optional<TickReservation> recommend(const DeviceTiming& device, const RecommendOptions& options) {
+  DeviceTiming costlier = device;
+  costlier.cost_ms *= 1 + options.reserve;
+  std::optional<TickReservation> best;
+  double best_margin = 0;
+  for (int y = 1; y <= kLongestPeriodTicks; y = options.power_of_two ? 2 * y : y + 1) {
+    for (int x = 1; x < y; ++x) {
+      const TickReservation r{x, y};
+      if (best && r.share() > best->share()) break;
+      const double x_ms = x * options.tick_ms, y_ms = y * options.tick_ms;
+      const LawResult law = full_law(costlier, x_ms, y_ms);
+      if (!law.sufficient || !full_law(costlier, x_ms, y_ms, options.worst_cost_ms).sufficient) continue;
+      if (!best || r.share() < best->share() || law.margin_ms > best_margin) {
+        best = r;
+        best_margin = law.margin_ms;
+      }
+      break;  // more of the same period has no less a share
+    }
+  }
+  return best;
 }
 
 }  // namespace offhook

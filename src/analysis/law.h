@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace offhook {
@@ -54,9 +55,30 @@ struct LawResult {
   std::uint32_t worst_k = 0;  ///< the block, counted from the start of the backlog, that decides
 };
 /// A backlog that lasts over 100,000 blocks (20 minutes of line) counts as overload.
-LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms);
+/// @param first_cost_ms  the block that begins the backlog costs this much, where that is more than the others
+LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double first_cost_ms = 0);
+
+/// What Jones and Saroiu read off their Figure 17 (6.6), in the form that their explanation gives it for any device: a
+/// larger share than the device's, and no gap as long as a block period, lest the newest block overwrite the older one.
+bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms);
 
 /// The boundary of the full law: the longest Y for which X of every Y is sufficient, to 1 us. 0 when none is.
 double longest_period_ms(const DeviceTiming& device, double x_ms);
+
+/// X of every Y in whole ticks.
+struct TickReservation {
+  int x = 0, y = 0;
+  double share() const { return static_cast<double>(x) / y; }
+};
+struct RecommendOptions {
+  double tick_ms = 1000.0 / 1024;
+  bool power_of_two = false;  ///< Y must be one, as under standard Rialto/NT
+  double reserve = 0.1;       ///< every block costs this share more than it should ever
+  double worst_cost_ms = 0;   ///< one block of this cost must be survived as well; 0: like the others
+};
+inline constexpr int kLongestPeriodTicks = 128;
+/// The reservation of least share, Y up to kLongestPeriodTicks, that the full law grants with the reserve; of several
+/// the one with the largest margin. None when nothing short of the whole CPU will do.
+std::optional<TickReservation> recommend(const DeviceTiming& device, const RecommendOptions& options);
 
 }  // namespace offhook

@@ -38,6 +38,7 @@ Environment:
   add_line(*app, action);
   add_schedule(*app, action);
   add_reproduce(*app, action);
+  add_law(*app, action);
   add_demo(*app, action);
   add_decode(*app, action);
   add_completion(*app, action);

@@ -69,6 +69,27 @@ json law_json(const SweepReport& sweep, double x_max) {
           {"output_fraction", d.output_fraction}};
 }
 
+}  // namespace
+
+json reservation_map(const SweepReport& sweep, double x_max, double y_max) {
+  json data = {{"rows", json::array()}, {"tick_ms", sweep.tick_ms}};
+  for (const SweepRow& row : sweep.rows) {
+    data["rows"].push_back(row_json(sweep, row));
+    if (row.reservation) {
+      x_max = std::max(x_max, row.reservation->x);
+      y_max = std::max(y_max, row.reservation->y);
+    }
+  }
+  if (x_max > 0) {
+    data["map"] = {
+        {"x_max", x_max}, {"y_max", y_max}, {"share", sweep.cpu_share_published}, {"gap_ms", sweep.gap_ms_published}};
+    if (sweep.device) data["map"]["law"] = law_json(sweep, 1.2 * x_max + 1);
+  }
+  return data;
+}
+
+namespace {
+
 struct Words {
   std::string standing;  ///< against what was published: "agrees", "differs", or nothing
   std::string headline;
@@ -141,21 +162,8 @@ std::string sweep_page(const SweepReport& sweep) {
   json data = {{"kind", "sweep"},           {"title", sweep.title},
                {"verdict", words.standing}, {"headline", words.headline},
                {"reasons", words.reasons},  {"warnings", json::array()},
-               {"settings", json::array()}, {"rows", json::array()},
-               {"tick_ms", sweep.tick_ms}};
-  double x_max = 0, y_max = 0;
-  for (const SweepRow& row : sweep.rows) {
-    data["rows"].push_back(row_json(sweep, row));
-    if (row.reservation) {
-      x_max = std::max(x_max, row.reservation->x);
-      y_max = std::max(y_max, row.reservation->y);
-    }
-  }
-  if (x_max > 0) {
-    data["map"] = {
-        {"x_max", x_max}, {"y_max", y_max}, {"share", sweep.cpu_share_published}, {"gap_ms", sweep.gap_ms_published}};
-    if (sweep.device) data["map"]["law"] = law_json(sweep, 1.2 * x_max + 1);
-  }
+               {"settings", json::array()}};
+  data.update(reservation_map(sweep, 0, 0));
   for (const auto& [name, value] : sweep.settings) data["settings"].push_back({name, value});
   return page_around(sweep.title + " - Offhook", data);
 }

@@ -28,7 +28,7 @@ function header() {
   const button = el("button", {type: "button", title: "Light or dark"}, "light / dark");
   button.addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   page.append(el("header", {class: "top"}, el("span", {class: "product"}, "Offhook"),
-    el("span", {}, {sweep: "sweep report", call: "call report", reproduce: "reproduce report"}[data.kind]), button));
+    el("span", {}, pages[data.kind].name), button));
   page.append(el("h1", {}, data.title));
   page.append(el("div", {class: "verdict " + data.verdict}, el("p", {class: "headline"}, data.headline),
     el("ul", {}, ...data.reasons.map(r => el("li", {}, r)))));
@@ -223,8 +223,10 @@ function setTheme(theme) {
   drawAll();
 }
 
+const pages = {call: {name: "call report", draw: callPage}, sweep: {name: "sweep report", draw: sweepPage},
+  reproduce: {name: "reproduce report", draw: reproducePage}, law: {name: "reservation law", draw: lawPage}};
 header();
-({sweep: sweepPage, call: callPage, reproduce: reproducePage})[data.kind]();
+pages[data.kind].draw();
 page.append(el("footer", {}, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
   "This file is complete in itself and asks for nothing from the network. Charts over time: dygraphs (MIT)."));
 

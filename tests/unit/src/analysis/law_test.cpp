@@ -160,3 +160,50 @@ TEST(ReservationLaw, AnOverloadedReservationNeverCatchesUp) {
   EXPECT_TRUE(law.overloaded);
   EXPECT_FALSE(law.sufficient);
 }
+
+// The costliest block comes first and everything after it waits: by hand, 1 of every 2 ms, blocks of 1 ms every 10 ms.
+TEST(ReservationLaw, OneCostlierBlockDelaysItselfAndThoseBehindIt) {
+  DeviceTiming device;
+  device.rate_hz = 1000;
+  device.block_plan = {10};
+  device.transmit_lead_samples = 20;  // 10 ms of slack
+  device.cost_ms = 1;
+  device.output_fraction = 1;
+  EXPECT_NEAR(full_law(device, 1, 2).margin_ms, 10 - 2, 1e-9);
+  EXPECT_NEAR(full_law(device, 1, 2, 1).margin_ms, 10 - 2, 1e-9);
+  EXPECT_NEAR(full_law(device, 1, 2, 4).margin_ms, 10 - 8, 1e-9);
+  // 8 ms of work end after 16; the next block came at 10 and is ready at 18, with 2 of its 10 ms left.
+  const LawResult late = full_law(device, 1, 2, 8);
+  EXPECT_NEAR(late.margin_ms, 10 - 16, 1e-9);
+  EXPECT_FALSE(late.sufficient);
+}
+
+TEST(ReservationLaw, TheAuthorsRuleIsAShareAndAGapBelowABlockPeriod) {
+  DeviceTiming device;  // 105, 105, 90 samples at 8 kHz
+  device.cost_ms = 1.84;
+  EXPECT_TRUE(authors_rule(device, 2, 13));
+  EXPECT_FALSE(authors_rule(device, 2, 14));    // 14.3 %
+  EXPECT_FALSE(authors_rule(device, 7, 19.5));  // 12.5 ms
+  EXPECT_TRUE(authors_rule(device, 8, 20));
+}
+
+TEST(ReservationLaw, WhatIsRecommendedIsTheLeastShareThatTheLawGrantsWithTheReserve) {
+  for (const bool power_of_two : {false, true}) {
+    for (const double reserve : {0.0, 0.1, 0.3}) {
+      const DeviceTiming device = vendor_modem(204, 1.763);
+      const auto best = recommend(device, {kTickMs, power_of_two, reserve, 0});
+      ASSERT_TRUE(best);
+      DeviceTiming costlier = device;
+      costlier.cost_ms *= 1 + reserve;
+      EXPECT_TRUE(full_law(costlier, best->x * kTickMs, best->y * kTickMs).sufficient);
+      for (int y = 1; y <= kLongestPeriodTicks; ++y) {
+        if (power_of_two && (y & (y - 1)) != 0) continue;
+        for (int x = 1; x < y && x * best->y < best->x * y; ++x) {
+          ASSERT_FALSE(full_law(costlier, x * kTickMs, y * kTickMs).sufficient) << x << "/" << y;
+        }
+      }
+    }
+  }
+  DeviceTiming hasty = vendor_modem(106, 1.763);  // an eighth of a millisecond of slack: no gap of a tick
+  EXPECT_FALSE(recommend(hasty, {}));
+}

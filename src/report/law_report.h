@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// The page of `offhook law`: what the law says of a device, and what the confirming experiments came to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/law/experiment.h"
+#include "src/report/report.h"
+
+namespace offhook {
+
+/// One row of the boundary, Y in ms.
+struct BoundaryRow {
+  int x_ticks = 0;
+  double x_ms = 0;
+  double full_ms = 0, simple_ms = 0, authors_ms = 0;  ///< longest Y; 0: none
+  std::string decides;                                ///< "share", "gap", "backlog"
+};
+
+struct LawReport {
+  law::Setting setting;
+  Settings settings;
+  std::vector<BoundaryRow> boundary;
+  std::optional<TickReservation> any_period, power_of_two;  ///< what is recommended
+  std::vector<std::string> findings;                        ///< in words, after the law itself
+  std::vector<law::ExperimentResult> experiments;
+  std::vector<law::PhaseResult> phases;
+};
+
+std::string law_page(const LawReport& report);
+
+/// "The law", in the sentences that page and terminal share: share, gap, recommendation.
+std::vector<std::string> law_sentences(const LawReport& report);
+/// What an experiment came to, in one sentence.
+std::string experiment_sentence(const law::ExperimentResult& result);
+
+}  // namespace offhook

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The page of `offhook law`.
+"use strict";
+
+function lawPage() {
+  page.classList.add("wide");
+  const map = section("Which reservations the device can live with",
+    "X of CPU time in every Y, served in fixed slots and nowhere else. Green: what the law grants.");
+  figure(map, "map", box => reservationMap(box, data));
+  if (data.boundary.length) {
+    table(map, ["X, ticks", "X", "longest Y, full law", "simple law", "authors' rule", "what decides"], data.boundary.map(b =>
+      el("tr", {}, cell(String(b.x)), cell(b.x_ms.toFixed(3) + " ms"), ...[b.full, b.simple, b.authors].map(y => cell(y > 0 ? y.toFixed(3) + " ms" : "-")),
+        cell(b.decides, "left words"))));
+  }
+  data.experiments.forEach((e, i) => {
+    const part = section(e.title, [e.changes, e.sentence].filter(Boolean).join(" "));
+    if (e.rows.length) figure(part, "experiment-" + i, box => reservationMap(box, e));
+    const shown = y => cell(y > 0 ? String(y) : "-");
+    table(part, ["X, ticks", "longest Y: law", "authors' rule", "simulated"], e.limits.map(l => el("tr", {}, cell(String(l.x)),
+      shown(l.law), shown(l.authors), shown(l.simulated))));
+  });
+  if (data.phases.length) {
+    const part = section("Success against starting phase", "Each bar is one run: where the first slot begins within the period, the card's " +
+      "crystal exactly the host's. Filled: nothing was lost. The law grants what succeeds from every phase.");
+    figure(part, "phases", phaseStrips);
+  }
+}
+
+function phaseStrips(box) {
+  const width = Math.min(1072, Math.max(520, box.clientWidth || 980)), rowHeight = 26, left = 170, right = 20;
+  const height = data.phases.length * rowHeight + 40;
+  const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "success against starting phase"});
+  data.phases.forEach((phase, row) => {
+    const y = 6 + row * rowHeight, step = (width - left - right) / phase.points.length;
+    const ok = phase.points.filter(p => p[1]).length;
+    root.append(svg("text", {x: left - 12, y: y + 14, "text-anchor": "end"}, `${phase.name}  ${ok} of ${phase.points.length}` + (phase.law ? "  (law)" : "")));
+    phase.points.forEach(([at, success], i) => root.append(svg("rect", {x: left + i * step, y, width: Math.max(1, step - 1), height: rowHeight - 8,
+      fill: colour(success ? "sufficient" : "insufficient"), "fill-opacity": success ? 0.9 : 0.3}, svg("title", {}, `${phase.name}, phase ${at.toFixed(3)}: ${success ? "nothing lost" : "samples lost"}`))));
+  });
+  for (const t of linearTicks(0, 1, 10)) root.append(svg("text", {x: left + t * (width - left - right), y: height - 18, "text-anchor": "middle"}, t.toFixed(1)));
+  root.append(svg("text", {x: (left + width - right) / 2, y: height - 2, "text-anchor": "middle"}, "starting phase, share of Y"));
+  box.append(root);
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The law of the shipped devices, of one's own, and descriptions that are wrong.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "Gap: at most 7.6 ms" law g-lite
+expect 0 "Gap: at most 3.6 ms" law g-lite --buffers 2
+expect 0 "Gap: at most 19.2 ms" law full-rate-dsl --buffers 6
+expect 0 "Share: more than 50.0 %" law full-rate-dsl
+expect 0 "shorter than a tick" law bluetooth
+expect 0 "Recommended:" law bluetooth --tick-hz 10000
+expect 0 "x_ticks,x_ms,full_law_y_ms" law rt-audio --csv
+expect 0 '"longest_gap_ms": 29.55' law rt-audio --json
+"$offhook" law vendor-modem --confirm --seconds 20 --phases 4 --x-max 3 --out one --json >one.json 2>/dev/null || fail "--confirm"
+"$offhook" law vendor-modem --confirm --seconds 20 --phases 4 --x-max 3 --out two --threads 1 --json >two.json 2>/dev/null
+cmp one.json two.json || fail "other bytes on one thread"
+for f in law.csv law.json report.html more-lead.toml more-lead/plan.json; do [ -s "one/$f" ] || fail "$f is missing"; done
+expect_error "holds another experiment" law vendor-modem --confirm --seconds 21 --phases 4 --x-max 3 --out one
+sed 's/phi = .*/phi = 2/' "$source_dir/traces/devices/g-lite.toml" >bad.toml
+expect_error "work.phi is 2; expected a number, 0 to 1" law bad.toml
+grep -v block_us "$source_dir/traces/devices/g-lite.toml" >missing.toml
+expect_error "missing.toml: work.block_us is missing" law missing.toml
+expect_error "expected one of: bluetooth" law nobody
+expect_error "nowhere.toml: No such file" law nowhere.toml
+finish
