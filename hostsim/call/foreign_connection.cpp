@@ -20,8 +20,14 @@ class ForeignConnection final : public Connection, private LineEnd {
   ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)
       : call_(call),
         modem_(modem),
-        near_({call.near_end, scenario.role, 0, log, [this] { return now(); }, true, scenario.transmit_lead_samples, 0,
-               v42_window(scenario.modem)}),
+        near_({.pump = call.near_end,
+               .role = scenario.role,
+               .id = 0,
+               .log = log,
+               .now_ns = [this] { return now(); },
+               .log_symbols = true,
+               .io_delay_samples = scenario.transmit_lead_samples,
+               .window = v42_window(scenario.modem)}),
         line_(scenario.line, scenario.seed, modem),
         log_(log) {}
 

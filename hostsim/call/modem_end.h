@@ -24,7 +24,7 @@ class ModemEnd {
     std::uint16_t id;                       ///< in the log: 0 near, 1 far
     oh_event_log* log;                      ///< may be null
     std::function<std::uint64_t()> now_ns;  ///< for the log
-    bool log_symbols;
+    bool log_symbols = false;
     std::uint32_t io_delay_samples = 0;  ///< of card and driver, see oh_pump_config
     std::uint32_t max_bit_rate = 0;      ///< 0: the pump's highest
     std::uint8_t window = 15;            ///< of V.42, frames; what a round trip holds, up to 64
