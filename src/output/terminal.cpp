@@ -8,11 +8,16 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace offhook {
 namespace {
 
 std::atomic<int> g_signal{0};
+std::atomic<std::int64_t> g_signal_ms{0};
+// timeout(1) and a shell that ends a job send the same signal to the process and to its group.
+constexpr std::int64_t kSameSignalMs = 300;
 
 constexpr auto kBarEvery = std::chrono::milliseconds(100);
 constexpr auto kLineEvery = std::chrono::seconds(10);
@@ -26,8 +31,18 @@ std::size_t width(const std::string& text) {
 
 void catch_interrupts() {
   struct sigaction action {};
-  action.sa_handler = [](int signal) { g_signal = signal; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_handler = [](int signal) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const std::int64_t ms = now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+    if (g_signal == 0) {
+      g_signal_ms = ms;
+      g_signal = signal;
+    } else if (ms - g_signal_ms > kSameSignalMs) {
+      std::signal(signal, SIG_DFL);
+      raise(signal);
+    }
+  };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }

@@ -10,7 +10,8 @@
 
 namespace offhook {
 
-/// From the first call on, SIGINT and SIGTERM set a flag instead of ending the program; the second one ends it.
+/// From the first call on, SIGINT and SIGTERM set a flag instead of ending the program; a second one, 0.3 s later or
+/// more, ends it.
 void catch_interrupts();
 bool interrupted();
 /// @return 128 + the signal
