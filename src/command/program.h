@@ -37,6 +37,7 @@ void add_reproduce(CLI::App& app, Action& action);
 void add_law(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_modem(CLI::App& app, Action& action);
+void add_measure(CLI::App& app, Action& action);
 void add_line(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);

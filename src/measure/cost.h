@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What the pumps cost on this CPU, block by block and phase by phase: a cost profile for the simulator.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dsp/pump/pump.h"
+#include "src/analysis/histogram.h"
+
+namespace offhook::measure {
+
+struct CostConfig {
+  const oh_pump_ops* pump = nullptr;
+  std::vector<std::uint32_t> block_plan = {105, 105, 90};
+  double data_s = 20;  ///< simulated seconds of data mode
+};
+
+struct CostPhase {
+  std::string name;  ///< "connecting", "connected"
+  std::uint64_t blocks = 0;
+  LogLinearHistogram cost;  ///< CPU time of a block, ns
+  double ns_per_sample = 0;
+};
+
+struct CostResult {
+  std::vector<CostPhase> phases;
+  bool connected = false;  ///< data mode was reached
+  std::uint64_t state_bytes = 0;
+};
+
+/// Two pumps over a clean simulated line; the calling one is timed. @param progress  share done; false: stop
+CostResult measure_cost(const CostConfig& config, const std::function<bool(double)>& progress);
+
+/// A cost profile (traces/profiles) from it. @param name  of the machine, for the comment
+std::string to_profile(const CostConfig& config, const CostResult& result, const std::string& machine);
+
+}  // namespace offhook::measure

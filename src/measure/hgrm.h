@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "src/analysis/histogram.h"
+
+namespace offhook::measure {
+
+/// The percentile table that HdrHistogram's tools read and plot. @param unit  histogram units in one of the table's
+std::string to_hgrm(const LogLinearHistogram& histogram, double unit);
+
+}  // namespace offhook::measure

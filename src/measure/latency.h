@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Timer interrupt to thread, as cyclictest measures it: a thread sleeps until an absolute time and sees how late it is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "src/analysis/histogram.h"
+#include "src/measure/real_time.h"
+
+namespace offhook::measure {
+
+struct LatencyConfig {
+  ContextSpec context;
+  std::int64_t interval_ns = 1'000'000;
+  std::int64_t duration_ns = 10'000'000'000;
+  std::int64_t threshold_ns = 0;  ///< stop at the first latency of so much; 0: never
+};
+
+struct LatencyResult {
+  LogLinearHistogram latency;          ///< ns
+  LogLinearHistogram own_cost;         ///< ns from wake-up to the next sleep: what the probe itself takes
+  std::uint64_t missed = 0;            ///< wake-ups that came after the next was due: skipped, as cyclictest does
+  std::int64_t over_threshold_ns = 0;  ///< the latency that ended it
+  std::int64_t over_at_ns = 0;         ///< and when, CLOCK_MONOTONIC
+  std::vector<std::string> without;
+};
+
+/// @param look  called about ten times a second from another thread, with what there is so far; false: stop
+LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look);
+
+}  // namespace offhook::measure

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "src/measure/real_time.h"
+
+#include <semaphore.h>
+#include <time.h>
+
+#include <atomic>
+
+namespace offhook::measure {
+
+std::int64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+std::vector<std::string> run_as(const ContextSpec& spec, const std::function<void()>& body) {
+  sem_t done;
+  sem_init(&done, 0, 0);
+  LiveContext context(spec, [&] {
+    body();
+    sem_post(&done);
+    return 1u;
+  });
+  context.start();
+  const oh_context driver = context.driver_context();
+  driver.request_service(driver.self);
+  while (sem_wait(&done) != 0) {
+  }
+  context.stop();
+  sem_destroy(&done);
+  return context.shortcomings();
+}
+
+}  // namespace offhook::measure

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// What every measurement on a live host needs: a thread with a live context's scheduling, and the clock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/context/live_context.h"
+
+namespace offhook::measure {
+
+/// CLOCK_MONOTONIC, ns.
+std::int64_t now_ns();
+
+/// Runs `body` on a thread with this scheduling and waits for it. Memory is locked first.
+/// @return what could not be had (with best_effort)  @throws std::runtime_error naming the privilege, without
+std::vector<std::string> run_as(const ContextSpec& spec, const std::function<void()>& body);
+
+}  // namespace offhook::measure

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// The test application of Regehr and Stankovic (2001), live: a thread with a reservation polls the clock all the time.
+// A gap longer than a poll can take was stolen from it; a period in which it got less than its budget is a miss.
+#pragma once
+
+#include <cstdint>
+
+#include "src/analysis/histogram.h"
+#include "src/measure/real_time.h"
+
+namespace offhook::measure {
+
+struct StolenConfig {
+  ContextSpec context;  ///< RES x/y: x of every y is checked; FIFO and OTHER: period_ns and budget_ns as given
+  std::int64_t budget_ns = 0;
+  std::int64_t period_ns = 0;
+  std::int64_t duration_ns = 10'000'000'000;
+  std::int64_t gap_ns = 2'200;  ///< their threshold (5); raised to ten times the median poll where polls take longer
+};
+
+struct StolenResult {
+  LogLinearHistogram stolen;  ///< each stolen interval, ns; the thread's own sleeps are none
+  std::uint64_t stolen_ns = 0;
+  std::uint64_t running_ns = 0;        ///< polled
+  std::uint64_t hits = 0, misses = 0;  ///< periods with and without the whole budget
+  std::int64_t gap_ns = 0;             ///< the threshold that was used
+  std::int64_t poll_ns = 0;            ///< median poll
+  std::vector<std::string> without;
+};
+
+StolenResult measure_stolen(const StolenConfig& config);
+
+}  // namespace offhook::measure
