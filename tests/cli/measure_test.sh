@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `measure`: every kind runs, says what it lacks, and gives JSON. No test here asserts a time.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+for context in "OTHER" "FIFO 20" "RES 4/20"; do
+  expect 0 '"p99.9"' measure latency --context "$context" --seconds 0.3 --best-effort --json --hgrm l.hgrm -o l.json
+  python3 -m json.tool l.json >/dev/null || fail "latency: no JSON"
+  grep -q "Percentile" l.hgrm || fail "no hgrm"
+  expect 0 '"deadline_hits"' measure stolen --context "$context" --seconds 0.3 --best-effort --json
+done
+expect 2 '"over_threshold_us"' measure latency --context OTHER --seconds 20 --on-threshold 0.001 --best-effort --json
+expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort
+expect 0 "ns a sample" measure cost --seconds 1 --profile p.toml
+grep -q '^\[connected\]' p.toml || fail "no profile"
+
+expect_error 'no live context; expected OTHER, FIFO 1..99' measure latency --context "THR 24"
+expect_error 'no such pump' measure cost --pump v17
+expect_error 'nowhere/x' measure latency --seconds 0.05 --best-effort --hgrm nowhere/x
+finish
