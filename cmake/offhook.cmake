@@ -50,7 +50,8 @@ function(offhook_freestanding name)
   get_target_property(type ${name} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     target_compile_options(${name} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno
-      $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>)
+      $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
+      $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
   endif()
   set_property(GLOBAL APPEND PROPERTY OFFHOOK_FREESTANDING ${name})
 endfunction()

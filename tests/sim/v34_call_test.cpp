@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+//
+// Whole V.34 calls: two pumps under V.42 over a line, and a pump under its driver in every context.
+#include "tests/sim/v34_call.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "tests/realtime/realtime_guard.h"
+#include "tests/sim/calls.h"
+
+namespace offhook {
+namespace {
+
+using hostsim::LineConfig;
+using test::V34Call;
+
+LineConfig clean() {
+  LineConfig c;
+  c.near_echo_db = c.far_echo_db = 200;
+  c.noise_dbm0 = -70;
+  c.codec = "none";
+  return c;
+}
+
+TEST(V34Call, CleanLineCarries33600BothWaysAndEveryByte) {  // V34-5.1-1
+  V34Call call(clean(), 1);
+  ASSERT_TRUE(call.connect());
+  call.run(16);
+  EXPECT_EQ(call.near().pump_status().rx_bit_rate, 33600u);
+  EXPECT_EQ(call.far().pump_status().rx_bit_rate, 33600u);
+  EXPECT_EQ(call.retrains(), 0u);
+  EXPECT_TRUE(call.intact());
+  EXPECT_GT(call.arrived(), 100'000u);
+  const oh_v34_instruments i = call.near_instruments();
+  EXPECT_GT(i.snr_db, 33);
+  EXPECT_NEAR(i.clock_ppm, 0, 2);
+  EXPECT_EQ(i.rx_trellis_states, 64);
+}
+
+TEST(V34Call, ClockOffsetAndCompandingAreFollowed) {
+  for (const double ppm : {-100.0, 100.0}) {
+    LineConfig c = clean();
+    c.clock_ppm = ppm;
+    c.frequency_offset_hz = ppm * 0.07;
+    c.codec = ppm > 0 ? "a-law" : "mu-law";
+    V34Call call(c, 1);
+    ASSERT_TRUE(call.connect());
+    call.run(8);
+    EXPECT_GE(call.near().pump_status().rx_bit_rate, 26400u);
+    EXPECT_GE(call.far().pump_status().rx_bit_rate, 26400u);
+    EXPECT_NEAR(call.near_instruments().clock_ppm, ppm, 3);
+    EXPECT_NEAR(call.near_instruments().frequency_offset_hz, ppm * 0.07, 0.4);
+    EXPECT_TRUE(call.intact());
+    EXPECT_EQ(call.retrains(), 0u);
+  }
+}
+
+TEST(V34Call, RoundTripOf1200Ms) {  // V34-11-1, V34-11-2
+  LineConfig c = clean();
+  c.delay_ms = 600;
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect());
+  call.run(15);
+  EXPECT_NEAR(call.near_instruments().round_trip_samples, 9600, 40);
+  EXPECT_GE(call.near().pump_status().rx_bit_rate, 28800u);
+  EXPECT_TRUE(call.intact());
+  EXPECT_GT(call.arrived(), 30'000u);
+}
+
+TEST(V34Call, TwoWireLineWithEcho) {
+  LineConfig c;  // the default: near echo 12 dB, far echo, mu-law
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect());
+  call.run(10);
+  EXPECT_GE(call.near().pump_status().rx_bit_rate, 21600u);
+  EXPECT_GE(call.far().pump_status().rx_bit_rate, 21600u);
+  EXPECT_GT(call.near_instruments().echo_return_loss_db, 20);
+  EXPECT_TRUE(call.intact());
+  EXPECT_EQ(call.retrains(), 0u);
+}
+
+TEST(V34Call, LostSamplesUpTo20MsAreSurvivedWithoutTraining) {
+  for (const std::uint32_t samples : {40u, 160u}) {
+    V34Call call(clean(), 1);
+    ASSERT_TRUE(call.connect());
+    call.run(13);
+    const std::uint32_t renegotiations = call.near_instruments().renegotiations;
+    call.run(2, samples);
+    EXPECT_EQ(call.retrains(), 0u) << samples;
+    EXPECT_EQ(call.near_instruments().renegotiations, renegotiations) << samples;
+    EXPECT_EQ(call.near().pump_status().filled_in, samples);
+    EXPECT_TRUE(call.intact());
+  }
+}
+
+TEST(V34Call, AfterAGapOf200MsDataGoOn) {
+  V34Call call(clean(), 1);
+  ASSERT_TRUE(call.connect());
+  call.run(4, 1600);
+  call.run(4);
+  const std::uint64_t before = call.arrived();
+  call.run(3);
+  EXPECT_GT(call.arrived(), before + 10'000);
+  EXPECT_TRUE(call.intact());
+}
+
+TEST(V34Call, RetrainAndRenegotiationFromEitherEnd) {  // V34-RT-1, -2, -3, -4; V34-RN-1, -2
+  V34Call call(clean(), 1);
+  ASSERT_TRUE(call.connect());
+  call.run(1);
+  oh_v34_retrain(call.near().pump_memory());
+  call.run(8);
+  EXPECT_EQ(call.near_instruments().cause, OH_V34_CAUSE_OWN);
+  EXPECT_EQ(call.far_instruments().cause, OH_V34_CAUSE_FAR);
+  EXPECT_EQ(call.far().pump_status().state, OH_PUMP_DATA);
+  oh_v34_retrain(call.far().pump_memory());
+  call.run(8);
+  EXPECT_EQ(call.near().pump_status().state, OH_PUMP_DATA);
+  EXPECT_EQ(call.near().pump_status().retrains, 2u);
+  EXPECT_EQ(call.far().pump_status().retrains, 2u);
+  oh_v34_renegotiate(call.far().pump_memory());
+  call.run(3);
+  EXPECT_EQ(call.near().pump_status().state, OH_PUMP_DATA);
+  EXPECT_GE(call.near_instruments().renegotiations, 1u);
+  EXPECT_TRUE(call.intact());
+}
+
+TEST(V34Call, CleardownEndsBothEnds) {  // V34-CD-1, V34-CD-2
+  V34Call call(clean(), 1);
+  ASSERT_TRUE(call.connect());
+  call.run(1);
+  oh_v34_cleardown(call.near().pump_memory());
+  call.run(2);
+  EXPECT_EQ(call.near().pump_status().state, OH_PUMP_IDLE);
+  EXPECT_EQ(call.far().pump_status().state, OH_PUMP_IDLE);
+}
+
+TEST(V34Call, TheFileArrivesInEveryContext) {
+  const auto file = test::random_file(20'000);
+  for (const char* context : {"INT", "DPC", "THR 24", "RES 4/16 strict"}) {
+    hostsim::Scenario s = test::scenario(context);
+    s.modem = hostsim::ModemKind::kV34;
+    s.time_limit_s = 120;
+    const auto r = test::run(s, file, false).result;
+    EXPECT_TRUE(r.completed) << context << ": " << r.transfer.failure;
+    EXPECT_TRUE(r.transfer.intact) << context;
+    EXPECT_EQ(r.transfer.bytes_delivered, file.size()) << context;
+    EXPECT_EQ(r.transfer.retrains, 0u) << context;
+  }
+}
+
+/// A pump with counted bits, joined to another sample by sample.
+struct End {
+  std::uint64_t sent = 0, received = 0;
+  void* memory;
+  explicit End(oh_pump_role role) {
+    oh_pump_config c{};
+    c.sample_rate_hz = 8000;
+    c.role = role;
+    c.tx_level_dbm0 = -12;
+    c.port = {[](void* u) { return static_cast<int>((static_cast<End*>(u)->sent++ * 0x9e3779b97f4a7c15u) >> 63); },
+              [](void* u, int) { ++static_cast<End*>(u)->received; }, this};
+    const std::size_t size = oh_v34_ops()->size(&c);
+    memory = std::aligned_alloc(64, size);
+    EXPECT_EQ(oh_v34_ops()->init(memory, &c), 0);
+  }
+  ~End() { std::free(memory); }
+  oh_pump_status status() const {
+    oh_pump_status s;
+    oh_v34_ops()->status(memory, &s);
+    return s;
+  }
+};
+
+TEST(V34Call, NoAllocationNoLockNoSystemCall) {
+  End a(OH_PUMP_CALL), b(OH_PUMP_ANSWER);
+  const test::RealtimeRun run = test::run_realtime([&] {
+    const oh_pump_ops* ops = oh_v34_ops();
+    std::int16_t to_a[8] = {}, to_b[8] = {};
+    for (int n = 0; n < 100'000; ++n) {
+      std::int16_t from_a[8], from_b[8];
+      ops->process(a.memory, to_a, from_a, 8);
+      ops->process(b.memory, to_b, from_b, 8);
+      for (int k = 0; k < 8; ++k) {
+        to_a[k] = static_cast<std::int16_t>(from_b[k] / 3);
+        to_b[k] = static_cast<std::int16_t>(from_a[k] / 3);
+      }
+      if (n == 30'000) ops->fill_in(a.memory, 1600);  // lost samples
+      if (n == 40'000) oh_v34_renegotiate(a.memory);
+      if (n == 50'000) oh_v34_retrain(b.memory);
+    }
+    return a.received;
+  });
+  if (!run.skipped.empty()) GTEST_SKIP() << run.skipped;
+  EXPECT_EQ(run.violation, "");
+  EXPECT_GT(run.value, 500'000u);
+}
+
+TEST(V34Call, StateSizeIsReportedAndBounded) {
+  oh_pump_config c{};
+  c.sample_rate_hz = 8000;
+  c.tx_level_dbm0 = -12;
+  c.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
+  const std::size_t size = oh_v34_ops()->size(&c);
+  std::printf("V.34 state: %zu bytes\n", size);
+  EXPECT_GT(size, 10'000u);
+  EXPECT_LT(size, 400'000u);
+  c.sample_rate_hz = 9600;
+  EXPECT_EQ(oh_v34_ops()->size(&c), 0u);
+}
+
+}  // namespace
+}  // namespace offhook
