@@ -51,6 +51,15 @@ class V34Call : private hostsim::FarEnd {
     return connected_at_ != 0;
   }
 
+  /// @return whether both ends are in data mode, at the latest `seconds` from now
+  bool data(double seconds = 15) {
+    const auto both = [this] {
+      return near_.pump_status().state == OH_PUMP_DATA && far_.pump_status().state == OH_PUMP_DATA;
+    };
+    for (const double end = now_s() + seconds; now_s() < end && !both();) run(0.05);
+    return both();
+  }
+
   hostsim::ModemEnd& near() { return near_; }
   hostsim::ModemEnd& far() { return far_; }
   oh_v34_instruments near_instruments() { return instruments(near_); }
