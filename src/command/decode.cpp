@@ -12,7 +12,7 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string in, json;
+  std::string in, json, html, payload;
   bool quiet = false;
 };
 
@@ -33,6 +33,14 @@ int run_decode(const Options& options) {
       write_file(options.json, text);
     }
   }
+  if (!options.html.empty()) write_file(options.html, decode::to_html(call));
+  if (!options.payload.empty()) {
+    make_folder(options.payload);
+    for (const auto& [name, octets] : decode::payloads(call)) {
+      write_file(std::filesystem::path(options.payload) / name,
+                 {reinterpret_cast<const char*>(octets.data()), octets.size()});
+    }
+  }
   if (!json_to_stdout) fmt::print("{}", decode::to_text(call));
   return kOk;
 }
@@ -46,10 +54,16 @@ void add_decode(CLI::App& app, Action& action) {
       ->required()
       ->type_name("WAV");
   sub->add_option("--json", options->json, "Write everything found as JSON; - is standard output")->type_name("FILE");
+  sub->add_option("--html", options->html, "Write a page: timeline, spectrogram, SNR over frequency, constellations")
+      ->type_name("FILE");
+  sub->add_option("--payload", options->payload,
+                  "Write what each direction carried: call.bin and answer.bin, bits as call.bits and answer.bits")
+      ->type_name("DIR");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
   sub->footer(R"(Examples:
   offhook decode call.wav
-  offhook decode call.wav --json call.json)");
+  offhook decode call.wav --json call.json --html call.html
+  offhook decode call.wav --payload out/call)");
   sub->final_callback([&action, options] { action = [options] { return run_decode(*options); }; });
 }
 

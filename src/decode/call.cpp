@@ -84,8 +84,41 @@ void add_passage(const Passage& p, int channel, bool& data, bool pcm, Add&& add)
 
 }  // namespace
 
+std::string describe(const Link& link) {
+  if (link.frames.empty()) return "no frames";
+  std::string s =
+      fmt::format("{} LAPM frames, {} bad, {} octets", link.frames.size(), link.bad_frames, link.payload.size());
+  if (link.v42bis) s += " out of V.42bis";
+  if (link.gaps > 0) s += fmt::format(" with {} I frames missing", link.gaps);
+  if (link.ppp_frames > 0) s += fmt::format(", {} PPP frames in them, {} bad", link.ppp_frames, link.ppp_bad);
+  return s;
+}
+
 bool is_cleardown(const MpHeard& m) {
   return m.mp.max_call_to_answer == 0 && m.mp.max_answer_to_call == 0;
+}
+
+std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Call& call) {
+  std::vector<std::pair<std::string, std::vector<std::uint8_t>>> files;
+  for (const bool answer : {false, true}) {
+    std::vector<std::uint8_t> octets, bits;
+    std::size_t n = 0;
+    for (const Training& t : call.trainings) {
+      const Training::Side& side = answer ? t.tx_2400side : t.tx_1200side;
+      for (const Link& link : side.links) octets.insert(octets.end(), link.payload.begin(), link.payload.end());
+      for (const DataHeard& d : side.data) {
+        for (const std::uint8_t bit : d.bits) {
+          if (n % 8 == 0) bits.push_back(0);
+          bits.back() = static_cast<std::uint8_t>(bits.back() | bit << n++ % 8);
+        }
+      }
+    }
+    if (n == 0) continue;
+    const std::string name = answer ? "answer" : "call";
+    files.emplace_back(name + ".bin", std::move(octets));
+    files.emplace_back(name + ".bits", std::move(bits));
+  }
+  return files;
 }
 
 std::vector<Event> timeline(const Call& call) {
@@ -109,7 +142,20 @@ std::vector<Event> timeline(const Call& call) {
   for (const Training& t : call.trainings) {
     for (const Training::Side* side : {&t.tx_1200side, &t.tx_2400side}) {
       bool data = false;
-      for (const Passage& p : side->passages) add_passage(p, side->direction.channel, data, t.pcm, add);
+      const int channel = side->direction.channel;
+      for (const Passage& p : side->passages) add_passage(p, channel, data, t.pcm, add);
+      for (std::size_t k = 0; k < side->data.size(); ++k) {
+        const DataHeard& d = side->data[k];
+        if (d.bits.empty()) continue;
+        add(d.t0, d.t1, channel, "data",
+            fmt::format("{} bit/s, SNR {:.1f} dB, {}", d.parameters.bit_rate, d.snr_db, describe(side->links[k])));
+        if (side->links[k].detection != nullptr) {
+          add(side->links[k].detection_t, 0, channel, fmt::format("V.42 {}", side->links[k].detection));
+        }
+        for (const LapmFrame& f : side->links[k].frames) {
+          if (f.nr < 0) add(f.t, 0, channel, "LAPM " + f.kind);
+        }
+      }
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Event& a, const Event& b) { return a.t < b.t; });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/decode/data_mode.h"
+#include "src/decode/link.h"
 #include "src/decode/recording.h"
 #include "src/decode/start_up.h"
 #include "src/decode/training.h"
@@ -23,6 +24,7 @@ struct Training {
     Direction direction;
     std::vector<Passage> passages;
     std::vector<DataHeard> data;
+    std::vector<Link> links;  ///< one for each of data
     /// Start-up's last MP, and its E; null where there is none.
     const MpHeard* mp() const;
     const Passage* started() const;
@@ -55,8 +57,21 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
 
 std::vector<Event> timeline(const Call& call);
 
+/// What a link carried, in words: "17 LAPM frames, 0 bad, 1,024 octets".
+std::string describe(const Link& link);
+
 /// The keys of the recordings' truth.json for all that it knows, and more.
 nlohmann::ordered_json to_json(const Call& call);
+
+/// The same as a page that asks for nothing from outside.
+std::string to_html(const Call& call);
+
+/// File name and contents: what the I frames carried, "call.bin" and "answer.bin", and all the bits of data mode, eight
+/// an octet, the first in bit 0, "call.bits" and "answer.bits". Only of directions whose data were read.
+std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Call& call);
+
+/// What was found, in a few lines.
+std::string summary(const Call& call);
 
 /// For people: what was found, then the timeline.
 std::string to_text(const Call& call);

@@ -227,6 +227,39 @@ Json mp_json(const MpHeard& h) {
   return j;
 }
 
+Json data_json(const DataHeard& d, const Link& link) {
+  const v34::CodingParameters& c = d.parameters.coding;
+  Json j = {{"t0", time(d.t0)},
+            {"t1", time(d.t1)},
+            {"bit_rate", d.parameters.bit_rate},
+            {"trellis", v34::trellis_states(c.trellis)},
+            {"nonlinear", static_cast<int>(d.parameters.nonlinear)},
+            {"points", c.framing.points()},
+            {"aux", static_cast<int>(c.framing.aux)},
+            {"b1_match", rounded(d.b1_match, 4)},
+            {"b1_quadrant", d.b1_quadrant},
+            {"b1_errors", d.b1_errors},
+            {"bits", d.bits.size()},
+            {"snr_db", rounded(d.snr_db, 1)},
+            {"v42_detection", link.detection != nullptr ? Json(link.detection) : Json()},
+            {"bad_frames", link.bad_frames},
+            {"missing_i_frames", link.gaps},
+            {"v42bis", link.v42bis},
+            {"ppp_frames", link.ppp_frames},
+            {"payload_octets", link.payload.size()}};
+  j["frames"] = Json::array();
+  for (const LapmFrame& f : link.frames) {
+    Json frame = {{"t", time(f.t)}, {"kind", f.kind}, {"address", f.address}};
+    if (f.ns >= 0) frame["ns"] = f.ns;
+    if (f.nr >= 0) frame["nr"] = f.nr;
+    frame["pf"] = static_cast<int>(f.poll_final);
+    frame["fcs"] = f.fcs32 ? 32 : 16;
+    frame["octets"] = f.octets;
+    j["frames"].push_back(frame);
+  }
+  return j;
+}
+
 Json side_json(const Training::Side& side) {
   const Direction& d = side.direction;
   Json j = {{"symbol_rate", rounded(symbol_rate_hz(d.rate), 3)},
@@ -283,6 +316,8 @@ Json side_json(const Training::Side& side) {
       j["e_later"].push_back({{"t", time(p.t_e)}});
     }
   }
+  j["data"] = Json::array();
+  for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(data_json(side.data[k], side.links[k]));
   return j;
 }
 

@@ -5,18 +5,39 @@
 
 namespace offhook::decode {
 
-std::string to_text(const Call& call) {
+std::string summary(const Call& call) {
   const Recording& r = call.recording;
   const StartUp& s = call.start_up;
   std::string out = fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", r.name, r.duration_s,
                                 r.channel.size() == 2 ? "both directions" : "one direction", r.file_rate_hz,
                                 r.truncated ? ", truncated" : "");
-  const auto events = timeline(call);
-  if (events.empty()) return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence or probing signal\n";
-  if (s.call_channel >= 0 && r.channel.size() == 2) {
+  if (s.call_channel >= 0 && s.answer_channel >= 0) {
     out += fmt::format("call modem: channel {}, answer modem: channel {} (from {})\n", s.call_channel, s.answer_channel,
                        s.roles_from);
   }
+  if (call.modulation() != nullptr) out += fmt::format("modulation: {}\n", call.modulation());
+  for (const Training& t : call.trainings) {
+    const auto say = [&](const char* way, const Training::Side& side, int rate) {
+      const Direction& d = side.direction;
+      out += fmt::format("{}: {:.0f} symbols/s, carrier {:.0f} Hz, pre-emphasis {}{}\n", way, symbol_rate_hz(d.rate),
+                         carrier_hz(d.rate, d.carrier), d.pre_emphasis,
+                         rate > 0 ? fmt::format(", {} bit/s", 2400 * rate) : "");
+    };
+    if (t.pcm) {
+      say("upstream", t.tx_2400side, 0);
+      out += "downstream: PCM, not decoded\n";
+    } else {
+      say("call to answer", t.tx_1200side, t.rates.call_to_answer);
+      say("answer to call", t.tx_2400side, t.rates.answer_to_call);
+    }
+  }
+  return out;
+}
+
+std::string to_text(const Call& call) {
+  std::string out = summary(call);
+  const auto events = timeline(call);
+  if (events.empty()) return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence or probing signal\n";
   out += "\n    from s       to s  ch  what\n";
   for (const Event& e : events) {
     out += fmt::format("{:>10.4f} {:>10}  {:>2}  {}{}{}\n", e.t, e.t_end > 0 ? fmt::format("{:.4f}", e.t_end) : "",

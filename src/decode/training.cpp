@@ -235,10 +235,10 @@ Passage Follower::run(const Anchor& anchor, double end) {
   p.frequency_offset_hz = receiver_.state.turn / (2 * kPi) * kRateHz / receiver_.state.step;
 
   v34::TrainingDecoder decoder(direction_.scrambling, anchor.points);
-  // The decoder's first quadrant and its descrambler come from the end of TRN.
-  std::uint8_t drop[4];
-  for (std::size_t i = trn_length > 16 ? trn_length - 16 : 0; i < trn_length; ++i) {
-    decoder.sequence({static_cast<std::int16_t>(trn[i].real()), static_cast<std::int16_t>(trn[i].imag())}, drop);
+  if (trn_length > 0) {  // where the first change of quadrant counts from
+    const Cf last = trn[trn_length - 1];
+    std::uint8_t drop[4];
+    decoder.sequence({static_cast<std::int16_t>(last.real()), static_cast<std::int16_t>(last.imag())}, drop);
   }
   sequences(p, decoder, anchor.points, end);
   return p;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/link.h"
+
+#include <algorithm>
+
+#include "dsp/v42/detection.h"
+#include "dsp/v42/hdlc.h"
+#include "src/decode/compression.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr std::size_t kLargestFrame = 4096;
+
+// The second at which a bit was on the line: the Viterbi decoder is some 70 symbols behind.
+double time_of(const DataHeard& d, std::size_t bit) {
+  const auto at = std::lower_bound(d.times.begin(), d.times.end(), bit,
+                                   [](const auto& mark, std::size_t b) { return mark.second < b; });
+  const double delay = 70 / symbol_rate_hz(d.parameters.coding.framing.symbol_rate);
+  if (at == d.times.end()) return d.t1;
+  return at->first - static_cast<double>(at->second - bit) / d.parameters.bit_rate - delay;
+}
+
+// Control field of LAPM. Source: V.42 8.2.4, Table 6
+LapmFrame parse(const std::uint8_t* f, std::size_t n) {
+  LapmFrame x;
+  x.address = f[0];
+  const std::uint8_t c = f[1];
+  if ((c & 3) == 3) {
+    x.poll_final = (c & 0x10) != 0;
+    switch (c & 0xEF) {
+      case 0x6F:
+        x.kind = "SABME";
+        break;
+      case 0x0F:
+        x.kind = "DM";
+        break;
+      case 0x03:
+        x.kind = "UI";
+        break;
+      case 0x43:
+        x.kind = "DISC";
+        break;
+      case 0x63:
+        x.kind = "UA";
+        break;
+      case 0x87:
+        x.kind = "FRMR";
+        break;
+      case 0xAF:
+        x.kind = "XID";
+        break;
+      case 0xE3:
+        x.kind = "TEST";
+        break;
+      default:
+        x.kind = "unnumbered";
+    }
+    x.octets = n - 2;
+    x.information.assign(f + 2, f + n);
+    return x;
+  }
+  if (n < 3) {
+    x.kind = "short";
+    return x;
+  }
+  x.nr = f[2] >> 1;
+  x.poll_final = (f[2] & 1) != 0;
+  if ((c & 1) == 0) {
+    x.kind = "I";
+    x.ns = c >> 1;
+    x.octets = n - 3;
+  } else {
+    constexpr const char* kSupervisory[] = {"RR", "RNR", "REJ", "SREJ"};
+    x.kind = kSupervisory[c >> 2 & 3];
+    x.octets = n - 3;
+  }
+  return x;
+}
+
+// PPP in HDLC-like framing (RFC 1662): flags, octet stuffing, FCS-16.
+void count_ppp(const std::vector<std::uint8_t>& octets, Link& link) {
+  std::uint32_t crc = 0xFFFF;
+  std::size_t length = 0;
+  bool escaped = false, inside = false;
+  for (std::uint8_t o : octets) {
+    if (o == 0x7E) {
+      if (inside && length >= 6) ++(crc == 0xF0B8 ? link.ppp_frames : link.ppp_bad);
+      crc = 0xFFFF;
+      length = 0;
+      escaped = false;
+      inside = true;
+      continue;
+    }
+    if (o == 0x7D) {
+      escaped = true;
+      continue;
+    }
+    if (escaped) o ^= 0x20;
+    escaped = false;
+    ++length;
+    crc ^= o;
+    for (int k = 0; k < 8; ++k) crc = (crc & 1) != 0 ? crc >> 1 ^ 0x8408 : crc >> 1;
+  }
+  if (link.ppp_frames == 0) link.ppp_bad = 0;  // no PPP at all
+}
+
+}  // namespace
+
+Link read_link(const DataHeard& data) {
+  Link link;
+  v42::PatternReceiver pattern;
+  v42::HdlcReceiver hdlc;
+  std::vector<std::uint8_t> buffer(kLargestFrame);
+  hdlc.init(buffer.data(), buffer.size());
+  int expected = 0;
+  for (std::size_t k = 0; k < data.bits.size(); ++k) {
+    const int bit = data.bits[k];
+    if (link.detection == nullptr && link.frames.empty()) {
+      const auto found = pattern.put(bit);
+      if (found != v42::PatternReceiver::kNothing) {
+        link.detection = found == v42::PatternReceiver::kOriginator ? "ODP"
+                         : found == v42::PatternReceiver::kAnswerer ? "ADP"
+                                                                    : "ADP: no error control";
+        link.detection_t = time_of(data, k);
+      }
+    }
+    const auto result = hdlc.put(bit);
+    if (result == v42::HdlcReceiver::kBadFrame) link.bad_frames += !link.frames.empty();
+    if (result != v42::HdlcReceiver::kFrame || hdlc.oversize()) continue;
+    const std::size_t check = hdlc.fcs16() ? 2 : 4;
+    if (hdlc.size() < check + 2) continue;
+    const std::size_t n = hdlc.size() - check;
+    LapmFrame f = parse(hdlc.data(), n);
+    f.t = time_of(data, k);
+    f.fcs32 = check == 4;
+    if (f.kind == "SABME") expected = 0;
+    if (f.kind == "I") {
+      const int ahead = (f.ns - expected) & 127;
+      if (ahead < 64) {  // else sent again
+        link.gaps += ahead > 0 ? ahead : 0;
+        link.payload.insert(link.payload.end(), hdlc.data() + 3, hdlc.data() + n);
+        link.ends.push_back(link.payload.size());
+        expected = (f.ns + 1) & 127;
+      }
+    }
+    link.frames.push_back(std::move(f));
+  }
+  return link;
+}
+
+void uncompress(Link& call, Link& answer) {
+  const auto xid = [](const Link& link) {
+    std::optional<V42bisParameters> p;
+    for (const LapmFrame& f : link.frames) {
+      if (f.kind == "XID") p = v42bis_of(f.information);
+    }
+    return p;
+  };
+  const auto a = xid(call), b = xid(answer);
+  if (a && b) {
+    // The call modem is the originator, whose XID is the command.
+    const V42bisParameters p = agreed(*a, *b);
+    for (const auto& [link, direction] : {std::pair{&call, 1}, std::pair{&answer, 2}}) {
+      if ((p.directions & direction) == 0 || link->gaps > 0) continue;
+      if (auto plain = decompress(p, link->payload, link->ends)) {
+        link->payload = std::move(*plain);
+        link->v42bis = true;
+      }
+    }
+  }
+  count_ppp(call.payload, call);
+  count_ppp(answer.payload, answer);
+}
+
+}  // namespace offhook::decode

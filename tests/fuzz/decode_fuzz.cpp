@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// offhook decode on anything: as a file, and its octets as the samples of both directions.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "src/decode/call.h"
+
+using namespace offhook::decode;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > 40000) return 0;
+  try {
+    const Call call = analyse(read_recording({data, size}, "input"));
+    to_json(call);
+    to_text(call);
+  } catch (const std::runtime_error&) {  // no recording
+  }
+  Recording r;
+  r.channel.resize(2);
+  for (std::size_t i = 0; i + 4 <= size; i += 4) {
+    std::int16_t frame[2];
+    std::memcpy(frame, data + i, sizeof frame);
+    for (int c = 0; c < 2; ++c) r.channel[static_cast<std::size_t>(c)].push_back(frame[c]);
+  }
+  r.duration_s = static_cast<double>(r.channel[0].size()) / kRateHz;
+  to_json(analyse(r));
+  // And as the bits of a data mode.
+  DataHeard heard{};
+  heard.parameters.coding.framing = offhook::v34::make_framing(offhook::v34::SymbolRate::k3200, 26400, false, false);
+  heard.parameters.bit_rate = 26400;
+  for (std::size_t i = 0; i < size; ++i) {
+    for (int k = 0; k < 8; ++k) heard.bits.push_back(data[i] >> k & 1);
+  }
+  Link a = read_link(heard), b = a;
+  uncompress(a, b);
+  return 0;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//
+// A direction made by our own encoder, heard by the decoder.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "dsp/v34/data_mode.h"
+#include "dsp/v42/hdlc.h"
+#include "src/decode/data_mode.h"
+#include "src/decode/link.h"
+#include "src/decode/recording.h"
+#include "src/decode/training.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+constexpr v34::SymbolRate kRate = v34::SymbolRate::k3200;
+constexpr std::uint32_t kBitRate = 26400;
+
+// Pulses of a raised cosine, roll-off 0.12; `ppm` is the sender's clock.
+std::vector<float> modulate(const std::vector<Cf>& symbols, double ppm, double offset_hz) {
+  const double step = kRateHz / (symbol_rate_hz(kRate) * (1 + 1e-6 * ppm));
+  const double carrier = carrier_hz(kRate, v34::Carrier::kLow) * (1 + 1e-6 * ppm) + offset_hz;
+  std::vector<Cf> base(static_cast<std::size_t>((static_cast<double>(symbols.size()) + 80) * step));
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const double at = (static_cast<double>(i) + 40) * step;
+    for (long n = static_cast<long>(at - 24 * step); n <= static_cast<long>(at + 24 * step); ++n) {
+      const double t = (static_cast<double>(n) - at) / step, b = 0.12;
+      const double sinc = t == 0 ? 1 : std::sin(kPi * t) / (kPi * t);
+      const double d = 1 - 4 * b * b * t * t;
+      base[static_cast<std::size_t>(n)] +=
+          symbols[i] * static_cast<float>(std::abs(d) < 1e-6 ? kPi / 4 * sinc : sinc * std::cos(kPi * b * t) / d);
+    }
+  }
+  std::vector<float> x;
+  for (std::size_t n = 0; n < base.size(); ++n) {
+    x.push_back(2000 * (base[n] * Cf(std::polar(1.0, 2 * kPi * carrier * static_cast<double>(n) / kRateHz))).real());
+  }
+  return x;
+}
+
+struct Sent {
+  std::vector<float> line;
+  v34::DataParameters parameters;
+  v34::Mp mp;
+};
+
+Cf unit(v34::Point p, float scale) {
+  return {static_cast<float>(p.re) * scale, static_cast<float>(p.im) * scale};
+}
+
+// S, S-bar, PP, TRN, J, J' and, where `fresh_trn`, TRN again; MP with sixteen points, E, B1, and frames.
+Sent send(bool fresh_trn) {
+  Sent s;
+  s.mp = {};
+  s.mp.type1 = true;
+  s.mp.max_call_to_answer = s.mp.max_answer_to_call = kBitRate / 2400;
+  s.mp.trellis = v34::TrellisCode::k32;
+  s.mp.nonlinear = s.mp.acknowledge = true;
+  s.mp.rate_mask = 0x3FFF;
+  s.mp.precoder.h[0] = {3000, -500};
+  s.mp.precoder.h[1] = {-1200, 300};
+  s.parameters = {{make_framing(kRate, kBitRate, false, false), v34::Scrambling::kCall, s.mp.trellis, s.mp.precoder},
+                  true,
+                  kBitRate};
+  const float four = 1 / std::numbers::sqrt2_v<float>, sixteen = 1 / std::sqrt(10.f);
+  std::vector<Cf> y;
+  for (int i = 0; i < 128; ++i) y.push_back(unit(v34::s_symbol(i), four));
+  for (int i = 0; i < 16; ++i) y.push_back(unit(v34::s_bar_symbol(i), four));
+  for (int i = 0; i < v34::kPpSymbols; ++i) y.push_back(Cf(std::polar(1.0, 2 * kPi * v34::pp_phase(i) / 12)));
+  v34::TrainingEncoder encoder(v34::Scrambling::kCall, v34::TrainingPoints::k4);
+  for (int i = 0; i < 1500; ++i) y.push_back(unit(encoder.trn(), four));
+  const auto bits = [&](std::uint32_t pattern, int n) {
+    std::vector<std::uint8_t> b;
+    for (int k = n - 1; k >= 0; --k) b.push_back(pattern >> k & 1);
+    return b;
+  };
+  const auto put = [&](const std::vector<std::uint8_t>& b, std::size_t per_symbol, float scale) {
+    for (std::size_t k = 0; k + per_symbol <= b.size(); k += per_symbol)
+      y.push_back(unit(encoder.sequence(&b[k]), scale));
+  };
+  for (int i = 0; i < 30; ++i) put(bits(v34::kSequenceJ16, 16), 2, four);
+  put(bits(v34::kSequenceJPrime, 16), 2, four);
+  encoder = v34::TrainingEncoder(v34::Scrambling::kCall, v34::TrainingPoints::k16);
+  if (fresh_trn) {
+    for (int i = 0; i < 600; ++i) y.push_back(unit(encoder.trn(), sixteen));
+  }
+  std::vector<std::uint8_t> mp(v34::Mp::kBitsType1);
+  encode(s.mp, mp.data());
+  for (int i = 0; i < 6; ++i) put(mp, 4, sixteen);
+  put(std::vector<std::uint8_t>(v34::kSequenceEBits, 1), 4, sixteen);
+  v34::DataTransmitter data(s.parameters);
+  std::uint8_t frame[64];
+  v42::HdlcSender hdlc;
+  hdlc.init(frame);
+  int next = 0;
+  struct User {
+    v42::HdlcSender* hdlc;
+    int* next;
+  } user{&hdlc, &next};
+  const auto get_bit = [](void* u) {
+    auto* x = static_cast<User*>(u);
+    if (x->hdlc->ready()) {
+      std::uint8_t* f = x->hdlc->buffer();
+      f[0] = 3;
+      f[1] = static_cast<std::uint8_t>(2 * (*x->next & 127));
+      f[2] = 0;
+      for (int k = 3; k < 23; ++k) f[k] = static_cast<std::uint8_t>(*x->next * 20 + k);
+      ++*x->next;
+      x->hdlc->load(23, false);
+    }
+    return x->hdlc->next();
+  };
+  const v34::DataPort port{get_bit, nullptr, nullptr, nullptr, &user};
+  for (int i = 0; i < 4000; ++i) {
+    const Complex c = data.next(port, true);
+    y.emplace_back(c.re, c.im);
+  }
+  s.line = modulate(y, 80, 2);
+  return s;
+}
+
+void expect_heard(const Sent& s) {
+  Direction d{};
+  d.rate = kRate;
+  d.carrier = v34::Carrier::kLow;
+  d.scrambling = v34::Scrambling::kCall;
+  const Baseband line(s.line, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
+  const auto passages = follow(line, nullptr, d, find_anchors(line, d, 0, 1e9));
+  ASSERT_FALSE(passages.empty());
+  const Passage& first = passages.front();
+  EXPECT_GT(first.t_pp, 0);
+  EXPECT_NEAR(first.t_s, 40 / 3200.0, 1e-3);
+  EXPECT_NEAR(first.trn_symbols, 1500, 3);
+  EXPECT_NEAR(first.clock_ppm, 80, 8);
+  EXPECT_NEAR(first.frequency_offset_hz, 2 + 80e-6 * carrier_hz(kRate, d.carrier), 0.1);
+  EXPECT_EQ(first.j_points, 16);
+  EXPECT_GE(first.j_repeats, 28);
+  EXPECT_GT(first.t_j_prime, 0);
+  const Passage& last = passages.back();
+  ASSERT_FALSE(last.mp.empty());
+  EXPECT_GE(last.mp[0].count, 5);  // the descrambler needs the first to settle
+  EXPECT_EQ(last.mp[0].mp.precoder.h[1].re, -1200);
+  ASSERT_GT(last.t_e_end, 0);
+  const DataHeard data =
+      read_data(line, nullptr, d, s.parameters, last.at_data, static_cast<double>(s.line.size()) - 300);
+  EXPECT_GT(data.b1_match, 0.99);
+  EXPECT_EQ(data.b1_errors, 0);
+  const Link link = read_link(data);
+  EXPECT_GT(link.frames.size(), 100u);
+  EXPECT_EQ(link.gaps, 0);
+  for (std::size_t k = 0; k < link.payload.size(); ++k) {
+    ASSERT_EQ(link.payload[k], static_cast<std::uint8_t>(k + 3));
+  }
+}
+
+TEST(DecodeSynthetic, ADirectionOfOurOwnIsReadFromSToTheFramesOfItsData) {
+  expect_heard(send(true));
+}
+
+TEST(DecodeSynthetic, MpIsReadWithThePhase3EqualizerWhereNoFreshTrnIsSent) {
+  expect_heard(send(false));
+}
+
+}  // namespace
+}  // namespace offhook::decode
