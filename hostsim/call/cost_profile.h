@@ -44,11 +44,17 @@ struct LinkProfile {
   double one_way_delay_ms = 20;     ///< pump to pump, with the far modem's own buffering
   std::uint32_t frame_bytes = 128;  ///< N401
   std::uint32_t window = 15;        ///< k
+  /// What carries the file above V.42: packets of so many of its bytes, each with so many octets of headers, and a
+  /// share of all octets that is sent as two.
+  std::uint32_t packet_bytes = 1'000'000'000;
+  double packet_header_octets = 0;
+  double escaped_share = 0;
   double t401_ms = 1000;
   double settling_ms = 10;        ///< after a hole the receiver's bits are wrong for this long
   double sync_loss_samples = 55;  ///< lost samples after which the receiver has lost synchronisation, on average
-  double training_ms = 6000;      ///< a retrain needs this long without a hole
-  double give_up_ms = 30'000;     ///< training that has not succeeded by then ends the call
+  double pool_sync_loss_samples = 10'000;  ///< the same of another server, for experiments that name it
+  double training_ms = 6000;               ///< a retrain needs this long without a hole
+  double give_up_ms = 30'000;              ///< training that has not succeeded by then ends the call
 };
 
 struct CostProfile {

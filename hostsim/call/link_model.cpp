@@ -15,13 +15,19 @@ Ns wire_time(std::uint32_t information_bytes, double bps) {
   return static_cast<Ns>((information_bytes + 6) * 8 * (63.0 / 62.0) / bps * 1e9);
 }
 
+/// Octets on the link for the first `bytes` of the file, all but the last packet full.
+double octets(const LinkProfile& p, std::uint64_t bytes) {
+  const double packets = std::ceil(static_cast<double>(bytes) / p.packet_bytes);
+  return (static_cast<double>(bytes) + packets * p.packet_header_octets) * (1 + p.escaped_share);
+}
+
 }  // namespace
 
 LinkModel::LinkModel(const LinkProfile& profile, std::uint64_t bytes, Ns connect, Ns lead, std::uint64_t seed,
                      oh_event_log* log)
     : profile_(profile),
       bytes_(bytes),
-      frames_((bytes + profile.frame_bytes - 1) / profile.frame_bytes),
+      frames_(static_cast<std::uint64_t>(std::ceil(octets(profile, bytes) / profile.frame_bytes))),
       connect_(connect),
       lead_(lead),
       delay_(static_cast<Ns>(profile.one_way_delay_ms * kMs)),
@@ -141,6 +147,19 @@ void LinkModel::acknowledge(Ns now, bool reject) {
   up_.push_back({from, up_free_, expected_, reject});
 }
 
+// Whole packets are delivered; without packets, every byte of a frame.
+void LinkModel::deliver() {
+  const double arrived = static_cast<double>(expected_) * profile_.frame_bytes;
+  if (expected_ == frames_) {
+    counters_.bytes_delivered = bytes_;
+  } else if (profile_.packet_bytes >= bytes_) {
+    counters_.bytes_delivered = std::min(bytes_, static_cast<std::uint64_t>(arrived));
+  } else {
+    const double packet = (profile_.packet_bytes + profile_.packet_header_octets) * (1 + profile_.escaped_share);
+    counters_.bytes_delivered = static_cast<std::uint64_t>(arrived / packet) * profile_.packet_bytes;
+  }
+}
+
 void LinkModel::serve(Ns now, Ns captured) {
   if (state_ == State::kTraining) train(now);
   if (state_ != State::kData) return;
@@ -158,7 +177,7 @@ void LinkModel::serve(Ns now, Ns captured) {
       expected_++;
       rejected_ = false;
       received = true;
-      counters_.bytes_delivered = std::min(bytes_, expected_ * profile_.frame_bytes);
+      deliver();
     } else if (frame.number > expected_ && !rejected_) {
       rejected_ = true;
       acknowledge(now, true);

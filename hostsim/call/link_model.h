@@ -67,6 +67,7 @@ class LinkModel {
   void train(Ns now);
   void far_end(Ns now);
   void acknowledge(Ns now, bool reject);
+  void deliver();
   void record(Ns now, oh_event_kind kind, std::uint64_t argument) const;
 
   LinkProfile profile_;

@@ -85,7 +85,7 @@ class InterruptContext final : public Context {
   } routine_;
 };
 
-/// Runs service once per job: a DPC routine or a thread's body.
+/// Runs service once per job: a DPC routine.
 class Service final : public Program {
  public:
   explicit Service(const ContextParts& p) : run_(p.driver, p.cost, p.log) {}
@@ -122,8 +122,8 @@ class DpcContext final : public Context {
 class ThreadContext final : public Context {
  public:
   ThreadContext(const ContextParts& p, Policy policy, Ns dispatch)
-      : Context(p.cpu), routine_(p.driver, p.cost), service_(p), signal_(*this, dispatch) {
-    server_ = cpu_.add_thread("modem thread", policy, service_);
+      : Context(p.cpu), routine_(p.driver, p.cost), body_(*this, p), signal_(*this, dispatch) {
+    server_ = cpu_.add_thread("modem thread", policy, body_);
     signal_dpc_ = cpu_.add_dpc({"modem signal DPC"}, signal_);
     interrupt_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity}, routine_);
   }
@@ -136,6 +136,29 @@ class ThreadContext final : public Context {
     if (cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
   }
 
+  /// Waits for the semaphore and calls service once for each count. A wait that is satisfied already does not give up
+  /// the CPU, so all that was signalled meanwhile is one job.
+  class Body final : public Program {
+   public:
+    Body(ThreadContext& context, const ContextParts& p) : context_(context), run_(p.driver, p.cost, p.log) {}
+    Ns next(Ns now) override {
+      for (;;) {
+        if (!in_call_) {
+          if (context_.semaphore_ == 0) return 0;
+          context_.semaphore_--;
+        }
+        const Ns cost = run_.next(now);
+        in_call_ = cost != 0;
+        if (in_call_) return cost;
+      }
+    }
+
+   private:
+    ThreadContext& context_;
+    ServiceRun run_;
+    bool in_call_ = false;
+  };
+
   class Signal final : public Program {
    public:
     Signal(ThreadContext& context, Ns cost) : context_(context), cost_(cost) {}
@@ -143,7 +166,10 @@ class ThreadContext final : public Context {
       entered_ = !entered_;
       if (entered_ && cost_ > 0) return cost_;
       entered_ = false;
-      for (; context_.interrupts_ > 0; context_.interrupts_--) context_.cpu_.release(context_.server_);
+      context_.semaphore_ += context_.interrupts_;
+      context_.interrupts_ = 0;
+      if (context_.semaphore_ > 0 && context_.cpu_.unfinished_jobs(context_.server_) == 0)
+        context_.cpu_.release(context_.server_);
       return 0;
     }
 
@@ -154,10 +180,11 @@ class ThreadContext final : public Context {
   };
 
   InterruptRoutine routine_;
-  Service service_;
+  Body body_;
   Signal signal_;
   EntityId signal_dpc_ = kNoEntity;
   std::uint32_t interrupts_ = 0;
+  std::uint32_t semaphore_ = 0;
 };
 
 }  // namespace

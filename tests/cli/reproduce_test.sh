@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `reproduce`: claims by name, resumed, the same bytes however it is run, and the hard ones within their tolerance.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "jones.table3" reproduce --list
+expect_error "is no claim and no figure; the nearest is" reproduce jones.tabel3
+expect 0 "45 hard values within tolerance" reproduce jones --out one --threads 1
+cp -r one again
+rm again/claims/jones.table3.json again/results.json
+echo damaged >again/claims/jones.fig1.interrupt_period.json
+expect 0 "claims kept from an earlier run" reproduce jones --out again --threads 2
+for id in jones.table1 jones.table2 jones.table3 jones.fig2; do
+  expect 0 "hard values" reproduce "$id" --out parts --threads 2
+done
+for file in results.json results.csv report.html; do
+  cmp -s "one/$file" "again/$file" || fail "$file depends on threads, or on what was kept"
+done
+cmp -s one/claims/jones.table1.json parts/claims/jones.table1.json || fail "a claim depends on those beside it"
+expect 0 '"seed": 2' reproduce jones.fig1 --out parts --seed 2 --json
+
+# A hard claim that falls short ends with 2; a published value that no experiment looks at is an error.
+mkdir data && cp -r "$source_dir"/traces/{hosts,profiles,published,devices} data/
+export OFFHOOK_DATA_DIR=$work/data
+sed -i 's/^share_percent = 14.7$/share_percent = 12.7/' data/published/claims.toml
+expect 2 "FALLS SHORT" reproduce jones.fig2 --out short
+sed -i 's/^rtc_hz = 1024$/rtc_hz = 1024\nunheard_of = 1/' data/published/claims.toml
+expect_error "looks at nothing of: unheard_of" reproduce jones.fig10 --out short
+finish
