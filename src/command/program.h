@@ -35,6 +35,7 @@ void add_export(CLI::App& app, Action& action);
 void add_schedule(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);
 void add_law(CLI::App& app, Action& action);
+void add_mttf(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_modem(CLI::App& app, Action& action);
 void add_measure(CLI::App& app, Action& action);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Mean time to underrun from a host's latencies and from histograms; schedulability; what is wrong with them.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "1 h 07 min" mttf win98-games --context "THR 28" --buffers 4 --buffer-ms 16 --hours 1
+expect 0 "with virus scanner" mttf win98-office --context "THR 28" --virus-scanner -n 2 -t 16 --hours 1
+"$offhook" mttf win98-games -n 2,3 -t 4,6 --hours 2 --json a.json --csv a.csv -q >a.txt || fail "mttf"
+"$offhook" mttf win98-games -n 2,3 -t 4,6 --hours 2 --json - -q >b.json || fail "mttf --json -"
+diff a.json b.json || fail "the same seed, other bytes"
+[ "$(wc -l <a.csv)" = 5 ] || fail "a.csv: $(cat a.csv)"
+grep -q '^buffers,buffer_ms,' a.csv || fail "no header in a.csv"
+
+printf 'latency_us,count\n10,999\n9000,1\n' >my.csv
+expect 0 "never" mttf my.csv -n 2 -t 16 --hours 0.1
+expect 0 "my.csv" mttf my.csv -n 2 -t 4 --hours 0.1
+printf '  10 0.5 999\n  9000 1.0 1000\n' >my.hgrm
+expect 0 "worst 9 ms" mttf my.hgrm -n 2 -t 4 --hours 0.1
+expect_error "my.txt\" is not in" mttf my.txt
+printf 'latency_us,count\n10,x\n' >bad.csv
+expect_error "bad.csv:2: expected a latency and a count" mttf bad.csv
+expect_error "has no latency distributions" mttf nt2000-p2-450
+expect_error "has no DPCs" mttf ce3-sh4 --context DPC
+expect_error "nothing of reservations" mttf win98-web --context "RES 2/8"
+expect_error "expected either" mttf
+
+expect 0 "schedulable" mttf --tasks "$source_dir/examples/schedulability.toml" --hours 0.2 --csv tasks.csv
+[ "$(wc -l <tasks.csv)" = 5 ] || fail "tasks.csv: $(cat tasks.csv)"
+printf '[[computation]]\nname = "a"\n' >bad.toml
+expect_error "expected a period_ms" mttf --tasks bad.toml
+
+# A call on such a host.
+expect 0 "sufficient" run "$source_dir/examples/table3-3-16.toml" --context "THR 28" --set host.name=win98-office --out call
+expect_error "has no DPCs" run "$source_dir/examples/table3-3-16.toml" --context DPC --set host.name=ce3-pentium --out no
+finish
