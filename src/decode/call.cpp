@@ -42,11 +42,28 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   call.start_up = listen_start_up(call.recording);
   say(0.3, "training");
   call.trainings = find_trainings(call.recording, call.start_up);
+  if (call.trainings.empty()) {
+    say(0.6, "V.22bis");
+    call.fallback = find_v22bis(call.recording);
+    const Fallback& f = call.fallback;
+    StartUp& s = call.start_up;
+    if (f.modulation != nullptr && s.call_channel < 0 && s.answer_channel < 0) {
+      s.call_channel = f.call.channel;
+      s.answer_channel = f.answer.channel;
+      s.roles_from = "the bands of V.22bis";
+    }
+    // S1 in the high band has a line at 2100 Hz.
+    std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) {
+      return std::any_of(f.answer.signals.begin(), f.answer.signals.end(), [&](const Fallback::Signal& b) {
+        return a.channel == f.answer.channel && a.t1 > b.t0 && a.t0 > b.t0 - 0.5;
+      });
+    });
+  }
   return call;
 }
 
 const char* Call::modulation() const {
-  if (trainings.empty()) return nullptr;
+  if (trainings.empty()) return fallback.modulation;
   return trainings.back().pcm ? "V.90/V.92 downstream PCM" : "V.34";
 }
 
@@ -82,6 +99,21 @@ void add_passage(const Passage& p, int channel, bool& data, bool pcm, Add&& add)
   }
 }
 
+template <class Side, class Add>
+void add_data(const Side& side, int channel, Add&& add) {
+  for (std::size_t k = 0; k < side.data.size(); ++k) {
+    const DataHeard& d = side.data[k];
+    const Link& link = side.links[k];
+    if (d.bits.empty()) continue;
+    add(d.t0, d.t1, channel, "data",
+        fmt::format("{} bit/s, SNR {:.1f} dB, {}", d.parameters.bit_rate, d.snr_db, describe(link)));
+    if (link.detection != nullptr) add(link.detection_t, 0, channel, fmt::format("V.42 {}", link.detection));
+    for (const LapmFrame& f : link.frames) {
+      if (f.nr < 0) add(f.t, 0, channel, "LAPM " + f.kind);
+    }
+  }
+}
+
 }  // namespace
 
 std::string describe(const Link& link) {
@@ -103,8 +135,7 @@ std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Ca
   for (const bool answer : {false, true}) {
     std::vector<std::uint8_t> octets, bits;
     std::size_t n = 0;
-    for (const Training& t : call.trainings) {
-      const Training::Side& side = answer ? t.tx_2400side : t.tx_1200side;
+    const auto take = [&](const auto& side) {
       for (const Link& link : side.links) octets.insert(octets.end(), link.payload.begin(), link.payload.end());
       for (const DataHeard& d : side.data) {
         for (const std::uint8_t bit : d.bits) {
@@ -112,7 +143,11 @@ std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Ca
           bits.back() = static_cast<std::uint8_t>(bits.back() | bit << n++ % 8);
         }
       }
+    };
+    for (const Training& t : call.trainings) {
+      take(answer ? t.tx_2400side : t.tx_1200side);
     }
+    take(answer ? call.fallback.answer : call.fallback.call);
     if (n == 0) continue;
     const std::string name = answer ? "answer" : "call";
     files.emplace_back(name + ".bin", std::move(octets));
@@ -144,19 +179,12 @@ std::vector<Event> timeline(const Call& call) {
       bool data = false;
       const int channel = side->direction.channel;
       for (const Passage& p : side->passages) add_passage(p, channel, data, t.pcm, add);
-      for (std::size_t k = 0; k < side->data.size(); ++k) {
-        const DataHeard& d = side->data[k];
-        if (d.bits.empty()) continue;
-        add(d.t0, d.t1, channel, "data",
-            fmt::format("{} bit/s, SNR {:.1f} dB, {}", d.parameters.bit_rate, d.snr_db, describe(side->links[k])));
-        if (side->links[k].detection != nullptr) {
-          add(side->links[k].detection_t, 0, channel, fmt::format("V.42 {}", side->links[k].detection));
-        }
-        for (const LapmFrame& f : side->links[k].frames) {
-          if (f.nr < 0) add(f.t, 0, channel, "LAPM " + f.kind);
-        }
-      }
+      add_data(*side, channel, add);
     }
+  }
+  for (const Fallback::Side* side : {&call.fallback.call, &call.fallback.answer}) {
+    for (const Fallback::Signal& signal : side->signals) add(signal.t0, signal.t1, side->channel, signal.what);
+    add_data(*side, side->channel, add);
   }
   std::stable_sort(all.begin(), all.end(), [](const Event& a, const Event& b) { return a.t < b.t; });
   return all;

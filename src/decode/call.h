@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/decode/data_mode.h"
+#include "src/decode/fallback.h"
 #include "src/decode/link.h"
 #include "src/decode/recording.h"
 #include "src/decode/start_up.h"
@@ -37,7 +38,8 @@ struct Call {
   std::vector<double> activity_end_s;  ///< by channel: where the signal ends
   StartUp start_up;
   std::vector<Training> trainings;
-  const char* modulation() const;  ///< "V.34", "V.90/V.92 downstream PCM", or null
+  Fallback fallback;               ///< looked for when there are no trainings of V.34
+  const char* modulation() const;  ///< "V.34", "V.90/V.92 downstream PCM", "V.22bis", or null
 };
 
 /// An MP that asks for both rates 0.

@@ -48,8 +48,11 @@ void solve_hermitian(std::vector<Cd>& a, std::vector<Cd>& b) {
 
 }  // namespace
 
-SymbolReceiver::SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz)
-    : line_(line), other_(other), nominal_step_(kRateHz / symbol_rate_hz) {
+SymbolReceiver::SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz, double slope_hz)
+    : line_(line),
+      other_(other),
+      nominal_step_(kRateHz / symbol_rate_hz),
+      slope2_(std::pow(2 * kPi * slope_hz / kRateHz, 2)) {
   state.step = nominal_step_;
   state.w.assign(kTaps, {});
   z_.resize(kTaps);
@@ -213,9 +216,7 @@ void SymbolReceiver::decided(Cf symbol, float rate) {
 
 void SymbolReceiver::adapt(Cf e, Cf symbol, float rate) {
   const double power = std::max(state.power, 1e-9);
-  // The signal's slope, a sample: about 2 pi 1000 / 8000 of its amplitude.
-  constexpr double kSlope2 = 0.6;
-  const double timing = (std::conj(e) * dy_).real() / (kSlope2 * power);
+  const double timing = (std::conj(e) * dy_).real() / (slope2_ * power);
   const double carrier = -(std::conj(symbol) * e).imag() / power;
   state.t += state.step + 0.004 * timing;
   state.step += 4e-6 * timing;

@@ -30,7 +30,8 @@ struct ReceiverState {
 class SymbolReceiver {
  public:
   /// @param line  @param other  the other direction's channel in the band of this one, or null
-  SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz);
+  /// @param slope_hz  the clock loop's idea of the band: the signal changes like a tone of this frequency
+  SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz, double slope_hz = 1000);
 
   ReceiverState state;
 
@@ -60,6 +61,7 @@ class SymbolReceiver {
   const Baseband& line_;
   const Baseband* other_;
   double nominal_step_;
+  double slope2_;               // squared slope of a signal of power 1, per sample
   std::vector<Cf> z_, dz_, u_;  // the inputs of the newest symbol
   Cf y_{}, dy_{};               // its output, turned back, and the derivative by samples
 };

@@ -132,6 +132,14 @@ void draw_constellation(const std::vector<Cf>& points, const std::string& captio
       kSize, kSize / 2, path, html_escape(caption));
 }
 
+void draw_data(const std::vector<DataHeard>& data, int channel, std::string& out) {
+  for (const DataHeard& d : data) {
+    draw_constellation(
+        d.constellation,
+        fmt::format("channel {}, data at {} bit/s: SNR {:.1f} dB", channel, d.parameters.bit_rate, d.snr_db), out);
+  }
+}
+
 void draw_side(const Training::Side& side, std::string& out) {
   for (const Passage& p : side.passages) {
     if (p.trn_symbols == 0) continue;
@@ -140,12 +148,7 @@ void draw_side(const Training::Side& side, std::string& out) {
         fmt::format("channel {}, training at {:.2f} s: {:.1f} dB", side.direction.channel, p.t_trn, p.training_mse_db),
         out);
   }
-  for (const DataHeard& d : side.data) {
-    draw_constellation(d.constellation,
-                       fmt::format("channel {}, data at {} bit/s: SNR {:.1f} dB", side.direction.channel,
-                                   d.parameters.bit_rate, d.snr_db),
-                       out);
-  }
+  draw_data(side.data, side.direction.channel, out);
 }
 
 }  // namespace
@@ -164,10 +167,13 @@ std::string to_html(const Call& call) {
   draw_spectrograms(call, out);
   if (!call.start_up.probing.empty()) out += "<h2>Line probing</h2>";
   for (const Probing& p : call.start_up.probing) draw_probing(p, out);
-  if (!call.trainings.empty()) out += "<h2>Constellations</h2>";
+  if (call.modulation() != nullptr) out += "<h2>Constellations</h2>";
   for (const Training& t : call.trainings) {
     draw_side(t.tx_1200side, out);
     draw_side(t.tx_2400side, out);
+  }
+  for (const Fallback::Side* side : {&call.fallback.call, &call.fallback.answer}) {
+    draw_data(side->data, side->channel, out);
   }
   out += "<h2>Events</h2><table><tr><th>from s</th><th>to s</th><th>channel</th><th>what</th><th></th></tr>";
   for (const Event& e : events) {

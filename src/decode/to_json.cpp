@@ -321,6 +321,21 @@ Json side_json(const Training::Side& side) {
   return j;
 }
 
+Json fallback_json(const Fallback::Side& side) {
+  if (side.channel < 0) return {};
+  Json j = {{"channel", side.channel},
+            {"carrier_hz", side.carrier_hz},
+            {"frequency_offset_hz", rounded(side.frequency_offset_hz, 2)},
+            {"clock_ppm", rounded(side.clock_ppm, 1)},
+            {"signals", Json::array()},
+            {"data", Json::array()}};
+  for (const Fallback::Signal& s : side.signals) {
+    j["signals"].push_back({{"t", time(s.t0)}, {"t_end", time(s.t1)}, {"what", s.what}});
+  }
+  for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(data_json(side.data[k], side.links[k]));
+  return j;
+}
+
 Json rate_or_null(int rate) {
   return rate > 0 ? Json(2400 * rate) : Json();
 }
@@ -496,6 +511,10 @@ Json to_json(const Call& call) {
         first != nullptr ? first->rates.call_to_answer : 0);
     add("_answer_to_call", first != nullptr ? &first->tx_2400side : nullptr,
         first != nullptr ? first->rates.answer_to_call : 0);
+  }
+  if (call.fallback.modulation != nullptr) {
+    j["fallback"] = {{"call_to_answer", fallback_json(call.fallback.call)},
+                     {"answer_to_call", fallback_json(call.fallback.answer)}};
   }
   add_after_data_mode(call, j);
   j["activity_end"] = Json::array();

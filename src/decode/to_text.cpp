@@ -31,13 +31,22 @@ std::string summary(const Call& call) {
       say("answer to call", t.tx_2400side, t.rates.answer_to_call);
     }
   }
+  const auto say = [&](const char* way, const Fallback::Side& side) {
+    if (side.channel < 0) return;
+    out += fmt::format("{}: channel {}, carrier {} Hz {:+.2f} Hz, clock {:+.1f} ppm{}\n", way, side.channel,
+                       side.carrier_hz, side.frequency_offset_hz, side.clock_ppm,
+                       side.data.empty() ? "" : fmt::format(", {} bit/s", side.data.back().parameters.bit_rate));
+  };
+  say("call to answer", call.fallback.call);
+  say("answer to call", call.fallback.answer);
   return out;
 }
 
 std::string to_text(const Call& call) {
   std::string out = summary(call);
   const auto events = timeline(call);
-  if (events.empty()) return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence or probing signal\n";
+  if (events.empty())
+    return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence, probing signal or V.22bis\n";
   out += "\n    from s       to s  ch  what\n";
   for (const Event& e : events) {
     out += fmt::format("{:>10.4f} {:>10}  {:>2}  {}{}{}\n", e.t, e.t_end > 0 ? fmt::format("{:.4f}", e.t_end) : "",

@@ -128,6 +128,27 @@ TEST_P(DecodeCaptures, PayloadOfBothDirectionsComesByteForByte) {
   }
 }
 
+TEST(DecodeCaptures, V22bisPayloadOfBothDirectionsComesByteForByte) {
+  NEEDS_CAPTURES();
+  const Call& call = decoded("v22bis_2400");
+  ASSERT_STREQ(call.modulation(), "V.22bis");
+  EXPECT_EQ(call.start_up.call_channel, 0);
+  for (const bool answer : {false, true}) {
+    const Fallback::Side& side = answer ? call.fallback.answer : call.fallback.call;
+    ASSERT_EQ(side.links.size(), 1u);
+    EXPECT_EQ(side.data[0].parameters.bit_rate, 2400u);
+    EXPECT_GT(side.data[0].snr_db, 35);
+    const Link& link = side.links[0];
+    EXPECT_EQ(link.bad_frames, 0);
+    EXPECT_EQ(link.gaps, 0);
+    EXPECT_TRUE(link.v42bis);
+    const std::string sent = contents(kCaptures / (answer ? "payload_answer.bin" : "payload_call.bin"));
+    const std::string came(link.payload.begin(), link.payload.end());
+    EXPECT_TRUE(sent.starts_with(came));
+    EXPECT_GT(came.size(), 1500u);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(V34, DecodeCaptures, testing::Values("v34_24000_snr30", "v34_28800_snr34", "v34_33600"),
                          [](const auto& row) { return std::string(row.param); });
 
