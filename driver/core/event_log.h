@@ -48,6 +48,8 @@ enum oh_event_kind {
   OH_EV_LINK_RETRANSMIT = 43, /**< V.42: argument I-frames sent again in this recovery */
   OH_EV_LINK_BAD_FRAME = 44,  /**< V.42: argument frames with a bad check sequence so far */
   OH_EV_LINK_BYTES = 45,      /**< argument: user bytes delivered in order so far */
+  OH_EV_PUMP_RATES = 46,      /**< data mode begins, with every OH_PUMP_DATA; argument: sent bit/s / 100 in the low,
+                                 received in the high 16 bits */
   /* competitors */
   OH_EV_TIMER_CALLBACK = 60, /**< the 1 ms callback of entity `id` ran; argument: ns since its last run */
   /* the call */

@@ -127,12 +127,13 @@ void ModemEnd::fill_in(std::size_t n) {
 
 // The link ages only while the pump carries bits: a retrain must not exhaust its timers.
 void ModemEnd::follow(std::size_t n) {
-  const oh_pump_state state = pump_status().state;
-  if (state != state_) {
-    state_ = state;
-    record(OH_EV_PUMP_STATE, state);
+  const oh_pump_status status = pump_status();
+  if (status.state != state_) {
+    state_ = status.state;
+    record(OH_EV_PUMP_STATE, state_);
+    if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, status.tx_bit_rate / 100 | status.rx_bit_rate / 100 << 16);
   }
-  if (state == OH_PUMP_DATA) oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
+  if (state_ == OH_PUMP_DATA) oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
 }
 
 std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& link) {

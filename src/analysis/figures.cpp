@@ -206,6 +206,13 @@ void Analyzer::add(const oh_event& logged) {
         f.ends[event.id].pump_states.push_back({now, static_cast<double>(event.argument)});
       }
       break;
+    case OH_EV_PUMP_RATES:
+      if (event.id < f.ends.size()) {
+        f.ends[event.id].data_modes += 1;
+        f.ends[event.id].sent_bps = 100 * (event.argument & 0xffff);
+        f.ends[event.id].received_bps = 100 * (event.argument >> 16);
+      }
+      break;
     case OH_EV_SYMBOL:
       if (event.id < f.ends.size()) {
         f.ends[event.id].constellation.add({q4_12(event.argument), q4_12(event.argument >> 16)});
@@ -307,7 +314,10 @@ nlohmann::json to_json(const Figures& figures) {
     out["phases"].push_back(std::move(phase));
   }
   for (const Figures::End& end : figures.ends) {
-    out["ends"].push_back({{"bytes_delivered", end.bytes_delivered},
+    out["ends"].push_back({{"sent_bps", end.sent_bps},
+                           {"received_bps", end.received_bps},
+                           {"data_modes", end.data_modes},
+                           {"bytes_delivered", end.bytes_delivered},
                            {"frames_retransmitted", end.frames_retransmitted},
                            {"recoveries", end.recoveries},
                            {"bad_frames", end.bad_frames}});

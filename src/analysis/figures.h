@@ -85,6 +85,8 @@ struct Figures {
     std::uint64_t bad_frames = 0;
     ThinnedSample<ConstellationPoint> constellation{4096};
     std::vector<SeriesPoint> pump_states;  ///< changes; at most 256
+    std::uint32_t data_modes = 0;          ///< times that data mode began: one more than trainings and renegotiations
+    std::uint32_t sent_bps = 0, received_bps = 0;  ///< of the last of them
   };
   std::array<End, 2> ends;
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "dsp/spandsp/v22bis.h"
 #include "src/command/program.h"
 #include "src/config/published.h"
 #include "src/measure/cost.h"
@@ -199,10 +198,10 @@ int run_kernel(const Options& options) {
 }
 
 int run_cost(const Options& options) {
-  if (options.pump != "v22bis")
-    throw std::runtime_error(fmt::format("--pump {}: no such pump; expected v22bis", options.pump));
   measure::CostConfig config;
-  config.pump = oh_v22bis_ops();
+  for (const config::ModemType& modem : config::kModemTypes) {
+    if (modem.name == options.pump) config.modem = modem;
+  }
   config.data_s = options.seconds;
   catch_interrupts();
   measure::CostResult result;
@@ -216,7 +215,7 @@ int run_cost(const Options& options) {
   if (!result.connected && !interrupted()) throw std::runtime_error("the pumps did not connect over a clean line");
   Json json{{"measure", "cost"},
             {"host", modem::host_facts()},
-            {"pump", config.pump->name},
+            {"pump", config.modem.name},
             {"state_bytes", result.state_bytes}};
   for (const measure::CostPhase& p : result.phases) {
     json[p.name] = {{"blocks", p.blocks}, {"cost", to_json(p.cost)}, {"ns_per_sample", p.ns_per_sample}};
@@ -291,13 +290,17 @@ void add_measure(CLI::App& app, Action& action) {
   kernel->final_callback([&action, options] { action = [options] { return run_kernel(*options); }; });
 
   CLI::App* cost = sub->add_subcommand("cost", "What a pump costs on this CPU, as a cost profile");
-  cost->add_option("--pump", options->pump, "v22bis")->type_name("NAME");
+  std::vector<std::string> names;
+  for (const config::ModemType& modem : config::kModemTypes) names.emplace_back(modem.name);
+  cost->add_option("--pump", options->pump, "v22bis, v34 (default: v22bis)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
   cost->add_option("--profile", options->hgrm, "Write the profile for traces/profiles")->type_name("FILE");
   seconds(cost);
   common(cost);
   cost->footer(R"(Examples:
   offhook measure cost --seconds 20
-  offhook measure cost --profile this-machine.toml
+  offhook measure cost --pump v34 --profile this-machine.toml
 )");
   cost->final_callback([&action, options] { action = [options] { return run_cost(*options); }; });
 

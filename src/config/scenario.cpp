@@ -14,6 +14,7 @@
 #include "src/config/data.h"
 #include "src/config/device.h"
 #include "src/config/latency.h"
+#include "src/config/pump.h"
 
 namespace offhook::config {
 
@@ -26,7 +27,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
-constexpr std::array<std::string_view, 2> kModems = {"v22bis", "v34"};
+constexpr std::array<std::string_view, 2> kModems = {kModemTypes[0].name, kModemTypes[1].name};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};

@@ -14,12 +14,20 @@ namespace offhook::measure {
 
 namespace {
 
+hostsim::ModemEnd::Config end_of(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
+  return {.pump = modem.ops(),
+          .role = role,
+          .id = 0,
+          .log = nullptr,
+          .now_ns = [] { return 0; },
+          .io_delay_samples = io_delay,
+          .window = hostsim::v42_window(modem.kind)};
+}
+
 /// Answers, and sends without end.
 class Far final : public hostsim::FarEnd {
  public:
-  explicit Far(const oh_pump_ops* pump) : end({pump, OH_PUMP_ANSWER, 1, nullptr, [] { return 0; }, false}) {
-    end.start();
-  }
+  explicit Far(const config::ModemType& modem) : end(end_of(modem, OH_PUMP_ANSWER)) { end.start(); }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
     static constexpr std::uint8_t kBytes[64]{0x55, 0x0f, 0x33};
     oh_lapm_write(end.lapm(), kBytes, std::min<std::size_t>(sizeof kBytes, oh_lapm_writable(end.lapm())));
@@ -29,6 +37,7 @@ class Far final : public hostsim::FarEnd {
 };
 
 constexpr double kPatienceS = 60;
+constexpr std::uint32_t kQueued = OH_RING_SAMPLES / 2;
 constexpr std::uint32_t kRateHz = 8000;
 
 }  // namespace
@@ -40,16 +49,18 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
   result.phases[1].name = "connected";
   oh_pump_config probe{};
   probe.sample_rate_hz = kRateHz;
-  result.state_bytes = config.pump->size(&probe);
-  Far far(config.pump);
-  hostsim::ModemEnd near({config.pump, OH_PUMP_CALL, 0, nullptr, [] { return 0; }, false});
+  probe.tx_level_dbm0 = -12;
+  probe.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
+  result.state_bytes = config.modem.ops()->size(&probe);
+  Far far(config.modem);
+  hostsim::ModemEnd near(end_of(config.modem, OH_PUMP_CALL, kQueued));
   near.start();
   hostsim::LineConfig line_config;
   line_config.codec = "none";
   hostsim::Line line(line_config, 1, far);
   std::vector<std::int16_t> rx(OH_RING_SAMPLES), tx(OH_RING_SAMPLES);
   // As a card: what a block gives is played while the next but one comes in, whatever their lengths.
-  std::vector<std::int16_t> queued(OH_RING_SAMPLES / 2);
+  std::vector<std::int16_t> queued(kQueued);
   std::vector<std::uint8_t> bytes(1024);
   double samples = 0, connected_samples = 0;
   std::uint64_t counts[2]{};
@@ -111,7 +122,7 @@ rate_hz = 8000
 block_plan_samples = [{5}]
 service_us = {7:.3f}
 )",
-                     config.pump->name, machine, connecting.blocks, connected.blocks,
+                     config.modem.ops()->name, machine, connecting.blocks, connected.blocks,
                      static_cast<double>(connected.cost.quantile(0.999)) * 1e-3, fmt::join(config.block_plan, ", "),
                      us(connecting), us(connected));
 }

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "dsp/pump/pump.h"
 #include "src/analysis/histogram.h"
+#include "src/config/pump.h"
 
 namespace offhook::measure {
 
 struct CostConfig {
-  const oh_pump_ops* pump = nullptr;
+  config::ModemType modem = config::kModemTypes.back();
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   double data_s = 20;  ///< simulated seconds of data mode
 };

@@ -15,18 +15,9 @@
 #include <system_error>
 #include <vector>
 
-#include "dsp/spandsp/v22bis.h"
-
 namespace offhook::modem {
 
 namespace {
-
-/// The modulations of +MS, best first.
-struct Carrier {
-  std::string_view name;
-  const oh_pump_ops* (*ops)();
-};
-constexpr std::array<Carrier, 1> kCarriers = {{{"V22B", oh_v22bis_ops}}};
 
 constexpr float kSilenceDbm0 = -48;  // V.22bis and V.34 alike know no carrier below it
 
@@ -89,7 +80,7 @@ Modem::Modem(Session& session, CardRings& rings, Terminal& terminal)
 std::string_view Modem::carriers() const {
   static const std::string all = [] {
     std::string s;
-    for (const Carrier& c : kCarriers) s += (s.empty() ? "" : ",") + std::string(c.name);
+    for (const config::ModemType& m : config::kModemTypes) s += (s.empty() ? "" : ",") + std::string(m.carrier);
     return s;
   }();
   return all;
@@ -97,10 +88,11 @@ std::string_view Modem::carriers() const {
 
 void Modem::begin(oh_pump_role role) {
   const std::string& wanted = at_.settings().modulation;
-  const auto carrier = std::find_if(kCarriers.begin(), kCarriers.end(),
-                                    [&wanted](const Carrier& c) { return wanted.empty() || c.name == wanted; });
+  const auto wanted_type = std::find_if(config::kModemTypes.begin(), config::kModemTypes.end(),
+                                        [&wanted](const config::ModemType& m) { return m.carrier == wanted; });
+  type_ = wanted_type == config::kModemTypes.end() ? &config::kModemTypes.back() : &*wanted_type;
   role_ = role;
-  session_.begin_call(*carrier->ops(), role);
+  session_.begin_call(*type_, role);
   rings_.off_hook.store(1);
   state_ = State::kConnecting;
   deadline_ms_ = now_ms_ + 1000 * std::max<int>(at_.s(7), 1);
@@ -168,7 +160,7 @@ void Modem::follow_call(std::int64_t now_ms) {
   } else if (state_ == State::kConnecting && status.link.state == OH_LAPM_CONNECTED) {
     const AtSettings& s = at_.settings();
     if (s.report_modulation) {
-      at_.information(fmt::format("+MCR: {}", kCarriers.front().name));
+      at_.information(fmt::format("+MCR: {}", type_->carrier));
       at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
     }
     if (s.report_error_control) at_.information("+ER: LAPM");

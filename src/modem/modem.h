@@ -67,6 +67,7 @@ class Modem final : private AtHost {
   EscapeDetector escape_;
   State state_ = State::kOnHook;
   oh_pump_role role_ = OH_PUMP_CALL;
+  const config::ModemType* type_ = &config::kModemTypes.back();  // of the call
   std::int64_t now_ms_ = 0, deadline_ms_ = 0, heard_ms_ = 0;
   bool was_ringing_ = false;
   bool open_ = false;

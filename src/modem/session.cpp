@@ -29,8 +29,15 @@ std::uint64_t now_ns(void* = nullptr) {
 
 /// One call: the modem, its bytes, and what its owner may know of it while the context runs it.
 struct Session::Call {
-  Call(const oh_pump_ops& ops, oh_pump_role role, oh_event_log* log)
-      : end({&ops, role, 0, log, [] { return now_ns(); }, true}) {
+  Call(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay_samples, oh_event_log* log)
+      : end({.pump = modem.ops(),
+             .role = role,
+             .id = 0,
+             .log = log,
+             .now_ns = [] { return now_ns(); },
+             .log_symbols = true,
+             .io_delay_samples = io_delay_samples,
+             .window = hostsim::v42_window(modem.kind)}) {
     end.start();
   }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
@@ -163,8 +170,8 @@ void Session::swap_call(std::unique_ptr<Call> next) {
   call_ = std::move(next);
 }
 
-void Session::begin_call(const oh_pump_ops& pump, oh_pump_role role) {
-  swap_call(std::make_unique<Call>(pump, role, writer_ ? &log_ : nullptr));
+void Session::begin_call(const config::ModemType& modem, oh_pump_role role) {
+  swap_call(std::make_unique<Call>(modem, role, config_.transmit_lead_samples, writer_ ? &log_ : nullptr));
 }
 
 void Session::end_call() {

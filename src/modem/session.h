@@ -21,6 +21,7 @@
 #include "driver/context/live_context.h"
 #include "driver/core/driver.h"
 #include "hostsim/call/modem_end.h"
+#include "src/config/pump.h"
 #include "src/modem/byte_ring.h"
 #include "traces/log/writer.h"
 
@@ -52,7 +53,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Off hook: a call begins. Ends the one before.
-  void begin_call(const oh_pump_ops& pump, oh_pump_role role);
+  void begin_call(const config::ModemType& modem, oh_pump_role role);
   void end_call();
   CallStatus status() const;
 

@@ -12,10 +12,12 @@ for context in "OTHER" "FIFO 20" "RES 4/20"; do
 done
 expect 2 '"over_threshold_us"' measure latency --context OTHER --seconds 20 --on-threshold 0.001 --best-effort --json
 expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort
-expect 0 "ns a sample" measure cost --seconds 1 --profile p.toml
-grep -q '^\[connected\]' p.toml || fail "no profile"
+for pump in v22bis v34; do
+  expect 0 "ns a sample" measure cost --pump $pump --seconds 1 --profile $pump.toml
+  grep -q "^# Pump $pump" $pump.toml && grep -q '^\[connected\]' $pump.toml || fail "no profile"
+done
 
 expect_error 'no live context; expected OTHER, FIFO 1..99' measure latency --context "THR 24"
-expect_error 'no such pump' measure cost --pump v17
+expect_error 'v17 not in {v22bis,v34}' measure cost --pump v17
 expect_error 'nowhere/x' measure latency --seconds 0.05 --best-effort --hgrm nowhere/x
 finish

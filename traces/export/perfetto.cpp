@@ -214,6 +214,7 @@ class Translator {
         out_.counter(e.time_ns, track_named(end_of(e) + " bytes", kCounter), e.argument);
         break;
       case OH_EV_PUMP_STATE:
+      case OH_EV_PUMP_RATES:
       case OH_EV_LINK_STATE:
       case OH_EV_LINK_RETRANSMIT:
       case OH_EV_LINK_BAD_FRAME:

@@ -57,6 +57,8 @@ constexpr std::string_view event_name(std::uint8_t kind) {
       return "link_bad_frame";
     case OH_EV_LINK_BYTES:
       return "link_bytes";
+    case OH_EV_PUMP_RATES:
+      return "pump_rates";
     case OH_EV_TIMER_CALLBACK:
       return "timer_callback";
     case OH_EV_PHASE:

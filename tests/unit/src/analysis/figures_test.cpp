@@ -196,6 +196,7 @@ TEST(Figures, TheLinkAndTheConstellationAreRead) {
   log.at(1, OH_EV_SYMBOL, 0, symbol(-3, 1)).at(2, OH_EV_SYMBOL, 0, symbol(1, -1));
   log.at(3, OH_EV_LINK_BYTES, 1, 1000).at(4, OH_EV_LINK_BYTES, 1, 2000);
   log.at(5, OH_EV_LINK_RETRANSMIT, 0, 4).at(6, OH_EV_LINK_RETRANSMIT, 0, 1).at(7, OH_EV_LINK_BAD_FRAME, 1, 2);
+  log.at(8, OH_EV_PUMP_RATES, 0, 336 | 312 << 16).at(9, OH_EV_PUMP_RATES, 0, 288 | 312 << 16);
   const Figures& f = log.figures();
   ASSERT_EQ(f.ends[0].constellation.items().size(), 2u);
   EXPECT_FLOAT_EQ(f.ends[0].constellation.items()[0].re, -3);
@@ -204,6 +205,9 @@ TEST(Figures, TheLinkAndTheConstellationAreRead) {
   EXPECT_EQ(f.ends[0].frames_retransmitted, 5u);
   EXPECT_EQ(f.ends[0].recoveries, 2u);
   EXPECT_EQ(f.ends[1].bad_frames, 2u);
+  EXPECT_EQ(f.ends[0].data_modes, 2u);
+  EXPECT_EQ(f.ends[0].sent_bps, 28800u);
+  EXPECT_EQ(f.ends[0].received_bps, 31200u);
 }
 
 TEST(Figures, TimerIntervalsFallIntoThePapersBuckets) {
