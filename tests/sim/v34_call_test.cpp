@@ -58,17 +58,6 @@ TEST(V34Call, ClockOffsetAndCompandingAreFollowed) {
   }
 }
 
-TEST(V34Call, TransmitsWithThePreEmphasisThatTheFarEndAskedFor) {  // V34-5.4-4
-  LineConfig line = clean();
-  line.channel = "v56bis-ad6-edd3";
-  V34Call call(line, 1);
-  ASSERT_TRUE(call.connect());
-  const oh_v34_instruments near = call.near_instruments(), far = call.far_instruments();
-  EXPECT_EQ(near.tx_pre_emphasis, far.rx_pre_emphasis);
-  EXPECT_EQ(far.tx_pre_emphasis, near.rx_pre_emphasis);
-  EXPECT_GT(near.tx_pre_emphasis + far.tx_pre_emphasis, 0);
-}
-
 TEST(V34Call, RoundTripOf1200Ms) {  // V34-11-1, V34-11-2
   LineConfig c = clean();
   c.delay_ms = 600;
