@@ -49,7 +49,7 @@ function(offhook_freestanding name)
   offhook_library(${name} ${ARGN})
   get_target_property(type ${name} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
-    target_compile_options(${name} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno
+    target_compile_options(${name} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno -ffp-contract=off
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
       $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
   endif()

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
 // The inner loops of adaptive filters. Complex arrays are planar: real parts in one array, imaginary parts in another.
-// Two variants of the same source, eight lanes wide: one for every x86-64, one for AVX2 with FMA. They round
-// differently, so the choice is the caller's, made once: results depend on it.
+//
+// One source, compiled for every x86-64, for AVX2 and for AVX-512. All sum in the same order, by sixteen partial sums,
+// and round after each operation (no fused multiply-add), so that all give the same bits: the choice is of speed alone.
 #pragma once
+
+#include <stdint.h>
 
 #include "dsp/blocks/complex.h"
 
 namespace offhook {
 
-/// All lengths n are multiples of 8; no alignment is needed; arguments of one call do not alias.
-/// Real-time: yes, O(n).
+enum class InstructionSet : uint8_t { kPlain, kAvx2, kAvx512 };
+inline constexpr InstructionSet kInstructionSets[] = {InstructionSet::kPlain, InstructionSet::kAvx2,
+                                                      InstructionSet::kAvx512};
+
+/// All lengths n are multiples of 16; no alignment is needed; arguments of one call do not alias.
+/// Real-time: yes, O(n). In a kernel module the caller must own the vector state.
 struct Kernels {
+  InstructionSet set;
   const char* name;
   /// Sum of a[k] b[k].
   float (*dot)(const float* a, const float* b, int n);
@@ -25,12 +33,11 @@ struct Kernels {
   Complex (*interpolate)(const float* a, const float* b, float fraction, const float* x_re, const float* x_im, int n);
 };
 
-const Kernels& plain_kernels();
-/// The AVX2 variant; the plain one where the build is not for x86-64.  @pre cpu_has_avx2()
-const Kernels& avx2_kernels();
-/// The processor and the OS have AVX2 and FMA. (In a kernel module the caller must also own the vector state.)
-bool cpu_has_avx2();
-/// The fastest that this processor runs in user space.
+/// The processor and the OS have it.
+bool cpu_has(InstructionSet set);
+/// @pre cpu_has(set)
+const Kernels& kernels_for(InstructionSet set);
+/// The fastest here.  Real-time: yes, but for the first call, which asks the processor.
 const Kernels& best_kernels();
 
 }  // namespace offhook

@@ -38,7 +38,7 @@ class EchoCanceller {
   /// as Phase 2 measured it, at the line's terminals; more than kMaxDelaySamples in sum: the far echo stays.
   /// Not real-time in the strict sense: fills tables (about 0.2 ms).
   void init(SymbolRate symbol_rate, Carrier carrier, int io_delay_samples, int round_trip_samples,
-            const Kernels& kernels = plain_kernels());
+            const Kernels& kernels = best_kernels());
   /// The far end is silent: adapt. Every change of this from false begins with large steps again.
   void set_training(bool training);
   bool training() const { return training_; }

@@ -30,7 +30,7 @@ class Modulator {
   /// units, for symbols of unit mean power.  Not real-time in the strict sense: fills tables (about 0.2 ms).
   /// @pre 0 <= pre_emphasis <= 10
   void init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms,
-            const Kernels& kernels = plain_kernels());
+            const Kernels& kernels = best_kernels());
 
   /// The next sample is the first of a new symbol: give it to push() before next().
   bool wants_symbol() const { return phase_ < per_sample_; }
@@ -44,7 +44,7 @@ class Modulator {
   float delay_samples() const { return delay_; }
 
  private:
-  static constexpr int kEmphasisTaps = 40;  // kPreEmphasisTaps, padded for the kernels
+  static constexpr int kEmphasisTaps = 48;  // kPreEmphasisTaps, padded for the kernels
 
   const Kernels* kernels_ = nullptr;
   int per_sample_ = 3;  // symbols a sample, in phases_ths

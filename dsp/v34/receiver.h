@@ -58,7 +58,7 @@ class Receiver {
 
   Receiver() = default;
   /// Not real-time in the strict sense: fills tables (about 0.3 ms). Starts with Task::kHold.
-  void init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels = plain_kernels());
+  void init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels = best_kernels());
   /// What to do from the next sample on. kFollow while PP is being waited for or heard does not interrupt that.
   void set_task(Task task);
   Task task() const { return task_; }

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/dsp/v34/random.h"
@@ -21,16 +25,16 @@ struct Data {
   }
 };
 
-class KernelVariants : public testing::TestWithParam<bool> {
+class KernelVariants : public testing::TestWithParam<InstructionSet> {
  protected:
   void SetUp() override {
-    if (GetParam() && !cpu_has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+    if (!cpu_has(GetParam())) GTEST_SKIP() << "this processor has none";
   }
-  const Kernels& kernels() const { return GetParam() ? avx2_kernels() : plain_kernels(); }
+  const Kernels& kernels() const { return kernels_for(GetParam()); }
 };
 
 TEST_P(KernelVariants, EqualTheDefinitionsInDoublePrecision) {
-  for (const int n : {8, 16, 40, 96, 128}) {
+  for (const int n : {16, 32, 48, 96, 128}) {
     Data x(n);
     double dot = 0, re = 0, im = 0, at_re = 0, at_im = 0;
     const float fraction = 0.375f;
@@ -64,8 +68,34 @@ TEST_P(KernelVariants, EqualTheDefinitionsInDoublePrecision) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, testing::Values(false, true),
-                         [](const auto& p) { return p.param ? "avx2" : "plain"; });
+// Not nearly: what a call sends must not depend on the processor.
+TEST_P(KernelVariants, GiveTheSameBits) {
+  const Kernels& plain = kernels_for(InstructionSet::kPlain);
+  const auto same = [](float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); };
+  for (int n = 16; n <= 256; n += 16) {
+    Data x(n);
+    EXPECT_TRUE(same(kernels().dot(x.a.data(), x.b.data(), n), plain.dot(x.a.data(), x.b.data(), n)));
+    const auto both = [&](const Kernels& k) {
+      return std::array{k.complex_dot(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n),
+                        k.interpolate(x.a.data(), x.b.data(), 0.3f, x.c.data(), x.d.data(), n)};
+    };
+    const auto got = both(kernels()), expected = both(plain);
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(same(got[i].re, expected[i].re) && same(got[i].im, expected[i].im));
+    }
+    Data y = x, z = x;
+    for (const auto& [k, v] : {std::pair{&kernels(), &y}, std::pair{&plain, &z}}) {
+      k->accumulate(v->a.data(), v->c.data(), 0.7f, n);
+      k->complex_adapt(v->a.data(), v->b.data(), v->c.data(), v->d.data(), {0.3f, -0.1f}, n);
+    }
+    for (size_t k = 0; k < static_cast<size_t>(n); ++k) {
+      EXPECT_TRUE(same(y.a[k], z.a[k]) && same(y.b[k], z.b[k]));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, testing::ValuesIn(kInstructionSets),
+                         [](const auto& p) { return std::string(kernels_for(p.param).name); });
 
 }  // namespace
 }  // namespace offhook

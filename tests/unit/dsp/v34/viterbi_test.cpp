@@ -143,6 +143,27 @@ TEST(V34Viterbi, SurvivesAnyInput) {
   }
 }
 
+TEST(V34Viterbi, InstructionSetsGiveTheSame) {
+  for (const TrellisCode code : kCodes) {
+    for (const InstructionSet set : kInstructionSets) {
+      if (!cpu_has(set)) continue;
+      ViterbiDecoder plain(code, InstructionSet::kPlain), other(code, set);
+      Random random(23, 0);
+      for (int m = 0; m < 500; ++m) {
+        float r[4];
+        for (float& v : r) v = static_cast<float>(40 * random.gaussian());
+        Point a[2], b[2];
+        const bool inverted = random.bit() != 0;
+        ASSERT_EQ(plain.decode(r, inverted, a), other.decode(r, inverted, b));
+        ASSERT_EQ(plain.path_metric_step(), other.path_metric_step());
+        if (m < ViterbiDecoder::kDelay) continue;
+        ASSERT_EQ(a[0], b[0]);
+        ASSERT_EQ(a[1], b[1]);
+      }
+    }
+  }
+}
+
 // The decoder as the textbook writes it: every state, every input, every pair of subsets, the nearest point of each
 // subset by search, whole history kept.
 struct Survivor {
