@@ -7,9 +7,12 @@ namespace offhook::v34 {
 namespace {
 
 constexpr int kTaps = Receiver::kTaps;
-constexpr int kMain = 47;                      // window position of the sample at a symbol's main cursor
-constexpr int kAfterMain = kTaps - 1 - kMain;  // samples after it
-constexpr uint32_t kSettled = 1024;            // symbols after PP from which the error is noise
+// Samples of the window after the one at a symbol's main cursor. An edge of the band may come 8 ms after the middle.
+constexpr int kAfterMain = 48;
+constexpr int kLeastAfterMain = 40;
+constexpr int kMostAfterMain = 80;
+constexpr int kWindowEnds = 6;       // taps at either end that should be small
+constexpr uint32_t kSettled = 1024;  // symbols after PP from which the error is noise
 constexpr float kPowerMemory = 1.0f / 512;
 
 // Loop gains, per symbol.
@@ -235,7 +238,7 @@ void Receiver::watch(Complex u) {
       expect_pp();
     } else {
       stage_ = Stage::kInSBar;
-      until_resolved_ = kAfterMain / 2;
+      until_resolved_ = after_main_ / 2;
     }
   } else if (stage_ == Stage::kInS && !detector_.in_s()) {
     stage_ = Stage::kSeek;
@@ -385,22 +388,42 @@ void Receiver::train() {
     const float folded = 0.5f * (norm(channel[k]) + norm(channel[(k + kPpPeriod) % kTaps]));
     inverse[k] = 1 / (kTaps * (folded + floor) + 1e-20f) * conj(channel[k]);
   }
-  for (int j = 0; j < kTaps; ++j) {
-    const int i = (2 * kTaps - main - (j - kMain)) % kTaps;
+  // Its impulse response, [d] for the sample d after the main cursor, d negative from the end. It is as long as the
+  // window, so that the window is to begin where it is weakest.
+  Complex response[kTaps];
+  float energy[kTaps];
+  for (int d = 0; d < kTaps; ++d) {
+    const int i = (3 * kTaps - main - d) % kTaps;
     Complex c{};
     for (int k = 0; k < kTaps; ++k) c += inverse[k] * kRoots.at[k * i % kTaps];
+    response[d] = c;
+    energy[d] = norm(c);
+  }
+  after_main_ = kAfterMain;
+  float least = -1;
+  for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
+    float ends = 0;
+    for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += energy[(after + 1 + d + kTaps) % kTaps];
+    if (after == kAfterMain) ends *= 0.5f;  // the usual place, where nothing speaks against it
+    if (least < 0 || ends < least) {
+      least = ends;
+      after_main_ = after;
+    }
+  }
+  for (int j = 0; j < kTaps; ++j) {
+    const Complex c = response[(j - (kTaps - 1 - after_main_) + kTaps) % kTaps];
     tap_re_[j] = c.re;
     tap_im_[j] = c.im;
   }
 
   // Now is the last sample of the capture, and half_symbol() goes on with it. Symbol n of PP has its main cursor at
-  // capture sample 2 (n - kCaptureAt) + main and is equalised when kAfterMain more have come.
+  // capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
   constexpr int kNow = kPeriods * kTaps - 1;
-  const int wait = 2 * (kPpSymbols - kCaptureAt) + main + kAfterMain - kNow;  // until the first of TRN; positive
+  const int wait = 2 * (kPpSymbols - kCaptureAt) + main + after_main_ - kNow;  // until the first of TRN; positive
   skip_ = wait / 2;
   odd_ = (wait & 1) == 0;
   frequency_ = period_turns / kPpPeriod;
-  const float next = static_cast<float>(kNow + (wait & 1) - kAfterMain);  // main cursor of what equalise() takes next
+  const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of what equalise() takes next
   phase_ = phase_of(static_cast<double>(frequency_ * ((next - kNow / 2.0f) / 2 - 1)));
   deviation_ += static_cast<double>(period_delay) / kTaps;
   interpolator_.set_deviation(deviation_);

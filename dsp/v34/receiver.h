@@ -153,11 +153,12 @@ class Receiver {
 
   bool trained_ = false;
   bool emitting_ = false;
-  int skip_ = 0;  // symbols until the first that is given out
+  int skip_ = 0;        // symbols until the first that is given out
+  int after_main_ = 0;  // samples of the window after a symbol's main cursor
   float tap_re_[kTaps]{};
   float tap_im_[kTaps]{};
   float input_power_ = 1;
-  float step_ = 0;  // LMS, normalised
+  float step_ = 0;        // LMS, normalised
   uint32_t symbols_ = 0;  // since training
 
   uint32_t phase_ = 0;   // carrier loop, 2^-32 turns

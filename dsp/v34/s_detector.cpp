@@ -15,14 +15,10 @@ constexpr int kStrangeToLose = 8;
 
 }  // namespace
 
+// Of the line at the carrier alone: an edge of the band may come tens of symbols later, after all of S-bar.
 float SDetector::likeness(const Group& g) const {
-  float product = 0;
-  float power = 0;
-  for (int k = 0; k < 3; ++k) {
-    product += g.line[k].re * mean_[k].re + g.line[k].im * mean_[k].im;
-    power += norm(mean_[k]);
-  }
-  return power > 0 ? product / power : 0;
+  const float power = norm(mean_[0]);
+  return power > 0 ? (g.line[0].re * mean_[0].re + g.line[0].im * mean_[0].im) / power : 0;
 }
 
 void SDetector::put(Complex u) {

@@ -6,7 +6,7 @@
 // S repeats every two symbols, four samples: lines at the carrier and half a symbol rate above and below it. Each group
 // of four samples is split into these three lines (and a fourth place that stays empty). Where S is, the lines of 16
 // groups in a row agree and hold nearly all the power. S-bar is S with its sign changed: a group's likeness to the mean
-// of those before falls from 1 to -1.
+// of those before, at the carrier, falls from 1 to -1.
 #pragma once
 
 #include "dsp/blocks/complex.h"

@@ -58,6 +58,19 @@ TEST(V34Call, ClockOffsetAndCompandingAreFollowed) {
   }
 }
 
+// The edges of the band come up to 8 ms after its middle, weakened by up to 25 dB.
+TEST(V34Call, TheWorstChannelsOfV56bisCarryMoreThan24000) {
+  for (const char* channel : {"v56bis-ad6-edd3", "v56bis-ad7-edd3", "v56bis-ad8-edd3"}) {
+    LineConfig line = clean();
+    line.channel = channel;
+    V34Call call(line, 1);
+    ASSERT_TRUE(call.connect(15)) << channel;
+    EXPECT_EQ(call.retrains(), 0u) << channel;
+    EXPECT_GT(call.near().pump_status().rx_bit_rate, 24000u) << channel;
+    EXPECT_GT(call.far().pump_status().rx_bit_rate, 24000u) << channel;
+  }
+}
+
 TEST(V34Call, RoundTripOf1200Ms) {  // V34-11-1, V34-11-2
   LineConfig c = clean();
   c.delay_ms = 600;
