@@ -41,6 +41,7 @@ Environment:
   add_reproduce(*app, action);
   add_law(*app, action);
   add_mttf(*app, action);
+  add_advise(*app, action);
   add_demo(*app, action);
   add_decode(*app, action);
   add_completion(*app, action);

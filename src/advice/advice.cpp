@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "src/advice/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "src/analysis/law.h"
+#include "src/config/device.h"
+#include "src/config/scenario.h"
+#include "src/sweep/parallel.h"
+
+namespace offhook::advice {
+
+using hostsim::ContextKind;
+using hostsim::ContextScenario;
+using hostsim::Scenario;
+
+namespace {
+
+constexpr double kTimerPeriodMs = 1;
+
+ContextScenario context(ContextKind kind, int priority) {
+  ContextScenario c;
+  c.kind = kind;
+  c.priority = priority;
+  return c;
+}
+
+/// One run's figures into the worst of the trial.
+void take(const Figures& f, const Scenario& scenario, Trial& trial) {
+  const std::uint32_t unit = hostsim::carry(scenario.device).samples_per_unit;
+  const double sample_ms = 1000.0 / scenario.device.rate_hz;
+  const PhaseFigures& total = f.total;
+  const double span_ns = static_cast<double>(std::max<std::uint64_t>(f.end_ns - f.begin_ns, 1));
+  trial.blocks += total.blocks;
+  trial.blocks_late += total.losses.blocks_late;
+  trial.samples_lost +=
+      unit * (std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in);
+  trial.swamped = trial.swamped || total.losses.samples_filled_in > 0;
+  const double used = total.lead_used_max_samples * unit;
+  trial.margin_ms = std::min(trial.margin_ms, (scenario.device.lead() - used) * sample_ms);
+  trial.buffers_needed =
+      std::max(trial.buffers_needed, static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer())));
+  const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  trial.latency_p999_ms = std::max(trial.latency_p999_ms, ms(f.interrupt_to_output.quantile(0.999)));
+  trial.latency_max_ms = std::max(trial.latency_max_ms, ms(f.interrupt_to_output.max()));
+  trial.isr_max_us = std::max(trial.isr_max_us, 1e3 * ms(f.isr_elapsed.max()));
+  const ContextKind kind = trial.context.kind;
+  const double dpc_us = kind == ContextKind::kDpc         ? 1e3 * ms(f.call_elapsed.max())
+                        : kind == ContextKind::kInterrupt ? 0
+                                                          : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
+  trial.dpc_max_us = std::max(trial.dpc_max_us, dpc_us);
+  trial.share = std::max(trial.share, total.modem_cpu_ns / span_ns);
+  // Interrupt routine, and in a thread's context the DPC that signals it, come before every thread of the machine.
+  const double above = kind == ContextKind::kInterrupt || kind == ContextKind::kDpc
+                           ? total.modem_cpu_ns
+                           : static_cast<double>(total.interrupts) *
+                                 static_cast<double>(scenario.device.isr_mean_ns + scenario.host.dispatch_ns);
+  trial.stolen_share = std::max(trial.stolen_share, above / span_ns);
+  const auto late = [&](std::uint64_t interval_ns) { return std::max(0.0, ms(interval_ns) - kTimerPeriodMs); };
+  trial.timer_late_max_ms = std::max(trial.timer_late_max_ms, late(f.timer_interval_log.max()));
+  trial.timer_late_p999_ms = std::max(trial.timer_late_p999_ms, late(f.timer_interval_log.quantile(0.999)));
+}
+
+double reserved(const Trial& t) {
+  return static_cast<double>(t.context.x_ticks) / t.context.y_ticks;
+}
+
+/// The better of two contexts that lose nothing, by the order at the top of the header.
+bool better(const Trial& a, const Trial& b) {
+  if (a.within_pc99() != b.within_pc99()) return a.within_pc99();
+  const auto rank = [](const Trial& t) {
+    switch (t.context.kind) {
+      case ContextKind::kReservation:
+        return 0;
+      case ContextKind::kThread:
+        return 1;
+      case ContextKind::kDpc:
+        return 2;
+      case ContextKind::kInterrupt:
+        break;
+    }
+    return 3;
+  };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (a.context.kind == ContextKind::kReservation) return reserved(a) < reserved(b);
+  return a.context.priority < b.context.priority;
+}
+
+std::string why(const Trial& t) {
+  switch (t.context.kind) {
+    case ContextKind::kReservation:
+      return fmt::format(
+          "It is guaranteed {:.1f} % of the CPU, whatever threads come later, and takes no more from them.",
+          100 * reserved(t));
+    case ContextKind::kThread:
+      return "It is the lowest of the priorities tried that loses nothing, which leaves the most room above it; a busy "
+             "thread of a higher priority would starve it.";
+    case ContextKind::kDpc:
+    case ContextKind::kInterrupt:
+      break;
+  }
+  return "No thread will do here; this goes before all of them, whatever they need.";
+}
+
+void conclude(Advice& advice) {
+  std::optional<std::size_t> best, closest;
+  for (std::size_t i = 0; i < advice.trials.size(); ++i) {
+    const Trial& t = advice.trials[i];
+    if (!t.refusal.empty()) continue;
+    if (t.loses_nothing() && (!best || better(t, advice.trials[*best]))) best = i;
+    if (!t.swamped && (!closest || t.buffers_needed < advice.trials[*closest].buffers_needed)) closest = i;
+  }
+  const std::uint32_t buffers = advice.base.device.buffers;
+  advice.suffices = best.has_value();
+  advice.chosen = best ? best : closest;
+  if (!advice.chosen) {
+    advice.headline = "Nothing suffices: in every context the device's input was overwritten. The host is too slow.";
+    return;
+  }
+  const Trial& t = advice.trials[*advice.chosen];
+  if (!advice.suffices) {
+    advice.headline = fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.", buffers,
+                                  t.name, t.buffers_needed);
+    advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
+    return;
+  }
+  advice.headline = fmt::format("{}: nothing is lost, {:.3g} of {:.3g} ms of transmit lead were never needed.", t.name,
+                                t.margin_ms, advice.lead_ms);
+  advice.reasons.push_back(why(t));
+  if (!t.within_pc99()) {
+    advice.reasons.push_back(
+        fmt::format("It breaks a PC 99 limit: longest interrupt routine {:.0f} us (limit {:.0f}), longest DPC {:.0f} "
+                    "us (limit {:.0f}).",
+                    t.isr_max_us, kPc99InterruptUs, t.dpc_max_us, kPc99DpcUs));
+  }
+  advice.reasons.push_back(
+      fmt::format("Buffers: {} of {:.4g} ms were needed at the worst moment of this simulation, there are {}{}.",
+                  t.buffers_needed, advice.buffer_ms, buffers,
+                  t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
+                  : t.buffers_needed == buffers  ? ": the last one was in use, one more is advised"
+                                                 : ""));
+  advice.reasons.push_back(
+      fmt::format("To everyone else: a 1 ms timer's callback comes up to {:.3g} ms late (without the device {:.3g} "
+                  "ms), 999 in 1000 "
+                  "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
+                  t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
+                  100 * t.stolen_share));
+  for (const Trial& other : advice.trials) {
+    const bool shipped = other.context.kind == ContextKind::kInterrupt || other.context.kind == ContextKind::kDpc;
+    if (&other == &t || !shipped || !other.loses_nothing() || other.within_pc99()) continue;
+    advice.reasons.push_back(fmt::format(
+        "{} loses nothing either, but runs {:.0f} us where PC 99 allows {:.0f}, and a timer's callback comes up to "
+        "{:.3g} ms late.",
+        other.name, std::max(other.isr_max_us * (other.context.kind == ContextKind::kInterrupt), other.dpc_max_us),
+        other.context.kind == ContextKind::kInterrupt ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
+  }
+}
+
+}  // namespace
+
+std::vector<ContextScenario> contexts_for(const Scenario& base) {
+  std::vector<ContextScenario> out = {context(ContextKind::kInterrupt, 24), context(ContextKind::kDpc, 24)};
+  for (const int eighths : {7, 6, 4, 2})
+    out.push_back(context(ContextKind::kThread, base.host.priorities * eighths / 8));
+  RecommendOptions wanted;
+  wanted.tick_ms = 1000.0 / base.host.tick_hz;
+  wanted.reserve = 1.1 * (1 + base.device.cost_spread) - 1;
+  wanted.worst_cost_ms = static_cast<double>(base.device.worst_cost_ns) * 1e-6;
+  const DeviceTiming device = config::device_timing(base.device);
+  for (const bool standard : {false, true}) {
+    wanted.power_of_two = standard;
+    const auto r = recommend(device, wanted);
+    if (!r) continue;
+    ContextScenario c = context(ContextKind::kReservation, 24);
+    c.x_ticks = r->x;
+    c.y_ticks = r->y;
+    c.strict = !standard;
+    out.push_back(c);
+  }
+  return out;
+}
+
+std::optional<Advice> advise(const Scenario& base, const Options& options) {
+  Advice advice;
+  advice.base = base;
+  advice.device = base.device.name;
+  advice.host = base.host.name;
+  advice.lead_ms = 1000.0 * base.device.lead() / base.device.rate_hz;
+  advice.buffer_ms = 1000.0 * base.device.buffer() / base.device.rate_hz;
+  for (const ContextScenario& c : contexts_for(base)) {
+    Trial trial;
+    trial.name = config::to_string(c);
+    trial.context = c;
+    trial.margin_ms = advice.lead_ms;
+    if (c.kind == ContextKind::kReservation && !base.host.latencies.empty()) {
+      trial.refusal = "nobody measured what a reservation would do on this host";
+    }
+    advice.trials.push_back(std::move(trial));
+  }
+  // The control last: the same machine, the device without any work.
+  Trial control;
+  control.context = context(ContextKind::kInterrupt, 24);
+  const std::size_t jobs = (advice.trials.size() + 1) * options.repeats;
+  std::size_t done = 0;
+  std::mutex mutex;
+  sweep::parallel(
+      jobs, options.threads,
+      [&](std::size_t job) {
+        const std::size_t i = job / options.repeats;
+        Trial& trial = i < advice.trials.size() ? advice.trials[i] : control;
+        Scenario s = base;
+        s.context = trial.context;
+        s.load.timer_callback = true;
+        s.device_s = options.seconds;
+        s.seed += job % options.repeats;
+        if (&trial == &control) {
+          s.device.cost_ns = s.device.worst_cost_ns = 1;
+          s.device.isr_mean_ns = s.device.isr_max_ns = 0;
+        }
+        std::optional<Figures> figures;
+        std::string refusal;
+        {
+          const std::lock_guard lock(mutex);
+          refusal = trial.refusal;
+        }
+        if (refusal.empty()) {
+          try {
+            figures = options.run(config::ScenarioBuilder(s).finish());
+          } catch (const std::exception& e) {
+            refusal = e.what();
+          }
+        }
+        const std::lock_guard lock(mutex);
+        if (figures) {
+          take(*figures, s, trial);
+        } else {
+          trial.refusal = refusal;
+        }
+        if (options.progress) options.progress(++done, jobs);
+      },
+      options.stop);
+  if (options.stop && options.stop()) return std::nullopt;
+  advice.control_late_max_ms = control.timer_late_max_ms;
+  advice.control_late_p999_ms = control.timer_late_p999_ms;
+  conclude(advice);
+  return advice;
+}
+
+}  // namespace offhook::advice

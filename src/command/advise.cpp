@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "src/advice/advice.h"
+#include "src/command/call_run.h"
+#include "src/command/program.h"
+#include "src/config/data.h"
+#include "src/config/device.h"
+#include "src/config/scenario.h"
+#include "src/output/file.h"
+#include "src/output/run_folder.h"
+#include "src/output/terminal.h"
+#include "src/report/advice_report.h"
+#include "src/report/report.h"
+
+namespace offhook::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string device, host, out;
+  std::vector<std::string> set;
+  std::uint32_t repeats = 3;
+  double seconds = 60;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  bool json = false;
+};
+
+/// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or a host alone.
+config::ScenarioBuilder host_and_load(const std::string& host) {
+  config::ScenarioBuilder builder;
+  builder.set("load.spinner=true");
+  if (!host.ends_with(".toml")) {
+    builder.set("host.name=" + host);
+    return builder;
+  }
+  config::Document document = config::Document::read_file(host);
+  if (document.has("host") || document.has("load")) {
+    builder.apply(std::move(document));
+    return builder;
+  }
+  hostsim::Scenario alone = builder.scenario();
+  document.apply(config::host_keys(), &alone.host);
+  alone.host.name = fs::path(host).stem().string();
+  return config::ScenarioBuilder(alone);
+}
+
+hostsim::Scenario base_of(const Options& options) {
+  config::ScenarioBuilder builder = host_and_load(options.host);
+  hostsim::Scenario base = builder.scenario();
+  base.device = config::load_device(options.device);
+  base.pump = hostsim::PumpKind::kDevice;
+  base.name = "advice";
+  config::ScenarioBuilder with_device(std::move(base));
+  for (const std::string& assignment : options.set) with_device.set(assignment);
+  return with_device.finish();
+}
+
+Figures run_figures(const hostsim::Scenario& scenario) {
+  Analyzer analyzer;
+  CallSinks sinks;
+  sinks.events = [&](std::span<const oh_event> events, std::uint64_t) {
+    for (const oh_event& event : events) analyzer.add(event);
+  };
+  sinks.progress = [](const CallProgress&) { return !interrupted(); };
+  (void)run_call(scenario, {}, sinks);
+  return analyzer.finish();
+}
+
+void print(const advice::Advice& a) {
+  fmt::print("{} on {}\n\n{}\n", a.device, a.host, a.headline);
+  for (const std::string& reason : a.reasons) fmt::print("  {}\n", reason);
+  Table table;
+  table.column("context");
+  table.column("loses", Table::Align::kLeft);
+  for (const char* title : {"margin ms", "buffers", "ISR us", "DPC us", "CPU %", "before threads %", "timer late ms"}) {
+    table.column(title);
+  }
+  for (const advice::Trial& t : a.trials) {
+    if (!t.refusal.empty()) {
+      table.row({t.name, "not tried: " + t.refusal, "", "", "", "", "", "", ""});
+      continue;
+    }
+    table.row({t.name, t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
+               fmt::format("{:.3f}", t.margin_ms), t.swamped ? "-" : fmt::format("{}", t.buffers_needed),
+               fmt::format("{:.0f}{}", t.isr_max_us, t.isr_max_us > advice::kPc99InterruptUs ? "!" : ""),
+               fmt::format("{:.0f}{}", t.dpc_max_us, t.dpc_max_us > advice::kPc99DpcUs ? "!" : ""),
+               fmt::format("{:.1f}", 100 * t.share), fmt::format("{:.2f}", 100 * t.stolen_share),
+               fmt::format("{:.3f}", t.timer_late_max_ms)});
+  }
+  fmt::print("\n{}(!: over the PC 99 limit; without the device the timer comes up to {:.3f} ms late)\n", table.str(),
+             a.control_late_max_ms);
+}
+
+int run(const Options& options) {
+  const hostsim::Scenario base = base_of(options);
+  catch_interrupts();
+  advice::Options how;
+  how.repeats = options.repeats;
+  how.seconds = options.seconds;
+  how.threads = options.threads;
+  how.stop = interrupted;
+  how.run = run_figures;
+  std::optional<advice::Advice> advice;
+  {
+    Progress progress("advise", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    how.progress = [&](std::size_t done, std::size_t of) {
+      if (!progress.due()) return;
+      progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
+    };
+    advice = advice::advise(base, how);
+  }
+  if (!advice) {
+    fmt::print(stderr, "offhook: interrupted\n");
+    return interrupt_status();
+  }
+  if (options.json) {
+    fmt::print("{}\n", advice_json(*advice).dump(1));
+  } else {
+    print(*advice);
+  }
+  if (!options.out.empty()) {
+    const fs::path folder = options.out;
+    make_folder(folder);
+    write_file(folder / "advice.json", advice_json(*advice).dump(1) + "\n");
+    write_page((folder / kReportName).string(), advice_page(*advice));
+    if (!options.json) fmt::print("report: {}\n", (folder / kReportName).string());
+  }
+  return advice->suffices ? kOk : kInsufficient;
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, Action& action) {
+  CLI::App* sub =
+      app.add_subcommand("advise", "Where a device's work should run on a host, with what buffers, and why");
+  auto options = std::make_shared<Options>();
+  sub->add_option("device", options->device, "The device: a name from traces/devices, or a file of one's own")
+      ->required()
+      ->type_name("DEVICE.toml");
+  sub->add_option(
+         "host", options->host,
+         "The host: a name from traces/hosts, beside a spinning thread; or a file with the keys host.* and load.* "
+         "of a scenario")
+      ->required()
+      ->type_name("HOST.toml");
+  sub->add_option("--set", options->set, "Any key of a scenario over these: device.buffers.count=2")
+      ->type_name("KEY=VALUE");
+  sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed (default: 3)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000u));
+  sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
+      ->type_name("S")
+      ->check(CLI::Range(1.0, 1e6));
+  sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1024u));
+  sub->add_option("-o,--out", options->out, "Folder for advice.json and report.html")->type_name("DIR");
+  sub->add_flag("--json", options->json, "Print the advice as JSON, show no progress");
+  sub->footer(R"(Examples:
+  offhook advise vendor-modem nt2000-p2-450 --out out/advice
+  offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
+  offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
+
+Exit status 2: no context suffices.)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

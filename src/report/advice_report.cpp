@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "src/report/advice_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/config/key.h"
+#include "src/config/scenario.h"
+#include "src/report/page.h"
+
+namespace offhook {
+
+using Json = nlohmann::ordered_json;
+
+Json advice_json(const advice::Advice& a) {
+  Json out{{"device", a.device},
+           {"host", a.host},
+           {"suffices", a.suffices},
+           {"context", a.chosen ? Json(a.trials[*a.chosen].name) : Json()},
+           {"headline", a.headline},
+           {"reasons", a.reasons},
+           {"lead_ms", a.lead_ms},
+           {"buffers", a.base.device.buffers},
+           {"control", {{"timer_late_max_ms", a.control_late_max_ms}, {"timer_late_p999_ms", a.control_late_p999_ms}}},
+           {"pc99", {{"interrupt_us", advice::kPc99InterruptUs}, {"dpc_us", advice::kPc99DpcUs}}},
+           {"trials", Json::array()}};
+  for (const advice::Trial& t : a.trials) {
+    Json row{{"context", t.name}};
+    if (!t.refusal.empty()) {
+      row["refusal"] = t.refusal;
+    } else {
+      row.update({{"loses_nothing", t.loses_nothing()},
+                  {"blocks", t.blocks},
+                  {"blocks_late", t.blocks_late},
+                  {"samples_lost", t.samples_lost},
+                  {"swamped", t.swamped},
+                  {"margin_ms", t.margin_ms},
+                  {"buffers_needed", t.buffers_needed},
+                  {"latency_p999_ms", t.latency_p999_ms},
+                  {"latency_max_ms", t.latency_max_ms},
+                  {"isr_max_us", t.isr_max_us},
+                  {"dpc_max_us", t.dpc_max_us},
+                  {"within_pc99", t.within_pc99()},
+                  {"share", t.share},
+                  {"stolen_share", t.stolen_share},
+                  {"timer_late_max_ms", t.timer_late_max_ms},
+                  {"timer_late_p999_ms", t.timer_late_p999_ms}});
+    }
+    out["trials"].push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string advice_page(const advice::Advice& a) {
+  nlohmann::json data = {{"kind", "advice"},
+                         {"title", fmt::format("{} on {}", a.device, a.host)},
+                         {"verdict", a.suffices ? "sufficient" : "insufficient"},
+                         {"headline", a.headline},
+                         {"reasons", a.reasons},
+                         {"warnings", nlohmann::json::array()},
+                         {"settings", nlohmann::json::array()},
+                         {"advice", advice_json(a)}};
+  for (const config::Key& key : config::scenario_keys()) {
+    const bool shown =
+        key.path.starts_with("device.") || key.path.starts_with("host.") || key.path.starts_with("load.");
+    if (shown) data["settings"].push_back({key.path, config::write_value(key, &a.base)});
+  }
+  return page_around("Advice: " + a.device + " - Offhook", data);
+}
+
+}  // namespace offhook

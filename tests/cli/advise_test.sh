@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Advice for shipped devices and hosts, one's own host file, and what is wrong with others.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "RES 1/6 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
+for f in advice.json report.html; do [ -s "modem/$f" ] || fail "$f is missing"; done
+"$offhook" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --threads 1 --json >one.json 2>/dev/null || fail "--json"
+cmp one.json modem/advice.json || fail "other bytes on one thread"
+# The vendor's way: 1.8 ms at interrupt level, against 100 us; and a thread of the spinner's priority starves.
+python3 - <<'EOF' || fail "advice.json"
+import json
+trials = {t["context"]: t for t in json.load(open("one.json"))["trials"]}
+assert trials["INT"]["loses_nothing"] and not trials["INT"]["within_pc99"] and trials["INT"]["isr_max_us"] > 1700
+assert trials["DPC"]["loses_nothing"] and not trials["DPC"]["within_pc99"] and trials["DPC"]["isr_max_us"] < 100
+assert trials["THR 24"]["loses_nothing"] and trials["THR 24"]["within_pc99"]
+assert not trials["THR 8"]["loses_nothing"]
+assert trials["INT"]["timer_late_max_ms"] > trials["THR 24"]["timer_late_max_ms"] + 1
+EOF
+# What a reservation would do on a host that is drawn from measured latencies, nobody knows.
+expect 0 "nobody measured" advise rt-audio win98-office --seconds 5 --repeats 1
+cat >host.toml <<'EOF'
+host.name = "nt2000-p2-450"
+load.spinner = false
+EOF
+expect 0 "THR 8" advise rt-audio host.toml --seconds 5 --repeats 1
+printf 'tick_hz = 1000\n' >alone.toml
+expect 0 "on alone" advise rt-audio alone.toml --seconds 5 --repeats 1
+printf 'tick_hz = 7\n' >bad.toml
+expect_error "bad.toml:1:11: tick_hz is 7; expected" advise rt-audio bad.toml
+expect_error "is not in" advise rt-audio nowhere
+finish
