@@ -147,7 +147,7 @@ void add_run(CLI::App& app, Action& action) {
   CLI::Option* far_end =
       sub->add_option("--far-end", options->far_end,
                       "Call a modem that another program is: lock-step samples, s16le mono, over a UNIX stream socket")
-          ->type_name("unix:PATH[,rate=8000|9600][,block=N]");
+          ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]");
   sub->add_option("--expect", options->expect, "With --far-end: what that modem is to send")
       ->type_name("FILE")
       ->needs(far_end);
@@ -169,8 +169,9 @@ The output folder holds events.ohlog (the event log), summary.json, line.wav (le
 trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end also received.bin.
 
 --far-end connects to PATH if a program listens there, else makes the socket and waits. Then, as fast as both go: we
-write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. --file
-is then sent by us; the call ends when it is acknowledged and what is expected has come, or the peer leaves.
+write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. What a
+peer writes before it reads any, such as to fill a sound card's queue, is told by AHEAD. --file is then sent by us; the
+call ends when it is acknowledged and what is expected has come, or the peer leaves.
 
 Keys of a scenario, with their defaults:
 )" + help_of_keys());

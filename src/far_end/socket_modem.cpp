@@ -28,7 +28,8 @@ constexpr std::uint32_t kMaxBlock = 9600;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw std::runtime_error(
-      fmt::format("--far-end \"{}\": {}; expected unix:PATH[,rate=8000|9600][,block=1..{}]", text, why, kMaxBlock));
+      fmt::format("--far-end \"{}\": {}; expected unix:PATH[,rate=8000|9600][,block=1..{}][,ahead=0..{}]", text, why,
+                  kMaxBlock, kMaxBlock));
 }
 
 std::optional<std::uint32_t> number(std::string_view digits) {
@@ -132,6 +133,8 @@ FarEndAddress FarEndAddress::parse(std::string_view text) {
       address.rate_hz = *value;
     } else if (key == "block" && value && *value >= 1 && *value <= kMaxBlock) {
       address.block_samples = *value;
+    } else if (key == "ahead" && value && *value <= kMaxBlock) {
+      address.ahead_samples = *value;
     } else {
       refuse(text, fmt::format("\"{}\" is not understood", item));
     }
@@ -146,10 +149,14 @@ SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> kee
       socket_(meet(address.path, keep_waiting_)),
       to_peer_(kLineRateHz, address.rate_hz),
       from_peer_(address.rate_hz, kLineRateHz) {
+  // What is played until the peer's first block is here, less what the peer has written already.
+  const auto ours = [&](std::uint32_t n) { return static_cast<int>(std::uint64_t{n} * kLineRateHz / address.rate_hz); };
+  const int silence = ours(address.block_samples) - ours(address.ahead_samples) + 3;
+  queued_.assign(static_cast<std::size_t>(std::max(silence, 0)), 0);
+  block_.resize(address.ahead_samples);
+  if (transfer(false, block_.data(), block_.size() * sizeof block_[0])) queue_block();
+  block_.clear();
   block_.reserve(address.block_samples);
-  // What is played until the peer's first block is here: a block at our rate, and what the resamplers hold back.
-  const std::size_t block = (std::size_t{address.block_samples} * kLineRateHz + address.rate_hz - 1) / address.rate_hz;
-  queued_.assign(block + 2 * hostsim::Resampler::kDelay + 2, 0);
 }
 
 SocketModem::~SocketModem() {
@@ -175,13 +182,15 @@ void SocketModem::exchange_block() {
   const std::size_t bytes = block_.size() * sizeof block_[0];
   queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(next_));
   next_ = 0;
-  if (transfer(true, block_.data(), bytes) && transfer(false, block_.data(), bytes)) {
-    for (const std::int16_t sample : block_) {
-      from_peer_.push(sample);
-      while (from_peer_.ready()) queued_.push_back(clipped(from_peer_.pull()));
-    }
-  }
+  if (transfer(true, block_.data(), bytes) && transfer(false, block_.data(), bytes)) queue_block();
   block_.clear();
+}
+
+void SocketModem::queue_block() {
+  for (const std::int16_t sample : block_) {
+    from_peer_.push(sample);
+    while (from_peer_.ready()) queued_.push_back(clipped(from_peer_.pull()));
+  }
 }
 
 bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {

@@ -6,7 +6,8 @@
 // The exchange is lock-step, in samples that are 16-bit signed, little-endian, mono: we write n of them, the peer
 // writes n back, as fast as both go; there is no other clock. The peer may answer with samples that it computed before
 // it read ours, so a peer's own delay is its own affair. A peer that works in frames needs n to be a multiple of its
-// frame.
+// frame. One that writes some samples before it reads any, as programs fill the queue of a sound card, and takes its
+// delay to be that, is told by `ahead`: those are played while the first n are heard.
 #pragma once
 
 #include <array>
@@ -21,11 +22,12 @@
 
 namespace offhook {
 
-/// `unix:PATH[,rate=8000|9600][,block=SAMPLES]`
+/// `unix:PATH[,rate=8000|9600][,block=SAMPLES][,ahead=SAMPLES]`
 struct FarEndAddress {
   std::string path;
   std::uint32_t rate_hz = 8000;
   std::uint32_t block_samples = 0;  ///< n, at rate_hz; 0 in the text: 20 ms of them
+  std::uint32_t ahead_samples = 0;  ///< that the peer writes before it reads
 
   /// @throws std::runtime_error with what was expected
   static FarEndAddress parse(std::string_view text);
@@ -42,12 +44,14 @@ class SocketModem final : public hostsim::ForeignModem {
   SocketModem(const SocketModem&) = delete;
   SocketModem& operator=(const SocketModem&) = delete;
 
-  /// 8000 Hz. The peer's samples come one block (and the resamplers' 48 samples) later. Silence once it has failed.
+  /// 8000 Hz. The peer's samples come one block (and the resamplers' 48 samples) later, or `ahead` sooner than that.
+  /// Silence once it has failed.
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override;
   std::string failure() const override { return failure_; }
 
  private:
   void exchange_block();
+  void queue_block();
   bool transfer(bool write, void* bytes, std::size_t n);
 
   FarEndAddress address_;

@@ -47,6 +47,7 @@ expect 2 "the far end closed its socket" run call.toml --far-end unix:gone --fil
 # What users get wrong.
 expect_error 'is no address of a far end; expected unix:PATH[,rate=8000|9600]' run call.toml --far-end tcp:1
 expect_error '"rate=44100" is not understood' run call.toml --far-end unix:x,rate=44100
+expect_error '"ahead=-1" is not understood' run call.toml --far-end unix:x,ahead=-1
 expect_error 'has no path' run call.toml --far-end unix:
 expect_error "nowhere/x: No such file or directory" run call.toml --far-end unix:nowhere/x
 expect_error "expected pump.kind = \"real\"" run call.toml --far-end unix:nobody --set pump.kind='"cost-profile"'
