@@ -158,8 +158,9 @@ void Handshake::next_signal() {
       tx_.start(Signal::kS);
       break;
     case Signal::kPp:
-      tx_.start_trn(TrainingPoints::k4, (config_.phase3_trn > kMinTrnSymbols ? config_.phase3_trn : kMinTrnSymbols) +
-                                            symbols_in(config_.tx_symbol_rate, config_.round_trip_samples));
+      tx_.start_trn(
+          TrainingPoints::k4,
+          kMinTrnSymbols + symbols_in(config_.tx_symbol_rate, ms(config_.phase3_trn_ms) + config_.round_trip_samples));
       break;
     case Signal::kTrn:
       if (stage_ == Stage::kTrainFar) {
@@ -202,7 +203,8 @@ bool Handshake::ready_for_mp() const {
   const uint32_t limit = ms(kMaxFinalTrnMs) + (longer ? config_.round_trip_samples : 0);
   if (tx_.sent() >= symbols_in(config_.tx_symbol_rate, limit) - 1) return true;
   if (!final_trn_) return false;
-  const int least = procedure_ == Procedure::kStartUp ? kMinTrnSymbols : kRenegotiationTrn;
+  const int least = procedure_ == Procedure::kStartUp ? symbols_in(config_.rx_symbol_rate, ms(config_.phase4_trn_ms))
+                                                      : kRenegotiationTrn;
   return mp_received_ || (signals_.trn_symbols() >= least && signals_.settled());
 }
 

@@ -48,9 +48,10 @@ struct HandshakeConfig {
   bool expanded = true;
   TrainingPoints points = TrainingPoints::k16;  ///< wanted of the far transmitter in Phase 4; the call modem, which has
                                                 ///< trained its receiver by then, takes 4 if 16 would not do
-  int phase3_trn = 2048;   ///< length of the own TRN in Phase 3, symbols; a round trip is added, for the far echo
-  double margin = 1.0;     ///< a rate needs so many times the SNR of required_snr()
-  bool adapt_rate = true;  ///< renegotiate and retrain by itself when the line has changed
+  uint32_t phase3_trn_ms = 1500;                ///< the own TRN in Phase 3; a round trip is added, for the far echo
+  uint32_t phase4_trn_ms = 1000;  ///< of the far TRN in Phase 4, before its noise decides the rate; unless MP comes
+  double margin = 1.0;            ///< a rate needs so many times the SNR of required_snr()
+  bool adapt_rate = true;         ///< renegotiate and retrain by itself when the line has changed
 };
 
 /// What the receiver shall do.

@@ -49,6 +49,7 @@ TEST(V34Call, ClockOffsetAndCompandingAreFollowed) {
     V34Call call(c, 1);
     ASSERT_TRUE(call.connect());
     call.run(8);
+    ASSERT_TRUE(call.data());
     EXPECT_GE(call.near().pump_status().rx_bit_rate, 26400u);
     EXPECT_GE(call.far().pump_status().rx_bit_rate, 26400u);
     EXPECT_NEAR(call.near_instruments().clock_ppm, ppm, 3);
