@@ -99,6 +99,7 @@ struct Cpu::Impl final : Processor {
     Entity& e = at(current);
     e.remaining -= ran;
     e.cpu_time += ran;
+    if (e.kind == Kind::kDpc) dpc_time += ran;
     if (e.policy) e.policy->charge(ran);
   }
 
@@ -119,7 +120,11 @@ struct Cpu::Impl final : Processor {
     oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_FINISH, id,
                        static_cast<std::uint32_t>(std::min<Ns>((now - released) / 1000, UINT32_MAX)));
     if (e.dpc != kNoEntity) release(e.dpc, now);
-    if (e.ready()) make_current(e, now, false);
+    if (e.ready()) {
+      make_current(e, now, false);
+    } else if (e.policy) {
+      e.policy->sleep(now);
+    }
   }
 
   static void make_current(Entity& e, Ns now, bool woken) {
@@ -271,7 +276,8 @@ struct Cpu::Impl final : Processor {
   TimerTree timers;               // deadlines to be missed, refills, slot edges
   std::vector<EntityId> touched;  // in this instant
   EntityId current = kNoEntity;
-  Ns charged = 0;  // up to when
+  Ns charged = 0;   // up to when
+  Ns dpc_time = 0;  // of all DPCs, up to then
   CpuObserver* observer = nullptr;
   oh_event_log* log = nullptr;
   std::vector<Row> rows;  // of this instant, for the observer
@@ -330,6 +336,10 @@ std::uint32_t Cpu::unfinished_jobs(EntityId entity) const {
 }
 Ns Cpu::cpu_time(EntityId entity) const {
   return impl_->at(entity).cpu_time + (entity == impl_->current ? impl_->engine.now() - impl_->charged : 0);
+}
+Ns Cpu::dpc_time() const {
+  const bool in_dpc = impl_->current != kNoEntity && impl_->at(impl_->current).kind == Kind::kDpc;
+  return impl_->dpc_time + (in_dpc ? impl_->engine.now() - impl_->charged : 0);
 }
 EntityId Cpu::running() const {
   return impl_->current;

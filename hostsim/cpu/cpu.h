@@ -76,6 +76,7 @@ class Cpu {
 
   std::uint32_t unfinished_jobs(EntityId entity) const;
   Ns cpu_time(EntityId entity) const;  ///< up to now
+  Ns dpc_time() const;                 ///< of all DPCs, up to now
   EntityId running() const;            ///< kNoEntity when idle
   std::string_view name(EntityId entity) const;
   std::size_t entities() const;

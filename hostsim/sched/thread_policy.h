@@ -42,6 +42,8 @@ class ThreadPolicy {
   virtual ~ThreadPolicy() = default;
   /// S3 (a): `job` becomes current. @param woken true: the thread had no unfinished job before
   virtual void begin_job(Ns /*now*/, const CurrentJob& /*job*/, bool /*woken*/) {}
+  /// The last unfinished job of the thread is done; it sleeps until the next begin_job().
+  virtual void sleep(Ns /*now*/) {}
   /// The thread ran for `ran` ns, never longer than allowance() allowed.
   virtual void charge(Ns /*ran*/) {}
   /// S8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other times too.
