@@ -22,6 +22,10 @@ class LiveCard {
   virtual ~LiveCard() = default;
 
   virtual CardRings& rings() = 0;
+  /// Samples: the one length of block that its interrupts come at; 0: any. Known from the start.
+  virtual std::uint32_t period() const { return 0; }
+  /// Samples between the rings and the line, both directions together, beyond what the driver keeps queued.
+  virtual std::uint32_t queued_samples() const { return 0; }
   /// Samples begin to pass. After oh_driver_init(). @throws std::runtime_error when the device refuses
   virtual void start() = 0;
   /// Blocks until the next interrupt. From one thread. No allocation.

@@ -32,7 +32,8 @@ oh_card CardRings::card() {
                                          return 0;
                                        },
                                        [](void* self, std::uint64_t end) { of(self).tx_written.store(end, kRelease); },
-                                       [](void* self, std::uint64_t end) { of(self).rx_read.store(end, kRelease); }};
+                                       [](void* self, std::uint64_t end) { of(self).rx_read.store(end, kRelease); },
+                                       [](void* self) { return of(self).rx_lost_before.load(kAcquire); }};
   return {&kOps, this, rx, tx};
 }
 
@@ -48,22 +49,38 @@ void CardHardware::start() {
 bool CardHardware::run(LineEnd& line, std::uint32_t n) {
   const std::uint64_t target = position_ + n;
   // A sample is lost when the slot it lands in holds one that nobody read; repeated when nobody wrote its slot.
-  const auto beyond = [&](std::uint64_t limit) { return target - std::clamp(limit, position_, target); };
-  const std::uint64_t overrun = beyond(rings_.rx_read.load(kAcquire) + OH_RING_SAMPLES);
-  const std::uint64_t underrun = beyond(rings_.tx_written.load(kAcquire));
-  while (position_ < target) {
-    const std::size_t slot = position_ % OH_RING_SAMPLES;
-    const std::size_t piece = std::min<std::uint64_t>(target - position_, OH_RING_SAMPLES - slot);
+  const std::uint64_t overrun = beyond(rings_.rx_read.load(kAcquire) + OH_RING_SAMPLES, target);
+  const std::uint64_t underrun = beyond(rings_.tx_written.load(kAcquire), target);
+  for (std::uint64_t at = position_; at < target;) {
+    const std::size_t slot = at % OH_RING_SAMPLES;
+    const std::size_t piece = std::min<std::uint64_t>(target - at, OH_RING_SAMPLES - slot);
     line.exchange(&rings_.tx[slot], &rings_.rx[slot], piece);
-    position_ += piece;
+    at += piece;
   }
+  return advance_to(target, overrun, underrun);
+}
+
+bool CardHardware::skip(std::uint64_t n) {
+  if (n == 0) return false;
+  rings_.rx_lost_before.store(position_ + n, kRelease);
+  return advance_to(position_ + n, n, beyond(rings_.tx_written.load(kAcquire), position_ + n));
+}
+
+std::uint64_t CardHardware::beyond(std::uint64_t limit, std::uint64_t target) const {
+  return target - std::clamp(limit, position_, target);
+}
+
+bool CardHardware::advance_to(std::uint64_t target, std::uint64_t overrun, std::uint64_t underrun) {
   if (overrun > 0) add(rings_.overrun_samples, overrun);
   if (underrun > 0) add(rings_.underrun_samples, underrun);
+  position_ = target;
   rings_.position.store(position_, kRelease);
   if (position_ < block_end_) return false;
-  rings_.finished_end.store(block_end_, kRelease);
+  const std::uint64_t block = rings_.block.load(kRelaxed);
+  const std::uint64_t more = (position_ - block_end_) / block;  // whole blocks passed at once: one interrupt
+  rings_.finished_end.store(block_end_ + more * block, kRelease);
+  block_end_ += (more + 1) * block;
   add(rings_.interrupts, 1);
-  block_end_ += rings_.block.load(kRelaxed);
   return true;
 }
 

@@ -22,7 +22,7 @@ struct CardCounters {
 /// Plain memory: zero is a valid start but for `rate_hz` and `block`. Mapped as it is by processes of one build.
 struct CardRings {
   static constexpr std::uint32_t kMagic = 0x5243484f;  // "OHCR"
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   std::uint32_t magic = kMagic;
   std::uint32_t version = kVersion;
@@ -33,9 +33,10 @@ struct CardRings {
   std::atomic<std::uint64_t> tx_written{0};
   std::atomic<std::uint32_t> off_hook{0};  ///< the line is taken
   // the hardware's
-  std::atomic<std::uint32_t> ringing{0};       ///< ringing voltage on the line now
-  std::atomic<std::uint64_t> position{0};      ///< samples captured and played
-  std::atomic<std::uint64_t> finished_end{0};  ///< of the newest finished block
+  std::atomic<std::uint32_t> ringing{0};         ///< ringing voltage on the line now
+  std::atomic<std::uint64_t> position{0};        ///< samples captured and played
+  std::atomic<std::uint64_t> finished_end{0};    ///< of the newest finished block
+  std::atomic<std::uint64_t> rx_lost_before{0};  ///< what was not read before this position is lost
   std::atomic<std::uint64_t> interrupts{0};
   std::atomic<std::uint64_t> overrun_samples{0};
   std::atomic<std::uint64_t> underrun_samples{0};
@@ -61,9 +62,15 @@ class CardHardware {
   std::uint64_t position() const { return position_; }
   /// n sample periods pass. @pre n <= left()  @return true when the block ended: raise the interrupt
   bool run(LineEnd& line, std::uint32_t n);
+  /// n sample periods have passed in which the device neither captured nor played. Those before them that nobody has
+  /// read are given up too.  @return true when a block ended
+  bool skip(std::uint64_t n);
 
  private:
   CardRings& rings_;
+  /// Positions of the next ones, up to target, that lie at or beyond limit.
+  std::uint64_t beyond(std::uint64_t limit, std::uint64_t target) const;
+  bool advance_to(std::uint64_t target, std::uint64_t overrun, std::uint64_t underrun);
   std::uint64_t position_ = 0;
   std::uint64_t block_end_ = 0;
 };

@@ -30,7 +30,7 @@ class SamplePacer {
   std::int64_t start_ns_ = 0;
 };
 
-class TimerCard final : public LiveCard {
+class TimerCard : public LiveCard {
  public:
   /// @param line outlives the card; called from wait()
   TimerCard(LineEnd& line, std::uint32_t rate_hz = 8000, double ppm = 0);
@@ -50,7 +50,7 @@ class TimerCard final : public LiveCard {
 };
 
 /// The line of the null card: silence in, nobody out.
-class SilentLine final : public LineEnd {
+class SilentLine : public LineEnd {
  public:
   void exchange(const std::int16_t*, std::int16_t* captured, std::size_t n) override {
     __builtin_memset(captured, 0, n * sizeof *captured);

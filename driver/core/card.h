@@ -31,6 +31,9 @@ struct oh_card_ops {
    * card compares with to count underruns and overruns. */
   void (*tx_written)(void* self, uint64_t position);
   void (*rx_read)(void* self, uint64_t position);
+  /** Received samples before this position that were not read by now never will be: the device lost some of them. May be
+   * NULL, for a card that loses samples by overwriting alone. */
+  uint64_t (*rx_lost_before)(void* self);
 };
 
 struct oh_card {

@@ -126,11 +126,28 @@ void oh_driver_isr(struct oh_driver* driver) {
   record(driver, OH_EV_ISR_EXIT, 0);
 }
 
-/* The next n received samples are gone: tell the pump, and leave the matching transmit positions as they are. Their
- * time is past: at a lead of at most one ring, output for a sample that has left the receive ring has been played. */
+/* The oldest position that can still be read. */
+static uint64_t oldest_received(const struct oh_driver* driver) {
+  const struct oh_card* card = &driver->config.card;
+  const uint64_t captured = card_rx_position(driver);
+  const uint64_t oldest = captured > OH_RING_SAMPLES ? captured - OH_RING_SAMPLES : 0;
+  const uint64_t lost = card->ops->rx_lost_before != NULL ? card->ops->rx_lost_before(card->self) : 0;
+  return lost > oldest ? lost : oldest;
+}
+
+/* The next n received samples are gone: tell the pump, and pass over the matching transmit positions. Of a sample that
+ * has left the receive ring they have been played, at a lead of at most one ring; of one that the device lost they may
+ * be to come, and are silent. */
 static void fill_in(struct oh_driver* driver, uint64_t n) {
   const struct oh_pump* pump = &driver->config.pump;
   pump->ops->fill_in(pump->self, (size_t)n);
+  if (driver->config.card.ops->rx_lost_before != NULL) {
+    const uint64_t played = card_tx_position(driver);
+    const uint64_t from = driver->tx_next > played ? driver->tx_next : played;
+    const uint64_t end =
+        driver->tx_next + n < played + OH_RING_SAMPLES ? driver->tx_next + n : played + OH_RING_SAMPLES;
+    for (uint64_t p = from; p < end; ++p) driver->config.card.tx_ring[p % OH_RING_SAMPLES] = 0;
+  }
   driver->rx_read += n;
   driver->tx_next += n;
   driver->counters.samples_filled_in += n;
@@ -153,8 +170,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
        */
       copy_from_ring(driver->rx, config->card.rx_ring, driver->rx_read, n);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
-      const uint64_t captured = card_rx_position(driver);
-      const uint64_t oldest = captured > OH_RING_SAMPLES ? captured - OH_RING_SAMPLES : 0;
+      const uint64_t oldest = oldest_received(driver);
       const uint64_t gone = oldest > driver->rx_read ? oldest - driver->rx_read : 0;
       if (gone >= n) {
         fill_in(driver, gone < left ? gone : left);

@@ -149,8 +149,13 @@ struct CardOps {
 };
 
 oh_card SimulatedCard::card() {
-  static constexpr oh_card_ops kOps = {CardOps::acknowledge, CardOps::position,   CardOps::position,
-                                       CardOps::set_block,   CardOps::tx_written, CardOps::rx_read};
+  static constexpr oh_card_ops kOps = {CardOps::acknowledge,
+                                       CardOps::position,
+                                       CardOps::position,
+                                       CardOps::set_block,
+                                       CardOps::tx_written,
+                                       CardOps::rx_read,
+                                       nullptr};
   return {&kOps, this, rx_ring_.data(), tx_ring_.data()};
 }
 

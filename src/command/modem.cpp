@@ -9,8 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "driver/card/shared_card.h"
-#include "driver/card/timer_card.h"
+#include "driver/card/devices.h"
 #include "src/command/folder.h"
 #include "src/command/program.h"
 #include "src/output/file.h"
@@ -32,21 +31,6 @@ std::int64_t now_ms() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
-}
-
-/// Card and what it is plugged into, by the address that the user gave.
-struct Plugged {
-  SilentLine silence;
-  std::unique_ptr<LiveCard> card;
-};
-void plug(Plugged& p, const std::string& address) {
-  if (address == "null") {
-    p.card = std::make_unique<TimerCard>(p.silence);
-  } else if (address.starts_with("unix:") && address.size() > 5) {
-    p.card = std::make_unique<SharedCard>(address.substr(5));
-  } else {
-    throw std::runtime_error(fmt::format("\"{}\" is no card; expected unix:PATH (see offhook line) or null", address));
-  }
 }
 
 nlohmann::ordered_json to_json(const LiveHistogram& h) {
@@ -109,16 +93,15 @@ int run(const Options& options) {
     make_folder(options.out);
     config.log = std::filesystem::path(options.out) / kLogName;
   }
-  Plugged plugged;
-  plug(plugged, options.card);
+  const std::unique_ptr<LiveCard> card = open_card(options.card);
   modem::Terminal terminal(options.tty);
   catch_interrupts();
   nlohmann::ordered_json result;
   std::string gone;
   {
-    modem::Session session(*plugged.card, config);
+    modem::Session session(*card, config);
     for (const std::string& s : session.shortcomings()) fmt::print(stderr, "offhook: going on without: {}\n", s);
-    modem::Modem modem(session, plugged.card->rings(), terminal);
+    modem::Modem modem(session, card->rings(), terminal);
     if (!options.json) {
       fmt::print("modem on {} ({}), context {}\n", options.tty.empty() ? terminal.device() : options.tty, options.card,
                  config.context.str());
@@ -146,7 +129,7 @@ int run(const Options& options) {
     }
     result = summary(session, config.context, session.card_counters());
   }
-  plugged.card->rings().off_hook.store(0);
+  card->rings().off_hook.store(0);
   if (!options.out.empty()) {
     write_file(std::filesystem::path(options.out) / kSummaryName, result.dump(1) + "\n");
     report_run(config.log, std::filesystem::path(options.out) / kReportName);
@@ -165,7 +148,8 @@ int run(const Options& options) {
 void add_modem(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("modem", "A live modem with AT commands on a pseudo-terminal");
   auto options = std::make_shared<Options>();
-  sub->add_option("card", options->card, "unix:PATH: a card of `offhook line`; null: a card that hears nothing")
+  sub->add_option("card", options->card,
+                  "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null; see `offhook devices`")
       ->required()
       ->type_name("CARD");
   sub->add_option("--tty", options->tty,

@@ -35,6 +35,7 @@ Environment:
   add_report(*app, action);
   add_export(*app, action);
   add_modem(*app, action);
+  add_devices(*app, action);
   add_measure(*app, action);
   add_line(*app, action);
   add_schedule(*app, action);

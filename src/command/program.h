@@ -39,6 +39,7 @@ void add_law(CLI::App& app, Action& action);
 void add_mttf(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_modem(CLI::App& app, Action& action);
+void add_devices(CLI::App& app, Action& action);
 void add_measure(CLI::App& app, Action& action);
 void add_line(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);

@@ -71,6 +71,10 @@ Session::Session(LiveCard& card, const SessionConfig& config)
       config_(config),
       ring_(kLogEvents),
       context_(config.context, [this] { return oh_driver_service(&driver_); }) {
+  if (const std::uint32_t period = card_.period(); period > 0) {
+    config_.block_plan = {period};
+    config_.transmit_lead_samples = 2 * period;
+  }
   oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
   if (!config_.log.empty()) {
     traces::LogHeader header;

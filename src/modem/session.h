@@ -30,6 +30,7 @@ namespace offhook::modem {
 struct SessionConfig {
   ContextSpec context;
   int interrupt_priority = 80;  ///< SCHED_FIFO, of the thread that plays interrupt; 0: a normal thread
+  /// Unless the card has a period: then blocks of that length, and two of them ahead.
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   std::uint32_t transmit_lead_samples = 204;
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;

@@ -404,6 +404,7 @@ TEST(DriverProperty, AnInterruptAtAnyPointOfServiceLosesNoBlock) {
           plain->rx_read(self, p);
           striker->point();
         },
+        nullptr,
     };
     static const oh_pump_ops* plain_pump;
     plain_pump = rig.pump.pump().ops;

@@ -31,6 +31,7 @@ struct ThreadedCard {
         },
         [](void*, std::uint64_t) {},
         [](void*, std::uint64_t) {},
+        nullptr,
     };
     return {&ops, this, rx_ring, tx_ring};
   }

@@ -45,6 +45,7 @@ struct FakeCard {
         },
         [](void* self, std::uint64_t p) { static_cast<FakeCard*>(self)->tx_written = p; },
         [](void* self, std::uint64_t p) { static_cast<FakeCard*>(self)->rx_read = p; },
+        nullptr,
     };
     return {&ops, this, rx_ring, tx_ring};
   }

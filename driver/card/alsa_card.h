@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// A sound device through ALSA: hw:CARD=... or any name that asoundrc gives, mapped, one ALSA period a block.
+//
+// The device is the line end: at each period the samples it captured go into the rings and as many go from the rings to
+// the device, which keeps kQueuedPeriods periods queued. The rings and their positions are those of every card, so the
+// driver sees no difference. Nothing is resampled: a device that cannot do 8000 Hz, one channel, 16 bits is refused.
+//
+// When the device ran over or dry (the thread that waits was held up for more than the queue), it is started anew. How
+// many samples passed meanwhile nobody has counted but the clock: they are skipped in both rings, so that the driver
+// fills them in and the modem's count of samples stays true.
+#pragma once
+
+#include <alsa/asoundlib.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/card/devices.h"
+#include "driver/card/live_card.h"
+
+namespace offhook {
+
+class AlsaCard final : public LiveCard, private LineEnd {
+ public:
+  static constexpr std::uint32_t kRateHz = 8000;
+  static constexpr std::uint32_t kDefaultPeriod = 100;  ///< samples; 12.5 ms
+  static constexpr std::uint32_t kQueuedPeriods = 2;    ///< queued at the device after each period
+
+  /// Opens and configures both directions. @param period  samples; the device may give the nearest it has
+  /// @throws std::runtime_error naming the device, what it cannot do, and what it can
+  explicit AlsaCard(const std::string& device, std::uint32_t period = kDefaultPeriod);
+  ~AlsaCard() override;
+  AlsaCard(const AlsaCard&) = delete;
+  AlsaCard& operator=(const AlsaCard&) = delete;
+
+  CardRings& rings() override { return rings_; }
+  std::uint32_t period() const override { return period_; }
+  std::uint32_t queued_samples() const override { return kQueuedPeriods * period_; }
+  void start() override;
+  Wait wait() override;
+  void stop() override { stopped_.store(true, std::memory_order_relaxed); }
+  std::string failure() const override { return failure_; }
+  /// Times that the device ran over or dry.
+  std::uint64_t xruns() const { return xruns_; }
+
+ private:
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
+  void close();
+  bool restart();
+  /// The device said `error`. @return empty: go on; or what wait() returns
+  std::optional<Wait> recover(int error);
+  /// Whether the samples of the last window_ns came as the clock says. @return empty, or what is wrong
+  std::string judge(std::int64_t window_ns);
+  Wait gone(const std::string& why);
+
+  std::string device_, failure_;
+  snd_pcm_t* capture_ = nullptr;
+  snd_pcm_t* playback_ = nullptr;
+  std::uint32_t period_ = 0;
+  CardRings rings_;
+  CardHardware hardware_{rings_};
+  int error_ = 0;  ///< of the exchange under way
+  std::uint64_t xruns_ = 0;
+  // The clock's view: at_samples_ had passed at the device at at_ns_; its rate is judged from judged_ on.
+  std::int64_t at_ns_ = 0, moved_ns_ = 0, judged_ns_ = 0;
+  std::uint64_t at_samples_ = 0, judged_samples_ = 0;
+  std::atomic<bool> stopped_{false};
+};
+
+/// What ALSA knows by name on this machine, and what each can do; for card_devices().
+std::vector<CardDevice> alsa_devices();
+
+}  // namespace offhook

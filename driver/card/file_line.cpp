@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "driver/card/file_line.h"
+
+#include <sndfile.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace offhook {
+
+struct FileLine::Output {
+  SNDFILE* file;
+  ~Output() { sf_close(file); }
+};
+
+FileLine::FileLine(const std::string& in, const std::string& out) : out_(out) {
+  if (!in.empty()) {
+    SF_INFO info{};
+    SNDFILE* file = sf_open(in.c_str(), SFM_READ, &info);
+    if (file == nullptr) throw std::runtime_error(in + ": " + sf_strerror(nullptr));
+    std::string wrong;
+    if (info.samplerate != kRateHz || info.channels != 1) {
+      wrong = "has " + std::to_string(info.samplerate) + " Hz and " + std::to_string(info.channels) +
+              " channels; expected 8000 Hz and one";
+    } else {
+      std::vector<std::int16_t> piece(1 << 16);
+      for (sf_count_t n; (n = sf_read_short(file, piece.data(), static_cast<sf_count_t>(piece.size()))) > 0;)
+        samples_.insert(samples_.end(), piece.begin(), piece.begin() + n);
+      if (samples_.empty()) wrong = "holds no samples";
+    }
+    sf_close(file);
+    if (!wrong.empty()) throw std::runtime_error(in + ": " + wrong);
+  }
+  if (!out.empty()) {
+    SF_INFO info{};
+    info.samplerate = kRateHz;
+    info.channels = 1;
+    info.format = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
+    SNDFILE* file = sf_open(out.c_str(), SFM_WRITE, &info);
+    if (file == nullptr) throw std::runtime_error(out + ": " + sf_strerror(nullptr));
+    output_.reset(new Output{file});
+  }
+}
+
+FileLine::~FileLine() = default;
+
+void FileLine::exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) {
+  const std::size_t have = std::min(n, samples_.size() - next_);
+  std::copy_n(samples_.begin() + static_cast<std::ptrdiff_t>(next_), have, captured);
+  std::fill(captured + have, captured + n, std::int16_t{0});
+  next_ += have;
+  if (!output_ || !failure_.empty()) return;
+  const auto count = static_cast<sf_count_t>(n);
+  if (sf_write_short(output_->file, played, count) != count) failure_ = out_ + ": " + sf_strerror(output_->file);
+}
+
+}  // namespace offhook

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+//
+// On a device without hardware: tests/live/alsa_loop.c, which can fail in every way that a device can.
+#include "driver/card/alsa_card.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "driver/card/timer_card.h"
+#include "driver/core/driver.h"
+
+namespace offhook {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string folder() {
+  static const std::string path = [] {
+    const std::string p = std::filesystem::temp_directory_path() / ("offhook-alsa-" + std::to_string(getpid()));
+    std::filesystem::create_directories(p);
+    std::ofstream asoundrc(p + "/asound.conf");
+    asoundrc << "defaults.namehint.showall on\npcm_type.offhook_loop { lib \"" OFFHOOK_ALSA_LOOP "\" }\n"
+             << "pcm.null { type null }\n";
+    const auto loop = [&](const std::string& name, const std::string& more) {
+      asoundrc << "pcm." << name << " { type offhook_loop file \"" << p << "/memory\" " << more << " }\n";
+    };
+    loop("loop0", "end 0");
+    loop("loop1", "end 1");
+    loop("cd", "rate 44100");
+    for (const char* how : {"xrun", "vanish", "stall", "rate"}) loop(how, std::string("fail ") + how + " after 2000");
+    setenv("ALSA_CONFIG_PATH", (p + "/asound.conf").c_str(), 1);
+    return p;
+  }();
+  return path;
+}
+
+class AlsaCardTest : public testing::Test {
+ protected:
+  AlsaCardTest() { folder(); }
+  static void TearDownTestSuite() { std::filesystem::remove_all(folder()); }
+
+  static std::string refusal(const std::string& device, std::uint32_t period = 100) {
+    try {
+      AlsaCard card(device, period);
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+    return "";
+  }
+  /// Waits until the card is gone, at most for so many seconds' worth of samples.
+  static std::string failure(const std::string& device) {
+    AlsaCard card(device);
+    card.start();
+    while (card.rings().position < 8 * AlsaCard::kRateHz) {
+      if (card.wait() == LiveCard::Wait::kGone) return card.failure();
+    }
+    return "";
+  }
+};
+
+/// A pump that sends 1, 2, 3 ... and keeps what it hears.
+struct CountingPump {
+  std::uint64_t clock = 0, filled_in = 0;
+  std::vector<std::int16_t> heard;
+  oh_pump pump() {
+    static const oh_pump_ops ops = {"count",
+                                    nullptr,
+                                    nullptr,
+                                    [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+                                      auto& p = *static_cast<CountingPump*>(self);
+                                      p.heard.insert(p.heard.end(), rx, rx + n);
+                                      for (std::size_t i = 0; i < n; ++i)
+                                        tx[i] = static_cast<std::int16_t>(++p.clock % 32'000 + 1);
+                                    },
+                                    [](void* self, std::size_t n) {
+                                      auto& p = *static_cast<CountingPump*>(self);
+                                      p.clock += n;
+                                      p.filled_in += n;
+                                    },
+                                    nullptr,
+                                    nullptr};
+    return {&ops, this};
+  }
+};
+
+/// Card, driver and pump, served by the thread that waits.
+struct Modem {
+  explicit Modem(const std::string& device) : card(device) {
+    oh_driver_config config{};
+    config.card = card.rings().card();
+    config.pump = pump.pump();
+    config.context = {[](void*) {}, nullptr};
+    config.transmit_lead_samples = 2 * card.period();
+    config.block_plan[0] = card.period();
+    config.block_plan_length = 1;
+    config.policy = OH_SERVICE_DRAIN_ALL;
+    EXPECT_EQ(oh_driver_init(&driver, &config), 0);
+  }
+  void run(std::uint64_t samples) {
+    card.start();
+    while (card.rings().position < samples) {
+      ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
+      oh_driver_isr(&driver);
+      oh_driver_service(&driver);
+    }
+  }
+  AlsaCard card;
+  CountingPump pump;
+  oh_driver driver{};
+};
+
+TEST_F(AlsaCardTest, CarriesWhatTheFarEndPlaysInOrder) {
+  Modem a("loop0"), b("loop1");
+  std::jthread other([&] { b.run(12'000); });
+  a.run(12'000);
+  other.join();
+  // In one run of consecutive samples, unless this machine held a thread up for longer than the device buffers.
+  for (const Modem* m : {&a, &b}) {
+    std::size_t longest = 0, run = 0;
+    for (std::size_t i = 1; i < m->pump.heard.size(); ++i) {
+      run = m->pump.heard[i] > 0 && m->pump.heard[i] == m->pump.heard[i - 1] + 1 ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+    if (a.card.xruns() + b.card.xruns() == 0) {
+      EXPECT_GT(longest, 8000u);
+    }
+    EXPECT_GT(longest, 1000u);
+  }
+}
+
+TEST_F(AlsaCardTest, FillsInWhatPassedWhileTheDeviceWasStartedAnew) {
+  Modem m("xrun");
+  SamplePacer pacer(AlsaCard::kRateHz, 0);
+  pacer.start();
+  m.run(16'000);
+  EXPECT_GE(m.card.xruns(), 1u);
+  EXPECT_GT(m.pump.filled_in, 0u);
+  EXPECT_EQ(m.pump.clock, m.card.rings().position);                      // none is missing in the pump's count
+  EXPECT_NEAR(static_cast<double>(pacer.samples_now()), 16'000, 2'000);  // and the count is the clock's
+  // What the device lost, and what nobody had read yet.
+  EXPECT_GE(m.pump.filled_in, m.card.rings().counters().overrun_samples);
+  EXPECT_LE(m.pump.filled_in, m.card.rings().counters().overrun_samples + 3 * m.card.period());
+}
+
+TEST_F(AlsaCardTest, SaysThatTheDeviceVanished) {
+  EXPECT_THAT(failure("vanish"), HasSubstr("alsa:vanish: the device is gone: No such device"));
+}
+TEST_F(AlsaCardTest, SaysThatTheDeviceStoppedGivingSamples) {
+  EXPECT_THAT(failure("stall"), HasSubstr("no samples for a second"));
+}
+TEST_F(AlsaCardTest, SaysThatTheRateChanged) {
+  EXPECT_THAT(failure("rate"), HasSubstr("samples a second, no longer 8000: its rate changed"));
+}
+TEST_F(AlsaCardTest, RefusesADeviceWithoutAClock) {
+  EXPECT_THAT(failure("null"), HasSubstr("do not come at the pace of a clock"));
+}
+TEST_F(AlsaCardTest, RefusesWhatItWouldHaveToResample) {
+  EXPECT_EQ(refusal("cd"), "alsa:cd: cannot capture 8000 Hz, only 44100 to 44100 Hz, and nothing here resamples");
+}
+TEST_F(AlsaCardTest, RefusesAnUnknownDevice) {
+  EXPECT_THAT(refusal("hw:CARD=Nobody"), HasSubstr("alsa:hw:CARD=Nobody: cannot be opened to capture"));
+}
+TEST_F(AlsaCardTest, RefusesAPeriodThatTheRingsCannotHold) {
+  EXPECT_THAT(refusal("loop0", 300), HasSubstr("cannot capture in periods of 300 samples"));
+}
+
+TEST_F(AlsaCardTest, StopsFromAnotherThread) {
+  AlsaCard card("loop0");
+  card.start();
+  std::thread stopper([&] { card.stop(); });
+  while (card.wait() == LiveCard::Wait::kInterrupt) {
+  }
+  stopper.join();
+  EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
+}
+
+TEST_F(AlsaCardTest, DevicesAreListedWithWhatTheyCanDo) {
+  bool loop = false, cd = false;
+  for (const CardDevice& d : card_devices()) {
+    if (d.address == "alsa:loop0") loop = d.usable;
+    if (d.address == "alsa:cd") cd = !d.usable && d.capability.find("44100") != std::string::npos;
+  }
+  EXPECT_TRUE(loop);
+  EXPECT_TRUE(cd);
+}
+
+}  // namespace
+}  // namespace offhook
