@@ -26,7 +26,9 @@ void loop_back(const std::string& path, std::size_t ahead) {
   std::memcpy(address.sun_path, path.data(), path.size());
   while (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) usleep(1000);
   std::vector<char> bytes(2 * ahead);
-  if (!bytes.empty()) ASSERT_EQ(send(fd, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  if (!bytes.empty()) {
+    ASSERT_EQ(send(fd, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
   bytes.resize(4096);
   for (ssize_t n; (n = recv(fd, bytes.data(), bytes.size(), 0)) > 0;) {
     if (send(fd, bytes.data(), static_cast<std::size_t>(n), MSG_NOSIGNAL) != n) break;
