@@ -50,7 +50,11 @@ enum oh_event_kind {
   OH_EV_LINK_BYTES = 45,      /**< argument: user bytes delivered in order so far */
   OH_EV_PUMP_RATES = 46,      /**< data mode begins, with every OH_PUMP_DATA; argument: sent bit/s / 100 in the low,
                                  received in the high 16 bits */
-  /* competitors */
+  /* competitors */  OH_EV_PUMP_INSTRUMENT = 47, /**< argument: enum oh_instrument in the high 8 bits, 100 times the value in the low 24, two's
+                                   complement, saturated */
+  OH_EV_PUMP_TAP = 48,        /**< one of the equaliser's taps: its index in the high 8 bits, its level against the
+                                   largest in -0.01 dB in the low 24; index 0 begins a new set */
+
   OH_EV_TIMER_CALLBACK = 60, /**< the 1 ms callback of entity `id` ran; argument: ns since its last run */
   /* the call */
   OH_EV_PHASE = 80, /**< the call's phase; argument enum oh_call_phase of the host's call script */

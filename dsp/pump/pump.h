@@ -37,9 +37,23 @@ enum oh_pump_state {
 
 enum oh_pump_role { OH_PUMP_CALL = 0, OH_PUMP_ANSWER = 1 };
 
+/** What a pump measures of its line and of itself. */
+enum oh_instrument {
+  OH_INSTRUMENT_SNR = 0,              /**< dB: of the equalised symbols */
+  OH_INSTRUMENT_CLOCK = 1,            /**< ppm: far symbol clock against ours */
+  OH_INSTRUMENT_CARRIER = 2,          /**< Hz: received carrier against nominal */
+  OH_INSTRUMENT_ECHO_RETURN_LOSS = 3, /**< dB: echo taken off by the canceller */
+  OH_INSTRUMENT_PATH_METRIC = 4,      /**< of the Viterbi decoder's best path: 10 log10, a decided symbol's squared error,
+                                           grid units */
+  OH_INSTRUMENT_RETRAIN_CAUSE = 5     /**< once, when a training begins: enum oh_v34_cause */
+};
+
 /** What an observer may see. Called from within process(); a NULL observer costs one predictable branch. */
 struct oh_pump_observer {
   void (*symbol)(void* user, float re, float im); /**< one equalised received symbol, decision units; may be NULL */
+  void (*instrument)(void* user, enum oh_instrument what, float value); /**< each every 100 ms, while known; may be NULL */
+  /** The equaliser's n taps, oldest sample first, when data mode begins and every 10 s of it; may be NULL. */
+  void (*taps)(void* user, const float* re, const float* im, int n);
   void* user;
 };
 

@@ -19,6 +19,8 @@ constexpr int kInvalid = -22;  // -EINVAL without an OS header
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
 
+constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
+
 // 1 dB: the SNR is measured while the equaliser still settles.
 constexpr double kMargin = 1.26;
 
@@ -74,11 +76,15 @@ class Modem {
   void begin_training();
   void receive(float rx, bool is_lost);
   void follow_handshake();
+  void show_instruments() const;
+  void show_taps();
+  void show_cause() const;
 
   oh_pump_config config_;
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
   uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
+  uint64_t live_samples_ = 0;                   // of this data mode
   uint32_t retrains_ = 0;
   oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
   float power_ = 0;  // of the line, mean square
@@ -122,7 +128,40 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   if (stage_ == Stage::kReleased) return 0;
   without_data_ = stage_ == Stage::kTraining && handshake_.live() ? 0 : without_data_ + 1;
   if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+  if (config_.observer.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
+  if (config_.observer.taps != nullptr) show_taps();
   return static_cast<int16_t>(tx > 32767 ? 32767 : tx < -32768 ? -32768 : tx);
+}
+
+void Modem::show_instruments() const {
+  if (stage_ != Stage::kTraining || !receiver_.trained()) return;
+  oh_v34_instruments i;
+  instruments(&i);
+  const auto show = [this](oh_instrument what, float value) {
+    config_.observer.instrument(config_.observer.user, what, value);
+  };
+  if (receiver_.snr() > 0) show(OH_INSTRUMENT_SNR, i.snr_db);
+  show(OH_INSTRUMENT_CLOCK, i.clock_ppm);
+  show(OH_INSTRUMENT_CARRIER, i.frequency_offset_hz);
+  if (i.echo_return_loss_db > 0) show(OH_INSTRUMENT_ECHO_RETURN_LOSS, i.echo_return_loss_db);
+  if (i.path_variance > 0) {
+    show(OH_INSTRUMENT_PATH_METRIC, static_cast<float>(power_db(static_cast<double>(i.path_variance))));
+  }
+}
+
+// When data mode begins, and every 10 s of it.
+void Modem::show_taps() {
+  const bool live = stage_ == Stage::kTraining && handshake_.live();
+  if (live && live_samples_ % (10 * kRateHz) == 0) {
+    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), Receiver::kTaps);
+  }
+  live_samples_ = live ? live_samples_ + 1 : 0;
+}
+
+void Modem::show_cause() const {
+  if (config_.observer.instrument != nullptr) {
+    config_.observer.instrument(config_.observer.user, OH_INSTRUMENT_RETRAIN_CAUSE, static_cast<float>(cause_));
+  }
 }
 
 void Modem::begin_training() {
@@ -218,6 +257,7 @@ void Modem::follow_handshake() {
     case Outcome::kRepeatInfo1WithMarks:
       ++retrains_;
       cause_ = OH_V34_CAUSE_TIMEOUT;
+      show_cause();
       stage_ = Stage::kPhase2;
       phase2_.repeat_info1(handshake_.outcome() == Outcome::kRepeatInfo1WithMarks);
       return;
@@ -230,6 +270,7 @@ void Modem::follow_handshake() {
 void Modem::retrain(oh_v34_cause cause) {
   ++retrains_;
   cause_ = cause;
+  show_cause();
   bits_sent_ += handshake_.data_transmitter().bits_sent();
   bits_received_ += handshake_.data_receiver().bits_received();
   stage_ = Stage::kPhase2;

@@ -24,6 +24,14 @@ std::uint32_t q12(float x) {
   return static_cast<std::uint16_t>(static_cast<std::int16_t>(std::clamp(x, -7.9f, 7.9f) * 4096));
 }
 
+constexpr std::uint32_t kSilentTap = 9000;  // 90 dB down
+
+// In 24 bits.
+std::uint32_t hundredths(float x) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(std::clamp(x, -83000.f, 83000.f) * 100))) &
+         0xffffffu;
+}
+
 }  // namespace
 
 void ModemEnd::Free::operator()(void* p) const {
@@ -66,6 +74,19 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
     pump.observer.symbol = [](void* user, float re, float im) {
       auto* self = static_cast<ModemEnd*>(user);
       if (self->symbols_++ % kSymbolsPerEvent == 0) self->record(OH_EV_SYMBOL, q12(re) | q12(im) << 16);
+    };
+    pump.observer.instrument = [](void* user, oh_instrument what, float value) {
+      static_cast<ModemEnd*>(user)->record(OH_EV_PUMP_INSTRUMENT,
+                                           static_cast<std::uint32_t>(what) << 24 | hundredths(value));
+    };
+    pump.observer.taps = [](void* user, const float* re, const float* im, int n) {
+      float largest = 0;
+      for (int k = 0; k < n; ++k) largest = std::max(largest, re[k] * re[k] + im[k] * im[k]);
+      for (int k = 0; k < n && largest > 0; ++k) {
+        const float power = (re[k] * re[k] + im[k] * im[k]) / largest;
+        const std::uint32_t down = power > 1e-9f ? hundredths(-10 * std::log10(power)) : kSilentTap;
+        static_cast<ModemEnd*>(user)->record(OH_EV_PUMP_TAP, static_cast<std::uint32_t>(k) << 24 | down);
+      }
     };
     pump.observer.user = this;
   }

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "traces/log/event_names.h"
+
 namespace offhook {
 
 namespace {
@@ -216,6 +218,19 @@ void Analyzer::add(const oh_event& logged) {
     case OH_EV_SYMBOL:
       if (event.id < f.ends.size()) {
         f.ends[event.id].constellation.add({q4_12(event.argument), q4_12(event.argument >> 16)});
+      }
+      break;
+    case OH_EV_PUMP_INSTRUMENT:
+      if (event.id < f.ends.size() && event.argument >> 24 < kInstruments) {
+        f.ends[event.id].instruments[event.argument >> 24].add(now,
+                                                               0.01 * traces::instrument_hundredths(event.argument));
+      }
+      break;
+    case OH_EV_PUMP_TAP:
+      if (event.id < f.ends.size()) {
+        std::vector<float>& taps = f.ends[event.id].taps_db;
+        if (event.argument >> 24 == 0) taps.clear();
+        if (taps.size() == event.argument >> 24) taps.push_back(-0.01f * static_cast<float>(event.argument & 0xffffff));
       }
       break;
     case OH_EV_LINK_RETRANSMIT:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "driver/core/event_log.h"
+#include "dsp/pump/pump.h"
 #include "src/analysis/histogram.h"
 #include "src/analysis/series.h"
 #include "src/analysis/timeline.h"
@@ -46,6 +47,8 @@ struct PhaseFigures {
 struct ConstellationPoint {
   float re = 0, im = 0;
 };
+
+inline constexpr std::size_t kInstruments = OH_INSTRUMENT_RETRAIN_CAUSE + 1;
 
 struct Figures {
   std::uint64_t events = 0;
@@ -84,6 +87,10 @@ struct Figures {
     std::uint64_t recoveries = 0;
     std::uint64_t bad_frames = 0;
     ThinnedSample<ConstellationPoint> constellation{4096};
+    /// What the pump measured of its line, by enum oh_instrument; retrain causes are in their own units.
+    std::array<ExtremaSeries, kInstruments> instruments{ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{1024},
+                                                        ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{256}};
+    std::vector<float> taps_db;            ///< the equaliser's, as they were last, against the largest
     std::vector<SeriesPoint> pump_states;  ///< changes; at most 256
     std::uint32_t data_modes = 0;          ///< times that data mode began: one more than trainings and renegotiations
     std::uint32_t sent_bps = 0, received_bps = 0;  ///< of the last of them

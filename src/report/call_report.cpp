@@ -134,7 +134,12 @@ json ends_json(const Figures& f) {
       points.push_back(number(p.re, 3));
       points.push_back(number(p.im, 3));
     }
+    json instruments = json::array(), taps = json::array();
+    for (const ExtremaSeries& series : end.instruments) instruments.push_back(series_json(series, 2));
+    for (const float tap : end.taps_db) taps.push_back(number(static_cast<double>(tap), 1));
     out.push_back({{"name", kNames.at(i)},
+                   {"instruments", std::move(instruments)},
+                   {"taps_db", std::move(taps)},
                    {"bytes", series_json(end.bytes, 0)},
                    {"bytes_delivered", end.bytes_delivered},
                    {"retransmitted", series_json(end.retransmitted, 0)},

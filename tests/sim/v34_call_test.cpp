@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
+#include "dsp/v34/receiver.h"
 #include "tests/realtime/realtime_guard.h"
 #include "tests/sim/calls.h"
 
@@ -16,6 +18,7 @@ namespace {
 
 using hostsim::LineConfig;
 using test::V34Call;
+using v34::Receiver;
 
 LineConfig clean() {
   LineConfig c;
@@ -156,13 +159,20 @@ TEST(V34Call, CleardownEndsBothEnds) {  // V34-CD-1, V34-CD-2
   EXPECT_EQ(call.far().pump_status().state, OH_PUMP_IDLE);
 }
 
+std::ptrdiff_t count(const test::Recorded& r, oh_event_kind kind) {
+  return std::count_if(r.events.begin(), r.events.end(), [&](const oh_event& e) { return e.kind == kind; });
+}
+
 TEST(V34Call, TheFileArrivesInEveryContext) {
   const auto file = test::random_file(20'000);
   for (const char* context : {"INT", "DPC", "THR 24", "RES 4/16 strict"}) {
     hostsim::Scenario s = test::scenario(context);
     s.modem = hostsim::ModemKind::kV34;
     s.time_limit_s = 120;
-    const auto r = test::run(s, file, false).result;
+    const test::Recorded recorded = test::run(s, file);
+    const auto& r = recorded.result;
+    EXPECT_GT(count(recorded, OH_EV_PUMP_INSTRUMENT), 100) << context;
+    EXPECT_EQ(count(recorded, OH_EV_PUMP_TAP), Receiver::kTaps) << context;
     EXPECT_TRUE(r.completed) << context << ": " << r.transfer.failure;
     EXPECT_TRUE(r.transfer.intact) << context;
     EXPECT_EQ(r.transfer.bytes_delivered, file.size()) << context;

@@ -213,6 +213,10 @@ class Translator {
       case OH_EV_LINK_BYTES:
         out_.counter(e.time_ns, track_named(end_of(e) + " bytes", kCounter), e.argument);
         break;
+      case OH_EV_PUMP_INSTRUMENT:
+        out_.counter(e.time_ns, track_named(end_of(e) + " " + std::string(instrument_name(e.argument)), kCounter),
+                     static_cast<std::uint64_t>(instrument_hundredths(e.argument)));
+        break;
       case OH_EV_PUMP_STATE:
       case OH_EV_PUMP_RATES:
       case OH_EV_LINK_STATE:
@@ -228,6 +232,7 @@ class Translator {
       case OH_EV_NONE:
       case OH_EV_FINISH:  // the slice ends with the next RUN or IDLE, of the same instant
       case OH_EV_SYMBOL:
+      case OH_EV_PUMP_TAP:
         break;
     }
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "driver/core/event_log.h"
+#include "dsp/pump/pump.h"
 
 namespace offhook::traces {
 
@@ -59,6 +60,10 @@ constexpr std::string_view event_name(std::uint8_t kind) {
       return "link_bytes";
     case OH_EV_PUMP_RATES:
       return "pump_rates";
+    case OH_EV_PUMP_INSTRUMENT:
+      return "pump_instrument";
+    case OH_EV_PUMP_TAP:
+      return "pump_tap";
     case OH_EV_TIMER_CALLBACK:
       return "timer_callback";
     case OH_EV_PHASE:
@@ -67,6 +72,29 @@ constexpr std::string_view event_name(std::uint8_t kind) {
       return "mark";
   }
   return {};
+}
+
+/// Of OH_EV_PUMP_INSTRUMENT's argument: its value in hundredths.
+constexpr std::int32_t instrument_hundredths(std::uint32_t argument) {
+  return static_cast<std::int32_t>(argument << 8) >> 8;
+}
+/// And its name, with the unit of a hundredth.
+constexpr std::string_view instrument_name(std::uint32_t argument) {
+  switch (static_cast<oh_instrument>(argument >> 24)) {
+    case OH_INSTRUMENT_SNR:
+      return "SNR, 0.01 dB";
+    case OH_INSTRUMENT_CLOCK:
+      return "clock, 0.01 ppm";
+    case OH_INSTRUMENT_CARRIER:
+      return "carrier, 0.01 Hz";
+    case OH_INSTRUMENT_ECHO_RETURN_LOSS:
+      return "echo return loss, 0.01 dB";
+    case OH_INSTRUMENT_PATH_METRIC:
+      return "path metric, 0.01 dB";
+    case OH_INSTRUMENT_RETRAIN_CAUSE:
+      return "retrain cause";
+  }
+  return "instrument";
 }
 
 /// Whether an event's id is that of an entity (header.h), or of a driver and its card.

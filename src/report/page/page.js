@@ -121,6 +121,32 @@ function callPage() {
       `${group(e.recoveries)} recoveries, ${group(e.bad_frames)} bad frames`).join("; ") + "."));
   }
 
+  if (data.ends.some(e => e.instruments.some(s => s.t.length))) {
+    const line = section("What the modem measured of its line",
+      "Ten times a second by the receiver of each end. Ticks on the axis: retrains, by either end.");
+    const causes = ["", "asked for", "the far end's tone", "signal lost", "time-out"];
+    const retrains = data.ends.flatMap((e, i) => e.instruments[5].t.map(t => ({t, colour: i ? "accent-2" : "insufficient"})));
+    const shows = [[0, "SNR of the equalised symbols", "dB", false], [1, "Far symbol clock against ours", "ppm", true], [2, "Received carrier against nominal", "Hz", true],
+      [3, "Echo taken off by the canceller", "dB", false], [4, "Path metric: mean squared distance of the Viterbi decoder's best path, 10 log10, grid units", "dB", true]];
+    for (const [which, title, unit, signed] of shows) {
+      const series = data.ends.map((e, i) => ({name: e.name, ...e.instruments[which], style: "points", colour: i ? "accent-2" : "accent"})).filter(s => s.t.length);
+      if (!series.length) continue;
+      line.append(el("h3", {}, title));
+      chart(line, "instrument-" + which, {series, unit, decimals: 2, height: 170, signed, ticks: retrains});
+    }
+    line.append(legendNames(data.ends.map((e, i) => [e.name, i ? "accent-2" : "accent", e]).filter(n => n[2].instruments.some(s => s.t.length))));
+    const why = data.ends.flatMap(e => e.instruments[5].t.map((t, i) => `${e.name} at ${t.toFixed(2)} s: ${causes[Math.round(e.instruments[5].v[i])] || "?"}`));
+    if (why.length) line.append(el("p", {class: "caption"}, "Retrains: " + why.join("; ") + "."));
+    const pair = el("div", {class: "columns"});
+    data.ends.forEach((end, i) => {
+      if (!end.taps_db.length) return;
+      const column = el("div", {}, el("h3", {}, `Equaliser of the ${end.name}`), el("p", {class: "caption"}, "Taps, half a symbol apart, oldest sample first, against the largest, as they were last."));
+      pair.append(column);
+      figure(column, "taps-" + i, box => drawTaps(box, end.taps_db));
+    });
+    if (pair.children.length) line.append(pair);
+  }
+
   const shown = data.ends.filter(e => e.constellation.length);
   if (shown.length) {
     const constellation = section("Received constellation", "Equalised symbols, evenly thinned over the call.");
@@ -146,6 +172,20 @@ const legendNames = items => {
 
 function shortDecade(p) {
   return p < 0 ? Math.round(Math.pow(10, p + 3)) + " ns" : p < 3 ? Math.pow(10, p) + " us" : p < 6 ? Math.pow(10, p - 3) + " ms" : Math.pow(10, p - 6) + " s";
+}
+
+function drawTaps(box, taps) {
+  const width = Math.min(520, box.clientWidth || 520), height = 170, floor = -60, left = 34;
+  const {context} = canvasIn(box, height, width);
+  const x = i => left + (i + 0.5) / taps.length * (width - left - 4), y = db => 6 + (Math.max(db, floor) / floor) * (height - 14);
+  for (let db = 0; db >= floor; db -= 20) {
+    context.fillStyle = colour("grid");
+    context.fillRect(left, Math.round(y(db)), width - left, 1);
+    context.fillStyle = colour("ink-3");
+    context.fillText(db + " dB", 0, y(db) + 4);
+  }
+  context.fillStyle = colour("accent");
+  taps.forEach((db, i) => context.fillRect(x(i) - 1.2, y(db), 2.4, height - 8 - y(db)));
 }
 
 function drawConstellation(box, points) {

@@ -56,7 +56,7 @@ function seriesChart(box, o) {
     series: perSeries,
     legend: "never",
     dateWindow: o.range,
-    valueRange: [0, top > 0 ? top * 1.16 : 1],  // the names of the phases stand above the data
+    valueRange: o.signed ? null : [0, top > 0 ? top * 1.16 : 1],  // the names of the phases stand above the data
     axisLineColor: colour("line"),
     gridLineColor: colour("grid"),
     highlightCircleSize: 4,

@@ -197,6 +197,12 @@ TEST(Figures, TheLinkAndTheConstellationAreRead) {
   log.at(3, OH_EV_LINK_BYTES, 1, 1000).at(4, OH_EV_LINK_BYTES, 1, 2000);
   log.at(5, OH_EV_LINK_RETRANSMIT, 0, 4).at(6, OH_EV_LINK_RETRANSMIT, 0, 1).at(7, OH_EV_LINK_BAD_FRAME, 1, 2);
   log.at(8, OH_EV_PUMP_RATES, 0, 336 | 312 << 16).at(9, OH_EV_PUMP_RATES, 0, 288 | 312 << 16);
+  const auto carrier = [](int hundredths) {
+    return std::uint32_t{OH_INSTRUMENT_CARRIER} << 24 | (static_cast<std::uint32_t>(hundredths) & 0xffffff);
+  };
+  log.at(10, OH_EV_PUMP_INSTRUMENT, 0, carrier(-725)).at(2'000'000, OH_EV_PUMP_INSTRUMENT, 0, carrier(700));
+  for (const std::uint32_t tap : {0u, 0u, 1u << 24, 3u << 24})
+    log.at(2'000'001, OH_EV_PUMP_TAP, 0, tap | (tap ? 0 : 3000));
   const Figures& f = log.figures();
   ASSERT_EQ(f.ends[0].constellation.items().size(), 2u);
   EXPECT_FLOAT_EQ(f.ends[0].constellation.items()[0].re, -3);
@@ -205,6 +211,10 @@ TEST(Figures, TheLinkAndTheConstellationAreRead) {
   EXPECT_EQ(f.ends[0].frames_retransmitted, 5u);
   EXPECT_EQ(f.ends[0].recoveries, 2u);
   EXPECT_EQ(f.ends[1].bad_frames, 2u);
+  ASSERT_EQ(f.ends[0].instruments[OH_INSTRUMENT_CARRIER].count(), 2u);
+  EXPECT_DOUBLE_EQ(f.ends[0].instruments[OH_INSTRUMENT_CARRIER].points()[0].value, -7.25);
+  EXPECT_DOUBLE_EQ(f.ends[0].instruments[OH_INSTRUMENT_CARRIER].points()[1].value, 7);
+  EXPECT_EQ(f.ends[0].taps_db, (std::vector<float>{-30, 0}));
   EXPECT_EQ(f.ends[0].data_modes, 2u);
   EXPECT_EQ(f.ends[0].sent_bps, 28800u);
   EXPECT_EQ(f.ends[0].received_bps, 31200u);
