@@ -20,6 +20,23 @@ constexpr float kOffsetThatCounts = 0.25f / 8000;  // less is what noise makes o
 constexpr float kPowerMemory = 1.0f / 128;
 constexpr int kSettle = 400;  // samples of training in which only the powers are measured
 
+constexpr int kBlockTaps = 16;
+// Over the mean energy that is expected of noise, so that hardly a block of it stays. The near taps' is not white.
+constexpr float kNearMargin = 4;
+constexpr float kFarMargin = 2;
+
+void zero_below(float mean_square, float* re, float* im, int taps) {
+  for (int k = 0; k < taps; k += kBlockTaps) {
+    float energy = 0;
+    for (int j = k; j < k + kBlockTaps; ++j) energy += re[j] * re[j] + (im != nullptr ? im[j] * im[j] : 0);
+    if (energy > kBlockTaps * mean_square) continue;
+    for (int j = k; j < k + kBlockTaps; ++j) {
+      re[j] = 0;
+      if (im != nullptr) im[j] = 0;
+    }
+  }
+}
+
 constexpr uint32_t turns(float t) {
   return static_cast<uint32_t>(static_cast<int32_t>(t * 4294967040.0f));
 }
@@ -40,8 +57,7 @@ void EchoCanceller::init(SymbolRate symbol_rate, Carrier carrier, int io_delay_s
   if (far_delay_ < near_delay_ + kNearTaps) far_delay_ = near_delay_ + kNearTaps;  // one FIR in a row
   has_far_ = far_delay_ <= kMaxDelaySamples;
 
-  // The last tap meets the newest sample. Tap kFilterTaps-1-kFilterDelay is the middle of both, odd and even.
-  constexpr int kMiddle = kFilterTaps - 1 - kFilterDelay;
+  // The last tap meets the newest sample.
   const double s = symbol_rate_hz(symbol_rate) / 8000;
   const double fc = carrier_hz(symbol_rate, carrier) / 8000;
   constexpr int kGrid = 256;
@@ -71,7 +87,22 @@ void EchoCanceller::set_training(bool training) {
     echo_power_ = residual_power_ = 0;
   }
   if (training_ && !training && frequency_ < kOffsetThatCounts && frequency_ > -kOffsetThatCounts) frequency_ = 0;
+  if (training_ && !training) drop_noise();
   training_ = training;
+}
+
+// Taps without an echo to take off hold the noise of their adaptation, and would add it to what is received for the
+// rest of the connection. Blocks of taps with no more energy than that become zero.
+void EchoCanceller::drop_noise() {
+  // A tap's noise under LMS is half the step, over the signal's power, times the noise that is heard; through the
+  // inverse spectrum as much more as that amplifies.
+  const float per_power = residual_power_ / 2;
+  const float near =
+      step_now(kNearStep, trained_samples_) / (power_floor() * kNearTaps) * per_power * inverse_[kMiddle];
+  zero_below(kNearMargin * near, near_, nullptr, kNearTaps);
+  if (!has_far_) return;
+  const float far = step_now(kFarStep, trained_samples_ - far_delay_) / ((far_power_ + 0.5f) * kFarTaps) * per_power;
+  zero_below(kFarMargin * far, far_re_, far_im_, kFarTaps);
 }
 
 void EchoCanceller::sent(float x) {
@@ -92,15 +123,19 @@ void EchoCanceller::sent(float x) {
   }
 }
 
+// Where the signal begins, the mean power lags: at least the power that is needed for the error to make sense.
+float EchoCanceller::power_floor() const {
+  const float least = 0.5f * far_power_ + 1;
+  return near_power_ > least ? near_power_ : least;
+}
+
 void EchoCanceller::adapt_near(float residual) {
   // The filter's delay makes the step kFilterDelay samples late.
   float& late = residual_[trained_samples_ % kFilterDelay];
   const float error = late;
   late = residual;
-  // Where the signal begins, the mean power lags: at least the power that is needed for the error to make sense.
   if (trained_samples_ < kSettle) return;
-  const float power = near_power_ > 0.5f * far_power_ + 1 ? near_power_ : 0.5f * far_power_ + 1;
-  const float step = step_now(kNearStep, trained_samples_) / (power * kNearTaps);
+  const float step = step_now(kNearStep, trained_samples_) / (power_floor() * kNearTaps);
   kernels_->accumulate(near_, inverse_sent_.window(short_at_, near_delay_, kNearTaps), step * error, kNearTaps);
 }
 

@@ -39,7 +39,8 @@ class EchoCanceller {
   /// Not real-time in the strict sense: fills tables (about 0.2 ms).
   void init(SymbolRate symbol_rate, Carrier carrier, int io_delay_samples, int round_trip_samples,
             const Kernels& kernels = best_kernels());
-  /// The far end is silent: adapt. Every change of this from false begins with large steps again.
+  /// The far end is silent: adapt. Every change of this from false begins with large steps again; from true, taps that
+  /// hold noise alone become zero.
   void set_training(bool training);
   bool training() const { return training_; }
 
@@ -58,6 +59,7 @@ class EchoCanceller {
  private:
   static constexpr int kFilterTaps = 64;  // of the inverse spectrum and of the Hilbert transformer, delay 32
   static constexpr int kFilterDelay = kFilterTaps / 2;
+  static constexpr int kMiddle = kFilterTaps - 1 - kFilterDelay;  // tap, of both filters, odd and even
 
   // The last samples, so many of the first again after the end that a window is always in a row.
   template <int kSize>
@@ -79,6 +81,8 @@ class EchoCanceller {
   static constexpr int kShort = 1024;
 
   void adapt_near(float residual);
+  float power_floor() const;
+  void drop_noise();
 
   const Kernels* kernels_ = nullptr;
   int near_delay_ = 0;

@@ -4,13 +4,16 @@
 // over hostsim/line; the figures of the closed modem beside them are slmodemd's against itself (docs/developers).
 //
 //   v34_lines_bench [noise|echo|lines]
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "tests/sim/v34_call.h"
+#include "tests/unit/dsp/v34/confidence.h"
 
 namespace {
 
@@ -36,14 +39,29 @@ struct Row {
   unsigned retrains, renegotiations;
   double kbytes;
   bool intact;
+  std::uint64_t blocks, bad_blocks;  // V.42 frames of 128 octets, both directions, in the second half
 };
 
-Row measure(const LineConfig& line, double seconds, unsigned gap = 0) {
-  V34Call call(line, 1);
+Row measure(const LineConfig& line, double seconds, unsigned gap = 0, std::uint64_t seed = 1) {
+  V34Call call(line, seed);
   Row r{};
+  const auto count = [&](std::uint64_t* blocks, std::uint64_t* bad) {
+    const auto near = call.near().lapm_status(), far = call.far().lapm_status();
+    *bad = near.bad_frames + far.bad_frames;
+    *blocks = *bad + near.i_frames_received + far.i_frames_received;
+  };
   r.connected = call.connect(40);
   if (r.connected) {
-    call.run(seconds, gap);
+    std::uint64_t blocks = 0, bad = 0;
+    if (gap == 0) {
+      call.run(seconds / 2);
+      count(&blocks, &bad);
+      call.run(seconds / 2);
+    } else {
+      call.run(seconds, gap);
+    }
+    count(&r.blocks, &r.bad_blocks);
+    r.blocks -= blocks, r.bad_blocks -= bad;
     r.call_rate = call.near().pump_status().rx_bit_rate;
     r.answer_rate = call.far().pump_status().rx_bit_rate;
     r.call_snr = call.near_instruments().snr_db;
@@ -59,44 +77,62 @@ Row measure(const LineConfig& line, double seconds, unsigned gap = 0) {
 
 void print(const char* what, const Row& r, const char* yardstick) {
   if (!r.connected) {
-    std::printf("%-34s no connection                                                    %s\n", what, yardstick);
+    std::printf("%-33s no connection  %s\n", what, yardstick);
     return;
   }
-  std::printf("%-34s %5u %5u  %5.1f %5.1f dB  %5.1f s  %2u retrains %2u reneg.  %6.1f kB %-6s %s\n", what, r.call_rate,
-              r.answer_rate, r.call_snr, r.answer_snr, r.connected_s, r.retrains, r.renegotiations, r.kbytes,
+  std::printf("%-33s %5u %5u  %5.1f %5.1f dB  %5.1f s %3u %3u  %7.1f kB %-6s  %s\n", what, r.call_rate, r.answer_rate,
+              r.call_snr, r.answer_snr, r.connected_s, r.retrains, r.renegotiations, r.kbytes,
               r.intact ? "intact" : "WRONG", yardstick);
   std::fflush(stdout);
 }
 
+void print_head(const char* title, const char* yardstick) {
+  std::printf("%s\n%-33s  call answer  SNR there      up  retr. reneg.  arrived         %s\n", title, "", yardstick);
+}
+
+// 0: no connection.
+unsigned closed_modem(int snr) {
+  return snr >= 38   ? 33600
+         : snr >= 36 ? 31200
+         : snr >= 34 ? 28800
+         : snr >= 32 ? 26400
+         : snr >= 28 ? 24000
+         : snr >= 27 ? 21600
+                     : 0;
+}
+
 void noise_table() {
-  std::printf("Rate against white noise; SNR and capacity in 3.4 kHz\n");
-  std::printf("%-34s call  answer (received)\n", "");
+  print_head("Rate against white noise; SNR and capacity in 3.4 kHz",
+             "slmodemd  goal   capacity  gap of both  bad blocks (95 %)");
   for (int snr = 38; snr >= 10; snr -= snr > 26 ? 1 : 2) {
     LineConfig c = clean();
     c.noise_dbm0 = kReceivedDbm0 - snr + 10 * std::log10(4000 / 3400.0);  // levels.h: over 0 to 4000 Hz
-    const char* closed = snr >= 38   ? "33600"
-                         : snr >= 36 ? "31200"
-                         : snr >= 34 ? "28800"
-                         : snr >= 32 ? "26400"
-                         : snr >= 28 ? "24000"
-                         : snr >= 27 ? "21600"
-                                     : "no connection";
+    const Row r = measure(c, 120);
+    const unsigned closed = closed_modem(snr);
+    const unsigned goal = closed == 0 ? 0 : std::min(33600u, closed + (snr < 38 ? 2400 : 0));
     const double capacity = 3400 * std::log2(1 + std::pow(10, snr / 10.0));
-    char what[64], yardstick[96];
+    // What the line has more than a code at capacity would need for the rate.
+    const auto gap = [&](unsigned rate) { return snr - 10 * std::log10(std::pow(2, rate / 3400.0) - 1); };
+    const auto interval = offhook::v34::clopper_pearson(r.bad_blocks, r.blocks, 0.95);
+    char what[64], yardstick[128];
     std::snprintf(what, sizeof what, "SNR %d dB", snr);
-    std::snprintf(yardstick, sizeof yardstick, "closed modem %s, capacity %.0f", closed, capacity);
-    print(what, measure(c, 15), yardstick);
+    std::snprintf(yardstick, sizeof yardstick, "%5u   %5u %s %6.0f   %4.1f %4.1f dB  %4.1e (%.0e .. %.0e)", closed,
+                  goal, std::min(r.call_rate, r.answer_rate) >= goal ? "met   " : "MISSED", capacity, gap(r.call_rate),
+                  gap(r.answer_rate),
+                  static_cast<double>(r.bad_blocks) / static_cast<double>(std::max<std::uint64_t>(r.blocks, 1)),
+                  interval.low, interval.high);
+    print(what, r, yardstick);
   }
 }
 
 void echo_table() {
-  std::printf("Echo, noise-free: far echo below the far signal's path twice, near echo below what is sent\n");
+  print_head("Echo below what was sent, noise-free", "");
   struct Case {
     double far, near;
     const char* yardstick;
   };
-  for (const Case e : {Case{40, 10, "closed modem 31200, goal 33600"}, Case{30, 15, "closed modem 24000, goal 33600"},
-                       Case{25, 200, "closed modem 19200, goal 28800"}}) {
+  for (const Case e : {Case{40, 10, "slmodemd 31200, goal 33600"}, Case{30, 15, "slmodemd 24000, goal 33600"},
+                       Case{25, 200, "slmodemd 19200, goal 28800"}}) {
     LineConfig c = clean();
     // The figure is the far echo against what was sent; the line adds twice its loss.
     c.far_echo_db = e.far - 2 * c.loss_db;
@@ -108,7 +144,7 @@ void echo_table() {
 }
 
 void line_table() {
-  std::printf("Lines: 4-wire, noise -70 dBm0 unless named\n");
+  print_head("Lines: 4-wire, noise -70 dBm0 unless named", "");
   struct Case {
     std::string what;
     LineConfig line;
