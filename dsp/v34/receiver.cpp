@@ -13,6 +13,7 @@ constexpr int kLeastAfterMain = 40;
 constexpr int kMostAfterMain = 80;
 constexpr int kWindowEnds = 6;       // taps at either end that should be small
 constexpr uint32_t kSettled = 1024;  // symbols after PP from which the error is noise
+constexpr uint32_t kFitFrom = 256;   // symbols after PP: LMS has done what it does fast
 constexpr float kPowerMemory = 1.0f / 512;
 
 // Loop gains, per symbol.
@@ -201,6 +202,7 @@ void Receiver::adapt(Complex reference) {
   const float* im = whitening_ ? filtered_im_ : im_;
   const float step = step_ / (input_power_ * kTaps + 1e-9f);
   kernels_->complex_adapt(tap_re_, tap_im_, re + first, im + first, step * (unit_error * rotation_), kTaps);
+  if (!whitening_ && !nonlinear_) fit(re + first, im + first, (1 / scale_) * (reference * rotation_));
 
   // Carrier: angle by which the symbol leads the reference.
   const float size = reference_power_ > 0.1f * energy ? reference_power_ : energy;
@@ -225,6 +227,15 @@ void Receiver::adapt(Complex reference) {
   if (deviation_ > 5e-4) deviation_ = 5e-4;
   if (deviation_ < -5e-4) deviation_ = -5e-4;
   interpolator_.set_deviation(deviation_);
+}
+
+// The taps that LMS has found become those of least squares.
+void Receiver::fit(const float* re, const float* im, Complex wanted) {
+  if (symbols_ == kFitFrom) fit_.start(tap_re_, tap_im_);
+  if (fit_.idle()) return;
+  if (symbols_ != fitted_ + 1 && fit_.collecting()) fit_.start(tap_re_, tap_im_);  // symbols were missed
+  fitted_ = symbols_;
+  fit_.put(*kernels_, re, im, wanted, tap_re_, tap_im_);
 }
 
 // S and S-bar.
@@ -433,6 +444,7 @@ void Receiver::train() {
   trained_ = true;
   emitting_ = true;
   symbols_ = 0;
+  fit_.stop();
   step_ = kFirstStep;
   reference_power_ = error_power_ = 0;
   noise_.reset();

@@ -13,7 +13,8 @@
 // two. PP has period 48 and a flat spectrum, so the spectrum of one period over PP's own is the channel. Five periods
 // give the noise, the carrier (their common turn from one to the next) and the clock (its slope over frequency); the
 // equaliser that is optimal for all that follows in closed form. From then on the caller gives for each symbol the
-// point that was sent, and the error moves taps, carrier and timing. The taps span 48 symbols, PP's period.
+// point that was sent, and the error moves taps, carrier and timing. The taps span 48 symbols, PP's period; what LMS is
+// slow to find of them, least squares over 1024 symbols of TRN do (equaliser_fit.h).
 //
 // S after that (the far end's Phase 4, a renegotiation) is looked for in the same way; its symbols, through the taps
 // that are known, give the carrier's phase and the place of S-bar exactly.
@@ -34,6 +35,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/interpolator.h"
 #include "dsp/blocks/kernels.h"
+#include "dsp/v34/equaliser_fit.h"
 #include "dsp/v34/framing.h"
 #include "dsp/v34/noise_predictor.h"
 #include "dsp/v34/nonlinear.h"
@@ -122,6 +124,7 @@ class Receiver {
   void watch(Complex u);
   void expect_pp();
   void resume();
+  void fit(const float* re, const float* im, Complex wanted);
   void capture(Complex u);
   void train();
   void refilter();
@@ -160,6 +163,8 @@ class Receiver {
   float input_power_ = 1;
   float step_ = 0;        // LMS, normalised
   uint32_t symbols_ = 0;  // since training
+  EqualiserFit fit_;
+  uint32_t fitted_ = 0;  // symbols_ of the last that fit_ was given
 
   uint32_t phase_ = 0;   // carrier loop, 2^-32 turns
   float frequency_ = 0;  // turns a symbol

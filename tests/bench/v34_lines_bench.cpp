@@ -113,7 +113,8 @@ void noise_table() {
     const double capacity = 3400 * std::log2(1 + std::pow(10, snr / 10.0));
     // What the line has more than a code at capacity would need for the rate.
     const auto gap = [&](unsigned rate) { return snr - 10 * std::log10(std::pow(2, rate / 3400.0) - 1); };
-    const auto interval = offhook::v34::clopper_pearson(r.bad_blocks, r.blocks, 0.95);
+    const auto interval =
+        offhook::v34::clopper_pearson(static_cast<double>(r.bad_blocks), static_cast<double>(r.blocks), 0.95);
     char what[64], yardstick[128];
     std::snprintf(what, sizeof what, "SNR %d dB", snr);
     std::snprintf(yardstick, sizeof yardstick, "%5u   %5u %s %6.0f   %4.1f %4.1f dB  %4.1e (%.0e .. %.0e)", closed,
