@@ -23,6 +23,9 @@ class NoisePredictor {
   /// The filter that leaves least of it, rounded as MP sends it. Real-time: yes, O(1).  Source: Levinson's recursion.
   /// @param[out] remaining  the mean |error|^2 after it, if not null
   PrecoderCoefficients solve(float* remaining) const;
+  /// The ratio of symbols to noise that is to be had. @param[out] h  of the precoder that this takes; zero where it
+  /// gains less than it costs.  Real-time: yes, O(1).
+  float snr(PrecoderCoefficients* h) const;
 
  private:
   Complex last_[kOrder]{};

@@ -75,6 +75,7 @@ class Modem {
   float train(float rx, bool is_lost);
   void begin_training();
   void receive(float rx, bool is_lost);
+  void follow_noise();
   void follow_handshake();
   void show_instruments() const;
   void show_taps();
@@ -93,6 +94,7 @@ class Modem {
   Phase2 phase2_;
   RetrainDetector retrain_tone_;
   Handshake handshake_;
+  LineQuality quality_;
   uint32_t epoch_ = 0;
   Modulator modulator_;
   Receiver receiver_;
@@ -185,6 +187,7 @@ void Modem::begin_training() {
   h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
   handshake_ = Handshake(h, {config_.port.get_bit, config_.port.put_bit, nullptr, nullptr, config_.port.user});
   epoch_ = handshake_.epoch() - 1;
+  quality_ = {};
   modulator_.init(o.tx_symbol_rate, o.tx_carrier, o.tx_pre_emphasis,
                   dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db));
   receiver_.init(o.rx_symbol_rate, o.rx_carrier);
@@ -240,10 +243,25 @@ void Modem::receive(float rx, bool is_lost) {
   const Complex sent = handshake_.decide(y);
   if (!receiver_.erased()) receiver_.adapt(sent);
   handshake_.symbol(y);
+  follow_noise();
   if (config_.observer.symbol != nullptr) {
     const float scale = 1 / square_root(handshake_.grid_energy());
     config_.observer.symbol(config_.observer.user, scale * y.re, scale * y.im);
   }
+}
+
+// What MP is to say of the line, from the noise in TRN; once it is known, the precoder stays.
+void Modem::follow_noise() {
+  constexpr int kEvery = 128, kEnough = 1024;
+  const NoisePredictor& noise = receiver_.noise();
+  if (handshake_.receiving_data()) {
+    quality_.snr = 0;
+  } else if (noise.count() % kEvery != 0) {
+    return;
+  } else {
+    quality_.snr = noise.count() < kEnough ? 0 : static_cast<double>(noise.snr(&quality_.precoder));
+  }
+  handshake_.set_quality(quality_);
 }
 
 void Modem::follow_handshake() {

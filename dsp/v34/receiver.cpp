@@ -12,7 +12,7 @@ constexpr int kAfterMain = 48;
 constexpr int kLeastAfterMain = 40;
 constexpr int kMostAfterMain = 80;
 constexpr int kWindowEnds = 6;       // taps at either end that should be small
-constexpr uint32_t kSettled = 1024;  // symbols after PP from which the error is noise
+constexpr uint32_t kSettled = 1024;  // symbols after PP, or S, from which the error is noise
 constexpr uint32_t kFitFrom = 256;   // symbols after PP: LMS has done what it does fast
 constexpr float kPowerMemory = 1.0f / 512;
 
@@ -192,7 +192,7 @@ void Receiver::adapt(Complex reference) {
   reference_power_ += memory * (norm(reference) - reference_power_);
   error_power_ += memory * (norm(error) - error_power_);
   const Complex unit_error = (1 / scale_) * error;
-  if (symbols_ == kSettled) noise_.reset();
+  if (symbols_ == settles_from_ + kSettled) noise_.reset();
   if (!whitening_ && !nonlinear_) noise_.put(unit_error);
 
   // Equaliser. The whitening filter lies between the taps and the error: its input is filtered alike.
@@ -221,7 +221,7 @@ void Receiver::adapt(Complex reference) {
   if (late < -0.1f) late = -0.1f;
   previous_error_ = error;
   timing_error_ += (1.0f / 256) * (late - timing_error_);
-  const float gain = symbols_ < kSettled ? kTimingGain : kTimingGainSettled;
+  const float gain = symbols_ < settles_from_ + kSettled ? kTimingGain : kTimingGainSettled;
   interpolator_.delay(-late * gain * static_cast<float>(8000 / symbol_hz_));
   deviation_ -= static_cast<double>(late * gain * gain / 8);
   if (deviation_ > 5e-4) deviation_ = 5e-4;
@@ -280,6 +280,7 @@ void Receiver::resume() {
   emitting_ = true;
   detector_.reset();
   noise_.reset();
+  settles_from_ = symbols_;
   const auto ago = [this](int n) { return recent_[(recent_at_ + kRecent - n) % kRecent]; };
   constexpr int kLate = 40;  // symbols before now that are surely S begin here
   constexpr int kFrom = 88;  // and end here
@@ -443,7 +444,7 @@ void Receiver::train() {
   input_power_ = pp_power_ / (kPeriods * kTaps);
   trained_ = true;
   emitting_ = true;
-  symbols_ = 0;
+  symbols_ = settles_from_ = 0;
   fit_.stop();
   step_ = kFirstStep;
   reference_power_ = error_power_ = 0;

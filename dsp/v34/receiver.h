@@ -163,6 +163,7 @@ class Receiver {
   float input_power_ = 1;
   float step_ = 0;        // LMS, normalised
   uint32_t symbols_ = 0;  // since training
+  uint32_t settles_from_ = 0;
   EqualiserFit fit_;
   uint32_t fitted_ = 0;  // symbols_ of the last that fit_ was given
 
