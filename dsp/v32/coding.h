@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// The coding of V.32bis: signal space diagrams, differential quadrant coding, trellis encoder, rate signals.
+//
+// A symbol of 14 400, 12 000, 9600 and 7200 bit/s carries 6, 5, 4 or 3 bits Q1.. in order of time: Q1 and Q2 become Y1
+// and Y2 (Table 1), these drive the encoder of Figure 1, whose Y0 names the half of the diagram. At 4800 bit/s Q1 and
+// Q2 become Y1 and Y2 by Table 2 and name one of four points, which training uses as well. Turning a diagram by
+// quarters changes Y1 and Y2 only, in a way that the differential coding undoes.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+
+namespace offhook::v32 {
+
+struct Point {
+  int8_t re, im;
+};
+
+/// Figure 2-5: A, B, C, D by their label Y1 Y2: A = 00, B = 01, C = 11, D = 10. Mean power 10.
+inline constexpr Point kPoints4800[4] = {{-3, -1}, {1, -3}, {-1, 3}, {3, 1}};
+
+// Figures 2-1 to 2-4, by the label Y0 Y1 Y2 Q3 .., the first bit highest.
+inline constexpr Point kPoints14400[128] = {
+    {-8, -3}, {8, -3},  {4, -3},  {4, -7},  {-4, -3}, {-4, -7}, {0, -3},  {0, -7},  {-8, 1},  {8, 1},   {4, 1},
+    {4, 5},   {-4, 1},  {-4, 5},  {0, 1},   {0, 5},   {8, 3},   {-8, 3},  {-4, 3},  {-4, 7},  {4, 3},   {4, 7},
+    {0, 3},   {0, 7},   {8, -1},  {-8, -1}, {-4, -1}, {-4, -5}, {4, -1},  {4, -5},  {0, -1},  {0, -5},  {2, -9},
+    {2, 7},   {2, 3},   {6, 3},   {2, -5},  {6, -5},  {2, -1},  {6, -1},  {-2, -9}, {-2, 7},  {-2, 3},  {-6, 3},
+    {-2, -5}, {-6, -5}, {-2, -1}, {-6, -1}, {-2, 9},  {-2, -7}, {-2, -3}, {-6, -3}, {-2, 5},  {-6, 5},  {-2, 1},
+    {-6, 1},  {2, 9},   {2, -7},  {2, -3},  {6, -3},  {2, 5},   {6, 5},   {2, 1},   {6, 1},   {9, 2},   {-7, 2},
+    {-3, 2},  {-3, 6},  {5, 2},   {5, 6},   {1, 2},   {1, 6},   {9, -2},  {-7, -2}, {-3, -2}, {-3, -6}, {5, -2},
+    {5, -6},  {1, -2},  {1, -6},  {-9, -2}, {7, -2},  {3, -2},  {3, -6},  {-5, -2}, {-5, -6}, {-1, -2}, {-1, -6},
+    {-9, 2},  {7, 2},   {3, 2},   {3, 6},   {-5, 2},  {-5, 6},  {-1, 2},  {-1, 6},  {-3, 8},  {-3, -8}, {-3, -4},
+    {-7, -4}, {-3, 4},  {-7, 4},  {-3, 0},  {-7, 0},  {1, 8},   {1, -8},  {1, -4},  {5, -4},  {1, 4},   {5, 4},
+    {1, 0},   {5, 0},   {3, -8},  {3, 8},   {3, 4},   {7, 4},   {3, -4},  {7, -4},  {3, 0},   {7, 0},   {-1, -8},
+    {-1, 8},  {-1, 4},  {-5, 4},  {-1, -4}, {-5, -4}, {-1, 0},  {-5, 0}};
+inline constexpr Point kPoints12000[64] = {
+    {7, 1},   {3, 5},  {7, -7},  {-5, 5},  {3, -3},  {-1, 1}, {-1, -7}, {-5, -3}, {-7, -1}, {-3, -5}, {-7, 7},
+    {5, -5},  {-3, 3}, {1, -1},  {1, 7},   {5, 3},   {-1, 5}, {-5, 1},  {7, 5},   {-5, -7}, {3, 1},   {-1, -3},
+    {7, -3},  {3, -7}, {1, -5},  {5, -1},  {-7, -5}, {5, 7},  {-3, -1}, {1, 3},   {-7, 3},  {-3, 7},  {-5, -1},
+    {-1, -5}, {-5, 7}, {7, -5},  {-1, 3},  {3, -1},  {3, 7},  {7, 3},   {5, 1},   {1, 5},   {5, -7},  {-7, 5},
+    {1, -3},  {-3, 1}, {-3, -7}, {-7, -3}, {1, -7},  {5, -3}, {-7, -7}, {5, 5},   {-3, -3}, {1, 1},   {-7, 1},
+    {-3, 5},  {-1, 7}, {-5, 3},  {7, 7},   {-5, -5}, {3, 3},  {-1, -1}, {7, -1},  {3, -5}};
+inline constexpr Point kPoints9600[32] = {{-4, 1},  {0, -3},  {0, 1},  {4, 1},  {4, -1},  {0, 3},  {0, -1},  {-4, -1},
+                                          {-2, 3},  {-2, -1}, {2, 3},  {2, -1}, {2, -3},  {2, 1},  {-2, -3}, {-2, 1},
+                                          {-3, -2}, {1, -2},  {-3, 2}, {1, 2},  {3, 2},   {-1, 2}, {3, -2},  {-1, -2},
+                                          {1, 4},   {-3, 0},  {1, 0},  {1, -4}, {-1, -4}, {3, 0},  {-1, 0},  {-1, 4}};
+inline constexpr Point kPoints7200[16] = {{3, -3}, {-1, 1}, {-3, 3}, {1, -1}, {3, 1},   {-1, -3}, {-3, -1}, {1, 3},
+                                          {-1, 3}, {3, -1}, {1, -3}, {-3, 1}, {-3, -3}, {1, 1},   {3, 3},   {-1, -1}};
+
+/// A data rate and its diagram.
+struct Rate {
+  uint32_t bit_rate;
+  int bits;             ///< a symbol
+  const Point* points;  ///< by label
+  int count;
+  float scale;  ///< of kPoints4800 for the same transmitted power, nearly
+};
+inline constexpr Rate kRates[] = {{4800, 2, kPoints4800, 4, 1},
+                                  {7200, 3, kPoints7200, 16, 1},
+                                  {9600, 4, kPoints9600, 32, 1},
+                                  {12000, 5, kPoints12000, 64, 2},
+                                  {14400, 6, kPoints14400, 128, 2}};
+
+constexpr Complex complex(Point p) {
+  return {static_cast<float>(p.re), static_cast<float>(p.im)};
+}
+
+/// Table 1, a pair of bits with the first one in bit 1. @param q  Q1 Q2  @param before  the last Y1 Y2
+constexpr int differential(int q, int before) {
+  constexpr uint8_t kTable[4][4] = {{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 3, 1, 0}, {3, 2, 0, 1}};
+  return kTable[q][before];
+}
+/// Table 2, for 4800 bit/s and the signals of training.
+constexpr int differential_4800(int q, int before) {
+  constexpr uint8_t kTable[4][4] = {{1, 3, 0, 2}, {0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}};
+  return kTable[q][before];
+}
+/// The q for which `code(q, before)` is `now`.
+template <class Code>
+constexpr int undo(Code code, int now, int before) {
+  for (int q = 0; q < 4; ++q) {
+    if (code(q, before) == now) return q;
+  }
+  return 0;
+}
+
+/// Figure 1. States 0 to 7: the contents of the delay elements from left to right, the last, which is Y0, in bit 0.
+constexpr int next_state(int state, int y) {
+  const int left = state >> 2 & 1, middle = state >> 1 & 1, y0 = state & 1;
+  const int y1 = y >> 1 & 1, y2 = y & 1;
+  const int sum = middle ^ y2;
+  const int to_middle = left ^ y1 ^ y2 ^ (y0 & sum);
+  const int to_last = sum ^ (y0 & y1);
+  return y0 << 2 | to_middle << 1 | to_last;
+}
+
+/// Bits to points. All zero at the start of each transmission of scrambled ones.
+class Encoder {
+ public:
+  constexpr explicit Encoder(const Rate& rate) : rate_(&rate) {}
+  /// Where Table 1 goes on from: the Y1 Y2 of the last symbol before.
+  constexpr void start(int before) {
+    state_ = 0;
+    y_ = before;
+  }
+  /// @param bits  Q1 Q2 .., the first in time highest  @return the point's label
+  constexpr int label(int bits) {
+    const int uncoded = rate_->bits - 2;
+    const int q = bits >> uncoded;
+    if (rate_->bits == 2) return y_ = differential_4800(q, y_);
+    y_ = differential(q, y_);
+    const int out = (state_ & 1) << (rate_->bits) | y_ << uncoded | (bits & ((1 << uncoded) - 1));
+    state_ = next_state(state_, y_);
+    return out;
+  }
+
+ private:
+  const Rate* rate_;
+  int state_ = 0;
+  int y_ = 0;
+};
+
+/// Table 5: the rate signal and, with E's beginning, Table 6. Bit k of the sequence in bit k.
+struct RateSignal {
+  bool v32bis = true;  ///< B4 and B8
+  uint8_t rates = 0;   ///< bit k: kRates[k] is enabled
+  bool end = false;    ///< E
+
+  constexpr uint16_t encode() const {
+    constexpr int kBit[] = {5, 9, 6, 10, 12};
+    unsigned bits = 1u << 7 | 1u << 11 | 1u << 15 | (v32bis ? 1u << 4 | 1u << 8 : 0) | (end ? 15u : 0);
+    for (int k = 0; k < 5; ++k) bits |= (rates >> k & 1u) << kBit[k];
+    return static_cast<uint16_t>(bits);
+  }
+  /// @return whether `bits` is one; bits 13 and 14 are not looked at
+  static constexpr bool decode(uint16_t bits, RateSignal* out) {
+    constexpr int kBit[] = {5, 9, 6, 10, 12};
+    const unsigned first = bits & 15u;
+    if ((first != 0 && first != 15) || (bits & 0x8880u) != 0x8880u) return false;
+    out->end = first == 15;
+    out->v32bis = (bits & 0x110u) == 0x110u;
+    out->rates = 0;
+    for (int k = 0; k < 5; ++k) out->rates = static_cast<uint8_t>(out->rates | (bits >> kBit[k] & 1u) << k);
+    return true;
+  }
+};
+
+}  // namespace offhook::v32

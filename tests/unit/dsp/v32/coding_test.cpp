@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v32/coding.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "dsp/v32/viterbi.h"
+#include "tests/unit/dsp/v34/random.h"
+
+namespace offhook::v32 {
+namespace {
+
+// Table 4 and 5.2.3: 00 A, 01 B, 11 C, 10 D; Figure 2-5 goes A, B, C, D by quarter turns anticlockwise.
+TEST(V32Coding, QuarterTurnsChangeTheFirstPairOnly) {
+  for (const Rate& r : kRates) {
+    std::set<std::pair<int, int>> all;
+    for (int label = 0; label < r.count; ++label) {
+      const Point p = r.points[label];
+      EXPECT_TRUE(all.insert({p.re, p.im}).second) << r.bit_rate;
+      int turned = -1;
+      for (int other = 0; other < r.count; ++other) {
+        if (r.points[other].re == -p.im && r.points[other].im == p.re) turned = other;
+      }
+      ASSERT_GE(turned, 0) << r.bit_rate;
+      const int uncoded = r.bits - 2;
+      EXPECT_EQ(turned & ((1 << uncoded) - 1), label & ((1 << uncoded) - 1)) << r.bit_rate;
+    }
+  }
+}
+
+// Figure 2-1 and the others, points picked by hand.
+TEST(V32Coding, PointsAreThoseOfTheFigures) {
+  const auto at = [](const Point* points, int label) {
+    return std::pair<int, int>(points[label].re, points[label].im);
+  };
+  EXPECT_EQ(at(kPoints14400, 0b0110000), std::pair(-2, 9));
+  EXPECT_EQ(at(kPoints14400, 0b0111110), std::pair(2, 1));
+  EXPECT_EQ(at(kPoints14400, 0b1001000), std::pair(9, -2));
+  EXPECT_EQ(at(kPoints12000, 0b111010), std::pair(7, 7));
+  EXPECT_EQ(at(kPoints9600, 0b11101), std::pair(3, 0));
+  EXPECT_EQ(at(kPoints7200, 0b1010), std::pair(1, -3));
+  EXPECT_EQ(at(kPoints4800, 0b11), std::pair(3, 1));
+}
+
+TEST(V32Coding, DecoderInvertsTheEncoderAtAnyTurn) {
+  for (const Rate& r : kRates) {
+    if (r.bits == 2) continue;
+    for (int turn = 0; turn < 4; ++turn) {
+      v34::Random random(r.bit_rate, static_cast<unsigned>(turn));
+      Encoder encoder(r);
+      ViterbiDecoder decoder(r);
+      std::deque<int> sent;
+      int before = -1, wrong = 0, compared = 0;
+      for (int i = 0; i < 3000; ++i) {
+        const int bits = static_cast<int>(random.below(1u << r.bits));
+        sent.push_back(bits);
+        Complex y = complex(r.points[encoder.label(bits)]);
+        y = y + Complex{0.35f * static_cast<float>(random.gaussian()), 0.35f * static_cast<float>(random.gaussian())} *
+                    Complex{r.scale < 2 ? 0.7f : 1.f, 0};
+        for (int k = 0; k < turn; ++k) y = {-y.im, y.re};
+        const int label = decoder.put(y);
+        if (label < 0) continue;
+        const int uncoded = r.bits - 2, now = label >> uncoded & 3;
+        if (before >= 0) {
+          const int q = undo(differential, now, before);
+          wrong += (q << uncoded | (label & ((1 << uncoded) - 1))) != sent.front();
+          ++compared;
+        }
+        before = now;
+        sent.pop_front();
+      }
+      EXPECT_GT(compared, 2900);
+      EXPECT_EQ(wrong, 0) << r.bit_rate << " turned by " << turn;
+    }
+  }
+}
+
+TEST(V32Coding, RateSignalsSurvive) {
+  for (unsigned rates = 0; rates < 32; ++rates) {
+    for (const bool end : {false, true}) {
+      RateSignal r{true, static_cast<std::uint8_t>(rates), end}, back;
+      ASSERT_TRUE(RateSignal::decode(r.encode(), &back));
+      EXPECT_EQ(back.rates, rates);
+      EXPECT_EQ(back.end, end);
+      EXPECT_TRUE(back.v32bis);
+    }
+  }
+  EXPECT_EQ((RateSignal{true, 0b10000, false}.encode()), 0x9990);  // B4, B7, B8, B11, B12, B15
+  RateSignal none;
+  EXPECT_FALSE(RateSignal::decode(0x9991, &none));
+  EXPECT_FALSE(RateSignal::decode(0x1990, &none));
+}
+
+}  // namespace
+}  // namespace offhook::v32
