@@ -152,11 +152,13 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
       if (!s.interval.empty()) one["interval"] = s.interval;
       if (!s.labels.empty()) one["labels"] = s.labels;
       if (s.bar_width > 0) one["bar_width"] = s.bar_width;
+      if (s.variant > 0) one["variant"] = s.variant;
       f["series"].push_back(std::move(one));
     }
     for (const Mark& m : figure.marks) {
       Json one{{"axis", m.axis == Mark::Axis::kX ? "x" : "y"}, {"value", m.value}, {"text", m.text}};
       if (m.to) one["to"] = *m.to;
+      if (!m.published) one["guide"] = true;
       f["marks"].push_back(std::move(one));
     }
     out["figures"].push_back(std::move(f));

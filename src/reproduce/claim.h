@@ -75,15 +75,18 @@ struct Series {
   double bar_width = 0;  ///< kBars: each covers [x, x + bar_width)
   Symbol symbol = Symbol::kDot;
   std::vector<std::string> labels;  ///< beside each point; empty: none
+  /// 1, 2: the colour of the last series with 0, its line dashed or dotted. What belongs together looks so.
+  unsigned variant = 0;
 };
 
-/// A published value to be seen in the figure: a line across it, or a band up to `to`.
+/// A value to be seen in the figure: a line across it, or a band up to `to`.
 struct Mark {
   enum class Axis { kX, kY };
   Axis axis = Axis::kY;
   double value = 0;
   std::optional<double> to;
-  std::string text;  ///< "published: 1.8 ms"
+  std::string text;       ///< "published: 1.8 ms"
+  bool published = true;  ///< else a help for the eye: "an hour"
 };
 
 struct Axis {

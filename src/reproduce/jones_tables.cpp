@@ -58,16 +58,17 @@ std::string context_name(std::string name) {
   return name;
 }
 
-constexpr const char* kFaster =
-    "the link model carries V.42, PPP and TCP/IP and knows no pauses: neither of servers and their network, nor of a "
-    "disturbed connection above V.42 (TCP's own timers)";
+constexpr const char* kFaster = "the link model knows no pauses";
 constexpr const char* kSlower = "how long a disturbed modem takes to recover is not published";
+constexpr const char* kLinkModel =
+    " The link model carries V.42, PPP and TCP/IP and knows no pauses: neither of servers and their network, nor of a "
+    "disturbed connection above V.42 (TCP's own timers).";
 
 /// The mean with its confidence interval, beside the paper's.
 void add_times(Outcome& out, const Published& row, const Transfers& t, Grade grade, double share) {
   if (!row.has("mean")) return;
   const std::string range = fmt::format("published {:.3f} to {:.3f} s", row.number("min"), row.number("max"));
-  const std::string deviation = row.has("sd") ? fmt::format(", standard deviation {:.3f} s", row.number("sd")) : "";
+  const std::string deviation = row.has("sd") ? fmt::format(", deviation {:.3f} s", row.number("sd")) : "";
   if (t.result.complete == 0) {
     out.rows.push_back(holds(t.name + ", mean time", fmt::format("{:.3f} s", row.number("mean")), "no run completed",
                              false, Grade::kSoft));
@@ -76,9 +77,8 @@ void add_times(Outcome& out, const Published& row, const Transfers& t, Grade gra
     return;
   }
   Row out_row = within_share(t.name + ", mean time", "s", row.number("mean"), t.time.mean, share, grade);
-  out_row.note =
-      fmt::format("{:.3f} to {:.3f} s, standard deviation {:.3f} s, 95 % interval of the mean +-{:.3f} s; {}{}",
-                  t.result.min_s, t.result.max_s, t.time.deviation, t.time.half_width, range, deviation);
+  out_row.note = fmt::format("{:.3f} to {:.3f} s, deviation {:.3f} s, 95 % interval +-{:.3f} s; {}{}", t.result.min_s,
+                             t.result.max_s, t.time.deviation, t.time.half_width, range, deviation);
   if (!out_row.agrees)
     out_row.note = fmt::format("{}; {}", t.time.mean < row.number("mean") ? kFaster : kSlower, out_row.note);
   out.rows.push_back(std::move(out_row));
@@ -90,7 +90,7 @@ Figure times_figure(std::string id, std::string title, const std::vector<Publish
            std::move(title),
            "Mean time of the complete transfers of 200,000 bytes; bars: simulated with the 95 % interval, published "
            "with its "
-           "standard deviation. Below the names: how many of the runs completed, simulated and published.",
+           "standard deviation. After the names: how many of the runs completed, simulated | published.",
            {},
            {"transfer time (s)", true, 20, 500, {}},
            {},
@@ -166,9 +166,7 @@ void add_standard_rows(Outcome& out, const Published& p, const Standard& s) {
     complete.note = of(t.result.complete, t.result.runs) + " simulated, " +
                     of(static_cast<std::size_t>(ok), static_cast<std::size_t>(attempts)) + " published";
     if (!complete.agrees)
-      complete.note +=
-          "; how long the server's modem waits before it hangs up, and how the rest of the time is "
-          "shared with the spinner, are not published";
+      complete.note += "; when the server's modem hangs up, and how the spinner shares the rest, are not published";
     out.rows.push_back(std::move(complete));
     add_times(out, row, t, p.grade(), kVerdictTolerance);
   }
@@ -227,6 +225,7 @@ Outcome jones_table1(const Run& run) {
       "Standard Rialto/NT: outside its slots the thread competes with the spinner at normal priority. The company "
       "network "
       "between file and server is not modelled: nothing about it was published.";
+  out.summary += kLinkModel;
   return out;
 }
 
@@ -250,6 +249,7 @@ Outcome jones_table2(const Run& run) {
   out.figures.push_back(times_figure("jones.table2", "Table 2: File transfer times excluding network transfer times",
                                      s.rows, s.simulated, s.at));
   out.summary = "Standard Rialto/NT: outside its slots the thread competes with the spinner at normal priority.";
+  out.summary += kLinkModel;
   return out;
 }
 
@@ -352,6 +352,7 @@ Outcome jones_table3(const Run& run) {
       "Modified Rialto/NT: slots at fixed places, counted in clock ticks of 1/1024 s, and never outside them. One set "
       "of "
       "constants for all rows; the class is against the time of INT.";
+  out.summary += kLinkModel;
   return out;
 }
 

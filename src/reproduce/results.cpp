@@ -169,7 +169,10 @@ std::string to_text(const Json& claims) {
                  : agrees ? "agrees"
                  : hard   ? "FALLS SHORT"
                           : "differs"});
-      if (!agrees) notes += fmt::format("  {}: {}\n", what, row.at("note").get<std::string>());
+      const bool paper = row.at("grade") == "paper";
+      if (!agrees || paper)
+        notes += fmt::format("  {}{}: {}\n", what, paper ? ", reported as in the paper" : "",
+                             row.at("note").get<std::string>());
     }
     if (!claim.at("rows").empty()) out += table.str();
     out += notes;

@@ -104,24 +104,23 @@ Figure columns_figure(int number, const std::string& board, const std::string& l
   f.x.text = "execution";
   f.y.text = "latency (us)";
   f.y.min = 0;
+  using Symbol = Series::Symbol;
   for (const bool thread : {false, true}) {
-    for (const auto& [name, value] : {std::pair{"least", &Statistics::least}, {"greatest", &Statistics::greatest}}) {
+    const auto series = [&](const char* name, unsigned variant, Symbol symbol, auto value) {
       Series s;
       s.name = fmt::format("{}, {}", thread ? "IST" : "ISR", name);
+      s.style = variant == 0 ? Series::Style::kLine : Series::Style::kPoints;
+      s.variant = variant;
+      s.symbol = symbol;
       for (int i = 0; i < n; i++) {
         s.x.push_back(i + 1);
-        s.y.push_back((thread ? columns[i].ist : columns[i].isr).*value);
+        s.y.push_back(value(thread ? columns[i].ist : columns[i].isr));
       }
       f.series.push_back(std::move(s));
-    }
-    Series s;
-    s.name = thread ? "IST, mean" : "ISR, mean";
-    s.style = Series::Style::kLine;
-    for (int i = 0; i < n; i++) {
-      s.x.push_back(i + 1);
-      s.y.push_back((thread ? columns[i].ist : columns[i].isr).mean());
-    }
-    f.series.push_back(std::move(s));
+    };
+    series("mean", 0, Symbol::kDot, [](const Statistics& s) { return s.mean(); });
+    series("least", 1, Symbol::kRing, [](const Statistics& s) { return s.least; });
+    series("greatest", 2, Symbol::kTriangle, [](const Statistics& s) { return s.greatest; });
   }
   return f;
 }

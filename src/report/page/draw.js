@@ -81,11 +81,20 @@ function canvasIn(box, height, width) {
   return {canvas, context, width: w, height};
 }
 
+// Items: [name, colour, series of a figure if it is one: shown as it is drawn].
 function legendOf(items) {
   const node = el("div", {class: "legend"});
-  for (const [name, fill] of items) {
+  for (const [name, fill, series] of items) {
     const swatch = el("i");
-    swatch.style.background = fill;
+    if (series && (series.style === "line" || series.style === "step")) {
+      swatch.append(svg("svg", {width: 20, height: 11}, svg("path", {d: "M0 6H20", stroke: fill, "stroke-width": 2, "stroke-dasharray": dashes(series)})));
+      swatch.className = "line";
+    } else if (series && series.style === "points" && series.symbol !== "dot" && series.symbol !== "half") {
+      const open = series.symbol === "ring" || series.symbol === "cross";
+      swatch.append(svg("svg", {width: 11, height: 11}, svg("path", {d: symbolPath(series.symbol, 5.5, 5.5, 4), stroke: fill, "stroke-width": 1.7, fill: open ? "none" : fill})));
+    } else {
+      swatch.style.background = fill;
+    }
     node.append(el("span", {}, swatch, name));
   }
   return node;

@@ -18,7 +18,13 @@ function plotScale(axis, values, wanted, lowest) {
     if (high <= low) high = 10 * low;
     const a = Math.log10(low), b = Math.log10(high), ticks = [];
     const every = Math.max(1, Math.ceil((b - a) / wanted));
-    for (let p = Math.ceil(a - 1e-9); p <= b + 1e-9; p += every) ticks.push([Math.pow(10, p), p >= -2 && p <= 3 ? plain(Math.pow(10, p)) : "10" + superscript(p)]);
+    const powers = a < -3 || b > 5, steps = b - a < 2.2 ? [1, 2, 5] : [1];
+    for (let p = every * Math.floor(a / every); p <= b + 1e-9; p += every) {
+      for (const step of steps) {
+        const v = step * Math.pow(10, p);
+        if (v >= low * 0.999 && v <= high * 1.001) ticks.push([v, powers && p !== 0 && p !== 1 ? "10" + superscript(p) : plain(v)]);
+      }
+    }
     return {low, high, to: v => (Math.log10(Math.max(v, low * 1e-3)) - a) / (b - a), ticks: axis.ticks || ticks};
   }
   if (high <= low) high = low + 1;
@@ -38,12 +44,31 @@ function symbolPath(symbol, x, y, r) {
 }
 
 function seriesColours(list) {
-  let simulated = 0, published = 0;
+  let simulated = -1, published = 0;
   const ours = ["c0", "c4", "c3", "c1", "c5", "c7"], theirs = ["c2", "c6"];
-  return list.map(s => s.published ? theirs[published++ % theirs.length] : ours[simulated++ % ours.length]);
+  return list.map(s => s.published ? theirs[published++ % theirs.length] : ours[(s.variant ? simulated : ++simulated) % ours.length]);
 }
 
-function drawSeries(root, s, fill, x, y, base, bars) {
+const dashes = s => s.published || s.variant === 1 ? "6 3" : s.variant === 2 ? "1.5 3" : "none";
+
+// Text on what was drawn, on a ground of its own.
+function labelOn(root, text, x, y, anchor, name) {
+  const length = 6.4 * text.length + 6;
+  root.append(svg("rect", {x: anchor === "end" ? x - length + 3 : x - 3, y: y - 11, width: length, height: 14, fill: colour("paper"), "fill-opacity": 0.82}),
+    svg("text", {x, y, "text-anchor": anchor, class: name}, text));
+}
+
+// Beside, above or below the point, wherever nothing is yet.
+function labelPoint(root, text, px, py, taken) {
+  const w = 6.6 * text.length, h = 12;
+  const places = [[px, py - 8, "middle", px - w / 2], [px + 8, py + 4, "start", px + 8], [px, py + 18, "middle", px - w / 2], [px - 8, py + 4, "end", px - 8 - w]];
+  const free = p => taken.every(t => p[3] >= t.x + t.w || t.x >= p[3] + w || p[1] - h >= t.y || t.y - t.h >= p[1]);
+  const [tx, ty, anchor, from] = places.find(free) || places[0];
+  taken.push({x: from, y: ty, w, h});
+  root.append(svg("text", {x: tx, y: ty, "text-anchor": anchor, class: "on-map"}, text));
+}
+
+function drawSeries(root, s, fill, x, y, base, bars, taken) {
   const r = v => Math.round(10 * v) / 10;
   if (s.style === "bars") {
     const width = Math.max(1, x(s.x[0] + s.bar_width) - x(s.x[0]));
@@ -60,7 +85,7 @@ function drawSeries(root, s, fill, x, y, base, bars) {
       d += before === null ? `M${px} ${py}` : s.style === "step" ? `H${px}V${py}` : `L${px} ${py}`;
       before = py;
     });
-    root.append(svg("path", {d, fill: "none", stroke: fill, "stroke-width": 1.6, "stroke-dasharray": s.published ? "5 3" : "none"}));
+    root.append(svg("path", {d, fill: "none", stroke: fill, "stroke-width": 1.6, "stroke-dasharray": dashes(s)}));
   }
   if (s.interval) {
     let d = "";
@@ -85,15 +110,16 @@ function drawSeries(root, s, fill, x, y, base, bars) {
       root.append(svg("path", {d: symbolPath(s.symbol, px, py, size), fill: open ? (s.symbol === "cross" ? "none" : colour("paper")) : fill, stroke: fill, "stroke-width": 1.7},
         svg("title", {}, `${s.labels ? s.labels[i] + ": " : ""}${s.name}, ${plain(v)}, ${plain(s.y[i])}`)));
       if (s.symbol === "half") root.append(svg("path", {d: `M${px} ${py - size}a${size} ${size} 0 0 0 0 ${2 * size}Z`, fill}));
-      if (s.labels) root.append(svg("text", {x: px, y: py - 8, "text-anchor": "middle", class: "on-map"}, s.labels[i]));
+      if (s.labels) labelPoint(root, s.labels[i], px, py, taken);
     });
   }
 }
 
 let clips = 0;
 function plotFigure(box, f) {
-  const width = Math.max(320, Math.min(1070, box.clientWidth || 520)), height = width > 700 ? 340 : 270;
-  const right = 12, bottom = 42, top = 22;
+  const width = Math.max(280, Math.min(1070, box.clientWidth || 520));
+  let height = width > 700 || f.series.some(s => s.labels) ? 340 : 270;
+  const right = 12;
   const bars = f.series.filter(s => s.style === "bars");
   const xs = f.series.flatMap(s => s.style === "bars" ? [...s.x, ...s.x.map(v => v + s.bar_width)] : s.x);
   const ys = f.series.flatMap(s => s.y.flatMap((v, i) => v === null ? [] : s.interval ? [v - s.interval[i], v + s.interval[i]] : [v]));
@@ -101,8 +127,24 @@ function plotFigure(box, f) {
   const scaleY = plotScale(f.y, [...ys, ...ofMarks("y")], 6, bars.length ? 0 : Infinity);
   const scaleX = plotScale(f.x, [...xs, ...ofMarks("x")], width / 80, Infinity);
   const left = 28 + 6.8 * Math.max(2, ...scaleY.ticks.map(t => t[1].length));
+  // Names that do not fit side by side stand aslant.
+  const longest = Math.max(0, ...(f.x.ticks || []).map(t => t[1].length));
+  const aslant = longest * 6.6 * (f.x.ticks || []).length > width - left - right;
+  const bottom = aslant ? 34 + 4.6 * longest : 42;
+  height += bottom - 42;
   const base = height - bottom;
-  const x = v => left + scaleX.to(v) * (width - left - right), y = v => base - scaleY.to(v) * (base - top);
+  const x = v => left + scaleX.to(v) * (width - left - right);
+
+  // Labels of marks along x stand above the figure, in as many rows as keeps them clear of each other.
+  const along = [];
+  for (const m of f.marks.filter(m => m.axis === "x" && m.text).sort((a, b) => b.value - a.value)) {
+    const at = x(m.value), length = 6.6 * m.text.length, end = at + length + 8 > width - right, from = end ? at - length - 4 : at + 4;
+    let row = 0;
+    while (along.some(u => u.row === row && from < u.to + 6 && u.from < from + length + 6)) ++row;
+    along.push({row, from, to: from + length, at, end, mark: m});
+  }
+  const top = 22 + 13 * Math.max(0, ...along.map(u => u.row));
+  const y = v => base - scaleY.to(v) * (base - top);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": f.title});
   for (const [v, text] of scaleY.ticks) {
     root.append(svg("line", {x1: left, x2: width - right, y1: y(v), y2: y(v), stroke: colour("grid")}),
@@ -111,51 +153,48 @@ function plotFigure(box, f) {
   for (const [v, text] of scaleX.ticks) {
     if (x(v) < left - 1 || x(v) > width - right + 1) continue;
     root.append(svg("line", {x1: x(v), x2: x(v), y1: base, y2: base + 4, stroke: colour("ink-3")}),
-      svg("text", {x: x(v), y: base + 17, "text-anchor": "middle"}, text));
+      svg("text", aslant ? {transform: `translate(${x(v) + 4} ${base + 14}) rotate(-45)`, "text-anchor": "end"} : {x: x(v), y: base + 17, "text-anchor": "middle"}, text));
   }
   root.append(svg("text", {x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle"}, f.x.text),
     svg("text", {transform: `translate(12 ${(top + base) / 2}) rotate(-90)`, "text-anchor": "middle"}, f.y.text));
 
   const clip = "clip-" + clips++;
-  root.append(svg("clipPath", {id: clip}, svg("rect", {x: left - 3, y: top - 6, width: width - left - right + 6, height: base - top + 9})));
+  root.append(svg("clipPath", {id: clip}, svg("rect", {x: left - 3, y: top - 6, width: width - left - right + 9, height: base - top + 9})));
   const inside = svg("g", {"clip-path": `url(#${clip})`});
   root.append(inside);
-  const publishedColour = colour("accent-2");
+  const markColour = m => colour(m.guide ? "ink-3" : "accent-2");
   for (const m of f.marks) {
     if (m.to === undefined) continue;
     const [a, b] = m.axis === "y" ? [y(m.to), y(m.value)] : [x(m.value), x(m.to)];
     inside.append(svg("rect", {x: m.axis === "y" ? left : a, y: m.axis === "y" ? a : top, width: m.axis === "y" ? width - left - right : b - a,
-      height: m.axis === "y" ? b - a : base - top, fill: publishedColour, "fill-opacity": 0.13}));
+      height: m.axis === "y" ? b - a : base - top, fill: markColour(m), "fill-opacity": 0.13}));
   }
   const colours = seriesColours(f.series);
-  f.series.forEach((s, i) => { if (s.x.length) drawSeries(inside, s, colour(colours[i]), x, y, base, {index: bars.indexOf(s), count: bars.length}); });
+  // No label upon a point.
+  const taken = f.series.some(s => s.labels) ? f.series.filter(s => s.style === "points").flatMap(s => s.x.map((v, i) => ({x: x(v) - 4, y: y(s.y[i]) + 4, w: 8, h: 8}))) : [];
+  f.series.forEach((s, i) => { if (s.x.length) drawSeries(inside, s, colour(colours[i]), x, y, base, {index: bars.indexOf(s), count: bars.length}, taken); });
   root.append(svg("line", {x1: left, x2: width - right, y1: base, y2: base, stroke: colour("ink-3")}));
 
   // Published levels, above what was simulated; labels stand clear of each other.
-  const used = [], along = [];
+  const used = [];
   for (const m of [...f.marks].sort((a, b) => b.value - a.value)) {
     const at = m.axis === "y" ? y(m.value) : x(m.value);
     if (m.to === undefined) {
       inside.append(svg("line", {x1: m.axis === "y" ? left : at, x2: m.axis === "y" ? width - right : at, y1: m.axis === "y" ? at : top - 4,
-        y2: m.axis === "y" ? at : base, stroke: publishedColour, "stroke-width": 1.2, "stroke-dasharray": "5 4"}));
+        y2: m.axis === "y" ? at : base, stroke: markColour(m), "stroke-width": 1.2, "stroke-dasharray": "5 4"}));
     }
-    if (!m.text) continue;
-    if (m.axis === "y") {
-      let row = (m.to === undefined ? at : y(m.to) + 14) - 4;
-      while (used.some(u => Math.abs(u - row) < 13)) row += 13;
-      used.push(row);
-      root.append(svg("text", {x: width - right - 3, y: row, "text-anchor": "end", class: "on-map published"}, m.text));
-    } else {
-      const length = 6.6 * m.text.length, end = at + length + 8 > width - right;
-      const from = end ? at - length - 4 : at + 4;
-      let row = 0;
-      while (along.some(u => u.row === row && from < u.to + 6 && u.from < from + length + 6)) ++row;
-      along.push({row, from, to: from + length});
-      root.append(svg("text", {x: end ? at - 4 : at + 4, y: 12 + 13 * row, "text-anchor": end ? "end" : "start", class: "on-map published"}, m.text));
-    }
+    if (!m.text || m.axis !== "y") continue;
+    let row = (m.to === undefined ? at : y(m.to) + 14) - 4;
+    while (used.some(u => u.guide === m.guide && Math.abs(u.row - row) < 13)) row += 13;
+    used.push({row, guide: m.guide});
+    labelOn(root, m.text, m.guide ? left + 4 : width - right - 3, row, m.guide ? "start" : "end", m.guide ? "" : "published");
+  }
+  for (const u of along) {
+    root.append(svg("text", {x: u.end ? u.at - 4 : u.at + 4, y: 12 + 13 * u.row, "text-anchor": u.end ? "end" : "start",
+      class: u.mark.guide ? "" : "published"}, u.mark.text));
   }
   box.append(root);
-  const items = f.series.map((s, i) => [s.name + (s.published ? " (published)" : ""), colour(colours[i])]);
-  if (f.marks.length) items.push(["published", publishedColour]);
+  const items = f.series.map((s, i) => [s.name + (s.published ? " (published)" : ""), colour(colours[i]), s]);
+  if (f.marks.some(m => !m.guide)) items.push(["published", colour("accent-2")]);
   box.append(legendOf(items));
 }
