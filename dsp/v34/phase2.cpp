@@ -464,14 +464,16 @@ void Phase2::send_info1a() {
   info = {};
   info.md_length = config_.md_length;
   info.call_to_answer = {Carrier::kLow, 0, 1};  // nothing fits: the slowest, and Phase 3 will show
-  int best = 0;
+  double best = 0;
   for (int from_call = 0; from_call < kSymbolRates; ++from_call) {
     for (int to_call = 0; to_call < kSymbolRates; ++to_call) {
       const int apart = from_call > to_call ? from_call - to_call : to_call - from_call;
       const int there = towards_us[from_call].max_rate, back = outcome_.info1c.probing[to_call].max_rate;
       if (apart > step_most || there == 0 || back == 0 || !can_use(symbol_rate(to_call), own, far)) continue;
-      // Equal sums: equal symbol rates, and then the lower, which needs less of the band's edges.
-      const int worth = 16 * (there + back) + (from_call == to_call ? 8 : 0) - (from_call + to_call) / 2;
+      // The far end's view is in whole rates. Much the same sums: equal symbol rates; the same: the lower.
+      const ProbingResult& p = towards_us[from_call];
+      const double known = probe_.projected_rate(symbol_rate(from_call), p.carrier, p.pre_emphasis) / 2400;
+      const double worth = (known < there + 1 ? known : there + 1) + back + (from_call == to_call ? 0.5 : 0);
       if (worth <= best) continue;
       best = worth;
       info.call_to_answer = towards_us[from_call];
