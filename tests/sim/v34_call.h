@@ -60,6 +60,14 @@ class V34Call : private hostsim::FarEnd {
     return both();
   }
 
+  /// Nothing more is sent; what is on its way arrives.
+  void drain(double seconds) {
+    sending_ = false;
+    run(seconds);
+  }
+  /// Bytes given to V.42 that have not arrived, both directions.
+  std::uint64_t missing() const { return to_far_.sent + to_near_.sent - arrived(); }
+
   hostsim::ModemEnd& near() { return near_; }
   hostsim::ModemEnd& far() { return far_; }
   oh_v34_instruments near_instruments() { return instruments(near_); }
@@ -97,7 +105,7 @@ class V34Call : private hostsim::FarEnd {
   void exchange(hostsim::ModemEnd& end, Stream* out) {
     Stream& in = out == &to_far_ ? to_near_ : to_far_;
     std::uint8_t bytes[64];
-    for (;;) {
+    while (sending_) {
       for (std::size_t k = 0; k < sizeof bytes; ++k) bytes[k] = byte(*out, out->sent + k);
       const std::size_t taken = oh_lapm_write(end.lapm(), bytes, sizeof bytes);
       out->sent += taken;
@@ -114,6 +122,7 @@ class V34Call : private hostsim::FarEnd {
   hostsim::Line line_;
   hostsim::Random random_;
   Stream to_far_, to_near_;
+  bool sending_ = true;
   std::int16_t heard_[hostsim::Line::kFarBlock]{};
   std::uint64_t now_ = 0, connected_at_ = 0;
 };
