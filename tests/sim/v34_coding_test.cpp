@@ -6,32 +6,15 @@
 
 #include <cmath>
 #include <cstdio>
-#include <deque>
-#include <vector>
 
 #include "dsp/v34/encoder.h"
+#include "tests/unit/dsp/v34/bit_chain.h"
 #include "tests/unit/dsp/v34/coding_gain.h"
 
 namespace offhook::v34 {
 namespace {
 
 constexpr TrellisCode kCodes[] = {TrellisCode::k16, TrellisCode::k32, TrellisCode::k64};
-
-// Asymptotic gain: the least squared distance of the code (16, 16 and 20 on a grid of 2; parallel transitions limit the
-// first two) over that of uncoded QAM of the same rate and power, 4 * sqrt(2). At finite error rates the many
-// neighbours take their toll; about 0.2 dB for every doubling of their number.
-double asymptotic_gain_db(TrellisCode code) {
-  return 10 * std::log10((code == TrellisCode::k64 ? 20 : 16) / (4 * std::sqrt(2.0)));
-}
-
-// First terms of the union bound: error events a 4D symbol of squared distance 16 (parallel transitions) and 20. Their
-// numbers were counted apart from this code, by enumerating the trellis over random sent sequences.
-double expected_events(TrellisCode code, double sigma) {
-  const double at16[] = {24, 8, 0};
-  const double at20[] = {512, 288, 143};
-  const auto q = [sigma](double squared) { return 0.5 * std::erfc(std::sqrt(squared) / (2 * sigma) / std::sqrt(2.0)); };
-  return at16[static_cast<int>(code)] * q(16) + at20[static_cast<int>(code)] * q(20);
-}
 
 TEST(V34Coding, GainGrowsTowardsTheAsymptoticGainAsErrorsGetRare) {
   struct Case {
@@ -59,71 +42,6 @@ TEST(V34Coding, GainGrowsTowardsTheAsymptoticGainAsErrorsGetRare) {
     EXPECT_GT(last.events.high, 0.5 * expected);  // no decoder can be better
     EXPECT_LT(last.events.low, 3 * expected);     // a good one is not much worse: farther neighbours add something
   }
-}
-
-struct ChainResult {
-  double errors;
-  double bits;
-  Interval rate;
-};
-
-// Bits through encoder, white noise at `snr_db` in the symbol rate's bandwidth, Viterbi decoder and decoder.
-ChainResult run_chain(const CodingParameters& p, double snr_db, int frames, uint32_t seed) {
-  Encoder encoder(p);
-  Decoder decoder(p);
-  ViterbiDecoder viterbi;
-  viterbi.reset(p.trellis, true);
-  Random data(seed, 0);
-  Random noise(seed, 1);
-  const double sigma = std::sqrt(mean_energy(p.framing, false) / std::pow(10, snr_db / 10) / 2);
-  std::deque<std::vector<uint8_t>> sent;
-  Point decided[8];
-  int have = 0;
-  double errors = 0;
-  double bits = 0;
-  double bad_frames = 0;
-  for (int i = 0; i < frames; ++i) {
-    const FramePosition at = encoder.position();
-    std::vector<uint8_t> primary(static_cast<size_t>(encoder.primary_bits()));
-    for (uint8_t& b : primary) b = static_cast<uint8_t>(data.bit());
-    Encoder::Symbol symbols[8];
-    encoder.frame(primary.data(), 0, symbols);
-    sent.push_back(std::move(primary));
-    for (int j = 0; j < 4; ++j) {
-      float r[4];
-      for (int k = 0; k < 2; ++k) {
-        r[2 * k] = static_cast<float>(symbols[2 * j + k].y.re + sigma * noise.gaussian());
-        r[2 * k + 1] = static_cast<float>(symbols[2 * j + k].y.im + sigma * noise.gaussian());
-      }
-      if (!viterbi.decode(r, at.bit_inversion(j), decided + have)) continue;
-      have += 2;
-      if (have < 8) continue;
-      have = 0;
-      uint8_t received[kMaxMappingFrameBits];
-      uint8_t aux;
-      decoder.frame(decided, received, &aux);
-      int wrong = 0;
-      for (size_t k = 0; k < sent.front().size(); ++k) wrong += received[k] != sent.front()[k];
-      errors += wrong;
-      bits += static_cast<double>(sent.front().size());
-      bad_frames += wrong > 0;
-      sent.pop_front();
-    }
-  }
-  // Bit errors come by the frame, so the interval is that of frames; a bad frame nobody saw is taken as half wrong.
-  const double frames_decided = frames - static_cast<double>(sent.size());
-  const double bits_per_frame = bits / frames_decided;
-  const double share = bad_frames > 0 ? errors / bad_frames / bits_per_frame : 0.5;
-  const Interval frame_rate = clopper_pearson(bad_frames, frames_decided);
-  const Interval rate{frame_rate.low * share, frame_rate.high * share};
-  return {errors, bits, rate};
-}
-
-// Square QAM without code: every symbol error costs at least one bit.
-double uncoded_bit_error_rate(double bits_per_symbol, double snr_db) {
-  const double m = std::pow(2, bits_per_symbol);
-  const double q = 0.5 * std::erfc(std::sqrt(3 * std::pow(10, snr_db / 10) / (m - 1) / 2));
-  return (1 - (1 - 2 * q) * (1 - 2 * q)) / bits_per_symbol;
 }
 
 TEST(V34Coding, WholeChainNeedsAtLeastTwoDecibelsLessThanUncodedQam) {
