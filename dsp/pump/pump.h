@@ -95,6 +95,9 @@ struct oh_pump_ops {
   void (*status)(const void* self, struct oh_pump_status* status);
   /** Gives back what init took outside its memory; may be NULL. Not real-time. */
   void (*release)(void* self);
+  /** Ends the connection as the modem's Recommendation has it, telling the far end; the state is OH_PUMP_IDLE when that
+   * is done. May be NULL: there is nothing but silence. Real-time: yes. */
+  void (*hang_up)(void* self);
 };
 
 /** A pump bound to its memory: what the driver holds. Plain data. */

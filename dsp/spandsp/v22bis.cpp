@@ -312,6 +312,6 @@ void status(const void* self, oh_pump_status* s) {
 
 const oh_pump_ops* oh_v22bis_ops() {
   static constexpr oh_pump_ops kOps = {"v22bis",         offhook::size,   offhook::init, offhook::process,
-                                       offhook::fill_in, offhook::status, nullptr};
+                                       offhook::fill_in, offhook::status, nullptr,       nullptr};
   return &kOps;
 }

@@ -69,6 +69,7 @@ class Modem {
     return stage_ == Stage::kTraining && handshake_.stage() == Handshake::Stage::kData ? &handshake_ : nullptr;
   }
   void retrain(oh_v34_cause cause);
+  void hang_up();
 
  private:
   int16_t step(int16_t rx, bool is_lost);
@@ -77,6 +78,7 @@ class Modem {
   void receive(float rx, bool is_lost);
   void follow_noise();
   void follow_handshake();
+  void leave_training(Stage next);
   void show_instruments() const;
   void show_taps();
   void show_cause() const;
@@ -276,23 +278,38 @@ void Modem::follow_handshake() {
       ++retrains_;
       cause_ = OH_V34_CAUSE_TIMEOUT;
       show_cause();
-      stage_ = Stage::kPhase2;
+      leave_training(Stage::kPhase2);
       phase2_.repeat_info1(handshake_.outcome() == Outcome::kRepeatInfo1WithMarks);
       return;
     case Outcome::kReleased:
-      stage_ = Stage::kReleased;
+      leave_training(Stage::kReleased);
       return;
   }
+}
+
+void Modem::leave_training(Stage next) {
+  if (stage_ == Stage::kTraining) {
+    bits_sent_ += handshake_.data_transmitter().bits_sent();
+    bits_received_ += handshake_.data_receiver().bits_received();
+  }
+  stage_ = next;
 }
 
 void Modem::retrain(oh_v34_cause cause) {
   ++retrains_;
   cause_ = cause;
   show_cause();
-  bits_sent_ += handshake_.data_transmitter().bits_sent();
-  bits_received_ += handshake_.data_receiver().bits_received();
-  stage_ = Stage::kPhase2;
+  leave_training(Stage::kPhase2);
   phase2_.retrain();
+}
+
+void Modem::hang_up() {
+  Handshake* h = in_data();
+  if (h != nullptr && h->live()) {
+    h->cleardown();
+  } else {
+    leave_training(Stage::kReleased);
+  }
 }
 
 void Modem::status(oh_pump_status* s) const {
@@ -386,6 +403,10 @@ void status(const void* self, oh_pump_status* s) {
   static_cast<const Modem*>(self)->status(s);
 }
 
+void hang_up(void* self) {
+  modem(self).hang_up();
+}
+
 }  // namespace
 }  // namespace offhook::v34
 
@@ -396,7 +417,8 @@ const oh_pump_ops* oh_v34_ops() {
                                        offhook::v34::process,
                                        offhook::v34::fill_in,
                                        offhook::v34::status,
-                                       nullptr};
+                                       nullptr,
+                                       offhook::v34::hang_up};
   return &kOps;
 }
 

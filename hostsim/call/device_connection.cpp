@@ -24,6 +24,7 @@ class DeviceConnection final : public Connection, private LineEnd {
         [](void*, const std::int16_t*, std::int16_t* tx, std::size_t n) { std::memset(tx, 0, n * sizeof *tx); },
         [](void*, std::size_t) {},
         nullptr,
+        nullptr,
         nullptr};
     return {&kOps, this};
   }

@@ -11,8 +11,9 @@ namespace offhook::hostsim {
 
 namespace {
 
-// The far end may still wait for the acknowledgement of its last frame.
+// The far end may still wait for the acknowledgement of its last frame. Then it has so long to agree to the end.
 constexpr Ns kFarewell = 1'000'000'000;
+constexpr Ns kClearing = 10'000'000'000;
 
 /// One pump under V.42; of the other end only samples are known.
 class ForeignConnection final : public Connection, private LineEnd {
@@ -64,7 +65,12 @@ class ForeignConnection final : public Connection, private LineEnd {
     const bool asked = !call_.send.empty() || !call_.expect.empty();
     const bool all = link.bytes_sent == call_.send.size() && received_ == call_.expect.size();
     if (done_at_ < 0 && connected_at_ >= 0 && (asked ? all : !modem_.failure().empty())) done_at_ = now;
-    if (done_at_ >= 0 && (now >= done_at_ + kFarewell || !modem_.failure().empty())) over_ = true;
+    if (done_at_ < 0) return;
+    if (now >= done_at_ + kFarewell && !hanging_up_) {
+      hanging_up_ = true;
+      near_.hang_up();
+    }
+    over_ = near_.hung_up() || now >= done_at_ + kFarewell + kClearing || !modem_.failure().empty();
   }
 
   TransferStatus status() const override {
@@ -106,6 +112,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   Line line_;
   oh_event_log* log_;
   bool started_ = false;
+  bool hanging_up_ = false;
   bool over_ = false;
   bool intact_ = true;
   std::size_t sent_ = 0, received_ = 0;

@@ -37,6 +37,7 @@ class LinkConnection final : public Connection {
         },
         [](void* self, std::size_t n) { static_cast<LinkConnection*>(self)->fill_in(n); },
         nullptr,
+        nullptr,
         nullptr};
     return {&kOps, this};
   }

@@ -111,6 +111,7 @@ oh_pump ModemEnd::pump() {
                                        },
                                        [](void* self, std::size_t n) { static_cast<ModemEnd*>(self)->fill_in(n); },
                                        nullptr,
+                                       nullptr,
                                        nullptr};
   return {&kOps, this};
 }
@@ -155,10 +156,30 @@ void ModemEnd::follow(std::size_t n) {
     if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, status.tx_bit_rate / 100 | status.rx_bit_rate / 100 << 16);
   }
   if (state_ == OH_PUMP_DATA) oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
+  if (hanging_up_ && !hung_up_) clear();
+}
+
+void ModemEnd::hang_up() {
+  hanging_up_ = true;
+  oh_lapm_disconnect(lapm_);
+}
+
+void ModemEnd::clear() {
+  const oh_lapm_state link = lapm_status().state;
+  if (link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED) return;
+  if (config_.pump->hang_up == nullptr) {
+    hung_up_ = true;
+  } else if (!clearing_) {
+    clearing_ = true;
+    config_.pump->hang_up(pump_memory_.get());
+  } else {
+    hung_up_ = state_ == OH_PUMP_IDLE;
+  }
 }
 
 std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& link) {
-  if (pump.state == OH_PUMP_FAILED) return "lost the carrier";
+  if (pump.state == OH_PUMP_FAILED) return pump.bits_received > 0 ? "lost the carrier" : "could not connect";
+  if (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) return "was cleared down by the far end";
   switch (link.state) {
     case OH_LAPM_FAILED:
       return "gave up the V.42 link";

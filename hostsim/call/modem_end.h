@@ -44,6 +44,10 @@ class ModemEnd {
   /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
   oh_pump pump();
   oh_lapm* lapm() { return lapm_; }
+  /// Releases the link, then the connection, each telling the far end. Real-time: yes.
+  void hang_up();
+  /// Both are done. Takes some round trips; a far end that does not answer costs the link's timers.
+  bool hung_up() const { return hung_up_; }
   /// What the pump's operations call self, for calls that only one kind of pump has.
   void* pump_memory() { return pump_memory_.get(); }
   oh_pump_status pump_status() const;
@@ -57,6 +61,7 @@ class ModemEnd {
     void operator()(void* p) const;
   };
   void follow(std::size_t n);
+  void clear();
   void record(oh_event_kind kind, std::uint32_t argument) const;
 
   Config config_;
@@ -65,6 +70,9 @@ class ModemEnd {
   bool started_ = false;
   oh_pump_state state_ = OH_PUMP_IDLE;
   std::uint32_t symbols_ = 0;
+  bool hanging_up_ = false;  // the link is asked to
+  bool clearing_ = false;    // and the pump
+  bool hung_up_ = false;
 };
 
 }  // namespace offhook::hostsim

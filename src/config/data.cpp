@@ -36,6 +36,7 @@ std::vector<std::string> data_names(std::string_view room) {
 }
 
 fs::path data_file(std::string_view room, std::string_view name) {
+  if (name.ends_with(".toml")) return name;
   const std::vector<std::string> names = data_names(room);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     throw Error(fmt::format("\"{}\" is not in {}; expected one of: {}", name, (data_dir() / room).string(),

@@ -83,7 +83,6 @@ SoftDevice parse_device(const Document& document) {
 }
 
 SoftDevice load_device(std::string_view name_or_file) {
-  if (name_or_file.ends_with(".toml")) return parse_device(Document::read_file(name_or_file));
   return parse_device(Document::read_file(data_file("devices", name_or_file)));
 }
 

@@ -136,7 +136,7 @@ KeyTable make_scenario_keys() {
       key<S>("pump.modem", "the modem that real pumps are", [](S& s) -> Field { return choice(s.modem, kModems); }),
       key<S>("pump.role", "what the real pump at the near end does",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
-      key<S>("pump.cost_profile", "CPU time of ISR and service: a file of traces/profiles",
+      key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/profiles, or a file.toml",
              [](S& s) -> Field { return &s.cost_profile; }),
       key<S>("pump.event_logging_cost", "charge what the paper's own instrumentation cost",
              [](S& s) -> Field { return &s.event_logging_cost; }),
@@ -363,8 +363,9 @@ Scenario ScenarioBuilder::finish() const {
                             scenario_.transmit_lead_samples, longest));
   }
   const std::vector<std::string> profiles = data_names("profiles");
-  if (std::find(profiles.begin(), profiles.end(), scenario_.cost_profile) == profiles.end()) {
-    throw Error(fmt::format("{}pump.cost_profile is \"{}\"; expected one of: {}",
+  if (!scenario_.cost_profile.ends_with(".toml") &&
+      std::find(profiles.begin(), profiles.end(), scenario_.cost_profile) == profiles.end()) {
+    throw Error(fmt::format("{}pump.cost_profile is \"{}\"; expected a file.toml or one of: {}",
                             position_of(origins_, {"pump.cost_profile"}), scenario_.cost_profile,
                             fmt::join(profiles, ", ")));
   }

@@ -83,7 +83,7 @@ Session::Session(LiveCard& card, const SessionConfig& config)
     header.scenario = {{"context", config_.context.str()}, {"live", true}};
     writer_ = std::make_unique<traces::LogWriter>(config_.log.string(), traces::to_json(header));
   }
-  static constexpr oh_pump_ops kOps = {"call", nullptr, nullptr, process, fill_in, nullptr, nullptr};
+  static constexpr oh_pump_ops kOps = {"call", nullptr, nullptr, process, fill_in, nullptr, nullptr, nullptr};
   oh_driver_config driver{};
   driver.card = card_.rings().card();
   driver.pump = {&kOps, this};

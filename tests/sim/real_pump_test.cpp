@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The V.22bis pump on a line, in every context.
+// The real pumps on a line, in every context; V.22bis unless said.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -27,6 +27,32 @@ TEST(RealPump, TheFileArrivesByteForByteInEverySufficientContext) {
   // At most 2400 bit/s, and V.42 takes less than a tenth of it.
   EXPECT_GT(reference, 3000 * 8 / 2400.0);
   EXPECT_LT(reference, 3000 * 8 / (2400.0 * 0.9));
+}
+
+TEST(RealPump, V34CarriesTheFileInEverySufficientContext) {
+  const auto file = test::random_file(20'000);
+  double reference = 0;
+  for (const char* context : {"INT", "DPC", "THR 24", "RES 2/8", "RES 4/16 strict"}) {
+    hostsim::Scenario s = test::scenario(context);
+    s.modem = hostsim::ModemKind::kV34;
+    const auto r = test::run(s, file).result;
+    EXPECT_TRUE(r.completed) << context << ": " << r.transfer.failure;
+    EXPECT_TRUE(r.transfer.intact) << context;
+    EXPECT_EQ(r.blocks_late, 0u) << context;
+    EXPECT_EQ(r.transfer.retrains, 0u) << context;
+    if (reference == 0) reference = r.transfer_s;
+    EXPECT_NEAR(r.transfer_s / reference, 1, 0.05) << context << ": the pump hears the same line";
+  }
+  EXPECT_LT(reference, 20'000 * 8 / 19'200.0) << "the default line has echo, mu-law and noise";
+}
+
+TEST(RealPump, V34LosesNothingToAReservationThatIsTooSmall) {
+  hostsim::Scenario s = test::scenario("RES 1/8 strict");
+  s.modem = hostsim::ModemKind::kV34;
+  s.time_limit_s = 60;
+  const test::Recorded r = test::run(s, test::random_file(20'000));
+  EXPECT_GT(r.result.driver.samples_filled_in, 0u);
+  EXPECT_TRUE(r.result.transfer.intact) << "V.42 gives on nothing that is wrong";
 }
 
 // What is lost is counted by the card and told by the log; V.42 notices it and nothing wrong gets through.

@@ -3,6 +3,7 @@
 // Whole V.34 calls: two pumps under V.42 over a line, and a pump under its driver in every context.
 #include "tests/sim/v34_call.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,6 +73,24 @@ TEST(V34Call, TheWorstChannelsOfV56bisCarryMoreThan24000) {
     EXPECT_EQ(call.retrains(), 0u) << channel;
     EXPECT_GT(call.near().pump_status().rx_bit_rate, 24000u) << channel;
     EXPECT_GT(call.far().pump_status().rx_bit_rate, 24000u) << channel;
+  }
+}
+
+// DISC and its answer, then MP with the rate 0 both ways: 11.7.
+TEST(V34Call, HangingUpTellsTheFarEnd) {
+  for (const bool caller : {true, false}) {
+    V34Call call(clean(), 1);
+    ASSERT_TRUE(call.connect());
+    call.run(2);
+    hostsim::ModemEnd& first = caller ? call.near() : call.far();
+    hostsim::ModemEnd& other = caller ? call.far() : call.near();
+    first.hang_up();
+    EXPECT_FALSE(first.hung_up());
+    call.run(3);
+    EXPECT_TRUE(first.hung_up()) << caller;
+    EXPECT_EQ(other.pump_status().state, OH_PUMP_IDLE) << caller;
+    EXPECT_THAT(other.failure(), testing::HasSubstr("cleared down")) << caller;
+    EXPECT_EQ(call.retrains(), 0u);
   }
 }
 

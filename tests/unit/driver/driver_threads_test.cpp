@@ -58,6 +58,7 @@ struct CountingPump {
                                       static_cast<CountingPump*>(self)->filled_in += n;
                                     },
                                     nullptr,
+                                    nullptr,
                                     nullptr};
     return {&ops, this};
   }

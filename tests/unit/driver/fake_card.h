@@ -82,27 +82,26 @@ struct EchoPump {
   std::vector<std::size_t> calls;  ///< lengths of process()
 
   oh_pump pump() {
-    static const oh_pump_ops ops = {
-        "echo",
-        nullptr,
-        nullptr,
-        [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-          auto* pump = static_cast<EchoPump*>(self);
-          for (std::size_t i = 0; i < n; ++i) {
-            if (rx[i] != line_sample(pump->clock + i)) ++pump->wrong;
-            tx[i] = rx[i];
-          }
-          pump->clock += n;
-          if (pump->keep) pump->calls.push_back(n);
-        },
-        [](void* self, std::size_t n) {
-          auto* pump = static_cast<EchoPump*>(self);
-          pump->clock += n;
-          pump->filled_in += n;
-        },
-        nullptr,
-        nullptr,
-    };
+    static const oh_pump_ops ops = {"echo",
+                                    nullptr,
+                                    nullptr,
+                                    [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+                                      auto* pump = static_cast<EchoPump*>(self);
+                                      for (std::size_t i = 0; i < n; ++i) {
+                                        if (rx[i] != line_sample(pump->clock + i)) ++pump->wrong;
+                                        tx[i] = rx[i];
+                                      }
+                                      pump->clock += n;
+                                      if (pump->keep) pump->calls.push_back(n);
+                                    },
+                                    [](void* self, std::size_t n) {
+                                      auto* pump = static_cast<EchoPump*>(self);
+                                      pump->clock += n;
+                                      pump->filled_in += n;
+                                    },
+                                    nullptr,
+                                    nullptr,
+                                    nullptr};
     return {&ops, this};
   }
 };

@@ -85,6 +85,7 @@ struct CountingPump {
                                       p.filled_in += n;
                                     },
                                     nullptr,
+                                    nullptr,
                                     nullptr};
     return {&ops, this};
   }

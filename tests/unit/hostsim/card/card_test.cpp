@@ -206,6 +206,7 @@ struct Loop {
                                         static_cast<Loop*>(self)->pump_lost += n;
                                       },
                                       nullptr,
+                                      nullptr,
                                       nullptr};
     oh_driver_config c{};
     c.card = card.card();

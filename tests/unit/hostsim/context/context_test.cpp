@@ -41,6 +41,7 @@ class OneContext : public testing::Test {
                                           [](void*, const std::int16_t*, std::int16_t*, std::size_t) {},
                                           [](void*, std::size_t) {},
                                           nullptr,
+                                          nullptr,
                                           nullptr};
     oh_driver_config config{};
     config.card = card->card();

@@ -140,7 +140,7 @@ TEST_F(ScenarioFile, UnknownHostAndProfileListTheKnownOnes) {
               testing::AllOf(testing::StartsWith("call.toml:2:1: host.name: \"cray\" is not in "),
                              testing::HasSubstr("expected one of: nt2000-p2-450")));
   EXPECT_THAT(complaint("[pump]\ncost_profile = \"cray\"\n"),
-              testing::StartsWith("call.toml:2:1: pump.cost_profile is \"cray\"; expected one of: "));
+              testing::StartsWith("call.toml:2:1: pump.cost_profile is \"cray\"; expected a file.toml or one of: "));
 }
 
 TEST_F(ScenarioFile, SetOverridesTheFileAndNamesItself) {
