@@ -43,14 +43,16 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   say(0.3, "training");
   call.trainings = find_trainings(call.recording, call.start_up);
   if (call.trainings.empty()) {
-    say(0.6, "V.22bis");
-    call.fallback = find_v22bis(call.recording);
+    say(0.6, "V.32bis");
+    call.fallback = find_v32bis(call.recording);
+    say(0.8, "V.22bis");
+    if (call.fallback.modulation == nullptr) call.fallback = find_v22bis(call.recording);
     const Fallback& f = call.fallback;
     StartUp& s = call.start_up;
     if (f.modulation != nullptr && s.call_channel < 0 && s.answer_channel < 0) {
       s.call_channel = f.call.channel;
       s.answer_channel = f.answer.channel;
-      s.roles_from = "the bands of V.22bis";
+      s.roles_from = "the training";
     }
     // S1 in the high band has a line at 2100 Hz.
     std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) {

@@ -39,7 +39,7 @@ struct Call {
   StartUp start_up;
   std::vector<Training> trainings;
   Fallback fallback;               ///< looked for when there are no trainings of V.34
-  const char* modulation() const;  ///< "V.34", "V.90/V.92 downstream PCM", "V.22bis", or null
+  const char* modulation() const;  ///< "V.34", "V.90/V.92 downstream PCM", Fallback's, or null
 };
 
 /// An MP that asks for both rates 0.

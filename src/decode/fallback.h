@@ -26,9 +26,12 @@ struct Fallback {
     std::vector<DataHeard> data;     ///< after each training
     std::vector<Link> links;         ///< one for each of data
   };
-  const char* modulation = nullptr;  ///< "V.22bis", or null: nothing
+  const char* modulation = nullptr;  ///< "V.22bis", "V.32bis", "V.32", or null: nothing
   Side call, answer;
 };
+
+/// V.32bis: training, rate signals, E and data at 4800 to 14 400 bit/s. One recorded direction is enough.
+Fallback find_v32bis(const Recording& recording);
 
 /// V.22bis at 2400 or 1200 bit/s. One recorded direction is enough.
 Fallback find_v22bis(const Recording& recording);

@@ -46,7 +46,7 @@ std::string to_text(const Call& call) {
   std::string out = summary(call);
   const auto events = timeline(call);
   if (events.empty())
-    return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence, probing signal or V.22bis\n";
+    return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence, probing signal, V.32bis or V.22bis\n";
   out += "\n    from s       to s  ch  what\n";
   for (const Event& e : events) {
     out += fmt::format("{:>10.4f} {:>10}  {:>2}  {}{}{}\n", e.t, e.t_end > 0 ? fmt::format("{:.4f}", e.t_end) : "",

@@ -149,6 +149,38 @@ TEST(DecodeCaptures, V22bisPayloadOfBothDirectionsComesByteForByte) {
   }
 }
 
+// The recording ends before the first octet was sent: what V.42 said, and nothing after it but flags.
+TEST(DecodeCaptures, V32bisIsReadWithoutAnError) {
+  NEEDS_CAPTURES();
+  const Call& call = decoded("v32bis_14400");
+  ASSERT_STREQ(call.modulation(), "V.32bis");
+  for (const bool answer : {false, true}) {
+    const Fallback::Side& side = answer ? call.fallback.answer : call.fallback.call;
+    EXPECT_EQ(side.channel, answer ? 1 : 0);
+    ASSERT_EQ(side.data.size(), 1u);
+    EXPECT_EQ(side.data[0].parameters.bit_rate, 14400u);
+    EXPECT_GT(side.data[0].snr_db, 50);
+    EXPECT_GT(side.data[0].bits.size(), 300'000u);
+    EXPECT_EQ(side.links[0].bad_frames, 0);
+    EXPECT_EQ(side.links[0].frames.size(), 2u);
+    EXPECT_EQ(side.links[0].frames.at(1).kind, answer ? "UA" : "SABME");
+  }
+}
+
+// Two modems of shops on a real line.
+TEST(DecodeCaptures, ARealV32bisCallIsRead) {
+  const std::filesystem::path wav = "/work/shared/recordings/calls/banksia-mymodem144-V32bis-14400-14400.wav";
+  if (!std::filesystem::exists(wav)) GTEST_SKIP() << wav << " is not on this machine";
+  const Call call = analyse(read_recording(wav));
+  ASSERT_STREQ(call.modulation(), "V.32bis");
+  for (const Fallback::Side* side : {&call.fallback.call, &call.fallback.answer}) {
+    ASSERT_EQ(side->data.size(), 1u);
+    EXPECT_EQ(side->data[0].parameters.bit_rate, 14400u);
+    EXPECT_GE(side->links[0].frames.size(), 10u);
+    EXPECT_NE(side->links[0].detection, nullptr);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(V34, DecodeCaptures, testing::Values("v34_24000_snr30", "v34_28800_snr34", "v34_33600"),
                          [](const auto& row) { return std::string(row.param); });
 
