@@ -187,6 +187,8 @@ void Modem::begin_training() {
   // Sixteen points need 22 dB, which is what five bits a symbol need, too.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
   h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
+  // On lines so good that the noise is that of G.711, it grows with the level.
+  h.nonlinear = bits >= 9;
   handshake_ = Handshake(h, {config_.port.get_bit, config_.port.put_bit, nullptr, nullptr, config_.port.user});
   epoch_ = handshake_.epoch() - 1;
   quality_ = {};

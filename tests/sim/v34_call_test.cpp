@@ -191,7 +191,8 @@ TEST(V34Call, TheFileArrivesInEveryContext) {
     const test::Recorded recorded = test::run(s, file);
     const auto& r = recorded.result;
     EXPECT_GT(count(recorded, OH_EV_PUMP_INSTRUMENT), 100) << context;
-    EXPECT_EQ(count(recorded, OH_EV_PUMP_TAP), Receiver::kTaps) << context;
+    EXPECT_GT(count(recorded, OH_EV_PUMP_TAP), 0) << context;
+    EXPECT_EQ(count(recorded, OH_EV_PUMP_TAP) % Receiver::kTaps, 0) << context;  // each time that data mode begins
     EXPECT_TRUE(r.completed) << context << ": " << r.transfer.failure;
     EXPECT_TRUE(r.transfer.intact) << context;
     EXPECT_EQ(r.transfer.bytes_delivered, file.size()) << context;
