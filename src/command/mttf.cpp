@@ -279,6 +279,9 @@ int run_tasks(const Options& options) {
 int run(const Options& options) {
   if (options.tasks.empty() == options.source.empty())
     throw config::Error("expected either a host or histogram file, or --tasks FILE");
+  for (const std::string& file : {options.json, options.csv}) {
+    if (!file.empty() && file != "-") expect_writable(file);
+  }
   return options.tasks.empty() ? run_buffers(options) : run_tasks(options);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -120,8 +121,11 @@ int whole_sweep(const Options& options) {
   const sweep::Plan plan = place_plan(options);
   const fs::path folder = folder_of(options);
   catch_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
   if (!run_shards(folder, plan, all_shards(plan), options)) return say_interrupted(folder);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   print_results(plan, merge_sweep(folder, plan), folder, options.json);
+  if (!options.json) fmt::print("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
   return kOk;
 }
 

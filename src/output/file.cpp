@@ -50,6 +50,12 @@ void write_file(const fs::path& file, std::string_view bytes) {
   }
 }
 
+void expect_writable(const fs::path& file) {
+  if (fs::is_directory(file)) fail(file, EISDIR);
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  if (access(folder.c_str(), W_OK | X_OK) != 0) fail(file, errno);
+}
+
 std::string read_file(const fs::path& file) {
   std::error_code error;
   if (fs::is_directory(file, error)) fail(file, EISDIR);

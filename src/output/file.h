@@ -18,6 +18,10 @@ void make_folder(const std::filesystem::path& folder);
 /// new ones. @throws std::runtime_error
 void write_file(const std::filesystem::path& file, std::string_view bytes);
 
+/// Before long work: that a file of this name can be written where it is to be. Changes nothing.
+/// @throws std::runtime_error
+void expect_writable(const std::filesystem::path& file);
+
 /// @throws std::runtime_error
 std::string read_file(const std::filesystem::path& file);
 

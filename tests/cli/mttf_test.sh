@@ -24,6 +24,7 @@ expect_error "has no latency distributions" mttf nt2000-p2-450
 expect_error "has no DPCs" mttf ce3-sh4 --context DPC
 expect_error "nothing of reservations" mttf win98-web --context "RES 2/8"
 expect_error "expected either" mttf
+expect_error "nowhere/a.json: No such file" mttf win98-web --json nowhere/a.json --hours 100000
 
 expect 0 "schedulable" mttf --tasks "$source_dir/examples/schedulability.toml" --hours 0.2 --csv tasks.csv
 [ "$(wc -l <tasks.csv)" = 5 ] || fail "tasks.csv: $(cat tasks.csv)"
