@@ -16,6 +16,7 @@ for pump in v22bis v34; do
   expect 0 "ns a sample" measure cost --pump $pump --seconds 1 --profile $pump.toml
   grep -q "^# Pump $pump" $pump.toml && grep -q '^\[connected\]' $pump.toml || fail "no profile"
 done
+expect 0 "500 of 500" run "$source_dir/examples/int.toml" --set pump.cost_profile=v34.toml --set transfer.bytes=500
 
 expect_error 'no live context; expected OTHER, FIFO 1..99' measure latency --context "THR 24"
 expect_error 'v17 not in {v22bis,v34}' measure cost --pump v17
