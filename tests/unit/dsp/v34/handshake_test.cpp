@@ -252,7 +252,7 @@ TEST_P(V34TimeOut, CallGetsNoE) {  // C16 to C18, 11.4.2.1.2
   ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJPrime; }, 10000));
   line.cut[1] = true;
   ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 10000));
-  EXPECT_NEAR(time_to_end(line, line.c(), 40000), 2500 + 2 * rtd(), 1);
+  EXPECT_NEAR(time_to_end(line, line.c(), 40000), 4500 + 2 * rtd(), 1);
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 
@@ -292,7 +292,7 @@ TEST_P(V34TimeOut, AnswerGetsNoE) {  // A16 to A18, 11.4.2.2.2
   ASSERT_TRUE(again.run_until([&] { return again.a().signal() == Signal::kTrn; }, 10000));
   sent = again.now_ms();  // the same line, the same instants
   time_to_end(line, line.a(), 40000);
-  EXPECT_NEAR(line.now_ms() - sent, 2500 + 3 * rtd(), 1);
+  EXPECT_NEAR(line.now_ms() - sent, 4500 + 3 * rtd(), 1);
   EXPECT_EQ(line.a().outcome(), Outcome::kRetrain);
 }
 
