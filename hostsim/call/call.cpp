@@ -10,6 +10,7 @@
 #include "hostsim/context/context.h"
 #include "hostsim/latency/hold_off.h"
 #include "hostsim/load/load.h"
+#include "hostsim/load/recorded_load.h"
 #include "hostsim/random/random.h"
 
 namespace offhook::hostsim {
@@ -26,7 +27,15 @@ constexpr int kModemLevel = 10;
 constexpr int kSlotPriority = 30;
 
 // Random streams of a call.
-enum Stream : std::uint64_t { kIsrStream = 1, kPhaseStream, kCardStartStream, kPpmStream, kCostStream, kLatencyStream };
+enum Stream : std::uint64_t {
+  kIsrStream = 1,
+  kPhaseStream,
+  kCardStartStream,
+  kPpmStream,
+  kCostStream,
+  kLatencyStream,
+  kTraceStream
+};
 
 Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
   return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
@@ -131,6 +140,7 @@ struct Call::Impl {
   Spinner spinner;
   std::optional<ClockInterrupt> clock;
   std::optional<TimerCallback> timer;
+  std::optional<RecordedLoad> recorded_load;
   std::vector<std::unique_ptr<Action>> script;
   std::unique_ptr<Action> watcher;
 
@@ -153,7 +163,7 @@ Slot Call::Impl::reservation() const {
   slot.strict = c.strict;
   slot.priority = c.background_priority;
   slot.tick_hz = scenario.host.tick_hz;
-  slot.slot_priority = kSlotPriority;
+  slot.slot_priority = scenario.host.priorities < kLinuxPriorities ? kSlotPriority : kLinuxPriorities - 1;
   return slot;
 }
 
@@ -213,6 +223,19 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
     }
     // Slots begin and end with clock interrupts, so the clock has their phase.
     clock->start(scenario.context.kind == ContextKind::kReservation ? reservation().offset : 0);
+  }
+
+  if (scenario.load.recorded) {
+    const auto& load = scenario.load.recorded;
+    const auto cpu_load = std::find_if(load->cpus.begin(), load->cpus.end(),
+                                       [&](const auto& one) { return one.number == scenario.load.trace_cpu; });
+    if (cpu_load == load->cpus.end()) throw std::invalid_argument("load.trace has no such CPU");
+    recorded_load.emplace(engine, cpu, load, *cpu_load, kModemLevel, scenario.host.priorities,
+                          scenario.host.quantum_ns);
+    const double from_s = scenario.load.trace_from_s;
+    recorded_load->start(from_s >= 0 ? static_cast<Ns>(from_s * 1e9)
+                                     : static_cast<Ns>(Random(scenario.seed, kTraceStream).uniform(0) *
+                                                       static_cast<double>(load->duration)));
   }
 
   oh_driver_config config{};

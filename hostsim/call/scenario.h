@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "hostsim/engine/engine.h"
 #include "hostsim/latency/distribution.h"
 #include "hostsim/line/line_config.h"
+#include "hostsim/load/host_load.h"
 
 namespace offhook::hostsim {
 
@@ -48,6 +50,10 @@ struct LoadScenario {
   bool spinner = false;  ///< a thread of normal priority that never blocks
   int spinner_priority = 8;
   bool timer_callback = false;  ///< 1 ms multimedia timer, callback at priority 31
+  std::string trace;            ///< a recorded host, replayed around the driver (recorded_load.h); empty: none
+  int trace_cpu = 0;            ///< which of its CPUs this one is
+  double trace_from_s = 0;      ///< where in the trace the run begins; negative: drawn from the seed
+  std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by src/config
 };
 
 /// kDevice: a device of any kind, by its cost, on no line (soft_device.h).

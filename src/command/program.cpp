@@ -37,6 +37,7 @@ Environment:
   add_modem(*app, action);
   add_devices(*app, action);
   add_measure(*app, action);
+  add_trace(*app, action);
   add_line(*app, action);
   add_schedule(*app, action);
   add_reproduce(*app, action);

@@ -41,6 +41,7 @@ void add_demo(CLI::App& app, Action& action);
 void add_modem(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_measure(CLI::App& app, Action& action);
+void add_trace(CLI::App& app, Action& action);
 void add_line(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);

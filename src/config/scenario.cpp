@@ -15,6 +15,7 @@
 #include "src/config/device.h"
 #include "src/config/latency.h"
 #include "src/config/pump.h"
+#include "traces/import/import.h"
 
 namespace offhook::config {
 
@@ -105,6 +106,12 @@ KeyTable make_scenario_keys() {
       key<S>("load.spinner_priority", 1, 31, "its priority", [](S& s) -> Field { return &s.load.spinner_priority; }),
       key<S>("load.timer_callback", "a 1 ms multimedia timer with its callback at priority 31",
              [](S& s) -> Field { return &s.load.timer_callback; }),
+      key<S>("load.trace",
+             "a recorded host replayed around the driver: trace-cmd's .dat, perf sched's text, a load of offhook trace",
+             [](S& s) -> Field { return &s.load.trace; }),
+      key<S>("load.trace_cpu", 0, 65535, "which of the trace's CPUs", [](S& s) -> Field { return &s.load.trace_cpu; }),
+      key<S>("load.trace_from_s", -1, 1e7, "where in the trace to begin; negative: drawn from the seed",
+             [](S& s) -> Field { return &s.load.trace_from_s; }),
 
       key<S>("line.loss_db", 0, 60, "loss of one direction at 1000 Hz", [](S& s) -> Field { return &s.line.loss_db; }),
       key<S>("line.near_echo_db", 0, 100, "transhybrid loss of a modem's own hybrid",
@@ -189,6 +196,23 @@ std::string position_of(const Origins& origins, std::initializer_list<std::strin
     if (const auto found = origins.find(path); found != origins.end()) return found->second + ": ";
   }
   return "";
+}
+
+std::shared_ptr<const hostsim::HostLoad> load_trace(const hostsim::LoadScenario& load) {
+  auto recorded = std::make_shared<hostsim::HostLoad>(traces::import_host_load(load.trace));
+  const auto& cpus = recorded->cpus;
+  if (std::none_of(cpus.begin(), cpus.end(), [&](const auto& c) { return c.number == load.trace_cpu; })) {
+    std::vector<int> numbers;
+    for (const auto& cpu : cpus) numbers.push_back(cpu.number);
+    throw Error(fmt::format("{} has no CPU {}; expected load.trace_cpu to be one of: {}", load.trace, load.trace_cpu,
+                            fmt::join(numbers, ", ")));
+  }
+  const double seconds = static_cast<double>(recorded->duration) * 1e-9;
+  if (load.trace_from_s > seconds) {
+    throw Error(fmt::format("{} lasts {:.3f} s; expected load.trace_from_s before, found {}", load.trace, seconds,
+                            load.trace_from_s));
+  }
+  return recorded;
 }
 
 }  // namespace
@@ -371,6 +395,15 @@ Scenario ScenarioBuilder::finish() const {
   }
   Scenario scenario = scenario_;
   scenario.host.latency.reset();
+  scenario.load.recorded.reset();
+  if (!scenario.load.trace.empty()) {
+    try {
+      scenario.load.recorded = load_trace(scenario.load);
+    } catch (const std::runtime_error& e) {
+      throw Error(position_of(origins_, {"load.trace_from_s", "load.trace_cpu", "load.trace"}) +
+                  "load.trace: " + e.what());
+    }
+  }
   if (!host.latencies.empty()) {
     scenario.host.latency = load_latencies(host.latencies, host.virus_scanner);
     if (!scenario.host.latency->dpc && scenario.context.kind == ContextKind::kDpc) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "traces/import/import.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "traces/import/perf_sched.h"
+#include "traces/import/trace_cmd.h"
+#include "traces/load/load_file.h"
+
+namespace offhook::traces {
+
+hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without) {
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+  if (!in) throw TraceError(fmt::format("{}: {}", file, std::generic_category().message(errno != 0 ? errno : EIO)));
+  const std::string_view all = bytes;
+  if (all.starts_with(kLoadMagic)) return read_load(all, file);
+  // A text begins with neither magic's first byte.
+  if (all.starts_with(kTraceCmdMagic.substr(0, 3))) return import_trace_cmd(file, without);
+  if (all.find('\0') != std::string_view::npos) {
+    throw TraceError(fmt::format(
+        "{}: byte {}: expected a trace-cmd .dat, an offhook load, or the text of perf sched script (perf sched script "
+        "makes it of a perf.data)",
+        file, all.find('\0')));
+  }
+  return import_perf_sched(all, file, without);
+}
+
+}  // namespace offhook::traces

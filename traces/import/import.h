@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+//
+// Recorded on somebody's board, replayed here: kernel traces as host loads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hostsim/load/host_load.h"
+
+namespace offhook::traces {
+
+/// A host load from any file that holds one: a load file, a trace-cmd .dat, the text of `perf sched script`.
+/// @param without threads that are no load (not for a load file: it has been decided there)
+/// @throws TraceError naming the file and the position
+hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without = {});
+
+}  // namespace offhook::traces

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernel scheduling events, one after the other, made a host load. On each CPU there is a thread, over it perhaps a
+// softirq, over that perhaps an interrupt; each is charged what nobody over it took.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/load/host_load.h"
+
+namespace offhook::traces {
+
+class LoadBuilder {
+ public:
+  /// @param without  names of threads that are no load: the driver under test itself, the recorder
+  explicit LoadBuilder(std::vector<std::string> without = {}) : without_(std::move(without)) {}
+
+  struct Thread {
+    std::string_view name;
+    int pid = 0;   ///< 0: idle
+    int prio = 0;  ///< the kernel's, as in sched_switch
+  };
+
+  // Times in ns, any origin; on one CPU they never fall (one that does is taken for the last before it).
+  void enter(hostsim::Ns time, int cpu, hostsim::HostLoad::Kind kind, std::string_view name);
+  void leave(hostsim::Ns time, int cpu, hostsim::HostLoad::Kind kind, std::string_view name);
+  void switched(hostsim::Ns time, int cpu, const Thread& from, const Thread& to);
+  /// The kernel dropped events of this CPU before `time`: what ran meanwhile is not known.
+  void lost(hostsim::Ns time, int cpu, std::uint64_t events);
+  /// A timer's expiry function: the timer interrupt's time where the trace has no event of that interrupt itself.
+  void enter_timer(hostsim::Ns time, int cpu);
+  void leave_timer(hostsim::Ns time, int cpu);
+
+  std::uint64_t events() const { return events_; }
+  /// @param origin the trace's name. Empty of CPUs when there were no events. May be called once.
+  hostsim::HostLoad finish(std::string origin);
+
+ private:
+  static constexpr std::uint32_t kNobody = UINT32_MAX;  // idle, unknown, or no load
+  struct Frame {
+    std::uint32_t source = kNobody;
+    hostsim::Ns start = 0, own = 0;
+  };
+  struct PerCpu {
+    hostsim::Ns mark = 0;
+    bool known = false;  // `thread` is
+    Frame thread;
+    std::vector<Frame> over;  // softirqs and interrupts, the innermost last
+    hostsim::HostLoad::CpuLoad load;
+  };
+
+  PerCpu& at(int cpu, hostsim::Ns& time);
+  std::uint32_t source(hostsim::HostLoad::Kind kind, int priority, std::string_view name);
+  std::uint32_t source(const Thread& thread);
+  static void close(PerCpu& cpu, const Frame& frame);
+
+  std::vector<std::string> without_;
+  std::map<int, PerCpu> cpus_;
+  std::vector<hostsim::HostLoad::Source> sources_;
+  std::map<std::string, std::uint32_t, std::less<>> ids_;
+  std::string key_;
+  hostsim::Ns first_ = 0, last_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace offhook::traces

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "traces/import/perf_sched.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "traces/import/load_builder.h"
+#include "traces/import/softirq_names.h"
+#include "traces/load/load_file.h"
+
+namespace offhook::traces {
+
+using hostsim::HostLoad;
+using hostsim::Ns;
+using Kind = HostLoad::Kind;
+
+namespace {
+
+constexpr auto kNone = std::string_view::npos;
+
+template <typename Number>
+std::optional<Number> whole(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view trim(std::string_view s) {
+  const std::size_t begin = s.find_first_not_of(" \t\r");
+  return begin == kNone ? std::string_view{} : s.substr(begin, s.find_last_not_of(" \t\r") - begin + 1);
+}
+
+/// "26053.993346" or, with --ns, "26053.993346387", in ns.
+std::optional<Ns> seconds(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == kNone || text.size() - point - 1 > 9) return std::nullopt;
+  const auto s = whole<std::int64_t>(text.substr(0, point));
+  auto fraction = whole<std::int64_t>(text.substr(point + 1));
+  if (!s || !fraction || *s < 0 || *s > std::numeric_limits<Ns>::max() / 2'000'000'000 || *fraction < 0) return {};
+  for (std::size_t digits = text.size() - point - 1; digits < 9; ++digits) *fraction *= 10;
+  return *s * 1'000'000'000 + *fraction;
+}
+
+/// The text after "key=", up to " until" or, without, to the next blank.
+std::optional<std::string_view> field(std::string_view text, std::string_view key, std::string_view until = " ") {
+  for (std::size_t at = text.find(key); at != kNone; at = text.find(key, at + 1)) {
+    if (at > 0 && text[at - 1] != ' ') continue;
+    const std::size_t begin = at + key.size();
+    return text.substr(begin, std::min(text.find(until, begin), text.size()) - begin);
+  }
+  return std::nullopt;
+}
+
+class Line {
+ public:
+  Line(const std::string& name, std::size_t number, std::string_view text)
+      : name_(name), number_(number), text_(text) {}
+
+  /// Event name and what follows it, when this is a line of an event.
+  bool parse() {
+    // COMM PID [CPU] TIME: EVENT: ...; the comm may hold blanks and brackets: the last "[digits]" before a time counts.
+    for (std::size_t open = text_.find(" ["); open != kNone; open = text_.find(" [", open + 1)) {
+      const std::size_t close = text_.find("] ", open);
+      if (close == kNone) return false;
+      const auto number = whole<int>(text_.substr(open + 2, close - open - 2));
+      const std::size_t colon = text_.find(": ", close);
+      if (!number || colon == kNone) continue;
+      const std::string_view when = trim(text_.substr(close + 2, colon - close - 2));
+      const auto t = seconds(when.substr(when.rfind(' ') + 1));  // trace-cmd's and ftrace's flags may stand before it
+      if (!t) continue;
+      cpu = *number;
+      time = *t;
+      const std::string_view rest = trim(text_.substr(colon + 2));
+      const std::size_t end = std::min(rest.find(": "), rest.size());
+      event = rest.substr(0, end);
+      if (event.ends_with(':')) event.remove_suffix(1);
+      if (const std::size_t system = event.rfind(':'); system != kNone) event.remove_prefix(system + 1);
+      arguments = end < rest.size() ? trim(rest.substr(end + 2)) : std::string_view{};
+      return true;
+    }
+    return false;
+  }
+  [[noreturn]] void fail(std::string_view expected) const {
+    throw TraceError(fmt::format("{}:{}: expected {}", name_, number_, expected));
+  }
+
+  std::string_view text(std::string_view key, std::string_view until = " ") const {
+    const auto found = field(arguments, key, until);
+    if (!found) fail(fmt::format("{}... in {}", key, event));
+    return *found;
+  }
+  int number(std::string_view key) const {
+    const auto value = whole<int>(text(key));
+    if (!value) fail(fmt::format("a whole number after {} in {}", key, event));
+    return *value;
+  }
+
+  int cpu = 0;
+  Ns time = 0;
+  std::string_view event, arguments;
+
+ private:
+  const std::string& name_;
+  std::size_t number_;
+  std::string_view text_;
+};
+
+/// "kworker/0:1:1234 [120] S": the short form of newer kernels' tools.
+LoadBuilder::Thread short_thread(const Line& line, std::string_view text) {
+  const std::size_t open = text.find(" ["), close = text.find(']', open);
+  const std::size_t colon = text.substr(0, open).rfind(':');
+  if (open != kNone && close != kNone && colon != kNone) {
+    const auto pid = whole<int>(text.substr(colon + 1, open - colon - 1));
+    const auto prio = whole<int>(text.substr(open + 2, close - open - 2));
+    if (pid && prio) return {text.substr(0, colon), *pid, *prio};
+  }
+  line.fail("COMM:PID [PRIO] on both sides of ==> in sched_switch");
+}
+
+void take_switch(const Line& line, LoadBuilder& builder) {
+  if (line.arguments.starts_with("prev_comm=")) {
+    const LoadBuilder::Thread from{line.text("prev_comm=", " prev_pid="), line.number("prev_pid="),
+                                   line.number("prev_prio=")};
+    const LoadBuilder::Thread to{line.text("next_comm=", " next_pid="), line.number("next_pid="),
+                                 line.number("next_prio=")};
+    return builder.switched(line.time, line.cpu, from, to);
+  }
+  const std::size_t arrow = line.arguments.find(" ==> ");
+  if (arrow == kNone) line.fail("prev ==> next in sched_switch");
+  builder.switched(line.time, line.cpu, short_thread(line, line.arguments.substr(0, arrow)),
+                   short_thread(line, line.arguments.substr(arrow + 5)));
+}
+
+void take(const Line& line, LoadBuilder& builder, std::map<int, std::string>& irqs) {
+  if (line.event == "sched_switch") {
+    take_switch(line, builder);
+  } else if (line.event == "irq_handler_entry") {
+    std::string& name = irqs[line.number("irq=")];
+    name = line.text("name=", "\n");
+    builder.enter(line.time, line.cpu, Kind::kInterrupt, name);
+  } else if (line.event == "irq_handler_exit") {
+    builder.leave(line.time, line.cpu, Kind::kInterrupt, irqs[line.number("irq=")]);
+  } else if (line.event == "softirq_entry") {
+    builder.enter(line.time, line.cpu, Kind::kSoftirq, softirq_name(std::uint64_t(line.number("vec="))));
+  } else if (line.event == "softirq_exit") {
+    builder.leave(line.time, line.cpu, Kind::kSoftirq, softirq_name(std::uint64_t(line.number("vec="))));
+  } else if (line.event == "hrtimer_expire_entry") {
+    builder.enter_timer(line.time, line.cpu);
+  } else if (line.event == "hrtimer_expire_exit") {
+    builder.leave_timer(line.time, line.cpu);
+  } else if (line.arguments.starts_with("vector=")) {  // irq_vectors: local_timer_entry, reschedule_exit ...
+    if (line.event.ends_with("_entry")) {
+      builder.enter(line.time, line.cpu, Kind::kInterrupt, line.event.substr(0, line.event.size() - 6));
+    } else if (line.event.ends_with("_exit")) {
+      builder.leave(line.time, line.cpu, Kind::kInterrupt, line.event.substr(0, line.event.size() - 5));
+    }
+  }
+}
+
+}  // namespace
+
+HostLoad import_perf_sched(std::string_view text, const std::string& name, const std::vector<std::string>& without) {
+  LoadBuilder builder(without);
+  std::map<int, std::string> irqs;
+  std::map<int, Ns> before;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view whole_line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    Line line(name, ++number, whole_line);
+    if (trim(whole_line).empty() || trim(whole_line).starts_with('#')) continue;
+    if (!line.parse()) line.fail("COMM PID [CPU] TIME: EVENT: ..., as perf sched script prints");
+    if (line.cpu < 0) line.fail("a CPU of 0 or more");
+    const auto [last, fresh] = before.try_emplace(line.cpu, line.time);
+    if (line.time < last->second) line.fail("a time not before the one before on this CPU");
+    last->second = line.time;
+    take(line, builder, irqs);
+  }
+  if (builder.events() == 0) throw TraceError(fmt::format("{}:{}: expected sched_switch events", name, number));
+  return builder.finish(name);
+}
+
+}  // namespace offhook::traces
