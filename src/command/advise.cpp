@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string device, host, out;
+  std::string device, host, trace, out;
   std::vector<std::string> set;
   std::uint32_t repeats = 3;
   double seconds = 60;
@@ -52,7 +52,14 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
 }
 
 hostsim::Scenario base_of(const Options& options) {
-  config::ScenarioBuilder builder = host_and_load(options.host);
+  if (options.host.empty() && options.trace.empty()) {
+    throw std::runtime_error("HOST.toml is missing; expected a host, or --trace with a recorded one");
+  }
+  config::ScenarioBuilder builder = host_and_load(options.host.empty() ? "linux" : options.host);
+  if (!options.trace.empty()) {
+    builder.set("load.spinner=false");  // what competes is in the trace
+    builder.apply(config::Document::setting("load.trace", options.trace, "--trace"));
+  }
   hostsim::Scenario base = builder.scenario();
   base.device = config::load_device(options.device);
   base.pump = hostsim::PumpKind::kDevice;
@@ -148,8 +155,11 @@ void add_advise(CLI::App& app, Action& action) {
          "host", options->host,
          "The host: a name from traces/hosts, beside a spinning thread; or a file with the keys host.* and load.* "
          "of a scenario")
-      ->required()
       ->type_name("HOST.toml");
+  sub->add_option("--trace", options->trace,
+                  "A recorded host beside the device: trace-cmd's .dat, perf sched's text, a load (see offhook trace); "
+                  "the host is then linux unless told")
+      ->type_name("FILE");
   sub->add_option("--set", options->set, "Any key of a scenario over these: device.buffers.count=2")
       ->type_name("KEY=VALUE");
   sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed (default: 3)")
@@ -166,6 +176,7 @@ void add_advise(CLI::App& app, Action& action) {
   sub->footer(R"(Examples:
   offhook advise vendor-modem nt2000-p2-450 --out out/advice
   offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
+  offhook advise g-lite --trace board.dat --set load.trace_cpu=1
   offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
 
 Exit status 2: no context suffices.)");

@@ -2,17 +2,24 @@
 //
 // `offhook measure`: this machine, as the papers measured theirs.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "src/command/program.h"
 #include "src/config/published.h"
+#include "src/measure/cause.h"
 #include "src/measure/cost.h"
 #include "src/measure/hgrm.h"
 #include "src/measure/kernel.h"
+#include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
+#include "src/measure/stages.h"
 #include "src/measure/stolen.h"
 #include "src/modem/host_facts.h"
 #include "src/output/file.h"
@@ -29,7 +36,8 @@ struct Options {
   double interval_us = 1000, seconds = 10, threshold_us = 0, gap_us = 2.2;
   std::optional<int> cpu;
   int repetitions = 10'000;
-  bool best_effort = false, json = false;
+  bool best_effort = false, json = false, stages = false, top = false;
+  int samples_hz = 4'000;
 };
 
 double us(double ns) {
@@ -84,50 +92,216 @@ int finish(const Options& options, const Json& result) {
   return interrupted() ? interrupt_status() : kOk;
 }
 
-int run_latency(const Options& options) {
+measure::LatencyConfig latency_config(const Options& options) {
   measure::LatencyConfig config;
   config.context = context_of(options);
   config.interval_ns = std::int64_t(options.interval_us * 1e3);
   config.duration_ns = std::int64_t(options.seconds * 1e9);
   config.threshold_ns = std::int64_t(options.threshold_us * 1e3);
+  return config;
+}
+
+/// The stages of a wake-up in the order they come, each since the timer was due.
+struct Stage {
+  const char* name;
+  const char* key;
+  const LogLinearHistogram measure::StageHistograms::*histogram;
+};
+constexpr Stage kStages[] = {{"timer interrupt", "interrupt", &measure::StageHistograms::interrupt},
+                             {"thread runnable", "waking", &measure::StageHistograms::waking},
+                             {"switched to thread", "switched", &measure::StageHistograms::switched},
+                             {"thread runs", "thread", &measure::StageHistograms::thread},
+                             {"softirq raised to begun", "softirq", &measure::StageHistograms::softirq}};
+
+std::string latency_table(const measure::LatencyResult& r, const measure::StageHistograms* stages) {
+  Table table;
+  table.column("us since the timer was due");
+  for (const char* title : {"count", "min", "mean", "50 %", "99 %", "99.9 %", "max"}) table.column(title);
+  const auto row = [&](const char* name, const LogLinearHistogram& h) {
+    std::vector<std::string> cells{name, fmt::format("{}", h.count())};
+    if (h.count() == 0) {
+      cells.resize(8, "-");
+    } else {
+      for (const double ns : {double(h.min()), h.mean(), double(h.quantile(0.5)), double(h.quantile(0.99)),
+                              double(h.quantile(0.999)), double(h.max())})
+        cells.push_back(fmt::format("{:.1f}", us(ns)));
+    }
+    table.row(std::move(cells));
+  };
+  if (stages != nullptr) {
+    for (const Stage& stage : kStages) row(stage.name, stages->*stage.histogram);
+  }
+  row("timer to thread, all", r.latency);
+  row("the probe itself", r.own_cost);
+  return table.str();
+}
+
+/// The table over itself, twice a second; below each other where the output is no terminal.
+class TopView {
+ public:
+  explicit TopView(std::string title) : title_(std::move(title)) {}
+  void show(const measure::LatencyResult& r, const measure::StageHistograms* stages, double seconds) {
+    if (seconds < next_) return;
+    next_ = seconds + 0.5;
+    const std::string text =
+        fmt::format("{}  {:.0f} s, {} skipped\n{}", title_, seconds, r.missed, latency_table(r, stages));
+    if (lines_ > 0 && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[{}A\x1b[J", lines_);
+    lines_ = std::count(text.begin(), text.end(), '\n');
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  }
+
+ private:
+  std::string title_;
+  double next_ = 0;
+  std::ptrdiff_t lines_ = 0;
+};
+
+int run_latency(const Options& options) {
+  measure::LatencyConfig config = latency_config(options);
   catch_interrupts();
+  std::unique_ptr<measure::KernelTrace> trace;
+  std::unique_ptr<measure::StageCollector> collector;
+  if (options.stages) {
+    trace = std::make_unique<measure::KernelTrace>(
+        std::vector<measure::KernelTrace::Wanted>{{"sched/sched_switch", ""},
+                                                  {"sched/sched_waking", ""},
+                                                  {"timer/hrtimer_expire_entry", ""},
+                                                  {"irq/softirq_raise", ""},
+                                                  {"irq/softirq_entry", ""},
+                                                  {"irq_vectors/local_timer_entry", "", true},
+                                                  {"irq_vectors/local_timer_exit", "", true}},
+        4096);
+    config.begin = [&](int tid) {
+      collector = std::make_unique<measure::StageCollector>(tid);
+      trace->on();
+    };
+    config.on_wakeups = [&](std::span<const measure::Wakeup> wakeups) {
+      if (!collector) return;
+      std::vector<traces::KernelEvent> events;
+      trace->read(events);
+      collector->add(std::move(events), wakeups);
+    };
+  }
+  const auto stages = [&] { return collector ? &collector->histograms() : nullptr; };
   measure::LatencyResult result;
   {
-    Progress progress("latency", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("latency", options.json || options.top ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    TopView top(config.context.str());
     const std::int64_t begin = now_ns();
     result = measure::measure_latency(config, [&](const measure::LatencyResult& r) {
+      const double seconds = double(now_ns() - begin) * 1e-9;
+      if (options.top) top.show(r, stages(), seconds);
       if (progress.due()) {
-        progress.update(double(now_ns() - begin) / double(config.duration_ns),
+        progress.update(seconds / options.seconds,
                         fmt::format("{} wake-ups, 99 % {:.1f} us, max {:.1f} us", r.latency.count(),
                                     us(double(r.latency.quantile(0.99))), us(double(r.latency.max()))));
       }
       return !interrupted();
     });
   }
+  if (collector) collector->finish();
   say_without(result.without);
   const bool over = result.over_threshold_ns > 0;
-  const Json json{{"measure", "latency"},
-                  {"host", modem::host_facts()},
-                  {"context", config.context.str()},
-                  {"interval_us", options.interval_us},
-                  {"latency", to_json(result.latency)},
-                  {"own_cost", to_json(result.own_cost)},
-                  {"missed", result.missed},
-                  {"over_threshold_us", us(double(result.over_threshold_ns))},
-                  {"over_at_ns", result.over_at_ns},
-                  {"without", result.without}};
+  Json json{{"measure", "latency"},
+            {"host", modem::host_facts()},
+            {"context", config.context.str()},
+            {"interval_us", options.interval_us},
+            {"latency", to_json(result.latency)},
+            {"own_cost", to_json(result.own_cost)},
+            {"missed", result.missed},
+            {"over_threshold_us", us(double(result.over_threshold_ns))},
+            {"over_at_ns", result.over_at_ns},
+            {"without", result.without}};
+  if (collector) {
+    for (const Stage& stage : kStages) json["stages"][stage.key] = to_json(collector->histograms().*stage.histogram);
+    json["stages"]["unmatched"] = collector->histograms().unmatched;
+    json["stages"]["lost_events"] = trace->lost();
+  }
   if (!options.hgrm.empty()) write_file(options.hgrm, measure::to_hgrm(result.latency, 1e3));
   if (!options.json) {
-    print_bars(result.latency);
-    print_quantiles(fmt::format("timer to thread, {}", config.context.str()).c_str(), result.latency);
-    print_quantiles("the probe itself", result.own_cost);
+    if (!options.top) print_bars(result.latency);
+    fmt::print("{}\n{}", config.context.str(), latency_table(result, stages()));
     fmt::print("{} wake-ups, {} skipped because an earlier one came too late\n", result.latency.count(), result.missed);
+    if (collector && collector->histograms().unmatched + trace->lost() > 0) {
+      fmt::print("{} of them without all their events; {} events had no room in the rings\n",
+                 collector->histograms().unmatched, trace->lost());
+    }
     if (over)
       fmt::print("threshold: {:.1f} us at {} ns (CLOCK_MONOTONIC)\n", us(double(result.over_threshold_ns)),
                  result.over_at_ns);
   }
   const int status = finish(options, json);
   return status == kOk && over ? kInsufficient : status;
+}
+
+int run_cause(const Options& options) {
+  measure::CauseConfig config;
+  config.latency = latency_config(options);
+  config.samples_hz = options.samples_hz;
+  catch_interrupts();
+  measure::CauseResult r;
+  {
+    Progress progress("cause", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    const std::int64_t begin = now_ns();
+    r = measure::measure_cause(config, [&](const measure::LatencyResult& l) {
+      if (progress.due()) {
+        progress.update(double(now_ns() - begin) / double(config.latency.duration_ns),
+                        fmt::format("{} wake-ups, max {:.1f} us", l.latency.count(), us(double(l.latency.max()))));
+      }
+      return !interrupted();
+    });
+  }
+  say_without(r.latency.without);
+  say_without(r.without);
+  Json json{{"measure", "cause"},
+            {"host", modem::host_facts()},
+            {"context", config.latency.context.str()},
+            {"threshold_us", options.threshold_us},
+            {"found", r.found},
+            {"latency", to_json(r.latency.latency)},
+            {"verdict", r.verdict},
+            {"lost_events", r.lost_events}};
+  if (r.found) {
+    const auto& s = r.stages;
+    json["stages_us"] = {{"interrupt", us(double(s.interrupt))},
+                         {"waking", us(double(s.waking))},
+                         {"switched", us(double(s.switched))},
+                         {"ran", us(double(s.ran))},
+                         {"cpu", s.cpu}};
+    for (const auto& c : r.culprits)
+      json["had_the_cpu"].push_back({{"name", c.name}, {"as", c.as}, {"us", us(double(c.ns))}});
+    for (const auto& f : r.samples)
+      json["samples"].push_back({{"function", f.name}, {"thread", f.thread}, {"count", f.samples}});
+    json["timeline"] = r.timeline;
+  }
+  if (!options.hgrm.empty()) write_file(options.hgrm, measure::to_hgrm(r.latency.latency, 1e3));
+  if (!options.json) {
+    if (!r.found) {
+      fmt::print("no wake-up of {} was {:.1f} us late: of {} the latest was {:.1f} us\n", config.latency.context.str(),
+                 options.threshold_us, r.latency.latency.count(), us(double(r.latency.latency.max())));
+    } else {
+      fmt::print("{}\n\n", r.verdict);
+      Table had;
+      had.column("had the CPU");
+      had.column("as", Table::Align::kLeft);
+      had.column("us");
+      for (const auto& c : r.culprits) had.row({c.name, c.as, fmt::format("{:.1f}", us(double(c.ns)))});
+      fmt::print("{}\n", had.str());
+      if (!r.samples.empty()) {
+        Table where;
+        where.column("samples");
+        where.column("function", Table::Align::kLeft);
+        where.column("of", Table::Align::kLeft);
+        for (const auto& f : r.samples) where.row({fmt::format("{}", f.samples), f.name, f.thread});
+        fmt::print("{}\n", where.str());
+      }
+      for (const std::string& line : r.timeline) fmt::print("{}\n", line);
+      if (r.lost_events > 0) fmt::print("{} events had no room in the rings\n", r.lost_events);
+    }
+  }
+  const int status = finish(options, json);
+  return status == kOk && r.found ? kInsufficient : status;
 }
 
 int run_stolen(const Options& options) {
@@ -259,12 +433,41 @@ void add_measure(CLI::App& app, Action& action) {
       ->check(CLI::Range(10.0, 1e6));
   latency->add_option("--on-threshold", options->threshold_us, "End with status 2 at the first latency of so much")
       ->type_name("US");
+  latency->add_flag("--stages", options->stages,
+                    "Interrupt, softirq and scheduling apart, from the kernel's trace (root; adds its cost)");
+  latency->add_flag("--top", options->top, "Show the table while it runs");
   common(latency);
   latency->footer(R"(Examples:
   offhook measure latency --context "FIFO 80" --seconds 60 --hgrm latency.hgrm
   offhook measure latency --context "RES 2/8" --on-threshold 5000
+  sudo offhook measure latency --stages --top --seconds 600
 )");
   latency->final_callback([&action, options] { action = [options] { return run_latency(*options); }; });
+
+  CLI::App* cause =
+      sub->add_subcommand("cause", "What ran while a thread was late (Cota-Robles and Held's cause tool)");
+  context(cause);
+  seconds(cause);
+  cause->add_option("--interval-us", options->interval_us, "Between two wake-ups")
+      ->type_name("US")
+      ->check(CLI::Range(10.0, 1e6));
+  cause->add_option("--on-threshold", options->threshold_us, "The latency to explain")
+      ->required()
+      ->type_name("US")
+      ->check(CLI::Range(0.001, 1e7));
+  cause
+      ->add_option(
+          "--samples-hz", options->samples_hz,
+          "Samples of the instruction pointer a second and CPU; each is an interrupt of some us (default: 4000)")
+      ->type_name("HZ")
+      ->check(CLI::Range(1, 100'000));
+  common(cause);
+  cause->footer(R"(Examples:
+  sudo offhook measure cause --on-threshold 500 --seconds 600
+  sudo offhook measure cause --context "FIFO 80" --on-threshold 200 --json
+
+Exit status 2: a wake-up was later, and this is why.)");
+  cause->final_callback([&action, options] { action = [options] { return run_cause(*options); }; });
 
   CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");
   context(stolen);

@@ -8,6 +8,8 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "hostsim/line/channel.h"
@@ -198,8 +200,19 @@ std::string position_of(const Origins& origins, std::initializer_list<std::strin
   return "";
 }
 
+/// A sweep's scenarios replay one trace: it is read once for as long as one of them has it.
+std::shared_ptr<const hostsim::HostLoad> read_trace(const std::string& file) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<const hostsim::HostLoad>> known;
+  const std::lock_guard lock(mutex);
+  if (auto load = known[file].lock()) return load;
+  auto load = std::make_shared<const hostsim::HostLoad>(traces::import_host_load(file));
+  known[file] = load;
+  return load;
+}
+
 std::shared_ptr<const hostsim::HostLoad> load_trace(const hostsim::LoadScenario& load) {
-  auto recorded = std::make_shared<hostsim::HostLoad>(traces::import_host_load(load.trace));
+  const auto recorded = read_trace(load.trace);
   const auto& cpus = recorded->cpus;
   if (std::none_of(cpus.begin(), cpus.end(), [&](const auto& c) { return c.number == load.trace_cpu; })) {
     std::vector<int> numbers;

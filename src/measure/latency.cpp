@@ -2,14 +2,44 @@
 #include "src/measure/latency.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace offhook::measure {
+
+namespace {
+
+/// From the probe's thread to the looker's. Full, it drops: the histograms have every wake-up all the same.
+class WakeupRing {
+ public:
+  explicit WakeupRing(bool wanted) : ring_(wanted ? kSize : 0) {}
+  void push(const Wakeup& w) {
+    const std::size_t at = pushed_.load(std::memory_order_relaxed);
+    if (ring_.empty() || at - popped_.load(std::memory_order_acquire) == kSize) return;
+    ring_[at % kSize] = w;
+    pushed_.store(at + 1, std::memory_order_release);
+  }
+  std::vector<Wakeup> pop() {
+    std::vector<Wakeup> all;
+    const std::size_t end = pushed_.load(std::memory_order_acquire);
+    for (std::size_t at = popped_.load(std::memory_order_relaxed); at < end; ++at) all.push_back(ring_[at % kSize]);
+    popped_.store(end, std::memory_order_release);
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t kSize = 1 << 16;
+  std::vector<Wakeup> ring_;
+  std::atomic<std::size_t> pushed_{0}, popped_{0};
+};
+
+}  // namespace
 
 LatencyResult measure_latency(const LatencyConfig& config, const std::function<bool(const LatencyResult&)>& look) {
   // The probe owns one result and never waits; the looker sees a copy that the probe makes when it is asked.
@@ -18,9 +48,12 @@ LatencyResult measure_latency(const LatencyConfig& config, const std::function<b
   std::atomic<bool> stop{false}, over{false};
   std::exception_ptr refused;
   std::vector<std::string> without;
+  WakeupRing wakeups(static_cast<bool>(config.on_wakeups));
   std::thread runner([&] {
     try {
       without = run_as(config.context, [&] {
+        probe.tid = gettid();
+        if (config.begin) config.begin(probe.tid);
         const std::int64_t end = now_ns() + config.duration_ns;
         std::int64_t due = now_ns() + config.interval_ns;
         while (due < end && !stop.load(std::memory_order_relaxed)) {
@@ -29,9 +62,11 @@ LatencyResult measure_latency(const LatencyConfig& config, const std::function<b
           const std::int64_t woken = now_ns();
           const std::int64_t late = woken > due ? woken - due : 0;
           probe.latency.add(static_cast<std::uint64_t>(late));
+          wakeups.push({due, woken});
           if (config.threshold_ns > 0 && late >= config.threshold_ns) {
             probe.over_threshold_ns = late;
             probe.over_at_ns = woken;
+            if (config.at_threshold) config.at_threshold();
             break;
           }
           due += config.interval_ns;
@@ -57,9 +92,11 @@ LatencyResult measure_latency(const LatencyConfig& config, const std::function<b
       wanted.store(0);
     }
     if (wanted.load() == 0) wanted.store(1, std::memory_order_release);
+    if (config.on_wakeups) config.on_wakeups(wakeups.pop());
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   runner.join();
+  if (config.on_wakeups && !refused) config.on_wakeups(wakeups.pop());
   if (refused) std::rethrow_exception(refused);
   probe.without = without;
   return probe;

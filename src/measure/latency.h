@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "src/analysis/histogram.h"
 #include "src/measure/real_time.h"
+#include "src/measure/stages.h"
 
 namespace offhook::measure {
 
@@ -16,6 +18,10 @@ struct LatencyConfig {
   std::int64_t interval_ns = 1'000'000;
   std::int64_t duration_ns = 10'000'000'000;
   std::int64_t threshold_ns = 0;  ///< stop at the first latency of so much; 0: never
+  // What watches it from outside; each may be empty.
+  std::function<void(int tid)> begin;                       ///< in the probe's thread, before the first wake-up
+  std::function<void()> at_threshold;                       ///< in the probe's thread, at once; real-time
+  std::function<void(std::span<const Wakeup>)> on_wakeups;  ///< in the looker's thread: those since the last call
 };
 
 struct LatencyResult {
@@ -24,6 +30,7 @@ struct LatencyResult {
   std::uint64_t missed = 0;            ///< wake-ups that came after the next was due: skipped, as cyclictest does
   std::int64_t over_threshold_ns = 0;  ///< the latency that ended it
   std::int64_t over_at_ns = 0;         ///< and when, CLOCK_MONOTONIC
+  int tid = 0;                         ///< of the probe's thread
   std::vector<std::string> without;
 };
 

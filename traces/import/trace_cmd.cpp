@@ -11,162 +11,35 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <system_error>
 
 #define _TRACE_FS_H  // tracefs.h, which trace-cmd.h wants and nobody here, is no C++ (version 1.6)
 #include <trace-cmd.h>
 
-#include "traces/import/load_builder.h"
-#include "traces/import/softirq_names.h"
+#include "traces/import/kernel_event.h"
 #include "traces/load/load_file.h"
 
 namespace offhook::traces {
 
 using hostsim::HostLoad;
 using hostsim::Ns;
-using Kind = HostLoad::Kind;
 
 namespace {
 
-/// One event format: what to do with its records, and where their fields are.
-struct Format {
-  enum class Type {
-    kNone,
-    kSwitch,
-    kIrqEntry,
-    kIrqExit,
-    kSoftirqEntry,
-    kSoftirqExit,
-    kTimerEntry,
-    kTimerExit,
-    kVectorEntry,
-    kVectorExit
-  };
-  Type type = Type::kNone;
-  tep_format_field* fields[6] = {};
-  std::string name;  // kVector*
-};
-
-Format format_of(tep_event* event) {
-  using Type = Format::Type;
-  static const std::map<std::string_view, std::pair<Type, std::vector<const char*>>> kKnown = {
-      {"sched_switch", {Type::kSwitch, {"prev_comm", "prev_pid", "prev_prio", "next_comm", "next_pid", "next_prio"}}},
-      {"irq_handler_entry", {Type::kIrqEntry, {"irq", "name"}}},
-      {"irq_handler_exit", {Type::kIrqExit, {"irq"}}},
-      {"softirq_entry", {Type::kSoftirqEntry, {"vec"}}},
-      {"softirq_exit", {Type::kSoftirqExit, {"vec"}}},
-      {"hrtimer_expire_entry", {Type::kTimerEntry, {}}},
-      {"hrtimer_expire_exit", {Type::kTimerExit, {}}},
-  };
-  Format format;
-  const std::string_view system = event->system, name = event->name;
-  if (system == "irq_vectors") {
-    if (name.ends_with("_entry")) format = {Type::kVectorEntry, {}, std::string(name.substr(0, name.size() - 6))};
-    if (name.ends_with("_exit")) format = {Type::kVectorExit, {}, std::string(name.substr(0, name.size() - 5))};
-    return format;
-  }
-  const auto known = kKnown.find(name);
-  if (known == kKnown.end() || (system != "sched" && system != "irq" && system != "timer")) return format;
-  format.type = known->second.first;
-  std::size_t k = 0;
-  for (const char* field : known->second.second) {
-    format.fields[k] = tep_find_field(event, field);
-    if (format.fields[k++] == nullptr) throw TraceError(fmt::format("event {} has no field {}", name, field));
-  }
-  return format;
-}
-
 struct Import {
   LoadBuilder builder;
-  std::map<std::pair<tep_handle*, int>, Format> formats;
-  std::map<int, std::string> irqs;
+  RecordReader reader;
   std::string error;
-
-  static int number(tep_format_field* field, const tep_record* record) {
-    unsigned long long value = 0;
-    if (field->offset < 0 || field->size < 0 || field->offset + field->size > record->size ||
-        tep_read_number_field(field, record->data, &value) != 0) {
-      throw TraceError(
-          fmt::format("file offset {}: a record of {} bytes has no {}", record->offset, record->size, field->name));
-    }
-    if (field->size == 4) return static_cast<int>(static_cast<std::int32_t>(value));
-    return static_cast<int>(value);
-  }
-  static std::string_view text(tep_format_field* field, const tep_record* record) {
-    const char* data = static_cast<const char*>(record->data);
-    int offset = field->offset, size = field->size;
-    if ((field->flags & TEP_FIELD_IS_DYNAMIC) != 0) {  // a word: length and offset of the text
-      const auto where = static_cast<std::uint32_t>(number(field, record));
-      offset = static_cast<int>(where & 0xffff);
-      size = static_cast<int>(where >> 16);
-      if ((field->flags & TEP_FIELD_IS_RELATIVE) != 0) offset += field->offset + field->size;
-    }
-    if (offset < 0 || size < 0 || offset + size > record->size) {
-      throw TraceError(
-          fmt::format("file offset {}: a record of {} bytes has no {}", record->offset, record->size, field->name));
-    }
-    return {data + offset, strnlen(data + offset, static_cast<std::size_t>(size))};
-  }
-
-  void take(tracecmd_input* handle, tep_record* record) {
-    tep_handle* tep = tracecmd_get_tep(handle);
-    const int id = tep_data_type(tep, record);
-    auto found = formats.find({tep, id});
-    if (found == formats.end()) {
-      tep_event* event = tep_find_event(tep, id);
-      found = formats.emplace(std::pair{tep, id}, event == nullptr ? Format{} : format_of(event)).first;
-    }
-    const Format& f = found->second;
-    const auto time = static_cast<Ns>(record->ts);
-    const int cpu = record->cpu;
-    if (record->missed_events != 0)
-      builder.lost(time, cpu, record->missed_events > 0 ? static_cast<std::uint64_t>(record->missed_events) : 1);
-    using Type = Format::Type;
-    switch (f.type) {
-      case Type::kNone:
-        break;
-      case Type::kSwitch:
-        builder.switched(time, cpu,
-                         {text(f.fields[0], record), number(f.fields[1], record), number(f.fields[2], record)},
-                         {text(f.fields[3], record), number(f.fields[4], record), number(f.fields[5], record)});
-        break;
-      case Type::kIrqEntry: {
-        std::string& name = irqs[number(f.fields[0], record)];
-        name = text(f.fields[1], record);
-        builder.enter(time, cpu, Kind::kInterrupt, name);
-        break;
-      }
-      case Type::kIrqExit:
-        builder.leave(time, cpu, Kind::kInterrupt, irqs[number(f.fields[0], record)]);
-        break;
-      case Type::kSoftirqEntry:
-        builder.enter(time, cpu, Kind::kSoftirq, softirq_name(static_cast<unsigned>(number(f.fields[0], record))));
-        break;
-      case Type::kSoftirqExit:
-        builder.leave(time, cpu, Kind::kSoftirq, softirq_name(static_cast<unsigned>(number(f.fields[0], record))));
-        break;
-      case Type::kTimerEntry:
-        builder.enter_timer(time, cpu);
-        break;
-      case Type::kTimerExit:
-        builder.leave_timer(time, cpu);
-        break;
-      case Type::kVectorEntry:
-        builder.enter(time, cpu, Kind::kInterrupt, f.name);
-        break;
-      case Type::kVectorExit:
-        builder.leave(time, cpu, Kind::kInterrupt, f.name);
-        break;
-    }
-  }
 };
 
 int take_record(tracecmd_input* handle, tep_record* record, int, void* self) {
   Import& import = *static_cast<Import*>(self);
   try {
-    import.take(handle, record);
+    if (record->missed_events != 0) {  // negative: nobody counted them
+      import.builder.lost(static_cast<Ns>(record->ts), record->cpu,
+                          record->missed_events > 0 ? static_cast<std::uint64_t>(record->missed_events) : 1);
+    }
+    add_to(import.builder, import.reader.read(tracecmd_get_tep(handle), *record));
     return 0;
   } catch (const std::exception& e) {  // not through the library's C frames
     import.error = e.what();
@@ -184,7 +57,7 @@ std::string read_with_library(const std::string& file, const std::vector<std::st
     if (tracecmd_input* instance = tracecmd_buffer_instance_handle(top, k); instance != nullptr)
       handles.push_back(instance);
   }
-  Import import{LoadBuilder(without), {}, {}, {}};
+  Import import{LoadBuilder(without), {}, {}};
   tracecmd_iterate_events_multi(handles.data(), static_cast<int>(handles.size()), take_record, &import);
   if (!import.error.empty()) throw TraceError(import.error);
   if (import.builder.events() == 0)

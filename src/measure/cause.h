@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// What ran while a thread was late: the cause tool of Cota-Robles and Held (OSDI 1999, 2.3) on Linux. When a latency
+// passes the threshold the kernel's trace is stopped; its events say who had the CPU in each stage of the wake-up, and
+// samples of the instruction pointer (perf_event, CPU clock) in which functions. The CPU clock is a timer interrupt:
+// code that runs with interrupts off is sampled where it turns them on again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "src/measure/latency.h"
+
+namespace offhook::measure {
+
+struct CauseConfig {
+  LatencyConfig latency;  ///< threshold_ns > 0; its hooks are this measurement's
+  int samples_hz = 4'000;
+};
+
+/// One that had the CPU while the thread waited.
+struct Culprit {
+  std::string name, as;  ///< "stress-ng-vm", "softirq"
+  std::int64_t ns = 0;
+};
+struct SampledFunction {
+  std::string name;    ///< kernel symbol, or "user code"
+  std::string thread;  ///< that ran it
+  std::uint64_t samples = 0;
+};
+
+struct CauseResult {
+  LatencyResult latency;
+  bool found = false;  ///< the threshold was passed
+  WakeupStages stages;
+  std::string verdict;                   ///< one sentence
+  std::vector<Culprit> culprits;         ///< from due to running, on the thread's CPU; the longest first
+  std::vector<std::string> timeline;     ///< events of that time, one line each
+  std::vector<SampledFunction> samples;  ///< of that time, on that CPU; the most first
+  std::uint64_t lost_events = 0;
+  std::vector<std::string> without;  ///< what could not be had (samples)
+};
+
+/// @param look  as measure_latency
+/// @throws std::runtime_error naming the missing privilege
+CauseResult measure_cause(const CauseConfig& config, const std::function<bool(const LatencyResult&)>& look);
+
+/// The same from events that are there already.
+void judge(CauseResult& result, const std::vector<traces::KernelEvent>& events, const Wakeup& wakeup, int pid,
+           const std::string& thread);
+
+}  // namespace offhook::measure

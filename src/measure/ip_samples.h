@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// Samples of the instruction pointer on every CPU, by perf_event's CPU clock: no hardware counter is needed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace offhook::measure {
+
+struct IpSample {
+  std::int64_t time = 0;  ///< CLOCK_MONOTONIC, ns
+  std::uint64_t ip = 0;
+  int cpu = 0, pid = 0;
+  bool kernel = false;
+};
+
+class IpSampler {
+ public:
+  /// @throws std::runtime_error naming what is missing (root or kernel.perf_event_paranoid)
+  explicit IpSampler(int hz);
+  ~IpSampler();
+  IpSampler(const IpSampler&) = delete;
+  IpSampler& operator=(const IpSampler&) = delete;
+  void off();  ///< the rings keep the newest 4096 or so samples a CPU
+  /// In order of time; off() first.
+  std::vector<IpSample> read() const;
+
+ private:
+  struct Ring;
+  std::vector<Ring> rings_;
+};
+
+/// Names of kernel addresses, from /proc/kallsyms: empty names without the right to see it.
+class KernelSymbols {
+ public:
+  KernelSymbols();
+  std::string name(std::uint64_t address) const;
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::string>> symbols_;
+};
+
+}  // namespace offhook::measure

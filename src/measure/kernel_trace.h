@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// The kernel's own trace, live: a tracefs instance that is ours alone, on CLOCK_MONOTONIC, removed when this ends.
+// Other people's tracing on the machine is not touched.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "traces/import/kernel_event.h"
+
+namespace offhook::measure {
+
+class KernelTrace {
+ public:
+  struct Wanted {
+    std::string event;   ///< "sched/sched_switch", "irq_vectors/local_timer_entry"; optional ones may be absent
+    std::string filter;  ///< the kernel's, "next_pid == 17"; empty: all
+    bool optional = false;
+  };
+  /// Makes the instance, switched off. @param kilobytes of ring per CPU
+  /// @throws std::runtime_error naming what is missing (root, or tracefs) and how to get it
+  KernelTrace(const std::vector<Wanted>& wanted, int kilobytes);
+  ~KernelTrace();
+  KernelTrace(const KernelTrace&) = delete;
+  KernelTrace& operator=(const KernelTrace&) = delete;
+
+  /// One write to an open file: a real-time thread may call it.
+  void on();
+  void off();
+  /// What is there by now, appended in order of time (within one call).
+  void read(std::vector<traces::KernelEvent>& into);
+  std::uint64_t lost() const;  ///< events that the rings had no room for
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// sched_switch, sched_waking, interrupts, softirqs, timers: all that may come between a timer and its thread.
+std::vector<KernelTrace::Wanted> all_scheduling_events();
+
+}  // namespace offhook::measure

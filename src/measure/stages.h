@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// Where a wake-up's latency arises, from the kernel's tracepoints:
+//
+//   due |--- interrupt ---| timer interrupt |--- wake ---| thread runnable |--- schedule ---| switched to |--- return
+//   ---| runs
+//
+// These are the interrupt, DPC and thread latencies of Cota-Robles and Held; Linux's DPC is the softirq, whose latency
+// (raised to begun) is taken of all of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/analysis/histogram.h"
+#include "traces/import/kernel_event.h"
+
+namespace offhook::measure {
+
+/// One wake-up of a probe. CLOCK_MONOTONIC, ns.
+struct Wakeup {
+  std::int64_t due = 0;
+  std::int64_t ran = 0;  ///< when the thread saw the clock
+};
+
+/// Of one wake-up, all since it was due; -1: the trace has no such event.
+struct WakeupStages {
+  std::int64_t interrupt = -1, waking = -1, switched = -1, ran = 0;
+  int cpu = -1;  ///< where it was switched to
+};
+
+/// @param events in order of time, at least from `wakeup.due` to `wakeup.ran`  @param pid of the thread
+WakeupStages stages_of(const Wakeup& wakeup, std::span<const traces::KernelEvent> events, int pid);
+
+struct StageHistograms {
+  LogLinearHistogram interrupt;  ///< due to timer interrupt
+  LogLinearHistogram softirq;    ///< raised to begun, any softirq on any CPU
+  LogLinearHistogram waking;     ///< due to made runnable
+  LogLinearHistogram switched;   ///< due to switched to
+  LogLinearHistogram thread;     ///< due to running, the same wake-ups
+  std::uint64_t unmatched = 0;   ///< wake-ups without their events
+};
+
+/// Collects stages as the trace comes in, in memory that does not grow.
+class StageCollector {
+ public:
+  explicit StageCollector(int pid) : pid_(pid) {}
+  /// @param events  that came since the last call, in order of time
+  /// @param wakeups  likewise; one whose events are not all there yet waits for the next call
+  void add(std::vector<traces::KernelEvent> events, std::span<const Wakeup> wakeups);
+  /// The last ones, with what there is.
+  void finish();
+  const StageHistograms& histograms() const { return histograms_; }
+
+ private:
+  void settle(std::int64_t until);
+  int pid_;
+  std::vector<traces::KernelEvent> events_;
+  std::vector<Wakeup> waiting_;
+  std::vector<std::pair<std::pair<int, std::string>, std::int64_t>> raised_;  // softirqs that wait: (CPU, name), when
+  StageHistograms histograms_;
+};
+
+}  // namespace offhook::measure
