@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
 #include "src/measure/ip_samples.h"
@@ -68,31 +67,26 @@ std::string line_of(const KernelEvent& e, std::int64_t due) {
 
 /// Who had `cpu` from `begin` to `end`, the longest first; idle too.
 std::vector<Culprit> who_had(const std::vector<KernelEvent>& events, int cpu, std::int64_t begin, std::int64_t end) {
+  // What lies outside happens at its edges: then nobody gets time there.
   traces::LoadBuilder builder;
-  std::optional<std::int64_t> zero;
-  for (const KernelEvent& e : events) {
+  for (KernelEvent e : events) {
     if (e.cpu != cpu || e.type == Type::kWaking || e.type == Type::kSoftirqRaise) continue;
-    if (!zero) zero = e.time;
+    e.time = std::clamp(e.time, begin, end);
     add_to(builder, e);
   }
-  if (!zero) return {};
   const HostLoad load = builder.finish("");
+  if (load.cpus.empty()) return {};
   std::map<std::pair<std::string, std::string>, std::int64_t> spent;
   std::int64_t known = 0;
-  if (load.cpus.empty()) return {};
-  // Own time is not where in the interval it lay: an interval that reaches out of the window is cut by its share.
   for (const HostLoad::Interval& i : load.cpus.front().intervals) {
-    const std::int64_t from = *zero + i.start;
-    const std::int64_t inside = std::min(from + i.cpu, end) - std::max(from, begin);
-    if (inside <= 0) continue;
     const HostLoad::Source& s = load.sources[i.source];
-    spent[{s.name, what(s)}] += inside;
-    known += inside;
+    spent[{s.name, what(s)}] += i.cpu;
+    known += i.cpu;
   }
   std::vector<Culprit> all;
   for (const auto& [who, ns] : spent) all.push_back({who.first, who.second, ns});
   if (end - begin > known) all.push_back({"idle, or untraced", "", end - begin - known});
-  std::sort(all.begin(), all.end(), [](const Culprit& a, const Culprit& b) { return a.ns > b.ns; });
+  std::sort(all.begin(), all.end(), [](const Culprit& x, const Culprit& y) { return x.ns > y.ns; });
   return all;
 }
 

@@ -11,6 +11,13 @@ for context in "OTHER" "FIFO 20" "RES 4/20"; do
   expect 0 '"deadline_hits"' measure stolen --context "$context" --seconds 0.3 --best-effort --json
 done
 expect 2 '"over_threshold_us"' measure latency --context OTHER --seconds 20 --on-threshold 0.001 --best-effort --json
+if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
+  expect 0 "switched to thread" measure latency --stages --top --seconds 0.7 --best-effort
+  expect 2 "had the CPU" measure cause --context OTHER --seconds 20 --on-threshold 1 --best-effort
+  compgen -G "/sys/kernel/tracing/instances/offhook-$$-*" >/dev/null && fail "the tracefs instance was left behind"
+else
+  echo "skipped: --stages and cause need root and tracefs"
+fi
 expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort
 for pump in v22bis v34; do
   expect 0 "ns a sample" measure cost --pump $pump --seconds 1 --profile $pump.toml
