@@ -72,7 +72,7 @@ Row measure(const LineConfig& line, double seconds, unsigned gap = 0) {
   r.answer_snr = call.far_instruments().snr_db;
   r.retrains = call.retrains();
   r.renegotiations = std::max(call.near_instruments().renegotiations, call.far_instruments().renegotiations);
-  call.drain(10);
+  for (int s = 0; s < 40 && (s < 2 || call.missing() > 0); ++s) call.drain(1);
   r.missing = call.missing();
   r.intact = call.intact();
   return r;
