@@ -17,6 +17,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 pkg_check_modules(SNDFILE REQUIRED IMPORTED_TARGET sndfile)
 pkg_check_modules(ALSA REQUIRED IMPORTED_TARGET alsa)
+pkg_check_modules(PORTAUDIO REQUIRED IMPORTED_TARGET portaudio-2.0)
 find_library(SPANDSP_LIBRARY spandsp REQUIRED)
 
 # The sources below one folder that belong to a room. A folder is a module; adding a file needs no CMake change.

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "driver/card/alsa_card.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -14,21 +11,8 @@ namespace offhook {
 
 namespace {
 
-constexpr std::int64_t kGiga = 1'000'000'000;
 constexpr std::uint32_t kBufferPeriods = 8;  // what may wait at the device while the thread is held up
 constexpr int kPollMs = 100;                 // so soon stop() is seen
-constexpr std::int64_t kStallNs = kGiga;     // a device that gives nothing for so long is gone
-// A quartz is within 0.01 %; a device that is off by 2 % runs at another rate.
-constexpr double kRateTolerance = 0.02;
-constexpr std::int64_t kJudgeNs = 2 * kGiga;
-constexpr std::uint64_t kAheadSamples = AlsaCard::kRateHz / 2;  // no clock at all: seen at once
-
-std::int64_t now_ns() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * kGiga + t.tv_nsec;
-}
-
 // ALSA prints to standard error by itself; what matters is in our own message.
 void ignore(const char*, int, const char*, int, const char*, ...) {}
 void quiet() {
@@ -113,6 +97,7 @@ AlsaCard::AlsaCard(const std::string& device, std::uint32_t period) : device_(de
     if (error < 0) refuse(std::string("refused its thresholds: ") + snd_strerror(error));
   }
   snd_pcm_link(capture_, playback_);  // one start for both, where the device can
+  watch_ = ClockWatch(kRateHz, period_);
   rings_.rate_hz = kRateHz;
 }
 
@@ -129,7 +114,9 @@ void AlsaCard::close() {
 
 void AlsaCard::start() {
   hardware_.start();
-  if (restart()) return;
+  const bool started = restart();
+  watch_.restart(hardware_.position(), ClockWatch::now_ns());
+  if (started) return;
   throw std::runtime_error("alsa:" + device_ + ": does not start: " + snd_strerror(error_));
 }
 
@@ -158,8 +145,6 @@ bool AlsaCard::restart() {
     if (error_ != 0 || snd_pcm_state(pcm) == SND_PCM_STATE_RUNNING) continue;  // linked
     if (const int error = snd_pcm_start(pcm); error < 0) error_ = error;
   }
-  judged_ns_ = moved_ns_ = at_ns_ = now_ns();
-  judged_samples_ = at_samples_ = hardware_.position();
   return error_ == 0;
 }
 
@@ -205,52 +190,30 @@ void AlsaCard::exchange(const std::int16_t* played, std::int16_t* captured, std:
 
 std::optional<LiveCard::Wait> AlsaCard::recover(int error) {
   if (error == -EAGAIN || error == -EINTR) return std::nullopt;  // nothing is wrong
-  const std::int64_t until = at_ns_;
-  const std::uint64_t passed = at_samples_;
   if (error != -EPIPE && error != -ESTRPIPE) return gone(std::string("the device is gone: ") + snd_strerror(error));
   // At another rate it may run over or dry before the whole window has passed.
-  if (const std::string why = judge(kJudgeNs / 8); !why.empty()) return gone(why);
+  std::int64_t now = ClockWatch::now_ns();
+  if (const std::string why = watch_.verdict(now, ClockWatch::kWindowNs / 8); !why.empty()) return gone(why);
   if (!restart()) return gone(std::string("the device is gone: ") + snd_strerror(error_));
   ++xruns_;
-  // Where the clock says the stream would be, less where it is.
-  const double expected =
-      static_cast<double>(passed) + static_cast<double>(at_ns_ - until) * 1e-9 * static_cast<double>(kRateHz);
-  const auto lost = static_cast<std::int64_t>(std::llround(expected)) - static_cast<std::int64_t>(hardware_.position());
-  const bool ended = lost > 0 && hardware_.skip(static_cast<std::uint64_t>(lost));
-  judged_samples_ = at_samples_ = hardware_.position();
+  // What passed meanwhile: where the clock says that the stream would be, less where it is.
+  now = ClockWatch::now_ns();
+  const std::uint64_t expected = std::max(watch_.expected(now), hardware_.position());
+  const bool ended = hardware_.skip(expected - hardware_.position());
+  watch_.restart(expected, now);
   return ended ? std::optional(Wait::kInterrupt) : std::nullopt;
-}
-
-std::string AlsaCard::judge(std::int64_t window_ns) {
-  const double seconds = static_cast<double>(at_ns_ - judged_ns_) * 1e-9;
-  const double passed = static_cast<double>(at_samples_ - judged_samples_);
-  if (passed > seconds * kRateHz + kBufferPeriods * period_ + kAheadSamples)
-    return "its samples do not come at the pace of a clock: no sound device of 8000 Hz";
-  if (at_ns_ - judged_ns_ < window_ns) return "";
-  // Devices count by periods: one more or less is no other rate.
-  if (std::abs(passed - seconds * kRateHz) > kRateTolerance * seconds * kRateHz + period_)
-    return "passes " + std::to_string(std::llround(passed / seconds)) +
-           " samples a second, no longer 8000: its rate changed";
-  judged_ns_ = at_ns_;
-  judged_samples_ = at_samples_;
-  return "";
 }
 
 LiveCard::Wait AlsaCard::wait() {
   while (!stopped_.load(std::memory_order_relaxed)) {
     const snd_pcm_sframes_t available = snd_pcm_avail(capture_);
-    const std::int64_t now = now_ns();
     if (available < 0) {
       if (const auto outcome = recover(static_cast<int>(available))) return *outcome;
       continue;
     }
-    if (const std::uint64_t seen = hardware_.position() + static_cast<std::uint64_t>(available); seen != at_samples_) {
-      at_samples_ = seen;
-      at_ns_ = moved_ns_ = now;
-    } else if (now - moved_ns_ > kStallNs) {
-      return gone("the device is gone: no samples for a second");
-    }
-    if (const std::string why = judge(kJudgeNs); !why.empty()) return gone(why);
+    const std::int64_t now = ClockWatch::now_ns();
+    watch_.seen(hardware_.position() + static_cast<std::uint64_t>(available), now);
+    if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
     if (available >= static_cast<snd_pcm_sframes_t>(std::min(hardware_.left(), period_))) {
       const bool ended = hardware_.run(*this, std::min(static_cast<std::uint32_t>(available), hardware_.left()));
       if (error_ != 0) {

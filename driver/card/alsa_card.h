@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/card/clock_watch.h"
 #include "driver/card/devices.h"
 #include "driver/card/live_card.h"
 
@@ -53,8 +54,6 @@ class AlsaCard final : public LiveCard, private LineEnd {
   bool restart();
   /// The device said `error`. @return empty: go on; or what wait() returns
   std::optional<Wait> recover(int error);
-  /// Whether the samples of the last window_ns came as the clock says. @return empty, or what is wrong
-  std::string judge(std::int64_t window_ns);
   Wait gone(const std::string& why);
 
   std::string device_, failure_;
@@ -65,9 +64,7 @@ class AlsaCard final : public LiveCard, private LineEnd {
   CardHardware hardware_{rings_};
   int error_ = 0;  ///< of the exchange under way
   std::uint64_t xruns_ = 0;
-  // The clock's view: at_samples_ had passed at the device at at_ns_; its rate is judged from judged_ on.
-  std::int64_t at_ns_ = 0, moved_ns_ = 0, judged_ns_ = 0;
-  std::uint64_t at_samples_ = 0, judged_samples_ = 0;
+  ClockWatch watch_{kRateHz, kDefaultPeriod};
   std::atomic<bool> stopped_{false};
 };
 

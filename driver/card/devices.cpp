@@ -6,6 +6,7 @@
 
 #include "driver/card/alsa_card.h"
 #include "driver/card/file_line.h"
+#include "driver/card/portaudio_card.h"
 #include "driver/card/shared_card.h"
 #include "driver/card/timer_card.h"
 
@@ -31,6 +32,7 @@ std::unique_ptr<LiveCard> open_card(const std::string& address) {
   if (!rest.empty()) {
     if (kind == "unix") return std::make_unique<SharedCard>(rest);
     if (kind == "alsa") return std::make_unique<AlsaCard>(rest);
+    if (kind == "portaudio") return std::make_unique<PortAudioCard>(rest);
     if (kind == "file") {
       const std::size_t comma = rest.find(',');
       return std::make_unique<ClockedCard<FileLine>>(rest.substr(0, comma),
@@ -38,8 +40,8 @@ std::unique_ptr<LiveCard> open_card(const std::string& address) {
     }
   }
   throw std::runtime_error("\"" + address +
-                           "\" is no card; expected null, file:IN.wav,OUT.wav, unix:PATH (see offhook line) or " +
-                           "alsa:NAME (see offhook devices)");
+                           "\" is no card; expected null, file:IN.wav,OUT.wav, unix:PATH (see offhook line), " +
+                           "alsa:NAME or portaudio:NAME (see offhook devices)");
 }
 
 std::vector<CardDevice> card_devices() {
@@ -49,6 +51,7 @@ std::vector<CardDevice> card_devices() {
        "8000 Hz by the clock", true},
       {"built-in", "unix:PATH", "Hardware in another process: offhook line", "8000 Hz by that process's clock", true}};
   for (CardDevice& device : alsa_devices()) all.push_back(std::move(device));
+  for (CardDevice& device : portaudio_devices()) all.push_back(std::move(device));
   return all;
 }
 

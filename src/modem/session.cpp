@@ -175,7 +175,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
 }
 
 void Session::begin_call(const config::ModemType& modem, oh_pump_role role) {
-  swap_call(std::make_unique<Call>(modem, role, config_.transmit_lead_samples, writer_ ? &log_ : nullptr));
+  swap_call(std::make_unique<Call>(modem, role, config_.transmit_lead_samples + card_.queued_samples(), writer_ ? &log_ : nullptr));
 }
 
 void Session::end_call() {

@@ -5,46 +5,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 #include <vector>
 
 #include "driver/card/timer_card.h"
 #include "driver/core/driver.h"
+#include "tests/unit/driver/card/loop_device.h"
 
 namespace offhook {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::string folder() {
-  static const std::string path = [] {
-    const std::string p = std::filesystem::temp_directory_path() / ("offhook-alsa-" + std::to_string(getpid()));
-    std::filesystem::create_directories(p);
-    std::ofstream asoundrc(p + "/asound.conf");
-    asoundrc << "defaults.namehint.showall on\npcm_type.offhook_loop { lib \"" OFFHOOK_ALSA_LOOP "\" }\n"
-             << "pcm.null { type null }\n";
-    const auto loop = [&](const std::string& name, const std::string& more) {
-      asoundrc << "pcm." << name << " { type offhook_loop file \"" << p << "/memory\" " << more << " }\n";
-    };
-    loop("loop0", "end 0");
-    loop("loop1", "end 1");
-    loop("cd", "rate 44100");
-    for (const char* how : {"xrun", "vanish", "stall", "rate"}) loop(how, std::string("fail ") + how + " after 2000");
-    setenv("ALSA_CONFIG_PATH", (p + "/asound.conf").c_str(), 1);
-    return p;
-  }();
-  return path;
-}
-
 class AlsaCardTest : public testing::Test {
  protected:
-  AlsaCardTest() { folder(); }
-  static void TearDownTestSuite() { std::filesystem::remove_all(folder()); }
+  AlsaCardTest() { use_loop_devices(); }
 
   static std::string refusal(const std::string& device, std::uint32_t period = 100) {
     try {

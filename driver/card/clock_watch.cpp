@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "driver/card/clock_watch.h"
+
+#include <time.h>
+
+#include <cmath>
+
+namespace offhook {
+
+namespace {
+
+constexpr std::int64_t kGiga = 1'000'000'000;
+constexpr std::int64_t kStallNs = kGiga;
+constexpr double kAheadSeconds = 0.75;  // a device's own buffer at the most: without a clock it is beyond that at once
+constexpr double kTolerance = 0.02;     // a quartz is within 0.01 %
+
+}  // namespace
+
+std::int64_t ClockWatch::now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * kGiga + t.tv_nsec;
+}
+
+void ClockWatch::restart(std::uint64_t samples, std::int64_t ns) {
+  begun_ns_ = at_ns_ = ns;
+  begun_samples_ = at_samples_ = samples;
+}
+
+void ClockWatch::seen(std::uint64_t samples, std::int64_t ns) {
+  if (samples == at_samples_) return;
+  at_samples_ = samples;
+  at_ns_ = ns;
+}
+
+std::uint64_t ClockWatch::expected(std::int64_t ns) const {
+  const double more = static_cast<double>(ns - at_ns_) * 1e-9 * rate_hz_;
+  return at_samples_ + static_cast<std::uint64_t>(std::llround(std::fmax(more, 0)));
+}
+
+std::string ClockWatch::verdict(std::int64_t ns, std::int64_t window_ns) {
+  if (ns - at_ns_ > kStallNs) return "the device is gone: no samples for a second";
+  const double seconds = static_cast<double>(at_ns_ - begun_ns_) * 1e-9;
+  const double passed = static_cast<double>(at_samples_ - begun_samples_);
+  if (passed > (seconds + kAheadSeconds) * rate_hz_)
+    return "its samples do not come at the pace of a clock: no sound device of " + std::to_string(rate_hz_) + " Hz";
+  if (at_ns_ - begun_ns_ < window_ns) return "";
+  if (std::fabs(passed - seconds * rate_hz_) > kTolerance * seconds * rate_hz_ + granularity_)
+    return "passes " + std::to_string(std::llround(passed / seconds)) + " samples a second, no longer " +
+           std::to_string(rate_hz_) + ": its rate changed";
+  restart(at_samples_, at_ns_);
+  return "";
+}
+
+}  // namespace offhook

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace offhook {
+
+/// Holds the samples that a sound device has passed against CLOCK_MONOTONIC: does it still run, and at its rate?
+/// Real-time but for the texts. One thread at a time.
+class ClockWatch {
+ public:
+  /// @param granularity  samples by which the device's count jumps: a period
+  ClockWatch(std::uint32_t rate_hz, std::uint32_t granularity) : rate_hz_(rate_hz), granularity_(granularity) {}
+
+  static std::int64_t now_ns();
+  /// The stream began, or began anew, at this count.
+  void restart(std::uint64_t samples, std::int64_t ns);
+  /// So many samples have passed.
+  void seen(std::uint64_t samples, std::int64_t ns);
+  /// @return what the count must be at this time, by the newest one seen and the clock
+  std::uint64_t expected(std::int64_t ns) const;
+  /// @return empty, or what is wrong: no samples for a second, no clock, another rate over the whole window
+  std::string verdict(std::int64_t ns, std::int64_t window_ns = kWindowNs);
+  static constexpr std::int64_t kWindowNs = 2'000'000'000;
+
+ private:
+  std::uint32_t rate_hz_, granularity_;
+  std::int64_t at_ns_ = 0, begun_ns_ = 0;
+  std::uint64_t at_samples_ = 0, begun_samples_ = 0;
+};
+
+}  // namespace offhook

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "driver/card/portaudio_card.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <stdexcept>
+
+namespace offhook {
+
+namespace {
+
+constexpr std::int64_t kPollNs = 100'000'000;  // so soon a vanished device is seen
+
+/// PortAudio is begun and ended as often as asked, and lives from the first to the last.
+struct Library {
+  Library() {
+    if (const PaError error = Pa_Initialize(); error != paNoError)
+      throw std::runtime_error(std::string("PortAudio does not start: ") + Pa_GetErrorText(error));
+  }
+  ~Library() { Pa_Terminate(); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+/// By number, or by the beginning of its name. @return paNoDevice when there is none
+PaDeviceIndex find(const std::string& device) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), number);
+  if (error == std::errc() && end == device.data() + device.size())
+    return number >= 0 && number < Pa_GetDeviceCount() ? number : paNoDevice;
+  for (PaDeviceIndex i = 0; i < Pa_GetDeviceCount(); ++i) {
+    if (std::string(Pa_GetDeviceInfo(i)->name).starts_with(device)) return i;
+  }
+  return paNoDevice;
+}
+
+struct Parameters {
+  explicit Parameters(PaDeviceIndex device) {
+    const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
+    in = {device, 1, paInt16, info->defaultLowInputLatency, nullptr};
+    out = {device, 1, paInt16, info->defaultLowOutputLatency, nullptr};
+  }
+  PaStreamParameters in, out;
+};
+
+/// @return empty, or what the device cannot do
+std::string cannot(PaDeviceIndex device) {
+  const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
+  if (info->maxInputChannels < 1) return "cannot capture";
+  if (info->maxOutputChannels < 1) return "cannot play";
+  const Parameters p(device);
+  const PaError error = Pa_IsFormatSupported(&p.in, &p.out, PortAudioCard::kRateHz);
+  return error == paFormatIsSupported
+             ? ""
+             : "cannot do 8000 Hz, one channel, 16 bits both ways: " + std::string(Pa_GetErrorText(error));
+}
+
+}  // namespace
+
+PortAudioCard::PortAudioCard(const std::string& device, std::uint32_t period)
+    : name_("portaudio:" + device), period_(period), watch_(kRateHz, 4 * period), pace_(kRateHz, 4 * period) {
+  Library library;  // until the stream is open
+  const PaDeviceIndex index = find(device);
+  if (index == paNoDevice) throw std::runtime_error(name_ + ": there is no such device; see `offhook devices`");
+  if (const std::string why = cannot(index); !why.empty()) throw std::runtime_error(name_ + ": " + why);
+  const Parameters p(index);
+  const auto on_samples = [](const void* in, void* out, unsigned long n, const PaStreamCallbackTimeInfo*,
+                             PaStreamCallbackFlags flags, void* self) -> int {
+    static_cast<PortAudioCard*>(self)->callback(static_cast<const std::int16_t*>(in), static_cast<std::int16_t*>(out),
+                                                n, (flags & (paInputOverflow | paOutputUnderflow)) != 0);
+    return paContinue;
+  };
+  if (const PaError error =
+          Pa_OpenStream(&stream_, &p.in, &p.out, kRateHz, period_, paClipOff | paDitherOff, on_samples, this);
+      error != paNoError)
+    throw std::runtime_error(name_ + ": " + Pa_GetErrorText(error));
+  const PaStreamInfo* info = Pa_GetStreamInfo(stream_);
+  if (static_cast<std::uint32_t>(info->sampleRate + 0.5) != kRateHz) {
+    const double rate = info->sampleRate;
+    Pa_CloseStream(stream_);
+    throw std::runtime_error(name_ + ": gives " + std::to_string(rate) + " Hz, not 8000");
+  }
+  queued_ = static_cast<std::uint32_t>((info->inputLatency + info->outputLatency) * kRateHz);
+  rings_.rate_hz = kRateHz;
+  sem_init(&interrupt_, 0, 0);
+  Pa_Initialize();  // the card's own, until its end
+}
+
+PortAudioCard::~PortAudioCard() {
+  // PortAudio's thread tries a vanished device again and again, for ever, and to end the stream would be to wait for it.
+  if (failure_.empty()) {
+    Pa_AbortStream(stream_);
+    Pa_CloseStream(stream_);
+    Pa_Terminate();
+  }
+  sem_destroy(&interrupt_);
+}
+
+void PortAudioCard::start() {
+  hardware_.start();
+  const std::int64_t now = ClockWatch::now_ns();
+  watch_.restart(hardware_.position(), now);
+  pace_.restart(hardware_.position(), now);
+  if (const PaError error = Pa_StartStream(stream_); error != paNoError)
+    throw std::runtime_error(name_ + ": does not start: " + Pa_GetErrorText(error));
+}
+
+void PortAudioCard::exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) {
+  if (in_ != nullptr) {
+    std::copy(in_, in_ + n, captured);
+    in_ += n;
+  } else {
+    std::fill(captured, captured + n, std::int16_t{0});
+  }
+  if (out_ != nullptr) out_ = std::copy(played, played + n, out_);
+}
+
+void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::size_t n, bool lost) {
+  in_ = in;
+  out_ = out;
+  const std::int64_t now = ClockWatch::now_ns();
+  bool ended = false;
+  if (lost) {
+    xruns_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t here = hardware_.position() + n;
+    ended = hardware_.skip(std::max(pace_.expected(now), here) - here);
+  }
+  while (n > 0) {
+    const std::uint32_t piece = std::min(static_cast<std::uint32_t>(n), hardware_.left());
+    ended |= hardware_.run(*this, piece);
+    n -= piece;
+  }
+  pace_.seen(hardware_.position(), now);
+  if (ended) sem_post(&interrupt_);
+}
+
+LiveCard::Wait PortAudioCard::wait() {
+  for (;;) {
+    // PortAudio's thread may be of a lower priority than this one: it is waited for, never polled.
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += kPollNs;
+    if (until.tv_nsec >= 1'000'000'000) {
+      until.tv_nsec -= 1'000'000'000;
+      ++until.tv_sec;
+    }
+    const bool raised = sem_timedwait(&interrupt_, &until) == 0;
+    if (stopped_.load(std::memory_order_relaxed)) return Wait::kStopped;
+    const std::int64_t now = ClockWatch::now_ns();
+    watch_.seen(rings_.position.load(std::memory_order_acquire), now);
+    std::string why = watch_.verdict(now);
+    if (!raised && why.empty() && Pa_IsStreamActive(stream_) != 1) why = "the device is gone: its stream ended";
+    if (!why.empty()) {
+      failure_ = name_ + ": " + why;
+      return Wait::kGone;
+    }
+    if (raised) return Wait::kInterrupt;
+  }
+}
+
+void PortAudioCard::stop() {
+  stopped_.store(true, std::memory_order_relaxed);
+  sem_post(&interrupt_);
+}
+
+std::vector<CardDevice> portaudio_devices() {
+  std::vector<CardDevice> all;
+  const Library library;
+  for (PaDeviceIndex i = 0; i < Pa_GetDeviceCount(); ++i) {
+    const PaDeviceInfo* info = Pa_GetDeviceInfo(i);
+    const std::string why = cannot(i);
+    all.push_back({"PortAudio", "portaudio:" + std::string(info->name),
+                   "Number " + std::to_string(i) + ", " + Pa_GetHostApiInfo(info->hostApi)->name,
+                   why.empty() ? "8000 Hz, one channel, 16 bits, both directions" : why, why.empty()});
+  }
+  return all;
+}
+
+}  // namespace offhook

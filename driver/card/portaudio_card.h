@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// A sound device through PortAudio, by its name or number. PortAudio's own thread moves the samples, a period at a
+// time, and wakes the one that waits. As with ALSA nothing is resampled, and what the device lost is skipped by the
+// clock.
+#pragma once
+
+#include <portaudio.h>
+#include <semaphore.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/card/clock_watch.h"
+#include "driver/card/devices.h"
+#include "driver/card/live_card.h"
+
+namespace offhook {
+
+class PortAudioCard final : public LiveCard, private LineEnd {
+ public:
+  static constexpr std::uint32_t kRateHz = 8000;
+  static constexpr std::uint32_t kDefaultPeriod = 100;  ///< samples; 12.5 ms
+
+  /// @param device  a number of `offhook devices`, or the beginning of a name
+  /// @throws std::runtime_error naming the device and what it cannot do
+  explicit PortAudioCard(const std::string& device, std::uint32_t period = kDefaultPeriod);
+  ~PortAudioCard() override;
+  PortAudioCard(const PortAudioCard&) = delete;
+  PortAudioCard& operator=(const PortAudioCard&) = delete;
+
+  CardRings& rings() override { return rings_; }
+  std::uint32_t period() const override { return period_; }
+  std::uint32_t queued_samples() const override { return queued_; }
+  void start() override;
+  Wait wait() override;
+  void stop() override;
+  std::string failure() const override { return failure_; }
+  /// Times that PortAudio said that samples were lost.
+  std::uint64_t xruns() const { return xruns_.load(std::memory_order_relaxed); }
+
+ private:
+  void callback(const std::int16_t* in, std::int16_t* out, std::size_t n, bool lost);
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
+
+  std::string name_, failure_;
+  PaStream* stream_ = nullptr;
+  std::uint32_t period_, queued_ = 0;
+  CardRings rings_;
+  sem_t interrupt_;
+  std::atomic<bool> stopped_{false};
+  ClockWatch watch_;  // the waiting thread's
+  // PortAudio's thread's
+  CardHardware hardware_{rings_};
+  ClockWatch pace_;
+  const std::int16_t* in_ = nullptr;
+  std::int16_t* out_ = nullptr;
+  std::atomic<std::uint64_t> xruns_{0};
+};
+
+/// What PortAudio finds on this machine, for card_devices().
+std::vector<CardDevice> portaudio_devices();
+
+}  // namespace offhook

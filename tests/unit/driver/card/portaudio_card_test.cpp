@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// PortAudio over ALSA over the device of the tests, tests/live/alsa_loop.c.
+#include "driver/card/portaudio_card.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/driver/card/loop_device.h"
+
+namespace offhook {
+namespace {
+
+using ::testing::HasSubstr;
+
+class PortAudioCardTest : public testing::Test {
+ protected:
+  PortAudioCardTest() { use_loop_devices(); }
+  /// Waits until the card is gone, for at most eight seconds' worth of samples. @return why; "plays on" when it is not
+  static std::string failure(const std::string& device) {
+    try {
+      PortAudioCard card(device);
+      card.start();
+      while (card.rings().position < 8 * PortAudioCard::kRateHz) {
+        if (card.wait() == LiveCard::Wait::kGone) return card.failure();
+      }
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+    return "plays on";
+  }
+};
+
+TEST_F(PortAudioCardTest, PassesSamplesAtThePaceOfTheDevice) {
+  PortAudioCard card("loop0");
+  card.start();
+  const std::int64_t begin = ClockWatch::now_ns();
+  while (card.rings().position < 8000) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
+  const double seconds = static_cast<double>(ClockWatch::now_ns() - begin) * 1e-9;
+  EXPECT_NEAR(static_cast<double>(card.rings().position) / 8000, seconds, 0.25);
+  EXPECT_GT(card.rings().counters().interrupts, 40u);  // of 80 blocks; a callback may bring several
+  card.stop();
+  EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
+}
+
+TEST_F(PortAudioCardTest, SaysThatTheDeviceVanished) {
+  EXPECT_THAT(failure("vanish"), HasSubstr("portaudio:vanish: the device is gone"));
+}
+TEST_F(PortAudioCardTest, RefusesWhatItWouldHaveToResample) {
+  EXPECT_THAT(failure("cd"), HasSubstr("portaudio:cd: cannot do 8000 Hz"));
+}
+TEST_F(PortAudioCardTest, RefusesAnUnknownDevice) {
+  EXPECT_THAT(failure("Nobody"), HasSubstr("there is no such device"));
+  EXPECT_THAT(failure("4711"), HasSubstr("there is no such device"));
+}
+
+}  // namespace
+}  // namespace offhook
