@@ -90,7 +90,8 @@ PortAudioCard::PortAudioCard(const std::string& device, std::uint32_t period)
 }
 
 PortAudioCard::~PortAudioCard() {
-  // PortAudio's thread tries a vanished device again and again, for ever, and to end the stream would be to wait for it.
+  // PortAudio's thread tries a vanished device again and again, for ever, and to end the stream would be to wait for
+  // it.
   if (failure_.empty()) {
     Pa_AbortStream(stream_);
     Pa_CloseStream(stream_);

@@ -43,7 +43,12 @@ CardCounters CardRings::counters() const {
 
 void CardHardware::start() {
   position_ = rings_.position.load(kRelaxed);
-  block_end_ = position_ + rings_.block.load(kRelaxed);
+  block_end_ = position_ + next_block();
+}
+
+// The driver may be another process, and the memory hold anything.
+std::uint32_t CardHardware::next_block() const {
+  return std::clamp<std::uint32_t>(rings_.block.load(kRelaxed), 1, OH_RING_SAMPLES / 2);
 }
 
 bool CardHardware::run(LineEnd& line, std::uint32_t n) {
@@ -76,7 +81,7 @@ bool CardHardware::advance_to(std::uint64_t target, std::uint64_t overrun, std::
   position_ = target;
   rings_.position.store(position_, kRelease);
   if (position_ < block_end_) return false;
-  const std::uint64_t block = rings_.block.load(kRelaxed);
+  const std::uint64_t block = next_block();
   const std::uint64_t more = (position_ - block_end_) / block;  // whole blocks passed at once: one interrupt
   rings_.finished_end.store(block_end_ + more * block, kRelease);
   block_end_ += (more + 1) * block;

@@ -70,6 +70,7 @@ class CardHardware {
   CardRings& rings_;
   /// Positions of the next ones, up to target, that lie at or beyond limit.
   std::uint64_t beyond(std::uint64_t limit, std::uint64_t target) const;
+  std::uint32_t next_block() const;
   bool advance_to(std::uint64_t target, std::uint64_t overrun, std::uint64_t underrun);
   std::uint64_t position_ = 0;
   std::uint64_t block_end_ = 0;

@@ -19,7 +19,8 @@ namespace offhook {
 
 namespace {
 
-constexpr int kDescriptors = 2;  // rings, interrupt
+constexpr time_t kAnswerSeconds = 5;  // for who listens to send them
+constexpr int kDescriptors = 2;       // rings, interrupt
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw std::runtime_error(path + ": " + what);
@@ -64,8 +65,13 @@ bool receive_descriptors(int socket, int* descriptors) {
   message.msg_controllen = sizeof control;
   if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1) return false;
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(kDescriptors * sizeof(int)))
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return false;
+  if (header->cmsg_len != CMSG_LEN(kDescriptors * sizeof(int))) {
+    int one;
+    std::memcpy(&one, CMSG_DATA(header), sizeof one);
+    if (header->cmsg_len >= CMSG_LEN(sizeof one)) close(one);  // the only one: there is no room for more than two
     return false;
+  }
   std::memcpy(descriptors, CMSG_DATA(header), kDescriptors * sizeof(int));
   return true;
 }
@@ -92,6 +98,8 @@ SharedCard::SharedCard(const std::string& path) : path_(path) {
     errno = error;
     fail(path);
   }
+  const timeval patience{kAnswerSeconds, 0};
+  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   int descriptors[kDescriptors] = {-1, -1};
   const bool given = receive_descriptors(socket_, descriptors);
   interrupt_ = descriptors[1];

@@ -4,8 +4,11 @@
 #include "hostsim/line/line.h"
 
 #include <fmt/format.h>
+#include <spandsp.h>
 
+#include <cmath>
 #include <memory>
+#include <numbers>
 
 #include "driver/card/shared_card.h"
 #include "driver/card/timer_card.h"
@@ -60,7 +63,74 @@ class Hardware final : private LineEnd {
   const std::int16_t* captured_ = nullptr;
 };
 
-/// The line between two cards: silence, ringing, or a connection, as the hooks are.
+/// What the exchange says to a subscriber: tones of the precise plan of North America (ITU-T E.180, Supplement 2), at
+/// -13 dBm0 each.
+class Tones {
+ public:
+  enum class Kind { kNone, kDial, kRinging, kBusy };
+  void play(Kind kind, std::int16_t* out, std::size_t n) {
+    if (kind != kind_) at_ = 0;
+    kind_ = kind;
+    constexpr double kAmplitude = 5098;  // -13 dBm0; a full-scale sine is +3.14
+    constexpr double kPair[][2] = {{0, 0}, {350, 440}, {440, 480}, {480, 620}};
+    constexpr std::uint64_t kOn[] = {0, 1, 2 * kRateHz, kRateHz / 2}, kPeriod[] = {1, 1, 6 * kRateHz, kRateHz};
+    const auto k = static_cast<std::size_t>(kind);
+    for (std::size_t i = 0; i < n; ++i, ++at_) {
+      const double t = 2 * std::numbers::pi * static_cast<double>(at_) / kRateHz;
+      out[i] = at_ % kPeriod[k] >= kOn[k]
+                   ? std::int16_t{0}
+                   : static_cast<std::int16_t>(kAmplitude * (std::sin(kPair[k][0] * t) + std::sin(kPair[k][1] * t)));
+    }
+  }
+
+ private:
+  Kind kind_ = Kind::kNone;
+  std::uint64_t at_ = 0;
+};
+
+/// One subscriber's line before there is a connection: dial tone until a digit comes, then, when no more come, the
+/// other one is rung.
+class Subscriber {
+ public:
+  Subscriber() : digits_(dtmf_rx_init(nullptr, nullptr, nullptr)) {}
+  ~Subscriber() { dtmf_rx_free(digits_); }
+  Subscriber(const Subscriber&) = delete;
+  Subscriber& operator=(const Subscriber&) = delete;
+
+  /// @param busy  the other one is off hook, or was left behind by a call  @return it calls the other one
+  bool run(bool off_hook, bool busy, const std::int16_t* said, std::int16_t* hears) {
+    if (!off_hook) {
+      quiet_ = count_ = 0;
+      tones_.play(Tones::Kind::kNone, hears, kBurst);
+      return false;
+    }
+    dtmf_rx(digits_, said, kBurst);
+    char digits[16];
+    if (const std::size_t n = dtmf_rx_get(digits_, digits, sizeof digits - 1); n > 0) {
+      fmt::print("dialled {}\n", digits);
+      count_ += n;
+      quiet_ = 0;
+    }
+    quiet_ += kBurst;
+    const bool dialled = quiet_ > (count_ > 0 ? kLastDigit : kHotLine);
+    tones_.play(busy && (dialled || count_ == 0) ? Tones::Kind::kBusy
+                : dialled                        ? Tones::Kind::kRinging
+                : count_ == 0                    ? Tones::Kind::kDial
+                                                 : Tones::Kind::kNone,
+                hears, kBurst);
+    return dialled && !busy;
+  }
+
+ private:
+  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // so long after a digit the number is complete
+  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // who dials nothing reaches the other one all the same
+  dtmf_rx_state_t* digits_;
+  Tones tones_;
+  std::uint64_t quiet_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// The line between two cards: tones, ringing, or a connection, as the hooks are.
 class Exchange final : private hostsim::FarEnd {
  public:
   Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed)
@@ -73,22 +143,27 @@ class Exchange final : private hostsim::FarEnd {
     if (a_off && b_off && !line_) {
       line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
       fmt::print("connected\n");
+      a.ringing.store(0);
+      b.ringing.store(0);
     } else if (line_ && !(a_off && b_off)) {
       line_.reset();
       fmt::print("cleared\n");
-      std::fill(std::begin(to_near_), std::end(to_near_), std::int16_t{0});
     }
     if (line_) was_connected_ = true;
     if (!a_off && !b_off) was_connected_ = false;
-    ring(a, b_off && !a_off && !was_connected_);  // who stays off the hook after a call calls nobody
-    ring(b, a_off && !b_off && !was_connected_);
     std::int16_t played[kBurst];
     near_.run(played, to_near_);
     if (line_) {
       line_->exchange(played, to_near_, kBurst);
     } else {
-      constexpr std::int16_t kSilence[kBurst] = {};
-      far_.run(played, kSilence);
+      std::int16_t far_played[kBurst];
+      far_.run(far_played, to_far_);
+      // Who stays off the hook after a call calls nobody.
+      const bool calls_b = near_subscriber_.run(a_off, b_off || was_connected_, played, to_near_);
+      const bool calls_a = far_subscriber_.run(b_off, a_off || was_connected_, far_played, to_far_);
+      if (!calls_a && !calls_b) next_ring_ = 0;
+      ring(a, calls_a);
+      ring(b, calls_b);
     }
     ++ms_;
   }
@@ -112,7 +187,8 @@ class Exchange final : private hostsim::FarEnd {
   hostsim::LineConfig config_;
   std::uint64_t seed_;
   std::unique_ptr<hostsim::Line> line_;
-  std::int16_t to_near_[kBurst]{};
+  Subscriber near_subscriber_, far_subscriber_;
+  std::int16_t to_near_[kBurst]{}, to_far_[kBurst]{};
   bool was_connected_ = false;
   std::int64_t ms_ = 0, next_ring_ = 0, ring_ends_ = 0;
 };
@@ -178,8 +254,9 @@ void add_line(CLI::App& app, Action& action) {
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "FIFO 50" &
   offhook modem unix:/run/card-b --tty /dev/ttySM1 --context "RES 2/8" &
 
-Each card is the memory of two rings and an interrupt (an eventfd), given to the modem that connects. One modem off hook
-rings the other; both off hook are connected over the line. Ends when both modems have left.
+Each card is the memory of two rings and an interrupt (an eventfd), given to the modem that connects. A modem off hook
+hears dial tone; when it has dialled (any number, in DTMF) the other one rings; both off hook are connected over the
+line. Ends when both modems have left.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

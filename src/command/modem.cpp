@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <time.h>
 
-#include <fstream>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +20,8 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string card, tty, context = "FIFO 50", out;
+  std::vector<std::string> cards;
+  std::string tty, context = "FIFO 50", out;
   int interrupt_priority = 80;
   std::optional<int> cpu;
   double seconds = 0;
@@ -83,63 +84,120 @@ void print_summary(const nlohmann::ordered_json& s) {
   if (s.at("demoted").get<bool>()) fmt::print("The watchdog made a normal thread of it.\n");
 }
 
+/// One modem of the bank: a card, a terminal, a folder to record in.
+struct Channel {
+  Channel(const std::string& address, const std::string& tty, const std::filesystem::path& out,
+          modem::SessionConfig config)
+      : address_(address), tty_(tty), out_(out), card_(open_card(address)), terminal_(tty) {
+    if (!out_.empty()) {
+      make_folder(out_);
+      config.log = out_ / kLogName;
+    }
+    session_ = std::make_unique<modem::Session>(*card_, config);
+    modem_ = std::make_unique<modem::Modem>(*session_, card_->rings(), terminal_);
+    log_ = config.log;
+    context_ = config.context;
+  }
+  std::string name() const { return tty_.empty() ? terminal_.device() : tty_; }
+  int fd() const { return terminal_.fd(); }
+  modem::Session& session() { return *session_; }
+  const std::string& address() const { return address_; }
+  bool gone() const { return session_ == nullptr; }
+
+  void work(std::int64_t now) { modem_->work(now); }
+  /// @return what is new of its state; empty: nothing
+  std::string news() {
+    const std::string state = modem_->state_text();
+    if (state == state_) return "";
+    return state_ = state;
+  }
+  /// Ends card and session, writes what was recorded. Not twice.
+  void end() {
+    result = summary(*session_, context_, session_->card_counters());
+    modem_.reset();
+    session_.reset();
+    card_->rings().off_hook.store(0);
+    if (out_.empty()) return;
+    write_file(out_ / kSummaryName, result.dump(1) + "\n");
+    report_run(log_, out_ / kReportName);
+  }
+  nlohmann::ordered_json result;
+
+ private:
+  std::string address_, tty_, state_;
+  std::filesystem::path out_, log_;
+  ContextSpec context_;
+  std::unique_ptr<LiveCard> card_;
+  modem::Terminal terminal_;
+  std::unique_ptr<modem::Session> session_;
+  std::unique_ptr<modem::Modem> modem_;
+};
+
 int run(const Options& options) {
   modem::SessionConfig config;
   config.context = ContextSpec::parse(options.context);
   config.context.best_effort = options.best_effort;
   config.context.cpu = options.cpu;
   config.interrupt_priority = options.interrupt_priority;
-  if (!options.out.empty()) {
-    make_folder(options.out);
-    config.log = std::filesystem::path(options.out) / kLogName;
-  }
-  const std::unique_ptr<LiveCard> card = open_card(options.card);
-  modem::Terminal terminal(options.tty);
+  const std::size_t n = options.cards.size();
   catch_interrupts();
-  nlohmann::ordered_json result;
-  std::string gone;
-  {
-    modem::Session session(*card, config);
-    for (const std::string& s : session.shortcomings()) fmt::print(stderr, "offhook: going on without: {}\n", s);
-    modem::Modem modem(session, card->rings(), terminal);
-    if (!options.json) {
-      fmt::print("modem on {} ({}), context {}\n", options.tty.empty() ? terminal.device() : options.tty, options.card,
-                 config.context.str());
-      std::fflush(stdout);
+  std::vector<std::unique_ptr<Channel>> channels;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string number = n > 1 ? std::to_string(i) : "";
+    channels.push_back(std::make_unique<Channel>(options.cards[i], options.tty.empty() ? "" : options.tty + number,
+                                                 options.out.empty() || n == 1
+                                                     ? std::filesystem::path(options.out)
+                                                     : std::filesystem::path(options.out) / number,
+                                                 config));
+    Channel& c = *channels.back();
+    if (i == 0) {
+      for (const std::string& s : c.session().shortcomings()) fmt::print(stderr, "offhook: going on without: {}\n", s);
     }
-    const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
-    std::int64_t next_drain = 0;
-    std::string state;
-    while (!interrupted() && (end == 0 || now_ms() < end)) {
-      pollfd wait{terminal.fd(), POLLIN, 0};
-      poll(&wait, 1, 10);
-      if ((wait.revents & POLLHUP) != 0) poll(nullptr, 0, 10);  // nobody has it open: POLLIN would not wait
-      modem.work(now_ms());
-      if (now_ms() >= next_drain) {
-        session.drain();
-        next_drain = now_ms() + 100;
-      }
-      if (const std::string s = modem.state_text(); s != state && !options.json) {
-        fmt::print("{}\n", s);
-        std::fflush(stdout);
-        state = s;
-      }
-      gone = session.card_failure();
-      if (!gone.empty()) break;
-    }
-    result = summary(session, config.context, session.card_counters());
+    if (!options.json) fmt::print("modem on {} ({}), context {}\n", c.name(), c.address(), config.context.str());
   }
-  card->rings().off_hook.store(0);
-  if (!options.out.empty()) {
-    write_file(std::filesystem::path(options.out) / kSummaryName, result.dump(1) + "\n");
-    report_run(config.log, std::filesystem::path(options.out) / kReportName);
+  std::fflush(stdout);
+  const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
+  std::int64_t next_drain = 0;
+  std::vector<std::string> gone;
+  while (!interrupted() && (end == 0 || now_ms() < end) && gone.size() < n) {
+    std::vector<pollfd> waits;
+    for (const auto& c : channels) waits.push_back({c->gone() ? -1 : c->fd(), POLLIN, 0});
+    poll(waits.data(), waits.size(), 10);
+    // Where nobody has a terminal open, POLLIN would not wait.
+    if (std::any_of(waits.begin(), waits.end(), [](const pollfd& w) { return (w.revents & POLLHUP) != 0; }))
+      poll(nullptr, 0, 10);
+    const bool drain = now_ms() >= next_drain;
+    if (drain) next_drain = now_ms() + 100;
+    for (const auto& c : channels) {
+      if (c->gone()) continue;
+      c->work(now_ms());
+      if (drain) c->session().drain();
+      if (const std::string news = c->news(); !news.empty() && !options.json) {
+        fmt::print("{}{}\n", n > 1 ? c->name() + ": " : "", news);
+        std::fflush(stdout);
+      }
+      if (const std::string why = c->session().card_failure(); !why.empty()) {
+        gone.push_back(why);
+        if (n > 1) fmt::print(stderr, "offhook: {}: {}\n", c->name(), why);
+        c->end();
+      }
+    }
+  }
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const auto& c : channels) {
+    if (!c->gone()) c->end();
+    if (n > 1) c->result["card"] = c->address();
+    results.push_back(c->result);
   }
   if (options.json) {
-    fmt::print("{}\n", result.dump(1));
+    fmt::print("{}\n", (n == 1 ? results.front() : results).dump(1));
   } else {
-    print_summary(result);
+    for (const auto& c : channels) {
+      if (n > 1) fmt::print("\n{} ({})\n", c->name(), c->address());
+      print_summary(c->result);
+    }
   }
-  if (!gone.empty()) throw std::runtime_error(gone);
+  if (!gone.empty()) throw std::runtime_error(gone.back());
   return interrupted() ? interrupt_status() : kOk;
 }
 
@@ -148,12 +206,15 @@ int run(const Options& options) {
 void add_modem(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("modem", "A live modem with AT commands on a pseudo-terminal");
   auto options = std::make_shared<Options>();
-  sub->add_option("card", options->card,
-                  "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null; see `offhook devices`")
+  sub->add_option("card", options->cards,
+                  "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null; see `offhook "
+                  "devices`. Several: "
+                  "a bank, one modem each")
       ->required()
       ->type_name("CARD");
-  sub->add_option("--tty", options->tty,
-                  "Link to the terminal, such as /dev/ttySM0 (default: none, its name is printed)")
+  sub->add_option(
+         "--tty", options->tty,
+         "Link to the terminal, such as /dev/ttySM0 (default: none, its name is printed); of a bank its beginning")
       ->type_name("PATH");
   sub->add_option("--context", options->context,
                   "\"FIFO 50\", \"RR 50\", \"RES 2/8\" (ms of CPU in every so many) or OTHER")
@@ -163,7 +224,8 @@ void add_modem(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(CLI::Range(0, 98));
   sub->add_option("--cpu", options->cpu, "Keep the context's thread to this CPU")->type_name("N");
-  sub->add_option("-o,--out", options->out, "Record events.ohlog, summary.json and report.html there")
+  sub->add_option("-o,--out", options->out,
+                  "Record events.ohlog, summary.json and report.html there; of a bank in DIR/0, DIR/1 ...")
       ->type_name("DIR");
   sub->add_option("--seconds", options->seconds, "End after so long")->type_name("S");
   sub->add_flag("--best-effort", options->best_effort, "Go on without the privileges that are missing");
@@ -172,6 +234,7 @@ void add_modem(CLI::App& app, Action& action) {
   offhook line /run/card-a /run/card-b &
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "RES 2/8" --out out/live
   minicom -D /dev/ttySM0
+  offhook modem unix:/run/card-{0..7} --tty /dev/ttySM      # a bank: /dev/ttySM0 to /dev/ttySM7
   offhook modem null --seconds 10 --json      # what this machine's context costs, without a line
 
 Ends with Ctrl-C; prints what the driver counted: samples pending, blocks late, dispatch latency.

@@ -86,24 +86,29 @@ std::string_view Modem::carriers() const {
   return all;
 }
 
-void Modem::begin(oh_pump_role role) {
+void Modem::begin(oh_pump_role role, std::string_view digits) {
   const std::string& wanted = at_.settings().modulation;
   const auto wanted_type = std::find_if(config::kModemTypes.begin(), config::kModemTypes.end(),
                                         [&wanted](const config::ModemType& m) { return m.carrier == wanted; });
   type_ = wanted_type == config::kModemTypes.end() ? &config::kModemTypes.back() : &*wanted_type;
   role_ = role;
-  session_.begin_call(*type_, role);
+  const AtSettings& s = at_.settings();
+  session_.begin_call(*type_, role, digits,
+                      {.need_dial_tone = s.extended == 2 || s.extended == 4,
+                       .pause_s = s.s[6],
+                       .comma_s = s.s[8],
+                       .digit_ms = std::max<int>(s.s[11], 50)});
   rings_.off_hook.store(1);
   state_ = State::kConnecting;
   deadline_ms_ = now_ms_ + 1000 * std::max<int>(at_.s(7), 1);
 }
 
-void Modem::dial(std::string_view) {
+void Modem::dial(std::string_view digits) {
   if (state_ != State::kOnHook) {
     at_.report(Result::kError);
     return;
   }
-  begin(OH_PUMP_CALL);
+  begin(OH_PUMP_CALL, digits);
 }
 
 void Modem::answer() {
@@ -135,8 +140,11 @@ void Modem::end_with(Result result) {
 std::string Modem::state_text() const {
   const char* role = role_ == OH_PUMP_CALL ? "call" : "answer";
   if (state_ == State::kOnHook) return was_ringing_ ? "ringing" : "on hook";
-  if (state_ == State::kConnecting) return fmt::format("connecting ({})", role);
   const CallStatus s = session_.status();
+  if (state_ == State::kConnecting)
+    return s.dialling
+               ? "dialling"
+               : fmt::format("connecting ({}){}", role, s.progress == Progress::kRinging ? ", ringback heard" : "");
   return fmt::format("online ({}), {} bit/s sent, {} received{}", role, s.pump.tx_bit_rate, s.pump.rx_bit_rate,
                      state_ == State::kOnlineCommand ? ", command state" : "");
 }
@@ -155,7 +163,12 @@ void Modem::follow_ring() {
 void Modem::follow_call(std::int64_t now_ms) {
   if (state_ == State::kOnHook) return;
   const CallStatus status = session_.status();
-  if (!status.failure.empty()) {
+  if (status.dialling) deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);  // S7 counts from the last digit
+  if (status.progress == Progress::kNoDialTone) {
+    end_with(Result::kNoDialtone);
+  } else if (state_ == State::kConnecting && role_ == OH_PUMP_CALL && status.progress == Progress::kBusy) {
+    end_with(Result::kBusy);
+  } else if (!status.failure.empty()) {
     end_with(Result::kNoCarrier);
   } else if (state_ == State::kConnecting && status.link.state == OH_LAPM_CONNECTED) {
     const AtSettings& s = at_.settings();

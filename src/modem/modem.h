@@ -54,7 +54,7 @@ class Modem final : private AtHost {
   bool go_online() override;
   void hang_up() override;
 
-  void begin(oh_pump_role role);
+  void begin(oh_pump_role role, std::string_view digits = {});
   void follow_call(std::int64_t now_ms);
   void follow_ring();
   void move_data(std::int64_t now_ms);

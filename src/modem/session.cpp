@@ -29,8 +29,10 @@ std::uint64_t now_ns(void* = nullptr) {
 
 /// One call: the modem, its bytes, and what its owner may know of it while the context runs it.
 struct Session::Call {
-  Call(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay_samples, oh_event_log* log)
-      : end({.pump = modem.ops(),
+  Call(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay_samples, oh_event_log* log,
+       std::string_view digits, const DialPlan& plan)
+      : dialler(digits, plan),
+        end({.pump = modem.ops(),
              .role = role,
              .id = 0,
              .log = log,
@@ -41,6 +43,13 @@ struct Session::Call {
     end.start();
   }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    if (!dialler.done()) {
+      dialler.process(rx, tx, n);
+      publish();
+      return;
+    }
+    if (pump.state == OH_PUMP_IDLE || pump.state == OH_PUMP_CONNECTING) listener.hear(rx, n);
+    if (releasing.load(std::memory_order_relaxed) && link.state == OH_LAPM_CONNECTED) oh_lapm_disconnect(end.lapm());
     std::array<std::uint8_t, kAtOnce> bytes;
     const std::size_t waiting = to_far.peek(bytes.data(), std::min(bytes.size(), oh_lapm_writable(end.lapm())));
     to_far.drop(oh_lapm_write(end.lapm(), bytes.data(), waiting));
@@ -56,14 +65,21 @@ struct Session::Call {
     std::atomic_thread_fence(std::memory_order_release);
     pump = end.pump_status();
     link = end.lapm_status();
+    dialling = !dialler.done() && !dialler.failed();
+    progress = dialler.failed() ? Progress::kNoDialTone : listener.heard();
     sequence.store(s + 2, std::memory_order_release);
   }
 
+  Dialler dialler;
+  ProgressListener listener;
   hostsim::ModemEnd end;
+  std::atomic<bool> releasing{false};
   ByteRing<kRingBytes> to_far, from_far;
   std::atomic<std::uint32_t> sequence{0};
   oh_pump_status pump{};
   oh_lapm_status link{};
+  bool dialling = false;
+  Progress progress = Progress::kNothing;
 };
 
 Session::Session(LiveCard& card, const SessionConfig& config)
@@ -174,11 +190,21 @@ void Session::swap_call(std::unique_ptr<Call> next) {
   call_ = std::move(next);
 }
 
-void Session::begin_call(const config::ModemType& modem, oh_pump_role role) {
-  swap_call(std::make_unique<Call>(modem, role, config_.transmit_lead_samples + card_.queued_samples(), writer_ ? &log_ : nullptr));
+void Session::begin_call(const config::ModemType& modem, oh_pump_role role, std::string_view digits,
+                         const DialPlan& plan) {
+  swap_call(std::make_unique<Call>(modem, role, config_.transmit_lead_samples + card_.queued_samples(),
+                                   writer_ ? &log_ : nullptr, digits, plan));
 }
 
 void Session::end_call() {
+  if (call_ && status().link.state == OH_LAPM_CONNECTED) {
+    call_->releasing.store(true, std::memory_order_relaxed);
+    for (int ms = 0; ms < kReleaseMs && !gone_.load(); ms += 10) {
+      const oh_lapm_state state = status().link.state;
+      if (state != OH_LAPM_CONNECTED && state != OH_LAPM_RELEASE) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
   swap_call(nullptr);
 }
 
@@ -191,6 +217,8 @@ CallStatus Session::status() const {
     before = call_->sequence.load(std::memory_order_acquire);
     status.pump = call_->pump;
     status.link = call_->link;
+    status.dialling = call_->dialling;
+    status.progress = call_->progress;
     std::atomic_thread_fence(std::memory_order_acquire);
     after = call_->sequence.load(std::memory_order_relaxed);
   } while (before != after || (before & 1) != 0);

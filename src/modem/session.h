@@ -23,6 +23,7 @@
 #include "hostsim/call/modem_end.h"
 #include "src/config/pump.h"
 #include "src/modem/byte_ring.h"
+#include "src/modem/call_progress.h"
 #include "traces/log/writer.h"
 
 namespace offhook::modem {
@@ -42,7 +43,9 @@ struct CallStatus {
   bool active = false;
   oh_pump_status pump{};
   oh_lapm_status link{};
-  std::string failure;  ///< why the call is over by itself; empty while it lives
+  bool dialling = false;                   ///< the digits are not yet out
+  Progress progress = Progress::kNothing;  ///< what the exchange said, until the far modem is heard
+  std::string failure;                     ///< why the call is over by itself; empty while it lives
 };
 
 class Session {
@@ -53,9 +56,12 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Off hook: a call begins. Ends the one before.
-  void begin_call(const config::ModemType& modem, oh_pump_role role);
+  /// Off hook: a call begins, with the digits if there are any. Ends the one before.
+  void begin_call(const config::ModemType& modem, oh_pump_role role, std::string_view digits = {},
+                  const DialPlan& plan = {});
+  /// Tells the far end first (DISC), where there is a link, and waits for its answer for kReleaseMs at the most.
   void end_call();
+  static constexpr int kReleaseMs = 1000;
   CallStatus status() const;
 
   std::size_t write(const std::uint8_t* bytes, std::size_t n);  ///< to the far end

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// Before two modems talk, one of them talks with the exchange: it waits for dial tone, sends the digits as DTMF, and
+// hears ringback or busy.
+//
+// Tones are told by their frequencies (dial 350 + 440 Hz, ringback 440 + 480, busy 480 + 620: the precise tone plan of
+// North America; 425 Hz for all three, told by their cadence alone: ITU-T E.180) in frames of 40 ms.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+struct dtmf_tx_state_s;  // spandsp
+
+namespace offhook::modem {
+
+enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone };
+
+/// Listens. Real-time: yes, O(n). All samples at 8000 Hz.
+class ProgressListener {
+ public:
+  void hear(const std::int16_t* rx, std::size_t n);
+  /// What was heard last, of tones that lasted long enough.
+  Progress heard() const { return heard_; }
+  void forget() { *this = {}; }
+
+ private:
+  static constexpr int kFrame = 320;  // 40 ms: bins of 25 Hz
+  static constexpr std::size_t kTones = 5;
+  enum class Kind { kNone, kDial, kRing, kBusy, kSingle };
+  Kind classify() const;
+  void frame(Kind kind);
+
+  std::array<float, kTones> z1_{}, z2_{};
+  float energy_ = 0;
+  int in_frame_ = 0;
+  Kind kind_ = Kind::kNone;  // of the run of frames under way
+  int run_ = 0, bursts_ = 0;
+  Progress heard_ = Progress::kNothing;
+};
+
+struct DialPlan {
+  bool need_dial_tone = true;  ///< X2, X4: without it the call fails; else it waits blindly
+  int pause_s = 2;             ///< S6, before dialling blindly
+  int comma_s = 2;             ///< S8
+  int digit_ms = 95;           ///< S11
+};
+
+/// Dials. Real-time: yes, after the constructor.
+class Dialler {
+ public:
+  static constexpr std::size_t kMaxDigits = 64;
+  /// @param digits  0-9 A-D * #; ',' is a pause, 'W' waits for dial tone. None: done at once
+  Dialler(std::string_view digits, const DialPlan& plan);
+
+  /// @param rx [n]  @param[out] tx [n]
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  bool done() const { return state_ == State::kDone; }
+  /// It waited for dial tone in vain.
+  bool failed() const { return state_ == State::kFailed; }
+
+ private:
+  enum class State { kPause, kWaitForTone, kDigits, kDone, kFailed };
+  void next();
+
+  std::array<char, kMaxDigits> digits_{};
+  std::size_t count_ = 0, at_ = 0;
+  DialPlan plan_;
+  State state_ = State::kDone;
+  long left_ = 0;  // samples, of the pause or the wait
+  ProgressListener listener_;
+  struct Free {
+    void operator()(dtmf_tx_state_s* tx) const;
+  };
+  std::unique_ptr<dtmf_tx_state_s, Free> tx_;
+};
+
+}  // namespace offhook::modem

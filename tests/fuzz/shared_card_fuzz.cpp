@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//
+// The socket protocol of a card, both ways. A server that sends whatever it likes is refused or obeyed, and a card
+// whose shared memory holds whatever it likes, in any order, never takes the driver or the hardware out of bounds.
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "driver/card/shared_card.h"
+#include "driver/core/driver.h"
+
+namespace {
+
+using offhook::CardRings;
+
+const std::string& path() {
+  static const std::string p = "/tmp/offhook-fuzz-" + std::to_string(getpid());
+  return p;
+}
+
+int listener() {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path().data(), path().size());
+  unlink(path().c_str());
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || listen(fd, 8) != 0) std::abort();
+  return fd;
+}
+
+struct Silence final : offhook::LineEnd {
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
+    std::copy(played, played + n, captured);
+  }
+};
+
+/// What a server may say: as many descriptors as it likes, of memory of any size.
+void serve(int listening, int memory, int event, std::uint8_t how) {
+  const int s = accept(listening, nullptr, nullptr);
+  if (s < 0) return;
+  const int fds[] = {memory, event, event};
+  const std::size_t count = how % 4;
+  char bytes[4] = {};
+  iovec io{bytes, static_cast<std::size_t>(1 + how / 64)};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)] = {};
+  msghdr message{};
+  message.msg_iov = &io;
+  message.msg_iovlen = 1;
+  if (count > 0) {
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(count * sizeof(int));
+    std::memcpy(CMSG_DATA(header), fds, count * sizeof(int));
+  }
+  if ((how & 8) == 0) sendmsg(s, &message, MSG_NOSIGNAL);
+  close(s);
+}
+
+/// The driver and the hardware take turns at memory that the input scribbles over.
+void run(CardRings& rings, const std::uint8_t* data, std::size_t size) {
+  oh_driver driver;
+  static const oh_pump_ops pump = {"none",
+                                   nullptr,
+                                   nullptr,
+                                   [](void*, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+                                     if (n > OH_RING_SAMPLES / 2) std::abort();
+                                     std::copy(rx, rx + n, tx);
+                                   },
+                                   [](void*, std::size_t) {},
+                                   nullptr,
+                                   nullptr};
+  oh_driver_config config{};
+  config.card = rings.card();
+  config.pump = {&pump, nullptr};
+  config.context = {[](void*) {}, nullptr};
+  config.policy = OH_SERVICE_DRAIN_ALL;
+  config.transmit_lead_samples = 200;
+  config.block_plan[0] = 100;
+  config.block_plan_length = 1;
+  if (oh_driver_init(&driver, &config) != 0) return;
+  offhook::CardHardware hardware(rings);
+  Silence line;
+  hardware.start();
+  for (; size >= 9; data += 9, size -= 9) {
+    std::uint64_t value;
+    std::memcpy(&value, data + 1, sizeof value);
+    switch (data[0] % 8) {
+      case 0:
+        rings.block.store(static_cast<std::uint32_t>(value));
+        break;
+      case 1:
+        rings.rx_read.store(value);
+        break;
+      case 2:
+        rings.tx_written.store(value);
+        break;
+      case 3:
+        rings.position.store(value);
+        break;
+      case 4:
+        rings.finished_end.store(value);
+        break;
+      case 5:
+        rings.rx_lost_before.store(value);
+        break;
+      case 6:
+        hardware.skip(value % 2000);
+        break;
+      default:
+        break;
+    }
+    if (hardware.left() < 1 || hardware.left() > OH_RING_SAMPLES / 2) std::abort();
+    hardware.run(line, std::min(hardware.left(), 1u + data[1] % 200u));
+    oh_driver_isr(&driver);
+    for (int i = 0; i < 8 && oh_driver_owed(&driver) > 0; ++i) {  // a block may be said to be endless
+      if (oh_driver_service_begin(&driver) == 0) break;
+      oh_driver_service_output(&driver);
+      if (oh_driver_service_end(&driver) == 0) break;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const int listening = listener();
+  if (size < 12) return 0;
+  const int memory = memfd_create("fuzz", 0), event = eventfd(0, EFD_NONBLOCK);
+  const bool true_size = (data[0] & 3) != 0;
+  if (ftruncate(memory, true_size ? static_cast<off_t>(sizeof(CardRings)) : data[1] * 256) != 0) std::abort();
+  if ((data[0] & 4) == 0) {
+    CardRings rings;
+    if (pwrite(memory, &rings, 64, 0) != 64 && true_size) std::abort();  // magic, version, rate
+  }
+  if (pwrite(memory, data + 3, std::min<std::size_t>(size - 3, data[0] & 8 ? 8 : 0), 8) < 0) std::abort();
+  std::thread server(serve, listening, memory, event, data[2]);
+  try {
+    offhook::SharedCard card(path());
+    server.join();
+    run(card.rings(), data + 3, size - 3);
+  } catch (const std::runtime_error&) {
+    if (server.joinable()) server.join();
+  }
+  close(memory);
+  close(event);
+  return 0;
+}

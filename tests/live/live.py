@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""What the live tests share: real processes of the program, terminals, waiting with a limit."""
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Bench:
+    """Processes of one test, in a folder of its own. All ended at the end, whatever happens."""
+
+    def __init__(self, offhook):
+        self.offhook = offhook
+        self.folder = tempfile.mkdtemp()
+        self.processes = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for p in self.processes:
+            if p.poll() is None:
+                p.terminate()
+        for p in self.processes:
+            p.wait()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self, *arguments, **more):
+        p = subprocess.Popen([self.offhook, *arguments, "--best-effort"], **more)
+        self.processes.append(p)
+        return p
+
+    def two_modems(self, *contexts):
+        """A line and a modem at each of its ends. @return their processes, and their terminals' descriptors."""
+        a, b = self.path("a"), self.path("b")
+        line = self.start("line", a, b)
+        wait_for(lambda: os.path.exists(a) and os.path.exists(b), "cards")
+        modems = [self.start("modem", "unix:" + self.path(end), "--tty", self.path("tty" + end), "--context", context,
+                             "--out", self.path("out" + end), stderr=subprocess.PIPE)
+                  for end, context in zip("ab", contexts)]
+        return line, modems, [self.open("ttya"), self.open("ttyb")]
+
+    def open(self, tty):
+        wait_for(lambda: os.path.exists(self.path(tty)), "terminal " + tty)
+        return os.open(self.path(tty), os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+
+
+def fail(why):
+    print("FAIL:", why)
+    sys.exit(1)
+
+
+def wait_for(condition, what, seconds=20):
+    end = time.time() + seconds
+    while not condition():
+        if time.time() > end:
+            fail("no " + what)
+        time.sleep(0.05)
+
+
+def hear(fd, until, seconds):
+    heard, end = b"", time.time() + seconds
+    while until not in heard:
+        if time.time() > end:
+            fail(f"expected {until!r}, heard {heard!r}")
+        if select.select([fd], [], [], 0.1)[0]:
+            heard += os.read(fd, 4096)
+    return heard
+
+
+def say(fd, line, answer=b"OK", seconds=5):
+    os.write(fd, line + b"\r")
+    return hear(fd, answer, seconds)
+
+
+def dial(a, b, carrier=b"V22B"):
+    """Both in data mode when it returns."""
+    say(b, b"ATE0S0=1+MS=" + carrier)
+    say(a, b"ATE0+MS=" + carrier)
+    os.write(a, b"ATDT5551234\r")
+    hear(a, b"CONNECT ", 60)
+    hear(b, b"CONNECT ", 20)
+    time.sleep(0.3)
+    while select.select([b], [], [], 0)[0]:
+        os.read(b, 4096)

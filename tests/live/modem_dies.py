@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""In the midst of a call one modem is killed, then the hardware vanishes: the call ends, clearly said; logs are kept.
+
+Usage: modem_dies.py OFFHOOK
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from live import Bench, dial, fail, hear, say
+
+with Bench(sys.argv[1]) as bench:
+    # A card that hears nothing has no dial tone.
+    bench.start("modem", "null", "--tty", bench.path("ttyn"), "--context", "OTHER")
+    n = bench.open("ttyn")
+    os.write(n, b"ATE0X3DT5\r")  # blindly: it goes on
+    time.sleep(1)
+    say(n, b"x", b"NO CARRIER")
+    say(n, b"ATX4DT5", b"NO DIALTONE", 20)
+
+    line, (modem_a, modem_b), (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
+    dial(a, b)
+    time.sleep(1)
+    modem_a.kill()
+    modem_a.wait()
+    # kill -9 leaves a log that every reader takes, with the call in it.
+    done = subprocess.run([bench.offhook, "export", "--csv", os.path.join(bench.path("outa"), "events.ohlog")],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        fail("the killed modem's log: " + done.stderr)
+    if done.stdout.count("\n") < 1000 or "pump_state" not in done.stdout:
+        fail(f"the killed modem's log holds {done.stdout.count(chr(10))} events only")
+    hear(b, b"NO CARRIER", 60)
+
+    line.kill()
+    line.wait()
+    _, errors = modem_b.communicate(timeout=20)
+    if modem_b.returncode != 1 or b"is gone: its process ended" not in errors:
+        fail(f"status {modem_b.returncode}, said {errors!r}")
+    with open(os.path.join(bench.path("outb"), "summary.json"), encoding="utf-8") as file:
+        summary = json.load(file)
+    if not summary["blocks_served"] > 100:
+        fail("counters were lost")
+    if not os.path.getsize(os.path.join(bench.path("outb"), "report.html")):
+        fail("no report")
+print("all passed")

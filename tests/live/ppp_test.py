@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""PPP between two network namespaces over two live modems: pppd and chat unchanged, ping, a file over TCP.
+
+Usage: ppp_test.py OFFHOOK. Skipped (77), with the reason, where there is no pppd, no privilege, or no PPP in the kernel.
+"""
+import hashlib
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+from live import Bench, fail, say, wait_for
+
+NEAR, FAR = "10.64.64.1", "10.64.64.2"
+SERVE = """
+import socket
+s = socket.create_server(("%s", 7000)); c, _ = s.accept(); c.sendall(open("%s", "rb").read()); c.close()
+"""
+
+
+def lacking():
+    if os.geteuid() != 0:
+        return "network namespaces and pppd need root"
+    try:
+        if not os.path.exists("/dev/ppp"):
+            os.mknod("/dev/ppp", stat.S_IFCHR | 0o600, os.makedev(108, 0))
+        os.close(os.open("/dev/ppp", os.O_RDWR))
+    except OSError as e:
+        return f"the kernel has no PPP (/dev/ppp: {e.strerror})"
+    for program in ("pppd", "chat", "ip", "ping"):
+        if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+            return f"{program} is not installed"
+    return ""
+
+
+if why := lacking():
+    print("SKIPPED:", why)
+    sys.exit(77)
+
+os.environ["PATH"] += ":/usr/sbin:/sbin"
+spaces = [f"offhook-{end}-{os.getpid()}" for end in "ab"]
+with Bench(sys.argv[1]) as bench:
+    line, modems, (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
+    say(b, b"ATE0S0=1")
+    os.close(a)
+    pppd = ["pppd", "nodetach", "noauth", "local", "nocrtscts", "noipdefault", "ipcp-accept-local",
+            "ipcp-accept-remote", "lcp-echo-interval", "0"]
+    chat = "chat -t 90 '' ATE0 OK ATDT5551234 CONNECT ''"
+    try:
+        for space in spaces:
+            subprocess.run(["ip", "netns", "add", space], check=True)
+        caller = bench.path("ttya")
+        answer = os.path.realpath(bench.path("ttyb"))
+        for space, tty, addresses, more in ((spaces[1], answer, f"{FAR}:{NEAR}", ["passive"]),
+                                            (spaces[0], caller, f"{NEAR}:{FAR}", ["connect", chat])):
+            bench.processes.append(
+                subprocess.Popen(["ip", "netns", "exec", space, *pppd, tty, "115200", addresses, *more]))
+
+        def run(space, *command, **more):
+            return subprocess.run(["ip", "netns", "exec", space, *command], capture_output=True, check=False, **more)
+
+        wait_for(lambda: run(spaces[0], "ip", "addr", "show", "ppp0").stdout.find(NEAR.encode()) >= 0, "PPP link", 120)
+        ping = run(spaces[0], "ping", "-c", "5", "-W", "5", FAR)
+        print(ping.stdout.decode().splitlines()[-1])
+        if ping.returncode != 0:
+            fail("ping: " + ping.stdout.decode())
+        with open(bench.path("file"), "wb") as file:
+            file.write(os.urandom(4000))
+        bench.processes.append(subprocess.Popen(
+            ["ip", "netns", "exec", spaces[1], sys.executable, "-c", SERVE % (FAR, bench.path("file"))]))
+        got = run(spaces[0], sys.executable, "-c", f"""
+import socket, sys, time
+for attempt in range(20):
+    try:
+        s = socket.create_connection(("{FAR}", 7000), 30); break
+    except OSError: time.sleep(1)
+while piece := s.recv(4096): sys.stdout.buffer.write(piece)
+""", timeout=120).stdout
+        with open(bench.path("file"), "rb") as file:
+            sent = file.read()
+        if got != sent:
+            fail(f"{len(got)} of {len(sent)} bytes, {hashlib.sha256(got).hexdigest()}")
+    finally:
+        for p in reversed(bench.processes):
+            if p.poll() is None:
+                p.terminate()
+                p.wait()
+        for space in spaces:
+            subprocess.run(["ip", "netns", "delete", space], check=False)
+print("all passed")

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs that dial modems, unchanged, on the modem's terminal: chat, minicom's runscript, wvdial's probe.
+
+Usage: programs.py OFFHOOK. Skipped (77) when none of them is installed.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+from live import Bench, fail, hear, say
+
+os.environ["PATH"] += ":/usr/sbin:/sbin"
+present = [p for p in ("chat", "runscript", "wvdialconf") if shutil.which(p)]
+if not present:
+    print("SKIPPED: neither chat nor minicom nor wvdial is installed")
+    sys.exit(77)
+print("with", ", ".join(present))
+
+with Bench(sys.argv[1]) as bench:
+    line, modems, (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
+    say(b, b"ATE0S0=1")
+
+    if "wvdialconf" in present and os.access("/dev", os.W_OK):
+        link = f"/dev/ttySM{os.getpid()}"  # it looks at /dev/ttyS* only
+        os.symlink(os.path.realpath(bench.path("ttya")), link)
+        try:
+            probe = subprocess.run(["wvdialconf", bench.path("wvdial.conf")], capture_output=True, text=True,
+                                   timeout=60, check=False)
+        finally:
+            os.unlink(link)
+        with open(bench.path("wvdial.conf"), encoding="ascii", errors="replace") as file:
+            conf = file.read()
+        print(conf)
+        if link not in conf or "Init2 = ATQ0 V1 E1" not in conf:
+            fail("wvdial found no modem: " + probe.stderr)
+
+    def on_terminal(*command, timeout=90):
+        tty = os.open(bench.path("ttya"), os.O_RDWR | os.O_NOCTTY)
+        try:
+            return subprocess.run(command, stdin=tty, stdout=tty, stderr=subprocess.PIPE, timeout=timeout, check=False)
+        finally:
+            os.close(tty)
+
+    if "runscript" in present:
+        script = bench.path("script")
+        with open(script, "w", encoding="ascii") as file:
+            file.write('timeout 20\nsend "AT&F"\nexpect {\n "OK" break\n timeout 5 exit 1\n}\n'
+                       'send "ATI3"\nexpect {\n "Offhook soft modem" exit 0\n timeout 5 exit 2\n}\n')
+        done = on_terminal("runscript", script)
+        if done.returncode != 0:
+            fail(f"minicom's runscript: {done.returncode} {done.stderr!r}")
+
+    if "chat" in present:
+        # &D0: that the terminal is closed between the two is no hang-up.
+        done = on_terminal("chat", "-v", "-t", "90", "ABORT", "BUSY", "ABORT", "NO CARRIER", "ABORT", "NO DIALTONE", "",
+                           "AT&F&D0+MS=V22B", "OK", "ATDT5551234", "CONNECT", "")
+        if done.returncode != 0:
+            fail(f"chat: {done.returncode} {done.stderr!r}")
+        hear(b, b"CONNECT", 20)
+        done = on_terminal("chat", "-t", "20", "", "\\d\\d+++\\d\\d\\c", "OK", "ATH", "OK", "")
+        if done.returncode != 0:
+            fail(f"chat, hanging up: {done.returncode} {done.stderr!r}")
+        hear(b, b"NO CARRIER", 5)
+print("all passed")
