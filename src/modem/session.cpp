@@ -49,7 +49,10 @@ struct Session::Call {
       return;
     }
     if (pump.state == OH_PUMP_IDLE || pump.state == OH_PUMP_CONNECTING) listener.hear(rx, n);
-    if (releasing.load(std::memory_order_relaxed) && link.state == OH_LAPM_CONNECTED) oh_lapm_disconnect(end.lapm());
+    if (releasing.load(std::memory_order_relaxed) && !asked) {
+      asked = true;
+      end.hang_up();
+    }
     std::array<std::uint8_t, kAtOnce> bytes;
     const std::size_t waiting = to_far.peek(bytes.data(), std::min(bytes.size(), oh_lapm_writable(end.lapm())));
     to_far.drop(oh_lapm_write(end.lapm(), bytes.data(), waiting));
@@ -66,6 +69,7 @@ struct Session::Call {
     pump = end.pump_status();
     link = end.lapm_status();
     dialling = !dialler.done() && !dialler.failed();
+    released.store(end.hung_up(), std::memory_order_relaxed);
     progress = dialler.failed() ? Progress::kNoDialTone : listener.heard();
     sequence.store(s + 2, std::memory_order_release);
   }
@@ -73,7 +77,8 @@ struct Session::Call {
   Dialler dialler;
   ProgressListener listener;
   hostsim::ModemEnd end;
-  std::atomic<bool> releasing{false};
+  std::atomic<bool> releasing{false}, released{false};
+  bool asked = false;  // the context's
   ByteRing<kRingBytes> to_far, from_far;
   std::atomic<std::uint32_t> sequence{0};
   oh_pump_status pump{};
@@ -199,11 +204,8 @@ void Session::begin_call(const config::ModemType& modem, oh_pump_role role, std:
 void Session::end_call() {
   if (call_ && status().link.state == OH_LAPM_CONNECTED) {
     call_->releasing.store(true, std::memory_order_relaxed);
-    for (int ms = 0; ms < kReleaseMs && !gone_.load(); ms += 10) {
-      const oh_lapm_state state = status().link.state;
-      if (state != OH_LAPM_CONNECTED && state != OH_LAPM_RELEASE) break;
+    for (int ms = 0; ms < kReleaseMs && !gone_.load() && !call_->released.load(std::memory_order_relaxed); ms += 10)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
   }
   swap_call(nullptr);
 }

@@ -59,7 +59,7 @@ class Session {
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
   void begin_call(const config::ModemType& modem, oh_pump_role role, std::string_view digits = {},
                   const DialPlan& plan = {});
-  /// Tells the far end first (DISC), where there is a link, and waits for its answer for kReleaseMs at the most.
+  /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most.
   void end_call();
   static constexpr int kReleaseMs = 1000;
   CallStatus status() const;

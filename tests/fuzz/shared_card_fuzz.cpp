@@ -79,6 +79,7 @@ void run(CardRings& rings, const std::uint8_t* data, std::size_t size) {
                                    },
                                    [](void*, std::size_t) {},
                                    nullptr,
+                                   nullptr,
                                    nullptr};
   oh_driver_config config{};
   config.card = rings.card();
