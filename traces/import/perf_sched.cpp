@@ -176,7 +176,7 @@ HostLoad import_perf_sched(std::string_view text, const std::string& name, const
     Line line(name, ++number, whole_line);
     if (trim(whole_line).empty() || trim(whole_line).starts_with('#')) continue;
     if (!line.parse()) line.fail("COMM PID [CPU] TIME: EVENT: ..., as perf sched script prints");
-    if (line.cpu < 0) line.fail("a CPU of 0 or more");
+    if (line.cpu < 0 || line.cpu > kMostCpu) line.fail(fmt::format("a CPU of 0 to {}", kMostCpu));
     const auto [last, fresh] = before.try_emplace(line.cpu, line.time);
     if (line.time < last->second) line.fail("a time not before the one before on this CPU");
     last->second = line.time;

@@ -118,7 +118,7 @@ HostLoad read_load(std::string_view bytes, const std::string& name) {
   const std::uint64_t cpus = in.number("a count of CPUs", in.left() / 3);
   for (std::uint64_t k = 0; k < cpus; ++k) {
     HostLoad::CpuLoad& cpu = load.cpus.emplace_back();
-    cpu.number = static_cast<int>(in.number("a CPU's number", 1 << 20));
+    cpu.number = static_cast<int>(in.number("a CPU's number", kMostCpu));
     if (k > 0 && cpu.number <= load.cpus[k - 1].number) in.fail("CPUs by rising number");
     cpu.lost = in.number("a count of lost events", kMostNs);
     cpu.intervals.resize(in.number("a count of intervals", in.left() / 3));

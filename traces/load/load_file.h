@@ -23,6 +23,8 @@ namespace offhook::traces {
 
 inline constexpr std::string_view kLoadMagic = "\x89OHLOAD\n";
 
+inline constexpr int kMostCpu = 65535;  ///< the highest number of a CPU
+
 /// A trace or a load file that cannot be understood. One line: file, position, what was expected.
 class TraceError : public std::runtime_error {
  public:
