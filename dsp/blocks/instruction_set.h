@@ -7,5 +7,5 @@
 
 #if defined(__x86_64__)
 #define OFFHOOK_TARGET_AVX2 __attribute__((target("avx2")))
-#define OFFHOOK_TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")))
+#define OFFHOOK_TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512vl,avx512dq,avx512bw")))
 #endif
