@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "hostsim/call/host_policies.h"
 #include "hostsim/card/card_event.h"
 #include "hostsim/context/context.h"
 #include "hostsim/latency/hold_off.h"
@@ -21,11 +22,6 @@ namespace {
 constexpr int kClockLevel = 28;
 constexpr int kModemLevel = 10;
 
-// Rialto/NT runs on top of the priority scheduler (Jones and Regehr 1999), so that inside its slot a thread has a high
-// priority, not the CPU itself. Which one is not published; it is below 31, since a callback at 31 is as predictable
-// beside a reservation as beside a thread at 24 (paper, 6.4.3).
-constexpr int kSlotPriority = 30;
-
 // Random streams of a call.
 enum Stream : std::uint64_t {
   kIsrStream = 1,
@@ -34,7 +30,8 @@ enum Stream : std::uint64_t {
   kPpmStream,
   kCostStream,
   kLatencyStream,
-  kTraceStream
+  kTraceStream,
+  kDeviceStream = 0x100  // and one for each device more
 };
 
 Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
@@ -99,13 +96,6 @@ void check(const CostProfile& profile, std::uint32_t lead) {
   }
 }
 
-void check(const Slot& reservation) {
-  Engine engine;
-  Cpu cpu(engine);
-  Spinner nothing;
-  cpu.add_thread("modem thread", reservation, nothing);
-}
-
 class Action final : public Event {
  public:
   explicit Action(std::function<void(Ns)> act) : act_(std::move(act)) {}
@@ -122,14 +112,13 @@ struct Call::Impl {
 
   void set_phase(Phase next, Ns now);
   void watch(Ns now);
-  Slot reservation() const;
-  Policy initial_policy() const;
 
   Scenario scenario;
   CostProfile profile;
   oh_event_log* log;
   Engine engine;
   Cpu cpu;
+  std::optional<HostPolicies> policies;
   std::unique_ptr<Connection> connection;
   oh_driver driver{};
   ProfileCost cost;
@@ -141,6 +130,7 @@ struct Call::Impl {
   std::optional<ClockInterrupt> clock;
   std::optional<TimerCallback> timer;
   std::optional<RecordedLoad> recorded_load;
+  std::vector<std::unique_ptr<DeviceLoad>> devices;
   std::vector<std::unique_ptr<Action>> script;
   std::unique_ptr<Action> watcher;
 
@@ -151,27 +141,6 @@ struct Call::Impl {
   Ns connected_since = -1;
   Ns busy_at_connect = 0;
 };
-
-Slot Call::Impl::reservation() const {
-  const ContextScenario& c = scenario.context;
-  const double phase_share = c.slot_phase >= 0 ? c.slot_phase : Random(scenario.seed, kPhaseStream).uniform(0);
-  const Ns period = static_cast<Ns>(static_cast<double>(c.y_ticks) * 1e9 / scenario.host.tick_hz);
-  Slot slot;
-  slot.offset = static_cast<Ns>(phase_share * static_cast<double>(period));
-  slot.length = c.x_ticks;
-  slot.period = c.y_ticks;
-  slot.strict = c.strict;
-  slot.priority = c.background_priority;
-  slot.tick_hz = scenario.host.tick_hz;
-  slot.slot_priority = scenario.host.priorities < kLinuxPriorities ? kSlotPriority : kLinuxPriorities - 1;
-  return slot;
-}
-
-Policy Call::Impl::initial_policy() const {
-  const int priority = scenario.context.priority;
-  // Normal priorities (1 to 15) are time-sliced; real-time ones are too, but have no equals here.
-  return FixedPriority{priority, priority < 16 ? scenario.host.quantum_ns : 0};
-}
 
 Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l)
     : scenario(s),
@@ -185,7 +154,10 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
     profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;
   }
   check(profile, scenario.transmit_lead_samples);
-  if (scenario.context.kind == ContextKind::kReservation) check(reservation());
+  policies.emplace(scenario, cpu);
+  if (scenario.context.kind == ContextKind::kReservation) {
+    (void)reserved_share("modem thread", Slot{.length = s.context.x_ticks, .period = s.context.y_ticks});
+  }
   const PhaseProfile& first = profile.phases[static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting)];
   const double ppm =
       scenario.host.clock_ppm + scenario.host.clock_ppm_spread * (2 * Random(scenario.seed, kPpmStream).uniform(0) - 1);
@@ -198,21 +170,24 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       context = make_interrupt_context(parts);
       break;
     case ContextKind::kDpc:
-      context = make_dpc_context(parts);
+      // Where interrupts are threaded, what they defer is done by their threads too.
+      context = scenario.host.threaded_interrupts
+                    ? make_thread_context(parts, policies->interrupt_thread(), scenario.host.dispatch_ns)
+                    : make_dpc_context(parts);
       break;
     case ContextKind::kThread:
     case ContextKind::kReservation:
-      context = make_thread_context(parts, initial_policy(), scenario.host.dispatch_ns);
+      context = make_thread_context(parts, policies->thread(scenario.context.priority), scenario.host.dispatch_ns);
       break;
   }
 
   if (scenario.host.latency) {
-    const int priority = scenario.context.kind == ContextKind::kReservation ? kSlotPriority : scenario.context.priority;
+    const int priority =
+        scenario.context.kind == ContextKind::kReservation ? HostPolicies::kSlotPriority : scenario.context.priority;
     hold_off.emplace(cpu, *scenario.host.latency, priority, scenario.seed, kLatencyStream);
   }
   if (scenario.load.spinner) {
-    const EntityId id =
-        cpu.add_thread("spinner", FixedPriority{scenario.load.spinner_priority, scenario.host.quantum_ns}, spinner);
+    const EntityId id = cpu.add_thread("spinner", policies->program(scenario.load.spinner_priority), spinner);
     cpu.release(id);
   }
   if (scenario.host.clock_isr_ns > 0 || scenario.load.timer_callback) {
@@ -221,8 +196,16 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       timer.emplace(cpu, log, 1'000'000, scenario.host.callback_ns, scenario.host.dispatch_ns);
       clock->set_listener(&*timer);
     }
-    // Slots begin and end with clock interrupts, so the clock has their phase.
-    clock->start(scenario.context.kind == ContextKind::kReservation ? reservation().offset : 0);
+    clock->start(policies->clock_phase());
+  }
+
+  for (std::size_t i = 0; i < scenario.load.reservations.size(); i++) {
+    cpu.release(cpu.add_thread(scenario.load.reservations[i].name, policies->reservation(i), spinner));
+  }
+  for (const LoadDevice& device : scenario.load.devices) {
+    devices.push_back(
+        make_device_load(engine, cpu, device, s.seed, kDeviceStream + devices.size(), policies->device_host()));
+    devices.back()->start();
   }
 
   if (scenario.load.recorded) {
@@ -279,7 +262,7 @@ void Call::Impl::set_phase(Phase next, Ns now) {
   // The reservation is asked for after the on-hook phase (paper, 5.4).
   const bool reserve = scenario.context.kind == ContextKind::kReservation && next != Phase::kOnHook;
   if (reserve && (next == Phase::kDialling || !scenario.dial) && phase != Phase::kConnected) {
-    cpu.set_policy(context->server(), reservation());
+    cpu.set_policy(context->server(), policies->reservation());
   }
   if (next == Phase::kConnecting) {
     at_answer = driver.counters;

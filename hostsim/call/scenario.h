@@ -14,6 +14,7 @@
 #include "hostsim/engine/engine.h"
 #include "hostsim/latency/distribution.h"
 #include "hostsim/line/line_config.h"
+#include "hostsim/load/device.h"
 #include "hostsim/load/host_load.h"
 
 namespace offhook::hostsim {
@@ -30,6 +31,23 @@ struct ContextScenario {
   double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
 };
 
+/// What schedules threads that reserve nothing, and what becomes of deferred work (hostsim/sched).
+enum class ThreadScheduler {
+  kFixedPriority,  ///< fixed_priority.h: Windows NT's priorities without its boosts
+  kWindowsNt,      ///< windows_nt.h: with boosts, and quanta that end at clock interrupts
+  kLinux,          ///< linux_realtime.h with its throttle, linux_fair.h; softirqs and ksoftirqd
+};
+/// What X of every Y means.
+enum class ReservationScheduler {
+  kRialto,    ///< slot.h
+  kRez,       ///< rez.h: EDF among budgets, exact
+  kRezTicks,  ///< augmented_rez.h: Rez as it was built, and its two forms
+  kRezC,
+  kRezFb,
+  kDeadline,      ///< constant_bandwidth.h: SCHED_DEADLINE, ideal
+  kDeadlineTicks  ///< linux_deadline.h: as the kernel enforces it, at ticks and with carried debt
+};
+
 /// The machine: every constant with its source stands in traces/hosts/*.toml.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
@@ -40,10 +58,20 @@ struct HostScenario {
   double clock_ppm = 0;         ///< card's crystal against the host's clock
   double clock_ppm_spread = 0;  ///< and up to this much more or less, drawn from the seed
   Ns callback_ns = 10'000;      ///< CPU time of the 1 ms timer callback
-  int priorities = 32;          ///< of threads: 0 to one less, the higher the more urgent
-  std::string latencies;        ///< a host with a table [latency], which this one draws its latencies from; empty: none
-  bool virus_scanner = false;   ///< where the table knows what one does to them
+  ThreadScheduler scheduler = ThreadScheduler::kFixedPriority;
+  ReservationScheduler reservations = ReservationScheduler::kRialto;
+  bool threaded_interrupts = false;  ///< what devices defer runs in threads of priority 50, as on PREEMPT_RT
+  int priorities = 32;               ///< of threads: 0 to one less, the higher the more urgent
+  std::string latencies;       ///< a host with a table [latency], which this one draws its latencies from; empty: none
+  bool virus_scanner = false;  ///< where the table knows what one does to them
   std::optional<HostLatencies> latency;  ///< that table; filled in by src/config
+};
+
+/// A thread that never blocks and has a reservation of its own.
+struct ReservedThread {
+  std::string name = "reserved";
+  int x_ticks = 1;  ///< X of every Y
+  int y_ticks = 8;
 };
 
 struct LoadScenario {
@@ -54,6 +82,8 @@ struct LoadScenario {
   int trace_cpu = 0;            ///< which of its CPUs this one is
   double trace_from_s = 0;      ///< where in the trace the run begins; negative: drawn from the seed
   std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by src/config
+  std::vector<LoadDevice> devices;
+  std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own
 };
 
 /// kDevice: a device of any kind, by its cost, on no line (soft_device.h).

@@ -2,6 +2,7 @@
 #include "hostsim/cpu/cpu.h"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ struct Entity {
   bool listed = false;     // stands in the ready list, under `rank`
   bool touched = false;    // something happened to it in this instant
   bool exhausted = false;  // as of the previous instant: its budget was spent and it had a current job
+  bool high = false;       // of a DPC
   EntityId dpc = kNoEntity;
   int level = 0;
   Policy reservation;
@@ -39,6 +41,16 @@ struct Entity {
   bool ready() const { return !jobs.empty(); }
   Ns next_miss() const { return deadline == kNever || missed == jobs.size() ? kNever : jobs[missed] + deadline; }
   CurrentJob current_job() const { return {jobs.front(), deadline == kNever ? kNever : jobs.front() + deadline}; }
+};
+
+/// See SoftirqLimit.
+struct Softirq {
+  SoftirqLimit limit;
+  std::unique_ptr<ThreadPolicy> ksoftirqd;
+  Ns began = -1;             // when the queue was empty no longer; -1: it is
+  int passes = 0;            // that are over since
+  std::size_t in_pass = 0;   // jobs that were there when the pass began and are not done
+  bool handed_over = false;  // to ksoftirqd
 };
 
 // S9: the order of rows within an instant, for kStart, kResume, kPreempt, kFinish, kMiss, kThrottle, kReplenish.
@@ -99,7 +111,10 @@ struct Cpu::Impl final : Processor {
     Entity& e = at(current);
     e.remaining -= ran;
     e.cpu_time += ran;
-    if (e.kind == Kind::kDpc) dpc_time += ran;
+    if (e.kind == Kind::kDpc) {
+      dpc_time += ran;
+      if (softirq && softirq->handed_over) softirq->ksoftirqd->charge(ran);
+    }
     if (e.policy) e.policy->charge(ran);
   }
 
@@ -113,6 +128,7 @@ struct Cpu::Impl final : Processor {
     }
     const Ns released = e.jobs.front();
     e.jobs.pop();
+    if (e.kind == Kind::kDpc) dpc_jobs--;
     if (e.missed > 0) e.missed--;
     e.started = false;
     touch(id);
@@ -120,11 +136,33 @@ struct Cpu::Impl final : Processor {
     oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_FINISH, id,
                        static_cast<std::uint32_t>(std::min<Ns>((now - released) / 1000, UINT32_MAX)));
     if (e.dpc != kNoEntity) release(e.dpc, now);
+    if (e.kind == Kind::kDpc && softirq) softirq_done(now);
     if (e.ready()) {
       make_current(e, now, false);
     } else if (e.policy) {
       e.policy->sleep(now);
     }
+  }
+
+  void touch_dpcs() {
+    for (EntityId id = 0; id < entities.size(); id++)
+      if (at(id).kind == Kind::kDpc && at(id).ready()) touch(id);
+  }
+
+  // A softirq is done: the last one, or the last of a pass?
+  void softirq_done(Ns now) {
+    Softirq& s = *softirq;
+    if (dpc_jobs == 0) {
+      s.began = -1;
+      if (std::exchange(s.handed_over, false)) s.ksoftirqd->sleep(now);
+      return;
+    }
+    if (s.handed_over || --s.in_pass > 0) return;
+    s.in_pass = dpc_jobs;
+    if (++s.passes < s.limit.passes && now - s.began < s.limit.budget) return;
+    s.handed_over = true;
+    s.ksoftirqd->begin_job(now, {now, kNever}, true);
+    touch_dpcs();
   }
 
   static void make_current(Entity& e, Ns now, bool woken) {
@@ -135,6 +173,7 @@ struct Cpu::Impl final : Processor {
   void release(EntityId id, Ns now) {
     Entity& e = at(id);
     e.jobs.push(now);
+    if (e.kind == Kind::kDpc) dpc_jobs++;
     if (e.jobs.size() == 1) {
       make_current(e, now, true);
     } else if (e.deadline == kNever || e.missed + 1 != e.jobs.size()) {
@@ -147,6 +186,10 @@ struct Cpu::Impl final : Processor {
   void update(EntityId id, Ns now) {
     Entity& e = at(id);
     touch(id);
+    if (e.kind == Kind::kDpc && softirq && softirq->handed_over) {
+      (void)softirq->ksoftirqd->update(now);
+      touch_dpcs();
+    }
     if (!e.policy || !e.ready()) return;
     const Change change = e.policy->update(now);
     if (change.requeue) e.queued = now;
@@ -177,10 +220,15 @@ struct Cpu::Impl final : Processor {
         timers.set(id, std::min(e.next_miss(), e.policy->next_change(now)));
       } else if (e.kind == Kind::kInterrupt) {
         rank = {1, -e.level, e.jobs.front(), id};
+      } else if (softirq && softirq->handed_over) {
+        const Standing standing = softirq->ksoftirqd->standing(now);
+        rank = {static_cast<int>(standing.band), standing.key, e.jobs.front(), id};
+        timers.set(id, softirq->ksoftirqd->next_change(now));
       } else {
-        rank = {2, e.jobs.front(), 0, id};
+        constexpr Ns kHead = kNever / 2;
+        rank = {2, e.started ? -kNever : e.high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
       }
-    } else if (e.policy) {
+    } else if (e.policy || e.kind == Kind::kDpc) {
       timers.set(id, kNever);
     }
     if (e.listed && rank == e.rank) return;
@@ -193,6 +241,7 @@ struct Cpu::Impl final : Processor {
   void switch_to(EntityId next, Ns now) {
     if (current != kNoEntity && at(current).ready() && at(current).started) {
       note(current, CpuObserver::Kind::kPreempt);
+      if (at(current).policy) at(current).policy->stopped();
     }
     current = next;
     if (next == kNoEntity) {
@@ -211,6 +260,12 @@ struct Cpu::Impl final : Processor {
     note(id, CpuObserver::Kind::kStart);
     oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
     at(id).started = true;
+    if (softirq && at(id).kind == Kind::kDpc && softirq->began < 0) {
+      softirq->began = now;
+      softirq->passes = 0;
+      softirq->in_pass = dpc_jobs;
+    }
+    if (high_dpcs && at(id).kind == Kind::kDpc) place(id, now);  // from now on nothing of the queue goes before it
     advance(id, now);
     if (at(id).touched) wake = now;
   }
@@ -226,8 +281,12 @@ struct Cpu::Impl final : Processor {
   }
 
   void emit(Ns now) {
-    if (rows.size() > 1)
-      std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.order < b.order; });
+    for (std::size_t i = 1; i < rows.size(); i++) {  // by insertion: there are a handful, and it keeps equals in order
+      const Row row = rows[i];
+      std::size_t k = i;
+      for (; k > 0 && row.order < rows[k - 1].order; k--) rows[k] = rows[k - 1];
+      rows[k] = row;
+    }
     for (const Row& row : rows) {
       const auto id = static_cast<EntityId>(row.order);
       if (row.kind == CpuObserver::Kind::kPreempt && throttled_off(id)) continue;
@@ -276,8 +335,11 @@ struct Cpu::Impl final : Processor {
   TimerTree timers;               // deadlines to be missed, refills, slot edges
   std::vector<EntityId> touched;  // in this instant
   EntityId current = kNoEntity;
-  Ns charged = 0;   // up to when
-  Ns dpc_time = 0;  // of all DPCs, up to then
+  Ns charged = 0;            // up to when
+  Ns dpc_time = 0;           // of all DPCs, up to then
+  bool high_dpcs = false;    // there are some
+  std::size_t dpc_jobs = 0;  // unfinished
+  std::optional<Softirq> softirq;
   CpuObserver* observer = nullptr;
   oh_event_log* log = nullptr;
   std::vector<Row> rows;  // of this instant, for the observer
@@ -300,6 +362,8 @@ EntityId Cpu::add_dpc(DpcSpec spec, Program& program) {
   Entity e;
   e.name = std::move(spec.name);
   e.kind = Kind::kDpc;
+  e.high = spec.high;
+  impl_->high_dpcs |= spec.high;
   e.program = &program;
   return impl_->add(std::move(e));
 }
@@ -329,6 +393,12 @@ void Cpu::set_policy(EntityId thread, Policy policy) {
   if (e.ready()) e.policy->begin_job(now, e.current_job(), true);
   impl_->touch(thread);
   impl_->wake = std::min(impl_->wake, now);
+}
+
+void Cpu::limit_dpcs(const SoftirqLimit& limit, Policy ksoftirqd) {
+  impl_->softirq.emplace();
+  impl_->softirq->limit = limit;
+  impl_->softirq->ksoftirqd = make_thread_policy(ksoftirqd);
 }
 
 std::uint32_t Cpu::unfinished_jobs(EntityId entity) const {

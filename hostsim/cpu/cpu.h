@@ -40,6 +40,14 @@ struct InterruptSpec {
 };
 struct DpcSpec {
   std::string name;
+  bool high = false;  ///< Windows NT's HighImportance: goes to the head of the queue; none is preempted by another
+};
+
+/// Linux (kernel/softirq.c): deferred work runs before all threads as DPCs do, but after so many passes over the queue,
+/// or when a pass ends after so long, what is left goes on in the thread ksoftirqd until the queue is empty.
+struct SoftirqLimit {
+  Ns budget = 2'000'000;
+  int passes = 10;
 };
 
 /// Sees every event of S9. Costs nothing when absent.
@@ -80,6 +88,9 @@ class Cpu {
   EntityId running() const;            ///< kNoEntity when idle
   std::string_view name(EntityId entity) const;
   std::size_t entities() const;
+
+  /// From now on DPCs are softirqs. @param ksoftirqd the policy of the thread that takes over
+  void limit_dpcs(const SoftirqLimit& limit, Policy ksoftirqd);
 
   void set_observer(CpuObserver* observer);
   /// RUN, IDLE and FINISH events go here; may be null.

@@ -7,41 +7,33 @@
 
 #include <cstdint>
 
-#include "hostsim/cpu/cpu.h"
-#include "hostsim/random/random.h"
+#include "hostsim/load/device_load.h"
 
 namespace offhook::hostsim {
 
-struct NetworkReceive {
-  Ns segment_ns = 123'000;  ///< on the wire
-  int window = 24;          ///< segments
-  Ns isr_ns = 0;
-  Ns dpc_ns = 0;            ///< mean of the protocol work for one segment
-  double dpc_spread = 0.5;  ///< it lies within this share above and below, uniformly
-  Ns read_ns = 0;           ///< the reader's work for one segment
-  Ns round_trip_ns = 0;     ///< from reading until what that allowed arrives
-  int level = 1;            ///< of the interrupt
-  int reader_priority = 9;
-};
+/// The DPC of a device, or the thread that stands for it.
+EntityId add_deferred(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, Program& work);
 
-class NetworkLoad final : public Event {
+class NetworkLoad final : public DeviceLoad {
  public:
   /// Declares three entities on the CPU.
-  NetworkLoad(Engine& engine, Cpu& cpu, const NetworkReceive& spec, std::uint64_t seed, std::uint64_t stream);
-  /// The sender sends in [begin, end).
-  void start(Ns begin, Ns end = kNever);
+  NetworkLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,
+              const DeviceHost& host);
+  void start() override;
   void fire(Ns now) override;
-  std::uint64_t segments() const { return segments_; }
+  std::uint64_t transfers() const override { return segments_; }
 
  private:
   struct Isr final : Program {
     Ns next(Ns now) override;
     NetworkLoad* net = nullptr;
+    std::uint64_t jobs = 0;
     bool entered = false;
   } isr_;
   struct Dpc final : Program {
     Ns next(Ns now) override;
     NetworkLoad* net = nullptr;
+    std::uint64_t jobs = 0;
     bool entered = false;
   } dpc_;
   struct Reader final : Program {
@@ -54,11 +46,10 @@ class NetworkLoad final : public Event {
 
   Engine& engine_;
   Cpu& cpu_;
-  NetworkReceive spec_;
+  LoadDevice spec_;
   Random random_;
   EntityId isr_id_, dpc_id_, reader_id_;
   std::uint64_t segments_ = 0;
-  Ns end_ = kNever;
   int unread_ = 0;        // arrived, not yet read: what the window counts
   int processed_ = 0;     // of these, those that the DPC is done with
   bool sending_ = false;  // a segment is on the wire

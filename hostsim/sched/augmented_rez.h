@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "hostsim/sched/clock_ticks.h"
 #include "hostsim/sched/policy.h"
 
 namespace offhook::hostsim {
@@ -37,7 +38,7 @@ class RezScheduler {
  public:
   /// @param get_stolen CPU time spent in DPCs since ever, up to now
   RezScheduler(RezForm form, int tick_hz, std::function<Ns()> get_stolen, double gain = 0.5)
-      : form_(form), tick_hz_(tick_hz), gain_(gain), get_stolen_(std::move(get_stolen)) {}
+      : form_(form), ticks_(tick_hz), gain_(gain), get_stolen_(std::move(get_stolen)) {}
 
   /// A policy for one thread: R = `amount` of every `period`; out of budget it waits.
   /// @param watch called at the end of each period; may be empty
@@ -85,7 +86,7 @@ class RezScheduler {
       s_.choose(now);
     }
     Change update(Ns now) override {
-      if (s_.tick(s_.count(now)) > s_.charged_) {
+      if (s_.ticks_.at(s_.ticks_.count(now)) > s_.charged_) {
         s_.charge(now);
         s_.choose(now);
       }
@@ -94,7 +95,7 @@ class RezScheduler {
     Standing standing(Ns) const override {
       return exhausted() ? Standing{Band::kCannotRun, 0} : Standing{Band::kReserved, a().end};
     }
-    Ns next_change(Ns now) const override { return s_.tick(s_.count(now) + 1); }
+    Ns next_change(Ns now) const override { return s_.ticks_.after(now); }
     bool exhausted() const override { return a().budget <= 0; }
 
    private:
@@ -104,13 +105,6 @@ class RezScheduler {
   };
 
   static constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
-
-  Ns tick(std::int64_t n) const { return static_cast<Ns>(static_cast<__int128>(n) * 1'000'000'000 / tick_hz_); }
-  // Number of the last tick that came by now.
-  std::int64_t count(Ns now) const {
-    const auto n = static_cast<std::int64_t>(static_cast<__int128>(now) * tick_hz_ / 1'000'000'000);
-    return tick(n + 1) <= now ? n + 1 : n;
-  }
 
   // The thread that was scheduled since the last decision pays for all of it.
   void charge(Ns now) {
@@ -154,12 +148,12 @@ class RezScheduler {
     double room = 1;
     for (const Account& other : threads_)
       if (&other != &a) room -= static_cast<double>(other.reserved) / static_cast<double>(other.period);
-    const Ns enforceable = wanted <= 0 ? 0 : tick(count(wanted - 1) + 1);
+    const Ns enforceable = wanted <= 0 ? 0 : ticks_.after(wanted - 1);
     return std::max(a.amount, std::min(enforceable, static_cast<Ns>(room * static_cast<double>(a.period))));
   }
 
   RezForm form_;
-  int tick_hz_;
+  ClockTicks ticks_;
   double gain_;
   std::function<Ns()> get_stolen_;
   std::vector<Account> threads_;

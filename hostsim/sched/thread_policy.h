@@ -46,6 +46,8 @@ class ThreadPolicy {
   virtual void sleep(Ns /*now*/) {}
   /// The thread ran for `ran` ns, never longer than allowance() allowed.
   virtual void charge(Ns /*ran*/) {}
+  /// It lost the CPU with its job unfinished.
+  virtual void stopped() {}
   /// S8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other times too.
   virtual Change update(Ns /*now*/) { return {}; }
   /// May be asked for while a job is current only. @param now not before the last begin_job() or update()

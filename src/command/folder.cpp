@@ -45,6 +45,9 @@ Settings settings_of(const hostsim::Scenario& scenario) {
   for (const config::Key& key : config::scenario_keys()) {
     settings.emplace_back(key.path, config::write_value(key, &scenario));
   }
+  for (const hostsim::LoadDevice& device : scenario.load.devices) {
+    settings.emplace_back("load.device", fmt::format("{}, {:.1f} % of the CPU", device.name, 100 * device.share()));
+  }
   return settings;
 }
 

@@ -9,6 +9,7 @@
 
 #include "src/command/folder.h"
 #include "src/command/program.h"
+#include "src/config/load_device.h"
 #include "src/config/scenario.h"
 #include "src/far_end/socket_modem.h"
 #include "src/output/file.h"
@@ -131,7 +132,11 @@ std::string help_of_keys() {
     defaults.host = config::load_host(defaults.host.name);
   } catch (const config::Error&) {  // help must work where the data does not
   }
-  return config::describe(config::scenario_keys(), &defaults);
+  return config::describe(config::scenario_keys(), &defaults) +
+         "\nDevices that steal time stand in tables [[load.device]]; a kind is a file of traces/load, and the keys "
+         "beside "
+         "it are over\nthat file's. For short: load.device = \"network usb\". Keys:\n" +
+         config::describe_load_devices();
 }
 
 }  // namespace
@@ -162,6 +167,7 @@ void add_run(CLI::App& app, Action& action) {
   sub->footer(R"(Examples:
   offhook run examples/res-2-8.toml --out out/res-2-8
   offhook run examples/int.toml --context "THR 8" --set load.spinner=true
+  offhook run examples/int.toml --context "THR 24" --set load.device="network ide-dma"
   offhook run examples/int.toml --file README.md --seed 7 --json
   offhook run examples/int.toml --far-end unix:/tmp/modem,rate=9600 --file to-it.bin --expect from-it.bin
 

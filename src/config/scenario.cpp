@@ -12,10 +12,12 @@
 #include <mutex>
 #include <optional>
 
+#include "hostsim/call/host_policies.h"
 #include "hostsim/line/channel.h"
 #include "src/config/data.h"
 #include "src/config/device.h"
 #include "src/config/latency.h"
+#include "src/config/load_device.h"
 #include "src/config/pump.h"
 #include "traces/import/import.h"
 
@@ -32,6 +34,9 @@ constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
 constexpr std::array<std::string_view, 2> kModems = {kModemTypes[0].name, kModemTypes[1].name};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
+constexpr std::array<std::string_view, 3> kSchedulers = {"fixed-priority", "windows-nt", "linux"};
+constexpr std::array<std::string_view, 7> kReservations = {"rialto", "rez",      "rez-ticks",     "rez-c",
+                                                           "rez-fb", "deadline", "deadline-ticks"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
 constexpr double kUs = 1e3, kMs = 1e6;
@@ -48,7 +53,7 @@ Choice one_of(std::string& field, std::span<const std::string_view> names) {
 
 /// The keys of a host, in a file of its own (no prefix) or in a scenario ("host.").
 template <typename Subject, typename Access>
-KeyTable host_table(Access host, std::array<std::string_view, 11> paths) {
+KeyTable host_table(Access host, std::array<std::string_view, 14> paths) {
   const auto at = [&](std::size_t i) { return paths[i]; };
   return {
       key<Subject>(at(0), "the machine: a file of traces/hosts, loaded before the other host keys",
@@ -81,6 +86,14 @@ KeyTable host_table(Access host, std::array<std::string_view, 11> paths) {
                    [=](Subject& s) -> Field { return &host(s).latencies; }),
       key<Subject>(at(10), "what the Plus! 98 virus scanner does to them",
                    [=](Subject& s) -> Field { return &host(s).virus_scanner; }),
+      key<Subject>(at(11),
+                   "what schedules threads: priorities alone, with NT's boosts, or Linux's classes and softirqs",
+                   [=](Subject& s) -> Field { return choice(host(s).scheduler, kSchedulers); }),
+      key<Subject>(at(12),
+                   "what a reservation of X in every Y is: slots, Rez in its forms, SCHED_DEADLINE ideal or at ticks",
+                   [=](Subject& s) -> Field { return choice(host(s).reservations, kReservations); }),
+      key<Subject>(at(13), "what interrupts defer runs in threads of priority 50, as on PREEMPT_RT",
+                   [=](Subject& s) -> Field { return &host(s).threaded_interrupts; }),
   };
 }
 
@@ -168,10 +181,11 @@ KeyTable make_scenario_keys() {
       key<S>("transfer.dial", "on-hook and dialling phases first; false: begin at the training",
              [](S& s) -> Field { return &s.dial; }),
   };
-  const KeyTable host = host_table<S>(
-      [](S& s) -> HostScenario& { return s.host; },
-      {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms", "host.clock_ppm",
-       "host.clock_ppm_spread", "host.callback_us", "host.priorities", "host.latencies", "host.virus_scanner"});
+  const KeyTable host =
+      host_table<S>([](S& s) -> HostScenario& { return s.host; },
+                    {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms",
+                     "host.clock_ppm", "host.clock_ppm_spread", "host.callback_us", "host.priorities", "host.latencies",
+                     "host.virus_scanner", "host.scheduler", "host.reservations", "host.threaded_interrupts"});
   const auto before = [&](std::string_view path, const KeyTable& more) {
     const auto at = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.path == path; });
     keys.insert(at, more.begin(), more.end());
@@ -236,10 +250,10 @@ const KeyTable& scenario_keys() {
 }
 
 const KeyTable& host_keys() {
-  static const KeyTable keys =
-      host_table<HostScenario>([](HostScenario& h) -> HostScenario& { return h; },
-                               {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm",
-                                "clock_ppm_spread", "callback_us", "priorities", "latencies", "virus_scanner"});
+  static const KeyTable keys = host_table<HostScenario>(
+      [](HostScenario& h) -> HostScenario& { return h; },
+      {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm", "clock_ppm_spread", "callback_us",
+       "priorities", "latencies", "virus_scanner", "scheduler", "reservations", "threaded_interrupts"});
   return keys;
 }
 
@@ -311,13 +325,14 @@ std::string to_string(const ContextScenario& context) {
   return fmt::format("RES {}/{}{}", context.x_ticks, context.y_ticks, context.strict ? " strict" : "");
 }
 
-std::string admission_problem(const ContextScenario& context) {
+std::string admission_problem(const ContextScenario& context, hostsim::ReservationScheduler scheduler) {
   if (context.kind != ContextKind::kReservation) return "";
   if (context.x_ticks > context.y_ticks) {
     return fmt::format("reservation of {} ticks in every {} cannot be admitted: {:.0f} % of the CPU; expected X <= Y",
                        context.x_ticks, context.y_ticks, 100.0 * context.x_ticks / context.y_ticks);
   }
-  if (!context.strict && !std::has_single_bit(static_cast<unsigned>(context.y_ticks))) {
+  if (scheduler == hostsim::ReservationScheduler::kRialto && !context.strict &&
+      !std::has_single_bit(static_cast<unsigned>(context.y_ticks))) {
     return fmt::format(
         "reservation of {} ticks in every {} cannot be admitted: the standard scheduler's periods are powers of two "
         "(expected Y = 1, 2, 4, 8 ... or context.strict = true)",
@@ -367,11 +382,16 @@ void ScenarioBuilder::apply(Document document) {
       scenario_.pump = hostsim::PumpKind::kDevice;
     }
   }
+  if (document.has("load.device")) scenario_.load.devices = take_load_devices(document);
+  if (document.has("load.reservation")) {
+    origins_["load.reservation"] = document.position("load.reservation");
+    scenario_.load.reservations = take_reserved_threads(document);
+  }
   document.apply(scenario_keys(), &scenario_, &origins_);
 }
 
 Scenario ScenarioBuilder::finish() const {
-  if (const std::string problem = admission_problem(scenario_.context); !problem.empty()) {
+  if (const std::string problem = admission_problem(scenario_.context, scenario_.host.reservations); !problem.empty()) {
     throw Error(position_of(origins_, {"context.y_ticks", "context.x_ticks", "context.strict"}) + problem);
   }
   if (scenario_.pump == hostsim::PumpKind::kDevice) {
@@ -382,7 +402,16 @@ Scenario ScenarioBuilder::finish() const {
                   "device: " + e.what());
     }
   }
+  try {
+    hostsim::check_reservations(scenario_);
+  } catch (const std::invalid_argument& e) {
+    throw Error(position_of(origins_, {"load.reservation"}) + e.what());
+  }
   const HostScenario& host = scenario_.host;
+  if (!scenario_.load.trace.empty() && host.scheduler != hostsim::ThreadScheduler::kFixedPriority) {
+    throw Error(position_of(origins_, {"load.trace", "host.scheduler", "host.name"}) +
+                "load.trace is replayed by priorities alone; expected host.scheduler = \"fixed-priority\"");
+  }
   if (scenario_.context.priority >= host.priorities) {
     throw Error(fmt::format("{}context.priority is {}; expected at most {} on host {}",
                             position_of(origins_, {"context.priority", "host.priorities", "context"}),
@@ -429,7 +458,7 @@ Scenario ScenarioBuilder::finish() const {
 }
 
 std::string to_toml(const Scenario& scenario) {
-  return write(scenario_keys(), &scenario);
+  return write(scenario_keys(), &scenario) + to_toml(scenario.load.devices) + to_toml(scenario.load.reservations);
 }
 
 }  // namespace offhook::config

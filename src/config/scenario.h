@@ -48,6 +48,6 @@ hostsim::ContextScenario parse_context(std::string_view text);
 std::string to_string(const hostsim::ContextScenario& context);
 
 /// Why the reservation of this context cannot be admitted; empty when it can, or when there is none.
-std::string admission_problem(const hostsim::ContextScenario& context);
+std::string admission_problem(const hostsim::ContextScenario& context, hostsim::ReservationScheduler scheduler);
 
 }  // namespace offhook::config

@@ -14,7 +14,6 @@
 namespace offhook::reproduce {
 
 using hostsim::RezForm;
-using hostsim::TimeThief;
 
 namespace {
 
@@ -36,11 +35,12 @@ std::vector<double> numbers(const std::vector<RegehrResult>& results, double Reg
 std::vector<std::vector<RegehrResult>> run_all(const Run& run, const std::vector<RegehrRun>& runs,
                                                std::size_t repetitions) {
   std::vector<std::vector<RegehrResult>> out(runs.size(), std::vector<RegehrResult>(repetitions));
+  const RegehrMachine machine;
   run.parallel(runs.size() * repetitions, [&](std::size_t i) {
     RegehrRun one = runs[i / repetitions];
     one.seed = run.seed;
     one.repetition = i % repetitions;
-    out[i / repetitions][i % repetitions] = run_regehr(RegehrMachine{}, one);
+    out[i / repetitions][i % repetitions] = run_regehr(machine, one);
   });
   return out;
 }
@@ -299,15 +299,15 @@ Outcome overhead(const Run& run) {
 
 // The transfers of each device: size and rate as the paper or the bus has them; the CPU time of one is what makes the
 // published share (input), a third of it in the interrupt handler.
-TimeThief device(const std::string& name, double percent) {
+hostsim::LoadDevice device(const std::string& name, double percent) {
   const auto of = [&](double every_ns, double isr_share) {
     const double cpu = every_ns * percent / 100;
-    return TimeThief{.name = name,
-                     .every = static_cast<hostsim::Ns>(every_ns),
-                     .jitter = 0.1,
-                     .isr_ns = static_cast<hostsim::Ns>(cpu * isr_share),
-                     .dpc_ns = static_cast<hostsim::Ns>(cpu * (1 - isr_share)),
-                     .level = 10};
+    return hostsim::LoadDevice{.name = name,
+                               .every_ns = static_cast<hostsim::Ns>(every_ns),
+                               .jitter = 0.1,
+                               .isr_ns = static_cast<hostsim::Ns>(cpu * isr_share),
+                               .dpc_ns = static_cast<hostsim::Ns>(cpu * (1 - isr_share)),
+                               .level = 10};
   };
   constexpr double kThird = 1.0 / 3;
   if (name == "IDE / DMA") return of(65536 / 2.35e6 * 1e9, kThird);   // 5.2: 2.35 MB/s; 64 KB a transfer

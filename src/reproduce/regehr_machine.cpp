@@ -68,13 +68,21 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
     cpu.set_observer(&probe);
   }
 
-  hostsim::TimeThief period_end{.name = "accounting", .every = run.period, .isr_ns = run.overhead_period, .level = 27};
-  hostsim::NetworkLoad network(engine, cpu, machine.network, run.seed, stream(0));
-  hostsim::ThiefLoad background(engine, cpu, machine.background, run.seed, stream(1));
-  std::vector<std::unique_ptr<hostsim::ThiefLoad>> devices;
-  for (const hostsim::TimeThief& device : run.devices)
-    devices.push_back(std::make_unique<hostsim::ThiefLoad>(engine, cpu, device, run.seed, stream(2 + devices.size())));
-  hostsim::ThiefLoad accounting(engine, cpu, period_end, run.seed, stream(15));
+  std::vector<std::unique_ptr<hostsim::DeviceLoad>> loads;
+  const auto add = [&](const hostsim::LoadDevice& device) {
+    loads.push_back(hostsim::make_device_load(engine, cpu, device, run.seed, stream(loads.size())));
+  };
+  add(machine.background);
+  if (run.overhead_period > 0) {
+    add({.name = "accounting", .every_ns = run.period, .isr_ns = run.overhead_period, .level = 27});
+  }
+  for (const hostsim::LoadDevice& device : run.devices) add(device);
+  if (run.network) {
+    hostsim::LoadDevice network = machine.network;
+    network.begin_ns = static_cast<Ns>(run.network->first * 1e9);
+    network.end_ns = static_cast<Ns>(run.network->second * 1e9);
+    add(network);
+  }
 
   // A tick comes at 0, so that the scheduler's ticks are the clock's. The thread begins anywhere after.
   clock.start(0);
@@ -85,15 +93,7 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
   start_spinner.entity = spinner;
   engine.at(0, start_spinner);
   engine.at(first, start_thread);
-  background.start(static_cast<Ns>(random.uniform(1) * static_cast<double>(machine.background.every)));
-  for (std::size_t i = 0; i < devices.size(); ++i)
-    devices[i]->start(static_cast<Ns>(random.uniform(2 + i) * static_cast<double>(run.devices[i].every)));
-  if (run.network) {
-    const double begin =
-        run.network->first * 1e9 + random.uniform(20) * static_cast<double>(machine.network.segment_ns);
-    network.start(static_cast<Ns>(begin), static_cast<Ns>(run.network->second * 1e9));
-  }
-  if (run.overhead_period > 0) accounting.start(first + 1'000'000);
+  for (const auto& load : loads) load->start();
   engine.run_until(first + static_cast<Ns>(run.seconds * 1e9));
 
   result.missed = probe.missed_share();

@@ -7,33 +7,22 @@
 #include <optional>
 #include <vector>
 
-#include "hostsim/load/network.h"
+#include "hostsim/load/device_load.h"
 #include "hostsim/load/stolen_time_probe.h"
-#include "hostsim/load/thief.h"
 #include "hostsim/sched/augmented_rez.h"
+#include "src/config/load_device.h"
 
 namespace offhook::reproduce {
 
 /// One set of constants for every experiment of the paper.
 struct RegehrMachine {
   int tick_hz = 4096;  ///< 4.2: timer interrupts, and with them enforcement, every 244 us
-  hostsim::Ns clock_isr =
-      2000;  ///< assumption, as in traces/hosts/nt2000-p2-450.toml; Figure 1 shows it, so >= 1.65 us
-  /// 4.2: 100 Mbps Ethernet: 1538 octets a segment on the wire. 5.1: the sender falls silent "after a few
-  /// milliseconds": 24 segments, twice the default window of Windows 2000, are 3 ms. The interrupt handler's 6 us are
-  /// inferred from the 6 % that Rez-C still needs, which the paper puts down to it; the DPC's 30 us are what Figure 2's
-  /// 82 % leave for the protocol (input). Reading is a copy at 100 MB/s.
-  hostsim::NetworkReceive network{.segment_ns = 123'040,
-                                  .window = 24,
-                                  .isr_ns = 6000,
-                                  .dpc_ns = 30'000,
-                                  .dpc_spread = 0.5,
-                                  .read_ns = 14'600,
-                                  .round_trip_ns = 200'000,
-                                  .level = 10,
-                                  .reader_priority = 9};
+  /// Assumption, as in traces/hosts/nt2000-p2-450.toml. Figure 1 shows it, so that it is 1.65 us at least.
+  hostsim::Ns clock_isr = 2000;
+  hostsim::LoadDevice network = config::load_preset("network");  ///< traces/load/network.toml
   /// Figure 4: "a small base amount of time stolen by background system activity". Assumption.
-  hostsim::TimeThief background{.name = "system", .every = 10'000'000, .jitter = 1, .isr_ns = 2500, .dpc_ns = 20'000};
+  hostsim::LoadDevice background{
+      .name = "system", .every_ns = 10'000'000, .jitter = 1, .isr_ns = 2500, .dpc_ns = 20'000};
 };
 
 struct RegehrRun {
@@ -47,7 +36,7 @@ struct RegehrRun {
   hostsim::Ns overhead_tick = 0;                     ///< of accounting, at each clock interrupt
   hostsim::Ns overhead_period = 0;                   ///< at the end of each period
   std::optional<std::pair<double, double>> network;  ///< s, when the stream begins and ends
-  std::vector<hostsim::TimeThief> devices;
+  std::vector<hostsim::LoadDevice> devices;
   std::uint64_t seed = 1;
   std::uint64_t repetition = 0;
   bool keep_intervals = false;

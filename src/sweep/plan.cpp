@@ -11,6 +11,7 @@
 #include "src/config/data.h"
 #include "src/config/device.h"
 #include "src/config/document.h"
+#include "src/config/load_device.h"
 #include "src/config/scenario.h"
 #include "src/output/file.h"
 
@@ -67,7 +68,7 @@ void expand(Plan& plan, const std::vector<std::string>& positions) {
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
       builder.apply(Document::setting(plan.axes[a].key, plan.axes[a].values[cell.at[a]], positions[a]));
     }
-    if (!config::admission_problem(builder.scenario().context).empty()) {
+    if (!config::admission_problem(builder.scenario().context, builder.scenario().host.reservations).empty()) {
       ++plan.left_out;
       continue;
     }
@@ -94,7 +95,9 @@ std::string hash_of_profiles(const Plan& plan) {
   std::string all;
   for (const std::string& name : names) all += read_file(config::data_file("profiles", name));
   std::set<std::string> devices;
-  for (const Cell& cell : plan.cells) devices.insert(config::to_toml(cell.scenario.device));
+  for (const Cell& cell : plan.cells) {
+    devices.insert(config::to_toml(cell.scenario.device) + config::to_toml(cell.scenario.load.devices));
+  }
   for (const std::string& device : devices) all += device;
   return fnv1a_hex(all);
 }

@@ -107,5 +107,66 @@ TEST(EarliestDeadlineThreads, NeverMissUpToFullUtilisationAndDoMissAbove) {  // 
   }
 }
 
+TEST(DpcQueue, WorstResponsesAreTheSumOfAllCostsWhenAllAreQueuedAtOnce) {
+  // FIFO, not preemptive, each period longer than all costs together: at most one job of each other is before one's
+  // own.
+  std::mt19937 random(9);
+  for (int round = 0; round < 100; round++) {
+    std::vector<Task> tasks(2 + random() % 6);
+    Ns sum = 0;
+    for (Task& t : tasks) sum += t.cost = 1 + static_cast<Ns>(random() % 100);
+    for (Task& t : tasks) t.period = sum + static_cast<Ns>(random() % 400);
+    Engine engine;
+    Cpu cpu(engine);
+    std::vector<std::unique_ptr<Segments>> jobs;
+    std::vector<std::unique_ptr<Periodic>> releases;
+    for (const Task& t : tasks) {
+      jobs.push_back(std::make_unique<Segments>(std::vector<Ns>{t.cost}));
+      releases.push_back(std::make_unique<Periodic>(engine, cpu, cpu.add_dpc({"dpc"}, *jobs.back()), 0, t.period));
+    }
+    Responses responses(tasks);
+    cpu.set_observer(&responses);
+    engine.run_until(100'000);
+    Ns first = 0;
+    for (std::size_t i = 0; i < tasks.size(); i++) {
+      first += tasks[i].cost;  // all come at 0, in the order of declaration
+      ASSERT_GE(responses.worst[i], first) << "round " << round;
+      ASSERT_LE(responses.worst[i], sum) << "round " << round;
+    }
+    ASSERT_EQ(responses.worst.back(), sum) << "round " << round;
+  }
+}
+
+TEST(ConstantBandwidthThreads, HaveTheirBudgetInEveryPeriodAndHarmNoDeadlineUpToFullUtilisation) {
+  // Abeni and Buttazzo 1998: a server that never blocks is an EDF task of its budget and period to the others.
+  std::mt19937 random(10);
+  for (int round = 0; round < 100; round++) {
+    std::vector<Task> tasks = random_tasks(random, 0.6);
+    Ns used = 0;
+    for (const Task& t : tasks) used += t.cost * (6000 / t.period);
+    const Ns period = 100 * (1 + static_cast<Ns>(random() % 6)), budget = (6000 - used) * period / 6000;
+    Engine engine;
+    Cpu cpu(engine);
+    std::vector<std::unique_ptr<Segments>> jobs;
+    std::vector<std::unique_ptr<Periodic>> releases;
+    for (const Task& t : tasks) {
+      jobs.push_back(std::make_unique<Segments>(std::vector<Ns>{t.cost}));
+      const EntityId id = cpu.add_thread("task", EarliestDeadline{}, *jobs.back(), t.period);
+      releases.push_back(std::make_unique<Periodic>(engine, cpu, id, 0, t.period));
+    }
+    Segments busy({kNever});
+    const EntityId server = cpu.add_thread("server", ConstantBandwidth{budget, period}, busy);
+    tasks.push_back({budget, period});  // of the server, which never finishes
+    Responses responses(tasks);
+    cpu.set_observer(&responses);
+    cpu.release(server);
+    for (Ns n = 1; n <= 18'000 / period; n++) {
+      engine.run_until(n * period);
+      ASSERT_EQ(cpu.cpu_time(server), n * budget) << "round " << round << " period " << n;
+    }
+    ASSERT_EQ(responses.misses, 0) << "round " << round;
+  }
+}
+
 }  // namespace
 }  // namespace offhook::hostsim

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/load/device_load.h"
+
+#include "hostsim/load/network.h"
+
+namespace offhook::hostsim {
+namespace {
+
+/// Transfers at their own pace, whatever becomes of the host.
+class TransferLoad final : public DeviceLoad {
+ public:
+  TransferLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,
+               const DeviceHost& host)
+      : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
+    isr_ = Work(random_, 1, spec.isr_ns, spec.isr_spread);
+    dpc_ = Work(random_, 2, spec.dpc_ns, spec.dpc_spread);
+    const EntityId dpc = spec.dpc_ns > 0 ? add_deferred(cpu, spec, host, dpc_) : kNoEntity;
+    id_ = cpu.add_interrupt({spec.name, spec.level, dpc}, isr_);
+    first_ = spec.begin_ns + static_cast<Ns>(random_.uniform(0) * static_cast<double>(spec.every_ns));
+  }
+  void start() override { schedule(); }
+  std::uint64_t transfers() const override { return count_; }
+  void fire(Ns) override {
+    cpu_.release(id_);
+    count_++;
+    schedule();
+  }
+
+ private:
+  /// One stretch of CPU time a job. Draws number 3 n + `which`; n = 0 has the first transfer's time instead of a
+  /// jitter.
+  struct Work final : Program {
+    Work() = default;
+    Work(const Random& r, std::uint64_t w, Ns mean, double s) : random(&r), which(w), lasts(mean), spread(s) {}
+    Ns next(Ns) override {
+      entered = !entered;
+      return entered ? drawn_cost(*random, 3 * jobs++ + which, lasts, spread) : 0;
+    }
+    const Random* random = nullptr;
+    std::uint64_t which = 0;
+    Ns lasts = 0;
+    double spread = 0;
+    std::uint64_t jobs = 0;
+    bool entered = false;
+  };
+
+  void schedule() {
+    Ns at = first_ + static_cast<Ns>(count_) * spec_.every_ns;
+    if (spec_.jitter > 0) {
+      at += static_cast<Ns>(spec_.jitter * random_.uniform(3 * (count_ + 1)) * static_cast<double>(spec_.every_ns));
+    }
+    if (at < spec_.end_ns) engine_.at(at, *this);
+  }
+
+  Engine& engine_;
+  Cpu& cpu_;
+  LoadDevice spec_;
+  Random random_;
+  Work isr_, dpc_;
+  EntityId id_ = kNoEntity;
+  Ns first_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace
+
+EntityId add_deferred(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, Program& work) {
+  if (host.deferred) return cpu.add_thread(spec.name + " thread", host.deferred(), work);
+  return cpu.add_dpc({spec.name + " DPC"}, work);
+}
+
+std::unique_ptr<DeviceLoad> make_device_load(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed,
+                                             std::uint64_t stream, const DeviceHost& host) {
+  if (spec.window > 0) return std::make_unique<NetworkLoad>(engine, cpu, spec, seed, stream, host);
+  return std::make_unique<TransferLoad>(engine, cpu, spec, seed, stream, host);
+}
+
+}  // namespace offhook::hostsim

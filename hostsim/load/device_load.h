@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// The devices of device.h at work on a CPU.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "hostsim/cpu/cpu.h"
+#include "hostsim/load/device.h"
+#include "hostsim/random/random.h"
+
+namespace offhook::hostsim {
+
+/// A device at work on a CPU.
+class DeviceLoad : public Event {
+ public:
+  /// To be called once, before the engine runs.
+  virtual void start() = 0;
+  virtual std::uint64_t transfers() const = 0;
+};
+
+/// A cost with its spread; at least 1 ns. @param draw which of the random numbers decides
+inline Ns drawn_cost(const Random& random, std::uint64_t draw, Ns mean, double spread) {
+  if (spread == 0) return mean > 0 ? mean : 1;
+  const double cost = static_cast<double>(mean) * (1 + spread * (2 * random.uniform(draw) - 1));
+  return cost > 1 ? static_cast<Ns>(cost) : 1;
+}
+
+/// What the host makes of a device.
+struct DeviceHost {
+  std::function<Policy(int priority)> reader;  ///< of the thread that reads; empty: that fixed priority
+  std::function<Policy()> deferred;            ///< of a thread that does the DPC's work; empty: a DPC does
+};
+
+/// Declares its entities on the CPU. The first transfer comes anywhere within `every_ns` after begin_ns.
+/// Draws from (seed, stream) only.
+/// @throws std::invalid_argument as Cpu::add_thread()
+std::unique_ptr<DeviceLoad> make_device_load(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed,
+                                             std::uint64_t stream, const DeviceHost& host = {});
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// SCHED_DEADLINE as Linux enforces it without HRTICK (kernel/sched/deadline.c): the constant bandwidth server of
+// constant_bandwidth.h whose budget is looked at when the clock interrupts. A thread runs on until the next tick, and
+// what it took too much is owed: it is let go again only when so many budgets as pay for it have been added, each with
+// a period of its deadline. At 250 Hz 2 ms of every 8 ms become 4 ms of every 16 ms.
+#pragma once
+
+#include "hostsim/sched/clock_ticks.h"
+#include "hostsim/sched/thread_policy.h"
+
+namespace offhook::hostsim {
+
+struct LinuxDeadline {
+  Ns budget = 0;  ///< Q
+  Ns period = 0;  ///< P
+  int tick_hz = 250;
+};
+
+class LinuxDeadlineThread final : public ThreadPolicy {
+ public:
+  explicit LinuxDeadlineThread(const LinuxDeadline& p) : p_(p), clock_(p.tick_hz) {}
+
+  void begin_job(Ns now, const CurrentJob&, bool woken) override {
+    if (!woken) return;
+    clock_.stopped();
+    if (throttled_) return;
+    if (deadline_ <= now ||
+        static_cast<__int128>(left_) * p_.period >= static_cast<__int128>(deadline_ - now) * p_.budget) {
+      deadline_ = now + p_.period;
+      left_ = p_.budget;
+    }
+  }
+  void charge(Ns ran) override {
+    clock_.ran();
+    left_ -= ran;
+  }
+  void stopped() override { clock_.stopped(); }
+  Change update(Ns now) override {
+    const TickWatch::Seen seen = clock_.look(now);
+    if (!throttled_) {
+      throttled_ = seen.tick && seen.on_cpu && left_ <= 0;
+      return {};
+    }
+    if (now < deadline_) return {};
+    while (left_ <= 0) {
+      left_ += p_.budget;
+      deadline_ += p_.period;
+    }
+    if (deadline_ < now) {  // the clock was held off for long
+      left_ = p_.budget;
+      deadline_ = now + p_.period;
+    }
+    throttled_ = false;
+    return {.requeue = true, .replenished = true};
+  }
+  Standing standing(Ns) const override {
+    return throttled_ ? Standing{Band::kCannotRun, 0} : Standing{Band::kDeadline, deadline_};
+  }
+  Ns next_change(Ns now) const override { return throttled_ ? deadline_ : clock_.ticks.after(now); }
+  bool exhausted() const override { return throttled_; }
+
+ private:
+  LinuxDeadline p_;
+  TickWatch clock_;
+  Ns left_ = 0;  // of the budget; negative: owed
+  Ns deadline_ = 0;
+  bool throttled_ = false;
+};
+
+}  // namespace offhook::hostsim

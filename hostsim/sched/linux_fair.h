@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// The fair class of Linux, as CFS was (kernel/sched/fair.c before 6.6): who has run least, weighted by its nice value,
+// runs next. Virtual runtime is CPU time times 1024 / weight.
+//   - A thread runs for its share of 6 ms, 0.75 ms at the least; the clock's interrupt ends it.
+//   - One that wakes comes in at least 3 ms before the others' least virtual runtime and preempts when it is more than
+//     1 ms behind the one that runs.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "hostsim/sched/clock_ticks.h"
+#include "hostsim/sched/thread_policy.h"
+
+namespace offhook::hostsim {
+
+class LinuxFairThread;
+
+/// What all fair threads of a CPU have in common.
+struct LinuxFairGroup {
+  explicit LinuxFairGroup(int hz) : tick_hz(hz) {}
+  int tick_hz;
+  std::vector<const LinuxFairThread*> awake;
+  Ns least = 0;  ///< virtual runtime; never goes back
+};
+
+class LinuxFairThread final : public ThreadPolicy {
+ public:
+  /// @param weight 1024 for nice 0, 1.25 times as much for each nice less
+  explicit LinuxFairThread(std::shared_ptr<LinuxFairGroup> group, std::int64_t weight = 1024)
+      : group_(std::move(group)), clock_(group_->tick_hz), weight_(weight) {}
+  ~LinuxFairThread() override { std::erase(group_->awake, this); }
+
+  void begin_job(Ns, const CurrentJob&, bool woken) override {
+    if (!woken) return;
+    virtual_ = std::max(virtual_, group_->least - kSleeperCredit);
+    group_->awake.push_back(this);
+    running_ = false;
+    clock_.stopped();
+  }
+  void sleep(Ns) override { std::erase(group_->awake, this); }
+  void charge(Ns ran) override {
+    clock_.ran();
+    running_ = true;
+    turn_ += ran;
+    virtual_ += ran * 1024 / weight_;
+    Ns least = virtual_;
+    for (const LinuxFairThread* t : group_->awake) least = std::min(least, t->virtual_);
+    group_->least = std::max(group_->least, least);
+  }
+  void stopped() override { clock_.stopped(); }
+  Change update(Ns now) override {
+    const TickWatch::Seen seen = clock_.look(now);
+    if (!seen.tick || !seen.on_cpu || turn_ < share()) return {};
+    turn_ = 0;
+    running_ = false;
+    return {.requeue = true};
+  }
+  // Behind all real-time priorities, whose keys are negative. While it has its turn, others must be 1 ms behind.
+  Standing standing(Ns) const override {
+    return {Band::kPriority, std::max<Ns>(0, kOffset + virtual_ - (running_ ? kWakeupGranularity : 0))};
+  }
+  Ns next_change(Ns now) const override { return clock_.ticks.after(now); }
+  Ns virtual_runtime() const { return virtual_; }
+
+ private:
+  static constexpr Ns kLatency = 6'000'000, kLeast = 750'000, kSleeperCredit = 3'000'000,
+                      kWakeupGranularity = 1'000'000;
+  static constexpr Ns kOffset = 10'000'000;  // so that no key is negative
+
+  Ns share() const {
+    std::int64_t all = 0;
+    for (const LinuxFairThread* t : group_->awake) all += t->weight_;
+    return std::max(kLeast, kLatency * weight_ / std::max(all, weight_));
+  }
+
+  std::shared_ptr<LinuxFairGroup> group_;
+  TickWatch clock_;
+  std::int64_t weight_;
+  Ns virtual_ = 0;
+  Ns turn_ = 0;           // CPU time of its turn
+  bool running_ = false;  // has its turn
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// SCHED_FIFO and SCHED_RR of Linux with the throttle of real-time threads (kernel/sched/rt.c): all of them together may
+// run for `runtime` in every `period`, 950 ms of 1 s, so that a thread that never blocks leaves a way into the machine.
+// The clock's interrupt finds out that it is too much; they come back at the end of the period. What they took too much
+// counts in the next one.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "hostsim/sched/clock_ticks.h"
+#include "hostsim/sched/thread_policy.h"
+
+namespace offhook::hostsim {
+
+/// What all real-time threads of a CPU have in common.
+class LinuxRealTimeGroup {
+ public:
+  explicit LinuxRealTimeGroup(int tick_hz, Ns runtime = 950'000'000, Ns period = 1'000'000'000)
+      : tick_hz_(tick_hz), runtime_(runtime), period_(period), end_(period) {}
+
+  int tick_hz() const { return tick_hz_; }
+  bool throttled() const { return throttled_; }
+  Ns end_of_period() const { return end_; }
+  void charge(Ns ran) { used_ += ran; }
+  /// To be told the time before anything else is asked. @param tick the clock interrupts now
+  void look(Ns now, bool tick) {
+    while (now >= end_) {
+      used_ -= std::min(used_, runtime_);
+      end_ += period_;
+      if (used_ < runtime_) throttled_ = false;
+    }
+    if (tick && used_ > runtime_) throttled_ = true;
+  }
+
+ private:
+  int tick_hz_;
+  Ns runtime_, period_;
+  Ns used_ = 0;
+  Ns end_;
+  bool throttled_ = false;
+};
+
+struct LinuxRealTime {
+  int priority = 50;  ///< 1 to 99, high wins
+  Ns slice = 0;       ///< SCHED_RR: 100 ms; 0: SCHED_FIFO
+};
+
+class LinuxRealTimeThread final : public ThreadPolicy {
+ public:
+  LinuxRealTimeThread(const LinuxRealTime& p, std::shared_ptr<LinuxRealTimeGroup> group)
+      : p_(p), group_(std::move(group)), clock_(group_->tick_hz()), left_(p.slice) {}
+
+  void begin_job(Ns now, const CurrentJob&, bool woken) override {
+    if (woken) {
+      left_ = p_.slice;
+      clock_.stopped();
+    }
+    group_->look(now, false);
+    was_throttled_ = group_->throttled();
+  }
+  void charge(Ns ran) override {
+    clock_.ran();
+    group_->charge(ran);
+    left_ -= ran;
+  }
+  void stopped() override { clock_.stopped(); }
+  Change update(Ns now) override {
+    const TickWatch::Seen seen = clock_.look(now);
+    group_->look(now, seen.tick && seen.on_cpu);
+    Change change{.replenished = was_throttled_ && !group_->throttled()};
+    was_throttled_ = group_->throttled();
+    if (p_.slice > 0 && seen.tick && left_ <= 0) {
+      left_ = p_.slice;
+      change.requeue = true;
+    }
+    return change;
+  }
+  Standing standing(Ns) const override {
+    return group_->throttled() ? Standing{Band::kCannotRun, 0} : Standing{Band::kPriority, -p_.priority};
+  }
+  Ns next_change(Ns now) const override { return std::min(clock_.ticks.after(now), group_->end_of_period()); }
+  bool exhausted() const override { return group_->throttled(); }
+
+ private:
+  LinuxRealTime p_;
+  std::shared_ptr<LinuxRealTimeGroup> group_;
+  TickWatch clock_;
+  Ns left_;  // of the slice
+  bool was_throttled_ = false;
+};
+
+}  // namespace offhook::hostsim

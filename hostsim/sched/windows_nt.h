@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// Windows NT and 2000 (Solomon and Russinovich, Inside Windows 2000, chapter 6): 32 priorities, round robin among
+// equals. What fixed_priority.h leaves out:
+//   - a quantum counts clock intervals: whoever runs when the clock interrupts pays for the whole of one;
+//   - a thread of the dynamic priorities, 1 to 15, whose wait ends is raised by what ended it (a semaphore 1, a network
+//     2, a sound card 8), never above 15, and sinks by one level with each quantum that it uses up;
+//   - one that was ready for 4 s and did not run is raised to 15 for two quanta, then falls back at once.
+// Priorities 16 to 31 know none of the boosts.
+#pragma once
+
+#include <algorithm>
+
+#include "hostsim/sched/clock_ticks.h"
+#include "hostsim/sched/thread_policy.h"
+
+namespace offhook::hostsim {
+
+struct WindowsNt {
+  int priority = 8;  ///< base priority, 0 to 31
+  int boost = 1;     ///< when a wait ends
+  int quantum = 6;   ///< clock intervals: 6 in the foreground of Professional, 12 on Server
+  int clock_hz = 64;
+};
+
+class WindowsNtThread final : public ThreadPolicy {
+ public:
+  explicit WindowsNtThread(const WindowsNt& p) : p_(p), clock_(p.clock_hz), current_(p.priority), left_(p.quantum) {}
+
+  void begin_job(Ns now, const CurrentJob&, bool woken) override {
+    if (!woken) return;
+    if (dynamic()) current_ = std::max(current_, std::min(kHighestDynamic, p_.priority + p_.boost));
+    left_ = p_.quantum;
+    ran_ = now;
+    clock_.stopped();
+  }
+  void charge(Ns) override { clock_.ran(); }
+  void stopped() override { clock_.stopped(); }
+  Change update(Ns now) override {
+    const TickWatch::Seen seen = clock_.look(now);
+    if (seen.on_cpu) ran_ = now;
+    if (!seen.tick) return {};
+    if (seen.on_cpu) return {.requeue = --left_ == 0 && end_of_quantum()};
+    if (!dynamic() || now - ran_ < kStarving || current_ == kHighestDynamic) return {};
+    current_ = kHighestDynamic;
+    left_ = 2 * p_.quantum;
+    starved_ = true;
+    return {.requeue = true};
+  }
+  Standing standing(Ns) const override { return {Band::kPriority, -current_}; }
+  Ns next_change(Ns now) const override { return clock_.ticks.after(now); }
+  int current_priority() const { return current_; }
+
+ private:
+  static constexpr int kHighestDynamic = 15;
+  static constexpr Ns kStarving = 4'000'000'000;
+
+  bool dynamic() const { return p_.priority <= kHighestDynamic; }
+  bool end_of_quantum() {
+    current_ = starved_ ? p_.priority : std::max(p_.priority, current_ - 1);
+    starved_ = false;
+    left_ = p_.quantum;
+    return true;
+  }
+
+  WindowsNt p_;
+  TickWatch clock_;
+  int current_;  // priority
+  int left_;     // of the quantum, intervals
+  bool starved_ = false;
+  Ns ran_ = 0;  // when it last had the CPU, or began to wait for it
+};
+
+}  // namespace offhook::hostsim

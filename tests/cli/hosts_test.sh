@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Hosts that schedule in their own way, and several reservations, admitted or refused together.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cat >cost.toml <<'END'
+[pump]
+kind = "cost-profile"
+[load]
+spinner = true
+[transfer]
+bytes = 20000
+time_limit_s = 120
+END
+for host in nt2000-boosts linux-hz250 linux-rt linux-rk-p3-500 rez-c-p3-500; do
+  expect 0 "sufficient" run cost.toml --set host.name=$host --context "THR 24" --out "thr-$host"
+  expect 0 "sufficient" run cost.toml --set host.name=$host --context DPC --out "dpc-$host"
+done
+# 3 ms of every 12 ms are enough, 1 of 12 are not; but Rez-FB makes two ticks of one, because DPCs take a little of it.
+for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks; do
+  at="--set host.reservations=$kind --set host.tick_hz=1000"
+  # shellcheck disable=SC2086
+  expect 0 "sufficient" run cost.toml $at --context "RES 3/12 strict" --out "res-$kind"
+  # shellcheck disable=SC2086
+  [ $kind = rez-fb ] || expect 2 "insufficient" run cost.toml $at --context "RES 1/12 strict" --out "less-$kind"
+done
+expect 0 "deadline-ticks" run --help
+
+# Several reservations.
+cat >two.toml <<'END'
+context = "RES 2/8"
+[pump]
+kind = "cost-profile"
+[transfer]
+bytes = 20000
+[[load.reservation]]
+name = "video"
+x_ticks = 6
+y_ticks = 32
+END
+expect 0 "sufficient" run two.toml --out two
+expect 0 "sufficient" run two/scenario.toml --out again
+cmp -s two/events.ohlog again/events.ohlog || fail "the effective scenario's reservations give another log"
+expect_error "two.toml:6:8: reservation of 'video' (6 of every 32 ticks) cannot be admitted: all together would take" \
+  run two.toml --context "RES 7/8"
+expect_error "all together would take 119 % of the CPU" run two.toml --context "RES 3/3 strict" --set host.reservations=deadline
+expect_error "expected a period that is a power of two" run two.toml --context "RES 3/12 strict"
+expect_error 'host.reservations is "edf"; expected "rialto" or' run two.toml --set host.reservations=edf
+printf '[[load.reservation]]\nx_tics = 1\n' >bad.toml
+expect_error 'bad.toml:2:1: unknown key "x_tics"; the nearest known key is "x_ticks"' run bad.toml
+finish
