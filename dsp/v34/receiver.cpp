@@ -52,8 +52,9 @@ constexpr Complex s_direction(int n) {
 
 }  // namespace
 
-void Receiver::init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels) {
+void Receiver::init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels, bool has_pp) {
   *this = {};
+  has_pp_ = has_pp;
   kernels_ = &kernels;
   symbol_rate_ = symbol_rate;
   symbol_hz_ = symbol_rate_hz(symbol_rate);
@@ -266,6 +267,10 @@ void Receiver::expect_pp() {
   trained_ = false;
   offset_hz_ += static_cast<double>(detector_.turns_per_symbol()) * symbol_hz_;
   interpolator_.set_offset_hz(offset_hz_);
+  if (!has_pp_) {
+    begin_at_zero();
+    return;
+  }
   until_capture_ = 2 * (kSBarSymbols + kCaptureAt) - static_cast<int>(detector_.age() + 0.5f);
   captured_ = 0;
   pp_power_ = 0;
@@ -273,6 +278,21 @@ void Receiver::expect_pp() {
     for (Complex& bin : period) bin = {};
   }
   stage_ = Stage::kCapture;
+}
+
+// No PP: what follows S-bar is known to the caller, and the taps come from that.
+void Receiver::begin_at_zero() {
+  symbols_skipped_ = kSBarSymbols;
+  for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
+  input_power_ = 0;
+  for (int k = 0; k < kRing; ++k) input_power_ += (1.0f / kRing) * (re_[k] * re_[k] + im_[k] * im_[k]);
+  after_main_ = kAfterMain;
+  const int wait = 2 * kSBarSymbols - static_cast<int>(detector_.age() + 0.5f) + after_main_;  // T/2 samples
+  skip_ = wait / 2;
+  odd_ = (wait & 1) == 0;
+  phase_ = 0;
+  frequency_ = 0;
+  adapt_from_now();
 }
 
 // S-bar has gone half way through the equaliser.
@@ -445,6 +465,10 @@ void Receiver::train() {
   interpolator_.delay(period_delay * (kPeriods / 2.0f) * static_cast<float>(4000 / symbol_hz_));
 
   input_power_ = pp_power_ / (kPeriods * kTaps);
+  adapt_from_now();
+}
+
+void Receiver::adapt_from_now() {
   trained_ = true;
   emitting_ = true;
   symbols_ = settles_from_ = 0;

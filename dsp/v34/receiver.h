@@ -60,7 +60,9 @@ class Receiver {
 
   Receiver() = default;
   /// Not real-time in the strict sense: fills tables (about 0.3 ms). Starts with Task::kHold.
-  void init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels = best_kernels());
+  /// @param has_pp  PP follows S-bar; without it, as in V.32bis, taps begin at zero and grow from the symbols that
+  /// adapt() is given
+  void init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels = best_kernels(), bool has_pp = true);
   /// What to do from the next sample on. kFollow while PP is being waited for or heard does not interrupt that.
   void set_task(Task task);
   Task task() const { return task_; }
@@ -123,6 +125,8 @@ class Receiver {
   void equalise();
   void watch(Complex u);
   void expect_pp();
+  void begin_at_zero();
+  void adapt_from_now();
   void resume();
   void fit(const float* re, const float* im, Complex wanted);
   void capture(Complex u);
@@ -154,6 +158,7 @@ class Receiver {
   float filtered_re_[2 * kRing]{};
   float filtered_im_[2 * kRing]{};
 
+  bool has_pp_ = true;
   bool trained_ = false;
   bool emitting_ = false;
   int skip_ = 0;        // symbols until the first that is given out

@@ -90,7 +90,7 @@ struct LoadScenario {
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
 /// What the real pumps do.
-enum class ModemKind { kV22bis, kV34 };
+enum class ModemKind { kV22bis, kV32bis, kV34 };
 
 /// Frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets.
 constexpr std::uint8_t v42_window(ModemKind modem) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dsp/spandsp/v22bis.h"
+#include "dsp/v32/pump.h"
 #include "dsp/v34/pump.h"
 #include "hostsim/call/scenario.h"
 
@@ -20,8 +21,9 @@ struct ModemType {
 };
 
 /// By kind; the fastest is the last.
-inline constexpr std::array<ModemType, 2> kModemTypes = {
+inline constexpr std::array<ModemType, 3> kModemTypes = {
     {{hostsim::ModemKind::kV22bis, "v22bis", "V22B", oh_v22bis_ops},
+     {hostsim::ModemKind::kV32bis, "v32bis", "V32B", oh_v32bis_ops},
      {hostsim::ModemKind::kV34, "v34", "V34", oh_v34_ops}}};
 
 inline const oh_pump_ops* pump_of(const hostsim::Scenario& s) {

@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
-constexpr std::array<std::string_view, 2> kModems = {kModemTypes[0].name, kModemTypes[1].name};
+constexpr std::array<std::string_view, 3> kModems = {kModemTypes[0].name, kModemTypes[1].name, kModemTypes[2].name};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 3> kSchedulers = {"fixed-priority", "windows-nt", "linux"};
 constexpr std::array<std::string_view, 7> kReservations = {"rialto", "rez",      "rez-ticks",     "rez-c",

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// From equalised symbols to bits: TRN, rate signals, E, and data through the Viterbi decoder. For every symbol it names
+// the point that was sent, which the receiver adapts to.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/pump/pump.h"
+#include "dsp/v32/transmitter.h"
+#include "dsp/v32/viterbi.h"
+
+namespace offhook::v32 {
+
+class BitReceiver {
+ public:
+  enum class Stage : uint8_t { kTrn, kRateSignal, kData };
+
+  /// @param role  our own: the far end has the other scrambler
+  explicit BitReceiver(oh_pump_role role, const oh_bit_port& port)
+      : scrambling_(role == OH_PUMP_CALL ? v34::Scrambling::kAnswer : v34::Scrambling::kCall),
+        trn_(scrambling_),
+        descrambler_(scrambling_),
+        port_(port) {}
+
+  /// TRN comes next: its first 1280 symbols are sure to come, from there on symbols are decided one by one.
+  void begin_trn() {
+    stage_ = Stage::kTrn;
+    trn_ = Trn(scrambling_);
+    symbols_ = 0;
+    run_ = 0;
+    word_ = 0;
+    bits_ = 0;
+  }
+  /// One symbol, in units of the points of energy() mean power. @return the point that was sent, most likely.
+  /// Real-time: yes.
+  Complex put(Complex y);
+
+  /// Mean power of the points that come.
+  float energy() const { return stage_ == Stage::kData ? energy_ : 10; }
+  Stage stage() const { return stage_; }
+  int symbols() const { return symbols_; }  ///< of TRN and rate signals, or of data
+  /// Equal rate sequences in a row, up to now; the newest in rates().
+  bool rate_signal() const { return run_ >= kEqualSequences; }
+  RateSignal rates() const { return rates_; }
+  /// Ask for another run of equal sequences.
+  void forget_rate_signal() { run_ = 0; }
+  /// B1 is over: bits go to the port.
+  bool live() const { return stage_ == Stage::kData && symbols_ >= kB1Symbols + ViterbiDecoder::kDepth; }
+  const Rate& rate() const { return *rate_; }
+  uint64_t bits_received() const { return bits_received_; }
+  /// Mean squared distance of data symbols to the points decided, over half the squared distance of neighbours.
+  float data_error() const { return error_; }
+
+ private:
+  static constexpr int kEqualSequences = 3;  // 5.3.1 asks for two at the least
+
+  void put_dibit(int label);
+  void put_data(int label);
+  void begin_data(int rate);
+
+  v34::Scrambling scrambling_;
+  Trn trn_;
+  v34::Descrambler descrambler_;
+  oh_bit_port port_;
+  Stage stage_ = Stage::kTrn;
+  int symbols_ = 0;
+  int y_ = 0;          // Y1 Y2 of the last symbol
+  uint32_t word_ = 0;  // the last bits, the newest in bit 31
+  uint16_t last_ = 0;
+  int bits_ = 0;  // since the last rate sequence
+  int run_ = 0;
+  RateSignal rates_;
+  const Rate* rate_ = &kRates[0];
+  float energy_ = 10;
+  float error_ = 0;
+  ViterbiDecoder viterbi_{kRates[4]};
+  uint64_t bits_received_ = 0;
+};
+
+}  // namespace offhook::v32

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v32/transmitter.h"
+
+namespace offhook::v32 {
+
+float mean_power(const Rate& rate) {
+  float sum = 0;
+  for (int k = 0; k < rate.count; ++k) sum += norm(complex(rate.points[k]));
+  return sum / static_cast<float>(rate.count);
+}
+
+int Transmitter::data_bit() {
+  if (!live_) return scrambler_.scramble(1);
+  ++bits_sent_;
+  return scrambler_.scramble(port_.get_bit(port_.user) & 1);
+}
+
+Complex Transmitter::next() {
+  const int n = count_++;
+  constexpr int kA = 0, kB = 1, kC = 3, kD = 2;
+  switch (signal_) {
+    case Signal::kSilence:
+      return {};
+    case Signal::kAa:
+      return training_point(kA);
+    case Signal::kCc:
+      return training_point(kC);
+    case Signal::kAc:
+      return training_point(n & 1 ? kC : kA);
+    case Signal::kCa:
+      return training_point(n & 1 ? kA : kC);
+    case Signal::kS:
+      return training_point(n & 1 ? kB : kA);
+    case Signal::kSBar:
+      return training_point(n & 1 ? kD : kC);
+    case Signal::kTrn:
+      return training_point(trn_.next());
+    case Signal::kRate:
+    case Signal::kE: {
+      const int at = n % kSequenceSymbols;
+      if (at == 0) {
+        if (signal_ == Signal::kE) {  // has been sent
+          start(Signal::kData);
+          encoder_ = Encoder(*rate_);
+          encoder_.start(y_);
+          gain_ = 1 / square_root(mean_power(*rate_));
+          return next();
+        }
+        sending_ = rates_;
+        if (ending_) {
+          ending_ = false;
+          sending_ = end_;
+          signal_ = Signal::kE;
+          count_ = 1;
+        }
+      }
+      const int q = scrambled_dibit(sending_ >> (2 * at) & 1, sending_ >> (2 * at + 1) & 1);
+      return training_point(differential_4800(q, y_));
+    }
+    case Signal::kData:
+      break;
+  }
+  int bits = 0;
+  for (int k = 0; k < rate_->bits; ++k) bits = bits << 1 | data_bit();
+  return gain_ * complex(rate_->points[encoder_.label(bits)]);
+}
+
+}  // namespace offhook::v32

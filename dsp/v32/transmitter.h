@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// The signals of a V.32bis transmitter, symbol by symbol (clause 5, Figure 3): what start-up, retrain and data consist
+// of.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/pump/pump.h"
+#include "dsp/v32/coding.h"
+#include "dsp/v34/scrambler.h"
+
+namespace offhook::v32 {
+
+enum class Signal : uint8_t {
+  kSilence,
+  kAa,    ///< A A ..
+  kCc,    ///< C C ..
+  kAc,    ///< A C A C ..
+  kCa,    ///< C A C A ..
+  kS,     ///< A B A B ..
+  kSBar,  ///< C D C D ..
+  kTrn,   ///< scrambled ones, from a scrambler of zeros
+  kRate,  ///< the rate signal, again and again
+  kE,     ///< once; then kData
+  kData   ///< scrambled ones (B1) until live, then the port's bits
+};
+
+inline constexpr int kTrnTwoPoints = 256;   ///< symbols of TRN with A and C only (5.2.3)
+inline constexpr int kLeastTrn = 1280;      ///< symbols
+inline constexpr int kSequenceSymbols = 8;  ///< of a rate sequence's 16 bits
+inline constexpr int kB1Symbols = 128;
+
+/// TRN as labels of kPoints4800: for the transmitter, and for the receiver that trains on it.
+class Trn {
+ public:
+  constexpr explicit Trn(v34::Scrambling s) : scrambler_(s) {}
+  constexpr int next() {
+    const int first = scrambler_.scramble(1);
+    const int second = scrambler_.scramble(1);
+    if (count_ < kTrnTwoPoints) {
+      ++count_;
+      return first ? 3 : 0;
+    }
+    return first << 1 | second;  // Table 4
+  }
+  const v34::Scrambler& scrambler() const { return scrambler_; }
+
+ private:
+  v34::Scrambler scrambler_;
+  int count_ = 0;
+};
+
+class Transmitter {
+ public:
+  explicit Transmitter(oh_pump_role role, const oh_bit_port& port)
+      : scrambling_(role == OH_PUMP_CALL ? v34::Scrambling::kCall : v34::Scrambling::kAnswer),
+        scrambler_(scrambling_),
+        trn_(scrambling_),
+        port_(port) {}
+
+  void start(Signal s) {
+    signal_ = s;
+    count_ = 0;
+    if (s == Signal::kTrn) trn_ = Trn(scrambling_);
+    if (s == Signal::kRate) scrambler_ = trn_.scrambler();
+    if (s == Signal::kData) live_ = false;
+  }
+  Signal signal() const { return signal_; }
+  /// Symbols of the signal so far.
+  int count() const { return count_; }
+  /// Of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
+  void set_rates(RateSignal r) { rates_ = r.encode(); }
+  /// After the current rate sequence: E and then scrambled ones at this rate.
+  void end_rate_signal(int rate) {
+    end_ = RateSignal{.rates = static_cast<uint8_t>(1u << rate), .end = true}.encode();
+    rate_ = &kRates[rate];
+    ending_ = true;
+  }
+  /// From the next symbol on kData carries the port's bits.
+  void set_live() { live_ = true; }
+  bool live() const { return signal_ == Signal::kData && live_; }
+  uint64_t bits_sent() const { return bits_sent_; }
+  const Rate& rate() const { return *rate_; }
+
+  /// The next symbol, unit mean power. Real-time: yes, O(1).
+  Complex next();
+
+ private:
+  Complex training_point(int label) {
+    y_ = label;
+    return 0.31622777f * complex(kPoints4800[label]);
+  }
+  int scrambled_dibit(int first, int second) {
+    const int q = scrambler_.scramble(first);
+    return q << 1 | scrambler_.scramble(second);
+  }
+  int data_bit();
+
+  v34::Scrambling scrambling_;
+  v34::Scrambler scrambler_;
+  Trn trn_;
+  oh_bit_port port_;
+  Signal signal_ = Signal::kSilence;
+  int count_ = 0;
+  int y_ = 0;  // Y1 Y2 of the last symbol
+  uint16_t rates_ = 0, sending_ = 0, end_ = 0;
+  bool ending_ = false;
+  bool live_ = false;
+  const Rate* rate_ = &kRates[0];
+  float gain_ = 1;
+  Encoder encoder_{kRates[0]};
+  uint64_t bits_sent_ = 0;
+};
+
+/// Mean |point|^2.
+float mean_power(const Rate& rate);
+
+}  // namespace offhook::v32

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v32/pump.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/dsp/spandsp/pump_pair.h"
+
+namespace offhook {
+namespace {
+
+using test::BitTester;
+using test::LineConfig;
+using test::PumpPair;
+
+class V32bisPump : public testing::Test {
+ protected:
+  V32bisPump() { bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321; }
+  PumpPair make(LineConfig line = {}) { return PumpPair(oh_v32bis_ops(), line, {bits_[0].port(), bits_[1].port()}); }
+  /// Four seconds of data, counted from after the bit testers have found their places.
+  void expect_clean(PumpPair* pair, uint32_t rate) {
+    pair->run(4000);
+    for (BitTester& b : bits_) b.good = b.bad = 0;
+    pair->run(32000);
+    for (const int end : {0, 1}) {
+      EXPECT_EQ(pair->status(end).rx_bit_rate, rate);
+      EXPECT_EQ(pair->status(end).tx_bit_rate, rate);
+      EXPECT_EQ(pair->status(end).retrains, 0u);
+      EXPECT_EQ(bits_[end].bad, 0u) << end;
+      EXPECT_NEAR(static_cast<double>(bits_[end].good), 4.0 * rate, 10) << end;
+    }
+  }
+  BitTester bits_[2];
+};
+
+TEST_F(V32bisPump, CarriesEveryRateBothWays) {
+  for (const uint32_t rate : {14400u, 12000u, 9600u, 7200u, 4800u}) {
+    SCOPED_TRACE(rate);
+    PumpPair pair = make({.max_bit_rate = {rate, 0}});
+    ASSERT_TRUE(pair.connect(25));
+    expect_clean(&pair, rate);
+  }
+}
+
+TEST_F(V32bisPump, NoiseLowersTheRateAndDataStayClean) {
+  const struct {
+    double snr_db;
+    uint32_t rate;
+  } cases[] = {{24, 14400}, {20, 12000}, {18, 9600}, {14, 7200}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.snr_db);
+    PumpPair pair = make({.snr_db = c.snr_db});
+    ASSERT_TRUE(pair.connect(25));
+    expect_clean(&pair, c.rate);
+  }
+}
+
+TEST_F(V32bisPump, ConnectsOver300MsEachWay) {
+  PumpPair pair = make({.delay_samples = 2400, .snr_db = 40});
+  ASSERT_TRUE(pair.connect(25));
+  expect_clean(&pair, 14400);
+}
+
+TEST_F(V32bisPump, NoiseAloneNeverConnectsAndEndsInFailure) {
+  BitTester bits;
+  oh_pump_config config{};
+  config.sample_rate_hz = 8000;
+  config.tx_level_dbm0 = -12;
+  config.port = bits.port();
+  const oh_pump_ops* ops = oh_v32bis_ops();
+  for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+    config.role = role;
+    std::unique_ptr<void, decltype(&std::free)> self(std::aligned_alloc(64, ops->size(&config)), &std::free);
+    ASSERT_EQ(ops->init(self.get(), &config), 0);
+    std::mt19937 random(7);
+    for (int n = 0; n < 70 * 8000; ++n) {                                   // a minute without data is the end
+      const auto rx = static_cast<int16_t>(random() & 1 ? 32767 : -32768);  // clipped
+      int16_t tx;
+      ops->process(self.get(), &rx, &tx, 1);
+    }
+    oh_pump_status status;
+    ops->status(self.get(), &status);
+    EXPECT_EQ(status.state, OH_PUMP_FAILED);
+    EXPECT_EQ(status.bits_received, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace offhook
