@@ -5,8 +5,29 @@
 
 #include <cstdio>
 #include <exception>
+#include <string_view>
+#include <vector>
+
+#include "src/config/key.h"
 
 namespace offhook::command {
+namespace {
+
+/// What was wrong with the command line. CLI11 says "A subcommand is required" of a misspelt one too.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty() || !app.get_subcommands().empty()) return error.what();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string& word = words.front();
+  return fmt::format("'{}' is not {}; the nearest command is '{}', all of them: offhook --help", word,
+                     word.starts_with('-') ? "an option of offhook itself" : "a command of offhook",
+                     config::nearest(word, candidates));
+}
+
+}  // namespace
 
 std::unique_ptr<CLI::App> make_app(Action& action) {
   auto app = std::make_unique<CLI::App>(
@@ -59,7 +80,7 @@ int run_program(int argc, const char* const* argv) {
   } catch (const CLI::Success& e) {  // --help, --version
     return app->exit(e);
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "offhook: error: {}\n", e.what());
+    fmt::print(stderr, "offhook: error: {}\n", explain(*app, e));
     return kError;
   }
   try {
