@@ -118,7 +118,8 @@ void conclude(Advice& advice) {
   advice.suffices = best.has_value();
   advice.chosen = best ? best : closest;
   if (!advice.chosen) {
-    advice.headline = "Nothing suffices: in every context the device's input was overwritten. The host is too slow.";
+    advice.headline =
+        fmt::format("No context suffices with {} buffers: in each the device's input was overwritten.", buffers);
     return;
   }
   const Trial& t = advice.trials[*advice.chosen];
@@ -184,13 +185,20 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
   return out;
 }
 
-std::optional<Advice> advise(const Scenario& base, const Options& options) {
+namespace {
+
+Advice describe(const Scenario& base) {
   Advice advice;
   advice.base = base;
   advice.device = base.device.name;
   advice.host = base.host.name;
   advice.lead_ms = 1000.0 * base.device.lead() / base.device.rate_hz;
   advice.buffer_ms = 1000.0 * base.device.buffer() / base.device.rate_hz;
+  return advice;
+}
+
+std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
+  Advice advice = describe(base);
   for (const ContextScenario& c : contexts_for(base)) {
     Trial trial;
     trial.name = config::to_string(c);
@@ -247,6 +255,35 @@ std::optional<Advice> advise(const Scenario& base, const Options& options) {
   advice.control_late_max_ms = control.timer_late_max_ms;
   advice.control_late_p999_ms = control.timer_late_p999_ms;
   conclude(advice);
+  return advice;
+}
+
+/// More work than time: no context, reservation or buffering makes up for it, and nothing needs to be simulated.
+Advice refuse(const Scenario& base, double demand) {
+  Advice advice = describe(base);
+  advice.headline = fmt::format("Nothing suffices: the device's blocks alone need {:.1f} % of the CPU.", 100 * demand);
+  return advice;
+}
+
+}  // namespace
+
+std::optional<Advice> advise(const Scenario& base, const Options& options) {
+  if (const double demand = config::device_timing(base.device).share(); demand > 1) return refuse(base, demand);
+  std::optional<Advice> advice = try_contexts(base, options);
+  if (!advice || advice->suffices) return advice;
+  Scenario deeper = base;
+  while (deeper.device.buffers <= kMostBuffersTried / 2) {
+    deeper.device.buffers *= 2;
+    const std::optional<Advice> other = try_contexts(deeper, options);
+    if (!other) return std::nullopt;
+    if (!other->suffices) continue;
+    advice->buffers_that_suffice = deeper.device.buffers;
+    advice->reasons.push_back(
+        fmt::format("With {} buffers (doubled until something suffices): {}", deeper.device.buffers, other->headline));
+    return advice;
+  }
+  advice->reasons.push_back(
+      fmt::format("Nor does any with up to {} buffers (doubled each time).", deeper.device.buffers));
   return advice;
 }
 

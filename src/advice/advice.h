@@ -6,8 +6,8 @@
 // The choice, in this order. A context that loses nothing, keeps the PC 99 limits (an interrupt routine of 100 us, a
 // DPC of 500 us) and cannot be disturbed by threads that come later: a reservation, of the least share. Else the thread
 // of the lowest real-time priority that loses nothing, which leaves the most room above it. Else what loses nothing
-// though over the limits, the DPC before the interrupt. Else nothing suffices, and more buffers are recommended
-// instead, for the context that needs the fewest.
+// though over the limits, the DPC before the interrupt. Else nothing suffices with these buffers; all is tried again
+// with twice as many, until something does.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@
 
 namespace offhook::advice {
 
-inline constexpr double kPc99InterruptUs = 100;  ///< Jones and Saroiu 6.2.2, from the PC 99 System Design Guide
-inline constexpr double kPc99DpcUs = 500;        ///< and 6.2.4
+inline constexpr std::uint32_t kMostBuffersTried = 512;  ///< the most that device.buffers.count takes
+inline constexpr double kPc99InterruptUs = 100;          ///< Jones and Saroiu 6.2.2, from the PC 99 System Design Guide
+inline constexpr double kPc99DpcUs = 500;                ///< and 6.2.4
 
 /// One context on this host, the worst of its repeats.
 struct Trial {
@@ -33,7 +34,7 @@ struct Trial {
   std::uint64_t samples_lost = 0;  ///< of the device: late or filled in
   double margin_ms = 0;            ///< of the transmit lead, left at the worst moment; negative: this much late
   std::uint32_t buffers_needed = 0;
-  bool swamped = false;                            ///< input was overwritten: no buffering would help
+  bool swamped = false;  ///< input was overwritten: how many buffers it needs, this run does not tell
   double latency_p999_ms = 0, latency_max_ms = 0;  ///< interrupt to output queued
   double isr_max_us = 0;                           ///< longest interrupt routine
   double dpc_max_us = 0;                           ///< longest DPC of the device
@@ -50,9 +51,10 @@ struct Advice {
   hostsim::Scenario base;
   double lead_ms = 0, buffer_ms = 0;
   double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
-  std::vector<Trial> trials;
+  std::vector<Trial> trials;          ///< empty: the device needs more than 100 % of the CPU, nothing was simulated
   std::optional<std::size_t> chosen;  ///< index into trials
   bool suffices = false;              ///< the chosen one loses nothing
+  std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do
   std::string headline;
   std::vector<std::string> reasons;
 };

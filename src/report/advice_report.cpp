@@ -22,6 +22,7 @@ Json advice_json(const advice::Advice& a) {
            {"reasons", a.reasons},
            {"lead_ms", a.lead_ms},
            {"buffers", a.base.device.buffers},
+           {"buffers_that_suffice", a.buffers_that_suffice ? Json(*a.buffers_that_suffice) : Json()},
            {"control", {{"timer_late_max_ms", a.control_late_max_ms}, {"timer_late_p999_ms", a.control_late_p999_ms}}},
            {"pc99", {{"interrupt_us", advice::kPc99InterruptUs}, {"dpc_us", advice::kPc99DpcUs}}},
            {"trials", Json::array()}};
