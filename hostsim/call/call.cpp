@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -38,11 +39,20 @@ Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
   return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
 }
 
+/// How many of a plan's blocks n samples are worth. A block of the plan is one, whichever of its lengths it has; what
+/// interrupts merged, and what is left of a block, is worth its samples: whoever is owed them must compute them all.
+double worth_in_blocks(std::uint32_t n, const std::vector<std::uint32_t>& plan) {
+  const auto [least, most] = std::minmax_element(plan.begin(), plan.end());
+  if (n >= *least && n <= *most) return 1;
+  const double mean = std::accumulate(plan.begin(), plan.end(), 0.0) / static_cast<double>(plan.size());
+  return n / mean;
+}
+
 /// Costs from the profile: constant per block within a phase, the worst case once, as its phase begins.
 class ProfileCost final : public ServiceCost {
  public:
-  ProfileCost(const CostProfile& profile, bool logging, std::uint64_t seed, const oh_driver& driver)
-      : profile_(profile), logging_(logging), random_(seed, kIsrStream), costs_(seed, kCostStream), driver_(driver) {}
+  ProfileCost(const CostProfile& profile, bool logging, std::uint64_t seed)
+      : profile_(profile), logging_(logging), random_(seed, kIsrStream), costs_(seed, kCostStream) {}
 
   void enter(Phase phase) {
     phase_ = &profile_.phases[static_cast<int>(phase)];
@@ -54,11 +64,18 @@ class ProfileCost final : public ServiceCost {
     const double least = static_cast<double>(profile_.isr_mean_ns) - spread;
     return std::min(profile_.isr_max_ns, static_cast<Ns>(least + spread * random_.exponential(isrs_++)));
   }
-  Ns block() override {
+  Ns service(std::uint32_t samples) override {
     const double vary = 1 + profile_.service_spread * (2 * costs_.uniform(blocks_++) - 1);
-    Ns cost = worst_due_ ? phase_->worst_service_ns : static_cast<Ns>(static_cast<double>(phase_->service_ns) * vary);
+    const double service_ns = static_cast<double>(phase_->service_ns) * vary;
+    double blocks = worth_in_blocks(samples, phase_->block_plan);
+    Ns cost = 0;
+    if (worst_due_) {  // of one block, or of the first of several
+      cost = phase_->worst_service_ns;
+      blocks = std::max(0.0, blocks - 1);
+    }
     worst_due_ = false;
-    if (logging_) cost += profile_.logging.in(samples_to_ns(driver_.chunk_samples, phase_->rate_hz));
+    cost += static_cast<Ns>(service_ns * blocks);
+    if (logging_) cost += profile_.logging.in(samples_to_ns(samples, phase_->rate_hz));
     return cost;
   }
   double phi() override { return profile_.phi; }
@@ -68,7 +85,6 @@ class ProfileCost final : public ServiceCost {
   bool logging_;
   Random random_;
   Random costs_;
-  const oh_driver& driver_;
   const PhaseProfile* phase_ = nullptr;
   bool worst_due_ = false;
   std::uint64_t isrs_ = 0;
@@ -148,7 +164,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       log(l),
       cpu(engine),
       connection(std::move(c)),
-      cost(profile, s.event_logging_cost, s.seed, driver) {
+      cost(profile, s.event_logging_cost, s.seed) {
   cpu.set_log(log);
   if (!scenario.block_plan.empty()) {
     profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;

@@ -27,8 +27,9 @@ Ns ServiceRun::next(Ns now) {
       if (oh_driver_service_end(&driver_) == 0) return leave(now);
       break;
   }
-  if (oh_driver_service_begin(&driver_) == 0) return leave(now);
-  const Ns whole = std::max<Ns>(cost_.block(), 1);
+  const std::uint32_t samples = oh_driver_service_begin(&driver_);
+  if (samples == 0) return leave(now);
+  const Ns whole = std::max<Ns>(cost_.service(samples), 1);
   const Ns until_output = std::clamp<Ns>(static_cast<Ns>(static_cast<double>(whole) * cost_.phi()), 1, whole);
   rest_ = whole - until_output;
   at_ = At::kOutput;

@@ -19,13 +19,13 @@
 
 namespace offhook::hostsim {
 
-/// What the code costs on this host. Asked once per interrupt and once per block.
+/// What the code costs on this host. Asked once per interrupt and once per oh_driver_service_begin().
 class ServiceCost {
  public:
   virtual ~ServiceCost() = default;
-  virtual Ns isr() = 0;      ///< of the interrupt routine without service
-  virtual Ns block() = 0;    ///< of the next block's service
-  virtual double phi() = 0;  ///< share of it after which the output is queued
+  virtual Ns isr() = 0;                           ///< of the interrupt routine without service
+  virtual Ns service(std::uint32_t samples) = 0;  ///< of the pump's run over so many, a block or what merged into one
+  virtual double phi() = 0;                       ///< share of it after which the output is queued
 };
 
 /// One call of the driver's service routine, cut where it takes input and where it gives output.

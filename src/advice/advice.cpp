@@ -258,19 +258,18 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   return advice;
 }
 
-/// More work than time: no context, reservation or buffering makes up for it, and nothing needs to be simulated.
-Advice refuse(const Scenario& base, double demand) {
-  Advice advice = describe(base);
-  advice.headline = fmt::format("Nothing suffices: the device's blocks alone need {:.1f} % of the CPU.", 100 * demand);
-  return advice;
-}
-
 }  // namespace
 
 std::optional<Advice> advise(const Scenario& base, const Options& options) {
-  if (const double demand = config::device_timing(base.device).share(); demand > 1) return refuse(base, demand);
   std::optional<Advice> advice = try_contexts(base, options);
   if (!advice || advice->suffices) return advice;
+  if (const double demand = config::device_timing(base.device).share(); demand > 1) {
+    advice->reasons.insert(advice->reasons.begin(),
+                           fmt::format("The device's blocks alone need {:.1f} % of the CPU: more than there is, and "
+                                       "no buffering makes up for it.",
+                                       100 * demand));
+    return advice;
+  }
   Scenario deeper = base;
   while (deeper.device.buffers <= kMostBuffersTried / 2) {
     deeper.device.buffers *= 2;

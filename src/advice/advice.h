@@ -7,7 +7,7 @@
 // DPC of 500 us) and cannot be disturbed by threads that come later: a reservation, of the least share. Else the thread
 // of the lowest real-time priority that loses nothing, which leaves the most room above it. Else what loses nothing
 // though over the limits, the DPC before the interrupt. Else nothing suffices with these buffers; all is tried again
-// with twice as many, until something does.
+// with twice as many, until something does, unless the device asks for more than all of the CPU.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,9 @@ struct Advice {
   hostsim::Scenario base;
   double lead_ms = 0, buffer_ms = 0;
   double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
-  std::vector<Trial> trials;          ///< empty: the device needs more than 100 % of the CPU, nothing was simulated
-  std::optional<std::size_t> chosen;  ///< index into trials
-  bool suffices = false;              ///< the chosen one loses nothing
+  std::vector<Trial> trials;
+  std::optional<std::size_t> chosen;                  ///< index into trials
+  bool suffices = false;                              ///< the chosen one loses nothing
   std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do
   std::string headline;
   std::vector<std::string> reasons;

@@ -83,7 +83,6 @@ Figures run_figures(const hostsim::Scenario& scenario) {
 void print(const advice::Advice& a) {
   fmt::print("{} on {}\n\n{}\n", a.device, a.host, a.headline);
   for (const std::string& reason : a.reasons) fmt::print("  {}\n", reason);
-  if (a.trials.empty()) return;
   Table table;
   table.column("context");
   table.column("loses", Table::Align::kLeft);

@@ -5,7 +5,6 @@
 function advicePage() {
   page.classList.add("wide");
   const a = data.advice, tried = a.trials.filter(t => !t.refusal);
-  if (!a.trials.length) return;
   const bars = (title, caption, items, limit) => {
     const part = section(title, caption);
     figure(part, title, box => adviceBars(box, items, limit));

@@ -24,11 +24,13 @@ SoftDevice device() {
   return d;
 }
 
-CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner, double seconds = 20) {
+CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner, double seconds = 20,
+               std::vector<LoadDevice> load = {}) {
   const CarriedDevice carried = carry(d);
   Scenario s;
   s.context = context;
   s.load.spinner = spinner;
+  s.load.devices = std::move(load);
   s.host.tick_hz = 1000;
   s.host.quantum_ns = 20'000'000;
   s.transmit_lead_samples = carried.transmit_lead_units;
@@ -86,4 +88,31 @@ TEST(SoftDeviceCall, AReservationBelowTheShareIsOverrun) {
 TEST(SoftDeviceCall, TheGapEndsWhereTheLawSays) {
   EXPECT_TRUE(run(device(), reservation(6, 13), false).completed);
   EXPECT_FALSE(run(device(), reservation(6, 14), false).completed);
+}
+
+// A routine that asks for 5 ms of every 4: the blocks that come meanwhile merge, and must be computed all the same.
+TEST(SoftDeviceCall, MoreWorkThanTimeSufficesInNoContext) {
+  SoftDevice d = device();
+  d.cost_ns = 5'000'000;
+  for (const ContextScenario& c :
+       {context(ContextKind::kInterrupt), context(ContextKind::kDpc), context(ContextKind::kThread)}) {
+    const CallResult r = run(d, c, false);
+    EXPECT_FALSE(r.completed);
+    EXPECT_GT(r.driver.samples_filled_in, 0U);
+    EXPECT_NEAR(static_cast<double>(carry(d).samples_per_unit * r.driver.samples_served), 20 / 0.005 * 192, 2 * 192);
+  }
+}
+
+// Interrupts held off for 11 ms ten times a second: what merged meanwhile costs as much as it would have in parts.
+TEST(SoftDeviceCall, BlocksThatMergedCostWhatTheyWouldHaveInParts) {
+  SoftDevice d = device();
+  d.buffers = 8;
+  LoadDevice controller;
+  controller.every_ns = 100'000'000;
+  controller.isr_ns = 11'000'000;
+  controller.level = 31;
+  const CallResult r = run(d, context(ContextKind::kInterrupt), false, 20, {controller});
+  EXPECT_TRUE(r.completed);
+  EXPECT_LT(r.blocks, 20 / 0.004 - 100);
+  EXPECT_NEAR(r.pump_share, 0.25, 1e-3);
 }

@@ -22,7 +22,7 @@ class Silence final : public LineEnd {
 
 struct FixedCost final : ServiceCost {
   Ns isr() override { return 5'000; }
-  Ns block() override { return 1'000'000; }
+  Ns service(std::uint32_t) override { return 1'000'000; }
   double phi() override { return 0.25; }
 };
 
