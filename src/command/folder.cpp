@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/config/scenario.h"
+#include "src/measure/host_description.h"
 #include "src/output/file.h"
 #include "src/output/line_recording.h"
 #include "src/output/run_folder.h"
@@ -51,9 +52,23 @@ Settings settings_of(const hostsim::Scenario& scenario) {
   return settings;
 }
 
+bool is_live(const traces::LogHeader& header) {
+  const auto live = header.scenario.find("live");
+  return live != header.scenario.end() && *live == true;
+}
+
 CallReport call_report(const LogContents& log) {
   CallReport call;
   for (const traces::LogEntity& entity : log.header.entities) call.entities[entity.id] = entity.name;
+  if (is_live(log.header)) {
+    call.title = "Live call";
+    if (const auto context = log.header.scenario.find("context");
+        context != log.header.scenario.end() && context->is_string()) {
+      call.title += ": " + context->get<std::string>();
+      call.settings.emplace_back("context", context->get<std::string>());
+    }
+    call.host = measure::host_in_words(log.header.host);
+  }
   if (!log.warning.empty()) call.warnings.push_back(log.warning);
   return call;
 }
@@ -152,8 +167,8 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
   const LogContents log = read_log(log_in(given));
   fs::path page = out;
   CallReport call = call_report(log);
-  if (fs::is_directory(given)) {
-    if (page.empty()) page = given / kReportName;
+  if (page.empty()) page = fs::is_directory(given) ? given / kReportName : fs::path(given).replace_extension(".html");
+  if (fs::is_directory(given) && !is_live(log.header)) {
     config::ScenarioBuilder builder;
     builder.apply_file(given / kScenarioName);
     Json summary;
@@ -164,9 +179,8 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
     } catch (const Json::exception& e) {
       throw config::Error(fmt::format("{}: is no summary of a run: {}", file.string(), e.what()));
     }
-  } else {
+  } else if (call.title.empty()) {
     call.title = given.filename().string();
-    if (page.empty()) page = fs::path(given).replace_extension(".html");
   }
   write_page(page.string(), call_page(call, log.figures));
   return page;

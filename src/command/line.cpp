@@ -7,7 +7,9 @@
 #include <spandsp.h>
 
 #include <cmath>
+#include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "driver/card/shared_card.h"
@@ -15,6 +17,7 @@
 #include "driver/context/live_context.h"
 #include "src/command/program.h"
 #include "src/config/scenario.h"
+#include "src/measure/host_description.h"
 #include "src/output/terminal.h"
 
 namespace offhook::command {
@@ -29,7 +32,7 @@ struct Options {
   std::vector<std::string> set;
   std::uint64_t seed = 1;
   int priority = 90;
-  bool best_effort = false;
+  bool best_effort = false, json = false;
 };
 
 /// One card's hardware: moves samples to and from a buffer, and raises interrupts.
@@ -92,7 +95,7 @@ class Tones {
 /// other one is rung.
 class Subscriber {
  public:
-  Subscriber() : digits_(dtmf_rx_init(nullptr, nullptr, nullptr)) {}
+  explicit Subscriber(std::FILE* news) : news_(news), digits_(dtmf_rx_init(nullptr, nullptr, nullptr)) {}
   ~Subscriber() { dtmf_rx_free(digits_); }
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
@@ -107,7 +110,7 @@ class Subscriber {
     dtmf_rx(digits_, said, kBurst);
     char digits[16];
     if (const std::size_t n = dtmf_rx_get(digits_, digits, sizeof digits - 1); n > 0) {
-      fmt::print("dialled {}\n", digits);
+      fmt::print(news_, "dialled {}\n", digits);
       count_ += n;
       quiet_ = 0;
     }
@@ -124,6 +127,7 @@ class Subscriber {
  private:
   static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // so long after a digit the number is complete
   static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // who dials nothing reaches the other one all the same
+  std::FILE* news_;
   dtmf_rx_state_t* digits_;
   Tones tones_;
   std::uint64_t quiet_ = 0;
@@ -133,8 +137,16 @@ class Subscriber {
 /// The line between two cards: tones, ringing, or a connection, as the hooks are.
 class Exchange final : private hostsim::FarEnd {
  public:
-  Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed)
-      : near_(near), far_(far), config_(line), seed_(seed) {}
+  /// @param news  where to say what happens
+  Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed, std::FILE* news)
+      : near_(near),
+        far_(far),
+        config_(line),
+        seed_(seed),
+        news_(news),
+        near_subscriber_(news),
+        far_subscriber_(news) {}
+  std::uint64_t calls() const { return calls_; }
 
   void run_ms() {
     CardRings& a = near_.server().rings();
@@ -142,12 +154,13 @@ class Exchange final : private hostsim::FarEnd {
     const bool a_off = a.off_hook.load() != 0, b_off = b.off_hook.load() != 0;
     if (a_off && b_off && !line_) {
       line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
-      fmt::print("connected\n");
+      ++calls_;
+      fmt::print(news_, "connected\n");
       a.ringing.store(0);
       b.ringing.store(0);
     } else if (line_ && !(a_off && b_off)) {
       line_.reset();
-      fmt::print("cleared\n");
+      fmt::print(news_, "cleared\n");
     }
     if (line_) was_connected_ = true;
     if (!a_off && !b_off) was_connected_ = false;
@@ -186,6 +199,8 @@ class Exchange final : private hostsim::FarEnd {
   Hardware& far_;
   hostsim::LineConfig config_;
   std::uint64_t seed_;
+  std::FILE* news_;
+  std::uint64_t calls_ = 0;
   std::unique_ptr<hostsim::Line> line_;
   Subscriber near_subscriber_, far_subscriber_;
   std::int16_t to_near_[kBurst]{}, to_far_[kBurst]{};
@@ -203,7 +218,8 @@ int run(const Options& options) {
   }
   const hostsim::LineConfig line = builder.finish().line;
   Hardware near(options.call), far(options.answer);
-  Exchange exchange(near, far, line, options.seed);
+  std::FILE* news = options.json ? stderr : stdout;
+  Exchange exchange(near, far, line, options.seed, news);
   catch_interrupts();
   if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
     if (!options.best_effort) throw std::runtime_error(why + "; or go on without by --best-effort");
@@ -211,7 +227,7 @@ int run(const Options& options) {
   }
   if (const std::string why = lock_memory(); !why.empty() && !options.best_effort) throw std::runtime_error(why);
 
-  fmt::print("cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
+  fmt::print(news, "cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
   std::fflush(stdout);
   for (Hardware* end : {&near, &far}) {
     while (!end->server().wait_for_modem(100)) {
@@ -219,7 +235,7 @@ int run(const Options& options) {
     }
     end->start();
   }
-  fmt::print("both modems are there\n");
+  fmt::print(news, "both modems are there\n");
   std::fflush(stdout);
   SamplePacer pacer(kRateHz, 0);
   pacer.start();
@@ -230,7 +246,16 @@ int run(const Options& options) {
     if (pacer.samples_now() > passed + kBurst) ++late_ms;
     exchange.run_ms();
   }
-  fmt::print("{:.1f} s; {} bursts were more than 1 ms late\n", static_cast<double>(passed) / kRateHz, late_ms);
+  const double seconds = static_cast<double>(passed) / kRateHz;
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"seconds", seconds},
+                                              {"calls", exchange.calls()},
+                                              {"bursts_late", late_ms},
+                                              {"host", measure::host_description()}}
+                           .dump(1));
+  } else {
+    fmt::print("{:.1f} s; {} bursts were more than 1 ms late\n", seconds, late_ms);
+  }
   return interrupted() ? interrupt_status() : kOk;
 }
 
@@ -249,6 +274,8 @@ void add_line(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(CLI::Range(0, 98));
   sub->add_flag("--best-effort", options->best_effort, "Go on without real-time privileges");
+  sub->add_flag("--json", options->json,
+                "Print the summary as JSON, with the host; what happens goes to standard error");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "FIFO 50" &

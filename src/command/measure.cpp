@@ -16,12 +16,12 @@
 #include "src/measure/cause.h"
 #include "src/measure/cost.h"
 #include "src/measure/hgrm.h"
+#include "src/measure/host_description.h"
 #include "src/measure/kernel.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
 #include "src/measure/stages.h"
 #include "src/measure/stolen.h"
-#include "src/modem/host_facts.h"
 #include "src/output/file.h"
 #include "src/output/terminal.h"
 
@@ -204,7 +204,7 @@ int run_latency(const Options& options) {
   say_without(result.without);
   const bool over = result.over_threshold_ns > 0;
   Json json{{"measure", "latency"},
-            {"host", modem::host_facts()},
+            {"host", measure::host_description()},
             {"context", config.context.str()},
             {"interval_us", options.interval_us},
             {"latency", to_json(result.latency)},
@@ -255,7 +255,7 @@ int run_cause(const Options& options) {
   say_without(r.latency.without);
   say_without(r.without);
   Json json{{"measure", "cause"},
-            {"host", modem::host_facts()},
+            {"host", measure::host_description()},
             {"context", config.latency.context.str()},
             {"threshold_us", options.threshold_us},
             {"found", r.found},
@@ -316,9 +316,15 @@ int run_stolen(const Options& options) {
   const measure::StolenResult r = measure::measure_stolen(config);
   say_without(r.without);
   const double share = 100 * double(r.stolen_ns) / std::max(1.0, double(r.stolen_ns + r.running_ns));
-  const Json json{{"measure", "stolen"},         {"host", modem::host_facts()},    {"context", config.context.str()},
-                  {"stolen", to_json(r.stolen)}, {"stolen_percent", share},        {"deadline_hits", r.hits},
-                  {"deadline_misses", r.misses}, {"gap_us", us(double(r.gap_ns))}, {"poll_us", us(double(r.poll_ns))},
+  const Json json{{"measure", "stolen"},
+                  {"host", measure::host_description()},
+                  {"context", config.context.str()},
+                  {"stolen", to_json(r.stolen)},
+                  {"stolen_percent", share},
+                  {"deadline_hits", r.hits},
+                  {"deadline_misses", r.misses},
+                  {"gap_us", us(double(r.gap_ns))},
+                  {"poll_us", us(double(r.poll_ns))},
                   {"without", r.without}};
   if (!options.hgrm.empty()) write_file(options.hgrm, measure::to_hgrm(r.stolen, 1e3));
   if (!options.json) {
@@ -347,7 +353,10 @@ int run_kernel(const Options& options) {
     throw std::runtime_error(without.front() + "; or go on without by --best-effort");
   say_without(without);
   const double mix = measure::measure_integer_mix();
-  Json json{{"measure", "kernel"}, {"host", modem::host_facts()}, {"rows", Json::array()}, {"integer_mix_per_s", mix}};
+  Json json{{"measure", "kernel"},
+            {"host", measure::host_description()},
+            {"rows", Json::array()},
+            {"integer_mix_per_s", mix}};
   Table table;
   table.column("operation");
   table.column("here, by", Table::Align::kLeft);
@@ -388,7 +397,7 @@ int run_cost(const Options& options) {
   }
   if (!result.connected && !interrupted()) throw std::runtime_error("the pumps did not connect over a clean line");
   Json json{{"measure", "cost"},
-            {"host", modem::host_facts()},
+            {"host", measure::host_description()},
             {"pump", config.modem.name},
             {"state_bytes", result.state_bytes}};
   for (const measure::CostPhase& p : result.phases) {

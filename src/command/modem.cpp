@@ -12,6 +12,7 @@
 #include "driver/card/devices.h"
 #include "src/command/folder.h"
 #include "src/command/program.h"
+#include "src/measure/host_description.h"
 #include "src/output/file.h"
 #include "src/output/run_folder.h"
 #include "src/output/terminal.h"
@@ -59,7 +60,8 @@ nlohmann::ordered_json summary(const modem::Session& session, const ContextSpec&
           {"yields", c.yields()},
           {"throttles", c.throttles()},
           {"demoted", c.demoted()},
-          {"without", session.shortcomings()}};
+          {"without", session.shortcomings()},
+          {"host", measure::host_description()}};
 }
 
 void print_summary(const nlohmann::ordered_json& s) {

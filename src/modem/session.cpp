@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "src/modem/host_facts.h"
+#include "src/measure/host_description.h"
 #include "traces/log/header.h"
 
 namespace offhook::modem {
@@ -100,7 +100,7 @@ Session::Session(LiveCard& card, const SessionConfig& config)
   if (!config_.log.empty()) {
     traces::LogHeader header;
     header.drivers.push_back({0, "modem"});
-    header.host = host_facts();
+    header.host = measure::host_description();
     header.scenario = {{"context", config_.context.str()}, {"live", true}};
     writer_ = std::make_unique<traces::LogWriter>(config_.log.string(), traces::to_json(header));
   }

@@ -221,6 +221,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"reasons", verdict.reasons},
                {"warnings", call.warnings},
                {"settings", json::array()},
+               {"host", json::array()},
                {"begin_s", number(seconds(f.begin_ns), 6)},
                {"end_s", number(seconds(f.end_ns), 6)},
                {"events", f.events},
@@ -249,6 +250,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"bytes", call.bytes}};
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;
   for (const auto& [name, value] : call.settings) data["settings"].push_back({name, value});
+  for (const auto& [name, value] : call.host) data["host"].push_back({name, value});
   return page_around(call.title + " - Offhook", data);
 }
 

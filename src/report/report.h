@@ -27,6 +27,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;  ///< name an
 struct CallReport {
   std::string title;                              ///< the scenario's name
   Settings settings;                              ///< context, pump, line, seed ...
+  Settings host;                                  ///< of a live call, the machine
   std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
   std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, where other than hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;

@@ -11,7 +11,7 @@ function section(title, caption) {
   return node;
 }
 
-const leftHeads = new Set(["class", "published class", "what decides", "where", "grade", "result", "figures", "unit", "tolerance", "verdict", "remark"]);
+const leftHeads = new Set(["class", "published class", "what decides", "where", "grade", "result", "figures", "unit", "tolerance", "verdict", "remark", "value"]);
 function table(parent, head, rows) {
   parent.append(el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...head.map(h => el("th", leftHeads.has(h) ? {class: "left"} : {}, h)))),
     el("tbody", {}, ...rows))));
@@ -157,6 +157,11 @@ function callPage() {
       pair.append(column);
       figure(column, "constellation-" + i, box => drawConstellation(box, end.constellation));
     });
+  }
+
+  if (data.host.length) {
+    const host = section("The host", "The machine as it was when the call began.");
+    table(host, ["what", "value"], data.host.map(([name, value]) => el("tr", {}, cell(name), cell(value, "left words"))));
   }
 }
 
