@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "src/decode/compression.h"
 
-#include <spandsp.h>
-
 #include <algorithm>
+#include <array>
+
+#include "dsp/v42/v42bis.h"
 
 namespace offhook::decode {
 
@@ -42,27 +43,24 @@ V42bisParameters agreed(const V42bisParameters& a, const V42bisParameters& b) {
   return {a.directions & b.directions, std::min(a.codewords, b.codewords), std::min(a.string_length, b.string_length)};
 }
 
-std::optional<std::vector<std::uint8_t>> decompress(const V42bisParameters& p, std::span<const std::uint8_t> octets,
-                                                    std::span<const std::size_t> ends) {
-  // Larger dictionaries pass spandsp's init and then crash.
-  if (p.codewords < 512 || p.codewords > 4096 || p.string_length < 6 || p.string_length > 250) return {};
-  std::vector<std::uint8_t> out;
-  const auto put = [](void* user, const std::uint8_t* message, int n) {
-    auto* to = static_cast<std::vector<std::uint8_t>*>(user);
-    to->insert(to->end(), message, message + std::max(n, 0));
-  };
-  v42bis_state_t* s = v42bis_init(nullptr, 3, p.codewords, p.string_length, put, &out, 512, put, &out, 512);
-  if (s == nullptr) return {};
-  bool good = true;
-  std::size_t begin = 0;
-  for (const std::size_t end : ends) {
-    good = good && v42bis_decompress(s, octets.data() + begin, static_cast<int>(end - begin)) == 0;
-    if (!good) break;
-    v42bis_decompress_flush(s);
-    begin = end;
+std::optional<std::vector<std::uint8_t>> decompress(const V42bisParameters& p, std::span<const std::uint8_t> octets) {
+  if (p.codewords < v42::kMinCodewords || p.codewords > 0xFFFF || p.string_length < v42::kMinString ||
+      p.string_length > v42::kMaxString) {
+    return {};
   }
-  v42bis_free(s);
-  if (!good) return {};
+  const auto codewords = static_cast<std::uint16_t>(p.codewords);
+  std::vector<std::uint64_t> memory(v42::Dictionary::size(codewords) / sizeof(std::uint64_t));
+  v42::Decoder decoder;
+  decoder.init(reinterpret_cast<std::uint8_t*>(memory.data()), codewords, static_cast<std::uint8_t>(p.string_length));
+  std::vector<std::uint8_t> out;
+  std::array<std::uint8_t, 4096> characters;
+  for (std::size_t n = characters.size(); n == characters.size();) {
+    std::size_t used = 0;
+    n = decoder.put(octets.data(), octets.size(), &used, characters.data(), characters.size());
+    octets = octets.subspan(used);
+    out.insert(out.end(), characters.begin(), characters.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  if (decoder.failed()) return {};
   return out;
 }
 

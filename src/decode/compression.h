@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// V.42bis as two ends agreed on it by XID, undone for one direction. By spandsp.
+// V.42bis as two ends agreed on it by XID, undone for one direction.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,9 @@ std::optional<V42bisParameters> v42bis_of(std::span<const std::uint8_t> informat
 /// What both allow: directions in common, the smaller dictionary and strings.
 V42bisParameters agreed(const V42bisParameters& a, const V42bisParameters& b);
 
-/// @param octets  as sent  @param ends  where each frame ended: the encoder flushes no later
-/// @return none when spandsp cannot stand the parameters or the octets are no V.42bis
+/// @param octets  as sent, from the beginning of the link
+/// @return none when the parameters are out of their ranges or the octets are no V.42bis
 std::optional<std::vector<std::uint8_t>> decompress(const V42bisParameters& parameters,
-                                                    std::span<const std::uint8_t> octets,
-                                                    std::span<const std::size_t> ends);
+                                                    std::span<const std::uint8_t> octets);
 
 }  // namespace offhook::decode

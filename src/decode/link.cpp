@@ -140,7 +140,6 @@ Link read_link(const DataHeard& data) {
       if (ahead < 64) {  // else sent again
         link.gaps += ahead > 0 ? ahead : 0;
         link.payload.insert(link.payload.end(), hdlc.data() + 3, hdlc.data() + n);
-        link.ends.push_back(link.payload.size());
         expected = (f.ns + 1) & 127;
       }
     }
@@ -163,7 +162,7 @@ void uncompress(Link& call, Link& answer) {
     const V42bisParameters p = agreed(*a, *b);
     for (const auto& [link, direction] : {std::pair{&call, 1}, std::pair{&answer, 2}}) {
       if ((p.directions & direction) == 0 || link->gaps > 0) continue;
-      if (auto plain = decompress(p, link->payload, link->ends)) {
+      if (auto plain = decompress(p, link->payload)) {
         link->payload = std::move(*plain);
         link->v42bis = true;
       }

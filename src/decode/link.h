@@ -31,7 +31,6 @@ struct Link {
   int gaps = 0;                       ///< I frames that were missed: the payload has a hole
   int ppp_frames = 0, ppp_bad = 0;    ///< in the payload
   std::vector<std::uint8_t> payload;  ///< information of the I frames in order, each once; uncompressed if it could be
-  std::vector<std::size_t> ends;      ///< of each I frame in it, as sent
   bool v42bis = false;                ///< the payload was compressed and has been uncompressed
 };
 
