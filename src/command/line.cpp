@@ -162,8 +162,9 @@ class Exchange final : private hostsim::FarEnd {
       line_.reset();
       fmt::print(news_, "cleared\n");
     }
-    if (line_) was_connected_ = true;
-    if (!a_off && !b_off) was_connected_ = false;
+    // Each end is left behind by a call until it has been on hook itself, whenever the other one was.
+    near_left_ = a_off && (line_ || near_left_);
+    far_left_ = b_off && (line_ || far_left_);
     std::int16_t played[kBurst];
     near_.run(played, to_near_);
     if (line_) {
@@ -172,8 +173,8 @@ class Exchange final : private hostsim::FarEnd {
       std::int16_t far_played[kBurst];
       far_.run(far_played, to_far_);
       // Who stays off the hook after a call calls nobody.
-      const bool calls_b = near_subscriber_.run(a_off, b_off || was_connected_, played, to_near_);
-      const bool calls_a = far_subscriber_.run(b_off, a_off || was_connected_, far_played, to_far_);
+      const bool calls_b = near_subscriber_.run(a_off, b_off || near_left_, played, to_near_);
+      const bool calls_a = far_subscriber_.run(b_off, a_off || far_left_, far_played, to_far_);
       if (!calls_a && !calls_b) next_ring_ = 0;
       ring(a, calls_a);
       ring(b, calls_b);
@@ -204,7 +205,7 @@ class Exchange final : private hostsim::FarEnd {
   std::unique_ptr<hostsim::Line> line_;
   Subscriber near_subscriber_, far_subscriber_;
   std::int16_t to_near_[kBurst]{}, to_far_[kBurst]{};
-  bool was_connected_ = false;
+  bool near_left_ = false, far_left_ = false;
   std::int64_t ms_ = 0, next_ring_ = 0, ring_ends_ = 0;
 };
 

@@ -19,6 +19,8 @@ namespace offhook::modem {
 
 namespace {
 
+// Exchanges take a shorter break for a flash of the hook, or for nothing at all.
+constexpr std::int64_t kOnHookMs = 250;
 constexpr float kSilenceDbm0 = -48;  // V.22bis and V.34 alike know no carrier below it
 
 std::string system_error() {
@@ -92,15 +94,26 @@ void Modem::begin(oh_pump_role role, std::string_view digits) {
                                         [&wanted](const config::ModemType& m) { return m.carrier == wanted; });
   type_ = wanted_type == config::kModemTypes.end() ? &config::kModemTypes.back() : &*wanted_type;
   role_ = role;
+  digits_ = digits;
+  begins_ = true;
+  state_ = State::kConnecting;
+}
+
+// After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
+// dial waits for that; characters meanwhile are heard, and abort as ever.
+void Modem::follow_hook(std::int64_t now_ms) {
+  if (hung_up_) hook_free_ms_ = now_ms + kOnHookMs;
+  hung_up_ = false;
+  if (!begins_ || now_ms < hook_free_ms_) return;
+  begins_ = false;
   const AtSettings& s = at_.settings();
-  session_.begin_call(*type_, role, digits,
+  session_.begin_call(*type_, role_, digits_,
                       {.need_dial_tone = s.extended == 2 || s.extended == 4,
                        .pause_s = s.s[6],
                        .comma_s = s.s[8],
                        .digit_ms = std::max<int>(s.s[11], 50)});
   rings_.off_hook.store(1);
-  state_ = State::kConnecting;
-  deadline_ms_ = now_ms_ + 1000 * std::max<int>(at_.s(7), 1);
+  deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);
 }
 
 void Modem::dial(std::string_view digits) {
@@ -128,7 +141,8 @@ bool Modem::go_online() {
 
 void Modem::hang_up() {
   session_.end_call();
-  rings_.off_hook.store(0);
+  if (rings_.off_hook.exchange(0) != 0) hung_up_ = true;
+  begins_ = false;
   state_ = State::kOnHook;
 }
 
@@ -161,7 +175,7 @@ void Modem::follow_ring() {
 }
 
 void Modem::follow_call(std::int64_t now_ms) {
-  if (state_ == State::kOnHook) return;
+  if (state_ == State::kOnHook || begins_) return;
   const CallStatus status = session_.status();
   if (status.dialling) deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);  // S7 counts from the last digit
   if (status.progress == Progress::kNoDialTone) {
@@ -230,6 +244,7 @@ void Modem::work(std::int64_t now_ms) {
   terminal_.flush();
   move_data(now_ms);
   follow_ring();
+  follow_hook(now_ms);
   follow_call(now_ms);
 }
 

@@ -202,7 +202,10 @@ void Session::begin_call(const config::ModemType& modem, oh_pump_role role, std:
 }
 
 void Session::end_call() {
-  if (call_ && status().link.state == OH_LAPM_CONNECTED) {
+  const CallStatus now = status();
+  if (now.link.state == OH_LAPM_DISCONNECTED && now.pump.state == OH_PUMP_DATA)
+    std::this_thread::sleep_for(std::chrono::milliseconds(kAnswerMs));
+  if (call_ && now.link.state == OH_LAPM_CONNECTED) {
     call_->releasing.store(true, std::memory_order_relaxed);
     for (int ms = 0; ms < kReleaseMs && !gone_.load() && !call_->released.load(std::memory_order_relaxed); ms += 10)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -59,9 +59,10 @@ class Session {
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
   void begin_call(const config::ModemType& modem, oh_pump_role role, std::string_view digits = {},
                   const DialPlan& plan = {});
-  /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most.
+  /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most. Where the far
+  /// end has released it, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
   void end_call();
-  static constexpr int kReleaseMs = 1000;
+  static constexpr int kReleaseMs = 1000, kAnswerMs = 150;
   CallStatus status() const;
 
   std::size_t write(const std::uint8_t* bytes, std::size_t n);  ///< to the far end
