@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run a command under Debian's kernel, in a virtual machine that sees this machine's files.
+
+This kernel may lack what a test needs (PPP, a sound card). The machine is QEMU's, translated (TCG: no KVM is needed),
+and boots in seconds: no disk image, but the host's root over 9p, read-only, under a tmpfs that takes all writes. The
+command runs as root at the same path as on the host, with the same programs and libraries; its output comes here and
+its exit status is ours. Files it leaves in the folder $KEEP are on the host afterwards (--keep FOLDER).
+
+The guest's clock counts its instructions (-icount), so a busy host makes the guest slower in the eyes of this machine,
+not late in its own: a modem call there misses no deadline because another process ran here.
+
+Exit status: the command's; 77 when QEMU or the kernel cannot be had (with the reason); 124 when time was up.
+"""
+import argparse
+import contextlib
+import fcntl
+import glob
+import lzma
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+SKIPPED, TIME_IS_UP, NO_BOOT = 77, 124, 125
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "offhook", "vm")
+# What the initial RAM disk needs until it has the root; all else is loaded from the root by modprobe.
+BOOT_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
+INIT = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t devtmpfs none /dev
+for module in {modules}; do insmod /modules/$module; done
+options=trans=virtio,version=9p2000.L,msize=262144
+mkdir /lower /over
+mount -t 9p -o ro,cache=loose,$options root /lower && mount -t tmpfs -o size=75% none /over &&
+  mkdir /over/upper /over/work && mount -t overlay -o lowerdir=/lower,upperdir=/over/upper,workdir=/over/work none /root ||
+  poweroff -f
+cd /root
+for folder in tmp run dev proc sys mnt lib/modules; do mkdir -p $folder; done
+mount -t proc none proc
+mount -t sysfs none sys
+mount -t tracefs none sys/kernel/tracing
+mount -t devtmpfs none dev
+mkdir -p dev/pts dev/shm
+mount -t devpts -o ptmxmode=666 none dev/pts
+ln -s pts/ptmx dev/ptmx 2>/dev/null
+for folder in run dev/shm; do mount -t tmpfs none $folder; done
+mkdir -m 1777 run/lock
+mount -t 9p -o $options keep mnt
+mount --bind /lower{modules_folder} lib/modules
+exec chroot . /bin/sh /mnt/.start
+"""
+# Written for every run: the host's environment, folder and command.
+START = """{environment}
+export KEEP=/mnt
+ip link set lo up
+hostname offhook-vm
+cd {folder}
+setsid -w {command} </dev/null >/dev/hvc0 2>&1
+echo $? >/mnt/.status
+sync
+echo o >/proc/sysrq-trigger
+sleep 60
+"""
+
+
+class Unavailable(Exception):
+    """What this machine lacks, and how to get it."""
+
+
+def debian_package(name, into):
+    """The files of a Debian package, unpacked into a folder; nothing is installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        got = subprocess.run(["apt-get", "-q", "download", name], cwd=folder, capture_output=True, text=True, check=False)
+        if got.returncode != 0:
+            raise Unavailable(f"apt-get download {name}: {got.stderr.strip().splitlines()[-1:]}; try apt-get update")
+        subprocess.run(["dpkg", "-x", *glob.glob(folder + "/*.deb"), into], check=True)
+
+
+def kernel_package():
+    """@return the package that Debian's linux-image-amd64 stands for."""
+    shown = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True, check=False)
+    names = [word for word in shown.stdout.split() if word.startswith("linux-image-") and word[12].isdigit()]
+    if not names:
+        raise Unavailable("apt knows no linux-image-amd64; it takes Debian on x86-64, and apt-get update")
+    return names[0]
+
+
+def uncompressed(image):
+    """@return the ELF image within a bzImage: QEMU starts it by its PVH entry, without minutes of unpacking."""
+    start = image.find(b"\xfd7zXZ\0")
+    if start < 0:
+        raise Unavailable("the kernel's image holds no xz stream")
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(image[start:])
+
+
+def cpio(entries):
+    """@return a cpio archive (newc) of (name, mode, content)."""
+    out = bytearray()
+    for inode, (name, mode, content) in enumerate([*entries, ("TRAILER!!!", 0, b"")]):
+        fields = (inode, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0)
+        out += b"070701" + b"".join(b"%08x" % f for f in fields) + name.encode() + b"\0"
+        out += bytes(-len(out) % 4) + content
+        out += bytes(-len(out) % 4)
+    return bytes(out)
+
+
+def prepare(folder):
+    """Kernel, its modules and the initial RAM disk: made once in the cache."""
+    debian_package(kernel_package(), folder)
+    debian_package("busybox-static", folder)
+    (image,) = glob.glob(folder + "/boot/vmlinuz-*")
+    version = os.path.basename(image)[len("vmlinuz-"):]
+    with open(image, "rb") as file, open(folder + "/vmlinux", "wb") as out:
+        out.write(uncompressed(file.read()))
+    subprocess.run(["depmod", "-b", folder, version], check=True)
+    shown = subprocess.run(["modprobe", "-d", folder, "-S", version, "--show-depends", "-a", *BOOT_MODULES],
+                           capture_output=True, text=True, check=True)
+    modules = list(dict.fromkeys(line.split()[1] for line in shown.stdout.splitlines() if line.startswith("insmod")))
+    entries = [(name, 0o40755, b"") for name in ("bin", "dev", "modules", "root")]
+    for path, name in ((folder + "/bin/busybox", "bin/busybox"), *((m, "modules/" + os.path.basename(m)) for m in modules)):
+        with open(path, "rb") as file:
+            entries.append((name, 0o100755, file.read()))
+    init = INIT.format(modules=" ".join(os.path.basename(m) for m in modules),
+                       modules_folder=os.path.join(CACHE, "lib/modules"))
+    entries.append(("init", 0o100755, init.encode()))
+    with open(folder + "/initrd", "wb") as out:
+        out.write(cpio(entries))
+
+
+def find_machine(fetch):
+    """@return QEMU's path. The kernel is in the cache when this returns; Unavailable says what is missing."""
+    qemu = shutil.which("qemu-system-x86_64")
+    if qemu is None:
+        raise Unavailable("no qemu-system-x86_64; `./dev vm` installs it")
+    for tool in ("modprobe", "depmod"):
+        if shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+            raise Unavailable(f"no {tool}; `./dev vm` installs it")
+    made = os.path.join(CACHE, "initrd")
+    with open(__file__, "rb") as file:
+        newest = os.path.getmtime(file.fileno())
+    if os.path.exists(made) and os.path.getmtime(made) >= newest:
+        return qemu
+    if not fetch and not os.path.exists(made):
+        raise Unavailable(f"no kernel in {CACHE}; `./dev vm` fetches it (72 MB, 430 MB unpacked)")
+    os.makedirs(os.path.dirname(CACHE), exist_ok=True)
+    with open(CACHE + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(made) or os.path.getmtime(made) < newest:
+            print(f"[vm] fetching Debian's kernel into {CACHE}", file=sys.stderr, flush=True)
+            shutil.rmtree(CACHE, ignore_errors=True)
+            with tempfile.TemporaryDirectory(dir=os.path.dirname(CACHE)) as folder:
+                prepare(folder)
+                os.chmod(folder, 0o755)
+                os.rename(folder, CACHE)
+                os.mkdir(folder)  # for its own end
+    return qemu
+
+
+def run(qemu, command, seconds, cpus, icount, keep):
+    names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")
+    environment = "\n".join(f"export {n}={shlex.quote(os.environ[n])}" for n in names if n in os.environ)
+    status = os.path.join(keep, ".status")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(status)
+    with open(os.path.join(keep, ".start"), "w", encoding="utf-8") as file:
+        file.write(START.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command)))
+    kernel_log = os.path.join(keep, "kernel.log")
+    share = "local,security_model=none,multidevs=remap"
+    arguments = [
+        qemu, "-machine", "q35,accel=tcg", "-cpu", "max", "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
+        "-kernel", CACHE + "/vmlinux", "-initrd", CACHE + "/initrd",
+        "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable random.trust_cpu=on",
+        "-serial", "file:" + kernel_log,
+        "-fsdev", f"{share},id=root,path=/,readonly=on", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+        "-fsdev", f"{share},id=keep,path={keep}", "-device", "virtio-9p-pci,fsdev=keep,mount_tag=keep",
+        "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off", "-device", "virtconsole,chardev=out"]
+    arguments += ["-icount", "shift=" + icount] if icount else ["-smp", str(cpus)]
+    qemu_process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, preexec_fn=lambda: os.nice(10))
+    try:
+        qemu_process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        print(f"[vm] the time limit of {seconds} s is up", file=sys.stderr)
+        return TIME_IS_UP
+    finally:
+        qemu_process.kill()
+        qemu_process.wait()
+    try:
+        with open(status, encoding="ascii") as file:
+            return int(file.read())
+    except (FileNotFoundError, ValueError):
+        with open(kernel_log, encoding="utf-8", errors="replace") as file:
+            print("".join(file.readlines()[-40:]), "\n[vm] the machine ended before the command did", file=sys.stderr)
+        return NO_BOOT
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fetch", action="store_true", help="download the kernel when the cache has none")
+    parser.add_argument("--seconds", type=float, default=600, help="time limit in this machine's time (default 600)")
+    parser.add_argument("--keep", help="folder of the host that the guest sees as $KEEP; kernel.log goes there too")
+    parser.add_argument("--cpus", type=int, help="so many CPUs, on the host's clock instead of the instruction count")
+    parser.add_argument("--shift", default="1", help="an instruction takes 2^SHIFT ns of the guest's time (default 1)")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run, e.g. uname -a")
+    options = parser.parse_args()
+    if not options.command:
+        parser.error("a command is expected")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        qemu = find_machine(options.fetch)
+    except Unavailable as why:
+        print("SKIPPED:", why)
+        return SKIPPED
+    with contextlib.ExitStack() as stack:
+        keep = os.path.abspath(options.keep) if options.keep else stack.enter_context(tempfile.TemporaryDirectory())
+        os.makedirs(keep, exist_ok=True)
+        return run(qemu, options.command, options.seconds, options.cpus, None if options.cpus else options.shift, keep)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
