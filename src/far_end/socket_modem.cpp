@@ -153,9 +153,8 @@ SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> kee
   const auto ours = [&](std::uint32_t n) { return static_cast<int>(std::uint64_t{n} * kLineRateHz / address.rate_hz); };
   const int silence = ours(address.block_samples) - ours(address.ahead_samples) + 3;
   queued_.assign(static_cast<std::size_t>(std::max(silence, 0)), 0);
-  block_.resize(address.ahead_samples);
-  if (transfer(false, block_.data(), block_.size() * sizeof block_[0])) queue_block();
-  block_.clear();
+  owed_ = address.ahead_samples;
+  if (owed_ > 0) receive(owed_);
   block_.reserve(address.block_samples);
 }
 
@@ -179,18 +178,29 @@ void SocketModem::process(const std::int16_t* rx, std::int16_t* tx, std::size_t 
 }
 
 void SocketModem::exchange_block() {
-  const std::size_t bytes = block_.size() * sizeof block_[0];
   queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(next_));
   next_ = 0;
-  if (transfer(true, block_.data(), bytes) && transfer(false, block_.data(), bytes)) queue_block();
+  if (transfer(true, block_.data(), block_.size() * sizeof block_[0])) {
+    owed_ += address_.block_samples;
+    // As much as will be played until the next exchange; the rest may come later, or never.
+    const std::size_t due = std::size_t{address_.block_samples} * kLineRateHz / address_.rate_hz + 2;
+    while (owed_ > 0 && queued_.size() < due) {
+      const std::size_t n = (due - queued_.size()) * address_.rate_hz / kLineRateHz;
+      if (!receive(std::min(owed_, static_cast<std::uint32_t>(n)))) break;
+    }
+  }
   block_.clear();
 }
 
-void SocketModem::queue_block() {
-  for (const std::int16_t sample : block_) {
-    from_peer_.push(sample);
+bool SocketModem::receive(std::uint32_t n) {
+  std::array<std::int16_t, kMaxBlock> samples;
+  if (!transfer(false, samples.data(), n * sizeof samples[0])) return false;
+  owed_ -= n;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    from_peer_.push(samples[i]);
     while (from_peer_.ready()) queued_.push_back(clipped(from_peer_.pull()));
   }
+  return true;
 }
 
 bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {

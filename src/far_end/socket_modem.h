@@ -7,7 +7,9 @@
 // writes n back, as fast as both go; there is no other clock. The peer may answer with samples that it computed before
 // it read ours, so a peer's own delay is its own affair. A peer that works in frames needs n to be a multiple of its
 // frame. One that writes some samples before it reads any, as programs fill the queue of a sound card, and takes its
-// delay to be that, is told by `ahead`: those are played while the first n are heard.
+// delay to be that, is told by `ahead`: those are played while the first n are heard. Such a queue may change its
+// length: of what the peer owes, no more is waited for than is played until the next exchange, so that a peer may take
+// up to ahead - n samples without an answer.
 #pragma once
 
 #include <array>
@@ -51,7 +53,7 @@ class SocketModem final : public hostsim::ForeignModem {
 
  private:
   void exchange_block();
-  void queue_block();
+  bool receive(std::uint32_t n);
   bool transfer(bool write, void* bytes, std::size_t n);
 
   FarEndAddress address_;
@@ -59,6 +61,7 @@ class SocketModem final : public hostsim::ForeignModem {
   int socket_ = -1;
   std::string failure_;
   hostsim::Resampler to_peer_, from_peer_;
+  std::uint32_t owed_ = 0;            // samples of the peer for those that it has been given
   std::vector<std::int16_t> block_;   // filling up at the peer's rate
   std::vector<std::int16_t> queued_;  // at 8000 Hz, from next_ on
   std::size_t next_ = 0;
