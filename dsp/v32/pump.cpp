@@ -57,7 +57,8 @@ class Modem {
         tone_(calls_ ? 600 : 1800),
         tx_(c.role, c.port),
         bits_(c.role, c.port) {
-    modulator_.init(SymbolRate::k2400, Carrier::kHigh, 0, dbm0_to_rms(static_cast<double>(c.tx_level_dbm0)));
+    modulator_.init(SymbolRate::k2400, Carrier::kHigh, 0, dbm0_to_rms(static_cast<double>(c.tx_level_dbm0)),
+                    best_kernels(), v34::RollOff::k25Percent);
     receiver_.init(SymbolRate::k2400, Carrier::kHigh, best_kernels(), false);
     echo_.init(SymbolRate::k2400, Carrier::kHigh, static_cast<int>(c.io_delay_samples), 0);
     for (int k = 0; k < 5; ++k) {
@@ -102,6 +103,7 @@ class Modem {
   void enter(Step s) {
     step_ = s;
     entered_ = samples_;
+    if (s == Step::kData) tone_.reset();
   }
   void send(Step s, Signal signal) {
     tx_.start(signal);
@@ -347,7 +349,6 @@ void Modem::receive(float rx, bool is_lost) {
   if (before != BitReceiver::Stage::kData && bits_.stage() == BitReceiver::Stage::kData) {
     receiver_.set_grid(bits_.energy());
     receiver_.set_task(Receiver::Task::kFollow);
-    tone_.reset();
   }
   if (bits_.stage() == BitReceiver::Stage::kData) {
     lost_symbols_ = bits_.data_error() > kLostError ? lost_symbols_ + 1 : 0;

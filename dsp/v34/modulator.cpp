@@ -7,16 +7,14 @@
 namespace offhook::v34 {
 namespace {
 
-constexpr double kRollOff = 0.09;
 constexpr double kPi = 3.14159265358979323846;
 
 // Steps of a symbol in which every phase of every symbol rate falls: least common multiple of 10, 35, 20, 8, 5 and 7.
 constexpr int kGrid = 280;
 constexpr double kKaiserBeta = 6;
 
-// Root raised cosine of unit energy, `t` in symbols.
-constexpr double root_raised_cosine(double t) {
-  constexpr double a = kRollOff;
+// Root raised cosine of unit energy and roll-off a, `t` in symbols.
+constexpr double root_raised_cosine(double a, double t) {
   if (t < 0) t = -t;
   if (t < 1e-9) return 1 + a * (4 / kPi - 1);
   const double x = 4 * a * t;
@@ -32,15 +30,15 @@ struct Pulse {
   float at[kGrid * Modulator::kSpan / 2 + 1];  // from the peak on
 };
 
-constexpr Pulse make_pulse() {
+constexpr Pulse make_pulse(double roll_off) {
   Pulse p{};
   for (int k = 0; k <= kGrid * Modulator::kSpan / 2; ++k) {
     const double t = static_cast<double>(k) / kGrid;
-    p.at[k] = static_cast<float>(root_raised_cosine(t) * kaiser(2 * t / Modulator::kSpan, kKaiserBeta));
+    p.at[k] = static_cast<float>(root_raised_cosine(roll_off, t) * kaiser(2 * t / Modulator::kSpan, kKaiserBeta));
   }
   return p;
 }
-constexpr Pulse kPulse = make_pulse();
+constexpr Pulse kPulses[] = {make_pulse(0.09), make_pulse(0.25)};  // by RollOff
 
 constexpr int gcd(int a, int b) {
   return b == 0 ? a : gcd(b, a % b);
@@ -48,8 +46,10 @@ constexpr int gcd(int a, int b) {
 
 }  // namespace
 
-void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms, const Kernels& kernels) {
+void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms, const Kernels& kernels,
+                     RollOff roll_off) {
   *this = {};
+  const Pulse& pulse = kPulses[static_cast<int>(roll_off)];
   kernels_ = &kernels;
   const SymbolRateTraits& t = traits(symbol_rate);
   const Ratio c = t.carrier[static_cast<int>(carrier)];
@@ -72,8 +72,8 @@ void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, 
       const double t_pulse = kSpan - 1 - k + static_cast<double>(p) / phases_ - kSpan / 2;
       const int at = static_cast<int>((t_pulse < 0 ? -t_pulse : t_pulse) * kGrid + 0.5);
       const SinCos w = sincos_turns(cycles * t_pulse + 64);
-      tap_re_[p][k] = static_cast<float>(gain * kPulse.at[at] * w.cos);
-      tap_im_[p][k] = static_cast<float>(-gain * kPulse.at[at] * w.sin);
+      tap_re_[p][k] = static_cast<float>(gain * pulse.at[at] * w.cos);
+      tap_im_[p][k] = static_cast<float>(-gain * pulse.at[at] * w.sin);
     }
   }
   delay_ = static_cast<float>(kSpan / 2 * 8000 / symbol_rate_hz(symbol_rate));

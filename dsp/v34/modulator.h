@@ -8,7 +8,8 @@
 // Nothing drifts, and symbol n is sent at exactly n / S.
 //
 // The pulse is a root raised cosine of 9 % roll-off, 32 symbols long under a Kaiser window: the spectrum at 3429 ends
-// at 92 and 3826 Hz, so that neither 0 nor 4000 Hz folds it back (measured: see the test).
+// at 92 and 3826 Hz, so that neither 0 nor 4000 Hz folds it back (measured: see the test). At 2400 there is room for
+// more, and V.32bis needs it: its receivers take their clock from what lies beyond both edges of the band.
 #pragma once
 
 #include <stdint.h>
@@ -20,6 +21,8 @@
 
 namespace offhook::v34 {
 
+enum class RollOff : uint8_t { k9Percent, k25Percent };
+
 class Modulator {
  public:
   static constexpr int kSpan = 32;       ///< symbols that a pulse lasts
@@ -30,7 +33,7 @@ class Modulator {
   /// units, for symbols of unit mean power.  Not real-time in the strict sense: fills tables (about 0.2 ms).
   /// @pre 0 <= pre_emphasis <= 10
   void init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms,
-            const Kernels& kernels = best_kernels());
+            const Kernels& kernels = best_kernels(), RollOff roll_off = RollOff::k9Percent);
 
   /// The next sample is the first of a new symbol: give it to push() before next().
   bool wants_symbol() const { return phase_ < per_sample_; }
