@@ -11,6 +11,7 @@
 #include "hostsim/cpu/ready_list.h"
 #include "hostsim/cpu/timer_tree.h"
 #include "hostsim/engine/processor.h"
+#include "hostsim/sched/migration.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -35,12 +36,17 @@ struct Entity {
   bool high = false;       // of a DPC
   EntityId dpc = kNoEntity;
   int level = 0;
+  int cpu = 0;              // in whose line it is; of one that sleeps: where it last was
+  bool pinned = true;       // to that one
+  int ideal = 0, last = 0;  // Windows NT's ideal CPU; the one where it last ran
+  Ns waiting_since = 0;     // since it became ready or lost the CPU
   Policy reservation;
   std::string name;
 
   bool ready() const { return !jobs.empty(); }
   Ns next_miss() const { return deadline == kNever || missed == jobs.size() ? kNever : jobs[missed] + deadline; }
   CurrentJob current_job() const { return {jobs.front(), deadline == kNever ? kNever : jobs.front() + deadline}; }
+  bool stays() const { return pinned || policy->migration() == Migration::kPinned; }
 };
 
 /// See SoftirqLimit.
@@ -53,6 +59,17 @@ struct Softirq {
   bool handed_over = false;  // to ksoftirqd
 };
 
+/// One CPU.
+struct Core {
+  ReadyList ready;
+  EntityId current = kNoEntity;
+  EntityId thread = kNoEntity;  // that has it, or had it until an interrupt or a DPC came; of several CPUs only
+  Ns charged = 0;               // up to when
+  Ns dpc_time = 0;              // of all DPCs, up to then
+  std::size_t dpc_jobs = 0;     // unfinished
+  std::optional<Softirq> softirq;
+};
+
 // S9: the order of rows within an instant, for kStart, kResume, kPreempt, kFinish, kMiss, kThrottle, kReplenish.
 constexpr std::uint32_t kRowOrder[] = {5, 5, 4, 0, 1, 3, 2};
 
@@ -63,14 +80,19 @@ Ns later(Ns now, Ns span) {
 }  // namespace
 
 struct Cpu::Impl final : Processor {
-  Impl(Engine& e, Admission a) : engine(e), admission(a) { engine.attach(*this); }
+  Impl(Engine& e, Admission a, int cpus) : engine(e), admission(a), cores(static_cast<std::size_t>(cpus)) {
+    engine.attach(*this);
+  }
 
   void settle(Ns now) override {
-    charge(now);  // step 1
-    if (current != kNoEntity) {
-      if (at(current).started && at(current).remaining == 0) advance(current, now);  // step 2
-      update(current, now);                                                          // step 3
+    for (Core& core : cores) {
+      charge(core, now);  // step 1
+      if (core.current == kNoEntity) continue;
+      log_as(core);
+      if (at(core.current).started && at(core.current).remaining == 0) advance(core.current, now);  // step 2
+      update(core.current, now);                                                                    // step 3
     }
+    log_as(cores.front());
     while (timers.first() <= now) {  // step 4
       const EntityId id = timers.first_id();
       timers.set(id, kNever);
@@ -81,20 +103,37 @@ struct Cpu::Impl final : Processor {
 
   void dispatch(Ns now) override {
     wake = kNever;
-    charge(now);
+    for (Core& core : cores) charge(core, now);
     for (const EntityId id : touched) {
       miss_and_throttle(id, now);  // steps 6 and 7
-      place(id, now);
+      if (cores.size() == 1 || !wakes(id)) place(id, now);
     }
+    if (cores.size() > 1) migrate(now);
     touched.clear();
-    const EntityId best = ready.empty() ? kNoEntity : ready.best();  // step 8
-    if (best != current) {
-      switch_to(best, now);
-    } else if (best != kNoEntity && !at(best).started) {
-      begin(best, now);
+    for (Core& core : cores) {  // step 8
+      if (core.current != kNoEntity && first(core) != core.current) take_off(core, now);
     }
+    Ns next = timers.first();
+    for (Core& core : cores) {
+      log_as(core);
+      const EntityId best = first(core);
+      if (best != core.current) {
+        switch_to(core, best, now);
+      } else if (best != kNoEntity && !at(best).started) {
+        begin(best, now);
+      }
+      next = std::min(next, end_of_run(core, now));
+    }
+    log_as(cores.front());
     if (!rows.empty()) emit(now);
-    wake = std::min({wake, timers.first(), end_of_run(now)});
+    wake = std::min({wake, next, timers.first()});
+  }
+
+  static EntityId first(const Core& core) { return core.ready.empty() ? kNoEntity : core.ready.best(); }
+  Core& core_of(const Entity& e) { return cores[static_cast<std::size_t>(e.cpu)]; }
+  // What is written to the log from now on is of this CPU.
+  void log_as(const Core& core) {
+    if (log != nullptr && cores.size() > 1) log->cpu = static_cast<std::uint8_t>(&core - cores.data());
   }
 
   Entity& at(EntityId id) { return entities[id]; }
@@ -105,15 +144,15 @@ struct Cpu::Impl final : Processor {
     touched.push_back(id);
   }
 
-  void charge(Ns now) {
-    const Ns ran = now - std::exchange(charged, now);
-    if (current == kNoEntity || ran == 0) return;
-    Entity& e = at(current);
+  void charge(Core& core, Ns now) {
+    const Ns ran = now - std::exchange(core.charged, now);
+    if (core.current == kNoEntity || ran == 0) return;
+    Entity& e = at(core.current);
     e.remaining -= ran;
     e.cpu_time += ran;
     if (e.kind == Kind::kDpc) {
-      dpc_time += ran;
-      if (softirq && softirq->handed_over) softirq->ksoftirqd->charge(ran);
+      core.dpc_time += ran;
+      if (core.softirq && core.softirq->handed_over) core.softirq->ksoftirqd->charge(ran);
     }
     if (e.policy) e.policy->charge(ran);
   }
@@ -128,7 +167,7 @@ struct Cpu::Impl final : Processor {
     }
     const Ns released = e.jobs.front();
     e.jobs.pop();
-    if (e.kind == Kind::kDpc) dpc_jobs--;
+    if (e.kind == Kind::kDpc) core_of(e).dpc_jobs--;
     if (e.missed > 0) e.missed--;
     e.started = false;
     touch(id);
@@ -136,7 +175,7 @@ struct Cpu::Impl final : Processor {
     oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_FINISH, id,
                        static_cast<std::uint32_t>(std::min<Ns>((now - released) / 1000, UINT32_MAX)));
     if (e.dpc != kNoEntity) release(e.dpc, now);
-    if (e.kind == Kind::kDpc && softirq) softirq_done(now);
+    if (e.kind == Kind::kDpc && core_of(e).softirq) softirq_done(core_of(e), now);
     if (e.ready()) {
       make_current(e, now, false);
     } else if (e.policy) {
@@ -144,36 +183,37 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  void touch_dpcs() {
+  void touch_dpcs(const Core& core) {
     for (EntityId id = 0; id < entities.size(); id++)
-      if (at(id).kind == Kind::kDpc && at(id).ready()) touch(id);
+      if (at(id).kind == Kind::kDpc && at(id).ready() && &core_of(at(id)) == &core) touch(id);
   }
 
   // A softirq is done: the last one, or the last of a pass?
-  void softirq_done(Ns now) {
-    Softirq& s = *softirq;
-    if (dpc_jobs == 0) {
+  void softirq_done(Core& core, Ns now) {
+    Softirq& s = *core.softirq;
+    if (core.dpc_jobs == 0) {
       s.began = -1;
       if (std::exchange(s.handed_over, false)) s.ksoftirqd->sleep(now);
       return;
     }
     if (s.handed_over || --s.in_pass > 0) return;
-    s.in_pass = dpc_jobs;
+    s.in_pass = core.dpc_jobs;
     if (++s.passes < s.limit.passes && now - s.began < s.limit.budget) return;
     s.handed_over = true;
     s.ksoftirqd->begin_job(now, {now, kNever}, true);
-    touch_dpcs();
+    touch_dpcs(core);
   }
 
   static void make_current(Entity& e, Ns now, bool woken) {
     e.queued = now;
+    if (woken) e.waiting_since = now;
     if (e.policy) e.policy->begin_job(now, e.current_job(), woken);
   }
 
   void release(EntityId id, Ns now) {
     Entity& e = at(id);
     e.jobs.push(now);
-    if (e.kind == Kind::kDpc) dpc_jobs++;
+    if (e.kind == Kind::kDpc) core_of(e).dpc_jobs++;
     if (e.jobs.size() == 1) {
       make_current(e, now, true);
     } else if (e.deadline == kNever || e.missed + 1 != e.jobs.size()) {
@@ -186,9 +226,9 @@ struct Cpu::Impl final : Processor {
   void update(EntityId id, Ns now) {
     Entity& e = at(id);
     touch(id);
-    if (e.kind == Kind::kDpc && softirq && softirq->handed_over) {
-      (void)softirq->ksoftirqd->update(now);
-      touch_dpcs();
+    if (e.kind == Kind::kDpc && core_of(e).softirq && core_of(e).softirq->handed_over) {
+      (void)core_of(e).softirq->ksoftirqd->update(now);
+      touch_dpcs(core_of(e));
     }
     if (!e.policy || !e.ready()) return;
     const Change change = e.policy->update(now);
@@ -209,44 +249,123 @@ struct Cpu::Impl final : Processor {
     e.exhausted = exhausted;
   }
 
-  // Its place in the ready list, and the next time at which something happens to it by itself.
-  void place(EntityId id, Ns now) {
-    Entity& e = at(id);
-    Rank rank{static_cast<int>(Band::kCannotRun), 0, 0, id};
-    if (e.ready()) {
-      if (e.policy) {
-        const Standing standing = e.policy->standing(now);
-        rank = {static_cast<int>(standing.band), standing.key, e.queued, id};
-        timers.set(id, std::min(e.next_miss(), e.policy->next_change(now)));
-      } else if (e.kind == Kind::kInterrupt) {
-        rank = {1, -e.level, e.jobs.front(), id};
-      } else if (softirq && softirq->handed_over) {
-        const Standing standing = softirq->ksoftirqd->standing(now);
-        rank = {static_cast<int>(standing.band), standing.key, e.jobs.front(), id};
-        timers.set(id, softirq->ksoftirqd->next_change(now));
-      } else {
-        constexpr Ns kHead = kNever / 2;
-        rank = {2, e.started ? -kNever : e.high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
-      }
-    } else if (e.policy || e.kind == Kind::kDpc) {
-      timers.set(id, kNever);
+  // Its place in the ready list.
+  Rank rank_of(EntityId id, Ns now) {
+    const Entity& e = at(id);
+    if (!e.ready()) return {static_cast<int>(Band::kCannotRun), 0, 0, id};
+    if (e.kind == Kind::kInterrupt) return {1, -e.level, e.jobs.front(), id};
+    const std::optional<Softirq>& softirq = core_of(e).softirq;
+    if (e.kind == Kind::kThread || (softirq && softirq->handed_over)) {
+      const Standing standing = (e.policy ? *e.policy : *softirq->ksoftirqd).standing(now);
+      return {static_cast<int>(standing.band), standing.key, e.policy ? e.queued : e.jobs.front(), id};
     }
-    if (e.listed && rank == e.rank) return;
-    if (e.listed) ready.remove(id);
-    e.listed = rank.band != static_cast<int>(Band::kCannotRun);
-    e.rank = rank;
-    if (e.listed) ready.insert(rank);
+    constexpr Ns kHead = kNever / 2;
+    return {2, e.started ? -kNever : e.high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
   }
 
-  void switch_to(EntityId next, Ns now) {
-    if (current != kNoEntity && at(current).ready() && at(current).started) {
-      note(current, CpuObserver::Kind::kPreempt);
-      if (at(current).policy) at(current).policy->stopped();
+  // Its place in the line of its CPU, and the next time at which something happens to it by itself.
+  void place(EntityId id, Ns now) {
+    Entity& e = at(id);
+    const Rank rank = rank_of(id, now);
+    if (e.policy) {
+      timers.set(id, e.ready() ? std::min(e.next_miss(), e.policy->next_change(now)) : kNever);
+    } else if (e.kind == Kind::kDpc) {
+      const std::optional<Softirq>& softirq = core_of(e).softirq;
+      const bool in_thread = e.ready() && softirq && softirq->handed_over;
+      timers.set(id, in_thread ? softirq->ksoftirqd->next_change(now) : kNever);
     }
-    current = next;
+    if (e.listed && rank == e.rank) return;
+    if (e.listed) core_of(e).ready.remove(id);
+    e.listed = rank.band != static_cast<int>(Band::kCannotRun);
+    e.rank = rank;
+    if (e.listed) core_of(e).ready.insert(rank);
+  }
+
+  // A thread that becomes ready looks for a CPU first.
+  bool wakes(EntityId id) const {
+    const Entity& e = at(id);
+    return !e.listed && e.ready() && e.policy && !e.stays();
+  }
+
+  void move(EntityId id, int cpu, Ns now) {
+    Entity& e = at(id);
+    if (e.cpu == cpu) return;
+    if (std::exchange(e.listed, false)) core_of(e).ready.remove(id);
+    e.cpu = cpu;
+    e.policy->moved(cpu);
+    if (e.ready()) place(id, now);
+  }
+
+  Waiter waiter(EntityId id, Ns now) {
+    const Entity& e = at(id);
+    return {.rank = rank_of(id, now),
+            .migration = e.policy && !e.stays() ? e.policy->migration() : Migration::kPinned,
+            .cpu = e.cpu,
+            .ideal = e.ideal,
+            .last = e.last,
+            .since = e.waiting_since};
+  }
+
+  // The lines of threads, and those in them who are not the first.
+  void look_at_lines(Ns now) {
+    constexpr int kThreads = static_cast<int>(Band::kSlot);
+    waiters.clear();
+    for (std::size_t c = 0; c < cores.size(); c++) {
+      CpuLine line;
+      for (const Rank& rank : cores[c].ready.best_last()) {
+        if (rank.band < kThreads) continue;
+        const Entity& e = at(rank.id);
+        const bool fair = e.policy && e.policy->migration() == Migration::kBalance;
+        line.fair += fair;
+        if (!line.idle) waiters.push_back(waiter(line.first.id, now));
+        line.idle = false;
+        line.first = rank;
+        line.first_is_fair = fair;
+        line.settled = rank.id == cores[c].thread && e.queued != now;
+      }
+      lines[c] = line;
+    }
+  }
+
+  // See sched/migration.h. Every move makes some CPU's thread more urgent, busy, or its line nearer to the others'.
+  void migrate(Ns now) {
+    for (const EntityId id : touched) {
+      if (!wakes(id)) continue;
+      look_at_lines(now);
+      move(id, cpu_to_wake_on(waiter(id, now), lines), now);
+      place(id, now);
+    }
+    for (bool moved = true; std::exchange(moved, false);) {
+      look_at_lines(now);
+      std::sort(waiters.begin(), waiters.end(), [](const Waiter& a, const Waiter& b) { return a.rank < b.rank; });
+      for (const Waiter& w : waiters) {
+        const int cpu = cpu_to_move_to(w, lines);
+        if (cpu == w.cpu) continue;
+        move(who_moves(w, cpu, lines, waiters, now).rank.id, cpu, now);
+        moved = true;
+        break;
+      }
+    }
+    look_at_lines(now);
+    for (std::size_t c = 0; c < cores.size(); c++) cores[c].thread = lines[c].idle ? kNoEntity : lines[c].first.id;
+  }
+
+  void take_off(const Core& core, Ns now) {
+    Entity& e = at(core.current);
+    e.waiting_since = now;
+    if (!e.ready() || !e.started) return;
+    note(core.current, CpuObserver::Kind::kPreempt);
+    if (e.policy) e.policy->stopped();
+  }
+
+  void switch_to(Core& core, EntityId next, Ns now) {
+    core.current = next;
     if (next == kNoEntity) {
       oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_IDLE, 0, 0);
-    } else if (at(next).started) {
+      return;
+    }
+    at(next).last = at(next).cpu;
+    if (at(next).started) {
       note(next, CpuObserver::Kind::kResume);
       oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_RUN, next, 0);
     } else {
@@ -260,19 +379,20 @@ struct Cpu::Impl final : Processor {
     note(id, CpuObserver::Kind::kStart);
     oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
     at(id).started = true;
-    if (softirq && at(id).kind == Kind::kDpc && softirq->began < 0) {
-      softirq->began = now;
-      softirq->passes = 0;
-      softirq->in_pass = dpc_jobs;
+    Core& core = core_of(at(id));
+    if (core.softirq && at(id).kind == Kind::kDpc && core.softirq->began < 0) {
+      core.softirq->began = now;
+      core.softirq->passes = 0;
+      core.softirq->in_pass = core.dpc_jobs;
     }
     if (high_dpcs && at(id).kind == Kind::kDpc) place(id, now);  // from now on nothing of the queue goes before it
     advance(id, now);
     if (at(id).touched) wake = now;
   }
 
-  Ns end_of_run(Ns now) const {
-    if (current == kNoEntity || !at(current).started) return kNever;
-    const Entity& e = at(current);
+  Ns end_of_run(const Core& core, Ns now) const {
+    if (core.current == kNoEntity || !at(core.current).started) return kNever;
+    const Entity& e = at(core.current);
     return later(now, e.policy ? std::min(e.remaining, e.policy->allowance()) : e.remaining);
   }
 
@@ -303,23 +423,31 @@ struct Cpu::Impl final : Processor {
   }
 
   EntityId add(Entity e) {
-    if (entities.size() >= kNoEntity) throw std::length_error("too many entities on one CPU");
+    if (entities.size() >= kNoEntity) throw std::length_error("too many entities on one host");
+    if (e.cpu < 0 || e.cpu >= static_cast<int>(cores.size()))
+      throw std::invalid_argument("'" + e.name + "' is on CPU " + std::to_string(e.cpu) + ", but there are only " +
+                                  std::to_string(cores.size()));
     entities.push_back(std::move(e));
     timers.add();
     return static_cast<EntityId>(entities.size() - 1);
   }
 
-  // Every reservation by itself and all of them together must fit into the CPU.
-  void admit(const std::string& name, EntityId replacing, const Policy& policy) const {
-    double sum = reserved_share(name, policy);
+  // Every reservation by itself, those that stay on its CPU and all of them together must fit.
+  void admit(const std::string& name, EntityId replacing, const Policy& policy, int on) const {
+    const double own = reserved_share(name, policy);
     if (admission == Admission::kNone) return;
+    double here = own, all = own;
     for (EntityId id = 0; id < entities.size(); id++) {
-      if (id != replacing && at(id).kind == Kind::kThread) sum += reserved_share(at(id).name, at(id).reservation);
+      if (id == replacing || at(id).kind != Kind::kThread) continue;
+      const double share = reserved_share(at(id).name, at(id).reservation);
+      all += share;
+      if (at(id).stays() && at(id).cpu == on) here += share;
     }
-    if (sum > 1 + 1e-12) {
+    const auto cpus = static_cast<double>(cores.size());
+    if (here > 1 + 1e-12 || all > cpus + 1e-12) {
       throw std::invalid_argument("reservation of '" + name +
                                   "' cannot be admitted: all reservations together would take " +
-                                  std::to_string(sum * 100) + " % of the CPU");
+                                  std::to_string(here > 1 + 1e-12 ? here * 100 : all / cpus * 100) + " % of the CPU");
     }
   }
 
@@ -330,22 +458,23 @@ struct Cpu::Impl final : Processor {
 
   Engine& engine;
   Admission admission;
+  std::vector<Core> cores;
   std::vector<Entity> entities;
-  ReadyList ready;
   TimerTree timers;               // deadlines to be missed, refills, slot edges
   std::vector<EntityId> touched;  // in this instant
-  EntityId current = kNoEntity;
-  Ns charged = 0;            // up to when
-  Ns dpc_time = 0;           // of all DPCs, up to then
-  bool high_dpcs = false;    // there are some
-  std::size_t dpc_jobs = 0;  // unfinished
-  std::optional<Softirq> softirq;
+  std::vector<CpuLine> lines = std::vector<CpuLine>(cores.size());
+  std::vector<Waiter> waiters;
+  int threads = 0;
+  bool high_dpcs = false;  // there are some
   CpuObserver* observer = nullptr;
   oh_event_log* log = nullptr;
   std::vector<Row> rows;  // of this instant, for the observer
 };
 
-Cpu::Cpu(Engine& engine, Admission admission) : impl_(std::make_unique<Impl>(engine, admission)) {}
+Cpu::Cpu(Engine& engine, Admission admission, int cpus) {
+  if (cpus < 1 || cpus > kMaxCpus) throw std::invalid_argument("a host has 1 to " + std::to_string(kMaxCpus) + " CPUs");
+  impl_ = std::make_unique<Impl>(engine, admission, cpus);
+}
 Cpu::~Cpu() = default;
 
 EntityId Cpu::add_interrupt(InterruptSpec spec, Program& program) {
@@ -355,6 +484,7 @@ EntityId Cpu::add_interrupt(InterruptSpec spec, Program& program) {
   e.program = &program;
   e.level = spec.level;
   e.dpc = spec.dpc;
+  e.cpu = spec.cpu;
   return impl_->add(std::move(e));
 }
 
@@ -364,18 +494,26 @@ EntityId Cpu::add_dpc(DpcSpec spec, Program& program) {
   e.kind = Kind::kDpc;
   e.high = spec.high;
   impl_->high_dpcs |= spec.high;
+  e.cpu = spec.cpu;
   e.program = &program;
   return impl_->add(std::move(e));
 }
 
-EntityId Cpu::add_thread(std::string name, Policy policy, Program& program, Ns deadline) {
-  impl_->admit(name, kNoEntity, policy);
+EntityId Cpu::add_thread(std::string name, Policy policy, Program& program, Ns deadline, int cpu) {
   Entity e;
   e.name = std::move(name);
   e.program = &program;
   e.deadline = deadline;
+  e.pinned = cpu != kAnyCpu;
   e.policy = make_thread_policy(policy);
+  // Ideal CPUs go round, as Windows gives them to the threads of a process.
+  e.ideal = e.pinned ? cpu : impl_->threads % cpus();
+  e.cpu = e.pinned ? cpu : e.policy->migration() == Migration::kIdeal ? e.ideal : 0;
+  e.last = e.cpu;
+  e.policy->moved(e.cpu);
+  impl_->admit(e.name, kNoEntity, policy, e.stays() ? e.cpu : kAnyCpu);
   e.reservation = std::move(policy);
+  impl_->threads++;
   return impl_->add(std::move(e));
 }
 
@@ -386,9 +524,14 @@ void Cpu::release(EntityId entity) {
 void Cpu::set_policy(EntityId thread, Policy policy) {
   const Ns now = impl_->engine.now();
   Entity& e = impl_->at(thread);
-  impl_->admit(e.name, thread, policy);
-  impl_->charge(now);
-  e.policy = make_thread_policy(policy);
+  std::unique_ptr<ThreadPolicy> made = make_thread_policy(policy);
+  const bool stays = e.pinned || made->migration() == Migration::kPinned;
+  const int cpu = stays && !e.pinned ? 0 : e.cpu;
+  impl_->admit(e.name, thread, policy, stays ? cpu : kAnyCpu);
+  for (Core& core : impl_->cores) impl_->charge(core, now);
+  if (cpu != e.cpu) impl_->move(thread, cpu, now);
+  e.policy = std::move(made);
+  e.policy->moved(cpu);
   e.reservation = std::move(policy);
   if (e.ready()) e.policy->begin_job(now, e.current_job(), true);
   impl_->touch(thread);
@@ -396,23 +539,31 @@ void Cpu::set_policy(EntityId thread, Policy policy) {
 }
 
 void Cpu::limit_dpcs(const SoftirqLimit& limit, Policy ksoftirqd) {
-  impl_->softirq.emplace();
-  impl_->softirq->limit = limit;
-  impl_->softirq->ksoftirqd = make_thread_policy(ksoftirqd);
+  for (std::size_t c = 0; c < impl_->cores.size(); c++) {
+    Softirq& softirq = impl_->cores[c].softirq.emplace();
+    softirq.limit = limit;
+    softirq.ksoftirqd = make_thread_policy(ksoftirqd);
+    softirq.ksoftirqd->moved(static_cast<int>(c));
+  }
 }
 
 std::uint32_t Cpu::unfinished_jobs(EntityId entity) const {
   return static_cast<std::uint32_t>(impl_->at(entity).jobs.size());
 }
 Ns Cpu::cpu_time(EntityId entity) const {
-  return impl_->at(entity).cpu_time + (entity == impl_->current ? impl_->engine.now() - impl_->charged : 0);
+  const Core& core = impl_->core_of(impl_->at(entity));
+  return impl_->at(entity).cpu_time + (entity == core.current ? impl_->engine.now() - core.charged : 0);
 }
-Ns Cpu::dpc_time() const {
-  const bool in_dpc = impl_->current != kNoEntity && impl_->at(impl_->current).kind == Kind::kDpc;
-  return impl_->dpc_time + (in_dpc ? impl_->engine.now() - impl_->charged : 0);
+Ns Cpu::dpc_time(int cpu) const {
+  const Core& core = impl_->cores.at(static_cast<std::size_t>(cpu));
+  const bool in_dpc = core.current != kNoEntity && impl_->at(core.current).kind == Kind::kDpc;
+  return core.dpc_time + (in_dpc ? impl_->engine.now() - core.charged : 0);
 }
-EntityId Cpu::running() const {
-  return impl_->current;
+EntityId Cpu::running(int cpu) const {
+  return impl_->cores.at(static_cast<std::size_t>(cpu)).current;
+}
+int Cpu::cpus() const {
+  return static_cast<int>(impl_->cores.size());
 }
 std::string_view Cpu::name(EntityId entity) const {
   return impl_->at(entity).name;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// One processor: interrupt levels, a FIFO queue of deferred procedure calls, and threads under scheduling policies.
-// The semantics, down to the tie-breaks, are those of shared/schedule-semantics.md (S1 to S10), which this engine runs
-// for `offhook schedule` and for every modem call alike.
+// The CPU of a host, or its CPUs: each has its interrupt levels and its FIFO queue of deferred procedure calls; threads
+// under scheduling policies run on one of them or on any (sched/migration.h). On one CPU the semantics, down to the
+// tie-breaks, are those of shared/schedule-semantics.md (S1 to S10), which this engine runs for `offhook schedule` and
+// for every modem call alike. Of several, each follows them by itself, and threads change CPUs between S8's steps 7 and
+// 8.
 //
 // An entity (interrupt, DPC, thread) has a queue of jobs. A job is run by the entity's Program in segments: next() is
 // called when the job first gets the CPU and again at the end of every segment, and says how much CPU time the next
@@ -32,15 +34,21 @@ class Program {
 
 using EntityId = std::uint16_t;
 inline constexpr EntityId kNoEntity = 0xffff;
+inline constexpr int kMaxCpus = 64;
+
+/// Of a thread: it may run on any CPU.
+inline constexpr int kAnyCpu = -1;
 
 struct InterruptSpec {
   std::string name;
   int level = 0;             ///< higher preempts lower
   EntityId dpc = kNoEntity;  ///< released when a job of the interrupt finishes
+  int cpu = 0;               ///< that takes it
 };
 struct DpcSpec {
   std::string name;
   bool high = false;  ///< Windows NT's HighImportance: goes to the head of the queue; none is preempted by another
+  int cpu = 0;        ///< in whose queue it waits: as a rule that of the interrupt
 };
 
 /// Linux (kernel/softirq.c): deferred work runs before all threads as DPCs do, but after so many passes over the queue,
@@ -63,8 +71,9 @@ enum class Admission { kRequired, kNone };
 
 class Cpu {
  public:
-  /// Several CPUs may share an engine; releases from one to another at one instant come before any dispatch of it.
-  explicit Cpu(Engine& engine, Admission admission = Admission::kRequired);
+  /// Several hosts may share an engine; releases from one to another at one instant come before any dispatch of it.
+  /// @param cpus 1 to kMaxCpus, numbered from 0
+  explicit Cpu(Engine& engine, Admission admission = Admission::kRequired, int cpus = 1);
   ~Cpu();
   Cpu(const Cpu&) = delete;
   Cpu& operator=(const Cpu&) = delete;
@@ -73,27 +82,31 @@ class Cpu {
   EntityId add_interrupt(InterruptSpec spec, Program& program);
   EntityId add_dpc(DpcSpec spec, Program& program);
   /// @param deadline relative to the release; kNever: none.
+  /// @param cpu that it is pinned to, or kAnyCpu: its policy says how it moves; one that never does is on CPU 0
   /// @throws std::invalid_argument as set_policy()
-  EntityId add_thread(std::string name, Policy policy, Program& program, Ns deadline = kNever);
+  EntityId add_thread(std::string name, Policy policy, Program& program, Ns deadline = kNever, int cpu = kAnyCpu);
 
   /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
   /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
-  /// @throws std::invalid_argument naming the reservation when it cannot be admitted (X > Y, sum over 100 %).
+  /// @throws std::invalid_argument naming the reservation when it cannot be admitted: X > Y, a sum over 100 % of a CPU
+  /// among those that stay on it, or of all CPUs among all
   void set_policy(EntityId thread, Policy policy);
 
   std::uint32_t unfinished_jobs(EntityId entity) const;
-  Ns cpu_time(EntityId entity) const;  ///< up to now
-  Ns dpc_time() const;                 ///< of all DPCs, up to now
-  EntityId running() const;            ///< kNoEntity when idle
+  Ns cpu_time(EntityId entity) const;   ///< up to now
+  Ns dpc_time(int cpu = 0) const;       ///< of all DPCs of that CPU, up to now
+  EntityId running(int cpu = 0) const;  ///< kNoEntity when idle
+  int cpus() const;
   std::string_view name(EntityId entity) const;
   std::size_t entities() const;
 
-  /// From now on DPCs are softirqs. @param ksoftirqd the policy of the thread that takes over
+  /// From now on DPCs are softirqs. @param ksoftirqd the policy of the thread that takes over, one on each CPU
   void limit_dpcs(const SoftirqLimit& limit, Policy ksoftirqd);
 
   void set_observer(CpuObserver* observer);
-  /// RUN, IDLE and FINISH events go here; may be null.
+  /// RUN, IDLE and FINISH events go here; may be null. While a program runs, the log's CPU is the program's, so that
+  /// what it writes is told from the other CPUs' too.
   void set_log(oh_event_log* log);
 
  private:

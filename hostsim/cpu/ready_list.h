@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hostsim/engine/engine.h"
@@ -29,6 +30,7 @@ struct Rank {
 class ReadyList {
  public:
   bool empty() const { return ranks_.empty(); }
+  std::span<const Rank> best_last() const { return ranks_; }
   /// Who runs. @pre not empty
   std::uint16_t best() const { return ranks_.back().id; }
 

@@ -92,6 +92,7 @@ class RezScheduler {
       }
       return {.replenished = std::exchange(a().refilled, false)};
     }
+    Migration migration() const override { return Migration::kPinned; }
     Standing standing(Ns) const override {
       return exhausted() ? Standing{Band::kCannotRun, 0} : Standing{Band::kReserved, a().end};
     }

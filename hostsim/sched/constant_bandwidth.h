@@ -34,6 +34,7 @@ class ConstantBandwidthThread final : public ThreadPolicy {
     budget_ = p_.budget;
     return {.requeue = true, .replenished = true};
   }
+  Migration migration() const override { return Migration::kPush; }
   Standing standing(Ns) const override {
     return budget_ > 0 ? Standing{Band::kDeadline, deadline_} : Standing{Band::kCannotRun, 0};
   }

@@ -14,6 +14,7 @@ class EarliestDeadlineThread final : public ThreadPolicy {
   explicit EarliestDeadlineThread(const EarliestDeadline&) {}
 
   void begin_job(Ns, const CurrentJob& job, bool) override { deadline_ = job.deadline; }
+  Migration migration() const override { return Migration::kPush; }
   Standing standing(Ns) const override { return {Band::kDeadline, deadline_}; }
 
  private:

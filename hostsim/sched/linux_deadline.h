@@ -54,6 +54,7 @@ class LinuxDeadlineThread final : public ThreadPolicy {
     throttled_ = false;
     return {.requeue = true, .replenished = true};
   }
+  Migration migration() const override { return Migration::kPush; }
   Standing standing(Ns) const override {
     return throttled_ ? Standing{Band::kCannotRun, 0} : Standing{Band::kDeadline, deadline_};
   }

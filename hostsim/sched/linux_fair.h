@@ -18,12 +18,15 @@ namespace offhook::hostsim {
 
 class LinuxFairThread;
 
-/// What all fair threads of a CPU have in common.
+/// What all fair threads of a host have in common: a run queue for each CPU.
 struct LinuxFairGroup {
-  explicit LinuxFairGroup(int hz) : tick_hz(hz) {}
+  explicit LinuxFairGroup(int hz, int cpus = 1) : tick_hz(hz), queues(static_cast<std::size_t>(cpus)) {}
+  struct Queue {
+    std::vector<const LinuxFairThread*> awake;
+    Ns least = 0;  ///< virtual runtime; never goes back
+  };
   int tick_hz;
-  std::vector<const LinuxFairThread*> awake;
-  Ns least = 0;  ///< virtual runtime; never goes back
+  std::vector<Queue> queues;
 };
 
 class LinuxFairThread final : public ThreadPolicy {
@@ -31,24 +34,33 @@ class LinuxFairThread final : public ThreadPolicy {
   /// @param weight 1024 for nice 0, 1.25 times as much for each nice less
   explicit LinuxFairThread(std::shared_ptr<LinuxFairGroup> group, std::int64_t weight = 1024)
       : group_(std::move(group)), clock_(group_->tick_hz), weight_(weight) {}
-  ~LinuxFairThread() override { std::erase(group_->awake, this); }
+  ~LinuxFairThread() override { std::erase(queue().awake, this); }
 
   void begin_job(Ns, const CurrentJob&, bool woken) override {
     if (!woken) return;
-    virtual_ = std::max(virtual_, group_->least - kSleeperCredit);
-    group_->awake.push_back(this);
+    virtual_ = std::max(virtual_, queue().least - kSleeperCredit);
+    queue().awake.push_back(this);
     running_ = false;
     clock_.stopped();
   }
-  void sleep(Ns) override { std::erase(group_->awake, this); }
+  void sleep(Ns) override { std::erase(queue().awake, this); }
+  // It keeps its distance from the others: each queue has a virtual time of its own.
+  void moved(int cpu) override {
+    virtual_ -= queue().least;
+    const bool awake = std::erase(queue().awake, this) > 0;
+    cpu_ = static_cast<std::size_t>(cpu);
+    virtual_ += queue().least;
+    if (awake) queue().awake.push_back(this);
+    running_ = false;
+  }
   void charge(Ns ran) override {
     clock_.ran();
     running_ = true;
     turn_ += ran;
     virtual_ += ran * 1024 / weight_;
     Ns least = virtual_;
-    for (const LinuxFairThread* t : group_->awake) least = std::min(least, t->virtual_);
-    group_->least = std::max(group_->least, least);
+    for (const LinuxFairThread* t : queue().awake) least = std::min(least, t->virtual_);
+    queue().least = std::max(queue().least, least);
   }
   void stopped() override { clock_.stopped(); }
   Change update(Ns now) override {
@@ -59,6 +71,7 @@ class LinuxFairThread final : public ThreadPolicy {
     return {.requeue = true};
   }
   // Behind all real-time priorities, whose keys are negative. While it has its turn, others must be 1 ms behind.
+  Migration migration() const override { return Migration::kBalance; }
   Standing standing(Ns) const override {
     return {Band::kPriority, std::max<Ns>(0, kOffset + virtual_ - (running_ ? kWakeupGranularity : 0))};
   }
@@ -70,15 +83,17 @@ class LinuxFairThread final : public ThreadPolicy {
                       kWakeupGranularity = 1'000'000;
   static constexpr Ns kOffset = 10'000'000;  // so that no key is negative
 
+  LinuxFairGroup::Queue& queue() const { return group_->queues[cpu_]; }
   Ns share() const {
     std::int64_t all = 0;
-    for (const LinuxFairThread* t : group_->awake) all += t->weight_;
+    for (const LinuxFairThread* t : queue().awake) all += t->weight_;
     return std::max(kLeast, kLatency * weight_ / std::max(all, weight_));
   }
 
   std::shared_ptr<LinuxFairGroup> group_;
   TickWatch clock_;
   std::int64_t weight_;
+  std::size_t cpu_ = 0;
   Ns virtual_ = 0;
   Ns turn_ = 0;           // CPU time of its turn
   bool running_ = false;  // has its turn

@@ -8,38 +8,49 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "hostsim/sched/clock_ticks.h"
 #include "hostsim/sched/thread_policy.h"
 
 namespace offhook::hostsim {
 
-/// What all real-time threads of a CPU have in common.
+/// What all real-time threads of a host have in common: an account for each CPU (RT_RUNTIME_SHARE is off since 5.10).
 class LinuxRealTimeGroup {
  public:
-  explicit LinuxRealTimeGroup(int tick_hz, Ns runtime = 950'000'000, Ns period = 1'000'000'000)
-      : tick_hz_(tick_hz), runtime_(runtime), period_(period), end_(period) {}
+  explicit LinuxRealTimeGroup(int tick_hz, Ns runtime = 950'000'000, Ns period = 1'000'000'000, int cpus = 1)
+      : tick_hz_(tick_hz), runtime_(runtime), period_(period), cpus_(static_cast<std::size_t>(cpus), {period}) {}
 
+  class Account {
+   public:
+    Account(Ns end) : end_(end) {}
+    bool throttled() const { return throttled_; }
+    Ns end_of_period() const { return end_; }
+
+   private:
+    friend LinuxRealTimeGroup;
+    Ns used_ = 0;
+    Ns end_;
+    bool throttled_ = false;
+  };
   int tick_hz() const { return tick_hz_; }
-  bool throttled() const { return throttled_; }
-  Ns end_of_period() const { return end_; }
-  void charge(Ns ran) { used_ += ran; }
+  const Account& of(std::size_t cpu) const { return cpus_[cpu]; }
+  void charge(std::size_t cpu, Ns ran) { cpus_[cpu].used_ += ran; }
   /// To be told the time before anything else is asked. @param tick the clock interrupts now
-  void look(Ns now, bool tick) {
-    while (now >= end_) {
-      used_ -= std::min(used_, runtime_);
-      end_ += period_;
-      if (used_ < runtime_) throttled_ = false;
+  void look(std::size_t cpu, Ns now, bool tick) {
+    Account& a = cpus_[cpu];
+    while (now >= a.end_) {
+      a.used_ -= std::min(a.used_, runtime_);
+      a.end_ += period_;
+      if (a.used_ < runtime_) a.throttled_ = false;
     }
-    if (tick && used_ > runtime_) throttled_ = true;
+    if (tick && a.used_ > runtime_) a.throttled_ = true;
   }
 
  private:
   int tick_hz_;
   Ns runtime_, period_;
-  Ns used_ = 0;
-  Ns end_;
-  bool throttled_ = false;
+  std::vector<Account> cpus_;
 };
 
 struct LinuxRealTime {
@@ -57,37 +68,42 @@ class LinuxRealTimeThread final : public ThreadPolicy {
       left_ = p_.slice;
       clock_.stopped();
     }
-    group_->look(now, false);
-    was_throttled_ = group_->throttled();
+    group_->look(cpu_, now, false);
+    was_throttled_ = throttled();
   }
   void charge(Ns ran) override {
     clock_.ran();
-    group_->charge(ran);
+    group_->charge(cpu_, ran);
     left_ -= ran;
   }
   void stopped() override { clock_.stopped(); }
+  void moved(int cpu) override { cpu_ = static_cast<std::size_t>(cpu); }
   Change update(Ns now) override {
     const TickWatch::Seen seen = clock_.look(now);
-    group_->look(now, seen.tick && seen.on_cpu);
-    Change change{.replenished = was_throttled_ && !group_->throttled()};
-    was_throttled_ = group_->throttled();
+    group_->look(cpu_, now, seen.tick && seen.on_cpu);
+    Change change{.replenished = was_throttled_ && !throttled()};
+    was_throttled_ = throttled();
     if (p_.slice > 0 && seen.tick && left_ <= 0) {
       left_ = p_.slice;
       change.requeue = true;
     }
     return change;
   }
+  Migration migration() const override { return Migration::kPush; }
   Standing standing(Ns) const override {
-    return group_->throttled() ? Standing{Band::kCannotRun, 0} : Standing{Band::kPriority, -p_.priority};
+    return throttled() ? Standing{Band::kCannotRun, 0} : Standing{Band::kPriority, -p_.priority};
   }
-  Ns next_change(Ns now) const override { return std::min(clock_.ticks.after(now), group_->end_of_period()); }
-  bool exhausted() const override { return group_->throttled(); }
+  Ns next_change(Ns now) const override { return std::min(clock_.ticks.after(now), group_->of(cpu_).end_of_period()); }
+  bool exhausted() const override { return throttled(); }
 
  private:
+  bool throttled() const { return group_->of(cpu_).throttled(); }
+
   LinuxRealTime p_;
   std::shared_ptr<LinuxRealTimeGroup> group_;
   TickWatch clock_;
   Ns left_;  // of the slice
+  std::size_t cpu_ = 0;
   bool was_throttled_ = false;
 };
 

@@ -35,6 +35,7 @@ class RezThread final : public ThreadPolicy {
     if (begin_period(now)) change = {.requeue = true, .replenished = empty};
     return change;
   }
+  Migration migration() const override { return Migration::kPinned; }
   Standing standing(Ns) const override {
     if (budget_ > 0) return {Band::kReserved, end_};
     return p_.background < 0 ? Standing{Band::kCannotRun, 0} : Standing{Band::kPriority, -p_.background};

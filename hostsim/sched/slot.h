@@ -34,6 +34,7 @@ class SlotThread final : public ThreadPolicy {
     locate(now);
     return {};
   }
+  Migration migration() const override { return Migration::kPinned; }
   Standing standing(Ns now) const override {
     if (now >= start_ && now < end_) {
       return p_.slot_priority > 0 ? Standing{Band::kPriority, -p_.slot_priority} : Standing{Band::kSlot, start_};

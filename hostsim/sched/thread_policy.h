@@ -13,6 +13,7 @@
 #pragma once
 
 #include "hostsim/engine/engine.h"
+#include "hostsim/sched/migration.h"
 
 namespace offhook::hostsim {
 
@@ -56,6 +57,10 @@ class ThreadPolicy {
   virtual Ns allowance() const { return kNever; }
   /// Time, after now, at which standing() changes even if the thread does not run.
   virtual Ns next_change(Ns /*now*/) const { return kNever; }
+  /// How its thread changes CPUs where there are several, unless it is pinned.
+  virtual Migration migration() const { return Migration::kGlobal; }
+  /// It is in the line of this CPU from now on. Called once before anything else, and at every change.
+  virtual void moved(int /*cpu*/) {}
   /// Its budget is spent: a throttle is logged when this becomes true while a job is current (S9).
   virtual bool exhausted() const { return false; }
 };

@@ -47,6 +47,7 @@ class WindowsNtThread final : public ThreadPolicy {
     starved_ = true;
     return {.requeue = true};
   }
+  Migration migration() const override { return Migration::kIdeal; }
   Standing standing(Ns) const override { return {Band::kPriority, -current_}; }
   Ns next_change(Ns now) const override { return clock_.ticks.after(now); }
   int current_priority() const { return current_; }
