@@ -91,22 +91,30 @@ class Queue {
 
 struct Timer {
   KernelRow row;
-  template <class Operation>
-  void time(int repetitions, Operation operation, int per = 1) {
+  /// `operation` so often, each timed; `before` comes before every `batch` of them and is not timed.
+  template <class Operation, class Before>
+  void time(int repetitions, Operation operation, int batch, Before before) {
     double sum = 0;
     double least = 1e18, most = 0;
     for (int k = 0; k < repetitions; ++k) {
+      if (k % batch == 0) before();
       const std::int64_t begin = now_ns();
       operation();
-      const double us = static_cast<double>(now_ns() - begin) * 1e-3 / per;
+      const std::int64_t ns = now_ns() - begin;
+      const double us = static_cast<double>(ns) * 1e-3;
+      row.time.add(static_cast<std::uint64_t>(ns));
       sum += us;
       least = std::min(least, us);
       most = std::max(most, us);
     }
-    row.count = static_cast<std::uint64_t>(repetitions) * static_cast<std::uint64_t>(per);
+    row.count = static_cast<std::uint64_t>(repetitions);
     row.min_us = least;
     row.mean_us = sum / repetitions;
     row.max_us = most;
+  }
+  template <class Operation>
+  void time(int repetitions, Operation operation) {
+    time(repetitions, operation, repetitions, [] {});
   }
 };
 
@@ -117,7 +125,7 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
   std::vector<KernelRow> rows;
   constexpr double kRows = 19;
   const auto measure = [&](const char* name, const char* equivalent, const auto& body) {
-    Timer t{{name, equivalent}};
+    Timer t{{.name = name, .equivalent = equivalent, .time = {}}};
     body(t);
     rows.push_back(t.row);
     progress(static_cast<double>(rows.size()) / kRows);
@@ -295,37 +303,34 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
         over = true;
         there.send();
       });
-      const int rounds = repetitions / static_cast<int>(Queue::kMessages) + 1;
+      constexpr int kBatch = static_cast<int>(Queue::kMessages);
+      int inside = 0;
+      const auto empty = [&] {
+        for (; inside > 0; --inside) there.receive();
+      };
       measure("Fill Queue", "mq_send without blocking", [&](Timer& t) {
-        double most = 0, least = 1e18, sum = 0;
-        for (int r = 0; r < rounds; ++r) {
-          Timer one{{}};
-          one.time(static_cast<int>(Queue::kMessages), [&] { there.send(); });
-          for (int k = 0; k < Queue::kMessages; ++k) there.receive();
-          most = std::max(most, one.row.max_us);
-          least = std::min(least, one.row.min_us);
-          sum += one.row.mean_us;
-        }
-        t.row.count = static_cast<std::uint64_t>(rounds) * Queue::kMessages;
-        t.row.min_us = least;
-        t.row.max_us = most;
-        t.row.mean_us = sum / rounds;
+        t.time(
+            repetitions,
+            [&] {
+              there.send();
+              ++inside;
+            },
+            kBatch, empty);
       });
+      empty();
       measure("Empty Queue", "mq_receive without blocking", [&](Timer& t) {
-        double most = 0, least = 1e18, sum = 0;
-        for (int r = 0; r < rounds; ++r) {
-          for (int k = 0; k < Queue::kMessages; ++k) there.send();
-          Timer one{{}};
-          one.time(static_cast<int>(Queue::kMessages), [&] { there.receive(); });
-          most = std::max(most, one.row.max_us);
-          least = std::min(least, one.row.min_us);
-          sum += one.row.mean_us;
-        }
-        t.row.count = static_cast<std::uint64_t>(rounds) * Queue::kMessages;
-        t.row.min_us = least;
-        t.row.max_us = most;
-        t.row.mean_us = sum / rounds;
+        t.time(
+            repetitions,
+            [&] {
+              there.receive();
+              --inside;
+            },
+            kBatch,
+            [&] {
+              for (; inside < kBatch; ++inside) there.send();
+            });
       });
+      empty();
       measure("Queue Send/Recv", "mq_send and mq_receive of one thread", [&](Timer& t) {
         t.time(repetitions, [&] {
           there.send();

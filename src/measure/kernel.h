@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/analysis/histogram.h"
+
 namespace offhook::measure {
 
 struct KernelRow {
@@ -15,6 +17,7 @@ struct KernelRow {
   std::string equivalent;  ///< what was called here
   std::uint64_t count = 0;
   double min_us = 0, mean_us = 0, max_us = 0;
+  LogLinearHistogram time;  ///< ns, of each
 };
 
 /// All of them on one CPU at real-time priorities where permitted. @param repetitions  of each, 10,000 in the report

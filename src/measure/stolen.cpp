@@ -36,7 +36,8 @@ StolenResult measure_stolen(const StolenConfig& config) {
   const std::int64_t work = reservation ? budget * 9 / 10 : budget;
   result.without = run_as(context, [&] {
     const std::int64_t begin = now_ns();
-    for (std::int64_t start = begin; start < begin + config.duration_ns; start += period) {
+    for (std::int64_t start = begin; start < begin + config.duration_ns && result.over_threshold_ns == 0;
+         start += period) {
       const timespec at{start / 1'000'000'000, start % 1'000'000'000};
       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
       const std::int64_t deadline = start + period;
@@ -48,6 +49,8 @@ StolenResult measure_stolen(const StolenConfig& config) {
         if (gap > result.gap_ns) {
           result.stolen.add(static_cast<std::uint64_t>(gap));
           result.stolen_ns += static_cast<std::uint64_t>(gap);
+          if (config.threshold_ns > 0 && gap >= config.threshold_ns && result.over_threshold_ns == 0)
+            result.over_threshold_ns = gap;
         } else {
           got += gap;
           result.running_ns += static_cast<std::uint64_t>(gap);

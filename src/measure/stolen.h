@@ -16,7 +16,8 @@ struct StolenConfig {
   std::int64_t budget_ns = 0;
   std::int64_t period_ns = 0;
   std::int64_t duration_ns = 10'000'000'000;
-  std::int64_t gap_ns = 2'200;  ///< their threshold (5); raised to ten times the median poll where polls take longer
+  std::int64_t gap_ns = 2'200;    ///< their threshold (5); raised to ten times the median poll where polls take longer
+  std::int64_t threshold_ns = 0;  ///< end with the first stolen interval of so much; 0: never
 };
 
 struct StolenResult {
@@ -26,6 +27,7 @@ struct StolenResult {
   std::uint64_t hits = 0, misses = 0;  ///< periods with and without the whole budget
   std::int64_t gap_ns = 0;             ///< the threshold that was used
   std::int64_t poll_ns = 0;            ///< median poll
+  std::int64_t over_threshold_ns = 0;  ///< the interval that ended it
   std::vector<std::string> without;
 };
 

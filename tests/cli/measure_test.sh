@@ -18,10 +18,26 @@ if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
 else
   echo "skipped: --stages and cause need root and tracefs"
 fi
+# Loads: listed, one after the other, ended with the measurement and with Ctrl-C; a command at the threshold.
+expect 0 "ghostscript" measure latency --load help
+expect 0 "spin " measure latency --load none --load spin --context OTHER --seconds 0.3 --best-effort --hgrm l.hgrm -o l.json
+python3 -c 'import json; assert [l["load"] for l in json.load(open("l.json"))["loads"]] == ["none", "spin"]' || fail "loads"
+[ -s l-spin.hgrm ] || fail "no hgrm of a load"
+expect_error "'spin'" measure latency --load spinn
+TMPDIR=$work timeout -s INT 1.5 "$offhook" measure latency --load spin --context OTHER --seconds 60 --best-effort >/dev/null 2>&1
+compgen -G "$work/offhook-load-*" >/dev/null && fail "a load was left behind"
+# shellcheck disable=SC2016  # for the command's shell
+expect 2 "late by " measure latency --load spin --context OTHER --seconds 20 --on-threshold 0.001 'echo late by $OFFHOOK_US' --best-effort
+for kind in "stolen --context OTHER --seconds 20" "kernel --repetitions 20" "cost --pump v22bis --seconds 1"; do
+  # shellcheck disable=SC2086  # a list of words
+  expect 2 "passed" measure $kind --best-effort --hgrm "h-${kind%% *}" --on-threshold 0.01 'echo passed'
+done
+for file in h-stolen h-kernel/set-event.hgrm h-cost/connected.hgrm; do grep -q Percentile $file || fail "no $file"; done
+expect_error "expected a time in us" measure stolen --on-threshold soon
 expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort
 for pump in v22bis v34; do
   expect 0 "ns a sample" measure cost --pump $pump --seconds 1 --profile $pump.toml
-  grep -q "^# Pump $pump" $pump.toml && grep -q '^\[connected\]' $pump.toml || fail "no profile"
+  { grep -q "^# Pump $pump" $pump.toml && grep -q '^\[connected\]' $pump.toml; } || fail "no profile"
 done
 expect 0 "500 of 500" run "$source_dir/examples/int.toml" --set pump.cost_profile=v34.toml --set transfer.bytes=500
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// A load beside a measurement: a process group of its own that does the same work again and again until it is stopped.
+//
+//   this program --- supervisor --- its programs (a server, a compiler ...) and what these start
+//
+// Whoever ends first takes the rest along: stop() and the end of this program, also by kill -9, reach the supervisor,
+// which is the reaper of all that descends from it, ends it by number, and removes its folder. Nothing is left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace offhook::measure {
+
+/// What a load's work may do, in the supervisor. Every call returns at once when the load is to stop.
+class Supervisor {
+ public:
+  explicit Supervisor(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// Scratch, removed afterwards.
+  const std::filesystem::path& folder() const { return folder_; }
+  bool stopping() const;
+  /// Start a program, found in PATH; its outputs go to folder()/log, standard output to `output` if that is not -1.
+  /// @throws std::runtime_error
+  pid_t start(const std::vector<std::string>& command, int output = -1) const;
+  /// Wait for its end. @param name  of the program, for the message  @throws std::runtime_error with the end of the log
+  /// when it fails
+  void wait(pid_t program, const std::string& name) const;
+  void run(const std::vector<std::string>& command) const { wait(start(command), command[0]); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// One round of work, again and again. Whatever it sets up is made before it is returned.
+using Round = std::function<void()>;
+using MakeRound = std::function<Round(Supervisor&)>;
+
+class LoadProcess {
+ public:
+  /// Forks: call it before this program has threads. Returns once the work is set up.
+  /// @throws std::runtime_error: set-up failed, and why
+  explicit LoadProcess(const MakeRound& make);
+  ~LoadProcess();
+  LoadProcess(const LoadProcess&) = delete;
+  LoadProcess& operator=(const LoadProcess&) = delete;
+
+  std::uint64_t rounds() const;         ///< done so far
+  std::vector<double> seconds() const;  ///< of each round; the first kRemembered
+  std::string failure() const;          ///< why it ended by itself; empty while it runs
+  pid_t group() const { return pid_; }
+  void stop();
+
+  static constexpr std::size_t kRemembered = 256;
+
+ private:
+  struct Shared;
+  Shared* shared_;
+  pid_t pid_ = -1;
+};
+
+/// Where PATH has it; empty: nowhere.
+std::string program_in_path(const std::string& name);
+
+}  // namespace offhook::measure
