@@ -37,21 +37,37 @@ enum oh_pump_state {
 
 enum oh_pump_role { OH_PUMP_CALL = 0, OH_PUMP_ANSWER = 1 };
 
+/** What a pump can speak, as bits of a set. */
+enum oh_modulation {
+  OH_MODULATION_NONE = 0,
+  OH_MODULATION_V22BIS = 1, /**< and V.22 */
+  OH_MODULATION_V32BIS = 2,
+  OH_MODULATION_V34 = 4
+};
+
+/** Why OH_PUMP_FAILED. */
+enum oh_pump_failure {
+  OH_PUMP_FAILURE_NONE = 0,  /**< not failed; or the carrier was lost, or never came */
+  OH_PUMP_NOTHING_IN_COMMON, /**< the far end was heard, and has no modulation that this one may use */
+  OH_PUMP_TOO_SLOW           /**< the rate agreed on is below min_bit_rate */
+};
+
 /** What a pump measures of its line and of itself. */
 enum oh_instrument {
   OH_INSTRUMENT_SNR = 0,              /**< dB: of the equalised symbols */
   OH_INSTRUMENT_CLOCK = 1,            /**< ppm: far symbol clock against ours */
   OH_INSTRUMENT_CARRIER = 2,          /**< Hz: received carrier against nominal */
   OH_INSTRUMENT_ECHO_RETURN_LOSS = 3, /**< dB: echo taken off by the canceller */
-  OH_INSTRUMENT_PATH_METRIC = 4,      /**< of the Viterbi decoder's best path: 10 log10, a decided symbol's squared error,
-                                           grid units */
-  OH_INSTRUMENT_RETRAIN_CAUSE = 5     /**< once, when a training begins: enum oh_v34_cause */
+  OH_INSTRUMENT_PATH_METRIC = 4,  /**< of the Viterbi decoder's best path: 10 log10, a decided symbol's squared error,
+                                       grid units */
+  OH_INSTRUMENT_RETRAIN_CAUSE = 5 /**< once, when a training begins: enum oh_v34_cause */
 };
 
 /** What an observer may see. Called from within process(); a NULL observer costs one predictable branch. */
 struct oh_pump_observer {
   void (*symbol)(void* user, float re, float im); /**< one equalised received symbol, decision units; may be NULL */
-  void (*instrument)(void* user, enum oh_instrument what, float value); /**< each every 100 ms, while known; may be NULL */
+  void (*instrument)(void* user, enum oh_instrument what,
+                     float value); /**< each every 100 ms, while known; may be NULL */
   /** The equaliser's n taps, oldest sample first, when data mode begins and every 10 s of it; may be NULL. */
   void (*taps)(void* user, const float* re, const float* im, int n);
   void* user;
@@ -64,20 +80,26 @@ struct oh_pump_config {
   float tx_level_dbm0;   /**< line level of the transmitted signal, data mode */
   struct oh_bit_port port;
   struct oh_pump_observer observer;
-  uint32_t io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the same
-                                  call of process() gives: what card and driver keep queued, both directions together */
+  uint32_t
+      io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the same
+                             call of process() gives: what card and driver keep queued, both directions together */
+  uint32_t
+      min_bit_rate; /**< bit/s, of either direction: less is no connection. Automode alone looks at this and the next */
+  uint32_t modulations; /**< set of enum oh_modulation that may be used; 0: all that the pump has */
 };
 
 struct oh_pump_status {
   enum oh_pump_state state;
-  uint32_t tx_bit_rate;   /**< bit/s, 0 outside OH_PUMP_DATA */
-  uint32_t rx_bit_rate;   /**< bit/s, 0 outside OH_PUMP_DATA */
-  float rx_level_dbm0;    /**< received signal level */
-  uint64_t samples;       /**< samples processed plus samples filled in, since init: the pump's clock */
-  uint64_t filled_in;     /**< samples reported lost through fill_in() */
-  uint32_t retrains;      /**< trainings begun after the first */
-  uint64_t bits_sent;     /**< bits taken from the port */
-  uint64_t bits_received; /**< bits given to the port */
+  uint32_t tx_bit_rate;          /**< bit/s, 0 outside OH_PUMP_DATA */
+  uint32_t rx_bit_rate;          /**< bit/s, 0 outside OH_PUMP_DATA */
+  float rx_level_dbm0;           /**< received signal level */
+  uint64_t samples;              /**< samples processed plus samples filled in, since init: the pump's clock */
+  uint64_t filled_in;            /**< samples reported lost through fill_in() */
+  uint32_t retrains;             /**< trainings begun after the first */
+  uint64_t bits_sent;            /**< bits taken from the port */
+  uint64_t bits_received;        /**< bits given to the port */
+  enum oh_modulation modulation; /**< in use, or being tried; OH_MODULATION_NONE: not decided. Of automode */
+  enum oh_pump_failure failure;
 };
 
 /** One kind of pump. `self` is the memory that was given to init. */

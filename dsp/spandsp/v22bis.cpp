@@ -30,6 +30,8 @@ constexpr float kTxPowerExcessDb = 1.6f;
 // both bands (v22bis_rx_signal_power adds 6.34).
 constexpr float kBandLossDb = 7.4f;
 
+constexpr float kLeastDbm0 = -45.5f;  // no carrier below it
+
 // Recovery. A far end that drops its carrier on purpose stays away until it heard us go; a gap in its samples is
 // shorter.
 constexpr uint32_t kCarrierGone = ms(100);    // data mode: this long 10 dB below the usual level
@@ -46,7 +48,10 @@ constexpr uint32_t kLostSymbols = 300;  // half a second at 600 baud
 constexpr uint32_t kFloorWindow = ms(100);
 constexpr uint32_t kLevelWindow = ms(1000);
 
-enum class Stage : uint8_t { kSilence, kAnswerTone, kListen, kQuiet, kTrain, kData, kFailed };
+// The caller answers unscrambled ones 611 ms after they came: until then the answerer may measure the line's noise.
+constexpr uint32_t kFloorTime = ms(400);
+
+enum class Stage : uint8_t { kSilence, kAnswerTone, kListen, kFloor, kQuiet, kTrain, kData, kFailed };
 
 struct Modem {
   oh_pump_config config;
@@ -56,12 +61,14 @@ struct Modem {
   uint32_t without_data;  // samples since data mode, or since the tone
   uint32_t absent;        // samples that tone or carrier has been missing
   bool tone_heard;
+  bool answered;  // the far end has shown that it has V.22bis
   float tone_dbm0;
-  int32_t window_peak, floor;  // meter reading with the far end silent: least peak of any window
-  float level;                 // meter reading in data mode, averaged over a second
-  float error;                 // squared distance to the constellation, averaged over 64 symbols
-  uint32_t error_symbols;      // symbols for which it has been too high
-  bool carrier_down;           // spandsp restarted itself
+  // Meter reading with the far end silent in this band: peak of the last window. A V.32 caller's AA is part of it.
+  int32_t window_peak, floor;
+  float level;             // meter reading in data mode, averaged over a second
+  float error;             // squared distance to the constellation, averaged over 64 symbols
+  uint32_t error_symbols;  // symbols for which it has been too high
+  bool carrier_down;       // spandsp restarted itself
   uint64_t samples, filled_in, bits_sent, bits_received;
   uint32_t retrains;
   modem_connect_tones_tx_state_t tone_tx;
@@ -149,13 +156,36 @@ int16_t transmit(Modem& m) {
   return tx;
 }
 
+// Silent yet, or sending unscrambled ones, and has not heard what should answer them.
+bool unanswered(const Modem& m) {
+  const int sends = m.v22bis.tx.training;
+  return sends == V22BIS_TX_TRAINING_STAGE_INITIAL_TIMED_SILENCE || sends == V22BIS_TX_TRAINING_STAGE_INITIAL_SILENCE ||
+         sends == V22BIS_TX_TRAINING_STAGE_U11;
+}
+
 void measure_floor(Modem& m, int16_t rx) {
   v22bis_rx(&m.v22bis, &rx, 1);
   if (m.v22bis.rx.rx_power.reading > m.window_peak) m.window_peak = m.v22bis.rx.rx_power.reading;
   if (m.in_stage % kFloorWindow == 0) {
-    if (m.window_peak < m.floor) m.floor = m.window_peak;
+    m.floor = m.window_peak;
     m.window_peak = 0;
   }
+}
+
+// Noise must not look like the caller, who will be silent for another while and the round trip.
+void listen_above_floor(Modem& m) {
+  v22bis_rx_signal_cutoff(&m.v22bis, kLeastDbm0);
+  set_carrier_power(m, std::fmax(float(m.v22bis.rx.carrier_off_power) * 1.8f, float(m.floor) * 2.2f));
+}
+
+// Without the 75 ms of silence that spandsp puts before them.
+void send_unscrambled_ones(Modem& m) {
+  m.v22bis.tx.training = V22BIS_TX_TRAINING_STAGE_U11;
+  m.v22bis.tx.training_count = 0;
+}
+
+void expect_far_level(Modem& m, float dbm0) {
+  v22bis_rx_signal_cutoff(&m.v22bis, std::fmax(dbm0 - 10.0f, kLeastDbm0));
 }
 
 // One sample in, one out: what each stage does with it and which stage comes next.
@@ -170,9 +200,7 @@ int16_t step(Modem& m, int16_t rx) {
     case Stage::kAnswerTone:
       measure_floor(m, rx);
       if (modem_connect_tones_tx(&m.tone_tx, &tx, 1) == 0) {
-        v22bis_restart(&m.v22bis, m.bit_rate);
-        // Noise must not look like the caller, who will be silent for another 0.6 s and the round trip.
-        set_carrier_power(m, std::fmax(float(m.v22bis.rx.carrier_off_power) * 1.8f, float(m.floor) * 2.2f));
+        listen_above_floor(m);
         enter(m, Stage::kTrain);
       }
       break;
@@ -180,10 +208,18 @@ int16_t step(Modem& m, int16_t rx) {
       modem_connect_tones_rx(&m.tone_rx, &rx, 1);
       m.absent = m.tone_rx.tone_on ? 0 : m.absent + 1;
       if (m.tone_heard && m.absent >= kToneAbsent) {
-        v22bis_rx_signal_cutoff(&m.v22bis, std::fmax(m.tone_dbm0 - 10.0f, -45.5f));
+        expect_far_level(m, m.tone_dbm0);
         enter(m, Stage::kTrain);
       } else if (m.in_stage >= kToneTimeout) {
         enter(m, Stage::kFailed);
+      }
+      break;
+    case Stage::kFloor:
+      measure_floor(m, rx);
+      tx = transmit(m);
+      if (m.in_stage >= kFloorTime) {
+        listen_above_floor(m);
+        enter(m, Stage::kTrain);
       }
       break;
     case Stage::kQuiet:
@@ -199,11 +235,17 @@ int16_t step(Modem& m, int16_t rx) {
     case Stage::kTrain:
       v22bis_rx(&m.v22bis, &rx, 1);
       tx = transmit(m);
+      m.answered |= !unanswered(m);
       if (m.v22bis.rx.training == V22BIS_RX_TRAINING_STAGE_NORMAL_OPERATION &&
           m.v22bis.tx.training == V22BIS_TX_TRAINING_STAGE_NORMAL_OPERATION) {
         begin_data(m);
       } else if (++m.without_data >= kGiveUp) {
         enter(m, Stage::kFailed);
+      } else if (m.carrier_down && answers(m) && !m.answered) {
+        // What seemed a caller was a click, such as a V.32 caller's tone makes when it ends; spandsp has begun again.
+        m.carrier_down = false;
+        send_unscrambled_ones(m);
+        listen_above_floor(m);
       } else if (m.carrier_down || m.in_stage >= kTrainTimeout) {
         m.carrier_down = false;
         recover(m);
@@ -248,7 +290,6 @@ int init(void* self, const oh_pump_config* config) {
   Modem& m = *new (self) Modem{};
   m.config = *config;
   m.bit_rate = rate_of(*config);
-  m.floor = INT32_MAX;
   v22bis_init(&m.v22bis, m.bit_rate, V22BIS_GUARD_TONE_NONE, !answers(m), get_bit, &m, put_bit, &m);
   v22bis_tx_power(&m.v22bis, config->tx_level_dbm0 - kTxPowerExcessDb);
   v22bis_set_modem_status_handler(&m.v22bis, on_status, &m);
@@ -276,11 +317,11 @@ void fill_in(void* self, size_t n) {
   for (size_t i = 0; i < n; ++i) step(m, 0);
 }
 
-oh_pump_state state_of(Stage stage) {
-  switch (stage) {
+oh_pump_state state_of(const Modem& m) {
+  switch (m.stage) {
     case Stage::kQuiet:
     case Stage::kTrain:
-      return OH_PUMP_TRAINING;
+      return m.answered ? OH_PUMP_TRAINING : OH_PUMP_CONNECTING;
     case Stage::kData:
       return OH_PUMP_DATA;
     case Stage::kFailed:
@@ -293,7 +334,10 @@ oh_pump_state state_of(Stage stage) {
 void status(const void* self, oh_pump_status* s) {
   const Modem& m = *static_cast<const Modem*>(self);
   *s = {};
-  s->state = state_of(m.stage);
+  s->state = state_of(m);
+  s->modulation = OH_MODULATION_V22BIS;
+  // An answer tone, and never a sign of V.22bis after it.
+  if (m.stage == Stage::kFailed && m.tone_heard && !m.answered) s->failure = OH_PUMP_NOTHING_IN_COMMON;
   if (m.stage == Stage::kData) {
     s->tx_bit_rate = uint32_t(m.v22bis.negotiated_bit_rate);
     s->rx_bit_rate = m.v22bis.rx.sixteen_way_decisions ? 2400 : 1200;
@@ -314,4 +358,18 @@ const oh_pump_ops* oh_v22bis_ops() {
   static constexpr oh_pump_ops kOps = {"v22bis",         offhook::size,   offhook::init, offhook::process,
                                        offhook::fill_in, offhook::status, nullptr,       nullptr};
   return &kOps;
+}
+
+void oh_v22bis_begin(void* self, float far_dbm0) {
+  using namespace offhook;
+  Modem& m = *static_cast<Modem*>(self);
+  v22bis_restart(&m.v22bis, m.bit_rate);
+  if (answers(m)) {
+    send_unscrambled_ones(m);  // V.8's 75 ms of silence are over
+    meter_only(m);
+    enter(m, Stage::kFloor);
+  } else {
+    expect_far_level(m, far_dbm0);
+    enter(m, Stage::kTrain);
+  }
 }

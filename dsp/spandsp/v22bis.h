@@ -27,6 +27,12 @@ extern "C" {
  * length gives the same samples: each sample is received and answered before the next is looked at. */
 const struct oh_pump_ops* oh_v22bis_ops(void);
 
+/** Straight to unscrambled ones, V.8 and the answer tone being over by other means: the answerer sends them, the caller
+ * waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
+ * @param far_dbm0  the caller's: level at which the far end has been heard; -100: not known
+ * @pre no data mode yet.  Real-time: yes. */
+void oh_v22bis_begin(void* self, float far_dbm0);
+
 #ifdef __cplusplus
 }
 #endif

@@ -71,6 +71,7 @@ class Modem {
     ++filled_in_;
     step(0, true);
   }
+  void begin() { begin_tones(); }
   void status(oh_pump_status* s) const;
 
  private:
@@ -131,6 +132,7 @@ class Modem {
   Step step_ = Step::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0, without_data_ = 0;
   uint32_t retrains_ = 0;
+  bool nothing_in_common_ = false;
   float power_ = 0;
   uint8_t own_rates_ = 0;
 
@@ -179,6 +181,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
       } else if (v8_.result().modulation == v8::kV32bis) {
         begin_tones();
       } else {
+        nothing_in_common_ = true;
         enter(Step::kFailed);
       }
       break;
@@ -411,10 +414,13 @@ void Modem::follow_receiver() {
 
 void Modem::status(oh_pump_status* s) const {
   *s = {};
-  s->state = step_ == Step::kV8 || step_ == Step::kAnswerTone ? OH_PUMP_CONNECTING
-             : step_ == Step::kFailed                         ? OH_PUMP_FAILED
-             : live()                                         ? OH_PUMP_DATA
-                                                              : OH_PUMP_TRAINING;
+  const bool unanswered = step_ == Step::kTone && retrains_ == 0;
+  s->state = step_ == Step::kV8 || step_ == Step::kAnswerTone || unanswered ? OH_PUMP_CONNECTING
+             : step_ == Step::kFailed                                       ? OH_PUMP_FAILED
+             : live()                                                       ? OH_PUMP_DATA
+                                                                            : OH_PUMP_TRAINING;
+  s->modulation = OH_MODULATION_V32BIS;
+  if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
   if (live()) {
     s->tx_bit_rate = tx_.rate().bit_rate;
     s->rx_bit_rate = bits_.rate().bit_rate;
@@ -469,4 +475,8 @@ const oh_pump_ops* oh_v32bis_ops() {
                                        nullptr,
                                        nullptr};
   return &kOps;
+}
+
+void oh_v32bis_begin(void* self) {
+  static_cast<offhook::v32::Modem*>(self)->begin();
 }

@@ -22,6 +22,10 @@ extern "C" {
  * Recommendation count as the next lower one. tx_level_dbm0: -48 to -3. */
 const struct oh_pump_ops* oh_v32bis_ops(void);
 
+/** Straight to AA or AC (6.1, 6.2), V.8 and the answer tone being over by other means. Until the far end answers them
+ * the state is OH_PUMP_CONNECTING. @pre no data mode yet.  Real-time: yes. */
+void oh_v32bis_begin(void* self);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,6 +63,10 @@ class Modem {
     step(0, true);
   }
 
+  void begin() {
+    stage_ = Stage::kPhase2;
+    phase2_.start();
+  }
   void status(oh_pump_status* s) const;
   void instruments(oh_v34_instruments* i) const;
   Handshake* in_data() {
@@ -90,6 +94,7 @@ class Modem {
   uint64_t live_samples_ = 0;                   // of this data mode
   uint32_t retrains_ = 0;
   oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
+  bool nothing_in_common_ = false;
   float power_ = 0;  // of the line, mean square
 
   v8::V8 v8_;
@@ -112,9 +117,9 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
       tx = v8_.process(x);
       if (v8_.state() == v8::State::kRunning) break;
       if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kV34) {
-        stage_ = Stage::kPhase2;
-        phase2_.start();
+        begin();
       } else {
+        nothing_in_common_ = true;
         stage_ = Stage::kFailed;
       }
       break;
@@ -335,6 +340,8 @@ void Modem::status(oh_pump_status* s) const {
   s->samples = samples_;
   s->filled_in = filled_in_;
   s->retrains = retrains_ + phase2_.retrains();
+  s->modulation = OH_MODULATION_V34;
+  if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
 }
 
 void Modem::instruments(oh_v34_instruments* i) const {
@@ -426,6 +433,10 @@ const oh_pump_ops* oh_v34_ops() {
 
 void oh_v34_get_instruments(const void* self, oh_v34_instruments* instruments) {
   static_cast<const offhook::v34::Modem*>(self)->instruments(instruments);
+}
+
+void oh_v34_begin(void* self) {
+  offhook::v34::modem(self).begin();
 }
 
 void oh_v34_cleardown(void* self) {

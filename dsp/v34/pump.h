@@ -20,6 +20,9 @@ extern "C" {
 /** @return operations of the V.34 pump; never NULL */
 const struct oh_pump_ops* oh_v34_ops(void);
 
+/** Straight to Phase 2: V.8 is over, silence and all, by other means. @pre no data mode yet.  Real-time: yes. */
+void oh_v34_begin(void* self);
+
 /** Why the last training but the first began. */
 enum oh_v34_cause {
   OH_V34_CAUSE_NONE = 0,

@@ -46,7 +46,8 @@ struct LineConfig {
   double attenuation_db = 0;
   double snr_db = 200;  // in the 4 kHz band, at the receiver
   double tx_level_dbm0 = -12;
-  uint32_t max_bit_rate[2] = {0, 0};
+  uint32_t max_bit_rate[2] = {0, 0}, min_bit_rate[2] = {0, 0};
+  uint32_t modulations[2] = {0, 0};
   unsigned seed = 1;
 };
 
@@ -60,17 +61,21 @@ class PumpPair {
  public:
   /// port[0] is the caller's.
   PumpPair(const oh_pump_ops* ops, LineConfig line, std::array<oh_bit_port, 2> port)
+      : PumpPair(std::array{ops, ops}, line, port) {}
+  PumpPair(std::array<const oh_pump_ops*, 2> ops, LineConfig line, std::array<oh_bit_port, 2> port)
       : ops_(ops), line_(line), random_(line.seed) {
     for (int i = 0; i < 2; ++i) {
       oh_pump_config config{};
       config.sample_rate_hz = 8000;
       config.role = oh_pump_role(i);
       config.max_bit_rate = line.max_bit_rate[i];
+      config.min_bit_rate = line.min_bit_rate[i];
+      config.modulations = line.modulations[i];
       config.tx_level_dbm0 = float(line.tx_level_dbm0);
       config.port = port[size_t(i)];
-      const size_t size = ops->size(&config);
+      const size_t size = ops[size_t(i)]->size(&config);
       self_[i].reset(std::aligned_alloc(64, size));
-      EXPECT_EQ(ops->init(self_[i].get(), &config), 0);
+      EXPECT_EQ(ops[size_t(i)]->init(self_[i].get(), &config), 0);
       to_[i].assign(line.delay_samples, 0);
     }
     gain_ = std::pow(10, -line.attenuation_db / 20);
@@ -91,7 +96,7 @@ class PumpPair {
       for (int i = 0; i < 2; ++i) {
         take(i, rx.data(), now);
         tx[i].resize(now);
-        ops_->process(self_[i].get(), rx.data(), tx[i].data(), now);
+        ops_[size_t(i)]->process(self_[i].get(), rx.data(), tx[i].data(), now);
       }
       for (int i = 0; i < 2; ++i) give(1 - i, tx[i].data(), now);
     }
@@ -103,16 +108,16 @@ class PumpPair {
       int16_t rx, tx, silence = 0;
       take(end, &rx, 1);
       take(1 - end, &rx, 1);
-      ops_->process(self_[1 - end].get(), &rx, &tx, 1);
+      ops_[size_t(1 - end)]->process(self_[1 - end].get(), &rx, &tx, 1);
       give(end, &tx, 1);
       give(1 - end, &silence, 1);
     }
-    if (tell) ops_->fill_in(self_[end].get(), n);
+    if (tell) ops_[size_t(end)]->fill_in(self_[end].get(), n);
   }
 
   oh_pump_status status(int end) const {
     oh_pump_status s;
-    ops_->status(self_[end].get(), &s);
+    ops_[size_t(end)]->status(self_[end].get(), &s);
     return s;
   }
   bool connected() const { return status(0).state == OH_PUMP_DATA && status(1).state == OH_PUMP_DATA; }
@@ -149,7 +154,7 @@ class PumpPair {
     if (end == 0) sent_ += n;
   }
 
-  const oh_pump_ops* ops_;
+  std::array<const oh_pump_ops*, 2> ops_;
   LineConfig line_;
   std::unique_ptr<void, Free> self_[2];
   std::deque<int16_t> to_[2];

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/automode/automode.h"
+
+#include <new>
+
+#include "dsp/blocks/level.h"
+#include "dsp/v32/pump.h"
+#include "dsp/v34/pump.h"
+#include "dsp/v34/tone.h"
+#include "dsp/v8/v8.h"
+
+namespace offhook::automode {
+namespace {
+
+using v34::ToneDetector;
+
+constexpr int kInvalid = -22;  // -EINVAL without an OS header
+constexpr uint32_t kRateHz = 8000;
+constexpr uint64_t ms(uint64_t t) {
+  return t * kRateHz / 1000;
+}
+
+// V.32bis Annex A.
+constexpr float kAnsBeforeAaMs = 1000;      // A.2.1.3
+constexpr uint64_t kLongAns = ms(800);      // A.2.1.3: so much of ANS after AA began, and the far end heard AA
+constexpr float kUsb1Ms = 155;              // A.2.1.3, +-10
+constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
+constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
+constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
+constexpr uint64_t kGiveUp = 60 * kRateHz;  // nobody, or nobody we know
+// The text has no number for these: AC has 600 and 3000 Hz at once, which call progress tones have not; AA must be told
+// from voices.
+constexpr float kAcMs = 60;
+constexpr float kAaMs = 100;
+constexpr uint64_t kAcAlone = ms(1000);  // AC for so long, and no V.32bis here
+
+constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times a second
+constexpr int kAaHz = 1800;
+constexpr int kAcLowHz = 600;
+constexpr int kAcHighHz = 3000;
+
+struct V8Bit {
+  oh_modulation modulation;
+  v8::Modulation bit;
+};
+constexpr V8Bit kV8Bits[] = {
+    {OH_MODULATION_V34, v8::kV34}, {OH_MODULATION_V32BIS, v8::kV32bis}, {OH_MODULATION_V22BIS, v8::kV22bis}};
+
+/// A candidate that takes part, and its memory.
+struct Member {
+  Candidate candidate{};
+  const oh_pump_ops* ops = nullptr;
+  void* self = nullptr;
+};
+
+constexpr size_t aligned(size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
+v8::Config v8_config(const oh_pump_config& c, uint32_t modulations) {
+  v8::Config v;
+  v.role = c.role;
+  v.menu.call_function = v8::CallFunction::kData;
+  for (const V8Bit& b : kV8Bits) {
+    if ((modulations & b.modulation) != 0) v.menu.modulations = static_cast<uint16_t>(v.menu.modulations | b.bit);
+  }
+  v.menu.has_protocol = true;
+  v.menu.protocol = v8::kProtocolLapm;
+  v.tx_level_dbm0 = c.tx_level_dbm0;
+  return v;
+}
+
+class Automode {
+ public:
+  Automode(const oh_pump_config& c, const Member* members, int n)
+      : config_(c), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, set_of(members, n))) {
+    for (int k = 0; k < n; ++k) members_[k] = members[k];
+  }
+
+  void process(const int16_t* rx, int16_t* tx, size_t n);
+  void fill_in(size_t n);
+  void status(oh_pump_status* s) const;
+  void hang_up();
+  void release() {
+    for (int k = 0; k < n_; ++k) {
+      if (members_[k].ops->release != nullptr) members_[k].ops->release(members_[k].self);
+    }
+  }
+
+ private:
+  enum class Step : uint8_t {
+    kV8,          // dsp/v8; the caller also waits for what an answerer without V.8 may send first
+    kAnswerTone,  // caller: the rest of the first second of ANS
+    kAa,          // caller: V.32bis sends AA and waits for AC, while we wait for USB1
+    kListen,      // caller: silent, until AC or USB1 comes
+    kUsb1,        // caller: silent, to see whether AC comes after all. Answerer: V.22bis sends USB1
+    kBeforeAc,    // answerer: silence
+    kRunning,     // the decision is made
+    kReleased,
+    kFailed
+  };
+
+  static uint32_t set_of(const Member* members, int n) {
+    uint32_t set = 0;
+    for (int k = 0; k < n; ++k) set |= members[k].candidate.modulation;
+    return set;
+  }
+  Member* member(oh_modulation m) {
+    for (int k = 0; k < n_; ++k) {
+      if (members_[k].candidate.modulation == m) return &members_[k];
+    }
+    return nullptr;
+  }
+  int16_t step(int16_t rx);
+  float call(float rx);
+  float answer(float rx);
+  void listen();
+  void begin(oh_modulation m, Step step);
+  void follow_v8();
+  int16_t active(int16_t rx) {
+    int16_t tx;
+    active_->ops->process(active_->self, &rx, &tx, 1);
+    return tx;
+  }
+  bool answered() const {
+    oh_pump_status s;
+    active_->ops->status(active_->self, &s);
+    return s.state != OH_PUMP_CONNECTING;
+  }
+  void check_rate();
+  void fail(oh_pump_failure why) {
+    failure_ = why;
+    enter(Step::kFailed);
+  }
+  void enter(Step s) {
+    step_ = s;
+    entered_ = samples_;
+  }
+  uint64_t age() const { return samples_ - entered_; }
+
+  oh_pump_config config_;
+  bool calls_;
+  Step step_ = Step::kV8;
+  uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0;
+  float power_ = 0;
+  oh_pump_failure failure_ = OH_PUMP_FAILURE_NONE;
+  bool rate_checked_ = false;
+
+  Member members_[kMaxCandidates];
+  int n_;
+  Member* active_ = nullptr;
+
+  v8::V8 v8_;
+  ToneDetector ans_{v8::kAnswerToneHz};  // caller
+  ToneDetector usb1_{kUsb1Hz};
+  ToneDetector ac_low_{kAcLowHz}, ac_high_{kAcHighHz};
+  ToneDetector aa_{kAaHz};     // answerer
+  uint64_t ans_after_aa_ = 0;  // samples
+  float far_peak_ = 0;         // of the answer tone
+};
+
+void Automode::begin(oh_modulation m, Step next) {
+  active_ = member(m);
+  const double peak = static_cast<double>(far_peak_);
+  active_->candidate.begin(active_->self, peak > 0 ? static_cast<float>(mean_square_to_dbm0(peak * peak / 2)) : -100);
+  enter(next);
+}
+
+void Automode::follow_v8() {
+  const uint16_t selected = v8_.result().modulation;
+  for (const V8Bit& b : kV8Bits) {
+    if (b.bit == selected && member(b.modulation) != nullptr) {
+      begin(b.modulation, Step::kRunning);
+      return;
+    }
+  }
+  fail(OH_PUMP_NOTHING_IN_COMMON);
+}
+
+int16_t Automode::step(int16_t rx) {
+  ++samples_;
+  const float x = rx;
+  power_ += (x * x - power_) * (1.f / 256);
+  const float tx = calls_ ? call(x) : answer(x);
+  if (samples_ > kGiveUp && step_ != Step::kRunning && step_ != Step::kReleased) step_ = Step::kFailed;
+  return static_cast<int16_t>(tx > 32767 ? 32767 : tx < -32768 ? -32768 : tx);
+}
+
+// What an answerer without V.8 sends first: AC, or USB1 (A.2.1.1, A.2.1.2).
+void Automode::listen() {
+  const bool ac = ac_low_.steady_ms() >= kAcMs && ac_high_.steady_ms() >= kAcMs;
+  const bool usb1 = usb1_.steady_ms() >= kUsb1Ms;
+  const bool may_v32 = member(OH_MODULATION_V32BIS) != nullptr, may_v22 = member(OH_MODULATION_V22BIS) != nullptr;
+  if (usb1) far_peak_ = usb1_.peak();
+  if (ac && may_v32) {
+    begin(OH_MODULATION_V32BIS, Step::kRunning);
+  } else if (ac && ac_low_.steady_ms() >= static_cast<float>(kAcAlone * 1000 / kRateHz)) {
+    fail(OH_PUMP_NOTHING_IN_COMMON);
+  } else if (usb1 && !may_v32 && may_v22) {
+    begin(OH_MODULATION_V22BIS, Step::kRunning);
+  } else if (usb1 && step_ != Step::kUsb1) {
+    enter(Step::kUsb1);
+  } else if (usb1 && age() >= kTc) {
+    if (may_v22) {
+      begin(OH_MODULATION_V22BIS, Step::kRunning);
+    } else {
+      fail(OH_PUMP_NOTHING_IN_COMMON);
+    }
+  }
+}
+
+float Automode::call(float rx) {
+  ans_.put(rx);
+  usb1_.put(rx);
+  ac_low_.put(rx);
+  ac_high_.put(rx);
+  if (ans_.present()) far_peak_ = ans_.peak();
+  switch (step_) {
+    case Step::kV8: {
+      const float tx = v8_.process(rx);
+      if (v8_.state() == v8::State::kDone) {
+        follow_v8();
+      } else if (v8_.state() == v8::State::kAnswerTone) {
+        enter(Step::kAnswerTone);
+      } else if (v8_.step() == v8::V8::Step::kListen) {
+        listen();
+      }
+      return tx;
+    }
+    case Step::kAnswerTone:
+      if (ans_.steady_ms() >= kAnsBeforeAaMs && member(OH_MODULATION_V32BIS) != nullptr) {
+        begin(OH_MODULATION_V32BIS, Step::kAa);
+      } else if (set_of(members_, n_) == OH_MODULATION_V34) {
+        fail(OH_PUMP_NOTHING_IN_COMMON);  // an answerer that has V.34 has V.8
+      } else if (!ans_.present()) {
+        enter(Step::kListen);
+      }
+      return 0;
+    case Step::kAa: {
+      if (ans_.present()) ++ans_after_aa_;
+      const int16_t tx = active(static_cast<int16_t>(rx));
+      if (usb1_.steady_ms() >= kUsb1Ms) {
+        // The far end has heard AA and does not care; or it may be one of us that has not.
+        if (ans_after_aa_ > kLongAns && member(OH_MODULATION_V22BIS) != nullptr) {
+          begin(OH_MODULATION_V22BIS, Step::kRunning);
+        } else {
+          enter(Step::kUsb1);
+        }
+      } else if (age() % 64 == 0 && answered()) {
+        enter(Step::kRunning);
+      }
+      return tx;
+    }
+    case Step::kListen:
+    case Step::kUsb1:
+      listen();
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+float Automode::answer(float rx) {
+  switch (step_) {
+    case Step::kV8: {
+      const float tx = v8_.process(rx);
+      aa_.put(rx);
+      if (v8_.state() == v8::State::kDone) {
+        follow_v8();
+      } else if (v8_.state() == v8::State::kAnswerTone) {
+        if (member(OH_MODULATION_V22BIS) != nullptr) {
+          begin(OH_MODULATION_V22BIS, Step::kUsb1);
+        } else if (member(OH_MODULATION_V32BIS) != nullptr) {
+          begin(OH_MODULATION_V32BIS, Step::kRunning);
+        } else {
+          fail(OH_PUMP_NOTHING_IN_COMMON);
+        }
+      } else if (v8_.step() == v8::V8::Step::kAnsam && aa_.steady_ms() >= kAaMs &&
+                 member(OH_MODULATION_V32BIS) != nullptr) {
+        enter(Step::kBeforeAc);
+      }
+      return tx;
+    }
+    case Step::kBeforeAc:
+      if (age() >= kBeforeSigA) begin(OH_MODULATION_V32BIS, Step::kRunning);
+      return 0;
+    case Step::kUsb1: {
+      const int16_t tx = active(static_cast<int16_t>(rx));
+      if (age() % 64 == 0 && answered()) {
+        enter(Step::kRunning);
+      } else if (age() >= kTa) {
+        if (member(OH_MODULATION_V32BIS) != nullptr) {
+          begin(OH_MODULATION_V32BIS, Step::kRunning);
+        } else {
+          enter(Step::kRunning);
+        }
+      }
+      return tx;
+    }
+    default:
+      return 0;
+  }
+}
+
+void Automode::check_rate() {
+  if (rate_checked_ || config_.min_bit_rate == 0) return;
+  oh_pump_status s;
+  active_->ops->status(active_->self, &s);
+  if (s.state != OH_PUMP_DATA) return;
+  rate_checked_ = true;
+  if ((s.tx_bit_rate < s.rx_bit_rate ? s.tx_bit_rate : s.rx_bit_rate) >= config_.min_bit_rate) return;
+  if (active_->ops->hang_up != nullptr) active_->ops->hang_up(active_->self);
+  fail(OH_PUMP_TOO_SLOW);
+}
+
+void Automode::process(const int16_t* rx, int16_t* tx, size_t n) {
+  for (; n > 0 && step_ != Step::kRunning; ++rx, ++tx, --n) *tx = step(*rx);
+  if (n == 0) return;
+  active_->ops->process(active_->self, rx, tx, n);
+  samples_ += n;
+  check_rate();
+}
+
+void Automode::fill_in(size_t n) {
+  filled_in_ += n;
+  for (; n > 0 && step_ != Step::kRunning; --n) {
+    // A member that runs along must know that its samples were lost, too; it is told sample by sample.
+    if (active_ != nullptr && (step_ == Step::kAa || (step_ == Step::kUsb1 && !calls_))) {
+      ++samples_;
+      active_->ops->fill_in(active_->self, 1);
+    } else {
+      step(0);
+    }
+  }
+  if (n == 0) return;
+  active_->ops->fill_in(active_->self, n);
+  samples_ += n;
+}
+
+void Automode::hang_up() {
+  if (step_ == Step::kRunning && active_->ops->hang_up != nullptr) {
+    active_->ops->hang_up(active_->self);
+  } else {
+    enter(Step::kReleased);
+  }
+}
+
+void Automode::status(oh_pump_status* s) const {
+  *s = {};
+  if (active_ != nullptr) active_->ops->status(active_->self, s);
+  if (step_ != Step::kRunning) {
+    s->state = step_ == Step::kFailed ? OH_PUMP_FAILED : step_ == Step::kReleased ? OH_PUMP_IDLE : OH_PUMP_CONNECTING;
+    s->tx_bit_rate = s->rx_bit_rate = 0;
+    s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+    s->failure = failure_;
+    s->modulation = OH_MODULATION_NONE;
+  }
+  s->samples = samples_;
+  s->filled_in = filled_in_;
+}
+
+// The candidates that take part; for each the bytes that it needs.
+int members_of(const oh_pump_config* c, const Table& table, Member* members, size_t* bytes) {
+  int n = 0;
+  for (int k = 0; k < table.n && k < kMaxCandidates; ++k) {
+    const Candidate& candidate = table.candidate[k];
+    if (c->modulations != 0 && (c->modulations & candidate.modulation) == 0) continue;
+    const uint32_t most =
+        c->max_bit_rate != 0 && c->max_bit_rate < candidate.max_bit_rate ? c->max_bit_rate : candidate.max_bit_rate;
+    if (most < c->min_bit_rate) continue;
+    members[n] = {candidate, candidate.ops(), nullptr};
+    bytes[n] = aligned(members[n].ops->size(c));
+    if (bytes[n] > 0) ++n;
+  }
+  return n;
+}
+
+const Automode& automode(const void* self) {
+  return *static_cast<const Automode*>(self);
+}
+Automode& automode(void* self) {
+  return *static_cast<Automode*>(self);
+}
+
+Table freestanding_table() {
+  return {{v34(), v32bis()}, 2};
+}
+
+}  // namespace
+
+const Candidate& v34() {
+  static constexpr Candidate kV34 = {OH_MODULATION_V34, 33'600, oh_v34_ops,
+                                     [](void* self, float) { oh_v34_begin(self); }};
+  return kV34;
+}
+
+const Candidate& v32bis() {
+  static constexpr Candidate kV32bis = {OH_MODULATION_V32BIS, 14'400, oh_v32bis_ops,
+                                        [](void* self, float) { oh_v32bis_begin(self); }};
+  return kV32bis;
+}
+
+size_t size(const oh_pump_config* config, const Table& table) {
+  if (config == nullptr) return 0;
+  Member members[kMaxCandidates];
+  size_t bytes[kMaxCandidates];
+  size_t sum = aligned(sizeof(Automode));
+  const int n = members_of(config, table, members, bytes);
+  for (int k = 0; k < n; ++k) sum += bytes[k];
+  return n > 0 ? sum : 0;
+}
+
+int init(void* self, const oh_pump_config* config, const Table& table) {
+  if (self == nullptr || config == nullptr) return kInvalid;
+  Member members[kMaxCandidates];
+  size_t bytes[kMaxCandidates];
+  const int n = members_of(config, table, members, bytes);
+  if (n == 0) return kInvalid;
+  auto* at = static_cast<unsigned char*>(self) + aligned(sizeof(Automode));
+  for (int k = 0; k < n; ++k) {
+    members[k].self = at;
+    if (const int result = members[k].ops->init(at, config); result != 0) return result;
+    at += bytes[k];
+  }
+  new (self) Automode(*config, members, n);
+  return 0;
+}
+
+void process(void* self, const int16_t* rx, int16_t* tx, size_t n) {
+  automode(self).process(rx, tx, n);
+}
+
+void fill_in(void* self, size_t n) {
+  automode(self).fill_in(n);
+}
+
+void status(const void* self, oh_pump_status* s) {
+  automode(self).status(s);
+}
+
+void release(void* self) {
+  automode(self).release();
+}
+
+void hang_up(void* self) {
+  automode(self).hang_up();
+}
+
+}  // namespace offhook::automode
+
+const oh_pump_ops* oh_automode_ops() {
+  return offhook::automode::ops<offhook::automode::freestanding_table>();
+}

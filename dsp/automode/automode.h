@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Automode: one pump that finds out what the far end can do and then is the pump for that.
+ *
+ *   V.8 at both ends     CM and JM name all modulations; the best that both have begins after V.8's 75 ms of silence.
+ *   caller, plain ANS    AA (V.32bis) once ANS lasted 1 s; then AC: V.32bis; or unscrambled ones (USB1): V.22bis.
+ *   answerer, no CM      AA during the answer tone: V.32bis. Else USB1 for 3 s; S1 or scrambled ones: V.22bis; else AC.
+ *
+ * Without V.8 that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in automode.cpp. What automode
+ * may fall to is a table: a room that is freestanding makes a freestanding table (V.34, V.32bis), and dsp/spandsp one
+ * with V.22bis in it. All candidates stand initialised side by side; from the decision on, process() is theirs.
+ */
+#ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
+#define OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
+
+#include "dsp/pump/pump.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Automode over V.34 and V.32bis; with V.22bis: dsp/spandsp/automode.h. It runs at 8000 Hz. A modulation takes part
+ * when oh_pump_config.modulations has it (0: all), its pump accepts the configuration, and it can reach min_bit_rate.
+ * When nothing is left, size() is 0. */
+const struct oh_pump_ops* oh_automode_ops(void);
+
+#ifdef __cplusplus
+}
+
+namespace offhook::automode {
+
+/// One row of the table.
+struct Candidate {
+  oh_modulation modulation;
+  uint32_t max_bit_rate;  ///< of the Recommendation
+  const oh_pump_ops* (*ops)();
+  /// After init: the modulation's own procedure begins with the next sample; V.8 and the answer tone are over. The far
+  /// end was heard at `far_dbm0`, -100 if it was not.  Real-time: yes.
+  void (*begin)(void* self, float far_dbm0);
+};
+
+inline constexpr int kMaxCandidates = 3;
+struct Table {
+  Candidate candidate[kMaxCandidates];
+  int n;
+};
+
+/// The first two rows of every table.
+const Candidate& v34();
+const Candidate& v32bis();
+
+size_t size(const oh_pump_config* config, const Table& table);
+int init(void* self, const oh_pump_config* config, const Table& table);
+void process(void* self, const int16_t* rx, int16_t* tx, size_t n);
+void fill_in(void* self, size_t n);
+void status(const void* self, oh_pump_status* status);
+void release(void* self);
+void hang_up(void* self);
+
+/// The operations of automode over the table that kTable() returns.
+template <Table (*kTable)()>
+const oh_pump_ops* ops() {
+  static constexpr oh_pump_ops kOps = {"auto",
+                                       [](const oh_pump_config* c) { return size(c, kTable()); },
+                                       [](void* self, const oh_pump_config* c) { return init(self, c, kTable()); },
+                                       process,
+                                       fill_in,
+                                       status,
+                                       release,
+                                       hang_up};
+  return &kOps;
+}
+
+}  // namespace offhook::automode
+#endif
+#endif

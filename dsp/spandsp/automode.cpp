@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/spandsp/automode.h"
+
+#include "dsp/automode/automode.h"
+#include "dsp/spandsp/v22bis.h"
+
+namespace offhook::automode {
+namespace {
+
+Table full_table() {
+  return {{v34(), v32bis(), {OH_MODULATION_V22BIS, 2'400, oh_v22bis_ops, oh_v22bis_begin}}, 3};
+}
+
+}  // namespace
+}  // namespace offhook::automode
+
+const oh_pump_ops* oh_automode_v22bis_ops() {
+  return offhook::automode::ops<offhook::automode::full_table>();
+}

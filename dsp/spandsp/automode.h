@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Automode (dsp/automode) with V.22bis among what it may fall to.
+ */
+#ifndef OFFHOOK_DSP_SPANDSP_AUTOMODE_H
+#define OFFHOOK_DSP_SPANDSP_AUTOMODE_H
+
+#include "dsp/pump/pump.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Automode over V.34, V.32bis and V.22bis; see oh_automode_ops(). */
+const struct oh_pump_ops* oh_automode_v22bis_ops(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

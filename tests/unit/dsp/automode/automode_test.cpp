@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/automode/automode.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "dsp/spandsp/automode.h"
+#include "dsp/spandsp/v22bis.h"
+#include "dsp/v32/pump.h"
+#include "dsp/v34/pump.h"
+#include "tests/unit/dsp/spandsp/pump_pair.h"
+
+namespace offhook {
+namespace {
+
+using test::BitTester;
+using test::LineConfig;
+using test::PumpPair;
+
+constexpr uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
+
+/// One end of a call: its pump, and the set that automode may use.
+struct End {
+  const char* name;
+  const oh_pump_ops* (*ops)();
+  uint32_t modulations;
+};
+constexpr End kV34Auto = {"V.34 auto", oh_automode_v22bis_ops, 0};
+constexpr End kV34Only = {"V.34 only", oh_automode_v22bis_ops, kV34};
+constexpr End kV32bisAuto = {"V.32bis auto", oh_automode_v22bis_ops, kV32bis | kV22bis};
+constexpr End kV32bisOnly = {"V.32bis only", oh_automode_v22bis_ops, kV32bis};
+constexpr End kV22bisOnly = {"V.22bis only", oh_v22bis_ops, kV22bis};  // no V.8: answers with ANS
+
+constexpr uint32_t set_of(const End& e) {
+  return e.modulations == 0 ? kV34 | kV32bis | kV22bis : e.modulations;
+}
+constexpr oh_modulation best(uint32_t set) {
+  return set & kV34      ? OH_MODULATION_V34
+         : set & kV32bis ? OH_MODULATION_V32BIS
+         : set & kV22bis ? OH_MODULATION_V22BIS
+                         : OH_MODULATION_NONE;
+}
+constexpr uint32_t least_rate(oh_modulation m) {
+  return m == OH_MODULATION_V34 ? 31'200 : m == OH_MODULATION_V32BIS ? 14'400 : 2'400;
+}
+
+class Automode : public testing::Test {
+ protected:
+  Automode() { bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321; }
+  PumpPair make(const End& call, const End& answer, LineConfig line = {}) {
+    line.modulations[0] = call.modulations, line.modulations[1] = answer.modulations;
+    if (line.snr_db > 100) line.snr_db = 45;
+    return PumpPair(std::array{call.ops(), answer.ops()}, line, {bits_[0].port(), bits_[1].port()});
+  }
+  void expect_clean(PumpPair* pair, oh_modulation m, uint32_t rate) {
+    pair->run(8000);
+    for (BitTester& b : bits_) b.good = b.bad = 0;
+    pair->run(16000);
+    for (const int end : {0, 1}) {
+      SCOPED_TRACE(end ? "answerer" : "caller");
+      const oh_pump_status s = pair->status(end);
+      EXPECT_EQ(s.modulation, m);
+      EXPECT_EQ(s.state, OH_PUMP_DATA);
+      EXPECT_GE(s.rx_bit_rate, rate);
+      EXPECT_EQ(s.retrains, 0u);
+      EXPECT_EQ(bits_[end].bad, 0u);
+      EXPECT_GT(bits_[end].good, 1.9 * s.rx_bit_rate);
+    }
+  }
+  BitTester bits_[2];
+};
+
+struct Cell {
+  End call, answer;
+};
+
+class AutomodeMatrix : public Automode, public testing::WithParamInterface<Cell> {};
+
+TEST_P(AutomodeMatrix, EndsWithTheBestOfBothOrSaysThatThereIsNone) {
+  const auto& [call, answer] = GetParam();
+  const oh_modulation expected = best(set_of(call) & set_of(answer));
+  PumpPair pair = make(call, answer);
+  if (expected != OH_MODULATION_NONE) {
+    ASSERT_TRUE(pair.connect(25)) << "caller " << pair.status(0).state << ", answerer " << pair.status(1).state;
+    expect_clean(&pair, expected, least_rate(expected));
+    return;
+  }
+  // Whoever can know ends with the reason; a plain pump without V.8 finds out by its time-out.
+  pair.run(70 * 8000);
+  for (const int end : {0, 1}) {
+    SCOPED_TRACE(end ? "answerer" : "caller");
+    EXPECT_EQ(pair.status(end).state, OH_PUMP_FAILED);
+    EXPECT_EQ(pair.status(end).bits_received, 0u);
+  }
+  EXPECT_TRUE(pair.status(0).failure == OH_PUMP_NOTHING_IN_COMMON ||
+              pair.status(1).failure == OH_PUMP_NOTHING_IN_COMMON);
+}
+
+std::vector<Cell> cells() {
+  std::vector<Cell> all;
+  for (const End& call : {kV34Auto, kV34Only, kV32bisAuto, kV32bisOnly, kV22bisOnly}) {
+    for (const End& answer : {kV34Auto, kV34Only, kV32bisAuto, kV32bisOnly, kV22bisOnly}) all.push_back({call, answer});
+  }
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<Cell>& cell) {
+  std::string name;
+  for (const char c : std::string(cell.param.call.name) + " calls " + cell.param.answer.name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(CallerAndAnswerer, AutomodeMatrix, testing::ValuesIn(cells()), name_of);
+
+// A modem of the time before V.8: a tone of this length, silence, and then its one modulation.
+enum class Old { kAnsThenAc, kAnsThenUsb1, kUsb1, kAc, kAa, kAnsWithReversalsThenAc };
+struct OldModem {
+  Old kind;
+  const oh_pump_ops* ops;
+  uint64_t samples;
+  bool begun;
+  alignas(64) unsigned char inner[1 << 19];
+};
+constexpr uint64_t kBefore = 4000, kTone = 20'800, kSilence = 600;  // 0.5 s, 2.6 s, 75 ms
+
+template <Old kKind>
+const oh_pump_ops* old_modem() {
+  constexpr bool kV22 = kKind == Old::kAnsThenUsb1 || kKind == Old::kUsb1;
+  static const oh_pump_ops kOps = {
+      "old",
+      [](const oh_pump_config*) { return (sizeof(OldModem) + 63) / 64 * 64; },
+      [](void* self, const oh_pump_config* c) {
+        auto* m = static_cast<OldModem*>(self);
+        m->kind = kKind;
+        m->samples = 0;
+        m->begun = false;
+        m->ops = kV22 ? oh_v22bis_ops() : oh_v32bis_ops();
+        EXPECT_LE(m->ops->size(c), sizeof m->inner);
+        return m->ops->init(m->inner, c);
+      },
+      [](void* self, const int16_t* rx, int16_t* tx, size_t n) {
+        auto* m = static_cast<OldModem*>(self);
+        const bool tone =
+            kKind == Old::kAnsThenAc || kKind == Old::kAnsThenUsb1 || kKind == Old::kAnsWithReversalsThenAc;
+        // Who sends no answer tone was connected late, or (AA) has waited for a second of it.
+        const uint64_t start = tone ? kBefore + kTone + kSilence : kKind == Old::kAa ? 3 * 8000 : kBefore;
+        for (size_t i = 0; i < n; ++i, ++m->samples) {
+          if (m->samples < start) {
+            const double t = double(m->samples - kBefore);
+            const bool on = tone && m->samples >= kBefore && m->samples < kBefore + kTone;
+            const bool turned = kKind == Old::kAnsWithReversalsThenAc && (m->samples - kBefore) / 3600 % 2 == 1;
+            tx[i] = on ? int16_t((turned ? -5000 : 5000) * std::cos(2 * M_PI * 2100 / 8000 * t)) : int16_t{0};
+            continue;
+          }
+          if (!m->begun) {
+            if (kV22) {
+              oh_v22bis_begin(m->inner, -12);
+            } else {
+              oh_v32bis_begin(m->inner);
+            }
+          }
+          m->begun = true;
+          m->ops->process(m->inner, rx + i, tx + i, 1);
+        }
+      },
+      nullptr,
+      [](const void* self, oh_pump_status* s) {
+        const auto* m = static_cast<const OldModem*>(self);
+        m->ops->status(m->inner, s);
+      },
+      nullptr,
+      nullptr};
+  return &kOps;
+}
+
+TEST_F(Automode, ACallerFallsToWhatAnAnswererWithoutV8Can) {
+  constexpr End kOld[] = {{"ANS, AC", old_modem<Old::kAnsThenAc>, kV32bis},
+                          {"ANS with reversals, AC", old_modem<Old::kAnsWithReversalsThenAc>, kV32bis},
+                          {"AC", old_modem<Old::kAc>, kV32bis},
+                          {"ANS, USB1", old_modem<Old::kAnsThenUsb1>, kV22bis},
+                          {"USB1", old_modem<Old::kUsb1>, kV22bis}};
+  for (const End& call : {kV34Auto, kV32bisAuto}) {
+    for (const End& answer : kOld) {
+      SCOPED_TRACE(std::string(call.name) + " calls " + answer.name);
+      PumpPair pair = make(call, answer);
+      ASSERT_TRUE(pair.connect(25));
+      const oh_modulation expected = best(answer.modulations);
+      expect_clean(&pair, expected, least_rate(expected));
+    }
+  }
+}
+
+TEST_F(Automode, AnAnswererHearsACallerWithoutV8InItsAnswerTone) {
+  constexpr End kOld = {"AA", old_modem<Old::kAa>, kV32bis};
+  for (const End& answer : {kV34Auto, kV32bisAuto, kV32bisOnly}) {
+    SCOPED_TRACE(answer.name);
+    PumpPair pair = make(kOld, answer);
+    ASSERT_TRUE(pair.connect(25));
+    expect_clean(&pair, OH_MODULATION_V32BIS, 14'400);
+  }
+}
+
+TEST_F(Automode, AModulationTooSlowOrTooFastForTheLimitsTakesNoPart) {
+  {
+    PumpPair pair = make(kV34Auto, kV34Auto, {.max_bit_rate = {2400, 0}});
+    ASSERT_TRUE(pair.connect(25));
+    expect_clean(&pair, OH_MODULATION_V22BIS, 2400);
+  }
+  PumpPair pair = make(kV34Auto, kV32bisAuto, {.min_bit_rate = {19'200, 0}});
+  pair.run(65 * 8000);
+  EXPECT_EQ(pair.status(0).failure, OH_PUMP_NOTHING_IN_COMMON);
+  EXPECT_EQ(pair.status(0).state, OH_PUMP_FAILED);
+}
+
+TEST_F(Automode, ARateBelowTheLeastOneEndsTheCall) {
+  PumpPair pair = make(kV34Auto, kV32bisAuto, {.max_bit_rate = {0, 9600}, .min_bit_rate = {12'000, 0}});
+  pair.run(25 * 8000);
+  EXPECT_EQ(pair.status(0).state, OH_PUMP_FAILED);
+  EXPECT_EQ(pair.status(0).failure, OH_PUMP_TOO_SLOW);
+}
+
+TEST_F(Automode, NothingToOfferIsRefused) {
+  oh_pump_config config{};
+  config.sample_rate_hz = 8000;
+  config.tx_level_dbm0 = -12;
+  config.port = bits_[0].port();
+  EXPECT_GT(oh_automode_v22bis_ops()->size(&config), oh_automode_ops()->size(&config));
+  config.modulations = kV22bis;
+  EXPECT_GT(oh_automode_v22bis_ops()->size(&config), 0u);
+  EXPECT_EQ(oh_automode_ops()->size(&config), 0u) << "freestanding: without V.22bis";
+  config.min_bit_rate = 4800;
+  EXPECT_EQ(oh_automode_v22bis_ops()->size(&config), 0u);
+  EXPECT_EQ(oh_automode_v22bis_ops()->init(bits_, &config), -22);
+}
+
+// Samples lost during the search for the modulation cost nothing but time: the count is kept.
+TEST_F(Automode, LostSamplesBeforeTheDecisionDoNoHarm) {
+  PumpPair pair = make(kV34Auto, kV34Auto);
+  pair.run(8000);
+  pair.lose(0, 160);
+  pair.run(8000);
+  pair.lose(1, 160);
+  ASSERT_TRUE(pair.connect(30));
+  EXPECT_EQ(pair.status(0).samples, pair.status(1).samples);
+  EXPECT_EQ(pair.status(0).filled_in, 160u);
+  expect_clean(&pair, OH_MODULATION_V34, 28'800);
+}
+
+}  // namespace
+}  // namespace offhook
