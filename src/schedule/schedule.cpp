@@ -159,7 +159,7 @@ std::string summary_json(const ScheduleResult& result) {
     const bool any = f.completed > 0;
     row["resp_min"] = any ? nlohmann::ordered_json(f.response_min) : nlohmann::ordered_json();
     row["resp_max"] = any ? nlohmann::ordered_json(f.response_max) : nlohmann::ordered_json();
-    row["resp_sum"] = any ? nlohmann::ordered_json(f.response_sum) : nlohmann::ordered_json();
+    row["resp_sum"] = f.response_sum;
     row["cpu_ns"] = f.cpu;
     row["events"] = std::move(events);
     entities.push_back(std::move(row));

@@ -62,6 +62,7 @@ class Object {
     if (found == object_.end()) fail(fmt::format("missing key \"{}\", expected {}", key, expected));
     return *found;
   }
+  /// null stands for a key that is not there: a strict slot's priority, an interrupt's dpc.
   bool has(const char* key) const {
     const auto found = object_.find(key);
     return found != object_.end() && !found->is_null();
@@ -82,10 +83,10 @@ class Object {
     return value.get<std::int64_t>();
   }
   std::int64_t whole(const char* key, std::int64_t min, std::int64_t max, std::int64_t otherwise) const {
-    return object_.contains(key) ? whole(key, min, max) : otherwise;
+    return has(key) ? whole(key, min, max) : otherwise;
   }
   bool truth(const char* key, bool otherwise) const {
-    if (!object_.contains(key)) return otherwise;
+    if (!has(key)) return otherwise;
     const json& value = object_[key];
     if (!value.is_boolean()) fail(fmt::format("{} is {}, expected true or false", key, shown(value)));
     return value.get<bool>();

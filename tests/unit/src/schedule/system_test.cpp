@@ -53,6 +53,14 @@ TEST(System, ComplaintNamesFileEntityKeyAndExpectation) {
               HasSubstr("dpc \"d\" is not the name of a dpc entity"));
 }
 
+TEST(System, NullIsAKeyThatIsNotThere) {
+  EXPECT_EQ(complaint(with(R"({"name":"a","kind":"slot","period_ns":10,"cost_ns":3,"slot_length_ns":2,)"
+                           R"("slot_period_ns":4,"slot_offset_ns":null,"strict":true,"priority":null},)"
+                           R"({"name":"b","kind":"fp","priority":1,"period_ns":10,"cost_ns":3,"quantum_ns":null},)"
+                           R"({"name":"c","kind":"interrupt","level":1,"period_ns":9,"cost_ns":1,"dpc":null})")),
+            "accepted");
+}
+
 TEST(System, AReservationThatCannotBeKeptIsRefused) {
   const std::string common = R"("period_ns":10,"cost_ns":3,)";
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"cbs",)" + common + R"("budget_ns":5,"res_period_ns":4})")),
