@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/core/event_log_one_writer.h"
 #include "hostsim/cpu/job_queue.h"
 #include "hostsim/cpu/ready_list.h"
 #include "hostsim/cpu/timer_tree.h"
@@ -106,9 +107,9 @@ struct Cpu::Impl final : Processor {
     for (Core& core : cores) charge(core, now);
     for (const EntityId id : touched) {
       miss_and_throttle(id, now);  // steps 6 and 7
-      if (cores.size() == 1 || !wakes(id)) place(id, now);
+      if (!several || !wakes(id)) place(id, now);
     }
-    if (cores.size() > 1) migrate(now);
+    if (several) migrate(now);
     touched.clear();
     for (Core& core : cores) {  // step 8
       if (core.current != kNoEntity && first(core) != core.current) take_off(core, now);
@@ -133,7 +134,7 @@ struct Cpu::Impl final : Processor {
   Core& core_of(const Entity& e) { return cores[static_cast<std::size_t>(e.cpu)]; }
   // What is written to the log from now on is of this CPU.
   void log_as(const Core& core) {
-    if (log != nullptr && cores.size() > 1) log->cpu = static_cast<std::uint8_t>(&core - cores.data());
+    if (several && log != nullptr) log->cpu = static_cast<std::uint8_t>(&core - cores.data());
   }
 
   Entity& at(EntityId id) { return entities[id]; }
@@ -172,8 +173,8 @@ struct Cpu::Impl final : Processor {
     e.started = false;
     touch(id);
     note(id, CpuObserver::Kind::kFinish);
-    oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_FINISH, id,
-                       static_cast<std::uint32_t>(std::min<Ns>((now - released) / 1000, UINT32_MAX)));
+    oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_FINISH, id,
+                             static_cast<std::uint32_t>(std::min<Ns>((now - released) / 1000, UINT32_MAX)));
     if (e.dpc != kNoEntity) release(e.dpc, now);
     if (e.kind == Kind::kDpc && core_of(e).softirq) softirq_done(core_of(e), now);
     if (e.ready()) {
@@ -266,19 +267,26 @@ struct Cpu::Impl final : Processor {
   // Its place in the line of its CPU, and the next time at which something happens to it by itself.
   void place(EntityId id, Ns now) {
     Entity& e = at(id);
+    if (!e.ready()) {
+      if (e.policy || e.kind == Kind::kDpc) timers.set(id, kNever);
+      return unlist(e, id);
+    }
     const Rank rank = rank_of(id, now);
     if (e.policy) {
-      timers.set(id, e.ready() ? std::min(e.next_miss(), e.policy->next_change(now)) : kNever);
+      timers.set(id, std::min(e.next_miss(), e.policy->next_change(now)));
     } else if (e.kind == Kind::kDpc) {
       const std::optional<Softirq>& softirq = core_of(e).softirq;
-      const bool in_thread = e.ready() && softirq && softirq->handed_over;
-      timers.set(id, in_thread ? softirq->ksoftirqd->next_change(now) : kNever);
+      timers.set(id, softirq && softirq->handed_over ? softirq->ksoftirqd->next_change(now) : kNever);
     }
     if (e.listed && rank == e.rank) return;
-    if (e.listed) core_of(e).ready.remove(id);
-    e.listed = rank.band != static_cast<int>(Band::kCannotRun);
-    e.rank = rank;
-    if (e.listed) core_of(e).ready.insert(rank);
+    unlist(e, id);
+    if (rank.band == static_cast<int>(Band::kCannotRun)) return;
+    e.listed = true;
+    e.rank.set(rank);
+    core_of(e).ready.insert(rank);
+  }
+  void unlist(Entity& e, EntityId id) {
+    if (std::exchange(e.listed, false)) core_of(e).ready.remove(id);
   }
 
   // A thread that becomes ready looks for a CPU first.
@@ -290,7 +298,7 @@ struct Cpu::Impl final : Processor {
   void move(EntityId id, int cpu, Ns now) {
     Entity& e = at(id);
     if (e.cpu == cpu) return;
-    if (std::exchange(e.listed, false)) core_of(e).ready.remove(id);
+    unlist(e, id);
     e.cpu = cpu;
     e.policy->moved(cpu);
     if (e.ready()) place(id, now);
@@ -361,13 +369,13 @@ struct Cpu::Impl final : Processor {
   void switch_to(Core& core, EntityId next, Ns now) {
     core.current = next;
     if (next == kNoEntity) {
-      oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_IDLE, 0, 0);
+      oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_IDLE, 0, 0);
       return;
     }
     at(next).last = at(next).cpu;
     if (at(next).started) {
       note(next, CpuObserver::Kind::kResume);
-      oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_RUN, next, 0);
+      oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, next, 0);
     } else {
       begin(next, now);
     }
@@ -377,7 +385,7 @@ struct Cpu::Impl final : Processor {
   // another round of this instant.
   void begin(EntityId id, Ns now) {
     note(id, CpuObserver::Kind::kStart);
-    oh_event_log_write(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
+    oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
     at(id).started = true;
     Core& core = core_of(at(id));
     if (core.softirq && at(id).kind == Kind::kDpc && core.softirq->began < 0) {
@@ -459,6 +467,7 @@ struct Cpu::Impl final : Processor {
   Engine& engine;
   Admission admission;
   std::vector<Core> cores;
+  const bool several = cores.size() > 1;
   std::vector<Entity> entities;
   TimerTree timers;               // deadlines to be missed, refills, slot edges
   std::vector<EntityId> touched;  // in this instant

@@ -46,9 +46,7 @@ void Engine::at(Ns when, Event& event) {
 void Engine::run_until(Ns horizon) {
   Impl& s = *impl_;
   s.stopped = false;
-  while (!s.stopped) {
-    const Ns now = s.next();
-    if (now >= horizon) break;
+  for (Ns now = s.next(), next = now; !s.stopped && now < horizon; now = next) {
     s.now = now;
     // One instant: finish what runs, fire what is due, and dispatch once all is settled. A dispatch may start work that
     // releases more at the same instant; then around again.
@@ -64,7 +62,8 @@ void Engine::run_until(Ns horizon) {
       }
       for (Processor* processor : s.processors)
         if (processor->wake <= now) processor->dispatch(now);
-    } while (s.next() == now);
+      next = s.next();
+    } while (next == now);
   }
   if (!s.stopped && horizon > s.now) s.now = horizon;
 }

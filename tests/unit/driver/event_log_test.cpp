@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <thread>
 #include <vector>
+
+#include "driver/core/event_log_one_writer.h"
 
 namespace offhook {
 namespace {
@@ -57,6 +60,27 @@ TEST(EventLog, DropsAndCountsTheNewestWhenFull) {
   oh_event_log_write(&log, 9, OH_EV_MARK, 0, 9);
   ASSERT_EQ(oh_event_log_read(&log, out, 8), 1u);
   EXPECT_EQ(out[0].argument, 9u);
+}
+
+TEST(EventLog, ALoneWriterLeavesTheSameBytesAndMayTakeTurnsWithTheOther) {
+  oh_event_log log, other;
+  std::vector<oh_event> slots(4), other_slots(4);
+  ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 7), 0);
+  ASSERT_EQ(oh_event_log_init(&other, other_slots.data(), other_slots.size(), 7), 0);
+  oh_event_log_write_alone(nullptr, 1, OH_EV_MARK, 0, 0);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const auto kind = static_cast<oh_event_kind>(1 + i % 200);
+    const auto id = static_cast<std::uint16_t>(~i);
+    const auto argument = static_cast<std::uint32_t>(0x9e3779b9u * i);
+    (i % 3 == 0 ? oh_event_log_write : oh_event_log_write_alone)(&log, i << 33, kind, id, argument);
+    oh_event_log_write(&other, i << 33, kind, id, argument);
+    oh_event out[4] = {}, expected[4] = {};
+    if (i % 7 < 6) continue;  // three are lost
+    ASSERT_EQ(oh_event_log_read(&log, out, 4), oh_event_log_read(&other, expected, 4));
+    ASSERT_EQ(std::memcmp(out, expected, sizeof out), 0);
+  }
+  EXPECT_EQ(oh_event_log_lost(&log), oh_event_log_lost(&other));
+  EXPECT_GT(oh_event_log_lost(&log), 0u);
 }
 
 /// Two writers (an interrupt on another CPU is the worst case) and one reader at once: nothing torn, nothing twice,
