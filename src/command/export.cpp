@@ -51,10 +51,14 @@ int run_export(const Options& options) {
                                               {"events", ending.events},
                                               {"lost", ending.lost},
                                               {"complete", ending.complete},
+                                              {"truncated", ending.truncated},
                                               {"message", ending.message}}
                            .dump());
   }
-  if (!ending.complete) throw std::runtime_error(ending.message + " (everything before it was exported)");
+  // What a killed process left is whole as far as it goes; a damaged log may have lost anything.
+  if (ending.truncated) fmt::print(stderr, "offhook: {}\n", ending.message);
+  if (!ending.complete && !ending.truncated)
+    throw std::runtime_error(ending.message + " (everything before it was exported)");
   return kOk;
 }
 

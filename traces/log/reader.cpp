@@ -71,13 +71,18 @@ bool LogReader::stop(std::string why) {
   return false;
 }
 
+bool LogReader::cut_off(std::string why) {
+  ending_.truncated = true;
+  return stop(std::move(why));
+}
+
 bool LogReader::next() {
   if (done_) return false;
   ChunkHeader header{};
   const std::size_t got = read(&header, sizeof header);
-  if (got == 0) return stop("the log ends without its end record (the writer was stopped)");
+  if (got == 0) return cut_off("the log ends without its end record (the writer was stopped)");
   if (got < sizeof header) {
-    return stop(fmt::format("the file ends within a chunk header: {} of {} bytes", got, sizeof header));
+    return cut_off(fmt::format("the file ends within a chunk header: {} of {} bytes", got, sizeof header));
   }
   const bool end = header.marker == kEndMarker;
   if (!end && header.marker != kChunkMarker) {
@@ -91,7 +96,7 @@ bool LogReader::next() {
   events_.resize(header.count);
   const std::size_t bytes = header.count * sizeof(oh_event);
   if (const std::size_t body = read(events_.data(), bytes); body < bytes) {
-    return stop(fmt::format("the file ends within a chunk: {} of {} event bytes", body, bytes));
+    return cut_off(fmt::format("the file ends within a chunk: {} of {} event bytes", body, bytes));
   }
   const char* head = reinterpret_cast<const char*>(&header);
   const std::uint32_t crc = crc32(events_.data(), bytes, crc32(head + kChunkCrcFrom, sizeof header - kChunkCrcFrom));

@@ -39,6 +39,7 @@ class LogReader {
   /// How the log ended, once next() has said false.
   struct Ending {
     bool complete = false;     ///< the end record was there
+    bool truncated = false;    ///< the file ends too early, as a killed writer leaves it; nothing in it is damaged
     std::uint64_t offset = 0;  ///< where reading stopped: everything before it is whole
     std::uint64_t events = 0;  ///< events read
     std::uint64_t lost = 0;    ///< dropped on all CPUs as far as the log knows
@@ -49,6 +50,7 @@ class LogReader {
  private:
   std::size_t read(void* out, std::size_t bytes);
   bool stop(std::string why);
+  bool cut_off(std::string why);
 
   std::unique_ptr<std::istream> in_;
   std::string name_;
