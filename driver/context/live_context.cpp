@@ -22,7 +22,6 @@ namespace offhook {
 namespace {
 
 constexpr std::int64_t kGiga = 1'000'000'000;
-constexpr std::size_t kStackBytes = 256 * 1024;
 
 std::int64_t now(clockid_t clock) {
   timespec t;
@@ -154,12 +153,38 @@ std::int64_t LiveHistogram::quantile(double q) const {
   return max();
 }
 
+void LiveHistogram::merge(const LiveHistogram& other) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  for (std::size_t b = 0; b < bins_.size(); ++b) bins_[b].fetch_add(other.bins_[b].load(kRelaxed), kRelaxed);
+  count_.fetch_add(other.count(), kRelaxed);
+  if (other.max() > max()) max_.store(other.max(), kRelaxed);
+}
+
+// Every mlockall() walks all there is mapped, and every thread made after it has its whole stack touched: a bank of 64
+// would do the one 64 times and the other for 8 MB each, while the first of its modems are at work.
 std::string lock_memory() {
-  if (mlockall(MCL_CURRENT | MCL_FUTURE) == 0) return "";
+  static const bool locked = [] {
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return false;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+    return true;
+  }();
+  if (locked) return "";
   return "memory cannot be locked (" + reason() +
          "): needs CAP_IPC_LOCK or a larger memlock limit: \"@audio - memlock unlimited\" in /etc/security/limits.d/, "
          "or "
          "the systemd unit (LimitMEMLOCK=infinity)";
+}
+
+std::string keep_to_cpu(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0) return "";
+  return "CPU " + std::to_string(cpu) + " cannot be had";
 }
 
 std::string become_fifo(int priority) {

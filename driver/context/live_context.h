@@ -51,6 +51,7 @@ struct ContextSpec {
 class LiveHistogram {
  public:
   void add(std::int64_t ns);  ///< real-time: yes
+  void merge(const LiveHistogram& other);
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
   std::int64_t max() const { return max_.load(std::memory_order_relaxed); }
   /// Upper edge of the step in which the share q of all values lies; 0 when empty.
@@ -112,8 +113,12 @@ class LiveContext {
   std::vector<std::string> shortcomings_;
 };
 
-/// Lock and touch this process's memory, now and for what comes. @return empty, or why not and how to permit it
+/// Lock and touch this process's memory, now and for what comes; once, however often it is asked for. Threads made
+/// later have small stacks (kStackBytes), for they are locked in full. @return empty, or why not and how to permit it
 std::string lock_memory();
+inline constexpr std::size_t kStackBytes = 256 * 1024;
+/// Keep the calling thread to a CPU. @return empty, or why not
+std::string keep_to_cpu(int cpu);
 /// Give the calling thread SCHED_FIFO at this priority. @return empty, or why not and how to permit it
 std::string become_fifo(int priority);
 

@@ -260,6 +260,7 @@ void add_measure(CLI::App& app, Action& action) {
   sub->require_subcommand(1);
   auto options = std::make_shared<MeasureOptions>();
   add_measure_latency(*sub, action, options);
+  add_measure_bank(*sub, action, options);
   add_measure_cause(*sub, action, options);
   CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);

@@ -127,7 +127,9 @@ Session::Session(LiveCard& card, const SessionConfig& config)
   card_.start();
   std::atomic<bool> up{false};
   interrupt_thread_ = std::thread([this, &up] {
-    if (config_.interrupt_priority > 0) interrupt_shortcoming_ = become_fifo(config_.interrupt_priority);
+    if (config_.context.cpu) interrupt_shortcoming_ = keep_to_cpu(*config_.context.cpu);
+    if (config_.interrupt_priority > 0 && interrupt_shortcoming_.empty())
+      interrupt_shortcoming_ = become_fifo(config_.interrupt_priority);
     up.store(true);
     interrupts();
   });

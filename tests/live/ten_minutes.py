@@ -133,6 +133,7 @@ def record(offhook, log):
                 pending.append(argument)
             if row["kind"] != "output_ready":
                 continue
+            before = before or at
             if argument > 0 and losses and losses[-1][1] == before:
                 losses[-1][1:] = [at, losses[-1][2] + argument]
             elif argument > 0:
@@ -198,8 +199,9 @@ def main():
             print(f"  request to service, us: 50 % {d['p50_us']:.0f}, 99 % {d['p99_us']:.0f}, 99.9 % "
                   f"{d['p999_us']:.0f}, max {d['max_us']:.0f}; yields {s['yields']}, throttles {s['throttles']}")
             for begin, end_ns, samples in losses[:20]:
-                print(f"  {samples} samples late at {(begin - cpus.samples[0][0]) * 1e-9:.1f} s: {(end_ns - begin) * 1e-6:.0f} ms "
-                      f"between two blocks; the hypervisor took {cpus.stolen_ms(begin, end_ns):.0f} ms there")
+                since, gap = (begin - cpus.samples[0][0]) * 1e-9, (end_ns - begin) * 1e-6
+                print(f"  {samples} samples late at {since:.1f} s: {gap:.0f} ms between two blocks; "
+                      f"the hypervisor took {cpus.stolen_ms(begin, end_ns):.0f} ms there")
             for missing in s["without"]:
                 print("  without:", missing)
             if not os.path.getsize(os.path.join(out, "report.html")):

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// How many modems one CPU carries: N modems in this process, each with a card, an interrupt thread and a context as
+// `offhook modem` has them, joined in pairs by lines of wire, in calls that carry data both ways. One thread plays the
+// hardware of all cards, as a DMA engine and the far exchange would without this CPU.
+//
+// A block that is late may be our fault or the machine's. The hardware's thread has the highest priority of all, so
+// when it is late itself nothing here could have run: the CPU was with the kernel or, of a virtual machine, with the
+// hypervisor. Late blocks that follow such a stall are counted apart.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/context/live_context.h"
+#include "src/config/pump.h"
+
+namespace offhook::measure {
+
+struct BankConfig {
+  ContextSpec context;  ///< of every modem; its CPU is that of all threads but the caller's
+  int channels = 64;    ///< even: they call each other
+  config::ModemType modem = config::kModemTypes.front();
+  double seconds = 30;          ///< of data; connecting comes before
+  int interrupt_priority = 85;  ///< SCHED_FIFO
+  int hardware_priority = 90;   ///< SCHED_FIFO
+  bool together = false;        ///< the blocks of all end at the same time, not spread over a block's length
+};
+
+struct BankStall {
+  double at_s = 0;                ///< since the first sample
+  double ms = 0;                  ///< the hardware was late by
+  std::uint64_t blocks_late = 0;  ///< until kAftermathMs later
+};
+
+struct BankResult {
+  static constexpr int kStallMs = 3, kAftermathMs = 100;
+  int channels = 0, connected = 0;
+  double seconds = 0;  ///< of samples, with the time to connect
+  std::uint64_t blocks = 0, blocks_late = 0, samples_late = 0, underrun_samples = 0;
+  std::uint64_t blocks_late_in_stalls = 0;
+  std::uint32_t pending_max_samples = 0;
+  std::vector<BankStall> stalls;                                 ///< the first kMostStalls
+  double stolen_ms = 0;                                          ///< by the hypervisor, of this CPU (/proc/stat)
+  std::uint64_t bytes = 0, bytes_wrong = 0;                      ///< arrived, of all
+  double modems_share = 0, hardware_share = 0, owner_share = 0;  ///< of one CPU, in data mode
+  LiveHistogram dispatch, service;                               ///< ns, of all modems
+  std::vector<std::string> without;
+};
+
+/// @param progress  share done, and what to say of it; false: stop
+/// @throws std::runtime_error: privileges, or an odd number of channels
+void measure_bank(const BankConfig& config, const std::function<bool(double, const std::string&)>& progress,
+                  BankResult& result);
+
+}  // namespace offhook::measure
