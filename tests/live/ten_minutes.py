@@ -26,6 +26,7 @@ from live import Bench, dial, fail, hear
 
 BEHIND = 30  # seconds without a byte: the call is dead
 UNDER_WAY = 4096  # bytes: a second of V.34, fifteen of V.22bis
+NO_CARRIER = b"\r\nNO CARRIER\r\n"
 
 
 class Way:
@@ -35,7 +36,7 @@ class Way:
         self.name, self.sender, self.receiver = name, sender, receiver
         self.source, self.reference = random.Random(seed), random.Random(seed)
         self.waiting, self.sent, self.received, self.heard_at = b"", 0, 0, time.time()
-        self.wrong_at = None
+        self.wrong_at, self.lost = None, ""
 
     @staticmethod
     def more(generator):  # no escape sequence, and nothing that a result code begins with
@@ -53,6 +54,9 @@ class Way:
     def receive(self):
         with contextlib.suppress(BlockingIOError):
             got = os.read(self.receiver, 4096)
+            if got.endswith(NO_CARRIER):
+                got = got[:-len(NO_CARRIER)]
+                self.lost = f"NO CARRIER after {self.received + len(got)} bytes {self.name}"
             while len(self.expected) < len(got):
                 self.expected += self.more(self.reference)
             if got != self.expected[:len(got)] and self.wrong_at is None:
@@ -66,7 +70,7 @@ class Way:
             return f"{self.name}: byte {self.wrong_at} is not the one that was sent"
         if time.time() - self.heard_at > BEHIND:
             return f"{self.name}: nothing came for {BEHIND} s after {self.received} bytes"
-        return ""
+        return self.lost
 
 
 def carry(ways, seconds):
