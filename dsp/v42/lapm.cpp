@@ -9,20 +9,8 @@
 
 namespace offhook::v42 {
 
-void ByteRing::put(const uint8_t* from, uint32_t n) {
-  const uint32_t at = index(head), first = n < size - at ? n : size - at;
-  memcpy(bytes + at, from, first);
-  memcpy(bytes, from + first, n - first);
-  head += n;
-}
-
-void ByteRing::copy(uint32_t from, uint8_t* out, uint32_t n) const {
-  const uint32_t at = index(from), first = n < size - at ? n : size - at;
-  memcpy(out, bytes + at, first);
-  memcpy(out + first, bytes, n - first);
-}
-
 void Link::set_state(oh_lapm_state state) {
+  if (state == OH_LAPM_DISCONNECTED && status.cause) state = OH_LAPM_FAILED;  // released because of it
   status.state = state;
   if (state != OH_LAPM_DETECTION) t400.stop();
   if (state >= OH_LAPM_DISCONNECTED) {
@@ -69,6 +57,12 @@ void Link::establish() {
 }
 
 void Link::enter_connected() {
+  // C-INIT; not again when the UA was lost: no frame of either end has been taken yet, and ours stay as they are.
+  if (!connected() && status.compression) {
+    encoder.init(encoder_memory, status.codewords, status.max_string);
+    decoder.init(decoder_memory, status.codewords, status.max_string);
+  }
+  for (; va != vs; va = modulo(va + 1u)) unframed_user += sent[va].user;
   vs = va = vr = next = 0;
   framed = out.tail;
   again.clear();
@@ -84,6 +78,25 @@ void Link::enter_connected() {
   start_t403();
   if (!connected()) set_state(OH_LAPM_CONNECTED);
   update_busy();
+}
+
+size_t Link::uncompress(uint8_t* bytes, size_t n) {
+  size_t made = 0;
+  for (uint32_t size = 1; size > 0 && made < n;) {
+    size_t used = 0;
+    const uint8_t* octets = in.front(&size);
+    made += decoder.put(octets, size, &used, bytes + made, n - made);
+    in.tail += uint32_t(used);
+    if (decoder.failed()) {
+      in.tail = in.head;
+      if (status.cause == OH_LAPM_NO_CAUSE) status.cause = OH_LAPM_BAD_COMPRESSION;
+      oh_lapm_disconnect(static_cast<oh_lapm*>(this));
+      break;
+    }
+  }
+  status.bytes_delivered += made;
+  update_busy();
+  return made;
 }
 
 // 8.4.7. A full frame must find room; the condition ends when half of the buffer is free.
@@ -152,7 +165,9 @@ size_t aligned(size_t n) {
 bool possible(const oh_lapm_config* c) {
   return c && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) && c->sample_rate_hz > 0 && c->bit_rate > 0 &&
          c->k >= kDefaultK && c->k < kModulus && c->n401 >= kDefaultN401 && c->n401 <= 1024 && c->n400 >= 1 &&
-         c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24;
+         c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24 && c->compression <= 3 &&
+         (c->compression == 0 ||
+          (c->codewords >= kMinCodewords && c->max_string >= kMinString && c->max_string <= kMaxString));
 }
 
 // Of a window of more than half the modulus, a frame that comes again is not told from one that is new (selective
@@ -204,12 +219,15 @@ void oh_lapm_default_config(oh_lapm_config* config, oh_pump_role role, uint32_t 
   config->t400_ms = 750;
   config->t403_ms = 10000;
   config->buffer_bytes = 8192;
+  config->codewords = 2048;
+  config->max_string = 32;
 }
 
 size_t oh_lapm_size(const oh_lapm_config* c) {
   if (!possible(c)) return 0;
   return aligned(sizeof(oh_lapm)) + 2 * aligned(ring_size(*c)) + aligned(size_t(c->k) * c->n401) +
-         2 * aligned(frame_size(*c));
+         2 * aligned(frame_size(*c)) +
+         (c->compression ? aligned(ring_size(*c)) + 2 * Dictionary::size(c->codewords) : 0);
 }
 
 oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
@@ -231,6 +249,12 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
   link.held = take(size_t(config->k) * config->n401);
   link.receiver.init(take(frame_size(*config)), frame_size(*config));
   link.sender.init(take(frame_size(*config)));
+  if (link.wants_compression()) {
+    link.written.size = ring_size(*config);
+    link.written.bytes = take(link.written.size);
+    link.encoder_memory = take(Dictionary::size(config->codewords));
+    link.decoder_memory = take(Dictionary::size(config->codewords));
+  }
   link.t401_samples = link.samples(t401_ms(*config));
   link.status.n401_tx = link.status.n401_rx = kDefaultN401;
   link.status.k_tx = link.status.k_rx = kDefaultK;
@@ -271,17 +295,19 @@ void oh_lapm_set_bit_rate(oh_lapm* lapm, uint32_t bit_rate) {
 }
 
 size_t oh_lapm_writable(const oh_lapm* lapm) {
-  return lapm->status.state <= OH_LAPM_CONNECTED ? lapm->out.free() : 0;
+  if (lapm->status.state > OH_LAPM_CONNECTED) return 0;
+  return (lapm->wants_compression() ? lapm->written : lapm->out).free();
 }
 
 size_t oh_lapm_write(oh_lapm* lapm, const void* bytes, size_t n) {
   const size_t room = oh_lapm_writable(lapm);
   if (n > room) n = room;
-  if (n) lapm->out.put(static_cast<const uint8_t*>(bytes), uint32_t(n));
+  if (n) (lapm->wants_compression() ? lapm->written : lapm->out).put(static_cast<const uint8_t*>(bytes), uint32_t(n));
   return n;
 }
 
 size_t oh_lapm_read(oh_lapm* lapm, void* bytes, size_t n) {
+  if (lapm->status.compression & OH_LAPM_COMPRESS_RECEIVED) return lapm->uncompress(static_cast<uint8_t*>(bytes), n);
   if (n > lapm->in.used()) n = lapm->in.used();
   if (n == 0) return 0;
   lapm->in.copy(lapm->in.tail, static_cast<uint8_t*>(bytes), uint32_t(n));
@@ -332,5 +358,5 @@ int oh_lapm_send_test(oh_lapm* lapm, const void* bytes, size_t n) {
 
 void oh_lapm_get_status(const oh_lapm* lapm, struct oh_lapm_status* status) {
   *status = lapm->status;
-  status->unacknowledged = lapm->out.used();
+  status->unacknowledged = lapm->out.used() + lapm->written.used();
 }

@@ -35,6 +35,9 @@ enum oh_lapm_state {
   OH_LAPM_FAILED         /**< terminated (8.4.9); cause in the status */
 };
 
+/** Directions of V.42bis, of this end. */
+enum oh_lapm_compression { OH_LAPM_COMPRESS_SENT = 1, OH_LAPM_COMPRESS_RECEIVED = 2 };
+
 /** Why a link is OH_LAPM_FAILED. */
 enum oh_lapm_cause {
   OH_LAPM_NO_CAUSE = 0,
@@ -42,7 +45,8 @@ enum oh_lapm_cause {
   OH_LAPM_REFUSED,        /**< DM */
   OH_LAPM_FRAME_REJECTED, /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
   OH_LAPM_BAD_NR,         /**< it acknowledged what was never sent (8.5.2) */
-  OH_LAPM_RESET           /**< SABME in the midst of data */
+  OH_LAPM_RESET,          /**< SABME in the midst of data */
+  OH_LAPM_BAD_COMPRESSION /**< octets or parameters that are none of V.42bis (5.1 and 5.8 there) */
 };
 
 enum oh_lapm_event {
@@ -71,6 +75,9 @@ struct oh_lapm_config {
   uint32_t t401_ms;        /**< acknowledgement; 0: from the bit rate, for round trips of up to 1 s */
   uint32_t t403_ms;        /**< inactivity; 0: never asks */
   uint32_t buffer_bytes;   /**< of each of the user's two byte buffers; at least 2 * n401 */
+  uint8_t compression;     /**< V.42bis, offered or allowed: enum oh_lapm_compression together */
+  uint16_t codewords;      /**< largest dictionary of it, at least 512; each direction takes 10 to 12 bytes for one */
+  uint8_t max_string;      /**< longest string of it, 6 to 250 */
   void (*event)(void* user, enum oh_lapm_event event, uint32_t argument); /**< may be NULL; must be real-time safe */
   void* user;
 };
@@ -81,10 +88,14 @@ struct oh_lapm_status {
   uint16_t n401_tx, n401_rx; /**< octets, as negotiated */
   uint8_t k_tx, k_rx;
   uint8_t srej, fcs32;
+  uint8_t compression; /**< agreed on: enum oh_lapm_compression together */
+  uint16_t codewords;  /**< where there is compression */
+  uint8_t max_string;
   uint8_t busy, far_busy;                    /**< own-receiver and peer-receiver busy condition */
   uint32_t unacknowledged;                   /**< user bytes written and not yet acknowledged */
   uint64_t bytes_sent;                       /**< user bytes acknowledged by the far end */
-  uint64_t bytes_delivered;                  /**< user bytes received in order */
+  uint64_t bytes_delivered;                  /**< user bytes received in order; where compressed, those read */
+  uint64_t octets_sent, octets_delivered;    /**< the same as they are in I frames, compressed or not */
   uint32_t frames_sent, frames_received;     /**< of every type, the latter with a good check sequence */
   uint32_t i_frames_sent, i_frames_received; /**< the former with those sent again */
   uint32_t retransmitted;                    /**< I frames sent again */
@@ -97,7 +108,8 @@ struct oh_lapm_status {
 
 struct oh_lapm;
 
-/** N401 128, k 15, SREJ, N400 10, T400 750 ms, T403 10 s, buffers of 8192 bytes, samples of 8000 Hz. */
+/** N401 128, k 15, SREJ, N400 10, T400 750 ms, T403 10 s, buffers of 8192 bytes, samples of 8000 Hz, no compression
+ * (if any, 2048 codewords and strings of 32). */
 void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_role role, uint32_t bit_rate);
 
 /** @return bytes of memory, aligned to 64, that init needs; 0 when a value is out of its range */
@@ -120,7 +132,8 @@ void oh_lapm_set_bit_rate(struct oh_lapm* lapm, uint32_t bit_rate);
 size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
 /** @return bytes that a write would take. */
 size_t oh_lapm_writable(const struct oh_lapm* lapm);
-/** @return bytes given, 0 to n. When they are not fetched the far end is told to wait (RNR). */
+/** @return bytes given, 0 to n. When they are not fetched the far end is told to wait (RNR). What is compressed is
+ * uncompressed here; if it cannot be the link is released. */
 size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 
 /** Own-receiver busy condition by the user's wish, beside that of a full buffer. */

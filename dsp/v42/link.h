@@ -5,9 +5,11 @@
 #ifndef OFFHOOK_DSP_V42_LINK_H
 #define OFFHOOK_DSP_V42_LINK_H
 
+#include "dsp/blocks/byte_ring.h"
 #include "dsp/v42/detection.h"
 #include "dsp/v42/hdlc.h"
 #include "dsp/v42/lapm.h"
+#include "dsp/v42/v42bis.h"
 #include "dsp/v42/xid.h"
 
 namespace offhook::v42 {
@@ -48,20 +50,6 @@ class SequenceSet {
 
  private:
   uint32_t word_[kModulus / 32] = {};
-};
-
-/// A ring of bytes with free-running positions.
-struct ByteRing {
-  uint8_t* bytes = nullptr;
-  uint32_t size = 0;
-  uint32_t head = 0, tail = 0;  // written, released
-
-  uint32_t used() const { return head - tail; }
-  uint32_t free() const { return size - used(); }
-  void put(const uint8_t* in, uint32_t n);                   ///< @pre n <= free()
-  void copy(uint32_t from, uint8_t* out, uint32_t n) const;  ///< @pre tail <= from, from + n <= head
- private:
-  uint32_t index(uint32_t position) const { return position & (size - 1); }  // size is a power of two
 };
 
 /// Runs down in line time.
@@ -112,9 +100,15 @@ struct Link {
   struct {
     uint32_t from;
     uint16_t n;
+    uint32_t user;   // bytes that the user wrote for it
   } sent[kModulus];  // where in `out` each frame's bytes are
   uint32_t framed;   // position in `out` of the first byte that was in no frame yet
   ByteRing out, in;
+  ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until a frame wants them
+  uint32_t unframed_user;
+  uint8_t *encoder_memory, *decoder_memory;
+  Encoder encoder;
+  Decoder decoder;
   uint8_t* held;  // [k][n401] frames received ahead of V(R) (selective retransmission)
   uint16_t held_n[kModulus];
   uint8_t held_base;  // slot of V(R)
@@ -155,9 +149,12 @@ struct Link {
   void update_busy();
   void t401_expired();
   void start_t403();
+  bool wants_compression() const { return config.compression != 0; }
+  size_t uncompress(uint8_t* bytes, size_t n);
   // link_send.cpp
   int get_bit();
   size_t compose(uint8_t* out_frame);
+  void fill_out();
   // link_receive.cpp
   void put_bit(int bit);
   void receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32);
@@ -165,6 +162,7 @@ struct Link {
   void receive_supervisory(const Frame& f);
   void receive_unnumbered(const Frame& f, bool fcs32);
   void receive_xid(const Frame& f);
+  bool agree_on_compression(const Xid& theirs, bool far_end_initiates);
   void receive_break(const Frame& f);
   void deliver(const uint8_t* bytes, size_t n);
   uint8_t* slot(uint8_t ahead) { return held + size_t((held_base + ahead) % config.k) * config.n401; }

@@ -12,6 +12,12 @@ T between(T wanted, T offered, T by_default) {
   return wanted < low ? low : wanted > high ? high : wanted;
 }
 
+// P0 knows the initiator's directions, we the sent and the received one.
+uint8_t swapped(uint8_t directions) {
+  return uint8_t((directions & 1) << 1 | directions >> 1);
+}
+static_assert(kFromInitiator == OH_LAPM_COMPRESS_SENT && kToInitiator == OH_LAPM_COMPRESS_RECEIVED);
+
 }  // namespace
 
 void Link::put_bit(int bit) {
@@ -94,13 +100,14 @@ bool Link::acknowledge(uint8_t nr) {
   }
   if (n == 0) return true;
   if (distance(va, next) < n) next = nr;
-  uint32_t bytes = 0;
+  uint32_t octets = 0;
   for (; va != nr; va = modulo(va + 1u)) {
-    bytes += sent[va].n;
+    octets += sent[va].n;
+    status.bytes_sent += sent[va].user;
     again.remove(va);
   }
-  out.tail += bytes;
-  status.bytes_sent += bytes;
+  out.tail += octets;
+  status.octets_sent += octets;
   if (!recovery) {
     if (va != vs) {
       t401.start(t401_samples);
@@ -121,7 +128,8 @@ void Link::go_back(uint8_t nr) {
 
 void Link::deliver(const uint8_t* bytes, size_t n) {
   in.put(bytes, uint32_t(n));
-  status.bytes_delivered += n;
+  status.octets_delivered += n;
+  if (!(status.compression & OH_LAPM_COMPRESS_RECEIVED)) status.bytes_delivered += n;
 }
 
 void Link::advance_vr() {
@@ -306,11 +314,17 @@ void Link::receive_xid(const Frame& f) {
     ++status.violations;
     return;
   }
+  const bool wanted = f.command ? status.state == OH_LAPM_ESTABLISHMENT || status.state == OH_LAPM_DETECTION
+                                : status.state == OH_LAPM_NEGOTIATION;
+  if (wanted && !agree_on_compression(xid, f.command)) {
+    fail(OH_LAPM_BAD_COMPRESSION);
+    return;
+  }
   const uint16_t n401_tx = xid.n401_tx ? xid.n401_tx : kDefaultN401, n401_rx = xid.n401_rx ? xid.n401_rx : kDefaultN401;
   const uint8_t k_tx = xid.k_tx ? xid.k_tx : kDefaultK, k_rx = xid.k_rx ? xid.k_rx : kDefaultK;
   if (f.command) {
     // In data it would have to stop all traffic first; no modem is known to do so.
-    if (status.state != OH_LAPM_ESTABLISHMENT && status.state != OH_LAPM_DETECTION) {
+    if (!wanted) {
       ++status.violations;
       return;
     }
@@ -330,8 +344,12 @@ void Link::receive_xid(const Frame& f) {
     xid_answer.n401_rx = status.n401_rx;
     xid_answer.k_tx = status.k_tx;
     xid_answer.k_rx = status.k_rx;
+    xid_answer.v42bis = xid.v42bis && wants_compression();
+    xid_answer.compress = swapped(status.compression);
+    xid_answer.codewords = status.codewords;
+    xid_answer.max_string = status.max_string;
     xid_answer_due = true;
-  } else if (status.state == OH_LAPM_NEGOTIATION) {
+  } else if (wanted) {
     // A responder that chose more than it was offered gets what was offered.
     status.n401_tx = between(n401_rx, config.n401, kDefaultN401);
     status.n401_rx = between(n401_tx, config.n401, kDefaultN401);
@@ -342,6 +360,18 @@ void Link::receive_xid(const Frame& f) {
     status.fcs32 = fcs32_agreed = xid.fcs32 && config.fcs32;
     establish();
   }
+}
+
+// V.42bis 5.1.  @return false for what is to end the connection
+bool Link::agree_on_compression(const Xid& theirs, bool far_end_initiates) {
+  status.compression = 0;
+  if (!theirs.v42bis || !wants_compression()) return true;
+  if (theirs.codewords < kMinCodewords || theirs.max_string < kMinString || theirs.max_string > kMaxString)
+    return false;
+  status.compression = config.compression & (far_end_initiates ? swapped(theirs.compress) : theirs.compress);
+  status.codewords = theirs.codewords < config.codewords ? theirs.codewords : config.codewords;
+  status.max_string = theirs.max_string < config.max_string ? theirs.max_string : config.max_string;
+  return true;
 }
 
 // 8.13.3

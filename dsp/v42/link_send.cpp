@@ -5,8 +5,9 @@
 namespace offhook::v42 {
 namespace {
 
-constexpr uint32_t kOpeningFlags = 16;    // 8.3.2.1 note 2, 8.10.2 note
-constexpr uint32_t kAnswerPatterns = 10;  // 7.2.1.3
+constexpr uint32_t kOpeningFlags = 16;      // 8.3.2.1 note 2, 8.10.2 note
+constexpr uint32_t kAnswerPatterns = 10;    // 7.2.1.3
+constexpr uint32_t kCompressAtOnce = 1024;  // characters: some 10 us
 
 void copy(uint8_t* to, const uint8_t* from, size_t n) {
   for (size_t i = 0; i < n; ++i) to[i] = from[i];
@@ -40,6 +41,26 @@ int Link::get_bit() {
   return sender.next();
 }
 
+// As many characters as fill a frame; where they are all, the rest of them (C-FLUSH), for the line would idle
+// otherwise.
+void Link::fill_out() {
+  const bool compress = status.compression & OH_LAPM_COMPRESS_SENT;
+  uint8_t octets[Encoder::kMaxStep];
+  auto room = [&] { return out.head - framed < status.n401_tx && out.free() >= Encoder::kMaxStep; };
+  for (uint32_t i = 0; i < kCompressAtOnce && written.used() > 0 && room(); ++i) {
+    uint32_t n = 0;
+    const uint8_t c = *written.front(&n);
+    ++written.tail;
+    ++unframed_user;
+    if (compress) {
+      out.put(octets, uint32_t(encoder.put(c, octets)));
+    } else {
+      out.put(&c, 1);
+    }
+  }
+  if (compress && written.used() == 0 && room()) out.put(octets, uint32_t(encoder.flush(octets)));
+}
+
 // Unnumbered frames first, then what the far end waits for, then data.
 size_t Link::compose(uint8_t* f) {
   auto unnumbered = [&](bool command, uint8_t control) {
@@ -60,6 +81,10 @@ size_t Link::compose(uint8_t* f) {
     wish.fcs32 = config.fcs32;
     wish.n401_tx = wish.n401_rx = config.n401;
     wish.k_tx = wish.k_rx = config.k;
+    wish.v42bis = wants_compression();
+    wish.compress = config.compression;  // we are the initiator
+    wish.codewords = config.codewords;
+    wish.max_string = config.max_string;
     t401.start(t401_samples);
     return unnumbered(true, kXidFrame) + write_xid(wish, false, f + 2);
   }
@@ -146,12 +171,16 @@ size_t Link::compose(uint8_t* f) {
       ++status.retransmitted;
       return information(ns);
     }
+    const bool open = distance(va, vs) < status.k_tx;
+    if (open && wants_compression()) fill_out();
     const uint32_t waiting = out.head - framed;
-    if (waiting > 0 && distance(va, vs) < status.k_tx) {
+    if (waiting > 0 && open) {
       const uint8_t ns = vs;
       sent[ns].from = framed;
       sent[ns].n = uint16_t(waiting < status.n401_tx ? waiting : status.n401_tx);
       framed += sent[ns].n;
+      sent[ns].user = wants_compression() ? unframed_user : sent[ns].n;
+      unframed_user = 0;
       next = vs = modulo(vs + 1u);
       return information(ns);
     }

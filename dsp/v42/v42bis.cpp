@@ -38,7 +38,6 @@ void Dictionary::init(uint8_t* memory, uint16_t codewords, uint8_t max_string) {
   codewords_ = codewords;
   max_string_ = max_string;
   bucket_shift_ = uint8_t(32 - log2_of_buckets(codewords));
-  reset();
 }
 
 void Dictionary::reset() {
@@ -88,11 +87,6 @@ size_t Dictionary::text(Codeword string, uint8_t* text) const {
   const size_t n = node_[string].length;
   for (size_t i = n; i > 0; --i, string = node_[string].parent) text[i - 1] = node_[string].character;
   return n;
-}
-
-void StringMatcher::init(uint8_t* memory, uint16_t codewords, uint8_t max_string) {
-  dictionary_.init(memory, codewords, max_string);
-  reset();
 }
 
 void StringMatcher::reset() {

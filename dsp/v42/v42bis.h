@@ -26,7 +26,7 @@ class Dictionary {
  public:
   /// @return bytes of memory, a multiple of 64, that init() needs  @pre codewords >= kMinCodewords
   static size_t size(uint16_t codewords);
-  /// Empty.  @param memory  aligned to 8
+  /// reset() comes next.  @param memory  aligned to 8
   void init(uint8_t* memory, uint16_t codewords, uint8_t max_string);
   /// 6.2: single characters only.
   void reset();
@@ -64,7 +64,9 @@ class Dictionary {
 /// String matching (6.3), the same for what is sent and what arrives in transparent mode.
 class StringMatcher {
  public:
-  void init(uint8_t* memory, uint16_t codewords, uint8_t max_string);
+  void init(uint8_t* memory, uint16_t codewords, uint8_t max_string) {
+    dictionary_.init(memory, codewords, max_string);
+  }
   void reset();
   /// One character more.  @return the string that it ended, or kNoString
   Codeword put(uint8_t c);

@@ -31,6 +31,8 @@ struct TransferStatus {
   Ns connected_at = -1;
   Ns done_at = -1;
   std::uint64_t bytes_delivered = 0;
+  std::uint64_t octets_carried = 0;  ///< what they were between the ends of V.42; 0: not known
+  std::uint8_t compression = 0;      ///< of the end under test, of enum oh_lapm_compression
   std::uint32_t frames_retransmitted = 0;
   std::uint32_t timeouts = 0;
   std::uint32_t bad_frames = 0;  ///< frames that arrived damaged, both directions

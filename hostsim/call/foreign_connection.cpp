@@ -28,7 +28,8 @@ class ForeignConnection final : public Connection, private LineEnd {
                .now_ns = [this] { return now(); },
                .log_symbols = true,
                .io_delay_samples = scenario.transmit_lead_samples,
-               .window = v42_window(scenario.modem)}),
+               .window = v42_window(scenario.modem),
+               .link = wishes_of(scenario.link)}),
         line_(scenario.line, scenario.seed, modem),
         log_(log) {}
 
@@ -86,6 +87,8 @@ class ForeignConnection final : public Connection, private LineEnd {
     if (!intact_) s.failure = "bytes arrived that were not expected";
     s.failed = done_at_ < 0 && !s.failure.empty();
     s.bytes_delivered = link.bytes_sent + received_;
+    s.octets_carried = link.octets_sent + link.octets_delivered;
+    s.compression = link.compression;
     s.frames_retransmitted = link.retransmitted;
     s.timeouts = link.timeouts;
     s.bad_frames = link.bad_frames;

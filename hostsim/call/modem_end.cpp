@@ -34,6 +34,12 @@ std::uint32_t hundredths(float x) {
 
 }  // namespace
 
+LinkWishes wishes_of(const LinkScenario& link) {
+  return {.compression = static_cast<std::uint8_t>(link.compression == Compression::kV42bis ? 3 : 0),
+          .codewords = static_cast<std::uint16_t>(link.codewords),
+          .max_string = static_cast<std::uint8_t>(link.max_string)};
+}
+
 void ModemEnd::Free::operator()(void* p) const {
   std::free(p);
 }
@@ -42,6 +48,10 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
   oh_lapm_config link;
   oh_lapm_default_config(&link, config.role, 2400);
   link.k = config.window;
+  link.detect = config.link.detect;
+  link.compression = config.link.compression;
+  link.codewords = config.link.codewords;
+  link.max_string = config.link.max_string;
   if (config.window > 15) link.t400_ms = 3000;  // such a window is for such a round trip
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
     const auto* self = static_cast<const ModemEnd*>(user);
@@ -62,12 +72,15 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
   link.user = this;
   lapm_memory_.reset(aligned(oh_lapm_size(&link)));
   lapm_ = oh_lapm_init(lapm_memory_.get(), &link);
+  lapm_port_ = oh_lapm_port(lapm_);
+  if (config.link.error_control != LinkWishes::kRequired) characters_ = std::make_unique<v14::Link>();
+  direct_ = config.link.error_control == LinkWishes::kNone;
 
   oh_pump_config pump{};
   pump.sample_rate_hz = kSampleRate;
   pump.role = config.role;
   pump.tx_level_dbm0 = kTxLevelDbm0;
-  pump.port = oh_lapm_port(lapm_);
+  pump.port = characters_ ? either_port() : lapm_port_;
   pump.max_bit_rate = config.max_bit_rate;
   pump.io_delay_samples = config.io_delay_samples;
   if (config.log_symbols) {
@@ -100,6 +113,34 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
 
 ModemEnd::~ModemEnd() {
   if (config_.pump->release != nullptr && pump_memory_ != nullptr) config_.pump->release(pump_memory_.get());
+}
+
+oh_bit_port ModemEnd::either_port() {
+  return {[](void* user) {
+            auto* self = static_cast<ModemEnd*>(user);
+            const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
+            return port.get_bit(port.user);
+          },
+          [](void* user, int bit) {
+            auto* self = static_cast<ModemEnd*>(user);
+            const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
+            port.put_bit(port.user, bit);
+          },
+          this};
+}
+
+std::size_t ModemEnd::writable() const {
+  if (direct_) return characters_->writable();
+  return characters_ && lapm_status().state != OH_LAPM_CONNECTED ? 0 : oh_lapm_writable(lapm_);
+}
+
+std::size_t ModemEnd::write(const std::uint8_t* bytes, std::size_t n) {
+  n = std::min(n, writable());
+  return direct_ ? characters_->write(bytes, static_cast<std::uint32_t>(n)) : oh_lapm_write(lapm_, bytes, n);
+}
+
+std::size_t ModemEnd::read(std::uint8_t* bytes, std::size_t n) {
+  return direct_ ? characters_->read(bytes, static_cast<std::uint32_t>(n)) : oh_lapm_read(lapm_, bytes, n);
 }
 
 oh_pump ModemEnd::pump() {
@@ -155,7 +196,10 @@ void ModemEnd::follow(std::size_t n) {
     record(OH_EV_PUMP_STATE, state_);
     if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, status.tx_bit_rate / 100 | status.rx_bit_rate / 100 << 16);
   }
-  if (state_ == OH_PUMP_DATA) oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
+  if (state_ == OH_PUMP_DATA && !direct_) {
+    oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
+    direct_ = characters_ && lapm_status().state == OH_LAPM_UNSUPPORTED;
+  }
   if (hanging_up_ && !hung_up_) clear();
 }
 
@@ -166,7 +210,7 @@ void ModemEnd::hang_up() {
 
 void ModemEnd::clear() {
   const oh_lapm_state link = lapm_status().state;
-  if (link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED) return;
+  if (!direct_ && link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED) return;
   if (config_.pump->hang_up == nullptr) {
     hung_up_ = true;
   } else if (!clearing_) {
@@ -177,9 +221,10 @@ void ModemEnd::clear() {
   }
 }
 
-std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& link) {
+std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct) {
   if (pump.state == OH_PUMP_FAILED) return pump.bits_received > 0 ? "lost the carrier" : "could not connect";
   if (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) return "was cleared down by the far end";
+  if (direct) return "";
   switch (link.state) {
     case OH_LAPM_FAILED:
       return "gave up the V.42 link";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of a connection as both modems have it: a pump with V.42 above it. Silent until start(). What happens to it
+// One end of a connection as both modems have it: a pump with V.42 above it, or start-stop characters where there is no
+// error control. Silent until start(). What happens to it
 // (training, retransmissions, received symbols) goes into the event log under its id.
 #pragma once
 
@@ -12,9 +13,27 @@
 
 #include "driver/core/event_log.h"
 #include "dsp/pump/pump.h"
+#include "dsp/v14/start_stop.h"
 #include "dsp/v42/lapm.h"
+#include "hostsim/call/scenario.h"
 
 namespace offhook::hostsim {
+
+/// What an end wants above its pump.
+struct LinkWishes {
+  enum ErrorControl : std::uint8_t {
+    kNone,      ///< start-stop characters (V.14): what arrives may be wrong
+    kOptional,  ///< V.42, or none where the far end does not know it
+    kRequired
+  };
+  ErrorControl error_control = kRequired;
+  bool detect = true;            ///< V.42's detection phase
+  std::uint8_t compression = 0;  ///< V.42bis: of enum oh_lapm_compression
+  std::uint16_t codewords = 2048;
+  std::uint8_t max_string = 32;
+};
+
+LinkWishes wishes_of(const LinkScenario& link);
 
 class ModemEnd {
  public:
@@ -28,6 +47,7 @@ class ModemEnd {
     std::uint32_t io_delay_samples = 0;  ///< of card and driver, see oh_pump_config
     std::uint32_t max_bit_rate = 0;      ///< 0: the pump's highest
     std::uint8_t window = 15;            ///< of V.42, frames; what a round trip holds, up to 64
+    LinkWishes link;
   };
   /// @throws std::invalid_argument when the pump refuses
   explicit ModemEnd(const Config& config);
@@ -44,6 +64,12 @@ class ModemEnd {
   /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
   oh_pump pump();
   oh_lapm* lapm() { return lapm_; }
+  /// No error control: wanted so, or the far end has none.
+  bool direct() const { return direct_; }
+  /// The user's bytes, whatever is under them; none before it is known what that is. Real-time: yes.
+  std::size_t writable() const;
+  std::size_t write(const std::uint8_t* bytes, std::size_t n);  ///< @return bytes taken
+  std::size_t read(std::uint8_t* bytes, std::size_t n);         ///< @return bytes given
   /// Releases the link, then the connection, each telling the far end. Real-time: yes.
   void hang_up();
   /// Both are done. Takes some round trips; a far end that does not answer costs the link's timers.
@@ -53,8 +79,8 @@ class ModemEnd {
   oh_pump_status pump_status() const;
   oh_lapm_status lapm_status() const;
   /// Why nothing will ever come again from this end; empty while it lives.
-  std::string failure() const { return failure(pump_status(), lapm_status()); }
-  static std::string failure(const oh_pump_status& pump, const oh_lapm_status& link);
+  std::string failure() const { return failure(pump_status(), lapm_status(), direct_); }
+  static std::string failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct);
 
  private:
   struct Free {
@@ -62,11 +88,15 @@ class ModemEnd {
   };
   void follow(std::size_t n);
   void clear();
+  oh_bit_port either_port();
   void record(oh_event_kind kind, std::uint32_t argument) const;
 
   Config config_;
   std::unique_ptr<void, Free> pump_memory_, lapm_memory_;
   oh_lapm* lapm_ = nullptr;
+  oh_bit_port lapm_port_{};
+  std::unique_ptr<v14::Link> characters_;  // where error control is not required
+  bool direct_ = false;
   bool started_ = false;
   oh_pump_state state_ = OH_PUMP_IDLE;
   std::uint32_t symbols_ = 0;

@@ -29,13 +29,15 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
                .now_ns = [this] { return now(); },
                .log_symbols = true,
                .io_delay_samples = scenario.transmit_lead_samples,
-               .window = v42_window(scenario.modem)}),
+               .window = v42_window(scenario.modem),
+               .link = wishes_of(scenario.link)}),
         far_({.pump = pumps.far_end,
               .role = other(scenario.role),
               .id = 1,
               .log = log,
               .now_ns = [this] { return now(); },
-              .window = v42_window(scenario.modem)}),
+              .window = v42_window(scenario.modem),
+              .link = wishes_of(scenario.link)}),
         line_(scenario.line, scenario.seed, *this),
         log_(log) {}
 
@@ -82,6 +84,8 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
     s.failed = !s.done && (!s.failure.empty() || !intact_);
     if (!intact_) s.failure = "bytes arrived that were not sent";
     s.bytes_delivered = delivered_;
+    s.octets_carried = near.octets_delivered;
+    s.compression = near.compression;
     s.frames_retransmitted = near.retransmitted + far.retransmitted;
     s.timeouts = near.timeouts + far.timeouts;
     s.bad_frames = near.bad_frames + far.bad_frames;

@@ -97,6 +97,15 @@ constexpr std::uint8_t v42_window(ModemKind modem) {
   return modem == ModemKind::kV34 ? 64 : 15;
 }
 
+enum class Compression { kNone, kV42bis };
+
+/// What both ends want of V.42; real pumps.
+struct LinkScenario {
+  Compression compression = Compression::kNone;  ///< in both directions
+  std::uint32_t codewords = 2048;
+  std::uint32_t max_string = 32;
+};
+
 using LineScenario = LineConfig;
 
 struct Scenario {
@@ -107,8 +116,9 @@ struct Scenario {
   LoadScenario load;
   LineScenario line;
   PumpKind pump = PumpKind::kReal;
-  ModemKind modem = ModemKind::kV22bis;              ///< of both ends, with real pumps
-  oh_pump_role role = OH_PUMP_CALL;                  ///< of the near end, with real pumps
+  ModemKind modem = ModemKind::kV22bis;  ///< of both ends, with real pumps
+  oh_pump_role role = OH_PUMP_CALL;      ///< of the near end, with real pumps
+  LinkScenario link;
   std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;

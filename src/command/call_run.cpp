@@ -124,6 +124,8 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.simulated_s = result.simulated_s;
   outcome.bytes = scenario.bytes;
   outcome.bytes_delivered = result.transfer.bytes_delivered;
+  outcome.octets_carried = result.transfer.octets_carried;
+  outcome.compression = result.transfer.compression;
   outcome.ending = ending(scenario, result, stopped);
   return outcome;
 }

@@ -44,6 +44,8 @@ struct CallOutcome {
   double transfer_s = 0;  ///< from the first byte given to the link to the last one delivered
   double simulated_s = 0;
   std::uint64_t bytes = 0, bytes_delivered = 0;
+  std::uint64_t octets_carried = 0;  ///< what they were between the ends of V.42; 0: not known
+  std::uint8_t compression = 0;      ///< of enum oh_lapm_compression
   std::string ending;  ///< for people: "the file arrived", "carrier lost", "time limit"
 };
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "dsp/v42/lapm.h"
 #include "src/config/scenario.h"
 #include "src/measure/host_description.h"
 #include "src/output/file.h"
@@ -84,6 +85,11 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
   if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
   call.transfer_s = summary.at("transfer_s").get<double>();
   call.bytes = summary.at("bytes").get<std::uint64_t>();
+  if (summary.contains("compression")) {
+    const Json& c = summary.at("compression");
+    if (c.at("sent").get<bool>() || c.at("received").get<bool>())
+      call.octets_carried = c.at("octets").get<std::uint64_t>();
+  }
   if (interrupted) call.warnings.push_back("the call was interrupted");
   return call;
 }
@@ -151,6 +157,11 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
                {"bytes_delivered", outcome.bytes_delivered},
                {"transfer_s", rounded_s(outcome.transfer_s)},
                {"simulated_s", rounded_s(outcome.simulated_s)}};
+  if (scenario.link.compression != hostsim::Compression::kNone) {
+    summary["compression"] = {{"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},
+                              {"received", (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0},
+                              {"octets", outcome.octets_carried}};
+  }
   const CallReport call = call_report(log, scenario, summary);
   const CallVerdict verdict = judge(call, log.figures);
   summary["verdict"] = verdict.verdict ? std::string(to_string(*verdict.verdict)) : "";

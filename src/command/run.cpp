@@ -49,6 +49,17 @@ void print_table(const nlohmann::ordered_json& summary) {
   if (summary.at("complete").get<bool>()) {
     row("transfer time, s", fmt::format("{:.3f}", summary.at("transfer_s").get<double>()));
   }
+  if (summary.contains("compression")) {
+    const auto& c = summary.at("compression");
+    const auto octets = c.at("octets").get<std::uint64_t>();
+    const bool sent = c.at("sent").get<bool>(), received = c.at("received").get<bool>();
+    row("V.42bis", !sent && !received ? "not agreed on"
+                                      : fmt::format("{}, {} octets for {} bytes",
+                                                    sent && received ? "both ways"
+                                                    : sent           ? "sent"
+                                                                     : "received",
+                                                    octets, summary.at("bytes_delivered").get<std::uint64_t>()));
+  }
   row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
   row("blocks served", total.at("blocks").dump());
   row("blocks late", total.at("blocks_late").dump());

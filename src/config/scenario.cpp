@@ -33,6 +33,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
 constexpr std::array<std::string_view, 3> kModems = {kModemTypes[0].name, kModemTypes[1].name, kModemTypes[2].name};
+constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 3> kSchedulers = {"fixed-priority", "windows-nt", "linux"};
 constexpr std::array<std::string_view, 7> kReservations = {"rialto", "rez",      "rez-ticks",     "rez-c",
@@ -162,6 +163,13 @@ KeyTable make_scenario_keys() {
              [](S& s) -> Field { return &s.cost_profile; }),
       key<S>("pump.event_logging_cost", "charge what the paper's own instrumentation cost",
              [](S& s) -> Field { return &s.event_logging_cost; }),
+
+      key<S>("link.compression", "of V.42's data, both ways; with real pumps",
+             [](S& s) -> Field { return choice(s.link.compression, kCompressions); }),
+      key<S>("link.codewords", 512, 65535, "largest dictionary of V.42bis (P1)",
+             [](S& s) -> Field { return &s.link.codewords; }),
+      key<S>("link.max_string", 6, 250, "longest string of V.42bis (P2)",
+             [](S& s) -> Field { return &s.link.max_string; }),
 
       key<S>("driver.policy", "blocks served a call: one, as the vendor's driver did, or all that is owed",
              [](S& s) -> Field { return choice(s.policy, kPolicies); }),

@@ -5,38 +5,14 @@
 #include <array>
 
 #include "dsp/v42/v42bis.h"
+#include "dsp/v42/xid.h"
 
 namespace offhook::decode {
 
-std::optional<V42bisParameters> v42bis_of(std::span<const std::uint8_t> x) {
-  constexpr std::uint8_t kFormat = 0x82, kPrivateGroup = 0xF0;
-  if (x.empty() || x[0] != kFormat) return {};
-  std::size_t at = 1;
-  while (at + 3 <= x.size()) {
-    const std::uint8_t group = x[at];
-    const std::size_t length = static_cast<std::size_t>(x[at + 1]) << 8 | x[at + 2];
-    at += 3;
-    const std::size_t end = std::min(x.size(), at + length);
-    if (group == kPrivateGroup) {
-      V42bisParameters p;
-      bool named = false;
-      while (at + 2 <= end) {
-        const std::uint8_t id = x[at], n = x[at + 1];
-        at += 2;
-        if (at + n > end) break;
-        int value = 0;
-        for (int k = 0; k < n && k < 3; ++k) value = value << 8 | x[at + static_cast<std::size_t>(k)];
-        if (id == 0) named = n == 3 && x[at] == 'V' && x[at + 1] == '4' && x[at + 2] == '2';
-        if (id == 1) p.directions = value & 3;
-        if (id == 2) p.codewords = value;
-        if (id == 3) p.string_length = value;
-        at += n;
-      }
-      if (named) return p;
-    }
-    at = end;
-  }
-  return {};
+std::optional<V42bisParameters> v42bis_of(std::span<const std::uint8_t> information) {
+  v42::Xid xid;
+  if (v42::read_xid(information.data(), information.size(), &xid) != 0 || !xid.v42bis) return {};
+  return V42bisParameters{xid.compress, xid.codewords, xid.max_string};
 }
 
 V42bisParameters agreed(const V42bisParameters& a, const V42bisParameters& b) {

@@ -37,6 +37,10 @@ struct Number {
   std::function<void(std::uint32_t)> set;
 };
 
+struct Range {
+  std::uint32_t least, most;
+};
+
 /// The values after '=': separated by commas; empty ones keep what they were.
 std::optional<std::vector<std::string>> values(std::string_view text) {
   std::vector<std::string> out(1);
@@ -59,6 +63,14 @@ std::optional<std::uint32_t> number(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// +ES by \N: normal, direct, reliable, reliable or normal, LAPM.
+constexpr std::array<std::array<int, 3>, 5> kErrorControl = {{{1, 0, 1}, {0, 0, 0}, {3, 2, 4}, {3, 0, 2}, {3, 3, 5}}};
+
+int flow_number(const AtSettings& s) {
+  constexpr std::array<int, 4> kByDte = {0, 4, 3, 5};
+  return kByDte[static_cast<std::size_t>(s.flow_by_dte)];
 }
 
 std::string_view text_of(Result result) {
@@ -224,7 +236,12 @@ AtInterpreter::Outcome AtInterpreter::basic(std::string_view& rest) {
     if (c == '&') {
       if (d == 'C') return store(settings_.dcd, 2);
       if (d == 'D') return store(settings_.dtr, 3);
-      if (d == 'K') return store(settings_.flow, 6);
+      if (d == 'K') {
+        if (n > 6 || n == 1 || n == 2) return Outcome::kError;
+        settings_.flow_by_dte = n == 0 ? 0 : n == 3 || n == 6 ? 2 : n == 4 ? 1 : 3;
+        settings_.flow_by_dce = n == 0 ? 0 : n == 3 || n == 6 ? 2 : 1;
+        return Outcome::kOk;
+      }
       if (d == 'F') {
         if (n > 1) return Outcome::kError;
         settings_ = {};
@@ -233,7 +250,7 @@ AtInterpreter::Outcome AtInterpreter::basic(std::string_view& rest) {
       if (d == 'V') {
         information(fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{} S0={} S2={} S6={} S7={} S10={} S12={}",
                                 settings_.echo + 0, settings_.quiet + 0, settings_.verbose + 0, settings_.extended,
-                                settings_.dcd, settings_.dtr, settings_.flow, settings_.s[0], settings_.s[2],
+                                settings_.dcd, settings_.dtr, flow_number(settings_), settings_.s[0], settings_.s[2],
                                 settings_.s[6], settings_.s[7], settings_.s[10], settings_.s[12]));
         return Outcome::kOk;
       }
@@ -244,20 +261,17 @@ AtInterpreter::Outcome AtInterpreter::basic(std::string_view& rest) {
     }
     if (c == '\\' && d == 'N') {
       if (query) {
-        information(settings_.error_control == ErrorControl::kAuto ? "3" : "4");
+        const auto same = std::find_if(kErrorControl.begin(), kErrorControl.end(), [&](const auto& mode) {
+          return mode[0] == settings_.es_request && (mode[0] < 2 || mode[1] == settings_.es_originator);
+        });
+        information(std::to_string(same == kErrorControl.end() ? 3 : same - kErrorControl.begin()));
         return Outcome::kOk;
       }
-      switch (n) {
-        case 3:
-          settings_.error_control = ErrorControl::kAuto;
-          return Outcome::kOk;
-        case 2:
-        case 4:
-          settings_.error_control = ErrorControl::kRequired;
-          return Outcome::kOk;
-        default:
-          return Outcome::kError;
-      }
+      if (n >= kErrorControl.size()) return Outcome::kError;
+      settings_.es_request = kErrorControl[n][0];
+      settings_.es_originator = kErrorControl[n][1];
+      settings_.es_answerer = kErrorControl[n][2];
+      return Outcome::kOk;
     }
     if (c == '%' && d == 'C') {
       if (n > 3) return Outcome::kError;
@@ -416,49 +430,50 @@ AtInterpreter::Outcome AtInterpreter::parameter(std::string_view name, std::stri
     }
     return Outcome::kOk;
   }
-  if (name == "ES") {
-    if (test) {
-      information("+ES: (2,3),(0,2),(2,4)");
-    } else if (read) {
-      information(settings_.error_control == ErrorControl::kAuto ? "+ES: 3,0,2" : "+ES: 3,2,4");
-    } else if (write) {
-      // orig_rqst: 2 without detection, 3 with detection; orig_fbk: 0 may fall back, 2 must be LAPM.
-      const auto request = given->at(0).empty() ? std::optional<std::uint32_t>(3) : number(given->at(0));
-      const auto fallback =
-          given->size() < 2 || given->at(1).empty() ? std::optional<std::uint32_t>(0) : number(given->at(1));
-      if (!request || *request < 2 || *request > 3 || !fallback || *fallback > 4 || given->size() > 3)
-        return Outcome::kError;
-      settings_.error_control = *fallback >= 2 ? ErrorControl::kRequired : ErrorControl::kAuto;
-    } else {
-      return Outcome::kError;
+  // Values of a list, each within its range; those left out stay.
+  const auto take = [&](std::initializer_list<int*> fields, std::initializer_list<Range> ranges) {
+    std::vector<int> next;
+    if (given->size() > fields.size()) return Outcome::kError;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const Range range = ranges.begin()[i];
+      const int now = *fields.begin()[i];
+      if (i >= given->size() || given->at(i).empty()) {
+        next.push_back(now);
+        continue;
+      }
+      const auto v = number(given->at(i));
+      if (!v || *v < range.least || *v > range.most) return Outcome::kError;
+      next.push_back(static_cast<int>(*v));
     }
+    for (std::size_t i = 0; i < next.size(); ++i) *fields.begin()[i] = next[i];
     return Outcome::kOk;
+  };
+  if (name == "ES") {
+    if (action) return Outcome::kError;
+    if (test) information("+ES: (0-3),(0-3),(0-5)");
+    if (read)
+      information(fmt::format("+ES: {},{},{}", settings_.es_request, settings_.es_originator, settings_.es_answerer));
+    return write ? take({&settings_.es_request, &settings_.es_originator, &settings_.es_answerer},
+                        {{0, 3}, {0, 3}, {0, 5}})
+                 : Outcome::kOk;
+  }
+  if (name == "IFC") {
+    if (action) return Outcome::kError;
+    if (test) information("+IFC: (0-3),(0-2)");
+    if (read) information(fmt::format("+IFC: {},{}", settings_.flow_by_dte, settings_.flow_by_dce));
+    return write ? take({&settings_.flow_by_dte, &settings_.flow_by_dce}, {{0, 3}, {0, 2}}) : Outcome::kOk;
   }
   if (name == "DS") {
-    if (test) {
-      information("+DS: (0-3),(0,1),(512-4096),(6-250)");
-    } else if (read) {
-      information(fmt::format("+DS: {},{},{},{}", settings_.compression, settings_.compression_required + 0,
+    if (action) return Outcome::kError;
+    if (test) information("+DS: (0-3),(0,1),(512-65535),(6-250)");
+    if (read) {
+      information(fmt::format("+DS: {},{},{},{}", settings_.compression, settings_.compression_required,
                               settings_.dictionary, settings_.max_string));
-    } else if (write) {
-      AtSettings next = settings_;
-      constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 4> kRange = {
-          {{0, 3}, {0, 1}, {512, 4096}, {6, 250}}};
-      if (given->size() > kRange.size()) return Outcome::kError;
-      for (std::size_t i = 0; i < given->size(); ++i) {
-        if (given->at(i).empty()) continue;
-        const auto n = number(given->at(i));
-        if (!n || *n < kRange[i].first || *n > kRange[i].second) return Outcome::kError;
-        if (i == 0) next.compression = static_cast<int>(*n);
-        if (i == 1) next.compression_required = *n == 1;
-        if (i == 2) next.dictionary = static_cast<int>(*n);
-        if (i == 3) next.max_string = static_cast<int>(*n);
-      }
-      settings_ = next;
-    } else {
-      return Outcome::kError;
     }
-    return Outcome::kOk;
+    return write ? take({&settings_.compression, &settings_.compression_required, &settings_.dictionary,
+                         &settings_.max_string},
+                        {{0, 3}, {0, 1}, {512, 65535}, {6, 250}})
+                 : Outcome::kOk;
   }
 
   const auto flag = [](bool& field) {
@@ -469,7 +484,8 @@ AtInterpreter::Outcome AtInterpreter::parameter(std::string_view name, std::stri
   if (name == "MR") n = flag(settings_.report_modulation);
   if (name == "ER") n = flag(settings_.report_error_control);
   if (name == "DR") n = flag(settings_.report_compression);
-  if (name == "ILRR" || name == "FCLASS") {  // no fax, no report of the local rate
+  if (name == "ILRR") n = flag(settings_.report_local_rate);
+  if (name == "FCLASS") {  // no fax
     n = Number{0, 0, [] { return 0u; }, [](std::uint32_t) {}};
     range = "(0)";
   }
@@ -477,16 +493,6 @@ AtInterpreter::Outcome AtInterpreter::parameter(std::string_view name, std::stri
     n = Number{0, 4'000'000, [this] { return settings_.dte_rate; },
                [this](std::uint32_t v) { settings_.dte_rate = v; }};
     range = "(0),(300-4000000)";
-  }
-  if (name == "IFC") {
-    if (test) information("+IFC: (0-2),(0-2)");
-    if (read) information(settings_.flow == 3 ? "+IFC: 2,2" : settings_.flow == 4 ? "+IFC: 1,1" : "+IFC: 0,0");
-    if (write) {
-      const auto v = number(given->at(0));
-      if (!v || *v > 2 || given->size() > 2) return Outcome::kError;
-      settings_.flow = *v == 2 ? 3 : *v == 1 ? 4 : 0;
-    }
-    return action ? Outcome::kError : Outcome::kOk;
   }
   if (!n) return Outcome::kError;
   if (test) {

@@ -27,29 +27,31 @@ enum class Result {
   kNoAnswer = 8
 };
 
-/// Error control that the user asked for, \N and +ES. V.42 is always there: there is no direct mode.
-enum class ErrorControl { kAuto, kRequired };
-
 struct AtSettings {
-  std::array<std::uint8_t, 256> s{};         ///< S-registers
-  bool echo = true;                          ///< E
-  bool quiet = false;                        ///< Q
-  bool verbose = true;                       ///< V
-  int extended = 4;                          ///< X
-  int dcd = 1;                               ///< &C
-  int dtr = 2;                               ///< &D
-  int flow = 3;                              ///< &K: 0 none, 3 RTS/CTS, 4 XON/XOFF
+  std::array<std::uint8_t, 256> s{};  ///< S-registers
+  bool echo = true;                   ///< E
+  bool quiet = false;                 ///< Q
+  bool verbose = true;                ///< V
+  int extended = 4;                   ///< X
+  int dcd = 1;                        ///< &C
+  int dtr = 2;                        ///< &D
+  /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that is not read, or takes no more), and of the DTE's own
+  /// 3 XON/XOFF that goes to the far end, too.
+  int flow_by_dte = 2, flow_by_dce = 2;
   int speaker = 1, volume = 1;               ///< M, L: accepted, there is no speaker
   std::string modulation;                    ///< +MS carrier, empty: the best
   bool automode = true;                      ///< +MS
   std::uint32_t min_rate = 0, max_rate = 0;  ///< bit/s, +MS; 0: no limit
-  ErrorControl error_control = ErrorControl::kAuto;
+  /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection; what else will do, 0 and
+  /// 1 no error control, 2 and 3 nothing; the same of an answerer, which has 0 and 1 for none at all, 2 and 3, 4 and 5.
+  int es_request = 3, es_originator = 0, es_answerer = 2;
   int compression = 3;                     ///< +DS: 0 none, 1 sent, 2 received, 3 both
-  bool compression_required = false;       ///< +DS
+  int compression_required = 0;            ///< +DS
   int dictionary = 2048, max_string = 32;  ///< +DS
   bool report_modulation = false;          ///< +MR
   bool report_error_control = false;       ///< +ER
   bool report_compression = false;         ///< +DR
+  bool report_local_rate = false;          ///< +ILRR
   std::uint32_t dte_rate = 0;              ///< +IPR, 0: automatic
 
   AtSettings();

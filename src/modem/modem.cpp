@@ -23,6 +23,9 @@ namespace {
 constexpr std::int64_t kOnHookMs = 250;
 constexpr float kSilenceDbm0 = -48;  // V.22bis and V.34 alike know no carrier below it
 
+constexpr char kXon = 0x11, kXoff = 0x13;
+constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;  // bytes free on the way to the far end
+
 std::string system_error() {
   return std::generic_category().message(errno);
 }
@@ -63,6 +66,30 @@ int Terminal::read(char* bytes, int n) {
   const ssize_t got = ::read(fd_, bytes, static_cast<std::size_t>(n));
   if (got >= 0) return static_cast<int>(got);
   return errno == EIO ? -1 : 0;  // EIO: the other side is not open
+}
+
+std::uint32_t Terminal::rate() const {
+  struct Rate {
+    speed_t code;
+    std::uint32_t bit_rate;
+  };
+  constexpr std::array<Rate, 12> kRates = {{{B300, 300},
+                                            {B1200, 1200},
+                                            {B2400, 2400},
+                                            {B4800, 4800},
+                                            {B9600, 9600},
+                                            {B19200, 19'200},
+                                            {B38400, 38'400},
+                                            {B57600, 57'600},
+                                            {B115200, 115'200},
+                                            {B230400, 230'400},
+                                            {B460800, 460'800},
+                                            {B921600, 921'600}}};
+  termios t{};
+  tcgetattr(fd_, &t);  // of the pair's other side, too
+  const auto found =
+      std::find_if(kRates.begin(), kRates.end(), [&](const Rate& r) { return r.code == cfgetospeed(&t); });
+  return found == kRates.end() ? 0 : found->bit_rate;
 }
 
 void Terminal::write(std::string_view text) {
@@ -107,7 +134,7 @@ void Modem::follow_hook(std::int64_t now_ms) {
   if (!begins_ || now_ms < hook_free_ms_) return;
   begins_ = false;
   const AtSettings& s = at_.settings();
-  session_.begin_call(*type_, role_, digits_,
+  session_.begin_call(*type_, role_, wishes(), digits_,
                       {.need_dial_tone = s.extended == 2 || s.extended == 4,
                        .pause_s = s.s[6],
                        .comma_s = s.s[8],
@@ -184,16 +211,8 @@ void Modem::follow_call(std::int64_t now_ms) {
     end_with(Result::kBusy);
   } else if (!status.failure.empty()) {
     end_with(Result::kNoCarrier);
-  } else if (state_ == State::kConnecting && status.link.state == OH_LAPM_CONNECTED) {
-    const AtSettings& s = at_.settings();
-    if (s.report_modulation) {
-      at_.information(fmt::format("+MCR: {}", type_->carrier));
-      at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
-    }
-    if (s.report_error_control) at_.information("+ER: LAPM");
-    if (s.report_compression) at_.information("+DR: NONE");
-    state_ = State::kOnline;
-    at_.report(Result::kConnect, status.pump.rx_bit_rate);
+  } else if (state_ == State::kConnecting && status.connected()) {
+    connected(status);
   } else if (state_ == State::kConnecting && now_ms >= deadline_ms_) {
     end_with(Result::kNoCarrier);
   }
@@ -202,19 +221,79 @@ void Modem::follow_call(std::int64_t now_ms) {
   if (state_ >= State::kOnline && now_ms - heard_ms_ > 100 * std::max<int>(at_.s(10), 1)) end_with(Result::kNoCarrier);
 }
 
+hostsim::LinkWishes Modem::wishes() const {
+  using Wishes = hostsim::LinkWishes;
+  const AtSettings& s = at_.settings();
+  const bool call = role_ == OH_PUMP_CALL;
+  const int none_below = 2, required_from = call ? 2 : 4;
+  Wishes w;
+  w.error_control = (call ? s.es_request : s.es_answerer) < none_below         ? Wishes::kNone
+                    : (call ? s.es_originator : s.es_answerer) < required_from ? Wishes::kOptional
+                                                                               : Wishes::kRequired;
+  w.detect = !call || s.es_request != 2;
+  w.compression = static_cast<std::uint8_t>(s.compression);
+  w.codewords = static_cast<std::uint16_t>(s.dictionary);
+  w.max_string = static_cast<std::uint8_t>(s.max_string);
+  return w;
+}
+
+// In the order of V.250: modulation, error control, compression, local rate, CONNECT.
+void Modem::connected(const CallStatus& status) {
+  const AtSettings& s = at_.settings();
+  const int compression = status.direct ? 0 : status.link.compression;
+  if (s.compression_required && compression != s.compression) {
+    end_with(Result::kNoCarrier);
+    return;
+  }
+  if (s.report_modulation) {
+    at_.information(fmt::format("+MCR: {}", type_->carrier));
+    at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
+  }
+  if (s.report_error_control) at_.information(status.direct ? "+ER: NONE" : "+ER: LAPM");
+  constexpr std::array<const char*, 4> kCompression = {"NONE", "V42B TD", "V42B RD", "V42B"};
+  if (s.report_compression)
+    at_.information(fmt::format("+DR: {}", kCompression[static_cast<std::size_t>(compression)]));
+  if (s.report_local_rate) at_.information(fmt::format("+ILRR: {}", s.dte_rate > 0 ? s.dte_rate : terminal_.rate()));
+  state_ = State::kOnline;
+  held_ = throttled_ = false;
+  at_.report(Result::kConnect, status.pump.rx_bit_rate);
+}
+
+std::size_t Modem::obey(char* bytes, std::size_t n) {
+  const int flow = at_.settings().flow_by_dte;
+  if (flow != 1 && flow != 3) return n;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool flow_character = bytes[i] == kXon || bytes[i] == kXoff;
+    if (flow_character) held_ = bytes[i] == kXoff;
+    if (!flow_character || flow == 3) bytes[kept++] = bytes[i];
+  }
+  return kept;
+}
+
+// RTS/CTS needs no doing: a pseudo-terminal that is not read from holds its writer up.
+void Modem::throttle() {
+  const bool wanted = at_.settings().flow_by_dce == 1 && session_.writable() < (throttled_ ? kXonRoom : kXoffRoom);
+  if (wanted == throttled_) return;
+  throttled_ = wanted;
+  terminal_.write({wanted ? &kXoff : &kXon, 1});
+}
+
 void Modem::move_data(std::int64_t now_ms) {
   std::array<char, 2048> bytes;
   if (state_ == State::kOnline) {
     terminal_.flush();
-    while (!terminal_.congested()) {  // else V.42 tells the far end to wait
+    while (!terminal_.congested() && !held_) {  // else V.42 tells the far end to wait
       const std::size_t n = session_.read(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
       if (n == 0) break;
       terminal_.write({bytes.data(), n});
     }
     const std::size_t room = std::min(session_.writable(), bytes.size());
-    const int n = room == 0 ? 0 : terminal_.read(bytes.data(), static_cast<int>(room));
+    int n = room == 0 ? 0 : terminal_.read(bytes.data(), static_cast<int>(room));
     open_ = n >= 0;
+    if (n > 0) n = static_cast<int>(obey(bytes.data(), static_cast<std::size_t>(n)));
     if (n > 0) session_.write(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<std::size_t>(n));
+    throttle();
     if (escape_.look({bytes.data(), static_cast<std::size_t>(std::max(n, 0))}, now_ms, at_.settings())) {
       state_ = State::kOnlineCommand;
       at_.report(Result::kOk);

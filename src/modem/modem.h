@@ -30,6 +30,7 @@ class Terminal {
   void write(std::string_view text);  ///< what finds no room is kept for the next time
   bool congested() const { return !pending_.empty(); }
   void flush() { write({}); }
+  std::uint32_t rate() const;  ///< bit/s that the program has set
 
  private:
   int fd_ = -1;
@@ -60,6 +61,11 @@ class Modem final : private AtHost {
   void follow_ring();
   void move_data(std::int64_t now_ms);
   void end_with(Result result);
+  void connected(const CallStatus& status);
+  hostsim::LinkWishes wishes() const;
+  /// XON and XOFF of the DTE's in `bytes`, taken out unless they go to the far end, too.  @return how many are left
+  std::size_t obey(char* bytes, std::size_t n);
+  void throttle();
 
   Session& session_;
   CardRings& rings_;
@@ -76,6 +82,8 @@ class Modem final : private AtHost {
   std::int64_t now_ms_ = 0, deadline_ms_ = 0, heard_ms_ = 0;
   bool was_ringing_ = false;
   bool open_ = false;
+  bool held_ = false;       // XOFF from the DTE
+  bool throttled_ = false;  // and to it
 };
 
 }  // namespace offhook::modem

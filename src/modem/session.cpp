@@ -29,8 +29,8 @@ std::uint64_t now_ns(void* = nullptr) {
 
 /// One call: the modem, its bytes, and what its owner may know of it while the context runs it.
 struct Session::Call {
-  Call(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay_samples, oh_event_log* log,
-       std::string_view digits, const DialPlan& plan)
+  Call(const config::ModemType& modem, oh_pump_role role, const hostsim::LinkWishes& wishes,
+       std::uint32_t io_delay_samples, oh_event_log* log, std::string_view digits, const DialPlan& plan)
       : dialler(digits, plan),
         end({.pump = modem.ops(),
              .role = role,
@@ -39,7 +39,8 @@ struct Session::Call {
              .now_ns = [] { return now_ns(); },
              .log_symbols = true,
              .io_delay_samples = io_delay_samples,
-             .window = hostsim::v42_window(modem.kind)}) {
+             .window = hostsim::v42_window(modem.kind),
+             .link = wishes}) {
     end.start();
   }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
@@ -54,11 +55,11 @@ struct Session::Call {
       end.hang_up();
     }
     std::array<std::uint8_t, kAtOnce> bytes;
-    const std::size_t waiting = to_far.peek(bytes.data(), std::min(bytes.size(), oh_lapm_writable(end.lapm())));
-    to_far.drop(oh_lapm_write(end.lapm(), bytes.data(), waiting));
+    const std::size_t waiting = to_far.peek(bytes.data(), std::min(bytes.size(), end.writable()));
+    to_far.drop(end.write(bytes.data(), waiting));
     end.process(rx, tx, n);
     const std::size_t room = std::min(bytes.size(), from_far.space());
-    from_far.write(bytes.data(), oh_lapm_read(end.lapm(), bytes.data(), room));
+    from_far.write(bytes.data(), end.read(bytes.data(), room));
     publish();
   }
   /// A snapshot under a sequence number: odd while it is being written.
@@ -68,6 +69,7 @@ struct Session::Call {
     std::atomic_thread_fence(std::memory_order_release);
     pump = end.pump_status();
     link = end.lapm_status();
+    direct = end.direct();
     dialling = !dialler.done() && !dialler.failed();
     released.store(end.hung_up(), std::memory_order_relaxed);
     progress = dialler.failed() ? Progress::kNoDialTone : listener.heard();
@@ -83,6 +85,7 @@ struct Session::Call {
   std::atomic<std::uint32_t> sequence{0};
   oh_pump_status pump{};
   oh_lapm_status link{};
+  bool direct = false;
   bool dialling = false;
   Progress progress = Progress::kNothing;
 };
@@ -197,17 +200,17 @@ void Session::swap_call(std::unique_ptr<Call> next) {
   call_ = std::move(next);
 }
 
-void Session::begin_call(const config::ModemType& modem, oh_pump_role role, std::string_view digits,
-                         const DialPlan& plan) {
-  swap_call(std::make_unique<Call>(modem, role, config_.transmit_lead_samples + card_.queued_samples(),
+void Session::begin_call(const config::ModemType& modem, oh_pump_role role, const hostsim::LinkWishes& link,
+                         std::string_view digits, const DialPlan& plan) {
+  swap_call(std::make_unique<Call>(modem, role, link, config_.transmit_lead_samples + card_.queued_samples(),
                                    writer_ ? &log_ : nullptr, digits, plan));
 }
 
 void Session::end_call() {
   const CallStatus now = status();
-  if (now.link.state == OH_LAPM_DISCONNECTED && now.pump.state == OH_PUMP_DATA)
+  if (!now.direct && now.link.state == OH_LAPM_DISCONNECTED && now.pump.state == OH_PUMP_DATA)
     std::this_thread::sleep_for(std::chrono::milliseconds(kAnswerMs));
-  if (call_ && now.link.state == OH_LAPM_CONNECTED) {
+  if (call_ && now.connected()) {
     call_->releasing.store(true, std::memory_order_relaxed);
     for (int ms = 0; ms < kReleaseMs && !gone_.load() && !call_->released.load(std::memory_order_relaxed); ms += 10)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -224,12 +227,13 @@ CallStatus Session::status() const {
     before = call_->sequence.load(std::memory_order_acquire);
     status.pump = call_->pump;
     status.link = call_->link;
+    status.direct = call_->direct;
     status.dialling = call_->dialling;
     status.progress = call_->progress;
     std::atomic_thread_fence(std::memory_order_acquire);
     after = call_->sequence.load(std::memory_order_relaxed);
   } while (before != after || (before & 1) != 0);
-  if (before > 0) status.failure = hostsim::ModemEnd::failure(status.pump, status.link);
+  if (before > 0) status.failure = hostsim::ModemEnd::failure(status.pump, status.link, status.direct);
   return status;
 }
 

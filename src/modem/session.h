@@ -43,9 +43,12 @@ struct CallStatus {
   bool active = false;
   oh_pump_status pump{};
   oh_lapm_status link{};
+  bool direct = false;                     ///< no error control: the link counts for nothing
   bool dialling = false;                   ///< the digits are not yet out
   Progress progress = Progress::kNothing;  ///< what the exchange said, until the far modem is heard
   std::string failure;                     ///< why the call is over by itself; empty while it lives
+  /// Bytes go through.
+  bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
 };
 
 class Session {
@@ -57,8 +60,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
-  void begin_call(const config::ModemType& modem, oh_pump_role role, std::string_view digits = {},
-                  const DialPlan& plan = {});
+  void begin_call(const config::ModemType& modem, oh_pump_role role, const hostsim::LinkWishes& link = {},
+                  std::string_view digits = {}, const DialPlan& plan = {});
   /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most. Where the far
   /// end has released it, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
   void end_call();

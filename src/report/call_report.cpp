@@ -181,6 +181,11 @@ json tiles(const CallReport& call, const Figures& f) {
              : fmt::format("{} of {} bytes", grouped(std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered)),
                            grouped(call.bytes)));
   }
+  if (call.octets_carried > 0 && call.complete.value_or(false)) {
+    tile("V.42bis",
+         fmt::format("{:.2f} : 1", static_cast<double>(call.bytes) / static_cast<double>(call.octets_carried)),
+         fmt::format("{} octets carried them", grouped(call.octets_carried)));
+  }
   tile("Samples pending", grouped(f.total.pending_max),
        fmt::format("at most, after service; the ring holds {}", int{OH_RING_SAMPLES}));
   tile("Late blocks", grouped(f.total.losses.blocks_late),

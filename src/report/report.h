@@ -33,6 +33,7 @@ struct CallReport {
   std::optional<std::uint32_t> transmit_lead_samples;
   std::optional<bool> complete;  ///< the whole file arrived; unknown for a log alone
   double transfer_s = 0;
+  std::uint64_t octets_carried = 0;  ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;            ///< length of the file
   std::optional<double> reference_s;  ///< mean transfer time of the reference context
   std::vector<std::string> warnings;  ///< e.g. how a truncated log ended

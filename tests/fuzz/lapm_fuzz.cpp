@@ -32,6 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   config.k = options & 16 ? 127 : 15;
   config.n401 = options & 32 ? 300 : 128;
   config.buffer_bytes = options & 64 ? 8192 : 600;
+  config.compression = options & 128 ? in.next() & 3 : 0;
+  config.codewords = 512;
   const size_t bytes = oh_lapm_size(&config);
   void* memory = aligned_alloc(64, bytes);  // exactly, so that the sanitizer sees what goes beyond
   oh_lapm* lapm = oh_lapm_init(memory, &config);

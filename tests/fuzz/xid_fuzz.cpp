@@ -22,7 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Xid again;
   if (read_xid(out, n, &again) != 0) abort();
   if (again.srej != xid.srej || again.test != xid.test || again.fcs32 != xid.fcs32 || again.n401_tx != xid.n401_tx ||
-      again.n401_rx != xid.n401_rx || again.k_tx != xid.k_tx || again.k_rx != xid.k_rx)
+      again.n401_rx != xid.n401_rx || again.k_tx != xid.k_tx || again.k_rx != xid.k_rx || again.v42bis != xid.v42bis ||
+      (xid.v42bis &&
+       (again.compress != xid.compress || again.codewords != xid.codewords || again.max_string != xid.max_string)))
     abort();
   return 0;
 }

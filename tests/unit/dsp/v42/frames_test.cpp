@@ -18,6 +18,7 @@ class ByHand : public testing::Test {
     oh_lapm_config c = default_config(role, 2400);
     c.detect = 0;
     c.t401_ms = 1000;
+    c.compression = compression;
     end_ = std::make_unique<End>(c);
     sender_.init(tx_);
     receiver_.init(rx_, sizeof rx_);
@@ -44,6 +45,17 @@ class ByHand : public testing::Test {
     ASSERT_EQ(send({0x03, 0x7F}), (std::vector<Octets>{{0x03, 0x73}})) << "SABME with P is answered by UA with F";
     ASSERT_EQ(end_->status().state, OH_LAPM_CONNECTED);
   }
+  /// An XID from the far end that asks for V.42bis.
+  static Octets offer(uint8_t compress, uint16_t codewords, uint8_t max_string, bool response = false) {
+    Xid xid;
+    xid.n401_tx = xid.n401_rx = 128, xid.k_tx = xid.k_rx = 15;
+    xid.v42bis = true, xid.compress = compress, xid.codewords = codewords, xid.max_string = max_string;
+    Octets frame{0x03, 0xAF};
+    frame.resize(2 + kXidSize);
+    frame.resize(2 + write_xid(xid, response, frame.data() + 2));
+    return frame;
+  }
+  uint8_t compression = 0;
   std::unique_ptr<End> end_;
   uint8_t tx_[512], rx_[512];
   HdlcSender sender_;
@@ -147,6 +159,72 @@ TEST_F(ByHand, AnOriginatorWhoseXidIsNotAnsweredEstablishesTheDefaults) {
   EXPECT_EQ(end_->status().n401_tx, 128u);
   EXPECT_EQ(end_->status().k_tx, 15u);
   EXPECT_FALSE(end_->status().srej || end_->status().fcs32);
+}
+
+TEST_F(ByHand, V42bisIsAnsweredWithTheSmallerValuesAndTheDirectionsThatBothWant) {
+  compression = OH_LAPM_COMPRESS_SENT;
+  restart();
+  const auto answers = send(offer(3, 512, 250), 1000);
+  ASSERT_EQ(answers.size(), 1u);
+  Xid answer;
+  ASSERT_EQ(read_xid(answers[0].data() + 2, answers[0].size() - 2, &answer), 0u);
+  EXPECT_TRUE(answer.v42bis);
+  EXPECT_EQ(answer.compress, kToInitiator);
+  EXPECT_EQ(answer.codewords, 512u);
+  EXPECT_EQ(answer.max_string, 32u);
+  connect();
+  EXPECT_EQ(end_->status().compression, OH_LAPM_COMPRESS_SENT);
+}
+
+TEST_F(ByHand, WithoutCompressionWantedNoneIsAnswered) {
+  const auto answers = send(offer(3, 512, 250), 1000);
+  ASSERT_EQ(answers.size(), 1u);
+  Xid answer;
+  ASSERT_EQ(read_xid(answers[0].data() + 2, answers[0].size() - 2, &answer), 0u);
+  EXPECT_FALSE(answer.v42bis);
+}
+
+TEST_F(ByHand, AnOriginatorTakesNoMoreCompressionThanItAskedFor) {
+  compression = OH_LAPM_COMPRESS_RECEIVED;
+  restart(OH_PUMP_CALL);
+  const auto asked = send({0x03, 0x01, 0x00}, 800);
+  ASSERT_EQ(asked.size(), 1u);
+  Xid wish;
+  ASSERT_EQ(read_xid(asked[0].data() + 2, asked[0].size() - 2, &wish), 0u);
+  EXPECT_EQ(wish.compress, kToInitiator);
+  EXPECT_EQ(wish.codewords, 2048u);
+  EXPECT_EQ(wish.max_string, 32u);
+  send(offer(3, 4096, 250, true));
+  send({0x03, 0x73});
+  EXPECT_EQ(end_->status().state, OH_LAPM_CONNECTED);
+  EXPECT_EQ(end_->status().compression, OH_LAPM_COMPRESS_RECEIVED);
+  EXPECT_EQ(end_->status().codewords, 2048u);
+}
+
+// V.42bis 5.1: such values end the connection.
+TEST_F(ByHand, ParametersThatV42bisDoesNotAllowEndTheConnection) {
+  compression = 3;
+  for (const Octets& bad : {offer(3, 511, 32), offer(3, 2048, 5), offer(3, 2048, 251)}) {
+    restart();
+    EXPECT_TRUE(send(bad).empty());
+    EXPECT_EQ(end_->status().state, OH_LAPM_FAILED);
+    EXPECT_EQ(end_->status().cause, OH_LAPM_BAD_COMPRESSION);
+  }
+}
+
+TEST_F(ByHand, OctetsThatAreNoV42bisReleaseTheLink) {
+  compression = 3;
+  restart();
+  send(offer(3, 2048, 32), 1000);
+  connect();
+  send({0x03, 0x00, 0x00, 'a', 'b', 0, 3, 'c'});  // a reserved command code
+  end_->pump_bytes();
+  EXPECT_EQ(end_->received, (Octets{'a', 'b'}));
+  EXPECT_EQ(end_->status().state, OH_LAPM_RELEASE);
+  EXPECT_EQ(send({0x03, 0x01, 0x00}).back(), (Octets{0x01, 0x53})) << "DISC";
+  send({0x01, 0x73});
+  EXPECT_EQ(end_->status().state, OH_LAPM_FAILED);
+  EXPECT_EQ(end_->status().cause, OH_LAPM_BAD_COMPRESSION);
 }
 
 TEST_F(ByHand, DmRefusesASabmeOnlyWithF) {

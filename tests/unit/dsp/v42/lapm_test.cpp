@@ -85,13 +85,19 @@ class LapmIntegrity : public testing::TestWithParam<Harm> {};
 
 // The property that all of this is for: what arrives is what was written, in order; or the link says that it failed.
 TEST_P(LapmIntegrity, DeliversExactlyWhatWasWrittenOrReportsFailure) {
-  for (int variant = 0; variant < 8; ++variant) {
+  for (int variant = 0; variant < 16; ++variant) {
     Channel channel = GetParam().channel;
     channel.seed = unsigned(100 + variant);
-    const bool srej = variant & 1, two_way = variant & 2, fcs32 = variant & 4;
-    LapmPair pair(channel, [&](oh_lapm_config& c) { c.srej = srej, c.fcs32 = fcs32, c.t400_ms = 3000; });
-    pair[0].to_send = random_bytes(6000, unsigned(variant));
-    if (two_way) pair[1].to_send = random_bytes(4000, unsigned(50 + variant));
+    const bool srej = variant & 1, two_way = variant & 2, fcs32 = variant & 4, compress = variant & 8;
+    LapmPair pair(channel, [&](oh_lapm_config& c) {
+      c.srej = srej, c.fcs32 = fcs32, c.t400_ms = 3000, c.compression = compress ? 3 : 0;
+    });
+    const size_t times = compress ? 5 : 1;
+    pair[0].to_send = random_bytes(6000 * times, unsigned(variant));
+    if (two_way) pair[1].to_send = random_bytes(4000 * times, unsigned(50 + variant));
+    for (int i = 0; compress && i < 2; ++i) {
+      for (auto& b : pair[i].to_send) b &= 0x41;  // takes a fifth to a third of the octets
+    }
     const bool done = pair.run_until([&] { return pair.complete() || pair.failed(); }, 600);
     ASSERT_TRUE(done) << "neither complete nor failed, variant " << variant;
     for (int i : {0, 1}) {
@@ -330,10 +336,62 @@ TEST(Lapm, TestFrameComesBack) {
   EXPECT_EQ(pair[0].events.tests_done, 0u);
 }
 
+// V.42bis 5.1: what either end allows for each direction, and the smaller of either parameter.
+TEST(Lapm, AgreesOnTheDirectionsOfCompression) {
+  for (unsigned a = 0; a <= 3; ++a) {
+    for (unsigned b = 0; b <= 3; ++b) {
+      SCOPED_TRACE(testing::Message() << "originator " << a << " answerer " << b);
+      LapmPair pair({.bit_rate = 33600}, [&](oh_lapm_config& c) {
+        const bool originator = c.role == OH_PUMP_CALL;
+        c.compression = uint8_t(originator ? a : b);
+        c.codewords = originator ? 700 : 4096;
+        c.max_string = originator ? 100 : 9;
+      });
+      for (int i : {0, 1}) pair[i].to_send = std::vector<uint8_t>(6000, uint8_t('a' + i));
+      ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 60));
+      pair.run(1);
+      const unsigned up = (a & 1) && (b & 2), down = (a & 2) && (b & 1);
+      EXPECT_EQ(pair[0].status().compression, up | down << 1);
+      EXPECT_EQ(pair[1].status().compression, down | up << 1);
+      for (int i : {0, 1}) {
+        const oh_lapm_status s = pair[i].status(), far = pair[1 - i].status();
+        EXPECT_EQ(pair[1 - i].received, pair[i].to_send);
+        EXPECT_EQ(s.bytes_sent, 6000u);
+        EXPECT_EQ(far.bytes_delivered, 6000u);
+        EXPECT_EQ(s.octets_sent, far.octets_delivered);
+        EXPECT_EQ(s.unacknowledged, 0u);
+        if (s.compression & OH_LAPM_COMPRESS_SENT) {
+          EXPECT_LT(s.octets_sent, 2000u);
+        } else {
+          EXPECT_EQ(s.octets_sent, 6000u);
+        }
+        if (s.compression) {
+          EXPECT_EQ(s.codewords, 700u);
+          EXPECT_EQ(s.max_string, 9u);
+        }
+      }
+    }
+  }
+}
+
+// 5.7: when the line would idle nothing stays in the encoder.
+TEST(Lapm, SingleCharactersAreNotKeptForLongerStrings) {
+  LapmPair pair({}, [](oh_lapm_config& c) { c.compression = 3; });
+  pair[0].to_send = std::vector<uint8_t>(3000, 'x');  // long enough for compressed mode
+  ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 30));
+  for (int i = 0; i < 40; ++i) {
+    pair[0].to_send.push_back('x');
+    const double start = pair.seconds();
+    ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 1)) << i;
+    EXPECT_LT(pair.seconds() - start, 0.15) << "two frames' time at 2400 bit/s";
+  }
+  EXPECT_EQ(pair[1].received, pair[0].to_send);
+}
+
 TEST(Lapm, RefusesConfigurationsOutOfRange) {
   const oh_lapm_config good = default_config(OH_PUMP_CALL, 2400);
   EXPECT_GT(oh_lapm_size(&good), 0u);
-  std::vector<oh_lapm_config> bad(8, good);
+  std::vector<oh_lapm_config> bad(12, good);
   bad[0].k = 14;
   bad[1].k = 128;
   bad[2].n401 = 127;
@@ -342,6 +400,10 @@ TEST(Lapm, RefusesConfigurationsOutOfRange) {
   bad[5].n400 = 0;
   bad[6].buffer_bytes = 255;
   bad[7].sample_rate_hz = 0;
+  bad[8].compression = 4;
+  bad[9].compression = 1, bad[9].codewords = 511;
+  bad[10].compression = 2, bad[10].max_string = 5;
+  bad[11].compression = 3, bad[11].max_string = 251;
   uint64_t nothing;
   for (const auto& c : bad) {
     EXPECT_EQ(oh_lapm_size(&c), 0u);

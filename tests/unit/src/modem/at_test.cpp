@@ -98,15 +98,33 @@ TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
 }
 
 TEST_F(At, ErrorControlByEitherSyntax) {
-  EXPECT_EQ(say("AT\\N0"), kError) << "there is no direct mode";
-  EXPECT_EQ(say("AT+ES=1"), kError);
-  EXPECT_EQ(say("AT+ES?"), "\r\n+ES: 3,0,2\r\n\r\nOK\r\n");
-  EXPECT_EQ(say("AT+ES=3,2,4;\\N?"), "\r\n4\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ES?;\\N?"), "\r\n+ES: 3,0,2\r\n\r\n3\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT\\N0+ES?"), "\r\n+ES: 1,0,1\r\n\r\nOK\r\n") << "start-stop characters";
+  EXPECT_EQ(say("AT\\N4+ES?"), "\r\n+ES: 3,3,5\r\n\r\nOK\r\n") << "LAPM or nothing";
+  EXPECT_EQ(say("AT+ES=3,2,4;\\N?"), "\r\n2\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ES=0;\\N?"), "\r\n1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ES=,,0"), kOk) << "the others stay";
+  EXPECT_EQ(at.settings().es_answerer, 0);
+  EXPECT_EQ(say("AT+ES=4"), kError) << "no MNP";
+  EXPECT_EQ(say("AT+ES=3,0,6"), kError);
   EXPECT_EQ(say("AT\\N5"), kError);
   EXPECT_EQ(say("AT+DS=3,0,2048,32;+ER=1;+DR=1;+MR=1"), kOk);
   EXPECT_TRUE(at.settings().report_error_control && at.settings().report_compression);
-  EXPECT_EQ(say("AT+DS=3,0,8192"), kError);  // Debian's V.42bis takes it and crashes
+  EXPECT_EQ(say("AT+DS=2,1,65535,250;+DS?"), "\r\n+DS: 2,1,65535,250\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+DS=3,0,511"), kError);
+  EXPECT_EQ(say("AT+DS=3,0,,251"), kError);
+  EXPECT_EQ(say("AT%C0+DS?"), "\r\n+DS: 0,1,65535,250\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ILRR=1;+ILRR?"), "\r\n+ILRR: 1\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+ER=2"), kError);
+}
+
+TEST_F(At, FlowControlByEitherSyntax) {
+  EXPECT_EQ(say("AT+IFC?"), "\r\n+IFC: 2,2\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT&K4+IFC?"), "\r\n+IFC: 1,1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT&K0+IFC?"), "\r\n+IFC: 0,0\r\n\r\nOK\r\n");
+  EXPECT_NE(say("AT+IFC=3,1;&V").find("&K5"), std::string::npos);
+  EXPECT_EQ(say("AT+IFC=4"), kError);
+  EXPECT_EQ(say("AT&K1"), kError);
 }
 
 TEST_F(At, IdentifiesItselfAsProbesAsk) {

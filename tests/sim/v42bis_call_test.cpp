@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// V.42bis in whole calls: the file arrives, in fewer octets and less time; a recording of the line shows it.
+#include <gtest/gtest.h>
+
+#include "dsp/v42/lapm.h"
+#include "src/decode/call.h"
+#include "tests/sim/calls.h"
+
+namespace offhook {
+namespace {
+
+/// Words in random order, as text has them.
+std::vector<std::uint8_t> text(std::size_t bytes) {
+  constexpr std::array<std::string_view, 16> kWords = {"the ",  "modem ", "hears ", "a ",   "line ",   "late ",
+                                                       "and ",  "sends ", "again ", "of ",  "frames ", "which ",
+                                                       "came ", "twice ", "or ",    ".\r\n"};
+  const hostsim::Random random(3, 4);
+  std::vector<std::uint8_t> out;
+  for (std::uint64_t i = 0; out.size() < bytes; ++i) {
+    const std::string_view word = kWords[random.word(i) % kWords.size()];
+    out.insert(out.end(), word.begin(), word.end());
+  }
+  out.resize(bytes);
+  return out;
+}
+
+hostsim::Scenario compressed(hostsim::ModemKind modem, const char* context) {
+  hostsim::Scenario s = test::scenario(context);
+  s.modem = modem;
+  s.link.compression = hostsim::Compression::kV42bis;
+  return s;
+}
+
+void expect_the_gain(hostsim::ModemKind modem, std::size_t bytes) {
+  const auto file = text(bytes);
+  hostsim::Scenario plain = compressed(modem, "DPC");
+  plain.link.compression = hostsim::Compression::kNone;
+  const auto without = test::run(plain, file).result;
+  ASSERT_TRUE(without.completed) << without.transfer.failure;
+  EXPECT_EQ(without.transfer.compression, 0);
+  EXPECT_EQ(without.transfer.octets_carried, file.size());
+  for (const char* context : {"DPC", "RES 2/8"}) {
+    const auto r = test::run(compressed(modem, context), file).result;
+    ASSERT_TRUE(r.completed) << context << ": " << r.transfer.failure;
+    EXPECT_TRUE(r.transfer.intact);
+    EXPECT_EQ(r.transfer.bytes_delivered, file.size());
+    EXPECT_EQ(r.transfer.compression, OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED);
+    EXPECT_LT(r.transfer.octets_carried, file.size() / 2);
+    EXPECT_LT(r.transfer_s, 0.6 * without.transfer_s) << context;
+    std::printf("%zu bytes in %lu octets, %.2f s instead of %.2f s (%s)\n", file.size(),
+                static_cast<unsigned long>(r.transfer.octets_carried), r.transfer_s, without.transfer_s, context);
+  }
+}
+
+TEST(V42bisCall, TextTakesLessThanHalfOverV22bis) {
+  expect_the_gain(hostsim::ModemKind::kV22bis, 6000);
+}
+
+TEST(V42bisCall, TextTakesLessThanHalfOverV34) {
+  expect_the_gain(hostsim::ModemKind::kV34, 60'000);
+}
+
+TEST(V42bisCall, ANoisyFileComesByteForByteAndCostsNoMoreThanAPercent) {
+  const auto file = test::random_file(4000);
+  const auto r = test::run(compressed(hostsim::ModemKind::kV22bis, "DPC"), file).result;
+  ASSERT_TRUE(r.completed) << r.transfer.failure;
+  EXPECT_TRUE(r.transfer.intact);
+  EXPECT_LT(r.transfer.octets_carried, file.size() * 101 / 100);
+}
+
+/// What `offhook decode` makes of a recording of the line: each direction's bytes.
+std::string heard_of(const hostsim::Scenario& s, const std::vector<std::uint8_t>& file) {
+  decode::Recording recording;
+  recording.file_rate_hz = decode::kRateHz;
+  recording.channel.resize(2);
+  const auto tap = [&](std::span<const std::int16_t> received, std::span<const std::int16_t> sent) {
+    recording.channel[0].insert(recording.channel[0].end(), received.begin(), received.end());
+    recording.channel[1].insert(recording.channel[1].end(), sent.begin(), sent.end());
+  };
+  const hostsim::CostProfile profile = config::load_profile(s.cost_profile);
+  hostsim::Call call(s, profile,
+                     hostsim::make_sampled_connection(s, {config::pump_of(s), config::pump_of(s), file, tap}, nullptr),
+                     nullptr);
+  while (call.advance(call.now() + 1'000'000'000)) {
+  }
+  EXPECT_TRUE(call.result().completed);
+  // What V.42 does last is heard, too.
+  for (auto& channel : recording.channel) channel.resize(channel.size() + decode::kRateHz);
+  recording.duration_s = static_cast<double>(recording.channel[0].size()) / decode::kRateHz;
+  recording.peak = recording.clipped = {0, 0};
+  const decode::Call heard = decode::analyse(std::move(recording));
+  std::string all = decode::to_text(heard);
+  for (const auto& [name, octets] : decode::payloads(heard)) {
+    all += name + ": " + std::to_string(octets.size()) + (octets == file ? ", the file" : "") + "\n";
+  }
+  return all;
+}
+
+TEST(V42bisCall, ARecordingOfTheLineShowsTheFile) {
+  for (const auto modem : {hostsim::ModemKind::kV22bis, hostsim::ModemKind::kV34}) {
+    hostsim::Scenario s = compressed(modem, "INT");
+    if (modem == hostsim::ModemKind::kV34) s.line.near_echo_db = 100;  // the decoder's canceller is no match for 31 200
+    const std::string heard = heard_of(s, text(8000));
+    EXPECT_NE(heard.find("answer.bin: 8000, the file"), std::string::npos) << heard;
+  }
+}
+
+}  // namespace
+}  // namespace offhook
