@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pty.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -33,6 +34,10 @@ std::string system_error() {
 }  // namespace
 
 Terminal::Terminal(const std::string& link) : link_(link) {
+  open_pair();
+}
+
+void Terminal::open_pair() {
   fd_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0 || grantpt(fd_) != 0 || unlockpt(fd_) != 0)
     throw std::runtime_error("no pseudo-terminal: " + system_error());
@@ -44,6 +49,7 @@ Terminal::Terminal(const std::string& link) : link_(link) {
     termios t{};
     tcgetattr(slave, &t);
     cfmakeraw(&t);
+    t.c_cflag |= CLOCAL;
     tcsetattr(slave, TCSANOW, &t);
     close(slave);
   }
@@ -60,6 +66,19 @@ Terminal::Terminal(const std::string& link) : link_(link) {
 Terminal::~Terminal() {
   if (!link_.empty()) unlink(link_.c_str());
   if (fd_ >= 0) close(fd_);
+}
+
+void Terminal::carrier_lost() {
+  termios t{};
+  if (tcgetattr(fd_, &t) != 0 || (t.c_cflag & CLOCAL) != 0) return;  // of the other side: this one has no settings
+  struct stat was {};
+  const bool known = stat(device_.c_str(), &was) == 0;
+  close(fd_);
+  pending_.clear();
+  open_pair();
+  if (!known) return;
+  // A group that this process is not in it cannot give; the program that has the terminal then asks its administrator.
+  if (chown(device_.c_str(), static_cast<uid_t>(-1), was.st_gid) == 0) chmod(device_.c_str(), was.st_mode & 07777);
 }
 
 int Terminal::read(char* bytes, int n) {
@@ -174,8 +193,10 @@ void Modem::hang_up() {
 }
 
 void Modem::end_with(Result result) {
+  const bool was_online = state_ >= State::kOnline;
   hang_up();
   at_.report(result);
+  if (was_online && at_.settings().dcd != 0) terminal_.carrier_lost();
 }
 
 std::string Modem::state_text() const {

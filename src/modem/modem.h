@@ -31,8 +31,15 @@ class Terminal {
   bool congested() const { return !pending_.empty(); }
   void flush() { write({}); }
   std::uint32_t rate() const;  ///< bit/s that the program has set
+  /// What a serial port does when the carrier drops: a program that has cleared CLOCAL, as pppd does unless told
+  /// otherwise, gets SIGHUP or the end of the file; one that leaves CLOCAL set, as it is at first, sees nothing. A
+  /// pseudo-terminal has no other way to be hung up than to end: the link leads to a new one, of the same group and
+  /// mode.
+  /// @throws std::runtime_error when there is no new one
+  void carrier_lost();
 
  private:
+  void open_pair();
   int fd_ = -1;
   std::string device_, link_, pending_;
 };

@@ -87,3 +87,14 @@ def dial(a, b, carrier=b"V22B"):
     time.sleep(0.3)
     while select.select([b], [], [], 0)[0]:
         os.read(b, 4096)
+
+
+def exchange(sender, receiver, n, seconds=20):
+    """n random bytes (but no '+', which could be taken for the escape) arrive as they were sent."""
+    sent, received, end = os.urandom(n).replace(b"+", b"-"), b"", time.time() + seconds
+    os.write(sender, sent)
+    while not received.endswith(sent) and time.time() < end:
+        if select.select([receiver], [], [], 0.1)[0]:
+            received += os.read(receiver, 4096)
+    if not received.endswith(sent):
+        fail(f"{len(received)} bytes arrived, not the {n} that were sent")

@@ -5,26 +5,18 @@
 Usage: modem_call.py OFFHOOK CONTEXT CONTEXT. Without real-time privileges it goes on as best it can.
 """
 import os
-import select
 import signal
 import sys
 import time
 
-from live import Bench, dial, fail, hear, say
+from live import Bench, dial, exchange, fail, hear, say
 
 with Bench(sys.argv[1]) as bench:
     line, modems, (a, b) = bench.two_modems(*sys.argv[2:4])
     say(a, b"AT+ER=1")
     dial(a, b)
     for one, other in ((a, b), (b, a)):
-        sent = os.urandom(400).replace(b"+", b"-")
-        os.write(one, sent)
-        received, end = b"", time.time() + 20
-        while not received.endswith(sent) and time.time() < end:
-            if select.select([other], [], [], 0.1)[0]:
-                received += os.read(other, 4096)
-        if not received.endswith(sent):
-            fail(f"{len(received)} bytes arrived, not the {len(sent)} that were sent")
+        exchange(one, other, 400)
     time.sleep(1.2)
     os.write(a, b"+++")
     hear(a, b"OK", 5)

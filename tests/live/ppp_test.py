@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """PPP between two network namespaces over two live modems: pppd and chat unchanged, ping, a file over TCP.
 
-Usage: ppp_test.py OFFHOOK. Skipped (77), with the reason, where there is no pppd, no privilege, or no PPP in the kernel.
+Usage: ppp_test.py OFFHOOK [CARRIER [BYTES]]: +MS's carrier (V22B), the file's length (4000). Skipped (77), with the
+reason, where there is no pppd, no privilege, or no PPP in the kernel; `./dev vm` has a kernel that has it.
 """
 import hashlib
 import os
@@ -40,23 +41,28 @@ if why := lacking():
     sys.exit(77)
 
 os.environ["PATH"] += ":/usr/sbin:/sbin"
+carrier = sys.argv[2] if len(sys.argv) > 2 else "V22B"
+size = int(sys.argv[3]) if len(sys.argv) > 3 else 4000
 spaces = [f"offhook-{end}-{os.getpid()}" for end in "ab"]
 with Bench(sys.argv[1]) as bench:
     line, modems, (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
-    say(b, b"ATE0S0=1")
     os.close(a)
-    pppd = ["pppd", "nodetach", "noauth", "local", "nocrtscts", "noipdefault", "ipcp-accept-local",
+    os.close(b)
+    pppd = ["pppd", "nodetach", "noauth", "nocrtscts", "noipdefault", "ipcp-accept-local",
             "ipcp-accept-remote", "lcp-echo-interval", "0"]
-    chat = "chat -t 90 '' ATE0 OK ATDT5551234 CONNECT ''"
+    # The one that answers sends nothing before the call stands: a character typed meanwhile would abort it.
+    wait, call = (f"chat -t 120 '' ATE0{more}+MS={carrier} OK {last} CONNECT ''"
+                  for more, last in (("S0=1", "'\\c'"), ("", "ATDT5551234")))
     try:
         for space in spaces:
             subprocess.run(["ip", "netns", "add", space], check=True)
         caller = bench.path("ttya")
         answer = os.path.realpath(bench.path("ttyb"))
-        for space, tty, addresses, more in ((spaces[1], answer, f"{FAR}:{NEAR}", ["passive"]),
-                                            (spaces[0], caller, f"{NEAR}:{FAR}", ["connect", chat])):
+        for space, tty, addresses, connect in ((spaces[1], answer, f"{FAR}:{NEAR}", wait),
+                                            (spaces[0], caller, f"{NEAR}:{FAR}", call)):
             bench.processes.append(
-                subprocess.Popen(["ip", "netns", "exec", space, *pppd, tty, "115200", addresses, *more]))
+                subprocess.Popen(["ip", "netns", "exec", space, *pppd, tty, "115200", addresses, "connect", connect]))
+        answering = bench.processes[-2]
 
         def run(space, *command, **more):
             return subprocess.run(["ip", "netns", "exec", space, *command], capture_output=True, check=False, **more)
@@ -67,7 +73,7 @@ with Bench(sys.argv[1]) as bench:
         if ping.returncode != 0:
             fail("ping: " + ping.stdout.decode())
         with open(bench.path("file"), "wb") as file:
-            file.write(os.urandom(4000))
+            file.write(os.urandom(size))
         bench.processes.append(subprocess.Popen(
             ["ip", "netns", "exec", spaces[1], sys.executable, "-c", SERVE % (FAR, bench.path("file"))]))
         got = run(spaces[0], sys.executable, "-c", f"""
@@ -77,11 +83,17 @@ for attempt in range(20):
         s = socket.create_connection(("{FAR}", 7000), 30); break
     except OSError: time.sleep(1)
 while piece := s.recv(4096): sys.stdout.buffer.write(piece)
-""", timeout=120).stdout
+""", timeout=600).stdout
         with open(bench.path("file"), "rb") as file:
             sent = file.read()
         if got != sent:
             fail(f"{len(got)} of {len(sent)} bytes, {hashlib.sha256(got).hexdigest()}")
+        # The far modem dies. The carrier's end reaches pppd, as from a serial port.
+        modems[0].kill()
+        wait_for(lambda: answering.poll() is not None, "end of the PPP link after the carrier's", 60)
+        if answering.returncode != 16:  # "modem hung up"
+            fail(f"pppd ended with {answering.returncode} when the carrier was lost")
+        subprocess.run(["stty", "-F", bench.path("ttyb"), "-a"], stdout=subprocess.DEVNULL, check=True)  # the next one
     finally:
         for p in reversed(bench.processes):
             if p.poll() is None:

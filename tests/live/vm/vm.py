@@ -7,8 +7,9 @@ and boots in seconds: no disk image, but the host's root over 9p, read-only, und
 command runs as root at the same path as on the host, with the same programs and libraries; its output comes here and
 its exit status is ours. Files it leaves in the folder $KEEP are on the host afterwards (--keep FOLDER).
 
-The guest's clock counts its instructions (-icount), so a busy host makes the guest slower in the eyes of this machine,
-not late in its own: a modem call there misses no deadline because another process ran here.
+The guest's clock counts its instructions (-icount), of which it always has some: a spinner of the lowest priority runs
+when nothing else does. So a busy host makes the guest slower in the eyes of this machine, not late in its own: a modem
+call there misses no deadline because another process ran here.
 
 Exit status: the command's; 77 when QEMU or the kernel cannot be had (with the reason); 124 when time was up.
 """
@@ -59,6 +60,7 @@ START = """{environment}
 export KEEP=/mnt
 ip link set lo up
 hostname offhook-vm
+{spinner}
 cd {folder}
 setsid -w {command} </dev/null >/dev/hvc0 2>&1
 echo $? >/mnt/.status
@@ -66,6 +68,9 @@ sync
 echo o >/proc/sysrq-trigger
 sleep 60
 """
+
+# Where the guest is idle its clock is the host's, and late when QEMU does not get a CPU at once.
+SPINNER = "chrt --idle 0 sh -c 'while :; do :; done' &"
 
 
 class Unavailable(Exception):
@@ -109,56 +114,50 @@ def cpio(entries):
     return bytes(out)
 
 
-def prepare(folder):
-    """Kernel, its modules and the initial RAM disk: made once in the cache."""
-    debian_package(kernel_package(), folder)
-    debian_package("busybox-static", folder)
-    (image,) = glob.glob(folder + "/boot/vmlinuz-*")
-    version = os.path.basename(image)[len("vmlinuz-"):]
-    with open(image, "rb") as file, open(folder + "/vmlinux", "wb") as out:
-        out.write(uncompressed(file.read()))
-    subprocess.run(["depmod", "-b", folder, version], check=True)
-    shown = subprocess.run(["modprobe", "-d", folder, "-S", version, "--show-depends", "-a", *BOOT_MODULES],
-                           capture_output=True, text=True, check=True)
-    modules = list(dict.fromkeys(line.split()[1] for line in shown.stdout.splitlines() if line.startswith("insmod")))
-    entries = [(name, 0o40755, b"") for name in ("bin", "dev", "modules", "root")]
-    for path, name in ((folder + "/bin/busybox", "bin/busybox"), *((m, "modules/" + os.path.basename(m)) for m in modules)):
-        with open(path, "rb") as file:
-            entries.append((name, 0o100755, file.read()))
-    init = INIT.format(modules=" ".join(os.path.basename(m) for m in modules),
-                       modules_folder=os.path.join(CACHE, "lib/modules"))
-    entries.append(("init", 0o100755, init.encode()))
-    with open(folder + "/initrd", "wb") as out:
-        out.write(cpio(entries))
+def fetch_kernel():
+    """Kernel, modules and busybox into the cache: all of it or nothing, once."""
+    os.makedirs(os.path.dirname(CACHE), exist_ok=True)
+    with open(CACHE + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(CACHE):
+            return
+        print(f"[vm] fetching Debian's kernel into {CACHE}", file=sys.stderr, flush=True)
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(CACHE)) as folder:
+            new = os.path.join(folder, "new")
+            debian_package(kernel_package(), new)
+            debian_package("busybox-static", new)
+            (image,) = glob.glob(new + "/boot/vmlinuz-*")
+            with open(image, "rb") as file, open(new + "/vmlinux", "wb") as out:
+                out.write(uncompressed(file.read()))
+            subprocess.run(["depmod", "-b", new, os.path.basename(image)[len("vmlinuz-"):]], check=True)
+            os.rename(new, CACHE)
 
 
 def find_machine(fetch):
     """@return QEMU's path. The kernel is in the cache when this returns; Unavailable says what is missing."""
-    qemu = shutil.which("qemu-system-x86_64")
-    if qemu is None:
-        raise Unavailable("no qemu-system-x86_64; `./dev vm` installs it")
-    for tool in ("modprobe", "depmod"):
-        if shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
-            raise Unavailable(f"no {tool}; `./dev vm` installs it")
-    made = os.path.join(CACHE, "initrd")
-    with open(__file__, "rb") as file:
-        newest = os.path.getmtime(file.fileno())
-    if os.path.exists(made) and os.path.getmtime(made) >= newest:
-        return qemu
-    if not fetch and not os.path.exists(made):
-        raise Unavailable(f"no kernel in {CACHE}; `./dev vm` fetches it (72 MB, 430 MB unpacked)")
-    os.makedirs(os.path.dirname(CACHE), exist_ok=True)
-    with open(CACHE + ".lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(made) or os.path.getmtime(made) < newest:
-            print(f"[vm] fetching Debian's kernel into {CACHE}", file=sys.stderr, flush=True)
-            shutil.rmtree(CACHE, ignore_errors=True)
-            with tempfile.TemporaryDirectory(dir=os.path.dirname(CACHE)) as folder:
-                prepare(folder)
-                os.chmod(folder, 0o755)
-                os.rename(folder, CACHE)
-                os.mkdir(folder)  # for its own end
-    return qemu
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    for tool in ("qemu-system-x86_64", "modprobe", "depmod"):
+        if shutil.which(tool) is None:
+            raise Unavailable(f"no {tool}; `./dev vm true` installs it")
+    if not os.path.exists(CACHE):
+        if not fetch:
+            raise Unavailable(f"no kernel in {CACHE}; `./dev vm true` fetches it (72 MB, 430 MB unpacked)")
+        fetch_kernel()
+    return shutil.which("qemu-system-x86_64")
+
+
+def initial_ram_disk():
+    """@return busybox, the modules that find the root, and INIT."""
+    (version,) = os.listdir(CACHE + "/lib/modules")
+    shown = subprocess.run(["modprobe", "-d", CACHE, "-S", version, "--show-depends", "-a", *BOOT_MODULES],
+                           capture_output=True, text=True, check=True)
+    modules = dict.fromkeys(line.split()[1] for line in shown.stdout.splitlines() if line.startswith("insmod"))
+    entries = [(name, 0o40755, b"") for name in ("bin", "dev", "modules", "root")]
+    for path, name in ((CACHE + "/bin/busybox", "bin/busybox"), *((m, "modules/" + os.path.basename(m)) for m in modules)):
+        with open(path, "rb") as file:
+            entries.append((name, 0o100755, file.read()))
+    init = INIT.format(modules=" ".join(map(os.path.basename, modules)), modules_folder=CACHE + "/lib/modules")
+    return cpio([*entries, ("init", 0o100755, init.encode())])
 
 
 def run(qemu, command, seconds, cpus, icount, keep):
@@ -168,18 +167,21 @@ def run(qemu, command, seconds, cpus, icount, keep):
     with contextlib.suppress(FileNotFoundError):
         os.unlink(status)
     with open(os.path.join(keep, ".start"), "w", encoding="utf-8") as file:
-        file.write(START.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command)))
+        file.write(START.format(environment=environment, folder=shlex.quote(os.getcwd()), spinner=SPINNER if icount else "", command=shlex.join(command)))
+    initrd = os.path.join(keep, ".initrd")
+    with open(initrd, "wb") as file:
+        file.write(initial_ram_disk())
     kernel_log = os.path.join(keep, "kernel.log")
     share = "local,security_model=none,multidevs=remap"
     arguments = [
         qemu, "-machine", "q35,accel=tcg", "-cpu", "max", "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
-        "-kernel", CACHE + "/vmlinux", "-initrd", CACHE + "/initrd",
+        "-kernel", CACHE + "/vmlinux", "-initrd", initrd,
         "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable random.trust_cpu=on",
         "-serial", "file:" + kernel_log,
         "-fsdev", f"{share},id=root,path=/,readonly=on", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
         "-fsdev", f"{share},id=keep,path={keep}", "-device", "virtio-9p-pci,fsdev=keep,mount_tag=keep",
         "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off", "-device", "virtconsole,chardev=out"]
-    arguments += ["-icount", "shift=" + icount] if icount else ["-smp", str(cpus)]
+    arguments += ["-icount", f"shift={icount}"] if icount else ["-smp", str(cpus)]
     qemu_process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, preexec_fn=lambda: os.nice(10))
     try:
         qemu_process.wait(seconds)
@@ -204,7 +206,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=600, help="time limit in this machine's time (default 600)")
     parser.add_argument("--keep", help="folder of the host that the guest sees as $KEEP; kernel.log goes there too")
     parser.add_argument("--cpus", type=int, help="so many CPUs, on the host's clock instead of the instruction count")
-    parser.add_argument("--shift", default="1", help="an instruction takes 2^SHIFT ns of the guest's time (default 1)")
+    parser.add_argument("--shift", default="2", help="an instruction takes 2^SHIFT ns of the guest's time (default 2)")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run, e.g. uname -a")
     options = parser.parse_args()
     if not options.command:
