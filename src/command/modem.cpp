@@ -46,6 +46,7 @@ nlohmann::ordered_json to_json(const LiveHistogram& h) {
 nlohmann::ordered_json summary(const modem::Session& session, const ContextSpec& context, const CardCounters& card) {
   const oh_driver_counters d = session.counters();
   const LiveContext& c = session.context();
+  const modem::Traffic t = session.traffic();
   return {{"context", context.str()},
           {"interrupts", d.interrupts},
           {"blocks_served", d.blocks_served},
@@ -60,6 +61,11 @@ nlohmann::ordered_json summary(const modem::Session& session, const ContextSpec&
           {"yields", c.yields()},
           {"throttles", c.throttles()},
           {"demoted", c.demoted()},
+          {"v42",
+           {{"bytes_sent", t.bytes_sent},
+            {"octets_sent", t.octets_sent},
+            {"bytes_received", t.bytes_received},
+            {"octets_received", t.octets_received}}},
           {"without", session.shortcomings()},
           {"host", measure::host_description()}};
 }
@@ -73,6 +79,15 @@ void print_summary(const nlohmann::ordered_json& s) {
     std::string name = key;
     std::replace(name.begin(), name.end(), '_', ' ');
     table.row({name, s.at(key).dump()});
+  }
+  for (const std::string way : {"sent", "received"}) {
+    const auto bytes = s.at("v42").at("bytes_" + way).get<std::uint64_t>();
+    const auto octets = s.at("v42").at("octets_" + way).get<std::uint64_t>();
+    if (octets > 0) {
+      table.row({fmt::format("bytes {}, as octets of V.42", way),
+                 fmt::format("{}, {} ({:.2f} : 1)", bytes, octets,
+                             static_cast<double>(bytes) / static_cast<double>(octets))});
+    }
   }
   for (const char* key : {"dispatch_latency", "service_time"}) {
     std::string name = key;

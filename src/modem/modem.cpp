@@ -22,7 +22,8 @@ namespace {
 
 // Exchanges take a shorter break for a flash of the hook, or for nothing at all.
 constexpr std::int64_t kOnHookMs = 250;
-constexpr float kSilenceDbm0 = -48;  // V.22bis and V.34 alike know no carrier below it
+constexpr std::int64_t kRetrainMs = 30'000;  // V.34's takes 15 s at a round trip of 1.2 s
+constexpr float kSilenceDbm0 = -48;          // V.22bis and V.34 alike know no carrier below it
 
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;  // bytes free on the way to the far end
@@ -207,7 +208,9 @@ std::string Modem::state_text() const {
     return s.dialling
                ? "dialling"
                : fmt::format("connecting ({}){}", role, s.progress == Progress::kRinging ? ", ringback heard" : "");
-  return fmt::format("online ({}), {} bit/s sent, {} received{}", role, s.pump.tx_bit_rate, s.pump.rx_bit_rate,
+  constexpr std::array<const char*, 4> kCompression = {"", ", V.42bis sent", ", V.42bis received", ", V.42bis"};
+  return fmt::format("online ({}), {} bit/s sent, {} received{}{}", role, s.pump.tx_bit_rate, s.pump.rx_bit_rate,
+                     s.direct ? ", no error control" : kCompression[s.link.compression & 3],
                      state_ == State::kOnlineCommand ? ", command state" : "");
 }
 
@@ -239,7 +242,10 @@ void Modem::follow_call(std::int64_t now_ms) {
   }
   // A modem that hears nothing at all will not train again: S10, in tenths of a second.
   if (status.pump.state == OH_PUMP_DATA || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
-  if (state_ >= State::kOnline && now_ms - heard_ms_ > 100 * std::max<int>(at_.s(10), 1)) end_with(Result::kNoCarrier);
+  if (status.pump.state == OH_PUMP_DATA || state_ < State::kOnline) data_ms_ = now_ms;
+  // What is no modem, such as the exchange's tones, will not either.
+  const bool silent = now_ms - heard_ms_ > 100 * std::max<int>(at_.s(10), 1);
+  if (state_ >= State::kOnline && (silent || now_ms - data_ms_ > kRetrainMs)) end_with(Result::kNoCarrier);
 }
 
 hostsim::LinkWishes Modem::wishes() const {

@@ -86,7 +86,7 @@ class Modem final : private AtHost {
   bool begins_ = false;                                          // off hook as soon as the last call's hang-up is over
   bool hung_up_ = false;                                         // since the last work()
   std::int64_t hook_free_ms_ = 0;                                // from when off hook is a new call
-  std::int64_t now_ms_ = 0, deadline_ms_ = 0, heard_ms_ = 0;
+  std::int64_t now_ms_ = 0, deadline_ms_ = 0, heard_ms_ = 0, data_ms_ = 0;
   bool was_ringing_ = false;
   bool open_ = false;
   bool held_ = false;       // XOFF from the DTE

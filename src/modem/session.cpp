@@ -197,6 +197,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
   active_.store(next.get());
   const std::uint64_t seen = served_.load();
   while ((seen & 1) != 0 && served_.load() == seen) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  before_ = traffic();
   call_ = std::move(next);
 }
 
@@ -235,6 +236,12 @@ CallStatus Session::status() const {
   } while (before != after || (before & 1) != 0);
   if (before > 0) status.failure = hostsim::ModemEnd::failure(status.pump, status.link, status.direct);
   return status;
+}
+
+Traffic Session::traffic() const {
+  const oh_lapm_status link = status().link;
+  return {before_.bytes_sent + link.bytes_sent, before_.bytes_received + link.bytes_delivered,
+          before_.octets_sent + link.octets_sent, before_.octets_received + link.octets_delivered};
 }
 
 std::size_t Session::write(const std::uint8_t* bytes, std::size_t n) {

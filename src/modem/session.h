@@ -51,6 +51,12 @@ struct CallStatus {
   bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
 };
 
+/// What went over V.42 in all calls: the user's bytes, and the octets that they were there, compressed or not.
+struct Traffic {
+  std::uint64_t bytes_sent = 0, bytes_received = 0;
+  std::uint64_t octets_sent = 0, octets_received = 0;
+};
+
 class Session {
  public:
   /// Starts the card. @throws std::runtime_error: privileges, device, log file
@@ -67,6 +73,7 @@ class Session {
   void end_call();
   static constexpr int kReleaseMs = 1000, kAnswerMs = 150;
   CallStatus status() const;
+  Traffic traffic() const;
 
   std::size_t write(const std::uint8_t* bytes, std::size_t n);  ///< to the far end
   std::size_t read(std::uint8_t* bytes, std::size_t n);         ///< from the far end
@@ -96,6 +103,7 @@ class Session {
   oh_driver driver_{};
   LiveContext context_;
   std::unique_ptr<Call> call_;            // the owner's
+  Traffic before_;                        // of the calls before it
   std::atomic<Call*> active_{nullptr};    // the context's view
   std::atomic<std::uint64_t> served_{0};  // pump calls so far, odd within one
   std::atomic<bool> gone_{false};
