@@ -32,6 +32,10 @@ constexpr uint64_t kGiveUp = 60 * kRateHz;  // nobody, or nobody we know
 // from voices.
 constexpr float kAcMs = 60;
 constexpr float kAaMs = 100;
+// An answerer that has V.32bis, too, sends ANS 75 ms before USB1. Who heard USB1 begin after so much of the line
+// without ANS need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2, Note 1).
+constexpr uint64_t kNoAns = ms(500);
+constexpr float kAnsMs = 100;
 constexpr uint64_t kAcAlone = ms(1000);  // AC for so long, and no V.32bis here
 
 constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times a second
@@ -156,7 +160,8 @@ class Automode {
   ToneDetector ac_low_{kAcLowHz}, ac_high_{kAcHighHz};
   ToneDetector aa_{kAaHz};     // answerer
   uint64_t ans_after_aa_ = 0;  // samples
-  float far_peak_ = 0;         // of the answer tone
+  bool ans_heard_ = false;
+  float far_peak_ = 0;  // of the answer tone, or USB1
 };
 
 void Automode::begin(oh_modulation m, Step next) {
@@ -192,11 +197,13 @@ void Automode::listen() {
   const bool usb1 = usb1_.steady_ms() >= kUsb1Ms;
   const bool may_v32 = member(OH_MODULATION_V32BIS) != nullptr, may_v22 = member(OH_MODULATION_V22BIS) != nullptr;
   if (usb1) far_peak_ = usb1_.peak();
+  const bool v22bis_alone =
+      !may_v32 || (!ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms())));
   if (ac && may_v32) {
     begin(OH_MODULATION_V32BIS, Step::kRunning);
   } else if (ac && ac_low_.steady_ms() >= static_cast<float>(kAcAlone * 1000 / kRateHz)) {
     fail(OH_PUMP_NOTHING_IN_COMMON);
-  } else if (usb1 && !may_v32 && may_v22) {
+  } else if (usb1 && v22bis_alone && may_v22) {
     begin(OH_MODULATION_V22BIS, Step::kRunning);
   } else if (usb1 && step_ != Step::kUsb1) {
     enter(Step::kUsb1);
@@ -215,6 +222,7 @@ float Automode::call(float rx) {
   ac_low_.put(rx);
   ac_high_.put(rx);
   if (ans_.present()) far_peak_ = ans_.peak();
+  ans_heard_ |= ans_.steady_ms() >= kAnsMs;
   switch (step_) {
     case Step::kV8: {
       const float tx = v8_.process(rx);

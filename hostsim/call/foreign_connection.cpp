@@ -28,6 +28,7 @@ class ForeignConnection final : public Connection, private LineEnd {
                .now_ns = [this] { return now(); },
                .log_symbols = true,
                .io_delay_samples = scenario.transmit_lead_samples,
+               .modulations = scenario.modulations,
                .window = v42_window(scenario.modem),
                .link = wishes_of(scenario.link)}),
         line_(scenario.line, scenario.seed, modem),

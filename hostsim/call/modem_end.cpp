@@ -82,6 +82,8 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
   pump.tx_level_dbm0 = kTxLevelDbm0;
   pump.port = characters_ ? either_port() : lapm_port_;
   pump.max_bit_rate = config.max_bit_rate;
+  pump.min_bit_rate = config.min_bit_rate;
+  pump.modulations = config.modulations;
   pump.io_delay_samples = config.io_delay_samples;
   if (config.log_symbols) {
     pump.observer.symbol = [](void* user, float re, float im) {
@@ -104,7 +106,10 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
     pump.observer.user = this;
   }
   const std::size_t bytes = config.pump->size(&pump);
-  if (bytes == 0) throw std::invalid_argument(std::string("the pump ") + config.pump->name + " cannot run at 8000 Hz");
+  if (bytes == 0) {
+    throw std::invalid_argument(std::string("the pump ") + config.pump->name +
+                                " has nothing for these modulations and rates at 8000 Hz");
+  }
   pump_memory_.reset(aligned(bytes));
   if (config.pump->init(pump_memory_.get(), &pump) != 0) {
     throw std::invalid_argument(std::string("the pump ") + config.pump->name + " refused its configuration");
@@ -222,6 +227,12 @@ void ModemEnd::clear() {
 }
 
 std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct) {
+  if (pump.state == OH_PUMP_FAILED && pump.failure == OH_PUMP_NOTHING_IN_COMMON) {
+    return "has no modulation in common with the other end";
+  }
+  if (pump.state == OH_PUMP_FAILED && pump.failure == OH_PUMP_TOO_SLOW) {
+    return "ended the call: the rate agreed on is below its least";
+  }
   if (pump.state == OH_PUMP_FAILED) return pump.bits_received > 0 ? "lost the carrier" : "could not connect";
   if (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) return "was cleared down by the far end";
   if (direct) return "";

@@ -29,6 +29,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
                .now_ns = [this] { return now(); },
                .log_symbols = true,
                .io_delay_samples = scenario.transmit_lead_samples,
+               .modulations = scenario.modulations,
                .window = v42_window(scenario.modem),
                .link = wishes_of(scenario.link)}),
         far_({.pump = pumps.far_end,
@@ -36,7 +37,8 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
               .id = 1,
               .log = log,
               .now_ns = [this] { return now(); },
-              .window = v42_window(scenario.modem),
+              .modulations = scenario.far_modulations,
+              .window = v42_window(scenario.far_modem.value_or(scenario.modem)),
               .link = wishes_of(scenario.link)}),
         line_(scenario.line, scenario.seed, *this),
         log_(log) {}

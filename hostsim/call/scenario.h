@@ -89,12 +89,14 @@ struct LoadScenario {
 /// kDevice: a device of any kind, by its cost, on no line (soft_device.h).
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
-/// What the real pumps do.
-enum class ModemKind { kV22bis, kV32bis, kV34 };
+/// What a real pump is; kAuto finds out (dsp/automode).
+enum class ModemKind { kV22bis, kV32bis, kV34, kAuto };
+
+inline constexpr std::uint32_t kAllModulations = OH_MODULATION_V22BIS | OH_MODULATION_V32BIS | OH_MODULATION_V34;
 
 /// Frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets.
 constexpr std::uint8_t v42_window(ModemKind modem) {
-  return modem == ModemKind::kV34 ? 64 : 15;
+  return modem == ModemKind::kV34 || modem == ModemKind::kAuto ? 64 : 15;
 }
 
 enum class Compression { kNone, kV42bis };
@@ -116,8 +118,11 @@ struct Scenario {
   LoadScenario load;
   LineScenario line;
   PumpKind pump = PumpKind::kReal;
-  ModemKind modem = ModemKind::kV22bis;  ///< of both ends, with real pumps
-  oh_pump_role role = OH_PUMP_CALL;      ///< of the near end, with real pumps
+  ModemKind modem = ModemKind::kV22bis;         ///< of the near end, with real pumps
+  std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode
+  std::optional<ModemKind> far_modem;           ///< of the far end; empty: as the near end
+  std::uint32_t far_modulations = kAllModulations;
+  oh_pump_role role = OH_PUMP_CALL;                  ///< of the near end, with real pumps
   LinkScenario link;
   std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)

@@ -60,7 +60,7 @@ struct Assembly {
           scenario, {config::pump_of(scenario), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
     } else if (scenario.pump == hostsim::PumpKind::kReal) {
       if (given.empty()) own_file = random_file(scenario);
-      const hostsim::RealPumps pumps{config::pump_of(scenario), config::pump_of(scenario),
+      const hostsim::RealPumps pumps{config::pump_of(scenario), config::far_pump_of(scenario),
                                      given.empty() ? own_file : given, sinks.line};
       connection = hostsim::make_sampled_connection(scenario, pumps, log);
     } else {

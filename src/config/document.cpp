@@ -139,6 +139,19 @@ bool assign(const Field& field, const toml::node& node, double min, double max) 
     f->set(static_cast<int>(found - f->names.begin()));
     return true;
   }
+  if (const auto* f = std::get_if<NameSet>(&field)) {
+    const auto* list = node.as_array();
+    if (!list || list->empty()) return false;
+    std::uint32_t bits = 0;
+    for (const toml::node& item : *list) {
+      const auto* v = item.as_string();
+      const auto found = v ? std::find(f->names.begin(), f->names.end(), v->get()) : f->names.end();
+      if (found == f->names.end()) return false;
+      bits |= 1u << (found - f->names.begin());
+    }
+    *f->bits = bits;
+    return true;
+  }
   if (const auto* f = std::get_if<double*>(&field)) {
     const auto v = number();
     if (!v || !in_range(*v)) return false;

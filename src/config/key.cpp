@@ -36,6 +36,14 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+std::string quoted_list(const NameSet& v) {
+  std::vector<std::string> chosen;
+  for (std::size_t i = 0; i < v.names.size(); ++i) {
+    if ((*v.bits >> i & 1) != 0) chosen.push_back(quoted(v.names[i]));
+  }
+  return fmt::format("[{}]", fmt::join(chosen, ", "));
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -59,6 +67,7 @@ std::string write_value(const Key& key, const void* subject) {
                         [](const std::string* v) { return quoted(*v); },
                         [](const Duration& v) { return fmt::format("{}", static_cast<double>(*v.ns) / v.unit_ns); },
                         [](const Choice& v) { return quoted(v.names[static_cast<std::size_t>(v.get())]); },
+                        [](const NameSet& v) { return quoted_list(v); },
                         [](const std::vector<std::uint32_t>* v) { return fmt::format("[{}]", fmt::join(*v, ", ")); },
                         [](const std::vector<double>* v) { return fmt::format("[{}]", fmt::join(*v, ", ")); },
                         [](const auto* v) { return fmt::format("{}", *v); },
@@ -92,6 +101,7 @@ std::string expectation(const Key& key, const void* subject) {
                         [](const bool*) { return std::string("true or false"); },
                         [](const std::string*) { return std::string("a string"); },
                         [](const Choice& v) { return fmt::format("\"{}\"", fmt::join(v.names, "\" or \"")); },
+                        [](const NameSet& v) { return fmt::format("a list of \"{}\"", fmt::join(v.names, "\", \"")); },
                         [&](const double*) { return "a number, " + range(); },
                         [&](const Duration&) { return "a number, " + range(); },
                         [&](const std::vector<std::uint32_t>*) { return "a list of whole numbers, each " + range(); },

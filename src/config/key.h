@@ -39,7 +39,13 @@ Choice choice(Enum& field, std::span<const std::string_view> names) {
   return {names, [&field] { return static_cast<int>(field); }, [&field](int v) { field = static_cast<Enum>(v); }};
 }
 
-using Field = std::variant<bool*, std::int32_t*, std::uint32_t*, std::uint64_t*, double*, Duration, Choice,
+/// A set of names: bit n stands for the name n. In a file a list, with at least one.
+struct NameSet {
+  std::span<const std::string_view> names;
+  std::uint32_t* bits;
+};
+
+using Field = std::variant<bool*, std::int32_t*, std::uint32_t*, std::uint64_t*, double*, Duration, Choice, NameSet,
                            std::string*, std::vector<std::uint32_t>*, std::vector<double>*>;
 
 struct Key {

@@ -32,7 +32,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
-constexpr std::array<std::string_view, 3> kModems = {kModemTypes[0].name, kModemTypes[1].name, kModemTypes[2].name};
+constexpr std::array<std::string_view, 4> kModems = {kModemTypes[0].name, kModemTypes[1].name, kModemTypes[2].name,
+                                                     kModemTypes[3].name};
+constexpr std::array<std::string_view, 5> kFarModems = {"same", kModems[0], kModems[1], kModems[2], kModems[3]};
+// Bits of enum oh_modulation.
+constexpr std::array<std::string_view, 3> kModulations = {kModems[0], kModems[1], kModems[2]};
 constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 3> kSchedulers = {"fixed-priority", "windows-nt", "linux"};
@@ -156,7 +160,24 @@ KeyTable make_scenario_keys() {
 
       key<S>("pump.kind", "a real pump, only its cost with a link model, or the device of device.*, on no line",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
-      key<S>("pump.modem", "the modem that real pumps are", [](S& s) -> Field { return choice(s.modem, kModems); }),
+      key<S>("pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
+             [](S& s) -> Field { return choice(s.modem, kModems); }),
+      key<S>("pump.modulations", "what automode at the near end may use",
+             [](S& s) -> Field {
+               return NameSet{kModulations, &s.modulations};
+             }),
+      key<S>("pump.far_modem", "the modem at the far end, if it is another one",
+             [](S& s) -> Field {
+               return Choice{kFarModems, [&s] { return s.far_modem ? static_cast<int>(*s.far_modem) + 1 : 0; },
+                             [&s](int v) {
+                               s.far_modem.reset();
+                               if (v > 0) s.far_modem = static_cast<hostsim::ModemKind>(v - 1);
+                             }};
+             }),
+      key<S>("pump.far_modulations", "what automode at the far end may use",
+             [](S& s) -> Field {
+               return NameSet{kModulations, &s.far_modulations};
+             }),
       key<S>("pump.role", "what the real pump at the near end does",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
       key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/profiles, or a file.toml",
@@ -425,6 +446,13 @@ Scenario ScenarioBuilder::finish() const {
                             position_of(origins_, {"context.priority", "host.priorities", "context"}),
                             scenario_.context.priority, host.priorities - 1, host.name));
   }
+  const auto needs_auto = [&](std::string_view key, std::uint32_t modulations, hostsim::ModemKind modem) {
+    if (modulations == hostsim::kAllModulations || modem == hostsim::ModemKind::kAuto) return;
+    throw Error(fmt::format("{}{} is what automode may use; expected pump.{} = \"auto\" beside it",
+                            position_of(origins_, {key}), key, key == "pump.modulations" ? "modem" : "far_modem"));
+  };
+  needs_auto("pump.modulations", scenario_.modulations, scenario_.modem);
+  needs_auto("pump.far_modulations", scenario_.far_modulations, scenario_.far_modem.value_or(scenario_.modem));
   const auto& plan = scenario_.block_plan;
   if (plan.size() > OH_BLOCK_PLAN_MAX) {
     throw Error(fmt::format("{}driver.block_plan_samples has {} entries; expected at most {}",

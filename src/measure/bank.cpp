@@ -242,7 +242,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
     result.without.push_back("the hardware's thread: " + hardware.shortcoming());
   }
   for (std::size_t i = 0; i < channels.size(); ++i)
-    channels[i]->session->begin_call(config.modem, i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER);
+    channels[i]->session->begin_call({.type = &config.modem}, i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER);
 
   const auto connected = [&channels] {
     return static_cast<int>(std::count_if(channels.begin(), channels.end(), [](const auto& c) {

@@ -14,7 +14,7 @@
 namespace offhook::measure {
 
 struct CostConfig {
-  config::ModemType modem = config::kModemTypes.back();
+  config::ModemType modem = config::modem_type(hostsim::ModemKind::kV34);
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   double data_s = 20;  ///< simulated seconds of data mode
 };

@@ -129,17 +129,15 @@ Modem::Modem(Session& session, CardRings& rings, Terminal& terminal)
 std::string_view Modem::carriers() const {
   static const std::string all = [] {
     std::string s;
-    for (const config::ModemType& m : config::kModemTypes) s += (s.empty() ? "" : ",") + std::string(m.carrier);
+    for (const config::ModemType& m : config::kModemTypes) {
+      if (!m.carrier.empty()) s += (s.empty() ? "" : ",") + std::string(m.carrier);
+    }
     return s;
   }();
   return all;
 }
 
 void Modem::begin(oh_pump_role role, std::string_view digits) {
-  const std::string& wanted = at_.settings().modulation;
-  const auto wanted_type = std::find_if(config::kModemTypes.begin(), config::kModemTypes.end(),
-                                        [&wanted](const config::ModemType& m) { return m.carrier == wanted; });
-  type_ = wanted_type == config::kModemTypes.end() ? &config::kModemTypes.back() : &*wanted_type;
   role_ = role;
   digits_ = digits;
   begins_ = true;
@@ -154,11 +152,16 @@ void Modem::follow_hook(std::int64_t now_ms) {
   if (!begins_ || now_ms < hook_free_ms_) return;
   begins_ = false;
   const AtSettings& s = at_.settings();
-  session_.begin_call(*type_, role_, wishes(), digits_,
-                      {.need_dial_tone = s.extended == 2 || s.extended == 4,
-                       .pause_s = s.s[6],
-                       .comma_s = s.s[8],
-                       .digit_ms = std::max<int>(s.s[11], 50)});
+  try {
+    session_.begin_call(choose_modem(s), role_, wishes(), digits_,
+                        {.need_dial_tone = s.extended == 2 || s.extended == 4,
+                         .pause_s = s.s[6],
+                         .comma_s = s.s[8],
+                         .digit_ms = std::max<int>(s.s[11], 50)});
+  } catch (const std::invalid_argument&) {  // no carrier of +MS can do its rates
+    end_with(Result::kError);
+    return;
+  }
   rings_.off_hook.store(1);
   deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);
 }
@@ -273,7 +276,7 @@ void Modem::connected(const CallStatus& status) {
     return;
   }
   if (s.report_modulation) {
-    at_.information(fmt::format("+MCR: {}", type_->carrier));
+    at_.information(fmt::format("+MCR: {}", carrier_of(status.pump)));
     at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
   }
   if (s.report_error_control) at_.information(status.direct ? "+ER: NONE" : "+ER: LAPM");

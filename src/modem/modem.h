@@ -81,11 +81,10 @@ class Modem final : private AtHost {
   EscapeDetector escape_;
   State state_ = State::kOnHook;
   oh_pump_role role_ = OH_PUMP_CALL;
-  const config::ModemType* type_ = &config::kModemTypes.back();  // of the call
-  std::string digits_;                                           // of a call that has not begun
-  bool begins_ = false;                                          // off hook as soon as the last call's hang-up is over
-  bool hung_up_ = false;                                         // since the last work()
-  std::int64_t hook_free_ms_ = 0;                                // from when off hook is a new call
+  std::string digits_;             // of a call that has not begun
+  bool begins_ = false;            // off hook as soon as the last call's hang-up is over
+  bool hung_up_ = false;           // since the last work()
+  std::int64_t hook_free_ms_ = 0;  // from when off hook is a new call
   std::int64_t now_ms_ = 0, deadline_ms_ = 0, heard_ms_ = 0, data_ms_ = 0;
   bool was_ringing_ = false;
   bool open_ = false;

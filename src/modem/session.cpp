@@ -29,17 +29,20 @@ std::uint64_t now_ns(void* = nullptr) {
 
 /// One call: the modem, its bytes, and what its owner may know of it while the context runs it.
 struct Session::Call {
-  Call(const config::ModemType& modem, oh_pump_role role, const hostsim::LinkWishes& wishes,
+  Call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& wishes,
        std::uint32_t io_delay_samples, oh_event_log* log, std::string_view digits, const DialPlan& plan)
       : dialler(digits, plan),
-        end({.pump = modem.ops(),
+        end({.pump = modem.type->ops(),
              .role = role,
              .id = 0,
              .log = log,
              .now_ns = [] { return now_ns(); },
              .log_symbols = true,
              .io_delay_samples = io_delay_samples,
-             .window = hostsim::v42_window(modem.kind),
+             .max_bit_rate = modem.max_rate,
+             .min_bit_rate = modem.min_rate,
+             .modulations = modem.modulations,
+             .window = hostsim::v42_window(modem.type->kind),
              .link = wishes}) {
     end.start();
   }
@@ -201,7 +204,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
   call_ = std::move(next);
 }
 
-void Session::begin_call(const config::ModemType& modem, oh_pump_role role, const hostsim::LinkWishes& link,
+void Session::begin_call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& link,
                          std::string_view digits, const DialPlan& plan) {
   swap_call(std::make_unique<Call>(modem, role, link, config_.transmit_lead_samples + card_.queued_samples(),
                                    writer_ ? &log_ : nullptr, digits, plan));

@@ -21,9 +21,9 @@
 #include "driver/context/live_context.h"
 #include "driver/core/driver.h"
 #include "hostsim/call/modem_end.h"
-#include "src/config/pump.h"
 #include "src/modem/byte_ring.h"
 #include "src/modem/call_progress.h"
+#include "src/modem/modulation.h"
 #include "traces/log/writer.h"
 
 namespace offhook::modem {
@@ -65,8 +65,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// @throws std::invalid_argument: nothing that the choice allows
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
-  void begin_call(const config::ModemType& modem, oh_pump_role role, const hostsim::LinkWishes& link = {},
+  void begin_call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& link = {},
                   std::string_view digits = {}, const DialPlan& plan = {});
   /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most. Where the far
   /// end has released it, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.

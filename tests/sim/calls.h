@@ -55,7 +55,7 @@ inline Recorded run(const hostsim::Scenario& s, std::span<const std::uint8_t> fi
   };
   auto connection =
       file.empty() ? hostsim::make_link_model_connection(s, profile, &log)
-                   : hostsim::make_sampled_connection(s, {config::pump_of(s), config::pump_of(s), file, tap}, &log);
+                   : hostsim::make_sampled_connection(s, {config::pump_of(s), config::far_pump_of(s), file, tap}, &log);
   hostsim::Call call(s, profile, std::move(connection), keep_events ? &log : nullptr);
   std::vector<oh_event> out(ring.size());
   bool more = true;

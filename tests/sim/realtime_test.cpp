@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The whole real-time path of a modem, driver and V.22bis and V.42 and card, under the guard of tests/realtime.
+// The whole real-time path of a modem, driver and V.22bis and V.42 and card, and of what automode falls to, under the
+// guard of tests/realtime.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "driver/core/driver.h"
+#include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/v22bis.h"
 #include "dsp/v42/lapm.h"
 #include "hostsim/card/card.h"
@@ -33,13 +35,14 @@ struct Bits {
 struct Pump {
   std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
   oh_pump handle{};
-  Pump(oh_pump_role role, oh_bit_port port) {
+  Pump(oh_pump_role role, oh_bit_port port, const oh_pump_ops* ops = oh_v22bis_ops(), std::uint32_t modulations = 0) {
     oh_pump_config config{};
     config.sample_rate_hz = 8000;
     config.role = role;
     config.tx_level_dbm0 = -12;
     config.port = port;
-    handle.ops = oh_v22bis_ops();
+    config.modulations = modulations;
+    handle.ops = ops;
     memory.reset(std::aligned_alloc(64, (handle.ops->size(&config) + 63) / 64 * 64));
     handle.self = memory.get();
     EXPECT_EQ(handle.ops->init(handle.self, &config), 0);
@@ -75,7 +78,8 @@ struct Call {
   std::uint64_t turn = 0;
 
   Call(oh_bit_port near_bits, oh_bit_port far_bits)
-      : near_pump(OH_PUMP_CALL, near_bits), far_pump(OH_PUMP_ANSWER, far_bits) {
+      : Call(Pump(OH_PUMP_CALL, near_bits), Pump(OH_PUMP_ANSWER, far_bits)) {}
+  Call(Pump near_end, Pump far_end) : near_pump(std::move(near_end)), far_pump(std::move(far_end)) {
     oh_driver_config config{};
     config.card = card.card();
     config.pump = near_pump.handle;
@@ -91,8 +95,8 @@ struct Call {
 
   /// @param each what the layer above does after each interrupt
   template <typename Each>
-  void run(Each each) {
-    for (; driver.counters.blocks_served < kBlocks; ++turn) {
+  void run(Each each, std::uint64_t blocks = kBlocks) {
+    for (; driver.counters.blocks_served < blocks; ++turn) {
       card.advance_to(card.next_interrupt());
       if (turn % 20'000 < 19'900)
         oh_driver_service(&driver);  // now and then too late for 0.2 s: fill-in, training again
@@ -122,6 +126,40 @@ TEST(ModemRealtime, V22bisUnderTheDriverAllocatesLocksAndCallsNothingOver100000B
   EXPECT_GT(guarded.value, 100'000u) << "bits received: the modem was not in data mode for most of the time";
   EXPECT_EQ(run(), guarded.value);  // the same run again, here, to see that it went through all that it should
   call.expect_went_through_everything();
+}
+
+// Every way that automode can take: V.8 to each modulation, ANS and USB1, ANS and AA.
+TEST(ModemRealtime, AutomodeUnderTheDriverAllocatesLocksAndCallsNothingWhateverItFallsTo) {
+  const struct {
+    const char* name;
+    const oh_pump_ops* call;
+    std::uint32_t call_set;
+    const oh_pump_ops* answer;
+    std::uint32_t answer_set;
+    std::uint32_t rate;
+  } ways[] = {{"V.34", oh_automode_v22bis_ops(), 0, oh_automode_v22bis_ops(), 0, 28'800},
+              {"V.32bis", oh_automode_v22bis_ops(), 0, oh_automode_v22bis_ops(), OH_MODULATION_V32BIS, 14'400},
+              {"V.22bis", oh_automode_v22bis_ops(), 0, oh_automode_v22bis_ops(), OH_MODULATION_V22BIS, 2400},
+              {"ANS and USB1", oh_automode_v22bis_ops(), 0, oh_v22bis_ops(), 0, 2400},
+              {"USB1 after ANSam", oh_v22bis_ops(), 0, oh_automode_v22bis_ops(), 0, 2400}};
+  constexpr std::uint64_t kConnected = 12'000;  // blocks: 27 s of line
+  for (const auto& way : ways) {
+    SCOPED_TRACE(way.name);
+    Bits near_bits;
+    Bits far_bits;
+    Call call(Pump(OH_PUMP_CALL, near_bits.port(), way.call, way.call_set),
+              Pump(OH_PUMP_ANSWER, far_bits.port(), way.answer, way.answer_set));
+    const auto run = [&] {
+      call.run([] {}, kConnected);
+      return near_bits.received;
+    };
+    const test::RealtimeRun guarded = test::run_realtime(run);
+    if (!guarded.skipped.empty()) GTEST_SKIP() << guarded.skipped;
+    EXPECT_EQ(guarded.violation, "");
+    EXPECT_GT(guarded.value, way.rate * 5) << "bits received";
+    EXPECT_EQ(run(), guarded.value);
+    EXPECT_GE(call.near_pump.status().rx_bit_rate, way.rate);
+  }
 }
 
 struct Lapm {

@@ -116,7 +116,7 @@ std::string name_of(const testing::TestParamInfo<Cell>& cell) {
 INSTANTIATE_TEST_SUITE_P(CallerAndAnswerer, AutomodeMatrix, testing::ValuesIn(cells()), name_of);
 
 // A modem of the time before V.8: a tone of this length, silence, and then its one modulation.
-enum class Old { kAnsThenAc, kAnsThenUsb1, kUsb1, kAc, kAa, kAnsWithReversalsThenAc };
+enum class Old { kAnsThenAc, kAnsThenUsb1, kUsb1, kUsb1ForAWhile, kAc, kAa, kAnsWithReversalsThenAc };
 struct OldModem {
   Old kind;
   const oh_pump_ops* ops;
@@ -128,7 +128,8 @@ constexpr uint64_t kBefore = 4000, kTone = 20'800, kSilence = 600;  // 0.5 s, 2.
 
 template <Old kKind>
 const oh_pump_ops* old_modem() {
-  constexpr bool kV22 = kKind == Old::kAnsThenUsb1 || kKind == Old::kUsb1;
+  constexpr bool kShort = kKind == Old::kUsb1ForAWhile;
+  constexpr bool kV22 = kKind == Old::kAnsThenUsb1 || kKind == Old::kUsb1 || kShort;
   static const oh_pump_ops kOps = {
       "old",
       [](const oh_pump_config*) { return (sizeof(OldModem) + 63) / 64 * 64; },
@@ -145,8 +146,13 @@ const oh_pump_ops* old_modem() {
         auto* m = static_cast<OldModem*>(self);
         const bool tone =
             kKind == Old::kAnsThenAc || kKind == Old::kAnsThenUsb1 || kKind == Old::kAnsWithReversalsThenAc;
-        // Who sends no answer tone was connected late, or (AA) has waited for a second of it.
-        const uint64_t start = tone ? kBefore + kTone + kSilence : kKind == Old::kAa ? 3 * 8000 : kBefore;
+        // Who sends no answer tone comes late, so that the caller may have missed it; or does without (and sends USB1
+        // for 1.6 s only); or (AA) has waited for a second of it.
+        const uint64_t start = tone                                       ? kBefore + kTone + kSilence
+                               : kKind == Old::kAa                        ? 3 * 8000
+                               : kKind == Old::kUsb1 || kKind == Old::kAc ? 400
+                                                                          : 2 * 8000;
+        const uint64_t patience = start + 12'800;
         for (size_t i = 0; i < n; ++i, ++m->samples) {
           if (m->samples < start) {
             const double t = double(m->samples - kBefore);
@@ -164,6 +170,12 @@ const oh_pump_ops* old_modem() {
           }
           m->begun = true;
           m->ops->process(m->inner, rx + i, tx + i, 1);
+          oh_pump_status s;
+          if (kShort && m->samples == patience) m->ops->status(m->inner, &s);
+          if (kShort && m->samples == patience && s.state == OH_PUMP_CONNECTING) {
+            m->samples = 0;  // gives up and begins again
+            m->begun = false;
+          }
         }
       },
       nullptr,
@@ -181,7 +193,8 @@ TEST_F(Automode, ACallerFallsToWhatAnAnswererWithoutV8Can) {
                           {"ANS with reversals, AC", old_modem<Old::kAnsWithReversalsThenAc>, kV32bis},
                           {"AC", old_modem<Old::kAc>, kV32bis},
                           {"ANS, USB1", old_modem<Old::kAnsThenUsb1>, kV22bis},
-                          {"USB1", old_modem<Old::kUsb1>, kV22bis}};
+                          {"USB1", old_modem<Old::kUsb1>, kV22bis},
+                          {"USB1 for 1.6 s", old_modem<Old::kUsb1ForAWhile>, kV22bis}};
   for (const End& call : {kV34Auto, kV32bisAuto}) {
     for (const End& answer : kOld) {
       SCOPED_TRACE(std::string(call.name) + " calls " + answer.name);

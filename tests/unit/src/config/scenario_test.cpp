@@ -216,5 +216,24 @@ TEST(Axes, EntriesThatAreNeitherListNorRangeAreRefused) {
   }
 }
 
+TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
+  const hostsim::Scenario s = read(
+      "pump.modem = \"auto\"\npump.modulations = [\"v34\", \"v22bis\"]\n"
+      "pump.far_modem = \"v32bis\"\n");
+  EXPECT_EQ(s.modem, hostsim::ModemKind::kAuto);
+  EXPECT_EQ(s.modulations, OH_MODULATION_V34 | OH_MODULATION_V22BIS);
+  EXPECT_EQ(s.far_modem, hostsim::ModemKind::kV32bis);
+  EXPECT_EQ(s.far_modulations, hostsim::kAllModulations);
+  EXPECT_FALSE(read("").far_modem);
+  EXPECT_THAT(to_toml(s), testing::HasSubstr("modulations = [\"v22bis\", \"v34\"]"));
+  EXPECT_EQ(read(to_toml(s)).modulations, s.modulations);
+  for (const char* list : {"[]", "\"v34\"", "[\"v90\"]", "[1]"}) {
+    EXPECT_THAT(complaint("pump.modem = \"auto\"\npump.modulations = " + std::string(list) + "\n"),
+                testing::HasSubstr("a list of \"v22bis\", \"v32bis\", \"v34\""));
+  }
+  EXPECT_EQ(complaint("pump.modulations = [\"v34\"]\n"),
+            "call.toml:1:6: pump.modulations is what automode may use; expected pump.modem = \"auto\" beside it");
+}
+
 }  // namespace
 }  // namespace offhook::config
