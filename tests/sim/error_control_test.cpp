@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// What two ends that want different error control come to, over real pumps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "hostsim/call/modem_end.h"
+#include "src/config/pump.h"
+#include "tests/sim/calls.h"
+
+namespace offhook::hostsim {
+namespace {
+
+constexpr std::size_t kBlock = 80;
+
+/// Two ends joined by four wires, some loss and no noise.
+struct Pair {
+  Pair(const oh_pump_ops* ops, const LinkWishes& call, const LinkWishes& answer)
+      : ends{make(ops, OH_PUMP_CALL, call), make(ops, OH_PUMP_ANSWER, answer)} {
+    for (auto& end : ends) end->start();
+  }
+  static std::unique_ptr<ModemEnd> make(const oh_pump_ops* ops, oh_pump_role role, const LinkWishes& wishes) {
+    return std::make_unique<ModemEnd>(ModemEnd::Config{
+        .pump = ops, .role = role, .id = 0, .log = nullptr, .now_ns = [] { return 0; }, .link = wishes});
+  }
+  void step() {
+    std::array<std::array<std::int16_t, kBlock>, 2> next;
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::array<std::uint8_t, 64> bytes;
+      sent[i] += ends[i]->write(file[i].data() + sent[i], std::min<std::size_t>(64, file[i].size() - sent[i]));
+      ends[i]->process(wire[1 - i].data(), next[i].data(), kBlock);
+      const std::size_t n = ends[i]->read(bytes.data(), bytes.size());
+      received[i].insert(received[i].end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+    for (auto& samples : next) {
+      for (auto& s : samples) s = static_cast<std::int16_t>(s / 4);
+    }
+    wire = next;
+  }
+  /// Both files are through, in order and whole; what else came in direct mode may stand before them.
+  bool complete() const {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto& came = received[i];
+      const auto& wanted = file[1 - i];
+      if (std::search(came.begin(), came.end(), wanted.begin(), wanted.end()) == came.end()) return false;
+    }
+    return true;
+  }
+  bool run(double seconds) {
+    for (int i = 0; i < seconds * 8000 / kBlock; ++i) {
+      if (i % 100 == 0 && complete()) return true;
+      step();
+    }
+    return complete();
+  }
+  std::array<std::unique_ptr<ModemEnd>, 2> ends;
+  std::array<std::array<std::int16_t, kBlock>, 2> wire{};
+  std::array<std::vector<std::uint8_t>, 2> file{test::random_file(500), test::random_file(700)}, received;
+  std::array<std::size_t, 2> sent{};
+};
+
+LinkWishes wishes(LinkWishes::ErrorControl control) {
+  LinkWishes w;
+  w.error_control = control;
+  w.compression = 3;
+  return w;
+}
+
+constexpr auto kNone = LinkWishes::kNone, kOptional = LinkWishes::kOptional, kRequired = LinkWishes::kRequired;
+
+class ErrorControl : public testing::TestWithParam<config::ModemType> {};
+
+TEST_P(ErrorControl, OptionalMeetsOptionalOrRequiredUnderV42) {
+  for (const auto far : {kOptional, kRequired}) {
+    Pair pair(GetParam().ops(), wishes(kOptional), wishes(far));
+    ASSERT_TRUE(pair.run(60));
+    for (const auto& end : pair.ends) {
+      EXPECT_FALSE(end->direct());
+      EXPECT_EQ(end->lapm_status().state, OH_LAPM_CONNECTED);
+      EXPECT_EQ(end->lapm_status().compression, 3);
+    }
+    EXPECT_EQ(pair.received[0], pair.file[1]);
+    EXPECT_EQ(pair.received[1], pair.file[0]);
+  }
+}
+
+TEST_P(ErrorControl, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem) {
+  for (const auto call : {kNone, kOptional}) {
+    for (const auto answer : {kNone, kOptional}) {
+      if (call == kOptional && answer == kOptional) continue;
+      SCOPED_TRACE(testing::Message() << "call " << int{call} << " answer " << int{answer});
+      Pair pair(GetParam().ops(), wishes(call), wishes(answer));
+      // Where one end still looks for V.42 what the other sends is lost, as it is to every modem.
+      const auto files = pair.file;
+      pair.file = {};
+      for (int i = 0; i < 3000 && !(pair.ends[0]->direct() && pair.ends[1]->direct() &&
+                                    pair.ends[0]->pump_status().state == OH_PUMP_DATA &&
+                                    pair.ends[1]->pump_status().state == OH_PUMP_DATA);
+           ++i) {
+        pair.step();
+      }
+      for (int i = 0; i < 50; ++i) pair.step();
+      pair.file = files;
+      EXPECT_TRUE(pair.run(60));
+      for (const auto& end : pair.ends) {
+        EXPECT_TRUE(end->direct());
+        EXPECT_EQ(end->failure(), "");
+      }
+    }
+  }
+}
+
+TEST_P(ErrorControl, RequiredAndNoneIsNoConnection) {
+  Pair pair(GetParam().ops(), wishes(kRequired), wishes(kNone));
+  EXPECT_FALSE(pair.run(30));
+  EXPECT_EQ(pair.ends[0]->failure(), "found no V.42 at the other end");
+}
+
+INSTANTIATE_TEST_SUITE_P(Pumps, ErrorControl, testing::ValuesIn(config::kModemTypes),
+                         [](const auto& p) { return std::string(p.param.name); });
+
+}  // namespace
+}  // namespace offhook::hostsim
