@@ -67,7 +67,8 @@ void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& wh
 
 Json to_json(const LogLinearHistogram& h) {
   Json bars = Json::array();
-  for (const HistogramBar& bar : h.bars()) bars.push_back({us_of(double(bar.low)), us_of(double(bar.high)), bar.count});
+  for (const HistogramBar& bar : h.bars(5))
+    bars.push_back({us_of(double(bar.low)), us_of(double(bar.high)), bar.count});
   return {{"unit", "us"},
           {"count", h.count()},
           {"min", us_of(double(h.min()))},

@@ -159,7 +159,9 @@ std::vector<std::string> latency_hosts() {
 }
 
 HostLatencies load_latencies(std::string_view host, bool virus_scanner) {
-  if (const auto table = Document::read_file(data_file("hosts", host)).take_table("latency"))
+  const bool is_file = host.ends_with(".toml");
+  if (const auto table =
+          Document::read_file(is_file ? std::filesystem::path(host) : data_file("hosts", host)).take_table("latency"))
     return read_latencies(*table, virus_scanner);
   throw Error(fmt::format("host \"{}\" has no latency distributions; expected one of: {}", host,
                           fmt::join(latency_hosts(), ", ")));

@@ -12,7 +12,8 @@ namespace offhook::config {
 
 /// The table [latency] of a host. @throws Error naming `host`
 hostsim::HostLatencies read_latencies(const Document& table, bool virus_scanner);
-/// Of traces/hosts/NAME.toml. @throws Error when it has none, naming the hosts that do
+/// Of traces/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when it has none, naming the hosts
+/// that do
 hostsim::HostLatencies load_latencies(std::string_view host, bool virus_scanner = false);
 /// Names of the hosts with a table [latency].
 std::vector<std::string> latency_hosts();

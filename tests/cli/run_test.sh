@@ -55,6 +55,16 @@ expect 1 "does not match its checksum" export --csv damaged.ohlog
 expect 0 "cut.html" report cut.ohlog
 grep -q "cut.ohlog" cut.html || fail "the report does not say that its log is cut"
 
+# Latencies of a file of one's own: no service begins before the least of them.
+printf '[latency]\nuse_hours = [0.001, 1]\ninterrupt_ms = [2, 3]\nthread_ms = [2, 3]\n' >own.toml
+printf 'interrupt_least_ms = 1.5\nthread_least_ms = 1.5\n' >>own.toml
+printf 'name = "own"\n' >device.toml
+expect 0 '"interrupt_to_service"' run device.toml --context "THR 24" --set pump.kind=device --set transfer.device_s=1 \
+  --set host.latencies=own.toml --json
+python3 -c 'import json; f = json.load(open("out.txt"))["figures"]["interrupt_to_service"]
+assert f["count"] > 50 and 1.5 <= f["p50_ms"] <= 2 and f["max_ms"] <= 3.1, f' || fail "latencies of own.toml"
+expect_error "nowhere.toml" run device.toml --set host.latencies=nowhere.toml
+
 # What users get wrong: one line each, status 1.
 expect_error "nowhere.toml: No such file or directory" run nowhere.toml
 expect_error "nowhere.bin: No such file or directory" run call.toml --file nowhere.bin
