@@ -29,6 +29,9 @@ constexpr double kSymbol = 8000.0 / 2400;     // samples
 constexpr uint64_t kGiveUp = 60 * kRateHz;    // without data mode
 constexpr uint64_t kStepLimit = 8 * kRateHz;  // for the far end to answer, once it has been heard
 constexpr int kTurnRound = 64;                // symbols from a reversal to its answer (6.1, 6.2)
+// AC before the first reversal. 128 are enough for the text; a foreign caller that had been sending AA since the answer
+// tone missed the reversal 53 ms after the tone's end, over mu-law.
+constexpr int kAcSymbols = 720;
 constexpr int kTrnSymbols = 3600;  // 1.5 s: the echo canceller takes that long; 1280 to 8192 are allowed (5.2.3)
 // An answer tone is to be heard for 1 s (6.1); V.8 knows it for one after 0.42 s.
 constexpr int kAnswerToneRest = 4800;
@@ -285,7 +288,7 @@ void Modem::before_symbol() {
         switch_at_ = -1;
         own_reversal_ = leaves;
         send(Step::kReversed, Signal::kCc);
-      } else if (n >= 128 && n % 2 == 0 && tone_.steady_ms() >= 64 / 2.4f) {
+      } else if (n >= kAcSymbols && n % 2 == 0 && tone_.steady_ms() >= 64 / 2.4f) {
         own_reversal_ = leaves;
         send(Step::kReversed, Signal::kCa);
       }
@@ -311,7 +314,7 @@ void Modem::before_symbol() {
       if (n >= Receiver::kSBarSymbols) send(Step::kTrn, Signal::kTrn);
       break;
     case Step::kTrn:
-      if (n < (second_training_ && !calls_ ? kLeastTrn : kTrnSymbols)) break;
+      if (n < kTrnSymbols) break;
       if (calls_) {
         tx_.set_rates({.rates = static_cast<uint8_t>(bits_.rates().rates & possible_rates())});
         listen(true);
