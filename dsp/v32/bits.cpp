@@ -4,34 +4,64 @@
 namespace offhook::v32 {
 namespace {
 
-constexpr int nearest_4800(Complex y) {
+constexpr int nearest(const Rate& rate, Complex y) {
   int best = 0;
-  for (int k = 1; k < 4; ++k) {
-    if (norm(y - complex(kPoints4800[k])) < norm(y - complex(kPoints4800[best]))) best = k;
+  for (int k = 1; k < rate.count; ++k) {
+    if (norm(y - complex(rate.points[k])) < norm(y - complex(rate.points[best]))) best = k;
   }
   return best;
 }
 
 }  // namespace
 
+// Half the squared distance of points that trellis coding keeps apart by their neighbours only, or do not at all.
+float BitReceiver::near() const {
+  if (rate_->bits == 2) return 5;
+  return !rate_->trellis || rate_->bits % 2 == 1 ? 1.f : 0.5f;
+}
+
+// @return whether the far end's preamble has been coming long enough to be one
+bool BitReceiver::preamble(Complex y) {
+  const bool same = scrambling_ == v34::Scrambling::kCall;  // AA; else AC
+  const Complex difference = same ? y - before_ : y + before_;
+  before_ = y;
+  alike_ = norm(difference) < 0.5f * energy_ && norm(y) > 0.3f * energy_ ? alike_ + 1 : 0;
+  return alike_ >= kPreamble;
+}
+
+void BitReceiver::begin_rate_signal() {
+  stage_ = Stage::kRateSignal;
+  b1_ = kB1AgainSymbols;
+  alike_ = kDoubtful;
+  run_ = bits_ = 0;
+  word_ = 0;
+}
+
 Complex BitReceiver::put(Complex y) {
   ++symbols_;
   if (stage_ == Stage::kData) {
     Complex sent;
-    int label = nearest_4800(y);
-    if (rate_->bits == 2) {
-      sent = complex(kPoints4800[label]);
-    } else {
+    int label;
+    if (rate_->trellis) {
       label = viterbi_.put(y);
       sent = complex(rate_->points[viterbi_.newest()]);
+    } else {
+      label = nearest(*rate_, y);
+      sent = complex(rate_->points[label]);
     }
-    // Points of a diagram lie at least 2 / sqrt 2 from their neighbours of the same grid, 4800's sqrt 20.
-    const float near = rate_->bits == 2 ? 5.f : rate_->bits == 3 || rate_->bits == 5 ? 1.f : 0.5f;
-    error_ += (1.f / 256) * (norm(y - sent) / near - error_);
-    if (label >= 0) put_data(label);
+    error_ += (1.f / 256) * (norm(y - sent) / near() - error_);
+    if (preamble(y)) {
+      int last[ViterbiDecoder::kDepth];
+      const int n = rate_->trellis ? viterbi_.finish(last) - kPreamble : 0;
+      for (int k = 0; k < n; ++k) put_data(last[k]);
+      begin_rate_signal();
+    } else if (label >= 0) {
+      put_data(label);
+    }
     return sent;
   }
-  const int label = nearest_4800(y);
+  alike_ = 0;
+  const int label = nearest(kRates[0], y);
   if (stage_ == Stage::kTrn) {
     const int known = trn_.next();
     y_ = known;
@@ -59,9 +89,7 @@ void BitReceiver::put_dibit(int label) {
   if (r.end) {
     // E counts where it has to come: a whole number of sequences after the rate signal.
     if (run_ < kEqualSequences || bits_ % 16 != 0 || r.rates == 0) return;
-    int rate = 0;
-    while (!(r.rates >> rate & 1)) ++rate;
-    begin_data(rate);
+    begin_data(highest(r.rates));
     return;
   }
   // A sequence may look like one at another place as well: what counts is the same one 16 bits later.
@@ -78,15 +106,16 @@ void BitReceiver::begin_data(int rate) {
   stage_ = Stage::kData;
   rate_ = &kRates[rate];
   energy_ = mean_power(*rate_);
-  viterbi_ = ViterbiDecoder(rate_->bits > 2 ? *rate_ : kRates[4]);
-  symbols_ = rate_->bits > 2 ? 0 : ViterbiDecoder::kDepth;
+  viterbi_ = ViterbiDecoder(rate_->trellis ? *rate_ : kRates[4]);
+  symbols_ = rate_->trellis ? 0 : ViterbiDecoder::kDepth;
   error_ = 0;
+  alike_ = 0;
 }
 
 void BitReceiver::put_data(int label) {
   const int uncoded = rate_->bits - 2;
   const int y = label >> uncoded & 3;
-  const int q = uncoded > 0 ? undo(differential, y, y_) : undo(differential_4800, y, y_);
+  const int q = rate_->trellis ? undo(differential, y, y_) : undo(differential_4800, y, y_);
   y_ = y;
   const int bits = q << uncoded | (label & ((1 << uncoded) - 1));
   for (int k = rate_->bits - 1; k >= 0; --k) {

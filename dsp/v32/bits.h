@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // From equalised symbols to bits: TRN, rate signals, E, and data through the Viterbi decoder. For every symbol it names
-// the point that was sent, which the receiver adapts to.
+// the point that was sent, which the receiver adapts to. In data it sees the preamble of a rate renegotiation by itself
+// and goes on with the rate signal; the preamble is one point, or one and its opposite in turn, for 56 symbols.
 #pragma once
 
 #include <stdint.h>
@@ -28,6 +29,7 @@ class BitReceiver {
     stage_ = Stage::kTrn;
     trn_ = Trn(scrambling_);
     symbols_ = 0;
+    b1_ = kB1Symbols;
     run_ = 0;
     word_ = 0;
     bits_ = 0;
@@ -46,15 +48,24 @@ class BitReceiver {
   /// Ask for another run of equal sequences.
   void forget_rate_signal() { run_ = 0; }
   /// B1 is over: bits go to the port.
-  bool live() const { return stage_ == Stage::kData && symbols_ >= kB1Symbols + ViterbiDecoder::kDepth; }
+  bool live() const { return stage_ == Stage::kData && symbols_ >= b1_ + ViterbiDecoder::kDepth; }
+  /// These may be no data but a preamble: nothing to adapt to.
+  bool doubtful() const { return alike_ >= kDoubtful; }
   const Rate& rate() const { return *rate_; }
   uint64_t bits_received() const { return bits_received_; }
   /// Mean squared distance of data symbols to the points decided, over half the squared distance of neighbours.
   float data_error() const { return error_; }
+  /// The same in the units of the rate's points.
+  float squared_error() const { return error_ * near(); }
 
  private:
   static constexpr int kEqualSequences = 3;  // 5.3.1 asks for two at the least
+  static constexpr int kDoubtful = 4;        // symbols alike; of data, one in 256 times
+  static constexpr int kPreamble = 24;       // of data, once in 10^14 symbols
 
+  float near() const;
+  bool preamble(Complex y);
+  void begin_rate_signal();
   void put_dibit(int label);
   void put_data(int label);
   void begin_data(int rate);
@@ -74,6 +85,9 @@ class BitReceiver {
   const Rate* rate_ = &kRates[0];
   float energy_ = 10;
   float error_ = 0;
+  int b1_ = kB1Symbols;
+  Complex before_{};  // the last symbol
+  int alike_ = 0;     // symbols in a row as a preamble has them
   ViterbiDecoder viterbi_{kRates[4]};
   uint64_t bits_received_ = 0;
 };

@@ -49,6 +49,11 @@ inline constexpr Point kPoints9600[32] = {{-4, 1},  {0, -3},  {0, 1},  {4, 1},  
 inline constexpr Point kPoints7200[16] = {{3, -3}, {-1, 1}, {-3, 3}, {1, -1}, {3, 1},   {-1, -3}, {-3, -1}, {1, 3},
                                           {-1, 3}, {3, -1}, {1, -3}, {-3, 1}, {-3, -3}, {1, 1},   {3, 3},   {-1, -1}};
 
+/// V.32, Figure 1: 9600 bit/s without trellis coding, by the label Y1 Y2 Q3 Q4.
+inline constexpr Point kPoints9600Plain[16] = {{-1, -1}, {-3, -1}, {-1, -3}, {-3, -3}, {1, -1}, {1, -3},
+                                               {3, -1},  {3, -3},  {-1, 1},  {-1, 3},  {-3, 1}, {-3, 3},
+                                               {1, 1},   {3, 1},   {1, 3},   {3, 3}};
+
 /// A data rate and its diagram.
 struct Rate {
   uint32_t bit_rate;
@@ -56,12 +61,27 @@ struct Rate {
   const Point* points;  ///< by label
   int count;
   float scale;  ///< of kPoints4800 for the same transmitted power, nearly
+  bool trellis;
 };
-inline constexpr Rate kRates[] = {{4800, 2, kPoints4800, 4, 1},
-                                  {7200, 3, kPoints7200, 16, 1},
-                                  {9600, 4, kPoints9600, 32, 1},
-                                  {12000, 5, kPoints12000, 64, 2},
-                                  {14400, 6, kPoints14400, 128, 2}};
+inline constexpr int kRateCount = 6;
+/// The last is V.32's: a modem without V.32bis and without trellis coding has it and 4800.
+inline constexpr Rate kRates[kRateCount] = {
+    {4800, 2, kPoints4800, 4, 1, false},    {7200, 3, kPoints7200, 16, 1, true},
+    {9600, 4, kPoints9600, 32, 1, true},    {12000, 5, kPoints12000, 64, 2, true},
+    {14400, 6, kPoints14400, 128, 2, true}, {9600, 4, kPoints9600Plain, 16, 1, false}};
+inline constexpr int kPlain9600 = 5;
+/// A set of rates: bit k is kRates[k].
+using RateSet = uint8_t;
+inline constexpr RateSet kV32Rates = 1u << 0 | 1u << 2 | 1u << kPlain9600;
+
+/// @return the index of the fastest, trellis coded if it can be; -1: the set is empty
+constexpr int highest(RateSet rates) {
+  int best = -1;
+  for (int k = 0; k < kRateCount; ++k) {
+    if (rates >> k & 1 && (best < 0 || kRates[k].bit_rate > kRates[best].bit_rate)) best = k;
+  }
+  return best;
+}
 
 constexpr Complex complex(Point p) {
   return {static_cast<float>(p.re), static_cast<float>(p.im)};
@@ -109,7 +129,7 @@ class Encoder {
   constexpr int label(int bits) {
     const int uncoded = rate_->bits - 2;
     const int q = bits >> uncoded;
-    if (rate_->bits == 2) return y_ = differential_4800(q, y_);
+    if (!rate_->trellis) return (y_ = differential_4800(q, y_)) << uncoded | (bits & ((1 << uncoded) - 1));
     y_ = differential(q, y_);
     const int out = (state_ & 1) << (rate_->bits) | y_ << uncoded | (bits & ((1 << uncoded) - 1));
     state_ = next_state(state_, y_);
@@ -122,29 +142,43 @@ class Encoder {
   int y_ = 0;
 };
 
-/// Table 5: the rate signal and, with E's beginning, Table 6. Bit k of the sequence in bit k.
+/// Table 5: the rate signal and, with E's beginning, Table 6; and those of V.32 (Tables 6 and 7 there), which one
+/// without B4 or B8 is. No rates at all call for the end of the connection. Bit k of the sequence in bit k.
 struct RateSignal {
-  bool v32bis = true;  ///< B4 and B8
-  uint8_t rates = 0;   ///< bit k: kRates[k] is enabled
-  bool end = false;    ///< E
+  bool v32bis = true;
+  RateSet rates = 0;  ///< enabled. Who decodes 9600 bit/s with trellis coding decodes it without, too
+  bool end = false;   ///< E
 
   constexpr uint16_t encode() const {
-    constexpr int kBit[] = {5, 9, 6, 10, 12};
-    unsigned bits = 1u << 7 | 1u << 11 | 1u << 15 | (v32bis ? 1u << 4 | 1u << 8 : 0) | (end ? 15u : 0);
-    for (int k = 0; k < 5; ++k) bits |= (rates >> k & 1u) << kBit[k];
+    unsigned bits = 1u << 7 | 1u << 11 | 1u << 15 | (end ? 15u : 0);
+    if (rates == 0) return static_cast<uint16_t>(bits);
+    if (v32bis) {
+      bits |= 1u << 4 | 1u << 8;
+      for (int k = 0; k < 5; ++k) bits |= (rates >> k & 1u) << kBit[k];
+    } else {
+      const unsigned trellis = rates >> 2 & 1u, plain = rates >> kPlain9600 & 1u;
+      bits |= (rates & 1u) << 5 | (trellis | plain) << 6 | trellis << 8;
+    }
     return static_cast<uint16_t>(bits);
   }
   /// @return whether `bits` is one; bits 13 and 14 are not looked at
   static constexpr bool decode(uint16_t bits, RateSignal* out) {
-    constexpr int kBit[] = {5, 9, 6, 10, 12};
     const unsigned first = bits & 15u;
     if ((first != 0 && first != 15) || (bits & 0x8880u) != 0x8880u) return false;
     out->end = first == 15;
     out->v32bis = (bits & 0x110u) == 0x110u;
     out->rates = 0;
-    for (int k = 0; k < 5; ++k) out->rates = static_cast<uint8_t>(out->rates | (bits >> kBit[k] & 1u) << k);
+    if (out->v32bis) {
+      for (int k = 0; k < 5; ++k) out->rates = static_cast<RateSet>(out->rates | (bits >> kBit[k] & 1u) << k);
+    } else {
+      out->rates = static_cast<RateSet>((bits >> 5 & 1u) | (bits >> 8 & bits >> 6 & 1u) << 2);
+    }
+    out->rates = static_cast<RateSet>(out->rates | (bits >> 6 & 1u) << kPlain9600);
     return true;
   }
+
+ private:
+  static constexpr int kBit[] = {5, 9, 6, 10, 12};
 };
 
 }  // namespace offhook::v32

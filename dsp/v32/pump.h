@@ -1,30 +1,64 @@
 /* SPDX-License-Identifier: MIT
  *
  * The V.32bis datapump: 4800 to 14 400 bit/s in both directions at once, 2400 symbols/s around 1800 Hz, the modem's own
- * echo taken off. Calls begin with V.8 (dsp/v8); where the far end has none, with the answer tone alone (clause 6).
+ * echo taken off; with V.32 far ends 4800 and 9600 bit/s. Calls begin with V.8 (dsp/v8); where the far end has none,
+ * with the answer tone alone (clause 6).
  *
  *   V.8 or ANS -> AA/AC, reversals: round trip -> S, TRN: receiver and echo canceller -> R1, R2, R3, E -> data
  *                 ^------------------------------ retrain (clause 7) --------------------------------------'
+ *                                                        renegotiation (clause 8): preamble, R4, R5, E -'
  *
- * Modulator, receiver and echo canceller are those of dsp/v34. It runs at 8000 Hz, and its state is oh_pump_ops.size()
- * bytes of plain memory.
+ * In data mode it watches the line: too much noise for the rate, and it renegotiates (with a V.32 far end: trains
+ * again) to a lower one; much less for long, to a higher one; nothing to be made out, and it trains again. Modulator,
+ * receiver and echo canceller are those of dsp/v34. It runs at 8000 Hz, and its state is oh_pump_ops.size() bytes of
+ * plain memory.
  */
 #ifndef OFFHOOK_DSP_V32_PUMP_H
 #define OFFHOOK_DSP_V32_PUMP_H
 
 #include "dsp/pump/pump.h"
+#include "dsp/v34/pump.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** @return operations of the V.32bis pump; never NULL. max_bit_rate: 0 or at least 4800; rates between those of the
- * Recommendation count as the next lower one. tx_level_dbm0: -48 to -3. */
+ * Recommendation count as the next lower one. tx_level_dbm0: -48 to -3. hang_up: a rate signal without rates. */
 const struct oh_pump_ops* oh_v32bis_ops(void);
 
 /** Straight to AA or AC (6.1, 6.2), V.8 and the answer tone being over by other means. Until the far end answers them
  * the state is OH_PUMP_CONNECTING. @pre no data mode yet.  Real-time: yes. */
 void oh_v32bis_begin(void* self);
+
+/** Between init and the first sample: V.25's answer tone in the place of V.8. The answerer sends ANS for 3.3 s after a
+ * silence of 1.8 s, the caller waits for 1 s of it. With V.8, too, the caller takes plain ANS, or AC, for a modem
+ * without V.8, and the answerer AA. Real-time: yes. */
+void oh_v32bis_without_v8(void* self);
+
+/** Between init and the first sample: be a V.32 modem, of 4800 and 9600 bit/s, without renegotiation. V.8 has one bit
+ * for both Recommendations. Real-time: yes. */
+void oh_v32bis_only_v32(void* self, int trellis);
+
+/** What can be seen of a connection; zero before it is known. */
+struct oh_v32bis_instruments {
+  uint8_t far_v32;             /**< the far end's rate signals are those of V.32 */
+  uint32_t round_trip_samples; /**< as the reversals gave it */
+  float snr_db;                /**< of the equalised symbols */
+  float clock_ppm;             /**< far symbol clock against ours */
+  float frequency_offset_hz;   /**< received carrier against nominal */
+  float echo_return_loss_db;   /**< echo taken off by the canceller; 0: none */
+  uint32_t renegotiations;     /**< begun by either end */
+  enum oh_v34_cause cause;     /**< why the last training but the first began */
+};
+
+/** Snapshot of the pump at `self`. Real-time: yes, O(1). */
+void oh_v32bis_get_instruments(const void* self, struct oh_v32bis_instruments* instruments);
+
+/** In data mode, else nothing: change the rate to what the line carries, at the most max_bit_rate (0: the pump's
+ * highest), without training (clause 8; with a V.32 far end nothing); train again (clause 7). Real-time: yes. */
+void oh_v32bis_renegotiate(void* self, uint32_t max_bit_rate);
+void oh_v32bis_retrain(void* self);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,16 @@ Complex Transmitter::next() {
   switch (signal_) {
     case Signal::kSilence:
       return {};
+    case Signal::kPreamble: {
+      if (n == kPreambleSymbols + kPreambleTurned) {
+        start(Signal::kRate);
+        scrambler_ = v34::Scrambler(scrambling_);
+        b1_ = kB1AgainSymbols;
+        return next();
+      }
+      const bool turned = n >= kPreambleSymbols;
+      return training_point(turned != (!calls_ && n & 1) ? kC : kA);
+    }
     case Signal::kAa:
       return training_point(kA);
     case Signal::kCc:
@@ -34,19 +44,20 @@ Complex Transmitter::next() {
     case Signal::kSBar:
       return training_point(n & 1 ? kD : kC);
     case Signal::kTrn:
+      b1_ = kB1Symbols;
       return training_point(trn_.next());
     case Signal::kRate:
     case Signal::kE: {
       const int at = n % kSequenceSymbols;
       if (at == 0) {
-        if (signal_ == Signal::kE) {  // has been sent
+        if (signal_ == Signal::kE && !forever_) {  // has been sent
           start(Signal::kData);
           encoder_ = Encoder(*rate_);
           encoder_.start(y_);
           gain_ = 1 / square_root(mean_power(*rate_));
           return next();
         }
-        sending_ = rates_;
+        if (signal_ == Signal::kRate) sending_ = rates_;
         if (ending_) {
           ending_ = false;
           sending_ = end_;

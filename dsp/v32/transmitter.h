@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The signals of a V.32bis transmitter, symbol by symbol (clause 5, Figure 3): what start-up, retrain and data consist
-// of.
+// The signals of a V.32bis transmitter, symbol by symbol (clauses 5 and 8, Figures 3 and 5): what start-up, retrain,
+// rate renegotiation and data consist of.
 #pragma once
 
 #include <stdint.h>
@@ -14,22 +14,26 @@ namespace offhook::v32 {
 
 enum class Signal : uint8_t {
   kSilence,
-  kAa,    ///< A A ..
-  kCc,    ///< C C ..
-  kAc,    ///< A C A C ..
-  kCa,    ///< C A C A ..
-  kS,     ///< A B A B ..
-  kSBar,  ///< C D C D ..
-  kTrn,   ///< scrambled ones, from a scrambler of zeros
-  kRate,  ///< the rate signal, again and again
-  kE,     ///< once; then kData
-  kData   ///< scrambled ones (B1) until live, then the port's bits
+  kPreamble,  ///< of a renegotiation: A or A C, then C or C A; then kRate
+  kAa,        ///< A A ..
+  kCc,        ///< C C ..
+  kAc,        ///< A C A C ..
+  kCa,        ///< C A C A ..
+  kS,         ///< A B A B ..
+  kSBar,      ///< C D C D ..
+  kTrn,       ///< scrambled ones, from a scrambler of zeros
+  kRate,      ///< the rate signal, again and again
+  kE,         ///< once; then kData. Without a rate: again and again
+  kData       ///< scrambled ones (B1) until live, then the port's bits
 };
 
 inline constexpr int kTrnTwoPoints = 256;   ///< symbols of TRN with A and C only (5.2.3)
 inline constexpr int kLeastTrn = 1280;      ///< symbols
 inline constexpr int kSequenceSymbols = 8;  ///< of a rate sequence's 16 bits
 inline constexpr int kB1Symbols = 128;
+inline constexpr int kB1AgainSymbols = 24;  ///< after a renegotiation
+inline constexpr int kPreambleSymbols = 56;
+inline constexpr int kPreambleTurned = 8;  ///< the preamble's last
 
 /// TRN as labels of kPoints4800: for the transmitter, and for the receiver that trains on it.
 class Trn {
@@ -54,7 +58,8 @@ class Trn {
 class Transmitter {
  public:
   explicit Transmitter(oh_pump_role role, const oh_bit_port& port)
-      : scrambling_(role == OH_PUMP_CALL ? v34::Scrambling::kCall : v34::Scrambling::kAnswer),
+      : calls_(role == OH_PUMP_CALL),
+        scrambling_(calls_ ? v34::Scrambling::kCall : v34::Scrambling::kAnswer),
         scrambler_(scrambling_),
         trn_(scrambling_),
         port_(port) {}
@@ -64,6 +69,7 @@ class Transmitter {
     count_ = 0;
     if (s == Signal::kTrn) trn_ = Trn(scrambling_);
     if (s == Signal::kRate) scrambler_ = trn_.scrambler();
+    ending_ = false;
     if (s == Signal::kData) live_ = false;
   }
   Signal signal() const { return signal_; }
@@ -71,12 +77,17 @@ class Transmitter {
   int count() const { return count_; }
   /// Of kRate. Never changed within a sequence by the caller's timing: the next sequence has it.
   void set_rates(RateSignal r) { rates_ = r.encode(); }
-  /// After the current rate sequence: E and then scrambled ones at this rate.
-  void end_rate_signal(int rate) {
-    end_ = RateSignal{.rates = static_cast<uint8_t>(1u << rate), .end = true}.encode();
-    rate_ = &kRates[rate];
+  /// After the current rate sequence: E and then scrambled ones at this rate; -1: E without a rate, for ever.
+  void end_rate_signal(RateSignal r, int rate) {
+    r.rates = static_cast<RateSet>(rate < 0 ? 0 : 1u << rate);
+    r.end = true;
+    end_ = r.encode();
+    forever_ = rate < 0;
+    if (rate >= 0) rate_ = &kRates[rate];
     ending_ = true;
   }
+  /// Symbols of B1 that have been sent.
+  bool ready() const { return signal_ == Signal::kData && count_ >= b1_; }
   /// From the next symbol on kData carries the port's bits.
   void set_live() { live_ = true; }
   bool live() const { return signal_ == Signal::kData && live_; }
@@ -97,6 +108,7 @@ class Transmitter {
   }
   int data_bit();
 
+  bool calls_;
   v34::Scrambling scrambling_;
   v34::Scrambler scrambler_;
   Trn trn_;
@@ -106,6 +118,8 @@ class Transmitter {
   int y_ = 0;  // Y1 Y2 of the last symbol
   uint16_t rates_ = 0, sending_ = 0, end_ = 0;
   bool ending_ = false;
+  bool forever_ = false;
+  int b1_ = kB1Symbols;
   bool live_ = false;
   const Rate* rate_ = &kRates[0];
   float gain_ = 1;

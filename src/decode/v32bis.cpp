@@ -213,7 +213,7 @@ class V32Passage {
   void read_data(const v32::RateSignal& e, Fallback::Side& side) {
     const v32::Rate* rate = nullptr;
     for (int k = 0; k < 5; ++k) {
-      if (e.rates == 1 << k) rate = &v32::kRates[k];
+      if ((e.rates & 31) == 1 << k) rate = &v32::kRates[k];
     }
     if (rate == nullptr) return;
     receiver_.scale(rate->scale);

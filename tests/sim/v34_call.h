@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two V.34 pumps under V.42 at the two ends of a hostsim line, each sending random bytes to the other all the time.
+// Two pumps, of V.34 if nothing else is said, under V.42 at the two ends of a hostsim line, each sending random bytes
+// to the other all the time.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +17,10 @@ namespace offhook::test {
 
 class V34Call : private hostsim::FarEnd {
  public:
-  V34Call(const hostsim::LineConfig& config, std::uint64_t seed, std::uint32_t max_bit_rate = 0)
-      : near_(config_of(OH_PUMP_CALL, max_bit_rate)),
-        far_(config_of(OH_PUMP_ANSWER, max_bit_rate)),
+  V34Call(const hostsim::LineConfig& config, std::uint64_t seed, std::uint32_t max_bit_rate = 0,
+          const oh_pump_ops* ops = oh_v34_ops())
+      : near_(config_of(ops, OH_PUMP_CALL, max_bit_rate)),
+        far_(config_of(ops, OH_PUMP_ANSWER, max_bit_rate)),
         line_(config, seed, *this),
         random_(seed, 7) {
     near_.start();
@@ -85,9 +87,9 @@ class V34Call : private hostsim::FarEnd {
     bool intact = true;
   };
 
-  static hostsim::ModemEnd::Config config_of(oh_pump_role role, std::uint32_t max_bit_rate) {
+  static hostsim::ModemEnd::Config config_of(const oh_pump_ops* ops, oh_pump_role role, std::uint32_t max_bit_rate) {
     hostsim::ModemEnd::Config c{};
-    c.pump = oh_v34_ops();
+    c.pump = ops;
     c.role = role;
     c.window = 64;
     c.max_bit_rate = max_bit_rate;

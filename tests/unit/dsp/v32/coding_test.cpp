@@ -47,7 +47,7 @@ TEST(V32Coding, PointsAreThoseOfTheFigures) {
 
 TEST(V32Coding, DecoderInvertsTheEncoderAtAnyTurn) {
   for (const Rate& r : kRates) {
-    if (r.bits == 2) continue;
+    if (!r.trellis) continue;
     for (int turn = 0; turn < 4; ++turn) {
       v34::Random random(r.bit_rate, static_cast<unsigned>(turn));
       Encoder encoder(r);
@@ -81,14 +81,26 @@ TEST(V32Coding, DecoderInvertsTheEncoderAtAnyTurn) {
 TEST(V32Coding, RateSignalsSurvive) {
   for (unsigned rates = 0; rates < 32; ++rates) {
     for (const bool end : {false, true}) {
-      RateSignal r{true, static_cast<std::uint8_t>(rates), end}, back;
+      RateSignal r{.v32bis = true, .rates = static_cast<RateSet>(rates), .end = end}, back;
       ASSERT_TRUE(RateSignal::decode(r.encode(), &back));
-      EXPECT_EQ(back.rates, rates);
+      EXPECT_EQ(back.rates & 31, rates);
+      EXPECT_EQ(back.rates >> kPlain9600, rates >> 2 & 1u);  // who can 9600 with trellis coding can without
       EXPECT_EQ(back.end, end);
-      EXPECT_TRUE(back.v32bis);
+      EXPECT_EQ(back.v32bis, rates != 0);
     }
   }
-  EXPECT_EQ((RateSignal{true, 0b10000, false}.encode()), 0x9990);  // B4, B7, B8, B11, B12, B15
+  // V.32, Table 6: B5, B6, and B8 for trellis coding.
+  for (const unsigned rates : {1u << 0, 1u << kPlain9600, 1u << 0 | 1u << kPlain9600, 1u << 2 | 1u << kPlain9600}) {
+    RateSignal r{.v32bis = false, .rates = static_cast<RateSet>(rates)}, back;
+    ASSERT_TRUE(RateSignal::decode(r.encode(), &back));
+    EXPECT_EQ(back.rates, rates);
+    EXPECT_FALSE(back.v32bis);
+  }
+  EXPECT_EQ((RateSignal{.v32bis = false, .rates = 1 << 0 | 1 << kPlain9600}.encode()), 0x88e0);
+  EXPECT_EQ((RateSignal{.rates = 0}.encode()), 0x8880);  // Note 3: B4 to B6, B9, B10, B12
+  EXPECT_EQ(highest(1 << 0 | 1 << 2 | 1 << kPlain9600), 2);
+  EXPECT_EQ(highest(0), -1);
+  EXPECT_EQ((RateSignal{.rates = 0b10000}.encode()), 0x9990);  // B4, B7, B8, B11, B12, B15
   RateSignal none;
   EXPECT_FALSE(RateSignal::decode(0x9991, &none));
   EXPECT_FALSE(RateSignal::decode(0x1990, &none));
