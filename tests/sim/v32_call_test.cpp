@@ -18,6 +18,8 @@ namespace {
 
 using hostsim::LineConfig;
 
+constexpr double kReceivedDbm0 = -22;  // sent -12, loss 10
+
 LineConfig clean() {
   LineConfig c;
   c.near_echo_db = c.far_echo_db = 200;
@@ -149,6 +151,142 @@ TEST(V32bisCall, RoundTripOf1200Ms) {
   EXPECT_EQ(call.rate(), 14400u);
   EXPECT_GT(call.arrived(), 15'000u);
   call.expect_every_byte();
+}
+
+// 6: an answer tone without V.8 at either end, at both, or none at all.
+TEST(V32bisCall, StartsWithoutV8) {
+  for (const oh_v32bis_start caller : {OH_V32BIS_V8, OH_V32BIS_ANSWER_TONE}) {
+    for (const oh_v32bis_start answerer : {OH_V32BIS_V8, OH_V32BIS_ANSWER_TONE, OH_V32BIS_AT_ONCE}) {
+      SCOPED_TRACE(testing::Message() << caller << " calls " << answerer);
+      LineConfig line = clean();
+      line.noise_dbm0 = -55;
+      line.near_echo_db = 12;
+      V32bisCall call(line);
+      oh_v32bis_start_with(call.near().pump_memory(), caller);
+      oh_v32bis_start_with(call.far().pump_memory(), answerer);
+      ASSERT_TRUE(call.connect());
+      call.run(3);
+      EXPECT_EQ(call.rate(), 14400u);
+      EXPECT_EQ(call.retrains(), 0u);
+      call.expect_every_byte();
+    }
+  }
+}
+
+// V.32: no B4, or no B8. With trellis coding and without, either end.
+TEST(V32bisCall, MeetsV32Modems) {
+  const struct {
+    bool caller, trellis;
+    std::uint32_t max, rate;
+  } cases[] = {{true, true, 0, 9600},  {true, false, 0, 9600},  {false, true, 0, 9600},
+               {false, false, 0, 9600}, {true, false, 4800, 4800}, {false, false, 4800, 4800}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(testing::Message() << c.caller << c.trellis << c.max);
+    V32bisCall call(clean(), 1, c.max);
+    hostsim::ModemEnd& old = c.caller ? call.near() : call.far();
+    hostsim::ModemEnd& ours = c.caller ? call.far() : call.near();
+    oh_v32bis_only_v32(old.pump_memory(), c.trellis);
+    ASSERT_TRUE(call.connect());
+    EXPECT_EQ(call.rate(), c.rate);
+    EXPECT_EQ(V32bisCall::seen(ours).far_v32, 1);
+    EXPECT_GT(call.arriving(4), 2 * 3 * c.rate / 10);
+    oh_v32bis_renegotiate(ours.pump_memory(), 4800);  // not with such a far end
+    oh_v32bis_retrain(ours.pump_memory());
+    call.run(1);
+    ASSERT_TRUE(call.data(20));
+    EXPECT_EQ(call.rate(), c.rate);
+    EXPECT_EQ(call.renegotiations(), 0u);
+    call.expect_every_byte();
+  }
+}
+
+TEST(V32bisCall, ComesBackAfterTwoSecondsOfNoise) {
+  for (const double db : {0.0, 6.0}) {  // over the signal
+    V32bisCall call(clean());
+    ASSERT_TRUE(call.connect());
+    call.run(1);
+    call.add_noise(kReceivedDbm0 + db);
+    call.run(2);
+    call.no_noise();
+    ASSERT_TRUE(call.data(25)) << db;
+    EXPECT_GE(call.retrains(), 1u);
+    EXPECT_GT(call.arriving(4), 8'000u);
+    call.expect_every_byte();
+  }
+}
+
+// The rate follows the line down and up again, without training.
+TEST(V32bisCall, RenegotiatesWhenTheNoiseChanges) {
+  V32bisCall call(clean());
+  ASSERT_TRUE(call.connect());
+  call.run(1);
+  call.add_noise(kReceivedDbm0 - 18);  // 20.2 dB of 2400 Hz
+  call.run(8);
+  ASSERT_TRUE(call.data(3));
+  EXPECT_EQ(call.rate(), 9600u);
+  call.no_noise();
+  call.run(15);
+  EXPECT_EQ(call.rate(), 14400u);
+  EXPECT_GE(call.renegotiations(), 2u);
+  EXPECT_EQ(call.retrains(), 0u);
+  call.expect_every_byte();
+}
+
+TEST(V32bisCall, LostSamplesUpTo20MsAreSurvivedWithoutTraining) {
+  for (const std::uint32_t samples : {40u, 160u}) {
+    V32bisCall call(clean());
+    ASSERT_TRUE(call.connect());
+    call.run(4);
+    call.run(2, samples);
+    EXPECT_EQ(call.retrains(), 0u) << samples;
+    EXPECT_EQ(call.renegotiations(), 0u) << samples;
+    EXPECT_EQ(call.near().pump_status().filled_in, samples);
+    call.expect_every_byte();
+  }
+}
+
+TEST(V32bisCall, AfterAGapOf200MsDataGoOn) {
+  V32bisCall call(clean());
+  ASSERT_TRUE(call.connect());
+  call.run(4, 1600);
+  call.run(4);
+  ASSERT_TRUE(call.data(20));
+  EXPECT_GT(call.arriving(3), 6'000u);
+  call.expect_every_byte();
+}
+
+TEST(V32bisCall, LinesAsTheyAre) {
+  struct Case {
+    const char* name;
+    LineConfig line;
+    std::uint32_t least;
+  };
+  std::vector<Case> cases;
+  const auto add = [&](const char* name, std::uint32_t least, auto change) {
+    LineConfig line = clean();
+    change(line);
+    cases.push_back({name, line, least});
+  };
+  add("+100 ppm", 14400, [](LineConfig& l) { l.clock_ppm = 100; });
+  add("-100 ppm", 14400, [](LineConfig& l) { l.clock_ppm = -100; });
+  add("+7 Hz", 14400, [](LineConfig& l) { l.frequency_offset_hz = 7; });
+  add("-7 Hz", 14400, [](LineConfig& l) { l.frequency_offset_hz = -7; });
+  add("A-law", 14400, [](LineConfig& l) { l.codec = "a-law"; });
+  add("mu-law", 14400, [](LineConfig& l) { l.codec = "mu-law"; });
+  add("impulses", 9600, [](LineConfig& l) { l.impulse_rate_hz = 1; });
+  add("echo", 14400, [](LineConfig& l) { l.near_echo_db = 12, l.far_echo_db = 20, l.delay_ms = 100; });
+  add("echo, 3 Hz", 12000, [](LineConfig& l) {
+    l.near_echo_db = 12, l.far_echo_db = 30, l.delay_ms = 50, l.frequency_offset_hz = 3;
+  });
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    V32bisCall call(c.line);
+    ASSERT_TRUE(call.connect());
+    call.run(5);
+    EXPECT_GE(call.rate(), c.least);
+    EXPECT_EQ(call.retrains(), 0u);
+    call.expect_every_byte();
+  }
 }
 
 TEST(V32bisCall, TwoWireLineWithEcho) {

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "dsp/v34/pump.h"
 #include "hostsim/call/modem_end.h"
+#include "hostsim/line/levels.h"
 #include "hostsim/line/line.h"
 #include "hostsim/random/random.h"
 
@@ -22,7 +24,8 @@ class V34Call : private hostsim::FarEnd {
       : near_(config_of(ops, OH_PUMP_CALL, max_bit_rate)),
         far_(config_of(ops, OH_PUMP_ANSWER, max_bit_rate)),
         line_(config, seed, *this),
-        random_(seed, 7) {
+        random_(seed, 7),
+        noise_(seed, 8) {
     near_.start();
     far_.start();
   }
@@ -40,6 +43,7 @@ class V34Call : private hostsim::FarEnd {
         near_.process(heard_, sent, kBlock);
       }
       line_.exchange(sent, heard_, kBlock);
+      add_noise(heard_, heard_, kBlock);
       exchange(near_, &to_far_);
       exchange(far_, &to_near_);
       const bool both = near_.pump_status().state == OH_PUMP_DATA && far_.pump_status().state == OH_PUMP_DATA;
@@ -67,6 +71,9 @@ class V34Call : private hostsim::FarEnd {
     sending_ = false;
     run(seconds);
   }
+  /// From now on, at both receivers, besides that of the line; white, 0 to 4000 Hz.
+  void add_noise(double dbm0) { noise_rms_ = hostsim::dbm0_to_rms(dbm0); }
+  void no_noise() { noise_rms_ = 0; }
   /// Bytes given to V.42 that have not arrived, both directions.
   std::uint64_t missing() const { return to_far_.sent + to_near_.sent - arrived(); }
 
@@ -118,11 +125,23 @@ class V34Call : private hostsim::FarEnd {
       in.received += n;
     }
   }
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { far_.process(rx, tx, n); }
+  void add_noise(const std::int16_t* in, std::int16_t* out, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const double x = in[k] + (noise_rms_ > 0 ? noise_rms_ * noise_.normal(noise_at_++) : 0);
+      out[k] = static_cast<std::int16_t>(std::lrint(std::clamp(x, -32768., 32767.)));
+    }
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
+    std::int16_t noisy[hostsim::Line::kFarBlock];
+    add_noise(rx, noisy, n);
+    far_.process(noisy, tx, n);
+  }
 
   hostsim::ModemEnd near_, far_;
   hostsim::Line line_;
-  hostsim::Random random_;
+  hostsim::Random random_, noise_;
+  std::uint64_t noise_at_ = 0;
+  double noise_rms_ = 0;
   Stream to_far_, to_near_;
   bool sending_ = true;
   std::int16_t heard_[hostsim::Line::kFarBlock]{};
