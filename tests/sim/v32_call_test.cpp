@@ -155,15 +155,17 @@ TEST(V32bisCall, RoundTripOf1200Ms) {
 
 // 6: an answer tone without V.8 at either end, at both, or none at all.
 TEST(V32bisCall, StartsWithoutV8) {
-  for (const oh_v32bis_start caller : {OH_V32BIS_V8, OH_V32BIS_ANSWER_TONE}) {
-    for (const oh_v32bis_start answerer : {OH_V32BIS_V8, OH_V32BIS_ANSWER_TONE, OH_V32BIS_AT_ONCE}) {
+  enum Start { kV8, kAnswerTone, kAtOnce };
+  for (const Start caller : {kV8, kAnswerTone}) {
+    for (const Start answerer : {kV8, kAnswerTone, kAtOnce}) {
       SCOPED_TRACE(testing::Message() << caller << " calls " << answerer);
       LineConfig line = clean();
       line.noise_dbm0 = -55;
       line.near_echo_db = 12;
       V32bisCall call(line);
-      oh_v32bis_start_with(call.near().pump_memory(), caller);
-      oh_v32bis_start_with(call.far().pump_memory(), answerer);
+      if (caller == kAnswerTone) oh_v32bis_without_v8(call.near().pump_memory());
+      if (answerer == kAnswerTone) oh_v32bis_without_v8(call.far().pump_memory());
+      if (answerer == kAtOnce) oh_v32bis_begin(call.far().pump_memory());
       ASSERT_TRUE(call.connect());
       call.run(3);
       EXPECT_EQ(call.rate(), 14400u);
