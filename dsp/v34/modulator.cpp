@@ -38,7 +38,9 @@ constexpr Pulse make_pulse(double roll_off) {
   }
   return p;
 }
-constexpr Pulse kPulses[] = {make_pulse(0.09), make_pulse(0.25)};  // by RollOff
+constexpr Pulse kNarrow = make_pulse(0.09);
+constexpr Pulse kWide = make_pulse(0.25);
+constexpr const Pulse* kPulses[] = {&kNarrow, &kWide};  // by RollOff
 
 constexpr int gcd(int a, int b) {
   return b == 0 ? a : gcd(b, a % b);
@@ -49,7 +51,7 @@ constexpr int gcd(int a, int b) {
 void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms, const Kernels& kernels,
                      RollOff roll_off) {
   *this = {};
-  const Pulse& pulse = kPulses[static_cast<int>(roll_off)];
+  const Pulse& pulse = *kPulses[static_cast<int>(roll_off)];
   kernels_ = &kernels;
   const SymbolRateTraits& t = traits(symbol_rate);
   const Ratio c = t.carrier[static_cast<int>(carrier)];

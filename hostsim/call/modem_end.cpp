@@ -52,7 +52,7 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
   link.compression = config.link.compression;
   link.codewords = config.link.codewords;
   link.max_string = config.link.max_string;
-  if (config.window > 15) link.t400_ms = 3000;  // such a window is for such a round trip
+  link.t400_ms = 3000;  // V.42 has 750 ms by default; a pattern's answer may take a round trip of 1.2 s
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
     const auto* self = static_cast<const ModemEnd*>(user);
     switch (event) {
