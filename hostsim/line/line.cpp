@@ -86,7 +86,8 @@ class Direction {
 
   void push(const Block& x) {
     if (end_ + kBlock > buffer_.size()) {
-      std::copy(buffer_.end() - static_cast<std::ptrdiff_t>(history_), buffer_.end(), buffer_.begin());
+      const auto end = buffer_.begin() + static_cast<std::ptrdiff_t>(end_);
+      std::copy(end - static_cast<std::ptrdiff_t>(history_), end, buffer_.begin());
       end_ = history_;
     }
     std::copy(x.begin(), x.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(end_));

@@ -61,6 +61,24 @@ TEST(Line, LossIsExactInBothDirections) {
     }
 }
 
+// The line's memory wraps every half second: not one sample may be lost there, whatever the delay.
+TEST(Line, ALongerDelayGivesTheSameSamplesLater) {
+  const auto x = test::sine(1234, 20'000, 40'000);
+  LineConfig c = clean();
+  c.delay_ms = 12;
+  const Ends shorter = run(c, x, x);
+  for (const std::size_t more : {1u, 3u, 7u, 8u}) {
+    c.delay_ms = 12 + static_cast<double>(more) / 8;
+    const Ends longer = run(c, x, x);
+    for (std::size_t i = 1000; i < longer.near.size(); ++i) {
+      ASSERT_NEAR(longer.near[i], shorter.near[i - more], 1) << more << " samples more, at " << i;
+    }
+    for (std::size_t i = 1000; i < longer.far.size(); ++i) {
+      ASSERT_NEAR(longer.far[i], shorter.far[i - more], 1) << more << " samples more, at " << i;
+    }
+  }
+}
+
 /// A pulse of 1800 Hz, 4 ms wide, its middle at sample `middle`: its centre of energy moves by the group delay.
 Samples pulse(std::size_t middle, std::size_t n) {
   Samples x(n);
