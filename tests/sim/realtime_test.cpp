@@ -168,6 +168,7 @@ struct Lapm {
   explicit Lapm(oh_pump_role role) {
     oh_lapm_config config;
     oh_lapm_default_config(&config, role, 2400);
+    config.compression = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
     memory.reset(std::aligned_alloc(64, (oh_lapm_size(&config) + 63) / 64 * 64));
     link = oh_lapm_init(memory.get(), &config);
     EXPECT_NE(link, nullptr);
@@ -209,6 +210,7 @@ TEST(ModemRealtime, V42OverV22bisAllocatesLocksAndCallsNothingOver100000Blocks) 
   EXPECT_EQ(wrong, 0u);
   call.expect_went_through_everything();
   EXPECT_GT(near_link.status().retransmitted, 0u);
+  EXPECT_EQ(near_link.status().compression, OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED);
 }
 
 }  // namespace
