@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """PPP between two network namespaces over two live modems: pppd and chat unchanged, ping, a file over TCP.
 
-Usage: ppp_test.py OFFHOOK [CARRIER [BYTES]]: +MS's carrier (V22B), the file's length (4000). Skipped (77), with the
-reason, where there is no pppd, no privilege, or no PPP in the kernel; `./dev vm` has a kernel that has it.
+Usage: ppp_test.py OFFHOOK [CARRIER [BYTES [COMPRESSION]]]: +MS's carrier (V22B), the file's length (4000), and what +DR
+must report: NONE, or V42B, with a file of text. Skipped (77), with the reason, where there is no pppd, no privilege, or
+no PPP in the kernel; `./dev vm` has a kernel that has it.
 """
 import hashlib
 import os
@@ -11,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 
 from live import Bench, fail, say, wait_for
 
@@ -43,16 +45,19 @@ if why := lacking():
 os.environ["PATH"] += ":/usr/sbin:/sbin"
 carrier = sys.argv[2] if len(sys.argv) > 2 else "V22B"
 size = int(sys.argv[3]) if len(sys.argv) > 3 else 4000
+compression = sys.argv[4] if len(sys.argv) > 4 else "NONE"
 spaces = [f"offhook-{end}-{os.getpid()}" for end in "ab"]
 with Bench(sys.argv[1]) as bench:
     line, modems, (a, b) = bench.two_modems("FIFO 50", "FIFO 50")
     os.close(a)
     os.close(b)
     pppd = ["pppd", "nodetach", "noauth", "nocrtscts", "noipdefault", "ipcp-accept-local",
-            "ipcp-accept-remote", "lcp-echo-interval", "0"]
+            "ipcp-accept-remote", "lcp-echo-interval", "0", "nobsdcomp", "nodeflate"]  # compression is the modems'
     # The one that answers sends nothing before the call stands: a character typed meanwhile would abort it.
-    wait, call = (f"chat -t 120 '' ATE0{more}+MS={carrier} OK {last} CONNECT ''"
-                  for more, last in (("S0=1", "'\\c'"), ("", "ATDT5551234")))
+    setting = f"+MS={carrier};+DR=1;+DS={0 if compression == 'NONE' else 3}"
+    wait, call = (f"chat -t 120 ABORT '+DR: {'V42B' if compression == 'NONE' else 'NONE'}' "
+                  f"'' 'ATE0{answer}{setting}' OK {last} CONNECT ''"
+                  for answer, last in (("S0=1", "'\\c'"), ("", "ATDT5551234")))
     try:
         for space in spaces:
             subprocess.run(["ip", "netns", "add", space], check=True)
@@ -73,9 +78,11 @@ with Bench(sys.argv[1]) as bench:
         if ping.returncode != 0:
             fail("ping: " + ping.stdout.decode())
         with open(bench.path("file"), "wb") as file:
-            file.write(os.urandom(size))
+            file.write(b"".join(b"line %d of a text that says much the same again and again\r\n" % i
+                                for i in range(size))[:size] if compression != "NONE" else os.urandom(size))
         bench.processes.append(subprocess.Popen(
             ["ip", "netns", "exec", spaces[1], sys.executable, "-c", SERVE % (FAR, bench.path("file"))]))
+        start = time.time()
         got = run(spaces[0], sys.executable, "-c", f"""
 import socket, sys, time
 for attempt in range(20):
@@ -86,6 +93,7 @@ while piece := s.recv(4096): sys.stdout.buffer.write(piece)
 """, timeout=600).stdout
         with open(bench.path("file"), "rb") as file:
             sent = file.read()
+        print(f"{len(got)} bytes in {time.time() - start:.1f} s, compression {compression}")
         if got != sent:
             fail(f"{len(got)} of {len(sent)} bytes, {hashlib.sha256(got).hexdigest()}")
         # The far modem dies. The carrier's end reaches pppd, as from a serial port.
