@@ -53,7 +53,7 @@ void add_decode(CLI::App& app, Action& action) {
   sub->add_option("recording", options->in, "The call: one direction, or both as two channels, at any rate")
       ->required()
       ->type_name("WAV");
-  sub->add_option("--json", options->json, "Write everything found as JSON; - is standard output")->type_name("FILE");
+  add_json_file(*sub, options->json);
   sub->add_option("--html", options->html, "Write a page: timeline, spectrogram, SNR over frequency, constellations")
       ->type_name("FILE");
   sub->add_option("--payload", options->payload,
@@ -62,6 +62,7 @@ void add_decode(CLI::App& app, Action& action) {
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
   sub->footer(R"(Examples:
   offhook decode call.wav
+  offhook decode call.wav --json | jq .final_rate_call_to_answer
   offhook decode call.wav --json call.json --html call.html
   offhook decode call.wav --payload out/call)");
   sub->final_callback([&action, options] { action = [options] { return run_decode(*options); }; });

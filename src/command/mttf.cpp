@@ -318,7 +318,7 @@ void add_mttf(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1000000000))
       ->capture_default_str();
   sub->add_option("--seed", options->seed, "Same seed, same numbers")->capture_default_str();
-  sub->add_option("--json", options->json, "Everything as JSON; -: to standard output")->type_name("FILE");
+  add_json_file(*sub, options->json);
   sub->add_option("--csv", options->csv, "The table as CSV; -: to standard output")->type_name("FILE");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
   sub->footer(

@@ -94,4 +94,14 @@ int run_program(int argc, const char* const* argv) {
   }
 }
 
+void add_json_file(CLI::App& app, std::string& path) {
+  app.add_option("--json", path, "Everything as JSON, to this file or to standard output")
+      ->type_name("[FILE.json]")
+      ->expected(0, 1)
+      ->default_str("-")
+      ->check([](const std::string& name) {
+        return name == "-" || name.ends_with(".json") ? "" : name + " is no name that ends in .json (give --json last)";
+      });
+}
+
 }  // namespace offhook::command

@@ -27,6 +27,9 @@ std::string man_page(const CLI::App& app);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const CLI::App& app, const std::string& shell);
 
+/// `--json [FILE.json]`: to standard output without a name. Any other name is refused: it is an argument that --json swallowed.
+void add_json_file(CLI::App& app, std::string& path);
+
 // One function a subcommand, each in a file of its own.
 void add_run(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);

@@ -148,9 +148,21 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
   state.v.assign(kEchoTaps, {});
 }
 
-double SymbolReceiver::fit(double t, const std::vector<Cf>& known, double offset_hz) {
+// The carrier's offset in radians a symbol at which an equaliser explains most of `known`. Most lines have none.
+double SymbolReceiver::search_offset(double t, const std::vector<Cf>& known) {
+  const double hertz = 2 * kPi * nominal_step_ / kRateHz;
+  double best = 0, least = 1;
+  for (int k = 0; k <= 16; ++k) {  // 0, 1, -1, 2, -2 ... 8, -8
+    state.turn = hertz * ((k & 1) != 0 ? (k + 1) / 2 : -k / 2);
+    const double error = solve(t, known);
+    if (error < least) least = error, best = state.turn;
+    if (k == 0 && error < 0.1) break;
+  }
+  return best;
+}
+
+double SymbolReceiver::fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz) {
   const std::size_t first = std::min<std::size_t>(known.size(), 640);
-  state.turn = 2 * kPi * offset_hz * nominal_step_ / kRateHz;
   state.step = nominal_step_;
   state.phase = 0;
   state.v.clear();
@@ -158,6 +170,7 @@ double SymbolReceiver::fit(double t, const std::vector<Cf>& known, double offset
   for (const Cf s : known) state.power += std::norm(s) / static_cast<double>(known.size());
   double error = 1;
   const std::vector<Cf> head(known.begin(), known.begin() + static_cast<long>(first));
+  state.turn = offset_hz ? 2 * kPi * *offset_hz * nominal_step_ / kRateHz : search_offset(t, head);
   for (int pass = 0; pass < 3; ++pass) {
     const std::vector<Cf>& with = pass == 0 ? head : known;
     state.phase = 0;
@@ -179,7 +192,8 @@ double SymbolReceiver::fit(double t, const std::vector<Cf>& known, double offset
     state.turn = turn;
     state.step = step;
   }
-  if (other_ != nullptr && error < 0.5 && known.size() > 1000) {
+  // A loud echo has to go before decisions can be made; for a faint one, enough has to be known.
+  if (other_ != nullptr && error < 0.5 && (known.size() > 1000 || error > 0.02)) {
     find_echo(t, known);
     state.phase = 0;
     if (!state.v.empty()) error = solve(t, known);

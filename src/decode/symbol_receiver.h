@@ -8,6 +8,7 @@
 #pragma once
 
 #include <complex>
+#include <optional>
 #include <vector>
 
 #include "src/decode/baseband.h"
@@ -39,10 +40,11 @@ class SymbolReceiver {
   void scale(float gain);
 
   /// Fit equaliser, echo taps, carrier and clock to known symbols. @param t  of the first, in samples, within a symbol
-  /// or so  @param known  the symbols  @param offset_hz  of the carrier, first guess
+  /// or so  @param known  the symbols  @param offset_hz  of the carrier, where it is known to half a hertz; else up to
+  /// 8 Hz of it are searched
   /// With another channel: looks for its echo in what is left, and if there is one takes it into the fit.
   /// Leaves the state before symbol 0.  @return mean square error relative to the symbols'
-  double fit(double t, const std::vector<Cf>& known, double offset_hz);
+  double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
 
   /// The equaliser's output at the next symbol. Call decided() afterwards.
   Cf equalise();
@@ -55,6 +57,7 @@ class SymbolReceiver {
   static constexpr int kTaps = 80;
   static constexpr int kEchoTaps = 64;
   void gather(double t);
+  double search_offset(double t, const std::vector<Cf>& known);
   double solve(double t, const std::vector<Cf>& known);
   void find_echo(double t, const std::vector<Cf>& known);
 

@@ -177,7 +177,7 @@ Passage Follower::run(const Anchor& anchor, double end) {
   if (anchor.pp) known = pp;
   const std::size_t pp_length = known.size();
   known.insert(known.end(), trn.begin(), trn.begin() + kTrnKnown - 48);
-  double error = receiver_.fit(anchor.t, known, 0);
+  double error = receiver_.fit(anchor.t, known);
   if (error > 0.3) {
     p.training_mse_db = 10 * std::log10(error + 1e-12);
     p.t_lost = anchor.t / kRateHz;
@@ -197,7 +197,7 @@ Passage Follower::run(const Anchor& anchor, double end) {
       wrong += !good;
       if (right.size() > 32) wrong -= !right[right.size() - 33];
       if (wrong > 12) {  // it ended; most of its last wrong symbols lie after the end
-        std::size_t k = right.size() - 32;
+        std::size_t k = right.size() - std::min<std::size_t>(right.size(), 32);
         while (k < right.size() && right[k]) ++k;
         trn_length = k > pp_length ? k - pp_length : 0;
         break;
@@ -211,8 +211,7 @@ Passage Follower::run(const Anchor& anchor, double end) {
     const std::size_t n = std::min<std::size_t>(trn_length - 8, 2400);
     known.resize(pp_length);
     known.insert(known.end(), trn.begin(), trn.begin() + static_cast<long>(n));
-    const double offset = fitted.turn / (2 * kPi) * kRateHz / fitted.step;
-    error = receiver_.fit(anchor.t, known, offset);
+    error = receiver_.fit(anchor.t, known, fitted.turn / (2 * kPi) * kRateHz / fitted.step);
   }
   p.training_mse_db = 10 * std::log10(error + 1e-12);
   p.t_pp = anchor.pp ? anchor.t / kRateHz : 0;

@@ -116,7 +116,7 @@ class V32Passage {
     std::vector<Cf> known;
     for (const int label : labels) known.push_back(point(v32::kPoints4800[label]));
     // The matched symbol may be a neighbour of the one that the channel's main cursor makes.
-    fit_error_ = receiver_.fit(t, known, 0);
+    fit_error_ = receiver_.fit(t, known);
     trn_t_ = t;
     return fit_error_ < kGoodFit;
   }
