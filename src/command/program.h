@@ -27,7 +27,8 @@ std::string man_page(const CLI::App& app);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const CLI::App& app, const std::string& shell);
 
-/// `--json [FILE.json]`: to standard output without a name. Any other name is refused: it is an argument that --json swallowed.
+/// `--json [FILE.json]`: to standard output without a name. Any other name is refused: it is an argument that --json
+/// swallowed.
 void add_json_file(CLI::App& app, std::string& path);
 
 // One function a subcommand, each in a file of its own.

@@ -44,6 +44,7 @@ std::vector<float> modulate(const std::vector<Cf>& symbols, double ppm, double o
 
 struct Sent {
   std::vector<float> line;
+  double offset_hz = 0;
   v34::DataParameters parameters;
   v34::Mp mp;
 };
@@ -53,7 +54,7 @@ Cf unit(v34::Point p, float scale) {
 }
 
 // S, S-bar, PP, TRN, J, J' and, where `fresh_trn`, TRN again; MP with sixteen points, E, B1, and frames.
-Sent send(bool fresh_trn) {
+Sent send(bool fresh_trn, double offset_hz = 2) {
   Sent s;
   s.mp = {};
   s.mp.type1 = true;
@@ -119,24 +120,28 @@ Sent send(bool fresh_trn) {
     const Complex c = data.next(port, true);
     y.emplace_back(c.re, c.im);
   }
-  s.line = modulate(y, 80, 2);
+  s.line = modulate(y, 80, offset_hz);
+  s.offset_hz = offset_hz;
   return s;
 }
 
-void expect_heard(const Sent& s) {
+// @param other_channel  what the other direction's channel of the recording holds, or empty
+void expect_heard(const Sent& s, const std::vector<float>& other_channel = {}) {
   Direction d{};
   d.rate = kRate;
   d.carrier = v34::Carrier::kLow;
   d.scrambling = v34::Scrambling::kCall;
   const Baseband line(s.line, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
-  const auto passages = follow(line, nullptr, d, find_anchors(line, d, 0, 1e9));
+  const Baseband other_line(other_channel, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
+  const Baseband* const other = other_channel.empty() ? nullptr : &other_line;
+  const auto passages = follow(line, other, d, find_anchors(line, d, 0, 1e9));
   ASSERT_FALSE(passages.empty());
   const Passage& first = passages.front();
   EXPECT_GT(first.t_pp, 0);
   EXPECT_NEAR(first.t_s, 40 / 3200.0, 1e-3);
   EXPECT_NEAR(first.trn_symbols, 1500, 3);
   EXPECT_NEAR(first.clock_ppm, 80, 8);
-  EXPECT_NEAR(first.frequency_offset_hz, 2 + 80e-6 * carrier_hz(kRate, d.carrier), 0.1);
+  EXPECT_NEAR(first.frequency_offset_hz, s.offset_hz + 80e-6 * carrier_hz(kRate, d.carrier), 0.1);
   EXPECT_EQ(first.j_points, 16);
   EXPECT_GE(first.j_repeats, 28);
   EXPECT_GT(first.t_j_prime, 0);
@@ -146,7 +151,7 @@ void expect_heard(const Sent& s) {
   EXPECT_EQ(last.mp[0].mp.precoder.h[1].re, -1200);
   ASSERT_GT(last.t_e_end, 0);
   const DataHeard data =
-      read_data(line, nullptr, d, s.parameters, last.at_data, static_cast<double>(s.line.size()) - 300);
+      read_data(line, other, d, s.parameters, last.at_data, static_cast<double>(s.line.size()) - 300);
   EXPECT_GT(data.b1_match, 0.99);
   EXPECT_EQ(data.b1_errors, 0);
   const Link link = read_link(data);
@@ -163,6 +168,26 @@ TEST(DecodeSynthetic, ADirectionOfOurOwnIsReadFromSToTheFramesOfItsData) {
 
 TEST(DecodeSynthetic, MpIsReadWithThePhase3EqualizerWhereNoFreshTrnIsSent) {
   expect_heard(send(false));
+}
+
+TEST(DecodeSynthetic, ACarrierMayBeSevenHertzOff) {
+  for (const double offset_hz : {-7.0, 7.0}) {
+    SCOPED_TRACE(offset_hz);
+    expect_heard(send(true, offset_hz));
+  }
+}
+
+TEST(DecodeSynthetic, TheOtherDirectionMayEchoLoudly) {
+  Sent s = send(true);
+  std::vector<Cf> far;
+  v34::TrainingEncoder encoder(v34::Scrambling::kAnswer, v34::TrainingPoints::k4);
+  const std::size_t delay = 40;
+  for (std::size_t i = 0; far.size() * 2 < s.line.size(); ++i)
+    far.push_back(unit(encoder.trn(), std::numbers::sqrt2_v<float> / 2));
+  std::vector<float> other = modulate(far, -50, 0);
+  other.resize(s.line.size());
+  for (std::size_t n = delay; n < s.line.size(); ++n) s.line[n] += 0.2f * other[n - delay];  // 14 dB down
+  expect_heard(s, other);
 }
 
 }  // namespace
