@@ -193,7 +193,7 @@ double SymbolReceiver::fit(double t, const std::vector<Cf>& known, std::optional
     state.step = step;
   }
   // A loud echo has to go before decisions can be made; for a faint one, enough has to be known.
-  if (other_ != nullptr && error < 0.5 && (known.size() > 1000 || error > 0.02)) {
+  if (other_ != nullptr && error < 0.5 && (known.size() > 1000 || error > 0.003)) {
     find_echo(t, known);
     state.phase = 0;
     if (!state.v.empty()) error = solve(t, known);
