@@ -23,6 +23,9 @@ namespace {
 constexpr int kClockLevel = 28;
 constexpr int kModemLevel = 10;
 
+constexpr int kTimerHz = 1000;  // of the load's multimedia timer
+constexpr Ns kTimerPeriod = 1'000'000'000 / kTimerHz;
+
 // Random streams of a call.
 enum Stream : std::uint64_t {
   kIsrStream = 1,
@@ -112,6 +115,14 @@ void check(const CostProfile& profile, std::uint32_t lead) {
   }
 }
 
+// Whether some DPC may have to wait for the clock, see DpcImportance.
+bool has_deferred_dpcs(const Scenario& s) {
+  const bool elsewhere = s.context.dpc_cpu != kAnyCpu && s.context.dpc_cpu != s.context.interrupt_cpu;
+  return elsewhere || s.context.dpc_importance == DpcImportance::kLow ||
+         std::any_of(s.load.devices.begin(), s.load.devices.end(),
+                     [](const LoadDevice& d) { return d.dpc_importance == DpcImportance::kLow; });
+}
+
 class Action final : public Event {
  public:
   explicit Action(std::function<void(Ns)> act) : act_(std::move(act)) {}
@@ -143,7 +154,9 @@ struct Call::Impl {
   std::unique_ptr<Context> context;
   std::optional<HoldOff> hold_off;
   Spinner spinner;
-  std::optional<ClockInterrupt> clock;
+  std::vector<std::unique_ptr<ClockInterrupt>> clocks;
+  std::optional<ClockInterrupt> timer_interrupt;
+  std::vector<std::unique_ptr<PeriodicThread>> threads;
   std::optional<TimerCallback> timer;
   std::optional<RecordedLoad> recorded_load;
   std::vector<std::unique_ptr<DeviceLoad>> devices;
@@ -162,7 +175,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
     : scenario(s),
       profile(p),
       log(l),
-      cpu(engine),
+      cpu(engine, Admission::kRequired, s.host.cpus),
       connection(std::move(c)),
       cost(profile, s.event_logging_cost, s.seed) {
   cpu.set_log(log);
@@ -180,16 +193,27 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   card.emplace(CardConfig{first.rate_hz, ppm, first.block_plan.at(0), 0, log}, connection->line());
   card_event.emplace(engine, *card);
 
-  const ContextParts parts{cpu, driver, cost, log, kModemLevel};
+  const ContextScenario& where = scenario.context;
+  const bool reserves = where.kind == ContextKind::kReservation;
+  const ContextParts parts{
+      .cpu = cpu,
+      .driver = driver,
+      .cost = cost,
+      .log = log,
+      .level = kModemLevel,
+      .interrupt_cpu = where.interrupt_cpu,
+      .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
+      .dpc_importance = where.dpc_importance,
+      .handler = scenario.host.threaded_interrupts ? std::optional(policies->interrupt_thread()) : std::nullopt,
+      .hard_irq = scenario.host.hard_irq_ns,
+      .thread_cpu = reserves ? HostPolicies::reservation_cpu(scenario, where.cpu) : where.cpu};
   switch (scenario.context.kind) {
     case ContextKind::kInterrupt:
       context = make_interrupt_context(parts);
       break;
     case ContextKind::kDpc:
-      // Where interrupts are threaded, what they defer is done by their threads too.
-      context = scenario.host.threaded_interrupts
-                    ? make_thread_context(parts, policies->interrupt_thread(), scenario.host.dispatch_ns)
-                    : make_dpc_context(parts);
+      // Where handlers are threads, what they defer is done by these too.
+      context = parts.handler ? make_interrupt_context(parts) : make_dpc_context(parts);
       break;
     case ContextKind::kThread:
     case ContextKind::kReservation:
@@ -203,20 +227,43 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
     hold_off.emplace(cpu, *scenario.host.latency, priority, scenario.seed, kLatencyStream);
   }
   if (scenario.load.spinner) {
-    const EntityId id = cpu.add_thread("spinner", policies->program(scenario.load.spinner_priority), spinner);
+    const EntityId id = cpu.add_thread("spinner", policies->program(scenario.load.spinner_priority), spinner, kNever,
+                                       scenario.load.spinner_cpu);
     cpu.release(id);
   }
-  if (scenario.host.clock_isr_ns > 0 || scenario.load.timer_callback) {
-    clock.emplace(engine, cpu, scenario.host.tick_hz, kClockLevel, scenario.host.clock_isr_ns);
-    if (scenario.load.timer_callback) {
-      timer.emplace(cpu, log, 1'000'000, scenario.host.callback_ns, scenario.host.dispatch_ns);
-      clock->set_listener(&*timer);
-    }
-    clock->start(policies->clock_phase());
+  // High-resolution timers interrupt by themselves and wake the thread from there; others wait for the clock and a DPC.
+  const HostScenario& host = scenario.host;
+  const bool precise = host.high_resolution_timers;
+  const auto add_timer = [&](ClockInterrupt& expires) {
+    timer.emplace(cpu, log, kTimerPeriod, host.callback_ns, precise ? -1 : host.dispatch_ns, scenario.load.timer_cpu);
+    expires.set_listener(&*timer);
+  };
+  const bool clock_matters = host.clock_isr_ns > 0 || has_deferred_dpcs(scenario);
+  for (int n = 0; n < host.cpus; n++) {
+    const bool expires = n == 0 && scenario.load.timer_callback && !precise;
+    if (!clock_matters && !expires) continue;
+    clocks.push_back(std::make_unique<ClockInterrupt>(engine, cpu, host.tick_hz, kClockLevel, host.clock_isr_ns, n));
+    if (expires) add_timer(*clocks.back());
+    clocks.back()->start(policies->clock_phase());
+  }
+  if (scenario.load.timer_callback && precise) {
+    timer_interrupt.emplace(engine, cpu, kTimerHz, kClockLevel, host.clock_isr_ns, 0, "timer");
+    add_timer(*timer_interrupt);
+    timer_interrupt->start();
   }
 
   for (std::size_t i = 0; i < scenario.load.reservations.size(); i++) {
-    cpu.release(cpu.add_thread(scenario.load.reservations[i].name, policies->reservation(i), spinner));
+    const ReservedThread& r = scenario.load.reservations[i];
+    cpu.release(cpu.add_thread(r.name, policies->reservation(i), spinner, kNever,
+                               HostPolicies::reservation_cpu(scenario, r.cpu)));
+  }
+  for (const LoadThread& t : scenario.load.threads) {
+    if (t.every_ns == 0) {
+      cpu.release(cpu.add_thread(t.name, policies->program(t.priority), spinner, kNever, t.cpu));
+      continue;
+    }
+    threads.push_back(std::make_unique<PeriodicThread>(engine, cpu, t.every_ns, t.work_ns));
+    threads.back()->start(cpu.add_thread(t.name, policies->program(t.priority), *threads.back(), kNever, t.cpu));
   }
   for (const LoadDevice& device : scenario.load.devices) {
     devices.push_back(

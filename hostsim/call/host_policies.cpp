@@ -25,11 +25,26 @@ bool has_own(const Scenario& s) {
   return s.context.kind == ContextKind::kReservation;
 }
 
-std::vector<Reservation> all_reservations(const Scenario& s) {
-  std::vector<Reservation> all;
-  if (has_own(s)) all.push_back({"modem thread", s.context.x_ticks, s.context.y_ticks});
-  for (const ReservedThread& r : s.load.reservations) all.push_back({r.name, r.x_ticks, r.y_ticks});
+struct Wanted {
+  Reservation reservation;
+  int cpu;
+};
+
+// The driver's own first, if it has one.
+std::vector<Wanted> all_reservations(const Scenario& s) {
+  std::vector<Wanted> all;
+  const auto on = [&](int cpu) { return HostPolicies::reservation_cpu(s, cpu); };
+  if (has_own(s)) all.push_back({{"modem thread", s.context.x_ticks, s.context.y_ticks}, on(s.context.cpu)});
+  for (const ReservedThread& r : s.load.reservations) all.push_back({{r.name, r.x_ticks, r.y_ticks}, on(r.cpu)});
   return all;
+}
+
+/// Of one CPU, in the same order; kAnyCpu: those that are not pinned.
+std::vector<Reservation> reservations_on(const std::vector<Wanted>& all, int cpu) {
+  std::vector<Reservation> there;
+  for (const Wanted& w : all)
+    if (w.cpu == cpu) there.push_back(w.reservation);
+  return there;
 }
 
 Ns ticks_to_ns(std::int64_t ticks, int hz) {
@@ -38,22 +53,36 @@ Ns ticks_to_ns(std::int64_t ticks, int hz) {
 
 }  // namespace
 
+int HostPolicies::reservation_cpu(const Scenario& s, int cpu) {
+  const bool moves = s.host.reservations == ReservationScheduler::kDeadline ||
+                     s.host.reservations == ReservationScheduler::kDeadlineTicks;
+  return moves ? cpu : std::max(cpu, 0);
+}
+
 void check_reservations(const Scenario& s) {
   if (s.load.reservations.empty()) return;
-  const std::vector<Reservation> all = all_reservations(s);
-  if (s.host.reservations == ReservationScheduler::kRialto) {
-    (void)plan_slots(all);
-    return;
-  }
-  double sum = 0;
-  for (const Reservation& r : all) {
-    sum += static_cast<double>(r.x_ticks) / static_cast<double>(r.y_ticks);
-    if (r.x_ticks <= r.y_ticks && sum <= 1 + 1e-12) continue;
-    throw std::invalid_argument("reservation of '" + r.name + "' (" + std::to_string(r.x_ticks) + " of every " +
-                                std::to_string(r.y_ticks) + " ticks) cannot be admitted: " +
-                                (r.x_ticks > r.y_ticks ? "expected X <= Y"
-                                                       : "all together would take " +
-                                                             std::to_string(std::lround(sum * 100)) + " % of the CPU"));
+  const std::vector<Wanted> all = all_reservations(s);
+  double everywhere = 0;
+  for (int cpu = kAnyCpu; cpu < s.host.cpus; cpu++) {
+    const std::vector<Reservation> here = reservations_on(all, cpu);
+    if (s.host.reservations == ReservationScheduler::kRialto) {
+      (void)plan_slots(here);
+      continue;
+    }
+    double sum = 0;
+    for (const Reservation& r : here) {
+      const double share = static_cast<double>(r.x_ticks) / static_cast<double>(r.y_ticks);
+      sum += share;
+      everywhere += share;
+      const bool fits = (cpu == kAnyCpu || sum <= 1 + 1e-12) && everywhere <= s.host.cpus + 1e-12;
+      if (r.x_ticks <= r.y_ticks && fits) continue;
+      const double percent = 100 * (cpu != kAnyCpu && sum > 1 ? sum : everywhere / s.host.cpus);
+      throw std::invalid_argument("reservation of '" + r.name + "' (" + std::to_string(r.x_ticks) + " of every " +
+                                  std::to_string(r.y_ticks) + " ticks) cannot be admitted: " +
+                                  (r.x_ticks > r.y_ticks ? "expected X <= Y"
+                                                         : "all together would take " +
+                                                               std::to_string(std::lround(percent)) + " % of the CPU"));
+    }
   }
 }
 
@@ -65,11 +94,14 @@ HostPolicies::HostPolicies(const Scenario& scenario, Cpu& cpu) : scenario_(scena
     phase_ = static_cast<Ns>(share * static_cast<double>(ticks_to_ns(c.y_ticks, host.tick_hz)));
   }
   check_reservations(scenario);
-  const std::vector<Reservation> all = all_reservations(scenario);
+  const std::vector<Wanted> all = all_reservations(scenario);
   offsets_.assign(all.size(), phase_);
   if (host.reservations == ReservationScheduler::kRialto && !scenario.load.reservations.empty()) {
-    const std::vector<std::int64_t> slots = plan_slots(all);
-    for (std::size_t i = 0; i < slots.size(); i++) offsets_[i] += ticks_to_ns(slots[i], host.tick_hz);
+    for (int n = 0; n < host.cpus; n++) {
+      const std::vector<std::int64_t> slots = plan_slots(reservations_on(all, n));
+      for (std::size_t i = 0, k = 0; i < all.size(); i++)
+        if (all[i].cpu == n) offsets_[i] += ticks_to_ns(slots[k++], host.tick_hz);
+    }
   }
   switch (host.reservations) {
     case ReservationScheduler::kRezTicks:
@@ -78,15 +110,16 @@ HostPolicies::HostPolicies(const Scenario& scenario, Cpu& cpu) : scenario_(scena
       const RezForm form = host.reservations == ReservationScheduler::kRezC    ? RezForm::kRezC
                            : host.reservations == ReservationScheduler::kRezFb ? RezForm::kRezFb
                                                                                : RezForm::kRez;
-      rez_ = std::make_shared<RezScheduler>(form, host.tick_hz, [&cpu] { return cpu.dpc_time(); });
+      for (int n = 0; n < host.cpus; n++)
+        rez_.push_back(std::make_shared<RezScheduler>(form, host.tick_hz, [&cpu, n] { return cpu.dpc_time(n); }));
       break;
     }
     default:
       break;
   }
   if (host.scheduler == ThreadScheduler::kLinux) {
-    real_time_ = std::make_shared<LinuxRealTimeGroup>(host.tick_hz);
-    fair_ = std::make_shared<LinuxFairGroup>(host.tick_hz);
+    real_time_ = std::make_shared<LinuxRealTimeGroup>(host.tick_hz, host.cpus);
+    fair_ = std::make_shared<LinuxFairGroup>(host.tick_hz, host.cpus);
     cpu.limit_dpcs({}, program(0));
   }
 }
@@ -123,15 +156,17 @@ Policy HostPolicies::program(int priority, int boost) {
 }
 
 Policy HostPolicies::reservation() {
-  return reserve(scenario_.context.x_ticks, scenario_.context.y_ticks, offsets_.at(0));
+  const ContextScenario& c = scenario_.context;
+  return reserve(c.x_ticks, c.y_ticks, offsets_.at(0), reservation_cpu(scenario_, c.cpu));
 }
 
 Policy HostPolicies::reservation(std::size_t i) {
   const ReservedThread& r = scenario_.load.reservations.at(i);
-  return reserve(r.x_ticks, r.y_ticks, offsets_.at(i + (has_own(scenario_) ? 1 : 0)));
+  return reserve(r.x_ticks, r.y_ticks, offsets_.at(i + (has_own(scenario_) ? 1 : 0)),
+                 reservation_cpu(scenario_, r.cpu));
 }
 
-Policy HostPolicies::reserve(std::int64_t x_ticks, std::int64_t y_ticks, Ns offset) {
+Policy HostPolicies::reserve(std::int64_t x_ticks, std::int64_t y_ticks, Ns offset, int cpu) {
   const HostScenario& host = scenario_.host;
   const ContextScenario& c = scenario_.context;
   const Ns budget = ticks_to_ns(x_ticks, host.tick_hz), period = ticks_to_ns(y_ticks, host.tick_hz);
@@ -152,7 +187,8 @@ Policy HostPolicies::reserve(std::int64_t x_ticks, std::int64_t y_ticks, Ns offs
     case ReservationScheduler::kRezTicks:
     case ReservationScheduler::kRezC:
     case ReservationScheduler::kRezFb:
-      return OwnPolicy([rez = rez_, budget, period] { return rez->reserve(budget, period); });
+      return OwnPolicy(
+          [rez = rez_.at(static_cast<std::size_t>(cpu)), budget, period] { return rez->reserve(budget, period); });
     case ReservationScheduler::kDeadline:
       return ConstantBandwidth{budget, period};
     case ReservationScheduler::kDeadlineTicks: {
@@ -170,7 +206,8 @@ Policy HostPolicies::interrupt_thread() {
 DeviceHost HostPolicies::device_host() {
   DeviceHost host;
   host.reader = [this](int priority) { return program(priority, 2); };  // NT: 2 for a network
-  if (scenario_.host.threaded_interrupts) host.deferred = [this] { return interrupt_thread(); };
+  if (scenario_.host.threaded_interrupts) host.handler = [this] { return interrupt_thread(); };
+  host.hard_irq_ns = scenario_.host.hard_irq_ns;
   return host;
 }
 

@@ -37,21 +37,23 @@ class HostPolicies {
   Policy reservation();
   /// Of load.reservations[i].
   Policy reservation(std::size_t i);
-  /// Of what stands for a DPC where interrupts are threaded.
+  /// Of an interrupt's handler where these are threads.
   Policy interrupt_thread();
   DeviceHost device_host();
+  /// The CPU that a thread with a reservation is pinned to, if it asks for `cpu`: Rialto and Rez know one CPU.
+  static int reservation_cpu(const Scenario& scenario, int cpu);
   /// When the clock's first interrupt comes: the slots of Rialto/NT begin and end with them.
   Ns clock_phase() const { return scenario_.host.reservations == ReservationScheduler::kRialto ? phase_ : 0; }
 
  private:
-  Policy reserve(std::int64_t x_ticks, std::int64_t y_ticks, Ns offset);
+  Policy reserve(std::int64_t x_ticks, std::int64_t y_ticks, Ns offset, int cpu);
 
   const Scenario& scenario_;
   Ns phase_ = 0;             // when the first slot, or the first period, begins
   std::vector<Ns> offsets_;  // of the slots: the driver's own first, if it has one
   std::shared_ptr<LinuxRealTimeGroup> real_time_;
   std::shared_ptr<LinuxFairGroup> fair_;
-  std::shared_ptr<RezScheduler> rez_;
+  std::vector<std::shared_ptr<RezScheduler>> rez_;  // one on each CPU
 };
 
 }  // namespace offhook::hostsim

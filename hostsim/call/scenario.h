@@ -11,6 +11,7 @@
 
 #include "driver/core/driver.h"
 #include "hostsim/call/soft_device.h"
+#include "hostsim/cpu/cpu.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/latency/distribution.h"
 #include "hostsim/line/line_config.h"
@@ -27,6 +28,10 @@ struct ContextScenario {
   int background_priority = 8;  ///< kReservation, standard form: priority outside the slots
   int x_ticks = 2;              ///< kReservation: X of every Y
   int y_ticks = 8;
+  int cpu = kAnyCpu;      ///< of the driver's thread; any: it moves as its scheduler's threads do
+  int interrupt_cpu = 0;  ///< that takes the card's interrupt
+  DpcImportance dpc_importance = DpcImportance::kMedium;
+  int dpc_cpu = kAnyCpu;   ///< in whose queue the driver's DPC waits; any: where the interrupt came
   bool strict = false;     ///< true: modified Rialto/NT, never outside its slots; false: standard Rialto/NT
   double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
 };
@@ -51,6 +56,7 @@ enum class ReservationScheduler {
 /// The machine: every constant with its source stands in traces/hosts/*.toml.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
+  int cpus = 1;
   int tick_hz = 1024;           ///< clock interrupt: 1024 (RTC) or 1000
   Ns clock_isr_ns = 0;          ///< cost of one clock interrupt
   Ns dispatch_ns = 0;           ///< cost of a context switch (charged to the DPC that readies the thread)
@@ -60,8 +66,10 @@ struct HostScenario {
   Ns callback_ns = 10'000;      ///< CPU time of the 1 ms timer callback
   ThreadScheduler scheduler = ThreadScheduler::kFixedPriority;
   ReservationScheduler reservations = ReservationScheduler::kRialto;
-  bool threaded_interrupts = false;  ///< what devices defer runs in threads of priority 50, as on PREEMPT_RT
-  int priorities = 32;               ///< of threads: 0 to one less, the higher the more urgent
+  bool threaded_interrupts = false;     ///< devices' handlers are threads of priority 50, as on PREEMPT_RT
+  Ns hard_irq_ns = 1'000;               ///< and what is left at interrupt level, to wake them
+  bool high_resolution_timers = false;  ///< timers expire when they are due, not when the clock interrupts
+  int priorities = 32;                  ///< of threads: 0 to one less, the higher the more urgent
   std::string latencies;       ///< a host with a table [latency], which this one draws its latencies from; empty: none
   bool virus_scanner = false;  ///< where the table knows what one does to them
   std::optional<HostLatencies> latency;  ///< that table; filled in by src/config
@@ -72,17 +80,30 @@ struct ReservedThread {
   std::string name = "reserved";
   int x_ticks = 1;  ///< X of every Y
   int y_ticks = 8;
+  int cpu = kAnyCpu;
+};
+
+/// A program besides: it works, waits and works again, or never blocks.
+struct LoadThread {
+  std::string name = "thread";
+  int priority = 8;
+  Ns every_ns = 0;  ///< from start to start; 0: it never blocks
+  Ns work_ns = 1'000'000;
+  int cpu = kAnyCpu;
 };
 
 struct LoadScenario {
   bool spinner = false;  ///< a thread of normal priority that never blocks
   int spinner_priority = 8;
+  int spinner_cpu = kAnyCpu;
   bool timer_callback = false;  ///< 1 ms multimedia timer, callback at priority 31
+  int timer_cpu = kAnyCpu;      ///< of the callback; its DPC is on CPU 0
   std::string trace;            ///< a recorded host, replayed around the driver (recorded_load.h); empty: none
   int trace_cpu = 0;            ///< which of its CPUs this one is
   double trace_from_s = 0;      ///< where in the trace the run begins; negative: drawn from the seed
   std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by src/config
   std::vector<LoadDevice> devices;
+  std::vector<LoadThread> threads;
   std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hostsim/cpu/chain.h"
+
 namespace offhook::hostsim {
 
 Ns ServiceRun::leave(Ns now) {
@@ -70,7 +72,14 @@ class InterruptRoutine : public Program {
 class InterruptContext final : public Context {
  public:
   explicit InterruptContext(const ContextParts& p) : Context(p.cpu), routine_(p) {
-    interrupt_ = server_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity}, routine_);
+    const InterruptSpec spec{"modem interrupt", p.level, kNoEntity, p.interrupt_cpu};
+    if (p.handler) {
+      const auto [interrupt, thread] = cpu_.add_threaded_interrupt(spec, p.hard_irq, *p.handler, routine_);
+      interrupt_ = interrupt;
+      server_ = thread;
+    } else {
+      interrupt_ = server_ = cpu_.add_interrupt(spec, routine_);
+    }
   }
 
  private:
@@ -106,8 +115,8 @@ class Service final : public Program {
 class DpcContext final : public Context {
  public:
   explicit DpcContext(const ContextParts& p) : Context(p.cpu), routine_(p.driver, p.cost), service_(p) {
-    server_ = cpu_.add_dpc({"modem DPC"}, service_);
-    interrupt_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity}, routine_);
+    server_ = cpu_.add_dpc({"modem DPC", p.dpc_importance, p.dpc_cpu}, service_);
+    interrupt_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity, p.interrupt_cpu}, routine_);
   }
 
  private:
@@ -124,9 +133,14 @@ class ThreadContext final : public Context {
  public:
   ThreadContext(const ContextParts& p, Policy policy, Ns dispatch)
       : Context(p.cpu), routine_(p.driver, p.cost), body_(*this, p), signal_(*this, dispatch) {
-    server_ = cpu_.add_thread("modem thread", policy, body_);
-    signal_dpc_ = cpu_.add_dpc({"modem signal DPC"}, signal_);
-    interrupt_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity}, routine_);
+    server_ = cpu_.add_thread("modem thread", policy, body_, kNever, p.thread_cpu);
+    const InterruptSpec spec{"modem interrupt", p.level, kNoEntity, p.interrupt_cpu};
+    if (p.handler) {
+      interrupt_ = cpu_.add_threaded_interrupt(spec, p.hard_irq, *p.handler, handler_).interrupt;
+    } else {
+      signal_dpc_ = cpu_.add_dpc({"modem signal DPC", p.dpc_importance, p.dpc_cpu}, signal_);
+      interrupt_ = cpu_.add_interrupt(spec, routine_);
+    }
   }
 
  private:
@@ -134,7 +148,7 @@ class ThreadContext final : public Context {
   // is what it adds to the semaphore.
   void request_service() override {
     interrupts_++;
-    if (cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
+    if (signal_dpc_ != kNoEntity && cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
   }
 
   /// Waits for the semaphore and calls service once for each count. A wait that is satisfied already does not give up
@@ -183,6 +197,7 @@ class ThreadContext final : public Context {
   InterruptRoutine routine_;
   Body body_;
   Signal signal_;
+  Chain handler_{routine_, signal_};  // where the handler is a thread
   EntityId signal_dpc_ = kNoEntity;
   std::uint32_t interrupts_ = 0;
   std::uint32_t semaphore_ = 0;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "driver/core/driver.h"
 #include "hostsim/cpu/cpu.h"
@@ -74,11 +75,19 @@ struct ContextParts {
   ServiceCost& cost;
   oh_event_log* log;
   int level;  ///< of the card's interrupt
+  int interrupt_cpu = 0;
+  int dpc_cpu = 0;
+  DpcImportance dpc_importance = DpcImportance::kMedium;
+  std::optional<Policy> handler = {};  ///< of a thread that is the interrupt's handler, as on PREEMPT_RT
+  Ns hard_irq = 0;                     ///< what is then left at interrupt level
+  int thread_cpu = kAnyCpu;
 };
 
+/// In the handler's thread if there is one, where a DPC's work would be done too.
 std::unique_ptr<Context> make_interrupt_context(const ContextParts& parts);
 std::unique_ptr<Context> make_dpc_context(const ContextParts& parts);
-/// @param policy of the thread; Cpu::set_policy(server(), ...) changes it  @param dispatch cost of the DPC that signals
+/// @param policy of the thread; Cpu::set_policy(server(), ...) changes it
+/// @param dispatch cost of the DPC that signals; a handler's thread signals by itself
 std::unique_ptr<Context> make_thread_context(const ContextParts& parts, Policy policy, Ns dispatch);
 
 }  // namespace offhook::hostsim

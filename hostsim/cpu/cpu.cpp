@@ -34,12 +34,13 @@ struct Entity {
   bool listed = false;     // stands in the ready list, under `rank`
   bool touched = false;    // something happened to it in this instant
   bool exhausted = false;  // as of the previous instant: its budget was spent and it had a current job
-  bool high = false;       // of a DPC
+  DpcImportance importance = DpcImportance::kMedium;  // of a DPC
   EntityId dpc = kNoEntity;
   int level = 0;
   int cpu = 0;              // in whose line it is; of one that sleeps: where it last was
   bool pinned = true;       // to that one
   int ideal = 0, last = 0;  // Windows NT's ideal CPU; the one where it last ran
+  int turn_ended_on = -1;   // the CPU where it used up its turn, at `queued`; -1: it queued for another reason
   Ns waiting_since = 0;     // since it became ready or lost the CPU
   Policy reservation;
   std::string name;
@@ -60,6 +61,20 @@ struct Softirq {
   bool handed_over = false;  // to ksoftirqd
 };
 
+/// What is left of a threaded interrupt at interrupt level.
+class Stub final : public Program {
+ public:
+  explicit Stub(Ns cost) : cost_(cost) {}
+  Ns next(Ns) override {
+    entered_ = !entered_ && cost_ > 0;
+    return entered_ ? cost_ : 0;
+  }
+
+ private:
+  Ns cost_;
+  bool entered_ = false;
+};
+
 /// One CPU.
 struct Core {
   ReadyList ready;
@@ -68,6 +83,9 @@ struct Core {
   Ns charged = 0;               // up to when
   Ns dpc_time = 0;              // of all DPCs, up to then
   std::size_t dpc_jobs = 0;     // unfinished
+  bool drains = false;          // the DPC queue has been requested to be emptied
+  int requests = 0;             // of DPCs, in this clock interval
+  int request_rate = 0;         // and in those before, as a mean that forgets by halves
   std::optional<Softirq> softirq;
 };
 
@@ -89,11 +107,11 @@ struct Cpu::Impl final : Processor {
     for (Core& core : cores) {
       charge(core, now);  // step 1
       if (core.current == kNoEntity) continue;
-      log_as(core);
+      enter(core);
       if (at(core.current).started && at(core.current).remaining == 0) advance(core.current, now);  // step 2
       update(core.current, now);                                                                    // step 3
     }
-    log_as(cores.front());
+    leave();
     while (timers.first() <= now) {  // step 4
       const EntityId id = timers.first_id();
       timers.set(id, kNever);
@@ -112,11 +130,16 @@ struct Cpu::Impl final : Processor {
     if (several) migrate(now);
     touched.clear();
     for (Core& core : cores) {  // step 8
+      if (core.dpc_jobs > 0 && !core.drains && core.ready.empty()) {
+        core.drains = true;
+        for (EntityId id = 0; id < entities.size(); id++)
+          if (is_dpc_of(core, id)) place(id, now);
+      }
       if (core.current != kNoEntity && first(core) != core.current) take_off(core, now);
     }
     Ns next = timers.first();
     for (Core& core : cores) {
-      log_as(core);
+      enter(core);
       const EntityId best = first(core);
       if (best != core.current) {
         switch_to(core, best, now);
@@ -125,16 +148,22 @@ struct Cpu::Impl final : Processor {
       }
       next = std::min(next, end_of_run(core, now));
     }
-    log_as(cores.front());
+    leave();
     if (!rows.empty()) emit(now);
     wake = std::min({wake, next, timers.first()});
   }
 
   static EntityId first(const Core& core) { return core.ready.empty() ? kNoEntity : core.ready.best(); }
   Core& core_of(const Entity& e) { return cores[static_cast<std::size_t>(e.cpu)]; }
-  // What is written to the log from now on is of this CPU.
-  void log_as(const Core& core) {
-    if (several && log != nullptr) log->cpu = static_cast<std::uint8_t>(&core - cores.data());
+  // What happens from now on, and is written to the log, happens on this CPU.
+  void enter(const Core& core) {
+    if (!several) return;
+    executing = &core;
+    if (log != nullptr) log->cpu = static_cast<std::uint8_t>(&core - cores.data());
+  }
+  void leave() {
+    executing = nullptr;
+    if (several && log != nullptr) log->cpu = 0;
   }
 
   Entity& at(EntityId id) { return entities[id]; }
@@ -168,7 +197,7 @@ struct Cpu::Impl final : Processor {
     }
     const Ns released = e.jobs.front();
     e.jobs.pop();
-    if (e.kind == Kind::kDpc) core_of(e).dpc_jobs--;
+    if (e.kind == Kind::kDpc && --core_of(e).dpc_jobs == 0) core_of(e).drains = false;
     if (e.missed > 0) e.missed--;
     e.started = false;
     touch(id);
@@ -184,9 +213,27 @@ struct Cpu::Impl final : Processor {
     }
   }
 
+  bool is_dpc_of(const Core& core, EntityId id) {
+    return at(id).kind == Kind::kDpc && at(id).ready() && &core_of(at(id)) == &core;
+  }
   void touch_dpcs(const Core& core) {
     for (EntityId id = 0; id < entities.size(); id++)
-      if (at(id).kind == Kind::kDpc && at(id).ready() && &core_of(at(id)) == &core) touch(id);
+      if (is_dpc_of(core, id)) touch(id);
+  }
+
+  // A DPC was queued: see DpcImportance.
+  void request_dpc(const Entity& e, Core& core, Ns now) {
+    constexpr std::size_t kMaximumDepth = 4;
+    constexpr int kMinimumRate = 3;
+    core.dpc_jobs++;
+    core.requests++;
+    if (core.drains) return;
+    const bool elsewhere = executing != nullptr && executing != &core;
+    core.drains = core.softirq || e.importance == DpcImportance::kHigh || core.dpc_jobs > kMaximumDepth ||
+                  (!elsewhere && (e.importance == DpcImportance::kMedium || core.request_rate < kMinimumRate));
+    if (!core.drains || core.dpc_jobs == 1) return;
+    touch_dpcs(core);  // those that waited
+    wake = std::min(wake, now);
   }
 
   // A softirq is done: the last one, or the last of a pass?
@@ -207,6 +254,7 @@ struct Cpu::Impl final : Processor {
 
   static void make_current(Entity& e, Ns now, bool woken) {
     e.queued = now;
+    e.turn_ended_on = -1;
     if (woken) e.waiting_since = now;
     if (e.policy) e.policy->begin_job(now, e.current_job(), woken);
   }
@@ -214,7 +262,7 @@ struct Cpu::Impl final : Processor {
   void release(EntityId id, Ns now) {
     Entity& e = at(id);
     e.jobs.push(now);
-    if (e.kind == Kind::kDpc) core_of(e).dpc_jobs++;
+    if (e.kind == Kind::kDpc) request_dpc(e, core_of(e), now);
     if (e.jobs.size() == 1) {
       make_current(e, now, true);
     } else if (e.deadline == kNever || e.missed + 1 != e.jobs.size()) {
@@ -233,7 +281,10 @@ struct Cpu::Impl final : Processor {
     }
     if (!e.policy || !e.ready()) return;
     const Change change = e.policy->update(now);
-    if (change.requeue) e.queued = now;
+    if (change.requeue) {
+      e.queued = now;
+      e.turn_ended_on = e.cpu;
+    }
     if (change.replenished) note(id, CpuObserver::Kind::kReplenish);
   }
 
@@ -260,8 +311,10 @@ struct Cpu::Impl final : Processor {
       const Standing standing = (e.policy ? *e.policy : *softirq->ksoftirqd).standing(now);
       return {static_cast<int>(standing.band), standing.key, e.policy ? e.queued : e.jobs.front(), id};
     }
+    if (!core_of(e).drains) return {static_cast<int>(Band::kCannotRun), 0, 0, id};
     constexpr Ns kHead = kNever / 2;
-    return {2, e.started ? -kNever : e.high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
+    const bool high = e.importance == DpcImportance::kHigh;
+    return {2, e.started ? -kNever : high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
   }
 
   // Its place in the line of its CPU, and the next time at which something happens to it by itself.
@@ -304,9 +357,15 @@ struct Cpu::Impl final : Processor {
     if (e.ready()) place(id, now);
   }
 
+  // Among the threads of all CPUs: those whose turns end together queue in the order of their CPUs.
+  Rank rank_of_all(Rank rank) const {
+    rank.queued = rank.queued * (2 * kMaxCpus) + at(rank.id).turn_ended_on + 1;
+    return rank;
+  }
+
   Waiter waiter(EntityId id, Ns now) {
     const Entity& e = at(id);
-    return {.rank = rank_of(id, now),
+    return {.rank = rank_of_all(rank_of(id, now)),
             .migration = e.policy && !e.stays() ? e.policy->migration() : Migration::kPinned,
             .cpu = e.cpu,
             .ideal = e.ideal,
@@ -327,7 +386,7 @@ struct Cpu::Impl final : Processor {
         line.fair += fair;
         if (!line.idle) waiters.push_back(waiter(line.first.id, now));
         line.idle = false;
-        line.first = rank;
+        line.first = rank_of_all(rank);
         line.first_is_fair = fair;
         line.settled = rank.id == cores[c].thread && e.queued != now;
       }
@@ -469,8 +528,10 @@ struct Cpu::Impl final : Processor {
   std::vector<Core> cores;
   const bool several = cores.size() > 1;
   std::vector<Entity> entities;
-  TimerTree timers;               // deadlines to be missed, refills, slot edges
-  std::vector<EntityId> touched;  // in this instant
+  TimerTree timers;                 // deadlines to be missed, refills, slot edges
+  std::vector<EntityId> touched;    // in this instant
+  const Core* executing = nullptr;  // of several: whose program runs just now
+  std::vector<std::unique_ptr<Stub>> stubs;
   std::vector<CpuLine> lines = std::vector<CpuLine>(cores.size());
   std::vector<Waiter> waiters;
   int threads = 0;
@@ -501,8 +562,8 @@ EntityId Cpu::add_dpc(DpcSpec spec, Program& program) {
   Entity e;
   e.name = std::move(spec.name);
   e.kind = Kind::kDpc;
-  e.high = spec.high;
-  impl_->high_dpcs |= spec.high;
+  e.importance = spec.importance;
+  impl_->high_dpcs |= spec.importance == DpcImportance::kHigh;
   e.cpu = spec.cpu;
   e.program = &program;
   return impl_->add(std::move(e));
@@ -524,6 +585,21 @@ EntityId Cpu::add_thread(std::string name, Policy policy, Program& program, Ns d
   e.reservation = std::move(policy);
   impl_->threads++;
   return impl_->add(std::move(e));
+}
+
+Cpu::ThreadedInterrupt Cpu::add_threaded_interrupt(InterruptSpec spec, Ns stub, Policy policy, Program& handler) {
+  const EntityId thread = add_thread(spec.name + " thread", std::move(policy), handler, kNever, spec.cpu);
+  impl_->at(thread).dpc = std::exchange(spec.dpc, thread);
+  impl_->stubs.push_back(std::make_unique<Stub>(stub));
+  return {add_interrupt(std::move(spec), *impl_->stubs.back()), thread};
+}
+
+void Cpu::clock_tick(int cpu) {
+  Core& core = impl_->cores.at(static_cast<std::size_t>(cpu));
+  core.request_rate = (std::exchange(core.requests, 0) + core.request_rate) / 2;
+  if (core.dpc_jobs == 0 || std::exchange(core.drains, true)) return;
+  impl_->touch_dpcs(core);
+  impl_->wake = std::min(impl_->wake, impl_->engine.now());
 }
 
 void Cpu::release(EntityId entity) {

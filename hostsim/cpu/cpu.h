@@ -45,10 +45,18 @@ struct InterruptSpec {
   EntityId dpc = kNoEntity;  ///< released when a job of the interrupt finishes
   int cpu = 0;               ///< that takes it
 };
+/// Of a DPC on Windows NT (Solomon and Russinovich, Inside Windows 2000, chapter 3, "DPC interrupts"). None is
+/// preempted by another. What is not requested at once waits until the queue is emptied for another one's sake, holds
+/// more than 4 DPCs, the CPU is idle, or its clock interrupts.
+enum class DpcImportance : std::uint8_t {
+  kLow,     ///< requested at once only while fewer than 3 DPCs come in a clock interval, and on the own CPU
+  kMedium,  ///< on the own CPU at once
+  kHigh     ///< at once, and goes to the head of the queue
+};
 struct DpcSpec {
   std::string name;
-  bool high = false;  ///< Windows NT's HighImportance: goes to the head of the queue; none is preempted by another
-  int cpu = 0;        ///< in whose queue it waits: as a rule that of the interrupt
+  DpcImportance importance = DpcImportance::kMedium;
+  int cpu = 0;  ///< in whose queue it waits: as a rule that of the interrupt
 };
 
 /// Linux (kernel/softirq.c): deferred work runs before all threads as DPCs do, but after so many passes over the queue,
@@ -86,6 +94,13 @@ class Cpu {
   /// @throws std::invalid_argument as set_policy()
   EntityId add_thread(std::string name, Policy policy, Program& program, Ns deadline = kNever, int cpu = kAnyCpu);
 
+  /// An interrupt whose handler is a thread, as on PREEMPT_RT: at interrupt level only a stub of `stub` ns runs, which
+  /// wakes the thread. spec.dpc is released when a job of the thread finishes.
+  struct ThreadedInterrupt {
+    EntityId interrupt, thread;
+  };
+  ThreadedInterrupt add_threaded_interrupt(InterruptSpec spec, Ns stub, Policy policy, Program& handler);
+
   /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
   /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
@@ -101,6 +116,8 @@ class Cpu {
   std::string_view name(EntityId entity) const;
   std::size_t entities() const;
 
+  /// The clock interrupts on this CPU now: DPCs that waited for it are requested.
+  void clock_tick(int cpu);
   /// From now on DPCs are softirqs. @param ksoftirqd the policy of the thread that takes over, one on each CPU
   void limit_dpcs(const SoftirqLimit& limit, Policy ksoftirqd);
 

@@ -15,7 +15,7 @@ constexpr double kNsPerMs = 1e6;
 HoldOff::HoldOff(Cpu& cpu, const HostLatencies& latencies, int priority, std::uint64_t seed, std::uint64_t stream)
     : cpu_(cpu), latencies_(latencies), priority_(priority), random_(seed, stream) {
   dispatch_disabled_.entity =
-      cpu.add_thread("dispatch disabled", FixedPriority{kAboveAllThreads, 0}, dispatch_disabled_);
+      cpu.add_thread("dispatch disabled", FixedPriority{kAboveAllThreads, 0}, dispatch_disabled_, kNever, 0);
   other_dpcs_.entity = cpu.add_dpc({"other DPCs"}, other_dpcs_);
   interrupts_off_.entity = cpu.add_interrupt({"interrupts off", kHighLevel, kNoEntity}, interrupts_off_);
   interrupts_off_.then = &other_dpcs_;

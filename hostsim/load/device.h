@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "hostsim/engine/engine.h"
+#include "hostsim/cpu/cpu.h"
 
 namespace offhook::hostsim {
 
@@ -25,7 +25,11 @@ struct LoadDevice {
   Ns read_ns = 0;           ///< window > 0: the reading thread's work for one segment
   Ns round_trip_ns = 0;     ///< window > 0: from reading until what that allowed arrives
   int reader_priority = 9;  ///< window > 0
-  Ns begin_ns = 0;          ///< active in [begin_ns, end_ns)
+  DpcImportance dpc_importance = DpcImportance::kMedium;
+  int napi_budget = 0;  ///< window > 0: segments that one poll may take, as NAPI does; 0: an interrupt for each
+  int cpu = 0;          ///< that takes its interrupt and runs its DPC
+  int reader_cpu = -1;  ///< window > 0: that the reader is pinned to; -1: any
+  Ns begin_ns = 0;      ///< active in [begin_ns, end_ns)
   Ns end_ns = 10'000'000'000'000'000;  ///< 10^7 s: longer than any run
 
   /// Mean share of the CPU that its interrupt and DPC take when nothing slows it down.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "hostsim/load/device_load.h"
 
+#include <utility>
+
 #include "hostsim/load/network.h"
 
 namespace offhook::hostsim {
@@ -14,8 +16,7 @@ class TransferLoad final : public DeviceLoad {
       : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
     isr_ = Work(random_, 1, spec.isr_ns, spec.isr_spread);
     dpc_ = Work(random_, 2, spec.dpc_ns, spec.dpc_spread);
-    const EntityId dpc = spec.dpc_ns > 0 ? add_deferred(cpu, spec, host, dpc_) : kNoEntity;
-    id_ = cpu.add_interrupt({spec.name, spec.level, dpc}, isr_);
+    id_ = add_device(cpu, spec, host, {isr_, dpc_, handler_}).interrupt;
     first_ = spec.begin_ns + static_cast<Ns>(random_.uniform(0) * static_cast<double>(spec.every_ns));
   }
   void start() override { schedule(); }
@@ -57,6 +58,7 @@ class TransferLoad final : public DeviceLoad {
   LoadDevice spec_;
   Random random_;
   Work isr_, dpc_;
+  Chain handler_{isr_, dpc_};
   EntityId id_ = kNoEntity;
   Ns first_ = 0;
   std::uint64_t count_ = 0;
@@ -64,9 +66,18 @@ class TransferLoad final : public DeviceLoad {
 
 }  // namespace
 
-EntityId add_deferred(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, Program& work) {
-  if (host.deferred) return cpu.add_thread(spec.name + " thread", host.deferred(), work);
-  return cpu.add_dpc({spec.name + " DPC"}, work);
+DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, const DevicePrograms& work) {
+  constexpr int kHighLevel = 31;  // a handler that holds all interrupts off is no thread
+  const bool has_dpc = spec.dpc_ns > 0 || spec.window > 0;
+  InterruptSpec interrupt{spec.name, spec.level, kNoEntity, spec.cpu};
+  if (host.handler && spec.level < kHighLevel) {
+    Program& handler = has_dpc ? static_cast<Program&>(work.both) : work.isr;
+    return {cpu.add_threaded_interrupt(std::move(interrupt), host.hard_irq_ns, host.handler(), handler).interrupt,
+            kNoEntity};
+  }
+  if (has_dpc) interrupt.dpc = cpu.add_dpc({spec.name + " DPC", spec.dpc_importance, spec.cpu}, work.dpc);
+  const EntityId dpc = interrupt.dpc;
+  return {cpu.add_interrupt(std::move(interrupt), work.isr), dpc};
 }
 
 std::unique_ptr<DeviceLoad> make_device_load(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed,

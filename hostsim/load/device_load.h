@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "hostsim/cpu/chain.h"
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/load/device.h"
 #include "hostsim/random/random.h"
@@ -30,8 +31,19 @@ inline Ns drawn_cost(const Random& random, std::uint64_t draw, Ns mean, double s
 /// What the host makes of a device.
 struct DeviceHost {
   std::function<Policy(int priority)> reader;  ///< of the thread that reads; empty: that fixed priority
-  std::function<Policy()> deferred;            ///< of a thread that does the DPC's work; empty: a DPC does
+  std::function<Policy()> handler;             ///< of a thread that does its interrupt's and DPC's work; empty: none
+  Ns hard_irq_ns = 0;                          ///< what is then left at interrupt level
 };
+
+struct DevicePrograms {
+  Program &isr, &dpc;
+  Chain& both;  ///< one after the other, where the handler is a thread
+};
+struct DeviceEntities {
+  EntityId interrupt;
+  EntityId dpc;  ///< kNoEntity: none, or part of the handler's thread
+};
+DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, const DevicePrograms& work);
 
 /// Declares its entities on the CPU. The first transfer comes anywhere within `every_ns` after begin_ns.
 /// Draws from (seed, stream) only.

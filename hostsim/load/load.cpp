@@ -2,15 +2,15 @@
 #include "hostsim/load/load.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace offhook::hostsim {
 
-ClockInterrupt::ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost)
-    : engine_(engine),
-      cpu_(cpu),
-      hz_(hz),
-      cost_(cost),
-      entity_(cpu.add_interrupt({"clock", level, kNoEntity}, *this)) {}
+ClockInterrupt::ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on, std::string name)
+    : engine_(engine), cpu_(cpu), hz_(hz), on_(on), cost_(cost) {
+  if (on > 0) name.append(" ").append(std::to_string(on));
+  entity_ = cpu.add_interrupt({std::move(name), level, kNoEntity, on}, *this);
+}
 
 void ClockInterrupt::start(Ns first) {
   first_ = first;
@@ -27,30 +27,39 @@ Ns ClockInterrupt::next(Ns now) {
   entered_ = !entered_;
   if (entered_ && cost_ > 0) return cost_;
   entered_ = false;
+  cpu_.clock_tick(on_);
   if (listener_ != nullptr) listener_->tick(now);
   return 0;
 }
 
-TimerCallback::TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost)
+TimerCallback::TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost, int on)
     : cpu_(cpu), log_(log), period_(period), callback_cost_(callback_cost), dpc_cost_(dpc_cost), due_(period) {
   callback_.timer = this;
   dpc_.timer = this;
-  thread_ = cpu_.add_thread("timer callback", FixedPriority{31, 0}, callback_);
-  dpc_entity_ = cpu_.add_dpc({"timer DPC"}, dpc_);
+  thread_ = cpu_.add_thread("timer callback", FixedPriority{31, 0}, callback_, kNever, on);
+  if (dpc_cost_ >= 0) dpc_entity_ = cpu_.add_dpc({.name = "timer DPC"}, dpc_);
 }
 
 void TimerCallback::tick(Ns now) {
   if (now < due_) return;
   // Late expiries are not made up for one by one: the next is one period after the last that was due by now.
   due_ += (now - due_) / period_ * period_ + period_;
-  if (cpu_.unfinished_jobs(dpc_entity_) == 0) cpu_.release(dpc_entity_);
+  if (dpc_entity_ == kNoEntity) {
+    wake();
+  } else if (cpu_.unfinished_jobs(dpc_entity_) == 0) {
+    cpu_.release(dpc_entity_);
+  }
+}
+
+void TimerCallback::wake() {
+  if (cpu_.unfinished_jobs(thread_) == 0) cpu_.release(thread_);
 }
 
 Ns TimerCallback::TimerDpc::next(Ns) {
   entered = !entered;
   if (entered && timer->dpc_cost_ > 0) return timer->dpc_cost_;
   entered = false;
-  if (timer->cpu_.unfinished_jobs(timer->thread_) == 0) timer->cpu_.release(timer->thread_);
+  timer->wake();
   return 0;
 }
 

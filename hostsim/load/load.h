@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "driver/core/event_log.h"
 #include "hostsim/cpu/cpu.h"
@@ -16,11 +17,37 @@ class Spinner final : public Program {
   Ns next(Ns) override { return Ns{1} << 60; }
 };
 
+/// A thread that works for `work` every `every`, counted from start(); late work is not made up for twice.
+class PeriodicThread final : public Event, public Program {
+ public:
+  PeriodicThread(Engine& engine, Cpu& cpu, Ns every, Ns work)
+      : engine_(engine), cpu_(cpu), every_(every), work_(work) {}
+  void start(EntityId thread) {
+    thread_ = thread;
+    engine_.at(engine_.now(), *this);
+  }
+  void fire(Ns now) override {
+    if (cpu_.unfinished_jobs(thread_) == 0) cpu_.release(thread_);
+    engine_.at(now + every_, *this);
+  }
+  Ns next(Ns) override {
+    entered_ = !entered_;
+    return entered_ ? work_ : 0;
+  }
+
+ private:
+  Engine& engine_;
+  Cpu& cpu_;
+  Ns every_, work_;
+  EntityId thread_ = kNoEntity;
+  bool entered_ = false;
+};
+
 /// The clock interrupt: tick n comes floor(n * 1e9 / hz) ns after the first, so that ticks never drift.
 class ClockInterrupt final : public Event, public Program {
  public:
-  /// @param cost of one interrupt
-  ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost);
+  /// @param cost of one interrupt  @param on which CPU interrupts
+  ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on = 0, std::string name = "clock");
   /// Called at every tick, in the clock's interrupt; may be null.
   class Listener {
    public:
@@ -36,7 +63,7 @@ class ClockInterrupt final : public Event, public Program {
  private:
   Engine& engine_;
   Cpu& cpu_;
-  int hz_;
+  int hz_, on_;
   Ns cost_;
   EntityId entity_;
   Listener* listener_ = nullptr;
@@ -45,11 +72,13 @@ class ClockInterrupt final : public Event, public Program {
   bool entered_ = false;
 };
 
-/// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at the first clock interrupt
-/// at or after its time, runs through the timer DPC, and logs the time since it last ran.
+/// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at the first interrupt of
+/// the clock that it listens to at or after its time, runs through the timer DPC, and logs the time since it last ran.
 class TimerCallback final : public ClockInterrupt::Listener {
  public:
-  TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost);
+  /// @param on which CPU the callback is pinned to; the DPC is on CPU 0
+  /// @param dpc_cost negative: no DPC, the interrupt wakes the thread, as Linux's high-resolution timers do
+  TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost, int on = kAnyCpu);
   void tick(Ns now) override;
 
  private:
@@ -63,6 +92,7 @@ class TimerCallback final : public ClockInterrupt::Listener {
     TimerCallback* timer = nullptr;
     bool entered = false;
   } dpc_;
+  void wake();
   Cpu& cpu_;
   oh_event_log* log_;
   Ns period_;
@@ -71,7 +101,7 @@ class TimerCallback final : public ClockInterrupt::Listener {
   Ns due_;
   Ns last_ = -1;
   EntityId thread_;
-  EntityId dpc_entity_;
+  EntityId dpc_entity_ = kNoEntity;
 };
 
 }  // namespace offhook::hostsim

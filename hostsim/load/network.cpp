@@ -9,11 +9,12 @@ NetworkLoad::NetworkLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::
                          const DeviceHost& host)
     : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
   isr_.net = dpc_.net = reader_.net = this;
-  dpc_id_ = add_deferred(cpu, spec, host, dpc_);
-  isr_id_ = cpu.add_interrupt({spec.name, spec.level, dpc_id_}, isr_);
-  reader_id_ =
-      cpu.add_thread(spec.name + " reader",
-                     host.reader ? host.reader(spec.reader_priority) : FixedPriority{spec.reader_priority, 0}, reader_);
+  const DeviceEntities entities = add_device(cpu, spec, host, {isr_, dpc_, handler_});
+  isr_id_ = entities.interrupt;
+  dpc_id_ = entities.dpc;
+  reader_id_ = cpu.add_thread(spec.name + " reader",
+                              host.reader ? host.reader(spec.reader_priority) : FixedPriority{spec.reader_priority, 0},
+                              reader_, kNever, spec.reader_cpu);
 }
 
 void NetworkLoad::start() {
@@ -33,7 +34,8 @@ void NetworkLoad::fire(Ns now) {
   sending_ = false;
   segments_++;
   unread_++;
-  cpu_.release(isr_id_);
+  if (!polling_) cpu_.release(isr_id_);
+  polling_ = spec_.napi_budget > 0;
   send(now, spec_.every_ns);
 }
 
@@ -43,12 +45,25 @@ Ns NetworkLoad::Isr::next(Ns) {
   return entered ? drawn_cost(net->random_, 2 * ++jobs, net->spec_.isr_ns, net->spec_.isr_spread) : 0;
 }
 
-Ns NetworkLoad::Dpc::next(Ns) {
-  entered = !entered;
-  if (entered) return drawn_cost(net->random_, 2 * ++jobs + 1, net->spec_.dpc_ns, net->spec_.dpc_spread);
-  net->processed_++;
-  if (net->cpu_.unfinished_jobs(net->reader_id_) == 0) net->cpu_.release(net->reader_id_);
-  return 0;
+Ns NetworkLoad::Dpc::next(Ns now) {
+  constexpr int kRoundSegments = 300;
+  constexpr Ns kRound = 2'000'000;
+  const int budget = net->spec_.napi_budget;
+  if (entered) {
+    net->processed_++;
+    took++;
+    if (net->cpu_.unfinished_jobs(net->reader_id_) == 0) net->cpu_.release(net->reader_id_);
+    const bool left = net->unread_ > net->processed_;
+    const bool round_over = budget > 0 && took % budget == 0 && (took >= kRoundSegments || now - began >= kRound);
+    entered = budget > 0 && left && (!round_over || net->dpc_id_ == kNoEntity);
+    net->polling_ = budget > 0 && left;
+    if (net->polling_ && !entered) net->cpu_.release(net->dpc_id_);
+  } else {
+    entered = true;
+    began = now;
+    took = 0;
+  }
+  return entered ? drawn_cost(net->random_, 2 * ++jobs + 1, net->spec_.dpc_ns, net->spec_.dpc_spread) : 0;
 }
 
 Ns NetworkLoad::Reader::next(Ns now) {

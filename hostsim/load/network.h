@@ -3,16 +3,19 @@
 // Receiving a TCP stream as fast as the wire goes (Netperf): every segment is an interrupt, which queues a DPC that
 // does the protocol work, and a thread reads what arrived. The sender may have no more under way than the window; while
 // the reader does not get the CPU nothing is read and it falls silent (Regehr and Stankovic 2001, 5.1).
+//
+// With napi_budget it is Linux's NAPI (net/core/dev.c): the first segment's interrupt turns further ones off, and a
+// softirq polls until nothing is left. Whenever a poll used up its budget, the round ends if it took 300 segments
+// (netdev_budget) or 2 ms (netdev_budget_usecs): the softirq is raised again, and what is left comes with its next
+// pass, or in ksoftirqd (see SoftirqLimit). In the thread of a threaded interrupt there are no rounds.
 #pragma once
 
 #include <cstdint>
 
+#include "hostsim/cpu/chain.h"
 #include "hostsim/load/device_load.h"
 
 namespace offhook::hostsim {
-
-/// The DPC of a device, or the thread that stands for it.
-EntityId add_deferred(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, Program& work);
 
 class NetworkLoad final : public DeviceLoad {
  public:
@@ -35,6 +38,8 @@ class NetworkLoad final : public DeviceLoad {
     NetworkLoad* net = nullptr;
     std::uint64_t jobs = 0;
     bool entered = false;
+    Ns began = 0;  // NAPI: this round
+    int took = 0;  // segments, in it
   } dpc_;
   struct Reader final : Program {
     Ns next(Ns now) override;
@@ -48,10 +53,12 @@ class NetworkLoad final : public DeviceLoad {
   Cpu& cpu_;
   LoadDevice spec_;
   Random random_;
+  Chain handler_{isr_, dpc_};
   EntityId isr_id_, dpc_id_, reader_id_;
   std::uint64_t segments_ = 0;
   int unread_ = 0;        // arrived, not yet read: what the window counts
   int processed_ = 0;     // of these, those that the DPC is done with
+  bool polling_ = false;  // NAPI: the device's interrupt is off
   bool sending_ = false;  // a segment is on the wire
 };
 

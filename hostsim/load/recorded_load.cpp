@@ -25,7 +25,7 @@ RecordedLoad::RecordedLoad(Engine& engine, Cpu& cpu, std::shared_ptr<const HostL
       case HostLoad::Kind::kThread: {
         const int priority = priority_on(source.priority, priorities);
         const bool shared = source.priority < 40;  // a normal thread: time-sliced
-        stolen.entity = cpu.add_thread(source.name, FixedPriority{priority, shared ? quantum : 0}, stolen);
+        stolen.entity = cpu.add_thread(source.name, FixedPriority{priority, shared ? quantum : 0}, stolen, kNever, 0);
         break;
       }
     }

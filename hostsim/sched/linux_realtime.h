@@ -18,7 +18,7 @@ namespace offhook::hostsim {
 /// What all real-time threads of a host have in common: an account for each CPU (RT_RUNTIME_SHARE is off since 5.10).
 class LinuxRealTimeGroup {
  public:
-  explicit LinuxRealTimeGroup(int tick_hz, Ns runtime = 950'000'000, Ns period = 1'000'000'000, int cpus = 1)
+  explicit LinuxRealTimeGroup(int tick_hz, int cpus = 1, Ns runtime = 950'000'000, Ns period = 1'000'000'000)
       : tick_hz_(tick_hz), runtime_(runtime), period_(period), cpus_(static_cast<std::size_t>(cpus), {period}) {}
 
   class Account {

@@ -103,6 +103,7 @@ const Waiter& who_moves(const Waiter& thread, int cpu, std::span<const CpuLine> 
   if (thread.migration != Migration::kIdeal || (!there.idle && there.settled)) return thread;
   for (const Waiter& w : waiters) {
     if (w.migration != Migration::kIdeal || w.rank.band != thread.rank.band || w.rank.key != thread.rank.key) continue;
+    if (w.cpu == cpu || !(there.idle || w.rank < there.first)) continue;  // it must get that CPU
     if (w.last == cpu || w.ideal == cpu || now - w.since >= kThreeIntervals || w.rank.key <= -kRealTime) return w;
   }
   return thread;

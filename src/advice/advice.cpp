@@ -86,17 +86,24 @@ bool better(const Trial& a, const Trial& b) {
     return 3;
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (a.pinned != b.pinned) return b.pinned;
   if (a.context.kind == ContextKind::kReservation) return reserved(a) < reserved(b);
   return a.context.priority < b.context.priority;
 }
 
-std::string why(const Trial& t) {
+std::string why(const Advice& advice, const Trial& t) {
   switch (t.context.kind) {
     case ContextKind::kReservation:
       return fmt::format(
           "It is guaranteed {:.1f} % of the CPU, whatever threads come later, and takes no more from them.",
           100 * reserved(t));
     case ContextKind::kThread:
+      if (t.pinned) {
+        return fmt::format(
+            "Its interrupt and its thread are pinned to CPU {}, away from what interrupts CPU {}; no other thread "
+            "does.",
+            t.context.cpu, advice.base.context.interrupt_cpu);
+      }
       return "It is the lowest of the priorities tried that loses nothing, which leaves the most room above it; a busy "
              "thread of a higher priority would starve it.";
     case ContextKind::kDpc:
@@ -131,7 +138,7 @@ void conclude(Advice& advice) {
   }
   advice.headline = fmt::format("{}: nothing is lost, {:.3g} of {:.3g} ms of transmit lead were never needed.", t.name,
                                 t.margin_ms, advice.lead_ms);
-  advice.reasons.push_back(why(t));
+  advice.reasons.push_back(why(advice, t));
   if (!t.within_pc99()) {
     advice.reasons.push_back(
         fmt::format("It breaks a PC 99 limit: longest interrupt routine {:.0f} us (limit {:.0f}), longest DPC {:.0f} "
@@ -150,6 +157,17 @@ void conclude(Advice& advice) {
                   "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
                   t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
                   100 * t.stolen_share));
+  const auto thread_does = [&](bool pinned) {
+    return std::find_if(advice.trials.begin(), advice.trials.end(), [pinned](const Trial& o) {
+      return o.context.kind == ContextKind::kThread && o.pinned == pinned && o.loses_nothing();
+    });
+  };
+  if (const auto pinned = thread_does(true);
+      !t.pinned && pinned != advice.trials.end() && thread_does(false) == advice.trials.end()) {
+    advice.reasons.push_back(
+        fmt::format("A thread loses nothing either once its interrupt and it are pinned to CPU {}: {}.",
+                    pinned->context.cpu, pinned->name));
+  }
   for (const Trial& other : advice.trials) {
     const bool shipped = other.context.kind == ContextKind::kInterrupt || other.context.kind == ContextKind::kDpc;
     if (&other == &t || !shipped || !other.loses_nothing() || other.within_pc99()) continue;
@@ -159,6 +177,20 @@ void conclude(Advice& advice) {
         other.name, std::max(other.isr_max_us * (other.context.kind == ContextKind::kInterrupt), other.dpc_max_us),
         other.context.kind == ContextKind::kInterrupt ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
   }
+}
+
+/// Of the CPUs that the card does not interrupt, the one that other devices take least of.
+int quietest_cpu(const Scenario& base) {
+  int quietest = -1;
+  double least = 0;
+  for (int cpu = 0; cpu < base.host.cpus; ++cpu) {
+    double taken = 0;
+    for (const hostsim::LoadDevice& d : base.load.devices) taken += d.cpu == cpu ? d.share() : 0;
+    if (cpu == base.context.interrupt_cpu || (quietest >= 0 && taken >= least)) continue;
+    quietest = cpu;
+    least = taken;
+  }
+  return quietest;
 }
 
 }  // namespace
@@ -182,6 +214,19 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
     c.strict = !standard;
     out.push_back(c);
   }
+  for (ContextScenario& c : out) {
+    c.cpu = base.context.cpu;
+    c.interrupt_cpu = base.context.interrupt_cpu;
+    c.dpc_cpu = base.context.dpc_cpu;
+    c.dpc_importance = base.context.dpc_importance;
+  }
+  if (const int away = quietest_cpu(base); away >= 0 && base.context.cpu == hostsim::kAnyCpu) {
+    for (std::size_t i = 0, n = out.size(); i < n; ++i) {
+      if (out[i].kind != ContextKind::kThread) continue;
+      out.push_back(out[i]);
+      out.back().cpu = out.back().interrupt_cpu = away;
+    }
+  }
   return out;
 }
 
@@ -201,7 +246,8 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   Advice advice = describe(base);
   for (const ContextScenario& c : contexts_for(base)) {
     Trial trial;
-    trial.name = config::to_string(c);
+    trial.pinned = c.cpu != base.context.cpu;
+    trial.name = config::to_string(c) + (trial.pinned ? fmt::format(", CPU {}", c.cpu) : "");
     trial.context = c;
     trial.margin_ms = advice.lead_ms;
     if (c.kind == ContextKind::kReservation && !base.host.latencies.empty()) {

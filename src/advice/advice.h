@@ -5,9 +5,10 @@
 //
 // The choice, in this order. A context that loses nothing, keeps the PC 99 limits (an interrupt routine of 100 us, a
 // DPC of 500 us) and cannot be disturbed by threads that come later: a reservation, of the least share. Else the thread
-// of the lowest real-time priority that loses nothing, which leaves the most room above it. Else what loses nothing
-// though over the limits, the DPC before the interrupt. Else nothing suffices with these buffers; all is tried again
-// with twice as many, until something does, unless the device asks for more than all of the CPU.
+// of the lowest real-time priority that loses nothing, which leaves the most room above it; pinned with its interrupt
+// to another CPU only if it must be. Else what loses nothing though over the limits, the DPC before the interrupt. Else
+// nothing suffices with these buffers; all is tried again with twice as many, until something does, unless the device
+// asks for more than all of the CPU.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ inline constexpr double kPc99DpcUs = 500;                ///< and 6.2.4
 struct Trial {
   std::string name;  ///< "THR 24"
   hostsim::ContextScenario context;
+  bool pinned = false;  ///< on a host of several CPUs: interrupt and thread on one that the host did not give them
   std::string refusal;  ///< why the host cannot do it; nothing below holds then
   std::uint64_t blocks = 0, blocks_late = 0;
   std::uint64_t samples_lost = 0;  ///< of the device: late or filled in
@@ -69,7 +71,8 @@ struct Options {
   std::function<Figures(const hostsim::Scenario&)> run;
 };
 
-/// The contexts that are tried on this host: INT, DPC, threads, and the reservations that the law recommends.
+/// The contexts that are tried on this host: INT, DPC, threads, the reservations that the law recommends, and of
+/// several CPUs the threads once more, pinned with the interrupt to the CPU that other devices take least of.
 std::vector<hostsim::ContextScenario> contexts_for(const hostsim::Scenario& base);
 
 /// @param base  the device (pump kDevice), the host and its load; whoever has a load from elsewhere puts it in here

@@ -86,8 +86,10 @@ std::string ending(const hostsim::Scenario& scenario, const CallResult& result, 
 traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario) {
   traces::LogHeader header;
   const std::vector<std::string> names = call.entity_names();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    header.entities.push_back({0, static_cast<std::uint16_t>(i), names[i], ""});
+  for (int cpu = 0; cpu < scenario.host.cpus; ++cpu) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      header.entities.push_back({static_cast<std::uint32_t>(cpu), static_cast<std::uint16_t>(i), names[i], ""});
+    }
   }
   header.drivers.push_back({0, "modem"});
   header.host = {{"name", scenario.host.name}};

@@ -50,6 +50,15 @@ KeyTable make_keys() {
                return Duration{&d.round_trip_ns, kUs};
              }),
       key<D>("reader_priority", 1, 31, "of that thread", [](D& d) -> Field { return &d.reader_priority; }),
+      key<D>("dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
+             [](D& d) -> Field { return choice(d.dpc_importance, kDpcImportances); }),
+      key<D>("napi_budget", 0, 65535,
+             "segments a poll, as Linux's NAPI (64 there): its interrupts are off meanwhile; 0: one for each segment",
+             [](D& d) -> Field { return &d.napi_budget; }),
+      key<D>("cpu", 0, hostsim::kMaxCpus - 1, "that takes its interrupt and runs its DPC",
+             [](D& d) -> Field { return &d.cpu; }),
+      key<D>("reader_cpu", -1, hostsim::kMaxCpus - 1, "that the reader is pinned to; -1: none",
+             [](D& d) -> Field { return &d.reader_cpu; }),
       key<D>("from_s", 0, 1e7, "active from this time on",
              [](D& d) -> Field {
                return Duration{&d.begin_ns, 1e9};
@@ -117,18 +126,20 @@ std::vector<LoadDevice> take_load_devices(Document& document) {
 
 std::string device_problem(const std::vector<LoadDevice>& devices) {
   if (devices.size() > kMost) return fmt::format("load.device: {} devices; expected at most {}", devices.size(), kMost);
-  double sum = 0;
+  double most = 0;  // of any CPU
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    sum += devices[i].share();
+    double sum = 0;
+    for (const LoadDevice& d : devices) sum += d.cpu == devices[i].cpu ? d.share() : 0;
+    most = std::max(most, sum);
     for (std::size_t j = 0; j < i; ++j) {
       if (devices[i].name == devices[j].name) {
         return fmt::format("load.device: two devices are named \"{}\"; expected names of their own", devices[i].name);
       }
     }
   }
-  if (sum < 1) return "";
+  if (most < 1) return "";
   return fmt::format("load.device: interrupts and DPCs would take {:.0f} % of the CPU; expected less than 100 %",
-                     100 * sum);
+                     100 * most);
 }
 
 std::string to_toml(const std::vector<LoadDevice>& devices) {
@@ -145,30 +156,64 @@ const KeyTable& reservation_keys() {
       key<R>("name", "shown in logs and reports", [](R& r) -> Field { return &r.name; }),
       key<R>("x_ticks", 1, 1024, "X ticks of CPU time ...", [](R& r) -> Field { return &r.x_ticks; }),
       key<R>("y_ticks", 1, 1024, "... in every Y ticks", [](R& r) -> Field { return &r.y_ticks; }),
+      key<R>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none, or 0 where reservations do not move",
+             [](R& r) -> Field { return &r.cpu; }),
   };
   return table;
+}
+
+const KeyTable& thread_keys() {
+  using T = hostsim::LoadThread;
+  static const KeyTable table = {
+      key<T>("name", "shown in logs and reports", [](T& t) -> Field { return &t.name; }),
+      key<T>("priority", 1, 31, "as load.spinner_priority", [](T& t) -> Field { return &t.priority; }),
+      key<T>("every_us", 0, 1e9, "from start to start; 0: it never blocks",
+             [](T& t) -> Field {
+               return Duration{&t.every_ns, kUs};
+             }),
+      key<T>("work_us", 0.001, 1e9, "CPU time of each, unless it never blocks",
+             [](T& t) -> Field {
+               return Duration{&t.work_ns, kUs};
+             }),
+      key<T>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none", [](T& t) -> Field { return &t.cpu; }),
+  };
+  return table;
+}
+
+/// The tables [[path]], each a thread that has a name.
+template <typename Thread>
+std::vector<Thread> take_threads(Document& document, const char* path, const char* name, const KeyTable& of_thread) {
+  std::vector<Thread> threads;
+  const std::string at = document.position(path);
+  for (const Document& row : document.take_rows(path)) {
+    Thread thread;
+    thread.name = fmt::format("{} {}", name, threads.size() + 1);
+    row.apply(of_thread, &thread);
+    threads.push_back(std::move(thread));
+  }
+  if (threads.size() > kMost) {
+    throw Error(fmt::format("{}: {}: {} threads; expected at most {}", at, path, threads.size(), kMost));
+  }
+  return threads;
 }
 
 }  // namespace
 
 std::vector<hostsim::ReservedThread> take_reserved_threads(Document& document) {
-  std::vector<hostsim::ReservedThread> threads;
-  const std::string at = document.position("load.reservation");
-  for (const Document& row : document.take_rows("load.reservation")) {
-    hostsim::ReservedThread thread;
-    thread.name = fmt::format("reserved {}", threads.size() + 1);
-    row.apply(reservation_keys(), &thread);
-    threads.push_back(std::move(thread));
-  }
-  if (threads.size() > kMost) {
-    throw Error(fmt::format("{}: load.reservation: {} threads; expected at most {}", at, threads.size(), kMost));
-  }
-  return threads;
+  return take_threads<hostsim::ReservedThread>(document, "load.reservation", "reserved", reservation_keys());
+}
+std::vector<hostsim::LoadThread> take_load_threads(Document& document) {
+  return take_threads<hostsim::LoadThread>(document, "load.thread", "thread", thread_keys());
 }
 
 std::string to_toml(const std::vector<hostsim::ReservedThread>& threads) {
   std::string out;
   for (const auto& thread : threads) out += "\n[[load.reservation]]\n" + write(reservation_keys(), &thread);
+  return out;
+}
+std::string to_toml(const std::vector<hostsim::LoadThread>& threads) {
+  std::string out;
+  for (const auto& thread : threads) out += "\n[[load.thread]]\n" + write(thread_keys(), &thread);
   return out;
 }
 
@@ -180,11 +225,12 @@ std::string describe_load_devices() {
   } catch (const Error&) {  // help must work where the data does not
   }
   const hostsim::ReservedThread reserved;
+  const hostsim::LoadThread thread;
   return fmt::format(
       "  kind = one of: {}\n{}\nOther threads with reservations, which never block, stand in tables "
       "[[load.reservation]]. "
-      "Keys:\n{}",
-      kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved));
+      "Keys:\n{}\nThreads without stand in tables [[load.thread]]. Keys:\n{}",
+      kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread));
 }
 
 }  // namespace offhook::config

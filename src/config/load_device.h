@@ -9,6 +9,7 @@
 // or, as short as in `--set load.device="network usb"` and in the axes of a sweep, the kinds alone.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@
 #include "src/config/key.h"
 
 namespace offhook::config {
+
+/// Of hostsim::DpcImportance.
+inline constexpr std::array<std::string_view, 3> kDpcImportances = {"low", "medium", "high"};
 
 /// traces/load/KIND.toml, named after its kind. @throws Error naming the kinds there are
 hostsim::LoadDevice load_preset(std::string_view kind);
@@ -32,7 +36,10 @@ std::string device_problem(const std::vector<hostsim::LoadDevice>& devices);
 /// Take the tables [[load.reservation]] out: threads that never block, each with X ticks of every Y.
 /// @throws Error with the position
 std::vector<hostsim::ReservedThread> take_reserved_threads(Document& document);
+/// And [[load.thread]]: those that reserve nothing.
+std::vector<hostsim::LoadThread> take_load_threads(Document& document);
 std::string to_toml(const std::vector<hostsim::ReservedThread>& threads);
+std::string to_toml(const std::vector<hostsim::LoadThread>& threads);
 /// The kinds, and the keys of a device, for --help.
 std::string describe_load_devices();
 

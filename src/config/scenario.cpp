@@ -45,6 +45,7 @@ constexpr std::array<std::string_view, 7> kReservations = {"rialto", "rez",     
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
 constexpr double kUs = 1e3, kMs = 1e6;
+constexpr int kLastCpu = hostsim::kMaxCpus - 1;
 
 /// A string field with a fixed set of values.
 Choice one_of(std::string& field, std::span<const std::string_view> names) {
@@ -58,7 +59,7 @@ Choice one_of(std::string& field, std::span<const std::string_view> names) {
 
 /// The keys of a host, in a file of its own (no prefix) or in a scenario ("host.").
 template <typename Subject, typename Access>
-KeyTable host_table(Access host, std::array<std::string_view, 14> paths) {
+KeyTable host_table(Access host, std::array<std::string_view, 17> paths) {
   const auto at = [&](std::size_t i) { return paths[i]; };
   return {
       key<Subject>(at(0), "the machine: a file of traces/hosts, loaded before the other host keys",
@@ -97,8 +98,17 @@ KeyTable host_table(Access host, std::array<std::string_view, 14> paths) {
       key<Subject>(at(12),
                    "what a reservation of X in every Y is: slots, Rez in its forms, SCHED_DEADLINE ideal or at ticks",
                    [=](Subject& s) -> Field { return choice(host(s).reservations, kReservations); }),
-      key<Subject>(at(13), "what interrupts defer runs in threads of priority 50, as on PREEMPT_RT",
+      key<Subject>(at(13), "devices' interrupt handlers are threads of priority 50, as on PREEMPT_RT",
                    [=](Subject& s) -> Field { return &host(s).threaded_interrupts; }),
+      key<Subject>(at(14), 1, hostsim::kMaxCpus,
+                   "numbered from 0; threads that are not pinned move by the scheduler's rules",
+                   [=](Subject& s) -> Field { return &host(s).cpus; }),
+      key<Subject>(at(15), 0, 1000, "what a threaded interrupt leaves at interrupt level, to wake its thread",
+                   [=](Subject& s) -> Field {
+                     return Duration{&host(s).hard_irq_ns, kUs};
+                   }),
+      key<Subject>(at(16), "the 1 ms timer expires when it is due, not when the clock interrupts, as on Linux",
+                   [=](Subject& s) -> Field { return &host(s).high_resolution_timers; }),
   };
 }
 
@@ -121,11 +131,23 @@ KeyTable make_scenario_keys() {
              [](S& s) -> Field { return &s.context.strict; }),
       key<S>("context.slot_phase", -1, 1, "start of the first slot as a share of Y; negative: drawn from the seed",
              [](S& s) -> Field { return &s.context.slot_phase; }),
+      key<S>("context.cpu", -1, kLastCpu, "that the driver's thread is pinned to; -1: none",
+             [](S& s) -> Field { return &s.context.cpu; }),
+      key<S>("context.interrupt_cpu", 0, kLastCpu, "that takes the card's interrupt",
+             [](S& s) -> Field { return &s.context.interrupt_cpu; }),
+      key<S>("context.dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
+             [](S& s) -> Field { return choice(s.context.dpc_importance, kDpcImportances); }),
+      key<S>("context.dpc_cpu", -1, kLastCpu, "in whose queue the driver's DPC waits; -1: where the interrupt came",
+             [](S& s) -> Field { return &s.context.dpc_cpu; }),
 
       key<S>("load.spinner", "a thread that never blocks", [](S& s) -> Field { return &s.load.spinner; }),
       key<S>("load.spinner_priority", 1, 31, "its priority", [](S& s) -> Field { return &s.load.spinner_priority; }),
+      key<S>("load.spinner_cpu", -1, kLastCpu, "that it is pinned to; -1: none",
+             [](S& s) -> Field { return &s.load.spinner_cpu; }),
       key<S>("load.timer_callback", "a 1 ms multimedia timer with its callback at priority 31",
              [](S& s) -> Field { return &s.load.timer_callback; }),
+      key<S>("load.timer_cpu", -1, kLastCpu, "that the callback is pinned to; -1: none",
+             [](S& s) -> Field { return &s.load.timer_cpu; }),
       key<S>("load.trace",
              "a recorded host replayed around the driver: trace-cmd's .dat, perf sched's text, a load of offhook trace",
              [](S& s) -> Field { return &s.load.trace; }),
@@ -214,7 +236,8 @@ KeyTable make_scenario_keys() {
       host_table<S>([](S& s) -> HostScenario& { return s.host; },
                     {"host.name", "host.tick_hz", "host.clock_isr_us", "host.dispatch_us", "host.quantum_ms",
                      "host.clock_ppm", "host.clock_ppm_spread", "host.callback_us", "host.priorities", "host.latencies",
-                     "host.virus_scanner", "host.scheduler", "host.reservations", "host.threaded_interrupts"});
+                     "host.virus_scanner", "host.scheduler", "host.reservations", "host.threaded_interrupts",
+                     "host.cpus", "host.hard_irq_us", "host.high_resolution_timers"});
   const auto before = [&](std::string_view path, const KeyTable& more) {
     const auto at = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.path == path; });
     keys.insert(at, more.begin(), more.end());
@@ -271,6 +294,34 @@ std::shared_ptr<const hostsim::HostLoad> load_trace(const hostsim::LoadScenario&
   return recorded;
 }
 
+/// Whatever is pinned must be pinned to a CPU that the host has.
+void check_cpus(const Scenario& s, const Origins& origins) {
+  const auto check = [&](std::string_view path, const std::string& what, int cpu) {
+    if (cpu < s.host.cpus) return;
+    throw Error(fmt::format("{}{} is {}; expected at most {}, host {} has {} CPU{}",
+                            position_of(origins, {path, "host.cpus", "host.name"}), what, cpu, s.host.cpus - 1,
+                            s.host.name, s.host.cpus, s.host.cpus == 1 ? "" : "s"));
+  };
+  const auto key = [&](std::string_view path, int cpu) { check(path, std::string(path), cpu); };
+  key("context.cpu", s.context.cpu);
+  key("context.interrupt_cpu", s.context.interrupt_cpu);
+  key("context.dpc_cpu", s.context.dpc_cpu);
+  key("load.spinner_cpu", s.load.spinner_cpu);
+  key("load.timer_cpu", s.load.timer_cpu);
+  for (const auto& d : s.load.devices) {
+    check("load.device", fmt::format("load.device \"{}\": cpu", d.name), d.cpu);
+    check("load.device", fmt::format("load.device \"{}\": reader_cpu", d.name), d.reader_cpu);
+  }
+  for (const auto& t : s.load.threads) check("load.thread", fmt::format("load.thread \"{}\": cpu", t.name), t.cpu);
+  for (const auto& r : s.load.reservations)
+    check("load.reservation", fmt::format("load.reservation \"{}\": cpu", r.name), r.cpu);
+  if (s.host.cpus > 1 && !s.host.latencies.empty()) {
+    throw Error(fmt::format("{}host.cpus is {}; expected 1: host {} is drawn from what was measured on one CPU",
+                            position_of(origins, {"host.cpus", "host.latencies", "host.name"}), s.host.cpus,
+                            s.host.name));
+  }
+}
+
 }  // namespace
 
 const KeyTable& scenario_keys() {
@@ -282,7 +333,8 @@ const KeyTable& host_keys() {
   static const KeyTable keys = host_table<HostScenario>(
       [](HostScenario& h) -> HostScenario& { return h; },
       {"name", "tick_hz", "clock_isr_us", "dispatch_us", "quantum_ms", "clock_ppm", "clock_ppm_spread", "callback_us",
-       "priorities", "latencies", "virus_scanner", "scheduler", "reservations", "threaded_interrupts"});
+       "priorities", "latencies", "virus_scanner", "scheduler", "reservations", "threaded_interrupts", "cpus",
+       "hard_irq_us", "high_resolution_timers"});
   return keys;
 }
 
@@ -411,7 +463,14 @@ void ScenarioBuilder::apply(Document document) {
       scenario_.pump = hostsim::PumpKind::kDevice;
     }
   }
-  if (document.has("load.device")) scenario_.load.devices = take_load_devices(document);
+  if (document.has("load.device")) {
+    origins_["load.device"] = document.position("load.device");
+    scenario_.load.devices = take_load_devices(document);
+  }
+  if (document.has("load.thread")) {
+    origins_["load.thread"] = document.position("load.thread");
+    scenario_.load.threads = take_load_threads(document);
+  }
   if (document.has("load.reservation")) {
     origins_["load.reservation"] = document.position("load.reservation");
     scenario_.load.reservations = take_reserved_threads(document);
@@ -431,6 +490,7 @@ Scenario ScenarioBuilder::finish() const {
                   "device: " + e.what());
     }
   }
+  check_cpus(scenario_, origins_);
   try {
     hostsim::check_reservations(scenario_);
   } catch (const std::invalid_argument& e) {
@@ -494,7 +554,8 @@ Scenario ScenarioBuilder::finish() const {
 }
 
 std::string to_toml(const Scenario& scenario) {
-  return write(scenario_keys(), &scenario) + to_toml(scenario.load.devices) + to_toml(scenario.load.reservations);
+  return write(scenario_keys(), &scenario) + to_toml(scenario.load.devices) + to_toml(scenario.load.threads) +
+         to_toml(scenario.load.reservations);
 }
 
 }  // namespace offhook::config

@@ -91,7 +91,7 @@ json timeline_json(const CallReport& call, const Timeline& timeline) {
       return number((static_cast<double>(ns) - static_cast<double>(c.centre_ns)) * 1e-3, 3);
     };
     for (const CpuSegment& s : c.segments) {
-      if (s.entity != kIdle) segments.push_back({relative_us(s.begin_ns), relative_us(s.end_ns), s.entity});
+      if (s.entity != kIdle) segments.push_back({relative_us(s.begin_ns), relative_us(s.end_ns), s.entity, s.cpu});
     }
     for (const oh_event& e : c.marks) marks.push_back({relative_us(e.time_ns), e.kind, e.argument});
     close_ups.push_back({{"title", c.title},

@@ -46,24 +46,27 @@ std::string culprits(const CallReport& call, const Figures& f) {
     const double centre = static_cast<double>(close_up.centre_ns);
     const double from = std::max(centre - kBeforeLossNs, static_cast<double>(f.begin_ns));
     if (centre <= from) return {};
-    std::map<std::uint16_t, double> had;
+    std::map<std::pair<std::uint16_t, std::uint8_t>, double> had;  // entity, CPU
+    bool several_cpus = false;
     for (const CpuSegment& s : close_up.segments) {
       const double overlap =
           std::min(static_cast<double>(s.end_ns), centre) - std::max(static_cast<double>(s.begin_ns), from);
-      if (overlap > 0) had[s.entity] += overlap / (centre - from);
+      if (overlap > 0) had[{s.entity, s.cpu}] += overlap / (centre - from);
+      several_cpus |= s.cpu > 0;
     }
     if (had.empty()) return {};
-    std::vector<std::pair<double, std::uint16_t>> order;
-    for (const auto& [id, share] : had) order.emplace_back(-share, id);
+    std::vector<std::pair<double, std::pair<std::uint16_t, std::uint8_t>>> order;
+    for (const auto& [who, share] : had) order.emplace_back(-share, who);
     std::sort(order.begin(), order.end());
     std::vector<std::string> names;
     for (std::size_t i = 0; i < order.size() && i < 3 && -order[i].first >= 0.01; ++i) {
-      const std::uint16_t id = order[i].second;
+      const auto [id, cpu] = order[i].second;
       const auto found = call.entities.find(id);
       const std::string name = id == kIdle                    ? "nobody (idle)"
                                : found != call.entities.end() ? found->second
                                                               : fmt::format("entity {}", id);
-      names.push_back(fmt::format("{} {:.0f} %", name, -100 * order[i].first));
+      const std::string where = several_cpus ? fmt::format(" of CPU {}", cpu) : "";
+      names.push_back(fmt::format("{} {:.0f} %{}", name, -100 * order[i].first, where));
     }
     return fmt::format("The first loss came at {:.3f} s. In the {:.0f} ms before it the CPU was with {}.",
                        centre * 1e-9, (centre - from) * 1e-6, listed(names));

@@ -150,8 +150,14 @@ class TraceWriter {
 class Translator {
  public:
   Translator(TraceWriter& out, const LogHeader& header) : out_(out) {
+    // A thread of the same number and name on several CPUs is one that moves.
+    std::map<std::pair<std::uint16_t, std::string>, std::uint64_t> tracks;
     for (const LogEntity& e : header.entities) {
-      entities_[{e.cpu, e.id}] = out_.new_track(TraceWriter::Kind::kThread, e.name);
+      std::uint64_t& track = tracks[{e.id, e.name}];
+      if (track == 0) track = out_.new_track(TraceWriter::Kind::kThread, e.name);
+      entities_[{e.cpu, e.id}] = track;
+      names_[{e.cpu, e.id}] = e.name;
+      several_cpus_ |= e.cpu != 0;
     }
     for (const LogDriver& d : header.drivers) driver_names_[d.id] = d.name;
   }
@@ -163,6 +169,7 @@ class Translator {
         leave_cpu(e);
         running_[e.cpu] = entity(e);
         out_.begin(e.time_ns, running_[e.cpu], e.argument == 1 ? "job" : "resumed");
+        if (several_cpus_) out_.begin(e.time_ns, cpu_track(e.cpu), names_[{e.cpu, e.id}]);
         break;
       case OH_EV_IDLE:
         leave_cpu(e);
@@ -244,9 +251,13 @@ class Translator {
   static constexpr auto kCounter = TraceWriter::Kind::kCounter;
 
   void leave_cpu(const oh_event& e) {
-    if (running_[e.cpu] != 0) out_.end(e.time_ns, running_[e.cpu]);
+    if (running_[e.cpu] != 0) {
+      out_.end(e.time_ns, running_[e.cpu]);
+      if (several_cpus_) out_.end(e.time_ns, cpu_track(e.cpu));
+    }
     running_[e.cpu] = 0;
   }
+  std::uint64_t cpu_track(std::uint8_t cpu) { return track_named(fmt::format("CPU {}", cpu), kPlain); }
   std::uint64_t entity(const oh_event& e) {
     std::uint64_t& track = entities_[{e.cpu, e.id}];
     if (track == 0) track = out_.new_track(TraceWriter::Kind::kThread, fmt::format("cpu {} entity {}", e.cpu, e.id));
@@ -273,6 +284,8 @@ class Translator {
   TraceWriter& out_;
   std::uint64_t last_time_ = 0;
   std::map<std::pair<std::uint32_t, std::uint16_t>, std::uint64_t> entities_;
+  std::map<std::pair<std::uint32_t, std::uint16_t>, std::string> names_;
+  bool several_cpus_ = false;
   std::map<std::uint16_t, std::string> driver_names_;
   std::map<std::pair<std::uint16_t, std::string_view>, std::uint64_t> driver_tracks_;
   std::map<std::string, std::uint64_t> named_tracks_;

@@ -4,7 +4,7 @@
 //
 //   FileHeader        magic, version, length and CRC of the JSON text
 //   JSON text         who the entities are, the host, the scenario, the units (traces/log/header.h)
-//   record *          ChunkHeader and its events, chunk after chunk; events of one CPU in order
+//   record *          ChunkHeader and its events, chunk after chunk; events of one ring in order
 //   end record        a ChunkHeader with the end marker: the writer closed the log, nothing is missing
 //
 // Records are only ever appended, each in one write, so a writer that is killed leaves whole records and at most one
@@ -44,9 +44,10 @@ static_assert(sizeof(FileHeader) == 24);
 struct ChunkHeader {
   std::uint32_t marker;  ///< kChunkMarker or kEndMarker
   std::uint32_t crc32;   ///< of the header after this field, and of the events
-  std::uint32_t cpu;     ///< of every event; 0 in the end record
+  std::uint32_t cpu;     ///< whose ring the events come from (a simulated host has one, of CPU 0, for all its CPUs, and
+                         ///< each event says which); 0 in the end record
   std::uint32_t count;   ///< events that follow, 1 to kChunkEvents; 0 in the end record
-  std::uint64_t lost;    ///< events dropped on this CPU since the start of the log; end record: on all
+  std::uint64_t lost;    ///< events dropped by this ring since the start of the log; end record: on all
 };
 static_assert(sizeof(ChunkHeader) == 24);
 inline constexpr std::size_t kChunkCrcFrom = offsetof(ChunkHeader, cpu);

@@ -108,6 +108,7 @@ const markKinds = {
 
 function closeUpTimeline(box, closeUp, entities) {
   const lanes = laneOrder(entities).filter(e => closeUp.segments_us.some(s => s[2] === e.id));
+  const severalCpus = closeUp.segments_us.some(s => s[3] > 0);
   const rowOf = new Map(lanes.map((e, row) => [e.id, row]));
   const laneHeight = 20, top = 26, height = top + lanes.length * laneHeight + 24;
   const times = closeUp.segments_us.flatMap(s => [s[0], s[1]]);
@@ -158,7 +159,7 @@ function closeUpTimeline(box, closeUp, entities) {
     }
     const lane = lanes[Math.floor((y - top) / laneHeight)];
     const segment = lane && closeUp.segments_us.find(s => s[2] === lane.id && s[0] <= t && t < s[1]);
-    return segment ? `${at}   ${lane.name} for ${duration(segment[1] - segment[0])}` : at;
+    return segment ? `${at}   ${lane.name} for ${duration(segment[1] - segment[0])}${severalCpus ? ` on CPU ${segment[3]}` : ""}` : at;
   });
   box.append(el("div", {class: "legend"}, el("span", {}, "\u25bc interrupt"), el("span", {}, "\u25b2 output ready, lost samples in red")));
 }

@@ -209,5 +209,74 @@ TEST(StolenTimeProbe, CountsHitsAndMissesPerPeriodAcrossTheirEnds) {
   EXPECT_DOUBLE_EQ(p.probe.missed_share(), 0.25);
 }
 
+// Segments come every 5 us and take 10 us each, so that the poll never runs dry. A round ends with the first poll that
+// is used up after 300 segments or 2 ms; the softirq has had its 2 ms then too, and a thread runs before ksoftirqd.
+TEST(Napi, TheBudgetSaysHowLongARoundLasts) {
+  for (const auto& [budget, segments] : {std::pair{64, 256}, {16, 208}, {128, 256}, {300, 300}}) {
+    Engine engine;
+    Cpu cpu(engine);
+    cpu.limit_dpcs({}, FixedPriority{5, 0});
+    LoadDevice spec{.name = "net", .every_ns = 5 * kUs, .isr_ns = 2 * kUs, .dpc_ns = 10 * kUs};
+    spec.window = 60'000;
+    spec.napi_budget = budget;
+    spec.reader_priority = 1;
+    const auto net = make_device_load(engine, cpu, spec, 1, 0);
+    Spinner spinner;
+    Recorder recorder(cpu);
+    cpu.release(cpu.add_thread("spinner", FixedPriority{8, 0}, spinner));
+    net->start();
+    engine.run_until(10 * kMs);
+    std::vector<Ns> resumes;
+    std::int64_t interrupts = 0, began = 0;
+    for (const std::string& e : recorder.events) {
+      if (e.ends_with("spinner resume")) resumes.push_back(std::stoll(e));
+      if (!e.ends_with(" net start")) continue;
+      interrupts++;
+      began = std::stoll(e);
+    }
+    EXPECT_EQ(interrupts, 1);  // it is never switched on again
+    ASSERT_EQ(resumes.size(), 1U);
+    EXPECT_EQ(resumes[0] - began, 2 * kUs + segments * 10 * kUs) << "budget " << budget;
+  }
+}
+
+TEST(Napi, APollThatRunsDryTurnsTheInterruptOnAgain) {
+  Engine engine;
+  Cpu cpu(engine);
+  LoadDevice spec{.name = "net", .every_ns = 100 * kUs, .isr_ns = 2 * kUs, .dpc_ns = 10 * kUs};
+  spec.window = 100;
+  spec.napi_budget = 64;
+  const auto net = make_device_load(engine, cpu, spec, 1, 0);
+  Recorder recorder(cpu);
+  net->start();
+  engine.run_until(10 * kMs);
+  const auto interrupts = std::count_if(recorder.events.begin(), recorder.events.end(),
+                                        [](const std::string& e) { return e.ends_with(" net start"); });
+  EXPECT_EQ(interrupts, 100);
+  EXPECT_EQ(net->transfers(), 100U);
+}
+
+TEST(ThreadedDevice, HoldsUpAThreadAboveItsHandlerForTheStubOnly) {
+  for (const int window : {0, 10}) {
+    Engine engine;
+    Cpu cpu(engine);
+    LoadDevice spec{.name = "disk", .every_ns = kMs, .isr_ns = 50 * kUs, .dpc_ns = 100 * kUs};
+    spec.window = window;
+    spec.reader_priority = 1;
+    DeviceHost host;
+    host.handler = [] { return FixedPriority{50, 0}; };
+    host.hard_irq_ns = 3 * kUs;
+    const auto device = make_device_load(engine, cpu, spec, 1, 0, host);
+    Spinner spinner[2];
+    const EntityId above = cpu.add_thread("above", FixedPriority{51, 0}, spinner[0]);
+    cpu.release(above);
+    device->start();
+    engine.run_until(10 * kMs);
+    const Ns transfers = static_cast<Ns>(device->transfers());
+    EXPECT_GE(transfers, 10);
+    EXPECT_NEAR(static_cast<double>(cpu.cpu_time(above)), static_cast<double>(10 * kMs - transfers * 3 * kUs), 3e3);
+  }
+}
+
 }  // namespace
 }  // namespace offhook::hostsim

@@ -127,5 +127,30 @@ TEST(Load, TheSpinnerLeavesNothingToLowerPriorities) {
   EXPECT_EQ(cpu.cpu_time(low), 0);
 }
 
+TEST(Load, AHighResolutionTimerComesEveryMillisecondWhateverTheClock) {
+  Engine engine;
+  Cpu cpu(engine);
+  std::vector<oh_event> memory(1 << 14);
+  oh_event_log log{};
+  oh_event_log_init(&log, memory.data(), memory.size(), 0);
+  ClockInterrupt clock(engine, cpu, 250, kClockLevel, 1'000);
+  ClockInterrupt expires(engine, cpu, 1000, kClockLevel, 2'000, 0, "timer");
+  TimerCallback timer(cpu, &log, 1'000'000, 10'000, -1);
+  expires.set_listener(&timer);
+  clock.start();
+  expires.start();
+  engine.run_until(kSecond);
+  int callbacks = 0, exact = 0;
+  oh_event e;
+  while (oh_event_log_read(&log, &e, 1) == 1) {
+    if (e.kind != OH_EV_TIMER_CALLBACK) continue;
+    callbacks++;
+    // Where both interrupts come together the clock's is in front, 1 us.
+    exact += e.argument == 1'000'000 || e.argument == 1'001'000 || e.argument == 999'000;
+  }
+  EXPECT_EQ(callbacks, 998);  // 999 expiries, the first has nothing before it
+  EXPECT_EQ(exact, callbacks);
+}
+
 }  // namespace
 }  // namespace offhook::hostsim

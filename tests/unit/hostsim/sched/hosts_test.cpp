@@ -242,21 +242,5 @@ TEST(Softirqs, RunBeforeThreadsAgainOnceTheQueueIsEmpty) {
                                            "210 softirq finish", "210 t start", "310 t finish"));
 }
 
-TEST(Dpcs, OfHighImportanceGoToTheHeadOfTheQueueAndPreemptNone) {
-  Engine engine;
-  Cpu cpu(engine);
-  Segments a_job({10}), b_job({10}), h_job({10});
-  const EntityId a = cpu.add_dpc({"a"}, a_job), b = cpu.add_dpc({"b"}, b_job);
-  const EntityId h = cpu.add_dpc({.name = "h", .high = true}, h_job);
-  Recorder recorder(cpu);
-  Once later([&](Ns) { cpu.release(h); });
-  engine.at(5, later);
-  cpu.release(a);
-  cpu.release(b);
-  engine.run_until(100);
-  EXPECT_THAT(recorder.events,
-              ElementsAre("0 a start", "10 a finish", "10 h start", "20 h finish", "20 b start", "30 b finish"));
-}
-
 }  // namespace
 }  // namespace offhook::hostsim

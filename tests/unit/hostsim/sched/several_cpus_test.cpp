@@ -132,11 +132,28 @@ TEST(SeveralCpus, WindowsTakesTheIdealTheLastThenTheHighestIdleCpu) {
                           "100 cpu1 b start", "101 cpu1 idle", "120 cpu1 b start", "121 cpu1 idle"));
 }
 
+TEST(SeveralCpus, EqualThreadsOnWindowsShareAllCpusEvenly) {
+  for (const int spinners : {4, 5}) {
+    Engine engine;
+    Cpu cpu(engine, Admission::kRequired, 3);
+    std::vector<Spinner> spin(static_cast<std::size_t>(spinners));
+    std::vector<EntityId> ids;
+    for (Spinner& s : spin) {
+      ids.push_back(cpu.add_thread(
+          "s", OwnPolicy([] { return std::make_unique<WindowsNtThread>(WindowsNt{.priority = 8, .boost = 0}); }), s));
+      cpu.release(ids.back());
+    }
+    engine.run_until(100'000 * kMs);
+    const double share = 3.0 / spinners;
+    for (const EntityId id : ids) EXPECT_NEAR(static_cast<double>(cpu.cpu_time(id)) / 100e9, share, 0.02 * share);
+  }
+}
+
 TEST(SeveralCpus, LinuxWakesAThreadWhereItLastRanAndTheFairOneMovesOn) {
   Engine engine;
   Cpu cpu(engine, Admission::kRequired, 2);
   const auto fair = std::make_shared<LinuxFairGroup>(1000, 2);
-  const auto real_time = std::make_shared<LinuxRealTimeGroup>(1000, 950 * kMs, 1000 * kMs, 2);
+  const auto real_time = std::make_shared<LinuxRealTimeGroup>(1000, 2);
   Spinner fair_job;
   Segments rt_job({3 * kMs});
   cpu.release(cpu.add_thread("f", OwnPolicy([fair] { return std::make_unique<LinuxFairThread>(fair); }), fair_job));
@@ -154,7 +171,7 @@ TEST(SeveralCpus, LinuxWakesAThreadWhereItLastRanAndTheFairOneMovesOn) {
 TEST(SeveralCpus, LinuxPushesARealTimeThreadThatMustWait) {
   Engine engine;
   Cpu cpu(engine, Admission::kRequired, 2);
-  const auto group = std::make_shared<LinuxRealTimeGroup>(1000, 1000 * kMs, 1000 * kMs, 2);
+  const auto group = std::make_shared<LinuxRealTimeGroup>(1000, 2);
   const auto fifo = [&](int priority) {
     return OwnPolicy([group, priority] {
       return std::make_unique<LinuxRealTimeThread>(LinuxRealTime{priority, 0}, group);
@@ -333,7 +350,7 @@ TEST(SeveralCpus, GlobalFixedPrioritiesAreThoseOfABruteForceSchedule) {
     for (const bool linux : {false, true}) {
       Engine engine;
       Cpu cpu(engine, Admission::kNone, cpus);
-      const auto group = std::make_shared<LinuxRealTimeGroup>(1000, 1000 * kMs, 1000 * kMs, cpus);
+      const auto group = std::make_shared<LinuxRealTimeGroup>(1000, cpus);
       std::vector<std::unique_ptr<Segments>> jobs;
       std::vector<std::unique_ptr<Periodic>> releases;
       for (const Task& t : tasks) {

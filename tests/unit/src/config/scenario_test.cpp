@@ -130,6 +130,59 @@ TEST_F(ScenarioFile, StandardReservationWithOddPeriodIsRefused) {
   EXPECT_EQ(read("context = \"RES 1/7 strict\"\n").context.y_ticks, 7);
 }
 
+TEST_F(ScenarioFile, PinningToACpuThatIsNotThereIsRefused) {
+  EXPECT_EQ(complaint("[context]\ncpu = 2\n[host]\ncpus = 2\n"),
+            "call.toml:2:1: context.cpu is 2; expected at most 1, host nt2000-p2-450 has 2 CPUs");
+  EXPECT_EQ(complaint("[context]\ninterrupt_cpu = 1\n"),
+            "call.toml:2:1: context.interrupt_cpu is 1; expected at most 0, host nt2000-p2-450 has 1 CPU");
+  EXPECT_EQ(complaint("[host]\ncpus = 65\n"), "call.toml:2:8: host.cpus is 65; expected a whole number, 1 to 64");
+  EXPECT_THAT(complaint("[[load.device]]\nname = \"usb\"\ncpu = 1\n"),
+              testing::HasSubstr("load.device \"usb\": cpu is 1; expected at most 0"));
+  EXPECT_THAT(complaint("[[load.thread]]\nname = \"a\"\ncpu = 1\n"),
+              testing::HasSubstr("load.thread \"a\": cpu is 1; expected at most 0"));
+  EXPECT_THAT(complaint("[[load.reservation]]\ncpu = 3\n[host]\ncpus = 3\n"),
+              testing::HasSubstr("load.reservation \"reserved 1\": cpu is 3; expected at most 2"));
+  EXPECT_THAT(complaint("[host]\nlatencies = \"win98-games\"\ncpus = 2\n"),
+              testing::HasSubstr("host.cpus is 2; expected 1: host nt2000-p2-450 is drawn from what was measured on one"));
+}
+
+TEST_F(ScenarioFile, ThreadsAndTheirCpusAreReadAndWrittenBack) {
+  const Scenario s = read(R"(
+[context]
+kind = "dpc"
+dpc_importance = "high"
+dpc_cpu = 1
+[host]
+cpus = 4
+high_resolution_timers = true
+hard_irq_us = 2.5
+[[load.thread]]
+priority = 12
+every_us = 500
+work_us = 20
+cpu = 3
+[[load.device]]
+name = "network"
+window = 10
+napi_budget = 64
+dpc_importance = "low"
+cpu = 2
+reader_cpu = 1
+)");
+  ASSERT_EQ(s.load.threads.size(), 1U);
+  EXPECT_EQ(s.load.threads[0].name, "thread 1");
+  EXPECT_EQ(s.load.threads[0].every_ns, 500'000);
+  EXPECT_EQ(s.load.threads[0].work_ns, 20'000);
+  EXPECT_EQ(s.load.threads[0].cpu, 3);
+  EXPECT_EQ(s.context.dpc_importance, hostsim::DpcImportance::kHigh);
+  EXPECT_EQ(s.host.hard_irq_ns, 2500);
+  EXPECT_EQ(s.load.devices.at(0).napi_budget, 64);
+  EXPECT_EQ(s.load.devices.at(0).dpc_importance, hostsim::DpcImportance::kLow);
+  EXPECT_EQ(s.load.devices.at(0).reader_cpu, 1);
+  const std::string text = to_toml(s);
+  EXPECT_EQ(to_toml(read(text)), text);
+}
+
 TEST_F(ScenarioFile, LeadShorterThanTheLongestBlockIsRefused) {
   EXPECT_EQ(complaint("[driver]\ntransmit_lead_samples = 104\n"),
             "call.toml:2:1: driver.transmit_lead_samples is 104; expected at least the longest block, 105");
