@@ -9,6 +9,8 @@
 #include <cmath>
 #include <new>
 
+#include "dsp/v34/tone.h"
+
 namespace offhook {
 namespace {
 
@@ -50,6 +52,7 @@ constexpr uint32_t kLevelWindow = ms(1000);
 
 // The caller answers unscrambled ones 611 ms after they came: until then the answerer may measure the line's noise.
 constexpr uint32_t kFloorTime = ms(400);
+constexpr float kS1Ms = 60;
 
 enum class Stage : uint8_t { kSilence, kAnswerTone, kListen, kFloor, kQuiet, kTrain, kData, kFailed };
 
@@ -71,6 +74,10 @@ struct Modem {
   bool carrier_down;       // spandsp restarted itself
   uint64_t samples, filled_in, bits_sent, bits_received;
   uint32_t retrains;
+  // S1 is 900 and 1500 Hz. spandsp's answerer needs 66 of its 100 ms to find the symbols, and on a line with a
+  // telephone channel's filters often finds them too late.
+  v34::ToneDetector s1_low, s1_high;
+  bool s1_heard;
   modem_connect_tones_tx_state_t tone_tx;
   modem_connect_tones_rx_state_t tone_rx;
   v22bis_state_t v22bis;
@@ -188,6 +195,19 @@ void expect_far_level(Modem& m, float dbm0) {
   v22bis_rx_signal_cutoff(&m.v22bis, std::fmax(dbm0 - 10.0f, kLeastDbm0));
 }
 
+// The answerer's: what spandsp does when it has found S1 (6.3.1.1.2 b).
+void look_for_s1(Modem& m, int16_t rx) {
+  m.s1_low.put(rx);
+  m.s1_high.put(rx);
+  const float steady = std::fmin(m.s1_low.steady_ms(), m.s1_high.steady_ms());
+  if (steady >= kS1Ms) m.s1_heard = true;
+  if (!m.s1_heard || steady > 0 || m.v22bis.tx.training != V22BIS_TX_TRAINING_STAGE_U11) return;
+  m.s1_heard = false;
+  m.v22bis.tx.training = V22BIS_TX_TRAINING_STAGE_U0011;
+  m.v22bis.tx.training_count = 0;
+  m.v22bis.negotiated_bit_rate = 2400;
+}
+
 // One sample in, one out: what each stage does with it and which stage comes next.
 int16_t step(Modem& m, int16_t rx) {
   ++m.samples;
@@ -234,6 +254,7 @@ int16_t step(Modem& m, int16_t rx) {
       break;
     case Stage::kTrain:
       v22bis_rx(&m.v22bis, &rx, 1);
+      if (answers(m) && !m.answered && m.bit_rate == 2400) look_for_s1(m, rx);
       tx = transmit(m);
       m.answered |= !unanswered(m);
       if (m.v22bis.rx.training == V22BIS_RX_TRAINING_STAGE_NORMAL_OPERATION &&
@@ -287,7 +308,7 @@ size_t size(const oh_pump_config* config) {
 
 int init(void* self, const oh_pump_config* config) {
   if (!self || !possible(config)) return -EINVAL;
-  Modem& m = *new (self) Modem{};
+  Modem& m = *new (self) Modem{.s1_low = v34::ToneDetector(900), .s1_high = v34::ToneDetector(1500)};
   m.config = *config;
   m.bit_rate = rate_of(*config);
   v22bis_init(&m.v22bis, m.bit_rate, V22BIS_GUARD_TONE_NONE, !answers(m), get_bit, &m, put_bit, &m);
