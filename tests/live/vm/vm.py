@@ -53,22 +53,40 @@ for folder in run dev/shm; do mount -t tmpfs none $folder; done
 mkdir -m 1777 run/lock
 mount -t 9p -o $options keep mnt
 mount --bind /lower{modules_folder} lib/modules
-exec chroot . /bin/sh /mnt/.start
+exec switch_root /root /bin/sh /mnt/.start
 """
-# Written for every run: the host's environment, folder and command.
-START = """{environment}
-export KEEP=/mnt
-ip link set lo up
-hostname offhook-vm
+# Written for every run: process 1, and the host's environment, folder and command.
+START = """ip link set lo up
 {spinner}
+{process_1}
+"""
+ALONE = "setsid -w sh /mnt/.command </dev/null >/dev/hvc0 2>&1"
+# Masked is what systemd would do to the host's files, for that takes minutes over 9p and is lost anyway, and the devices
+# of the start: tests plug in what they want.
+SYSTEMD = """mkdir -p /run/systemd/system
+cd /run/systemd/system
+for unit in tmpfiles-setup tmpfiles-setup-dev journal-flush sysusers random-seed update-done udev-trigger; do
+  ln -s /dev/null systemd-$unit.service
+done
+cat >command.service <<END
+[Unit]
+Requires=basic.target
+After=basic.target
+[Service]
+ExecStart=/bin/sh /mnt/.command
+StandardOutput=file:/dev/hvc0
+StandardError=inherit
+END
+exec /lib/systemd/systemd --unit=command.service"""
+COMMAND = """{environment}
+export KEEP=/mnt OFFHOOK_VM=1
 cd {folder}
-setsid -w {command} </dev/null >/dev/hvc0 2>&1
+{command}
 echo $? >/mnt/.status
 sync
 echo o >/proc/sysrq-trigger
 sleep 60
 """
-
 # Where the guest is idle its clock is the host's, and late when QEMU does not get a CPU at once.
 SPINNER = "chrt --idle 0 sh -c 'while :; do :; done' &"
 
@@ -160,14 +178,16 @@ def initial_ram_disk():
     return cpio([*entries, ("init", 0o100755, init.encode())])
 
 
-def run(qemu, command, seconds, cpus, icount, keep):
+def run(qemu, command, seconds, cpus, icount, systemd, keep):
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")
     environment = "\n".join(f"export {n}={shlex.quote(os.environ[n])}" for n in names if n in os.environ)
     status = os.path.join(keep, ".status")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(status)
     with open(os.path.join(keep, ".start"), "w", encoding="utf-8") as file:
-        file.write(START.format(environment=environment, folder=shlex.quote(os.getcwd()), spinner=SPINNER if icount else "", command=shlex.join(command)))
+        file.write(START.format(spinner=SPINNER if icount else "", process_1=SYSTEMD if systemd else ALONE))
+    with open(os.path.join(keep, ".command"), "w", encoding="utf-8") as file:
+        file.write(COMMAND.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command)))
     initrd = os.path.join(keep, ".initrd")
     with open(initrd, "wb") as file:
         file.write(initial_ram_disk())
@@ -180,6 +200,7 @@ def run(qemu, command, seconds, cpus, icount, keep):
         "-serial", "file:" + kernel_log,
         "-fsdev", f"{share},id=root,path=/,readonly=on", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
         "-fsdev", f"{share},id=keep,path={keep}", "-device", "virtio-9p-pci,fsdev=keep,mount_tag=keep",
+        "-audiodev", "none,id=sound", "-device", "qemu-xhci", "-device", "usb-audio,audiodev=sound",  # for xhci_pci
         "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off", "-device", "virtconsole,chardev=out"]
     arguments += ["-icount", f"shift={icount}"] if icount else ["-smp", str(cpus)]
     qemu_process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, preexec_fn=lambda: os.nice(10))
@@ -207,6 +228,7 @@ def main():
     parser.add_argument("--keep", help="folder of the host that the guest sees as $KEEP; kernel.log goes there too")
     parser.add_argument("--cpus", type=int, help="so many CPUs, on the host's clock instead of the instruction count")
     parser.add_argument("--shift", default="2", help="an instruction takes 2^SHIFT ns of the guest's time (default 2)")
+    parser.add_argument("--systemd", action="store_true", help="systemd is process 1 and starts the command")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run, e.g. uname -a")
     options = parser.parse_args()
     if not options.command:
@@ -220,7 +242,8 @@ def main():
     with contextlib.ExitStack() as stack:
         keep = os.path.abspath(options.keep) if options.keep else stack.enter_context(tempfile.TemporaryDirectory())
         os.makedirs(keep, exist_ok=True)
-        return run(qemu, options.command, options.seconds, options.cpus, None if options.cpus else options.shift, keep)
+        return run(qemu, options.command, options.seconds, options.cpus, None if options.cpus else options.shift,
+                   options.systemd, keep)
 
 
 if __name__ == "__main__":
