@@ -180,7 +180,7 @@ TEST(V32bisCall, MeetsV32Modems) {
   const struct {
     bool caller, trellis;
     std::uint32_t max, rate;
-  } cases[] = {{true, true, 0, 9600},  {true, false, 0, 9600},  {false, true, 0, 9600},
+  } cases[] = {{true, true, 0, 9600},   {true, false, 0, 9600},    {false, true, 0, 9600},
                {false, false, 0, 9600}, {true, false, 4800, 4800}, {false, false, 4800, 4800}};
   for (const auto& c : cases) {
     SCOPED_TRACE(testing::Message() << c.caller << c.trellis << c.max);
@@ -277,9 +277,8 @@ TEST(V32bisCall, LinesAsTheyAre) {
   add("mu-law", 14400, [](LineConfig& l) { l.codec = "mu-law"; });
   add("impulses", 9600, [](LineConfig& l) { l.impulse_rate_hz = 1; });
   add("echo", 14400, [](LineConfig& l) { l.near_echo_db = 12, l.far_echo_db = 20, l.delay_ms = 100; });
-  add("echo, 3 Hz", 12000, [](LineConfig& l) {
-    l.near_echo_db = 12, l.far_echo_db = 30, l.delay_ms = 50, l.frequency_offset_hz = 3;
-  });
+  add("echo, 3 Hz", 12000,
+      [](LineConfig& l) { l.near_echo_db = 12, l.far_echo_db = 30, l.delay_ms = 50, l.frequency_offset_hz = 3; });
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     V32bisCall call(c.line);
@@ -299,6 +298,27 @@ TEST(V32bisCall, TwoWireLineWithEcho) {
   EXPECT_GT(call.seen(call.near()).echo_return_loss_db, 20);
   EXPECT_EQ(call.retrains(), 0u);
   call.expect_every_byte();
+}
+
+// The same bytes, and the same call of the same pump, wherever it runs in time.
+TEST(V32bisCall, TheFileArrivesInEveryContextByteForByte) {
+  const auto file = test::random_file(12'000);
+  for (const char* context : {"INT", "DPC", "THR 24"}) {
+    hostsim::Scenario s = test::scenario(context);
+    s.modem = hostsim::ModemKind::kV32bis;
+    s.time_limit_s = 120;
+    const test::Recorded recorded = test::run(s, file);
+    const auto count = [&](oh_event_kind kind) {
+      return std::count_if(recorded.events.begin(), recorded.events.end(),
+                           [&](const oh_event& e) { return e.kind == kind; });
+    };
+    EXPECT_GT(count(OH_EV_PUMP_INSTRUMENT), 100) << context;
+    EXPECT_GT(count(OH_EV_PUMP_TAP), 0) << context;
+    EXPECT_TRUE(recorded.result.completed) << context << ": " << recorded.result.transfer.failure;
+    EXPECT_TRUE(recorded.result.transfer.intact) << context;
+    EXPECT_EQ(recorded.result.transfer.bytes_delivered, file.size()) << context;
+    EXPECT_EQ(recorded.result.transfer.retrains, 0u) << context;
+  }
 }
 
 }  // namespace
