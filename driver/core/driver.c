@@ -22,6 +22,11 @@ static void record(const struct oh_driver* driver, enum oh_event_kind kind, uint
                      argument > UINT32_MAX ? UINT32_MAX : (uint32_t)argument);
 }
 
+/* One writer; others may read at any time, each counter by itself. */
+static void count(uint64_t* counter, uint64_t n) {
+  __atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
 /* The ring holds position p in slot p % 512; a run of samples lies in at most two pieces. */
 static void copy_from_ring(int16_t* out, const int16_t* ring, uint64_t position, uint32_t n) {
   const uint32_t slot = (uint32_t)(position % OH_RING_SAMPLES);
@@ -150,7 +155,7 @@ static void fill_in(struct oh_driver* driver, uint64_t n) {
   }
   driver->rx_read += n;
   driver->tx_next += n;
-  driver->counters.samples_filled_in += n;
+  count(&driver->counters.samples_filled_in, n);
   record(driver, OH_EV_FILL_IN, n);
 }
 
@@ -209,21 +214,22 @@ void oh_driver_service_output(struct oh_driver* driver) {
   driver->tx_next += n;
   config->card.ops->tx_written(config->card.self, driver->tx_next);
 
-  driver->counters.samples_late += late;
+  count(&driver->counters.samples_late, late);
   if (late > 0) driver->block_late = 1;
   record(driver, OH_EV_OUTPUT_READY, late);
 }
 
 int oh_driver_service_end(struct oh_driver* driver) {
   struct oh_driver_counters* counters = &driver->counters;
-  counters->samples_served += driver->chunk_samples;
+  count(&counters->samples_served, driver->chunk_samples);
   if (driver->chunk_ends_block) {
-    counters->blocks_served += 1;
-    counters->blocks_late += driver->block_late != 0;
+    count(&counters->blocks_served, 1);
+    count(&counters->blocks_late, driver->block_late != 0);
     driver->block_late = 0;
   }
-  counters->pending_last = oh_driver_pending(driver);
-  if (counters->pending_last > counters->pending_max) counters->pending_max = counters->pending_last;
+  const uint32_t pending = oh_driver_pending(driver);
+  __atomic_store_n(&counters->pending_last, pending, __ATOMIC_RELAXED);
+  if (pending > counters->pending_max) __atomic_store_n(&counters->pending_max, pending, __ATOMIC_RELAXED);
   record(driver, OH_EV_SERVICE_END, counters->pending_last);
   if (driver->chunk_ends_block) {
     driver->in_call = driver->config.policy == OH_SERVICE_DRAIN_ALL && driver->owed_tail != driver->call_head;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "src/measure/host_description.h"
+#include "src/modem/snapshot.h"
 #include "traces/log/header.h"
 
 namespace offhook::modem {
@@ -29,8 +30,8 @@ std::uint64_t now_ns(void* = nullptr) {
 
 /// One call: the modem, its bytes, and what its owner may know of it while the context runs it.
 struct Session::Call {
-  Call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& wishes,
-       std::uint32_t io_delay_samples, oh_event_log* log, std::string_view digits, const DialPlan& plan)
+  Call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& wishes, std::uint32_t io_delay_samples,
+       oh_event_log* log, std::string_view digits, const DialPlan& plan)
       : dialler(digits, plan),
         end({.pump = modem.type->ops(),
              .role = role,
@@ -52,7 +53,7 @@ struct Session::Call {
       publish();
       return;
     }
-    if (pump.state == OH_PUMP_IDLE || pump.state == OH_PUMP_CONNECTING) listener.hear(rx, n);
+    if (known.pump.state == OH_PUMP_IDLE || known.pump.state == OH_PUMP_CONNECTING) listener.hear(rx, n);
     if (releasing.load(std::memory_order_relaxed) && !asked) {
       asked = true;
       end.hang_up();
@@ -65,18 +66,14 @@ struct Session::Call {
     from_far.write(bytes.data(), end.read(bytes.data(), room));
     publish();
   }
-  /// A snapshot under a sequence number: odd while it is being written.
   void publish() {
-    const std::uint32_t s = sequence.load(std::memory_order_relaxed);
-    sequence.store(s + 1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    pump = end.pump_status();
-    link = end.lapm_status();
-    direct = end.direct();
-    dialling = !dialler.done() && !dialler.failed();
+    known.pump = end.pump_status();
+    known.link = end.lapm_status();
+    known.direct = end.direct();
+    known.dialling = !dialler.done() && !dialler.failed();
+    known.progress = dialler.failed() ? Progress::kNoDialTone : listener.heard();
     released.store(end.hung_up(), std::memory_order_relaxed);
-    progress = dialler.failed() ? Progress::kNoDialTone : listener.heard();
-    sequence.store(s + 2, std::memory_order_release);
+    shown.store(known);
   }
 
   Dialler dialler;
@@ -85,12 +82,15 @@ struct Session::Call {
   std::atomic<bool> releasing{false}, released{false};
   bool asked = false;  // the context's
   ByteRing<kRingBytes> to_far, from_far;
-  std::atomic<std::uint32_t> sequence{0};
-  oh_pump_status pump{};
-  oh_lapm_status link{};
-  bool direct = false;
-  bool dialling = false;
-  Progress progress = Progress::kNothing;
+  struct Known {
+    oh_pump_status pump{};
+    oh_lapm_status link{};
+    bool direct = false;
+    bool dialling = false;
+    Progress progress = Progress::kNothing;
+  };
+  Known known;  // the context's
+  Snapshot<Known> shown;
 };
 
 Session::Session(LiveCard& card, const SessionConfig& config)
@@ -226,18 +226,13 @@ CallStatus Session::status() const {
   CallStatus status;
   if (!call_) return status;
   status.active = true;
-  std::uint32_t before, after;
-  do {
-    before = call_->sequence.load(std::memory_order_acquire);
-    status.pump = call_->pump;
-    status.link = call_->link;
-    status.direct = call_->direct;
-    status.dialling = call_->dialling;
-    status.progress = call_->progress;
-    std::atomic_thread_fence(std::memory_order_acquire);
-    after = call_->sequence.load(std::memory_order_relaxed);
-  } while (before != after || (before & 1) != 0);
-  if (before > 0) status.failure = hostsim::ModemEnd::failure(status.pump, status.link, status.direct);
+  const Call::Known known = call_->shown.load();
+  status.pump = known.pump;
+  status.link = known.link;
+  status.direct = known.direct;
+  status.dialling = known.dialling;
+  status.progress = known.progress;
+  if (call_->shown.stored()) status.failure = hostsim::ModemEnd::failure(status.pump, status.link, status.direct);
   return status;
 }
 
@@ -266,6 +261,22 @@ void Session::drain() {
   if (!writer_) return;
   writer_->drain(log_);
   writer_->flush();
+}
+
+// The driver's threads go on counting.
+oh_driver_counters Session::counters() const {
+  const oh_driver_counters& c = driver_.counters;
+  const auto now = [](const auto& field) { return __atomic_load_n(&field, __ATOMIC_RELAXED); };
+  oh_driver_counters copy{};
+  copy.interrupts = now(c.interrupts);
+  copy.blocks_served = now(c.blocks_served);
+  copy.blocks_late = now(c.blocks_late);
+  copy.samples_served = now(c.samples_served);
+  copy.samples_late = now(c.samples_late);
+  copy.samples_filled_in = now(c.samples_filled_in);
+  copy.pending_last = now(c.pending_last);
+  copy.pending_max = now(c.pending_max);
+  return copy;
 }
 
 std::string Session::card_failure() const {

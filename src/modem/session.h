@@ -85,7 +85,7 @@ class Session {
   /// The card is gone: why. Empty while it is there.
   std::string card_failure() const;
   const LiveContext& context() const { return context_; }
-  oh_driver_counters counters() const { return driver_.counters; }
+  oh_driver_counters counters() const;
   CardCounters card_counters() const { return card_.rings().counters(); }
   std::vector<std::string> shortcomings() const;
 
