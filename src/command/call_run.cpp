@@ -122,6 +122,8 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   CallOutcome outcome;
   outcome.complete = result.completed;
   outcome.stopped = stopped;
+  outcome.lost = result.samples_late > 0 || result.driver.samples_filled_in > 0 || result.card.underrun_samples > 0 ||
+                 result.card.overrun_samples > 0;
   outcome.transfer_s = result.transfer_s;
   outcome.simulated_s = result.simulated_s;
   outcome.bytes = scenario.bytes;

@@ -41,6 +41,7 @@ struct FarSide {
 struct CallOutcome {
   bool complete = false;  ///< the whole file arrived, byte for byte
   bool stopped = false;   ///< by the progress sink
+  bool lost = false;      ///< a sample, whatever became of the file
   double transfer_s = 0;  ///< from the first byte given to the link to the last one delivered
   double simulated_s = 0;
   std::uint64_t bytes = 0, bytes_delivered = 0;

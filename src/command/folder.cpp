@@ -90,6 +90,14 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
     if (c.at("sent").get<bool>() || c.at("received").get<bool>())
       call.octets_carried = c.at("octets").get<std::uint64_t>();
   }
+  if (const auto reference = summary.find("reference"); reference != summary.end()) {
+    const bool complete = reference->at("complete").get<bool>();
+    if (complete) call.reference_s = reference->at("transfer_s").get<double>();
+    if (!complete || reference->at("lost_samples").get<bool>()) {
+      call.warnings.push_back(fmt::format("INT, the reference, {} beside this load",
+                                          complete ? "lost samples too" : "did not complete the transfer either"));
+    }
+  }
   if (interrupted) call.warnings.push_back("the call was interrupted");
   return call;
 }
@@ -143,7 +151,8 @@ CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::
   return outcome;
 }
 
-Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const fs::path& folder) {
+Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const fs::path& folder,
+               const std::optional<CallOutcome>& reference) {
   const LogContents log = read_log(folder / kLogName);
   Json summary{{"offhook_summary", 1},
                {"version", OFFHOOK_VERSION},
@@ -161,6 +170,12 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
     summary["compression"] = {{"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},
                               {"received", (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0},
                               {"octets", outcome.octets_carried}};
+  }
+  if (reference) {
+    summary["reference"] = {{"context", "INT"},
+                            {"complete", reference->complete},
+                            {"lost_samples", reference->lost},
+                            {"transfer_s", rounded_s(reference->transfer_s)}};
   }
   const CallReport call = call_report(log, scenario, summary);
   const CallVerdict verdict = judge(call, log.figures);

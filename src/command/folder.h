@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "src/analysis/figures.h"
@@ -28,9 +29,11 @@ CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::
                         const std::filesystem::path& folder, const std::function<bool(const CallProgress&)>& progress,
                         const FarSide& far = {});
 
-/// summary.json, trace.perfetto and report.html from what record_call() left. @return the summary
+/// summary.json, trace.perfetto and report.html from what record_call() left.
+/// @param reference the same call in INT; none: it was not made  @return the summary
 nlohmann::ordered_json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome,
-                                 const std::filesystem::path& folder);
+                                 const std::filesystem::path& folder,
+                                 const std::optional<CallOutcome>& reference = std::nullopt);
 
 /// report.html once more, from the folder of a run, or of a log alone. @return its path
 std::filesystem::path report_run(const std::filesystem::path& folder_or_log, const std::filesystem::path& out);

@@ -20,7 +20,7 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string scenario, file, out, context, far_end, expect;
+  std::string scenario, file, out, context, far_end, expect, reference = "auto";
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;
   bool json = false;
@@ -60,6 +60,11 @@ void print_table(const nlohmann::ordered_json& summary) {
                                                                      : "received",
                                                     octets, summary.at("bytes_delivered").get<std::uint64_t>()));
   }
+  if (const auto reference = summary.find("reference"); reference != summary.end()) {
+    row("the same in INT, s", reference->at("complete").get<bool>()
+                                  ? fmt::format("{:.3f}", reference->at("transfer_s").get<double>())
+                                  : "not complete");
+  }
   row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
   row("blocks served", total.at("blocks").dump());
   row("blocks late", total.at("blocks_late").dump());
@@ -86,6 +91,31 @@ std::string file_to_transfer(const std::string& name) {
 
 std::span<const std::uint8_t> octets(const std::string& s) {
   return {reinterpret_cast<const std::uint8_t*>(s.data()), s.size()};
+}
+
+/// The same call in INT, beside the same load: in time means in INT's time. Without a loss the far end heard what it
+/// would have heard from INT, and there is nothing to compare. @return none when it is not needed, or not possible
+std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
+                                          std::span<const std::uint8_t> file, const CallOutcome& outcome) {
+  const bool possible = scenario.pump != hostsim::PumpKind::kDevice && options.far_end.empty() && !outcome.stopped &&
+                        scenario.context.kind != hostsim::ContextKind::kInterrupt;
+  const bool needed = options.reference == "always" || (outcome.complete && outcome.lost);
+  if (!possible || !needed || options.reference == "never") return std::nullopt;
+  hostsim::Scenario in_int = scenario;
+  in_int.context = {};
+  Progress progress(scenario.name + ": the reference, INT",
+                    options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  CallSinks sinks;
+  sinks.progress = [&](const CallProgress& p) {
+    if (progress.due()) {
+      const double all = static_cast<double>(std::max<std::uint64_t>(scenario.bytes, 1));
+      progress.update(static_cast<double>(p.bytes_delivered) / all, fmt::format("{:.1f} s simulated", p.simulated_s));
+    }
+    return !interrupted();
+  };
+  CallOutcome reference = run_call(in_int, file, sinks);
+  if (reference.stopped) return std::nullopt;
+  return reference;
 }
 
 int run(const Options& options) {
@@ -124,7 +154,8 @@ int run(const Options& options) {
         },
         far);
   }
-  const nlohmann::ordered_json summary = summarise(scenario, outcome, folder);
+  const std::optional<CallOutcome> reference = reference_call(options, scenario, octets(file), outcome);
+  const nlohmann::ordered_json summary = summarise(scenario, outcome, folder, reference);
   if (options.json) {
     fmt::print("{}\n", summary.dump(1));
   } else {
@@ -133,7 +164,7 @@ int run(const Options& options) {
     for (const auto& reason : summary.at("reasons")) fmt::print("  {}\n", reason.get<std::string>());
     fmt::print("report: {}\n", (folder / kReportName).string());
   }
-  if (outcome.stopped) return interrupt_status();
+  if (outcome.stopped || interrupted()) return interrupt_status();
   return summary.at("verdict") == to_string(Verdict::kSufficient) ? kOk : kInsufficient;
 }
 
@@ -167,6 +198,12 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("--expect", options->expect, "With --far-end: what that modem is to send")
       ->type_name("FILE")
       ->needs(far_end);
+  sub->add_option(
+         "--reference", options->reference,
+         "The same call in INT too, to judge a slow one by: auto (when samples were lost and the file arrived), "
+         "always, never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
   sub->add_option("--context", options->context, "INT, DPC, \"THR 24\", \"RES 2/8\" or \"RES 3/16 strict\"")
       ->type_name("CONTEXT");
@@ -184,6 +221,9 @@ void add_run(CLI::App& app, Action& action) {
 
 The output folder holds events.ohlog (the event log), summary.json, line.wav (left: received, right: sent),
 trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end also received.bin.
+
+Sufficient: the file arrived whole, within 5 % of the time that INT takes beside the same load. Marginal: it arrived,
+but not in that time. Insufficient: it did not arrive. Exit status: 0 sufficient, 2 not, 1 error.
 
 --far-end connects to PATH if a program listens there, else makes the socket and waits. Then, as fast as both go: we
 write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. What a

@@ -35,7 +35,7 @@ struct CallReport {
   double transfer_s = 0;
   std::uint64_t octets_carried = 0;  ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;            ///< length of the file
-  std::optional<double> reference_s;  ///< mean transfer time of the reference context
+  std::optional<double> reference_s;  ///< transfer time of the same call in INT
   std::vector<std::string> warnings;  ///< e.g. how a truncated log ended
 };
 

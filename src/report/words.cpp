@@ -83,8 +83,8 @@ std::string transfer(const CallReport& call, const Figures& f, const std::option
   }
   std::string out = fmt::format("{} bytes arrived in {:.2f} s", grouped(call.bytes), call.transfer_s);
   if (result->slower) {
-    out += fmt::format(", {:.1f} % {} than in the reference context ({:.2f} s)", 100 * std::abs(*result->slower),
-                       *result->slower < 0 ? "faster" : "slower", *call.reference_s);
+    out += fmt::format(", {:.1f} % {} than the same call in INT, the reference ({:.2f} s)",
+                       100 * std::abs(*result->slower), *result->slower < 0 ? "faster" : "slower", *call.reference_s);
   }
   return out + ".";
 }
@@ -102,12 +102,15 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   }
   switch (out.verdict.value_or(Verdict::kMarginal)) {
     case Verdict::kSufficient:
-      out.headline =
-          lost.any() ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost on the way."
-                     : "Sufficient: the file arrived whole and no sample was lost.";
+      out.headline = !lost.any() ? "Sufficient: the file arrived whole and no sample was lost."
+                     : call.reference_s
+                         ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost on the "
+                           "way."
+                         : "Sufficient by itself, with losses: the file arrived whole, but samples were lost on the "
+                           "way. Whether in time, only a comparison with INT tells.";
       break;
     case Verdict::kMarginal:
-      out.headline = "Marginal: the file arrived, but more than 5 % away from the reference time.";
+      out.headline = "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
       break;
     case Verdict::kInsufficient:
       out.headline = "Insufficient: the transfer did not complete.";

@@ -31,6 +31,21 @@ cmp -s a/events.ohlog c/events.ohlog && fail "another seed, the same log"
 
 # An insufficient one: 2.
 expect 2 "insufficient" run cost.toml --context "RES 1/32 strict" --set transfer.time_limit_s=60 --out d
+# A slow one: compared with the same call in INT, which only a loss makes necessary. The report keeps the comparison.
+expect 2 "marginal" run cost.toml --context "RES 3/16 strict" --set transfer.bytes=200000 --seed 2 --out slow
+grep -q "slower than the same call in INT" out.txt || fail "no comparison with INT"
+python3 - <<'END' || fail "slow: summary.json"
+import json
+s = json.load(open("slow/summary.json"))
+assert s["complete"] and s["reference"]["complete"] and not s["reference"]["lost_samples"], s["reference"]
+assert s["transfer_s"] > 1.05 * s["reference"]["transfer_s"]
+END
+cp slow/report.html first.html
+expect 0 "slow/report.html" report slow
+cmp -s slow/report.html first.html || fail "slow: report differs from run's"
+expect 0 "Sufficient by itself" run cost.toml --context "RES 3/16 strict" --set transfer.bytes=200000 --seed 2 --reference never --out e
+expect 0 "the same in INT" run cost.toml --reference always --out e
+grep -q '"reference"' a/summary.json && fail "a call without losses was compared"
 # --json is JSON and nothing else, on standard output.
 expect 0 '"verdict"' run cost.toml --out e --json
 python3 -m json.tool out.txt >/dev/null || fail "--json is no JSON"

@@ -56,7 +56,7 @@ TEST(ReportVerdict, SaysByWhatMarginACallWasSufficient) {
   const CallVerdict verdict = judge(call, figures_of({.seconds = 5}));
   EXPECT_EQ(verdict.verdict, Verdict::kSufficient);
   EXPECT_THAT(verdict.headline, HasSubstr("no sample was lost"));
-  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("1.1 % slower than in the reference context (36.00 s)")));
+  EXPECT_THAT(verdict.reasons, Contains(HasSubstr("1.1 % slower than the same call in INT, the reference (36.00 s)")));
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("of the 210 samples of transmit lead were used up")));
 }
 
