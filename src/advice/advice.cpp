@@ -29,40 +29,22 @@ ContextScenario context(ContextKind kind, int priority) {
   return c;
 }
 
-/// One run's figures into the worst of the trial.
-void take(const Figures& f, const Scenario& scenario, Trial& trial) {
-  const std::uint32_t unit = hostsim::carry(scenario.device).samples_per_unit;
-  const double sample_ms = 1000.0 / scenario.device.rate_hz;
-  const PhaseFigures& total = f.total;
-  const double span_ns = static_cast<double>(std::max<std::uint64_t>(f.end_ns - f.begin_ns, 1));
-  trial.blocks += total.blocks;
-  trial.blocks_late += total.losses.blocks_late;
-  trial.samples_lost +=
-      unit * (std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in);
-  trial.swamped = trial.swamped || total.losses.samples_filled_in > 0;
-  const double used = total.lead_used_max_samples * unit;
-  trial.margin_ms = std::min(trial.margin_ms, (scenario.device.lead() - used) * sample_ms);
-  trial.buffers_needed =
-      std::max(trial.buffers_needed, static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer())));
-  const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
-  trial.latency_p999_ms = std::max(trial.latency_p999_ms, ms(f.interrupt_to_output.quantile(0.999)));
-  trial.latency_max_ms = std::max(trial.latency_max_ms, ms(f.interrupt_to_output.max()));
-  trial.isr_max_us = std::max(trial.isr_max_us, 1e3 * ms(f.isr_elapsed.max()));
-  const ContextKind kind = trial.context.kind;
-  const double dpc_us = kind == ContextKind::kDpc         ? 1e3 * ms(f.call_elapsed.max())
-                        : kind == ContextKind::kInterrupt ? 0
-                                                          : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
-  trial.dpc_max_us = std::max(trial.dpc_max_us, dpc_us);
-  trial.share = std::max(trial.share, total.modem_cpu_ns / span_ns);
-  // Interrupt routine, and in a thread's context the DPC that signals it, come before every thread of the machine.
-  const double above = kind == ContextKind::kInterrupt || kind == ContextKind::kDpc
-                           ? total.modem_cpu_ns
-                           : static_cast<double>(total.interrupts) *
-                                 static_cast<double>(scenario.device.isr_mean_ns + scenario.host.dispatch_ns);
-  trial.stolen_share = std::max(trial.stolen_share, above / span_ns);
-  const auto late = [&](std::uint64_t interval_ns) { return std::max(0.0, ms(interval_ns) - kTimerPeriodMs); };
-  trial.timer_late_max_ms = std::max(trial.timer_late_max_ms, late(f.timer_interval_log.max()));
-  trial.timer_late_p999_ms = std::max(trial.timer_late_p999_ms, late(f.timer_interval_log.quantile(0.999)));
+void worst_of(Measured& all, const Measured& one) {
+  const auto most = [](auto& a, auto b) { a = std::max(a, b); };
+  all.blocks += one.blocks;
+  all.blocks_late += one.blocks_late;
+  all.samples_lost += one.samples_lost;
+  all.margin_ms = std::min(all.margin_ms, one.margin_ms);
+  most(all.buffers_needed, one.buffers_needed);
+  most(all.swamped, one.swamped);
+  most(all.latency_p999_ms, one.latency_p999_ms);
+  most(all.latency_max_ms, one.latency_max_ms);
+  most(all.isr_max_us, one.isr_max_us);
+  most(all.dpc_max_us, one.dpc_max_us);
+  most(all.share, one.share);
+  most(all.stolen_share, one.stolen_share);
+  most(all.timer_late_max_ms, one.timer_late_max_ms);
+  most(all.timer_late_p999_ms, one.timer_late_p999_ms);
 }
 
 double reserved(const Trial& t) {
@@ -92,6 +74,7 @@ bool better(const Trial& a, const Trial& b) {
 }
 
 std::string why(const Advice& advice, const Trial& t) {
+  if (advice.one_only) return "No other context was tried: this one was asked about.";
   switch (t.context.kind) {
     case ContextKind::kReservation:
       return fmt::format(
@@ -114,31 +97,61 @@ std::string why(const Advice& advice, const Trial& t) {
 }
 
 void conclude(Advice& advice) {
-  std::optional<std::size_t> best, closest;
+  std::optional<std::size_t> best, solid, closest;
   for (std::size_t i = 0; i < advice.trials.size(); ++i) {
     const Trial& t = advice.trials[i];
     if (!t.refusal.empty()) continue;
-    if (t.loses_nothing() && (!best || better(t, advice.trials[*best]))) best = i;
+    const auto over = [&](const std::optional<std::size_t>& other) {
+      return !other || better(t, advice.trials[*other]);
+    };
+    if (t.loses_nothing() && over(best)) best = i;
+    if (t.loses_nothing() && !t.thin() && over(solid)) solid = i;
     if (!t.swamped && (!closest || t.buffers_needed < advice.trials[*closest].buffers_needed)) closest = i;
+  }
+  // The limits count more than a margin: nobody ships an interrupt routine of milliseconds for it.
+  const bool keeps_limits = best && solid && advice.trials[*best].within_pc99() == advice.trials[*solid].within_pc99();
+  if (keeps_limits && solid != best) {
+    advice.passed_over = best;
+    best = solid;
   }
   const std::uint32_t buffers = advice.base.device.buffers;
   advice.suffices = best.has_value();
   advice.chosen = best ? best : closest;
   if (!advice.chosen) {
     advice.headline =
-        fmt::format("No context suffices with {} buffers: in each the device's input was overwritten.", buffers);
+        fmt::format("{} with {} buffers: {} the device's input was overwritten.",
+                    advice.one_only ? advice.trials.front().name + " does not suffice" : "No context suffices", buffers,
+                    advice.one_only ? "there" : "in each");
     return;
   }
   const Trial& t = advice.trials[*advice.chosen];
   if (!advice.suffices) {
-    advice.headline = fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.", buffers,
-                                  t.name, t.buffers_needed);
+    advice.headline =
+        advice.one_only
+            ? fmt::format("{} does not suffice with {} buffers; it needs {}.", t.name, buffers, t.buffers_needed)
+            : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.", buffers, t.name,
+                          t.buffers_needed);
     advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
     return;
   }
-  advice.headline = fmt::format("{}: nothing is lost, {:.3g} of {:.3g} ms of transmit lead were never needed.", t.name,
-                                t.margin_ms, advice.lead_ms);
+  advice.headline = fmt::format(
+      "{}: nothing is lost, {}", t.name,
+      t.thin() ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
+               : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
+  if (t.thin()) {
+    advice.reasons.push_back(fmt::format(
+        "That is no margin to rely on (less than {:.3g} ms): what this simulation did not show may need it. One more "
+        "buffer gives {:.3g} ms.",
+        t.least_margin_ms, advice.buffer_ms));
+  }
   advice.reasons.push_back(why(advice, t));
+  if (advice.passed_over) {
+    const Trial& thin = advice.trials[*advice.passed_over];
+    advice.reasons.push_back(
+        fmt::format("{} loses nothing either and asks for less, but left only {:.3g} ms, and less than {:.3g} ms is no "
+                    "margin to rely on: {} is the next safer one.",
+                    thin.name, thin.margin_ms, thin.least_margin_ms, t.name));
+  }
   if (!t.within_pc99()) {
     advice.reasons.push_back(
         fmt::format("It breaks a PC 99 limit: longest interrupt routine {:.0f} us (limit {:.0f}), longest DPC {:.0f} "
@@ -206,13 +219,20 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
   const DeviceTiming device = config::device_timing(base.device);
   for (const bool standard : {false, true}) {
     wanted.power_of_two = standard;
-    const auto r = recommend(device, wanted);
-    if (!r) continue;
-    ContextScenario c = context(ContextKind::kReservation, 24);
-    c.x_ticks = r->x;
-    c.y_ticks = r->y;
-    c.strict = !standard;
-    out.push_back(c);
+    wanted.margin_ms = 0;
+    const auto least = recommend(device, wanted);
+    if (!least) continue;
+    wanted.margin_ms = wanted.tick_ms;
+    const auto safer = recommend(device, wanted);
+    const bool same = safer && safer->x == least->x && safer->y == least->y;
+    for (const auto& r : {least, same ? std::nullopt : safer}) {
+      if (!r) continue;
+      ContextScenario c = context(ContextKind::kReservation, 24);
+      c.x_ticks = r->x;
+      c.y_ticks = r->y;
+      c.strict = !standard;
+      out.push_back(c);
+    }
   }
   for (ContextScenario& c : out) {
     c.cpu = base.context.cpu;
@@ -244,12 +264,14 @@ Advice describe(const Scenario& base) {
 
 std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
   Advice advice = describe(base);
-  for (const ContextScenario& c : contexts_for(base)) {
+  advice.one_only = options.only.has_value();
+  for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {
     Trial trial;
     trial.pinned = c.cpu != base.context.cpu;
     trial.name = config::to_string(c) + (trial.pinned ? fmt::format(", CPU {}", c.cpu) : "");
     trial.context = c;
     trial.margin_ms = advice.lead_ms;
+    trial.least_margin_ms = thin_margin_ms(base, c);
     if (c.kind == ContextKind::kReservation && !base.host.latencies.empty()) {
       trial.refusal = "nobody measured what a reservation would do on this host";
     }
@@ -275,7 +297,7 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
           s.device.cost_ns = s.device.worst_cost_ns = 1;
           s.device.isr_mean_ns = s.device.isr_max_ns = 0;
         }
-        std::optional<Figures> figures;
+        std::optional<Measured> measured;
         std::string refusal;
         {
           const std::lock_guard lock(mutex);
@@ -283,14 +305,14 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
         }
         if (refusal.empty()) {
           try {
-            figures = options.run(config::ScenarioBuilder(s).finish());
+            measured = options.run(config::ScenarioBuilder(s).finish());
           } catch (const std::exception& e) {
             refusal = e.what();
           }
         }
         const std::lock_guard lock(mutex);
-        if (figures) {
-          take(*figures, s, trial);
+        if (measured) {
+          worst_of(trial, *measured);
         } else {
           trial.refusal = refusal;
         }
@@ -305,6 +327,46 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
 }
 
 }  // namespace
+
+Measured measure(const Figures& f, const Scenario& scenario) {
+  Measured m;
+  const std::uint32_t unit = hostsim::carry(scenario.device).samples_per_unit;
+  const double sample_ms = 1000.0 / scenario.device.rate_hz;
+  const PhaseFigures& total = f.total;
+  const double span_ns = static_cast<double>(std::max<std::uint64_t>(f.end_ns - f.begin_ns, 1));
+  m.blocks = total.blocks;
+  m.blocks_late = total.losses.blocks_late;
+  m.samples_lost =
+      unit * (std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in);
+  m.swamped = total.losses.samples_filled_in > 0;
+  const double used = total.lead_used_max_samples * unit;
+  m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
+  m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
+  const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  m.latency_p999_ms = ms(f.interrupt_to_output.quantile(0.999));
+  m.latency_max_ms = ms(f.interrupt_to_output.max());
+  m.isr_max_us = 1e3 * ms(f.isr_elapsed.max());
+  const ContextKind kind = scenario.context.kind;
+  m.dpc_max_us = kind == ContextKind::kDpc         ? 1e3 * ms(f.call_elapsed.max())
+                 : kind == ContextKind::kInterrupt ? 0
+                                                   : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
+  m.share = total.modem_cpu_ns / span_ns;
+  // Interrupt routine, and in a thread's context the DPC that signals it, come before every thread of the machine.
+  const double above = kind == ContextKind::kInterrupt || kind == ContextKind::kDpc
+                           ? total.modem_cpu_ns
+                           : static_cast<double>(total.interrupts) *
+                                 static_cast<double>(scenario.device.isr_mean_ns + scenario.host.dispatch_ns);
+  m.stolen_share = above / span_ns;
+  const auto late = [&](std::uint64_t interval_ns) { return std::max(0.0, ms(interval_ns) - kTimerPeriodMs); };
+  m.timer_late_max_ms = late(f.timer_interval_log.max());
+  m.timer_late_p999_ms = late(f.timer_interval_log.quantile(0.999));
+  return m;
+}
+
+double thin_margin_ms(const Scenario& base, const ContextScenario& context) {
+  const double share = 0.05 * 1000.0 * base.device.lead() / base.device.rate_hz;
+  return context.kind == ContextKind::kReservation ? std::max(share, 1000.0 / base.host.tick_hz) : share;
+}
 
 std::optional<Advice> advise(const Scenario& base, const Options& options) {
   std::optional<Advice> advice = try_contexts(base, options);

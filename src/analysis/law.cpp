@@ -98,7 +98,8 @@ std::optional<TickReservation> recommend(const DeviceTiming& device, const Recom
       if (best && r.share() > best->share()) break;
       const double x_ms = x * options.tick_ms, y_ms = y * options.tick_ms;
       const LawResult law = full_law(costlier, x_ms, y_ms);
-      if (!law.sufficient || !full_law(costlier, x_ms, y_ms, options.worst_cost_ms).sufficient) continue;
+      if (!law.sufficient || law.margin_ms < options.margin_ms) continue;
+      if (!full_law(costlier, x_ms, y_ms, options.worst_cost_ms).sufficient) continue;
       if (!best || r.share() < best->share() || law.margin_ms > best_margin) {
         best = r;
         best_margin = law.margin_ms;

@@ -75,6 +75,7 @@ struct RecommendOptions {
   bool power_of_two = false;  ///< Y must be one, as under standard Rialto/NT
   double reserve = 0.1;       ///< every block costs this share more than it should ever
   double worst_cost_ms = 0;   ///< one block of this cost must be survived as well; 0: like the others
+  double margin_ms = 0;       ///< and the law must leave so much
 };
 inline constexpr int kLongestPeriodTicks = 128;
 /// The reservation of least share, Y up to kLongestPeriodTicks, that the full law grants with the reserve; of several

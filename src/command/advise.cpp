@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "src/advice/advice.h"
+#include "src/advice/kept_runs.h"
 #include "src/command/call_run.h"
 #include "src/command/program.h"
 #include "src/config/data.h"
@@ -17,6 +18,7 @@
 #include "src/output/terminal.h"
 #include "src/report/advice_report.h"
 #include "src/report/report.h"
+#include "src/reproduce/results.h"
 
 namespace offhook::command {
 namespace {
@@ -41,6 +43,12 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
     return builder;
   }
   config::Document document = config::Document::read_file(host);
+  const bool placed = document.has("context.cpu") || document.has("context.interrupt_cpu") ||
+                      document.has("context.dpc_cpu") || document.has("context.dpc_importance");
+  if (document.has("context.kind") || (document.has("context") && !placed)) {
+    throw config::Error(document.position("context") +
+                        ": a host has no context; expected host.* and load.*, and --set context=... to try one only");
+  }
   if (document.has("host") || document.has("load")) {
     builder.apply(std::move(document));
     return builder;
@@ -49,6 +57,22 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
   document.apply(config::host_keys(), &alone.host);
   alone.host.name = fs::path(host).stem().string();
   return config::ScenarioBuilder(alone);
+}
+
+/// Where interrupt, DPC and thread are, of a host's CPUs; the rest of context.* says which context.
+bool places(std::string_view assignment) {
+  constexpr std::string_view kPlaces[] = {"context.cpu", "context.interrupt_cpu", "context.dpc_cpu",
+                                          "context.dpc_importance"};
+  const std::string_view key = assignment.substr(0, assignment.find('='));
+  return std::find(std::begin(kPlaces), std::end(kPlaces), key) != std::end(kPlaces);
+}
+
+/// What --set has to say about the context: only that one is tried then.
+std::optional<hostsim::ContextScenario> only_context(const Options& options, const hostsim::Scenario& base) {
+  const bool given = std::any_of(options.set.begin(), options.set.end(), [](const std::string& s) {
+    return (s.starts_with("context.") && !places(s)) || s.starts_with("context=");
+  });
+  return given ? std::optional(base.context) : std::nullopt;
 }
 
 hostsim::Scenario base_of(const Options& options) {
@@ -95,14 +119,17 @@ void print(const advice::Advice& a) {
       continue;
     }
     table.row({t.name, t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
-               fmt::format("{:.3f}", t.margin_ms), t.swamped ? "-" : fmt::format("{}", t.buffers_needed),
+               fmt::format("{:.3f}{}", t.margin_ms, t.loses_nothing() && t.thin() ? "!" : ""),
+               t.swamped ? "-" : fmt::format("{}", t.buffers_needed),
                fmt::format("{:.0f}{}", t.isr_max_us, t.isr_max_us > advice::kPc99InterruptUs ? "!" : ""),
                fmt::format("{:.0f}{}", t.dpc_max_us, t.dpc_max_us > advice::kPc99DpcUs ? "!" : ""),
                fmt::format("{:.1f}", 100 * t.share), fmt::format("{:.2f}", 100 * t.stolen_share),
                fmt::format("{:.3f}", t.timer_late_max_ms)});
   }
-  fmt::print("\n{}(!: over the PC 99 limit; without the device the timer comes up to {:.3f} ms late)\n", table.str(),
-             a.control_late_max_ms);
+  fmt::print(
+      "\n{}(!: over the PC 99 limit, or a margin not to rely on; without the device the timer comes up to {:.3f} ms "
+      "late)\n",
+      table.str(), a.control_late_max_ms);
 }
 
 int run(const Options& options) {
@@ -113,7 +140,18 @@ int run(const Options& options) {
   how.seconds = options.seconds;
   how.threads = options.threads;
   how.stop = interrupted;
-  how.run = run_figures;
+  how.only = only_context(options, base);
+  std::optional<advice::KeptRuns> kept;
+  if (!options.out.empty()) {
+    make_folder(options.out);
+    kept.emplace(fs::path(options.out) / "runs.jsonl", reproduce::program_and_data());
+  }
+  how.run = [&](const hostsim::Scenario& scenario) {
+    if (const auto known = kept ? kept->find(scenario) : std::nullopt) return *known;
+    const advice::Measured run = advice::measure(run_figures(scenario), scenario);
+    if (kept && !interrupted()) kept->keep(scenario, run);
+    return run;
+  };
   std::optional<advice::Advice> advice;
   {
     Progress progress("advise", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
@@ -124,7 +162,8 @@ int run(const Options& options) {
     advice = advice::advise(base, how);
   }
   if (!advice) {
-    fmt::print(stderr, "offhook: interrupted\n");
+    fmt::print(stderr, "offhook: interrupted{}\n",
+               kept ? "; what is done is kept, and the same command goes on from there" : "");
     return interrupt_status();
   }
   if (options.json) {
@@ -134,7 +173,6 @@ int run(const Options& options) {
   }
   if (!options.out.empty()) {
     const fs::path folder = options.out;
-    make_folder(folder);
     write_file(folder / "advice.json", advice_json(*advice).dump(1) + "\n");
     write_page((folder / kReportName).string(), advice_page(*advice));
     if (!options.json) fmt::print("report: {}\n", (folder / kReportName).string());
@@ -160,7 +198,8 @@ void add_advise(CLI::App& app, Action& action) {
                   "A recorded host beside the device: trace-cmd's .dat, perf sched's text, a load (see offhook trace); "
                   "the host is then linux unless told")
       ->type_name("FILE");
-  sub->add_option("--set", options->set, "Any key of a scenario over these: device.buffers.count=2")
+  sub->add_option("--set", options->set,
+                  "Any key of a scenario over these: device.buffers.count=2; with a context, no other is tried")
       ->type_name("KEY=VALUE");
   sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed (default: 3)")
       ->type_name("N")
@@ -171,13 +210,17 @@ void add_advise(CLI::App& app, Action& action) {
   sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
       ->type_name("N")
       ->check(CLI::Range(1u, 1024u));
-  sub->add_option("-o,--out", options->out, "Folder for advice.json and report.html")->type_name("DIR");
+  sub->add_option(
+         "-o,--out", options->out,
+         "Folder for advice.json, report.html and the runs that are done: interrupted, the same command goes on")
+      ->type_name("DIR");
   sub->add_flag("--json", options->json, "Print the advice as JSON, show no progress");
   sub->footer(R"(Examples:
   offhook advise vendor-modem nt2000-p2-450 --out out/advice
   offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
   offhook advise g-lite --trace board.dat --set load.trace_cpu=1
   offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
+  offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
 
 Exit status 2: no context suffices.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

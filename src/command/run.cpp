@@ -103,6 +103,7 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
   if (!possible || !needed || options.reference == "never") return std::nullopt;
   hostsim::Scenario in_int = scenario;
   in_int.context = {};
+  in_int.context.interrupt_cpu = scenario.context.interrupt_cpu;
   Progress progress(scenario.name + ": the reference, INT",
                     options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
   CallSinks sinks;

@@ -46,7 +46,7 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-std::string identity(const Settings& settings) {
+std::string program_and_data() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(config::data_dir())) {
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
@@ -54,8 +54,11 @@ std::string identity(const Settings& settings) {
   std::sort(files.begin(), files.end());
   std::string data;
   for (const fs::path& file : files) data += fnv1a_hex(read_file(file));
-  return fmt::format("program {}, data {}, seed {}, {} repetitions", fnv1a_hex(read_file("/proc/self/exe")),
-                     fnv1a_hex(data), settings.seed, settings.repetitions);
+  return fmt::format("program {}, data {}", fnv1a_hex(read_file("/proc/self/exe")), fnv1a_hex(data));
+}
+
+std::string identity(const Settings& settings) {
+  return fmt::format("{}, seed {}, {} repetitions", program_and_data(), settings.seed, settings.repetitions);
 }
 
 Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress) {

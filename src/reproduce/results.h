@@ -20,6 +20,8 @@ struct Settings {
   unsigned threads = 1;
 };
 
+/// Names this program and its data by their contents. @throws std::runtime_error, config::Error
+std::string program_and_data();
 /// Names all that a result depends on but the claim itself. @throws std::runtime_error, config::Error
 std::string identity(const Settings& settings);
 

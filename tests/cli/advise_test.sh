@@ -28,6 +28,22 @@ deep=$(python3 -c 'import json; a = json.load(open("few.json")); assert a["buffe
 expect 0 "nothing is lost" advise bluetooth win98-office --seconds 10 --repeats 1 --set "device.buffers.count=$deep"
 # No buffers make up for more work than there is time for.
 expect 2 "need 125.0 % of the CPU" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set device.work.block_us=5000
+# Less than a clock tick is no margin for a reservation: the next safer one is advised, and both are told.
+expect 0 "RES 1/2 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 5 --repeats 2 --set device.buffers.lead_samples=130
+grep -q "RES 1/3 strict loses nothing either and asks for less, but left only" out.txt || fail "the thin one is not told"
+# A context that is asked about is the only one.
+expect 0 "THR 20: nothing is lost" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set "context=THR 20"
+grep -q "^INT" out.txt && fail "INT was tried beside the one asked about"
+expect 2 "THR 8 does not suffice" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set context.kind=thread --set context.priority=8
+# Runs that are done are kept: a line that is lost is run again, a spoilt one too, and the advice is the same.
+[ "$(grep -c '"run"' modem/runs.jsonl)" -gt 10 ] || fail "no runs kept"
+cp modem/advice.json first.json && cp modem/runs.jsonl all.jsonl
+{ head -n 6 all.jsonl | sed 's/"blocks":[0-9]*/"blocks":1/'; tail -n +7 all.jsonl | head -n 8; tail -n 1 all.jsonl | head -c 40; } >modem/runs.jsonl
+expect 0 "RES 1/6 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
+cmp -s modem/advice.json first.json || fail "other advice from kept runs"
+kept=$(wc -c <modem/runs.jsonl)
+expect 0 "RES 1/6 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
+[ "$(wc -c <modem/runs.jsonl)" = "$kept" ] || fail "runs that were kept ran again"
 cat >host.toml <<'EOF'
 host.name = "nt2000-p2-450"
 load.spinner = false
@@ -38,4 +54,6 @@ expect 0 "on alone" advise rt-audio alone.toml --seconds 5 --repeats 1
 printf 'tick_hz = 7\n' >bad.toml
 expect_error "bad.toml:1:11: tick_hz is 7; expected" advise rt-audio bad.toml
 expect_error "is not in" advise rt-audio nowhere
+printf 'context = "INT"\nload.spinner = true\n' >context.toml
+expect_error "context.toml:1:1: a host has no context" advise rt-audio context.toml
 finish
