@@ -4,6 +4,7 @@
 #include "src/command/measure.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include "src/measure/cost.h"
@@ -21,6 +23,7 @@
 #include "src/measure/stolen.h"
 #include "src/output/file.h"
 #include "src/output/terminal.h"
+#include "src/reproduce/published.h"
 
 namespace offhook::command {
 
@@ -171,6 +174,22 @@ int run_stolen(const MeasureOptions& options) {
   return finish_measure(options, json, r.over_threshold_ns);
 }
 
+/// Table 2 of the Windows CE report: us a call, of each board.
+struct PublishedCalls {
+  std::vector<std::string> boards;
+  std::map<std::string, std::vector<double>> us;
+};
+
+PublishedCalls published_calls() {
+  PublishedCalls calls;
+  for (const reproduce::Published& claim : reproduce::load_published()) {
+    if (claim.id() != "siemens.table2") continue;
+    calls.boards = claim.texts("columns");
+    for (const reproduce::Published& row : claim.rows("rows")) calls.us[row.text("call")] = row.numbers("us");
+  }
+  return calls;
+}
+
 int run_kernel(const MeasureOptions& options) {
   catch_interrupts();
   std::vector<std::string> without;
@@ -188,10 +207,12 @@ int run_kernel(const MeasureOptions& options) {
             {"host", measure::host_description()},
             {"rows", Json::array()},
             {"integer_mix_per_s", mix}};
+  const PublishedCalls published = published_calls();
   Table table;
   table.column("operation");
-  table.column("here, by", Table::Align::kLeft);
   for (const char* title : {"min us", "mean us", "max us"}) table.column(title);
+  for (const std::string& board : published.boards) table.column(board);
+  table.column("here, by", Table::Align::kLeft);
   std::int64_t over_ns = 0;
   for (const measure::KernelRow& row : rows) {
     const auto most_ns = static_cast<std::int64_t>(row.max_us * 1e3);
@@ -204,13 +225,25 @@ int run_kernel(const MeasureOptions& options) {
                             {"mean_us", row.mean_us},
                             {"max_us", row.max_us},
                             {"time", to_json(row.time)}});
-    table.row({row.name, row.equivalent, fmt::format("{:.2f}", row.min_us), fmt::format("{:.2f}", row.mean_us),
-               fmt::format("{:.1f}", row.max_us)});
+    std::vector<std::string> cells{row.name, fmt::format("{:.2f}", row.min_us), fmt::format("{:.2f}", row.mean_us),
+                                   fmt::format("{:.1f}", row.max_us)};
+    const auto beside = published.us.find(row.name);
+    for (std::size_t board = 0; board < published.boards.size(); ++board) {
+      cells.push_back(beside == published.us.end() ? "" : fmt::format("{:g}", beside->second.at(board)));
+      if (beside != published.us.end())
+        json["rows"].back()["published_us"][published.boards[board]] = beside->second.at(board);
+    }
+    cells.push_back(row.equivalent);
+    table.row(std::move(cells));
   }
   if (!options.json) {
     fmt::print("{}", table.str());
     fmt::print("strings, records and integers in the manner of Dhrystone (not its source): {:.0f} runs a second\n",
                mix);
+    if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
+      fmt::print("published, Dhrystones a second on {}: {}\n", fmt::join(published.boards, ", "),
+                 fmt::join(dhrystones->second, ", "));
+    fmt::print("published: Siemens, Windows CE 3.0 in 2000, mean us a call\n");
     fmt::print("each time has one clock_gettime in it; see GetSystemTime\n");
   }
   return finish_measure(options, json, over_ns);
@@ -263,6 +296,7 @@ void add_measure(CLI::App& app, Action& action) {
   add_measure_latency(*sub, action, options);
   add_measure_bank(*sub, action, options);
   add_measure_cause(*sub, action, options);
+  add_measure_host(*sub, action, options);
   CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);
   add_seconds(stolen, *options);

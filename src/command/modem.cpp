@@ -13,6 +13,7 @@
 #include "src/command/folder.h"
 #include "src/command/program.h"
 #include "src/measure/host_description.h"
+#include "src/measure/kernel_recording.h"
 #include "src/output/file.h"
 #include "src/output/run_folder.h"
 #include "src/output/terminal.h"
@@ -26,7 +27,7 @@ struct Options {
   int interrupt_priority = 80;
   std::optional<int> cpu;
   double seconds = 0;
-  bool best_effort = false, json = false;
+  bool best_effort = false, json = false, trace_kernel = false;
 };
 
 std::int64_t now_ms() {
@@ -173,6 +174,11 @@ int run(const Options& options) {
     if (!options.json) fmt::print("modem on {} ({}), context {}\n", c.name(), c.address(), config.context.str());
   }
   std::fflush(stdout);
+  std::unique_ptr<measure::KernelRecording> kernel;
+  if (options.trace_kernel) {
+    if (options.out.empty()) throw std::runtime_error("--trace-kernel needs --out DIR to record in");
+    kernel = std::make_unique<measure::KernelRecording>(std::filesystem::path(options.out) / measure::kKernelName);
+  }
   const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   std::int64_t next_drain = 0;
   std::vector<std::string> gone;
@@ -185,6 +191,7 @@ int run(const Options& options) {
       poll(nullptr, 0, 10);
     const bool drain = now_ms() >= next_drain;
     if (drain) next_drain = now_ms() + 100;
+    if (drain && kernel) kernel->drain();
     for (const auto& c : channels) {
       if (c->gone()) continue;
       c->work(now_ms());
@@ -199,6 +206,11 @@ int run(const Options& options) {
         c->end();
       }
     }
+  }
+  if (kernel) {
+    kernel->close();
+    fmt::print(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
+               kernel->lost() > 0 ? fmt::format(", {} had no room in its rings", kernel->lost()) : "");
   }
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const auto& c : channels) {
@@ -244,6 +256,8 @@ void add_modem(CLI::App& app, Action& action) {
   sub->add_option("-o,--out", options->out,
                   "Record events.ohlog, summary.json and report.html there; of a bank in DIR/0, DIR/1 ...")
       ->type_name("DIR");
+  sub->add_flag("--trace-kernel", options->trace_kernel,
+                "Record the kernel's scheduling and interrupts too, for `offhook export --perfetto DIR` (root)");
   sub->add_option("--seconds", options->seconds, "End after so long")->type_name("S");
   sub->add_flag("--best-effort", options->best_effort, "Go on without the privileges that are missing");
   sub->add_flag("--json", options->json, "Print the summary as JSON, nothing else");

@@ -109,9 +109,9 @@ const std::vector<LoadKind>& kinds() {
        make_stress_vm},
       {"io", "stress-ng: sync on every CPU and one that writes files", {{"stress-ng", "stress-ng"}}, make_stress_io},
       {"network", "stress-ng: TCP and UDP over the loopback", {{"stress-ng", "stress-ng"}}, make_stress_network},
-      {"tk", "Tk's widgets built, invoked and redrawn under Xvfb", {{"wish", "tk"}, {"Xvfb", "xvfb"}}, make_tk},
-      {"ghostscript", "13 pages of PostScript rendered", {{"gs", "ghostscript"}}, make_ghostscript},
-      {"web", "a server on the loopback answers 1024 requests, 32 at a time", {{"python3", "python3"}}, make_web},
+      {"tk", "Tk's widgets built, invoked and redrawn under Xvfb", {{"wish", "tk"}, {"Xvfb", "xvfb"}}, make_tk, true},
+      {"ghostscript", "13 pages of PostScript rendered", {{"gs", "ghostscript"}}, make_ghostscript, true},
+      {"web", "a server on the loopback answers 1024 requests, 32 at a time", {{"python3", "python3"}}, make_web, true},
       {"compile", "a C++ compiler on every CPU", {{"c++", "g++"}}, make_compile},
   };
   return all;

@@ -17,6 +17,7 @@ struct LoadKind {
   std::string_view what;
   std::vector<std::pair<std::string_view, std::string_view>> needs;  ///< programs, and the Debian packages they are in
   Round (*make)(Supervisor&);                                        ///< null: "none", a machine left alone
+  bool application = false;                                          ///< one of Chen et al.'s (workloads.h)
 
   /// Empty: it can run here. Else which program is missing and in which package it is.
   std::string missing() const;

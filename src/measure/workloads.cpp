@@ -93,7 +93,6 @@ proc pass {k} {
     $f.c$i invoke
     $f.r$i invoke
     $f.e$i insert end "entry $i in pass $k"
-    $f.b$i flash
     update
   }
   for {set i 0} {$i < 60} {incr i} {

@@ -10,6 +10,7 @@
 
 #include "src/measure/host_description.h"
 #include "src/modem/snapshot.h"
+#include "traces/log/clock.h"
 #include "traces/log/header.h"
 
 namespace offhook::modem {
@@ -107,7 +108,7 @@ Session::Session(LiveCard& card, const SessionConfig& config)
     traces::LogHeader header;
     header.drivers.push_back({0, "modem"});
     header.host = measure::host_description();
-    header.scenario = {{"context", config_.context.str()}, {"live", true}};
+    header.scenario = {{"context", config_.context.str()}, {"live", true}, {"clock", traces::live_clock()}};
     writer_ = std::make_unique<traces::LogWriter>(config_.log.string(), traces::to_json(header));
   }
   static constexpr oh_pump_ops kOps = {"call", nullptr, nullptr, process, fill_in, nullptr, nullptr, nullptr};

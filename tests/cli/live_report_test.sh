@@ -13,4 +13,30 @@ done
 cp call/events.ohlog away.ohlog
 expect 0 away.html report away.ohlog
 grep -q '"kernel command line"' away.html || fail "no host in the report of the log alone"
+
+# The kernel beside it, on one clock: recorded by us, and by trace-cmd.
+expect_error "none.txt" export --perfetto call --kernel none.txt -o x
+printf 'a 1 [000] 1.000000: sched:sched_switch: prev_comm=a prev_pid=1 prev_prio=120 ==> next_comm=b next_pid=2 next_prio=120\n' >old.txt
+expect_error "its clock (not named)" export --perfetto call --kernel old.txt -o x
+expect_error "none of its events lies within the call" export --perfetto call --kernel old.txt --kernel-offset-ns 5 -o x
+if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
+  expect 0 "events of the kernel recorded" modem null --seconds 1 --best-effort --json --out traced --trace-kernel
+  expect 0 '"kernel_offset_ns":0' export --perfetto traced -o live.perfetto --json
+  for track in "CPU 0" "modem service"; do grep -q "$track" live.perfetto || fail "no $track in the trace"; done
+  expect 0 "" trace traced/kernel.txt -o traced.load
+  compgen -G "/sys/kernel/tracing/instances/offhook-*" >/dev/null && sleep 1
+  if command -v trace-cmd >/dev/null; then
+    timeout 60 "$offhook" modem null --seconds 4 --best-effort --json --out board >/dev/null 2>&1 &
+    sleep 1
+    timeout 60 trace-cmd record -q -B offhook-test -C mono -e sched_switch -e irq -o mono.dat sleep 1 >/dev/null 2>&1
+    timeout 60 trace-cmd record -q -B offhook-test -C local -e sched_switch -o local.dat sleep 0.2 >/dev/null 2>&1
+    wait
+    expect 0 mono.dat export --perfetto board --kernel mono.dat -o board.perfetto --json
+    expect_error "record it by trace-cmd record -C mono" export --perfetto board --kernel local.dat -o board.perfetto
+  else
+    echo "skipped: no trace-cmd (package trace-cmd)"
+  fi
+else
+  echo "skipped: the kernel's trace needs root and tracefs"
+fi
 finish

@@ -34,6 +34,16 @@ for kind in "stolen --context OTHER --seconds 20" "kernel --repetitions 20" "cos
 done
 for file in h-stolen h-kernel/set-event.hgrm h-cost/connected.hgrm; do grep -q Percentile $file || fail "no $file"; done
 expect_error "expected a time in us" measure stolen --on-threshold soon
+expect 0 "syscall (dup)" measure host --repetitions 3 --applications 0 --html host.html -o host.json
+python3 - <<'EOS' || fail "measure host"
+import json
+host = json.load(open("host.json"))
+rows = {r["name"]: r for r in host["rows"]}
+assert rows["syscall"]["median"] > 0 and rows["syscall"]["repetitions"] == 3, rows["syscall"]
+assert {m["stride"] for m in host["memory"]} == {16, 128, 1024, 4096, 0}
+assert all(r["median"] > 0 or r["skipped"] or r["name"].startswith("null") for r in host["rows"]), rows
+EOS
+grep -q "Memory access time" host.html || fail "no page"
 expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort
 for pump in v22bis v34; do
   expect 0 "ns a sample" measure cost --pump $pump --seconds 1 --profile $pump.toml

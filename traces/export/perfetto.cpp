@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -294,6 +295,75 @@ class Translator {
   std::map<std::uint16_t, std::uint64_t> overruns_;
 };
 
+/// The kernel's events as slices of its CPUs.
+class KernelTranslator {
+ public:
+  explicit KernelTranslator(TraceWriter& out) : out_(out) {}
+
+  void take(const KernelEvent& e, std::uint64_t time) {
+    using Type = KernelEvent::Type;
+    Cpu& cpu = cpus_[e.cpu];
+    last_time_ = std::max(last_time_, time);
+    switch (e.type) {
+      case Type::kSwitch:
+        // Neither interrupt nor softirq outlasts a switch: what is open lost its end.
+        while (cpu.interrupts > 0) end(cpu.interrupts, time, track(cpu.interrupt_track, e.cpu, " interrupts"));
+        while (cpu.softirqs > 0) end(cpu.softirqs, time, track(cpu.softirq_track, e.cpu, " softirqs"));
+        if (cpu.running) out_.end(time, track(cpu.thread_track, e.cpu, ""));
+        cpu.running = e.next.pid != 0;
+        if (cpu.running)
+          out_.begin(time, track(cpu.thread_track, e.cpu, ""), fmt::format("{} {}", e.next.name, e.next.pid));
+        break;
+      case Type::kEnter:
+      case Type::kLeave: {
+        const bool softirq = e.kind == hostsim::HostLoad::Kind::kSoftirq;
+        const std::uint64_t on =
+            softirq ? track(cpu.softirq_track, e.cpu, " softirqs") : track(cpu.interrupt_track, e.cpu, " interrupts");
+        std::uint32_t& depth = softirq ? cpu.softirqs : cpu.interrupts;
+        if (e.type == Type::kEnter) {
+          begin(depth, time, on, e.name.empty() ? "interrupt" : e.name);
+        } else if (depth > 0) {
+          end(depth, time, on);
+        }
+        break;
+      }
+      case Type::kTimerEnter:
+        begin(cpu.interrupts, time, track(cpu.interrupt_track, e.cpu, " interrupts"), "timer");
+        break;
+      case Type::kTimerLeave:
+        if (cpu.interrupts > 0) end(cpu.interrupts, time, track(cpu.interrupt_track, e.cpu, " interrupts"));
+        break;
+      case Type::kOther:
+      case Type::kWaking:
+      case Type::kSoftirqRaise:
+        break;
+    }
+  }
+  std::uint64_t last_time() const { return last_time_; }
+
+ private:
+  struct Cpu {
+    std::uint64_t thread_track = 0, interrupt_track = 0, softirq_track = 0;
+    std::uint32_t interrupts = 0, softirqs = 0;  // slices open
+    bool running = false;
+  };
+  std::uint64_t track(std::uint64_t& of, int cpu, const char* what) {
+    if (of == 0) of = out_.new_track(TraceWriter::Kind::kPlain, fmt::format("CPU {}{}", cpu, what));
+    return of;
+  }
+  void begin(std::uint32_t& depth, std::uint64_t time, std::uint64_t on, std::string_view name) {
+    ++depth;
+    out_.begin(time, on, name);
+  }
+  void end(std::uint32_t& depth, std::uint64_t time, std::uint64_t on) {
+    --depth;
+    out_.end(time, on);
+  }
+  TraceWriter& out_;
+  std::map<int, Cpu> cpus_;
+  std::uint64_t last_time_ = 0;
+};
+
 std::string host_name(const LogHeader& header) {
   if (header.host.is_object() && header.host.contains("name") && header.host["name"].is_string()) {
     return header.host["name"].get<std::string>();
@@ -303,16 +373,33 @@ std::string host_name(const LogHeader& header) {
 
 }  // namespace
 
-void export_perfetto(LogReader& log, std::ostream& out) {
+std::uint64_t export_perfetto(LogReader& log, std::ostream& out, const KernelSource& kernel) {
   const LogHeader header = parse_log_header(log.header_json());
   TraceWriter writer(out, host_name(header));
   Translator translator(writer, header);
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), within = 0;
   while (log.next()) {
-    for (const oh_event& e : log.events()) translator.take(e);
+    for (const oh_event& e : log.events()) {
+      first = std::min(first, e.time_ns);
+      translator.take(e);
+    }
   }
   writer.end_all(translator.last_time());
+  if (kernel.read) {
+    KernelTranslator of_kernel(writer);
+    kernel.read([&](const KernelEvent& e) {
+      const std::int64_t time = e.time + kernel.to_log_ns;
+      if (time < 0 || static_cast<std::uint64_t>(time) < first ||
+          static_cast<std::uint64_t>(time) > translator.last_time())
+        return;
+      ++within;
+      of_kernel.take(e, static_cast<std::uint64_t>(time));
+    });
+    writer.end_all(of_kernel.last_time());
+  }
   out.flush();
   if (!out) throw LogError("Perfetto export: the output could not be written (disk full?)");
+  return within;
 }
 
 }  // namespace offhook::traces

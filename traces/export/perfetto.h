@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <ostream>
 
+#include "traces/import/kernel_event.h"
 #include "traces/log/reader.h"
 
 namespace offhook::traces {
+
+struct KernelSource {
+  /// Gives every event to its argument, each CPU's in order of time; empty: there are none.
+  std::function<void(const std::function<void(const KernelEvent&)>&)> read;
+  std::int64_t to_log_ns = 0;  ///< added to their times
+};
 
 /// A log as a Perfetto trace (TrackEvent protobuf), to be opened in ui.perfetto.dev or by trace_processor:
 ///
@@ -16,9 +25,16 @@ namespace offhook::traces {
 ///   "near link", "far link"         instants for retransmissions, bad frames and changes of state; "bytes" a counter
 ///   "call"                          instants for its phases, marks
 ///
+/// and of the kernel, where its trace is given:
+///
+///   "CPU n"                         a slice for each thread while it has the CPU, "NAME PID"; none while it is idle
+///   "CPU n interrupts", "CPU n softirqs"   a slice each; timers that expire within an interrupt inside it
+///
 /// Slices still open at the log's end end there. Constellation points are left out (there are thousands a second).
 /// Memory does not grow with the log. A log that is not whole is exported up to its last whole chunk.
 /// @throws LogError when the header cannot be understood or `out` cannot take the trace (disk full ...)
-void export_perfetto(LogReader& log, std::ostream& out);
+/// @param kernel  its events, on any clock; read after the log, so that those outside of it can be left out
+/// @return kernel events that lie within the log
+std::uint64_t export_perfetto(LogReader& log, std::ostream& out, const KernelSource& kernel = {});
 
 }  // namespace offhook::traces

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -14,11 +15,34 @@
 
 namespace offhook::traces {
 
-hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without) {
+namespace {
+
+std::string contents(const std::string& file) {
   errno = 0;
   std::ifstream in(file, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+  std::string bytes(std::istreambuf_iterator<char>(in), {});
   if (!in) throw TraceError(fmt::format("{}: {}", file, std::generic_category().message(errno != 0 ? errno : EIO)));
+  return bytes;
+}
+
+}  // namespace
+
+KernelTraceText import_kernel_trace(const std::string& file) {
+  KernelTraceText trace{contents(file), ""};
+  if (trace.text.starts_with(kTraceCmdMagic.substr(0, 3))) trace.text = trace_cmd_as_text(file);
+  if (const std::size_t zero = trace.text.find('\0'); zero != std::string::npos) {
+    throw TraceError(
+        fmt::format("{}: byte {}: expected a trace-cmd .dat or the text of perf sched script", file, zero));
+  }
+  if (trace.text.starts_with(kClockLine)) {
+    const std::size_t end = std::min(trace.text.find('\n'), trace.text.size());
+    trace.clock = trace.text.substr(kClockLine.size(), end - kClockLine.size());
+  }
+  return trace;
+}
+
+hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without) {
+  const std::string bytes = contents(file);
   const std::string_view all = bytes;
   if (all.starts_with(kLoadMagic)) return read_load(all, file);
   // A text begins with neither magic's first byte.

@@ -15,4 +15,12 @@ namespace offhook::traces {
 /// @throws TraceError naming the file and the position
 hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without = {});
 
+/// The kernel's events of a trace-cmd .dat or of a text, as text for read_perf_sched().
+struct KernelTraceText {
+  std::string text;
+  std::string clock;  ///< tracefs's name of the clock of its times; empty: not known
+};
+/// @throws TraceError
+KernelTraceText import_kernel_trace(const std::string& file);
+
 }  // namespace offhook::traces

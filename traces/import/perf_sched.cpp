@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -17,6 +18,7 @@ namespace offhook::traces {
 using hostsim::HostLoad;
 using hostsim::Ns;
 using Kind = HostLoad::Kind;
+using Type = KernelEvent::Type;
 
 namespace {
 
@@ -111,61 +113,68 @@ class Line {
 };
 
 /// "kworker/0:1:1234 [120] S": the short form of newer kernels' tools.
-LoadBuilder::Thread short_thread(const Line& line, std::string_view text) {
+KernelEvent::Thread short_thread(const Line& line, std::string_view text) {
   const std::size_t open = text.find(" ["), close = text.find(']', open);
   const std::size_t colon = text.substr(0, open).rfind(':');
   if (open != kNone && close != kNone && colon != kNone) {
     const auto pid = whole<int>(text.substr(colon + 1, open - colon - 1));
     const auto prio = whole<int>(text.substr(open + 2, close - open - 2));
-    if (pid && prio) return {text.substr(0, colon), *pid, *prio};
+    if (pid && prio) return {std::string(text.substr(0, colon)), *pid, *prio};
   }
   line.fail("COMM:PID [PRIO] on both sides of ==> in sched_switch");
 }
 
-void take_switch(const Line& line, LoadBuilder& builder) {
+void take_switch(const Line& line, KernelEvent& event) {
+  event.type = Type::kSwitch;
   if (line.arguments.starts_with("prev_comm=")) {
-    const LoadBuilder::Thread from{line.text("prev_comm=", " prev_pid="), line.number("prev_pid="),
-                                   line.number("prev_prio=")};
-    const LoadBuilder::Thread to{line.text("next_comm=", " next_pid="), line.number("next_pid="),
-                                 line.number("next_prio=")};
-    return builder.switched(line.time, line.cpu, from, to);
+    event.thread = {std::string(line.text("prev_comm=", " prev_pid=")), line.number("prev_pid="),
+                    line.number("prev_prio=")};
+    event.next = {std::string(line.text("next_comm=", " next_pid=")), line.number("next_pid="),
+                  line.number("next_prio=")};
+    return;
   }
   const std::size_t arrow = line.arguments.find(" ==> ");
   if (arrow == kNone) line.fail("prev ==> next in sched_switch");
-  builder.switched(line.time, line.cpu, short_thread(line, line.arguments.substr(0, arrow)),
-                   short_thread(line, line.arguments.substr(arrow + 5)));
+  event.thread = short_thread(line, line.arguments.substr(0, arrow));
+  event.next = short_thread(line, line.arguments.substr(arrow + 5));
 }
 
-void take(const Line& line, LoadBuilder& builder, std::map<int, std::string>& irqs) {
+KernelEvent event_of(const Line& line, std::map<int, std::string>& irqs) {
+  KernelEvent event;
+  event.time = line.time;
+  event.cpu = line.cpu;
   if (line.event == "sched_switch") {
-    take_switch(line, builder);
+    take_switch(line, event);
   } else if (line.event == "irq_handler_entry") {
-    std::string& name = irqs[line.number("irq=")];
-    name = line.text("name=", "\n");
-    builder.enter(line.time, line.cpu, Kind::kInterrupt, name);
+    event.type = Type::kEnter;
+    event.name = irqs[line.number("irq=")] = line.text("name=", "\n");
   } else if (line.event == "irq_handler_exit") {
-    builder.leave(line.time, line.cpu, Kind::kInterrupt, irqs[line.number("irq=")]);
-  } else if (line.event == "softirq_entry") {
-    builder.enter(line.time, line.cpu, Kind::kSoftirq, softirq_name(std::uint64_t(line.number("vec="))));
-  } else if (line.event == "softirq_exit") {
-    builder.leave(line.time, line.cpu, Kind::kSoftirq, softirq_name(std::uint64_t(line.number("vec="))));
+    event.type = Type::kLeave;
+    event.name = irqs[line.number("irq=")];
+  } else if (line.event == "softirq_entry" || line.event == "softirq_exit") {
+    event.type = line.event == "softirq_entry" ? Type::kEnter : Type::kLeave;
+    event.kind = Kind::kSoftirq;
+    event.name = softirq_name(std::uint64_t(line.number("vec=")));
   } else if (line.event == "hrtimer_expire_entry") {
-    builder.enter_timer(line.time, line.cpu);
+    event.type = Type::kTimerEnter;
   } else if (line.event == "hrtimer_expire_exit") {
-    builder.leave_timer(line.time, line.cpu);
+    event.type = Type::kTimerLeave;
   } else if (line.arguments.starts_with("vector=")) {  // irq_vectors: local_timer_entry, reschedule_exit ...
     if (line.event.ends_with("_entry")) {
-      builder.enter(line.time, line.cpu, Kind::kInterrupt, line.event.substr(0, line.event.size() - 6));
+      event.type = Type::kEnter;
+      event.name = line.event.substr(0, line.event.size() - 6);
     } else if (line.event.ends_with("_exit")) {
-      builder.leave(line.time, line.cpu, Kind::kInterrupt, line.event.substr(0, line.event.size() - 5));
+      event.type = Type::kLeave;
+      event.name = line.event.substr(0, line.event.size() - 5);
     }
   }
+  return event;
 }
 
 }  // namespace
 
-HostLoad import_perf_sched(std::string_view text, const std::string& name, const std::vector<std::string>& without) {
-  LoadBuilder builder(without);
+std::size_t read_perf_sched(std::string_view text, const std::string& name,
+                            const std::function<void(const KernelEvent&)>& take) {
   std::map<int, std::string> irqs;
   std::map<int, Ns> before;
   std::size_t number = 0;
@@ -180,10 +189,51 @@ HostLoad import_perf_sched(std::string_view text, const std::string& name, const
     const auto [last, fresh] = before.try_emplace(line.cpu, line.time);
     if (line.time < last->second) line.fail("a time not before the one before on this CPU");
     last->second = line.time;
-    take(line, builder, irqs);
+    if (const KernelEvent event = event_of(line, irqs); event.type != Type::kOther) take(event);
   }
-  if (builder.events() == 0) throw TraceError(fmt::format("{}:{}: expected sched_switch events", name, number));
+  return number;
+}
+
+HostLoad import_perf_sched(std::string_view text, const std::string& name, const std::vector<std::string>& without) {
+  LoadBuilder builder(without);
+  const std::size_t lines =
+      read_perf_sched(text, name, [&builder](const KernelEvent& event) { add_to(builder, event); });
+  if (builder.events() == 0) throw TraceError(fmt::format("{}:{}: expected sched_switch events", name, lines));
   return builder.finish(name);
+}
+
+std::string PerfSchedWriter::line(const KernelEvent& e) {
+  const auto at = [&e](std::string_view event) {
+    return fmt::format("{} {} [{:03}] {}.{:09}: {}: ", e.thread.name.empty() ? "-" : e.thread.name, e.thread.pid, e.cpu,
+                       e.time / 1'000'000'000, e.time % 1'000'000'000, event);
+  };
+  const bool entry = e.type == Type::kEnter;
+  switch (e.type) {
+    case Type::kSwitch:
+      return at("sched:sched_switch") +
+             fmt::format("prev_comm={} prev_pid={} prev_prio={} ==> next_comm={} next_pid={} next_prio={}\n",
+                         e.thread.name, e.thread.pid, e.thread.prio, e.next.name, e.next.pid, e.next.prio);
+    case Type::kEnter:
+    case Type::kLeave:
+      if (e.kind == Kind::kSoftirq) {
+        const auto vector = std::find(kSoftirqNames.begin(), kSoftirqNames.end(), e.name) - kSoftirqNames.begin();
+        return at(entry ? "irq:softirq_entry" : "irq:softirq_exit") +
+               fmt::format("vec={} [action={}]\n", vector, e.name);
+      } else {
+        const std::size_t irq = irqs_.try_emplace(e.name, irqs_.size()).first->second;
+        return entry ? at("irq:irq_handler_entry") + fmt::format("irq={} name={}\n", irq, e.name)
+                     : at("irq:irq_handler_exit") + fmt::format("irq={} ret=handled\n", irq);
+      }
+    case Type::kTimerEnter:
+      return at("timer:hrtimer_expire_entry") + "\n";
+    case Type::kTimerLeave:
+      return at("timer:hrtimer_expire_exit") + "\n";
+    case Type::kOther:
+    case Type::kWaking:
+    case Type::kSoftirqRaise:
+      break;
+  }
+  return "";
 }
 
 }  // namespace offhook::traces

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hostsim/load/host_load.h"
+#include "traces/import/kernel_event.h"
 
 namespace offhook::traces {
+
+/// A comment that names the clock of the times: "# clock: mono".
+inline constexpr std::string_view kClockLine = "# clock: ";
 
 /// The text of `perf sched script` or `perf script` (with --ns the times are exact to the nanosecond): sched_switch,
 /// and where recorded irq_handler_*, softirq_*, hrtimer_expire_* and irq_vectors.
@@ -16,5 +23,20 @@ namespace offhook::traces {
 /// @param without threads that are no load  @throws TraceError with file:line
 hostsim::HostLoad import_perf_sched(std::string_view text, const std::string& name,
                                     const std::vector<std::string>& without = {});
+
+/// Each event in the order of the text, as it stands there. @return lines read  @throws TraceError with file:line
+std::size_t read_perf_sched(std::string_view text, const std::string& name,
+                            const std::function<void(const KernelEvent&)>& take);
+
+/// The same text, written: a trace recorded live, for people, for import_perf_sched() and for `offhook export`.
+/// Interrupts are numbered in the order in which they come: their own numbers do not survive.
+class PerfSchedWriter {
+ public:
+  /// @return a line, or nothing for what the text has no place for (wake-ups, softirqs raised)
+  std::string line(const KernelEvent& event);
+
+ private:
+  std::map<std::string, std::size_t> irqs_;
+};
 
 }  // namespace offhook::traces

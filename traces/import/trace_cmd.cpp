@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <system_error>
 
@@ -17,7 +18,11 @@
 #include <trace-cmd.h>
 
 #include "traces/import/kernel_event.h"
+#include "traces/import/perf_sched.h"
 #include "traces/load/load_file.h"
+
+// libtracecmd 1.3 has it and does not declare it; null where it has it not.
+extern "C" const char* tracecmd_get_trace_clock(tracecmd_input* handle) __attribute__((weak));
 
 namespace offhook::traces {
 
@@ -26,8 +31,14 @@ using hostsim::Ns;
 
 namespace {
 
+/// What the child does with each event.
+struct Taker {
+  std::function<void(const KernelEvent&)> event;
+  std::function<void(Ns time, int cpu, std::uint64_t events)> lost;
+};
+
 struct Import {
-  LoadBuilder builder;
+  const Taker& taker;
   RecordReader reader;
   std::string error;
 };
@@ -36,10 +47,10 @@ int take_record(tracecmd_input* handle, tep_record* record, int, void* self) {
   Import& import = *static_cast<Import*>(self);
   try {
     if (record->missed_events != 0) {  // negative: nobody counted them
-      import.builder.lost(static_cast<Ns>(record->ts), record->cpu,
-                          record->missed_events > 0 ? static_cast<std::uint64_t>(record->missed_events) : 1);
+      import.taker.lost(static_cast<Ns>(record->ts), record->cpu,
+                        record->missed_events > 0 ? static_cast<std::uint64_t>(record->missed_events) : 1);
     }
-    add_to(import.builder, import.reader.read(tracecmd_get_tep(handle), *record));
+    import.taker.event(import.reader.read(tracecmd_get_tep(handle), *record));
     return 0;
   } catch (const std::exception& e) {  // not through the library's C frames
     import.error = e.what();
@@ -47,8 +58,8 @@ int take_record(tracecmd_input* handle, tep_record* record, int, void* self) {
   }
 }
 
-/// In the child. @return the bytes of a load file
-std::string read_with_library(const std::string& file, const std::vector<std::string>& without) {
+/// In the child. @return the name of the trace's clock; empty: not known
+std::string read_with_library(const std::string& file, const Taker& taker) {
   tracecmd_set_loglevel(TEP_LOG_NONE);
   tracecmd_input* top = tracecmd_open(file.c_str(), TRACECMD_FL_LOAD_NO_PLUGINS);
   if (top == nullptr) throw TraceError("libtracecmd cannot open it");
@@ -57,20 +68,43 @@ std::string read_with_library(const std::string& file, const std::vector<std::st
     if (tracecmd_input* instance = tracecmd_buffer_instance_handle(top, k); instance != nullptr)
       handles.push_back(instance);
   }
-  Import import{LoadBuilder(without), {}, {}};
+  Import import{taker, {}, {}};
   tracecmd_iterate_events_multi(handles.data(), static_cast<int>(handles.size()), take_record, &import);
   if (!import.error.empty()) throw TraceError(import.error);
-  if (import.builder.events() == 0)
-    throw TraceError("no scheduling events in it; expected sched_switch, irq_handler_*, softirq_* or hrtimer_expire_*");
-  return write_load(import.builder.finish(file));
+  const char* clock = tracecmd_get_trace_clock != nullptr ? tracecmd_get_trace_clock(top) : nullptr;
+  return clock != nullptr ? clock : "";
 }
 
-[[noreturn]] void run_child(int out, const std::string& file, const std::vector<std::string>& without) {
+constexpr std::string_view kNoEvents =
+    "no scheduling events in it; expected sched_switch, irq_handler_*, softirq_* or hrtimer_expire_*";
+
+/// In the child. @return the bytes of a load file
+std::string read_load_of(const std::string& file, const std::vector<std::string>& without) {
+  LoadBuilder builder(without);
+  read_with_library(file, {[&](const KernelEvent& event) { add_to(builder, event); },
+                           [&](Ns time, int cpu, std::uint64_t events) { builder.lost(time, cpu, events); }});
+  if (builder.events() == 0) throw TraceError(std::string(kNoEvents));
+  return write_load(builder.finish(file));
+}
+
+/// In the child. @return the text of PerfSchedWriter, behind a line that names the clock
+std::string read_text_of(const std::string& file) {
+  PerfSchedWriter writer;
+  std::string text;
+  const std::string clock = read_with_library(
+      file, {[&](const KernelEvent& event) { text += writer.line(event); }, [](Ns, int, std::uint64_t) {}});
+  if (text.empty()) throw TraceError(std::string(kNoEvents));
+  return fmt::format("{}{}\n{}", kClockLine, clock, text);
+}
+
+using ReadInChild = std::function<std::string()>;
+
+[[noreturn]] void run_child(int out, const ReadInChild& read_in_child) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   std::string answer;
   try {
-    answer = read_with_library(file, without);
+    answer = read_in_child();
   } catch (const std::exception& e) {
     answer = std::string("E") + e.what();
   }
@@ -82,14 +116,14 @@ std::string read_with_library(const std::string& file, const std::vector<std::st
   _exit(0);
 }
 
-std::string library_in_a_child(const std::string& file, const std::vector<std::string>& without) {
+std::string library_in_a_child(const std::string& file, const ReadInChild& read_in_child) {
   int pipe_ends[2];
   std::fflush(nullptr);
   if (pipe(pipe_ends) != 0) throw TraceError(fmt::format("{}: {}", file, std::generic_category().message(errno)));
   const pid_t child = fork();
   if (child == 0) {
     close(pipe_ends[0]);
-    run_child(pipe_ends[1], file, without);
+    run_child(pipe_ends[1], read_in_child);
   }
   close(pipe_ends[1]);
   std::string answer;
@@ -109,13 +143,22 @@ std::string library_in_a_child(const std::string& file, const std::vector<std::s
   return answer;
 }
 
-}  // namespace
-
-HostLoad import_trace_cmd(const std::string& file, const std::vector<std::string>& without) {
+void check(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw TraceError(fmt::format("{}: {}", file, std::generic_category().message(errno)));
   check_trace_cmd(std::string(std::istreambuf_iterator<char>(in), {}), file);
-  return read_load(library_in_a_child(file, without), file);
+}
+
+}  // namespace
+
+HostLoad import_trace_cmd(const std::string& file, const std::vector<std::string>& without) {
+  check(file);
+  return read_load(library_in_a_child(file, [&] { return read_load_of(file, without); }), file);
+}
+
+std::string trace_cmd_as_text(const std::string& file) {
+  check(file);
+  return library_in_a_child(file, [&] { return read_text_of(file); });
 }
 
 }  // namespace offhook::traces

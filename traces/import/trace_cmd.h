@@ -17,6 +17,10 @@ inline constexpr std::string_view kTraceCmdMagic = "\x17\x08\x44tracing";
 /// @throws TraceError naming the byte where the file ends too early or contradicts itself
 hostsim::HostLoad import_trace_cmd(const std::string& file, const std::vector<std::string>& without = {});
 
+/// Its events as text (PerfSchedWriter), behind a line kClockLine with the name of the trace's clock.
+/// @throws TraceError as above
+std::string trace_cmd_as_text(const std::string& file);
+
 /// That every part of a trace-cmd file that the file's own tables name lies in the file.
 /// @param name for messages  @throws TraceError naming the byte
 void check_trace_cmd(std::string_view bytes, const std::string& name);

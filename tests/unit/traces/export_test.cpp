@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,8 +13,9 @@
 
 #include "traces/export/csv.h"
 #include "traces/export/perfetto.h"
+#include "traces/import/perf_sched.h"
+#include "traces/log/clock.h"
 #include "traces/log/event_names.h"
-#include "traces/log/header.h"
 #include "traces/log/writer.h"
 
 namespace offhook::traces {
@@ -254,6 +257,99 @@ TEST_F(Export, PerfettoStandsEndsWithoutBeginningsAndUnknownKinds) {
   std::ostringstream out;
   export_perfetto(log, out);
   EXPECT_THAT(decode(out.str()), ElementsAre("5 cpu 0 entity 77: begin job", "5 cpu 0 entity 77: end job"));
+}
+
+TEST_F(Export, PerfettoLaysTheKernelsEventsOnTheLogsClock) {
+  using Type = KernelEvent::Type;
+  const auto event = [](Type type, std::int64_t time, const char* name = "") {
+    KernelEvent e;
+    e.type = type;
+    e.time = time;
+    e.name = name;
+    return e;
+  };
+  KernelEvent to_modem = event(Type::kSwitch, 1105), to_idle = event(Type::kSwitch, 1190);
+  to_modem.next = {"modem", 77, 49};
+  to_idle.thread = to_modem.next;
+  to_idle.next = {"swapper/0", 0, 120};
+  KernelEvent softirq = event(Type::kEnter, 1125, "NET_RX");
+  softirq.kind = hostsim::HostLoad::Kind::kSoftirq;
+  const std::vector<KernelEvent> events = {
+      event(Type::kEnter, 900, "before the call"),
+      event(Type::kLeave, 1101, "whose entry was lost"),
+      to_modem,
+      event(Type::kEnter, 1120, "local_timer"),
+      event(Type::kTimerEnter, 1121),
+      event(Type::kTimerLeave, 1122),
+      event(Type::kLeave, 1124, "local_timer"),
+      softirq,  // its end was lost: the switch ends it
+      to_idle,
+      event(Type::kEnter, 1240, "after the call"),
+  };
+  LogReader log = log_of({{100, OH_EV_ISR_ENTER, 0, 4, 0}, {200, OH_EV_ISR_EXIT, 0, 4, 0}});
+  std::ostringstream out;
+  const std::uint64_t within = export_perfetto(
+      log, out,
+      {.read = [&](const auto& take) { std::for_each(events.begin(), events.end(), take); }, .to_log_ns = -1000});
+  EXPECT_EQ(within, events.size() - 2);
+  EXPECT_THAT(decode(out.str()), ElementsAre("100 driver 4 isr: begin isr",              //
+                                             "200 driver 4 isr: end isr",                //
+                                             "105 CPU 0: begin modem 77",                //
+                                             "120 CPU 0 interrupts: begin local_timer",  //
+                                             "121 CPU 0 interrupts: begin timer",        //
+                                             "122 CPU 0 interrupts: end timer",          //
+                                             "124 CPU 0 interrupts: end local_timer",    //
+                                             "125 CPU 0 softirqs: begin NET_RX",         //
+                                             "190 CPU 0 softirqs: end NET_RX",           //
+                                             "190 CPU 0: end modem 77"));
+}
+
+TEST(LogClock, KnowsTheKernelsOtherClocksAndRefusesTheRest) {
+  const nlohmann::json clock = {{"name", "mono"}, {"offsets_ns", {{"boot", 500}, {"mono_raw", -20}}}};
+  EXPECT_EQ(to_log_clock(clock, "mono"), 0);
+  EXPECT_EQ(to_log_clock(clock, "boot"), -500);
+  EXPECT_EQ(to_log_clock(clock, "mono_raw"), 20);
+  for (const char* unknown : {"local", "x86-tsc", ""}) EXPECT_EQ(to_log_clock(clock, unknown), std::nullopt);
+  EXPECT_EQ(to_log_clock(nlohmann::json::object(), "mono"), std::nullopt);
+  EXPECT_EQ(to_log_clock({{"name", "mono"}, {"offsets_ns", 3}}, "boot"), std::nullopt);
+}
+
+TEST(LogClock, LiveOffsetsGoThroughTheHeader) {
+  LogHeader header;
+  header.scenario["clock"] = live_clock();
+  const nlohmann::json clock = parse_log_header(to_json(header)).scenario.at("clock");
+  EXPECT_EQ(to_log_clock(clock, "mono"), 0);
+  // CLOCK_BOOTTIME counts on while the machine sleeps: it is never behind.
+  ASSERT_TRUE(to_log_clock(clock, "boot").has_value());
+  EXPECT_LE(*to_log_clock(clock, "boot"), 1'000'000);
+}
+
+TEST(PerfSchedWriter, WhatItWritesIsReadAgain) {
+  using Type = KernelEvent::Type;
+  std::vector<KernelEvent> events(6);
+  events[0] = {
+      .type = Type::kSwitch, .time = 1'000'000'005, .cpu = 1, .thread = {"a b", 7, 120}, .next = {"c:d", 8, 49}};
+  events[1] = {.type = Type::kEnter, .time = 1'000'000'006, .cpu = 1, .name = "local_timer"};
+  events[2] = {.type = Type::kTimerEnter, .time = 1'000'000'007, .cpu = 1};
+  events[3] = {.type = Type::kTimerLeave, .time = 1'000'000'008, .cpu = 1};
+  events[4] = {.type = Type::kLeave, .time = 1'000'000'009, .cpu = 1, .name = "local_timer"};
+  events[5] = {
+      .type = Type::kEnter, .time = 1'000'000'010, .cpu = 1, .kind = hostsim::HostLoad::Kind::kSoftirq, .name = "RCU"};
+  PerfSchedWriter writer;
+  std::string text;
+  for (const KernelEvent& event : events) text += writer.line(event);
+  std::vector<KernelEvent> again;
+  EXPECT_EQ(read_perf_sched(text, "text", [&](const KernelEvent& e) { again.push_back(e); }), events.size());
+  ASSERT_EQ(again.size(), events.size());
+  for (std::size_t k = 0; k < events.size(); ++k) {
+    EXPECT_EQ(again[k].type, events[k].type) << k;
+    EXPECT_EQ(again[k].time, events[k].time) << k;
+    EXPECT_EQ(again[k].cpu, events[k].cpu) << k;
+    EXPECT_EQ(again[k].kind, events[k].kind) << k;
+    EXPECT_EQ(again[k].name, events[k].name) << k;
+    EXPECT_EQ(again[k].next.name, events[k].next.name) << k;
+    EXPECT_EQ(again[k].next.pid, events[k].next.pid) << k;
+  }
 }
 
 }  // namespace

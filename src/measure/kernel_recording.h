@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+#include "src/measure/kernel_trace.h"
+#include "traces/import/perf_sched.h"
+
+namespace offhook::measure {
+
+inline constexpr const char* kKernelName = "kernel.txt";  ///< in a live call's folder
+
+/// The kernel's scheduling, interrupts and softirqs while a call runs, on the call's clock, as text: what
+/// `offhook export --perfetto` lays beside the event log, and `offhook trace` makes a host load of.
+class KernelRecording {
+ public:
+  /// Begins. @throws std::runtime_error: the file, or what the kernel's trace needs
+  explicit KernelRecording(const std::filesystem::path& file);
+  /// What came since the last time; ten times a second is plenty.
+  void drain();
+  /// Ends it. @throws std::runtime_error when the file could not be written
+  void close();
+  std::uint64_t lost() const { return trace_.lost(); }
+  std::uint64_t events() const { return events_; }
+
+ private:
+  std::filesystem::path file_;
+  std::ofstream out_;
+  KernelTrace trace_;
+  traces::PerfSchedWriter writer_;
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace offhook::measure

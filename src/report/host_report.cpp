@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "src/report/host_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/measure/host_description.h"
+#include "src/report/page.h"
+
+namespace offhook {
+
+std::string host_page(const nlohmann::ordered_json& result) {
+  nlohmann::json data = result;
+  const nlohmann::json host = result.at("host");
+  std::size_t skipped = 0;
+  for (const nlohmann::json& row : data.at("rows")) skipped += row.at("skipped") == "" ? 0u : 1u;
+  data["kind"] = "host";
+  data["title"] = "The measured performance of this host";
+  data["verdict"] = "";
+  data["headline"] = fmt::format("{}, {}", host.value("cpu", "a CPU"), host.value("kernel", "a kernel"));
+  data["reasons"] = nlohmann::json::array();
+  if (const std::string counters = data.at("counters"); !counters.empty()) data["reasons"].push_back(counters);
+  if (skipped > 0) data["reasons"].push_back(fmt::format("{} benchmarks were skipped; the tables say why", skipped));
+  data["warnings"] = nlohmann::json::array();
+  data["settings"] = {{"repetitions", result.at("repetitions").dump()}, {"files on", result.at("file_system")}};
+  data["counters"] = "";
+  data["host"] = nlohmann::json::array();
+  for (const auto& [name, value] : measure::host_in_words(host)) data["host"].push_back({name, value});
+  return page_around("Host - Offhook", data);
+}
+
+}  // namespace offhook

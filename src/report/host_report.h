@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace offhook {
+
+/// The page of `offhook measure host`. @param result  as src/command/measure_host.cpp makes it
+std::string host_page(const nlohmann::ordered_json& result);
+
+}  // namespace offhook
