@@ -16,6 +16,7 @@
 #include "traces/import/perf_sched.h"
 #include "traces/log/clock.h"
 #include "traces/log/event_names.h"
+#include "traces/log/header.h"
 #include "traces/log/writer.h"
 
 namespace offhook::traces {
