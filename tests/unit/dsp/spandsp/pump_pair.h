@@ -3,14 +3,13 @@
 #ifndef OFFHOOK_TESTS_UNIT_DSP_SPANDSP_PUMP_PAIR_H
 #define OFFHOOK_TESTS_UNIT_DSP_SPANDSP_PUMP_PAIR_H
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <deque>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include "dsp/pump/pump.h"
@@ -75,7 +74,7 @@ class PumpPair {
       config.port = port[size_t(i)];
       const size_t size = ops[size_t(i)]->size(&config);
       self_[i].reset(std::aligned_alloc(64, size));
-      EXPECT_EQ(ops[size_t(i)]->init(self_[i].get(), &config), 0);
+      if (ops[size_t(i)]->init(self_[i].get(), &config) != 0) throw std::invalid_argument("pump's configuration");
       to_[i].assign(line.delay_samples, 0);
     }
     gain_ = std::pow(10, -line.attenuation_db / 20);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/spandsp/v22bis.h"
 
+#include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <cerrno>

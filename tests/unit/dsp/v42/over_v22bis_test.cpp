@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // LAPM over the V.22bis pump: files both ways, byte for byte, whatever the line does.
+#include <gtest/gtest.h>
+
 #include "dsp/spandsp/v22bis.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 #include "tests/unit/dsp/v42/lapm_pair.h"
