@@ -309,7 +309,10 @@ struct Cpu::Impl final : Processor {
     const std::optional<Softirq>& softirq = core_of(e).softirq;
     if (e.kind == Kind::kThread || (softirq && softirq->handed_over)) {
       const Standing standing = (e.policy ? *e.policy : *softirq->ksoftirqd).standing(now);
-      return {static_cast<int>(standing.band), standing.key, e.policy ? e.queued : e.jobs.front(), id};
+      Ns queued = e.policy ? e.queued : e.jobs.front();
+      // Among the threads of all CPUs: those whose turns end together queue in the order of their CPUs.
+      if (several) queued = queued * (2 * kMaxCpus) + (e.policy && !e.stays() ? e.turn_ended_on + 1 : 0);
+      return {static_cast<int>(standing.band), standing.key, queued, id};
     }
     if (!core_of(e).drains) return {static_cast<int>(Band::kCannotRun), 0, 0, id};
     constexpr Ns kHead = kNever / 2;
@@ -357,15 +360,9 @@ struct Cpu::Impl final : Processor {
     if (e.ready()) place(id, now);
   }
 
-  // Among the threads of all CPUs: those whose turns end together queue in the order of their CPUs.
-  Rank rank_of_all(Rank rank) const {
-    rank.queued = rank.queued * (2 * kMaxCpus) + at(rank.id).turn_ended_on + 1;
-    return rank;
-  }
-
   Waiter waiter(EntityId id, Ns now) {
     const Entity& e = at(id);
-    return {.rank = rank_of_all(rank_of(id, now)),
+    return {.rank = rank_of(id, now),
             .migration = e.policy && !e.stays() ? e.policy->migration() : Migration::kPinned,
             .cpu = e.cpu,
             .ideal = e.ideal,
@@ -386,9 +383,14 @@ struct Cpu::Impl final : Processor {
         line.fair += fair;
         if (!line.idle) waiters.push_back(waiter(line.first.id, now));
         line.idle = false;
-        line.first = rank_of_all(rank);
+        line.first = rank;
         line.first_is_fair = fair;
         line.settled = rank.id == cores[c].thread && e.queued != now;
+      }
+      if (!line.idle && line.first.id != cores[c].thread) {
+        Waiter next = waiter(line.first.id, now);
+        next.next = true;
+        if (next.migration == Migration::kIdeal) waiters.push_back(next);
       }
       lines[c] = line;
     }

@@ -69,6 +69,11 @@ int cpu_to_wake_on(const Waiter& thread, std::span<const CpuLine> lines) {
 
 int cpu_to_move_to(const Waiter& thread, std::span<const CpuLine> lines) {
   if (thread.migration == Migration::kPinned) return thread.cpu;
+  if (thread.next) {
+    for (int c = 0; c < thread.cpu; c++)
+      if (!line(lines, c).idle && !line(lines, c).settled && thread.rank < line(lines, c).first) return c;
+    return thread.cpu;
+  }
   int to = thread.migration == Migration::kIdeal ? idle_for_nt(thread, lines) : lowest_idle(lines);
   if (to >= 0) return to;
   switch (thread.migration) {
@@ -103,7 +108,8 @@ const Waiter& who_moves(const Waiter& thread, int cpu, std::span<const CpuLine> 
   if (thread.migration != Migration::kIdeal || (!there.idle && there.settled)) return thread;
   for (const Waiter& w : waiters) {
     if (w.migration != Migration::kIdeal || w.rank.band != thread.rank.band || w.rank.key != thread.rank.key) continue;
-    if (w.cpu == cpu || !(there.idle || w.rank < there.first)) continue;  // it must get that CPU
+    if (w.cpu == cpu || (w.next && w.cpu < cpu)) continue;
+    if (!(there.idle || w.rank < there.first)) continue;  // it must get that CPU
     if (w.last == cpu || w.ideal == cpu || now - w.since >= kThreeIntervals || w.rank.key <= -kRealTime) return w;
   }
   return thread;

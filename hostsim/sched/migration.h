@@ -6,13 +6,12 @@
 //   kPinned   never. Rialto and Rez are schedulers of one CPU.
 //   kGlobal   one ready queue for all CPUs: an idle CPU, else the one whose thread is the least urgent, if it is less
 //             urgent. Among equals who waits takes over when a turn ends, on whatever CPU.
-//   kIdeal    Windows 2000 (Solomon and Russinovich, Inside Windows 2000, chapter 6, "Multiprocessor systems"): a
-//   thread
+//   kIdeal    Windows 2000 (Solomon and Russinovich, Inside Windows 2000, chapter 6, "Multiprocessor systems"): one
 //             that becomes ready takes an idle CPU: its ideal one, its last one, else the highest-numbered. If there is
 //             none it may preempt on its ideal CPU only, although others may run something less urgent. A CPU whose
 //             thread leaves or ends its turn takes from the queue of all: of the most urgent ones the first that last
 //             ran there, or has it for its ideal CPU, or has waited for 3 clock intervals, or has priority 24 and more;
-//             without any of these, the first.
+//             without any of these, the first. Turns that end together end in the order of the CPUs.
 //   kPush     Linux's real-time and deadline classes (kernel/sched/rt.c, deadline.c): a thread wakes where it last ran.
 //             If it, or the one that it preempts there, must wait, it is pushed to an idle CPU, else to the one with
 //             the least urgent thread, if that is less urgent; a CPU that gets less urgent work pulls by the same rule.
@@ -48,8 +47,9 @@ struct Waiter {
   Migration migration = Migration::kPinned;
   int cpu = 0;  ///< in whose line it is; when it wakes: where it last ran
   int ideal = 0;
-  int last = 0;  ///< where it last ran
-  Ns since = 0;  ///< has been waiting since
+  int last = 0;       ///< where it last ran
+  Ns since = 0;       ///< has been waiting since
+  bool next = false;  ///< the first of its line and about to run there: a lower CPU may still take it, with kIdeal
 };
 
 /// In whose line to put a thread that becomes ready.

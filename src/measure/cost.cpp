@@ -29,7 +29,8 @@ hostsim::ModemEnd::Config end_of(const config::ModemType& modem, oh_pump_role ro
           .log = nullptr,
           .now_ns = [] { return 0; },
           .io_delay_samples = io_delay,
-          .window = hostsim::v42_window(modem.kind)};
+          .window = hostsim::v42_window(modem.kind),
+          .link = {}};
 }
 
 /// Answers, and sends without end.

@@ -35,8 +35,8 @@ struct KernelEvent {
   hostsim::Ns time = 0;  ///< on the trace's clock
   int cpu = 0;
   hostsim::HostLoad::Kind kind = hostsim::HostLoad::Kind::kInterrupt;
-  std::string name;
-  Thread thread, next;
+  std::string name = {};
+  Thread thread = {}, next = {};
 };
 
 void add_to(LoadBuilder& builder, const KernelEvent& event);

@@ -133,7 +133,7 @@ TEST(SeveralCpus, WindowsTakesTheIdealTheLastThenTheHighestIdleCpu) {
 }
 
 TEST(SeveralCpus, EqualThreadsOnWindowsShareAllCpusEvenly) {
-  for (const int spinners : {4, 5}) {
+  for (const int spinners : {4, 5, 7, 8}) {
     Engine engine;
     Cpu cpu(engine, Admission::kRequired, 3);
     std::vector<Spinner> spin(static_cast<std::size_t>(spinners));

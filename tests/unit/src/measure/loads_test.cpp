@@ -103,7 +103,7 @@ TEST(LoadProcess, SaysWhyAProgramFailed) {
       },
       std::runtime_error);
   LoadProcess load([](Supervisor& s) -> Round {
-    return [&s] { s.run({"sh", "-c", "echo first; echo out of paper >&2; exit 3"}); };
+    return [&s] { s.run({"sh", "-c", "sleep 0.2; echo first; echo out of paper >&2; exit 3"}); };
   });
   ASSERT_TRUE(comes_true([&] { return !load.failure().empty(); }));
   EXPECT_EQ(load.failure(), "sh ended with status 3; its last line: out of paper");
