@@ -111,6 +111,11 @@ std::string shown(const toml::node& node) {
   if (const auto* v = node.as_floating_point()) return fmt::format("{}", v->get());
   if (const auto* v = node.as_boolean()) return v->get() ? "true" : "false";
   if (const auto* v = node.as_string(); v && v->get().size() <= 40) return fmt::format("\"{}\"", v->get());
+  if (const auto* v = node.as_array(); v && v->size() <= 6) {
+    std::vector<std::string> items;
+    for (const toml::node& item : *v) items.push_back(item.is_array() ? type_name(item) : shown(item));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+  }
   return type_name(node);
 }
 

@@ -103,7 +103,7 @@ TEST_F(ScenarioFile, WrongRangeNamesPositionAndRange) {
   EXPECT_EQ(complaint("[line]\nloss_db = nan\n"), "call.toml:2:11: line.loss_db is nan; expected a number, 0 to 60");
   EXPECT_EQ(complaint("seed = -1\n"), "call.toml:1:8: seed is -1; expected a whole number, 0 or more");
   EXPECT_EQ(complaint("[driver]\nblock_plan_samples = [105, 0]\n"),
-            "call.toml:2:22: driver.block_plan_samples is a list; expected a list of whole numbers, each 1 to 256");
+            "call.toml:2:22: driver.block_plan_samples is [105, 0]; expected a list of whole numbers, each 1 to 256");
 }
 
 TEST_F(ScenarioFile, BrokenTomlNamesPosition) {
