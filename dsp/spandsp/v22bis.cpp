@@ -76,7 +76,7 @@ struct Modem {
   uint32_t retrains;
   // S1 is 900 and 1500 Hz. spandsp's answerer needs 66 of its 100 ms to find the symbols, and on a line with a
   // telephone channel's filters often finds them too late.
-  v34::ToneDetector s1_low, s1_high;
+  v34::ToneDetector s1_low{900}, s1_high{1500};
   bool s1_heard;
   modem_connect_tones_tx_state_t tone_tx;
   modem_connect_tones_rx_state_t tone_rx;
@@ -308,7 +308,7 @@ size_t size(const oh_pump_config* config) {
 
 int init(void* self, const oh_pump_config* config) {
   if (!self || !possible(config)) return -EINVAL;
-  Modem& m = *new (self) Modem{.s1_low = v34::ToneDetector(900), .s1_high = v34::ToneDetector(1500)};
+  Modem& m = *new (self) Modem{};
   m.config = *config;
   m.bit_rate = rate_of(*config);
   v22bis_init(&m.v22bis, m.bit_rate, V22BIS_GUARD_TONE_NONE, !answers(m), get_bit, &m, put_bit, &m);
