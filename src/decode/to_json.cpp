@@ -7,6 +7,7 @@
 
 #include "dsp/v34/dpsk.h"
 #include "src/decode/call.h"
+#include "src/decode/fields.h"
 
 namespace offhook::decode {
 namespace {
@@ -136,28 +137,8 @@ Json menu_json(const std::vector<MenuHeard>& heard) {
   if (heard.empty()) return {};
   const MenuHeard& m = heard[0];
   Json items;
-  items["modes"] = Json::array();
-  constexpr std::pair<std::uint16_t, const char*> kModes[] = {
-      {v8::kPcm, "PCM modem availability present"},
-      {v8::kV34, "V.34"},
-      {v8::kV34HalfDuplex, "V.34 half-duplex"},
-      {v8::kV32bis, "V.32bis/V.32"},
-      {v8::kV22bis, "V.22bis/V.22"},
-      {v8::kV17, "V.17"},
-      {v8::kV29, "V.29"},
-      {v8::kV27ter, "V.27ter"},
-      {v8::kV26ter, "V.26ter"},
-      {v8::kV26bis, "V.26bis"},
-      {v8::kV23Duplex, "V.23 duplex"},
-      {v8::kV23HalfDuplex, "V.23 half-duplex"},
-      {v8::kV21, "V.21"},
-  };
-  for (const auto& [bit, name] : kModes) {
-    if (m.menu.modulations & bit) items["modes"].push_back(name);
-  }
-  constexpr const char* kFunctions[] = {"none",         "multimedia",  "textphone", "videotext",
-                                        "transmit fax", "receive fax", "data",      "extension"};
-  items["call_function"] = kFunctions[static_cast<int>(m.menu.call_function) & 7];
+  items["modes"] = modulation_names(m.menu);
+  items["call_function"] = call_function_name(m.menu);
   if (m.menu.has_protocol) items["protocol"] = m.menu.protocol == v8::kProtocolLapm ? "LAPM" : "other";
   if (m.menu.has_access) {
     items["pstn_access"] = {{"call_cellular", m.menu.access & 1},

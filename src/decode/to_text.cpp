@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/decode/call.h"
+#include "src/decode/fields.h"
 
 namespace offhook::decode {
+namespace {
+
+std::string to_text(const FieldTable& table) {
+  std::vector<std::size_t> width;
+  for (const std::string& c : table.columns) width.push_back(c.size());
+  for (const auto& row : table.rows) {
+    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], row[k].size());
+  }
+  std::string out = fmt::format("\n{}\n", table.title);
+  const auto add = [&](const std::vector<std::string>& row) {
+    std::string line = " ";
+    for (std::size_t k = 0; k < row.size(); ++k) line += fmt::format(" {:<{}}", row[k], width[k] + 1);
+    line.resize(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  };
+  add(table.columns);
+  for (const auto& row : table.rows) add(row);
+  if (!table.note.empty()) out += fmt::format("  {}\n", table.note);
+  return out;
+}
+
+}  // namespace
 
 std::string summary(const Call& call) {
   const Recording& r = call.recording;
@@ -52,6 +77,7 @@ std::string to_text(const Call& call) {
     out += fmt::format("{:>10.4f} {:>10}  {:>2}  {}{}{}\n", e.t, e.t_end > 0 ? fmt::format("{:.4f}", e.t_end) : "",
                        e.channel, e.event, e.detail.empty() ? "" : ": ", e.detail);
   }
+  for (const FieldTable& table : field_tables(call)) out += to_text(table);
   return out;
 }
 
