@@ -9,3 +9,14 @@
 #define OFFHOOK_TARGET_AVX2 __attribute__((target("avx2")))
 #define OFFHOOK_TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512vl,avx512dq,avx512bw")))
 #endif
+
+namespace offhook {
+
+/// A vector anywhere in an array of its elements. (A struct, because clang takes a reference to a vector type of less
+/// alignment for one to an aligned vector; memcpy would be a call, and the build is freestanding.)
+template <class V>
+struct __attribute__((packed, may_alias)) Unaligned {
+  V v;
+};
+
+}  // namespace offhook

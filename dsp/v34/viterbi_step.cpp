@@ -122,23 +122,20 @@ constexpr bool high_bits_cancel() {
 }
 static_assert(high_bits_cancel());
 
-// A vector register of so many, and the same anywhere in an array.
+// A vector register of so many.
 template <int kCount>
 struct Ints;
 template <>
 struct Ints<4> {
   using Vector = int32_t __attribute__((vector_size(16)));
-  using Unaligned = int32_t __attribute__((vector_size(16), aligned(4), may_alias));
 };
 template <>
 struct Ints<8> {
   using Vector = int32_t __attribute__((vector_size(32)));
-  using Unaligned = int32_t __attribute__((vector_size(32), aligned(4), may_alias));
 };
 template <>
 struct Ints<16> {
   using Vector = int32_t __attribute__((vector_size(64)));
-  using Unaligned = int32_t __attribute__((vector_size(64), aligned(4), may_alias));
 };
 
 namespace plain {
