@@ -61,23 +61,18 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-v8::Config v8_config(const oh_pump_config& c, uint32_t modulations) {
-  v8::Config v;
-  v.role = c.role;
-  v.menu.call_function = v8::CallFunction::kData;
+uint16_t v8_bits(uint32_t modulations) {
+  uint16_t bits = 0;
   for (const V8Bit& b : kV8Bits) {
-    if ((modulations & b.modulation) != 0) v.menu.modulations = static_cast<uint16_t>(v.menu.modulations | b.bit);
+    if ((modulations & b.modulation) != 0) bits = static_cast<uint16_t>(bits | b.bit);
   }
-  v.menu.has_protocol = true;
-  v.menu.protocol = v8::kProtocolLapm;
-  v.tx_level_dbm0 = c.tx_level_dbm0;
-  return v;
+  return bits;
 }
 
 class Automode {
  public:
   Automode(const oh_pump_config& c, const Member* members, int n)
-      : config_(c), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, set_of(members, n))) {
+      : config_(c), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8::data_call(c, v8_bits(set_of(members, n)))) {
     for (int k = 0; k < n; ++k) members_[k] = members[k];
   }
 

@@ -48,17 +48,6 @@ constexpr float kEarlyOffsetHz = 10;  // a busy tone has 620 Hz
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 constexpr uint64_t kTapsEvery = 10 * kRateHz;
 
-v8::Config v8_config(const oh_pump_config& c) {
-  v8::Config v;
-  v.role = c.role;
-  v.menu.call_function = v8::CallFunction::kData;
-  v.menu.modulations = v8::kV32bis;
-  v.menu.has_protocol = true;
-  v.menu.protocol = v8::kProtocolLapm;
-  v.tx_level_dbm0 = c.tx_level_dbm0;
-  return v;
-}
-
 RateSet up_to(uint32_t max_bit_rate) {
   RateSet rates = 0;
   for (int k = 0; k < kRateCount; ++k) {
@@ -73,7 +62,7 @@ Modem::Modem(const oh_pump_config& c)
     : config_(c),
       calls_(c.role == OH_PUMP_CALL),
       own_rates_(up_to(c.max_bit_rate)),
-      v8_(v8_config(c)),
+      v8_(v8::data_call(c, v8::kV32bis)),
       ans_peak_(static_cast<float>(1.41421356 * dbm0_to_rms(static_cast<double>(c.tx_level_dbm0)))),
       tone_(calls_ ? 600 : 1800),
       tx_(c.role, c.port),

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/pump.h"
 
-#include <new>
-
 #include "dsp/blocks/level.h"
+#include "dsp/pump/modem_ops.h"
 #include "dsp/v34/echo_canceller.h"
 #include "dsp/v34/handshake.h"
 #include "dsp/v34/modulator.h"
@@ -15,7 +14,6 @@
 namespace offhook::v34 {
 namespace {
 
-constexpr int kInvalid = -22;  // -EINVAL without an OS header
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
 
@@ -25,17 +23,6 @@ constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 constexpr double kMargin = 1.084;
 
 enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
-
-v8::Config v8_config(const oh_pump_config& c) {
-  v8::Config v;
-  v.role = c.role;
-  v.menu.call_function = v8::CallFunction::kData;
-  v.menu.modulations = v8::kV34;
-  v.menu.has_protocol = true;
-  v.menu.protocol = v8::kProtocolLapm;
-  v.tx_level_dbm0 = c.tx_level_dbm0;
-  return v;
-}
 
 Phase2Config phase2_config(const oh_pump_config& c) {
   Phase2Config p;
@@ -49,7 +36,7 @@ class Modem {
  public:
   explicit Modem(const oh_pump_config& c)
       : config_(c),
-        v8_(v8_config(c)),
+        v8_(v8::data_call(c, v8::kV34)),
         phase2_(phase2_config(c)),
         retrain_tone_(c.role == OH_PUMP_CALL ? kToneAHz : kToneBHz) {}
 
@@ -380,54 +367,13 @@ void Modem::instruments(oh_v34_instruments* i) const {
   i->taps = Receiver::kTaps;
 }
 
-Modem& modem(void* self) {
-  return *static_cast<Modem*>(self);
-}
-
-bool possible(const oh_pump_config* c) {
-  return c != nullptr && c->sample_rate_hz == kRateHz && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
-         (c->max_bit_rate == 0 || c->max_bit_rate >= 4800) && c->tx_level_dbm0 >= -48.0f && c->tx_level_dbm0 <= -3.0f &&
-         c->port.get_bit != nullptr && c->port.put_bit != nullptr && c->io_delay_samples < 320;
-}
-
-size_t size(const oh_pump_config* config) {
-  return possible(config) ? (sizeof(Modem) + 63) / 64 * 64 : 0;
-}
-
-int init(void* self, const oh_pump_config* config) {
-  if (self == nullptr || !possible(config)) return kInvalid;
-  new (self) Modem(*config);
-  return 0;
-}
-
-void process(void* self, const int16_t* rx, int16_t* tx, size_t n) {
-  for (size_t i = 0; i < n; ++i) tx[i] = modem(self).process(rx[i]);
-}
-
-void fill_in(void* self, size_t n) {
-  for (size_t i = 0; i < n; ++i) modem(self).lost();
-}
-
-void status(const void* self, oh_pump_status* s) {
-  static_cast<const Modem*>(self)->status(s);
-}
-
-void hang_up(void* self) {
-  modem(self).hang_up();
-}
+using Ops = ModemOps<Modem>;
 
 }  // namespace
 }  // namespace offhook::v34
 
 const oh_pump_ops* oh_v34_ops() {
-  static constexpr oh_pump_ops kOps = {"v34",
-                                       offhook::v34::size,
-                                       offhook::v34::init,
-                                       offhook::v34::process,
-                                       offhook::v34::fill_in,
-                                       offhook::v34::status,
-                                       nullptr,
-                                       offhook::v34::hang_up};
+  static constexpr oh_pump_ops kOps = offhook::v34::Ops::named("v34");
   return &kOps;
 }
 
@@ -436,17 +382,17 @@ void oh_v34_get_instruments(const void* self, oh_v34_instruments* instruments) {
 }
 
 void oh_v34_begin(void* self) {
-  offhook::v34::modem(self).begin();
+  offhook::v34::Ops::of(self).begin();
 }
 
 void oh_v34_cleardown(void* self) {
-  if (offhook::v34::Handshake* h = offhook::v34::modem(self).in_data()) h->cleardown();
+  if (offhook::v34::Handshake* h = offhook::v34::Ops::of(self).in_data()) h->cleardown();
 }
 
 void oh_v34_renegotiate(void* self) {
-  if (offhook::v34::Handshake* h = offhook::v34::modem(self).in_data()) h->renegotiate();
+  if (offhook::v34::Handshake* h = offhook::v34::Ops::of(self).in_data()) h->renegotiate();
 }
 
 void oh_v34_retrain(void* self) {
-  if (offhook::v34::modem(self).in_data() != nullptr) offhook::v34::modem(self).retrain(OH_V34_CAUSE_OWN);
+  if (offhook::v34::Ops::of(self).in_data() != nullptr) offhook::v34::Ops::of(self).retrain(OH_V34_CAUSE_OWN);
 }

@@ -23,6 +23,17 @@ constexpr int kPreambleOnes = 10;
 
 }  // namespace
 
+Config data_call(const oh_pump_config& pump, uint16_t modulations) {
+  Config c;
+  c.role = pump.role;
+  c.menu.call_function = CallFunction::kData;
+  c.menu.modulations = modulations;
+  c.menu.has_protocol = true;
+  c.menu.protocol = kProtocolLapm;
+  c.tx_level_dbm0 = pump.tx_level_dbm0;
+  return c;
+}
+
 V8::V8(const Config& config)
     : config_(config),
       step_(config.role == OH_PUMP_CALL ? Step::kListen : Step::kBefore),

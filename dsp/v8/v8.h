@@ -34,6 +34,9 @@ struct Config {
   float silence_before_cm_s = 1;  ///< Te: 0.5 s at the least, 1 s to let echo control switch off. Source: 8.1.1
 };
 
+/// A call for data with V.42, at the level of the pump. @param modulations  set of Modulation
+Config data_call(const oh_pump_config& pump, uint16_t modulations);
+
 enum class State : uint8_t {
   kRunning,
   kDone,        ///< both know what to do: result(). The next sample is the first of the modulation's own procedure
