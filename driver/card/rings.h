@@ -4,6 +4,7 @@
 // processes that map the same memory. One writer a field, no locks; positions only ever grow (driver/core/card.h).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,10 @@ class CardHardware {
   std::uint64_t position() const { return position_; }
   /// n sample periods pass. @pre n <= left()  @return true when the block ended: raise the interrupt
   bool run(LineEnd& line, std::uint32_t n);
+  /// n sample periods pass, whatever blocks end in them: for a line that is elsewhere.
+  /// @param[out] played [n]  @param captured [n]  @param raise  raise() for each block that ended
+  template <class Raise>
+  void run(std::int16_t* played, const std::int16_t* captured, std::uint32_t n, Raise&& raise);
   /// n sample periods have passed in which the device neither captured nor played. Those before them that nobody has
   /// read are given up too.  @return true when a block ended
   bool skip(std::uint64_t n);
@@ -75,5 +80,26 @@ class CardHardware {
   std::uint64_t position_ = 0;
   std::uint64_t block_end_ = 0;
 };
+
+template <class Raise>
+void CardHardware::run(std::int16_t* played, const std::int16_t* captured, std::uint32_t n, Raise&& raise) {
+  struct Samples final : LineEnd {
+    void exchange(const std::int16_t* from_card, std::int16_t* to_card, std::size_t count) override {
+      std::copy(from_card, from_card + count, played);
+      std::copy(captured, captured + count, to_card);
+      played += count;
+      captured += count;
+    }
+    std::int16_t* played;
+    const std::int16_t* captured;
+  } samples;
+  samples.played = played;
+  samples.captured = captured;
+  while (n > 0) {
+    const std::uint32_t now = std::min(n, left());
+    if (run(samples, now)) raise();
+    n -= now;
+  }
+}
 
 }  // namespace offhook

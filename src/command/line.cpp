@@ -36,7 +36,7 @@ struct Options {
 };
 
 /// One card's hardware: moves samples to and from a buffer, and raises interrupts.
-class Hardware final : private LineEnd {
+class Hardware {
  public:
   explicit Hardware(const std::string& path) : server_(path, kRateHz), hardware_(server_.rings()) {}
   CardServer& server() { return server_; }
@@ -44,26 +44,12 @@ class Hardware final : private LineEnd {
 
   /// The next sample periods: the driver's samples into `played`, `captured` to the driver. [kBurst] each.
   void run(std::int16_t* played, const std::int16_t* captured) {
-    played_ = played;
-    captured_ = captured;
-    for (std::uint32_t left = kBurst; left > 0;) {
-      const std::uint32_t n = std::min(left, hardware_.left());
-      if (hardware_.run(*this, n)) server_.raise_interrupt();
-      left -= n;
-    }
+    hardware_.run(played, captured, kBurst, [this] { server_.raise_interrupt(); });
   }
 
  private:
-  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
-    std::copy(played, played + n, played_);
-    std::copy(captured_, captured_ + n, captured);
-    played_ += n;
-    captured_ += n;
-  }
   CardServer server_;
   CardHardware hardware_;
-  std::int16_t* played_ = nullptr;
-  const std::int16_t* captured_ = nullptr;
 };
 
 /// What the exchange says to a subscriber: tones of the precise plan of North America (ITU-T E.180, Supplement 2), at

@@ -37,7 +37,7 @@ double cpu_s(clockid_t clock) {
 }
 
 /// A card whose samples another thread moves.
-class WiredCard final : public LiveCard, private LineEnd {
+class WiredCard final : public LiveCard {
  public:
   WiredCard() : hardware_(rings_) {
     rings_.rate_hz = kRateHz;
@@ -60,28 +60,14 @@ class WiredCard final : public LiveCard, private LineEnd {
   void power_up() { hardware_.start(); }
   /// The next burst. @param[out] played [kBurst]  @param captured [kBurst]
   void run(std::int16_t* played, const std::int16_t* captured) {
-    played_ = played;
-    captured_ = captured;
-    for (std::uint32_t left = kBurst; left > 0;) {
-      const std::uint32_t n = std::min(left, hardware_.left());
-      if (hardware_.run(*this, n)) sem_post(&interrupt_);
-      left -= n;
-    }
+    hardware_.run(played, captured, kBurst, [this] { sem_post(&interrupt_); });
   }
 
  private:
-  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
-    std::copy(played, played + n, played_);
-    std::copy(captured_, captured_ + n, captured);
-    played_ += n;
-    captured_ += n;
-  }
   CardRings rings_;
   CardHardware hardware_;
   sem_t interrupt_;
   std::atomic<bool> stopped_{false};
-  std::int16_t* played_ = nullptr;
-  const std::int16_t* captured_ = nullptr;
 };
 
 /// Bytes that can be checked where they arrive.
