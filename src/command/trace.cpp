@@ -29,19 +29,6 @@ struct Share {
   hostsim::Ns cpu = 0, longest = 0;
 };
 
-std::string kind_of(const HostLoad::Source& source) {
-  switch (source.kind) {
-    case HostLoad::Kind::kInterrupt:
-      return "interrupt";
-    case HostLoad::Kind::kSoftirq:
-      return "softirq";
-    case HostLoad::Kind::kThread:
-      break;
-  }
-  const int p = source.priority;
-  return p == hostsim::kLinuxPriorities - 1 ? "deadline" : p > 39 ? fmt::format("FIFO/RR {}", p - 40) : "normal";
-}
-
 int run(const Options& options) {
   const HostLoad load = traces::import_host_load(options.trace, options.without);
   if (!options.out.empty()) write_file(options.out, traces::write_load(load));
@@ -74,13 +61,13 @@ int run(const Options& options) {
       const double cpu_ns = static_cast<double>(s.cpu), longest_us = static_cast<double>(s.longest) * 1e-3;
       const double mean_us = cpu_ns * 1e-3 / static_cast<double>(s.count);
       sources.push_back({{"name", source.name},
-                         {"as", kind_of(source)},
+                         {"as", traces::as_text(source)},
                          {"intervals", s.count},
                          {"share", cpu_ns / duration},
                          {"mean_us", mean_us},
                          {"longest_us", longest_us}});
       if (n < kShown) {
-        table.row({source.name, kind_of(source), fmt::format("{}", s.count),
+        table.row({source.name, traces::as_text(source), fmt::format("{}", s.count),
                    fmt::format("{:.3f}", 100 * cpu_ns / duration), fmt::format("{:.1f}", mean_us),
                    fmt::format("{:.1f}", longest_us)});
       }

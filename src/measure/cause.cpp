@@ -10,6 +10,7 @@
 
 #include "src/measure/ip_samples.h"
 #include "src/measure/kernel_trace.h"
+#include "traces/import/import.h"
 
 namespace offhook::measure {
 
@@ -24,20 +25,6 @@ constexpr std::size_t kTimelineLines = 200;
 
 double us(std::int64_t ns) {
   return static_cast<double>(ns) * 1e-3;
-}
-
-std::string what(const HostLoad::Source& source) {
-  switch (source.kind) {
-    case HostLoad::Kind::kInterrupt:
-      return "interrupt";
-    case HostLoad::Kind::kSoftirq:
-      return "softirq";
-    case HostLoad::Kind::kThread:
-      break;
-  }
-  const int p = source.priority;
-  if (p == hostsim::kLinuxPriorities - 1) return "deadline thread";
-  return p > 39 ? fmt::format("thread at FIFO/RR {}", p - 40) : "normal thread";
 }
 
 std::string line_of(const KernelEvent& e, std::int64_t due) {
@@ -80,7 +67,7 @@ std::vector<Culprit> who_had(const std::vector<KernelEvent>& events, int cpu, st
   std::int64_t known = 0;
   for (const HostLoad::Interval& i : load.cpus.front().intervals) {
     const HostLoad::Source& s = load.sources[i.source];
-    spent[{s.name, what(s)}] += i.cpu;
+    spent[{s.name, traces::as_text(s)}] += i.cpu;
     known += i.cpu;
   }
   std::vector<Culprit> all;

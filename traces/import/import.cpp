@@ -27,6 +27,15 @@ std::string contents(const std::string& file) {
 
 }  // namespace
 
+std::string as_text(const hostsim::HostLoad::Source& source) {
+  using Kind = hostsim::HostLoad::Kind;
+  if (source.kind == Kind::kInterrupt) return "interrupt";
+  if (source.kind == Kind::kSoftirq) return "softirq";
+  const int p = source.priority;
+  if (p == hostsim::kLinuxPriorities - 1) return "deadline thread";
+  return p > 39 ? fmt::format("thread at FIFO/RR {}", p - 40) : "normal thread";
+}
+
 KernelTraceText import_kernel_trace(const std::string& file) {
   KernelTraceText trace{contents(file), ""};
   if (trace.text.starts_with(kTraceCmdMagic.substr(0, 3))) trace.text = trace_cmd_as_text(file);

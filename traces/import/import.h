@@ -15,6 +15,9 @@ namespace offhook::traces {
 /// @throws TraceError naming the file and the position
 hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without = {});
 
+/// What had the CPU, in words: "interrupt", "softirq", "normal thread", "thread at FIFO/RR 50", "deadline thread".
+std::string as_text(const hostsim::HostLoad::Source& source);
+
 /// The kernel's events of a trace-cmd .dat or of a text, as text for read_perf_sched().
 struct KernelTraceText {
   std::string text;
