@@ -95,6 +95,10 @@ void add_passage(const Passage& p, int channel, bool& data, bool pcm, Add&& add)
         fmt::format("{} x, max c2a {} a2c {}", m.count, 2400 * m.mp.max_call_to_answer,
                     2400 * m.mp.max_answer_to_call));
   }
+  for (const CpHeard& h : p.cp) {
+    add(h.t_first, h.t_last_end, channel, std::string(cp_name(h.cp)) + (data ? " (renegotiation/cleardown)" : ""),
+        fmt::format("{} x, downstream {} bit/s", h.count, downstream_rate(h.cp)));
+  }
   if (p.t_e_end > 0) {
     add(p.t_e, p.t_e_end, channel, "E (data follows)");
     data = true;
@@ -126,6 +130,21 @@ std::string describe(const Link& link) {
   if (link.gaps > 0) s += fmt::format(" with {} I frames missing", link.gaps);
   if (link.ppp_frames > 0) s += fmt::format(", {} PPP frames in them, {} bad", link.ppp_frames, link.ppp_bad);
   return s;
+}
+
+const char* cp_name(const v90::Cp& cp) {
+  return !cp.data_mode ? "CPt" : cp.acknowledge ? "CP'" : "CP";
+}
+
+int downstream_rate(const v90::Cp& cp) {
+  return (2 * cp.rate_thirds() + 3) / 6;
+}
+
+int upstream_mask_max(const v90::Cp& cp) {
+  for (int k = 12; k >= 0; --k) {
+    if (cp.upstream_mask >> k & 1) return 2400 * (k + 2);
+  }
+  return 0;
 }
 
 bool is_cleardown(const MpHeard& m) {

@@ -29,6 +29,9 @@ struct Training {
     /// Start-up's last MP, and its E; null where there is none.
     const MpHeard* mp() const;
     const Passage* started() const;
+    /// All CP sequences, and the last one for the data mode of start-up; null where there is none.
+    std::vector<const CpHeard*> cps() const;
+    const CpHeard* cp() const;
   } tx_1200side, tx_2400side;
   v34::RatePair rates{};  ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
 };
@@ -44,6 +47,14 @@ struct Call {
 
 /// An MP that asks for both rates 0.
 bool is_cleardown(const MpHeard& mp);
+
+/// "CPt", "CP" or "CP'".
+const char* cp_name(const v90::Cp& cp);
+
+/// In bit/s, to the nearest; 0: cleardown.
+int downstream_rate(const v90::Cp& cp);
+/// The highest upstream rate that the mask enables, in bit/s.
+int upstream_mask_max(const v90::Cp& cp);
 
 /// One line of the timeline.
 struct Event {

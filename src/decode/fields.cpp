@@ -193,6 +193,60 @@ FieldTable mps(const Call& call) {
   return t;
 }
 
+// 3 7 11-13: runs of three and more are drawn together.
+std::string ranges(const v90::UcodeMask& set) {
+  std::string out;
+  for (int u = 0; u < v90::kUcodes; ++u) {
+    if (!set.has(u)) continue;
+    int last = u;
+    while (last + 1 < v90::kUcodes && set.has(last + 1)) ++last;
+    out += fmt::format("{}{}", out.empty() ? "" : " ", u);
+    if (last > u) out += fmt::format("{}{}", last > u + 1 ? "-" : " ", last);
+    u = last;
+  }
+  return out.empty() ? "none" : out;
+}
+
+// Heading, and below it a row of figures; then what each interval of the data frame uses.
+FieldTable cp_table(const CpHeard& heard) {
+  const v90::Cp& c = heard.cp;
+  FieldTable t{
+      fmt::format("{} at {:.2f} s: what the analogue modem asks the digital one to send", cp_name(c), heard.t_first),
+      {"interval", "points", "Ucodes"},
+      {},
+      ""};
+  if (c.codec_differs) t.columns.emplace_back("at the codec");
+  for (int i = 0; i < v90::kFrameIntervals; ++i) {
+    const int set = c.interval[i];
+    t.rows.push_back({std::to_string(i), std::to_string(c.constellation[set].points()), ranges(c.constellation[set])});
+    if (c.codec_differs) t.rows.back().push_back(ranges(c.codec[set]));
+  }
+  t.note =
+      c.drn == 0 ? "cleardown" : fmt::format("downstream {} bit/s (drn {}, K {})", downstream_rate(c), c.drn, c.k());
+  if (c.silence) t.note += ", asks for silence";
+  t.note += fmt::format("; shaping: {} sign bits, look-ahead {}, a {:.3f} {:.3f}, b {:.3f} {:.3f}", c.shaping_bits,
+                        c.look_ahead, c.a1 / 64.0, c.a2 / 64.0, c.b1 / 64.0, c.b2 / 64.0);
+  t.note += fmt::format("; {}-law codec, TRN1d at the transmitter {:.4f} of that at the codec; upstream: {}",
+                        c.a_law ? "A" : "mu", c.trn1d_ratio / 8192.0,
+                        rates_of(static_cast<std::uint16_t>(c.upstream_mask << 1)));
+  return t;
+}
+
+// CP' says the same as the CP before it.
+std::vector<FieldTable> cps(const Call& call) {
+  std::vector<FieldTable> all;
+  for (const Training& training : call.trainings) {
+    v90::Cp before{};
+    for (const CpHeard* h : training.tx_2400side.cps()) {
+      v90::Cp now = h->cp;
+      now.acknowledge = before.acknowledge;
+      if (!(now == before)) all.push_back(cp_table(*h));
+      before = h->cp;
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> modulation_names(const v8::Menu& menu) {
@@ -241,6 +295,7 @@ std::vector<FieldTable> field_tables(const Call& call) {
   }
   all.push_back(probing(call));
   all.push_back(mps(call));
+  for (FieldTable& table : cps(call)) all.push_back(std::move(table));
   std::erase_if(all, [](const FieldTable& t) { return t.columns.size() < 2 || t.rows.empty(); });
   return all;
 }

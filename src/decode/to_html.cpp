@@ -36,16 +36,21 @@ struct Kind {
   const char* name;
   const char* colour;
 };
-constexpr Kind kKinds[] = {
-    {"answer tone", "#66ccee"}, {"V.8bis, V.8", "#4477aa"}, {"INFO, tones A and B", "#aa3377"},   {"L1, L2", "#ccbb44"},
-    {"S, PP, TRN", "#228833"},  {"J, MP, E", "#ee6677"},    {"data and what is in it", "#bbbbbb"}};
+constexpr Kind kKinds[] = {{"answer tone", "#66ccee"},
+                           {"V.8bis, V.8", "#4477aa"},
+                           {"INFO, tones A and B", "#aa3377"},
+                           {"L1, L2", "#ccbb44"},
+                           {"S, PP, TRN", "#228833"},
+                           {"J, MP, CP, E", "#ee6677"},
+                           {"data and what is in it", "#bbbbbb"}};
 
 const Kind& kind_of(const std::string& event) {
   if (event.starts_with("ANS")) return kKinds[0];
   if (event.starts_with("V.8bis") || event == "CM" || event == "JM" || event == "CJ") return kKinds[1];
   if (event.starts_with("INFO") || event.starts_with("Tone")) return kKinds[2];
   if (event.starts_with("L1")) return kKinds[3];
-  if (event.starts_with("MP") || event.starts_with("J") || event.starts_with("E ")) return kKinds[5];
+  if (event.starts_with("MP") || event.starts_with("CP") || event.starts_with("J") || event.starts_with("E "))
+    return kKinds[5];
   if (event == "data" || event.starts_with("LAPM") || event.starts_with("V.42")) return kKinds[6];
   return kKinds[4];
 }

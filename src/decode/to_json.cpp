@@ -208,6 +208,52 @@ Json mp_json(const MpHeard& h) {
   return j;
 }
 
+Json cp_json(const CpHeard& h) {
+  const v90::Cp& c = h.cp;
+  Json mask = Json::array(), points = Json::array();
+  for (int k = 0; k < 13; ++k) {
+    if (c.upstream_mask >> k & 1) mask.push_back(2400 * (k + 2));
+  }
+  for (const int i : c.interval) points.push_back(c.constellation[i].points());
+  const auto ucodes = [&](const v90::UcodeMask* sets) {
+    Json all = Json::array();
+    for (int i = 0; i < c.constellations(); ++i) {
+      Json set = Json::array();
+      for (int u = 0; u < v90::kUcodes; ++u) {
+        if (sets[i].has(u)) set.push_back(u);
+      }
+      all.push_back(set);
+    }
+    return all;
+  };
+  Json j = {{"length", c.bits()},
+            {"kind", c.data_mode ? "CP" : "CPt"},
+            {"drn", c.drn},
+            {"rate", downstream_rate(c)},
+            {"silence_request", static_cast<int>(c.silence)},
+            {"sr", c.shaping_bits},
+            {"ack", static_cast<int>(c.acknowledge)},
+            {"codec", c.a_law ? "A" : "mu"},
+            {"upstream_mask", mask},
+            {"lookahead", c.look_ahead},
+            {"constellations", c.constellations()},
+            {"codec_constellations", static_cast<int>(c.codec_differs)},
+            {"k", c.k()},
+            {"trn1d_ratio", c.trn1d_ratio / 8192.0},
+            {"shaping", {{"a1", c.a1 / 64.0}, {"a2", c.a2 / 64.0}, {"b1", c.b1 / 64.0}, {"b2", c.b2 / 64.0}}},
+            {"interval_constellation", c.interval},
+            {"interval_points", points},
+            {"ucodes", ucodes(c.constellation)}};
+  if (c.codec_differs) j["codec_ucodes"] = ucodes(c.codec);
+  j["raw"] = bit_string(h.bits);
+  j["points"] = h.points;
+  j["t_first"] = time(h.t_first);
+  j["t_last"] = time(h.t_last);
+  j["t_last_end"] = time(h.t_last_end);
+  j["count"] = h.count;
+  return j;
+}
+
 Json data_json(const DataHeard& d, const Link& link) {
   const v34::CodingParameters& c = d.parameters.coding;
   Json j = {{"t0", time(d.t0)},
@@ -258,7 +304,10 @@ Json side_json(const Training::Side& side) {
     if (p.t_pp > 0) j["pp"].push_back({{"t", time(p.t_pp)}, {"corr", corr}});
     if (p.trn_symbols > 0) {
       j["trn"].push_back({{"t", time(p.t_trn)}, {"corr", corr}, {"points", points}});
-      const Json phase = p.t_pp > 0 ? Json(3) : data ? Json("renegotiation/cleardown") : Json(4);
+      const Json phase = p.t_pp > 0 ? Json(3)
+                         : data     ? Json("renegotiation/cleardown")
+                         : d.v90    ? Json("4/SCR")
+                                    : Json(4);
       j["snr_db"].push_back({{"t", time(p.t_trn)},
                              {"phase", phase},
                              {"points", points},
@@ -339,6 +388,13 @@ Json training_json(const Training& t) {
     j["tx_1200side"] = side_json(t.tx_1200side);
   }
   j["tx_2400side"] = side_json(t.tx_2400side);
+  if (t.pcm) {
+    j["cp"] = Json::array();
+    for (const CpHeard* h : t.tx_2400side.cps()) j["cp"].push_back(cp_json(*h));
+    const CpHeard* cp = t.tx_2400side.cp();
+    j["downstream_rate"] = cp != nullptr ? Json(downstream_rate(cp->cp)) : Json();
+    j["upstream_mask_max"] = cp != nullptr ? Json(upstream_mask_max(cp->cp)) : Json();
+  }
   j["final_rate_call_to_answer"] = rate_or_null(t.rates.call_to_answer);
   j["final_rate_answer_to_call"] = rate_or_null(t.rates.answer_to_call);
   return j;
@@ -474,6 +530,9 @@ Json to_json(const Call& call) {
   j["modulation"] = call.modulation() != nullptr ? Json(call.modulation()) : Json();
   const Training* first = call.trainings.empty() ? nullptr : &call.trainings.front();
   if (first != nullptr && first->pcm) {
+    const CpHeard* cp = nullptr;
+    for (const Training& t : call.trainings) cp = cp == nullptr ? t.tx_2400side.cp() : cp;
+    j["downstream_rate_from_cp"] = cp != nullptr ? Json(downstream_rate(cp->cp)) : Json();
     const Direction& up = first->tx_2400side.direction;
     j["analogue_channel"] = channel_or_null(s.channel_2400);
     j["digital_channel"] = channel_or_null(s.channel_1200);

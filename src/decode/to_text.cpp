@@ -50,7 +50,10 @@ std::string summary(const Call& call) {
     };
     if (t.pcm) {
       say("upstream", t.tx_2400side, 0);
-      out += "downstream: PCM, not decoded\n";
+      const CpHeard* cp = t.tx_2400side.cp();
+      out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s asked for by CP", downstream_rate(cp->cp))
+                           : std::string("downstream: PCM");
+      out += "; the PCM signal is not decoded\n";
     } else {
       say("call to answer", t.tx_1200side, t.rates.call_to_answer);
       say("answer to call", t.tx_2400side, t.rates.answer_to_call);

@@ -245,11 +245,12 @@ Passage Follower::run(const Anchor& anchor, double end) {
 
 void Follower::sequences(Passage& p, v34::TrainingDecoder decoder, v34::TrainingPoints points, double end) {
   v34::MpReceiver mp_receiver;
+  v90::CpReceiver cp_receiver;
   std::uint32_t last16 = 0;
   std::vector<std::uint8_t> stream;
   long bits = 0;
   int ones = 0;
-  bool after_mp = false;
+  bool e_may_come = false;
   long j_bit = -1;
   while (receiver_.state.t < end) {
     const double t = seconds();
@@ -285,12 +286,32 @@ void Follower::sequences(Passage& p, v34::TrainingDecoder decoder, v34::Training
         }
         break;
       }
+      if (v90::Cp cp; direction_.v90 && cp_receiver.put(b[k], &cp)) {
+        const double per_bit = receiver_.state.step / kRateHz / v34::training_bits(points);
+        const double t_end = t + (k + 1 + v90::Cp::kFillBits) * per_bit;
+        const std::vector<std::uint8_t> raw(cp_receiver.bits(), cp_receiver.bits() + cp_receiver.size());
+        const double t_begin = t_end - cp.bits() * per_bit;
+        if (p.cp.empty() || p.cp.back().bits != raw) {
+          CpHeard h;
+          h.cp = cp;
+          h.bits = raw;
+          h.points = points == v34::TrainingPoints::k4 ? 4 : 16;
+          h.t_first = t_begin;
+          p.cp.push_back(h);
+        }
+        ++p.cp.back().count;
+        p.cp.back().t_last = t_begin;
+        p.cp.back().t_last_end = t_end;
+        // SCR, which is ones as well, may follow CPt and CPs.
+        e_may_come = cp.data_mode && !cp.silence;
+        ones = 0;
+      }
       v34::Mp mp{};
-      if (mp_receiver.put(b[k], &mp)) {
+      if (!direction_.v90 && mp_receiver.put(b[k], &mp)) {
         const int length = mp.bits() - (mp.type1 ? 1 : 3);
         const double per_bit = receiver_.state.step / kRateHz / v34::training_bits(points);
         const double t_end = t + (k + 1) * per_bit;
-        after_mp = true;
+        e_may_come = true;
         const std::vector<std::uint8_t> raw(stream.end() - length, stream.end());
         if (p.mp.empty() || p.mp.back().bits != raw) {
           MpHeard h;
@@ -303,7 +324,7 @@ void Follower::sequences(Passage& p, v34::TrainingDecoder decoder, v34::Training
         p.mp.back().t_last_end = t_end;
         ones = 0;
       }
-      if (after_mp && ones == v34::kSequenceEBits && p.t_e_end == 0) {
+      if (e_may_come && ones == v34::kSequenceEBits && p.t_e_end == 0) {
         p.t_e_end = t + receiver_.state.step / kRateHz;
         p.t_e = p.t_e_end - v34::kSequenceEBits / v34::training_bits(points) * receiver_.state.step / kRateHz;
         done = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Phases 3 and 4 of V.34 heard passively in one direction: S, PP, TRN, J, J', MP, E, as often as they come (training,
-// retrain, rate renegotiation, cleardown).
+// retrain, rate renegotiation, cleardown). The analogue modem of V.90 trains in the same way, with CP in place of MP
+// and SCR in place of the TRN of Phase 4.
 //
 // PP and TRN are known symbol by symbol, so they are looked for by correlation over the whole recording. Each one found
 // is an anchor: the receiver is fitted to it and then follows the symbols to the end of what it can make out.
@@ -14,6 +15,7 @@
 #include "dsp/v34/mp.h"
 #include "dsp/v34/scrambler.h"
 #include "dsp/v34/training.h"
+#include "dsp/v90/cp.h"
 #include "src/decode/baseband.h"
 #include "src/decode/symbol_receiver.h"
 
@@ -34,6 +36,15 @@ struct MpHeard {
   int count = 0;
 };
 
+/// Equal CP sequences one after the other.
+struct CpHeard {
+  v90::Cp cp;
+  std::vector<std::uint8_t> bits;                  ///< as received, without fill
+  int points = 0;                                  ///< it was sent with, 4 or 16
+  double t_first = 0, t_last = 0, t_last_end = 0;  ///< seconds: the first one, the last, and the end of its fill bits
+  int count = 0;
+};
+
 /// What follows one anchor, until its signal is lost. All times in seconds.
 struct Passage {
   Anchor anchor;
@@ -49,6 +60,7 @@ struct Passage {
   int j_repeats = 0;
   double t_j_prime = 0;  ///< 0: none
   std::vector<MpHeard> mp;
+  std::vector<CpHeard> cp;
   double t_e = 0, t_e_end = 0;    ///< 0: none
   double t_lost = 0;              ///< where it stopped
   ReceiverState at_data;          ///< before the first symbol of B1; valid when t_e_end > 0
@@ -60,6 +72,7 @@ struct Direction {
   v34::SymbolRate rate;
   v34::Carrier carrier;
   v34::Scrambling scrambling;
+  bool v90 = false;  ///< from the analogue modem of V.90
   int channel = 0;
   int pre_emphasis = 0;    ///< index
   int projected_rate = 0;  ///< bit/s, of INFO1

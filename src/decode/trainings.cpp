@@ -83,6 +83,25 @@ const MpHeard* Training::Side::mp() const {
   return p == nullptr || p->mp.empty() ? nullptr : &p->mp.back();
 }
 
+std::vector<const CpHeard*> Training::Side::cps() const {
+  std::vector<const CpHeard*> all;
+  for (const Passage& p : passages) {
+    for (const CpHeard& h : p.cp) all.push_back(&h);
+  }
+  return all;
+}
+
+const CpHeard* Training::Side::cp() const {
+  const CpHeard* last = nullptr;
+  for (const Passage& p : passages) {
+    for (const CpHeard& h : p.cp) {
+      if (h.cp.data_mode && h.cp.drn > 0) last = &h;
+    }
+    if (last != nullptr) break;
+  }
+  return last;
+}
+
 std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
   std::vector<Training> all;
   const v34::Info1c* info1c = nullptr;
@@ -98,6 +117,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
     Direction& up = t.tx_2400side.direction;
     up.rate = v90 != nullptr ? v90->rate_upstream : v34->rate_answer_to_call;
     up.scrambling = v34::Scrambling::kAnswer;
+    up.v90 = t.pcm;
     up.channel = s.channel_2400;
     if (info1c != nullptr) {
       const v34::ProbingResult& p = info1c->probing[static_cast<int>(up.rate)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// INFO and MP parsers of V.34 and V.90 on arbitrary bits: what is accepted must encode to bits that read the same, and
-// a receiver fed with that encoding must find it.
+// INFO, MP and CP parsers of V.34 and V.90 on arbitrary bits: what is accepted must encode to bits that read the same,
+// and a receiver fed with that encoding must find it.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "dsp/v34/info.h"
 #include "dsp/v34/mp.h"
+#include "dsp/v90/cp.h"
 
 using namespace offhook::v34;
 
@@ -65,6 +66,43 @@ void check_mp(const uint8_t* data, size_t size, bool repair) {
   if (found != 1 || encode(mp2, third) != n || memcmp(again, third, static_cast<size_t>(n)) != 0) abort();
 }
 
+void check_cp(const uint8_t* data, size_t size, bool repair) {
+  using offhook::v90::Cp;
+  uint8_t bits[Cp::kMaxBits]{};
+  for (size_t k = 0; k < sizeof bits && k / 8 < size; ++k) bits[k] = data[k / 8] >> (k % 8) & 1;
+  if (repair) {
+    memset(bits, 1, 17);
+    int most = 0;
+    constexpr int kInterval[] = {103, 107, 111, 115, 120, 124};
+    for (const int at : kInterval) {
+      bits[at + 3] = 0;
+      bits[at + 1] &= static_cast<uint8_t>(!bits[at + 2]);
+      const int index = bits[at] + 2 * bits[at + 1] + 4 * bits[at + 2];
+      most = index > most ? index : most;
+    }
+    const int crc_at = 137 + 136 * (most + 1) * (bits[128] ? 2 : 1);
+    Crc crc;
+    for (int k = 17; k < crc_at; ++k) {
+      if (k % 17 == 0) {
+        bits[k] = 0;
+      } else {
+        crc.put(bits[k]);
+      }
+    }
+    for (int k = 0; k < 16; ++k) bits[crc_at + k] = crc.value() >> k & 1;
+  }
+  Cp cp;
+  if (!decode(bits, sizeof bits, &cp)) return;
+  uint8_t again[Cp::kMaxBits];
+  const int n = encode(cp, again);
+  if (n != cp.bits()) abort();
+  offhook::v90::CpReceiver receiver;
+  int found = 0;
+  Cp cp2;
+  for (int k = 0; k < n; ++k) found += receiver.put(again[k], &cp2);
+  if (found != 1 || !(cp == cp2)) abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -78,11 +116,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_info<Info1a>(data, size, repair);
   check_info<Info1aV90>(data, size, repair);
   check_mp(data, size, repair);
+  check_cp(data, size, repair);
   MpReceiver mp_receiver;
+  offhook::v90::CpReceiver cp_receiver;
   InfoReceiver<Info1c> info_receiver;
   for (size_t k = 0; k < 8 * size; ++k) {
     Mp mp;
     Info1c info;
+    offhook::v90::Cp cp;
+    cp_receiver.put(data[k / 8] >> (k % 8) & 1, &cp);
     mp_receiver.put(data[k / 8] >> (k % 8) & 1, &mp);
     info_receiver.put(data[k / 8] >> (k % 8) & 1, &info);
   }

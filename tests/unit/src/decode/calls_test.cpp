@@ -142,6 +142,20 @@ TEST(DecodeCalls, StartUpOfV90EqualsTheTruth) {
   });
 }
 
+TEST(DecodeCalls, CpOfV90EqualsTheTruth) {
+  NEEDS_RECORDINGS();
+  each("V.90/V.92 downstream PCM", [](const Json& t, const Json& d) {
+    EXPECT_EQ(t["downstream_rate_from_cp"], d["downstream_rate_from_cp"]);
+    ASSERT_EQ(t["trainings"].size(), d["trainings"].size());
+    for (std::size_t k = 0; k < t["trainings"].size(); ++k) {
+      const Json &want = t["trainings"][k], &have = d["trainings"][k];
+      for (const char* key : {"cp", "downstream_rate", "upstream_mask_max"}) {
+        if (want.contains(key)) expect_same(want[key], have[key], key, 1e-3);
+      }
+    }
+  });
+}
+
 TEST(DecodeCalls, SymbolRateCarrierAndDataRatesOfV34EqualTheTruth) {
   NEEDS_RECORDINGS();
   each("V.34", [](const Json& t, const Json& d) {
