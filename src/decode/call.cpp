@@ -29,6 +29,18 @@ double activity_end(const std::vector<float>& x) {
   return 0;
 }
 
+// The recording with each channel free of the other's echo, as far as it could be learnt.
+Recording take_echo_off(Call& call) {
+  Recording clean = call.recording;
+  const auto& x = call.recording.channel;
+  call.echo.resize(x.size());
+  for (std::size_t c = 0; x.size() == 2 && c < 2; ++c) {
+    call.echo[c] = find_echo_paths(x[c], x[1 - c]);
+    clean.channel[c] = without_echo(x[c], x[1 - c], call.echo[c]);
+  }
+  return clean;
+}
+
 }  // namespace
 
 Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress) {
@@ -40,13 +52,15 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   for (const auto& x : call.recording.channel) call.activity_end_s.push_back(activity_end(x));
   say(0.02, "answer tone, V.8, INFO, probing");
   call.start_up = listen_start_up(call.recording);
+  say(0.25, "echo");
+  const Recording clean = take_echo_off(call);
   say(0.3, "training");
-  call.trainings = find_trainings(call.recording, call.start_up);
+  call.trainings = find_trainings(clean, call.start_up);
   if (call.trainings.empty()) {
     say(0.6, "V.32bis");
-    call.fallback = find_v32bis(call.recording);
+    call.fallback = find_v32bis(clean);
     say(0.8, "V.22bis");
-    if (call.fallback.modulation == nullptr) call.fallback = find_v22bis(call.recording);
+    if (call.fallback.modulation == nullptr) call.fallback = find_v22bis(clean);
     const Fallback& f = call.fallback;
     StartUp& s = call.start_up;
     if (f.modulation != nullptr && s.call_channel < 0 && s.answer_channel < 0) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/decode/data_mode.h"
+#include "src/decode/echo.h"
 #include "src/decode/fallback.h"
 #include "src/decode/link.h"
 #include "src/decode/recording.h"
@@ -38,7 +39,8 @@ struct Training {
 
 struct Call {
   Recording recording;
-  std::vector<double> activity_end_s;  ///< by channel: where the signal ends
+  std::vector<double> activity_end_s;       ///< by channel: where the signal ends
+  std::vector<std::vector<EchoPath>> echo;  ///< by channel: of the other one, taken off before the trainings are read
   StartUp start_up;
   std::vector<Training> trainings;
   Fallback fallback;               ///< looked for when there are no trainings of V.34

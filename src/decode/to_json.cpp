@@ -476,6 +476,17 @@ Json to_json(const Call& call) {
   j["truncated"] = r.truncated;
   j["peak"] = r.peak;
   j["clipped_samples"] = r.clipped;
+  j["echo"] = Json::array();
+  for (std::size_t c = 0; c < call.echo.size(); ++c) {
+    for (const EchoPath& e : call.echo[c]) {
+      j["echo"].push_back({{"channel", c},
+                           {"t0", time(e.t0)},
+                           {"t1", time(e.t1)},
+                           {"delay_ms", rounded(e.delay_ms(), 1)},
+                           {"loss_db", rounded(e.loss_db, 1)},
+                           {"taken_off_db", rounded(e.enhancement_db, 1)}});
+    }
+  }
   j["roles_from"] = s.roles_from.empty() ? Json() : Json(s.roles_from);
   j["call_channel"] = channel_or_null(s.call_channel);
   j["answer_channel"] = channel_or_null(s.answer_channel);

@@ -41,6 +41,12 @@ std::string summary(const Call& call) {
                        s.roles_from);
   }
   if (call.modulation() != nullptr) out += fmt::format("modulation: {}\n", call.modulation());
+  for (std::size_t c = 0; c < call.echo.size(); ++c) {
+    for (const EchoPath& e : call.echo[c]) {
+      out += fmt::format("echo of channel {} on channel {}: {:.1f} dB below it, {:.1f} ms late, {:.1f} dB taken off\n",
+                         1 - c, c, e.loss_db, e.delay_ms(), e.enhancement_db);
+    }
+  }
   for (const Training& t : call.trainings) {
     const auto say = [&](const char* way, const Training::Side& side, int rate) {
       const Direction& d = side.direction;

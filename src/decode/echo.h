@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// Takes the echo of one direction off the other. A tap of a two-wire line, or of the network behind a hybrid, hears
+// each direction with the other's echo, and the other direction's channel is that echo's source.
+//
+// Modems train one after the other, so that there are stretches in which one channel holds the other's echo and nothing
+// else: they are looked for in the samples, whatever the modulation, and the echo's path is fitted to them by least
+// squares. A recording without such a stretch stays as it is.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace offhook::decode {
+
+/// A path of the echo, learnt from stretches that lie together.
+struct EchoPath {
+  double t0 = 0, t1 = 0;      ///< s: of the first and of the last of them
+  double learnt_s = 0;        ///< their length together
+  std::vector<int> lag;       ///< samples that the echo is late, increasing
+  std::vector<float> taps;    ///< one for each lag
+  double loss_db = 0;         ///< of the path: the source's power over the echo's
+  double enhancement_db = 0;  ///< what the channel holds there, over what is left of it
+  double delay_ms() const;    ///< of its strongest tap
+};
+
+/// @param own, other  the two channels at 8000 Hz, equally long
+std::vector<EchoPath> find_echo_paths(std::span<const float> own, std::span<const float> other);
+
+/// `own` without the other's echo: each path serves from its stretch to the next one's, the first one before as well,
+/// but only while there is such an echo.
+std::vector<float> without_echo(std::span<const float> own, std::span<const float> other,
+                                const std::vector<EchoPath>& paths);
+
+}  // namespace offhook::decode
