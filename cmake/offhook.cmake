@@ -46,12 +46,14 @@ function(offhook_library name)
 endfunction()
 
 # offhook_freestanding(name DIRS a b ... LINK x ...): no OS, no exceptions, no RTTI; what it may leave undefined is
-# checked by tests/unit/freestanding_test.cmake. LINK may only name other freestanding rooms.
+# checked by tests/unit/freestanding_test.cmake. The same objects go into a kernel module (tests/live/kernel): an interrupt
+# there writes below the stack pointer, and its loader knows no GOT. LINK may only name other freestanding rooms.
 function(offhook_freestanding name)
   offhook_library(${name} ${ARGN})
   get_target_property(type ${name} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     target_compile_options(${name} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno -ffp-contract=off
+      -fno-stack-protector -fvisibility=hidden $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-red-zone>
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
       $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
   endif()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/blocks/interpolator.h"
 
+#include "dsp/blocks/renew.h"
 #include "dsp/blocks/window.h"
 
 namespace offhook {
@@ -21,7 +22,7 @@ constexpr Window kWindow = make_window();
 }  // namespace
 
 void Interpolator::init(double carrier_hz, double step_samples, double bandwidth_hz, const Kernels& kernels) {
-  *this = {};
+  renew(*this);
   kernels_ = &kernels;
   phase_step_ = nominal_phase_step_ = phase_of(carrier_hz / 8000);
   step_ = nominal_step_ = static_cast<int64_t>(step_samples * 4294967296.0 + 0.5);

@@ -2,6 +2,7 @@
 #include "dsp/v34/echo_canceller.h"
 
 #include "dsp/blocks/nco.h"
+#include "dsp/blocks/renew.h"
 #include "dsp/blocks/window.h"
 
 namespace offhook::v34 {
@@ -50,7 +51,7 @@ float step_now(float first, int samples) {
 
 void EchoCanceller::init(SymbolRate symbol_rate, Carrier carrier, int io_delay_samples, int round_trip_samples,
                          const Kernels& kernels) {
-  *this = {};
+  renew(*this);
   kernels_ = &kernels;
   near_delay_ = io_delay_samples > 8 ? io_delay_samples - 8 : 0;
   far_delay_ = io_delay_samples + round_trip_samples - kFarBefore;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/handshake.h"
 
+#include "dsp/blocks/renew.h"
+
 namespace offhook::v34 {
 namespace {
 
@@ -300,7 +302,7 @@ void Handshake::agree() {
 }
 
 void Handshake::begin_transmitting_data() {
-  data_tx_ = DataTransmitter(tx_parameters_);
+  renew(data_tx_, tx_parameters_);
   data_tx_on_ = true;
   enter_data();
 }
@@ -430,7 +432,7 @@ void Handshake::begin_receiving_data() {
   if (rates_.call_to_answer == 0) return;  // our own next_mp() ends it
   e_received_ = true;
   e_deadline_ = 0;
-  data_rx_ = DataReceiver(rx_parameters_);
+  renew(data_rx_, rx_parameters_);
   in_data_rx_ = true;
   set_grid(rx_parameters_.mean_energy());
 }

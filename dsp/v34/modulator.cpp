@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/modulator.h"
 
+#include "dsp/blocks/renew.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/blocks/window.h"
 
@@ -50,7 +51,7 @@ constexpr int gcd(int a, int b) {
 
 void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms, const Kernels& kernels,
                      RollOff roll_off) {
-  *this = {};
+  renew(*this);
   const Pulse& pulse = *kPulses[static_cast<int>(roll_off)];
   kernels_ = &kernels;
   const SymbolRateTraits& t = traits(symbol_rate);

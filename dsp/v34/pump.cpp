@@ -2,6 +2,7 @@
 #include "dsp/v34/pump.h"
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
 #include "dsp/pump/modem_ops.h"
 #include "dsp/v34/echo_canceller.h"
 #include "dsp/v34/handshake.h"
@@ -181,7 +182,7 @@ void Modem::begin_training() {
   h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
   // On lines so good that the noise is that of G.711, it grows with the level.
   h.nonlinear = bits >= 9;
-  handshake_ = Handshake(h, {config_.port.get_bit, config_.port.put_bit, nullptr, nullptr, config_.port.user});
+  renew(handshake_, h, DataPort{config_.port.get_bit, config_.port.put_bit, nullptr, nullptr, config_.port.user});
   epoch_ = handshake_.epoch() - 1;
   quality_ = {};
   modulator_.init(o.tx_symbol_rate, o.tx_carrier, o.tx_pre_emphasis,

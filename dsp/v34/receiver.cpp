@@ -2,6 +2,7 @@
 #include "dsp/v34/receiver.h"
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
 
 namespace offhook::v34 {
 namespace {
@@ -53,7 +54,7 @@ constexpr Complex s_direction(int n) {
 }  // namespace
 
 void Receiver::init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels, bool has_pp) {
-  *this = {};
+  renew(*this);
   has_pp_ = has_pp;
   kernels_ = &kernels;
   symbol_rate_ = symbol_rate;

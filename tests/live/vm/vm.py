@@ -151,6 +151,36 @@ def fetch_kernel():
             os.rename(new, CACHE)
 
 
+def fetch_headers():
+    """What modules of that kernel are built with, beside the cache: once."""
+    (version,) = os.listdir(CACHE + "/lib/modules")
+    with open(CACHE + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(CACHE + "-headers"):
+            return
+        print(f"[vm] fetching its headers into {CACHE}-headers", file=sys.stderr, flush=True)
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(CACHE)) as folder:
+            new = os.path.join(folder, "new")
+            common, _, flavour = version.rpartition("-")
+            for name in (version, common + "-common"):
+                debian_package("linux-headers-" + name, new)
+            debian_package("linux-kbuild-" + ".".join(version.split(".")[:2]), new)
+            makefile = f"{new}/usr/src/linux-headers-{common}-{flavour}/Makefile"  # one line: include the common one's
+            with open(makefile, encoding="ascii") as file:
+                text = file.read().replace("/usr/src/", CACHE + "-headers/usr/src/")
+            with open(makefile, "w", encoding="ascii") as file:
+                file.write(text)
+            os.rename(new, CACHE + "-headers")
+
+
+def find_headers():
+    """@return the folder to give to `make -C`; Unavailable says what is missing."""
+    if not os.path.exists(CACHE) or not os.path.exists(CACHE + "-headers"):
+        raise Unavailable(f"no kernel headers in {CACHE}-headers; `./dev vm true` fetches them (14 MB)")
+    (version,) = os.listdir(CACHE + "/lib/modules")
+    return f"{CACHE}-headers/usr/src/linux-headers-{version}"
+
+
 def find_machine(fetch):
     """@return QEMU's path. The kernel is in the cache when this returns; Unavailable says what is missing."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
@@ -161,6 +191,8 @@ def find_machine(fetch):
         if not fetch:
             raise Unavailable(f"no kernel in {CACHE}; `./dev vm true` fetches it (72 MB, 430 MB unpacked)")
         fetch_kernel()
+    if fetch:
+        fetch_headers()
     return shutil.which("qemu-system-x86_64")
 
 

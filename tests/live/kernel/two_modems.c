@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "two_modems.h"
+
+#include "driver/core/driver.h"
+#include "dsp/v34/pump.h"
+
+enum { RATE_HZ = 8000, BLOCK_SAMPLES = 80, TRANSMIT_LEAD = 2 * BLOCK_SAMPLES, ENDS = 2, IN_STEP = 64 };
+
+struct modem {
+  struct oh_driver driver;
+  int16_t rx_ring[OH_RING_SAMPLES], tx_ring[OH_RING_SAMPLES];
+  uint64_t position, block_end;
+  uint32_t next_block;
+  int wants_service;
+  /* x^23 + x^18 + 1: what is sent, and what was received last, from which the next bit follows */
+  uint32_t sent, received,
+      in_step; /* in_step: bits in a row that followed; before data mode of the other end it sends ones */
+  uint64_t bits, errors;
+};
+
+static uint32_t next_bit(uint32_t last) {
+  return (last >> 17 ^ last >> 22) & 1;
+}
+
+static int get_bit(void* user) {
+  struct modem* m = user;
+  const uint32_t bit = next_bit(m->sent);
+  m->sent = m->sent << 1 | bit;
+  return (int)bit;
+}
+
+static void put_bit(void* user, int bit) {
+  struct modem* m = user;
+  const int follows = next_bit(m->received) == (uint32_t)bit;
+  if (m->in_step >= IN_STEP) {
+    ++m->bits;
+    m->errors += !follows;
+  } else {
+    m->in_step = follows ? m->in_step + 1 : 0;
+  }
+  m->received = m->received << 1 | (uint32_t)bit;
+}
+
+static uint64_t position(void* self) {
+  return ((struct modem*)self)->position;
+}
+static int set_block(void* self, uint32_t samples) {
+  ((struct modem*)self)->next_block = samples;
+  return 0;
+}
+static void moved(void* self, uint64_t at) {
+  (void)self;
+  (void)at;
+}
+static const struct oh_card_ops card_ops = {.acknowledge = position,
+                                            .rx_position = position,
+                                            .tx_position = position,
+                                            .set_block = set_block,
+                                            .tx_written = moved,
+                                            .rx_read = moved};
+
+static void request_service(void* self) {
+  ((struct modem*)self)->wants_service = 1;
+}
+
+static uint64_t now_ns(void* world) {
+  return ((const struct world*)world)->now_ns();
+}
+
+static int set_up(const struct world* world, struct modem* m, enum oh_pump_role role, unsigned long long* state_size) {
+  struct oh_driver_config config = {
+      .card = {&card_ops, m, m->rx_ring, m->tx_ring},
+      .context = {request_service, m},
+      .now_ns = now_ns,
+      .clock = (void*)world,
+      .policy = OH_SERVICE_DRAIN_ALL,
+      .transmit_lead_samples = TRANSMIT_LEAD,
+      .block_plan = {BLOCK_SAMPLES},
+      .block_plan_length = 1,
+  };
+  const struct oh_pump_config pump = {
+      .sample_rate_hz = RATE_HZ,
+      .role = role,
+      .tx_level_dbm0 = -12,
+      .port = {get_bit, put_bit, m},
+      .io_delay_samples = TRANSMIT_LEAD,
+  };
+  int failed;
+  config.pump.ops = oh_v34_ops();
+  *state_size = config.pump.ops->size(&pump);
+  config.pump.self = world->allocate(*state_size);
+  if (config.pump.self == NULL) return -1;
+  m->sent = role == OH_PUMP_CALL ? 0x1234567 : 0x7654321;
+  world->begin();
+  failed = config.pump.ops->init(config.pump.self, &pump);
+  world->end();
+  if (failed) return -1;
+  if (oh_driver_init(&m->driver, &config)) return -1;
+  m->block_end = m->next_block;
+  return 0;
+}
+
+__attribute__((force_align_arg_pointer)) int run_two_modems(const struct world* world, unsigned seconds,
+                                                            struct result* result) {
+  struct modem* modems = world->allocate(ENDS * sizeof *modems);
+  int e;
+  if (modems == NULL) return -1;
+  if (set_up(world, &modems[0], OH_PUMP_CALL, &result->state_size)) return -1;
+  if (set_up(world, &modems[1], OH_PUMP_ANSWER, &result->state_size)) return -1;
+
+  result->hash = 0xcbf29ce484222325; /* FNV-1a */
+  for (uint64_t t = 0; t < (uint64_t)seconds * RATE_HZ; ++t) {
+    for (e = 0; e < ENDS; ++e) {
+      const int16_t sample = modems[e].tx_ring[t % OH_RING_SAMPLES];
+      modems[1 - e].rx_ring[t % OH_RING_SAMPLES] = sample;
+      result->hash = (result->hash ^ (uint16_t)sample) * 0x100000001b3;
+    }
+    for (e = 0; e < ENDS; ++e) {
+      struct modem* m = &modems[e];
+      if (++m->position < m->block_end) continue;
+      m->block_end += m->next_block;
+      oh_driver_isr(&m->driver); /* uses no floating-point register */
+      if (!m->wants_service) continue;
+      m->wants_service = 0;
+      world->begin();
+      oh_driver_service(&m->driver);
+      world->end();
+    }
+  }
+  for (e = 0; e < ENDS; ++e) {
+    struct oh_pump_status status;
+    world->begin();
+    oh_v34_ops()->status(modems[e].driver.config.pump.self, &status);
+    world->end();
+    result->rate[e] = status.rx_bit_rate;
+    result->bits[e] = modems[e].bits;
+    result->errors[e] = modems[e].errors;
+  }
+  return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Two drivers with a V.34 pump each, on cards that are wired to each other: a whole call in plain C, without an OS and
+ * without a header of anybody's, since those of the kernel and of the compiler declare the same types differently.
+ */
+#ifndef OFFHOOK_TESTS_LIVE_KERNEL_TWO_MODEMS_H
+#define OFFHOOK_TESTS_LIVE_KERNEL_TWO_MODEMS_H
+
+struct result {
+  unsigned rate[2];              /* received, bit/s; 0: no data mode */
+  unsigned long long bits[2];    /* received since the other end's sequence began */
+  unsigned long long errors[2];  /* of these, against the sequence that was sent */
+  unsigned long long hash;       /* of all samples sent by both */
+  unsigned long long state_size; /* bytes of one pump */
+};
+
+/* What differs between the two worlds. */
+struct world {
+  void* (*allocate)(unsigned long bytes); /* zeroed, aligned to 64; may fail: NULL */
+  void (*begin)(void);                    /* about to run the pump: floating point is used until end() */
+  void (*end)(void);
+  unsigned long long (*now_ns)(void);
+};
+
+/* @return 0, or -1 when there was no memory or the pump refused. What was allocated stays so. */
+/* May be called with the kernel's alignment of the stack, 8 bytes. */
+int run_two_modems(const struct world* world, unsigned seconds, struct result* result);
+
+#endif
