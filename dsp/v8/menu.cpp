@@ -4,13 +4,6 @@
 namespace offhook::v8 {
 namespace {
 
-// Tags of the categories: bits 0 to 3 of an octet, bit 4 being zero. Tables 2 to 7.
-enum Tag : uint8_t { kCallFunction = 0x1, kModulation = 0x5, kProtocol = 0xA, kAccess = 0xD, kPcmModem = 0x7 };
-
-// An extension octet: bits 3 to 5 read 0 1 0.
-constexpr uint8_t kExtensionMask = 0x38;
-constexpr uint8_t kExtensionBits = 0x10;
-
 // Where a modulation has its bit. Table 4.
 struct Place {
   uint16_t modulation;
@@ -57,7 +50,7 @@ int decode(const uint8_t* octets, int n, Menu* menu) {
   bool has_function = false;
   for (int k = 0; k < n; ++k) {
     const uint8_t octet = octets[k];
-    const bool extension = (octet & kExtensionMask) == kExtensionBits;
+    const bool extension = is_extension(octet);
     const int options = octet >> 5;
     if (!extension) {
       in_modulation = octet % 32 == kModulation && modulation_octets == 0;

@@ -16,6 +16,15 @@ namespace offhook::v8 {
 inline constexpr uint8_t kSyncCi = 0x00;
 inline constexpr uint8_t kSyncCm = 0xE0;
 
+/// Tags of the categories: bits 0 to 3 of an octet, bit 4 being zero. Tables 2 to 7.
+enum Tag : uint8_t { kCallFunction = 0x1, kModulation = 0x5, kProtocol = 0xA, kAccess = 0xD, kPcmModem = 0x7 };
+
+inline constexpr uint8_t kExtensionBits = 0x10;
+/// An extension octet: bits 3 to 5 read 0 1 0.
+constexpr bool is_extension(uint8_t octet) {
+  return (octet & 0x38) == kExtensionBits;
+}
+
 /// CJ is three octets of zeros. Source: 7.3
 inline constexpr int kCjOctets = 3;
 

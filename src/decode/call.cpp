@@ -136,6 +136,14 @@ void add_data(const Side& side, int channel, Add&& add) {
 
 }  // namespace
 
+std::string describe(const v90::QuickConnect& q) {
+  return fmt::format("{}, {}{}", q.digital ? "digital" : "analogue",
+                     q.digital    ? fmt::format("ANSpcm at {:.1f} dBm0", q.anspcm_tenth_dbm0 / 10.0)
+                     : q.uqts > 0 ? fmt::format("UQTS {}", q.uqts)
+                                  : std::string("cleardown"),
+                     q.lapm ? ", LAPM" : "");
+}
+
 std::string describe(const Link& link) {
   if (link.frames.empty()) return "no frames";
   std::string s =
@@ -200,6 +208,9 @@ std::vector<Event> timeline(const Call& call) {
   for (const auto& m : s.v8bis)
     add(m.t, 0, m.channel, "V.8bis " + m.type(), fmt::format("{:02X}", fmt::join(m.octets, " ")));
   for (const auto& a : s.answer_tones) add(a.t0, a.t1, a.channel, a.kind());
+  for (const auto& q : s.quick_connect) {
+    add(q.t, 0, q.channel, q.qc.acknowledge ? "V.92 QCA1" : "V.92 QC1", describe(q.qc));
+  }
   for (const auto& m : s.cm) add(m.t0, m.t1, m.channel, "CM", fmt::format("{:02X}", fmt::join(m.octets, " ")));
   for (const auto& m : s.jm) add(m.t0, m.t1, m.channel, "JM", fmt::format("{:02X}", fmt::join(m.octets, " ")));
   if (s.cj > 0) add(s.cj, s.cj + 0.1, s.cm[0].channel, "CJ");

@@ -72,6 +72,9 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
 
 std::vector<Event> timeline(const Call& call);
 
+/// "analogue, UQTS 78, LAPM".
+std::string describe(const v90::QuickConnect& qc);
+
 /// What a link carried, in words: "17 LAPM frames, 0 bad, 1,024 octets".
 std::string describe(const Link& link);
 

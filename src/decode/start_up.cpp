@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <map>
 #include <numbers>
 #include <optional>
 #include <span>
@@ -108,6 +107,10 @@ struct V8Octets {
   int cj_octets = 0;
 };
 
+bool is_sync(std::uint8_t octet) {
+  return octet == v8::kSyncCm || octet == v90::kSyncQuickConnect;
+}
+
 V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
   V8Octets out;
   v8::FskReceiver receiver(band);
@@ -118,9 +121,10 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
     if (!receiver.put(x[i], &octet)) continue;
     const double stop_t = seconds(static_cast<double>(i) - v8::FskReceiver::kDelaySamples);  // middle of the stop bit
     const double t0 = stop_t - 9.5 * kFskBitS;
-    // The first of all may come before the receiver has counted its ten ones.
-    const bool first = out.sequences.empty() || t0 - out.sequences.back().t1 > 0.1;
-    if (octet.ones_before >= 9 || (first && octet.value == v8::kSyncCm)) out.sequences.push_back({{}, t0, 0, 0});
+    // Of the ten ones before the first of all, some are lost when the carrier comes on, or taken for an octet.
+    const Sequence* const last = out.sequences.empty() ? nullptr : &out.sequences.back();
+    const bool inside = last != nullptr && !last->octets.empty() && is_sync(last->octets[0]) && t0 - last->t1 <= 0.1;
+    if (octet.ones_before >= 9 || (is_sync(octet.value) && !inside)) out.sequences.push_back({{}, t0, 0, 0});
     zeros = octet.value == 0 && octet.ones_before <= 2 ? zeros + 1 : octet.value == 0 ? 1 : 0;
     if (zeros == 1) zeros_t = t0;
     if (zeros >= 2) {
@@ -159,7 +163,7 @@ double carrier_end(std::span<const float> x, v8::Channel band, double t) {
 }
 
 std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
-  std::map<std::vector<std::uint8_t>, int> count;
+  std::vector<std::pair<std::vector<std::uint8_t>, int>> count;
   std::vector<const Sequence*> right;
   for (const Sequence& s : v8.sequences) {
     if (s.octets.size() < 2 || s.octets[0] != v8::kSyncCm) continue;
@@ -167,7 +171,8 @@ std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
     std::vector<std::uint8_t> octets(s.octets.begin() + 1, s.octets.end());
     // CJ follows the last CM without a break, and its zeros are no category.
     while (!octets.empty() && octets.back() == 0) octets.pop_back();
-    ++count[octets];
+    const auto same = std::find_if(count.begin(), count.end(), [&](const auto& c) { return c.first == octets; });
+    ++(same == count.end() ? count.emplace_back(std::move(octets), 0) : *same).second;
   }
   if (right.empty()) return {};
   const auto best =
@@ -181,6 +186,31 @@ std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
   for (const Sequence* s : right) m.amplitude = std::max(m.amplitude, s->amplitude);
   if (v8::decode(m.octets.data(), static_cast<int>(m.octets.size()), &m.menu) == 0) return {};
   return m;
+}
+
+// QC1 or QCA1, which is sent twice; of one that stands alone, CM or JM has to follow.
+std::optional<QuickConnectHeard> quick_connect_of(const V8Octets& v8, int channel) {
+  std::optional<QuickConnectHeard> heard;
+  for (std::size_t k = 0; k < v8.sequences.size(); ++k) {
+    const Sequence& s = v8.sequences[k];
+    if (s.octets.size() != 2 || s.octets[0] != v90::kSyncQuickConnect) continue;
+    QuickConnectHeard h;
+    if (!v90::decode_qc1(s.octets[1], &h.qc)) continue;
+    if (heard && heard->octet == s.octets[1] && s.t0 - heard->t < 0.15) {
+      heard->repeats = 2;
+      return heard;
+    }
+    h.channel = channel;
+    h.t = s.t0;
+    h.octet = s.octets[1];
+    h.amplitude = s.amplitude;
+    const bool menu_follows = k + 1 < v8.sequences.size() && !v8.sequences[k + 1].octets.empty() &&
+                              v8.sequences[k + 1].octets[0] == v8::kSyncCm && v8.sequences[k + 1].t0 - s.t0 < 0.25;
+    h.repeats = menu_follows ? 1 : 0;
+    heard = h;
+    if (menu_follows) break;
+  }
+  return heard && heard->repeats > 0 ? heard : std::nullopt;
 }
 
 // All decisions of one phase of the DPSK receiver.
@@ -311,6 +341,9 @@ void find_menus(const Recording& r, StartUp& s) {
     const int channel = static_cast<int>(c);
     const V8Octets low = v8_octets(r.channel[c], v8::Channel::kLow);
     const V8Octets high = v8_octets(r.channel[c], v8::Channel::kHigh);
+    for (const V8Octets* octets : {&low, &high}) {
+      if (const auto q = quick_connect_of(*octets, channel)) s.quick_connect.push_back(*q);
+    }
     if (auto m = menu_of(low, channel); m && (s.cm.empty() || m->amplitude > s.cm[0].amplitude)) {
       s.cm = {*m};
       s.cj = low.cj > m->t0 ? low.cj : 0;
@@ -322,6 +355,16 @@ void find_menus(const Recording& r, StartUp& s) {
       s.jm[0].t1 = carrier_end(r.channel[c], v8::Channel::kHigh, m->t1);
     }
   }
+}
+
+// A V.92 modem's echo, too, comes in the other channel.
+void drop_quick_connect_echoes(StartUp& s) {
+  const auto all = s.quick_connect;
+  std::erase_if(s.quick_connect, [&](const QuickConnectHeard& q) {
+    return std::any_of(all.begin(), all.end(), [&](const QuickConnectHeard& o) {
+      return o.channel != q.channel && o.octet == q.octet && o.amplitude > q.amplitude && std::abs(o.t - q.t) < 0.4;
+    });
+  });
 }
 
 void assign_roles(const Recording& r, StartUp& s) {
@@ -383,6 +426,7 @@ StartUp listen_start_up(const Recording& r) {
   s.answer_tones = answer_tones(r);
   s.v8bis = v8bis_messages(r);
   find_menus(r, s);
+  drop_quick_connect_echoes(s);
   s.info = infos(r);
   assign_roles(r, s);
   bool digital = false;

@@ -15,6 +15,7 @@
 
 #include "dsp/v34/info.h"
 #include "dsp/v8/menu.h"
+#include "dsp/v90/quick_connect.h"
 #include "src/decode/recording.h"
 
 namespace offhook::decode {
@@ -48,6 +49,16 @@ struct V8bisMessage {
   double amplitude = 0;
   std::vector<std::uint8_t> octets;
   std::string type() const;
+};
+
+/// QC1 or QCA1 of V.92, around V.8's menus. (QC2 and QCA2 are V.8bis messages.)
+struct QuickConnectHeard {
+  int channel = 0;
+  double t = 0;  ///< of its first synchronization octet
+  int repeats = 0;
+  std::uint8_t octet = 0;
+  v90::QuickConnect qc{};
+  double amplitude = 0;
 };
 
 struct InfoHeard {
@@ -84,6 +95,7 @@ struct ToneHeard {
 struct StartUp {
   std::vector<AnswerToneHeard> answer_tones;
   std::vector<V8bisMessage> v8bis;
+  std::vector<QuickConnectHeard> quick_connect;
   std::vector<MenuHeard> cm, jm;  ///< best first; at most one each
   double cj = 0;                  ///< 0: none
   int cj_octets = 0;

@@ -46,7 +46,8 @@ constexpr Kind kKinds[] = {{"answer tone", "#66ccee"},
 
 const Kind& kind_of(const std::string& event) {
   if (event.starts_with("ANS")) return kKinds[0];
-  if (event.starts_with("V.8bis") || event == "CM" || event == "JM" || event == "CJ") return kKinds[1];
+  if (event.starts_with("V.8bis") || event.starts_with("V.92") || event == "CM" || event == "JM" || event == "CJ")
+    return kKinds[1];
   if (event.starts_with("INFO") || event.starts_with("Tone")) return kKinds[2];
   if (event.starts_with("L1")) return kKinds[3];
   if (event.starts_with("MP") || event.starts_with("CP") || event.starts_with("J") || event.starts_with("E "))

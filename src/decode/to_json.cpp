@@ -133,6 +133,25 @@ Json info_json(const InfoHeard& h) {
   return j;
 }
 
+// Extension octets of other categories than the modulations, which V.8 has no use for: the category and the octet.
+Json other_extensions(const std::vector<std::uint8_t>& octets) {
+  Json all = Json::array();
+  int tag = 0;
+  for (const std::uint8_t o : octets) {
+    if (!v8::is_extension(o)) {
+      tag = o & 31;
+    } else if (tag != v8::kModulation) {
+      const char* name = tag == v8::kCallFunction ? "call_function"
+                         : tag == v8::kProtocol   ? "protocol"
+                         : tag == v8::kAccess     ? "pstn_access"
+                         : tag == v8::kPcmModem   ? "pcm"
+                                                  : "unknown";
+      all.push_back({name, fmt::format("{:02X}", o)});
+    }
+  }
+  return all;
+}
+
 Json menu_json(const std::vector<MenuHeard>& heard) {
   if (heard.empty()) return {};
   const MenuHeard& m = heard[0];
@@ -149,12 +168,26 @@ Json menu_json(const std::vector<MenuHeard>& heard) {
     items["pcm"] = {
         {"v90_v92_analogue", m.menu.pcm & 1}, {"v90_v92_digital", m.menu.pcm >> 1 & 1}, {"v91", m.menu.pcm >> 2 & 1}};
   }
+  const Json others = other_extensions(m.octets);
+  if (!others.empty()) items["other_extension"] = others;
   return {{"octets", octet_string(m.octets)},
           {"items", items},
           {"identical_sequences", m.identical},
           {"channel", m.channel},
           {"t0", time(m.t0)},
           {"t1", time(m.t1)}};
+}
+
+Json quick_connect_json(const v90::QuickConnect& q, int number) {
+  Json j = {{"kind", fmt::format("QC{}{}", q.acknowledge ? "A" : "", number)},
+            {"side", q.digital ? "digital" : "analogue"},
+            {"lapm", static_cast<int>(q.lapm)}};
+  if (q.digital) {
+    j["anspcm_dbm0"] = q.anspcm_tenth_dbm0 / 10.0;
+  } else {
+    j["uqts"] = q.uqts > 0 ? Json(q.uqts) : Json("cleardown");
+  }
+  return j;
 }
 
 Json tone_json(const ToneHeard& tone, const std::vector<Probing>& probing) {
@@ -506,6 +539,14 @@ Json to_json(const Call& call) {
   j["cm"] = menu_json(s.cm);
   j["cj"] = s.cj > 0 ? Json(time(s.cj)) : Json();
   j["cj_complete_octets"] = s.cj_octets;
+  for (const auto& q : s.quick_connect) {
+    Json qc = {{"octet", octet_string({q.octet})}};
+    qc.update(quick_connect_json(q.qc, 1));
+    qc["channel"] = q.channel;
+    qc["t"] = time(q.t);
+    qc["repeats"] = q.repeats;
+    j[q.qc.acknowledge ? "qca1" : "qc1"] = qc;
+  }
   j["jm"] = menu_json(s.jm);
   j["v8bis_messages"] = Json::array();
   for (const auto& m : s.v8bis) {
@@ -516,6 +557,10 @@ Json to_json(const Call& call) {
                                    {"type", m.type()},
                                    {"channel", m.channel},
                                    {"band", m.high_band ? "V.21H" : "V.21L"}});
+    v90::QuickConnect qc;
+    if (v90::decode_qc2(m.octets.data(), static_cast<int>(m.octets.size()), &qc)) {
+      j["v8bis_messages"].back()["v92"] = quick_connect_json(qc, 2);
+    }
   }
   j["channel_1200hz"] = channel_or_null(s.channel_1200);
   j["channel_2400hz"] = channel_or_null(s.channel_2400);

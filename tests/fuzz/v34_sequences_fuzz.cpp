@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// INFO, MP and CP parsers of V.34 and V.90 on arbitrary bits: what is accepted must encode to bits that read the same,
-// and a receiver fed with that encoding must find it.
+// INFO, MP, CP and QC parsers of V.34, V.90 and V.92 on arbitrary bits: what is accepted must encode to bits that read
+// the same, and a receiver fed with that encoding must find it.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "dsp/v34/info.h"
 #include "dsp/v34/mp.h"
 #include "dsp/v90/cp.h"
+#include "dsp/v90/quick_connect.h"
 
 using namespace offhook::v34;
 
@@ -103,6 +104,16 @@ void check_cp(const uint8_t* data, size_t size, bool repair) {
   if (found != 1 || !(cp == cp2)) abort();
 }
 
+void check_qc(const uint8_t* data, size_t size) {
+  using namespace offhook::v90;
+  QuickConnect qc{}, again{};
+  if (size > 0 && decode_qc1(data[0], &qc) && encode_qc1(qc) != data[0]) abort();
+  if (!decode_qc2(data, static_cast<int>(size), &qc)) return;
+  uint8_t octets[2];
+  encode_qc2(qc, data[0] >> 4, octets);
+  if (!decode_qc2(octets, 2, &again) || !(qc == again)) abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -117,6 +128,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_info<Info1aV90>(data, size, repair);
   check_mp(data, size, repair);
   check_cp(data, size, repair);
+  check_qc(data, size);
   MpReceiver mp_receiver;
   offhook::v90::CpReceiver cp_receiver;
   InfoReceiver<Info1c> info_receiver;
