@@ -76,14 +76,15 @@ Complex DataTransmitter::next(const DataPort& port, bool live) {
     if (b1) --frames_left_of_b1_;
     uint8_t bits[kMaxMappingFrameBits];
     const uint8_t* primary = kOnes;
-    if (!b1 && live && port.get_bit != nullptr) {
+    if (!b1 && live && port.primary.get_bit != nullptr) {
       const int n = encoder_.primary_bits();
-      for (int k = 0; k < n; ++k) bits[k] = static_cast<uint8_t>(port.get_bit(port.user) & 1);
+      for (int k = 0; k < n; ++k) bits[k] = static_cast<uint8_t>(port.primary.get_bit(port.primary.user) & 1);
       bits_ += static_cast<uint64_t>(n);
       primary = bits;
     }
     int aux = 1;
-    if (!b1 && encoder_.takes_aux() && port.get_aux != nullptr) aux = port.get_aux(port.user) & 1;
+    if (!b1 && encoder_.takes_aux() && port.auxiliary.get_bit != nullptr)
+      aux = port.auxiliary.get_bit(port.auxiliary.user) & 1;
     encoder_.frame(primary, aux, symbols_);
   }
   const FixedPoint x = symbols_[next_++].x;
@@ -154,10 +155,10 @@ void DataReceiver::put(const DataPort& port, bool live) {
   }
   if (!live) return;
   bits_ += static_cast<uint64_t>(n);
-  if (port.put_bit != nullptr) {
-    for (int k = 0; k < n; ++k) port.put_bit(port.user, bits[k]);
+  if (port.primary.put_bit != nullptr) {
+    for (int k = 0; k < n; ++k) port.primary.put_bit(port.primary.user, bits[k]);
   }
-  if (gives_aux && port.put_aux != nullptr) port.put_aux(port.user, aux);
+  if (gives_aux && port.auxiliary.put_bit != nullptr) port.auxiliary.put_bit(port.auxiliary.user, aux);
 }
 
 }  // namespace offhook::v34

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/pump/pump.h"
 #include "dsp/v34/encoder.h"
 #include "dsp/v34/nonlinear.h"
 #include "dsp/v34/viterbi.h"
@@ -26,14 +27,10 @@ struct DataParameters {
   float transmitted_energy() const;
 };
 
-/// Where the primary bits and those of the auxiliary channel come from and go to. Any of them may be null: ones are
+/// Where the primary bits and those of the auxiliary channel come from and go to. Any function may be null: ones are
 /// sent, and what is received is dropped.
 struct DataPort {
-  int (*get_bit)(void* user);
-  void (*put_bit)(void* user, int bit);
-  int (*get_aux)(void* user);
-  void (*put_aux)(void* user, int bit);
-  void* user;
+  oh_bit_port primary, auxiliary;
 };
 
 class DataTransmitter {

@@ -55,6 +55,10 @@ class Modem {
     stage_ = Stage::kPhase2;
     phase2_.start();
   }
+  void want_auxiliary(const oh_bit_port& port) {
+    wants_auxiliary_ = true;
+    auxiliary_ = port;
+  }
   void status(oh_pump_status* s) const;
   void instruments(oh_v34_instruments* i) const;
   Handshake* in_data() {
@@ -83,6 +87,8 @@ class Modem {
   uint32_t retrains_ = 0;
   oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
   bool nothing_in_common_ = false;
+  bool wants_auxiliary_ = false;
+  oh_bit_port auxiliary_{};
   float power_ = 0;  // of the line, mean square
 
   v8::V8 v8_;
@@ -177,12 +183,13 @@ void Modem::begin_training() {
   h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples;
   h.max_bit_rate = config_.max_bit_rate;
   h.margin = kMargin;
+  h.aux = wants_auxiliary_;
   // Sixteen points need 22 dB, which is what five bits a symbol need, too.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
   h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
   // On lines so good that the noise is that of G.711, it grows with the level.
   h.nonlinear = bits >= 9;
-  renew(handshake_, h, DataPort{config_.port.get_bit, config_.port.put_bit, nullptr, nullptr, config_.port.user});
+  renew(handshake_, h, DataPort{config_.port, auxiliary_});
   epoch_ = handshake_.epoch() - 1;
   quality_ = {};
   modulator_.init(o.tx_symbol_rate, o.tx_carrier, o.tx_pre_emphasis,
@@ -353,6 +360,7 @@ void Modem::instruments(oh_v34_instruments* i) const {
     i->rx_nonlinear = rx.nonlinear;
     i->tx_precoding = tx.precoding();
     i->rx_precoding = rx.precoding();
+    i->auxiliary = rx.coding.framing.aux;
     i->path_variance = handshake_.data_receiver().variance();
   }
   i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
@@ -384,6 +392,10 @@ void oh_v34_get_instruments(const void* self, oh_v34_instruments* instruments) {
 
 void oh_v34_begin(void* self) {
   offhook::v34::Ops::of(self).begin();
+}
+
+void oh_v34_want_auxiliary(void* self, const oh_bit_port* port) {
+  offhook::v34::Ops::of(self).want_auxiliary(*port);
 }
 
 void oh_v34_cleardown(void* self) {

@@ -23,6 +23,12 @@ const struct oh_pump_ops* oh_v34_ops(void);
 /** Straight to Phase 2: V.8 is over, silence and all, by other means. @pre no data mode yet.  Real-time: yes. */
 void oh_v34_begin(void* self);
 
+/** Want the auxiliary channel of 200 bit/s beside the primary one, whose rate stays as it is (5.1, 8.3). It is there in
+ * data mode where both ends want it; its bits then flow through `port`, as the others do through their own. A function
+ * of it may be NULL: ones are sent, what is received is dropped. `port` is copied. @pre Phase 4 has not begun; it holds
+ * for the trainings to come.  Real-time: yes. */
+void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
+
 /** Why the last training but the first began. */
 enum oh_v34_cause {
   OH_V34_CAUSE_NONE = 0,
@@ -40,6 +46,7 @@ struct oh_v34_instruments {
   uint8_t tx_trellis_states, rx_trellis_states; /**< 16, 32, 64 */
   uint8_t tx_nonlinear, rx_nonlinear;           /**< non-linear encoding */
   uint8_t tx_precoding, rx_precoding;
+  uint8_t auxiliary; /**< the auxiliary channel is there: both ends want it */
   uint32_t round_trip_samples;
   float snr_db;              /**< of the equalised symbols, as the decoder gets them */
   float path_variance;       /**< of the Viterbi decoder's best path, grid units squared a dimension */

@@ -168,6 +168,48 @@ TEST(V34Call, RetrainAndRenegotiationFromEitherEnd) {  // V34-RT-1, -2, -3, -4; 
   EXPECT_TRUE(call.intact());
 }
 
+// 200 bit/s each way beside the user's bytes, whose rate stays as it is.
+TEST(V34Call, AuxiliaryChannelCarriesItsBitsWhereBothWantIt) {  // V34-5.1-3, V34-8.3-1
+  struct Channel {
+    std::uint32_t state;
+    std::vector<int> sent, received;
+    oh_bit_port port() {
+      return {[](void* u) {
+                auto& c = *static_cast<Channel*>(u);
+                c.state = c.state * 1664525 + 1013904223;
+                c.sent.push_back(static_cast<int>(c.state >> 31));
+                return c.sent.back();
+              },
+              [](void* u, int bit) { static_cast<Channel*>(u)->received.push_back(bit); }, this};
+    }
+  };
+  for (const bool both : {true, false}) {
+    V34Call call(clean(), 1);
+    Channel near{1, {}, {}}, far{2, {}, {}};
+    const oh_bit_port near_port = near.port(), far_port = far.port();
+    oh_v34_want_auxiliary(call.near().pump_memory(), &near_port);
+    if (both) oh_v34_want_auxiliary(call.far().pump_memory(), &far_port);
+    ASSERT_TRUE(call.connect());
+    call.run(10);
+    EXPECT_EQ(call.near_instruments().auxiliary, both);
+    EXPECT_EQ(call.far_instruments().auxiliary, both);
+    EXPECT_EQ(call.near().pump_status().rx_bit_rate, 33600u);
+    EXPECT_TRUE(call.intact());
+    EXPECT_GT(call.arrived(), 70'000u);
+    if (!both) {
+      EXPECT_THAT(near.sent, testing::IsEmpty());
+      EXPECT_THAT(near.received, testing::IsEmpty());
+      continue;
+    }
+    for (const auto& [from, to] : {std::pair{&near, &far}, std::pair{&far, &near}}) {
+      ASSERT_GT(to->received.size(), 1900u);
+      EXPECT_LT(to->received.size(), 2200u);
+      const auto first = to->received.end() - 1800;
+      EXPECT_NE(std::search(from->sent.begin(), from->sent.end(), first, to->received.end()), from->sent.end());
+    }
+  }
+}
+
 TEST(V34Call, CleardownEndsBothEnds) {  // V34-CD-1, V34-CD-2
   V34Call call(clean(), 1);
   ASSERT_TRUE(call.connect());

@@ -66,13 +66,13 @@ Outcome run(const Case& c) {
       std::vector<uint8_t> received;
     } port{&sent, &random, {}};
     const DataPort tx_port{
-        [](void* u) {
-          auto* q = static_cast<Port*>(u);
-          q->sent->push_back(static_cast<uint8_t>(q->random->bit()));
-          return static_cast<int>(q->sent->back());
-        },
-        [](void* u, int bit) { static_cast<Port*>(u)->received.push_back(static_cast<uint8_t>(bit)); }, nullptr,
-        nullptr, &port};
+        {[](void* u) {
+           auto* q = static_cast<Port*>(u);
+           q->sent->push_back(static_cast<uint8_t>(q->random->bit()));
+           return static_cast<int>(q->sent->back());
+         },
+         [](void* u, int bit) { static_cast<Port*>(u)->received.push_back(static_cast<uint8_t>(bit)); }, &port},
+        {}};
     Modulator m;
     m.init(c.rate, c.carrier, 0, kTestRms);
     TrainingSource training(Scrambling::kAnswer, true, 100);

@@ -20,7 +20,7 @@ namespace offhook::v34 {
 class SymbolEnd {
  public:
   SymbolEnd(const HandshakeConfig& c, uint32_t seed)
-      : config(c), data(seed, 10), handshake(c, DataPort{get, put, get_aux, put_aux, this}) {}
+      : config(c), data(seed, 10), handshake(c, DataPort{{get, put, this}, {get_aux, put_aux, this}}) {}
   SymbolEnd(const SymbolEnd&) = delete;
   SymbolEnd& operator=(const SymbolEnd&) = delete;
 

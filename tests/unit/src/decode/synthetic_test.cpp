@@ -115,7 +115,7 @@ Sent send(bool fresh_trn, double offset_hz = 2) {
     }
     return x->hdlc->next();
   };
-  const v34::DataPort port{get_bit, nullptr, nullptr, nullptr, &user};
+  const v34::DataPort port{{get_bit, nullptr, &user}, {}};
   for (int i = 0; i < 4000; ++i) {
     const Complex c = data.next(port, true);
     y.emplace_back(c.re, c.im);
