@@ -281,6 +281,7 @@ int run_cost(const MeasureOptions& options) {
                  p.ns_per_sample * 8000 * 1e-7);
     }
   }
+  if (!options.json) fmt::print("state: {} bytes a modem\n", result.state_bytes);
   const std::string profile = measure::to_profile(config, result, json.at("host").value("cpu", "this machine"));
   if (!options.profile.empty()) write_file(options.profile, profile);
   return finish_measure(options, json, over_ns);
@@ -329,7 +330,7 @@ void add_measure(CLI::App& app, Action& action) {
   CLI::App* cost = sub->add_subcommand("cost", "What a pump costs on this CPU, as a cost profile");
   std::vector<std::string> names;
   for (const config::ModemType& modem : config::kModemTypes) names.emplace_back(modem.name);
-  cost->add_option("--pump", options->pump, "v22bis, v34 (default: v22bis)")
+  cost->add_option("--pump", options->pump, "The pump (default: v22bis)")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
   cost->add_option("--profile", options->profile, "Write the profile for traces/profiles")->type_name("FILE");

@@ -50,7 +50,8 @@ const Kind& kind_of(const std::string& event) {
     return kKinds[1];
   if (event.starts_with("INFO") || event.starts_with("Tone")) return kKinds[2];
   if (event.starts_with("L1")) return kKinds[3];
-  if (event.starts_with("MP") || event.starts_with("CP") || event.starts_with("J") || event.starts_with("E "))
+  if (event.starts_with("MP") || event.starts_with("rate signal") || event.starts_with("CP") ||
+      event.starts_with("J") || event.starts_with("E "))
     return kKinds[5];
   if (event == "data" || event.starts_with("LAPM") || event.starts_with("V.42")) return kKinds[6];
   return kKinds[4];
