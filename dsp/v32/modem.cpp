@@ -442,11 +442,10 @@ void Modem::follow_receiver() {
       break;
     }
     case Step::kData:
-      if (tx_.ready() && !tx_.live() && bits_.live()) {
-        tx_.set_live();
-        first_ = agreed_ = false;
-      }
-      if (rates && tx_.live()) {  // R4
+      // After a renegotiation the far end takes what follows 24 symbols of B1 for data (8.1, 8.2).
+      if (tx_.ready() && !tx_.live() && (agreed_ || bits_.live())) tx_.set_live();
+      if (tx_.live() && bits_.live()) first_ = agreed_ = false;
+      if (rates && tx_.live() && !agreed_) {  // R4
         far_known_ = true;
         begin_renegotiation(possible_rates());
       }

@@ -68,7 +68,11 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
       s.answer_channel = f.answer.channel;
       s.roles_from = "the training";
     }
-    // S1 in the high band has a line at 2100 Hz.
+    // Data that repeat themselves may have a line at 2100 Hz, and S1 in the high band has.
+    std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) {
+      const std::vector<DataHeard>& data = (a.channel == f.call.channel ? f.call : f.answer).data;
+      return !data.empty() && a.t1 > data.front().t0;
+    });
     std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) {
       return std::any_of(f.answer.signals.begin(), f.answer.signals.end(), [&](const Fallback::Signal& b) {
         return a.channel == f.answer.channel && a.t1 > b.t0 && a.t0 > b.t0 - 0.5;
@@ -169,6 +173,13 @@ int upstream_mask_max(const v90::Cp& cp) {
   return 0;
 }
 
+std::string describe(const Fallback::Change& c) {
+  std::string s = c.by != nullptr ? fmt::format("by the {} modem", c.by) : "";
+  if (c.by != nullptr && std::string_view(c.by) == "both") s = "by both at once";
+  if (c.bit_rate > 0) s += fmt::format("{}{} bit/s then", s.empty() ? "" : ", ", c.bit_rate);
+  return s;
+}
+
 bool is_cleardown(const MpHeard& m) {
   return m.mp.max_call_to_answer == 0 && m.mp.max_answer_to_call == 0;
 }
@@ -229,9 +240,12 @@ std::vector<Event> timeline(const Call& call) {
     }
   }
   for (const Fallback::Side* side : {&call.fallback.call, &call.fallback.answer}) {
-    for (const Fallback::Signal& signal : side->signals) add(signal.t0, signal.t1, side->channel, signal.what);
+    for (const Fallback::Signal& signal : side->signals) {
+      add(signal.t0, signal.t1, side->channel, signal.what, signal.detail);
+    }
     add_data(*side, side->channel, add);
   }
+  for (const Fallback::Change& c : call.fallback.changes) add(c.t, 0, c.channel, c.name(), describe(c));
   std::stable_sort(all.begin(), all.end(), [](const Event& a, const Event& b) { return a.t < b.t; });
   return all;
 }

@@ -78,6 +78,9 @@ std::string describe(const v90::QuickConnect& qc);
 /// What a link carried, in words: "17 LAPM frames, 0 bad, 1,024 octets".
 std::string describe(const Link& link);
 
+/// "by the call modem, 9600 bit/s then".
+std::string describe(const Fallback::Change& change);
+
 /// The keys of the recordings' truth.json for all that it knows, and more.
 nlohmann::ordered_json to_json(const Call& call);
 

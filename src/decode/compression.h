@@ -23,9 +23,9 @@ std::optional<V42bisParameters> v42bis_of(std::span<const std::uint8_t> informat
 /// What both allow: directions in common, the smaller dictionary and strings.
 V42bisParameters agreed(const V42bisParameters& a, const V42bisParameters& b);
 
-/// @param octets  as sent, from the beginning of the link
-/// @return none when the parameters are out of their ranges or the octets are no V.42bis
-std::optional<std::vector<std::uint8_t>> decompress(const V42bisParameters& parameters,
-                                                    std::span<const std::uint8_t> octets);
+/// @param pieces  of the octets as sent, from the beginning of the link
+/// @return each piece as it was; none when the parameters are out of their ranges or the octets are no V.42bis
+std::optional<std::vector<std::vector<std::uint8_t>>> decompress(const V42bisParameters& parameters,
+                                                                 std::span<const std::span<const std::uint8_t>> pieces);
 
 }  // namespace offhook::decode

@@ -13,7 +13,7 @@
 namespace offhook::decode {
 
 struct DataHeard {
-  v34::DataParameters parameters;
+  v34::DataParameters parameters{};
   double t0 = 0, t1 = 0;           ///< seconds: first symbol of B1, last symbol
   double b1_match = 0;             ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
   int b1_quadrant = 0;             ///< where the differential encoder stood before it; 0 by the Recommendation

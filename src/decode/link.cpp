@@ -2,6 +2,7 @@
 #include "src/decode/link.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dsp/v42/detection.h"
 #include "dsp/v42/hdlc.h"
@@ -105,15 +106,35 @@ void count_ppp(const std::vector<std::uint8_t>& octets, Link& link) {
   if (link.ppp_frames == 0) link.ppp_bad = 0;  // no PPP at all
 }
 
+// What comes after a hole is lost: the dictionary knows all that was before.
+void decompress(const V42bisParameters& p, std::span<Link> links) {
+  std::vector<std::span<const std::uint8_t>> pieces;
+  for (const Link& link : links) {
+    if (link.gaps > 0) break;
+    pieces.emplace_back(link.payload);
+  }
+  const auto plain = decompress(p, pieces);
+  if (!plain) return;
+  for (std::size_t k = 0; k < plain->size(); ++k) {
+    links[k].payload = (*plain)[k];
+    links[k].v42bis = true;
+  }
+}
+
 }  // namespace
 
-Link read_link(const DataHeard& data) {
+Link read_link(const DataHeard& data, const Link* before) {
   Link link;
   v42::PatternReceiver pattern;
   v42::HdlcReceiver hdlc;
   std::vector<std::uint8_t> buffer(kLargestFrame);
   hdlc.init(buffer.data(), buffer.size());
-  int expected = 0;
+  int expected = before != nullptr ? before->next_ns : 0;
+  const std::vector<std::uint8_t> none;
+  const std::vector<std::uint8_t>& rest = before != nullptr ? before->rest : none;
+  for (const std::uint8_t bit : rest) hdlc.put(bit);
+  bool first = !rest.empty();  // this frame had begun before; a bit too many or too few there is no error of this link
+  std::size_t flag = 0;
   for (std::size_t k = 0; k < data.bits.size(); ++k) {
     const int bit = data.bits[k];
     if (link.detection == nullptr && link.frames.empty()) {
@@ -126,7 +147,10 @@ Link read_link(const DataHeard& data) {
       }
     }
     const auto result = hdlc.put(bit);
-    if (result == v42::HdlcReceiver::kBadFrame) link.bad_frames += !link.frames.empty();
+    if (result == v42::HdlcReceiver::kNothing) continue;
+    flag = k;
+    const bool went_on = std::exchange(first, false);
+    if (result == v42::HdlcReceiver::kBadFrame) link.bad_frames += !link.frames.empty() && !went_on;
     if (result != v42::HdlcReceiver::kFrame || hdlc.oversize()) continue;
     const std::size_t check = hdlc.fcs16() ? 2 : 4;
     if (hdlc.size() < check + 2) continue;
@@ -145,31 +169,29 @@ Link read_link(const DataHeard& data) {
     }
     link.frames.push_back(std::move(f));
   }
+  link.next_ns = expected;
+  const std::size_t from = flag < 7 ? 0 : flag - 7;
+  if (data.bits.size() - from < 10 * kLargestFrame)
+    link.rest.assign(data.bits.begin() + static_cast<long>(from), data.bits.end());
   return link;
 }
 
-void uncompress(Link& call, Link& answer) {
-  const auto xid = [](const Link& link) {
+void uncompress(std::span<Link> call, std::span<Link> answer) {
+  const auto xid = [](std::span<const Link> links) {
     std::optional<V42bisParameters> p;
-    for (const LapmFrame& f : link.frames) {
-      if (f.kind == "XID") p = v42bis_of(f.information);
+    for (const Link& link : links) {
+      for (const LapmFrame& f : link.frames) {
+        if (f.kind == "XID") p = v42bis_of(f.information);
+      }
     }
     return p;
   };
   const auto a = xid(call), b = xid(answer);
-  if (a && b) {
+  for (const auto& [links, direction] : {std::pair{call, 1}, std::pair{answer, 2}}) {
     // The call modem is the originator, whose XID is the command.
-    const V42bisParameters p = agreed(*a, *b);
-    for (const auto& [link, direction] : {std::pair{&call, 1}, std::pair{&answer, 2}}) {
-      if ((p.directions & direction) == 0 || link->gaps > 0) continue;
-      if (auto plain = decompress(p, link->payload)) {
-        link->payload = std::move(*plain);
-        link->v42bis = true;
-      }
-    }
+    if (a && b && (agreed(*a, *b).directions & direction) != 0) decompress(agreed(*a, *b), links);
+    for (Link& link : links) count_ppp(link.payload, link);
   }
-  count_ppp(call.payload, call);
-  count_ppp(answer.payload, answer);
 }
 
 }  // namespace offhook::decode

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,15 @@ struct Link {
   int ppp_frames = 0, ppp_bad = 0;    ///< in the payload
   std::vector<std::uint8_t> payload;  ///< information of the I frames in order, each once; uncompressed if it could be
   bool v42bis = false;                ///< the payload was compressed and has been uncompressed
+  int next_ns = 0;                    ///< N(S) of the I frame that comes next
+  std::vector<std::uint8_t> rest;     ///< the bits from the last flag on: a frame that may go on in the next link
 };
 
-Link read_link(const DataHeard& data);
+/// @param before  the same direction's link until a retrain or renegotiation, which this one goes on; null: none
+Link read_link(const DataHeard& data, const Link* before = nullptr);
 
-/// Undoes V.42bis where the XID frames of the two directions agreed on it. @param call  the link of the call modem
-void uncompress(Link& call, Link& answer);
+/// Undoes V.42bis where the XID frames of the two directions agreed on it. @param call  the call modem's links, each
+/// going on where the one before it ended
+void uncompress(std::span<Link> call, std::span<Link> answer);
 
 }  // namespace offhook::decode

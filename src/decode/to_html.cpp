@@ -38,21 +38,25 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"answer tone", "#66ccee"},
                            {"V.8bis, V.8", "#4477aa"},
-                           {"INFO, tones A and B", "#aa3377"},
+                           {"INFO, tones A and B, AA, AC", "#aa3377"},
                            {"L1, L2", "#ccbb44"},
                            {"S, PP, TRN", "#228833"},
-                           {"J, MP, CP, E", "#ee6677"},
-                           {"data and what is in it", "#bbbbbb"}};
+                           {"J, MP, CP, R1 to R5, E", "#ee6677"},
+                           {"data and what is in it", "#bbbbbb"},
+                           {"renegotiation, retrain, cleardown", "#332288"}};
 
 const Kind& kind_of(const std::string& event) {
   if (event.starts_with("ANS")) return kKinds[0];
   if (event.starts_with("V.8bis") || event.starts_with("V.92") || event == "CM" || event == "JM" || event == "CJ")
     return kKinds[1];
-  if (event.starts_with("INFO") || event.starts_with("Tone")) return kKinds[2];
+  if (event.starts_with("INFO") || event.starts_with("Tone") || event == "AA" || event == "AC") return kKinds[2];
   if (event.starts_with("L1")) return kKinds[3];
-  if (event.starts_with("MP") || event.starts_with("rate signal") || event.starts_with("CP") ||
-      event.starts_with("J") || event.starts_with("E "))
+  if (event == "retrain" || event == "rate renegotiation" || event == "cleardown") return kKinds[7];
+  const bool rate_signal = event.size() > 1 && event[0] == 'R' && event[1] >= '1' && event[1] <= '5';
+  if (event.starts_with("MP") || event.starts_with("CP") || event.starts_with("J") || event.starts_with("E ") ||
+      event == "E" || rate_signal) {
     return kKinds[5];
+  }
   if (event == "data" || event.starts_with("LAPM") || event.starts_with("V.42")) return kKinds[6];
   return kKinds[4];
 }

@@ -288,16 +288,9 @@ Json cp_json(const CpHeard& h) {
 }
 
 Json data_json(const DataHeard& d, const Link& link) {
-  const v34::CodingParameters& c = d.parameters.coding;
   Json j = {{"t0", time(d.t0)},
             {"t1", time(d.t1)},
             {"bit_rate", d.parameters.bit_rate},
-            {"trellis", v34::trellis_states(c.trellis)},
-            {"nonlinear", static_cast<int>(d.parameters.nonlinear)},
-            {"points", c.framing.points()},
-            {"aux", static_cast<int>(c.framing.aux)},
-            {"b1_match", rounded(d.b1_match, 4)},
-            {"b1_quadrant", d.b1_quadrant},
             {"b1_errors", d.b1_errors},
             {"bits", d.bits.size()},
             {"snr_db", rounded(d.snr_db, 1)},
@@ -317,6 +310,18 @@ Json data_json(const DataHeard& d, const Link& link) {
     frame["octets"] = f.octets;
     j["frames"].push_back(frame);
   }
+  return j;
+}
+
+Json v34_data_json(const DataHeard& d, const Link& link) {
+  Json j = data_json(d, link);
+  const v34::CodingParameters& c = d.parameters.coding;
+  j["trellis"] = v34::trellis_states(c.trellis);
+  j["nonlinear"] = static_cast<int>(d.parameters.nonlinear);
+  j["points"] = c.framing.points();
+  j["aux"] = static_cast<int>(c.framing.aux);
+  j["b1_match"] = rounded(d.b1_match, 4);
+  j["b1_quadrant"] = d.b1_quadrant;
   return j;
 }
 
@@ -380,7 +385,7 @@ Json side_json(const Training::Side& side) {
     }
   }
   j["data"] = Json::array();
-  for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(data_json(side.data[k], side.links[k]));
+  for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(v34_data_json(side.data[k], side.links[k]));
   return j;
 }
 
@@ -394,6 +399,28 @@ Json fallback_json(const Fallback::Side& side) {
             {"data", Json::array()}};
   for (const Fallback::Signal& s : side.signals) {
     j["signals"].push_back({{"t", time(s.t0)}, {"t_end", time(s.t1)}, {"what", s.what}});
+    if (!s.detail.empty()) j["signals"].back()["detail"] = s.detail;
+  }
+  j["rate_signals"] = Json::array();
+  for (const RateSignalHeard& r : side.rate_signals) {
+    Json rates = Json::array();
+    for (int k = 0; k < v32::kPlain9600; ++k) {
+      const bool plain = v32::kRates[k].bit_rate == v32::kRates[v32::kPlain9600].bit_rate;
+      const int bits = r.signal.rates >> k | (plain ? r.signal.rates >> v32::kPlain9600 : 0);
+      if (bits & 1) rates.push_back(v32::kRates[k].bit_rate);
+    }
+    std::string raw;
+    for (int k = 0; k < 16; ++k) raw += (r.bits >> k & 1) != 0 ? '1' : '0';
+    j["rate_signals"].push_back({{"name", r.name},
+                                 {"t", time(r.t0)},
+                                 {"t_end", time(r.t1)},
+                                 {"count", r.count},
+                                 {"raw", raw},
+                                 {"v32bis", r.signal.v32bis},
+                                 {"rates", rates},
+                                 {"trellis_9600", (r.signal.rates >> 2 & 1) != 0},
+                                 {"cleardown", r.signal.rates == 0},
+                                 {"after_data", r.after_data}});
   }
   for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(data_json(side.data[k], side.links[k]));
   return j;
@@ -482,6 +509,17 @@ void add_after_data_mode(const Call& call, Json& j) {
         data |= p.t_e_end > 0;
       }
     }
+  }
+  for (const Fallback::Change& c : call.fallback.changes) {
+    using Kind = Fallback::Change::Kind;
+    const Json by = c.by != nullptr ? Json(c.by) : Json();
+    const Json rate = c.bit_rate > 0 ? Json(c.bit_rate) : Json();
+    const Json change = {{"t", time(c.t)}, {"channel", c.channel}, {"by", by}, {"bit_rate", rate}};
+    entries.push_back(
+        {c.t, {{"t", time(c.t)}, {"channel", c.channel}, {"kind", c.name()}, {"by", by}, {"bit_rate", rate}}});
+    if (c.kind == Kind::kRetrain) j["fallback"]["retrains"].push_back(change);
+    if (c.kind == Kind::kCleardown) j["cleardown"] = {{"t", time(c.t)}, {"channel", c.channel}, {"by", by}};
+    if (c.kind == Kind::kRenegotiation && j["rate_renegotiation"].is_null()) j["rate_renegotiation"] = change;
   }
   const auto in_time = [](const Entry& a, const Entry& b) { return a.t < b.t; };
   std::stable_sort(entries.begin(), entries.end(), in_time);
@@ -610,7 +648,8 @@ Json to_json(const Call& call) {
   }
   if (call.fallback.modulation != nullptr) {
     j["fallback"] = {{"call_to_answer", fallback_json(call.fallback.call)},
-                     {"answer_to_call", fallback_json(call.fallback.answer)}};
+                     {"answer_to_call", fallback_json(call.fallback.answer)},
+                     {"retrains", Json::array()}};
   }
   add_after_data_mode(call, j);
   j["activity_end"] = Json::array();

@@ -57,7 +57,7 @@ void listen_data(const Lines& lines, Training::Side& side, const Training::Side&
     }
     side.data.push_back(read_data(*lines.line, lines.other.get(), d, parameters, p.at_data, end));
     const DataHeard& heard = side.data.back();
-    side.links.push_back(read_link(heard));
+    side.links.push_back(read_link(heard, side.links.empty() ? nullptr : &side.links.back()));
     if (heard.s_after && heard.t1 * kRateHz < end - 400) {
       Passage after = follow_sequences(*lines.line, lines.other.get(), d, heard.at_end, end);
       after.t_s = heard.t_s;
@@ -156,11 +156,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
     for (int i = 0; i < 2; ++i) {
       if (lines[i] != nullptr) listen_data(*lines[i], *sides[i], *sides[1 - i], i == 0);
     }
-    Link none;
-    auto &call = t.tx_1200side.links, &answer = t.tx_2400side.links;
-    if (!call.empty() || !answer.empty()) {
-      uncompress(call.empty() ? none : call.front(), answer.empty() ? none : answer.front());
-    }
+    uncompress(t.tx_1200side.links, t.tx_2400side.links);
   }
   return all;
 }

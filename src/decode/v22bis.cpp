@@ -320,7 +320,7 @@ void interpret(const std::vector<Symbol>& s, Fallback::Side& side) {
     const bool at_2400 = data < to;
     if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
     side.data.push_back(read_symbols(s, at_2400 ? data : from, to, at_2400));
-    side.links.push_back(read_link(side.data.back()));
+    side.links.push_back(read_link(side.data.back(), side.links.empty() ? nullptr : &side.links.back()));
   }
 }
 
@@ -347,9 +347,7 @@ Fallback find_v22bis(const Recording& recording) {
       found.modulation = "V.22bis";
     }
   }
-  for (std::size_t k = 0; k < std::min(found.call.links.size(), found.answer.links.size()); ++k) {
-    uncompress(found.call.links[k], found.answer.links[k]);
-  }
+  uncompress(found.call.links, found.answer.links);
   return found;
 }
 

@@ -36,6 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (int k = 0; k < 8; ++k) heard.bits.push_back(data[i] >> k & 1);
   }
   Link a = read_link(heard), b = a;
-  uncompress(a, b);
+  uncompress({&a, 1}, {&b, 1});
   return 0;
 }

@@ -43,6 +43,10 @@ class V34Call : private hostsim::FarEnd {
         near_.process(heard_, sent, kBlock);
       }
       line_.exchange(sent, heard_, kBlock);
+      if (recorded_ != nullptr) {
+        for (const std::int16_t x : sent) recorded_[0].push_back(x);
+        for (const std::int16_t x : far_sent_) recorded_[1].push_back(x);
+      }
       add_noise(heard_, heard_, kBlock);
       exchange(near_, &to_far_);
       exchange(far_, &to_near_);
@@ -74,6 +78,8 @@ class V34Call : private hostsim::FarEnd {
   /// From now on, at both receivers, besides that of the line; white, 0 to 4000 Hz.
   void add_noise(double dbm0) { noise_rms_ = hostsim::dbm0_to_rms(dbm0); }
   void no_noise() { noise_rms_ = 0; }
+  /// Keep what the two ends send: the caller's in [0], the answerer's in [1].
+  void record(std::vector<float> (&sent)[2]) { recorded_ = sent; }
   /// Bytes given to V.42 that have not arrived, both directions.
   std::uint64_t missing() const { return to_far_.sent + to_near_.sent - arrived(); }
 
@@ -132,9 +138,10 @@ class V34Call : private hostsim::FarEnd {
     }
   }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
-    std::int16_t noisy[hostsim::Line::kFarBlock];
+    std::int16_t noisy[hostsim::Line::kFarBlock]{};
     add_noise(rx, noisy, n);
     far_.process(noisy, tx, n);
+    std::copy_n(tx, n, far_sent_);
   }
 
   hostsim::ModemEnd near_, far_;
@@ -144,7 +151,8 @@ class V34Call : private hostsim::FarEnd {
   double noise_rms_ = 0;
   Stream to_far_, to_near_;
   bool sending_ = true;
-  std::int16_t heard_[hostsim::Line::kFarBlock]{};
+  std::int16_t heard_[hostsim::Line::kFarBlock]{}, far_sent_[hostsim::Line::kFarBlock]{};
+  std::vector<float>* recorded_ = nullptr;
   std::uint64_t now_ = 0, connected_at_ = 0;
 };
 

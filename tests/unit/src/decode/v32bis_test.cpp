@@ -96,9 +96,11 @@ TEST(DecodeV32bis, EveryRateIsReadInNoise) {
     ASSERT_EQ(side.data.size(), 1u) << rate.bit_rate;
     EXPECT_EQ(side.data[0].parameters.bit_rate, rate.bit_rate);
     const auto& bits = side.data[0].bits;
-    ASSERT_GT(bits.size(), transmitter.sent.size() - 600u);
-    const std::size_t n = std::min(bits.size(), transmitter.sent.size()) - 400;
-    EXPECT_TRUE(std::equal(bits.begin() + 30, bits.begin() + static_cast<long>(n), transmitter.sent.begin() + 30))
+    const auto b1 = 128L * rate.bits;
+    ASSERT_GT(bits.size(), transmitter.sent.size() - 600u - 128u * static_cast<unsigned>(rate.bits));
+    EXPECT_EQ(side.data[0].b1_errors, 0);
+    const std::size_t n = std::min(bits.size(), transmitter.sent.size() - static_cast<std::size_t>(b1)) - 400;
+    EXPECT_TRUE(std::equal(bits.begin(), bits.begin() + static_cast<long>(n), transmitter.sent.begin() + b1))
         << rate.bit_rate;
   }
 }
