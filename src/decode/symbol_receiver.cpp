@@ -11,6 +11,7 @@ namespace offhook::decode {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
+constexpr double kLeastSource = 1e-3;  // power of the other direction, of our own, while it teaches its echo
 
 // Without the care for infinities that the operator takes.
 Cf times(Cf a, Cf b) {
@@ -131,6 +132,10 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
   double best = 0, best_energy = 1, all = 0;
   int best_lag = 0;
   for (const Cf e : left) all += std::norm(e);
+  double own_energy = 0;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    own_energy += std::norm(line_.at(t + static_cast<double>(i) * state.step));
+  }
   for (int lag = -early; lag < lags; ++lag) {
     Cf c;
     double energy = 1e-9;
@@ -142,8 +147,8 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
     const double share = std::norm(c) / energy / std::max(all, 1e-9);
     if (share > best) best = share, best_lag = lag, best_energy = energy;
   }
-  // Chance alone gives 10 / symbols or so. Silence has no echo.
-  if (best < 25.0 / static_cast<double>(known.size()) || best_energy < 1) return;
+  // Chance alone gives 10 / symbols or so. Silence has no echo, nor has what is left of an echo of our own.
+  if (best < 25.0 / static_cast<double>(known.size()) || best_energy < std::max(1.0, kLeastSource * own_energy)) return;
   state.echo_delay = best_lag * half;
   state.v.assign(kEchoTaps, {});
 }

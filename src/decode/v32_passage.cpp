@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <deque>
 #include <numbers>
 #include <optional>
 
@@ -24,7 +23,6 @@ constexpr std::size_t kMostTrn = 8192;
 constexpr int kMostRateSymbols = 8 * 2400;  // R2 lasts as long as S, TRN and R3 of the far end, and a round trip
 constexpr double kLeastLikeness = 0.35;     // of the 256 with what is heard, squared correlation
 constexpr double kGoodFit = 0.1;            // mean square error of the equaliser, of the signal
-constexpr std::size_t kEchoFit = 2400;      // symbols of R2
 constexpr double kMostMissed = 3;           // rate sequences
 constexpr int kOvershot = 3;                // symbols unlike TRN that end it
 
@@ -172,20 +170,6 @@ void V32Passage::follow(Fallback::Side& side) {
     side.signals[trn].t1 = side.rate_signals[first].t0;
 }
 
-// The caller trains while the answerer is silent, and sends R2 while it is not: time to learn of an echo.
-void V32Passage::fit_again(double t, const std::vector<Cf>& known) {
-  const ReceiverState before = receiver_.state;
-  const double fitted = receiver_.fit(t, known, before.turn * kSymbolRateHz / (2 * std::numbers::pi));
-  if (receiver_.state.v.empty() || fitted > before.error) {
-    receiver_.state = before;
-    return;
-  }
-  for (const Cf symbol : known) {
-    receiver_.equalise();
-    receiver_.decided(symbol, 0.001f);
-  }
-}
-
 // TRN to its end, which is where the rate signal begins. @return whether there was one
 bool V32Passage::read_training() {
   const std::vector<int> trn = trn_labels(answer_, kMostTrn + 64);
@@ -223,16 +207,11 @@ bool V32Passage::read_rate_signals(bool after_data, Fallback::Side& side) {
   const std::size_t already = side.rate_signals.size();
   double error = 0;
   bool ended = false;  // E without a rate is repeated
-  std::deque<Cf> points;
-  std::deque<double> times;
   for (int symbol = 0; receiver_.state.t < end_ && symbol < kMostRateSymbols; ++symbol) {
     const Cf y = receiver_.equalise();
     const int label = nearest(v32::kRates[0], y);
     const Cf decided = point(v32::kPoints4800[label]);
     error += 0.02 * (std::norm(y - decided) / 10 - error);
-    points.push_back(decided);
-    times.push_back(receiver_.state.t);
-    if (points.size() > kEchoFit) points.pop_front(), times.pop_front();
     receiver_.decided(decided, 0.002f);
     if (error > 0.4) return false;  // silence, or another signal
     const int q = v32::undo(v32::differential_4800, label, label_);
@@ -256,10 +235,7 @@ bool V32Passage::read_rate_signals(bool after_data, Fallback::Side& side) {
       } else if (!ended) {
         all.push_back({seconds(t1 - inside * kStep), seconds(t1), "E", reader.sequence(), r, 1, after_data});
         rate_ = v32::highest(r.rates);
-        if (rate_ >= 0) {
-          if (points.size() == kEchoFit) fit_again(times.front(), {points.begin(), points.end()});
-          return true;
-        }
+        if (rate_ >= 0) return true;
         ended = true;
       } else {
         all.back().t1 = seconds(t1);

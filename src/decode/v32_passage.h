@@ -36,7 +36,6 @@ class V32Passage {
 
  private:
   bool read_training();
-  void fit_again(double t, const std::vector<Cf>& known);
   bool read_rate_signals(bool after_data, Fallback::Side& side);
   bool read_data(int rate, int b1_symbols, Fallback::Side& side);
   std::optional<int> read_preamble(Fallback::Side& side);

@@ -144,7 +144,7 @@ TEST(DecodeV32bisCall, EchoNoiseAndLevelAreBorne) {
       line.channel[c][i] = 0.2f * (sent[c][i] + echo) + 10 * static_cast<float>(random.normal(2 * i + c));
     }
   }
-  const Fallback found = find_v32bis(line);
+  const Fallback found = analyse(line).fallback;
   expect_all_read(found.call, 3);
   expect_all_read(found.answer, 3);
   EXPECT_EQ(found.changes.size(), 2u);
