@@ -110,7 +110,7 @@ void add_passage(const Passage& p, int channel, bool& data, bool pcm, Add&& add)
   for (const MpHeard& m : p.mp) {
     add(m.t_first, m.t_last_end, channel,
         std::string(m.mp.acknowledge ? "MP'" : "MP") + (data ? " (renegotiation/cleardown)" : ""),
-        fmt::format("{} x, max c2a {} a2c {}", m.count, 2400 * m.mp.max_call_to_answer,
+        fmt::format("{} x, at most {} bit/s call to answer, {} answer to call", m.count, 2400 * m.mp.max_call_to_answer,
                     2400 * m.mp.max_answer_to_call));
   }
   for (const CpHeard& h : p.cp) {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// What two modems tell each other in V.8bis (08/96; 11/2000), before V.8 or in its place: messages at 300 bit/s in HDLC
+// frames. A message selects a mode (MS), lists capabilities (CL, and CLR which asks for the other's list), acknowledges
+// or refuses (ACK, NAK).
+//
+// The information field of MS, CL and CLR holds the identification field, the standard information field and, where the
+// first says so, a non-standard one. The first two are trees of bits, sent block by block: the parameters without
+// subparameters of level 1 {NPar(1)}; those with subparameters {SPar(1)}; then for each SPar(1) that is set its
+// {NPar(2)} and, where it has any, {SPar(2)} and for each SPar(2) that is set its {NPar(3)}. Delimiting bits end the
+// blocks: bit 8 at level 1 and at the end of all that belongs to one SPar(1), bit 7 below. So a receiver reads over
+// parameters it has never heard of, and a Message keeps them.
+//
+// Octets are numbered from 1, and bits from 1, which is sent first and is the lowest, as the Recommendation does.
+#pragma once
+
+#include <stdint.h>
+
+namespace offhook::v8bis {
+
+/// Table 3. (13 is V.92's, see dsp/v90/quick_connect.h.)
+enum class Type : uint8_t {
+  kMs = 1,
+  kCl = 2,
+  kClr = 3,
+  kAck1 = 4,
+  kAck2 = 5,
+  kNak1 = 8,
+  kNak2 = 9,
+  kNak3 = 10,
+  kNak4 = 11,
+  kQuickConnect = 13,
+};
+
+/// Longest information field. Source: 8.6
+inline constexpr int kMaxOctets = 64;
+
+enum class Field : uint8_t { kIdentification, kStandard };
+enum class Level : uint8_t { kNPar1, kSPar1, kNPar2, kSPar2, kNPar3 };
+
+/// Parameters that an octet of a block has room for: bits 1 to 7 at level 1, 1 to 6 below. Source: 8.2.3
+constexpr int parameters_per_octet(Level level) {
+  return level <= Level::kSPar1 ? 7 : 6;
+}
+
+/// One block of parameters, and its place in the tree.
+struct Block {
+  Field field = Field::kIdentification;
+  Level level = Level::kNPar1;
+  uint8_t spar1 = 0;        ///< levels 2 and 3: the SPar(1) it belongs to, from 1; else 0
+  uint8_t spar2 = 0;        ///< level 3: the SPar(2) it belongs to, from 1; else 0
+  uint8_t octets = 1;       ///< as sent, 1..kMaxBlockOctets
+  uint64_t parameters = 0;  ///< parameter 1 (octet 1, bit 1) in bit 0
+  bool has(int parameter) const { return (parameters >> (parameter - 1) & 1) != 0; }
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+/// Of the blocks that are defined the longest has 4 octets.
+inline constexpr int kMaxBlockOctets = 9;
+
+/// One block of the non-standard information field. Source: 8.5, Figure 10
+struct NonStandard {
+  uint8_t country = 0;              ///< T.35 country code
+  uint8_t provider_size = 0;        ///< octets of the provider code
+  uint8_t size = 0;                 ///< octets of information
+  uint8_t octets[kMaxOctets] = {};  ///< provider code, then information
+  const uint8_t* provider() const { return octets; }
+  const uint8_t* information() const { return octets + provider_size; }
+  friend bool operator==(const NonStandard&, const NonStandard&) = default;
+};
+
+struct Message {
+  static constexpr int kMaxBlocks = kMaxOctets;
+  static constexpr int kMaxNonStandard = (kMaxOctets - 5) / 3;  ///< one has 3 octets at least, what precedes them 5
+
+  uint8_t type = 0;      ///< 0..15, see Type
+  uint8_t revision = 1;  ///< 0..15: 1 is that of 08/96, 2 of 11/2000
+  int blocks = 0;
+  Block block[kMaxBlocks];  ///< in the order of transmission
+  int non_standards = 0;
+  NonStandard non_standard[kMaxNonStandard];
+
+  bool is(Type t) const { return type == static_cast<uint8_t>(t); }
+  /// MS, CL and CLR have parameters, the others none. Source: 8.3.3, 8.4.1
+  bool has_parameters() const { return is(Type::kMs) || is(Type::kCl) || is(Type::kClr); }
+  /// The block at a place of the tree, or null.
+  const Block* find(Field field, Level level, int spar1 = 0, int spar2 = 0) const;
+  /// Append a block, as short as its highest parameter allows. To be called in the order of transmission: in either
+  /// field NPar(1) and SPar(1) always, then the blocks below each SPar(1) that is set.  @pre blocks < kMaxBlocks
+  void add(Field field, Level level, uint64_t parameters, int spar1 = 0, int spar2 = 0);
+  friend bool operator==(const Message& a, const Message& b);
+};
+
+/// Where a message stops making sense. `octet` is 0 when it does not.
+struct Malformed {
+  int octet = 0;  ///< from 1; one more than there are when the message ends too early
+  const char* expected = nullptr;
+  explicit operator bool() const { return octet > 0; }
+};
+
+/// Read an information field. Types that are not known, and V.92's, are read no further than the first octet.
+/// @param[in] octets   [n], without check sequence; n >= 0
+/// @param[out] message what was read until the field ended or was found malformed
+/// Real-time: yes, O(n).  Source: clause 8
+Malformed parse(const uint8_t* octets, int n, Message* message);
+
+/// Write an information field.  @param[out] octets  [kMaxOctets]
+/// @return how many, or 0 when they are more than kMaxOctets.  @pre the blocks are in the order of transmission
+/// Real-time: yes, O(blocks).
+int encode(const Message& message, uint8_t* octets);
+
+/// "MS", "CL", "ACK(1)", ...; null for a type that is reserved. Source: Table 3
+const char* type_name(int type);
+
+/// What a parameter says, in the words of Tables 5 and 6; null where it is reserved. The tables of 11/2000, which keep
+/// all that 08/96 has; what lies under H.324-Multilink, Multilink-Additional-Connection and T.30 fax is not known here.
+/// @param parameter  from 1
+const char* parameter_name(const Block& block, int parameter);
+
+}  // namespace offhook::v8bis
