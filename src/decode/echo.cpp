@@ -13,14 +13,21 @@
 namespace offhook::decode {
 namespace {
 
-constexpr std::size_t kWindow = 2048;  // 256 ms, and as much before them is searched for the source
+constexpr std::size_t kWindow = 2048;  // 256 ms
 constexpr std::size_t kHop = kWindow / 2;
-constexpr double kQuiet = 100;                     // mean square: 20 dB above nothing at all
-constexpr double kLeastLoss = 1.5;                 // of power: what is louder is the source, or a copy
-constexpr double kEchoOnly = 0.9;                  // share of a channel that its echo explains, where nothing else is
-constexpr int kProbeBefore = 24, kProbeTaps = 96;  // around the strongest lag, to tell what a window holds
-constexpr int kBefore = 48, kTaps = 256;           // of a path, around each of its reflections
+constexpr std::size_t kShortLag = 2048;   // a network's echo
+constexpr std::size_t kLongLag = 14336;   // and one by satellite, 1.8 s
+constexpr double kQuiet = 100;            // mean square: 20 dB above nothing at all
+constexpr double kLeastLoss = 1.5;        // of power: what is louder is the source, or a copy
+constexpr double kMuchLoss = 4;           // where an echo alone may be worth a long search
+constexpr double kSomeEcho = 0.3;         // share of a window that one reflection explains, if there may be others
+constexpr double kEchoOnly = 0.6;         // and all of them, where nothing else is; what else is left is noise
+constexpr double kStandsOut = 8;          // peak of an impulse response over its mean; of noise alone it is 5
+constexpr int kBefore = 48, kTaps = 256;  // of a path, around its first reflection
+constexpr int kFewTaps = 96;              // around others, and to tell what a window holds
 constexpr int kReflections = 3;
+constexpr double kWorthwhileDb = 6;
+constexpr double kSamplesATap = 6;                 // make a path worth something
 constexpr std::size_t kFarTogether = 8 * kRateHz;  // stretches of one path
 constexpr std::size_t kGuard = 2 * kRateHz;        // either side, to see whether the echo is there
 
@@ -140,17 +147,19 @@ bool is_broad(const std::vector<oh_complex>& spectrum) {
   return most > 0 && static_cast<std::size_t>(full) >= kBins / 2;
 }
 
-// Impulse response from `other` to `own` over stretches, lags 0 to kWindow - 1, as their cross spectrum has it.
-std::vector<double> response(const Fft& fft, std::span<const float> own, std::span<const float> other,
+// Size of the impulse response from `other` to `own` over stretches, lags 0 to `lags` - 1, from their cross spectrum.
+// @param fft  of kWindow + lags or more
+std::vector<double> response(const Fft& fft, std::size_t lags, std::span<const float> own, std::span<const float> other,
                              const std::vector<Stretch>& stretches, bool* broad = nullptr) {
   const std::size_t n = fft.size();
   std::vector<oh_complex> cross(n), a(n), b(n);
   std::vector<double> source(n);
   for (const Stretch& s : stretches) {
-    for (std::size_t at = s.from; at + kWindow <= s.to; at += kWindow) {
+    for (std::size_t at = s.from; at < s.to; at += kWindow) {
+      const std::size_t length = std::min(kWindow, s.to - at);
       for (std::size_t k = 0; k < n; ++k) {
-        a[k] = {k < kWindow ? 0 : own[at + k - kWindow], 0};
-        b[k] = {other[at + k - kWindow], 0};
+        a[k] = {k >= lags && k < lags + length ? own[at + k - lags] : 0, 0};
+        b[k] = {k < lags + length ? other[at + k - lags] : 0, 0};
       }
       fft.forward(a);
       fft.forward(b);
@@ -170,17 +179,20 @@ std::vector<double> response(const Fft& fft, std::span<const float> own, std::sp
     cross[k].im *= g;
   }
   fft.inverse(cross);
-  std::vector<double> h(kWindow);
-  for (std::size_t k = 0; k < kWindow; ++k) h[k] = std::abs(cross[k].re);
+  std::vector<double> h(lags);
+  for (std::size_t k = 0; k < lags; ++k) h[k] = std::abs(cross[k].re);
   return h;
 }
 
-// Lag of the greatest of `h`, and how far it stands out of the mean.
+// Lag of the greatest of `h` but for `known` lags, and how far it stands out of the mean.
 struct Peak {
   int lag;
   double over_mean;
 };
-Peak peak_of(const std::vector<double>& h) {
+Peak peak_of(std::vector<double> h, const std::vector<int>& known = {}) {
+  for (const int k : known) {
+    if (static_cast<std::size_t>(k) < h.size()) h[static_cast<std::size_t>(k)] = 0;
+  }
   std::size_t at = 0;
   double mean = 0;
   for (std::size_t k = 0; k < h.size(); ++k) {
@@ -200,11 +212,13 @@ std::vector<float> echo_of(std::span<const float> other, const EchoPath& path, s
   return y;
 }
 
-void refit(std::span<const float> own, std::span<const float> other, const std::vector<Stretch>& stretches,
-           EchoPath& path) {
+// @return the share of the channel that the path explains
+double refit(std::span<const float> own, std::span<const float> other, const std::vector<Stretch>& stretches,
+             EchoPath& path) {
   LeastSquares squares(own, other, path.lag);
   for (const Stretch& s : stretches) squares.add(s);
   path.taps = squares.solve();
+  return squares.explained();
 }
 
 // What the path leaves of the channel; elsewhere than in the stretches it is unchanged.
@@ -218,26 +232,49 @@ std::vector<float> left_of(std::span<const float> own, std::span<const float> ot
   return left;
 }
 
-// The stretches without what the path explains badly: the beginning of the channel's own signal.
-std::vector<Stretch> well_explained(std::span<const float> left, const std::vector<Stretch>& stretches) {
+// One more reflection in what the path leaves, as far as it can be told.
+bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const float> other,
+                    const std::vector<Stretch>& stretches, EchoPath& path) {
+  const Peak next = peak_of(response(fft, kLongLag, left, other, stretches), path.lag);
+  if (next.over_mean < kStandsOut) return false;
+  const std::vector<int> more = lags_around(next.lag, kFewTaps / 4, kFewTaps);
+  std::vector<int> all;
+  std::set_union(path.lag.begin(), path.lag.end(), more.begin(), more.end(), std::back_inserter(all));
+  path.lag = std::move(all);
+  return true;
+}
+
+// The stretches without what the path explains badly: there the channel has a signal of its own.
+std::vector<Stretch> well_explained(std::span<const float> left, std::span<const float> other,
+                                    const std::vector<Stretch>& stretches) {
   constexpr std::size_t kBlock = kHop / 4;
-  std::vector<double> powers;
-  for (const Stretch& s : stretches) {
-    for (std::size_t t = s.from; t + kBlock <= s.to; t += kBlock) powers.push_back(power(left.subspan(t, kBlock)));
-  }
-  std::vector<double> sorted = powers;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<long>(sorted.size() / 4), sorted.end());
-  const double most = 3 * sorted[sorted.size() / 4];
-  std::vector<Stretch> kept;
-  std::size_t k = 0;
+  constexpr std::size_t kLeast = kRateHz / 4 / kBlock;  // blocks
+  struct Block {
+    std::size_t at;
+    double left, source;
+  };
+  std::vector<Block> blocks;
+  double source = 0;
   for (const Stretch& s : stretches) {
     for (std::size_t t = s.from; t + kBlock <= s.to; t += kBlock) {
-      if (powers[k++] > most) continue;
-      if (!kept.empty() && kept.back().to == t) {
-        kept.back().to = t + kBlock;
-      } else {
-        kept.push_back({t, t + kBlock});
-      }
+      blocks.push_back({t, power(left.subspan(t, kBlock)), power(other.subspan(t, kBlock))});
+      source += blocks.back().source;
+    }
+  }
+  std::erase_if(blocks,
+                [least = source / static_cast<double>(4 * blocks.size())](const Block& b) { return b.source < least; });
+  std::vector<double> sorted;
+  for (const Block& b : blocks) sorted.push_back(b.left);
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.empty()) return stretches;
+  const double most = std::max(4 * sorted[sorted.size() / 20], sorted[std::min(sorted.size() - 1, kLeast)]);
+  std::vector<Stretch> kept;
+  for (const Block& b : blocks) {
+    if (b.left > most) continue;
+    if (!kept.empty() && kept.back().to == b.at) {
+      kept.back().to += kBlock;
+    } else {
+      kept.push_back({b.at, b.at + kBlock});
     }
   }
   return kept;
@@ -250,26 +287,15 @@ EchoPath fit(const Fft& fft, std::span<const float> own, std::span<const float> 
   path.t1 = static_cast<double>(stretches.back().to) / kRateHz;
   path.lag = lags_around(lag, kBefore, kTaps);
   refit(own, other, stretches, path);
-  for (int reflection = 1;; ++reflection) {
-    std::vector<float> left = left_of(own, other, stretches, path);
-    stretches = well_explained(left, stretches);
-    if (reflection < kReflections) {  // what is left may be an echo from further off
-      std::vector<double> h = response(fft, left, other, stretches);
-      for (const int k : path.lag) {
-        if (k < static_cast<int>(h.size())) h[static_cast<std::size_t>(k)] = 0;
-      }
-      const Peak next = peak_of(h);
-      if (next.over_mean > 12) {
-        std::vector<int> more = lags_around(next.lag, kBefore, kTaps / 2), all;
-        std::set_union(path.lag.begin(), path.lag.end(), more.begin(), more.end(), std::back_inserter(all));
-        path.lag = std::move(all);
-      } else {
-        reflection = kReflections;
-      }
-    }
-    refit(own, other, stretches, path);
-    if (reflection >= kReflections) break;
-  }
+  // All reflections first: a late one is missing in the beginning, which would pass for the best explained.
+  const auto add = [&] {
+    const bool room = path.lag.size() < kTaps + (kReflections - 1) * kFewTaps;
+    return room && add_reflection(fft, left_of(own, other, stretches, path), other, stretches, path);
+  };
+  while (add()) refit(own, other, stretches, path);
+  stretches = well_explained(left_of(own, other, stretches, path), other, stretches);
+  add();
+  refit(own, other, stretches, path);
   const std::vector<float> left = left_of(own, other, stretches, path);
   double before = 0, after = 0, source = 0;
   for (const Stretch& s : stretches) {
@@ -284,6 +310,35 @@ EchoPath fit(const Fft& fft, std::span<const float> own, std::span<const float> 
   return path;
 }
 
+// Looks for windows that hold nothing but an echo.
+class Windows {
+ public:
+  /// @return the delay of the echo in a window that holds nothing else, or -1
+  int echo_alone(std::span<const float> own, std::span<const float> other, const Stretch& window) const {
+    const double here = power(own.subspan(window.from, kWindow)), source = power(other.subspan(window.from, kWindow));
+    if (source < kQuiet || here * kLeastLoss > source || here < 0.25) return -1;
+    bool broad = false;
+    Peak peak = peak_of(response(short_, kShortLag, own, other, {window}, &broad));
+    if (!broad) return -1;
+    if (peak.over_mean < kStandsOut && here * kMuchLoss < source) {
+      peak = peak_of(response(long_, kLongLag, own, other, {window}));
+    }
+    if (peak.over_mean < kStandsOut) return -1;
+    EchoPath path;
+    path.lag = lags_around(peak.lag, kFewTaps / 4, kFewTaps);
+    double explained = refit(own, other, {window}, path);
+    for (int k = 1; k < kReflections && explained > kSomeEcho && explained < kEchoOnly; ++k) {
+      if (!add_reflection(long_, left_of(own, other, {window}, path), other, {window}, path)) break;
+      explained = refit(own, other, {window}, path);
+    }
+    return explained < kEchoOnly ? -1 : peak.lag;
+  }
+  const Fft& fft() const { return long_; }
+
+ private:
+  Fft short_{2 * kWindow}, long_{16384};
+};
+
 }  // namespace
 
 double EchoPath::delay_ms() const {
@@ -292,30 +347,34 @@ double EchoPath::delay_ms() const {
   return strongest == taps.end() ? 0 : 1000.0 * lag[static_cast<std::size_t>(strongest - taps.begin())] / kRateHz;
 }
 
-std::vector<EchoPath> find_echo_paths(std::span<const float> own, std::span<const float> other) {
-  const Fft fft(2 * kWindow);
+std::vector<EchoPath> find_echo_paths(std::span<const float> own_channel, std::span<const float> other_channel) {
+  // Silence before, so that every lag is there.
+  const auto after_silence = [](std::span<const float> x) {
+    std::vector<float> y(kLongLag + kTaps);
+    y.insert(y.end(), x.begin(), x.end());
+    return y;
+  };
+  const std::vector<float> own = after_silence(own_channel), other = after_silence(other_channel);
+  const std::size_t begin = own.size() - own_channel.size();
+  const Windows windows;
   std::vector<EchoPath> paths;
   std::vector<Stretch> stretches;
   int lag = 0;
   const auto close = [&] {
-    if (!stretches.empty()) paths.push_back(fit(fft, own, other, stretches, lag));
+    if (stretches.empty()) return;
+    paths.push_back(fit(windows.fft(), own, other, stretches, lag));
+    paths.back().t0 -= static_cast<double>(begin) / kRateHz;
+    paths.back().t1 -= static_cast<double>(begin) / kRateHz;
+    if (paths.back().learnt_s * kRateHz < kSamplesATap * static_cast<double>(paths.back().taps.size()))
+      paths.pop_back();
     stretches.clear();
   };
-  for (std::size_t at = 2 * kWindow; at + kWindow < own.size(); at += kHop) {
+  for (std::size_t at = begin; at + kWindow < own.size(); at += kHop) {
     const Stretch window{at, at + kWindow};
-    const double here = power(own.subspan(at, kWindow)), source = power(other.subspan(at, kWindow));
-    if (source < kQuiet || here * kLeastLoss > source || here < 0.25) continue;
-    bool broad = false;
-    const Peak peak = peak_of(response(fft, own, other, {window}, &broad));
-    if (!broad || peak.over_mean < 8) continue;
-    LeastSquares squares(own, other, lags_around(peak.lag, kProbeBefore, kProbeTaps));
-    squares.add(window);
-    squares.solve();
-    if (squares.explained() < kEchoOnly) continue;
-    if (!stretches.empty() && (at > stretches.back().to + kFarTogether || std::abs(peak.lag - lag) > kBefore / 2)) {
-      close();
-    }
-    if (stretches.empty()) lag = peak.lag;
+    const int here = windows.echo_alone(own, other, window);
+    if (here < 0) continue;
+    if (!stretches.empty() && (at > stretches.back().to + kFarTogether || std::abs(here - lag) > kBefore / 2)) close();
+    if (stretches.empty()) lag = here;
     if (!stretches.empty() && at <= stretches.back().to) {
       stretches.back().to = window.to;
     } else {

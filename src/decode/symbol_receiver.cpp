@@ -56,15 +56,14 @@ SymbolReceiver::SymbolReceiver(const Baseband& line, const Baseband* other, doub
       slope2_(std::pow(2 * kPi * slope_hz / kRateHz, 2)) {
   state.step = nominal_step_;
   state.w.assign(kTaps, {});
-  z_.resize(kTaps);
-  dz_.resize(kTaps);
 }
 
 void SymbolReceiver::gather(double t) {
   const double half = state.step / 2;
-  for (int k = 0; k < kTaps; ++k) {
-    line_.at(t + (k - kTaps / 2) * half, &z_[static_cast<std::size_t>(k)], &dz_[static_cast<std::size_t>(k)]);
-  }
+  z_.resize(state.w.size());
+  dz_.resize(state.w.size());
+  const double first = t - static_cast<double>(z_.size() / 2) * half;
+  for (std::size_t k = 0; k < z_.size(); ++k) line_.at(first + static_cast<double>(k) * half, &z_[k], &dz_[k]);
   u_.resize(state.v.size());
   for (std::size_t k = 0; k < u_.size(); ++k) {
     u_[k] = other_->at(t - state.echo_delay + (static_cast<double>(k) - kEchoTaps / 2) * half);
@@ -72,7 +71,7 @@ void SymbolReceiver::gather(double t) {
 }
 
 double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
-  const std::size_t n = kTaps + state.v.size();
+  const std::size_t taps = state.w.size(), n = taps + state.v.size();
   std::vector<double> re(n * n), im(n * n), x(n), y(n);
   std::vector<Cd> b(n);
   double energy = 0;
@@ -80,7 +79,7 @@ double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
     gather(t + static_cast<double>(i) * state.step);
     const Cd back = std::polar(1.0, -(state.phase + state.turn * static_cast<double>(i)));
     for (std::size_t k = 0; k < n; ++k) {
-      const Cf z = k < kTaps ? z_[k] : u_[k - kTaps];
+      const Cf z = k < taps ? z_[k] : u_[k - taps];
       x[k] = z.real() * back.real() - z.imag() * back.imag();
       y[k] = z.real() * back.imag() + z.imag() * back.real();
     }
@@ -108,8 +107,8 @@ double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
   solve_hermitian(a, b);
   double explained = 0;
   for (std::size_t r = 0; r < n; ++r) explained += (std::conj(b[r]) * rhs[r]).real();
-  for (std::size_t r = 0; r < kTaps; ++r) state.w[r] = Cf(b[r]);
-  for (std::size_t r = kTaps; r < n; ++r) state.v[r - kTaps] = Cf(b[r]);
+  for (std::size_t r = 0; r < taps; ++r) state.w[r] = Cf(b[r]);
+  for (std::size_t r = taps; r < n; ++r) state.v[r - taps] = Cf(b[r]);
   return std::max(0.0, 1 - explained / energy);
 }
 
@@ -212,7 +211,7 @@ double SymbolReceiver::fit(double t, const std::vector<Cf>& known, std::optional
 Cf SymbolReceiver::equalise() {
   gather(state.t);
   Cf y{}, dy{};
-  for (std::size_t k = 0; k < kTaps; ++k) {
+  for (std::size_t k = 0; k < z_.size(); ++k) {
     y += times(state.w[k], z_[k]);
     dy += times(state.w[k], dz_[k]);
   }
@@ -250,7 +249,7 @@ void SymbolReceiver::adapt(Cf e, Cf symbol, float rate) {
   float energy = 1e-6f;
   for (const Cf z : z_) energy += std::norm(z);
   const Cf g = e * forward * (rate / energy);
-  for (std::size_t k = 0; k < kTaps; ++k) state.w[k] += times(g, std::conj(z_[k]));
+  for (std::size_t k = 0; k < z_.size(); ++k) state.w[k] += times(g, std::conj(z_[k]));
   if (!u_.empty()) {
     float echo = 1e-6f;
     for (const Cf u : u_) echo += std::norm(u);

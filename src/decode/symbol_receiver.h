@@ -21,7 +21,7 @@ struct ReceiverState {
   double step = 0;        ///< samples a symbol
   double phase = 0;       ///< of the carrier, radians: what the equaliser's output is turned back by
   double turn = 0;        ///< radians a symbol
-  std::vector<Cf> w;      ///< equaliser, T/2 apart, the middle one at the symbol
+  std::vector<Cf> w;      ///< equaliser, T/2 apart, the middle one at the symbol; kTaps or as many as one likes
   std::vector<Cf> v;      ///< echo: T/2 apart
   double echo_delay = 0;  ///< of the middle echo tap, in samples
   double error = 0;       ///< mean square of the errors, relative to the mean square of the decisions
@@ -34,6 +34,9 @@ class SymbolReceiver {
   /// @param slope_hz  the clock loop's idea of the band: the signal changes like a tone of this frequency
   SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz, double slope_hz = 1000);
 
+  static constexpr int kTaps = 80;       ///< of the equaliser
+  static constexpr int kManyTaps = 160;  ///< for lines whose band edges come many milliseconds late
+
   ReceiverState state;
 
   /// The output in other units: `gain` times what it was.
@@ -42,6 +45,7 @@ class SymbolReceiver {
   /// Fit equaliser, echo taps, carrier and clock to known symbols. @param t  of the first, in samples, within a symbol
   /// or so  @param known  the symbols  @param offset_hz  of the carrier, where it is known to half a hertz; else up to
   /// 8 Hz of it are searched
+  /// @pre state.w has as many taps as it shall have
   /// With another channel: looks for its echo in what is left, and if there is one takes it into the fit.
   /// Leaves the state before symbol 0.  @return mean square error relative to the symbols'
   double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
@@ -54,7 +58,6 @@ class SymbolReceiver {
   void adapt(Cf error, Cf symbol, float rate);
 
  private:
-  static constexpr int kTaps = 80;
   static constexpr int kEchoTaps = 64;
   void gather(double t);
   double search_offset(double t, const std::vector<Cf>& known);

@@ -11,7 +11,8 @@ namespace offhook::decode {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr int kBlock = 48;  // symbols that are correlated coherently: 7 Hz turn by a tenth in 14 ms
+constexpr double kGoodFit = 3e-4;  // mean square error of an equaliser: a longer one is not needed
+constexpr int kBlock = 48;         // symbols that are correlated coherently: 7 Hz turn by a tenth in 14 ms
 
 Cf times_conj(Cf a, Cf b) {
   return {a.real() * b.real() + a.imag() * b.imag(), a.imag() * b.real() - a.real() * b.imag()};
@@ -41,6 +42,8 @@ std::vector<Cf> trn_symbols(v34::Scrambling scrambling, v34::TrainingPoints poin
   return s;
 }
 
+constexpr double kLeastPath = 0.12;  // of an anchor's energy, in its strongest symbol
+
 // Share of the energy at T/2 sample k that the known symbols explain, by blocks.
 double correlation(const std::vector<Cf>& z, std::size_t k, const std::vector<Cf>& known) {
   double explained = 0, energy = 0;
@@ -57,6 +60,17 @@ double correlation(const std::vector<Cf>& z, std::size_t k, const std::vector<Cf
     energy += e * r;
   }
   return energy > 0 ? explained / energy : 0;
+}
+
+// What the correlations at `k` and at the symbols around it explain together, beyond what chance does.
+template <class Correlation>
+double over_paths(std::size_t k, std::size_t size, Correlation&& at) {
+  constexpr std::size_t kSymbols = 8;
+  double sum = 0;
+  for (std::size_t i = k - std::min(k / 2, kSymbols) * 2; i <= k + 2 * kSymbols && i < size; i += 2) {
+    sum += std::max(0.0, static_cast<double>(at(i)) - 1.0 / kBlock);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -91,10 +105,18 @@ std::vector<Anchor> find_anchors(const Baseband& line, const Direction& directio
       if (best.correlation > 0) found.push_back(best);
       best = {};
     };
-    for (std::size_t k = 0; k + span <= z.size(); ++k) {
-      if (correlation(z, k, head) < 0.25) continue;
+    std::vector<float> alike(z.size() - span + 1);
+    for (std::size_t k = 0; k < alike.size(); ++k) alike[k] = static_cast<float>(correlation(z, k, head));
+    for (std::size_t k = 0; k < alike.size(); ++k) {
+      // A line that disperses has a share at each of many symbols; the strongest is the anchor.
+      if (alike[k] < kLeastPath || over_paths(k, alike.size(), [&](std::size_t i) { return alike[i]; }) < 0.25)
+        continue;
       const double c = correlation(z, k, kind.known);
-      if (c < 0.4) continue;
+      if (c < kLeastPath || over_paths(k, alike.size(), [&](std::size_t i) {
+                              return i == k ? c : correlation(z, i, kind.known);
+                            }) < 0.4) {
+        continue;
+      }
       if (best.correlation > 0 && k > best_k + span) keep();
       if (c > best.correlation) {
         best = {first + static_cast<double>(k) * half, kind.pp, kind.points, c};
@@ -145,6 +167,7 @@ class Follower {
   }
   double seconds() const { return receiver_.state.t / kRateHz; }
   bool has_16_points();
+  double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
   void stop(Passage& p) const;
   void sequences(Passage& p, v34::TrainingDecoder decoder, v34::TrainingPoints points, double end);
 
@@ -165,6 +188,20 @@ double s_share(const Baseband& line, double t, double step) {
   return energy > 0 ? std::abs(c) / energy : 0;
 }
 
+// With a longer equaliser where that explains more than its taps would of noise.
+double Follower::fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz) {
+  receiver_.state.w.resize(SymbolReceiver::kTaps);
+  const double error = receiver_.fit(t, known, offset_hz);
+  if (error < kGoodFit) return error;
+  const ReceiverState few = receiver_.state;
+  receiver_.state.w.resize(SymbolReceiver::kManyTaps);
+  const double with_many = receiver_.fit(t, known, offset_hz);
+  const double by_chance = (SymbolReceiver::kManyTaps - SymbolReceiver::kTaps) / static_cast<double>(known.size());
+  if (with_many < (1 - 2 * by_chance) * error) return with_many;
+  receiver_.state = few;
+  return error;
+}
+
 Passage Follower::run(const Anchor& anchor, double end) {
   const double step = step_of(direction_.rate);
   Passage p;
@@ -177,7 +214,7 @@ Passage Follower::run(const Anchor& anchor, double end) {
   if (anchor.pp) known = pp;
   const std::size_t pp_length = known.size();
   known.insert(known.end(), trn.begin(), trn.begin() + kTrnKnown - 48);
-  double error = receiver_.fit(anchor.t, known);
+  double error = fit(anchor.t, known);
   if (error > 0.3) {
     p.training_mse_db = 10 * std::log10(error + 1e-12);
     p.t_lost = anchor.t / kRateHz;
@@ -211,7 +248,7 @@ Passage Follower::run(const Anchor& anchor, double end) {
     const std::size_t n = std::min<std::size_t>(trn_length - 8, 2400);
     known.resize(pp_length);
     known.insert(known.end(), trn.begin(), trn.begin() + static_cast<long>(n));
-    error = receiver_.fit(anchor.t, known, fitted.turn / (2 * kPi) * kRateHz / fitted.step);
+    error = fit(anchor.t, known, fitted.turn / (2 * kPi) * kRateHz / fitted.step);
   }
   p.training_mse_db = 10 * std::log10(error + 1e-12);
   p.t_pp = anchor.pp ? anchor.t / kRateHz : 0;
@@ -372,12 +409,16 @@ Passage follow_sequences(const Baseband& line, const Baseband* other, const Dire
 
 std::vector<Passage> follow(const Baseband& line, const Baseband* other, const Direction& direction,
                             const std::vector<Anchor>& anchors) {
+  constexpr int kLeastTrn = 64;  // symbols that are as they should be: not a likeness by chance
   std::vector<Passage> all;
-  for (std::size_t k = 0; k < anchors.size(); ++k) {
-    Follower follower(line, other, direction);
-    const double end = k + 1 < anchors.size() ? anchors[k + 1].t : static_cast<double>(line.size());
-    all.push_back(follower.run(anchors[k], end));
+  double end = static_cast<double>(line.size());
+  for (auto anchor = anchors.rbegin(); anchor != anchors.rend(); ++anchor) {
+    Passage p = Follower(line, other, direction).run(*anchor, end);
+    if (p.trn_symbols < kLeastTrn) continue;
+    end = anchor->t;
+    all.push_back(std::move(p));
   }
+  std::reverse(all.begin(), all.end());
   return all;
 }
 

@@ -66,14 +66,30 @@ TEST(DecodeEcho, AnEchoAsLoudAsTheSignalIsTakenOffWhereverItWasLearnt) {
   }
 }
 
-TEST(DecodeEcho, ASecondReflectionFarOffIsLearntToo) {
+TEST(DecodeEcho, ASecondReflectionIsLearntToo) {
   const auto other = modem(1, 12, 1, 11), sent = modem(2, 12, 4, 11, 300);
+  struct {
+    std::size_t delay;
+    float gain;
+  } const seconds[] = {{1200, 0.03f}, {400, 0.25f}, {9600, 0.1f}};  // the last by satellite
+  for (const auto& [delay, gain] : seconds) {
+    SCOPED_TRACE(delay);
+    auto own = sent;
+    add_echo(own, other, 8, 0.3f);
+    add_echo(own, other, delay, gain);
+    const auto paths = find_echo_paths(own, other);
+    ASSERT_EQ(paths.size(), 1u);
+    EXPECT_LT(left_db(without_echo(own, other, paths), sent, 5, 10), -40);
+  }
+}
+
+TEST(DecodeEcho, NoiseMayBeAlmostAsLoudAsTheEcho) {
+  const auto other = modem(1, 12, 1, 11), sent = modem(2, 12, 4, 11, 300), noise = modem(3, 12, 0, 12, 100);
   auto own = sent;
-  add_echo(own, other, 8, 0.3f);
-  add_echo(own, other, 1200, 0.03f);
-  const auto paths = find_echo_paths(own, other);
-  ASSERT_EQ(paths.size(), 1u);
-  EXPECT_LT(left_db(without_echo(own, other, paths), sent, 5, 10), -40);
+  for (std::size_t n = 0; n < own.size(); ++n) own[n] += noise[n];
+  const auto noisy = own;
+  add_echo(own, other, 8, 0.25f);
+  EXPECT_LT(left_db(without_echo(own, other, find_echo_paths(own, other)), noisy, 5, 10), -18);
 }
 
 TEST(DecodeEcho, WhatIsNoEchoStays) {
