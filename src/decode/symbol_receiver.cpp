@@ -208,6 +208,42 @@ double SymbolReceiver::fit(double t, const std::vector<Cf>& known, std::optional
   return error;
 }
 
+double SymbolReceiver::lock(double t, const std::vector<Cf>& known) {
+  const ReceiverState before = state;
+  double best = 0, best_t = t, energy = 0;
+  Cd gain;
+  for (const Cf s : known) energy += std::norm(s);
+  const auto share = [&](double from) {
+    state = before;
+    state.t = from;
+    state.phase = 0;
+    Cd c;
+    double power = 1e-12;
+    for (const Cf s : known) {
+      const Cf y = equalise();
+      c += Cd(times(y, std::conj(s)));
+      power += std::norm(y);
+      state.t += state.step;
+      state.phase += state.turn;
+    }
+    gain = c / energy;
+    return std::norm(c) / (power * energy);
+  };
+  constexpr int kSteps = 8;  // of a symbol
+  for (int k = -3 * kSteps / 2; k <= 3 * kSteps / 2; ++k) {
+    const double from = t + k * state.step / kSteps, s = share(from);
+    if (s > best) best = s, best_t = from;
+  }
+  best = share(best_t);
+  state = before;
+  state.t = best_t;
+  state.phase = std::arg(gain);
+  state.error = 1 - best;
+  scale(static_cast<float>(1 / std::max(std::abs(gain), 1e-6)));
+  state.power = before.power;
+  return best;
+}
+
 Cf SymbolReceiver::equalise() {
   gather(state.t);
   Cf y{}, dy{};

@@ -50,6 +50,11 @@ class SymbolReceiver {
   /// Leaves the state before symbol 0.  @return mean square error relative to the symbols'
   double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
 
+  /// Keep the equaliser, clock rate and carrier offset of `state`, and find symbol time, phase and gain again from
+  /// known symbols. @param t  of the first, in samples, within a symbol or so. Leaves the state before symbol 0.
+  /// @return share of the energy that they explain
+  double lock(double t, const std::vector<Cf>& known);
+
   /// The equaliser's output at the next symbol. Call decided() afterwards.
   Cf equalise();
   /// Adapt to what the symbol was, and go to the next. @param rate  of equaliser adaptation, 0 to freeze

@@ -156,6 +156,7 @@ class Follower {
 
   Passage run(const Anchor& anchor, double end);
   Passage run_sequences(const ReceiverState& state, double end);
+  Passage run_s_bar(const ReceiverState& trained, double s_bar, double end);
 
  private:
   static Cf nearest(Cf y, v34::TrainingPoints points) {
@@ -266,6 +267,7 @@ Passage Follower::run(const Anchor& anchor, double end) {
     receiver_.decided(i < pp_length ? pp[i] : trn[i - pp_length], 0.002f);
     if (i >= pp_length && i % 8 == 0 && p.constellation.size() < 4000) p.constellation.push_back(y);
   }
+  p.trained = receiver_.state;
   p.t_trn_end = seconds();
   p.clock_ppm = (step / receiver_.state.step - 1) * 1e6;
   p.frequency_offset_hz = receiver_.state.turn / (2 * kPi) * kRateHz / receiver_.state.step;
@@ -304,7 +306,7 @@ void Follower::sequences(Passage& p, v34::TrainingDecoder decoder, v34::Training
       stream.push_back(b[k]);
       last16 = (last16 << 1 | b[k]) & 0xFFFF;
       ones = b[k] ? ones + 1 : 0;
-      if (last16 == v34::kSequenceJ4 || last16 == v34::kSequenceJ16) {
+      if (!direction_.v90 && (last16 == v34::kSequenceJ4 || last16 == v34::kSequenceJ16)) {
         if (p.j_points == 0) p.t_j = t - 8 * receiver_.state.step / kRateHz;
         p.j_points = last16 == v34::kSequenceJ4 ? 4 : 16;
         ++p.j_repeats;
@@ -379,6 +381,42 @@ Passage Follower::run_sequences(const ReceiverState& state, double end) {
   return p;
 }
 
+Passage Follower::run_s_bar(const ReceiverState& trained, double s_bar, double end) {
+  Passage p;
+  // The last of S that is sure to be S, and S-bar.
+  constexpr int kS = 96, kSBar = 16;
+  const double step = trained.step;
+  std::vector<Cf> known;
+  for (int i = 0; i < kS; ++i) known.push_back(to_cf(v34::s_symbol(i)));
+  for (int i = 0; i < kSBar; ++i) known.push_back(to_cf(v34::s_bar_symbol(i)));
+  receiver_.state = trained;
+  p.s_correlation = receiver_.lock(s_bar - kS * step, known);
+  p.t_s_bar = seconds() + kS * step / kRateHz;
+  p.t_s = p.t_s_bar - 128 * step / kRateHz;
+  for (const Cf s : known) {
+    receiver_.equalise();
+    receiver_.decided(s, 0);
+  }
+  const ReceiverState locked = receiver_.state;
+  // How many points, and whether the first sequence is the only one: the CRC tells. The scrambler and the differential
+  // encoder begin the first CPt at zero (8.5.2); before a later CP they may have any state.
+  Passage best = p;
+  best.t_lost = seconds();
+  for (const bool from_zero : {false, true}) {
+    for (const auto points : {v34::TrainingPoints::k4, v34::TrainingPoints::k16}) {
+      Passage tried = p;
+      receiver_.state = locked;
+      if (points == v34::TrainingPoints::k16) receiver_.scale(std::sqrt(5.f));
+      v34::TrainingDecoder decoder(direction_.scrambling, points);
+      std::uint8_t drop[4];
+      for (int i = 0; i < kSBar && !from_zero; ++i) decoder.sequence(v34::s_bar_symbol(i), drop);
+      sequences(tried, decoder, points, end);
+      if (tried.cp.size() > best.cp.size()) best = tried;
+    }
+  }
+  return best;
+}
+
 // From the spread of the amplitudes of the next symbols: four points have one amplitude, of sixteen the mean fourth
 // power is 1.32 times the square of the mean square.
 bool Follower::has_16_points() {
@@ -405,6 +443,11 @@ void Follower::stop(Passage& p) const {
 Passage follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction, ReceiverState state,
                          double end) {
   return Follower(line, other, direction).run_sequences(state, end);
+}
+
+Passage follow_s_bar(const Baseband& line, const Baseband* other, const Direction& direction,
+                     const ReceiverState& trained, double s_bar, double end) {
+  return Follower(line, other, direction).run_s_bar(trained, s_bar, end);
 }
 
 std::vector<Passage> follow(const Baseband& line, const Baseband* other, const Direction& direction,

@@ -64,6 +64,7 @@ struct Passage {
   double t_e = 0, t_e_end = 0;    ///< 0: none
   double t_lost = 0;              ///< where it stopped
   ReceiverState at_data;          ///< before the first symbol of B1; valid when t_e_end > 0
+  ReceiverState trained;          ///< behind TRN; valid when trn_symbols > 0
   std::vector<Cf> constellation;  ///< samples of the equalised symbols of TRN and the sequences
 };
 
@@ -85,6 +86,12 @@ std::vector<Anchor> find_anchors(const Baseband& line, const Direction& directio
 /// @param state  a receiver within S, its output in units of four points  @param end  in samples
 Passage follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction, ReceiverState state,
                          double end);
+
+/// What an S and S-bar with nothing known behind them are followed by: CPt, or SCR and CP.
+/// @param trained  the receiver of the same direction, fitted to an earlier TRN; its output in units of four points
+/// @param s_bar  first symbol of S-bar, in samples, to a symbol or so  @param end  in samples
+Passage follow_s_bar(const Baseband& line, const Baseband* other, const Direction& direction,
+                     const ReceiverState& trained, double s_bar, double end);
 
 /// Follow what comes after each anchor.
 std::vector<Passage> follow(const Baseband& line, const Baseband* other, const Direction& direction,

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "src/decode/s_search.h"
+
 namespace offhook::decode {
 namespace {
 
@@ -65,6 +67,42 @@ void listen_data(const Lines& lines, Training::Side& side, const Training::Side&
       if (!after.mp.empty()) side.passages.insert(side.passages.begin() + static_cast<long>(k) + 1, after);
     }
   }
+}
+
+// What follows an S that no TRN stands behind, and that no passage has read to its CP: after DIL heard in silence, in a
+// rate renegotiation, and where SCR began with the scrambler in any state.
+void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
+  const Direction& d = side.direction;
+  const auto begins = [](const Passage& p) { return p.t_s_bar > 0 ? p.t_s_bar : p.t_trn; };
+  std::vector<Passage> more;
+  const auto first = std::find_if(side.passages.begin(), side.passages.end(),
+                                  [](const Passage& p) { return p.t_pp > 0 && p.trn_symbols > 0; });
+  if (first == side.passages.end()) return;
+  const std::vector<double> s_bar = find_s_bar(*lines.line, d, first->t_trn_end, to_s);
+  for (std::size_t k = 0; k < s_bar.size(); ++k) {
+    const double t = s_bar[k] / kRateHz;
+    const double end = k + 1 < s_bar.size() ? s_bar[k + 1] : to_s * kRateHz;
+    const Passage* trained = nullptr;
+    Passage* around = nullptr;  // goes on through this S
+    bool anchor = false;        // of its own TRN
+    for (Passage& p : side.passages) {
+      if (p.trn_symbols > 0 && p.t_trn_end < t + 0.01) trained = &p;
+      if (t > begins(p) && t < p.t_lost) around = &p;
+      anchor |= std::abs(begins(p) - t) < 0.01;
+    }
+    if (anchor || trained == nullptr) continue;
+    Passage p = follow_s_bar(*lines.line, lines.other.get(), d, trained->trained, s_bar[k], end);
+    if (p.s_correlation < 0.5) continue;
+    if (around == nullptr) {
+      more.push_back(std::move(p));
+    } else if (p.cp.size() > around->cp.size()) {
+      around->cp = p.cp;
+      around->t_e = p.t_e, around->t_e_end = p.t_e_end;
+    }
+  }
+  side.passages.insert(side.passages.end(), more.begin(), more.end());
+  std::stable_sort(side.passages.begin(), side.passages.end(),
+                   [&](const Passage& a, const Passage& b) { return begins(a) < begins(b); });
 }
 
 }  // namespace
@@ -147,6 +185,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
       lines[i] = std::make_unique<Lines>(r, d);
       sides[i]->passages =
           follow(*lines[i]->line, lines[i]->other.get(), d, find_anchors(*lines[i]->line, d, t.info1a_t, to));
+      if (d.v90) listen_s_bar(*lines[i], *sides[i], to);
     }
     const MpHeard* a = t.tx_1200side.mp();
     const MpHeard* b = t.tx_2400side.mp();

@@ -13,35 +13,13 @@
 #include "src/decode/link.h"
 #include "src/decode/recording.h"
 #include "src/decode/training.h"
+#include "tests/unit/src/decode/line_signal.h"
 
 namespace offhook::decode {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
 constexpr v34::SymbolRate kRate = v34::SymbolRate::k3200;
 constexpr std::uint32_t kBitRate = 26400;
-
-// Pulses of a raised cosine, roll-off 0.12; `ppm` is the sender's clock.
-std::vector<float> modulate(const std::vector<Cf>& symbols, double ppm, double offset_hz) {
-  const double step = kRateHz / (symbol_rate_hz(kRate) * (1 + 1e-6 * ppm));
-  const double carrier = carrier_hz(kRate, v34::Carrier::kLow) * (1 + 1e-6 * ppm) + offset_hz;
-  std::vector<Cf> base(static_cast<std::size_t>((static_cast<double>(symbols.size()) + 80) * step));
-  for (std::size_t i = 0; i < symbols.size(); ++i) {
-    const double at = (static_cast<double>(i) + 40) * step;
-    for (long n = static_cast<long>(at - 24 * step); n <= static_cast<long>(at + 24 * step); ++n) {
-      const double t = (static_cast<double>(n) - at) / step, b = 0.12;
-      const double sinc = t == 0 ? 1 : std::sin(kPi * t) / (kPi * t);
-      const double d = 1 - 4 * b * b * t * t;
-      base[static_cast<std::size_t>(n)] +=
-          symbols[i] * static_cast<float>(std::abs(d) < 1e-6 ? kPi / 4 * sinc : sinc * std::cos(kPi * b * t) / d);
-    }
-  }
-  std::vector<float> x;
-  for (std::size_t n = 0; n < base.size(); ++n) {
-    x.push_back(2000 * (base[n] * Cf(std::polar(1.0, 2 * kPi * carrier * static_cast<double>(n) / kRateHz))).real());
-  }
-  return x;
-}
 
 struct Sent {
   std::vector<float> line;
@@ -49,10 +27,6 @@ struct Sent {
   v34::DataParameters parameters;
   v34::Mp mp;
 };
-
-Cf unit(v34::Point p, float scale) {
-  return {static_cast<float>(p.re) * scale, static_cast<float>(p.im) * scale};
-}
 
 // S, S-bar, PP, TRN, J, J' and, where `fresh_trn`, TRN again; MP with sixteen points, E, B1, and frames.
 Sent send(bool fresh_trn, double offset_hz = 2) {
@@ -70,11 +44,11 @@ Sent send(bool fresh_trn, double offset_hz = 2) {
                   kBitRate};
   const float four = 1 / std::numbers::sqrt2_v<float>, sixteen = 1 / std::sqrt(10.f);
   std::vector<Cf> y;
-  for (int i = 0; i < 128; ++i) y.push_back(unit(v34::s_symbol(i), four));
-  for (int i = 0; i < 16; ++i) y.push_back(unit(v34::s_bar_symbol(i), four));
-  for (int i = 0; i < v34::kPpSymbols; ++i) y.push_back(Cf(std::polar(1.0, 2 * kPi * v34::pp_phase(i) / 12)));
+  for (int i = 0; i < 128; ++i) y.push_back(scaled(v34::s_symbol(i), four));
+  for (int i = 0; i < 16; ++i) y.push_back(scaled(v34::s_bar_symbol(i), four));
+  for (int i = 0; i < v34::kPpSymbols; ++i) y.push_back(Cf(std::polar(1.0, std::numbers::pi * v34::pp_phase(i) / 6)));
   v34::TrainingEncoder encoder(v34::Scrambling::kCall, v34::TrainingPoints::k4);
-  for (int i = 0; i < 1500; ++i) y.push_back(unit(encoder.trn(), four));
+  for (int i = 0; i < 1500; ++i) y.push_back(scaled(encoder.trn(), four));
   const auto bits = [&](std::uint32_t pattern, int n) {
     std::vector<std::uint8_t> b;
     for (int k = n - 1; k >= 0; --k) b.push_back(pattern >> k & 1);
@@ -82,13 +56,13 @@ Sent send(bool fresh_trn, double offset_hz = 2) {
   };
   const auto put = [&](const std::vector<std::uint8_t>& b, std::size_t per_symbol, float scale) {
     for (std::size_t k = 0; k + per_symbol <= b.size(); k += per_symbol)
-      y.push_back(unit(encoder.sequence(&b[k]), scale));
+      y.push_back(scaled(encoder.sequence(&b[k]), scale));
   };
   for (int i = 0; i < 30; ++i) put(bits(v34::kSequenceJ16, 16), 2, four);
   put(bits(v34::kSequenceJPrime, 16), 2, four);
   encoder = v34::TrainingEncoder(v34::Scrambling::kCall, v34::TrainingPoints::k16);
   if (fresh_trn) {
-    for (int i = 0; i < 600; ++i) y.push_back(unit(encoder.trn(), sixteen));
+    for (int i = 0; i < 600; ++i) y.push_back(scaled(encoder.trn(), sixteen));
   }
   std::vector<std::uint8_t> mp(v34::Mp::kBitsType1);
   encode(s.mp, mp.data());
@@ -121,7 +95,7 @@ Sent send(bool fresh_trn, double offset_hz = 2) {
     const Complex c = data.next(port, true);
     y.emplace_back(c.re, c.im);
   }
-  s.line = modulate(y, 80, offset_hz);
+  s.line = modulate(y, kRate, v34::Carrier::kLow, 80, offset_hz);
   s.offset_hz = offset_hz;
   return s;
 }
@@ -202,8 +176,8 @@ TEST(DecodeSynthetic, TheOtherDirectionMayEchoLoudly) {
   v34::TrainingEncoder encoder(v34::Scrambling::kAnswer, v34::TrainingPoints::k4);
   const std::size_t delay = 40;
   for (std::size_t i = 0; far.size() * 2 < s.line.size(); ++i)
-    far.push_back(unit(encoder.trn(), std::numbers::sqrt2_v<float> / 2));
-  std::vector<float> other = modulate(far, -50, 0);
+    far.push_back(scaled(encoder.trn(), std::numbers::sqrt2_v<float> / 2));
+  std::vector<float> other = modulate(far, kRate, v34::Carrier::kLow, -50, 0);
   other.resize(s.line.size());
   for (std::size_t n = delay; n < s.line.size(); ++n) s.line[n] += 0.1f * other[n - delay];  // 20 dB down
   expect_heard(s, other, 10);  // at 26400 bit/s what is left of the echo costs some of 150 frames
