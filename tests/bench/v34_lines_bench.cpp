@@ -3,15 +3,19 @@
 // The tables of V.34: rate against noise with the channel's capacity beside it, echo, and lines. Two pumps under V.42
 // over hostsim/line; the figures of the closed modem beside them are slmodemd's against itself.
 //
-//   v34_lines_bench [noise|echo|lines]     Markdown; docs/v34.md holds what it printed last
+//   v34_lines_bench [noise|echo|lines|all] [MINUTES]     Markdown; docs/v34.md holds what it printed last
+//
+// MINUTES: of line for each SNR and for the lines whose errors are counted, 2 unless told.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "src/output/terminal.h"
 #include "tests/sim/v34_call.h"
 #include "tests/unit/dsp/v34/confidence.h"
 
@@ -38,13 +42,15 @@ struct Row {
   double connected_s;
   unsigned retrains, renegotiations;
   double kbytes_s;                   // user bytes that arrived, both directions
-  std::uint64_t blocks, bad_blocks;  // V.42 frames of 128 octets, both directions, in the second half
+  std::uint64_t blocks, bad_blocks;  // V.42 frames of 128 octets, both directions, once the rate has settled
   std::uint64_t missing;             // bytes that never arrived
   bool intact;
 };
 
-Row measure(const LineConfig& line, double seconds, unsigned gap = 0) {
+// @param seconds  of data mode; of long ones the first minute, of others the first half, is for the rate to settle
+Row measure(const std::string& what, const LineConfig& line, double seconds, unsigned gap = 0) {
   V34Call call(line, 1);
+  offhook::Progress progress(what);
   Row r{};
   const auto count = [&](std::uint64_t* blocks, std::uint64_t* bad) {
     const auto near = call.near().lapm_status(), far = call.far().lapm_status();
@@ -57,9 +63,13 @@ Row measure(const LineConfig& line, double seconds, unsigned gap = 0) {
   const std::uint64_t before = call.arrived();
   std::uint64_t blocks = 0, bad = 0;
   if (gap == 0) {
-    call.run(seconds / 2);
+    const double settle = std::min(60.0, seconds / 2);
+    call.run(settle);
     count(&blocks, &bad);
-    call.run(seconds / 2);
+    for (double at = settle; at < seconds; at += 10) {
+      progress.update(at / seconds, std::to_string(static_cast<int>(at)) + " s of line");
+      call.run(std::min(10.0, seconds - at));
+    }
   } else {
     call.run(seconds, gap);
   }
@@ -117,25 +127,33 @@ unsigned closed_modem(int snr) {
                      : 0;
 }
 
-void noise_table() {
-  head("Rate against white noise (SNR and capacity in 3.4 kHz, 2 minutes each)",
-       " slmodemd | goal | capacity | gap to it, dB | bad blocks of 128 octets (95 %) |", "---|---|---|---|---|");
+std::string errors(const Row& r) {
+  const double blocks = static_cast<double>(r.blocks), bad = static_cast<double>(r.bad_blocks);
+  const auto interval = offhook::v34::clopper_pearson(bad, blocks, 0.95);
+  char text[80];
+  std::snprintf(text, sizeof text, " %.0f of %.0f | %.1e .. %.1e |", bad, blocks, interval.low, interval.high);
+  return text;
+}
+
+void noise_table(double seconds) {
+  char title[80];
+  std::snprintf(title, sizeof title, "Rate against white noise (SNR and capacity in 3.4 kHz, %.0f minutes each)",
+                seconds / 60);
+  head(title, " slmodemd | goal | capacity | gap to it, dB | bad blocks of 128 octets | 95 % |",
+       "---|---|---|---|---|---|");
   for (int snr = 38; snr >= 10; snr -= snr > 26 ? 1 : 2) {
     LineConfig c = clean();
     c.noise_dbm0 = kReceivedDbm0 - snr + 10 * std::log10(4000 / 3400.0);  // levels.h: over 0 to 4000 Hz
-    const Row r = measure(c, 120);
+    char what[64], more[160];
+    std::snprintf(what, sizeof what, "%d dB", snr);
+    const Row r = measure(what, c, seconds);
     const unsigned closed = closed_modem(snr);
     const unsigned goal = closed == 0 ? 0 : std::min(33600u, closed + (snr < 38 ? 2400 : 0));
     const double capacity = 3400 * std::log2(1 + std::pow(10, snr / 10.0));
     // What the line has more than a code at capacity would need for the rate.
     const auto gap = [&](unsigned rate) { return snr - 10 * std::log10(std::pow(2, rate / 3400.0) - 1); };
-    const double blocks = static_cast<double>(r.blocks), bad = static_cast<double>(r.bad_blocks);
-    const auto interval = offhook::v34::clopper_pearson(bad, blocks, 0.95);
-    char what[64], more[128];
-    std::snprintf(what, sizeof what, "%d dB", snr);
-    std::snprintf(more, sizeof more, " %.0f | %.1f %.1f | %.1e (%.0e .. %.0e) |", capacity, gap(r.call_rate),
-                  gap(r.answer_rate), bad / std::max(blocks, 1.0), interval.low, interval.high);
-    print(what, r, against(r, closed, goal) + more);
+    std::snprintf(more, sizeof more, " %.0f | %.1f %.1f |", capacity, gap(r.call_rate), gap(r.answer_rate));
+    print(what, r, against(r, closed, goal) + more + errors(r));
   }
 }
 
@@ -152,19 +170,23 @@ void echo_table() {
     char what[64];
     std::snprintf(what, sizeof what, e.near < 100 ? "far %.0f dB, near %.0f dB" : "far %.0f dB, near none", e.far,
                   e.near);
-    const Row r = measure(c, 20);
+    const Row r = measure(what, c, 20);
     print(what, r, against(r, e.closed, e.goal));
   }
 }
 
-void line_table() {
-  head("Lines (4-wire, noise -70 dBm0 unless named)", "", "");
-  const auto row = [&](const std::string& what, auto&& change, unsigned gap = 0) {
+void line_table(double seconds) {
+  head("Lines (4-wire, noise -70 dBm0 unless named)", " bad blocks of 128 octets | 95 % |", "---|---|");
+  // Longer where the line goes on making errors.
+  const auto row_of = [&](const std::string& what, double length, unsigned gap, auto&& change) {
     LineConfig c = clean();
     c.noise_dbm0 = -70;
     change(c);
-    print(what.c_str(), measure(c, 20, gap), "");
+    const Row r = measure(what, c, length, gap);
+    print(what.c_str(), r, errors(r));
   };
+  const auto row = [&](const std::string& what, auto&& change) { row_of(what, 20, 0, change); };
+  const auto errors_row = [&](const std::string& what, auto&& change) { row_of(what, seconds, 0, change); };
   row("clean", [](LineConfig&) {});
   for (const int ppm : {-100, 100})
     row("clock " + std::to_string(ppm) + " ppm", [=](LineConfig& c) { c.clock_ppm = ppm; });
@@ -172,24 +194,36 @@ void line_table() {
     row("offset " + std::to_string(hz) + " Hz", [=](LineConfig& c) { c.frequency_offset_hz = hz; });
   for (const int ms : {100, 600, 1200})
     row("round trip " + std::to_string(ms) + " ms", [=](LineConfig& c) { c.delay_ms = ms / 2; });
-  row("A-law", [](LineConfig& c) { c.codec = "a-law"; });
-  row("mu-law", [](LineConfig& c) { c.codec = "mu-law"; });
-  row("mu-law, robbed bit", [](LineConfig& c) { c.codec = "mu-law", c.robbed_bit = true; });
-  row("impulses, one a second, -20 dBm0", [](LineConfig& c) { c.impulse_rate_hz = 1; });
+  errors_row("A-law", [](LineConfig& c) { c.codec = "a-law"; });
+  errors_row("mu-law", [](LineConfig& c) { c.codec = "mu-law"; });
+  errors_row("mu-law, robbed bit", [](LineConfig& c) { c.codec = "mu-law", c.robbed_bit = true; });
+  errors_row("A-law, robbed bit", [](LineConfig& c) { c.codec = "a-law", c.robbed_bit = true; });
+  for (const int level : {-20, -35, -45}) {
+    for (const double rate : {0.1, 1.0, 10.0}) {
+      char what[64];
+      std::snprintf(what, sizeof what, "impulses, %g a second, %d dBm0", rate, level);
+      errors_row(what, [=](LineConfig& c) { c.impulse_rate_hz = rate, c.impulse_dbm0 = level; });
+    }
+  }
   row("V.56bis AD-1 EDD-1", [](LineConfig& c) { c.channel = "v56bis-ad1-edd1"; });
   row("V.56bis AD-9 EDD-3", [](LineConfig& c) { c.channel = "v56bis-ad9-edd3"; });
   row("2-wire, near 12, far 30, mu-law",
       [](LineConfig& c) { c.near_echo_db = 12, c.far_echo_db = 30, c.codec = "mu-law"; });
   for (const int ms : {5, 20, 200})
-    row(
-        "gap of " + std::to_string(ms) + " ms", [](LineConfig&) {}, static_cast<unsigned>(8 * ms));
+    row_of("gap of " + std::to_string(ms) + " ms", 20, static_cast<unsigned>(8 * ms), [](LineConfig&) {});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto wanted = [&](const char* name) { return argc < 2 || std::strcmp(argv[1], name) == 0; };
-  if (wanted("noise")) noise_table();
-  if (wanted("echo")) echo_table();
-  if (wanted("lines")) line_table();
+  const std::string table = argc > 1 ? argv[1] : "all";
+  const double minutes = argc > 2 ? std::atof(argv[2]) : 2;
+  const bool known = table == "all" || table == "noise" || table == "echo" || table == "lines";
+  if (argc > 3 || !known || !(minutes > 0 && minutes <= 1e4)) {
+    std::fprintf(stderr, "v34_lines_bench: expected [noise|echo|lines|all] [MINUTES up to 10000]\n");
+    return 1;
+  }
+  if (table == "all" || table == "noise") noise_table(60 * minutes);
+  if (table == "all" || table == "echo") echo_table();
+  if (table == "all" || table == "lines") line_table(60 * minutes);
 }
