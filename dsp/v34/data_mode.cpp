@@ -126,6 +126,7 @@ void DataReceiver::decode_pair() {
   const int half_data_frame = 2 * p_.coding.framing.mapping_frames;
   since_inversion_ = (kGroupsPerMappingFrame * ahead_.in_superframe() + pair_) % half_data_frame;
   ready_ = viterbi_.decode(received_, ahead_.bit_inversion(pair_), decided_ + decided_count_);
+  if (ready_) margin_ = viterbi_.margin();
   if (++pair_ == kGroupsPerMappingFrame) {
     pair_ = 0;
     ahead_.advance();

@@ -243,6 +243,7 @@ Mp Handshake::make_mp() const {
   }
   uint8_t receive = choose_rate(rx, snr / config_.margin);
   if (receive > max_rx_rate_) receive = max_rx_rate_;
+  if (receive > monitor_.most()) receive = monitor_.most();
   const uint8_t transmit = highest_rate(tx);
   mp.type1 = rx.precoding;
   mp.max_call_to_answer = calls() ? transmit : receive;
@@ -455,7 +456,9 @@ void Handshake::enter_data() {
     const RateLimits l = limits(true);
     required = required_snr(l.trellis, make_framing(l.symbol_rate, next * 2400u, l.aux, l.expanded), l.precoding);
   }
-  monitor_.begin(rx_parameters_, required);
+  uint8_t lowest = 1;
+  while (lowest < rate && !(own_mp_.rate_mask & far_mp_.rate_mask & 1 << (lowest - 1))) ++lowest;
+  monitor_.begin(rx_parameters_, required, lowest);
 }
 
 void Handshake::follow_line() {
@@ -472,6 +475,7 @@ void Handshake::follow_line() {
     case LineMonitor::Advice::kLower:
       renegotiate(rate > 1 ? static_cast<uint8_t>(rate - 1) : rate);
       break;
+    case LineMonitor::Advice::kMove:
     case LineMonitor::Advice::kHigher:
       renegotiate();
       break;

@@ -3,10 +3,16 @@
 
 namespace offhook::v34 {
 
-void LineMonitor::begin(const DataParameters& p, double required_next) {
+void LineMonitor::begin(const DataParameters& p, double required_next, uint8_t lowest) {
   const bool resynchronised = after_resynchronisation_;
   const int wait = wait_for_higher_;
+  const RateSearch search = search_;
+  const float quiet_then = quiet_then_;
   *this = {};
+  search_ = search;
+  quiet_then_ = quiet_then;
+  energy_ = p.mean_energy();
+  search_.begin(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
   after_resynchronisation_ = resynchronised;
   wait_for_higher_ = wait;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
@@ -22,6 +28,7 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
   (edge ? edge_sum_ : rest_sum_) += r.variance();
   (edge ? edge_pairs_ : rest_pairs_) += 1;
   if (edge_pairs_ + rest_pairs_ >= kSuperframePairs && superframe_lost()) return resynchronise();
+  errors_ += error(r);
   if (++pairs_ < kWindowPairs) return Advice::kNone;
   const float mean = sum_ / kWindowPairs;
   const float grid = grid_sum_ / kWindowPairs;
@@ -29,6 +36,28 @@ LineMonitor::Advice LineMonitor::put(const DataReceiver& r) {
   grid_sum_ = 0;
   pairs_ = 0;
   return window(mean, grid);
+}
+
+// Of the last two seconds' quietest, against what it was in the two seconds after errors lowered the rate.
+void LineMonitor::follow_quiet(float mean) {
+  quietest_ = mean < quietest_ ? mean : quietest_;
+  if (++quiet_windows_ < kBadWindows) return;
+  const float quiet = quietest_ / energy_;
+  quiet_windows_ = 0;
+  quietest_ = 1;
+  if (quiet_then_ == 0) {
+    quiet_then_ = quiet;
+  } else if (kQuieter * quiet < quiet_then_) {
+    quiet_then_ = quiet;
+    search_.forget();
+  }
+}
+
+bool LineMonitor::error(const DataReceiver& r) {
+  if (since_error_ > 0) --since_error_;
+  if (r.margin() > kDoubtful || since_error_ > 0) return false;
+  since_error_ = kOneErrorPairs;
+  return true;
 }
 
 bool LineMonitor::superframe_lost() {
@@ -60,7 +89,14 @@ LineMonitor::Advice LineMonitor::window(float mean, float grid) {
     bad_windows_ = 0;
     return Advice::kLower;
   }
-  if (good_windows_ >= wait_for_higher_) {
+  follow_quiet(mean);
+  const bool move = search_.put(errors_);
+  errors_ = 0;
+  if (move) {
+    quiet_then_ = 0;
+    return Advice::kMove;
+  }
+  if (good_windows_ >= wait_for_higher_ && search_.may_rise()) {
     good_windows_ = 0;
     if (wait_for_higher_ < kMostGoodWindows) wait_for_higher_ *= 2;
     return Advice::kHigher;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/viterbi.h"
 
+#include <string.h>
+
 namespace offhook::v34 {
 
 void ViterbiDecoder::reset(TrellisCode code, bool from_zero) {
@@ -19,6 +21,7 @@ void ViterbiDecoder::reset(TrellisCode code, bool from_zero) {
 
 bool ViterbiDecoder::decode(const float received[4], bool bit_inversion, Point decided[2]) {
   newest_ = newest_ + 1 == kHistory ? 0 : newest_ + 1;
+  memcpy(metrics_[newest_], metric_, sizeof metric_);
   best_ = step_(received, bit_inversion, metric_, &history_[newest_]);
   if (filled_ < kDelay) {
     ++filled_;
@@ -38,7 +41,10 @@ void ViterbiDecoder::trace() {
   int at = newest_;
   for (int age = 0; age < kHistory; ++age) {
     const ViterbiStep& s = history_[at];
-    if (age >= kDepth) pair_of(s, place, traced_[age - kDepth]);
+    if (age >= kDepth) {
+      pair_of(s, place, traced_[age - kDepth]);
+      traced_margin_[age - kDepth] = margin_at(t, at, place);
+    }
     place = t.next_place[prior_place(t, s, place)];
     at = at == 0 ? kHistory - 1 : at - 1;
   }
@@ -54,6 +60,23 @@ int ViterbiDecoder::prior_place(const GroupedTrellis& t, const ViterbiStep& s, i
   const int h = place & (t.inputs - 1);
   const int base = place - h;
   return base + static_cast<int>(s.from[h] >> (8 * (base / t.inputs)) & 0xFF);
+}
+
+// The second best of the transitions into `place` against the best.
+float ViterbiDecoder::margin_at(const GroupedTrellis& t, int at, int place) const {
+  const int base = place & ~(t.inputs - 1);
+  const int32_t* branch = history_[at].branch[t.output[place / t.inputs]];
+  int32_t least = INT32_MAX, second = INT32_MAX;
+  for (int k = 0; k < t.inputs; ++k) {
+    const int prior = base + k;
+    const int32_t metric = metrics_[at][t.next_place[prior]] + (branch[(prior ^ place) & (t.inputs - 1)] & ~kMetricIds);
+    if (metric < second) second = metric;
+    if (second < least) {
+      second = least;
+      least = metric;
+    }
+  }
+  return static_cast<float>(second - least) * (1.0f / kMetricUnit);
 }
 
 // The pair of points of the transition that survives into `place`.

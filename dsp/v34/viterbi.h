@@ -41,6 +41,11 @@ class ViterbiDecoder {
   /// The pair of the newest 4D symbol on the best path so far: without delay, less certain; for loops that adapt.
   void tentative(Point decided[2]) const;
 
+  /// How much worse, in squared distance, the best path would have been that joins the decided one at the pair that was
+  /// decided last: near 0 it was a toss-up. Grows with the squared distance of the code, 20 to 0 noise; parallel
+  /// transitions are not looked at.
+  float margin() const { return traced_margin_[ahead_]; }
+
   /// How much the metric of the best path grew with the newest 4D symbol: squared distance, near the noise energy of
   /// two points when all is well.
   float path_metric_step() const {
@@ -52,6 +57,7 @@ class ViterbiDecoder {
 
   void trace();
   static int prior_place(const GroupedTrellis& t, const ViterbiStep& s, int place);
+  float margin_at(const GroupedTrellis& t, int at, int place) const;
   void pair_of(const ViterbiStep& s, int place, Point decided[2]) const;
 
   TrellisCode code_ = TrellisCode::k16;
@@ -63,7 +69,9 @@ class ViterbiDecoder {
   int32_t best_ = 0;  // as the step returned it
   int32_t metric_[kMaxTrellisStates];
   Point traced_[kBatch][2];  // the newest first
+  float traced_margin_[kBatch]{};
   ViterbiStep history_[kHistory];
+  int32_t metrics_[kHistory][kMaxTrellisStates];  // before each step
 };
 
 }  // namespace offhook::v34

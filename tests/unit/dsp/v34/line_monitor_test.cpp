@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
+#include "tests/unit/dsp/v34/coding_gain.h"
 #include "tests/unit/dsp/v34/symbol_line.h"
 
 namespace offhook::v34 {
@@ -43,6 +46,40 @@ TEST(V34LineMonitor, TheBestPathSeesTheNoiseUpToWhereNothingComesThrough) {
     EXPECT_NEAR(seen(code, 0, false), 0.38, 0.01);
     const Framing f = make_framing(SymbolRate::k3200, 28800, false, true);
     EXPECT_LT(tolerated_variance(code, f, LineMonitor::kBadFrames), 0.27);
+  }
+}
+
+// Noise that is strong now and then, as robbed bits and impulses make it: places where the decision was a toss-up
+// against errors.
+TEST(V34LineMonitor, TossUpsAreAboutAsManyAsErrors) {
+  for (const double strong : {0.4, 0.8, 1.6}) {
+    Random r(3, 0);
+    ViterbiDecoder viterbi(TrellisCode::k64);
+    LatticeSource source(TrellisCode::k64, 4);
+    viterbi.reset(TrellisCode::k64, true);
+    std::deque<Point> sent;
+    int errors = 0, toss_ups = 0, since_error = 48, since_toss_up = 48;
+    for (int m = 0; m < 200000; ++m) {
+      Point y[2];
+      source.next(false, y);
+      sent.insert(sent.end(), {y[0], y[1]});
+      const double sigma = std::sqrt(m % 200 < 4 ? strong : 0.05);
+      float received[4];
+      for (int k = 0; k < 2; ++k) {
+        received[2 * k] = static_cast<float>(y[k].re + sigma * r.gaussian());
+        received[2 * k + 1] = static_cast<float>(y[k].im + sigma * r.gaussian());
+      }
+      Point out[2];
+      if (!viterbi.decode(received, false, out)) continue;
+      const bool wrong = !(out[0] == sent[0] && out[1] == sent[1]);
+      sent.erase(sent.begin(), sent.begin() + 2);
+      if (wrong && since_error >= 48) ++errors, since_error = 0;
+      if (viterbi.margin() < 0.5f && since_toss_up >= 48) ++toss_ups, since_toss_up = 0;
+      ++since_error, ++since_toss_up;
+    }
+    EXPECT_GT(errors, 10) << strong;
+    EXPECT_GT(toss_ups, 0.25 * errors) << strong;
+    EXPECT_LT(toss_ups, 3 * errors) << strong;
   }
 }
 
