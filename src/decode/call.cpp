@@ -216,8 +216,15 @@ std::vector<Event> timeline(const Call& call) {
     all.push_back({t, t_end, channel, std::move(event), std::move(detail)});
   };
   const StartUp& s = call.start_up;
-  for (const auto& m : s.v8bis)
-    add(m.t, 0, m.channel, "V.8bis " + m.type(), fmt::format("{:02X}", fmt::join(m.octets, " ")));
+  for (const auto& g : s.v8bis_signals) {
+    add(g.t0, g.t1, g.channel, std::string("V.8bis ") + g.name,
+        fmt::format("{} station, {} Hz from {:.4f} s", g.responding ? "responding" : "initiating", g.tone_hz,
+                    g.t_segment2));
+  }
+  for (const auto& m : s.v8bis) {
+    add(m.t, 0, m.channel, "V.8bis " + m.type(),
+        fmt::format("{:02X}{}", fmt::join(m.octets, " "), m.fcs_good ? "" : ", check sequence wrong"));
+  }
   for (const auto& a : s.answer_tones) add(a.t0, a.t1, a.channel, a.kind());
   for (const auto& q : s.quick_connect) {
     add(q.t, 0, q.channel, q.qc.acknowledge ? "V.92 QCA1" : "V.92 QC1", describe(q.qc));

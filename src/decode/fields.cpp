@@ -7,6 +7,7 @@
 #include <array>
 
 #include "dsp/v34/dpsk.h"
+#include "src/decode/v8bis_fields.h"
 
 namespace offhook::decode {
 namespace {
@@ -50,6 +51,24 @@ FieldTable menus(const StartUp& s) {
     t.rows[3].emplace_back(!m.has_protocol ? "-" : m.protocol == v8::kProtocolLapm ? "LAPM" : "other");
     t.rows[4].push_back(options(m.has_access, m.access, {"caller cellular", "answerer cellular", "digital"}));
     t.rows[5].push_back(options(m.has_pcm, m.pcm, {"V.90/V.92 analogue", "V.90/V.92 digital", "V.91"}));
+  }
+  return t;
+}
+
+FieldTable v8bis_messages(const Call& call) {
+  FieldTable t{"V.8bis messages",
+               {"from s", "by", "message", "revision", "identification", "standard", "non-standard", "check sequence"},
+               {},
+               ""};
+  for (const V8bisMessage& m : call.start_up.v8bis) {
+    const V8bisFields f = v8bis_fields(m);
+    const auto or_none = [](const std::string& field) { return field.empty() ? "-" : field; };
+    t.rows.push_back({fmt::format("{:.2f}", m.t), speaker(call, m.channel), m.type(),
+                      std::to_string(m.message.revision), or_none(f.identification), or_none(f.standard),
+                      or_none(f.non_standard),
+                      fmt::format("{:02X}{}", fmt::join(m.fcs, " "), m.fcs_good ? "" : ", wrong")});
+    if (!f.malformed.empty())
+      t.note += fmt::format("{}{} at {:.2f} s, {}", t.note.empty() ? "malformed: " : "; ", m.type(), m.t, f.malformed);
   }
   return t;
 }
@@ -289,7 +308,7 @@ std::string speaker(const Call& call, int channel) {
 
 std::vector<FieldTable> field_tables(const Call& call) {
   const StartUp& s = call.start_up;
-  std::vector<FieldTable> all = {menus(s), info0(s)};
+  std::vector<FieldTable> all = {v8bis_messages(call), menus(s), info0(s)};
   for (const int hz : {v34::kDpskCallHz, v34::kDpskAnswerHz}) {
     if (const InfoHeard* heard = last_info(s, hz, false)) all.push_back(info1(*heard));
   }

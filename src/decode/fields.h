@@ -18,8 +18,8 @@ struct FieldTable {
   std::string note;                            ///< fields besides; may be empty
 };
 
-/// Menus of V.8, INFO0, INFO1, probing, MP, CP: those that were heard, in this order. Of a menu or INFO that was
-/// repeated the last one; every MP; every CP but the CP' that only acknowledges.
+/// Messages of V.8bis, menus of V.8, INFO0, INFO1, probing, MP, CP: those that were heard, in this order. Of a menu or
+/// INFO that was repeated the last one; every MP; every CP but the CP' that only acknowledges.
 std::vector<FieldTable> field_tables(const Call& call);
 
 /// "V.34", "V.32bis/V.32", ...: the modulations of a menu, the preferred one first.

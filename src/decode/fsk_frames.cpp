@@ -11,6 +11,9 @@
 namespace offhook::decode {
 namespace {
 
+constexpr double kTransactionTimeOutS = 5;  // V.8bis 9.8
+constexpr double kPreambleS = 0.2;          // mark and flags, 7.2.4 and 7.2.5
+
 struct Frames {
   std::uint8_t buffer[128];
   v42::HdlcReceiver hdlc;
@@ -22,13 +25,21 @@ struct Frames {
 void put_bit(void* user, int bit) {
   auto* f = static_cast<Frames*>(user);
   if (bit < 0) return;  // status of the demodulator
+  const std::uint32_t flags = f->hdlc.flags();
   const auto result = f->hdlc.put(bit);
   f->bits += 1;
-  if (result == v42::HdlcReceiver::kFrame && f->hdlc.fcs16() && !f->hdlc.oversize() && f->hdlc.size() >= 3) {
+  const std::size_t size = f->hdlc.size();
+  // A bad frame that a flag ended after two at its beginning (7.2.5); what an abort ended leaves no flag.
+  const bool bad = result == v42::HdlcReceiver::kBadFrame && flags >= 2 && f->hdlc.flags() == 1;
+  const bool good = result == v42::HdlcReceiver::kFrame && f->hdlc.fcs16();
+  if ((good || bad) && !f->hdlc.oversize() && size >= 3) {
     V8bisMessage m;
     m.t = f->now - (f->bits + 8) / 300;  // from its opening flag on
-    m.octets.assign(f->hdlc.data(), f->hdlc.data() + f->hdlc.size() - 2);
-    f->found.push_back(m);
+    m.octets.assign(f->hdlc.data(), f->hdlc.data() + size - 2);
+    m.fcs = {f->hdlc.data()[size - 2], f->hdlc.data()[size - 1]};
+    m.fcs_good = good;
+    m.malformed = v8bis::parse(m.octets.data(), static_cast<int>(m.octets.size()), &m.message);
+    f->found.push_back(std::move(m));
   }
   if (result != v42::HdlcReceiver::kNothing) f->bits = 0;
 }
@@ -43,7 +54,7 @@ double rms_peak(const std::vector<float>& x, double t0, double t1) {
 
 }  // namespace
 
-std::vector<V8bisMessage> v8bis_messages(const Recording& r) {
+std::vector<V8bisMessage> v8bis_messages(const Recording& r, const std::vector<V8bisSignal>& signals) {
   std::vector<V8bisMessage> all;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     for (const bool high : {false, true}) {
@@ -71,44 +82,33 @@ std::vector<V8bisMessage> v8bis_messages(const Recording& r) {
       }
     }
   }
+  const auto expected = [&](const V8bisMessage& m) {
+    const auto follows = [&m](double t) { return m.t > t && m.t < t + kTransactionTimeOutS; };
+    return std::any_of(signals.begin(), signals.end(), [&](const auto& o) { return follows(o.t0); }) ||
+           std::any_of(all.begin(), all.end(), [&](const auto& o) { return o.fcs_good && follows(o.t); });
+  };
+  // The stations take turns: a bad frame beside a good message is that one's echo, or its noise in the other band.
+  const auto beside_good = [&](const V8bisMessage& m) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& o) {
+      const double end = o.t + static_cast<double>(o.octets.size() + 4) * 8 / 300;
+      const double echo = o.channel != m.channel ? 0.3 : 0;
+      return o.fcs_good && m.t > o.t - kPreambleS && m.t < end + echo;
+    });
+  };
   std::vector<V8bisMessage> kept;
   for (const auto& m : all) {
     const bool echo = std::any_of(all.begin(), all.end(), [&](const auto& o) {
       return o.channel != m.channel && o.octets == m.octets && o.amplitude > m.amplitude && std::abs(o.t - m.t) < 0.4;
     });
-    if (!echo) kept.push_back(m);
+    if (!echo && (m.fcs_good || (expected(m) && !beside_good(m)))) kept.push_back(m);
   }
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.t < b.t; });
   return kept;
 }
 
-// Low four bits of the first octet. Source: V.8bis (11/2000) Table 4-2; 11 to 14 of V.92 Table 25
 std::string V8bisMessage::type() const {
-  if (octets.empty()) return "?";
-  switch (octets[0] & 15) {
-    case 1:
-      return "MS";
-    case 2:
-      return "CL";
-    case 3:
-      return "CLR";
-    case 4:
-      return "ACK(1)";
-    case 5:
-      return "ACK(2)";
-    case 8:
-      return "NAK(1)";
-    case 9:
-      return "NAK(2)";
-    case 10:
-      return "NAK(3)";
-    case 11:
-      return "NAK(4)";
-    case 13:
-      return "V.92 QC2/QCA2";
-    default:
-      return "message type " + std::to_string(octets[0] & 15);
-  }
+  const char* known = v8bis::type_name(message.type);
+  return known != nullptr ? known : "message type " + std::to_string(message.type);
 }
 
 }  // namespace offhook::decode

@@ -424,7 +424,8 @@ const char* InfoHeard::type() const {
 StartUp listen_start_up(const Recording& r) {
   StartUp s;
   s.answer_tones = answer_tones(r);
-  s.v8bis = v8bis_messages(r);
+  s.v8bis_signals = v8bis_signals(r);
+  s.v8bis = v8bis_messages(r, s.v8bis_signals);
   find_menus(r, s);
   drop_quick_connect_echoes(s);
   s.info = infos(r);

@@ -7,6 +7,7 @@
 // down, decodes as well as the signal itself, so what is found twice is kept where it is louder.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -15,8 +16,10 @@
 
 #include "dsp/v34/info.h"
 #include "dsp/v8/menu.h"
+#include "dsp/v8bis/message.h"
 #include "dsp/v90/quick_connect.h"
 #include "src/decode/recording.h"
+#include "src/decode/v8bis_signals.h"
 
 namespace offhook::decode {
 
@@ -47,8 +50,12 @@ struct V8bisMessage {
   bool high_band = false;  ///< of V.21: the responding station's
   double t = 0;
   double amplitude = 0;
-  std::vector<std::uint8_t> octets;
-  std::string type() const;
+  std::vector<std::uint8_t> octets;   ///< of the information field
+  std::array<std::uint8_t, 2> fcs{};  ///< in the order received
+  bool fcs_good = true;               ///< else it is an invalid frame (7.2.9), and `message` what it seems to say
+  v8bis::Message message;
+  v8bis::Malformed malformed;
+  std::string type() const;  ///< "MS", "CL", ..., "message type 6"
 };
 
 /// QC1 or QCA1 of V.92, around V.8's menus. (QC2 and QCA2 are V.8bis messages.)
@@ -94,6 +101,7 @@ struct ToneHeard {
 
 struct StartUp {
   std::vector<AnswerToneHeard> answer_tones;
+  std::vector<V8bisSignal> v8bis_signals;
   std::vector<V8bisMessage> v8bis;
   std::vector<QuickConnectHeard> quick_connect;
   std::vector<MenuHeard> cm, jm;  ///< best first; at most one each

@@ -8,6 +8,7 @@
 #include "dsp/v34/dpsk.h"
 #include "src/decode/call.h"
 #include "src/decode/fields.h"
+#include "src/decode/v8bis_fields.h"
 
 namespace offhook::decode {
 namespace {
@@ -586,19 +587,16 @@ Json to_json(const Call& call) {
     j[q.qc.acknowledge ? "qca1" : "qc1"] = qc;
   }
   j["jm"] = menu_json(s.jm);
+  j["v8bis_signals"] = Json::array();
+  for (const auto& signal : s.v8bis_signals) j["v8bis_signals"].push_back(v8bis_json(signal));
   j["v8bis_messages"] = Json::array();
   for (const auto& m : s.v8bis) {
-    j["v8bis_messages"].push_back({{"t", time(m.t)},
-                                   {"octets", octet_string(m.octets)},
-                                   {"message_type", m.octets[0] & 15},
-                                   {"amp", rounded(m.amplitude, 0)},
-                                   {"type", m.type()},
-                                   {"channel", m.channel},
-                                   {"band", m.high_band ? "V.21H" : "V.21L"}});
+    Json message = v8bis_json(m);
     v90::QuickConnect qc;
     if (v90::decode_qc2(m.octets.data(), static_cast<int>(m.octets.size()), &qc)) {
-      j["v8bis_messages"].back()["v92"] = quick_connect_json(qc, 2);
+      message["v92"] = quick_connect_json(qc, 2);
     }
+    j["v8bis_messages"].push_back(std::move(message));
   }
   j["channel_1200hz"] = channel_or_null(s.channel_1200);
   j["channel_2400hz"] = channel_or_null(s.channel_2400);

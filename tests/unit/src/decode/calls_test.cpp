@@ -122,6 +122,54 @@ void expect_v8bis(const Json& t, const Json& d) {
     });
     EXPECT_TRUE(found) << want;
   }
+  // Each follows the signal that called for it: CRe of the answering station, or CRd as its answer.
+  for (const Json& m : d["v8bis_messages"]) {
+    EXPECT_TRUE(m["fcs_good"].get<bool>());
+    EXPECT_FALSE(m.contains("malformed")) << m;
+    EXPECT_FALSE(d["v8bis_signals"].empty() || d["v8bis_signals"][0]["t0"] > m["t"]) << m;
+  }
+}
+
+// What the octets of truth.json say, by V.8bis's Tables 5 and 6: read off by hand.
+TEST(DecodeCalls, FieldsOfV8bisAreThoseOfTheTables) {
+  NEEDS_RECORDINGS();
+  const auto message = [](const char* file, const char* octets) {
+    for (const Json& m : decoded(file)["v8bis_messages"])
+      if (m["octets"] == octets) return m;
+    ADD_FAILURE() << file << ": no " << octets;
+    return Json();
+  };
+  const Json none = Json::array();
+  for (const char* file : {"conexant-rh56sp-33600-33600.wav", "motorola-sm56-31200-31200.wav"}) {
+    const Json cl = message(file, "12 C1 80 80 81 C6 09 B5 02 00 94 81 83 03 47 85");
+    EXPECT_EQ(cl["revision"], 1);
+    EXPECT_EQ(cl["identification"], (Json{{"parameters", {"V.8", "non-standard field"}}}));
+    EXPECT_EQ(cl["standard"], (Json{{"parameters", none}, {"data", {{"parameters", {"V.42", "V.42bis"}}}}}));
+    EXPECT_EQ(cl["non_standard"][0]["provider_code"], "00 94");
+  }
+  const Json ms = message("motorola-sm56-31200-31200.wav", "11 89 80 80 80");
+  EXPECT_EQ(ms["identification"], (Json{{"parameters", {"V.8", "transmit ACK(1)"}}}));
+  EXPECT_EQ(ms["standard"], (Json{{"parameters", none}}));
+  const Json smartlink =
+      message("Smartlink-SL2800-smooth-crescendo.wav", "12 C9 80 80 81 C2 09 B5 02 00 94 81 83 42 46 E0");
+  EXPECT_EQ(smartlink["identification"], (Json{{"parameters", {"V.8", "transmit ACK(1)", "non-standard field"}}}));
+  EXPECT_EQ(smartlink["standard"], (Json{{"parameters", none}, {"data", {{"parameters", {"V.42"}}}}}));
+}
+
+// Every one of these calls begins with CRe of the answering station (10.2.2).
+TEST(DecodeCalls, EveryCallBeginsWithCReOfTheAnswerModem) {
+  NEEDS_RECORDINGS();
+  for (const auto& [file, t] : truth().items()) {
+    SCOPED_TRACE(file);
+    const Json& signals = decoded(file)["v8bis_signals"];
+    ASSERT_FALSE(signals.empty());
+    EXPECT_EQ(signals[0]["type"], "CRe");
+    EXPECT_EQ(signals[0]["channel"], t["answer_channel"]);
+    for (const Json& s : signals) {
+      const double segment1 = s["t_segment2"].get<double>() - s["t0"].get<double>();
+      EXPECT_TRUE(std::abs(segment1 - 0.4) < 0.02 || std::abs(segment1 - 0.285) < 0.02) << s;
+    }
+  }
 }
 
 TEST(DecodeCalls, StartUpOfV34EqualsTheTruth) {
