@@ -45,6 +45,11 @@ constexpr float kShareOfAc = 0.36f;
 constexpr float kEarlyMs = 250;
 constexpr float kEarlyOffsetHz = 10;  // a busy tone has 620 Hz
 
+// Received power over the usual one: so much, with data that are lost, is noise; and when it has gone. In symbols.
+constexpr float kDrowned = 1.6f;
+constexpr float kDrownedNoMore = 1.3f;
+constexpr int kLongestDrowned = 4 * 2400;
+
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 constexpr uint64_t kTapsEvery = 10 * kRateHz;
 
@@ -380,7 +385,8 @@ void Modem::receive(float rx, bool is_lost) {
   const float energy = bits_.energy();
   const Complex y = receiver_.symbol();
   const Complex sent = bits_.put(y);
-  if (!receiver_.erased() && !bits_.doubtful()) receiver_.adapt(sent);
+  if (bits_.live()) look_for_noise();
+  if (!receiver_.erased() && !bits_.doubtful() && drowned_ == 0) receiver_.adapt(sent);
   if (config_.observer.symbol != nullptr) {
     const float scale = 1 / square_root(energy);
     config_.observer.symbol(config_.observer.user, scale * y.re, scale * y.im);
@@ -392,6 +398,8 @@ void Modem::receive(float rx, bool is_lost) {
     receiver_.set_grid(bits_.energy());
     receiver_.set_task(Receiver::Task::kFollow);
     monitor_.begin(static_cast<int>(&bits_.rate() - kRates));
+    usual_power_ = 0;
+    drowned_ = 0;
   } else if (before == BitReceiver::Stage::kData) {  // a preamble has come
     receiver_.set_grid(bits_.energy());
     far_known_ = false;
@@ -458,7 +466,20 @@ void Modem::follow_receiver() {
   }
 }
 
+// Noise that drowns the data goes again, most often. A retrain would fail in it, and a far end that hears well may give
+// up meanwhile: until the line is as it was nothing is adapted to and nothing concluded.
+void Modem::look_for_noise() {
+  const float power = receiver_.signal_power();
+  if (usual_power_ <= 0) usual_power_ = power;
+  const bool loud = power > kDrowned * usual_power_ && bits_.data_error() > 0.5f * LineMonitor::kLostError;
+  drowned_ = loud || drowned_ > 0 ? drowned_ + 1 : 0;
+  if (drowned_ > 0 && power < kDrownedNoMore * usual_power_) drowned_ = 0;
+  if (drowned_ > kLongestDrowned) usual_power_ = power, drowned_ = 0;
+  if (drowned_ == 0) usual_power_ += (power - usual_power_) * (1.f / 4096);
+}
+
 void Modem::follow_line() {
+  if (drowned_ > 0) return;
   const double snr = power_db(static_cast<double>(receiver_.snr()));
   const RateSet all = static_cast<RateSet>(own_rates_ & far_rates_);
   int next = -1;

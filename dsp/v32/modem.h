@@ -77,6 +77,7 @@ class Modem {
   void follow_retrain_tone(float x);
   void before_symbol();
   void follow_receiver();
+  void look_for_noise();
   void follow_line();
   void begin_tones();
   void begin_renegotiation(RateSet rates);
@@ -124,6 +125,8 @@ class Modem {
   v34::Receiver receiver_;
   v34::EchoCanceller echo_;
   LineMonitor monitor_;
+  float usual_power_ = 0;  // in data mode
+  int drowned_ = 0;        // symbols of data drowned by noise
 
   double tone_zero_ = 0;     // samples_ when the tone detector's clock was 0
   double switch_at_ = -1;    // samples_ at which the symbol that answers a reversal is to be pushed; -1: none

@@ -202,17 +202,22 @@ TEST(V32bisCall, MeetsV32Modems) {
   }
 }
 
+// In the noise no retrain could succeed: it is not begun before that is over, and at 6 dB not needed. The far end,
+// which hears well, is not troubled.
 TEST(V32bisCall, ComesBackAfterTwoSecondsOfNoise) {
-  for (const double db : {0.0, 6.0}) {  // over the signal
+  for (const double db : {0.0, 6.0, 14.0}) {  // over the signal
+    SCOPED_TRACE(db);
     V32bisCall call(clean());
     ASSERT_TRUE(call.connect());
     call.run(1);
     call.add_noise(kReceivedDbm0 + db);
     call.run(2);
+    EXPECT_EQ(call.retrains(), 0u);
     call.no_noise();
-    ASSERT_TRUE(call.data(25)) << db;
-    EXPECT_GE(call.retrains(), 1u);
-    EXPECT_GT(call.arriving(4), 8'000u);
+    call.run(1);
+    ASSERT_TRUE(call.data(15));
+    EXPECT_LE(call.retrains(), 1u);
+    EXPECT_GT(call.arriving(6), 8'000u);
     call.expect_every_byte();
   }
 }
