@@ -24,6 +24,8 @@ constexpr int kLeastR4 = 64;                   // symbols of R4 and R5 (8.1, 8.2
 // AC before the first reversal. 128 are enough for the text; a foreign caller that had been sending AA since the answer
 // tone missed the reversal 53 ms after the tone's end, over mu-law.
 constexpr int kAcSymbols = 720;
+// Then the answer tone, although V.8 is over: a foreign caller waits for one. Nobody may give up before (6, Note 5).
+constexpr uint64_t kAcUnanswered = 3 * kRateHz;
 // 1.5 s: the echo canceller takes that long; 1280 to 8192 are allowed (5.2.3). As long before R3, where no canceller
 // trains: a foreign caller's receiver lost data within seconds after 0.5 s of it.
 constexpr int kTrnSymbols = 3600;
@@ -311,6 +313,9 @@ void Modem::before_symbol() {
       } else if (n >= kAcSymbols && n % 2 == 0 && tone_.steady_ms() >= 64 / 2.4f) {
         own_reversal_ = leaves;
         send(Step::kReversed, Signal::kCa);
+      } else if (!answered_again_ && retrains_ == 0 && age() > kAcUnanswered && tone_.steady_ms() <= 0) {
+        answered_again_ = true;
+        enter(Step::kAnswerTone);
       }
       break;
     case Step::kReversed:

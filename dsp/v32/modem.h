@@ -112,6 +112,7 @@ class Modem {
   bool had_data_ = false;
   bool nothing_in_common_ = false;
   bool may_renegotiate_ = true;
+  bool answered_again_ = false;
   uint64_t bits_before_ = 0;  // received before the last retrain
 
   v8::V8 v8_;

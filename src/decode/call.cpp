@@ -41,6 +41,23 @@ Recording take_echo_off(Call& call) {
   return clean;
 }
 
+// An answer tone alone may pass for V.22bis.
+bool only_answer_tones(const Call& call) {
+  bool any = false;
+  for (const Fallback::Side* side : {&call.fallback.call, &call.fallback.answer}) {
+    for (const DataHeard& d : side->data) {
+      const bool tone = std::any_of(call.start_up.answer_tones.begin(), call.start_up.answer_tones.end(),
+                                    [&](const AnswerToneHeard& a) {
+                                      const double both = std::min(a.t1, d.t1) - std::max(a.t0, d.t0);
+                                      return a.channel == side->channel && both > 0.8 * (d.t1 - d.t0);
+                                    });
+      if (!tone) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
 }  // namespace
 
 Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress) {
@@ -60,7 +77,10 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     say(0.6, "V.32bis");
     call.fallback = find_v32bis(clean);
     say(0.8, "V.22bis");
-    if (call.fallback.modulation == nullptr) call.fallback = find_v22bis(clean);
+    if (call.fallback.modulation == nullptr) {
+      call.fallback = find_v22bis(clean);
+      if (only_answer_tones(call)) call.fallback = {};
+    }
     const Fallback& f = call.fallback;
     StartUp& s = call.start_up;
     if (f.modulation != nullptr && s.call_channel < 0 && s.answer_channel < 0) {

@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <numbers>
+#include <vector>
+
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 
 namespace offhook {
@@ -82,6 +88,34 @@ TEST_F(V32bisPump, NoiseAloneNeverConnectsAndEndsInFailure) {
     EXPECT_EQ(status.state, OH_PUMP_FAILED);
     EXPECT_EQ(status.bits_received, 0u);
   }
+}
+
+// A foreign caller wants an answer tone even after V.8: AC for 3 s (6, Note 5), 1.8 s of silence, ANS for 3.3 s, AC.
+TEST_F(V32bisPump, AnswersWithAToneWhenNobodyHearsAc) {
+  const oh_pump_ops* ops = oh_v32bis_ops();
+  oh_pump_config config{};
+  config.sample_rate_hz = 8000;
+  config.role = OH_PUMP_ANSWER;
+  config.tx_level_dbm0 = -12;
+  config.port = bits_[1].port();
+  const std::unique_ptr<void, decltype(&std::free)> pump(std::aligned_alloc(64, ops->size(&config)), &std::free);
+  ASSERT_EQ(ops->init(pump.get(), &config), 0);
+  oh_v32bis_begin(pump.get());
+  std::vector<int16_t> sent(14 * 8000), silence(sent.size());
+  ops->process(pump.get(), silence.data(), sent.data(), sent.size());
+  const auto share = [&](double hz, double from_s) {  // of the power in a tenth of a second
+    double re = 0, im = 0, all = 1;
+    for (int n = 0; n < 800; ++n) {
+      const double x = sent[static_cast<size_t>(from_s * 8000) + static_cast<size_t>(n)];
+      re += x * std::cos(2 * std::numbers::pi * hz * n / 8000);
+      im += x * std::sin(2 * std::numbers::pi * hz * n / 8000);
+      all += x * x;
+    }
+    return (re * re + im * im) / 400 / all;
+  };
+  for (const double t : {0.5, 2.8, 8.4, 13.5}) EXPECT_GT(share(600, t) + share(3000, t), 0.9) << t;
+  for (const double t : {5.0, 5.5, 7.5}) EXPECT_GT(share(2100, t), 0.9) << t;
+  for (const double t : {3.2, 4.6}) EXPECT_EQ(sent[static_cast<size_t>(t * 8000)], 0) << t;
 }
 
 }  // namespace
