@@ -162,7 +162,8 @@ class Automode {
 void Automode::begin(oh_modulation m, Step next) {
   active_ = member(m);
   const double peak = static_cast<double>(far_peak_);
-  active_->candidate.begin(active_->self, peak > 0 ? static_cast<float>(mean_square_to_dbm0(peak * peak / 2)) : -100);
+  active_->candidate.begin(active_->self, v8_.result().modulation != 0,
+                           peak > 0 ? static_cast<float>(mean_square_to_dbm0(peak * peak / 2)) : -100);
   enter(next);
 }
 
@@ -393,13 +394,13 @@ Table freestanding_table() {
 
 const Candidate& v34() {
   static constexpr Candidate kV34 = {OH_MODULATION_V34, 33'600, oh_v34_ops,
-                                     [](void* self, float) { oh_v34_begin(self); }};
+                                     [](void* self, bool, float) { oh_v34_begin(self); }};
   return kV34;
 }
 
 const Candidate& v32bis() {
   static constexpr Candidate kV32bis = {OH_MODULATION_V32BIS, 14'400, oh_v32bis_ops,
-                                        [](void* self, float) { oh_v32bis_begin(self); }};
+                                        [](void* self, bool after_v8, float) { oh_v32bis_begin(self, after_v8); }};
   return kV32bis;
 }
 

@@ -34,9 +34,9 @@ struct Candidate {
   oh_modulation modulation;
   uint32_t max_bit_rate;  ///< of the Recommendation
   const oh_pump_ops* (*ops)();
-  /// After init: the modulation's own procedure begins with the next sample; V.8 and the answer tone are over. The far
-  /// end was heard at `far_dbm0`, -100 if it was not.  Real-time: yes.
-  void (*begin)(void* self, float far_dbm0);
+  /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
+  /// over. The far end was heard at `far_dbm0`, -100 if it was not.  Real-time: yes.
+  void (*begin)(void* self, bool after_v8, float far_dbm0);
 };
 
 inline constexpr int kMaxCandidates = 3;

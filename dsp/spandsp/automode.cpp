@@ -8,7 +8,11 @@ namespace offhook::automode {
 namespace {
 
 Table full_table() {
-  return {{v34(), v32bis(), {OH_MODULATION_V22BIS, 2'400, oh_v22bis_ops, oh_v22bis_begin}}, 3};
+  return {{v34(),
+           v32bis(),
+           {OH_MODULATION_V22BIS, 2'400, oh_v22bis_ops,
+            [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }}},
+          3};
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
           begin_tones();
         }
       } else if (v8_.result().modulation == v8::kV32bis) {
-        begin_tones();
+        begin(true);
       } else {
         nothing_in_common_ = true;
         enter(Step::kFailed);
@@ -313,8 +313,8 @@ void Modem::before_symbol() {
       } else if (n >= kAcSymbols && n % 2 == 0 && tone_.steady_ms() >= 64 / 2.4f) {
         own_reversal_ = leaves;
         send(Step::kReversed, Signal::kCa);
-      } else if (!answered_again_ && retrains_ == 0 && age() > kAcUnanswered && tone_.steady_ms() <= 0) {
-        answered_again_ = true;
+      } else if (answers_again_ && retrains_ == 0 && age() > kAcUnanswered && tone_.steady_ms() <= 0) {
+        answers_again_ = false;
         enter(Step::kAnswerTone);
       }
       break;

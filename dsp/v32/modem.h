@@ -30,7 +30,10 @@ class Modem {
  public:
   explicit Modem(const oh_pump_config& c);
 
-  void begin() { begin_tones(); }
+  void begin(bool after_v8) {
+    answers_again_ = after_v8;
+    begin_tones();
+  }
   void without_v8() { enter(Step::kAnswerTone); }
   void only_v32(bool trellis);
   int16_t process(int16_t rx) { return step(rx, false); }
@@ -112,8 +115,8 @@ class Modem {
   bool had_data_ = false;
   bool nothing_in_common_ = false;
   bool may_renegotiate_ = true;
-  bool answered_again_ = false;
-  uint64_t bits_before_ = 0;  // received before the last retrain
+  bool answers_again_ = false;  // with a tone, when nobody answers AC
+  uint64_t bits_before_ = 0;    // received before the last retrain
 
   v8::V8 v8_;
   v8::AnswerToneDetector answer_tone_;

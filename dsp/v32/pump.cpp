@@ -11,8 +11,8 @@ const oh_pump_ops* oh_v32bis_ops() {
   return &kOps;
 }
 
-void oh_v32bis_begin(void* self) {
-  Ops::of(self).begin();
+void oh_v32bis_begin(void* self, int after_v8) {
+  Ops::of(self).begin(after_v8 != 0);
 }
 
 void oh_v32bis_without_v8(void* self) {

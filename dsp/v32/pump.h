@@ -28,8 +28,9 @@ extern "C" {
 const struct oh_pump_ops* oh_v32bis_ops(void);
 
 /** Straight to AA or AC (6.1, 6.2), V.8 and the answer tone being over by other means. Until the far end answers them
- * the state is OH_PUMP_CONNECTING. @pre no data mode yet.  Real-time: yes. */
-void oh_v32bis_begin(void* self);
+ * the state is OH_PUMP_CONNECTING. After V.8 an answerer that nobody answers sends the answer tone, once: there are
+ * callers that wait for it. @pre no data mode yet.  Real-time: yes. */
+void oh_v32bis_begin(void* self, int after_v8);
 
 /** Between init and the first sample: V.25's answer tone in the place of V.8. The answerer sends ANS for 3.3 s after a
  * silence of 1.8 s, the caller waits for 1 s of it. With V.8, too, the caller takes plain ANS, or AC, for a modem

@@ -165,7 +165,7 @@ TEST(V32bisCall, StartsWithoutV8) {
       V32bisCall call(line);
       if (caller == kAnswerTone) oh_v32bis_without_v8(call.near().pump_memory());
       if (answerer == kAnswerTone) oh_v32bis_without_v8(call.far().pump_memory());
-      if (answerer == kAtOnce) oh_v32bis_begin(call.far().pump_memory());
+      if (answerer == kAtOnce) oh_v32bis_begin(call.far().pump_memory(), 0);
       ASSERT_TRUE(call.connect());
       call.run(3);
       EXPECT_EQ(call.rate(), 14400u);

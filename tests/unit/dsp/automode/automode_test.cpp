@@ -165,7 +165,7 @@ const oh_pump_ops* old_modem() {
             if (kV22) {
               oh_v22bis_begin(m->inner, -12);
             } else {
-              oh_v32bis_begin(m->inner);
+              oh_v32bis_begin(m->inner, 0);
             }
           }
           m->begun = true;

@@ -91,7 +91,7 @@ TEST_F(V32bisPump, NoiseAloneNeverConnectsAndEndsInFailure) {
 }
 
 // A foreign caller wants an answer tone even after V.8: AC for 3 s (6, Note 5), 1.8 s of silence, ANS for 3.3 s, AC.
-TEST_F(V32bisPump, AnswersWithAToneWhenNobodyHearsAc) {
+TEST_F(V32bisPump, AnswersWithAToneWhenNobodyHearsAcAfterV8) {
   const oh_pump_ops* ops = oh_v32bis_ops();
   oh_pump_config config{};
   config.sample_rate_hz = 8000;
@@ -100,7 +100,7 @@ TEST_F(V32bisPump, AnswersWithAToneWhenNobodyHearsAc) {
   config.port = bits_[1].port();
   const std::unique_ptr<void, decltype(&std::free)> pump(std::aligned_alloc(64, ops->size(&config)), &std::free);
   ASSERT_EQ(ops->init(pump.get(), &config), 0);
-  oh_v32bis_begin(pump.get());
+  oh_v32bis_begin(pump.get(), 1);
   std::vector<int16_t> sent(14 * 8000), silence(sent.size());
   ops->process(pump.get(), silence.data(), sent.data(), sent.size());
   const auto share = [&](double hz, double from_s) {  // of the power in a tenth of a second
