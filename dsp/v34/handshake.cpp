@@ -9,8 +9,11 @@ namespace {
 constexpr uint32_t kSilenceMs = 70;        // before S; 11.3.1.2.1
 constexpr uint32_t kMdUnitMs = 35;         // Tables 15 and 16
 constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
-constexpr uint32_t kFalseSMs = 150;        // S lasts 128T, 53 ms at the most
-constexpr uint32_t kFarStopsMs = 60;       // S-bar, J to its end, and what receivers and filters hold
+// J may be answered up to 500 ms after it was found (11.3.1.1.3, 11.3.1.2.6). A modem trains its far echo on what it
+// has sent before, which comes back a round trip later; live ones were met that need our silence for it.
+constexpr uint32_t kMaxAfterJMs = 400;
+constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, 53 ms at the most
+constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and what receivers and filters hold
 // Beyond the 2500 ms of the text: live modems were met whose TRN, at 200 ms of round trip, leaves E no time within it.
 constexpr uint32_t kPatienceMs = 2000;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
@@ -60,6 +63,7 @@ void Handshake::end(Outcome outcome) {
   stage_ = Stage::kEnded;
   outcome_ = outcome;
   task_ = ReceiverTask::kFreeze;
+  s_at_ = 0;
   tx_.start(Signal::kSilence);
   data_tx_on_ = false;
   in_data_rx_ = false;
@@ -81,6 +85,10 @@ void Handshake::tick() {
   if (listen_at_ != 0 && now_ >= listen_at_) {
     listen_at_ = 0;
     task_ = ReceiverTask::kTrain;
+  }
+  if (s_at_ != 0 && now_ >= s_at_) {
+    s_at_ = 0;
+    send_s(calls() ? Stage::kTrainFar : Stage::kFinal);
   }
   if (clamped_at_ != 0 && now_ - clamped_at_ > ms(kFalseSMs)) clamped_at_ = 0;  // it was none
   if (deadline_ != 0 && now_ >= deadline_) {
@@ -391,19 +399,19 @@ void Handshake::symbol(Complex y) {
   if (!following_) return;
   switch (signals_.put(y)) {
     case ReceiveSignals::Found::kJ:
-      if (stage_ != Stage::kTrainReceiver) break;
+      if (stage_ != Stage::kTrainReceiver || s_at_ != 0) break;
       deadline_ = 0;
       tx_points_ = signals_.wanted_points();
       if (calls()) {
         if (signals_.error() > kSixteenPointsError) rx_points_ = TrainingPoints::k4;
         task_ = ReceiverTask::kFreeze;
         following_ = false;
-        send_s(Stage::kTrainFar);
       } else {
         procedure_ = Procedure::kStartUp;
         circuit_107_ = true;
-        send_s(Stage::kFinal);
       }
+      s_at_ =
+          now_ + 1 + (config_.round_trip_samples < ms(kMaxAfterJMs) ? config_.round_trip_samples : ms(kMaxAfterJMs));
       break;
     case ReceiveSignals::Found::kJPrime:
       if (stage_ != Stage::kFinal || calls()) break;

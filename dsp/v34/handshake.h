@@ -176,6 +176,7 @@ class Handshake {
   uint32_t deadline_ = 0;    // of the stage; 0: none
   uint32_t e_deadline_ = 0;  // of E in Phase 4 and renegotiation; 0: none
   uint32_t listen_at_ = 0;   // the far end's MD is over; 0: not waiting
+  uint32_t s_at_ = 0;        // J is answered with S; 0: not waiting
   uint32_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
 

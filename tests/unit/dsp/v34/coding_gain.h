@@ -58,13 +58,24 @@ inline double asymptotic_gain_db(TrellisCode code) {
   return 10 * std::log10((code == TrellisCode::k64 ? 20 : 16) / (4 * std::sqrt(2.0)));
 }
 
-// First terms of the union bound: error events a 4D symbol of squared distance 16 (parallel transitions) and 20. Their
-// numbers were counted apart from this code, by enumerating the trellis over random sent sequences.
+// Error events a 4D symbol of squared distance 16 (parallel transitions) and 20, counted apart from this code by
+// enumerating the trellis over random sent sequences.
+inline constexpr double kEventsAt16[] = {24, 8, 0};
+inline constexpr double kEventsAt20[] = {512, 288, 143};
+
+// The gain at error rates of about 1e-6: every doubling of the nearest neighbours a 2D symbol beyond the 4 of uncoded
+// QAM costs 0.2 dB. For the 16-state code Forney prints the same: 12 neighbours, 4.52 dB less 0.32.
+// Source: Forney, Coset codes part I, IEEE Trans. Inf. Theory 34 (1988), section IV and the table of Wei's codes
+inline double effective_gain_db(TrellisCode code) {
+  const int c = static_cast<int>(code);
+  const double neighbours = (kEventsAt16[c] > 0 ? kEventsAt16[c] : kEventsAt20[c]) / 2;
+  return asymptotic_gain_db(code) - 0.2 * std::log2(neighbours / 4);
+}
+
+// First terms of the union bound.
 inline double expected_events(TrellisCode code, double sigma) {
-  const double at16[] = {24, 8, 0};
-  const double at20[] = {512, 288, 143};
   const auto q = [sigma](double squared) { return 0.5 * std::erfc(std::sqrt(squared) / (2 * sigma) / std::sqrt(2.0)); };
-  return at16[static_cast<int>(code)] * q(16) + at20[static_cast<int>(code)] * q(20);
+  return kEventsAt16[static_cast<int>(code)] * q(16) + kEventsAt20[static_cast<int>(code)] * q(20);
 }
 
 struct GainPoint {
