@@ -111,11 +111,9 @@ namespace {
 
 template <class Add>
 void add_passage(const Passage& p, int channel, bool& data, bool pcm, Add&& add) {
-  const bool down = std::any_of(p.mp.begin(), p.mp.end(), is_cleardown);
   const char* points = p.anchor.points == v34::TrainingPoints::k4 ? "4" : "16";
   if (p.t_s > 0 && data) {
-    add(p.t_s, p.t_s_bar, channel, "S in data mode",
-        down ? "cleardown request (MP rates 0)" : "rate renegotiation / response");
+    add(p.t_s, p.t_s_bar, channel, "S in data mode", s_purpose(p));
   } else if (p.t_s > 0) {
     add(p.t_s, p.t_s_bar, channel, "S");
     add(p.t_s_bar, 0, channel, "S-bar");
@@ -131,6 +129,8 @@ void add_passage(const Passage& p, int channel, bool& data, bool pcm, Add&& add)
     add(m.t_first, m.t_last_end, channel,
         std::string(m.mp.acknowledge ? "MP'" : "MP") + (data ? " (renegotiation/cleardown)" : ""),
         fmt::format("{} x, at most {} bit/s call to answer, {} answer to call", m.count, 2400 * m.mp.max_call_to_answer,
+                    2400 * m.mp.max_answer_to_call),
+        fmt::format("{} x, max c2a {} a2c {}", m.count, 2400 * m.mp.max_call_to_answer,
                     2400 * m.mp.max_answer_to_call));
   }
   for (const CpHeard& h : p.cp) {
@@ -200,6 +200,16 @@ std::string describe(const Fallback::Change& c) {
   return s;
 }
 
+bool is_cleardown(const Passage& p) {
+  return std::any_of(p.mp.begin(), p.mp.end(), [](const MpHeard& m) { return is_cleardown(m); }) ||
+         std::any_of(p.cp.begin(), p.cp.end(), [](const CpHeard& h) { return h.cp.drn == 0; });
+}
+
+const char* s_purpose(const Passage& p) {
+  if (!is_cleardown(p)) return "rate renegotiation / response";
+  return p.cp.empty() ? "cleardown request (MP rates 0)" : "cleardown request (CP drn 0)";
+}
+
 bool is_cleardown(const MpHeard& m) {
   return m.mp.max_call_to_answer == 0 && m.mp.max_answer_to_call == 0;
 }
@@ -232,8 +242,9 @@ std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Ca
 
 std::vector<Event> timeline(const Call& call) {
   std::vector<Event> all;
-  const auto add = [&](double t, double t_end, int channel, std::string event, std::string detail = {}) {
-    all.push_back({t, t_end, channel, std::move(event), std::move(detail)});
+  const auto add = [&](double t, double t_end, int channel, std::string event, std::string detail = {},
+                       std::string terse = {}) {
+    all.push_back({t, t_end, channel, std::move(event), std::move(detail), std::move(terse)});
   };
   const StartUp& s = call.start_up;
   for (const auto& g : s.v8bis_signals) {

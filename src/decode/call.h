@@ -49,6 +49,9 @@ struct Call {
 
 /// An MP that asks for both rates 0.
 bool is_cleardown(const MpHeard& mp);
+/// A passage with such an MP, or with a CP that asks for drn 0; and what its S began, in words.
+bool is_cleardown(const Passage& p);
+const char* s_purpose(const Passage& p);
 
 /// "CPt", "CP" or "CP'".
 const char* cp_name(const v90::Cp& cp);
@@ -65,6 +68,7 @@ struct Event {
   int channel = 0;
   std::string event;
   std::string detail;
+  std::string terse = {};  ///< the same in truth.json's words, where they differ
 };
 
 /// @param progress  told what is being done and how far the whole is, 0 to 1; may be empty

@@ -312,27 +312,62 @@ std::vector<InfoHeard> infos(const Recording& r) {
   return found;
 }
 
+// Where a tone, or an INFO sequence on it, stands: its amplitude over 10 ms is above 0.4 of `full`. A reversal is no
+// gap.
+std::vector<std::pair<double, double>> tone_segments(const std::vector<float>& x, int hz, double full, double from,
+                                                     double to) {
+  constexpr int kWindow = kRateHz / 100;
+  constexpr double kGapS = 0.03;
+  std::vector<std::pair<double, double>> segments;
+  const auto first = static_cast<std::size_t>(std::max(0.0, from) * kRateHz);
+  const auto last = std::min(x.size(), static_cast<std::size_t>(std::max(0.0, to) * kRateHz));
+  for (std::size_t at = first; at + kWindow <= last; at += kRateHz / 1000) {
+    std::complex<double> c;
+    for (int k = 0; k < kWindow; ++k) {
+      const double hann = 1 - std::cos(2 * std::numbers::pi * (k + 0.5) / kWindow);
+      c += hann * x[at + static_cast<std::size_t>(k)] * std::polar(1.0, -2 * std::numbers::pi * hz * k / kRateHz);
+    }
+    if (2 * std::abs(c) / kWindow < 0.4 * full) continue;
+    const double t = seconds(static_cast<double>(at + kWindow / 2));
+    if (segments.empty() || t - segments.back().second > kGapS) segments.emplace_back(t, t);
+    segments.back().second = t;
+  }
+  return segments;
+}
+
+// Of both modems' Phase 2, each time there is one: the INFO sequences tell where and how loud.
+void find_tone_segments(const Recording& r, StartUp& s) {
+  constexpr double kApartS = 4;
+  for (std::size_t k = 0, end = 0; k < s.info.size(); k = end) {
+    while (end < s.info.size() && (end == k || s.info[end].t0 - s.info[end - 1].t1 < kApartS)) ++end;
+    for (ToneHeard* tone : {&s.tone_a, &s.tone_b}) {
+      const int hz = tone == &s.tone_a ? v34::kToneAHz : v34::kToneBHz;
+      double full = 0;
+      for (std::size_t i = k; i < end; ++i) {
+        if (s.info[i].channel == tone->channel && s.info[i].carrier_hz == hz)
+          full = std::max(full, s.info[i].amplitude);
+      }
+      if (full == 0) continue;
+      const auto more = tone_segments(r.channel[static_cast<std::size_t>(tone->channel)], hz, full, s.info[k].t0 - 0.02,
+                                      s.info[end - 1].t1 + 0.1);
+      tone->segments.insert(tone->segments.end(), more.begin(), more.end());
+    }
+  }
+}
+
 ToneHeard tone(const Recording& r, int channel, int hz, double from, double to) {
   ToneHeard heard;
   heard.channel = channel;
   v34::ToneDetector detector(hz);
   const auto& x = r.channel[static_cast<std::size_t>(channel)];
-  double t0 = -1;
   const auto first = static_cast<std::size_t>(std::max(0.0, from) * kRateHz);
   const auto last = std::min(x.size(), static_cast<std::size_t>(std::max(0.0, to) * kRateHz));
   for (std::size_t i = first; i < last; ++i) {
     const auto event = detector.put(x[i]);
-    const double t = seconds(static_cast<double>(i + 1));
     if (event == v34::ToneEvent::kReversal) {
       heard.reversals.push_back(seconds(static_cast<double>(first) + detector.reversal_time()));
     }
-    if (detector.present() && t0 < 0) t0 = t - detector.steady_ms() / 1000;
-    if (!detector.present() && t0 >= 0) {
-      heard.segments.emplace_back(t0, t);
-      t0 = -1;
-    }
   }
-  if (t0 >= 0) heard.segments.emplace_back(t0, seconds(static_cast<double>(last)));
   return heard;
 }
 
@@ -443,6 +478,7 @@ StartUp listen_start_up(const Recording& r) {
     const double from = s.info.front().t0 - 0.15, to = s.info.back().t1 + 0.4;
     if (s.channel_2400 >= 0) s.tone_a = tone(r, s.channel_2400, v34::kToneAHz, from, to);
     if (s.channel_1200 >= 0) s.tone_b = tone(r, s.channel_1200, v34::kToneBHz, from, to);
+    find_tone_segments(r, s);
     for (std::size_t c = 0; c < r.channel.size(); ++c) {
       for (Probing& p : find_probing(r.channel[c], from, to)) {
         p.channel = static_cast<int>(c);

@@ -93,8 +93,9 @@ struct Probing {
   std::vector<double> snr_db;        ///< tone against noise and distortion in 150 Hz around it
 };
 
+/// Tone A or B.
 struct ToneHeard {
-  int channel = 0;
+  int channel = 0;  ///< segments: with the INFO sequences on the same carrier that they join
   std::vector<std::pair<double, double>> segments;
   std::vector<double> reversals;
 };

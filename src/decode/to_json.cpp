@@ -8,6 +8,7 @@
 #include "dsp/v34/dpsk.h"
 #include "src/decode/call.h"
 #include "src/decode/fields.h"
+#include "src/decode/notes.h"
 #include "src/decode/v8bis_fields.h"
 
 namespace offhook::decode {
@@ -368,8 +369,7 @@ Json side_json(const Training::Side& side) {
       j["s"].push_back(s);
       if (data) {
         s["mp"] = mps;
-        const bool down = std::any_of(p.mp.begin(), p.mp.end(), is_cleardown);
-        s["kind"] = down ? "cleardown request (MP rates 0)" : "rate renegotiation / response";
+        s["kind"] = s_purpose(p);
         j["s_in_data_mode"].push_back(s);
       }
     }
@@ -471,15 +471,14 @@ void add_after_data_mode(const Call& call, Json& j) {
   j["cleardown"] = Json();
   j["rate_renegotiation"] = Json();
   double down_t = 1e9, renegotiation_t = 1e9;
-  std::vector<Entry> maxima;
+  std::vector<Entry> maxima, downstreams;
   for (const Training& t : call.trainings) {
     for (const Training::Side* side : {&t.tx_1200side, &t.tx_2400side}) {
       bool data = false;
       const int channel = side->direction.channel;
       for (const Passage& p : side->passages) {
-        if (data && !p.mp.empty()) {
-          Json rates = Json::array();
-          const bool down = std::any_of(p.mp.begin(), p.mp.end(), is_cleardown);
+        if (data && (!p.mp.empty() || !p.cp.empty())) {
+          Json rates = Json::array(), downstream = Json::array();
           for (const MpHeard& m : p.mp) {
             const int c2a = 2400 * m.mp.max_call_to_answer, a2c = 2400 * m.mp.max_answer_to_call;
             const int ack = m.mp.acknowledge;
@@ -494,13 +493,25 @@ void add_after_data_mode(const Call& call, Json& j) {
               maxima.push_back({m.t_first, {channel, c2a, a2c, ack}});
             }
           }
+          for (const CpHeard& h : p.cp) {
+            const int rate = downstream_rate(h.cp), ack = h.cp.acknowledge;
+            downstream.push_back({rate, ack, h.count});
+            entries.push_back({h.t_first,
+                               {{"t", time(h.t_first)},
+                                {"channel", channel},
+                                {"kind", "CP after E"},
+                                {"downstream_rates", {{rate, ack, h.count}}}}});
+            if (rate > 0) {
+              renegotiation_t = std::min(renegotiation_t, h.t_first);
+              downstreams.push_back({h.t_first, {channel, rate, ack}});
+            }
+          }
           const double at = p.t_s > 0 ? p.t_s : p.t_trn;
-          entries.push_back({at,
-                             {{"t", time(at)},
-                              {"channel", channel},
-                              {"kind", down ? "cleardown request (MP rates 0)" : "rate renegotiation / response"},
-                              {"max_rates", rates}}});
-          if (down && at < down_t) {
+          Json entry = {{"t", time(at)}, {"channel", channel}, {"kind", s_purpose(p)}};
+          if (!p.mp.empty()) entry["max_rates"] = rates;
+          if (!p.cp.empty()) entry["downstream_rates"] = downstream;
+          entries.push_back({at, entry});
+          if (is_cleardown(p) && at < down_t) {
             down_t = at;
             j["cleardown"] = {{"t", time(at)},
                               {"channel", channel},
@@ -532,6 +543,9 @@ void add_after_data_mode(const Call& call, Json& j) {
     j["rate_renegotiation"] = {{"t", time(renegotiation_t)}, {"new_max", Json::array()}};
     for (const Entry& e : maxima) {
       if (e.t < down_t) j["rate_renegotiation"]["new_max"].push_back(e.json);
+    }
+    for (const Entry& e : downstreams) {
+      if (e.t < down_t) j["rate_renegotiation"]["new_downstream"].push_back(e.json);
     }
   }
 }
@@ -650,6 +664,10 @@ Json to_json(const Call& call) {
                      {"retrains", Json::array()}};
   }
   add_after_data_mode(call, j);
+  const auto rates = name_rates(r.name);
+  j["name_rates"] = rates ? Json({rates->first, rates->second}) : Json();
+  j["notes"] = notes(call);
+  j["depth"] = depth(call);
   j["activity_end"] = Json::array();
   for (const double t : call.activity_end_s) j["activity_end"].push_back(rounded(t, 3));
   j["events"] = Json::array();
@@ -658,7 +676,14 @@ Json to_json(const Call& call) {
     if (e.t_end > 0) event["t_end"] = time(e.t_end);
     event["channel"] = e.channel;
     event["event"] = e.event;
-    if (!e.detail.empty()) event["detail"] = e.detail;
+    const auto probing = std::find_if(s.probing.begin(), s.probing.end(), [&](const Probing& p) {
+      return e.event == "L1/L2" && p.t0 == e.t && p.channel == e.channel;
+    });
+    if (probing != s.probing.end()) {
+      event["detail"] = {{"l1_to_l2", time(probing->l1_to_l2)}};
+    } else if (!e.detail.empty()) {
+      event["detail"] = e.terse.empty() ? e.detail : e.terse;
+    }
     j["events"].push_back(event);
   }
   return j;

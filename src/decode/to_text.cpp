@@ -5,6 +5,7 @@
 
 #include "src/decode/call.h"
 #include "src/decode/fields.h"
+#include "src/decode/notes.h"
 
 namespace offhook::decode {
 namespace {
@@ -73,6 +74,7 @@ std::string summary(const Call& call) {
   };
   say("call to answer", call.fallback.call);
   say("answer to call", call.fallback.answer);
+  for (const std::string& note : notes(call)) out += "note: " + note + '\n';
   return out;
 }
 

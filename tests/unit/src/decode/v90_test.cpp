@@ -4,8 +4,11 @@
 // renegotiation, on lines and by modems that differ.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "dsp/v90/cp.h"
 #include "hostsim/line/g711.h"
+#include "src/decode/call.h"
 #include "src/decode/trainings.h"
 #include "tests/unit/dsp/v34/random.h"
 #include "tests/unit/src/decode/line_signal.h"
@@ -25,6 +28,7 @@ struct Sender {
   int cpts = 4;
   int sets = 6;
   bool renegotiates = true;
+  int later_drn = 11;  // of the renegotiation; 0: cleardown
 };
 
 struct Line {
@@ -133,7 +137,7 @@ std::vector<Cf> send(const Sender& s) {
   u.begin(s.renegotiation);
   u.anything(100);  // the scrambler goes on from data mode
   u.ones(600);
-  cp = request(true, 11, s.sets);
+  cp = request(true, s.later_drn, s.sets);
   u.cp(cp, 2);
   cp.acknowledge = true;
   u.cp(cp, 2);
@@ -178,6 +182,10 @@ StartUp start_up(const Sender& s) {
   info1d.info = c;
   InfoHeard info1a;
   info1a.info = v34::Info1aV90{0, 79, s.rate, 0};
+  info1d.bits.resize(v34::Info1c::kBits);
+  encode(c, info1d.bits.data());
+  info1a.bits.resize(v34::Info1aV90::kBits);
+  encode(std::get<v34::Info1aV90>(info1a.info), info1a.bits.data());
   up.info = {info1d, info1a};
   return up;
 }
@@ -235,6 +243,31 @@ TEST(DecodeV90, OneCptAloneIsRead) {
 
 TEST(DecodeV90, OneConstellationAndNoDil) {
   expect_heard({.dil = false, .sets = 1}, {});
+}
+
+TEST(DecodeV90, AfterDataModeANewRateAndACleardownAreToldApart) {
+  for (const int drn : {11, 0}) {
+    SCOPED_TRACE(drn);
+    const Sender s{.during_dil = DuringDil::kSilence, .later_drn = drn};
+    Call call;
+    call.recording = over(send(s), s, {});
+    call.start_up = start_up(s);
+    call.start_up.call_channel = 1;
+    call.start_up.answer_channel = 0;
+    call.trainings = find_trainings(call.recording, call.start_up);
+    const auto j = to_json(call);
+    EXPECT_EQ(j["downstream_rate_from_cp"], 45333);
+    ASSERT_FALSE(j["after_data_mode"].empty());
+    EXPECT_EQ(j["after_data_mode"][0]["channel"], 1);
+    if (drn > 0) {
+      EXPECT_TRUE(j["cleardown"].is_null());
+      EXPECT_EQ(j["rate_renegotiation"]["new_downstream"][0], nlohmann::json({1, 41333, 0}));
+    } else {
+      EXPECT_TRUE(j["rate_renegotiation"].is_null());
+      EXPECT_EQ(j["cleardown"]["by"], "call");
+      EXPECT_EQ(j["after_data_mode"][0]["kind"], "cleardown request (CP drn 0)");
+    }
+  }
 }
 
 TEST(DecodeV90, LinesMayBeBad) {
