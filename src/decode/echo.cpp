@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "dsp/blocks/fft.h"
 #include "src/decode/recording.h"
@@ -27,6 +28,7 @@ constexpr int kBefore = 48, kTaps = 256;  // of a path, around its first reflect
 constexpr int kFewTaps = 96;              // around others, and to tell what a window holds
 constexpr int kReflections = 3;
 constexpr double kWorthwhileDb = 6;
+constexpr double kLeastLearnt = 0.4;               // s, for another path than the last
 constexpr double kSamplesATap = 6;                 // make a path worth something
 constexpr std::size_t kFarTogether = 8 * kRateHz;  // stretches of one path
 constexpr std::size_t kGuard = 2 * kRateHz;        // either side, to see whether the echo is there
@@ -280,8 +282,19 @@ std::vector<Stretch> well_explained(std::span<const float> left, std::span<const
   return kept;
 }
 
-EchoPath fit(const Fft& fft, std::span<const float> own, std::span<const float> other, std::vector<Stretch> stretches,
-             int lag) {
+double energy_left(std::span<const float> own, std::span<const float> other, const std::vector<Stretch>& stretches,
+                   const EchoPath& path) {
+  const std::vector<float> left = left_of(own, other, stretches, path);
+  double sum = 0;
+  for (const Stretch& s : stretches) {
+    sum += static_cast<double>(s.to - s.from) * power(std::span(left).subspan(s.from, s.to - s.from));
+  }
+  return sum;
+}
+
+// @param last  the path until then, or null  @return none if it is worth nothing, or says nothing else than the last
+std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own, std::span<const float> other,
+                            std::vector<Stretch> stretches, int lag, const EchoPath* last) {
   EchoPath path;
   path.t0 = static_cast<double>(stretches.front().from) / kRateHz;
   path.t1 = static_cast<double>(stretches.back().to) / kRateHz;
@@ -296,17 +309,21 @@ EchoPath fit(const Fft& fft, std::span<const float> own, std::span<const float> 
   stretches = well_explained(left_of(own, other, stretches, path), other, stretches);
   add();
   refit(own, other, stretches, path);
-  const std::vector<float> left = left_of(own, other, stretches, path);
-  double before = 0, after = 0, source = 0;
+  double before = 0, source = 0;
   for (const Stretch& s : stretches) {
     const auto length = static_cast<double>(s.to - s.from);
     before += length * power(own.subspan(s.from, s.to - s.from));
-    after += length * power(std::span(left).subspan(s.from, s.to - s.from));
     source += length * power(other.subspan(s.from, s.to - s.from));
     path.learnt_s += length / kRateHz;
   }
+  const double after = energy_left(own, other, stretches, path);
   path.loss_db = 10 * std::log10(source / std::max(before - after, 1e-9));
   path.enhancement_db = 10 * std::log10(before / std::max(after, 1e-9));
+  if (last != nullptr && (path.learnt_s < kLeastLearnt || energy_left(own, other, stretches, *last) < 2 * after)) {
+    return std::nullopt;
+  }
+  const bool enough = path.learnt_s * kRateHz > kSamplesATap * static_cast<double>(path.taps.size());
+  if (!enough || path.enhancement_db < kWorthwhileDb) return std::nullopt;
   return path;
 }
 
@@ -362,11 +379,8 @@ std::vector<EchoPath> find_echo_paths(std::span<const float> own_channel, std::s
   int lag = 0;
   const auto close = [&] {
     if (stretches.empty()) return;
-    paths.push_back(fit(windows.fft(), own, other, stretches, lag));
-    paths.back().t0 -= static_cast<double>(begin) / kRateHz;
-    paths.back().t1 -= static_cast<double>(begin) / kRateHz;
-    if (paths.back().learnt_s * kRateHz < kSamplesATap * static_cast<double>(paths.back().taps.size()))
-      paths.pop_back();
+    const EchoPath* const last = paths.empty() ? nullptr : &paths.back();
+    if (auto path = fit(windows.fft(), own, other, stretches, lag, last)) paths.push_back(std::move(*path));
     stretches.clear();
   };
   for (std::size_t at = begin; at + kWindow < own.size(); at += kHop) {
@@ -382,6 +396,10 @@ std::vector<EchoPath> find_echo_paths(std::span<const float> own_channel, std::s
     }
   }
   close();
+  for (EchoPath& path : paths) {
+    path.t0 -= static_cast<double>(begin) / kRateHz;
+    path.t1 -= static_cast<double>(begin) / kRateHz;
+  }
   return paths;
 }
 

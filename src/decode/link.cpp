@@ -2,6 +2,8 @@
 #include "src/decode/link.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "dsp/v42/detection.h"
@@ -121,6 +123,47 @@ void decompress(const V42bisParameters& p, std::span<Link> links) {
   }
 }
 
+// The payload of links that go on one after the other: I frames in the order of N(S), each once, also where one that
+// was missed came later. What comes in a later link stays there.
+void assemble(std::span<Link> links) {
+  struct Frame {
+    std::size_t link;
+    const LapmFrame* frame;
+  };
+  std::map<long, Frame> frames;  // by N(S) and 128 for each time round
+  std::set<long> starts{0};      // N(S) = 0 after SABME
+  long next = 0;
+  for (std::size_t k = 0; k < links.size(); ++k) {
+    links[k].payload.clear();
+    links[k].gaps = 0;
+    for (const LapmFrame& f : links[k].frames) {
+      if (f.kind == "SABME" && next != *starts.rbegin()) {
+        next = (next + 2 * 127) / 128 * 128;
+        starts.insert(next);
+      }
+      if (f.kind != "I") continue;
+      const long ahead = (f.ns - next) & 127;
+      long number = next + (ahead < 64 ? ahead : ahead - 128);
+      // An old number with other octets is a new one: more was missed than can be told.
+      const auto same = frames.find(number);
+      if (number < *starts.rbegin() || (same != frames.end() && same->second.frame->information != f.information)) {
+        number += 128;
+      }
+      frames.try_emplace(number, Frame{k, &f});
+      next = std::max(next, number + 1);
+    }
+  }
+  long last = -1;
+  std::size_t link = 0;
+  for (const auto& [number, f] : frames) {
+    const long start = *std::prev(starts.upper_bound(number));
+    link = std::max(link, f.link);
+    links[link].gaps += static_cast<int>(number - std::max(last + 1, start));
+    links[link].payload.insert(links[link].payload.end(), f.frame->information.begin(), f.frame->information.end());
+    last = number;
+  }
+}
+
 }  // namespace
 
 Link read_link(const DataHeard& data, const Link* before) {
@@ -129,7 +172,6 @@ Link read_link(const DataHeard& data, const Link* before) {
   v42::HdlcReceiver hdlc;
   std::vector<std::uint8_t> buffer(kLargestFrame);
   hdlc.init(buffer.data(), buffer.size());
-  int expected = before != nullptr ? before->next_ns : 0;
   const std::vector<std::uint8_t> none;
   const std::vector<std::uint8_t>& rest = before != nullptr ? before->rest : none;
   for (const std::uint8_t bit : rest) hdlc.put(bit);
@@ -158,21 +200,13 @@ Link read_link(const DataHeard& data, const Link* before) {
     LapmFrame f = parse(hdlc.data(), n);
     f.t = time_of(data, k);
     f.fcs32 = check == 4;
-    if (f.kind == "SABME") expected = 0;
-    if (f.kind == "I") {
-      const int ahead = (f.ns - expected) & 127;
-      if (ahead < 64) {  // else sent again
-        link.gaps += ahead > 0 ? ahead : 0;
-        link.payload.insert(link.payload.end(), hdlc.data() + 3, hdlc.data() + n);
-        expected = (f.ns + 1) & 127;
-      }
-    }
+    if (f.kind == "I") f.information.assign(hdlc.data() + 3, hdlc.data() + n);
     link.frames.push_back(std::move(f));
   }
-  link.next_ns = expected;
   const std::size_t from = flag < 7 ? 0 : flag - 7;
   if (data.bits.size() - from < 10 * kLargestFrame)
     link.rest.assign(data.bits.begin() + static_cast<long>(from), data.bits.end());
+  assemble({&link, 1});
   return link;
 }
 
@@ -188,6 +222,7 @@ void uncompress(std::span<Link> call, std::span<Link> answer) {
   };
   const auto a = xid(call), b = xid(answer);
   for (const auto& [links, direction] : {std::pair{call, 1}, std::pair{answer, 2}}) {
+    assemble(links);
     // The call modem is the originator, whose XID is the command.
     if (a && b && (agreed(*a, *b).directions & direction) != 0) decompress(agreed(*a, *b), links);
     for (Link& link : links) count_ppp(link.payload, link);

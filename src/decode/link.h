@@ -21,7 +21,7 @@ struct LapmFrame {
   bool poll_final = false;
   bool fcs32 = false;
   std::size_t octets = 0;                 ///< of information
-  std::vector<std::uint8_t> information;  ///< of unnumbered frames
+  std::vector<std::uint8_t> information;  ///< of unnumbered frames and I frames
 };
 
 struct Link {
@@ -33,15 +33,14 @@ struct Link {
   int ppp_frames = 0, ppp_bad = 0;    ///< in the payload
   std::vector<std::uint8_t> payload;  ///< information of the I frames in order, each once; uncompressed if it could be
   bool v42bis = false;                ///< the payload was compressed and has been uncompressed
-  int next_ns = 0;                    ///< N(S) of the I frame that comes next
   std::vector<std::uint8_t> rest;     ///< the bits from the last flag on: a frame that may go on in the next link
 };
 
 /// @param before  the same direction's link until a retrain or renegotiation, which this one goes on; null: none
 Link read_link(const DataHeard& data, const Link* before = nullptr);
 
-/// Undoes V.42bis where the XID frames of the two directions agreed on it. @param call  the call modem's links, each
-/// going on where the one before it ended
+/// Fills in what later links of a direction brought once more, and undoes V.42bis where the XID frames of the two
+/// directions agreed on it. @param call  the call modem's links, each going on where the one before it ended
 void uncompress(std::span<Link> call, std::span<Link> answer);
 
 }  // namespace offhook::decode

@@ -11,6 +11,7 @@ namespace offhook::decode {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
+constexpr float kLeastEnergy = 0.25f;  // of its mean: with less, nothing is to be learnt
 constexpr double kLeastSource = 1e-3;  // power of the other direction, of our own, while it teaches its echo
 
 // Without the care for infinities that the operator takes.
@@ -284,6 +285,8 @@ void SymbolReceiver::adapt(Cf e, Cf symbol, float rate) {
   const Cf forward = Cf(std::polar(1.0, state.phase - state.turn));
   float energy = 1e-6f;
   for (const Cf z : z_) energy += std::norm(z);
+  if (energy < kLeastEnergy * state.energy) return;  // the signal is away
+  state.energy += 0.01f * (energy - state.energy);
   const Cf g = e * forward * (rate / energy);
   for (std::size_t k = 0; k < z_.size(); ++k) state.w[k] += times(g, std::conj(z_[k]));
   if (!u_.empty()) {

@@ -26,6 +26,7 @@ struct ReceiverState {
   double echo_delay = 0;  ///< of the middle echo tap, in samples
   double error = 0;       ///< mean square of the errors, relative to the mean square of the decisions
   double power = 1;       ///< mean square of the decisions
+  float energy = 0;       ///< mean of what the equaliser's taps hold, while it learns
 };
 
 class SymbolReceiver {

@@ -36,36 +36,52 @@ std::optional<v34::Mp> mp_before(const Training::Side& side, double t) {
   return mp;
 }
 
-void listen_data(const Lines& lines, Training::Side& side, const Training::Side& far, bool call_to_answer) {
+// The data after one passage that ends with E.
+void listen_data(const Lines& lines, Training::Side& side, const Training::Side& far, bool call_to_answer,
+                 std::size_t passage) {
   const Direction& d = side.direction;
-  for (std::size_t k = 0; k < side.passages.size(); ++k) {
-    const Passage& p = side.passages[k];
-    if (p.t_e_end == 0) continue;
-    // Both ends send E within a round trip of each other; the far end's MP decides how this end transmits.
-    const auto own_mp = mp_before(side, p.t_e_end), far_mp = mp_before(far, p.t_e_end + 0.3);
-    if (!own_mp || !far_mp) continue;
-    const v34::RatePair rates = resolve_rates(*own_mp, *far_mp);
-    const std::uint32_t rate = 2400u * (call_to_answer ? rates.call_to_answer : rates.answer_to_call);
-    if (!v34::is_supported(d.rate, rate)) continue;
-    const bool aux = own_mp->aux && far_mp->aux;
-    const v34::DataParameters parameters{
-        {make_framing(d.rate, rate, aux, far_mp->expanded), d.scrambling, far_mp->trellis, far_mp->precoder},
-        far_mp->nonlinear,
-        rate};
-    double end = static_cast<double>(lines.line->size());
-    if (k + 1 < side.passages.size()) {
-      const Passage& next = side.passages[k + 1];
-      end = (next.t_s > 0 ? next.t_s : next.t_trn) * kRateHz;
+  const Passage& p = side.passages[passage];
+  // Both ends send E within a round trip of each other; the far end's MP decides how this end transmits.
+  const auto own_mp = mp_before(side, p.t_e_end), far_mp = mp_before(far, p.t_e_end + 0.3);
+  if (!own_mp || !far_mp) return;
+  const v34::RatePair rates = resolve_rates(*own_mp, *far_mp);
+  const std::uint32_t rate = 2400u * (call_to_answer ? rates.call_to_answer : rates.answer_to_call);
+  if (!v34::is_supported(d.rate, rate)) return;
+  const bool aux = own_mp->aux && far_mp->aux;
+  const v34::DataParameters parameters{
+      {make_framing(d.rate, rate, aux, far_mp->expanded), d.scrambling, far_mp->trellis, far_mp->precoder},
+      far_mp->nonlinear,
+      rate};
+  double end = static_cast<double>(lines.line->size());
+  if (passage + 1 < side.passages.size()) {
+    const Passage& next = side.passages[passage + 1];
+    end = (next.t_s > 0 ? next.t_s : next.t_trn) * kRateHz;
+  }
+  side.data.push_back(read_data(*lines.line, lines.other.get(), d, parameters, p.at_data, end));
+  const DataHeard& heard = side.data.back();
+  side.links.push_back(read_link(heard, side.links.empty() ? nullptr : &side.links.back()));
+  if (heard.s_after && heard.t1 * kRateHz < end - 400) {
+    Passage after = follow_sequences(*lines.line, lines.other.get(), d, heard.at_end, end);
+    after.t_s = heard.t_s;
+    after.t_s_bar = heard.t_s + 128 / symbol_rate_hz(d.rate);
+    if (!after.mp.empty()) side.passages.insert(side.passages.begin() + static_cast<long>(passage) + 1, after);
+  }
+}
+
+// All data modes of both sides in order of time: what one side asks for in a renegotiation without TRN is only heard
+// behind its data.
+void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training::Side* const (&sides)[2]) {
+  std::size_t next[2]{};
+  for (;;) {
+    int first = -1;
+    for (int i = 0; i < 2; ++i) {
+      const auto& passages = sides[i]->passages;
+      while (next[i] < passages.size() && passages[next[i]].t_e_end == 0) ++next[i];
+      if (lines[i] == nullptr || next[i] == passages.size()) continue;
+      if (first < 0 || passages[next[i]].t_e_end < sides[first]->passages[next[first]].t_e_end) first = i;
     }
-    side.data.push_back(read_data(*lines.line, lines.other.get(), d, parameters, p.at_data, end));
-    const DataHeard& heard = side.data.back();
-    side.links.push_back(read_link(heard, side.links.empty() ? nullptr : &side.links.back()));
-    if (heard.s_after && heard.t1 * kRateHz < end - 400) {
-      Passage after = follow_sequences(*lines.line, lines.other.get(), d, heard.at_end, end);
-      after.t_s = heard.t_s;
-      after.t_s_bar = heard.t_s + 128 / symbol_rate_hz(d.rate);
-      if (!after.mp.empty()) side.passages.insert(side.passages.begin() + static_cast<long>(k) + 1, after);
-    }
+    if (first < 0) return;
+    listen_data(*lines[first], *sides[first], *sides[1 - first], first == 0, next[first]++);
   }
 }
 
@@ -192,9 +208,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
     if (a != nullptr || b != nullptr) {
       t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
     }
-    for (int i = 0; i < 2; ++i) {
-      if (lines[i] != nullptr) listen_data(*lines[i], *sides[i], *sides[1 - i], i == 0);
-    }
+    listen_data(lines, sides);
     uncompress(t.tx_1200side.links, t.tx_2400side.links);
   }
   return all;

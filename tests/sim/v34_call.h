@@ -80,6 +80,8 @@ class V34Call : private hostsim::FarEnd {
   void no_noise() { noise_rms_ = 0; }
   /// Keep what the two ends send: the caller's in [0], the answerer's in [1].
   void record(std::vector<float> (&sent)[2]) { recorded_ = sent; }
+  /// Byte `n` of those that are sent to the far end, or to the near one.
+  std::uint8_t byte_to(bool far, std::uint64_t n) const { return byte(far ? to_far_ : to_near_, n); }
   /// Bytes given to V.42 that have not arrived, both directions.
   std::uint64_t missing() const { return to_far_.sent + to_near_.sent - arrived(); }
 
