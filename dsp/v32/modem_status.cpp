@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// What can be seen of a connection: the pump's status, and instruments for an observer.
+#include "dsp/blocks/level.h"
+#include "dsp/v32/modem.h"
+
+namespace offhook::v32 {
+namespace {
+
+constexpr uint64_t kTapsEvery = 10 * 8000;
+
+}  // namespace
+
+void Modem::show_instruments() const {
+  if (!in_trn_ || !receiver_.trained()) return;
+  oh_v32bis_instruments i;
+  instruments(&i);
+  const auto show = [this](oh_instrument what, float value) {
+    config_.observer.instrument(config_.observer.user, what, value);
+  };
+  if (receiver_.snr() > 0) show(OH_INSTRUMENT_SNR, i.snr_db);
+  show(OH_INSTRUMENT_CLOCK, i.clock_ppm);
+  show(OH_INSTRUMENT_CARRIER, i.frequency_offset_hz);
+  if (i.echo_return_loss_db > 0) show(OH_INSTRUMENT_ECHO_RETURN_LOSS, i.echo_return_loss_db);
+  if (live() && bits_.squared_error() > 0) {
+    show(OH_INSTRUMENT_PATH_METRIC, static_cast<float>(power_db(static_cast<double>(bits_.squared_error()))));
+  }
+}
+
+// When data mode begins, and every 10 s of it.
+void Modem::show_taps() {
+  if (live() && live_samples_ % kTapsEvery == 0) {
+    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), v34::Receiver::kTaps);
+  }
+  live_samples_ = live() ? live_samples_ + 1 : 0;
+}
+
+void Modem::instruments(oh_v32bis_instruments* i) const {
+  *i = {};
+  i->far_v32 = far_v32_;
+  i->round_trip_samples = static_cast<uint32_t>(round_trip_);
+  i->renegotiations = renegotiations_;
+  i->cause = cause_;
+  if (in_trn_ && receiver_.trained()) {
+    i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
+    i->clock_ppm = receiver_.clock_ppm();
+    i->frequency_offset_hz = receiver_.carrier_offset_hz();
+  }
+  if (echo_.residual_power() > 0) {
+    i->echo_return_loss_db =
+        static_cast<float>(power_db(static_cast<double>(echo_.echo_power() / echo_.residual_power())));
+  }
+}
+
+void Modem::status(oh_pump_status* s) const {
+  *s = {};
+  const bool unanswered = step_ == Step::kTone && retrains_ == 0;
+  if (step_ == Step::kFailed) {
+    s->state = OH_PUMP_FAILED;
+  } else if (step_ == Step::kReleased) {
+    s->state = OH_PUMP_IDLE;
+  } else if (unanswered || step_ == Step::kV8 || step_ == Step::kAnswerTone || step_ == Step::kAfterTone) {
+    s->state = OH_PUMP_CONNECTING;
+  } else {
+    s->state = live() ? OH_PUMP_DATA : OH_PUMP_TRAINING;
+  }
+  s->modulation = OH_MODULATION_V32BIS;
+  if (step_ == Step::kFailed && nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
+  if (live()) {
+    s->tx_bit_rate = tx_.rate().bit_rate;
+    s->rx_bit_rate = bits_.rate().bit_rate;
+  }
+  s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+  s->samples = samples_;
+  s->filled_in = filled_in_;
+  s->retrains = retrains_;
+  s->bits_sent = tx_.bits_sent();
+  s->bits_received = bits_before_ + bits_.bits_received();
+}
+
+}  // namespace offhook::v32
