@@ -197,7 +197,7 @@ void Automode::listen() {
       !may_v32 || (!ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms())));
   if (ac && may_v32) {
     begin(OH_MODULATION_V32BIS, Step::kRunning);
-  } else if (ac && ac_low_.steady_ms() >= static_cast<float>(kAcAlone * 1000 / kRateHz)) {
+  } else if (ac && ac_low_.steady_ms() >= kAcAlone * 1000.0f / kRateHz) {
     fail(OH_PUMP_NOTHING_IN_COMMON);
   } else if (usb1 && v22bis_alone && may_v22) {
     begin(OH_MODULATION_V22BIS, Step::kRunning);

@@ -72,14 +72,14 @@ void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, 
   const double cycles = static_cast<double>(c.num) / c.den;  // carrier turns a symbol
   for (int p = 0; p < phases_; ++p) {
     for (int k = 0; k < kSpan; ++k) {  // k = 0: the oldest symbol; the newest has age p / phases_
-      const double t_pulse = kSpan - 1 - k + static_cast<double>(p) / phases_ - kSpan / 2;
+      const double t_pulse = kSpan - 1 - k + static_cast<double>(p) / phases_ - kSpan / 2.0;
       const int at = static_cast<int>((t_pulse < 0 ? -t_pulse : t_pulse) * kGrid + 0.5);
       const SinCos w = sincos_turns(cycles * t_pulse + 64);
       tap_re_[p][k] = static_cast<float>(gain * pulse.at[at] * w.cos);
       tap_im_[p][k] = static_cast<float>(-gain * pulse.at[at] * w.sin);
     }
   }
-  delay_ = static_cast<float>(kSpan / 2 * 8000 / symbol_rate_hz(symbol_rate));
+  delay_ = static_cast<float>(kSpan / 2.0 * 8000 / symbol_rate_hz(symbol_rate));
   emphasised_ = pre_emphasis > 0;
   if (emphasised_) {
     // The newest sample comes last in the window; the padding lies before it.

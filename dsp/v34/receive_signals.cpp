@@ -74,7 +74,7 @@ ReceiveSignals::Found ReceiveSignals::put(Complex y) {
     reference_ = trn_.trn();
   }
   if (position_ < INT16_MAX) ++position_;
-  uint8_t bit[4];
+  uint8_t bit[4] = {};
   decoder_.sequence(p, bit);
   Found found = Found::kNone;
   for (int k = 0; k < training_bits(points_); ++k) {

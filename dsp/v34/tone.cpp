@@ -130,7 +130,7 @@ Complex ToneDetector::turned(int milliseconds) const {
 }
 
 float ToneDetector::frequency_offset_hz() const {
-  return angle_turns(turn_) * (8000 / kStep);
+  return angle_turns(turn_) * (8000.0f / kStep);
 }
 
 bool RetrainDetector::put(float x) {

@@ -131,7 +131,7 @@ class DpcContext final : public Context {
 
 class ThreadContext final : public Context {
  public:
-  ThreadContext(const ContextParts& p, Policy policy, Ns dispatch)
+  ThreadContext(const ContextParts& p, const Policy& policy, Ns dispatch)
       : Context(p.cpu), routine_(p.driver, p.cost), body_(*this, p), signal_(*this, dispatch) {
     server_ = cpu_.add_thread("modem thread", policy, body_, kNever, p.thread_cpu);
     const InterruptSpec spec{"modem interrupt", p.level, kNoEntity, p.interrupt_cpu};
@@ -211,7 +211,7 @@ std::unique_ptr<Context> make_interrupt_context(const ContextParts& parts) {
 std::unique_ptr<Context> make_dpc_context(const ContextParts& parts) {
   return std::make_unique<DpcContext>(parts);
 }
-std::unique_ptr<Context> make_thread_context(const ContextParts& parts, Policy policy, Ns dispatch) {
+std::unique_ptr<Context> make_thread_context(const ContextParts& parts, const Policy& policy, Ns dispatch) {
   return std::make_unique<ThreadContext>(parts, policy, dispatch);
 }
 

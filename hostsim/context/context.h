@@ -88,6 +88,6 @@ std::unique_ptr<Context> make_interrupt_context(const ContextParts& parts);
 std::unique_ptr<Context> make_dpc_context(const ContextParts& parts);
 /// @param policy of the thread; Cpu::set_policy(server(), ...) changes it
 /// @param dispatch cost of the DPC that signals; a handler's thread signals by itself
-std::unique_ptr<Context> make_thread_context(const ContextParts& parts, Policy policy, Ns dispatch);
+std::unique_ptr<Context> make_thread_context(const ContextParts& parts, const Policy& policy, Ns dispatch);
 
 }  // namespace offhook::hostsim

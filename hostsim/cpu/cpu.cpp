@@ -625,7 +625,7 @@ void Cpu::set_policy(EntityId thread, Policy policy) {
   impl_->wake = std::min(impl_->wake, now);
 }
 
-void Cpu::limit_dpcs(const SoftirqLimit& limit, Policy ksoftirqd) {
+void Cpu::limit_dpcs(const SoftirqLimit& limit, const Policy& ksoftirqd) {
   for (std::size_t c = 0; c < impl_->cores.size(); c++) {
     Softirq& softirq = impl_->cores[c].softirq.emplace();
     softirq.limit = limit;

@@ -119,7 +119,7 @@ class Cpu {
   /// The clock interrupts on this CPU now: DPCs that waited for it are requested.
   void clock_tick(int cpu);
   /// From now on DPCs are softirqs. @param ksoftirqd the policy of the thread that takes over, one on each CPU
-  void limit_dpcs(const SoftirqLimit& limit, Policy ksoftirqd);
+  void limit_dpcs(const SoftirqLimit& limit, const Policy& ksoftirqd);
 
   void set_observer(CpuObserver* observer);
   /// RUN, IDLE and FINISH events go here; may be null. While a program runs, the log's CPU is the program's, so that

@@ -46,7 +46,7 @@ void Engine::at(Ns when, Event& event) {
 void Engine::run_until(Ns horizon) {
   Impl& s = *impl_;
   s.stopped = false;
-  for (Ns now = s.next(), next = now; !s.stopped && now < horizon; now = next) {
+  for (Ns now = s.next(), next; !s.stopped && now < horizon; now = next) {
     s.now = now;
     // One instant: finish what runs, fire what is due, and dispatch once all is settled. A dispatch may start work that
     // releases more at the same instant; then around again.

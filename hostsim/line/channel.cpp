@@ -46,6 +46,7 @@ constexpr Edd kEdd[] = {{200, 33, {3.98, 2.7, 1.69, 1.15, .8,  .6,  .5, .4,  .3,
 
 std::vector<ChannelPoint> every_100_hz(double first_hz, const double* values, int n) {
   std::vector<ChannelPoint> points;
+  points.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) points.push_back({first_hz + 100 * i, values[i]});
   return points;
 }
