@@ -192,6 +192,7 @@ std::vector<DeadlineRun> simulate_deadlines(const std::vector<Computation>& all,
   Engine engine;
   Cpu cpu(engine);
   std::vector<std::unique_ptr<Task>> tasks;
+  tasks.reserve(all.size());
   for (const Computation& c : all)
     tasks.push_back(std::make_unique<Task>(c, host.to(c.modality, c.priority), engine, cpu, seed, 1 + tasks.size()));
   const Ns horizon = static_cast<Ns>(seconds * 1e9);
