@@ -92,6 +92,25 @@ TEST(V34Handshake, ConnectsOverRoundTripsFrom0To1200Ms) {
   }
 }
 
+// 500 ms are allowed after J was found (11.3.1.1.3, 11.3.1.2.6).
+TEST(V34Handshake, JIsAnsweredARoundTripLaterUpTo400Ms) {
+  for (const uint32_t delay_ms : {0u, 50u, 150u, 600u}) {
+    SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
+    const double wait = std::min(2.0 * delay_ms, 400.0);
+    for (const bool call : {true, false}) {
+      Handshake& asks = call ? line.a() : line.c();
+      Handshake& answers = call ? line.c() : line.a();
+      ASSERT_TRUE(line.run_until([&] { return asks.signal() == Signal::kJ; }, 20000));
+      const double asked = line.now_ms();
+      ASSERT_TRUE(line.run_until([&] { return answers.signal() == Signal::kS; }, 3000));
+      const double found = line.now_ms() - asked - delay_ms;
+      EXPECT_GE(found, wait) << delay_ms;
+      EXPECT_LE(found, wait + 100) << delay_ms;
+    }
+    EXPECT_TRUE(line.connect());
+  }
+}
+
 TEST(V34Handshake, RatesMayDifferOnlyWhereBothAllowIt) {  // V34-11-5
   for (const bool call_allows : {false, true}) {
     for (const bool answer_allows : {false, true}) {
