@@ -50,7 +50,7 @@ std::vector<double> find_s_bar(const Baseband& line, const Direction& direction,
       energy += 0.5 * (std::norm(at(k - 1)) + std::norm(at(k - 1 - kPeriod)));
     }
     const int gone = k - 1 - (kSeen - kPeriod);
-    if (gone - kPeriod >= 0 && gone > kPeriod) {
+    if (gone >= kPeriod) {
       alike -= times_conj(at(gone), at(gone - kPeriod));
       energy -= 0.5 * (std::norm(at(gone)) + std::norm(at(gone - kPeriod)));
     }

@@ -115,23 +115,23 @@ std::vector<Cf> send(const Sender& s) {
   u.s(128);
   u.pp_trn();
   u.anything(2 * 900);  // J_a
-  u.silence(2000);
+  u.silence(800);
   u.s(700);
   if (s.dil) {
-    if (s.during_dil == DuringDil::kSilence) u.silence(3000);
-    if (s.during_dil == DuringDil::kScrFromZero) u.begin(s.phase4), u.trn(3000);
-    if (s.during_dil == DuringDil::kScrGoingOn) u.begin(s.phase4), u.anything(200), u.ones(12000);
+    if (s.during_dil == DuringDil::kSilence) u.silence(1500);
+    if (s.during_dil == DuringDil::kScrFromZero) u.begin(s.phase4), u.trn(1500);
+    if (s.during_dil == DuringDil::kScrGoingOn) u.begin(s.phase4), u.anything(200), u.ones(5000);
     u.s(128);
   }
   u.begin(s.phase4);
   u.cp(request(false, 16, s.sets), s.cpts);
-  u.ones(2000);
+  u.ones(1000);
   v90::Cp cp = request(true, 14, s.sets);
   u.cp(cp, 2);
   cp.acknowledge = true;
   u.cp(cp, 2);
   u.ones(v34::kSequenceEBits);
-  u.data(3000);
+  u.data(1500);
   if (!s.renegotiates) return u.y;
   u.s(128);
   u.begin(s.renegotiation);
@@ -233,7 +233,7 @@ TEST(DecodeV90, CpIsReadAtEverySymbolRateAndCarrier) {
                                       {SymbolRate::k3200, Carrier::kHigh},
                                       {SymbolRate::k3429, Carrier::kLow}}) {
     SCOPED_TRACE(symbol_rate_hz(rate));
-    expect_heard({.rate = rate, .carrier = carrier, .during_dil = DuringDil::kSilence}, {});
+    expect_heard({.rate = rate, .carrier = carrier, .during_dil = DuringDil::kSilence, .renegotiates = false}, {});
   }
 }
 
