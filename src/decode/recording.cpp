@@ -87,7 +87,7 @@ Recording read(SNDFILE* handle, const SF_INFO& info, const std::string& name) {
   if (x[0].empty()) throw std::runtime_error(name + ": no samples");
   r.truncated = static_cast<sf_count_t>(x[0].size()) < info.frames;
   r.duration_s = static_cast<double>(x[0].size()) / info.samplerate;
-  for (const auto& channel : x) {
+  for (auto& channel : x) {
     float peak = 0;
     int clipped = 0;
     for (std::size_t i = 0; i < channel.size(); ++i) {
@@ -96,6 +96,10 @@ Recording read(SNDFILE* handle, const SF_INFO& info, const std::string& name) {
     }
     r.peak.push_back(static_cast<int>(std::lround(peak)));
     r.clipped.push_back(clipped);
+    // A converter's offset is no signal, but lies within the filters of a carrier below 2 kHz.
+    const auto samples = static_cast<double>(channel.size());
+    const auto offset = static_cast<float>(std::accumulate(channel.begin(), channel.end(), 0.0) / samples);
+    for (float& v : channel) v -= offset;
     r.channel.push_back(resample(channel, info.samplerate));
   }
   return r;

@@ -56,6 +56,18 @@ TEST_F(DecodeRecording, WhatIsNoRecordingGivesOneMessageThatNamesTheFile) {
   EXPECT_THAT(message(write("slow.wav", 100, 1, {1, 2, 3})), testing::HasSubstr("100 samples/s"));
 }
 
+TEST_F(DecodeRecording, AConvertersOffsetIsNoSignal) {
+  std::vector<short> frames;
+  for (int n = 0; n < 8000; ++n) {
+    const double tone = 1000 * std::sin(2 * std::numbers::pi * n / 8);
+    frames.push_back(static_cast<short>(tone + 3000));
+    frames.push_back(static_cast<short>(tone));
+  }
+  const Recording r = read_recording(write("offset.wav", 8000, 2, frames));
+  EXPECT_EQ(r.peak[0], 4000);
+  for (std::size_t n = 0; n < 8000; ++n) ASSERT_NEAR(r.channel[0][n], r.channel[1][n], 1.0);
+}
+
 TEST_F(DecodeRecording, SilenceAndNoiseGiveAnEmptyTimeline) {
   std::vector<short> noise(8000 * 3);
   unsigned state = 1;
