@@ -163,10 +163,16 @@ double carrier_end(std::span<const float> x, v8::Channel band, double t) {
 }
 
 std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
+  constexpr double kLongestPause = 2;  // s; a menu is sent over and over
   std::vector<std::pair<std::vector<std::uint8_t>, int>> count;
   std::vector<const Sequence*> right;
   for (const Sequence& s : v8.sequences) {
     if (s.octets.size() < 2 || s.octets[0] != v8::kSyncCm) continue;
+    if (!right.empty() && s.t0 - right.back()->t1 > kLongestPause) {
+      if (right.size() > 1) break;  // what follows is data that look like it
+      right.clear();
+      count.clear();
+    }
     right.push_back(&s);
     std::vector<std::uint8_t> octets(s.octets.begin() + 1, s.octets.end());
     // CJ follows the last CM without a break, and its zeros are no category.
