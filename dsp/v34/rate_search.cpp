@@ -64,7 +64,7 @@ bool RateSearch::too_many() {
   excess_ = 0;
   if (again_) wait_ = windows_ > wait_ ? kWait : wait_ < kLongestWait ? kPatience * wait_ : wait_;
   again_ = trial_ = false;
-  errors_at_[rate_] = static_cast<float>(errors_) * kWindowsASecond / static_cast<float>(windows_);
+  errors_at_[rate_] = static_cast<float>(errors_ * kWindowsASecond) / static_cast<float>(windows_);
   float best = 0;
   for (int rate = 1; rate <= kNoLimit; ++rate) best = goodput(rate) > best ? goodput(rate) : best;
   const int next = rate_ - 1;

@@ -35,17 +35,17 @@ class RateSearch {
   void try_again();
 
   static constexpr uint8_t kNoLimit = 14;
-  static constexpr float kWindowsASecond = 6;  // at 3000 to 3429 symbols a second, nearly
+  static constexpr int kWindowsASecond = 6;  // at 3000 to 3429 symbols a second, nearly
   static constexpr float kErrorBits = 5 * 1080;
   static constexpr float kWorth = 0.9f;
   static constexpr float kClearly = 1 / 3.f;
   static constexpr float kTolerated = 0.04f / kWindowsASecond;  // errors a window: 1.4 in 1000 data frames
   static constexpr float kTooMany = 5;                          // more than tolerated
-  static constexpr int kWait = 180 * 6;
+  static constexpr int kWait = 180 * kWindowsASecond;
   static constexpr int kPatience = 4;  // so many times longer after something in vain
-  static constexpr int kLongestWait = 3600 * 6;
-  static constexpr float kTooManyInTrial = 2;  // it is known to have been bad
-  static constexpr int kTrial = 30 * 6;        // a higher rate that lasts as long is good
+  static constexpr int kLongestWait = 3600 * kWindowsASecond;
+  static constexpr float kTooManyInTrial = 2;          // it is known to have been bad
+  static constexpr int kTrial = 30 * kWindowsASecond;  // a higher rate that lasts as long is good
 
   uint8_t rate_ = 0;
   uint8_t lowest_ = 1;
