@@ -39,21 +39,26 @@ void check_info(const uint8_t* data, size_t size, bool repair) {
   if (found != 1 || !(info == info2)) abort();
 }
 
+// Frame sync, start bits and CRC of MP and CP.
+void repair_frame(uint8_t* bits, int crc_at) {
+  memset(bits, 1, 17);
+  Crc crc;
+  for (int k = 17; k < crc_at; ++k) {
+    if (k % 17 == 0) {
+      bits[k] = 0;
+    } else {
+      crc.put(bits[k]);
+    }
+  }
+  for (int k = 0; k < 16; ++k) bits[crc_at + k] = crc.value() >> k & 1;
+}
+
 void check_mp(const uint8_t* data, size_t size, bool repair) {
   uint8_t bits[Mp::kBitsType1]{};
   for (size_t k = 0; k < sizeof bits && k / 8 < size; ++k) bits[k] = data[k / 8] >> (k % 8) & 1;
   if (repair) {
-    memset(bits, 1, 17);
     const int crc_at = bits[18] ? 171 : 69;
-    Crc crc;
-    for (int k = 17; k < crc_at; ++k) {
-      if (k % 17 == 0) {
-        bits[k] = 0;
-      } else {
-        crc.put(bits[k]);
-      }
-    }
-    for (int k = 0; k < 16; ++k) bits[crc_at + k] = crc.value() >> k & 1;
+    repair_frame(bits, crc_at);
   }
   Mp mp;
   if (!decode(bits, &mp)) return;
@@ -72,7 +77,6 @@ void check_cp(const uint8_t* data, size_t size, bool repair) {
   uint8_t bits[Cp::kMaxBits]{};
   for (size_t k = 0; k < sizeof bits && k / 8 < size; ++k) bits[k] = data[k / 8] >> (k % 8) & 1;
   if (repair) {
-    memset(bits, 1, 17);
     int most = 0;
     constexpr int kInterval[] = {103, 107, 111, 115, 120, 124};
     for (const int at : kInterval) {
@@ -82,15 +86,7 @@ void check_cp(const uint8_t* data, size_t size, bool repair) {
       most = index > most ? index : most;
     }
     const int crc_at = 137 + 136 * (most + 1) * (bits[128] ? 2 : 1);
-    Crc crc;
-    for (int k = 17; k < crc_at; ++k) {
-      if (k % 17 == 0) {
-        bits[k] = 0;
-      } else {
-        crc.put(bits[k]);
-      }
-    }
-    for (int k = 0; k < 16; ++k) bits[crc_at + k] = crc.value() >> k & 1;
+    repair_frame(bits, crc_at);
   }
   Cp cp;
   if (!decode(bits, sizeof bits, &cp)) return;
