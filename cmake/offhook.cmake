@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# How the rooms are built: hosted libraries, freestanding libraries, tests.
+# How the rooms are built, what each may include, and the libraries that are made of them.
 
 find_program(OFFHOOK_CCACHE ccache)
 if(OFFHOOK_CCACHE)
@@ -11,6 +11,7 @@ add_library(offhook_warnings INTERFACE)
 target_compile_options(offhook_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
 
 # Debian installs these libraries, some of them without a CMake package.
+find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -18,44 +19,88 @@ find_package(CLI11 REQUIRED)
 pkg_check_modules(SNDFILE REQUIRED IMPORTED_TARGET sndfile)
 pkg_check_modules(ALSA REQUIRED IMPORTED_TARGET alsa)
 pkg_check_modules(PORTAUDIO REQUIRED IMPORTED_TARGET portaudio-2.0)
+pkg_check_modules(TRACECMD REQUIRED IMPORTED_TARGET libtracecmd)
 find_library(SPANDSP_LIBRARY spandsp REQUIRED)
 
-# The sources below one folder that belong to a room. A folder is a module; adding a file needs no CMake change.
-function(offhook_sources out)
-  set(all)
-  foreach(dir ${ARGN})
-    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.c ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cpp)
-    list(APPEND all ${found})
+# offhook_room(PATH [FREESTANDING] [PUBLIC header.h ...] [USES room ...] [LINK library ...]): a folder with sources.
+#
+# A room sees itself, the rooms that it USES, those that they use, and nothing else: it is compiled with one include root
+# that holds only these. A room must be declared before it is used, so there are no circles. PUBLIC names its headers in
+# include/offhook. Adding a file needs no change here.
+#
+# FREESTANDING: no OS, no exceptions, no RTTI; what such a room may leave undefined is checked by
+# tests/unit/freestanding_test.cmake. The same objects go into a kernel module (tests/live/kernel): an interrupt there
+# writes below the stack pointer, and its loader knows no GOT.
+function(offhook_room path)
+  cmake_parse_arguments(A "FREESTANDING" "" "PUBLIC;USES;LINK" ${ARGN})
+  string(REPLACE "/" "_" room ${path})
+  set(root ${PROJECT_BINARY_DIR}/rooms/${room})
+  set(rooms ${path})
+  set(headers ${A_PUBLIC})
+  set(link ${A_LINK})
+  foreach(used ${A_USES})
+    string(REPLACE "/" "_" used_room ${used})
+    if(NOT TARGET room_${used_room})
+      message(FATAL_ERROR "${path} uses ${used}, which is no room declared before it")
+    endif()
+    foreach(what rooms headers link)
+      get_target_property(more room_${used_room} OFFHOOK_${what})
+      list(APPEND ${what} ${more})
+    endforeach()
   endforeach()
-  set(${out} ${all} PARENT_SCOPE)
-endfunction()
+  foreach(what rooms headers link)
+    list(REMOVE_DUPLICATES ${what})
+  endforeach()
 
-# offhook_library(name DIRS a b ... LINK x y ...): a hosted room.
-function(offhook_library name)
-  cmake_parse_arguments(A "" "" "DIRS;LINK" ${ARGN})
-  offhook_sources(sources ${A_DIRS})
+  file(REMOVE_RECURSE ${root})
+  foreach(one ${rooms})
+    cmake_path(GET one PARENT_PATH parent)
+    file(MAKE_DIRECTORY ${root}/${parent})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${one} ${root}/${one} SYMBOLIC)
+  endforeach()
+  file(MAKE_DIRECTORY ${root}/offhook)
+  foreach(header ${headers})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/offhook/${header} ${root}/offhook/${header} SYMBOLIC)
+  endforeach()
+
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${path}/*.c ${PROJECT_SOURCE_DIR}/${path}/*.cpp)
   if(sources)
-    add_library(${name} STATIC ${sources})
-    target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
-    target_link_libraries(${name} PUBLIC ${A_LINK} PRIVATE offhook_warnings)
+    add_library(room_${room} OBJECT ${sources})
+    target_include_directories(room_${room} PRIVATE ${root})
+    target_link_libraries(room_${room} PRIVATE ${link} offhook_warnings)
+    if(A_FREESTANDING)
+      target_compile_options(room_${room} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno -ffp-contract=off
+        -fno-stack-protector -fvisibility=hidden $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-red-zone>
+        $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
+        $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
+    endif()
   else()
-    add_library(${name} INTERFACE)
-    target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
-    target_link_libraries(${name} INTERFACE ${A_LINK})
+    add_library(room_${room} INTERFACE)
   endif()
+  set_target_properties(room_${room} PROPERTIES OFFHOOK_rooms "${rooms}" OFFHOOK_headers "${headers}" OFFHOOK_link "${link}")
+  set_property(GLOBAL APPEND PROPERTY OFFHOOK_ROOMS ${path})
 endfunction()
 
-# offhook_freestanding(name DIRS a b ... LINK x ...): no OS, no exceptions, no RTTI; what it may leave undefined is
-# checked by tests/unit/freestanding_test.cmake. The same objects go into a kernel module (tests/live/kernel): an interrupt
-# there writes below the stack pointer, and its loader knows no GOT. LINK may only name other freestanding rooms.
-function(offhook_freestanding name)
-  offhook_library(${name} ${ARGN})
-  get_target_property(type ${name} TYPE)
-  if(NOT type STREQUAL "INTERFACE_LIBRARY")
-    target_compile_options(${name} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno -ffp-contract=off
-      -fno-stack-protector -fvisibility=hidden $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-red-zone>
-      $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
-      $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
+# offhook_library(name ROOMS room ... [LINK library ...]): rooms in one archive, and what they need besides.
+function(offhook_library name)
+  cmake_parse_arguments(A "FREESTANDING" "" "ROOMS;LINK" ${ARGN})
+  set(objects)
+  set(link)
+  foreach(path ${A_ROOMS})
+    string(REPLACE "/" "_" room ${path})
+    get_target_property(type room_${room} TYPE)
+    if(type STREQUAL "OBJECT_LIBRARY")
+      list(APPEND objects $<TARGET_OBJECTS:room_${room}>)
+    endif()
+    get_target_property(more room_${room} OFFHOOK_link)
+    list(APPEND link ${more})
+  endforeach()
+  list(REMOVE_DUPLICATES link)
+  add_library(${name} STATIC ${objects})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PUBLIC ${A_LINK} ${link})
+  if(A_FREESTANDING)
+    set_property(GLOBAL APPEND PROPERTY OFFHOOK_FREESTANDING ${name})
   endif()
-  set_property(GLOBAL APPEND PROPERTY OFFHOOK_FREESTANDING ${name})
 endfunction()

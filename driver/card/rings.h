@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The two rings of a live card, in memory that the hardware side and the driver share: threads of one process, or two
-// processes that map the same memory. One writer a field, no locks; positions only ever grow (driver/core/card.h).
+// processes that map the same memory. One writer a field, no locks; positions only ever grow (offhook/card.h).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "driver/card/line_end.h"
-#include "driver/core/card.h"
+#include "offhook/card.h"
 
 namespace offhook {
 

@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/core/driver.h"
+#include "offhook/driver.h"
 
 namespace offhook {
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver/core/driver.h"
+#include "offhook/driver.h"
 
 #ifndef EINVAL
 #define EINVAL 22 /* Linux; no OS header here */

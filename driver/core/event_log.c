@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "driver/core/event_log.h"
+#include "offhook/event_log.h"
 
 #ifndef EINVAL
 #define EINVAL 22 /* Linux; no OS header here */

@@ -7,7 +7,7 @@
 #ifndef OFFHOOK_DRIVER_CORE_EVENT_LOG_ONE_WRITER_H
 #define OFFHOOK_DRIVER_CORE_EVENT_LOG_ONE_WRITER_H
 
-#include "driver/core/event_log.h"
+#include "offhook/event_log.h"
 
 #ifdef __cplusplus
 extern "C" {

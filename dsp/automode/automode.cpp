@@ -4,9 +4,9 @@
 #include <new>
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/tone.h"
 #include "dsp/v32/pump.h"
-#include "dsp/v34/pump.h"
-#include "dsp/v34/tone.h"
+#include "dsp/v34/control/pump.h"
 #include "dsp/v8/v8.h"
 
 namespace offhook::automode {

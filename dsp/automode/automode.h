@@ -13,7 +13,7 @@
 #ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
 #define OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
 
-#include "dsp/pump/pump.h"
+#include "offhook/pump.h"
 
 #ifdef __cplusplus
 extern "C" {

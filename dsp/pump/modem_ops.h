@@ -8,7 +8,7 @@
 
 #include <new>
 
-#include "dsp/pump/pump.h"
+#include "offhook/pump.h"
 
 namespace offhook {
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <new>
 
-#include "dsp/v34/tone.h"
+#include "dsp/blocks/tone.h"
 
 namespace offhook {
 namespace {

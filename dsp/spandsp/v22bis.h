@@ -15,7 +15,7 @@
 #ifndef OFFHOOK_DSP_SPANDSP_V22BIS_H
 #define OFFHOOK_DSP_SPANDSP_V22BIS_H
 
-#include "dsp/pump/pump.h"
+#include "offhook/pump.h"
 
 #ifdef __cplusplus
 extern "C" {

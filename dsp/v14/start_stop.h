@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/byte_ring.h"
-#include "dsp/pump/pump.h"
+#include "offhook/pump.h"
 
 namespace offhook::v14 {
 

@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#include "dsp/pump/pump.h"
 #include "dsp/v32/transmitter.h"
 #include "dsp/v32/viterbi.h"
+#include "offhook/pump.h"
 
 namespace offhook::v32 {
 

@@ -12,17 +12,17 @@
 
 #include <stdint.h>
 
-#include "dsp/pump/pump.h"
+#include "dsp/blocks/tone.h"
+#include "dsp/qam/echo_canceller.h"
+#include "dsp/qam/modulator.h"
+#include "dsp/qam/receiver.h"
 #include "dsp/v32/bits.h"
 #include "dsp/v32/line_monitor.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v32/transmitter.h"
-#include "dsp/v34/echo_canceller.h"
-#include "dsp/v34/modulator.h"
-#include "dsp/v34/pump.h"
-#include "dsp/v34/receiver.h"
-#include "dsp/v34/tone.h"
+#include "dsp/v34/control/pump.h"
 #include "dsp/v8/v8.h"
+#include "offhook/pump.h"
 
 namespace offhook::v32 {
 

@@ -16,8 +16,8 @@
 #ifndef OFFHOOK_DSP_V32_PUMP_H
 #define OFFHOOK_DSP_V32_PUMP_H
 
-#include "dsp/pump/pump.h"
-#include "dsp/v34/pump.h"
+#include "dsp/v34/control/pump.h"
+#include "offhook/pump.h"
 
 #ifdef __cplusplus
 extern "C" {

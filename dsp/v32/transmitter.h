@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-#include "dsp/pump/pump.h"
+#include "dsp/blocks/scrambler.h"
 #include "dsp/v32/coding.h"
-#include "dsp/v34/scrambler.h"
+#include "offhook/pump.h"
 
 namespace offhook::v32 {
 

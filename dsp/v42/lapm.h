@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dsp/pump/pump.h"
+#include "offhook/pump.h"
 
 #ifdef __cplusplus
 extern "C" {

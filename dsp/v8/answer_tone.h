@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "dsp/v34/tone.h"
+#include "dsp/blocks/tone.h"
 
 namespace offhook::v8 {
 

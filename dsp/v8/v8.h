@@ -17,11 +17,12 @@
 
 #include <stdint.h>
 
-#include "dsp/pump/pump.h"
-#include "dsp/v34/dpsk.h"
+#include "dsp/blocks/dpsk.h"
+#include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v8/fsk.h"
 #include "dsp/v8/menu.h"
+#include "offhook/pump.h"
 
 namespace offhook::v8 {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/core/event_log.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
+#include "offhook/event_log.h"
 
 namespace offhook::hostsim {
 

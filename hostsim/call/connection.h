@@ -11,13 +11,13 @@
 #include <string>
 
 #include "driver/card/line_end.h"
-#include "driver/core/driver.h"
-#include "dsp/pump/pump.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/card/card.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/line/line.h"
+#include "offhook/driver.h"
+#include "offhook/pump.h"
 
 namespace offhook::hostsim {
 

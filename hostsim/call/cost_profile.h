@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/core/driver.h"
 #include "hostsim/engine/engine.h"
+#include "offhook/driver.h"
 
 namespace offhook::hostsim {
 

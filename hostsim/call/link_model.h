@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <deque>
 
-#include "driver/core/event_log.h"
-#include "dsp/pump/pump.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/random/random.h"
+#include "offhook/event_log.h"
+#include "offhook/pump.h"
 
 namespace offhook::hostsim {
 

@@ -3,8 +3,9 @@
 #include <array>
 #include <cstring>
 
+#include "driver/modem/modem_end.h"
 #include "hostsim/call/connection.h"
-#include "hostsim/call/modem_end.h"
+#include "hostsim/call/link_wishes.h"
 #include "hostsim/line/line.h"
 
 namespace offhook::hostsim {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything that decides one simulated call, as plain data. Same scenario, same bytes. src/config reads it from TOML.
+// Everything that decides one simulated call, as plain data. Same scenario, same bytes. src/program/config reads it
+// from TOML.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "driver/core/driver.h"
 #include "hostsim/call/soft_device.h"
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/engine/engine.h"
@@ -17,6 +17,7 @@
 #include "hostsim/line/line_config.h"
 #include "hostsim/load/device.h"
 #include "hostsim/load/host_load.h"
+#include "offhook/driver.h"
 
 namespace offhook::hostsim {
 
@@ -72,7 +73,7 @@ struct HostScenario {
   int priorities = 32;                  ///< of threads: 0 to one less, the higher the more urgent
   std::string latencies;       ///< a host with a table [latency], which this one draws its latencies from; empty: none
   bool virus_scanner = false;  ///< where the table knows what one does to them
-  std::optional<HostLatencies> latency;  ///< that table; filled in by src/config
+  std::optional<HostLatencies> latency;  ///< that table; filled in by src/program/config
 };
 
 /// A thread that never blocks and has a reservation of its own.
@@ -101,7 +102,7 @@ struct LoadScenario {
   std::string trace;            ///< a recorded host, replayed around the driver (recorded_load.h); empty: none
   int trace_cpu = 0;            ///< which of its CPUs this one is
   double trace_from_s = 0;      ///< where in the trace the run begins; negative: drawn from the seed
-  std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by src/config
+  std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by src/program/config
   std::vector<LoadDevice> devices;
   std::vector<LoadThread> threads;
   std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own
@@ -143,7 +144,7 @@ struct Scenario {
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode
   std::optional<ModemKind> far_modem;           ///< of the far end; empty: as the near end
   std::uint32_t far_modulations = kAllModulations;
-  oh_pump_role role = OH_PUMP_CALL;                  ///< of the near end, with real pumps
+  oh_pump_role role = OH_PUMP_CALL;  ///< of the near end, with real pumps
   LinkScenario link;
   std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)

@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "driver/core/card.h"
-#include "driver/core/event_log.h"
 #include "driver/card/line_end.h"
 #include "hostsim/engine/engine.h"
+#include "offhook/card.h"
+#include "offhook/event_log.h"
 
 namespace offhook::hostsim {
 

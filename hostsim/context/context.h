@@ -15,8 +15,8 @@
 #include <memory>
 #include <optional>
 
-#include "driver/core/driver.h"
 #include "hostsim/cpu/cpu.h"
+#include "offhook/driver.h"
 
 namespace offhook::hostsim {
 

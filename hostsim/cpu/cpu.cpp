@@ -9,10 +9,10 @@
 
 #include "driver/core/event_log_one_writer.h"
 #include "hostsim/cpu/job_queue.h"
-#include "hostsim/cpu/ready_list.h"
 #include "hostsim/cpu/timer_tree.h"
 #include "hostsim/engine/processor.h"
 #include "hostsim/sched/migration.h"
+#include "hostsim/sched/ready_list.h"
 
 namespace offhook::hostsim {
 namespace {

@@ -18,9 +18,9 @@
 #include <string>
 #include <string_view>
 
-#include "driver/core/event_log.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/sched/policy.h"
+#include "offhook/event_log.h"
 
 namespace offhook::hostsim {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "driver/core/event_log.h"
 #include "hostsim/cpu/cpu.h"
+#include "offhook/event_log.h"
 
 namespace offhook::hostsim {
 

@@ -25,8 +25,8 @@
 
 #include <span>
 
-#include "hostsim/cpu/ready_list.h"
 #include "hostsim/engine/engine.h"
+#include "hostsim/sched/ready_list.h"
 
 namespace offhook::hostsim {
 

@@ -17,8 +17,8 @@
 #include <thread>
 
 #include "driver/card/timer_card.h"
+#include "driver/tty/session.h"
 #include "src/measure/real_time.h"
-#include "src/modem/session.h"
 
 namespace offhook::measure {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hostsim/call/modem_end.h"
+#include "driver/modem/modem_end.h"
 #include "hostsim/line/line.h"
 
 namespace offhook::measure {

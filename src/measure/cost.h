@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/histogram.h"
-#include "src/config/pump.h"
+#include "src/lab/analysis/histogram.h"
+#include "src/program/config/pump.h"
 
 namespace offhook::measure {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/analysis/histogram.h"
+#include "src/lab/analysis/histogram.h"
 
 namespace offhook::measure {
 

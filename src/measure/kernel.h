@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/analysis/histogram.h"
+#include "src/lab/analysis/histogram.h"
 
 namespace offhook::measure {
 

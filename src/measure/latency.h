@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "src/analysis/histogram.h"
+#include "src/lab/analysis/histogram.h"
 #include "src/measure/real_time.h"
 #include "src/measure/stages.h"
 

@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "src/config/key.h"
 #include "src/measure/workloads.h"
-#include "src/output/file.h"
+#include "src/program/config/key.h"
+#include "src/program/output/file.h"
 
 namespace offhook::measure {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "src/analysis/histogram.h"
+#include "src/lab/analysis/histogram.h"
 #include "src/measure/real_time.h"
 
 namespace offhook::measure {

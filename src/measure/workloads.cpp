@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "hostsim/random/random.h"
-#include "src/output/file.h"
+#include "src/program/output/file.h"
 
 namespace offhook::measure {
 

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/config/key.h"
-#include "src/config/scenario.h"
-#include "src/report/page.h"
+#include "src/page/page.h"
+#include "src/program/config/key.h"
+#include "src/program/config/scenario.h"
 
 namespace offhook {
 

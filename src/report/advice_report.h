@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "src/advice/advice.h"
+#include "src/lab/advice/advice.h"
 
 namespace offhook {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "driver/core/card.h"
-#include "src/report/page.h"
+#include "offhook/card.h"
+#include "src/page/page.h"
 #include "src/report/report.h"
 #include "src/report/words.h"
 

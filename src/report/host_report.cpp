@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/measure/host_description.h"
-#include "src/report/page.h"
+#include "driver/host/host_description.h"
+#include "src/page/page.h"
 
 namespace offhook {
 

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "src/config/device.h"
-#include "src/report/page.h"
+#include "src/page/page.h"
+#include "src/program/config/device.h"
+#include "src/report/reservation_map.h"
 #include "src/report/words.h"
 
 namespace offhook {

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/analysis/figures.h"
-#include "src/analysis/law.h"
-#include "src/analysis/verdict.h"
+#include "src/lab/analysis/figures.h"
+#include "src/lab/analysis/law.h"
+#include "src/lab/analysis/verdict.h"
 
 namespace offhook {
 
@@ -33,7 +33,7 @@ struct CallReport {
   std::optional<std::uint32_t> transmit_lead_samples;
   std::optional<bool> complete;  ///< the whole file arrived; unknown for a log alone
   double transfer_s = 0;
-  std::uint64_t octets_carried = 0;  ///< what V.42bis made of the bytes; 0: there was none
+  std::uint64_t octets_carried = 0;   ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;            ///< length of the file
   std::optional<double> reference_s;  ///< transfer time of the same call in INT
   std::vector<std::string> warnings;  ///< e.g. how a truncated log ended
@@ -83,10 +83,7 @@ struct SweepReport {
 /// @return the page.
 std::string call_page(const CallReport& call, const Figures& figures);
 std::string sweep_page(const SweepReport& sweep);
-/// @param results as src/command/reproduce.cpp writes them
+/// @param results as src/program/command/reproduce.cpp writes them
 std::string reproduce_page(const nlohmann::ordered_json& results);
-
-/// Write the page. @throws std::runtime_error naming the file and the cause (disk full ...)
-void write_page(const std::string& path, const std::string& page);
 
 }  // namespace offhook

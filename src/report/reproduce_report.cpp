@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/report/page.h"
+#include "src/page/page.h"
 #include "src/report/report.h"
 
 namespace offhook {

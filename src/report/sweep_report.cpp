@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "src/report/page.h"
+#include "src/page/page.h"
 #include "src/report/report.h"
+#include "src/report/reservation_map.h"
 #include "src/report/words.h"
 
 namespace offhook {

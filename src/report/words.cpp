@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "driver/core/card.h"
+#include "offhook/card.h"
 #include "src/report/report.h"
 
 namespace offhook {

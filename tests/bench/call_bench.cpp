@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "src/config/load_device.h"
+#include "src/program/config/load_device.h"
 #include "tests/sim/calls.h"
 
 namespace {

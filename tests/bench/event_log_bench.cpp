@@ -13,7 +13,7 @@
 #include <ctime>
 #include <vector>
 
-#include "driver/core/event_log.h"
+#include "offhook/event_log.h"
 
 namespace {
 

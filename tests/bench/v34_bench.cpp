@@ -12,12 +12,12 @@
 #include <numeric>
 #include <vector>
 
-#include "dsp/v34/data_mode.h"
-#include "dsp/v34/echo_canceller.h"
-#include "dsp/v34/encoder.h"
-#include "dsp/v34/modulator.h"
-#include "dsp/v34/receiver.h"
-#include "dsp/v34/viterbi.h"
+#include "dsp/qam/echo_canceller.h"
+#include "dsp/qam/modulator.h"
+#include "dsp/qam/receiver.h"
+#include "dsp/v34/coding/encoder.h"
+#include "dsp/v34/coding/viterbi.h"
+#include "dsp/v34/data/data_mode.h"
 #include "tests/unit/dsp/v34/coding_gain.h"
 
 namespace offhook::v34 {

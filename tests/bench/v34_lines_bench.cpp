@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "src/output/terminal.h"
+#include "src/program/output/terminal.h"
 #include "tests/sim/v34_call.h"
 #include "tests/unit/dsp/v34/confidence.h"
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "dsp/v34/phase2.h"
+#include "dsp/v34/phase2/phase2.h"
 #include "dsp/v8/v8.h"
 
 namespace offhook::v34 {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/modem/at.h"
+#include "driver/tty/at.h"
 
 namespace {
 

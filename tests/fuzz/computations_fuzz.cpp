@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/config/computations.h"
+#include "src/program/config/computations.h"
 
 using namespace offhook;
 

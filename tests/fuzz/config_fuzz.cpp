@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/config/scenario.h"
+#include "src/program/config/scenario.h"
 
 using namespace offhook::config;
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "src/decode/call.h"
+#include "src/decode/call/call.h"
 
 using namespace offhook::decode;
 

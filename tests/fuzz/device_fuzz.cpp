@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/config/device.h"
+#include "src/program/config/device.h"
 
 using namespace offhook;
 

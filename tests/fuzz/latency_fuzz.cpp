@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/config/latency.h"
+#include "src/program/config/latency.h"
 
 using namespace offhook;
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "dsp/pump/pump.h"
+#include "offhook/pump.h"
 
 namespace offhook::fuzz {
 

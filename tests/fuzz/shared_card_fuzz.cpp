@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "driver/card/shared_card.h"
-#include "driver/core/driver.h"
+#include "offhook/driver.h"
 
 namespace {
 

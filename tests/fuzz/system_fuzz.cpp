@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "src/schedule/schedule.h"
+#include "src/lab/schedule/schedule.h"
 
 using namespace offhook::schedule;
 

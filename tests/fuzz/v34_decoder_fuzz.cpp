@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsp/v34/encoder.h"
-#include "dsp/v34/nonlinear.h"
-#include "dsp/v34/viterbi.h"
+#include "dsp/v34/coding/encoder.h"
+#include "dsp/v34/coding/nonlinear.h"
+#include "dsp/v34/coding/viterbi.h"
 
 using namespace offhook::v34;
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "dsp/v34/phase2.h"
+#include "dsp/v34/phase2/phase2.h"
 
 using namespace offhook;
 using namespace offhook::v34;

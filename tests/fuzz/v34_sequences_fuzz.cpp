@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsp/v34/info.h"
-#include "dsp/v34/mp.h"
+#include "dsp/v34/phase2/info.h"
+#include "dsp/v34/phase34/mp.h"
 #include "dsp/v90/cp.h"
 #include "dsp/v90/quick_connect.h"
 

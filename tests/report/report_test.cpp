@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 
+#include "src/page/page.h"
 #include "tests/report/synthetic_call.h"
 
 using namespace offhook;

@@ -9,7 +9,7 @@
 #include <deque>
 #include <functional>
 
-#include "driver/core/event_log.h"
+#include "offhook/event_log.h"
 
 namespace offhook::test {
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "driver/core/event_log.h"
 #include "hostsim/call/call.h"
 #include "hostsim/random/random.h"
-#include "src/config/profile.h"
-#include "src/config/pump.h"
-#include "src/config/scenario.h"
+#include "offhook/event_log.h"
+#include "src/program/config/profile.h"
+#include "src/program/config/pump.h"
+#include "src/program/config/scenario.h"
 
 namespace offhook::test {
 

@@ -4,7 +4,7 @@
 // of the recording.
 #include <gtest/gtest.h>
 
-#include "src/decode/call.h"
+#include "src/decode/call/call.h"
 #include "tests/sim/v34_call.h"
 
 namespace offhook {

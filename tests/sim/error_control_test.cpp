@@ -7,8 +7,8 @@
 #include <array>
 #include <vector>
 
-#include "hostsim/call/modem_end.h"
-#include "src/config/pump.h"
+#include "driver/modem/modem_end.h"
+#include "src/program/config/pump.h"
 #include "tests/sim/calls.h"
 
 namespace offhook::hostsim {

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "src/analysis/verdict.h"
+#include "src/lab/analysis/verdict.h"
 #include "tests/sim/calls.h"
 
 namespace offhook {

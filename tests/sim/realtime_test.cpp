@@ -9,11 +9,11 @@
 #include <memory>
 #include <utility>
 
-#include "driver/core/driver.h"
 #include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/v22bis.h"
 #include "dsp/v42/lapm.h"
 #include "hostsim/card/card.h"
+#include "offhook/driver.h"
 #include "tests/realtime/realtime_guard.h"
 
 namespace offhook {

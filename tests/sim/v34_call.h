@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "dsp/v34/pump.h"
-#include "hostsim/call/modem_end.h"
+#include "driver/modem/modem_end.h"
+#include "dsp/v34/control/pump.h"
 #include "hostsim/line/levels.h"
 #include "hostsim/line/line.h"
 #include "hostsim/random/random.h"

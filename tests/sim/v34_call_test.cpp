@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "dsp/v34/receiver.h"
+#include "dsp/qam/receiver.h"
 #include "tests/realtime/realtime_guard.h"
 #include "tests/sim/calls.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "dsp/v34/encoder.h"
+#include "dsp/v34/coding/encoder.h"
 #include "tests/unit/dsp/v34/bit_chain.h"
 #include "tests/unit/dsp/v34/coding_gain.h"
 

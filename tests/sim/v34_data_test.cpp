@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "dsp/v34/data_mode.h"
+#include "dsp/v34/data/data_mode.h"
 #include "hostsim/line/channel.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "dsp/v34/echo_canceller.h"
+#include "dsp/qam/echo_canceller.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 
 namespace offhook::v34 {

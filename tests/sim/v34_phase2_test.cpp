@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dsp/v34/phase2.h"
+#include "dsp/v34/phase2/phase2.h"
 #include "tests/sim/v34_pair.h"
 
 namespace offhook::v34 {

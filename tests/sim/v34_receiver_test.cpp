@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "dsp/v34/receiver.h"
+#include "dsp/qam/receiver.h"
 #include "hostsim/line/channel.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 

@@ -71,7 +71,9 @@ std::string read_with_library(const std::string& file, const Taker& taker) {
   Import import{taker, {}, {}};
   tracecmd_iterate_events_multi(handles.data(), static_cast<int>(handles.size()), take_record, &import);
   if (!import.error.empty()) throw TraceError(import.error);
-  const char* clock = tracecmd_get_trace_clock != nullptr ? tracecmd_get_trace_clock(handles.back())  /* an instance has its own */ : nullptr;
+  const char* clock = tracecmd_get_trace_clock != nullptr
+                          ? tracecmd_get_trace_clock(handles.back()) /* an instance has its own */
+                          : nullptr;
   return clock != nullptr ? clock : "";
 }
 

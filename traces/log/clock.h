@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A live log's times are CLOCK_MONOTONIC. The scenario in its header says how the kernel's other clocks stood against it when the log
-// began, so that a trace of the kernel on any of them can be put beside it:
+// A live log's times are CLOCK_MONOTONIC. The scenario in its header says how the kernel's other clocks stood against
+// it when the log began, so that a trace of the kernel on any of them can be put beside it:
 //
 //   "clock": { "name": "mono", "offsets_ns": { "boot": 0, "mono_raw": -153220, "tai": ... } }    (that clock - mono)
 #pragma once

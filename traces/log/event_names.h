@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "driver/core/event_log.h"
-#include "dsp/pump/pump.h"
+#include "offhook/event_log.h"
+#include "offhook/pump.h"
 
 namespace offhook::traces {
 

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "driver/core/event_log.h"
+#include "offhook/event_log.h"
 
 namespace offhook::traces {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/core/event_log.h"
+#include "offhook/event_log.h"
 #include "traces/log/format.h"
 
 namespace offhook::traces {

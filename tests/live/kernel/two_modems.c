@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "two_modems.h"
 
-#include "driver/core/driver.h"
-#include "dsp/v34/pump.h"
+#include "dsp/v34/control/pump.h"
+#include "offhook/driver.h"
 
 enum { RATE_HZ = 8000, BLOCK_SAMPLES = 80, TRANSMIT_LEAD = 2 * BLOCK_SAMPLES, ENDS = 2, IN_STEP = 64 };
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "driver/core/driver.h"
+#include "offhook/driver.h"
 
 namespace offhook {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "driver/core/driver.h"
+#include "offhook/driver.h"
 
 namespace offhook::test {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "driver/card/timer_card.h"
-#include "driver/core/driver.h"
+#include "offhook/driver.h"
 #include "tests/unit/driver/card/loop_device.h"
 
 namespace offhook {

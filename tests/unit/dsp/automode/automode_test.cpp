@@ -8,7 +8,7 @@
 #include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/v22bis.h"
 #include "dsp/v32/pump.h"
-#include "dsp/v34/pump.h"
+#include "dsp/v34/control/pump.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 
 namespace offhook {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "dsp/pump/pump.h"
+#include "offhook/pump.h"
 
 namespace offhook::test {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "dsp/v34/encoder.h"
-#include "dsp/v34/viterbi.h"
+#include "dsp/v34/coding/encoder.h"
+#include "dsp/v34/coding/viterbi.h"
 #include "tests/unit/dsp/v34/confidence.h"
 #include "tests/unit/dsp/v34/random.h"
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <deque>
 
-#include "dsp/v34/viterbi.h"
+#include "dsp/v34/coding/viterbi.h"
 #include "tests/unit/dsp/v34/confidence.h"
 #include "tests/unit/dsp/v34/random.h"
 

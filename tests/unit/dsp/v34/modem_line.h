@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "dsp/blocks/level.h"
-#include "dsp/v34/modulator.h"
-#include "dsp/v34/receive_signals.h"
-#include "dsp/v34/receiver.h"
-#include "dsp/v34/transmit_signals.h"
+#include "dsp/qam/modulator.h"
+#include "dsp/qam/receiver.h"
+#include "dsp/v34/phase34/receive_signals.h"
+#include "dsp/v34/phase34/transmit_signals.h"
 #include "hostsim/line/resampler.h"
 #include "tests/unit/dsp/v34/random.h"
 

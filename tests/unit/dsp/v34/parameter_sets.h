@@ -6,7 +6,7 @@
 #include <ostream>
 #include <vector>
 
-#include "dsp/v34/framing.h"
+#include "dsp/v34/coding/framing.h"
 
 namespace offhook::v34 {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "dsp/v34/phase2.h"
+#include "dsp/v34/phase2/phase2.h"
 
 namespace offhook::v34 {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The passive receivers of Phases 1 and 2 on recorded calls of real modems, against what an independent decoder found.
 // The recordings are no part of the project: without their folder the tests are skipped.
+#include "tests/recordings.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,8 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "dsp/v34/dpsk.h"
-#include "dsp/v34/tone.h"
+#include "dsp/blocks/dpsk.h"
+#include "dsp/blocks/tone.h"
+#include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v8/fsk.h"
 #include "dsp/v8/menu.h"
@@ -23,11 +26,6 @@ namespace offhook::v34 {
 namespace {
 
 using nlohmann::json;
-
-std::filesystem::path folder() {
-  const char* set = std::getenv("OFFHOOK_RECORDINGS");
-  return set ? set : "/work/shared/recordings";
-}
 
 /// One channel of a 16-bit stereo file at 8000 Hz with the plain 44-byte header.
 std::vector<float> read_channel(const std::filesystem::path& path, int channel) {
@@ -91,10 +89,10 @@ std::vector<typename InfoDetector<Info>::Found> infos(const std::vector<float>& 
 class RecordedCall : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    std::ifstream truth(folder() / "calls" / "truth.json");
-    if (!truth) GTEST_SKIP() << "no recordings in " << folder();
+    std::ifstream truth(recordings() / "calls" / "truth.json");
+    if (!truth) GTEST_SKIP() << "no recordings in " << recordings();
     truth_ = json::parse(truth).at(GetParam());
-    for (int k = 0; k < 2; ++k) x_[k] = read_channel(folder() / "calls" / GetParam(), k);
+    for (int k = 0; k < 2; ++k) x_[k] = read_channel(recordings() / "calls" / GetParam(), k);
   }
   json truth_;
   std::vector<float> x_[2];

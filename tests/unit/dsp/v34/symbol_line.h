@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "dsp/v34/handshake.h"
+#include "dsp/v34/phase34/handshake.h"
 #include "tests/unit/dsp/v34/random.h"
 
 namespace offhook::v34 {

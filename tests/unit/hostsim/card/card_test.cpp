@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "driver/core/driver.h"
+#include "offhook/driver.h"
 
 namespace offhook::hostsim {
 namespace {

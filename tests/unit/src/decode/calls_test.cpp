@@ -11,14 +11,15 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "src/decode/call.h"
+#include "src/decode/call/call.h"
+#include "tests/recordings.h"
 
 namespace offhook::decode {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::filesystem::path kCalls = "/work/shared/recordings/calls";
+const std::filesystem::path kCalls = recordings() / "calls";
 
 const Json& truth() {
   static const Json all = Json::parse(std::ifstream(kCalls / "truth.json"));

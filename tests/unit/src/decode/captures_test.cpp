@@ -14,12 +14,13 @@
 #include <sstream>
 #include <string>
 
-#include "src/decode/call.h"
+#include "src/decode/call/call.h"
+#include "tests/recordings.h"
 
 namespace offhook::decode {
 namespace {
 
-const std::filesystem::path kCaptures = "/work/shared/recordings/captures";
+const std::filesystem::path kCaptures = recordings() / "captures";
 
 #define NEEDS_CAPTURES() \
   if (!std::filesystem::exists(kCaptures)) GTEST_SKIP() << kCaptures << " is not on this machine"
@@ -169,7 +170,7 @@ TEST(DecodeCaptures, V32bisIsReadWithoutAnError) {
 
 // Two modems of shops on a real line.
 TEST(DecodeCaptures, ARealV32bisCallIsRead) {
-  const std::filesystem::path wav = "/work/shared/recordings/calls/banksia-mymodem144-V32bis-14400-14400.wav";
+  const std::filesystem::path wav = recordings() / "calls/banksia-mymodem144-V32bis-14400-14400.wav";
   if (!std::filesystem::exists(wav)) GTEST_SKIP() << wav << " is not on this machine";
   const Call call = analyse(read_recording(wav));
   ASSERT_STREQ(call.modulation(), "V.32bis");

@@ -7,10 +7,10 @@
 #include <numbers>
 #include <vector>
 
-#include "dsp/v34/framing.h"
-#include "dsp/v34/training.h"
-#include "src/decode/baseband.h"
-#include "src/decode/recording.h"
+#include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/training.h"
+#include "src/decode/line/baseband.h"
+#include "src/decode/line/recording.h"
 
 namespace offhook::decode {
 

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <numbers>
 
-#include "dsp/v34/data_mode.h"
+#include "dsp/v34/data/data_mode.h"
 #include "dsp/v42/hdlc.h"
 #include "hostsim/line/channel.h"
-#include "src/decode/data_mode.h"
-#include "src/decode/link.h"
-#include "src/decode/recording.h"
-#include "src/decode/training.h"
+#include "src/decode/data/data_mode.h"
+#include "src/decode/data/link.h"
+#include "src/decode/line/recording.h"
+#include "src/decode/phases/training.h"
 #include "tests/unit/src/decode/line_signal.h"
 
 namespace offhook::decode {

@@ -11,7 +11,7 @@
 
 #include "dsp/v32/pump.h"
 #include "hostsim/random/random.h"
-#include "src/decode/call.h"
+#include "src/decode/call/call.h"
 #include "tests/sim/v34_call.h"
 
 namespace offhook::decode {

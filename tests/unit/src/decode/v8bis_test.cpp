@@ -11,9 +11,9 @@
 
 #include "dsp/v42/hdlc.h"
 #include "dsp/v8/fsk.h"
-#include "src/decode/call.h"
-#include "src/decode/fsk_frames.h"
-#include "src/decode/v8bis_fields.h"
+#include "src/decode/call/call.h"
+#include "src/decode/phases/fsk_frames.h"
+#include "src/decode/presentation/v8bis_fields.h"
 
 namespace offhook::decode {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "dsp/v90/cp.h"
 #include "hostsim/line/g711.h"
-#include "src/decode/call.h"
-#include "src/decode/trainings.h"
+#include "src/decode/call/call.h"
+#include "src/decode/call/trainings.h"
 #include "tests/unit/dsp/v34/random.h"
 #include "tests/unit/src/decode/line_signal.h"
 

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <set>
 
-#include "src/config/published_workloads.h"
 #include "src/measure/counters.h"
 #include "src/measure/loads.h"
+#include "src/program/config/published_workloads.h"
 
 using namespace offhook;
 using namespace offhook::measure;

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// One end of a connection as both modems have it: a pump with V.42 above it, or start-stop characters where there is no
+// error control. Silent until start(). What happens to it
+// (training, retransmissions, received symbols) goes into the event log under its id.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "dsp/v14/start_stop.h"
+#include "dsp/v42/lapm.h"
+#include "offhook/event_log.h"
+#include "offhook/pump.h"
+
+namespace offhook::hostsim {
+
+/// What an end wants above its pump.
+struct LinkWishes {
+  enum ErrorControl : std::uint8_t {
+    kNone,      ///< start-stop characters (V.14): what arrives may be wrong
+    kOptional,  ///< V.42, or none where the far end does not know it
+    kRequired
+  };
+  ErrorControl error_control = kRequired;
+  bool detect = true;            ///< V.42's detection phase
+  std::uint8_t compression = 0;  ///< V.42bis: of enum oh_lapm_compression
+  std::uint16_t codewords = 2048;
+  std::uint8_t max_string = 32;
+};
+
+class ModemEnd {
+ public:
+  struct Config {
+    const oh_pump_ops* pump;
+    oh_pump_role role;
+    std::uint16_t id;                       ///< in the log: 0 near, 1 far
+    oh_event_log* log;                      ///< may be null
+    std::function<std::uint64_t()> now_ns;  ///< for the log
+    bool log_symbols = false;
+    std::uint32_t io_delay_samples = 0;  ///< of card and driver, see oh_pump_config
+    std::uint32_t max_bit_rate = 0;      ///< 0: the pump's highest
+    std::uint32_t min_bit_rate = 0;      ///< this and the next for automode, see oh_pump_config
+    std::uint32_t modulations = 0;
+    std::uint8_t window = 15;  ///< of V.42, frames; what a round trip holds, up to 64
+    LinkWishes link;
+  };
+  /// @throws std::invalid_argument when the pump refuses
+  explicit ModemEnd(const Config& config);
+  ~ModemEnd();
+  ModemEnd(const ModemEnd&) = delete;
+  ModemEnd& operator=(const ModemEnd&) = delete;
+
+  void start() { started_ = true; }
+  /// Real-time: yes, for a pump that is. @param rx [n]  @param tx [n]
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  /// Real-time: yes.
+  void fill_in(std::size_t n);
+
+  /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
+  oh_pump pump();
+  oh_lapm* lapm() { return lapm_; }
+  /// No error control: wanted so, or the far end has none.
+  bool direct() const { return direct_; }
+  /// The user's bytes, whatever is under them; none before it is known what that is. Real-time: yes.
+  std::size_t writable() const;
+  std::size_t write(const std::uint8_t* bytes, std::size_t n);  ///< @return bytes taken
+  std::size_t read(std::uint8_t* bytes, std::size_t n);         ///< @return bytes given
+  /// Releases the link, then the connection, each telling the far end. Real-time: yes.
+  void hang_up();
+  /// Both are done. Takes some round trips; a far end that does not answer costs the link's timers.
+  bool hung_up() const { return hung_up_; }
+  /// What the pump's operations call self, for calls that only one kind of pump has.
+  void* pump_memory() { return pump_memory_.get(); }
+  oh_pump_status pump_status() const;
+  oh_lapm_status lapm_status() const;
+  /// Why nothing will ever come again from this end; empty while it lives.
+  std::string failure() const { return failure(pump_status(), lapm_status(), direct_); }
+  static std::string failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct);
+
+ private:
+  struct Free {
+    void operator()(void* p) const;
+  };
+  void follow(std::size_t n);
+  void clear();
+  oh_bit_port either_port();
+  void record(oh_event_kind kind, std::uint32_t argument) const;
+
+  Config config_;
+  std::unique_ptr<void, Free> pump_memory_, lapm_memory_;
+  oh_lapm* lapm_ = nullptr;
+  oh_bit_port lapm_port_{};
+  std::unique_ptr<v14::Link> characters_;  // where error control is not required
+  bool direct_ = false;
+  bool started_ = false;
+  oh_pump_state state_ = OH_PUMP_IDLE;
+  std::uint32_t symbols_ = 0;
+  bool hanging_up_ = false;  // the link is asked to
+  bool clearing_ = false;    // and the pump
+  bool hung_up_ = false;
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "driver/tty/call_progress.h"
+
+#include <spandsp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace offhook::modem {
+
+namespace {
+
+constexpr int kRateHz = 8000;
+enum { k350, k440, k480, k620, k425 };
+// 2 cos(2 pi f / 8000) of 350, 440, 480, 620, 425 Hz
+constexpr std::array<float, 5> kTurn = {1.9249105f, 1.8817615f, 1.8595530f, 1.7675313f, 1.8896121f};
+constexpr float kPure = 0.75f;          // share of the energy that the tones of a class have
+constexpr float kEachTone = 0.15f;      // and each of two
+constexpr float kQuietest = 60 * 60.f;  // mean square: -43 dBm0
+constexpr int kFramesPerSecond = 25;
+constexpr int kDialToneFrames = 15;            // 0.6 s of a pair
+constexpr int kSingleDialFrames = 38;          // 1.5 s of 425 Hz: longer than its ringback's second
+constexpr int kRingFrames = 18;                // 0.7 s
+constexpr int kBusyLeast = 5, kBusyMost = 18;  // 0.2 to 0.7 s on, as long off
+constexpr long kDialToneWait = 6 * kRateHz;
+
+}  // namespace
+
+void ProgressListener::hear(const std::int16_t* rx, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float x = rx[i];
+    energy_ += x * x;
+    for (std::size_t k = 0; k < kTones; ++k) {
+      const float z = x + kTurn[k] * z1_[k] - z2_[k];
+      z2_[k] = z1_[k];
+      z1_[k] = z;
+    }
+    if (++in_frame_ < kFrame) continue;
+    frame(classify());
+    z1_ = z2_ = {};
+    energy_ = 0;
+    in_frame_ = 0;
+  }
+}
+
+ProgressListener::Kind ProgressListener::classify() const {
+  if (energy_ < kQuietest * kFrame) return Kind::kNone;
+  std::array<float, kTones> share;
+  for (std::size_t k = 0; k < kTones; ++k)
+    share[k] = 2 * (z1_[k] * z1_[k] + z2_[k] * z2_[k] - kTurn[k] * z1_[k] * z2_[k]) / (kFrame * energy_);
+  const auto pair = [&share](int a, int b) {
+    const float least = std::min(share[static_cast<std::size_t>(a)], share[static_cast<std::size_t>(b)]);
+    return share[static_cast<std::size_t>(a)] + share[static_cast<std::size_t>(b)] > kPure && least > kEachTone;
+  };
+  if (pair(k480, k620)) return Kind::kBusy;
+  if (pair(k350, k440)) return Kind::kDial;
+  if (pair(k440, k480)) return Kind::kRing;
+  return share[k425] > kPure ? Kind::kSingle : Kind::kNone;
+}
+
+void ProgressListener::frame(Kind kind) {
+  if (kind == kind_) {
+    ++run_;
+  } else if (kind == Kind::kNone || kind_ == Kind::kNone || run_ > 1) {  // one odd frame, at an edge, is no run
+    const bool burst = (kind_ == Kind::kBusy || kind_ == Kind::kSingle) && run_ >= kBusyLeast && run_ <= kBusyMost;
+    const bool gap = kind_ == Kind::kNone && run_ >= kBusyLeast && run_ <= kBusyMost;
+    if (burst) {
+      ++bursts_;
+    } else if (!gap && run_ > 1) {
+      bursts_ = 0;
+    }
+    kind_ = kind;
+    run_ = 1;
+  } else {
+    kind_ = kind;
+    run_ = 1;
+  }
+  if (bursts_ >= 2) heard_ = Progress::kBusy;
+  if (kind_ == Kind::kDial && run_ >= kDialToneFrames) heard_ = Progress::kDialTone;
+  if (kind_ == Kind::kSingle && run_ >= kSingleDialFrames) heard_ = Progress::kDialTone;
+  if (kind_ == Kind::kRing && run_ >= kRingFrames) heard_ = Progress::kRinging;
+  static_assert(kFrame * kFramesPerSecond == kRateHz);
+}
+
+Dialler::Dialler(std::string_view digits, const DialPlan& plan)
+    : count_(std::min(digits.size(), kMaxDigits)), plan_(plan), tx_(dtmf_tx_init(nullptr)) {
+  std::copy_n(digits.begin(), count_, digits_.begin());
+  dtmf_tx_set_timing(tx_.get(), plan.digit_ms, std::max(plan.digit_ms, 50));
+  if (count_ == 0) return;
+  state_ = plan.need_dial_tone ? State::kWaitForTone : State::kPause;
+  left_ = plan.need_dial_tone ? kDialToneWait : static_cast<long>(plan.pause_s) * kRateHz;
+}
+
+void Dialler::Free::operator()(dtmf_tx_state_s* tx) const {
+  dtmf_tx_free(tx);
+}
+
+void Dialler::next() {
+  if (at_ == count_) {
+    state_ = State::kDone;
+    return;
+  }
+  const char c = digits_[at_++];
+  if (c == ',') {
+    state_ = State::kPause;
+    left_ = static_cast<long>(plan_.comma_s) * kRateHz;
+  } else if (c == 'W') {
+    state_ = State::kWaitForTone;
+    left_ = kDialToneWait;
+    listener_.forget();
+  } else {
+    state_ = State::kDigits;
+    dtmf_tx_put(tx_.get(), &c, 1);
+  }
+}
+
+void Dialler::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+  std::memset(tx, 0, n * sizeof *tx);
+  switch (state_) {
+    case State::kPause:
+      if ((left_ -= static_cast<long>(n)) <= 0) next();
+      return;
+    case State::kWaitForTone:
+      listener_.hear(rx, n);
+      if (listener_.heard() == Progress::kDialTone) {
+        next();
+      } else if ((left_ -= static_cast<long>(n)) <= 0) {
+        state_ = State::kFailed;
+      }
+      return;
+    case State::kDigits:
+      if (dtmf_tx(tx_.get(), tx, static_cast<int>(n)) < static_cast<int>(n)) next();
+      return;
+    case State::kDone:
+    case State::kFailed:
+      return;
+  }
+}
+
+}  // namespace offhook::modem

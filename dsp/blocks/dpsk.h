@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// The modem of the INFO sequences (10.1.2.3): binary differential phase shift keying at 600 bit/s, a one being a turn
+// of 180 degrees. The call modem uses 1200 Hz, the answer modem 2400 Hz with a guard tone of 1800 Hz.
+//
+// Pulses are square roots of a raised cosine with roll-off 0.75 on both sides, which fits the mask of Figure 13 and
+// keeps the guard tone and the other modem out.
+//
+// A sequence comes out of silence and is over 82 ms later, so the receiver acquires nothing: it decides at eight phases
+// of the symbol in parallel, an InfoDetector looks for the sequence in each of the eight streams of bits, and of those
+// that are right the one with the clearest decisions is reported. It works through frequency offsets of +-30 Hz.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/downconverter.h"
+
+namespace offhook::v34 {
+
+inline constexpr int kDpskCallHz = 1200;
+inline constexpr int kDpskAnswerHz = 2400;
+inline constexpr int kDpskBaud = 600;
+inline constexpr double kDpskRollOff = 0.75;
+
+/// Impulse response of the square root of a raised cosine, roll-off kDpskRollOff, t in symbols; 1.2 or so at 0.
+/// @pre 4 kDpskRollOff t is not +-1
+constexpr double dpsk_pulse(double t) {
+  constexpr double b = kDpskRollOff, kPi = 3.14159265358979323846;
+  if (t > -1e-9 && t < 1e-9) return 1 - b + 4 * b / kPi;
+  const double s = sincos_turns(t * (1 - b) / 2).sin, c = sincos_turns(t * (1 + b) / 2).cos;
+  return (s + 4 * b * t * c) / (kPi * t * (1 - 16 * b * b * t * t));
+}
+
+/// A decision at one of the eight phases.
+struct DpskDecision {
+  uint8_t phase;  ///< 0..7, in turn
+  uint8_t bit;
+  float peak;    ///< amplitude of the symbol, int16 units
+  Complex turn;  ///< this symbol times the conjugate of the one before, divided by its magnitude
+};
+
+class DpskReceiver {
+ public:
+  static constexpr int kPhases = 8;  ///< samples of 4800 Hz a symbol
+  /// From the middle of a bit's pulse on the line to its decision at the best phase, in samples.
+  static constexpr float kDelaySamples = Downconverter<112>::kDelaySamples;
+
+  /// @param carrier_hz  kDpskCallHz or kDpskAnswerHz
+  explicit DpskReceiver(int carrier_hz);
+
+  /// One sample of 8000 Hz.  @return true when `decision` has got a new one: three times in five.  Real-time: yes.
+  bool put(float x, DpskDecision* decision);
+
+ private:
+  static constexpr int kTaps = 112;
+  Downconverter<kTaps> converter_;
+  Complex history_[kPhases]{};
+  uint8_t phase_ = 0;
+};
+
+/// Sends tone, bits and silence of one end, phase-continuous: a tone is the carrier whose phase does not change, so it
+/// goes over into bits and back without a break.
+class DpskModulator {
+ public:
+  /// @param carrier_hz  kDpskCallHz; or kDpskAnswerHz, which is sent 1 dB below nominal and brings the guard tone
+  /// @param nominal_dbm0  nominal level  @param guard_with_tone_db  guard tone beside tone A, re nominal; beside bits
+  /// it is -7 dB
+  DpskModulator(int carrier_hz, double nominal_dbm0, double guard_with_tone_db);
+
+  /// From now on the tone. Out of silence it rises within 1 ms; bits are cut off at the next symbol.
+  void tone();
+  /// From now on silence, within 1 ms. After bits, call it kDelaySamples and half a symbol after the last call of
+  /// next_bit that gave one.
+  void silence();
+  /// Turns the tone, not the guard tone, by 180 degrees. Its middle, where the tone is zero, is kReversalDelay samples
+  /// on.
+  void reverse();
+  /// From now on bits. They begin with a reference point, then next_bit is called.
+  void bits();
+
+  bool sends_bits() const { return mode_ == Mode::kBits; }
+
+  /// Middle of a bit's pulse after the call of next_bit that gave it, in samples.
+  static constexpr int kDelaySamples = 53;
+  static constexpr double kReversalDelay = 3.5;
+
+  /// One sample. @param next_bit  `int next_bit()`: called once a symbol while bits are sent; below 0: no further bit,
+  /// it goes over into the tone.  Real-time: yes, O(1).
+  template <class NextBit>
+  float next(NextBit&& next_bit) {
+    if (idle()) return 0;
+    if (clock_ >= kSymbol) {
+      clock_ -= kSymbol;
+      int bit = 0;
+      if (mode_ == Mode::kBits) {
+        bit = reference_ ? 0 : next_bit();
+        reference_ = false;
+        if (bit < 0) mode_ = Mode::kTone;
+      }
+      shift(bit > 0);
+    }
+    return sample();
+  }
+
+ private:
+  enum class Mode : uint8_t { kSilence, kTone, kBits };
+  static constexpr int kSymbol = 40;  // 1/24000 s
+  static constexpr int kSpan = 8;     // symbols a pulse lasts
+  static constexpr int kRamp = 8;     // samples
+
+  bool idle() const { return mode_ == Mode::kSilence && ramp_ == kRamp; }
+  void shift(bool turn);
+  void fade(float to);
+  float sample();
+
+  Oscillator carrier_;
+  Oscillator guard_;
+  float peak_;
+  float guard_peak_[2];  // with tone, with bits
+  Mode mode_ = Mode::kSilence;
+  bool reference_ = false;
+  float symbol_[kSpan]{};  // newest first: 1, -1, or 0 before the first
+  int clock_ = 0;          // since the newest symbol, 1/24000 s
+  float from_ = 0;         // envelope: silence 0, tone 1, reversed -1
+  float to_ = 0;
+  int ramp_ = kRamp;
+};
+
+}  // namespace offhook::v34

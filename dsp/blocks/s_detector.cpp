@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/blocks/s_detector.h"
+
+#include "dsp/blocks/nco.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr float kLeastMeanSquare = 2;  // int16 units: some 80 dB below full scale
+constexpr float kShareOfLines = 0.65f;
+constexpr float kShareOfEdges = 0.004f;  // a line at the carrier alone is some tone
+constexpr float kShareOfCarrier = 0.05f;
+constexpr int kHitsToFind = 6;
+constexpr int kStrangeToLose = 8;
+
+}  // namespace
+
+// Of the line at the carrier alone: an edge of the band may come tens of symbols later, after all of S-bar.
+float SDetector::likeness(const Group& g) const {
+  const float power = norm(mean_[0]);
+  return power > 0 ? (g.line[0].re * mean_[0].re + g.line[0].im * mean_[0].im) / power : 0;
+}
+
+void SDetector::put(Complex u) {
+  s_bar_ = false;
+  sample_[samples_++] = u;
+  if (samples_ < 4) return;
+  samples_ = 0;
+  newest_ = newest_ + 1 == kWindow ? 0 : newest_ + 1;
+  Group& g = group_[newest_];
+  const Complex even = sample_[0] + sample_[2];
+  const Complex odd = sample_[1] + sample_[3];
+  const Complex a = sample_[0] - sample_[2];
+  const Complex b = sample_[1] - sample_[3];
+  g.line[0] = 0.25f * (even + odd);
+  g.line[1] = 0.25f * Complex{a.re + b.im, a.im - b.re};  // carrier + S/2
+  g.line[2] = 0.25f * Complex{a.re - b.im, a.im + b.re};  // carrier - S/2
+  g.power = 0.25f * (norm(sample_[0]) + norm(sample_[1]) + norm(sample_[2]) + norm(sample_[3]));
+
+  const float like = in_s_ ? likeness(g) : 0;
+  if (!in_s_ || like > 0.8f) {
+    float power = 0;
+    Complex mean[3]{};
+    for (const Group& each : group_) {
+      for (int k = 0; k < 3; ++k) mean[k] += (1.0f / kWindow) * each.line[k];
+      power += each.power / kWindow;
+    }
+    const float carrier = norm(mean[0]);
+    const float edges = norm(mean[1]) + norm(mean[2]);
+    const bool hit = power > kLeastMeanSquare && carrier + edges > kShareOfLines * power &&
+                     edges > kShareOfEdges * carrier && carrier > kShareOfCarrier * power;
+    if (hit) {
+      const Group& before = group_[(newest_ + kWindow - kLag) % kWindow];
+      for (int k = 0; k < 3; ++k) turn_ += g.line[k] * conj(before.line[k]);
+      turns_ = angle_turns(turn_) / (2 * kLag);
+    }
+    hits_ = hit ? hits_ + 1 : 0;
+    if (!in_s_ && !hit) turn_ = {};
+    if (hits_ >= kHitsToFind) {
+      in_s_ = true;
+      const Complex turned = unit_phasor(phase_of(turns_ * (kWindow - 1)));  // the mean is 15/2 groups old
+      for (int k = 0; k < 3; ++k) mean_[k] = mean[k] * turned;
+    }
+    age_ = 0;
+    against_ = 0;
+    if (in_s_) strange_ = hit ? 0 : strange_ + 1;
+  } else {
+    age_ += 2 * (1 - (like < -1 ? -1 : like > 1 ? 1 : like));
+    against_ = like < -0.5f ? against_ + 1 : 0;
+    ++strange_;
+    if (against_ >= 3) {
+      s_bar_ = true;
+    }
+  }
+  if (s_bar_ || strange_ >= kStrangeToLose) {
+    in_s_ = false;
+    hits_ = 0;
+    strange_ = 0;
+    turn_ = {};
+  }
+}
+
+}  // namespace offhook::v34

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/blocks/tone.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr float kLeastPeak = 40;  // -49 dBm0
+// Two averages 10 ms apart, as cosine of the angle between them times the ratio of their sizes: the same tone, and a
+// reversed one. Until the frequency offset is known, 7 Hz may turn them by 25 degrees.
+constexpr float kAlike = 0.6f;
+constexpr float kAlikeAtFirst = 0.5f;
+constexpr float kReversed = -0.6f;
+constexpr int kOffsetKnownMs = 10;
+constexpr float kLeastShare = 0.2f;  // of a retrain's tone: with the guard tone 1 dB above it, it has 0.44
+constexpr float kRetrainMs = 54;     // more than 50; a burst counts 3 ms longer than it is
+constexpr float kMostOffsetHz = 25;
+
+// The average over 1/150 s, which is not a whole number of samples: 160 ones at 24 000 Hz, smoothed by four short
+// averages, every third of them taken. The smoothing keeps the zeros where they are and stops what is more than 1800 Hz
+// away, where the mirror image of a real signal lies, for which the zeros are in the wrong places.
+struct Window {
+  static constexpr int kSize = 64;
+  float tap[kSize];
+};
+constexpr Window make_window() {
+  constexpr int kSmoothing[] = {12, 10, 8, 6};
+  double g[3 * Window::kSize]{};
+  for (int k = 0; k < 160; ++k) g[k] = 1. / 160 * 3;
+  for (const int length : kSmoothing) {
+    for (int k = 3 * Window::kSize - 1; k >= 0; --k) {
+      double sum = 0;
+      for (int j = 0; j < length && j <= k; ++j) sum += g[k - j];
+      g[k] = sum / length;
+    }
+  }
+  Window w{};
+  for (int k = 0; k < Window::kSize; ++k) w.tap[k] = static_cast<float>(g[3 * k + 1]);
+  return w;
+}
+constexpr Window kTaps = make_window();
+
+}  // namespace
+
+void ToneDetector::reset() {
+  for (Complex& v : window_) v = {};
+  for (float& v : power_) v = 0;
+  for (Complex& v : history_) v = {};
+  steady_ = hold_ = steady_at_loss_ = 0;
+  lost_ = 1000;
+  since_reversal_ = 1 << 20;
+  peak_ = share_ = 0;
+  turn_ = {};
+}
+
+ToneEvent ToneDetector::put(float x) {
+  const Complex w = mixer_.next();
+  window_[in_] = {x * w.re, -x * w.im};
+  power_[in_] = x * x;
+  in_ = in_ + 1 == kWindow ? 0 : in_ + 1;
+  ++now_;
+  return now_ % kStep == 0 ? step() : ToneEvent::kNone;
+}
+
+ToneEvent ToneDetector::step() {
+  static_assert(Window::kSize == kWindow);
+  Complex sum;
+  float power = 1e-3f;
+  for (int k = 0; k < kWindow; ++k) {
+    const int at = in_ + k < kWindow ? in_ + k : in_ + k - kWindow;  // in_ is the oldest sample
+    sum += kTaps.tap[k] * window_[at];
+    power += power_[k];
+  }
+  newest_ = newest_ + 1 == kHistory ? 0 : newest_ + 1;
+  history_[newest_] = 2 * sum;
+
+  const bool offset_known = (steady_ > 0 ? steady_ : steady_at_loss_) >= kOffsetKnownMs;
+  const Complex y = at(0), old = offset_known ? at(kLag) * turned(kLag) : at(kLag);
+  const float larger = norm(y) > norm(old) ? norm(y) : norm(old);
+  const float alike = larger > kLeastPeak * kLeastPeak ? (y * conj(old)).re / larger : 0;
+
+  if (since_reversal_ < 1 << 20) ++since_reversal_;
+  if (hold_ > 0) {
+    --hold_;
+    ++steady_;
+    return ToneEvent::kNone;
+  }
+  const Complex turn = y * conj(at(1));
+  if (alike > (offset_known ? kAlike : kAlikeAtFirst)) {
+    const float fresh = steady_ < 20 ? 1 / (1 + static_cast<float>(steady_)) : 0.05f;
+    turn_ = (1 - fresh) * turn_ + fresh * turn;
+    if (frequency_offset_hz() > kMostOffsetHz || frequency_offset_hz() < -kMostOffsetHz) {
+      steady_ = 0;
+      return ToneEvent::kNone;
+    }
+    peak_ = steady_ == 0 ? magnitude(y) : peak_ + 0.1f * (magnitude(y) - peak_);
+    share_ = norm(y) * 0.5f * kWindow / power;
+    if (share_ > 1) share_ = 1;
+    ++steady_;
+    lost_ = 0;
+    steady_at_loss_ = steady_;
+    return ToneEvent::kNone;
+  }
+  steady_ = 0;
+  if (++lost_ > kLag) steady_at_loss_ = 0;
+  if (alike > kReversed || steady_at_loss_ < 5) return ToneEvent::kNone;
+
+  // The straight line from +old to -old: where did it cross zero?
+  for (int k = 0; k < kLag; ++k) {
+    const float after = (at(k) * conj(old)).re, before = (at(k + 1) * conj(old)).re;
+    if (after > 0 || before <= 0) continue;
+    // Close to the crossing next to nothing is left of the tone, or it was no reversal.
+    if (norm(at(k)) > 0.25f * larger && norm(at(k + 1)) > 0.25f * larger) break;
+    const float fraction = after / (after - before);  // back from at(k), in ms
+    reversal_time_ = static_cast<double>(now_ - 1) - kDelaySamples - kStep * (k + static_cast<double>(fraction));
+    steady_before_ = static_cast<float>(steady_at_loss_ + kUnseen);
+    steady_ = steady_at_loss_ + lost_;
+    hold_ = kSettle;
+    since_reversal_ = static_cast<int>((static_cast<double>(now_) - reversal_time_) / kStep);
+    steady_at_loss_ = 0;
+    return ToneEvent::kReversal;
+  }
+  return ToneEvent::kNone;
+}
+
+// How far the offset turns the tone in so many milliseconds.
+Complex ToneDetector::turned(int milliseconds) const {
+  const float turns = angle_turns(turn_) * static_cast<float>(milliseconds);
+  const int k = static_cast<int>(turns * OscillatorTable::kSize);
+  return kOscillatorTable.at[(k % OscillatorTable::kSize + OscillatorTable::kSize) % OscillatorTable::kSize];
+}
+
+float ToneDetector::frequency_offset_hz() const {
+  return angle_turns(turn_) * (8000.0f / kStep);
+}
+
+bool RetrainDetector::put(float x) {
+  tone_.put(x);
+  alone_ = tone_.present() && tone_.share() > kLeastShare ? alone_ + 1 : 0;
+  return alone_ > 0 && tone_.unbroken_ms() > kRetrainMs;
+}
+
+void RetrainDetector::reset() {
+  tone_.reset();
+  alone_ = 0;
+}
+
+}  // namespace offhook::v34

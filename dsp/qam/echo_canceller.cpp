@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/qam/echo_canceller.h"
+
+#include "dsp/blocks/nco.h"
+#include "dsp/blocks/renew.h"
+#include "dsp/blocks/window.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+constexpr float kNearStep = 0.35f;
+constexpr float kFarStep = 0.5f;
+constexpr int kFullSteps = 2500;  // samples, before the steps begin to shrink
+constexpr float kLeastStep = 0.01f;
+constexpr int kPhaseLoopFrom = 900;                // samples of training
+constexpr float kPhaseGain = 0.008f;               // a sample, in training: some 10 Hz
+constexpr float kPhaseGainData = 5e-5f;            // 0.06 Hz
+constexpr float kOffsetThatCounts = 0.25f / 8000;  // less is what noise makes of none
+constexpr float kPowerMemory = 1.0f / 128;
+constexpr int kSettle = 400;  // samples of training in which only the powers are measured
+
+constexpr int kBlockTaps = 16;
+// Over the mean energy that is expected of noise, so that hardly a block of it stays. The near taps' is not white.
+constexpr float kNearMargin = 4;
+constexpr float kFarMargin = 2;
+
+void zero_below(float mean_square, float* re, float* im, int taps) {
+  for (int k = 0; k < taps; k += kBlockTaps) {
+    float energy = 0;
+    for (int j = k; j < k + kBlockTaps; ++j) energy += re[j] * re[j] + (im != nullptr ? im[j] * im[j] : 0);
+    if (energy > kBlockTaps * mean_square) continue;
+    for (int j = k; j < k + kBlockTaps; ++j) {
+      re[j] = 0;
+      if (im != nullptr) im[j] = 0;
+    }
+  }
+}
+
+constexpr uint32_t turns(float t) {
+  return static_cast<uint32_t>(static_cast<int32_t>(t * 4294967040.0f));
+}
+
+float step_now(float first, int samples) {
+  const float step = samples < kFullSteps ? first : first * kFullSteps / static_cast<float>(2 * samples - kFullSteps);
+  return step > kLeastStep ? step : kLeastStep;
+}
+
+}  // namespace
+
+void EchoCanceller::init(SymbolRate symbol_rate, Carrier carrier, int io_delay_samples, int round_trip_samples,
+                         const Kernels& kernels) {
+  renew(*this);
+  kernels_ = &kernels;
+  near_delay_ = io_delay_samples > 8 ? io_delay_samples - 8 : 0;
+  far_delay_ = io_delay_samples + round_trip_samples - kFarBefore;
+  if (far_delay_ < near_delay_ + kNearTaps) far_delay_ = near_delay_ + kNearTaps;  // one FIR in a row
+  has_far_ = far_delay_ <= kMaxDelaySamples;
+
+  // The last tap meets the newest sample.
+  const double s = symbol_rate_hz(symbol_rate) / 8000;
+  const double fc = carrier_hz(symbol_rate, carrier) / 8000;
+  constexpr int kGrid = 256;
+  constexpr double kEdge = 0.06;  // half the width of the fall at the band's edges, of the symbol rate
+  double mean = 0;
+  double weight[kGrid];
+  for (int n = 0; n < kGrid; ++n) {
+    const double f = (n + 0.5) / (2 * kGrid);
+    const double x = ((f > fc ? f - fc : fc - f) / s - 0.5) / kEdge;
+    const double spectrum = x < -1 ? 1 : x > 1 ? 0 : 0.5 - 0.5 * sincos_turns(x / 4 + 1).sin;
+    weight[n] = 1 / (spectrum + 0.02);
+    mean += weight[n] * spectrum / kGrid;
+  }
+  for (int k = 0; k < kFilterTaps; ++k) {
+    const int t = k - kMiddle;
+    const double window = kaiser(static_cast<double>(t) / (kFilterDelay + 1), 5);
+    hilbert_[k] = t % 2 == 0 ? 0 : static_cast<float>(-2 / (kPi * t) * window);
+    double sum = 0;
+    for (int n = 0; n < kGrid; ++n) sum += weight[n] * sincos_turns((n + 0.5) / (2 * kGrid) * (t < 0 ? -t : t)).cos;
+    inverse_[k] = static_cast<float>(sum / kGrid / mean * window);
+  }
+}
+
+void EchoCanceller::set_training(bool training) {
+  if (training && !training_) {
+    trained_samples_ = 0;
+    echo_power_ = residual_power_ = 0;
+  }
+  if (training_ && !training && frequency_ < kOffsetThatCounts && frequency_ > -kOffsetThatCounts) frequency_ = 0;
+  if (training_ && !training) drop_noise();
+  training_ = training;
+}
+
+// Taps without an echo to take off hold the noise of their adaptation, and would add it to what is received for the
+// rest of the connection. Blocks of taps with no more energy than that become zero.
+void EchoCanceller::drop_noise() {
+  // A tap's noise under LMS is half the step, over the signal's power, times the noise that is heard; through the
+  // inverse spectrum as much more as that amplifies.
+  const float per_power = residual_power_ / 2;
+  const float near =
+      step_now(kNearStep, trained_samples_) / (power_floor() * kNearTaps) * per_power * inverse_[kMiddle];
+  zero_below(kNearMargin * near, near_, nullptr, kNearTaps);
+  if (!has_far_) return;
+  const float far = step_now(kFarStep, trained_samples_ - far_delay_) / ((far_power_ + 0.5f) * kFarTaps) * per_power;
+  zero_below(kFarMargin * far, far_re_, far_im_, kFarTaps);
+}
+
+void EchoCanceller::sent(float x) {
+  at_ = at_ + 1 == kLong ? 0 : at_ + 1;
+  short_at_ = short_at_ + 1 == kShort ? 0 : short_at_ + 1;
+  sent_.put(short_at_, x);
+  const float* recent = sent_.window(short_at_, 0, kFilterTaps);
+  const float delayed = recent[kFilterTaps - 1 - kFilterDelay];
+  if (has_far_) {
+    analytic_re_.put(at_, delayed);
+    analytic_im_.put(at_, kernels_->dot(hilbert_, recent, kFilterTaps));
+  }
+  if (training_) {
+    const float inverse = kernels_->dot(inverse_, recent, kFilterTaps);
+    inverse_sent_.put(short_at_, inverse);
+    near_power_ += kPowerMemory * (inverse * delayed - near_power_);
+    far_power_ += kPowerMemory * (delayed * delayed - far_power_);
+  }
+}
+
+// Where the signal begins, the mean power lags: at least the power that is needed for the error to make sense.
+float EchoCanceller::power_floor() const {
+  const float least = 0.5f * far_power_ + 1;
+  return near_power_ > least ? near_power_ : least;
+}
+
+void EchoCanceller::adapt_near(float residual) {
+  // The filter's delay makes the step kFilterDelay samples late.
+  float& late = residual_[trained_samples_ % kFilterDelay];
+  const float error = late;
+  late = residual;
+  if (trained_samples_ < kSettle) return;
+  const float step = step_now(kNearStep, trained_samples_) / (power_floor() * kNearTaps);
+  kernels_->accumulate(near_, inverse_sent_.window(short_at_, near_delay_, kNearTaps), step * error, kNearTaps);
+}
+
+float EchoCanceller::cancel(float received) {
+  float residual = received - kernels_->dot(near_, sent_.window(short_at_, near_delay_, kNearTaps), kNearTaps);
+  const float* re = nullptr;
+  const float* im = nullptr;
+  Complex turn{1, 0};
+  Complex replica{};
+  if (has_far_) {
+    re = analytic_re_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
+    im = analytic_im_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
+    phase_ += turns(frequency_);
+    turn = unit_phasor(phase_);
+    replica = kernels_->complex_dot(far_re_, far_im_, re, im, kFarTaps) * turn;
+    residual -= replica.re;
+  }
+  const int far_samples = trained_samples_ - far_delay_;  // for which there can be a far echo
+  if (training_) {
+    ++trained_samples_;
+    adapt_near(residual);
+    if (has_far_ && far_samples >= kSettle) {
+      const float step = step_now(kFarStep, far_samples) * residual / ((2 * far_power_ + 1) * kFarTaps);
+      kernels_->complex_adapt(far_re_, far_im_, re, im, step * conj(turn), kFarTaps);
+    }
+    echo_power_ += kPowerMemory * (received * received - echo_power_);
+    residual_power_ += kPowerMemory * (residual * residual - residual_power_);
+  }
+  if (has_far_ && ((training_ && far_samples > kPhaseLoopFrom) || (!training_ && frequency_ != 0))) {
+    replica_power_ += (1.0f / 1024) * (norm(replica) - replica_power_);
+    const float gain = training_ ? kPhaseGain : kPhaseGainData;
+    // Turning the replica further changes it by minus its quadrature.
+    float error = -residual * replica.im / (replica_power_ + (training_ ? residual_power_ : 0) + 1.0f);
+    error *= 2 * 0.15915494f;  // turns
+    if (error > 0.5f) error = 0.5f;
+    if (error < -0.5f) error = -0.5f;
+    phase_ += turns(gain * error);
+    frequency_ += gain * gain / 4 * error;
+  }
+  return residual;
+}
+
+}  // namespace offhook::v34

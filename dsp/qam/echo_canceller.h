@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// Takes the modem's own signal off what it hears: the near echo of its own hybrid, and the far echo that the network's
+// hybrid sends back a round trip later, with the carrier systems' frequency offset on it.
+//
+// Both are FIRs on the transmitted samples, adapted by normalised LMS while the far end is silent (Phase 3, the own PP
+// and TRN) and held while it speaks: what the far end sends, 20 dB and more above the echo that is left, would move
+// taps by more than they are wrong. A signal that hardly has power at the edges of its band teaches the near echo's
+// taps little there, and slowly; so their steps are taken with the signal through a filter of the inverse of its
+// spectrum. The far echo's taps work on the analytic signal and turn with the offset; its phase loop is the one thing
+// that runs on in data mode, slowly, and only where there is an offset.
+//
+//   residual = canceller.cancel(received);   // then the receiver, then the transmitter
+//   canceller.sent(transmitted);
+//
+// Source: Gitlin, Weinstein, "The effects of large interference on the tracking capability of digitally implemented
+// echo cancellers" (1978); Weinstein, "A passband data-driven echo canceller for full-duplex transmission on two-wire
+// circuits" (1977).
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/kernels.h"
+#include "dsp/v34/coding/framing.h"
+
+namespace offhook::v34 {
+
+class EchoCanceller {
+ public:
+  static constexpr int kNearTaps = 160;           ///< 20 ms
+  static constexpr int kFarTaps = 256;            ///< 32 ms
+  static constexpr int kFarBefore = 64;           ///< of these, before the round trip measured
+  static constexpr int kMaxDelaySamples = 11000;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
+
+  EchoCanceller() = default;
+  /// Forgets all. @param io_delay_samples  from a sample sent to its near echo, at the least  @param round_trip_samples
+  /// as Phase 2 measured it, at the line's terminals; more than kMaxDelaySamples in sum: the far echo stays.
+  /// Not real-time in the strict sense: fills tables (about 0.2 ms).
+  void init(SymbolRate symbol_rate, Carrier carrier, int io_delay_samples, int round_trip_samples,
+            const Kernels& kernels = best_kernels());
+  /// The far end is silent: adapt. Every change of this from false begins with large steps again; from true, taps that
+  /// hold noise alone become zero.
+  void set_training(bool training);
+  bool training() const { return training_; }
+
+  /// @param received  int16 units  @return what is left without the echoes of all that was sent() so far.
+  /// Real-time: yes, O(taps).
+  float cancel(float received);
+  /// Both directions lost a sample: what the line played is not known, 0 stands for it.
+  void lost() { sent(0); }
+  void sent(float transmitted);
+
+  /// Instruments, of the samples since training began: received and residual mean square while training.
+  float echo_power() const { return echo_power_; }
+  float residual_power() const { return residual_power_; }
+  float far_offset_hz() const { return frequency_ * 8000; }
+
+ private:
+  static constexpr int kFilterTaps = 64;  // of the inverse spectrum and of the Hilbert transformer, delay 32
+  static constexpr int kFilterDelay = kFilterTaps / 2;
+  static constexpr int kMiddle = kFilterTaps - 1 - kFilterDelay;  // tap, of both filters, odd and even
+
+  // The last samples, so many of the first again after the end that a window is always in a row.
+  template <int kSize>
+  struct Ring {
+    static constexpr int kGuard = 384;
+    float at[kSize + kGuard]{};
+    void put(int i, float x) {
+      at[i] = x;
+      if (i < kGuard) at[i + kSize] = x;
+    }
+    // `taps` samples, the newest of them `delay` before sample i.
+    const float* window(int i, int delay, int taps) const {
+      int from = i - delay - taps + 1;
+      if (from < 0) from += kSize;
+      return at + from;
+    }
+  };
+  static constexpr int kLong = 12288;
+  static constexpr int kShort = 1024;
+
+  void adapt_near(float residual);
+  float power_floor() const;
+  void drop_noise();
+
+  const Kernels* kernels_ = nullptr;
+  int near_delay_ = 0;
+  int far_delay_ = 0;
+  bool has_far_ = false;
+  bool training_ = false;
+  int trained_samples_ = 0;
+  int at_ = 0;            // in the long rings
+  int short_at_ = 0;      // in the short ones
+  float near_power_ = 0;  // of the signal times the signal through the inverse spectrum
+  float far_power_ = 0;
+  float near_[kNearTaps]{};
+  float far_re_[kFarTaps]{};
+  float far_im_[kFarTaps]{};
+  uint32_t phase_ = 0;
+  float frequency_ = 0;      // turns a sample
+  float replica_power_ = 0;  // of the far echo
+  float echo_power_ = 0;
+  float residual_power_ = 0;
+  float hilbert_[kFilterTaps]{};
+  float inverse_[kFilterTaps]{};
+  Ring<kShort> sent_;          // as sent
+  Ring<kShort> inverse_sent_;  // through the inverse spectrum, kFilterDelay late
+  float residual_[kFilterDelay]{};
+  Ring<kLong> analytic_re_, analytic_im_;  // kFilterDelay late
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/qam/modulator.h"
+
+#include "dsp/blocks/renew.h"
+#include "dsp/blocks/sincos.h"
+#include "dsp/blocks/window.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+// Steps of a symbol in which every phase of every symbol rate falls: least common multiple of 10, 35, 20, 8, 5 and 7.
+constexpr int kGrid = 280;
+constexpr double kKaiserBeta = 6;
+
+// Root raised cosine of unit energy and roll-off a, `t` in symbols.
+constexpr double root_raised_cosine(double a, double t) {
+  if (t < 0) t = -t;
+  if (t < 1e-9) return 1 + a * (4 / kPi - 1);
+  const double x = 4 * a * t;
+  const double near = 1 - x * x;
+  if (near < 1e-6 && near > -1e-6) {
+    const SinCos w = sincos_turns(1 / (8 * a));  // pi / (4 a)
+    return a * 0.70710678118654752 * ((1 + 2 / kPi) * w.sin + (1 - 2 / kPi) * w.cos);
+  }
+  return (sincos_turns((1 - a) * t / 2).sin + x * sincos_turns((1 + a) * t / 2).cos) / (kPi * t * near);
+}
+
+struct Pulse {
+  float at[kGrid * Modulator::kSpan / 2 + 1];  // from the peak on
+};
+
+constexpr Pulse make_pulse(double roll_off) {
+  Pulse p{};
+  for (int k = 0; k <= kGrid * Modulator::kSpan / 2; ++k) {
+    const double t = static_cast<double>(k) / kGrid;
+    p.at[k] = static_cast<float>(root_raised_cosine(roll_off, t) * kaiser(2 * t / Modulator::kSpan, kKaiserBeta));
+  }
+  return p;
+}
+constexpr Pulse kNarrow = make_pulse(0.09);
+constexpr Pulse kWide = make_pulse(0.25);
+constexpr const Pulse* kPulses[] = {&kNarrow, &kWide};  // by RollOff
+
+constexpr int gcd(int a, int b) {
+  return b == 0 ? a : gcd(b, a % b);
+}
+
+}  // namespace
+
+void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms, const Kernels& kernels,
+                     RollOff roll_off) {
+  renew(*this);
+  const Pulse& pulse = *kPulses[static_cast<int>(roll_off)];
+  kernels_ = &kernels;
+  const SymbolRateTraits& t = traits(symbol_rate);
+  const Ratio c = t.carrier[static_cast<int>(carrier)];
+  const int common = gcd(3 * t.of_2400.num, 10 * t.of_2400.den);  // S / 8000 = 3a / 10c
+  per_sample_ = 3 * t.of_2400.num / common;
+  phases_ = 10 * t.of_2400.den / common;
+  turn_step_ = c.num;
+  turns_ = c.den;
+  for (int k = 0; k < turns_; ++k) {
+    const SinCos w = sincos_turns(static_cast<double>(k) / turns_);
+    rotation_[k] = {static_cast<float>(w.cos), static_cast<float>(w.sin)};
+  }
+
+  // Power of the real part is half that of the complex signal; a pulse of energy 1 symbol spreads over phases_ /
+  // per_sample_ samples.
+  const double gain = rms * 1.41421356237309505;
+  const double cycles = static_cast<double>(c.num) / c.den;  // carrier turns a symbol
+  for (int p = 0; p < phases_; ++p) {
+    for (int k = 0; k < kSpan; ++k) {  // k = 0: the oldest symbol; the newest has age p / phases_
+      const double t_pulse = kSpan - 1 - k + static_cast<double>(p) / phases_ - kSpan / 2.0;
+      const int at = static_cast<int>((t_pulse < 0 ? -t_pulse : t_pulse) * kGrid + 0.5);
+      const SinCos w = sincos_turns(cycles * t_pulse + 64);
+      tap_re_[p][k] = static_cast<float>(gain * pulse.at[at] * w.cos);
+      tap_im_[p][k] = static_cast<float>(-gain * pulse.at[at] * w.sin);
+    }
+  }
+  delay_ = static_cast<float>(kSpan / 2.0 * 8000 / symbol_rate_hz(symbol_rate));
+  emphasised_ = pre_emphasis > 0;
+  if (emphasised_) {
+    // The newest sample comes last in the window; the padding lies before it.
+    design_pre_emphasis(pre_emphasis, symbol_rate, carrier, 8000, emphasis_ + (kEmphasisTaps - kPreEmphasisTaps));
+    delay_ += kPreEmphasisTaps / 2;
+  }
+}
+
+void Modulator::push(Complex symbol) {
+  const Complex a = symbol * rotation_[turn_];
+  turn_ += turn_step_;
+  if (turn_ >= turns_) turn_ -= turns_;
+  at_ = at_ + 1 == kSpan ? 0 : at_ + 1;
+  re_[at_] = re_[at_ + kSpan] = a.re;
+  im_[at_] = im_[at_ + kSpan] = a.im;
+}
+
+float Modulator::next() {
+  const float* re = re_ + at_ + 1;
+  const float* im = im_ + at_ + 1;
+  float y = kernels_->dot(tap_re_[phase_], re, kSpan) + kernels_->dot(tap_im_[phase_], im, kSpan);
+  phase_ += per_sample_;
+  if (phase_ >= phases_) phase_ -= phases_;
+  if (emphasised_) {
+    emphasis_at_ = emphasis_at_ + 1 == kEmphasisTaps ? 0 : emphasis_at_ + 1;
+    history_[emphasis_at_] = history_[emphasis_at_ + kEmphasisTaps] = y;
+    y = kernels_->dot(emphasis_, history_ + emphasis_at_ + 1, kEmphasisTaps);
+  }
+  return y;
+}
+
+}  // namespace offhook::v34

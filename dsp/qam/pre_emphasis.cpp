@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/qam/pre_emphasis.h"
+
+#include "dsp/blocks/sincos.h"
+
+namespace offhook::v34 {
+namespace {
+
+// 10^(db / 20), |db| < 30: Taylor series of the exponential.
+double amplitude(double db) {
+  const double x = db * (2.302585092994045684 / 20);
+  double sum = 1;
+  for (int k = 30; k > 0; --k) sum = 1 + sum * x / k;
+  return sum;
+}
+
+constexpr int kHalf = kPreEmphasisTaps / 2;
+
+double response(const double* half, double turns) {
+  double sum = half[0];
+  for (int k = 1; k <= kHalf; ++k) sum += 2 * half[k] * sincos_turns(turns * k).cos;
+  return sum;
+}
+
+}  // namespace
+
+void design_pre_emphasis(int index, SymbolRate symbol_rate, Carrier carrier, double sample_rate_hz, float* taps) {
+  const double s = symbol_rate_hz(symbol_rate);
+  const double fc = carrier_hz(symbol_rate, carrier);
+
+  // The Fourier series of the template, held level from a little above the band of 5.4.1, under a Hann window. Samples
+  // midway between multiples of 1/kGrid integrate it.
+  constexpr int kGrid = 256;
+  double half[kHalf + 1]{};
+  for (int n = 0; n < kGrid; ++n) {
+    const double turns = (n + 0.5) / (2 * kGrid);
+    const double top = fc / s + 0.45 + 0.12;
+    const double f = turns * sample_rate_hz / s;
+    const double a = amplitude(pre_emphasis_db(index, f < top ? f : top));
+    for (int k = 0; k <= kHalf; ++k) half[k] += a * sincos_turns(turns * k).cos / kGrid;
+  }
+  for (int k = 0; k <= kHalf; ++k) half[k] *= 0.5 + 0.5 * sincos_turns(k / (2.0 * (kHalf + 1))).cos;
+
+  constexpr int kPoints = 64;
+  double power = 0;
+  for (int n = 0; n < kPoints; ++n) {
+    const double h = response(half, (fc + s * ((n + 0.5) / kPoints - 0.5)) / sample_rate_hz);
+    power += h * h / kPoints;
+  }
+  double root = 1;  // square root by Newton's steps
+  for (int k = 0; k < 20; ++k) root = (root + power / root) / 2;
+  for (int k = 0; k <= kHalf; ++k) {
+    taps[kHalf + k] = taps[kHalf - k] = static_cast<float>(half[k] / root);
+  }
+}
+
+}  // namespace offhook::v34

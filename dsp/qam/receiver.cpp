@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/qam/receiver.h"
+
+#include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr int kTaps = Receiver::kTaps;
+// Samples of the window after the one at a symbol's main cursor. An edge of the band may come 8 ms after the middle.
+constexpr int kAfterMain = 48;
+constexpr int kLeastAfterMain = 40;
+constexpr int kMostAfterMain = 80;
+constexpr int kWindowEnds = 6;       // taps at either end that should be small
+constexpr uint32_t kSettled = 1024;  // symbols after PP, or S, from which the error is noise
+constexpr uint32_t kFitFrom = 256;   // symbols after PP: LMS has done what it does fast
+constexpr float kPowerMemory = 1.0f / 512;
+
+// Loop gains, per symbol.
+constexpr float kFirstStep = 0.2f;   // LMS, of the input power: 512 symbols after PP
+constexpr float kLeastStep = 0.02f;  // from about 3300 symbols on; costs 1 % of the noise
+constexpr float kCarrierGain = 0.08f;
+constexpr float kCarrierGainSettled = 0.03f;  // some 20 Hz; costs 1.5 % of the noise, the double at the outer points
+constexpr float kTimingGain = 0.01f;
+constexpr float kTimingGainSettled = 0.003f;
+
+struct Roots {
+  Complex at[kTaps];  // exp(2 pi i k / 96)
+};
+constexpr Roots make_roots() {
+  Roots r{};
+  for (int k = 0; k < kTaps; ++k) {
+    const SinCos w = sincos_turns(static_cast<double>(k) / kTaps);
+    r.at[k] = {static_cast<float>(w.cos), static_cast<float>(w.sin)};
+  }
+  return r;
+}
+constexpr Roots kRoots = make_roots();
+
+constexpr Complex pp_symbol_at(int i) {
+  return kRoots.at[pp_phase(i) * (kTaps / 12)];
+}
+
+// Bin k of 96 as a frequency, -48..47 times S/48.
+constexpr int signed_bin(int k) {
+  return k < kTaps / 2 ? k : k - kTaps;
+}
+
+constexpr Complex s_direction(int n) {
+  return 0.70710678f * Complex{static_cast<float>(s_symbol(n).re), static_cast<float>(s_symbol(n).im)};
+}
+
+}  // namespace
+
+void Receiver::init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels, bool has_pp) {
+  renew(*this);
+  has_pp_ = has_pp;
+  kernels_ = &kernels;
+  symbol_rate_ = symbol_rate;
+  symbol_hz_ = symbol_rate_hz(symbol_rate);
+  interpolator_.init(carrier_hz(symbol_rate, carrier), 4000 / symbol_hz_, 0.6 * symbol_hz_, kernels);
+  set_grid(2);
+}
+
+void Receiver::set_task(Task task) {
+  if (task == task_) return;
+  task_ = task;
+  switch (task) {
+    case Task::kHold:
+      stage_ = Stage::kIdle;
+      emitting_ = false;
+      break;
+    case Task::kTrain:
+    case Task::kResume:
+      stage_ = Stage::kSeek;
+      emitting_ = false;
+      detector_.reset();
+      break;
+    case Task::kFollow:
+      if (stage_ == Stage::kCapture) break;
+      if (stage_ == Stage::kIdle) stage_ = Stage::kSeek;
+      emitting_ = trained_;
+      break;
+  }
+}
+
+void Receiver::set_grid(float energy) {
+  scale_ = square_root(energy);
+  nonlinear_ = false;
+  whitening_ = false;
+}
+
+void Receiver::set_data(float energy, float transmitted, bool nonlinear, const PrecoderCoefficients& h) {
+  scale_ = square_root(transmitted);
+  nonlinear_ = nonlinear;
+  inverse_ = NonlinearEncoder(kNonlinearTheta, energy);
+  whitening_ = false;
+  for (int k = 0; k < 3; ++k) {
+    h_[k] = {static_cast<float>(h.h[k].re) / 16384, static_cast<float>(h.h[k].im) / 16384};
+    whitening_ |= h.h[k].re != 0 || h.h[k].im != 0;
+    x_[k] = {};  // the precoder's memory is empty before B1
+  }
+  if (whitening_) refilter();
+}
+
+float Receiver::carrier_offset_hz() const {
+  return static_cast<float>(offset_hz_ + static_cast<double>(frequency_) * symbol_hz_);
+}
+
+bool Receiver::put(float sample, bool lost) {
+  if (lost) {
+    // Until the last sample of the gap has left the interpolator and the equaliser.
+    lost_ = Interpolator::kTaps + static_cast<int>(kTaps * 4000 / symbol_hz_) + 1;
+  } else {
+    if (lost_ > 0) --lost_;
+    power_ += kPowerMemory * (sample * sample - power_);
+  }
+  Complex u;
+  return interpolator_.put(sample, &u) && half_symbol(u);
+}
+
+bool Receiver::half_symbol(Complex u) {
+  at_ = at_ + 1 == kRing ? 0 : at_ + 1;
+  re_[at_] = re_[at_ + kRing] = u.re;
+  im_[at_] = im_[at_ + kRing] = u.im;
+  if (whitening_) {
+    Complex f = u;
+    for (int k = 0; k < 3; ++k) {
+      const int before = at_ + kRing - 2 * (k + 1);
+      f += h_[k] * Complex{re_[before], im_[before]};
+    }
+    filtered_re_[at_] = filtered_re_[at_ + kRing] = f.re;
+    filtered_im_[at_] = filtered_im_[at_ + kRing] = f.im;
+  }
+  if (stage_ == Stage::kCapture) {
+    capture(u);
+  } else if (stage_ != Stage::kIdle) {
+    watch(u);
+  }
+  if (!trained_) return false;
+  input_power_ += (1.0f / 1024) * (norm(u) - input_power_);
+  odd_ = !odd_;
+  if (odd_) return false;
+  equalise();
+  if (skip_ > 0) {
+    --skip_;
+    return false;
+  }
+  const bool given = emitting_;
+  if (stage_ == Stage::kInSBar && --until_resolved_ == 0) resume();
+  return given;
+}
+
+void Receiver::refilter() {
+  for (int i = 0; i < kRing; ++i) {
+    Complex f{re_[i], im_[i]};
+    for (int k = 0; k < 3; ++k) {
+      const int before = i + kRing - 2 * (k + 1);
+      f += h_[k] * Complex{re_[before], im_[before]};
+    }
+    filtered_re_[i] = filtered_re_[i + kRing] = f.re;
+    filtered_im_[i] = filtered_im_[i + kRing] = f.im;
+  }
+}
+
+void Receiver::equalise() {
+  const int first = at_ + 1 + kRing - kTaps;  // of the newest kTaps samples
+  const Complex z = kernels_->complex_dot(tap_re_, tap_im_, re_ + first, im_ + first, kTaps);
+  phase_ += static_cast<uint32_t>(static_cast<int32_t>(frequency_ * 4294967296.0f));
+  rotation_ = unit_phasor(phase_);
+  const Complex unit = z * conj(rotation_);
+  recent_at_ = recent_at_ + 1 == kRecent ? 0 : recent_at_ + 1;
+  recent_[recent_at_] = unit;
+
+  Complex x = scale_ * unit;
+  if (nonlinear_) inverse_.decode(&x.re, &x.im);
+  previous_[1] = previous_[0];
+  previous_[0] = symbol_;
+  symbol_ = x;
+  if (whitening_) {
+    for (int k = 0; k < 3; ++k) symbol_ += h_[k] * x_[k];
+    x_[2] = x_[1];
+    x_[1] = x_[0];
+    x_[0] = x;
+  }
+  ++symbols_;
+}
+
+void Receiver::adapt(Complex reference) {
+  const Complex error = reference - symbol_;
+  const float memory = symbols_ < 256 ? 1.0f / static_cast<float>(symbols_ + 1) : 1.0f / 256;
+  const float energy = scale_ * scale_;
+  if (lost_ > 0 || stage_ == Stage::kInS || stage_ == Stage::kInSBar || !(norm(error) < 16 * energy)) return;
+  reference_power_ += memory * (norm(reference) - reference_power_);
+  error_power_ += memory * (norm(error) - error_power_);
+  const Complex unit_error = (1 / scale_) * error;
+  if (symbols_ == settles_from_ + kSettled) noise_.reset();
+  if (!whitening_ && !nonlinear_) noise_.put(unit_error);
+
+  // Equaliser. The whitening filter lies between the taps and the error: its input is filtered alike.
+  if (step_ > kLeastStep) step_ *= 0.9993f;
+  const int first = at_ + 1 + kRing - kTaps;
+  const float* re = whitening_ ? filtered_re_ : re_;
+  const float* im = whitening_ ? filtered_im_ : im_;
+  const float step = step_ / (input_power_ * kTaps + 1e-9f);
+  kernels_->complex_adapt(tap_re_, tap_im_, re + first, im + first, step * (unit_error * rotation_), kTaps);
+  if (!whitening_ && !nonlinear_) fit(re + first, im + first, (1 / scale_) * (reference * rotation_));
+
+  // Carrier: angle by which the symbol leads the reference.
+  const float size = reference_power_ > 0.1f * energy ? reference_power_ : energy;
+  const Complex lead = symbol_ * conj(reference);
+  float angle = lead.im / size * 0.15915494f;  // turns
+  if (angle > 0.05f) angle = 0.05f;
+  if (angle < -0.05f) angle = -0.05f;
+  const bool settled = symbols_ >= settles_from_ + kSettled;
+  const float carrier_gain = settled ? kCarrierGainSettled : kCarrierGain;
+  phase_ += static_cast<uint32_t>(static_cast<int32_t>(angle * carrier_gain * 4294967296.0f));
+  frequency_ += angle * (carrier_gain * carrier_gain / 8);
+
+  // Timing: a symbol that is late by t has grown by t (next - previous).
+  const Complex slope = symbol_ - previous_[1];
+  const Complex against = previous_error_ * conj(slope);
+  float late = -against.re / (2 * size);  // symbols; the error is what is missing
+  if (late > 0.1f) late = 0.1f;
+  if (late < -0.1f) late = -0.1f;
+  previous_error_ = error;
+  timing_error_ += (1.0f / 256) * (late - timing_error_);
+  const float gain = settled ? kTimingGainSettled : kTimingGain;
+  interpolator_.delay(-late * gain * static_cast<float>(8000 / symbol_hz_));
+  deviation_ -= static_cast<double>(late * gain * gain / 8);
+  if (deviation_ > 5e-4) deviation_ = 5e-4;
+  if (deviation_ < -5e-4) deviation_ = -5e-4;
+  interpolator_.set_deviation(deviation_);
+}
+
+// The taps that LMS has found become those of least squares.
+void Receiver::fit(const float* re, const float* im, Complex wanted) {
+  if (symbols_ == kFitFrom) fit_.start(tap_re_, tap_im_);
+  if (fit_.idle()) return;
+  if (symbols_ != fitted_ + 1 && fit_.collecting()) fit_.start(tap_re_, tap_im_);  // symbols were missed
+  fitted_ = symbols_;
+  fit_.put(*kernels_, re, im, wanted, tap_re_, tap_im_);
+}
+
+// S and S-bar.
+void Receiver::watch(Complex u) {
+  detector_.put(u);
+  if (stage_ == Stage::kSeek && detector_.in_s()) {
+    stage_ = Stage::kInS;
+    event_ = Event::kS;
+  } else if (stage_ == Stage::kInS && detector_.s_bar()) {
+    if (task_ == Task::kTrain || !trained_) {
+      expect_pp();
+    } else {
+      stage_ = Stage::kInSBar;
+      until_resolved_ = after_main_ / 2;
+    }
+  } else if (stage_ == Stage::kInS && !detector_.in_s()) {
+    stage_ = Stage::kSeek;
+  }
+}
+
+void Receiver::expect_pp() {
+  event_ = Event::kSBar;
+  s_bar_age_ = static_cast<int>(detector_.age() / 2);
+  symbols_skipped_ = kSBarSymbols + kPpSymbols;
+  trained_ = false;
+  offset_hz_ += static_cast<double>(detector_.turns_per_symbol()) * symbol_hz_;
+  interpolator_.set_offset_hz(offset_hz_);
+  if (!has_pp_) {
+    begin_at_zero();
+    return;
+  }
+  until_capture_ = 2 * (kSBarSymbols + kCaptureAt) - static_cast<int>(detector_.age() + 0.5f);
+  captured_ = 0;
+  pp_power_ = 0;
+  for (auto& period : spectrum_) {
+    for (Complex& bin : period) bin = {};
+  }
+  stage_ = Stage::kCapture;
+}
+
+// No PP: what follows S-bar is known to the caller, and the taps come from that.
+void Receiver::begin_at_zero() {
+  symbols_skipped_ = kSBarSymbols;
+  for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
+  input_power_ = 0;
+  for (int k = 0; k < kRing; ++k) input_power_ += (1.0f / kRing) * (re_[k] * re_[k] + im_[k] * im_[k]);
+  after_main_ = kAfterMain;
+  const int wait = 2 * kSBarSymbols - static_cast<int>(detector_.age() + 0.5f) + after_main_;  // T/2 samples
+  skip_ = wait / 2;
+  odd_ = (wait & 1) == 0;
+  phase_ = 0;
+  frequency_ = 0;
+  adapt_from_now();
+}
+
+// S-bar has gone half way through the equaliser.
+void Receiver::resume() {
+  event_ = Event::kSBar;
+  // The symbols through the taps: S turned by an unknown angle, its parity unknown, then its negative.
+  stage_ = Stage::kSeek;
+  emitting_ = true;
+  detector_.reset();
+  noise_.reset();
+  settles_from_ = symbols_;
+  const auto ago = [this](int n) { return recent_[(recent_at_ + kRecent - n) % kRecent]; };
+  constexpr int kLate = 40;  // symbols before now that are surely S begin here
+  constexpr int kFrom = 88;  // and end here
+  Complex like[2]{};
+  for (int n = kLate; n < kFrom; ++n) {
+    for (int parity = 0; parity < 2; ++parity) like[parity] += ago(n) * conj(s_direction(n + parity));
+  }
+  const int parity = norm(like[1]) > norm(like[0]);  // symbol n ago is s_symbol(n + parity)
+  const float size = magnitude(like[parity]);
+  if (!(size > 0)) return;
+  const Complex turn = (1 / size) * like[parity];
+  // S-bar begins with a symbol that is the first of S with its sign changed: n + parity even. Of such places, the one
+  // that best divides what is like S from what is like its negative.
+  float best = -1e30f;
+  float sum = 0;
+  int age = 0;
+  for (int n = 0; n < kLate; ++n) {
+    const Complex one = ago(n) * conj(turn * s_direction(n + parity));
+    sum -= one.re;  // as S-bar from n symbols ago on
+    if (((n + parity) & 1) == 0 && sum > best) {
+      best = sum;
+      age = n + 1;
+    }
+  }
+  s_bar_age_ = symbols_skipped_ = age;
+  phase_ += static_cast<uint32_t>(static_cast<int32_t>(angle_turns(turn) * 4294967040.0f));
+}
+
+// Five periods of PP, each sample into all bins of its period's spectrum at once, so that the work is spread evenly.
+void Receiver::capture(Complex u) {
+  if (until_capture_-- > 0) return;
+  const int period = captured_ / kTaps;
+  const int i = captured_ % kTaps;
+  Complex* bins = spectrum_[period];
+  for (int k = 0, w = 0; k < kTaps; ++k) {
+    bins[k] += u * conj(kRoots.at[w]);
+    w += i;
+    if (w >= kTaps) w -= kTaps;
+  }
+  pp_power_ += norm(u);
+  if (++captured_ == kPeriods * kTaps) {
+    train();
+    captured_ = 0;
+  }
+}
+
+void Receiver::train() {
+  // How carrier and clock turned the spectrum from one period to another, first roughly from neighbours, then from
+  // three periods apart.
+  float period_turns = 0;
+  float period_delay = 0;  // T/2 samples by which the signal comes later each period
+  const auto bin = [](int k) { return static_cast<float>(signed_bin(k)); };
+  const auto turned_by = [&](float periods, int k) {
+    return unit_phasor(phase_of(static_cast<double>(periods * (period_turns - bin(k) * period_delay / kTaps))));
+  };
+  for (int apart = 1; apart <= 3; apart += 2) {
+    Complex common{};
+    float slope = 0;
+    float weight = 0;
+    Complex product[kTaps]{};
+    for (int k = 0; k < kTaps; ++k) {
+      for (int p = 0; p + apart < kPeriods; ++p) product[k] += spectrum_[p + apart][k] * conj(spectrum_[p][k]);
+      product[k] = product[k] * turned_by(static_cast<float>(-apart), k);
+      common += product[k];
+    }
+    const float turns = angle_turns(common);
+    const Complex back = unit_phasor(phase_of(-turns));
+    for (int k = 0; k < kTaps; ++k) {
+      const float f = bin(k);
+      slope += f * (product[k] * back).im;
+      weight += f * f * magnitude(product[k]);
+    }
+    period_turns += turns / static_cast<float>(apart);
+    if (weight > 0) period_delay -= slope / weight * (kTaps / 6.2831853f) / static_cast<float>(apart);
+  }
+
+  // Mean of the periods, brought to the middle one; what they differ by is noise.
+  Complex mean[kTaps]{};
+  float noise = 0;
+  constexpr int kMiddle = kPeriods / 2;
+  for (int k = 0; k < kTaps; ++k) {
+    for (int p = 0; p < kPeriods; ++p) {
+      spectrum_[p][k] = spectrum_[p][k] * turned_by(static_cast<float>(kMiddle - p), k);
+      mean[k] += (1.0f / kPeriods) * spectrum_[p][k];
+    }
+    for (int p = 0; p < kPeriods; ++p) noise += norm(spectrum_[p][k] - mean[k]);
+  }
+  noise /= kTaps * (kPeriods - 1) * kTaps;  // variance of a T/2 sample
+
+  // The channel, and its impulse response for the place of the main cursor.
+  Complex pp[kPpPeriod]{};
+  for (int k = 0; k < kPpPeriod; ++k) {
+    for (int m = 0; m < kPpPeriod; ++m) pp[k] += pp_symbol_at(kCaptureAt + m) * conj(kRoots.at[2 * m * k % kTaps]);
+  }
+  Complex channel[kTaps];
+  float channel_power = 0;
+  for (int k = 0; k < kTaps; ++k) {
+    channel[k] = (1.0f / kPpPeriod) * (mean[k] * conj(pp[k % kPpPeriod]));
+    channel_power += norm(channel[k]) / kTaps;
+  }
+  int main = 0;
+  float most = -1;
+  for (int i = 0; i < kTaps; ++i) {
+    Complex h{};
+    for (int k = 0; k < kTaps; ++k) h += channel[k] * kRoots.at[k * i % kTaps];
+    if (norm(h) > most) {
+      most = norm(h);
+      main = i;
+    }
+  }
+  main = signed_bin(main);
+
+  // Least mean squared error, for symbols of unit power.
+  const float floor = noise + 1e-5f * channel_power;
+  Complex inverse[kTaps];
+  for (int k = 0; k < kTaps; ++k) {
+    const float folded = 0.5f * (norm(channel[k]) + norm(channel[(k + kPpPeriod) % kTaps]));
+    inverse[k] = 1 / (kTaps * (folded + floor) + 1e-20f) * conj(channel[k]);
+  }
+  // Its impulse response, [d] for the sample d after the main cursor, d negative from the end. It is as long as the
+  // window, so that the window is to begin where it is weakest.
+  Complex response[kTaps];
+  float energy[kTaps];
+  for (int d = 0; d < kTaps; ++d) {
+    const int i = (3 * kTaps - main - d) % kTaps;
+    Complex c{};
+    for (int k = 0; k < kTaps; ++k) c += inverse[k] * kRoots.at[k * i % kTaps];
+    response[d] = c;
+    energy[d] = norm(c);
+  }
+  after_main_ = kAfterMain;
+  float least = -1;
+  for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
+    float ends = 0;
+    for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += energy[(after + 1 + d + kTaps) % kTaps];
+    if (after == kAfterMain) ends *= 0.5f;  // the usual place, where nothing speaks against it
+    if (least < 0 || ends < least) {
+      least = ends;
+      after_main_ = after;
+    }
+  }
+  for (int j = 0; j < kTaps; ++j) {
+    const Complex c = response[(j - (kTaps - 1 - after_main_) + kTaps) % kTaps];
+    tap_re_[j] = c.re;
+    tap_im_[j] = c.im;
+  }
+
+  // Now is the last sample of the capture, and half_symbol() goes on with it. Symbol n of PP has its main cursor at
+  // capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
+  constexpr int kNow = kPeriods * kTaps - 1;
+  const int wait = 2 * (kPpSymbols - kCaptureAt) + main + after_main_ - kNow;  // until the first of TRN; positive
+  skip_ = wait / 2;
+  odd_ = (wait & 1) == 0;
+  frequency_ = period_turns / kPpPeriod;
+  const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of what equalise() takes next
+  phase_ = phase_of(static_cast<double>(frequency_ * ((next - kNow / 2.0f) / 2 - 1)));
+  deviation_ += static_cast<double>(period_delay) / kTaps;
+  interpolator_.set_deviation(deviation_);
+  interpolator_.delay(period_delay * (kPeriods / 2.0f) * static_cast<float>(4000 / symbol_hz_));
+
+  input_power_ = pp_power_ / (kPeriods * kTaps);
+  adapt_from_now();
+}
+
+void Receiver::adapt_from_now() {
+  trained_ = true;
+  emitting_ = true;
+  symbols_ = settles_from_ = 0;
+  fit_.stop();
+  step_ = kFirstStep;
+  reference_power_ = error_power_ = 0;
+  noise_.reset();
+  previous_error_ = {};
+  stage_ = Stage::kSeek;
+  detector_.reset();
+}
+
+}  // namespace offhook::v34

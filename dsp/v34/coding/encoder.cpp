@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/coding/encoder.h"
+
+#include "dsp/v34/coding/parser.h"
+#include "dsp/v34/coding/shell_mapper.h"
+
+namespace offhook::v34 {
+namespace {
+
+// C0 of 9.6.3.3: whether the sums of the components of c(2m)/2 and of c(2m+1)/2 differ in parity.
+int modulo_encoder(Point c0, Point c1) {
+  return (c0.re + c0.im + c1.re + c1.im) / 2 & 1;
+}
+
+}  // namespace
+
+Encoder::Encoder(const CodingParameters& parameters, int quadrant)
+    : framing_(parameters.framing),
+      position_(parameters.framing),
+      scrambler_(parameters.scrambling),
+      trellis_(parameters.trellis),
+      precoder_(parameters.precoder, parameters.framing.precoder_scale),
+      z_(quadrant) {}
+
+void Encoder::frame(const uint8_t* primary, int aux, Symbol* symbols) {
+  const int i = position_.in_data_frame();
+  uint8_t scrambled[kMaxMappingFrameBits];
+  const int n = primary_bits();
+  for (int k = 0; k < n; ++k) scrambled[k] = static_cast<uint8_t>(scrambler_.scramble(primary[k]));
+  MappingFrame bits;
+  parse(framing_, i, scrambled, aux, &bits);
+  uint8_t ring[8];
+  shell_map(framing_.rings, bits.shell, ring);
+
+  for (int j = 0; j < kGroupsPerMappingFrame; ++j) {  // the order of Table 11
+    const auto& g = bits.group[j];
+    z_ = (z_ + g.i2 + 2 * g.i3) & 3;
+    const auto point = [&](int k) { return quarter_point(g.q[k] + (ring[2 * j + k] << framing_.point_bits)); };
+    Symbol& s0 = symbols[2 * j];
+    Symbol& s1 = symbols[2 * j + 1];
+    const Point c0 = precoder_.offset();
+    s0.x = precoder_.encode(rotate_cw(point(0), z_), &s0.y);
+    const Point c1 = precoder_.offset();
+    const int u0 = trellis_.output() ^ modulo_encoder(c0, c1) ^ position_.bit_inversion(j);
+    s1.x = precoder_.encode(rotate_cw(point(1), z_ + 2 * g.i1 + u0), &s1.y);
+    trellis_.put(s0.y, s1.y);
+  }
+  position_.advance();
+}
+
+Decoder::Decoder(const CodingParameters& parameters)
+    : framing_(parameters.framing),
+      position_(parameters.framing),
+      descrambler_(parameters.scrambling),
+      precoder_(parameters.precoder, parameters.framing.precoder_scale) {}
+
+int Decoder::frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x) {
+  const int i = position_.in_data_frame();
+  const int limit = framing_.points() / 4;
+  MappingFrame bits{};
+  uint8_t ring[8];
+  for (int j = 0; j < kGroupsPerMappingFrame; ++j) {
+    auto& g = bits.group[j];
+    Point c[2];
+    int turns[2];
+    for (int k = 0; k < 2; ++k) {
+      const int n = 2 * j + k;
+      c[k] = precoder_.offset();
+      const Point u = precoder_.decode(y[n], x != nullptr ? &x[n] : nullptr);
+      turns[k] = quadrant(u);
+      const int label = quarter_label(rotate_cw(u, -turns[k]), limit);
+      ring[n] = static_cast<uint8_t>(label >> framing_.point_bits);
+      g.q[k] = static_cast<uint8_t>(label & ((1 << framing_.point_bits) - 1));
+    }
+    // Y0 ^ V0 is the parity of the labels, so U0 needs neither the trellis state nor the superframe.
+    const int u0 = ((subset_label(y[2 * j]) ^ subset_label(y[2 * j + 1])) & 1) ^ modulo_encoder(c[0], c[1]);
+    const int i23 = (turns[0] - z_) & 3;
+    z_ = turns[0];
+    g.i1 = static_cast<uint8_t>((turns[1] - z_ - u0) >> 1 & 1);
+    g.i2 = i23 & 1;
+    g.i3 = static_cast<uint8_t>(i23 >> 1);
+  }
+  bits.shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K come only of line errors
+  uint8_t scrambled[kMaxMappingFrameBits];
+  const int n = primary_bits();
+  deparse(framing_, i, bits, scrambled, aux);
+  for (int k = 0; k < n; ++k) primary[k] = static_cast<uint8_t>(descrambler_.descramble(scrambled[k]));
+  position_.advance();
+  return n;
+}
+
+float mean_energy(const Framing& framing, bool precoding) {
+  double probability[2][kMaxRings];  // of low frames, whose last shell bit is 0, and of high frames
+  const int k = framing.shell_bits;
+  shell_ring_probability(framing.rings, k > 0 ? k - 1 : 0, probability[0]);
+  shell_ring_probability(framing.rings, k, probability[1]);
+  const double high = static_cast<double>(framing.high_frames) / framing.mapping_frames;
+  const int points = 1 << framing.point_bits;
+  double energy = 0;
+  for (int ring = 0; ring < framing.rings; ++ring) {
+    double sum = 0;
+    for (int n = 0; n < points; ++n) {
+      const Point p = quarter_point(ring * points + n);
+      sum += p.re * p.re + p.im * p.im;
+    }
+    energy += ((1 - high) * probability[0][ring] + high * probability[1][ring]) * sum / points;
+  }
+  const int w = framing.precoder_scale;
+  if (precoding) energy += 2.0 * w * w / 3;  // two components, uniform in [-w, w]
+  return static_cast<float>(energy);
+}
+
+}  // namespace offhook::v34

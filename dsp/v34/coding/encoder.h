@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// The encoder of V.34 from bits to precoded symbols, and the decoder from decided channel points to bits (clauses 7 to
+// 9).
+//
+//   bits -> scrambler -> parser -> shell mapper, differential encoder -> mapper -> precoder -> x
+//                                                                          ^ U0      | y, c
+//                                                                          trellis encoder
+//
+// Both work on whole mapping frames: eight 2D symbols. What lies between x and y at the far end (non-linear encoder,
+// modulator, line, equalizer, Viterbi decoder) is not here.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/scrambler.h"
+#include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/precoder.h"
+#include "dsp/v34/coding/trellis.h"
+
+namespace offhook::v34 {
+
+/// What both ends of one direction must agree on.
+struct CodingParameters {
+  Framing framing;
+  Scrambling scrambling;          ///< of the transmitting modem
+  TrellisCode trellis;            ///< chosen by the receiving modem, MP bits 29:30
+  PrecoderCoefficients precoder;  ///< chosen by the receiving modem, MP type 1
+};
+
+/// Bits to symbols. Starts at B1 (10.1.3.1) with everything zero. Real-time: yes, O(1) a frame.
+class Encoder {
+ public:
+  struct Symbol {
+    FixedPoint x;  ///< to the non-linear encoder and the modulator
+    Point y;       ///< what the receiver is to see after its whitening filter
+  };
+
+  Encoder() = default;
+  /// @param quadrant  Z before the first symbol: 0 by 10.1.3.1, but not all modems keep to it
+  explicit Encoder(const CodingParameters& parameters, int quadrant = 0);
+
+  /// Primary bits that the next frame() takes, 7..79.
+  int primary_bits() const { return framing_.primary_bits(position_.in_data_frame()); }
+  /// True when the next frame() takes an auxiliary bit.
+  bool takes_aux() const { return framing_.is_aux(position_.in_data_frame()); }
+  const FramePosition& position() const { return position_; }
+
+  /// @param[in] primary  [primary_bits()] unscrambled bits, one a byte  @param aux  used only if takes_aux()
+  /// @param[out] symbols  [8]
+  void frame(const uint8_t* primary, int aux, Symbol* symbols);
+
+  int trellis_state() const { return trellis_.state(); }  ///< for instruments and tests
+  int quadrant_state() const { return z_; }               ///< Z of the differential encoder
+
+ private:
+  Framing framing_{};
+  FramePosition position_;
+  Scrambler scrambler_;
+  TrellisEncoder trellis_;
+  Precoder precoder_;
+  int z_ = 0;
+};
+
+/// Decided channel points to bits: the exact inverse of Encoder. Real-time: yes, O(1) a frame.
+class Decoder {
+ public:
+  Decoder() = default;
+  explicit Decoder(const CodingParameters& parameters);
+
+  int primary_bits() const { return framing_.primary_bits(position_.in_data_frame()); }
+  bool gives_aux() const { return framing_.is_aux(position_.in_data_frame()); }
+  const FramePosition& position() const { return position_; }
+
+  /// @param[in] y  [8] decided points, odd coordinates, magnitude at most 255 each; any such points are safe
+  /// @param[out] primary  [primary_bits()] descrambled bits  @param[out] aux  written only if gives_aux()
+  /// @param[out] x  [8] what was sent, or null
+  /// @return the number of primary bits
+  int frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x = nullptr);
+
+ private:
+  Framing framing_{};
+  FramePosition position_;
+  Descrambler descrambler_;
+  Precoder precoder_;
+  int z_ = 0;
+};
+
+/// Mean of |x|^2, units of the grid squared: the energy by which 9.7 and the transmit level are normalised. The ideal
+/// constellation with its shell mapping, high and low frames weighted, plus the uniform dither of the precoder where
+/// `precoding`.  Not real-time: for init.
+float mean_energy(const Framing& framing, bool precoding);
+
+}  // namespace offhook::v34

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// The symbols of Phases 3 and 4 (10.1.3): S, PP, TRN, and the bit sequences J, J', MP and E.
+//
+// TRN and the sequences use four points, or sixteen where the far modem's J asked for them: two scrambled bits choose
+// the quadrant and, with sixteen, two more the point. TRN sends the quadrant itself, the sequences its change,
+// beginning from the last symbol of TRN; so a receiver reads them whatever its own rotation.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/scrambler.h"
+#include "dsp/v34/coding/constellation.h"
+
+namespace offhook::v34 {
+
+enum class TrainingPoints : uint8_t { k4, k16 };
+
+/// Bits of one training symbol, in order of time.
+constexpr int training_bits(TrainingPoints points) {
+  return points == TrainingPoints::k4 ? 2 : 4;
+}
+
+// Sequences, the left-most bit first in time.
+inline constexpr int kSequenceJBits = 16;
+inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< asks the far modem for 4 points; Table 18
+inline constexpr uint16_t kSequenceJ16 = 0b0000110110010001;     ///< asks for 16 points
+inline constexpr uint16_t kSequenceJPrime = 0b1111100110010001;  ///< ends J; Table 19
+inline constexpr int kSequenceEBits = 20;                        ///< all ones
+
+/// Symbol n of S, n = 0, 1, ..: two points in turn, which ends on the second. Source: 10.1.3.7
+constexpr Point s_symbol(int n) {
+  return rotate_cw({1, 1}, -(n & 1));
+}
+/// Symbol n of S with a bar over it.
+constexpr Point s_bar_symbol(int n) {
+  return rotate_cw(s_symbol(n), 2);
+}
+
+inline constexpr int kPpPeriod = 48;
+inline constexpr int kPpSymbols = 6 * kPpPeriod;
+
+/// Phase of symbol i of PP in twelfths of a turn, unit magnitude. @pre i >= 0.  Source: (10-1)
+constexpr int pp_phase(int i) {
+  const int k = i % kPpPeriod / 4;
+  return (k * (i % 4) + (k % 3 == 1 ? 4 : 0)) % 12;
+}
+
+/// Scrambles and maps. Real-time: yes, O(1) a symbol.
+class TrainingEncoder {
+ public:
+  constexpr TrainingEncoder() = default;
+  /// Ready for the first symbol of TRN: scrambler at zero. @param s  of the transmitting modem
+  constexpr TrainingEncoder(Scrambling s, TrainingPoints points) : scrambler_(s), points_(points) {}
+
+  /// Next symbol of TRN: scrambled ones.
+  constexpr Point trn() {
+    z_ = quadrant_bits([](int) { return 1; });
+    return point();
+  }
+  /// Next symbol of J, J', MP or E. @param bits  [training_bits(points)], one a byte
+  constexpr Point sequence(const uint8_t* bits) {
+    z_ = (z_ + quadrant_bits([bits](int k) { return bits[k]; })) & 3;
+    return point();
+  }
+
+ private:
+  template <class Bit>
+  constexpr int quadrant_bits(Bit bit) {
+    const int i1 = scrambler_.scramble(bit(0));
+    const int i2 = scrambler_.scramble(bit(1));
+    if (points_ == TrainingPoints::k16) {
+      label_ = scrambler_.scramble(bit(2));
+      label_ |= scrambler_.scramble(bit(3)) << 1;
+    }
+    return 2 * i2 + i1;
+  }
+  constexpr Point point() const { return rotate_cw(quarter_point(label_), z_); }
+
+  Scrambler scrambler_;
+  TrainingPoints points_ = TrainingPoints::k4;
+  int z_ = 0;
+  int label_ = 0;
+};
+
+/// Decided points to descrambled bits, of J, J', MP and E. Real-time: yes, O(1) a symbol.
+class TrainingDecoder {
+ public:
+  constexpr TrainingDecoder() = default;
+  /// @param s  of the transmitting modem
+  constexpr TrainingDecoder(Scrambling s, TrainingPoints points) : descrambler_(s), points_(points) {}
+
+  /// @param p  a point with odd coordinates  @param[out] bits  [training_bits(points)]; right from 23 bits after the
+  /// start
+  constexpr void sequence(Point p, uint8_t* bits) {
+    const int z = quadrant(p);
+    const int i = (z - z_) & 3;
+    z_ = z;
+    bits[0] = static_cast<uint8_t>(descrambler_.descramble(i & 1));
+    bits[1] = static_cast<uint8_t>(descrambler_.descramble(i >> 1));
+    if (points_ == TrainingPoints::k16) {
+      const int label = quarter_label(rotate_cw(p, -z), 4);
+      bits[2] = static_cast<uint8_t>(descrambler_.descramble(label & 1));
+      bits[3] = static_cast<uint8_t>(descrambler_.descramble(label >> 1));
+    }
+  }
+
+ private:
+  Descrambler descrambler_;
+  TrainingPoints points_ = TrainingPoints::k4;
+  int z_ = 0;
+};
+
+}  // namespace offhook::v34

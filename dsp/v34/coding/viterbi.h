@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// Soft-decision Viterbi decoder for the three 4D trellis codes of V.34 (9.6.3).
+//
+// Each 4D symbol brings two received points. Of each of the eight 2D subsets only the nearest point matters; of each 4D
+// subset (input Y4..Y1 and label parity) only its best pair. That leaves one branch metric for each transition of the
+// trellis (viterbi_step.h). The survivors are traced back for eight decisions at a time.
+//
+// The lattice is taken as unbounded: after the precoder any odd point may occur.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v34/coding/trellis.h"
+#include "dsp/v34/coding/viterbi_step.h"
+
+namespace offhook::v34 {
+
+class ViterbiDecoder {
+ public:
+  /// 4D symbols after which survivors are taken to have merged, at the least: six times the longest code's memory.
+  static constexpr int kDepth = 32;
+  static constexpr int kBatch = 8;
+  /// 4D symbols between a pair going in and its decision coming out.
+  static constexpr int kDelay = kDepth + kBatch - 1;
+
+  /// @pre cpu_has(set); it changes the speed only
+  explicit ViterbiDecoder(TrellisCode code = TrellisCode::k16, InstructionSet set = best_kernels().set) : set_(set) {
+    reset(code, false);
+  }
+
+  /// @param from_zero  the encoder starts from state 0 with the next pair (B1); otherwise any state may be the first
+  void reset(TrellisCode code, bool from_zero);
+
+  /// One 4D symbol. @param[in] received  re, im, re, im of two points, grid units; any value, NaN too
+  /// @param bit_inversion  V0 of this 4D symbol  @param[out] decided  [2] the pair of kDelay 4D symbols ago
+  /// @return true when `decided` was written: from the kDelay+1st call on.
+  /// Real-time: yes, O(1); about states * inputs additions, and with each eighth call kDelay steps of traceback.
+  bool decode(const float received[4], bool bit_inversion, Point decided[2]);
+
+  /// The pair of the newest 4D symbol on the best path so far: without delay, less certain; for loops that adapt.
+  void tentative(Point decided[2]) const;
+
+  /// How much worse, in squared distance, the best path would have been that joins the decided one at the pair that was
+  /// decided last: near 0 it was a toss-up. Grows with the squared distance of the code, 20 to 0 noise; parallel
+  /// transitions are not looked at.
+  float margin() const { return traced_margin_[ahead_]; }
+
+  /// How much the metric of the best path grew with the newest 4D symbol: squared distance, near the noise energy of
+  /// two points when all is well.
+  float path_metric_step() const {
+    return static_cast<float>(best_ >> kMetricIdBits) * (1.0f / static_cast<float>(kMetricUnit >> kMetricIdBits));
+  }
+
+ private:
+  static constexpr int kHistory = kDelay + 1;
+
+  void trace();
+  static int prior_place(const GroupedTrellis& t, const ViterbiStep& s, int place);
+  float margin_at(const GroupedTrellis& t, int at, int place) const;
+  void pair_of(const ViterbiStep& s, int place, Point decided[2]) const;
+
+  TrellisCode code_ = TrellisCode::k16;
+  InstructionSet set_;
+  ViterbiStepFunction step_ = nullptr;
+  int newest_ = 0;
+  int filled_ = 0;
+  int ahead_ = 0;     // decisions left in traced_
+  int32_t best_ = 0;  // as the step returned it
+  int32_t metric_[kMaxTrellisStates];
+  Point traced_[kBatch][2];  // the newest first
+  float traced_margin_[kBatch]{};
+  ViterbiStep history_[kHistory];
+  int32_t metrics_[kHistory][kMaxTrellisStates];  // before each step
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// One step of the Viterbi decoder: two received points in, the survivors of all states out. Integers throughout, so
+// that every instruction set's variant gives the same bits.
+//
+// The transitions of each code fall into four groups: within a group every prior state is joined with every next state,
+// the input is the exclusive or of their places in the group, and Y0 is the same for all. (The AND gates of the
+// 64-state encoder only decide which places.) So one step is four small min-plus convolutions over contiguous arrays.
+// Squared distances leave the six low bits free; what a minimum was the minimum of travels there.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/kernels.h"
+#include "dsp/v34/coding/trellis.h"
+
+namespace offhook::v34 {
+
+inline constexpr int kTrellisGroups = 4;
+inline constexpr int kMaxInputs = kMaxTrellisStates / kTrellisGroups;
+inline constexpr int kMetricIdBits = 6;
+inline constexpr int32_t kMetricIds = (1 << kMetricIdBits) - 1;
+/// A squared distance of 1 (grid units); the greatest metric is 1024 of it.
+inline constexpr int32_t kMetricUnit = 1 << (15 + kMetricIdBits);
+
+/// A trellis sorted into groups. A place is group * inputs + place in the group; as a prior state and as a next state a
+/// state has two different places.
+struct GroupedTrellis {
+  int inputs;                              ///< 4, 8 or 16
+  uint8_t next_state[kMaxTrellisStates];   ///< by next place
+  uint8_t prior_state[kMaxTrellisStates];  ///< by prior place
+  uint8_t next_place[kMaxTrellisStates];   ///< by prior place: the next place of the same state
+  uint8_t prior_place[kMaxTrellisStates];  ///< by next place: the prior place of the same state
+  uint8_t output[kTrellisGroups];          ///< Y0 of all prior states of the group
+};
+const GroupedTrellis& grouped_trellis(TrellisCode code);
+
+/// What is kept of a step.
+struct ViterbiStep {
+  uint32_t from[kMaxInputs];      ///< by next place in the group, a byte a group: the survivor's prior place there
+  int32_t branch[2][kMaxInputs];  ///< by Y0 and input: metric, and in the low bits 8 s(2m) + s(2m+1) of the best pair
+  int16_t re[2][8], im[2][8];     ///< nearest points, by subset label
+};
+
+/// @param[in] received  re, im, re, im of two points; any value  @param bit_inversion  V0
+/// @param[in,out] metric  [64] by next place, low bits 0; the least is 0 after it
+/// @return the metric's growth, and in the low bits the best next place.  Real-time: yes, O(states * inputs).
+using ViterbiStepFunction = int32_t (*)(const float received[4], bool bit_inversion, int32_t metric[kMaxTrellisStates],
+                                        ViterbiStep* step);
+/// @pre cpu_has(set)
+ViterbiStepFunction viterbi_step(TrellisCode code, InstructionSet set);
+
+}  // namespace offhook::v34

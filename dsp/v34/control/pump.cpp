@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/control/pump.h"
+
+#include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
+#include "dsp/blocks/tone.h"
+#include "dsp/pump/modem_ops.h"
+#include "dsp/qam/echo_canceller.h"
+#include "dsp/qam/modulator.h"
+#include "dsp/qam/receiver.h"
+#include "dsp/v34/phase2/phase2.h"
+#include "dsp/v34/phase34/handshake.h"
+#include "dsp/v8/v8.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr uint32_t kRateHz = 8000;
+constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
+
+constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
+
+// 0.35 dB: required_snr() knows noise only, and what is measured in a second of TRN is known to 0.1 dB.
+constexpr double kMargin = 1.084;
+
+enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
+
+Phase2Config phase2_config(const oh_pump_config& c) {
+  Phase2Config p;
+  p.role = c.role;
+  p.tx_level_dbm0 = c.tx_level_dbm0;
+  p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples);
+  return p;
+}
+
+class Modem {
+ public:
+  explicit Modem(const oh_pump_config& c)
+      : config_(c),
+        v8_(v8::data_call(c, v8::kV34)),
+        phase2_(phase2_config(c)),
+        retrain_tone_(c.role == OH_PUMP_CALL ? kToneAHz : kToneBHz) {}
+
+  int16_t process(int16_t rx) {
+    ++samples_;
+    return step(rx, false);
+  }
+  void lost() {
+    ++samples_;
+    ++filled_in_;
+    step(0, true);
+  }
+
+  void begin() {
+    stage_ = Stage::kPhase2;
+    phase2_.start();
+  }
+  void want_auxiliary(const oh_bit_port& port) {
+    wants_auxiliary_ = true;
+    auxiliary_ = port;
+  }
+  void status(oh_pump_status* s) const;
+  void instruments(oh_v34_instruments* i) const;
+  Handshake* in_data() {
+    return stage_ == Stage::kTraining && handshake_.stage() == Handshake::Stage::kData ? &handshake_ : nullptr;
+  }
+  void retrain(oh_v34_cause cause);
+  void hang_up();
+
+ private:
+  int16_t step(int16_t rx, bool is_lost);
+  float train(float rx, bool is_lost);
+  void begin_training();
+  void receive(float rx, bool is_lost);
+  void follow_noise();
+  void follow_handshake();
+  void leave_training(Stage next);
+  void show_instruments() const;
+  void show_taps();
+  void show_cause() const;
+
+  oh_pump_config config_;
+  Stage stage_ = Stage::kV8;
+  uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
+  uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
+  uint64_t live_samples_ = 0;                   // of this data mode
+  uint32_t retrains_ = 0;
+  oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
+  bool nothing_in_common_ = false;
+  bool wants_auxiliary_ = false;
+  oh_bit_port auxiliary_{};
+  float power_ = 0;  // of the line, mean square
+
+  v8::V8 v8_;
+  Phase2 phase2_;
+  RetrainDetector retrain_tone_;
+  Handshake handshake_;
+  LineQuality quality_;
+  uint32_t epoch_ = 0;
+  Modulator modulator_;
+  Receiver receiver_;
+  EchoCanceller echo_;
+};
+
+int16_t Modem::step(int16_t rx, bool is_lost) {
+  const float x = rx;
+  power_ += (x * x - power_) * (1.f / 256);
+  float tx = 0;
+  switch (stage_) {
+    case Stage::kV8:
+      tx = v8_.process(x);
+      if (v8_.state() == v8::State::kRunning) break;
+      if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kV34) {
+        begin();
+      } else {
+        nothing_in_common_ = true;
+        stage_ = Stage::kFailed;
+      }
+      break;
+    case Stage::kPhase2:
+      tx = phase2_.process(x);
+      if (phase2_.state() == Phase2State::kDone) begin_training();
+      break;
+    case Stage::kTraining:
+      tx = train(x, is_lost);
+      break;
+    case Stage::kReleased:
+    case Stage::kFailed:
+      break;
+  }
+  if (stage_ == Stage::kReleased) return 0;
+  without_data_ = stage_ == Stage::kTraining && handshake_.live() ? 0 : without_data_ + 1;
+  if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+  if (config_.observer.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
+  if (config_.observer.taps != nullptr) show_taps();
+  return static_cast<int16_t>(tx > 32767 ? 32767 : tx < -32768 ? -32768 : tx);
+}
+
+void Modem::show_instruments() const {
+  if (stage_ != Stage::kTraining || !receiver_.trained()) return;
+  oh_v34_instruments i;
+  instruments(&i);
+  const auto show = [this](oh_instrument what, float value) {
+    config_.observer.instrument(config_.observer.user, what, value);
+  };
+  if (receiver_.snr() > 0) show(OH_INSTRUMENT_SNR, i.snr_db);
+  show(OH_INSTRUMENT_CLOCK, i.clock_ppm);
+  show(OH_INSTRUMENT_CARRIER, i.frequency_offset_hz);
+  if (i.echo_return_loss_db > 0) show(OH_INSTRUMENT_ECHO_RETURN_LOSS, i.echo_return_loss_db);
+  if (i.path_variance > 0) {
+    show(OH_INSTRUMENT_PATH_METRIC, static_cast<float>(power_db(static_cast<double>(i.path_variance))));
+  }
+}
+
+// When data mode begins, and every 10 s of it.
+void Modem::show_taps() {
+  const bool live = stage_ == Stage::kTraining && handshake_.live();
+  if (live && live_samples_ % (10 * kRateHz) == 0) {
+    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), Receiver::kTaps);
+  }
+  live_samples_ = live ? live_samples_ + 1 : 0;
+}
+
+void Modem::show_cause() const {
+  if (config_.observer.instrument != nullptr) {
+    config_.observer.instrument(config_.observer.user, OH_INSTRUMENT_RETRAIN_CAUSE, static_cast<float>(cause_));
+  }
+}
+
+void Modem::begin_training() {
+  const Phase2Outcome& o = phase2_.outcome();
+  HandshakeConfig h;
+  h.role = config_.role;
+  h.tx_symbol_rate = o.tx_symbol_rate;
+  h.rx_symbol_rate = o.rx_symbol_rate;
+  h.round_trip_samples = o.round_trip_samples;
+  h.own_md_length = o.own_md_length;
+  h.far_md_length = o.far_md_length;
+  h.far_cme = o.far_info0.cme;
+  h.points_1664 = o.own_info0.supports_1664_points && o.far_info0.supports_1664_points;
+  h.elapsed = o.samples_since_info1a;
+  // INFO1a takes 70 bits of 600 a second and began a round trip after the end of INFO1c.
+  h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples;
+  h.max_bit_rate = config_.max_bit_rate;
+  h.margin = kMargin;
+  h.aux = wants_auxiliary_;
+  // Sixteen points need 22 dB, which is what five bits a symbol need, too.
+  const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
+  h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
+  // On lines so good that the noise is that of G.711, it grows with the level.
+  h.nonlinear = bits >= 9;
+  renew(handshake_, h, DataPort{config_.port, auxiliary_});
+  epoch_ = handshake_.epoch() - 1;
+  quality_ = {};
+  modulator_.init(o.tx_symbol_rate, o.tx_carrier, o.tx_pre_emphasis,
+                  dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db));
+  receiver_.init(o.rx_symbol_rate, o.rx_carrier);
+  echo_.init(o.tx_symbol_rate, o.tx_carrier, static_cast<int>(config_.io_delay_samples),
+             static_cast<int>(o.round_trip_samples));
+  retrain_tone_.reset();
+  stage_ = Stage::kTraining;
+}
+
+float Modem::train(float rx, bool is_lost) {
+  if (echo_.training() != handshake_.far_end_silent()) echo_.set_training(!echo_.training());
+  const float x = is_lost ? 0 : echo_.cancel(rx);
+  receive(x, is_lost);
+  if (!is_lost && retrain_tone_.put(x)) retrain(OH_V34_CAUSE_FAR);
+  if (stage_ != Stage::kTraining) return 0;
+  handshake_.tick();
+  if (modulator_.wants_symbol()) modulator_.push(handshake_.next_symbol());
+  const float tx = modulator_.next();
+  echo_.sent(is_lost ? 0 : tx);
+  follow_handshake();
+  return tx;
+}
+
+// Tells the receiver what the handshake wants of it, and the handshake what the receiver has found.
+void Modem::receive(float rx, bool is_lost) {
+  if (handshake_.epoch() != epoch_) {
+    epoch_ = handshake_.epoch();
+    if (handshake_.receiving_data()) {
+      const DataParameters& p = handshake_.rx_parameters();
+      receiver_.set_data(p.mean_energy(), p.transmitted_energy(), p.nonlinear, p.coding.precoder);
+    } else {
+      receiver_.set_grid(handshake_.grid_energy());
+    }
+  }
+  constexpr Receiver::Task kTasks[] = {Receiver::Task::kHold, Receiver::Task::kTrain, Receiver::Task::kResume,
+                                       Receiver::Task::kFollow};
+  const Receiver::Task task = kTasks[static_cast<int>(handshake_.task())];
+  if (receiver_.task() != task) receiver_.set_task(task);
+
+  const bool symbol = is_lost ? receiver_.process_lost() : receiver_.process(rx);
+  switch (receiver_.take_event()) {
+    case Receiver::Event::kS:
+      handshake_.far_s();
+      break;
+    case Receiver::Event::kSBar:
+      handshake_.far_s_bar(receiver_.s_bar_age(), receiver_.symbols_skipped());
+      return;
+    case Receiver::Event::kNone:
+      break;
+  }
+  if (!symbol) return;
+  const Complex y = receiver_.symbol();
+  const Complex sent = handshake_.decide(y);
+  if (!receiver_.erased()) receiver_.adapt(sent);
+  handshake_.symbol(y);
+  follow_noise();
+  if (config_.observer.symbol != nullptr) {
+    const float scale = 1 / square_root(handshake_.grid_energy());
+    config_.observer.symbol(config_.observer.user, scale * y.re, scale * y.im);
+  }
+}
+
+// What MP is to say of the line, from the noise in TRN; once it is known, the precoder stays.
+void Modem::follow_noise() {
+  constexpr int kEvery = 128, kEnough = 1024;
+  const NoisePredictor& noise = receiver_.noise();
+  if (handshake_.receiving_data()) {
+    quality_.snr = 0;
+  } else if (noise.count() % kEvery != 0) {
+    return;
+  } else {
+    quality_.snr = noise.count() < kEnough ? 0 : static_cast<double>(noise.snr(&quality_.precoder));
+  }
+  handshake_.set_quality(quality_);
+}
+
+void Modem::follow_handshake() {
+  switch (handshake_.outcome()) {
+    case Outcome::kNone:
+      return;
+    case Outcome::kRetrain:
+      retrain(OH_V34_CAUSE_LOST);
+      return;
+    case Outcome::kRepeatInfo1:
+    case Outcome::kRepeatInfo1WithMarks:
+      ++retrains_;
+      cause_ = OH_V34_CAUSE_TIMEOUT;
+      show_cause();
+      leave_training(Stage::kPhase2);
+      phase2_.repeat_info1(handshake_.outcome() == Outcome::kRepeatInfo1WithMarks);
+      return;
+    case Outcome::kReleased:
+      leave_training(Stage::kReleased);
+      return;
+  }
+}
+
+void Modem::leave_training(Stage next) {
+  if (stage_ == Stage::kTraining) {
+    bits_sent_ += handshake_.data_transmitter().bits_sent();
+    bits_received_ += handshake_.data_receiver().bits_received();
+  }
+  stage_ = next;
+}
+
+void Modem::retrain(oh_v34_cause cause) {
+  ++retrains_;
+  cause_ = cause;
+  show_cause();
+  leave_training(Stage::kPhase2);
+  phase2_.retrain();
+}
+
+void Modem::hang_up() {
+  Handshake* h = in_data();
+  if (h != nullptr && h->live()) {
+    h->cleardown();
+  } else {
+    leave_training(Stage::kReleased);
+  }
+}
+
+void Modem::status(oh_pump_status* s) const {
+  *s = {};
+  s->state = OH_PUMP_CONNECTING;
+  if (stage_ == Stage::kFailed) s->state = OH_PUMP_FAILED;
+  if (stage_ == Stage::kReleased) s->state = OH_PUMP_IDLE;
+  if (stage_ == Stage::kTraining || (stage_ == Stage::kPhase2 && retrains_ > 0)) s->state = OH_PUMP_TRAINING;
+  s->bits_sent = bits_sent_;
+  s->bits_received = bits_received_;
+  if (stage_ == Stage::kTraining) {
+    s->bits_sent += handshake_.data_transmitter().bits_sent();
+    s->bits_received += handshake_.data_receiver().bits_received();
+    if (handshake_.live()) {
+      s->state = OH_PUMP_DATA;
+      s->tx_bit_rate = handshake_.tx_parameters().bit_rate;
+      s->rx_bit_rate = handshake_.rx_parameters().bit_rate;
+    }
+  }
+  s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+  s->samples = samples_;
+  s->filled_in = filled_in_;
+  s->retrains = retrains_ + phase2_.retrains();
+  s->modulation = OH_MODULATION_V34;
+  if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
+}
+
+void Modem::instruments(oh_v34_instruments* i) const {
+  *i = {};
+  i->cause = cause_;
+  if (stage_ != Stage::kTraining) return;
+  const Phase2Outcome& o = phase2_.outcome();
+  i->tx_symbol_rate_hz = static_cast<float>(symbol_rate_hz(o.tx_symbol_rate));
+  i->rx_symbol_rate_hz = static_cast<float>(symbol_rate_hz(o.rx_symbol_rate));
+  i->tx_carrier_hz = static_cast<float>(carrier_hz(o.tx_symbol_rate, o.tx_carrier));
+  i->rx_carrier_hz = static_cast<float>(carrier_hz(o.rx_symbol_rate, o.rx_carrier));
+  i->tx_pre_emphasis = o.tx_pre_emphasis;
+  i->rx_pre_emphasis = o.rx_pre_emphasis;
+  i->round_trip_samples = o.round_trip_samples;
+  if (handshake_.live()) {
+    const DataParameters& tx = handshake_.tx_parameters();
+    const DataParameters& rx = handshake_.rx_parameters();
+    i->tx_trellis_states = static_cast<uint8_t>(trellis_states(tx.coding.trellis));
+    i->rx_trellis_states = static_cast<uint8_t>(trellis_states(rx.coding.trellis));
+    i->tx_nonlinear = tx.nonlinear;
+    i->rx_nonlinear = rx.nonlinear;
+    i->tx_precoding = tx.precoding();
+    i->rx_precoding = rx.precoding();
+    i->auxiliary = rx.coding.framing.aux;
+    i->path_variance = handshake_.data_receiver().variance();
+  }
+  i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
+  i->clock_ppm = receiver_.clock_ppm();
+  i->frequency_offset_hz = receiver_.carrier_offset_hz();
+  if (echo_.residual_power() > 0) {
+    i->echo_return_loss_db =
+        static_cast<float>(power_db(static_cast<double>(echo_.echo_power() / echo_.residual_power())));
+  }
+  i->renegotiations = handshake_.renegotiations();
+  i->tap_re = receiver_.tap_re();
+  i->tap_im = receiver_.tap_im();
+  i->taps = Receiver::kTaps;
+}
+
+using Ops = ModemOps<Modem>;
+
+}  // namespace
+}  // namespace offhook::v34
+
+const oh_pump_ops* oh_v34_ops() {
+  static constexpr oh_pump_ops kOps = offhook::v34::Ops::named("v34");
+  return &kOps;
+}
+
+void oh_v34_get_instruments(const void* self, oh_v34_instruments* instruments) {
+  static_cast<const offhook::v34::Modem*>(self)->instruments(instruments);
+}
+
+void oh_v34_begin(void* self) {
+  offhook::v34::Ops::of(self).begin();
+}
+
+void oh_v34_want_auxiliary(void* self, const oh_bit_port* port) {
+  offhook::v34::Ops::of(self).want_auxiliary(*port);
+}
+
+void oh_v34_cleardown(void* self) {
+  if (offhook::v34::Handshake* h = offhook::v34::Ops::of(self).in_data()) h->cleardown();
+}
+
+void oh_v34_renegotiate(void* self) {
+  if (offhook::v34::Handshake* h = offhook::v34::Ops::of(self).in_data()) h->renegotiate();
+}
+
+void oh_v34_retrain(void* self) {
+  if (offhook::v34::Ops::of(self).in_data() != nullptr) offhook::v34::Ops::of(self).retrain(OH_V34_CAUSE_OWN);
+}

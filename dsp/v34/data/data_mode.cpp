@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/data/data_mode.h"
+
+#include "dsp/v34/coding/shell_mapper.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr uint8_t kOnes[kMaxMappingFrameBits] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+// The encoder makes x with 7 fractional bits.
+constexpr float kXUnit = 1.f / 128;
+
+Complex nearest(Complex y) {
+  const auto odd = [](float v) {
+    v = v > 255 ? 255 : v < -255 ? -255 : v;
+    const int k = static_cast<int>(v < 0 ? v / 2 - 1 : v / 2);  // floor, but for even negative integers
+    return static_cast<float>(2 * k + 1);
+  };
+  if (!(y.re == y.re && y.im == y.im)) return {};
+  return {odd(y.re), odd(y.im)};
+}
+
+}  // namespace
+
+bool DataParameters::precoding() const {
+  for (const auto& h : coding.precoder.h) {
+    if (h.re != 0 || h.im != 0) return true;
+  }
+  return false;
+}
+
+float DataParameters::mean_energy() const {
+  return v34::mean_energy(coding.framing, precoding());
+}
+
+float DataParameters::transmitted_energy() const {
+  const float mean = mean_energy();
+  if (!nonlinear) return mean;
+  // Phi^2 |x|^2 over the points as they occur; the precoder's dither moves each in a square around it, which adds its
+  // energy and leaves Phi nearly as it is.
+  const Framing& f = coding.framing;
+  double probability[2][kMaxRings];
+  shell_ring_probability(f.rings, f.shell_bits > 0 ? f.shell_bits - 1 : 0, probability[0]);
+  shell_ring_probability(f.rings, f.shell_bits, probability[1]);
+  const double high = static_cast<double>(f.high_frames) / f.mapping_frames;
+  const int points = 1 << f.point_bits;
+  const float dither = precoding() ? 2.f * f.precoder_scale * f.precoder_scale / 3 : 0;
+  double energy = 0;
+  for (int ring = 0; ring < f.rings; ++ring) {
+    double sum = 0;
+    for (int n = 0; n < points; ++n) {
+      const Point p = quarter_point(ring * points + n);
+      const float e = static_cast<float>(p.re * p.re + p.im * p.im) + dither;
+      const float gain = nonlinear_gain(kNonlinearTheta * e / mean);
+      sum += gain * gain * e;
+    }
+    energy += ((1 - high) * probability[0][ring] + high * probability[1][ring]) * sum / points;
+  }
+  return static_cast<float>(energy);
+}
+
+DataTransmitter::DataTransmitter(const DataParameters& p)
+    : encoder_(p.coding),
+      nonlinear_(p.nonlinear ? kNonlinearTheta : 0, p.mean_energy() / (kXUnit * kXUnit)),
+      scale_(kXUnit / square_root(p.transmitted_energy())),
+      frames_left_of_b1_(p.coding.framing.mapping_frames) {}
+
+Complex DataTransmitter::next(const DataPort& port, bool live) {
+  if (next_ == kSymbolsPerMappingFrame) {
+    next_ = 0;
+    const bool b1 = frames_left_of_b1_ > 0;
+    if (b1) --frames_left_of_b1_;
+    uint8_t bits[kMaxMappingFrameBits];
+    const uint8_t* primary = kOnes;
+    if (!b1 && live && port.primary.get_bit != nullptr) {
+      const int n = encoder_.primary_bits();
+      for (int k = 0; k < n; ++k) bits[k] = static_cast<uint8_t>(port.primary.get_bit(port.primary.user) & 1);
+      bits_ += static_cast<uint64_t>(n);
+      primary = bits;
+    }
+    int aux = 1;
+    if (!b1 && encoder_.takes_aux() && port.auxiliary.get_bit != nullptr)
+      aux = port.auxiliary.get_bit(port.auxiliary.user) & 1;
+    encoder_.frame(primary, aux, symbols_);
+  }
+  const FixedPoint x = symbols_[next_++].x;
+  Complex s{static_cast<float>(x.re), static_cast<float>(x.im)};
+  nonlinear_.encode(&s.re, &s.im);
+  b1_sent_ |= frames_left_of_b1_ == 0 && next_ == kSymbolsPerMappingFrame;
+  return scale_ * s;
+}
+
+DataReceiver::DataReceiver(const DataParameters& p)
+    : p_(p),
+      decoder_(p.coding),
+      ahead_(p.coding.framing),
+      frames_left_of_b1_(p.coding.framing.mapping_frames),
+      b1_symbols_(p.coding.framing.symbols_per_data_frame()),
+      b1_(p.coding) {
+  viterbi_.reset(p.coding.trellis, true);
+}
+
+Complex DataReceiver::decide(Complex y) {
+  received_[2 * second_] = y.re;
+  received_[2 * second_ + 1] = y.im;
+  if (second_) decode_pair();
+  Point p;
+  if (symbols_ < b1_symbols_) {
+    if (symbols_ % kSymbolsPerMappingFrame == 0) b1_.frame(kOnes, 1, known_);
+    p = known_[symbols_ % kSymbolsPerMappingFrame].y;
+  } else if (second_) {
+    Point pair[2];
+    viterbi_.tentative(pair);
+    p = pair[1];
+  } else {
+    return nearest(y);
+  }
+  return {static_cast<float>(p.re), static_cast<float>(p.im)};
+}
+
+void DataReceiver::decode_pair() {
+  const int half_data_frame = 2 * p_.coding.framing.mapping_frames;
+  since_inversion_ = (kGroupsPerMappingFrame * ahead_.in_superframe() + pair_) % half_data_frame;
+  ready_ = viterbi_.decode(received_, ahead_.bit_inversion(pair_), decided_ + decided_count_);
+  if (ready_) margin_ = viterbi_.margin();
+  if (++pair_ == kGroupsPerMappingFrame) {
+    pair_ = 0;
+    ahead_.advance();
+  }
+  constexpr float kDimensions = 4;
+  const float step = viterbi_.path_metric_step() / kDimensions;
+  variance_ = step < 1 ? step : 1;  // NaN too
+  const Complex y[2] = {{received_[0], received_[1]}, {received_[2], received_[3]}};
+  const float grid = (norm(y[0] - nearest(y[0])) + norm(y[1] - nearest(y[1]))) / kDimensions;
+  grid_variance_ = grid < 1 ? grid : 1;
+}
+
+void DataReceiver::put(const DataPort& port, bool live) {
+  if (symbols_ < b1_symbols_) ++symbols_;
+  second_ = !second_;
+  if (second_ || !ready_ || (decided_count_ += 2) < kSymbolsPerMappingFrame) return;
+  decided_count_ = 0;
+
+  uint8_t bits[kMaxMappingFrameBits];
+  uint8_t aux = 0;
+  const bool gives_aux = decoder_.gives_aux();
+  const int n = decoder_.frame(decided_, bits, &aux);
+  if (frames_left_of_b1_ > 0) {
+    --frames_left_of_b1_;
+    for (int k = 0; k < n; ++k) b1_errors_ += !bits[k];
+    return;
+  }
+  if (!live) return;
+  bits_ += static_cast<uint64_t>(n);
+  if (port.primary.put_bit != nullptr) {
+    for (int k = 0; k < n; ++k) port.primary.put_bit(port.primary.user, bits[k]);
+  }
+  if (gives_aux && port.auxiliary.put_bit != nullptr) port.auxiliary.put_bit(port.auxiliary.user, aux);
+}
+
+}  // namespace offhook::v34

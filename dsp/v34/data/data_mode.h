@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// Data mode, one object a direction: bits to transmitted symbols, and received symbols to bits. Both begin with B1, one
+// data frame of ones (10.1.3.1), which counts as the last of a superframe; what follows belongs to the user.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/v34/coding/encoder.h"
+#include "dsp/v34/coding/nonlinear.h"
+#include "dsp/v34/coding/viterbi.h"
+#include "offhook/pump.h"
+
+namespace offhook::v34 {
+
+/// One direction's data mode: what both ends of it agree on by MP.
+struct DataParameters {
+  CodingParameters coding;
+  bool nonlinear;  ///< Theta = 0.3125
+  uint32_t bit_rate;
+
+  bool precoding() const;
+  /// Mean |x|^2 before the non-linear encoder, grid units squared.  Not real-time in the strict sense.
+  float mean_energy() const;
+  /// Mean |x'|^2 after it: that of the transmitted symbols is 1.
+  float transmitted_energy() const;
+};
+
+/// Where the primary bits and those of the auxiliary channel come from and go to. Any function may be null: ones are
+/// sent, and what is received is dropped.
+struct DataPort {
+  oh_bit_port primary, auxiliary;
+};
+
+class DataTransmitter {
+ public:
+  DataTransmitter() = default;
+  /// B1 begins with the next symbol.  Not real-time in the strict sense: see mean_energy().
+  explicit DataTransmitter(const DataParameters& p);
+
+  /// True from the last symbol of B1 on: the next one takes user bits.
+  bool b1_sent() const { return b1_sent_; }
+  /// @param live  the port may be asked; else ones are sent  @return symbol of mean power 1.
+  /// Real-time: yes; the work of a mapping frame comes with its first symbol.
+  Complex next(const DataPort& port, bool live);
+  uint64_t bits_sent() const { return bits_; }
+
+ private:
+  Encoder encoder_;
+  NonlinearEncoder nonlinear_;
+  float scale_ = 0;
+  Encoder::Symbol symbols_[kSymbolsPerMappingFrame];
+  int next_ = kSymbolsPerMappingFrame;
+  int frames_left_of_b1_ = 0;
+  bool b1_sent_ = false;
+  uint64_t bits_ = 0;
+};
+
+class DataReceiver {
+ public:
+  DataReceiver() = default;
+  /// The next symbol is the first of B1.
+  explicit DataReceiver(const DataParameters& p);
+
+  /// The point that was sent, as far as this can tell, for the next symbol `y`, in grid units after the whitening
+  /// filter: in B1 the known one, then the nearest of the grid or, for the second of a pair, that of the best path.
+  /// Real-time: yes; the Viterbi decoder's work comes with every second symbol.
+  Complex decide(Complex y);
+  /// Takes in the symbol that decide() was given. Bits come out ViterbiDecoder::kDelay pairs later.
+  /// @param live  the port may be given what is received after B1
+  /// @pre decide() was called since the last put().  Real-time: yes; a mapping frame's work comes with every eighth
+  /// symbol.
+  void put(const DataPort& port, bool live);
+
+  /// All symbols of B1 have come.
+  bool b1_received() const { return symbols_ >= b1_symbols_; }
+  /// Bits of B1 that were not one, of those decoded so far.
+  int b1_errors() const { return b1_errors_; }
+  uint64_t bits_received() const { return bits_; }
+
+  /// True when the last put() completed a 4D symbol.
+  bool pair_completed() const { return !second_; }
+  /// Noise variance per dimension of the last 4D symbol as the best path sees it, grid units squared; at most 1.
+  float variance() const { return variance_; }
+  /// The same against the nearest points of the grid, which know nothing of the code.
+  float grid_variance() const { return grid_variance_; }
+  /// ViterbiDecoder::margin(); large before the first decision.
+  float margin() const { return margin_; }
+  /// 4D symbols since the last place where the superframe's pattern may invert a bit (V0), the last one included.
+  int since_inversion() const { return since_inversion_; }
+
+ private:
+  void decode_pair();
+
+  DataParameters p_{};
+  ViterbiDecoder viterbi_;
+  Decoder decoder_;
+  FramePosition ahead_;  // of the pairs that go into the Viterbi decoder
+  int pair_ = 0;         // 4D symbol of the mapping frame at ahead_
+  float received_[4]{};
+  bool second_ = false;  // the next symbol is the second of its pair
+  bool ready_ = false;   // the decoder has given a pair
+  Point decided_[kSymbolsPerMappingFrame]{};
+  int decided_count_ = 0;
+  int frames_left_of_b1_ = 0;
+  int b1_symbols_ = 0;
+  int symbols_ = 0;
+  int b1_errors_ = 0;
+  uint64_t bits_ = 0;
+  float margin_ = 1e3f;
+  float variance_ = 0;
+  float grid_variance_ = 0;
+  int since_inversion_ = 0;
+  Encoder b1_;  // of the far end: B1 is known
+  Encoder::Symbol known_[kSymbolsPerMappingFrame]{};
+};
+
+}  // namespace offhook::v34

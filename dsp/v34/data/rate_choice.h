@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// Which data rate a receiver can ask for: the highest whose constellation, at the measured signal-to-noise ratio, keeps
+// the points far enough apart for the trellis code in use.
+//
+// Nothing is tabulated but the neighbours of each code. An error event of squared distance d2 happens with probability
+// Q(sqrt(d2) / (2 sigma)), sigma being the noise's standard deviation in each dimension in grid units; that, times the
+// neighbours, times the 4D symbols of a data frame, is the rate of bad data frames. The largest sigma that keeps it
+// under the target, against the mean energy of the constellation, is the ratio that a rate needs.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/trellis.h"
+
+namespace offhook::v34 {
+
+/// Bad data frames (35 or 40 ms, about one V.42 frame) at the rate that is chosen.
+inline constexpr double kTargetFrameErrors = 1e-3;
+
+/// Largest noise variance per dimension, grid units squared, at which at most `frame_errors` of the data frames are
+/// bad. Real-time: O(100).  Source: union bound over the nearest neighbours
+double tolerated_variance(TrellisCode code, const Framing& framing, double frame_errors = kTargetFrameErrors);
+
+/// Signal-to-noise ratio (mean |x|^2 over mean |noise|^2, both after the whitening filter) that a rate needs.
+/// Not real-time in the strict sense: as mean_energy().
+double required_snr(TrellisCode code, const Framing& framing, bool precoding);
+
+struct RateLimits {
+  SymbolRate symbol_rate;
+  TrellisCode trellis;
+  bool expanded;
+  bool precoding;
+  bool aux;
+  bool points_1664;       ///< both ends have the 1664 points; else 960 are the most
+  uint32_t max_bit_rate;  ///< 0: no limit
+};
+
+/// @param snr  as of required_snr  @return the highest rate in 2400 bit/s; the symbol rate's lowest when the line
+/// carries less than that: the far end may do better than this end believes.
+uint8_t choose_rate(const RateLimits& limits, double snr);
+
+/// Bit k: (k+1) * 2400 bit/s is a rate that both symbol rates reach from below and at least one from above.
+uint16_t rate_mask(const RateLimits& transmit, const RateLimits& receive);
+
+/// The highest rate that these limits allow on any line, in 2400 bit/s.
+uint8_t highest_rate(const RateLimits& limits);
+
+}  // namespace offhook::v34

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// The INFO sequences of Phase 2: what each modem can do (INFO0), and what they found out about the line and choose
+// (INFO1). V.34 (10/96) 10.1.2.3, Tables 14 to 16; with the variants of V.90 (09/98) 8.2.3, Tables 7 to 11, which share
+// their Phase 2: INFO0d says more of a digital modem, INFO1d is laid out as INFO1c, and INFO1a has a second form.
+//
+// Every kind has the same three functions: encode() to bits, decode() from bits, and an InfoReceiver that finds it in
+// the bits of a DPSK demodulator.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/sequence.h"
+#include "dsp/v34/coding/framing.h"
+
+namespace offhook::v34 {
+
+enum class TransmitClock : uint8_t { kInternal, kFromReceiver, kExternal, kReserved };
+
+/// INFO0c and INFO0a: the sender's capabilities. Carriers, 3429 and power reduction concern its own transmitter only.
+struct Info0 {
+  static constexpr int kBits = 49;
+  bool supports_2743;
+  bool supports_2800;
+  bool supports_3429;
+  bool low_carrier_3000;
+  bool high_carrier_3000;
+  bool low_carrier_3200;
+  bool high_carrier_3200;
+  bool may_transmit_3429;
+  bool can_reduce_power;
+  uint8_t max_rate_difference;  ///< symbol rate steps between the two directions, 0..5
+  bool cme;                     ///< circuit multiplication equipment
+  bool supports_1664_points;
+  TransmitClock clock;
+  bool acknowledge;  ///< an INFO0 was received correctly (error recovery)
+  friend bool operator==(const Info0&, const Info0&) = default;
+};
+
+/// INFO0d of V.90: the digital modem. `v34.clock` is reserved there: sent as 0, not looked at.
+struct Info0d {
+  static constexpr int kBits = 62;
+  Info0 v34;
+  uint8_t nominal_power;  ///< -6 - v dBm0 in Phase 2, 0..15
+  uint8_t max_power;      ///< -0.5 (v + 1) dBm0, 0..31
+  bool power_at_codec;    ///< measured at the output of the codec, else at the modem's terminals
+  bool a_law;             ///< else mu-law
+  bool upstream_3429;     ///< V.90 with 3429 symbols/s upstream
+  friend bool operator==(const Info0d&, const Info0d&) = default;
+};
+
+/// What probing gave for one symbol rate.
+struct ProbingResult {
+  Carrier carrier;
+  uint8_t pre_emphasis;  ///< index of 5.4, 0..10
+  uint8_t max_rate;      ///< in 2400 bit/s, 0..14; 0: not usable
+  friend bool operator==(const ProbingResult&, const ProbingResult&) = default;
+};
+
+inline constexpr int16_t kOffsetUnknown = -512;
+
+/// INFO1c, and INFO1d of V.90: results for the direction towards the sender, one for each symbol rate.
+struct Info1c {
+  static constexpr int kBits = 109;
+  uint8_t min_power_reduction;    ///< dB, 0..7, for the far transmitter
+  uint8_t extra_power_reduction;  ///< dB, 0..7, that the sender's receiver can stand on top
+  uint8_t md_length;              ///< of the sender's MD, in 35 ms, 0..127
+  ProbingResult probing[kSymbolRates];
+  int16_t frequency_offset;  ///< received minus sent 1050 Hz, in 0.02 Hz, -511..511; or kOffsetUnknown
+  friend bool operator==(const Info1c&, const Info1c&) = default;
+};
+
+/// INFO1a: the answer modem's choice.
+struct Info1a {
+  static constexpr int kBits = 70;
+  uint8_t min_power_reduction;
+  uint8_t extra_power_reduction;
+  uint8_t md_length;
+  ProbingResult call_to_answer;  ///< for the symbol rate chosen below
+  SymbolRate rate_answer_to_call;
+  SymbolRate rate_call_to_answer;
+  int16_t frequency_offset;
+  friend bool operator==(const Info1a&, const Info1a&) = default;
+};
+
+/// INFO1a of V.90 when the analogue modem chooses V.90: told from the other by the value 6 in bits 37:39.
+struct Info1aV90 {
+  static constexpr int kBits = 70;
+  uint8_t md_length;
+  uint8_t u_info;            ///< Ucode of the two-point training point, 67..127
+  SymbolRate rate_upstream;  ///< 3000, 3200 or 3429
+  int16_t frequency_offset;
+  friend bool operator==(const Info1aV90&, const Info1aV90&) = default;
+};
+
+/// Write a sequence. @param[out] bits  [T::kBits] one a byte, in order of time, from the first fill bit to the last
+/// @pre every field within its stated range.  Real-time: yes, O(kBits).
+void encode(const Info0& info, uint8_t* bits);
+void encode(const Info0d& info, uint8_t* bits);
+void encode(const Info1c& info, uint8_t* bits);
+void encode(const Info1a& info, uint8_t* bits);
+void encode(const Info1aV90& info, uint8_t* bits);
+
+/// Read a sequence that may be damaged. @param[in] bits  [T::kBits], each 0 or 1; fill bits are not looked at
+/// @return true when frame sync and CRC are right and no field that selects something holds an undefined value; else
+/// `info` holds what was read.  Real-time: yes, O(kBits).
+bool decode(const uint8_t* bits, Info0* info);
+bool decode(const uint8_t* bits, Info0d* info);
+bool decode(const uint8_t* bits, Info1c* info);
+bool decode(const uint8_t* bits, Info1a* info);
+bool decode(const uint8_t* bits, Info1aV90* info);
+
+/// Finds sequences of one kind in a stream of demodulated bits, without waiting for the fill bits after the CRC. Looks
+/// at every position, so that a false frame sync hides nothing.
+template <class T>
+class InfoReceiver {
+ public:
+  /// @return true when this bit was the last CRC bit of a correct sequence, now in `info`.
+  /// Real-time: yes; O(1), and O(kBits) one bit in 256.
+  bool put(int bit, T* info) {
+    history_.put(bit);
+    if (!history_.matches(kWindow - 1 - kFill, kSync, 8)) return false;
+    uint8_t bits[T::kBits];
+    history_.copy(kWindow, bits);
+    return decode(bits, info);
+  }
+
+  static constexpr uint32_t kSync = 0b01110010;  ///< first in time left-most; of all INFO sequences
+
+ private:
+  static constexpr int kFill = 4;
+  static constexpr int kWindow = T::kBits - kFill;
+  BitHistory history_;
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// Finds INFO sequences and INFOMARKS in the decisions of a DPSK receiver.
+#pragma once
+
+#include "dsp/blocks/dpsk.h"
+#include "dsp/v34/phase2/info.h"
+
+namespace offhook::v34 {
+
+/// Finds sequences of one kind in the decisions of a receiver.
+template <class Info>
+class InfoDetector {
+ public:
+  struct Found {
+    Info info;
+    float peak;                 ///< amplitude of the carrier, int16 units
+    float clarity;              ///< mean |cosine| of the turns: 0.64 in noise, 1 on a clean line
+    float frequency_offset_hz;  ///< received minus nominal carrier
+    float age_samples;          ///< from the middle of the last CRC bit on the line to this sample
+  };
+
+  /// @return true when a sequence has been found: see found(). It comes one symbol after the first of the eight streams
+  /// had it, when all have had their turn.  Real-time: yes.
+  bool put(const DpskDecision& d) {
+    Stream& s = stream_[d.phase];
+    constexpr float k = 1.f / 12;  // what came before an INFO0 counts for 2 %
+    const float cosine = d.bit ? -d.turn.re : d.turn.re;
+    s.clarity += k * (cosine - s.clarity);
+    s.peak += k * (d.peak - s.peak);
+    s.turn += k * ((d.bit ? -1.f : 1.f) * d.turn - s.turn);  // a one turned it by half a turn; the rest is the offset's
+    Info info;
+    if (s.receiver.put(d.bit, &info) && s.clarity > kLeastClarity) {
+      if (waiting_ == 0) waiting_ = DpskReceiver::kPhases, best_.clarity = 0;
+      if (s.clarity > best_.clarity) {
+        best_ = {info, s.peak, s.clarity, angle_turns(s.turn) * kDpskBaud, 0};
+        best_waiting_ = waiting_;
+      }
+    }
+    if (waiting_ == 0 || --waiting_ > 0) return false;
+    best_.age_samples = DpskReceiver::kDelaySamples + static_cast<float>(best_waiting_ - 1) * (8000.f / 4800);
+    return true;
+  }
+  const Found& found() const { return best_; }
+
+ private:
+  struct Stream {
+    InfoReceiver<Info> receiver;
+    float clarity = 0;
+    float peak = 0;
+    Complex turn{};
+  };
+  static constexpr float kLeastClarity = 0.75f;
+  Stream stream_[DpskReceiver::kPhases];
+  Found best_{};
+  int best_waiting_ = 0;
+  int waiting_ = 0;
+};
+
+/// Finds INFOMARKS, ones without end (10.1.2.3.6): more of them in a row than any INFO sequence holds.
+class InfoMarksDetector {
+ public:
+  static constexpr int kOnes = 40;
+  /// @return true while they last.  Real-time: yes.
+  bool put(const DpskDecision& d) {
+    int& ones = ones_[d.phase];
+    const bool clear = d.turn.re < -0.7f;
+    ones = clear ? ones + (ones < 60000) : 0;
+    return ones >= kOnes;
+  }
+  void reset() {
+    for (int& n : ones_) n = 0;
+  }
+
+ private:
+  int ones_[DpskReceiver::kPhases]{};
+};
+
+}  // namespace offhook::v34

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/phase2/line_probe.h"
+
+#include "dsp/blocks/fft.h"
+#include "dsp/blocks/level.h"
+#include "dsp/qam/pre_emphasis.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr double kBinHz = 8000. / LineProbe::kWindow;
+constexpr double kToneBins = 5;     // to either side of a tone: main lobe of the window and 7 Hz of offset
+constexpr double kNoiseBins = 9.6;  // to half-way to the next tone
+constexpr int kOffsetToneHz = 1050;
+
+// What separates a real receiver from capacity: trellis code and shaping of V.34 leave 3 dB at the error rate wanted,
+// and 3 dB are kept for everything that probing does not see (equaliser, echo canceller, timing). For a first guess
+// only: the rate is settled by MP.
+constexpr double kGap = 3.98;  // 6 dB
+
+constexpr bool has_tone(int band) {
+  const int multiple = band + 1;
+  for (const ProbingTone& tone : kProbingTone) {
+    if (tone.multiple == multiple) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+LineProbe::LineProbe() : offset_mixer_(kOffsetToneHz) {
+  static_assert(sizeof fft_ >= sizeof(float) * kWindow + 64);
+  oh_fft_radix2()->init(fft_, kWindow);
+  // Blackman-Harris, four terms: side lobes 92 dB down.
+  for (int n = 0; n < kWindow; ++n) {
+    const double u = static_cast<double>(n) / kWindow;
+    window_[n] = static_cast<float>(0.35875 - 0.48829 * sincos_turns(u).cos + 0.14128 * sincos_turns(2 * u).cos -
+                                    0.01168 * sincos_turns(3 * u).cos);
+  }
+}
+
+void LineProbe::start() {
+  filled_ = windows_ = in_block_ = blocks_ = 0;
+  for (float& v : spectrum_) v = 0;
+  block_ = {};
+  offset_known_ = false;
+  offset_hz_ = 0;
+}
+
+void LineProbe::put(float x) {
+  input_[filled_++] = x;
+  if (filled_ == kWindow) {
+    transform();
+    for (int n = 0; n < kWindow - kHop; ++n) input_[n] = input_[n + kHop];
+    filled_ = kWindow - kHop;
+  }
+  block_ += x * conj(offset_mixer_.next());
+  if (++in_block_ < kBlock) return;
+  if (blocks_ < kMaxBlocks) blocks_of_tone_[blocks_++] = block_;
+  block_ = {};
+  in_block_ = 0;
+}
+
+void LineProbe::transform() {
+  oh_complex* const x = work_;
+  for (int n = 0; n < kWindow; ++n) x[n] = {input_[n] * window_[n], 0};
+  oh_fft_radix2()->forward(fft_, x, x);
+  for (int k = 0; k < kBins; ++k) spectrum_[k] += x[k].re * x[k].re + x[k].im * x[k].im;
+  ++windows_;
+}
+
+void LineProbe::analyse() {
+  double energy = 0;  // of the window
+  for (const float w : window_) energy += static_cast<double>(w) * w;
+  const double scale = 1 / (energy * windows_);
+  for (int band = 0; band < kBands; ++band) {
+    const double centre = (band + 1) * kProbingSpacingHz / kBinHz;
+    double noise = 0, tone = 0;
+    int noise_bins = 0, tone_bins = 0;
+    for (int k = static_cast<int>(centre - kNoiseBins); k < kBins && k <= centre + kNoiseBins; ++k) {
+      const double away = k > centre ? k - centre : centre - k;
+      if (away > kNoiseBins) continue;
+      // Where there is no tone all of the band is noise; bins in the middle hold what the line makes of the tones.
+      if (away > kToneBins || !has_tone(band)) {
+        noise += static_cast<double>(spectrum_[k]);
+        ++noise_bins;
+      } else {
+        tone += static_cast<double>(spectrum_[k]);
+        ++tone_bins;
+      }
+    }
+    const double floor = noise_bins > 0 ? noise / noise_bins : 0;
+    noise_[band] = static_cast<float>(floor * scale * kProbingSpacingHz / 4000) + 1e-6f;
+    const double power = 2. / kWindow * scale * (tone - floor * tone_bins);
+    tone_[band] = power > 0 ? static_cast<float>(power) : 0;
+  }
+  for (int band = 1; band + 1 < kBands; ++band) {
+    if (!has_tone(band)) tone_[band] = 0.5f * (tone_[band - 1] + tone_[band + 1]);
+  }
+  for (int band = 0; band < kBands; ++band) {
+    snr_db_[band] =
+        static_cast<float>(power_db((static_cast<double>(tone_[band]) + 1e-9) / static_cast<double>(noise_[band])));
+  }
+  measure_offset();
+}
+
+// The mixer's phase goes on from block to block, so what turns is the offset alone. From the mean turn first, then from
+// the straight line through the phases that are left.
+void LineProbe::measure_offset() {
+  Complex turn;
+  for (int k = 1; k < blocks_; ++k) turn += blocks_of_tone_[k] * conj(blocks_of_tone_[k - 1]);
+  offset_known_ = blocks_ > 4 && norm(turn) > 0 && snr_db(kOffsetToneHz / kProbingSpacingHz - 1) > 3;
+  offset_hz_ = 0;
+  if (!offset_known_) return;
+  const float turns = angle_turns(turn);
+  const auto derotated = [&](int k) {
+    const SinCos w = sincos_turns(-static_cast<double>(turns) * k);
+    return blocks_of_tone_[k] * Complex{static_cast<float>(w.cos), static_cast<float>(w.sin)};
+  };
+  Complex mean;
+  for (int k = 0; k < blocks_; ++k) mean += derotated(k);
+  double slope = 0, weight = 0;
+  for (int k = 0; k < blocks_; ++k) {
+    const double from_middle = k - (blocks_ - 1) * 0.5;
+    slope += from_middle * static_cast<double>(angle_turns(derotated(k) * conj(mean)));
+    weight += from_middle * from_middle;
+  }
+  offset_hz_ = (turns + static_cast<float>(slope / weight)) * (8000.f / kBlock);
+}
+
+// Of a signal of the probing signal's power at `hz`, per Hz. All the 21 tones have the power that the data spread over
+// S.
+double LineProbe::snr(SymbolRate s, int pre_emphasis, double hz) const {
+  const double at = hz / kProbingSpacingHz - 1;
+  int band = at < 0 ? 0 : static_cast<int>(at);
+  if (band > kBands - 2) band = kBands - 2;
+  double part = at - band;
+  part = part < 0 ? 0 : part > 1 ? 1 : part;
+  // A straight line in dB.
+  const double db = (1 - part) * static_cast<double>(snr_db_[band]) + part * static_cast<double>(snr_db_[band + 1]);
+  const double rate = symbol_rate_hz(s);
+  const double amplitude = db_to_gain(db + pre_emphasis_db(pre_emphasis, hz / rate));
+  return amplitude * amplitude * kProbingTones * kProbingSpacingHz / rate;
+}
+
+double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) const {
+  constexpr int kPoints = 24;
+  const double rate = symbol_rate_hz(s), centre = carrier_hz(s, c);
+  // The template raises some of the band; the transmitter's power stays.
+  double lift = 0;
+  for (int k = 0; k < kPoints; ++k) {
+    const double f = centre + rate * ((k + 0.5) / kPoints - 0.5);
+    const double g = db_to_gain(pre_emphasis_db(pre_emphasis, f / rate));
+    lift += g * g / kPoints;
+  }
+  // A linear equaliser brings the harmonic mean of 1 + SNR over the band, decision feedback the geometric one. Three
+  // coefficients of a precoder go about half the way.
+  double bits = 0, inverse = 0;
+  for (int k = 0; k < kPoints; ++k) {
+    const double f = centre + rate * ((k + 0.5) / kPoints - 0.5);
+    const double ratio = 1 + snr(s, pre_emphasis, f) / lift;
+    bits += log_2(ratio) / kPoints;
+    inverse += 1 / (ratio * kPoints);
+  }
+  constexpr double kDbABit = 6.02059991327962390;
+  const double amplitude = db_to_gain(kDbABit / 2 * 0.5 * (bits - log_2(inverse)));
+  const double equalised = amplitude * amplitude - 1;
+  return rate * log_2(1 + equalised / kGap);
+}
+
+ProbingResult LineProbe::best(SymbolRate s, const Info0& far, bool allow_1664) const {
+  const SymbolRateTraits& t = traits(s);
+  ProbingResult result{Carrier::kLow, 0, 0};
+  double best_rate = 0;
+  for (int high = 0; high < 2; ++high) {
+    const bool low = high == 0;
+    const Carrier c = low ? Carrier::kLow : Carrier::kHigh;
+    if (s == SymbolRate::k3000 && !(low ? far.low_carrier_3000 : far.high_carrier_3000)) continue;
+    if (s == SymbolRate::k3200 && !(low ? far.low_carrier_3200 : far.high_carrier_3200)) continue;
+    if (s == SymbolRate::k3429 && (!low || !far.may_transmit_3429)) continue;
+    for (int p = 0; p < kPreEmphasisFilters; ++p) {
+      // More pre-emphasis than needed costs more than it shows here: it has to earn 0.5 %.
+      const double rate = projected_rate(s, c, p);
+      if (rate <= best_rate * (p == 0 ? 1 : 1.005)) continue;
+      best_rate = rate;
+      result.carrier = c;
+      result.pre_emphasis = static_cast<uint8_t>(p);
+    }
+  }
+  int steps = static_cast<int>(best_rate / 2400);
+  if (steps > t.max_bit_rate / 2400) steps = t.max_bit_rate / 2400;
+  if (steps > 12 && !allow_1664) steps = 12;
+  if (steps < t.min_bit_rate / 2400) steps = 0;
+  result.max_rate = static_cast<uint8_t>(steps);
+  return result;
+}
+
+int16_t LineProbe::offset_field() const {
+  if (!offset_known_) return kOffsetUnknown;
+  const float steps = offset_hz_ * 50;
+  const int field = static_cast<int>(steps < 0 ? steps - 0.5f : steps + 0.5f);
+  return field < -511 || field > 511 ? kOffsetUnknown : static_cast<int16_t>(field);
+}
+
+}  // namespace offhook::v34

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// Line probing (10.1.2.4, 11.2.1): what the far end's L1 and L2 tell of the line towards us, and what follows for the
+// choice of symbol rate, carrier, pre-emphasis and power.
+//
+// L2 is cut into windows of 1024 samples (128 ms, Blackman-Harris, half overlapping) and transformed. A tone fills nine
+// bins around its place, even when the line shifts it by 7 Hz; what lies between the tones is noise, distortion and
+// echo. That gives gain and noise every 150 Hz, and from both the rate that a symbol rate could carry: the mean over
+// its band of log2(1 + SNR / gap), with the transmit spectrum of the pre-emphasis tried.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dsp/blocks/fft.h"
+#include "dsp/blocks/oscillator.h"
+#include "dsp/v34/coding/framing.h"
+#include "dsp/v34/phase2/info.h"
+#include "dsp/v34/phase2/probing.h"
+
+namespace offhook::v34 {
+
+class LineProbe {
+ public:
+  static constexpr int kWindow = 1024;
+  static constexpr int kBands = 25;  ///< band k is around (k + 1) 150 Hz: 150 to 3750 Hz
+
+  LineProbe();
+
+  /// Begin: the next sample is the first of L2.
+  void start();
+  /// One sample of L2.  Real-time: yes, O(1) but for one FFT of kWindow points every kWindow / 2 samples.
+  void put(float x);
+  /// How many windows have been taken in; analyse() needs one, five are 384 ms.
+  int windows() const { return windows_; }
+
+  /// Works out gain, noise and offset of all that was put in. Real-time: O(kBands), no.  @pre windows() > 0
+  void analyse();
+
+  /// Received power of the tone, and of noise and distortion in the 150 Hz around it; mean squares in int16 units.
+  /// Where there is no tone (900, 1200, 1800, 2400 Hz) the gain is the mean of the neighbours'.
+  float tone_power(int band) const { return tone_[band]; }
+  float noise_power(int band) const { return noise_[band]; }
+  float snr_db(int band) const { return snr_db_[band]; }
+  /// Received minus sent frequency of the 1050 Hz tone.
+  float frequency_offset_hz() const { return offset_hz_; }
+
+  /// Rate in bit/s that the line could carry in this band with this pre-emphasis, not rounded.
+  double projected_rate(SymbolRate s, Carrier c, int pre_emphasis) const;
+  /// The best carrier and pre-emphasis of a symbol rate and the rate that goes with them, in whole 2400 bit/s that the
+  /// symbol rate has; 0: not usable. @param far  says which carriers the far transmitter has, and whether 3429
+  /// @param allow_1664  more than 12 (28 800) may be said: both ends have 1664 points
+  ProbingResult best(SymbolRate s, const Info0& far, bool allow_1664) const;
+
+  /// Frequency offset as INFO1 says it, in 0.02 Hz; kOffsetUnknown when it could not be measured.
+  int16_t offset_field() const;
+
+ private:
+  static constexpr int kHop = kWindow / 2;
+  static constexpr int kBins = kWindow / 2 + 1;
+  static constexpr int kBlock = 160;  // for the offset: 20 ms, whole periods of every tone
+  double snr(SymbolRate s, int pre_emphasis, double hz) const;
+  void transform();
+  void measure_offset();
+
+  float window_[kWindow];
+  float input_[kWindow]{};
+  int filled_ = 0;
+  int windows_ = 0;
+  float spectrum_[kBins]{};  // summed squares
+  float tone_[kBands]{};
+  float noise_[kBands]{};
+  float snr_db_[kBands]{};
+  Oscillator offset_mixer_;
+  Complex block_{};
+  int in_block_ = 0;
+  static constexpr int kMaxBlocks = 32;
+  Complex blocks_of_tone_[kMaxBlocks]{};
+  int blocks_ = 0;
+  float offset_hz_ = 0;
+  bool offset_known_ = false;
+  oh_complex work_[kWindow];
+  alignas(64) unsigned char fft_[sizeof(oh_complex) * kWindow];  ///< more than oh_fft_ops::size
+};
+
+}  // namespace offhook::v34

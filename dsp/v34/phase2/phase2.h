@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+//
+// Phase 2 of V.34 (10/96), 11.2: both modems exchange what they can do (INFO0), measure the round trip with reversals
+// of tones A and B, probe the line in both directions (L1, L2), tell each other what they found (INFO1c) and choose
+// (INFO1a).
+//
+//    call    INFO0c B .......... ~B |                 | B ...... ~B L1 L2 ....... | INFO1c |        |
+//    answer  INFO0a A .... ~A ....... A L1 L2 ........ A .. ~A |                  A ....... | INFO1a |
+//
+// One object serves the whole call. It starts after Phase 1, and again for a retrain (11.5) or to repeat INFO1 (the
+// recovery procedures of Phases 3 and 4). It knows the time-outs and recoveries of 11.2.2 itself, including the
+// retrains that they start.
+//
+// Samples are int16 units at 8000 a second; process() is real-time safe.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/dpsk.h"
+#include "dsp/blocks/tone.h"
+#include "dsp/v34/phase2/info.h"
+#include "dsp/v34/phase2/info_detector.h"
+#include "dsp/v34/phase2/line_probe.h"
+#include "offhook/pump.h"
+
+namespace offhook::v34 {
+
+/// All that an end can do, as capabilities: every symbol rate, both carriers, asymmetric rates, 1664 points.
+inline constexpr Info0 kAllCapabilities = {
+    true, true, true, true, true, true, true, true, true, 5, false, true, TransmitClock::kInternal, false};
+
+struct Phase2Config {
+  oh_pump_role role = OH_PUMP_CALL;
+  Info0 capabilities = kAllCapabilities;
+  float tx_level_dbm0 = -12;  ///< nominal level of 10.1.2
+  float guard_with_tone_db =
+      -7;                 ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
+  uint8_t md_length = 0;  ///< of the own MD in Phase 3, in 35 ms
+  uint16_t io_delay_samples = 0;  ///< from a sample's arrival at the line terminals to the departure of the sample that
+                                  ///< the same call of process() gives: buffers of card and driver, both directions
+};
+
+/// What Phase 2 found and settled, for the own transmitter (tx) and receiver (rx).
+struct Phase2Outcome {
+  Info0 own_info0;
+  Info0 far_info0;
+  Info1c info1c;                ///< sent by the call modem
+  Info1a info1a;                ///< sent by the answer modem
+  uint32_t round_trip_samples;  ///< RTDEc or RTDEa, at the line terminals: bulk delay of the far echo
+  SymbolRate tx_symbol_rate;
+  SymbolRate rx_symbol_rate;
+  Carrier tx_carrier;
+  Carrier rx_carrier;
+  uint8_t tx_pre_emphasis;  ///< index of 5.4, chosen by the far end
+  uint8_t rx_pre_emphasis;
+  uint8_t tx_projected_rate;  ///< in 2400 bit/s; an estimate, MP settles the rate
+  uint8_t rx_projected_rate;
+  uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: what the far end asked for, 0 when we cannot
+  uint8_t own_md_length;          ///< in 35 ms
+  uint8_t far_md_length;
+  float frequency_offset_hz;      ///< received minus sent; 0 when it could not be measured
+  uint32_t samples_since_info1a;  ///< from the end of INFO1a's last bit, sent or received, to the first sample after
+                                  ///< kDone: part of the 70 ms of silence has passed
+};
+
+enum class Phase2State : uint8_t { kIdle, kRunning, kDone };
+
+class Phase2 {
+ public:
+  explicit Phase2(const Phase2Config& config);
+
+  /// Begin after Phase 1: the 75 ms of silence are over.
+  void start();
+  /// Begin a retrain, whether this end starts it or has heard the far end's tone for more than 50 ms: 70 ms of silence,
+  /// then tone B or A. Source: 11.5
+  void retrain();
+  /// Recover in Phase 3 or 4: exchange INFO1c and INFO1a again, or be led into a retrain by the far end's tone.
+  /// @param marks  begin with 70 ms of silence and INFOMARKS (the answer modem always, the call modem from Phase 4);
+  ///               without, the call modem listens for INFOMARKSa or tone A.
+  /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
+  void repeat_info1(bool marks);
+
+  /// One sample in, one out. Silence unless kRunning. Real-time: yes, but for the sample on which probing is analysed.
+  float process(float rx);
+
+  Phase2State state() const { return state_; }
+  /// @pre state() == kDone
+  const Phase2Outcome& outcome() const { return outcome_; }
+  /// What was found of the line, the far end's transmitter to here; valid from the end of probing on.
+  const LineProbe& probe() const { return probe_; }
+  /// Retrains begun from within (time-outs) since construction.
+  uint32_t retrains() const { return retrains_; }
+
+  /// Where it stands: the states of 11.2.1 and 11.2.2, for logs and tests.
+  enum class Step : uint8_t {
+    kIdle,
+    kInfo0,         ///< INFO0 sent once, then tone; the far INFO0 awaited
+    kInfo0Again,    ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
+    kRetrain,       ///< silence of 70 ms, then tone
+    kFirstTone,     ///< call: B, A's reversal awaited. Answer: A, B awaited
+    kReversed,      ///< answer: reversed A, B's reversal awaited
+    kFirstTurn,     ///< reversal 40 ms after the far end's, 10 ms more
+    kRoundTrip,     ///< call: silence, A's second reversal awaited
+    kLostTurn,      ///< call: no second reversal; silence, A awaited
+    kHear,          ///< silence: L1 and L2 come in
+    kSecondTone,    ///< call: B, A's reversal awaited. Answer: A for 50 ms
+    kSecondTurn,    ///< reversal and 10 ms more
+    kSilent,        ///< answer: silence, B's reversal awaited
+    kProbe,         ///< L1 and L2 sent; the far tone awaited
+    kThirdTone,     ///< answer: A, INFO1c awaited
+    kInfo1,         ///< INFO1 is sent; call: INFO1a awaited
+    kNoInfo1,       ///< call: silence, A or INFOMARKSa awaited
+    kMarksSilence,  ///< silence of 70 ms, then INFOMARKS
+    kMarks,         ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
+  };
+  Step step() const { return step_; }
+
+ private:
+  bool is_call() const { return config_.role == OH_PUMP_CALL; }
+  void enter(Step step);
+  int64_t age() const { return now_ - entered_; }
+  void hear(float rx);
+  void advance();
+  void advance_info0();
+  void advance_call();
+  void advance_answer();
+  void advance_recovery();
+  void turn_after(double reversal);
+  void begin_info0_again();
+  void begin_tone(Step step);
+  void begin_retrain();
+  void begin_probe();
+  void begin_hear(double reversal);
+  bool heard_probing();
+  void limit_l2();
+  bool tone_for(float ms) const;
+  void send_info0(bool again);
+  void send_info1c();
+  void send_info1a();
+  void finish(uint32_t samples_since_info1a);
+  int next_bit();
+
+  Phase2Config config_;
+  Phase2State state_ = Phase2State::kIdle;
+  Step step_ = Step::kIdle;
+  Phase2Outcome outcome_{};
+  uint32_t retrains_ = 0;
+  int64_t now_ = 0;
+  int64_t entered_ = 0;
+
+  // Receivers, and what they found with this sample.
+  DpskReceiver dpsk_;
+  InfoDetector<Info0> info0_;
+  InfoDetector<Info1c> info1c_;  // answer
+  InfoDetector<Info1a> info1a_;  // call
+  InfoMarksDetector marks_;
+  ToneDetector tone_;
+  LineProbe probe_;
+  bool got_info0_ = false;
+  bool got_info1_ = false;
+  bool got_marks_ = false;
+  bool got_reversal_ = false;
+
+  // Sending.
+  DpskModulator modulator_;
+  float probing_rms_;
+  int probing_at_ = -1;  // samples of L1 and L2 sent; -1: not sending them
+  uint8_t bits_[Info1c::kBits]{};
+  int bit_count_ = 0;
+  int bit_at_ = 0;
+  bool again_ = false;       // INFO0 over and over
+  bool send_marks_ = false;  // ones without end
+  int64_t bits_end_ = 0;     // when the last bit sent ends on the line
+
+  // Times, in samples.
+  bool has_far_info0_ = false;
+  float far_peak_ = 0;         // of the far end's tone, when its first reversal came
+  int64_t tone_since_ = 0;     // own tone
+  int64_t reverse_at_ = 0;     // when to call reverse()
+  double sent_reversal_ = 0;   // at the line terminals
+  double first_reversal_ = 0;  // the far end's first
+  double second_reversal_ = 0;
+  int64_t far_tone_seen_ = 0;  // answer: B, while probing
+  int64_t hear_from_ = 0;      // L2 from here on is analysed,
+  int64_t hear_until_ = 0;     // up to here
+};
+
+}  // namespace offhook::v34

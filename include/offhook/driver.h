@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The driver: from the card's interrupt to the datapump and back, the same code in every host and context.
+ *
+ *   isr()      acknowledges, counts the block as owed, programs the length of a later block, asks the context for
+ *              service. A few microseconds.
+ *   service()  for each owed block: takes its received samples, runs the pump, queues as many transmit samples.
+ *
+ * The transmit lead is the number of samples queued ahead of the codec when nothing is owed: the driver starts by
+ * queueing that much silence. When the interrupt of an N-sample block comes, lead - N samples are left to play; that
+ * is the time service has. Positions are exact: output that comes too late for its position is dropped, never shifted,
+ * so the far end sees a hole but no jump in time.
+ *
+ * A host that lets time pass inside a service (the simulator) calls its three parts itself: begin (input taken, the
+ * pump has run), output (transmit samples queued), end (counted). oh_driver_service() is exactly the three in a row.
+ *
+ * An interrupt that covers several blocks (coalesced) makes one larger owed block; service takes it in chunks of at
+ * most OH_RING_SAMPLES / 2. Received samples that were overwritten before service came are reported to the pump by
+ * fill_in() with their exact number, and the matching transmit positions are skipped.
+ *
+ * Concurrency: isr() may interrupt service() at any point, on the same or another CPU; neither is re-entered.
+ */
+#ifndef OFFHOOK_DRIVER_CORE_DRIVER_H
+#define OFFHOOK_DRIVER_CORE_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "offhook/card.h"
+#include "offhook/event_log.h"
+#include "offhook/pump.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Who calls service, and when. Implementations know nothing of modems. */
+struct oh_context {
+  void (*request_service)(void* self); /**< from isr(); must not block */
+  void* self;
+};
+
+enum oh_service_policy {
+  OH_SERVICE_ONE_BLOCK, /**< one block per call, as the vendor's driver did: a call per interrupt */
+  OH_SERVICE_DRAIN_ALL  /**< all that is owed when the call begins; what comes later has its own request */
+};
+
+enum { OH_BLOCK_PLAN_MAX = 8, OH_OWED_MAX = 512 };
+
+struct oh_driver_config {
+  struct oh_card card;
+  struct oh_pump pump;
+  struct oh_context context;
+  uint64_t (*now_ns)(void* clock); /**< the host's clock; any context */
+  void* clock;
+  struct oh_event_log* log; /**< may be NULL */
+  uint16_t id;              /**< of this driver in the log */
+  enum oh_service_policy policy;
+  uint32_t transmit_lead_samples;         /**< block length to OH_RING_SAMPLES */
+  uint32_t block_plan[OH_BLOCK_PLAN_MAX]; /**< samples per interrupt, repeated: e.g. 105, 105, 90 */
+  uint32_t block_plan_length;
+};
+
+struct oh_driver_counters {
+  uint64_t interrupts; /**< isr() calls */
+  uint64_t blocks_served;
+  uint64_t samples_served;
+  uint64_t blocks_late;       /**< blocks of which at least one output sample missed its position */
+  uint64_t samples_late;      /**< output samples dropped because their position had been played */
+  uint64_t samples_filled_in; /**< received samples that were gone when service came */
+  uint32_t pending_max;       /**< largest number of samples pending after a block */
+  uint32_t pending_last;
+};
+
+/** Plain data; fields are the driver's own. */
+struct oh_driver {
+  struct oh_driver_config config;
+  struct oh_driver_counters counters;
+  /* the owed blocks: pushed by isr, popped by service */
+  uint64_t owed_end[OH_OWED_MAX]; /**< end positions */
+  uint64_t owed_head;             /**< blocks pushed, isr's */
+  uint64_t owed_tail;             /**< blocks popped, service's */
+  /* the block plan: published by service under a sequence number (odd while it is being written), adopted by isr */
+  uint32_t plan_sequence;
+  uint32_t new_plan[OH_BLOCK_PLAN_MAX];
+  uint32_t new_plan_length;
+  /* isr's own */
+  uint64_t boundary; /**< end of the newest owed block */
+  uint32_t plan[OH_BLOCK_PLAN_MAX];
+  uint32_t plan_length;
+  uint32_t plan_next;
+  uint32_t plan_adopted; /**< the sequence number of `plan` */
+  /* service's own */
+  uint64_t rx_read;       /**< next received position to take */
+  uint64_t tx_next;       /**< position of the next transmit sample */
+  int in_call;            /**< between the first begin of a call and its last end */
+  uint64_t call_head;     /**< owed_head when the call began: a call is bounded */
+  uint32_t chunk_samples; /**< of the chunk in service */
+  int chunk_ends_block;
+  int block_late;
+  int16_t rx[OH_RING_SAMPLES / 2];
+  int16_t tx[OH_RING_SAMPLES / 2];
+};
+
+/** Check the configuration, queue the transmit lead, program the first block. The card must not interrupt before this
+ * returns. The first length of the plan is used twice at the start, because the first interrupt can only program the
+ * block after the one under way.  @return 0 or -EINVAL. Not real-time. */
+int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config);
+
+/** A new block plan (the modem changed phase or rate), from the next block on; no length may exceed the transmit lead.
+ * From service's context. Real-time: yes.  @return 0 or -EINVAL, and the old plan stands */
+int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, uint32_t length);
+
+/** The card's interrupt. Real-time: yes, O(1). */
+void oh_driver_isr(struct oh_driver* driver);
+
+/** Serve what the policy allows. Real-time: yes. @return blocks served */
+uint32_t oh_driver_service(struct oh_driver* driver);
+
+/** Take the oldest owed block (or its next chunk) and run the pump on it. Blocks overwritten as a whole are filled in
+ * and passed over. @return its samples, or 0 when nothing is owed. */
+uint32_t oh_driver_service_begin(struct oh_driver* driver);
+/** Queue that block's output. */
+void oh_driver_service_output(struct oh_driver* driver);
+/** Count it. @return 1 when more is to be done in this call: the rest of the block, or another one that is owed and
+ * that the policy allows. */
+int oh_driver_service_end(struct oh_driver* driver);
+
+/** @return blocks owed now */
+uint32_t oh_driver_owed(const struct oh_driver* driver);
+/** @return received samples captured and not yet taken. */
+uint32_t oh_driver_pending(const struct oh_driver* driver);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

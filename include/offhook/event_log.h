@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The event log: the one record that every figure is derived from.
+ *
+ * One ring per CPU, one reader. An interrupt may nest inside a write at any point, and a writer on another CPU does no
+ * harm: a slot is reserved with one compare-and-swap and published by the store of its second word, so events come out
+ * in order of reservation (times may stand out of order by the length of a nested interrupt). Writing never blocks:
+ * when the ring is full the new event is dropped and counted, so what is in the log is complete up to the first loss
+ * and the loss is known. A writer stopped half way holds back the reader, never another writer.
+ */
+#ifndef OFFHOOK_DRIVER_CORE_EVENT_LOG_H
+#define OFFHOOK_DRIVER_CORE_EVENT_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What happened. `id` and `argument` as said; ids of entities (interrupts, DPCs, threads) are those of the name table
+ * in the log file's header. Numbers are part of the file format: never renumber, only append. */
+enum oh_event_kind {
+  OH_EV_NONE = 0,
+  /* who has the CPU */
+  OH_EV_RUN = 1,    /**< entity `id` gets the CPU (start or resume); argument 1 when its job starts */
+  OH_EV_IDLE = 2,   /**< nobody runs */
+  OH_EV_FINISH = 3, /**< entity `id` finished a job; argument: response time, us */
+  /* the card */
+  OH_EV_INTERRUPT = 10,   /**< card `id` raised its interrupt; argument: samples in the block */
+  OH_EV_RX_OVERRUN = 11,  /**< card `id`: argument received samples overwritten unread (counted by the card) */
+  OH_EV_TX_UNDERRUN = 12, /**< card `id`: argument samples played that nobody had written (counted by the card) */
+  OH_EV_CARD_RATE = 13,   /**< card `id` changed its sample rate; argument: Hz */
+  /* the driver; id: driver instance */
+  OH_EV_ISR_ENTER = 20, /**< argument: interrupts raised so far */
+  OH_EV_ISR_EXIT = 21,
+  OH_EV_SERVICE_REQUEST = 22, /**< the context was asked for service; argument: blocks owed */
+  OH_EV_SERVICE_BEGIN = 23,   /**< input of one block taken; argument: samples */
+  OH_EV_OUTPUT_READY = 24,    /**< its output queued; argument: samples that came too late to be played (0: in time) */
+  OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */
+  OH_EV_FILL_IN = 26,         /**< argument: samples lost and filled in */
+  OH_EV_CALL_BEGIN = 27,      /**< the context entered service() (one wake-up; several blocks may follow) */
+  OH_EV_CALL_END = 28,        /**< the context left service(); argument: blocks served */
+  /* the pump and the link; id: end (0 near, 1 far) */
+  OH_EV_PUMP_STATE = 40,      /**< argument: enum oh_pump_state */
+  OH_EV_SYMBOL = 41,          /**< received constellation point: re in the low, im in the high 16 bits, Q4.12 */
+  OH_EV_LINK_STATE = 42,      /**< V.42: argument enum oh_lapm_state */
+  OH_EV_LINK_RETRANSMIT = 43, /**< V.42: argument I-frames sent again in this recovery */
+  OH_EV_LINK_BAD_FRAME = 44,  /**< V.42: argument frames with a bad check sequence so far */
+  OH_EV_LINK_BYTES = 45,      /**< argument: user bytes delivered in order so far */
+  OH_EV_PUMP_RATES = 46,      /**< data mode begins, with every OH_PUMP_DATA; argument: sent bit/s / 100 in the low,
+                                 received in the high 16 bits */
+  /* competitors */ OH_EV_PUMP_INSTRUMENT = 47, /**< argument: enum oh_instrument in the high 8 bits, 100 times the
+                                  value in the low 24, two's complement, saturated */
+  OH_EV_PUMP_TAP = 48, /**< one of the equaliser's taps: its index in the high 8 bits, its level against the
+                            largest in -0.01 dB in the low 24; index 0 begins a new set */
+
+  OH_EV_TIMER_CALLBACK = 60, /**< the 1 ms callback of entity `id` ran; argument: ns since its last run */
+  /* the call */
+  OH_EV_PHASE = 80, /**< the call's phase; argument enum oh_call_phase of the host's call script */
+  OH_EV_MARK = 81   /**< free for tests */
+};
+
+/** 16 bytes, little endian in files. */
+struct oh_event {
+  uint64_t time_ns; /**< the host's clock, from its start */
+  uint8_t kind;     /**< enum oh_event_kind */
+  uint8_t cpu;
+  uint16_t id;
+  uint32_t argument;
+};
+
+/** One CPU's ring in memory that the caller gave. Fields are private to event_log.c. */
+struct oh_event_log {
+  struct oh_event* events; /**< [mask + 1]; a slot is empty while its kind is OH_EV_NONE */
+  uint64_t mask;
+  uint64_t head; /**< slots reserved by writers */
+  uint64_t tail; /**< slots read and emptied, by the reader only */
+  uint64_t lost; /**< dropped because the ring was full */
+  uint8_t cpu;
+};
+
+/** @param events [capacity]; capacity a power of two; emptied here.  @return 0 or -EINVAL */
+int oh_event_log_init(struct oh_event_log* log, struct oh_event* events, size_t capacity, uint8_t cpu);
+
+/** Append one event; kind is not OH_EV_NONE. Real-time: yes; lock-free, and a retry happens only when another write
+ * came between (a nested interrupt, another CPU). A NULL log is allowed: no-op. */
+void oh_event_log_write(struct oh_event_log* log, uint64_t time_ns, enum oh_event_kind kind, uint16_t id,
+                        uint32_t argument);
+
+/** Move up to n events out, oldest first.  @return how many. One reader, any CPU. */
+size_t oh_event_log_read(struct oh_event_log* log, struct oh_event* out, size_t n);
+
+/** @return events dropped so far. */
+uint64_t oh_event_log_lost(const struct oh_event_log* log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/line/baseband.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "src/decode/line/recording.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+// Interpolation: a windowed sinc of kTaps in kPhases, and its derivative. The band fills at most half of +-4000 Hz, so
+// few taps do: products are 70 dB down.
+constexpr int kTaps = 20;
+constexpr int kPhases = 2048;
+
+double kernel(double t) {
+  constexpr double kHalf = kTaps / 2.0;
+  if (std::abs(t) >= kHalf) return 0;
+  const double u = kPi * t * 0.78;  // cut off in the empty half of the band
+  const double window = 0.42 + 0.5 * std::cos(kPi * t / kHalf) + 0.08 * std::cos(2 * kPi * t / kHalf);
+  return 0.78 * (t == 0 ? 1 : std::sin(u) / u) * window;
+}
+
+struct Table {
+  float value[kPhases][kTaps];
+  float derivative[kPhases][kTaps];
+};
+
+const Table& table() {
+  static const Table instance = [] {
+    Table t{};
+    for (int p = 0; p < kPhases; ++p) {
+      double sum = 0;
+      for (int k = 0; k < kTaps; ++k) {
+        const double x = static_cast<double>(p) / kPhases + (kTaps / 2 - 1) - k;
+        const double v = kernel(x);
+        t.value[p][k] = static_cast<float>(v);
+        t.derivative[p][k] = static_cast<float>((kernel(x + 1e-4) - kernel(x - 1e-4)) / 2e-4);
+        sum += v;
+      }
+      for (float& v : t.value[p]) v = static_cast<float>(v / sum);
+    }
+    return t;
+  }();
+  return instance;
+}
+
+}  // namespace
+
+Baseband::Baseband(std::span<const float> x, double carrier_hz, double symbol_rate_hz) : x_(x.size()) {
+  // Lowpass: flat to 0.55 of the symbol rate, 60 dB down where the mirror image of the band begins.
+  constexpr int kHalf = 64;
+  const double cutoff = 0.59 * symbol_rate_hz / kRateHz;
+  std::array<float, 2 * kHalf + 1> taps;
+  for (int k = -kHalf; k <= kHalf; ++k) {
+    const double w = 0.42 + 0.5 * std::cos(kPi * k / (kHalf + 1)) + 0.08 * std::cos(2 * kPi * k / (kHalf + 1));
+    const double u = 2 * kPi * cutoff * k;
+    taps[static_cast<std::size_t>(k + kHalf)] = static_cast<float>(2 * cutoff * (k == 0 ? 1 : std::sin(u) / u) * w);
+  }
+  const auto n = static_cast<long>(x.size());
+  std::vector<Cf> mixed(x.size());
+  for (long i = 0; i < n; ++i) {
+    const double phase = carrier_hz / kRateHz * static_cast<double>(i);
+    const double turn = -2 * kPi * (phase - std::floor(phase));
+    mixed[static_cast<std::size_t>(i)] = x[static_cast<std::size_t>(i)] * Cf(std::polar(1.0, turn)) * 2.f;
+  }
+  for (long i = 0; i < n; ++i) {
+    float re = 0, im = 0;
+    const long a = std::max(0L, i - kHalf), b = std::min(n - 1, i + kHalf);
+    for (long k = a; k <= b; ++k) {
+      const float tap = taps[static_cast<std::size_t>(k - i + kHalf)];
+      re += tap * mixed[static_cast<std::size_t>(k)].real();
+      im += tap * mixed[static_cast<std::size_t>(k)].imag();
+    }
+    x_[static_cast<std::size_t>(i)] = {re, im};
+  }
+}
+
+void Baseband::at(double t, Cf* value, Cf* derivative) const {
+  const double whole = std::floor(t);
+  const int p = static_cast<int>((t - whole) * kPhases);
+  const long first = static_cast<long>(whole) - (kTaps / 2 - 1);
+  *value = *derivative = {};
+  if (first < 0 || first + kTaps > static_cast<long>(x_.size())) return;
+  const Table& table_ = table();
+  const float* v = table_.value[p];
+  const float* d = table_.derivative[p];
+  const Cf* x = x_.data() + first;
+  float vr = 0, vi = 0, dr = 0, di = 0;
+  for (int k = 0; k < kTaps; ++k) {
+    vr += v[k] * x[k].real();
+    vi += v[k] * x[k].imag();
+    dr += d[k] * x[k].real();
+    di += d[k] * x[k].imag();
+  }
+  *value = {vr, vi};
+  *derivative = {dr, di};
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/line/echo.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+#include "dsp/blocks/fft.h"
+#include "src/decode/line/recording.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr std::size_t kWindow = 2048;  // 256 ms
+constexpr std::size_t kHop = kWindow / 2;
+constexpr std::size_t kShortLag = 2048;   // a network's echo
+constexpr std::size_t kLongLag = 14336;   // and one by satellite, 1.8 s
+constexpr double kQuiet = 100;            // mean square: 20 dB above nothing at all
+constexpr double kLeastLoss = 1.5;        // of power: what is louder is the source, or a copy
+constexpr double kMuchLoss = 4;           // where an echo alone may be worth a long search
+constexpr double kSomeEcho = 0.3;         // share of a window that one reflection explains, if there may be others
+constexpr double kEchoOnly = 0.6;         // and all of them, where nothing else is; what else is left is noise
+constexpr double kStandsOut = 8;          // peak of an impulse response over its mean; of noise alone it is 5
+constexpr int kBefore = 48, kTaps = 256;  // of a path, around its first reflection
+constexpr int kFewTaps = 96;              // around others, and to tell what a window holds
+constexpr int kReflections = 3;
+constexpr double kWorthwhileDb = 6;
+constexpr double kLeastLearnt = 0.4;               // s, for another path than the last
+constexpr double kSamplesATap = 6;                 // make a path worth something
+constexpr std::size_t kFarTogether = 8 * kRateHz;  // stretches of one path
+constexpr std::size_t kGuard = 2 * kRateHz;        // either side, to see whether the echo is there
+
+class Fft {
+ public:
+  explicit Fft(std::size_t n) : n_(n), memory_(std::aligned_alloc(64, (ops_.size(n) + 63) / 64 * 64), &std::free) {
+    ops_.init(memory_.get(), n);
+  }
+  void forward(std::vector<oh_complex>& x) const { ops_.forward(memory_.get(), x.data(), x.data()); }
+  void inverse(std::vector<oh_complex>& x) const { ops_.inverse(memory_.get(), x.data(), x.data()); }
+  std::size_t size() const { return n_; }
+
+ private:
+  const oh_fft_ops& ops_ = *oh_fft_radix2();
+  std::size_t n_;
+  std::unique_ptr<void, decltype(&std::free)> memory_;
+};
+
+double power(std::span<const float> x) {
+  double sum = 0;
+  for (const float v : x) sum += static_cast<double>(v) * v;
+  return x.empty() ? 0 : sum / static_cast<double>(x.size());
+}
+
+// Samples [from, to) of both channels.
+struct Stretch {
+  std::size_t from, to;
+};
+
+// Normal equations of own(t) = sum of taps times other(t - lag), over stretches.
+class LeastSquares {
+ public:
+  LeastSquares(std::span<const float> own, std::span<const float> other, std::vector<int> lags)
+      : own_(own), other_(other), lag_(std::move(lags)), n_(lag_.size()), a_(n_ * n_), b_(n_) {}
+
+  void add(const Stretch& s) {
+    std::vector<double> r(n_ * n_);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const float* x = other_.data() - lag_[i];
+      b_[i] += dot(own_.data(), x, s);
+      for (std::size_t j = 0; j <= i; ++j) {
+        const float* y = other_.data() - lag_[j];
+        // One sample later in both is the same sum but for its ends.
+        const bool along = i > 0 && j > 0 && lag_[i - 1] == lag_[i] - 1 && lag_[j - 1] == lag_[j] - 1;
+        r[i * n_ + j] = along ? r[(i - 1) * n_ + j - 1] + static_cast<double>(x[s.from]) * y[s.from] -
+                                    static_cast<double>(x[s.to]) * y[s.to]
+                              : dot(x, y, s);
+      }
+    }
+    for (std::size_t k = 0; k < r.size(); ++k) a_[k] += r[k];
+    energy_ += dot(own_.data(), own_.data(), s);
+  }
+
+  /// @return the taps; leaves the share of the energy that they explain in explained()
+  std::vector<float> solve() {
+    double trace = 0;
+    for (std::size_t i = 0; i < n_; ++i) trace += a_[i * n_ + i];
+    std::vector<double> l = a_, x = b_;
+    for (std::size_t j = 0; j < n_; ++j) {
+      l[j * n_ + j] += 1e-5 * trace / static_cast<double>(n_) + 1e-9;
+      for (std::size_t i = j; i < n_; ++i) {
+        double s = l[i * n_ + j];
+        for (std::size_t k = 0; k < j; ++k) s -= l[i * n_ + k] * l[j * n_ + k];
+        l[i * n_ + j] = i == j ? std::sqrt(std::max(s, 1e-12)) : s / l[j * n_ + j];
+      }
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t k = 0; k < i; ++k) x[i] -= l[i * n_ + k] * x[k];
+      x[i] /= l[i * n_ + i];
+    }
+    for (std::size_t i = n_; i-- > 0;) {
+      for (std::size_t k = i + 1; k < n_; ++k) x[i] -= l[k * n_ + i] * x[k];
+      x[i] /= l[i * n_ + i];
+    }
+    double explained = 0;
+    for (std::size_t i = 0; i < n_; ++i) explained += x[i] * b_[i];
+    explained_ = energy_ > 0 ? explained / energy_ : 0;
+    return {x.begin(), x.end()};
+  }
+  double explained() const { return explained_; }
+
+ private:
+  static double dot(const float* x, const float* y, const Stretch& s) {
+    double sum = 0;
+    for (std::size_t t = s.from; t < s.to; ++t) sum += static_cast<double>(x[t]) * y[t];
+    return sum;
+  }
+
+  std::span<const float> own_, other_;
+  std::vector<int> lag_;
+  std::size_t n_;
+  std::vector<double> a_, b_;
+  double energy_ = 0, explained_ = 0;
+};
+
+std::vector<int> lags_around(int peak, int before, int taps) {
+  std::vector<int> lags;
+  for (int k = std::max(0, peak - before); static_cast<int>(lags.size()) < taps; ++k) lags.push_back(k);
+  return lags;
+}
+
+// Whether a signal fills a band: half of the 31.25 Hz bins between 300 and 3400 Hz are within 20 dB of the strongest. A
+// tone or a comb of tones is its own echo at many lags.
+bool is_broad(const std::vector<oh_complex>& spectrum) {
+  constexpr std::size_t kBins = 100;
+  constexpr double kBinHz = 31.25;
+  const double hz = static_cast<double>(kRateHz) / static_cast<double>(spectrum.size());
+  double bins[kBins]{}, most = 0;
+  for (std::size_t k = 0; k < kBins; ++k) {
+    const auto from = static_cast<std::size_t>((300 + kBinHz * static_cast<double>(k)) / hz);
+    const auto to = static_cast<std::size_t>((300 + kBinHz * static_cast<double>(k + 1)) / hz);
+    for (std::size_t i = from; i < to; ++i)
+      bins[k] += spectrum[i].re * spectrum[i].re + spectrum[i].im * spectrum[i].im;
+    most = std::max(most, bins[k]);
+  }
+  const auto full = std::count_if(bins, bins + kBins, [&](double p) { return p > 0.01 * most; });
+  return most > 0 && static_cast<std::size_t>(full) >= kBins / 2;
+}
+
+// Size of the impulse response from `other` to `own` over stretches, lags 0 to `lags` - 1, from their cross spectrum.
+// @param fft  of kWindow + lags or more
+std::vector<double> response(const Fft& fft, std::size_t lags, std::span<const float> own, std::span<const float> other,
+                             const std::vector<Stretch>& stretches, bool* broad = nullptr) {
+  const std::size_t n = fft.size();
+  std::vector<oh_complex> cross(n), a(n), b(n);
+  std::vector<double> source(n);
+  for (const Stretch& s : stretches) {
+    for (std::size_t at = s.from; at < s.to; at += kWindow) {
+      const std::size_t length = std::min(kWindow, s.to - at);
+      for (std::size_t k = 0; k < n; ++k) {
+        a[k] = {k >= lags && k < lags + length ? own[at + k - lags] : 0, 0};
+        b[k] = {k < lags + length ? other[at + k - lags] : 0, 0};
+      }
+      fft.forward(a);
+      fft.forward(b);
+      if (broad != nullptr) *broad = is_broad(b);
+      for (std::size_t k = 0; k < n; ++k) {
+        cross[k].re += a[k].re * b[k].re + a[k].im * b[k].im;
+        cross[k].im += a[k].im * b[k].re - a[k].re * b[k].im;
+        source[k] += static_cast<double>(b[k].re) * b[k].re + static_cast<double>(b[k].im) * b[k].im;
+      }
+    }
+  }
+  double mean = 0;
+  for (const double p : source) mean += p / static_cast<double>(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto g = static_cast<float>(1 / (source[k] + 0.1 * mean + 1e-9));
+    cross[k].re *= g;
+    cross[k].im *= g;
+  }
+  fft.inverse(cross);
+  std::vector<double> h(lags);
+  for (std::size_t k = 0; k < lags; ++k) h[k] = std::abs(cross[k].re);
+  return h;
+}
+
+// Lag of the greatest of `h` but for `known` lags, and how far it stands out of the mean.
+struct Peak {
+  int lag;
+  double over_mean;
+};
+Peak peak_of(std::vector<double> h, const std::vector<int>& known = {}) {
+  for (const int k : known) {
+    if (static_cast<std::size_t>(k) < h.size()) h[static_cast<std::size_t>(k)] = 0;
+  }
+  std::size_t at = 0;
+  double mean = 0;
+  for (std::size_t k = 0; k < h.size(); ++k) {
+    if (h[k] > h[at]) at = k;
+    mean += h[k] / static_cast<double>(h.size());
+  }
+  return {static_cast<int>(at), mean > 0 ? h[at] / mean : 0};
+}
+
+std::vector<float> echo_of(std::span<const float> other, const EchoPath& path, std::size_t from, std::size_t to) {
+  std::vector<float> y(to - from);
+  for (std::size_t k = 0; k < path.lag.size(); ++k) {
+    const auto lag = static_cast<std::size_t>(path.lag[k]);
+    const float tap = path.taps[k];
+    for (std::size_t t = std::max(from, lag); t < to; ++t) y[t - from] += tap * other[t - lag];
+  }
+  return y;
+}
+
+// @return the share of the channel that the path explains
+double refit(std::span<const float> own, std::span<const float> other, const std::vector<Stretch>& stretches,
+             EchoPath& path) {
+  LeastSquares squares(own, other, path.lag);
+  for (const Stretch& s : stretches) squares.add(s);
+  path.taps = squares.solve();
+  return squares.explained();
+}
+
+// What the path leaves of the channel; elsewhere than in the stretches it is unchanged.
+std::vector<float> left_of(std::span<const float> own, std::span<const float> other,
+                           const std::vector<Stretch>& stretches, const EchoPath& path) {
+  std::vector<float> left(own.begin(), own.end());
+  for (const Stretch& s : stretches) {
+    const std::vector<float> y = echo_of(other, path, s.from, s.to);
+    for (std::size_t t = s.from; t < s.to; ++t) left[t] -= y[t - s.from];
+  }
+  return left;
+}
+
+// One more reflection in what the path leaves, as far as it can be told.
+bool add_reflection(const Fft& fft, std::span<const float> left, std::span<const float> other,
+                    const std::vector<Stretch>& stretches, EchoPath& path) {
+  const Peak next = peak_of(response(fft, kLongLag, left, other, stretches), path.lag);
+  if (next.over_mean < kStandsOut) return false;
+  const std::vector<int> more = lags_around(next.lag, kFewTaps / 4, kFewTaps);
+  std::vector<int> all;
+  std::set_union(path.lag.begin(), path.lag.end(), more.begin(), more.end(), std::back_inserter(all));
+  path.lag = std::move(all);
+  return true;
+}
+
+// The stretches without what the path explains badly: there the channel has a signal of its own.
+std::vector<Stretch> well_explained(std::span<const float> left, std::span<const float> other,
+                                    const std::vector<Stretch>& stretches) {
+  constexpr std::size_t kBlock = kHop / 4;
+  constexpr std::size_t kLeast = kRateHz / 4 / kBlock;  // blocks
+  struct Block {
+    std::size_t at;
+    double left, source;
+  };
+  std::vector<Block> blocks;
+  double source = 0;
+  for (const Stretch& s : stretches) {
+    for (std::size_t t = s.from; t + kBlock <= s.to; t += kBlock) {
+      blocks.push_back({t, power(left.subspan(t, kBlock)), power(other.subspan(t, kBlock))});
+      source += blocks.back().source;
+    }
+  }
+  std::erase_if(blocks,
+                [least = source / static_cast<double>(4 * blocks.size())](const Block& b) { return b.source < least; });
+  std::vector<double> sorted;
+  for (const Block& b : blocks) sorted.push_back(b.left);
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.empty()) return stretches;
+  const double most = std::max(4 * sorted[sorted.size() / 20], sorted[std::min(sorted.size() - 1, kLeast)]);
+  std::vector<Stretch> kept;
+  for (const Block& b : blocks) {
+    if (b.left > most) continue;
+    if (!kept.empty() && kept.back().to == b.at) {
+      kept.back().to += kBlock;
+    } else {
+      kept.push_back({b.at, b.at + kBlock});
+    }
+  }
+  return kept;
+}
+
+double energy_left(std::span<const float> own, std::span<const float> other, const std::vector<Stretch>& stretches,
+                   const EchoPath& path) {
+  const std::vector<float> left = left_of(own, other, stretches, path);
+  double sum = 0;
+  for (const Stretch& s : stretches) {
+    sum += static_cast<double>(s.to - s.from) * power(std::span(left).subspan(s.from, s.to - s.from));
+  }
+  return sum;
+}
+
+// @param last  the path until then, or null  @return none if it is worth nothing, or says nothing else than the last
+std::optional<EchoPath> fit(const Fft& fft, std::span<const float> own, std::span<const float> other,
+                            std::vector<Stretch> stretches, int lag, const EchoPath* last) {
+  EchoPath path;
+  path.t0 = static_cast<double>(stretches.front().from) / kRateHz;
+  path.t1 = static_cast<double>(stretches.back().to) / kRateHz;
+  path.lag = lags_around(lag, kBefore, kTaps);
+  refit(own, other, stretches, path);
+  // All reflections first: a late one is missing in the beginning, which would pass for the best explained.
+  const auto add = [&] {
+    const bool room = path.lag.size() < kTaps + (kReflections - 1) * kFewTaps;
+    return room && add_reflection(fft, left_of(own, other, stretches, path), other, stretches, path);
+  };
+  while (add()) refit(own, other, stretches, path);
+  stretches = well_explained(left_of(own, other, stretches, path), other, stretches);
+  add();
+  refit(own, other, stretches, path);
+  double before = 0, source = 0;
+  for (const Stretch& s : stretches) {
+    const auto length = static_cast<double>(s.to - s.from);
+    before += length * power(own.subspan(s.from, s.to - s.from));
+    source += length * power(other.subspan(s.from, s.to - s.from));
+    path.learnt_s += length / kRateHz;
+  }
+  const double after = energy_left(own, other, stretches, path);
+  path.loss_db = 10 * std::log10(source / std::max(before - after, 1e-9));
+  path.enhancement_db = 10 * std::log10(before / std::max(after, 1e-9));
+  if (last != nullptr && (path.learnt_s < kLeastLearnt || energy_left(own, other, stretches, *last) < 2 * after)) {
+    return std::nullopt;
+  }
+  const bool enough = path.learnt_s * kRateHz > kSamplesATap * static_cast<double>(path.taps.size());
+  if (!enough || path.enhancement_db < kWorthwhileDb) return std::nullopt;
+  return path;
+}
+
+// Looks for windows that hold nothing but an echo.
+class Windows {
+ public:
+  /// @return the delay of the echo in a window that holds nothing else, or -1
+  int echo_alone(std::span<const float> own, std::span<const float> other, const Stretch& window) const {
+    const double here = power(own.subspan(window.from, kWindow)), source = power(other.subspan(window.from, kWindow));
+    if (source < kQuiet || here * kLeastLoss > source || here < 0.25) return -1;
+    bool broad = false;
+    Peak peak = peak_of(response(short_, kShortLag, own, other, {window}, &broad));
+    if (!broad) return -1;
+    if (peak.over_mean < kStandsOut && here * kMuchLoss < source) {
+      peak = peak_of(response(long_, kLongLag, own, other, {window}));
+    }
+    if (peak.over_mean < kStandsOut) return -1;
+    EchoPath path;
+    path.lag = lags_around(peak.lag, kFewTaps / 4, kFewTaps);
+    double explained = refit(own, other, {window}, path);
+    for (int k = 1; k < kReflections && explained > kSomeEcho && explained < kEchoOnly; ++k) {
+      if (!add_reflection(long_, left_of(own, other, {window}, path), other, {window}, path)) break;
+      explained = refit(own, other, {window}, path);
+    }
+    return explained < kEchoOnly ? -1 : peak.lag;
+  }
+  const Fft& fft() const { return long_; }
+
+ private:
+  Fft short_{2 * kWindow}, long_{16384};
+};
+
+}  // namespace
+
+double EchoPath::delay_ms() const {
+  const auto strongest =
+      std::max_element(taps.begin(), taps.end(), [](float a, float b) { return std::abs(a) < std::abs(b); });
+  return strongest == taps.end() ? 0 : 1000.0 * lag[static_cast<std::size_t>(strongest - taps.begin())] / kRateHz;
+}
+
+std::vector<EchoPath> find_echo_paths(std::span<const float> own_channel, std::span<const float> other_channel) {
+  // Silence before, so that every lag is there.
+  const auto after_silence = [](std::span<const float> x) {
+    std::vector<float> y(kLongLag + kTaps);
+    y.insert(y.end(), x.begin(), x.end());
+    return y;
+  };
+  const std::vector<float> own = after_silence(own_channel), other = after_silence(other_channel);
+  const std::size_t begin = own.size() - own_channel.size();
+  const Windows windows;
+  std::vector<EchoPath> paths;
+  std::vector<Stretch> stretches;
+  int lag = 0;
+  const auto close = [&] {
+    if (stretches.empty()) return;
+    const EchoPath* const last = paths.empty() ? nullptr : &paths.back();
+    if (auto path = fit(windows.fft(), own, other, stretches, lag, last)) paths.push_back(std::move(*path));
+    stretches.clear();
+  };
+  for (std::size_t at = begin; at + kWindow < own.size(); at += kHop) {
+    const Stretch window{at, at + kWindow};
+    const int here = windows.echo_alone(own, other, window);
+    if (here < 0) continue;
+    if (!stretches.empty() && (at > stretches.back().to + kFarTogether || std::abs(here - lag) > kBefore / 2)) close();
+    if (stretches.empty()) lag = here;
+    if (!stretches.empty() && at <= stretches.back().to) {
+      stretches.back().to = window.to;
+    } else {
+      stretches.push_back(window);
+    }
+  }
+  close();
+  for (EchoPath& path : paths) {
+    path.t0 -= static_cast<double>(begin) / kRateHz;
+    path.t1 -= static_cast<double>(begin) / kRateHz;
+  }
+  return paths;
+}
+
+std::vector<float> without_echo(std::span<const float> own, std::span<const float> other,
+                                const std::vector<EchoPath>& paths) {
+  std::vector<float> left(own.begin(), own.end());
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    const auto sample = [](double t) { return static_cast<std::size_t>(t * kRateHz); };
+    const std::size_t from = k == 0 ? 0 : sample(paths[k].t0);
+    const std::size_t to = k + 1 < paths.size() ? sample(paths[k + 1].t0) : own.size();
+    const std::vector<float> y = echo_of(other, paths[k], from, to);
+    // The share of the estimate that is there, over some seconds.
+    std::vector<double> both(y.size() + 1), alone(y.size() + 1);
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      both[t + 1] = both[t] + static_cast<double>(y[t]) * own[from + t];
+      alone[t + 1] = alone[t] + static_cast<double>(y[t]) * y[t];
+    }
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      const std::size_t a = t - std::min(t, kGuard);
+      const std::size_t b = std::min(y.size(), t + kGuard);
+      if (both[b] - both[a] > 0.5 * (alone[b] - alone[a])) left[from + t] -= y[t];
+    }
+  }
+  return left;
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/line/symbol_receiver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "src/decode/line/recording.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+constexpr float kLeastEnergy = 0.25f;  // of its mean: with less, nothing is to be learnt
+constexpr double kLeastSource = 1e-3;  // power of the other direction, of our own, while it teaches its echo
+
+// Without the care for infinities that the operator takes.
+Cf times(Cf a, Cf b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+Cd times(Cd a, Cd b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// Solves A x = b, A Hermitian positive definite [n*n], by Cholesky; b becomes x.
+void solve_hermitian(std::vector<Cd>& a, std::vector<Cd>& b) {
+  const std::size_t n = b.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    double d = a[j * n + j].real();
+    for (std::size_t k = 0; k < j; ++k) d -= std::norm(a[j * n + k]);
+    d = std::sqrt(std::max(d, 1e-30));
+    a[j * n + j] = d;
+    for (std::size_t i = j + 1; i < n; ++i) {
+      Cd s = a[i * n + j];
+      for (std::size_t k = 0; k < j; ++k) s -= times(a[i * n + k], std::conj(a[j * n + k]));
+      a[i * n + j] = s / d;
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    Cd s = b[i];
+    for (std::size_t k = 0; k < i; ++k) s -= times(a[i * n + k], b[k]);
+    b[i] = s / a[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    Cd s = b[i];
+    for (std::size_t k = i + 1; k < n; ++k) s -= times(std::conj(a[k * n + i]), b[k]);
+    b[i] = s / a[i * n + i];
+  }
+}
+
+}  // namespace
+
+SymbolReceiver::SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz, double slope_hz)
+    : line_(line),
+      other_(other),
+      nominal_step_(kRateHz / symbol_rate_hz),
+      slope2_(std::pow(2 * kPi * slope_hz / kRateHz, 2)) {
+  state.step = nominal_step_;
+  state.w.assign(kTaps, {});
+}
+
+void SymbolReceiver::gather(double t) {
+  const double half = state.step / 2;
+  z_.resize(state.w.size());
+  dz_.resize(state.w.size());
+  const double first = t - static_cast<double>(z_.size() / 2) * half;
+  for (std::size_t k = 0; k < z_.size(); ++k) line_.at(first + static_cast<double>(k) * half, &z_[k], &dz_[k]);
+  u_.resize(state.v.size());
+  for (std::size_t k = 0; k < u_.size(); ++k) {
+    u_[k] = other_->at(t - state.echo_delay + (static_cast<double>(k) - kEchoTaps / 2) * half);
+  }
+}
+
+double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
+  const std::size_t taps = state.w.size(), n = taps + state.v.size();
+  std::vector<double> re(n * n), im(n * n), x(n), y(n);
+  std::vector<Cd> b(n);
+  double energy = 0;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    gather(t + static_cast<double>(i) * state.step);
+    const Cd back = std::polar(1.0, -(state.phase + state.turn * static_cast<double>(i)));
+    for (std::size_t k = 0; k < n; ++k) {
+      const Cf z = k < taps ? z_[k] : u_[k - taps];
+      x[k] = z.real() * back.real() - z.imag() * back.imag();
+      y[k] = z.real() * back.imag() + z.imag() * back.real();
+    }
+    const double sr = known[i].real(), si = known[i].imag();
+    energy += sr * sr + si * si;
+    for (std::size_t r = 0; r < n; ++r) {  // conj(input r) times input k, and times the symbol
+      const double p = x[r], q = y[r];
+      b[r] += Cd(p * sr + q * si, p * si - q * sr);
+      double* const a = &re[r * n];
+      double* const c = &im[r * n];
+      for (std::size_t k = 0; k <= r; ++k) {
+        a[k] += p * x[k] + q * y[k];
+        c[k] += p * y[k] - q * x[k];
+      }
+    }
+  }
+  std::vector<Cd> a(n * n);
+  double trace = 0;
+  for (std::size_t r = 0; r < n; ++r) trace += re[r * n + r];
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t k = 0; k <= r; ++k) a[r * n + k] = {re[r * n + k], im[r * n + k]};
+    a[r * n + r] += 1e-6 * trace / static_cast<double>(n) + 1e-9;
+  }
+  const std::vector<Cd> rhs = b;
+  solve_hermitian(a, b);
+  double explained = 0;
+  for (std::size_t r = 0; r < n; ++r) explained += (std::conj(b[r]) * rhs[r]).real();
+  for (std::size_t r = 0; r < taps; ++r) state.w[r] = Cf(b[r]);
+  for (std::size_t r = taps; r < n; ++r) state.v[r - taps] = Cf(b[r]);
+  return std::max(0.0, 1 - explained / energy);
+}
+
+void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
+  // Where what the equaliser leaves over is most like the other channel, up to 200 ms before.
+  state.t = t;
+  state.phase = 0;
+  const ReceiverState before = state;
+  const double half = state.step / 2;
+  const int lags = static_cast<int>(0.2 * kRateHz / half), early = static_cast<int>(0.005 * kRateHz / half);
+  std::vector<Cf> left;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    left.push_back(times(known[i] - equalise(), Cf(std::polar(1.0, state.phase))));
+    state.t += state.step;
+    state.phase += state.turn;
+  }
+  state = before;
+  std::vector<Cf> u(2 * known.size() + static_cast<std::size_t>(lags + early));
+  for (std::size_t k = 0; k < u.size(); ++k) u[k] = other_->at(t + (static_cast<double>(k) - lags) * half);
+  double best = 0, best_energy = 1, all = 0;
+  int best_lag = 0;
+  for (const Cf e : left) all += std::norm(e);
+  double own_energy = 0;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    own_energy += std::norm(line_.at(t + static_cast<double>(i) * state.step));
+  }
+  for (int lag = -early; lag < lags; ++lag) {
+    Cf c;
+    double energy = 1e-9;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const Cf x = u[2 * i + static_cast<std::size_t>(lags - lag)];
+      c += times(left[i], std::conj(x));
+      energy += std::norm(x);
+    }
+    const double share = std::norm(c) / energy / std::max(all, 1e-9);
+    if (share > best) best = share, best_lag = lag, best_energy = energy;
+  }
+  // Chance alone gives 10 / symbols or so. Silence has no echo, nor has what is left of an echo of our own.
+  if (best < 25.0 / static_cast<double>(known.size()) || best_energy < std::max(1.0, kLeastSource * own_energy)) return;
+  state.echo_delay = best_lag * half;
+  state.v.assign(kEchoTaps, {});
+}
+
+// The carrier's offset in radians a symbol at which an equaliser explains most of `known`. Most lines have none.
+double SymbolReceiver::search_offset(double t, const std::vector<Cf>& known) {
+  const double hertz = 2 * kPi * nominal_step_ / kRateHz;
+  double best = 0, least = 1;
+  for (int k = 0; k <= 16; ++k) {  // 0, 1, -1, 2, -2 ... 8, -8
+    state.turn = hertz * ((k & 1) != 0 ? (k + 1) / 2 : -k / 2);
+    const double error = solve(t, known);
+    if (error < least) least = error, best = state.turn;
+    if (k == 0 && error < 0.1) break;
+  }
+  return best;
+}
+
+double SymbolReceiver::fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz) {
+  const std::size_t first = std::min<std::size_t>(known.size(), 640);
+  state.step = nominal_step_;
+  state.phase = 0;
+  state.v.clear();
+  state.power = 0;
+  for (const Cf s : known) state.power += std::norm(s) / static_cast<double>(known.size());
+  double error = 1;
+  const std::vector<Cf> head(known.begin(), known.begin() + static_cast<long>(first));
+  state.turn = offset_hz ? 2 * kPi * *offset_hz * nominal_step_ / kRateHz : search_offset(t, head);
+  for (int pass = 0; pass < 3; ++pass) {
+    const std::vector<Cf>& with = pass == 0 ? head : known;
+    state.phase = 0;
+    error = solve(t, with);
+    if (error > 0.5 || pass == 2) break;
+    // Follow the known symbols to learn clock and carrier, then fit again with them.
+    state.t = t;
+    state.error = error;
+    const double before = state.step;
+    double sum_t = 0;
+    const ReceiverState start = state;
+    for (const Cf s : known) {
+      equalise();
+      decided(s, pass == 0 ? 0.002f : 0.f);
+    }
+    sum_t = (state.t - t) / static_cast<double>(known.size());
+    const double turn = state.turn, step = known.size() > 1000 ? 0.5 * (sum_t + state.step) : before;
+    state = start;
+    state.turn = turn;
+    state.step = step;
+  }
+  // A loud echo has to go before decisions can be made; for a faint one, enough has to be known.
+  if (other_ != nullptr && error < 0.5 && (known.size() > 1000 || error > 0.003)) {
+    find_echo(t, known);
+    state.phase = 0;
+    if (!state.v.empty()) error = solve(t, known);
+  }
+  state.t = t;
+  state.phase = 0;
+  state.error = error;
+  return error;
+}
+
+double SymbolReceiver::lock(double t, const std::vector<Cf>& known) {
+  const ReceiverState before = state;
+  double best = 0, best_t = t, energy = 0;
+  Cd gain;
+  for (const Cf s : known) energy += std::norm(s);
+  const auto share = [&](double from) {
+    state = before;
+    state.t = from;
+    state.phase = 0;
+    Cd c;
+    double power = 1e-12;
+    for (const Cf s : known) {
+      const Cf y = equalise();
+      c += Cd(times(y, std::conj(s)));
+      power += std::norm(y);
+      state.t += state.step;
+      state.phase += state.turn;
+    }
+    gain = c / energy;
+    return std::norm(c) / (power * energy);
+  };
+  constexpr int kSteps = 8;  // of a symbol
+  for (int k = -3 * kSteps / 2; k <= 3 * kSteps / 2; ++k) {
+    const double from = t + k * state.step / kSteps, s = share(from);
+    if (s > best) best = s, best_t = from;
+  }
+  best = share(best_t);
+  state = before;
+  state.t = best_t;
+  state.phase = std::arg(gain);
+  state.error = 1 - best;
+  scale(static_cast<float>(1 / std::max(std::abs(gain), 1e-6)));
+  state.power = before.power;
+  return best;
+}
+
+Cf SymbolReceiver::equalise() {
+  gather(state.t);
+  Cf y{}, dy{};
+  for (std::size_t k = 0; k < z_.size(); ++k) {
+    y += times(state.w[k], z_[k]);
+    dy += times(state.w[k], dz_[k]);
+  }
+  for (std::size_t k = 0; k < u_.size(); ++k) y += times(state.v[k], u_[k]);
+  const Cf back = Cf(std::polar(1.0, -state.phase));
+  y_ = y * back;
+  dy_ = dy * back;
+  return y_;
+}
+
+void SymbolReceiver::scale(float gain) {
+  for (Cf& w : state.w) w *= gain;
+  for (Cf& v : state.v) v *= gain;
+  state.power *= gain * gain;
+}
+
+void SymbolReceiver::decided(Cf symbol, float rate) {
+  adapt(symbol - y_, symbol, rate);
+}
+
+void SymbolReceiver::adapt(Cf e, Cf symbol, float rate) {
+  const double power = std::max(state.power, 1e-9);
+  const double timing = (std::conj(e) * dy_).real() / (slope2_ * power);
+  const double carrier = -(std::conj(symbol) * e).imag() / power;
+  state.t += state.step + 0.004 * timing;
+  state.step += 4e-6 * timing;
+  state.step = std::clamp(state.step, nominal_step_ * (1 - 5e-4), nominal_step_ * (1 + 5e-4));
+  state.phase += state.turn + 0.03 * carrier;
+  state.turn += 2e-4 * carrier;
+  if (state.phase > kPi) state.phase -= 2 * kPi;
+  if (state.phase < -kPi) state.phase += 2 * kPi;
+  state.error += 0.005 * (std::norm(e) / power - state.error);
+  if (rate <= 0) return;
+  const Cf forward = Cf(std::polar(1.0, state.phase - state.turn));
+  float energy = 1e-6f;
+  for (const Cf z : z_) energy += std::norm(z);
+  if (energy < kLeastEnergy * state.energy) return;  // the signal is away
+  state.energy += 0.01f * (energy - state.energy);
+  const Cf g = e * forward * (rate / energy);
+  for (std::size_t k = 0; k < z_.size(); ++k) state.w[k] += times(g, std::conj(z_[k]));
+  if (!u_.empty()) {
+    float echo = 1e-6f;
+    for (const Cf u : u_) echo += std::norm(u);
+    const Cf ge = e * forward * (rate / std::max(echo, energy * 0.01f));
+    for (std::size_t k = 0; k < u_.size(); ++k) state.v[k] += times(ge, std::conj(u_[k]));
+  }
+}
+
+}  // namespace offhook::decode

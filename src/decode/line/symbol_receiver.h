@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// A receiver of V.34's symbols for recorded calls. Where a modem must be right the first time, this one may look ahead
+// and fit twice: from symbols that are known (PP, TRN) it computes the equaliser by least squares, and from then on
+// follows clock, carrier and line by its decisions.
+//
+// The other direction's channel, where there is one, is a second input with taps of its own: it takes off the echo.
+#pragma once
+
+#include <complex>
+#include <optional>
+#include <vector>
+
+#include "src/decode/line/baseband.h"
+
+namespace offhook::decode {
+
+/// What a receiver knows at one moment; copy it to come back later.
+struct ReceiverState {
+  double t = 0;           ///< of the next symbol, in samples
+  double step = 0;        ///< samples a symbol
+  double phase = 0;       ///< of the carrier, radians: what the equaliser's output is turned back by
+  double turn = 0;        ///< radians a symbol
+  std::vector<Cf> w;      ///< equaliser, T/2 apart, the middle one at the symbol; kTaps or as many as one likes
+  std::vector<Cf> v;      ///< echo: T/2 apart
+  double echo_delay = 0;  ///< of the middle echo tap, in samples
+  double error = 0;       ///< mean square of the errors, relative to the mean square of the decisions
+  double power = 1;       ///< mean square of the decisions
+  float energy = 0;       ///< mean of what the equaliser's taps hold, while it learns
+};
+
+class SymbolReceiver {
+ public:
+  /// @param line  @param other  the other direction's channel in the band of this one, or null
+  /// @param slope_hz  the clock loop's idea of the band: the signal changes like a tone of this frequency
+  SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz, double slope_hz = 1000);
+
+  static constexpr int kTaps = 80;       ///< of the equaliser
+  static constexpr int kManyTaps = 160;  ///< for lines whose band edges come many milliseconds late
+
+  ReceiverState state;
+
+  /// The output in other units: `gain` times what it was.
+  void scale(float gain);
+
+  /// Fit equaliser, echo taps, carrier and clock to known symbols. @param t  of the first, in samples, within a symbol
+  /// or so  @param known  the symbols  @param offset_hz  of the carrier, where it is known to half a hertz; else up to
+  /// 8 Hz of it are searched
+  /// @pre state.w has as many taps as it shall have
+  /// With another channel: looks for its echo in what is left, and if there is one takes it into the fit.
+  /// Leaves the state before symbol 0.  @return mean square error relative to the symbols'
+  double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
+
+  /// Keep the equaliser, clock rate and carrier offset of `state`, and find symbol time, phase and gain again from
+  /// known symbols. @param t  of the first, in samples, within a symbol or so. Leaves the state before symbol 0.
+  /// @return share of the energy that they explain
+  double lock(double t, const std::vector<Cf>& known);
+
+  /// The equaliser's output at the next symbol. Call decided() afterwards.
+  Cf equalise();
+  /// Adapt to what the symbol was, and go to the next. @param rate  of equaliser adaptation, 0 to freeze
+  void decided(Cf symbol, float rate);
+  /// Adapt loops and equaliser to an error given in the units of the output.
+  void adapt(Cf error, Cf symbol, float rate);
+
+ private:
+  static constexpr int kEchoTaps = 64;
+  void gather(double t);
+  double search_offset(double t, const std::vector<Cf>& known);
+  double solve(double t, const std::vector<Cf>& known);
+  void find_echo(double t, const std::vector<Cf>& known);
+
+  const Baseband& line_;
+  const Baseband* other_;
+  double nominal_step_;
+  double slope2_;               // squared slope of a signal of power 1, per sample
+  std::vector<Cf> z_, dz_, u_;  // the inputs of the newest symbol
+  Cf y_{}, dy_{};               // its output, turned back, and the derivative by samples
+};
+
+}  // namespace offhook::decode

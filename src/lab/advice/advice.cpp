@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/advice/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "src/lab/analysis/law.h"
+#include "src/lab/sweep/parallel.h"
+#include "src/program/config/device.h"
+#include "src/program/config/scenario.h"
+
+namespace offhook::advice {
+
+using hostsim::ContextKind;
+using hostsim::ContextScenario;
+using hostsim::Scenario;
+
+namespace {
+
+constexpr double kTimerPeriodMs = 1;
+
+ContextScenario context(ContextKind kind, int priority) {
+  ContextScenario c;
+  c.kind = kind;
+  c.priority = priority;
+  return c;
+}
+
+void worst_of(Measured& all, const Measured& one) {
+  const auto most = [](auto& a, auto b) { a = std::max(a, b); };
+  all.blocks += one.blocks;
+  all.blocks_late += one.blocks_late;
+  all.samples_lost += one.samples_lost;
+  all.margin_ms = std::min(all.margin_ms, one.margin_ms);
+  most(all.buffers_needed, one.buffers_needed);
+  most(all.swamped, one.swamped);
+  most(all.latency_p999_ms, one.latency_p999_ms);
+  most(all.latency_max_ms, one.latency_max_ms);
+  most(all.isr_max_us, one.isr_max_us);
+  most(all.dpc_max_us, one.dpc_max_us);
+  most(all.share, one.share);
+  most(all.stolen_share, one.stolen_share);
+  most(all.timer_late_max_ms, one.timer_late_max_ms);
+  most(all.timer_late_p999_ms, one.timer_late_p999_ms);
+}
+
+double reserved(const Trial& t) {
+  return static_cast<double>(t.context.x_ticks) / t.context.y_ticks;
+}
+
+/// The better of two contexts that lose nothing, by the order at the top of the header.
+bool better(const Trial& a, const Trial& b) {
+  if (a.within_pc99() != b.within_pc99()) return a.within_pc99();
+  const auto rank = [](const Trial& t) {
+    switch (t.context.kind) {
+      case ContextKind::kReservation:
+        return 0;
+      case ContextKind::kThread:
+        return 1;
+      case ContextKind::kDpc:
+        return 2;
+      case ContextKind::kInterrupt:
+        break;
+    }
+    return 3;
+  };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (a.pinned != b.pinned) return b.pinned;
+  if (a.context.kind == ContextKind::kReservation) return reserved(a) < reserved(b);
+  return a.context.priority < b.context.priority;
+}
+
+std::string why(const Advice& advice, const Trial& t) {
+  if (advice.one_only) return "No other context was tried: this one was asked about.";
+  switch (t.context.kind) {
+    case ContextKind::kReservation:
+      return fmt::format(
+          "It is guaranteed {:.1f} % of the CPU, whatever threads come later, and takes no more from them.",
+          100 * reserved(t));
+    case ContextKind::kThread:
+      if (t.pinned) {
+        return fmt::format(
+            "Its interrupt and its thread are pinned to CPU {}, away from what interrupts CPU {}; no other thread "
+            "does.",
+            t.context.cpu, advice.base.context.interrupt_cpu);
+      }
+      return "It is the lowest of the priorities tried that loses nothing, which leaves the most room above it; a busy "
+             "thread of a higher priority would starve it.";
+    case ContextKind::kDpc:
+    case ContextKind::kInterrupt:
+      break;
+  }
+  return "No thread will do here; this goes before all of them, whatever they need.";
+}
+
+void conclude(Advice& advice) {
+  std::optional<std::size_t> best, solid, closest;
+  for (std::size_t i = 0; i < advice.trials.size(); ++i) {
+    const Trial& t = advice.trials[i];
+    if (!t.refusal.empty()) continue;
+    const auto over = [&](const std::optional<std::size_t>& other) {
+      return !other || better(t, advice.trials[*other]);
+    };
+    if (t.loses_nothing() && over(best)) best = i;
+    if (t.loses_nothing() && !t.thin() && over(solid)) solid = i;
+    if (!t.swamped && (!closest || t.buffers_needed < advice.trials[*closest].buffers_needed)) closest = i;
+  }
+  // The limits count more than a margin: nobody ships an interrupt routine of milliseconds for it.
+  const bool keeps_limits = best && solid && advice.trials[*best].within_pc99() == advice.trials[*solid].within_pc99();
+  if (keeps_limits && solid != best) {
+    advice.passed_over = best;
+    best = solid;
+  }
+  const std::uint32_t buffers = advice.base.device.buffers;
+  advice.suffices = best.has_value();
+  advice.chosen = best ? best : closest;
+  if (!advice.chosen) {
+    advice.headline =
+        fmt::format("{} with {} buffers: {} the device's input was overwritten.",
+                    advice.one_only ? advice.trials.front().name + " does not suffice" : "No context suffices", buffers,
+                    advice.one_only ? "there" : "in each");
+    return;
+  }
+  const Trial& t = advice.trials[*advice.chosen];
+  if (!advice.suffices) {
+    advice.headline =
+        advice.one_only
+            ? fmt::format("{} does not suffice with {} buffers; it needs {}.", t.name, buffers, t.buffers_needed)
+            : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.", buffers, t.name,
+                          t.buffers_needed);
+    advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
+    return;
+  }
+  advice.headline = fmt::format(
+      "{}: nothing is lost, {}", t.name,
+      t.thin() ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
+               : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
+  if (t.thin()) {
+    advice.reasons.push_back(fmt::format(
+        "That is no margin to rely on (less than {:.3g} ms): what this simulation did not show may need it. One more "
+        "buffer gives {:.3g} ms.",
+        t.least_margin_ms, advice.buffer_ms));
+  }
+  advice.reasons.push_back(why(advice, t));
+  if (advice.passed_over) {
+    const Trial& thin = advice.trials[*advice.passed_over];
+    advice.reasons.push_back(
+        fmt::format("{} loses nothing either and asks for less, but left only {:.3g} ms, and less than {:.3g} ms is no "
+                    "margin to rely on: {} is the next safer one.",
+                    thin.name, thin.margin_ms, thin.least_margin_ms, t.name));
+  }
+  if (!t.within_pc99()) {
+    advice.reasons.push_back(
+        fmt::format("It breaks a PC 99 limit: longest interrupt routine {:.0f} us (limit {:.0f}), longest DPC {:.0f} "
+                    "us (limit {:.0f}).",
+                    t.isr_max_us, kPc99InterruptUs, t.dpc_max_us, kPc99DpcUs));
+  }
+  advice.reasons.push_back(
+      fmt::format("Buffers: {} of {:.4g} ms were needed at the worst moment of this simulation, there are {}{}.",
+                  t.buffers_needed, advice.buffer_ms, buffers,
+                  t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
+                  : t.buffers_needed == buffers  ? ": the last one was in use, one more is advised"
+                                                 : ""));
+  advice.reasons.push_back(
+      fmt::format("To everyone else: a 1 ms timer's callback comes up to {:.3g} ms late (without the device {:.3g} "
+                  "ms), 999 in 1000 "
+                  "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
+                  t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
+                  100 * t.stolen_share));
+  const auto thread_does = [&](bool pinned) {
+    return std::find_if(advice.trials.begin(), advice.trials.end(), [pinned](const Trial& o) {
+      return o.context.kind == ContextKind::kThread && o.pinned == pinned && o.loses_nothing();
+    });
+  };
+  if (const auto pinned = thread_does(true);
+      !t.pinned && pinned != advice.trials.end() && thread_does(false) == advice.trials.end()) {
+    advice.reasons.push_back(
+        fmt::format("A thread loses nothing either once its interrupt and it are pinned to CPU {}: {}.",
+                    pinned->context.cpu, pinned->name));
+  }
+  for (const Trial& other : advice.trials) {
+    const bool shipped = other.context.kind == ContextKind::kInterrupt || other.context.kind == ContextKind::kDpc;
+    if (&other == &t || !shipped || !other.loses_nothing() || other.within_pc99()) continue;
+    advice.reasons.push_back(fmt::format(
+        "{} loses nothing either, but runs {:.0f} us where PC 99 allows {:.0f}, and a timer's callback comes up to "
+        "{:.3g} ms late.",
+        other.name, std::max(other.isr_max_us * (other.context.kind == ContextKind::kInterrupt), other.dpc_max_us),
+        other.context.kind == ContextKind::kInterrupt ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
+  }
+}
+
+/// Of the CPUs that the card does not interrupt, the one that other devices take least of.
+int quietest_cpu(const Scenario& base) {
+  int quietest = -1;
+  double least = 0;
+  for (int cpu = 0; cpu < base.host.cpus; ++cpu) {
+    double taken = 0;
+    for (const hostsim::LoadDevice& d : base.load.devices) taken += d.cpu == cpu ? d.share() : 0;
+    if (cpu == base.context.interrupt_cpu || (quietest >= 0 && taken >= least)) continue;
+    quietest = cpu;
+    least = taken;
+  }
+  return quietest;
+}
+
+}  // namespace
+
+std::vector<ContextScenario> contexts_for(const Scenario& base) {
+  std::vector<ContextScenario> out = {context(ContextKind::kInterrupt, 24), context(ContextKind::kDpc, 24)};
+  for (const int eighths : {7, 6, 4, 2})
+    out.push_back(context(ContextKind::kThread, base.host.priorities * eighths / 8));
+  RecommendOptions wanted;
+  wanted.tick_ms = 1000.0 / base.host.tick_hz;
+  wanted.reserve = 1.1 * (1 + base.device.cost_spread) - 1;
+  wanted.worst_cost_ms = static_cast<double>(base.device.worst_cost_ns) * 1e-6;
+  const DeviceTiming device = config::device_timing(base.device);
+  for (const bool standard : {false, true}) {
+    wanted.power_of_two = standard;
+    wanted.margin_ms = 0;
+    const auto least = recommend(device, wanted);
+    if (!least) continue;
+    wanted.margin_ms = wanted.tick_ms;
+    const auto safer = recommend(device, wanted);
+    const bool same = safer && safer->x == least->x && safer->y == least->y;
+    for (const auto& r : {least, same ? std::nullopt : safer}) {
+      if (!r) continue;
+      ContextScenario c = context(ContextKind::kReservation, 24);
+      c.x_ticks = r->x;
+      c.y_ticks = r->y;
+      c.strict = !standard;
+      out.push_back(c);
+    }
+  }
+  for (ContextScenario& c : out) {
+    c.cpu = base.context.cpu;
+    c.interrupt_cpu = base.context.interrupt_cpu;
+    c.dpc_cpu = base.context.dpc_cpu;
+    c.dpc_importance = base.context.dpc_importance;
+  }
+  if (const int away = quietest_cpu(base); away >= 0 && base.context.cpu == hostsim::kAnyCpu) {
+    for (std::size_t i = 0, n = out.size(); i < n; ++i) {
+      if (out[i].kind != ContextKind::kThread) continue;
+      out.push_back(out[i]);
+      out.back().cpu = out.back().interrupt_cpu = away;
+    }
+  }
+  return out;
+}
+
+namespace {
+
+Advice describe(const Scenario& base) {
+  Advice advice;
+  advice.base = base;
+  advice.device = base.device.name;
+  advice.host = base.host.name;
+  advice.lead_ms = 1000.0 * base.device.lead() / base.device.rate_hz;
+  advice.buffer_ms = 1000.0 * base.device.buffer() / base.device.rate_hz;
+  return advice;
+}
+
+std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
+  Advice advice = describe(base);
+  advice.one_only = options.only.has_value();
+  for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {
+    Trial trial;
+    trial.pinned = c.cpu != base.context.cpu;
+    trial.name = config::to_string(c) + (trial.pinned ? fmt::format(", CPU {}", c.cpu) : "");
+    trial.context = c;
+    trial.margin_ms = advice.lead_ms;
+    trial.least_margin_ms = thin_margin_ms(base, c);
+    if (c.kind == ContextKind::kReservation && !base.host.latencies.empty()) {
+      trial.refusal = "nobody measured what a reservation would do on this host";
+    }
+    advice.trials.push_back(std::move(trial));
+  }
+  // The control last: the same machine, the device without any work.
+  Trial control;
+  control.context = context(ContextKind::kInterrupt, 24);
+  const std::size_t jobs = (advice.trials.size() + 1) * options.repeats;
+  std::size_t done = 0;
+  std::mutex mutex;
+  sweep::parallel(
+      jobs, options.threads,
+      [&](std::size_t job) {
+        const std::size_t i = job / options.repeats;
+        Trial& trial = i < advice.trials.size() ? advice.trials[i] : control;
+        Scenario s = base;
+        s.context = trial.context;
+        s.load.timer_callback = true;
+        s.device_s = options.seconds;
+        s.seed += job % options.repeats;
+        if (&trial == &control) {
+          s.device.cost_ns = s.device.worst_cost_ns = 1;
+          s.device.isr_mean_ns = s.device.isr_max_ns = 0;
+        }
+        std::optional<Measured> measured;
+        std::string refusal;
+        {
+          const std::lock_guard lock(mutex);
+          refusal = trial.refusal;
+        }
+        if (refusal.empty()) {
+          try {
+            measured = options.run(config::ScenarioBuilder(s).finish());
+          } catch (const std::exception& e) {
+            refusal = e.what();
+          }
+        }
+        const std::lock_guard lock(mutex);
+        if (measured) {
+          worst_of(trial, *measured);
+        } else {
+          trial.refusal = refusal;
+        }
+        if (options.progress) options.progress(++done, jobs);
+      },
+      options.stop);
+  if (options.stop && options.stop()) return std::nullopt;
+  advice.control_late_max_ms = control.timer_late_max_ms;
+  advice.control_late_p999_ms = control.timer_late_p999_ms;
+  conclude(advice);
+  return advice;
+}
+
+}  // namespace
+
+Measured measure(const Figures& f, const Scenario& scenario) {
+  Measured m;
+  const std::uint32_t unit = hostsim::carry(scenario.device).samples_per_unit;
+  const double sample_ms = 1000.0 / scenario.device.rate_hz;
+  const PhaseFigures& total = f.total;
+  const double span_ns = static_cast<double>(std::max<std::uint64_t>(f.end_ns - f.begin_ns, 1));
+  m.blocks = total.blocks;
+  m.blocks_late = total.losses.blocks_late;
+  m.samples_lost =
+      unit * (std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in);
+  m.swamped = total.losses.samples_filled_in > 0;
+  const double used = total.lead_used_max_samples * unit;
+  m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
+  m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
+  const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  m.latency_p999_ms = ms(f.interrupt_to_output.quantile(0.999));
+  m.latency_max_ms = ms(f.interrupt_to_output.max());
+  m.isr_max_us = 1e3 * ms(f.isr_elapsed.max());
+  const ContextKind kind = scenario.context.kind;
+  m.dpc_max_us = kind == ContextKind::kDpc         ? 1e3 * ms(f.call_elapsed.max())
+                 : kind == ContextKind::kInterrupt ? 0
+                                                   : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
+  m.share = total.modem_cpu_ns / span_ns;
+  // Interrupt routine, and in a thread's context the DPC that signals it, come before every thread of the machine.
+  const double above = kind == ContextKind::kInterrupt || kind == ContextKind::kDpc
+                           ? total.modem_cpu_ns
+                           : static_cast<double>(total.interrupts) *
+                                 static_cast<double>(scenario.device.isr_mean_ns + scenario.host.dispatch_ns);
+  m.stolen_share = above / span_ns;
+  const auto late = [&](std::uint64_t interval_ns) { return std::max(0.0, ms(interval_ns) - kTimerPeriodMs); };
+  m.timer_late_max_ms = late(f.timer_interval_log.max());
+  m.timer_late_p999_ms = late(f.timer_interval_log.quantile(0.999));
+  return m;
+}
+
+double thin_margin_ms(const Scenario& base, const ContextScenario& context) {
+  const double share = 0.05 * 1000.0 * base.device.lead() / base.device.rate_hz;
+  return context.kind == ContextKind::kReservation ? std::max(share, 1000.0 / base.host.tick_hz) : share;
+}
+
+std::optional<Advice> advise(const Scenario& base, const Options& options) {
+  std::optional<Advice> advice = try_contexts(base, options);
+  if (!advice || advice->suffices) return advice;
+  if (const double demand = config::device_timing(base.device).share(); demand > 1) {
+    advice->reasons.insert(advice->reasons.begin(),
+                           fmt::format("The device's blocks alone need {:.1f} % of the CPU: more than there is, and "
+                                       "no buffering makes up for it.",
+                                       100 * demand));
+    return advice;
+  }
+  Scenario deeper = base;
+  while (deeper.device.buffers <= kMostBuffersTried / 2) {
+    deeper.device.buffers *= 2;
+    const std::optional<Advice> other = try_contexts(deeper, options);
+    if (!other) return std::nullopt;
+    if (!other->suffices) continue;
+    advice->buffers_that_suffice = deeper.device.buffers;
+    advice->reasons.push_back(
+        fmt::format("With {} buffers (doubled until something suffices): {}", deeper.device.buffers, other->headline));
+    return advice;
+  }
+  advice->reasons.push_back(
+      fmt::format("Nor does any with up to {} buffers (doubled each time).", deeper.device.buffers));
+  return advice;
+}
+
+}  // namespace offhook::advice

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// Where should this device's work run on that host? Every context is tried by simulation under the host's load, and
+// judged by three things: whether the device loses anything, with what margin, and what it does to everyone else.
+//
+// The choice, in this order. A context that loses nothing, keeps the PC 99 limits (an interrupt routine of 100 us, a
+// DPC of 500 us) and cannot be disturbed by threads that come later: a reservation, of the least share. Else the thread
+// of the lowest real-time priority that loses nothing, which leaves the most room above it; pinned with its interrupt
+// to another CPU only if it must be. Else what loses nothing though over the limits, the DPC before the interrupt. What
+// is left of the transmit lead must be no thin margin, as long as another choice within the same limits leaves more;
+// both are told then. Else nothing suffices with these buffers; all is tried again with twice as many, until something
+// does, unless the device asks for more than all of the CPU.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+#include "src/lab/analysis/figures.h"
+
+namespace offhook::advice {
+
+inline constexpr std::uint32_t kMostBuffersTried = 512;  ///< the most that device.buffers.count takes
+inline constexpr double kPc99InterruptUs = 100;          ///< Jones and Saroiu 6.2.2, from the PC 99 System Design Guide
+inline constexpr double kPc99DpcUs = 500;                ///< and 6.2.4
+
+/// What one run came to; or the worst of several.
+struct Measured {
+  std::uint64_t blocks = 0, blocks_late = 0;
+  std::uint64_t samples_lost = 0;  ///< of the device: late or filled in
+  double margin_ms = 0;            ///< of the transmit lead, left at the worst moment; negative: this much late
+  std::uint32_t buffers_needed = 0;
+  bool swamped = false;  ///< input was overwritten: how many buffers it needs, this run does not tell
+  double latency_p999_ms = 0, latency_max_ms = 0;  ///< interrupt to output queued
+  double isr_max_us = 0;                           ///< longest interrupt routine
+  double dpc_max_us = 0;                           ///< longest DPC of the device
+  double share = 0;                                ///< of the CPU
+  double stolen_share = 0;                         ///< of the CPU at interrupt and DPC level, above every thread
+  double timer_late_max_ms = 0;                    ///< a 1 ms timer's callback, later than its period at the worst
+  double timer_late_p999_ms = 0;
+};
+
+/// One context on this host, the worst of its repeats.
+struct Trial : Measured {
+  std::string name;  ///< "THR 24"
+  hostsim::ContextScenario context;
+  bool pinned = false;  ///< on a host of several CPUs: interrupt and thread on one that the host did not give them
+  std::string refusal;  ///< why the host cannot do it; nothing measured holds then
+  double least_margin_ms = 0;  ///< less than this is thin, see thin_margin_ms()
+  bool within_pc99() const { return isr_max_us <= kPc99InterruptUs && dpc_max_us <= kPc99DpcUs; }
+  bool loses_nothing() const { return refusal.empty() && samples_lost == 0; }
+  bool thin() const { return margin_ms < least_margin_ms; }
+};
+
+struct Advice {
+  std::string device, host;
+  hostsim::Scenario base;
+  double lead_ms = 0, buffer_ms = 0;
+  double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
+  std::vector<Trial> trials;
+  std::optional<std::size_t> chosen;                  ///< index into trials
+  std::optional<std::size_t> passed_over;             ///< would have been, but for its thin margin
+  bool suffices = false;                              ///< the chosen one loses nothing
+  bool one_only = false;                              ///< of contexts: the one that was asked about
+  std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do
+  std::string headline;
+  std::vector<std::string> reasons;
+};
+
+struct Options {
+  std::uint32_t repeats = 3;
+  double seconds = 60;
+  unsigned threads = 1;
+  std::optional<hostsim::ContextScenario> only;  ///< this context instead of contexts_for()
+  std::function<bool()> stop;
+  std::function<void(std::size_t done, std::size_t of)> progress;  ///< one call at a time
+  /// Run one scenario and measure it; from several threads. @throws std::exception when the host refuses
+  std::function<Measured(const hostsim::Scenario&)> run;
+};
+
+/// What a run's figures mean to the device of its scenario.
+Measured measure(const Figures& figures, const hostsim::Scenario& scenario);
+
+/// A margin below this is no margin to rely on: 5 % of the transmit lead, and for a reservation one clock tick, for its
+/// slots begin at ticks.
+double thin_margin_ms(const hostsim::Scenario& base, const hostsim::ContextScenario& context);
+
+/// The contexts that are tried on this host: INT, DPC, threads, the reservations that the law recommends, those that
+/// leave one more tick, and of several CPUs the threads once more, pinned with the interrupt to the CPU that other
+/// devices take least of.
+std::vector<hostsim::ContextScenario> contexts_for(const hostsim::Scenario& base);
+
+/// @param base  the device (pump kDevice), the host and its load; whoever has a load from elsewhere puts it in here
+/// @return nothing when stopped
+std::optional<Advice> advise(const hostsim::Scenario& base, const Options& options);
+
+}  // namespace offhook::advice

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/advice/kept_runs.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+#include "src/program/config/scenario.h"
+#include "src/program/output/file.h"
+
+namespace offhook::advice {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json to_json(const Measured& m) {
+  return {{"blocks", m.blocks},
+          {"blocks_late", m.blocks_late},
+          {"samples_lost", m.samples_lost},
+          {"margin_ms", m.margin_ms},
+          {"buffers_needed", m.buffers_needed},
+          {"swamped", m.swamped},
+          {"latency_p999_ms", m.latency_p999_ms},
+          {"latency_max_ms", m.latency_max_ms},
+          {"isr_max_us", m.isr_max_us},
+          {"dpc_max_us", m.dpc_max_us},
+          {"share", m.share},
+          {"stolen_share", m.stolen_share},
+          {"timer_late_max_ms", m.timer_late_max_ms},
+          {"timer_late_p999_ms", m.timer_late_p999_ms}};
+}
+
+Measured from_json(const Json& json) {
+  Measured m;
+  json.at("blocks").get_to(m.blocks);
+  json.at("blocks_late").get_to(m.blocks_late);
+  json.at("samples_lost").get_to(m.samples_lost);
+  json.at("margin_ms").get_to(m.margin_ms);
+  json.at("buffers_needed").get_to(m.buffers_needed);
+  json.at("swamped").get_to(m.swamped);
+  json.at("latency_p999_ms").get_to(m.latency_p999_ms);
+  json.at("latency_max_ms").get_to(m.latency_max_ms);
+  json.at("isr_max_us").get_to(m.isr_max_us);
+  json.at("dpc_max_us").get_to(m.dpc_max_us);
+  json.at("share").get_to(m.share);
+  json.at("stolen_share").get_to(m.stolen_share);
+  json.at("timer_late_max_ms").get_to(m.timer_late_max_ms);
+  json.at("timer_late_p999_ms").get_to(m.timer_late_p999_ms);
+  return m;
+}
+
+}  // namespace
+
+KeptRuns::KeptRuns(fs::path file, std::string identity) : file_(std::move(file)), identity_(std::move(identity)) {
+  expect_writable(file_);
+  std::error_code none;
+  if (!fs::exists(file_, none)) return;
+  std::istringstream lines(read_file(file_));
+  for (std::string line; std::getline(lines, line);) {
+    try {
+      const Json entry = Json::parse(line);
+      const auto key = entry.at("key").get<std::string>();
+      if (entry.at("checksum") == fnv1a_hex(key + entry.at("run").dump())) runs_[key] = from_json(entry.at("run"));
+    } catch (const Json::exception&) {  // such a run is made again
+    }
+  }
+}
+
+std::string KeptRuns::key(const hostsim::Scenario& scenario) const {
+  std::string text = identity_ + fmt::format(", {} s\n", scenario.device_s) + config::to_toml(scenario);
+  if (const fs::path trace = scenario.load.trace; !trace.empty()) {
+    text += fmt::format("{} bytes of {}", fs::file_size(trace), fs::last_write_time(trace).time_since_epoch().count());
+  }
+  return fnv1a_hex(text);
+}
+
+std::optional<Measured> KeptRuns::find(const hostsim::Scenario& scenario) const {
+  const std::string wanted = key(scenario);
+  const std::lock_guard lock(mutex_);
+  const auto found = runs_.find(wanted);
+  return found == runs_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void KeptRuns::keep(const hostsim::Scenario& scenario, const Measured& run) {
+  const std::string name = key(scenario);
+  const Json json = to_json(run);
+  const Json entry{{"key", name}, {"checksum", fnv1a_hex(name + json.dump())}, {"run", json}};
+  const std::lock_guard lock(mutex_);
+  std::ofstream out(file_, std::ios::app | std::ios::binary);
+  // A line of its own, whatever a run that was killed left at the end.
+  out << '\n' << entry.dump() << '\n';
+  if (!out.flush()) throw std::runtime_error(fmt::format("{}: cannot be written", file_.string()));
+  runs_[name] = run;
+}
+
+}  // namespace offhook::advice

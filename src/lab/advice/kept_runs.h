@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs of `offhook advise` that are done, a line each in a file of its output folder: what was interrupted goes on
+// where it was, and a question that differs in one thing runs only what is new.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "src/lab/advice/advice.h"
+
+namespace offhook::advice {
+
+class KeptRuns {
+ public:
+  /// Reads what is there; a line that was cut off or spoilt is left out.
+  /// @param identity of all that a run depends on but its scenario
+  /// @throws std::runtime_error when the file cannot be written
+  KeptRuns(std::filesystem::path file, std::string identity);
+  /// Both from any thread.
+  std::optional<Measured> find(const hostsim::Scenario& scenario) const;
+  void keep(const hostsim::Scenario& scenario, const Measured& run);
+
+ private:
+  std::string key(const hostsim::Scenario& scenario) const;
+
+  std::filesystem::path file_;
+  std::string identity_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Measured> runs_;
+};
+
+}  // namespace offhook::advice

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/analysis/figures.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "traces/log/event_names.h"
+
+namespace offhook {
+
+namespace {
+constexpr std::uint64_t kLastTimeNs = std::uint64_t{1} << 62;  // 146 years: so that no sum of times overflows
+constexpr std::size_t kMaxPhases = 64;
+constexpr std::size_t kMaxOwed = 4096;                 // blocks; a ring of 512 samples forgets long before
+constexpr std::uint64_t kSteadyAfterNs = 500'000'000;  // of an undisturbed phase
+
+float q4_12(std::uint32_t bits) {
+  return static_cast<float>(static_cast<std::int16_t>(bits & 0xffff)) / 4096.0f;
+}
+}  // namespace
+
+Analyzer::Driver& Analyzer::driver(std::uint16_t id) {
+  for (auto& [known, d] : drivers_) {
+    if (known == id) return d;
+  }
+  return drivers_.emplace_back(id, Driver{}).second;
+}
+
+template <typename Change>
+void Analyzer::count(Change change) {
+  change(figures_.total);
+  if (!figures_.phases.empty()) change(figures_.phases.back());
+}
+
+void Analyzer::loss(std::uint64_t time_ns, const char* what) {
+  if (loss_seen_) return;
+  loss_seen_ = true;
+  figures_.timeline.look_at(Timeline::Moment::kFirstLoss, std::string("First loss: ") + what, time_ns);
+}
+
+void Analyzer::begin_phase(std::uint64_t time_ns, std::uint32_t phase) {
+  const double modem_ns = figures_.timeline.modem_ns_so_far();
+  if (!figures_.phases.empty()) {
+    figures_.phases.back().end_ns = time_ns;
+    figures_.phases.back().modem_cpu_ns += modem_ns - modem_ns_at_phase_;
+  }
+  modem_ns_at_phase_ = modem_ns;
+  if (figures_.phases.size() < kMaxPhases) {
+    figures_.phases.emplace_back();
+    figures_.phases.back().begin_ns = time_ns;
+  }
+  figures_.phases.back().phase = phase;
+  steady_since_ns_ = time_ns;
+  steady_seen_ = false;
+}
+
+void Analyzer::isr_done(Driver& d, std::uint64_t time_ns) {
+  if (!d.in_isr) return;
+  d.in_isr = false;
+  d.isr_entity = kIdle;
+  const std::uint64_t elapsed = time_ns - std::min(time_ns, d.isr_enter_ns);
+  figures_.isr_elapsed.add(elapsed);
+  figures_.isr_elapsed_over_time.add(d.isr_enter_ns, static_cast<double>(elapsed) * 1e-6);
+}
+
+// The next `samples` of the received stream went to service, or are gone.
+void Analyzer::take(Driver& d, std::uint64_t time_ns, std::uint32_t samples, bool lost) {
+  d.taken_position += samples;
+  if (!lost) d.awaiting_output.clear();
+  while (!d.owed.empty() && d.owed.front().end_position <= d.taken_position) {
+    if (!lost) {
+      figures_.interrupt_to_service.add(time_ns - std::min(time_ns, d.owed.front().raised_ns));
+      d.awaiting_output.push_back(d.owed.front());
+    }
+    d.owed.pop_front();
+  }
+}
+
+void Analyzer::add(const oh_event& logged) {
+  Figures& f = figures_;
+  oh_event event = logged;
+  event.time_ns = std::min(event.time_ns, kLastTimeNs);
+  const std::uint64_t now = event.time_ns;
+  if (f.events++ == 0) f.begin_ns = now;
+  f.end_ns = std::max(f.end_ns, now);
+  f.timeline.add(event);
+
+  const auto since = [now](std::uint64_t then) { return now > then ? now - then : 0; };
+  switch (event.kind) {
+    case OH_EV_INTERRUPT: {
+      Driver& d = driver(event.id);
+      d.raised_position += event.argument;
+      if (d.owed.size() == kMaxOwed) d.owed.pop_front();
+      if (d.unacknowledged.size() == kMaxOwed) d.unacknowledged.pop_front();
+      const Driver::Block block{now, d.raised_position, event.argument, d.rate_hz};
+      d.owed.push_back(block);
+      d.unacknowledged.push_back(block);
+      if (d.last_interrupt_ns != 0) {
+        f.interrupt_period.add(since(d.last_interrupt_ns));
+        f.interrupt_period_over_time.add(now, static_cast<double>(since(d.last_interrupt_ns)) * 1e-6);
+      }
+      d.last_interrupt_ns = now;
+      count([](PhaseFigures& p) { p.interrupts += 1; });
+      break;
+    }
+    case OH_EV_CARD_RATE:
+      if (event.argument > 0) driver(event.id).rate_hz = event.argument;
+      break;
+    case OH_EV_RX_OVERRUN:
+      count([&](PhaseFigures& p) { p.losses.overrun_samples += event.argument; });
+      f.overruns_over_time.add(now, event.argument);
+      loss(now, "receive overrun");
+      break;
+    case OH_EV_TX_UNDERRUN:
+      count([&](PhaseFigures& p) { p.losses.underrun_samples += event.argument; });
+      f.underruns_over_time.add(now, event.argument);
+      loss(now, "transmit underrun");
+      break;
+
+    case OH_EV_ISR_ENTER: {
+      Driver& d = driver(event.id);
+      for (const auto& block : d.unacknowledged) f.interrupt_to_isr.add(since(block.raised_ns));
+      d.unacknowledged.clear();
+      d.isr_enter_ns = now;
+      d.in_isr = true;
+      // A simulated isr happens at one instant; its cost is its job's, which begins with it.
+      const Timeline::Entity* e = f.timeline.running(event.cpu);
+      d.isr_entity = e != nullptr && e->job_begin_ns == now ? e->id : kIdle;
+      break;
+    }
+    case OH_EV_ISR_EXIT: {
+      Driver& d = driver(event.id);
+      if (d.isr_entity == kIdle) isr_done(d, now);
+      break;
+    }
+    case OH_EV_FINISH:
+      for (auto& [id, d] : drivers_) {
+        if (d.isr_entity == event.id) isr_done(d, now);
+      }
+      break;
+    case OH_EV_CALL_BEGIN: {
+      Driver& d = driver(event.id);
+      d.call_begin_ns = now;
+      d.in_call = true;
+      break;
+    }
+    case OH_EV_CALL_END: {
+      Driver& d = driver(event.id);
+      if (!d.in_call) break;
+      d.in_call = false;
+      const std::uint64_t elapsed = since(d.call_begin_ns);
+      f.call_elapsed.add(elapsed);
+      f.call_elapsed_over_time.add(d.call_begin_ns, static_cast<double>(elapsed) * 1e-6);
+      count([&](PhaseFigures& p) { p.elapsed_max_ns = std::max(p.elapsed_max_ns, elapsed); });
+      break;
+    }
+    case OH_EV_SERVICE_BEGIN:
+      take(driver(event.id), now, event.argument, false);
+      break;
+    case OH_EV_FILL_IN:
+      take(driver(event.id), now, event.argument, true);
+      count([&](PhaseFigures& p) { p.losses.samples_filled_in += event.argument; });
+      f.samples_filled_in_over_time.add(now, event.argument);
+      loss(now, "received samples gone");
+      break;
+    case OH_EV_OUTPUT_READY: {
+      Driver& d = driver(event.id);
+      for (const Driver::Block& block : d.awaiting_output) {
+        const double latency_ns = static_cast<double>(since(block.raised_ns));
+        const double lead_used = block.samples + latency_ns * 1e-9 * block.rate_hz;
+        f.interrupt_to_output.add(since(block.raised_ns));
+        f.output_latency_over_time.add(now, latency_ns * 1e-6);
+        count([&](PhaseFigures& p) { p.lead_used_max_samples = std::max(p.lead_used_max_samples, lead_used); });
+      }
+      d.awaiting_output.clear();
+      if (event.argument == 0) break;
+      count([&](PhaseFigures& p) {
+        p.losses.blocks_late += 1;
+        p.losses.samples_late += event.argument;
+      });
+      f.samples_late_over_time.add(now, event.argument);
+      loss(now, "output too late");
+      break;
+    }
+    case OH_EV_SERVICE_END: {
+      f.pending.add(now, event.argument);
+      f.pending_samples.add(event.argument);
+      const bool worst = event.argument > f.total.pending_max;
+      count([&](PhaseFigures& p) {
+        p.blocks += 1;
+        p.pending_max = std::max(p.pending_max, event.argument);
+      });
+      if (worst) {
+        f.timeline.look_at(Timeline::Moment::kWorst,
+                           "Largest backlog: " + std::to_string(event.argument) + " samples pending after service",
+                           now);
+      }
+      if (!steady_seen_ && since(steady_since_ns_) >= kSteadyAfterNs) {
+        steady_seen_ = true;
+        f.timeline.look_at(Timeline::Moment::kSteady, "Steady state, half a second into the last phase", now);
+      }
+      break;
+    }
+
+    case OH_EV_PUMP_STATE:
+      if (event.id < f.ends.size() && f.ends[event.id].pump_states.size() < 256) {
+        f.ends[event.id].pump_states.push_back({now, static_cast<double>(event.argument)});
+      }
+      break;
+    case OH_EV_PUMP_RATES:
+      if (event.id < f.ends.size()) {
+        f.ends[event.id].data_modes += 1;
+        f.ends[event.id].sent_bps = 100 * (event.argument & 0xffff);
+        f.ends[event.id].received_bps = 100 * (event.argument >> 16);
+      }
+      break;
+    case OH_EV_SYMBOL:
+      if (event.id < f.ends.size()) {
+        f.ends[event.id].constellation.add({q4_12(event.argument), q4_12(event.argument >> 16)});
+      }
+      break;
+    case OH_EV_PUMP_INSTRUMENT:
+      if (event.id < f.ends.size() && event.argument >> 24 < kInstruments) {
+        f.ends[event.id].instruments[event.argument >> 24].add(now,
+                                                               0.01 * traces::instrument_hundredths(event.argument));
+      }
+      break;
+    case OH_EV_PUMP_TAP:
+      if (event.id < f.ends.size()) {
+        std::vector<float>& taps = f.ends[event.id].taps_db;
+        if (event.argument >> 24 == 0) taps.clear();
+        if (taps.size() == event.argument >> 24) taps.push_back(-0.01f * static_cast<float>(event.argument & 0xffffff));
+      }
+      break;
+    case OH_EV_LINK_RETRANSMIT:
+      if (event.id < f.ends.size()) {
+        f.ends[event.id].recoveries += 1;
+        f.ends[event.id].frames_retransmitted += event.argument;
+        f.ends[event.id].retransmitted.add(now, event.argument);
+      }
+      break;
+    case OH_EV_LINK_BAD_FRAME:
+      if (event.id < f.ends.size()) f.ends[event.id].bad_frames = event.argument;
+      break;
+    case OH_EV_LINK_BYTES:
+      if (event.id < f.ends.size()) {
+        f.ends[event.id].bytes_delivered = event.argument;
+        f.ends[event.id].bytes.add(now, event.argument);
+      }
+      break;
+
+    case OH_EV_TIMER_CALLBACK:
+      if (event.argument != 0) {
+        f.timer_interval.add(event.argument);
+        f.timer_interval_log.add(event.argument);
+      }
+      break;
+    case OH_EV_PHASE:
+      begin_phase(now, event.argument);
+      break;
+    default:
+      break;
+  }
+}
+
+const Figures& Analyzer::finish(std::uint64_t end_ns) {
+  if (finished_) return figures_;
+  finished_ = true;
+  figures_.end_ns = std::max(figures_.end_ns, std::min(end_ns, kLastTimeNs));
+  figures_.timeline.finish(figures_.end_ns);
+  figures_.total.begin_ns = figures_.begin_ns;
+  figures_.total.end_ns = figures_.end_ns;
+  figures_.total.modem_cpu_ns = figures_.timeline.modem_ns_so_far();
+  if (!figures_.phases.empty()) {
+    figures_.phases.back().end_ns = figures_.end_ns;
+    figures_.phases.back().modem_cpu_ns += figures_.total.modem_cpu_ns - modem_ns_at_phase_;
+  }
+  return figures_;
+}
+
+namespace {
+
+nlohmann::json latency_json(const LogLinearHistogram& h) {
+  const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  return {{"count", h.count()},
+          {"min_ms", ms(h.min())},
+          {"mean_ms", h.mean() * 1e-6},
+          {"p50_ms", ms(h.quantile(0.5))},
+          {"p99_ms", ms(h.quantile(0.99))},
+          {"p999_ms", ms(h.quantile(0.999))},
+          {"max_ms", ms(h.max())}};
+}
+
+nlohmann::json phase_json(const PhaseFigures& p) {
+  const double seconds = static_cast<double>(p.end_ns - p.begin_ns) * 1e-9;
+  return {{"begin_s", static_cast<double>(p.begin_ns) * 1e-9},
+          {"end_s", static_cast<double>(p.end_ns) * 1e-9},
+          {"interrupts", p.interrupts},
+          {"blocks", p.blocks},
+          {"pending_max_samples", p.pending_max},
+          {"call_elapsed_max_ms", static_cast<double>(p.elapsed_max_ns) * 1e-6},
+          {"modem_cpu_share", seconds > 0 ? p.modem_cpu_ns * 1e-9 / seconds : 0.0},
+          {"lead_used_max_samples", p.lead_used_max_samples},
+          {"blocks_late", p.losses.blocks_late},
+          {"samples_late", p.losses.samples_late},
+          {"samples_filled_in", p.losses.samples_filled_in},
+          {"overrun_samples", p.losses.overrun_samples},
+          {"underrun_samples", p.losses.underrun_samples}};
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Figures& figures) {
+  nlohmann::json out = {{"events", figures.events},
+                        {"total", phase_json(figures.total)},
+                        {"phases", nlohmann::json::array()},
+                        {"interrupt_to_isr", latency_json(figures.interrupt_to_isr)},
+                        {"interrupt_to_service", latency_json(figures.interrupt_to_service)},
+                        {"interrupt_to_output", latency_json(figures.interrupt_to_output)},
+                        {"interrupt_period", latency_json(figures.interrupt_period)},
+                        {"isr_elapsed", latency_json(figures.isr_elapsed)},
+                        {"call_elapsed", latency_json(figures.call_elapsed)},
+                        {"timer_interval", latency_json(figures.timer_interval_log)},
+                        {"ends", nlohmann::json::array()}};
+  for (const PhaseFigures& p : figures.phases) {
+    nlohmann::json phase = phase_json(p);
+    phase["phase"] = p.phase;
+    out["phases"].push_back(std::move(phase));
+  }
+  for (const Figures::End& end : figures.ends) {
+    out["ends"].push_back({{"sent_bps", end.sent_bps},
+                           {"received_bps", end.received_bps},
+                           {"data_modes", end.data_modes},
+                           {"bytes_delivered", end.bytes_delivered},
+                           {"frames_retransmitted", end.frames_retransmitted},
+                           {"recoveries", end.recoveries},
+                           {"bad_frames", end.bad_frames}});
+  }
+  return out;
+}
+
+}  // namespace offhook

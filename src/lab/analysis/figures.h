@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// Every figure, derived from the event log and from nothing else: feed the events in order, read the figures. One pass;
+// memory depends on the number of entities and phases, not on the length of the call. Live and simulated logs alike.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "offhook/event_log.h"
+#include "offhook/pump.h"
+#include "src/lab/analysis/histogram.h"
+#include "src/lab/analysis/series.h"
+#include "src/lab/analysis/timeline.h"
+
+namespace offhook {
+
+/// What was lost. Card and driver count separately and must agree: see offhook/card.h.
+struct Losses {
+  std::uint64_t blocks_late = 0;        ///< service outputs of which at least one sample missed its position
+  std::uint64_t samples_late = 0;       ///< output samples that came after their position had been played
+  std::uint64_t samples_filled_in = 0;  ///< received samples gone when service came
+  std::uint64_t overrun_samples = 0;    ///< by the card's count
+  std::uint64_t underrun_samples = 0;   ///< by the card's count
+  bool any() const { return blocks_late + samples_late + samples_filled_in + overrun_samples + underrun_samples != 0; }
+};
+
+/// One phase of the call (OH_EV_PHASE).
+struct PhaseFigures {
+  std::uint32_t phase = 0;
+  std::uint64_t begin_ns = 0, end_ns = 0;
+  std::uint64_t interrupts = 0;
+  std::uint64_t blocks = 0;
+  std::uint32_t pending_max = 0;     ///< samples pending after service
+  std::uint64_t elapsed_max_ns = 0;  ///< longest service call
+  double modem_cpu_ns = 0;           ///< of the entities that run the driver
+  /// Largest share of the transmit lead that a block used up: its own length and the samples played between its
+  /// interrupt and its output. More than the lead: late.
+  double lead_used_max_samples = 0;
+  Losses losses;
+};
+
+/// A received constellation point, decision units.
+struct ConstellationPoint {
+  float re = 0, im = 0;
+};
+
+inline constexpr std::size_t kInstruments = OH_INSTRUMENT_RETRAIN_CAUSE + 1;
+
+struct Figures {
+  std::uint64_t events = 0;
+  std::uint64_t begin_ns = 0, end_ns = 0;
+
+  std::vector<PhaseFigures> phases;  ///< in order of time; at most 64, later changes are counted into the last
+  PhaseFigures total;                ///< the whole log
+
+  ExtremaSeries pending{4096};  ///< samples pending after each service
+  LogLinearHistogram pending_samples;
+  /// Latencies, ns. Each block is counted from the interrupt that completed it.
+  LogLinearHistogram interrupt_to_isr;
+  LogLinearHistogram interrupt_to_service;  ///< to the service that took its last sample
+  LogLinearHistogram interrupt_to_output;   ///< until its output was queued
+  /// The interrupt's whole job where it is an entity of its own (in INT the service too: Figure 2), else enter to exit;
+  /// with what preempted it.
+  LogLinearHistogram isr_elapsed;
+  LogLinearHistogram call_elapsed;      ///< one wake-up: CALL_BEGIN to CALL_END, with what preempted it
+  LogLinearHistogram interrupt_period;  ///< between interrupts
+  ExtremaSeries call_elapsed_over_time{4096};
+  ExtremaSeries isr_elapsed_over_time{2048};
+  ExtremaSeries interrupt_period_over_time{4096};
+  ExtremaSeries output_latency_over_time{4096};
+  ExtremaSeries samples_late_over_time{1024}, samples_filled_in_over_time{1024};
+  ExtremaSeries overruns_over_time{1024}, underruns_over_time{1024};
+
+  LinearHistogram timer_interval{50'000, 400};  ///< ns between 1 ms timer callbacks, 50 us buckets as in the paper
+  LogLinearHistogram timer_interval_log;
+
+  /// The link, near end (0) and far end (1).
+  struct End {
+    ExtremaSeries bytes{2048};  ///< user bytes delivered in order
+    std::uint64_t bytes_delivered = 0;
+    ExtremaSeries retransmitted{1024};  ///< I-frames sent again, each recovery
+    std::uint64_t frames_retransmitted = 0;
+    std::uint64_t recoveries = 0;
+    std::uint64_t bad_frames = 0;
+    ThinnedSample<ConstellationPoint> constellation{4096};
+    /// What the pump measured of its line, by enum oh_instrument; retrain causes are in their own units.
+    std::array<ExtremaSeries, kInstruments> instruments{ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{1024},
+                                                        ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{256}};
+    std::vector<float> taps_db;            ///< the equaliser's, as they were last, against the largest
+    std::vector<SeriesPoint> pump_states;  ///< changes; at most 256
+    std::uint32_t data_modes = 0;          ///< times that data mode began: one more than trainings and renegotiations
+    std::uint32_t sent_bps = 0, received_bps = 0;  ///< of the last of them
+  };
+  std::array<End, 2> ends;
+
+  Timeline timeline;
+};
+
+class Analyzer {
+ public:
+  /// Events in the order of the log. Real-time: no. Amortised O(1).
+  void add(const oh_event& event);
+  /// No more events. @param end_ns end of the call if later than the last event
+  const Figures& finish(std::uint64_t end_ns = 0);
+  const Figures& figures() const { return figures_; }
+
+ private:
+  /// What is under way in one driver instance; card and driver of one modem bear the same id.
+  struct Driver {
+    struct Block {
+      std::uint64_t raised_ns;
+      std::uint64_t end_position;
+      std::uint32_t samples;
+      double rate_hz;
+    };
+    std::deque<Block> unacknowledged;    ///< interrupts the isr has not seen
+    std::deque<Block> owed;              ///< blocks whose samples are not all taken
+    std::vector<Block> awaiting_output;  ///< the blocks in service
+    std::uint64_t raised_position = 0;
+    std::uint64_t taken_position = 0;
+    std::uint64_t last_interrupt_ns = 0;
+    double rate_hz = 8000;
+    std::uint64_t isr_enter_ns = 0, call_begin_ns = 0;
+    bool in_isr = false, in_call = false;
+    std::uint16_t isr_entity = kIdle;  ///< whose job the isr is, when it is one of its own
+  };
+  Driver& driver(std::uint16_t id);
+  void isr_done(Driver& driver, std::uint64_t time_ns);
+  void take(Driver& driver, std::uint64_t time_ns, std::uint32_t samples, bool lost);
+  template <typename Change>
+  void count(Change change);
+  void loss(std::uint64_t time_ns, const char* what);
+  void begin_phase(std::uint64_t time_ns, std::uint32_t phase);
+
+  Figures figures_;
+  std::vector<std::pair<std::uint16_t, Driver>> drivers_;
+  double modem_ns_at_phase_ = 0;
+  std::uint64_t steady_since_ns_ = 0;
+  bool steady_seen_ = false;
+  bool loss_seen_ = false;
+  bool finished_ = false;
+};
+
+/// The scalar figures, for summary.json and --json: times in ms, shares 0 to 1.
+nlohmann::json to_json(const Figures& figures);
+
+}  // namespace offhook

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// Who had the CPU: shares over the whole call, and exact close-ups of a few moments. Flat memory.
+//
+// The whole call is kept as CPU time per entity in buckets (series.h), and as the share of each 12.5 ms window, the
+// interval that the paper's Figure 3 uses. What happened exactly is kept for the recent past only, in a ring; when a
+// moment is worth looking at (the largest backlog, the first loss), the ring's end is copied out and the recording goes
+// on for as long again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "offhook/event_log.h"
+#include "src/lab/analysis/series.h"
+
+namespace offhook {
+
+inline constexpr std::uint64_t kShareWindowNs = 12'500'000;
+inline constexpr std::uint16_t kIdle = 0xffff;
+
+/// `entity` had the CPU from begin to end.
+struct CpuSegment {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint16_t entity = kIdle;
+  std::uint8_t cpu = 0;
+};
+
+/// A stretch of the call in full detail.
+struct CloseUp {
+  std::string title;
+  std::uint64_t centre_ns = 0;
+  std::vector<CpuSegment> segments;
+  std::vector<oh_event> marks;  ///< of the card and the driver
+};
+
+/// CPU time of one entity, or of several together.
+class CpuShare {
+ public:
+  void add(std::uint64_t begin_ns, std::uint64_t end_ns);
+  void finish(std::uint64_t end_ns);  ///< closes the last whole window
+
+  double total_ns = 0;
+  SumSeries time{1024};              ///< ns of CPU time per bucket
+  ExtremaSeries window_share{2048};  ///< share of each 12.5 ms window, 0 to 1
+  double window_max = 0;
+
+ private:
+  /// Close the current window and, up to but not with this one, those after it, which all have this share.
+  void close_windows(std::uint64_t up_to, double share);
+  std::uint64_t window_ = 0;
+  double in_window_ns_ = 0;
+};
+
+class Timeline {
+ public:
+  static constexpr std::uint64_t kCloseUpNs = 60'000'000;  ///< each side of the moment
+  static constexpr std::size_t kCloseUpItems = 16'384;     ///< of each kind; what comes later is left out
+  static constexpr std::size_t kMaxEntities = 64;          ///< further ones are added up in the last
+
+  enum class Moment { kSteady, kWorst, kFirstLoss, kCount };
+
+  Timeline();
+  /// Every event of the log, in order.
+  void add(const oh_event& event);
+  /// This moment is worth a close-up; replaces an earlier one of the same kind.
+  void look_at(Moment moment, std::string title, std::uint64_t time_ns);
+  void finish(std::uint64_t end_ns);
+
+  struct Entity {
+    std::uint16_t id = kIdle;
+    bool serves = false;             ///< ran the driver's isr or service at least once
+    std::uint64_t job_begin_ns = 0;  ///< when its latest job first got the CPU
+    CpuShare share;
+  };
+  const std::vector<Entity>& entities() const { return entities_; }  ///< in order of first appearance, idle left out
+  const CpuShare& modem() const { return modem_; }                   ///< all entities that serve, together
+  /// Who has this CPU now; null when nobody has, or the log does not say.
+  const Entity* running(std::uint8_t cpu) const;
+  double modem_ns_so_far() const { return modem_.total_ns; }
+  std::vector<CloseUp> close_ups() const;
+
+ private:
+  struct Cpu {
+    std::uint16_t entity = kIdle;
+    std::uint64_t since_ns = 0;
+    bool seen = false;
+  };
+  template <typename T>
+  struct Ring {
+    explicit Ring(std::size_t n) : items(n) {}
+    void push(const T& item) { items[next++ % items.size()] = item; }
+    std::vector<T> items;
+    std::size_t next = 0;
+  };
+  struct Recording {
+    CloseUp close_up;
+    std::uint64_t until_ns = 0;
+  };
+  Entity& entity(std::uint16_t id);
+  void end_segment(Cpu& cpu, std::uint8_t index, std::uint64_t now);
+
+  std::vector<Cpu> cpus_;
+  std::vector<Entity> entities_;
+  CpuShare modem_;
+  Ring<CpuSegment> recent_segments_{4096};
+  Ring<oh_event> recent_marks_{1024};
+  std::vector<std::optional<Recording>> recordings_;
+};
+
+}  // namespace offhook

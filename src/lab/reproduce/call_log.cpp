@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/reproduce/call_log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "src/program/config/profile.h"
+#include "src/program/config/scenario.h"
+
+namespace offhook::reproduce {
+
+using hostsim::Call;
+using hostsim::Ns;
+
+namespace {
+constexpr Ns kSlice = 50'000'000;
+constexpr std::size_t kRing = 1 << 16;
+}  // namespace
+
+hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uint64_t seed) {
+  config::ScenarioBuilder builder;
+  builder.set("pump.kind=cost-profile");
+  hostsim::Scenario s = builder.finish();
+  s.context = config::parse_context(context);
+  s.name = context;
+  s.load.spinner = spinner;
+  s.seed = seed;
+  return s;
+}
+
+CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
+  std::vector<oh_event> ring(kRing), events(kRing);
+  oh_event_log log{};
+  oh_event_log_init(&log, ring.data(), ring.size(), 0);
+  Call call(scenario, profile, hostsim::make_link_model_connection(scenario, profile, &log), &log);
+  Analyzer analyzer;
+  for (bool more = true; more;) {
+    more = call.advance(call.now() + kSlice);
+    const std::size_t n = oh_event_log_read(&log, events.data(), events.size());
+    for (std::size_t i = 0; i < n; ++i) analyzer.add(events[i]);
+  }
+  if (oh_event_log_lost(&log) != 0) throw std::runtime_error("the event log overflowed");
+  return {call.result(), analyzer.finish(static_cast<std::uint64_t>(call.now()))};
+}
+
+CallLog run_logged(const hostsim::Scenario& scenario) {
+  return run_logged(scenario, config::load_profile(scenario.cost_profile));
+}
+
+hostsim::CallResult run_unlogged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
+  Call call(scenario, profile, hostsim::make_link_model_connection(scenario, profile, nullptr), nullptr);
+  while (call.advance(call.now() + 20 * kSlice)) {
+  }
+  return call.result();
+}
+
+Stretch stretch(const Figures& figures, hostsim::Phase phase) {
+  for (const PhaseFigures& p : figures.phases) {
+    if (p.phase == static_cast<std::uint32_t>(phase))
+      return {static_cast<double>(p.begin_ns) * 1e-9, static_cast<double>(p.end_ns) * 1e-9};
+  }
+  return {};
+}
+
+std::vector<double> values_in(const std::vector<SeriesPoint>& points, const Stretch& stretch) {
+  std::vector<double> out;
+  for (const SeriesPoint& p : points) {
+    const double at = static_cast<double>(p.time_ns) * 1e-9;
+    if (at >= stretch.begin_s && at < stretch.end_s) out.push_back(p.value);
+  }
+  return out;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(rank == 0 ? 0 : rank - 1);
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth;
+}
+
+double largest(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+Series series_of(std::string name, const std::vector<SeriesPoint>& points) {
+  Series s;
+  s.name = std::move(name);
+  for (const SeriesPoint& p : points) {
+    s.x.push_back(std::round(static_cast<double>(p.time_ns) * 1e-3) * 1e-6);
+    s.y.push_back(p.value);
+  }
+  return s;
+}
+
+Series bars_of(std::string name, const LinearHistogram& histogram, double unit) {
+  Series s;
+  s.name = std::move(name);
+  s.style = Series::Style::kBars;
+  s.bar_width = static_cast<double>(histogram.bucket_width()) / unit;
+  for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
+    if (histogram.counts()[i] == 0) continue;
+    s.x.push_back(static_cast<double>(i) * s.bar_width);
+    s.y.push_back(static_cast<double>(histogram.counts()[i]));
+  }
+  return s;
+}
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// One call for an experiment: the log is read by the same analysis as every other log, and figures are cut out of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/call/call.h"
+#include "src/lab/analysis/figures.h"
+#include "src/lab/reproduce/claim.h"
+
+namespace offhook::reproduce {
+
+struct CallLog {
+  hostsim::CallResult result;
+  Figures figures;
+};
+
+/// A call with the cost profile of the scenario, in a context as the paper's tables call it.
+/// @param context "RES 2/8", "THR 24"
+hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uint64_t seed);
+
+/// Run it to its end or its time limit and analyse every event of its log.
+/// @throws std::runtime_error when events were lost
+CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
+CallLog run_logged(const hostsim::Scenario& scenario);
+/// Without a log.
+hostsim::CallResult run_unlogged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
+
+/// The stretch of a call in one phase; empty when it did not come to it.
+struct Stretch {
+  double begin_s = 0, end_s = 0;
+};
+Stretch stretch(const Figures& figures, hostsim::Phase phase);
+
+/// The values of a series within a stretch.
+std::vector<double> values_in(const std::vector<SeriesPoint>& points, const Stretch& stretch);
+double mean(const std::vector<double>& values);
+/// @param share 0 to 1; the nearest rank. 0 when empty
+double quantile(std::vector<double> values, double share);
+double largest(const std::vector<double>& values);
+
+/// Points in seconds, for a figure.
+Series series_of(std::string name, const std::vector<SeriesPoint>& points);
+/// The bars of a histogram, up to the last that is not empty; x and width in units of `unit` (1e6: ms out of ns).
+Series bars_of(std::string name, const LinearHistogram& histogram, double unit);
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//
+// A claim is something that a paper published and an experiment that makes it again in the simulator: rows of published
+// beside simulated values, and the paper's figures redrawn from simulation logs. One file per paper (jones*.cpp,
+// regehr.cpp, cota.cpp, siemens.cpp, chen.cpp) holds its experiments; registry.h lists them all.
+//
+// To add one: write a function Outcome(const Run&) and list it in the paper's `..._experiments()`. Read every number
+// from run.published, never type one in; every value of the claim has to be read (published.h). Simulations go through
+// run.parallel() and write into slots of their own, so that the result is the same for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/lab/reproduce/published.h"
+
+namespace offhook::reproduce {
+
+/// A number or a few words; neither: the paper has none, or it did not come about.
+struct Value {
+  Value() = default;
+  Value(double of) : number(of) {}
+  Value(std::string of) : text(std::move(of)) {}
+  Value(const char* of) : text(of) {}
+  std::optional<double> number;
+  std::string text;
+};
+
+/// One published value and its counterpart.
+struct Row {
+  std::string what;  ///< "RES 3/16, mean of the complete runs"
+  std::string unit;  ///< "ms"; may be empty
+  Value published, simulated;
+  std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
+  Grade grade = Grade::kHard;
+  bool agrees = false;  ///< within the tolerance; kInput: what the model uses is what was published
+  std::string note;     ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
+};
+
+// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`.
+Row within(std::string what, std::string unit, double published, double simulated, double tolerance, Grade grade);
+/// Tolerance as a share of the published value.
+Row within_share(std::string what, std::string unit, double published, double simulated, double share, Grade grade);
+Row at_most(std::string what, std::string unit, double published, double simulated, Grade grade);
+Row at_least(std::string what, std::string unit, double published, double simulated, Grade grade);
+/// Simulated lies in [low, high], as published.
+Row between(std::string what, std::string unit, double low, double high, double simulated, Grade grade);
+/// The same words on both sides.
+Row same(std::string what, std::string published, std::string simulated, Grade grade);
+/// A published sentence, what the simulation says to it, and whether that is so.
+Row holds(std::string what, std::string published, Value simulated, bool so, Grade grade);
+/// An input: the published value, the one that the model uses, and where.
+Row input(std::string what, std::string unit, double published, double used, std::string where);
+Row input(std::string what, std::string published, std::string where);
+/// Inconsistent in the paper itself; `why` says how.
+Row paper_only(std::string what, std::string unit, Value published, Value simulated, std::string why);
+
+/// One set of values in a figure.
+struct Series {
+  enum class Style { kPoints, kLine, kStep, kBars };
+  enum class Symbol { kDot, kDisc, kRing, kHalf, kCross, kSquare, kTriangle };
+  std::string name;
+  Style style = Style::kPoints;
+  bool published = false;  ///< from the paper: drawn apart from what was simulated
+  std::vector<double> x, y;
+  /// Half width of the 95 % confidence interval of each y; empty: none.
+  std::vector<double> interval;
+  double bar_width = 0;  ///< kBars: each covers [x, x + bar_width)
+  Symbol symbol = Symbol::kDot;
+  std::vector<std::string> labels;  ///< beside each point; empty: none
+  /// 1, 2: the colour of the last series with 0, its line dashed or dotted. What belongs together looks so.
+  unsigned variant = 0;
+};
+
+/// A value to be seen in the figure: a line across it, or a band up to `to`.
+struct Mark {
+  enum class Axis { kX, kY };
+  Axis axis = Axis::kY;
+  double value = 0;
+  std::optional<double> to;
+  std::string text;       ///< "published: 1.8 ms"
+  bool published = true;  ///< else a help for the eye: "an hour"
+};
+
+struct Axis {
+  std::string text;  ///< with the unit: "time since dial-up began (s)"
+  bool log = false;
+  std::optional<double> min, max;                     ///< default: what the data needs
+  std::vector<std::pair<double, std::string>> ticks;  ///< for categories; empty: numbers
+};
+
+struct Figure {
+  std::string id;       ///< "jones.fig1"
+  std::string title;    ///< the paper's: "Figure 1: Rate of soft modem interrupts (INT)"
+  std::string caption;  ///< what was simulated, and what to see in it
+  Axis x, y;
+  std::vector<Series> series;
+  std::vector<Mark> marks;
+};
+
+/// What an experiment came to.
+struct Outcome {
+  std::vector<Row> rows;
+  std::vector<Figure> figures;
+  std::string summary;  ///< a sentence or two: what was run, and what the difference is, if there is one
+};
+
+/// What an experiment gets.
+struct Run {
+  const Published& published;
+  std::uint64_t seed = 1;
+  unsigned repetitions = 10;  ///< where the paper repeated
+  /// job(0) ... job(n - 1), each once, over the cores, with progress. Jobs are begun in order: the longest first.
+  /// @throws Interrupted, and what a job threw
+  std::function<void(std::size_t n, const std::function<void(std::size_t)>& job)> parallel;
+};
+
+struct Interrupted {};
+
+struct Experiment {
+  std::string id;                    ///< the claim's in claims.toml
+  std::string title;                 ///< what it shows, for people
+  std::vector<std::string> figures;  ///< ids of the figures and tables that it makes again: "jones.fig1"
+  std::function<Outcome(const Run&)> run;
+  double seconds = 1;  ///< about what it takes on one core: for the bar and the time left
+};
+
+/// Mean, standard deviation and half width of the 95 % confidence interval of the mean (Student's t).
+struct MeanInterval {
+  std::size_t n = 0;
+  double mean = 0, deviation = 0, half_width = 0;  ///< deviation and half width 0 when n < 2
+};
+MeanInterval mean_interval(const std::vector<double>& values);
+
+nlohmann::ordered_json to_json(const Outcome& outcome);
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Jones and Saroiu, "Predictability Requirements of a Soft Modem", SIGMETRICS 2001.
+#include "src/lab/reproduce/jones.h"
+
+#include <fmt/format.h>
+
+#include "offhook/card.h"
+#include "src/lab/reproduce/registry.h"
+#include "src/program/config/device.h"
+#include "src/program/config/profile.h"
+
+namespace offhook::reproduce {
+
+namespace {
+
+constexpr const char* kProfile = "pentium2-450-vendor";
+
+// 4: the card.
+Outcome ring(const Run& run) {
+  const Published& p = run.published;
+  const hostsim::CostProfile profile = config::load_profile(kProfile);
+  const auto rates = p.numbers("dma_rate_hz");
+  Outcome out;
+  out.rows = {input("receive and transmit ring", "samples", p.number("ring_samples"), OH_RING_SAMPLES,
+                    "offhook/card.h, OH_RING_SAMPLES: every card"),
+              input("sample", "bits", p.number("sample_bits"), 8 * sizeof(std::int16_t), "offhook/card.h: int16_t"),
+              input("slowest DMA rate", "Hz", rates.at(0), profile.phases[0].rate_hz,
+                    "the cost profile's on-hook and dialling phases"),
+              input("DMA rates", fmt::format("{:g} to {:g} Hz", rates.at(0), rates.at(1)),
+                    fmt::format("{} Hz once connected", profile.phases[hostsim::kPhases - 1].rate_hz))};
+  return out;
+}
+
+// 3.2.1: the instrumented kernel.
+Outcome logging(const Run& run) {
+  const Published& p = run.published;
+  const hostsim::CostProfile profile = config::load_profile(kProfile);
+  const double clock_mhz = 450;
+  Outcome out;
+  out.rows = {input("one event", "ns", p.number("event_ns"), profile.logging.event_ns,
+                    fmt::format("traces/profiles/{}.toml, logging.event_ns", kProfile)),
+              input("log written", "MB a minute", p.number("log_mb_per_minute"), profile.logging.bytes_per_minute / 1e6,
+                    "the same, logging.bytes_per_minute; the length of an event, 16 bytes, is an assumption"),
+              within("one event in cycles of 450 MHz", "cycles", p.number("event_cycles"),
+                     profile.logging.event_ns * clock_mhz / 1000, 1, Grade::kInput)};
+  out.rows.back().note = "the two published values are the same time";
+  return out;
+}
+
+// 8.2: devices to come.
+Outcome soft_dsl(const Run& run) {
+  const Published& p = run.published;
+  Outcome out;
+  const auto dsl = [&](const char* key, const char* file) {
+    const Published of = p.table(key);
+    const hostsim::SoftDevice device = config::load_device(file);
+    const double period_ms = 1000.0 * device.block_plan.at(0) / device.rate_hz;
+    const std::string where = fmt::format("traces/devices/{}.toml", file);
+    out.rows.push_back(input(device.name + ", period", "ms", of.number("period_ms"), period_ms, where));
+    out.rows.push_back(input(device.name + ", CPU share", "%", of.number("share_percent"),
+                             100 * static_cast<double>(device.cost_ns) * 1e-6 / period_ms, where));
+    out.rows.push_back(
+        input(device.name + ", down and up",
+              fmt::format("{:g} and {:g} kbit/s", of.number("down_bps") / 1000, of.number("up_bps") / 1000),
+              "not used: blocks and their cost decide"));
+  };
+  dsl("g_lite", "g-lite");
+  dsl("full_rate", "full-rate-dsl");
+  out.rows.push_back(input("processor", p.text("g_lite.cpu"), "shares are of this one"));
+  const hostsim::SoftDevice radio = config::load_device("bluetooth");
+  const double period_us = 1e6 * radio.block_plan.at(0) / radio.rate_hz;
+  const auto share = p.numbers("wlan_bluetooth.share_percent");
+  out.rows.push_back(input("802.11b or Bluetooth, period", "us", p.number("wlan_bluetooth.period_us"), period_us,
+                           "traces/devices/bluetooth.toml"));
+  out.rows.push_back(between("802.11b or Bluetooth, CPU share", "%", share.at(0), share.at(1),
+                             100 * static_cast<double>(radio.cost_ns) * 1e-3 / period_us, Grade::kInput));
+  out.rows.back().note = "traces/devices/bluetooth.toml";
+  out.summary = "What the vendor told the authors of devices to come; `offhook run`, `law` and `advise` take them.";
+  return out;
+}
+
+// 8.1
+Outcome vendor_starvation(const Run& run) {
+  const auto held = run.published.numbers("usb_scanner_holds_interrupts_ms");
+  Outcome out;
+  out.rows = {input("a USB scanner holds interrupts off", fmt::format("{:g} to {:g} ms", held.at(0), held.at(1)),
+                    "a load of the host simulator: a controller that holds interrupts off")};
+  return out;
+}
+
+}  // namespace
+
+std::vector<Experiment> jones_experiments() {
+  return {
+      {"jones.fig1.interrupt_period", "The modem's interrupt rate over a call", {"jones.fig1"}, jones_fig1, 0.1},
+      {"jones.ring", "The card's rings and rates", {}, ring, 0},
+      {"jones.fig2.isr_time_int",
+       "Time in the interrupt handler, and CPU share",
+       {"jones.fig2", "jones.fig3"},
+       jones_fig2,
+       0.1},
+      {"jones.fig4.dpc", "Times in the interrupt routine and in the DPC", {"jones.fig4"}, jones_fig4, 0.2},
+      {"jones.logging", "What the instrumented kernel's log costs", {}, logging, 0},
+      {"jones.fig5.pending",
+       "Samples pending to be processed",
+       {"jones.fig5", "jones.fig6", "jones.fig7", "jones.fig14"},
+       jones_fig5,
+       0.3},
+      {"jones.fig10.timer",
+       "What the modem does to a 1 ms timer",
+       {"jones.fig10", "jones.fig11", "jones.fig12", "jones.fig13", "jones.fig16"},
+       jones_fig10,
+       0.5},
+      {"jones.fig15.elapsed_res",
+       "Elapsed times per wake-up of the thread",
+       {"jones.fig8", "jones.fig9", "jones.fig15"},
+       jones_fig15,
+       0.2},
+      {"jones.table1", "Transfers over the server pool", {"jones.table1"}, jones_table1, 8},
+      {"jones.table2", "Transfers over the dedicated server", {"jones.table2"}, jones_table2, 8},
+      {"jones.table3", "The reservation map", {"jones.table3", "jones.fig17"}, jones_table3, 6},
+      {"jones.soft_dsl", "Soft DSL and radio", {}, soft_dsl, 0},
+      {"jones.vendor_starvation", "Why the vendor stayed in interrupt context", {}, vendor_starvation, 0},
+  };
+}
+
+}  // namespace offhook::reproduce

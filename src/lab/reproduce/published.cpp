@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/reproduce/published.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "src/program/config/data.h"
+
+namespace offhook::reproduce {
+
+using config::Error;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kGrades = {"hard", "soft", "input", "paper"};
+
+struct Head {
+  std::string id, seed, at;
+  Grade grade = Grade::kHard;
+};
+
+std::string joined(std::string_view prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
+}
+
+/// Every value that is no table, by its path.
+void leaves(const Json& node, const std::string& prefix, std::vector<std::string>& out) {
+  const bool tables = node.is_array() && !node.empty() && node.front().is_object();
+  if (!node.is_object() && !tables) return out.push_back(prefix);
+  std::size_t i = 0;
+  for (const auto& [key, value] : node.items())
+    leaves(value, tables ? fmt::format("{}[{}]", prefix, i++) : joined(prefix, key), out);
+}
+
+}  // namespace
+
+std::string_view to_string(Grade grade) {
+  return kGrades.at(static_cast<std::size_t>(grade));
+}
+
+struct Published::Claim {
+  Head head;
+  std::string position;
+  std::vector<std::pair<std::string, Json>> values;  ///< leaves by path
+  std::vector<std::string> paths;
+  std::mutex mutex;
+  std::set<std::string, std::less<>> read;
+
+  const Json* find(const std::string& path) {
+    for (const auto& [known, value] : values) {
+      if (known != path) continue;
+      const std::lock_guard lock(mutex);
+      read.insert(path);
+      return &value;
+    }
+    return nullptr;
+  }
+  [[noreturn]] void fail(const std::string& path, std::string_view expected) const {
+    throw Error(fmt::format("{}: {}: {}: expected {}", position, head.id, path, expected));
+  }
+  template <typename T, typename Is>
+  std::vector<T> list(const std::string& path, Is is, std::string_view expected) {
+    const Json* value = find(path);
+    if (value == nullptr || !value->is_array()) fail(path, expected);
+    std::vector<T> out;
+    for (const Json& item : *value) {
+      if (!is(item)) fail(path, expected);
+      out.push_back(item.get<T>());
+    }
+    return out;
+  }
+};
+
+double Published::number(std::string_view path) const {
+  const std::string whole = joined(prefix_, path);
+  const Json* value = claim_->find(whole);
+  if (value == nullptr || !value->is_number()) claim_->fail(whole, "a number");
+  return value->get<double>();
+}
+
+std::vector<double> Published::numbers(std::string_view path) const {
+  return claim_->list<double>(
+      joined(prefix_, path), [](const Json& v) { return v.is_number(); }, "a list of numbers");
+}
+
+std::string Published::text(std::string_view path) const {
+  const std::string whole = joined(prefix_, path);
+  const Json* value = claim_->find(whole);
+  if (value == nullptr || !value->is_string()) claim_->fail(whole, "a string");
+  return value->get<std::string>();
+}
+
+std::vector<std::string> Published::texts(std::string_view path) const {
+  return claim_->list<std::string>(
+      joined(prefix_, path), [](const Json& v) { return v.is_string(); }, "a list of strings");
+}
+
+std::vector<Published> Published::rows(std::string_view path) const {
+  std::vector<Published> out;
+  const std::string whole = joined(prefix_, path);
+  for (std::size_t i = 0;; ++i) {
+    const std::string prefix = fmt::format("{}[{}]", whole, i);
+    const bool there = std::any_of(claim_->paths.begin(), claim_->paths.end(),
+                                   [&](const std::string& p) { return p.starts_with(prefix + "."); });
+    if (!there) break;
+    out.push_back(Published(claim_, prefix));
+  }
+  if (out.empty()) claim_->fail(whole, "a list of tables");
+  return out;
+}
+
+Published Published::table(std::string_view path) const {
+  const std::string prefix = joined(prefix_, path);
+  const bool there = std::any_of(claim_->paths.begin(), claim_->paths.end(),
+                                 [&](const std::string& p) { return p.starts_with(prefix + "."); });
+  if (!there) claim_->fail(prefix, "a table");
+  return Published(claim_, prefix);
+}
+
+bool Published::has(std::string_view path) const {
+  const std::string whole = joined(prefix_, path);
+  return std::any_of(claim_->paths.begin(), claim_->paths.end(), [&](const std::string& p) {
+    return p == whole || p.starts_with(whole + ".") || p.starts_with(whole + "[");
+  });
+}
+
+const std::string& Published::id() const {
+  return claim_->head.id;
+}
+const std::string& Published::seed() const {
+  return claim_->head.seed;
+}
+const std::string& Published::at() const {
+  return claim_->head.at;
+}
+Grade Published::grade() const {
+  return claim_->head.grade;
+}
+
+std::vector<std::string> Published::unread() const {
+  const std::lock_guard lock(claim_->mutex);
+  std::vector<std::string> out;
+  for (const std::string& path : claim_->paths) {
+    if (!claim_->read.contains(path)) out.push_back(path);
+  }
+  return out;
+}
+
+std::vector<Published> read_published(config::Document document) {
+  std::vector<Published> out;
+  for (config::Document& row : document.take_rows("claim")) {
+    auto claim = std::make_shared<Published::Claim>();
+    claim->position = row.position("id");
+    const auto take = [&](std::string_view key) {
+      auto value = row.take_string(key);
+      if (!value || value->empty()) throw Error(fmt::format("{}: a claim without {}", claim->position, key));
+      return std::move(*value);
+    };
+    claim->head = {take("id"), take("seed"), take("at"), {}};
+    const std::string grade_at = row.position("grade"), grade = take("grade");
+    const auto found = std::find(kGrades.begin(), kGrades.end(), grade);
+    if (found == kGrades.end())
+      throw Error(fmt::format("{}: grade is \"{}\"; expected one of: {}", grade_at, grade, fmt::join(kGrades, ", ")));
+    claim->head.grade = static_cast<Grade>(found - kGrades.begin());
+    if (std::any_of(out.begin(), out.end(), [&](const Published& p) { return p.id() == claim->head.id; }))
+      throw Error(fmt::format("{}: the claim {} is there twice", claim->position, claim->head.id));
+    const Json body = Json::parse(row.json());
+    leaves(body, "", claim->paths);
+    for (const std::string& path : claim->paths) {
+      std::string pointer = "/" + path;
+      for (char& c : pointer) c = c == '.' || c == '[' ? '/' : c;
+      pointer.erase(std::remove(pointer.begin(), pointer.end(), ']'), pointer.end());
+      claim->values.emplace_back(path, body.at(Json::json_pointer(pointer)));
+    }
+    out.push_back(Published(std::move(claim), ""));
+  }
+  document.apply({}, nullptr);  // anything else is an error
+  return out;
+}
+
+std::vector<Published> load_published() {
+  return read_published(config::Document::read_file(config::data_file("published", "claims")));
+}
+
+}  // namespace offhook::reproduce

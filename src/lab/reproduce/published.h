@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// traces/published/claims.toml: what the five seed papers published, as numbers. One source for every comparison.
+//
+// Parsed strictly: each claim has an id, its paper, where it stands there and a grade; what else it holds is read by
+// the claim's experiment, and a value that no experiment looks at is an error (unread()), so that nothing published can
+// be left out by oversight.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/program/config/document.h"
+
+namespace offhook::reproduce {
+
+enum class Grade {
+  kHard,   ///< must come out of the simulation, within the tolerance
+  kSoft,   ///< shown side by side; a difference is told, and does not count
+  kInput,  ///< a measured property of the machine: an input of the model, never a result
+  kPaper,  ///< inconsistent inside the paper: told, nothing required
+};
+std::string_view to_string(Grade grade);
+
+/// A claim, or a table inside one. Cheap to copy; copies share the note of what was read. Thread-safe.
+class Published {
+ public:
+  /// @throws config::Error naming file, line and claim: for a path that is not there or is of another type.
+  /// @param path of keys, "on_hook.period_ms"
+  double number(std::string_view path) const;
+  std::vector<double> numbers(std::string_view path) const;
+  std::string text(std::string_view path) const;
+  std::vector<std::string> texts(std::string_view path) const;
+  /// A list of tables.
+  std::vector<Published> rows(std::string_view path) const;
+  Published table(std::string_view path) const;
+  bool has(std::string_view path) const;
+
+  const std::string& id() const;    ///< "jones.table3"
+  const std::string& seed() const;  ///< the paper's file
+  const std::string& at() const;    ///< section, table or figure there
+  Grade grade() const;
+  /// Paths of the values that nobody has asked for yet, in order of the file's keys.
+  std::vector<std::string> unread() const;
+
+  struct Claim;
+
+ private:
+  friend std::vector<Published> read_published(config::Document document);
+  Published(std::shared_ptr<Claim> claim, std::string prefix) : claim_(std::move(claim)), prefix_(std::move(prefix)) {}
+  std::shared_ptr<Claim> claim_;
+  std::string prefix_;
+};
+
+/// @throws config::Error with file:line:column
+std::vector<Published> read_published(config::Document document);
+/// traces/published/claims.toml.
+std::vector<Published> load_published();
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/reproduce/regehr_machine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hostsim/load/load.h"
+
+namespace offhook::reproduce {
+
+using hostsim::CpuObserver;
+using hostsim::EntityId;
+using hostsim::Ns;
+
+namespace {
+
+constexpr int kClockLevel = 28;  // CLOCK_LEVEL of Windows 2000, above all devices
+
+struct Both final : CpuObserver {
+  void on_event(Ns time, EntityId entity, Kind kind) override {
+    one->on_event(time, entity, kind);
+    two->on_event(time, entity, kind);
+  }
+  CpuObserver *one = nullptr, *two = nullptr;
+};
+
+struct Starter final : hostsim::Event {
+  void fire(Ns) override { cpu->release(entity); }
+  hostsim::Cpu* cpu = nullptr;
+  EntityId entity = hostsim::kNoEntity;
+};
+
+}  // namespace
+
+RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
+  const hostsim::Random random(run.seed, 0x72656700 + run.repetition);
+  const auto stream = [&](std::uint64_t n) { return (run.repetition + 1) * 16 + n; };
+
+  hostsim::Engine engine;
+  hostsim::Cpu cpu(engine);
+  hostsim::RezScheduler scheduler(
+      run.form, run.enforcement_hz, [&] { return cpu.dpc_time(); }, run.gain);
+  hostsim::ClockInterrupt clock(engine, cpu, machine.tick_hz, kClockLevel, machine.clock_isr + run.overhead_tick);
+
+  hostsim::StolenTimeProbe::Config config;
+  config.needed = run.needed;
+  config.period = run.period;
+  config.keep_intervals = run.keep_intervals;
+  hostsim::StolenTimeProbe probe(config), spinner_probe(config);
+
+  RegehrResult result;
+  const auto amount = static_cast<Ns>(std::llround(static_cast<double>(run.needed) * (1 + run.over_reservation)));
+  const EntityId thread =
+      cpu.add_thread("Thread 2", hostsim::OwnPolicy([&] {
+                       return scheduler.reserve(amount, run.period,
+                                                [&](const hostsim::RezPeriod& p) { result.scheduler.push_back(p); });
+                     }),
+                     probe);
+  const EntityId spinner = cpu.add_thread("Thread 1", hostsim::FixedPriority{8, 0}, spinner_probe);
+  probe.watch(thread);
+  spinner_probe.watch(spinner);
+  Both both;
+  both.one = &probe;
+  both.two = &spinner_probe;
+  if (run.keep_intervals) {
+    cpu.set_observer(&both);
+  } else {
+    cpu.set_observer(&probe);
+  }
+
+  std::vector<std::unique_ptr<hostsim::DeviceLoad>> loads;
+  const auto add = [&](const hostsim::LoadDevice& device) {
+    loads.push_back(hostsim::make_device_load(engine, cpu, device, run.seed, stream(loads.size())));
+  };
+  add(machine.background);
+  if (run.overhead_period > 0) {
+    add({.name = "accounting", .every_ns = run.period, .isr_ns = run.overhead_period, .level = 27});
+  }
+  for (const hostsim::LoadDevice& device : run.devices) add(device);
+  if (run.network) {
+    hostsim::LoadDevice network = machine.network;
+    network.begin_ns = static_cast<Ns>(run.network->first * 1e9);
+    network.end_ns = static_cast<Ns>(run.network->second * 1e9);
+    add(network);
+  }
+
+  // A tick comes at 0, so that the scheduler's ticks are the clock's. The thread begins anywhere after.
+  clock.start(0);
+  const auto first = static_cast<Ns>(random.uniform(0) * static_cast<double>(run.period));
+  Starter start_thread, start_spinner;
+  start_thread.cpu = start_spinner.cpu = &cpu;
+  start_thread.entity = thread;
+  start_spinner.entity = spinner;
+  engine.at(0, start_spinner);
+  engine.at(first, start_thread);
+  for (const auto& load : loads) load->start();
+  engine.run_until(first + static_cast<Ns>(run.seconds * 1e9));
+
+  result.missed = probe.missed_share();
+  result.periods = probe.periods();
+  const std::size_t n = std::min(result.periods.size(), result.scheduler.size());
+  double received = 0, scheduled = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    received += static_cast<double>(result.periods[i].received);
+    scheduled += static_cast<double>(result.scheduler[i].received + result.scheduler[i].stolen);
+  }
+  if (n > 0) result.received = received / static_cast<double>(n);
+  if (scheduled > 0) result.stolen = 1 - received / scheduled;
+  result.reserved = probe.intervals();
+  result.spinner = spinner_probe.intervals();
+  return result;
+}
+
+}  // namespace offhook::reproduce

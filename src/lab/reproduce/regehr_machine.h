@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// The machine of Regehr and Stankovic (4.2): a 500 MHz Pentium III with one CPU, on which a test thread with a
+// reservation of so much every 20 ms runs beside a spinning thread while devices steal time.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hostsim/load/device_load.h"
+#include "hostsim/load/stolen_time_probe.h"
+#include "hostsim/sched/augmented_rez.h"
+#include "src/program/config/load_device.h"
+
+namespace offhook::reproduce {
+
+/// One set of constants for every experiment of the paper.
+struct RegehrMachine {
+  int tick_hz = 4096;  ///< 4.2: timer interrupts, and with them enforcement, every 244 us
+  /// Assumption, as in traces/hosts/nt2000-p2-450.toml. Figure 1 shows it, so that it is 1.65 us at least.
+  hostsim::Ns clock_isr = 2000;
+  hostsim::LoadDevice network = config::load_preset("network");  ///< traces/load/network.toml
+  /// Figure 4: "a small base amount of time stolen by background system activity". Assumption.
+  hostsim::LoadDevice background{
+      .name = "system", .every_ns = 10'000'000, .jitter = 1, .isr_ns = 2500, .dpc_ns = 20'000};
+};
+
+struct RegehrRun {
+  hostsim::RezForm form = hostsim::RezForm::kRez;
+  double over_reservation = 0;  ///< share of `needed` that is reserved on top
+  hostsim::Ns needed = 4'000'000;
+  hostsim::Ns period = 20'000'000;
+  double seconds = 10;
+  double gain = 0.5;
+  int enforcement_hz = 4096;                         ///< 4096: by the clock; higher: precise timers (Linux/RT)
+  hostsim::Ns overhead_tick = 0;                     ///< of accounting, at each clock interrupt
+  hostsim::Ns overhead_period = 0;                   ///< at the end of each period
+  std::optional<std::pair<double, double>> network;  ///< s, when the stream begins and ends
+  std::vector<hostsim::LoadDevice> devices;
+  std::uint64_t seed = 1;
+  std::uint64_t repetition = 0;
+  bool keep_intervals = false;
+};
+
+struct RegehrResult {
+  double missed = 0;    ///< share of periods
+  double received = 0;  ///< mean of a period, ns
+  double stolen = 0;    ///< share of the time it was scheduled for that it did not receive
+  std::vector<hostsim::StolenTimeProbe::Period> periods;
+  std::vector<hostsim::RezPeriod> scheduler;                          ///< the same as the scheduler saw it
+  std::vector<hostsim::StolenTimeProbe::Interval> reserved, spinner;  ///< Thread 2 and Thread 1, when kept
+};
+
+/// Deterministic in (seed, repetition). Thread-safe.
+RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run);
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Claims run, kept and shown. A claim that is done is a file in the output folder, named by what it depends on (the
+// program's own bytes, the data files, seed and repetitions), so a run that was interrupted goes on where it was.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "src/lab/reproduce/registry.h"
+
+namespace offhook::reproduce {
+
+struct Settings {
+  std::uint64_t seed = 1;
+  unsigned repetitions = 10;
+  unsigned threads = 1;
+};
+
+/// Names this program and its data by their contents. @throws std::runtime_error, config::Error
+std::string program_and_data();
+/// Names all that a result depends on but the claim itself. @throws std::runtime_error, config::Error
+std::string identity(const Settings& settings);
+
+/// @param share of this claim, 0 to 1
+using ClaimProgress = std::function<void(double share, const std::string& detail)>;
+
+/// Run one claim. @return what is known of it, as JSON: head, standing, rows, figures
+/// @throws Interrupted; config::Error, also when the experiment left a published value unread
+nlohmann::ordered_json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress);
+
+/// The claim's result in the folder when it is whole and has this identity, else null.
+nlohmann::ordered_json read_claim(const std::filesystem::path& folder, const Claim& claim, const std::string& identity);
+void write_claim(const std::filesystem::path& folder, const nlohmann::ordered_json& claim, const std::string& identity);
+
+/// How many of what: for the last line, the exit status and the head of the page.
+struct Totals {
+  std::size_t claims = 0;
+  std::size_t hard = 0, hard_agree = 0;  ///< rows
+  std::size_t soft = 0, soft_agree = 0;
+  std::size_t inputs = 0, inputs_agree = 0, paper = 0;
+  std::vector<std::string> short_of;  ///< claims with a hard row that does not agree, or hard and without experiment
+  std::vector<std::string> missing;   ///< claims without an experiment
+};
+Totals totals(const nlohmann::ordered_json& claims);
+std::string sentence(const Totals& totals);
+
+std::string to_text(const nlohmann::ordered_json& claims);  ///< tables for a terminal
+std::string to_csv(const nlohmann::ordered_json& claims);   ///< one line a row
+/// A number as people read it: three or four digits.
+std::string shown(const nlohmann::ordered_json& value);
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+//
+// The Siemens report on Windows CE 3.0 latencies.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "hostsim/latency/hold_off.h"
+#include "src/lab/reproduce/registry.h"
+#include "src/program/config/latency.h"
+
+namespace offhook::reproduce {
+
+using hostsim::Cpu;
+using hostsim::Engine;
+using hostsim::EntityId;
+using hostsim::HostLatencies;
+using hostsim::Ns;
+
+namespace {
+
+constexpr std::array kHosts = {"ce3-sh4", "ce3-pentium", "ce3-pentium-qfe"};
+constexpr int kRuns = 40, kMeasurements = 1000;  // "-n 1000"; two figures of about 20 columns a board
+
+struct Statistics {
+  double least = 1e300, sum = 0, greatest = 0;
+  int n = 0;
+  void add(double us) {
+    least = std::min(least, us);
+    greatest = std::max(greatest, us);
+    sum += us;
+    n++;
+  }
+  void add(const Statistics& s) {
+    least = std::min(least, s.least);
+    greatest = std::max(greatest, s.greatest);
+    sum += s.sum;
+    n += s.n;
+  }
+  double mean() const { return sum / n; }
+};
+
+struct Column {
+  Statistics isr, ist;
+};
+
+/// iltiming: a timer interrupt every 1 ms, every second one measured; its ISR sets an event that the interrupt service
+/// thread waits for, at the highest priority.
+class Iltiming final : public hostsim::Event {
+ public:
+  Iltiming(const HostLatencies& latencies, std::uint64_t seed, std::uint64_t stream) : cpu_(engine_) {
+    isr_.of = ist_.of = this;
+    ist_.thread = true;
+    thread_ = cpu_.add_thread("interrupt service thread", hostsim::FixedPriority{255, 0}, ist_);
+    interrupt_ = cpu_.add_interrupt({"timer", 28, hostsim::kNoEntity}, isr_);
+    host_.emplace(cpu_, latencies, 255, seed, stream);
+    engine_.at(0, *this);
+  }
+  Column measure() {
+    engine_.run_until(Ns{2'000'000} * kMeasurements);
+    return column_;
+  }
+  void fire(Ns now) override {
+    at_ = now;
+    host_->interrupt(thread_);
+    cpu_.release(interrupt_);
+    engine_.at(now + 2'000'000, *this);
+  }
+
+ private:
+  struct Routine final : hostsim::Program {
+    Ns next(Ns now) override {
+      entered = !entered;
+      const double us = static_cast<double>(now - of->at_) * 1e-3;
+      if (entered) {
+        (thread ? of->column_.ist : of->column_.isr).add(us);
+        return 1;
+      }
+      if (!thread) of->cpu_.release(of->thread_);
+      return 0;
+    }
+    Iltiming* of = nullptr;
+    bool thread = false, entered = false;
+  };
+  Engine engine_;
+  Cpu cpu_;
+  Routine isr_, ist_;
+  EntityId thread_ = hostsim::kNoEntity, interrupt_ = hostsim::kNoEntity;
+  std::optional<hostsim::HoldOff> host_;
+  Ns at_ = 0;
+  Column column_;
+};
+
+Figure columns_figure(int number, const std::string& board, const std::string& load, const Column* columns, int n) {
+  Figure f;
+  f.id = fmt::format("siemens.fig{}", number);
+  f.title = fmt::format("Figure {}: {}, workload: {}", number, board, load);
+  f.caption =
+      "Least, mean and greatest latency of each execution of iltiming, 1000 measurements. The report's text gives one "
+      "table for both workloads, so that the two figures of a board differ by their random numbers only.";
+  f.x.text = "execution";
+  f.y.text = "latency (us)";
+  f.y.min = 0;
+  using Symbol = Series::Symbol;
+  for (const bool thread : {false, true}) {
+    const auto series = [&](const char* name, unsigned variant, Symbol symbol, auto value) {
+      Series s;
+      s.name = fmt::format("{}, {}", thread ? "IST" : "ISR", name);
+      s.style = variant == 0 ? Series::Style::kLine : Series::Style::kPoints;
+      s.variant = variant;
+      s.symbol = symbol;
+      for (int i = 0; i < n; i++) {
+        s.x.push_back(i + 1);
+        s.y.push_back(value(thread ? columns[i].ist : columns[i].isr));
+      }
+      f.series.push_back(std::move(s));
+    };
+    series("mean", 0, Symbol::kDot, [](const Statistics& s) { return s.mean(); });
+    series("least", 1, Symbol::kRing, [](const Statistics& s) { return s.least; });
+    series("greatest", 2, Symbol::kTriangle, [](const Statistics& s) { return s.greatest; });
+  }
+  return f;
+}
+
+Outcome table1(const Run& run) {
+  const Published& p = run.published;
+  const std::size_t repetitions = std::max(run.repetitions, 1u);
+  std::vector<Column> columns(kHosts.size() * repetitions * kRuns);
+  run.parallel(kHosts.size() * repetitions, [&](std::size_t job) {
+    const HostLatencies latencies = config::load_latencies(kHosts[job / repetitions]);
+    for (std::size_t i = 0; i < kRuns; i++)
+      columns[job * kRuns + i] = Iltiming(latencies, run.seed, job * kRuns + i).measure();
+  });
+
+  Outcome out;
+  const std::string rule = p.text("jitter");
+  const auto boards = p.rows("rows");
+  for (std::size_t b = 0; b < kHosts.size(); b++) {
+    const Published& row = boards.at(b);
+    const std::string board = row.text("board");
+    const HostLatencies latencies = config::load_latencies(kHosts[b]);
+    Statistics isr, ist;
+    std::vector<double> jitters, greatest_isr, greatest_ist;
+    for (std::size_t r = 0; r < repetitions; r++) {
+      Statistics one_isr, one_ist;
+      for (std::size_t i = 0; i < kRuns; i++) {
+        one_isr.add(columns[(b * repetitions + r) * kRuns + i].isr);
+        one_ist.add(columns[(b * repetitions + r) * kRuns + i].ist);
+      }
+      jitters.push_back(one_ist.greatest - one_ist.least);
+      isr.add(one_isr);
+      ist.add(one_ist);
+    }
+    for (const auto& [name, statistics, distribution] :
+         {std::tuple{"isr", isr, latencies.interrupt}, {"ist", ist, latencies.thread}}) {
+      const auto published = row.numbers(name);
+      const std::array used = {distribution.points().front().latency_ms * 1e3, distribution.mean_ms() * 1e3,
+                               distribution.worst_ms() * 1e3};
+      constexpr std::array kNames = {"least", "mean", "greatest"};
+      for (std::size_t k = 0; k < 3; k++) {
+        Row r = within(fmt::format("{}, {}, {}", board, name, kNames[k]), "us", published.at(k), used[k], 1e-3,
+                       Grade::kInput);
+        const std::array simulated = {statistics.least, statistics.mean(), statistics.greatest};
+        r.note = fmt::format("simulated, {} measurements: {:.1f} us", statistics.n, simulated[k]);
+        out.rows.push_back(std::move(r));
+      }
+    }
+    const MeanInterval jitter = mean_interval(jitters);
+    Row r = within_share(fmt::format("{}, jitter: {}", board, rule), "us", row.number("jitter"), jitter.mean, 0.1,
+                         Grade::kHard);
+    r.note =
+        fmt::format("mean of {} times {} measurements, +- {:.1f}", jitter.n, kRuns * kMeasurements, jitter.half_width);
+    out.rows.push_back(std::move(r));
+    const Column* first = &columns[b * repetitions * kRuns];
+    out.figures.push_back(columns_figure(3 + 2 * static_cast<int>(b), board, "rotate and mathload", first, kRuns / 2));
+    out.figures.push_back(columns_figure(4 + 2 * static_cast<int>(b), board, "UDP messages, 250 packets/s",
+                                         first + kRuns / 2, kRuns / 2));
+  }
+  out.summary =
+      "iltiming on the three boards: a timer interrupt whose ISR and interrupt service thread begin as late as Table 1 "
+      "says. Least, mean and greatest are inputs; the jitter is that of the measurements.";
+  return out;
+}
+
+Outcome table2(const Run& run) {
+  const Published& p = run.published;
+  Outcome out;
+  const std::string columns = fmt::format("{}", fmt::join(p.texts("columns"), ", "));
+  for (const Published& row : p.rows("rows"))
+    out.rows.push_back(input(fmt::format("{} ({})", row.text("call"), columns),
+                             fmt::format("{:g}", fmt::join(row.numbers("us"), ", ")),
+                             "us a call (Dhrystones: a second); of those boards, not simulated"));
+  out.summary = "What a kernel call cost on the three boards. The simulator takes no kernel call's cost from it.";
+  return out;
+}
+
+}  // namespace
+
+std::vector<Experiment> siemens_experiments() {
+  return {
+      {"siemens.table1",
+       "Interrupt latencies of Windows CE 3.0",
+       {"siemens.table1", "siemens.fig3", "siemens.fig4", "siemens.fig5", "siemens.fig6", "siemens.fig7",
+        "siemens.fig8"},
+       table1,
+       3},
+      {"siemens.table2", "Kernel calls of Windows CE 3.0", {"siemens.table2"}, table2, 0.1},
+  };
+}
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/schedule/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+namespace offhook::schedule {
+namespace {
+
+using hostsim::Cpu;
+using hostsim::CpuObserver;
+using hostsim::Engine;
+using hostsim::EntityId;
+
+/// Every job costs the same.
+class FixedCost final : public hostsim::Program {
+ public:
+  explicit FixedCost(Ns cost) : cost_(cost) {}
+  Ns next(Ns) override { return (in_job_ = !in_job_) ? cost_ : 0; }
+
+ private:
+  Ns cost_;
+  bool in_job_ = false;
+};
+
+class PeriodicRelease final : public hostsim::Event {
+ public:
+  PeriodicRelease(Engine& engine, Cpu& cpu, EntityId id, Ns period, std::uint64_t& released)
+      : engine_(engine), cpu_(cpu), id_(id), period_(period), released_(released) {}
+  void fire(Ns now) override {
+    released_++;
+    cpu_.release(id_);
+    engine_.at(now + period_, *this);
+  }
+
+ private:
+  Engine& engine_;
+  Cpu& cpu_;
+  EntityId id_;
+  Ns period_;
+  std::uint64_t& released_;
+};
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  return out + '"';
+}
+
+class Recorder final : public CpuObserver {
+ public:
+  Recorder(ScheduleResult& result, std::ostream& csv) : result_(result), csv_(csv) {
+    for (const auto& e : result.system.entities) tails_.push_back(",0," + csv_field(e.name) + ',');
+    dpc_releases_.resize(tails_.size());
+    fmt::format_to(std::back_inserter(buffer_), "time_ns,cpu,entity,event\n");
+  }
+  ~Recorder() override { flush(); }
+
+  void on_event(Ns time, EntityId id, Kind kind) override {
+    fmt::format_to(std::back_inserter(buffer_), "{}{}{}\n", time, tails_[id], event_name(kind));
+    if (buffer_.size() > kFlush) flush();
+    EntityFigures& f = result_.entities[id];
+    f.events[static_cast<std::size_t>(kind)]++;
+    if (kind == Kind::kMiss) f.misses++;
+    if (kind == Kind::kFinish) finish(time, id, f);
+  }
+
+ private:
+  static constexpr std::size_t kFlush = 1 << 16;
+
+  void finish(Ns time, EntityId id, EntityFigures& f) {
+    const EntityDescription& e = result_.system.entities[id];
+    Ns release = e.offset + static_cast<Ns>(f.completed) * e.period;
+    if (e.kind == schedule::Kind::kDpc) {
+      release = dpc_releases_[id].front();
+      dpc_releases_[id].pop_front();
+    }
+    const Ns response = time - release;
+    f.response_min = f.completed == 0 ? response : std::min(f.response_min, response);
+    f.response_max = std::max(f.response_max, response);
+    f.response_sum += response;
+    f.completed++;
+    if (e.dpc >= 0) {
+      dpc_releases_[static_cast<std::size_t>(e.dpc)].push_back(time);
+      result_.entities[static_cast<std::size_t>(e.dpc)].released++;
+    }
+  }
+  void flush() {
+    csv_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    buffer_.clear();
+  }
+
+  ScheduleResult& result_;
+  std::ostream& csv_;
+  std::vector<std::string> tails_;            // of a CSV line, per entity
+  std::vector<std::deque<Ns>> dpc_releases_;  // of unfinished jobs
+  fmt::memory_buffer buffer_;
+};
+
+constexpr std::string_view kEventNames[] = {"start", "resume", "preempt", "finish", "miss", "throttle", "replenish"};
+
+}  // namespace
+
+std::string_view event_name(CpuObserver::Kind kind) {
+  return kEventNames[static_cast<std::size_t>(kind)];
+}
+
+ScheduleResult run_schedule(const System& system, std::ostream& csv) {
+  ScheduleResult result{system, std::vector<EntityFigures>(system.entities.size())};
+  Engine engine;
+  Cpu cpu(engine, hostsim::Admission::kNone);
+  std::vector<std::unique_ptr<FixedCost>> programs;
+  std::vector<std::unique_ptr<PeriodicRelease>> releases;
+  for (std::size_t i = 0; i < system.entities.size(); i++) {
+    const EntityDescription& e = system.entities[i];
+    programs.push_back(std::make_unique<FixedCost>(e.cost));
+    EntityId id = hostsim::kNoEntity;
+    if (e.kind == Kind::kInterrupt) {
+      id = cpu.add_interrupt({e.name, e.level, e.dpc < 0 ? hostsim::kNoEntity : static_cast<EntityId>(e.dpc)},
+                             *programs.back());
+    } else if (e.kind == Kind::kDpc) {
+      id = cpu.add_dpc({e.name}, *programs.back());
+      continue;
+    } else {
+      id = cpu.add_thread(e.name, e.policy, *programs.back(), e.deadline);
+    }
+    releases.push_back(std::make_unique<PeriodicRelease>(engine, cpu, id, e.period, result.entities[i].released));
+    engine.at(e.offset, *releases.back());
+  }
+  {
+    Recorder recorder(result, csv);
+    cpu.set_observer(&recorder);
+    engine.run_until(system.horizon);
+    cpu.set_observer(nullptr);
+  }
+  for (std::size_t i = 0; i < result.entities.size(); i++)
+    result.entities[i].cpu = cpu.cpu_time(static_cast<EntityId>(i));
+  return result;
+}
+
+std::string summary_json(const ScheduleResult& result) {
+  nlohmann::ordered_json entities = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < result.entities.size(); i++) {
+    const EntityFigures& f = result.entities[i];
+    const EntityDescription& e = result.system.entities[i];
+    nlohmann::ordered_json events;
+    for (std::size_t k = 0; k < f.events.size(); k++) events[std::string(kEventNames[k])] = f.events[k];
+    nlohmann::ordered_json row = {{"name", e.name},
+                                  {"kind", e.kind_name},
+                                  {"released", f.released},
+                                  {"completed", f.completed},
+                                  {"misses", f.misses}};
+    const bool any = f.completed > 0;
+    row["resp_min"] = any ? nlohmann::ordered_json(f.response_min) : nlohmann::ordered_json();
+    row["resp_max"] = any ? nlohmann::ordered_json(f.response_max) : nlohmann::ordered_json();
+    row["resp_sum"] = f.response_sum;
+    row["cpu_ns"] = f.cpu;
+    row["events"] = std::move(events);
+    entities.push_back(std::move(row));
+  }
+  // A name that is no UTF-8 cannot come out of a JSON file; replace rather than throw for those built by hand.
+  return nlohmann::ordered_json{{"horizon_ns", result.system.horizon}, {"entities", std::move(entities)}}.dump(
+      2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace offhook::schedule

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// Run a bare system on the engine that modem calls run on: every scheduling event as CSV, and figures per entity.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "hostsim/cpu/cpu.h"
+#include "src/lab/schedule/system.h"
+
+namespace offhook::schedule {
+
+/// S10, of one entity over [0, horizon).
+struct EntityFigures {
+  std::uint64_t released = 0, completed = 0, misses = 0;
+  Ns response_min = 0, response_max = 0, response_sum = 0;  ///< of completed jobs
+  Ns cpu = 0;
+  std::array<std::uint64_t, 7> events{};  ///< by CpuObserver::Kind
+};
+
+struct ScheduleResult {
+  System system;
+  std::vector<EntityFigures> entities;  ///< in declaration order
+};
+
+/// As in the CSV: "start", "resume", "preempt", "finish", "miss", "throttle", "replenish".
+std::string_view event_name(hostsim::CpuObserver::Kind kind);
+
+/// @param csv gets a header line and one line an event: time_ns,cpu,entity,event. A name with a comma, a quote or a
+///   line break is quoted (RFC 4180). The caller checks the stream.
+ScheduleResult run_schedule(const System& system, std::ostream& csv);
+
+/// Horizon and figures as JSON text; resp_* are null for an entity that completed nothing.
+std::string summary_json(const ScheduleResult& result);
+
+}  // namespace offhook::schedule

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/schedule/system.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+
+#include "src/program/config/key.h"
+
+namespace offhook::schedule {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMaxNs = 1'000'000'000'000'000'000;  // 31 years; sums of a few of them do not overflow
+constexpr int kMaxLevel = 1'000'000;
+
+const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
+    {"interrupt", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "level", "dpc"}},
+    {"dpc", {"name", "kind", "cost_ns"}},
+    {"fp", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "priority", "quantum_ns"}},
+    {"edf", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns"}},
+    {"cbs", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns"}},
+    {"slot",
+     {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "slot_offset_ns", "slot_length_ns",
+      "slot_period_ns", "strict", "priority"}},
+    {"rez",
+     {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns",
+      "background"}},
+};
+
+// A value in a complaint: a list or an object by its type only, however large or deep it is.
+std::string shown(const json& value) {
+  return value.is_structured() ? std::string("an ") + value.type_name() : value.dump();
+}
+
+/// One JSON object, and the words to complain about it.
+class Object {
+ public:
+  Object(const json& object, std::string where) : object_(object), where_(std::move(where)) {
+    if (!object.is_object()) fail(fmt::format("expected an object, got {}", object.type_name()));
+  }
+
+  [[noreturn]] void fail(std::string_view what) const { throw SystemError(fmt::format("{}: {}", where_, what)); }
+
+  void only(std::span<const std::string_view> keys, std::string_view of) const {
+    for (const auto& item : object_.items()) {
+      if (std::find(keys.begin(), keys.end(), item.key()) != keys.end()) continue;
+      fail(fmt::format("unknown key \"{}\" of {}; did you mean \"{}\"?", item.key(), of,
+                       config::nearest(item.key(), keys)));
+    }
+  }
+
+  const json& member(const char* key, std::string_view expected) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) fail(fmt::format("missing key \"{}\", expected {}", key, expected));
+    return *found;
+  }
+  /// null stands for a key that is not there: a strict slot's priority, an interrupt's dpc.
+  bool has(const char* key) const {
+    const auto found = object_.find(key);
+    return found != object_.end() && !found->is_null();
+  }
+  std::string text(const char* key) const {
+    const json& value = member(key, "a string");
+    if (!value.is_string() || value.get_ref<const std::string&>().empty())
+      fail(fmt::format("{} is {}, expected a string that is not empty", key, shown(value)));
+    return value.get<std::string>();
+  }
+  std::int64_t whole(const char* key, std::int64_t min, std::int64_t max) const {
+    const std::string expected = fmt::format("a whole number, {} to {}", min, max);
+    const json& value = member(key, expected);
+    const bool is_whole = value.is_number_unsigned() ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(max)
+                                                     : value.is_number_integer() && value.get<std::int64_t>() <= max;
+    if (!is_whole || value.get<std::int64_t>() < min)
+      fail(fmt::format("{} is {}, expected {}", key, shown(value), expected));
+    return value.get<std::int64_t>();
+  }
+  std::int64_t whole(const char* key, std::int64_t min, std::int64_t max, std::int64_t otherwise) const {
+    return has(key) ? whole(key, min, max) : otherwise;
+  }
+  bool truth(const char* key, bool otherwise) const {
+    if (!has(key)) return otherwise;
+    const json& value = object_[key];
+    if (!value.is_boolean()) fail(fmt::format("{} is {}, expected true or false", key, shown(value)));
+    return value.get<bool>();
+  }
+
+ private:
+  const json& object_;
+  std::string where_;
+};
+
+hostsim::Policy parse_policy(const Object& o, const std::string& kind, EntityDescription& e) {
+  if (kind == "fp") {
+    return hostsim::FixedPriority{static_cast<int>(o.whole("priority", 0, 31)), o.whole("quantum_ns", 0, kMaxNs, 0)};
+  }
+  if (kind == "edf") {
+    if (e.deadline == hostsim::kNever) o.fail("an edf thread needs a deadline_ns, expected a whole number, 1 or more");
+    return hostsim::EarliestDeadline{};
+  }
+  if (kind == "slot") {
+    hostsim::Slot slot;
+    slot.offset = o.whole("slot_offset_ns", 0, kMaxNs, 0);
+    slot.period = o.whole("slot_period_ns", 1, kMaxNs);
+    slot.length = o.whole("slot_length_ns", 1, kMaxNs);
+    if (slot.length > slot.period) {
+      o.fail(fmt::format("slot_length_ns {} exceeds slot_period_ns {}, expected X <= Y", slot.length, slot.period));
+    }
+    slot.strict = o.truth("strict", true);
+    slot.priority = static_cast<int>(slot.strict ? o.whole("priority", 0, 31, 0) : o.whole("priority", 0, 31));
+    return slot;
+  }
+  const Ns budget = o.whole("budget_ns", 1, kMaxNs);
+  const Ns period = o.whole("res_period_ns", 1, kMaxNs);
+  if (budget > period) o.fail(fmt::format("budget_ns {} exceeds res_period_ns {}, expected Q <= P", budget, period));
+  if (kind == "cbs") return hostsim::ConstantBandwidth{budget, period};
+  return hostsim::Rez{budget, period, o.whole("res_offset_ns", 0, kMaxNs, 0),
+                      static_cast<int>(o.whole("background", -1, 31, -1))};
+}
+
+EntityDescription parse_entity(const Object& o) {
+  EntityDescription e;
+  e.name = o.text("name");
+  const std::string kind = o.text("kind");
+  const auto keys = kKeys.find(kind);
+  if (keys == kKeys.end()) {
+    std::vector<std::string_view> kinds;
+    for (const auto& entry : kKeys) kinds.push_back(entry.first);
+    o.fail(fmt::format("unknown kind \"{}\", did you mean \"{}\"? Expected one of {}", kind,
+                       config::nearest(kind, kinds), fmt::join(kinds, ", ")));
+  }
+  o.only(keys->second, fmt::format("kind {}", kind));
+  e.kind_name = kind;
+  e.kind = kind == "interrupt" ? Kind::kInterrupt : kind == "dpc" ? Kind::kDpc : Kind::kThread;
+  e.cost = o.whole("cost_ns", 1, kMaxNs);
+  if (e.kind == Kind::kDpc) return e;
+  e.offset = o.whole("offset_ns", 0, kMaxNs, 0);
+  e.period = o.whole("period_ns", 1, kMaxNs);
+  if (o.has("deadline_ns")) e.deadline = o.whole("deadline_ns", 1, kMaxNs);
+  if (e.kind == Kind::kInterrupt) {
+    e.deadline = hostsim::kNever;  // S9: only threads miss deadlines
+    e.level = static_cast<int>(o.whole("level", -kMaxLevel, kMaxLevel));
+  } else {
+    e.policy = parse_policy(o, kind, e);
+  }
+  return e;
+}
+
+// Do two slots of a and b overlap before the horizon? They do at some time unless both fit into the greatest common
+// divisor of the periods; when that is depends on the offsets.
+bool overlap(const hostsim::Slot& a, const hostsim::Slot& b, Ns horizon) {
+  const Ns g = std::gcd(a.period, b.period);
+  const Ns phase = ((b.offset - a.offset) % g + g) % g;
+  if (a.length <= phase && b.length <= g - phase) return false;
+  const hostsim::Slot& rare = a.period > b.period ? a : b;
+  const hostsim::Slot& often = a.period > b.period ? b : a;
+  constexpr int kLook = 1'000'000;  // slots; who asks for more gets the answer for all time
+  Ns start = rare.offset;
+  for (int i = 0; i < kLook; i++, start += rare.period) {
+    if (start >= horizon) return false;
+    const Ns end = std::min(start + rare.length, horizon);
+    // The first slot of `often` that ends after `start`.
+    Ns other = often.offset;
+    if (start >= other) other += (start - other) / often.period * often.period;
+    if (other + often.length <= start) other += often.period;
+    if (other < end) return true;
+  }
+  return true;
+}
+
+void check_slots(const System& system, const std::vector<Object>& objects) {
+  for (std::size_t i = 0; i < system.entities.size(); i++) {
+    const auto* slot = std::get_if<hostsim::Slot>(&system.entities[i].policy);
+    for (std::size_t j = 0; slot != nullptr && j < i; j++) {
+      const auto* other = std::get_if<hostsim::Slot>(&system.entities[j].policy);
+      if (other == nullptr || !overlap(*slot, *other, system.horizon)) continue;
+      objects[i].fail(fmt::format("its slots overlap those of '{}', expected slots apart", system.entities[j].name));
+    }
+  }
+}
+
+void link_dpcs(System& system, const std::vector<Object>& objects) {
+  for (std::size_t i = 0; i < system.entities.size(); i++) {
+    if (system.entities[i].kind != Kind::kInterrupt || !objects[i].has("dpc")) continue;
+    const std::string name = objects[i].text("dpc");
+    const auto found = std::find_if(system.entities.begin(), system.entities.end(),
+                                    [&](const auto& e) { return e.kind == Kind::kDpc && e.name == name; });
+    if (found == system.entities.end())
+      objects[i].fail(fmt::format("dpc \"{}\" is not the name of a dpc entity", name));
+    system.entities[i].dpc = static_cast<int>(found - system.entities.begin());
+  }
+}
+
+}  // namespace
+
+System parse_system(std::string_view text, std::string_view file) {
+  json root;
+  try {
+    root = json::parse(text);
+  } catch (const json::out_of_range& e) {  // 1e999
+    throw SystemError(fmt::format("{}: {}", file, e.what()));
+  } catch (const json::parse_error& e) {
+    const std::string_view before = text.substr(0, e.byte > 0 ? e.byte - 1 : 0);
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const auto column = before.size() - (before.rfind('\n') + 1) + 1;
+    throw SystemError(
+        fmt::format("{}:{}:{}: no JSON here, expected an object with horizon_ns and entities", file, line, column));
+  }
+  try {
+    const Object top(root, std::string(file));
+    static constexpr std::string_view kTop[] = {"horizon_ns", "entities"};
+    top.only(kTop, "a system");
+    System system;
+    system.horizon = top.whole("horizon_ns", 1, kMaxNs);
+    const json& entities = top.member("entities", "a list of objects");
+    if (!entities.is_array()) top.fail(fmt::format("entities is {}, expected a list", entities.type_name()));
+    if (entities.size() >= 0xffff) top.fail(fmt::format("{} entities, expected fewer than 65535", entities.size()));
+    std::vector<Object> objects;
+    std::map<std::string, std::size_t> names;
+    for (std::size_t i = 0; i < entities.size(); i++) {
+      std::string where = fmt::format("{}: entities[{}]", file, i);
+      const json& entity = entities[i];
+      if (entity.is_object() && entity.contains("name") && entity["name"].is_string()) {
+        where += fmt::format(" '{}'", entity["name"].get_ref<const std::string&>());
+      }
+      objects.emplace_back(entity, std::move(where));
+      system.entities.push_back(parse_entity(objects.back()));
+      const auto [first, fresh] = names.emplace(system.entities.back().name, i);
+      if (!fresh) objects.back().fail(fmt::format("entities[{}] has that name already", first->second));
+    }
+    link_dpcs(system, objects);
+    check_slots(system, objects);
+    return system;
+  } catch (const json::exception& e) {  // a string that is no UTF-8, quoted in a complaint
+    throw SystemError(fmt::format("{}: {}", file, e.what()));
+  }
+}
+
+}  // namespace offhook::schedule

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/sweep/result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "src/program/config/key.h"
+#include "src/program/config/scenario.h"
+
+namespace offhook::sweep {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parse_row(const std::string& row) {
+  try {
+    return Json::parse(row);
+  } catch (const Json::exception& e) {
+    throw config::Error(fmt::format("a run's result cannot be read: {}", e.what()));
+  }
+}
+
+/// A TOML value without its quotes.
+std::string plain(const std::string& value) {
+  return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string cell_name(const Plan& plan, const Cell& cell) {
+  std::string name;
+  bool context = false;
+  for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+    if (plan.axes[a].key.starts_with("context")) {
+      context = true;
+    } else {
+      name += fmt::format(", {} = {}", plan.axes[a].key, plain(plan.axes[a].values[cell.at[a]]));
+    }
+  }
+  if (context) return config::to_string(cell.scenario.context) + name;
+  return name.empty() ? cell.scenario.name : name.substr(2);
+}
+
+}  // namespace
+
+std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::string>& rows) {
+  const auto outcome = [](const Json& row) {
+    return RunOutcome{row.value("complete", false), row.value("transfer_s", 0.0)};
+  };
+  std::vector<std::optional<double>> references;
+  for (std::size_t r = 0; r < plan.references.size(); ++r) {
+    const RunOutcome run = outcome(parse_row(rows.at(plan.cells.size() * plan.repeats + r)));
+    references.push_back(run.complete ? std::optional(run.transfer_s) : std::nullopt);
+  }
+  std::vector<CellResult> out;
+  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
+    CellResult cell;
+    cell.name = cell_name(plan, plan.cells[c]);
+    std::vector<RunOutcome> runs;
+    for (std::size_t r = 0; r < plan.repeats; ++r) {
+      const Json row = parse_row(rows.at(c * plan.repeats + r));
+      runs.push_back(outcome(row));
+      cell.pending_max = std::max(cell.pending_max, row.value("pending_max_samples", std::uint32_t{0}));
+      cell.blocks_late += row.value("blocks_late", std::uint64_t{0});
+      cell.retransmitted += row.value("frames_retransmitted", std::uint64_t{0});
+    }
+    const std::optional<double> reference = references[plan.cells[c].reference];
+    cell.result = classify(runs, reference);
+    cell.reference_s = reference.value_or(0);
+    out.push_back(std::move(cell));
+  }
+  return out;
+}
+
+std::string results_csv(const Plan& plan, const std::vector<std::string>& rows) {
+  std::string out;
+  for (const Axis& axis : plan.axes) out += axis.key + ",";
+  out += "repeat,seed";
+  bool first = true;
+  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
+    for (std::size_t r = 0; r < plan.repeats; ++r) {
+      const std::size_t run = c * plan.repeats + r;
+      const Json row = parse_row(rows.at(run));
+      if (first) {
+        for (const auto& [key, value] : row.items()) out += fmt::format(",{}", csv_field(key));
+        out += "\n";
+        first = false;
+      }
+      for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+        out += csv_field(plain(plan.axes[a].values[plan.cells[c].at[a]])) + ",";
+      }
+      out += fmt::format("{},{}", r, plan.scenario(run).seed);
+      for (const auto& [key, value] : row.items()) {
+        out += fmt::format(",{}", csv_field(value.is_string() ? value.get<std::string>() : value.dump()));
+      }
+      out += "\n";
+    }
+  }
+  return out;
+}
+
+std::string results_json(const Plan& plan, const std::vector<std::string>& rows) {
+  const std::vector<CellResult> results = cell_results(plan, rows);
+  Json cells = Json::array();
+  for (std::size_t c = 0; c < plan.cells.size(); ++c) {
+    const CellResult& cell = results[c];
+    Json json{{"name", cell.name}};
+    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+      const std::string& value = plan.axes[a].values[plan.cells[c].at[a]];
+      json[plan.axes[a].key] = Json::accept(value) ? Json::parse(value) : Json(plain(value));
+    }
+    json["verdict"] = std::string(to_string(cell.result.verdict));
+    json["runs"] = cell.result.runs;
+    json["complete"] = cell.result.complete;
+    json["transfer_mean_s"] = cell.result.mean_s;
+    json["transfer_min_s"] = cell.result.min_s;
+    json["transfer_max_s"] = cell.result.max_s;
+    json["transfer_deviation_s"] = cell.result.deviation_s;
+    json["reference_s"] = cell.reference_s;
+    json["pending_max_samples"] = cell.pending_max;
+    json["blocks_late"] = cell.blocks_late;
+    json["frames_retransmitted"] = cell.retransmitted;
+    json["rows"] = Json::array();
+    for (std::size_t r = 0; r < plan.repeats; ++r) json["rows"].push_back(parse_row(rows.at(c * plan.repeats + r)));
+    cells.push_back(std::move(json));
+  }
+  Json references = Json::array();
+  for (std::size_t r = 0; r < plan.references.size(); ++r) {
+    references.push_back(parse_row(rows.at(plan.cells.size() * plan.repeats + r)));
+  }
+  Json axes = Json::array();
+  for (const Axis& axis : plan.axes) axes.push_back({{"key", axis.key}, {"values", axis.values}});
+  return Json{{"offhook_sweep", 1},       {"version", plan.version},   {"name", plan.name},
+              {"grid", plan.grid_hash()}, {"base", plan.base},         {"axes", axes},
+              {"repeats", plan.repeats},  {"left_out", plan.left_out}, {"cells", cells},
+              {"references", references}}
+             .dump(1) +
+         "\n";
+}
+
+}  // namespace offhook::sweep

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// What a sweep came to: every run, and each cell's verdict over its repeats against the transfer time in context INT.
+// A function of plan and rows alone: the same bytes however the sweep was cut, run and put together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/lab/analysis/verdict.h"
+#include "src/lab/sweep/plan.h"
+
+namespace offhook::sweep {
+
+struct CellResult {
+  std::string name;  ///< "RES 3/16 strict", or the values of the axes
+  VerdictResult result;
+  double reference_s = 0;  ///< 0: the reference did not complete
+  std::uint32_t pending_max = 0;
+  std::uint64_t blocks_late = 0;  ///< of all repeats
+  std::uint64_t retransmitted = 0;
+};
+
+/// @param rows one a run, in the plan's order, as read_rows() gives them
+std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::string>& rows);
+
+/// One line a run: axes, repeat, seed, then every figure of the row.
+std::string results_csv(const Plan& plan, const std::vector<std::string>& rows);
+/// Cells with verdicts and their rows.
+std::string results_json(const Plan& plan, const std::vector<std::string>& rows);
+
+}  // namespace offhook::sweep

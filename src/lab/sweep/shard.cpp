@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/sweep/shard.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "src/lab/sweep/parallel.h"
+#include "src/program/config/key.h"
+#include "src/program/output/file.h"
+
+namespace offhook::sweep {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string head(const Plan& plan, std::uint32_t shard) {
+  return nlohmann::ordered_json{{"offhook_shard", 1},
+                                {"plan", plan.hash()},
+                                {"shard", shard},
+                                {"of", plan.shards},
+                                {"runs", plan.last_run(shard) - plan.first_run(shard)}}
+             .dump() +
+         "\n";
+}
+
+std::string foot(std::string_view bytes) {
+  return fmt::format("{{\"checksum\":\"{}\"}}\n", fnv1a_hex(bytes));
+}
+
+/// The rows in a shard's file. @param problem is set when there is one
+std::vector<std::string> read_shard(const fs::path& folder, const Plan& plan, std::uint32_t shard,
+                                    std::optional<std::string>& problem) {
+  const fs::path file = shard_path(folder, shard);
+  if (std::error_code error; !fs::exists(file, error)) {
+    problem = "missing";
+    return {};
+  }
+  const std::string text = read_file(file);
+  const std::string expected = foot("");
+  const std::size_t body = text.size() < expected.size() ? 0 : text.size() - expected.size();
+  if (text.substr(body) != foot(std::string_view(text).substr(0, body))) {
+    problem = fmt::format("damaged: {} does not match its checksum", file.string());
+    return {};
+  }
+  const std::string first = text.substr(0, text.find('\n') + 1);
+  if (first != head(plan, shard)) {
+    problem =
+        fmt::format("foreign: {} is not shard {} of {} of plan {}", file.string(), shard, plan.shards, plan.hash());
+    return {};
+  }
+  std::vector<std::string> rows;
+  for (std::size_t begin = first.size(); begin < body;) {
+    const std::size_t end = text.find('\n', begin);
+    rows.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return rows;
+}
+
+}  // namespace
+
+fs::path plan_path(const fs::path& folder) {
+  return folder / "plan.json";
+}
+
+fs::path shard_path(const fs::path& folder, std::uint32_t shard) {
+  return folder / "shards" / fmt::format("shard-{:06}.ndjson", shard);
+}
+
+std::optional<std::string> shard_problem(const fs::path& folder, const Plan& plan, std::uint32_t shard) {
+  std::optional<std::string> problem;
+  read_shard(folder, plan, shard, problem);
+  return problem;
+}
+
+bool run_shards(const fs::path& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
+                const RunOptions& options) {
+  make_folder(folder / "shards");
+  std::atomic<bool> stopped{false};
+  std::mutex mutex;  // over `done` and its report
+  std::size_t done = 0;
+  const auto count = [&](std::size_t runs) {
+    const std::lock_guard lock(mutex);
+    done += runs;
+    if (options.done) options.done(done);
+  };
+  const auto stop = [&] {
+    if (options.stop && options.stop()) stopped = true;
+    return stopped.load();
+  };
+  parallel(
+      shards.size(), options.threads,
+      [&](std::size_t index) {
+        const std::uint32_t shard = shards[index];
+        const std::size_t first = plan.first_run(shard), last = plan.last_run(shard);
+        if (!shard_problem(folder, plan, shard)) return count(last - first);
+        std::string text = head(plan, shard);
+        for (std::size_t i = first; i < last; ++i) {
+          text += run(plan.scenario(i)) + "\n";
+          if (stop()) return;  // the run itself may have been cut short
+          count(1);
+        }
+        write_file(shard_path(folder, shard), text + foot(text));
+      },
+      stop);
+  return !stopped;
+}
+
+std::vector<std::string> read_rows(const fs::path& folder, const Plan& plan) {
+  std::vector<std::string> rows;
+  std::vector<std::uint32_t> missing;
+  for (std::uint32_t shard = 1; shard <= plan.shards; ++shard) {
+    std::optional<std::string> problem;
+    std::vector<std::string> part = read_shard(folder, plan, shard, problem);
+    if (problem == "missing") {
+      missing.push_back(shard);
+    } else if (problem) {
+      throw config::Error(fmt::format("shard {} of {} is {}", shard, plan.shards, *problem));
+    }
+    rows.insert(rows.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+  }
+  if (!missing.empty()) {
+    const std::size_t shown = std::min<std::size_t>(missing.size(), 10);
+    throw config::Error(fmt::format(
+        "{} of {} shards are missing: {}{}; run them with: offhook sweep run {} --shard I/{}", missing.size(),
+        plan.shards, fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+        shown < missing.size() ? " ..." : "", folder.string(), plan.shards));
+  }
+  return rows;
+}
+
+}  // namespace offhook::sweep

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// Shards of a sweep: each a file of JSON lines, a head that names plan and shard, a line a run, a checksum. A shard
+// file is whole or absent, so a sweep that was killed goes on where it was, and running a shard twice changes nothing.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/lab/sweep/plan.h"
+
+namespace offhook::sweep {
+
+/// What one run came to: a JSON object of plain figures, with "complete" and "transfer_s" among them. The same
+/// scenario gives the same text.
+using Run = std::function<std::string(const hostsim::Scenario&)>;
+
+std::filesystem::path plan_path(const std::filesystem::path& folder);
+std::filesystem::path shard_path(const std::filesystem::path& folder, std::uint32_t shard);
+
+/// What is wrong with this shard's file: "missing", "foreign: ...", "damaged: ..."; nothing: it is done.
+std::optional<std::string> shard_problem(const std::filesystem::path& folder, const Plan& plan, std::uint32_t shard);
+
+struct RunOptions {
+  unsigned threads = 1;
+  std::function<bool()> stop;             ///< asked between runs: true gives up what is under way
+  std::function<void(std::size_t)> done;  ///< runs done, from any thread, one call at a time
+};
+
+/// Run those of the given shards that are not done yet, in parallel.
+/// @return false when stopped.  @throws what a run or a write threw, after the other threads have ended
+bool run_shards(const std::filesystem::path& folder, const Plan& plan, const std::vector<std::uint32_t>& shards,
+                const Run& run, const RunOptions& options);
+
+/// The rows of every shard, in order of runs, as JSON text. @throws config::Error naming the shards that are missing,
+/// foreign or damaged
+std::vector<std::string> read_rows(const std::filesystem::path& folder, const Plan& plan);
+
+}  // namespace offhook::sweep

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include "src/command/program.h"
-
-int main(int argc, char** argv) {
-  return offhook::command::run_program(argc, argv);
-}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "src/page/page.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+// Made by src/page/assets.cmake out of the files of src/page/assets and the chart library.
+extern "C" {
+extern const char offhook_chart_library_js[], offhook_chart_library_js_end[];
+extern const char offhook_chart_library_css[], offhook_chart_library_css_end[];
+extern const char offhook_page_js[], offhook_page_js_end[];
+extern const char offhook_page_css[], offhook_page_css_end[];
+}
+
+namespace offhook {
+
+namespace {
+
+// Without the line that makes a browser's debugger look for a source map.
+std::string without_source_map(std::string_view text) {
+  const std::size_t at = text.rfind("# sourceMappingURL=");
+  if (at == std::string_view::npos || at < 2) return std::string(text);
+  return std::string(text.substr(0, at - 2));
+}
+
+std::string asset(const char* begin, const char* end) {
+  return without_source_map({begin, static_cast<std::size_t>(end - begin)});
+}
+
+// JSON inside a script element: "</script" and "<!--" must not appear.
+std::string json_in_html(const nlohmann::json& data) {
+  const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string html_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string page_around(std::string_view title, const nlohmann::json& data) {
+  std::string out =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      // The browser itself refuses whatever would come from outside.
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+      "style-src 'unsafe-inline'; img-src data:\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"generator\" content=\"Offhook\">\n<title>";
+  out += html_escape(title);
+  out += "</title>\n<style>\n";
+  out += asset(offhook_chart_library_css, offhook_chart_library_css_end);
+  out += asset(offhook_page_css, offhook_page_css_end);
+  out +=
+      "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n"
+      "<noscript>The figures are drawn by the code in this file: allow JavaScript to see them.</noscript>\n"
+      "<script type=\"application/json\" id=\"data\">";
+  out += json_in_html(data);
+  out += "</script>\n<script>\n";
+  out += asset(offhook_chart_library_js, offhook_chart_library_js_end);
+  out += "\n</script>\n<script>\n";
+  out += asset(offhook_page_js, offhook_page_js_end);
+  out += "</script>\n</body>\n</html>\n";
+  return out;
+}
+
+void write_page(const std::string& path, const std::string& page) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  const bool written = file != nullptr && std::fwrite(page.data(), 1, page.size(), file) == page.size();
+  int error = written ? 0 : errno;
+  if (file != nullptr && std::fclose(file) != 0 && error == 0) error = errno;
+  if (error != 0) throw std::runtime_error(path + ": the report cannot be written: " + std::strerror(error));
+}
+
+}  // namespace offhook

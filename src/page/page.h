@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace offhook {
+
+/// The HTML file around `data`, which the page's code draws.
+std::string page_around(std::string_view title, const nlohmann::json& data);
+
+/// @throws std::runtime_error naming the file
+void write_page(const std::string& path, const std::string& page);
+
+/// For text between tags and in quoted attributes.
+std::string html_escape(std::string_view text);
+
+}  // namespace offhook

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "src/lab/advice/advice.h"
+#include "src/lab/advice/kept_runs.h"
+#include "src/lab/reproduce/results.h"
+#include "src/page/page.h"
+#include "src/program/command/call_run.h"
+#include "src/program/command/program.h"
+#include "src/program/config/data.h"
+#include "src/program/config/device.h"
+#include "src/program/config/scenario.h"
+#include "src/program/output/file.h"
+#include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
+#include "src/report/advice_report.h"
+#include "src/report/report.h"
+
+namespace offhook::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string device, host, trace, out;
+  std::vector<std::string> set;
+  std::uint32_t repeats = 3;
+  double seconds = 60;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  bool json = false;
+};
+
+/// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or a host alone.
+config::ScenarioBuilder host_and_load(const std::string& host) {
+  config::ScenarioBuilder builder;
+  builder.set("load.spinner=true");
+  if (!host.ends_with(".toml")) {
+    builder.set("host.name=" + host);
+    return builder;
+  }
+  config::Document document = config::Document::read_file(host);
+  const bool placed = document.has("context.cpu") || document.has("context.interrupt_cpu") ||
+                      document.has("context.dpc_cpu") || document.has("context.dpc_importance");
+  if (document.has("context.kind") || (document.has("context") && !placed)) {
+    throw config::Error(document.position("context") +
+                        ": a host has no context; expected host.* and load.*, and --set context=... to try one only");
+  }
+  if (document.has("host") || document.has("load")) {
+    builder.apply(std::move(document));
+    return builder;
+  }
+  hostsim::Scenario alone = builder.scenario();
+  document.apply(config::host_keys(), &alone.host);
+  alone.host.name = fs::path(host).stem().string();
+  return config::ScenarioBuilder(alone);
+}
+
+/// Where interrupt, DPC and thread are, of a host's CPUs; the rest of context.* says which context.
+bool places(std::string_view assignment) {
+  constexpr std::string_view kPlaces[] = {"context.cpu", "context.interrupt_cpu", "context.dpc_cpu",
+                                          "context.dpc_importance"};
+  const std::string_view key = assignment.substr(0, assignment.find('='));
+  return std::find(std::begin(kPlaces), std::end(kPlaces), key) != std::end(kPlaces);
+}
+
+/// What --set has to say about the context: only that one is tried then.
+std::optional<hostsim::ContextScenario> only_context(const Options& options, const hostsim::Scenario& base) {
+  const bool given = std::any_of(options.set.begin(), options.set.end(), [](const std::string& s) {
+    return (s.starts_with("context.") && !places(s)) || s.starts_with("context=");
+  });
+  return given ? std::optional(base.context) : std::nullopt;
+}
+
+hostsim::Scenario base_of(const Options& options) {
+  if (options.host.empty() && options.trace.empty()) {
+    throw std::runtime_error("HOST.toml is missing; expected a host, or --trace with a recorded one");
+  }
+  config::ScenarioBuilder builder = host_and_load(options.host.empty() ? "linux" : options.host);
+  if (!options.trace.empty()) {
+    builder.set("load.spinner=false");  // what competes is in the trace
+    builder.apply(config::Document::setting("load.trace", options.trace, "--trace"));
+  }
+  hostsim::Scenario base = builder.scenario();
+  base.device = config::load_device(options.device);
+  base.pump = hostsim::PumpKind::kDevice;
+  base.name = "advice";
+  config::ScenarioBuilder with_device(std::move(base));
+  for (const std::string& assignment : options.set) with_device.set(assignment);
+  return with_device.finish();
+}
+
+Figures run_figures(const hostsim::Scenario& scenario) {
+  Analyzer analyzer;
+  CallSinks sinks;
+  sinks.events = [&](std::span<const oh_event> events, std::uint64_t) {
+    for (const oh_event& event : events) analyzer.add(event);
+  };
+  sinks.progress = [](const CallProgress&) { return !interrupted(); };
+  (void)run_call(scenario, {}, sinks);
+  return analyzer.finish();
+}
+
+void print(const advice::Advice& a) {
+  fmt::print("{} on {}\n\n{}\n", a.device, a.host, a.headline);
+  for (const std::string& reason : a.reasons) fmt::print("  {}\n", reason);
+  Table table;
+  table.column("context");
+  table.column("loses", Table::Align::kLeft);
+  for (const char* title : {"margin ms", "buffers", "ISR us", "DPC us", "CPU %", "before threads %", "timer late ms"}) {
+    table.column(title);
+  }
+  for (const advice::Trial& t : a.trials) {
+    if (!t.refusal.empty()) {
+      table.row({t.name, "not tried: " + t.refusal, "", "", "", "", "", "", ""});
+      continue;
+    }
+    table.row({t.name, t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
+               fmt::format("{:.3f}{}", t.margin_ms, t.loses_nothing() && t.thin() ? "!" : ""),
+               t.swamped ? "-" : fmt::format("{}", t.buffers_needed),
+               fmt::format("{:.0f}{}", t.isr_max_us, t.isr_max_us > advice::kPc99InterruptUs ? "!" : ""),
+               fmt::format("{:.0f}{}", t.dpc_max_us, t.dpc_max_us > advice::kPc99DpcUs ? "!" : ""),
+               fmt::format("{:.1f}", 100 * t.share), fmt::format("{:.2f}", 100 * t.stolen_share),
+               fmt::format("{:.3f}", t.timer_late_max_ms)});
+  }
+  fmt::print(
+      "\n{}(!: over the PC 99 limit, or a margin not to rely on; without the device the timer comes up to {:.3f} ms "
+      "late)\n",
+      table.str(), a.control_late_max_ms);
+}
+
+int run(const Options& options) {
+  const hostsim::Scenario base = base_of(options);
+  catch_interrupts();
+  advice::Options how;
+  how.repeats = options.repeats;
+  how.seconds = options.seconds;
+  how.threads = options.threads;
+  how.stop = interrupted;
+  how.only = only_context(options, base);
+  std::optional<advice::KeptRuns> kept;
+  if (!options.out.empty()) {
+    make_folder(options.out);
+    kept.emplace(fs::path(options.out) / "runs.jsonl", reproduce::program_and_data());
+  }
+  how.run = [&](const hostsim::Scenario& scenario) {
+    if (const auto known = kept ? kept->find(scenario) : std::nullopt) return *known;
+    const advice::Measured run = advice::measure(run_figures(scenario), scenario);
+    if (kept && !interrupted()) kept->keep(scenario, run);
+    return run;
+  };
+  std::optional<advice::Advice> advice;
+  {
+    Progress progress("advise", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    how.progress = [&](std::size_t done, std::size_t of) {
+      if (!progress.due()) return;
+      progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
+    };
+    advice = advice::advise(base, how);
+  }
+  if (!advice) {
+    fmt::print(stderr, "offhook: interrupted{}\n",
+               kept ? "; what is done is kept, and the same command goes on from there" : "");
+    return interrupt_status();
+  }
+  if (options.json) {
+    fmt::print("{}\n", advice_json(*advice).dump(1));
+  } else {
+    print(*advice);
+  }
+  if (!options.out.empty()) {
+    const fs::path folder = options.out;
+    write_file(folder / "advice.json", advice_json(*advice).dump(1) + "\n");
+    write_page((folder / kReportName).string(), advice_page(*advice));
+    if (!options.json) fmt::print("report: {}\n", (folder / kReportName).string());
+  }
+  return advice->suffices ? kOk : kInsufficient;
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, Action& action) {
+  CLI::App* sub =
+      app.add_subcommand("advise", "Where a device's work should run on a host, with what buffers, and why");
+  auto options = std::make_shared<Options>();
+  sub->add_option("device", options->device, "The device: a name from traces/devices, or a file of one's own")
+      ->required()
+      ->type_name("DEVICE.toml");
+  sub->add_option(
+         "host", options->host,
+         "The host: a name from traces/hosts, beside a spinning thread; or a file with the keys host.* and load.* "
+         "of a scenario")
+      ->type_name("HOST.toml");
+  sub->add_option("--trace", options->trace,
+                  "A recorded host beside the device: trace-cmd's .dat, perf sched's text, a load (see offhook trace); "
+                  "the host is then linux unless told")
+      ->type_name("FILE");
+  sub->add_option("--set", options->set,
+                  "Any key of a scenario over these: device.buffers.count=2; with a context, no other is tried")
+      ->type_name("KEY=VALUE");
+  sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed (default: 3)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000u));
+  sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
+      ->type_name("S")
+      ->check(CLI::Range(1.0, 1e6));
+  sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1024u));
+  sub->add_option(
+         "-o,--out", options->out,
+         "Folder for advice.json, report.html and the runs that are done: interrupted, the same command goes on")
+      ->type_name("DIR");
+  sub->add_flag("--json", options->json, "Print the advice as JSON, show no progress");
+  sub->footer(R"(Examples:
+  offhook advise vendor-modem nt2000-p2-450 --out out/advice
+  offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
+  offhook advise g-lite --trace board.dat --set load.trace_cpu=1
+  offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
+  offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
+
+Exit status 2: no context suffices.)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

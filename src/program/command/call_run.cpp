@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/call_run.h"
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "hostsim/call/call.h"
+#include "hostsim/random/random.h"
+#include "src/program/config/device.h"
+#include "src/program/config/profile.h"
+#include "src/program/config/pump.h"
+#include "src/program/config/scenario.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+
+using hostsim::Call;
+using hostsim::CallResult;
+using hostsim::Ns;
+
+namespace {
+
+constexpr Ns kSlice = 50'000'000;  // between two looks at the log, the clock and Ctrl-C
+constexpr std::size_t kRing = 1 << 16;
+
+/// What the far end sends when the user has given no file.
+std::vector<std::uint8_t> random_file(const hostsim::Scenario& scenario) {
+  constexpr std::uint64_t kFileStream = 0x46494c45;  // of nobody else
+  const hostsim::Random random(scenario.seed, kFileStream);
+  std::vector<std::uint8_t> bytes(scenario.bytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::uint8_t>(random.word(i / 8) >> (8 * (i % 8)));
+  return bytes;
+}
+
+/// A call with all that must outlive it.
+struct Assembly {
+  Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
+           const FarSide& far, oh_event_log* log)
+      : profile(config::load_profile(scenario.cost_profile)) {
+    if (scenario.pump == hostsim::PumpKind::kDevice) {
+      const hostsim::CarriedDevice carried = hostsim::carry(scenario.device);
+      profile = carried.profile;
+      samples_per_unit = carried.samples_per_unit;
+      hostsim::Scenario at_work = scenario;
+      at_work.transmit_lead_samples = carried.transmit_lead_units;
+      at_work.block_plan.clear();
+      at_work.dial = false;
+      at_work.time_limit_s = scenario.device_s + 1;
+      auto connection =
+          hostsim::make_device_connection(static_cast<Ns>(scenario.device_s * 1e9), scenario.stop_at_loss);
+      call = std::make_unique<hostsim::Call>(at_work, profile, std::move(connection), log);
+      return;
+    }
+    std::unique_ptr<hostsim::Connection> connection;
+    if (far.foreign != nullptr) {
+      connection = hostsim::make_foreign_connection(
+          scenario, {config::pump_of(scenario), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
+    } else if (scenario.pump == hostsim::PumpKind::kReal) {
+      if (given.empty()) own_file = random_file(scenario);
+      const hostsim::RealPumps pumps{config::pump_of(scenario), config::far_pump_of(scenario),
+                                     given.empty() ? own_file : given, sinks.line};
+      connection = hostsim::make_sampled_connection(scenario, pumps, log);
+    } else {
+      connection = hostsim::make_link_model_connection(scenario, profile, log);
+    }
+    call = std::make_unique<hostsim::Call>(scenario, profile, std::move(connection), log);
+  }
+  hostsim::CostProfile profile;
+  std::uint32_t samples_per_unit = 1;  ///< of the card, see hostsim/call/soft_device.h
+  std::vector<std::uint8_t> own_file;
+  std::unique_ptr<hostsim::Call> call;
+};
+
+std::string ending(const hostsim::Scenario& scenario, const CallResult& result, bool stopped) {
+  if (result.completed) {
+    return scenario.pump == hostsim::PumpKind::kDevice ? "nothing was lost" : "the file arrived";
+  }
+  if (stopped) return "interrupted";
+  if (result.transfer.failed) return result.transfer.failure;
+  return result.transfer.connected ? "time limit during the transfer" : "time limit before the connection was up";
+}
+
+traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario) {
+  traces::LogHeader header;
+  const std::vector<std::string> names = call.entity_names();
+  for (int cpu = 0; cpu < scenario.host.cpus; ++cpu) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      header.entities.push_back({static_cast<std::uint32_t>(cpu), static_cast<std::uint16_t>(i), names[i], ""});
+    }
+  }
+  header.drivers.push_back({0, "modem"});
+  header.host = {{"name", scenario.host.name}};
+  header.scenario = {{"toml", config::to_toml(scenario)}};
+  return header;
+}
+
+}  // namespace
+
+CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
+                     const FarSide& far) {
+  std::vector<oh_event> ring(kRing);
+  oh_event_log log{};
+  oh_event_log_init(&log, ring.data(), ring.size(), 0);
+  const Assembly assembly(scenario, file, sinks, far, &log);
+  Call& call = *assembly.call;
+  if (sinks.header) sinks.header(log_header(call, scenario));
+  std::vector<oh_event> events(kRing);
+  bool stopped = false;
+  for (bool more = true; more && !stopped;) {
+    more = call.advance(call.now() + kSlice);
+    const std::size_t n = oh_event_log_read(&log, events.data(), events.size());
+    if (sinks.events) sinks.events({events.data(), n}, oh_event_log_lost(&log));
+    if (sinks.progress) {
+      const hostsim::TransferStatus status = call.connection().status();
+      stopped = !sinks.progress({static_cast<double>(call.now()) * 1e-9, status.bytes_delivered}) && more;
+    }
+  }
+  const CallResult result = call.result();
+  CallOutcome outcome;
+  outcome.complete = result.completed;
+  outcome.stopped = stopped;
+  outcome.lost = result.samples_late > 0 || result.driver.samples_filled_in > 0 || result.card.underrun_samples > 0 ||
+                 result.card.overrun_samples > 0;
+  outcome.transfer_s = result.transfer_s;
+  outcome.simulated_s = result.simulated_s;
+  outcome.bytes = scenario.bytes;
+  outcome.bytes_delivered = result.transfer.bytes_delivered;
+  outcome.octets_carried = result.transfer.octets_carried;
+  outcome.compression = result.transfer.compression;
+  outcome.ending = ending(scenario, result, stopped);
+  return outcome;
+}
+
+std::string run_row(const hostsim::Scenario& scenario) {
+  const Assembly assembly(scenario, {}, {}, {}, nullptr);
+  Call& call = *assembly.call;
+  while (call.advance(call.now() + 20 * kSlice) && !interrupted()) {
+  }
+  const CallResult r = call.result();
+  const std::uint64_t unit = assembly.samples_per_unit;
+  return nlohmann::ordered_json{{"complete", r.completed},
+                                {"transfer_s", r.transfer_s},
+                                {"simulated_s", r.simulated_s},
+                                {"bytes_delivered", r.transfer.bytes_delivered},
+                                {"blocks", r.blocks},
+                                {"blocks_late", r.blocks_late},
+                                {"samples_late", r.samples_late * unit},
+                                {"pending_max_samples", r.driver.pending_max * unit},
+                                {"overrun_samples", r.card.overrun_samples * unit},
+                                {"underrun_samples", r.card.underrun_samples * unit},
+                                {"frames_retransmitted", r.transfer.frames_retransmitted},
+                                {"timeouts", r.transfer.timeouts},
+                                {"retrains", r.transfer.retrains},
+                                {"pump_share", r.pump_share},
+                                {"ending", ending(scenario, r, false)}}
+      .dump();
+}
+
+DeviceTiming device_timing(const hostsim::Scenario& scenario) {
+  if (scenario.pump == hostsim::PumpKind::kDevice) return config::device_timing(scenario.device);
+  const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
+  const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
+  DeviceTiming device;
+  device.rate_hz = connected.rate_hz;
+  device.block_plan = scenario.block_plan.empty() ? connected.block_plan : scenario.block_plan;
+  device.transmit_lead_samples = scenario.transmit_lead_samples;
+  double mean_samples = 0;
+  for (const std::uint32_t n : device.block_plan)
+    mean_samples += static_cast<double>(n) / static_cast<double>(device.block_plan.size());
+  Ns cost = connected.service_ns;
+  if (scenario.event_logging_cost) cost += profile.logging.in(static_cast<Ns>(mean_samples * 1e9 / device.rate_hz));
+  device.cost_ms = static_cast<double>(cost) * 1e-6;
+  device.output_fraction = profile.phi;
+  return device;
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+
+#include "src/program/command/program.h"
+#include "src/program/command/tree.h"
+#include "src/program/config/scenario.h"
+
+namespace offhook::command {
+namespace {
+
+bool takes_path(const OptionWords& option) {
+  return option.value == "FILE" || option.value == "DIR" || option.value.find("TOML") != std::string::npos ||
+         option.value.find("DIR") != std::string::npos;
+}
+
+/// What may follow an option, or stand as a positional. --set KEY=VALUE completes the scenario's keys.
+std::vector<std::string> value_words(const OptionWords& option) {
+  if (option.value != "KEY=VALUE") return option.choices;
+  std::vector<std::string> keys;
+  for (const config::Key& key : config::scenario_keys()) keys.push_back(fmt::format("{}=", key.path));
+  return keys;
+}
+
+/// Patterns of every subcommand's path: "offhook run"|"offhook sweep"|...
+std::string paths(const std::vector<CommandWords>& tree) {
+  std::vector<std::string> out;
+  for (std::size_t i = 1; i < tree.size(); ++i) out.push_back(fmt::format("\"{}\"", tree[i].joined()));
+  return fmt::format("{}", fmt::join(out, "|"));
+}
+
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string out;
+  for (char c : text) {
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string bash(const std::vector<CommandWords>& tree) {
+  std::string after, words;
+  for (const CommandWords& command : tree) {
+    std::vector<std::string> all = command.subcommands;
+    bool files = false;
+    for (const OptionWords& option : command.options) {
+      all.insert(all.end(), option.names.begin(), option.names.end());
+      const std::vector<std::string> values = value_words(option);
+      if (option.names.empty()) {
+        all.insert(all.end(), values.begin(), values.end());
+        files = files || takes_path(option);
+      } else if (!option.value.empty()) {
+        std::vector<std::string> patterns;
+        for (const std::string& name : option.names)
+          patterns.push_back(fmt::format("\"{} {}\"", command.joined(), name));
+        const char* what = takes_path(option) ? "-f" : "";
+        after += fmt::format("    {}) {}COMPREPLY=($(compgen {} -W \"{}\" -- \"$cur\")); return ;;\n",
+                             fmt::join(patterns, "|"), option.value == "KEY=VALUE" ? "compopt -o nospace; " : "", what,
+                             fmt::join(values, " "));
+      }
+    }
+    words += fmt::format("    \"{}\") COMPREPLY=($(compgen {} -W \"{}\" -- \"$cur\")) ;;\n", command.joined(),
+                         files ? "-f" : "", fmt::join(all, " "));
+  }
+  return fmt::format(R"sh(# bash completion for offhook: eval "$(offhook completion bash)"
+_offhook() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} at=offhook i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$at ${{COMP_WORDS[i]}}" in {}) at="$at ${{COMP_WORDS[i]}}" ;; esac
+  done
+  case "$at $prev" in
+{}  esac
+  case "$at" in
+{}  esac
+}}
+complete -o filenames -F _offhook offhook
+)sh",
+                     paths(tree), after, words);
+}
+
+std::string zsh(const std::vector<CommandWords>& tree) {
+  std::string cases;
+  for (const CommandWords& command : tree) {
+    std::vector<std::string> specs;
+    for (const OptionWords& option : command.options) {
+      const std::vector<std::string> values = value_words(option);
+      const std::string complete = !values.empty()      ? fmt::format("({})", fmt::join(values, " "))
+                                   : takes_path(option) ? std::string("_files")
+                                                        : std::string();
+      const std::string help = escaped(option.help, "[]:'\\");
+      if (option.names.empty()) {
+        specs.push_back(fmt::format("'{}:{}:{}'", option.repeated ? "*" : "", escaped(option.value, ":"), complete));
+      }
+      for (const std::string& name : option.names) {
+        specs.push_back(option.value.empty() ? fmt::format("'{}[{}]'", name, help)
+                                             : fmt::format("'{}{}[{}]:{}:{}'", option.repeated ? "*" : "", name, help,
+                                                           escaped(option.value, ":"), complete));
+      }
+    }
+    if (!command.subcommands.empty())
+      specs.push_back(fmt::format("'1:command:({})'", fmt::join(command.subcommands, " ")));
+    cases += fmt::format("    (\"{}\") _arguments -s {} ;;\n", command.joined(), fmt::join(specs, " "));
+  }
+  return fmt::format(R"sh(#compdef offhook
+# zsh completion for offhook: put it into a folder of $fpath as _offhook
+_offhook() {{
+  local at=offhook
+  local -i i depth=1
+  for ((i = 2; i < CURRENT; i++)); do
+    case "$at $words[i]" in ({}) at="$at $words[i]"; depth=i ;; esac
+  done
+  (( CURRENT -= depth - 1 ))
+  shift $((depth - 1)) words
+  case "$at" in
+{}  esac
+}}
+if [ "$funcstack[1]" = "_offhook" ]; then _offhook "$@"; else compdef _offhook offhook; fi
+)sh",
+                     paths(tree), cases);
+}
+
+std::string fish(const std::vector<CommandWords>& tree) {
+  std::string out = R"sh(# fish completion for offhook: offhook completion fish | source
+function __offhook_at
+    set -l at offhook
+    for word in (commandline -opc)[2..-1]
+        switch "$at $word"
+            case )sh";
+  std::vector<std::string> all;
+  for (std::size_t i = 1; i < tree.size(); ++i) all.push_back(fmt::format("'{}'", tree[i].joined()));
+  out +=
+      fmt::format("{}\n                set at \"$at $word\"\n        end\n    end\n    test \"$at\" = \"$argv\"\nend\n",
+                  fmt::join(all, " "));
+  out += "complete -c offhook -f\n";
+  for (const CommandWords& command : tree) {
+    const std::string when = fmt::format("complete -c offhook -n '__offhook_at {}'", command.joined());
+    for (const std::string& sub : command.subcommands) {
+      for (const CommandWords& other : tree) {
+        if (other.joined() == command.joined() + " " + sub) {
+          out += fmt::format("{} -a {} -d '{}'\n", when, sub, escaped(other.help, "'\\"));
+        }
+      }
+    }
+    for (const OptionWords& option : command.options) {
+      std::string line = when;
+      for (const std::string& name : option.names) {
+        line += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
+      }
+      if (takes_path(option)) line += " -F";
+      if (!option.names.empty() && !option.value.empty()) line += " -r";
+      const std::vector<std::string> values = value_words(option);
+      if (!values.empty()) line += fmt::format(" -a '{}'", fmt::join(values, " "));
+      out += fmt::format("{} -d '{}'\n", line, escaped(option.help, "'\\"));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string completion(const CLI::App& app, const std::string& shell) {
+  const std::vector<CommandWords> tree = describe_tree(app);
+  if (shell == "bash") return bash(tree);
+  if (shell == "zsh") return zsh(tree);
+  return fish(tree);
+}
+
+void add_completion(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("completion", "Print a shell's completion script");
+  auto shell = std::make_shared<std::string>();
+  sub->add_option("shell", *shell, "The shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  sub->footer("Examples:\n  eval \"$(offhook completion bash)\"\n  offhook completion fish | source");
+  sub->final_callback([&app, &action, shell] {
+    action = [&app, shell] {
+      fmt::print("{}", completion(app, *shell));
+      return kOk;
+    };
+  });
+}
+
+}  // namespace offhook::command

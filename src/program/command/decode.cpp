@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/decode/call/call.h"
+#include "src/program/command/program.h"
+#include "src/program/output/file.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  std::string in, json, html, payload;
+  bool quiet = false;
+};
+
+int run_decode(const Options& options) {
+  decode::Recording recording = decode::read_recording(options.in);
+  decode::Call call;
+  {
+    Progress progress("decode", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    call = decode::analyse(std::move(recording),
+                           [&](double share, const std::string& what) { progress.update(share, what); });
+  }
+  const bool json_to_stdout = options.json == "-";
+  if (!options.json.empty()) {
+    const std::string text = decode::to_json(call).dump(1) + "\n";
+    if (json_to_stdout) {
+      fmt::print("{}", text);
+    } else {
+      write_file(options.json, text);
+    }
+  }
+  if (!options.html.empty()) write_file(options.html, decode::to_html(call));
+  if (!options.payload.empty()) {
+    make_folder(options.payload);
+    for (const auto& [name, octets] : decode::payloads(call)) {
+      write_file(std::filesystem::path(options.payload) / name,
+                 {reinterpret_cast<const char*>(octets.data()), octets.size()});
+    }
+  }
+  if (!json_to_stdout) fmt::print("{}", decode::to_text(call));
+  return kOk;
+}
+
+}  // namespace
+
+void add_decode(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("decode", "Tell what two modems did in a recorded call");
+  auto options = std::make_shared<Options>();
+  sub->add_option("recording", options->in, "The call: one direction, or both as two channels, at any rate")
+      ->required()
+      ->type_name("WAV");
+  add_json_file(*sub, options->json);
+  sub->add_option("--html", options->html, "Write a page: timeline, spectrogram, SNR over frequency, constellations")
+      ->type_name("FILE");
+  sub->add_option("--payload", options->payload,
+                  "Write what each direction carried: call.bin and answer.bin, bits as call.bits and answer.bits")
+      ->type_name("DIR");
+  sub->add_flag("-q,--quiet", options->quiet, "No progress");
+  sub->footer(R"(Examples:
+  offhook decode call.wav
+  offhook decode call.wav --json | jq .final_rate_call_to_answer
+  offhook decode call.wav --json call.json --html call.html
+  offhook decode call.wav --payload out/call)");
+  sub->final_callback([&action, options] { action = [options] { return run_decode(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "driver/card/devices.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "src/program/command/program.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+int run(bool json) {
+  const std::vector<CardDevice> devices = card_devices();
+  if (json) {
+    auto all = nlohmann::ordered_json::array();
+    for (const CardDevice& d : devices) {
+      all.push_back({{"kind", d.kind},
+                     {"address", d.address},
+                     {"description", d.description},
+                     {"usable", d.usable},
+                     {"capability", d.capability}});
+    }
+    fmt::print("{}\n", all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return kOk;
+  }
+  Table table;
+  for (const char* heading : {"card", "usable", "what it can do", "what it is"})
+    table.column(heading, Table::Align::kLeft);
+  for (const CardDevice& d : devices) table.row({d.address, d.usable ? "yes" : "no", d.capability, d.description});
+  fmt::print("{}", table.str());
+  return kOk;
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("devices", "The cards that `offhook modem` can run on, and what each can do");
+  auto json = std::make_shared<bool>(false);
+  sub->add_flag("--json", *json, "As JSON");
+  sub->footer(R"(Examples:
+  offhook devices
+  offhook devices --json | jq '.[] | select(.usable) | .address'
+
+Tries each sound device, so it takes a moment (and libraries such as JACK's say on standard error that no server runs). Nothing is resampled: a device must do 8000 Hz, one channel, 16 bits.
+)");
+  sub->final_callback([&action, json] { action = [json] { return run(*json); }; });
+}
+
+}  // namespace offhook::command

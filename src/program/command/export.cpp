@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "src/measure/kernel_recording.h"
+#include "src/program/command/program.h"
+#include "src/program/output/run_folder.h"
+#include "traces/export/csv.h"
+#include "traces/export/perfetto.h"
+#include "traces/import/import.h"
+#include "traces/import/perf_sched.h"
+#include "traces/log/clock.h"
+#include "traces/log/header.h"
+#include "traces/log/reader.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  bool perfetto = false, csv = false, json = false;
+  std::string in, out, kernel;
+  std::optional<std::int64_t> kernel_offset_ns;
+};
+
+/// The kernel's trace beside the log: the one that was asked for, or the one in a live call's folder.
+std::string kernel_file(const Options& options) {
+  const std::filesystem::path recorded = std::filesystem::path(options.in) / measure::kKernelName;
+  if (!options.kernel.empty() || !std::filesystem::exists(recorded)) return options.kernel;
+  return recorded;
+}
+
+/// @throws std::runtime_error: nobody can know how the two clocks stand to each other
+std::int64_t to_log_clock(const Options& options, const traces::LogHeader& header, const traces::KernelTraceText& trace,
+                          const std::string& file) {
+  if (options.kernel_offset_ns) return *options.kernel_offset_ns;
+  const auto clock = header.scenario.find("clock");
+  if (clock == header.scenario.end())
+    throw std::runtime_error(
+        fmt::format("{}: is not the log of a live call: it has no clock that {} could be laid on", options.in, file));
+  if (const auto offset = traces::to_log_clock(*clock, trace.clock)) return *offset;
+  throw std::runtime_error(
+      fmt::format("{}: its clock ({}) cannot be compared with the log's, CLOCK_MONOTONIC: record it by trace-cmd "
+                  "record -C mono, or "
+                  "say what to add to its times by --kernel-offset-ns",
+                  file, trace.clock.empty() ? "not named" : trace.clock));
+}
+
+int run_export(const Options& options) {
+  if (!options.kernel.empty() && !options.perfetto) throw std::runtime_error("--kernel goes with --perfetto");
+  if (options.perfetto == options.csv) throw std::runtime_error("give one of --perfetto and --csv");
+  traces::LogReader log(log_in(options.in).string());
+  const bool to_stdout = options.out.empty() || options.out == "-";
+  if (to_stdout && options.json) throw std::runtime_error("--json needs -o FILE: standard output is the export's");
+  if (to_stdout && options.perfetto && isatty(STDOUT_FILENO) == 1) {
+    throw std::runtime_error("a Perfetto trace is binary: give -o FILE or redirect standard output");
+  }
+  std::ofstream file;
+  if (!to_stdout) {
+    file.open(options.out, std::ios::binary);
+    if (!file) throw std::runtime_error(fmt::format("{}: {}", options.out, std::generic_category().message(errno)));
+  }
+  std::ostream& out = to_stdout ? std::cout : file;
+  std::string kernel;
+  std::int64_t offset_ns = 0;
+  std::uint64_t kernel_events = 0;
+  if (options.perfetto) {
+    traces::KernelSource source;
+    traces::KernelTraceText trace;
+    if (kernel = kernel_file(options); !kernel.empty()) {
+      trace = traces::import_kernel_trace(kernel);
+      offset_ns = to_log_clock(options, traces::parse_log_header(log.header_json()), trace, kernel);
+      source.to_log_ns = offset_ns;
+      source.read = [&](const auto& take) { traces::read_perf_sched(trace.text, kernel, take); };
+    }
+    kernel_events = traces::export_perfetto(log, out, source);
+    if (!kernel.empty() && kernel_events == 0)
+      throw std::runtime_error(
+          fmt::format("{}: none of its events lies within the call: another call's, or another "
+                      "clock",
+                      kernel));
+  } else {
+    traces::export_csv(log, out);
+  }
+  errno = 0;
+  if (!out.flush()) {
+    throw std::runtime_error(fmt::format("{}: {}", to_stdout ? "standard output" : options.out,
+                                         std::generic_category().message(errno != 0 ? errno : EIO)));
+  }
+  const auto& ending = log.ending();
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"out", options.out},
+                                              {"events", ending.events},
+                                              {"kernel", kernel},
+                                              {"kernel_events", kernel_events},
+                                              {"kernel_offset_ns", offset_ns},
+                                              {"lost", ending.lost},
+                                              {"complete", ending.complete},
+                                              {"truncated", ending.truncated},
+                                              {"message", ending.message}}
+                           .dump());
+  }
+  // What a killed process left is whole as far as it goes; a damaged log may have lost anything.
+  if (ending.truncated) fmt::print(stderr, "offhook: {}\n", ending.message);
+  if (!ending.complete && !ending.truncated)
+    throw std::runtime_error(ending.message + " (everything before it was exported)");
+  return kOk;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("export", "Convert an event log for other programs");
+  auto options = std::make_shared<Options>();
+  sub->add_flag("--perfetto", options->perfetto, "A Perfetto trace: open it in ui.perfetto.dev");
+  sub->add_flag("--csv", options->csv, "One event a line: time_ns,cpu,kind,id,name,argument");
+  sub->add_option("input", options->in, "Output folder of a run, or an event log")->required()->type_name("DIR_OR_LOG");
+  sub->add_option("-o,--out", options->out, "Write here; otherwise to standard output")->type_name("FILE");
+  sub->add_option("--kernel", options->kernel,
+                  "With --perfetto: the kernel's scheduling beside it, from trace-cmd's .dat or perf sched script "
+                  "(default: what `offhook modem --trace-kernel` recorded)")
+      ->type_name("FILE");
+  sub->add_option("--kernel-offset-ns", options->kernel_offset_ns,
+                  "Add so much to the kernel's times (default: as its clock and the log's header say)")
+      ->type_name("NS");
+  sub->add_flag("--json", options->json, "Say on standard output what was exported (with -o)");
+  sub->footer(R"(Examples:
+  offhook export --perfetto out/res-2-8 -o call.perfetto
+  offhook export --csv out/res-2-8/events.ohlog | grep tx_underrun
+  sudo offhook modem unix:/run/card-a --out out/live --trace-kernel && offhook export --perfetto out/live -o live.perfetto
+  sudo trace-cmd record -C mono -e sched_switch -e irq -o board.dat     # during a call of offhook modem --out out/live
+  offhook export --perfetto out/live --kernel board.dat -o live.perfetto)");
+  sub->final_callback([&action, options] { action = [options] { return run_export(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/folder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "driver/host/host_description.h"
+#include "dsp/v42/lapm.h"
+#include "src/page/page.h"
+#include "src/program/config/scenario.h"
+#include "src/program/output/file.h"
+#include "src/program/output/line_recording.h"
+#include "src/program/output/run_folder.h"
+#include "traces/export/perfetto.h"
+#include "traces/log/reader.h"
+#include "traces/log/writer.h"
+
+namespace offhook::command {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// A time in ms to a nanosecond's precision, so that the text does not show the last bits of a division.
+double rounded_s(double s) {
+  return std::round(s * 1e9) / 1e9;
+}
+
+/// Straight to the disk: a trace grows with the call, memory must not.
+void export_trace(const fs::path& folder) {
+  const fs::path file = folder / kTraceName;
+  errno = 0;
+  std::ofstream trace(file, std::ios::binary);
+  if (!trace) throw std::runtime_error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
+  traces::LogReader reader((folder / kLogName).string());
+  traces::export_perfetto(reader, trace);
+  if (!trace.flush()) {
+    throw std::runtime_error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
+  }
+}
+
+Settings settings_of(const hostsim::Scenario& scenario) {
+  Settings settings;
+  for (const config::Key& key : config::scenario_keys()) {
+    settings.emplace_back(key.path, config::write_value(key, &scenario));
+  }
+  for (const hostsim::LoadDevice& device : scenario.load.devices) {
+    settings.emplace_back("load.device", fmt::format("{}, {:.1f} % of the CPU", device.name, 100 * device.share()));
+  }
+  return settings;
+}
+
+bool is_live(const traces::LogHeader& header) {
+  const auto live = header.scenario.find("live");
+  return live != header.scenario.end() && *live == true;
+}
+
+CallReport call_report(const LogContents& log) {
+  CallReport call;
+  for (const traces::LogEntity& entity : log.header.entities) call.entities[entity.id] = entity.name;
+  if (is_live(log.header)) {
+    call.title = "Live call";
+    if (const auto context = log.header.scenario.find("context");
+        context != log.header.scenario.end() && context->is_string()) {
+      call.title += ": " + context->get<std::string>();
+      call.settings.emplace_back("context", context->get<std::string>());
+    }
+    call.host = measure::host_in_words(log.header.host);
+  }
+  if (!log.warning.empty()) call.warnings.push_back(log.warning);
+  return call;
+}
+
+CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario, const Json& summary) {
+  CallReport call = call_report(log);
+  call.title = fmt::format("{}: {}", scenario.name, config::to_string(scenario.context));
+  call.settings = settings_of(scenario);
+  const bool device = scenario.pump == hostsim::PumpKind::kDevice;
+  call.transmit_lead_samples =
+      device ? hostsim::carry(scenario.device).transmit_lead_units : scenario.transmit_lead_samples;
+  const bool interrupted = summary.at("interrupted").get<bool>();
+  if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
+  call.transfer_s = summary.at("transfer_s").get<double>();
+  call.bytes = summary.at("bytes").get<std::uint64_t>();
+  if (summary.contains("compression")) {
+    const Json& c = summary.at("compression");
+    if (c.at("sent").get<bool>() || c.at("received").get<bool>())
+      call.octets_carried = c.at("octets").get<std::uint64_t>();
+  }
+  if (const auto reference = summary.find("reference"); reference != summary.end()) {
+    const bool complete = reference->at("complete").get<bool>();
+    if (complete) call.reference_s = reference->at("transfer_s").get<double>();
+    if (!complete || reference->at("lost_samples").get<bool>()) {
+      call.warnings.push_back(fmt::format("INT, the reference, {} beside this load",
+                                          complete ? "lost samples too" : "did not complete the transfer either"));
+    }
+  }
+  if (interrupted) call.warnings.push_back("the call was interrupted");
+  return call;
+}
+
+}  // namespace
+
+LogContents read_log(const fs::path& log) {
+  traces::LogReader reader(log.string());
+  LogContents contents;
+  contents.header = traces::parse_log_header(reader.header_json());
+  Analyzer analyzer;
+  while (reader.next()) {
+    for (const oh_event& event : reader.events()) analyzer.add(event);
+  }
+  contents.figures = analyzer.finish();
+  contents.warning = reader.ending().message;
+  return contents;
+}
+
+CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const fs::path& folder,
+                        const std::function<bool(const CallProgress&)>& progress, const FarSide& far) {
+  make_folder(folder);
+  write_file(folder / kScenarioName, config::to_toml(scenario));
+  std::unique_ptr<traces::LogWriter> log;
+  std::unique_ptr<LineRecording> line;  // made with its first sample: a link model has none
+  std::error_code none;
+  fs::remove(folder / kLineName, none);
+  CallSinks sinks;
+  sinks.header = [&](const traces::LogHeader& header) {
+    log = std::make_unique<traces::LogWriter>((folder / kLogName).string(), traces::to_json(header));
+  };
+  sinks.events = [&](std::span<const oh_event> events, std::uint64_t lost) { log->append(0, events, lost); };
+  sinks.line = [&](std::span<const std::int16_t> received, std::span<const std::int16_t> sent) {
+    if (!line) line = std::make_unique<LineRecording>(folder / kLineName, kLineRateHz);
+    line->write(received, sent);
+  };
+  std::ofstream received;
+  if (far.foreign != nullptr) {
+    received.open(folder / kReceivedName, std::ios::binary);
+    sinks.received = [&](std::span<const std::uint8_t> bytes) {
+      received.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    };
+  }
+  sinks.progress = progress;
+  CallOutcome outcome = run_call(scenario, file, sinks, far);
+  if (far.foreign != nullptr && !received.flush()) {
+    throw std::runtime_error(fmt::format("{}: cannot be written", (folder / kReceivedName).string()));
+  }
+  if (log) log->close();
+  if (line) line->close();
+  return outcome;
+}
+
+Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const fs::path& folder,
+               const std::optional<CallOutcome>& reference) {
+  const LogContents log = read_log(folder / kLogName);
+  Json summary{{"offhook_summary", 1},
+               {"version", OFFHOOK_VERSION},
+               {"name", scenario.name},
+               {"context", config::to_string(scenario.context)},
+               {"seed", scenario.seed},
+               {"complete", outcome.complete},
+               {"interrupted", outcome.stopped},
+               {"ending", outcome.ending},
+               {"bytes", outcome.bytes},
+               {"bytes_delivered", outcome.bytes_delivered},
+               {"transfer_s", rounded_s(outcome.transfer_s)},
+               {"simulated_s", rounded_s(outcome.simulated_s)}};
+  if (scenario.link.compression != hostsim::Compression::kNone) {
+    summary["compression"] = {{"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},
+                              {"received", (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0},
+                              {"octets", outcome.octets_carried}};
+  }
+  if (reference) {
+    summary["reference"] = {{"context", "INT"},
+                            {"complete", reference->complete},
+                            {"lost_samples", reference->lost},
+                            {"transfer_s", rounded_s(reference->transfer_s)}};
+  }
+  const CallReport call = call_report(log, scenario, summary);
+  const CallVerdict verdict = judge(call, log.figures);
+  summary["verdict"] = verdict.verdict ? std::string(to_string(*verdict.verdict)) : "";
+  summary["headline"] = verdict.headline;
+  summary["reasons"] = verdict.reasons;
+  summary["figures"] = to_json(log.figures);
+  write_file(folder / kSummaryName, summary.dump(1) + "\n");
+  export_trace(folder);
+  write_page((folder / kReportName).string(), call_page(call, log.figures));
+  return summary;
+}
+
+fs::path report_run(const fs::path& given, const fs::path& out) {
+  const LogContents log = read_log(log_in(given));
+  fs::path page = out;
+  CallReport call = call_report(log);
+  if (page.empty()) page = fs::is_directory(given) ? given / kReportName : fs::path(given).replace_extension(".html");
+  if (fs::is_directory(given) && !is_live(log.header)) {
+    config::ScenarioBuilder builder;
+    builder.apply_file(given / kScenarioName);
+    Json summary;
+    const fs::path file = given / kSummaryName;
+    try {
+      summary = Json::parse(read_file(file));
+      call = call_report(log, builder.finish(), summary);
+    } catch (const Json::exception& e) {
+      throw config::Error(fmt::format("{}: is no summary of a run: {}", file.string(), e.what()));
+    }
+  } else if (call.title.empty()) {
+    call.title = given.filename().string();
+  }
+  write_page(page.string(), call_page(call, log.figures));
+  return page;
+}
+
+}  // namespace offhook::command

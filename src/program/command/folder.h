@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What is made of a run's folder once the call is over: summary, trace and report, all from the event log in it, so
+// that they can be made again at any time, also for a call that was interrupted.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "src/lab/analysis/figures.h"
+#include "src/program/command/call_run.h"
+#include "src/report/report.h"
+
+namespace offhook::command {
+
+struct LogContents {
+  traces::LogHeader header;
+  Figures figures;
+  std::string warning;  ///< how the log ended when it is not whole
+};
+/// @throws traces::LogError, config::Error
+LogContents read_log(const std::filesystem::path& log);
+
+/// Write events, line recording, scenario.toml, and what a foreign modem sent, while the call runs. @throws
+/// std::runtime_error for a folder that cannot be written or a full disk
+CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
+                        const std::filesystem::path& folder, const std::function<bool(const CallProgress&)>& progress,
+                        const FarSide& far = {});
+
+/// summary.json, trace.perfetto and report.html from what record_call() left.
+/// @param reference the same call in INT; none: it was not made  @return the summary
+nlohmann::ordered_json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome,
+                                 const std::filesystem::path& folder,
+                                 const std::optional<CallOutcome>& reference = std::nullopt);
+
+/// report.html once more, from the folder of a run, or of a log alone. @return its path
+std::filesystem::path report_run(const std::filesystem::path& folder_or_log, const std::filesystem::path& out);
+
+}  // namespace offhook::command

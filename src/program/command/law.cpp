@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "src/lab/law/experiment.h"
+#include "src/page/page.h"
+#include "src/program/command/call_run.h"
+#include "src/program/command/program.h"
+#include "src/program/config/device.h"
+#include "src/program/output/file.h"
+#include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
+#include "src/report/law_report.h"
+
+namespace offhook::command {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string device, out;
+  int tick_hz = 1024;
+  int x_max = 8;
+  std::uint32_t buffers = 0, phases = 10;
+  double seconds = 60;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  bool confirm = false, json = false, csv = false;
+};
+
+constexpr int kPhaseSteps = 48;
+
+/// Which face of the law ends the row at this X.
+std::string decided_by(const DeviceTiming& device, double x_ms, double full_ms, double simple_ms) {
+  if (full_ms == 0) return "not even the whole CPU";
+  if (full_ms < simple_ms - 2e-3) return "backlog";
+  return x_ms / device.share() < x_ms + device.longest_gap_ms() ? "share" : "gap";
+}
+
+BoundaryRow boundary_row(const law::Setting& setting, int x_ticks) {
+  const DeviceTiming device = config::device_timing(setting.device);
+  BoundaryRow row;
+  row.x_ticks = x_ticks;
+  row.x_ms = x_ticks * setting.tick_ms();
+  row.full_ms = longest_period_ms(device, row.x_ms);
+  const double by_share = row.x_ms / device.share();
+  const auto longest = [&](double gap) {
+    return gap < 0 || by_share < row.x_ms ? 0 : std::min(by_share, row.x_ms + gap);
+  };
+  row.simple_ms = longest(device.longest_gap_ms());
+  row.authors_ms = longest(device.mean_period_ms());
+  row.decides = decided_by(device, row.x_ms, row.full_ms, row.simple_ms);
+  return row;
+}
+
+LawReport report_of(const Options& options) {
+  LawReport report;
+  report.setting.device = config::load_device(options.device);
+  hostsim::SoftDevice& device = report.setting.device;
+  if (options.buffers != 0) {
+    device.buffers = options.buffers;
+    if (const std::string problem = device.problem(); !problem.empty()) {
+      throw config::Error(fmt::format("--buffers {}: {}", options.buffers, problem));
+    }
+  }
+  report.setting.tick_hz = options.tick_hz;
+  for (const config::Key& key : config::device_keys()) {
+    report.settings.emplace_back(key.path, config::write_value(key, &device));
+  }
+  report.settings.emplace_back("tick_hz", std::to_string(options.tick_hz));
+  for (int x = 1; x <= options.x_max; ++x) report.boundary.push_back(boundary_row(report.setting, x));
+  RecommendOptions wanted;
+  wanted.tick_ms = report.setting.tick_ms();
+  wanted.reserve = 1.1 * (1 + device.cost_spread) - 1;
+  wanted.worst_cost_ms = static_cast<double>(device.worst_cost_ns) * 1e-6;
+  const DeviceTiming timing = config::device_timing(device);
+  report.any_period = recommend(timing, wanted);
+  wanted.power_of_two = true;
+  report.power_of_two = recommend(timing, wanted);
+  return report;
+}
+
+std::string csv(const LawReport& report) {
+  std::string out = "x_ticks,x_ms,full_law_y_ms,simple_law_y_ms,authors_rule_y_ms,decided_by\n";
+  for (const BoundaryRow& r : report.boundary) {
+    out += fmt::format("{},{:.6f},{:.6f},{:.6f},{:.6f},{}\n", r.x_ticks, r.x_ms, r.full_ms, r.simple_ms, r.authors_ms,
+                       r.decides);
+  }
+  return out;
+}
+
+Json as_json(const std::optional<TickReservation>& r, const law::Setting& setting) {
+  if (!r) return {};
+  const LawResult law =
+      full_law(config::device_timing(setting.device), r->x * setting.tick_ms(), r->y * setting.tick_ms());
+  return {{"x_ticks", r->x}, {"y_ticks", r->y}, {"share", r->share()}, {"margin_ms", law.margin_ms}};
+}
+
+Json as_json(const LawReport& report) {
+  const DeviceTiming d = config::device_timing(report.setting.device);
+  Json out{{"device", report.setting.device.name},
+           {"period_ms", d.mean_period_ms()},
+           {"cost_ms", d.cost_ms},
+           {"phi", d.output_fraction},
+           {"lead_samples", d.transmit_lead_samples},
+           {"slack_ms", d.least_slack_ms()},
+           {"share", d.share()},
+           {"longest_gap_ms", d.longest_gap_ms()},
+           {"authors_gap_ms", d.mean_period_ms()},
+           {"tick_hz", report.setting.tick_hz},
+           {"recommended", as_json(report.any_period, report.setting)},
+           {"recommended_power_of_two", as_json(report.power_of_two, report.setting)},
+           {"boundary", Json::array()},
+           {"experiments", Json::array()},
+           {"phases", Json::array()}};
+  for (const BoundaryRow& r : report.boundary) {
+    out["boundary"].push_back({{"x_ticks", r.x_ticks},
+                               {"x_ms", r.x_ms},
+                               {"full_law_y_ms", r.full_ms},
+                               {"simple_law_y_ms", r.simple_ms},
+                               {"authors_rule_y_ms", r.authors_ms},
+                               {"decided_by", r.decides}});
+  }
+  for (const law::ExperimentResult& e : report.experiments) {
+    Json cells = Json::array();
+    for (const law::CellOutcome& c : e.cells) {
+      cells.push_back({{"x_ticks", c.reservation.x},
+                       {"y_ticks", c.reservation.y},
+                       {"law", c.law},
+                       {"simple_law", c.simple},
+                       {"authors_rule", c.authors},
+                       {"simulated", std::string(to_string(c.simulated.verdict))},
+                       {"complete", c.simulated.complete},
+                       {"runs", c.simulated.runs}});
+    }
+    const DeviceTiming v = config::device_timing(e.experiment.setting.device);
+    out["experiments"].push_back({{"id", e.experiment.id},
+                                  {"title", e.experiment.title},
+                                  {"share", v.share()},
+                                  {"longest_gap_ms", v.longest_gap_ms()},
+                                  {"tick_hz", e.experiment.setting.tick_hz},
+                                  {"law_agrees", e.law_agrees},
+                                  {"authors_agree", e.authors_agree},
+                                  {"law_limit_ticks", e.law_limit},
+                                  {"authors_limit_ticks", e.authors_limit},
+                                  {"simulated_limit_ticks", e.simulated_limit},
+                                  {"cells", std::move(cells)}});
+  }
+  for (const law::PhaseResult& p : report.phases) {
+    std::size_t ok = 0;
+    for (const auto& [phase, success] : p.success) ok += success;
+    out["phases"].push_back({{"x_ticks", p.reservation.x},
+                             {"y_ticks", p.reservation.y},
+                             {"law", p.law},
+                             {"phases", p.success.size()},
+                             {"successful", ok}});
+  }
+  return out;
+}
+
+std::string y_text(double y_ms, double tick_ms) {
+  return y_ms > 0 ? fmt::format("{:.3f} ms ({})", y_ms, static_cast<int>(std::floor(y_ms / tick_ms - 1e-9))) : "-";
+}
+
+void print(const LawReport& report) {
+  fmt::print("{}\n", report.setting.device.name);
+  for (const std::string& sentence : law_sentences(report)) fmt::print("  {}\n", sentence);
+  Table table;
+  table.column("X ticks");
+  table.column("X");
+  table.column("longest Y, full law (ticks)");
+  table.column("simple law");
+  table.column("authors' rule");
+  table.column("decides", Table::Align::kLeft);
+  const double tick = report.setting.tick_ms();
+  for (const BoundaryRow& r : report.boundary) {
+    table.row({fmt::format("{}", r.x_ticks), fmt::format("{:.3f} ms", r.x_ms), y_text(r.full_ms, tick),
+               y_text(r.simple_ms, tick), y_text(r.authors_ms, tick), r.decides});
+  }
+  fmt::print("\n{}", table.str());
+  for (const law::ExperimentResult& e : report.experiments) {
+    fmt::print("\n{}\n", e.experiment.title);
+    if (!e.experiment.changes.empty()) fmt::print("  {}\n", e.experiment.changes);
+    fmt::print("  {}\n", experiment_sentence(e));
+    const DeviceTiming v = config::device_timing(e.experiment.setting.device);
+    fmt::print("  law: share over {:.1f} %, gap up to {:.3f} ms; longest Y in ticks:\n", 100 * v.share(),
+               v.longest_gap_ms());
+    Table limits;
+    limits.column("X ticks");
+    limits.column("law");
+    limits.column("authors' rule");
+    limits.column("simulated");
+    for (std::size_t i = 0; i < e.simulated_limit.size(); ++i) {
+      limits.row({fmt::format("{}", i + 1), fmt::format("{}", e.law_limit[i]), fmt::format("{}", e.authors_limit[i]),
+                  fmt::format("{}", e.simulated_limit[i])});
+    }
+    fmt::print("{}", limits.str());
+  }
+  if (!report.phases.empty()) {
+    fmt::print("\nSuccess against starting phase, crystals equal (# nothing lost, . samples lost)\n");
+    for (const law::PhaseResult& p : report.phases) {
+      std::string strip;
+      for (const auto& [phase, success] : p.success) strip += success ? '#' : '.';
+      fmt::print("  {:>6} {} {}\n", fmt::format("{}/{}", p.reservation.x, p.reservation.y), strip,
+                 p.law ? "granted by the law" : "");
+    }
+  }
+}
+
+/// @return false when interrupted
+bool confirm(const Options& options, const fs::path& folder, LawReport& report) {
+  law::Options how;
+  how.folder = folder;
+  how.x_max = options.x_max;
+  how.phases = options.phases;
+  how.seconds = options.seconds;
+  how.threads = options.threads;
+  how.stop = interrupted;
+  how.run = run_row;
+  Progress progress("law", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  how.progress = [&](std::size_t done, std::size_t runs, const std::string& title) {
+    if (!progress.due()) return;
+    progress.update(static_cast<double>(done) / static_cast<double>(runs),
+                    fmt::format("{}: {} of {} runs", title, done, runs));
+  };
+  for (const law::Experiment& experiment : law::experiments(report.setting)) {
+    law::ExperimentResult result;
+    if (!run_experiment(experiment, how, result)) return false;
+    report.findings.push_back(experiment.title + ": " + experiment_sentence(result));
+    report.experiments.push_back(std::move(result));
+  }
+  return run_phases(report.setting, how, kPhaseSteps, report.phases);
+}
+
+int run(const Options& options) {
+  LawReport report = report_of(options);
+  const fs::path folder = !options.out.empty() ? fs::path(options.out)
+                          : options.confirm    ? fs::path("out") / ("law-" + fs::path(options.device).stem().string())
+                                               : fs::path();
+  if (options.csv) {
+    fmt::print("{}", csv(report));
+    return kOk;
+  }
+  if (options.confirm) {
+    make_folder(folder);
+    catch_interrupts();
+    if (!confirm(options, folder, report)) {
+      fmt::print(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
+                 folder.string());
+      return interrupt_status();
+    }
+  }
+  if (!folder.empty()) {
+    make_folder(folder);
+    write_file(folder / "law.csv", csv(report));
+    write_file(folder / "law.json", as_json(report).dump(1) + "\n");
+    write_page((folder / kReportName).string(), law_page(report));
+  }
+  if (options.json) {
+    fmt::print("{}\n", as_json(report).dump(1));
+    return kOk;
+  }
+  print(report);
+  if (!folder.empty()) fmt::print("report: {}\n", (folder / kReportName).string());
+  return kOk;
+}
+
+}  // namespace
+
+void add_law(CLI::App& app, Action& action) {
+  CLI::App* sub =
+      app.add_subcommand("law", "Which reservations X/Y a device can live with, and the experiments that show it");
+  auto options = std::make_shared<Options>();
+  sub->add_option("device", options->device, "The device: a name from traces/devices, or a file of one's own")
+      ->required()
+      ->type_name("DEVICE.toml");
+  sub->add_option("--tick-hz", options->tick_hz, "Clock ticks a second, in which X and Y are counted (default: 1024)")
+      ->type_name("HZ")
+      ->check(CLI::Range(100, 10000));
+  sub->add_option("--x-max", options->x_max, "Largest X in ticks (default: 8)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64));
+  sub->add_option("--buffers", options->buffers, "With so many output buffers in place of the description's")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 512u));
+  sub->add_flag("--confirm", options->confirm,
+                "Run the experiments by simulation: as it is, one more block of lead, short blocks, another tick, and "
+                "every starting phase");
+  sub->add_option("--phases", options->phases, "Starting phases a reservation is tried from (default: 10)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 10000u));
+  sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
+      ->type_name("S")
+      ->check(CLI::Range(1.0, 1e6));
+  sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1024u));
+  sub->add_option("-o,--out", options->out,
+                  "Folder for law.csv, law.json and report.html (default with --confirm: out/law-DEVICE)")
+      ->type_name("DIR");
+  sub->add_flag("--csv", options->csv, "Print the boundary as CSV, nothing else");
+  sub->add_flag("--json", options->json, "Print results as JSON, show no progress");
+  sub->footer(R"(Examples:
+  offhook law g-lite --buffers 2
+  offhook law vendor-modem --confirm --out out/law
+  offhook law bluetooth --tick-hz 10000 --csv
+  offhook sweep examples/device-map.toml     # the whole plane by simulation)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

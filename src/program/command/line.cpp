@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook line`: the hardware of two cards, and the telephone line between them, in real time.
+#include "hostsim/line/line.h"
+
+#include <fmt/format.h>
+#include <spandsp.h>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "driver/card/shared_card.h"
+#include "driver/card/timer_card.h"
+#include "driver/context/live_context.h"
+#include "driver/host/host_description.h"
+#include "src/program/command/program.h"
+#include "src/program/config/scenario.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr std::uint32_t kRateHz = 8000;
+constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, what the line moves at once
+constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
+
+struct Options {
+  std::string call, answer;
+  std::vector<std::string> set;
+  std::uint64_t seed = 1;
+  int priority = 90;
+  bool best_effort = false, json = false;
+};
+
+/// One card's hardware: moves samples to and from a buffer, and raises interrupts.
+class Hardware {
+ public:
+  explicit Hardware(const std::string& path) : server_(path, kRateHz), hardware_(server_.rings()) {}
+  CardServer& server() { return server_; }
+  void start() { hardware_.start(); }
+
+  /// The next sample periods: the driver's samples into `played`, `captured` to the driver. [kBurst] each.
+  void run(std::int16_t* played, const std::int16_t* captured) {
+    hardware_.run(played, captured, kBurst, [this] { server_.raise_interrupt(); });
+  }
+
+ private:
+  CardServer server_;
+  CardHardware hardware_;
+};
+
+/// What the exchange says to a subscriber: tones of the precise plan of North America (ITU-T E.180, Supplement 2), at
+/// -13 dBm0 each.
+class Tones {
+ public:
+  enum class Kind { kNone, kDial, kRinging, kBusy };
+  void play(Kind kind, std::int16_t* out, std::size_t n) {
+    if (kind != kind_) at_ = 0;
+    kind_ = kind;
+    constexpr double kAmplitude = 5098;  // -13 dBm0; a full-scale sine is +3.14
+    constexpr double kPair[][2] = {{0, 0}, {350, 440}, {440, 480}, {480, 620}};
+    constexpr std::uint64_t kOn[] = {0, 1, 2 * kRateHz, kRateHz / 2}, kPeriod[] = {1, 1, 6 * kRateHz, kRateHz};
+    const auto k = static_cast<std::size_t>(kind);
+    for (std::size_t i = 0; i < n; ++i, ++at_) {
+      const double t = 2 * std::numbers::pi * static_cast<double>(at_) / kRateHz;
+      out[i] = at_ % kPeriod[k] >= kOn[k]
+                   ? std::int16_t{0}
+                   : static_cast<std::int16_t>(kAmplitude * (std::sin(kPair[k][0] * t) + std::sin(kPair[k][1] * t)));
+    }
+  }
+
+ private:
+  Kind kind_ = Kind::kNone;
+  std::uint64_t at_ = 0;
+};
+
+/// One subscriber's line before there is a connection: dial tone until a digit comes, then, when no more come, the
+/// other one is rung.
+class Subscriber {
+ public:
+  explicit Subscriber(std::FILE* news) : news_(news), digits_(dtmf_rx_init(nullptr, nullptr, nullptr)) {}
+  ~Subscriber() { dtmf_rx_free(digits_); }
+  Subscriber(const Subscriber&) = delete;
+  Subscriber& operator=(const Subscriber&) = delete;
+
+  /// @param busy  the other one is off hook, or was left behind by a call  @return it calls the other one
+  bool run(bool off_hook, bool busy, const std::int16_t* said, std::int16_t* hears) {
+    if (!off_hook) {
+      quiet_ = count_ = 0;
+      tones_.play(Tones::Kind::kNone, hears, kBurst);
+      return false;
+    }
+    dtmf_rx(digits_, said, kBurst);
+    char digits[16];
+    if (const std::size_t n = dtmf_rx_get(digits_, digits, sizeof digits - 1); n > 0) {
+      fmt::print(news_, "dialled {}\n", digits);
+      count_ += n;
+      quiet_ = 0;
+    }
+    quiet_ += kBurst;
+    const bool dialled = quiet_ > (count_ > 0 ? kLastDigit : kHotLine);
+    tones_.play(busy && (dialled || count_ == 0) ? Tones::Kind::kBusy
+                : dialled                        ? Tones::Kind::kRinging
+                : count_ == 0                    ? Tones::Kind::kDial
+                                                 : Tones::Kind::kNone,
+                hears, kBurst);
+    return dialled && !busy;
+  }
+
+ private:
+  static constexpr std::uint64_t kLastDigit = 2 * kRateHz;  // so long after a digit the number is complete
+  static constexpr std::uint64_t kHotLine = 8 * kRateHz;    // who dials nothing reaches the other one all the same
+  std::FILE* news_;
+  dtmf_rx_state_t* digits_;
+  Tones tones_;
+  std::uint64_t quiet_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// The line between two cards: tones, ringing, or a connection, as the hooks are.
+class Exchange final : private hostsim::FarEnd {
+ public:
+  /// @param news  where to say what happens
+  Exchange(Hardware& near, Hardware& far, const hostsim::LineConfig& line, std::uint64_t seed, std::FILE* news)
+      : near_(near),
+        far_(far),
+        config_(line),
+        seed_(seed),
+        news_(news),
+        near_subscriber_(news),
+        far_subscriber_(news) {}
+  std::uint64_t calls() const { return calls_; }
+
+  void run_ms() {
+    CardRings& a = near_.server().rings();
+    CardRings& b = far_.server().rings();
+    const bool a_off = a.off_hook.load() != 0, b_off = b.off_hook.load() != 0;
+    if (a_off && b_off && !line_) {
+      line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
+      ++calls_;
+      fmt::print(news_, "connected\n");
+      a.ringing.store(0);
+      b.ringing.store(0);
+    } else if (line_ && !(a_off && b_off)) {
+      line_.reset();
+      fmt::print(news_, "cleared\n");
+    }
+    // Each end is left behind by a call until it has been on hook itself, whenever the other one was.
+    near_left_ = a_off && (line_ || near_left_);
+    far_left_ = b_off && (line_ || far_left_);
+    std::int16_t played[kBurst];
+    near_.run(played, to_near_);
+    if (line_) {
+      line_->exchange(played, to_near_, kBurst);
+    } else {
+      std::int16_t far_played[kBurst];
+      far_.run(far_played, to_far_);
+      // Who stays off the hook after a call calls nobody.
+      const bool calls_b = near_subscriber_.run(a_off, b_off || near_left_, played, to_near_);
+      const bool calls_a = far_subscriber_.run(b_off, a_off || far_left_, far_played, to_far_);
+      if (!calls_a && !calls_b) next_ring_ = 0;
+      ring(a, calls_a);
+      ring(b, calls_b);
+    }
+    ++ms_;
+  }
+
+ private:
+  void ring(CardRings& rings, bool called) {
+    if (!called) {
+      rings.ringing.store(0);
+    } else if (rings.ringing.load() == 0 && ms_ >= next_ring_) {
+      rings.ringing.store(1);
+      next_ring_ = ms_ + kRingPeriodMs;
+      ring_ends_ = ms_ + kRingOnMs;
+    } else if (ms_ >= ring_ends_) {
+      rings.ringing.store(0);
+    }
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t) override { far_.run(tx, rx); }
+
+  Hardware& near_;
+  Hardware& far_;
+  hostsim::LineConfig config_;
+  std::uint64_t seed_;
+  std::FILE* news_;
+  std::uint64_t calls_ = 0;
+  std::unique_ptr<hostsim::Line> line_;
+  Subscriber near_subscriber_, far_subscriber_;
+  std::int16_t to_near_[kBurst]{}, to_far_[kBurst]{};
+  bool near_left_ = false, far_left_ = false;
+  std::int64_t ms_ = 0, next_ring_ = 0, ring_ends_ = 0;
+};
+
+int run(const Options& options) {
+  config::ScenarioBuilder builder;
+  for (const std::string& assignment : options.set) {
+    if (!assignment.starts_with("line.")) {
+      throw std::runtime_error(fmt::format("--set {}: is no key of the line; expected line.KEY=VALUE", assignment));
+    }
+    builder.set(assignment);
+  }
+  const hostsim::LineConfig line = builder.finish().line;
+  Hardware near(options.call), far(options.answer);
+  std::FILE* news = options.json ? stderr : stdout;
+  Exchange exchange(near, far, line, options.seed, news);
+  catch_interrupts();
+  if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
+    if (!options.best_effort) throw std::runtime_error(why + "; or go on without by --best-effort");
+    fmt::print(stderr, "offhook: {}\n", why);
+  }
+  if (const std::string why = lock_memory(); !why.empty() && !options.best_effort) throw std::runtime_error(why);
+
+  fmt::print(news, "cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
+  std::fflush(stdout);
+  for (Hardware* end : {&near, &far}) {
+    while (!end->server().wait_for_modem(100)) {
+      if (interrupted()) return interrupt_status();
+    }
+    end->start();
+  }
+  fmt::print(news, "both modems are there\n");
+  std::fflush(stdout);
+  SamplePacer pacer(kRateHz, 0);
+  pacer.start();
+  std::uint64_t passed = 0, late_ms = 0;
+  while (!interrupted() && !(near.server().modem_left() && far.server().modem_left())) {
+    passed += kBurst;
+    pacer.sleep_until(passed);
+    if (pacer.samples_now() > passed + kBurst) ++late_ms;
+    exchange.run_ms();
+  }
+  const double seconds = static_cast<double>(passed) / kRateHz;
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"seconds", seconds},
+                                              {"calls", exchange.calls()},
+                                              {"bursts_late", late_ms},
+                                              {"host", measure::host_description()}}
+                           .dump(1));
+  } else {
+    fmt::print("{:.1f} s; {} bursts were more than 1 ms late\n", seconds, late_ms);
+  }
+  return interrupted() ? interrupt_status() : kOk;
+}
+
+}  // namespace
+
+void add_line(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("line", "Play two sound cards and the telephone line between them, live");
+  auto options = std::make_shared<Options>();
+  sub->add_option("call", options->call, "Socket of the first card")->required()->type_name("PATH");
+  sub->add_option("answer", options->answer, "Socket of the second card")->required()->type_name("PATH");
+  sub->add_option("--set", options->set, "A key of the line (see offhook run --help)")
+      ->type_name("line.KEY=VALUE")
+      ->allow_extra_args(false);
+  sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N");
+  sub->add_option("--priority", options->priority, "SCHED_FIFO priority of the hardware; 0: a normal thread")
+      ->type_name("N")
+      ->check(CLI::Range(0, 98));
+  sub->add_flag("--best-effort", options->best_effort, "Go on without real-time privileges");
+  sub->add_flag("--json", options->json,
+                "Print the summary as JSON, with the host; what happens goes to standard error");
+  sub->footer(R"(Examples:
+  offhook line /run/card-a /run/card-b &
+  offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "FIFO 50" &
+  offhook modem unix:/run/card-b --tty /dev/ttySM1 --context "RES 2/8" &
+
+Each card is the memory of two rings and an interrupt (an eventfd), given to the modem that connects. A modem off hook
+hears dial tone; when it has dialled (any number, in DTMF) the other one rings; both off hook are connected over the
+line. Ends when both modems have left.
+)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

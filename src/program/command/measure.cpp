@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook measure`: this machine, as the papers measured theirs.
+#include "src/program/command/measure.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+
+#include "driver/host/host_description.h"
+#include "src/lab/reproduce/published.h"
+#include "src/measure/cost.h"
+#include "src/measure/hgrm.h"
+#include "src/measure/kernel.h"
+#include "src/measure/stolen.h"
+#include "src/program/output/file.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+
+ContextSpec MeasureOptions::context_spec() const {
+  ContextSpec spec = ContextSpec::parse(context);
+  spec.cpu = cpu;
+  spec.best_effort = best_effort;
+  return spec;
+}
+
+std::int64_t MeasureOptions::threshold_ns() const {
+  if (threshold.empty()) return 0;
+  double us = 0;
+  const std::string& text = threshold.front();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), us);
+  if (error != std::errc{} || end != text.data() + text.size() || !(us >= 0.001 && us <= 1e10))
+    throw std::runtime_error(fmt::format("--on-threshold {}: expected a time in us, 0.001 or more", text));
+  return static_cast<std::int64_t>(us * 1e3);
+}
+
+void add_common(CLI::App* sub, MeasureOptions& options) {
+  sub->add_option("-o,--out", options.out, "Write the result as JSON")->type_name("FILE");
+  sub->add_flag("--json", options.json, "Print the result as JSON, nothing else");
+  sub->add_flag("--best-effort", options.best_effort, "Go on without the privileges that are missing");
+}
+
+void add_context(CLI::App* sub, MeasureOptions& options) {
+  sub->add_option("--context", options.context, "\"FIFO 80\", \"RR 10\", \"RES 2/8\" or OTHER")->type_name("CONTEXT");
+  sub->add_option("--cpu", options.cpu, "Keep the thread to this CPU")->type_name("N");
+  sub->add_option("--hgrm", options.hgrm, "Write the histogram as HdrHistogram's tools read it")->type_name("FILE");
+}
+
+void add_seconds(CLI::App* sub, MeasureOptions& options) {
+  sub->add_option("--seconds", options.seconds, "For so long")->type_name("S")->check(CLI::Range(0.01, 1e7));
+}
+
+void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& what) {
+  sub->add_option(
+         "--on-threshold", options.threshold,
+         fmt::format("Status 2 when there was a {} of so much; then run COMMAND by sh, with OFFHOOK_US set", what))
+      ->type_name("US [COMMAND]")
+      ->expected(1, 2);
+}
+
+Json to_json(const LogLinearHistogram& h) {
+  Json bars = Json::array();
+  for (const HistogramBar& bar : h.bars(5))
+    bars.push_back({us_of(double(bar.low)), us_of(double(bar.high)), bar.count});
+  return {{"unit", "us"},
+          {"count", h.count()},
+          {"min", us_of(double(h.min()))},
+          {"mean", us_of(h.mean())},
+          {"p50", us_of(double(h.quantile(0.5)))},
+          {"p99", us_of(double(h.quantile(0.99)))},
+          {"p99.9", us_of(double(h.quantile(0.999)))},
+          {"p99.99", us_of(double(h.quantile(0.9999)))},
+          {"max", us_of(double(h.max()))},
+          {"bars", bars}};
+}
+
+void say_without(const std::vector<std::string>& without) {
+  for (const std::string& w : without) fmt::print(stderr, "offhook: going on without: {}\n", w);
+}
+
+void print_quantiles(const char* what, const LogLinearHistogram& h) {
+  fmt::print("{}, us: min {:.1f}  mean {:.1f}  50 % {:.1f}  99 % {:.1f}  99.9 % {:.1f}  99.99 % {:.1f}  max {:.1f}\n",
+             what, us_of(double(h.min())), us_of(h.mean()), us_of(double(h.quantile(0.5))),
+             us_of(double(h.quantile(0.99))), us_of(double(h.quantile(0.999))), us_of(double(h.quantile(0.9999))),
+             us_of(double(h.max())));
+}
+
+void print_bars(const LogLinearHistogram& h) {
+  constexpr double kWidth = 50;
+  const auto bars = h.bars(1);
+  for (const HistogramBar& bar : bars) {
+    const double share = double(bar.count) / double(h.count());
+    fmt::print("{:>12.1f} us {:>10} {}\n", us_of(double(bar.low)), bar.count,
+               std::string(std::size_t(share * kWidth + 0.999), '#'));
+  }
+}
+
+void write_hgrm(const MeasureOptions& options, const LogLinearHistogram& h) {
+  if (!options.hgrm.empty()) write_file(options.hgrm, measure::to_hgrm(h, 1e3));
+}
+
+void write_hgrm_into_folder(const MeasureOptions& options, const std::string& name, const LogLinearHistogram& h) {
+  if (options.hgrm.empty()) return;
+  std::string file;
+  for (const char c : name)
+    file += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '-';
+  make_folder(options.hgrm);
+  write_file(std::filesystem::path(options.hgrm) / (file + ".hgrm"), measure::to_hgrm(h, 1e3));
+}
+
+int finish_measure(const MeasureOptions& options, const Json& result, std::int64_t over_ns) {
+  if (!options.out.empty()) write_file(options.out, result.dump(1) + "\n");
+  if (options.json) fmt::print("{}\n", result.dump(1));
+  std::fflush(stdout);
+  if (over_ns > 0 && options.threshold.size() > 1) {
+    setenv("OFFHOOK_US", fmt::format("{:.3f}", us_of(double(over_ns))).c_str(), 1);
+    const std::string& command = options.threshold[1];
+    const int status = std::system(command.c_str());
+    if (status != 0) {
+      fmt::print(stderr, "offhook: the command of --on-threshold, {}, ended with status {}\n", command,
+                 WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    }
+  }
+  if (interrupted()) return interrupt_status();
+  return over_ns > 0 ? kInsufficient : kOk;
+}
+
+namespace {
+
+int run_stolen(const MeasureOptions& options) {
+  measure::StolenConfig config;
+  config.context = options.context_spec();
+  config.duration_ns = std::int64_t(options.seconds * 1e9);
+  config.gap_ns = std::int64_t(options.gap_us * 1e3);
+  if (config.context.kind != ContextSpec::Kind::kReservation) {
+    config.budget_ns = 4'000'000;  // the paper's 4 ms of every 20
+    config.period_ns = 20'000'000;
+  }
+  config.threshold_ns = options.threshold_ns();
+  const measure::StolenResult r = measure::measure_stolen(config);
+  say_without(r.without);
+  const double share = 100 * double(r.stolen_ns) / std::max(1.0, double(r.stolen_ns + r.running_ns));
+  const Json json{{"measure", "stolen"},
+                  {"host", measure::host_description()},
+                  {"context", config.context.str()},
+                  {"stolen", to_json(r.stolen)},
+                  {"stolen_percent", share},
+                  {"deadline_hits", r.hits},
+                  {"deadline_misses", r.misses},
+                  {"gap_us", us_of(double(r.gap_ns))},
+                  {"poll_us", us_of(double(r.poll_ns))},
+                  {"without", r.without}};
+  write_hgrm(options, r.stolen);
+  if (!options.json) {
+    fmt::print("{}: {} of {} periods had their whole budget; {:.2f} % of the time was stolen\n", config.context.str(),
+               r.hits, r.hits + r.misses, share);
+    fmt::print("a poll takes {:.3f} us; longer than {:.1f} us is stolen\n", us_of(double(r.poll_ns)),
+               us_of(double(r.gap_ns)));
+    if (r.stolen.count() > 0) {
+      print_bars(r.stolen);
+      print_quantiles("stolen intervals", r.stolen);
+    }
+  }
+  return finish_measure(options, json, r.over_threshold_ns);
+}
+
+/// Table 2 of the Windows CE report: us a call, of each board.
+struct PublishedCalls {
+  std::vector<std::string> boards;
+  std::map<std::string, std::vector<double>> us;
+};
+
+PublishedCalls published_calls() {
+  PublishedCalls calls;
+  for (const reproduce::Published& claim : reproduce::load_published()) {
+    if (claim.id() != "siemens.table2") continue;
+    calls.boards = claim.texts("columns");
+    for (const reproduce::Published& row : claim.rows("rows")) calls.us[row.text("call")] = row.numbers("us");
+  }
+  return calls;
+}
+
+int run_kernel(const MeasureOptions& options) {
+  catch_interrupts();
+  std::vector<std::string> without;
+  std::vector<measure::KernelRow> rows;
+  {
+    Progress progress("kernel", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    rows = measure::measure_kernel(
+        options.repetitions, [&](double share) { progress.update(share, ""); }, without);
+  }
+  if (!without.empty() && !options.best_effort)
+    throw std::runtime_error(without.front() + "; or go on without by --best-effort");
+  say_without(without);
+  const double mix = measure::measure_integer_mix();
+  Json json{{"measure", "kernel"},
+            {"host", measure::host_description()},
+            {"rows", Json::array()},
+            {"integer_mix_per_s", mix}};
+  const PublishedCalls published = published_calls();
+  Table table;
+  table.column("operation");
+  for (const char* title : {"min us", "mean us", "max us"}) table.column(title);
+  for (const std::string& board : published.boards) table.column(board);
+  table.column("here, by", Table::Align::kLeft);
+  std::int64_t over_ns = 0;
+  for (const measure::KernelRow& row : rows) {
+    const auto most_ns = static_cast<std::int64_t>(row.max_us * 1e3);
+    if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
+    write_hgrm_into_folder(options, row.name, row.time);
+    json["rows"].push_back({{"call", row.name},
+                            {"equivalent", row.equivalent},
+                            {"count", row.count},
+                            {"min_us", row.min_us},
+                            {"mean_us", row.mean_us},
+                            {"max_us", row.max_us},
+                            {"time", to_json(row.time)}});
+    std::vector<std::string> cells{row.name, fmt::format("{:.2f}", row.min_us), fmt::format("{:.2f}", row.mean_us),
+                                   fmt::format("{:.1f}", row.max_us)};
+    const auto beside = published.us.find(row.name);
+    for (std::size_t board = 0; board < published.boards.size(); ++board) {
+      cells.push_back(beside == published.us.end() ? "" : fmt::format("{:g}", beside->second.at(board)));
+      if (beside != published.us.end())
+        json["rows"].back()["published_us"][published.boards[board]] = beside->second.at(board);
+    }
+    cells.push_back(row.equivalent);
+    table.row(std::move(cells));
+  }
+  if (!options.json) {
+    fmt::print("{}", table.str());
+    fmt::print("strings, records and integers in the manner of Dhrystone (not its source): {:.0f} runs a second\n",
+               mix);
+    if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
+      fmt::print("published, Dhrystones a second on {}: {}\n", fmt::join(published.boards, ", "),
+                 fmt::join(dhrystones->second, ", "));
+    fmt::print("published: Siemens, Windows CE 3.0 in 2000, mean us a call\n");
+    fmt::print("each time has one clock_gettime in it; see GetSystemTime\n");
+  }
+  return finish_measure(options, json, over_ns);
+}
+
+int run_cost(const MeasureOptions& options) {
+  measure::CostConfig config;
+  for (const config::ModemType& modem : config::kModemTypes) {
+    if (modem.name == options.pump) config.modem = modem;
+  }
+  config.data_s = options.seconds;
+  catch_interrupts();
+  measure::CostResult result;
+  {
+    Progress progress("cost", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    result = measure::measure_cost(config, [&](double share) {
+      if (progress.due()) progress.update(share, "");
+      return !interrupted();
+    });
+  }
+  if (!result.connected && !interrupted()) throw std::runtime_error("the pumps did not connect over a clean line");
+  Json json{{"measure", "cost"},
+            {"host", measure::host_description()},
+            {"pump", config.modem.name},
+            {"state_bytes", result.state_bytes}};
+  std::int64_t over_ns = 0;
+  for (const measure::CostPhase& p : result.phases) {
+    const auto most_ns = static_cast<std::int64_t>(p.cost.max());
+    if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
+    write_hgrm_into_folder(options, p.name, p.cost);
+    json[p.name] = {{"blocks", p.blocks}, {"cost", to_json(p.cost)}, {"ns_per_sample", p.ns_per_sample}};
+    if (!options.json) {
+      print_quantiles(p.name.c_str(), p.cost);
+      fmt::print("  {} blocks, {:.0f} ns a sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
+                 p.ns_per_sample * 8000 * 1e-7);
+    }
+  }
+  if (!options.json) fmt::print("state: {} bytes a modem\n", result.state_bytes);
+  const std::string profile = measure::to_profile(config, result, json.at("host").value("cpu", "this machine"));
+  if (!options.profile.empty()) write_file(options.profile, profile);
+  return finish_measure(options, json, over_ns);
+}
+
+}  // namespace
+
+void add_measure(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand(
+      "measure", "Measure this machine: latency, stolen time, kernel calls, the host, cost of a pump");
+  sub->require_subcommand(1);
+  auto options = std::make_shared<MeasureOptions>();
+  add_measure_latency(*sub, action, options);
+  add_measure_bank(*sub, action, options);
+  add_measure_cause(*sub, action, options);
+  add_measure_host(*sub, action, options);
+  CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");
+  add_context(stolen, *options);
+  add_seconds(stolen, *options);
+  stolen->add_option("--gap-us", options->gap_us, "A longer gap between two polls was stolen")->type_name("US");
+  add_threshold(stolen, *options, "stolen interval");
+  add_common(stolen, *options);
+  stolen->footer(R"(Examples:
+  offhook measure stolen --context "RES 4/20" --seconds 10
+  offhook measure stolen --context "FIFO 50" --json
+)");
+  stolen->final_callback([&action, options] { action = [options] { return run_stolen(*options); }; });
+
+  CLI::App* kernel =
+      sub->add_subcommand("kernel", "The 14 operations of the Windows CE report, by their Linux equivalents");
+  kernel->add_option("--repetitions", options->repetitions, "Of each")
+      ->type_name("N")
+      ->check(CLI::Range(10, 10'000'000));
+  kernel
+      ->add_option("--hgrm", options->hgrm,
+                   "Write a histogram of each operation there, as HdrHistogram's tools read it")
+      ->type_name("DIR");
+  add_threshold(kernel, *options, "call");
+  add_common(kernel, *options);
+  kernel->footer(R"(Examples:
+  offhook measure kernel
+  offhook measure kernel --repetitions 1000 --json
+)");
+  kernel->final_callback([&action, options] { action = [options] { return run_kernel(*options); }; });
+
+  CLI::App* cost = sub->add_subcommand("cost", "What a pump costs on this CPU, as a cost profile");
+  std::vector<std::string> names;
+  for (const config::ModemType& modem : config::kModemTypes) names.emplace_back(modem.name);
+  cost->add_option("--pump", options->pump, "The pump (default: v22bis)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
+  cost->add_option("--profile", options->profile, "Write the profile for traces/profiles")->type_name("FILE");
+  add_seconds(cost, *options);
+  cost->add_option("--hgrm", options->hgrm, "Write a histogram of each phase there, as HdrHistogram's tools read it")
+      ->type_name("DIR");
+  add_threshold(cost, *options, "block");
+  add_common(cost, *options);
+  cost->footer(R"(Examples:
+  offhook measure cost --seconds 20
+  offhook measure cost --pump v34 --profile this-machine.toml
+)");
+  cost->final_callback([&action, options] { action = [options] { return run_cost(*options); }; });
+
+  sub->footer(R"(Examples:
+  offhook measure latency --context "FIFO 80" --seconds 60
+  offhook measure stolen --context "RES 4/20"
+  offhook measure kernel
+  offhook measure cost --profile this-machine.toml
+)");
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// What the subcommands of `offhook measure` share: options, and how results are printed and written.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/context/live_context.h"
+#include "src/lab/analysis/histogram.h"
+#include "src/measure/latency.h"
+#include "src/measure/loads.h"
+#include "src/program/command/program.h"
+
+namespace offhook::command {
+
+using Json = nlohmann::ordered_json;
+
+struct MeasureOptions {
+  std::string context = "FIFO 80", hgrm, out, pump = "v22bis", profile, html;
+  double interval_us = 1000, seconds = 10, gap_us = 2.2;
+  std::vector<std::string> threshold;  ///< us, and a command
+  std::vector<std::string> loads;
+  std::optional<int> cpu;
+  int repetitions = 10'000;
+  bool best_effort = false, json = false, stages = false, top = false;
+  int samples_hz = 4'000;
+
+  ContextSpec context_spec() const;
+  std::int64_t threshold_ns() const;  ///< 0: none. @throws std::runtime_error when it is no number
+};
+
+// Options that several have.
+void add_common(CLI::App* sub, MeasureOptions& options);
+void add_context(CLI::App* sub, MeasureOptions& options);
+void add_seconds(CLI::App* sub, MeasureOptions& options);
+/// @param what  is compared, such as "latency"
+void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& what);
+
+Json to_json(const LogLinearHistogram& h);
+void say_without(const std::vector<std::string>& without);
+void print_quantiles(const char* what, const LogLinearHistogram& h);
+void print_bars(const LogLinearHistogram& h);
+/// One .hgrm file: DIR/NAME.hgrm, the name made of what is measured. Nothing without --hgrm.
+void write_hgrm_into_folder(const MeasureOptions& options, const std::string& name, const LogLinearHistogram& h);
+void write_hgrm(const MeasureOptions& options, const LogLinearHistogram& h);
+
+/// Writes and prints the JSON, and, when the threshold was passed, runs the command. @param over_ns  the value that
+/// passed it; 0: none did  @return the exit status
+int finish_measure(const MeasureOptions& options, const Json& result, std::int64_t over_ns = 0);
+
+inline double us_of(double ns) {
+  return ns * 1e-3;
+}
+
+measure::LatencyConfig latency_config(const MeasureOptions& options);
+// --load
+void add_load(CLI::App* sub, MeasureOptions& options, const std::string& more);
+/// --load help: prints them. @return whether it was asked for
+bool list_loads(const MeasureOptions& options);
+/// Null for "none". Fork before there are threads.
+std::unique_ptr<measure::LoadProcess> start_load(const measure::LoadKind& kind);
+/// @throws std::runtime_error when it ended by itself
+void say_load_failed(const measure::LoadKind& kind, const measure::LoadProcess* load);
+
+// One a file.
+void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+
+}  // namespace offhook::command

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook measure bank`: how many modems a CPU carries.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "driver/host/host_description.h"
+#include "src/measure/bank.h"
+#include "src/program/command/measure.h"
+#include "src/program/config/pump.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+struct BankOptions {
+  std::shared_ptr<MeasureOptions> measure;
+  int channels = 64;
+  bool together = false;
+};
+
+int run_bank(const BankOptions& options) {
+  measure::BankConfig config;
+  config.context = options.measure->context_spec();
+  config.channels = options.channels;
+  config.seconds = options.measure->seconds;
+  config.together = options.together;
+  for (const config::ModemType& modem : config::kModemTypes) {
+    if (modem.name == options.measure->pump) config.modem = modem;
+  }
+  catch_interrupts();
+  measure::BankResult r;
+  {
+    Progress progress("bank", options.measure->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    measure::measure_bank(
+        config,
+        [&](double share, const std::string& what) {
+          if (progress.due()) progress.update(share, what);
+          return !interrupted();
+        },
+        r);
+  }
+  say_without(r.without);
+  const measure::BankStall longest = r.stalls.empty()
+                                         ? measure::BankStall{}
+                                         : *std::max_element(r.stalls.begin(), r.stalls.end(),
+                                                             [](const auto& a, const auto& b) { return a.ms < b.ms; });
+  const auto quantiles = [](const LiveHistogram& h) {
+    return Json{{"p50", us_of(double(h.quantile(0.5)))},
+                {"p99", us_of(double(h.quantile(0.99)))},
+                {"p99.9", us_of(double(h.quantile(0.999)))},
+                {"max", us_of(double(h.max()))}};
+  };
+  Json json{{"measure", "bank"},
+            {"host", measure::host_description()},
+            {"pump", config.modem.name},
+            {"context", config.context.str()},
+            {"channels", r.channels},
+            {"connected", r.connected},
+            {"seconds", r.seconds},
+            {"blocks", r.blocks},
+            {"blocks_late", r.blocks_late},
+            {"blocks_late_in_stalls", r.blocks_late_in_stalls},
+            {"samples_late", r.samples_late},
+            {"underrun_samples", r.underrun_samples},
+            {"pending_max_samples", r.pending_max_samples},
+            {"bytes", r.bytes},
+            {"bytes_wrong", r.bytes_wrong},
+            {"cpu_share_percent", 100 * r.modems_share},
+            {"hardware_share_percent", 100 * r.hardware_share},
+            {"owner_share_percent", 100 * r.owner_share},
+            {"service_us", quantiles(r.service)},
+            {"dispatch_latency_us", quantiles(r.dispatch)},
+            {"stolen_ms", r.stolen_ms},
+            {"stalls", Json::array()},
+            {"without", r.without}};
+  for (const measure::BankStall& s : r.stalls)
+    json["stalls"].push_back({{"at_s", s.at_s}, {"ms", s.ms}, {"blocks_late", s.blocks_late}});
+  if (!options.measure->json) {
+    Table table;
+    table.column(fmt::format("{} {}, {}", r.channels, config.modem.name, config.context.str()));
+    table.column("");
+    table.row({"connected", fmt::format("{}", r.connected)});
+    table.row({"seconds", fmt::format("{:.1f}", r.seconds)});
+    table.row({"blocks", fmt::format("{}", r.blocks)});
+    table.row({"late", fmt::format("{}", r.blocks_late)});
+    table.row({"late after a stall of the machine", fmt::format("{}", r.blocks_late_in_stalls)});
+    table.row({"pending at the most, samples", fmt::format("{}", r.pending_max_samples)});
+    table.row({"bytes arrived, wrong ones", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
+    table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
+    table.row({"of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
+    for (const auto& [name, key] :
+         {std::pair{"service", "service_us"}, {"request to service", "dispatch_latency_us"}}) {
+      const Json& q = json.at(key);
+      table.row({fmt::format("{}, us: median, 99 %, 99.9 %, max", name),
+                 fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", q.at("p50").get<double>(), q.at("p99").get<double>(),
+                             q.at("p99.9").get<double>(), q.at("max").get<double>())});
+    }
+    fmt::print("{}", table.str());
+    fmt::print(
+        "{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
+        "the hypervisor took {:.0f} ms\n",
+        r.stalls.size(), measure::BankResult::kStallMs, longest.ms, r.stolen_ms);
+  }
+  const int status = finish_measure(*options.measure, json);
+  const bool good = r.connected == r.channels && r.blocks_late == r.blocks_late_in_stalls && r.bytes_wrong == 0;
+  return status == kOk && !good ? kInsufficient : status;
+}
+
+}  // namespace
+
+void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
+  CLI::App* bank = measure.add_subcommand("bank", "How many modems a CPU carries: calls between modems of one process");
+  auto options = std::make_shared<BankOptions>();
+  options->measure = shared;
+  bank->add_option("--channels", options->channels, "Modems, an even number (default: 64)")
+      ->type_name("N")
+      ->check(CLI::Range(2, 1024));
+  std::vector<std::string> names;
+  for (const config::ModemType& modem : config::kModemTypes) names.emplace_back(modem.name);
+  bank->add_option("--pump", shared->pump, "v22bis, v32bis, v34 (default: v22bis)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
+  bank->add_flag("--together", options->together, "The blocks of all modems end at the same time");
+  add_context(bank, *shared);
+  add_seconds(bank, *shared);
+  add_common(bank, *shared);
+  bank->footer(R"(Examples:
+  offhook measure bank --cpu 0 --context "FIFO 50" --seconds 60
+  offhook measure bank --channels 8 --pump v34 --json
+
+Exit status 2: blocks were late though the machine had not stalled, or a call did not stand.)");
+  bank->final_callback([&action, options] { action = [options] { return run_bank(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook measure latency`: one context, under as many loads as are asked for, one after the other.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "driver/host/host_description.h"
+#include "src/measure/hgrm.h"
+#include "src/measure/kernel_trace.h"
+#include "src/measure/latency.h"
+#include "src/measure/loads.h"
+#include "src/measure/stages.h"
+#include "src/program/command/measure.h"
+#include "src/program/output/file.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+
+measure::LatencyConfig latency_config(const MeasureOptions& options) {
+  measure::LatencyConfig config;
+  config.context = options.context_spec();
+  config.interval_ns = std::int64_t(options.interval_us * 1e3);
+  config.duration_ns = std::int64_t(options.seconds * 1e9);
+  config.threshold_ns = options.threshold_ns();
+  return config;
+}
+
+void add_load(CLI::App* sub, MeasureOptions& options, const std::string& more) {
+  sub->add_option("--load", options.loads, "Beside a load; 'help' lists them" + more)
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+}
+
+bool list_loads(const MeasureOptions& options) {
+  if (std::find(options.loads.begin(), options.loads.end(), "help") == options.loads.end()) return false;
+  Table table;
+  table.column("load");
+  table.column("what", Table::Align::kLeft);
+  table.column("here", Table::Align::kLeft);
+  for (const measure::LoadKind& kind : measure::load_kinds()) {
+    const std::string missing = kind.missing();
+    table.row({std::string(kind.name), std::string(kind.what), missing.empty() ? "yes" : missing});
+  }
+  fmt::print("{}", table.str());
+  return true;
+}
+
+std::unique_ptr<measure::LoadProcess> start_load(const measure::LoadKind& kind) {
+  return kind.make == nullptr ? nullptr : std::make_unique<measure::LoadProcess>(kind.make);
+}
+
+void say_load_failed(const measure::LoadKind& kind, const measure::LoadProcess* load) {
+  if (load != nullptr && !load->failure().empty())
+    throw std::runtime_error(fmt::format("load {}: {}", kind.name, load->failure()));
+}
+
+namespace {
+
+using measure::now_ns;
+
+/// The stages of a wake-up in the order they come, each since the timer was due.
+struct Stage {
+  const char* name;
+  const char* key;
+  const LogLinearHistogram measure::StageHistograms::*histogram;
+};
+constexpr Stage kStages[] = {{"timer interrupt", "interrupt", &measure::StageHistograms::interrupt},
+                             {"thread runnable", "waking", &measure::StageHistograms::waking},
+                             {"switched to thread", "switched", &measure::StageHistograms::switched},
+                             {"thread runs", "thread", &measure::StageHistograms::thread},
+                             {"softirq raised to begun", "softirq", &measure::StageHistograms::softirq}};
+
+std::string latency_table(const measure::LatencyResult& r, const measure::StageHistograms* stages) {
+  Table table;
+  table.column("us since the timer was due");
+  for (const char* title : {"count", "min", "mean", "50 %", "99 %", "99.9 %", "max"}) table.column(title);
+  const auto row = [&](const char* name, const LogLinearHistogram& h) {
+    std::vector<std::string> cells{name, fmt::format("{}", h.count())};
+    if (h.count() == 0) {
+      cells.resize(8, "-");
+    } else {
+      for (const double ns : {double(h.min()), h.mean(), double(h.quantile(0.5)), double(h.quantile(0.99)),
+                              double(h.quantile(0.999)), double(h.max())})
+        cells.push_back(fmt::format("{:.1f}", us_of(ns)));
+    }
+    table.row(std::move(cells));
+  };
+  if (stages != nullptr) {
+    for (const Stage& stage : kStages) row(stage.name, stages->*stage.histogram);
+  }
+  row("timer to thread, all", r.latency);
+  row("the probe itself", r.own_cost);
+  return table.str();
+}
+
+/// The table over itself, twice a second; below each other where the output is no terminal.
+class TopView {
+ public:
+  explicit TopView(std::string title) : title_(std::move(title)) {}
+  void show(const measure::LatencyResult& r, const measure::StageHistograms* stages, double seconds) {
+    if (seconds < next_) return;
+    next_ = seconds + 0.5;
+    const std::string text =
+        fmt::format("{}  {:.0f} s, {} skipped\n{}", title_, seconds, r.missed, latency_table(r, stages));
+    if (lines_ > 0 && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[{}A\x1b[J", lines_);
+    lines_ = std::count(text.begin(), text.end(), '\n');
+    fmt::print("{}", text);
+    std::fflush(stdout);
+  }
+
+ private:
+  std::string title_;
+  double next_ = 0;
+  std::ptrdiff_t lines_ = 0;
+};
+
+/// What came of one load.
+struct UnderLoad {
+  std::string load;
+  std::uint64_t rounds = 0;
+  measure::LatencyResult result;
+  std::unique_ptr<measure::KernelTrace> trace;
+  std::unique_ptr<measure::StageCollector> collector;
+
+  const measure::StageHistograms* stages() const { return collector ? &collector->histograms() : nullptr; }
+};
+
+UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& kind) {
+  UnderLoad under;
+  under.load = kind.name;
+  measure::LatencyConfig config = latency_config(options);
+  const std::unique_ptr<measure::LoadProcess> load = start_load(kind);  // before there are threads
+  if (options.stages) {
+    under.trace = std::make_unique<measure::KernelTrace>(
+        std::vector<measure::KernelTrace::Wanted>{{"sched/sched_switch", ""},
+                                                  {"sched/sched_waking", ""},
+                                                  {"timer/hrtimer_expire_entry", ""},
+                                                  {"irq/softirq_raise", ""},
+                                                  {"irq/softirq_entry", ""},
+                                                  {"irq_vectors/local_timer_entry", "", true},
+                                                  {"irq_vectors/local_timer_exit", "", true}},
+        4096);
+    config.begin = [&](int tid) {
+      under.collector = std::make_unique<measure::StageCollector>(tid);
+      under.trace->on();
+    };
+    config.on_wakeups = [&](std::span<const measure::Wakeup> wakeups) {
+      if (!under.collector) return;
+      std::vector<traces::KernelEvent> events;
+      under.trace->read(events);
+      under.collector->add(std::move(events), wakeups);
+    };
+  }
+  Progress progress(options.loads.empty() ? "latency" : under.load,
+                    options.json || options.top ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  TopView top(config.context.str());
+  const std::int64_t begin = now_ns();
+  under.result = measure::measure_latency(config, [&](const measure::LatencyResult& r) {
+    const double seconds = double(now_ns() - begin) * 1e-9;
+    if (options.top) top.show(r, under.stages(), seconds);
+    if (progress.due()) {
+      progress.update(seconds / options.seconds,
+                      fmt::format("{} wake-ups, 99 % {:.1f} us, max {:.1f} us", r.latency.count(),
+                                  us_of(double(r.latency.quantile(0.99))), us_of(double(r.latency.max()))));
+    }
+    return !interrupted();
+  });
+  if (under.collector) under.collector->finish();
+  if (load) under.rounds = load->rounds();
+  say_load_failed(kind, load.get());
+  return under;
+}
+
+Json under_json(const UnderLoad& under) {
+  const measure::LatencyResult& r = under.result;
+  Json json{{"load", under.load},
+            {"load_rounds", under.rounds},
+            {"latency", to_json(r.latency)},
+            {"own_cost", to_json(r.own_cost)},
+            {"missed", r.missed},
+            {"over_threshold_us", us_of(double(r.over_threshold_ns))},
+            {"over_at_ns", r.over_at_ns},
+            {"without", r.without}};
+  if (const measure::StageHistograms* stages = under.stages()) {
+    for (const Stage& stage : kStages) json["stages"][stage.key] = to_json(stages->*stage.histogram);
+    json["stages"]["unmatched"] = stages->unmatched;
+    json["stages"]["lost_events"] = under.trace->lost();
+  }
+  return json;
+}
+
+void print(const MeasureOptions& options, const UnderLoad& under) {
+  const measure::LatencyResult& r = under.result;
+  if (!options.top) print_bars(r.latency);
+  fmt::print("{}{}\n{}", options.context_spec().str(), options.loads.empty() ? "" : ", load " + under.load,
+             latency_table(r, under.stages()));
+  fmt::print("{} wake-ups, {} skipped because an earlier one came too late\n", r.latency.count(), r.missed);
+  if (under.stages() != nullptr && under.stages()->unmatched + under.trace->lost() > 0) {
+    fmt::print("{} of them without all their events; {} events had no room in the rings\n", under.stages()->unmatched,
+               under.trace->lost());
+  }
+  if (r.over_threshold_ns > 0)
+    fmt::print("threshold: {:.1f} us at {} ns (CLOCK_MONOTONIC)\n", us_of(double(r.over_threshold_ns)), r.over_at_ns);
+}
+
+/// One row a load: what a context has of it.
+std::string comparison(const std::vector<UnderLoad>& all) {
+  Table table;
+  table.column("load");
+  for (const char* title : {"wake-ups", "skipped", "min", "mean", "50 %", "99 %", "99.9 %", "max us", "rounds"})
+    table.column(title);
+  for (const UnderLoad& under : all) {
+    const LogLinearHistogram& h = under.result.latency;
+    std::vector<std::string> cells{under.load, fmt::format("{}", h.count()), fmt::format("{}", under.result.missed)};
+    for (const double ns : {double(h.min()), h.mean(), double(h.quantile(0.5)), double(h.quantile(0.99)),
+                            double(h.quantile(0.999)), double(h.max())})
+      cells.push_back(h.count() == 0 ? "-" : fmt::format("{:.1f}", us_of(ns)));
+    cells.push_back(under.rounds == 0 ? "" : fmt::format("{}", under.rounds));
+    table.row(std::move(cells));
+  }
+  return table.str();
+}
+
+int run_latency(const MeasureOptions& options) {
+  if (list_loads(options)) return kOk;
+  std::vector<const measure::LoadKind*> kinds;
+  const bool every = options.loads == std::vector<std::string>{"all"};
+  if (every) {
+    for (const measure::LoadKind& kind : measure::load_kinds()) {
+      if (const std::string why = kind.missing(); why.empty()) {
+        kinds.push_back(&kind);
+      } else {
+        fmt::print(stderr, "offhook: load {} is left out: {}\n", kind.name, why);
+      }
+    }
+  } else {
+    for (const std::string& name : options.loads) kinds.push_back(&measure::load_kind(name));
+    if (kinds.empty()) kinds.push_back(&measure::load_kind("none"));
+  }
+  catch_interrupts();
+  std::vector<UnderLoad> all;
+  for (const measure::LoadKind* kind : kinds) {
+    all.push_back(measure_under(options, *kind));
+    if (all.size() == 1) say_without(all.back().result.without);
+    if (!options.json) print(options, all.back());
+    if (interrupted() || all.back().result.over_threshold_ns > 0) break;
+  }
+  Json json{{"measure", "latency"},
+            {"host", measure::host_description()},
+            {"context", options.context_spec().str()},
+            {"interval_us", options.interval_us}};
+  if (kinds.size() == 1) {
+    json.update(under_json(all.front()));
+    write_hgrm(options, all.front().result.latency);
+  } else {
+    for (const UnderLoad& under : all) {
+      json["loads"].push_back(under_json(under));
+      if (options.hgrm.empty()) continue;
+      std::filesystem::path file = options.hgrm;
+      file.replace_filename(fmt::format("{}-{}{}", file.stem().string(), under.load, file.extension().string()));
+      write_file(file, measure::to_hgrm(under.result.latency, 1e3));
+    }
+    if (!options.json)
+      fmt::print("\n{}, us since the timer was due\n{}", options.context_spec().str(), comparison(all));
+  }
+  return finish_measure(options, json, all.back().result.over_threshold_ns);
+}
+
+}  // namespace
+
+void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
+  CLI::App* latency = measure.add_subcommand("latency", "Timer interrupt to thread, as cyclictest");
+  add_context(latency, *options);
+  add_seconds(latency, *options);
+  latency->add_option("--interval-us", options->interval_us, "Between two wake-ups")
+      ->type_name("US")
+      ->check(CLI::Range(10.0, 1e6));
+  add_load(latency, *options, ", 'all' takes those that can run here; several are measured one after the other");
+  add_threshold(latency, *options, "latency");
+  latency->add_flag("--stages", options->stages,
+                    "Interrupt, softirq and scheduling apart, from the kernel's trace (root; adds its cost)");
+  latency->add_flag("--top", options->top, "Show the table while it runs");
+  add_common(latency, *options);
+  latency->footer(R"(Examples:
+  offhook measure latency --context "FIFO 80" --seconds 60 --hgrm latency.hgrm
+  offhook measure latency --load none --load web --load ghostscript --seconds 60
+  offhook measure latency --load help
+  offhook measure latency --context "RES 2/8" --on-threshold 5000 "echo late by $OFFHOOK_US us >&2"
+  sudo offhook measure latency --stages --top --seconds 600
+
+It ends at the first latency of --on-threshold, and so does the load, before the command runs. With several loads
+--hgrm writes a file for each, its name before the extension.)");
+  latency->final_callback([&action, options] { action = [options] { return run_latency(*options); }; });
+}
+
+}  // namespace offhook::command

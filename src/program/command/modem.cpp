@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#include "driver/tty/modem.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "driver/card/devices.h"
+#include "driver/host/host_description.h"
+#include "src/measure/kernel_recording.h"
+#include "src/program/command/folder.h"
+#include "src/program/command/program.h"
+#include "src/program/output/file.h"
+#include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  std::vector<std::string> cards;
+  std::string tty, context = "FIFO 50", out;
+  int interrupt_priority = 80;
+  std::optional<int> cpu;
+  double seconds = 0;
+  bool best_effort = false, json = false, trace_kernel = false;
+};
+
+std::int64_t now_ms() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
+}
+
+nlohmann::ordered_json to_json(const LiveHistogram& h) {
+  return {{"count", h.count()},
+          {"p50_us", static_cast<double>(h.quantile(0.5)) * 1e-3},
+          {"p99_us", static_cast<double>(h.quantile(0.99)) * 1e-3},
+          {"p999_us", static_cast<double>(h.quantile(0.999)) * 1e-3},
+          {"max_us", static_cast<double>(h.max()) * 1e-3}};
+}
+
+nlohmann::ordered_json summary(const modem::Session& session, const ContextSpec& context, const CardCounters& card) {
+  const oh_driver_counters d = session.counters();
+  const LiveContext& c = session.context();
+  const modem::Traffic t = session.traffic();
+  return {{"context", context.str()},
+          {"interrupts", d.interrupts},
+          {"blocks_served", d.blocks_served},
+          {"blocks_late", d.blocks_late},
+          {"samples_late", d.samples_late},
+          {"samples_filled_in", d.samples_filled_in},
+          {"pending_max_samples", d.pending_max},
+          {"overrun_samples", card.overrun_samples},
+          {"underrun_samples", card.underrun_samples},
+          {"dispatch_latency", to_json(c.dispatch_latency())},
+          {"service_time", to_json(c.service_time())},
+          {"yields", c.yields()},
+          {"throttles", c.throttles()},
+          {"demoted", c.demoted()},
+          {"v42",
+           {{"bytes_sent", t.bytes_sent},
+            {"octets_sent", t.octets_sent},
+            {"bytes_received", t.bytes_received},
+            {"octets_received", t.octets_received}}},
+          {"without", session.shortcomings()},
+          {"host", measure::host_description()}};
+}
+
+void print_summary(const nlohmann::ordered_json& s) {
+  Table table;
+  table.column(fmt::format("driver, {}", s.at("context").get<std::string>()));
+  table.column("");
+  for (const char* key : {"interrupts", "blocks_served", "blocks_late", "samples_filled_in", "pending_max_samples",
+                          "overrun_samples", "underrun_samples", "yields", "throttles"}) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    table.row({name, s.at(key).dump()});
+  }
+  for (const std::string way : {"sent", "received"}) {
+    const auto bytes = s.at("v42").at("bytes_" + way).get<std::uint64_t>();
+    const auto octets = s.at("v42").at("octets_" + way).get<std::uint64_t>();
+    if (octets > 0) {
+      table.row({fmt::format("bytes {}, as octets of V.42", way),
+                 fmt::format("{}, {} ({:.2f} : 1)", bytes, octets,
+                             static_cast<double>(bytes) / static_cast<double>(octets))});
+    }
+  }
+  for (const char* key : {"dispatch_latency", "service_time"}) {
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    table.row({name + ", us: median, 99 %, 99.9 %, max",
+               fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", s.at(key).at("p50_us").get<double>(),
+                           s.at(key).at("p99_us").get<double>(), s.at(key).at("p999_us").get<double>(),
+                           s.at(key).at("max_us").get<double>())});
+  }
+  fmt::print("{}", table.str());
+  if (s.at("demoted").get<bool>()) fmt::print("The watchdog made a normal thread of it.\n");
+}
+
+/// One modem of the bank: a card, a terminal, a folder to record in.
+struct Channel {
+  Channel(const std::string& address, const std::string& tty, const std::filesystem::path& out,
+          modem::SessionConfig config)
+      : address_(address), tty_(tty), out_(out), card_(open_card(address)), terminal_(tty) {
+    if (!out_.empty()) {
+      make_folder(out_);
+      config.log = out_ / kLogName;
+    }
+    session_ = std::make_unique<modem::Session>(*card_, config);
+    modem_ = std::make_unique<modem::Modem>(*session_, card_->rings(), terminal_);
+    log_ = config.log;
+    context_ = config.context;
+  }
+  std::string name() const { return tty_.empty() ? terminal_.device() : tty_; }
+  int fd() const { return terminal_.fd(); }
+  modem::Session& session() { return *session_; }
+  const std::string& address() const { return address_; }
+  bool gone() const { return session_ == nullptr; }
+
+  void work(std::int64_t now) { modem_->work(now); }
+  /// @return what is new of its state; empty: nothing
+  std::string news() {
+    const std::string state = modem_->state_text();
+    if (state == state_) return "";
+    return state_ = state;
+  }
+  /// Ends card and session, writes what was recorded. Not twice.
+  void end() {
+    result = summary(*session_, context_, session_->card_counters());
+    modem_.reset();
+    session_.reset();
+    card_->rings().off_hook.store(0);
+    if (out_.empty()) return;
+    write_file(out_ / kSummaryName, result.dump(1) + "\n");
+    report_run(log_, out_ / kReportName);
+  }
+  nlohmann::ordered_json result;
+
+ private:
+  std::string address_, tty_, state_;
+  std::filesystem::path out_, log_;
+  ContextSpec context_;
+  std::unique_ptr<LiveCard> card_;
+  modem::Terminal terminal_;
+  std::unique_ptr<modem::Session> session_;
+  std::unique_ptr<modem::Modem> modem_;
+};
+
+int run(const Options& options) {
+  modem::SessionConfig config;
+  config.context = ContextSpec::parse(options.context);
+  config.context.best_effort = options.best_effort;
+  config.context.cpu = options.cpu;
+  config.interrupt_priority = options.interrupt_priority;
+  const std::size_t n = options.cards.size();
+  catch_interrupts();
+  std::vector<std::unique_ptr<Channel>> channels;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string number = n > 1 ? std::to_string(i) : "";
+    channels.push_back(std::make_unique<Channel>(options.cards[i], options.tty.empty() ? "" : options.tty + number,
+                                                 options.out.empty() || n == 1
+                                                     ? std::filesystem::path(options.out)
+                                                     : std::filesystem::path(options.out) / number,
+                                                 config));
+    Channel& c = *channels.back();
+    if (i == 0) {
+      for (const std::string& s : c.session().shortcomings()) fmt::print(stderr, "offhook: going on without: {}\n", s);
+    }
+    if (!options.json) fmt::print("modem on {} ({}), context {}\n", c.name(), c.address(), config.context.str());
+  }
+  std::fflush(stdout);
+  std::unique_ptr<measure::KernelRecording> kernel;
+  if (options.trace_kernel) {
+    if (options.out.empty()) throw std::runtime_error("--trace-kernel needs --out DIR to record in");
+    kernel = std::make_unique<measure::KernelRecording>(std::filesystem::path(options.out) / measure::kKernelName);
+  }
+  const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
+  std::int64_t next_drain = 0;
+  std::vector<std::string> gone;
+  while (!interrupted() && (end == 0 || now_ms() < end) && gone.size() < n) {
+    std::vector<pollfd> waits;
+    for (const auto& c : channels) waits.push_back({c->gone() ? -1 : c->fd(), POLLIN, 0});
+    poll(waits.data(), waits.size(), 10);
+    // Where nobody has a terminal open, POLLIN would not wait.
+    if (std::any_of(waits.begin(), waits.end(), [](const pollfd& w) { return (w.revents & POLLHUP) != 0; }))
+      poll(nullptr, 0, 10);
+    const bool drain = now_ms() >= next_drain;
+    if (drain) next_drain = now_ms() + 100;
+    if (drain && kernel) kernel->drain();
+    for (const auto& c : channels) {
+      if (c->gone()) continue;
+      c->work(now_ms());
+      if (drain) c->session().drain();
+      if (const std::string news = c->news(); !news.empty() && !options.json) {
+        fmt::print("{}{}\n", n > 1 ? c->name() + ": " : "", news);
+        std::fflush(stdout);
+      }
+      if (const std::string why = c->session().card_failure(); !why.empty()) {
+        gone.push_back(why);
+        if (n > 1) fmt::print(stderr, "offhook: {}: {}\n", c->name(), why);
+        c->end();
+      }
+    }
+  }
+  if (kernel) {
+    kernel->close();
+    fmt::print(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
+               kernel->lost() > 0 ? fmt::format(", {} had no room in its rings", kernel->lost()) : "");
+  }
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const auto& c : channels) {
+    if (!c->gone()) c->end();
+    if (n > 1) c->result["card"] = c->address();
+    results.push_back(c->result);
+  }
+  if (options.json) {
+    fmt::print("{}\n", (n == 1 ? results.front() : results).dump(1));
+  } else {
+    for (const auto& c : channels) {
+      if (n > 1) fmt::print("\n{} ({})\n", c->name(), c->address());
+      print_summary(c->result);
+    }
+  }
+  if (!gone.empty()) throw std::runtime_error(gone.back());
+  return interrupted() ? interrupt_status() : kOk;
+}
+
+}  // namespace
+
+void add_modem(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("modem", "A live modem with AT commands on a pseudo-terminal");
+  auto options = std::make_shared<Options>();
+  sub->add_option("card", options->cards,
+                  "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null; see `offhook "
+                  "devices`. Several: "
+                  "a bank, one modem each")
+      ->required()
+      ->type_name("CARD");
+  sub->add_option(
+         "--tty", options->tty,
+         "Link to the terminal, such as /dev/ttySM0 (default: none, its name is printed); of a bank its beginning")
+      ->type_name("PATH");
+  sub->add_option("--context", options->context,
+                  "\"FIFO 50\", \"RR 50\", \"RES 2/8\" (ms of CPU in every so many) or OTHER")
+      ->type_name("CONTEXT");
+  sub->add_option("--interrupt-priority", options->interrupt_priority,
+                  "SCHED_FIFO priority of the thread that plays interrupt; 0: a normal thread")
+      ->type_name("N")
+      ->check(CLI::Range(0, 98));
+  sub->add_option("--cpu", options->cpu, "Keep the context's thread to this CPU")->type_name("N");
+  sub->add_option("-o,--out", options->out,
+                  "Record events.ohlog, summary.json and report.html there; of a bank in DIR/0, DIR/1 ...")
+      ->type_name("DIR");
+  sub->add_flag("--trace-kernel", options->trace_kernel,
+                "Record the kernel's scheduling and interrupts too, for `offhook export --perfetto DIR` (root)");
+  sub->add_option("--seconds", options->seconds, "End after so long")->type_name("S");
+  sub->add_flag("--best-effort", options->best_effort, "Go on without the privileges that are missing");
+  sub->add_flag("--json", options->json, "Print the summary as JSON, nothing else");
+  sub->footer(R"(Examples:
+  offhook line /run/card-a /run/card-b &
+  offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "RES 2/8" --out out/live
+  minicom -D /dev/ttySM0
+  offhook modem unix:/run/card-{0..7} --tty /dev/ttySM      # a bank: /dev/ttySM0 to /dev/ttySM7
+  offhook modem null --seconds 10 --json      # what this machine's context costs, without a line
+
+Ends with Ctrl-C; prints what the driver counted: samples pending, blocks late, dispatch latency.
+)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/analysis/mttf.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "src/lab/analysis/schedulability.h"
+#include "src/lab/sweep/parallel.h"
+#include "src/program/command/program.h"
+#include "src/program/config/computations.h"
+#include "src/program/config/latency.h"
+#include "src/program/config/scenario.h"
+#include "src/program/output/file.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+using hostsim::LatencyDistribution;
+using hostsim::Modality;
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string source, tasks, context = "DPC", json, csv;
+  std::vector<int> buffers = {2, 3, 4, 6};
+  std::vector<double> buffer_ms = {4, 6, 8, 10, 12, 16};
+  double unit_us = 1, compute_share = 0.25, hours = 100;
+  std::uint64_t seed = 1, enough = 400;
+  bool virus_scanner = false, quiet = false;
+};
+
+/// A number for JSON and CSV: an infinite one is not there.
+ordered_json finite(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+std::string time_text(double seconds) {
+  return std::isfinite(seconds) ? duration_text(seconds) : "never";
+}
+
+/// Rows of equal keys as CSV.
+std::string to_csv(const ordered_json& rows) {
+  std::string out;
+  const auto line = [&](const ordered_json& row, bool keys) {
+    std::vector<std::string> cells;
+    for (const auto& [key, value] : row.items()) {
+      std::string cell = keys                ? key
+                         : value.is_null()   ? ""
+                         : value.is_string() ? value.get<std::string>()
+                                             : value.dump();
+      if (cell.find_first_of(",\"\n") != std::string::npos) {
+        for (std::size_t at = 0; (at = cell.find('"', at)) != std::string::npos; at += 2) cell.insert(at, 1, '"');
+        cell = '"' + cell + '"';
+      }
+      cells.push_back(std::move(cell));
+    }
+    out += fmt::format("{}\n", fmt::join(cells, ","));
+  };
+  if (!rows.empty()) line(rows.front(), true);
+  for (const ordered_json& row : rows) line(row, false);
+  return out;
+}
+
+void deliver(const Options& options, const ordered_json& result, const ordered_json& rows) {
+  const auto give = [](const std::string& file, const std::string& text) {
+    if (file == "-") {
+      fmt::print("{}", text);
+    } else if (!file.empty()) {
+      write_file(file, text);
+    }
+  };
+  give(options.json, result.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  give(options.csv, to_csv(rows));
+}
+
+bool to_people(const Options& options) {
+  return options.json != "-" && options.csv != "-";
+}
+
+struct Source {
+  LatencyDistribution latency;
+  std::string name;
+  double waits_per_s = 0;  ///< of the measurement; 0: not known
+};
+
+Source load_source(const Options& options) {
+  const std::filesystem::path path(options.source);
+  const auto text = [&] { return read_file(path); };
+  if (path.extension() == ".hgrm")
+    return {config::parse_hgrm(text(), options.source, options.unit_us * 1e-3), options.source};
+  if (path.extension() == ".csv") return {config::parse_latency_csv(text(), options.source), options.source};
+  const hostsim::HostLatencies host = config::load_latencies(options.source, options.virus_scanner);
+  const hostsim::ContextScenario context = config::parse_context(options.context);
+  if (context.kind == hostsim::ContextKind::kReservation)
+    throw config::Error(
+        "a host known by its latencies says nothing of reservations; expected INT, DPC or THR PRIORITY");
+  const auto modality = static_cast<Modality>(context.kind);
+  static_assert(static_cast<int>(hostsim::ContextKind::kDpc) == static_cast<int>(Modality::kDpc) &&
+                static_cast<int>(hostsim::ContextKind::kThread) == static_cast<int>(Modality::kThread));
+  try {
+    return {host.to(modality, context.priority),
+            fmt::format("{}{}, {}", options.source, options.virus_scanner ? " with virus scanner" : "",
+                        config::to_string(context)),
+            host.waits_per_s};
+  } catch (const std::invalid_argument& e) {
+    throw config::Error(fmt::format("{}: {}", options.source, e.what()));
+  }
+}
+
+int run_buffers(const Options& options) {
+  const Source source = load_source(options);
+  const LatencyDistribution& latency = source.latency;
+  struct Cell {
+    Buffering b;
+    UnderrunRun run;
+  };
+  std::vector<Cell> cells;
+  for (const int n : options.buffers)
+    for (const double t : options.buffer_ms) cells.push_back({{t, n, t * options.compute_share}, {}});
+  catch_interrupts();
+  {
+    Progress progress("mttf", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    std::atomic<std::size_t> done{0};
+    std::mutex mutex;
+    sweep::parallel(
+        cells.size(), std::max(1u, std::thread::hardware_concurrency()),
+        [&](std::size_t i) {
+          cells[i].run = simulate_underruns(latency, cells[i].b, options.hours * 3600, options.enough, options.seed,
+                                            [](void*, double) { return !interrupted(); });
+          const std::size_t n = ++done;
+          const std::lock_guard lock(mutex);
+          progress.update(static_cast<double>(n) / static_cast<double>(cells.size()),
+                          fmt::format("{} of {} bufferings", n, cells.size()));
+        },
+        interrupted);
+  }
+  if (interrupted()) return interrupt_status();
+
+  ordered_json points = ordered_json::array(), rows = ordered_json::array();
+  Table table;
+  for (const char* title : {"buffers", "t, ms", "buffered, ms", "slack, ms", "formula", "every t", "simulated",
+                            "95 % confidence", "underruns", "missed"})
+    table.column(title);
+  for (const auto& p : latency.points()) points.push_back({{"longer", p.longer}, {"latency_ms", p.latency_ms}});
+  for (const Cell& cell : cells) {
+    const double formula = published_mttf_s(latency, cell.b), every = mttf_s(latency, cell.b);
+    const Interval interval = cell.run.mttf_interval_s();
+    const bool any = cell.run.underruns > 0;
+    table.row({fmt::format("{}", cell.b.buffers), fmt::format("{:g}", cell.b.buffer_ms),
+               fmt::format("{:g}", cell.b.tolerance_ms()), fmt::format("{:g}", cell.b.slack_ms()), time_text(formula),
+               time_text(every), any ? duration_text(cell.run.mttf_s()) : "none",
+               any ? fmt::format("{} to {}", duration_text(interval.low), duration_text(interval.high))
+                   : fmt::format("over {}", duration_text(interval.low)),
+               fmt::format("{}", cell.run.underruns), fmt::format("{}", cell.run.missed)});
+    rows.push_back({{"buffers", cell.b.buffers},
+                    {"buffer_ms", cell.b.buffer_ms},
+                    {"compute_ms", cell.b.compute_ms},
+                    {"tolerance_ms", cell.b.tolerance_ms()},
+                    {"slack_ms", cell.b.slack_ms()},
+                    {"longer_than_slack", latency.longer_than(cell.b.slack_ms())},
+                    {"formula_s", finite(formula)},
+                    {"every_buffer_s", finite(every)},
+                    {"simulated_s", any ? ordered_json(cell.run.mttf_s()) : ordered_json()},
+                    {"low_s", interval.low},
+                    {"high_s", finite(interval.high)},
+                    {"underruns", cell.run.underruns},
+                    {"missed", cell.run.missed},
+                    {"simulated_hours", cell.run.simulated_s / 3600}});
+  }
+  deliver(options,
+          {{"source", source.name},
+           {"mean_ms", latency.mean_ms()},
+           {"worst_ms", latency.worst_ms()},
+           {"points", std::move(points)},
+           {"bufferings", rows}},
+          rows);
+  if (!to_people(options)) return kOk;
+  fmt::print("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());
+  if (source.waits_per_s > 0 && latency.points().size() < 10) {
+    Table fit;
+    for (const char* title : {"longer than, ms", "once in", "waits: time of the load"}) fit.column(title);
+    for (const auto& p : latency.points())
+      fit.row({fmt::format("{:g}", p.latency_ms), fmt::format("{:.0f}", 1 / p.longer),
+               duration_text(1 / p.longer / source.waits_per_s)});
+    fmt::print("{}\n", fit.str());
+  }
+  fmt::print("Mean time to an underrun; a buffer costs {:g} % of its length:\n{}", options.compute_share * 100,
+             table.str());
+  fmt::print(
+      "formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
+      "the "
+      "worst latency that was measured.\n");
+  return kOk;
+}
+
+int run_tasks(const Options& options) {
+  const config::ComputationFile file = config::read_computations(config::Document::read_file(options.tasks));
+  const hostsim::HostLatencies host = config::load_latencies(file.host, file.virus_scanner || options.virus_scanner);
+  std::vector<ResponseTime> times;
+  try {
+    times = response_times(file.computations, host);
+  } catch (const std::invalid_argument& e) {
+    throw config::Error(fmt::format("{}: {}: {}", options.tasks, file.host, e.what()));
+  }
+  catch_interrupts();
+  std::vector<DeadlineRun> runs;
+  {
+    Progress progress("mttf", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    runs = simulate_deadlines(
+        file.computations, host, options.hours * 3600, options.seed,
+        [](void* bar, double share) {
+          static_cast<Progress*>(bar)->update(share, fmt::format("{:.0f} % of the time", 100 * share));
+          return !interrupted();
+        },
+        &progress);
+  }
+  if (interrupted()) return interrupt_status();
+  ordered_json rows = ordered_json::array();
+  Table table;
+  table.column("computation", Table::Align::kLeft);
+  for (const char* title : {"permitted", "worst, ms", "pseudo worst, ms", "blocking, ms", "response, ms", "period, ms"})
+    table.column(title);
+  table.column("schedulable");
+  for (const char* title : {"drops", "one drop in", "95 % confidence", "simulation"}) table.column(title);
+  bool beyond = false;
+  for (std::size_t i = 0; i < runs.size(); i++) {
+    const Computation& c = file.computations[i];
+    const ResponseTime& t = times[i];
+    const DeadlineRun& r = runs[i];
+    const Interval rate = r.drops_per_s();
+    const double permitted = 1 / c.interval_s;
+    const std::string verdict = rate.high <= permitted ? "meets it" : rate.low > permitted ? "fails" : "undecided";
+    const double interval_low = 1 / rate.high, interval_high = rate.low > 0 ? 1 / rate.low : INFINITY;
+    beyond |= t.beyond_data;
+    table.row({c.name, "1 in " + duration_text(c.interval_s),
+               fmt::format("{:.3g}{}", t.worst_latency_ms, t.beyond_data ? "*" : ""),
+               fmt::format("{:.3g}", t.pseudo_worst_ms), fmt::format("{:.3g}", t.blocking_ms),
+               std::isfinite(t.response_ms) ? fmt::format("{:.3g}", t.response_ms) : "unbounded",
+               fmt::format("{:g}", c.period_ms), t.schedulable ? "yes" : "no", fmt::format("{}", r.drops),
+               r.drops > 0 ? duration_text(r.simulated_s / static_cast<double>(r.drops)) : "none",
+               std::isfinite(interval_high)
+                   ? fmt::format("{} to {}", duration_text(interval_low), duration_text(interval_high))
+                   : fmt::format("over {}", duration_text(interval_low)),
+               verdict});
+    rows.push_back({{"name", c.name},
+                    {"permitted_interval_s", c.interval_s},
+                    {"worst_latency_ms", t.worst_latency_ms},
+                    {"beyond_measurement", t.beyond_data},
+                    {"mean_latency_ms", t.mean_latency_ms},
+                    {"pseudo_worst_ms", t.pseudo_worst_ms},
+                    {"blocking_ms", t.blocking_ms},
+                    {"response_ms", finite(t.response_ms)},
+                    {"period_ms", c.period_ms},
+                    {"schedulable", t.schedulable},
+                    {"jobs", r.jobs},
+                    {"missed", r.missed},
+                    {"drops", r.drops},
+                    {"longest_ms", r.longest_ms},
+                    {"drop_interval_low_s", interval_low},
+                    {"drop_interval_high_s", finite(interval_high)},
+                    {"simulation", verdict}});
+  }
+  deliver(options, {{"host", file.host}, {"simulated_hours", options.hours}, {"computations", rows}}, rows);
+  if (to_people(options)) {
+    fmt::print("{} on {}, {:g} h simulated\n{}", options.tasks, file.host, options.hours, table.str());
+    if (beyond) fmt::print("* so seldom that the measurement did not see it: the worst that it saw\n");
+  }
+  return kOk;
+}
+
+int run(const Options& options) {
+  if (options.tasks.empty() == options.source.empty())
+    throw config::Error("expected either a host or histogram file, or --tasks FILE");
+  for (const std::string& file : {options.json, options.csv}) {
+    if (!file.empty() && file != "-") expect_writable(file);
+  }
+  return options.tasks.empty() ? run_buffers(options) : run_tasks(options);
+}
+
+}  // namespace
+
+void add_mttf(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("mttf", "Mean time to a buffer underrun on a host known by its latencies");
+  auto options = std::make_shared<Options>();
+  sub->add_option("source", options->source, "A host with latencies (win98-games), or a histogram: .hgrm or .csv")
+      ->type_name("HOST|FILE");
+  sub->add_option("--tasks", options->tasks,
+                  "Schedulability of the periodic computations in this file instead, and the deadlines they miss")
+      ->type_name("FILE.toml");
+  sub->add_option("--context", options->context, "Who waits: INT, DPC or THR PRIORITY")->capture_default_str();
+  sub->add_option("-n,--buffers", options->buffers, "Numbers of buffers")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  sub->add_option("-t,--buffer-ms", options->buffer_ms, "Lengths of a buffer")
+      ->delimiter(',')
+      ->check(CLI::Range(0.01, 1e5))
+      ->capture_default_str();
+  sub->add_option("--compute-share", options->compute_share, "CPU time of a buffer as a share of its length")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  sub->add_flag("--virus-scanner", options->virus_scanner, "The host has its virus scanner on");
+  sub->add_option("--unit-us", options->unit_us, "What a value of 1 means in an .hgrm file")
+      ->check(CLI::Range(1e-3, 1e6))
+      ->capture_default_str();
+  sub->add_option("--hours", options->hours, "Simulate so long at the most")
+      ->check(CLI::Range(1e-3, 1e6))
+      ->capture_default_str();
+  sub->add_option("--enough", options->enough, "and not beyond so many underruns of a buffering")
+      ->check(CLI::Range(1, 1000000000))
+      ->capture_default_str();
+  sub->add_option("--seed", options->seed, "Same seed, same numbers")->capture_default_str();
+  add_json_file(*sub, options->json);
+  sub->add_option("--csv", options->csv, "The table as CSV; -: to standard output")->type_name("FILE");
+  sub->add_flag("-q,--quiet", options->quiet, "No progress");
+  sub->footer(
+      R"(Hosts with latencies: win98-, nt4- with office, workstation, games or web; ce3-sh4, ce3-pentium, ce3-pentium-qfe.
+
+Keys of a [[computation]] (beside them: host, virus_scanner):
+)" + config::describe_computations() +
+      R"(
+Examples:
+  offhook mttf win98-games --context "THR 28" --buffers 4 --buffer-ms 16
+  offhook mttf win98-office --context "THR 28" --virus-scanner --csv mttf.csv
+  offhook mttf cyclictest.hgrm --unit-us 1 --buffers 2,3 --buffer-ms 1,2,4
+  offhook mttf --tasks examples/schedulability.toml --hours 24)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "src/program/config/key.h"
+
+namespace offhook::command {
+namespace {
+
+/// What was wrong with the command line. CLI11 says "A subcommand is required" of a misspelt one too.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty() || !app.get_subcommands().empty()) return error.what();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string& word = words.front();
+  return fmt::format("'{}' is not {}; the nearest command is '{}', all of them: offhook --help", word,
+                     word.starts_with('-') ? "an option of offhook itself" : "a command of offhook",
+                     config::nearest(word, candidates));
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> make_app(Action& action) {
+  auto app = std::make_unique<CLI::App>(
+      "Run a real modem datapump in any processing context, on a simulated host, and see which context suffices.",
+      "offhook");
+  app->set_version_flag("--version", "offhook " OFFHOOK_VERSION);
+  app->require_subcommand(1);
+  app->footer(R"(Examples:
+  offhook demo
+  offhook reproduce jones.table3
+  offhook run examples/res-2-8.toml --out out/res-2-8
+  offhook run examples/int.toml --context "THR 24" --file README.md
+  offhook sweep examples/reservation-map.toml --out out/map
+  offhook COMMAND --help
+
+Exit status:
+  0    the transfer succeeded
+  1    error: one line on standard error says which
+  2    the call ran, but the context was not sufficient
+  130  interrupted; what was recorded until then is kept
+
+Environment:
+  OFFHOOK_DATA_DIR  folder of hosts/, profiles/ and published/ (default: the installed or the source tree's))");
+  add_run(*app, action);
+  add_sweep(*app, action);
+  add_report(*app, action);
+  add_export(*app, action);
+  add_modem(*app, action);
+  add_devices(*app, action);
+  add_measure(*app, action);
+  add_trace(*app, action);
+  add_line(*app, action);
+  add_schedule(*app, action);
+  add_reproduce(*app, action);
+  add_law(*app, action);
+  add_mttf(*app, action);
+  add_advise(*app, action);
+  add_demo(*app, action);
+  add_decode(*app, action);
+  add_completion(*app, action);
+  add_man(*app, action);
+  return app;
+}
+
+int run_program(int argc, const char* const* argv) {
+  Action action;
+  const auto app = make_app(action);
+  try {
+    app->parse(argc, argv);
+  } catch (const CLI::Success& e) {  // --help, --version
+    return app->exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "offhook: error: {}\n", explain(*app, e));
+    return kError;
+  }
+  try {
+    const int status = action();
+    if (std::fflush(stdout) != 0)
+      throw std::runtime_error("standard output: " + std::generic_category().message(errno));
+    return status;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "offhook: error: {}\n", e.what());
+    return kError;
+  }
+}
+
+void add_json_file(CLI::App& app, std::string& path) {
+  app.add_option("--json", path, "Everything as JSON, to this file or to standard output")
+      ->type_name("[FILE.json]")
+      ->expected(0, 1)
+      ->default_str("-")
+      ->check([](const std::string& name) {
+        return name == "-" || name.ends_with(".json") ? "" : name + " is no name that ends in .json (give --json last)";
+      });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/program/command/folder.h"
+#include "src/program/command/program.h"
+#include "src/program/command/sweep_folder.h"
+#include "src/program/output/run_folder.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  std::string in, out;
+  bool json = false;
+};
+
+int report(const Options& options) {
+  const std::filesystem::path in = options.in;
+  const std::filesystem::path page = is_sweep_folder(in) ? report_sweep(in, options.out) : report_run(in, options.out);
+  fmt::print("{}\n", options.json ? nlohmann::ordered_json{{"report", page.string()}}.dump() : page.string());
+  return kOk;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("report", "Make the report of a run, of a sweep or of an event log once more");
+  auto options = std::make_shared<Options>();
+  sub->add_option("input", options->in, "Output folder of a run or a sweep, or an event log")
+      ->required()
+      ->type_name("DIR_OR_LOG");
+  sub->add_option("-o,--out", options->out, "Write the page here (default: report.html in the folder)")
+      ->type_name("FILE");
+  sub->add_flag("--json", options->json, "Print where the report is as JSON");
+  sub->footer("Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog -o page.html");
+  sub->final_callback([&action, options] { action = [options] { return report(*options); }; });
+}
+
+}  // namespace offhook::command

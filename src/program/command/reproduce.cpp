@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+//
+// Every published result, made again: claims by name or all, tables, JSON, CSV, and one page with the figures redrawn.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "src/lab/reproduce/results.h"
+#include "src/page/page.h"
+#include "src/program/command/program.h"
+#include "src/program/output/file.h"
+#include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
+#include "src/report/report.h"
+
+namespace offhook::command {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::vector<std::string> names;
+  std::string out = "out/reproduce";
+  reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency())};
+  bool json = false, list = false;
+};
+
+int list(const std::vector<reproduce::Claim>& claims) {
+  Table table;
+  table.column("claim");
+  for (const char* title : {"grade", "figures and tables", "what it shows"}) table.column(title, Table::Align::kLeft);
+  for (const reproduce::Claim& c : claims) {
+    const auto* e = c.experiment;
+    table.row({c.published.id(), std::string(to_string(c.published.grade())),
+               e != nullptr ? fmt::format("{}", fmt::join(e->figures, " ")) : "",
+               e != nullptr ? e->title : "no experiment yet"});
+  }
+  fmt::print("{}", table.str());
+  return kOk;
+}
+
+int run(const Options& options) {
+  const auto claims = reproduce::select_claims(reproduce::load_published(), options.names);
+  if (options.list) return list(claims);
+  const fs::path folder = options.out;
+  make_folder(folder);
+  make_folder(folder / "claims");
+  catch_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string identity = reproduce::identity(options.settings);
+
+  std::vector<Json> results;
+  double work = 0, done = 0;
+  for (const reproduce::Claim& claim : claims) {
+    results.push_back(reproduce::read_claim(folder, claim, identity));
+    if (results.back().is_null() && claim.experiment != nullptr) work += claim.experiment->seconds;
+  }
+  const auto kept = std::count_if(results.begin(), results.end(), [](const Json& r) { return !r.is_null(); });
+  {
+    Progress progress("reproduce", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      if (!results[i].is_null()) continue;
+      const reproduce::Claim& claim = claims[i];
+      const double seconds = claim.experiment != nullptr ? claim.experiment->seconds : 0;
+      const auto show = [&](double share, const std::string& detail) {
+        if (!progress.due()) return;
+        progress.update(work > 0 ? (done + share * seconds) / work : 1,
+                        fmt::format("claim {} of {}, {}: {}", i + 1, claims.size(), claim.published.id(), detail));
+      };
+      show(0, "begins");
+      try {
+        results[i] = reproduce::run_claim(claim, options.settings, show);
+      } catch (const reproduce::Interrupted&) {
+        break;
+      }
+      if (claim.experiment != nullptr) reproduce::write_claim(folder, results[i], identity);
+      done += seconds;
+    }
+  }
+  if (interrupted()) {
+    fmt::print(stderr, "interrupted; the claims that are done are kept in {}: the same command goes on from there\n",
+               (folder / "claims").string());
+    return interrupt_status();
+  }
+
+  const Json all(results);
+  const reproduce::Totals totals = reproduce::totals(all);
+  const Json out{{"offhook_reproduce", 1},
+                 {"seed", options.settings.seed},
+                 {"repetitions", options.settings.repetitions},
+                 {"sentence", reproduce::sentence(totals)},
+                 {"falls_short", totals.short_of},
+                 {"claims", all}};
+  const std::string text = out.dump(1) + "\n";
+  write_file(folder / "results.json", text);
+  write_file(folder / "results.csv", reproduce::to_csv(all));
+  write_page((folder / kReportName).string(), reproduce_page(out));
+  if (options.json) {
+    fmt::print("{}", text);
+  } else {
+    fmt::print("{}{}\n", reproduce::to_text(all), reproduce::sentence(totals));
+    if (!totals.short_of.empty()) fmt::print("a hard claim falls short: {}\n", fmt::join(totals.short_of, ", "));
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    fmt::print("{}{}\nreport: {}\n", duration_text(wall),
+               kept != 0 ? fmt::format(", {} claims kept from an earlier run", kept) : "",
+               (folder / kReportName).string());
+  }
+  return totals.short_of.empty() ? kOk : kInsufficient;
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("reproduce", "Make published results again, beside what was published");
+  auto options = std::make_shared<Options>();
+  sub->add_option("id", options->names, "Claims, figures or tables: jones, jones.table3, jones.fig7 (default: all)")
+      ->type_name("ID");
+  sub->add_option("-o,--out", options->out, "Output folder; claims that are done are kept there")
+      ->capture_default_str()
+      ->type_name("DIR");
+  sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->capture_default_str();
+  sub->add_option("--repetitions", options->settings.repetitions, "Runs where the paper repeated")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 10000u))
+      ->capture_default_str();
+  sub->add_option("--threads", options->settings.threads, "Runs at a time (default: all cores); changes no byte")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1024u));
+  sub->add_flag("--list", options->list, "List claims, grades and figures");
+  sub->add_flag("--json", options->json, "Print results.json, show no progress");
+  sub->footer(R"(Examples:
+  offhook reproduce
+  offhook reproduce jones.table3
+  offhook reproduce jones.fig5 jones.fig14 --out out/pending
+  offhook reproduce --list
+
+Exit status: 0, every hard claim is within its tolerance; 1, error; 2, a hard claim falls short.)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

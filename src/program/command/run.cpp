@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "src/program/command/folder.h"
+#include "src/program/command/program.h"
+#include "src/program/config/load_device.h"
+#include "src/program/config/scenario.h"
+#include "src/program/far_end/socket_modem.h"
+#include "src/program/output/file.h"
+#include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+struct Options {
+  std::string scenario, file, out, context, far_end, expect, reference = "auto";
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+hostsim::Scenario scenario_of(const Options& options) {
+  config::ScenarioBuilder builder;
+  builder.apply_file(options.scenario);
+  if (!options.context.empty()) builder.apply(config::Document::setting("context", options.context, "--context"));
+  if (options.seed) builder.set(fmt::format("seed={}", *options.seed));
+  for (const std::string& assignment : options.set) builder.set(assignment);
+  return builder.finish();
+}
+
+void print_table(const nlohmann::ordered_json& summary) {
+  const auto& figures = summary.at("figures");
+  const auto& total = figures.at("total");
+  Table table;
+  table.column(fmt::format("{}, {}", summary.at("name").get<std::string>(), summary.at("context").get<std::string>()));
+  table.column("");
+  const auto row = [&](const char* what, std::string value) { table.row({what, std::move(value)}); };
+  row("verdict", summary.at("verdict").get<std::string>());
+  row("ended with", summary.at("ending").get<std::string>());
+  row("bytes delivered", fmt::format("{} of {}", summary.at("bytes_delivered").get<std::uint64_t>(),
+                                     summary.at("bytes").get<std::uint64_t>()));
+  if (summary.at("complete").get<bool>()) {
+    row("transfer time, s", fmt::format("{:.3f}", summary.at("transfer_s").get<double>()));
+  }
+  if (summary.contains("compression")) {
+    const auto& c = summary.at("compression");
+    const auto octets = c.at("octets").get<std::uint64_t>();
+    const bool sent = c.at("sent").get<bool>(), received = c.at("received").get<bool>();
+    row("V.42bis", !sent && !received ? "not agreed on"
+                                      : fmt::format("{}, {} octets for {} bytes",
+                                                    sent && received ? "both ways"
+                                                    : sent           ? "sent"
+                                                                     : "received",
+                                                    octets, summary.at("bytes_delivered").get<std::uint64_t>()));
+  }
+  if (const auto reference = summary.find("reference"); reference != summary.end()) {
+    row("the same in INT, s", reference->at("complete").get<bool>()
+                                  ? fmt::format("{:.3f}", reference->at("transfer_s").get<double>())
+                                  : "not complete");
+  }
+  row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
+  row("blocks served", total.at("blocks").dump());
+  row("blocks late", total.at("blocks_late").dump());
+  row("samples pending, max", total.at("pending_max_samples").dump());
+  row("underrun, samples", total.at("underrun_samples").dump());
+  row("overrun, samples", total.at("overrun_samples").dump());
+  if (const auto& near = figures.at("ends")[0]; near.at("data_modes").get<int>() > 0) {
+    row("bit/s sent, received", near.at("sent_bps").dump() + ", " + near.at("received_bps").dump());
+    row("trained again, rates changed", fmt::format("{}", near.at("data_modes").get<int>() - 1));
+  }
+  for (std::size_t end = 0; end < figures.at("ends").size(); ++end) {
+    row(end == 0 ? "frames sent again, near" : "frames sent again, far",
+        figures.at("ends")[end].at("frames_retransmitted").dump());
+  }
+  fmt::print("{}", table.str());
+}
+
+std::string file_to_transfer(const std::string& name) {
+  if (name.empty()) return {};
+  std::string file = read_file(name);
+  if (file.empty()) throw std::runtime_error(fmt::format("{}: is empty; expected at least one byte to transfer", name));
+  return file;
+}
+
+std::span<const std::uint8_t> octets(const std::string& s) {
+  return {reinterpret_cast<const std::uint8_t*>(s.data()), s.size()};
+}
+
+/// The same call in INT, beside the same load: in time means in INT's time. Without a loss the far end heard what it
+/// would have heard from INT, and there is nothing to compare. @return none when it is not needed, or not possible
+std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
+                                          std::span<const std::uint8_t> file, const CallOutcome& outcome) {
+  const bool possible = scenario.pump != hostsim::PumpKind::kDevice && options.far_end.empty() && !outcome.stopped &&
+                        scenario.context.kind != hostsim::ContextKind::kInterrupt;
+  const bool needed = options.reference == "always" || (outcome.complete && outcome.lost);
+  if (!possible || !needed || options.reference == "never") return std::nullopt;
+  hostsim::Scenario in_int = scenario;
+  in_int.context = {};
+  in_int.context.interrupt_cpu = scenario.context.interrupt_cpu;
+  Progress progress(scenario.name + ": the reference, INT",
+                    options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  CallSinks sinks;
+  sinks.progress = [&](const CallProgress& p) {
+    if (progress.due()) {
+      const double all = static_cast<double>(std::max<std::uint64_t>(scenario.bytes, 1));
+      progress.update(static_cast<double>(p.bytes_delivered) / all, fmt::format("{:.1f} s simulated", p.simulated_s));
+    }
+    return !interrupted();
+  };
+  CallOutcome reference = run_call(in_int, file, sinks);
+  if (reference.stopped) return std::nullopt;
+  return reference;
+}
+
+int run(const Options& options) {
+  hostsim::Scenario scenario = scenario_of(options);
+  const std::string file = file_to_transfer(options.file);
+  const std::string expected = file_to_transfer(options.expect);
+  if (!file.empty()) scenario.bytes = file.size();
+  std::optional<SocketModem> foreign;
+  FarSide far;
+  catch_interrupts();
+  if (!options.far_end.empty()) {
+    if (scenario.pump != hostsim::PumpKind::kReal) {
+      throw std::runtime_error("--far-end: the modem there hears samples; expected pump.kind = \"real\"");
+    }
+    scenario.bytes = file.size() + expected.size();
+    foreign.emplace(FarEndAddress::parse(options.far_end), [] { return !interrupted(); });
+    far = {&*foreign, octets(expected)};
+  }
+  const std::filesystem::path folder =
+      options.out.empty() ? std::filesystem::path("out") / scenario.name : std::filesystem::path(options.out);
+
+  const auto begin = std::chrono::steady_clock::now();
+  CallOutcome outcome;
+  {
+    Progress progress(scenario.name, options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    outcome = record_call(
+        scenario, octets(file), folder,
+        [&](const CallProgress& p) {
+          if (progress.due()) {
+            const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            const double all = static_cast<double>(std::max<std::uint64_t>(scenario.bytes, 1));
+            progress.update(static_cast<double>(p.bytes_delivered) / all,
+                            fmt::format("{:.1f} s simulated, {:.0f} x real time", p.simulated_s, p.simulated_s / wall));
+          }
+          return !interrupted();
+        },
+        far);
+  }
+  const std::optional<CallOutcome> reference = reference_call(options, scenario, octets(file), outcome);
+  const nlohmann::ordered_json summary = summarise(scenario, outcome, folder, reference);
+  if (options.json) {
+    fmt::print("{}\n", summary.dump(1));
+  } else {
+    print_table(summary);
+    fmt::print("\n{}\n", summary.at("headline").get<std::string>());
+    for (const auto& reason : summary.at("reasons")) fmt::print("  {}\n", reason.get<std::string>());
+    fmt::print("report: {}\n", (folder / kReportName).string());
+  }
+  if (outcome.stopped || interrupted()) return interrupt_status();
+  return summary.at("verdict") == to_string(Verdict::kSufficient) ? kOk : kInsufficient;
+}
+
+std::string help_of_keys() {
+  hostsim::Scenario defaults;
+  try {
+    defaults.host = config::load_host(defaults.host.name);
+  } catch (const config::Error&) {  // help must work where the data does not
+  }
+  return config::describe(config::scenario_keys(), &defaults) +
+         "\nDevices that steal time stand in tables [[load.device]]; a kind is a file of traces/load, and the keys "
+         "beside "
+         "it are over\nthat file's. For short: load.device = \"network usb\". Keys:\n" +
+         config::describe_load_devices();
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("run", "Run one call that transfers a file, in one context");
+  auto options = std::make_shared<Options>();
+  sub->add_option("scenario", options->scenario, "The scenario (keys: see below)")
+      ->required()
+      ->type_name("SCENARIO.toml");
+  sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
+      ->type_name("FILE");
+  CLI::Option* far_end =
+      sub->add_option("--far-end", options->far_end,
+                      "Call a modem that another program is: lock-step samples, s16le mono, over a UNIX stream socket")
+          ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]");
+  sub->add_option("--expect", options->expect, "With --far-end: what that modem is to send")
+      ->type_name("FILE")
+      ->needs(far_end);
+  sub->add_option(
+         "--reference", options->reference,
+         "The same call in INT too, to judge a slow one by: auto (when samples were lost and the file arrived), "
+         "always, never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
+  sub->add_option("--context", options->context, "INT, DPC, \"THR 24\", \"RES 2/8\" or \"RES 3/16 strict\"")
+      ->type_name("CONTEXT");
+  sub->add_option("--seed", options->seed, "Same seed, same bytes")->type_name("N");
+  sub->add_option("--set", options->set, "Override one key of the scenario")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sub->add_flag("--json", options->json, "Print the summary as JSON, show no progress");
+  sub->footer(R"(Examples:
+  offhook run examples/res-2-8.toml --out out/res-2-8
+  offhook run examples/int.toml --context "THR 8" --set load.spinner=true
+  offhook run examples/int.toml --context "THR 24" --set load.device="network ide-dma"
+  offhook run examples/int.toml --file README.md --seed 7 --json
+  offhook run examples/int.toml --far-end unix:/tmp/modem,rate=9600 --file to-it.bin --expect from-it.bin
+
+The output folder holds events.ohlog (the event log), summary.json, line.wav (left: received, right: sent),
+trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end also received.bin.
+
+Sufficient: the file arrived whole, within 5 % of the time that INT takes beside the same load. Marginal: it arrived,
+but not in that time. Insufficient: it did not arrive. Exit status: 0 sufficient, 2 not, 1 error.
+
+--far-end connects to PATH if a program listens there, else makes the socket and waits. Then, as fast as both go: we
+write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. What a
+peer writes before it reads any, such as to fill a sound card's queue, is told by AHEAD. --file is then sent by us; the
+call ends when it is acknowledged and what is expected has come, or the peer leaves.
+
+Keys of a scenario, with their defaults:
+)" + help_of_keys());
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "src/lab/sweep/shard.h"
+#include "src/program/command/call_run.h"
+#include "src/program/command/program.h"
+#include "src/program/command/sweep_folder.h"
+#include "src/program/config/key.h"
+#include "src/program/output/file.h"
+#include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string grid, out, shard;
+  std::uint32_t shards = 0;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  bool json = false;
+};
+
+fs::path folder_of(const Options& options) {
+  return options.out.empty() ? fs::path("out") / fs::path(options.grid).stem() : fs::path(options.out);
+}
+
+/// The grid's plan in its folder: made now, or found there from an earlier start of the same sweep.
+sweep::Plan place_plan(const Options& options) {
+  const fs::path folder = folder_of(options);
+  sweep::Plan plan = sweep::read_grid(options.grid, options.shards);
+  if (is_sweep_folder(folder)) {
+    const sweep::Plan there = load_plan(folder);
+    if (there.grid_hash() != plan.grid_hash()) {
+      throw config::Error(
+          fmt::format("{}: holds another sweep, \"{}\"; give another --out or remove it", folder.string(), there.name));
+    }
+    if (options.shards != 0 && there.shards != plan.shards) {
+      throw config::Error(
+          fmt::format("{}: holds this sweep in {} shards; expected {}", folder.string(), there.shards, plan.shards));
+    }
+    return there;
+  }
+  make_folder(folder);
+  write_file(sweep::plan_path(folder), to_json(plan));
+  return plan;
+}
+
+bool run_shards(const fs::path& folder, const sweep::Plan& plan, const std::vector<std::uint32_t>& shards,
+                const Options& options) {
+  std::size_t runs = 0;
+  for (const std::uint32_t shard : shards) runs += plan.last_run(shard) - plan.first_run(shard);
+  Progress progress(plan.name, options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  return sweep::run_shards(folder, plan, shards, run_row, {options.threads, interrupted, [&](std::size_t done) {
+                                                             if (!progress.due()) return;
+                                                             progress.update(
+                                                                 static_cast<double>(done) / static_cast<double>(runs),
+                                                                 fmt::format("{} of {} runs", done, runs));
+                                                           }});
+}
+
+int say_interrupted(const fs::path& folder) {
+  fmt::print(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
+             folder.string());
+  return interrupt_status();
+}
+
+void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells, const fs::path& folder,
+                   bool json) {
+  if (json) {
+    nlohmann::ordered_json out{{"results", (folder / "results.json").string()},
+                               {"report", (folder / kReportName).string()},
+                               {"runs", plan.runs()},
+                               {"left_out", plan.left_out},
+                               {"cells", nlohmann::ordered_json::array()}};
+    for (const auto& cell : cells) {
+      out["cells"].push_back({{"name", cell.name},
+                              {"verdict", std::string(to_string(cell.result.verdict))},
+                              {"complete", cell.result.complete},
+                              {"runs", cell.result.runs}});
+    }
+    fmt::print("{}\n", out.dump(1));
+    return;
+  }
+  constexpr std::size_t kMostRows = 60;
+  Table table;
+  table.column("cell");
+  table.column("verdict", Table::Align::kLeft);
+  table.column("complete");
+  table.column("mean s");
+  table.column("pending max");
+  table.column("blocks late");
+  for (std::size_t c = 0; c < cells.size() && c < kMostRows; ++c) {
+    const auto& r = cells[c].result;
+    table.row({cells[c].name, std::string(to_string(r.verdict)), fmt::format("{}/{}", r.complete, r.runs),
+               r.complete != 0 ? fmt::format("{:.3f}", r.mean_s) : "", fmt::format("{}", cells[c].pending_max),
+               fmt::format("{}", cells[c].blocks_late)});
+  }
+  fmt::print("{}", table.str());
+  if (cells.size() > kMostRows) fmt::print("... and {} more cells in results.csv\n", cells.size() - kMostRows);
+  if (plan.left_out != 0) {
+    fmt::print("{} combinations left out: their reservation cannot be admitted\n", plan.left_out);
+  }
+  fmt::print("results: {}\nreport: {}\n", (folder / "results.csv").string(), (folder / kReportName).string());
+}
+
+std::vector<std::uint32_t> all_shards(const sweep::Plan& plan) {
+  std::vector<std::uint32_t> shards(plan.shards);
+  for (std::uint32_t i = 0; i < plan.shards; ++i) shards[i] = i + 1;
+  return shards;
+}
+
+int whole_sweep(const Options& options) {
+  const sweep::Plan plan = place_plan(options);
+  const fs::path folder = folder_of(options);
+  catch_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
+  if (!run_shards(folder, plan, all_shards(plan), options)) return say_interrupted(folder);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  print_results(plan, merge_sweep(folder, plan), folder, options.json);
+  if (!options.json) fmt::print("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
+  return kOk;
+}
+
+int plan_sweep(const Options& options) {
+  const sweep::Plan plan = place_plan(options);
+  const fs::path folder = folder_of(options);
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"plan", plan.hash()},
+                                              {"folder", folder.string()},
+                                              {"shards", plan.shards},
+                                              {"cells", plan.cells.size()},
+                                              {"runs", plan.runs()},
+                                              {"left_out", plan.left_out}}
+                           .dump(1));
+    return kOk;
+  }
+  fmt::print("plan {}: {} cells, {} runs, {} shards, {} combinations left out\n", plan.hash(), plan.cells.size(),
+             plan.runs(), plan.shards, plan.left_out);
+  fmt::print("run each:  offhook sweep run {} --shard I/{}\nthen:      offhook sweep merge {}\n", folder.string(),
+             plan.shards, folder.string());
+  return kOk;
+}
+
+int run_shard(const Options& options) {
+  const sweep::Plan plan = load_plan(options.out);
+  std::uint32_t shard = 0, of = 0;
+  const char* end = options.shard.data() + options.shard.size();
+  auto [slash, error] = std::from_chars(options.shard.data(), end, shard);
+  if (error == std::errc{} && slash != end && *slash == '/') error = std::from_chars(slash + 1, end, of).ec;
+  if (error != std::errc{} || of != plan.shards || shard < 1 || shard > of) {
+    throw config::Error(
+        fmt::format("--shard {}: expected I/{} with I from 1 to {}", options.shard, plan.shards, plan.shards));
+  }
+  const bool was_done = !sweep::shard_problem(options.out, plan, shard);
+  catch_interrupts();
+  if (!run_shards(options.out, plan, {shard}, options)) return say_interrupted(options.out);
+  const std::string file = sweep::shard_path(options.out, shard).string();
+  if (options.json) {
+    fmt::print("{}\n",
+               nlohmann::ordered_json{{"shard", shard}, {"of", of}, {"file", file}, {"was_done", was_done}}.dump());
+  } else {
+    fmt::print("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (was done already)" : "");
+  }
+  return kOk;
+}
+
+int merge(const Options& options) {
+  const sweep::Plan plan = load_plan(options.out);
+  print_results(plan, merge_sweep(options.out, plan), options.out, options.json);
+  return kOk;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel; goes on where it was after a kill");
+  auto options = std::make_shared<Options>();
+  const auto grid = [&](CLI::App* to) {
+    to->add_option("grid", options->grid, "The grid: base scenario, axes, repeats")->type_name("GRID.toml");
+    to->add_option("-o,--out", options->out, "Output folder (default: out/GRID)")->type_name("DIR");
+  };
+  const auto folder = [&](CLI::App* to) {
+    to->add_option("folder", options->out, "Folder with the plan")->required()->type_name("DIR");
+  };
+  const auto common = [&](CLI::App* to, bool threads) {
+    if (threads) {
+      to->add_option("--threads", options->threads,
+                     "Runs at a time (default: all cores); changes no byte of the result")
+          ->type_name("N")
+          ->check(CLI::Range(1u, 1024u));
+    }
+    to->add_flag("--json", options->json, "Print results as JSON, show no progress");
+  };
+  grid(sub);
+  common(sub, true);
+  sub->footer(R"(Examples:
+  offhook sweep examples/reservation-map.toml --out out/map
+  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/map
+
+A grid file:
+  base = "table3.toml"                 # beside the grid file
+  repeats = 10                         # seeds seed, seed + 1, ...
+  [scenario]                           # any key of a scenario, over the base
+  load.spinner = true
+  [axes]                               # every combination; the first varies slowest
+  context.x_ticks = [1, 2, 3]
+  context.y_ticks = { from = 4, to = 20, step = 1 })");
+  sub->require_subcommand(0, 1);
+  sub->final_callback([&action, options, sub] {
+    if (!sub->get_subcommands().empty()) return;  // that one's callback has set the action
+    if (options->grid.empty()) throw CLI::RequiredError("GRID.toml");
+    action = [options] { return whole_sweep(*options); };
+  });
+
+  CLI::App* plan = sub->add_subcommand("plan", "Cut a sweep into shards, to be run anywhere");
+  grid(plan);
+  plan->get_option("grid")->required();
+  plan->add_option("--shards", options->shards, "How many")
+      ->required()
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000000u));
+  common(plan, false);
+  plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/map");
+  plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
+
+  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; twice changes nothing");
+  folder(run);
+  run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
+  common(run, false);
+  run->footer("Examples:\n  offhook sweep run out/map --shard 3/16");
+  run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
+
+  CLI::App* merged = sub->add_subcommand("merge", "Put the shards together: the bytes of the sweep run in one piece");
+  folder(merged);
+  common(merged, false);
+  merged->footer("Examples:\n  offhook sweep merge out/map");
+  merged->final_callback([&action, options] { action = [options] { return merge(*options); }; });
+}
+
+}  // namespace offhook::command

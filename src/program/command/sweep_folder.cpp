@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/sweep_folder.h"
+
+#include <algorithm>
+
+#include "src/lab/sweep/shard.h"
+#include "src/page/page.h"
+#include "src/program/command/call_run.h"
+#include "src/program/config/scenario.h"
+#include "src/program/output/file.h"
+#include "src/program/output/run_folder.h"
+
+namespace offhook::command {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells) {
+  SweepReport report;
+  report.title = plan.name;
+  config::ScenarioBuilder base;
+  base.apply(config::Document::parse(plan.base, "base"));
+  for (const config::Key& key : config::scenario_keys()) {
+    report.settings.emplace_back(key.path, config::write_value(key, &base.scenario()));
+  }
+  for (const sweep::Axis& axis : plan.axes) {
+    report.settings.emplace_back("axis " + axis.key, std::to_string(axis.values.size()) + " values");
+  }
+  report.rows = report_rows(plan, cells);
+  report.tick_ms = 1000.0 / base.scenario().host.tick_hz;
+  // The law's line belongs to one device: only the context, the load and the seed may vary on the map.
+  const bool one_device = std::all_of(plan.axes.begin(), plan.axes.end(), [](const sweep::Axis& axis) {
+    return axis.key.starts_with("context") || axis.key.starts_with("load.") || axis.key == "seed";
+  });
+  if (one_device) report.device = device_timing(base.scenario());
+  return report;
+}
+
+}  // namespace
+
+bool is_sweep_folder(const fs::path& folder) {
+  return fs::exists(sweep::plan_path(folder));
+}
+
+sweep::Plan load_plan(const fs::path& folder) {
+  const fs::path file = sweep::plan_path(folder);
+  return sweep::plan_from_json(read_file(file), file.string());
+}
+
+std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells) {
+  std::vector<SweepRow> rows;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    SweepRow row;
+    row.name = cells[c].name;
+    row.result = cells[c].result;
+    row.pending_max_samples = cells[c].pending_max;
+    row.blocks_late = cells[c].blocks_late;
+    row.frames_retransmitted = cells[c].retransmitted;
+    const hostsim::ContextScenario& context = plan.cells[c].scenario.context;
+    if (context.kind == hostsim::ContextKind::kReservation) {
+      row.reservation =
+          SweepRow::Reservation{static_cast<double>(context.x_ticks), static_cast<double>(context.y_ticks)};
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<sweep::CellResult> merge_sweep(const fs::path& folder, const sweep::Plan& plan) {
+  const std::vector<std::string> rows = sweep::read_rows(folder, plan);
+  std::vector<sweep::CellResult> cells = sweep::cell_results(plan, rows);
+  write_file(folder / "results.csv", sweep::results_csv(plan, rows));
+  write_file(folder / "results.json", sweep::results_json(plan, rows));
+  write_page((folder / kReportName).string(), sweep_page(sweep_report(plan, cells)));
+  return cells;
+}
+
+fs::path report_sweep(const fs::path& folder, const fs::path& out) {
+  const sweep::Plan plan = load_plan(folder);
+  const fs::path page = out.empty() ? folder / kReportName : out;
+  const auto cells = sweep::cell_results(plan, sweep::read_rows(folder, plan));
+  write_page(page.string(), sweep_page(sweep_report(plan, cells)));
+  return page;
+}
+
+}  // namespace offhook::command

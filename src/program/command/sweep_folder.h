@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// A sweep's folder: plan.json, shards/, and once merged results.csv, results.json and report.html.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "src/lab/sweep/plan.h"
+#include "src/lab/sweep/result.h"
+#include "src/report/report.h"
+
+namespace offhook::command {
+
+bool is_sweep_folder(const std::filesystem::path& folder);
+/// The plan in the folder. @throws config::Error, std::runtime_error
+sweep::Plan load_plan(const std::filesystem::path& folder);
+/// Put the shards together and write the results. @throws config::Error naming what is missing, foreign or damaged
+std::vector<sweep::CellResult> merge_sweep(const std::filesystem::path& folder, const sweep::Plan& plan);
+/// report.html once more. @return its path
+std::filesystem::path report_sweep(const std::filesystem::path& folder, const std::filesystem::path& out);
+
+/// Cells as rows of a report; reservations become points of its map.
+std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells);
+
+}  // namespace offhook::command

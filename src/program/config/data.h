@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// Where the program's data files are: hosts/, profiles/ and published/ of the folder traces/.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace offhook::config {
+
+/// $OFFHOOK_DATA_DIR when set; else ../share/offhook beside the installed program; else the source tree it was built
+/// from.
+std::filesystem::path data_dir();
+/// data_dir()/room/name.toml; a name that ends in .toml is the file itself. @throws Error naming the ones that exist
+/// when it does not
+std::filesystem::path data_file(std::string_view room, std::string_view name);
+/// Names of the files in data_dir()/room, sorted, without ".toml".
+std::vector<std::string> data_names(std::string_view room);
+
+}  // namespace offhook::config

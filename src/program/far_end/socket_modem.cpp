@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/far_end/socket_modem.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+namespace offhook {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "samples go out as they are in memory");
+
+constexpr std::uint32_t kLineRateHz = 8000;
+constexpr std::uint32_t kMaxBlock = 9600;
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  throw std::runtime_error(
+      fmt::format("--far-end \"{}\": {}; expected unix:PATH[,rate=8000|9600][,block=1..{}][,ahead=0..{}]", text, why,
+                  kMaxBlock, kMaxBlock));
+}
+
+std::optional<std::uint32_t> number(std::string_view digits) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    throw std::runtime_error(fmt::format("{}: too long for a socket's path; expected at most {} characters", path,
+                                         sizeof address.sun_path - 1));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+[[noreturn]] void fail(const std::string& path) {
+  throw std::runtime_error(fmt::format("{}: {}", path, std::generic_category().message(errno)));
+}
+
+bool is_listening(int fd) {
+  int listening = 0;
+  socklen_t size = sizeof listening;
+  return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
+}
+
+/// The socket where the peer is: one that listens already, or else one that we listen on until somebody comes. Two
+/// programs that start at once may both find nobody: the one that binds first listens, the other connects.
+int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
+  const sockaddr_un address = address_of(path);
+  const auto* name = reinterpret_cast<const sockaddr*>(&address);
+  const auto open_socket = [&path] {
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) fail(path);
+    return fd;
+  };
+  const auto give_up = [&path](int fd) {
+    const int error = errno;
+    close(fd);
+    errno = error;
+    fail(path);
+  };
+  int fd = open_socket();
+  for (int refusals = 0; connect(fd, name, sizeof address) != 0;) {
+    if (errno == ECONNREFUSED) {  // not listening yet; or left behind by a program that is gone
+      if (++refusals == 10) unlink(path.c_str());
+      poll(nullptr, 0, 50);
+    } else if (errno != ENOENT) {
+      give_up(fd);
+    } else if (bind(fd, name, sizeof address) == 0) {
+      if (listen(fd, 1) != 0) give_up(fd);
+      break;
+    } else if (errno != EADDRINUSE) {
+      give_up(fd);
+    }
+    close(fd);
+    fd = open_socket();
+  }
+  if (!is_listening(fd)) return fd;
+  fmt::print(stderr, "waiting for the far end at {}\n", path);
+  int peer = -1;
+  while (peer < 0 && keep_waiting()) {
+    pollfd wait{fd, POLLIN, 0};
+    if (poll(&wait, 1, 100) > 0) peer = accept4(fd, nullptr, nullptr, SOCK_CLOEXEC);
+  }
+  close(fd);
+  unlink(path.c_str());
+  if (peer < 0) throw std::runtime_error(fmt::format("{}: interrupted before a far end came", path));
+  return peer;
+}
+
+std::int16_t clipped(float x) {
+  return static_cast<std::int16_t>(std::lrintf(std::clamp(x, -32768.f, 32767.f)));
+}
+
+}  // namespace
+
+FarEndAddress FarEndAddress::parse(std::string_view text) {
+  FarEndAddress address;
+  std::string_view rest = text;
+  if (!rest.starts_with("unix:")) refuse(text, "is no address of a far end");
+  rest.remove_prefix(5);
+  const auto take = [&rest] {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view item = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    return item;
+  };
+  address.path = take();
+  if (address.path.empty()) refuse(text, "has no path");
+  while (!rest.empty()) {
+    const std::string_view item = take();
+    const std::size_t equals = std::min(item.find('='), item.size());
+    const std::string_view key = item.substr(0, equals);
+    const std::optional<std::uint32_t> value = number(item.substr(std::min(equals + 1, item.size())));
+    if (key == "rate" && value && (*value == 8000 || *value == 9600)) {
+      address.rate_hz = *value;
+    } else if (key == "block" && value && *value >= 1 && *value <= kMaxBlock) {
+      address.block_samples = *value;
+    } else if (key == "ahead" && value && *value <= kMaxBlock) {
+      address.ahead_samples = *value;
+    } else {
+      refuse(text, fmt::format("\"{}\" is not understood", item));
+    }
+  }
+  if (address.block_samples == 0) address.block_samples = address.rate_hz / 50;
+  return address;
+}
+
+SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting)
+    : address_(address),
+      keep_waiting_(std::move(keep_waiting)),
+      socket_(meet(address.path, keep_waiting_)),
+      to_peer_(kLineRateHz, address.rate_hz),
+      from_peer_(address.rate_hz, kLineRateHz) {
+  // What is played until the peer's first block is here, less what the peer has written already.
+  const auto ours = [&](std::uint32_t n) { return static_cast<int>(std::uint64_t{n} * kLineRateHz / address.rate_hz); };
+  const int silence = ours(address.block_samples) - ours(address.ahead_samples) + 3;
+  queued_.assign(static_cast<std::size_t>(std::max(silence, 0)), 0);
+  owed_ = address.ahead_samples;
+  if (owed_ > 0) receive(owed_);
+  block_.reserve(address.block_samples);
+}
+
+SocketModem::~SocketModem() {
+  if (socket_ >= 0) close(socket_);
+}
+
+void SocketModem::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!failure_.empty()) {
+      tx[i] = 0;
+      continue;
+    }
+    to_peer_.push(rx[i]);
+    while (to_peer_.ready()) {
+      block_.push_back(clipped(to_peer_.pull()));
+      if (block_.size() == address_.block_samples) exchange_block();
+    }
+    tx[i] = next_ < queued_.size() ? queued_[next_++] : std::int16_t{0};
+  }
+}
+
+void SocketModem::exchange_block() {
+  queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(next_));
+  next_ = 0;
+  if (transfer(true, block_.data(), block_.size() * sizeof block_[0])) {
+    owed_ += address_.block_samples;
+    // As much as will be played until the next exchange; the rest may come later, or never.
+    const std::size_t due = std::size_t{address_.block_samples} * kLineRateHz / address_.rate_hz + 2;
+    while (owed_ > 0 && queued_.size() < due) {
+      const std::size_t n = (due - queued_.size()) * address_.rate_hz / kLineRateHz;
+      if (!receive(std::min(owed_, static_cast<std::uint32_t>(n)))) break;
+    }
+  }
+  block_.clear();
+}
+
+bool SocketModem::receive(std::uint32_t n) {
+  std::array<std::int16_t, kMaxBlock> samples;
+  if (!transfer(false, samples.data(), n * sizeof samples[0])) return false;
+  owed_ -= n;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    from_peer_.push(samples[i]);
+    while (from_peer_.ready()) queued_.push_back(clipped(from_peer_.pull()));
+  }
+  return true;
+}
+
+bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
+  auto* at = static_cast<char*>(bytes);
+  for (int tenths = 0; n > 0;) {
+    const ssize_t moved =
+        write ? send(socket_, at, n, MSG_NOSIGNAL | MSG_DONTWAIT) : recv(socket_, at, n, MSG_DONTWAIT);
+    if (moved > 0) {
+      at += moved;
+      n -= static_cast<std::size_t>(moved);
+      tenths = 0;
+    } else if (moved < 0 && errno == EINTR) {
+      continue;
+    } else if (moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      pollfd wait{socket_, static_cast<short>(write ? POLLOUT : POLLIN), 0};
+      if (poll(&wait, 1, 100) == 0) ++tenths;
+      if (!keep_waiting_()) {
+        failure_ = "was given up: interrupted";
+      } else if (tenths >= 10 * kPatienceS) {
+        failure_ = fmt::format("{} no samples for {} s", write ? "took" : "sent", kPatienceS);
+      }
+      if (!failure_.empty()) return false;
+    } else {
+      failure_ = "closed its socket";
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace offhook

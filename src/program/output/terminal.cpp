@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/output/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+
+namespace offhook {
+namespace {
+
+std::atomic<int> g_signal{0};
+std::atomic<std::int64_t> g_signal_ms{0};
+// timeout(1) and a shell that ends a job send the same signal to the process and to its group.
+constexpr std::int64_t kSameSignalMs = 300;
+
+constexpr auto kBarEvery = std::chrono::milliseconds(100);
+constexpr auto kLineEvery = std::chrono::seconds(10);
+
+/// Characters, not bytes, of UTF-8.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int signal) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const std::int64_t ms = now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+    if (g_signal == 0) {
+      g_signal_ms = ms;
+      g_signal = signal;
+    } else if (ms - g_signal_ms > kSameSignalMs) {
+      std::signal(signal, SIG_DFL);
+      raise(signal);
+    }
+  };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() {
+  return g_signal.load(std::memory_order_relaxed) != 0;
+}
+
+int interrupt_status() {
+  return 128 + g_signal.load();
+}
+
+Progress::Progress(std::string label, Style style)
+    : label_(std::move(label)),
+      quiet_(style == Style::kQuiet),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      begin_(Clock::now()),
+      next_(terminal_ ? begin_ : begin_ + kLineEvery) {}
+
+Progress::~Progress() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+bool Progress::due() const {
+  return !quiet_ && Clock::now() >= next_;
+}
+
+void Progress::update(double share, const std::string& detail) {
+  if (!due()) return;
+  const auto now = Clock::now();
+  next_ = now + (terminal_ ? std::chrono::duration_cast<Clock::duration>(kBarEvery) : kLineEvery);
+  const double elapsed = std::chrono::duration<double>(now - begin_).count();
+  share = std::clamp(share, 0.0, 1.0);
+  std::string left;
+  if (share > 0 && elapsed > 0.5) left = fmt::format(", {} left", duration_text(elapsed * (1 - share) / share));
+  if (!terminal_) {
+    fmt::print(stderr, "{}: {:.0f} %, {}{}\n", label_, 100 * share, detail, left);
+    return;
+  }
+  constexpr std::size_t kWidth = 24;
+  const auto filled = static_cast<std::size_t>(share * kWidth);
+  fmt::print(stderr, "\r{} [{:=<{}}{:{}}] {:3.0f} %  {}{}\033[K", label_, "", filled, "", kWidth - filled, 100 * share,
+             detail, left);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Table::column(std::string title, Align align) {
+  aligns_.push_back(titles_.empty() ? Align::kLeft : align);
+  titles_.push_back(std::move(title));
+}
+
+void Table::row(std::vector<std::string> cells) {
+  cells.resize(titles_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::str() const {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < titles_.size(); ++c) {
+    widths.push_back(width(titles_[c]));
+    for (const auto& row : rows_) widths[c] = std::max(widths[c], width(row[c]));
+  }
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const std::string pad(widths[c] - width(cells[c]), ' ');
+      if (c != 0) text += "  ";
+      text += aligns_[c] == Align::kLeft ? cells[c] + pad : pad + cells[c];
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  };
+  line(titles_);
+  std::size_t total = 0;
+  for (std::size_t w : widths) total += w + 2;
+  out += std::string(total - 2, '-') + "\n";
+  for (const auto& row : rows_) line(row);
+  return out;
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  const auto s = static_cast<std::uint64_t>(std::llround(std::min(seconds, 1e15)));
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
+}
+
+}  // namespace offhook

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "driver/tty/at.h"
+
+#include <gtest/gtest.h>
+
+namespace offhook::modem {
+namespace {
+
+struct FakeModem final : AtHost {
+  std::string_view carriers() const override { return "V22B,V34"; }
+  void dial(std::string_view digits) override { log += "dial " + std::string(digits) + ";"; }
+  void answer() override { log += "answer;"; }
+  bool go_online() override { return online; }
+  void hang_up() override { log += "hang up;"; }
+  std::string log;
+  bool online = false;
+};
+
+struct At : testing::Test {
+  FakeModem host;
+  std::string seen;
+  AtInterpreter at{host, [this](std::string_view s) { seen += s; }};
+  At() { say("ATE0"); }
+  /// What a command line answers, without echo.
+  std::string say(std::string_view line) {
+    seen.clear();
+    for (const char c : line) at.put(c);
+    at.put('\r');
+    return seen;
+  }
+};
+
+constexpr const char* kOk = "\r\nOK\r\n";
+constexpr const char* kError = "\r\nERROR\r\n";
+
+TEST_F(At, EchoesUntilItIsToldNotTo) {
+  EXPECT_EQ(say("ATE1"), kOk);
+  EXPECT_EQ(say("AT"), std::string("AT\r") + kOk);
+}
+
+TEST_F(At, TakesManyCommandsOnALineAndStopsAtTheFirstError) {
+  EXPECT_EQ(say("at s0=2 x3 &c1&d2 \\n3 %c1 m0 l1"), kOk);
+  EXPECT_EQ(at.s(0), 2);
+  EXPECT_EQ(at.settings().extended, 3);
+  EXPECT_EQ(say("ATX9S0=5"), kError);
+  EXPECT_EQ(at.s(0), 2);
+}
+
+TEST_F(At, DialsWhatIsADigitAndReportsByItself) {
+  EXPECT_EQ(say("ATDT 0-800,(555)#*A;"), "");
+  EXPECT_EQ(host.log, "dial 0800,555#*A;");
+  EXPECT_TRUE(at.busy());
+  at.report(Result::kConnect, 33'600);
+  EXPECT_EQ(seen, "\r\nCONNECT 33600\r\n");
+  EXPECT_FALSE(at.busy());
+  EXPECT_EQ(say("ATX0D"), "");
+  at.report(Result::kConnect, 33'600);
+  EXPECT_EQ(seen, "\r\nCONNECT\r\n");
+}
+
+TEST_F(At, ResultCodesFollowQVAndX) {
+  EXPECT_EQ(say("ATV0"), "0\r");
+  at.report(Result::kNoCarrier);
+  EXPECT_EQ(seen, "0\r3\r");
+  say("ATV1X0");
+  seen.clear();
+  at.report(Result::kBusy);
+  EXPECT_EQ(seen, "\r\nNO CARRIER\r\n");
+  say("ATX4");
+  seen.clear();
+  at.report(Result::kBusy);
+  EXPECT_EQ(seen, "\r\nBUSY\r\n");
+  EXPECT_EQ(say("ATQ1"), "");
+  EXPECT_EQ(say("ATFOO"), "");
+}
+
+TEST_F(At, RegistersAreReadWrittenAndGuarded) {
+  EXPECT_EQ(say("ATS7?"), "\r\n060\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("ATS7=30S7?"), "\r\n030\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("ATS=9"), kOk);
+  EXPECT_EQ(at.s(7), 9);
+  EXPECT_EQ(say("ATS3=200"), kError);
+  EXPECT_EQ(say("ATS256=1"), kError);
+  EXPECT_EQ(say("ATS0=256"), kError);
+  EXPECT_EQ(say("AT&FE0"), kOk);
+  EXPECT_EQ(at.s(7), 60);
+}
+
+TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
+  say("ATE0");
+  EXPECT_EQ(say("AT+MS=?"), "\r\n+MS: (V22B,V34),(0,1),(0,300-33600),(0,300-33600)\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+MS=v34,0,,28800"), kOk);
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+MS=V92"), kError);
+  EXPECT_EQ(say("AT+MS=V34,2"), kError);
+  EXPECT_EQ(say("AT+MS=V34,0,33600,9600"), kError);
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800\r\n\r\nOK\r\n");
+}
+
+TEST_F(At, ErrorControlByEitherSyntax) {
+  EXPECT_EQ(say("AT+ES?;\\N?"), "\r\n+ES: 3,0,2\r\n\r\n3\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT\\N0+ES?"), "\r\n+ES: 1,0,1\r\n\r\nOK\r\n") << "start-stop characters";
+  EXPECT_EQ(say("AT\\N4+ES?"), "\r\n+ES: 3,3,5\r\n\r\nOK\r\n") << "LAPM or nothing";
+  EXPECT_EQ(say("AT+ES=3,2,4;\\N?"), "\r\n2\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ES=0;\\N?"), "\r\n1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ES=,,0"), kOk) << "the others stay";
+  EXPECT_EQ(at.settings().es_answerer, 0);
+  EXPECT_EQ(say("AT+ES=4"), kError) << "no MNP";
+  EXPECT_EQ(say("AT+ES=3,0,6"), kError);
+  EXPECT_EQ(say("AT\\N5"), kError);
+  EXPECT_EQ(say("AT+DS=3,0,2048,32;+ER=1;+DR=1;+MR=1"), kOk);
+  EXPECT_TRUE(at.settings().report_error_control && at.settings().report_compression);
+  EXPECT_EQ(say("AT+DS=2,1,65535,250;+DS?"), "\r\n+DS: 2,1,65535,250\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+DS=3,0,511"), kError);
+  EXPECT_EQ(say("AT+DS=3,0,,251"), kError);
+  EXPECT_EQ(say("AT%C0+DS?"), "\r\n+DS: 0,1,65535,250\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ILRR=1;+ILRR?"), "\r\n+ILRR: 1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+ER=2"), kError);
+}
+
+TEST_F(At, FlowControlByEitherSyntax) {
+  EXPECT_EQ(say("AT+IFC?"), "\r\n+IFC: 2,2\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT&K4+IFC?"), "\r\n+IFC: 1,1\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT&K0+IFC?"), "\r\n+IFC: 0,0\r\n\r\nOK\r\n");
+  EXPECT_NE(say("AT+IFC=3,1;&V").find("&K5"), std::string::npos);
+  EXPECT_EQ(say("AT+IFC=4"), kError);
+  EXPECT_EQ(say("AT&K1"), kError);
+}
+
+TEST_F(At, IdentifiesItselfAsProbesAsk) {
+  EXPECT_NE(say("ATI3").find("Offhook soft modem"), std::string::npos);
+  EXPECT_EQ(say("AT+GMI"), "\r\nOffhook\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FCLASS=?"), "\r\n+FCLASS: (0)\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+FCLASS=1"), kError);
+  EXPECT_EQ(say("AT+NOSUCH"), kError);
+}
+
+TEST_F(At, RepeatsTheLastLineForASlash) {
+  say("ATDT5");
+  host.log.clear();
+  at.put('A');
+  at.put('/');
+  EXPECT_EQ(host.log, "dial 5;");
+}
+
+TEST_F(At, EditsAndBoundsTheLine) {
+  EXPECT_EQ(say("ATX\b\b\b\b\bS7?"), "\r\n060\r\n\r\nOK\r\n") << "the prefix cannot be taken back";
+  EXPECT_EQ(say("ATXX\b4"), kOk);
+  EXPECT_EQ(say("AT" + std::string(400, 'X')), kError);
+  EXPECT_EQ(say("AT"), kOk);
+}
+
+TEST(Escape, NeedsThreeCharactersBetweenTwoPauses) {
+  const AtSettings settings;
+  EscapeDetector d;
+  EXPECT_FALSE(d.look("data", 0, settings));
+  EXPECT_FALSE(d.look("+++", 500, settings));  // too early after data
+  EXPECT_FALSE(d.look("", 2000, settings));
+  EXPECT_FALSE(d.look("+", 3000, settings));
+  EXPECT_FALSE(d.look("++", 3100, settings));
+  EXPECT_FALSE(d.look("", 3500, settings));
+  EXPECT_TRUE(d.look("", 4200, settings));
+  EXPECT_FALSE(d.look("", 6000, settings));
+  EXPECT_FALSE(d.look("++++", 8000, settings));
+  EXPECT_FALSE(d.look("", 9900, settings));
+  EXPECT_FALSE(d.look("+++", 11'500, settings));
+  EXPECT_FALSE(d.look("x", 11'600, settings));
+  EXPECT_FALSE(d.look("", 13'000, settings));
+  AtSettings off;
+  off.s[2] = 128;
+  EscapeDetector never;
+  EXPECT_FALSE(never.look("\x80\x80\x80", 5000, off));
+  EXPECT_FALSE(never.look("", 9000, off));
+}
+
+}  // namespace
+}  // namespace offhook::modem

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "driver/tty/call_progress.h"
+
+#include <gtest/gtest.h>
+#include <spandsp.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace offhook::modem {
+namespace {
+
+/// Tones of 8000 Hz at -13 dBm0 each, in noise 30 dB below.
+std::vector<std::int16_t> tones(double seconds, std::vector<double> hz) {
+  static std::mt19937 random(1);
+  std::normal_distribution<double> noise(0, 150);
+  std::vector<std::int16_t> x(static_cast<std::size_t>(seconds * 8000));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double v = noise(random);
+    for (const double f : hz) v += 5100 * std::sin(2 * std::numbers::pi * f * static_cast<double>(i) / 8000);
+    x[i] = static_cast<std::int16_t>(v);
+  }
+  return x;
+}
+
+Progress hear(const std::vector<double>& hz, double on, double off, double seconds) {
+  ProgressListener listener;
+  for (double t = 0; t < seconds; t += on + off) {
+    for (const auto& x : {tones(on, hz), tones(off, {})}) {
+      for (std::size_t i = 0; i < x.size(); i += 105) listener.hear(&x[i], std::min<std::size_t>(105, x.size() - i));
+    }
+  }
+  return listener.heard();
+}
+
+TEST(ProgressListener, TellsTheTonesOfBothPlans) {
+  EXPECT_EQ(hear({350, 440}, 1, 0, 1), Progress::kDialTone);
+  EXPECT_EQ(hear({425}, 3, 0, 3), Progress::kDialTone);
+  EXPECT_EQ(hear({440, 480}, 2, 4, 6), Progress::kRinging);
+  EXPECT_EQ(hear({480, 620}, 0.5, 0.5, 3), Progress::kBusy);
+  EXPECT_EQ(hear({425}, 0.5, 0.5, 3), Progress::kBusy);
+}
+
+TEST(ProgressListener, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
+  EXPECT_EQ(hear({}, 5, 0, 5), Progress::kNothing);
+  EXPECT_EQ(hear({2100}, 3, 1, 8), Progress::kNothing);
+  EXPECT_EQ(hear({1200, 2400}, 0.5, 0.5, 4), Progress::kNothing);
+  EXPECT_EQ(hear({350, 440, 700, 1100}, 0.5, 0.1, 4), Progress::kNothing);
+  EXPECT_EQ(hear({425}, 1, 4, 10), Progress::kNothing);  // ringback of E.180 is no dial tone and not busy
+}
+
+/// What a receiver of spandsp makes of the dialler's samples.
+std::string dialled(Dialler& dialler, bool dial_tone, int seconds) {
+  dtmf_rx_state_t* receiver = dtmf_rx_init(nullptr, nullptr, nullptr);
+  const auto tone = tones(seconds, dial_tone ? std::vector<double>{350, 440} : std::vector<double>{});
+  for (std::size_t i = 0; i + 100 <= tone.size() && !dialler.done() && !dialler.failed(); i += 100) {
+    std::int16_t tx[100];
+    dialler.process(&tone[i], tx, 100);
+    dtmf_rx(receiver, tx, 100);
+  }
+  char digits[100] = "";
+  dtmf_rx_get(receiver, digits, 99);
+  dtmf_rx_free(receiver);
+  return digits;
+}
+
+TEST(Dialler, SendsItsDigitsAfterDialTone) {
+  Dialler dialler("0555,123W#D", {.comma_s = 1, .digit_ms = 80});
+  EXPECT_EQ(dialled(dialler, true, 20), "0555123#D");
+  EXPECT_TRUE(dialler.done());
+}
+TEST(Dialler, GivesUpWithoutDialToneUnlessItDialsBlindly) {
+  Dialler careful("5551234", {});
+  EXPECT_EQ(dialled(careful, false, 20), "");
+  EXPECT_TRUE(careful.failed());
+  Dialler blind("5551234", {.need_dial_tone = false});
+  EXPECT_EQ(dialled(blind, false, 20), "5551234");
+  EXPECT_TRUE(blind.done());
+}
+TEST(Dialler, HasNothingToDoWithoutDigits) {
+  EXPECT_TRUE(Dialler("", {}).done());
+}
+
+}  // namespace
+}  // namespace offhook::modem

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// Phase 2 against a peer that falls silent, and what it sends, in time and level: checklist sections 7 and 9.
+#include "dsp/v34/phase2/phase2.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <memory>
+
+#include "dsp/blocks/level.h"
+#include "tests/unit/dsp/v34/phase2_pair.h"
+
+namespace offhook::v34 {
+namespace {
+
+using Step = Phase2::Step;
+
+std::unique_ptr<Phase2Pair> pair_with_delay(int round_trip_ms, Phase2Config call = {}, Phase2Config answer = {}) {
+  auto pair = std::make_unique<Phase2Pair>(call, answer);
+  pair->delay = round_trip_ms * 4 - 1;
+  pair->start();
+  return pair;
+}
+
+class Phase2TimeOut : public testing::TestWithParam<int> {
+ protected:
+  /// Runs until the end is in `step`, from there on loses what the other sends, and @return the time in ms, from
+  /// entering the step, at which it leaves it.
+  double ms_in(Phase2Pair& pair, bool call_end, Step step) {
+    Phase2& end = call_end ? pair.call : pair.answer;
+    if (!pair.run(20, [&] { return end.step() == step; })) return -1;
+    (call_end ? pair.mute_answer : pair.mute_call) = true;
+    const double from = pair.seconds();
+    if (!pair.run(20, [&] { return end.step() != step; })) return -1;
+    return (pair.seconds() - from) * 1000;
+  }
+};
+
+// Checklist V34-11-4, table 9.1: state C5 has no time-out.
+TEST_P(Phase2TimeOut, V34_11_4_C5_KeepsSendingToneB) {
+  auto p = pair_with_delay(GetParam());
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kFirstTone; }));
+  p->mute_answer = true;
+  EXPECT_FALSE(p->run(10, [&] { return p->call.step() != Step::kFirstTone; }));
+  ToneDetector b(kToneBHz);
+  for (size_t n = p->sent_call.size() - 8000; n < p->sent_call.size(); ++n) b.put(p->sent_call[n]);
+  EXPECT_GT(b.steady_ms(), 900);
+}
+
+// C6: 2000 ms after the first reversal; silence until tone A, then B and C5.
+TEST_P(Phase2TimeOut, V34_11_4_C6_WaitsForToneAThenBeginsAgain) {
+  auto p = pair_with_delay(GetParam());
+  double reversal = 0;
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kFirstTurn; }));
+  ToneDetector a(kToneAHz);
+  for (const float x : p->heard_call) {
+    if (a.put(x) == ToneEvent::kReversal) reversal = a.reversal_time() / 8;
+  }
+  p->mute_answer = true;
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kLostTurn; }));
+  EXPECT_NEAR(p->seconds() * 1000 - reversal, 2000, 2);
+  EXPECT_FALSE(p->run(1, [&] { return p->call.step() != Step::kLostTurn; }));
+  for (size_t n = p->sent_call.size() - 4000; n < p->sent_call.size(); ++n) ASSERT_EQ(p->sent_call[n], 0);
+  p->mute_answer = false;
+  ASSERT_TRUE(p->run(10, [&] { return p->call.step() == Step::kFirstTone; }));
+  EXPECT_TRUE(p->run_to_end());
+}
+
+// C8: 900 ms and the round trip after the second reversal it goes on as if A had been reversed.
+TEST_P(Phase2TimeOut, V34_11_4_C8_ProbesWithoutTheThirdReversal) {
+  auto p = pair_with_delay(GetParam());
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kHear; }));
+  double reversal = 0;
+  ToneDetector a(kToneAHz);
+  for (const float x : p->heard_call) {
+    if (a.put(x) == ToneEvent::kReversal) reversal = a.reversal_time() / 8;
+  }
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kSecondTone; }));
+  p->mute_answer = true;
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kSecondTurn; }));
+  EXPECT_NEAR(p->seconds() * 1000 - reversal, 900 + p->round_trip_ms(), 2);
+  const double turn = p->seconds() * 1000;
+  ASSERT_TRUE(p->run(1, [&] { return p->call.step() == Step::kProbe; }));
+  EXPECT_NEAR(p->seconds() * 1000 - turn, 50, 2);  // 40 ms, then 10 ms of reversed B
+}
+
+// C9: 650 ms and the round trip after L2 began, a retrain.
+TEST_P(Phase2TimeOut, V34_11_4_C9_Retrains) {
+  auto p = pair_with_delay(GetParam());
+  EXPECT_NEAR(ms_in(*p, true, Step::kProbe), 160 + 650 + p->round_trip_ms(), 2);
+  EXPECT_EQ(p->call.step(), Step::kRetrain);
+  EXPECT_EQ(p->call.retrains(), 1u);
+  p->mute_answer = false;
+  EXPECT_TRUE(p->run_to_end(30));
+}
+
+// C10: 700 ms and the round trip after the end of INFO1c it waits for A or INFOMARKSa; A means a retrain.
+TEST_P(Phase2TimeOut, V34_11_4_C10_WaitsForToneAOrMarks) {
+  auto p = pair_with_delay(GetParam());
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kInfo1; }));
+  p->mute_call = true;  // the answer modem goes on sending A
+  const double from = p->seconds();
+  ASSERT_TRUE(p->run(20, [&] { return p->call.step() != Step::kInfo1; }));
+  // INFO1c lasts 109 bits and a reference point.
+  EXPECT_NEAR((p->seconds() - from) * 1000, 110 / 0.6 + 700 + p->round_trip_ms(), 10);
+  EXPECT_EQ(p->call.step(), Step::kNoInfo1);
+  ASSERT_TRUE(p->run(1, [&] { return p->call.step() == Step::kRetrain; }));
+  p->mute_call = false;
+  EXPECT_TRUE(p->run_to_end(30));
+}
+
+// A6: 2000 ms after its own reversal it waits for B again.
+TEST_P(Phase2TimeOut, V34_11_4_A6_WaitsForToneBAgain) {
+  auto p = pair_with_delay(GetParam());
+  EXPECT_NEAR(ms_in(*p, false, Step::kReversed), 2000, 2);
+  EXPECT_EQ(p->answer.step(), Step::kFirstTone);
+  p->mute_call = false;
+  EXPECT_TRUE(p->run_to_end(30));
+}
+
+// A8: 600 ms and the round trip after L2 began it sends A and waits for B.
+TEST_P(Phase2TimeOut, V34_11_4_A8_SendsToneAAndWaitsForB) {
+  auto p = pair_with_delay(GetParam());
+  EXPECT_NEAR(ms_in(*p, false, Step::kProbe), 160 + 600 + p->round_trip_ms(), 2);
+  EXPECT_EQ(p->answer.step(), Step::kFirstTone);
+  p->run(0.3, [] { return false; });
+  ToneDetector a(kToneAHz);
+  for (size_t n = p->sent_answer.size() - 2000; n < p->sent_answer.size(); ++n) a.put(p->sent_answer[n]);
+  EXPECT_GT(a.steady_ms(), 200);
+  p->mute_call = false;
+  EXPECT_TRUE(p->run_to_end(30));
+}
+
+// A10: 2000 ms and twice the round trip after B was seen without INFO1c, a retrain.
+TEST_P(Phase2TimeOut, V34_11_4_A10_Retrains) {
+  auto p = pair_with_delay(GetParam());
+  ASSERT_TRUE(p->run(20, [&] { return p->answer.step() == Step::kSecondTone; }));
+  const double seen = p->seconds();
+  ASSERT_TRUE(p->run(20, [&] { return p->answer.step() == Step::kThirdTone; }));
+  p->mute_call = true;
+  ASSERT_TRUE(p->run(20, [&] { return p->answer.step() != Step::kThirdTone; }));
+  EXPECT_NEAR((p->seconds() - seen) * 1000, 2000 + 2 * p->round_trip_ms(), 2);
+  EXPECT_EQ(p->answer.step(), Step::kRetrain);
+  EXPECT_EQ(p->answer.retrains(), 1u);
+  p->mute_call = false;
+  EXPECT_TRUE(p->run_to_end(30));
+}
+
+// Recovery of Phases 3 and 4 (11.3.2, 11.4.2): INFO1 is exchanged again, with marks from either end or both.
+TEST_P(Phase2TimeOut, V34_11_4_Info1IsRepeatedAfterMarks) {
+  for (const bool call_sends_marks : {false, true}) {
+    auto p = pair_with_delay(GetParam());
+    ASSERT_TRUE(p->run_to_end());
+    const Info1c info1c = p->call.outcome().info1c;
+    p->call.repeat_info1(call_sends_marks);
+    p->answer.repeat_info1(true);
+    const auto from = static_cast<size_t>(p->now);
+    ASSERT_TRUE(p->run_to_end());
+    EXPECT_EQ(p->answer.outcome().info1c, info1c);
+    EXPECT_EQ(p->call.outcome().info1a, p->answer.outcome().info1a);
+    // 70 +- 5 ms of silence before the marks.
+    size_t first = from;
+    while (p->sent_answer[first] == 0 || first < from + 80) ++first;
+    EXPECT_NEAR(static_cast<double>(first - from) / 8, 70, 5);
+    EXPECT_EQ(p->call.retrains() + p->answer.retrains(), 0u);
+  }
+}
+
+TEST_P(Phase2TimeOut, V34_11_4_MarksAreLeftForARetrainWhenTheFarEndSendsItsTone) {
+  auto p = pair_with_delay(GetParam());
+  ASSERT_TRUE(p->run_to_end());
+  p->call.retrain();
+  p->answer.repeat_info1(true);
+  ASSERT_TRUE(p->run_to_end(30));
+  EXPECT_NEAR(p->call.outcome().round_trip_samples / 8., p->round_trip_ms(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(RoundTrip, Phase2TimeOut, testing::Values(20, 600),
+                         [](const auto& test) { return std::to_string(test.param) + "ms"; });
+
+// Checklist V34-11-1: every reversal sent in answer to one comes 40 +- 1 ms after it, at the terminals; also when card
+// and driver delay the samples, as far as the machine was told.
+TEST(Phase2, V34_11_1_TurnRoundIs40msWhateverTheDelayOfCardAndDriver) {
+  for (const uint16_t io_delay : {uint16_t{0}, uint16_t{96}, uint16_t{192}}) {
+    Phase2Config config;
+    config.io_delay_samples = io_delay;
+    auto p = pair_with_delay(100, config, config);
+    // The terminals are io_delay samples of the way out.
+    ASSERT_TRUE(p->run_to_end());
+    for (const bool call : {true, false}) {
+      std::vector<double> in, out;
+      ToneDetector far(call ? kToneAHz : kToneBHz), own(call ? kToneBHz : kToneAHz);
+      const auto &heard = call ? p->heard_call : p->heard_answer, &sent = call ? p->sent_call : p->sent_answer;
+      for (size_t n = 0; n < heard.size(); ++n) {
+        if (far.put(heard[n]) == ToneEvent::kReversal && far.steady_before_reversal_ms() > 38)
+          in.push_back(far.reversal_time());
+        if (own.put(sent[n]) == ToneEvent::kReversal && own.steady_before_reversal_ms() > 38)
+          out.push_back(own.reversal_time());
+      }
+      int answered = 0;
+      for (const double t : in) {
+        for (const double u : out) {
+          const double turn_ms = (u + io_delay - t) / 8;
+          if (turn_ms < 0 || turn_ms > 80) continue;
+          EXPECT_NEAR(turn_ms, 40, 1) << (call ? "call" : "answer") << " at " << t / 8000;
+          ++answered;
+        }
+      }
+      EXPECT_EQ(answered, call ? 2 : 1);
+    }
+    // And the round trip is that of the terminals: what the samples see, less the delay of both ends.
+    EXPECT_NEAR(p->call.outcome().round_trip_samples, 800 - 2 * io_delay, 8);
+    EXPECT_NEAR(p->answer.outcome().round_trip_samples, 800 - 2 * io_delay, 8);
+  }
+}
+
+double tone_dbm0(const std::vector<float>& x, size_t from, size_t count, int hz) {
+  std::complex<double> sum = 0;
+  for (size_t n = from; n < from + count; ++n) {
+    sum += static_cast<double>(x[n]) * std::polar(1., -2 * M_PI * hz * static_cast<double>(n) / 8000);
+  }
+  return mean_square_to_dbm0(2 * std::norm(sum) / static_cast<double>(count * count));
+}
+double level_dbm0(const std::vector<float>& x, size_t from, size_t count) {
+  double sum = 0;
+  for (size_t n = from; n < from + count; ++n) sum += static_cast<double>(x[n]) * static_cast<double>(x[n]);
+  return mean_square_to_dbm0(sum / static_cast<double>(count));
+}
+
+// Checklist V34-10.1.2.1-1, -10.1.2.2-1, -10.1.2.4-2 and V34-RT-5: levels and lengths of what is sent, before and after
+// a retrain.
+TEST(Phase2, V34_10_1_2_LevelsAndLengthsOfTonesAndProbingSignals) {
+  auto p = pair_with_delay(20);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    size_t tone_b = 0, tone_a = 0, l_call = 0, l_answer = 0;
+    ASSERT_TRUE(p->run(20, [&] {
+      const auto now = static_cast<size_t>(p->now);
+      if (tone_b == 0 && p->call.step() == Step::kFirstTone) tone_b = now + 160;
+      if (tone_a == 0 && p->answer.step() == Step::kThirdTone) tone_a = now + 160;
+      if (l_call == 0 && p->call.step() == Step::kProbe) l_call = now;
+      if (l_answer == 0 && p->answer.step() == Step::kProbe) l_answer = now;
+      return p->done();
+    }));
+    EXPECT_NEAR(tone_dbm0(p->sent_call, tone_b, 160, 1200), -12, 0.1);
+    EXPECT_NEAR(level_dbm0(p->sent_call, tone_b, 160), -12, 0.1) << "no guard tone";
+    EXPECT_NEAR(tone_dbm0(p->sent_answer, tone_a, 160, 2400), -13, 0.1);
+    EXPECT_NEAR(tone_dbm0(p->sent_answer, tone_a, 160, 1800), -19, 0.1) << "guard tone";
+    for (const bool call : {true, false}) {
+      const auto& x = call ? p->sent_call : p->sent_answer;
+      const size_t l1 = (call ? l_call : l_answer) - 1, l2 = l1 + 1280;  // the step is seen one sample late
+      EXPECT_NEAR(level_dbm0(x, l1 + 160, 960), -6, 0.1) << "L1";
+      EXPECT_NEAR(level_dbm0(x, l2 + 2, 1600), -12, 0.1) << "L2";
+      EXPECT_NEAR(level_dbm0(x, l1 + 1120, 160), -6, 0.1) << "to its end";
+    }
+    p->call.retrain();
+    p->answer.retrain();
+  }
+}
+
+// Checklist V34-10.1.2.1-1: the guard tone has no reversal, tone A turns by 180 degrees, within 1 ms (-10.1.2.2-1).
+TEST(Phase2, V34_10_1_2_1_ToneAIsReversedAndTheGuardToneIsNot) {
+  DpskModulator modulator(kDpskAnswerHz, -12, -7);
+  std::vector<float> x;
+  modulator.tone();
+  for (int n = 0; n < 3200; ++n) {
+    if (n == 1600) modulator.reverse();
+    x.push_back(modulator.next([] { return -1; }));
+  }
+  const auto phase = [&](size_t from, int hz) {
+    std::complex<double> sum = 0;
+    for (size_t n = from; n < from + 160; ++n) {
+      sum += static_cast<double>(x[n]) * std::polar(1., -2 * M_PI * hz * static_cast<double>(n) / 8000);
+    }
+    return std::arg(sum);
+  };
+  EXPECT_NEAR(std::abs(std::remainder(phase(1440, 2400) - phase(1608, 2400), 2 * M_PI)), M_PI, 0.01);
+  EXPECT_NEAR(std::abs(std::remainder(phase(1440, 1800) - phase(1608, 1800), 2 * M_PI)), 0, 0.01);
+}
+
+// Checklist V34-INFO-3, -4, -5: over pairs of modems with random capabilities the choice is one that both can do.
+TEST(Phase2, V34_INFO_3_4_5_ChoicesAgreeWithTheCapabilitiesOfBoth) {
+  std::mt19937 random(5);
+  const auto flip = [&] { return static_cast<bool>(random() & 1); };
+  for (int n = 0; n < 150; ++n) {
+    Phase2Config config[2];
+    for (Phase2Config& c : config) {
+      Info0& i = c.capabilities;
+      i = {flip(),
+           flip(),
+           flip(),
+           flip(),
+           flip(),
+           flip(),
+           flip(),
+           flip(),
+           flip(),
+           static_cast<uint8_t>(random() % 6),
+           false,
+           flip(),
+           TransmitClock::kInternal,
+           false};
+      i.low_carrier_3000 |= !i.high_carrier_3000;
+      i.low_carrier_3200 |= !i.high_carrier_3200;
+      c.md_length = static_cast<uint8_t>(random() % 128);
+    }
+    auto p = pair_with_delay(20, config[0], config[1]);
+    if (n % 3 == 1) p->normal = std::normal_distribution<float>(0, 60);
+    ASSERT_TRUE(p->run_to_end()) << n;
+    const Phase2Outcome &c = p->call.outcome(), &a = p->answer.outcome();
+    ASSERT_EQ(c.info1a, a.info1a);
+    const Info0 &call = config[0].capabilities, &answer = config[1].capabilities;
+    const auto check = [&](SymbolRate s, Carrier carrier, int rate, const Info0& from, const Info0& to) {
+      if (s == SymbolRate::k2743) {
+        EXPECT_TRUE(from.supports_2743 && to.supports_2743);
+      }
+      if (s == SymbolRate::k2800) {
+        EXPECT_TRUE(from.supports_2800 && to.supports_2800);
+      }
+      if (s == SymbolRate::k3429) {
+        EXPECT_TRUE(from.supports_3429 && to.supports_3429 && from.may_transmit_3429);
+      }
+      if (s == SymbolRate::k3000) {
+        EXPECT_TRUE(carrier == Carrier::kLow ? from.low_carrier_3000 : from.high_carrier_3000);
+      }
+      if (s == SymbolRate::k3200) {
+        EXPECT_TRUE(carrier == Carrier::kLow ? from.low_carrier_3200 : from.high_carrier_3200);
+      }
+      EXPECT_GE(rate, 1);
+      EXPECT_LE(rate * 2400, traits(s).max_bit_rate);
+      if (!from.supports_1664_points) {
+        EXPECT_LE(rate, 12);
+      }
+    };
+    check(c.tx_symbol_rate, c.tx_carrier, c.tx_projected_rate, call, answer);
+    check(a.tx_symbol_rate, a.tx_carrier, a.tx_projected_rate, answer, call);
+    const int apart = std::abs(static_cast<int>(c.tx_symbol_rate) - static_cast<int>(a.tx_symbol_rate));
+    EXPECT_LE(apart, std::min(call.max_rate_difference, answer.max_rate_difference));
+    for (const ProbingResult& r : c.info1c.probing) {
+      if (!answer.supports_1664_points) {
+        EXPECT_LE(r.max_rate, 12);
+      }
+    }
+    if (!answer.can_reduce_power) {
+      EXPECT_EQ(c.info1c.min_power_reduction + c.info1c.extra_power_reduction, 0);
+    }
+    if (!call.can_reduce_power) {
+      EXPECT_EQ(c.info1a.min_power_reduction + c.info1a.extra_power_reduction, 0);
+    }
+    EXPECT_EQ(c.far_md_length, config[1].md_length);
+    EXPECT_EQ(a.far_md_length, config[0].md_length);
+  }
+}
+
+// Checklist V34-LL-1: the ends are switched on at different times, either order; no Phase 1.
+TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
+  for (const bool call_first : {true, false}) {
+    Phase2Pair p;
+    (call_first ? p.call : p.answer).start();
+    p.run(10, [] { return false; });
+    (call_first ? p.answer : p.call).start();
+    EXPECT_TRUE(p.run_to_end()) << "call in " << int(p.call.step()) << ", answer in " << int(p.answer.step());
+  }
+}
+
+}  // namespace
+}  // namespace offhook::v34

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: MIT
+//
+// Phases 3 and 4, renegotiation and cleardown of two ends against each other, at symbol level.
+#include "dsp/v34/phase34/handshake.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/dsp/v34/symbol_line.h"
+
+namespace offhook::v34 {
+namespace {
+
+HandshakeConfig config_of(SymbolRate s) {
+  HandshakeConfig c;
+  c.tx_symbol_rate = c.rx_symbol_rate = s;
+  return c;
+}
+
+void expect_intact(SymbolLine& line, size_t from_call = 0, size_t from_answer = 0) {
+  EXPECT_EQ(errors_of(line.call().sent, line.answer().received, from_call), 0u);
+  EXPECT_EQ(errors_of(line.answer().sent, line.call().received, from_answer), 0u);
+}
+
+TEST(V34Handshake, ConnectsAtEveryPairOfSymbolRates) {  // V34-5.1-1, V34-5.2-2
+  for (int c = 0; c < kSymbolRates; ++c) {
+    for (int a = 0; a < kSymbolRates; ++a) {
+      HandshakeConfig call;
+      call.tx_symbol_rate = static_cast<SymbolRate>(c);
+      call.rx_symbol_rate = static_cast<SymbolRate>(a);
+      SymbolLine line(call, {}, 80, 45, 1);
+      ASSERT_TRUE(line.connect()) << c << " " << a;
+      EXPECT_EQ(line.c().rates(), line.a().rates());
+      EXPECT_EQ(line.c().rates().call_to_answer * 2400, traits(call.tx_symbol_rate).max_bit_rate);
+      EXPECT_EQ(line.c().rates().answer_to_call * 2400, traits(call.rx_symbol_rate).max_bit_rate);
+      line.run_ms(600);
+      expect_intact(line);
+    }
+  }
+}
+
+// The signals of Figures 19 and 20 in their order.
+TEST(V34Handshake, SendsTheSignalsOfFigures19And20) {
+  SymbolLine line({}, {}, 80, 200, 1);
+  ASSERT_TRUE(line.connect());
+  using enum Signal;
+  EXPECT_EQ(line.call().signals, (std::vector{kSilence, kS, kSBar, kPp, kTrn, kJ, kJPrime, kTrn, kMp, kE, kSilence}));
+  EXPECT_EQ(line.answer().signals,
+            (std::vector{kSilence, kS, kSBar, kPp, kTrn, kJ, kSilence, kS, kSBar, kTrn, kMp, kE, kSilence}));
+}
+
+TEST(V34Handshake, EachEndTrainsWithTheConstellationThatTheOtherAskedFor) {  // V34-11-6
+  for (const auto wanted_by_call : {TrainingPoints::k4, TrainingPoints::k16}) {
+    for (const auto wanted_by_answer : {TrainingPoints::k4, TrainingPoints::k16}) {
+      HandshakeConfig call, answer;
+      call.points = wanted_by_call;
+      answer.points = wanted_by_answer;
+      SymbolLine line(call, answer, 80, 45, 1);
+      ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kMp; }, 5000));
+      EXPECT_EQ(line.c().received().points(), wanted_by_call);
+      EXPECT_EQ(line.a().received().points(), wanted_by_answer);
+      ASSERT_TRUE(line.connect());
+      line.run_ms(300);
+      expect_intact(line);
+    }
+  }
+}
+
+TEST(V34Handshake, MdIsSentAndWaitedForAsInfo1Says) {  // V34-11-7
+  for (const uint8_t call_md : std::initializer_list<uint8_t>{0, 1, 20}) {
+    for (const uint8_t answer_md : std::initializer_list<uint8_t>{0, 1, 20}) {
+      HandshakeConfig call, answer;
+      call.own_md_length = answer.far_md_length = call_md;
+      answer.own_md_length = call.far_md_length = answer_md;
+      SymbolLine line(call, answer, 80, 45, 1);
+      ASSERT_TRUE(line.connect()) << int(call_md) << " " << int(answer_md);
+      EXPECT_EQ(std::ranges::count(line.call().signals, Signal::kMd), call_md > 0);
+      EXPECT_EQ(std::ranges::count(line.answer().signals, Signal::kMd), answer_md > 0);
+      EXPECT_EQ(std::ranges::count(line.call().signals, Signal::kS), 1 + (call_md > 0));
+      EXPECT_EQ(std::ranges::count(line.answer().signals, Signal::kS), 2 + (answer_md > 0));
+    }
+  }
+}
+
+TEST(V34Handshake, ConnectsOverRoundTripsFrom0To1200Ms) {
+  for (const uint32_t delay_ms : {0u, 10u, 150u, 600u}) {
+    SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
+    ASSERT_TRUE(line.connect()) << delay_ms;
+    line.run_ms(2.0 * delay_ms + 500);
+    expect_intact(line);
+  }
+}
+
+// 500 ms are allowed after J was found (11.3.1.1.3, 11.3.1.2.6).
+TEST(V34Handshake, JIsAnsweredARoundTripLaterUpTo400Ms) {
+  for (const uint32_t delay_ms : {0u, 50u, 150u, 600u}) {
+    SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
+    const double wait = std::min(2.0 * delay_ms, 400.0);
+    for (const bool call : {true, false}) {
+      Handshake& asks = call ? line.a() : line.c();
+      Handshake& answers = call ? line.c() : line.a();
+      ASSERT_TRUE(line.run_until([&] { return asks.signal() == Signal::kJ; }, 20000));
+      const double asked = line.now_ms();
+      ASSERT_TRUE(line.run_until([&] { return answers.signal() == Signal::kS; }, 3000));
+      const double found = line.now_ms() - asked - delay_ms;
+      EXPECT_GE(found, wait) << delay_ms;
+      EXPECT_LE(found, wait + 100) << delay_ms;
+    }
+    EXPECT_TRUE(line.connect());
+  }
+}
+
+TEST(V34Handshake, RatesMayDifferOnlyWhereBothAllowIt) {  // V34-11-5
+  for (const bool call_allows : {false, true}) {
+    for (const bool answer_allows : {false, true}) {
+      HandshakeConfig call, answer;
+      call.tx_symbol_rate = SymbolRate::k3429;
+      call.rx_symbol_rate = SymbolRate::k2400;
+      call.asymmetric = call_allows;
+      answer.asymmetric = answer_allows;
+      SymbolLine line(call, answer, 80, 45, 1);
+      ASSERT_TRUE(line.connect());
+      const RatePair both{9, 9}, apart{14, 9};
+      EXPECT_EQ(line.c().rates(), call_allows && answer_allows ? apart : both);
+      EXPECT_EQ(line.a().rates(), line.c().rates());
+    }
+  }
+}
+
+TEST(V34Handshake, ManyPointsAreAskedForOnlyWhereBothHaveThem) {  // V34-MP-3
+  HandshakeConfig c;
+  c.tx_symbol_rate = c.rx_symbol_rate = SymbolRate::k3429;
+  c.points_1664 = false;
+  SymbolLine line(c, c, 80, 50, 1);
+  ASSERT_TRUE(line.connect());
+  EXPECT_EQ(line.c().rates(), (RatePair{12, 12}));
+  EXPECT_EQ(line.c().own_mp().rate_mask >> 12, 0);
+}
+
+TEST(V34Handshake, TheReceiverChoosesTrellisShapingNonLinearEncoderAndPrecoder) {  // V34-9.2-3, V34-9.6.3-5
+  const PrecoderCoefficients h = {{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
+  int n = 0;
+  for (const TrellisCode trellis : {TrellisCode::k16, TrellisCode::k32, TrellisCode::k64}) {
+    for (const bool nonlinear : {false, true}) {
+      for (const bool expanded : {false, true}) {
+        HandshakeConfig call, answer;
+        call.trellis = trellis;
+        call.nonlinear = nonlinear;
+        call.expanded = expanded;
+        answer.trellis = TrellisCode::k16;
+        answer.expanded = !expanded;
+        SymbolLine line(call, answer, 80, 45, 1);
+        if (++n % 2) line.c().set_quality({std::pow(10, 4.0), h});
+        ASSERT_TRUE(line.connect());
+        const DataParameters& p = line.a().tx_parameters();
+        EXPECT_EQ(p.coding.trellis, trellis);
+        EXPECT_EQ(p.nonlinear, nonlinear);
+        EXPECT_EQ(p.precoding(), n % 2 != 0);
+        EXPECT_EQ(line.c().tx_parameters().coding.trellis, TrellisCode::k16);
+        EXPECT_FALSE(line.c().tx_parameters().precoding());
+        line.run_ms(500);
+        expect_intact(line);
+      }
+    }
+  }
+}
+
+TEST(V34Handshake, AveragePowerInDataIsThatOfTraining) {  // V34-9.7-2
+  const PrecoderCoefficients h = {{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
+  for (const uint32_t bit_rate : {9600u, 19200u, 28800u, 33600u}) {
+    for (const bool nonlinear : {false, true}) {
+      for (const bool precoding : {false, true}) {
+        HandshakeConfig c = config_of(SymbolRate::k3429);
+        c.max_bit_rate = bit_rate;
+        c.nonlinear = nonlinear;
+        SymbolLine line(c, c, 80, 200, 1);
+        if (precoding) line.c().set_quality({1e6, h});
+        ASSERT_TRUE(line.connect());
+        std::vector<Complex> sent;
+        line.answer().tap = &sent;
+        line.run_ms(3000);
+        double power = 0;
+        for (const Complex s : sent) power += norm(s);
+        EXPECT_NEAR(10 * std::log10(power / static_cast<double>(sent.size())), 0, 0.15)
+            << bit_rate << " " << nonlinear << precoding;
+      }
+    }
+  }
+}
+
+TEST(V34Handshake, AuxiliaryChannelOnlyWhereBothWantIt) {  // V34-5.1-3, V34-8.3-1
+  for (const bool answer_wants : {false, true}) {
+    HandshakeConfig call, answer;
+    call.aux = true;
+    answer.aux = answer_wants;
+    SymbolLine line(call, answer, 80, 45, 1);
+    ASSERT_TRUE(line.connect());
+    const size_t before = line.answer().aux_received.size();
+    line.run_ms(1000);
+    expect_intact(line);
+    if (answer_wants) {
+      EXPECT_NEAR(static_cast<double>(line.answer().aux_received.size() - before), 200, 10);
+      const auto& r = line.answer().aux_received;
+      const auto& s = line.call().aux_sent;
+      EXPECT_NE(std::search(s.begin(), s.end(), r.end() - 150, r.end()), s.end());
+    } else {
+      EXPECT_TRUE(line.answer().aux_received.empty());
+      EXPECT_TRUE(line.call().aux_sent.empty());
+    }
+  }
+}
+
+// The choice from the measured ratio, and what then comes through: at most one data frame in a thousand bad.
+TEST(V34Handshake, ChosenRateKeepsItsTargetOfBadDataFrames) {
+  for (const double snr : {14.0, 20.0, 27.0, 33.0}) {
+    const HandshakeConfig call = config_of(SymbolRate::k3200);
+    HandshakeConfig answer = call;
+    if (snr < 22) answer.points = TrainingPoints::k4;  // as its line probing tells it
+    SymbolLine line(call, answer, 80, snr, 3);
+    ASSERT_TRUE(line.connect()) << snr;
+    line.run_ms(40000);
+    const DataParameters& p = line.c().rx_parameters();
+    const size_t frame = p.coding.framing.frame_bits;
+    const auto& r = line.answer().received;
+    const auto& s = line.call().sent;
+    const auto at = std::search(r.begin(), r.end(), s.begin(), s.begin() + 64);
+    const size_t n = static_cast<size_t>(r.end() - at);
+    size_t frames = 0, bad = 0;
+    for (size_t k = 0; k + frame <= n; k += frame) {
+      ++frames;
+      bad += !std::equal(at + k, at + k + frame, s.begin() + k);
+    }
+    std::printf("%.0f dB: %5d bit/s, %zu of %zu data frames bad\n", snr, p.bit_rate, bad, frames);
+    EXPECT_LE(static_cast<double>(bad), 2 + 2e-3 * static_cast<double>(frames));
+  }
+}
+
+// --- time-outs of 11.3.2 and 11.4.2: V34-11-4
+
+double time_to_end(SymbolLine& line, Handshake& h, double most_ms) {
+  const double from = line.now_ms();
+  line.run_until([&] { return h.stage() == Handshake::Stage::kEnded; }, most_ms);
+  return line.now_ms() - from;
+}
+
+class V34TimeOut : public testing::TestWithParam<uint32_t> {
+ protected:
+  double rtd() const { return GetParam(); }
+  SymbolLine make() { return SymbolLine({}, {}, 4 * GetParam(), 200, 1); }
+};
+
+TEST_P(V34TimeOut, CallGetsNoJ) {  // C12, 11.3.2.1.1
+  SymbolLine line = make();
+  line.cut[1] = true;
+  EXPECT_NEAR(time_to_end(line, line.c(), 10000), 2800 + 2 * rtd(), 1);
+  EXPECT_EQ(line.c().outcome(), Outcome::kRepeatInfo1);
+}
+
+TEST_P(V34TimeOut, CallGetsNoSAfterItsJ) {  // C15, 11.4.2.1.1
+  SymbolLine line = make();
+  ASSERT_TRUE(line.run_until([&] { return line.c().stage() == Handshake::Stage::kTrainFar; }, 10000));
+  line.cut[1] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJ; }, 10000));
+  EXPECT_NEAR(time_to_end(line, line.c(), 10000), 600 + rtd(), 1);
+  EXPECT_EQ(line.c().outcome(), Outcome::kRepeatInfo1WithMarks);
+}
+
+TEST_P(V34TimeOut, CallGetsNoE) {  // C16 to C18, 11.4.2.1.2
+  SymbolLine line = make();
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJPrime; }, 10000));
+  line.cut[1] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 10000));
+  EXPECT_NEAR(time_to_end(line, line.c(), 40000), 4500 + 2 * rtd(), 1);
+  EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
+}
+
+TEST_P(V34TimeOut, AnswerGetsNoSAfterItsJ) {  // A13, 11.3.2.2.1
+  SymbolLine line = make();
+  line.cut[0] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kJ; }, 10000));
+  EXPECT_NEAR(time_to_end(line, line.a(), 10000), 600 + rtd(), 1);
+  EXPECT_EQ(line.a().outcome(), Outcome::kRepeatInfo1WithMarks);
+}
+
+TEST_P(V34TimeOut, AnswerGetsNoJ) {  // A14, 11.3.2.2.2
+  SymbolLine line = make();
+  ASSERT_TRUE(line.run_until([&] { return line.a().stage() == Handshake::Stage::kTrainReceiver; }, 10000));
+  line.cut[0] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kSilence; }, 10000));
+  EXPECT_NEAR(time_to_end(line, line.a(), 10000), 2600 + 2 * rtd(), 1);
+  EXPECT_EQ(line.a().outcome(), Outcome::kRepeatInfo1WithMarks);
+}
+
+TEST_P(V34TimeOut, AnswerGetsNoJPrime) {  // A15, 11.4.2.2.1
+  SymbolLine line = make();
+  ASSERT_TRUE(line.run_until([&] { return line.a().stage() == Handshake::Stage::kFinal; }, 10000));
+  line.cut[0] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kSBar; }, 10000));
+  EXPECT_NEAR(time_to_end(line, line.a(), 10000), 100 + rtd(), 1);
+  EXPECT_EQ(line.a().outcome(), Outcome::kRepeatInfo1);
+}
+
+TEST_P(V34TimeOut, AnswerGetsNoE) {  // A16 to A18, 11.4.2.2.2
+  SymbolLine line = make();
+  ASSERT_TRUE(line.run_until([&] { return line.a().received().points() == TrainingPoints::k16; }, 10000));
+  line.cut[0] = true;
+  double sent = 0;
+  SymbolLine again = make();
+  ASSERT_TRUE(again.run_until([&] { return again.a().stage() == Handshake::Stage::kFinal; }, 10000));
+  ASSERT_TRUE(again.run_until([&] { return again.a().signal() == Signal::kTrn; }, 10000));
+  sent = again.now_ms();  // the same line, the same instants
+  time_to_end(line, line.a(), 40000);
+  EXPECT_NEAR(line.now_ms() - sent, 4500 + 3 * rtd(), 1);
+  EXPECT_EQ(line.a().outcome(), Outcome::kRetrain);
+}
+
+INSTANTIATE_TEST_SUITE_P(RoundTrip, V34TimeOut, testing::Values(0, 600));
+
+TEST(V34Handshake, WithCircuitMultiplicationEquipmentItWaits30sForE) {  // V34-RN-5, 11.4.2
+  HandshakeConfig c;
+  c.far_cme = true;
+  SymbolLine line(c, c, 0, 200, 1);
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJPrime; }, 10000));
+  line.cut[1] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 10000));
+  EXPECT_NEAR(time_to_end(line, line.c(), 40000), 30000, 1);
+}
+
+// --- renegotiation and cleardown
+
+TEST(V34Renegotiation, EitherEndChangesTheRateAndDataGoOn) {  // V34-RN-1, -2, -3
+  for (const bool by_call : {true, false}) {
+    SymbolLine line({}, {}, 160, 45, 1);
+    ASSERT_TRUE(line.connect());
+    const RatePair before = line.c().rates();
+    line.run_ms(300);
+    line.call().signals.clear();
+    line.answer().signals.clear();
+    (by_call ? line.c() : line.a()).renegotiate(8);
+    ASSERT_TRUE(line.run_until([&] { return !line.c().live() && !line.a().live(); }, 1000));
+    const size_t sent[2] = {line.call().sent.size(), line.answer().sent.size()};
+    ASSERT_TRUE(line.connect(3000)) << by_call;
+    const RatePair r = line.c().rates();
+    EXPECT_EQ(by_call ? r.answer_to_call : r.call_to_answer, 8);
+    EXPECT_EQ(by_call ? r.call_to_answer : r.answer_to_call, before.call_to_answer);
+    EXPECT_EQ(line.a().rates(), r);
+    using enum Signal;
+    const std::vector<Signal> signals = {kS, kSBar, kTrn, kMp, kE, kSilence};
+    for (std::vector<Signal>* s : {&line.call().signals, &line.answer().signals}) {
+      if (!s->empty() && s->front() == kSilence) s->erase(s->begin());
+      EXPECT_EQ(*s, signals);
+    }
+    EXPECT_EQ(line.c().received().points(), TrainingPoints::k4);
+    EXPECT_EQ(line.c().renegotiations(), 1u);
+    EXPECT_EQ(line.a().renegotiations(), 1u);
+    line.run_ms(600);
+    expect_intact(line, sent[0], sent[1]);
+  }
+}
+
+TEST(V34Renegotiation, BothAtOnce) {  // V34-RN-6
+  for (const double apart_ms : {0.0, 3.0, 15.0, 30.0, 60.0}) {
+    SymbolLine line({}, {}, 160, 45, 1);
+    ASSERT_TRUE(line.connect());
+    line.run_ms(300);
+    line.c().renegotiate();
+    line.run_ms(apart_ms);
+    line.a().renegotiate();
+    ASSERT_TRUE(line.run_until([&] { return !line.c().live() && !line.a().live(); }, 1000));
+    ASSERT_TRUE(line.connect(5000)) << apart_ms;
+    const size_t sent[2] = {line.call().sent.size(), line.answer().sent.size()};
+    line.run_ms(600);
+    expect_intact(line, sent[0], sent[1]);
+  }
+}
+
+TEST(V34Renegotiation, PrecoderIsKeptWhenNoNewOneIsSent) {  // V34-9.6.2-5
+  const PrecoderCoefficients h = {{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
+  SymbolLine line({}, {}, 160, 45, 1);
+  line.c().set_quality({1e4, h});
+  ASSERT_TRUE(line.connect());
+  line.run_ms(300);
+  line.c().set_quality({1e4, {}});
+  line.c().renegotiate(8);
+  ASSERT_TRUE(line.run_until([&] { return !line.c().live(); }, 1000));
+  ASSERT_TRUE(line.connect(3000));
+  EXPECT_FALSE(line.c().own_mp().type1);
+  EXPECT_TRUE(line.a().tx_parameters().precoding());
+  const size_t sent[2] = {line.call().sent.size(), line.answer().sent.size()};
+  line.run_ms(600);
+  expect_intact(line, sent[0], sent[1]);
+}
+
+TEST(V34Renegotiation, WithoutAnAnswerItRetrains) {  // V34-RN-5
+  for (const bool cme : {false, true}) {
+    HandshakeConfig c;
+    c.far_cme = cme;
+    SymbolLine line(c, c, 1200, 200, 1);
+    ASSERT_TRUE(line.connect());
+    line.run_ms(200);
+    line.cut[0] = line.cut[1] = true;
+    line.c().renegotiate();
+    ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 1000));
+    EXPECT_NEAR(time_to_end(line, line.c(), 40000), cme ? 30000 : 2500 + 2 * 300, 1);
+    EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
+  }
+}
+
+TEST(V34Renegotiation, ResponderWithoutEndRetrains) {  // V34-RN-5
+  SymbolLine line({}, {}, 1200, 200, 1);
+  ASSERT_TRUE(line.connect());
+  line.run_ms(200);
+  line.c().renegotiate();
+  ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kS; }, 1000));
+  line.cut[0] = true;
+  ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kTrn; }, 1000));
+  EXPECT_NEAR(time_to_end(line, line.a(), 40000), 2500 + 3 * 300, 1);
+  EXPECT_EQ(line.a().outcome(), Outcome::kRetrain);
+}
+
+TEST(V34Cleardown, EndsTheConnectionAtBothEnds) {  // V34-CD-1, V34-CD-2
+  for (const uint32_t delay : {0u, 160u, 4800u}) {
+    for (const bool by_call : {true, false}) {
+      SymbolLine line({}, {}, delay, 45, 1);
+      ASSERT_TRUE(line.connect());
+      line.run_ms(300);
+      line.call().signals.clear();
+      line.answer().signals.clear();
+      (by_call ? line.c() : line.a()).cleardown();
+      ASSERT_TRUE(line.run_until(
+          [&] { return line.c().stage() == Handshake::Stage::kEnded && line.a().stage() == Handshake::Stage::kEnded; },
+          9000));
+      EXPECT_EQ(line.c().outcome(), Outcome::kReleased);
+      EXPECT_EQ(line.a().outcome(), Outcome::kReleased);
+      EXPECT_EQ(std::ranges::count(line.call().signals, Signal::kE), 0);
+      EXPECT_EQ(std::ranges::count(line.answer().signals, Signal::kE), 0);
+      EXPECT_EQ((by_call ? line.c() : line.a()).own_mp().max_call_to_answer, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace offhook::v34

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/line/recording.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sndfile.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "src/decode/call/call.h"
+
+namespace offhook::decode {
+namespace {
+
+class DecodeRecording : public testing::Test {
+ protected:
+  DecodeRecording() { std::filesystem::create_directories(folder_); }
+  ~DecodeRecording() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path write(const std::string& name, int rate, int channels, const std::vector<short>& frames) {
+    SF_INFO info{};
+    info.samplerate = rate;
+    info.channels = channels;
+    info.format = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
+    const auto file = folder_ / name;
+    SNDFILE* f = sf_open(file.c_str(), SFM_WRITE, &info);
+    sf_write_short(f, frames.data(), static_cast<sf_count_t>(frames.size()));
+    sf_close(f);
+    return file;
+  }
+  static std::string message(const std::filesystem::path& file) {
+    try {
+      read_recording(file);
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+    return "";
+  }
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("offhook-decode-" + std::to_string(getpid()));
+};
+
+TEST_F(DecodeRecording, WhatIsNoRecordingGivesOneMessageThatNamesTheFile) {
+  std::ofstream(folder_ / "text.wav") << "not a wav\n";
+  std::ofstream(folder_ / "nothing.wav") << "";
+  EXPECT_THAT(message(folder_ / "text.wav"), testing::HasSubstr("text.wav: not an audio file"));
+  EXPECT_THAT(message(folder_ / "nothing.wav"), testing::HasSubstr("nothing.wav: not an audio file"));
+  EXPECT_THAT(message(folder_ / "absent.wav"), testing::HasSubstr("absent.wav: not an audio file"));
+  EXPECT_THAT(message(write("empty.wav", 8000, 2, {})), testing::HasSubstr("empty.wav: no samples"));
+  EXPECT_THAT(message(write("three.wav", 8000, 3, {1, 2, 3})), testing::HasSubstr("three.wav: 3 channels"));
+  EXPECT_THAT(message(write("slow.wav", 100, 1, {1, 2, 3})), testing::HasSubstr("100 samples/s"));
+}
+
+TEST_F(DecodeRecording, AConvertersOffsetIsNoSignal) {
+  std::vector<short> frames;
+  for (int n = 0; n < 8000; ++n) {
+    const double tone = 1000 * std::sin(2 * std::numbers::pi * n / 8);
+    frames.push_back(static_cast<short>(tone + 3000));
+    frames.push_back(static_cast<short>(tone));
+  }
+  const Recording r = read_recording(write("offset.wav", 8000, 2, frames));
+  EXPECT_EQ(r.peak[0], 4000);
+  for (std::size_t n = 0; n < 8000; ++n) ASSERT_NEAR(r.channel[0][n], r.channel[1][n], 1.0);
+}
+
+TEST_F(DecodeRecording, SilenceAndNoiseGiveAnEmptyTimeline) {
+  std::vector<short> noise(8000 * 3);
+  unsigned state = 1;
+  for (short& v : noise) v = static_cast<short>((state = state * 1664525u + 1013904223u) >> 18) - 8192;
+  const Call silent = analyse(read_recording(write("silence.wav", 8000, 1, std::vector<short>(24000))));
+  const Call noisy = analyse(read_recording(write("noise.wav", 8000, 2, noise)));
+  EXPECT_TRUE(timeline(silent).empty());
+  EXPECT_TRUE(timeline(noisy).empty());
+  EXPECT_THAT(to_text(silent), testing::HasSubstr("nothing found"));
+  EXPECT_TRUE(to_json(silent)["modulation"].is_null());
+}
+
+TEST_F(DecodeRecording, ATruncatedFileIsReadAsFarAsItGoes) {
+  const auto whole = write("whole.wav", 8000, 2, std::vector<short>(32000, 100));
+  std::string bytes(std::istreambuf_iterator<char>(std::ifstream(whole).rdbuf()), {});
+  std::ofstream(folder_ / "half.wav") << bytes.substr(0, bytes.size() / 2);
+  const Recording r = read_recording(folder_ / "half.wav");
+  EXPECT_NEAR(r.duration_s, 1, 0.01);
+}
+
+TEST_F(DecodeRecording, AnyRateIsBroughtTo8000HzWithoutLoss) {
+  for (const int rate : {8000, 9600, 11025, 16000, 44100}) {
+    std::vector<short> frames;
+    for (int n = 0; n < rate; ++n) {
+      frames.push_back(static_cast<short>(std::lround(8000 * std::sin(2 * std::numbers::pi * 3600 * n / rate))));
+    }
+    const Recording r = read_recording(write("tone.wav", rate, 1, frames));
+    ASSERT_NEAR(static_cast<double>(r.channel[0].size()), 8000, 1) << rate;
+    // Against the same tone at 8000 Hz, away from the ends: nothing is left at 60 dB.
+    double error = 0, energy = 0;
+    for (int n = 500; n < 7500; ++n) {
+      const double want = 8000 * std::sin(2 * std::numbers::pi * 3600 * n / 8000);
+      error += std::pow(r.channel[0][static_cast<std::size_t>(n)] - want, 2);
+      energy += want * want;
+    }
+    EXPECT_LT(error, 1e-6 * energy) << rate;
+  }
+}
+
+}  // namespace
+}  // namespace offhook::decode

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/schedule/system.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "src/lab/schedule/schedule.h"
+
+namespace offhook::schedule {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string complaint(const std::string& json) {
+  try {
+    parse_system(json, "s.json");
+  } catch (const SystemError& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+std::string with(const std::string& entities) {
+  return R"({"horizon_ns":1000,"entities":[)" + entities + "]}";
+}
+
+constexpr const char* kEdf = R"({"name":"a","kind":"edf","period_ns":10,"cost_ns":3,"deadline_ns":10})";
+
+TEST(System, ComplaintNamesFileEntityKeyAndExpectation) {
+  EXPECT_EQ(complaint(with(kEdf)), "accepted");
+  EXPECT_THAT(complaint("{\"horizon_ns\":1,\n  oops}"), HasSubstr("s.json:2:3: no JSON here"));
+  EXPECT_THAT(complaint("[]"), HasSubstr("s.json: expected an object, got array"));
+  EXPECT_THAT(complaint(R"({"horizon":1,"entities":[]})"), HasSubstr("did you mean \"horizon_ns\"?"));
+  EXPECT_THAT(complaint(R"({"entities":[]})"), HasSubstr("missing key \"horizon_ns\", expected a whole number"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"edff"})")),
+              HasSubstr("entities[0] 'a': unknown kind \"edff\", did you mean \"edf\"?"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"dpc","cost_ns":1,"period_ns":5})")),
+              HasSubstr("unknown key \"period_ns\" of kind dpc"));
+  EXPECT_THAT(complaint(with(std::string(kEdf) + R"(,{"name":"b","kind":"fp","period_ns":0,"cost_ns":1})")),
+              AllOf(HasSubstr("entities[1] 'b': period_ns is 0, expected a whole number, 1 to ")));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"edf","period_ns":10,"cost_ns":3})")), HasSubstr("deadline_ns"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"edf","period_ns":1.5,"cost_ns":3})")), HasSubstr("is 1.5"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"edf","period_ns":18446744073709551615,"cost_ns":3})")),
+              HasSubstr("period_ns is 18446744073709551615"));
+  EXPECT_THAT(complaint(R"({"horizon_ns":1e999,"entities":[]})"), HasSubstr("1e999"));
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_THAT(complaint(R"({"horizon_ns":)" + deep + R"(,"entities":[]})"), HasSubstr("horizon_ns is an array"));
+  EXPECT_THAT(complaint(with(std::string(kEdf) + "," + kEdf)), HasSubstr("entities[0] has that name already"));
+  EXPECT_THAT(complaint(with(R"({"name":"i","kind":"interrupt","level":1,"period_ns":9,"cost_ns":1,"dpc":"d"})")),
+              HasSubstr("dpc \"d\" is not the name of a dpc entity"));
+}
+
+TEST(System, NullIsAKeyThatIsNotThere) {
+  EXPECT_EQ(complaint(with(R"({"name":"a","kind":"slot","period_ns":10,"cost_ns":3,"slot_length_ns":2,)"
+                           R"("slot_period_ns":4,"slot_offset_ns":null,"strict":true,"priority":null},)"
+                           R"({"name":"b","kind":"fp","priority":1,"period_ns":10,"cost_ns":3,"quantum_ns":null},)"
+                           R"({"name":"c","kind":"interrupt","level":1,"period_ns":9,"cost_ns":1,"dpc":null})")),
+            "accepted");
+}
+
+TEST(System, AReservationThatCannotBeKeptIsRefused) {
+  const std::string common = R"("period_ns":10,"cost_ns":3,)";
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"cbs",)" + common + R"("budget_ns":5,"res_period_ns":4})")),
+              HasSubstr("'a': budget_ns 5 exceeds res_period_ns 4"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"slot",)" + common + R"("slot_length_ns":5,"slot_period_ns":4})")),
+              HasSubstr("slot_length_ns 5 exceeds slot_period_ns 4"));
+  const auto slots = [&](int offset, int period) {
+    return with(R"({"name":"a","kind":"slot",)" + common + R"("slot_length_ns":2,"slot_period_ns":10},)" +
+                R"({"name":"b","kind":"slot",)" + common + R"("slot_length_ns":3,"slot_offset_ns":)" +
+                std::to_string(offset) + R"(,"slot_period_ns":)" + std::to_string(period) + "}");
+  };
+  EXPECT_EQ(complaint(slots(2, 10)), "accepted");
+  EXPECT_EQ(complaint(slots(7, 20)), "accepted");
+  EXPECT_THAT(complaint(slots(8, 10)), HasSubstr("'b': its slots overlap those of 'a'"));
+  EXPECT_THAT(complaint(slots(5, 11)), HasSubstr("overlap"));
+  EXPECT_EQ(complaint(slots(5, 999)), "accepted");  // the second slot of b, at 1004, is past the horizon
+}
+
+TEST(Schedule, WritesEveryEventAndTheFiguresOfEachEntity) {
+  const System system = parse_system(
+      with(R"({"name":"i, \"1\"","kind":"interrupt","level":1,"offset_ns":5,"period_ns":500,"cost_ns":4,"dpc":"d"},
+              {"name":"d","kind":"dpc","cost_ns":6},
+              {"name":"t","kind":"fp","priority":3,"period_ns":2000,"cost_ns":10,"deadline_ns":15})"),
+      "s.json");
+  std::ostringstream csv;
+  const ScheduleResult result = run_schedule(system, csv);
+  const std::string i = R"("i, ""1""")";
+  EXPECT_EQ(csv.str(), "time_ns,cpu,entity,event\n0,0,t,start\n5,0,t,preempt\n5,0," + i + ",start\n9,0," + i +
+                           ",finish\n9,0,d,start\n15,0,d,finish\n15,0,t,miss\n15,0,t,resume\n20,0,t,finish\n505,0," +
+                           i + ",start\n509,0," + i + ",finish\n509,0,d,start\n515,0,d,finish\n");
+  EXPECT_EQ(result.entities[1].released, 2u);
+  EXPECT_EQ(result.entities[1].response_max, 6);
+  EXPECT_EQ(result.entities[2].misses, 1u);
+  EXPECT_EQ(result.entities[2].cpu, 10);
+  EXPECT_THAT(summary_json(result), HasSubstr("\"resp_max\": 20"));
+}
+
+}  // namespace
+}  // namespace offhook::schedule

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+//
+// The machinery with a run that is arithmetic, so that what is tested is the cutting, resuming and putting together.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "src/lab/sweep/plan.h"
+#include "src/lab/sweep/result.h"
+#include "src/lab/sweep/shard.h"
+#include "src/program/config/scenario.h"
+#include "src/program/output/file.h"
+#include "tests/unit/src/program/config/data_folder.h"
+
+namespace offhook::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string run_of(const hostsim::Scenario& s) {
+  const bool enough = s.context.kind != hostsim::ContextKind::kReservation || 7 * s.context.x_ticks > s.context.y_ticks;
+  return fmt::format("{{\"complete\":{},\"transfer_s\":{},\"pending_max_samples\":{}}}", enough,
+                     36.0 + static_cast<double>(s.seed) / 1000, s.context.y_ticks);
+}
+
+class Sweep : public testing::Test {
+ protected:
+  fs::path write(const std::string& name, const std::string& text) {
+    const fs::path file = data_.path() / name;
+    std::ofstream(file) << text;
+    return file;
+  }
+  Plan plan(std::uint32_t shards) {
+    return read_grid(write("grid.toml", R"(
+repeats = 3
+[scenario]
+context = "RES 1/8 strict"
+seed = 10
+pump.kind = "cost-profile"
+[axes]
+context.x_ticks = [1, 2, 3]
+context.y_ticks = { from = 2, to = 20, step = 3 }
+)"),
+                     shards);
+  }
+  fs::path folder(const std::string& name) { return data_.path() / name; }
+  static std::vector<std::uint32_t> all(const Plan& p) {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t s = 1; s <= p.shards; ++s) out.push_back(s);
+    return out;
+  }
+  std::string complaint(const std::string& grid) {
+    try {
+      read_grid(write("bad.toml", grid), 1);
+    } catch (const config::Error& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+  static std::string merge_complaint(const fs::path& dir, const Plan& p) {
+    try {
+      read_rows(dir, p);
+    } catch (const config::Error& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+
+  config::DataFolder data_;
+};
+
+TEST_F(Sweep, EveryAdmissibleCombinationIsACell) {
+  const Plan p = plan(1);
+  EXPECT_EQ(p.cells.size(), 20u);  // 3 x 7 but 3/2
+  EXPECT_EQ(p.left_out, 1u);
+  EXPECT_EQ(p.references.size(), 1u);
+  EXPECT_EQ(p.runs(), 61u);
+  EXPECT_EQ(p.scenario(0).seed, 10u);
+  EXPECT_EQ(p.scenario(2).seed, 12u);
+  EXPECT_EQ(p.scenario(3).context.y_ticks, 5);
+  EXPECT_EQ(p.scenario(60).context.kind, hostsim::ContextKind::kInterrupt);
+}
+
+TEST_F(Sweep, APlanReadsBackTheSame) {
+  const Plan p = plan(7);
+  const std::string text = to_json(p);
+  const Plan again = plan_from_json(text, "plan.json");
+  EXPECT_EQ(to_json(again), text);
+  EXPECT_EQ(again.runs(), p.runs());
+  std::string damaged = text;
+  damaged.replace(damaged.find("\"repeats\": 3"), 12, "\"repeats\": 4");
+  EXPECT_THROW(plan_from_json(damaged, "plan.json"), config::Error);
+  EXPECT_THROW(plan_from_json("[]", "plan.json"), config::Error);
+}
+
+TEST_F(Sweep, ResultIsTheSameForAnyNumberOfThreadsAndShards) {
+  std::string csv, json;
+  for (const auto& [shards, threads] : {std::pair(1u, 1u), {7u, 1u}, {61u, 4u}, {1000u, 2u}}) {
+    const Plan p = plan(shards);
+    const fs::path dir = folder(fmt::format("out-{}-{}", shards, threads));
+    ASSERT_TRUE(run_shards(dir, p, all(p), run_of, {threads, {}, {}}));
+    const auto rows = read_rows(dir, p);
+    ASSERT_EQ(rows.size(), 61u);
+    if (csv.empty()) {
+      csv = results_csv(p, rows);
+      json = results_json(p, rows);
+    }
+    EXPECT_EQ(results_csv(p, rows), csv);
+    EXPECT_EQ(results_json(p, rows), json);
+  }
+  EXPECT_THAT(
+      csv, testing::StartsWith("context.x_ticks,context.y_ticks,repeat,seed,complete,transfer_s,pending_max_samples\n"
+                               "1,2,0,10,true,36.01,2\n"));
+}
+
+TEST_F(Sweep, VerdictsAreOfAllRepeatsOfACell) {
+  const Plan p = plan(3);
+  run_shards(folder("o"), p, all(p), run_of, {});
+  const auto cells = cell_results(p, read_rows(folder("o"), p));
+  ASSERT_EQ(cells.size(), 20u);
+  EXPECT_EQ(cells[0].name, "RES 1/2 strict");
+  EXPECT_EQ(cells[0].result.verdict, Verdict::kSufficient);
+  EXPECT_EQ(cells[0].result.runs, 3u);
+  EXPECT_EQ(cells[2].name, "RES 1/8 strict");
+  EXPECT_EQ(cells[2].result.verdict, Verdict::kInsufficient);
+}
+
+TEST_F(Sweep, RunningAShardTwiceRunsNothingAndChangesNothing) {
+  const Plan p = plan(5);
+  std::atomic<int> calls{0};
+  const sweep::Run counted = [&](const hostsim::Scenario& s) {
+    ++calls;
+    return run_of(s);
+  };
+  run_shards(folder("o"), p, {2}, counted, {});
+  const int first = calls;
+  const std::string bytes = read_file(shard_path(folder("o"), 2));
+  run_shards(folder("o"), p, {2}, counted, {});
+  EXPECT_EQ(calls, first);
+  EXPECT_EQ(read_file(shard_path(folder("o"), 2)), bytes);
+}
+
+TEST_F(Sweep, AStoppedSweepGoesOnWhereItWas) {
+  const Plan p = plan(10);
+  int calls = 0;
+  const sweep::Run counted = [&](const hostsim::Scenario& s) {
+    ++calls;
+    return run_of(s);
+  };
+  EXPECT_FALSE(run_shards(folder("o"), p, all(p), counted, {1, [&] { return calls >= 20; }, {}}));
+  EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shards are missing"));
+  EXPECT_TRUE(run_shards(folder("o"), p, all(p), counted, {}));
+  EXPECT_LT(calls, 20 + 61);
+  run_shards(folder("whole"), p, all(p), run_of, {});
+  EXPECT_EQ(read_rows(folder("o"), p), read_rows(folder("whole"), p));
+}
+
+TEST_F(Sweep, MergeNamesMissingShards) {
+  const Plan p = plan(5);
+  run_shards(folder("o"), p, {1, 2, 4}, run_of, {});
+  EXPECT_THAT(merge_complaint(folder("o"), p),
+              HasSubstr("2 of 5 shards are missing: 3, 5; run them with: offhook sweep run"));
+}
+
+TEST_F(Sweep, MergeRefusesADamagedShard) {
+  const Plan p = plan(5);
+  run_shards(folder("o"), p, all(p), run_of, {});
+  std::string bytes = read_file(shard_path(folder("o"), 3));
+  bytes[bytes.find("36.0") + 3] = '7';
+  std::ofstream(shard_path(folder("o"), 3)) << bytes;
+  EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is damaged"));
+  std::ofstream(shard_path(folder("o"), 3)) << bytes.substr(0, 40);
+  EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is damaged"));
+  // Running it again mends it.
+  run_shards(folder("o"), p, {3}, run_of, {});
+  EXPECT_EQ(merge_complaint(folder("o"), p), "no error");
+}
+
+TEST_F(Sweep, MergeRefusesAForeignShard) {
+  const Plan p = plan(5), other = plan(6);
+  run_shards(folder("o"), p, all(p), run_of, {});
+  run_shards(folder("other"), other, all(other), run_of, {});
+  fs::copy_file(shard_path(folder("other"), 3), shard_path(folder("o"), 3), fs::copy_options::overwrite_existing);
+  EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is foreign"));
+  fs::copy_file(shard_path(folder("o"), 2), shard_path(folder("o"), 3), fs::copy_options::overwrite_existing);
+  EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is foreign"));
+}
+
+TEST_F(Sweep, AFailedRunEndsTheSweepWithItsMessage) {
+  const Plan p = plan(5);
+  EXPECT_THROW(run_shards(folder("o"), p, all(p),
+                          [](const hostsim::Scenario&) -> std::string { throw config::Error("no"); }, {2, {}, {}}),
+               config::Error);
+}
+
+TEST_F(Sweep, BadGridsAreRefusedWithPosition) {
+  const std::string bad = (data_.path() / "bad.toml").string();
+  EXPECT_EQ(complaint("repeat = 3\n"), bad + ":1:1: unknown key \"repeat\"; the nearest known key is \"repeats\"");
+  EXPECT_EQ(complaint("repeats = 0\n"), bad + ":1:11: repeats is 0; expected a whole number, 1 to 1000000");
+  EXPECT_EQ(
+      complaint("[axes]\ncontext.x_tick = [1]\n"),
+      bad + ":2:9: axis context.x_tick: unknown key \"context.x_tick\"; the nearest known key is \"context.x_ticks\"");
+  EXPECT_EQ(complaint("[axes]\ncontext.x_ticks = [1, 0]\n"),
+            bad + ":2:9: axis context.x_ticks: context.x_ticks is 0; expected a whole number, 1 to 1024");
+  EXPECT_THAT(complaint("[axes]\ncontext.x_ticks = 3\n"), HasSubstr("expected a list of values or { from = A"));
+  EXPECT_THAT(complaint("[axes]\ncontext = [\"RES 4/3\"]\n"), HasSubstr("no cell of the grid can be run"));
+  EXPECT_THAT(complaint("base = \"nowhere.toml\"\n"), HasSubstr(":1:1: base: "));
+}
+
+}  // namespace
+}  // namespace offhook::sweep
