@@ -12,7 +12,8 @@ import argparse, json, os, pathlib, statistics, subprocess, sys, tempfile
 def times(program, pattern):
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [str(program), f"--benchmark_out={out.name}", "--benchmark_out_format=json", "--benchmark_min_time=0.1"]
-        done = subprocess.run(command + ([f"--benchmark_filter={pattern}"] if pattern else []), stdout=subprocess.DEVNULL)
+        done = subprocess.run(command + ([f"--benchmark_filter={pattern}"] if pattern else []),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if done.returncode != 0:
             sys.exit(f"{program}: exit status {done.returncode}")
         unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
