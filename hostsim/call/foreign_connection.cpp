@@ -3,9 +3,8 @@
 #include <array>
 #include <cstring>
 
-#include "driver/modem/modem_end.h"
 #include "hostsim/call/connection.h"
-#include "hostsim/call/link_wishes.h"
+#include "hostsim/call/modem_config.h"
 #include "hostsim/line/line.h"
 
 namespace offhook::hostsim {
@@ -22,16 +21,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)
       : call_(call),
         modem_(modem),
-        near_({.pump = call.near_end,
-               .role = scenario.role,
-               .id = 0,
-               .log = log,
-               .now_ns = [this] { return now(); },
-               .log_symbols = true,
-               .io_delay_samples = scenario.transmit_lead_samples,
-               .modulations = scenario.modulations,
-               .window = v42_window(scenario.modem),
-               .link = wishes_of(scenario.link)}),
+        near_(near_modem(scenario, call.near_end, log, [this] { return now(); })),
         line_(scenario.line, scenario.seed, modem),
         log_(log) {}
 
@@ -113,7 +103,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   ForeignCall call_;
   ForeignModem& modem_;
   Engine* engine_ = nullptr;
-  ModemEnd near_;
+  modem::Modem near_;
   Line line_;
   oh_event_log* log_;
   bool started_ = false;

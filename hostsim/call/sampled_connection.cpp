@@ -3,9 +3,8 @@
 #include <array>
 #include <cstring>
 
-#include "driver/modem/modem_end.h"
 #include "hostsim/call/connection.h"
-#include "hostsim/call/link_wishes.h"
+#include "hostsim/call/modem_config.h"
 #include "hostsim/line/line.h"
 
 namespace offhook::hostsim {
@@ -23,16 +22,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   SampledConnection(const Scenario& scenario, const RealPumps& pumps, oh_event_log* log)
       : file_(pumps.file),
         tap_(pumps.tap),
-        near_({.pump = pumps.near_end,
-               .role = scenario.role,
-               .id = 0,
-               .log = log,
-               .now_ns = [this] { return now(); },
-               .log_symbols = true,
-               .io_delay_samples = scenario.transmit_lead_samples,
-               .modulations = scenario.modulations,
-               .window = v42_window(scenario.modem),
-               .link = wishes_of(scenario.link)}),
+        near_(near_modem(scenario, pumps.near_end, log, [this] { return now(); })),
         far_({.pump = pumps.far_end,
               .role = other(scenario.role),
               .id = 1,
@@ -40,7 +30,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
               .now_ns = [this] { return now(); },
               .modulations = scenario.far_modulations,
               .window = v42_window(scenario.far_modem.value_or(scenario.modem)),
-              .link = wishes_of(scenario.link)}),
+              .error_control = error_control(scenario.link)}),
         line_(scenario.line, scenario.seed, *this),
         log_(log) {}
 
@@ -120,7 +110,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   std::span<const std::uint8_t> file_;
   LineTap tap_;
   Engine* engine_ = nullptr;
-  ModemEnd near_, far_;
+  modem::Modem near_, far_;
   Line line_;
   oh_event_log* log_;
   bool started_ = false;

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "driver/card/timer_card.h"
-#include "driver/tty/session.h"
+#include "driver/session/session.h"
 #include "src/measure/real_time.h"
 
 namespace offhook::measure {
@@ -228,7 +228,9 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
     result.without.push_back("the hardware's thread: " + hardware.shortcoming());
   }
   for (std::size_t i = 0; i < channels.size(); ++i)
-    channels[i]->session->begin_call({.type = &config.modem}, i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER);
+    channels[i]->session->begin_call({.pump = config.modem.ops(),
+                                      .role = i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER,
+                                      .window = hostsim::v42_window(config.modem.kind)});
 
   const auto connected = [&channels] {
     return static_cast<int>(std::count_if(channels.begin(), channels.end(), [](const auto& c) {

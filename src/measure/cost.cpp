@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "driver/modem/modem_end.h"
+#include "driver/modem/modem.h"
 #include "hostsim/line/line.h"
 
 namespace offhook::measure {
@@ -22,7 +22,7 @@ std::uint64_t cpu_ns() {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-hostsim::ModemEnd::Config end_of(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
+modem::Modem::Config end_of(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
   return {.pump = modem.ops(),
           .role = role,
           .id = 0,
@@ -30,7 +30,7 @@ hostsim::ModemEnd::Config end_of(const config::ModemType& modem, oh_pump_role ro
           .now_ns = [] { return 0; },
           .io_delay_samples = io_delay,
           .window = hostsim::v42_window(modem.kind),
-          .link = {}};
+          .error_control = {}};
 }
 
 /// Answers, and sends without end.
@@ -42,7 +42,7 @@ class Far final : public hostsim::FarEnd {
     oh_lapm_write(end.lapm(), kBytes, std::min<std::size_t>(sizeof kBytes, oh_lapm_writable(end.lapm())));
     end.process(rx, tx, n);
   }
-  hostsim::ModemEnd end;
+  modem::Modem end;
 };
 
 constexpr double kPatienceS = 60;
@@ -62,7 +62,7 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
   probe.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
   result.state_bytes = config.modem.ops()->size(&probe);
   Far far(config.modem);
-  hostsim::ModemEnd near(end_of(config.modem, OH_PUMP_CALL, kQueued));
+  modem::Modem near(end_of(config.modem, OH_PUMP_CALL, kQueued));
   near.start();
   hostsim::LineConfig line_config;
   line_config.codec = "none";

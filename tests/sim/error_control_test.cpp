@@ -7,24 +7,28 @@
 #include <array>
 #include <vector>
 
-#include "driver/modem/modem_end.h"
+#include "driver/modem/modem.h"
 #include "src/program/config/pump.h"
 #include "tests/sim/calls.h"
 
-namespace offhook::hostsim {
+namespace offhook::modem {
 namespace {
 
 constexpr std::size_t kBlock = 80;
 
 /// Two ends joined by four wires, some loss and no noise.
 struct Pair {
-  Pair(const oh_pump_ops* ops, const LinkWishes& call, const LinkWishes& answer)
+  Pair(const oh_pump_ops* ops, const ErrorControl& call, const ErrorControl& answer)
       : ends{make(ops, OH_PUMP_CALL, call), make(ops, OH_PUMP_ANSWER, answer)} {
     for (auto& end : ends) end->start();
   }
-  static std::unique_ptr<ModemEnd> make(const oh_pump_ops* ops, oh_pump_role role, const LinkWishes& wishes) {
-    return std::make_unique<ModemEnd>(ModemEnd::Config{
-        .pump = ops, .role = role, .id = 0, .log = nullptr, .now_ns = [] { return 0; }, .link = wishes});
+  static std::unique_ptr<Modem> make(const oh_pump_ops* ops, oh_pump_role role, const ErrorControl& error_control) {
+    return std::make_unique<Modem>(Modem::Config{.pump = ops,
+                                                 .role = role,
+                                                 .id = 0,
+                                                 .log = nullptr,
+                                                 .now_ns = [] { return 0; },
+                                                 .error_control = error_control});
   }
   void step() {
     std::array<std::array<std::int16_t, kBlock>, 2> next;
@@ -56,26 +60,23 @@ struct Pair {
     }
     return complete();
   }
-  std::array<std::unique_ptr<ModemEnd>, 2> ends;
+  std::array<std::unique_ptr<Modem>, 2> ends;
   std::array<std::array<std::int16_t, kBlock>, 2> wire{};
   std::array<std::vector<std::uint8_t>, 2> file{test::random_file(500), test::random_file(700)}, received;
   std::array<std::size_t, 2> sent{};
 };
 
-LinkWishes wishes(LinkWishes::ErrorControl control) {
-  LinkWishes w;
-  w.error_control = control;
-  w.compression = 3;
-  return w;
+ErrorControl compressed(ErrorControl::Mode mode) {
+  return {.mode = mode, .compression = 3};
 }
 
-constexpr auto kNone = LinkWishes::kNone, kOptional = LinkWishes::kOptional, kRequired = LinkWishes::kRequired;
+constexpr auto kNone = ErrorControl::kNone, kOptional = ErrorControl::kOptional, kRequired = ErrorControl::kRequired;
 
-class ErrorControl : public testing::TestWithParam<config::ModemType> {};
+class ErrorControlOf : public testing::TestWithParam<config::ModemType> {};
 
-TEST_P(ErrorControl, OptionalMeetsOptionalOrRequiredUnderV42) {
+TEST_P(ErrorControlOf, OptionalMeetsOptionalOrRequiredUnderV42) {
   for (const auto far : {kOptional, kRequired}) {
-    Pair pair(GetParam().ops(), wishes(kOptional), wishes(far));
+    Pair pair(GetParam().ops(), compressed(kOptional), compressed(far));
     ASSERT_TRUE(pair.run(60));
     for (const auto& end : pair.ends) {
       EXPECT_FALSE(end->direct());
@@ -87,12 +88,12 @@ TEST_P(ErrorControl, OptionalMeetsOptionalOrRequiredUnderV42) {
   }
 }
 
-TEST_P(ErrorControl, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem) {
+TEST_P(ErrorControlOf, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem) {
   for (const auto call : {kNone, kOptional}) {
     for (const auto answer : {kNone, kOptional}) {
       if (call == kOptional && answer == kOptional) continue;
       SCOPED_TRACE(testing::Message() << "call " << int{call} << " answer " << int{answer});
-      Pair pair(GetParam().ops(), wishes(call), wishes(answer));
+      Pair pair(GetParam().ops(), compressed(call), compressed(answer));
       // Where one end still looks for V.42 what the other sends is lost, as it is to every modem.
       const auto files = pair.file;
       pair.file = {};
@@ -113,14 +114,14 @@ TEST_P(ErrorControl, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem) {
   }
 }
 
-TEST_P(ErrorControl, RequiredAndNoneIsNoConnection) {
-  Pair pair(GetParam().ops(), wishes(kRequired), wishes(kNone));
+TEST_P(ErrorControlOf, RequiredAndNoneIsNoConnection) {
+  Pair pair(GetParam().ops(), compressed(kRequired), compressed(kNone));
   EXPECT_FALSE(pair.run(30));
   EXPECT_EQ(pair.ends[0]->failure(), "found no V.42 at the other end");
 }
 
-INSTANTIATE_TEST_SUITE_P(Pumps, ErrorControl, testing::ValuesIn(config::kModemTypes),
+INSTANTIATE_TEST_SUITE_P(Pumps, ErrorControlOf, testing::ValuesIn(config::kModemTypes),
                          [](const auto& p) { return std::string(p.param.name); });
 
 }  // namespace
-}  // namespace offhook::hostsim
+}  // namespace offhook::modem

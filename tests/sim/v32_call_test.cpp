@@ -32,7 +32,7 @@ class V32bisCall : public test::V34Call {
  public:
   explicit V32bisCall(const LineConfig& line, std::uint64_t seed = 1, std::uint32_t max_bit_rate = 0)
       : V34Call(line, seed, max_bit_rate, oh_v32bis_ops()) {}
-  static oh_v32bis_instruments seen(hostsim::ModemEnd& end) {
+  static oh_v32bis_instruments seen(modem::Modem& end) {
     oh_v32bis_instruments i;
     oh_v32bis_get_instruments(end.pump_memory(), &i);
     return i;
@@ -128,8 +128,8 @@ TEST(V32bisCall, HangingUpTellsTheFarEnd) {
     V32bisCall call(clean());
     ASSERT_TRUE(call.connect());
     call.run(2);
-    hostsim::ModemEnd& first = caller ? call.near() : call.far();
-    hostsim::ModemEnd& other = caller ? call.far() : call.near();
+    modem::Modem& first = caller ? call.near() : call.far();
+    modem::Modem& other = caller ? call.far() : call.near();
     first.hang_up();
     EXPECT_FALSE(first.hung_up());
     call.run(3);
@@ -185,8 +185,8 @@ TEST(V32bisCall, MeetsV32Modems) {
   for (const auto& c : cases) {
     SCOPED_TRACE(testing::Message() << c.caller << c.trellis << c.max);
     V32bisCall call(clean(), 1, c.max);
-    hostsim::ModemEnd& old = c.caller ? call.near() : call.far();
-    hostsim::ModemEnd& ours = c.caller ? call.far() : call.near();
+    modem::Modem& old = c.caller ? call.near() : call.far();
+    modem::Modem& ours = c.caller ? call.far() : call.near();
     oh_v32bis_only_v32(old.pump_memory(), c.trellis);
     ASSERT_TRUE(call.connect());
     EXPECT_EQ(call.rate(), c.rate);

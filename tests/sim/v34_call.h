@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "driver/modem/modem_end.h"
+#include "driver/modem/modem.h"
 #include "dsp/v34/control/pump.h"
 #include "hostsim/line/levels.h"
 #include "hostsim/line/line.h"
@@ -85,8 +85,8 @@ class V34Call : private hostsim::FarEnd {
   /// Bytes given to V.42 that have not arrived, both directions.
   std::uint64_t missing() const { return to_far_.sent + to_near_.sent - arrived(); }
 
-  hostsim::ModemEnd& near() { return near_; }
-  hostsim::ModemEnd& far() { return far_; }
+  modem::Modem& near() { return near_; }
+  modem::Modem& far() { return far_; }
   oh_v34_instruments near_instruments() { return instruments(near_); }
   oh_v34_instruments far_instruments() { return instruments(far_); }
   double connected_s() const { return static_cast<double>(connected_at_) / 8000; }
@@ -102,15 +102,15 @@ class V34Call : private hostsim::FarEnd {
     bool intact = true;
   };
 
-  static hostsim::ModemEnd::Config config_of(const oh_pump_ops* ops, oh_pump_role role, std::uint32_t max_bit_rate) {
-    hostsim::ModemEnd::Config c{};
+  static modem::Modem::Config config_of(const oh_pump_ops* ops, oh_pump_role role, std::uint32_t max_bit_rate) {
+    modem::Modem::Config c{};
     c.pump = ops;
     c.role = role;
     c.window = 64;
     c.max_bit_rate = max_bit_rate;
     return c;
   }
-  static oh_v34_instruments instruments(hostsim::ModemEnd& end) {
+  static oh_v34_instruments instruments(modem::Modem& end) {
     oh_v34_instruments i;
     oh_v34_get_instruments(end.pump_memory(), &i);
     return i;
@@ -119,7 +119,7 @@ class V34Call : private hostsim::FarEnd {
     return static_cast<std::uint8_t>(random_.word((&s == &to_far_ ? std::uint64_t{1} << 40 : 0) + n));
   }
   // What `end` sends belongs to `out`, what it receives to the other stream.
-  void exchange(hostsim::ModemEnd& end, Stream* out) {
+  void exchange(modem::Modem& end, Stream* out) {
     Stream& in = out == &to_far_ ? to_near_ : to_far_;
     std::uint8_t bytes[64];
     while (sending_) {
@@ -146,7 +146,7 @@ class V34Call : private hostsim::FarEnd {
     std::copy_n(tx, n, far_sent_);
   }
 
-  hostsim::ModemEnd near_, far_;
+  modem::Modem near_, far_;
   hostsim::Line line_;
   hostsim::Random random_, noise_;
   std::uint64_t noise_at_ = 0;

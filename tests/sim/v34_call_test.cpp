@@ -82,8 +82,8 @@ TEST(V34Call, HangingUpTellsTheFarEnd) {
     V34Call call(clean(), 1);
     ASSERT_TRUE(call.connect());
     call.run(2);
-    hostsim::ModemEnd& first = caller ? call.near() : call.far();
-    hostsim::ModemEnd& other = caller ? call.far() : call.near();
+    modem::Modem& first = caller ? call.near() : call.far();
+    modem::Modem& other = caller ? call.far() : call.near();
     first.hang_up();
     EXPECT_FALSE(first.hung_up());
     call.run(3);

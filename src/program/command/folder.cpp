@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 #include "dsp/v42/lapm.h"
 #include "src/page/page.h"
 #include "src/program/config/scenario.h"

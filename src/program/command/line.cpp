@@ -15,7 +15,7 @@
 #include "driver/card/shared_card.h"
 #include "driver/card/timer_card.h"
 #include "driver/context/live_context.h"
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 #include "src/program/command/program.h"
 #include "src/program/config/scenario.h"
 #include "src/program/output/terminal.h"

@@ -16,7 +16,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/cost.h"
 #include "src/measure/hgrm.h"

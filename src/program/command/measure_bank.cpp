@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 #include "src/measure/bank.h"
 #include "src/program/command/measure.h"
 #include "src/program/config/pump.h"

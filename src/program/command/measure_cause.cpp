@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 #include "src/measure/cause.h"
 #include "src/measure/loads.h"
 #include "src/program/command/measure.h"

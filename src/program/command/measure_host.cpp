@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 #include "src/measure/host.h"
 #include "src/page/page.h"
 #include "src/program/command/measure.h"

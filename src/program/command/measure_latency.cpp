@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 #include "src/measure/hgrm.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"

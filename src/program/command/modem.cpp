@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "driver/tty/modem.h"
-
 #include <fmt/format.h>
 #include <poll.h>
 #include <time.h>
@@ -10,13 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/card/devices.h"
-#include "driver/host/host_description.h"
+#include "driver/tty/dce.h"
+#include "src/host/host_description.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
 #include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
+#include "traces/log/clock.h"
+#include "traces/log/header.h"
+#include "traces/log/writer.h"
 
 namespace offhook::command {
 namespace {
@@ -102,6 +104,34 @@ void print_summary(const nlohmann::ordered_json& s) {
   if (s.at("demoted").get<bool>()) fmt::print("The watchdog made a normal thread of it.\n");
 }
 
+/// A session's events on their way into a file.
+class EventFile {
+ public:
+  EventFile(const std::filesystem::path& path, const ContextSpec& context) : ring_(kEvents) {
+    oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+    traces::LogHeader header;
+    header.drivers.push_back({0, "modem"});
+    header.host = measure::host_description();
+    header.scenario = {{"context", context.str()}, {"live", true}, {"clock", traces::live_clock()}};
+    writer_ = std::make_unique<traces::LogWriter>(path.string(), traces::to_json(header));
+  }
+  oh_event_log* log() { return &log_; }
+  void drain() {
+    writer_->drain(log_);
+    writer_->flush();
+  }
+  void close() {
+    drain();
+    writer_->close();
+  }
+
+ private:
+  static constexpr std::size_t kEvents = 1 << 16;  // at 500 events a second of a call: two minutes of a stalled owner
+  std::vector<oh_event> ring_;
+  oh_event_log log_{};
+  std::unique_ptr<traces::LogWriter> writer_;
+};
+
 /// One modem of the bank: a card, a terminal, a folder to record in.
 struct Channel {
   Channel(const std::string& address, const std::string& tty, const std::filesystem::path& out,
@@ -109,11 +139,11 @@ struct Channel {
       : address_(address), tty_(tty), out_(out), card_(open_card(address)), terminal_(tty) {
     if (!out_.empty()) {
       make_folder(out_);
-      config.log = out_ / kLogName;
+      events_ = std::make_unique<EventFile>(out_ / kLogName, config.context);
+      config.log = events_->log();
     }
     session_ = std::make_unique<modem::Session>(*card_, config);
-    modem_ = std::make_unique<modem::Modem>(*session_, card_->rings(), terminal_);
-    log_ = config.log;
+    dce_ = std::make_unique<modem::Dce>(*session_, card_->rings(), terminal_);
     context_ = config.context;
   }
   std::string name() const { return tty_.empty() ? terminal_.device() : tty_; }
@@ -122,33 +152,38 @@ struct Channel {
   const std::string& address() const { return address_; }
   bool gone() const { return session_ == nullptr; }
 
-  void work(std::int64_t now) { modem_->work(now); }
+  void work(std::int64_t now) { dce_->work(now); }
+  void drain() {
+    if (events_) events_->drain();
+  }
   /// @return what is new of its state; empty: nothing
   std::string news() {
-    const std::string state = modem_->state_text();
+    const std::string state = dce_->state_text();
     if (state == state_) return "";
     return state_ = state;
   }
   /// Ends card and session, writes what was recorded. Not twice.
   void end() {
     result = summary(*session_, context_, session_->card_counters());
-    modem_.reset();
+    dce_.reset();
     session_.reset();
     card_->rings().off_hook.store(0);
     if (out_.empty()) return;
     write_file(out_ / kSummaryName, result.dump(1) + "\n");
-    report_run(log_, out_ / kReportName);
+    events_->close();
+    report_run(out_ / kLogName, out_ / kReportName);
   }
   nlohmann::ordered_json result;
 
  private:
   std::string address_, tty_, state_;
-  std::filesystem::path out_, log_;
+  std::filesystem::path out_;
   ContextSpec context_;
   std::unique_ptr<LiveCard> card_;
   modem::Terminal terminal_;
+  std::unique_ptr<EventFile> events_;
   std::unique_ptr<modem::Session> session_;
-  std::unique_ptr<modem::Modem> modem_;
+  std::unique_ptr<modem::Dce> dce_;
 };
 
 int run(const Options& options) {
@@ -195,7 +230,7 @@ int run(const Options& options) {
     for (const auto& c : channels) {
       if (c->gone()) continue;
       c->work(now_ms());
-      if (drain) c->session().drain();
+      if (drain) c->drain();
       if (const std::string news = c->news(); !news.empty() && !options.json) {
         fmt::print("{}{}\n", n > 1 ? c->name() + ": " : "", news);
         std::fflush(stdout);

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "driver/tty/modem.h"
+#include "driver/tty/terminal.h"
 
 namespace offhook::modem {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "driver/modem/modem_end.h"
+#include "driver/modem/modem.h"
 #include "hostsim/line/line.h"
 #include "hostsim/random/random.h"
 #include "src/decode/call/call.h"
@@ -41,15 +41,15 @@ class Tapped : private hostsim::FarEnd {
   Recording recording;
 
  private:
-  static hostsim::ModemEnd::Config config_of(oh_pump_role role, std::uint32_t max_bit_rate) {
-    hostsim::ModemEnd::Config c{};
+  static modem::Modem::Config config_of(oh_pump_role role, std::uint32_t max_bit_rate) {
+    modem::Modem::Config c{};
     c.pump = oh_v22bis_ops();
     c.role = role;
     c.max_bit_rate = max_bit_rate;
     return c;
   }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { far_.process(rx, tx, n); }
-  hostsim::ModemEnd near_, far_;
+  modem::Modem near_, far_;
   hostsim::Line line_;
   std::int16_t heard_[hostsim::Line::kFarBlock] = {};
 };

@@ -41,7 +41,6 @@ class Snapshot {
     std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
     return value;
   }
-  bool stored() const { return sequence_.load(std::memory_order_acquire) > 1; }
 
  private:
   static constexpr std::size_t kWords = (sizeof(T) + 3) / 4;

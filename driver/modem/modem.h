@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of a connection as both modems have it: a pump with V.42 above it, or start-stop characters where there is no
-// error control. Silent until start(). What happens to it
-// (training, retransmissions, received symbols) goes into the event log under its id.
+// One end of a connection: a pump with V.42 above it, or start-stop characters (V.14) where there is no error control.
+// Silent until start(). What happens to it (training, retransmissions, received symbols) goes into the event log under
+// its id.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,23 @@
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
 
-namespace offhook::hostsim {
+namespace offhook::modem {
 
-/// What an end wants above its pump.
-struct LinkWishes {
-  enum ErrorControl : std::uint8_t {
+/// What is wanted above the pump (V.250: +ES, +DS).
+struct ErrorControl {
+  enum Mode : std::uint8_t {
     kNone,      ///< start-stop characters (V.14): what arrives may be wrong
     kOptional,  ///< V.42, or none where the far end does not know it
     kRequired
   };
-  ErrorControl error_control = kRequired;
+  Mode mode = kRequired;
   bool detect = true;            ///< V.42's detection phase
   std::uint8_t compression = 0;  ///< V.42bis: of enum oh_lapm_compression
   std::uint16_t codewords = 2048;
   std::uint8_t max_string = 32;
 };
 
-class ModemEnd {
+class Modem {
  public:
   struct Config {
     const oh_pump_ops* pump;
@@ -46,13 +46,13 @@ class ModemEnd {
     std::uint32_t min_bit_rate = 0;      ///< this and the next for automode, see oh_pump_config
     std::uint32_t modulations = 0;
     std::uint8_t window = 15;  ///< of V.42, frames; what a round trip holds, up to 64
-    LinkWishes link;
+    ErrorControl error_control{};
   };
   /// @throws std::invalid_argument when the pump refuses
-  explicit ModemEnd(const Config& config);
-  ~ModemEnd();
-  ModemEnd(const ModemEnd&) = delete;
-  ModemEnd& operator=(const ModemEnd&) = delete;
+  explicit Modem(const Config& config);
+  ~Modem();
+  Modem(const Modem&) = delete;
+  Modem& operator=(const Modem&) = delete;
 
   void start() { started_ = true; }
   /// Real-time: yes, for a pump that is. @param rx [n]  @param tx [n]
@@ -63,7 +63,7 @@ class ModemEnd {
   /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
   oh_pump pump();
   oh_lapm* lapm() { return lapm_; }
-  /// No error control: wanted so, or the far end has none.
+  /// No error control: configured so, or the far end has none.
   bool direct() const { return direct_; }
   /// The user's bytes, whatever is under them; none before it is known what that is. Real-time: yes.
   std::size_t writable() const;
@@ -85,9 +85,12 @@ class ModemEnd {
   struct Free {
     void operator()(void* p) const;
   };
+  oh_lapm_config lapm_config();
+  oh_pump_config pump_config();
+  oh_pump_observer observer();
+  oh_bit_port either_port();
   void follow(std::size_t n);
   void clear();
-  oh_bit_port either_port();
   void record(oh_event_kind kind, std::uint32_t argument) const;
 
   Config config_;
@@ -104,4 +107,4 @@ class ModemEnd {
   bool hung_up_ = false;
 };
 
-}  // namespace offhook::hostsim
+}  // namespace offhook::modem

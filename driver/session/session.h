@@ -4,14 +4,13 @@
 //
 //   interrupt thread   waits for the card, runs the driver's isr
 //   context            runs its service: pump and V.42, and moves bytes between V.42 and two rings
-//   owner's thread     makes and ends calls, reads and writes the rings, drains the event log; may be late or stall
+//   owner's thread     makes and ends calls, reads and writes the rings; may be late or stall
 //
 // Between calls the driver goes on with silence, so the card never stops.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,12 +18,8 @@
 
 #include "driver/card/live_card.h"
 #include "driver/context/live_context.h"
-#include "driver/modem/modem_end.h"
-#include "driver/tty/byte_ring.h"
-#include "driver/tty/call_progress.h"
-#include "driver/tty/modulation.h"
+#include "driver/session/call.h"
 #include "offhook/driver.h"
-#include "traces/log/writer.h"
 
 namespace offhook::modem {
 
@@ -35,20 +30,7 @@ struct SessionConfig {
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   std::uint32_t transmit_lead_samples = 204;
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
-  std::filesystem::path log;  ///< event log; empty: none
-};
-
-/// How a call stands, from any thread.
-struct CallStatus {
-  bool active = false;
-  oh_pump_status pump{};
-  oh_lapm_status link{};
-  bool direct = false;                     ///< no error control: the link counts for nothing
-  bool dialling = false;                   ///< the digits are not yet out
-  Progress progress = Progress::kNothing;  ///< what the exchange said, until the far modem is heard
-  std::string failure;                     ///< why the call is over by itself; empty while it lives
-  /// Bytes go through.
-  bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
+  oh_event_log* log = nullptr;  ///< the owner drains it; may be null
 };
 
 /// What went over V.42 in all calls: the user's bytes, and the octets that they were there, compressed or not.
@@ -59,29 +41,28 @@ struct Traffic {
 
 class Session {
  public:
-  /// Starts the card. @throws std::runtime_error: privileges, device, log file
+  /// Starts the card. @throws std::runtime_error: privileges, device
   Session(LiveCard& card, const SessionConfig& config);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// @throws std::invalid_argument: nothing that the choice allows
   /// Off hook: a call begins, with the digits if there are any. Ends the one before.
-  void begin_call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& link = {},
-                  std::string_view digits = {}, const DialPlan& plan = {});
+  /// @throws std::invalid_argument: the pump has nothing for these modulations and rates
+  void begin_call(const CallConfig& call);
   /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most. Where the far
   /// end has released it, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
   void end_call();
   static constexpr int kReleaseMs = 1000, kAnswerMs = 150;
-  CallStatus status() const;
+  CallStatus status() const { return call_ ? call_->status() : CallStatus{}; }
   Traffic traffic() const;
 
-  std::size_t write(const std::uint8_t* bytes, std::size_t n);  ///< to the far end
-  std::size_t read(std::uint8_t* bytes, std::size_t n);         ///< from the far end
-  std::size_t writable() const;
+  /// To the far end. @return bytes taken
+  std::size_t write(const std::uint8_t* bytes, std::size_t n) { return call_ ? call_->write(bytes, n) : 0; }
+  /// From the far end. @return bytes given
+  std::size_t read(std::uint8_t* bytes, std::size_t n) { return call_ ? call_->read(bytes, n) : 0; }
+  std::size_t writable() const { return call_ ? call_->writable() : 0; }
 
-  /// Move the log's events to its file; ten times a second is plenty. @throws traces::LogError
-  void drain();
   /// The card is gone: why. Empty while it is there.
   std::string card_failure() const;
   const LiveContext& context() const { return context_; }
@@ -90,7 +71,6 @@ class Session {
   std::vector<std::string> shortcomings() const;
 
  private:
-  struct Call;
   static void process(void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n);
   static void fill_in(void* self, std::size_t n);
   void swap_call(std::unique_ptr<Call> next);
@@ -98,9 +78,6 @@ class Session {
 
   LiveCard& card_;
   SessionConfig config_;
-  std::vector<oh_event> ring_;
-  oh_event_log log_{};
-  std::unique_ptr<traces::LogWriter> writer_;
   oh_driver driver_{};
   LiveContext context_;
   std::unique_ptr<Call> call_;            // the owner's

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "driver/tty/modem.h"
+#include "driver/tty/dce.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <pty.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
-#include <vector>
+
+#include "driver/tty/modulation.h"
 
 namespace offhook::modem {
 
@@ -28,105 +21,15 @@ constexpr float kSilenceDbm0 = -48;          // V.22bis and V.34 alike know no c
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;  // bytes free on the way to the far end
 
-std::string system_error() {
-  return std::generic_category().message(errno);
-}
-
 }  // namespace
 
-Terminal::Terminal(const std::string& link) : link_(link) {
-  open_pair();
-}
-
-void Terminal::open_pair() {
-  fd_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-  if (fd_ < 0 || grantpt(fd_) != 0 || unlockpt(fd_) != 0)
-    throw std::runtime_error("no pseudo-terminal: " + system_error());
-  std::array<char, 128> name{};
-  if (ptsname_r(fd_, name.data(), name.size()) != 0) throw std::runtime_error("no pseudo-terminal: " + system_error());
-  device_ = name.data();
-  // Raw from the start: programs that set nothing must not see their commands echoed by the terminal.
-  if (const int slave = open(device_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC); slave >= 0) {
-    termios t{};
-    tcgetattr(slave, &t);
-    cfmakeraw(&t);
-    t.c_cflag |= CLOCAL;
-    tcsetattr(slave, TCSANOW, &t);
-    close(slave);
-  }
-  if (link_.empty()) return;
-  std::array<char, 4096> target{};
-  if (readlink(link_.c_str(), target.data(), target.size()) >= 0) unlink(link_.c_str());
-  if (symlink(device_.c_str(), link_.c_str()) != 0) {
-    const std::string why = system_error();
-    close(fd_);
-    throw std::runtime_error(link_ + ": " + why);
-  }
-}
-
-Terminal::~Terminal() {
-  if (!link_.empty()) unlink(link_.c_str());
-  if (fd_ >= 0) close(fd_);
-}
-
-void Terminal::carrier_lost() {
-  termios t{};
-  if (tcgetattr(fd_, &t) != 0 || (t.c_cflag & CLOCAL) != 0) return;  // of the other side: this one has no settings
-  struct stat was {};
-  const bool known = stat(device_.c_str(), &was) == 0;
-  close(fd_);
-  pending_.clear();
-  open_pair();
-  if (!known) return;
-  // A group that this process is not in it cannot give; the program that has the terminal then asks its administrator.
-  if (chown(device_.c_str(), static_cast<uid_t>(-1), was.st_gid) == 0) chmod(device_.c_str(), was.st_mode & 07777);
-}
-
-int Terminal::read(char* bytes, int n) {
-  const ssize_t got = ::read(fd_, bytes, static_cast<std::size_t>(n));
-  if (got >= 0) return static_cast<int>(got);
-  return errno == EIO ? -1 : 0;  // EIO: the other side is not open
-}
-
-std::uint32_t Terminal::rate() const {
-  struct Rate {
-    speed_t code;
-    std::uint32_t bit_rate;
-  };
-  constexpr std::array<Rate, 12> kRates = {{{B300, 300},
-                                            {B1200, 1200},
-                                            {B2400, 2400},
-                                            {B4800, 4800},
-                                            {B9600, 9600},
-                                            {B19200, 19'200},
-                                            {B38400, 38'400},
-                                            {B57600, 57'600},
-                                            {B115200, 115'200},
-                                            {B230400, 230'400},
-                                            {B460800, 460'800},
-                                            {B921600, 921'600}}};
-  termios t{};
-  tcgetattr(fd_, &t);  // of the pair's other side, too
-  const auto found =
-      std::find_if(kRates.begin(), kRates.end(), [&](const Rate& r) { return r.code == cfgetospeed(&t); });
-  return found == kRates.end() ? 0 : found->bit_rate;
-}
-
-void Terminal::write(std::string_view text) {
-  pending_ += text;
-  const ssize_t done = ::write(fd_, pending_.data(), pending_.size());
-  if (done > 0) pending_.erase(0, static_cast<std::size_t>(done));
-  constexpr std::size_t kKept = 65'536;  // nobody reads: the oldest is of no use
-  if (pending_.size() > kKept) pending_.erase(0, pending_.size() - kKept);
-}
-
-Modem::Modem(Session& session, CardRings& rings, Terminal& terminal)
+Dce::Dce(Session& session, CardRings& rings, Terminal& terminal)
     : session_(session),
       rings_(rings),
       terminal_(terminal),
       at_(*this, [this](std::string_view text) { terminal_.write(text); }) {}
 
-std::string_view Modem::carriers() const {
+std::string_view Dce::carriers() const {
   static const std::string all = [] {
     std::string s;
     for (const config::ModemType& m : config::kModemTypes) {
@@ -137,7 +40,7 @@ std::string_view Modem::carriers() const {
   return all;
 }
 
-void Modem::begin(oh_pump_role role, std::string_view digits) {
+void Dce::begin(oh_pump_role role, std::string_view digits) {
   role_ = role;
   digits_ = digits;
   begins_ = true;
@@ -146,18 +49,13 @@ void Modem::begin(oh_pump_role role, std::string_view digits) {
 
 // After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
 // dial waits for that; characters meanwhile are heard, and abort as ever.
-void Modem::follow_hook(std::int64_t now_ms) {
+void Dce::follow_hook(std::int64_t now_ms) {
   if (hung_up_) hook_free_ms_ = now_ms + kOnHookMs;
   hung_up_ = false;
   if (!begins_ || now_ms < hook_free_ms_) return;
   begins_ = false;
-  const AtSettings& s = at_.settings();
   try {
-    session_.begin_call(choose_modem(s), role_, wishes(), digits_,
-                        {.need_dial_tone = s.extended == 2 || s.extended == 4,
-                         .pause_s = s.s[6],
-                         .comma_s = s.s[8],
-                         .digit_ms = std::max<int>(s.s[11], 50)});
+    session_.begin_call(call_config());
   } catch (const std::invalid_argument&) {  // no carrier of +MS can do its rates
     end_with(Result::kError);
     return;
@@ -166,7 +64,7 @@ void Modem::follow_hook(std::int64_t now_ms) {
   deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);
 }
 
-void Modem::dial(std::string_view digits) {
+void Dce::dial(std::string_view digits) {
   if (state_ != State::kOnHook) {
     at_.report(Result::kError);
     return;
@@ -174,7 +72,7 @@ void Modem::dial(std::string_view digits) {
   begin(OH_PUMP_CALL, digits);
 }
 
-void Modem::answer() {
+void Dce::answer() {
   if (state_ != State::kOnHook) {
     at_.report(Result::kError);
     return;
@@ -182,28 +80,28 @@ void Modem::answer() {
   begin(OH_PUMP_ANSWER);
 }
 
-bool Modem::go_online() {
+bool Dce::go_online() {
   if (state_ != State::kOnlineCommand) return false;
   state_ = State::kOnline;
   at_.report(Result::kConnect, session_.status().pump.rx_bit_rate);
   return true;
 }
 
-void Modem::hang_up() {
+void Dce::hang_up() {
   session_.end_call();
   if (rings_.off_hook.exchange(0) != 0) hung_up_ = true;
   begins_ = false;
   state_ = State::kOnHook;
 }
 
-void Modem::end_with(Result result) {
+void Dce::end_with(Result result) {
   const bool was_online = state_ >= State::kOnline;
   hang_up();
   at_.report(result);
   if (was_online && at_.settings().dcd != 0) terminal_.carrier_lost();
 }
 
-std::string Modem::state_text() const {
+std::string Dce::state_text() const {
   const char* role = role_ == OH_PUMP_CALL ? "call" : "answer";
   if (state_ == State::kOnHook) return was_ringing_ ? "ringing" : "on hook";
   const CallStatus s = session_.status();
@@ -217,7 +115,7 @@ std::string Modem::state_text() const {
                      state_ == State::kOnlineCommand ? ", command state" : "");
 }
 
-void Modem::follow_ring() {
+void Dce::follow_ring() {
   const bool ringing = rings_.ringing.load() != 0 && state_ == State::kOnHook;
   if (ringing && !was_ringing_) {
     at_.s(1) = static_cast<std::uint8_t>(at_.s(1) + 1);
@@ -228,7 +126,7 @@ void Modem::follow_ring() {
   was_ringing_ = ringing;
 }
 
-void Modem::follow_call(std::int64_t now_ms) {
+void Dce::follow_call(std::int64_t now_ms) {
   if (state_ == State::kOnHook || begins_) return;
   const CallStatus status = session_.status();
   if (status.dialling) deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);  // S7 counts from the last digit
@@ -236,7 +134,7 @@ void Modem::follow_call(std::int64_t now_ms) {
     end_with(Result::kNoDialtone);
   } else if (state_ == State::kConnecting && role_ == OH_PUMP_CALL && status.progress == Progress::kBusy) {
     end_with(Result::kBusy);
-  } else if (!status.failure.empty()) {
+  } else if (!status.failure().empty()) {
     end_with(Result::kNoCarrier);
   } else if (state_ == State::kConnecting && status.connected()) {
     connected(status);
@@ -251,24 +149,38 @@ void Modem::follow_call(std::int64_t now_ms) {
   if (state_ >= State::kOnline && (silent || now_ms - data_ms_ > kRetrainMs)) end_with(Result::kNoCarrier);
 }
 
-hostsim::LinkWishes Modem::wishes() const {
-  using Wishes = hostsim::LinkWishes;
+CallConfig Dce::call_config() const {
+  const AtSettings& s = at_.settings();
+  const ModemChoice modem = choose_modem(s);
+  return {.pump = modem.type->ops(),
+          .role = role_,
+          .modulations = modem.modulations,
+          .min_bit_rate = modem.min_rate,
+          .max_bit_rate = modem.max_rate,
+          .window = hostsim::v42_window(modem.type->kind),
+          .error_control = error_control(),
+          .digits = digits_,
+          .plan = {.need_dial_tone = s.extended == 2 || s.extended == 4,
+                   .pause_s = s.s[6],
+                   .comma_s = s.s[8],
+                   .digit_ms = std::max<int>(s.s[11], 50)}};
+}
+
+ErrorControl Dce::error_control() const {
   const AtSettings& s = at_.settings();
   const bool call = role_ == OH_PUMP_CALL;
   const int none_below = 2, required_from = call ? 2 : 4;
-  Wishes w;
-  w.error_control = (call ? s.es_request : s.es_answerer) < none_below         ? Wishes::kNone
-                    : (call ? s.es_originator : s.es_answerer) < required_from ? Wishes::kOptional
-                                                                               : Wishes::kRequired;
-  w.detect = !call || s.es_request != 2;
-  w.compression = static_cast<std::uint8_t>(s.compression);
-  w.codewords = static_cast<std::uint16_t>(s.dictionary);
-  w.max_string = static_cast<std::uint8_t>(s.max_string);
-  return w;
+  return {.mode = (call ? s.es_request : s.es_answerer) < none_below         ? ErrorControl::kNone
+                  : (call ? s.es_originator : s.es_answerer) < required_from ? ErrorControl::kOptional
+                                                                             : ErrorControl::kRequired,
+          .detect = !call || s.es_request != 2,
+          .compression = static_cast<std::uint8_t>(s.compression),
+          .codewords = static_cast<std::uint16_t>(s.dictionary),
+          .max_string = static_cast<std::uint8_t>(s.max_string)};
 }
 
 // In the order of V.250: modulation, error control, compression, local rate, CONNECT.
-void Modem::connected(const CallStatus& status) {
+void Dce::connected(const CallStatus& status) {
   const AtSettings& s = at_.settings();
   const int compression = status.direct ? 0 : status.link.compression;
   if (s.compression_required && compression != s.compression) {
@@ -289,7 +201,7 @@ void Modem::connected(const CallStatus& status) {
   at_.report(Result::kConnect, status.pump.rx_bit_rate);
 }
 
-std::size_t Modem::obey(char* bytes, std::size_t n) {
+std::size_t Dce::obey(char* bytes, std::size_t n) {
   const int flow = at_.settings().flow_by_dte;
   if (flow != 1 && flow != 3) return n;
   std::size_t kept = 0;
@@ -302,14 +214,14 @@ std::size_t Modem::obey(char* bytes, std::size_t n) {
 }
 
 // RTS/CTS needs no doing: a pseudo-terminal that is not read from holds its writer up.
-void Modem::throttle() {
+void Dce::throttle() {
   const bool wanted = at_.settings().flow_by_dce == 1 && session_.writable() < (throttled_ ? kXonRoom : kXoffRoom);
   if (wanted == throttled_) return;
   throttled_ = wanted;
   terminal_.write({wanted ? &kXoff : &kXon, 1});
 }
 
-void Modem::move_data(std::int64_t now_ms) {
+void Dce::move_data(std::int64_t now_ms) {
   std::array<char, 2048> bytes;
   if (state_ == State::kOnline) {
     terminal_.flush();
@@ -348,7 +260,7 @@ void Modem::move_data(std::int64_t now_ms) {
   }
 }
 
-void Modem::work(std::int64_t now_ms) {
+void Dce::work(std::int64_t now_ms) {
   now_ms_ = now_ms;
   terminal_.flush();
   move_data(now_ms);

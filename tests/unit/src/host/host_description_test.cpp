@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/host/host_description.h"
+#include "src/host/host_description.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/modem/modem_end.h"
+#include "driver/modem/modem.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace offhook::hostsim {
+namespace offhook::modem {
 
 namespace {
 
@@ -34,21 +34,45 @@ std::uint32_t hundredths(float x) {
 
 }  // namespace
 
-void ModemEnd::Free::operator()(void* p) const {
+void Modem::Free::operator()(void* p) const {
   std::free(p);
 }
 
-ModemEnd::ModemEnd(const Config& config) : config_(config) {
+Modem::Modem(const Config& config) : config_(config) {
+  const oh_lapm_config link = lapm_config();
+  lapm_memory_.reset(aligned(oh_lapm_size(&link)));
+  lapm_ = oh_lapm_init(lapm_memory_.get(), &link);
+  lapm_port_ = oh_lapm_port(lapm_);
+  if (config.error_control.mode != ErrorControl::kRequired) characters_ = std::make_unique<v14::Link>();
+  direct_ = config.error_control.mode == ErrorControl::kNone;
+
+  const oh_pump_config pump = pump_config();
+  const std::size_t bytes = config.pump->size(&pump);
+  if (bytes == 0) {
+    throw std::invalid_argument(std::string("the pump ") + config.pump->name +
+                                " has nothing for these modulations and rates at 8000 Hz");
+  }
+  pump_memory_.reset(aligned(bytes));
+  if (config.pump->init(pump_memory_.get(), &pump) != 0) {
+    throw std::invalid_argument(std::string("the pump ") + config.pump->name + " refused its configuration");
+  }
+}
+
+Modem::~Modem() {
+  if (config_.pump->release != nullptr && pump_memory_ != nullptr) config_.pump->release(pump_memory_.get());
+}
+
+oh_lapm_config Modem::lapm_config() {
   oh_lapm_config link;
-  oh_lapm_default_config(&link, config.role, 2400);
-  link.k = config.window;
-  link.detect = config.link.detect;
-  link.compression = config.link.compression;
-  link.codewords = config.link.codewords;
-  link.max_string = config.link.max_string;
+  oh_lapm_default_config(&link, config_.role, 2400);
+  link.k = config_.window;
+  link.detect = config_.error_control.detect;
+  link.compression = config_.error_control.compression;
+  link.codewords = config_.error_control.codewords;
+  link.max_string = config_.error_control.max_string;
   link.t400_ms = 3000;  // V.42 has 750 ms by default; a pattern's answer may take a round trip of 1.2 s
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
-    const auto* self = static_cast<const ModemEnd*>(user);
+    const auto* self = static_cast<const Modem*>(user);
     switch (event) {
       case OH_LAPM_EVENT_STATE:
         self->record(OH_EV_LINK_STATE, argument);
@@ -64,115 +88,105 @@ ModemEnd::ModemEnd(const Config& config) : config_(config) {
     }
   };
   link.user = this;
-  lapm_memory_.reset(aligned(oh_lapm_size(&link)));
-  lapm_ = oh_lapm_init(lapm_memory_.get(), &link);
-  lapm_port_ = oh_lapm_port(lapm_);
-  if (config.link.error_control != LinkWishes::kRequired) characters_ = std::make_unique<v14::Link>();
-  direct_ = config.link.error_control == LinkWishes::kNone;
+  return link;
+}
 
+oh_pump_config Modem::pump_config() {
   oh_pump_config pump{};
   pump.sample_rate_hz = kSampleRate;
-  pump.role = config.role;
+  pump.role = config_.role;
   pump.tx_level_dbm0 = kTxLevelDbm0;
   pump.port = characters_ ? either_port() : lapm_port_;
-  pump.max_bit_rate = config.max_bit_rate;
-  pump.min_bit_rate = config.min_bit_rate;
-  pump.modulations = config.modulations;
-  pump.io_delay_samples = config.io_delay_samples;
-  if (config.log_symbols) {
-    pump.observer.symbol = [](void* user, float re, float im) {
-      auto* self = static_cast<ModemEnd*>(user);
-      if (self->symbols_++ % kSymbolsPerEvent == 0) self->record(OH_EV_SYMBOL, q12(re) | q12(im) << 16);
-    };
-    pump.observer.instrument = [](void* user, oh_instrument what, float value) {
-      static_cast<ModemEnd*>(user)->record(OH_EV_PUMP_INSTRUMENT,
-                                           static_cast<std::uint32_t>(what) << 24 | hundredths(value));
-    };
-    pump.observer.taps = [](void* user, const float* re, const float* im, int n) {
-      float largest = 0;
-      for (int k = 0; k < n; ++k) largest = std::max(largest, re[k] * re[k] + im[k] * im[k]);
-      for (int k = 0; k < n && largest > 0; ++k) {
-        const float power = (re[k] * re[k] + im[k] * im[k]) / largest;
-        const std::uint32_t down = power > 1e-9f ? hundredths(-10 * std::log10(power)) : kSilentTap;
-        static_cast<ModemEnd*>(user)->record(OH_EV_PUMP_TAP, static_cast<std::uint32_t>(k) << 24 | down);
-      }
-    };
-    pump.observer.user = this;
-  }
-  const std::size_t bytes = config.pump->size(&pump);
-  if (bytes == 0) {
-    throw std::invalid_argument(std::string("the pump ") + config.pump->name +
-                                " has nothing for these modulations and rates at 8000 Hz");
-  }
-  pump_memory_.reset(aligned(bytes));
-  if (config.pump->init(pump_memory_.get(), &pump) != 0) {
-    throw std::invalid_argument(std::string("the pump ") + config.pump->name + " refused its configuration");
-  }
+  pump.max_bit_rate = config_.max_bit_rate;
+  pump.min_bit_rate = config_.min_bit_rate;
+  pump.modulations = config_.modulations;
+  pump.io_delay_samples = config_.io_delay_samples;
+  if (config_.log_symbols) pump.observer = observer();
+  return pump;
 }
 
-ModemEnd::~ModemEnd() {
-  if (config_.pump->release != nullptr && pump_memory_ != nullptr) config_.pump->release(pump_memory_.get());
+oh_pump_observer Modem::observer() {
+  oh_pump_observer observer{};
+  observer.symbol = [](void* user, float re, float im) {
+    auto* self = static_cast<Modem*>(user);
+    if (self->symbols_++ % kSymbolsPerEvent == 0) self->record(OH_EV_SYMBOL, q12(re) | q12(im) << 16);
+  };
+  observer.instrument = [](void* user, oh_instrument what, float value) {
+    static_cast<Modem*>(user)->record(OH_EV_PUMP_INSTRUMENT,
+                                      static_cast<std::uint32_t>(what) << 24 | hundredths(value));
+  };
+  observer.taps = [](void* user, const float* re, const float* im, int n) {
+    float largest = 0;
+    for (int k = 0; k < n; ++k) largest = std::max(largest, re[k] * re[k] + im[k] * im[k]);
+    for (int k = 0; k < n && largest > 0; ++k) {
+      const float power = (re[k] * re[k] + im[k] * im[k]) / largest;
+      const std::uint32_t down = power > 1e-9f ? hundredths(-10 * std::log10(power)) : kSilentTap;
+      static_cast<Modem*>(user)->record(OH_EV_PUMP_TAP, static_cast<std::uint32_t>(k) << 24 | down);
+    }
+  };
+  observer.user = this;
+  return observer;
 }
 
-oh_bit_port ModemEnd::either_port() {
+oh_bit_port Modem::either_port() {
   return {[](void* user) {
-            auto* self = static_cast<ModemEnd*>(user);
+            auto* self = static_cast<Modem*>(user);
             const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
             return port.get_bit(port.user);
           },
           [](void* user, int bit) {
-            auto* self = static_cast<ModemEnd*>(user);
+            auto* self = static_cast<Modem*>(user);
             const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
             port.put_bit(port.user, bit);
           },
           this};
 }
 
-std::size_t ModemEnd::writable() const {
+std::size_t Modem::writable() const {
   if (direct_) return characters_->writable();
   return characters_ && lapm_status().state != OH_LAPM_CONNECTED ? 0 : oh_lapm_writable(lapm_);
 }
 
-std::size_t ModemEnd::write(const std::uint8_t* bytes, std::size_t n) {
+std::size_t Modem::write(const std::uint8_t* bytes, std::size_t n) {
   n = std::min(n, writable());
   return direct_ ? characters_->write(bytes, static_cast<std::uint32_t>(n)) : oh_lapm_write(lapm_, bytes, n);
 }
 
-std::size_t ModemEnd::read(std::uint8_t* bytes, std::size_t n) {
+std::size_t Modem::read(std::uint8_t* bytes, std::size_t n) {
   return direct_ ? characters_->read(bytes, static_cast<std::uint32_t>(n)) : oh_lapm_read(lapm_, bytes, n);
 }
 
-oh_pump ModemEnd::pump() {
+oh_pump Modem::pump() {
   static constexpr oh_pump_ops kOps = {"pump under V.42",
                                        nullptr,
                                        nullptr,
                                        [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                         static_cast<ModemEnd*>(self)->process(rx, tx, n);
+                                         static_cast<Modem*>(self)->process(rx, tx, n);
                                        },
-                                       [](void* self, std::size_t n) { static_cast<ModemEnd*>(self)->fill_in(n); },
+                                       [](void* self, std::size_t n) { static_cast<Modem*>(self)->fill_in(n); },
                                        nullptr,
                                        nullptr,
                                        nullptr};
   return {&kOps, this};
 }
 
-void ModemEnd::record(oh_event_kind kind, std::uint32_t argument) const {
+void Modem::record(oh_event_kind kind, std::uint32_t argument) const {
   if (config_.log != nullptr) oh_event_log_write(config_.log, config_.now_ns(), kind, config_.id, argument);
 }
 
-oh_pump_status ModemEnd::pump_status() const {
+oh_pump_status Modem::pump_status() const {
   oh_pump_status status{};
   config_.pump->status(pump_memory_.get(), &status);
   return status;
 }
 
-oh_lapm_status ModemEnd::lapm_status() const {
+oh_lapm_status Modem::lapm_status() const {
   oh_lapm_status status{};
   oh_lapm_get_status(lapm_, &status);
   return status;
 }
 
-void ModemEnd::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+void Modem::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
   if (!started_) {
     std::memset(tx, 0, n * sizeof *tx);
     return;
@@ -181,14 +195,14 @@ void ModemEnd::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) 
   follow(n);
 }
 
-void ModemEnd::fill_in(std::size_t n) {
+void Modem::fill_in(std::size_t n) {
   if (!started_) return;
   config_.pump->fill_in(pump_memory_.get(), n);
   follow(n);
 }
 
 // The link ages only while the pump carries bits: a retrain must not exhaust its timers.
-void ModemEnd::follow(std::size_t n) {
+void Modem::follow(std::size_t n) {
   const oh_pump_status status = pump_status();
   if (status.state != state_) {
     state_ = status.state;
@@ -202,12 +216,12 @@ void ModemEnd::follow(std::size_t n) {
   if (hanging_up_ && !hung_up_) clear();
 }
 
-void ModemEnd::hang_up() {
+void Modem::hang_up() {
   hanging_up_ = true;
   oh_lapm_disconnect(lapm_);
 }
 
-void ModemEnd::clear() {
+void Modem::clear() {
   const oh_lapm_state link = lapm_status().state;
   if (!direct_ && link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED) return;
   if (config_.pump->hang_up == nullptr) {
@@ -220,7 +234,7 @@ void ModemEnd::clear() {
   }
 }
 
-std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct) {
+std::string Modem::failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct) {
   if (pump.state == OH_PUMP_FAILED && pump.failure == OH_PUMP_NOTHING_IN_COMMON) {
     return "has no modulation in common with the other end";
   }
@@ -242,4 +256,4 @@ std::string ModemEnd::failure(const oh_pump_status& pump, const oh_lapm_status& 
   }
 }
 
-}  // namespace offhook::hostsim
+}  // namespace offhook::modem

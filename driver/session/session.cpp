@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "driver/tty/session.h"
+#include "driver/session/session.h"
 
 #include <time.h>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
 
-#include "driver/host/host_description.h"
-#include "driver/tty/snapshot.h"
-#include "traces/log/clock.h"
-#include "traces/log/header.h"
-
 namespace offhook::modem {
 
 namespace {
-
-constexpr std::size_t kLogEvents = 1 << 16;  // at 500 events a second of a call: two minutes of a stalled owner
-constexpr std::size_t kRingBytes = 1 << 14;
-constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
 
 std::uint64_t now_ns(void* = nullptr) {
   timespec t;
@@ -29,87 +20,11 @@ std::uint64_t now_ns(void* = nullptr) {
 
 }  // namespace
 
-/// One call: the modem, its bytes, and what its owner may know of it while the context runs it.
-struct Session::Call {
-  Call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& wishes, std::uint32_t io_delay_samples,
-       oh_event_log* log, std::string_view digits, const DialPlan& plan)
-      : dialler(digits, plan),
-        end({.pump = modem.type->ops(),
-             .role = role,
-             .id = 0,
-             .log = log,
-             .now_ns = [] { return now_ns(); },
-             .log_symbols = true,
-             .io_delay_samples = io_delay_samples,
-             .max_bit_rate = modem.max_rate,
-             .min_bit_rate = modem.min_rate,
-             .modulations = modem.modulations,
-             .window = hostsim::v42_window(modem.type->kind),
-             .link = wishes}) {
-    end.start();
-  }
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-    if (!dialler.done()) {
-      dialler.process(rx, tx, n);
-      publish();
-      return;
-    }
-    if (known.pump.state == OH_PUMP_IDLE || known.pump.state == OH_PUMP_CONNECTING) listener.hear(rx, n);
-    if (releasing.load(std::memory_order_relaxed) && !asked) {
-      asked = true;
-      end.hang_up();
-    }
-    std::array<std::uint8_t, kAtOnce> bytes;
-    const std::size_t waiting = to_far.peek(bytes.data(), std::min(bytes.size(), end.writable()));
-    to_far.drop(end.write(bytes.data(), waiting));
-    end.process(rx, tx, n);
-    const std::size_t room = std::min(bytes.size(), from_far.space());
-    from_far.write(bytes.data(), end.read(bytes.data(), room));
-    publish();
-  }
-  void publish() {
-    known.pump = end.pump_status();
-    known.link = end.lapm_status();
-    known.direct = end.direct();
-    known.dialling = !dialler.done() && !dialler.failed();
-    known.progress = dialler.failed() ? Progress::kNoDialTone : listener.heard();
-    released.store(end.hung_up(), std::memory_order_relaxed);
-    shown.store(known);
-  }
-
-  Dialler dialler;
-  ProgressListener listener;
-  hostsim::ModemEnd end;
-  std::atomic<bool> releasing{false}, released{false};
-  bool asked = false;  // the context's
-  ByteRing<kRingBytes> to_far, from_far;
-  struct Known {
-    oh_pump_status pump{};
-    oh_lapm_status link{};
-    bool direct = false;
-    bool dialling = false;
-    Progress progress = Progress::kNothing;
-  };
-  Known known;  // the context's
-  Snapshot<Known> shown;
-};
-
 Session::Session(LiveCard& card, const SessionConfig& config)
-    : card_(card),
-      config_(config),
-      ring_(kLogEvents),
-      context_(config.context, [this] { return oh_driver_service(&driver_); }) {
+    : card_(card), config_(config), context_(config.context, [this] { return oh_driver_service(&driver_); }) {
   if (const std::uint32_t period = card_.period(); period > 0) {
     config_.block_plan = {period};
     config_.transmit_lead_samples = 2 * period;
-  }
-  oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
-  if (!config_.log.empty()) {
-    traces::LogHeader header;
-    header.drivers.push_back({0, "modem"});
-    header.host = measure::host_description();
-    header.scenario = {{"context", config_.context.str()}, {"live", true}, {"clock", traces::live_clock()}};
-    writer_ = std::make_unique<traces::LogWriter>(config_.log.string(), traces::to_json(header));
   }
   static constexpr oh_pump_ops kOps = {"call", nullptr, nullptr, process, fill_in, nullptr, nullptr, nullptr};
   oh_driver_config driver{};
@@ -117,7 +32,7 @@ Session::Session(LiveCard& card, const SessionConfig& config)
   driver.pump = {&kOps, this};
   driver.context = context_.driver_context();
   driver.now_ns = now_ns;
-  driver.log = writer_ ? &log_ : nullptr;
+  driver.log = config_.log;
   driver.policy = config_.policy;
   driver.transmit_lead_samples = config_.transmit_lead_samples;
   if (config_.block_plan.empty() || config_.block_plan.size() > OH_BLOCK_PLAN_MAX) {
@@ -155,18 +70,13 @@ Session::~Session() {
   if (interrupt_thread_.joinable()) interrupt_thread_.join();
   context_.stop();
   active_.store(nullptr);
-  try {
-    drain();
-    if (writer_) writer_->close();
-  } catch (const std::exception&) {  // said once by drain() already
-  }
 }
 
 void Session::interrupts() {
   for (;;) {
     switch (card_.wait()) {
       case LiveCard::Wait::kInterrupt:
-        if (writer_) oh_event_log_write(&log_, now_ns(), OH_EV_INTERRUPT, 0, driver_.plan[driver_.plan_next]);
+        oh_event_log_write(config_.log, now_ns(), OH_EV_INTERRUPT, 0, driver_.plan[driver_.plan_next]);
         oh_driver_isr(&driver_);
         break;
       case LiveCard::Wait::kGone:
@@ -192,7 +102,7 @@ void Session::process(void* self, const std::int16_t* rx, std::int16_t* tx, std:
 void Session::fill_in(void* self, std::size_t n) {
   auto* session = static_cast<Session*>(self);
   session->served_.fetch_add(1);
-  if (Call* call = session->active_.load()) call->end.fill_in(n);
+  if (Call* call = session->active_.load()) call->fill_in(n);
   session->served_.fetch_add(1);
 }
 
@@ -205,10 +115,9 @@ void Session::swap_call(std::unique_ptr<Call> next) {
   call_ = std::move(next);
 }
 
-void Session::begin_call(const ModemChoice& modem, oh_pump_role role, const hostsim::LinkWishes& link,
-                         std::string_view digits, const DialPlan& plan) {
-  swap_call(std::make_unique<Call>(modem, role, link, config_.transmit_lead_samples + card_.queued_samples(),
-                                   writer_ ? &log_ : nullptr, digits, plan));
+void Session::begin_call(const CallConfig& call) {
+  swap_call(std::make_unique<Call>(call, config_.transmit_lead_samples + card_.queued_samples(), config_.log,
+                                   [] { return now_ns(); }));
 }
 
 void Session::end_call() {
@@ -216,52 +125,17 @@ void Session::end_call() {
   if (!now.direct && now.link.state == OH_LAPM_DISCONNECTED && now.pump.state == OH_PUMP_DATA)
     std::this_thread::sleep_for(std::chrono::milliseconds(kAnswerMs));
   if (call_ && now.connected()) {
-    call_->releasing.store(true, std::memory_order_relaxed);
-    for (int ms = 0; ms < kReleaseMs && !gone_.load() && !call_->released.load(std::memory_order_relaxed); ms += 10)
+    call_->release();
+    for (int ms = 0; ms < kReleaseMs && !gone_.load() && !call_->released(); ms += 10)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   swap_call(nullptr);
-}
-
-CallStatus Session::status() const {
-  CallStatus status;
-  if (!call_) return status;
-  status.active = true;
-  const Call::Known known = call_->shown.load();
-  status.pump = known.pump;
-  status.link = known.link;
-  status.direct = known.direct;
-  status.dialling = known.dialling;
-  status.progress = known.progress;
-  if (call_->shown.stored()) status.failure = hostsim::ModemEnd::failure(status.pump, status.link, status.direct);
-  return status;
 }
 
 Traffic Session::traffic() const {
   const oh_lapm_status link = status().link;
   return {before_.bytes_sent + link.bytes_sent, before_.bytes_received + link.bytes_delivered,
           before_.octets_sent + link.octets_sent, before_.octets_received + link.octets_delivered};
-}
-
-std::size_t Session::write(const std::uint8_t* bytes, std::size_t n) {
-  return call_ ? call_->to_far.write(bytes, n) : 0;
-}
-
-std::size_t Session::read(std::uint8_t* bytes, std::size_t n) {
-  if (!call_) return 0;
-  n = call_->from_far.peek(bytes, n);
-  call_->from_far.drop(n);
-  return n;
-}
-
-std::size_t Session::writable() const {
-  return call_ ? call_->to_far.space() : 0;
-}
-
-void Session::drain() {
-  if (!writer_) return;
-  writer_->drain(log_);
-  writer_->flush();
 }
 
 // The driver's threads go on counting.

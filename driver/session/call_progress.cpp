@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/tty/call_progress.h"
+#include "driver/session/call_progress.h"
 
 #include <spandsp.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A modem that programs can dial: the AT interpreter on a pseudo-terminal on one side, a session on the other.
+// The DCE of V.250, a modem that programs can dial: the AT interpreter on a pseudo-terminal on one side, a session on
+// the other.
 #pragma once
 
 #include <cstdint>
@@ -8,46 +9,17 @@
 #include <string>
 #include <string_view>
 
+#include "driver/session/session.h"
 #include "driver/tty/at.h"
-#include "driver/tty/session.h"
+#include "driver/tty/terminal.h"
 #include "offhook/pump.h"
 
 namespace offhook::modem {
 
-/// The DTE's side: a pseudo-terminal, with a link under a name that stays the same.
-class Terminal {
- public:
-  /// @param link  made, or replaced if it is a link; empty: none  @throws std::runtime_error
-  explicit Terminal(const std::string& link);
-  ~Terminal();
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  int fd() const { return fd_; }
-  const std::string& device() const { return device_; }
-  /// @return bytes read; 0 when none wait; -1 while no program has the terminal open
-  int read(char* bytes, int n);
-  void write(std::string_view text);  ///< what finds no room is kept for the next time
-  bool congested() const { return !pending_.empty(); }
-  void flush() { write({}); }
-  std::uint32_t rate() const;  ///< bit/s that the program has set
-  /// What a serial port does when the carrier drops: a program that has cleared CLOCAL, as pppd does unless told
-  /// otherwise, gets SIGHUP or the end of the file; one that leaves CLOCAL set, as it is at first, sees nothing. A
-  /// pseudo-terminal has no other way to be hung up than to end: the link leads to a new one, of the same group and
-  /// mode.
-  /// @throws std::runtime_error when there is no new one
-  void carrier_lost();
-
- private:
-  void open_pair();
-  int fd_ = -1;
-  std::string device_, link_, pending_;
-};
-
 /// Call progress, from the owner's thread alone.
-class Modem final : private AtHost {
+class Dce final : private AtHost {
  public:
-  Modem(Session& session, CardRings& rings, Terminal& terminal);
+  Dce(Session& session, CardRings& rings, Terminal& terminal);
 
   /// Once every 20 ms or sooner: characters, call progress, ring, time-outs. @param now_ms  monotonic
   void work(std::int64_t now_ms);
@@ -69,7 +41,8 @@ class Modem final : private AtHost {
   void move_data(std::int64_t now_ms);
   void end_with(Result result);
   void connected(const CallStatus& status);
-  hostsim::LinkWishes wishes() const;
+  ErrorControl error_control() const;
+  CallConfig call_config() const;
   /// XON and XOFF of the DTE's in `bytes`, taken out unless they go to the far end, too.  @return how many are left
   std::size_t obey(char* bytes, std::size_t n);
   void throttle();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/tty/snapshot.h"
+#include "driver/session/snapshot.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,6 @@ using Words = std::array<std::uint64_t, 20>;
 
 TEST(Snapshot, IsZeroBeforeTheFirstStore) {
   const Snapshot<Words> snapshot;
-  EXPECT_FALSE(snapshot.stored());
   EXPECT_EQ(snapshot.load(), Words{});
 }
 

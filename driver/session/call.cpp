@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "driver/session/call.h"
+
+#include <array>
+
+namespace offhook::modem {
+
+namespace {
+constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33 600 bit/s bring 53
+}
+
+Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log,
+           std::function<std::uint64_t()> now_ns)
+    : dialler_(config.digits, config.plan),
+      modem_({.pump = config.pump,
+              .role = config.role,
+              .id = 0,
+              .log = log,
+              .now_ns = std::move(now_ns),
+              .log_symbols = true,
+              .io_delay_samples = io_delay_samples,
+              .max_bit_rate = config.max_bit_rate,
+              .min_bit_rate = config.min_bit_rate,
+              .modulations = config.modulations,
+              .window = config.window,
+              .error_control = config.error_control}) {
+  modem_.start();
+}
+
+void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+  if (!dialler_.done()) {
+    dialler_.process(rx, tx, n);
+    publish();
+    return;
+  }
+  if (listening()) listener_.hear(rx, n);
+  if (releasing_.load(std::memory_order_relaxed) && !asked_) {
+    asked_ = true;
+    modem_.hang_up();
+  }
+  std::array<std::uint8_t, kAtOnce> bytes;
+  const std::size_t waiting = to_far_.peek(bytes.data(), std::min(bytes.size(), modem_.writable()));
+  to_far_.drop(modem_.write(bytes.data(), waiting));
+  modem_.process(rx, tx, n);
+  const std::size_t room = std::min(bytes.size(), from_far_.space());
+  from_far_.write(bytes.data(), modem_.read(bytes.data(), room));
+  publish();
+}
+
+void Call::fill_in(std::size_t n) {
+  modem_.fill_in(n);
+}
+
+std::size_t Call::read(std::uint8_t* bytes, std::size_t n) {
+  n = from_far_.peek(bytes, n);
+  from_far_.drop(n);
+  return n;
+}
+
+void Call::publish() {
+  status_.pump = modem_.pump_status();
+  status_.link = modem_.lapm_status();
+  status_.direct = modem_.direct();
+  status_.dialling = !dialler_.done() && !dialler_.failed();
+  status_.progress = dialler_.failed() ? Progress::kNoDialTone : listener_.heard();
+  released_.store(modem_.hung_up(), std::memory_order_relaxed);
+  shown_.store(status_);
+}
+
+}  // namespace offhook::modem

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// One call of a live modem, from the first digit on: it dials, listens for what the exchange answers, runs the modem,
+// and moves the user's bytes between it and two rings. The context calls process() and fill_in(); the owner's thread
+// has the rest, which never waits for the context, nor the context for it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "driver/modem/modem.h"
+#include "driver/session/byte_ring.h"
+#include "driver/session/call_progress.h"
+#include "driver/session/snapshot.h"
+
+namespace offhook::modem {
+
+struct CallConfig {
+  const oh_pump_ops* pump;
+  oh_pump_role role;
+  std::uint32_t modulations = 0;                     ///< this and the next as in oh_pump_config
+  std::uint32_t min_bit_rate = 0, max_bit_rate = 0;  ///< bit/s, 0: no limit
+  std::uint8_t window = 15;                          ///< of V.42, frames
+  ErrorControl error_control{};
+  std::string digits{};  ///< none: off hook is all
+  DialPlan plan{};
+};
+
+/// How a call stands.
+struct CallStatus {
+  oh_pump_status pump{};
+  oh_lapm_status link{};
+  bool direct = false;                     ///< no error control: the link counts for nothing
+  bool dialling = false;                   ///< the digits are not yet out
+  Progress progress = Progress::kNothing;  ///< what the exchange said, until the far modem is heard
+  /// Bytes go through.
+  bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
+  /// Why the call is over by itself; empty while it lives.
+  std::string failure() const { return Modem::failure(pump, link, direct); }
+};
+
+class Call {
+ public:
+  /// @param io_delay_samples  see oh_pump_config  @param log  may be null  @throws std::invalid_argument as Modem
+  Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log,
+       std::function<std::uint64_t()> now_ns);
+
+  /// The context's. Real-time: yes. @param rx [n]  @param[out] tx [n]
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  /// The context's: n received samples were lost. Real-time: yes.
+  void fill_in(std::size_t n);
+
+  CallStatus status() const { return shown_.load(); }
+  std::size_t write(const std::uint8_t* bytes, std::size_t n) { return to_far_.write(bytes, n); }
+  std::size_t read(std::uint8_t* bytes, std::size_t n);
+  std::size_t writable() const { return to_far_.space(); }
+  /// The context is to release the connection, telling the far end.
+  void release() { releasing_.store(true, std::memory_order_relaxed); }
+  bool released() const { return released_.load(std::memory_order_relaxed); }
+
+ private:
+  bool listening() const { return status_.pump.state == OH_PUMP_IDLE || status_.pump.state == OH_PUMP_CONNECTING; }
+  void publish();
+
+  static constexpr std::size_t kRingBytes = 1 << 14;
+  Dialler dialler_;
+  ProgressListener listener_;
+  Modem modem_;
+  CallStatus status_;  // the context's
+  bool asked_ = false;
+  std::atomic<bool> releasing_{false}, released_{false};
+  ByteRing<kRingBytes> to_far_, from_far_;
+  Snapshot<CallStatus> shown_;
+};
+
+}  // namespace offhook::modem

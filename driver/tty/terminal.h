@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace offhook::modem {
+
+/// The DTE's side: a pseudo-terminal, with a link under a name that stays the same.
+class Terminal {
+ public:
+  /// @param link  made, or replaced if it is a link; empty: none  @throws std::runtime_error
+  explicit Terminal(const std::string& link);
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  int fd() const { return fd_; }
+  const std::string& device() const { return device_; }
+  /// @return bytes read; 0 when none wait; -1 while no program has the terminal open
+  int read(char* bytes, int n);
+  void write(std::string_view text);  ///< what finds no room is kept for the next time
+  bool congested() const { return !pending_.empty(); }
+  void flush() { write({}); }
+  std::uint32_t rate() const;  ///< bit/s that the program has set
+  /// What a serial port does when the carrier drops: a program that has cleared CLOCAL, as pppd does unless told
+  /// otherwise, gets SIGHUP or the end of the file; one that leaves CLOCAL set, as it is at first, sees nothing. A
+  /// pseudo-terminal has no other way to be hung up than to end: the link leads to a new one, of the same group and
+  /// mode.
+  /// @throws std::runtime_error when there is no new one
+  void carrier_lost();
+
+ private:
+  void open_pair();
+  int fd_ = -1;
+  std::string device_, link_, pending_;
+};
+
+}  // namespace offhook::modem
