@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// One end of a V.32bis connection: the procedures of clauses 6 to 8, sample by sample.
+// One end of a V.32bis connection, sample by sample. Which signal comes when is in procedure.h; here its events are
+// found in what is received.
 //
-//   call    AA ---- CC |                        S  TRN R2 ........... E data
-//   answer  AC ---- CA - AC | S TRN R1 |                    S TRN R3  E data     start-up, retrain
-//   first   (AA CC) R4 ............. E data
-//   other               (AC CA) R5 E data                                        renegotiation
-//
-// Modulator, receiver and echo canceller are those of dsp/v34.
+// Modulator, receiver and echo canceller are those of dsp/qam.
 #pragma once
 
 #include <stdint.h>
@@ -18,6 +14,7 @@
 #include "dsp/qam/receiver.h"
 #include "dsp/v32/bits.h"
 #include "dsp/v32/line_monitor.h"
+#include "dsp/v32/procedure.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v32/transmitter.h"
 #include "dsp/v34/control/pump.h"
@@ -26,15 +23,19 @@
 
 namespace offhook::v32 {
 
+inline constexpr double kSymbol = 8000.0 / 2400;               // samples
+inline constexpr uint64_t kSilenceBeforeAns = 8000 * 18 / 10;  // V.25, samples
+inline constexpr uint64_t kAns = 8000 * 33 / 10;
+
+/// The rates of at most this; 0: all.
+RateSet up_to(uint32_t max_bit_rate);
+
 class Modem {
  public:
   explicit Modem(const oh_pump_config& c);
 
-  void begin(bool after_v8) {
-    answers_again_ = after_v8;
-    begin_tones();
-  }
-  void without_v8() { enter(Step::kAnswerTone); }
+  void begin(bool after_v8) { fire(after_v8 ? Event::kBeginAfterV8 : Event::kBegin); }
+  void without_v8() { fire(Event::kWithoutV8); }
   void only_v32(bool trellis);
   int16_t process(int16_t rx) { return step(rx, false); }
   void lost() {
@@ -45,65 +46,56 @@ class Modem {
   void instruments(oh_v32bis_instruments* i) const;
   /// In data mode, else nothing.
   void renegotiate(uint32_t max_bit_rate);
-  void retrain();
-  void hang_up();
+  void retrain() { fire(Event::kRetrain); }
+  void hang_up() { fire(Event::kHangUp); }
+
+  Step current_step() const { return step_; }
+  /// Released or failed: silence from now on.
+  bool ended() const { return info(step_).hears == Hears::kNothing; }
+  /// NULL: none yet.
+  const Transition* newest_transition() const { return newest_; }
 
  private:
-  enum class Step : uint8_t {
-    kV8,
-    kAnswerTone,  // caller: until ANS has lasted for its second; answerer: sends it
-    kAfterTone,   // answerer: 75 ms of silence
-    kQuiet,       // silence, before tones that begin again
-    kTone,        // AA, or AC: until the far end has its tone and, caller, its reversal
-    kReversed,    // CC, or CA: until the far end's next reversal
-    kWaitS,       // caller: silent, until S and TRN and R1 have come
-    kAcAgain,     // answerer: AC, until AA has ended
-    kPause,       // answerer: silence of 16 symbols
-    kExtraS,      // caller: S for a round trip
-    kS,
-    kSBar,
-    kTrn,
-    kRate,         // R1, R2 or R3
-    kFarS,         // answerer: silent while S, TRN and R2 come
-    kData,         // E is asked for, or sent
-    kRenegotiate,  // preamble, R4 or R5, E
-    kClear,        // rate signals or E without a rate, then kReleased
-    kReleased,
-    kFailed
-  };
+  friend struct Procedure;
+  enum class Heard : uint8_t { kNothing, kS, kTrn };  // of a training
 
   int16_t step(int16_t rx, bool is_lost);
-  float modem(float rx, bool is_lost);
+  /// Makes the transition that the table has for the event. @return false: there is none
+  bool fire(Event event);
+  float start_with_v8(float rx);
+  float start_with_answer_tone(float rx);
   void listen_for_start(float rx);
+  float modem(float rx, bool is_lost);
   void receive(float rx, bool is_lost);
+  void symbol_received(BitReceiver::Stage before);
   void follow_tone(float rx, bool is_lost);
   void follow_retrain_tone(float x);
-  void before_symbol();
-  void follow_receiver();
   void look_for_noise();
   void follow_line();
+  bool overdue() const;
   void begin_tones();
-  void begin_renegotiation(RateSet rates);
   void train_again(oh_v34_cause cause);
-  void enter(Step s);
-  void send(Step s, Signal signal) {
-    tx_.start(signal);
-    enter(s);
-  }
-  void listen(bool on);
-  void end_call();
+  void offer(RateSet rates);
+  void listen();
   uint64_t age() const { return samples_ - entered_; }
+  double now() const { return static_cast<double>(samples_); }
+  /// A rate signal has come, and has not ended.
+  bool rates_heard() const {
+    return heard_ == Heard::kTrn && bits_.stage() == BitReceiver::Stage::kRateSignal && bits_.rate_signal();
+  }
+  bool v32() const { return far_v32_ || only_v32_; }
   RateSet possible_rates() const;
   /// Ours in a rate signal, as the far end can read it.
   RateSignal signal_of(RateSet rates) const;
   RateSet common(RateSet rates) const { return static_cast<RateSet>(bits_.rates().rates & rates); }
-  bool live() const { return step_ == Step::kData && tx_.live() && bits_.live(); }
+  bool live() const { return (step_ == Step::kData || step_ == Step::kEAgain) && tx_.live() && bits_.live(); }
   void show_instruments() const;
   void show_taps();
 
   oh_pump_config config_;
   bool calls_;
   Step step_ = Step::kV8;
+  const Transition* newest_ = nullptr;
   uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0, without_data_ = 0, live_samples_ = 0;
   uint32_t retrains_ = 0, renegotiations_ = 0;
   oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
@@ -113,10 +105,8 @@ class Modem {
   bool only_v32_ = false;  // our rate signals are V.32's
   bool far_v32_ = false;   // the far end's are
   bool had_data_ = false;
-  bool nothing_in_common_ = false;
   bool may_renegotiate_ = true;
-  bool answers_again_ = false;  // with a tone, when nobody answers AC
-  uint64_t bits_before_ = 0;    // received before the last retrain
+  uint64_t bits_before_ = 0;  // received before the last retrain
 
   v8::V8 v8_;
   v8::AnswerToneDetector answer_tone_;
@@ -130,21 +120,17 @@ class Modem {
   v34::EchoCanceller echo_;
   LineMonitor monitor_;
   float usual_power_ = 0;  // in data mode
-  int drowned_ = 0;        // symbols of data drowned by noise
+  int noisy_ = 0;          // symbols of data lost in noise
 
   double tone_zero_ = 0;     // samples_ when the tone detector's clock was 0
-  double switch_at_ = -1;    // samples_ at which the symbol that answers a reversal is to be pushed; -1: none
+  double reversal_at_ = 0;   // samples_ of the far end's last reversal
+  double turn_at_ = 0;       // samples_ at which the symbol that answers it is to be pushed
   double own_reversal_ = 0;  // when ours left
   double round_trip_ = 0;    // samples
-  int extra_s_ = 0;
-  bool second_training_ = false;  // the answerer's R3, the caller's second look at S
-  bool heard_s_ = false, in_trn_ = false;
-  bool first_ = false;      // we began the renegotiation
-  bool far_known_ = false;  // its R4 or R5 has come
-  bool agreed_ = false;     // E of the renegotiation is due or sent
-  bool clearing_ = false;   // it is to end the connection
-  RateSet offered_ = 0;     // in R4 or R5
-  int tone_alone_ = 0;      // samples with the far end's tone and little else
+  Heard heard_ = Heard::kNothing;
+  uint32_t wanted_bit_rate_ = 0;  // of the owner, in a renegotiation; 0: any
+  RateSet offered_ = 0;           // in R4 or R5
+  int tone_alone_ = 0;            // samples with the far end's tone and little else
 };
 
 }  // namespace offhook::v32

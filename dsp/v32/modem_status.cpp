@@ -12,7 +12,7 @@ constexpr uint64_t kTapsEvery = 10 * 8000;
 }  // namespace
 
 void Modem::show_instruments() const {
-  if (!in_trn_ || !receiver_.trained()) return;
+  if (heard_ != Heard::kTrn || !receiver_.trained()) return;
   oh_v32bis_instruments i;
   instruments(&i);
   const auto show = [this](oh_instrument what, float value) {
@@ -41,7 +41,7 @@ void Modem::instruments(oh_v32bis_instruments* i) const {
   i->round_trip_samples = static_cast<uint32_t>(round_trip_);
   i->renegotiations = renegotiations_;
   i->cause = cause_;
-  if (in_trn_ && receiver_.trained()) {
+  if (heard_ == Heard::kTrn && receiver_.trained()) {
     i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
     i->clock_ppm = receiver_.clock_ppm();
     i->frequency_offset_hz = receiver_.carrier_offset_hz();
@@ -54,18 +54,11 @@ void Modem::instruments(oh_v32bis_instruments* i) const {
 
 void Modem::status(oh_pump_status* s) const {
   *s = {};
-  const bool unanswered = step_ == Step::kTone && retrains_ == 0;
-  if (step_ == Step::kFailed) {
-    s->state = OH_PUMP_FAILED;
-  } else if (step_ == Step::kReleased) {
-    s->state = OH_PUMP_IDLE;
-  } else if (unanswered || step_ == Step::kV8 || step_ == Step::kAnswerTone || step_ == Step::kAfterTone) {
-    s->state = OH_PUMP_CONNECTING;
-  } else {
-    s->state = live() ? OH_PUMP_DATA : OH_PUMP_TRAINING;
-  }
+  const bool unanswered = retrains_ == 0 && (step_ == Step::kAa || step_ == Step::kAaTurns || step_ == Step::kAc ||
+                                             step_ == Step::kAcAfterV8);
+  s->state = live() ? OH_PUMP_DATA : unanswered ? OH_PUMP_CONNECTING : info(step_).state;
   s->modulation = OH_MODULATION_V32BIS;
-  if (step_ == Step::kFailed && nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
+  if (step_ == Step::kNothingInCommon) s->failure = OH_PUMP_NOTHING_IN_COMMON;
   if (live()) {
     s->tx_bit_rate = tx_.rate().bit_rate;
     s->rx_bit_rate = bits_.rate().bit_rate;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// The procedures of V.32bis as two tables: what an end sends and listens for in each step, and what moves it from one
+// step to another. The start-up of clause 6, from left to right:
+//
+//   caller     kAa ------------ kCc      | kWaitS                kS2 kSBar2 kTrn2 kR2 ............ | kE  | kData
+//   answerer   kAc ---- kCa -- kAcAgain  | kS1 kSBar1 kTrn1 kR1  kHearS kWaitR2 | kS3 kSBar3 kTrn3 kR3 | kE | kData
+//
+// A retrain (clause 7) begins again with kAa or kAc. A renegotiation (clause 8), first and second end:
+//
+//   first      kData | kR4 .............. kR5 | kEAgain | kData
+//   second     kData ......... kWaitR4 | kR5 | kEAgain  | kData
+//
+// A rate signal without rates, and E without a rate, clear the connection (kR4Clear, kR3Clear, ..).
+#pragma once
+
+#include <stdint.h>
+
+#include <optional>
+#include <span>
+
+#include "dsp/v32/transmitter.h"
+#include "offhook/pump.h"
+
+namespace offhook::v32 {
+
+class Modem;
+
+enum class Step : uint8_t {
+  kV8,
+  kAnswerTone,       ///< caller: until ANS has lasted for its second; answerer: sends it
+  kAfterAnswerTone,  ///< answerer: 75 ms of silence
+  kQuiet,            ///< silence, before tones that begin again
+  kAa,
+  kAaTurns,    ///< the reversal that ends AA is due
+  kCc,         ///< until the second reversal
+  kAcAfterV8,  ///< kAc; where nobody answers, the answer tone is sent once more
+  kAc,         ///< until AA is heard
+  kCa,         ///< until AA turns to CC
+  kCaTurns,    ///< the reversal that ends CA is due
+  kAcAgain,    ///< until CC ends
+  kWaitS,      ///< caller: silent, until S and TRN and R1 have come
+  kS2,
+  kSBar2,
+  kTrn2,
+  kR2,     ///< until R3
+  kPause,  ///< answerer: silence of 16 symbols
+  kS1,
+  kSBar1,
+  kTrn1,
+  kR1,      ///< until S
+  kHearS,   ///< silent, while S comes that the caller prolongs by a round trip
+  kWaitR2,  ///< silent, while S and TRN and R2 come
+  kS3,
+  kSBar3,
+  kTrn3,
+  kR3,       ///< until E
+  kR3Clear,  ///< R3 without a rate
+  kE,        ///< E is due, or it and B1 are being sent
+  kData,
+  kWaitR4,     ///< data are sent still; the preamble of the far end's R4 has come
+  kR4,         ///< preamble and rate signal; the far end's is waited for
+  kR5,         ///< preamble and rate signal; the far end's is known
+  kEAgain,     ///< E and B1, after R4 and R5
+  kR4Clear,    ///< R4 without rates
+  kR5Clear,    ///< the same; the far end's R5 is known
+  kEClear,     ///< E without a rate, after our R4 without rates
+  kEFarClear,  ///< and after the far end's
+  kReleased,
+  kFailed,
+  kNothingInCommon,
+  kSteps,
+  // In transitions only.
+  kTones,  ///< kAa, or kAc
+  kEnd,    ///< kReleased; kNothingInCommon where there have been no data
+  kAny     ///< every step that has no row of its own for the event; not a final one
+};
+
+enum class Event : uint8_t {
+  kV8None,        ///< an answer tone without V.8
+  kV8Other,       ///< V.8 chose no V.32bis
+  kWithoutV8,     ///< of the owner: V.25's answer tone only
+  kBegin,         ///< of the owner: the answer tone is over
+  kBeginAfterV8,  ///< V.8 is over
+  kFarTone,       ///< AA or AC, before its time
+  kSample,        ///< a sample of V.25 or of the tones
+  kReversal,      ///< the far end's tone changed its phase
+  kReceived,      ///< a sample through the receiver
+  kPreamble,      ///< of R4 or R5
+  kFarRetrains,   ///< AA or AC, in the place of data or training
+  kLost,          ///< nothing can be made out of the line any more
+  kSymbol,        ///< a symbol is due
+  kTimeout,       ///< the step's limit has passed
+  kGiveUp,        ///< a minute without data
+  kRenegotiate,   ///< of the owner, or of the line monitor
+  kRetrain,       ///< of the owner
+  kHangUp         ///< of the owner
+};
+
+/// What looks at the samples received.
+enum class Hears : uint8_t {
+  kNothing,
+  kV8,
+  kAnswerTone,
+  kTones,         ///< of the far end, and their reversals
+  kOwnEcho,       ///< the echo canceller trains
+  kLine,          ///< the receiver
+  kTraining,      ///< the receiver; until S comes, AA or AC are a retrain
+  kDataOrRetrain  ///< the receiver; AA or AC are a retrain
+};
+
+/// How long the far end may take, beside two round trips.
+enum class Limit : uint8_t {
+  kNone,
+  kShort,     ///< for a reversal, for E
+  kLong,      ///< for TRN and rate signals
+  kShortForS  ///< kShort until S, kLong from there
+};
+
+struct StepInfo {
+  const char* name;
+  std::optional<Signal> signal;  ///< begun by the step; none: what is sent goes on
+  Hears hears;
+  Limit limit;
+  oh_pump_state state;
+};
+/// @pre s < Step::kSteps
+const StepInfo& info(Step s);
+
+/// Rows of the same step and event are tried from the top.
+struct Transition {
+  Step from;
+  Event event;
+  bool (*guard)(const Modem&);  ///< NULL: always
+  Step to;
+  void (*action)(Modem&);  ///< before the step is entered; may be NULL
+  const char* clause;      ///< of V.32bis, if no other Recommendation is named; "ours": of none
+  bool goes_on = false;    ///< the signal and the step's time go on as they were
+};
+std::span<const Transition> transitions();
+
+}  // namespace offhook::v32
