@@ -12,8 +12,9 @@ namespace offhook::modem {
 namespace {
 
 constexpr std::uint32_t kSampleRate = 8000;
-constexpr std::uint32_t kSymbolsPerEvent = 8;  // a constellation needs no more
-constexpr float kTxLevelDbm0 = -12;            // as modems are set for the public network
+constexpr std::uint32_t kRateBeforeData = 1200;  // counts for nothing: no timer runs down before data mode
+constexpr std::uint32_t kSymbolsPerEvent = 8;    // a constellation needs no more
+constexpr float kTxLevelDbm0 = -12;              // as modems are set for the public network
 
 void* aligned(std::size_t bytes) {
   return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -64,7 +65,7 @@ Modem::~Modem() {
 
 oh_lapm_config Modem::lapm_config() {
   oh_lapm_config link;
-  oh_lapm_default_config(&link, config_.role, 2400);
+  oh_lapm_default_config(&link, config_.role, kRateBeforeData);
   link.k = config_.window;
   link.detect = config_.error_control.detect;
   link.compression = config_.error_control.compression;
@@ -208,6 +209,11 @@ void Modem::follow(std::size_t n) {
     state_ = status.state;
     record(OH_EV_PUMP_STATE, state_);
     if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, status.tx_bit_rate / 100 | status.rx_bit_rate / 100 << 16);
+  }
+  if (state_ == OH_PUMP_DATA && (status.tx_bit_rate != tx_bit_rate_ || status.rx_bit_rate != rx_bit_rate_)) {
+    tx_bit_rate_ = status.tx_bit_rate;
+    rx_bit_rate_ = status.rx_bit_rate;
+    oh_lapm_set_bit_rates(lapm_, tx_bit_rate_, rx_bit_rate_);
   }
   if (state_ == OH_PUMP_DATA && !direct_) {
     oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));

@@ -101,6 +101,7 @@ class Modem {
   bool direct_ = false;
   bool started_ = false;
   oh_pump_state state_ = OH_PUMP_IDLE;
+  std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0;  // that the link knows
   std::uint32_t symbols_ = 0;
   bool hanging_up_ = false;  // the link is asked to
   bool clearing_ = false;    // and the pump

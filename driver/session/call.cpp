@@ -47,8 +47,15 @@ void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
   publish();
 }
 
+// The loss is of whoever has the line.
 void Call::fill_in(std::size_t n) {
-  modem_.fill_in(n);
+  if (!dialler_.done()) {
+    dialler_.fill_in(n);
+  } else {
+    if (listening()) listener_.fill_in(n);
+    modem_.fill_in(n);
+  }
+  publish();
 }
 
 std::size_t Call::read(std::uint8_t* bytes, std::size_t n) {

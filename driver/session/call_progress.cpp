@@ -31,24 +31,35 @@ void ProgressListener::hear(const std::int16_t* rx, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const float x = rx[i];
     energy_ += x * x;
-    for (std::size_t k = 0; k < kTones; ++k) {
-      const float z = x + kTurn[k] * z1_[k] - z2_[k];
-      z2_[k] = z1_[k];
-      z1_[k] = z;
-    }
-    if (++in_frame_ < kFrame) continue;
-    frame(classify());
-    z1_ = z2_ = {};
-    energy_ = 0;
-    in_frame_ = 0;
+    ++heard_in_frame_;
+    step(x);
   }
 }
 
+// Silence keeps the filters' phase: the tone after the gap adds to the one before it.
+void ProgressListener::fill_in(std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) step(0);
+}
+
+void ProgressListener::step(float x) {
+  for (std::size_t k = 0; k < kTones; ++k) {
+    const float z = x + kTurn[k] * z1_[k] - z2_[k];
+    z2_[k] = z1_[k];
+    z1_[k] = z;
+  }
+  if (++in_frame_ < kFrame) return;
+  frame(2 * heard_in_frame_ < kFrame ? kind_ : classify());
+  z1_ = z2_ = {};
+  energy_ = 0;
+  in_frame_ = heard_in_frame_ = 0;
+}
+
 ProgressListener::Kind ProgressListener::classify() const {
-  if (energy_ < kQuietest * kFrame) return Kind::kNone;
+  const auto heard = static_cast<float>(heard_in_frame_);
+  if (energy_ < kQuietest * heard) return Kind::kNone;
   std::array<float, kTones> share;
   for (std::size_t k = 0; k < kTones; ++k)
-    share[k] = 2 * (z1_[k] * z1_[k] + z2_[k] * z2_[k] - kTurn[k] * z1_[k] * z2_[k]) / (kFrame * energy_);
+    share[k] = 2 * (z1_[k] * z1_[k] + z2_[k] * z2_[k] - kTurn[k] * z1_[k] * z2_[k]) / (heard * energy_);
   const auto pair = [&share](int a, int b) {
     const float least = std::min(share[static_cast<std::size_t>(a)], share[static_cast<std::size_t>(b)]);
     return share[static_cast<std::size_t>(a)] + share[static_cast<std::size_t>(b)] > kPure && least > kEachTone;
@@ -117,12 +128,22 @@ void Dialler::next() {
 
 void Dialler::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
   std::memset(tx, 0, n * sizeof *tx);
+  if (state_ == State::kWaitForTone) listener_.hear(rx, n);
+  advance(tx, n);
+}
+
+void Dialler::fill_in(std::size_t n) {
+  if (state_ == State::kWaitForTone) listener_.fill_in(n);
+  std::array<std::int16_t, 64> unheard;
+  for (std::size_t k = 0; n > 0; n -= k) advance(unheard.data(), k = std::min(n, unheard.size()));
+}
+
+void Dialler::advance(std::int16_t* tx, std::size_t n) {
   switch (state_) {
     case State::kPause:
       if ((left_ -= static_cast<long>(n)) <= 0) next();
       return;
     case State::kWaitForTone:
-      listener_.hear(rx, n);
       if (listener_.heard() == Progress::kDialTone) {
         next();
       } else if ((left_ -= static_cast<long>(n)) <= 0) {

@@ -23,6 +23,9 @@ enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone };
 class ProgressListener {
  public:
   void hear(const std::int16_t* rx, std::size_t n);
+  /// n samples were lost: time goes on, and where a frame has less than half of its samples it counts as the one
+  /// before.
+  void fill_in(std::size_t n);
   /// What was heard last, of tones that lasted long enough.
   Progress heard() const { return heard_; }
   void forget() { *this = {}; }
@@ -31,12 +34,14 @@ class ProgressListener {
   static constexpr int kFrame = 320;  // 40 ms: bins of 25 Hz
   static constexpr std::size_t kTones = 5;
   enum class Kind { kNone, kDial, kRing, kBusy, kSingle };
+  void step(float x);
   Kind classify() const;
   void frame(Kind kind);
 
   std::array<float, kTones> z1_{}, z2_{};
   float energy_ = 0;
-  int in_frame_ = 0;
+  int in_frame_ = 0;  // samples, and those of them that were not lost:
+  int heard_in_frame_ = 0;
   Kind kind_ = Kind::kNone;  // of the run of frames under way
   int run_ = 0, bursts_ = 0;
   Progress heard_ = Progress::kNothing;
@@ -58,12 +63,15 @@ class Dialler {
 
   /// @param rx [n]  @param[out] tx [n]
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  /// n samples were lost, both ways: pauses, waits and digits end when they would have.
+  void fill_in(std::size_t n);
   bool done() const { return state_ == State::kDone; }
   /// It waited for dial tone in vain.
   bool failed() const { return state_ == State::kFailed; }
 
  private:
   enum class State { kPause, kWaitForTone, kDigits, kDone, kFailed };
+  void advance(std::int16_t* tx, std::size_t n);
   void next();
 
   std::array<char, kMaxDigits> digits_{};

@@ -186,12 +186,12 @@ size_t frame_size(const oh_lapm_config& c) {
   return kMaxHeader + c.n401 + kMaxFcs;
 }
 
-// Appendix IV: our longest frame and the one that the far end has just begun, with inserted zeros; then the round trip
-// and what filters and buffers add.
-uint32_t t401_ms(const oh_lapm_config& c) {
+// 9.2.1 and Appendix IV: our longest frame, and the one that the far end has just begun when it gets ours, with
+// inserted zeros; a round trip of 1.2 s; and what filters, buffers and the cards of both ends add to it.
+uint32_t t401_ms(const oh_lapm_config& c, uint32_t tx_bit_rate, uint32_t rx_bit_rate) {
   if (c.t401_ms) return c.t401_ms;
-  const uint64_t bits = 2 * frame_size(c) * 8 * 6 / 5;
-  return uint32_t(bits * 1000 / c.bit_rate) + 1000;
+  const uint64_t frame_bits = frame_size(c) * 8 * 6 / 5;
+  return uint32_t(frame_bits * 1000 / tx_bit_rate + frame_bits * 1000 / rx_bit_rate) + 1200 + 300;
 }
 
 int get_bit(void* user) {
@@ -255,7 +255,7 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
     link.encoder_memory = take(Dictionary::size(config->codewords));
     link.decoder_memory = take(Dictionary::size(config->codewords));
   }
-  link.t401_samples = link.samples(t401_ms(*config));
+  link.t401_samples = link.samples(t401_ms(*config, config->bit_rate, config->bit_rate));
   link.status.n401_tx = link.status.n401_rx = kDefaultN401;
   link.status.k_tx = link.status.k_rx = kDefaultK;
   if (config->detect) {
@@ -288,10 +288,12 @@ void oh_lapm_advance(oh_lapm* lapm, uint32_t n) {
   }
 }
 
-void oh_lapm_set_bit_rate(oh_lapm* lapm, uint32_t bit_rate) {
-  if (bit_rate == 0) return;
-  lapm->config.bit_rate = bit_rate;
-  lapm->t401_samples = lapm->samples(t401_ms(lapm->config));
+void oh_lapm_set_bit_rates(oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate) {
+  if (tx_bit_rate == 0 || rx_bit_rate == 0) return;
+  const uint32_t before = lapm->t401_samples;
+  lapm->t401_samples = lapm->samples(t401_ms(lapm->config, tx_bit_rate, rx_bit_rate));
+  lapm->t401.prolong(before, lapm->t401_samples);
+  lapm->t401_break.prolong(before, lapm->t401_samples);
 }
 
 size_t oh_lapm_writable(const oh_lapm* lapm) {

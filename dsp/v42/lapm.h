@@ -63,7 +63,7 @@ enum oh_lapm_event {
 struct oh_lapm_config {
   enum oh_pump_role role;  /**< OH_PUMP_CALL is V.42's originator */
   uint32_t sample_rate_hz; /**< unit of oh_lapm_advance() */
-  uint32_t bit_rate;       /**< bit/s of the slower direction; T401 follows from it */
+  uint32_t bit_rate;       /**< bit/s of both directions, until oh_lapm_set_bit_rates() says better */
   uint8_t detect;          /**< 0: skip the detection phase */
   uint8_t srej;            /**< offer (originator) or allow selective retransmission */
   uint8_t fcs32;           /**< offer or allow the 32-bit check sequence */
@@ -72,7 +72,7 @@ struct oh_lapm_config {
   uint16_t n401;           /**< longest information field wanted, 128 (the default of 9.2.3) to 1024 octets */
   uint16_t n400;           /**< attempts of one procedure, at least 1 */
   uint32_t t400_ms;        /**< detection phase */
-  uint32_t t401_ms;        /**< acknowledgement; 0: from the bit rate, for round trips of up to 1 s */
+  uint32_t t401_ms;        /**< acknowledgement; 0: from the bit rates, for round trips of up to 1.2 s */
   uint32_t t403_ms;        /**< inactivity; 0: never asks */
   uint32_t buffer_bytes;   /**< of each of the user's two byte buffers; at least 2 * n401 */
   uint8_t compression;     /**< V.42bis, offered or allowed: enum oh_lapm_compression together */
@@ -125,8 +125,10 @@ struct oh_bit_port oh_lapm_port(struct oh_lapm* lapm);
 /** n samples of line time have passed. */
 void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
 
-/** The bit rate changed: T401 is worked out again, unless the configuration gave it. */
-void oh_lapm_set_bit_rate(struct oh_lapm* lapm, uint32_t bit_rate);
+/** The bit rates of this end, known or changed: T401 is worked out again (9.2.1), unless the configuration gave it, and
+ * one that is running ends as if it had been started with the new value. @param tx_bit_rate, rx_bit_rate  bit/s; where
+ * one is 0 nothing changes */
+void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate);
 
 /** @return bytes taken, 0 to n; data written before the link is connected waits. */
 size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);

@@ -58,6 +58,10 @@ struct Timer {
   void start(uint32_t samples) { left = samples ? samples : 1; }
   void stop() { left = 0; }
   bool running() const { return left != 0; }
+  /// If it runs: it was started with `before` and ends as if that had been `after`, or at once.
+  void prolong(uint32_t before, uint32_t after) {
+    if (running()) start(left + after > before ? left + after - before : 1);
+  }
   /// @return true when it has just expired
   bool advance(uint32_t n) {
     if (left == 0) return false;

@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
             oh_lapm_send_test(lapm, data, size < 64 ? size : 64);
             break;
           case 4:
-            oh_lapm_set_bit_rate(lapm, in.next() * 300u);
+            oh_lapm_set_bit_rates(lapm, in.next() * 300u, in.next() * 300u);
             break;
           case 5:
             for (int i = 0; i < 400; ++i) exchange(sender.next());

@@ -5,6 +5,7 @@
 #include <spandsp.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 #include <random>
 #include <string>
@@ -52,6 +53,25 @@ TEST(ProgressListener, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
   EXPECT_EQ(hear({425}, 1, 4, 10), Progress::kNothing);  // ringback of E.180 is no dial tone and not busy
 }
 
+TEST(ProgressListener, KeepsTheTimeOfWhatWasLost) {
+  const auto on = tones(0.5, {480, 620}), off = tones(0.5, {});
+  // Of every 100 samples 30 are lost, and once all of the second half of a tone.
+  for (const bool at_once : {false, true}) {
+    ProgressListener listener;
+    for (int k = 0; k < 3; ++k) {
+      for (const auto* x : {&on, &off}) {
+        for (std::size_t i = 0; i < x->size(); i += 100) {
+          const bool lost = at_once && k == 1 && x == &on && i >= x->size() / 2;
+          const std::size_t gap = lost ? 100 : at_once ? 0 : 30;
+          listener.fill_in(gap);
+          listener.hear(x->data() + i + gap, 100 - gap);
+        }
+      }
+    }
+    EXPECT_EQ(listener.heard(), Progress::kBusy) << at_once;
+  }
+}
+
 /// What a receiver of spandsp makes of the dialler's samples.
 std::string dialled(Dialler& dialler, bool dial_tone, int seconds) {
   dtmf_rx_state_t* receiver = dtmf_rx_init(nullptr, nullptr, nullptr);
@@ -80,6 +100,33 @@ TEST(Dialler, GivesUpWithoutDialToneUnlessItDialsBlindly) {
   EXPECT_EQ(dialled(blind, false, 20), "5551234");
   EXPECT_TRUE(blind.done());
 }
+/// Samples of line time until the dialler is done; of every 1000 the last `lost` never come.
+long dialling_time(Dialler& dialler, std::size_t lost) {
+  const auto tone = tones(20, {350, 440});
+  for (std::size_t i = 0; i < tone.size(); i += 100) {
+    std::int16_t tx[100];
+    if (dialler.done() || dialler.failed()) return static_cast<long>(i);
+    if (i % 1000 >= 1000 - lost) {
+      dialler.fill_in(100);
+    } else {
+      dialler.process(&tone[i], tx, 100);
+    }
+  }
+  return -1;
+}
+
+TEST(Dialler, LostSamplesDoNotMoveItsClock) {
+  for (const char* digits : {",5", "W5", "W5,5W55"}) {
+    Dialler whole(digits, {.need_dial_tone = false}), holed(digits, {.need_dial_tone = false});
+    const long expected = dialling_time(whole, 0);
+    EXPECT_GT(expected, 0);
+    EXPECT_LE(std::abs(dialling_time(holed, 300) - expected), 400) << digits;
+  }
+  Dialler lost("55", {.need_dial_tone = false});
+  lost.fill_in(10 * 8000);
+  EXPECT_TRUE(lost.done()) << "a gap longer than all of it";
+}
+
 TEST(Dialler, HasNothingToDoWithoutDigits) {
   EXPECT_TRUE(Dialler("", {}).done());
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "driver/tty/terminal.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,8 +9,6 @@
 
 #include <cerrno>
 #include <filesystem>
-
-#include "driver/tty/terminal.h"
 
 namespace offhook::modem {
 namespace {

@@ -188,6 +188,35 @@ TEST(Lapm, IdleLinkStaysUpByT403) {
   EXPECT_EQ(pair[0].status().timeouts, 0u);
 }
 
+/// Line time until T401 of a frame that nobody answers ends; the rates become known or change after `changed_s`.
+double t401_s(uint32_t before, double changed_s, uint32_t tx, uint32_t rx, uint32_t given_ms = 0) {
+  oh_lapm_config c = default_config(OH_PUMP_CALL, before);
+  c.detect = 0;
+  c.t401_ms = given_ms;
+  End end(c);
+  while (end.status().frames_sent == 0) end.port.get_bit(end.port.user);
+  uint32_t samples = 0;
+  for (; end.status().timeouts == 0; ++samples) {
+    if (samples == uint32_t(changed_s * 8000)) oh_lapm_set_bit_rates(end.lapm, tx, rx);
+    oh_lapm_advance(end.lapm, 1);
+  }
+  return samples / 8000.;
+}
+
+TEST(Lapm, T401TakesTheFramesOfBothDirectionsAtTheirRatesAndALongRoundTrip) {
+  const auto expected = [](double tx, double rx) {
+    const double bits = (3 + 128 + 4) * 8 * 1.2;  // address, control, N401, a 32-bit check sequence; inserted zeros
+    return bits / tx + bits / rx + 1.5;
+  };
+  for (const auto& [tx, rx] : {std::pair{33600u, 33600u}, {1200u, 1200u}, {75u, 1200u}, {31200u, 4800u}}) {
+    EXPECT_NEAR(t401_s(2400, 0, tx, rx), expected(tx, rx), 0.003) << tx << " " << rx;
+    EXPECT_NEAR(t401_s(2400, 1, tx, rx), expected(tx, rx), 0.003) << "one that is running ends as if begun so";
+  }
+  EXPECT_NEAR(t401_s(75, 10, 33600, 33600), 10, 0.001) << "at once where the new one would be over";
+  EXPECT_NEAR(t401_s(2400, 0, 0, 1200), expected(2400, 2400), 0.003) << "0 is no rate";
+  EXPECT_NEAR(t401_s(2400, 0, 1200, 1200, 700), 0.7, 0.001) << "the configuration has the last word";
+}
+
 TEST(Lapm, ALostLastFrameIsFoundByT401) {
   LapmPair pair;
   ASSERT_TRUE(pair.connect());
