@@ -77,7 +77,8 @@ function(offhook_room path)
   else()
     add_library(room_${room} INTERFACE)
   endif()
-  set_target_properties(room_${room} PROPERTIES OFFHOOK_rooms "${rooms}" OFFHOOK_headers "${headers}" OFFHOOK_link "${link}")
+  set_target_properties(room_${room} PROPERTIES OFFHOOK_uses "${A_USES}" OFFHOOK_rooms "${rooms}"
+    OFFHOOK_headers "${headers}" OFFHOOK_link "${link}")
   set_property(GLOBAL APPEND PROPERTY OFFHOOK_ROOMS ${path})
 endfunction()
 
