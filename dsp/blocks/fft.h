@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The one FFT interface: complex, power-of-two lengths, memory from the caller. oh_fft_radix2() is our own freestanding
- * radix-2 transform; oh_fft_fftw() (dsp/fftw, only with -DOFFHOOK_FFTW=ON, which makes the build GPL) is FFTW behind
- * the same contract. A user takes the ops as a parameter and knows neither.
+ * radix-2 transform; oh_fft_fftw() (dsp/fftw, of -DOFFHOOK_FFTW=ON, which makes the build GPL, and of the tests) is
+ * FFTW behind the same contract. A user takes the ops as a parameter and knows neither.
  */
 #ifndef OFFHOOK_DSP_BLOCKS_FFT_H
 #define OFFHOOK_DSP_BLOCKS_FFT_H
@@ -35,7 +35,7 @@ struct oh_fft_ops {
 };
 
 const struct oh_fft_ops* oh_fft_radix2(void);
-const struct oh_fft_ops* oh_fft_fftw(void); /**< only in builds with OFFHOOK_FFTW */
+const struct oh_fft_ops* oh_fft_fftw(void); /**< where fftw3f was found */
 
 #ifdef __cplusplus
 }
