@@ -118,6 +118,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
 void Session::begin_call(const CallConfig& call) {
   swap_call(std::make_unique<Call>(call, config_.transmit_lead_samples + card_.queued_samples(), config_.log,
                                    [] { return now_ns(); }));
+  card_.rings().off_hook.store(1);
 }
 
 void Session::end_call() {
@@ -130,6 +131,7 @@ void Session::end_call() {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   swap_call(nullptr);
+  card_.rings().off_hook.store(0);
 }
 
 Traffic Session::traffic() const {

@@ -18,7 +18,7 @@
 
 #include "driver/card/live_card.h"
 #include "driver/context/live_context.h"
-#include "driver/session/call.h"
+#include "driver/session/call_line.h"
 #include "offhook/driver.h"
 
 namespace offhook::modem {
@@ -39,29 +39,26 @@ struct Traffic {
   std::uint64_t octets_sent = 0, octets_received = 0;
 };
 
-class Session {
+class Session final : public CallLine {
  public:
   /// Starts the card. @throws std::runtime_error: privileges, device
   Session(LiveCard& card, const SessionConfig& config);
-  ~Session();
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Off hook: a call begins, with the digits if there are any. Ends the one before.
-  /// @throws std::invalid_argument: the pump has nothing for these modulations and rates
-  void begin_call(const CallConfig& call);
+  bool ringing() const override { return card_.rings().ringing.load() != 0; }
+  void begin_call(const CallConfig& call) override;
   /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most. Where the far
   /// end has released it, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
-  void end_call();
+  void end_call() override;
   static constexpr int kReleaseMs = 1000, kAnswerMs = 150;
-  CallStatus status() const { return call_ ? call_->status() : CallStatus{}; }
+  CallStatus status() const override { return call_ ? call_->status() : CallStatus{}; }
   Traffic traffic() const;
 
-  /// To the far end. @return bytes taken
-  std::size_t write(const std::uint8_t* bytes, std::size_t n) { return call_ ? call_->write(bytes, n) : 0; }
-  /// From the far end. @return bytes given
-  std::size_t read(std::uint8_t* bytes, std::size_t n) { return call_ ? call_->read(bytes, n) : 0; }
-  std::size_t writable() const { return call_ ? call_->writable() : 0; }
+  std::size_t write(const std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->write(bytes, n) : 0; }
+  std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->read(bytes, n) : 0; }
+  std::size_t writable() const override { return call_ ? call_->writable() : 0; }
 
   /// The card is gone: why. Empty while it is there.
   std::string card_failure() const;

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "driver/tty/at_line.h"
+
 namespace offhook::modem {
 
 /// Result codes; the numbers are those of ATV0.
@@ -27,32 +29,35 @@ enum class Result {
   kNoAnswer = 8
 };
 
+/// All numbers are int, so that a row of a command table can name any of them.
 struct AtSettings {
   std::array<std::uint8_t, 256> s{};  ///< S-registers
-  bool echo = true;                   ///< E
-  bool quiet = false;                 ///< Q
-  bool verbose = true;                ///< V
+  int echo = 1;                       ///< E
+  int quiet = 0;                      ///< Q
+  int verbose = 1;                    ///< V
   int extended = 4;                   ///< X
   int dcd = 1;                        ///< &C
   int dtr = 2;                        ///< &D
   /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that is not read, or takes no more), and of the DTE's own
   /// 3 XON/XOFF that goes to the far end, too.
   int flow_by_dte = 2, flow_by_dce = 2;
-  int speaker = 1, volume = 1;               ///< M, L: accepted, there is no speaker
-  std::string modulation;                    ///< +MS carrier, empty: the best
-  bool automode = true;                      ///< +MS
-  std::uint32_t min_rate = 0, max_rate = 0;  ///< bit/s, +MS; 0: no limit
+  int speaker = 1, volume = 1;           ///< M, L: accepted, there is no speaker
+  std::string modulation;                ///< +MS carrier, empty: the best
+  int automode = 1;                      ///< +MS, N
+  int min_tx_rate = 0, max_tx_rate = 0;  ///< bit/s, +MS; 0: no limit
+  int min_rx_rate = 0, max_rx_rate = 0;
   /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection; what else will do, 0 and
   /// 1 no error control, 2 and 3 nothing; the same of an answerer, which has 0 and 1 for none at all, 2 and 3, 4 and 5.
   int es_request = 3, es_originator = 0, es_answerer = 2;
   int compression = 3;                     ///< +DS: 0 none, 1 sent, 2 received, 3 both
   int compression_required = 0;            ///< +DS
   int dictionary = 2048, max_string = 32;  ///< +DS
-  bool report_modulation = false;          ///< +MR
-  bool report_error_control = false;       ///< +ER
-  bool report_compression = false;         ///< +DR
-  bool report_local_rate = false;          ///< +ILRR
-  std::uint32_t dte_rate = 0;              ///< +IPR, 0: automatic
+  int report_modulation = 0;               ///< +MR
+  int report_error_control = 0;            ///< +ER
+  int report_compression = 0;              ///< +DR
+  int report_local_rate = 0;               ///< +ILRR
+  int dte_rate = 0;                        ///< +IPR, 0: automatic
+  int service_class = 0;                   ///< +FCLASS: data, there is no fax
 
   AtSettings();
 };
@@ -70,8 +75,6 @@ class AtHost {
 
 class AtInterpreter {
  public:
-  static constexpr std::size_t kMaxLine = 255;  ///< V.250 5.2.1 asks for 40 at least
-
   /// @param dte  takes what the DTE is to see
   AtInterpreter(AtHost& host, std::function<void(std::string_view)> dte);
 
@@ -87,23 +90,15 @@ class AtInterpreter {
   bool busy() const { return busy_; }
 
  private:
+  struct Commands;  // the tables: at_commands.cpp
   enum class Outcome { kOk, kError, kSilent };
   void run(std::string_view line);
-  Outcome basic(std::string_view& rest);
-  Outcome extended(std::string_view& rest);
-  Outcome s_register(std::string_view& rest);
-  Outcome parameter(std::string_view name, std::string_view& rest);
-  void dial(std::string_view rest);
-  void send(std::string_view text) { dte_(text); }
-  std::string line_end() const;
 
   AtHost& host_;
   std::function<void(std::string_view)> dte_;
   AtSettings settings_;
-  std::string line_, last_;
-  enum class State { kIdle, kA, kLine } state_ = State::kIdle;
+  AtLine line_;
   int last_s_ = 0;
-  bool too_long_ = false;
   bool busy_ = false;
 };
 

@@ -21,91 +21,80 @@ constexpr float kSilenceDbm0 = -48;          // V.22bis and V.34 alike know no c
 constexpr char kXon = 0x11, kXoff = 0x13;
 constexpr std::size_t kXoffRoom = 4096, kXonRoom = 12'288;  // bytes free on the way to the far end
 
+std::uint8_t compression_of(const CallStatus& status) {
+  return status.direct ? 0 : status.link.compression;
+}
+
 }  // namespace
 
-Dce::Dce(Session& session, CardRings& rings, Terminal& terminal)
-    : session_(session),
-      rings_(rings),
-      terminal_(terminal),
-      at_(*this, [this](std::string_view text) { terminal_.write(text); }) {}
+Dce::Dce(CallLine& line, Terminal& terminal)
+    : line_(line), terminal_(terminal), at_(*this, [this](std::string_view text) { terminal_.write(text); }) {}
 
 std::string_view Dce::carriers() const {
   static const std::string all = [] {
     std::string s;
     for (const config::ModemType& m : config::kModemTypes) {
-      if (!m.carrier.empty()) s += (s.empty() ? "" : ",") + std::string(m.carrier);
+      if (!m.carrier.empty()) s += fmt::format("{}{}", s.empty() ? "" : ",", m.carrier);
     }
     return s;
   }();
   return all;
 }
 
-void Dce::begin(oh_pump_role role, std::string_view digits) {
+bool Dce::handle(Event event) {
+  const auto row = std::find_if(std::begin(kTransitions), std::end(kTransitions),
+                                [&](const Transition& t) { return t.state == state_ && t.event == event; });
+  if (row == std::end(kTransitions)) return false;
+  const bool was_online = state_ >= State::kOnline;
+  switch (row->action) {
+    case Action::kBegin:
+      try {
+        line_.begin_call(call_config());
+      } catch (const std::invalid_argument&) {
+        return handle(Event::kRefused);
+      }
+      break;
+    case Action::kHangUp:
+      line_.end_call();
+      hung_up_ = true;
+      break;
+    case Action::kGoOnline:
+      report_connection();
+      held_ = throttled_ = false;
+      break;
+    case Action::kNone:
+      break;
+  }
+  state_ = row->next;
+  if (row->result) at_.report(*row->result, line_.status().pump.rx_bit_rate);
+  const bool lost = row->action == Action::kHangUp && row->result;
+  if (was_online && lost && at_.settings().dcd != 0) terminal_.carrier_lost();
+  return true;
+}
+
+void Dce::order(oh_pump_role role, std::string_view digits) {
+  if (!handle(Event::kOrder)) {
+    at_.report(Result::kError);
+    return;
+  }
   role_ = role;
   digits_ = digits;
-  begins_ = true;
-  state_ = State::kConnecting;
 }
 
 // After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
 // dial waits for that; characters meanwhile are heard, and abort as ever.
 void Dce::follow_hook(std::int64_t now_ms) {
-  if (hung_up_) hook_free_ms_ = now_ms + kOnHookMs;
+  if (hung_up_) line_ready_ms_ = now_ms + kOnHookMs;
   hung_up_ = false;
-  if (!begins_ || now_ms < hook_free_ms_) return;
-  begins_ = false;
-  try {
-    session_.begin_call(call_config());
-  } catch (const std::invalid_argument&) {  // no carrier of +MS can do its rates
-    end_with(Result::kError);
-    return;
-  }
-  rings_.off_hook.store(1);
+  if (now_ms < line_ready_ms_ || !handle(Event::kLineReady)) return;
   deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);
-}
-
-void Dce::dial(std::string_view digits) {
-  if (state_ != State::kOnHook) {
-    at_.report(Result::kError);
-    return;
-  }
-  begin(OH_PUMP_CALL, digits);
-}
-
-void Dce::answer() {
-  if (state_ != State::kOnHook) {
-    at_.report(Result::kError);
-    return;
-  }
-  begin(OH_PUMP_ANSWER);
-}
-
-bool Dce::go_online() {
-  if (state_ != State::kOnlineCommand) return false;
-  state_ = State::kOnline;
-  at_.report(Result::kConnect, session_.status().pump.rx_bit_rate);
-  return true;
-}
-
-void Dce::hang_up() {
-  session_.end_call();
-  if (rings_.off_hook.exchange(0) != 0) hung_up_ = true;
-  begins_ = false;
-  state_ = State::kOnHook;
-}
-
-void Dce::end_with(Result result) {
-  const bool was_online = state_ >= State::kOnline;
-  hang_up();
-  at_.report(result);
-  if (was_online && at_.settings().dcd != 0) terminal_.carrier_lost();
 }
 
 std::string Dce::state_text() const {
   const char* role = role_ == OH_PUMP_CALL ? "call" : "answer";
   if (state_ == State::kOnHook) return was_ringing_ ? "ringing" : "on hook";
-  const CallStatus s = session_.status();
-  if (state_ == State::kConnecting)
+  const CallStatus s = line_.status();
+  if (state_ <= State::kConnecting)
     return s.dialling
                ? "dialling"
                : fmt::format("connecting ({}){}", role, s.progress == Progress::kRinging ? ", ringback heard" : "");
@@ -116,37 +105,38 @@ std::string Dce::state_text() const {
 }
 
 void Dce::follow_ring() {
-  const bool ringing = rings_.ringing.load() != 0 && state_ == State::kOnHook;
+  const bool ringing = state_ == State::kOnHook && line_.ringing();
   if (ringing && !was_ringing_) {
     at_.s(1) = static_cast<std::uint8_t>(at_.s(1) + 1);
     at_.report(Result::kRing);
-    if (at_.s(0) > 0 && at_.s(1) >= at_.s(0)) begin(OH_PUMP_ANSWER);
+    if (at_.s(0) > 0 && at_.s(1) >= at_.s(0)) answer();
   }
   if (state_ != State::kOnHook) at_.s(1) = 0;
   was_ringing_ = ringing;
 }
 
 void Dce::follow_call(std::int64_t now_ms) {
-  if (state_ == State::kOnHook || begins_) return;
-  const CallStatus status = session_.status();
-  if (status.dialling) deadline_ms_ = now_ms + 1000 * std::max<int>(at_.s(7), 1);  // S7 counts from the last digit
-  if (status.progress == Progress::kNoDialTone) {
-    end_with(Result::kNoDialtone);
-  } else if (state_ == State::kConnecting && role_ == OH_PUMP_CALL && status.progress == Progress::kBusy) {
-    end_with(Result::kBusy);
-  } else if (!status.failure().empty()) {
-    end_with(Result::kNoCarrier);
-  } else if (state_ == State::kConnecting && status.connected()) {
-    connected(status);
-  } else if (state_ == State::kConnecting && now_ms >= deadline_ms_) {
-    end_with(Result::kNoCarrier);
-  }
-  // A modem that hears nothing at all will not train again: S10, in tenths of a second.
-  if (status.pump.state == OH_PUMP_DATA || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
-  if (status.pump.state == OH_PUMP_DATA || state_ < State::kOnline) data_ms_ = now_ms;
-  // What is no modem, such as the exchange's tones, will not either.
-  const bool silent = now_ms - heard_ms_ > 100 * std::max<int>(at_.s(10), 1);
-  if (state_ >= State::kOnline && (silent || now_ms - data_ms_ > kRetrainMs)) end_with(Result::kNoCarrier);
+  if (!calling()) return;
+  const CallStatus status = line_.status();
+  const AtSettings& s = at_.settings();
+  if (status.dialling) deadline_ms_ = now_ms + 1000 * std::max<int>(s.s[7], 1);  // S7 counts from the last digit
+  const bool data = status.pump.state == OH_PUMP_DATA;
+  if (data || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
+  if (data || state_ < State::kOnline) data_ms_ = now_ms;
+  // A modem that hears nothing at all will not train again: S10, in tenths of a second. What is no modem, such as the
+  // exchange's tones, will not either.
+  const bool lost = now_ms - heard_ms_ > 100 * std::max<int>(s.s[10], 1) || now_ms - data_ms_ > kRetrainMs;
+  const bool compressed = s.compression_required == 0 || compression_of(status) == s.compression;
+  const std::array<std::pair<Event, bool>, 7> seen = {
+      {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
+       {Event::kBusy, role_ == OH_PUMP_CALL && status.progress == Progress::kBusy},
+       {Event::kFailed, !status.failure().empty()},
+       {Event::kIncompatible, status.connected() && !compressed},
+       {Event::kConnected, status.connected()},
+       {Event::kTooLong, now_ms >= deadline_ms_},
+       {Event::kLost, lost}}};
+  for (const auto& [event, is] : seen)
+    if (is && handle(event)) return;
 }
 
 CallConfig Dce::call_config() const {
@@ -155,8 +145,8 @@ CallConfig Dce::call_config() const {
   return {.pump = modem.type->ops(),
           .role = role_,
           .modulations = modem.modulations,
-          .min_bit_rate = modem.min_rate,
-          .max_bit_rate = modem.max_rate,
+          .min_bit_rate = static_cast<std::uint32_t>(modem.min_rate),
+          .max_bit_rate = static_cast<std::uint32_t>(modem.max_rate),
           .window = hostsim::v42_window(modem.type->kind),
           .error_control = error_control(),
           .digits = digits_,
@@ -180,25 +170,20 @@ ErrorControl Dce::error_control() const {
 }
 
 // In the order of V.250: modulation, error control, compression, local rate, CONNECT.
-void Dce::connected(const CallStatus& status) {
+void Dce::report_connection() {
   const AtSettings& s = at_.settings();
-  const int compression = status.direct ? 0 : status.link.compression;
-  if (s.compression_required && compression != s.compression) {
-    end_with(Result::kNoCarrier);
-    return;
-  }
-  if (s.report_modulation) {
+  const CallStatus status = line_.status();
+  if (s.report_modulation != 0) {
     at_.information(fmt::format("+MCR: {}", carrier_of(status.pump)));
     at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
   }
-  if (s.report_error_control) at_.information(status.direct ? "+ER: NONE" : "+ER: LAPM");
+  if (s.report_error_control != 0) at_.information(status.direct ? "+ER: NONE" : "+ER: LAPM");
   constexpr std::array<const char*, 4> kCompression = {"NONE", "V42B TD", "V42B RD", "V42B"};
-  if (s.report_compression)
-    at_.information(fmt::format("+DR: {}", kCompression[static_cast<std::size_t>(compression)]));
-  if (s.report_local_rate) at_.information(fmt::format("+ILRR: {}", s.dte_rate > 0 ? s.dte_rate : terminal_.rate()));
-  state_ = State::kOnline;
-  held_ = throttled_ = false;
-  at_.report(Result::kConnect, status.pump.rx_bit_rate);
+  if (s.report_compression != 0)
+    at_.information(fmt::format("+DR: {}", kCompression[static_cast<std::size_t>(compression_of(status))]));
+  if (s.report_local_rate != 0)
+    at_.information(
+        fmt::format("+ILRR: {}", s.dte_rate > 0 ? static_cast<std::uint32_t>(s.dte_rate) : terminal_.rate()));
 }
 
 std::size_t Dce::obey(char* bytes, std::size_t n) {
@@ -215,55 +200,58 @@ std::size_t Dce::obey(char* bytes, std::size_t n) {
 
 // RTS/CTS needs no doing: a pseudo-terminal that is not read from holds its writer up.
 void Dce::throttle() {
-  const bool wanted = at_.settings().flow_by_dce == 1 && session_.writable() < (throttled_ ? kXonRoom : kXoffRoom);
+  const bool wanted = at_.settings().flow_by_dce == 1 && line_.writable() < (throttled_ ? kXonRoom : kXoffRoom);
   if (wanted == throttled_) return;
   throttled_ = wanted;
   terminal_.write({wanted ? &kXoff : &kXon, 1});
 }
 
-void Dce::move_data(std::int64_t now_ms) {
+void Dce::receive_from_far() {
   std::array<char, 2048> bytes;
-  if (state_ == State::kOnline) {
-    terminal_.flush();
-    while (!terminal_.congested() && !held_) {  // else V.42 tells the far end to wait
-      const std::size_t n = session_.read(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
-      if (n == 0) break;
-      terminal_.write({bytes.data(), n});
-    }
-    const std::size_t room = std::min(session_.writable(), bytes.size());
-    int n = room == 0 ? 0 : terminal_.read(bytes.data(), static_cast<int>(room));
-    open_ = n >= 0;
-    if (n > 0) n = static_cast<int>(obey(bytes.data(), static_cast<std::size_t>(n)));
-    if (n > 0) session_.write(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<std::size_t>(n));
-    throttle();
-    if (escape_.look({bytes.data(), static_cast<std::size_t>(std::max(n, 0))}, now_ms, at_.settings())) {
-      state_ = State::kOnlineCommand;
-      at_.report(Result::kOk);
-    }
-    if (n < 0 && at_.settings().dtr >= 2) hang_up();  // the program closed the port: DTR is off
-    return;
+  while (!terminal_.congested() && !held_) {  // else V.42 tells the far end to wait
+    const std::size_t n = line_.read(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
+    if (n == 0) return;
+    terminal_.write({bytes.data(), n});
   }
+}
+
+void Dce::send_to_far(std::int64_t now_ms) {
+  std::array<char, 2048> bytes;
+  const std::size_t room = std::min(line_.writable(), bytes.size());
+  const int read = room == 0 ? 0 : terminal_.read(bytes.data(), static_cast<int>(room));
+  open_ = read >= 0;
+  const std::size_t n = read > 0 ? obey(bytes.data(), static_cast<std::size_t>(read)) : 0;
+  if (n > 0) line_.write(reinterpret_cast<const std::uint8_t*>(bytes.data()), n);
+  throttle();
+  if (escape_.look({bytes.data(), n}, now_ms, at_.settings())) handle(Event::kEscape);
+  if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
+}
+
+void Dce::take_commands() {
+  std::array<char, 2048> bytes;
   const int n = terminal_.read(bytes.data(), static_cast<int>(bytes.size()));
-  if (n < 0) {
-    if (open_ && at_.settings().dtr >= 2 && state_ != State::kOnHook) hang_up();
-    open_ = false;
-    return;
-  }
-  open_ = true;
+  if (n < 0 && open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
+  open_ = n >= 0;
   for (int i = 0; i < n; ++i) {
-    if (state_ == State::kConnecting) {  // any character aborts (V.250 5.6.1), but what ends the command line itself
-      if (bytes[static_cast<std::size_t>(i)] == '\n' || bytes[static_cast<std::size_t>(i)] == '\r') continue;
-      end_with(Result::kNoCarrier);
+    const char c = bytes[static_cast<std::size_t>(i)];
+    const bool aborts = state_ == State::kGuardTime || state_ == State::kConnecting;
+    if (!aborts) {
+      at_.put(c);
+    } else if (c != '\n' && c != '\r') {  // what ends the command line itself does not
+      handle(Event::kCharacter);
       return;
     }
-    at_.put(bytes[static_cast<std::size_t>(i)]);
   }
 }
 
 void Dce::work(std::int64_t now_ms) {
-  now_ms_ = now_ms;
   terminal_.flush();
-  move_data(now_ms);
+  if (state_ == State::kOnline) {
+    receive_from_far();
+    send_to_far(now_ms);
+  } else {
+    take_commands();
+  }
   follow_ring();
   follow_hook(now_ms);
   follow_call(now_ms);

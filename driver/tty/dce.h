@@ -5,60 +5,127 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "driver/session/session.h"
+#include "driver/session/call_line.h"
 #include "driver/tty/at.h"
 #include "driver/tty/terminal.h"
 #include "offhook/pump.h"
 
 namespace offhook::modem {
 
-/// Call progress, from the owner's thread alone.
+/// From the owner's thread alone.
 class Dce final : private AtHost {
  public:
-  Dce(Session& session, CardRings& rings, Terminal& terminal);
+  enum class State : std::uint8_t {
+    kOnHook,
+    kGuardTime,  ///< a call is wanted, as soon as the line has been on hook for long enough since the last one
+    kConnecting,
+    kOnline,
+    kOnlineCommand
+  };
+  enum class Event : std::uint8_t {
+    kOrder,      ///< D, A, or as many rings as S0 says
+    kLineReady,  ///< the guard time is over
+    kRefused,    ///< no carrier of +MS can do its rates
+    kNoDialTone,
+    kBusy,
+    kFailed,        ///< the modem gave up, or the far end cleared down
+    kIncompatible,  ///< connected, but without the compression that +DS requires
+    kConnected,
+    kTooLong,  ///< S7
+    kLost,     ///< S10: nothing is heard; or it is no modem that is heard
+    kCharacter,
+    kEscape,
+    kReturn,  ///< O
+    kHangUp,  ///< H, Z
+    kDtrOff   ///< the program closed the terminal, under &D2
+  };
+  enum class Action : std::uint8_t { kNone, kBegin, kGoOnline, kHangUp };
+  struct Transition {
+    State state;
+    Event event;
+    Action action;
+    std::optional<Result> result;
+    State next;
+    std::string_view clause;  ///< of V.250
+  };
+  /// What has no row has no effect.
+  static constexpr Transition kTransitions[] = {
+      {State::kOnHook, Event::kOrder, Action::kNone, {}, State::kGuardTime, "6.3.1, 6.3.5, 6.3.8"},
+
+      {State::kGuardTime, Event::kLineReady, Action::kBegin, {}, State::kConnecting, "6.3.1"},
+      {State::kGuardTime, Event::kRefused, Action::kNone, Result::kError, State::kOnHook, "6.4.1"},
+      {State::kGuardTime, Event::kCharacter, Action::kNone, Result::kNoCarrier, State::kOnHook, "5.6.1"},
+      {State::kGuardTime, Event::kDtrOff, Action::kNone, {}, State::kOnHook, "6.2.9"},
+
+      {State::kConnecting, Event::kNoDialTone, Action::kHangUp, Result::kNoDialtone, State::kOnHook, "6.2.7"},
+      {State::kConnecting, Event::kBusy, Action::kHangUp, Result::kBusy, State::kOnHook, "6.2.7"},
+      {State::kConnecting, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.1"},
+      {State::kConnecting, Event::kIncompatible, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.6.1"},
+      {State::kConnecting, Event::kConnected, Action::kGoOnline, Result::kConnect, State::kOnline, "6.3.1"},
+      {State::kConnecting, Event::kTooLong, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.10"},
+      {State::kConnecting, Event::kCharacter, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "5.6.1"},
+      {State::kConnecting, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+
+      {State::kOnline, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
+      {State::kOnline, Event::kLost, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.12"},
+      {State::kOnline, Event::kEscape, Action::kNone, Result::kOk, State::kOnlineCommand, "6.3.7"},
+      {State::kOnline, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+
+      {State::kOnlineCommand, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
+      {State::kOnlineCommand, Event::kLost, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.12"},
+      {State::kOnlineCommand, Event::kReturn, Action::kNone, Result::kConnect, State::kOnline, "6.3.7"},
+      {State::kOnlineCommand, Event::kHangUp, Action::kHangUp, {}, State::kOnHook, "6.3.6"},
+      {State::kOnlineCommand, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+  };
+
+  Dce(CallLine& line, Terminal& terminal);
 
   /// Once every 20 ms or sooner: characters, call progress, ring, time-outs. @param now_ms  monotonic
   void work(std::int64_t now_ms);
+  State state() const { return state_; }
   /// For people: "on hook", "connecting (call)", "online 2400/2400 bit/s".
   std::string state_text() const;
 
  private:
-  enum class State { kOnHook, kConnecting, kOnline, kOnlineCommand };
+  // What the AT interpreter asks for.
   std::string_view carriers() const override;
-  void dial(std::string_view digits) override;
-  void answer() override;
-  bool go_online() override;
-  void hang_up() override;
+  void dial(std::string_view digits) override { order(OH_PUMP_CALL, digits); }
+  void answer() override { order(OH_PUMP_ANSWER, {}); }
+  bool go_online() override { return handle(Event::kReturn); }
+  void hang_up() override { handle(Event::kHangUp); }
 
-  void begin(oh_pump_role role, std::string_view digits = {});
+  /// @return false: the state has no row for it
+  bool handle(Event event);
+  void order(oh_pump_role role, std::string_view digits);
+  bool calling() const { return state_ >= State::kConnecting; }
+  void report_connection();
+  CallConfig call_config() const;
+  ErrorControl error_control() const;
+
+  void follow_ring();
   void follow_hook(std::int64_t now_ms);
   void follow_call(std::int64_t now_ms);
-  void follow_ring();
-  void move_data(std::int64_t now_ms);
-  void end_with(Result result);
-  void connected(const CallStatus& status);
-  ErrorControl error_control() const;
-  CallConfig call_config() const;
+  void send_to_far(std::int64_t now_ms);
+  void receive_from_far();
+  void take_commands();
   /// XON and XOFF of the DTE's in `bytes`, taken out unless they go to the far end, too.  @return how many are left
   std::size_t obey(char* bytes, std::size_t n);
   void throttle();
 
-  Session& session_;
-  CardRings& rings_;
+  CallLine& line_;
   Terminal& terminal_;
   AtInterpreter at_;
   EscapeDetector escape_;
   State state_ = State::kOnHook;
   oh_pump_role role_ = OH_PUMP_CALL;
-  std::string digits_;             // of a call that has not begun
-  bool begins_ = false;            // off hook as soon as the last call's hang-up is over
-  bool hung_up_ = false;           // since the last work()
-  std::int64_t hook_free_ms_ = 0;  // from when off hook is a new call
-  std::int64_t now_ms_ = 0, deadline_ms_ = 0, heard_ms_ = 0, data_ms_ = 0;
+  std::string digits_;              // of a call that has not begun
+  bool hung_up_ = false;            // since the last work()
+  std::int64_t line_ready_ms_ = 0;  // from when off hook is a new call
+  std::int64_t deadline_ms_ = 0, heard_ms_ = 0, data_ms_ = 0;
   bool was_ringing_ = false;
   bool open_ = false;
   bool held_ = false;       // XOFF from the DTE

@@ -14,7 +14,7 @@ namespace offhook::modem {
 struct ModemChoice {
   const config::ModemType* type;
   std::uint32_t modulations = 0;  ///< of enum oh_modulation; 0: all
-  std::uint32_t min_rate = 0, max_rate = 0;
+  int min_rate = 0, max_rate = 0;
 };
 
 /// By +MS (V.250 6.4.1): a carrier with automode is the best that may be used, without it the only one. V.22bis alone

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/card/devices.h"
+#include "driver/session/session.h"
 #include "driver/tty/dce.h"
 #include "src/host/host_description.h"
 #include "src/measure/kernel_recording.h"
@@ -143,7 +144,7 @@ struct Channel {
       config.log = events_->log();
     }
     session_ = std::make_unique<modem::Session>(*card_, config);
-    dce_ = std::make_unique<modem::Dce>(*session_, card_->rings(), terminal_);
+    dce_ = std::make_unique<modem::Dce>(*session_, terminal_);
     context_ = config.context;
   }
   std::string name() const { return tty_.empty() ? terminal_.device() : tty_; }

@@ -88,13 +88,16 @@ TEST_F(At, RegistersAreReadWrittenAndGuarded) {
 
 TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
   say("ATE0");
-  EXPECT_EQ(say("AT+MS=?"), "\r\n+MS: (V22B,V34),(0,1),(0,300-33600),(0,300-33600)\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+MS=?"),
+            "\r\n+MS: (V22B,V34),(0,1),(0,300-33600),(0,300-33600),(0,300-33600),(0,300-33600)\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+MS=v34,0,,28800"), kOk);
-  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800,0,0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+MS=V92"), kError);
   EXPECT_EQ(say("AT+MS=V34,2"), kError);
   EXPECT_EQ(say("AT+MS=V34,0,33600,9600"), kError);
-  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+MS=,,,,33600,9600"), kError);
+  EXPECT_EQ(say("AT+MS=,,200"), kError);
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800,0,0\r\n\r\nOK\r\n");
 }
 
 TEST_F(At, ErrorControlByEitherSyntax) {

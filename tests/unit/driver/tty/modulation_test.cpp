@@ -8,12 +8,12 @@ namespace {
 
 constexpr std::uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
 
-ModemChoice choice(std::string carrier, bool automode, std::uint32_t min_rate = 0, std::uint32_t max_rate = 0) {
+ModemChoice choice(std::string carrier, bool automode, int min_rate = 0, int max_rate = 0) {
   AtSettings s;
   s.modulation = std::move(carrier);
-  s.automode = automode;
-  s.min_rate = min_rate;
-  s.max_rate = max_rate;
+  s.automode = automode ? 1 : 0;
+  s.min_tx_rate = min_rate;
+  s.max_tx_rate = max_rate;
   return choose_modem(s);
 }
 
@@ -34,8 +34,14 @@ TEST(Modulation, ACarrierWithoutAutomodeIsTheOnlyOne) {
 
 TEST(Modulation, TheRatesAreThoseOfTheCall) {
   const ModemChoice c = choice("V34", true, 9600, 28'800);
-  EXPECT_EQ(c.min_rate, 9600u);
-  EXPECT_EQ(c.max_rate, 28'800u);
+  EXPECT_EQ(c.min_rate, 9600);
+  EXPECT_EQ(c.max_rate, 28'800);
+  AtSettings both;
+  both.max_tx_rate = 28'800;
+  both.min_rx_rate = 2400;
+  both.max_rx_rate = 21'600;
+  EXPECT_EQ(choose_modem(both).min_rate, 2400) << "the tighter limit of the two directions is that of both";
+  EXPECT_EQ(choose_modem(both).max_rate, 21'600);
   EXPECT_EQ(choice("V22B", false, 2400).type->name, "auto") << "V.22bis by itself takes 1200, too";
 }
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// A modem and its telephone line, as whoever makes calls sees them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "driver/session/call.h"
+
+namespace offhook::modem {
+
+class CallLine {
+ public:
+  virtual ~CallLine() = default;
+  virtual bool ringing() const = 0;
+  /// Off hook: a call begins, with the digits if there are any. Ends the one before.
+  /// @throws std::invalid_argument: the pump has nothing for these modulations and rates; the hook stays as it was
+  virtual void begin_call(const CallConfig& call) = 0;
+  /// On hook; a far end that is there is told first, which may take a second.
+  virtual void end_call() = 0;
+  /// Of the call, or of none.
+  virtual CallStatus status() const = 0;
+  virtual std::size_t write(const std::uint8_t* bytes, std::size_t n) = 0;  ///< to the far end  @return bytes taken
+  virtual std::size_t read(std::uint8_t* bytes, std::size_t n) = 0;         ///< from it  @return bytes given
+  virtual std::size_t writable() const = 0;
+};
+
+}  // namespace offhook::modem

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// The commands: three tables, and what their rows name. A new command is a new row.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "driver/tty/at.h"
+
+namespace offhook::modem {
+
+namespace {
+
+constexpr int kAnyNumber = 1'000'000'000;
+constexpr int kFastest = 33'600;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return out;
+}
+bool take(std::string_view& rest, char c) {
+  if (rest.empty() || rest.front() != c) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+/// The decimal number at the front; an absent one is 0, as V.250 5.3.1 says.
+int take_number(std::string_view& rest) {
+  std::int64_t value = 0;
+  for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1))
+    value = std::min<std::int64_t>(value * 10 + (rest.front() - '0'), kAnyNumber);
+  return static_cast<int>(value);
+}
+
+/// The values after '=', separated by commas (V.250 5.4.2). None where a quotation mark is left open.
+std::optional<std::vector<std::string>> values(std::string_view text) {
+  std::vector<std::string> out(1);
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  if (quoted) return std::nullopt;
+  return out;
+}
+
+// +ES by \N: normal, direct, reliable, reliable or normal, LAPM.
+constexpr std::array<int, 3> kErrorControl[] = {{1, 0, 1}, {0, 0, 0}, {3, 2, 4}, {3, 0, 2}, {3, 3, 5}};
+
+/// +IFC by &K: none, RTS/CTS, XON/XOFF, and the same passed on.
+struct FlowControl {
+  int k, by_dte, by_dce;
+};
+constexpr FlowControl kFlow[] = {{0, 0, 0}, {3, 2, 2}, {4, 1, 1}, {5, 3, 1}, {6, 2, 2}};
+
+/// Extended syntax, information alone (V.250 5.4.3).
+struct Identity {
+  std::string_view name, text, from;  // clause of V.250
+};
+constexpr Identity kIdentities[] = {
+    {"GMI", "Offhook", "6.1.4"}, {"GMM", "Offhook soft modem", "6.1.5"},  {"GMR", OFFHOOK_VERSION, "6.1.6"},
+    {"GSN", "0", "6.1.7"},       {"GCAP", "+GCAP: +MS,+ES,+DS", "6.1.9"},
+};
+
+using Setting = int AtSettings::*;
+
+/// A value of a parameter (V.250 5.4.4): a number of a range, or of 0 besides; or a word of the modem's carriers.
+struct Value {
+  Setting number = nullptr;
+  int least = 0, most = 1;
+  bool or_zero = false;
+  std::string AtSettings::*word = nullptr;
+};
+struct Parameter {
+  std::string_view name, from;
+  Value values[6];  // as many as name something
+  bool (*consistent)(const AtSettings&) = nullptr;
+  std::string_view test = {};  // where the ranges of the values do not say it
+  bool bare = false;           // is read without its name
+  std::span<const Value> used() const {
+    const auto end = std::find_if(std::begin(values), std::end(values),
+                                  [](const Value& v) { return v.number == nullptr && v.word == nullptr; });
+    return {std::begin(values), end};
+  }
+};
+constexpr Parameter kParameters[] = {
+    {"MS",
+     "6.4.1",
+     {{.word = &AtSettings::modulation},
+      {&AtSettings::automode},
+      {&AtSettings::min_tx_rate, 300, kFastest, true},
+      {&AtSettings::max_tx_rate, 300, kFastest, true},
+      {&AtSettings::min_rx_rate, 300, kFastest, true},
+      {&AtSettings::max_rx_rate, 300, kFastest, true}},
+     [](const AtSettings& s) {
+       return (s.max_tx_rate == 0 || s.min_tx_rate <= s.max_tx_rate) &&
+              (s.max_rx_rate == 0 || s.min_rx_rate <= s.max_rx_rate);
+     }},
+    {"MR", "6.4.2", {{&AtSettings::report_modulation}}},
+    {"ES",
+     "6.5.1",
+     {{&AtSettings::es_request, 0, 3}, {&AtSettings::es_originator, 0, 3}, {&AtSettings::es_answerer, 0, 5}}},
+    {"ER", "6.5.5", {{&AtSettings::report_error_control}}},
+    {"DS",
+     "6.6.1",
+     {{&AtSettings::compression, 0, 3},
+      {&AtSettings::compression_required},
+      {&AtSettings::dictionary, 512, 65'535},
+      {&AtSettings::max_string, 6, 250}}},
+    {"DR", "6.6.2", {{&AtSettings::report_compression}}},
+    {"IFC", "6.2.12", {{&AtSettings::flow_by_dte, 0, 3}, {&AtSettings::flow_by_dce, 0, 2}}},
+    {"IPR", "6.2.10", {{&AtSettings::dte_rate, 300, 4'000'000, true}}, nullptr, "(0),(300-4000000)"},
+    {"ILRR", "6.2.13", {{&AtSettings::report_local_rate}}},
+    {"FCLASS", "T.31", {{&AtSettings::service_class, 0, 0}}, nullptr, {}, true},
+};
+
+}  // namespace
+
+struct AtInterpreter::Commands {
+  using At = AtInterpreter;
+  using Action = Outcome (*)(At&, int number);
+  using Line = Outcome (*)(At&, std::string_view& rest);  // takes of the line what it wants
+
+  static Outcome dial(At& at, std::string_view& rest) {
+    std::string digits;
+    const std::string wanted = upper(rest.substr(0, rest.find(';')));
+    std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(digits),
+                 [](char c) { return std::string_view("0123456789*#ABCD,W").find(c) != std::string_view::npos; });
+    rest = {};
+    at.busy_ = true;
+    at.host_.dial(digits);
+    return Outcome::kSilent;
+  }
+
+  static Outcome answer(At& at, std::string_view& rest) {
+    rest = {};
+    at.busy_ = true;
+    at.host_.answer();
+    return Outcome::kSilent;
+  }
+
+  static Outcome hang_up(At& at, int n) {
+    if (n == 0) at.host_.hang_up();
+    return Outcome::kOk;
+  }
+
+  static Outcome go_online(At& at, int) { return at.host_.go_online() ? Outcome::kSilent : Outcome::kError; }
+
+  static Outcome reset(At& at, int) {
+    at.host_.hang_up();
+    return factory_settings(at, 0);
+  }
+
+  static Outcome factory_settings(At& at, int) {
+    at.settings_ = {};
+    return Outcome::kOk;
+  }
+
+  static Outcome compression(At& at, int n) {
+    at.settings_.compression = n == 0 ? 0 : 3;
+    return Outcome::kOk;
+  }
+
+  static Outcome flow_control(At& at, int n) {
+    const auto row = std::find_if(std::begin(kFlow), std::end(kFlow), [n](const FlowControl& f) { return f.k == n; });
+    if (row == std::end(kFlow)) return Outcome::kError;
+    at.settings_.flow_by_dte = row->by_dte;
+    at.settings_.flow_by_dce = row->by_dce;
+    return Outcome::kOk;
+  }
+
+  static Outcome error_control(At& at, std::string_view& rest) {
+    AtSettings& s = at.settings_;
+    if (take(rest, '?')) {
+      const auto same = std::find_if(std::begin(kErrorControl), std::end(kErrorControl), [&](const auto& mode) {
+        return mode[0] == s.es_request && (mode[0] < 2 || mode[1] == s.es_originator);
+      });
+      at.information(std::to_string(same == std::end(kErrorControl) ? 3 : same - std::begin(kErrorControl)));
+      return Outcome::kOk;
+    }
+    const auto n = static_cast<std::size_t>(take_number(rest));
+    if (n >= std::size(kErrorControl)) return Outcome::kError;
+    s.es_request = kErrorControl[n][0];
+    s.es_originator = kErrorControl[n][1];
+    s.es_answerer = kErrorControl[n][2];
+    return Outcome::kOk;
+  }
+
+  static Outcome identify(At& at, int n) {
+    if (n == 0) at.information("Offhook");
+    if (n == 3) at.information("Offhook soft modem " OFFHOOK_VERSION);
+    return Outcome::kOk;
+  }
+
+  static Outcome show(At& at, int) {
+    const AtSettings& s = at.settings_;
+    const auto flow =
+        std::find_if(std::begin(kFlow), std::end(kFlow), [&s](const auto& f) { return f.by_dte == s.flow_by_dte; });
+    at.information(fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{} S0={} S2={} S6={} S7={} S10={} S12={}", s.echo, s.quiet,
+                               s.verbose, s.extended, s.dcd, s.dtr, flow->k, s.s[0], s.s[2], s.s[6], s.s[7], s.s[10],
+                               s.s[12]));
+    return Outcome::kOk;
+  }
+
+  static Outcome s_register(At& at, std::string_view& rest) {
+    if (!rest.empty() && is_digit(rest.front())) {
+      const int n = take_number(rest);
+      if (n > 255) return Outcome::kError;
+      at.last_s_ = n;
+    }
+    if (take(rest, '?')) {
+      at.information(fmt::format("{:03}", at.s(at.last_s_)));
+    } else if (take(rest, '=')) {
+      // Characters that end and edit a line lie below 128 (V.250 6.2).
+      const bool character = at.last_s_ >= 3 && at.last_s_ <= 5;
+      const int value = take_number(rest);
+      if (value > (character ? 127 : 255)) return Outcome::kError;
+      at.s(at.last_s_) = static_cast<std::uint8_t>(value);
+    }
+    return Outcome::kOk;
+  }
+
+  /// The basic syntax (V.250 5.3): a name and a number of 0 to `most`, which is stored, acted on, or of no effect.
+  struct Basic {
+    std::string_view name;
+    int most;
+    std::variant<std::monostate, Setting, Action, Line> does;
+    std::string_view from;  // clause of V.250, or whose habit it is
+  };
+  static constexpr std::monostate kNoEffect{};
+  static constexpr Basic kBasic[] = {
+      {"A", 0, answer, "6.3.5"},
+      {"D", 0, dial, "6.3.1"},
+      {"E", 1, &AtSettings::echo, "6.2.4"},
+      {"H", 1, hang_up, "6.3.6"},
+      {"I", 9, identify, "6.1.3"},
+      {"L", 3, &AtSettings::volume, "6.3.13"},
+      {"M", 3, &AtSettings::speaker, "6.3.14"},
+      {"N", 1, &AtSettings::automode, "Hayes"},
+      {"O", 1, go_online, "6.3.7"},
+      {"P", kAnyNumber, kNoEffect, "6.3.3"},  // tones are sent, whatever is asked for
+      {"Q", 1, &AtSettings::quiet, "6.2.5"},
+      {"S", 0, s_register, "5.3.2"},
+      {"T", kAnyNumber, kNoEffect, "6.3.2"},
+      {"V", 1, &AtSettings::verbose, "6.2.6"},
+      {"X", 4, &AtSettings::extended, "6.2.7"},
+      {"Z", 1, reset, "6.1.1"},
+      {"&C", 2, &AtSettings::dcd, "6.2.8"},
+      {"&D", 3, &AtSettings::dtr, "6.2.9"},
+      {"&F", 1, factory_settings, "6.1.2"},
+      {"&K", 6, flow_control, "Hayes"},
+      {"&V", kAnyNumber, show, "Hayes"},
+      {"\\N", 0, error_control, "Microcom"},
+      {"%C", 3, compression, "Microcom"},
+      // Guard tone, leased line, synchronous modes, speed of the answer: the one value that is true here.
+      {"&G", 0, kNoEffect, "Hayes"},
+      {"&L", 0, kNoEffect, "Hayes"},
+      {"&M", 0, kNoEffect, "Hayes"},
+      {"&Q", 0, kNoEffect, "Hayes"},
+      {"&R", 0, kNoEffect, "Hayes"},
+      {"&S", 0, kNoEffect, "Hayes"},
+      {"&X", 0, kNoEffect, "Hayes"},
+  };
+
+  static Outcome basic(At& at, std::string_view& rest) {
+    const auto row = std::find_if(std::begin(kBasic), std::end(kBasic),
+                                  [&rest](const Basic& b) { return upper(rest.substr(0, b.name.size())) == b.name; });
+    if (row == std::end(kBasic)) return Outcome::kError;
+    rest.remove_prefix(row->name.size());
+    if (const auto* line = std::get_if<Line>(&row->does)) return (*line)(at, rest);
+    const int n = take_number(rest);
+    if (n > row->most) return Outcome::kError;
+    if (const auto* setting = std::get_if<Setting>(&row->does)) at.settings_.*(*setting) = n;
+    if (const auto* action = std::get_if<Action>(&row->does)) return (*action)(at, n);
+    return Outcome::kOk;
+  }
+
+  // +NAME up to '=', '?' or ';'; the values up to a ';' outside quotation marks.
+  static Outcome extended(At& at, std::string_view& rest) {
+    rest.remove_prefix(1);
+    const auto end = std::find_if_not(rest.begin(), rest.end(), [](char c) {
+      return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    });
+    const std::string name = upper(rest.substr(0, static_cast<std::size_t>(end - rest.begin())));
+    rest.remove_prefix(name.size());
+    bool quoted = false;
+    std::size_t stop = 0;
+    for (; stop < rest.size() && (quoted || rest[stop] != ';'); ++stop) quoted ^= rest[stop] == '"';
+    std::string_view body = rest.substr(0, stop);
+    rest.remove_prefix(std::min(stop + 1, rest.size()));
+    while (!body.empty() && body.back() == ' ') body.remove_suffix(1);
+
+    for (const Identity& identity : kIdentities)
+      if (identity.name == name) return carry_out(at, identity, body);
+    for (const Parameter& parameter : kParameters)
+      if (parameter.name == name) return carry_out(at, parameter, body);
+    return Outcome::kError;
+  }
+
+  static Outcome carry_out(At& at, const Identity& identity, std::string_view body) {
+    if (body.empty()) at.information(identity.text);
+    return body.empty() || body == "=?" ? Outcome::kOk : Outcome::kError;
+  }
+
+  // 5.4.4: =? tests, ? reads, = writes; values that are left out stay.
+  static Outcome carry_out(At& at, const Parameter& parameter, std::string_view body) {
+    const auto list = [&](auto text_of) {
+      std::string text;
+      for (const Value& v : parameter.used()) {
+        text += text.empty() ? "" : ",";
+        text += text_of(at, v);
+      }
+      return text;
+    };
+    if (body == "=?") {
+      at.information(fmt::format("+{}: {}", parameter.name, parameter.test.empty() ? list(range) : parameter.test));
+      return Outcome::kOk;
+    }
+    if (body == "?") {
+      at.information(parameter.bare ? list(read) : fmt::format("+{}: {}", parameter.name, list(read)));
+      return Outcome::kOk;
+    }
+    if (!take(body, '=')) return Outcome::kError;
+    const auto given = values(body);
+    const auto used = parameter.used();
+    if (!given || given->size() > used.size()) return Outcome::kError;
+    AtSettings next = at.settings_;
+    for (std::size_t i = 0; i < given->size(); ++i)
+      if (!given->at(i).empty() && !write(at, used[i], given->at(i), next)) return Outcome::kError;
+    if (parameter.consistent != nullptr && !parameter.consistent(next)) return Outcome::kError;
+    at.settings_ = next;
+    return Outcome::kOk;
+  }
+
+  static std::string range(const At& at, const Value& v) {
+    if (v.word != nullptr) return fmt::format("({})", at.host_.carriers());
+    if (v.least == v.most) return fmt::format("({})", v.least);
+    if (v.or_zero) return fmt::format("(0,{}-{})", v.least, v.most);
+    return fmt::format("({}{}{})", v.least, v.most - v.least == 1 ? ',' : '-', v.most);
+  }
+
+  static std::string read(const At& at, const Value& v) {
+    if (v.word == nullptr) return std::to_string(at.settings_.*v.number);
+    const std::string& word = at.settings_.*v.word;
+    return word.empty() ? "0" : word;
+  }
+
+  static bool write(const At& at, const Value& v, const std::string& text, AtSettings& settings) {
+    if (v.word != nullptr) {
+      const std::string word = text == "0" ? "" : upper(text);
+      settings.*v.word = word;
+      return word.empty() || fmt::format(",{},", at.host_.carriers()).find("," + word + ",") != std::string::npos;
+    }
+    int n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    settings.*v.number = n;
+    return error == std::errc() && end == text.data() + text.size() &&
+           ((n >= v.least && n <= v.most) || (v.or_zero && n == 0));
+  }
+};
+
+void AtInterpreter::run(std::string_view given) {
+  const std::string line(given);  // a command may come back here
+  std::string_view rest = line;
+  Outcome outcome = Outcome::kOk;
+  while (outcome == Outcome::kOk) {
+    while (take(rest, ' ') || take(rest, ';')) {
+    }
+    if (rest.empty()) break;
+    outcome = rest.front() == '+' ? Commands::extended(*this, rest) : Commands::basic(*this, rest);
+  }
+  if (outcome == Outcome::kOk) report(Result::kOk);
+  if (outcome == Outcome::kError) report(Result::kError);
+}
+
+}  // namespace offhook::modem

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "driver/tty/dce.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace offhook::modem {
+namespace {
+
+using State = Dce::State;
+using Event = Dce::Event;
+
+struct FakeLine final : CallLine {
+  bool ringing() const override { return rings; }
+  void begin_call(const CallConfig& call) override {
+    if (refuses) throw std::invalid_argument("");
+    config = call;
+    off_hook = true;
+  }
+  void end_call() override {
+    off_hook = false;
+    now = {};
+  }
+  CallStatus status() const override { return now; }
+  std::size_t write(const std::uint8_t* bytes, std::size_t n) override {
+    sent.append(reinterpret_cast<const char*>(bytes), n);
+    return n;
+  }
+  std::size_t read(std::uint8_t*, std::size_t) override { return 0; }
+  std::size_t writable() const override { return 1000; }
+
+  bool rings = false, refuses = false, off_hook = false;
+  CallConfig config{};
+  CallStatus now;
+  std::string sent;
+};
+
+/// A DCE, the line behind it and the program before it; 10 ms a step.
+struct Desk {
+  ~Desk() { leave(); }
+  void leave() {
+    if (program >= 0) close(program);
+    program = -1;
+  }
+  void work(double seconds = 0.01) {
+    for (double t = 0; t < seconds - 0.005; t += 0.01) dce.work(now_ms += 10);
+  }
+  /// What the DCE answers, line ends taken off.
+  std::string heard() {
+    std::string text;
+    std::array<char, 512> bytes;
+    for (ssize_t n; (n = read(program, bytes.data(), bytes.size())) > 0;)
+      text.append(bytes.data(), static_cast<std::size_t>(n));
+    std::erase(text, '\n');
+    std::erase(text, '\r');
+    return text;
+  }
+  std::string say(const std::string& text) {
+    heard();
+    EXPECT_EQ(write(program, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    work(0.03);
+    return heard();
+  }
+  /// A modem in data mode under V.42, or something else at the other end.
+  void far_end(oh_pump_state state, int compression, float level_dbm0 = -20) {
+    line.now.pump.state = state;
+    line.now.link.compression = static_cast<std::uint8_t>(compression);
+    line.now.pump.rx_level_dbm0 = level_dbm0;
+    line.now.pump.rx_bit_rate = 28'800;
+    line.now.link.state = state == OH_PUMP_DATA ? OH_LAPM_CONNECTED : line.now.link.state;
+  }
+  /// From a new DCE, as programs do it.
+  void bring_to(State state) {
+    say("AT&FE0+DS=3,1\r");
+    if (state == State::kGuardTime) {  // there is one only after a call
+      say("ATD5\r");
+      say("x");
+    }
+    if (state >= State::kGuardTime) say("ATD5\r");
+    if (state >= State::kOnline) far_end(OH_PUMP_DATA, 3);
+    work();
+    if (state == State::kOnlineCommand) {
+      work(1.1);
+      say("+++");
+      work(1.1);
+    }
+    heard();
+  }
+  /// Makes it happen. @return what the program is told
+  std::string happen(Event event) {
+    switch (event) {
+      case Event::kOrder:
+        return say("ATD5\r");
+      case Event::kLineReady:
+        work(0.3);
+        break;
+      case Event::kRefused:
+        line.refuses = true;
+        work(0.3);
+        break;
+      case Event::kNoDialTone:
+        line.now.progress = Progress::kNoDialTone;
+        break;
+      case Event::kBusy:
+        line.now.progress = Progress::kBusy;
+        break;
+      case Event::kFailed:
+        line.now.pump.state = OH_PUMP_FAILED;
+        break;
+      case Event::kIncompatible:
+        far_end(OH_PUMP_DATA, 0);
+        break;
+      case Event::kConnected:
+        far_end(OH_PUMP_DATA, 3);
+        break;
+      case Event::kTooLong:
+        work(60);
+        break;
+      case Event::kLost:
+        far_end(OH_PUMP_TRAINING, 3, -90);
+        work(1.5);
+        break;
+      case Event::kCharacter:
+        return say("x");
+      case Event::kEscape:
+        work(1.1);
+        say("+++");
+        work(1.1);
+        break;
+      case Event::kReturn:
+        return say("ATO\r");
+      case Event::kHangUp:
+        return say("ATH\r");
+      case Event::kDtrOff:
+        leave();
+        break;
+    }
+    work();
+    return program < 0 ? "" : heard();
+  }
+  FakeLine line;
+  Terminal terminal{""};
+  Dce dce{line, terminal};
+  int program = open(terminal.device().c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK);
+  std::int64_t now_ms = 1'000'000;
+};
+
+struct Step {
+  State state;
+  Event event;
+  State next;
+  std::string text;
+};
+
+/// By hand, apart from the table: what V.250 and programs expect.
+const std::vector<Step> kSteps = {
+    {State::kOnHook, Event::kOrder, State::kConnecting, ""},  // past a guard time that is over
+    {State::kGuardTime, Event::kLineReady, State::kConnecting, ""},
+    {State::kGuardTime, Event::kRefused, State::kOnHook, "ERROR"},
+    {State::kGuardTime, Event::kCharacter, State::kOnHook, "NO CARRIER"},
+    {State::kGuardTime, Event::kDtrOff, State::kOnHook, ""},
+    {State::kConnecting, Event::kNoDialTone, State::kOnHook, "NO DIALTONE"},
+    {State::kConnecting, Event::kBusy, State::kOnHook, "BUSY"},
+    {State::kConnecting, Event::kFailed, State::kOnHook, "NO CARRIER"},
+    {State::kConnecting, Event::kIncompatible, State::kOnHook, "NO CARRIER"},
+    {State::kConnecting, Event::kConnected, State::kOnline, "CONNECT 28800"},
+    {State::kConnecting, Event::kTooLong, State::kOnHook, "NO CARRIER"},
+    {State::kConnecting, Event::kCharacter, State::kOnHook, "NO CARRIER"},
+    {State::kConnecting, Event::kDtrOff, State::kOnHook, ""},
+    {State::kOnline, Event::kFailed, State::kOnHook, "NO CARRIER"},
+    {State::kOnline, Event::kLost, State::kOnHook, "NO CARRIER"},
+    {State::kOnline, Event::kEscape, State::kOnlineCommand, "OK"},
+    {State::kOnline, Event::kDtrOff, State::kOnHook, ""},
+    {State::kOnlineCommand, Event::kFailed, State::kOnHook, "NO CARRIER"},
+    {State::kOnlineCommand, Event::kLost, State::kOnHook, "NO CARRIER"},
+    {State::kOnlineCommand, Event::kReturn, State::kOnline, "CONNECT 28800"},
+    {State::kOnlineCommand, Event::kHangUp, State::kOnHook, "OK"},
+    {State::kOnlineCommand, Event::kDtrOff, State::kOnHook, ""},
+    // No rows.
+    {State::kOnHook, Event::kHangUp, State::kOnHook, "OK"},
+    {State::kOnHook, Event::kReturn, State::kOnHook, "ERROR"},
+    {State::kOnHook, Event::kDtrOff, State::kOnHook, ""},
+    {State::kOnline, Event::kBusy, State::kOnline, ""},
+    {State::kOnlineCommand, Event::kOrder, State::kOnlineCommand, "ERROR"},
+};
+
+TEST(Dce, FollowsEveryCallFromStateToState) {
+  for (const Step& step : kSteps) {
+    SCOPED_TRACE(testing::Message() << "state " << int(step.state) << ", event " << int(step.event));
+    Desk desk;
+    desk.bring_to(step.state);
+    ASSERT_EQ(desk.dce.state(), step.state);
+    EXPECT_EQ(desk.happen(step.event), step.text);
+    EXPECT_EQ(desk.dce.state(), step.next);
+    EXPECT_EQ(desk.line.off_hook, step.next >= State::kConnecting);
+  }
+}
+
+TEST(Dce, NoRowOfTheTableIsUntested) {
+  std::set<std::pair<State, Event>> rows;
+  for (const Dce::Transition& t : Dce::kTransitions) {
+    EXPECT_TRUE(rows.insert({t.state, t.event}).second) << "two rows for one event";
+    EXPECT_TRUE(std::any_of(kSteps.begin(), kSteps.end(),
+                            [&t](const Step& s) { return s.state == t.state && s.event == t.event; }))
+        << int(t.state) << " " << int(t.event);
+  }
+}
+
+TEST(Dce, AnswersAfterTheRingsOfS0AndReportsEach) {
+  Desk desk;
+  desk.say("ATE0S0=2\r");
+  for (int ring = 1; ring <= 2; ++ring) {
+    desk.line.rings = true;
+    desk.work(2);
+    EXPECT_EQ(desk.heard(), "RING");
+    desk.line.rings = false;
+    desk.work(4);
+  }
+  EXPECT_EQ(desk.dce.state(), State::kConnecting);
+  EXPECT_EQ(desk.line.config.role, OH_PUMP_ANSWER);
+}
+
+TEST(Dce, TheCallIsAsTheSettingsSay) {
+  Desk desk;
+  desk.say("ATE0X3S6=3S8=4S11=70+MS=V34,1,2400,28800;+ES=3,2;+DS=1,0,1024,20;D12,3\r");
+  const CallConfig& call = desk.line.config;
+  EXPECT_EQ(call.role, OH_PUMP_CALL);
+  EXPECT_EQ(call.digits, "12,3");
+  EXPECT_FALSE(call.plan.need_dial_tone);
+  EXPECT_EQ(call.plan.pause_s, 3);
+  EXPECT_EQ(call.plan.comma_s, 4);
+  EXPECT_EQ(call.plan.digit_ms, 70);
+  EXPECT_EQ(call.min_bit_rate, 2400u);
+  EXPECT_EQ(call.max_bit_rate, 28'800u);
+  EXPECT_EQ(call.error_control.mode, ErrorControl::kRequired);
+  EXPECT_EQ(call.error_control.compression, 1);
+  EXPECT_EQ(call.error_control.codewords, 1024);
+  EXPECT_EQ(call.error_control.max_string, 20);
+}
+
+TEST(Dce, WhatTheProgramWritesOnlineGoesToTheFarEnd) {
+  Desk desk;
+  desk.bring_to(State::kOnline);
+  desk.say("hello ++ there");
+  EXPECT_EQ(desk.line.sent, "hello ++ there");
+}
+
+}  // namespace
+}  // namespace offhook::modem
