@@ -7,12 +7,11 @@
 #include "dsp/blocks/tone.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v34/control/pump.h"
+#include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v8/v8.h"
 
 namespace offhook::automode {
 namespace {
-
-using v34::ToneDetector;
 
 constexpr int kInvalid = -22;  // -EINVAL without an OS header
 constexpr uint32_t kRateHz = 8000;
@@ -154,6 +153,7 @@ class Automode {
   ToneDetector usb1_{kUsb1Hz};
   ToneDetector ac_low_{kAcLowHz}, ac_high_{kAcHighHz};
   ToneDetector aa_{kAaHz};     // answerer
+  v34::SigCDetector sig_c_;    // answerer
   uint64_t ans_after_aa_ = 0;  // samples
   bool ans_heard_ = false;
   float far_peak_ = 0;  // of the answer tone, or USB1
@@ -184,7 +184,7 @@ int16_t Automode::step(int16_t rx) {
   power_ += (x * x - power_) * (1.f / 256);
   const float tx = calls_ ? call(x) : answer(x);
   if (samples_ > kGiveUp && step_ != Step::kRunning && step_ != Step::kReleased) step_ = Step::kFailed;
-  return static_cast<int16_t>(tx > 32767 ? 32767 : tx < -32768 ? -32768 : tx);
+  return clip(tx);
 }
 
 // What an answerer without V.8 sends first: AC, or USB1 (A.2.1.1, A.2.1.2).
@@ -267,6 +267,7 @@ float Automode::call(float rx) {
 float Automode::answer(float rx) {
   switch (step_) {
     case Step::kV8: {
+      if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(rx)) v8_.far_end_has_begun();
       const float tx = v8_.process(rx);
       aa_.put(rx);
       if (v8_.state() == v8::State::kDone) {

@@ -3,6 +3,8 @@
 // A complex number without <complex>, which needs an OS; and what freestanding code needs of libm for it.
 #pragma once
 
+#include "dsp/blocks/sincos.h"
+
 namespace offhook {
 
 struct Complex {
@@ -53,7 +55,7 @@ constexpr float angle_turns(Complex a) {
                              0.1999355085f,  -0.3333314528f, 1.f};
   float sum = 0;
   for (const float term : kTerm) sum = sum * z2 + term;
-  float turns = z * sum * 0.15915494f;
+  float turns = z * sum * kTurnsPerRadian;
   if (y >= x) turns = 0.25f - turns;
   if (a.re < 0) turns = 0.5f - turns;
   return a.im < 0 ? -turns : turns;

@@ -66,7 +66,7 @@ class Downconverter {
 constexpr double lowpass_tap(int k, int taps, double cutoff_hz) {
   const double t = k - (taps - 1) * 0.5;
   const double x = 2 * cutoff_hz / 24000 * t;
-  const double sinc = x > -1e-9 && x < 1e-9 ? 1 : sincos_turns(x / 2).sin / (3.14159265358979323846 * x);
+  const double sinc = x > -1e-9 && x < 1e-9 ? 1 : sincos_turns(x / 2).sin / (kPi * x);
   const double u = (k + 0.5) / taps;
   return sinc * (0.42 - 0.5 * sincos_turns(u).cos + 0.08 * sincos_turns(2 * u).cos);
 }

@@ -3,11 +3,8 @@
 
 #include "dsp/blocks/level.h"
 
-namespace offhook::v34 {
+namespace offhook {
 namespace {
-
-constexpr double kAnswerDb = -1;  // tone A and INFO of the answer modem, re nominal; 10.1.2
-constexpr double kGuardDb = -7;   // guard tone with INFO; 10.1.2.3
 
 struct PulseTable {
   static constexpr int kSize = 320;  // eight symbols at 24 000 Hz
@@ -19,10 +16,6 @@ constexpr PulseTable make_pulse_table() {
   return t;
 }
 constexpr PulseTable kPulse = make_pulse_table();
-
-float peak_of(double dbm0) {
-  return static_cast<float>(dbm0_to_rms(dbm0) * 1.41421356237309505);
-}
 
 }  // namespace
 
@@ -43,12 +36,11 @@ bool DpskReceiver::put(float x, DpskDecision* decision) {
   return true;
 }
 
-DpskModulator::DpskModulator(int carrier_hz, double nominal_dbm0, double guard_with_tone_db)
-    : carrier_(carrier_hz), guard_(1800) {
-  const bool answer = carrier_hz == kDpskAnswerHz;
-  peak_ = peak_of(nominal_dbm0 + (answer ? kAnswerDb : 0));
-  guard_peak_[0] = answer ? peak_of(nominal_dbm0 + guard_with_tone_db) : 0;
-  guard_peak_[1] = answer ? peak_of(nominal_dbm0 + kGuardDb) : 0;
+DpskModulator::DpskModulator(const DpskSignal& s)
+    : carrier_(s.carrier_hz), guard_(s.guard_hz), peak_(static_cast<float>(dbm0_to_peak(s.level_dbm0))) {
+  if (s.guard_hz == 0) return;
+  guard_peak_[0] = static_cast<float>(dbm0_to_peak(s.guard_with_tone_dbm0));
+  guard_peak_[1] = static_cast<float>(dbm0_to_peak(s.guard_with_bits_dbm0));
 }
 
 void DpskModulator::shift(bool turn) {
@@ -112,4 +104,4 @@ float DpskModulator::sample() {
   return envelope * baseband * peak_ * carrier_.next().re + size * guard * guard_.next().re;
 }
 
-}  // namespace offhook::v34
+}  // namespace offhook

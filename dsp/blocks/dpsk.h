@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// The modem of the INFO sequences (10.1.2.3): binary differential phase shift keying at 600 bit/s, a one being a turn
-// of 180 degrees. The call modem uses 1200 Hz, the answer modem 2400 Hz with a guard tone of 1800 Hz.
+// Binary differential phase shift keying at 600 bit/s, a one being a turn of 180 degrees: the modem of the INFO
+// sequences of V.34 and V.90 (V.34 10.1.2.3).
 //
 // Pulses are square roots of a raised cosine with roll-off 0.75 on both sides, which fits the mask of Figure 13 and
-// keeps the guard tone and the other modem out.
+// keeps a guard tone 600 Hz away and the other modem out.
 //
 // A sequence comes out of silence and is over 82 ms later, so the receiver acquires nothing: it decides at eight phases
-// of the symbol in parallel, an InfoDetector looks for the sequence in each of the eight streams of bits, and of those
-// that are right the one with the clearest decisions is reported. It works through frequency offsets of +-30 Hz.
+// of the symbol in parallel, and who reads the eight streams of bits takes the clearest that are right. It works
+// through frequency offsets of +-30 Hz.
 #pragma once
 
 #include <stdint.h>
 
 #include "dsp/blocks/downconverter.h"
 
-namespace offhook::v34 {
+namespace offhook {
 
-inline constexpr int kDpskCallHz = 1200;
-inline constexpr int kDpskAnswerHz = 2400;
 inline constexpr int kDpskBaud = 600;
 inline constexpr double kDpskRollOff = 0.75;
 
 /// Impulse response of the square root of a raised cosine, roll-off kDpskRollOff, t in symbols; 1.2 or so at 0.
 /// @pre 4 kDpskRollOff t is not +-1
 constexpr double dpsk_pulse(double t) {
-  constexpr double b = kDpskRollOff, kPi = 3.14159265358979323846;
+  constexpr double b = kDpskRollOff;
   if (t > -1e-9 && t < 1e-9) return 1 - b + 4 * b / kPi;
   const double s = sincos_turns(t * (1 - b) / 2).sin, c = sincos_turns(t * (1 + b) / 2).cos;
   return (s + 4 * b * t * c) / (kPi * t * (1 - 16 * b * b * t * t));
@@ -45,7 +43,7 @@ class DpskReceiver {
   /// From the middle of a bit's pulse on the line to its decision at the best phase, in samples.
   static constexpr float kDelaySamples = Downconverter<112>::kDelaySamples;
 
-  /// @param carrier_hz  kDpskCallHz or kDpskAnswerHz
+  /// @param carrier_hz  a multiple of 5
   explicit DpskReceiver(int carrier_hz);
 
   /// One sample of 8000 Hz.  @return true when `decision` has got a new one: three times in five.  Real-time: yes.
@@ -58,14 +56,19 @@ class DpskReceiver {
   uint8_t phase_ = 0;
 };
 
+/// What a modulator sends.
+struct DpskSignal {
+  int carrier_hz;
+  double level_dbm0;
+  int guard_hz = 0;  ///< of a tone beside it; 0: none
+  double guard_with_tone_dbm0 = 0, guard_with_bits_dbm0 = 0;
+};
+
 /// Sends tone, bits and silence of one end, phase-continuous: a tone is the carrier whose phase does not change, so it
 /// goes over into bits and back without a break.
 class DpskModulator {
  public:
-  /// @param carrier_hz  kDpskCallHz; or kDpskAnswerHz, which is sent 1 dB below nominal and brings the guard tone
-  /// @param nominal_dbm0  nominal level  @param guard_with_tone_db  guard tone beside tone A, re nominal; beside bits
-  /// it is -7 dB
-  DpskModulator(int carrier_hz, double nominal_dbm0, double guard_with_tone_db);
+  explicit DpskModulator(const DpskSignal& signal);
 
   /// From now on the tone. Out of silence it rises within 1 ms; bits are cut off at the next symbol.
   void tone();
@@ -116,7 +119,7 @@ class DpskModulator {
   Oscillator carrier_;
   Oscillator guard_;
   float peak_;
-  float guard_peak_[2];  // with tone, with bits
+  float guard_peak_[2]{};  // with tone, with bits
   Mode mode_ = Mode::kSilence;
   bool reference_ = false;
   float symbol_[kSpan]{};  // newest first: 1, -1, or 0 before the first
@@ -126,4 +129,4 @@ class DpskModulator {
   int ramp_ = kRamp;
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook

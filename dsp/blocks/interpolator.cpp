@@ -31,7 +31,6 @@ void Interpolator::init(double carrier_hz, double step_samples, double bandwidth
   double corner = bandwidth_hz + 240;
   if (corner > carrier_hz) corner = carrier_hz;
   if (corner > 4000 - carrier_hz) corner = 4000 - carrier_hz;
-  constexpr double kPi = 3.14159265358979323846;
   const double turns = corner / 8000;
   for (int p = 0; p <= kPhases; ++p) {
     for (int k = 0; k < kTaps; ++k) {

@@ -53,17 +53,13 @@ class Interpolator {
     step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
   }
   /// Mixes by so much more than the carrier.
-  void set_offset_hz(double hz) {
-    phase_step_ = nominal_phase_step_ + static_cast<uint32_t>(static_cast<int32_t>(hz * (4294967296.0 / 8000)));
-  }
+  void set_offset_hz(double hz) { phase_step_ = nominal_phase_step_ + phase_of(hz * (1.0 / 8000)); }
 
  private:
   static constexpr int64_t kOne = int64_t{1} << 32;
 
   const Kernels* kernels_ = nullptr;
-  uint32_t phase_ = 0;
-  uint32_t phase_step_ = 0;
-  uint32_t nominal_phase_step_ = 0;
+  Phase phase_, phase_step_, nominal_phase_step_;
   int64_t until_ = kOne;  // samples of 2^-32 until the next output
   int64_t step_ = 2 * kOne;
   int64_t nominal_step_ = 2 * kOne;

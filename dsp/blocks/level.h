@@ -8,6 +8,8 @@
 
 #include <bit>
 
+#include "dsp/blocks/sincos.h"
+
 namespace offhook {
 
 /// RMS of 0 dBm0: 32768 / sqrt 2 / 10^(3.14/20).
@@ -28,7 +30,7 @@ constexpr double log_2(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   int whole = static_cast<int>(bits >> 52) - 1023;
   double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000);
-  if (m > 1.4142135623730951) m *= 0.5, ++whole;
+  if (m > kSqrt2) m *= 0.5, ++whole;
   const double z = (m - 1) / (m + 1);  // log m = 2 atanh z
   double sum = 0;
   for (int k = 13; k >= 1; k -= 2) sum = sum * z * z + 1.0 / k;
@@ -46,6 +48,15 @@ constexpr double mean_square_to_dbm0(double mean_square) {
 }
 constexpr double dbm0_to_rms(double dbm0) {
   return kRms0Dbm0 * db_to_gain(dbm0);
+}
+/// Peak of a sine of this level.
+constexpr double dbm0_to_peak(double dbm0) {
+  return dbm0_to_rms(dbm0) * kSqrt2;
+}
+
+/// The sample of a card, cut off at its ends; a fraction is dropped. NaN is the lowest.
+constexpr int16_t clip(float x) {
+  return static_cast<int16_t>(!(x > INT16_MIN) ? INT16_MIN : x > INT16_MAX ? INT16_MAX : x);
 }
 
 }  // namespace offhook

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// exp(i phase) of any phase, and an oscillator of any frequency, without libm: a table of 256 points and three terms of
-// the exponential series between them.
+// The phase of an oscillator, and exp(i phase) of it without libm: a table of 256 points and three terms of the
+// exponential series between them.
 #pragma once
 
 #include <stdint.h>
@@ -26,18 +26,35 @@ constexpr UnitCircle make_unit_circle() {
 }
 inline constexpr UnitCircle kUnitCircle = make_unit_circle();
 
-/// exp(2 pi i phase / 2^32), error below 5e-7.  Real-time: yes, O(1).
-constexpr Complex unit_phasor(uint32_t phase) {
-  const Complex w = kUnitCircle.at[phase >> 24];
-  constexpr float kStep = 6.2831853071795865f / 4294967296.0f;
-  const float b = static_cast<float>(static_cast<int32_t>(phase & 0xFFFFFF) - 0x800000) * kStep;
-  return w * Complex{1 - 0.5f * b * b, b * (1 - b * b * (1.0f / 6))};
+/// An angle in 2^-32 turns. It wraps by itself, so that nothing is lost however long it is added to.
+struct Phase {
+  uint32_t bits = 0;
+  constexpr Phase& operator+=(Phase step) {
+    bits += step.bits;
+    return *this;
+  }
+};
+constexpr Phase operator+(Phase a, Phase b) {
+  return a += b;
 }
 
-/// A phase, in turns, as unit_phasor takes it. @pre |turns| < 2^30
-constexpr uint32_t phase_of(double turns) {
-  const double fraction = turns - static_cast<double>(static_cast<int64_t>(turns));
-  return static_cast<uint32_t>(static_cast<int64_t>(fraction * 4294967296.0));
+/// @tparam Real  float or double  @pre |turns| < 2^30
+template <class Real>
+constexpr Phase phase_of(Real turns) {
+  return {static_cast<uint32_t>(static_cast<int64_t>(turns * Real{4294967296}))};
+}
+
+/// The same for what may be half a turn, scaled so that it stays below: by 1 - 2^-24.
+constexpr Phase step_of(float turns) {
+  return phase_of(turns * 0.99999994f);
+}
+
+/// exp(i phase), error below 5e-7.  Real-time: yes, O(1).
+constexpr Complex unit_phasor(Phase phase) {
+  const Complex w = kUnitCircle.at[phase.bits >> 24];
+  constexpr float kStep = static_cast<float>(2 * kPi) / 4294967296.0f;
+  const float b = static_cast<float>(static_cast<int32_t>(phase.bits & 0xFFFFFF) - 0x800000) * kStep;
+  return w * Complex{1 - 0.5f * b * b, b * (1 - b * b * (1.0f / 6))};
 }
 
 }  // namespace offhook

@@ -3,7 +3,7 @@
 
 #include "dsp/blocks/nco.h"
 
-namespace offhook::v34 {
+namespace offhook {
 namespace {
 
 constexpr float kLeastMeanSquare = 2;  // int16 units: some 80 dB below full scale
@@ -80,4 +80,4 @@ void SDetector::put(Complex u) {
   }
 }
 
-}  // namespace offhook::v34
+}  // namespace offhook

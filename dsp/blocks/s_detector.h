@@ -11,7 +11,7 @@
 
 #include "dsp/blocks/complex.h"
 
-namespace offhook::v34 {
+namespace offhook {
 
 class SDetector {
  public:
@@ -53,4 +53,4 @@ class SDetector {
   int strange_ = 0;  // groups in a row that are neither
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook

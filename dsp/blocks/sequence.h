@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the INFO and MP sequences of V.34 have in common: bits in order of time, numbers with their least significant
-// bit first, a 16-bit CRC over the information bits, and a receiver that must find a sequence in a running stream of
-// bits.
+// What the INFO, MP and CP sequences of V.34 and V.90 have in common: bits in order of time, numbers with their least
+// significant bit first, a 16-bit CRC over the information bits, and a receiver that must find a sequence in a running
+// stream of bits.
 //
 // A layout is written once, as a function over a FieldWriter or a FieldReader, so that the two cannot disagree.
 #pragma once
@@ -11,9 +11,9 @@
 
 #include <type_traits>
 
-namespace offhook::v34 {
+namespace offhook {
 
-/// The CRC of INFO and MP: x^16 + x^12 + x^5 + 1, preset to ones, sent from bit 0 up.  Source: 10.1.2.3.2, Figure 14.
+/// x^16 + x^12 + x^5 + 1, preset to ones, sent from bit 0 up.  Source: V.34 10.1.2.3.2, Figure 14.
 class Crc {
  public:
   constexpr void put(int bit) {
@@ -118,4 +118,4 @@ class BitHistory {
   uint64_t word_[3]{};
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook

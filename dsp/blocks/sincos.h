@@ -3,7 +3,13 @@
 // Sine and cosine of an angle in turns, without libm: for tables that freestanding code fills at init or compile time.
 #pragma once
 
+#include <numbers>
+
 namespace offhook {
+
+inline constexpr double kPi = std::numbers::pi;
+inline constexpr double kSqrt2 = std::numbers::sqrt2;
+inline constexpr float kTurnsPerRadian = static_cast<float>(1 / (2 * kPi));
 
 struct SinCos {
   double sin;
@@ -17,7 +23,7 @@ constexpr SinCos sincos_turns(double turns) {
   if (fraction < 0) fraction += 1;
   const int octant = static_cast<int>(fraction * 8);
   const int quarter = (octant + 1) / 2;
-  const double x = (fraction - quarter * 0.25) * 6.283185307179586476925;
+  const double x = (fraction - quarter * 0.25) * (2 * kPi);
   const double x2 = x * x;
   double s = 0;
   double c = 0;

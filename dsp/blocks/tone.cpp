@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/blocks/tone.h"
 
-namespace offhook::v34 {
+namespace offhook {
 namespace {
 
 constexpr float kLeastPeak = 40;  // -49 dBm0
@@ -11,8 +11,6 @@ constexpr float kAlike = 0.6f;
 constexpr float kAlikeAtFirst = 0.5f;
 constexpr float kReversed = -0.6f;
 constexpr int kOffsetKnownMs = 10;
-constexpr float kLeastShare = 0.2f;  // of a retrain's tone: with the guard tone 1 dB above it, it has 0.44
-constexpr float kRetrainMs = 54;     // more than 50; a burst counts 3 ms longer than it is
 constexpr float kMostOffsetHz = 25;
 
 // The average over 1/150 s, which is not a whole number of samples: 160 ones at 24 000 Hz, smoothed by four short
@@ -133,15 +131,4 @@ float ToneDetector::frequency_offset_hz() const {
   return angle_turns(turn_) * (8000.0f / kStep);
 }
 
-bool RetrainDetector::put(float x) {
-  tone_.put(x);
-  alone_ = tone_.present() && tone_.share() > kLeastShare ? alone_ + 1 : 0;
-  return alone_ > 0 && tone_.unbroken_ms() > kRetrainMs;
-}
-
-void RetrainDetector::reset() {
-  tone_.reset();
-  alone_ = 0;
-}
-
-}  // namespace offhook::v34
+}  // namespace offhook

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Tones A (2400 Hz) and B (1200 Hz) of Phase 2 and their phase reversals (10.1.2.1, 10.1.2.2).
+// A tone and the reversals of its phase: the answer tone, AA and AC of V.32bis, tones A and B of V.34.
 //
 // The receiver mixes the tone to 0 Hz and averages over 1/150 s. That window has zeros at every multiple of 150 Hz, so
-// neither the other tone, the 1800 Hz guard tone nor any component of L1 and L2 gets through, and an own echo of any of
-// them, however strong, is not seen. A reversal turns the average through zero along a straight line; where the line
-// crosses zero is the reversal's time, to about 0.1 ms at 10 dB of SNR. Phases are compared over 10 ms only, so that a
-// frequency offset of 7 Hz turns them by 25 degrees and no more.
+// no other tone on that grid gets through: guard tone, line probing, or an own echo of any of them, however strong. A
+// reversal turns the average through zero along a straight line; where the line crosses zero is the reversal's time, to
+// about 0.1 ms at 10 dB of SNR. Phases are compared over 10 ms only, so that a frequency offset of 7 Hz turns them by
+// 25 degrees and no more.
 #pragma once
 
 #include <stdint.h>
 
 #include "dsp/blocks/oscillator.h"
 
-namespace offhook::v34 {
-
-inline constexpr int kToneAHz = 2400;
-inline constexpr int kToneBHz = 1200;
-inline constexpr int kGuardHz = 1800;
+namespace offhook {
 
 /// What happened with this sample.
 enum class ToneEvent : uint8_t { kNone, kReversal };
@@ -94,18 +90,4 @@ class ToneDetector {
   float steady_before_ = 0;
 };
 
-/// A retrain's tone: more than 50 ms of it, and little else received (11.5). Feed it what is left after the echo
-/// canceller, and it is not misled by data or speech.
-class RetrainDetector {
- public:
-  explicit RetrainDetector(int hz) : tone_(hz) {}
-  /// @return true from the sample on that makes it certain.  Real-time: yes.
-  bool put(float x);
-  void reset();
-
- private:
-  ToneDetector tone_;
-  int alone_ = 0;  // samples with the tone and little else
-};
-
-}  // namespace offhook::v34
+}  // namespace offhook

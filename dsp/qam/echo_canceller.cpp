@@ -5,10 +5,8 @@
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/window.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 constexpr float kNearStep = 0.35f;
 constexpr float kFarStep = 0.5f;
@@ -38,10 +36,6 @@ void zero_below(float mean_square, float* re, float* im, int taps) {
   }
 }
 
-constexpr uint32_t turns(float t) {
-  return static_cast<uint32_t>(static_cast<int32_t>(t * 4294967040.0f));
-}
-
 float step_now(float first, int samples) {
   const float step = samples < kFullSteps ? first : first * kFullSteps / static_cast<float>(2 * samples - kFullSteps);
   return step > kLeastStep ? step : kLeastStep;
@@ -49,8 +43,7 @@ float step_now(float first, int samples) {
 
 }  // namespace
 
-void EchoCanceller::init(SymbolRate symbol_rate, Carrier carrier, int io_delay_samples, int round_trip_samples,
-                         const Kernels& kernels) {
+void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_samples, const Kernels& kernels) {
   renew(*this);
   kernels_ = &kernels;
   near_delay_ = io_delay_samples > 8 ? io_delay_samples - 8 : 0;
@@ -59,8 +52,8 @@ void EchoCanceller::init(SymbolRate symbol_rate, Carrier carrier, int io_delay_s
   has_far_ = far_delay_ <= kMaxDelaySamples;
 
   // The last tap meets the newest sample.
-  const double s = symbol_rate_hz(symbol_rate) / 8000;
-  const double fc = carrier_hz(symbol_rate, carrier) / 8000;
+  const double s = band.symbol_hz() / 8000;
+  const double fc = band.carrier_hz() / 8000;
   constexpr int kGrid = 256;
   constexpr double kEdge = 0.06;  // half the width of the fall at the band's edges, of the symbol rate
   double mean = 0;
@@ -106,7 +99,7 @@ void EchoCanceller::drop_noise() {
   zero_below(kFarMargin * far, far_re_, far_im_, kFarTaps);
 }
 
-void EchoCanceller::sent(float x) {
+void EchoCanceller::put(float x) {
   at_ = at_ + 1 == kLong ? 0 : at_ + 1;
   short_at_ = short_at_ + 1 == kShort ? 0 : short_at_ + 1;
   sent_.put(short_at_, x);
@@ -140,7 +133,7 @@ void EchoCanceller::adapt_near(float residual) {
   kernels_->accumulate(near_, inverse_sent_.window(short_at_, near_delay_, kNearTaps), step * error, kNearTaps);
 }
 
-float EchoCanceller::cancel(float received) {
+float EchoCanceller::process(float received) {
   float residual = received - kernels_->dot(near_, sent_.window(short_at_, near_delay_, kNearTaps), kNearTaps);
   const float* re = nullptr;
   const float* im = nullptr;
@@ -149,7 +142,7 @@ float EchoCanceller::cancel(float received) {
   if (has_far_) {
     re = analytic_re_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
     im = analytic_im_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
-    phase_ += turns(frequency_);
+    phase_ += step_of(frequency_);
     turn = unit_phasor(phase_);
     replica = kernels_->complex_dot(far_re_, far_im_, re, im, kFarTaps) * turn;
     residual -= replica.re;
@@ -170,13 +163,13 @@ float EchoCanceller::cancel(float received) {
     const float gain = training_ ? kPhaseGain : kPhaseGainData;
     // Turning the replica further changes it by minus its quadrature.
     float error = -residual * replica.im / (replica_power_ + (training_ ? residual_power_ : 0) + 1.0f);
-    error *= 2 * 0.15915494f;  // turns
+    error *= 2 * kTurnsPerRadian;  // turns
     if (error > 0.5f) error = 0.5f;
     if (error < -0.5f) error = -0.5f;
-    phase_ += turns(gain * error);
+    phase_ += step_of(gain * error);
     frequency_ += gain * gain / 4 * error;
   }
   return residual;
 }
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

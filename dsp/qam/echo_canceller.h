@@ -3,15 +3,15 @@
 // Takes the modem's own signal off what it hears: the near echo of its own hybrid, and the far echo that the network's
 // hybrid sends back a round trip later, with the carrier systems' frequency offset on it.
 //
-// Both are FIRs on the transmitted samples, adapted by normalised LMS while the far end is silent (Phase 3, the own PP
-// and TRN) and held while it speaks: what the far end sends, 20 dB and more above the echo that is left, would move
-// taps by more than they are wrong. A signal that hardly has power at the edges of its band teaches the near echo's
-// taps little there, and slowly; so their steps are taken with the signal through a filter of the inverse of its
+// Both are FIRs on the transmitted samples, adapted by normalised LMS while the far end is silent (its turn in training
+// has not come) and held while it speaks: what the far end sends, 20 dB and more above the echo that is left, would
+// move taps by more than they are wrong. A signal that hardly has power at the edges of its band teaches the near
+// echo's taps little there, and slowly; so their steps are taken with the signal through a filter of the inverse of its
 // spectrum. The far echo's taps work on the analytic signal and turn with the offset; its phase loop is the one thing
 // that runs on in data mode, slowly, and only where there is an offset.
 //
-//   residual = canceller.cancel(received);   // then the receiver, then the transmitter
-//   canceller.sent(transmitted);
+//   residual = canceller.process(received);   // then the receiver, then the transmitter
+//   canceller.put(transmitted);
 //
 // Source: Gitlin, Weinstein, "The effects of large interference on the tracking capability of digitally implemented
 // echo cancellers" (1978); Weinstein, "A passband data-driven echo canceller for full-duplex transmission on two-wire
@@ -20,11 +20,12 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/band.h"
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/kernels.h"
-#include "dsp/v34/coding/framing.h"
+#include "dsp/blocks/nco.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 
 class EchoCanceller {
  public:
@@ -34,22 +35,20 @@ class EchoCanceller {
   static constexpr int kMaxDelaySamples = 11000;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
 
   EchoCanceller() = default;
-  /// Forgets all. @param io_delay_samples  from a sample sent to its near echo, at the least  @param round_trip_samples
-  /// as Phase 2 measured it, at the line's terminals; more than kMaxDelaySamples in sum: the far echo stays.
-  /// Not real-time in the strict sense: fills tables (about 0.2 ms).
-  void init(SymbolRate symbol_rate, Carrier carrier, int io_delay_samples, int round_trip_samples,
-            const Kernels& kernels = best_kernels());
+  /// @param band  of what is transmitted  @param io_delay_samples  from a sample sent to its near echo, at the least
+  /// @param round_trip_samples at the line's terminals; more than kMaxDelaySamples in sum: the far echo stays. Not
+  /// real-time in the strict sense: fills tables (about 0.2 ms).
+  void init(const Band& band, int io_delay_samples, int round_trip_samples, const Kernels& kernels = best_kernels());
   /// The far end is silent: adapt. Every change of this from false begins with large steps again; from true, taps that
   /// hold noise alone become zero.
   void set_training(bool training);
   bool training() const { return training_; }
 
-  /// @param received  int16 units  @return what is left without the echoes of all that was sent() so far.
+  /// @param received  int16 units  @return what is left without the echoes of all that was put() so far.
   /// Real-time: yes, O(taps).
-  float cancel(float received);
-  /// Both directions lost a sample: what the line played is not known, 0 stands for it.
-  void lost() { sent(0); }
-  void sent(float transmitted);
+  float process(float received);
+  /// The sample that was sent. Where both directions lost one it is not known: 0 stands for it.
+  void put(float transmitted);
 
   /// Instruments, of the samples since training began: received and residual mean square while training.
   float echo_power() const { return echo_power_; }
@@ -97,7 +96,7 @@ class EchoCanceller {
   float near_[kNearTaps]{};
   float far_re_[kFarTaps]{};
   float far_im_[kFarTaps]{};
-  uint32_t phase_ = 0;
+  Phase phase_;
   float frequency_ = 0;      // turns a sample
   float replica_power_ = 0;  // of the far echo
   float echo_power_ = 0;
@@ -110,4 +109,4 @@ class EchoCanceller {
   Ring<kLong> analytic_re_, analytic_im_;  // kFilterDelay late
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

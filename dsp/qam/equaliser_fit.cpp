@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/qam/equaliser_fit.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 namespace {
 
 constexpr int kTaps = EqualiserFit::kTaps;
@@ -12,7 +12,7 @@ float power(const Kernels& kernels, const float* re, const float* im) {
 
 }  // namespace
 
-void EqualiserFit::start(const float* tap_re, const float* tap_im) {
+void EqualiserFit::init(const float* tap_re, const float* tap_im) {
   stage_ = Stage::kCollect;
   row_ = 0;
   step_ = 0;
@@ -82,4 +82,4 @@ void EqualiserFit::begin_step() {
   for (int k = 0; k < kTaps; ++k) t_re_[k] = t_im_[k] = 0;
 }
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

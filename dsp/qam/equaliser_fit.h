@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Least squares for the equaliser. What PP leaves wrong is in the few directions in which the received signal is weak:
-// the edges of the band, and what of the line's echo lasts longer than PP's period. LMS would take ten seconds there.
-// Conjugate gradients on 1024 symbols find the same in a few steps, one row of the problem after the other, so that
-// the work is spread evenly over as many symbols again.
+// Least squares for the equaliser. What a first estimate of the channel leaves wrong is in the few directions in which
+// the received signal is weak: the edges of the band, and what of the line's echo lasts longer than the training's
+// period. LMS would take ten seconds there. Conjugate gradients on 1024 symbols find the same in a few steps, one row
+// of the problem after the other, so that the work is spread evenly over as many symbols again.
 //
 //   q = X p, t = X* q: a row at a time; then a = |s|^2 / |q|^2, taps += a p, s -= a t, p = s + |s|^2 / |s before|^2 p
 //
@@ -14,13 +14,12 @@
 
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/kernels.h"
-#include "dsp/v34/coding/training.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 
 class EqualiserFit {
  public:
-  static constexpr int kTaps = 2 * kPpPeriod;
+  static constexpr int kTaps = 96;
   static constexpr int kSymbols = 1024;
   static constexpr int kSteps = 6;
   static constexpr int kRowsASymbol = 8;
@@ -28,9 +27,9 @@ class EqualiserFit {
   bool idle() const { return stage_ == Stage::kIdle; }
   /// Symbols in a row are needed; after that put() only counts.
   bool collecting() const { return stage_ == Stage::kCollect; }
-  void stop() { stage_ = Stage::kIdle; }
-  /// Starts from these taps, with the symbol that put() is given next.
-  void start(const float* tap_re, const float* tap_im);
+  void reset() { stage_ = Stage::kIdle; }
+  /// Begins at these taps, with the symbol that put() is given next.
+  void init(const float* tap_re, const float* tap_im);
   /// One symbol, the next after the last one. @param[in] re, im  [kTaps] the T/2 samples of its window, two more than
   /// those of the symbol before  @param wanted  what the taps should have made of them
   /// @param[out] tap_re, tap_im  [kTaps] written when it returns true: the fit is done
@@ -53,4 +52,4 @@ class EqualiserFit {
   float x_re_[2 * kSymbols + kTaps]{}, x_im_[2 * kSymbols + kTaps]{};  // row k begins at 2k
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

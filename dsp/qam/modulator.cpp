@@ -5,10 +5,8 @@
 #include "dsp/blocks/sincos.h"
 #include "dsp/blocks/window.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 // Steps of a symbol in which every phase of every symbol rate falls: least common multiple of 10, 35, 20, 8, 5 and 7.
 constexpr int kGrid = 280;
@@ -22,7 +20,7 @@ constexpr double root_raised_cosine(double a, double t) {
   const double near = 1 - x * x;
   if (near < 1e-6 && near > -1e-6) {
     const SinCos w = sincos_turns(1 / (8 * a));  // pi / (4 a)
-    return a * 0.70710678118654752 * ((1 + 2 / kPi) * w.sin + (1 - 2 / kPi) * w.cos);
+    return a * (kSqrt2 / 2) * ((1 + 2 / kPi) * w.sin + (1 - 2 / kPi) * w.cos);
   }
   return (sincos_turns((1 - a) * t / 2).sin + x * sincos_turns((1 + a) * t / 2).cos) / (kPi * t * near);
 }
@@ -49,16 +47,15 @@ constexpr int gcd(int a, int b) {
 
 }  // namespace
 
-void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms, const Kernels& kernels,
-                     RollOff roll_off) {
+void Modulator::init(const Band& band, double rms, const PreEmphasis& pre_emphasis, RollOff roll_off,
+                     const Kernels& kernels) {
   renew(*this);
   const Pulse& pulse = *kPulses[static_cast<int>(roll_off)];
   kernels_ = &kernels;
-  const SymbolRateTraits& t = traits(symbol_rate);
-  const Ratio c = t.carrier[static_cast<int>(carrier)];
-  const int common = gcd(3 * t.of_2400.num, 10 * t.of_2400.den);  // S / 8000 = 3a / 10c
-  per_sample_ = 3 * t.of_2400.num / common;
-  phases_ = 10 * t.of_2400.den / common;
+  const Ratio c = band.carrier;
+  const int common = gcd(3 * band.of_2400.num, 10 * band.of_2400.den);  // S / 8000 = 3a / 10c
+  per_sample_ = 3 * band.of_2400.num / common;
+  phases_ = 10 * band.of_2400.den / common;
   turn_step_ = c.num;
   turns_ = c.den;
   for (int k = 0; k < turns_; ++k) {
@@ -68,7 +65,7 @@ void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, 
 
   // Power of the real part is half that of the complex signal; a pulse of energy 1 symbol spreads over phases_ /
   // per_sample_ samples.
-  const double gain = rms * 1.41421356237309505;
+  const double gain = rms * kSqrt2;
   const double cycles = static_cast<double>(c.num) / c.den;  // carrier turns a symbol
   for (int p = 0; p < phases_; ++p) {
     for (int k = 0; k < kSpan; ++k) {  // k = 0: the oldest symbol; the newest has age p / phases_
@@ -79,16 +76,16 @@ void Modulator::init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, 
       tap_im_[p][k] = static_cast<float>(-gain * pulse.at[at] * w.sin);
     }
   }
-  delay_ = static_cast<float>(kSpan / 2.0 * 8000 / symbol_rate_hz(symbol_rate));
-  emphasised_ = pre_emphasis > 0;
+  delay_ = static_cast<float>(kSpan / 2.0 * 8000 / band.symbol_hz());
+  emphasised_ = pre_emphasis.index > 0;
   if (emphasised_) {
     // The newest sample comes last in the window; the padding lies before it.
-    design_pre_emphasis(pre_emphasis, symbol_rate, carrier, 8000, emphasis_ + (kEmphasisTaps - kPreEmphasisTaps));
+    design_pre_emphasis(pre_emphasis, band, 8000, emphasis_ + (kEmphasisTaps - kPreEmphasisTaps));
     delay_ += kPreEmphasisTaps / 2;
   }
 }
 
-void Modulator::push(Complex symbol) {
+void Modulator::put(Complex symbol) {
   const Complex a = symbol * rotation_[turn_];
   turn_ += turn_step_;
   if (turn_ >= turns_) turn_ -= turns_;
@@ -111,4 +108,4 @@ float Modulator::next() {
   return y;
 }
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

@@ -1,49 +1,50 @@
 // SPDX-License-Identifier: MIT
 //
-// From symbols to samples of 8000 Hz: pulse shape, carrier, pre-emphasis and level (5.2 to 5.4).
+// From symbols to samples of 8000 Hz: pulse shape, carrier, pre-emphasis and level.
 //
-// Symbol rate and carrier are exact ratios to the sample clock: of_2400 / .. symbols a sample, of which a fraction of
-// at most 35 phases remains. Each phase has its taps of the pulse, already turned by the carrier, so a sample is one
-// dot product of the symbols of the last kSpan symbol periods, each turned by the carrier's phase at its own time.
-// Nothing drifts, and symbol n is sent at exactly n / S.
+// Symbol rate and carrier are exact ratios to the sample clock, of whose fraction at most 35 phases remain. Each phase
+// has its taps of the pulse, already turned by the carrier, so a sample is one dot product of the symbols of the last
+// kSpan symbol periods, each turned by the carrier's phase at its own time. Nothing drifts, and symbol n is sent at
+// exactly n / S.
 //
-// The pulse is a root raised cosine of 9 % roll-off, 32 symbols long under a Kaiser window: the spectrum at 3429 ends
-// at 92 and 3826 Hz, so that neither 0 nor 4000 Hz folds it back (measured: see the test). At 2400 there is room for
-// more, and V.32bis needs it: its receivers take their clock from what lies beyond both edges of the band.
+// The pulse is a root raised cosine, 32 symbols long under a Kaiser window. With 9 % roll-off the spectrum at 3429
+// symbols/s ends at 92 and 3826 Hz, so that neither 0 nor 4000 Hz folds it back (measured: see the test). At 2400 there
+// is room for more, and receivers that take their clock from what lies beyond the edges of the band need it.
 #pragma once
 
 #include <stdint.h>
 
+#include "dsp/blocks/band.h"
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/qam/pre_emphasis.h"
-#include "dsp/v34/coding/framing.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 
 enum class RollOff : uint8_t { k9Percent, k25Percent };
 
 class Modulator {
  public:
   static constexpr int kSpan = 32;       ///< symbols that a pulse lasts
-  static constexpr int kMaxPhases = 35;  ///< at 2743 symbols/s
+  static constexpr int kMaxPhases = 35;  ///< in which a symbol may fall between samples, at 2743 symbols/s
+  static constexpr int kMaxTurns = 7;    ///< symbols after which the carrier repeats
 
   Modulator() = default;
-  /// @param pre_emphasis  index 0..10, which the far modem asked for in INFO1  @param rms  of the line signal, int16
-  /// units, for symbols of unit mean power.  Not real-time in the strict sense: fills tables (about 0.2 ms).
-  /// @pre 0 <= pre_emphasis <= 10
-  void init(SymbolRate symbol_rate, Carrier carrier, int pre_emphasis, double rms,
-            const Kernels& kernels = best_kernels(), RollOff roll_off = RollOff::k9Percent);
+  /// @param rms  of the line signal, int16 units, for symbols of unit mean power
+  /// Not real-time in the strict sense: fills tables (about 0.2 ms).
+  /// @pre 2400 to 3429 symbols/s; at most kMaxPhases phases, kMaxTurns of the carrier
+  void init(const Band& band, double rms, const PreEmphasis& pre_emphasis = {}, RollOff roll_off = RollOff::k9Percent,
+            const Kernels& kernels = best_kernels());
 
-  /// The next sample is the first of a new symbol: give it to push() before next().
+  /// The next sample is the first of a new symbol: give it to put() before next().
   bool wants_symbol() const { return phase_ < per_sample_; }
   /// A symbol of unit mean power. Its pulse has its peak kSpan/2 symbols (and the pre-emphasis filter's 16 samples,
   /// when there is one) after its first sample.
-  void push(Complex symbol);
+  void put(Complex symbol);
   /// The next sample, int16 units, not clipped. @pre wants_symbol() was answered.  Real-time: yes, O(kSpan).
   float next();
 
-  /// From push() to the peak of the pulse on the line.
+  /// From put() to the peak of the pulse on the line.
   float delay_samples() const { return delay_; }
 
  private:
@@ -66,7 +67,7 @@ class Modulator {
   float tap_im_[kMaxPhases][kSpan];  // negated: the sample is the real part
   float emphasis_[kEmphasisTaps]{};
   float history_[2 * kEmphasisTaps]{};
-  Complex rotation_[7]{};  // exp(2 pi i k / turns_)
+  Complex rotation_[kMaxTurns]{};  // exp(2 pi i k / turns_)
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // How much of the noise can be foretold from the three symbols before: the whitening filter 1 + h1 z^-1 + h2 z^-2 +
-// h3 z^-3 whose coefficients MP type 1 asks the far precoder for (9.6.2).
+// h3 z^-3, which a precoder at the far end undoes.
 #pragma once
 
 #include "dsp/blocks/complex.h"
-#include "dsp/v34/coding/precoder.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 
 class NoisePredictor {
  public:
@@ -20,12 +19,9 @@ class NoisePredictor {
 
   /// Mean |error|^2.
   float power() const { return r_[0].re; }
-  /// The filter that leaves least of it, rounded as MP sends it. Real-time: yes, O(1).  Source: Levinson's recursion.
-  /// @param[out] remaining  the mean |error|^2 after it, if not null
-  PrecoderCoefficients solve(float* remaining) const;
-  /// The ratio of symbols to noise that is to be had. @param[out] h  of the precoder that this takes; zero where it
-  /// gains less than it costs.  Real-time: yes, O(1).
-  float snr(PrecoderCoefficients* h) const;
+  /// The filter that leaves least of it.  Real-time: yes, O(1).  Source: Levinson's recursion.
+  /// @param[out] h  [kOrder]  @return the mean |error|^2 after it
+  float solve(Complex* h) const;
 
  private:
   Complex last_[kOrder]{};
@@ -33,4 +29,4 @@ class NoisePredictor {
   int count_ = 0;
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

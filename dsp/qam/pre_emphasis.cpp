@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/qam/pre_emphasis.h"
 
+#include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 namespace {
-
-// 10^(db / 20), |db| < 30: Taylor series of the exponential.
-double amplitude(double db) {
-  const double x = db * (2.302585092994045684 / 20);
-  double sum = 1;
-  for (int k = 30; k > 0; --k) sum = 1 + sum * x / k;
-  return sum;
-}
 
 constexpr int kHalf = kPreEmphasisTaps / 2;
 
@@ -24,9 +17,9 @@ double response(const double* half, double turns) {
 
 }  // namespace
 
-void design_pre_emphasis(int index, SymbolRate symbol_rate, Carrier carrier, double sample_rate_hz, float* taps) {
-  const double s = symbol_rate_hz(symbol_rate);
-  const double fc = carrier_hz(symbol_rate, carrier);
+void design_pre_emphasis(const PreEmphasis& pre_emphasis, const Band& band, double sample_rate_hz, float* taps) {
+  const double s = band.symbol_hz();
+  const double fc = band.carrier_hz();
 
   // The Fourier series of the template, held level from a little above the band of 5.4.1, under a Hann window. Samples
   // midway between multiples of 1/kGrid integrate it.
@@ -36,7 +29,7 @@ void design_pre_emphasis(int index, SymbolRate symbol_rate, Carrier carrier, dou
     const double turns = (n + 0.5) / (2 * kGrid);
     const double top = fc / s + 0.45 + 0.12;
     const double f = turns * sample_rate_hz / s;
-    const double a = amplitude(pre_emphasis_db(index, f < top ? f : top));
+    const double a = db_to_gain(pre_emphasis.level_db(pre_emphasis.index, f < top ? f : top));
     for (int k = 0; k <= kHalf; ++k) half[k] += a * sincos_turns(turns * k).cos / kGrid;
   }
   for (int k = 0; k <= kHalf; ++k) half[k] *= 0.5 + 0.5 * sincos_turns(k / (2.0 * (kHalf + 1))).cos;
@@ -54,4 +47,4 @@ void design_pre_emphasis(int index, SymbolRate symbol_rate, Carrier carrier, dou
   }
 }
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

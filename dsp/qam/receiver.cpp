@@ -4,7 +4,7 @@
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 
-namespace offhook::v34 {
+namespace offhook::qam {
 namespace {
 
 constexpr int kTaps = Receiver::kTaps;
@@ -13,12 +13,12 @@ constexpr int kAfterMain = 48;
 constexpr int kLeastAfterMain = 40;
 constexpr int kMostAfterMain = 80;
 constexpr int kWindowEnds = 6;       // taps at either end that should be small
-constexpr uint32_t kSettled = 1024;  // symbols after PP, or S, from which the error is noise
-constexpr uint32_t kFitFrom = 256;   // symbols after PP: LMS has done what it does fast
+constexpr uint32_t kSettled = 1024;  // symbols after training, or S, from which the error is noise
+constexpr uint32_t kFitFrom = 256;   // symbols after training: LMS has done what it does fast
 constexpr float kPowerMemory = 1.0f / 512;
 
 // Loop gains, per symbol.
-constexpr float kFirstStep = 0.2f;   // LMS, of the input power: 512 symbols after PP
+constexpr float kFirstStep = 0.2f;   // LMS, of the input power: 512 symbols after training
 constexpr float kLeastStep = 0.02f;  // from about 3300 symbols on; costs 1 % of the noise
 constexpr float kCarrierGain = 0.08f;
 constexpr float kCarrierGainSettled = 0.03f;  // some 20 Hz; costs 1.5 % of the noise, the double at the outer points
@@ -38,29 +38,72 @@ constexpr Roots make_roots() {
 }
 constexpr Roots kRoots = make_roots();
 
-constexpr Complex pp_symbol_at(int i) {
-  return kRoots.at[pp_phase(i) * (kTaps / 12)];
-}
-
 // Bin k of 96 as a frequency, -48..47 times S/48.
 constexpr int signed_bin(int k) {
   return k < kTaps / 2 ? k : k - kTaps;
 }
 
+// Symbol n of S, of unit power and up to an angle that all have in common.
 constexpr Complex s_direction(int n) {
-  return 0.70710678f * Complex{static_cast<float>(s_symbol(n).re), static_cast<float>(s_symbol(n).im)};
+  constexpr float kRootHalf = static_cast<float>(kSqrt2 / 2);
+  return {(n & 1) == 0 ? kRootHalf : -kRootHalf, kRootHalf};
+}
+
+// Where the channel's impulse response is largest, T/2 samples.
+int main_cursor(const Complex* channel) {
+  int main = 0;
+  float most = -1;
+  for (int i = 0; i < kTaps; ++i) {
+    Complex h{};
+    for (int k = 0; k < kTaps; ++k) h += channel[k] * kRoots.at[k * i % kTaps];
+    if (norm(h) > most) {
+      most = norm(h);
+      main = i;
+    }
+  }
+  return signed_bin(main);
+}
+
+// The equaliser of least mean squared error for symbols of unit power, as impulse response: [d] for the sample d after
+// the main cursor, d negative from the end.
+void best_response(const Complex* channel, float noise, int main, Complex* response) {
+  Complex inverse[kTaps];
+  for (int k = 0; k < kTaps; ++k) {
+    const float folded = 0.5f * (norm(channel[k]) + norm(channel[(k + kTaps / 2) % kTaps]));
+    inverse[k] = 1 / (kTaps * (folded + noise) + 1e-20f) * conj(channel[k]);
+  }
+  for (int d = 0; d < kTaps; ++d) {
+    const int i = (3 * kTaps - main - d) % kTaps;
+    response[d] = {};
+    for (int k = 0; k < kTaps; ++k) response[d] += inverse[k] * kRoots.at[k * i % kTaps];
+  }
+}
+
+// The response is as long as the window, so that the window is to begin where it is weakest.
+int place_window(const Complex* response) {
+  int place = kAfterMain;
+  float least = -1;
+  for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
+    float ends = 0;
+    for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += norm(response[(after + 1 + d + kTaps) % kTaps]);
+    if (after == kAfterMain) ends *= 0.5f;  // the usual place, where nothing speaks against it
+    if (least < 0 || ends < least) {
+      least = ends;
+      place = after;
+    }
+  }
+  return place;
 }
 
 }  // namespace
 
-void Receiver::init(SymbolRate symbol_rate, Carrier carrier, const Kernels& kernels, bool has_pp) {
+void Receiver::init(const Band& band, const CyclicTraining& training, const Kernels& kernels) {
   renew(*this);
-  has_pp_ = has_pp;
+  training_ = training;
   kernels_ = &kernels;
-  symbol_rate_ = symbol_rate;
-  symbol_hz_ = symbol_rate_hz(symbol_rate);
-  interpolator_.init(carrier_hz(symbol_rate, carrier), 4000 / symbol_hz_, 0.6 * symbol_hz_, kernels);
-  set_grid(2);
+  symbol_hz_ = band.symbol_hz();
+  interpolator_.init(band.carrier_hz(), 4000 / symbol_hz_, 0.6 * symbol_hz_, kernels);
+  set_format(SymbolFormat{});
 }
 
 void Receiver::set_task(Task task) {
@@ -85,23 +128,28 @@ void Receiver::set_task(Task task) {
   }
 }
 
-void Receiver::set_grid(float energy) {
-  scale_ = square_root(energy);
-  nonlinear_ = false;
+void Receiver::set_format(const SymbolFormat& format) {
+  scale_ = square_root(format.energy);
+  format_ = format;
   whitening_ = false;
+  for (const Complex& h : format.whitening) whitening_ |= h != Complex{};
+  if (!whitening_) return;
+  for (Complex& x : x_) x = {};  // the precoder's memory is empty before B1
+  for (int i = 0; i < kRing; ++i) {
+    const Complex f = whitened(i);
+    filtered_re_[i] = filtered_re_[i + kRing] = f.re;
+    filtered_im_[i] = filtered_im_[i + kRing] = f.im;
+  }
 }
 
-void Receiver::set_data(float energy, float transmitted, bool nonlinear, const PrecoderCoefficients& h) {
-  scale_ = square_root(transmitted);
-  nonlinear_ = nonlinear;
-  inverse_ = NonlinearEncoder(kNonlinearTheta, energy);
-  whitening_ = false;
+// T/2 sample i of the ring through the whitening filter.
+Complex Receiver::whitened(int i) const {
+  Complex f{re_[i], im_[i]};
   for (int k = 0; k < 3; ++k) {
-    h_[k] = {static_cast<float>(h.h[k].re) / 16384, static_cast<float>(h.h[k].im) / 16384};
-    whitening_ |= h.h[k].re != 0 || h.h[k].im != 0;
-    x_[k] = {};  // the precoder's memory is empty before B1
+    const int before = i + kRing - 2 * (k + 1);
+    f += format_.whitening[k] * Complex{re_[before], im_[before]};
   }
-  if (whitening_) refilter();
+  return f;
 }
 
 float Receiver::carrier_offset_hz() const {
@@ -125,11 +173,7 @@ bool Receiver::half_symbol(Complex u) {
   re_[at_] = re_[at_ + kRing] = u.re;
   im_[at_] = im_[at_ + kRing] = u.im;
   if (whitening_) {
-    Complex f = u;
-    for (int k = 0; k < 3; ++k) {
-      const int before = at_ + kRing - 2 * (k + 1);
-      f += h_[k] * Complex{re_[before], im_[before]};
-    }
+    const Complex f = whitened(at_);
     filtered_re_[at_] = filtered_re_[at_ + kRing] = f.re;
     filtered_im_[at_] = filtered_im_[at_ + kRing] = f.im;
   }
@@ -152,34 +196,22 @@ bool Receiver::half_symbol(Complex u) {
   return given;
 }
 
-void Receiver::refilter() {
-  for (int i = 0; i < kRing; ++i) {
-    Complex f{re_[i], im_[i]};
-    for (int k = 0; k < 3; ++k) {
-      const int before = i + kRing - 2 * (k + 1);
-      f += h_[k] * Complex{re_[before], im_[before]};
-    }
-    filtered_re_[i] = filtered_re_[i + kRing] = f.re;
-    filtered_im_[i] = filtered_im_[i + kRing] = f.im;
-  }
-}
-
 void Receiver::equalise() {
   const int first = at_ + 1 + kRing - kTaps;  // of the newest kTaps samples
   const Complex z = kernels_->complex_dot(tap_re_, tap_im_, re_ + first, im_ + first, kTaps);
-  phase_ += static_cast<uint32_t>(static_cast<int32_t>(frequency_ * 4294967296.0f));
+  phase_ += phase_of(frequency_);
   rotation_ = unit_phasor(phase_);
   const Complex unit = z * conj(rotation_);
   recent_at_ = recent_at_ + 1 == kRecent ? 0 : recent_at_ + 1;
   recent_[recent_at_] = unit;
 
   Complex x = scale_ * unit;
-  if (nonlinear_) inverse_.decode(&x.re, &x.im);
+  if (format_.unwarp != nullptr) x = format_.unwarp(x, format_.warp);
   previous_[1] = previous_[0];
   previous_[0] = symbol_;
   symbol_ = x;
   if (whitening_) {
-    for (int k = 0; k < 3; ++k) symbol_ += h_[k] * x_[k];
+    for (int k = 0; k < 3; ++k) symbol_ += format_.whitening[k] * x_[k];
     x_[2] = x_[1];
     x_[1] = x_[0];
     x_[0] = x;
@@ -191,12 +223,13 @@ void Receiver::adapt(Complex reference) {
   const Complex error = reference - symbol_;
   const float memory = symbols_ < 256 ? 1.0f / static_cast<float>(symbols_ + 1) : 1.0f / 256;
   const float energy = scale_ * scale_;
+  const bool plain = !whitening_ && format_.unwarp == nullptr;
   if (lost_ > 0 || stage_ == Stage::kInS || stage_ == Stage::kInSBar || !(norm(error) < 16 * energy)) return;
   reference_power_ += memory * (norm(reference) - reference_power_);
   error_power_ += memory * (norm(error) - error_power_);
   const Complex unit_error = (1 / scale_) * error;
   if (symbols_ == settles_from_ + kSettled) noise_.reset();
-  if (!whitening_ && !nonlinear_) noise_.put(unit_error);
+  if (plain) noise_.put(unit_error);
 
   // Equaliser. The whitening filter lies between the taps and the error: its input is filtered alike.
   if (step_ > kLeastStep) step_ *= 0.9993f;
@@ -205,17 +238,17 @@ void Receiver::adapt(Complex reference) {
   const float* im = whitening_ ? filtered_im_ : im_;
   const float step = step_ / (input_power_ * kTaps + 1e-9f);
   kernels_->complex_adapt(tap_re_, tap_im_, re + first, im + first, step * (unit_error * rotation_), kTaps);
-  if (!whitening_ && !nonlinear_) fit(re + first, im + first, (1 / scale_) * (reference * rotation_));
+  if (plain) fit(re + first, im + first, (1 / scale_) * (reference * rotation_));
 
   // Carrier: angle by which the symbol leads the reference.
   const float size = reference_power_ > 0.1f * energy ? reference_power_ : energy;
   const Complex lead = symbol_ * conj(reference);
-  float angle = lead.im / size * 0.15915494f;  // turns
+  float angle = lead.im / size * kTurnsPerRadian;  // turns
   if (angle > 0.05f) angle = 0.05f;
   if (angle < -0.05f) angle = -0.05f;
   const bool settled = symbols_ >= settles_from_ + kSettled;
   const float carrier_gain = settled ? kCarrierGainSettled : kCarrierGain;
-  phase_ += static_cast<uint32_t>(static_cast<int32_t>(angle * carrier_gain * 4294967296.0f));
+  phase_ += phase_of(angle * carrier_gain);
   frequency_ += angle * (carrier_gain * carrier_gain / 8);
 
   // Timing: a symbol that is late by t has grown by t (next - previous).
@@ -236,9 +269,9 @@ void Receiver::adapt(Complex reference) {
 
 // The taps that LMS has found become those of least squares.
 void Receiver::fit(const float* re, const float* im, Complex wanted) {
-  if (symbols_ == kFitFrom) fit_.start(tap_re_, tap_im_);
+  if (symbols_ == kFitFrom) fit_.init(tap_re_, tap_im_);
   if (fit_.idle()) return;
-  if (symbols_ != fitted_ + 1 && fit_.collecting()) fit_.start(tap_re_, tap_im_);  // symbols were missed
+  if (symbols_ != fitted_ + 1 && fit_.collecting()) fit_.init(tap_re_, tap_im_);  // symbols were missed
   fitted_ = symbols_;
   fit_.put(*kernels_, re, im, wanted, tap_re_, tap_im_);
 }
@@ -251,7 +284,7 @@ void Receiver::watch(Complex u) {
     event_ = Event::kS;
   } else if (stage_ == Stage::kInS && detector_.s_bar()) {
     if (task_ == Task::kTrain || !trained_) {
-      expect_pp();
+      begin_training();
     } else {
       stage_ = Stage::kInSBar;
       until_resolved_ = after_main_ / 2;
@@ -261,29 +294,28 @@ void Receiver::watch(Complex u) {
   }
 }
 
-void Receiver::expect_pp() {
+void Receiver::begin_training() {
   event_ = Event::kSBar;
   s_bar_age_ = static_cast<int>(detector_.age() / 2);
-  symbols_skipped_ = kSBarSymbols + kPpSymbols;
+  symbols_skipped_ = kSBarSymbols + training_.symbols;
   trained_ = false;
   offset_hz_ += static_cast<double>(detector_.turns_per_symbol()) * symbol_hz_;
   interpolator_.set_offset_hz(offset_hz_);
-  if (!has_pp_) {
+  if (training_.symbol == nullptr) {
     begin_at_zero();
     return;
   }
   until_capture_ = 2 * (kSBarSymbols + kCaptureAt) - static_cast<int>(detector_.age() + 0.5f);
   captured_ = 0;
-  pp_power_ = 0;
+  training_power_ = 0;
   for (auto& period : spectrum_) {
     for (Complex& bin : period) bin = {};
   }
   stage_ = Stage::kCapture;
 }
 
-// No PP: what follows S-bar is known to the caller, and the taps come from that.
+// What follows S-bar is known to the caller, and the taps come from that.
 void Receiver::begin_at_zero() {
-  symbols_skipped_ = kSBarSymbols;
   for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
   input_power_ = 0;
   for (int k = 0; k < kRing; ++k) input_power_ += (1.0f / kRing) * (re_[k] * re_[k] + im_[k] * im_[k]);
@@ -291,7 +323,7 @@ void Receiver::begin_at_zero() {
   const int wait = 2 * kSBarSymbols - static_cast<int>(detector_.age() + 0.5f) + after_main_;  // T/2 samples
   skip_ = wait / 2;
   odd_ = (wait & 1) == 0;
-  phase_ = 0;
+  phase_ = {};
   frequency_ = 0;
   adapt_from_now();
 }
@@ -330,10 +362,11 @@ void Receiver::resume() {
     }
   }
   s_bar_age_ = symbols_skipped_ = age;
-  phase_ += static_cast<uint32_t>(static_cast<int32_t>(angle_turns(turn) * 4294967040.0f));
+  phase_ += step_of(angle_turns(turn));
 }
 
-// Five periods of PP, each sample into all bins of its period's spectrum at once, so that the work is spread evenly.
+// Five periods of the training, each sample into all bins of its period's spectrum at once, so that the work is spread
+// evenly.
 void Receiver::capture(Complex u) {
   if (until_capture_-- > 0) return;
   const int period = captured_ / kTaps;
@@ -344,22 +377,20 @@ void Receiver::capture(Complex u) {
     w += i;
     if (w >= kTaps) w -= kTaps;
   }
-  pp_power_ += norm(u);
+  training_power_ += norm(u);
   if (++captured_ == kPeriods * kTaps) {
     train();
     captured_ = 0;
   }
 }
 
-void Receiver::train() {
-  // How carrier and clock turned the spectrum from one period to another, first roughly from neighbours, then from
-  // three periods apart.
-  float period_turns = 0;
-  float period_delay = 0;  // T/2 samples by which the signal comes later each period
-  const auto bin = [](int k) { return static_cast<float>(signed_bin(k)); };
-  const auto turned_by = [&](float periods, int k) {
-    return unit_phasor(phase_of(static_cast<double>(periods * (period_turns - bin(k) * period_delay / kTaps))));
-  };
+Phase Receiver::Drift::over(float periods, int bin) const {
+  return phase_of(static_cast<double>(periods * (turns - static_cast<float>(signed_bin(bin)) * delay / kTaps)));
+}
+
+// First roughly from neighbouring periods, then from those three apart.
+Receiver::Drift Receiver::measure_drift() const {
+  Drift drift;
   for (int apart = 1; apart <= 3; apart += 2) {
     Complex common{};
     float slope = 0;
@@ -367,105 +398,80 @@ void Receiver::train() {
     Complex product[kTaps]{};
     for (int k = 0; k < kTaps; ++k) {
       for (int p = 0; p + apart < kPeriods; ++p) product[k] += spectrum_[p + apart][k] * conj(spectrum_[p][k]);
-      product[k] = product[k] * turned_by(static_cast<float>(-apart), k);
+      product[k] = product[k] * unit_phasor(drift.over(static_cast<float>(-apart), k));
       common += product[k];
     }
     const float turns = angle_turns(common);
     const Complex back = unit_phasor(phase_of(-turns));
     for (int k = 0; k < kTaps; ++k) {
-      const float f = bin(k);
+      const auto f = static_cast<float>(signed_bin(k));
       slope += f * (product[k] * back).im;
       weight += f * f * magnitude(product[k]);
     }
-    period_turns += turns / static_cast<float>(apart);
-    if (weight > 0) period_delay -= slope / weight * (kTaps / 6.2831853f) / static_cast<float>(apart);
+    drift.turns += turns / static_cast<float>(apart);
+    if (weight > 0) drift.delay -= slope / weight * (kTaps / static_cast<float>(2 * kPi)) / static_cast<float>(apart);
   }
+  return drift;
+}
 
-  // Mean of the periods, brought to the middle one; what they differ by is noise.
-  Complex mean[kTaps]{};
+// The mean of the periods, brought to the middle one. @return what they differ by: the variance of a T/2 sample
+float Receiver::average_periods(const Drift& drift, Complex* mean) {
   float noise = 0;
-  constexpr int kMiddle = kPeriods / 2;
   for (int k = 0; k < kTaps; ++k) {
+    mean[k] = {};
     for (int p = 0; p < kPeriods; ++p) {
-      spectrum_[p][k] = spectrum_[p][k] * turned_by(static_cast<float>(kMiddle - p), k);
+      spectrum_[p][k] = spectrum_[p][k] * unit_phasor(drift.over(static_cast<float>(kPeriods / 2 - p), k));
       mean[k] += (1.0f / kPeriods) * spectrum_[p][k];
     }
     for (int p = 0; p < kPeriods; ++p) noise += norm(spectrum_[p][k] - mean[k]);
   }
-  noise /= kTaps * (kPeriods - 1) * kTaps;  // variance of a T/2 sample
+  return noise / (kTaps * (kPeriods - 1) * kTaps);
+}
 
-  // The channel, and its impulse response for the place of the main cursor.
-  Complex pp[kPpPeriod]{};
-  for (int k = 0; k < kPpPeriod; ++k) {
-    for (int m = 0; m < kPpPeriod; ++m) pp[k] += pp_symbol_at(kCaptureAt + m) * conj(kRoots.at[2 * m * k % kTaps]);
+// From the spectrum that has been received. @return mean power
+float Receiver::estimate_channel(const Complex* received, Complex* channel) const {
+  Complex sent[kPeriod]{};
+  for (int k = 0; k < kPeriod; ++k) {
+    for (int m = 0; m < kPeriod; ++m) sent[k] += training_.symbol(kCaptureAt + m) * conj(kRoots.at[2 * m * k % kTaps]);
   }
+  float power = 0;
+  for (int k = 0; k < kTaps; ++k) {
+    channel[k] = (1.0f / kPeriod) * (received[k] * conj(sent[k % kPeriod]));
+    power += norm(channel[k]) / kTaps;
+  }
+  return power;
+}
+
+void Receiver::train() {
+  const Drift drift = measure_drift();
+  Complex mean[kTaps];
+  const float noise = average_periods(drift, mean);
   Complex channel[kTaps];
-  float channel_power = 0;
-  for (int k = 0; k < kTaps; ++k) {
-    channel[k] = (1.0f / kPpPeriod) * (mean[k] * conj(pp[k % kPpPeriod]));
-    channel_power += norm(channel[k]) / kTaps;
-  }
-  int main = 0;
-  float most = -1;
-  for (int i = 0; i < kTaps; ++i) {
-    Complex h{};
-    for (int k = 0; k < kTaps; ++k) h += channel[k] * kRoots.at[k * i % kTaps];
-    if (norm(h) > most) {
-      most = norm(h);
-      main = i;
-    }
-  }
-  main = signed_bin(main);
-
-  // Least mean squared error, for symbols of unit power.
-  const float floor = noise + 1e-5f * channel_power;
-  Complex inverse[kTaps];
-  for (int k = 0; k < kTaps; ++k) {
-    const float folded = 0.5f * (norm(channel[k]) + norm(channel[(k + kPpPeriod) % kTaps]));
-    inverse[k] = 1 / (kTaps * (folded + floor) + 1e-20f) * conj(channel[k]);
-  }
-  // Its impulse response, [d] for the sample d after the main cursor, d negative from the end. It is as long as the
-  // window, so that the window is to begin where it is weakest.
+  const float channel_power = estimate_channel(mean, channel);
+  const int main = main_cursor(channel);
   Complex response[kTaps];
-  float energy[kTaps];
-  for (int d = 0; d < kTaps; ++d) {
-    const int i = (3 * kTaps - main - d) % kTaps;
-    Complex c{};
-    for (int k = 0; k < kTaps; ++k) c += inverse[k] * kRoots.at[k * i % kTaps];
-    response[d] = c;
-    energy[d] = norm(c);
-  }
-  after_main_ = kAfterMain;
-  float least = -1;
-  for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
-    float ends = 0;
-    for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += energy[(after + 1 + d + kTaps) % kTaps];
-    if (after == kAfterMain) ends *= 0.5f;  // the usual place, where nothing speaks against it
-    if (least < 0 || ends < least) {
-      least = ends;
-      after_main_ = after;
-    }
-  }
+  best_response(channel, noise + 1e-5f * channel_power, main, response);
+  after_main_ = place_window(response);
   for (int j = 0; j < kTaps; ++j) {
     const Complex c = response[(j - (kTaps - 1 - after_main_) + kTaps) % kTaps];
     tap_re_[j] = c.re;
     tap_im_[j] = c.im;
   }
 
-  // Now is the last sample of the capture, and half_symbol() goes on with it. Symbol n of PP has its main cursor at
-  // capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
+  // Now is the last sample of the capture, and half_symbol() goes on with it. Symbol n of the training has its main
+  // cursor at capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
   constexpr int kNow = kPeriods * kTaps - 1;
-  const int wait = 2 * (kPpSymbols - kCaptureAt) + main + after_main_ - kNow;  // until the first of TRN; positive
+  const int wait = 2 * (training_.symbols - kCaptureAt) + main + after_main_ - kNow;  // until the first after it
   skip_ = wait / 2;
   odd_ = (wait & 1) == 0;
-  frequency_ = period_turns / kPpPeriod;
+  frequency_ = drift.turns / kPeriod;
   const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of what equalise() takes next
   phase_ = phase_of(static_cast<double>(frequency_ * ((next - kNow / 2.0f) / 2 - 1)));
-  deviation_ += static_cast<double>(period_delay) / kTaps;
+  deviation_ += static_cast<double>(drift.delay) / kTaps;
   interpolator_.set_deviation(deviation_);
-  interpolator_.delay(period_delay * (kPeriods / 2.0f) * static_cast<float>(4000 / symbol_hz_));
+  interpolator_.delay(drift.delay * (kPeriods / 2.0f) * static_cast<float>(4000 / symbol_hz_));
 
-  input_power_ = pp_power_ / (kPeriods * kTaps);
+  input_power_ = training_power_ / (kPeriods * kTaps);
   adapt_from_now();
 }
 
@@ -473,7 +479,7 @@ void Receiver::adapt_from_now() {
   trained_ = true;
   emitting_ = true;
   symbols_ = settles_from_ = 0;
-  fit_.stop();
+  fit_.reset();
   step_ = kFirstStep;
   reference_power_ = error_power_ = 0;
   noise_.reset();
@@ -482,4 +488,4 @@ void Receiver::adapt_from_now() {
   detector_.reset();
 }
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam

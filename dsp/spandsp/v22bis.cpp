@@ -76,7 +76,7 @@ struct Modem {
   uint32_t retrains;
   // S1 is 900 and 1500 Hz. spandsp's answerer needs 66 of its 100 ms to find the symbols, and on a line with a
   // telephone channel's filters often finds them too late.
-  v34::ToneDetector s1_low{900}, s1_high{1500};
+  ToneDetector s1_low{900}, s1_high{1500};
   bool s1_heard;
   modem_connect_tones_tx_state_t tone_tx;
   modem_connect_tones_rx_state_t tone_rx;

@@ -22,7 +22,7 @@ float BitReceiver::near() const {
 
 // @return whether the far end's preamble has been coming long enough to be one
 bool BitReceiver::preamble(Complex y) {
-  const bool same = scrambling_ == v34::Scrambling::kCall;  // AA; else AC
+  const bool same = scrambling_ == kGpc;  // AA; else AC
   const Complex difference = same ? y - before_ : y + before_;
   before_ = y;
   alike_ = norm(difference) < 0.5f * energy_ && norm(y) > 0.3f * energy_ ? alike_ + 1 : 0;

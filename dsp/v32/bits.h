@@ -19,10 +19,7 @@ class BitReceiver {
 
   /// @param role  our own: the far end has the other scrambler
   explicit BitReceiver(oh_pump_role role, const oh_bit_port& port)
-      : scrambling_(role == OH_PUMP_CALL ? v34::Scrambling::kAnswer : v34::Scrambling::kCall),
-        trn_(scrambling_),
-        descrambler_(scrambling_),
-        port_(port) {}
+      : scrambling_(role == OH_PUMP_CALL ? kGpa : kGpc), trn_(scrambling_), descrambler_(scrambling_), port_(port) {}
 
   /// TRN comes next: its first 1280 symbols are sure to come, from there on symbols are decided one by one.
   void begin_trn() {
@@ -70,9 +67,9 @@ class BitReceiver {
   void put_data(int label);
   void begin_data(int rate);
 
-  v34::Scrambling scrambling_;
+  Scrambling scrambling_;
   Trn trn_;
-  v34::Descrambler descrambler_;
+  Descrambler descrambler_;
   oh_bit_port port_;
   Stage stage_ = Stage::kTrn;
   int symbols_ = 0;

@@ -6,11 +6,7 @@
 namespace offhook::v32 {
 namespace {
 
-using v34::Carrier;
-using v34::Receiver;
-using v34::SymbolRate;
-using v34::ToneDetector;
-using v34::ToneEvent;
+using qam::Receiver;
 
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 60 * kRateHz;    // without data mode
@@ -52,14 +48,13 @@ Modem::Modem(const oh_pump_config& c)
       calls_(c.role == OH_PUMP_CALL),
       own_rates_(up_to(c.max_bit_rate)),
       v8_(v8::data_call(c, v8::kV32bis)),
-      ans_peak_(static_cast<float>(1.41421356 * dbm0_to_rms(static_cast<double>(c.tx_level_dbm0)))),
+      ans_peak_(static_cast<float>(dbm0_to_peak(static_cast<double>(c.tx_level_dbm0)))),
       tone_(calls_ ? 600 : 1800),
       tx_(c.role, c.port),
       bits_(c.role, c.port) {
-  modulator_.init(SymbolRate::k2400, Carrier::kHigh, 0, dbm0_to_rms(static_cast<double>(c.tx_level_dbm0)),
-                  best_kernels(), v34::RollOff::k25Percent);
-  receiver_.init(SymbolRate::k2400, Carrier::kHigh, best_kernels(), false);
-  echo_.init(SymbolRate::k2400, Carrier::kHigh, static_cast<int>(c.io_delay_samples), 0);
+  modulator_.init(kBand, dbm0_to_rms(static_cast<double>(c.tx_level_dbm0)), {}, qam::RollOff::k25Percent);
+  receiver_.init(kBand);
+  echo_.init(kBand, static_cast<int>(c.io_delay_samples), 0);
 }
 
 void Modem::only_v32(bool trellis) {
@@ -68,8 +63,8 @@ void Modem::only_v32(bool trellis) {
 }
 
 void Modem::listen() {
-  receiver_.init(SymbolRate::k2400, Carrier::kHigh, best_kernels(), false);
-  receiver_.set_grid(10);
+  receiver_.init(kBand);
+  receiver_.set_format(qam::SymbolFormat{10});
   receiver_.set_task(Receiver::Task::kTrain);
   heard_ = Heard::kNothing;
 }
@@ -111,7 +106,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   if (without_data_ > kGiveUp) fire(Event::kGiveUp);
   if (config_.observer.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   if (config_.observer.taps != nullptr) show_taps();
-  return static_cast<int16_t>(tx > 32767 ? 32767 : tx < -32768 ? -32768 : tx);
+  return clip(tx);
 }
 
 float Modem::start_with_v8(float rx) {
@@ -176,7 +171,7 @@ float Modem::modem(float rx, bool is_lost) {
   } else {
     const bool train = hears == Hears::kOwnEcho;
     if (echo_.training() != train) echo_.set_training(train);
-    const float x = is_lost ? 0 : echo_.cancel(rx);
+    const float x = is_lost ? 0 : echo_.process(rx);
     receive(x, is_lost);
     if (rates_heard()) far_v32_ = !bits_.rates().v32bis && bits_.rates().rates != 0;
     fire(Event::kReceived);
@@ -186,10 +181,10 @@ float Modem::modem(float rx, bool is_lost) {
   if (ended()) return 0;
   if (modulator_.wants_symbol()) {
     fire(Event::kSymbol);
-    modulator_.push(tx_.next());
+    modulator_.put(tx_.next());
   }
   const float sent = modulator_.next();
-  if (hears != Hears::kTones) echo_.sent(is_lost ? 0 : sent);
+  if (hears != Hears::kTones) echo_.put(is_lost ? 0 : sent);
   return sent;
 }
 
@@ -256,13 +251,13 @@ void Modem::symbol_received(BitReceiver::Stage before) {
   if (now == before) {
     if (live() && bits_.symbols() % LineMonitor::kEvery == 0) follow_line();
   } else if (now == BitReceiver::Stage::kData) {
-    receiver_.set_grid(bits_.energy());
+    receiver_.set_format(qam::SymbolFormat{bits_.energy()});
     receiver_.set_task(Receiver::Task::kFollow);
     monitor_.begin(static_cast<int>(&bits_.rate() - kRates));
     usual_power_ = 0;
     noisy_ = 0;
   } else if (before == BitReceiver::Stage::kData) {
-    receiver_.set_grid(bits_.energy());
+    receiver_.set_format(qam::SymbolFormat{bits_.energy()});
     fire(Event::kPreamble);
   }
 }

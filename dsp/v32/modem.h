@@ -23,6 +23,8 @@
 
 namespace offhook::v32 {
 
+inline constexpr Band kBand{{1, 1}, {3, 4}};  ///< 2400 symbols/s around 1800 Hz (2.1, 2.2)
+
 inline constexpr double kSymbol = 8000.0 / 2400;               // samples
 inline constexpr uint64_t kSilenceBeforeAns = 8000 * 18 / 10;  // V.25, samples
 inline constexpr uint64_t kAns = 8000 * 33 / 10;
@@ -112,12 +114,12 @@ class Modem {
   v8::AnswerToneDetector answer_tone_;
   Oscillator ans_{v8::kAnswerToneHz};
   float ans_peak_;
-  v34::ToneDetector tone_;
+  ToneDetector tone_;
   Transmitter tx_;
   BitReceiver bits_;
-  v34::Modulator modulator_;
-  v34::Receiver receiver_;
-  v34::EchoCanceller echo_;
+  qam::Modulator modulator_;
+  qam::Receiver receiver_;
+  qam::EchoCanceller echo_;
   LineMonitor monitor_;
   float usual_power_ = 0;  // in data mode
   int noisy_ = 0;          // symbols of data lost in noise

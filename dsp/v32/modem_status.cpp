@@ -30,7 +30,7 @@ void Modem::show_instruments() const {
 // When data mode begins, and every 10 s of it.
 void Modem::show_taps() {
   if (live() && live_samples_ % kTapsEvery == 0) {
-    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), v34::Receiver::kTaps);
+    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
   }
   live_samples_ = live() ? live_samples_ + 1 : 0;
 }

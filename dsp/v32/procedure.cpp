@@ -6,7 +6,7 @@
 namespace offhook::v32 {
 namespace {
 
-using v34::Receiver;
+using qam::Receiver;
 
 constexpr uint32_t kRateHz = 8000;
 constexpr int kTurnRound = 64;      // symbols from a reversal to its answer (6.1, 6.2)
@@ -149,8 +149,7 @@ struct Procedure {
     turn(m);
   }
   static void canceller(Modem& m) {
-    m.echo_.init(v34::SymbolRate::k2400, v34::Carrier::kHigh, static_cast<int>(m.config_.io_delay_samples),
-                 static_cast<int>(m.round_trip_));
+    m.echo_.init(kBand, static_cast<int>(m.config_.io_delay_samples), static_cast<int>(m.round_trip_));
   }
   static void measure_and_listen(Modem& m) {
     measure(m);

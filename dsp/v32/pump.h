@@ -10,7 +10,7 @@
  *
  * In data mode it watches the line: too much noise for the rate, and it renegotiates (with a V.32 far end: trains
  * again) to a lower one; much less for long, to a higher one; nothing to be made out, and it trains again. Modulator,
- * receiver and echo canceller are those of dsp/v34. It runs at 8000 Hz, and its state is oh_pump_ops.size() bytes of
+ * receiver and echo canceller are those of dsp/qam. It runs at 8000 Hz, and its state is oh_pump_ops.size() bytes of
  * plain memory.
  */
 #ifndef OFFHOOK_DSP_V32_PUMP_H

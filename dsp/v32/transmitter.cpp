@@ -24,7 +24,7 @@ Complex Transmitter::next() {
     case Signal::kPreamble: {
       if (n == kPreambleSymbols + kPreambleTurned) {
         start(Signal::kRate);
-        scrambler_ = v34::Scrambler(scrambling_);
+        scrambler_ = Scrambler(scrambling_);
         b1_ = kB1AgainSymbols;
         return next();
       }

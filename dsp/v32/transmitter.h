@@ -38,7 +38,7 @@ inline constexpr int kPreambleTurned = 8;  ///< the preamble's last
 /// TRN as labels of kPoints4800: for the transmitter, and for the receiver that trains on it.
 class Trn {
  public:
-  constexpr explicit Trn(v34::Scrambling s) : scrambler_(s) {}
+  constexpr explicit Trn(Scrambling s) : scrambler_(s) {}
   constexpr int next() {
     const int first = scrambler_.scramble(1);
     const int second = scrambler_.scramble(1);
@@ -48,10 +48,10 @@ class Trn {
     }
     return first << 1 | second;  // Table 4
   }
-  const v34::Scrambler& scrambler() const { return scrambler_; }
+  const Scrambler& scrambler() const { return scrambler_; }
 
  private:
-  v34::Scrambler scrambler_;
+  Scrambler scrambler_;
   int count_ = 0;
 };
 
@@ -59,7 +59,7 @@ class Transmitter {
  public:
   explicit Transmitter(oh_pump_role role, const oh_bit_port& port)
       : calls_(role == OH_PUMP_CALL),
-        scrambling_(calls_ ? v34::Scrambling::kCall : v34::Scrambling::kAnswer),
+        scrambling_(calls_ ? kGpc : kGpa),
         scrambler_(scrambling_),
         trn_(scrambling_),
         port_(port) {}
@@ -109,8 +109,8 @@ class Transmitter {
   int data_bit();
 
   bool calls_;
-  v34::Scrambling scrambling_;
-  v34::Scrambler scrambler_;
+  Scrambling scrambling_;
+  Scrambler scrambler_;
   Trn trn_;
   oh_bit_port port_;
   Signal signal_ = Signal::kSilence;

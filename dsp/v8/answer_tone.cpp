@@ -16,8 +16,7 @@ constexpr int kReversalSamples = static_cast<int>(kReversalPeriodS * 8000);
 
 AnsamGenerator::AnsamGenerator(double tx_level_dbm0, bool reversals)
     // The mean square of the envelope 1 + 0.2 cos is 1.02.
-    : peak_(static_cast<float>(dbm0_to_rms(tx_level_dbm0) * 1.41421356237309505 / 1.00995049383620780)),
-      reversals_(reversals) {}
+    : peak_(static_cast<float>(dbm0_to_peak(tx_level_dbm0) / 1.00995049383620780)), reversals_(reversals) {}
 
 float AnsamGenerator::next() {
   if (reversals_ && age_++ == kReversalSamples) {
@@ -31,8 +30,8 @@ void AnswerToneDetector::reset() {
   *this = AnswerToneDetector{};
 }
 
-v34::ToneEvent AnswerToneDetector::put(float x) {
-  const v34::ToneEvent event = detector_.put(x);
+ToneEvent AnswerToneDetector::put(float x) {
+  const ToneEvent event = detector_.put(x);
   if (detector_.now() % 8 != 0) return event;
   if (!detector_.present()) {
     in_block_ = 0;
@@ -45,7 +44,7 @@ v34::ToneEvent AnswerToneDetector::put(float x) {
   }
   absent_ms_ = 0;
   if (tone_ == AnswerTone::kNone) tone_ = AnswerTone::kUnknown;
-  if (event == v34::ToneEvent::kReversal) {
+  if (event == ToneEvent::kReversal) {
     ++reversals_;
     in_block_ = 0;
     skip_ms_ = 8;  // the average still holds the reversal

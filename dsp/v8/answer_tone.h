@@ -41,7 +41,7 @@ class AnsamGenerator {
 class AnswerToneDetector {
  public:
   /// One sample of 8000 Hz.  @return kReversal when a phase reversal has become certain.  Real-time: yes.
-  v34::ToneEvent put(float x);
+  ToneEvent put(float x);
   void reset();
 
   /// kAnsam after 0.22 s, kAns after 0.42 s of the tone; kNone again when it has ended.
@@ -50,12 +50,12 @@ class AnswerToneDetector {
   float depth() const { return depth_; }
   int reversals() const { return reversals_; }
   /// Level, offset from 2100 Hz, times of reversals.
-  const v34::ToneDetector& detector() const { return detector_; }
+  const ToneDetector& detector() const { return detector_; }
 
  private:
   static constexpr int kBlockMs = 200;  // three periods of 15 Hz
 
-  v34::ToneDetector detector_{kAnswerToneHz};
+  ToneDetector detector_{kAnswerToneHz};
   AnswerTone tone_ = AnswerTone::kNone;
   Oscillator modulation_{kModulationHz * 8};  // steps of 1 ms
   Complex sum_{};

@@ -73,6 +73,6 @@ bool FskReceiver::put_baseband(Complex y, Octet* octet) {
 }
 
 FskModulator::FskModulator(Channel channel, double tx_level_dbm0)
-    : channel_(channel), peak_(static_cast<float>(dbm0_to_rms(tx_level_dbm0) * 1.41421356237309505)) {}
+    : channel_(channel), peak_(static_cast<float>(dbm0_to_peak(tx_level_dbm0))) {}
 
 }  // namespace offhook::v8

@@ -129,12 +129,10 @@ float V8::process(float rx) {
       break;
     case Step::kJm: {
       tx = modulator_.next([this] { return next_bit(); });
-      v34::DpskDecision decision;
-      const bool sig_c = dpsk_.put(rx, &decision) && info0c_.put(decision);
       const int quiet = static_cast<int>(now_ - last_octet_);
       if (zeros_ == kCjOctets || (zeros_ == kCjOctets - 1 && quiet > kCjOctet)) {
         finish(State::kDone);
-      } else if (sig_c || quiet > kCmGone) {
+      } else if (far_end_has_begun_ || quiet > kCmGone) {
         result_.cj_lost = true;
         finish(State::kDone);
       }

@@ -17,8 +17,6 @@
 
 #include <stdint.h>
 
-#include "dsp/blocks/dpsk.h"
-#include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v8/fsk.h"
 #include "dsp/v8/menu.h"
@@ -49,8 +47,8 @@ struct Result {
   uint16_t modulation = 0;  ///< one of Modulation, or 0: nothing in common
   Menu far;                 ///< CM for the answerer, JM for the caller
   Menu joint;               ///< JM
-  bool cj_lost = false;     ///< answerer: went on without CJ, because the caller's INFO0 was heard or CM had been gone
-                            ///< for long (8.2.3)
+  bool cj_lost = false;     ///< answerer: went on without CJ, because the caller had begun what follows or CM had been
+                            ///< gone for long (8.2.3)
 };
 
 class V8 {
@@ -59,6 +57,9 @@ class V8 {
 
   /// One sample. After the state has left kRunning: silence. Real-time: yes.
   float process(float rx);
+  /// Answerer that sends JM (step() is kJm): the far end has begun the modulation's own procedure, so CJ has been lost
+  /// (8.2.3). Call it before process() of the sample that said so.
+  void far_end_has_begun() { far_end_has_begun_ = true; }
   State state() const { return state_; }
   /// @pre state() == kDone
   const Result& result() const { return result_; }
@@ -98,10 +99,8 @@ class V8 {
 
   FskReceiver receiver_;
   FskModulator modulator_;
-  AnswerToneDetector answer_tone_;            // caller
-  AnsamGenerator ansam_;                      // answerer
-  v34::DpskReceiver dpsk_{v34::kDpskCallHz};  // answerer, for sigC: the caller's INFO0c
-  v34::InfoDetector<v34::Info0> info0c_;
+  AnswerToneDetector answer_tone_;  // caller
+  AnsamGenerator ansam_;            // answerer
 
   // Sending: ten ones, sync, octets, again and again.
   uint8_t tx_[kMaxMenuOctets + 1]{};
@@ -115,7 +114,8 @@ class V8 {
   int rx_octets_ = -1;  // -1: no synchronization yet
   uint8_t first_[kMaxMenuOctets]{};
   int first_octets_ = 0;
-  bool agreed_ = false;     // two equal menus have come
+  bool agreed_ = false;  // two equal menus have come
+  bool far_end_has_begun_ = false;
   int zeros_ = 0;           // octets of CJ
   int64_t last_octet_ = 0;  // when
 };

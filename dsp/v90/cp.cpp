@@ -64,7 +64,7 @@ void layout_rest(Io& io, V& v) {
   io.crc();
 }
 
-bool header_is_good(const v34::FieldReader& io, const Cp& cp) {
+bool header_is_good(const FieldReader& io, const Cp& cp) {
   return io.good() && cp.drn <= Cp::kMaxDrn && cp.constellations() <= kFrameIntervals;
 }
 
@@ -87,7 +87,7 @@ int Cp::bits() const {
 }
 
 int encode(const Cp& cp, uint8_t* bits) {
-  v34::FieldWriter io(bits);
+  FieldWriter io(bits);
   layout_header(io, cp);
   layout_rest(io, cp);
   io.fixed(0, Cp::kFillBits);
@@ -97,7 +97,7 @@ int encode(const Cp& cp, uint8_t* bits) {
 bool decode(const uint8_t* bits, int size, Cp* cp) {
   *cp = {};
   if (size < kHeaderBits) return false;
-  v34::FieldReader io(bits);
+  FieldReader io(bits);
   layout_header(io, *cp);
   if (!header_is_good(io, *cp) || size < length(cp->constellations(), cp->codec_differs)) return false;
   layout_rest(io, *cp);
@@ -116,7 +116,7 @@ bool CpReceiver::put(int bit, Cp* cp) {
   if (size_ < expected_) return false;
   if (expected_ == kHeaderBits) {
     *cp = {};
-    v34::FieldReader io(bits_);
+    FieldReader io(bits_);
     layout_header(io, *cp);
     expected_ = header_is_good(io, *cp) ? length(cp->constellations(), cp->codec_differs) : 0;
     return false;

@@ -16,6 +16,7 @@
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/encoder.h"
+#include "dsp/v34/coding/training.h"
 #include "dsp/v34/coding/viterbi.h"
 #include "dsp/v34/data/data_mode.h"
 #include "tests/unit/dsp/v34/coding_gain.h"
@@ -23,10 +24,15 @@
 namespace offhook::v34 {
 namespace {
 
+using qam::EchoCanceller;
+using qam::Modulator;
+using qam::Receiver;
+constexpr Band kBand = band(SymbolRate::k3429, Carrier::kLow);
+
 constexpr PrecoderCoefficients kH{{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
 
 CodingParameters parameters(TrellisCode code) {
-  return {make_framing(SymbolRate::k3429, 33600, false, true), Scrambling::kCall, code, kH};
+  return {make_framing(SymbolRate::k3429, 33600, false, true), kGpc, code, kH};
 }
 
 // One 4D symbol every 8000 * 2 / S samples.
@@ -104,13 +110,13 @@ class Channel {
     tx_ = DataTransmitter(p);
     far_ = DataTransmitter(p);
     rx_ = DataReceiver(p);
-    modulator_.init(SymbolRate::k3429, Carrier::kLow, 0, 2000, kernels);
-    far_modulator_.init(SymbolRate::k3429, Carrier::kLow, 0, 2000, kernels);
-    receiver_.init(SymbolRate::k3429, Carrier::kLow, kernels);
-    canceller_.init(SymbolRate::k3429, Carrier::kLow, 0, 800, kernels);
+    modulator_.init(kBand, 2000, {}, {}, kernels);
+    far_modulator_.init(kBand, 2000, {}, {}, kernels);
+    receiver_.init(kBand, {pp_symbol, kPpSymbols}, kernels);
+    canceller_.init(kBand, 0, 800, kernels);
     // S, S-bar, PP, TRN from the far end, for the receiver to be at work.
     int n = 0;
-    TrainingEncoder trn(Scrambling::kCall, TrainingPoints::k4);
+    TrainingEncoder trn(kGpc, TrainingPoints::k4);
     receiver_.set_task(Receiver::Task::kTrain);
     for (int sample = 0; sample < 16000; ++sample) {
       if (far_modulator_.wants_symbol()) {
@@ -122,7 +128,7 @@ class Channel {
         if (k >= 128 && k < 144) q = s_bar_symbol(k);
         a = 0.70710678f * Complex{static_cast<float>(q.re), static_cast<float>(q.im)};
         if (k >= 144 && k < 432) a = unit_phasor(phase_of(pp_phase(k - 144) / 12.0));
-        far_modulator_.push(a);
+        far_modulator_.put(a);
       }
       if (receiver_.process(far_modulator_.next())) {
         const Complex y = receiver_.symbol();
@@ -131,9 +137,9 @@ class Channel {
       if (receiver_.take_event() == Receiver::Event::kSBar) receiver_.set_task(Receiver::Task::kFollow);
     }
     trained_ = receiver_.trained();
-    receiver_.set_data(p.mean_energy(), p.transmitted_energy(), p.nonlinear, kH);
+    receiver_.set_format(p.format());
     for (int sample = 0; sample < kLine; ++sample) {
-      if (far_modulator_.wants_symbol()) far_modulator_.push(far_.next({}, false));
+      if (far_modulator_.wants_symbol()) far_modulator_.put(far_.next({}, false));
       line_[sample] = far_modulator_.next();
     }
   }
@@ -141,7 +147,7 @@ class Channel {
   float step() {
     float x = line_[at_];
     at_ = at_ + 1 == kLine ? 0 : at_ + 1;
-    if (echo_) x = canceller_.cancel(x);
+    if (echo_) x = canceller_.process(x);
     if (receiver_.process(x)) {
       receiver_.adapt(rx_.decide(receiver_.symbol()));
       rx_.put({}, true);
@@ -149,9 +155,9 @@ class Channel {
     return transmit();
   }
   float transmit() {
-    if (modulator_.wants_symbol()) modulator_.push(tx_.next({}, false));
+    if (modulator_.wants_symbol()) modulator_.put(tx_.next({}, false));
     const float tx = modulator_.next();
-    if (echo_) canceller_.sent(tx);
+    if (echo_) canceller_.put(tx);
     return tx;
   }
 

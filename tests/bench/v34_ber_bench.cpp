@@ -88,7 +88,7 @@ void bit_table(double effort) {
       "| states | SNR, dB | over capacity, dB | bit error rate (99 %%) | uncoded square QAM there |\n"
       "|---|---|---|---|---|\n");
   for (const TrellisCode code : kCodes) {
-    const CodingParameters p{make_framing(kRate, kBitRate, false, true), Scrambling::kCall, code, {}};
+    const CodingParameters p{make_framing(kRate, kBitRate, false, true), kGpc, code, {}};
     for (double over = 2.5; over < 4.3; over += 0.25) {
       const double snr = capacity_db + over;
       const ChainResult r = run_chain(p, snr, static_cast<int>(60000 * effort), 61);

@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   while (!is_supported(symbol_rate, rate)) rate = rate > traits(symbol_rate).max_bit_rate ? rate - 2400 : rate + 2400;
   CodingParameters p{};
   p.framing = make_framing(symbol_rate, rate, data[2] & 1, data[2] & 2);
-  p.scrambling = data[2] & 4 ? Scrambling::kCall : Scrambling::kAnswer;
+  p.scrambling = data[2] & 4 ? kGpc : kGpa;
   p.trellis = static_cast<TrellisCode>(data[3] % 3);
   memcpy(p.precoder.h, data + 4, sizeof p.precoder.h);
   data += 16;

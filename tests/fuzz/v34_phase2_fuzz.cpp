@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     default:
       machine.start();
   }
-  DpskModulator far(config.role == OH_PUMP_CALL ? kDpskAnswerHz : kDpskCallHz, -20, -7);
+  DpskModulator far(phase2_signal(config.role == OH_PUMP_CALL ? kDpskAnswerHz : kDpskCallHz, -20, -7));
   uint8_t bits[Info1c::kBits]{};
   int bit = 0, count = 0;
   uint32_t noise = 1;

@@ -19,7 +19,7 @@ namespace {
 
 using hostsim::LineConfig;
 using test::V34Call;
-using v34::Receiver;
+using qam::Receiver;
 
 LineConfig clean() {
   LineConfig c;

@@ -55,7 +55,7 @@ TEST(V34Coding, WholeChainNeedsAtLeastTwoDecibelsLessThanUncodedQam) {
                         {SymbolRate::k3200, 28800, TrellisCode::k64},
                         {SymbolRate::k3429, 33600, TrellisCode::k64}};
   for (const Case& c : cases) {
-    const CodingParameters p{make_framing(c.symbol_rate, c.bit_rate, false, true), Scrambling::kCall, c.code, {}};
+    const CodingParameters p{make_framing(c.symbol_rate, c.bit_rate, false, true), kGpc, c.code, {}};
     const double bits_per_symbol = c.bit_rate / symbol_rate_hz(c.symbol_rate);
     double uncoded_db = 0;  // where uncoded QAM has a bit error rate of 1e-4
     while (uncoded_bit_error_rate(bits_per_symbol, uncoded_db) > 1e-4) uncoded_db += 0.01;

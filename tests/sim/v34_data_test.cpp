@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "dsp/v34/coding/framing.h"
 #include "dsp/v34/data/data_mode.h"
+#include "dsp/v34/data/rate_choice.h"
 #include "hostsim/line/channel.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 
@@ -55,9 +57,8 @@ Outcome run(const Case& c) {
   PrecoderCoefficients h{};
   Outcome o;
   for (int pass = 0; pass < (c.precoder ? 2 : 1); ++pass) {
-    const DataParameters p{{make_framing(c.rate, c.bit_rate, false, true), Scrambling::kAnswer, TrellisCode::k64, h},
-                           c.nonlinear,
-                           c.bit_rate};
+    const DataParameters p{
+        {make_framing(c.rate, c.bit_rate, false, true), kGpa, TrellisCode::k64, h}, c.nonlinear, c.bit_rate};
     std::vector<uint8_t> sent;
     Random random(11, 0);
     struct Port {
@@ -74,8 +75,8 @@ Outcome run(const Case& c) {
          [](void* u, int bit) { static_cast<Port*>(u)->received.push_back(static_cast<uint8_t>(bit)); }, &port},
         {}};
     Modulator m;
-    m.init(c.rate, c.carrier, 0, kTestRms);
-    TrainingSource training(Scrambling::kAnswer, true, 100);
+    m.init(band(c.rate, c.carrier), kTestRms);
+    TrainingSource training(kGpa, true, 100);
     DataTransmitter data(p);
     int symbols = 0;
     constexpr int kBefore = 100 + 128 + 16 + 288 + kTrn;
@@ -90,9 +91,9 @@ Outcome run(const Case& c) {
     add_noise(&line, c.snr_db, 5, std::sqrt(power / static_cast<double>(line.size() / 2 - line.size() / 4)));
 
     Receiver receiver;
-    receiver.init(c.rate, c.carrier);
+    receiver.init(band(c.rate, c.carrier), kPp);
     receiver.set_task(Receiver::Task::kTrain);
-    ReceiveSignals signals(Scrambling::kAnswer);
+    ReceiveSignals signals(kGpa);
     DataReceiver data_rx;
     bool following = false, in_data = false;
     double error = 0, size = 0;
@@ -122,11 +123,12 @@ Outcome run(const Case& c) {
       signals.put(y);
       if (signals.trn_symbols() == kTrn) {
         o.training_snr_db = 10 * std::log10(receiver.snr());
-        float left = 1;
-        if (pass == 0 && c.precoder) h = receiver.noise().solve(&left);
-        if (pass == 0) receiver.noise().solve(&left);
-        if (pass == 0) o.after_whitening_db = -10 * std::log10(left);
-        receiver.set_data(p.mean_energy(), p.transmitted_energy(), c.nonlinear, p.coding.precoder);
+        if (pass == 0) {
+          Complex filter[qam::NoisePredictor::kOrder];
+          o.after_whitening_db = -10 * std::log10(receiver.noise().solve(filter));
+          if (c.precoder) h = to_coefficients(filter);
+        }
+        receiver.set_format(p.format());
         data_rx = DataReceiver(p);
         in_data = true;
       }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dsp/qam/echo_canceller.h"
+#include "dsp/v34/coding/framing.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 
 namespace offhook::v34 {
@@ -38,8 +39,8 @@ struct Result {
 // Trains for `train` samples, the far end silent; then holds, the far end talking when `far_talks`.
 Result cancel(const Path& path, SymbolRate rate, int train, bool far_talks = false, const Kernels& k = best_kernels()) {
   Modulator m;
-  m.init(rate, Carrier::kLow, 0, kTestRms);
-  TrainingSource source(Scrambling::kCall, true, 10);
+  m.init(band(rate, Carrier::kLow), kTestRms);
+  TrainingSource source(kGpc, true, 10);
   const auto tx = modulate(m, static_cast<size_t>(train) + 24000, source);
   std::vector<float> rx = through(tx, {0.2, 1, -0.5, 0.3, -0.1, 0.05}, 9, path.near_db);
   // The shift's own delay is 127 samples.
@@ -47,8 +48,8 @@ Result cancel(const Path& path, SymbolRate rate, int train, bool far_talks = fal
       shifted(through(tx, {0.3, 0.1, 0.8, 0.2, 0.4, -0.2, 0.1}, path.round_trip - 127, path.far_db), path.offset_hz);
   for (size_t n = 0; n < rx.size(); ++n) rx[n] += far[n];
   add_noise(&rx, 65, 3);
-  EchoCanceller canceller;
-  canceller.init(rate, Carrier::kLow, 0, path.round_trip, k);
+  qam::EchoCanceller canceller;
+  canceller.init(band(rate, Carrier::kLow), 0, path.round_trip, k);
   canceller.set_training(true);
   Random random(4, 4);
   double after = 0, later = 0;
@@ -56,8 +57,8 @@ Result cancel(const Path& path, SymbolRate rate, int train, bool far_talks = fal
     const auto at = static_cast<size_t>(train);
     if (n == at) canceller.set_training(false);
     const double talk = far_talks && n >= at ? kTestRms * random.gaussian() : 0;
-    const double left = canceller.cancel(rx[n] + static_cast<float>(talk)) - talk;
-    canceller.sent(tx[n]);
+    const double left = canceller.process(rx[n] + static_cast<float>(talk)) - talk;
+    canceller.put(tx[n]);
     if (n >= at && n < at + 4000) after += left * left / 4000;
     if (n >= tx.size() - 4000) later += left * left / 4000;
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "dsp/qam/receiver.h"
+#include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/pre_emphasis.h"
 #include "hostsim/line/channel.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 
@@ -12,16 +14,16 @@ namespace {
 
 std::vector<float> training(SymbolRate rate, Carrier carrier, size_t samples, int pre_emphasis = 0, bool pp = true) {
   Modulator m;
-  m.init(rate, carrier, pre_emphasis, kTestRms);
-  TrainingSource source(Scrambling::kAnswer, pp, 100);
+  m.init(band(rate, carrier), kTestRms, {pre_emphasis_db, pre_emphasis});
+  TrainingSource source(kGpa, pp, 100);
   return modulate(m, samples, source);
 }
 
 Heard train(SymbolRate rate, Carrier carrier, const std::vector<float>& line, Receiver* receiver,
             const Kernels& kernels = best_kernels()) {
-  receiver->init(rate, carrier, kernels);
+  receiver->init(band(rate, carrier), kPp, kernels);
   receiver->set_task(Receiver::Task::kTrain);
-  return hear(*receiver, line, Scrambling::kAnswer, true);
+  return hear(*receiver, line, kGpa, true);
 }
 
 // V34-S, V34-PP, V34-TRN: found where they are, each symbol of TRN in its place, from the first on.
@@ -103,9 +105,9 @@ TEST(V34Receiver, ResumesOnSWithoutPp) {
   for (const double hz : {0.0, 3.0}) {
     for (const int silence : {300, 3001, 6002}) {
       Modulator m;
-      m.init(SymbolRate::k3200, Carrier::kHigh, 0, kTestRms);
-      TrainingSource first(Scrambling::kAnswer, true, 100);
-      TrainingSource second(Scrambling::kAnswer, false, silence);
+      m.init(band(SymbolRate::k3200, Carrier::kHigh), kTestRms);
+      TrainingSource first(kGpa, true, 100);
+      TrainingSource second(kGpa, false, silence);
       auto line = modulate(m, 12000, first);
       const auto rest = modulate(m, 24000, second);
       line.insert(line.end(), rest.begin(), rest.end());
@@ -117,7 +119,7 @@ TEST(V34Receiver, ResumesOnSWithoutPp) {
       receiver.set_task(Receiver::Task::kHold);
       for (auto at = cut - 400; at != cut; ++at) receiver.process(*at);
       receiver.set_task(Receiver::Task::kResume);
-      const Heard h = hear(receiver, {cut, line.end()}, Scrambling::kAnswer, false);
+      const Heard h = hear(receiver, {cut, line.end()}, kGpa, false);
       EXPECT_EQ(h.s_bar, 1);
       EXPECT_GT(h.symbols, 1000);
       EXPECT_EQ(h.wrong, 0) << silence << " symbols of silence, " << hz << " Hz";
@@ -130,7 +132,7 @@ TEST(V34Receiver, NeitherNoiseNorTonesAreS) {
   Random random(1, 1);
   for (const double hz : {0.0, 1200.0, 1800.0, 2100.0, 2400.0}) {
     Receiver receiver;
-    receiver.init(SymbolRate::k3000, Carrier::kLow);
+    receiver.init(band(SymbolRate::k3000, Carrier::kLow), kPp);
     receiver.set_task(Receiver::Task::kTrain);
     int events = 0;
     for (int n = 0; n < 40000; ++n) {
@@ -148,10 +150,10 @@ TEST(V34Receiver, SurvivesAGapOf20Ms) {
     Receiver receiver;
     EXPECT_EQ(train(SymbolRate::k3429, Carrier::kLow, {line.begin(), line.begin() + 16000}, &receiver).wrong, 0);
     int given = 0, wrong = 0, erased = 0;
-    ReceiveSignals signals(Scrambling::kAnswer);
+    ReceiveSignals signals(kGpa);
     // The reference is TRN, known by its number; find the number at which hear() stopped.
     Receiver twin = receiver;
-    TrainingEncoder trn(Scrambling::kAnswer, TrainingPoints::k4);
+    TrainingEncoder trn(kGpa, TrainingPoints::k4);
     std::vector<Point> known;
     for (int n = 0; n < 20000; ++n) known.push_back(trn.trn());
     std::vector<int> decided;
@@ -204,7 +206,7 @@ TEST(V34Receiver, InstructionSetsGiveTheSame) {
 // 9.6.2: noise that an all-pole filter has coloured is whitened by that filter.
 TEST(V34NoisePredictor, FindsTheFilterThatColouredTheNoise) {
   const Complex h[3] = {{-0.6f, 0.2f}, {0.3f, -0.1f}, {-0.05f, 0.01f}};
-  NoisePredictor predictor;
+  qam::NoisePredictor predictor;
   Random random(1, 2);
   Complex last[3]{};
   for (int n = 0; n < 200000; ++n) {
@@ -213,11 +215,11 @@ TEST(V34NoisePredictor, FindsTheFilterThatColouredTheNoise) {
     predictor.put(e);
     last[2] = last[1], last[1] = last[0], last[0] = e;
   }
-  float left = 0;
-  const PrecoderCoefficients c = predictor.solve(&left);
+  Complex found[3];
+  const float left = predictor.solve(found);
   for (int k = 0; k < 3; ++k) {
-    EXPECT_NEAR(c.h[k].re / 16384.0, h[k].re, 0.08);
-    EXPECT_NEAR(c.h[k].im / 16384.0, h[k].im, 0.08);
+    EXPECT_NEAR(found[k].re, h[k].re, 0.08);
+    EXPECT_NEAR(found[k].im, h[k].im, 0.08);
   }
   EXPECT_LT(left, predictor.power());
   EXPECT_NEAR(left, 2, 0.2);

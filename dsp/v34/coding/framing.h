@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/band.h"
+
 namespace offhook::v34 {
 
 /// The six symbol rates in the order in which INFO sequences number them.
@@ -19,11 +21,6 @@ enum class SymbolRate : uint8_t { k2400, k2743, k2800, k3000, k3200, k3429 };
 inline constexpr int kSymbolRates = 6;
 
 enum class Carrier : uint8_t { kLow, kHigh };
-
-struct Ratio {
-  uint8_t num;
-  uint8_t den;
-};
 
 /// What depends on the symbol rate alone.
 struct SymbolRateTraits {
@@ -45,12 +42,14 @@ inline constexpr SymbolRateTraits kSymbolRateTraits[kSymbolRates] = {
 constexpr const SymbolRateTraits& traits(SymbolRate s) {
   return kSymbolRateTraits[static_cast<int>(s)];
 }
+constexpr Band band(SymbolRate s, Carrier c) {
+  return {traits(s).of_2400, traits(s).carrier[static_cast<int>(c)]};
+}
 constexpr double symbol_rate_hz(SymbolRate s) {
-  return 2400.0 * traits(s).of_2400.num / traits(s).of_2400.den;
+  return band(s, Carrier::kLow).symbol_hz();
 }
 constexpr double carrier_hz(SymbolRate s, Carrier c) {
-  const Ratio r = traits(s).carrier[static_cast<int>(c)];
-  return symbol_rate_hz(s) * r.num / r.den;
+  return band(s, c).carrier_hz();
 }
 
 inline constexpr int kAuxBitRate = 200;            ///< bit/s; 5.1

@@ -6,6 +6,8 @@
 // Phi grows with the energy of the point; the decoder solves for that energy.
 #pragma once
 
+#include "dsp/blocks/complex.h"
+
 namespace offhook::v34 {
 
 inline constexpr float kNonlinearTheta = 0.3125f;  ///< the one value of Theta besides 0 (9.7, MP bit 31)
@@ -33,7 +35,13 @@ class NonlinearEncoder {
   /// the start lies right of the root, so that Newton's steps fall to it without overshoot. Energies above 25 times the
   /// mean, which no point has, are treated as 25 times.
   constexpr void decode(float* re, float* im) const {
-    const float t = zeta_per_energy_ * (*re * *re + *im * *im);
+    const Complex x = decode({*re, *im}, zeta_per_energy_);
+    *re = x.re;
+    *im = x.im;
+  }
+  /// The same with the one number that it depends on.
+  static constexpr Complex decode(Complex x, float zeta_per_energy) {
+    const float t = zeta_per_energy * norm(x);
     const float target = t < 8 ? t : 8;  // 8 = 25 * Theta, rounded; false for NaN too
     float zeta = target / (1 + target / 10);
     for (int k = 0; k < 5; ++k) {
@@ -41,10 +49,9 @@ class NonlinearEncoder {
       const float slope = gain * gain + 2 * zeta * gain * (1.0f / 6 + zeta / 60);
       zeta -= (zeta * gain * gain - target) / slope;
     }
-    const float inverse = 1 / nonlinear_gain(zeta);
-    *re *= inverse;
-    *im *= inverse;
+    return 1 / nonlinear_gain(zeta) * x;
   }
+  constexpr float zeta_per_energy() const { return zeta_per_energy_; }
 
  private:
   float zeta_per_energy_ = 0;

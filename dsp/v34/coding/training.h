@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/complex.h"
 #include "dsp/blocks/scrambler.h"
 #include "dsp/v34/coding/constellation.h"
 
@@ -44,6 +45,13 @@ inline constexpr int kPpSymbols = 6 * kPpPeriod;
 constexpr int pp_phase(int i) {
   const int k = i % kPpPeriod / 4;
   return (k * (i % 4) + (k % 3 == 1 ? 4 : 0)) % 12;
+}
+
+/// Symbol i of PP with magnitude 1.
+constexpr Complex pp_symbol(int i) {
+  constexpr float kCos[12] = {1, 0.8660254f, 0.5f, 0, -0.5f, -0.8660254f, -1, -0.8660254f, -0.5f, 0, 0.5f, 0.8660254f};
+  const int phase = pp_phase(i);
+  return {kCos[phase], kCos[(phase + 9) % 12]};
 }
 
 /// Scrambles and maps. Real-time: yes, O(1) a symbol.

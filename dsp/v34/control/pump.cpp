@@ -8,6 +8,7 @@
 #include "dsp/qam/echo_canceller.h"
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
+#include "dsp/v34/coding/pre_emphasis.h"
 #include "dsp/v34/phase2/phase2.h"
 #include "dsp/v34/phase34/handshake.h"
 #include "dsp/v8/v8.h"
@@ -92,14 +93,15 @@ class Modem {
   float power_ = 0;  // of the line, mean square
 
   v8::V8 v8_;
+  SigCDetector sig_c_;
   Phase2 phase2_;
   RetrainDetector retrain_tone_;
   Handshake handshake_;
   LineQuality quality_;
   uint32_t epoch_ = 0;
-  Modulator modulator_;
-  Receiver receiver_;
-  EchoCanceller echo_;
+  qam::Modulator modulator_;
+  qam::Receiver receiver_;
+  qam::EchoCanceller echo_;
 };
 
 int16_t Modem::step(int16_t rx, bool is_lost) {
@@ -108,6 +110,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   float tx = 0;
   switch (stage_) {
     case Stage::kV8:
+      if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(x)) v8_.far_end_has_begun();
       tx = v8_.process(x);
       if (v8_.state() == v8::State::kRunning) break;
       if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kV34) {
@@ -133,7 +136,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
   if (config_.observer.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   if (config_.observer.taps != nullptr) show_taps();
-  return static_cast<int16_t>(tx > 32767 ? 32767 : tx < -32768 ? -32768 : tx);
+  return clip(tx);
 }
 
 void Modem::show_instruments() const {
@@ -156,7 +159,7 @@ void Modem::show_instruments() const {
 void Modem::show_taps() {
   const bool live = stage_ == Stage::kTraining && handshake_.live();
   if (live && live_samples_ % (10 * kRateHz) == 0) {
-    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), Receiver::kTaps);
+    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
   }
   live_samples_ = live ? live_samples_ + 1 : 0;
 }
@@ -192,25 +195,25 @@ void Modem::begin_training() {
   renew(handshake_, h, DataPort{config_.port, auxiliary_});
   epoch_ = handshake_.epoch() - 1;
   quality_ = {};
-  modulator_.init(o.tx_symbol_rate, o.tx_carrier, o.tx_pre_emphasis,
-                  dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db));
-  receiver_.init(o.rx_symbol_rate, o.rx_carrier);
-  echo_.init(o.tx_symbol_rate, o.tx_carrier, static_cast<int>(config_.io_delay_samples),
-             static_cast<int>(o.round_trip_samples));
+  const Band tx = band(o.tx_symbol_rate, o.tx_carrier);
+  modulator_.init(tx, dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db),
+                  {pre_emphasis_db, o.tx_pre_emphasis});
+  receiver_.init(band(o.rx_symbol_rate, o.rx_carrier), {pp_symbol, kPpSymbols});
+  echo_.init(tx, static_cast<int>(config_.io_delay_samples), static_cast<int>(o.round_trip_samples));
   retrain_tone_.reset();
   stage_ = Stage::kTraining;
 }
 
 float Modem::train(float rx, bool is_lost) {
   if (echo_.training() != handshake_.far_end_silent()) echo_.set_training(!echo_.training());
-  const float x = is_lost ? 0 : echo_.cancel(rx);
+  const float x = is_lost ? 0 : echo_.process(rx);
   receive(x, is_lost);
   if (!is_lost && retrain_tone_.put(x)) retrain(OH_V34_CAUSE_FAR);
   if (stage_ != Stage::kTraining) return 0;
   handshake_.tick();
-  if (modulator_.wants_symbol()) modulator_.push(handshake_.next_symbol());
+  if (modulator_.wants_symbol()) modulator_.put(handshake_.next_symbol());
   const float tx = modulator_.next();
-  echo_.sent(is_lost ? 0 : tx);
+  echo_.put(is_lost ? 0 : tx);
   follow_handshake();
   return tx;
 }
@@ -219,27 +222,24 @@ float Modem::train(float rx, bool is_lost) {
 void Modem::receive(float rx, bool is_lost) {
   if (handshake_.epoch() != epoch_) {
     epoch_ = handshake_.epoch();
-    if (handshake_.receiving_data()) {
-      const DataParameters& p = handshake_.rx_parameters();
-      receiver_.set_data(p.mean_energy(), p.transmitted_energy(), p.nonlinear, p.coding.precoder);
-    } else {
-      receiver_.set_grid(handshake_.grid_energy());
-    }
+    qam::SymbolFormat format{handshake_.grid_energy()};
+    if (handshake_.receiving_data()) format = handshake_.rx_parameters().format();
+    receiver_.set_format(format);
   }
-  constexpr Receiver::Task kTasks[] = {Receiver::Task::kHold, Receiver::Task::kTrain, Receiver::Task::kResume,
-                                       Receiver::Task::kFollow};
-  const Receiver::Task task = kTasks[static_cast<int>(handshake_.task())];
+  constexpr qam::Receiver::Task kTasks[] = {qam::Receiver::Task::kHold, qam::Receiver::Task::kTrain,
+                                            qam::Receiver::Task::kResume, qam::Receiver::Task::kFollow};
+  const qam::Receiver::Task task = kTasks[static_cast<int>(handshake_.task())];
   if (receiver_.task() != task) receiver_.set_task(task);
 
   const bool symbol = is_lost ? receiver_.process_lost() : receiver_.process(rx);
   switch (receiver_.take_event()) {
-    case Receiver::Event::kS:
+    case qam::Receiver::Event::kS:
       handshake_.far_s();
       break;
-    case Receiver::Event::kSBar:
+    case qam::Receiver::Event::kSBar:
       handshake_.far_s_bar(receiver_.s_bar_age(), receiver_.symbols_skipped());
       return;
-    case Receiver::Event::kNone:
+    case qam::Receiver::Event::kNone:
       break;
   }
   if (!symbol) return;
@@ -257,13 +257,13 @@ void Modem::receive(float rx, bool is_lost) {
 // What MP is to say of the line, from the noise in TRN; once it is known, the precoder stays.
 void Modem::follow_noise() {
   constexpr int kEvery = 128, kEnough = 1024;
-  const NoisePredictor& noise = receiver_.noise();
+  const qam::NoisePredictor& noise = receiver_.noise();
   if (handshake_.receiving_data()) {
     quality_.snr = 0;
   } else if (noise.count() % kEvery != 0) {
     return;
   } else {
-    quality_.snr = noise.count() < kEnough ? 0 : static_cast<double>(noise.snr(&quality_.precoder));
+    quality_.snr = noise.count() < kEnough ? 0 : precoded_snr(noise, &quality_.precoder);
   }
   handshake_.set_quality(quality_);
 }
@@ -373,7 +373,7 @@ void Modem::instruments(oh_v34_instruments* i) const {
   i->renegotiations = handshake_.renegotiations();
   i->tap_re = receiver_.tap_re();
   i->tap_im = receiver_.tap_im();
-  i->taps = Receiver::kTaps;
+  i->taps = qam::Receiver::kTaps;
 }
 
 using Ops = ModemOps<Modem>;

@@ -63,6 +63,20 @@ float DataParameters::transmitted_energy() const {
   return static_cast<float>(energy);
 }
 
+qam::SymbolFormat DataParameters::format() const {
+  qam::SymbolFormat f;
+  f.energy = transmitted_energy();
+  if (nonlinear) {
+    f.unwarp = NonlinearEncoder::decode;
+    f.warp = NonlinearEncoder(kNonlinearTheta, mean_energy()).zeta_per_energy();
+  }
+  for (int k = 0; k < 3; ++k) {
+    const auto& h = coding.precoder.h[k];
+    f.whitening[k] = {static_cast<float>(h.re) / 16384, static_cast<float>(h.im) / 16384};
+  }
+  return f;
+}
+
 DataTransmitter::DataTransmitter(const DataParameters& p)
     : encoder_(p.coding),
       nonlinear_(p.nonlinear ? kNonlinearTheta : 0, p.mean_energy() / (kXUnit * kXUnit)),

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/encoder.h"
 #include "dsp/v34/coding/nonlinear.h"
 #include "dsp/v34/coding/viterbi.h"
@@ -25,6 +26,8 @@ struct DataParameters {
   float mean_energy() const;
   /// Mean |x'|^2 after it: that of the transmitted symbols is 1.
   float transmitted_energy() const;
+  /// What a receiver makes symbols of.
+  qam::SymbolFormat format() const;
 };
 
 /// Where the primary bits and those of the auxiliary channel come from and go to. Any function may be null: ones are

@@ -60,6 +60,24 @@ double required_snr(TrellisCode code, const Framing& framing, bool precoding) {
   return static_cast<double>(mean_energy(framing, precoding)) / (2 * tolerated_variance(code, framing));
 }
 
+PrecoderCoefficients to_coefficients(const Complex* h) {
+  const auto q14 = [](float v) { return clip(v * 16384 + (v < 0 ? -0.5f : 0.5f)); };
+  return {{{q14(h[0].re), q14(h[0].im)}, {q14(h[1].re), q14(h[1].im)}, {q14(h[2].re), q14(h[2].im)}}};
+}
+
+double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h) {
+  // Least that it must gain, and what the precoder's dither (up to 8/3 of energy) costs a constellation that has this
+  // ratio at a noise variance of 0.18 a dimension.
+  constexpr float kLeastGain = 1.02f, kDither = 7.5f;
+  Complex filter[qam::NoisePredictor::kOrder];
+  const float left = noise.solve(filter);
+  *h = {};
+  if (!(noise.power() > 0 && left > 0)) return 0;
+  if (noise.power() <= left * kLeastGain * (1 + kDither * left)) return static_cast<double>(1 / noise.power());
+  *h = to_coefficients(filter);
+  return static_cast<double>(1 / left);
+}
+
 uint8_t choose_rate(const RateLimits& l, double snr) {
   int rate = highest_rate(l);
   for (; rate > 1 && allowed(l, rate - 1); --rate) {

@@ -11,7 +11,9 @@
 
 #include <stdint.h>
 
+#include "dsp/qam/noise_predictor.h"
 #include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/precoder.h"
 #include "dsp/v34/coding/trellis.h"
 
 namespace offhook::v34 {
@@ -26,6 +28,12 @@ double tolerated_variance(TrellisCode code, const Framing& framing, double frame
 /// Signal-to-noise ratio (mean |x|^2 over mean |noise|^2, both after the whitening filter) that a rate needs.
 /// Not real-time in the strict sense: as mean_energy().
 double required_snr(TrellisCode code, const Framing& framing, bool precoding);
+
+/// What the noise in training lets hope for. @param[out] h  of the precoder at the far end that this takes; zero where
+/// it gains less than it costs  @return as of required_snr; 0: not known.  Real-time: yes, O(1).
+double precoded_snr(const qam::NoisePredictor& noise, PrecoderCoefficients* h);
+/// The filter as MP sends it.
+PrecoderCoefficients to_coefficients(const Complex* h);
 
 struct RateLimits {
   SymbolRate symbol_rate;

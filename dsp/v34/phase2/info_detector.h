@@ -3,8 +3,8 @@
 // Finds INFO sequences and INFOMARKS in the decisions of a DPSK receiver.
 #pragma once
 
-#include "dsp/blocks/dpsk.h"
 #include "dsp/v34/phase2/info.h"
+#include "dsp/v34/phase2/tones.h"
 
 namespace offhook::v34 {
 
@@ -55,6 +55,20 @@ class InfoDetector {
   Found best_{};
   int best_waiting_ = 0;
   int waiting_ = 0;
+};
+
+/// The caller has begun Phase 2: its INFO0c, sigC of V.8 (8.2.3), has been heard.
+class SigCDetector {
+ public:
+  /// One sample of 8000 Hz.  Real-time: yes.
+  bool put(float x) {
+    DpskDecision decision;
+    return dpsk_.put(x, &decision) && info0c_.put(decision);
+  }
+
+ private:
+  DpskReceiver dpsk_{kDpskCallHz};
+  InfoDetector<Info0> info0c_;
 };
 
 /// Finds INFOMARKS, ones without end (10.1.2.3.6): more of them in a row than any INFO sequence holds.

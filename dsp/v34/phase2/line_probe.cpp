@@ -3,7 +3,7 @@
 
 #include "dsp/blocks/fft.h"
 #include "dsp/blocks/level.h"
-#include "dsp/qam/pre_emphasis.h"
+#include "dsp/v34/coding/pre_emphasis.h"
 
 namespace offhook::v34 {
 namespace {

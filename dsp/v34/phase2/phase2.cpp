@@ -65,8 +65,9 @@ Phase2::Phase2(const Phase2Config& config)
     : config_(config),
       dpsk_(config.role == OH_PUMP_CALL ? kDpskAnswerHz : kDpskCallHz),
       tone_(config.role == OH_PUMP_CALL ? kToneAHz : kToneBHz),
-      modulator_(config.role == OH_PUMP_CALL ? kDpskCallHz : kDpskAnswerHz, static_cast<double>(config.tx_level_dbm0),
-                 static_cast<double>(config.guard_with_tone_db)),
+      modulator_(phase2_signal(config.role == OH_PUMP_CALL ? kDpskCallHz : kDpskAnswerHz,
+                               static_cast<double>(config.tx_level_dbm0),
+                               static_cast<double>(config.guard_with_tone_db))),
       probing_rms_(static_cast<float>(dbm0_to_rms(static_cast<double>(config.tx_level_dbm0)))) {
   outcome_.own_info0 = config.capabilities;
   outcome_.own_info0.acknowledge = false;

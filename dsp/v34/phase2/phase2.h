@@ -16,11 +16,10 @@
 
 #include <stdint.h>
 
-#include "dsp/blocks/dpsk.h"
-#include "dsp/blocks/tone.h"
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v34/phase2/line_probe.h"
+#include "dsp/v34/phase2/tones.h"
 #include "offhook/pump.h"
 
 namespace offhook::v34 {

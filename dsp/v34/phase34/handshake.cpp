@@ -22,10 +22,10 @@ constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 
 Scrambling own_scrambling(oh_pump_role role) {
-  return role == OH_PUMP_CALL ? Scrambling::kCall : Scrambling::kAnswer;
+  return role == OH_PUMP_CALL ? kGpc : kGpa;
 }
 Scrambling far_scrambling(oh_pump_role role) {
-  return role == OH_PUMP_CALL ? Scrambling::kAnswer : Scrambling::kCall;
+  return role == OH_PUMP_CALL ? kGpa : kGpc;
 }
 
 constexpr float points_energy(TrainingPoints points) {

@@ -63,7 +63,7 @@ class ReceiveSignals {
   Found read(int bit);
   void measure(Complex y);
 
-  Scrambling scrambling_ = Scrambling::kCall;
+  Scrambling scrambling_ = kGpc;
   TrainingPoints points_ = TrainingPoints::k4;
   int position_ = 0;  // of the next symbol; 0: the first of TRN; before it PP and S-bar
   int pp_ = 0;        // symbols of PP

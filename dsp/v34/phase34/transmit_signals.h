@@ -23,13 +23,6 @@ constexpr float training_scale(TrainingPoints points) {
   return points == TrainingPoints::k4 ? 0.70710678f : 0.31622777f;
 }
 
-/// Symbol i of PP with magnitude 1.
-constexpr Complex pp_symbol(int i) {
-  constexpr float kCos[12] = {1, 0.8660254f, 0.5f, 0, -0.5f, -0.8660254f, -1, -0.8660254f, -0.5f, 0, 0.5f, 0.8660254f};
-  const int phase = pp_phase(i);
-  return {kCos[phase], kCos[(phase + 9) % 12]};
-}
-
 class TransmitSignals {
  public:
   TransmitSignals() = default;
@@ -56,7 +49,7 @@ class TransmitSignals {
  private:
   void start_bits(Signal s, int bits);
 
-  Scrambling scrambling_ = Scrambling::kCall;
+  Scrambling scrambling_ = kGpc;
   Signal signal_ = Signal::kSilence;
   int sent_ = 0;
   int length_ = 0;

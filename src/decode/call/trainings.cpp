@@ -170,7 +170,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
     t.pcm = v90 != nullptr;
     Direction& up = t.tx_2400side.direction;
     up.rate = v90 != nullptr ? v90->rate_upstream : v34->rate_answer_to_call;
-    up.scrambling = v34::Scrambling::kAnswer;
+    up.scrambling = kGpa;
     up.v90 = t.pcm;
     up.channel = s.channel_2400;
     if (info1c != nullptr) {
@@ -180,7 +180,7 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s) {
       up.projected_rate = 2400 * p.max_rate;
     }
     Direction& down = t.tx_1200side.direction;
-    down.scrambling = v34::Scrambling::kCall;
+    down.scrambling = kGpc;
     down.channel = t.pcm ? -1 : s.channel_1200;
     if (v34 != nullptr) {
       down.rate = v34->rate_call_to_answer;

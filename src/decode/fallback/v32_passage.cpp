@@ -42,8 +42,8 @@ Cf point(v32::Point p) {
   return {static_cast<float>(p.re), static_cast<float>(p.im)};
 }
 
-v34::Scrambling scrambling(bool answer) {
-  return answer ? v34::Scrambling::kAnswer : v34::Scrambling::kCall;
+Scrambling scrambling(bool answer) {
+  return answer ? kGpa : kGpc;
 }
 
 // Labels Y1 Y2 of TRN.
@@ -254,7 +254,7 @@ bool V32Passage::read_data(int index, int b1_symbols, Fallback::Side& side) {
   d.parameters.bit_rate = rate.bit_rate;
   d.t0 = seconds(receiver_.state.t);
   const int uncoded = rate.bits - 2;
-  v34::Descrambler descrambler = descrambler_;
+  Descrambler descrambler = descrambler_;
   int before = label_, b1 = b1_symbols;
   const auto take = [&](int label) {
     const int now = label >> uncoded & 3;

@@ -44,7 +44,7 @@ class V32Passage {
   bool answer_;
   double end_;
   double t_trn_ = 0, t_trn_end_ = 0, tone_t_ = 0;  // samples
-  v34::Descrambler descrambler_;
+  Descrambler descrambler_;
   int label_ = 0;  // of the last symbol, Y1 Y2
   int rate_ = -1;  // of E
   bool v32bis_ = false;

@@ -9,8 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "dsp/blocks/dpsk.h"
-#include "dsp/blocks/tone.h"
+#include "dsp/v34/phase2/tones.h"
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v8/fsk.h"
 #include "src/decode/phases/fsk_frames.h"
@@ -68,7 +67,7 @@ std::vector<AnswerToneHeard> answer_tones(const Recording& r) {
         if (now.t0 == 0) now.t0 = t - tone.steady_ms() / 1000;
         last_present = t;
       }
-      if (event == v34::ToneEvent::kReversal && now.t0 > 0) now.reversals.push_back(seconds(tone.reversal_time()));
+      if (event == ToneEvent::kReversal && now.t0 > 0) now.reversals.push_back(seconds(tone.reversal_time()));
       if (detector.tone() == v8::AnswerTone::kAnsam || detector.tone() == v8::AnswerTone::kAns) {
         now.ansam = detector.tone() == v8::AnswerTone::kAnsam;
         depth = depth == 0 ? detector.depth() : depth + 0.001 * (detector.depth() - depth);
@@ -227,7 +226,7 @@ struct Stream {
 };
 
 template <class T>
-void find_info(const std::array<Stream, v34::DpskReceiver::kPhases>& streams, int channel, int carrier_hz,
+void find_info(const std::array<Stream, DpskReceiver::kPhases>& streams, int channel, int carrier_hz,
                std::vector<InfoHeard>& found) {
   constexpr int kFill = 4;
   constexpr int kBits = T::kBits;
@@ -257,7 +256,7 @@ void find_info(const std::array<Stream, v34::DpskReceiver::kPhases>& streams, in
       InfoHeard h;
       h.channel = channel;
       h.carrier_hz = carrier_hz;
-      constexpr double kBitS = 1.0 / v34::kDpskBaud;
+      constexpr double kBitS = 1.0 / kDpskBaud;
       h.t0 = s.t[static_cast<std::size_t>(at)] - (kFill + 0.5) * kBitS;
       h.t1 = h.t0 + kBits * kBitS;
       h.amplitude = peak;
@@ -289,16 +288,16 @@ std::vector<InfoHeard> infos(const Recording& r) {
   std::vector<InfoHeard> found;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     for (const int hz : {v34::kDpskCallHz, v34::kDpskAnswerHz}) {
-      std::array<Stream, v34::DpskReceiver::kPhases> streams;
-      v34::DpskReceiver receiver(hz);
-      v34::DpskDecision d{};
+      std::array<Stream, DpskReceiver::kPhases> streams;
+      DpskReceiver receiver(hz);
+      DpskDecision d{};
       for (std::size_t i = 0; i < r.channel[c].size(); ++i) {
         if (!receiver.put(r.channel[c][i], &d)) continue;
         Stream& s = streams[d.phase];
         s.bit.push_back(d.bit);
         s.cosine.push_back(std::abs(d.turn.re));
         s.peak.push_back(d.peak);
-        s.t.push_back(seconds(static_cast<double>(i) - v34::DpskReceiver::kDelaySamples));
+        s.t.push_back(seconds(static_cast<double>(i) - DpskReceiver::kDelaySamples));
       }
       const int channel = static_cast<int>(c);
       find_info<v34::Info0>(streams, channel, hz, found);
@@ -364,13 +363,13 @@ void find_tone_segments(const Recording& r, StartUp& s) {
 ToneHeard tone(const Recording& r, int channel, int hz, double from, double to) {
   ToneHeard heard;
   heard.channel = channel;
-  v34::ToneDetector detector(hz);
+  ToneDetector detector(hz);
   const auto& x = r.channel[static_cast<std::size_t>(channel)];
   const auto first = static_cast<std::size_t>(std::max(0.0, from) * kRateHz);
   const auto last = std::min(x.size(), static_cast<std::size_t>(std::max(0.0, to) * kRateHz));
   for (std::size_t i = first; i < last; ++i) {
     const auto event = detector.put(x[i]);
-    if (event == v34::ToneEvent::kReversal) {
+    if (event == ToneEvent::kReversal) {
       heard.reversals.push_back(seconds(static_cast<double>(first) + detector.reversal_time()));
     }
   }

@@ -35,7 +35,7 @@ std::vector<Cf> pp_symbols() {
   return s;
 }
 
-std::vector<Cf> trn_symbols(v34::Scrambling scrambling, v34::TrainingPoints points, int n) {
+std::vector<Cf> trn_symbols(Scrambling scrambling, v34::TrainingPoints points, int n) {
   std::vector<Cf> s;
   v34::TrainingEncoder encoder(scrambling, points);
   for (int i = 0; i < n; ++i) s.push_back(to_cf(encoder.trn()));

@@ -72,7 +72,7 @@ struct Passage {
 struct Direction {
   v34::SymbolRate rate;
   v34::Carrier carrier;
-  v34::Scrambling scrambling;
+  Scrambling scrambling;
   bool v90 = false;  ///< from the analogue modem of V.90
   int channel = 0;
   int pre_emphasis = 0;    ///< index

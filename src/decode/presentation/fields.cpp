@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "dsp/blocks/dpsk.h"
+#include "dsp/v34/phase2/tones.h"
 #include "src/decode/presentation/v8bis_fields.h"
 
 namespace offhook::decode {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dsp/blocks/dpsk.h"
+#include "dsp/v34/phase2/tones.h"
 
 namespace offhook::decode {
 namespace {

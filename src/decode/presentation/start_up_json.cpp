@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "dsp/blocks/dpsk.h"
+#include "dsp/v34/phase2/tones.h"
 #include "src/decode/presentation/fields.h"
 #include "src/decode/presentation/json_values.h"
 #include "src/decode/presentation/v8bis_fields.h"

@@ -123,7 +123,7 @@ Json side_json(const Training::Side& side) {
   const Direction& d = side.direction;
   Json j = {{"symbol_rate", rounded(symbol_rate_hz(d.rate), 3)},
             {"carrier_hz", rounded(carrier_hz(d.rate, d.carrier), 3)},
-            {"scrambler", d.scrambling == v34::Scrambling::kCall ? "1+x^-18+x^-23" : "1+x^-5+x^-23"}};
+            {"scrambler", d.scrambling == kGpc ? "1+x^-18+x^-23" : "1+x^-5+x^-23"}};
   for (const char* key : {"pp", "trn", "s", "j", "mp", "snr_db"}) j[key] = Json::array();
   j["e"] = Json();
   for (const char* key : {"e_later", "renegotiation"}) j[key] = Json::array();

@@ -19,22 +19,21 @@ std::string scrambled(Scrambling s, const std::string& bits) {
 
 TEST(V34Scrambler, SixtyFourOnesFromZero) {
   const std::string ones(64, '1');
-  EXPECT_EQ(scrambled(Scrambling::kCall, ones), "1111111111111111110000011111111111110000000000111111110000011111");
-  EXPECT_EQ(scrambled(Scrambling::kAnswer, ones), "1111100000111110000011100111110001100000111001000010011000001110");
+  EXPECT_EQ(scrambled(kGpc, ones), "1111111111111111110000011111111111110000000000111111110000011111");
+  EXPECT_EQ(scrambled(kGpa, ones), "1111100000111110000011100111110001100000111001000010011000001110");
 }
 
 TEST(V34Scrambler, ImpulseShowsThePolynomial) {
   const std::string impulse = "1" + std::string(63, '0');
-  EXPECT_EQ(scrambled(Scrambling::kCall, impulse), "1000000000000000001000010000000000001000000000100000001000010000");
-  EXPECT_EQ(scrambled(Scrambling::kAnswer, impulse),
-            "1000010000100001000010010100001001010000100101100011010100001001");
+  EXPECT_EQ(scrambled(kGpc, impulse), "1000000000000000001000010000000000001000000000100000001000010000");
+  EXPECT_EQ(scrambled(kGpa, impulse), "1000010000100001000010010100001001010000100101100011010100001001");
 }
 
 TEST(V34Scrambler, DescramblerInvertsItAndRecoversWithin23BitsOfAnError) {
-  for (const Scrambling s : {Scrambling::kCall, Scrambling::kAnswer}) {
+  for (const Scrambling s : {kGpc, kGpa}) {
     Scrambler scrambler(s);
     Descrambler descrambler(s);
-    Random random(1, static_cast<uint32_t>(s));
+    Random random(1, s.first);
     int errors_late = 0;
     int errors_early = 0;
     for (int n = 0; n < 2000; ++n) {

@@ -9,25 +9,29 @@
 #include <numeric>
 
 #include "dsp/qam/modulator.h"
+#include "dsp/v34/coding/framing.h"
 #include "tests/unit/liquid.h"
 
 namespace offhook::v34 {
 namespace {
+
+using qam::Modulator;
+using qam::RollOff;
 
 constexpr float kKaiserBeta = 6;
 
 /// The samples that one symbol makes, int16 units for an RMS of 1.
 std::vector<float> response(SymbolRate rate, RollOff roll_off, Complex symbol) {
   Modulator m;
-  m.init(rate, Carrier::kHigh, 0, 1, best_kernels(), roll_off);
+  m.init(band(rate, Carrier::kHigh), 1, {}, roll_off);
   std::vector<float> y;
   for (bool first = true; y.size() < 120; first = false) {
     while (!m.wants_symbol() || (!first && m.wants_symbol())) {
-      if (m.wants_symbol()) m.push({});
+      if (m.wants_symbol()) m.put({});
       y.push_back(m.next());
       if (y.size() >= 120) return y;
     }
-    m.push(symbol);
+    m.put(symbol);
     y.push_back(m.next());
   }
   return y;

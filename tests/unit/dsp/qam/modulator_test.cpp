@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/pre_emphasis.h"
 #include "tests/unit/dsp/v34/modem_line.h"
 
 namespace offhook::v34 {
@@ -42,8 +44,8 @@ std::vector<Setting> all_settings() {
 
 std::vector<float> trn(const Setting& at, int index, size_t samples, double rms = kTestRms) {
   Modulator m;
-  m.init(at.rate, at.carrier, index, rms);
-  TransmitSignals tx(Scrambling::kCall);
+  m.init(band(at.rate, at.carrier), rms, {pre_emphasis_db, index});
+  TransmitSignals tx(kGpc);
   tx.start_trn(TrainingPoints::k16, 1 << 30);
   return modulate(m, samples, [&] { return tx.next(); });
 }
@@ -53,11 +55,11 @@ TEST(V34Modulator, V34_5_2_1_SymbolRatesAreExact) {
   for (int s = 0; s < kSymbolRates; ++s) {
     const auto rate = static_cast<SymbolRate>(s);
     Modulator m;
-    m.init(rate, Carrier::kLow, 0, 1);
+    m.init(band(rate, Carrier::kLow), 1);
     int64_t symbols = 0;
     for (int n = 0; n < 35 * 8000; ++n) {
       if (m.wants_symbol()) {
-        m.push({1, 0});
+        m.put({1, 0});
         ++symbols;
       }
       m.next();
@@ -70,7 +72,7 @@ TEST(V34Modulator, V34_5_2_1_SymbolRatesAreExact) {
 TEST(V34Modulator, V34_5_3_1_SIsThreeLinesAroundTheCarrier) {
   for (const Setting& at : all_settings()) {
     Modulator m;
-    m.init(at.rate, at.carrier, 0, kTestRms);
+    m.init(band(at.rate, at.carrier), kTestRms);
     int n = 0;
     const auto line = modulate(m, 16000, [&] {
       const Point p = s_symbol(n++);

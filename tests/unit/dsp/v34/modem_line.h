@@ -10,6 +10,7 @@
 #include "dsp/blocks/level.h"
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
+#include "dsp/v34/coding/framing.h"
 #include "dsp/v34/phase34/receive_signals.h"
 #include "dsp/v34/phase34/transmit_signals.h"
 #include "hostsim/line/resampler.h"
@@ -17,7 +18,11 @@
 
 namespace offhook::v34 {
 
+using qam::Modulator;
+using qam::Receiver;
+
 inline constexpr double kTestRms = 2000;
+inline constexpr qam::CyclicTraining kPp{pp_symbol, kPpSymbols};
 
 /// Calls symbol() for each symbol that is due. @return `samples` of the line
 template <class NextSymbol>
@@ -25,7 +30,7 @@ std::vector<float> modulate(Modulator& modulator, size_t samples, NextSymbol&& s
   std::vector<float> line;
   line.reserve(samples);
   for (size_t n = 0; n < samples; ++n) {
-    if (modulator.wants_symbol()) modulator.push(symbol());
+    if (modulator.wants_symbol()) modulator.put(symbol());
     line.push_back(modulator.next());
   }
   return line;

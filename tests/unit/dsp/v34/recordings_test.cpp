@@ -15,9 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "dsp/blocks/dpsk.h"
-#include "dsp/blocks/tone.h"
 #include "dsp/v34/phase2/info_detector.h"
+#include "dsp/v34/phase2/tones.h"
 #include "dsp/v8/answer_tone.h"
 #include "dsp/v8/fsk.h"
 #include "dsp/v8/menu.h"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dsp/blocks/level.h"
+#include "dsp/v34/phase2/info_detector.h"
 
 namespace offhook::v8 {
 namespace {
@@ -258,7 +259,8 @@ TEST(V8, V8_8_LostCjIsReplacedByTheCallersInfo0OrByTheLongAbsenceOfCm) {
     Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
     bool cj = false;
     int64_t cj_at = 0;
-    v34::DpskModulator modulator(v34::kDpskCallHz, -20, -7);
+    DpskModulator modulator(v34::phase2_signal(v34::kDpskCallHz, -20, -7));
+    v34::SigCDetector sig_c;
     uint8_t bits[v34::Info0::kBits];
     encode(v34::Info0{}, bits);
     int at = 0;
@@ -267,7 +269,9 @@ TEST(V8, V8_8_LostCjIsReplacedByTheCallersInfo0OrByTheLongAbsenceOfCm) {
       if (!cj) return x;
       if (!info0) return 0;
       if (n == cj_at + 1400) modulator.bits();
-      return modulator.next([&] { return at < v34::Info0::kBits ? bits[at++] : -1; });
+      const float heard = modulator.next([&] { return at < v34::Info0::kBits ? bits[at++] : -1; });
+      if (sig_c.put(heard)) c.answer.far_end_has_begun();
+      return heard;
     };
     c.run(20, [&] { return c.both_ended(); });
     ASSERT_EQ(c.answer.state(), State::kDone);

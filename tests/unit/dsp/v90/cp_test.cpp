@@ -154,7 +154,7 @@ TEST(V90Cp, IndicesAboveFiveAndRatesAboveTwentyTwoAreRefused) {
     const std::size_t at = rate ? 20 : 103, count = rate ? 5 : 4;
     const int value = rate ? 23 : 6;
     for (std::size_t k = 0; k < count; ++k) bits[at + k] = value >> k & 1;
-    v34::Crc crc;
+    Crc crc;
     for (std::size_t k = 17; k < bits.size() - 19; ++k) {
       if (k % 17 != 0) crc.put(bits[k]);
     }

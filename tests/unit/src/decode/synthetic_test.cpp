@@ -39,15 +39,13 @@ Sent send(bool fresh_trn, double offset_hz = 2) {
   s.mp.rate_mask = 0x3FFF;
   s.mp.precoder.h[0] = {3000, -500};
   s.mp.precoder.h[1] = {-1200, 300};
-  s.parameters = {{make_framing(kRate, kBitRate, false, false), v34::Scrambling::kCall, s.mp.trellis, s.mp.precoder},
-                  true,
-                  kBitRate};
+  s.parameters = {{make_framing(kRate, kBitRate, false, false), kGpc, s.mp.trellis, s.mp.precoder}, true, kBitRate};
   const float four = 1 / std::numbers::sqrt2_v<float>, sixteen = 1 / std::sqrt(10.f);
   std::vector<Cf> y;
   for (int i = 0; i < 128; ++i) y.push_back(scaled(v34::s_symbol(i), four));
   for (int i = 0; i < 16; ++i) y.push_back(scaled(v34::s_bar_symbol(i), four));
   for (int i = 0; i < v34::kPpSymbols; ++i) y.push_back(Cf(std::polar(1.0, std::numbers::pi * v34::pp_phase(i) / 6)));
-  v34::TrainingEncoder encoder(v34::Scrambling::kCall, v34::TrainingPoints::k4);
+  v34::TrainingEncoder encoder(kGpc, v34::TrainingPoints::k4);
   for (int i = 0; i < 1500; ++i) y.push_back(scaled(encoder.trn(), four));
   const auto bits = [&](std::uint32_t pattern, int n) {
     std::vector<std::uint8_t> b;
@@ -60,7 +58,7 @@ Sent send(bool fresh_trn, double offset_hz = 2) {
   };
   for (int i = 0; i < 30; ++i) put(bits(v34::kSequenceJ16, 16), 2, four);
   put(bits(v34::kSequenceJPrime, 16), 2, four);
-  encoder = v34::TrainingEncoder(v34::Scrambling::kCall, v34::TrainingPoints::k16);
+  encoder = v34::TrainingEncoder(kGpc, v34::TrainingPoints::k16);
   if (fresh_trn) {
     for (int i = 0; i < 600; ++i) y.push_back(scaled(encoder.trn(), sixteen));
   }
@@ -106,7 +104,7 @@ void expect_heard(const Sent& s, const std::vector<float>& other_channel = {}, i
   Direction d{};
   d.rate = kRate;
   d.carrier = v34::Carrier::kLow;
-  d.scrambling = v34::Scrambling::kCall;
+  d.scrambling = kGpc;
   const Baseband line(s.line, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
   const Baseband other_line(other_channel, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
   const Baseband* const other = other_channel.empty() ? nullptr : &other_line;
@@ -173,7 +171,7 @@ TEST(DecodeSynthetic, TheLineMayDisperseOverManySymbols) {
 TEST(DecodeSynthetic, TheOtherDirectionMayEchoLoudly) {
   Sent s = send(true);
   std::vector<Cf> far;
-  v34::TrainingEncoder encoder(v34::Scrambling::kAnswer, v34::TrainingPoints::k4);
+  v34::TrainingEncoder encoder(kGpa, v34::TrainingPoints::k4);
   const std::size_t delay = 40;
   for (std::size_t i = 0; far.size() * 2 < s.line.size(); ++i)
     far.push_back(scaled(encoder.trn(), std::numbers::sqrt2_v<float> / 2));

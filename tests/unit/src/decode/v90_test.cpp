@@ -62,7 +62,7 @@ class Upstream {
  public:
   explicit Upstream(v34::TrainingPoints points) : random_(7, 1) { begin(points); }
 
-  void begin(v34::TrainingPoints points) { encoder_ = {v34::Scrambling::kAnswer, points}, points_ = points; }
+  void begin(v34::TrainingPoints points) { encoder_ = {kGpa, points}, points_ = points; }
   void silence(int n) { y.resize(y.size() + static_cast<std::size_t>(n)); }
   void s(int n) {
     for (int i = 0; i < n; ++i) y.push_back(scaled(v34::s_symbol(i), kFour));

@@ -41,7 +41,7 @@ struct Expected {
 
 // From an independent implementation of the text in exact integers (Python); see the issue.
 const Expected kExpected[] = {
-    {Scrambling::kCall,
+    {kGpc,
      {SymbolRate::k2400, 2400, false, false},
      TrellisCode::k16,
      false,
@@ -50,7 +50,7 @@ const Expected kExpected[] = {
      3,
      0x0e23d188ce096810,
      0xa3f572c296fc8e28},
-    {Scrambling::kCall,
+    {kGpc,
      {SymbolRate::k3200, 28800, false, true},
      TrellisCode::k64,
      false,
@@ -59,7 +59,7 @@ const Expected kExpected[] = {
      3,
      0x5fa7eeef73b26fcb,
      0x30ee2f3c604a3e06},
-    {Scrambling::kAnswer,
+    {kGpa,
      {SymbolRate::k3200, 28800, false, true},
      TrellisCode::k64,
      true,
@@ -68,7 +68,7 @@ const Expected kExpected[] = {
      3,
      0x219e4877366349ca,
      0x2b6efbfc6b0b04f2},
-    {Scrambling::kCall,
+    {kGpc,
      {SymbolRate::k3000, 19200, false, false},
      TrellisCode::k32,
      true,
@@ -77,7 +77,7 @@ const Expected kExpected[] = {
      0,
      0x6b474de5d686c399,
      0x67f1280ff54aa189},
-    {Scrambling::kAnswer,
+    {kGpa,
      {SymbolRate::k3429, 33600, false, true},
      TrellisCode::k16,
      true,
@@ -86,7 +86,7 @@ const Expected kExpected[] = {
      1,
      0x246e2b135ff320a8,
      0x5c582bca2edaa1fb},
-    {Scrambling::kAnswer,
+    {kGpa,
      {SymbolRate::k3429, 4800, false, false},
      TrellisCode::k16,
      true,
@@ -95,7 +95,7 @@ const Expected kExpected[] = {
      1,
      0x05c0b513ebfd0d85,
      0x27ef9e85bd974460},
-    {Scrambling::kCall,
+    {kGpc,
      {SymbolRate::k2800, 14400, true, true},
      TrellisCode::k64,
      true,
@@ -104,7 +104,7 @@ const Expected kExpected[] = {
      0,
      0x63c889c4981ee154,
      0x1e2163a1d6893f8d},
-    {Scrambling::kCall,
+    {kGpc,
      {SymbolRate::k3200, 31200, true, true},
      TrellisCode::k32,
      true,
@@ -156,7 +156,7 @@ TEST(V34Encoder, LabelParityOfEachPairIsY0ExclusiveOrV0) {
   for (const ParameterSet& set : all_parameter_sets()) {
     if (set.bit_rate % 9600 != 0) continue;
     const Framing f = set.framing();
-    Encoder encoder({f, Scrambling::kCall, TrellisCode::k64, kH});
+    Encoder encoder({f, kGpc, TrellisCode::k64, kH});
     TrellisEncoder trellis(TrellisCode::k64);
     Random random(9, set.bit_rate);
     for (int i = 0; i < 2 * f.mapping_frames * f.data_frames; ++i) {
@@ -182,8 +182,7 @@ TEST(V34Encoder, DecoderInvertsItForEveryParameterSet) {
     const Framing f = set.framing();
     for (const TrellisCode code : {TrellisCode::k16, TrellisCode::k32, TrellisCode::k64}) {
       for (const bool precoding : {false, true}) {
-        const CodingParameters p{f, precoding ? Scrambling::kCall : Scrambling::kAnswer, code,
-                                 precoding ? kH : kNoPrecoding};
+        const CodingParameters p{f, precoding ? kGpc : kGpa, code, precoding ? kH : kNoPrecoding};
         Encoder encoder(p);
         Decoder decoder(p);
         Random random(10, set.bit_rate);
@@ -216,7 +215,7 @@ TEST(V34Encoder, DecoderInvertsItForEveryParameterSet) {
 // Differential encoding carries the data, so a receiver locked 90, 180 or 270 degrees off loses only the start.
 TEST(V34Encoder, DataSurvivesRotationByQuarters) {
   const ParameterSet set{SymbolRate::k3200, 28800, false, true};
-  const CodingParameters p{set.framing(), Scrambling::kCall, TrellisCode::k64, kNoPrecoding};
+  const CodingParameters p{set.framing(), kGpc, TrellisCode::k64, kNoPrecoding};
   for (int turns = 1; turns < 4; ++turns) {
     Encoder encoder(p);
     Decoder decoder(p);
@@ -242,7 +241,7 @@ TEST(V34Encoder, DataSurvivesRotationByQuarters) {
 TEST(V34Decoder, TakesAnyPoints) {
   Random random(12, 0);
   for (const ParameterSet& set : all_parameter_sets()) {
-    Decoder decoder({set.framing(), Scrambling::kCall, TrellisCode::k16, kH});
+    Decoder decoder({set.framing(), kGpc, TrellisCode::k16, kH});
     for (int i = 0; i < 30; ++i) {
       Point y[8];
       for (Point& p : y) {
@@ -263,7 +262,7 @@ TEST(V34Encoder, MeanEnergyIsThatOfRandomData) {
     if (set.aux) continue;
     const Framing f = set.framing();
     for (const bool precoding : {false, true}) {
-      Encoder encoder({f, Scrambling::kCall, TrellisCode::k16, precoding ? kH : kNoPrecoding});
+      Encoder encoder({f, kGpc, TrellisCode::k16, precoding ? kH : kNoPrecoding});
       Random random(13, set.bit_rate);
       double energy = 0;
       const int frames = 40 * f.mapping_frames;

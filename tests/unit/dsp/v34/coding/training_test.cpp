@@ -61,25 +61,25 @@ std::vector<uint8_t> mp_bits() {
 }
 
 TEST(V34Training, TrnStartsAsWorkedOutFrom10138) {
-  TrainingEncoder call4(Scrambling::kCall, TrainingPoints::k4);
+  TrainingEncoder call4(kGpc, TrainingPoints::k4);
   EXPECT_EQ(trn(&call4, 16).quadrants, "3333333330023333");
-  TrainingEncoder answer4(Scrambling::kAnswer, TrainingPoints::k4);
+  TrainingEncoder answer4(kGpa, TrainingPoints::k4);
   EXPECT_EQ(trn(&answer4, 16).quadrants, "3310033100312330");
-  TrainingEncoder call16(Scrambling::kCall, TrainingPoints::k16);
+  TrainingEncoder call16(kGpc, TrainingPoints::k16);
   const Digits c = trn(&call16, 16);
   EXPECT_EQ(c.quadrants, "3333303330003303");
   EXPECT_EQ(c.labels, "3333023330033023");
-  TrainingEncoder answer16(Scrambling::kAnswer, TrainingPoints::k16);
+  TrainingEncoder answer16(kGpa, TrainingPoints::k16);
   const Digits a = trn(&answer16, 16);
   EXPECT_EQ(a.quadrants, "3103032320320203");
   EXPECT_EQ(a.labels, "3031013010101101");
-  TrainingEncoder again(Scrambling::kCall, TrainingPoints::k16);
+  TrainingEncoder again(kGpc, TrainingPoints::k16);
   EXPECT_EQ(again.trn(), (Point{3, -3}));
 }
 
 TEST(V34Training, JAndJPrimeContinueFromTrn) {
-  const std::pair<Scrambling, std::vector<std::string>> cases[] = {
-      {Scrambling::kCall, {"2123110011321023", "11131221"}}, {Scrambling::kAnswer, {"3100321331031330", "13100203"}}};
+  const std::pair<Scrambling, std::vector<std::string>> cases[] = {{kGpc, {"2123110011321023", "11131221"}},
+                                                                   {kGpa, {"3100321331031330", "13100203"}}};
   for (const auto& [scrambling, expected] : cases) {
     TrainingEncoder encoder(scrambling, TrainingPoints::k4);
     trn(&encoder, 512);
@@ -91,10 +91,10 @@ TEST(V34Training, JAndJPrimeContinueFromTrn) {
 }
 
 TEST(V34Training, MpContinuesFromTrn) {
-  TrainingEncoder call(Scrambling::kCall, TrainingPoints::k4);
+  TrainingEncoder call(kGpc, TrainingPoints::k4);
   trn(&call, 512);
   EXPECT_EQ(sequence(&call, TrainingPoints::k4, mp_bits()).quadrants, "11000112211322213132121310031311222312211302");
-  TrainingEncoder answer(Scrambling::kAnswer, TrainingPoints::k16);
+  TrainingEncoder answer(kGpa, TrainingPoints::k16);
   trn(&answer, 512);
   const Digits d = sequence(&answer, TrainingPoints::k16, mp_bits());
   EXPECT_EQ(d.quadrants, "2030010201213322203020");
@@ -104,8 +104,8 @@ TEST(V34Training, MpContinuesFromTrn) {
 TEST(V34Training, ReceiverReadsMpAndEAtAnyRotation) {
   for (const TrainingPoints points : {TrainingPoints::k4, TrainingPoints::k16}) {
     for (int turns = 0; turns < 4; ++turns) {
-      TrainingEncoder encoder(Scrambling::kAnswer, points);
-      TrainingDecoder decoder(Scrambling::kAnswer, points);
+      TrainingEncoder encoder(kGpa, points);
+      TrainingDecoder decoder(kGpa, points);
       std::vector<Point> line;
       for (int n = 0; n < 64; ++n) line.push_back(encoder.trn());
       std::vector<uint8_t> bits = mp_bits();

@@ -33,7 +33,7 @@ TEST(V34Viterbi, NoiselessDecisionsAreExactForEveryParameterSet) {
     if (set.aux) continue;
     const Framing f = set.framing();
     for (const TrellisCode code : kCodes) {
-      Encoder encoder({f, Scrambling::kCall, code, kH});
+      Encoder encoder({f, kGpc, code, kH});
       ViterbiDecoder decoder(code);
       decoder.reset(code, true);
       Random random(14, set.bit_rate);

@@ -8,11 +8,10 @@
 #include <random>
 #include <vector>
 
-#include "dsp/blocks/dpsk.h"
 #include "dsp/blocks/level.h"
-#include "dsp/blocks/tone.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v34/phase2/line_probe.h"
+#include "dsp/v34/phase2/tones.h"
 
 namespace offhook::v34 {
 namespace {
@@ -29,7 +28,7 @@ class Noise {
 };
 
 std::vector<float> send(int carrier_hz, const std::vector<uint8_t>& bits, int lead = 400) {
-  DpskModulator modulator(carrier_hz, -12, -7);
+  DpskModulator modulator(phase2_signal(carrier_hz, -12, -7));
   std::vector<float> x(static_cast<size_t>(lead), 0.f);
   size_t at = 0;
   modulator.bits();

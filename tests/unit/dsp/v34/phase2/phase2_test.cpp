@@ -261,7 +261,7 @@ TEST(Phase2, V34_10_1_2_LevelsAndLengthsOfTonesAndProbingSignals) {
 
 // Checklist V34-10.1.2.1-1: the guard tone has no reversal, tone A turns by 180 degrees, within 1 ms (-10.1.2.2-1).
 TEST(Phase2, V34_10_1_2_1_ToneAIsReversedAndTheGuardToneIsNot) {
-  DpskModulator modulator(kDpskAnswerHz, -12, -7);
+  DpskModulator modulator(phase2_signal(kDpskAnswerHz, -12, -7));
   std::vector<float> x;
   modulator.tone();
   for (int n = 0; n < 3200; ++n) {

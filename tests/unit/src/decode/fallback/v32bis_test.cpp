@@ -20,8 +20,7 @@ constexpr int kSymbols = 2400 * 6;
 
 class Transmitter {
  public:
-  Transmitter(bool answer, const v32::Rate& rate)
-      : rate_(rate), scrambler_(answer ? v34::Scrambling::kAnswer : v34::Scrambling::kCall), encoder_(rate) {
+  Transmitter(bool answer, const v32::Rate& rate) : rate_(rate), scrambler_(answer ? kGpa : kGpc), encoder_(rate) {
     for (int i = 0; i < 256; ++i) training(i % 2 == 0 ? 0 : 1);  // S: A, B
     for (int i = 0; i < 16; ++i) training(i % 2 == 0 ? 3 : 2);   // C, D
     for (int i = 0; i < 1500; ++i) {
@@ -61,19 +60,19 @@ class Transmitter {
     }
   }
   const v32::Rate& rate_;
-  v34::Scrambler scrambler_;
+  Scrambler scrambler_;
   v32::Encoder encoder_;
   int last_ = 0;
 };
 
 std::vector<float> modulated(const std::vector<Complex>& symbols, float power, double noise_db) {
-  v34::Modulator modulator;
-  modulator.init(v34::SymbolRate::k2400, v34::Carrier::kHigh, 0, 2000);
+  qam::Modulator modulator;
+  modulator.init({{1, 1}, {3, 4}}, 2000);
   std::vector<float> x(4000, 0.f);
   const hostsim::Random random(7, 1);
   const float scale = std::sqrt(1 / power);
   for (std::size_t next = 0; next < symbols.size();) {
-    if (modulator.wants_symbol()) modulator.push(Complex{scale, 0} * symbols[next++]);
+    if (modulator.wants_symbol()) modulator.put(Complex{scale, 0} * symbols[next++]);
     x.push_back(modulator.next());
   }
   const double noise = 2000 * std::pow(10.0, -noise_db / 20);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// Where a modulated signal lies: symbol rate and carrier as exact ratios, so that what of them meets the sample clock
+// repeats after a few samples and nothing drifts.
+#pragma once
+
+#include <stdint.h>
+
+namespace offhook {
+
+struct Ratio {
+  uint8_t num;
+  uint8_t den;
+};
+
+struct Band {
+  Ratio of_2400;  ///< symbol rate = 2400 * num/den Hz
+  Ratio carrier;  ///< carrier = symbol rate * num/den
+
+  constexpr double symbol_hz() const { return 2400.0 * of_2400.num / of_2400.den; }
+  constexpr double carrier_hz() const { return symbol_hz() * carrier.num / carrier.den; }
+};
+
+}  // namespace offhook

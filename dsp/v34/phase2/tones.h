@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// The tones of Phase 2 (10.1.2), the two carriers of the INFO sequences, and the tone that begins a retrain (11.5).
+#pragma once
+
+#include "dsp/blocks/dpsk.h"
+#include "dsp/blocks/tone.h"
+
+namespace offhook::v34 {
+
+inline constexpr int kToneAHz = 2400;
+inline constexpr int kToneBHz = 1200;
+inline constexpr int kGuardHz = 1800;
+inline constexpr int kDpskCallHz = kToneBHz;
+inline constexpr int kDpskAnswerHz = kToneAHz;
+
+/// What one end sends in Phase 2; the answer modem 1 dB below nominal, and with the guard tone (10.1.2.1, 10.1.2.3).
+/// @param nominal_dbm0  of 10.1.2  @param guard_with_tone_db  guard tone beside tone A, re nominal; beside bits it is
+/// -7 dB
+constexpr DpskSignal phase2_signal(int carrier_hz, double nominal_dbm0, double guard_with_tone_db) {
+  DpskSignal s{carrier_hz, nominal_dbm0};
+  if (carrier_hz != kDpskAnswerHz) return s;
+  s.level_dbm0 += -1;
+  s.guard_hz = kGuardHz;
+  s.guard_with_tone_dbm0 = nominal_dbm0 + guard_with_tone_db;
+  s.guard_with_bits_dbm0 = nominal_dbm0 + -7;
+  return s;
+}
+
+/// A retrain's tone: more than 50 ms of it, and little else received (11.5). Feed it what is left after the echo
+/// canceller, and it is not misled by data or speech.
+class RetrainDetector {
+ public:
+  explicit RetrainDetector(int hz) : tone_(hz) {}
+  /// @return true from the sample on that makes it certain.  Real-time: yes.
+  bool put(float x) {
+    tone_.put(x);
+    return tone_.present() && tone_.share() > kLeastShare && tone_.unbroken_ms() > kLeastMs;
+  }
+  void reset() { tone_.reset(); }
+
+ private:
+  static constexpr float kLeastShare = 0.2f;  // with the guard tone 1 dB above it, it has 0.44
+  static constexpr float kLeastMs = 54;       // more than 50; a burst counts 3 ms longer than it is
+  ToneDetector tone_;
+};
+
+}  // namespace offhook::v34
