@@ -42,8 +42,6 @@ class BitReceiver {
   /// Equal rate sequences in a row, up to now; the newest in rates().
   bool rate_signal() const { return run_ >= kEqualSequences; }
   RateSignal rates() const { return rates_; }
-  /// Ask for another run of equal sequences.
-  void forget_rate_signal() { run_ = 0; }
   /// B1 is over: bits go to the port.
   bool live() const { return stage_ == Stage::kData && symbols_ >= b1_ + ViterbiDecoder::kDepth; }
   /// These may be no data but a preamble: nothing to adapt to.

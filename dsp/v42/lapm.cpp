@@ -114,46 +114,6 @@ void Link::update_busy() {
   }
 }
 
-void Link::t401_expired() {
-  ++status.timeouts;
-  if (connected() && !recovery) {  // 8.4.8
-    recovery = true;
-    attempts = 0;
-  } else if (++attempts >= config.n400) {
-    switch (status.state) {
-      case OH_LAPM_NEGOTIATION:
-        establish();
-        return;  // III.3: then the defaults have to do
-      case OH_LAPM_RELEASE:
-        set_state(OH_LAPM_DISCONNECTED);
-        return;
-      default:
-        fail(OH_LAPM_NO_ANSWER);
-        return;
-    }
-  }
-  switch (status.state) {
-    case OH_LAPM_NEGOTIATION:
-      xid_due = true;
-      break;
-    case OH_LAPM_ESTABLISHMENT:
-      if (originator()) {
-        sabme_due = true;
-      } else {
-        t401.start(t401_samples);
-      }
-      break;
-    case OH_LAPM_RELEASE:
-      disc_due = true;
-      break;
-    case OH_LAPM_CONNECTED:
-      poll_due = true;
-      break;
-    default:
-      break;
-  }
-}
-
 namespace {
 
 constexpr size_t kMaxHeader = 3;
@@ -272,7 +232,7 @@ oh_bit_port oh_lapm_port(oh_lapm* lapm) {
 }
 
 void oh_lapm_advance(oh_lapm* lapm, uint32_t n) {
-  if (lapm->t400.advance(n) && !lapm->pattern_seen) lapm->set_state(OH_LAPM_UNSUPPORTED);
+  if (lapm->t400.advance(n)) lapm->fire(LinkEvent::kT400, Frame{});
   if (lapm->t401.advance(n)) lapm->t401_expired();
   if (lapm->t403.advance(n) && lapm->connected() && !lapm->recovery) {  // 8.12.3.3
     lapm->recovery = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The state of one LAPM link and its procedures: lapm.cpp is the C interface and the life of a link, link_receive.cpp
-// what frames do to it, link_send.cpp which frame goes next. Clauses are those of ITU-T V.42 (03/2002).
+// One LAPM link and its procedures: lapm.cpp is the C interface and the life of a link, link_states.cpp its states and
+// what moves it from one to another, link_receive.cpp what frames do to it, link_send.cpp which frame goes next.
+// Clauses are those of ITU-T V.42 (03/2002).
 #ifndef OFFHOOK_DSP_V42_LINK_H
 #define OFFHOOK_DSP_V42_LINK_H
 
@@ -76,8 +77,25 @@ struct Frame {
   uint8_t control;
   bool pf;     // I and S: bit 1 of the second control octet; U: bit 5
   uint8_t nr;  // I and S
+  bool fcs32;  // its check sequence
   const uint8_t* info;
   size_t n;
+};
+
+/// What moves a link from one state to another; the frames are those of Table 8.
+enum class LinkEvent : uint8_t {
+  kSabme,
+  kDisc,
+  kUa,
+  kDm,
+  kFrmr,
+  kXid,
+  kUi,
+  kTest,
+  kUndefined,  ///< a frame that is none of them
+  kT400,
+  kT401,
+  kN400  ///< T401 once more, after as many attempts
 };
 
 struct Link {
@@ -151,23 +169,33 @@ struct Link {
   void establish();
   void enter_connected();
   void update_busy();
-  void t401_expired();
   void start_t403();
   bool wants_compression() const { return config.compression != 0; }
   size_t uncompress(uint8_t* bytes, size_t n);
+  // link_states.cpp
+  void fire(LinkEvent event, const Frame& f);
+  void receive_unnumbered(const Frame& f);
+  void t401_expired();
   // link_send.cpp
   int get_bit();
-  size_t compose(uint8_t* out_frame);
+  size_t compose(uint8_t* f);
+  size_t unnumbered(uint8_t* f, bool command, uint8_t control) const;
+  size_t supervisory(uint8_t* f, bool command, uint8_t control, uint8_t nr, bool pf);
+  size_t information(uint8_t* f, uint8_t ns);
+  size_t compose_control(uint8_t* f);
+  size_t compose_message(uint8_t* f);
+  size_t compose_supervisory(uint8_t* f);
+  size_t compose_information(uint8_t* f);
   void fill_out();
   // link_receive.cpp
   void put_bit(int bit);
   void receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32);
   void receive_information(const Frame& f, uint8_t ns);
   void receive_supervisory(const Frame& f);
-  void receive_unnumbered(const Frame& f, bool fcs32);
   void receive_xid(const Frame& f);
   bool agree_on_compression(const Xid& theirs, bool far_end_initiates);
   void receive_break(const Frame& f);
+  void receive_test(const Frame& f);
   void deliver(const uint8_t* bytes, size_t n);
   uint8_t* slot(uint8_t ahead) { return held + size_t((held_base + ahead) % config.k) * config.n401; }
   void advance_vr();

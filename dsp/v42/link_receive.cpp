@@ -68,6 +68,7 @@ void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
   if (status.state == OH_LAPM_DETECTION && !originator() && !pattern_seen) start_framing();
   f.pf = numbered ? frame[2] & 1 : f.control & kUnnumberedPf;
   f.nr = numbered ? uint8_t(frame[2] >> 1) : uint8_t(0);
+  f.fcs32 = fcs32;
   f.info = frame + (numbered ? 3 : 2);
   f.n = n - (numbered ? 3 : 2);
   if (oversize || f.n > config.n401) {  // 8.2.4.12 d)
@@ -75,7 +76,7 @@ void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
     return;
   }
   if (!numbered) {
-    receive_unnumbered(f, fcs32);
+    receive_unnumbered(f);
     return;
   }
   // 8.3.2.1: the UA was lost, the connection is there
@@ -236,77 +237,6 @@ void Link::receive_supervisory(const Frame& f) {
   if (status.far_busy) t401.start(t401_samples);  // 8.4.6: ask again when it expires
 }
 
-void Link::receive_unnumbered(const Frame& f, bool fcs32) {
-  const uint8_t type = uint8_t(f.control & ~kUnnumberedPf);
-  const bool empty = type == kSabme || type == kDisc || type == kUa || type == kDm;
-  if (empty && f.n != 0) {  // 8.2.4.12 b)
-    if (connected()) fail(OH_LAPM_FRAME_REJECTED);
-    return;
-  }
-  auto reply = [&](uint8_t with) {
-    answer = with;
-    answer_f = f.pf;
-  };
-  const bool waiting = status.state == OH_LAPM_ESTABLISHMENT && originator();
-  if (f.command && type == kSabme) {
-    if (status.state == OH_LAPM_CONNECTED && !originator() && fresh) {
-      reply(kUa);  // 8.4.9.1: the UA was lost
-      enter_connected();
-    } else if (status.state == OH_LAPM_CONNECTED) {
-      fail(OH_LAPM_RESET);
-    } else if (status.state == OH_LAPM_ESTABLISHMENT || (status.state == OH_LAPM_DETECTION && !originator())) {
-      if (!originator()) status.fcs32 = fcs32;
-      reply(kUa);
-      if (!originator()) enter_connected();  // 8.9.1: the originator waits for its own UA
-    } else {
-      reply(kDm);  // 8.9.2, or unwilling
-    }
-  } else if (f.command && type == kDisc) {
-    if (connected() || status.state == OH_LAPM_RELEASE) {
-      reply(kUa);
-      if (connected()) set_state(OH_LAPM_DISCONNECTED);
-    } else {
-      reply(kDm);  // 8.8, 8.9.2
-    }
-  } else if (!f.command && type == kUa) {
-    if (f.pf && waiting && !sabme_due) {
-      enter_connected();
-    } else if (f.pf && status.state == OH_LAPM_RELEASE) {
-      set_state(OH_LAPM_DISCONNECTED);
-    } else {
-      ++status.violations;
-    }
-  } else if (!f.command && type == kDm) {  // Table 9
-    if (f.pf && status.state == OH_LAPM_RELEASE) {
-      set_state(OH_LAPM_DISCONNECTED);
-    } else if ((f.pf && waiting) || (connected() && (!f.pf || recovery))) {
-      fail(OH_LAPM_REFUSED);
-    } else if (connected()) {
-      ++status.violations;
-    }
-  } else if (!f.command && type == kFrmr) {
-    if (connected()) fail(OH_LAPM_FRAME_REJECTED);  // 8.5.6
-  } else if (type == kXidFrame) {
-    receive_xid(f);
-  } else if (type == kUi) {
-    if (connected()) receive_break(f);
-  } else if (f.command && type == kTestFrame) {
-    if (!connected()) return;
-    bool own = test_pending && f.n == test_n;
-    for (size_t i = 0; own && i < f.n; ++i) own = f.info[i] == test[i];
-    if (own) {
-      test_pending = false;
-      notify(OH_LAPM_EVENT_TEST_DONE, uint32_t(f.n));
-    } else if (f.n <= kTestSize) {
-      for (size_t i = 0; i < f.n; ++i) echo[i] = f.info[i];
-      echo_n = uint8_t(f.n);
-      echo_due = true;
-    }
-  } else if (connected()) {
-    fail(OH_LAPM_FRAME_REJECTED);  // 8.5.5: undefined
-  }
-}
-
 // 8.10, clauses 9 and 10. Directions in a frame are those of its sender.
 void Link::receive_xid(const Frame& f) {
   Xid xid;
@@ -372,6 +302,20 @@ bool Link::agree_on_compression(const Xid& theirs, bool far_end_initiates) {
   status.codewords = theirs.codewords < config.codewords ? theirs.codewords : config.codewords;
   status.max_string = theirs.max_string < config.max_string ? theirs.max_string : config.max_string;
   return true;
+}
+
+// 8.11: our own comes back, or the far end's goes back.
+void Link::receive_test(const Frame& f) {
+  bool own = test_pending && f.n == test_n;
+  for (size_t i = 0; own && i < f.n; ++i) own = f.info[i] == test[i];
+  if (own) {
+    test_pending = false;
+    notify(OH_LAPM_EVENT_TEST_DONE, uint32_t(f.n));
+  } else if (f.n <= kTestSize) {
+    for (size_t i = 0; i < f.n; ++i) echo[i] = f.info[i];
+    echo_n = uint8_t(f.n);
+    echo_due = true;
+  }
 }
 
 // 8.13.3

@@ -61,132 +61,143 @@ void Link::fill_out() {
   if (compress && written.used() == 0 && room()) out.put(octets, uint32_t(encoder.flush(octets)));
 }
 
-// Unnumbered frames first, then what the far end waits for, then data.
+size_t Link::unnumbered(uint8_t* f, bool command, uint8_t control) const {
+  f[0] = command ? command_address() : response_address();
+  f[1] = control;
+  return 2;
+}
+
+size_t Link::supervisory(uint8_t* f, bool command, uint8_t control, uint8_t nr, bool pf) {
+  f[0] = command ? command_address() : response_address();
+  f[1] = control;
+  f[2] = uint8_t(nr << 1 | (pf ? 1 : 0));
+  if (control != kSrej) ack_due = ready_due = false;
+  status.rnr_sent += control == kRnr;
+  status.rej_sent += control == kRej;
+  status.srej_sent += control == kSrej;
+  return 3;
+}
+
+size_t Link::information(uint8_t* f, uint8_t ns) {
+  f[0] = command_address();
+  f[1] = uint8_t(ns << 1);
+  f[2] = uint8_t(vr << 1);
+  out.copy(sent[ns].from, f + 3, sent[ns].n);
+  ack_due = false;
+  ++status.i_frames_sent;
+  if (!t401.running()) t401.start(t401_samples);
+  t403.stop();
+  return size_t(3) + sent[ns].n;
+}
+
+// Unnumbered frames first, then what the far end waits for, then data. Each returns the frame's length, 0: none is due.
 size_t Link::compose(uint8_t* f) {
-  auto unnumbered = [&](bool command, uint8_t control) {
-    f[0] = command ? command_address() : response_address();
-    f[1] = control;
-    return size_t(2);
-  };
+  size_t n = compose_control(f);
+  if (n > 0 || !connected()) return n;
+  if ((n = compose_message(f)) > 0) return n;
+  if ((n = compose_supervisory(f)) > 0) return n;
+  if ((n = compose_information(f)) > 0) return n;
+  return take(ack_due) ? supervisory(f, false, busy() ? kRnr : kRr, vr, false) : 0;
+}
+
+size_t Link::compose_control(uint8_t* f) {
   if (answer) {
-    const size_t n = unnumbered(false, uint8_t(answer | (answer_f ? kUnnumberedPf : 0)));
+    const size_t n = unnumbered(f, false, uint8_t(answer | (answer_f ? kUnnumberedPf : 0)));
     answer = 0;
     return n;
   }
-  if (take(xid_answer_due)) return unnumbered(false, kXidFrame) + write_xid(xid_answer, true, f + 2);
+  if (take(xid_answer_due)) return unnumbered(f, false, kXidFrame) + write_xid(xid_answer, true, f + 2);
   if (take(xid_due)) {
-    Xid wish;
-    wish.srej = config.srej;
-    wish.test = true;
-    wish.fcs32 = config.fcs32;
-    wish.n401_tx = wish.n401_rx = config.n401;
-    wish.k_tx = wish.k_rx = config.k;
-    wish.v42bis = wants_compression();
-    wish.compress = config.compression;  // we are the initiator
-    wish.codewords = config.codewords;
-    wish.max_string = config.max_string;
+    Xid offer;
+    offer.srej = config.srej;
+    offer.test = true;
+    offer.fcs32 = config.fcs32;
+    offer.n401_tx = offer.n401_rx = config.n401;
+    offer.k_tx = offer.k_rx = config.k;
+    offer.v42bis = wants_compression();
+    offer.compress = config.compression;  // we are the initiator
+    offer.codewords = config.codewords;
+    offer.max_string = config.max_string;
     t401.start(t401_samples);
-    return unnumbered(true, kXidFrame) + write_xid(wish, false, f + 2);
+    return unnumbered(f, true, kXidFrame) + write_xid(offer, false, f + 2);
   }
-  if (take(sabme_due)) {
-    t401.start(t401_samples);
-    return unnumbered(true, kSabme | kUnnumberedPf);
-  }
-  if (take(disc_due)) {
-    t401.start(t401_samples);
-    return unnumbered(true, kDisc | kUnnumberedPf);
-  }
-  if (!connected()) return 0;
+  const uint8_t command = take(sabme_due) ? kSabme : take(disc_due) ? kDisc : 0;
+  if (command == 0) return 0;
+  t401.start(t401_samples);
+  return unnumbered(f, true, command | kUnnumberedPf);
+}
 
+// BRK, BRKACK (Table 12) and TEST.
+size_t Link::compose_message(uint8_t* f) {
   if (take(break_answer_due)) {
-    const size_t n = unnumbered(false, kUi);
-    f[n] = uint8_t(0x60 | (vrb ? 0x80 : 0));  // Table 12: BRKACK
-    return n + 1;
+    f[2] = uint8_t(0x60 | (vrb ? 0x80 : 0));
+    return unnumbered(f, false, kUi) + 1;
   }
   if (take(break_due)) {
-    const size_t n = unnumbered(true, kUi);
-    f[n] = uint8_t(0x40 | (vsb ? 0x80 : 0));  // Table 12: BRK
-    f[n + 1] = break_handling;
-    f[n + 2] = break_length;
+    f[2] = uint8_t(0x40 | (vsb ? 0x80 : 0));
+    f[3] = break_handling;
+    f[4] = break_length;
     t401_break.start(t401_samples);
-    return n + 3;
+    return unnumbered(f, true, kUi) + 3;
   }
   if (take(test_due)) {
     copy(f + 2, test, test_n);
-    return unnumbered(true, kTestFrame) + test_n;
+    return unnumbered(f, true, kTestFrame) + test_n;
   }
   if (take(echo_due)) {
     copy(f + 2, echo, echo_n);
-    return unnumbered(true, kTestFrame) + echo_n;
+    return unnumbered(f, true, kTestFrame) + echo_n;
   }
+  return 0;
+}
 
-  auto supervisory = [&](bool command, uint8_t control, uint8_t nr, bool pf) {
-    f[0] = command ? command_address() : response_address();
-    f[1] = control;
-    f[2] = uint8_t(nr << 1 | (pf ? 1 : 0));
-    if (control != kSrej) ack_due = ready_due = false;
-    status.rnr_sent += control == kRnr;
-    status.rej_sent += control == kRej;
-    status.srej_sent += control == kSrej;
-    return size_t(3);
-  };
+size_t Link::compose_supervisory(uint8_t* f) {
   const uint8_t ready = busy() ? kRnr : kRr;
   if (take(poll_due)) {
     t401.start(t401_samples);
-    return supervisory(true, ready, vr, true);
+    return supervisory(f, true, ready, vr, true);
   }
-  if (take(final_due)) return supervisory(false, ready, vr, true);
-  if (take(ready_due)) return supervisory(false, ready, vr, false);
-  if (!busy()) {
-    if (take(reject_due)) return supervisory(false, kRej, vr, false);
-    for (uint8_t i = 0, ns = vr; status.srej && i < status.k_rx; ++i, ns = modulo(ns + 1u)) {
-      if (!to_ask.has(ns)) continue;
-      to_ask.remove(ns);
-      asked.add(ns);
-      return supervisory(false, kSrej, ns, false);
-    }
+  if (take(final_due)) return supervisory(f, false, ready, vr, true);
+  if (take(ready_due)) return supervisory(f, false, ready, vr, false);
+  if (busy()) return 0;
+  if (take(reject_due)) return supervisory(f, false, kRej, vr, false);
+  for (uint8_t i = 0, ns = vr; status.srej && i < status.k_rx; ++i, ns = modulo(ns + 1u)) {
+    if (!to_ask.has(ns)) continue;
+    to_ask.remove(ns);
+    asked.add(ns);
+    return supervisory(f, false, kSrej, ns, false);
   }
-  if (!status.far_busy && !recovery) {
-    auto information = [&](uint8_t ns) {
-      f[0] = command_address();
-      f[1] = uint8_t(ns << 1);
-      f[2] = uint8_t(vr << 1);
-      out.copy(sent[ns].from, f + 3, sent[ns].n);
-      ack_due = false;
-      ++status.i_frames_sent;
-      if (!t401.running()) t401.start(t401_samples);
-      t403.stop();
-      return size_t(3) + sent[ns].n;
-    };
-    for (uint8_t ns = va; status.srej && ns != vs; ns = modulo(ns + 1u)) {
-      if (!again.has(ns)) continue;
-      again.remove(ns);
-      ++status.retransmitted;
-      return information(ns);
-    }
-    if (next != vs) {
-      const uint8_t ns = next;
-      next = modulo(next + 1u);
-      again.remove(ns);
-      ++status.retransmitted;
-      return information(ns);
-    }
-    const bool open = distance(va, vs) < status.k_tx;
-    if (open && wants_compression()) fill_out();
-    const uint32_t waiting = out.head - framed;
-    if (waiting > 0 && open) {
-      const uint8_t ns = vs;
-      sent[ns].from = framed;
-      sent[ns].n = uint16_t(waiting < status.n401_tx ? waiting : status.n401_tx);
-      framed += sent[ns].n;
-      sent[ns].user = wants_compression() ? unframed_user : sent[ns].n;
-      unframed_user = 0;
-      next = vs = modulo(vs + 1u);
-      return information(ns);
-    }
-  }
-  if (take(ack_due)) return supervisory(false, ready, vr, false);
   return 0;
+}
+
+// What SREJ asks for, what is sent again after REJ or a timer, and new frames.
+size_t Link::compose_information(uint8_t* f) {
+  if (status.far_busy || recovery) return 0;
+  for (uint8_t ns = va; status.srej && ns != vs; ns = modulo(ns + 1u)) {
+    if (!again.has(ns)) continue;
+    again.remove(ns);
+    ++status.retransmitted;
+    return information(f, ns);
+  }
+  if (next != vs) {
+    const uint8_t ns = next;
+    next = modulo(next + 1u);
+    again.remove(ns);
+    ++status.retransmitted;
+    return information(f, ns);
+  }
+  if (distance(va, vs) >= status.k_tx) return 0;
+  if (wants_compression()) fill_out();
+  const uint32_t waiting = out.head - framed;
+  if (waiting == 0) return 0;
+  const uint8_t ns = vs;
+  sent[ns].from = framed;
+  sent[ns].n = uint16_t(waiting < status.n401_tx ? waiting : status.n401_tx);
+  framed += sent[ns].n;
+  sent[ns].user = wants_compression() ? unframed_user : sent[ns].n;
+  unframed_user = 0;
+  next = vs = modulo(vs + 1u);
+  return information(f, ns);
 }
 
 }  // namespace offhook::v42
