@@ -7,8 +7,6 @@
 #include <array>
 #include <stdexcept>
 
-#include "driver/tty/modulation.h"
-
 namespace offhook::modem {
 
 namespace {
@@ -27,19 +25,12 @@ std::uint8_t compression_of(const CallStatus& status) {
 
 }  // namespace
 
-Dce::Dce(CallLine& line, Terminal& terminal)
-    : line_(line), terminal_(terminal), at_(*this, [this](std::string_view text) { terminal_.write(text); }) {}
-
-std::string_view Dce::carriers() const {
-  static const std::string all = [] {
-    std::string s;
-    for (const config::ModemType& m : config::kModemTypes) {
-      if (!m.carrier.empty()) s += fmt::format("{}{}", s.empty() ? "" : ",", m.carrier);
-    }
-    return s;
-  }();
-  return all;
-}
+Dce::Dce(CallLine& line, Terminal& terminal, Carriers carriers)
+    : line_(line),
+      terminal_(terminal),
+      carriers_(carriers),
+      carrier_names_(names_of(carriers)),
+      at_(*this, [this](std::string_view text) { terminal_.write(text); }) {}
 
 bool Dce::handle(Event event) {
   const auto row = std::find_if(std::begin(kTransitions), std::end(kTransitions),
@@ -141,19 +132,15 @@ void Dce::follow_call(std::int64_t now_ms) {
 
 CallConfig Dce::call_config() const {
   const AtSettings& s = at_.settings();
-  const ModemChoice modem = choose_modem(s);
-  return {.pump = modem.type->ops(),
-          .role = role_,
-          .modulations = modem.modulations,
-          .min_bit_rate = static_cast<std::uint32_t>(modem.min_rate),
-          .max_bit_rate = static_cast<std::uint32_t>(modem.max_rate),
-          .window = hostsim::v42_window(modem.type->kind),
-          .error_control = error_control(),
-          .digits = digits_,
-          .plan = {.need_dial_tone = s.extended == 2 || s.extended == 4,
-                   .pause_s = s.s[6],
-                   .comma_s = s.s[8],
-                   .digit_ms = std::max<int>(s.s[11], 50)}};
+  CallConfig call = choose_modem(s, carriers_);
+  call.role = role_;
+  call.error_control = error_control();
+  call.digits = digits_;
+  call.plan = {.need_dial_tone = s.extended == 2 || s.extended == 4,
+               .pause_s = s.s[6],
+               .comma_s = s.s[8],
+               .digit_ms = std::max<int>(s.s[11], 50)};
+  return call;
 }
 
 ErrorControl Dce::error_control() const {
@@ -174,7 +161,7 @@ void Dce::report_connection() {
   const AtSettings& s = at_.settings();
   const CallStatus status = line_.status();
   if (s.report_modulation != 0) {
-    at_.information(fmt::format("+MCR: {}", carrier_of(status.pump)));
+    at_.information(fmt::format("+MCR: {}", carrier_of(status.pump, carriers_)));
     at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
   }
   if (s.report_error_control != 0) at_.information(status.direct ? "+ER: NONE" : "+ER: LAPM");

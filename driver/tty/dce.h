@@ -11,6 +11,7 @@
 
 #include "driver/session/call_line.h"
 #include "driver/tty/at.h"
+#include "driver/tty/modulation.h"
 #include "driver/tty/terminal.h"
 #include "offhook/pump.h"
 
@@ -82,7 +83,8 @@ class Dce final : private AtHost {
       {State::kOnlineCommand, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
   };
 
-  Dce(CallLine& line, Terminal& terminal);
+  /// @param carriers  outlive it
+  Dce(CallLine& line, Terminal& terminal, Carriers carriers);
 
   /// Once every 20 ms or sooner: characters, call progress, ring, time-outs. @param now_ms  monotonic
   void work(std::int64_t now_ms);
@@ -92,7 +94,7 @@ class Dce final : private AtHost {
 
  private:
   // What the AT interpreter asks for.
-  std::string_view carriers() const override;
+  std::string_view carriers() const override { return carrier_names_; }
   void dial(std::string_view digits) override { order(OH_PUMP_CALL, digits); }
   void answer() override { order(OH_PUMP_ANSWER, {}); }
   bool go_online() override { return handle(Event::kReturn); }
@@ -118,6 +120,8 @@ class Dce final : private AtHost {
 
   CallLine& line_;
   Terminal& terminal_;
+  Carriers carriers_;
+  std::string carrier_names_;
   AtInterpreter at_;
   EscapeDetector escape_;
   State state_ = State::kOnHook;

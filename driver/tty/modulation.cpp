@@ -5,30 +5,44 @@
 
 namespace offhook::modem {
 
-ModemChoice choose_modem(const AtSettings& settings) {
-  // A pump has one limit for both directions: the tighter one.
-  const auto most = std::minmax(settings.max_tx_rate, settings.max_rx_rate);
-  ModemChoice choice{.type = &config::modem_type(hostsim::ModemKind::kAuto),
-                     .min_rate = std::max(settings.min_tx_rate, settings.min_rx_rate),
-                     .max_rate = most.first != 0 ? most.first : most.second};
-  for (const config::ModemType& m : config::kModemTypes) {
-    if (settings.modulation.empty() || m.carrier != settings.modulation) continue;
-    if (settings.automode == 0 && m.modulation == OH_MODULATION_V22BIS && choice.min_rate <= 1200) {
-      choice.type = &m;
-    } else if (settings.automode != 0) {
-      choice.modulations = 2 * m.modulation - 1;  // and all that are slower
-    } else {
-      choice.modulations = m.modulation;
-    }
+std::string names_of(Carriers carriers) {
+  std::string names;
+  for (const Carrier& c : carriers) {
+    if (!names.empty() && !c.name.empty()) names += ',';
+    names += c.name;
   }
-  return choice;
+  return names;
 }
 
-std::string_view carrier_of(const oh_pump_status& pump) {
+CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
+  // A pump has one limit for both directions: the tighter one.
+  const auto most = std::minmax(settings.max_tx_rate, settings.max_rx_rate);
+  CallConfig call{
+      .pump = carriers.back().pump,
+      .role = OH_PUMP_CALL,
+      .min_bit_rate = static_cast<std::uint32_t>(std::max(settings.min_tx_rate, settings.min_rx_rate)),
+      .max_bit_rate = static_cast<std::uint32_t>(most.first != 0 ? most.first : most.second),
+      .window = carriers.back().window,
+  };
+  for (const Carrier& c : carriers) {
+    if (settings.modulation.empty() || c.name != settings.modulation) continue;
+    if (settings.automode == 0 && c.modulation == OH_MODULATION_V22BIS && call.min_bit_rate <= 1200) {
+      call.pump = c.pump;
+      call.window = c.window;
+    } else if (settings.automode != 0) {
+      call.modulations = 2 * c.modulation - 1;  // and all that are slower
+    } else {
+      call.modulations = c.modulation;
+    }
+  }
+  return call;
+}
+
+std::string_view carrier_of(const oh_pump_status& pump, Carriers carriers) {
   if (pump.modulation == OH_MODULATION_V22BIS && pump.rx_bit_rate <= 1200) return "V22";
-  const auto type = std::find_if(config::kModemTypes.begin(), config::kModemTypes.end(),
-                                 [&pump](const config::ModemType& m) { return m.modulation == pump.modulation; });
-  return type->carrier;
+  return std::find_if(carriers.begin(), carriers.end(),
+                      [&pump](const Carrier& c) { return c.modulation == pump.modulation; })
+      ->name;
 }
 
 }  // namespace offhook::modem

@@ -3,25 +3,33 @@
 // +MS and what became of it: which pump a call gets, and how a connection is named.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 
+#include "driver/session/call.h"
 #include "driver/tty/at.h"
-#include "src/program/config/pump.h"
 
 namespace offhook::modem {
 
-/// The pump of a call and what it may do. Rates in bit/s, 0: no limit.
-struct ModemChoice {
-  const config::ModemType* type;
-  std::uint32_t modulations = 0;  ///< of enum oh_modulation; 0: all
-  int min_rate = 0, max_rate = 0;
+/// A modulation that +MS can name, with the pump for it alone.
+struct Carrier {
+  std::string_view name;  ///< of +MS (V.250 6.4.1); empty: the pump that finds out what both ends have
+  oh_modulation modulation;
+  const oh_pump_ops* pump;
+  std::uint8_t window;  ///< of V.42, frames
 };
+/// From the slowest to the fastest, and then the one without a name.
+using Carriers = std::span<const Carrier>;
 
-/// By +MS (V.250 6.4.1): a carrier with automode is the best that may be used, without it the only one. V.22bis alone
-/// needs no V.8.
-ModemChoice choose_modem(const AtSettings& settings);
+/// Those of +MS, separated by commas: "V22B,V34".
+std::string names_of(Carriers carriers);
+
+/// Pump, modulations, rates and window by +MS: a carrier with automode is the best that may be used, without it the
+/// only one. V.22bis alone needs no V.8.
+CallConfig choose_modem(const AtSettings& settings, Carriers carriers);
 
 /// What +MCR calls it: "V34", "V32B", "V22B", "V22".
-std::string_view carrier_of(const oh_pump_status& pump);
+std::string_view carrier_of(const oh_pump_status& pump, Carriers carriers);
 
 }  // namespace offhook::modem

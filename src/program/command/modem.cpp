@@ -14,6 +14,7 @@
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
+#include "src/program/config/pump.h"
 #include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
@@ -105,6 +106,16 @@ void print_summary(const nlohmann::ordered_json& s) {
   if (s.at("demoted").get<bool>()) fmt::print("The watchdog made a normal thread of it.\n");
 }
 
+modem::Carriers carriers() {
+  static const std::vector<modem::Carrier> kCarriers = [] {
+    std::vector<modem::Carrier> all;
+    for (const config::ModemType& m : config::kModemTypes)
+      all.push_back({m.carrier, m.modulation, m.ops(), hostsim::v42_window(m.kind)});
+    return all;
+  }();
+  return kCarriers;
+}
+
 /// A session's events on their way into a file.
 class EventFile {
  public:
@@ -144,7 +155,7 @@ struct Channel {
       config.log = events_->log();
     }
     session_ = std::make_unique<modem::Session>(*card_, config);
-    dce_ = std::make_unique<modem::Dce>(*session_, terminal_);
+    dce_ = std::make_unique<modem::Dce>(*session_, terminal_, carriers());
     context_ = config.context;
   }
   std::string name() const { return tty_.empty() ? terminal_.device() : tty_; }

@@ -18,6 +18,9 @@ namespace {
 using State = Dce::State;
 using Event = Dce::Event;
 
+constexpr oh_pump_ops kNoPump{};
+constexpr Carrier kCarriers[] = {{"V34", OH_MODULATION_V34, &kNoPump, 64}, {"", OH_MODULATION_NONE, &kNoPump, 64}};
+
 struct FakeLine final : CallLine {
   bool ringing() const override { return rings; }
   void begin_call(const CallConfig& call) override {
@@ -148,7 +151,7 @@ struct Desk {
   }
   FakeLine line;
   Terminal terminal{""};
-  Dce dce{line, terminal};
+  Dce dce{line, terminal, kCarriers};
   int program = open(terminal.device().c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK);
   std::int64_t now_ms = 1'000'000;
 };

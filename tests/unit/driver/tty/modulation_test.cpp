@@ -8,54 +8,70 @@ namespace {
 
 constexpr std::uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
 
-ModemChoice choice(std::string carrier, bool automode, int min_rate = 0, int max_rate = 0) {
+constexpr oh_pump_ops kAutomode{}, kV22bisAlone{}, kV32bisAlone{}, kV34Alone{};
+constexpr Carrier kCarriers[] = {{"V22B", OH_MODULATION_V22BIS, &kV22bisAlone, 15},
+                                 {"V32B", OH_MODULATION_V32BIS, &kV32bisAlone, 15},
+                                 {"V34", OH_MODULATION_V34, &kV34Alone, 64},
+                                 {"", OH_MODULATION_NONE, &kAutomode, 64}};
+
+CallConfig choice(std::string carrier, bool automode, int min_rate = 0, int max_rate = 0) {
   AtSettings s;
   s.modulation = std::move(carrier);
   s.automode = automode ? 1 : 0;
   s.min_tx_rate = min_rate;
   s.max_tx_rate = max_rate;
-  return choose_modem(s);
+  return choose_modem(s, kCarriers);
 }
 
 TEST(Modulation, ACarrierWithAutomodeIsTheBestThatMayBeUsed) {
-  EXPECT_EQ(choice("", true).type->name, "auto");
+  EXPECT_EQ(choice("", true).pump, &kAutomode);
   EXPECT_EQ(choice("", true).modulations, 0u);
   EXPECT_EQ(choice("V34", true).modulations, kV34 | kV32bis | kV22bis);
   EXPECT_EQ(choice("V32B", true).modulations, kV32bis | kV22bis);
   EXPECT_EQ(choice("V22B", true).modulations, kV22bis);
-  for (const char* carrier : {"V34", "V32B", "V22B"}) EXPECT_EQ(choice(carrier, true).type->name, "auto");
+  for (const char* carrier : {"V34", "V32B", "V22B"}) EXPECT_EQ(choice(carrier, true).pump, &kAutomode);
 }
 
 TEST(Modulation, ACarrierWithoutAutomodeIsTheOnlyOne) {
   EXPECT_EQ(choice("V34", false).modulations, kV34);
   EXPECT_EQ(choice("V32B", false).modulations, kV32bis);
-  EXPECT_EQ(choice("V22B", false).type->name, "v22bis");
+  EXPECT_EQ(choice("V22B", false).pump, &kV22bisAlone);
 }
 
 TEST(Modulation, TheRatesAreThoseOfTheCall) {
-  const ModemChoice c = choice("V34", true, 9600, 28'800);
-  EXPECT_EQ(c.min_rate, 9600);
-  EXPECT_EQ(c.max_rate, 28'800);
+  const CallConfig c = choice("V34", true, 9600, 28'800);
+  EXPECT_EQ(c.min_bit_rate, 9600u);
+  EXPECT_EQ(c.max_bit_rate, 28'800u);
   AtSettings both;
   both.max_tx_rate = 28'800;
   both.min_rx_rate = 2400;
   both.max_rx_rate = 21'600;
-  EXPECT_EQ(choose_modem(both).min_rate, 2400) << "the tighter limit of the two directions is that of both";
-  EXPECT_EQ(choose_modem(both).max_rate, 21'600);
-  EXPECT_EQ(choice("V22B", false, 2400).type->name, "auto") << "V.22bis by itself takes 1200, too";
+  EXPECT_EQ(choose_modem(both, kCarriers).min_bit_rate, 2400u)
+      << "the tighter limit of the two directions is that of both";
+  EXPECT_EQ(choose_modem(both, kCarriers).max_bit_rate, 21'600u);
+  EXPECT_EQ(choice("V22B", false, 2400).pump, &kAutomode) << "V.22bis by itself takes 1200, too";
+}
+
+TEST(Modulation, TheWindowIsThatOfThePumpThatMayRun) {
+  EXPECT_EQ(choice("V22B", false).window, 15);
+  EXPECT_EQ(choice("V22B", true).window, 64);
+}
+
+TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {
+  EXPECT_EQ(names_of(kCarriers), "V22B,V32B,V34");
 }
 
 TEST(Modulation, AConnectionIsNamedByWhatItBecame) {
   oh_pump_status s{};
   s.rx_bit_rate = 2400;
   s.modulation = OH_MODULATION_V22BIS;
-  EXPECT_EQ(carrier_of(s), "V22B");
+  EXPECT_EQ(carrier_of(s, kCarriers), "V22B");
   s.rx_bit_rate = 1200;
-  EXPECT_EQ(carrier_of(s), "V22");
+  EXPECT_EQ(carrier_of(s, kCarriers), "V22");
   s.modulation = OH_MODULATION_V32BIS;
-  EXPECT_EQ(carrier_of(s), "V32B");
+  EXPECT_EQ(carrier_of(s, kCarriers), "V32B");
   s.modulation = OH_MODULATION_V34;
-  EXPECT_EQ(carrier_of(s), "V34");
+  EXPECT_EQ(carrier_of(s, kCarriers), "V34");
 }
 
 }  // namespace
