@@ -52,9 +52,9 @@ static int plan_is_valid(const uint32_t* samples, uint32_t length, uint32_t tran
 
 int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config) {
   const struct oh_card* card = &config->card;
-  if (card->ops == NULL || card->rx_ring == NULL || card->tx_ring == NULL || config->pump.ops == NULL ||
-      config->context.request_service == NULL || (config->log != NULL && config->now_ns == NULL) ||
-      config->transmit_lead_samples > OH_RING_SAMPLES ||
+  if (card->ops == NULL || card->rx_ring == NULL || card->tx_ring == NULL || config->pump.process == NULL ||
+      config->pump.fill_in == NULL || config->context.request_service == NULL ||
+      (config->log != NULL && config->now_ns == NULL) || config->transmit_lead_samples > OH_RING_SAMPLES ||
       !plan_is_valid(config->block_plan, config->block_plan_length, config->transmit_lead_samples)) {
     return -EINVAL;
   }
@@ -145,7 +145,7 @@ static uint64_t oldest_received(const struct oh_driver* driver) {
  * be to come, and are silent. */
 static void fill_in(struct oh_driver* driver, uint64_t n) {
   const struct oh_pump* pump = &driver->config.pump;
-  pump->ops->fill_in(pump->self, (size_t)n);
+  pump->fill_in(pump->self, (size_t)n);
   if (driver->config.card.ops->rx_lost_before != NULL) {
     const uint64_t played = card_tx_position(driver);
     const uint64_t from = driver->tx_next > played ? driver->tx_next : played;
@@ -189,7 +189,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
         if (driver->chunk_ends_block) __atomic_store_n(&driver->owed_tail, tail + 1, __ATOMIC_RELEASE);
         config->card.ops->rx_read(config->card.self, driver->rx_read);
         record(driver, OH_EV_SERVICE_BEGIN, n);
-        config->pump.ops->process(config->pump.self, rx, driver->tx, n);
+        config->pump.process(config->pump.self, rx, driver->tx, n);
         return n;
       }
     }

@@ -7,11 +7,12 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "dsp/pump/pump_type.h"
+
 namespace offhook::modem {
 
 namespace {
 
-constexpr std::uint32_t kSampleRate = 8000;
 constexpr std::uint32_t kRateBeforeData = 1200;  // counts for nothing: no timer runs down before data mode
 constexpr std::uint32_t kSymbolsPerEvent = 8;    // a constellation needs no more
 constexpr float kTxLevelDbm0 = -12;              // as modems are set for the public network
@@ -47,7 +48,9 @@ Modem::Modem(const Config& config) : config_(config) {
   if (config.error_control.mode != ErrorControl::kRequired) characters_ = std::make_unique<v14::Link>();
   direct_ = config.error_control.mode == ErrorControl::kNone;
 
-  const oh_pump_config pump = pump_config();
+  oh_pump_config pump = pump_config();
+  const oh_pump_observer watching = observer();
+  if (config.log_symbols) pump.observer = &watching;
   const std::size_t bytes = config.pump->size(&pump);
   if (bytes == 0) {
     throw std::invalid_argument(std::string("the pump ") + config.pump->name +
@@ -60,7 +63,7 @@ Modem::Modem(const Config& config) : config_(config) {
 }
 
 Modem::~Modem() {
-  if (config_.pump->release != nullptr && pump_memory_ != nullptr) config_.pump->release(pump_memory_.get());
+  if (pump_memory_ != nullptr) config_.pump->release(pump_memory_.get());
 }
 
 oh_lapm_config Modem::lapm_config() {
@@ -94,7 +97,7 @@ oh_lapm_config Modem::lapm_config() {
 
 oh_pump_config Modem::pump_config() {
   oh_pump_config pump{};
-  pump.sample_rate_hz = kSampleRate;
+  pump.format = config_.pump->formats[0];
   pump.role = config_.role;
   pump.tx_level_dbm0 = kTxLevelDbm0;
   pump.port = characters_ ? either_port() : lapm_port_;
@@ -102,7 +105,6 @@ oh_pump_config Modem::pump_config() {
   pump.min_bit_rate = config_.min_bit_rate;
   pump.modulations = config_.modulations;
   pump.io_delay_samples = config_.io_delay_samples;
-  if (config_.log_symbols) pump.observer = observer();
   return pump;
 }
 
@@ -133,12 +135,12 @@ oh_bit_port Modem::either_port() {
   return {[](void* user) {
             auto* self = static_cast<Modem*>(user);
             const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
-            return port.get_bit(port.user);
+            return oh_port_get_bit(&port);
           },
           [](void* user, int bit) {
             auto* self = static_cast<Modem*>(user);
             const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
-            port.put_bit(port.user, bit);
+            oh_port_put_bit(&port, bit);
           },
           this};
 }
@@ -158,17 +160,7 @@ std::size_t Modem::read(std::uint8_t* bytes, std::size_t n) {
 }
 
 oh_pump Modem::pump() {
-  static constexpr oh_pump_ops kOps = {"pump under V.42",
-                                       nullptr,
-                                       nullptr,
-                                       [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                         static_cast<Modem*>(self)->process(rx, tx, n);
-                                       },
-                                       [](void* self, std::size_t n) { static_cast<Modem*>(self)->fill_in(n); },
-                                       nullptr,
-                                       nullptr,
-                                       nullptr};
-  return {&kOps, this};
+  return pump_of(*this);
 }
 
 void Modem::record(oh_event_kind kind, std::uint32_t argument) const {
@@ -230,14 +222,9 @@ void Modem::hang_up() {
 void Modem::clear() {
   const oh_lapm_state link = lapm_status().state;
   if (!direct_ && link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED) return;
-  if (config_.pump->hang_up == nullptr) {
-    hung_up_ = true;
-  } else if (!clearing_) {
-    clearing_ = true;
-    config_.pump->hang_up(pump_memory_.get());
-  } else {
-    hung_up_ = state_ == OH_PUMP_IDLE;
-  }
+  if (!clearing_) config_.pump->hang_up(pump_memory_.get());
+  clearing_ = true;
+  hung_up_ = pump_status().state == OH_PUMP_IDLE;
 }
 
 std::string Modem::failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct) {

@@ -35,7 +35,7 @@ struct ErrorControl {
 class Modem {
  public:
   struct Config {
-    const oh_pump_ops* pump;
+    const oh_pump_type* pump;
     oh_pump_role role;
     std::uint16_t id;                       ///< in the log: 0 near, 1 far
     oh_event_log* log;                      ///< may be null

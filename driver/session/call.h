@@ -17,7 +17,7 @@
 namespace offhook::modem {
 
 struct CallConfig {
-  const oh_pump_ops* pump;
+  const oh_pump_type* pump;
   oh_pump_role role;
   std::uint32_t modulations = 0;                     ///< this and the next as in oh_pump_config
   std::uint32_t min_bit_rate = 0, max_bit_rate = 0;  ///< bit/s, 0: no limit

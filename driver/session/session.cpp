@@ -26,10 +26,9 @@ Session::Session(LiveCard& card, const SessionConfig& config)
     config_.block_plan = {period};
     config_.transmit_lead_samples = 2 * period;
   }
-  static constexpr oh_pump_ops kOps = {"call", nullptr, nullptr, process, fill_in, nullptr, nullptr, nullptr};
   oh_driver_config driver{};
   driver.card = card_.rings().card();
-  driver.pump = {&kOps, this};
+  driver.pump = {process, fill_in, this};
   driver.context = context_.driver_context();
   driver.now_ns = now_ns;
   driver.log = config_.log;
@@ -88,13 +87,13 @@ void Session::interrupts() {
   }
 }
 
-void Session::process(void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+void Session::process(void* self, const void* rx, void* tx, std::size_t n) {
   auto* session = static_cast<Session*>(self);
   session->served_.fetch_add(1);
   if (Call* call = session->active_.load()) {
-    call->process(rx, tx, n);
+    call->process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
   } else {
-    std::memset(tx, 0, n * sizeof *tx);
+    std::memset(tx, 0, n * sizeof(std::int16_t));
   }
   session->served_.fetch_add(1);
 }

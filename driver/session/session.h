@@ -68,7 +68,7 @@ class Session final : public CallLine {
   std::vector<std::string> shortcomings() const;
 
  private:
-  static void process(void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  static void process(void* self, const void* rx, void* tx, std::size_t n);
   static void fill_in(void* self, std::size_t n);
   void swap_call(std::unique_ptr<Call> next);
   void interrupts();

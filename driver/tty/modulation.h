@@ -16,7 +16,7 @@ namespace offhook::modem {
 struct Carrier {
   std::string_view name;  ///< of +MS (V.250 6.4.1); empty: the pump that finds out what both ends have
   oh_modulation modulation;
-  const oh_pump_ops* pump;
+  const oh_pump_type* pump;
   std::uint8_t window;  ///< of V.42, frames
 };
 /// From the slowest to the fastest, and then the one without a name.

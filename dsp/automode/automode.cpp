@@ -5,6 +5,7 @@
 
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/tone.h"
+#include "dsp/pump/pump_type.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v34/control/pump.h"
 #include "dsp/v34/phase2/info_detector.h"
@@ -52,7 +53,7 @@ constexpr V8Bit kV8Bits[] = {
 /// A candidate that takes part, and its memory.
 struct Member {
   Candidate candidate{};
-  const oh_pump_ops* ops = nullptr;
+  const oh_pump_type* type = nullptr;
   void* self = nullptr;
 };
 
@@ -80,9 +81,7 @@ class Automode {
   void status(oh_pump_status* s) const;
   void hang_up();
   void release() {
-    for (int k = 0; k < n_; ++k) {
-      if (members_[k].ops->release != nullptr) members_[k].ops->release(members_[k].self);
-    }
+    for (int k = 0; k < n_; ++k) members_[k].type->release(members_[k].self);
   }
 
  private:
@@ -117,12 +116,12 @@ class Automode {
   void follow_v8();
   int16_t active(int16_t rx) {
     int16_t tx;
-    active_->ops->process(active_->self, &rx, &tx, 1);
+    active_->type->process(active_->self, &rx, &tx, 1);
     return tx;
   }
   bool answered() const {
     oh_pump_status s;
-    active_->ops->status(active_->self, &s);
+    active_->type->status(active_->self, &s);
     return s.state != OH_PUMP_CONNECTING;
   }
   void check_rate();
@@ -310,18 +309,18 @@ float Automode::answer(float rx) {
 void Automode::check_rate() {
   if (rate_checked_ || config_.min_bit_rate == 0) return;
   oh_pump_status s;
-  active_->ops->status(active_->self, &s);
+  active_->type->status(active_->self, &s);
   if (s.state != OH_PUMP_DATA) return;
   rate_checked_ = true;
   if ((s.tx_bit_rate < s.rx_bit_rate ? s.tx_bit_rate : s.rx_bit_rate) >= config_.min_bit_rate) return;
-  if (active_->ops->hang_up != nullptr) active_->ops->hang_up(active_->self);
+  active_->type->hang_up(active_->self);
   fail(OH_PUMP_TOO_SLOW);
 }
 
 void Automode::process(const int16_t* rx, int16_t* tx, size_t n) {
   for (; n > 0 && step_ != Step::kRunning; ++rx, ++tx, --n) *tx = step(*rx);
   if (n == 0) return;
-  active_->ops->process(active_->self, rx, tx, n);
+  active_->type->process(active_->self, rx, tx, n);
   samples_ += n;
   check_rate();
 }
@@ -332,19 +331,19 @@ void Automode::fill_in(size_t n) {
     // A member that runs along must know that its samples were lost, too; it is told sample by sample.
     if (active_ != nullptr && (step_ == Step::kAa || (step_ == Step::kUsb1 && !calls_))) {
       ++samples_;
-      active_->ops->fill_in(active_->self, 1);
+      active_->type->fill_in(active_->self, 1);
     } else {
       step(0);
     }
   }
   if (n == 0) return;
-  active_->ops->fill_in(active_->self, n);
+  active_->type->fill_in(active_->self, n);
   samples_ += n;
 }
 
 void Automode::hang_up() {
-  if (step_ == Step::kRunning && active_->ops->hang_up != nullptr) {
-    active_->ops->hang_up(active_->self);
+  if (step_ == Step::kRunning) {
+    active_->type->hang_up(active_->self);
   } else {
     enter(Step::kReleased);
   }
@@ -352,7 +351,7 @@ void Automode::hang_up() {
 
 void Automode::status(oh_pump_status* s) const {
   *s = {};
-  if (active_ != nullptr) active_->ops->status(active_->self, s);
+  if (active_ != nullptr) active_->type->status(active_->self, s);
   if (step_ != Step::kRunning) {
     s->state = step_ == Step::kFailed ? OH_PUMP_FAILED : step_ == Step::kReleased ? OH_PUMP_IDLE : OH_PUMP_CONNECTING;
     s->tx_bit_rate = s->rx_bit_rate = 0;
@@ -373,8 +372,8 @@ int members_of(const oh_pump_config* c, const Table& table, Member* members, siz
     const uint32_t most =
         c->max_bit_rate != 0 && c->max_bit_rate < candidate.max_bit_rate ? c->max_bit_rate : candidate.max_bit_rate;
     if (most < c->min_bit_rate) continue;
-    members[n] = {candidate, candidate.ops(), nullptr};
-    bytes[n] = aligned(members[n].ops->size(c));
+    members[n] = {candidate, candidate.type(), nullptr};
+    bytes[n] = aligned(members[n].type->size(c));
     if (bytes[n] > 0) ++n;
   }
   return n;
@@ -394,19 +393,19 @@ Table freestanding_table() {
 }  // namespace
 
 const Candidate& v34() {
-  static constexpr Candidate kV34 = {OH_MODULATION_V34, 33'600, oh_v34_ops,
+  static constexpr Candidate kV34 = {OH_MODULATION_V34, 33'600, oh_v34_type,
                                      [](void* self, bool, float) { oh_v34_begin(self); }};
   return kV34;
 }
 
 const Candidate& v32bis() {
-  static constexpr Candidate kV32bis = {OH_MODULATION_V32BIS, 14'400, oh_v32bis_ops,
+  static constexpr Candidate kV32bis = {OH_MODULATION_V32BIS, 14'400, oh_v32bis_type,
                                         [](void* self, bool after_v8, float) { oh_v32bis_begin(self, after_v8); }};
   return kV32bis;
 }
 
 size_t size(const oh_pump_config* config, const Table& table) {
-  if (config == nullptr) return 0;
+  if (config == nullptr || config->struct_size != sizeof *config) return 0;
   Member members[kMaxCandidates];
   size_t bytes[kMaxCandidates];
   size_t sum = aligned(sizeof(Automode));
@@ -416,23 +415,22 @@ size_t size(const oh_pump_config* config, const Table& table) {
 }
 
 int init(void* self, const oh_pump_config* config, const Table& table) {
-  if (self == nullptr || config == nullptr) return kInvalid;
+  if (self == nullptr || size(config, table) == 0) return kInvalid;
   Member members[kMaxCandidates];
   size_t bytes[kMaxCandidates];
   const int n = members_of(config, table, members, bytes);
-  if (n == 0) return kInvalid;
   auto* at = static_cast<unsigned char*>(self) + aligned(sizeof(Automode));
   for (int k = 0; k < n; ++k) {
     members[k].self = at;
-    if (const int result = members[k].ops->init(at, config); result != 0) return result;
+    if (const int result = members[k].type->init(at, config); result != 0) return result;
     at += bytes[k];
   }
   new (self) Automode(*config, members, n);
   return 0;
 }
 
-void process(void* self, const int16_t* rx, int16_t* tx, size_t n) {
-  automode(self).process(rx, tx, n);
+void process(void* self, const void* rx, void* tx, size_t n) {
+  automode(self).process(static_cast<const int16_t*>(rx), static_cast<int16_t*>(tx), n);
 }
 
 void fill_in(void* self, size_t n) {
@@ -440,7 +438,9 @@ void fill_in(void* self, size_t n) {
 }
 
 void status(const void* self, oh_pump_status* s) {
-  automode(self).status(s);
+  oh_pump_status all;
+  automode(self).status(&all);
+  give_status(all, s);
 }
 
 void release(void* self) {
@@ -453,6 +453,6 @@ void hang_up(void* self) {
 
 }  // namespace offhook::automode
 
-const oh_pump_ops* oh_automode_ops() {
-  return offhook::automode::ops<offhook::automode::freestanding_table>();
+const oh_pump_type* oh_automode_type() {
+  return offhook::automode::type<offhook::automode::freestanding_table>();
 }

@@ -22,10 +22,12 @@ extern "C" {
 /** Automode over V.34 and V.32bis; with V.22bis: dsp/spandsp/automode.h. It runs at 8000 Hz. A modulation takes part
  * when oh_pump_config.modulations has it (0: all), its pump accepts the configuration, and it can reach min_bit_rate.
  * When nothing is left, size() is 0. */
-const struct oh_pump_ops* oh_automode_ops(void);
+const struct oh_pump_type* oh_automode_type(void);
 
 #ifdef __cplusplus
 }
+
+#include "dsp/pump/pump_type.h"
 
 namespace offhook::automode {
 
@@ -33,7 +35,7 @@ namespace offhook::automode {
 struct Candidate {
   oh_modulation modulation;
   uint32_t max_bit_rate;  ///< of the Recommendation
-  const oh_pump_ops* (*ops)();
+  const oh_pump_type* (*type)();
   /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
   /// over. The far end was heard at `far_dbm0`, -100 if it was not.  Real-time: yes.
   void (*begin)(void* self, bool after_v8, float far_dbm0);
@@ -51,24 +53,31 @@ const Candidate& v32bis();
 
 size_t size(const oh_pump_config* config, const Table& table);
 int init(void* self, const oh_pump_config* config, const Table& table);
-void process(void* self, const int16_t* rx, int16_t* tx, size_t n);
+void process(void* self, const void* rx, void* tx, size_t n);
 void fill_in(void* self, size_t n);
 void status(const void* self, oh_pump_status* status);
 void release(void* self);
 void hang_up(void* self);
 
-/// The operations of automode over the table that kTable() returns.
+/// Automode over the table that kTable() returns.
 template <Table (*kTable)()>
-const oh_pump_ops* ops() {
-  static constexpr oh_pump_ops kOps = {"auto",
-                                       [](const oh_pump_config* c) { return size(c, kTable()); },
-                                       [](void* self, const oh_pump_config* c) { return init(self, c, kTable()); },
-                                       process,
-                                       fill_in,
-                                       status,
-                                       release,
-                                       hang_up};
-  return &kOps;
+const oh_pump_type* type() {
+  static constexpr oh_pump_type kType = {
+      .format_count = 1,
+      .name = "auto",
+      .formats = &kLinear8000,
+      .roles = kBothRoles,
+      .fpu = kEveryOperation,
+      .longest_step = 4000,
+      .size = [](const oh_pump_config* c) { return size(c, kTable()); },
+      .init = [](void* self, const oh_pump_config* c) { return init(self, c, kTable()); },
+      .process = process,
+      .fill_in = fill_in,
+      .status = status,
+      .hang_up = hang_up,
+      .release = release,
+      .advance = oh_pump_advance_each};
+  return &kType;
 }
 
 }  // namespace offhook::automode

@@ -10,7 +10,7 @@ namespace {
 Table full_table() {
   return {{v34(),
            v32bis(),
-           {OH_MODULATION_V22BIS, 2'400, oh_v22bis_ops,
+           {OH_MODULATION_V22BIS, 2'400, oh_v22bis_type,
             [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }}},
           3};
 }
@@ -18,6 +18,6 @@ Table full_table() {
 }  // namespace
 }  // namespace offhook::automode
 
-const oh_pump_ops* oh_automode_v22bis_ops() {
-  return offhook::automode::ops<offhook::automode::full_table>();
+const oh_pump_type* oh_automode_v22bis_type() {
+  return offhook::automode::type<offhook::automode::full_table>();
 }

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** Automode over V.34, V.32bis and V.22bis; see oh_automode_ops(). */
-const struct oh_pump_ops* oh_automode_v22bis_ops(void);
+/** Automode over V.34, V.32bis and V.22bis; see oh_automode_type(). */
+const struct oh_pump_type* oh_automode_v22bis_type(void);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "dsp/blocks/tone.h"
+#include "dsp/pump/pump_type.h"
 
 namespace offhook {
 namespace {
@@ -54,10 +55,11 @@ constexpr uint32_t kLevelWindow = ms(1000);
 constexpr uint32_t kFloorTime = ms(400);
 constexpr float kS1Ms = 60;
 
-enum class Stage : uint8_t { kSilence, kAnswerTone, kListen, kFloor, kQuiet, kTrain, kData, kFailed };
+enum class Stage : uint8_t { kSilence, kAnswerTone, kListen, kFloor, kQuiet, kTrain, kData, kReleased, kFailed };
 
 struct Modem {
   oh_pump_config config;
+  oh_pump_observer observer;
   int bit_rate;
   Stage stage;
   uint32_t in_stage;      // samples in this stage
@@ -125,14 +127,14 @@ int get_bit(void* user) {
   Modem& m = *static_cast<Modem*>(user);
   if (m.stage != Stage::kData) return 1;
   ++m.bits_sent;
-  return m.config.port.get_bit(m.config.port.user) & 1;
+  return oh_port_get_bit(&m.config.port);
 }
 
 void put_bit(void* user, int bit) {
   Modem& m = *static_cast<Modem*>(user);
   if (m.stage != Stage::kData || bit < 0) return;
   ++m.bits_received;
-  m.config.port.put_bit(m.config.port.user, bit);
+  oh_port_put_bit(&m.config.port, bit);
 }
 
 void on_status(void* user, int status) {
@@ -149,7 +151,7 @@ void on_tone(void* user, int tone, int level, int) {
 void on_symbol(void* user, const complexf_t* z, const complexf_t* target, int) {
   Modem& m = *static_cast<Modem*>(user);
   if (!z || !target) return;  // a timing report
-  if (m.config.observer.symbol) m.config.observer.symbol(m.config.observer.user, z->re, z->im);
+  if (m.observer.symbol) m.observer.symbol(m.observer.user, z->re, z->im);
   if (m.stage != Stage::kData) return;
   const float re = z->re - target->re, im = z->im - target->im;
   m.error += (re * re + im * im - m.error) * (1.0f / 64);
@@ -286,6 +288,7 @@ int16_t step(Modem& m, int16_t rx) {
       if (m.absent >= kCarrierGone || m.error_symbols >= kLostSymbols || m.v22bis.rx.training != 0) recover(m);
       break;
     }
+    case Stage::kReleased:
     case Stage::kFailed:
       break;
   }
@@ -296,20 +299,15 @@ int rate_of(const oh_pump_config& c) {
   return c.max_bit_rate == 0 || c.max_bit_rate >= 2400 ? 2400 : 1200;
 }
 
-bool possible(const oh_pump_config* c) {
-  return c && c->sample_rate_hz == kRateHz && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
-         (c->max_bit_rate == 0 || c->max_bit_rate >= 1200) && c->tx_level_dbm0 >= -48.0f && c->tx_level_dbm0 <= -3.0f &&
-         c->port.get_bit && c->port.put_bit;
-}
-
 size_t size(const oh_pump_config* config) {
-  return possible(config) ? (sizeof(Modem) + 63) / 64 * 64 : 0;
+  return is_possible(config, 1200) ? (sizeof(Modem) + 63) / 64 * 64 : 0;
 }
 
 int init(void* self, const oh_pump_config* config) {
-  if (!self || !possible(config)) return -EINVAL;
+  if (!self || size(config) == 0) return -EINVAL;
   Modem& m = *new (self) Modem{};
   m.config = *config;
+  m.observer = observer_of(*config);
   m.bit_rate = rate_of(*config);
   v22bis_init(&m.v22bis, m.bit_rate, V22BIS_GUARD_TONE_NONE, !answers(m), get_bit, &m, put_bit, &m);
   v22bis_tx_power(&m.v22bis, config->tx_level_dbm0 - kTxPowerExcessDb);
@@ -327,9 +325,11 @@ int init(void* self, const oh_pump_config* config) {
   return 0;
 }
 
-void process(void* self, const int16_t* rx, int16_t* tx, size_t n) {
+void process(void* self, const void* rx, void* tx, size_t n) {
   Modem& m = *static_cast<Modem*>(self);
-  for (size_t i = 0; i < n; ++i) tx[i] = step(m, rx[i]);
+  const auto* in = static_cast<const int16_t*>(rx);
+  auto* out = static_cast<int16_t*>(tx);
+  for (size_t i = 0; i < n; ++i) out[i] = step(m, in[i]);
 }
 
 void fill_in(void* self, size_t n) {
@@ -345,6 +345,8 @@ oh_pump_state state_of(const Modem& m) {
       return m.answered ? OH_PUMP_TRAINING : OH_PUMP_CONNECTING;
     case Stage::kData:
       return OH_PUMP_DATA;
+    case Stage::kReleased:
+      return OH_PUMP_IDLE;
     case Stage::kFailed:
       return OH_PUMP_FAILED;
     default:
@@ -354,31 +356,48 @@ oh_pump_state state_of(const Modem& m) {
 
 void status(const void* self, oh_pump_status* s) {
   const Modem& m = *static_cast<const Modem*>(self);
-  *s = {};
-  s->state = state_of(m);
-  s->modulation = OH_MODULATION_V22BIS;
+  oh_pump_status all{};
+  all.state = state_of(m);
+  all.modulation = OH_MODULATION_V22BIS;
   // An answer tone, and never a sign of V.22bis after it.
-  if (m.stage == Stage::kFailed && m.tone_heard && !m.answered) s->failure = OH_PUMP_NOTHING_IN_COMMON;
+  if (m.stage == Stage::kFailed && m.tone_heard && !m.answered) all.failure = OH_PUMP_NOTHING_IN_COMMON;
   if (m.stage == Stage::kData) {
-    s->tx_bit_rate = uint32_t(m.v22bis.negotiated_bit_rate);
-    s->rx_bit_rate = m.v22bis.rx.sixteen_way_decisions ? 2400 : 1200;
+    all.tx_bit_rate = uint32_t(m.v22bis.negotiated_bit_rate);
+    all.rx_bit_rate = m.v22bis.rx.sixteen_way_decisions ? 2400 : 1200;
   }
   const float reading = m.stage == Stage::kData ? m.level : float(m.v22bis.rx.rx_power.reading);
-  s->rx_level_dbm0 = 10.0f * log10f(reading / (32767.0f * 32767.0f) + 1e-10f) + DBM0_MAX_POWER + kBandLossDb;
-  s->samples = m.samples;
-  s->filled_in = m.filled_in;
-  s->retrains = m.retrains;
-  s->bits_sent = m.bits_sent;
-  s->bits_received = m.bits_received;
+  all.rx_level_dbm0 = 10.0f * log10f(reading / (32767.0f * 32767.0f) + 1e-10f) + DBM0_MAX_POWER + kBandLossDb;
+  all.samples = m.samples;
+  all.filled_in = m.filled_in;
+  all.retrains = m.retrains;
+  all.bits_sent = m.bits_sent;
+  all.bits_received = m.bits_received;
+  give_status(all, s);
+}
+
+void hang_up(void* self) {
+  enter(*static_cast<Modem*>(self), Stage::kReleased);
 }
 
 }  // namespace
 }  // namespace offhook
 
-const oh_pump_ops* oh_v22bis_ops() {
-  static constexpr oh_pump_ops kOps = {"v22bis",         offhook::size,   offhook::init, offhook::process,
-                                       offhook::fill_in, offhook::status, nullptr,       nullptr};
-  return &kOps;
+const oh_pump_type* oh_v22bis_type() {
+  static constexpr oh_pump_type kType = {.format_count = 1,
+                                         .name = "v22bis",
+                                         .formats = &offhook::kLinear8000,
+                                         .roles = offhook::kBothRoles,
+                                         .fpu = offhook::kEveryOperation,
+                                         .longest_step = 40,
+                                         .size = offhook::size,
+                                         .init = offhook::init,
+                                         .process = offhook::process,
+                                         .fill_in = offhook::fill_in,
+                                         .status = offhook::status,
+                                         .hang_up = offhook::hang_up,
+                                         .release = [](void*) {},
+                                         .advance = oh_pump_advance_each};
+  return &kType;
 }
 
 void oh_v22bis_begin(void* self, float far_dbm0) {

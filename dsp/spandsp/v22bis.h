@@ -21,11 +21,11 @@
 extern "C" {
 #endif
 
-/** The V.22bis pump. sample_rate_hz: 8000 only. max_bit_rate: 0 or at least 2400 gives 2400 (1200 when the far end
+/** The V.22bis pump. max_bit_rate: 0 or at least 2400 gives 2400 (1200 when the far end
  * can no more), 1200 to 2399 gives 1200, less is refused. tx_level_dbm0: -48 to -3, the peaks of a higher level would
  * clip. Both bit callbacks are required. All state lives in the given memory; init allocates nothing. Every block
  * length gives the same samples: each sample is received and answered before the next is looked at. */
-const struct oh_pump_ops* oh_v22bis_ops(void);
+const struct oh_pump_type* oh_v22bis_type(void);
 
 /** Straight to unscrambled ones, V.8 and the answer tone being over by other means: the answerer sends them, the caller
  * waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.

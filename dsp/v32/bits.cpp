@@ -122,7 +122,7 @@ void BitReceiver::put_data(int label) {
     const int bit = descrambler_.descramble(bits >> k & 1);
     if (!live()) continue;
     ++bits_received_;
-    port_.put_bit(port_.user, bit);
+    oh_port_put_bit(&port_, bit);
   }
 }
 

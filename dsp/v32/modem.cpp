@@ -2,6 +2,7 @@
 #include "dsp/v32/modem.h"
 
 #include "dsp/blocks/level.h"
+#include "dsp/pump/pump_type.h"
 
 namespace offhook::v32 {
 namespace {
@@ -45,6 +46,7 @@ RateSet up_to(uint32_t max_bit_rate) {
 
 Modem::Modem(const oh_pump_config& c)
     : config_(c),
+      observer_(observer_of(c)),
       calls_(c.role == OH_PUMP_CALL),
       own_rates_(up_to(c.max_bit_rate)),
       v8_(v8::data_call(c, v8::kV32bis)),
@@ -104,8 +106,8 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   if (live()) had_data_ = true;
   without_data_ = live() ? 0 : without_data_ + 1;
   if (without_data_ > kGiveUp) fire(Event::kGiveUp);
-  if (config_.observer.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
-  if (config_.observer.taps != nullptr) show_taps();
+  if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
+  if (observer_.taps != nullptr) show_taps();
   return clip(tx);
 }
 
@@ -154,11 +156,11 @@ void Modem::begin_tones() {
   bits_ = BitReceiver(config_.role, config_.port);
 }
 
-void Modem::train_again(oh_v34_cause cause) {
+void Modem::train_again(oh_retrain_cause cause) {
   ++retrains_;
   cause_ = cause;
-  if (config_.observer.instrument != nullptr) {
-    config_.observer.instrument(config_.observer.user, OH_INSTRUMENT_RETRAIN_CAUSE, static_cast<float>(cause_));
+  if (observer_.instrument != nullptr) {
+    observer_.instrument(observer_.user, OH_INSTRUMENT_RETRAIN_CAUSE, static_cast<float>(cause_));
   }
   bits_before_ += bits_.bits_received();
   begin_tones();
@@ -238,9 +240,9 @@ void Modem::receive(float rx, bool is_lost) {
   const Complex sent = bits_.put(y);
   if (bits_.live()) look_for_noise();
   if (!receiver_.erased() && !bits_.doubtful() && noisy_ == 0) receiver_.adapt(sent);
-  if (config_.observer.symbol != nullptr) {
+  if (observer_.symbol != nullptr) {
     const float scale = 1 / square_root(energy);
-    config_.observer.symbol(config_.observer.user, scale * y.re, scale * y.im);
+    observer_.symbol(observer_.user, scale * y.re, scale * y.im);
   }
   symbol_received(before);
 }

@@ -17,7 +17,6 @@
 #include "dsp/v32/procedure.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v32/transmitter.h"
-#include "dsp/v34/control/pump.h"
 #include "dsp/v8/v8.h"
 #include "offhook/pump.h"
 
@@ -34,6 +33,9 @@ RateSet up_to(uint32_t max_bit_rate);
 
 class Modem {
  public:
+  static constexpr uint32_t kLeastBitRate = 4800;
+  static constexpr uint32_t kLongestStep = 4000;
+
   explicit Modem(const oh_pump_config& c);
 
   void begin(bool after_v8) { fire(after_v8 ? Event::kBeginAfterV8 : Event::kBegin); }
@@ -76,7 +78,7 @@ class Modem {
   void follow_line();
   bool overdue() const;
   void begin_tones();
-  void train_again(oh_v34_cause cause);
+  void train_again(oh_retrain_cause cause);
   void offer(RateSet rates);
   void listen();
   uint64_t age() const { return samples_ - entered_; }
@@ -95,12 +97,13 @@ class Modem {
   void show_taps();
 
   oh_pump_config config_;
+  oh_pump_observer observer_;
   bool calls_;
   Step step_ = Step::kV8;
   const Transition* newest_ = nullptr;
   uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0, without_data_ = 0, live_samples_ = 0;
   uint32_t retrains_ = 0, renegotiations_ = 0;
-  oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
+  oh_retrain_cause cause_ = OH_RETRAIN_NONE;
   float power_ = 0;
   RateSet own_rates_ = 0;
   RateSet far_rates_ = 0;  // of its R1 or R2

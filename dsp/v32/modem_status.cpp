@@ -15,9 +15,7 @@ void Modem::show_instruments() const {
   if (heard_ != Heard::kTrn || !receiver_.trained()) return;
   oh_v32bis_instruments i;
   instruments(&i);
-  const auto show = [this](oh_instrument what, float value) {
-    config_.observer.instrument(config_.observer.user, what, value);
-  };
+  const auto show = [this](oh_instrument what, float value) { observer_.instrument(observer_.user, what, value); };
   if (receiver_.snr() > 0) show(OH_INSTRUMENT_SNR, i.snr_db);
   show(OH_INSTRUMENT_CLOCK, i.clock_ppm);
   show(OH_INSTRUMENT_CARRIER, i.frequency_offset_hz);
@@ -30,7 +28,7 @@ void Modem::show_instruments() const {
 // When data mode begins, and every 10 s of it.
 void Modem::show_taps() {
   if (live() && live_samples_ % kTapsEvery == 0) {
-    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
+    observer_.taps(observer_.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
   }
   live_samples_ = live() ? live_samples_ + 1 : 0;
 }

@@ -124,13 +124,13 @@ struct Procedure {
 
   // Actions.
   static void tones(Modem& m) { m.begin_tones(); }
-  template <oh_v34_cause cause>
+  template <oh_retrain_cause cause>
   static void train(Modem& m) {
     m.train_again(cause);
   }
   static void train_for_good(Modem& m) {
     m.may_renegotiate_ = false;
-    m.train_again(OH_V34_CAUSE_TIMEOUT);
+    m.train_again(OH_RETRAIN_TIMEOUT);
   }
   /// The change lies half a symbol before the peak of the first new symbol. Times are those of the line's terminals.
   static void turn(Modem& m) {
@@ -209,15 +209,15 @@ struct Procedure {
       {Step::kAa, Event::kReversal, nullptr, Step::kAaTurns, turn, "6.1", kGoesOn},
       {Step::kAaTurns, Event::kSymbol, cc_due, Step::kCc, turned, "6.1"},
       {Step::kCc, Event::kReversal, nullptr, Step::kWaitS, measure_and_listen, "6.1"},
-      {Step::kCc, Event::kTimeout, nullptr, Step::kQuiet, train<OH_V34_CAUSE_TIMEOUT>, "7"},
+      {Step::kCc, Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
       {Step::kAcAfterV8, Event::kSymbol, aa_heard, Step::kCa, turned, "6.2"},
       {Step::kAcAfterV8, Event::kSymbol, unanswered, Step::kAnswerTone, nullptr, "6, Note 5"},
       {Step::kAc, Event::kSymbol, aa_heard, Step::kCa, turned, "6.2"},
       {Step::kCa, Event::kReversal, nullptr, Step::kCaTurns, measure_and_turn, "6.2", kGoesOn},
-      {Step::kCa, Event::kTimeout, nullptr, Step::kQuiet, train<OH_V34_CAUSE_TIMEOUT>, "7"},
+      {Step::kCa, Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
       {Step::kCaTurns, Event::kSymbol, ac_due, Step::kAcAgain, nullptr, "6.2"},
       {Step::kAcAgain, Event::kSample, cc_over, Step::kPause, canceller, "6.2"},
-      {Step::kAcAgain, Event::kTimeout, nullptr, Step::kQuiet, train<OH_V34_CAUSE_TIMEOUT>, "7"},
+      {Step::kAcAgain, Event::kTimeout, nullptr, Step::kQuiet, train<OH_RETRAIN_TIMEOUT>, "7"},
 
       // The caller's training.
       {Step::kWaitS, Event::kReceived, rates, Step::kS2, take_r1, "6.1"},
@@ -250,8 +250,8 @@ struct Procedure {
       {Step::kData, Event::kPreamble, nullptr, Step::kWaitR4, nullptr, "8.2"},
       {Step::kData, Event::kRenegotiate, no_v32, Step::kR4, offer_r4, "8.1"},
       {Step::kData, Event::kHangUp, no_v32, Step::kR4Clear, offer_none, "8, Note 2"},
-      {Step::kData, Event::kRetrain, nullptr, Step::kTones, train<OH_V34_CAUSE_OWN>, "7"},
-      {Step::kData, Event::kLost, nullptr, Step::kTones, train<OH_V34_CAUSE_LOST>, "7"},
+      {Step::kData, Event::kRetrain, nullptr, Step::kTones, train<OH_RETRAIN_OWN>, "7"},
+      {Step::kData, Event::kLost, nullptr, Step::kTones, train<OH_RETRAIN_LOST>, "7"},
 
       // Renegotiation, and the end of the connection by one.
       {Step::kWaitR4, Event::kReceived, rates, Step::kR5, offer_r5, "8.2"},
@@ -272,8 +272,8 @@ struct Procedure {
       {Step::kAny, Event::kBeginAfterV8, caller, Step::kTones, tones, "6.1"},
       {Step::kAny, Event::kBeginAfterV8, nullptr, Step::kAcAfterV8, tones, "6.2"},
       {Step::kAny, Event::kBegin, nullptr, Step::kTones, tones, "6"},
-      {Step::kAny, Event::kTimeout, nullptr, Step::kTones, train<OH_V34_CAUSE_TIMEOUT>, "7"},
-      {Step::kAny, Event::kFarRetrains, nullptr, Step::kTones, train<OH_V34_CAUSE_FAR>, "7"},
+      {Step::kAny, Event::kTimeout, nullptr, Step::kTones, train<OH_RETRAIN_TIMEOUT>, "7"},
+      {Step::kAny, Event::kFarRetrains, nullptr, Step::kTones, train<OH_RETRAIN_FAR>, "7"},
       {Step::kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
       {Step::kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},
   };

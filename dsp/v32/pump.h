@@ -10,13 +10,12 @@
  *
  * In data mode it watches the line: too much noise for the rate, and it renegotiates (with a V.32 far end: trains
  * again) to a lower one; much less for long, to a higher one; nothing to be made out, and it trains again. Modulator,
- * receiver and echo canceller are those of dsp/qam. It runs at 8000 Hz, and its state is oh_pump_ops.size() bytes of
+ * receiver and echo canceller are those of dsp/qam. It runs at 8000 Hz, and its state is oh_pump_type.size() bytes of
  * plain memory.
  */
 #ifndef OFFHOOK_DSP_V32_PUMP_H
 #define OFFHOOK_DSP_V32_PUMP_H
 
-#include "dsp/v34/control/pump.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -25,7 +24,7 @@ extern "C" {
 
 /** @return operations of the V.32bis pump; never NULL. max_bit_rate: 0 or at least 4800; rates between those of the
  * Recommendation count as the next lower one. tx_level_dbm0: -48 to -3. hang_up: a rate signal without rates. */
-const struct oh_pump_ops* oh_v32bis_ops(void);
+const struct oh_pump_type* oh_v32bis_type(void);
 
 /** Straight to AA or AC (6.1, 6.2), V.8 and the answer tone being over by other means. Until the far end answers them
  * the state is OH_PUMP_CONNECTING. After V.8 an answerer that nobody answers sends the answer tone, once: there are
@@ -50,7 +49,7 @@ struct oh_v32bis_instruments {
   float frequency_offset_hz;   /**< received carrier against nominal */
   float echo_return_loss_db;   /**< echo taken off by the canceller; 0: none */
   uint32_t renegotiations;     /**< begun by either end */
-  enum oh_v34_cause cause;     /**< why the last training but the first began */
+  enum oh_retrain_cause cause; /**< why the last training but the first began */
 };
 
 /** Snapshot of the pump at `self`. Real-time: yes, O(1). */

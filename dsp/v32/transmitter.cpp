@@ -12,7 +12,7 @@ float mean_power(const Rate& rate) {
 int Transmitter::data_bit() {
   if (!live_) return scrambler_.scramble(1);
   ++bits_sent_;
-  return scrambler_.scramble(port_.get_bit(port_.user) & 1);
+  return scrambler_.scramble(oh_port_get_bit(&port_));
 }
 
 Complex Transmitter::next() {

@@ -57,8 +57,8 @@ class Connection {
 using LineTap = std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)>;
 
 struct RealPumps {
-  const oh_pump_ops* near_end;         ///< under test; in the scenario's role
-  const oh_pump_ops* far_end;          ///< in the other role; sends the file
+  const oh_pump_type* near_end;        ///< under test; in the scenario's role
+  const oh_pump_type* far_end;         ///< in the other role; sends the file
   std::span<const std::uint8_t> file;  ///< outlives the connection
   LineTap tap;                         ///< may be empty
 };
@@ -76,7 +76,7 @@ class ForeignModem : public FarEnd {
 };
 
 struct ForeignCall {
-  const oh_pump_ops* near_end;                                  ///< under test; in the scenario's role
+  const oh_pump_type* near_end;                                 ///< under test; in the scenario's role
   std::span<const std::uint8_t> send;                           ///< by the near end; outlives the connection
   std::span<const std::uint8_t> expect;                         ///< from the far end; outlives the connection
   std::function<void(std::span<const std::uint8_t>)> received;  ///< what came, in order; may be empty

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstring>
 
+#include "dsp/pump/pump_type.h"
 #include "hostsim/call/connection.h"
 
 namespace offhook::hostsim {
@@ -16,18 +17,9 @@ class DeviceConnection final : public Connection, private LineEnd {
     card_ = &card;
     driver_ = &driver;
   }
-  oh_pump near_pump() override {
-    static constexpr oh_pump_ops kOps = {
-        "device",
-        nullptr,
-        nullptr,
-        [](void*, const std::int16_t*, std::int16_t* tx, std::size_t n) { std::memset(tx, 0, n * sizeof *tx); },
-        [](void*, std::size_t) {},
-        nullptr,
-        nullptr,
-        nullptr};
-    return {&kOps, this};
-  }
+  oh_pump near_pump() override { return pump_of(*this); }
+  void process(const std::int16_t*, std::int16_t* tx, std::size_t n) { std::memset(tx, 0, n * sizeof *tx); }
+  void fill_in(std::size_t) {}
   LineEnd& line() override { return *this; }
   void start(Ns now) override { started_ = now; }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dsp/pump/pump_type.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/link_model.h"
 
@@ -26,21 +27,17 @@ class LinkConnection final : public Connection {
     card_ = &card;
     driver_ = &driver;
   }
-  oh_pump near_pump() override {
-    static constexpr oh_pump_ops kOps = {
-        "link model",
-        nullptr,
-        nullptr,
-        [](void* self, const std::int16_t*, std::int16_t* tx, std::size_t n) {
-          std::memset(tx, 0, n * sizeof *tx);
-          static_cast<LinkConnection*>(self)->process();
-        },
-        [](void* self, std::size_t n) { static_cast<LinkConnection*>(self)->fill_in(n); },
-        nullptr,
-        nullptr,
-        nullptr};
-    return {&kOps, this};
+  oh_pump near_pump() override { return pump_of(*this); }
+  void process(const std::int16_t*, std::int16_t* tx, std::size_t n) {
+    std::memset(tx, 0, n * sizeof *tx);
+    const std::uint64_t underrun = card_->counters().underrun_samples;
+    if (underrun > underrun_seen_) {
+      link_.transmit_hole(engine_->now(), static_cast<std::uint32_t>(underrun - underrun_seen_), card_->rate_hz());
+      underrun_seen_ = underrun;
+    }
+    link_.serve(engine_->now(), captured());
   }
+  void fill_in(std::size_t n) { link_.receive_hole(captured(), static_cast<std::uint32_t>(n), card_->rate_hz()); }
   LineEnd& line() override { return line_; }
   void start(Ns now) override { link_.start(now); }
 
@@ -65,15 +62,6 @@ class LinkConnection final : public Connection {
  private:
   // The newest received sample that the driver has taken was captured then.
   Ns captured() const { return engine_->now() - static_cast<Ns>(oh_driver_pending(driver_) * 1e9 / card_->rate_hz()); }
-  void process() {
-    const std::uint64_t underrun = card_->counters().underrun_samples;
-    if (underrun > underrun_seen_) {
-      link_.transmit_hole(engine_->now(), static_cast<std::uint32_t>(underrun - underrun_seen_), card_->rate_hz());
-      underrun_seen_ = underrun;
-    }
-    link_.serve(engine_->now(), captured());
-  }
-  void fill_in(std::size_t n) { link_.receive_hole(captured(), static_cast<std::uint32_t>(n), card_->rate_hz()); }
 
   LinkModel link_;
   Silence line_;

@@ -15,7 +15,7 @@ inline modem::ErrorControl error_control(const LinkScenario& link) {
 }
 
 /// The modem under test.
-inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_ops* pump, oh_event_log* log,
+inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_type* pump, oh_event_log* log,
                                        std::function<std::uint64_t()> now_ns) {
   return {.pump = pump,
           .role = scenario.role,

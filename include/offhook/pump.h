@@ -2,30 +2,97 @@
  *
  * The datapump contract: samples in, samples out, one for one.
  *
- * A pump is one end of a modem connection. Whoever hosts it (the simulator, a Linux thread, a kernel module) gives it
- * memory once and then calls process() with blocks of any length; the pump never blocks, allocates, locks or calls the
- * system after init, and its cost per sample is bounded. Its only clock is the number of samples it has been given:
- * every block must come exactly once and in order, and when samples were lost fill_in() says how many, so that the
- * count stays exact and the far end sees no jump in time.
+ * A pump is one end of a modem connection. It has two sides. A driver holds struct oh_pump: process() and fill_in(),
+ * and nothing else. Whoever owns the modem holds its struct oh_pump_type besides, which makes, watches and ends it.
+ *
+ * Whoever hosts a pump (the simulator, a Linux thread, a kernel module) gives it memory once and then calls process()
+ * with blocks of any length; the pump never blocks, allocates, locks or calls the system after init, and its cost per
+ * sample is bounded. Its only clock is the number of samples it has been given: every block must come exactly once and
+ * in order, and when samples were lost fill_in() says how many, so that the count stays exact and the far end sees no
+ * jump in time. The rates of the two directions may differ by a whole ratio (offhook/stream.h). Every count here is of
+ * sample periods of the slower direction; a block of n periods has n * ratio samples of the faster one.
  *
  * Bits pass through a port that the layer above (V.42, a bit-error tester, a raw file) implements.
  */
-#ifndef OFFHOOK_DSP_PUMP_PUMP_H
-#define OFFHOOK_DSP_PUMP_PUMP_H
+#ifndef OFFHOOK_PUMP_H
+#define OFFHOOK_PUMP_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "offhook/abi.h"
+#include "offhook/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Where the pump's bits come from and go to. Both are called from within process() and must be real-time safe. */
-struct oh_bit_port {
-  int (*get_bit)(void* user);           /**< next bit to send: 0 or 1; called only in OH_PUMP_DATA */
-  void (*put_bit)(void* user, int bit); /**< one received bit, 0 or 1; called only in OH_PUMP_DATA */
-  void* user;
+/** What a driver holds: a pump bound to its memory. Every function is given. */
+struct oh_pump {
+  /** @param rx  n periods of received samples  @param tx  n periods of samples to send; may be rx itself where both
+   * have the same format. Both are in the formats that the pump was configured with. n >= 1. Real-time: yes, O(n). */
+  void (*process)(void* self, const void* rx, void* tx, size_t n);
+  /** n periods of received samples were lost, and as many transmitted ones will not be asked for. Real-time: yes,
+   * O(n). */
+  void (*fill_in)(void* self, size_t n);
+  void* self;
 };
+
+/** Where the pump's bits come from and go to. All functions are called from within process() and fill_in(), in
+ * OH_PUMP_DATA only, and must be real-time safe. Of each pair one may be NULL: oh_port_get() and oh_port_put() do with
+ * the other. A port has this shape for ever and has no size of its own. */
+struct oh_bit_port {
+  int (*get_bit)(void* user);           /**< next bit to send: 0 or 1 */
+  void (*put_bit)(void* user, int bit); /**< one received bit, 0 or 1 */
+  void* user;
+  /** The next n bits to send, n >= 1. Eight an octet, the first in time in the least significant place, as V.42 and
+   * G.992 number them; what is left of the last octet is zero. */
+  void (*get_bits)(void* user, uint8_t* octets, size_t n) OH_BY_DEFAULT(NULL);
+  /** n received bits, in the same order; what is left of the last octet has no meaning. */
+  void (*put_bits)(void* user, const uint8_t* octets, size_t n) OH_BY_DEFAULT(NULL);
+};
+
+/** Whether bits can be had from it, and given to it. */
+static inline int oh_port_is_whole(const struct oh_bit_port* port) {
+  return (port->get_bit != NULL || port->get_bits != NULL) && (port->put_bit != NULL || port->put_bits != NULL);
+}
+
+/** n bits from a port, in the order of get_bits(). */
+static inline void oh_port_get(const struct oh_bit_port* port, uint8_t* octets, size_t n) {
+  if (port->get_bits != NULL) {
+    port->get_bits(port->user, octets, n);
+    return;
+  }
+  for (size_t k = 0; k < n; ++k) {
+    const unsigned bit = port->get_bit(port->user) & 1u;
+    octets[k / 8] = (uint8_t)((k % 8 == 0 ? 0u : octets[k / 8]) | bit << k % 8);
+  }
+}
+
+/** n bits to a port, in the order of put_bits(). */
+static inline void oh_port_put(const struct oh_bit_port* port, const uint8_t* octets, size_t n) {
+  if (port->put_bits != NULL) {
+    port->put_bits(port->user, octets, n);
+    return;
+  }
+  for (size_t k = 0; k < n; ++k) port->put_bit(port->user, octets[k / 8] >> k % 8 & 1);
+}
+
+/** One bit from a port, and one to it. */
+static inline int oh_port_get_bit(const struct oh_bit_port* port) {
+  uint8_t octet;
+  if (port->get_bit != NULL) return port->get_bit(port->user) & 1;
+  port->get_bits(port->user, &octet, 1);
+  return octet & 1;
+}
+static inline void oh_port_put_bit(const struct oh_bit_port* port, int bit) {
+  const uint8_t octet = (uint8_t)bit;
+  if (port->put_bit != NULL) {
+    port->put_bit(port->user, bit);
+  } else {
+    port->put_bits(port->user, &octet, 1);
+  }
+}
 
 enum oh_pump_state {
   OH_PUMP_IDLE = 0,   /**< nothing sent, nothing listened for */
@@ -60,26 +127,48 @@ enum oh_instrument {
   OH_INSTRUMENT_ECHO_RETURN_LOSS = 3, /**< dB: echo taken off by the canceller */
   OH_INSTRUMENT_PATH_METRIC = 4,  /**< of the Viterbi decoder's best path: 10 log10, a decided symbol's squared error,
                                        grid units */
-  OH_INSTRUMENT_RETRAIN_CAUSE = 5 /**< once, when a training begins: enum oh_v34_cause */
+  OH_INSTRUMENT_RETRAIN_CAUSE = 5 /**< once, when a training begins: enum oh_retrain_cause */
 };
 
-/** What an observer may see. Called from within process(); a NULL observer costs one predictable branch. */
+/** Why a pump trains again. */
+enum oh_retrain_cause {
+  OH_RETRAIN_NONE = 0, /**< it did not */
+  OH_RETRAIN_OWN,      /**< its owner asked for it */
+  OH_RETRAIN_FAR,      /**< the far end did */
+  OH_RETRAIN_LOST,     /**< the receiver lost the signal for good */
+  OH_RETRAIN_TIMEOUT   /**< a procedure of the training, or a renegotiation, did not come to its end */
+};
+
+/** What an observer may see. Called from within process() and fill_in(); every function may be NULL and then costs one
+ * predictable branch. */
 struct oh_pump_observer {
-  void (*symbol)(void* user, float re, float im); /**< one equalised received symbol, decision units; may be NULL */
-  void (*instrument)(void* user, enum oh_instrument what,
-                     float value); /**< each every 100 ms, while known; may be NULL */
-  /** The equaliser's n taps, oldest sample first, when data mode begins and every 10 s of it; may be NULL. */
-  void (*taps)(void* user, const float* re, const float* im, int n);
+  OH_STRUCT_SIZE(struct oh_pump_observer);
   void* user;
+  void (*symbol)(void* user, float re, float im); /**< one equalised received symbol, decision units */
+  void (*instrument)(void* user, enum oh_instrument what, float value); /**< each every 100 ms, while known */
+  /** The equaliser's n taps, oldest sample first, when data mode begins and every 10 s of it. */
+  void (*taps)(void* user, const float* re, const float* im, int n);
+};
+
+/** The samples of one direction. */
+struct oh_sample_format {
+  uint32_t rate_hz;
+  enum oh_encoding encoding;
+};
+
+/** The samples of both. */
+struct oh_pump_format {
+  struct oh_sample_format rx, tx;
 };
 
 struct oh_pump_config {
-  uint32_t sample_rate_hz; /**< rate of both directions; 8000 for every pump, others as the pump says */
+  OH_STRUCT_SIZE(struct oh_pump_config);
+  struct oh_pump_format format; /**< one of the type's */
   enum oh_pump_role role;
   uint32_t max_bit_rate; /**< bit/s; 0: the pump's highest */
   float tx_level_dbm0;   /**< line level of the transmitted signal, data mode */
   struct oh_bit_port port;
-  struct oh_pump_observer observer;
+  const struct oh_pump_observer* observer; /**< copied by init; NULL: none */
   uint32_t
       io_delay_samples; /**< from a sample's arrival at the line terminals to the departure of the one that the same
                              call of process() gives: what card and driver keep queued, both directions together */
@@ -89,12 +178,13 @@ struct oh_pump_config {
 };
 
 struct oh_pump_status {
+  OH_STRUCT_SIZE(struct oh_pump_status);
   enum oh_pump_state state;
   uint32_t tx_bit_rate;          /**< bit/s, 0 outside OH_PUMP_DATA */
   uint32_t rx_bit_rate;          /**< bit/s, 0 outside OH_PUMP_DATA */
   float rx_level_dbm0;           /**< received signal level */
-  uint64_t samples;              /**< samples processed plus samples filled in, since init: the pump's clock */
-  uint64_t filled_in;            /**< samples reported lost through fill_in() */
+  uint64_t samples;              /**< sample periods processed plus filled in, since init: the pump's clock */
+  uint64_t filled_in;            /**< sample periods reported lost through fill_in() */
   uint32_t retrains;             /**< trainings begun after the first */
   uint64_t bits_sent;            /**< bits taken from the port */
   uint64_t bits_received;        /**< bits given to the port */
@@ -102,31 +192,57 @@ struct oh_pump_status {
   enum oh_pump_failure failure;
 };
 
-/** One kind of pump. `self` is the memory that was given to init. */
-struct oh_pump_ops {
-  const char* name; /**< "v22bis", "v34", ... */
+/** Operations of a pump, as bits of a set. */
+enum oh_pump_operation {
+  OH_OPERATION_INIT = 1,
+  OH_OPERATION_PROCESS = 2,
+  OH_OPERATION_FILL_IN = 4,
+  OH_OPERATION_STATUS = 8,
+  OH_OPERATION_HANG_UP = 16
+};
+
+/** What an owner holds: one kind of pump. `self` is the memory that was given to init. Every function is given. */
+struct oh_pump_type {
+  OH_STRUCT_SIZE(struct oh_pump_type);
+  uint32_t format_count;
+  const char* name;                     /**< "v22bis", "v34", ... */
+  const struct oh_pump_format* formats; /**< [format_count] all that init takes; the first is the usual one */
+  uint32_t roles;                       /**< set of 1 << enum oh_pump_role */
+  uint32_t fpu;                         /**< set of enum oh_pump_operation: those that use floating-point registers */
+  /** Sample periods. One call of process() or fill_in() with n periods costs at most what n + longest_step periods of
+   * data mode cost on average: the work that does not come evenly (a Viterbi decision, an equaliser fitted at once) is
+   * never more than that. With the cost of a period on a machine it bounds the time of a call there. */
+  uint32_t longest_step;
+
   /** @return bytes of memory, aligned to 64, that init needs; 0 when the configuration is not one this pump can do */
   size_t (*size)(const struct oh_pump_config* config);
   /** @return 0, or -EINVAL for a configuration that the pump cannot do. Not real-time: may fill tables. */
   int (*init)(void* self, const struct oh_pump_config* config);
-  /** @param rx [n] received samples  @param tx [n] samples to send; may be rx itself. n >= 1. Real-time: yes, O(n). */
-  void (*process)(void* self, const int16_t* rx, int16_t* tx, size_t n);
-  /** n received samples were lost and n transmitted samples will not be asked for. Real-time: yes, O(n). */
+  /** As in struct oh_pump. */
+  void (*process)(void* self, const void* rx, void* tx, size_t n);
   void (*fill_in)(void* self, size_t n);
   /** Snapshot. Real-time: yes, O(1). */
   void (*status)(const void* self, struct oh_pump_status* status);
-  /** Gives back what init took outside its memory; may be NULL. Not real-time. */
-  void (*release)(void* self);
   /** Ends the connection as the modem's Recommendation has it, telling the far end; the state is OH_PUMP_IDLE when that
-   * is done. May be NULL: there is nothing but silence. Real-time: yes. */
+   * is done: at once where there is nothing but silence. Real-time: yes. */
   void (*hang_up)(void* self);
+  /** Gives back what init took outside its memory. Not real-time. */
+  void (*release)(void* self);
+  /** process() of `count` pumps of this type, n periods each: self[k] receives rx[k] and sends tx[k]. A type without
+   * something better has oh_pump_advance_each. Real-time: yes, O(count * n). */
+  void (*advance)(const struct oh_pump_type* type, void* const* self, const void* const* rx, void* const* tx,
+                  size_t count, size_t n);
 };
 
-/** A pump bound to its memory: what the driver holds. Plain data. */
-struct oh_pump {
-  const struct oh_pump_ops* ops;
-  void* self;
-};
+/** One process() after the other. */
+void oh_pump_advance_each(const struct oh_pump_type* type, void* const* self, const void* const* rx, void* const* tx,
+                          size_t count, size_t n);
+
+/** A pump of a type, at memory that its init has filled, for a driver. */
+static inline struct oh_pump oh_pump_at(const struct oh_pump_type* type, void* self) {
+  const struct oh_pump pump = {type->process, type->fill_in, self};
+  return pump;
+}
 
 #ifdef __cplusplus
 }

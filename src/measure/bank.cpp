@@ -228,7 +228,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
     result.without.push_back("the hardware's thread: " + hardware.shortcoming());
   }
   for (std::size_t i = 0; i < channels.size(); ++i)
-    channels[i]->session->begin_call({.pump = config.modem.ops(),
+    channels[i]->session->begin_call({.pump = config.modem.type(),
                                       .role = i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER,
                                       .window = hostsim::v42_window(config.modem.kind)});
 

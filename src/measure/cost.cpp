@@ -23,7 +23,7 @@ std::uint64_t cpu_ns() {
 }
 
 modem::Modem::Config end_of(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
-  return {.pump = modem.ops(),
+  return {.pump = modem.type(),
           .role = role,
           .id = 0,
           .log = nullptr,
@@ -57,10 +57,10 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
   result.phases[0].name = "connecting";
   result.phases[1].name = "connected";
   oh_pump_config probe{};
-  probe.sample_rate_hz = kRateHz;
+  probe.format = config.modem.type()->formats[0];
   probe.tx_level_dbm0 = -12;
   probe.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
-  result.state_bytes = config.modem.ops()->size(&probe);
+  result.state_bytes = config.modem.type()->size(&probe);
   Far far(config.modem);
   modem::Modem near(end_of(config.modem, OH_PUMP_CALL, kQueued));
   near.start();
@@ -148,7 +148,7 @@ rate_hz = 8000
 block_plan_samples = [{5}]
 service_us = {7:.3f}
 )",
-                     config.modem.ops()->name, machine, connecting.blocks, connected.blocks,
+                     config.modem.type()->name, machine, connecting.blocks, connected.blocks,
                      static_cast<double>(connected.cost.quantile(0.999)) * 1e-3, fmt::join(config.block_plan, ", "),
                      us(connecting, 0.99), us(connected, 0.5), static_cast<double>(connecting.cost.max()) * 1e-3,
                      static_cast<double>(connecting.blocks) * mean_block / kRateHz);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/v22bis.h"
 
 namespace {
@@ -62,12 +63,12 @@ void Spandsp(benchmark::State& state) {
 BENCHMARK(Spandsp);
 
 void Pump(benchmark::State& state) {
-  const oh_pump_ops* ops = oh_v22bis_ops();
+  const oh_pump_type* ops = oh_v22bis_type();
   Bits bits[2];
   std::unique_ptr<void, void (*)(void*)> self[2] = {{nullptr, std::free}, {nullptr, std::free}};
   for (int i = 0; i < 2; ++i) {
     oh_pump_config config{};
-    config.sample_rate_hz = 8000;
+    config.format = kLinear8000;
     config.role = i == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     config.tx_level_dbm0 = -12;
     config.port = {Bits::get, Bits::put, &bits[i]};

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/v32/line_monitor.h"
 #include "dsp/v32/pump.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
@@ -27,7 +28,7 @@ constexpr double kBandDb = 2.218;  // 4000 Hz over 2400 Hz: PumpPair's SNR is th
 struct Ends {
   BitTester bits[2];
   PumpPair pair;
-  explicit Ends(const LineConfig& line) : pair(oh_v32bis_ops(), line, {bits[0].port(), bits[1].port()}) {
+  explicit Ends(const LineConfig& line) : pair(oh_v32bis_type(), line, {bits[0].port(), bits[1].port()}) {
     bits[0].tx = 0x1234567, bits[1].tx = 0x7654321;
   }
   void clear() {
@@ -69,14 +70,14 @@ void cost() {
   }
   std::sort(ns.begin(), ns.end());
   oh_pump_config c{};
-  c.sample_rate_hz = 8000;
+  c.format = kLinear8000;
   c.tx_level_dbm0 = -12;
   c.port = e.bits[0].port();
   std::printf("\n### Cost at 14 400 bit/s, both directions, with echo canceller and the test's line\n\n");
   std::printf("| | ns a sample |\n|---|---|\n| median of blocks of %d | %.0f |\n| 90 %% | %.0f |\n", kBlock,
               ns[ns.size() / 2], ns[ns.size() * 9 / 10]);
   std::printf("| goal for V.34 | 400 |\n| closed modem, V.34, at 9600 Hz | 2080 |\n\nState: %zu bytes.\n",
-              oh_v32bis_ops()->size(&c));
+              oh_v32bis_type()->size(&c));
 }
 
 // Fixed rate: noise for 1.5 s at a time, so that the pump does not renegotiate.

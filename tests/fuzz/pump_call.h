@@ -8,13 +8,14 @@
 #include <cstdlib>
 #include <memory>
 
+#include "dsp/pump/pump_type.h"
 #include "offhook/pump.h"
 
 namespace offhook::fuzz {
 
 class PumpCall {
  public:
-  explicit PumpCall(const oh_pump_ops* ops) : ops_(ops), call_(make(OH_PUMP_CALL)), answer_(make(OH_PUMP_ANSWER)) {}
+  explicit PumpCall(const oh_pump_type* ops) : ops_(ops), call_(make(OH_PUMP_CALL)), answer_(make(OH_PUMP_ANSWER)) {}
 
   void* call() const { return call_.get(); }
   void* answer() const { return answer_.get(); }
@@ -70,7 +71,7 @@ class PumpCall {
   using Memory = std::unique_ptr<void, decltype(&std::free)>;
   Memory make(oh_pump_role role) const {
     oh_pump_config c{};
-    c.sample_rate_hz = 8000;
+    c.format = kLinear8000;
     c.role = role;
     c.tx_level_dbm0 = -12;
     c.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
@@ -78,7 +79,7 @@ class PumpCall {
     if (ops_->init(memory.get(), &c) != 0) std::abort();
     return memory;
   }
-  const oh_pump_ops* ops_;
+  const oh_pump_type* ops_;
   Memory call_, answer_;
 };
 

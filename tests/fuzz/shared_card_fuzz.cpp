@@ -70,20 +70,13 @@ void serve(int listening, int memory, int event, std::uint8_t how) {
 /// The driver and the hardware take turns at memory that the input scribbles over.
 void run(CardRings& rings, const std::uint8_t* data, std::size_t size) {
   oh_driver driver;
-  static const oh_pump_ops pump = {"none",
-                                   nullptr,
-                                   nullptr,
-                                   [](void*, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                     if (n > OH_RING_SAMPLES / 2) std::abort();
-                                     std::copy(rx, rx + n, tx);
-                                   },
-                                   [](void*, std::size_t) {},
-                                   nullptr,
-                                   nullptr,
-                                   nullptr};
   oh_driver_config config{};
   config.card = rings.card();
-  config.pump = {&pump, nullptr};
+  config.pump = {[](void*, const void* rx, void* tx, std::size_t n) {
+                   if (n > OH_RING_SAMPLES / 2) std::abort();
+                   std::memcpy(tx, rx, n * sizeof(std::int16_t));
+                 },
+                 [](void*, std::size_t) {}, nullptr};
   config.context = {[](void*) {}, nullptr};
   config.policy = OH_SERVICE_DRAIN_ALL;
   config.transmit_lead_samples = 200;

@@ -25,7 +25,7 @@ void rate_signal(std::uint16_t bits) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr int kBlocksBefore = 1350;
   for (std::size_t k = 0; k + 1 < size; ++k) rate_signal(static_cast<std::uint16_t>(data[k] | data[k + 1] << 8));
-  offhook::fuzz::PumpCall both(oh_v32bis_ops());
+  offhook::fuzz::PumpCall both(oh_v32bis_type());
   const int start = size > 1 ? data[1] : 0;
   if (start & 1) oh_v32bis_without_v8(both.call());
   if (start & 2) oh_v32bis_without_v8(both.answer());
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   both.run(data, size, kBlocksBefore, [&](int how) {
     if (how & 8) oh_v32bis_renegotiate(both.call(), 1200u * static_cast<unsigned>(how >> 4));
     if (how & 16) oh_v32bis_retrain(both.answer());
-    if (how & 32) oh_v32bis_ops()->hang_up(both.call());
+    if (how & 32) oh_v32bis_type()->hang_up(both.call());
     if (how & 64) oh_v32bis_renegotiate(both.answer(), 0);
   });
   return 0;

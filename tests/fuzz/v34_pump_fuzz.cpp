@@ -6,7 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr int kBlocksBefore = 650;
-  offhook::fuzz::PumpCall both(oh_v34_ops());
+  offhook::fuzz::PumpCall both(oh_v34_type());
   both.run(data, size, kBlocksBefore, [&](int how) {
     if (how & 8) oh_v34_renegotiate(both.call());
     if (how & 16) oh_v34_retrain(both.answer());

@@ -18,11 +18,11 @@ constexpr std::size_t kBlock = 80;
 
 /// Two ends joined by four wires, some loss and no noise.
 struct Pair {
-  Pair(const oh_pump_ops* ops, const ErrorControl& call, const ErrorControl& answer)
+  Pair(const oh_pump_type* ops, const ErrorControl& call, const ErrorControl& answer)
       : ends{make(ops, OH_PUMP_CALL, call), make(ops, OH_PUMP_ANSWER, answer)} {
     for (auto& end : ends) end->start();
   }
-  static std::unique_ptr<Modem> make(const oh_pump_ops* ops, oh_pump_role role, const ErrorControl& error_control) {
+  static std::unique_ptr<Modem> make(const oh_pump_type* ops, oh_pump_role role, const ErrorControl& error_control) {
     return std::make_unique<Modem>(Modem::Config{.pump = ops,
                                                  .role = role,
                                                  .id = 0,
@@ -76,7 +76,7 @@ class ErrorControlOf : public testing::TestWithParam<config::ModemType> {};
 
 TEST_P(ErrorControlOf, OptionalMeetsOptionalOrRequiredUnderV42) {
   for (const auto far : {kOptional, kRequired}) {
-    Pair pair(GetParam().ops(), compressed(kOptional), compressed(far));
+    Pair pair(GetParam().type(), compressed(kOptional), compressed(far));
     ASSERT_TRUE(pair.run(60));
     for (const auto& end : pair.ends) {
       EXPECT_FALSE(end->direct());
@@ -93,7 +93,7 @@ TEST_P(ErrorControlOf, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem)
     for (const auto answer : {kNone, kOptional}) {
       if (call == kOptional && answer == kOptional) continue;
       SCOPED_TRACE(testing::Message() << "call " << int{call} << " answer " << int{answer});
-      Pair pair(GetParam().ops(), compressed(call), compressed(answer));
+      Pair pair(GetParam().type(), compressed(call), compressed(answer));
       // Where one end still looks for V.42 what the other sends is lost, as it is to every modem.
       const auto files = pair.file;
       pair.file = {};
@@ -115,7 +115,7 @@ TEST_P(ErrorControlOf, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem)
 }
 
 TEST_P(ErrorControlOf, RequiredAndNoneIsNoConnection) {
-  Pair pair(GetParam().ops(), compressed(kRequired), compressed(kNone));
+  Pair pair(GetParam().type(), compressed(kRequired), compressed(kNone));
   EXPECT_FALSE(pair.run(30));
   EXPECT_EQ(pair.ends[0]->failure(), "found no V.42 at the other end");
 }

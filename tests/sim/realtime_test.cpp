@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/v22bis.h"
 #include "dsp/v42/lapm.h"
@@ -34,22 +35,24 @@ struct Bits {
 
 struct Pump {
   std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
+  const oh_pump_type* type;
   oh_pump handle{};
-  Pump(oh_pump_role role, oh_bit_port port, const oh_pump_ops* ops = oh_v22bis_ops(), std::uint32_t modulations = 0) {
+  Pump(oh_pump_role role, oh_bit_port port, const oh_pump_type* of_type = oh_v22bis_type(),
+       std::uint32_t modulations = 0)
+      : type(of_type) {
     oh_pump_config config{};
-    config.sample_rate_hz = 8000;
+    config.format = kLinear8000;
     config.role = role;
     config.tx_level_dbm0 = -12;
     config.port = port;
     config.modulations = modulations;
-    handle.ops = ops;
-    memory.reset(std::aligned_alloc(64, (handle.ops->size(&config) + 63) / 64 * 64));
-    handle.self = memory.get();
-    EXPECT_EQ(handle.ops->init(handle.self, &config), 0);
+    memory.reset(std::aligned_alloc(64, (type->size(&config) + 63) / 64 * 64));
+    handle = oh_pump_at(type, memory.get());
+    EXPECT_EQ(type->init(handle.self, &config), 0);
   }
   oh_pump_status status() const {
     oh_pump_status s;
-    handle.ops->status(handle.self, &s);
+    type->status(handle.self, &s);
     return s;
   }
 };
@@ -63,7 +66,7 @@ struct FarModem : LineEnd {
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
     for (std::size_t i = 0; i < n; ++i, at = (at + 1) % OH_RING_SAMPLES) {
       captured[i] = sent[at];
-      pump.handle.ops->process(pump.handle.self, &played[i], &sent[at], 1);
+      pump.handle.process(pump.handle.self, &played[i], &sent[at], 1);
     }
   }
 };
@@ -132,16 +135,16 @@ TEST(ModemRealtime, V22bisUnderTheDriverAllocatesLocksAndCallsNothingOver100000B
 TEST(ModemRealtime, AutomodeUnderTheDriverAllocatesLocksAndCallsNothingWhateverItFallsTo) {
   const struct {
     const char* name;
-    const oh_pump_ops* call;
+    const oh_pump_type* call;
     std::uint32_t call_set;
-    const oh_pump_ops* answer;
+    const oh_pump_type* answer;
     std::uint32_t answer_set;
     std::uint32_t rate;
-  } ways[] = {{"V.34", oh_automode_v22bis_ops(), 0, oh_automode_v22bis_ops(), 0, 28'800},
-              {"V.32bis", oh_automode_v22bis_ops(), 0, oh_automode_v22bis_ops(), OH_MODULATION_V32BIS, 14'400},
-              {"V.22bis", oh_automode_v22bis_ops(), 0, oh_automode_v22bis_ops(), OH_MODULATION_V22BIS, 2400},
-              {"ANS and USB1", oh_automode_v22bis_ops(), 0, oh_v22bis_ops(), 0, 2400},
-              {"USB1 after ANSam", oh_v22bis_ops(), 0, oh_automode_v22bis_ops(), 0, 2400}};
+  } ways[] = {{"V.34", oh_automode_v22bis_type(), 0, oh_automode_v22bis_type(), 0, 28'800},
+              {"V.32bis", oh_automode_v22bis_type(), 0, oh_automode_v22bis_type(), OH_MODULATION_V32BIS, 14'400},
+              {"V.22bis", oh_automode_v22bis_type(), 0, oh_automode_v22bis_type(), OH_MODULATION_V22BIS, 2400},
+              {"ANS and USB1", oh_automode_v22bis_type(), 0, oh_v22bis_type(), 0, 2400},
+              {"USB1 after ANSam", oh_v22bis_type(), 0, oh_automode_v22bis_type(), 0, 2400}};
   constexpr std::uint64_t kConnected = 12'000;  // blocks: 27 s of line
   for (const auto& way : ways) {
     SCOPED_TRACE(way.name);

@@ -31,7 +31,7 @@ LineConfig clean() {
 class V32bisCall : public test::V34Call {
  public:
   explicit V32bisCall(const LineConfig& line, std::uint64_t seed = 1, std::uint32_t max_bit_rate = 0)
-      : V34Call(line, seed, max_bit_rate, oh_v32bis_ops()) {}
+      : V34Call(line, seed, max_bit_rate, oh_v32bis_type()) {}
   static oh_v32bis_instruments seen(modem::Modem& end) {
     oh_v32bis_instruments i;
     oh_v32bis_get_instruments(end.pump_memory(), &i);
@@ -111,8 +111,8 @@ TEST(V32bisCall, RetrainFromEitherEnd) {
   oh_v32bis_retrain(call.near().pump_memory());
   call.run(1);
   ASSERT_TRUE(call.data(20));
-  EXPECT_EQ(call.seen(call.near()).cause, OH_V34_CAUSE_OWN);
-  EXPECT_EQ(call.seen(call.far()).cause, OH_V34_CAUSE_FAR);
+  EXPECT_EQ(call.seen(call.near()).cause, OH_RETRAIN_OWN);
+  EXPECT_EQ(call.seen(call.far()).cause, OH_RETRAIN_FAR);
   call.run(1);
   oh_v32bis_retrain(call.far().pump_memory());
   call.run(1);

@@ -20,7 +20,7 @@ namespace offhook::test {
 class V34Call : private hostsim::FarEnd {
  public:
   V34Call(const hostsim::LineConfig& config, std::uint64_t seed, std::uint32_t max_bit_rate = 0,
-          const oh_pump_ops* ops = oh_v34_ops())
+          const oh_pump_type* ops = oh_v34_type())
       : near_(config_of(ops, OH_PUMP_CALL, max_bit_rate)),
         far_(config_of(ops, OH_PUMP_ANSWER, max_bit_rate)),
         line_(config, seed, *this),
@@ -102,7 +102,7 @@ class V34Call : private hostsim::FarEnd {
     bool intact = true;
   };
 
-  static modem::Modem::Config config_of(const oh_pump_ops* ops, oh_pump_role role, std::uint32_t max_bit_rate) {
+  static modem::Modem::Config config_of(const oh_pump_type* ops, oh_pump_role role, std::uint32_t max_bit_rate) {
     modem::Modem::Config c{};
     c.pump = ops;
     c.role = role;

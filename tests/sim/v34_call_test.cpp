@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/qam/receiver.h"
 #include "tests/realtime/realtime_guard.h"
 #include "tests/sim/calls.h"
@@ -18,8 +19,8 @@ namespace offhook {
 namespace {
 
 using hostsim::LineConfig;
-using test::V34Call;
 using qam::Receiver;
+using test::V34Call;
 
 LineConfig clean() {
   LineConfig c;
@@ -151,8 +152,8 @@ TEST(V34Call, RetrainAndRenegotiationFromEitherEnd) {  // V34-RT-1, -2, -3, -4; 
   oh_v34_retrain(call.near().pump_memory());
   call.run(1);
   ASSERT_TRUE(call.data());
-  EXPECT_EQ(call.near_instruments().cause, OH_V34_CAUSE_OWN);
-  EXPECT_EQ(call.far_instruments().cause, OH_V34_CAUSE_FAR);
+  EXPECT_EQ(call.near_instruments().cause, OH_RETRAIN_OWN);
+  EXPECT_EQ(call.far_instruments().cause, OH_RETRAIN_FAR);
   oh_v34_retrain(call.far().pump_memory());
   call.run(1);
   ASSERT_TRUE(call.data());
@@ -248,19 +249,19 @@ struct End {
   void* memory;
   explicit End(oh_pump_role role) {
     oh_pump_config c{};
-    c.sample_rate_hz = 8000;
+    c.format = kLinear8000;
     c.role = role;
     c.tx_level_dbm0 = -12;
     c.port = {[](void* u) { return static_cast<int>((static_cast<End*>(u)->sent++ * 0x9e3779b97f4a7c15u) >> 63); },
               [](void* u, int) { ++static_cast<End*>(u)->received; }, this};
-    const std::size_t size = oh_v34_ops()->size(&c);
+    const std::size_t size = oh_v34_type()->size(&c);
     memory = std::aligned_alloc(64, size);
-    EXPECT_EQ(oh_v34_ops()->init(memory, &c), 0);
+    EXPECT_EQ(oh_v34_type()->init(memory, &c), 0);
   }
   ~End() { std::free(memory); }
   oh_pump_status status() const {
     oh_pump_status s;
-    oh_v34_ops()->status(memory, &s);
+    oh_v34_type()->status(memory, &s);
     return s;
   }
 };
@@ -268,7 +269,7 @@ struct End {
 TEST(V34Call, NoAllocationNoLockNoSystemCall) {
   End a(OH_PUMP_CALL), b(OH_PUMP_ANSWER);
   const test::RealtimeRun run = test::run_realtime([&] {
-    const oh_pump_ops* ops = oh_v34_ops();
+    const oh_pump_type* ops = oh_v34_type();
     std::int16_t to_a[8] = {}, to_b[8] = {};
     for (int n = 0; n < 100'000; ++n) {
       std::int16_t from_a[8], from_b[8];
@@ -291,15 +292,15 @@ TEST(V34Call, NoAllocationNoLockNoSystemCall) {
 
 TEST(V34Call, StateSizeIsReportedAndBounded) {
   oh_pump_config c{};
-  c.sample_rate_hz = 8000;
+  c.format = kLinear8000;
   c.tx_level_dbm0 = -12;
   c.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
-  const std::size_t size = oh_v34_ops()->size(&c);
+  const std::size_t size = oh_v34_type()->size(&c);
   std::printf("V.34 state: %zu bytes\n", size);
   EXPECT_GT(size, 10'000u);
   EXPECT_LT(size, 400'000u);
-  c.sample_rate_hz = 9600;
-  EXPECT_EQ(oh_v34_ops()->size(&c), 0u);
+  c.format.rx.rate_hz = 9600;
+  EXPECT_EQ(oh_v34_type()->size(&c), 0u);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/tone.h"
-#include "dsp/pump/modem_ops.h"
+#include "dsp/pump/pump_type.h"
 #include "dsp/qam/echo_canceller.h"
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
@@ -36,8 +36,12 @@ Phase2Config phase2_config(const oh_pump_config& c) {
 
 class Modem {
  public:
+  static constexpr uint32_t kLeastBitRate = 4800;
+  static constexpr uint32_t kLongestStep = 4000;
+
   explicit Modem(const oh_pump_config& c)
       : config_(c),
+        observer_(observer_of(c)),
         v8_(v8::data_call(c, v8::kV34)),
         phase2_(phase2_config(c)),
         retrain_tone_(c.role == OH_PUMP_CALL ? kToneAHz : kToneBHz) {}
@@ -65,7 +69,7 @@ class Modem {
   Handshake* in_data() {
     return stage_ == Stage::kTraining && handshake_.stage() == Handshake::Stage::kData ? &handshake_ : nullptr;
   }
-  void retrain(oh_v34_cause cause);
+  void retrain(oh_retrain_cause cause);
   void hang_up();
 
  private:
@@ -81,12 +85,13 @@ class Modem {
   void show_cause() const;
 
   oh_pump_config config_;
+  oh_pump_observer observer_;
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
   uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
   uint64_t live_samples_ = 0;                   // of this data mode
   uint32_t retrains_ = 0;
-  oh_v34_cause cause_ = OH_V34_CAUSE_NONE;
+  oh_retrain_cause cause_ = OH_RETRAIN_NONE;
   bool nothing_in_common_ = false;
   bool wants_auxiliary_ = false;
   oh_bit_port auxiliary_{};
@@ -134,8 +139,8 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
   if (stage_ == Stage::kReleased) return 0;
   without_data_ = stage_ == Stage::kTraining && handshake_.live() ? 0 : without_data_ + 1;
   if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
-  if (config_.observer.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
-  if (config_.observer.taps != nullptr) show_taps();
+  if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
+  if (observer_.taps != nullptr) show_taps();
   return clip(tx);
 }
 
@@ -143,9 +148,7 @@ void Modem::show_instruments() const {
   if (stage_ != Stage::kTraining || !receiver_.trained()) return;
   oh_v34_instruments i;
   instruments(&i);
-  const auto show = [this](oh_instrument what, float value) {
-    config_.observer.instrument(config_.observer.user, what, value);
-  };
+  const auto show = [this](oh_instrument what, float value) { observer_.instrument(observer_.user, what, value); };
   if (receiver_.snr() > 0) show(OH_INSTRUMENT_SNR, i.snr_db);
   show(OH_INSTRUMENT_CLOCK, i.clock_ppm);
   show(OH_INSTRUMENT_CARRIER, i.frequency_offset_hz);
@@ -159,14 +162,14 @@ void Modem::show_instruments() const {
 void Modem::show_taps() {
   const bool live = stage_ == Stage::kTraining && handshake_.live();
   if (live && live_samples_ % (10 * kRateHz) == 0) {
-    config_.observer.taps(config_.observer.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
+    observer_.taps(observer_.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
   }
   live_samples_ = live ? live_samples_ + 1 : 0;
 }
 
 void Modem::show_cause() const {
-  if (config_.observer.instrument != nullptr) {
-    config_.observer.instrument(config_.observer.user, OH_INSTRUMENT_RETRAIN_CAUSE, static_cast<float>(cause_));
+  if (observer_.instrument != nullptr) {
+    observer_.instrument(observer_.user, OH_INSTRUMENT_RETRAIN_CAUSE, static_cast<float>(cause_));
   }
 }
 
@@ -208,7 +211,7 @@ float Modem::train(float rx, bool is_lost) {
   if (echo_.training() != handshake_.far_end_silent()) echo_.set_training(!echo_.training());
   const float x = is_lost ? 0 : echo_.process(rx);
   receive(x, is_lost);
-  if (!is_lost && retrain_tone_.put(x)) retrain(OH_V34_CAUSE_FAR);
+  if (!is_lost && retrain_tone_.put(x)) retrain(OH_RETRAIN_FAR);
   if (stage_ != Stage::kTraining) return 0;
   handshake_.tick();
   if (modulator_.wants_symbol()) modulator_.put(handshake_.next_symbol());
@@ -248,9 +251,9 @@ void Modem::receive(float rx, bool is_lost) {
   if (!receiver_.erased()) receiver_.adapt(sent);
   handshake_.symbol(y);
   follow_noise();
-  if (config_.observer.symbol != nullptr) {
+  if (observer_.symbol != nullptr) {
     const float scale = 1 / square_root(handshake_.grid_energy());
-    config_.observer.symbol(config_.observer.user, scale * y.re, scale * y.im);
+    observer_.symbol(observer_.user, scale * y.re, scale * y.im);
   }
 }
 
@@ -273,12 +276,12 @@ void Modem::follow_handshake() {
     case Outcome::kNone:
       return;
     case Outcome::kRetrain:
-      retrain(OH_V34_CAUSE_LOST);
+      retrain(OH_RETRAIN_LOST);
       return;
     case Outcome::kRepeatInfo1:
     case Outcome::kRepeatInfo1WithMarks:
       ++retrains_;
-      cause_ = OH_V34_CAUSE_TIMEOUT;
+      cause_ = OH_RETRAIN_TIMEOUT;
       show_cause();
       leave_training(Stage::kPhase2);
       phase2_.repeat_info1(handshake_.outcome() == Outcome::kRepeatInfo1WithMarks);
@@ -297,7 +300,7 @@ void Modem::leave_training(Stage next) {
   stage_ = next;
 }
 
-void Modem::retrain(oh_v34_cause cause) {
+void Modem::retrain(oh_retrain_cause cause) {
   ++retrains_;
   cause_ = cause;
   show_cause();
@@ -376,14 +379,14 @@ void Modem::instruments(oh_v34_instruments* i) const {
   i->taps = qam::Receiver::kTaps;
 }
 
-using Ops = ModemOps<Modem>;
+using Type = ModemType<Modem>;
 
 }  // namespace
 }  // namespace offhook::v34
 
-const oh_pump_ops* oh_v34_ops() {
-  static constexpr oh_pump_ops kOps = offhook::v34::Ops::named("v34");
-  return &kOps;
+const oh_pump_type* oh_v34_type() {
+  static constexpr oh_pump_type kType = offhook::v34::Type::named("v34");
+  return &kType;
 }
 
 void oh_v34_get_instruments(const void* self, oh_v34_instruments* instruments) {
@@ -391,21 +394,21 @@ void oh_v34_get_instruments(const void* self, oh_v34_instruments* instruments) {
 }
 
 void oh_v34_begin(void* self) {
-  offhook::v34::Ops::of(self).begin();
+  offhook::v34::Type::of(self).begin();
 }
 
 void oh_v34_want_auxiliary(void* self, const oh_bit_port* port) {
-  offhook::v34::Ops::of(self).want_auxiliary(*port);
+  offhook::v34::Type::of(self).want_auxiliary(*port);
 }
 
 void oh_v34_cleardown(void* self) {
-  if (offhook::v34::Handshake* h = offhook::v34::Ops::of(self).in_data()) h->cleardown();
+  if (offhook::v34::Handshake* h = offhook::v34::Type::of(self).in_data()) h->cleardown();
 }
 
 void oh_v34_renegotiate(void* self) {
-  if (offhook::v34::Handshake* h = offhook::v34::Ops::of(self).in_data()) h->renegotiate();
+  if (offhook::v34::Handshake* h = offhook::v34::Type::of(self).in_data()) h->renegotiate();
 }
 
 void oh_v34_retrain(void* self) {
-  if (offhook::v34::Ops::of(self).in_data() != nullptr) offhook::v34::Ops::of(self).retrain(OH_V34_CAUSE_OWN);
+  if (offhook::v34::Type::of(self).in_data() != nullptr) offhook::v34::Type::of(self).retrain(OH_RETRAIN_OWN);
 }

@@ -5,7 +5,7 @@
  *    V.8 (dsp/v8) -> Phase 2 (phase2.h) -> Phases 3 and 4, data mode (handshake.h) between modulator.h and receiver.h
  *                       ^------------------------ retrain, INFO1 again -----------'
  *
- * It runs at 8000 Hz. Its state is oh_pump_ops.size() bytes of plain memory; nothing outside is touched. Filters are
+ * It runs at 8000 Hz. Its state is oh_pump_type.size() bytes of plain memory; nothing outside is touched. Filters are
  * designed when a training begins: the one call of process() in which Phase 2 ends costs about a millisecond.
  */
 #ifndef OFFHOOK_DSP_V34_PUMP_H
@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /** @return operations of the V.34 pump; never NULL */
-const struct oh_pump_ops* oh_v34_ops(void);
+const struct oh_pump_type* oh_v34_type(void);
 
 /** Straight to Phase 2: V.8 is over, silence and all, by other means. @pre no data mode yet.  Real-time: yes. */
 void oh_v34_begin(void* self);
@@ -28,15 +28,6 @@ void oh_v34_begin(void* self);
  * of it may be NULL: ones are sent, what is received is dropped. `port` is copied. @pre Phase 4 has not begun; it holds
  * for the trainings to come.  Real-time: yes. */
 void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
-
-/** Why the last training but the first began. */
-enum oh_v34_cause {
-  OH_V34_CAUSE_NONE = 0,
-  OH_V34_CAUSE_OWN,    /**< asked for by oh_v34_retrain() */
-  OH_V34_CAUSE_FAR,    /**< the far end's tone */
-  OH_V34_CAUSE_LOST,   /**< the receiver lost the signal for good */
-  OH_V34_CAUSE_TIMEOUT /**< a procedure of Phase 3 or 4, or a renegotiation, did not come to its end */
-};
 
 /** What can be seen of a connection. Rates and so on are zero before they are known. */
 struct oh_v34_instruments {
@@ -48,13 +39,13 @@ struct oh_v34_instruments {
   uint8_t tx_precoding, rx_precoding;
   uint8_t auxiliary; /**< the auxiliary channel is there: both ends want it */
   uint32_t round_trip_samples;
-  float snr_db;              /**< of the equalised symbols, as the decoder gets them */
-  float path_variance;       /**< of the Viterbi decoder's best path, grid units squared a dimension */
-  float clock_ppm;           /**< far symbol clock against ours */
-  float frequency_offset_hz; /**< received carrier against nominal */
-  float echo_return_loss_db; /**< echo taken off by the canceller; 0: none */
-  uint32_t renegotiations;   /**< begun by either end */
-  enum oh_v34_cause cause;
+  float snr_db;                 /**< of the equalised symbols, as the decoder gets them */
+  float path_variance;          /**< of the Viterbi decoder's best path, grid units squared a dimension */
+  float clock_ppm;              /**< far symbol clock against ours */
+  float frequency_offset_hz;    /**< received carrier against nominal */
+  float echo_return_loss_db;    /**< echo taken off by the canceller; 0: none */
+  uint32_t renegotiations;      /**< begun by either end */
+  enum oh_retrain_cause cause;  /**< why the last training but the first began */
   const float *tap_re, *tap_im; /**< of the equaliser, T/2 apart */
   int taps;
 };

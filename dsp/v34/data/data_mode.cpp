@@ -90,15 +90,16 @@ Complex DataTransmitter::next(const DataPort& port, bool live) {
     if (b1) --frames_left_of_b1_;
     uint8_t bits[kMaxMappingFrameBits];
     const uint8_t* primary = kOnes;
-    if (!b1 && live && port.primary.get_bit != nullptr) {
+    if (!b1 && live && oh_port_is_whole(&port.primary)) {
       const int n = encoder_.primary_bits();
-      for (int k = 0; k < n; ++k) bits[k] = static_cast<uint8_t>(port.primary.get_bit(port.primary.user) & 1);
+      uint8_t octets[(kMaxMappingFrameBits + 7) / 8];
+      oh_port_get(&port.primary, octets, static_cast<size_t>(n));
+      for (int k = 0; k < n; ++k) bits[k] = octets[k / 8] >> k % 8 & 1;
       bits_ += static_cast<uint64_t>(n);
       primary = bits;
     }
     int aux = 1;
-    if (!b1 && encoder_.takes_aux() && port.auxiliary.get_bit != nullptr)
-      aux = port.auxiliary.get_bit(port.auxiliary.user) & 1;
+    if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
     encoder_.frame(primary, aux, symbols_);
   }
   const FixedPoint x = symbols_[next_++].x;
@@ -170,10 +171,12 @@ void DataReceiver::put(const DataPort& port, bool live) {
   }
   if (!live) return;
   bits_ += static_cast<uint64_t>(n);
-  if (port.primary.put_bit != nullptr) {
-    for (int k = 0; k < n; ++k) port.primary.put_bit(port.primary.user, bits[k]);
+  if (oh_port_is_whole(&port.primary)) {
+    uint8_t octets[(kMaxMappingFrameBits + 7) / 8] = {};
+    for (int k = 0; k < n; ++k) octets[k / 8] = static_cast<uint8_t>(octets[k / 8] | bits[k] << k % 8);
+    oh_port_put(&port.primary, octets, static_cast<size_t>(n));
   }
-  if (gives_aux && port.auxiliary.put_bit != nullptr) port.auxiliary.put_bit(port.auxiliary.user, aux);
+  if (gives_aux && oh_port_is_whole(&port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
 }
 
 }  // namespace offhook::v34

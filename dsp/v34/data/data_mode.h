@@ -30,8 +30,8 @@ struct DataParameters {
   qam::SymbolFormat format() const;
 };
 
-/// Where the primary bits and those of the auxiliary channel come from and go to. Any function may be null: ones are
-/// sent, and what is received is dropped.
+/// Where the primary bits and those of the auxiliary channel come from and go to. With a port that is not whole
+/// ones are sent, and what is received is dropped.
 struct DataPort {
   oh_bit_port primary, auxiliary;
 };

@@ -110,7 +110,7 @@ modem::Carriers carriers() {
   static const std::vector<modem::Carrier> kCarriers = [] {
     std::vector<modem::Carrier> all;
     for (const config::ModemType& m : config::kModemTypes)
-      all.push_back({m.carrier, m.modulation, m.ops(), hostsim::v42_window(m.kind)});
+      all.push_back({m.carrier, m.modulation, m.type(), hostsim::v42_window(m.kind)});
     return all;
   }();
   return kCarriers;

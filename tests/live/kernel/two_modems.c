@@ -78,21 +78,22 @@ static int set_up(const struct world* world, struct modem* m, enum oh_pump_role 
       .block_plan = {BLOCK_SAMPLES},
       .block_plan_length = 1,
   };
+  const struct oh_pump_type* type = oh_v34_type();
   const struct oh_pump_config pump = {
-      .sample_rate_hz = RATE_HZ,
+      .struct_size = sizeof pump,
+      .format = type->formats[0],
       .role = role,
       .tx_level_dbm0 = -12,
-      .port = {get_bit, put_bit, m},
+      .port = {.get_bit = get_bit, .put_bit = put_bit, .user = m},
       .io_delay_samples = TRANSMIT_LEAD,
   };
   int failed;
-  config.pump.ops = oh_v34_ops();
-  *state_size = config.pump.ops->size(&pump);
-  config.pump.self = world->allocate(*state_size);
+  *state_size = type->size(&pump);
+  config.pump = oh_pump_at(type, world->allocate(*state_size));
   if (config.pump.self == NULL) return -1;
   m->sent = role == OH_PUMP_CALL ? 0x1234567 : 0x7654321;
   world->begin();
-  failed = config.pump.ops->init(config.pump.self, &pump);
+  failed = type->init(config.pump.self, &pump);
   world->end();
   if (failed) return -1;
   if (oh_driver_init(&m->driver, &config)) return -1;
@@ -128,9 +129,9 @@ __attribute__((force_align_arg_pointer)) int run_two_modems(const struct world* 
     }
   }
   for (e = 0; e < ENDS; ++e) {
-    struct oh_pump_status status;
+    struct oh_pump_status status = {.struct_size = sizeof status};
     world->begin();
-    oh_v34_ops()->status(modems[e].driver.config.pump.self, &status);
+    oh_v34_type()->status(modems[e].driver.config.pump.self, &status);
     world->end();
     result->rate[e] = status.rx_bit_rate;
     result->bits[e] = modems[e].bits;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 
 namespace offhook {
@@ -41,27 +42,18 @@ struct CountingPump {
   std::uint64_t clock = 0;
   std::uint64_t filled_in = 0;
   std::uint64_t wrong = 0;
-  oh_pump pump() {
-    static const oh_pump_ops ops = {"count",
-                                    nullptr,
-                                    nullptr,
-                                    [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                      auto* pump = static_cast<CountingPump*>(self);
-                                      for (std::size_t i = 0; i < n; ++i) {
-                                        pump->wrong += rx[i] != static_cast<int>((pump->clock + i) % OH_RING_SAMPLES);
-                                        tx[i] = rx[i];
-                                      }
-                                      pump->clock += n;
-                                    },
-                                    [](void* self, std::size_t n) {
-                                      static_cast<CountingPump*>(self)->clock += n;
-                                      static_cast<CountingPump*>(self)->filled_in += n;
-                                    },
-                                    nullptr,
-                                    nullptr,
-                                    nullptr};
-    return {&ops, this};
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      wrong += rx[i] != static_cast<int>((clock + i) % OH_RING_SAMPLES);
+      tx[i] = rx[i];
+    }
+    clock += n;
   }
+  void fill_in(std::size_t n) {
+    clock += n;
+    filled_in += n;
+  }
+  oh_pump pump() { return pump_of(*this); }
 };
 
 /// The interrupt on one CPU, service on another, with nothing between them but the driver. Run under tsan too.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 
 namespace offhook::test {
@@ -81,29 +82,19 @@ struct EchoPump {
   bool keep = true;                ///< `calls`, which grow
   std::vector<std::size_t> calls;  ///< lengths of process()
 
-  oh_pump pump() {
-    static const oh_pump_ops ops = {"echo",
-                                    nullptr,
-                                    nullptr,
-                                    [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                      auto* pump = static_cast<EchoPump*>(self);
-                                      for (std::size_t i = 0; i < n; ++i) {
-                                        if (rx[i] != line_sample(pump->clock + i)) ++pump->wrong;
-                                        tx[i] = rx[i];
-                                      }
-                                      pump->clock += n;
-                                      if (pump->keep) pump->calls.push_back(n);
-                                    },
-                                    [](void* self, std::size_t n) {
-                                      auto* pump = static_cast<EchoPump*>(self);
-                                      pump->clock += n;
-                                      pump->filled_in += n;
-                                    },
-                                    nullptr,
-                                    nullptr,
-                                    nullptr};
-    return {&ops, this};
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      if (rx[i] != line_sample(clock + i)) ++wrong;
+      tx[i] = rx[i];
+    }
+    clock += n;
+    if (keep) calls.push_back(n);
   }
+  void fill_in(std::size_t n) {
+    clock += n;
+    filled_in += n;
+  }
+  oh_pump pump() { return pump_of(*this); }
 };
 
 /// Counts requests; the test serves them when it likes.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "dsp/pump/pump_type.h"
 #include "tests/realtime/realtime_guard.h"
 #include "tests/unit/driver/fake_card.h"
 
@@ -34,20 +35,9 @@ struct Rig {
   Rig() {
     card.keep = pump.keep = false;
     EXPECT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
-    static oh_pump_ops ops;
-    ops = *pump.pump().ops;
-    ops.process = [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-      auto* rig = static_cast<Rig*>(self);
-      if (++rig->processed == kBlocks / 2 && rig->misdeed != nullptr) rig->misdeed();
-      rig->pump.pump().ops->process(&rig->pump, rx, tx, n);
-    };
-    ops.fill_in = [](void* self, std::size_t n) {
-      auto* rig = static_cast<Rig*>(self);
-      rig->pump.pump().ops->fill_in(&rig->pump, n);
-    };
     oh_driver_config c{};
     c.card = card.card();
-    c.pump = {&ops, this};
+    c.pump = pump_of(*this);
     c.context = {[](void*) {}, nullptr};
     c.now_ns = [](void* clock) { return static_cast<FakeCard*>(clock)->position; };
     c.clock = &card;
@@ -58,6 +48,11 @@ struct Rig {
     c.block_plan_length = 1;
     EXPECT_EQ(oh_driver_init(&driver, &c), 0);
   }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    if (++processed == kBlocks / 2 && misdeed != nullptr) misdeed();
+    pump.process(rx, tx, n);
+  }
+  void fill_in(std::size_t n) { pump.fill_in(n); }
 
   std::uint64_t run() {
     const std::uint32_t plans[2][3] = {{105, 105, 90}, {18, 18, 18}};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/card/timer_card.h"
+#include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 #include "tests/unit/driver/card/loop_device.h"
 
@@ -45,26 +46,15 @@ class AlsaCardTest : public testing::Test {
 struct CountingPump {
   std::uint64_t clock = 0, filled_in = 0;
   std::vector<std::int16_t> heard;
-  oh_pump pump() {
-    static const oh_pump_ops ops = {"count",
-                                    nullptr,
-                                    nullptr,
-                                    [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                      auto& p = *static_cast<CountingPump*>(self);
-                                      p.heard.insert(p.heard.end(), rx, rx + n);
-                                      for (std::size_t i = 0; i < n; ++i)
-                                        tx[i] = static_cast<std::int16_t>(++p.clock % 32'000 + 1);
-                                    },
-                                    [](void* self, std::size_t n) {
-                                      auto& p = *static_cast<CountingPump*>(self);
-                                      p.clock += n;
-                                      p.filled_in += n;
-                                    },
-                                    nullptr,
-                                    nullptr,
-                                    nullptr};
-    return {&ops, this};
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    heard.insert(heard.end(), rx, rx + n);
+    for (std::size_t i = 0; i < n; ++i) tx[i] = static_cast<std::int16_t>(++clock % 32'000 + 1);
   }
+  void fill_in(std::size_t n) {
+    clock += n;
+    filled_in += n;
+  }
+  oh_pump pump() { return pump_of(*this); }
 };
 
 /// Card, driver and pump, served by the thread that waits.

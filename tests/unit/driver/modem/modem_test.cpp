@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "dsp/pump/pump_type.h"
+
 namespace offhook::modem {
 namespace {
 
@@ -15,29 +17,37 @@ struct Puppet {
   double bits = 0;
 
   static Puppet& of(void* self) { return *static_cast<Puppet*>(self); }
-  static const oh_pump_ops* ops() {
-    static constexpr oh_pump_ops kOps = {"puppet",
-                                         [](const oh_pump_config*) { return sizeof(Puppet); },
-                                         [](void* self, const oh_pump_config* config) {
-                                           new (self) Puppet{config->port};
-                                           return 0;
-                                         },
-                                         [](void* self, const std::int16_t*, std::int16_t*, std::size_t n) {
-                                           Puppet& p = of(self);
-                                           p.bits += static_cast<double>(n) * now.tx_bit_rate / 8000;
-                                           for (; now.state == OH_PUMP_DATA && p.bits >= 1; --p.bits)
-                                             p.port.get_bit(p.port.user);
-                                         },
-                                         [](void*, std::size_t) {},
-                                         [](const void*, oh_pump_status* status) { *status = now; },
-                                         nullptr,
-                                         nullptr};
-    return &kOps;
+  static const oh_pump_type* type() {
+    static constexpr oh_pump_type kType = {.format_count = 1,
+                                           .name = "puppet",
+                                           .formats = &kLinear8000,
+                                           .roles = kBothRoles,
+                                           .fpu = kEveryOperation,
+                                           .longest_step = 0,
+                                           .size = [](const oh_pump_config*) { return sizeof(Puppet); },
+                                           .init =
+                                               [](void* self, const oh_pump_config* config) {
+                                                 new (self) Puppet{config->port};
+                                                 return 0;
+                                               },
+                                           .process =
+                                               [](void* self, const void*, void*, std::size_t n) {
+                                                 Puppet& p = of(self);
+                                                 p.bits += static_cast<double>(n) * now.tx_bit_rate / 8000;
+                                                 for (; now.state == OH_PUMP_DATA && p.bits >= 1; --p.bits)
+                                                   oh_port_get_bit(&p.port);
+                                               },
+                                           .fill_in = [](void*, std::size_t) {},
+                                           .status = [](const void*, oh_pump_status* status) { *status = now; },
+                                           .hang_up = [](void*) {},
+                                           .release = [](void*) {},
+                                           .advance = oh_pump_advance_each};
+    return &kType;
   }
 };
 
 struct Originator : testing::Test {
-  Modem modem{{.pump = Puppet::ops(),
+  Modem modem{{.pump = Puppet::type(),
                .role = OH_PUMP_CALL,
                .id = 0,
                .log = nullptr,

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kBlock = 100;
 
 CallConfig dial(std::string digits) {
-  return {.pump = oh_v22bis_ops(),
+  return {.pump = oh_v22bis_type(),
           .role = OH_PUMP_CALL,
           .digits = std::move(digits),
           .plan = {.need_dial_tone = false, .pause_s = 2}};

@@ -18,7 +18,7 @@ namespace {
 using State = Dce::State;
 using Event = Dce::Event;
 
-constexpr oh_pump_ops kNoPump{};
+constexpr oh_pump_type kNoPump{};
 constexpr Carrier kCarriers[] = {{"V34", OH_MODULATION_V34, &kNoPump, 64}, {"", OH_MODULATION_NONE, &kNoPump, 64}};
 
 struct FakeLine final : CallLine {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
 
-constexpr oh_pump_ops kAutomode{}, kV22bisAlone{}, kV32bisAlone{}, kV34Alone{};
+constexpr oh_pump_type kAutomode{}, kV22bisAlone{}, kV32bisAlone{}, kV34Alone{};
 constexpr Carrier kCarriers[] = {{"V22B", OH_MODULATION_V22BIS, &kV22bisAlone, 15},
                                  {"V32B", OH_MODULATION_V32BIS, &kV32bisAlone, 15},
                                  {"V34", OH_MODULATION_V34, &kV34Alone, 64},

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/v22bis.h"
 #include "dsp/v32/pump.h"
@@ -23,14 +24,14 @@ constexpr uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BI
 /// One end of a call: its pump, and the set that automode may use.
 struct End {
   const char* name;
-  const oh_pump_ops* (*ops)();
+  const oh_pump_type* (*ops)();
   uint32_t modulations;
 };
-constexpr End kV34Auto = {"V.34 auto", oh_automode_v22bis_ops, 0};
-constexpr End kV34Only = {"V.34 only", oh_automode_v22bis_ops, kV34};
-constexpr End kV32bisAuto = {"V.32bis auto", oh_automode_v22bis_ops, kV32bis | kV22bis};
-constexpr End kV32bisOnly = {"V.32bis only", oh_automode_v22bis_ops, kV32bis};
-constexpr End kV22bisOnly = {"V.22bis only", oh_v22bis_ops, kV22bis};  // no V.8: answers with ANS
+constexpr End kV34Auto = {"V.34 auto", oh_automode_v22bis_type, 0};
+constexpr End kV34Only = {"V.34 only", oh_automode_v22bis_type, kV34};
+constexpr End kV32bisAuto = {"V.32bis auto", oh_automode_v22bis_type, kV32bis | kV22bis};
+constexpr End kV32bisOnly = {"V.32bis only", oh_automode_v22bis_type, kV32bis};
+constexpr End kV22bisOnly = {"V.22bis only", oh_v22bis_type, kV22bis};  // no V.8: answers with ANS
 
 constexpr uint32_t set_of(const End& e) {
   return e.modulations == 0 ? kV34 | kV32bis | kV22bis : e.modulations;
@@ -119,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(CallerAndAnswerer, AutomodeMatrix, testing::ValuesIn(ce
 enum class Old { kAnsThenAc, kAnsThenUsb1, kUsb1, kUsb1ForAWhile, kAc, kAa, kAnsWithReversalsThenAc };
 struct OldModem {
   Old kind;
-  const oh_pump_ops* ops;
+  const oh_pump_type* ops;
   uint64_t samples;
   bool begun;
   alignas(64) unsigned char inner[1 << 19];
@@ -127,65 +128,76 @@ struct OldModem {
 constexpr uint64_t kBefore = 4000, kTone = 20'800, kSilence = 600;  // 0.5 s, 2.6 s, 75 ms
 
 template <Old kKind>
-const oh_pump_ops* old_modem() {
+const oh_pump_type* old_modem() {
   constexpr bool kShort = kKind == Old::kUsb1ForAWhile;
   constexpr bool kV22 = kKind == Old::kAnsThenUsb1 || kKind == Old::kUsb1 || kShort;
-  static const oh_pump_ops kOps = {
-      "old",
-      [](const oh_pump_config*) { return (sizeof(OldModem) + 63) / 64 * 64; },
-      [](void* self, const oh_pump_config* c) {
-        auto* m = static_cast<OldModem*>(self);
-        m->kind = kKind;
-        m->samples = 0;
-        m->begun = false;
-        m->ops = kV22 ? oh_v22bis_ops() : oh_v32bis_ops();
-        EXPECT_LE(m->ops->size(c), sizeof m->inner);
-        return m->ops->init(m->inner, c);
-      },
-      [](void* self, const int16_t* rx, int16_t* tx, size_t n) {
-        auto* m = static_cast<OldModem*>(self);
-        const bool tone =
-            kKind == Old::kAnsThenAc || kKind == Old::kAnsThenUsb1 || kKind == Old::kAnsWithReversalsThenAc;
-        // Who sends no answer tone comes late, so that the caller may have missed it; or does without (and sends USB1
-        // for 1.6 s only); or (AA) has waited for a second of it.
-        const uint64_t start = tone                                       ? kBefore + kTone + kSilence
-                               : kKind == Old::kAa                        ? 3 * 8000
-                               : kKind == Old::kUsb1 || kKind == Old::kAc ? 400
-                                                                          : 2 * 8000;
-        const uint64_t patience = start + 12'800;
-        for (size_t i = 0; i < n; ++i, ++m->samples) {
-          if (m->samples < start) {
-            const double t = double(m->samples - kBefore);
-            const bool on = tone && m->samples >= kBefore && m->samples < kBefore + kTone;
-            const bool turned = kKind == Old::kAnsWithReversalsThenAc && (m->samples - kBefore) / 3600 % 2 == 1;
-            tx[i] = on ? int16_t((turned ? -5000 : 5000) * std::cos(2 * M_PI * 2100 / 8000 * t)) : int16_t{0};
-            continue;
-          }
-          if (!m->begun) {
-            if (kV22) {
-              oh_v22bis_begin(m->inner, -12);
-            } else {
-              oh_v32bis_begin(m->inner, 0);
-            }
-          }
-          m->begun = true;
-          m->ops->process(m->inner, rx + i, tx + i, 1);
-          oh_pump_status s;
-          if (kShort && m->samples == patience) m->ops->status(m->inner, &s);
-          if (kShort && m->samples == patience && s.state == OH_PUMP_CONNECTING) {
-            m->samples = 0;  // gives up and begins again
+  static const oh_pump_type kType = {
+      .format_count = 1,
+      .name = "old",
+      .formats = &kLinear8000,
+      .roles = kBothRoles,
+      .fpu = kEveryOperation,
+      .longest_step = 0,
+      .size = [](const oh_pump_config*) { return (sizeof(OldModem) + 63) / 64 * 64; },
+      .init =
+          [](void* self, const oh_pump_config* c) {
+            auto* m = static_cast<OldModem*>(self);
+            m->kind = kKind;
+            m->samples = 0;
             m->begun = false;
-          }
-        }
-      },
-      nullptr,
-      [](const void* self, oh_pump_status* s) {
-        const auto* m = static_cast<const OldModem*>(self);
-        m->ops->status(m->inner, s);
-      },
-      nullptr,
-      nullptr};
-  return &kOps;
+            m->ops = kV22 ? oh_v22bis_type() : oh_v32bis_type();
+            EXPECT_LE(m->ops->size(c), sizeof m->inner);
+            return m->ops->init(m->inner, c);
+          },
+      .process =
+          [](void* self, const void* received, void* sent, size_t n) {
+            auto* m = static_cast<OldModem*>(self);
+            const auto* rx = static_cast<const int16_t*>(received);
+            auto* tx = static_cast<int16_t*>(sent);
+            const bool tone =
+                kKind == Old::kAnsThenAc || kKind == Old::kAnsThenUsb1 || kKind == Old::kAnsWithReversalsThenAc;
+            // Who sends no answer tone comes late, so that the caller may have missed it; or does without (and sends
+            // USB1 for 1.6 s only); or (AA) has waited for a second of it.
+            const uint64_t start = tone                                       ? kBefore + kTone + kSilence
+                                   : kKind == Old::kAa                        ? 3 * 8000
+                                   : kKind == Old::kUsb1 || kKind == Old::kAc ? 400
+                                                                              : 2 * 8000;
+            const uint64_t patience = start + 12'800;
+            for (size_t i = 0; i < n; ++i, ++m->samples) {
+              if (m->samples < start) {
+                const double t = double(m->samples - kBefore);
+                const bool on = tone && m->samples >= kBefore && m->samples < kBefore + kTone;
+                const bool turned = kKind == Old::kAnsWithReversalsThenAc && (m->samples - kBefore) / 3600 % 2 == 1;
+                tx[i] = on ? int16_t((turned ? -5000 : 5000) * std::cos(2 * M_PI * 2100 / 8000 * t)) : int16_t{0};
+                continue;
+              }
+              if (!m->begun) {
+                if (kV22) {
+                  oh_v22bis_begin(m->inner, -12);
+                } else {
+                  oh_v32bis_begin(m->inner, 0);
+                }
+              }
+              m->begun = true;
+              m->ops->process(m->inner, rx + i, tx + i, 1);
+              oh_pump_status s;
+              if (kShort && m->samples == patience) m->ops->status(m->inner, &s);
+              if (kShort && m->samples == patience && s.state == OH_PUMP_CONNECTING) {
+                m->samples = 0;  // gives up and begins again
+                m->begun = false;
+              }
+            }
+          },
+      .fill_in = [](void*, size_t) {},
+      .status =
+          [](const void* self, oh_pump_status* s) {
+            const auto* m = static_cast<const OldModem*>(self);
+            m->ops->status(m->inner, s);
+          },
+      .hang_up = [](void*) {},
+      .release = [](void*) {},
+      .advance = oh_pump_advance_each};
+  return &kType;
 }
 
 TEST_F(Automode, ACallerFallsToWhatAnAnswererWithoutV8Can) {
@@ -237,16 +249,16 @@ TEST_F(Automode, ARateBelowTheLeastOneEndsTheCall) {
 
 TEST_F(Automode, NothingToOfferIsRefused) {
   oh_pump_config config{};
-  config.sample_rate_hz = 8000;
+  config.format = kLinear8000;
   config.tx_level_dbm0 = -12;
   config.port = bits_[0].port();
-  EXPECT_GT(oh_automode_v22bis_ops()->size(&config), oh_automode_ops()->size(&config));
+  EXPECT_GT(oh_automode_v22bis_type()->size(&config), oh_automode_type()->size(&config));
   config.modulations = kV22bis;
-  EXPECT_GT(oh_automode_v22bis_ops()->size(&config), 0u);
-  EXPECT_EQ(oh_automode_ops()->size(&config), 0u) << "freestanding: without V.22bis";
+  EXPECT_GT(oh_automode_v22bis_type()->size(&config), 0u);
+  EXPECT_EQ(oh_automode_type()->size(&config), 0u) << "freestanding: without V.22bis";
   config.min_bit_rate = 4800;
-  EXPECT_EQ(oh_automode_v22bis_ops()->size(&config), 0u);
-  EXPECT_EQ(oh_automode_v22bis_ops()->init(bits_, &config), -22);
+  EXPECT_EQ(oh_automode_v22bis_type()->size(&config), 0u);
+  EXPECT_EQ(oh_automode_v22bis_type()->init(bits_, &config), -22);
 }
 
 // Samples lost during the search for the modulation cost nothing but time: the count is kept.

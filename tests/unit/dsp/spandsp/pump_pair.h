@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "dsp/pump/pump_type.h"
 #include "offhook/pump.h"
 
 namespace offhook::test {
@@ -59,13 +60,13 @@ inline double dbm0(double mean_square) {
 class PumpPair {
  public:
   /// port[0] is the caller's.
-  PumpPair(const oh_pump_ops* ops, LineConfig line, std::array<oh_bit_port, 2> port)
+  PumpPair(const oh_pump_type* ops, LineConfig line, std::array<oh_bit_port, 2> port)
       : PumpPair(std::array{ops, ops}, line, port) {}
-  PumpPair(std::array<const oh_pump_ops*, 2> ops, LineConfig line, std::array<oh_bit_port, 2> port)
+  PumpPair(std::array<const oh_pump_type*, 2> ops, LineConfig line, std::array<oh_bit_port, 2> port)
       : ops_(ops), line_(line), random_(line.seed) {
     for (int i = 0; i < 2; ++i) {
       oh_pump_config config{};
-      config.sample_rate_hz = 8000;
+      config.format = kLinear8000;
       config.role = oh_pump_role(i);
       config.max_bit_rate = line.max_bit_rate[i];
       config.min_bit_rate = line.min_bit_rate[i];
@@ -153,7 +154,7 @@ class PumpPair {
     if (end == 0) sent_ += n;
   }
 
-  std::array<const oh_pump_ops*, 2> ops_;
+  std::array<const oh_pump_type*, 2> ops_;
   LineConfig line_;
   std::unique_ptr<void, Free> self_[2];
   std::deque<int16_t> to_[2];

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "dsp/pump/pump_type.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 
 namespace offhook::test {
@@ -16,7 +17,7 @@ constexpr size_t kSecond = 8000;
 class V22bis : public testing::Test {
  protected:
   V22bis() { bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321; }
-  PumpPair make(LineConfig line = {}) { return PumpPair(oh_v22bis_ops(), line, {bits_[0].port(), bits_[1].port()}); }
+  PumpPair make(LineConfig line = {}) { return PumpPair(oh_v22bis_type(), line, {bits_[0].port(), bits_[1].port()}); }
 
   /// Errors of both directions in the next `seconds`, after 0.5 s and one delay for the bit testers to find their
   /// place.
@@ -228,11 +229,11 @@ TEST_F(V22bis, AllocatesNothingAfterInit) {
   GTEST_SKIP() << "mallinfo2 does not count under a sanitizer";
 #endif
   oh_pump_config config{};
-  config.sample_rate_hz = 8000;
+  config.format = kLinear8000;
   config.role = OH_PUMP_ANSWER;
   config.tx_level_dbm0 = -12;
   config.port = bits_[0].port();
-  const oh_pump_ops* ops = oh_v22bis_ops();
+  const oh_pump_type* ops = oh_v22bis_type();
   const size_t size = ops->size(&config);
   std::unique_ptr<void, void (*)(void*)> self(std::aligned_alloc(64, size), std::free);
   const size_t before = mallinfo2().uordblks;
@@ -252,10 +253,10 @@ TEST_F(V22bis, AllocatesNothingAfterInit) {
 
 TEST_F(V22bis, StaysInsideItsMemory) {
   oh_pump_config config{};
-  config.sample_rate_hz = 8000;
+  config.format = kLinear8000;
   config.tx_level_dbm0 = -12;
   config.port = bits_[0].port();
-  const oh_pump_ops* ops = oh_v22bis_ops();
+  const oh_pump_type* ops = oh_v22bis_type();
   const size_t size = ops->size(&config);
   EXPECT_EQ(size % 64, 0u);
   auto* self = static_cast<uint8_t*>(std::aligned_alloc(64, size + 4096));
@@ -268,19 +269,21 @@ TEST_F(V22bis, StaysInsideItsMemory) {
 }
 
 TEST_F(V22bis, RefusesWhatItCannotDo) {
-  const oh_pump_ops* ops = oh_v22bis_ops();
+  const oh_pump_type* ops = oh_v22bis_type();
   oh_pump_config good{};
-  good.sample_rate_hz = 8000;
+  good.format = kLinear8000;
   good.tx_level_dbm0 = -12;
   good.port = bits_[0].port();
   ASSERT_GT(ops->size(&good), 0u);
-  std::vector<oh_pump_config> bad(6, good);
-  bad[0].sample_rate_hz = 7200;
+  std::vector<oh_pump_config> bad(8, good);
+  bad[0].format.rx.rate_hz = 7200;
   bad[1].max_bit_rate = 300;
   bad[2].tx_level_dbm0 = 0;
   bad[3].tx_level_dbm0 = NAN;
   bad[4].port.get_bit = nullptr;
   bad[5].tx_level_dbm0 = -60;
+  bad[6].format.tx.encoding = OH_MULAW;
+  bad[7].struct_size -= 4;
   alignas(64) static uint8_t memory[16384];
   ASSERT_LE(ops->size(&good), sizeof memory);
   for (size_t i = 0; i < bad.size(); ++i) {

@@ -80,7 +80,7 @@ class Pair {
  private:
   oh_pump_config config(int end) {
     oh_pump_config c{};
-    c.sample_rate_hz = 8000;
+    c.format = kLinear8000;
     c.role = end == kCaller ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     c.tx_level_dbm0 = -12;
     bits_[end].tx = end == kCaller ? 0x1234567 : 0x7654321;
@@ -187,7 +187,7 @@ void tones_before_their_time_are_answered() {
 
 void v8_without_v32bis_ends_in_nothing_in_common() {
   oh_pump_config c{};
-  c.sample_rate_hz = 8000;
+  c.format = kLinear8000;
   c.role = OH_PUMP_ANSWER;
   c.tx_level_dbm0 = -12;
   v8::V8 far(v8::data_call(c, v8::kV34));

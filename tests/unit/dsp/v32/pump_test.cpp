@@ -9,6 +9,7 @@
 #include <numbers>
 #include <vector>
 
+#include "dsp/pump/pump_type.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 
 namespace offhook {
@@ -21,7 +22,7 @@ using test::PumpPair;
 class V32bisPump : public testing::Test {
  protected:
   V32bisPump() { bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321; }
-  PumpPair make(LineConfig line = {}) { return PumpPair(oh_v32bis_ops(), line, {bits_[0].port(), bits_[1].port()}); }
+  PumpPair make(LineConfig line = {}) { return PumpPair(oh_v32bis_type(), line, {bits_[0].port(), bits_[1].port()}); }
   /// Four seconds of data, counted from after the bit testers have found their places.
   void expect_clean(PumpPair* pair, uint32_t rate) {
     pair->run(4000);
@@ -69,10 +70,10 @@ TEST_F(V32bisPump, ConnectsOver300MsEachWay) {
 TEST_F(V32bisPump, NoiseAloneNeverConnectsAndEndsInFailure) {
   BitTester bits;
   oh_pump_config config{};
-  config.sample_rate_hz = 8000;
+  config.format = kLinear8000;
   config.tx_level_dbm0 = -12;
   config.port = bits.port();
-  const oh_pump_ops* ops = oh_v32bis_ops();
+  const oh_pump_type* ops = oh_v32bis_type();
   for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
     config.role = role;
     std::unique_ptr<void, decltype(&std::free)> self(std::aligned_alloc(64, ops->size(&config)), &std::free);
@@ -92,9 +93,9 @@ TEST_F(V32bisPump, NoiseAloneNeverConnectsAndEndsInFailure) {
 
 // A foreign caller wants an answer tone even after V.8: AC for 3 s (6, Note 5), 1.8 s of silence, ANS for 3.3 s, AC.
 TEST_F(V32bisPump, AnswersWithAToneWhenNobodyHearsAcAfterV8) {
-  const oh_pump_ops* ops = oh_v32bis_ops();
+  const oh_pump_type* ops = oh_v32bis_type();
   oh_pump_config config{};
-  config.sample_rate_hz = 8000;
+  config.format = kLinear8000;
   config.role = OH_PUMP_ANSWER;
   config.tx_level_dbm0 = -12;
   config.port = bits_[1].port();

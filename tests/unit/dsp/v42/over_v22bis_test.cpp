@@ -16,7 +16,7 @@ class OverV22bis : public testing::Test {
       ends_[i] = std::make_unique<End>(default_config(oh_pump_role(i), 2400));
       ends_[i]->to_send = random_bytes(2500, 5 + unsigned(i));
     }
-    pair_ = std::make_unique<PumpPair>(oh_v22bis_ops(), line, std::array{ends_[0]->port, ends_[1]->port});
+    pair_ = std::make_unique<PumpPair>(oh_v22bis_type(), line, std::array{ends_[0]->port, ends_[1]->port});
   }
   /// Blocks of 100 samples; the links age only while their pump carries bits.
   void run(double seconds) {

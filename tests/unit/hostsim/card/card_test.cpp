@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 
 namespace offhook::hostsim {
@@ -190,27 +191,9 @@ struct Loop {
   std::uint64_t pump_lost = 0;
   Ns now = 0;
   explicit Loop(const CardConfig& config) : card(config, line) {
-    static const oh_pump_ops kPump = {"echo",
-                                      nullptr,
-                                      nullptr,
-                                      [](void* self, const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-                                        auto* loop = static_cast<Loop*>(self);
-                                        for (std::size_t i = 0; i < n; ++i) {
-                                          EXPECT_EQ(rx[i], CountingLine::sample(loop->pump_clock + i));
-                                          tx[i] = rx[i];
-                                        }
-                                        loop->pump_clock += n;
-                                      },
-                                      [](void* self, std::size_t n) {
-                                        static_cast<Loop*>(self)->pump_clock += n;
-                                        static_cast<Loop*>(self)->pump_lost += n;
-                                      },
-                                      nullptr,
-                                      nullptr,
-                                      nullptr};
     oh_driver_config c{};
     c.card = card.card();
-    c.pump = {&kPump, this};
+    c.pump = pump_of(*this);
     c.context = {[](void*) {}, nullptr};
     c.transmit_lead_samples = 204;
     c.policy = OH_SERVICE_DRAIN_ALL;
@@ -221,6 +204,17 @@ struct Loop {
     card.on_interrupt([this](Ns) { oh_driver_isr(&driver); });
     EXPECT_EQ(oh_driver_init(&driver, &c), 0);
     card.start(0);
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_EQ(rx[i], CountingLine::sample(pump_clock + i));
+      tx[i] = rx[i];
+    }
+    pump_clock += n;
+  }
+  void fill_in(std::size_t n) {
+    pump_clock += n;
+    pump_lost += n;
   }
   void to(Ns time) {
     while (card.next_interrupt() <= time) {

@@ -35,17 +35,9 @@ class OneContext : public testing::Test {
     card_event.emplace(engine, *card);
     context = make({cpu, driver, cost, &log, 5});
     if (above != nullptr) cpu.release(cpu.add_thread("above", FixedPriority{20, 0}, *above));
-    static constexpr oh_pump_ops kPump = {"nothing",
-                                          nullptr,
-                                          nullptr,
-                                          [](void*, const std::int16_t*, std::int16_t*, std::size_t) {},
-                                          [](void*, std::size_t) {},
-                                          nullptr,
-                                          nullptr,
-                                          nullptr};
     oh_driver_config config{};
     config.card = card->card();
-    config.pump = {&kPump, this};
+    config.pump = {[](void*, const void*, void*, std::size_t) {}, [](void*, std::size_t) {}, nullptr};
     config.context = context->driver_context();
     config.now_ns = [](void* e) { return static_cast<std::uint64_t>(static_cast<Engine*>(e)->now()); };
     config.clock = &engine;

@@ -21,7 +21,7 @@ using Kind = Fallback::Change::Kind;
 
 class V32bisCall : public test::V34Call {
  public:
-  explicit V32bisCall(std::uint32_t max_bit_rate = 0) : V34Call(line(), 1, max_bit_rate, oh_v32bis_ops()) {
+  explicit V32bisCall(std::uint32_t max_bit_rate = 0) : V34Call(line(), 1, max_bit_rate, oh_v32bis_type()) {
     record(sent_);
   }
   Recording recording() const {

@@ -43,7 +43,7 @@ class Tapped : private hostsim::FarEnd {
  private:
   static modem::Modem::Config config_of(oh_pump_role role, std::uint32_t max_bit_rate) {
     modem::Modem::Config c{};
-    c.pump = oh_v22bis_ops();
+    c.pump = oh_v22bis_type();
     c.role = role;
     c.max_bit_rate = max_bit_rate;
     return c;

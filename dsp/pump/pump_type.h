@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//
+// The pump contract (offhook/pump.h) as C++ classes fulfil it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <new>
+
+#include "offhook/pump.h"
+
+namespace offhook {
+
+/// Linear samples at 8000 Hz both ways: what modems of the telephone network take.
+inline constexpr oh_pump_format kLinear8000 = {{8000, OH_LINEAR16}, {8000, OH_LINEAR16}};
+
+inline constexpr uint32_t kBothRoles = 1u << OH_PUMP_CALL | 1u << OH_PUMP_ANSWER;
+inline constexpr uint32_t kEveryOperation =
+    OH_OPERATION_INIT | OH_OPERATION_PROCESS | OH_OPERATION_FILL_IN | OH_OPERATION_STATUS | OH_OPERATION_HANG_UP;
+
+/// What every modem of the telephone network wants of its configuration: a size that is known, a format and a role of
+/// its type, -48 to -3 dBm0, a whole bit port, and `least_bit_rate` or more if any.
+inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
+  return c != nullptr && c->struct_size == sizeof *c && c->format.rx.rate_hz == 8000 && c->format.tx.rate_hz == 8000 &&
+         c->format.rx.encoding == OH_LINEAR16 && c->format.tx.encoding == OH_LINEAR16 &&
+         (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
+         (c->max_bit_rate == 0 || c->max_bit_rate >= least_bit_rate) && c->tx_level_dbm0 >= -48.0f &&
+         c->tx_level_dbm0 <= -3.0f && oh_port_is_whole(&c->port);
+}
+
+/// As much of the configuration's observer as both sides know; all null where there is none.
+inline oh_pump_observer observer_of(const oh_pump_config& c) {
+  oh_pump_observer o{};
+  if (c.observer == nullptr) return o;
+  const uint32_t known = c.observer->struct_size < sizeof o ? c.observer->struct_size : sizeof o;
+  __builtin_memcpy(&o, c.observer, known);
+  return o;
+}
+
+/// As much of `all` as the caller's status has room for.
+inline void give_status(const oh_pump_status& all, oh_pump_status* s) {
+  const uint32_t room = s->struct_size;
+  __builtin_memcpy(s, &all, room < sizeof all ? room : sizeof all);
+  s->struct_size = room;
+}
+
+/// The driver's half of the contract for any object with process(const int16_t* rx, int16_t* tx, size_t n) and
+/// fill_in(size_t n).
+template <class P>
+oh_pump pump_of(P& pump) {
+  return {[](void* self, const void* rx, void* tx, size_t n) {
+            static_cast<P*>(self)->process(static_cast<const int16_t*>(rx), static_cast<int16_t*>(tx), n);
+          },
+          [](void* self, size_t n) { static_cast<P*>(self)->fill_in(n); }, &pump};
+}
+
+/// The type of a pump that is one `Modem`: constructed from an oh_pump_config, int16_t process(int16_t) a sample,
+/// lost() for a sample that never came, status(oh_pump_status*), hang_up(), kLeastBitRate and kLongestStep. Nothing of
+/// it needs to be destroyed. It takes less than 40 ms between card and line. Real-time: as Modem is.
+template <class Modem>
+struct ModemType {
+  static Modem& of(void* self) { return *static_cast<Modem*>(self); }
+
+  static size_t size(const oh_pump_config* config) {
+    return is_possible(config, Modem::kLeastBitRate) && config->io_delay_samples < 320 ? (sizeof(Modem) + 63) / 64 * 64
+                                                                                       : 0;
+  }
+  static int init(void* self, const oh_pump_config* config) {
+    constexpr int kInvalid = -22;  // -EINVAL without an OS header
+    if (self == nullptr || size(config) == 0) return kInvalid;
+    new (self) Modem(*config);
+    return 0;
+  }
+  static void process(void* self, const void* rx, void* tx, size_t n) {
+    const auto* in = static_cast<const int16_t*>(rx);
+    auto* out = static_cast<int16_t*>(tx);
+    for (size_t i = 0; i < n; ++i) out[i] = of(self).process(in[i]);
+  }
+  static void fill_in(void* self, size_t n) {
+    for (size_t i = 0; i < n; ++i) of(self).lost();
+  }
+  static void status(const void* self, oh_pump_status* s) {
+    oh_pump_status all;
+    static_cast<const Modem*>(self)->status(&all);
+    give_status(all, s);
+  }
+
+  /// @param name  of the pump, kept
+  static constexpr oh_pump_type named(const char* name) {
+    return {.format_count = 1,
+            .name = name,
+            .formats = &kLinear8000,
+            .roles = kBothRoles,
+            .fpu = kEveryOperation,
+            .longest_step = Modem::kLongestStep,
+            .size = size,
+            .init = init,
+            .process = process,
+            .fill_in = fill_in,
+            .status = status,
+            .hang_up = [](void* self) { of(self).hang_up(); },
+            .release = [](void*) {},
+            .advance = oh_pump_advance_each};
+  }
+};
+
+}  // namespace offhook

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How structs that cross the C ABI may grow.
+ *
+ * The first member of such a struct, struct_size, is the sizeof() of whoever fills the struct in; C++ sets it by
+ * itself. New members come at the end only, and no such struct stands by value inside another one. Who reads a struct
+ * looks at no member beyond its struct_size, and who fills one in for a caller writes none beyond it. Where a smaller
+ * struct would leave open what is wanted, as in a configuration, a size that is not one of a published version is
+ * refused with -EINVAL.
+ */
+#ifndef OFFHOOK_ABI_H
+#define OFFHOOK_ABI_H
+
+#include <stdint.h>
+
+/** What a member is where C++ is not told otherwise; in C it is zero. */
+#ifdef __cplusplus
+#define OH_BY_DEFAULT(value) = value
+#else
+#define OH_BY_DEFAULT(value)
+#endif
+
+#define OH_STRUCT_SIZE(type) uint32_t struct_size OH_BY_DEFAULT(sizeof(type))
+
+#endif
