@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/complex.h"
+
 namespace offhook::v34 {
 
 /// A 2D point with integer coordinates, in the units of Figure 5 (points of the grid are 2 apart).
@@ -17,6 +19,10 @@ struct Point {
   int16_t im;
   friend constexpr bool operator==(const Point&, const Point&) = default;
 };
+
+constexpr Complex to_complex(Point p) {
+  return {static_cast<float>(p.re), static_cast<float>(p.im)};
+}
 
 inline constexpr int kQuarterPoints = 416;  ///< a quarter of the 1664-point superconstellation
 

@@ -22,6 +22,11 @@ constexpr int training_bits(TrainingPoints points) {
   return points == TrainingPoints::k4 ? 2 : 4;
 }
 
+/// Mean |point|^2.
+constexpr float points_energy(TrainingPoints points) {
+  return points == TrainingPoints::k4 ? 2 : 10;
+}
+
 // Sequences, the left-most bit first in time.
 inline constexpr int kSequenceJBits = 16;
 inline constexpr uint16_t kSequenceJ4 = 0b0000100110010001;      ///< asks the far modem for 4 points; Table 18

@@ -10,7 +10,7 @@
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/pre_emphasis.h"
 #include "dsp/v34/phase2/phase2.h"
-#include "dsp/v34/phase34/handshake.h"
+#include "dsp/v34/phase34/phase34.h"
 #include "dsp/v8/v8.h"
 
 namespace offhook::v34 {
@@ -66,8 +66,8 @@ class Modem {
   }
   void status(oh_pump_status* s) const;
   void instruments(oh_v34_instruments* i) const;
-  Handshake* in_data() {
-    return stage_ == Stage::kTraining && handshake_.stage() == Handshake::Stage::kData ? &handshake_ : nullptr;
+  Phase34* in_data() {
+    return stage_ == Stage::kTraining && phase34_.state() == Phase34::State::kData ? &phase34_ : nullptr;
   }
   void retrain(oh_retrain_cause cause);
   void hang_up();
@@ -77,8 +77,8 @@ class Modem {
   float train(float rx, bool is_lost);
   void begin_training();
   void receive(float rx, bool is_lost);
-  void follow_noise();
-  void follow_handshake();
+  const LineQuality* measure_noise();
+  void follow_outcome();
   void leave_training(Stage next);
   void show_instruments() const;
   void show_taps();
@@ -101,9 +101,10 @@ class Modem {
   SigCDetector sig_c_;
   Phase2 phase2_;
   RetrainDetector retrain_tone_;
-  Handshake handshake_;
+  Phase34 phase34_;
+  SymbolReader reader_;
   LineQuality quality_;
-  uint32_t epoch_ = 0;
+  uint32_t order_version_ = 0;
   qam::Modulator modulator_;
   qam::Receiver receiver_;
   qam::EchoCanceller echo_;
@@ -137,7 +138,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
       break;
   }
   if (stage_ == Stage::kReleased) return 0;
-  without_data_ = stage_ == Stage::kTraining && handshake_.live() ? 0 : without_data_ + 1;
+  without_data_ = stage_ == Stage::kTraining && phase34_.live() ? 0 : without_data_ + 1;
   if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
   if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   if (observer_.taps != nullptr) show_taps();
@@ -160,7 +161,7 @@ void Modem::show_instruments() const {
 
 // When data mode begins, and every 10 s of it.
 void Modem::show_taps() {
-  const bool live = stage_ == Stage::kTraining && handshake_.live();
+  const bool live = stage_ == Stage::kTraining && phase34_.live();
   if (live && live_samples_ % (10 * kRateHz) == 0) {
     observer_.taps(observer_.user, receiver_.tap_re(), receiver_.tap_im(), qam::Receiver::kTaps);
   }
@@ -175,7 +176,7 @@ void Modem::show_cause() const {
 
 void Modem::begin_training() {
   const Phase2Outcome& o = phase2_.outcome();
-  HandshakeConfig h;
+  Phase34Config h;
   h.role = config_.role;
   h.tx_symbol_rate = o.tx_symbol_rate;
   h.rx_symbol_rate = o.rx_symbol_rate;
@@ -195,8 +196,10 @@ void Modem::begin_training() {
   h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
   // On lines so good that the noise is that of G.711, it grows with the level.
   h.nonlinear = bits >= 9;
-  renew(handshake_, h, DataPort{config_.port, auxiliary_});
-  epoch_ = handshake_.epoch() - 1;
+  const DataPort port{config_.port, auxiliary_};
+  renew(phase34_, h, port);
+  renew(reader_, h.role, port);
+  order_version_ = 0;
   quality_ = {};
   const Band tx = band(o.tx_symbol_rate, o.tx_carrier);
   modulator_.init(tx, dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db),
@@ -208,71 +211,60 @@ void Modem::begin_training() {
 }
 
 float Modem::train(float rx, bool is_lost) {
-  if (echo_.training() != handshake_.far_end_silent()) echo_.set_training(!echo_.training());
+  if (echo_.training() != phase34_.far_end_silent()) echo_.set_training(!echo_.training());
   const float x = is_lost ? 0 : echo_.process(rx);
   receive(x, is_lost);
   if (!is_lost && retrain_tone_.put(x)) retrain(OH_RETRAIN_FAR);
   if (stage_ != Stage::kTraining) return 0;
-  handshake_.tick();
-  if (modulator_.wants_symbol()) modulator_.put(handshake_.next_symbol());
+  phase34_.tick();
+  if (modulator_.wants_symbol()) modulator_.put(phase34_.next_symbol());
   const float tx = modulator_.next();
   echo_.put(is_lost ? 0 : tx);
-  follow_handshake();
+  follow_outcome();
   return tx;
 }
 
-// Tells the receiver what the handshake wants of it, and the handshake what the receiver has found.
+// The receiver is told what Phases 3 and 4 want of it, and they are told what was heard.
 void Modem::receive(float rx, bool is_lost) {
-  if (handshake_.epoch() != epoch_) {
-    epoch_ = handshake_.epoch();
-    qam::SymbolFormat format{handshake_.grid_energy()};
-    if (handshake_.receiving_data()) format = handshake_.rx_parameters().format();
-    receiver_.set_format(format);
+  const ReceiverOrder& order = phase34_.order();
+  if (order.version != order_version_) {
+    order_version_ = order.version;
+    receiver_.set_format(order.format);
+    reader_.init(order);
   }
-  constexpr qam::Receiver::Task kTasks[] = {qam::Receiver::Task::kHold, qam::Receiver::Task::kTrain,
-                                            qam::Receiver::Task::kResume, qam::Receiver::Task::kFollow};
-  const qam::Receiver::Task task = kTasks[static_cast<int>(handshake_.task())];
-  if (receiver_.task() != task) receiver_.set_task(task);
-
+  if (receiver_.task() != order.task) receiver_.set_task(order.task);
   const bool symbol = is_lost ? receiver_.process_lost() : receiver_.process(rx);
-  switch (receiver_.take_event()) {
-    case qam::Receiver::Event::kS:
-      handshake_.far_s();
-      break;
-    case qam::Receiver::Event::kSBar:
-      handshake_.far_s_bar(receiver_.s_bar_age(), receiver_.symbols_skipped());
-      return;
-    case qam::Receiver::Event::kNone:
-      break;
+  Heard heard;
+  heard.event = receiver_.take_event();
+  if (!symbol && heard.event == qam::Receiver::Event::kNone) return;
+  if (heard.event == qam::Receiver::Event::kSBar) {
+    heard.s_bar_age = receiver_.s_bar_age();
+    heard.symbols_skipped = receiver_.symbols_skipped();
+  } else if (symbol) {
+    const Complex y = receiver_.symbol();
+    const Complex sent = reader_.decide(y);
+    if (!receiver_.erased()) receiver_.adapt(sent);
+    reader_.put(y, order.deliver && heard.event == qam::Receiver::Event::kNone, &heard);
+    heard.quality = measure_noise();
   }
-  if (!symbol) return;
-  const Complex y = receiver_.symbol();
-  const Complex sent = handshake_.decide(y);
-  if (!receiver_.erased()) receiver_.adapt(sent);
-  handshake_.symbol(y);
-  follow_noise();
-  if (observer_.symbol != nullptr) {
-    const float scale = 1 / square_root(handshake_.grid_energy());
-    observer_.symbol(observer_.user, scale * y.re, scale * y.im);
+  phase34_.put(heard);
+  if (heard.symbol && observer_.symbol != nullptr) {
+    const Complex y = 1 / square_root(phase34_.order().grid_energy) * receiver_.symbol();
+    observer_.symbol(observer_.user, y.re, y.im);
   }
 }
 
-// What MP is to say of the line, from the noise in TRN; once it is known, the precoder stays.
-void Modem::follow_noise() {
+// What MP is to say of the line, from the noise in TRN. @return null: as it was
+const LineQuality* Modem::measure_noise() {
   constexpr int kEvery = 128, kEnough = 1024;
   const qam::NoisePredictor& noise = receiver_.noise();
-  if (handshake_.receiving_data()) {
-    quality_.snr = 0;
-  } else if (noise.count() % kEvery != 0) {
-    return;
-  } else {
-    quality_.snr = noise.count() < kEnough ? 0 : precoded_snr(noise, &quality_.precoder);
-  }
-  handshake_.set_quality(quality_);
+  if (noise.count() % kEvery != 0) return nullptr;
+  quality_.snr = noise.count() < kEnough ? 0 : precoded_snr(noise, &quality_.precoder);
+  return &quality_;
 }
 
-void Modem::follow_handshake() {
-  switch (handshake_.outcome()) {
+void Modem::follow_outcome() {
+  switch (phase34_.outcome()) {
     case Outcome::kNone:
       return;
     case Outcome::kRetrain:
@@ -284,7 +276,7 @@ void Modem::follow_handshake() {
       cause_ = OH_RETRAIN_TIMEOUT;
       show_cause();
       leave_training(Stage::kPhase2);
-      phase2_.repeat_info1(handshake_.outcome() == Outcome::kRepeatInfo1WithMarks);
+      phase2_.repeat_info1(phase34_.outcome() == Outcome::kRepeatInfo1WithMarks);
       return;
     case Outcome::kReleased:
       leave_training(Stage::kReleased);
@@ -294,8 +286,8 @@ void Modem::follow_handshake() {
 
 void Modem::leave_training(Stage next) {
   if (stage_ == Stage::kTraining) {
-    bits_sent_ += handshake_.data_transmitter().bits_sent();
-    bits_received_ += handshake_.data_receiver().bits_received();
+    bits_sent_ += phase34_.data_transmitter().bits_sent();
+    bits_received_ += reader_.data().bits_received();
   }
   stage_ = next;
 }
@@ -309,7 +301,7 @@ void Modem::retrain(oh_retrain_cause cause) {
 }
 
 void Modem::hang_up() {
-  Handshake* h = in_data();
+  Phase34* h = in_data();
   if (h != nullptr && h->live()) {
     h->cleardown();
   } else {
@@ -326,12 +318,12 @@ void Modem::status(oh_pump_status* s) const {
   s->bits_sent = bits_sent_;
   s->bits_received = bits_received_;
   if (stage_ == Stage::kTraining) {
-    s->bits_sent += handshake_.data_transmitter().bits_sent();
-    s->bits_received += handshake_.data_receiver().bits_received();
-    if (handshake_.live()) {
+    s->bits_sent += phase34_.data_transmitter().bits_sent();
+    s->bits_received += reader_.data().bits_received();
+    if (phase34_.live()) {
       s->state = OH_PUMP_DATA;
-      s->tx_bit_rate = handshake_.tx_parameters().bit_rate;
-      s->rx_bit_rate = handshake_.rx_parameters().bit_rate;
+      s->tx_bit_rate = phase34_.tx_parameters().bit_rate;
+      s->rx_bit_rate = phase34_.rx_parameters().bit_rate;
     }
   }
   s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
@@ -354,9 +346,9 @@ void Modem::instruments(oh_v34_instruments* i) const {
   i->tx_pre_emphasis = o.tx_pre_emphasis;
   i->rx_pre_emphasis = o.rx_pre_emphasis;
   i->round_trip_samples = o.round_trip_samples;
-  if (handshake_.live()) {
-    const DataParameters& tx = handshake_.tx_parameters();
-    const DataParameters& rx = handshake_.rx_parameters();
+  if (phase34_.live()) {
+    const DataParameters& tx = phase34_.tx_parameters();
+    const DataParameters& rx = phase34_.rx_parameters();
     i->tx_trellis_states = static_cast<uint8_t>(trellis_states(tx.coding.trellis));
     i->rx_trellis_states = static_cast<uint8_t>(trellis_states(rx.coding.trellis));
     i->tx_nonlinear = tx.nonlinear;
@@ -364,7 +356,7 @@ void Modem::instruments(oh_v34_instruments* i) const {
     i->tx_precoding = tx.precoding();
     i->rx_precoding = rx.precoding();
     i->auxiliary = rx.coding.framing.aux;
-    i->path_variance = handshake_.data_receiver().variance();
+    i->path_variance = reader_.data().variance();
   }
   i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
   i->clock_ppm = receiver_.clock_ppm();
@@ -373,7 +365,7 @@ void Modem::instruments(oh_v34_instruments* i) const {
     i->echo_return_loss_db =
         static_cast<float>(power_db(static_cast<double>(echo_.echo_power() / echo_.residual_power())));
   }
-  i->renegotiations = handshake_.renegotiations();
+  i->renegotiations = phase34_.renegotiations();
   i->tap_re = receiver_.tap_re();
   i->tap_im = receiver_.tap_im();
   i->taps = qam::Receiver::kTaps;
@@ -402,11 +394,11 @@ void oh_v34_want_auxiliary(void* self, const oh_bit_port* port) {
 }
 
 void oh_v34_cleardown(void* self) {
-  if (offhook::v34::Handshake* h = offhook::v34::Type::of(self).in_data()) h->cleardown();
+  if (offhook::v34::Phase34* h = offhook::v34::Type::of(self).in_data()) h->cleardown();
 }
 
 void oh_v34_renegotiate(void* self) {
-  if (offhook::v34::Handshake* h = offhook::v34::Type::of(self).in_data()) h->renegotiate();
+  if (offhook::v34::Phase34* h = offhook::v34::Type::of(self).in_data()) h->renegotiate();
 }
 
 void oh_v34_retrain(void* self) {

@@ -2,7 +2,7 @@
  *
  * The V.34 datapump: V.8, line probing, training, and data at 2400 to 33 600 bit/s in both directions at once.
  *
- *    V.8 (dsp/v8) -> Phase 2 (phase2.h) -> Phases 3 and 4, data mode (handshake.h) between modulator.h and receiver.h
+ *    V.8 (dsp/v8) -> Phase 2 (phase2.h) -> Phases 3 and 4, data mode (phase34.h), modulator, receiver (dsp/qam)
  *                       ^------------------------ retrain, INFO1 again -----------'
  *
  * It runs at 8000 Hz. Its state is oh_pump_type.size() bytes of plain memory; nothing outside is touched. Filters are

@@ -134,7 +134,7 @@ Complex DataReceiver::decide(Complex y) {
   } else {
     return nearest(y);
   }
-  return {static_cast<float>(p.re), static_cast<float>(p.im)};
+  return to_complex(p);
 }
 
 void DataReceiver::decode_pair() {

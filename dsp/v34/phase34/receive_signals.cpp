@@ -6,10 +6,6 @@
 namespace offhook::v34 {
 namespace {
 
-constexpr Complex to_complex(Point p) {
-  return {static_cast<float>(p.re), static_cast<float>(p.im)};
-}
-
 constexpr float kPpMagnitude = 1.41421356f;
 
 // Where the known TRN and the nearest points disagree this often, it is not where it was expected.
@@ -19,18 +15,13 @@ constexpr int kMostMismatches = 12;
 
 void ReceiveSignals::begin(int age, bool pp, TrainingPoints points, int known_trn) {
   pp_ = pp ? kPpSymbols : 0;
-  begin_trn(points, known_trn);
-  position_ = age - kSBarSymbols - pp_;
-  for (int n = 0; n < position_; ++n) reference_ = trn_.trn();
-}
-
-void ReceiveSignals::begin_trn(TrainingPoints points, int known_trn) {
   points_ = points;
   known_ = known_trn;
-  position_ = 0;
+  position_ = age - kSBarSymbols - pp_;
   mismatches_ = 0;
   trn_ = TrainingEncoder(scrambling_, points);
   reference_ = trn_.trn();
+  for (int n = 0; n < position_; ++n) reference_ = trn_.trn();
   decoder_ = TrainingDecoder(scrambling_, points);
   bits_ = {};
   mp_receiver_ = {};
@@ -130,9 +121,7 @@ ReceiveSignals::Found ReceiveSignals::read(int bit) {
 void ReceiveSignals::measure(Complex y) {
   sum_ += norm(y - decide(y));
   if (++in_window_ < kWindow) return;
-  constexpr float kPoints4Energy = 2, kPoints16Energy = 10;
-  const float energy = points_ == TrainingPoints::k4 ? kPoints4Energy : kPoints16Energy;
-  const float now = sum_ / (kWindow * energy);
+  const float now = sum_ / (kWindow * points_energy(points_));
   settled_windows_ = now < 0.9f * error_ ? 0 : settled_windows_ < 8 ? settled_windows_ + 1 : 8;
   error_ += (now - error_) / static_cast<float>(settled_windows_ + 1);
   sum_ = 0;

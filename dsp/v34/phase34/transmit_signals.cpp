@@ -61,18 +61,14 @@ void TransmitSignals::start_bits(Signal s, int bits) {
 Complex TransmitSignals::next() {
   const int n = sent_++;
   if (sent_ < 0) sent_ = n;  // a TRN of hours
-  const auto scaled = [this](Point p) {
-    return training_scale(points_) * Complex{static_cast<float>(p.re), static_cast<float>(p.im)};
-  };
+  const auto scaled = [this](Point p) { return training_scale(points_) * to_complex(p); };
   constexpr float kScale4 = training_scale(TrainingPoints::k4);
   switch (signal_) {
     case Signal::kSilence:
       return {};
     case Signal::kS:
-    case Signal::kSBar: {
-      const Point p = signal_ == Signal::kS ? s_symbol(n) : s_bar_symbol(n);
-      return kScale4 * Complex{static_cast<float>(p.re), static_cast<float>(p.im)};
-    }
+    case Signal::kSBar:
+      return kScale4 * to_complex(signal_ == Signal::kS ? s_symbol(n) : s_bar_symbol(n));
     case Signal::kPp:
       return pp_symbol(n);
     case Signal::kMd:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The signals of Phases 3 and 4 as one transmitter sends them, symbol by symbol (10.1.3): each is started, runs for its
-// length, and then says that it has ended. Which comes next is the procedure's business (handshake.h).
+// length, and then says that it has ended. Which comes next is the procedure's business (phase34.h).
 #pragma once
 
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/v34/coding/training.h"
 #include "dsp/v34/phase34/mp.h"
+#include "offhook/pump.h"
 
 namespace offhook::v34 {
 
@@ -17,6 +18,14 @@ inline constexpr int kSBarSymbols = 16;  ///< length of S with a bar
 inline constexpr int kMinTrnSymbols = 512;
 
 enum class Signal : uint8_t { kSilence, kS, kSBar, kMd, kPp, kTrn, kJ, kJPrime, kMp, kE };
+
+/// What a modem of this role transmits with.
+constexpr Scrambling scrambling_of(oh_pump_role transmitter) {
+  return transmitter == OH_PUMP_CALL ? kGpc : kGpa;
+}
+constexpr oh_pump_role far_role(oh_pump_role own) {
+  return own == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL;
+}
 
 /// Grid units to unit mean power: 1 / sqrt(2) for four points, 1 / sqrt(10) for sixteen.
 constexpr float training_scale(TrainingPoints points) {

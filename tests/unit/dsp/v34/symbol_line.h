@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Two Handshakes joined by a line of symbols: delay and white noise, and a receiver that needs no training. It sees S
-// and S-bar by their points, undoes the non-linear encoder and applies the whitening filter, as receiver.h does on a
-// real line.
+// Two ends of Phases 3 and 4 joined by a line of symbols: delay and white noise, and a receiver that needs no training.
+// It sees S and S-bar by their points, undoes the non-linear encoder and applies the whitening filter, as receiver.h
+// does on a real line.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "dsp/v34/phase34/handshake.h"
+#include "dsp/v34/phase34/phase34.h"
 #include "tests/unit/dsp/v34/random.h"
 
 namespace offhook::v34 {
@@ -19,43 +20,48 @@ namespace offhook::v34 {
 /// One modem and its receiver.
 class SymbolEnd {
  public:
-  SymbolEnd(const HandshakeConfig& c, uint32_t seed)
-      : config(c), data(seed, 10), handshake(c, DataPort{{get, put, this}, {get_aux, put_aux, this}}) {}
+  SymbolEnd(const Phase34Config& c, uint32_t seed)
+      : config(c), data(seed, 10), phase34(c, port()), reader(c.role, port()) {}
   SymbolEnd(const SymbolEnd&) = delete;
   SymbolEnd& operator=(const SymbolEnd&) = delete;
 
   void receive(Complex s) {
-    follow_epoch();
+    follow_order();
     track_s(s);
-    if (handshake.task() == ReceiverTask::kFreeze) return;
-    Complex y = scale * s;
-    if (handshake.receiving_data()) {
-      nonlinear.decode(&y.re, &y.im);
-      const Complex x = y;
-      for (int k = 0; k < 3; ++k) {
-        const auto& h = handshake.rx_parameters().coding.precoder.h[k];
-        y += Complex{h.re / 16384.f, h.im / 16384.f} * tail[k];
-      }
-      tail[2] = tail[1];
-      tail[1] = tail[0];
-      tail[0] = x;
+    if (phase34.order().task == qam::Receiver::Task::kHold ||
+        phase34.order().listen == ReceiverOrder::Listen::kNothing) {
+      return;
     }
-    const Complex e = y - handshake.decide(y);
+    const qam::SymbolFormat& format = phase34.order().format;
+    Complex y = std::sqrt(format.energy) * s;
+    if (format.unwarp != nullptr) y = format.unwarp(y, format.warp);
+    const Complex x = y;
+    for (int k = 0; k < 3; ++k) y += format.whitening[k] * tail[k];
+    tail[2] = tail[1];
+    tail[1] = tail[0];
+    tail[0] = x;
+    const Complex e = y - reader.decide(y);
     squared_error += norm(e);
     ++symbols;
-    handshake.symbol(y);
+    Heard heard;
+    reader.put(y, phase34.order().deliver, &heard);
+    if (quality) heard.quality = &*quality;
+    phase34.put(heard);
   }
 
-  HandshakeConfig config;
+  Phase34Config config;
   Random data;
   std::vector<uint8_t> sent, received, aux_sent, aux_received;
-  Handshake handshake;
-  std::vector<Signal> signals;  ///< each change of what it sends
+  Phase34 phase34;
+  SymbolReader reader;
+  std::optional<LineQuality> quality;  ///< what the receiver says of the line
+  std::vector<Signal> signals;         ///< each change of what it sends
   std::vector<Complex>* tap = nullptr;
   double squared_error = 0;
   long symbols = 0;
 
  private:
+  DataPort port() { return {{get, put, this}, {get_aux, put_aux, this}}; }
   static int get(void* u) {
     auto& e = *static_cast<SymbolEnd*>(u);
     e.sent.push_back(static_cast<uint8_t>(e.data.bit()));
@@ -71,17 +77,11 @@ class SymbolEnd {
     static_cast<SymbolEnd*>(u)->aux_received.push_back(static_cast<uint8_t>(bit));
   }
 
-  void follow_epoch() {
-    if (handshake.epoch() == epoch) return;
-    epoch = handshake.epoch();
-    if (handshake.receiving_data()) {
-      const DataParameters& p = handshake.rx_parameters();
-      scale = std::sqrt(p.transmitted_energy());
-      nonlinear = NonlinearEncoder(p.nonlinear ? kNonlinearTheta : 0, p.mean_energy());
-      for (Complex& t : tail) t = {};
-    } else {
-      scale = std::sqrt(handshake.grid_energy());
-    }
+  void follow_order() {
+    if (phase34.order().version == version) return;
+    version = phase34.order().version;
+    reader.init(phase34.order());
+    for (Complex& t : tail) t = {};
   }
 
   // S alternates between two points; its first symbol turned by half a turn begins S-bar.
@@ -89,21 +89,24 @@ class SymbolEnd {
     const auto near = [s](Point p) { return norm(s) > 0.2f && s.re * float(p.re) > 0 && s.im * float(p.im) > 0; };
     if (near(s_symbol(run))) {
       ++run;
-      const bool listens = handshake.task() == ReceiverTask::kTrain || handshake.task() == ReceiverTask::kResume ||
-                           handshake.task() == ReceiverTask::kFollow;
-      if (run == 48 && listens) handshake.far_s();
+      if (run == 48) tell(qam::Receiver::Event::kS);
     } else {
-      if (run >= 48 && run % 2 == 0 && near(s_bar_symbol(0)) && handshake.task() != ReceiverTask::kFreeze) {
-        handshake.far_s_bar(0, 0);
-        follow_epoch();
+      if (run >= 48 && run % 2 == 0 && near(s_bar_symbol(0))) {
+        tell(qam::Receiver::Event::kSBar);
+        follow_order();
       }
       run = near(s_symbol(0)) ? 1 : 0;
     }
   }
 
-  uint32_t epoch = ~0u;
-  float scale = 1;
-  NonlinearEncoder nonlinear;
+  void tell(qam::Receiver::Event event) {
+    if (phase34.order().task == qam::Receiver::Task::kHold) return;
+    Heard heard;
+    heard.event = event;
+    phase34.put(heard);
+  }
+
+  uint32_t version = 0;
   Complex tail[3]{};
   int run = 0;
 };
@@ -111,11 +114,11 @@ class SymbolEnd {
 class SymbolLine {
  public:
   /// @param delay  one way, samples  @param snr_db  of each received symbol; 200: no noise
-  SymbolLine(HandshakeConfig call, HandshakeConfig answer, uint32_t delay, double snr_db, uint32_t seed)
+  SymbolLine(Phase34Config call, Phase34Config answer, uint32_t delay, double snr_db, uint32_t seed)
       : delay_(delay), sigma_(std::sqrt(0.5 / std::pow(10, snr_db / 10))), noise_{{seed, 1}, {seed, 2}} {
     call.role = OH_PUMP_CALL;
     answer.role = OH_PUMP_ANSWER;
-    for (HandshakeConfig* c : {&call, &answer}) c->round_trip_samples = 2 * delay;
+    for (Phase34Config* c : {&call, &answer}) c->round_trip_samples = 2 * delay;
     answer.rx_symbol_rate = call.tx_symbol_rate;
     answer.tx_symbol_rate = call.rx_symbol_rate;
     end_[0] = std::make_unique<SymbolEnd>(call, seed);
@@ -124,19 +127,19 @@ class SymbolLine {
 
   SymbolEnd& call() { return *end_[0]; }
   SymbolEnd& answer() { return *end_[1]; }
-  Handshake& c() { return end_[0]->handshake; }
-  Handshake& a() { return end_[1]->handshake; }
+  Phase34& c() { return end_[0]->phase34; }
+  Phase34& a() { return end_[1]->phase34; }
 
   void step() {
     ++now_;
     for (int k = 0; k < 2; ++k) {
       SymbolEnd& e = *end_[k];
-      e.handshake.tick();
+      e.phase34.tick();
       phase_[k] += symbol_rate_hz(e.config.tx_symbol_rate) / 8000;
       if (phase_[k] >= 1) {
         phase_[k] -= 1;
-        Complex s = e.handshake.next_symbol();
-        const Signal sig = e.handshake.signal();
+        Complex s = e.phase34.next_symbol();
+        const Signal sig = e.phase34.signal();
         if (e.signals.empty() || e.signals.back() != sig) e.signals.push_back(sig);
         if (e.tap != nullptr) e.tap->push_back(s);
         if (cut[k]) s = {};

@@ -99,7 +99,7 @@ TEST(V34LineMonitor, MoreNoiseLowersTheRateAndLessRaisesItAgain) {
   EXPECT_GE(low.call_to_answer + 3, first.call_to_answer);
   const size_t sent[2] = {line.call().sent.size(), line.answer().sent.size()};
   line.run_ms(1000);
-  EXPECT_EQ(line.c().stage(), Handshake::Stage::kData);
+  EXPECT_EQ(line.c().state(), Phase34::State::kData);
   line.set_snr(36);
   line.run_ms(20000);
   EXPECT_GE(line.c().rates().call_to_answer, first.call_to_answer);
@@ -111,7 +111,7 @@ TEST(V34LineMonitor, AfterASlipARenegotiationFindsTheFramesAgain) {  // V34-9.6.
   for (const TrellisCode code : kCodes) {
     for (const double snr : {45.0, 33.5}) {
       for (const int slip : {1, 2, 3, 8, 16, 64}) {
-        HandshakeConfig c;
+        Phase34Config c;
         c.trellis = code;
         c.max_bit_rate = 26400;
         SymbolLine line(c, c, 160, snr, 1);
@@ -133,7 +133,7 @@ TEST(V34LineMonitor, AfterASlipARenegotiationFindsTheFramesAgain) {  // V34-9.6.
 TEST(V34LineMonitor, AGoodLineIsLeftAlone) {
   for (const TrellisCode code : kCodes) {
     for (const double snr : {45.0, 33.0, 25.0}) {
-      HandshakeConfig c;
+      Phase34Config c;
       c.trellis = code;
       SymbolLine line(c, c, 160, snr, 1);
       ASSERT_TRUE(line.connect());
@@ -148,7 +148,7 @@ TEST(V34LineMonitor, LostForGoodItRetrains) {
   ASSERT_TRUE(line.connect());
   line.run_ms(500);
   line.cut[0] = line.cut[1] = true;
-  ASSERT_TRUE(line.run_until([&] { return line.c().stage() == Handshake::Stage::kEnded; }, 5000));
+  ASSERT_TRUE(line.run_until([&] { return line.c().state() == Phase34::State::kEnded; }, 5000));
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
 // Phases 3 and 4, renegotiation and cleardown of two ends against each other, at symbol level.
-#include "dsp/v34/phase34/handshake.h"
+#include "dsp/v34/phase34/phase34.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "tests/unit/dsp/v34/symbol_line.h"
 
 namespace offhook::v34 {
 namespace {
 
-HandshakeConfig config_of(SymbolRate s) {
-  HandshakeConfig c;
+Phase34Config config_of(SymbolRate s) {
+  Phase34Config c;
   c.tx_symbol_rate = c.rx_symbol_rate = s;
   return c;
 }
@@ -23,10 +24,10 @@ void expect_intact(SymbolLine& line, size_t from_call = 0, size_t from_answer = 
   EXPECT_EQ(errors_of(line.answer().sent, line.call().received, from_answer), 0u);
 }
 
-TEST(V34Handshake, ConnectsAtEveryPairOfSymbolRates) {  // V34-5.1-1, V34-5.2-2
+TEST(V34Phase34, ConnectsAtEveryPairOfSymbolRates) {  // V34-5.1-1, V34-5.2-2
   for (int c = 0; c < kSymbolRates; ++c) {
     for (int a = 0; a < kSymbolRates; ++a) {
-      HandshakeConfig call;
+      Phase34Config call;
       call.tx_symbol_rate = static_cast<SymbolRate>(c);
       call.rx_symbol_rate = static_cast<SymbolRate>(a);
       SymbolLine line(call, {}, 80, 45, 1);
@@ -41,7 +42,7 @@ TEST(V34Handshake, ConnectsAtEveryPairOfSymbolRates) {  // V34-5.1-1, V34-5.2-2
 }
 
 // The signals of Figures 19 and 20 in their order.
-TEST(V34Handshake, SendsTheSignalsOfFigures19And20) {
+TEST(V34Phase34, SendsTheSignalsOfFigures19And20) {
   SymbolLine line({}, {}, 80, 200, 1);
   ASSERT_TRUE(line.connect());
   using enum Signal;
@@ -50,16 +51,16 @@ TEST(V34Handshake, SendsTheSignalsOfFigures19And20) {
             (std::vector{kSilence, kS, kSBar, kPp, kTrn, kJ, kSilence, kS, kSBar, kTrn, kMp, kE, kSilence}));
 }
 
-TEST(V34Handshake, EachEndTrainsWithTheConstellationThatTheOtherAskedFor) {  // V34-11-6
+TEST(V34Phase34, EachEndTrainsWithTheConstellationThatTheOtherAskedFor) {  // V34-11-6
   for (const auto wanted_by_call : {TrainingPoints::k4, TrainingPoints::k16}) {
     for (const auto wanted_by_answer : {TrainingPoints::k4, TrainingPoints::k16}) {
-      HandshakeConfig call, answer;
+      Phase34Config call, answer;
       call.points = wanted_by_call;
       answer.points = wanted_by_answer;
       SymbolLine line(call, answer, 80, 45, 1);
       ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kMp; }, 5000));
-      EXPECT_EQ(line.c().received().points(), wanted_by_call);
-      EXPECT_EQ(line.a().received().points(), wanted_by_answer);
+      EXPECT_EQ(line.call().reader.training().points(), wanted_by_call);
+      EXPECT_EQ(line.answer().reader.training().points(), wanted_by_answer);
       ASSERT_TRUE(line.connect());
       line.run_ms(300);
       expect_intact(line);
@@ -67,10 +68,10 @@ TEST(V34Handshake, EachEndTrainsWithTheConstellationThatTheOtherAskedFor) {  // 
   }
 }
 
-TEST(V34Handshake, MdIsSentAndWaitedForAsInfo1Says) {  // V34-11-7
+TEST(V34Phase34, MdIsSentAndWaitedForAsInfo1Says) {  // V34-11-7
   for (const uint8_t call_md : std::initializer_list<uint8_t>{0, 1, 20}) {
     for (const uint8_t answer_md : std::initializer_list<uint8_t>{0, 1, 20}) {
-      HandshakeConfig call, answer;
+      Phase34Config call, answer;
       call.own_md_length = answer.far_md_length = call_md;
       answer.own_md_length = call.far_md_length = answer_md;
       SymbolLine line(call, answer, 80, 45, 1);
@@ -83,7 +84,7 @@ TEST(V34Handshake, MdIsSentAndWaitedForAsInfo1Says) {  // V34-11-7
   }
 }
 
-TEST(V34Handshake, ConnectsOverRoundTripsFrom0To1200Ms) {
+TEST(V34Phase34, ConnectsOverRoundTripsFrom0To1200Ms) {
   for (const uint32_t delay_ms : {0u, 10u, 150u, 600u}) {
     SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
     ASSERT_TRUE(line.connect()) << delay_ms;
@@ -93,13 +94,13 @@ TEST(V34Handshake, ConnectsOverRoundTripsFrom0To1200Ms) {
 }
 
 // 500 ms are allowed after J was found (11.3.1.1.3, 11.3.1.2.6).
-TEST(V34Handshake, JIsAnsweredARoundTripLaterUpTo400Ms) {
+TEST(V34Phase34, JIsAnsweredARoundTripLaterUpTo400Ms) {
   for (const uint32_t delay_ms : {0u, 50u, 150u, 600u}) {
     SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
     const double wait = std::min(2.0 * delay_ms, 400.0);
     for (const bool call : {true, false}) {
-      Handshake& asks = call ? line.a() : line.c();
-      Handshake& answers = call ? line.c() : line.a();
+      Phase34& asks = call ? line.a() : line.c();
+      Phase34& answers = call ? line.c() : line.a();
       ASSERT_TRUE(line.run_until([&] { return asks.signal() == Signal::kJ; }, 20000));
       const double asked = line.now_ms();
       ASSERT_TRUE(line.run_until([&] { return answers.signal() == Signal::kS; }, 3000));
@@ -111,10 +112,10 @@ TEST(V34Handshake, JIsAnsweredARoundTripLaterUpTo400Ms) {
   }
 }
 
-TEST(V34Handshake, RatesMayDifferOnlyWhereBothAllowIt) {  // V34-11-5
+TEST(V34Phase34, RatesMayDifferOnlyWhereBothAllowIt) {  // V34-11-5
   for (const bool call_allows : {false, true}) {
     for (const bool answer_allows : {false, true}) {
-      HandshakeConfig call, answer;
+      Phase34Config call, answer;
       call.tx_symbol_rate = SymbolRate::k3429;
       call.rx_symbol_rate = SymbolRate::k2400;
       call.asymmetric = call_allows;
@@ -128,8 +129,8 @@ TEST(V34Handshake, RatesMayDifferOnlyWhereBothAllowIt) {  // V34-11-5
   }
 }
 
-TEST(V34Handshake, ManyPointsAreAskedForOnlyWhereBothHaveThem) {  // V34-MP-3
-  HandshakeConfig c;
+TEST(V34Phase34, ManyPointsAreAskedForOnlyWhereBothHaveThem) {  // V34-MP-3
+  Phase34Config c;
   c.tx_symbol_rate = c.rx_symbol_rate = SymbolRate::k3429;
   c.points_1664 = false;
   SymbolLine line(c, c, 80, 50, 1);
@@ -138,20 +139,20 @@ TEST(V34Handshake, ManyPointsAreAskedForOnlyWhereBothHaveThem) {  // V34-MP-3
   EXPECT_EQ(line.c().own_mp().rate_mask >> 12, 0);
 }
 
-TEST(V34Handshake, TheReceiverChoosesTrellisShapingNonLinearEncoderAndPrecoder) {  // V34-9.2-3, V34-9.6.3-5
+TEST(V34Phase34, TheReceiverChoosesTrellisShapingNonLinearEncoderAndPrecoder) {  // V34-9.2-3, V34-9.6.3-5
   const PrecoderCoefficients h = {{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
   int n = 0;
   for (const TrellisCode trellis : {TrellisCode::k16, TrellisCode::k32, TrellisCode::k64}) {
     for (const bool nonlinear : {false, true}) {
       for (const bool expanded : {false, true}) {
-        HandshakeConfig call, answer;
+        Phase34Config call, answer;
         call.trellis = trellis;
         call.nonlinear = nonlinear;
         call.expanded = expanded;
         answer.trellis = TrellisCode::k16;
         answer.expanded = !expanded;
         SymbolLine line(call, answer, 80, 45, 1);
-        if (++n % 2) line.c().set_quality({std::pow(10, 4.0), h});
+        if (++n % 2) line.call().quality = LineQuality{std::pow(10, 4.0), h};
         ASSERT_TRUE(line.connect());
         const DataParameters& p = line.a().tx_parameters();
         EXPECT_EQ(p.coding.trellis, trellis);
@@ -166,16 +167,16 @@ TEST(V34Handshake, TheReceiverChoosesTrellisShapingNonLinearEncoderAndPrecoder) 
   }
 }
 
-TEST(V34Handshake, AveragePowerInDataIsThatOfTraining) {  // V34-9.7-2
+TEST(V34Phase34, AveragePowerInDataIsThatOfTraining) {  // V34-9.7-2
   const PrecoderCoefficients h = {{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
   for (const uint32_t bit_rate : {9600u, 19200u, 28800u, 33600u}) {
     for (const bool nonlinear : {false, true}) {
       for (const bool precoding : {false, true}) {
-        HandshakeConfig c = config_of(SymbolRate::k3429);
+        Phase34Config c = config_of(SymbolRate::k3429);
         c.max_bit_rate = bit_rate;
         c.nonlinear = nonlinear;
         SymbolLine line(c, c, 80, 200, 1);
-        if (precoding) line.c().set_quality({1e6, h});
+        if (precoding) line.call().quality = LineQuality{1e6, h};
         ASSERT_TRUE(line.connect());
         std::vector<Complex> sent;
         line.answer().tap = &sent;
@@ -189,9 +190,9 @@ TEST(V34Handshake, AveragePowerInDataIsThatOfTraining) {  // V34-9.7-2
   }
 }
 
-TEST(V34Handshake, AuxiliaryChannelOnlyWhereBothWantIt) {  // V34-5.1-3, V34-8.3-1
+TEST(V34Phase34, AuxiliaryChannelOnlyWhereBothWantIt) {  // V34-5.1-3, V34-8.3-1
   for (const bool answer_wants : {false, true}) {
-    HandshakeConfig call, answer;
+    Phase34Config call, answer;
     call.aux = true;
     answer.aux = answer_wants;
     SymbolLine line(call, answer, 80, 45, 1);
@@ -212,10 +213,10 @@ TEST(V34Handshake, AuxiliaryChannelOnlyWhereBothWantIt) {  // V34-5.1-3, V34-8.3
 }
 
 // The choice from the measured ratio, and what then comes through: at most one data frame in a thousand bad.
-TEST(V34Handshake, ChosenRateKeepsItsTargetOfBadDataFrames) {
+TEST(V34Phase34, ChosenRateKeepsItsTargetOfBadDataFrames) {
   for (const double snr : {14.0, 20.0, 27.0, 33.0}) {
-    const HandshakeConfig call = config_of(SymbolRate::k3200);
-    HandshakeConfig answer = call;
+    const Phase34Config call = config_of(SymbolRate::k3200);
+    Phase34Config answer = call;
     if (snr < 22) answer.points = TrainingPoints::k4;  // as its line probing tells it
     SymbolLine line(call, answer, 80, snr, 3);
     ASSERT_TRUE(line.connect()) << snr;
@@ -238,9 +239,9 @@ TEST(V34Handshake, ChosenRateKeepsItsTargetOfBadDataFrames) {
 
 // --- time-outs of 11.3.2 and 11.4.2: V34-11-4
 
-double time_to_end(SymbolLine& line, Handshake& h, double most_ms) {
+double time_to_end(SymbolLine& line, Phase34& h, double most_ms) {
   const double from = line.now_ms();
-  line.run_until([&] { return h.stage() == Handshake::Stage::kEnded; }, most_ms);
+  line.run_until([&] { return h.state() == Phase34::State::kEnded; }, most_ms);
   return line.now_ms() - from;
 }
 
@@ -259,7 +260,7 @@ TEST_P(V34TimeOut, CallGetsNoJ) {  // C12, 11.3.2.1.1
 
 TEST_P(V34TimeOut, CallGetsNoSAfterItsJ) {  // C15, 11.4.2.1.1
   SymbolLine line = make();
-  ASSERT_TRUE(line.run_until([&] { return line.c().stage() == Handshake::Stage::kTrainFar; }, 10000));
+  ASSERT_TRUE(line.run_until([&] { return line.c().state() == Phase34::State::kTrainFar; }, 10000));
   line.cut[1] = true;
   ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJ; }, 10000));
   EXPECT_NEAR(time_to_end(line, line.c(), 10000), 600 + rtd(), 1);
@@ -285,7 +286,7 @@ TEST_P(V34TimeOut, AnswerGetsNoSAfterItsJ) {  // A13, 11.3.2.2.1
 
 TEST_P(V34TimeOut, AnswerGetsNoJ) {  // A14, 11.3.2.2.2
   SymbolLine line = make();
-  ASSERT_TRUE(line.run_until([&] { return line.a().stage() == Handshake::Stage::kTrainReceiver; }, 10000));
+  ASSERT_TRUE(line.run_until([&] { return line.a().state() == Phase34::State::kFarTrn; }, 10000));
   line.cut[0] = true;
   ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kSilence; }, 10000));
   EXPECT_NEAR(time_to_end(line, line.a(), 10000), 2600 + 2 * rtd(), 1);
@@ -294,7 +295,7 @@ TEST_P(V34TimeOut, AnswerGetsNoJ) {  // A14, 11.3.2.2.2
 
 TEST_P(V34TimeOut, AnswerGetsNoJPrime) {  // A15, 11.4.2.2.1
   SymbolLine line = make();
-  ASSERT_TRUE(line.run_until([&] { return line.a().stage() == Handshake::Stage::kFinal; }, 10000));
+  ASSERT_TRUE(line.run_until([&] { return line.a().state() == Phase34::State::kFinal; }, 10000));
   line.cut[0] = true;
   ASSERT_TRUE(line.run_until([&] { return line.a().signal() == Signal::kSBar; }, 10000));
   EXPECT_NEAR(time_to_end(line, line.a(), 10000), 100 + rtd(), 1);
@@ -303,11 +304,11 @@ TEST_P(V34TimeOut, AnswerGetsNoJPrime) {  // A15, 11.4.2.2.1
 
 TEST_P(V34TimeOut, AnswerGetsNoE) {  // A16 to A18, 11.4.2.2.2
   SymbolLine line = make();
-  ASSERT_TRUE(line.run_until([&] { return line.a().received().points() == TrainingPoints::k16; }, 10000));
+  ASSERT_TRUE(line.run_until([&] { return line.answer().reader.training().points() == TrainingPoints::k16; }, 10000));
   line.cut[0] = true;
   double sent = 0;
   SymbolLine again = make();
-  ASSERT_TRUE(again.run_until([&] { return again.a().stage() == Handshake::Stage::kFinal; }, 10000));
+  ASSERT_TRUE(again.run_until([&] { return again.a().state() == Phase34::State::kFinal; }, 10000));
   ASSERT_TRUE(again.run_until([&] { return again.a().signal() == Signal::kTrn; }, 10000));
   sent = again.now_ms();  // the same line, the same instants
   time_to_end(line, line.a(), 40000);
@@ -317,14 +318,117 @@ TEST_P(V34TimeOut, AnswerGetsNoE) {  // A16 to A18, 11.4.2.2.2
 
 INSTANTIATE_TEST_SUITE_P(RoundTrip, V34TimeOut, testing::Values(0, 600));
 
-TEST(V34Handshake, WithCircuitMultiplicationEquipmentItWaits30sForE) {  // V34-RN-5, 11.4.2
-  HandshakeConfig c;
+TEST(V34Phase34, WithCircuitMultiplicationEquipmentItWaits30sForE) {  // V34-RN-5, 11.4.2
+  Phase34Config c;
   c.far_cme = true;
   SymbolLine line(c, c, 0, 200, 1);
   ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kJPrime; }, 10000));
   line.cut[1] = true;
   ASSERT_TRUE(line.run_until([&] { return line.c().signal() == Signal::kTrn; }, 10000));
   EXPECT_NEAR(time_to_end(line, line.c(), 40000), 30000, 1);
+}
+
+// --- the table
+
+TEST(V34Transitions, EveryRowHasAClauseAndIsTakenInACall) {
+  uint64_t taken = 0;
+  const auto call = [&taken](const Phase34Config& caller, const Phase34Config& answerer, auto&& what) {
+    SymbolLine line(caller, answerer, 160, 45, 1);
+    what(line);
+    taken |= line.c().taken() | line.a().taken();
+  };
+  const auto connected = [&](auto&& what) {
+    call({}, {}, [&](SymbolLine& line) {
+      ASSERT_TRUE(line.connect());
+      line.run_ms(300);
+      what(line);
+    });
+  };
+  const auto until = [](SymbolLine& line, Phase34& p, Signal s) {
+    ASSERT_TRUE(line.run_until([&] { return p.signal() == s; }, 10000)) << static_cast<int>(s);
+  };
+  const auto cut = [](SymbolLine& line, Phase34& p) {
+    line.cut[0] = line.cut[1] = true;
+    time_to_end(line, p, 40000);
+    EXPECT_EQ(p.state(), Phase34::State::kEnded);
+  };
+
+  Phase34Config md;
+  md.own_md_length = md.far_md_length = 2;
+  call(md, md, [](SymbolLine& line) { ASSERT_TRUE(line.connect()); });
+  for (const bool by_call : {true, false}) {
+    connected([&](SymbolLine& line) {
+      (by_call ? line.c() : line.a()).renegotiate(8);
+      ASSERT_TRUE(line.run_until([&] { return !line.c().live() && !line.a().live(); }, 1000));
+      ASSERT_TRUE(line.connect());
+      line.run_ms(300);
+      (by_call ? line.c() : line.a()).cleardown();
+      time_to_end(line, line.c(), 9000);
+      time_to_end(line, line.a(), 9000);
+    });
+  }
+  connected([&](SymbolLine& line) {  // nobody answers the cleardown
+    line.c().cleardown();
+    cut(line, line.c());
+    EXPECT_EQ(line.c().outcome(), Outcome::kReleased);
+  });
+  connected([&](SymbolLine& line) { cut(line, line.c()); });  // the line is lost
+  connected([&](SymbolLine& line) {                           // and lost again soon after it was found
+    line.drop_symbol(0);
+    ASSERT_TRUE(line.run_until([&] { return line.a().renegotiations() > 0 && !line.c().live(); }, 3000));
+    ASSERT_TRUE(line.connect());
+    cut(line, line.a());
+  });
+  call({}, {}, [&](SymbolLine& line) { cut(line, line.c()); });
+  call({}, {}, [&](SymbolLine& line) {
+    until(line, line.a(), Signal::kJ);
+    until(line, line.a(), Signal::kSilence);
+    cut(line, line.a());
+  });
+  call({}, {}, [&](SymbolLine& line) {
+    until(line, line.c(), Signal::kJ);
+    cut(line, line.c());
+  });
+  call({}, {}, [&](SymbolLine& line) {
+    ASSERT_TRUE(line.run_until([&] { return line.a().state() == Phase34::State::kFinal; }, 10000));
+    until(line, line.a(), Signal::kSBar);
+    cut(line, line.a());
+  });
+  call({}, {}, [&](SymbolLine& line) {
+    until(line, line.c(), Signal::kJPrime);
+    cut(line, line.c());
+  });
+
+  int n = 0;
+  const Phase34::Transition* rows = Phase34::transitions(&n);
+  for (int k = 0; k < n; ++k) {
+    EXPECT_TRUE(taken >> k & 1) << "row " << k << ", clause " << rows[k].clause;
+    EXPECT_NE(rows[k].from, 0);
+    EXPECT_NE(std::string(rows[k].clause), "");
+  }
+}
+
+// A row that an earlier one covers could never be taken.
+TEST(V34Transitions, AnUnguardedRowIsTheLastForItsStateAndEvent) {
+  int n = 0;
+  const Phase34::Transition* rows = Phase34::transitions(&n);
+  for (int later = 1; later < n; ++later) {
+    int left = rows[later].from;
+    for (int k = 0; k < later; ++k) {
+      if (rows[k].event == rows[later].event && rows[k].guard == nullptr) left &= ~rows[k].from;
+    }
+    EXPECT_EQ(left, rows[later].from) << "row " << later;
+  }
+}
+
+TEST(V34Transitions, AnEventWithoutARowChangesNothing) {
+  SymbolLine line({}, {}, 160, 45, 1);
+  line.c().renegotiate(3);
+  line.c().cleardown();
+  EXPECT_EQ(line.c().state(), Phase34::State::kFarS);
+  EXPECT_EQ(line.c().taken(), 0u);
+  EXPECT_EQ(line.c().renegotiations(), 0u);
+  ASSERT_TRUE(line.connect());
 }
 
 // --- renegotiation and cleardown
@@ -351,7 +455,7 @@ TEST(V34Renegotiation, EitherEndChangesTheRateAndDataGoOn) {  // V34-RN-1, -2, -
       if (!s->empty() && s->front() == kSilence) s->erase(s->begin());
       EXPECT_EQ(*s, signals);
     }
-    EXPECT_EQ(line.c().received().points(), TrainingPoints::k4);
+    EXPECT_EQ(line.call().reader.training().points(), TrainingPoints::k4);
     EXPECT_EQ(line.c().renegotiations(), 1u);
     EXPECT_EQ(line.a().renegotiations(), 1u);
     line.run_ms(600);
@@ -378,10 +482,10 @@ TEST(V34Renegotiation, BothAtOnce) {  // V34-RN-6
 TEST(V34Renegotiation, PrecoderIsKeptWhenNoNewOneIsSent) {  // V34-9.6.2-5
   const PrecoderCoefficients h = {{{-9830, 3277}, {4915, -1638}, {-820, 16}}};
   SymbolLine line({}, {}, 160, 45, 1);
-  line.c().set_quality({1e4, h});
+  line.call().quality = LineQuality{1e4, h};
   ASSERT_TRUE(line.connect());
   line.run_ms(300);
-  line.c().set_quality({1e4, {}});
+  line.call().quality = LineQuality{1e4, {}};
   line.c().renegotiate(8);
   ASSERT_TRUE(line.run_until([&] { return !line.c().live(); }, 1000));
   ASSERT_TRUE(line.connect(3000));
@@ -394,7 +498,7 @@ TEST(V34Renegotiation, PrecoderIsKeptWhenNoNewOneIsSent) {  // V34-9.6.2-5
 
 TEST(V34Renegotiation, WithoutAnAnswerItRetrains) {  // V34-RN-5
   for (const bool cme : {false, true}) {
-    HandshakeConfig c;
+    Phase34Config c;
     c.far_cme = cme;
     SymbolLine line(c, c, 1200, 200, 1);
     ASSERT_TRUE(line.connect());
@@ -429,7 +533,7 @@ TEST(V34Cleardown, EndsTheConnectionAtBothEnds) {  // V34-CD-1, V34-CD-2
       line.answer().signals.clear();
       (by_call ? line.c() : line.a()).cleardown();
       ASSERT_TRUE(line.run_until(
-          [&] { return line.c().stage() == Handshake::Stage::kEnded && line.a().stage() == Handshake::Stage::kEnded; },
+          [&] { return line.c().state() == Phase34::State::kEnded && line.a().state() == Phase34::State::kEnded; },
           9000));
       EXPECT_EQ(line.c().outcome(), Outcome::kReleased);
       EXPECT_EQ(line.a().outcome(), Outcome::kReleased);

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v34/phase34/phase34.h"
+
+#include "dsp/blocks/renew.h"
+
+namespace offhook::v34 {
+namespace {
+
+using Task = qam::Receiver::Task;
+
+constexpr uint32_t kSilenceMs = 70;        // before S; 11.3.1.2.1
+constexpr uint32_t kMdUnitMs = 35;         // Tables 15 and 16
+constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
+// J may be answered up to 500 ms after it was found (11.3.1.1.3, 11.3.1.2.6). A modem trains its far echo on what it
+// has sent before, which comes back a round trip later; live ones were met that need our silence for it.
+constexpr uint32_t kMaxAfterJMs = 400;
+constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, 53 ms at the most
+constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and what receivers and filters hold
+// Beyond the 2500 ms of the text: live modems were met whose TRN, at 200 ms of round trip, leaves E no time within it.
+constexpr uint32_t kPatienceMs = 2000;
+constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
+// 22 dB: 47 symbols of an MP of sixteen points are right but for one MP in a thousand.
+constexpr float kSixteenPointsError = 1 / 160.f;
+constexpr int kCleardownMpPrimes = 3;  // so that one gets through
+
+int symbols_in(SymbolRate s, uint32_t samples) {
+  return static_cast<int>(samples * symbol_rate_hz(s) / 8000 + 0.5);
+}
+
+template <class... States>
+constexpr uint16_t in(States... states) {
+  return static_cast<uint16_t>((0u | ... | (1u << static_cast<unsigned>(states))));
+}
+
+}  // namespace
+
+const Phase34::Transition* Phase34::transitions(int* n) {
+  using enum State;
+  using enum Event;
+  using P = Phase34;
+  // clang-format off
+  static constexpr Transition kTable[] = {
+      // Phase 3, the far end's part
+      {in(kSendJ),    kFarSBar,      &P::calls,        &P::begin_phase4,           kFinal,    "11.4.1.1.1"},
+      {in(kSendJ, kFarS), kFarSBar,  &P::expects_md,   &P::wait_out_md,            kFarMd,    "11.3.1.1.1, 11.3.1.2.4"},
+      {in(kFarMd),    kWaitOver,     nullptr,          &P::listen_again,           kFarS,     "11.3.1.1.1, 11.3.1.2.4"},
+      {in(kSendJ, kFarS), kFarSBar,  nullptr,          &P::follow_phase3,          kFarTrn,   "11.3.1.1.2, 11.3.1.2.5"},
+      {in(kFarTrn),   kFarJ,         nullptr,          &P::await_answer_to_j,      kAnswerJ,    "11.3.1.1.3, 11.3.1.2.6"},
+      {in(kAnswerJ),     kWaitOver,     &P::calls,        &P::send_s,                 kTrainFar, "11.3.1.1.3"},
+      {in(kAnswerJ),     kWaitOver,     nullptr,          &P::send_s,                 kFinal,    "11.3.1.2.6, 11.4.1.2.1"},
+      {in(kFarS, kFarMd, kFarTrn), kTimeout, &P::calls, &P::end_without_info1,     kEnded,    "11.3.2.1.1"},
+      {in(kFarS, kFarMd, kFarTrn), kTimeout, nullptr,  &P::end_with_marks,         kEnded,    "11.3.2.2.2"},
+      // Phase 3, the own part
+      {in(kTrainFar), kSentSilence,  nullptr,          &P::send_s,                 kTrainFar, "11.3.1.2.1"},
+      {in(kTrainFar), kSentS,        nullptr,          &P::send_s_bar,             kTrainFar, "11.3.1.1.3, 11.3.1.2.1"},
+      {in(kTrainFar), kSentSBar,     &P::owes_md,      &P::send_md,                kTrainFar, "11.3.1.1.4, 11.3.1.2.1"},
+      {in(kTrainFar), kSentMd,       nullptr,          &P::send_s,                 kTrainFar, "11.3.1.1.4, 11.3.1.2.1"},
+      {in(kTrainFar), kSentSBar,     nullptr,          &P::send_pp,                kTrainFar, "11.3.1.1.5, 11.3.1.2.2"},
+      {in(kTrainFar), kSentPp,       nullptr,          &P::send_phase3_trn,        kTrainFar, "11.3.1.1.6, 11.3.1.2.3"},
+      {in(kTrainFar), kSentTrn,      nullptr,          &P::begin_j,                kSendJ,    "11.3.1.1.7, 11.3.1.2.4"},
+      {in(kSendJ),    kSentJ,        nullptr,          &P::send_j,                 kSendJ,    "11.3.1.1.7, 11.3.1.2.4"},
+      {in(kFarMd),    kSentJ,        nullptr,          &P::end_j,                  kFarMd,    "11.3.1.2.4"},
+      {in(kFarTrn),   kSentJ,        nullptr,          &P::end_j,                  kFarTrn,   "11.3.1.2.4"},
+      {in(kSendJ),    kTimeout,      nullptr,          &P::end_with_marks,         kEnded,    "11.3.2.2.1, 11.4.2.1.1"},
+      // Phase 4, renegotiation, cleardown
+      {in(kFinal),    kSentJ,        nullptr,          &P::send_j_prime,           kFinal,    "11.4.1.1.1"},
+      {in(kFinal),    kSentJPrime,   nullptr,          &P::send_phase4_trn,        kFinal,    "11.4.1.1.2"},
+      {in(kFinal),    kSentS,        &P::starts_up,    &P::send_s_bar_in_time,     kFinal,    "11.4.1.2.1, 11.4.2.2.1"},
+      {in(kFinal),    kSentS,        nullptr,          &P::send_s_bar,             kFinal,    "11.6.1.1.1, 11.6.1.2.1"},
+      {in(kFinal),    kSentSBar,     &P::starts_up,    &P::send_phase4_trn,        kFinal,    "11.4.1.2.1"},
+      {in(kFinal),    kSentSBar,     &P::clears_down,  &P::begin_cleardown_mp,     kFinal,    "11.7.1.1"},
+      {in(kFinal),    kSentSBar,     nullptr,          &P::send_renegotiation_trn, kFinal,    "11.6.1.1.1, 11.6.1.2.1"},
+      {in(kFinal),    kTimeout,      nullptr,          &P::end_without_info1,      kEnded,    "11.4.2.2.1"},
+      {in(kFinal),    kFarJPrime,    &P::answers,      &P::follow_phase4,          kFinal,    "11.4.1.2.2"},
+      {in(kFinal),    kFarSBar,      &P::expects_s,    &P::follow_renegotiation,   kFinal,    "11.6.1.1.1"},
+      {in(kFinal),    kSentTrn,      &P::ready_for_mp, &P::send_mp,                kFinal,    "11.4.1.1.2, 11.4.1.2.2, 11.6.1"},
+      {in(kFinal),    kFarMp,        nullptr,          &P::take_mp,                kFinal,    "11.4.1.1.3, 11.4.1.2.3, 11.6.1"},
+      {in(kFinal),    kSentMp,       &P::cleared,      &P::release,                kEnded,    "11.7.1.4, 11.7.2.3"},
+      {in(kFinal),    kSentMp,       &P::agreed,       &P::send_e,                 kFinal,    "11.4.1.1.3, 11.4.1.2.3, 11.6.1"},
+      {in(kFinal),    kSentMp,       nullptr,          &P::send_mp,                kFinal,    "11.4.1.1.3, 11.4.1.2.3, 11.6.1"},
+      {in(kFinal),    kFarE,         &P::expects_e,    &P::receive_data,           kFinal,    "11.4.1.1.5, 11.4.1.2.5, 11.6.1"},
+      {in(kFinal),    kSentE,        nullptr,          &P::send_data,              kFinal,    "11.4.1.1.4, 11.4.1.2.4, 11.6.1"},
+      {in(kFinal),    kBothSendData, nullptr,          nullptr,                    kData,     "11.4.1.1.5, 11.4.1.2.5, 11.6.1"},
+      {in(kFinal),    kNoE,          &P::clears_down,  &P::release,                kEnded,    "11.7"},
+      {in(kFinal),    kNoE,          nullptr,          &P::end_in_retrain,         kEnded,    "11.4.2.1.2, 11.4.2.2.2, 11.6.2"},
+      // data mode
+      {in(kData),     kFarSBar,      nullptr,          &P::answer_renegotiation,   kFinal,    "11.6.1.2.1"},
+      {in(kData),     kRenegotiate,  &P::live,         &P::begin_renegotiation,    kFinal,    "11.6.1.1.1"},
+      {in(kData),     kCleardown,    &P::live,         &P::begin_cleardown,        kFinal,    "11.7.1.1"},
+      {in(kData),     kLineLost,     nullptr,          &P::end_in_retrain,         kEnded,    "11.5.1.1, 11.5.2.1"},
+  };
+  // clang-format on
+  static_assert(sizeof kTable / sizeof kTable[0] <= 64, "taken()");
+  *n = sizeof kTable / sizeof kTable[0];
+  return kTable;
+}
+
+bool Phase34::handle(Event event) {
+  int n = 0;
+  const Transition* table = transitions(&n);
+  for (int k = 0; k < n; ++k) {
+    const Transition& t = table[k];
+    if (t.event != event || (t.from & in(state_)) == 0) continue;
+    if (t.guard != nullptr && !(this->*t.guard)()) continue;
+    taken_ |= uint64_t{1} << k;
+    if (state_ == State::kSendJ && t.to != State::kSendJ) deadline_ = 0;  // the answer to J has come
+    state_ = t.to;
+    if (t.action != nullptr) (this->*t.action)();
+    return true;
+  }
+  return false;
+}
+
+Phase34::Phase34(const Phase34Config& config, const DataPort& port)
+    : config_(config), port_(port), tx_(scrambling_of(config.role)), rx_points_(config.points) {
+  if (calls()) {
+    state_ = State::kFarS;
+    order_.task = Task::kTrain;
+    tx_.start(Signal::kSilence);
+    const uint32_t limit = ms(2800) + 2 * config.round_trip_samples;  // 11.3.2.1.1
+    deadline_ = limit > config.since_info1c ? limit - config.since_info1c : 1;
+  } else {
+    state_ = State::kTrainFar;
+    const uint32_t silence = ms(kSilenceMs) > config.elapsed ? ms(kSilenceMs) - config.elapsed : 0;
+    tx_.start(Signal::kSilence, symbols_in(config.tx_symbol_rate, silence));
+  }
+}
+
+void Phase34::end(Outcome outcome) {
+  state_ = State::kEnded;
+  outcome_ = outcome;
+  order_.task = Task::kHold;
+  order_.listen = ReceiverOrder::Listen::kNothing;
+  wait_until_ = 0;
+  tx_.start(Signal::kSilence);
+  data_tx_on_ = false;
+  tx_live_ = false;
+  deliver(false, 0);
+  circuit_109_ = false;
+}
+
+void Phase34::tick() {
+  ++now_;
+  const auto due = [this](uint32_t* at) {
+    if (*at == 0 || now_ < *at) return false;
+    *at = 0;
+    return true;
+  };
+  if (due(&wait_until_)) handle(Event::kWaitOver);
+  if (clamped_at_ != 0 && now_ - clamped_at_ > ms(kFalseSMs)) deliver(rx_live_, 0);  // it was none
+  if (due(&deadline_)) handle(Event::kTimeout);
+  if (due(&e_deadline_)) handle(Event::kNoE);
+}
+
+bool Phase34::far_end_silent() const {
+  return state_ == State::kTrainFar && (tx_.signal() == Signal::kPp || tx_.signal() == Signal::kTrn) &&
+         now_ >= silent_at_;
+}
+
+// --- what is sent
+
+Complex Phase34::next_symbol() {
+  if (!data_tx_on_ && tx_.ended()) {
+    if (tx_.signal() == Signal::kMp && mp_.own.acknowledge) ++mp_.primes;
+    static_assert(static_cast<int>(Event::kSentE) == static_cast<int>(Signal::kE));
+    handle(static_cast<Event>(tx_.signal()));
+  }
+  if (!data_tx_on_) return tx_.next();
+  const Complex s = data_tx_.next(port_, tx_live_);
+  advance_data();
+  return s;
+}
+
+void Phase34::send_s() {
+  data_tx_on_ = false;
+  tx_.start(Signal::kS);
+}
+
+void Phase34::send_s_bar() {
+  tx_.start(Signal::kSBar);
+  // The answer modem sends J until it hears this.
+  silent_at_ = now_ + (calls() ? config_.round_trip_samples + ms(kFarStopsMs) : 0);
+}
+
+void Phase34::send_s_bar_in_time() {
+  send_s_bar();
+  deadline_ = now_ + ms(100) + config_.round_trip_samples;
+}
+
+void Phase34::send_md() {
+  tx_.start(Signal::kMd, symbols_in(config_.tx_symbol_rate, ms(kMdUnitMs) * config_.own_md_length));
+  config_.own_md_length = 0;
+}
+
+void Phase34::send_phase3_trn() {
+  const uint32_t samples = ms(config_.phase3_trn_ms) + config_.round_trip_samples;
+  tx_.start_trn(TrainingPoints::k4, kMinTrnSymbols + symbols_in(config_.tx_symbol_rate, samples));
+}
+
+void Phase34::begin_j() {
+  send_j();
+  deadline_ = now_ + ms(600) + config_.round_trip_samples;
+  order_.listen = ReceiverOrder::Listen::kNothing;
+  order_.task = calls() ? Task::kResume : Task::kTrain;
+}
+
+void Phase34::end_j() {
+  tx_.start(Signal::kSilence);
+  deadline_ = now_ + ms(2600) + 2 * config_.round_trip_samples;
+}
+
+uint32_t Phase34::e_timeout() const {
+  if (config_.far_cme) return ms(30000);
+  // 11.4.2.1.2, 11.4.2.2.2, 11.6.2
+  const bool three = starts_up() ? answers() : !initiator_;
+  return ms(2500 + (starts_up() ? kPatienceMs : 0)) + (three ? 3 : 2) * config_.round_trip_samples;
+}
+
+void Phase34::send_phase4_trn() {
+  e_deadline_ = now_ + e_timeout();
+  tx_.start_trn(tx_points_, kMinTrnSymbols);
+}
+
+void Phase34::send_renegotiation_trn() {
+  e_deadline_ = now_ + e_timeout();
+  tx_.start_trn(TrainingPoints::k4, kRenegotiationTrn);
+}
+
+void Phase34::begin_cleardown_mp() {
+  e_deadline_ = now_ + e_timeout();
+  send_mp();
+}
+
+bool Phase34::ready_for_mp() const {
+  // The limit is of the whole TRN, and the modem that may wait a round trip longer is the one whose partner must first
+  // hear it.
+  const bool longer = starts_up() ? answers() : initiator_;
+  const uint32_t limit = ms(kMaxFinalTrnMs) + (longer ? config_.round_trip_samples : 0);
+  if (tx_.sent() >= symbols_in(config_.tx_symbol_rate, limit) - 1) return true;
+  if (!far_trn_) return false;
+  const int least = starts_up() ? symbols_in(config_.rx_symbol_rate, ms(config_.phase4_trn_ms)) : kRenegotiationTrn;
+  return mp_.received || (training_.symbols >= least && training_.settled);
+}
+
+void Phase34::send_mp() {
+  const bool released = mp_.far.max_call_to_answer == 0 && mp_.far.max_answer_to_call == 0;
+  if (mp_.received && released && procedure_ == Procedure::kRenegotiation) {
+    procedure_ = Procedure::kCleardown;  // the far end's
+    initiator_ = false;
+  }
+  if (!mp_.sent) {
+    mp_.own = make_mp();
+    mp_.sent = true;
+  }
+  mp_.own.acknowledge = mp_.received;
+  tx_.start_mp(mp_.own);
+}
+
+bool Phase34::cleared() const {
+  return clears_down() && mp_.answered && mp_.primes >= (initiator_ ? kCleardownMpPrimes : 1);
+}
+
+void Phase34::send_e() {
+  agree();
+  if (rates_.call_to_answer == 0 || rates_.answer_to_call == 0) return release();
+  tx_.start(Signal::kE);
+}
+
+void Phase34::send_data() {
+  renew(data_tx_, tx_parameters_);
+  data_tx_on_ = true;
+  advance_data();
+}
+
+// --- what is heard
+
+void Phase34::put(const Heard& heard) {
+  if (heard.event == qam::Receiver::Event::kS && rx_live_) deliver(true, now_ | 1);
+  if (heard.event == qam::Receiver::Event::kSBar) {
+    s_bar_age_ = heard.s_bar_age;
+    next_ = heard.symbols_skipped;
+    handle(Event::kFarSBar);
+  }
+  if (!heard.symbol) return;
+  if (heard.data != nullptr) {
+    b1_received_ = heard.data->b1_received();
+    advance_data();
+    if (order_.deliver && heard.data->pair_completed()) follow_line(*heard.data);
+  } else {
+    training_ = heard.training;
+    constexpr Event kFound[] = {Event::kFarJ, Event::kFarJPrime, Event::kFarMp, Event::kFarE};
+    const auto found = static_cast<unsigned>(training_.found);
+    if (found > 0) handle(kFound[found - 1]);
+  }
+  if (order_.listen == ReceiverOrder::Listen::kData) {
+    quality_.snr = 0;
+  } else if (heard.quality != nullptr) {
+    quality_ = *heard.quality;
+  }
+}
+
+void Phase34::deliver(bool live, uint32_t clamped_at) {
+  rx_live_ = live;
+  clamped_at_ = clamped_at;
+  order_.deliver = live && clamped_at == 0;
+}
+
+void Phase34::listen(int next, bool pp, TrainingPoints points, int known_trn) {
+  order_.task = Task::kFollow;
+  order_.listen = ReceiverOrder::Listen::kTraining;
+  ++order_.version;
+  order_.next = next;
+  order_.pp = pp;
+  order_.points = points;
+  order_.known_trn = known_trn;
+  order_.grid_energy = points_energy(points);
+  order_.format = qam::SymbolFormat{order_.grid_energy};
+  training_ = {};
+}
+
+void Phase34::wait_out_md() {
+  const uint32_t md = ms(kMdUnitMs) * config_.far_md_length;
+  const auto gone = static_cast<uint32_t>(s_bar_age_ * 8000 / symbol_rate_hz(config_.rx_symbol_rate));
+  config_.far_md_length = 0;
+  wait_until_ = now_ + (md > gone ? md - gone : 1);
+  order_.task = Task::kHold;
+}
+
+void Phase34::await_answer_to_j() {
+  deadline_ = 0;
+  tx_points_ = training_.wanted_points;
+  if (calls()) {
+    if (training_.error > kSixteenPointsError) rx_points_ = TrainingPoints::k4;
+    order_.task = Task::kHold;
+    order_.listen = ReceiverOrder::Listen::kNothing;
+  } else {
+    circuit_107_ = true;
+  }
+  const uint32_t most = ms(kMaxAfterJMs);
+  wait_until_ = now_ + 1 + (config_.round_trip_samples < most ? config_.round_trip_samples : most);
+}
+
+void Phase34::begin_phase4() {
+  circuit_107_ = true;
+  far_trn_ = true;
+  listen(next_, false, rx_points_, kMinTrnSymbols);
+}
+
+void Phase34::follow_phase4() {
+  deadline_ = 0;
+  far_trn_ = true;
+  listen(kSBarSymbols, false, rx_points_, kMinTrnSymbols);
+}
+
+void Phase34::take_mp() {
+  mp_.far = *training_.mp;
+  mp_.received = true;
+  mp_.answered |= mp_.far.acknowledge;
+}
+
+void Phase34::receive_data() {
+  mp_.answered = true;
+  agree();
+  if (rates_.call_to_answer == 0) return;  // our own send_e() ends it
+  mp_.e_received = true;
+  e_deadline_ = 0;
+  b1_received_ = false;
+  order_.listen = ReceiverOrder::Listen::kData;
+  ++order_.version;
+  order_.data = rx_parameters_;
+  order_.format = rx_parameters_.format();
+  order_.grid_energy = rx_parameters_.mean_energy();
+}
+
+// --- data mode
+
+// E has gone and come: data mode; and when B1 has, too, the user's bits flow.
+void Phase34::advance_data() {
+  if (state_ == State::kFinal && data_tx_on_ && order_.listen == ReceiverOrder::Listen::kData) {
+    handle(Event::kBothSendData);
+  }
+  if (state_ != State::kData || rx_live_) return;
+  if (b1_received_) circuit_109_ = true;
+  if (!data_tx_.b1_sent() || !b1_received_) return;
+  tx_live_ = true;
+  deliver(true, 0);
+  begin_monitor();
+}
+
+void Phase34::follow_line(const DataReceiver& data) {
+  const uint8_t rate = rx_rate();
+  const LineMonitor::Advice advice = monitor_.put(data);
+  if (monitor_.settled()) data_variance_ = monitor_.variance();
+  if (!config_.adapt_rate || !tx_live_) return;
+  switch (advice) {
+    case LineMonitor::Advice::kNone:
+      break;
+    case LineMonitor::Advice::kResynchronise:
+      renegotiate(rate);
+      break;
+    case LineMonitor::Advice::kLower:
+      renegotiate(rate > 1 ? static_cast<uint8_t>(rate - 1) : rate);
+      break;
+    case LineMonitor::Advice::kMove:
+    case LineMonitor::Advice::kHigher:
+      renegotiate();
+      break;
+    case LineMonitor::Advice::kRetrain:
+      handle(Event::kLineLost);
+      break;
+  }
+}
+
+void Phase34::renegotiate(uint8_t max_rx_rate) {
+  if (handle(Event::kRenegotiate)) max_rx_rate_ = max_rx_rate;
+}
+
+void Phase34::begin_procedure(Procedure procedure, bool initiator) {
+  procedure_ = procedure;
+  initiator_ = initiator;
+  ++renegotiations_;
+  mp_ = {};
+  max_rx_rate_ = kMostRate;
+  tx_points_ = TrainingPoints::k4;
+  tx_live_ = false;
+  far_trn_ = false;
+  send_s();
+}
+
+void Phase34::answer_renegotiation() {
+  begin_procedure(Procedure::kRenegotiation, false);
+  follow_renegotiation();
+}
+
+void Phase34::follow_renegotiation() {
+  deliver(false, 0);
+  far_trn_ = true;
+  listen(next_, false, TrainingPoints::k4, 0);  // TRN of any length, also none
+}
+
+}  // namespace offhook::v34
