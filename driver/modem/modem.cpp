@@ -54,7 +54,7 @@ Modem::Modem(const Config& config) : config_(config) {
   const std::size_t bytes = config.pump->size(&pump);
   if (bytes == 0) {
     throw std::invalid_argument(std::string("the pump ") + config.pump->name +
-                                " has nothing for these modulations and rates at 8000 Hz");
+                                " has nothing for these modulations and rates");
   }
   pump_memory_.reset(aligned(bytes));
   if (config.pump->init(pump_memory_.get(), &pump) != 0) {
@@ -69,6 +69,8 @@ Modem::~Modem() {
 oh_lapm_config Modem::lapm_config() {
   oh_lapm_config link;
   oh_lapm_default_config(&link, config_.role, kRateBeforeData);
+  const oh_pump_format& format = config_.pump->formats[0];
+  link.sample_rate_hz = std::min(format.rx.rate_hz, format.tx.rate_hz);  // a block counts the slower direction's
   link.k = config_.window;
   link.detect = config_.error_control.detect;
   link.compression = config_.error_control.compression;

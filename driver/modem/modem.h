@@ -62,7 +62,6 @@ class Modem {
 
   /// For a driver: process() and fill_in() behind the pump contract, with nothing else of it.
   oh_pump pump();
-  oh_lapm* lapm() { return lapm_; }
   /// No error control: configured so, or the far end has none.
   bool direct() const { return direct_; }
   /// The user's bytes, whatever is under them; none before it is known what that is. Real-time: yes.

@@ -33,7 +33,7 @@ void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
     publish();
     return;
   }
-  if (listening()) listener_.hear(rx, n);
+  if (listening()) detector_.process(rx, n);
   if (releasing_.load(std::memory_order_relaxed) && !asked_) {
     asked_ = true;
     modem_.hang_up();
@@ -52,7 +52,7 @@ void Call::fill_in(std::size_t n) {
   if (!dialler_.done()) {
     dialler_.fill_in(n);
   } else {
-    if (listening()) listener_.fill_in(n);
+    if (listening()) detector_.fill_in(n);
     modem_.fill_in(n);
   }
   publish();
@@ -69,7 +69,7 @@ void Call::publish() {
   status_.link = modem_.lapm_status();
   status_.direct = modem_.direct();
   status_.dialling = !dialler_.done() && !dialler_.failed();
-  status_.progress = dialler_.failed() ? Progress::kNoDialTone : listener_.heard();
+  status_.progress = dialler_.failed() ? Progress::kNoDialTone : detector_.progress();
   released_.store(modem_.hung_up(), std::memory_order_relaxed);
   shown_.store(status_);
 }

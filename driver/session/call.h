@@ -65,7 +65,7 @@ class Call {
 
   static constexpr std::size_t kRingBytes = 1 << 14;
   Dialler dialler_;
-  ProgressListener listener_;
+  ProgressDetector detector_;
   Modem modem_;
   CallStatus status_;  // the context's
   bool asked_ = false;

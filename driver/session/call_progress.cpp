@@ -27,7 +27,7 @@ constexpr long kDialToneWait = 6 * kRateHz;
 
 }  // namespace
 
-void ProgressListener::hear(const std::int16_t* rx, std::size_t n) {
+void ProgressDetector::process(const std::int16_t* rx, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const float x = rx[i];
     energy_ += x * x;
@@ -37,11 +37,11 @@ void ProgressListener::hear(const std::int16_t* rx, std::size_t n) {
 }
 
 // Silence keeps the filters' phase: the tone after the gap adds to the one before it.
-void ProgressListener::fill_in(std::size_t n) {
+void ProgressDetector::fill_in(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) step(0);
 }
 
-void ProgressListener::step(float x) {
+void ProgressDetector::step(float x) {
   for (std::size_t k = 0; k < kTones; ++k) {
     const float z = x + kTurn[k] * z1_[k] - z2_[k];
     z2_[k] = z1_[k];
@@ -54,7 +54,7 @@ void ProgressListener::step(float x) {
   in_frame_ = heard_in_frame_ = 0;
 }
 
-ProgressListener::Kind ProgressListener::classify() const {
+ProgressDetector::Kind ProgressDetector::classify() const {
   const auto heard = static_cast<float>(heard_in_frame_);
   if (energy_ < kQuietest * heard) return Kind::kNone;
   std::array<float, kTones> share;
@@ -70,7 +70,7 @@ ProgressListener::Kind ProgressListener::classify() const {
   return share[k425] > kPure ? Kind::kSingle : Kind::kNone;
 }
 
-void ProgressListener::frame(Kind kind) {
+void ProgressDetector::frame(Kind kind) {
   if (kind == kind_) {
     ++run_;
   } else if (kind == Kind::kNone || kind_ == Kind::kNone || run_ > 1) {  // one odd frame, at an edge, is no run
@@ -87,10 +87,10 @@ void ProgressListener::frame(Kind kind) {
     kind_ = kind;
     run_ = 1;
   }
-  if (bursts_ >= 2) heard_ = Progress::kBusy;
-  if (kind_ == Kind::kDial && run_ >= kDialToneFrames) heard_ = Progress::kDialTone;
-  if (kind_ == Kind::kSingle && run_ >= kSingleDialFrames) heard_ = Progress::kDialTone;
-  if (kind_ == Kind::kRing && run_ >= kRingFrames) heard_ = Progress::kRinging;
+  if (bursts_ >= 2) progress_ = Progress::kBusy;
+  if (kind_ == Kind::kDial && run_ >= kDialToneFrames) progress_ = Progress::kDialTone;
+  if (kind_ == Kind::kSingle && run_ >= kSingleDialFrames) progress_ = Progress::kDialTone;
+  if (kind_ == Kind::kRing && run_ >= kRingFrames) progress_ = Progress::kRinging;
   static_assert(kFrame * kFramesPerSecond == kRateHz);
 }
 
@@ -119,7 +119,7 @@ void Dialler::next() {
   } else if (c == 'W') {
     state_ = State::kWaitForTone;
     left_ = kDialToneWait;
-    listener_.forget();
+    detector_.reset();
   } else {
     state_ = State::kDigits;
     dtmf_tx_put(tx_.get(), &c, 1);
@@ -128,12 +128,12 @@ void Dialler::next() {
 
 void Dialler::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
   std::memset(tx, 0, n * sizeof *tx);
-  if (state_ == State::kWaitForTone) listener_.hear(rx, n);
+  if (state_ == State::kWaitForTone) detector_.process(rx, n);
   advance(tx, n);
 }
 
 void Dialler::fill_in(std::size_t n) {
-  if (state_ == State::kWaitForTone) listener_.fill_in(n);
+  if (state_ == State::kWaitForTone) detector_.fill_in(n);
   std::array<std::int16_t, 64> unheard;
   for (std::size_t k = 0; n > 0; n -= k) advance(unheard.data(), k = std::min(n, unheard.size()));
 }
@@ -144,7 +144,7 @@ void Dialler::advance(std::int16_t* tx, std::size_t n) {
       if ((left_ -= static_cast<long>(n)) <= 0) next();
       return;
     case State::kWaitForTone:
-      if (listener_.heard() == Progress::kDialTone) {
+      if (detector_.progress() == Progress::kDialTone) {
         next();
       } else if ((left_ -= static_cast<long>(n)) <= 0) {
         state_ = State::kFailed;

@@ -20,15 +20,15 @@ namespace offhook::modem {
 enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone };
 
 /// Listens. Real-time: yes, O(n). All samples at 8000 Hz.
-class ProgressListener {
+class ProgressDetector {
  public:
-  void hear(const std::int16_t* rx, std::size_t n);
+  void process(const std::int16_t* rx, std::size_t n);
   /// n samples were lost: time goes on, and where a frame has less than half of its samples it counts as the one
   /// before.
   void fill_in(std::size_t n);
   /// What was heard last, of tones that lasted long enough.
-  Progress heard() const { return heard_; }
-  void forget() { *this = {}; }
+  Progress progress() const { return progress_; }
+  void reset() { *this = {}; }
 
  private:
   static constexpr int kFrame = 320;  // 40 ms: bins of 25 Hz
@@ -44,7 +44,7 @@ class ProgressListener {
   int heard_in_frame_ = 0;
   Kind kind_ = Kind::kNone;  // of the run of frames under way
   int run_ = 0, bursts_ = 0;
-  Progress heard_ = Progress::kNothing;
+  Progress progress_ = Progress::kNothing;
 };
 
 struct DialPlan {
@@ -79,7 +79,7 @@ class Dialler {
   DialPlan plan_;
   State state_ = State::kDone;
   long left_ = 0;  // samples, of the pause or the wait
-  ProgressListener listener_;
+  ProgressDetector detector_;
   struct Free {
     void operator()(dtmf_tx_state_s* tx) const;
   };

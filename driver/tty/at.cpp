@@ -57,7 +57,6 @@ void AtInterpreter::information(std::string_view text) {
 }
 
 void AtInterpreter::report(Result result, std::uint32_t rate) {
-  if (result != Result::kRing) busy_ = false;
   if (settings_.quiet != 0) return;
   const ResultText& row = shown(result, settings_.extended);
   if (settings_.verbose == 0) {
@@ -84,7 +83,7 @@ void AtInterpreter::put(char c) {
   }
 }
 
-bool EscapeDetector::look(std::string_view characters, std::int64_t now_ms, const AtSettings& settings) {
+bool EscapeDetector::process(std::string_view characters, std::int64_t now_ms, const AtSettings& settings) {
   const std::int64_t guard = settings.s[12] * 20;
   const char escape = static_cast<char>(settings.s[2]);
   if (settings.s[2] > 127) return false;  // disabled

@@ -3,8 +3,8 @@
 // The AT interpreter: command lines in, responses out, actions to the modem behind it (ITU-T V.250 and what modem users
 // expect beside it). It knows bytes and commands; lines, calls and time belong to its host.
 //
-// In the command state every character from the DTE goes through put(). In the online state the data goes past it, but
-// for escape(): the guard-time sequence S2 S2 S2.
+// In the command state every character from the DTE goes through put(). In the online state data go past it, and the
+// EscapeDetector watches them for S2 S2 S2 between two pauses.
 #pragma once
 
 #include <array>
@@ -86,8 +86,6 @@ class AtInterpreter {
   void information(std::string_view text);
   const AtSettings& settings() const { return settings_; }
   std::uint8_t& s(int n) { return settings_.s[static_cast<std::size_t>(n)]; }
-  /// True from a dial or answer command until its result: a character then aborts it (V.250 5.6.1).
-  bool busy() const { return busy_; }
 
  private:
   struct Commands;  // the tables: at_commands.cpp
@@ -99,7 +97,6 @@ class AtInterpreter {
   AtSettings settings_;
   AtLine line_;
   int last_s_ = 0;
-  bool busy_ = false;
 };
 
 /// Watches the data that the DTE sends for the escape sequence: three S2 characters with a pause of S12/50 s before and
@@ -107,7 +104,7 @@ class AtInterpreter {
 class EscapeDetector {
  public:
   /// @return true: the pause after the sequence is over. Call at least every 50 ms, also without characters.
-  bool look(std::string_view characters, std::int64_t now_ms, const AtSettings& settings);
+  bool process(std::string_view characters, std::int64_t now_ms, const AtSettings& settings);
 
  private:
   int seen_ = 0;

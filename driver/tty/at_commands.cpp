@@ -141,14 +141,12 @@ struct AtInterpreter::Commands {
     std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(digits),
                  [](char c) { return std::string_view("0123456789*#ABCD,W").find(c) != std::string_view::npos; });
     rest = {};
-    at.busy_ = true;
     at.host_.dial(digits);
     return Outcome::kSilent;
   }
 
   static Outcome answer(At& at, std::string_view& rest) {
     rest = {};
-    at.busy_ = true;
     at.host_.answer();
     return Outcome::kSilent;
   }

@@ -210,7 +210,7 @@ void Dce::send_to_far(std::int64_t now_ms) {
   const std::size_t n = read > 0 ? obey(bytes.data(), static_cast<std::size_t>(read)) : 0;
   if (n > 0) line_.write(reinterpret_cast<const std::uint8_t*>(bytes.data()), n);
   throttle();
-  if (escape_.look({bytes.data(), n}, now_ms, at_.settings())) handle(Event::kEscape);
+  if (escape_.process({bytes.data(), n}, now_ms, at_.settings())) handle(Event::kEscape);
   if (!open_ && at_.settings().dtr >= 2) handle(Event::kDtrOff);
 }
 

@@ -36,13 +36,13 @@ class ForeignConnection final : public Connection, private LineEnd {
 
   void exchange_user_data(Ns now) override {
     while (sent_ < call_.send.size()) {
-      const std::size_t taken = oh_lapm_write(near_.lapm(), call_.send.data() + sent_, call_.send.size() - sent_);
+      const std::size_t taken = near_.write(call_.send.data() + sent_, call_.send.size() - sent_);
       if (taken == 0) break;
       sent_ += taken;
     }
     std::array<std::uint8_t, 1024> bytes;
     bool received = false;
-    while (const std::size_t n = oh_lapm_read(near_.lapm(), bytes.data(), bytes.size())) {
+    while (const std::size_t n = near_.read(bytes.data(), bytes.size())) {
       const std::size_t due = std::min<std::size_t>(n, call_.expect.size() - received_);
       if (std::memcmp(bytes.data(), call_.expect.data() + received_, due) != 0) intact_ = false;
       received_ += due;

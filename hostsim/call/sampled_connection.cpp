@@ -49,7 +49,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   void exchange_user_data(Ns now) override {
     std::array<std::uint8_t, 1024> bytes;
     bool received = false;
-    while (const std::size_t n = oh_lapm_read(near_.lapm(), bytes.data(), bytes.size())) {
+    while (const std::size_t n = near_.read(bytes.data(), bytes.size())) {
       const std::size_t due = std::min<std::size_t>(n, file_.size() - delivered_);
       if (due < n || std::memcmp(bytes.data(), file_.data() + delivered_, due) != 0) intact_ = false;
       delivered_ += due;
@@ -100,7 +100,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
 
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
     while (sent_ < file_.size()) {
-      const std::size_t taken = oh_lapm_write(far_.lapm(), file_.data() + sent_, file_.size() - sent_);
+      const std::size_t taken = far_.write(file_.data() + sent_, file_.size() - sent_);
       if (taken == 0) break;
       sent_ += taken;
     }

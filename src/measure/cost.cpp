@@ -39,7 +39,7 @@ class Far final : public hostsim::FarEnd {
   explicit Far(const config::ModemType& modem) : end(end_of(modem, OH_PUMP_ANSWER)) { end.start(); }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
     static constexpr std::uint8_t kBytes[64]{0x55, 0x0f, 0x33};
-    oh_lapm_write(end.lapm(), kBytes, std::min<std::size_t>(sizeof kBytes, oh_lapm_writable(end.lapm())));
+    end.write(kBytes, sizeof kBytes);
     end.process(rx, tx, n);
   }
   modem::Modem end;
@@ -84,9 +84,9 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
     phase.cost.add(cpu_ns() - begin);
     ++phase.blocks;
     counts[data ? 1 : 0] += n;
-    while (oh_lapm_read(near.lapm(), bytes.data(), bytes.size()) > 0) {
+    while (near.read(bytes.data(), bytes.size()) > 0) {
     }
-    oh_lapm_write(near.lapm(), bytes.data(), std::min<std::size_t>(64, oh_lapm_writable(near.lapm())));
+    near.write(bytes.data(), 64);
     queued.insert(queued.end(), tx.begin(), tx.begin() + n);
     samples += n;
     if (data) connected_samples += n;

@@ -124,11 +124,11 @@ class V34Call : private hostsim::FarEnd {
     std::uint8_t bytes[64];
     while (sending_) {
       for (std::size_t k = 0; k < sizeof bytes; ++k) bytes[k] = byte(*out, out->sent + k);
-      const std::size_t taken = oh_lapm_write(end.lapm(), bytes, sizeof bytes);
+      const std::size_t taken = end.write(bytes, sizeof bytes);
       out->sent += taken;
       if (taken < sizeof bytes) break;
     }
-    while (const std::size_t n = oh_lapm_read(end.lapm(), bytes, sizeof bytes)) {
+    while (const std::size_t n = end.read(bytes, sizeof bytes)) {
       for (std::size_t k = 0; k < n; ++k) in.intact &= bytes[k] == byte(in, in.received + k);
       in.received += n;
     }

@@ -28,16 +28,16 @@ std::vector<std::int16_t> tones(double seconds, std::vector<double> hz) {
 }
 
 Progress hear(const std::vector<double>& hz, double on, double off, double seconds) {
-  ProgressListener listener;
+  ProgressDetector detector;
   for (double t = 0; t < seconds; t += on + off) {
     for (const auto& x : {tones(on, hz), tones(off, {})}) {
-      for (std::size_t i = 0; i < x.size(); i += 105) listener.hear(&x[i], std::min<std::size_t>(105, x.size() - i));
+      for (std::size_t i = 0; i < x.size(); i += 105) detector.process(&x[i], std::min<std::size_t>(105, x.size() - i));
     }
   }
-  return listener.heard();
+  return detector.progress();
 }
 
-TEST(ProgressListener, TellsTheTonesOfBothPlans) {
+TEST(ProgressDetector, TellsTheTonesOfBothPlans) {
   EXPECT_EQ(hear({350, 440}, 1, 0, 1), Progress::kDialTone);
   EXPECT_EQ(hear({425}, 3, 0, 3), Progress::kDialTone);
   EXPECT_EQ(hear({440, 480}, 2, 4, 6), Progress::kRinging);
@@ -45,7 +45,7 @@ TEST(ProgressListener, TellsTheTonesOfBothPlans) {
   EXPECT_EQ(hear({425}, 0.5, 0.5, 3), Progress::kBusy);
 }
 
-TEST(ProgressListener, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
+TEST(ProgressDetector, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
   EXPECT_EQ(hear({}, 5, 0, 5), Progress::kNothing);
   EXPECT_EQ(hear({2100}, 3, 1, 8), Progress::kNothing);
   EXPECT_EQ(hear({1200, 2400}, 0.5, 0.5, 4), Progress::kNothing);
@@ -53,22 +53,22 @@ TEST(ProgressListener, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
   EXPECT_EQ(hear({425}, 1, 4, 10), Progress::kNothing);  // ringback of E.180 is no dial tone and not busy
 }
 
-TEST(ProgressListener, KeepsTheTimeOfWhatWasLost) {
+TEST(ProgressDetector, KeepsTheTimeOfWhatWasLost) {
   const auto on = tones(0.5, {480, 620}), off = tones(0.5, {});
   // Of every 100 samples 30 are lost, and once all of the second half of a tone.
   for (const bool at_once : {false, true}) {
-    ProgressListener listener;
+    ProgressDetector detector;
     for (int k = 0; k < 3; ++k) {
       for (const auto* x : {&on, &off}) {
         for (std::size_t i = 0; i < x->size(); i += 100) {
           const bool lost = at_once && k == 1 && x == &on && i >= x->size() / 2;
           const std::size_t gap = lost ? 100 : at_once ? 0 : 30;
-          listener.fill_in(gap);
-          listener.hear(x->data() + i + gap, 100 - gap);
+          detector.fill_in(gap);
+          detector.process(x->data() + i + gap, 100 - gap);
         }
       }
     }
-    EXPECT_EQ(listener.heard(), Progress::kBusy) << at_once;
+    EXPECT_EQ(detector.progress(), Progress::kBusy) << at_once;
   }
 }
 

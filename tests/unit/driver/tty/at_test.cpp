@@ -49,10 +49,8 @@ TEST_F(At, TakesManyCommandsOnALineAndStopsAtTheFirstError) {
 TEST_F(At, DialsWhatIsADigitAndReportsByItself) {
   EXPECT_EQ(say("ATDT 0-800,(555)#*A;"), "");
   EXPECT_EQ(host.log, "dial 0800,555#*A;");
-  EXPECT_TRUE(at.busy());
   at.report(Result::kConnect, 33'600);
   EXPECT_EQ(seen, "\r\nCONNECT 33600\r\n");
-  EXPECT_FALSE(at.busy());
   EXPECT_EQ(say("ATX0D"), "");
   at.report(Result::kConnect, 33'600);
   EXPECT_EQ(seen, "\r\nCONNECT\r\n");
@@ -157,24 +155,24 @@ TEST_F(At, EditsAndBoundsTheLine) {
 TEST(Escape, NeedsThreeCharactersBetweenTwoPauses) {
   const AtSettings settings;
   EscapeDetector d;
-  EXPECT_FALSE(d.look("data", 0, settings));
-  EXPECT_FALSE(d.look("+++", 500, settings));  // too early after data
-  EXPECT_FALSE(d.look("", 2000, settings));
-  EXPECT_FALSE(d.look("+", 3000, settings));
-  EXPECT_FALSE(d.look("++", 3100, settings));
-  EXPECT_FALSE(d.look("", 3500, settings));
-  EXPECT_TRUE(d.look("", 4200, settings));
-  EXPECT_FALSE(d.look("", 6000, settings));
-  EXPECT_FALSE(d.look("++++", 8000, settings));
-  EXPECT_FALSE(d.look("", 9900, settings));
-  EXPECT_FALSE(d.look("+++", 11'500, settings));
-  EXPECT_FALSE(d.look("x", 11'600, settings));
-  EXPECT_FALSE(d.look("", 13'000, settings));
+  EXPECT_FALSE(d.process("data", 0, settings));
+  EXPECT_FALSE(d.process("+++", 500, settings));  // too early after data
+  EXPECT_FALSE(d.process("", 2000, settings));
+  EXPECT_FALSE(d.process("+", 3000, settings));
+  EXPECT_FALSE(d.process("++", 3100, settings));
+  EXPECT_FALSE(d.process("", 3500, settings));
+  EXPECT_TRUE(d.process("", 4200, settings));
+  EXPECT_FALSE(d.process("", 6000, settings));
+  EXPECT_FALSE(d.process("++++", 8000, settings));
+  EXPECT_FALSE(d.process("", 9900, settings));
+  EXPECT_FALSE(d.process("+++", 11'500, settings));
+  EXPECT_FALSE(d.process("x", 11'600, settings));
+  EXPECT_FALSE(d.process("", 13'000, settings));
   AtSettings off;
   off.s[2] = 128;
   EscapeDetector never;
-  EXPECT_FALSE(never.look("\x80\x80\x80", 5000, off));
-  EXPECT_FALSE(never.look("", 9000, off));
+  EXPECT_FALSE(never.process("\x80\x80\x80", 5000, off));
+  EXPECT_FALSE(never.process("", 9000, off));
 }
 
 }  // namespace
