@@ -21,9 +21,7 @@ class ViterbiDecoder {
   /// kDepth.  Real-time: yes, O(points + states).
   int put(Complex y);
   /// The label that the best path has for the newest symbol; nearly always right, and not late.
-  int newest() const { return label_[best_subset_]; }
-  /// Squared distance of the newest symbol to the path's point.
-  float error() const { return distance_[best_subset_]; }
+  int newest() const { return best_label_; }
   /// The labels of the last kDepth symbols, when no more come. @param out [kDepth], oldest first @return how many
   int finish(int* out) const;
 
@@ -32,15 +30,17 @@ class ViterbiDecoder {
     uint8_t from[8];   // state before, of the best path into each
     uint8_t label[8];  // of its symbol
   };
+  static constexpr int kBlock = 8, kBlocks = kDepth / kBlock;
   int best_state() const;
+  int oldest_label(int newest, int state) const;
 
   const Rate* rate_;
   float metric_[8]{};
-  float distance_[8]{};  // of the newest symbol, to the nearest point of each Y0 Y1 Y2
-  int label_[8]{};
-  int best_subset_ = 0;
+  uint8_t label_[8]{};  // of the newest symbol: of the nearest point of each Y0 Y1 Y2
+  int best_label_ = 0;
   Step step_[kDepth]{};
-  int at_ = 0;  // of the next step
+  uint8_t start_[kBlocks][8]{};  // where in each block the best path into a state at its end, or its newest, begins
+  int at_ = 0;                   // of the next step
   int filled_ = 0;
 };
 
