@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything that decides one simulated call, as plain data. Same scenario, same bytes. src/program/config reads it
+// Everything that decides one simulated call, as plain data. Same scenario, same bytes. traces/scenario reads it
 // from TOML.
 #pragma once
 
@@ -73,7 +73,7 @@ struct HostScenario {
   int priorities = 32;                  ///< of threads: 0 to one less, the higher the more urgent
   std::string latencies;       ///< a host with a table [latency], which this one draws its latencies from; empty: none
   bool virus_scanner = false;  ///< where the table knows what one does to them
-  std::optional<HostLatencies> latency;  ///< that table; filled in by src/program/config
+  std::optional<HostLatencies> latency;  ///< that table; filled in by traces/scenario
 };
 
 /// A thread that never blocks and has a reservation of its own.
@@ -102,7 +102,7 @@ struct LoadScenario {
   std::string trace;            ///< a recorded host, replayed around the driver (recorded_load.h); empty: none
   int trace_cpu = 0;            ///< which of its CPUs this one is
   double trace_from_s = 0;      ///< where in the trace the run begins; negative: drawn from the seed
-  std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by src/program/config
+  std::shared_ptr<const HostLoad> recorded;  ///< that trace; filled in by traces/scenario
   std::vector<LoadDevice> devices;
   std::vector<LoadThread> threads;
   std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own

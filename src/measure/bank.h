@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "driver/context/live_context.h"
-#include "src/program/config/pump.h"
+#include "traces/scenario/pump.h"
 
 namespace offhook::measure {
 

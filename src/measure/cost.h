@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/lab/analysis/histogram.h"
-#include "src/program/config/pump.h"
+#include "traces/scenario/pump.h"
 
 namespace offhook::measure {
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "src/measure/workloads.h"
-#include "src/program/config/key.h"
-#include "src/program/output/file.h"
+#include "traces/document/key.h"
+#include "traces/file/file.h"
 
 namespace offhook::measure {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "hostsim/random/random.h"
-#include "src/program/output/file.h"
+#include "traces/file/file.h"
 
 namespace offhook::measure {
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/page/page.h"
-#include "src/program/config/key.h"
-#include "src/program/config/scenario.h"
+#include "traces/document/key.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook {
 

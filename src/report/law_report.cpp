@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "src/page/page.h"
-#include "src/program/config/device.h"
 #include "src/report/reservation_map.h"
 #include "src/report/words.h"
+#include "traces/scenario/device.h"
 
 namespace offhook {
 
@@ -20,7 +20,7 @@ namespace {
 /// The authors' two lines and the law's boundary, for this device.
 SweepReport map_of(const law::Setting& setting) {
   SweepReport map;
-  map.device = config::device_timing(setting.device);
+  map.device = device_timing(setting.device);
   map.tick_ms = setting.tick_ms();
   map.cpu_share_published = map.device->share();
   map.gap_ms_published = map.device->mean_period_ms();
@@ -60,7 +60,7 @@ json experiment_json(const law::ExperimentResult& result) {
 }  // namespace
 
 std::vector<std::string> law_sentences(const LawReport& report) {
-  const DeviceTiming d = config::device_timing(report.setting.device);
+  const DeviceTiming d = device_timing(report.setting.device);
   const double tick = report.setting.tick_ms(), lead_ms = 1000.0 * d.transmit_lead_samples / d.rate_hz;
   std::vector<std::string> out;
   out.push_back(

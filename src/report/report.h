@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "src/lab/analysis/figures.h"
-#include "src/lab/analysis/law.h"
 #include "src/lab/analysis/verdict.h"
+#include "src/lab/law/law.h"
 
 namespace offhook {
 

@@ -6,8 +6,8 @@
 
 #include <cstdio>
 
-#include "src/program/config/load_device.h"
 #include "tests/sim/calls.h"
+#include "traces/scenario/load_device.h"
 
 namespace {
 

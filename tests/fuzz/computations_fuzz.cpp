@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/program/config/computations.h"
+#include "src/lab/deadline/computations.h"
 
 using namespace offhook;
 

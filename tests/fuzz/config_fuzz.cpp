@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/program/config/scenario.h"
+#include "traces/scenario/scenario.h"
 
 using namespace offhook::config;
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/program/config/device.h"
+#include "traces/scenario/device.h"
 
 using namespace offhook;
 
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const hostsim::SoftDevice device = config::parse_device(config::Document::parse(text, "fuzz"));
     const std::string once = config::to_toml(device);
     if (config::to_toml(config::parse_device(config::Document::parse(once, "again"))) != once) std::abort();
-    const DeviceTiming timing = config::device_timing(device);
+    const DeviceTiming timing = device_timing(device);
     const double y = timing.mean_period_ms();
     const LawResult law = full_law(timing, y, y);
     if (law.overloaded && law.sufficient) std::abort();

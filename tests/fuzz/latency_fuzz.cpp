@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "src/program/config/latency.h"
+#include "traces/scenario/latency.h"
 
 using namespace offhook;
 

@@ -12,9 +12,9 @@
 #include "hostsim/call/call.h"
 #include "hostsim/random/random.h"
 #include "offhook/event_log.h"
-#include "src/program/config/profile.h"
-#include "src/program/config/pump.h"
-#include "src/program/config/scenario.h"
+#include "traces/scenario/profile.h"
+#include "traces/scenario/pump.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::test {
 

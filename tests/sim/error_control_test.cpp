@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "driver/modem/modem.h"
-#include "src/program/config/pump.h"
 #include "tests/sim/calls.h"
+#include "traces/scenario/pump.h"
 
 namespace offhook::modem {
 namespace {

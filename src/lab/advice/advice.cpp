@@ -7,10 +7,10 @@
 #include <cmath>
 #include <mutex>
 
-#include "src/lab/analysis/law.h"
+#include "src/lab/law/law.h"
 #include "src/lab/sweep/parallel.h"
-#include "src/program/config/device.h"
-#include "src/program/config/scenario.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::advice {
 
@@ -216,7 +216,7 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
   wanted.tick_ms = 1000.0 / base.host.tick_hz;
   wanted.reserve = 1.1 * (1 + base.device.cost_spread) - 1;
   wanted.worst_cost_ms = static_cast<double>(base.device.worst_cost_ns) * 1e-6;
-  const DeviceTiming device = config::device_timing(base.device);
+  const DeviceTiming device = device_timing(base.device);
   for (const bool standard : {false, true}) {
     wanted.power_of_two = standard;
     wanted.margin_ms = 0;
@@ -371,7 +371,7 @@ double thin_margin_ms(const Scenario& base, const ContextScenario& context) {
 std::optional<Advice> advise(const Scenario& base, const Options& options) {
   std::optional<Advice> advice = try_contexts(base, options);
   if (!advice || advice->suffices) return advice;
-  if (const double demand = config::device_timing(base.device).share(); demand > 1) {
+  if (const double demand = device_timing(base.device).share(); demand > 1) {
     advice->reasons.insert(advice->reasons.begin(),
                            fmt::format("The device's blocks alone need {:.1f} % of the CPU: more than there is, and "
                                        "no buffering makes up for it.",

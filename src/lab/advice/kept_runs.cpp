@@ -8,8 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
+#include "traces/file/file.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::advice {
 

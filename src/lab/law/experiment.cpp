@@ -10,9 +10,9 @@
 
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
-#include "src/program/config/device.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
+#include "traces/file/file.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::law {
 
@@ -32,7 +32,7 @@ struct Limits {
   int law = 0, simple = 0, authors = 0;
 };
 Limits limits(const Setting& setting, int x) {
-  const DeviceTiming device = config::device_timing(setting.device);
+  const DeviceTiming device = device_timing(setting.device);
   const double tick = setting.tick_ms();
   const auto of = [&](auto rule) { return limit(x, [&](int y) { return rule(device, x * tick, y * tick); }); };
   return {of([](const DeviceTiming& d, double a, double b) { return full_law(d, a, b).sufficient; }), of(simple_law),
@@ -161,7 +161,7 @@ bool run_experiment(const Experiment& experiment, const Options& options, Experi
                  options, swept)) {
     return false;
   }
-  const DeviceTiming device = config::device_timing(setting.device);
+  const DeviceTiming device = device_timing(setting.device);
   const auto simulated = sweep::cell_results(swept.plan, swept.rows);
   std::vector<bool> failed(result.simulated_limit.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -182,7 +182,7 @@ bool run_experiment(const Experiment& experiment, const Options& options, Experi
 
 bool run_phases(const Setting& setting, const Options& options, int steps, std::vector<PhaseResult>& results) {
   results.clear();
-  const DeviceTiming device = config::device_timing(setting.device);
+  const DeviceTiming device = device_timing(setting.device);
   // Where a phase can decide: the law's limit, and what lies up to two ticks beyond it.
   std::vector<TickReservation> cells;
   for (int x = 1; x <= std::min(options.x_max, 4); ++x) {

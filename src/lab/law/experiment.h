@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "hostsim/call/soft_device.h"
-#include "src/lab/analysis/law.h"
 #include "src/lab/analysis/verdict.h"
+#include "src/lab/law/law.h"
 #include "src/lab/sweep/shard.h"
 
 namespace offhook::law {

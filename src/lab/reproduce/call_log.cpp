@@ -5,8 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "src/program/config/profile.h"
-#include "src/program/config/scenario.h"
+#include "traces/scenario/profile.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::reproduce {
 

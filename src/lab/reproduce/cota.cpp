@@ -10,9 +10,9 @@
 #include <cmath>
 
 #include "hostsim/random/random.h"
-#include "src/lab/analysis/mttf.h"
+#include "src/lab/deadline/mttf.h"
 #include "src/lab/reproduce/registry.h"
-#include "src/program/config/latency.h"
+#include "traces/scenario/latency.h"
 
 namespace offhook::reproduce {
 
@@ -36,7 +36,7 @@ std::string range(const std::vector<double>& v) {
 Outcome table1(const Run& run) {
   const Published& p = run.published;
   Outcome out;
-  out.rows.push_back(input("latency tolerance", p.text("latency_tolerance"), "src/lab/analysis/mttf.h"));
+  out.rows.push_back(input("latency tolerance", p.text("latency_tolerance"), "src/lab/deadline/mttf.h"));
   for (const Published& row : p.rows("rows")) {
     const auto t = row.numbers("t_ms"), n = row.numbers("n"), tolerance = row.numbers("tolerance_ms");
     const double a = (n.at(1) - 1) * t.at(0), b = (n.at(0) - 1) * t.at(1);
@@ -232,8 +232,8 @@ Outcome mttf(const Run& run) {
   });
 
   Outcome out;
-  out.rows.push_back(input("slack", p.text("slack"), "src/lab/analysis/mttf.h"));
-  out.rows.push_back(input("cycle time", p.text("cycle_time"), "src/lab/analysis/mttf.h"));
+  out.rows.push_back(input("slack", p.text("slack"), "src/lab/deadline/mttf.h"));
+  out.rows.push_back(input("cycle time", p.text("cycle_time"), "src/lab/deadline/mttf.h"));
   out.rows.push_back(
       input("share of the pump", "%", p.number("pump_share_percent"), 100 * share, "of a 300 MHz Pentium II"));
   const auto hour = p.numbers("thread_48ms_minutes");

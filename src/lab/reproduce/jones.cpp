@@ -7,8 +7,8 @@
 
 #include "offhook/card.h"
 #include "src/lab/reproduce/registry.h"
-#include "src/program/config/device.h"
-#include "src/program/config/profile.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/profile.h"
 
 namespace offhook::reproduce {
 

@@ -9,7 +9,7 @@
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/reproduce/call_log.h"
 #include "src/lab/reproduce/jones.h"
-#include "src/program/config/profile.h"
+#include "traces/scenario/profile.h"
 
 namespace offhook::reproduce {
 

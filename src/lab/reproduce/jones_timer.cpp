@@ -8,7 +8,7 @@
 #include "hostsim/load/load.h"
 #include "src/lab/reproduce/call_log.h"
 #include "src/lab/reproduce/jones.h"
-#include "src/program/config/scenario.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::reproduce {
 

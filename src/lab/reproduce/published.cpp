@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "src/program/config/data.h"
+#include "traces/document/data.h"
 
 namespace offhook::reproduce {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/program/config/document.h"
+#include "traces/document/document.h"
 
 namespace offhook::reproduce {
 

@@ -10,7 +10,7 @@
 #include "hostsim/load/device_load.h"
 #include "hostsim/load/stolen_time_probe.h"
 #include "hostsim/sched/augmented_rez.h"
-#include "src/program/config/load_device.h"
+#include "traces/scenario/load_device.h"
 
 namespace offhook::reproduce {
 

@@ -11,9 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/lab/sweep/parallel.h"
-#include "src/program/config/data.h"
-#include "src/program/output/file.h"
-#include "src/program/output/terminal.h"
+#include "traces/document/data.h"
+#include "traces/file/file.h"
 
 namespace offhook::reproduce {
 
@@ -84,8 +83,8 @@ Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress
           ++done;
           progress(static_cast<double>(done) / static_cast<double>(n), fmt::format("{} of {} runs", done, n));
         },
-        interrupted);
-    if (interrupted()) throw Interrupted{};
+        settings.stop);
+    if (settings.stop()) throw Interrupted{};
   };
   const Outcome outcome = claim.experiment->run({p, settings.seed, settings.repetitions, parallel});
   if (const auto unread = p.unread(); !unread.empty()) {
@@ -147,42 +146,6 @@ std::string shown(const Json& value) {
   const double v = value.get<double>();
   if (v == std::round(v) && std::abs(v) < 1e7) return fmt::format("{:.0f}", v);
   return std::abs(v) >= 1000 ? fmt::format("{:.0f}", v) : fmt::format("{:.4g}", v);
-}
-
-std::string to_text(const Json& claims) {
-  std::string out;
-  for (const Json& claim : claims) {
-    out += fmt::format("{}: {} ({}; {})\n", claim.at("id").get<std::string>(), claim.at("title").get<std::string>(),
-                       claim.at("at").get<std::string>(), claim.at("standing").get<std::string>());
-    Table table;
-    table.column("");
-    table.column("published");
-    table.column("simulated");
-    table.column("tolerance", Table::Align::kLeft);
-    table.column("grade", Table::Align::kLeft);
-    table.column("", Table::Align::kLeft);
-    std::string notes;
-    for (const Json& row : claim.at("rows")) {
-      const std::string unit = row.at("unit").get<std::string>(), what = row.at("what").get<std::string>();
-      const bool agrees = row.at("agrees").get<bool>(), hard = row.at("grade") == "hard";
-      const bool counts = hard || row.at("grade") == "soft" || !agrees;
-      table.row({unit.empty() ? what : fmt::format("{}, {}", what, unit), shown(row.at("published")),
-                 shown(row.at("simulated")), row.at("tolerance").get<std::string>(), row.at("grade").get<std::string>(),
-                 !counts  ? ""
-                 : agrees ? "agrees"
-                 : hard   ? "FALLS SHORT"
-                          : "differs"});
-      const bool paper = row.at("grade") == "paper";
-      if (!agrees || paper)
-        notes += fmt::format("  {}{}: {}\n", what, paper ? ", reported as in the paper" : "",
-                             row.at("note").get<std::string>());
-    }
-    if (!claim.at("rows").empty()) out += table.str();
-    out += notes;
-    if (const std::string summary = claim.at("summary").get<std::string>(); !summary.empty()) out += summary + "\n";
-    out += "\n";
-  }
-  return out;
 }
 
 std::string to_csv(const Json& claims) {

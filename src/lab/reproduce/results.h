@@ -18,6 +18,7 @@ struct Settings {
   std::uint64_t seed = 1;
   unsigned repetitions = 10;
   unsigned threads = 1;
+  bool (*stop)() = [] { return false; };  ///< asked between runs
 };
 
 /// Names this program and its data by their contents. @throws std::runtime_error, config::Error
@@ -48,8 +49,7 @@ struct Totals {
 Totals totals(const nlohmann::ordered_json& claims);
 std::string sentence(const Totals& totals);
 
-std::string to_text(const nlohmann::ordered_json& claims);  ///< tables for a terminal
-std::string to_csv(const nlohmann::ordered_json& claims);   ///< one line a row
+std::string to_csv(const nlohmann::ordered_json& claims);  ///< one line a row
 /// A number as people read it: three or four digits.
 std::string shown(const nlohmann::ordered_json& value);
 

@@ -10,7 +10,7 @@
 
 #include "hostsim/latency/hold_off.h"
 #include "src/lab/reproduce/registry.h"
-#include "src/program/config/latency.h"
+#include "traces/scenario/latency.h"
 
 namespace offhook::reproduce {
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <span>
 
-#include "src/program/config/key.h"
+#include "traces/document/key.h"
 
 namespace offhook::schedule {
 namespace {

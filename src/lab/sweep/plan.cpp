@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "src/program/config/data.h"
-#include "src/program/config/device.h"
-#include "src/program/config/document.h"
-#include "src/program/config/load_device.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
+#include "traces/document/data.h"
+#include "traces/document/document.h"
+#include "traces/file/file.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/load_device.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::sweep {
 

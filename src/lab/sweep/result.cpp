@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "src/program/config/key.h"
-#include "src/program/config/scenario.h"
+#include "traces/document/key.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::sweep {
 

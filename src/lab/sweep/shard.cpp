@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "src/lab/sweep/parallel.h"
-#include "src/program/config/key.h"
-#include "src/program/output/file.h"
+#include "traces/document/key.h"
+#include "traces/file/file.h"
 
 namespace offhook::sweep {
 

@@ -12,14 +12,14 @@
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
-#include "src/program/config/data.h"
-#include "src/program/config/device.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "src/report/advice_report.h"
 #include "src/report/report.h"
+#include "traces/document/data.h"
+#include "traces/file/file.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "hostsim/call/call.h"
 #include "hostsim/random/random.h"
-#include "src/program/config/device.h"
-#include "src/program/config/profile.h"
-#include "src/program/config/pump.h"
-#include "src/program/config/scenario.h"
 #include "src/program/output/terminal.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/profile.h"
+#include "traces/scenario/pump.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 
@@ -157,24 +157,6 @@ std::string run_row(const hostsim::Scenario& scenario) {
                                 {"pump_share", r.pump_share},
                                 {"ending", ending(scenario, r, false)}}
       .dump();
-}
-
-DeviceTiming device_timing(const hostsim::Scenario& scenario) {
-  if (scenario.pump == hostsim::PumpKind::kDevice) return config::device_timing(scenario.device);
-  const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
-  const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
-  DeviceTiming device;
-  device.rate_hz = connected.rate_hz;
-  device.block_plan = scenario.block_plan.empty() ? connected.block_plan : scenario.block_plan;
-  device.transmit_lead_samples = scenario.transmit_lead_samples;
-  double mean_samples = 0;
-  for (const std::uint32_t n : device.block_plan)
-    mean_samples += static_cast<double>(n) / static_cast<double>(device.block_plan.size());
-  Ns cost = connected.service_ns;
-  if (scenario.event_logging_cost) cost += profile.logging.in(static_cast<Ns>(mean_samples * 1e9 / device.rate_hz));
-  device.cost_ms = static_cast<double>(cost) * 1e-6;
-  device.output_fraction = profile.phi;
-  return device;
 }
 
 }  // namespace offhook::command

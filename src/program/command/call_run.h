@@ -12,7 +12,7 @@
 #include "hostsim/call/connection.h"
 #include "hostsim/call/scenario.h"
 #include "offhook/event_log.h"
-#include "src/lab/analysis/law.h"
+#include "src/lab/law/law.h"
 #include "traces/log/header.h"
 
 namespace offhook::command {
@@ -54,9 +54,6 @@ struct CallOutcome {
 /// @pre with a foreign modem, which hears samples: a real pump
 CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
                      const FarSide& far = {});
-
-/// The device of the reservation law: block plan and transmit lead of the scenario, cost of its profile once connected.
-DeviceTiming device_timing(const hostsim::Scenario& scenario);
 
 /// One line of a sweep: plain figures as JSON, the same text for the same scenario.
 std::string run_row(const hostsim::Scenario& scenario);

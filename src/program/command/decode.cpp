@@ -5,8 +5,8 @@
 
 #include "src/decode/call/call.h"
 #include "src/program/command/program.h"
-#include "src/program/output/file.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 
 namespace offhook::command {
 namespace {

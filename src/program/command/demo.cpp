@@ -16,10 +16,10 @@
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
 #include "src/program/config/published.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {
@@ -68,7 +68,7 @@ std::string folder_name(std::string name) {
   return name;
 }
 
-/// Which part of the reservation law (src/lab/analysis/law.h) decides, in words. Its worst case is over all starting
+/// Which part of the reservation law (src/lab/law/law.h) decides, in words. Its worst case is over all starting
 /// phases; when a row's runs differ, or do better than the worst case, their phase has decided.
 std::string mechanism(const DeviceTiming& device, double x_ms, double y_ms, const VerdictResult& result) {
   const double share = x_ms / y_ms, gap = y_ms - x_ms;

@@ -7,16 +7,16 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "src/host/host_description.h"
 #include "dsp/v42/lapm.h"
+#include "src/host/host_description.h"
 #include "src/page/page.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
 #include "src/program/output/line_recording.h"
 #include "src/program/output/run_folder.h"
 #include "traces/export/perfetto.h"
+#include "traces/file/file.h"
 #include "traces/log/reader.h"
 #include "traces/log/writer.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 

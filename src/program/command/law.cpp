@@ -9,11 +9,11 @@
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
-#include "src/program/config/device.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "src/report/law_report.h"
+#include "traces/file/file.h"
+#include "traces/scenario/device.h"
 
 namespace offhook::command {
 namespace {
@@ -41,7 +41,7 @@ std::string decided_by(const DeviceTiming& device, double x_ms, double full_ms, 
 }
 
 BoundaryRow boundary_row(const law::Setting& setting, int x_ticks) {
-  const DeviceTiming device = config::device_timing(setting.device);
+  const DeviceTiming device = device_timing(setting.device);
   BoundaryRow row;
   row.x_ticks = x_ticks;
   row.x_ms = x_ticks * setting.tick_ms();
@@ -76,7 +76,7 @@ LawReport report_of(const Options& options) {
   wanted.tick_ms = report.setting.tick_ms();
   wanted.reserve = 1.1 * (1 + device.cost_spread) - 1;
   wanted.worst_cost_ms = static_cast<double>(device.worst_cost_ns) * 1e-6;
-  const DeviceTiming timing = config::device_timing(device);
+  const DeviceTiming timing = device_timing(device);
   report.any_period = recommend(timing, wanted);
   wanted.power_of_two = true;
   report.power_of_two = recommend(timing, wanted);
@@ -94,13 +94,12 @@ std::string csv(const LawReport& report) {
 
 Json as_json(const std::optional<TickReservation>& r, const law::Setting& setting) {
   if (!r) return {};
-  const LawResult law =
-      full_law(config::device_timing(setting.device), r->x * setting.tick_ms(), r->y * setting.tick_ms());
+  const LawResult law = full_law(device_timing(setting.device), r->x * setting.tick_ms(), r->y * setting.tick_ms());
   return {{"x_ticks", r->x}, {"y_ticks", r->y}, {"share", r->share()}, {"margin_ms", law.margin_ms}};
 }
 
 Json as_json(const LawReport& report) {
-  const DeviceTiming d = config::device_timing(report.setting.device);
+  const DeviceTiming d = device_timing(report.setting.device);
   Json out{{"device", report.setting.device.name},
            {"period_ms", d.mean_period_ms()},
            {"cost_ms", d.cost_ms},
@@ -136,7 +135,7 @@ Json as_json(const LawReport& report) {
                        {"complete", c.simulated.complete},
                        {"runs", c.simulated.runs}});
     }
-    const DeviceTiming v = config::device_timing(e.experiment.setting.device);
+    const DeviceTiming v = device_timing(e.experiment.setting.device);
     out["experiments"].push_back({{"id", e.experiment.id},
                                   {"title", e.experiment.title},
                                   {"share", v.share()},
@@ -185,7 +184,7 @@ void print(const LawReport& report) {
     fmt::print("\n{}\n", e.experiment.title);
     if (!e.experiment.changes.empty()) fmt::print("  {}\n", e.experiment.changes);
     fmt::print("  {}\n", experiment_sentence(e));
-    const DeviceTiming v = config::device_timing(e.experiment.setting.device);
+    const DeviceTiming v = device_timing(e.experiment.setting.device);
     fmt::print("  law: share over {:.1f} %, gap up to {:.3f} ms; longest Y in ticks:\n", 100 * v.share(),
                v.longest_gap_ms());
     Table limits;

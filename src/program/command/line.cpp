@@ -17,8 +17,8 @@
 #include "driver/context/live_context.h"
 #include "src/host/host_description.h"
 #include "src/program/command/program.h"
-#include "src/program/config/scenario.h"
 #include "src/program/output/terminal.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {

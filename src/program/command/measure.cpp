@@ -22,8 +22,8 @@
 #include "src/measure/hgrm.h"
 #include "src/measure/kernel.h"
 #include "src/measure/stolen.h"
-#include "src/program/output/file.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 
 namespace offhook::command {
 

@@ -9,8 +9,8 @@
 #include "src/host/host_description.h"
 #include "src/measure/bank.h"
 #include "src/program/command/measure.h"
-#include "src/program/config/pump.h"
 #include "src/program/output/terminal.h"
+#include "traces/scenario/pump.h"
 
 namespace offhook::command {
 namespace {

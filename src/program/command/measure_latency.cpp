@@ -16,8 +16,8 @@
 #include "src/measure/loads.h"
 #include "src/measure/stages.h"
 #include "src/program/command/measure.h"
-#include "src/program/output/file.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 
 namespace offhook::command {
 

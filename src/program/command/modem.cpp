@@ -14,13 +14,13 @@
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
-#include "src/program/config/pump.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
+#include "traces/scenario/pump.h"
 
 namespace offhook::command {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/analysis/mttf.h"
+#include "src/lab/deadline/mttf.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,14 +12,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "src/lab/analysis/schedulability.h"
+#include "src/lab/deadline/computations.h"
+#include "src/lab/deadline/schedulability.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/program.h"
-#include "src/program/config/computations.h"
-#include "src/program/config/latency.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
+#include "traces/scenario/latency.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {

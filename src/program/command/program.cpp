@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/program/config/key.h"
+#include "traces/document/key.h"
 
 namespace offhook::command {
 namespace {

@@ -12,10 +12,10 @@
 #include "src/lab/reproduce/results.h"
 #include "src/page/page.h"
 #include "src/program/command/program.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "src/report/report.h"
+#include "traces/file/file.h"
 
 namespace offhook::command {
 namespace {
@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::vector<std::string> names;
   std::string out = "out/reproduce";
-  reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency())};
+  reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency()), interrupted};
   bool json = false, list = false;
 };
 
@@ -42,6 +42,44 @@ int list(const std::vector<reproduce::Claim>& claims) {
   }
   fmt::print("{}", table.str());
   return kOk;
+}
+
+/// Tables for a terminal.
+std::string to_text(const Json& claims) {
+  std::string out;
+  for (const Json& claim : claims) {
+    out += fmt::format("{}: {} ({}; {})\n", claim.at("id").get<std::string>(), claim.at("title").get<std::string>(),
+                       claim.at("at").get<std::string>(), claim.at("standing").get<std::string>());
+    Table table;
+    table.column("");
+    table.column("published");
+    table.column("simulated");
+    table.column("tolerance", Table::Align::kLeft);
+    table.column("grade", Table::Align::kLeft);
+    table.column("", Table::Align::kLeft);
+    std::string notes;
+    for (const Json& row : claim.at("rows")) {
+      const std::string unit = row.at("unit").get<std::string>(), what = row.at("what").get<std::string>();
+      const bool agrees = row.at("agrees").get<bool>(), hard = row.at("grade") == "hard";
+      const bool counts = hard || row.at("grade") == "soft" || !agrees;
+      table.row({unit.empty() ? what : fmt::format("{}, {}", what, unit), reproduce::shown(row.at("published")),
+                 reproduce::shown(row.at("simulated")), row.at("tolerance").get<std::string>(),
+                 row.at("grade").get<std::string>(),
+                 !counts  ? ""
+                 : agrees ? "agrees"
+                 : hard   ? "FALLS SHORT"
+                          : "differs"});
+      const bool paper = row.at("grade") == "paper";
+      if (!agrees || paper)
+        notes += fmt::format("  {}{}: {}\n", what, paper ? ", reported as in the paper" : "",
+                             row.at("note").get<std::string>());
+    }
+    if (!claim.at("rows").empty()) out += table.str();
+    out += notes;
+    if (const std::string summary = claim.at("summary").get<std::string>(); !summary.empty()) out += summary + "\n";
+    out += "\n";
+  }
+  return out;
 }
 
 int run(const Options& options) {
@@ -103,7 +141,7 @@ int run(const Options& options) {
   if (options.json) {
     fmt::print("{}", text);
   } else {
-    fmt::print("{}{}\n", reproduce::to_text(all), reproduce::sentence(totals));
+    fmt::print("{}{}\n", to_text(all), reproduce::sentence(totals));
     if (!totals.short_of.empty()) fmt::print("a hard claim falls short: {}\n", fmt::join(totals.short_of, ", "));
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     fmt::print("{}{}\nreport: {}\n", duration_text(wall),

@@ -9,12 +9,12 @@
 
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
-#include "src/program/config/load_device.h"
-#include "src/program/config/scenario.h"
 #include "src/program/far_end/socket_modem.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
+#include "traces/scenario/load_device.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 namespace {

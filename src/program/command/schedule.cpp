@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "src/program/command/program.h"
-#include "src/program/output/file.h"
+#include "traces/file/file.h"
 
 namespace offhook::command {
 namespace {

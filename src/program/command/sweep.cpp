@@ -11,10 +11,10 @@
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
 #include "src/program/command/sweep_folder.h"
-#include "src/program/config/key.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
+#include "traces/document/key.h"
+#include "traces/file/file.h"
 
 namespace offhook::command {
 namespace {

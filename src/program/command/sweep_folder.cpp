@@ -6,9 +6,9 @@
 #include "src/lab/sweep/shard.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
 #include "src/program/output/run_folder.h"
+#include "traces/file/file.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::command {
 

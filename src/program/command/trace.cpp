@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/program/command/program.h"
-#include "src/program/output/file.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 #include "traces/import/import.h"
 #include "traces/load/load_file.h"
 

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "src/program/config/data.h"
-#include "src/program/config/document.h"
+#include "traces/document/data.h"
+#include "traces/document/document.h"
 
 namespace offhook::config {
 namespace {

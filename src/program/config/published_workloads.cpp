@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "src/program/config/published_workloads.h"
 
-#include "src/program/config/data.h"
-#include "src/program/config/document.h"
+#include "traces/document/data.h"
+#include "traces/document/document.h"
 
 namespace offhook::config {
 

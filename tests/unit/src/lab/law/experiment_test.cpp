@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "src/program/command/call_run.h"
-#include "src/program/config/device.h"
+#include "traces/scenario/device.h"
 
 using namespace offhook;
 namespace fs = std::filesystem;

@@ -12,9 +12,9 @@
 #include "src/lab/sweep/plan.h"
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
-#include "src/program/config/scenario.h"
-#include "src/program/output/file.h"
-#include "tests/unit/src/program/config/data_folder.h"
+#include "tests/unit/traces/scenario/data_folder.h"
+#include "traces/file/file.h"
+#include "traces/scenario/scenario.h"
 
 namespace offhook::sweep {
 namespace {

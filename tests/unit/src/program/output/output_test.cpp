@@ -5,13 +5,12 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <stdexcept>
 #include <string>
 
-#include "src/program/output/file.h"
 #include "src/program/output/line_recording.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 
 namespace offhook {
 namespace {
@@ -29,37 +28,13 @@ class OutputFolder : public testing::Test {
   fs::path path_;
 };
 
-std::string complaint(const std::function<void()>& act) {
+TEST(LineRecording, AnErrorNamesTheFile) {
   try {
-    act();
+    LineRecording("/dev/null/line.wav", 8000);
+    FAIL();
   } catch (const std::runtime_error& e) {
-    return e.what();
+    EXPECT_THAT(e.what(), testing::StartsWith("/dev/null/line.wav: "));
   }
-  return "no error";
-}
-
-TEST_F(OutputFolder, AFileIsReplacedWholeAndNothingElseIsLeft) {
-  write_file(path_ / "a", "first, the longer one");
-  write_file(path_ / "a", std::string("sec\0nd", 6));
-  EXPECT_EQ(read_file(path_ / "a"), std::string("sec\0nd", 6));
-  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 1);
-}
-
-TEST_F(OutputFolder, ErrorsNameFileAndCause) {
-  const std::string file = (path_ / "nowhere/a").string();
-  EXPECT_EQ(complaint([&] { write_file(file, "x"); }), file + ": No such file or directory");
-  EXPECT_EQ(complaint([&] { read_file(file); }), file + ": No such file or directory");
-  EXPECT_EQ(complaint([&] { read_file(path_); }), path_.string() + ": Is a directory");
-  write_file(path_ / "b", "x");
-  EXPECT_EQ(complaint([&] { make_folder(path_ / "b"); }), (path_ / "b").string() + ": Not a directory");
-  EXPECT_THAT(complaint([] { LineRecording("/dev/null/line.wav", 8000); }),
-              testing::StartsWith("/dev/null/line.wav: "));
-}
-
-// Fowler, Noll, Vo: the offset basis, and their test vector "a".
-TEST(Fnv1a, GivesThePublishedHashes) {
-  EXPECT_EQ(fnv1a_hex(""), "cbf29ce484222325");
-  EXPECT_EQ(fnv1a_hex("a"), "af63dc4c8601ec8c");
 }
 
 TEST_F(OutputFolder, ALineRecordingIsA16BitStereoWav) {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/law/law.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "traces/scenario/profile.h"
+
+namespace offhook {
+
+namespace {
+constexpr std::uint32_t kLongestBacklog = 100'000;
+}
+
+double DeviceTiming::mean_period_ms() const {
+  const double samples = std::accumulate(block_plan.begin(), block_plan.end(), 0.0);
+  return 1000 * samples / static_cast<double>(block_plan.size()) / rate_hz;
+}
+
+double DeviceTiming::slack_ms(std::uint32_t samples) const {
+  return 1000 * (static_cast<double>(transmit_lead_samples) - static_cast<double>(samples)) / rate_hz;
+}
+
+double DeviceTiming::least_slack_ms() const {
+  return slack_ms(*std::max_element(block_plan.begin(), block_plan.end()));
+}
+
+DeviceTiming device_timing(const hostsim::SoftDevice& device) {
+  DeviceTiming timing;
+  timing.rate_hz = device.rate_hz;
+  timing.block_plan = device.block_plan;
+  timing.transmit_lead_samples = device.lead();
+  timing.cost_ms = static_cast<double>(device.cost_ns) * 1e-6;
+  timing.output_fraction = device.output_fraction;
+  return timing;
+}
+
+DeviceTiming device_timing(const hostsim::Scenario& scenario) {
+  if (scenario.pump == hostsim::PumpKind::kDevice) return device_timing(scenario.device);
+  const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
+  const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
+  DeviceTiming device;
+  device.rate_hz = connected.rate_hz;
+  device.block_plan = scenario.block_plan.empty() ? connected.block_plan : scenario.block_plan;
+  device.transmit_lead_samples = scenario.transmit_lead_samples;
+  double mean_samples = 0;
+  for (const std::uint32_t n : device.block_plan)
+    mean_samples += static_cast<double>(n) / static_cast<double>(device.block_plan.size());
+  hostsim::Ns cost = connected.service_ns;
+  if (scenario.event_logging_cost)
+    cost += profile.logging.in(static_cast<hostsim::Ns>(mean_samples * 1e9 / device.rate_hz));
+  device.cost_ms = static_cast<double>(cost) * 1e-6;
+  device.output_fraction = profile.phi;
+  return device;
+}
+
+double supply_time_ms(double work_ms, double x_ms, double y_ms) {
+  assert(0 < x_ms && x_ms <= y_ms && work_ms >= 0);
+  if (work_ms == 0) return 0;
+  // The last of the slots needed is filled by more than nothing and at most x.
+  const double slots = std::ceil(work_ms / x_ms);
+  return slots * (y_ms - x_ms) + work_ms;
+}
+
+bool simple_law(const DeviceTiming& device, double x_ms, double y_ms) {
+  return x_ms / y_ms > device.share() && y_ms - x_ms <= device.longest_gap_ms();
+}
+
+bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms) {
+  return x_ms / y_ms > device.share() && y_ms - x_ms < device.mean_period_ms();
+}
+
+LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double first_cost_ms) {
+  LawResult result;
+  result.margin_ms = -std::numeric_limits<double>::infinity();
+  if (x_ms / y_ms <= device.share()) {
+    result.overloaded = true;
+    return result;
+  }
+  const std::size_t blocks = device.block_plan.size();
+  const double more = std::max(0.0, first_cost_ms - device.cost_ms);
+  double margin = std::numeric_limits<double>::infinity();
+  for (std::size_t start = 0; start < blocks; ++start) {
+    double arrival = 0;
+    for (std::uint32_t k = 0;; ++k) {
+      if (k == kLongestBacklog) {
+        result.overloaded = true;
+        return result;
+      }
+      const std::uint32_t samples = device.block_plan[(start + k) % blocks];
+      const double ready = supply_time_ms(
+          (k + device.output_fraction) * device.cost_ms + (k > 0 ? more : device.output_fraction * more), x_ms, y_ms);
+      const double left = device.slack_ms(samples) - (ready - arrival);
+      if (left < margin) {
+        margin = left;
+        result.worst_k = k;
+      }
+      arrival += 1000.0 * device.block_plan[(start + k + 1) % blocks] / device.rate_hz;
+      if (supply_time_ms((k + 1) * device.cost_ms + more, x_ms, y_ms) <= arrival) break;  // the backlog is gone
+    }
+  }
+  result.margin_ms = margin;
+  result.sufficient = margin >= 0;
+  return result;
+}
+
+double longest_period_ms(const DeviceTiming& device, double x_ms) {
+  if (!full_law(device, x_ms, x_ms).sufficient) return 0;  // not even the whole CPU
+  double good = x_ms;
+  double bad = x_ms / device.share();
+  while (bad - good > 1e-3) {
+    const double middle = (good + bad) / 2;
+    (full_law(device, x_ms, middle).sufficient ? good : bad) = middle;
+  }
+  return good;
+}
+
+std::optional<TickReservation> recommend(const DeviceTiming& device, const RecommendOptions& options) {
+  DeviceTiming costlier = device;
+  costlier.cost_ms *= 1 + options.reserve;
+  std::optional<TickReservation> best;
+  double best_margin = 0;
+  for (int y = 1; y <= kLongestPeriodTicks; y = options.power_of_two ? 2 * y : y + 1) {
+    for (int x = 1; x < y; ++x) {
+      const TickReservation r{x, y};
+      if (best && r.share() > best->share()) break;
+      const double x_ms = x * options.tick_ms, y_ms = y * options.tick_ms;
+      const LawResult law = full_law(costlier, x_ms, y_ms);
+      if (!law.sufficient || law.margin_ms < options.margin_ms) continue;
+      if (!full_law(costlier, x_ms, y_ms, options.worst_cost_ms).sufficient) continue;
+      if (!best || r.share() < best->share() || law.margin_ms > best_margin) {
+        best = r;
+        best_margin = law.margin_ms;
+      }
+      break;  // more of the same period has no less a share
+    }
+  }
+  return best;
+}
+
+}  // namespace offhook

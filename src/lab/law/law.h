@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// The reservation law: which reservations, X of CPU time in every Y, a soft device can live with.
+//
+// The device owes a block of N samples every N/f; a block costs c of CPU time and its output is ready after a fraction
+// phi of that. The driver keeps a transmit lead of L samples queued (offhook/driver.h), so that at the interrupt of
+// an N-sample block L - N are left to play: (L - N)/f is the time that service has, the slack of that block. The
+// reservation is served in fixed slots of length X at the start of every Y and nowhere else.
+//
+// Worst case: the processor is behind on nothing, and a block arrives just as a slot ends. The k-th block after it
+// arrives at A(k), and its output is ready once the slots have supplied (k + phi) c. The device loses nothing when
+//
+//     for every k and every start within the block plan:   sbf^-1((k + phi) c) - A(k) <= slack(k)          (full law)
+//
+// with sbf^-1(w) the time until w has been supplied, counted from the end of a slot. Its two faces are
+//
+//     X / Y > c / T   and   Y - X <= slack - phi c                                                      (simple law)
+//
+// T the mean block period, slack that of the longest block: enough CPU, and no gap longer than what is queued.
+// The full law is exact when slots drift through every phase against the blocks; a reservation that is phase-locked to
+// the card can do better and depends on its starting phase.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+
+namespace offhook {
+
+struct DeviceTiming {
+  double rate_hz = 8000;
+  std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< samples per interrupt, repeated
+  std::uint32_t transmit_lead_samples = 210;
+  double cost_ms = 1.84;         ///< c: CPU time of one block, ISR included when it is served in the same slots
+  double output_fraction = 0.4;  ///< phi
+
+  double mean_period_ms() const;                 ///< T
+  double slack_ms(std::uint32_t samples) const;  ///< (L - N) / f
+  double least_slack_ms() const;                 ///< of the longest block
+  double share() const { return cost_ms / mean_period_ms(); }
+  /// Y - X beyond which the simple law fails.
+  double longest_gap_ms() const { return least_slack_ms() - output_fraction * cost_ms; }
+};
+
+/// The mean cost of the device, without the interrupt routine, which no reservation pays for.
+DeviceTiming device_timing(const hostsim::SoftDevice& device);
+/// The device of the reservation law: block plan and transmit lead of the scenario, cost of its profile once connected.
+DeviceTiming device_timing(const hostsim::Scenario& scenario);
+
+/// sbf^-1: time from the end of a slot until `work_ms` has been supplied by slots of x in every y.
+/// @pre 0 < x <= y, work >= 0
+double supply_time_ms(double work_ms, double x_ms, double y_ms);
+
+bool simple_law(const DeviceTiming& device, double x_ms, double y_ms);
+
+struct LawResult {
+  bool sufficient = false;
+  bool overloaded = false;    ///< the share is too small: the backlog grows for ever
+  double margin_ms = 0;       ///< least of slack - lateness over all blocks; negative: output comes this much late
+  std::uint32_t worst_k = 0;  ///< the block, counted from the start of the backlog, that decides
+};
+/// A backlog that lasts over 100,000 blocks (20 minutes of line) counts as overload.
+/// @param first_cost_ms  the block that begins the backlog costs this much, where that is more than the others
+LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double first_cost_ms = 0);
+
+/// What Jones and Saroiu read off their Figure 17 (6.6), in the form that their explanation gives it for any device: a
+/// larger share than the device's, and no gap as long as a block period, lest the newest block overwrite the older one.
+bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms);
+
+/// The boundary of the full law: the longest Y for which X of every Y is sufficient, to 1 us. 0 when none is.
+double longest_period_ms(const DeviceTiming& device, double x_ms);
+
+/// X of every Y in whole ticks.
+struct TickReservation {
+  int x = 0, y = 0;
+  double share() const { return static_cast<double>(x) / y; }
+};
+struct RecommendOptions {
+  double tick_ms = 1000.0 / 1024;
+  bool power_of_two = false;  ///< Y must be one, as under standard Rialto/NT
+  double reserve = 0.1;       ///< every block costs this share more than it should ever
+  double worst_cost_ms = 0;   ///< one block of this cost must be survived as well; 0: like the others
+  double margin_ms = 0;       ///< and the law must leave so much
+};
+inline constexpr int kLongestPeriodTicks = 128;
+/// The reservation of least share, Y up to kLongestPeriodTicks, that the full law grants with the reserve; of several
+/// the one with the largest margin. None when nothing short of the whole CPU will do.
+std::optional<TickReservation> recommend(const DeviceTiming& device, const RecommendOptions& options);
+
+}  // namespace offhook

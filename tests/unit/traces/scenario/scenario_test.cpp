@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+#include "traces/scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/traces/scenario/data_folder.h"
+#include "traces/document/data.h"
+
+namespace offhook::config {
+namespace {
+
+using hostsim::ContextKind;
+using hostsim::PumpKind;
+using hostsim::Scenario;
+
+class ScenarioFile : public testing::Test {
+ protected:
+  DataFolder data_;
+};
+
+Scenario read(std::string_view text) {
+  ScenarioBuilder builder;
+  builder.apply(Document::parse(text, "call.toml"));
+  return builder.finish();
+}
+
+/// The message of the error that reading this text gives.
+std::string complaint(std::string_view text) {
+  try {
+    read(text);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST_F(ScenarioFile, EveryKindOfKeyIsRead) {
+  const Scenario s = read(R"(
+name = "try"
+seed = 7
+[context]
+kind = "reservation"
+x_ticks = 3
+y_ticks = 16
+strict = true
+slot_phase = 0.25
+[host]
+clock_isr_us = 2.5
+[load]
+spinner = true
+[line]
+noise_dbm0 = -40
+codec = "a-law"
+[pump]
+kind = "cost-profile"
+[driver]
+policy = "one-block"
+block_plan_samples = [90, 90]
+[transfer]
+bytes = 1234
+)");
+  EXPECT_EQ(s.name, "try");
+  EXPECT_EQ(s.seed, 7u);
+  EXPECT_EQ(s.context.kind, ContextKind::kReservation);
+  EXPECT_EQ(s.context.x_ticks, 3);
+  EXPECT_EQ(s.context.y_ticks, 16);
+  EXPECT_TRUE(s.context.strict);
+  EXPECT_EQ(s.context.slot_phase, 0.25);
+  EXPECT_EQ(s.host.clock_isr_ns, 2500);
+  EXPECT_TRUE(s.load.spinner);
+  EXPECT_EQ(s.line.noise_dbm0, -40);
+  EXPECT_EQ(s.line.codec, "a-law");
+  EXPECT_EQ(s.pump, PumpKind::kCostProfile);
+  EXPECT_EQ(s.policy, OH_SERVICE_ONE_BLOCK);
+  EXPECT_THAT(s.block_plan, testing::ElementsAre(90, 90));
+  EXPECT_EQ(s.bytes, 1234u);
+}
+
+TEST_F(ScenarioFile, UnknownKeyNamesPositionAndNearestKey) {
+  EXPECT_EQ(complaint("[context]\nkind = \"dpc\"\nx_tick = 3\n"),
+            "call.toml:3:1: unknown key \"context.x_tick\"; the nearest known key is \"context.x_ticks\"");
+  EXPECT_EQ(complaint("sede = 3\n"), "call.toml:1:1: unknown key \"sede\"; the nearest known key is \"seed\"");
+  EXPECT_EQ(complaint("\n[lode]\nspinner = true\n"),
+            "call.toml:2:2: unknown table \"lode\"; the nearest known key is \"load\"");
+}
+
+TEST_F(ScenarioFile, WrongTypeNamesPositionAndExpectation) {
+  EXPECT_EQ(complaint("[load]\nspinner = 1\n"), "call.toml:2:11: load.spinner is 1; expected true or false");
+  EXPECT_EQ(complaint("[context]\nx_ticks = 2.5\n"),
+            "call.toml:2:11: context.x_ticks is 2.5; expected a whole number, 1 to 1024");
+  EXPECT_EQ(complaint("line = 3\n"), "call.toml:1:8: line is 3; expected a table");
+  EXPECT_EQ(complaint("[context]\nkind = \"thread8\"\n"),
+            "call.toml:2:8: context.kind is \"thread8\"; expected \"interrupt\" or \"dpc\" or \"thread\" or "
+            "\"reservation\"");
+}
+
+TEST_F(ScenarioFile, WrongRangeNamesPositionAndRange) {
+  EXPECT_EQ(complaint("[context]\npriority = 32\n"),
+            "call.toml:2:1: context.priority is 32; expected at most 31 on host nt2000-p2-450");
+  EXPECT_EQ(complaint("[context]\npriority = 256\n"),
+            "call.toml:2:12: context.priority is 256; expected a whole number, 1 to 255");
+  EXPECT_EQ(complaint("[line]\nloss_db = nan\n"), "call.toml:2:11: line.loss_db is nan; expected a number, 0 to 60");
+  EXPECT_EQ(complaint("seed = -1\n"), "call.toml:1:8: seed is -1; expected a whole number, 0 or more");
+  EXPECT_EQ(complaint("[driver]\nblock_plan_samples = [105, 0]\n"),
+            "call.toml:2:22: driver.block_plan_samples is [105, 0]; expected a list of whole numbers, each 1 to 256");
+}
+
+TEST_F(ScenarioFile, BrokenTomlNamesPosition) {
+  EXPECT_THAT(complaint("name = \n"), testing::StartsWith("call.toml:1:"));
+  EXPECT_THAT(complaint("seed = 1\nseed = 2\n"), testing::StartsWith("call.toml:2:"));
+  EXPECT_THAT(complaint(std::string("[\0\x05]\n", 5)), testing::StartsWith("call.toml"));  // an assertion of toml++
+}
+
+TEST_F(ScenarioFile, OnlyCommentsAndStringsHoldMoreThanAscii) {
+  EXPECT_EQ(read("# caf\u00e9 \"\nname = \"caf\u00e9 \\\" \u00e9\" # \u00e9\n").name, "caf\u00e9 \" \u00e9");
+  EXPECT_EQ(complaint("seed = 1\n  \u00e9 = 2\n"),
+            "call.toml:2:3: keys and values are ASCII; expected other characters in quotes only");
+}
+
+TEST_F(ScenarioFile, ReservationOfMoreThanItsPeriodIsRefused) {
+  EXPECT_EQ(complaint("[context]\nkind = \"reservation\"\nx_ticks = 9\ny_ticks = 8\n"),
+            "call.toml:4:1: reservation of 9 ticks in every 8 cannot be admitted: 112 % of the CPU; expected X <= Y");
+}
+
+TEST_F(ScenarioFile, StandardReservationWithOddPeriodIsRefused) {
+  EXPECT_THAT(complaint("context = \"RES 1/7\"\n"),
+              testing::HasSubstr("call.toml:1:1: reservation of 1 ticks in every 7 cannot be admitted: the standard "
+                                 "scheduler's periods are powers of two"));
+  EXPECT_EQ(read("context = \"RES 1/7 strict\"\n").context.y_ticks, 7);
+}
+
+TEST_F(ScenarioFile, PinningToACpuThatIsNotThereIsRefused) {
+  EXPECT_EQ(complaint("[context]\ncpu = 2\n[host]\ncpus = 2\n"),
+            "call.toml:2:1: context.cpu is 2; expected at most 1, host nt2000-p2-450 has 2 CPUs");
+  EXPECT_EQ(complaint("[context]\ninterrupt_cpu = 1\n"),
+            "call.toml:2:1: context.interrupt_cpu is 1; expected at most 0, host nt2000-p2-450 has 1 CPU");
+  EXPECT_EQ(complaint("[host]\ncpus = 65\n"), "call.toml:2:8: host.cpus is 65; expected a whole number, 1 to 64");
+  EXPECT_THAT(complaint("[[load.device]]\nname = \"usb\"\ncpu = 1\n"),
+              testing::HasSubstr("load.device \"usb\": cpu is 1; expected at most 0"));
+  EXPECT_THAT(complaint("[[load.thread]]\nname = \"a\"\ncpu = 1\n"),
+              testing::HasSubstr("load.thread \"a\": cpu is 1; expected at most 0"));
+  EXPECT_THAT(complaint("[[load.reservation]]\ncpu = 3\n[host]\ncpus = 3\n"),
+              testing::HasSubstr("load.reservation \"reserved 1\": cpu is 3; expected at most 2"));
+  EXPECT_THAT(
+      complaint("[host]\nlatencies = \"win98-games\"\ncpus = 2\n"),
+      testing::HasSubstr("host.cpus is 2; expected 1: host nt2000-p2-450 is drawn from what was measured on one"));
+}
+
+TEST_F(ScenarioFile, ThreadsAndTheirCpusAreReadAndWrittenBack) {
+  const Scenario s = read(R"(
+[context]
+kind = "dpc"
+dpc_importance = "high"
+dpc_cpu = 1
+[host]
+cpus = 4
+high_resolution_timers = true
+hard_irq_us = 2.5
+[[load.thread]]
+priority = 12
+every_us = 500
+work_us = 20
+cpu = 3
+[[load.device]]
+name = "network"
+window = 10
+napi_budget = 64
+dpc_importance = "low"
+cpu = 2
+reader_cpu = 1
+)");
+  ASSERT_EQ(s.load.threads.size(), 1U);
+  EXPECT_EQ(s.load.threads[0].name, "thread 1");
+  EXPECT_EQ(s.load.threads[0].every_ns, 500'000);
+  EXPECT_EQ(s.load.threads[0].work_ns, 20'000);
+  EXPECT_EQ(s.load.threads[0].cpu, 3);
+  EXPECT_EQ(s.context.dpc_importance, hostsim::DpcImportance::kHigh);
+  EXPECT_EQ(s.host.hard_irq_ns, 2500);
+  EXPECT_EQ(s.load.devices.at(0).napi_budget, 64);
+  EXPECT_EQ(s.load.devices.at(0).dpc_importance, hostsim::DpcImportance::kLow);
+  EXPECT_EQ(s.load.devices.at(0).reader_cpu, 1);
+  const std::string text = to_toml(s);
+  EXPECT_EQ(to_toml(read(text)), text);
+}
+
+TEST_F(ScenarioFile, LeadShorterThanTheLongestBlockIsRefused) {
+  EXPECT_EQ(complaint("[driver]\ntransmit_lead_samples = 104\n"),
+            "call.toml:2:1: driver.transmit_lead_samples is 104; expected at least the longest block, 105");
+}
+
+TEST_F(ScenarioFile, UnknownHostAndProfileListTheKnownOnes) {
+  EXPECT_THAT(complaint("[host]\nname = \"cray\"\n"),
+              testing::AllOf(testing::StartsWith("call.toml:2:1: host.name: \"cray\" is not in "),
+                             testing::HasSubstr("expected one of: nt2000-p2-450")));
+  EXPECT_THAT(complaint("[pump]\ncost_profile = \"cray\"\n"),
+              testing::StartsWith("call.toml:2:1: pump.cost_profile is \"cray\"; expected a file.toml or one of: "));
+}
+
+TEST_F(ScenarioFile, SetOverridesTheFileAndNamesItself) {
+  ScenarioBuilder builder;
+  builder.apply(Document::parse("[context]\nkind = \"dpc\"\n", "call.toml"));
+  builder.set("context.kind=thread");
+  builder.set("context.priority=8");
+  builder.set("line.codec=none");
+  const Scenario s = builder.finish();
+  EXPECT_EQ(s.context.kind, ContextKind::kThread);
+  EXPECT_EQ(s.context.priority, 8);
+  EXPECT_EQ(s.line.codec, "none");
+  try {
+    builder.set("context.priority=999");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "--set context.priority=999: context.priority is 999; expected a whole number, 1 to 255");
+  }
+  EXPECT_THROW(builder.set("context.priority"), Error);
+}
+
+TEST_F(ScenarioFile, ShortContextsRoundTrip) {
+  for (const char* text : {"INT", "DPC", "THR 8", "THR 24", "RES 2/8", "RES 3/16 strict"}) {
+    EXPECT_EQ(to_string(parse_context(text)), text);
+  }
+  for (const char* text : {"", "int", "THR", "THR 256", "THR 8x", "RES", "RES 2", "RES 2/8/9", "RES 0/8",
+                           "RES 2/8 loose", "INT 2", "RES 99999999999/8"}) {
+    EXPECT_THROW(parse_context(text), Error) << text;
+  }
+}
+
+TEST_F(ScenarioFile, EffectiveConfigurationReadsBackToTheSameText) {
+  const Scenario s = read(
+      "context = \"RES 3/15 strict\"\nname = \"a \\\"b\\\" \\\\ \\u0001\"\nseed = 9007199254740992\n"
+      "[line]\nnoise_dbm0 = -33.1\n[host]\nclock_isr_us = 0.001\n[transfer]\nbytes = 1\n");
+  const std::string text = to_toml(s);
+  const Scenario again = read(text);
+  EXPECT_EQ(to_toml(again), text);
+  EXPECT_EQ(again.name, s.name);
+  EXPECT_EQ(again.seed, s.seed);
+  EXPECT_EQ(again.line.noise_dbm0, s.line.noise_dbm0);
+  EXPECT_EQ(again.host.clock_isr_ns, 1);
+}
+
+TEST_F(ScenarioFile, EveryKeyIsWrittenAndDescribed) {
+  const Scenario defaults;
+  const std::string help = describe(scenario_keys(), &defaults);
+  for (const Key& key : scenario_keys()) EXPECT_THAT(help, testing::HasSubstr(std::string(key.path) + " = "));
+}
+
+TEST(Axes, ListsAndRangesStandInTheOrderOfTheFile) {
+  const auto axes = Document::parse(
+                        "\"context.y_ticks\" = { from = 1, to = 7, step = 2 }\n"
+                        "context.x_ticks = [1, 2]\n"
+                        "line.noise_dbm0 = { from = 0.1, to = 0.3, step = 0.1 }\n"
+                        "pump.kind = [\"real\"]\n",
+                        "grid.toml")
+                        .axes();
+  ASSERT_EQ(axes.size(), 4u);
+  EXPECT_EQ(axes[0].path, "context.y_ticks");
+  EXPECT_THAT(axes[0].values, testing::ElementsAre("1", "3", "5", "7"));
+  EXPECT_EQ(axes[1].position, "grid.toml:2:9");
+  EXPECT_THAT(axes[1].values, testing::ElementsAre("1", "2"));
+  EXPECT_EQ(axes[2].values.size(), 3u);
+  EXPECT_THAT(axes[3].values, testing::ElementsAre("\"real\"")) << axes[3].values.at(0);
+}
+
+TEST(Axes, EntriesThatAreNeitherListNorRangeAreRefused) {
+  for (const char* text : {"seed = 3", "seed = []", "seed = { from = 3 }", "seed = { from = 3, to = 1 }",
+                           "seed = { from = 1, to = 3, step = 0 }", "seed = { from = 1, to = 3, stop = 1 }",
+                           "seed = { from = 1, to = 1e30 }"}) {
+    EXPECT_THROW(Document::parse(text, "grid.toml").axes(), Error) << text;
+  }
+}
+
+TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
+  const hostsim::Scenario s = read(
+      "pump.modem = \"auto\"\npump.modulations = [\"v34\", \"v22bis\"]\n"
+      "pump.far_modem = \"v32bis\"\n");
+  EXPECT_EQ(s.modem, hostsim::ModemKind::kAuto);
+  EXPECT_EQ(s.modulations, OH_MODULATION_V34 | OH_MODULATION_V22BIS);
+  EXPECT_EQ(s.far_modem, hostsim::ModemKind::kV32bis);
+  EXPECT_EQ(s.far_modulations, hostsim::kAllModulations);
+  EXPECT_FALSE(read("").far_modem);
+  EXPECT_THAT(to_toml(s), testing::HasSubstr("modulations = [\"v22bis\", \"v34\"]"));
+  EXPECT_EQ(read(to_toml(s)).modulations, s.modulations);
+  for (const char* list : {"[]", "\"v34\"", "[\"v90\"]", "[1]"}) {
+    EXPECT_THAT(complaint("pump.modem = \"auto\"\npump.modulations = " + std::string(list) + "\n"),
+                testing::HasSubstr("a list of \"v22bis\", \"v32bis\", \"v34\""));
+  }
+  EXPECT_EQ(complaint("pump.modulations = [\"v34\"]\n"),
+            "call.toml:1:6: pump.modulations is what automode may use; expected pump.modem = \"auto\" beside it");
+}
+
+}  // namespace
+}  // namespace offhook::config

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: MIT
+#include "traces/document/document.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+// toml++ 3.3.0 asserts on some texts that are no TOML, such as "[" and a control character (found by config_fuzz), and
+// goes on regardless when NDEBUG is set. Its assertions throw here, in every build.
+namespace {
+[[noreturn]] void toml_assertion_failed() {
+  throw std::domain_error("a key or a value is expected here and is not one");
+}
+}  // namespace
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#define TOML_ASSERT(expression) ((expression) ? void() : toml_assertion_failed())
+#include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace offhook::config {
+
+struct Document::Impl {
+  std::string name;
+  bool positions = true;  // false: the name says it all (--set)
+  toml::table table;
+
+  std::string at(const toml::source_region& where) const {
+    if (!positions || !where.begin) return name;
+    return fmt::format("{}:{}:{}", name, where.begin.line, where.begin.column);
+  }
+};
+
+namespace {
+
+std::string joined(std::string_view prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
+}
+
+/// Refuse what TOML 1.0 allows in comments and strings only, anything but ASCII: toml++ 3.3.0 is undefined for some
+/// characters elsewhere (found by config_fuzz). @throws Error with the position
+void check_ascii(std::string_view text, std::string_view name) {
+  std::size_t line = 1, line_begin = 0;
+  std::string_view closing;  // of the string that we are in
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      line_begin = i + 1;
+      if (closing.size() == 1) closing = {};  // not closed on its line: the parser will say so
+    } else if (!closing.empty()) {
+      if (c == '\\' && closing[0] == '"' && i + 1 < text.size() && text[i + 1] != '\n') {
+        ++i;
+      } else if (text.substr(i).starts_with(closing)) {
+        i += closing.size() - 1;
+        closing = {};
+      }
+    } else if (c == '#') {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    } else if (c == '"' || c == '\'') {
+      const std::string_view triple = c == '"' ? "\"\"\"" : "\'\'\'";
+      closing = text.substr(i).starts_with(triple) ? triple : triple.substr(0, 1);
+      i += closing.size() - 1;
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      throw Error(fmt::format("{}:{}:{}: keys and values are ASCII; expected other characters in quotes only", name,
+                              line, i - line_begin + 1));
+    }
+  }
+}
+
+/// The table that holds the last part of a path, and that part.
+std::pair<toml::table*, std::string_view> holder(toml::table& root, std::string_view path) {
+  toml::table* table = &root;
+  for (std::size_t dot; (dot = path.find('.')) != std::string_view::npos; path.remove_prefix(dot + 1)) {
+    toml::node* next = table->get(path.substr(0, dot));
+    if (next == nullptr || !next->is_table()) return {nullptr, path};
+    table = next->as_table();
+  }
+  return {table, path};
+}
+
+std::string type_name(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "a list";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "a whole number";
+    case toml::node_type::floating_point:
+      return "a number";
+    case toml::node_type::boolean:
+      return "true or false";
+    default:
+      return "a date or time";
+  }
+}
+
+/// The value for people: short ones in full.
+std::string shown(const toml::node& node) {
+  if (const auto* v = node.as_integer()) return fmt::format("{}", v->get());
+  if (const auto* v = node.as_floating_point()) return fmt::format("{}", v->get());
+  if (const auto* v = node.as_boolean()) return v->get() ? "true" : "false";
+  if (const auto* v = node.as_string(); v && v->get().size() <= 40) return fmt::format("\"{}\"", v->get());
+  if (const auto* v = node.as_array(); v && v->size() <= 6) {
+    std::vector<std::string> items;
+    for (const toml::node& item : *v) items.push_back(item.is_array() ? type_name(item) : shown(item));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+  }
+  return type_name(node);
+}
+
+/// One value into one field; false when type or range is wrong.
+bool assign(const Field& field, const toml::node& node, double min, double max) {
+  const auto in_range = [&](double v) { return std::isfinite(v) && v >= min && v <= max; };
+  const auto number = [&]() -> std::optional<double> {
+    if (const auto* v = node.as_floating_point()) return v->get();
+    if (const auto* v = node.as_integer()) return static_cast<double>(v->get());
+    return std::nullopt;
+  };
+  if (const auto* f = std::get_if<bool*>(&field)) {
+    const auto* v = node.as_boolean();
+    if (v) **f = v->get();
+    return v != nullptr;
+  }
+  if (const auto* f = std::get_if<std::string*>(&field)) {
+    const auto* v = node.as_string();
+    if (v) **f = v->get();
+    return v != nullptr;
+  }
+  if (const auto* f = std::get_if<Choice>(&field)) {
+    const auto* v = node.as_string();
+    const auto found = v ? std::find(f->names.begin(), f->names.end(), v->get()) : f->names.end();
+    if (found == f->names.end()) return false;
+    f->set(static_cast<int>(found - f->names.begin()));
+    return true;
+  }
+  if (const auto* f = std::get_if<NameSet>(&field)) {
+    const auto* list = node.as_array();
+    if (!list || list->empty()) return false;
+    std::uint32_t bits = 0;
+    for (const toml::node& item : *list) {
+      const auto* v = item.as_string();
+      const auto found = v ? std::find(f->names.begin(), f->names.end(), v->get()) : f->names.end();
+      if (found == f->names.end()) return false;
+      bits |= 1u << (found - f->names.begin());
+    }
+    *f->bits = bits;
+    return true;
+  }
+  if (const auto* f = std::get_if<double*>(&field)) {
+    const auto v = number();
+    if (!v || !in_range(*v)) return false;
+    **f = *v;
+    return true;
+  }
+  if (const auto* f = std::get_if<Duration>(&field)) {
+    const auto v = number();
+    if (!v || !in_range(*v)) return false;
+    *f->ns = std::llround(*v * f->unit_ns);
+    return true;
+  }
+  if (const auto* f = std::get_if<std::vector<std::uint32_t>*>(&field)) {
+    const auto* list = node.as_array();
+    if (!list || list->empty()) return false;
+    std::vector<std::uint32_t> out;
+    for (const toml::node& item : *list) {
+      const auto* v = item.as_integer();
+      if (!v || !in_range(static_cast<double>(v->get()))) return false;
+      out.push_back(static_cast<std::uint32_t>(v->get()));
+    }
+    **f = std::move(out);
+    return true;
+  }
+  if (const auto* f = std::get_if<std::vector<double>*>(&field)) {
+    const auto* list = node.as_array();
+    if (!list || list->empty()) return false;
+    std::vector<double> out;
+    for (const toml::node& item : *list) {
+      const std::optional<double> v = item.value<double>();
+      if (!item.is_number() || !v || !in_range(*v)) return false;
+      out.push_back(*v);
+    }
+    **f = std::move(out);
+    return true;
+  }
+  const auto* v = node.as_integer();
+  if (!v || !in_range(static_cast<double>(v->get()))) return false;
+  if (const auto* f32 = std::get_if<std::int32_t*>(&field)) **f32 = static_cast<std::int32_t>(v->get());
+  if (const auto* u32 = std::get_if<std::uint32_t*>(&field)) **u32 = static_cast<std::uint32_t>(v->get());
+  if (const auto* u64 = std::get_if<std::uint64_t*>(&field)) **u64 = static_cast<std::uint64_t>(v->get());
+  return true;
+}
+
+std::string as_toml(const toml::node& node) {
+  std::ostringstream out;
+  node.visit([&](const auto& n) {
+    if constexpr (toml::is_value<decltype(n)>) {
+      out << toml::toml_formatter{toml::table{{"v", n}}, toml::format_flags::none};
+    } else if constexpr (toml::is_array<decltype(n)>) {
+      out << toml::toml_formatter{toml::table{{"v", n}}, toml::format_flags::none};
+    }
+  });
+  std::string text = out.str();
+  return text.substr(std::min(text.size(), std::string_view("v = ").size()));
+}
+
+}  // namespace
+
+Document::Document(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+Document::~Document() = default;
+
+Document Document::read_file(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    throw Error(fmt::format("{}: is a folder; expected a TOML file", file.string()));
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return parse(text, file.string());
+}
+
+Document Document::parse(std::string_view text, std::string_view name) {
+  auto impl = std::make_unique<Impl>();
+  impl->name = name;
+  check_ascii(text, name);
+  try {
+    impl->table = toml::parse(text, name);
+  } catch (const toml::parse_error& e) {
+    throw Error(fmt::format("{}: {}", impl->at(e.source()), e.description()));
+  } catch (const std::domain_error& e) {
+    throw Error(fmt::format("{}: is no TOML: {}", name, e.what()));
+  }
+  return Document(std::move(impl));
+}
+
+Document Document::setting(std::string_view path, std::string_view value, std::string_view name) {
+  const auto parsed = [&](std::string_view as) -> std::optional<Document> {
+    try {
+      Document document = parse(fmt::format("{} = {}\n", path, as), name);
+      document.impl_->positions = false;
+      return document;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  };
+  if (auto document = parsed(value)) return std::move(*document);
+  auto document = parsed("0");
+  if (!document) throw Error(fmt::format("{}: \"{}\" is no key", name, path));
+  auto [table, last] = holder(document->impl_->table, path);
+  if (table != nullptr) table->insert_or_assign(last, value);
+  return std::move(*document);
+}
+
+Document Document::assignment(std::string_view text) {
+  const std::string name = fmt::format("--set {}", text);
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) throw Error(fmt::format("{}: expected KEY=VALUE", name));
+  return setting(text.substr(0, equals), text.substr(equals + 1), name);
+}
+
+const std::string& Document::name() const {
+  return impl_->name;
+}
+
+bool Document::has(std::string_view path) const {
+  const auto [table, last] = holder(impl_->table, path);
+  return table != nullptr && table->contains(last);
+}
+
+std::string Document::position(std::string_view path) const {
+  const auto [table, last] = holder(impl_->table, path);
+  if (table == nullptr) return impl_->name;
+  const auto found = table->find(last);
+  return found == table->end() ? impl_->name : impl_->at(found->first.source());
+}
+
+std::optional<std::string> Document::take_string(std::string_view path) {
+  const auto [table, last] = holder(impl_->table, path);
+  if (table == nullptr || !table->contains(last)) return std::nullopt;
+  const toml::node& node = *table->get(last);
+  if (!node.is_string()) {
+    throw Error(fmt::format("{}: {} is {}; expected a string", impl_->at(node.source()), path, shown(node)));
+  }
+  return take_if_string(path);
+}
+
+std::optional<std::string> Document::take_if_string(std::string_view path) {
+  const auto [table, last] = holder(impl_->table, path);
+  if (table == nullptr) return std::nullopt;
+  const toml::node* node = table->get(last);
+  if (node == nullptr || !node->is_string()) return std::nullopt;
+  std::string value = node->as_string()->get();
+  table->erase(last);
+  return value;
+}
+
+std::optional<Document> Document::take_table(std::string_view path) {
+  const auto [table, last] = holder(impl_->table, path);
+  if (table == nullptr || !table->contains(last)) return std::nullopt;
+  toml::node& node = *table->get(last);
+  if (!node.is_table()) {
+    throw Error(fmt::format("{}: {} is {}; expected a table", impl_->at(node.source()), path, shown(node)));
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->name = impl_->name;
+  impl->positions = impl_->positions;
+  impl->table = std::move(*node.as_table());
+  table->erase(last);
+  return Document(std::move(impl));
+}
+
+std::vector<Document> Document::take_rows(std::string_view path) {
+  std::vector<Document> rows;
+  const auto [table, last] = holder(impl_->table, path);
+  if (table == nullptr || !table->contains(last)) return rows;
+  toml::node& node = *table->get(last);
+  toml::array* list = node.as_array();
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    toml::table* row = list->get(i)->as_table();
+    if (row == nullptr) {
+      list = nullptr;
+      break;
+    }
+    auto impl = std::make_unique<Impl>();
+    impl->name = impl_->name;
+    impl->positions = impl_->positions;
+    impl->table = std::move(*row);
+    rows.push_back(Document(std::move(impl)));
+  }
+  if (list == nullptr) {
+    throw Error(fmt::format("{}: {} is {}; expected tables [[{}]]", impl_->at(node.source()), path, shown(node), path));
+  }
+  table->erase(last);
+  return rows;
+}
+
+std::vector<Document::Axis> Document::axes() const {
+  constexpr std::size_t kMostValues = 1'000'000;
+  std::vector<Axis> out;
+  // In the order of the file: the first axis varies slowest. A TOML table has no order of its own.
+  struct Entry {
+    std::string path;
+    const toml::node* node;
+    toml::source_position at;
+  };
+  std::vector<Entry> entries;
+  const auto collect = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
+    for (const auto& [key, node] : table) {
+      const std::string path = joined(prefix, key.str());
+      const toml::table* sub = node.as_table();
+      if (sub != nullptr && !sub->contains("from") && !sub->contains("to")) {
+        self(self, *sub, path);
+      } else {
+        entries.push_back({path, &node, key.source().begin});
+      }
+    }
+  };
+  collect(collect, impl_->table, "");
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.at.line, a.at.column) < std::pair(b.at.line, b.at.column);
+  });
+  for (const Entry& entry : entries) {
+    Axis axis{entry.path, impl_->at({entry.at, entry.at, nullptr}), {}};
+    if (const toml::array* list = entry.node->as_array(); list != nullptr && !list->empty()) {
+      for (const toml::node& item : *list) axis.values.push_back(as_toml(item));
+    } else if (const toml::table* range = entry.node->as_table()) {
+      for (const auto& [key, node] : *range) {
+        if (key != "from" && key != "to" && key != "step") {
+          throw Error(fmt::format("{}: unknown key \"{}\" in a range; expected from, to, step", impl_->at(key.source()),
+                                  key.str()));
+        }
+        if (!node.is_number()) {
+          throw Error(fmt::format("{}: {} is {}; expected a number", impl_->at(node.source()), key.str(), shown(node)));
+        }
+      }
+      const bool whole = range->get("from") && range->get("to") && range->get("from")->is_integer() &&
+                         range->get("to")->is_integer() && (!range->get("step") || range->get("step")->is_integer());
+      const double from = (*range)["from"].value_or(std::nan("")), to = (*range)["to"].value_or(std::nan(""));
+      const double step = (*range)["step"].value_or(1.0);
+      if (!(std::isfinite(from) && std::isfinite(to) && std::isfinite(step) && step > 0 && from <= to) ||
+          (to - from) / step >= static_cast<double>(kMostValues)) {
+        throw Error(fmt::format(
+            "{}: {}: expected a range {{ from = A, to = B, step = S }} with A <= B and S > 0 (at most {} values)",
+            axis.position, entry.path, kMostValues));
+      }
+      // from + i * step: no error adds up; half a millionth of a step lets 0.1 + 0.1 + 0.1 reach 0.3.
+      const auto count = static_cast<std::size_t>(std::floor((to - from) / step + 5e-7)) + 1;
+      for (std::size_t i = 0; i < count; ++i) {
+        const double value = from + static_cast<double>(i) * step;
+        axis.values.push_back(whole ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{}", value));
+      }
+    } else {
+      throw Error(fmt::format("{}: axis {} is {}; expected a list of values or {{ from = A, to = B, step = S }}",
+                              axis.position, entry.path, shown(*entry.node)));
+    }
+    out.push_back(std::move(axis));
+  }
+  return out;
+}
+
+std::string Document::json() const {
+  std::ostringstream out;
+  out << toml::json_formatter{impl_->table};
+  return out.str();
+}
+
+void Document::apply(const KeyTable& keys, void* subject, Origins* origins) const {
+  const auto unknown = [&](const std::string& path, const toml::key& key, std::string_view kind) {
+    std::vector<std::string_view> known;
+    for (const Key& k : keys) {
+      known.push_back(k.path);
+      if (const auto dot = k.path.rfind('.'); dot != std::string_view::npos) known.push_back(k.path.substr(0, dot));
+    }
+    throw Error(fmt::format("{}: unknown {} \"{}\"; the nearest known key is \"{}\"", impl_->at(key.source()), kind,
+                            path, nearest(path, known)));
+  };
+  const auto walk = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
+    for (const auto& [key, node] : table) {
+      const std::string path = joined(prefix, key.str());
+      const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.path == path; });
+      if (found != keys.end()) {
+        if (!assign(found->field(subject), node, found->min, found->max)) {
+          throw Error(fmt::format("{}: {} is {}; expected {}", impl_->at(node.source()), path, shown(node),
+                                  expectation(*found, subject)));
+        }
+        if (origins) (*origins)[path] = impl_->at(key.source());
+        continue;
+      }
+      const std::string inside = path + ".";
+      const bool is_table_of_keys =
+          std::any_of(keys.begin(), keys.end(), [&](const Key& k) { return k.path.starts_with(inside); });
+      if (!is_table_of_keys) unknown(path, key, node.is_table() ? "table" : "key");
+      if (!node.is_table()) {
+        throw Error(fmt::format("{}: {} is {}; expected a table", impl_->at(node.source()), path, shown(node)));
+      }
+      self(self, *node.as_table(), path);
+    }
+  };
+  walk(walk, impl_->table, "");
+}
+
+}  // namespace offhook::config

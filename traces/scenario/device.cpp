@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "traces/scenario/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "traces/document/data.h"
+
+namespace offhook::config {
+
+using hostsim::SoftDevice;
+
+namespace {
+
+constexpr double kUs = 1e3;
+
+// What a device is made of; the rest has defaults that take nothing away from it.
+constexpr std::string_view kRequired[] = {"name",          "block.rate_hz", "block.plan_samples",
+                                          "buffers.count", "work.block_us", "work.phi"};
+
+KeyTable make_device_keys() {
+  using D = SoftDevice;
+  return {
+      key<D>("name", "what it is, shown in reports", [](D& d) -> Field { return &d.name; }),
+      key<D>("block.rate_hz", 1, 1e9, "sample rate of the card", [](D& d) -> Field { return &d.rate_hz; }),
+      key<D>("block.plan_samples", 1, 1e9, "samples per interrupt, repeated",
+             [](D& d) -> Field { return &d.block_plan; }),
+      key<D>("buffers.count", 1, 512, "output buffers, n", [](D& d) -> Field { return &d.buffers; }),
+      key<D>("buffers.samples", 0, 1e9, "length of one, t; 0: the longest block",
+             [](D& d) -> Field { return &d.buffer_samples; }),
+      key<D>("buffers.lead_samples", 0, 1e9, "transmit lead: output queued when nothing is owed; 0: all buffers full",
+             [](D& d) -> Field { return &d.transmit_lead_samples; }),
+      key<D>("work.block_us", 0.001, 1e9, "CPU time of a block, c",
+             [](D& d) -> Field {
+               return Duration{&d.cost_ns, kUs};
+             }),
+      key<D>("work.spread", 0, 1, "a block's cost varies by up to this share, both ways",
+             [](D& d) -> Field { return &d.cost_spread; }),
+      key<D>("work.worst_us", 0, 1e9, "CPU time of the first block; 0: like every other",
+             [](D& d) -> Field {
+               return Duration{&d.worst_cost_ns, kUs};
+             }),
+      key<D>("work.phi", 0, 1, "share of a block's work after which its output is queued",
+             [](D& d) -> Field { return &d.output_fraction; }),
+      key<D>("isr.mean_us", 0, 1e6, "interrupt routine when the work is deferred, mean",
+             [](D& d) -> Field {
+               return Duration{&d.isr_mean_ns, kUs};
+             }),
+      key<D>("isr.max_us", 0, 1e6, "and at most",
+             [](D& d) -> Field {
+               return Duration{&d.isr_max_ns, kUs};
+             }),
+  };
+}
+
+}  // namespace
+
+const KeyTable& device_keys() {
+  static const KeyTable keys = make_device_keys();
+  return keys;
+}
+
+SoftDevice parse_device(const Document& document) {
+  SoftDevice device;
+  Origins given;
+  document.apply(device_keys(), &device, &given);
+  for (const std::string_view path : kRequired) {
+    if (!given.contains(path)) {
+      const auto key =
+          std::find_if(device_keys().begin(), device_keys().end(), [&](const Key& k) { return k.path == path; });
+      throw Error(fmt::format("{}: {} is missing: {} (expected {})", document.name(), path, key->help,
+                              expectation(*key, &device)));
+    }
+  }
+  try {
+    (void)hostsim::carry(device);
+  } catch (const std::invalid_argument& e) {
+    throw Error(fmt::format("{}: {}", document.name(), e.what()));
+  }
+  return device;
+}
+
+SoftDevice load_device(std::string_view name_or_file) {
+  return parse_device(Document::read_file(data_file("devices", name_or_file)));
+}
+
+std::string to_toml(const SoftDevice& device) {
+  return write(device_keys(), &device);
+}
+
+}  // namespace offhook::config

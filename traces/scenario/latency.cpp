@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "traces/scenario/latency.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include "traces/document/data.h"
+
+namespace offhook::config {
+
+using hostsim::HostLatencies;
+using hostsim::LatencyDistribution;
+using hostsim::LatencyPoint;
+
+namespace {
+
+struct Service {
+  std::vector<double> ms;
+  double least_ms = 0;
+};
+
+struct Table {
+  Service interrupt, dpc, thread, high_thread;
+  std::vector<double> use_hours;
+  double measurements = 0, waits_per_s = 1, use_per_load = 1, virus_scanner_factor = 1;
+  int high_priority = 28;
+};
+
+KeyTable table_keys() {
+  using T = Table;
+  constexpr double kLongest = 1e6;
+  return {
+      key<T>("interrupt_ms", 1e-6, kLongest, "hardware interrupt to ISR: a worst case per number of waits",
+             [](T& t) -> Field { return &t.interrupt.ms; }),
+      key<T>("interrupt_least_ms", 1e-6, kLongest, "and the least",
+             [](T& t) -> Field { return &t.interrupt.least_ms; }),
+      key<T>("dpc_ms", 1e-6, kLongest, "to a DPC; none: the host has no DPCs", [](T& t) -> Field { return &t.dpc.ms; }),
+      key<T>("dpc_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.dpc.least_ms; }),
+      key<T>("thread_ms", 1e-6, kLongest, "to a thread", [](T& t) -> Field { return &t.thread.ms; }),
+      key<T>("thread_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.thread.least_ms; }),
+      key<T>("high_thread_ms", 1e-6, kLongest, "to a thread of high_priority; none: like any other",
+             [](T& t) -> Field { return &t.high_thread.ms; }),
+      key<T>("high_thread_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.high_thread.least_ms; }),
+      key<T>("high_priority", 0, 255, "of a thread that waits less", [](T& t) -> Field { return &t.high_priority; }),
+      key<T>("use_hours", 1e-3, 1e6, "of use behind each worst case", [](T& t) -> Field { return &t.use_hours; }),
+      key<T>("use_per_load", 1e-3, 1e6, "hours of use that an hour of the measured load stands for",
+             [](T& t) -> Field { return &t.use_per_load; }),
+      key<T>("waits_per_s", 1e-3, 1e6, "measurements a second of the load",
+             [](T& t) -> Field { return &t.waits_per_s; }),
+      key<T>("measurements", 0, 1e12, "above 0: each list is the least, the mean and the greatest of so many",
+             [](T& t) -> Field { return &t.measurements; }),
+      key<T>("virus_scanner_factor", 1, 1e6, "thread latencies come so much oftener with the virus scanner",
+             [](T& t) -> Field { return &t.virus_scanner_factor; }),
+  };
+}
+
+LatencyDistribution fit(const Table& t, const Service& service, std::string_view name) {
+  if (t.measurements > 0) {
+    if (service.ms.size() != 3) throw Error(fmt::format("{}_ms: expected least, mean and greatest", name));
+    return LatencyDistribution::through_moments(service.ms[0], service.ms[1], service.ms[2], t.measurements);
+  }
+  if (service.ms.size() != t.use_hours.size())
+    throw Error(fmt::format("{}_ms: expected one worst case for each of use_hours", name));
+  if (service.least_ms <= 0) throw Error(fmt::format("{}_least_ms: expected a least latency", name));
+  std::vector<double> waits;
+  for (const double hours : t.use_hours) waits.push_back(hours * 3600 * t.waits_per_s / t.use_per_load);
+  return LatencyDistribution::through_worst_cases(service.least_ms, service.ms, waits);
+}
+
+struct Lines {
+  std::string_view rest;
+  std::size_t number = 0;
+  std::optional<std::string_view> next() {
+    if (rest.empty()) return std::nullopt;
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    number++;
+    return line;
+  }
+};
+
+std::optional<double> take_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || !std::isfinite(value) || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+/// Waits up to each latency become points; the longest is exceeded by half a wait.
+class Counted {
+ public:
+  void add(double latency_ms, double count) {
+    seen_ += count;
+    if (latency_ms > 0 && count > 0) steps_.push_back({seen_, latency_ms});
+  }
+  bool rises(double latency_ms) const { return steps_.empty() || latency_ms > steps_.back().latency_ms; }
+  double seen() const { return seen_; }
+  LatencyDistribution distribution(std::string_view file) const {
+    if (steps_.empty()) throw Error(fmt::format("{}: no latency above 0 in it", file));
+    std::vector<LatencyPoint> points = {{1, steps_.front().latency_ms}};
+    for (const Step& step : steps_) {
+      const double longer = std::max(seen_ - step.seen, 0.5) / seen_;
+      if (longer < points.back().longer * (1 - 1e-12)) points.push_back({longer, step.latency_ms});
+    }
+    points.back().latency_ms = steps_.back().latency_ms;
+    try {
+      return LatencyDistribution(std::move(points));
+    } catch (const std::invalid_argument& e) {
+      throw Error(fmt::format("{}: {}", file, e.what()));
+    }
+  }
+
+ private:
+  struct Step {
+    double seen, latency_ms;
+  };
+  std::vector<Step> steps_;
+  double seen_ = 0;
+};
+
+}  // namespace
+
+HostLatencies read_latencies(const Document& table, bool virus_scanner) {
+  Table t;
+  table.apply(table_keys(), &t);
+  try {
+    if (t.high_thread.ms.empty()) t.high_thread = t.thread;
+    std::optional<LatencyDistribution> dpc;
+    if (!t.dpc.ms.empty()) dpc = fit(t, t.dpc, "dpc");
+    const double factor = virus_scanner ? t.virus_scanner_factor : 1;
+    return {fit(t, t.interrupt, "interrupt"),
+            std::move(dpc),
+            fit(t, t.thread, "thread").more_often(factor),
+            fit(t, t.high_thread, "high_thread").more_often(factor),
+            t.high_priority,
+            t.waits_per_s,
+            t.use_per_load};
+  } catch (const std::invalid_argument& e) {
+    throw Error(fmt::format("{}: [latency]: {}", table.name(), e.what()));
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: [latency]: {}", table.name(), e.what()));
+  }
+}
+
+std::vector<std::string> latency_hosts() {
+  std::vector<std::string> names;
+  for (std::string& name : data_names("hosts"))
+    if (Document::read_file(data_file("hosts", name)).has("latency")) names.push_back(std::move(name));
+  return names;
+}
+
+HostLatencies load_latencies(std::string_view host, bool virus_scanner) {
+  const bool is_file = host.ends_with(".toml");
+  if (const auto table =
+          Document::read_file(is_file ? std::filesystem::path(host) : data_file("hosts", host)).take_table("latency"))
+    return read_latencies(*table, virus_scanner);
+  throw Error(fmt::format("host \"{}\" has no latency distributions; expected one of: {}", host,
+                          fmt::join(latency_hosts(), ", ")));
+}
+
+LatencyDistribution parse_hgrm(std::string_view text, std::string_view file, double unit_ms) {
+  Lines lines{text};
+  Counted counted;
+  double before = 0;
+  while (const auto line = lines.next()) {
+    const auto fail = [&](std::string_view expected) {
+      return Error(fmt::format("{}:{}: expected {}", file, lines.number, expected));
+    };
+    std::string_view rest = *line;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    if (rest.empty() || rest.starts_with('#') || rest.starts_with("Value")) continue;
+    const auto value = take_number(rest), percentile = take_number(rest), seen = take_number(rest);
+    if (!value || !percentile || !seen || *percentile > 1)
+      throw fail("a value, a percentile of at most 1 and a total count (HdrHistogram's percentile output)");
+    if (*seen < before || *seen >= kAnyMax) throw fail("a total count that does not fall, below 2^53");
+    const double latency_ms = *value * unit_ms;
+    // The same value stands in many lines, once a percentile.
+    if (*seen > before) {
+      if (!counted.rises(latency_ms)) throw fail("values that rise with the count");
+      counted.add(latency_ms, *seen - before);
+    }
+    before = *seen;
+  }
+  return counted.distribution(file);
+}
+
+LatencyDistribution parse_latency_csv(std::string_view text, std::string_view file) {
+  Lines lines{text};
+  const std::string_view header = lines.next().value_or("");
+  const double unit_ms = header == "latency_ms,count"   ? 1
+                         : header == "latency_us,count" ? 1e-3
+                         : header == "latency_ns,count" ? 1e-6
+                                                        : 0;
+  if (unit_ms == 0)
+    throw Error(fmt::format("{}:1: expected latency_ms,count, latency_us,count or latency_ns,count", file));
+  Counted counted;
+  while (const auto line = lines.next()) {
+    if (line->empty()) continue;
+    std::string_view rest = *line;
+    const auto latency = take_number(rest);
+    const bool comma = rest.starts_with(',');
+    rest.remove_prefix(comma ? 1 : 0);
+    const auto count = take_number(rest);
+    if (!latency || !comma || !count || !rest.empty() || counted.seen() + *count >= kAnyMax)
+      throw Error(fmt::format("{}:{}: expected a latency and a count", file, lines.number));
+    if (!counted.rises(*latency * unit_ms))
+      throw Error(fmt::format("{}:{}: expected latencies that rise", file, lines.number));
+    counted.add(*latency * unit_ms, *count);
+  }
+  return counted.distribution(file);
+}
+
+}  // namespace offhook::config

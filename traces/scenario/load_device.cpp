@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "traces/scenario/load_device.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "traces/document/data.h"
+
+namespace offhook::config {
+
+using hostsim::LoadDevice;
+
+namespace {
+
+constexpr double kUs = 1e3;
+constexpr std::size_t kMost = 32;
+
+KeyTable make_keys() {
+  using D = LoadDevice;
+  return {
+      key<D>("name", "shown in logs and reports; default: the kind", [](D& d) -> Field { return &d.name; }),
+      key<D>("every_us", 1, 1e9, "from transfer to transfer; a network's segment on the wire",
+             [](D& d) -> Field {
+               return Duration{&d.every_ns, kUs};
+             }),
+      key<D>("jitter", 0, 1, "a transfer comes up to this share of that later, uniformly",
+             [](D& d) -> Field { return &d.jitter; }),
+      key<D>("isr_us", 0, 1e6, "its interrupt handler, on average",
+             [](D& d) -> Field {
+               return Duration{&d.isr_ns, kUs};
+             }),
+      key<D>("isr_spread", 0, 1, "varies by up to this share, both ways", [](D& d) -> Field { return &d.isr_spread; }),
+      key<D>("dpc_us", 0, 1e6, "its DPC, on average; 0: none",
+             [](D& d) -> Field {
+               return Duration{&d.dpc_ns, kUs};
+             }),
+      key<D>("dpc_spread", 0, 1, "varies by up to this share, both ways", [](D& d) -> Field { return &d.dpc_spread; }),
+      key<D>("level", 0, 31, "of its interrupt: the simulated card's is 10, the clock's 28; 31 holds all off",
+             [](D& d) -> Field { return &d.level; }),
+      key<D>("window", 0, 65535, "segments that may be unread before the sender falls silent; 0: no reader, no sender",
+             [](D& d) -> Field { return &d.window; }),
+      key<D>("read_us", 0, 1e6, "a reader thread's work for a segment",
+             [](D& d) -> Field {
+               return Duration{&d.read_ns, kUs};
+             }),
+      key<D>("round_trip_us", 0, 1e9, "from reading until what that allowed arrives",
+             [](D& d) -> Field {
+               return Duration{&d.round_trip_ns, kUs};
+             }),
+      key<D>("reader_priority", 1, 31, "of that thread", [](D& d) -> Field { return &d.reader_priority; }),
+      key<D>("dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
+             [](D& d) -> Field { return choice(d.dpc_importance, kDpcImportances); }),
+      key<D>("napi_budget", 0, 65535,
+             "segments a poll, as Linux's NAPI (64 there): its interrupts are off meanwhile; 0: one for each segment",
+             [](D& d) -> Field { return &d.napi_budget; }),
+      key<D>("cpu", 0, hostsim::kMaxCpus - 1, "that takes its interrupt and runs its DPC",
+             [](D& d) -> Field { return &d.cpu; }),
+      key<D>("reader_cpu", -1, hostsim::kMaxCpus - 1, "that the reader is pinned to; -1: none",
+             [](D& d) -> Field { return &d.reader_cpu; }),
+      key<D>("from_s", 0, 1e7, "active from this time on",
+             [](D& d) -> Field {
+               return Duration{&d.begin_ns, 1e9};
+             }),
+      key<D>("to_s", 0, 1e7, "and until then",
+             [](D& d) -> Field {
+               return Duration{&d.end_ns, 1e9};
+             }),
+  };
+}
+
+const KeyTable& keys() {
+  static const KeyTable table = make_keys();
+  return table;
+}
+
+}  // namespace
+
+LoadDevice load_preset(std::string_view kind) {
+  LoadDevice device;
+  Document::read_file(data_file("load", kind)).apply(keys(), &device);
+  device.name = kind;
+  return device;
+}
+
+std::vector<LoadDevice> take_load_devices(Document& document) {
+  std::vector<LoadDevice> devices;
+  const std::string at = document.position("load.device");
+  const auto preset = [](const std::string& position, std::string_view kind) {
+    try {
+      return load_preset(kind);
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}: load.device: {}", position, e.what()));
+    }
+  };
+  if (const auto kinds = document.take_if_string("load.device")) {
+    for (std::size_t i = 0; (i = kinds->find_first_not_of(' ', i)) != std::string::npos;) {
+      const std::size_t end = std::min(kinds->find(' ', i), kinds->size());
+      devices.push_back(preset(at, std::string_view(*kinds).substr(i, end - i)));
+      i = end;
+    }
+  } else {
+    for (Document& row : document.take_rows("load.device")) {
+      LoadDevice device;
+      if (row.has("kind")) {
+        const std::string position = row.position("kind");
+        device = preset(position, *row.take_string("kind"));
+      }
+      row.apply(keys(), &device);
+      if (device.name.empty()) {
+        throw Error(fmt::format("{}: load.device: name is empty; expected a name", row.position("name")));
+      }
+      if (device.end_ns <= device.begin_ns) {
+        throw Error(fmt::format("{}: load.device \"{}\" ends before it begins; expected to_s above from_s",
+                                row.position("to_s"), device.name));
+      }
+      devices.push_back(std::move(device));
+    }
+  }
+  if (const std::string problem = device_problem(devices); !problem.empty()) {
+    throw Error(fmt::format("{}: {}", at, problem));
+  }
+  return devices;
+}
+
+std::string device_problem(const std::vector<LoadDevice>& devices) {
+  if (devices.size() > kMost) return fmt::format("load.device: {} devices; expected at most {}", devices.size(), kMost);
+  double most = 0;  // of any CPU
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    double sum = 0;
+    for (const LoadDevice& d : devices) sum += d.cpu == devices[i].cpu ? d.share() : 0;
+    most = std::max(most, sum);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (devices[i].name == devices[j].name) {
+        return fmt::format("load.device: two devices are named \"{}\"; expected names of their own", devices[i].name);
+      }
+    }
+  }
+  if (most < 1) return "";
+  return fmt::format("load.device: interrupts and DPCs would take {:.0f} % of the CPU; expected less than 100 %",
+                     100 * most);
+}
+
+std::string to_toml(const std::vector<LoadDevice>& devices) {
+  std::string out;
+  for (const LoadDevice& device : devices) out += "\n[[load.device]]\n" + write(keys(), &device);
+  return out;
+}
+
+namespace {
+
+const KeyTable& reservation_keys() {
+  using R = hostsim::ReservedThread;
+  static const KeyTable table = {
+      key<R>("name", "shown in logs and reports", [](R& r) -> Field { return &r.name; }),
+      key<R>("x_ticks", 1, 1024, "X ticks of CPU time ...", [](R& r) -> Field { return &r.x_ticks; }),
+      key<R>("y_ticks", 1, 1024, "... in every Y ticks", [](R& r) -> Field { return &r.y_ticks; }),
+      key<R>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none, or 0 where reservations do not move",
+             [](R& r) -> Field { return &r.cpu; }),
+  };
+  return table;
+}
+
+const KeyTable& thread_keys() {
+  using T = hostsim::LoadThread;
+  static const KeyTable table = {
+      key<T>("name", "shown in logs and reports", [](T& t) -> Field { return &t.name; }),
+      key<T>("priority", 1, 31, "as load.spinner_priority", [](T& t) -> Field { return &t.priority; }),
+      key<T>("every_us", 0, 1e9, "from start to start; 0: it never blocks",
+             [](T& t) -> Field {
+               return Duration{&t.every_ns, kUs};
+             }),
+      key<T>("work_us", 0.001, 1e9, "CPU time of each, unless it never blocks",
+             [](T& t) -> Field {
+               return Duration{&t.work_ns, kUs};
+             }),
+      key<T>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none", [](T& t) -> Field { return &t.cpu; }),
+  };
+  return table;
+}
+
+/// The tables [[path]], each a thread that has a name.
+template <typename Thread>
+std::vector<Thread> take_threads(Document& document, const char* path, const char* name, const KeyTable& of_thread) {
+  std::vector<Thread> threads;
+  const std::string at = document.position(path);
+  for (const Document& row : document.take_rows(path)) {
+    Thread thread;
+    thread.name = fmt::format("{} {}", name, threads.size() + 1);
+    row.apply(of_thread, &thread);
+    threads.push_back(std::move(thread));
+  }
+  if (threads.size() > kMost) {
+    throw Error(fmt::format("{}: {}: {} threads; expected at most {}", at, path, threads.size(), kMost));
+  }
+  return threads;
+}
+
+}  // namespace
+
+std::vector<hostsim::ReservedThread> take_reserved_threads(Document& document) {
+  return take_threads<hostsim::ReservedThread>(document, "load.reservation", "reserved", reservation_keys());
+}
+std::vector<hostsim::LoadThread> take_load_threads(Document& document) {
+  return take_threads<hostsim::LoadThread>(document, "load.thread", "thread", thread_keys());
+}
+
+std::string to_toml(const std::vector<hostsim::ReservedThread>& threads) {
+  std::string out;
+  for (const auto& thread : threads) out += "\n[[load.reservation]]\n" + write(reservation_keys(), &thread);
+  return out;
+}
+std::string to_toml(const std::vector<hostsim::LoadThread>& threads) {
+  std::string out;
+  for (const auto& thread : threads) out += "\n[[load.thread]]\n" + write(thread_keys(), &thread);
+  return out;
+}
+
+std::string describe_load_devices() {
+  const LoadDevice defaults;
+  std::string kinds;
+  try {
+    kinds = fmt::format("{}", fmt::join(data_names("load"), ", "));
+  } catch (const Error&) {  // help must work where the data does not
+  }
+  const hostsim::ReservedThread reserved;
+  const hostsim::LoadThread thread;
+  return fmt::format(
+      "  kind = one of: {}\n{}\nOther threads with reservations, which never block, stand in tables "
+      "[[load.reservation]]. "
+      "Keys:\n{}\nThreads without stand in tables [[load.thread]]. Keys:\n{}",
+      kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread));
+}
+
+}  // namespace offhook::config

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// Devices that steal time, as TOML. A kind is a file of traces/load; the keys beside it are over that file's:
+//
+//     [[load.device]]
+//     kind = "network"
+//     window = 48
+//
+// or, as short as in `--set load.device="network usb"` and in the axes of a sweep, the kinds alone.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+#include "hostsim/load/device.h"
+#include "traces/document/document.h"
+#include "traces/document/key.h"
+
+namespace offhook::config {
+
+/// Of hostsim::DpcImportance.
+inline constexpr std::array<std::string_view, 3> kDpcImportances = {"low", "medium", "high"};
+
+/// traces/load/KIND.toml, named after its kind. @throws Error naming the kinds there are
+hostsim::LoadDevice load_preset(std::string_view kind);
+/// Take `load.device` out of a scenario, in either form. @throws Error with the position
+/// @pre document.has("load.device")
+std::vector<hostsim::LoadDevice> take_load_devices(Document& document);
+/// As tables [[load.device]] with every key; empty when there are none. Reading it gives the same devices.
+std::string to_toml(const std::vector<hostsim::LoadDevice>& devices);
+/// Why they cannot all be there: two of one name, or more CPU time than there is; empty when they can.
+std::string device_problem(const std::vector<hostsim::LoadDevice>& devices);
+/// Take the tables [[load.reservation]] out: threads that never block, each with X ticks of every Y.
+/// @throws Error with the position
+std::vector<hostsim::ReservedThread> take_reserved_threads(Document& document);
+/// And [[load.thread]]: those that reserve nothing.
+std::vector<hostsim::LoadThread> take_load_threads(Document& document);
+std::string to_toml(const std::vector<hostsim::ReservedThread>& threads);
+std::string to_toml(const std::vector<hostsim::LoadThread>& threads);
+/// The kinds, and the keys of a device, for --help.
+std::string describe_load_devices();
+
+}  // namespace offhook::config

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "traces/scenario/profile.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <string>
+
+#include "traces/document/data.h"
+#include "traces/document/document.h"
+
+namespace offhook::config {
+
+using hostsim::CostProfile;
+using hostsim::Ns;
+using hostsim::Phase;
+
+namespace {
+
+struct ProfileFile {
+  CostProfile profile;
+  Ns handler_ns = 0;
+  Ns interval_ns = 0;
+};
+
+constexpr double kUs = 1e3, kMs = 1e6, kSecond = 1e9;
+
+KeyTable make_profile_keys() {
+  using F = ProfileFile;
+  KeyTable keys = {
+      key<F>("isr.mean_us", 0, 1e5, "interrupt routine when the service is deferred, mean",
+             [](F& f) -> Field {
+               return Duration{&f.profile.isr_mean_ns, kUs};
+             }),
+      key<F>("isr.max_us", 0, 1e5, "and at most",
+             [](F& f) -> Field {
+               return Duration{&f.profile.isr_max_ns, kUs};
+             }),
+      key<F>("service.phi", 0, 1, "share of a service call after which its output is queued",
+             [](F& f) -> Field { return &f.profile.phi; }),
+      key<F>("service.spread", 0, 1, "a block's cost varies by up to this share, both ways",
+             [](F& f) -> Field { return &f.profile.service_spread; }),
+      key<F>("logging.bytes_per_minute", 0, 1e12, "written by the instrumented kernel",
+             [](F& f) -> Field { return &f.profile.logging.bytes_per_minute; }),
+      key<F>("logging.event_bytes", 1, 1e6, "of one event",
+             [](F& f) -> Field { return &f.profile.logging.event_bytes; }),
+      key<F>("logging.event_ns", 0, 1e6, "CPU time of one event",
+             [](F& f) -> Field { return &f.profile.logging.event_ns; }),
+      key<F>("measured.handler_us", 0, 1e6, "mean interrupt handler that does everything, logging on; 0: not measured",
+             [](F& f) -> Field {
+               return Duration{&f.handler_ns, kUs};
+             }),
+      key<F>("measured.interval_ms", 0, 1e4, "per",
+             [](F& f) -> Field {
+               return Duration{&f.interval_ns, kMs};
+             }),
+      key<F>("link.down_bps", 300, 1e9, "line rate towards the modem under test",
+             [](F& f) -> Field { return &f.profile.link.down_bps; }),
+      key<F>("link.up_bps", 300, 1e9, "line rate from it", [](F& f) -> Field { return &f.profile.link.up_bps; }),
+      key<F>("link.one_way_delay_ms", 0, 2000, "pump to pump",
+             [](F& f) -> Field { return &f.profile.link.one_way_delay_ms; }),
+      key<F>("link.frame_bytes", 1, 1024, "V.42 N401", [](F& f) -> Field { return &f.profile.link.frame_bytes; }),
+      key<F>("link.packet_bytes", 1, 1e9, "bytes of the file in a packet",
+             [](F& f) -> Field { return &f.profile.link.packet_bytes; }),
+      key<F>("link.packet_header_octets", 0, 1000, "octets around them",
+             [](F& f) -> Field { return &f.profile.link.packet_header_octets; }),
+      key<F>("link.escaped_share", 0, 1, "share of octets that framing sends as two",
+             [](F& f) -> Field { return &f.profile.link.escaped_share; }),
+      key<F>("link.window", 1, 127, "V.42 k", [](F& f) -> Field { return &f.profile.link.window; }),
+      key<F>("link.t401_ms", 1, 60000, "V.42 acknowledgement timer",
+             [](F& f) -> Field { return &f.profile.link.t401_ms; }),
+      key<F>("link.settling_ms", 0, 10000, "wrong bits after a hole in the signal",
+             [](F& f) -> Field { return &f.profile.link.settling_ms; }),
+      key<F>("link.sync_loss_samples", 0.001, 1e9, "mean number of lost samples until a receiver loses synchronisation",
+             [](F& f) -> Field { return &f.profile.link.sync_loss_samples; }),
+      key<F>("link.pool_sync_loss_samples", 0.001, 1e9, "the same of the server pool (Table 1)",
+             [](F& f) -> Field { return &f.profile.link.pool_sync_loss_samples; }),
+      key<F>("link.training_ms", 0, 60000, "line without holes that a retrain needs",
+             [](F& f) -> Field { return &f.profile.link.training_ms; }),
+      key<F>("link.give_up_ms", 1, 600000, "training that has not succeeded by then ends the call",
+             [](F& f) -> Field { return &f.profile.link.give_up_ms; }),
+  };
+  // Keys hold views of their paths, which therefore must live as long.
+  static std::deque<std::string> paths;
+  static constexpr const char* kNames[hostsim::kPhases] = {"on_hook", "dialling", "connecting", "connected"};
+  for (int i = 0; i < hostsim::kPhases; i++) {
+    const auto path = [&](const char* name) -> std::string_view {
+      return paths.emplace_back(fmt::format("{}.{}", kNames[i], name));
+    };
+    keys.push_back(key<F>(path("rate_hz"), 1, 1e6, "the card's sample rate",
+                          [i](F& f) -> Field { return &f.profile.phases[i].rate_hz; }));
+    keys.push_back(key<F>(path("block_plan_samples"), 1, 256, "samples per interrupt, repeated",
+                          [i](F& f) -> Field { return &f.profile.phases[i].block_plan; }));
+    keys.push_back(key<F>(path("service_us"), 0, 1e6, "CPU time of a block", [i](F& f) -> Field {
+      return Duration{&f.profile.phases[i].service_ns, kUs};
+    }));
+    keys.push_back(key<F>(path("worst_handler_us"), 0, 1e6,
+                          "of the phase's first block, taken like measured.handler_us; 0: like the others",
+                          [i](F& f) -> Field {
+                            return Duration{&f.profile.phases[i].worst_service_ns, kUs};
+                          }));
+    keys.push_back(key<F>(path("lasts_s"), 0, 1e6, "length of the phase; 0: until the call ends", [i](F& f) -> Field {
+      return Duration{&f.profile.phases[i].lasts_ns, kSecond};
+    }));
+  }
+  return keys;
+}
+
+}  // namespace
+
+const KeyTable& profile_keys() {
+  static const KeyTable keys = make_profile_keys();
+  return keys;
+}
+
+CostProfile load_profile(std::string_view name) {
+  ProfileFile file;
+  const auto path = data_file("profiles", name);
+  Document::read_file(path).apply(profile_keys(), &file);
+  CostProfile& profile = file.profile;
+  profile.name = name;
+  for (const hostsim::PhaseProfile& phase : profile.phases) {
+    if (phase.block_plan.empty() || phase.block_plan.size() > OH_BLOCK_PLAN_MAX) {
+      throw Error(fmt::format("{}: every phase needs block_plan_samples with 1 to {} entries", path.string(),
+                              +OH_BLOCK_PLAN_MAX));
+    }
+  }
+  if (file.handler_ns > 0) {
+    const Ns besides = profile.isr_mean_ns + profile.logging.in(file.interval_ns);
+    const auto service = [&](Ns handler) {
+      if (handler > besides) return handler - besides;
+      throw Error(
+          fmt::format("{}: a measured handler takes less than the interrupt routine and the logging", path.string()));
+    };
+    profile.phases[static_cast<int>(Phase::kConnected)].service_ns = service(file.handler_ns);
+    for (hostsim::PhaseProfile& phase : profile.phases) {
+      if (phase.worst_service_ns > 0) phase.worst_service_ns = service(phase.worst_service_ns);
+    }
+  }
+  return profile;
+}
+
+}  // namespace offhook::config

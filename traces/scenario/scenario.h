@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// Scenarios from TOML: examples/*.toml show what one looks like; `offhook run --help` lists every key.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hostsim/call/scenario.h"
+#include "traces/document/document.h"
+#include "traces/document/key.h"
+
+namespace offhook::config {
+
+const KeyTable& scenario_keys();
+const KeyTable& host_keys();  ///< of traces/hosts/*.toml
+
+/// A scenario in the making: layers of settings, each over those before it, each complaint with its position.
+class ScenarioBuilder {
+ public:
+  /// Starts from the defaults on the default host.
+  ScenarioBuilder();
+  explicit ScenarioBuilder(hostsim::Scenario base) : scenario_(std::move(base)) {}
+  /// @throws Error. `host.name` loads that host before the document's own host.* keys; `context` may be a short form.
+  void apply(Document document);
+  void apply_file(const std::filesystem::path& file) { apply(Document::read_file(file)); }
+  /// "context.y_ticks=9", "context=RES 3/16 strict"
+  void set(std::string_view assignment) { apply(Document::assignment(assignment)); }
+  /// Check what needs several keys at once. @throws Error
+  hostsim::Scenario finish() const;
+  const hostsim::Scenario& scenario() const { return scenario_; }
+
+ private:
+  hostsim::Scenario scenario_;
+  Origins origins_;
+};
+
+/// The effective scenario as TOML; reading it gives the same scenario.
+std::string to_toml(const hostsim::Scenario& scenario);
+/// traces/hosts/NAME.toml. @throws Error
+hostsim::HostScenario load_host(std::string_view name);
+
+/// "INT", "DPC", "THR 24", "RES 2/8", "RES 3/16 strict": the names of Jones and Saroiu's tables.
+/// @throws Error when the text is none of them
+hostsim::ContextScenario parse_context(std::string_view text);
+std::string to_string(const hostsim::ContextScenario& context);
+
+/// Why the reservation of this context cannot be admitted; empty when it can, or when there is none.
+std::string admission_problem(const hostsim::ContextScenario& context, hostsim::ReservationScheduler scheduler);
+
+}  // namespace offhook::config
