@@ -422,7 +422,8 @@ void Document::apply(const KeyTable& keys, void* subject, Origins* origins) cons
     std::vector<std::string_view> known;
     for (const Key& k : keys) {
       known.push_back(k.path);
-      if (const auto dot = k.path.rfind('.'); dot != std::string_view::npos) known.push_back(k.path.substr(0, dot));
+      if (const auto dot = k.path.rfind('.'); dot != std::string_view::npos)
+        known.push_back(std::string_view(k.path).substr(0, dot));
     }
     throw Error(fmt::format("{}: unknown {} \"{}\"; the nearest known key is \"{}\"", impl_->at(key.source()), kind,
                             path, nearest(path, known)));

@@ -79,14 +79,15 @@ std::string write(const KeyTable& keys, const void* subject) {
   std::string out, table;
   for (const bool in_tables : {false, true}) {  // TOML wants the keys outside of tables first
     for (const Key& key : keys) {
-      const std::size_t dot = key.path.rfind('.');
+      const std::string_view path = key.path;
+      const std::size_t dot = path.rfind('.');
       if ((dot != std::string_view::npos) != in_tables) continue;
-      const std::string_view of = in_tables ? key.path.substr(0, dot) : std::string_view{};
+      const std::string_view of = in_tables ? path.substr(0, dot) : std::string_view{};
       if (of != table) {
         out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", of);
         table = of;
       }
-      out += fmt::format("{} = {}\n", in_tables ? key.path.substr(dot + 1) : key.path, write_value(key, subject));
+      out += fmt::format("{} = {}\n", in_tables ? path.substr(dot + 1) : path, write_value(key, subject));
     }
   }
   return out;

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -49,7 +50,7 @@ using Field = std::variant<bool*, std::int32_t*, std::uint32_t*, std::uint64_t*,
                            std::string*, std::vector<std::uint32_t>*, std::vector<double>*>;
 
 struct Key {
-  std::string_view path;    ///< "context.x_ticks"
+  std::string path;         ///< "context.x_ticks"
   double min = 0, max = 0;  ///< of a number, inclusive; for a list: of its items
   std::string_view help;
   std::function<Field(void*)> field;  ///< the field in a subject
@@ -57,17 +58,42 @@ struct Key {
 
 inline constexpr double kAnyMax = 9007199254740992.0;  // 2^53: whole numbers up to here are exact
 
-/// @param access Field(Subject&)
+/// @param access Field(Subject&), or the member itself: &Subject::rate_hz
 template <typename Subject, typename Access>
 Key key(std::string_view path, double min, double max, std::string_view help, Access access) {
-  return {path, min, max, help, [access](void* s) -> Field { return access(*static_cast<Subject*>(s)); }};
+  return {std::string(path), min, max, help, [access](void* s) -> Field {
+            if constexpr (std::is_member_object_pointer_v<Access>) {
+              return &(static_cast<Subject*>(s)->*access);
+            } else {
+              return access(*static_cast<Subject*>(s));
+            }
+          }};
 }
 template <typename Subject, typename Access>
 Key key(std::string_view path, std::string_view help, Access access) {
   return key<Subject>(path, 0, 0, help, access);
 }
+/// Of nanoseconds that the file gives in units of `unit_ns`. @param access std::int64_t&(Subject&), or the member
+template <typename Subject, typename Access>
+Key key_of_time(std::string_view path, double min, double max, std::string_view help, double unit_ns, Access access) {
+  return key<Subject>(path, min, max, help, [access, unit_ns](Subject& s) -> Field {
+    return Duration{&std::invoke(access, s), unit_ns};
+  });
+}
+inline constexpr double kUs = 1e3, kMs = 1e6, kSecond = 1e9;  // ns
 
 using KeyTable = std::vector<Key>;
+
+/// The same keys inside a larger table: "rate_hz" as "block.rate_hz".
+/// @param access of the keys' own subject: Part&(Subject&)
+template <typename Subject, typename Access>
+KeyTable keys_under(std::string_view table, KeyTable keys, Access access) {
+  for (Key& key : keys) {
+    key.path = std::string(table) + "." + key.path;
+    key.field = [access, field = key.field](void* s) { return field(&access(*static_cast<Subject*>(s))); };
+  }
+  return keys;
+}
 
 /// The subject as TOML, every key of the table with its present value. Reading it back gives the same subject.
 std::string write(const KeyTable& keys, const void* subject);

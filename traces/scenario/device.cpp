@@ -14,8 +14,6 @@ using hostsim::SoftDevice;
 
 namespace {
 
-constexpr double kUs = 1e3;
-
 // What a device is made of; the rest has defaults that take nothing away from it.
 constexpr std::string_view kRequired[] = {"name",          "block.rate_hz", "block.plan_samples",
                                           "buffers.count", "work.block_us", "work.phi"};
@@ -23,35 +21,20 @@ constexpr std::string_view kRequired[] = {"name",          "block.rate_hz", "blo
 KeyTable make_device_keys() {
   using D = SoftDevice;
   return {
-      key<D>("name", "what it is, shown in reports", [](D& d) -> Field { return &d.name; }),
-      key<D>("block.rate_hz", 1, 1e9, "sample rate of the card", [](D& d) -> Field { return &d.rate_hz; }),
-      key<D>("block.plan_samples", 1, 1e9, "samples per interrupt, repeated",
-             [](D& d) -> Field { return &d.block_plan; }),
-      key<D>("buffers.count", 1, 512, "output buffers, n", [](D& d) -> Field { return &d.buffers; }),
-      key<D>("buffers.samples", 0, 1e9, "length of one, t; 0: the longest block",
-             [](D& d) -> Field { return &d.buffer_samples; }),
+      key<D>("name", "what it is, shown in reports", &D::name),
+      key<D>("block.rate_hz", 1, 1e9, "sample rate of the card", &D::rate_hz),
+      key<D>("block.plan_samples", 1, 1e9, "samples per interrupt, repeated", &D::block_plan),
+      key<D>("buffers.count", 1, 512, "output buffers, n", &D::buffers),
+      key<D>("buffers.samples", 0, 1e9, "length of one, t; 0: the longest block", &D::buffer_samples),
       key<D>("buffers.lead_samples", 0, 1e9, "transmit lead: output queued when nothing is owed; 0: all buffers full",
-             [](D& d) -> Field { return &d.transmit_lead_samples; }),
-      key<D>("work.block_us", 0.001, 1e9, "CPU time of a block, c",
-             [](D& d) -> Field {
-               return Duration{&d.cost_ns, kUs};
-             }),
-      key<D>("work.spread", 0, 1, "a block's cost varies by up to this share, both ways",
-             [](D& d) -> Field { return &d.cost_spread; }),
-      key<D>("work.worst_us", 0, 1e9, "CPU time of the first block; 0: like every other",
-             [](D& d) -> Field {
-               return Duration{&d.worst_cost_ns, kUs};
-             }),
-      key<D>("work.phi", 0, 1, "share of a block's work after which its output is queued",
-             [](D& d) -> Field { return &d.output_fraction; }),
-      key<D>("isr.mean_us", 0, 1e6, "interrupt routine when the work is deferred, mean",
-             [](D& d) -> Field {
-               return Duration{&d.isr_mean_ns, kUs};
-             }),
-      key<D>("isr.max_us", 0, 1e6, "and at most",
-             [](D& d) -> Field {
-               return Duration{&d.isr_max_ns, kUs};
-             }),
+             &D::transmit_lead_samples),
+      key_of_time<D>("work.block_us", 0.001, 1e9, "CPU time of a block, c", kUs, &D::cost_ns),
+      key<D>("work.spread", 0, 1, "a block's cost varies by up to this share, both ways", &D::cost_spread),
+      key_of_time<D>("work.worst_us", 0, 1e9, "CPU time of the first block; 0: like every other", kUs,
+                     &D::worst_cost_ns),
+      key<D>("work.phi", 0, 1, "share of a block's work after which its output is queued", &D::output_fraction),
+      key_of_time<D>("isr.mean_us", 0, 1e6, "interrupt routine when the work is deferred, mean", kUs, &D::isr_mean_ns),
+      key_of_time<D>("isr.max_us", 0, 1e6, "and at most", kUs, &D::isr_max_ns),
   };
 }
 

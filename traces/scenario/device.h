@@ -3,7 +3,6 @@
 // Soft devices from traces/devices/*.toml, or from a file of one's own.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,18 +13,6 @@
 namespace offhook::config {
 
 const KeyTable& device_keys();
-
-/// The same keys inside a larger table: "block.rate_hz" as "device.block.rate_hz".
-/// @param device SoftDevice&(Subject&)
-template <typename Subject, typename Access>
-KeyTable device_keys_under(std::span<const std::string_view> paths, Access device) {
-  KeyTable keys = device_keys();
-  for (std::size_t i = 0; i < keys.size(); i++) {
-    keys[i].path = paths[i];
-    keys[i].field = [device, field = keys[i].field](void* s) { return field(&device(*static_cast<Subject*>(s))); };
-  }
-  return keys;
-}
 
 /// A device described by a document: the keys without which it is none must be there. @throws Error
 hostsim::SoftDevice parse_device(const Document& document);

@@ -46,16 +46,14 @@ KeyTable table_keys() {
       key<T>("high_thread_ms", 1e-6, kLongest, "to a thread of high_priority; none: like any other",
              [](T& t) -> Field { return &t.high_thread.ms; }),
       key<T>("high_thread_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.high_thread.least_ms; }),
-      key<T>("high_priority", 0, 255, "of a thread that waits less", [](T& t) -> Field { return &t.high_priority; }),
-      key<T>("use_hours", 1e-3, 1e6, "of use behind each worst case", [](T& t) -> Field { return &t.use_hours; }),
-      key<T>("use_per_load", 1e-3, 1e6, "hours of use that an hour of the measured load stands for",
-             [](T& t) -> Field { return &t.use_per_load; }),
-      key<T>("waits_per_s", 1e-3, 1e6, "measurements a second of the load",
-             [](T& t) -> Field { return &t.waits_per_s; }),
+      key<T>("high_priority", 0, 255, "of a thread that waits less", &T::high_priority),
+      key<T>("use_hours", 1e-3, 1e6, "of use behind each worst case", &T::use_hours),
+      key<T>("use_per_load", 1e-3, 1e6, "hours of use that an hour of the measured load stands for", &T::use_per_load),
+      key<T>("waits_per_s", 1e-3, 1e6, "measurements a second of the load", &T::waits_per_s),
       key<T>("measurements", 0, 1e12, "above 0: each list is the least, the mean and the greatest of so many",
-             [](T& t) -> Field { return &t.measurements; }),
+             &T::measurements),
       key<T>("virus_scanner_factor", 1, 1e6, "thread latencies come so much oftener with the virus scanner",
-             [](T& t) -> Field { return &t.virus_scanner_factor; }),
+             &T::virus_scanner_factor),
   };
 }
 

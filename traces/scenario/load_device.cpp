@@ -14,59 +14,35 @@ using hostsim::LoadDevice;
 
 namespace {
 
-constexpr double kUs = 1e3;
 constexpr std::size_t kMost = 32;
 
 KeyTable make_keys() {
   using D = LoadDevice;
   return {
-      key<D>("name", "shown in logs and reports; default: the kind", [](D& d) -> Field { return &d.name; }),
-      key<D>("every_us", 1, 1e9, "from transfer to transfer; a network's segment on the wire",
-             [](D& d) -> Field {
-               return Duration{&d.every_ns, kUs};
-             }),
-      key<D>("jitter", 0, 1, "a transfer comes up to this share of that later, uniformly",
-             [](D& d) -> Field { return &d.jitter; }),
-      key<D>("isr_us", 0, 1e6, "its interrupt handler, on average",
-             [](D& d) -> Field {
-               return Duration{&d.isr_ns, kUs};
-             }),
-      key<D>("isr_spread", 0, 1, "varies by up to this share, both ways", [](D& d) -> Field { return &d.isr_spread; }),
-      key<D>("dpc_us", 0, 1e6, "its DPC, on average; 0: none",
-             [](D& d) -> Field {
-               return Duration{&d.dpc_ns, kUs};
-             }),
-      key<D>("dpc_spread", 0, 1, "varies by up to this share, both ways", [](D& d) -> Field { return &d.dpc_spread; }),
+      key<D>("name", "shown in logs and reports; default: the kind", &D::name),
+      key_of_time<D>("every_us", 1, 1e9, "from transfer to transfer; a network's segment on the wire", kUs,
+                     &D::every_ns),
+      key<D>("jitter", 0, 1, "a transfer comes up to this share of that later, uniformly", &D::jitter),
+      key_of_time<D>("isr_us", 0, 1e6, "its interrupt handler, on average", kUs, &D::isr_ns),
+      key<D>("isr_spread", 0, 1, "varies by up to this share, both ways", &D::isr_spread),
+      key_of_time<D>("dpc_us", 0, 1e6, "its DPC, on average; 0: none", kUs, &D::dpc_ns),
+      key<D>("dpc_spread", 0, 1, "varies by up to this share, both ways", &D::dpc_spread),
       key<D>("level", 0, 31, "of its interrupt: the simulated card's is 10, the clock's 28; 31 holds all off",
-             [](D& d) -> Field { return &d.level; }),
+             &D::level),
       key<D>("window", 0, 65535, "segments that may be unread before the sender falls silent; 0: no reader, no sender",
-             [](D& d) -> Field { return &d.window; }),
-      key<D>("read_us", 0, 1e6, "a reader thread's work for a segment",
-             [](D& d) -> Field {
-               return Duration{&d.read_ns, kUs};
-             }),
-      key<D>("round_trip_us", 0, 1e9, "from reading until what that allowed arrives",
-             [](D& d) -> Field {
-               return Duration{&d.round_trip_ns, kUs};
-             }),
-      key<D>("reader_priority", 1, 31, "of that thread", [](D& d) -> Field { return &d.reader_priority; }),
+             &D::window),
+      key_of_time<D>("read_us", 0, 1e6, "a reader thread's work for a segment", kUs, &D::read_ns),
+      key_of_time<D>("round_trip_us", 0, 1e9, "from reading until what that allowed arrives", kUs, &D::round_trip_ns),
+      key<D>("reader_priority", 1, 31, "of that thread", &D::reader_priority),
       key<D>("dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
              [](D& d) -> Field { return choice(d.dpc_importance, kDpcImportances); }),
       key<D>("napi_budget", 0, 65535,
              "segments a poll, as Linux's NAPI (64 there): its interrupts are off meanwhile; 0: one for each segment",
-             [](D& d) -> Field { return &d.napi_budget; }),
-      key<D>("cpu", 0, hostsim::kMaxCpus - 1, "that takes its interrupt and runs its DPC",
-             [](D& d) -> Field { return &d.cpu; }),
-      key<D>("reader_cpu", -1, hostsim::kMaxCpus - 1, "that the reader is pinned to; -1: none",
-             [](D& d) -> Field { return &d.reader_cpu; }),
-      key<D>("from_s", 0, 1e7, "active from this time on",
-             [](D& d) -> Field {
-               return Duration{&d.begin_ns, 1e9};
-             }),
-      key<D>("to_s", 0, 1e7, "and until then",
-             [](D& d) -> Field {
-               return Duration{&d.end_ns, 1e9};
-             }),
+             &D::napi_budget),
+      key<D>("cpu", 0, hostsim::kMaxCpus - 1, "that takes its interrupt and runs its DPC", &D::cpu),
+      key<D>("reader_cpu", -1, hostsim::kMaxCpus - 1, "that the reader is pinned to; -1: none", &D::reader_cpu),
+      key_of_time<D>("from_s", 0, 1e7, "active from this time on", 1e9, &D::begin_ns),
+      key_of_time<D>("to_s", 0, 1e7, "and until then", 1e9, &D::end_ns),
   };
 }
 
@@ -153,11 +129,11 @@ namespace {
 const KeyTable& reservation_keys() {
   using R = hostsim::ReservedThread;
   static const KeyTable table = {
-      key<R>("name", "shown in logs and reports", [](R& r) -> Field { return &r.name; }),
-      key<R>("x_ticks", 1, 1024, "X ticks of CPU time ...", [](R& r) -> Field { return &r.x_ticks; }),
-      key<R>("y_ticks", 1, 1024, "... in every Y ticks", [](R& r) -> Field { return &r.y_ticks; }),
+      key<R>("name", "shown in logs and reports", &R::name),
+      key<R>("x_ticks", 1, 1024, "X ticks of CPU time ...", &R::x_ticks),
+      key<R>("y_ticks", 1, 1024, "... in every Y ticks", &R::y_ticks),
       key<R>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none, or 0 where reservations do not move",
-             [](R& r) -> Field { return &r.cpu; }),
+             &R::cpu),
   };
   return table;
 }
@@ -165,17 +141,11 @@ const KeyTable& reservation_keys() {
 const KeyTable& thread_keys() {
   using T = hostsim::LoadThread;
   static const KeyTable table = {
-      key<T>("name", "shown in logs and reports", [](T& t) -> Field { return &t.name; }),
-      key<T>("priority", 1, 31, "as load.spinner_priority", [](T& t) -> Field { return &t.priority; }),
-      key<T>("every_us", 0, 1e9, "from start to start; 0: it never blocks",
-             [](T& t) -> Field {
-               return Duration{&t.every_ns, kUs};
-             }),
-      key<T>("work_us", 0.001, 1e9, "CPU time of each, unless it never blocks",
-             [](T& t) -> Field {
-               return Duration{&t.work_ns, kUs};
-             }),
-      key<T>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none", [](T& t) -> Field { return &t.cpu; }),
+      key<T>("name", "shown in logs and reports", &T::name),
+      key<T>("priority", 1, 31, "as load.spinner_priority", &T::priority),
+      key_of_time<T>("every_us", 0, 1e9, "from start to start; 0: it never blocks", kUs, &T::every_ns),
+      key_of_time<T>("work_us", 0.001, 1e9, "CPU time of each, unless it never blocks", kUs, &T::work_ns),
+      key<T>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none", &T::cpu),
   };
   return table;
 }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <deque>
 #include <string>
 
 #include "traces/document/data.h"
@@ -23,19 +22,13 @@ struct ProfileFile {
   Ns interval_ns = 0;
 };
 
-constexpr double kUs = 1e3, kMs = 1e6, kSecond = 1e9;
-
 KeyTable make_profile_keys() {
   using F = ProfileFile;
   KeyTable keys = {
-      key<F>("isr.mean_us", 0, 1e5, "interrupt routine when the service is deferred, mean",
-             [](F& f) -> Field {
-               return Duration{&f.profile.isr_mean_ns, kUs};
-             }),
-      key<F>("isr.max_us", 0, 1e5, "and at most",
-             [](F& f) -> Field {
-               return Duration{&f.profile.isr_max_ns, kUs};
-             }),
+      key_of_time<F>("isr.mean_us", 0, 1e5, "interrupt routine when the service is deferred, mean", kUs,
+                     [](F& f) -> std::int64_t& { return f.profile.isr_mean_ns; }),
+      key_of_time<F>("isr.max_us", 0, 1e5, "and at most", kUs,
+                     [](F& f) -> std::int64_t& { return f.profile.isr_max_ns; }),
       key<F>("service.phi", 0, 1, "share of a service call after which its output is queued",
              [](F& f) -> Field { return &f.profile.phi; }),
       key<F>("service.spread", 0, 1, "a block's cost varies by up to this share, both ways",
@@ -46,14 +39,9 @@ KeyTable make_profile_keys() {
              [](F& f) -> Field { return &f.profile.logging.event_bytes; }),
       key<F>("logging.event_ns", 0, 1e6, "CPU time of one event",
              [](F& f) -> Field { return &f.profile.logging.event_ns; }),
-      key<F>("measured.handler_us", 0, 1e6, "mean interrupt handler that does everything, logging on; 0: not measured",
-             [](F& f) -> Field {
-               return Duration{&f.handler_ns, kUs};
-             }),
-      key<F>("measured.interval_ms", 0, 1e4, "per",
-             [](F& f) -> Field {
-               return Duration{&f.interval_ns, kMs};
-             }),
+      key_of_time<F>("measured.handler_us", 0, 1e6,
+                     "mean interrupt handler that does everything, logging on; 0: not measured", kUs, &F::handler_ns),
+      key_of_time<F>("measured.interval_ms", 0, 1e4, "per", kMs, &F::interval_ns),
       key<F>("link.down_bps", 300, 1e9, "line rate towards the modem under test",
              [](F& f) -> Field { return &f.profile.link.down_bps; }),
       key<F>("link.up_bps", 300, 1e9, "line rate from it", [](F& f) -> Field { return &f.profile.link.up_bps; }),
@@ -80,28 +68,19 @@ KeyTable make_profile_keys() {
       key<F>("link.give_up_ms", 1, 600000, "training that has not succeeded by then ends the call",
              [](F& f) -> Field { return &f.profile.link.give_up_ms; }),
   };
-  // Keys hold views of their paths, which therefore must live as long.
-  static std::deque<std::string> paths;
+  using P = hostsim::PhaseProfile;
+  const KeyTable of_phase = {
+      key<P>("rate_hz", 1, 1e6, "the card's sample rate", &P::rate_hz),
+      key<P>("block_plan_samples", 1, 256, "samples per interrupt, repeated", &P::block_plan),
+      key_of_time<P>("service_us", 0, 1e6, "CPU time of a block", kUs, &P::service_ns),
+      key_of_time<P>("worst_handler_us", 0, 1e6,
+                     "of the phase's first block, taken like measured.handler_us; 0: like the others", kUs,
+                     &P::worst_service_ns),
+      key_of_time<P>("lasts_s", 0, 1e6, "length of the phase; 0: until the call ends", kSecond, &P::lasts_ns)};
   static constexpr const char* kNames[hostsim::kPhases] = {"on_hook", "dialling", "connecting", "connected"};
   for (int i = 0; i < hostsim::kPhases; i++) {
-    const auto path = [&](const char* name) -> std::string_view {
-      return paths.emplace_back(fmt::format("{}.{}", kNames[i], name));
-    };
-    keys.push_back(key<F>(path("rate_hz"), 1, 1e6, "the card's sample rate",
-                          [i](F& f) -> Field { return &f.profile.phases[i].rate_hz; }));
-    keys.push_back(key<F>(path("block_plan_samples"), 1, 256, "samples per interrupt, repeated",
-                          [i](F& f) -> Field { return &f.profile.phases[i].block_plan; }));
-    keys.push_back(key<F>(path("service_us"), 0, 1e6, "CPU time of a block", [i](F& f) -> Field {
-      return Duration{&f.profile.phases[i].service_ns, kUs};
-    }));
-    keys.push_back(key<F>(path("worst_handler_us"), 0, 1e6,
-                          "of the phase's first block, taken like measured.handler_us; 0: like the others",
-                          [i](F& f) -> Field {
-                            return Duration{&f.profile.phases[i].worst_service_ns, kUs};
-                          }));
-    keys.push_back(key<F>(path("lasts_s"), 0, 1e6, "length of the phase; 0: until the call ends", [i](F& f) -> Field {
-      return Duration{&f.profile.phases[i].lasts_ns, kSecond};
-    }));
+    const KeyTable more = keys_under<F>(kNames[i], of_phase, [i](F& f) -> P& { return f.profile.phases[i]; });
+    keys.insert(keys.end(), more.begin(), more.end());
   }
   return keys;
 }

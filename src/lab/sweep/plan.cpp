@@ -35,13 +35,12 @@ struct Head {
 const config::KeyTable& head_keys() {
   using config::Field;
   static const config::KeyTable keys = {
-      config::key<Head>("base", "scenario file beside the grid", [](Head& h) -> Field { return &h.base; }),
-      config::key<Head>("name", "shown in reports", [](Head& h) -> Field { return &h.name; }),
-      config::key<Head>("repeats", 1, 1'000'000, "runs a cell, seeds counted up from the scenario's",
-                        [](Head& h) -> Field { return &h.repeats; }),
+      config::key<Head>("base", "scenario file beside the grid", &Head::base),
+      config::key<Head>("name", "shown in reports", &Head::name),
+      config::key<Head>("repeats", 1, 1'000'000, "runs a cell, seeds counted up from the scenario's", &Head::repeats),
       // Known here so that a misspelt one is told from them; taken out before the head is read.
-      config::key<Head>("scenario", "keys over the base", [](Head& h) -> Field { return &h.base; }),
-      config::key<Head>("axes", "keys that vary", [](Head& h) -> Field { return &h.base; }),
+      config::key<Head>("scenario", "keys over the base", &Head::base),
+      config::key<Head>("axes", "keys that vary", &Head::base),
   };
   return keys;
 }

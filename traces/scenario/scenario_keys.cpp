@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+
+#include "hostsim/line/channel.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/load_device.h"
+#include "traces/scenario/pump.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::config {
+
+using hostsim::ContextScenario;
+using hostsim::HostScenario;
+using hostsim::Scenario;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
+constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
+constexpr std::array<std::string_view, 4> kModems = {kModemTypes[0].name, kModemTypes[1].name, kModemTypes[2].name,
+                                                     kModemTypes[3].name};
+constexpr std::array<std::string_view, 5> kFarModems = {"same", kModems[0], kModems[1], kModems[2], kModems[3]};
+// Bits of enum oh_modulation.
+constexpr std::array<std::string_view, 3> kModulations = {kModems[0], kModems[1], kModems[2]};
+constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
+constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
+constexpr std::array<std::string_view, 3> kSchedulers = {"fixed-priority", "windows-nt", "linux"};
+constexpr std::array<std::string_view, 7> kReservations = {"rialto", "rez",      "rez-ticks",     "rez-c",
+                                                           "rez-fb", "deadline", "deadline-ticks"};
+constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
+constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
+constexpr int kLastCpu = hostsim::kMaxCpus - 1;
+
+/// A string field with a fixed set of values.
+Choice one_of(std::string& field, std::span<const std::string_view> names) {
+  return {names,
+          [&field, names] {
+            const auto found = std::find(names.begin(), names.end(), field);
+            return found == names.end() ? 0 : static_cast<int>(found - names.begin());
+          },
+          [&field, names](int v) { field = names[static_cast<std::size_t>(v)]; }};
+}
+
+KeyTable make_host_keys() {
+  using H = HostScenario;
+  return {
+      key<H>("name", "the machine: a file of traces/hosts, loaded before the other host keys", &H::name),
+      key<H>("tick_hz", 100, 10000, "clock interrupts a second; a reservation's tick", &H::tick_hz),
+      key_of_time<H>("clock_isr_us", 0, 1000, "CPU time of a clock interrupt", kUs, &H::clock_isr_ns),
+      key_of_time<H>("dispatch_us", 0, 1000, "CPU time of a context switch", kUs, &H::dispatch_ns),
+      key_of_time<H>("quantum_ms", 0, 1000, "quantum of normal threads; 0: none", kMs, &H::quantum_ns),
+      key<H>("clock_ppm", -1000, 1000, "the card's crystal against the host's clock", &H::clock_ppm),
+      key<H>("clock_ppm_spread", 0, 1000, "and up to this much more or less, drawn from the seed",
+             &H::clock_ppm_spread),
+      key_of_time<H>("callback_us", 0, 1000, "CPU time of the 1 ms timer callback", kUs, &H::callback_ns),
+      key<H>("priorities", 32, 256, "of threads: 0 to one less, the higher the more urgent", &H::priorities),
+      key<H>("latencies", "a host with a table [latency], whose latencies this one draws; empty: none", &H::latencies),
+      key<H>("virus_scanner", "what the Plus! 98 virus scanner does to them", &H::virus_scanner),
+      key<H>("scheduler", "what schedules threads: priorities alone, with NT's boosts, or Linux's classes and softirqs",
+             [](H& h) -> Field { return choice(h.scheduler, kSchedulers); }),
+      key<H>("reservations",
+             "what a reservation of X in every Y is: slots, Rez in its forms, SCHED_DEADLINE ideal or at ticks",
+             [](H& h) -> Field { return choice(h.reservations, kReservations); }),
+      key<H>("threaded_interrupts", "devices' interrupt handlers are threads of priority 50, as on PREEMPT_RT",
+             &H::threaded_interrupts),
+      key<H>("cpus", 1, hostsim::kMaxCpus, "numbered from 0; threads that are not pinned move by the scheduler's rules",
+             &H::cpus),
+      key_of_time<H>("hard_irq_us", 0, 1000, "what a threaded interrupt leaves at interrupt level, to wake its thread",
+                     kUs, &H::hard_irq_ns),
+      key<H>("high_resolution_timers",
+             "the 1 ms timer expires when it is due, not when the clock interrupts, as on Linux",
+             &H::high_resolution_timers),
+  };
+}
+
+KeyTable context_keys() {
+  using C = ContextScenario;
+  return {
+      key<C>("kind", "who calls the driver's service routine",
+             [](C& c) -> Field { return choice(c.kind, kContextKinds); }),
+      key<C>("priority", 1, 255, "of the thread; of a reservation's thread before the reservation begins",
+             &C::priority),
+      key<C>("background_priority", 0, 31, "of a standard reservation's thread outside its slots",
+             &C::background_priority),
+      key<C>("x_ticks", 1, 1024, "reservation: X ticks of CPU time ...", &C::x_ticks),
+      key<C>("y_ticks", 1, 1024, "... in every Y ticks", &C::y_ticks),
+      key<C>("strict", "true: never outside the slots, any Y; false: leftover time shared, Y a power of two",
+             &C::strict),
+      key<C>("slot_phase", -1, 1, "start of the first slot as a share of Y; negative: drawn from the seed",
+             &C::slot_phase),
+      key<C>("cpu", -1, kLastCpu, "that the driver's thread is pinned to; -1: none", &C::cpu),
+      key<C>("interrupt_cpu", 0, kLastCpu, "that takes the card's interrupt", &C::interrupt_cpu),
+      key<C>("dpc_importance", "Windows: high goes to the head of the queue, low may wait for the clock",
+             [](C& c) -> Field { return choice(c.dpc_importance, kDpcImportances); }),
+      key<C>("dpc_cpu", -1, kLastCpu, "in whose queue the driver's DPC waits; -1: where the interrupt came",
+             &C::dpc_cpu),
+  };
+}
+
+KeyTable load_keys() {
+  using L = hostsim::LoadScenario;
+  return {
+      key<L>("spinner", "a thread that never blocks", &L::spinner),
+      key<L>("spinner_priority", 1, 31, "its priority", &L::spinner_priority),
+      key<L>("spinner_cpu", -1, kLastCpu, "that it is pinned to; -1: none", &L::spinner_cpu),
+      key<L>("timer_callback", "a 1 ms multimedia timer with its callback at priority 31", &L::timer_callback),
+      key<L>("timer_cpu", -1, kLastCpu, "that the callback is pinned to; -1: none", &L::timer_cpu),
+      key<L>("trace",
+             "a recorded host replayed around the driver: trace-cmd's .dat, perf sched's text, a load of offhook trace",
+             &L::trace),
+      key<L>("trace_cpu", 0, 65535, "which of the trace's CPUs", &L::trace_cpu),
+      key<L>("trace_from_s", -1, 1e7, "where in the trace to begin; negative: drawn from the seed", &L::trace_from_s),
+  };
+}
+
+KeyTable line_keys() {
+  using L = hostsim::LineScenario;
+  return {
+      key<L>("loss_db", 0, 60, "loss of one direction at 1000 Hz", &L::loss_db),
+      key<L>("near_echo_db", 0, 100, "transhybrid loss of a modem's own hybrid", &L::near_echo_db),
+      key<L>("far_echo_db", 0, 100,
+             "transhybrid loss of the network's hybrids; the far echo is twice the line's loss lower", &L::far_echo_db),
+      key<L>("delay_ms", 0, 1000, "one way; 0: the least, 9 ms", &L::delay_ms),
+      key<L>("noise_dbm0", -120, 0, "white noise over 0 to 4000 Hz, at each receiver", &L::noise_dbm0),
+      key<L>("impulse_rate_hz", 0, 1000, "impulses a second at each receiver, Poisson", &L::impulse_rate_hz),
+      key<L>("impulse_dbm0", -60, 3, "level of the sine whose peak an impulse has", &L::impulse_dbm0),
+      key<L>("frequency_offset_hz", -100, 100, "added to every frequency, each direction", &L::frequency_offset_hz),
+      key<L>("clock_ppm", -1000, 1000, "the far end's sample clock against the near end's", &L::clock_ppm),
+      key<L>("codec", "G.711 companding", [](L& l) -> Field { return one_of(l.codec, kCodecs); }),
+      key<L>("channel", "frequency response: flat, or a test channel of hostsim/line",
+             [](L& l) -> Field { return one_of(l.channel, hostsim::kChannelNames); }),
+      key<L>("robbed_bit", "every sixth octet's last bit is taken for signalling", &L::robbed_bit),
+      key<L>("far_digital", "the far end is a modem on the digital network: no hybrid there", &L::far_digital),
+  };
+}
+
+KeyTable pump_keys() {
+  using S = Scenario;
+  return {
+      key<S>("pump.kind", "a real pump, only its cost with a link model, or the device of device.*, on no line",
+             [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
+      key<S>("pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
+             [](S& s) -> Field { return choice(s.modem, kModems); }),
+      key<S>("pump.modulations", "what automode at the near end may use",
+             [](S& s) -> Field {
+               return NameSet{kModulations, &s.modulations};
+             }),
+      key<S>("pump.far_modem", "the modem at the far end, if it is another one",
+             [](S& s) -> Field {
+               return Choice{kFarModems, [&s] { return s.far_modem ? static_cast<int>(*s.far_modem) + 1 : 0; },
+                             [&s](int v) {
+                               s.far_modem.reset();
+                               if (v > 0) s.far_modem = static_cast<hostsim::ModemKind>(v - 1);
+                             }};
+             }),
+      key<S>("pump.far_modulations", "what automode at the far end may use",
+             [](S& s) -> Field {
+               return NameSet{kModulations, &s.far_modulations};
+             }),
+      key<S>("pump.role", "what the real pump at the near end does",
+             [](S& s) -> Field { return choice(s.role, kRoles); }),
+      key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/profiles, or a file.toml",
+             &S::cost_profile),
+      key<S>("pump.event_logging_cost", "charge what the paper's own instrumentation cost", &S::event_logging_cost),
+  };
+}
+
+KeyTable link_keys() {
+  using L = hostsim::LinkScenario;
+  return {
+      key<L>("compression", "of V.42's data, both ways; with real pumps",
+             [](L& l) -> Field { return choice(l.compression, kCompressions); }),
+      key<L>("codewords", 512, 65535, "largest dictionary of V.42bis (P1)", &L::codewords),
+      key<L>("max_string", 6, 250, "longest string of V.42bis (P2)", &L::max_string),
+  };
+}
+
+/// Of the driver and of the transfer.
+KeyTable run_keys() {
+  using S = Scenario;
+  return {
+      key<S>("driver.policy", "blocks served a call: one, as the vendor's driver did, or all that is owed",
+             [](S& s) -> Field { return choice(s.policy, kPolicies); }),
+      key<S>("driver.transmit_lead_samples", 1, 512, "output queued ahead of the codec when nothing is owed",
+             &S::transmit_lead_samples),
+      key<S>("driver.block_plan_samples", 1, 256, "samples per interrupt once connected, repeated", &S::block_plan),
+      key<S>("transfer.bytes", 1, 1e12, "length of the file that is transferred", &S::bytes),
+      key<S>("transfer.time_limit_s", 0.001, 1e7, "give up after this much simulated time", &S::time_limit_s),
+      key<S>("transfer.device_s", 0.001, 1e7, "how long a device must work without loss", &S::device_s),
+      key<S>("transfer.stop_at_loss", "end a device's run at its first loss", &S::stop_at_loss),
+      key<S>("transfer.dial", "on-hook and dialling phases first; false: begin at the training", &S::dial),
+  };
+}
+
+KeyTable make_scenario_keys() {
+  using S = Scenario;
+  KeyTable keys = {key<S>("name", "name of the run, shown in reports", &S::name),
+                   key<S>("seed", 0, kAnyMax, "same seed, same bytes", &S::seed)};
+  const auto add = [&](const KeyTable& more) { keys.insert(keys.end(), more.begin(), more.end()); };
+  add(keys_under<S>("context", context_keys(), [](S& s) -> ContextScenario& { return s.context; }));
+  add(keys_under<S>("host", host_keys(), [](S& s) -> HostScenario& { return s.host; }));
+  add(keys_under<S>("load", load_keys(), [](S& s) -> hostsim::LoadScenario& { return s.load; }));
+  add(keys_under<S>("line", line_keys(), [](S& s) -> hostsim::LineScenario& { return s.line; }));
+  add(pump_keys());
+  add(keys_under<S>("link", link_keys(), [](S& s) -> hostsim::LinkScenario& { return s.link; }));
+  add(keys_under<S>("device", device_keys(), [](S& s) -> hostsim::SoftDevice& { return s.device; }));
+  add(run_keys());
+  return keys;
+}
+
+}  // namespace
+
+const KeyTable& scenario_keys() {
+  static const KeyTable keys = make_scenario_keys();
+  return keys;
+}
+
+const KeyTable& host_keys() {
+  static const KeyTable keys = make_host_keys();
+  return keys;
+}
+
+std::string to_toml(const Scenario& scenario) {
+  return write(scenario_keys(), &scenario) + to_toml(scenario.load.devices) + to_toml(scenario.load.threads) +
+         to_toml(scenario.load.reservations);
+}
+
+}  // namespace offhook::config
