@@ -118,38 +118,62 @@ struct Timer {
   }
 };
 
-}  // namespace
-
-std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(double)>& progress,
-                                      std::vector<std::string>& without) {
-  std::vector<KernelRow> rows;
-  constexpr double kRows = 19;
-  const auto measure = [&](const char* name, const char* equivalent, const auto& body) {
+class Bench {
+ public:
+  Bench(int of_each, const std::function<void(double)>& progress, std::vector<std::string>& not_had)
+      : repetitions(of_each), without(not_had), progress_(progress) {}
+  template <class Body>
+  void measure(const char* name, const char* equivalent, const Body& body) {
     Timer t{{.name = name, .equivalent = equivalent, .time = {}}};
     body(t);
     rows.push_back(t.row);
-    progress(static_cast<double>(rows.size()) / kRows);
-  };
+    progress_(static_cast<double>(rows.size()) / kRows);
+  }
 
-  const int cpu = sched_getcpu();
-  cpu_set_t before, here;
-  sched_getaffinity(0, sizeof before, &before);
-  CPU_ZERO(&here);
-  CPU_SET(static_cast<std::size_t>(std::max(cpu, 0)), &here);
-  sched_setaffinity(0, sizeof here, &here);  // inherited by the peers: no operation crosses CPUs
-  int policy;
-  sched_param normal;
-  pthread_getschedparam(pthread_self(), &policy, &normal);
-  if (const std::string why = become_fifo(kLow); !why.empty()) without.push_back(why);
+  const int repetitions;
+  std::vector<std::string>& without;
+  std::vector<KernelRow> rows;
 
-  measure("Semaphore/Mutex", "pthread_mutex_lock, _unlock", [&](Timer& t) {
+ private:
+  static constexpr double kRows = 19;
+  const std::function<void(double)>& progress_;
+};
+
+/// This thread on the CPU where it is, at a priority where permitted, for as long as this lives. Threads that it makes
+/// stay there: no operation crosses CPUs.
+class OnOneCpu {
+ public:
+  OnOneCpu() {
+    const int cpu = sched_getcpu();
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(static_cast<std::size_t>(std::max(cpu, 0)), &here);
+    sched_setaffinity(0, sizeof here, &here);
+    pthread_getschedparam(pthread_self(), &policy_, &normal_);
+  }
+  ~OnOneCpu() {
+    pthread_setschedparam(pthread_self(), policy_, &normal_);
+    sched_setaffinity(0, sizeof before_, &before_);
+  }
+  OnOneCpu(const OnOneCpu&) = delete;
+  OnOneCpu& operator=(const OnOneCpu&) = delete;
+
+ private:
+  cpu_set_t before_;
+  int policy_ = 0;
+  sched_param normal_{};
+};
+
+void semaphores(Bench& bench) {
+  bench.measure("Semaphore/Mutex", "pthread_mutex_lock, _unlock", [&](Timer& t) {
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-    t.time(repetitions, [&] {
+    t.time(bench.repetitions, [&] {
       pthread_mutex_lock(&m);
       pthread_mutex_unlock(&m);
     });
   });
-  measure("Sema/Mutex Ping", "sem_post, sem_wait, two threads of equal priority", [&](Timer& t) {
+  bench.measure("Sema/Mutex Ping", "sem_post, sem_wait, two threads of equal priority", [&](Timer& t) {
     Semaphore there, back;
     std::atomic<bool> over{false};
     Peer peer(kLow, [&] {
@@ -159,55 +183,64 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
         back.post();
       }
     });
-    t.time(repetitions, [&] {
+    t.time(bench.repetitions, [&] {
       there.post();
       back.wait();
     });
     over = true;
     there.post();
   });
-  measure("HeapAlloc", "malloc(128)", [&](Timer& t) {
+}
+
+void heap(Bench& bench) {
+  bench.measure("HeapAlloc", "malloc(128)", [&](Timer& t) {
     std::vector<void*> kept;
-    kept.reserve(static_cast<std::size_t>(repetitions));
-    t.time(repetitions, [&] { kept.push_back(malloc(128)); });
+    kept.reserve(static_cast<std::size_t>(bench.repetitions));
+    t.time(bench.repetitions, [&] { kept.push_back(malloc(128)); });
     for (void* p : kept) free(p);
   });
-  measure("HeapFree", "free", [&](Timer& t) {
-    std::vector<void*> kept(static_cast<std::size_t>(repetitions));
+  bench.measure("HeapFree", "free", [&](Timer& t) {
+    std::vector<void*> kept(static_cast<std::size_t>(bench.repetitions));
     for (void*& p : kept) p = malloc(128);
     std::size_t next = 0;
-    t.time(repetitions, [&] { free(kept[next++]); });
+    t.time(bench.repetitions, [&] { free(kept[next++]); });
   });
   for (const auto& [name, bytes] : {std::pair{"LocalAlloc 32B", 32}, {"LocalAlloc 128B", 128}}) {
-    measure(name, bytes == 32 ? "malloc(32), then free" : "malloc(128), then free", [&, bytes = bytes](Timer& t) {
-      t.time(repetitions, [&] {
+    bench.measure(name, bytes == 32 ? "malloc(32), then free" : "malloc(128), then free", [&, bytes = bytes](Timer& t) {
+      t.time(bench.repetitions, [&] {
         void* volatile p = malloc(static_cast<std::size_t>(bytes));
         free(p);
       });
     });
   }
-  measure("LocalFree", "free of 32 bytes", [&](Timer& t) {
-    std::vector<void*> kept(static_cast<std::size_t>(repetitions));
+  bench.measure("LocalFree", "free of 32 bytes", [&](Timer& t) {
+    std::vector<void*> kept(static_cast<std::size_t>(bench.repetitions));
     for (void*& p : kept) p = malloc(32);
     std::size_t next = 0;
-    t.time(repetitions, [&] { free(kept[next++]); });
+    t.time(bench.repetitions, [&] { free(kept[next++]); });
   });
-  measure("GetTickCount", "clock_gettime(CLOCK_MONOTONIC_COARSE)", [&](Timer& t) {
+}
+
+void clocks(Bench& bench) {
+  bench.measure("GetTickCount", "clock_gettime(CLOCK_MONOTONIC_COARSE)", [&](Timer& t) {
     timespec s;
-    t.time(repetitions, [&] { clock_gettime(CLOCK_MONOTONIC_COARSE, &s); });
+    t.time(bench.repetitions, [&] { clock_gettime(CLOCK_MONOTONIC_COARSE, &s); });
   });
-  measure("GetSystemTime", "clock_gettime(CLOCK_REALTIME)", [&](Timer& t) {
+  bench.measure("GetSystemTime", "clock_gettime(CLOCK_REALTIME)", [&](Timer& t) {
     timespec s;
-    t.time(repetitions, [&] { clock_gettime(CLOCK_REALTIME, &s); });
+    t.time(bench.repetitions, [&] { clock_gettime(CLOCK_REALTIME, &s); });
   });
-  measure("Create Task", "pthread_create, priority set, pthread_join",
-          [&](Timer& t) { t.time(repetitions / 10 + 1, [] { Peer peer(kHigh, [] {}); }); });
+}
+
+void threads(Bench& bench) {
+  bench.measure("Create Task", "pthread_create, priority set, pthread_join",
+                [&](Timer& t) { t.time(bench.repetitions / 10 + 1, [] { Peer peer(kHigh, [] {}); }); });
   // Linux cannot suspend a thread of the same process: SIGSTOP stops them all. A thread that waits for its turn on a
   // futex is suspended in the report's sense.
   const auto futex = [](std::atomic<int>& word, int operation, int value) {
     syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
   };
-  measure("Suspend Ping", "futex wake of a higher thread, which waits again", [&](Timer& t) {
+  bench.measure("Suspend Ping", "futex wake of a higher thread, which waits again", [&](Timer& t) {
     std::atomic<int> turn{0};
     std::atomic<bool> over{false};
     Peer peer(kHigh, [&] {
@@ -216,7 +249,7 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
         seen = turn.load();
       }
     });
-    t.time(repetitions, [&] {
+    t.time(bench.repetitions, [&] {
       turn.fetch_add(1);
       futex(turn, FUTEX_WAKE, 1);
     });
@@ -224,7 +257,7 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
     turn.fetch_add(1);
     futex(turn, FUTEX_WAKE, 1);
   });
-  measure("Suspend/Resume", "sched_setscheduler to SCHED_IDLE and back", [&](Timer& t) {
+  bench.measure("Suspend/Resume", "sched_setscheduler to SCHED_IDLE and back", [&](Timer& t) {
     Semaphore end;
     std::atomic<int> tid{0};
     Peer peer(kLow - 1, [&] {
@@ -232,14 +265,17 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
       end.wait();
     });
     while (tid == 0) usleep(1000);
-    t.time(repetitions, [&] {
+    t.time(bench.repetitions, [&] {
       const sched_param none{0}, low{kLow - 1};
       sched_setscheduler(tid, SCHED_IDLE, &none);
       sched_setscheduler(tid, SCHED_FIFO, &low);
     });
     end.post();
   });
-  measure("Event Pending", "eventfd written for a waiting higher thread", [&](Timer& t) {
+}
+
+void events(Bench& bench) {
+  bench.measure("Event Pending", "eventfd written for a waiting higher thread", [&](Timer& t) {
     const int event = eventfd(0, EFD_CLOEXEC);
     std::atomic<bool> over{false};
     std::uint64_t one = 1;
@@ -249,19 +285,19 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
         while (!over && read(event, &n, sizeof n) == sizeof n) {
         }
       });
-      t.time(repetitions, [&] { [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one); });
+      t.time(bench.repetitions, [&] { [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one); });
       over = true;
       [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one);
     }
     close(event);
   });
-  measure("Set Event", "eventfd written, nobody waits", [&](Timer& t) {
+  bench.measure("Set Event", "eventfd written, nobody waits", [&](Timer& t) {
     const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     std::uint64_t one = 1;
-    t.time(repetitions, [&] { [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one); });
+    t.time(bench.repetitions, [&] { [[maybe_unused]] const ssize_t n = write(event, &one, sizeof one); });
     close(event);
   });
-  measure("Ping Event", "two eventfds, two threads of equal priority", [&](Timer& t) {
+  bench.measure("Ping Event", "two eventfds, two threads of equal priority", [&](Timer& t) {
     const int there = eventfd(0, EFD_CLOEXEC), back = eventfd(0, EFD_CLOEXEC);
     std::atomic<bool> over{false};
     std::uint64_t one = 1, n;
@@ -272,7 +308,7 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
           [[maybe_unused]] const ssize_t k = write(back, &one, sizeof one);
         }
       });
-      t.time(repetitions, [&] {
+      t.time(bench.repetitions, [&] {
         [[maybe_unused]] const ssize_t a = write(there, &one, sizeof one);
         [[maybe_unused]] const ssize_t b = read(back, &n, sizeof n);
       });
@@ -282,66 +318,80 @@ std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(
     close(there);
     close(back);
   });
-  {
-    Queue there("-there"), back("-back");
-    if (!there.good() || !back.good()) {
-      without.push_back("the queue operations: no POSIX message queue (" + std::string(std::strerror(errno)) + ")");
-    } else {
-      measure("Ping Queue", "two mq_open queues, two threads of equal priority", [&](Timer& t) {
-        std::atomic<bool> over{false};
-        Peer peer(kLow, [&] {
-          for (;;) {
-            there.receive();
-            if (over) return;
-            back.send();
-          }
-        });
-        t.time(repetitions, [&] {
-          there.send();
-          back.receive();
-        });
-        over = true;
-        there.send();
-      });
-      constexpr int kBatch = static_cast<int>(Queue::kMessages);
-      int inside = 0;
-      const auto empty = [&] {
-        for (; inside > 0; --inside) there.receive();
-      };
-      measure("Fill Queue", "mq_send without blocking", [&](Timer& t) {
-        t.time(
-            repetitions,
-            [&] {
-              there.send();
-              ++inside;
-            },
-            kBatch, empty);
-      });
-      empty();
-      measure("Empty Queue", "mq_receive without blocking", [&](Timer& t) {
-        t.time(
-            repetitions,
-            [&] {
-              there.receive();
-              --inside;
-            },
-            kBatch,
-            [&] {
-              for (; inside < kBatch; ++inside) there.send();
-            });
-      });
-      empty();
-      measure("Queue Send/Recv", "mq_send and mq_receive of one thread", [&](Timer& t) {
-        t.time(repetitions, [&] {
-          there.send();
-          there.receive();
-        });
-      });
-    }
+}
+
+void queues(Bench& bench) {
+  Queue there("-there"), back("-back");
+  if (!there.good() || !back.good()) {
+    bench.without.push_back("the queue operations: no POSIX message queue (" + std::string(std::strerror(errno)) + ")");
+    return;
   }
-  pthread_setschedparam(pthread_self(), policy, &normal);
-  sched_setaffinity(0, sizeof before, &before);
-  return rows;
+  bench.measure("Ping Queue", "two mq_open queues, two threads of equal priority", [&](Timer& t) {
+    std::atomic<bool> over{false};
+    Peer peer(kLow, [&] {
+      for (;;) {
+        there.receive();
+        if (over) return;
+        back.send();
+      }
+    });
+    t.time(bench.repetitions, [&] {
+      there.send();
+      back.receive();
+    });
+    over = true;
+    there.send();
+  });
+  constexpr int kBatch = static_cast<int>(Queue::kMessages);
+  int inside = 0;
+  const auto empty = [&] {
+    for (; inside > 0; --inside) there.receive();
+  };
+  bench.measure("Fill Queue", "mq_send without blocking", [&](Timer& t) {
+    t.time(
+        bench.repetitions,
+        [&] {
+          there.send();
+          ++inside;
+        },
+        kBatch, empty);
+  });
+  empty();
+  bench.measure("Empty Queue", "mq_receive without blocking", [&](Timer& t) {
+    t.time(
+        bench.repetitions,
+        [&] {
+          there.receive();
+          --inside;
+        },
+        kBatch,
+        [&] {
+          for (; inside < kBatch; ++inside) there.send();
+        });
+  });
+  empty();
+  bench.measure("Queue Send/Recv", "mq_send and mq_receive of one thread", [&](Timer& t) {
+    t.time(bench.repetitions, [&] {
+      there.send();
+      there.receive();
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(double)>& progress,
+                                      std::vector<std::string>& without) {
+  const OnOneCpu here;
+  if (const std::string why = become_fifo(kLow); !why.empty()) without.push_back(why);
+  Bench bench(repetitions, progress, without);
+  semaphores(bench);
+  heap(bench);
+  clocks(bench);
+  threads(bench);
+  events(bench);
+  queues(bench);
+  return std::move(bench.rows);
 }
 
 double measure_integer_mix() {

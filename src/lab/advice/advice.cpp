@@ -96,7 +96,8 @@ std::string why(const Advice& advice, const Trial& t) {
   return "No thread will do here; this goes before all of them, whatever they need.";
 }
 
-void conclude(Advice& advice) {
+/// The context to take, or the one that comes closest.
+void choose(Advice& advice) {
   std::optional<std::size_t> best, solid, closest;
   for (std::size_t i = 0; i < advice.trials.size(); ++i) {
     const Trial& t = advice.trials[i];
@@ -114,9 +115,13 @@ void conclude(Advice& advice) {
     advice.passed_over = best;
     best = solid;
   }
-  const std::uint32_t buffers = advice.base.device.buffers;
   advice.suffices = best.has_value();
   advice.chosen = best ? best : closest;
+}
+
+/// What was chosen does not suffice, or nothing came close.
+void say_what_is_missing(Advice& advice) {
+  const std::uint32_t buffers = advice.base.device.buffers;
   if (!advice.chosen) {
     advice.headline =
         fmt::format("{} with {} buffers: {} the device's input was overwritten.",
@@ -125,15 +130,16 @@ void conclude(Advice& advice) {
     return;
   }
   const Trial& t = advice.trials[*advice.chosen];
-  if (!advice.suffices) {
-    advice.headline =
-        advice.one_only
-            ? fmt::format("{} does not suffice with {} buffers; it needs {}.", t.name, buffers, t.buffers_needed)
-            : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.", buffers, t.name,
-                          t.buffers_needed);
-    advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
-    return;
-  }
+  advice.headline = advice.one_only ? fmt::format("{} does not suffice with {} buffers; it needs {}.", t.name, buffers,
+                                                  t.buffers_needed)
+                                    : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.",
+                                                  buffers, t.name, t.buffers_needed);
+  advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
+}
+
+/// Why this one: its margin, what it costs everyone else, how many buffers it needs.
+void say_why(Advice& advice, const Trial& t) {
+  const std::uint32_t buffers = advice.base.device.buffers;
   advice.headline = fmt::format(
       "{}: nothing is lost, {}", t.name,
       t.thin() ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
@@ -170,6 +176,10 @@ void conclude(Advice& advice) {
                   "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
                   t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
                   100 * t.stolen_share));
+}
+
+/// What else would do, and why it was not taken.
+void say_what_else(Advice& advice, const Trial& t) {
   const auto thread_does = [&](bool pinned) {
     return std::find_if(advice.trials.begin(), advice.trials.end(), [pinned](const Trial& o) {
       return o.context.kind == ContextKind::kThread && o.pinned == pinned && o.loses_nothing();
@@ -190,6 +200,14 @@ void conclude(Advice& advice) {
         other.name, std::max(other.isr_max_us * (other.context.kind == ContextKind::kInterrupt), other.dpc_max_us),
         other.context.kind == ContextKind::kInterrupt ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
   }
+}
+
+void conclude(Advice& advice) {
+  choose(advice);
+  if (!advice.suffices) return say_what_is_missing(advice);
+  const Trial& t = advice.trials[*advice.chosen];
+  say_why(advice, t);
+  say_what_else(advice, t);
 }
 
 /// Of the CPUs that the card does not interrupt, the one that other devices take least of.

@@ -15,6 +15,10 @@ constexpr std::size_t kMaxPhases = 64;
 constexpr std::size_t kMaxOwed = 4096;                 // blocks; a ring of 512 samples forgets long before
 constexpr std::uint64_t kSteadyAfterNs = 500'000'000;  // of an undisturbed phase
 
+std::uint64_t since(std::uint64_t now, std::uint64_t then) {
+  return now > then ? now - then : 0;
+}
+
 float q4_12(std::uint32_t bits) {
   return static_cast<float>(static_cast<std::int16_t>(bits & 0xffff)) / 4096.0f;
 }
@@ -77,16 +81,10 @@ void Analyzer::take(Driver& d, std::uint64_t time_ns, std::uint32_t samples, boo
   }
 }
 
-void Analyzer::add(const oh_event& logged) {
+// Of the card.
+void Analyzer::add_card(const oh_event& event) {
   Figures& f = figures_;
-  oh_event event = logged;
-  event.time_ns = std::min(event.time_ns, kLastTimeNs);
   const std::uint64_t now = event.time_ns;
-  if (f.events++ == 0) f.begin_ns = now;
-  f.end_ns = std::max(f.end_ns, now);
-  f.timeline.add(event);
-
-  const auto since = [now](std::uint64_t then) { return now > then ? now - then : 0; };
   switch (event.kind) {
     case OH_EV_INTERRUPT: {
       Driver& d = driver(event.id);
@@ -97,8 +95,8 @@ void Analyzer::add(const oh_event& logged) {
       d.owed.push_back(block);
       d.unacknowledged.push_back(block);
       if (d.last_interrupt_ns != 0) {
-        f.interrupt_period.add(since(d.last_interrupt_ns));
-        f.interrupt_period_over_time.add(now, static_cast<double>(since(d.last_interrupt_ns)) * 1e-6);
+        f.interrupt_period.add(since(now, d.last_interrupt_ns));
+        f.interrupt_period_over_time.add(now, static_cast<double>(since(now, d.last_interrupt_ns)) * 1e-6);
       }
       d.last_interrupt_ns = now;
       count([](PhaseFigures& p) { p.interrupts += 1; });
@@ -117,10 +115,19 @@ void Analyzer::add(const oh_event& logged) {
       f.underruns_over_time.add(now, event.argument);
       loss(now, "transmit underrun");
       break;
+    default:
+      break;
+  }
+}
 
+// Of the driver: interrupt routine and wake-up.
+void Analyzer::add_wake_up(const oh_event& event) {
+  Figures& f = figures_;
+  const std::uint64_t now = event.time_ns;
+  switch (event.kind) {
     case OH_EV_ISR_ENTER: {
       Driver& d = driver(event.id);
-      for (const auto& block : d.unacknowledged) f.interrupt_to_isr.add(since(block.raised_ns));
+      for (const auto& block : d.unacknowledged) f.interrupt_to_isr.add(since(now, block.raised_ns));
       d.unacknowledged.clear();
       d.isr_enter_ns = now;
       d.in_isr = true;
@@ -149,12 +156,22 @@ void Analyzer::add(const oh_event& logged) {
       Driver& d = driver(event.id);
       if (!d.in_call) break;
       d.in_call = false;
-      const std::uint64_t elapsed = since(d.call_begin_ns);
+      const std::uint64_t elapsed = since(now, d.call_begin_ns);
       f.call_elapsed.add(elapsed);
       f.call_elapsed_over_time.add(d.call_begin_ns, static_cast<double>(elapsed) * 1e-6);
       count([&](PhaseFigures& p) { p.elapsed_max_ns = std::max(p.elapsed_max_ns, elapsed); });
       break;
     }
+    default:
+      break;
+  }
+}
+
+// Of the driver: the blocks that it serves.
+void Analyzer::add_service(const oh_event& event) {
+  Figures& f = figures_;
+  const std::uint64_t now = event.time_ns;
+  switch (event.kind) {
     case OH_EV_SERVICE_BEGIN:
       take(driver(event.id), now, event.argument, false);
       break;
@@ -167,9 +184,9 @@ void Analyzer::add(const oh_event& logged) {
     case OH_EV_OUTPUT_READY: {
       Driver& d = driver(event.id);
       for (const Driver::Block& block : d.awaiting_output) {
-        const double latency_ns = static_cast<double>(since(block.raised_ns));
+        const double latency_ns = static_cast<double>(since(now, block.raised_ns));
         const double lead_used = block.samples + latency_ns * 1e-9 * block.rate_hz;
-        f.interrupt_to_output.add(since(block.raised_ns));
+        f.interrupt_to_output.add(since(now, block.raised_ns));
         f.output_latency_over_time.add(now, latency_ns * 1e-6);
         count([&](PhaseFigures& p) { p.lead_used_max_samples = std::max(p.lead_used_max_samples, lead_used); });
       }
@@ -196,60 +213,86 @@ void Analyzer::add(const oh_event& logged) {
                            "Largest backlog: " + std::to_string(event.argument) + " samples pending after service",
                            now);
       }
-      if (!steady_seen_ && since(steady_since_ns_) >= kSteadyAfterNs) {
+      if (!steady_seen_ && since(now, steady_since_ns_) >= kSteadyAfterNs) {
         steady_seen_ = true;
         f.timeline.look_at(Timeline::Moment::kSteady, "Steady state, half a second into the last phase", now);
       }
       break;
     }
+    default:
+      break;
+  }
+}
 
+// Of one end's pump and link.
+void Analyzer::add_end(const oh_event& event) {
+  Figures::End& end = figures_.ends[event.id];
+  const std::uint64_t now = event.time_ns;
+  switch (event.kind) {
     case OH_EV_PUMP_STATE:
-      if (event.id < f.ends.size() && f.ends[event.id].pump_states.size() < 256) {
-        f.ends[event.id].pump_states.push_back({now, static_cast<double>(event.argument)});
+      if (end.pump_states.size() < 256) {
+        end.pump_states.push_back({now, static_cast<double>(event.argument)});
       }
       break;
     case OH_EV_PUMP_RATES:
-      if (event.id < f.ends.size()) {
-        f.ends[event.id].data_modes += 1;
-        f.ends[event.id].sent_bps = 100 * (event.argument & 0xffff);
-        f.ends[event.id].received_bps = 100 * (event.argument >> 16);
-      }
+      end.data_modes += 1;
+      end.sent_bps = 100 * (event.argument & 0xffff);
+      end.received_bps = 100 * (event.argument >> 16);
       break;
     case OH_EV_SYMBOL:
-      if (event.id < f.ends.size()) {
-        f.ends[event.id].constellation.add({q4_12(event.argument), q4_12(event.argument >> 16)});
-      }
+      end.constellation.add({q4_12(event.argument), q4_12(event.argument >> 16)});
       break;
     case OH_EV_PUMP_INSTRUMENT:
-      if (event.id < f.ends.size() && event.argument >> 24 < kInstruments) {
-        f.ends[event.id].instruments[event.argument >> 24].add(now,
-                                                               0.01 * traces::instrument_hundredths(event.argument));
+      if (event.argument >> 24 < kInstruments) {
+        end.instruments[event.argument >> 24].add(now, 0.01 * traces::instrument_hundredths(event.argument));
       }
       break;
     case OH_EV_PUMP_TAP:
-      if (event.id < f.ends.size()) {
-        std::vector<float>& taps = f.ends[event.id].taps_db;
-        if (event.argument >> 24 == 0) taps.clear();
-        if (taps.size() == event.argument >> 24) taps.push_back(-0.01f * static_cast<float>(event.argument & 0xffffff));
-      }
+      if (event.argument >> 24 == 0) end.taps_db.clear();
+      if (end.taps_db.size() == event.argument >> 24)
+        end.taps_db.push_back(-0.01f * static_cast<float>(event.argument & 0xffffff));
       break;
     case OH_EV_LINK_RETRANSMIT:
-      if (event.id < f.ends.size()) {
-        f.ends[event.id].recoveries += 1;
-        f.ends[event.id].frames_retransmitted += event.argument;
-        f.ends[event.id].retransmitted.add(now, event.argument);
-      }
+      end.recoveries += 1;
+      end.frames_retransmitted += event.argument;
+      end.retransmitted.add(now, event.argument);
       break;
     case OH_EV_LINK_BAD_FRAME:
-      if (event.id < f.ends.size()) f.ends[event.id].bad_frames = event.argument;
+      end.bad_frames = event.argument;
       break;
     case OH_EV_LINK_BYTES:
-      if (event.id < f.ends.size()) {
-        f.ends[event.id].bytes_delivered = event.argument;
-        f.ends[event.id].bytes.add(now, event.argument);
-      }
+      end.bytes_delivered = event.argument;
+      end.bytes.add(now, event.argument);
       break;
+    default:
+      break;
+  }
+}
 
+void Analyzer::add(const oh_event& logged) {
+  Figures& f = figures_;
+  oh_event event = logged;
+  event.time_ns = std::min(event.time_ns, kLastTimeNs);
+  if (f.events++ == 0) f.begin_ns = event.time_ns;
+  f.end_ns = std::max(f.end_ns, event.time_ns);
+  f.timeline.add(event);
+  switch (event.kind) {
+    case OH_EV_INTERRUPT:
+    case OH_EV_CARD_RATE:
+    case OH_EV_RX_OVERRUN:
+    case OH_EV_TX_UNDERRUN:
+      return add_card(event);
+    case OH_EV_ISR_ENTER:
+    case OH_EV_ISR_EXIT:
+    case OH_EV_FINISH:
+    case OH_EV_CALL_BEGIN:
+    case OH_EV_CALL_END:
+      return add_wake_up(event);
+    case OH_EV_SERVICE_BEGIN:
+    case OH_EV_FILL_IN:
+    case OH_EV_OUTPUT_READY:
+    case OH_EV_SERVICE_END:
+      return add_service(event);
     case OH_EV_TIMER_CALLBACK:
       if (event.argument != 0) {
         f.timer_interval.add(event.argument);
@@ -257,10 +300,9 @@ void Analyzer::add(const oh_event& logged) {
       }
       break;
     case OH_EV_PHASE:
-      begin_phase(now, event.argument);
-      break;
+      return begin_phase(event.time_ns, event.argument);
     default:
-      break;
+      if (event.id < f.ends.size()) add_end(event);
   }
 }
 

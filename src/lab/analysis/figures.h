@@ -128,6 +128,10 @@ class Analyzer {
     bool in_isr = false, in_call = false;
     std::uint16_t isr_entity = kIdle;  ///< whose job the isr is, when it is one of its own
   };
+  void add_card(const oh_event& event);
+  void add_wake_up(const oh_event& event);
+  void add_service(const oh_event& event);
+  void add_end(const oh_event& event);
   Driver& driver(std::uint16_t id);
   void isr_done(Driver& driver, std::uint64_t time_ns);
   void take(Driver& driver, std::uint64_t time_ns, std::uint32_t samples, bool lost);

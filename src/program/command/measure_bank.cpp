@@ -21,32 +21,7 @@ struct BankOptions {
   bool together = false;
 };
 
-int run_bank(const BankOptions& options) {
-  measure::BankConfig config;
-  config.context = options.measure->context_spec();
-  config.channels = options.channels;
-  config.seconds = options.measure->seconds;
-  config.together = options.together;
-  for (const config::ModemType& modem : config::kModemTypes) {
-    if (modem.name == options.measure->pump) config.modem = modem;
-  }
-  catch_interrupts();
-  measure::BankResult r;
-  {
-    Progress progress("bank", options.measure->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
-    measure::measure_bank(
-        config,
-        [&](double share, const std::string& what) {
-          if (progress.due()) progress.update(share, what);
-          return !interrupted();
-        },
-        r);
-  }
-  say_without(r.without);
-  const measure::BankStall longest = r.stalls.empty()
-                                         ? measure::BankStall{}
-                                         : *std::max_element(r.stalls.begin(), r.stalls.end(),
-                                                             [](const auto& a, const auto& b) { return a.ms < b.ms; });
+Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
   const auto quantiles = [](const LiveHistogram& h) {
     return Json{{"p50", us_of(double(h.quantile(0.5)))},
                 {"p99", us_of(double(h.quantile(0.99)))},
@@ -78,32 +53,63 @@ int run_bank(const BankOptions& options) {
             {"without", r.without}};
   for (const measure::BankStall& s : r.stalls)
     json["stalls"].push_back({{"at_s", s.at_s}, {"ms", s.ms}, {"blocks_late", s.blocks_late}});
-  if (!options.measure->json) {
-    Table table;
-    table.column(fmt::format("{} {}, {}", r.channels, config.modem.name, config.context.str()));
-    table.column("");
-    table.row({"connected", fmt::format("{}", r.connected)});
-    table.row({"seconds", fmt::format("{:.1f}", r.seconds)});
-    table.row({"blocks", fmt::format("{}", r.blocks)});
-    table.row({"late", fmt::format("{}", r.blocks_late)});
-    table.row({"late after a stall of the machine", fmt::format("{}", r.blocks_late_in_stalls)});
-    table.row({"pending at the most, samples", fmt::format("{}", r.pending_max_samples)});
-    table.row({"bytes arrived, wrong ones", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
-    table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
-    table.row({"of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
-    for (const auto& [name, key] :
-         {std::pair{"service", "service_us"}, {"request to service", "dispatch_latency_us"}}) {
-      const Json& q = json.at(key);
-      table.row({fmt::format("{}, us: median, 99 %, 99.9 %, max", name),
-                 fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", q.at("p50").get<double>(), q.at("p99").get<double>(),
-                             q.at("p99.9").get<double>(), q.at("max").get<double>())});
-    }
-    fmt::print("{}", table.str());
-    fmt::print(
-        "{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
-        "the hypervisor took {:.0f} ms\n",
-        r.stalls.size(), measure::BankResult::kStallMs, longest.ms, r.stolen_ms);
+  return json;
+}
+
+void print(const measure::BankConfig& config, const measure::BankResult& r, const Json& json) {
+  const measure::BankStall longest = r.stalls.empty()
+                                         ? measure::BankStall{}
+                                         : *std::max_element(r.stalls.begin(), r.stalls.end(),
+                                                             [](const auto& a, const auto& b) { return a.ms < b.ms; });
+  Table table;
+  table.column(fmt::format("{} {}, {}", r.channels, config.modem.name, config.context.str()));
+  table.column("");
+  table.row({"connected", fmt::format("{}", r.connected)});
+  table.row({"seconds", fmt::format("{:.1f}", r.seconds)});
+  table.row({"blocks", fmt::format("{}", r.blocks)});
+  table.row({"late", fmt::format("{}", r.blocks_late)});
+  table.row({"late after a stall of the machine", fmt::format("{}", r.blocks_late_in_stalls)});
+  table.row({"pending at the most, samples", fmt::format("{}", r.pending_max_samples)});
+  table.row({"bytes arrived, wrong ones", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
+  table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
+  table.row({"of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
+  for (const auto& [name, key] : {std::pair{"service", "service_us"}, {"request to service", "dispatch_latency_us"}}) {
+    const Json& q = json.at(key);
+    table.row({fmt::format("{}, us: median, 99 %, 99.9 %, max", name),
+               fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", q.at("p50").get<double>(), q.at("p99").get<double>(),
+                           q.at("p99.9").get<double>(), q.at("max").get<double>())});
   }
+  fmt::print("{}", table.str());
+  fmt::print(
+      "{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
+      "the hypervisor took {:.0f} ms\n",
+      r.stalls.size(), measure::BankResult::kStallMs, longest.ms, r.stolen_ms);
+}
+
+int run_bank(const BankOptions& options) {
+  measure::BankConfig config;
+  config.context = options.measure->context_spec();
+  config.channels = options.channels;
+  config.seconds = options.measure->seconds;
+  config.together = options.together;
+  for (const config::ModemType& modem : config::kModemTypes) {
+    if (modem.name == options.measure->pump) config.modem = modem;
+  }
+  catch_interrupts();
+  measure::BankResult r;
+  {
+    Progress progress("bank", options.measure->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    measure::measure_bank(
+        config,
+        [&](double share, const std::string& what) {
+          if (progress.due()) progress.update(share, what);
+          return !interrupted();
+        },
+        r);
+  }
+  say_without(r.without);
+  const Json json = to_json(config, r);
+  if (!options.measure->json) print(config, r, json);
   const int status = finish_measure(*options.measure, json);
   const bool good = r.connected == r.channels && r.blocks_late == r.blocks_late_in_stalls && r.bytes_wrong == 0;
   return status == kOk && !good ? kInsufficient : status;

@@ -115,34 +115,38 @@ Source load_source(const Options& options) {
   }
 }
 
+struct Cell {
+  Buffering b;
+  UnderrunRun run;
+};
+
+/// Simulates every cell. @return false: interrupted
+bool simulate(const Options& options, const LatencyDistribution& latency, std::vector<Cell>& cells) {
+  catch_interrupts();
+  Progress progress("mttf", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  std::atomic<std::size_t> done{0};
+  std::mutex mutex;
+  sweep::parallel(
+      cells.size(), std::max(1u, std::thread::hardware_concurrency()),
+      [&](std::size_t i) {
+        cells[i].run = simulate_underruns(latency, cells[i].b, options.hours * 3600, options.enough, options.seed,
+                                          [](void*, double) { return !interrupted(); });
+        const std::size_t n = ++done;
+        const std::lock_guard lock(mutex);
+        progress.update(static_cast<double>(n) / static_cast<double>(cells.size()),
+                        fmt::format("{} of {} bufferings", n, cells.size()));
+      },
+      interrupted);
+  return !interrupted();
+}
+
 int run_buffers(const Options& options) {
   const Source source = load_source(options);
   const LatencyDistribution& latency = source.latency;
-  struct Cell {
-    Buffering b;
-    UnderrunRun run;
-  };
   std::vector<Cell> cells;
   for (const int n : options.buffers)
     for (const double t : options.buffer_ms) cells.push_back({{t, n, t * options.compute_share}, {}});
-  catch_interrupts();
-  {
-    Progress progress("mttf", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
-    std::atomic<std::size_t> done{0};
-    std::mutex mutex;
-    sweep::parallel(
-        cells.size(), std::max(1u, std::thread::hardware_concurrency()),
-        [&](std::size_t i) {
-          cells[i].run = simulate_underruns(latency, cells[i].b, options.hours * 3600, options.enough, options.seed,
-                                            [](void*, double) { return !interrupted(); });
-          const std::size_t n = ++done;
-          const std::lock_guard lock(mutex);
-          progress.update(static_cast<double>(n) / static_cast<double>(cells.size()),
-                          fmt::format("{} of {} bufferings", n, cells.size()));
-        },
-        interrupted);
-  }
-  if (interrupted()) return interrupt_status();
+  if (!simulate(options, latency, cells)) return interrupt_status();
 
   ordered_json points = ordered_json::array(), rows = ordered_json::array();
   Table table;
