@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
+//
+// 95 % confidence intervals.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace offhook {
 
@@ -9,8 +13,14 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-/// 95 % confidence interval of the mean of a Poisson variable that came out as `count`: exact (Garwood 1936), to 1e-9
-/// of it.
+/// Of the mean of a Poisson variable that came out as `count`: exact (Garwood 1936).
 Interval poisson_interval(std::uint64_t count);
+
+/// Mean, standard deviation and half width of the interval of the mean (Student's t).
+struct MeanInterval {
+  std::size_t n = 0;
+  double mean = 0, deviation = 0, half_width = 0;  ///< deviation and half width 0 when n < 2
+};
+MeanInterval mean_interval(const std::vector<double>& values);
 
 }  // namespace offhook

@@ -19,6 +19,13 @@ std::string_view to_string(Verdict verdict) {
   return "unknown";
 }
 
+std::optional<Verdict> verdict_named(std::string_view name) {
+  for (const Verdict v : {Verdict::kSufficient, Verdict::kMarginal, Verdict::kInsufficient}) {
+    if (to_string(v) == name) return v;
+  }
+  return std::nullopt;
+}
+
 VerdictResult classify(std::span<const RunOutcome> runs, std::optional<double> reference_s, double tolerance) {
   assert(!runs.empty());
   VerdictResult result;

@@ -17,6 +17,7 @@ enum class Verdict {
   kInsufficient,  ///< no run completed
 };
 std::string_view to_string(Verdict verdict);
+std::optional<Verdict> verdict_named(std::string_view name);
 
 /// What one run came to.
 struct RunOutcome {

@@ -23,26 +23,6 @@ Row make(std::string what, std::string unit, Value published, Value simulated, s
           {}};
 }
 
-/// Student's t: probability that |T| <= t with so many degrees of freedom, by Simpson's rule over the density.
-double t_within(double t, double freedom) {
-  const double scale = std::exp(std::lgamma((freedom + 1) / 2) - std::lgamma(freedom / 2)) / std::sqrt(freedom * M_PI);
-  const auto density = [&](double x) { return scale * std::pow(1 + x * x / freedom, -(freedom + 1) / 2); };
-  constexpr int kSteps = 2000;
-  const double h = t / kSteps;
-  double sum = density(0) + density(t);
-  for (int i = 1; i < kSteps; ++i) sum += density(i * h) * (i % 2 == 1 ? 4 : 2);
-  return 2 * sum * h / 3;
-}
-
-double t_quantile_95(std::size_t freedom) {
-  double low = 0, high = 13;  // 12.7 with one degree of freedom
-  for (int i = 0; i < 50; ++i) {
-    const double middle = (low + high) / 2;
-    (t_within(middle, static_cast<double>(freedom)) < 0.95 ? low : high) = middle;
-  }
-  return high;
-}
-
 nlohmann::ordered_json json(const Value& value) {
   if (value.number) {
     return std::isfinite(*value.number) ? nlohmann::ordered_json(*value.number) : nlohmann::ordered_json(nullptr);
@@ -109,19 +89,6 @@ Row paper_only(std::string what, std::string unit, Value published, Value simula
   Row row = make(std::move(what), std::move(unit), std::move(published), std::move(simulated), "", Grade::kPaper, true);
   row.note = std::move(why);
   return row;
-}
-
-MeanInterval mean_interval(const std::vector<double>& values) {
-  MeanInterval out;
-  out.n = values.size();
-  if (out.n == 0) return out;
-  for (const double v : values) out.mean += v / static_cast<double>(out.n);
-  if (out.n < 2) return out;
-  double squares = 0;
-  for (const double v : values) squares += (v - out.mean) * (v - out.mean);
-  out.deviation = std::sqrt(squares / static_cast<double>(out.n - 1));
-  out.half_width = t_quantile_95(out.n - 1) * out.deviation / std::sqrt(static_cast<double>(out.n));
-  return out;
 }
 
 nlohmann::ordered_json to_json(const Outcome& outcome) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // A claim is something that a paper published and an experiment that makes it again in the simulator: rows of published
-// beside simulated values, and the paper's figures redrawn from simulation logs. One file per paper (jones*.cpp,
-// regehr.cpp, cota.cpp, siemens.cpp, chen.cpp) holds its experiments; registry.h lists them all.
+// beside simulated values, and the paper's figures redrawn from simulation logs.
 //
-// To add one: write a function Outcome(const Run&) and list it in the paper's `..._experiments()`. Read every number
-// from run.published, never type one in; every value of the claim has to be read (published.h). Simulations go through
-// run.parallel() and write into slots of their own, so that the result is the same for any number of threads.
+// To add one: its entry in a file of traces/published, a function Outcome(const Run&) in a file of this folder, and its
+// line in the table of registry.cpp. Read every number from run.published, never type one in; every value of the claim
+// has to be read (published.h). Simulations go through run.parallel() and write into slots of their own, so that the
+// result is the same for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/lab/analysis/confidence.h"
 #include "src/lab/reproduce/published.h"
 
 namespace offhook::reproduce {
@@ -131,13 +132,6 @@ struct Experiment {
   std::function<Outcome(const Run&)> run;
   double seconds = 1;  ///< about what it takes on one core: for the bar and the time left
 };
-
-/// Mean, standard deviation and half width of the 95 % confidence interval of the mean (Student's t).
-struct MeanInterval {
-  std::size_t n = 0;
-  double mean = 0, deviation = 0, half_width = 0;  ///< deviation and half width 0 when n < 2
-};
-MeanInterval mean_interval(const std::vector<double>& values);
 
 nlohmann::ordered_json to_json(const Outcome& outcome);
 

@@ -11,7 +11,7 @@
 
 #include "hostsim/random/random.h"
 #include "src/lab/deadline/mttf.h"
-#include "src/lab/reproduce/registry.h"
+#include "src/lab/reproduce/claim.h"
 #include "traces/scenario/latency.h"
 
 namespace offhook::reproduce {
@@ -33,7 +33,9 @@ std::string range(const std::vector<double>& v) {
   return fmt::format("{:g} to {:g}", v.at(0), v.at(1));
 }
 
-Outcome table1(const Run& run) {
+}  // namespace
+
+Outcome cota_table1(const Run& run) {
   const Published& p = run.published;
   Outcome out;
   out.rows.push_back(input("latency tolerance", p.text("latency_tolerance"), "src/lab/deadline/mttf.h"));
@@ -48,6 +50,8 @@ Outcome table1(const Run& run) {
   out.summary = "The caption's rule, computed. It gives the row of ADSL exactly and the others roughly, as it says.";
   return out;
 }
+
+namespace {
 
 /// The latencies of one load, drawn wait by wait for `weeks` weeks of use.
 struct Drawn {
@@ -100,7 +104,9 @@ Axis log_axis(std::string text) {
   return a;
 }
 
-Outcome table3(const Run& run) {
+}  // namespace
+
+Outcome cota_table3(const Run& run) {
   const Published& p = run.published;
   constexpr double kWeeks = 20;
   std::array<Drawn, kLoads.size()> drawn;
@@ -163,6 +169,8 @@ Outcome table3(const Run& run) {
   return out;
 }
 
+namespace {
+
 double minutes(double seconds) {
   return seconds / 60;
 }
@@ -208,54 +216,67 @@ double longer_waits(const HostLatencies& h, double ms, std::uint64_t waits, std:
   return static_cast<double>(longer) / static_cast<double>(waits);
 }
 
-Outcome mttf(const Run& run) {
+Buffering buffering(double share, double t, int n) {
+  return {t, n, share * t};
+}
+
+/// What section 5.1 speaks of, simulated.
+struct Simulated {
+  UnderrunRun doubled, fourfold,
+      triple;                    ///< threads with 48 ms in one buffer and with 4 of 16 ms; a DPC with 3 of 6 ms
+  double without = 0, with = 0;  ///< share of waits above 16 ms in the office, by the virus scanner
+};
+
+Simulated simulate(const Run& run, double share) {
   const Published& p = run.published;
+  const HostLatencies games = host("win98", "games");
+  const LatencyDistribution& thread = games.to(Modality::kThread, kHigh);
+  const LatencyDistribution& dpc = games.to(Modality::kDpc, 0);
+  constexpr double kSeconds = 3000 * 3600;
+  constexpr std::uint64_t kEnough = 400;
+  Buffering tolerant = buffering(share, 16, 4);  // the same slack, in one buffer
+  tolerant.buffer_ms = tolerant.tolerance_ms();
+  tolerant.buffers = 2;
+  const double without_ms = p.number("no_virus_scanner.latency_ms"), with_ms = p.number("virus_scanner.latency_ms");
+  Simulated s;
+  run.parallel(5, [&](std::size_t i) {
+    if (i == 0) s.doubled = simulate_underruns(thread, tolerant, kSeconds, kEnough, run.seed);
+    if (i == 1) s.fourfold = simulate_underruns(thread, buffering(share, 16, 4), kSeconds, kEnough, run.seed);
+    if (i == 2) s.triple = simulate_underruns(dpc, buffering(share, 6, 3), kSeconds, kEnough, run.seed);
+    if (i == 3) s.without = longer_waits(host("win98", "office"), without_ms, 60'000'000, run.seed);
+    if (i == 4) s.with = longer_waits(host("win98", "office", true), with_ms, 2'000'000, run.seed);
+  });
+  return s;
+}
+
+std::string interval_of(const UnderrunRun& r) {
+  const Interval i = r.mttf_interval_s();
+  return fmt::format("95 % confidence {:.0f} to {:.0f} min", minutes(i.low), minutes(i.high));
+}
+
+void add_mttf_rows(Outcome& out, const Published& p, double share, const Simulated& simulated) {
   const Grade grade = p.grade();
   const HostLatencies games = host("win98", "games");
   const LatencyDistribution& thread = games.to(Modality::kThread, kHigh);
   const LatencyDistribution& dpc = games.to(Modality::kDpc, 0);
-  const double share = p.number("pump_share_percent") / 100;
-  const auto buffering = [&](double t, int n) { return Buffering{t, n, share * t}; };
-  constexpr double kHours = 3000;
-  const Published scanner = p.table("virus_scanner"), plain = p.table("no_virus_scanner");
-  Buffering tolerant = buffering(16, 4);  // the same slack, in one buffer
-  tolerant.buffer_ms = tolerant.tolerance_ms();
-  tolerant.buffers = 2;
-  UnderrunRun doubled, fourfold, triple;
-  double with = 0, without = 0;
-  run.parallel(5, [&](std::size_t i) {
-    if (i == 0) doubled = simulate_underruns(thread, tolerant, kHours * 3600, 400, run.seed);
-    if (i == 1) fourfold = simulate_underruns(thread, buffering(16, 4), kHours * 3600, 400, run.seed);
-    if (i == 2) triple = simulate_underruns(dpc, buffering(6, 3), kHours * 3600, 400, run.seed);
-    if (i == 3) without = longer_waits(host("win98", "office"), plain.number("latency_ms"), 60'000'000, run.seed);
-    if (i == 4) with = longer_waits(host("win98", "office", true), scanner.number("latency_ms"), 2'000'000, run.seed);
-  });
-
-  Outcome out;
-  out.rows.push_back(input("slack", p.text("slack"), "src/lab/deadline/mttf.h"));
-  out.rows.push_back(input("cycle time", p.text("cycle_time"), "src/lab/deadline/mttf.h"));
-  out.rows.push_back(
-      input("share of the pump", "%", p.number("pump_share_percent"), 100 * share, "of a 300 MHz Pentium II"));
-  const auto hour = p.numbers("thread_48ms_minutes");
-  const auto interval = [](const UnderrunRun& r) {
-    const Interval i = r.mttf_interval_s();
-    return fmt::format("95 % confidence {:.0f} to {:.0f} min", minutes(i.low), minutes(i.high));
-  };
   const auto row = [&](Row r, std::string note) {
     r.note = std::move(note);
     out.rows.push_back(std::move(r));
   };
+  const auto hour = p.numbers("thread_48ms_minutes");
   row(between("thread, 3D games, four buffers of 16 ms: their formula", "min", hour.at(0), hour.at(1),
-              minutes(published_mttf_s(thread, buffering(16, 4))), grade),
+              minutes(published_mttf_s(thread, buffering(share, 16, 4))), grade),
       "on the fitted distribution");
   row(between("thread, 3D games, 48 ms double buffered, simulated", "min", hour.at(0), hour.at(1),
-              minutes(doubled.mttf_s()), grade),
-      interval(doubled) + "; one wait every 48 ms, as their formula has it");
+              minutes(simulated.doubled.mttf_s()), grade),
+      interval_of(simulated.doubled) + "; one wait every 48 ms, as their formula has it");
   row(between("thread, 3D games, four buffers of 16 ms, simulated", "min", hour.at(0), hour.at(1),
-              minutes(fourfold.mttf_s()), Grade::kSoft),
-      interval(fourfold) +
+              minutes(simulated.fourfold.mttf_s()), Grade::kSoft),
+      interval_of(simulated.fourfold) +
           "; an interrupt comes every 16 ms, three times as often as their formula assumes (\"strictly "
           "accurate only for double buffered implementations\")");
+  const Published scanner = p.table("virus_scanner"), plain = p.table("no_virus_scanner");
+  const double with = simulated.with, without = simulated.without;
   row(within_share("office, waits for one from DPC to high thread above 16 ms", "", plain.number("one_in"),
                    without > 0 ? 1 / without : 0, 0.15, grade),
       "the pair that fixed how often the tools measured");
@@ -268,55 +289,76 @@ Outcome mttf(const Run& run) {
   row(within_share("and so, for an audio thread of 16 ms", "s", scanner.number("every_s"),
                    with > 0 ? scanner.number("latency_ms") * 1e-3 / with : 0, 0.15, grade),
       "");
-  out.rows.push_back(paper_only("DPC, 3D games, three buffers of 6 ms, simulated", "min",
-                                range(p.numbers("paper_only.dpc_12ms_minutes")), minutes(triple.mttf_s()),
-                                interval(triple) + fmt::format("; {:.0f} min by their formula",
-                                                               minutes(published_mttf_s(dpc, buffering(6, 3))))));
-  const double never = published_mttf_s(dpc, buffering(10, 3));
+  out.rows.push_back(paper_only(
+      "DPC, 3D games, three buffers of 6 ms, simulated", "min", range(p.numbers("paper_only.dpc_12ms_minutes")),
+      minutes(simulated.triple.mttf_s()),
+      interval_of(simulated.triple) +
+          fmt::format("; {:.0f} min by their formula", minutes(published_mttf_s(dpc, buffering(share, 6, 3))))));
+  const double never = published_mttf_s(dpc, buffering(share, 10, 3));
   out.rows.push_back(paper_only("DPC, 3D games, three buffers of 10 ms: their formula", "min",
                                 p.number("paper_only.dpc_20ms_minutes"),
                                 std::isfinite(never) ? Value(minutes(never)) : Value("never"),
                                 "a slack of 17.5 ms is above the 14 ms that Table 3 gives for the worst of a week"));
+}
 
-  Figure fig5;
-  fig5.id = "cota.fig5";
-  fig5.title = "Figure 5: Effect of the virus scanner on high priority real-time thread latency";
-  fig5.caption = "Office load. The factor is published at 16 ms only; that it holds for all latencies is assumed.";
-  fig5.x = log_axis("latency (ms)");
-  fig5.y = log_axis("share of waits that are longer");
-  fig5.y.max = 1;
-  fig5.series = {tail("without", host("win98", "office").high_thread),
-                 tail("with the virus scanner", host("win98", "office", true).high_thread)};
+Figure virus_scanner_figure(const Published& p) {
+  const Published scanner = p.table("virus_scanner"), plain = p.table("no_virus_scanner");
+  Figure f;
+  f.id = "cota.fig5";
+  f.title = "Figure 5: Effect of the virus scanner on high priority real-time thread latency";
+  f.caption = "Office load. The factor is published at 16 ms only; that it holds for all latencies is assumed.";
+  f.x = log_axis("latency (ms)");
+  f.y = log_axis("share of waits that are longer");
+  f.y.max = 1;
+  f.series = {tail("without", host("win98", "office").high_thread),
+              tail("with the virus scanner", host("win98", "office", true).high_thread)};
   Series points;
   points.name = "section 4.3";
   points.published = true;
   points.symbol = Series::Symbol::kSquare;
   points.x = {plain.number("latency_ms"), scanner.number("latency_ms")};
   points.y = {1 / plain.number("one_in"), 1 / scanner.number("one_in")};
-  fig5.series.push_back(std::move(points));
-  out.figures.push_back(std::move(fig5));
-  const auto published_at = [](std::string name, double ms, double low_min, double high_min) {
-    Series s;
-    s.name = std::move(name);
-    s.published = true;
-    s.symbol = Series::Symbol::kSquare;
-    s.x = {ms};
-    s.y = {30 * (low_min + high_min)};
-    s.interval = {30 * (high_min - low_min)};
-    return s;
-  };
+  f.series.push_back(std::move(points));
+  return f;
+}
+
+/// The published range at so much buffering.
+Series section_5_1(double ms, double low_min, double high_min) {
+  Series s;
+  s.name = "section 5.1";
+  s.published = true;
+  s.symbol = Series::Symbol::kSquare;
+  s.x = {ms};
+  s.y = {30 * (low_min + high_min)};
+  s.interval = {30 * (high_min - low_min)};
+  return s;
+}
+
+}  // namespace
+
+Outcome cota_mttf(const Run& run) {
+  const Published& p = run.published;
+  const double share = p.number("pump_share_percent") / 100;
+  const Simulated simulated = simulate(run, share);
+  Outcome out;
+  out.rows.push_back(input("slack", p.text("slack"), "src/lab/deadline/mttf.h"));
+  out.rows.push_back(input("cycle time", p.text("cycle_time"), "src/lab/deadline/mttf.h"));
+  out.rows.push_back(
+      input("share of the pump", "%", p.number("pump_share_percent"), 100 * share, "of a 300 MHz Pentium II"));
+  add_mttf_rows(out, p, share, simulated);
+
+  out.figures.push_back(virus_scanner_figure(p));
   Figure fig6 =
       mttf_figure("cota.fig6", "Figure 6: Mean time to buffer underrun, DPC-based datapump", Modality::kDpc, share);
-  const auto quarter = p.numbers("paper_only.dpc_12ms_minutes");
-  const double dpc_hour = p.number("paper_only.dpc_20ms_minutes");
-  fig6.series.push_back(published_at("section 5.1", 12, quarter.at(0), quarter.at(1)));
+  const auto quarter = p.numbers("paper_only.dpc_12ms_minutes"), hour = p.numbers("thread_48ms_minutes");
+  fig6.series.push_back(section_5_1(12, quarter.at(0), quarter.at(1)));
   fig6.series.back().x.push_back(20);
-  fig6.series.back().y.push_back(60 * dpc_hour);
+  fig6.series.back().y.push_back(60 * p.number("paper_only.dpc_20ms_minutes"));
   fig6.series.back().interval.push_back(0);
   out.figures.push_back(std::move(fig6));
   Figure fig7 = mttf_figure("cota.fig7", "Figure 7: Mean time to buffer underrun, thread-based datapump",
                             Modality::kThread, share);
-  fig7.series.push_back(published_at("section 5.1", 48, hour.at(0), hour.at(1)));
+  fig7.series.push_back(section_5_1(48, hour.at(0), hour.at(1)));
   out.figures.push_back(std::move(fig7));
   out.summary =
       "Their formula on distributions fitted to Table 3 gives the hour of Figure 7; simulated, four buffers of 16 ms "
@@ -324,16 +366,6 @@ Outcome mttf(const Run& run) {
       "three times as often, for interrupts come every 16 ms. Table 4, functions of Windows by name, has no "
       "counterpart.";
   return out;
-}
-
-}  // namespace
-
-std::vector<Experiment> cota_experiments() {
-  return {
-      {"cota.table1", "Latency tolerances of soft devices", {"cota.table1"}, table1, 0.1},
-      {"cota.table3", "Latencies of Windows 98 and NT 4", {"cota.table3", "cota.fig4", "cota.fig4.nt"}, table3, 2},
-      {"cota.mttf", "Mean time to buffer underrun", {"cota.fig5", "cota.fig6", "cota.fig7"}, mttf, 3},
-  };
 }
 
 }  // namespace offhook::reproduce

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Jones and Saroiu, "Predictability Requirements of a Soft Modem", SIGMETRICS 2001.
-#include "src/lab/reproduce/jones.h"
-
 #include <fmt/format.h>
 
 #include "offhook/card.h"
-#include "src/lab/reproduce/registry.h"
+#include "src/lab/reproduce/claim.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/profile.h"
 
@@ -16,8 +14,10 @@ namespace {
 
 constexpr const char* kProfile = "pentium2-450-vendor";
 
+}  // namespace
+
 // 4: the card.
-Outcome ring(const Run& run) {
+Outcome jones_ring(const Run& run) {
   const Published& p = run.published;
   const hostsim::CostProfile profile = config::load_profile(kProfile);
   const auto rates = p.numbers("dma_rate_hz");
@@ -33,7 +33,7 @@ Outcome ring(const Run& run) {
 }
 
 // 3.2.1: the instrumented kernel.
-Outcome logging(const Run& run) {
+Outcome jones_logging(const Run& run) {
   const Published& p = run.published;
   const hostsim::CostProfile profile = config::load_profile(kProfile);
   const double clock_mhz = 450;
@@ -49,7 +49,7 @@ Outcome logging(const Run& run) {
 }
 
 // 8.2: devices to come.
-Outcome soft_dsl(const Run& run) {
+Outcome jones_soft_dsl(const Run& run) {
   const Published& p = run.published;
   Outcome out;
   const auto dsl = [&](const char* key, const char* file) {
@@ -81,48 +81,12 @@ Outcome soft_dsl(const Run& run) {
 }
 
 // 8.1
-Outcome vendor_starvation(const Run& run) {
+Outcome jones_vendor_starvation(const Run& run) {
   const auto held = run.published.numbers("usb_scanner_holds_interrupts_ms");
   Outcome out;
   out.rows = {input("a USB scanner holds interrupts off", fmt::format("{:g} to {:g} ms", held.at(0), held.at(1)),
                     "a load of the host simulator: a controller that holds interrupts off")};
   return out;
-}
-
-}  // namespace
-
-std::vector<Experiment> jones_experiments() {
-  return {
-      {"jones.fig1.interrupt_period", "The modem's interrupt rate over a call", {"jones.fig1"}, jones_fig1, 0.1},
-      {"jones.ring", "The card's rings and rates", {}, ring, 0},
-      {"jones.fig2.isr_time_int",
-       "Time in the interrupt handler, and CPU share",
-       {"jones.fig2", "jones.fig3"},
-       jones_fig2,
-       0.1},
-      {"jones.fig4.dpc", "Times in the interrupt routine and in the DPC", {"jones.fig4"}, jones_fig4, 0.2},
-      {"jones.logging", "What the instrumented kernel's log costs", {}, logging, 0},
-      {"jones.fig5.pending",
-       "Samples pending to be processed",
-       {"jones.fig5", "jones.fig6", "jones.fig7", "jones.fig14"},
-       jones_fig5,
-       0.3},
-      {"jones.fig10.timer",
-       "What the modem does to a 1 ms timer",
-       {"jones.fig10", "jones.fig11", "jones.fig12", "jones.fig13", "jones.fig16"},
-       jones_fig10,
-       0.5},
-      {"jones.fig15.elapsed_res",
-       "Elapsed times per wake-up of the thread",
-       {"jones.fig8", "jones.fig9", "jones.fig15"},
-       jones_fig15,
-       0.2},
-      {"jones.table1", "Transfers over the server pool", {"jones.table1"}, jones_table1, 8},
-      {"jones.table2", "Transfers over the dedicated server", {"jones.table2"}, jones_table2, 8},
-      {"jones.table3", "The reservation map", {"jones.table3", "jones.fig17"}, jones_table3, 6},
-      {"jones.soft_dsl", "Soft DSL and radio", {}, soft_dsl, 0},
-      {"jones.vendor_starvation", "Why the vendor stayed in interrupt context", {}, vendor_starvation, 0},
-  };
 }
 
 }  // namespace offhook::reproduce

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "src/lab/reproduce/call_log.h"
-#include "src/lab/reproduce/jones.h"
 
 namespace offhook::reproduce {
 

@@ -8,7 +8,6 @@
 
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/reproduce/call_log.h"
-#include "src/lab/reproduce/jones.h"
 #include "traces/scenario/profile.h"
 
 namespace offhook::reproduce {
@@ -85,7 +84,7 @@ void add_times(Outcome& out, const Published& row, const Transfers& t, Grade gra
 }
 
 Figure times_figure(std::string id, std::string title, const std::vector<Published>& rows,
-                    const std::vector<Transfers>& simulated, const std::vector<std::size_t>& at) {
+                    const std::vector<Transfers>& simulated) {
   Figure f{std::move(id),
            std::move(title),
            "Mean time of the complete transfers of 200,000 bytes; bars: simulated with the 95 % interval, published "
@@ -102,7 +101,7 @@ Figure times_figure(std::string id, std::string title, const std::vector<Publish
   theirs.symbol = Series::Symbol::kSquare;
   theirs.published = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Transfers& t = simulated[at[i]];
+    const Transfers& t = simulated[i];
     f.x.ticks.emplace_back(static_cast<double>(i),
                            fmt::format("{} ({}|{:.0f})", t.name, t.result.complete, rows[i].number("ok")));
     if (t.result.complete > 0) {
@@ -126,7 +125,6 @@ Figure times_figure(std::string id, std::string title, const std::vector<Publish
 struct Standard {
   std::vector<Published> rows;
   std::vector<Transfers> simulated;
-  std::vector<std::size_t> at;
   const Transfers& of(std::string_view name) const {
     return *std::find_if(simulated.begin(), simulated.end(), [&](const Transfers& t) { return t.name == name; });
   }
@@ -142,7 +140,6 @@ Standard standard(const Run& run, bool pool) {
     const std::string name = context_name(row.text("config"));
     scenarios.push_back(call_scenario(name, name != "THR 8", run.seed));
     if (p.has("bytes")) scenarios.back().bytes = static_cast<std::uint64_t>(p.number("bytes"));
-    s.at.push_back(s.at.size());
   }
   hostsim::CostProfile profile = config::load_profile(scenarios.front().cost_profile);
   profile.link.down_bps = p.number("downstream_bps");
@@ -193,6 +190,72 @@ std::string shown(const Transfers& t) {
              : fmt::format("{} {:.1f} s ({})", t.name, t.time.mean, of(t.result.complete, t.result.runs));
 }
 
+/// Figure 17: the class of each reservation, and the authors' model.
+Figure map_figure(const Published& p, const std::vector<Published>& rows, const std::vector<Transfers>& simulated,
+                  const hostsim::CostProfile& profile) {
+  struct Class {
+    const char* name;
+    Series::Symbol symbol;
+  };
+  static constexpr Class kClasses[] = {{"sufficient", Series::Symbol::kDisc},
+                                       {"marginal", Series::Symbol::kHalf},
+                                       {"insufficient", Series::Symbol::kCross}};
+  constexpr double kLongest = 22;  // ms
+  Figure map{
+      "jones.fig17",
+      "Figure 17: Areas of CPU reservation space where modem does and does not function correctly",
+      "Simulated classes of the reservations of Table 3, ten runs each with another starting phase, and the authors' "
+      "two lines. A class that differs from the published one has an orange square around it.",
+      {"reservation period (ms)", false, 0, kLongest, {}},
+      {"reservation amount (ms)", false, 0, 9, {}},
+      {},
+      {}};
+  for (const Class& c : kClasses) {
+    Series s;
+    s.name = c.name;
+    s.symbol = c.symbol;
+    map.series.push_back(std::move(s));
+  }
+  Series differing;
+  differing.name = "another class was published";
+  differing.published = true;
+  differing.symbol = Series::Symbol::kSquare;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Verdict verdict = simulated[i].result.verdict;
+    const double x = rows[i].number("x_ms"), y = rows[i].number("y_ms");
+    Series& s = map.series[static_cast<std::size_t>(verdict)];
+    s.x.push_back(y);
+    s.y.push_back(x);
+    s.labels.push_back(fmt::format("{:g}/{:g}", x, y));
+    if (rows[i].text("class") == to_string(verdict)) continue;
+    differing.x.push_back(y);
+    differing.y.push_back(x);
+  }
+  const double share = p.number("model_share_percent"), gap = p.number("model_gap_ms");
+  const auto line = [&](std::string name, std::vector<double> x, std::vector<double> y) {
+    Series s;
+    s.name = std::move(name);
+    s.style = Series::Style::kLine;
+    s.published = true;
+    s.x = std::move(x);
+    s.y = std::move(y);
+    map.series.push_back(std::move(s));
+  };
+  line(fmt::format("{:g} % of the CPU", share), {0, kLongest}, {0, kLongest * share / 100});
+  line(fmt::format("gap of {:g} ms", gap), {gap, kLongest}, {0, kLongest - gap});
+  if (!differing.x.empty()) map.series.push_back(std::move(differing));
+  Series actual;
+  actual.name = "actual work and block period (INT)";
+  actual.symbol = Series::Symbol::kTriangle;
+  const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
+  double samples = 0;
+  for (const auto n : connected.block_plan) samples += n / static_cast<double>(connected.block_plan.size());
+  actual.x = {1000 * samples / connected.rate_hz};
+  actual.y = {1e-6 * static_cast<double>(connected.service_ns)};
+  map.series.push_back(std::move(actual));
+  return map;
+}
+
 }  // namespace
 
 // 6.5.1: the corporate server pool, over the company's network.
@@ -220,7 +283,7 @@ Outcome jones_table1(const Run& run) {
       "one drops is one calibrated constant, link.pool_sync_loss_samples";
   out.rows.push_back(std::move(order));
   out.figures.push_back(times_figure("jones.table1", "Table 1: File transfer times including network transfer times",
-                                     s.rows, s.simulated, s.at));
+                                     s.rows, s.simulated));
   out.summary =
       "Standard Rialto/NT: outside its slots the thread competes with the spinner at normal priority. The company "
       "network "
@@ -247,7 +310,7 @@ Outcome jones_table2(const Run& run) {
                            equal_to_int(s, 0.01) && degraded, Grade::kHard));
   out.rows.back().note = "how badly the degraded ones do depends on the server's modem, of which nothing is published";
   out.figures.push_back(times_figure("jones.table2", "Table 2: File transfer times excluding network transfer times",
-                                     s.rows, s.simulated, s.at));
+                                     s.rows, s.simulated));
   out.summary = "Standard Rialto/NT: outside its slots the thread competes with the spinner at normal priority.";
   out.summary += kLinkModel;
   return out;
@@ -258,96 +321,39 @@ Outcome jones_table3(const Run& run) {
   const Published& p = run.published;
   const auto rows = p.rows("rows");
   std::vector<hostsim::Scenario> scenarios = {call_scenario("INT", true, run.seed)};
-  std::vector<std::size_t> at;
   for (const Published& row : rows) {
     const std::string name = fmt::format("RES {:g}/{:g}", row.number("x_ms"), row.number("y_ms"));
     scenarios.push_back(call_scenario(name + " strict", true, run.seed));
     scenarios.back().name = name;
-    at.push_back(at.size() + 1);
   }
   const hostsim::CostProfile profile = config::load_profile(scenarios.front().cost_profile);
-  const auto simulated = transfers(run, scenarios, profile);
+  auto simulated = transfers(run, scenarios, profile);
+  simulated.erase(simulated.begin());  // INT, the reference
 
   Outcome out;
   const double share = p.number("model_share_percent"), gap = p.number("model_gap_ms");
   std::vector<std::string> unexpected;
-  struct Class {
-    const char* name;
-    Series::Symbol symbol;
-  };
-  static constexpr Class kClasses[] = {{"sufficient", Series::Symbol::kDisc},
-                                       {"marginal", Series::Symbol::kHalf},
-                                       {"insufficient", Series::Symbol::kCross}};
-  Figure map{
-      "jones.fig17",
-      "Figure 17: Areas of CPU reservation space where modem does and does not function correctly",
-      "Simulated classes of the reservations of Table 3, ten runs each with another starting phase, and the authors' "
-      "two lines. A class that differs from the published one has an orange square around it.",
-      {"reservation period (ms)", false, 0, 22, {}},
-      {"reservation amount (ms)", false, 0, 9, {}},
-      {},
-      {}};
-  for (const Class& c : kClasses) {
-    Series s;
-    s.name = c.name;
-    s.symbol = c.symbol;
-    map.series.push_back(std::move(s));
-  }
-  Series differing;
-  differing.name = "another class was published";
-  differing.published = true;
-  differing.symbol = Series::Symbol::kSquare;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Published& row = rows[i];
-    const Transfers& t = simulated[at[i]];
-    const std::string expected = row.text("class"), got(to_string(t.result.verdict));
+    const Transfers& t = simulated[i];
     const double x = row.number("x_ms"), y = row.number("y_ms");
-    Row verdict = same(t.name + ", class", expected, got, p.grade());
-    verdict.note =
-        fmt::format("{} complete, published {:.0f} of 10", of(t.result.complete, t.result.runs), row.number("ok"));
+    Row verdict = same(t.name + ", class", row.text("class"), std::string(to_string(t.result.verdict)), p.grade());
+    verdict.note = fmt::format("{} complete, published {:.0f} of {:.0f}", of(t.result.complete, t.result.runs),
+                               row.number("ok"), p.number("of"));
     out.rows.push_back(std::move(verdict));
     add_times(out, row, t, Grade::kSoft, kVerdictTolerance);
     if ((100 * x / y >= share && y - x < gap) != (t.result.verdict == Verdict::kSufficient))
       unexpected.push_back(t.name);
-    Series& s = map.series[static_cast<std::size_t>(t.result.verdict)];
-    s.x.push_back(y);
-    s.y.push_back(x);
-    s.labels.push_back(fmt::format("{:g}/{:g}", x, y));
-    if (expected != got) {
-      differing.x.push_back(y);
-      differing.y.push_back(x);
-    }
   }
-  out.rows.push_back(holds("the authors' model (14.7 %, gaps under 12.5 ms) and its exception",
+  out.rows.push_back(holds(fmt::format("the authors' model ({:g} %, gaps under {:g} ms) and its exception", share, gap),
                            p.text("authors_exception"),
                            fmt::format("model and simulation disagree on: {}", fmt::join(unexpected, ", ")),
                            unexpected == std::vector<std::string>{"RES 1/7"}, Grade::kHard));
-  const auto line = [&](const char* name, std::vector<double> x, std::vector<double> y) {
-    Series s;
-    s.name = name;
-    s.style = Series::Style::kLine;
-    s.published = true;
-    s.x = std::move(x);
-    s.y = std::move(y);
-    map.series.push_back(std::move(s));
-  };
-  line("14.7 % of the CPU", {0, 22}, {0, 22 * share / 100});
-  line("gap of 12.5 ms", {gap, 22}, {0, 22 - gap});
-  if (!differing.x.empty()) map.series.push_back(std::move(differing));
-  Series actual;
-  actual.name = "actual work and block period (INT)";
-  actual.symbol = Series::Symbol::kTriangle;
-  const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
-  double samples = 0;
-  for (const auto n : connected.block_plan) samples += n / static_cast<double>(connected.block_plan.size());
-  actual.x = {1000 * samples / connected.rate_hz};
-  actual.y = {1e-6 * static_cast<double>(connected.service_ns)};
-  map.series.push_back(std::move(actual));
-  out.figures.push_back(std::move(map));
+  out.figures.push_back(map_figure(p, rows, simulated, profile));
   out.figures.push_back(times_figure("jones.table3",
                                      "Table 3: File transfer times for reservations not also receiving "
                                      "timeshared time",
-                                     rows, simulated, at));
+                                     rows, simulated));
   out.summary =
       "Modified Rialto/NT: slots at fixed places, counted in clock ticks of 1/1024 s, and never outside them. One set "
       "of "

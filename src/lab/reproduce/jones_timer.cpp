@@ -7,7 +7,6 @@
 
 #include "hostsim/load/load.h"
 #include "src/lab/reproduce/call_log.h"
-#include "src/lab/reproduce/jones.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::reproduce {

@@ -186,7 +186,22 @@ std::vector<Published> read_published(config::Document document) {
 }
 
 std::vector<Published> load_published() {
-  return read_published(config::Document::read_file(config::data_file("published", "claims")));
+  std::vector<Published> all;
+  for (const std::string& name : config::data_names("published")) {
+    for (Published& p : read_published(config::Document::read_file(config::data_file("published", name)))) {
+      if (std::any_of(all.begin(), all.end(), [&](const Published& known) { return known.id() == p.id(); }))
+        throw Error(fmt::format("{}.toml: the claim {} stands in another file too", name, p.id()));
+      all.push_back(std::move(p));
+    }
+  }
+  return all;
+}
+
+Published load_published(std::string_view id) {
+  for (Published& p : load_published()) {
+    if (p.id() == id) return std::move(p);
+  }
+  throw Error(fmt::format("no file of {} has the claim {}", (config::data_dir() / "published").string(), id));
 }
 
 }  // namespace offhook::reproduce

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// traces/published/claims.toml: what the five seed papers published, as numbers. One source for every comparison.
+// traces/published/*.toml: what papers published, as numbers. One source for every comparison.
 //
 // Parsed strictly: each claim has an id, its paper, where it stands there and a grade; what else it holds is read by
 // the claim's experiment, and a value that no experiment looks at is an error (unread()), so that nothing published can
@@ -56,7 +56,9 @@ class Published {
 
 /// @throws config::Error with file:line:column
 std::vector<Published> read_published(config::Document document);
-/// traces/published/claims.toml.
+/// The claims of every file in traces/published, the files by their names. @throws config::Error
 std::vector<Published> load_published();
+/// One of them. @throws config::Error when there is none of this id
+Published load_published(std::string_view id);
 
 }  // namespace offhook::reproduce

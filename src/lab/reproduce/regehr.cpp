@@ -8,8 +8,8 @@
 #include <array>
 #include <cmath>
 
+#include "src/lab/reproduce/claim.h"
 #include "src/lab/reproduce/regehr_machine.h"
-#include "src/lab/reproduce/registry.h"
 
 namespace offhook::reproduce {
 
@@ -52,7 +52,9 @@ void add(Series& series, double x, const std::vector<double>& values, double sca
   series.interval.push_back(m.half_width * scale);
 }
 
-Outcome fig3(const Run& run) {
+}  // namespace
+
+Outcome regehr_fig3(const Run& run) {
   const Published& p = run.published;
   struct Condition {
     const char* name;
@@ -137,7 +139,7 @@ Outcome fig3(const Run& run) {
   return out;
 }
 
-Outcome fig4(const Run& run) {
+Outcome regehr_fig4(const Run& run) {
   const Published& p = run.published;
   const auto burst = p.numbers("burst_ms");
   RegehrRun r;
@@ -219,6 +221,8 @@ Outcome fig4(const Run& run) {
   return out;
 }
 
+namespace {
+
 // Both threads' intervals around one reserved block in the middle of the run.
 Figure trace(std::string id, std::string title, const RegehrResult& r) {
   Figure f{std::move(id),
@@ -253,7 +257,9 @@ Figure trace(std::string id, std::string title, const RegehrResult& r) {
   return f;
 }
 
-Outcome fig2(const Run& run) {
+}  // namespace
+
+Outcome regehr_fig2(const Run& run) {
   const Published& p = run.published;
   RegehrRun idle, busy;
   idle.keep_intervals = busy.keep_intervals = true;
@@ -274,7 +280,7 @@ Outcome fig2(const Run& run) {
   return out;
 }
 
-Outcome overhead(const Run& run) {
+Outcome regehr_overhead(const Run& run) {
   const Published& p = run.published;
   // Assumptions: GetStolen() at each decision 15 cycles; the feedback equation and admission 100 cycles a period.
   constexpr hostsim::Ns kGetStolen = 30, kFeedback = 200;
@@ -297,6 +303,8 @@ Outcome overhead(const Run& run) {
   return out;
 }
 
+namespace {
+
 // The transfers of each device: size and rate as the paper or the bus has them; the CPU time of one is what makes the
 // published share (input), a third of it in the interrupt handler.
 hostsim::LoadDevice device(const std::string& name, double percent) {
@@ -318,7 +326,9 @@ hostsim::LoadDevice device(const std::string& name, double percent) {
   throw config::Error(fmt::format("regehr.stolen: no such device is modelled: \"{}\"", name));
 }
 
-Outcome stolen(const Run& run) {
+}  // namespace
+
+Outcome regehr_stolen(const Run& run) {
   const Published& p = run.published;
   const auto rows = p.rows("rows");
   // An idle machine of each kind to compare with: the clock steals too, and is none of the devices'.
@@ -387,18 +397,6 @@ Outcome stolen(const Run& run) {
   out.figures.push_back(std::move(f));
   out.summary = "A reservation of 4 ms / 20 ms beside each device, and of 1 to 10 ms beside Netperf.";
   return out;
-}
-
-}  // namespace
-
-std::vector<Experiment> regehr_experiments() {
-  return {
-      {"regehr.fig3", "Over-reservation that Rez, Rez-C and Rez-FB need", {"regehr.fig3"}, fig3, 80},
-      {"regehr.fig4", "Rez-FB under changing load", {"regehr.fig4"}, fig4, 1},
-      {"regehr.fig2", "A reservation idle and with stolen time", {"regehr.fig1", "regehr.fig2"}, fig2, 2},
-      {"regehr.overhead", "What Rez-C and Rez-FB cost", {}, overhead, 3},
-      {"regehr.stolen", "Time stolen by devices", {"regehr.fig5", "regehr.fig6", "regehr.table1"}, stolen, 15},
-  };
 }
 
 }  // namespace offhook::reproduce

@@ -7,6 +7,44 @@
 
 namespace offhook::reproduce {
 
+// Every experiment in one line: its function, the claim's id, about how many seconds it takes on one core, what it
+// shows, and the figures and tables that it makes again.
+#define OFFHOOK_EXPERIMENTS(X)                                                                                      \
+  X(jones_fig1, "jones.fig1.interrupt_period", 0.1, "The modem's interrupt rate over a call", "jones.fig1")         \
+  X(jones_ring, "jones.ring", 0, "The card's rings and rates")                                                      \
+  X(jones_fig2, "jones.fig2.isr_time_int", 0.1, "Time in the interrupt handler, and CPU share", "jones.fig2",       \
+    "jones.fig3")                                                                                                   \
+  X(jones_fig4, "jones.fig4.dpc", 0.2, "Times in the interrupt routine and in the DPC", "jones.fig4")               \
+  X(jones_logging, "jones.logging", 0, "What the instrumented kernel's log costs")                                  \
+  X(jones_fig5, "jones.fig5.pending", 0.3, "Samples pending to be processed", "jones.fig5", "jones.fig6",           \
+    "jones.fig7", "jones.fig14")                                                                                    \
+  X(jones_fig10, "jones.fig10.timer", 0.5, "What the modem does to a 1 ms timer", "jones.fig10", "jones.fig11",     \
+    "jones.fig12", "jones.fig13", "jones.fig16")                                                                    \
+  X(jones_fig15, "jones.fig15.elapsed_res", 0.2, "Elapsed times per wake-up of the thread", "jones.fig8",           \
+    "jones.fig9", "jones.fig15")                                                                                    \
+  X(jones_table1, "jones.table1", 8, "Transfers over the server pool", "jones.table1")                              \
+  X(jones_table2, "jones.table2", 8, "Transfers over the dedicated server", "jones.table2")                         \
+  X(jones_table3, "jones.table3", 6, "The reservation map", "jones.table3", "jones.fig17")                          \
+  X(jones_soft_dsl, "jones.soft_dsl", 0, "Soft DSL and radio")                                                      \
+  X(jones_vendor_starvation, "jones.vendor_starvation", 0, "Why the vendor stayed in interrupt context")            \
+  X(regehr_fig3, "regehr.fig3", 80, "Over-reservation that Rez, Rez-C and Rez-FB need", "regehr.fig3")              \
+  X(regehr_fig4, "regehr.fig4", 1, "Rez-FB under changing load", "regehr.fig4")                                     \
+  X(regehr_fig2, "regehr.fig2", 2, "A reservation idle and with stolen time", "regehr.fig1", "regehr.fig2")         \
+  X(regehr_overhead, "regehr.overhead", 3, "What Rez-C and Rez-FB cost")                                            \
+  X(regehr_stolen, "regehr.stolen", 15, "Time stolen by devices", "regehr.fig5", "regehr.fig6", "regehr.table1")    \
+  X(cota_table1, "cota.table1", 0.1, "Latency tolerances of soft devices", "cota.table1")                           \
+  X(cota_table3, "cota.table3", 2, "Latencies of Windows 98 and NT 4", "cota.table3", "cota.fig4", "cota.fig4.nt")  \
+  X(cota_mttf, "cota.mttf", 3, "Mean time to buffer underrun", "cota.fig5", "cota.fig6", "cota.fig7")               \
+  X(siemens_table1, "siemens.table1", 3, "Interrupt latencies of Windows CE 3.0", "siemens.table1", "siemens.fig3", \
+    "siemens.fig4", "siemens.fig5", "siemens.fig6", "siemens.fig7", "siemens.fig8")                                 \
+  X(siemens_table2, "siemens.table2", 0.1, "Kernel calls of Windows CE 3.0", "siemens.table2")                      \
+  X(chen_microbenchmarks, "chen.microbenchmarks", 0, "Microbenchmarks of the host")                                 \
+  X(chen_table6, "chen.table6", 0, "Applications on the host", "chen.table6")
+
+#define DECLARE(function, ...) Outcome function(const Run& run);
+OFFHOOK_EXPERIMENTS(DECLARE)
+#undef DECLARE
+
 namespace {
 
 bool begins(std::string_view id, std::string_view name) {
@@ -23,14 +61,9 @@ bool means(std::string_view name, const Claim& claim) {
 }  // namespace
 
 const std::vector<Experiment>& experiments() {
-  static const std::vector<Experiment> all = [] {
-    std::vector<Experiment> list;
-    for (auto* of_paper :
-         {jones_experiments, regehr_experiments, cota_experiments, siemens_experiments, chen_experiments}) {
-      for (Experiment& e : of_paper()) list.push_back(std::move(e));
-    }
-    return list;
-  }();
+#define EXPERIMENT(function, id, seconds, title, ...) {id, title, {__VA_ARGS__}, function, seconds},
+  static const std::vector<Experiment> all = {OFFHOOK_EXPERIMENTS(EXPERIMENT)};
+#undef EXPERIMENT
   return all;
 }
 

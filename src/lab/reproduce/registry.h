@@ -8,14 +8,7 @@
 
 namespace offhook::reproduce {
 
-// One function a paper, each in a file of its own.
-std::vector<Experiment> jones_experiments();    ///< Jones and Saroiu, SIGMETRICS 2001
-std::vector<Experiment> regehr_experiments();   ///< Regehr and Stankovic, RTSS 2001
-std::vector<Experiment> cota_experiments();     ///< Cota-Robles and Held, OSDI 1999
-std::vector<Experiment> siemens_experiments();  ///< Windows CE 3.0 latency report
-std::vector<Experiment> chen_experiments();     ///< Chen et al., SOSP 1995
-
-/// All of them, in this order.
+/// All of them, in the order of the table in registry.cpp.
 const std::vector<Experiment>& experiments();
 
 /// A published claim with the experiment that makes it again; without one, `experiment` is null.

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "hostsim/latency/hold_off.h"
-#include "src/lab/reproduce/registry.h"
+#include "src/lab/reproduce/claim.h"
 #include "traces/scenario/latency.h"
 
 namespace offhook::reproduce {
@@ -125,7 +125,9 @@ Figure columns_figure(int number, const std::string& board, const std::string& l
   return f;
 }
 
-Outcome table1(const Run& run) {
+}  // namespace
+
+Outcome siemens_table1(const Run& run) {
   const Published& p = run.published;
   const std::size_t repetitions = std::max(run.repetitions, 1u);
   std::vector<Column> columns(kHosts.size() * repetitions * kRuns);
@@ -185,7 +187,7 @@ Outcome table1(const Run& run) {
   return out;
 }
 
-Outcome table2(const Run& run) {
+Outcome siemens_table2(const Run& run) {
   const Published& p = run.published;
   Outcome out;
   const std::string columns = fmt::format("{}", fmt::join(p.texts("columns"), ", "));
@@ -195,20 +197,6 @@ Outcome table2(const Run& run) {
                              "us a call (Dhrystones: a second); of those boards, not simulated"));
   out.summary = "What a kernel call cost on the three boards. The simulator takes no kernel call's cost from it.";
   return out;
-}
-
-}  // namespace
-
-std::vector<Experiment> siemens_experiments() {
-  return {
-      {"siemens.table1",
-       "Interrupt latencies of Windows CE 3.0",
-       {"siemens.table1", "siemens.fig3", "siemens.fig4", "siemens.fig5", "siemens.fig6", "siemens.fig7",
-        "siemens.fig8"},
-       table1,
-       3},
-      {"siemens.table2", "Kernel calls of Windows CE 3.0", {"siemens.table2"}, table2, 0.1},
-  };
 }
 
 }  // namespace offhook::reproduce

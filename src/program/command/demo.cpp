@@ -8,14 +8,15 @@
 #include <chrono>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 
+#include "src/lab/reproduce/published.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
-#include "src/program/config/published.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "traces/file/file.h"
@@ -42,9 +43,39 @@ struct Job {
   Json row;
 };
 
-hostsim::Scenario real_pump(const config::PublishedContext& published, const Options& options) {
+/// A context of the paper's section 6, and what became of it there.
+struct PublishedContext {
+  std::string context;
+  bool spinner = false;
+  Verdict verdict = Verdict::kInsufficient;
+  std::string note;
+};
+
+/// Table 2's contexts, THR 8 with the spinner as well (Figure 7); classes by the times of INT.
+std::vector<PublishedContext> published_contexts() {
+  const auto rows = reproduce::load_published("jones.table2").rows("rows");
+  const double int_s = rows.at(0).number("mean");
+  std::vector<PublishedContext> contexts;
+  for (const char* name : {"INT", "DPC", "THR 24", "THR 8", "RES 2/8"}) {
+    std::string config = name;
+    if (config.starts_with("THR ")) config.erase(3, 1);  // as the table has it
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.text("config") == config; });
+    std::vector<RunOutcome> runs(static_cast<std::size_t>(row->number("of")));
+    const auto ok = static_cast<std::size_t>(row->number("ok"));
+    std::fill_n(runs.begin(), ok, RunOutcome{true, row->number("mean")});
+    const bool without = config == "THR8";
+    contexts.push_back({name, !without, classify(runs, int_s).verdict, fmt::format("{} of {}", ok, runs.size())});
+    if (without) {
+      contexts.push_back({name, true, Verdict::kInsufficient,
+                          reproduce::load_published("jones.fig5.pending").text("thr8_with_spinner")});
+    }
+  }
+  return contexts;
+}
+
+hostsim::Scenario real_pump(const PublishedContext& published, const Options& options) {
   config::ScenarioBuilder builder;
-  builder.apply(config::Document::setting("context", published.context, "jones.toml"));
+  builder.set("context=" + published.context);
   hostsim::Scenario s = builder.finish();
   s.name = published.context + (published.spinner ? " + spinner" : "");
   s.load.spinner = published.spinner;
@@ -89,181 +120,217 @@ RunOutcome outcome_of(const Json& row) {
   return {row.at("complete").get<bool>(), row.at("transfer_s").get<double>()};
 }
 
-int demo(const Options& options) {
-  const config::Published published = config::load_published();
-  const fs::path folder = options.out;
-  make_folder(folder);
-  catch_interrupts();
-  const auto begin = std::chrono::steady_clock::now();
+/// The mean of the reference's runs; none when it did not complete.
+std::optional<double> time_of(const Json& row) {
+  const RunOutcome run = outcome_of(row);
+  return run.complete ? std::optional(run.transfer_s) : std::nullopt;
+}
 
-  // Everything that is to be run. The long calls come first, so that no core is left with one at the end.
-  std::vector<Job> jobs;
-  for (const auto& context : published.contexts) {
-    Job job{real_pump(context, options), {}, {}};
-    job.folder = folder / folder_name(job.scenario.name);
-    jobs.push_back(std::move(job));
+class Demo {
+ public:
+  explicit Demo(const Options& options) : options_(options), base_(table3_base()), device_(device_timing(base_)) {
+    tick_ms_ = 1000.0 / base_.host.tick_hz;
+    report_.title = "Offhook demo";
+    report_.tick_ms = tick_ms_;
+    report_.device = device_;
+    report_.cpu_share_published = map_.number("model_share_percent") / 100;
+    report_.gap_ms_published = map_.number("model_gap_ms");
+    for (const config::Key& key : config::scenario_keys())
+      report_.settings.emplace_back(key.path, config::write_value(key, &base_));
+    make_jobs();
   }
-  const std::size_t first_row = jobs.size();
-  const hostsim::Scenario base = table3_base();
-  for (const auto& reservation : published.table3) {
-    for (unsigned repeat = 0; repeat < options.repeats; ++repeat) {
-      hostsim::Scenario s = base;
-      s.context = config::parse_context(fmt::format("RES {}/{} strict", reservation.x_ms, reservation.y_ms));
+  int run();
+
+ private:
+  void make_jobs();
+  void run_jobs();
+  std::string context_table();
+  std::string reservation_table();
+  void add(SweepRow row, Verdict expected, double mean_s, std::string note, const char* where, std::string decides);
+  /// The runs of reservation `r` of Table 3.
+  std::span<const Job> repeats(std::size_t r) const {
+    return std::span(jobs_).subspan(contexts_.size() + r * options_.repeats, options_.repeats);
+  }
+
+  const Options& options_;
+  const fs::path folder_ = options_.out;
+  const std::vector<PublishedContext> contexts_ = published_contexts();
+  const reproduce::Published map_ = reproduce::load_published("jones.table3");
+  const std::vector<reproduce::Published> reservations_ = map_.rows("rows");
+  const hostsim::Scenario base_;
+  const DeviceTiming device_;
+  double tick_ms_;
+  std::vector<Job> jobs_;  ///< contexts, repeats of each reservation, and INT, what these are measured against
+  SweepReport report_;
+  Json json_{{"offhook_demo", 1},
+             {"report", (folder_ / kReportName).string()},
+             {"contexts", Json::array()},
+             {"table3", Json::array()}};
+  std::size_t agreeing_ = 0;
+};
+
+// The long calls come first, so that no core is left with one at the end.
+void Demo::make_jobs() {
+  for (const PublishedContext& context : contexts_) {
+    Job job{real_pump(context, options_), {}, {}};
+    job.folder = folder_ / folder_name(job.scenario.name);
+    jobs_.push_back(std::move(job));
+  }
+  for (const reproduce::Published& row : reservations_) {
+    for (unsigned repeat = 0; repeat < options_.repeats; ++repeat) {
+      hostsim::Scenario s = base_;
+      s.context = config::parse_context(fmt::format("RES {}/{} strict", row.number("x_ms"), row.number("y_ms")));
       s.seed += repeat;  // the starting phase is drawn from it
-      jobs.push_back({std::move(s), {}, {}});
+      jobs_.push_back({std::move(s), {}, {}});
     }
   }
-  const std::size_t reference = jobs.size();
-  jobs.push_back({base, {}, {}});  // in INT, what the rows are measured against
+  jobs_.push_back({base_, {}, {}});
+}
 
+void Demo::run_jobs() {
   std::atomic<std::size_t> done{0};
   std::mutex mutex;
-  {
-    Progress progress("demo", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
-    sweep::parallel(
-        jobs.size(), options.threads,
-        [&](std::size_t i) {
-          Job& job = jobs[i];
-          if (job.folder.empty()) {
-            job.row = Json::parse(run_row(job.scenario));
-          } else {
-            const CallOutcome outcome =
-                record_call(job.scenario, {}, job.folder, [](const CallProgress&) { return !interrupted(); });
-            if (!outcome.stopped) job.row = summarise(job.scenario, outcome, job.folder);
-          }
-          ++done;
-          const std::lock_guard lock(mutex);
-          if (progress.due()) {
-            progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
-                            fmt::format("{} of {} calls", done.load(), jobs.size()));
-          }
-        },
-        interrupted);
-  }
-  if (interrupted()) return interrupt_status();
+  Progress progress("demo", options_.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  sweep::parallel(
+      jobs_.size(), options_.threads,
+      [&](std::size_t i) {
+        Job& job = jobs_[i];
+        if (job.folder.empty()) {
+          job.row = Json::parse(run_row(job.scenario));
+        } else {
+          const CallOutcome outcome =
+              record_call(job.scenario, {}, job.folder, [](const CallProgress&) { return !interrupted(); });
+          if (!outcome.stopped) job.row = summarise(job.scenario, outcome, job.folder);
+        }
+        ++done;
+        const std::lock_guard lock(mutex);
+        if (progress.due()) {
+          progress.update(static_cast<double>(done) / static_cast<double>(jobs_.size()),
+                          fmt::format("{} of {} calls", done.load(), jobs_.size()));
+        }
+      },
+      interrupted);
+}
 
-  const DeviceTiming device = device_timing(base);
-  const double tick_ms = 1000.0 / base.host.tick_hz;
-  SweepReport report;
-  report.title = "Offhook demo";
-  report.tick_ms = tick_ms;
-  report.device = device;
-  report.cpu_share_published = published.share_percent / 100;
-  report.gap_ms_published = published.gap_ms;
-  for (const config::Key& key : config::scenario_keys())
-    report.settings.emplace_back(key.path, config::write_value(key, &base));
+void Demo::add(SweepRow row, Verdict expected, double mean_s, std::string note, const char* where,
+               std::string decides) {
+  agreeing_ += row.result.verdict == expected ? 1 : 0;
+  json_[where].push_back({{"name", row.name},
+                          {"verdict", std::string(to_string(row.result.verdict))},
+                          {"published", std::string(to_string(expected))},
+                          {"complete", row.result.complete},
+                          {"runs", row.result.runs},
+                          {"mean_s", row.result.mean_s},
+                          {"published_mean_s", mean_s},
+                          {"pending_max_samples", row.pending_max_samples},
+                          {"blocks_late", row.blocks_late},
+                          {"decides", decides}});
+  row.published = SweepRow::Published{expected, mean_s > 0 ? std::optional(mean_s) : std::nullopt, std::move(note)};
+  row.decides = std::move(decides);
+  report_.rows.push_back(std::move(row));
+}
 
-  Json json{{"offhook_demo", 1},
-            {"report", (folder / kReportName).string()},
-            {"contexts", Json::array()},
-            {"table3", Json::array()}};
-  std::size_t agreeing = 0;
-  const auto add = [&](SweepRow row, Verdict expected, double mean_s, std::string note, const char* where,
-                       std::string decides) {
-    agreeing += row.result.verdict == expected ? 1 : 0;
-    json[where].push_back({{"name", row.name},
-                           {"verdict", std::string(to_string(row.result.verdict))},
-                           {"published", std::string(to_string(expected))},
-                           {"complete", row.result.complete},
-                           {"runs", row.result.runs},
-                           {"mean_s", row.result.mean_s},
-                           {"published_mean_s", mean_s},
-                           {"pending_max_samples", row.pending_max_samples},
-                           {"blocks_late", row.blocks_late},
-                           {"decides", decides}});
-    row.published = SweepRow::Published{expected, mean_s > 0 ? std::optional(mean_s) : std::nullopt, std::move(note)};
-    report.rows.push_back(std::move(row));
-  };
-
-  Table contexts;
-  contexts.column("context, real pump");
-  contexts.column("verdict", Table::Align::kLeft);
-  contexts.column("published", Table::Align::kLeft);
-  contexts.column("transfer s");
-  contexts.column("pending max");
-  contexts.column("blocks late");
-  contexts.column("frames again");
-  const RunOutcome int_run = outcome_of(jobs[0].row);
-  const std::optional<double> int_s = int_run.complete ? std::optional(int_run.transfer_s) : std::nullopt;
-  for (std::size_t i = 0; i < first_row; ++i) {
-    const auto& p = published.contexts[i];
-    const Json& total = jobs[i].row.at("figures").at("total");
-    const RunOutcome run = outcome_of(jobs[i].row);
+std::string Demo::context_table() {
+  Table table;
+  table.column("context, real pump");
+  table.column("verdict", Table::Align::kLeft);
+  table.column("published", Table::Align::kLeft);
+  table.column("transfer s");
+  table.column("pending max");
+  table.column("blocks late");
+  table.column("frames again");
+  const std::optional<double> int_s = time_of(jobs_[0].row);
+  for (std::size_t i = 0; i < contexts_.size(); ++i) {
+    const PublishedContext& published = contexts_[i];
+    const Json& total = jobs_[i].row.at("figures").at("total");
+    const RunOutcome run = outcome_of(jobs_[i].row);
     SweepRow row;
-    row.name = jobs[i].scenario.name;
+    row.name = jobs_[i].scenario.name;
     row.group = "Real pump";
     row.result = classify({&run, 1}, int_s);
     row.pending_max_samples = total.at("pending_max_samples").get<std::uint32_t>();
     row.blocks_late = total.at("blocks_late").get<std::uint64_t>();
-    for (const Json& end : jobs[i].row.at("figures").at("ends")) {
+    for (const Json& end : jobs_[i].row.at("figures").at("ends")) {
       row.frames_retransmitted += end.at("frames_retransmitted").get<std::uint64_t>();
     }
-    row.link = (jobs[i].folder.filename() / kReportName).string();
-    contexts.row({row.name, std::string(to_string(row.result.verdict)), std::string(to_string(p.verdict)),
-                  run.complete ? fmt::format("{:.3f}", run.transfer_s) : "not complete",
-                  fmt::format("{}", row.pending_max_samples), fmt::format("{}", row.blocks_late),
-                  fmt::format("{}", row.frames_retransmitted)});
-    add(std::move(row), p.verdict, 0, p.of != 0 ? fmt::format("{} of {}", p.ok, p.of) : p.note, "contexts", "");
+    row.link = (jobs_[i].folder.filename() / kReportName).string();
+    table.row({row.name, std::string(to_string(row.result.verdict)), std::string(to_string(published.verdict)),
+               run.complete ? fmt::format("{:.3f}", run.transfer_s) : "not complete",
+               fmt::format("{}", row.pending_max_samples), fmt::format("{}", row.blocks_late),
+               fmt::format("{}", row.frames_retransmitted)});
+    add(std::move(row), published.verdict, 0, published.note, "contexts", "");
   }
+  return table.str();
+}
 
-  Table table3;
-  table3.column("reservation, Table 3");
-  table3.column("verdict", Table::Align::kLeft);
-  table3.column("published", Table::Align::kLeft);
-  table3.column("complete");
-  table3.column("mean s");
-  table3.column("published s");
-  table3.column("pending max");
-  table3.column("blocks late");
-  table3.column("what decides: share of the needed, gap of the lead", Table::Align::kLeft);
-  const RunOutcome reference_run = outcome_of(jobs[reference].row);
-  const std::optional<double> reference_s =
-      reference_run.complete ? std::optional(reference_run.transfer_s) : std::nullopt;
-  for (std::size_t r = 0; r < published.table3.size(); ++r) {
-    const auto& p = published.table3[r];
+std::string Demo::reservation_table() {
+  Table table;
+  table.column("reservation, Table 3");
+  table.column("verdict", Table::Align::kLeft);
+  table.column("published", Table::Align::kLeft);
+  table.column("complete");
+  table.column("mean s");
+  table.column("published s");
+  table.column("pending max");
+  table.column("blocks late");
+  table.column("what decides: share of the needed, gap of the lead", Table::Align::kLeft);
+  const std::optional<double> reference_s = time_of(jobs_.back().row);
+  for (std::size_t r = 0; r < reservations_.size(); ++r) {
+    const reproduce::Published& p = reservations_[r];
+    const double x = p.number("x_ms"), y = p.number("y_ms"), mean_s = p.has("mean") ? p.number("mean") : 0;
+    const Verdict expected = verdict_named(p.text("class")).value_or(Verdict::kMarginal);
     std::vector<RunOutcome> runs;
     SweepRow row;
-    for (unsigned repeat = 0; repeat < options.repeats; ++repeat) {
-      const Json& one = jobs[first_row + r * options.repeats + repeat].row;
-      runs.push_back(outcome_of(one));
-      row.pending_max_samples = std::max(row.pending_max_samples, one.at("pending_max_samples").get<std::uint32_t>());
-      row.blocks_late += one.at("blocks_late").get<std::uint64_t>();
-      row.frames_retransmitted += one.at("frames_retransmitted").get<std::uint64_t>();
+    for (const Job& job : repeats(r)) {
+      runs.push_back(outcome_of(job.row));
+      row.pending_max_samples =
+          std::max(row.pending_max_samples, job.row.at("pending_max_samples").get<std::uint32_t>());
+      row.blocks_late += job.row.at("blocks_late").get<std::uint64_t>();
+      row.frames_retransmitted += job.row.at("frames_retransmitted").get<std::uint64_t>();
     }
-    row.name = fmt::format("RES {}/{}", p.x_ms, p.y_ms);
+    row.name = fmt::format("RES {}/{}", x, y);
     row.group = "Table 3";
-    row.reservation = SweepRow::Reservation{static_cast<double>(p.x_ms), static_cast<double>(p.y_ms)};
+    row.reservation = SweepRow::Reservation{x, y};
     row.result = classify(runs, reference_s);
-    const std::string decides = mechanism(device, p.x_ms * tick_ms, p.y_ms * tick_ms, row.result);
-    table3.row({row.name, std::string(to_string(row.result.verdict)), std::string(to_string(p.verdict)),
-                fmt::format("{}/{}", row.result.complete, row.result.runs),
-                row.result.complete != 0 ? fmt::format("{:.3f}", row.result.mean_s) : "-",
-                p.mean_s > 0 ? fmt::format("{:.3f}", p.mean_s) : "-", fmt::format("{}", row.pending_max_samples),
-                fmt::format("{}", row.blocks_late), decides});
-    row.decides = decides;
-    add(std::move(row), p.verdict, p.mean_s, fmt::format("{} of {}", p.ok, p.of), "table3", decides);
+    const std::string decides = mechanism(device_, x * tick_ms_, y * tick_ms_, row.result);
+    table.row({row.name, std::string(to_string(row.result.verdict)), std::string(to_string(expected)),
+               fmt::format("{}/{}", row.result.complete, row.result.runs),
+               row.result.complete != 0 ? fmt::format("{:.3f}", row.result.mean_s) : "-",
+               mean_s > 0 ? fmt::format("{:.3f}", mean_s) : "-", fmt::format("{}", row.pending_max_samples),
+               fmt::format("{}", row.blocks_late), decides});
+    add(std::move(row), expected, mean_s, fmt::format("{} of {}", p.number("ok"), map_.number("of")), "table3",
+        decides);
   }
+  return table.str();
+}
 
-  json["agreeing"] = agreeing;
-  json["of"] = report.rows.size();
-  const std::string findings = fmt::format("{} of {} verdicts are the published ones", agreeing, report.rows.size());
-  write_file(folder / kSummaryName, json.dump(1) + "\n");
-  write_page((folder / kReportName).string(), sweep_page(report));
-  if (options.json) {
-    fmt::print("{}\n", json.dump(1));
+int Demo::run() {
+  make_folder(folder_);
+  catch_interrupts();
+  const auto begin = std::chrono::steady_clock::now();
+  run_jobs();
+  if (interrupted()) return interrupt_status();
+  const std::string contexts = context_table(), reservations = reservation_table();
+  json_["agreeing"] = agreeing_;
+  json_["of"] = report_.rows.size();
+  write_file(folder_ / kSummaryName, json_.dump(1) + "\n");
+  write_page((folder_ / kReportName).string(), sweep_page(report_));
+  if (options_.json) {
+    fmt::print("{}\n", json_.dump(1));
     return kOk;
   }
   fmt::print(
       "One call in each context: the real V.22bis pump under V.42 carries {} bytes (200,000 in the paper, over a\n"
       "faster modem; fewer here so that the demo is short: --bytes N).\n\n{}\n",
-      options.bytes, contexts.str());
+      options_.bytes, contexts);
   fmt::print(
       "Reservations, never outside their slots, {} runs each with another starting phase: cost profile \"{}\",\n"
       "{} bytes. The law wants {:.1f} % of the CPU, and no gap over the lead less phi c, {:.2f} ms.\n\n{}\n",
-      options.repeats, base.cost_profile, base.bytes, 100 * device.share(), device.longest_gap_ms(), table3.str());
-  fmt::print("{}; {} calls in {:.1f} s of wall time\nreport: {}\n", findings, jobs.size(),
+      options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(), reservations);
+  fmt::print("{} of {} verdicts are the published ones; {} calls in {:.1f} s of wall time\nreport: {}\n", agreeing_,
+             report_.rows.size(), jobs_.size(),
              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-             (folder / kReportName).string());
+             (folder_ / kReportName).string());
   return kOk;
 }
 
@@ -285,7 +352,7 @@ void add_demo(CLI::App& app, Action& action) {
       ->check(CLI::Range(1u, 1024u));
   sub->add_flag("--json", options->json, "Print the results as JSON, show no progress");
   sub->footer("Examples:\n  offhook demo\n  offhook demo --out out/demo --bytes 200000");
-  sub->final_callback([&action, options] { action = [options] { return demo(*options); }; });
+  sub->final_callback([&action, options] { action = [options] { return Demo(*options).run(); }; });
 }
 
 }  // namespace offhook::command

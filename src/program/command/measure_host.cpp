@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "src/host/host_description.h"
+#include "src/lab/reproduce/published.h"
 #include "src/measure/host.h"
 #include "src/page/page.h"
 #include "src/program/command/measure.h"
-#include "src/program/config/published_workloads.h"
 #include "src/program/output/terminal.h"
 #include "src/report/host_report.h"
 #include "src/report/report.h"
@@ -23,7 +23,10 @@ struct Options {
   std::string folder = ".", html;
 };
 
-Json to_json(const measure::HostRow& row, const std::vector<config::PublishedWorkload>& published) {
+/// Columns of the claim chen.table6.
+constexpr const char* kSystems[] = {"netbsd_s", "windows_nt_s", "windows_s"};
+
+Json to_json(const measure::HostRow& row, const std::vector<reproduce::Published>& published) {
   Json json{{"name", row.name},         {"what", row.what},
             {"unit", row.unit},         {"repetitions", row.values.size()},
             {"median", row.median()},   {"min", row.quantile(0)},
@@ -32,10 +35,10 @@ Json to_json(const measure::HostRow& row, const std::vector<config::PublishedWor
             {"skipped", row.skipped},   {"remark", row.remark}};
   for (const auto& [name, value] : row.counters) json["counters"][name] = value;
   json["application"] = false;
-  for (const config::PublishedWorkload& p : published) {
-    if (p.name != row.name) continue;
+  for (const reproduce::Published& p : published) {
+    if (p.text("name") != row.name) continue;
     json["application"] = true;
-    json["published"] = {{"netbsd_s", p.netbsd_s}, {"windows_nt_s", p.windows_nt_s}, {"windows_s", p.windows_s}};
+    for (const char* os : kSystems) json["published"][os] = p.number(os);
   }
   return json;
 }
@@ -52,7 +55,7 @@ std::string number(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-void print(const measure::HostResult& result, const std::vector<config::PublishedWorkload>& published) {
+void print(const measure::HostResult& result, const std::vector<reproduce::Published>& published) {
   Table table, memory, work;
   table.column("benchmark");
   for (const char* title : {"median", "10 %", "90 %"}) table.column(title);
@@ -67,11 +70,12 @@ void print(const measure::HostResult& result, const std::vector<config::Publishe
       continue;
     }
     const auto beside =
-        std::find_if(published.begin(), published.end(), [&](const auto& p) { return p.name == row.name; });
+        std::find_if(published.begin(), published.end(), [&](const auto& p) { return p.text("name") == row.name; });
     if (beside != published.end()) {
       work.row({row.name, fmt::format("{:.3f}", row.median()), fmt::format("{:.3f}", row.quantile(0)),
-                fmt::format("{:.3f}", row.quantile(1)), fmt::format("{:.2f}", beside->netbsd_s),
-                fmt::format("{:.2f}", beside->windows_nt_s), fmt::format("{:.2f}", beside->windows_s)});
+                fmt::format("{:.3f}", row.quantile(1)), fmt::format("{:.2f}", beside->number(kSystems[0])),
+                fmt::format("{:.2f}", beside->number(kSystems[1])),
+                fmt::format("{:.2f}", beside->number(kSystems[2]))});
     } else {
       table.row({row.name, number(row.median()), number(row.quantile(0.1)), number(row.quantile(0.9)), row.unit,
                  row.remark.empty() ? row.what : row.what + " (" + row.remark + ")"});
@@ -117,7 +121,7 @@ int run(const Options& options) {
       return !interrupted();
     });
   }
-  const auto published = config::load_published_workloads();
+  const auto published = reproduce::load_published("chen.table6").rows("rows");
   Json json{{"measure", "host"},
             {"host", measure::host_description()},
             {"repetitions", config.repetitions},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "src/lab/reproduce/published.h"
 #include "src/lab/sweep/shard.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
@@ -34,6 +35,9 @@ SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellR
     return axis.key.starts_with("context") || axis.key.starts_with("load.") || axis.key == "seed";
   });
   if (one_device) report.device = device_timing(base.scenario());
+  const reproduce::Published map = reproduce::load_published("jones.table3");
+  report.cpu_share_published = map.number("model_share_percent") / 100;
+  report.gap_ms_published = map.number("model_gap_ms");
   return report;
 }
 

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <set>
 
+#include "src/lab/reproduce/published.h"
 #include "src/measure/counters.h"
 #include "src/measure/loads.h"
-#include "src/program/config/published_workloads.h"
 
 using namespace offhook;
 using namespace offhook::measure;
@@ -92,7 +92,7 @@ TEST(MeasureHost, StopsWhenAskedWithWhatThereIs) {
 
 TEST(MeasureHost, EveryApplicationHasItsPublishedTimes) {
   std::set<std::string> published, ours;
-  for (const auto& row : config::load_published_workloads()) published.insert(row.name);
+  for (const auto& row : reproduce::load_published("chen.table6").rows("rows")) published.insert(row.text("name"));
   for (const LoadKind& kind : load_kinds()) {
     if (kind.application) ours.insert(std::string(kind.name));
   }
