@@ -122,44 +122,6 @@ std::string ContextSpec::str() const {
   return "";
 }
 
-int LiveHistogram::bin(std::int64_t ns) {
-  const auto v = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
-  if (v < kSteps) return static_cast<int>(v);
-  const int octave = 63 - std::countl_zero(v) - 4;  // 32..63 is octave 1
-  const int b = octave * kSteps + static_cast<int>(v >> (octave - 1) & (kSteps - 1));
-  return std::min(b, kSteps * kOctaves - 1);
-}
-
-void LiveHistogram::add(std::int64_t ns) {
-  constexpr auto kRelaxed = std::memory_order_relaxed;  // one writer
-  auto& b = bins_[static_cast<std::size_t>(bin(ns))];
-  b.store(b.load(kRelaxed) + 1, kRelaxed);
-  count_.store(count_.load(kRelaxed) + 1, kRelaxed);
-  if (ns > max_.load(kRelaxed)) max_.store(ns, kRelaxed);
-}
-
-std::int64_t LiveHistogram::quantile(double q) const {
-  const std::uint64_t all = count();
-  if (all == 0) return 0;
-  const auto wanted = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(all))));
-  std::uint64_t sum = 0;
-  for (std::size_t b = 0; b < bins_.size(); ++b) {
-    sum += bins_[b].load(std::memory_order_relaxed);
-    if (sum < wanted) continue;
-    if (b < kSteps) return static_cast<std::int64_t>(b);
-    const std::size_t octave = b / kSteps;
-    return std::min(max(), static_cast<std::int64_t>(((kSteps + b % kSteps + 1) << (octave - 1)) - 1));
-  }
-  return max();
-}
-
-void LiveHistogram::merge(const LiveHistogram& other) {
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  for (std::size_t b = 0; b < bins_.size(); ++b) bins_[b].fetch_add(other.bins_[b].load(kRelaxed), kRelaxed);
-  count_.fetch_add(other.count(), kRelaxed);
-  if (other.max() > max()) max_.store(other.max(), kRelaxed);
-}
-
 // Every mlockall() walks all there is mapped, and every thread made after it has its whole stack touched: a bank of 64
 // would do the one 64 times and the other for 8 MB each, while the first of its modems are at work.
 std::string lock_memory() {

@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/histogram/histogram.h"
 #include "offhook/driver.h"
 
 namespace offhook {
@@ -47,24 +48,6 @@ struct ContextSpec {
   std::string str() const;
 };
 
-/// Log-linear counts of times: 32 steps an octave, 1 ns to 18 s. Written by one thread, read by others at leisure.
-class LiveHistogram {
- public:
-  void add(std::int64_t ns);  ///< real-time: yes
-  void merge(const LiveHistogram& other);
-  std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
-  std::int64_t max() const { return max_.load(std::memory_order_relaxed); }
-  /// Upper edge of the step in which the share q of all values lies; 0 when empty.
-  std::int64_t quantile(double q) const;
-
- private:
-  static constexpr int kSteps = 32, kOctaves = 34;
-  static int bin(std::int64_t ns);
-  std::array<std::atomic<std::uint64_t>, kSteps * kOctaves> bins_{};
-  std::atomic<std::uint64_t> count_{0};
-  std::atomic<std::int64_t> max_{0};
-};
-
 /// Runs service() on a thread of its own, as its specification says. request_service() never blocks.
 class LiveContext {
  public:
@@ -81,8 +64,8 @@ class LiveContext {
   void start();
   void stop();  ///< the service under way ends first
 
-  const LiveHistogram& dispatch_latency() const { return dispatch_; }  ///< from request to service, ns
-  const LiveHistogram& service_time() const { return service_time_; }  ///< CPU time of a call, ns
+  LogLinearHistogram dispatch_latency() const { return dispatch_.read(); }  ///< from request to service, ns
+  LogLinearHistogram service_time() const { return service_time_.read(); }  ///< CPU time of a call, ns
   std::uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   std::uint64_t yields() const { return yields_.load(std::memory_order_relaxed); }  ///< budget spent
   std::uint64_t throttles() const {

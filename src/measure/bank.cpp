@@ -282,8 +282,8 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
     result.underrun_samples += c->session->card_counters().underrun_samples;
     result.bytes += c->bytes;
     result.bytes_wrong += c->wrong;
-    result.dispatch.merge(c->session->context().dispatch_latency());
-    result.service.merge(c->session->context().service_time());
+    result.dispatch.add(c->session->context().dispatch_latency());
+    result.service.add(c->session->context().service_time());
   }
 }
 

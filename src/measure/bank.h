@@ -46,7 +46,7 @@ struct BankResult {
   double stolen_ms = 0;                                          ///< by the hypervisor, of this CPU (/proc/stat)
   std::uint64_t bytes = 0, bytes_wrong = 0;                      ///< arrived, of all
   double modems_share = 0, hardware_share = 0, owner_share = 0;  ///< of one CPU, in data mode
-  LiveHistogram dispatch, service;                               ///< ns, of all modems
+  LogLinearHistogram dispatch, service;                          ///< ns, of all modems
   std::vector<std::string> without;
 };
 

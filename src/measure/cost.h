@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 #include "traces/scenario/pump.h"
 
 namespace offhook::measure {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 
 namespace offhook::measure {
 

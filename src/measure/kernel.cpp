@@ -94,23 +94,12 @@ struct Timer {
   /// `operation` so often, each timed; `before` comes before every `batch` of them and is not timed.
   template <class Operation, class Before>
   void time(int repetitions, Operation operation, int batch, Before before) {
-    double sum = 0;
-    double least = 1e18, most = 0;
     for (int k = 0; k < repetitions; ++k) {
       if (k % batch == 0) before();
       const std::int64_t begin = now_ns();
       operation();
-      const std::int64_t ns = now_ns() - begin;
-      const double us = static_cast<double>(ns) * 1e-3;
-      row.time.add(static_cast<std::uint64_t>(ns));
-      sum += us;
-      least = std::min(least, us);
-      most = std::max(most, us);
+      row.time.add(static_cast<std::uint64_t>(now_ns() - begin));
     }
-    row.count = static_cast<std::uint64_t>(repetitions);
-    row.min_us = least;
-    row.mean_us = sum / repetitions;
-    row.max_us = most;
   }
   template <class Operation>
   void time(int repetitions, Operation operation) {

@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 
 namespace offhook::measure {
 
 struct KernelRow {
-  std::string name;        ///< the label of the report's Table 2: the id of the published row
-  std::string equivalent;  ///< what was called here
-  std::uint64_t count = 0;
-  double min_us = 0, mean_us = 0, max_us = 0;
+  std::string name;         ///< the label of the report's Table 2: the id of the published row
+  std::string equivalent;   ///< what was called here
   LogLinearHistogram time;  ///< ns, of each
 };
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 #include "src/measure/real_time.h"
 #include "src/measure/stages.h"
 

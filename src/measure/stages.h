@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 #include "traces/import/kernel_event.h"
 
 namespace offhook::measure {

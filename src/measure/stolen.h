@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 #include "src/measure/real_time.h"
 
 namespace offhook::measure {

@@ -73,6 +73,17 @@ std::string html_escape(std::string_view text) {
   return out;
 }
 
+nlohmann::json page_head(std::string_view kind, std::string_view title, std::string_view verdict,
+                         std::string_view headline, const std::vector<std::string>& reasons) {
+  return {{"kind", kind},
+          {"title", title},
+          {"verdict", verdict},
+          {"headline", headline},
+          {"reasons", reasons},
+          {"warnings", nlohmann::json::array()},
+          {"settings", nlohmann::json::array()}};
+}
+
 std::string page_around(std::string_view title, const nlohmann::json& data) {
   std::string out =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -4,8 +4,13 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace offhook {
+
+/// What every page begins with. What its kind shows stands beside; `warnings` and `settings` are empty lists.
+nlohmann::json page_head(std::string_view kind, std::string_view title, std::string_view verdict,
+                         std::string_view headline, const std::vector<std::string>& reasons = {});
 
 /// The HTML file around `data`, which the page's code draws.
 std::string page_around(std::string_view title, const nlohmann::json& data);

@@ -56,14 +56,9 @@ Json advice_json(const advice::Advice& a) {
 }
 
 std::string advice_page(const advice::Advice& a) {
-  nlohmann::json data = {{"kind", "advice"},
-                         {"title", fmt::format("{} on {}", a.device, a.host)},
-                         {"verdict", a.suffices ? "sufficient" : "insufficient"},
-                         {"headline", a.headline},
-                         {"reasons", a.reasons},
-                         {"warnings", nlohmann::json::array()},
-                         {"settings", nlohmann::json::array()},
-                         {"advice", advice_json(a)}};
+  nlohmann::json data = page_head("advice", fmt::format("{} on {}", a.device, a.host),
+                                  a.suffices ? "sufficient" : "insufficient", a.headline, a.reasons);
+  data["advice"] = advice_json(a);
   for (const config::Key& key : config::scenario_keys()) {
     const bool shown =
         key.path.starts_with("device.") || key.path.starts_with("host.") || key.path.starts_with("load.");

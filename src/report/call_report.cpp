@@ -219,14 +219,10 @@ json tiles(const CallReport& call, const Figures& f) {
 
 std::string call_page(const CallReport& call, const Figures& f) {
   const CallVerdict verdict = judge(call, f);
-  json data = {{"kind", "call"},
-               {"title", call.title},
-               {"verdict", verdict.verdict ? std::string(to_string(*verdict.verdict)) : ""},
-               {"headline", verdict.headline},
-               {"reasons", verdict.reasons},
-               {"warnings", call.warnings},
-               {"settings", json::array()},
-               {"host", json::array()},
+  json data = page_head("call", call.title, verdict.verdict ? to_string(*verdict.verdict) : "", verdict.headline,
+                        verdict.reasons);
+  data["warnings"] = call.warnings;
+  data.update({{"host", json::array()},
                {"begin_s", number(seconds(f.begin_ns), 6)},
                {"end_s", number(seconds(f.end_ns), 6)},
                {"events", f.events},
@@ -252,7 +248,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"timer", timer_json(f)},
                {"timeline", timeline_json(call, f.timeline)},
                {"ends", ends_json(f)},
-               {"bytes", call.bytes}};
+               {"bytes", call.bytes}});
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;
   for (const auto& [name, value] : call.settings) data["settings"].push_back({name, value});
   for (const auto& [name, value] : call.host) data["host"].push_back({name, value});

@@ -15,14 +15,11 @@ std::string host_page(const nlohmann::ordered_json& result) {
   const nlohmann::json host = result.at("host");
   std::size_t skipped = 0;
   for (const nlohmann::json& row : data.at("rows")) skipped += row.at("skipped") == "" ? 0u : 1u;
-  data["kind"] = "host";
-  data["title"] = "The measured performance of this host";
-  data["verdict"] = "";
-  data["headline"] = fmt::format("{}, {}", host.value("cpu", "a CPU"), host.value("kernel", "a kernel"));
-  data["reasons"] = nlohmann::json::array();
-  if (const std::string counters = data.at("counters"); !counters.empty()) data["reasons"].push_back(counters);
-  if (skipped > 0) data["reasons"].push_back(fmt::format("{} benchmarks were skipped; the tables say why", skipped));
-  data["warnings"] = nlohmann::json::array();
+  std::vector<std::string> reasons;
+  if (const std::string counters = data.at("counters"); !counters.empty()) reasons.push_back(counters);
+  if (skipped > 0) reasons.push_back(fmt::format("{} benchmarks were skipped; the tables say why", skipped));
+  data.update(page_head("host", "The measured performance of this host", "",
+                        fmt::format("{}, {}", host.value("cpu", "a CPU"), host.value("kernel", "a kernel")), reasons));
   data["settings"] = {{"repetitions", result.at("repetitions").dump()}, {"files on", result.at("file_system")}};
   data["counters"] = "";
   data["host"] = nlohmann::json::array();

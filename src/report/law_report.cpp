@@ -126,16 +126,8 @@ std::string law_page(const LawReport& report) {
   const std::vector<std::string> sentences = law_sentences(report);
   std::vector<std::string> reasons(sentences.begin() + 1, sentences.end());
   reasons.insert(reasons.end(), report.findings.begin(), report.findings.end());
-  json data = {{"kind", "law"},
-               {"title", "The reservation law of " + report.setting.device.name},
-               {"verdict", ""},
-               {"headline", sentences.front()},
-               {"reasons", reasons},
-               {"warnings", json::array()},
-               {"settings", json::array()},
-               {"boundary", json::array()},
-               {"experiments", json::array()},
-               {"phases", json::array()}};
+  json data = page_head("law", "The reservation law of " + report.setting.device.name, "", sentences.front(), reasons);
+  for (const char* list : {"boundary", "experiments", "phases"}) data[list] = json::array();
   for (const auto& [name, value] : report.settings) data["settings"].push_back({name, value});
   double y_ms = 1;
   for (const BoundaryRow& row : report.boundary) {

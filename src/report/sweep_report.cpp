@@ -160,10 +160,7 @@ Words sweep_words(const SweepReport& sweep) {
 
 std::string sweep_page(const SweepReport& sweep) {
   Words words = sweep_words(sweep);
-  json data = {{"kind", "sweep"},           {"title", sweep.title},
-               {"verdict", words.standing}, {"headline", words.headline},
-               {"reasons", words.reasons},  {"warnings", json::array()},
-               {"settings", json::array()}};
+  json data = page_head("sweep", sweep.title, words.standing, words.headline, words.reasons);
   data.update(reservation_map(sweep, 0, 0));
   for (const auto& [name, value] : sweep.settings) data["settings"].push_back({name, value});
   return page_around(sweep.title + " - Offhook", data);

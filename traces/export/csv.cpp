@@ -7,31 +7,18 @@
 #include <string>
 #include <utility>
 
+#include "traces/file/csv.h"
 #include "traces/log/event_names.h"
 #include "traces/log/header.h"
 
 namespace offhook::traces {
 
-namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
-}  // namespace
-
 void export_csv(LogReader& log, std::ostream& out) {
   const LogHeader header = parse_log_header(log.header_json());
   std::map<std::pair<std::uint32_t, std::uint16_t>, std::string> entities;
   std::map<std::uint16_t, std::string> drivers;
-  for (const LogEntity& e : header.entities) entities[{e.cpu, e.id}] = quoted(e.name);
-  for (const LogDriver& d : header.drivers) drivers[d.id] = quoted(d.name);
+  for (const LogEntity& e : header.entities) entities[{e.cpu, e.id}] = csv_field(e.name);
+  for (const LogDriver& d : header.drivers) drivers[d.id] = csv_field(d.name);
   const auto name_of = [&](const oh_event& e) -> std::string_view {
     if (names_entity(e.kind)) {
       const auto found = entities.find({e.cpu, e.id});

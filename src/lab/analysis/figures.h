@@ -12,7 +12,7 @@
 
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 #include "src/lab/analysis/series.h"
 #include "src/lab/analysis/timeline.h"
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "hostsim/load/load.h"
 #include "src/lab/reproduce/call_log.h"
@@ -46,28 +47,58 @@ Figures beside(const char* context, std::uint64_t seed) {
   return run_logged(s).figures;
 }
 
+/// The wake-ups of the timer alone, and beside the modem in each context.
+struct Histograms {
+  static constexpr const char* kContexts[] = {"", "INT", "DPC", "THR 24", "RES 2/8"};
+  std::array<Figures, std::size(kContexts)> figures;
+
+  const LinearHistogram& operator[](std::size_t i) const { return figures[i].timer_interval; }
+  /// Per cent of the wake-ups.
+  double share(std::size_t i, double from_ms, double to_ms) const {
+    const LinearHistogram& h = (*this)[i];
+    return 100.0 *
+           static_cast<double>(
+               h.count_between(static_cast<std::uint64_t>(from_ms * 1e6), static_cast<std::uint64_t>(to_ms * 1e6))) /
+           static_cast<double>(std::max<std::uint64_t>(1, h.count()));
+  }
+  double longest_ms(std::size_t i) const { return static_cast<double>((*this)[i].max()) * 1e-6; }
+  /// One bucket of 50 us to the left or right of the ideal one, which has most of the wake-ups.
+  double beside_ideal(std::size_t i) const {
+    const auto& counts = (*this)[i].counts();
+    const auto ideal = std::max_element(counts.begin(), counts.end()) - counts.begin();
+    return static_cast<double>(counts.at(static_cast<std::size_t>(ideal - 1)) +
+                               counts.at(static_cast<std::size_t>(ideal + 1)));
+  }
+};
+
+Figure histogram_figure(const Histograms& h, std::size_t i, double near, double tail) {
+  static constexpr const char* kIds[] = {"jones.fig10", "jones.fig11", "jones.fig12", "jones.fig13", "jones.fig16"};
+  static constexpr const char* kTitles[] = {
+      "Figure 10: Latency histogram for a 1ms callback routine without the soft modem",
+      "Figure 11: Latency histogram for a 1ms callback routine with the vendor driver version (INT)",
+      "Figure 12: Latency histogram for a 1ms callback routine with the DPC version",
+      "Figure 13: Latency histogram for a 1ms callback routine - THR version (THR 24)",
+      "Figure 16: Latency histogram for a 1ms callback routine - RES version (RES 2ms/8ms)"};
+  Figure f{kIds[i],
+           kTitles[i],
+           fmt::format("{} wake-ups, {:.2f} % near 2 ms, longest {:.2f} ms.", h[i].count(), h.share(i, 1.8, 2.2),
+                       h.longest_ms(i)),
+           {"time between wake-ups (ms), in buckets of 50 us", false, 0, 6, {}},
+           {"wake-ups", true, 0.7, 100'000, {}},
+           {bars_of("simulated", h[i], 1e6)},
+           {}};
+  f.marks.push_back({Mark::Axis::kX, 2, {}, i == 0 ? fmt::format("{:g} % near 2 ms", near) : ""});
+  if (i == 1 || i == 2) f.marks.push_back({Mark::Axis::kX, tail, {}, "tail beyond 5 ms"});
+  return f;
+}
+
 }  // namespace
 
 Outcome jones_fig10(const Run& run) {
   const Published& p = run.published;
-  static constexpr const char* kContexts[] = {"", "INT", "DPC", "THR 24", "RES 2/8"};
-  Figures figures[5];
-  run.parallel(5, [&](std::size_t i) { figures[i] = i == 0 ? control() : beside(kContexts[i], run.seed); });
-  const auto& h = [&](int i) -> const LinearHistogram& { return figures[i].timer_interval; };
-  const auto share = [&](int i, double from_ms, double to_ms) {
-    return 100.0 *
-           static_cast<double>(
-               h(i).count_between(static_cast<std::uint64_t>(from_ms * 1e6), static_cast<std::uint64_t>(to_ms * 1e6))) /
-           static_cast<double>(std::max<std::uint64_t>(1, h(i).count()));
-  };
-  const auto longest = [&](int i) { return static_cast<double>(h(i).max()) * 1e-6; };
-  // One bucket of 50 us to the left or right of the ideal one, which has most of the wake-ups.
-  const auto beside_ideal = [&](int i) {
-    const auto& counts = h(i).counts();
-    const auto ideal = std::max_element(counts.begin(), counts.end()) - counts.begin();
-    return static_cast<double>(counts.at(static_cast<std::size_t>(ideal - 1)) +
-                               counts.at(static_cast<std::size_t>(ideal + 1)));
-  };
+  Histograms h;
+  run.parallel(h.figures.size(),
+               [&](std::size_t i) { h.figures[i] = i == 0 ? control() : beside(Histograms::kContexts[i], run.seed); });
 
   Outcome out;
   const Grade grade = p.grade();
@@ -75,25 +106,27 @@ Outcome jones_fig10(const Run& run) {
   const hostsim::HostScenario host = call_scenario("INT", false, 1).host;
   out.rows = {
       input("clock interrupts", "Hz", p.number("rtc_hz"), host.tick_hz, "traces/hosts/nt2000-p2-450.toml, tick_hz"),
-      within_share("wake-ups observed, control", "", p.number("wakeups"), static_cast<double>(h(0).count()), 0.03,
+      within_share("wake-ups observed, control", "", p.number("wakeups"), static_cast<double>(h[0].count()), 0.03,
                    grade),
-      input("bucket", "us", p.number("bucket_us"), static_cast<double>(h(0).bucket_width()) / 1000,
+      input("bucket", "us", p.number("bucket_us"), static_cast<double>(h[0].bucket_width()) / 1000,
             "the histograms below"),
-      within("wake-ups near 2 ms, control", "%", near, share(0, 1.8, 2.2), 0.2, grade),
-      within("wake-ups near 2 ms, THR 24", "%", near, share(3, 1.8, 2.2), 0.2, grade),
-      at_least("INT, longest interval", "ms", tail, longest(1), Grade::kSoft),
-      at_least("DPC, longest interval", "ms", tail, longest(2), Grade::kSoft),
+      within("wake-ups near 2 ms, control", "%", near, h.share(0, 1.8, 2.2), 0.2, grade),
+      within("wake-ups near 2 ms, THR 24", "%", near, h.share(3, 1.8, 2.2), 0.2, grade),
+      at_least("INT, longest interval", "ms", tail, h.longest_ms(1), Grade::kSoft),
+      at_least("DPC, longest interval", "ms", tail, h.longest_ms(2), Grade::kSoft),
       holds("INT and DPC lengthen the tail from 2 ms", "tails grow beyond that of the control",
-            fmt::format("{:.2f} and {:.2f} ms, control {:.2f} ms", longest(1), longest(2), longest(0)),
-            longest(1) > 1.3 * longest(0) && longest(2) > 1.3 * longest(0), grade),
-      holds("THR 24", p.text("thr24"), fmt::format("longest {:.2f} ms, control {:.2f} ms", longest(3), longest(0)),
-            longest(3) < 1.05 * longest(0), grade),
+            fmt::format("{:.2f} and {:.2f} ms, control {:.2f} ms", h.longest_ms(1), h.longest_ms(2), h.longest_ms(0)),
+            h.longest_ms(1) > 1.3 * h.longest_ms(0) && h.longest_ms(2) > 1.3 * h.longest_ms(0), grade),
+      holds("THR 24", p.text("thr24"),
+            fmt::format("longest {:.2f} ms, control {:.2f} ms", h.longest_ms(3), h.longest_ms(0)),
+            h.longest_ms(3) < 1.05 * h.longest_ms(0), grade),
       holds("RES 2/8, longest interval", "like THR 24",
-            fmt::format("{:.2f} ms, THR 24 {:.2f} ms", longest(4), longest(3)),
-            std::abs(longest(4) / longest(3) - 1) < 0.05, grade),
+            fmt::format("{:.2f} ms, THR 24 {:.2f} ms", h.longest_ms(4), h.longest_ms(3)),
+            std::abs(h.longest_ms(4) / h.longest_ms(3) - 1) < 0.05, grade),
       holds("RES 2/8, wake-ups one bucket away from 1 ms", p.text("res_2_8"),
-            fmt::format("{:.0f}, THR 24 {:.0f}", beside_ideal(4), beside_ideal(3)),
-            beside_ideal(3) > 0 && beside_ideal(4) >= 2 * beside_ideal(3) && beside_ideal(4) <= 4 * beside_ideal(3),
+            fmt::format("{:.0f}, THR 24 {:.0f}", h.beside_ideal(4), h.beside_ideal(3)),
+            h.beside_ideal(3) > 0 && h.beside_ideal(4) >= 2 * h.beside_ideal(3) &&
+                h.beside_ideal(4) <= 4 * h.beside_ideal(3),
             Grade::kSoft)};
   out.rows[1].note = "1000 a second asked for; a clock of 1024 Hz can delay one but loses none";
   for (const int i : {5, 6}) {
@@ -108,26 +141,7 @@ Outcome jones_fig10(const Run& run) {
       "what "
       "that costs is not published";
 
-  const char* ids[] = {"jones.fig10", "jones.fig11", "jones.fig12", "jones.fig13", "jones.fig16"};
-  const char* titles[] = {
-      "Figure 10: Latency histogram for a 1ms callback routine without the soft modem",
-      "Figure 11: Latency histogram for a 1ms callback routine with the vendor driver version (INT)",
-      "Figure 12: Latency histogram for a 1ms callback routine with the DPC version",
-      "Figure 13: Latency histogram for a 1ms callback routine - THR version (THR 24)",
-      "Figure 16: Latency histogram for a 1ms callback routine - RES version (RES 2ms/8ms)"};
-  for (int i = 0; i < 5; ++i) {
-    Figure f{ids[i],
-             titles[i],
-             fmt::format("{} wake-ups, {:.2f} % near 2 ms, longest {:.2f} ms.", h(i).count(), share(i, 1.8, 2.2),
-                         longest(i)),
-             {"time between wake-ups (ms), in buckets of 50 us", false, 0, 6, {}},
-             {"wake-ups", true, 0.7, 100'000, {}},
-             {bars_of("simulated", h(i), 1e6)},
-             {}};
-    f.marks.push_back({Mark::Axis::kX, 2, {}, i == 0 ? fmt::format("{:g} % near 2 ms", near) : ""});
-    if (i == 1 || i == 2) f.marks.push_back({Mark::Axis::kX, tail, {}, "tail beyond 5 ms"});
-    out.figures.push_back(std::move(f));
-  }
+  for (std::size_t i = 0; i < h.figures.size(); ++i) out.figures.push_back(histogram_figure(h, i, near, tail));
   out.summary =
       "30 s of a timer set to 1 ms: alone, and from the beginning of a call in each context, training included. The "
       "timer "

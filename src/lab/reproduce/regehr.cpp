@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "src/lab/reproduce/claim.h"
 #include "src/lab/reproduce/regehr_machine.h"
@@ -52,29 +53,55 @@ void add(Series& series, double x, const std::vector<double>& values, double sca
   series.interval.push_back(m.half_width * scale);
 }
 
+struct Condition {
+  const char* name;
+  const char* key;
+  RezForm form;
+  bool network;
+  Grade grade;
+};
+constexpr std::array<Condition, 4> kConditions = {{
+    {"Rez, idle", "rez_idle_over_reservation_percent", RezForm::kRez, false, Grade::kHard},
+    {"Rez, Netperf", "rez_netperf_over_reservation_percent", RezForm::kRez, true, Grade::kHard},
+    {"Rez-C, Netperf", "rez_c_netperf_over_reservation_percent", RezForm::kRezC, true, Grade::kSoft},
+    {"Rez-FB, Netperf", "rez_fb_netperf_over_reservation_percent", RezForm::kRezFb, true, Grade::kSoft},
+}};
+constexpr int kFrom = -8, kTo = 32, kStep = 2;  // over-reservation, per cent
+constexpr int kPoints = (kTo - kFrom) / kStep + 1;
+
+/// Figure 3's curve of one condition, and what is read off it.
+struct Curve {
+  Series series;
+  double enough = std::nan("");  ///< over-reservation from which on nearly no period is missed, per cent
+  double missed_at_zero = 0;     ///< share
+};
+
+/// @param results [kPoints][repetition]
+Curve curve(const Condition& condition, std::span<const std::vector<RegehrResult>> results) {
+  constexpr double kNearlyNone = 0.01;  // of the periods missed
+  Curve c;
+  c.series.name = condition.name;
+  c.series.style = Series::Style::kLine;
+  bool none = true;
+  for (int i = kPoints - 1; i >= 0; --i) {
+    const int percent = kFrom + i * kStep;
+    const double missed = mean_interval(numbers(results[static_cast<std::size_t>(i)], &RegehrResult::missed)).mean;
+    none = none && missed <= kNearlyNone;
+    if (none) c.enough = percent;
+    if (percent == 0) c.missed_at_zero = missed;
+  }
+  for (int i = 0; i < kPoints; ++i)
+    add(c.series, kFrom + i * kStep, numbers(results[static_cast<std::size_t>(i)], &RegehrResult::missed), 100);
+  return c;
+}
+
 }  // namespace
 
 Outcome regehr_fig3(const Run& run) {
   const Published& p = run.published;
-  struct Condition {
-    const char* name;
-    const char* key;
-    RezForm form;
-    bool network;
-    Grade grade;
-  };
-  const std::array<Condition, 4> conditions = {{
-      {"Rez, idle", "rez_idle_over_reservation_percent", RezForm::kRez, false, Grade::kHard},
-      {"Rez, Netperf", "rez_netperf_over_reservation_percent", RezForm::kRez, true, Grade::kHard},
-      {"Rez-C, Netperf", "rez_c_netperf_over_reservation_percent", RezForm::kRezC, true, Grade::kSoft},
-      {"Rez-FB, Netperf", "rez_fb_netperf_over_reservation_percent", RezForm::kRezFb, true, Grade::kSoft},
-  }};
-  constexpr int kFrom = -8, kTo = 32, kStep = 2;  // per cent
-  constexpr int kPoints = (kTo - kFrom) / kStep + 1;
-  constexpr double kNearlyNone = 0.01;  // of the periods missed
-  constexpr double kTolerance = 4;      // per cent
+  constexpr double kTolerance = 4;  // per cent
   std::vector<RegehrRun> runs;
-  for (const Condition& c : conditions) {
+  for (const Condition& c : kConditions) {
     for (int i = 0; i < kPoints; ++i) {
       RegehrRun r;
       r.form = c.form;
@@ -93,25 +120,13 @@ Outcome regehr_fig3(const Run& run) {
            axis("missed deadlines (%)"),
            {},
            {}};
-  std::array<double, 4> at_zero{};
-  for (std::size_t c = 0; c < conditions.size(); ++c) {
-    Series s;
-    s.name = conditions[c].name;
-    s.style = Series::Style::kLine;
-    double enough = std::nan("");
-    for (int i = kPoints - 1; i >= 0; --i) {
-      const double missed =
-          mean_interval(numbers(results[c * kPoints + static_cast<std::size_t>(i)], &RegehrResult::missed)).mean;
-      if (missed > kNearlyNone) break;
-      enough = kFrom + i * kStep;
-    }
-    for (int i = 0; i < kPoints; ++i) {
-      const auto values = numbers(results[c * kPoints + static_cast<std::size_t>(i)], &RegehrResult::missed);
-      add(s, kFrom + i * kStep, values, 100);
-      if (kFrom + i * kStep == 0) at_zero[c] = mean_interval(values).mean;
-    }
-    Row row = within(fmt::format("{}: over-reservation needed for nearly no misses", conditions[c].name), "%",
-                     p.number(conditions[c].key), enough, kTolerance, conditions[c].grade);
+  std::array<double, kConditions.size()> at_zero{};
+  for (std::size_t c = 0; c < kConditions.size(); ++c) {
+    const Condition& condition = kConditions[c];
+    Curve of = curve(condition, std::span(results).subspan(c * kPoints, kPoints));
+    at_zero[c] = of.missed_at_zero;
+    Row row = within(fmt::format("{}: over-reservation needed for nearly no misses", condition.name), "%",
+                     p.number(condition.key), of.enough, kTolerance, condition.grade);
     row.note = fmt::format("misses at 0 %: {:.1f} %; at most 1 % of the periods count as nearly none, steps of 2 %",
                            100 * at_zero[c]);
     if (!row.agrees && c == 0)
@@ -119,9 +134,8 @@ Outcome regehr_fig3(const Run& run) {
     if (!row.agrees && c >= 2)
       row.note += "; what is not accounted for is the clock's and the network's interrupt handlers";
     out.rows.push_back(std::move(row));
-    f.marks.push_back(
-        {Mark::Axis::kX, p.number(conditions[c].key), {}, fmt::format("published, {}", conditions[c].name)});
-    f.series.push_back(std::move(s));
+    f.marks.push_back({Mark::Axis::kX, p.number(condition.key), {}, fmt::format("published, {}", condition.name)});
+    f.series.push_back(std::move(of.series));
   }
   // "Much more": twice; "alike": within 30 points of a hundred.
   const bool ordered = at_zero[1] > 1.5 * at_zero[2] && at_zero[1] > 1.5 * at_zero[3] && at_zero[2] > 0 &&
@@ -139,6 +153,42 @@ Outcome regehr_fig3(const Run& run) {
   return out;
 }
 
+namespace {
+
+/// What the scheduler did in each period of one run.
+struct Trajectory {
+  Series stolen, reserved, received;
+  double largest_error = 0;  ///< ns, against the feedback equation
+};
+
+Trajectory trajectory(const RegehrRun& r, const RegehrResult& one) {
+  Trajectory t;
+  t.stolen.name = "stolen, % of 4 ms";
+  t.reserved.name = "C_t";
+  t.received.name = "P_t, as the application sees it";
+  for (std::size_t i = 0; i < one.scheduler.size(); ++i) {
+    const hostsim::RezPeriod& s = one.scheduler[i];
+    const double at = static_cast<double>(s.begin) / 1e6;
+    t.stolen.x.push_back(at);
+    t.stolen.y.push_back(100.0 * static_cast<double>(s.stolen) / static_cast<double>(r.needed));
+    t.reserved.x.push_back(at);
+    t.reserved.y.push_back(static_cast<double>(s.reserved) / 1e6);
+    if (i < one.periods.size()) {
+      t.received.x.push_back(at);
+      t.received.y.push_back(static_cast<double>(one.periods[i].received) / 1e6);
+    }
+    if (i == 0) continue;
+    const hostsim::RezPeriod& before = one.scheduler[i - 1];
+    const double c = static_cast<double>(before.reserved) + r.gain * static_cast<double>(r.needed - before.received);
+    const double least = std::max(c, static_cast<double>(r.needed));
+    const double above = static_cast<double>(s.reserved) - least;  // by rounding up: less than a tick
+    t.largest_error = std::max({t.largest_error, -above, above - 1e9 / r.enforcement_hz});
+  }
+  return t;
+}
+
+}  // namespace
+
 Outcome regehr_fig4(const Run& run) {
   const Published& p = run.published;
   const auto burst = p.numbers("burst_ms");
@@ -149,38 +199,15 @@ Outcome regehr_fig4(const Run& run) {
   r.network = {{burst.at(0) / 1e3, burst.at(1) / 1e3}};
   const auto results = run_all(run, {r}, run.repetitions).at(0);
 
-  const RegehrResult& one = results.front();
-  Series stolen, reserved, received;
-  stolen.name = "stolen, % of 4 ms";
-  reserved.name = "C_t";
-  received.name = "P_t, as the application sees it";
-  double largest_error = 0;
-  for (std::size_t i = 0; i < one.scheduler.size(); ++i) {
-    const hostsim::RezPeriod& s = one.scheduler[i];
-    const double t = static_cast<double>(s.begin) / 1e6;
-    stolen.x.push_back(t);
-    stolen.y.push_back(100.0 * static_cast<double>(s.stolen) / static_cast<double>(r.needed));
-    reserved.x.push_back(t);
-    reserved.y.push_back(static_cast<double>(s.reserved) / 1e6);
-    if (i < one.periods.size()) {
-      received.x.push_back(t);
-      received.y.push_back(static_cast<double>(one.periods[i].received) / 1e6);
-    }
-    if (i == 0) continue;
-    const hostsim::RezPeriod& before = one.scheduler[i - 1];
-    const double c = static_cast<double>(before.reserved) + r.gain * static_cast<double>(r.needed - before.received);
-    const double least = std::max(c, static_cast<double>(r.needed));
-    const double above = static_cast<double>(s.reserved) - least;  // by rounding up: less than a tick
-    largest_error = std::max({largest_error, -above, above - 1e9 / r.enforcement_hz});
-  }
+  Trajectory t = trajectory(r, results.front());
   std::vector<double> misses;
   for (const RegehrResult& one_run : results)
     misses.push_back(one_run.missed * static_cast<double>(one_run.periods.size()));
 
   Outcome out;
   Row update = holds("feedback", p.text("update"),
-                     fmt::format("largest deviation {:.0f} ns beside rounding up to a tick", largest_error),
-                     largest_error <= 1, Grade::kHard);
+                     fmt::format("largest deviation {:.0f} ns beside rounding up to a tick", t.largest_error),
+                     t.largest_error <= 1, Grade::kHard);
   update.note = "checked period by period; C never falls below R and counts whole ticks, which the paper does not say";
   out.rows.push_back(std::move(update));
   const MeanInterval m = mean_interval(misses);
@@ -190,8 +217,9 @@ Outcome regehr_fig4(const Run& run) {
   out.rows.push_back(std::move(row));
   // "drops from its elevated level back to about 4.0" (4.4); nearer to R than to where it was.
   const auto reserved_at = [&](double ms) {
-    const auto after = std::find_if(reserved.x.begin(), reserved.x.end(), [&](double t) { return t >= ms; });
-    return reserved.y[static_cast<std::size_t>(after - reserved.x.begin())];
+    const auto& x = t.reserved.x;
+    const auto after = std::find_if(x.begin(), x.end(), [&](double at) { return at >= ms; });
+    return t.reserved.y[static_cast<std::size_t>(after - x.begin())];
   };
   const double base = static_cast<double>(r.needed) / 1e6, high = reserved_at(burst.at(1) - 100),
                low = reserved_at(burst.at(1) + 500);
@@ -213,9 +241,9 @@ Outcome regehr_fig4(const Run& run) {
                            {std::move(s)},
                            {}});
   };
-  figure("", "Figure 4, top: stolen time reported by GetStolen()", std::move(stolen), "stolen (% of 4 ms)");
-  figure(".reserved", "Figure 4, middle: CPU time requested, C_t", std::move(reserved), "C_t (ms)");
-  figure(".received", "Figure 4, bottom: CPU time received, P_t", std::move(received), "P_t (ms)");
+  figure("", "Figure 4, top: stolen time reported by GetStolen()", std::move(t.stolen), "stolen (% of 4 ms)");
+  figure(".reserved", "Figure 4, middle: CPU time requested, C_t", std::move(t.reserved), "C_t (ms)");
+  figure(".received", "Figure 4, bottom: CPU time received, P_t", std::move(t.received), "P_t (ms)");
   out.summary =
       "One second of TCP at full speed against Rez-FB without over-reservation. TCP's slow start is not modelled.";
   return out;

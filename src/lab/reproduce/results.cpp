@@ -12,6 +12,7 @@
 
 #include "src/lab/sweep/parallel.h"
 #include "traces/document/data.h"
+#include "traces/file/csv.h"
 #include "traces/file/file.h"
 
 namespace offhook::reproduce {
@@ -34,13 +35,6 @@ std::string standing(const Json& rows) {
   if (any("soft", false) || any("input", false)) return "differs";
   if (any("hard", true) || any("soft", true)) return "agrees";
   return any("paper", true) ? "inconsistent in the paper" : "input";
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
 }
 
 }  // namespace

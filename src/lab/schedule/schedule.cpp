@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "traces/file/csv.h"
+
 namespace offhook::schedule {
 namespace {
 
@@ -45,13 +47,6 @@ class PeriodicRelease final : public hostsim::Event {
   Ns period_;
   std::uint64_t& released_;
 };
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
-  return out + '"';
-}
 
 class Recorder final : public CpuObserver {
  public:

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "traces/document/key.h"
+#include "traces/file/csv.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::sweep {
@@ -27,13 +28,6 @@ Json parse_row(const std::string& row) {
 /// A TOML value without its quotes.
 std::string plain(const std::string& value) {
   return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 std::string cell_name(const Plan& plan, const Cell& cell) {

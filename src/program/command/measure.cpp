@@ -212,18 +212,19 @@ int run_kernel(const MeasureOptions& options) {
   table.column("here, by", Table::Align::kLeft);
   std::int64_t over_ns = 0;
   for (const measure::KernelRow& row : rows) {
-    const auto most_ns = static_cast<std::int64_t>(row.max_us * 1e3);
+    const auto most_ns = static_cast<std::int64_t>(row.time.max());
     if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
     write_hgrm_into_folder(options, row.name, row.time);
     json["rows"].push_back({{"call", row.name},
                             {"equivalent", row.equivalent},
-                            {"count", row.count},
-                            {"min_us", row.min_us},
-                            {"mean_us", row.mean_us},
-                            {"max_us", row.max_us},
+                            {"count", row.time.count()},
+                            {"min_us", us_of(double(row.time.min()))},
+                            {"mean_us", us_of(row.time.mean())},
+                            {"max_us", us_of(double(row.time.max()))},
                             {"time", to_json(row.time)}});
-    std::vector<std::string> cells{row.name, fmt::format("{:.2f}", row.min_us), fmt::format("{:.2f}", row.mean_us),
-                                   fmt::format("{:.1f}", row.max_us)};
+    std::vector<std::string> cells{row.name, fmt::format("{:.2f}", us_of(double(row.time.min()))),
+                                   fmt::format("{:.2f}", us_of(row.time.mean())),
+                                   fmt::format("{:.1f}", us_of(double(row.time.max())))};
     const auto beside = published.us.find(row.name);
     for (std::size_t board = 0; board < published.boards.size(); ++board) {
       cells.push_back(beside == published.us.end() ? "" : fmt::format("{:g}", beside->second.at(board)));

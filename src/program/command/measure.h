@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "driver/context/live_context.h"
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 #include "src/measure/latency.h"
 #include "src/measure/loads.h"
 #include "src/program/command/program.h"

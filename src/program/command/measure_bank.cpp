@@ -22,7 +22,7 @@ struct BankOptions {
 };
 
 Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
-  const auto quantiles = [](const LiveHistogram& h) {
+  const auto quantiles = [](const LogLinearHistogram& h) {
     return Json{{"p50", us_of(double(h.quantile(0.5)))},
                 {"p99", us_of(double(h.quantile(0.99)))},
                 {"p99.9", us_of(double(h.quantile(0.999)))},

@@ -40,7 +40,7 @@ std::int64_t now_ms() {
   return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
 }
 
-nlohmann::ordered_json to_json(const LiveHistogram& h) {
+nlohmann::ordered_json to_json(const LogLinearHistogram& h) {
   return {{"count", h.count()},
           {"p50_us", static_cast<double>(h.quantile(0.5)) * 1e-3},
           {"p99_us", static_cast<double>(h.quantile(0.99)) * 1e-3},

@@ -17,6 +17,7 @@
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/csv.h"
 #include "traces/file/file.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
@@ -52,15 +53,10 @@ std::string to_csv(const ordered_json& rows) {
   const auto line = [&](const ordered_json& row, bool keys) {
     std::vector<std::string> cells;
     for (const auto& [key, value] : row.items()) {
-      std::string cell = keys                ? key
-                         : value.is_null()   ? ""
-                         : value.is_string() ? value.get<std::string>()
-                                             : value.dump();
-      if (cell.find_first_of(",\"\n") != std::string::npos) {
-        for (std::size_t at = 0; (at = cell.find('"', at)) != std::string::npos; at += 2) cell.insert(at, 1, '"');
-        cell = '"' + cell + '"';
-      }
-      cells.push_back(std::move(cell));
+      cells.push_back(csv_field(keys                ? key
+                                : value.is_null()   ? ""
+                                : value.is_string() ? value.get<std::string>()
+                                                    : value.dump()));
     }
     out += fmt::format("{}\n", fmt::join(cells, ","));
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -85,4 +85,32 @@ TEST(LinearHistogram, CountsWhatLiesBeyondTheLastBucket) {
   EXPECT_EQ(histogram.beyond(), 2u);
   EXPECT_EQ(histogram.max(), 5'000'000u);
   EXPECT_EQ(histogram.count_between(50'000, 200'000), 2u);
+}
+
+TEST(LiveHistogram, QuantilesAreWithinAThirtySecondOfTheExactOnes) {
+  LiveHistogram live;
+  EXPECT_EQ(live.read().quantile(0.5), 0u);
+  for (std::int64_t v = 1; v <= 100'000; ++v) live.add(v);
+  LogLinearHistogram h = live.read();
+  for (const double q : {0.001, 0.1, 0.5, 0.9, 0.999}) {
+    const double exact = q * 100'000;
+    EXPECT_GE(static_cast<double>(h.quantile(q)), exact);
+    EXPECT_LE(static_cast<double>(h.quantile(q)), exact * (1 + 1.0 / 32) + 1);
+  }
+  EXPECT_EQ(h.quantile(1), 100'000u);
+  EXPECT_EQ(h.max(), 100'000u);
+  live.add(std::int64_t{1} << 62);
+  EXPECT_EQ(live.read().count(), 100'001u);
+  EXPECT_EQ(live.read().max(), std::uint64_t{1} << 62);
+}
+
+TEST(LogLinearHistogram, ASumOfTwoIsWhatOneWouldHaveCounted) {
+  LogLinearHistogram a, b, all;
+  for (std::uint64_t v = 1; v < 100'000; v += 7) (v % 2 == 0 ? a : b).add(v), all.add(v);
+  a.add(b);
+  EXPECT_EQ(a.count(), all.count());
+  EXPECT_EQ(a.min(), all.min());
+  EXPECT_EQ(a.max(), all.max());
+  EXPECT_EQ(a.mean(), all.mean());
+  for (const double q : {0.01, 0.5, 0.99}) EXPECT_EQ(a.quantile(q), all.quantile(q));
 }

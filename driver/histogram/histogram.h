@@ -2,9 +2,12 @@
 //
 // Histograms of fixed size. LogLinearHistogram covers all of 64 bits with a bounded relative error, as HdrHistogram
 // does: values below 2^kPrecisionBits each have a bucket, and every octave above is cut into the same number of equal
-// ones. What the paper's latency figures use, equal buckets, is LinearHistogram.
+// ones. LiveHistogram is the front through which a real-time thread fills one. What the paper's latency figures use,
+// equal buckets, is LinearHistogram.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +28,14 @@ class LogLinearHistogram {
   static constexpr unsigned kPrecisionBits = 7;  ///< relative error below 2^-7
 
   /// O(1), no allocation.
-  void add(std::uint64_t value) {
-    counts_[index(value, kPrecisionBits)] += 1;
-    count_ += 1;
-    sum_ += static_cast<double>(value);
+  void add(std::uint64_t value, std::uint64_t times = 1) {
+    counts_[index(value, kPrecisionBits)] += times;
+    count_ += times;
+    sum_ += static_cast<double>(value) * static_cast<double>(times);
     if (value < min_) min_ = value;
     if (value > max_) max_ = value;
   }
+  void add(const LogLinearHistogram& other);
 
   std::uint64_t count() const { return count_; }
   std::uint64_t min() const { return count_ == 0 ? 0 : min_; }  ///< exact
@@ -45,7 +49,7 @@ class LogLinearHistogram {
   /// The non-empty bars, lowest first, with 2^bits bars an octave.  @pre bits <= kPrecisionBits
   std::vector<HistogramBar> bars(unsigned bits = 3) const;
 
- private:
+  /// The bucket of a value, and its least and greatest value, with 2^bits buckets an octave.
   static std::size_t index(std::uint64_t value, unsigned bits) {
     const unsigned width = static_cast<unsigned>(std::bit_width(value));
     if (width <= bits) return value;
@@ -58,11 +62,25 @@ class LogLinearHistogram {
     return next - 1;
   }
 
+ private:
   std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>((64 - kPrecisionBits + 1) << kPrecisionBits);
   std::uint64_t count_ = 0;
   std::uint64_t min_ = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t max_ = 0;
   double sum_ = 0;
+};
+
+/// Times in ns, counted by one real-time thread and read by others at leisure: 32 buckets an octave, up to 18 s.
+class LiveHistogram {
+ public:
+  void add(std::int64_t ns);  ///< real-time: yes; the one writer
+  /// What has been counted so far, each value as the greatest of its bucket, the greatest as it is.
+  LogLinearHistogram read() const;
+
+ private:
+  static constexpr unsigned kBits = 5, kOctaves = 34;
+  std::array<std::atomic<std::uint64_t>, kOctaves << kBits> counts_{};
+  std::atomic<std::uint64_t> max_{0};
 };
 
 /// Equal buckets from 0; what lies beyond the last is counted in `beyond` and seen in the maximum.

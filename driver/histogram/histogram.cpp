@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "src/lab/analysis/histogram.h"
+#include "driver/histogram/histogram.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,14 @@ std::uint64_t LogLinearHistogram::low(std::size_t index, unsigned bits) {
   const std::size_t shift = octave - 1;
   if (shift >= 64 - bits) return 0;  // past the last bucket
   return static_cast<std::uint64_t>(index - (shift << bits)) << shift;
+}
+
+void LogLinearHistogram::add(const LogLinearHistogram& other) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  count_ += other.count_;
+  sum_ += other.sum_;
+  min_ = std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
 }
 
 std::uint64_t LogLinearHistogram::quantile(double share) const {
@@ -36,6 +44,26 @@ std::vector<HistogramBar> LogLinearHistogram::bars(unsigned bits) const {
     if (coarse != last) out.push_back({low(coarse, bits), high(coarse, bits), 0});
     last = coarse;
     out.back().count += counts_[i];
+  }
+  return out;
+}
+
+void LiveHistogram::add(std::int64_t ns) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;  // one writer
+  const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
+  auto& count = counts_[std::min(LogLinearHistogram::index(value, kBits), counts_.size() - 1)];
+  if (value > max_.load(kRelaxed)) max_.store(value, kRelaxed);
+  count.store(count.load(kRelaxed) + 1, kRelaxed);
+}
+
+LogLinearHistogram LiveHistogram::read() const {
+  LogLinearHistogram out;
+  const std::uint64_t max = max_.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    const std::uint64_t n = counts_[i].load(std::memory_order_relaxed);
+    if (n == 0) continue;
+    const bool last = i + 1 == counts_.size();  // takes all that is longer
+    out.add(last ? max : std::min(LogLinearHistogram::high(i, kBits), max), n);
   }
   return out;
 }
