@@ -7,6 +7,8 @@
 #include <functional>
 #include <stdexcept>
 
+#include "traces/file/csv.h"
+
 namespace offhook {
 namespace {
 
@@ -52,6 +54,12 @@ TEST_F(FileFolder, ErrorsNameFileAndCause) {
 TEST(Fnv1a, GivesThePublishedHashes) {
   EXPECT_EQ(fnv1a_hex(""), "cbf29ce484222325");
   EXPECT_EQ(fnv1a_hex("a"), "af63dc4c8601ec8c");
+}
+
+TEST(CsvField, IsInQuotesWhereItNeedsThem) {
+  EXPECT_EQ(csv_field("RES 2/8"), "RES 2/8");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("a \"b\"\n"), "\"a \"\"b\"\"\n\"");
 }
 
 }  // namespace

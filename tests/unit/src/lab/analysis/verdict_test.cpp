@@ -48,3 +48,9 @@ TEST(Verdict, StatisticsAreOfTheCompleteRuns) {
 TEST(Verdict, WithoutAReferenceCompleteRunsAreSufficient) {
   EXPECT_EQ(classify(runs(3, 1000, 0), {}).verdict, Verdict::kSufficient);
 }
+
+TEST(Verdict, NamesAreReadAsTheyAreWritten) {
+  for (const Verdict v : {Verdict::kSufficient, Verdict::kMarginal, Verdict::kInsufficient})
+    EXPECT_EQ(verdict_named(to_string(v)), v);
+  EXPECT_FALSE(verdict_named("sufficent"));
+}

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "src/lab/reproduce/registry.h"
+#include "tests/unit/traces/scenario/data_folder.h"
 
 namespace offhook::reproduce {
 namespace {
@@ -72,6 +76,22 @@ TEST(Published, AClaimNeedsItsHeadAndAKnownGrade) {
   const std::string head = "[[claim]]\nid = \"a\"\nseed = \"s\"\nat = \"4\"\ngrade = \"soft\"\n";
   EXPECT_NE(error_of(head + head).find("is there twice"), std::string::npos);
   EXPECT_NE(error_of("other = 1\n" + head).find("unknown key"), std::string::npos);
+}
+
+TEST(Published, EveryFileOfTheFolderAddsItsClaimsOnce) {
+  const config::DataFolder data;
+  const std::filesystem::path folder = data.path() / "published";
+  std::filesystem::create_directories(folder);
+  const std::string head = "[[claim]]\nseed = \"s\"\nat = \"4\"\ngrade = \"soft\"\n";
+  std::ofstream(folder / "b.toml") << head << "id = \"b.one\"\n";
+  std::ofstream(folder / "a.toml") << head << "id = \"a.one\"\nshare = 0.5\n";
+  const std::vector<Published> all = load_published();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].id(), "a.one");
+  EXPECT_EQ(load_published("a.one").number("share"), 0.5);
+  EXPECT_THROW(load_published("c.one"), config::Error);
+  std::ofstream(folder / "c.toml") << head << "id = \"a.one\"\n";
+  EXPECT_THROW(load_published(), config::Error);
 }
 
 TEST(Registry, NamesMeanClaimsAndTheirFigures) {
