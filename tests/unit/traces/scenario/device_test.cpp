@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <tuple>
 
 #include "traces/document/data.h"
 #include "traces/scenario/profile.h"
@@ -49,21 +48,6 @@ TEST(Device, EveryShippedOneLoadsAndReadsBackTheSame) {
   for (const std::string& name : names) {
     const std::string once = config::to_toml(config::load_device(name));
     EXPECT_EQ(once, config::to_toml(config::parse_device(Document::parse(once, "again")))) << name;
-  }
-}
-
-// Jones and Saroiu's soft DSL under Cota-Robles and Held's buffers (shared/DESIGN.md): share and longest gap.
-TEST(Device, SoftDslHasTheSharesAndGapsOfTheLaw) {
-  const double buffers[] = {2, 3, 6}, g_lite[] = {3.6, 7.6, 19.6}, full_rate[] = {3.2, 7.2, 19.2};
-  for (int i = 0; i < 3; i++) {
-    for (const auto& [name, share, gaps] : {std::tuple{"g-lite", 0.25, g_lite}, {"full-rate-dsl", 0.5, full_rate}}) {
-      hostsim::SoftDevice device = config::load_device(name);
-      device.buffers = static_cast<std::uint32_t>(buffers[i]);
-      const DeviceTiming timing = device_timing(device);
-      EXPECT_NEAR(timing.mean_period_ms(), 4, 1e-12);
-      EXPECT_NEAR(timing.share(), share, 1e-12);
-      EXPECT_NEAR(timing.longest_gap_ms(), gaps[i], 1e-9) << name << " with " << buffers[i];
-    }
   }
 }
 

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <tuple>
+
+#include "traces/scenario/device.h"
 
 using namespace offhook;
 
@@ -206,4 +209,19 @@ TEST(ReservationLaw, WhatIsRecommendedIsTheLeastShareThatTheLawGrantsWithTheRese
   }
   DeviceTiming hasty = vendor_modem(106, 1.763);  // an eighth of a millisecond of slack: no gap of a tick
   EXPECT_FALSE(recommend(hasty, {}));
+}
+
+// Jones and Saroiu's soft DSL under Cota-Robles and Held's buffers (shared/DESIGN.md): share and longest gap.
+TEST(DeviceTiming, SoftDslHasTheSharesAndGapsOfTheLaw) {
+  const double buffers[] = {2, 3, 6}, g_lite[] = {3.6, 7.6, 19.6}, full_rate[] = {3.2, 7.2, 19.2};
+  for (int i = 0; i < 3; i++) {
+    for (const auto& [name, share, gaps] : {std::tuple{"g-lite", 0.25, g_lite}, {"full-rate-dsl", 0.5, full_rate}}) {
+      hostsim::SoftDevice device = config::load_device(name);
+      device.buffers = static_cast<std::uint32_t>(buffers[i]);
+      const DeviceTiming timing = device_timing(device);
+      EXPECT_NEAR(timing.mean_period_ms(), 4, 1e-12);
+      EXPECT_NEAR(timing.share(), share, 1e-12);
+      EXPECT_NEAR(timing.longest_gap_ms(), gaps[i], 1e-9) << name << " with " << buffers[i];
+    }
+  }
 }
