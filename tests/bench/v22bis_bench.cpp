@@ -68,7 +68,7 @@ void Pump(benchmark::State& state) {
   std::unique_ptr<void, void (*)(void*)> self[2] = {{nullptr, std::free}, {nullptr, std::free}};
   for (int i = 0; i < 2; ++i) {
     oh_pump_config config{};
-    config.format = kLinear8000;
+    config.format = offhook::kLinear8000;
     config.role = i == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     config.tx_level_dbm0 = -12;
     config.port = {Bits::get, Bits::put, &bits[i]};

@@ -70,7 +70,7 @@ void cost() {
   }
   std::sort(ns.begin(), ns.end());
   oh_pump_config c{};
-  c.format = kLinear8000;
+  c.format = offhook::kLinear8000;
   c.tx_level_dbm0 = -12;
   c.port = e.bits[0].port();
   std::printf("\n### Cost at 14 400 bit/s, both directions, with echo canceller and the test's line\n\n");

@@ -11,6 +11,14 @@ constexpr uint8_t kOnes[kMaxMappingFrameBits] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
                                                  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
+// A port may have one direction only (oh_v34_want_auxiliary).
+bool gives_bits(const oh_bit_port& port) {
+  return port.get_bit != nullptr || port.get_bits != nullptr;
+}
+bool takes_bits(const oh_bit_port& port) {
+  return port.put_bit != nullptr || port.put_bits != nullptr;
+}
+
 // The encoder makes x with 7 fractional bits.
 constexpr float kXUnit = 1.f / 128;
 
@@ -90,7 +98,7 @@ Complex DataTransmitter::next(const DataPort& port, bool live) {
     if (b1) --frames_left_of_b1_;
     uint8_t bits[kMaxMappingFrameBits];
     const uint8_t* primary = kOnes;
-    if (!b1 && live && oh_port_is_whole(&port.primary)) {
+    if (!b1 && live && gives_bits(port.primary)) {
       const int n = encoder_.primary_bits();
       uint8_t octets[(kMaxMappingFrameBits + 7) / 8];
       oh_port_get(&port.primary, octets, static_cast<size_t>(n));
@@ -99,7 +107,7 @@ Complex DataTransmitter::next(const DataPort& port, bool live) {
       primary = bits;
     }
     int aux = 1;
-    if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
+    if (!b1 && encoder_.takes_aux() && gives_bits(port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
     encoder_.frame(primary, aux, symbols_);
   }
   const FixedPoint x = symbols_[next_++].x;
@@ -171,12 +179,12 @@ void DataReceiver::put(const DataPort& port, bool live) {
   }
   if (!live) return;
   bits_ += static_cast<uint64_t>(n);
-  if (oh_port_is_whole(&port.primary)) {
+  if (takes_bits(port.primary)) {
     uint8_t octets[(kMaxMappingFrameBits + 7) / 8] = {};
     for (int k = 0; k < n; ++k) octets[k / 8] = static_cast<uint8_t>(octets[k / 8] | bits[k] << k % 8);
     oh_port_put(&port.primary, octets, static_cast<size_t>(n));
   }
-  if (gives_aux && oh_port_is_whole(&port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
+  if (gives_aux && takes_bits(port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
 }
 
 }  // namespace offhook::v34
