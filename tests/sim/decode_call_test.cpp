@@ -4,6 +4,7 @@
 // of the recording.
 #include <gtest/gtest.h>
 
+#include "offhook/decode.h"
 #include "src/decode/call/call.h"
 #include "tests/sim/v34_call.h"
 
@@ -36,6 +37,23 @@ void expect_read(const V34Call& call, const std::vector<float> (&sent)[2]) {
   }
   EXPECT_GE(read, call.arrived()) << decode::to_text(heard);
   EXPECT_GT(read, 50'000u);
+}
+
+TEST(DecodeCall, WithoutDataModeTheTrainingIsReadAndNoData) {
+  V34Call call({}, 1);
+  std::vector<float> sent[2];
+  call.record(sent);
+  ASSERT_TRUE(call.connect());
+  call.run(1);
+  decode::Recording r;
+  r.channel = {sent[0], sent[1]};
+  r.duration_s = static_cast<double>(sent[0].size()) / decode::kRateHz;
+  const decode::Call heard = decode::analyse(std::move(r), {}, false);
+  ASSERT_EQ(heard.trainings.size(), 1u);
+  for (const auto* side : {&heard.trainings[0].from_1200, &heard.trainings[0].from_2400}) {
+    EXPECT_NE(side->mp(), nullptr);
+    EXPECT_TRUE(side->data.empty());
+  }
 }
 
 TEST(DecodeCall, DataAreReadOnAfterARenegotiationOfEitherEnd) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dsp/v42/lapm.h"
+#include "offhook/decode.h"
 #include "src/decode/call/call.h"
 #include "tests/sim/calls.h"
 

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "src/decode/line/recording.h"
-
 namespace offhook::decode {
 namespace {
 

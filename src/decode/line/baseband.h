@@ -3,14 +3,12 @@
 // A whole channel mixed down from a carrier and filtered to the band of a symbol rate, to be looked at any time.
 #pragma once
 
-#include <complex>
 #include <span>
 #include <vector>
 
-namespace offhook::decode {
+#include "src/decode/line/samples.h"
 
-using Cf = std::complex<float>;
-using Cd = std::complex<double>;
+namespace offhook::decode {
 
 class Baseband {
  public:

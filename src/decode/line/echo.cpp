@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
-#include <memory>
 #include <optional>
 
-#include "dsp/blocks/fft.h"
-#include "src/decode/line/recording.h"
+#include "src/decode/line/least_squares.h"
+#include "src/decode/line/spectrum.h"
 
 namespace offhook::decode {
 namespace {
@@ -32,21 +30,6 @@ constexpr double kLeastLearnt = 0.4;               // s, for another path than t
 constexpr double kSamplesATap = 6;                 // make a path worth something
 constexpr std::size_t kFarTogether = 8 * kRateHz;  // stretches of one path
 constexpr std::size_t kGuard = 2 * kRateHz;        // either side, to see whether the echo is there
-
-class Fft {
- public:
-  explicit Fft(std::size_t n) : n_(n), memory_(std::aligned_alloc(64, (ops_.size(n) + 63) / 64 * 64), &std::free) {
-    ops_.init(memory_.get(), n);
-  }
-  void forward(std::vector<oh_complex>& x) const { ops_.forward(memory_.get(), x.data(), x.data()); }
-  void inverse(std::vector<oh_complex>& x) const { ops_.inverse(memory_.get(), x.data(), x.data()); }
-  std::size_t size() const { return n_; }
-
- private:
-  const oh_fft_ops& ops_ = *oh_fft_radix2();
-  std::size_t n_;
-  std::unique_ptr<void, decltype(&std::free)> memory_;
-};
 
 double power(std::span<const float> x) {
   double sum = 0;
@@ -87,23 +70,9 @@ class LeastSquares {
   std::vector<float> solve() {
     double trace = 0;
     for (std::size_t i = 0; i < n_; ++i) trace += a_[i * n_ + i];
-    std::vector<double> l = a_, x = b_;
-    for (std::size_t j = 0; j < n_; ++j) {
-      l[j * n_ + j] += 1e-5 * trace / static_cast<double>(n_) + 1e-9;
-      for (std::size_t i = j; i < n_; ++i) {
-        double s = l[i * n_ + j];
-        for (std::size_t k = 0; k < j; ++k) s -= l[i * n_ + k] * l[j * n_ + k];
-        l[i * n_ + j] = i == j ? std::sqrt(std::max(s, 1e-12)) : s / l[j * n_ + j];
-      }
-    }
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) x[i] -= l[i * n_ + k] * x[k];
-      x[i] /= l[i * n_ + i];
-    }
-    for (std::size_t i = n_; i-- > 0;) {
-      for (std::size_t k = i + 1; k < n_; ++k) x[i] -= l[k * n_ + i] * x[k];
-      x[i] /= l[i * n_ + i];
-    }
+    std::vector<double> a = a_, x = b_;
+    for (std::size_t i = 0; i < n_; ++i) a[i * n_ + i] += 1e-5 * trace / static_cast<double>(n_) + 1e-9;
+    solve_positive_definite(a, x);
     double explained = 0;
     for (std::size_t i = 0; i < n_; ++i) explained += x[i] * b_[i];
     explained_ = energy_ > 0 ? explained / energy_ : 0;

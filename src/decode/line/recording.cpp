@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <numbers>
 #include <numeric>
 #include <stdexcept>
+
+#include "dsp/blocks/window.h"
 
 namespace offhook::decode {
 namespace {
@@ -22,50 +23,58 @@ struct Close {
 };
 using File = std::unique_ptr<SNDFILE, Close>;
 
-// What libsndfile needs to read from memory.
-struct Memory {
-  std::span<const unsigned char> bytes;
-  sf_count_t at = 0;
-};
-
-sf_count_t memory_length(void* user) {
-  return static_cast<sf_count_t>(static_cast<Memory*>(user)->bytes.size());
-}
-sf_count_t memory_seek(sf_count_t offset, int whence, void* user) {
-  auto* m = static_cast<Memory*>(user);
-  const sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? m->at : memory_length(user);
-  const sf_count_t to = base + offset;
-  if (to < 0) return -1;
-  return m->at = to;
-}
-sf_count_t memory_read(void* to, sf_count_t count, void* user) {
-  auto* m = static_cast<Memory*>(user);
-  const sf_count_t n = std::clamp<sf_count_t>(memory_length(user) - m->at, 0, count);
-  if (n > 0) std::memcpy(to, m->bytes.data() + m->at, static_cast<std::size_t>(n));
-  m->at += n;
-  return n;
-}
-sf_count_t memory_write(const void*, sf_count_t, void*) {
-  return 0;
-}
-sf_count_t memory_tell(void* user) {
-  return static_cast<Memory*>(user)->at;
+void check_format(int channels, int rate_hz, const std::string& name) {
+  if (rate_hz < 4000 || rate_hz > 192000) {
+    throw std::runtime_error(
+        fmt::format("{}: {} samples/s; a recording of a telephone line has 4000 to 192 000", name, rate_hz));
+  }
+  if (channels < 1 || channels > 2) {
+    throw std::runtime_error(
+        fmt::format("{}: {} channels; one direction, or both as two channels, were expected", name, channels));
+  }
 }
 
-Recording read(SNDFILE* handle, const SF_INFO& info, const std::string& name) {
-  const File file(handle);
-  if (file == nullptr) throw std::runtime_error(fmt::format("{}: not an audio file: {}", name, sf_strerror(nullptr)));
-  if (info.samplerate < 4000 || info.samplerate > 192000) {
-    throw std::runtime_error(
-        fmt::format("{}: {} samples/s; a recording of a telephone line has 4000 to 192 000", name, info.samplerate));
-  }
-  if (info.channels < 1 || info.channels > 2) {
-    throw std::runtime_error(
-        fmt::format("{}: {} channels; one direction, or both as two channels, were expected", name, info.channels));
-  }
+void check_duration(std::size_t samples, int rate_hz, const std::string& name) {
+  if (static_cast<double>(samples) > kLongestS * rate_hz)
+    throw std::runtime_error(name + ": longer than an hour; cut out the call");
+}
+
+}  // namespace
+
+Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, const std::string& name) {
+  check_format(static_cast<int>(channels.size()), rate_hz, name);
+  check_duration(channels[0].size(), rate_hz, name);
+  if (channels[0].empty()) throw std::runtime_error(name + ": no samples");
+  if (channels.back().size() != channels[0].size())
+    throw std::runtime_error(name + ": the two channels are not equally long");
   Recording r;
   r.name = name;
-  r.file_rate_hz = info.samplerate;
+  r.file_rate_hz = rate_hz;
+  r.duration_s = static_cast<double>(channels[0].size()) / rate_hz;
+  for (auto& x : channels) {
+    float peak = 0;
+    int clipped = 0;
+    for (float& v : x) v = std::isfinite(v) ? std::clamp(32768 * v, -65536.f, 65536.f) : 0.f;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      peak = std::max(peak, std::abs(x[i]));
+      if (i > 0 && std::abs(x[i]) >= 32767 && x[i] == x[i - 1]) ++clipped;
+    }
+    r.peak.push_back(static_cast<int>(std::lround(peak)));
+    r.clipped.push_back(clipped);
+    // A converter's offset is no signal, but lies within the filters of a carrier below 2 kHz.
+    const auto offset = static_cast<float>(std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()));
+    for (float& v : x) v -= offset;
+    r.channel.push_back(resample(x, rate_hz));
+  }
+  return r;
+}
+
+Recording read_recording(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  SF_INFO info{};
+  const File file(sf_open(path.c_str(), SFM_READ, &info));
+  if (file == nullptr) throw std::runtime_error(fmt::format("{}: not an audio file: {}", name, sf_strerror(nullptr)));
+  check_format(info.channels, info.samplerate, name);
   const auto channels = static_cast<std::size_t>(info.channels);
   // Only as much memory as there are samples, whatever the header says.
   constexpr sf_count_t kBlock = 65536;
@@ -75,54 +84,14 @@ Recording read(SNDFILE* handle, const SF_INFO& info, const std::string& name) {
     const sf_count_t n = sf_readf_float(file.get(), block.data(), kBlock);
     if (n <= 0) break;
     for (std::size_t c = 0; c < channels; ++c) {
-      for (sf_count_t i = 0; i < n; ++i) {
-        const float v = block[static_cast<std::size_t>(i) * channels + c] * 32768;
-        x[c].push_back(std::isfinite(v) ? std::clamp(v, -65536.f, 65536.f) : 0.f);
-      }
+      for (sf_count_t i = 0; i < n; ++i) x[c].push_back(block[static_cast<std::size_t>(i) * channels + c]);
     }
-    if (static_cast<double>(x[0].size()) > kLongestS * info.samplerate) {
-      throw std::runtime_error(fmt::format("{}: longer than an hour; cut out the call", name));
-    }
+    check_duration(x[0].size(), info.samplerate, name);
   }
-  if (x[0].empty()) throw std::runtime_error(name + ": no samples");
-  r.truncated = static_cast<sf_count_t>(x[0].size()) < info.frames;
-  r.duration_s = static_cast<double>(x[0].size()) / info.samplerate;
-  for (auto& channel : x) {
-    float peak = 0;
-    int clipped = 0;
-    for (std::size_t i = 0; i < channel.size(); ++i) {
-      peak = std::max(peak, std::abs(channel[i]));
-      if (i > 0 && std::abs(channel[i]) >= 32767 && channel[i] == channel[i - 1]) ++clipped;
-    }
-    r.peak.push_back(static_cast<int>(std::lround(peak)));
-    r.clipped.push_back(clipped);
-    // A converter's offset is no signal, but lies within the filters of a carrier below 2 kHz.
-    const auto samples = static_cast<double>(channel.size());
-    const auto offset = static_cast<float>(std::accumulate(channel.begin(), channel.end(), 0.0) / samples);
-    for (float& v : channel) v -= offset;
-    r.channel.push_back(resample(channel, info.samplerate));
-  }
+  const bool truncated = static_cast<sf_count_t>(x[0].size()) < info.frames;
+  Recording r = make_recording(std::move(x), info.samplerate, name);
+  r.truncated = truncated;
   return r;
-}
-
-double bessel_i0(double x) {
-  double sum = 1, term = 1;
-  for (int k = 1; k < 60; ++k) sum += term *= (x / (2 * k)) * (x / (2 * k));
-  return sum;
-}
-
-}  // namespace
-
-Recording read_recording(const std::filesystem::path& file) {
-  SF_INFO info{};
-  return read(sf_open(file.c_str(), SFM_READ, &info), info, file.filename().string());
-}
-
-Recording read_recording(std::span<const unsigned char> bytes, const std::string& name) {
-  SF_INFO info{};
-  Memory memory{bytes};
-  SF_VIRTUAL_IO io{memory_length, memory_seek, memory_read, memory_write, memory_tell};
-  return read(sf_open_virtual(&io, SFM_READ, &info, &memory), info, name);
 }
 
 std::vector<float> resample(std::span<const float> x, int from_hz) {
@@ -135,7 +104,6 @@ std::vector<float> resample(std::span<const float> x, int from_hz) {
   const double bandwidth = std::min(1.0, static_cast<double>(kRateHz) / from_hz);
   const int half = static_cast<int>(std::ceil(50 / bandwidth));
   std::vector<std::vector<float>> taps(static_cast<std::size_t>(phases));
-  const double i0 = bessel_i0(7.857);
   for (int p = 0; p < phases; ++p) {
     const double at = p * step;
     const double fraction = at - std::floor(at);
@@ -144,8 +112,8 @@ std::vector<float> resample(std::span<const float> x, int from_hz) {
     for (int k = 0; k < 2 * half; ++k) {
       const double t = k - (half - 1) - fraction;
       const double u = std::numbers::pi * t * bandwidth;
-      const double window = bessel_i0(7.857 * std::sqrt(std::max(0.0, 1 - t * t / (half * half)))) / i0;
-      row[static_cast<std::size_t>(k)] = static_cast<float>(bandwidth * (t == 0 ? 1 : std::sin(u) / u) * window);
+      row[static_cast<std::size_t>(k)] =
+          static_cast<float>(bandwidth * (t == 0 ? 1 : std::sin(u) / u) * kaiser(t / half, 7.857));
     }
   }
   const auto samples = static_cast<long>(x.size());

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace offhook::decode {
+#include "src/decode/line/samples.h"
 
-inline constexpr int kRateHz = 8000;
+namespace offhook::decode {
 
 struct Recording {
   std::string name;                         ///< file name without its folder
@@ -23,12 +23,13 @@ struct Recording {
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]
 };
 
+/// @param channels  [1 or 2][samples], full scale 1  @param name  for messages
+/// @throws std::runtime_error: no samples, unequal channels, more than two, over an hour, a rate beyond 4000 to 192 000
+Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, const std::string& name);
+
 /// Reads any format of libsndfile at 4000 to 192 000 Hz.
 /// @throws std::runtime_error naming the file and what is wrong: not audio, empty, more than two channels, over an hour
 Recording read_recording(const std::filesystem::path& file);
-
-/// As read_recording, from memory. @param name  for messages
-Recording read_recording(std::span<const unsigned char> bytes, const std::string& name);
 
 /// Band-limited conversion of a whole signal to 8000 Hz. @param from_hz  4000 to 192 000
 std::vector<float> resample(std::span<const float> x, int from_hz);

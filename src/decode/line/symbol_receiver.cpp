@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "src/decode/line/recording.h"
+#include "src/decode/line/least_squares.h"
 
 namespace offhook::decode {
 namespace {
@@ -13,40 +13,6 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr float kLeastEnergy = 0.25f;  // of its mean: with less, nothing is to be learnt
 constexpr double kLeastSource = 1e-3;  // power of the other direction, of our own, while it teaches its echo
-
-// Without the care for infinities that the operator takes.
-Cf times(Cf a, Cf b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-Cd times(Cd a, Cd b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
-// Solves A x = b, A Hermitian positive definite [n*n], by Cholesky; b becomes x.
-void solve_hermitian(std::vector<Cd>& a, std::vector<Cd>& b) {
-  const std::size_t n = b.size();
-  for (std::size_t j = 0; j < n; ++j) {
-    double d = a[j * n + j].real();
-    for (std::size_t k = 0; k < j; ++k) d -= std::norm(a[j * n + k]);
-    d = std::sqrt(std::max(d, 1e-30));
-    a[j * n + j] = d;
-    for (std::size_t i = j + 1; i < n; ++i) {
-      Cd s = a[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) s -= times(a[i * n + k], std::conj(a[j * n + k]));
-      a[i * n + j] = s / d;
-    }
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    Cd s = b[i];
-    for (std::size_t k = 0; k < i; ++k) s -= times(a[i * n + k], b[k]);
-    b[i] = s / a[i * n + i];
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    Cd s = b[i];
-    for (std::size_t k = i + 1; k < n; ++k) s -= times(std::conj(a[k * n + i]), b[k]);
-    b[i] = s / a[i * n + i];
-  }
-}
 
 }  // namespace
 
@@ -105,7 +71,7 @@ double SymbolReceiver::solve(double t, const std::vector<Cf>& known) {
     a[r * n + r] += 1e-6 * trace / static_cast<double>(n) + 1e-9;
   }
   const std::vector<Cd> rhs = b;
-  solve_hermitian(a, b);
+  solve_positive_definite(a, b);
   double explained = 0;
   for (std::size_t r = 0; r < n; ++r) explained += (std::conj(b[r]) * rhs[r]).real();
   for (std::size_t r = 0; r < taps; ++r) state.w[r] = Cf(b[r]);

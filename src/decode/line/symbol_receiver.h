@@ -7,7 +7,6 @@
 // The other direction's channel, where there is one, is a second input with taps of its own: it takes off the echo.
 #pragma once
 
-#include <complex>
 #include <optional>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "dsp/v34/phase2/tones.h"
+#include "src/decode/presentation/names.h"
 #include "src/decode/presentation/v8bis_fields.h"
 
 namespace offhook::decode {
@@ -35,7 +36,7 @@ std::string carriers(bool low, bool high) {
 FieldTable menus(const StartUp& s) {
   FieldTable t{
       "V.8 menus", {""}, {{"octets"}, {"call function"}, {"modulations"}, {"protocol"}, {"access"}, {"PCM"}}, ""};
-  for (const auto* heard : {&s.cm, &s.jm}) {
+  for (const auto* heard : {&s.v8.cm, &s.v8.jm}) {
     if (heard->empty()) continue;
     const v8::Menu& m = heard->front().menu;
     const auto options = [](bool present, int bits, std::array<const char*, 3> names) {
@@ -44,8 +45,8 @@ FieldTable menus(const StartUp& s) {
         if (bits >> k & 1) set.push_back(names[static_cast<std::size_t>(k)]);
       return !present ? "-" : set.empty() ? "none of these" : fmt::format("{}", fmt::join(set, ", "));
     };
-    t.columns.emplace_back(heard == &s.cm ? "CM" : "JM");
-    t.rows[0].push_back(fmt::format("{:02X}", fmt::join(heard->front().octets, " ")));
+    t.columns.emplace_back(heard == &s.v8.cm ? "CM" : "JM");
+    t.rows[0].push_back(octet_string(heard->front().octets));
     t.rows[1].emplace_back(call_function_name(m));
     t.rows[2].push_back(fmt::format("{}", fmt::join(modulation_names(m), ", ")));
     t.rows[3].emplace_back(!m.has_protocol ? "-" : m.protocol == v8::kProtocolLapm ? "LAPM" : "other");
@@ -65,8 +66,7 @@ FieldTable v8bis_messages(const Call& call) {
     const auto or_none = [](const std::string& field) { return field.empty() ? "-" : field; };
     t.rows.push_back({fmt::format("{:.2f}", m.t), speaker(call, m.channel), m.type(),
                       std::to_string(m.message.revision), or_none(f.identification), or_none(f.standard),
-                      or_none(f.non_standard),
-                      fmt::format("{:02X}{}", fmt::join(m.fcs, " "), m.fcs_good ? "" : ", wrong")});
+                      or_none(f.non_standard), octet_string(m.fcs) + (m.fcs_good ? "" : ", wrong")});
     if (!f.malformed.empty())
       t.note += fmt::format("{}{} at {:.2f} s, {}", t.note.empty() ? "malformed: " : "; ", m.type(), m.t, f.malformed);
   }
@@ -94,7 +94,6 @@ FieldTable info0(const StartUp& s) {
     if (heard == nullptr) continue;
     const auto* digital = std::get_if<v34::Info0d>(&heard->info);
     const v34::Info0& i = digital != nullptr ? digital->v34 : std::get<v34::Info0>(heard->info);
-    constexpr const char* kClocks[] = {"internal", "from its receiver", "external", "reserved"};
     t.columns.emplace_back(heard->type());
     std::size_t row = 0;
     const auto put = [&](std::string value) { t.rows[row++].push_back(std::move(value)); };
@@ -107,7 +106,7 @@ FieldTable info0(const StartUp& s) {
     put(fmt::format("{} at most", i.max_rate_difference));
     put(yes_no(i.cme));
     put(yes_no(i.supports_1664_points));
-    put(kClocks[static_cast<int>(i.clock) & 3]);
+    put(clock_name(i));
     put(yes_no(i.acknowledge));
     if (digital != nullptr) {
       t.note = fmt::format("INFO0d: {} dBm0 in Phase 2, {:.1f} dBm0 at most {}, {}-law, 3429 upstream: {}",
@@ -169,12 +168,8 @@ FieldTable probing(const Call& call) {
 }
 
 std::string rates_of(std::uint16_t mask) {
-  constexpr unsigned kAll = (1u << 14) - 1;
-  if ((mask & kAll) == kAll) return "all";
-  std::vector<int> rates;
-  for (int k = 0; k < 14; ++k)
-    if (mask >> k & 1) rates.push_back(2400 * (k + 1));
-  return rates.empty() ? "none" : fmt::format("{}", fmt::join(rates, " "));
+  const std::vector<int> rates = bit_rates(mask);
+  return rates.size() == 14 ? "all" : rates.empty() ? "none" : fmt::format("{}", fmt::join(rates, " "));
 }
 
 std::string taps(const v34::Mp& mp) {
@@ -194,8 +189,8 @@ FieldTable mps(const Call& call) {
                ""};
   std::vector<std::pair<int, const MpHeard*>> heard;
   for (const Training& training : call.trainings) {
-    for (const Training::Side* side : {&training.tx_1200side, &training.tx_2400side}) {
-      for (const Passage& p : side->passages)
+    for (const Training::Side* side : {&training.from_1200, &training.from_2400}) {
+      for (const Segment& p : side->segments)
         for (const MpHeard& m : p.mp) heard.emplace_back(side->direction.channel, &m);
     }
   }
@@ -240,8 +235,8 @@ FieldTable cp_table(const CpHeard& heard) {
     t.rows.push_back({std::to_string(i), std::to_string(c.constellation[set].points()), ranges(c.constellation[set])});
     if (c.codec_differs) t.rows.back().push_back(ranges(c.codec[set]));
   }
-  t.note =
-      c.drn == 0 ? "cleardown" : fmt::format("downstream {} bit/s (drn {}, K {})", downstream_rate(c), c.drn, c.k());
+  t.note = c.drn == 0 ? "cleardown"
+                      : fmt::format("downstream {} bit/s (drn {}, K {})", downstream_bit_rate(c), c.drn, c.k());
   if (c.silence) t.note += ", asks for silence";
   t.note += fmt::format("; shaping: {} sign bits, look-ahead {}, a {:.3f} {:.3f}, b {:.3f} {:.3f}", c.shaping_bits,
                         c.look_ahead, c.a1 / 64.0, c.a2 / 64.0, c.b1 / 64.0, c.b2 / 64.0);
@@ -256,7 +251,7 @@ std::vector<FieldTable> cps(const Call& call) {
   std::vector<FieldTable> all;
   for (const Training& training : call.trainings) {
     v90::Cp before{};
-    for (const CpHeard* h : training.tx_2400side.cps()) {
+    for (const CpHeard* h : training.from_2400.cps()) {
       v90::Cp now = h->cp;
       now.acknowledge = before.acknowledge;
       if (!(now == before)) all.push_back(cp_table(*h));
@@ -267,44 +262,6 @@ std::vector<FieldTable> cps(const Call& call) {
 }
 
 }  // namespace
-
-std::vector<std::string> modulation_names(const v8::Menu& menu) {
-  constexpr std::pair<std::uint16_t, const char*> kModes[] = {
-      {v8::kPcm, "PCM modem availability present"},
-      {v8::kV34, "V.34"},
-      {v8::kV34HalfDuplex, "V.34 half-duplex"},
-      {v8::kV32bis, "V.32bis/V.32"},
-      {v8::kV22bis, "V.22bis/V.22"},
-      {v8::kV17, "V.17"},
-      {v8::kV29, "V.29"},
-      {v8::kV27ter, "V.27ter"},
-      {v8::kV26ter, "V.26ter"},
-      {v8::kV26bis, "V.26bis"},
-      {v8::kV23Duplex, "V.23 duplex"},
-      {v8::kV23HalfDuplex, "V.23 half-duplex"},
-      {v8::kV21, "V.21"},
-  };
-  std::vector<std::string> names;
-  for (const auto& [bit, name] : kModes) {
-    if (menu.modulations & bit) names.emplace_back(name);
-  }
-  return names;
-}
-
-const char* call_function_name(const v8::Menu& menu) {
-  constexpr const char* kFunctions[] = {"none",         "multimedia",  "textphone", "videotext",
-                                        "transmit fax", "receive fax", "data",      "extension"};
-  return kFunctions[static_cast<int>(menu.call_function) & 7];
-}
-
-std::string speaker(const Call& call, int channel) {
-  const StartUp& s = call.start_up;
-  if (s.call_channel != s.answer_channel) {
-    if (channel == s.call_channel) return "call modem";
-    if (channel == s.answer_channel) return "answer modem";
-  }
-  return fmt::format("channel {}", channel);
-}
 
 std::vector<FieldTable> field_tables(const Call& call) {
   const StartUp& s = call.start_up;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How the JSON of a decoded call writes its values.
+// How the JSON of a decoded call writes its values, and the parts that it is made of.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <cstdint>
@@ -11,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/decode/phases/start_up.h"
+#include "src/decode/call/call.h"
 
 namespace offhook::decode {
 
@@ -21,27 +19,36 @@ inline double rounded(double x, int decimals) {
   const double scale = std::pow(10.0, decimals);
   return std::round(x * scale) / scale;
 }
+/// In seconds.
 inline double time(double t) {
   return rounded(t, 5);
 }
-inline int round_hz(double hz) {
-  return static_cast<int>(std::lround(hz));
+inline Json times(const std::vector<double>& all) {
+  Json j = Json::array();
+  for (const double t : all) j.push_back(time(t));
+  return j;
 }
-
 inline std::string bit_string(const std::vector<std::uint8_t>& bits) {
   std::string s;
   for (const std::uint8_t b : bits) s += b ? '1' : '0';
   return s;
 }
-inline std::string octet_string(const std::vector<std::uint8_t>& octets) {
-  return fmt::format("{:02X}", fmt::join(octets, " "));
+/// Of each of `all`, by `one`.
+template <class Range, class One>
+Json list(const Range& all, One&& one) {
+  Json j = Json::array();
+  for (const auto& x : all) j.push_back(one(x));
+  return j;
 }
 
-inline Json channel_or_null(int channel) {
-  return channel < 0 ? Json() : Json(channel);
-}
-
-/// V.8, V.8bis, INFO and Phase 2, under the keys of truth.json. In start_up_json.cpp.
-void add_start_up(const StartUp& s, Json& j);
+// Objects of the schema. Each of these is one of its types.
+Json v8bis_json(const StartUp& s);
+Json v8_json(const StartUp& s);
+Json phase2_json(const StartUp& s);
+Json mp_json(const MpHeard& mp);
+Json cp_json(const CpHeard& cp);
+Json data_json(const DataHeard& data, const Link& link);
+Json connection_json(const Connection& connection);
+Json training_json(const Training& training);
 
 }  // namespace offhook::decode

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// What the modems of a recorded call told each other in V.8bis, field by field: for people and as JSON.
+// What the modems of a recorded call told each other in V.8bis, field by field.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "src/decode/phases/start_up.h"
+#include "src/decode/start_up/v8bis_messages.h"
 
 namespace offhook::decode {
+
+/// Parameters by name, and those that have parameters of their own.
+struct V8bisParameters {
+  std::string name;  ///< empty: the whole field
+  std::vector<std::string> parameters;
+  std::vector<V8bisParameters> fields;
+};
+V8bisParameters v8bis_parameters(const v8bis::Message& message, v8bis::Field field);
+
+/// Codes and octets in hexadecimal. Country and provider as spandsp's tables of T.35 have them; empty where they do
+/// not.
+struct V8bisNonStandard {
+  std::string country_code, country, provider_code, provider, octets;
+};
+V8bisNonStandard v8bis_non_standard(const v8bis::NonStandard& block);
 
 /// One line a field, in words; empty where the message has nothing of it.
 struct V8bisFields {
@@ -19,9 +33,5 @@ struct V8bisFields {
   std::string malformed;       ///< "octet 6: expected the non-standard field"
 };
 V8bisFields v8bis_fields(const V8bisMessage& message);
-
-/// The keys of the recordings' truth.json for all that it knows of a message, and its fields.
-nlohmann::ordered_json v8bis_json(const V8bisMessage& message);
-nlohmann::ordered_json v8bis_json(const V8bisSignal& signal);
 
 }  // namespace offhook::decode

@@ -270,7 +270,7 @@ function setTheme(theme) {
 
 const pages = {call: {name: "call report", draw: callPage}, sweep: {name: "sweep report", draw: sweepPage},
   reproduce: {name: "reproduce report", draw: reproducePage}, law: {name: "reservation law", draw: lawPage},
-  advice: {name: "advice", draw: advicePage}, host: {name: "host", draw: hostPage}};
+  advice: {name: "advice", draw: advicePage}, host: {name: "host", draw: hostPage}, decode: {name: "recorded call", draw: decodePage}};
 header();
 pages[data.kind].draw();
 page.append(el("footer", {}, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,

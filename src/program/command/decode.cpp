@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "offhook/decode.h"
+
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <filesystem>
 
-#include "src/decode/call/call.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
 #include "traces/file/file.h"
@@ -17,31 +18,27 @@ struct Options {
 };
 
 int run_decode(const Options& options) {
-  decode::Recording recording = decode::read_recording(options.in);
-  decode::Call call;
+  std::shared_ptr<const decode::Call> call;
   {
     Progress progress("decode", options.quiet ? Progress::Style::kQuiet : Progress::Style::kAuto);
-    call = decode::analyse(std::move(recording),
-                           [&](double share, const std::string& what) { progress.update(share, what); });
+    call = decode::decode_file(
+        options.in, {.progress = [&](double share, const std::string& what) { progress.update(share, what); }});
   }
   const bool json_to_stdout = options.json == "-";
-  if (!options.json.empty()) {
-    const std::string text = decode::to_json(call).dump(1) + "\n";
-    if (json_to_stdout) {
-      fmt::print("{}", text);
-    } else {
-      write_file(options.json, text);
-    }
+  if (json_to_stdout) {
+    fmt::print("{}", decode::to_json(*call));
+  } else if (!options.json.empty()) {
+    write_file(options.json, decode::to_json(*call));
   }
-  if (!options.html.empty()) write_file(options.html, decode::to_html(call));
+  if (!options.html.empty()) write_file(options.html, decode::to_html(*call));
   if (!options.payload.empty()) {
     make_folder(options.payload);
-    for (const auto& [name, octets] : decode::payloads(call)) {
+    for (const auto& [name, octets] : decode::payloads(*call)) {
       write_file(std::filesystem::path(options.payload) / name,
                  {reinterpret_cast<const char*>(octets.data()), octets.size()});
     }
   }
-  if (!json_to_stdout) fmt::print("{}", decode::to_text(call));
+  if (!json_to_stdout) fmt::print("{}", decode::to_text(*call));
   return kOk;
 }
 
@@ -62,7 +59,7 @@ void add_decode(CLI::App& app, Action& action) {
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
   sub->footer(R"(Examples:
   offhook decode call.wav
-  offhook decode call.wav --json | jq .final_rate_call_to_answer
+  offhook decode call.wav --json | jq '.trainings[].call_to_answer.bit_rate'
   offhook decode call.wav --json call.json --html call.html
   offhook decode call.wav --payload out/call)");
   sub->final_callback([&action, options] { action = [options] { return run_decode(*options); }; });

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "offhook/decode.h"
+
 namespace offhook::decode {
 namespace {
 
@@ -19,7 +21,7 @@ Call call_of_two_modems() {
   cm.octets = {0xC1, 0x05};
   cm.menu.call_function = v8::CallFunction::kData;
   cm.menu.modulations = v8::kV34 | v8::kV22bis;
-  s.cm.push_back(cm);
+  s.v8.cm.push_back(cm);
   InfoHeard info0;
   info0.carrier_hz = 1200;
   v34::Info0 can{};
@@ -36,7 +38,7 @@ Call call_of_two_modems() {
   s.info.push_back(info1);
   s.probing.push_back({.channel = 1, .l1_to_l2 = 9.7, .frequency_hz = {150}, .tone_db = {-9.1}, .snr_db = {28.6}});
   Training t;
-  t.tx_2400side.direction.channel = 1;
+  t.from_2400.direction.channel = 1;
   MpHeard mp{};
   mp.t_first = 17.5;
   mp.mp.type1 = true;
@@ -44,9 +46,9 @@ Call call_of_two_modems() {
   mp.mp.trellis = v34::TrellisCode::k64;
   mp.mp.rate_mask = 0b110000000;
   mp.mp.precoder.h[0] = {8192, -4096};
-  Passage p;
+  Segment p;
   p.mp.push_back(mp);
-  t.tx_2400side.passages.push_back(p);
+  t.from_2400.segments.push_back(p);
   call.trainings.push_back(t);
   return call;
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// What all of the analysis counts in: samples at 8000 Hz, seconds, complex numbers.
+#pragma once
+
+#include <complex>
+
+namespace offhook::decode {
+
+inline constexpr int kRateHz = 8000;
+
+using Cf = std::complex<float>;
+using Cd = std::complex<double>;
+
+template <class Number>
+constexpr double seconds(Number samples) {
+  return static_cast<double>(samples) / kRateHz;
+}
+
+/// The product without the care for infinities that the operator takes.
+template <class T>
+constexpr std::complex<T> times(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+/// a times the conjugate of b
+template <class T>
+constexpr std::complex<T> times_conj(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() + a.imag() * b.imag(), a.imag() * b.real() - a.real() * b.imag()};
+}
+
+}  // namespace offhook::decode

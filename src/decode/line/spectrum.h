@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dsp/blocks/fft.h"
+#include "src/decode/line/samples.h"
+
+namespace offhook::decode {
+
+/// The spectrum at one frequency: the mean of x(t) e^(-j 2 pi hz t / 8000). A tone of amplitude a there has a / 2.
+Cd spectrum_at(std::span<const float> x, double hz);
+
+/// x under a Hann window of mean 1.
+std::vector<float> hann(std::span<const float> x);
+
+/// Complex FFT of n points, a power of two.
+class Fft {
+ public:
+  explicit Fft(std::size_t n) : n_(n), memory_(std::aligned_alloc(64, (ops_.size(n) + 63) / 64 * 64), &std::free) {
+    ops_.init(memory_.get(), n);
+  }
+  void forward(std::vector<oh_complex>& x) const { ops_.forward(memory_.get(), x.data(), x.data()); }
+  void inverse(std::vector<oh_complex>& x) const { ops_.inverse(memory_.get(), x.data(), x.data()); }
+  std::size_t size() const { return n_; }
+
+ private:
+  const oh_fft_ops& ops_ = *oh_fft_radix2();
+  std::size_t n_;
+  std::unique_ptr<void, decltype(&std::free)> memory_;
+};
+
+}  // namespace offhook::decode

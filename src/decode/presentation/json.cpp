@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/presentation/json.h"
+
+#include "offhook/decode.h"
+#include "src/decode/presentation/json_values.h"
+#include "src/decode/presentation/names.h"
+#include "src/decode/presentation/notes.h"
+#include "src/decode/presentation/timeline.h"
+
+namespace offhook::decode {
+namespace {
+
+Json recording_json(const Call& call) {
+  const Recording& r = call.recording;
+  Json j = {{"name", r.name},
+            {"sample_rate_hz", r.file_rate_hz},
+            {"duration_s", rounded(r.duration_s, 3)},
+            {"truncated", r.truncated},
+            {"channels", Json::array()}};
+  for (std::size_t c = 0; c < r.peak.size(); ++c) {
+    Json channel = {{"peak", r.peak[c]}, {"clipped_samples", r.clipped[c]}};
+    if (c < call.activity_end_s.size()) channel["signal_end_s"] = rounded(call.activity_end_s[c], 3);
+    j["channels"].push_back(channel);
+  }
+  return j;
+}
+
+Json roles_json(const StartUp& s) {
+  Json j = Json::object();
+  if (s.call_channel >= 0) j["call_channel"] = s.call_channel;
+  if (s.answer_channel >= 0) j["answer_channel"] = s.answer_channel;
+  if (s.roles_from != nullptr) j["determined_by"] = s.roles_from;
+  return j;
+}
+
+Json echo_json(const Call& call) {
+  Json all = Json::array();
+  for (std::size_t c = 0; c < call.echo.size(); ++c) {
+    for (const EchoPath& e : call.echo[c]) {
+      all.push_back({{"channel", c},
+                     {"start_s", time(e.t0)},
+                     {"end_s", time(e.t1)},
+                     {"delay_s", rounded(e.delay_ms() / 1000, 4)},
+                     {"loss_db", rounded(e.loss_db, 1)},
+                     {"enhancement_db", rounded(e.enhancement_db, 1)}});
+    }
+  }
+  return all;
+}
+
+Json change_json(const Change& c) {
+  Json j = {{"name", change_name(c)}, {"start_s", time(c.t)}, {"channel", c.channel}};
+  if (c.by != nullptr) j["by"] = c.by;
+  if (c.bit_rate > 0) j["bit_rate"] = c.bit_rate;
+  return j;
+}
+
+Json event_json(const Event& e) {
+  Json j = {{"start_s", time(e.t)}};
+  if (e.t_end > 0) j["end_s"] = time(e.t_end);
+  j["channel"] = e.channel;
+  j["event"] = e.event;
+  if (!e.detail.empty()) j["detail"] = e.detail;
+  return j;
+}
+
+}  // namespace
+
+Json json_of(const Call& call) {
+  Json j = {{"schema", "offhook.decode/1"}, {"recording", recording_json(call)}, {"roles", roles_json(call.start_up)}};
+  if (call.modulation() != nullptr) j["modulation"] = call.modulation();
+  j["notes"] = notes(call);
+  j["echo"] = echo_json(call);
+  j["v8bis"] = v8bis_json(call.start_up);
+  j["v8"] = v8_json(call.start_up);
+  j["phase2"] = phase2_json(call.start_up);
+  j["trainings"] = list(call.trainings, training_json);
+  if (call.connection.modulation != nullptr) j["connection"] = connection_json(call.connection);
+  j["changes"] = list(call.changes(), change_json);
+  j["events"] = list(timeline(call), event_json);
+  return j;
+}
+
+std::string to_json(const Call& call) {
+  return json_of(call).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "offhook/decode.h"
+#include "src/decode/presentation/fields.h"
+#include "src/decode/presentation/names.h"
+#include "src/decode/presentation/notes.h"
+#include "src/decode/presentation/timeline.h"
+
+namespace offhook::decode {
+namespace {
+
+std::string to_text(const FieldTable& table) {
+  std::vector<std::size_t> width;
+  for (const std::string& c : table.columns) width.push_back(c.size());
+  for (const auto& row : table.rows) {
+    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], row[k].size());
+  }
+  std::string out = fmt::format("\n{}\n", table.title);
+  const auto add = [&](const std::vector<std::string>& row) {
+    std::string line = " ";
+    for (std::size_t k = 0; k < row.size(); ++k) line += fmt::format(" {:<{}}", row[k], width[k] + 1);
+    line.resize(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  };
+  add(table.columns);
+  for (const auto& row : table.rows) add(row);
+  if (!table.note.empty()) out += fmt::format("  {}\n", table.note);
+  return out;
+}
+
+}  // namespace
+
+std::string summary(const Call& call) {
+  const Recording& r = call.recording;
+  const StartUp& s = call.start_up;
+  std::string out = fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", r.name, r.duration_s,
+                                r.channel.size() == 2 ? "both directions" : "one direction", r.file_rate_hz,
+                                r.truncated ? ", truncated" : "");
+  if (s.call_channel >= 0 && s.answer_channel >= 0) {
+    out += fmt::format("call modem: channel {}, answer modem: channel {} (from {})\n", s.call_channel, s.answer_channel,
+                       s.roles_from);
+  }
+  if (call.modulation() != nullptr) out += fmt::format("modulation: {}\n", call.modulation());
+  for (std::size_t c = 0; c < call.echo.size(); ++c) {
+    for (const EchoPath& e : call.echo[c]) {
+      out += fmt::format("echo of channel {} on channel {}: {:.1f} dB below it, {:.1f} ms late, {:.1f} dB taken off\n",
+                         1 - c, c, e.loss_db, e.delay_ms(), e.enhancement_db);
+    }
+  }
+  for (const Training& t : call.trainings) {
+    const auto say = [&](const char* way, const Training::Side& side, int rate) {
+      const Direction& d = side.direction;
+      out += fmt::format("{}: {:.0f} symbols/s, carrier {:.0f} Hz, pre-emphasis {}{}\n", way, symbol_rate_hz(d.rate),
+                         carrier_hz(d.rate, d.carrier), d.pre_emphasis,
+                         rate > 0 ? fmt::format(", {} bit/s", 2400 * rate) : "");
+    };
+    if (t.pcm) {
+      say("upstream", t.from_2400, 0);
+      const CpHeard* cp = t.from_2400.cp();
+      out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s asked for by CP", downstream_bit_rate(cp->cp))
+                           : std::string("downstream: PCM");
+      out += "; the PCM signal is not decoded\n";
+    } else {
+      say("call to answer", t.from_1200, t.rates.call_to_answer);
+      say("answer to call", t.from_2400, t.rates.answer_to_call);
+    }
+  }
+  const auto say = [&](const char* way, const Connection::Side& side) {
+    if (side.channel < 0) return;
+    out += fmt::format("{}: channel {}, carrier {} Hz {:+.2f} Hz, clock {:+.1f} ppm{}\n", way, side.channel,
+                       side.carrier_hz, side.frequency_offset_hz, side.clock_ppm,
+                       side.data.empty() ? "" : fmt::format(", {} bit/s", side.data.back().bit_rate));
+  };
+  say("call to answer", call.connection.call);
+  say("answer to call", call.connection.answer);
+  return out;
+}
+
+std::string to_text(const Call& call) {
+  std::string out = summary(call);
+  for (const std::string& note : notes(call)) out += "note: " + note + '\n';
+  const auto events = timeline(call);
+  if (events.empty())
+    return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence, probing signal, V.32bis or V.22bis\n";
+  out += "\n    from s       to s  ch  what\n";
+  for (const Event& e : events) {
+    out += fmt::format("{:>10.4f} {:>10}  {:>2}  {}{}{}\n", e.t, e.t_end > 0 ? fmt::format("{:.4f}", e.t_end) : "",
+                       e.channel, e.event, e.detail.empty() ? "" : ": ", e.detail);
+  }
+  for (const FieldTable& table : field_tables(call)) out += to_text(table);
+  return out;
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "dsp/v34/phase2/info.h"
+#include "src/decode/line/recording.h"
+
+namespace offhook::decode {
+
+/// An INFO sequence of V.34 or V.90 with a good CRC. Times in seconds, the amplitude is a peak in int16 units.
+struct InfoHeard {
+  int channel = 0;
+  int carrier_hz = 0;
+  double t0 = 0, t1 = 0;  ///< first and last bit, fill bits included
+  double amplitude = 0;
+  double clarity = 0;              ///< mean |cosine| of the turns, 1 on a clean line
+  int phases = 0;                  ///< of the eight sampling phases, in how many the CRC was good
+  std::vector<std::uint8_t> bits;  ///< as received, fill bits included
+  std::vector<int> ones;           ///< of the phases, how many have a one, by bit
+  std::variant<v34::Info0, v34::Info0d, v34::Info1c, v34::Info1a, v34::Info1aV90> info;
+  const char* type() const;  ///< "INFO0c", "INFO0a", "INFO0d", "INFO1c", "INFO1d", "INFO1a"
+  bool is_info0() const { return info.index() < 2; }
+  bool digital = false;  ///< an INFO1c sent by a modem whose INFO0 was INFO0d
+};
+
+/// In order of time, echoes removed.
+std::vector<InfoHeard> find_infos(const Recording& recording);
+
+}  // namespace offhook::decode

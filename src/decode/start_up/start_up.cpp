@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/start_up/start_up.h"
+
+#include <algorithm>
+
+#include "dsp/v34/phase2/tones.h"
+#include "src/decode/start_up/echoes.h"
+
+namespace offhook::decode {
+namespace {
+
+void assign_roles(const Recording& r, StartUp& s) {
+  const int channels = static_cast<int>(r.channel.size());
+  const auto other = [channels](int c) { return channels == 2 ? 1 - c : -1; };
+  double best[2]{};
+  for (const InfoHeard& i : s.info) {
+    const int side = i.carrier_hz == v34::kDpskAnswerHz;
+    if (i.amplitude > best[side]) {
+      best[side] = i.amplitude;
+      (side ? s.channel_2400 : s.channel_1200) = i.channel;
+    }
+  }
+  if (s.channel_1200 < 0 && s.channel_2400 >= 0) s.channel_1200 = other(s.channel_2400);
+  if (s.channel_2400 < 0 && s.channel_1200 >= 0) s.channel_2400 = other(s.channel_1200);
+  if (!s.v8.cm.empty()) {
+    s.call_channel = s.v8.cm[0].channel;
+    s.answer_channel = other(s.call_channel);
+    s.roles_from = "V.8: V.21(L) CM";
+  } else if (!s.v8.jm.empty()) {
+    s.answer_channel = s.v8.jm[0].channel;
+    s.call_channel = other(s.answer_channel);
+    s.roles_from = "V.8: V.21(H) JM";
+  } else if (!s.answer_tones.empty()) {
+    const auto loudest = std::max_element(s.answer_tones.begin(), s.answer_tones.end(),
+                                          [](const auto& a, const auto& b) { return a.amplitude < b.amplitude; });
+    s.answer_channel = loudest->channel;
+    s.call_channel = other(s.answer_channel);
+    s.roles_from = "answer tone";
+  } else if (s.channel_1200 >= 0) {
+    s.call_channel = s.channel_1200;
+    s.answer_channel = s.channel_2400;
+    s.roles_from = "Phase 2 carriers";
+  }
+}
+
+}  // namespace
+
+StartUp listen_start_up(const Recording& r) {
+  StartUp s;
+  s.answer_tones = find_answer_tones(r);
+  s.v8bis_signals = v8bis_signals(r);
+  s.v8bis = v8bis_messages(r, s.v8bis_signals);
+  s.v8 = find_v8(r);
+  s.info = find_infos(r);
+  assign_roles(r, s);
+  if (s.info.empty()) return s;
+  // Probing holds a tone near 2100 Hz, and data may.
+  std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) { return a.t1 > s.info.front().t0; });
+  if (s.channel_2400 >= 0) s.tone_a = find_tone(r, s.channel_2400, v34::kToneAHz, s.info);
+  if (s.channel_1200 >= 0) s.tone_b = find_tone(r, s.channel_1200, v34::kToneBHz, s.info);
+  for (std::size_t c = 0; c < r.channel.size(); ++c) {
+    for (Probing& p : find_probing(r.channel[c], s.info.front().t0 - kBeforeInfoS, s.info.back().t1 + kAfterInfoS)) {
+      p.channel = static_cast<int>(c);
+      s.probing.push_back(std::move(p));
+    }
+  }
+  drop_echoes(s.probing, [](const Probing& p, const Probing& of) {
+    return of.level_db[0] > p.level_db[0] + 6 && p.t0 < of.t1 && p.t1 > of.t0;
+  });
+  std::sort(s.probing.begin(), s.probing.end(), [](const auto& a, const auto& b) { return a.t0 < b.t0; });
+  return s;
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// Phases 1 and 2 of a recorded call, heard passively: the answer tone, the menus of V.8bis and V.8, the INFO sequences
+// of both modems, tones A and B with their reversals, and the probing signals.
+//
+// Everything is looked for everywhere: in both channels, in the band of either modem. The other direction's echo, 30 dB
+// down, decodes as well as the signal itself, so what is found twice is kept where it is louder.
+#pragma once
+
+#include <vector>
+
+#include "src/decode/start_up/answer_tone.h"
+#include "src/decode/start_up/info.h"
+#include "src/decode/start_up/probing.h"
+#include "src/decode/start_up/tones.h"
+#include "src/decode/start_up/v8.h"
+#include "src/decode/start_up/v8bis_messages.h"
+#include "src/decode/start_up/v8bis_signals.h"
+
+namespace offhook::decode {
+
+struct StartUp {
+  std::vector<AnswerToneHeard> answer_tones;
+  std::vector<V8bisSignal> v8bis_signals;
+  std::vector<V8bisMessage> v8bis;
+  V8Heard v8;
+  std::vector<InfoHeard> info;  ///< in order of time, echoes removed
+  int channel_1200 = -1;        ///< where the call modem of Phase 2 (1200 Hz) transmits; -1: unknown
+  int channel_2400 = -1;
+  int call_channel = -1;
+  int answer_channel = -1;
+  const char* roles_from = nullptr;  ///< what told the channels of call and answer modem; null: nothing did
+  ToneHeard tone_a, tone_b;
+  std::vector<Probing> probing;
+};
+
+StartUp listen_start_up(const Recording& recording);
+
+}  // namespace offhook::decode

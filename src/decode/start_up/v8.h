@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dsp/v8/menu.h"
+#include "dsp/v90/quick_connect.h"
+#include "src/decode/line/recording.h"
+
+namespace offhook::decode {
+
+/// CM or JM.
+struct MenuHeard {
+  int channel = 0;
+  double t0 = 0, t1 = 0;
+  std::vector<std::uint8_t> octets;  ///< without the synchronization octet
+  int identical = 0;                 ///< sequences received with just these octets
+  v8::Menu menu;
+  double amplitude = 0;
+};
+
+/// QC1 or QCA1 of V.92, around V.8's menus. (QC2 and QCA2 are V.8bis messages.)
+struct QuickConnectHeard {
+  int channel = 0;
+  double t = 0;  ///< of its first synchronization octet
+  int repeats = 0;
+  std::uint8_t octet = 0;
+  v90::QuickConnect qc{};
+  double amplitude = 0;
+};
+
+/// What was sent at 300 bit/s in the two channels of V.21: the menus of V.8 and the octets of V.92 around them.
+struct V8Heard {
+  std::vector<MenuHeard> cm, jm;  ///< the loudest; at most one each
+  double cj = 0;                  ///< s; 0: none
+  int cj_octets = 0;
+  std::vector<QuickConnectHeard> quick_connect;
+};
+V8Heard find_v8(const Recording& recording);
+
+}  // namespace offhook::decode

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// PP and TRN of one direction, found by correlation over a stretch of the recording.
+#pragma once
+
+#include <vector>
+
+#include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/training.h"
+#include "src/decode/line/baseband.h"
+
+namespace offhook::decode {
+
+/// One direction of a training, as INFO1 chose it; the defaults stand for what no INFO1 was heard of.
+struct Direction {
+  v34::SymbolRate rate = v34::SymbolRate::k2400;
+  v34::Carrier carrier = v34::Carrier::kLow;
+  Scrambling scrambling = kGpc;
+  bool v90 = false;  ///< from the analogue modem of V.90
+  int channel = 0;
+  int pre_emphasis = 0;    ///< index
+  int projected_rate = 0;  ///< bit/s, of INFO1
+};
+
+/// A known sequence found. Times in samples.
+struct Anchor {
+  double t = 0;                                          ///< of the first symbol of PP, or of TRN
+  bool pp = false;                                       ///< PP, with TRN after it
+  v34::TrainingPoints points = v34::TrainingPoints::k4;  ///< of TRN
+  double correlation = 0;                                ///< 0 to 1
+};
+
+/// In order of time. A PP counts with this direction's TRN after it (the other direction's echo has the same PP); that
+/// TRN is then no anchor of its own.  @param from_s, to_s  where to look
+std::vector<Anchor> find_anchors(const Baseband& line, const Direction& direction, double from_s, double to_s);
+
+}  // namespace offhook::decode

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// Data mode of one direction of a recorded call: from the symbols after E to bits.
+#pragma once
+
+#include "dsp/v34/data/data_mode.h"
+#include "src/decode/link/data.h"
+#include "src/decode/v34/training.h"
+
+namespace offhook::decode {
+
+struct V34DataHeard : DataHeard {
+  v34::DataParameters parameters{};
+  double b1_match = 0;   ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
+  int b1_quadrant = 0;   ///< where the differential encoder stood before it; 0 by the Recommendation
+  bool s_after = false;  ///< it ended with S
+  double t_s = 0;        ///< where S began, to a few symbols
+  ReceiverState at_end;  ///< within that S, units of four training points
+};
+
+/// @param end  in samples, where something else is known to begin
+V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direction& direction,
+                       const v34::DataParameters& parameters, const ReceiverState& start, double end);
+
+}  // namespace offhook::decode

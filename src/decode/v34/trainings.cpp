@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/v34/trainings.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "src/decode/v34/s_search.h"
+
+namespace offhook::decode {
+namespace {
+
+// The two channels as one direction's receiver takes them.
+struct Lines {
+  Lines(const Recording& r, const Direction& d) {
+    const double carrier = carrier_hz(d.rate, d.carrier), rate = symbol_rate_hz(d.rate);
+    const auto own = static_cast<std::size_t>(d.channel);
+    line = std::make_unique<Baseband>(r.channel[own], carrier, rate);
+    if (r.channel.size() == 2) other = std::make_unique<Baseband>(r.channel[1 - own], carrier, rate);
+  }
+  std::unique_ptr<Baseband> line, other;
+};
+
+// The last MP before `t` of all that a side sent, with the coefficients of its last type 1.
+std::optional<v34::Mp> mp_before(const Training::Side& side, double t) {
+  std::optional<v34::Mp> mp;
+  v34::PrecoderCoefficients precoder{};
+  for (const Segment& p : side.segments) {
+    for (const MpHeard& m : p.mp) {
+      if (m.t_first > t) continue;
+      if (m.mp.type1) precoder = m.mp.precoder;
+      mp = m.mp;
+    }
+  }
+  if (mp) mp->precoder = precoder;
+  return mp;
+}
+
+// The data after one segment that ends with E.
+void listen_data(const Lines& lines, Training::Side& side, const Training::Side& far, bool call_to_answer,
+                 std::size_t k) {
+  const Direction& d = side.direction;
+  const Segment& p = side.segments[k];
+  // Both ends send E within a round trip of each other; the far end's MP decides how this end transmits.
+  const auto own_mp = mp_before(side, p.t_e_end), far_mp = mp_before(far, p.t_e_end + 0.3);
+  if (!own_mp || !far_mp) return;
+  const v34::RatePair rates = resolve_rates(*own_mp, *far_mp);
+  const std::uint32_t rate = 2400u * (call_to_answer ? rates.call_to_answer : rates.answer_to_call);
+  if (!v34::is_supported(d.rate, rate)) return;
+  const bool aux = own_mp->aux && far_mp->aux;
+  const v34::DataParameters parameters{
+      {make_framing(d.rate, rate, aux, far_mp->expanded), d.scrambling, far_mp->trellis, far_mp->precoder},
+      far_mp->nonlinear,
+      rate};
+  double end = static_cast<double>(lines.line->size());
+  if (k + 1 < side.segments.size()) {
+    const Segment& next = side.segments[k + 1];
+    end = (next.t_s > 0 ? next.t_s : next.t_trn) * kRateHz;
+  }
+  side.data.push_back(read_data(*lines.line, lines.other.get(), d, parameters, p.at_data, end));
+  const V34DataHeard& heard = side.data.back();
+  side.links.push_back(read_link(heard, side.links.empty() ? nullptr : &side.links.back()));
+  if (heard.s_after && heard.t1 * kRateHz < end - 400) {
+    Segment after = follow_sequences(*lines.line, lines.other.get(), d, heard.at_end, end);
+    after.t_s = heard.t_s;
+    after.t_s_bar = heard.t_s + 128 / symbol_rate_hz(d.rate);
+    if (!after.mp.empty()) side.segments.insert(side.segments.begin() + static_cast<long>(k) + 1, after);
+  }
+}
+
+// All data modes of both sides in order of time: what one side asks for in a renegotiation without TRN is only heard
+// behind its data.
+void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training::Side* const (&sides)[2]) {
+  std::size_t next[2]{};
+  for (;;) {
+    int first = -1;
+    for (int i = 0; i < 2; ++i) {
+      const auto& segments = sides[i]->segments;
+      while (next[i] < segments.size() && segments[next[i]].t_e_end == 0) ++next[i];
+      if (lines[i] == nullptr || next[i] == segments.size()) continue;
+      if (first < 0 || segments[next[i]].t_e_end < sides[first]->segments[next[first]].t_e_end) first = i;
+    }
+    if (first < 0) return;
+    listen_data(*lines[first], *sides[first], *sides[1 - first], first == 0, next[first]++);
+  }
+}
+
+// What follows an S that no TRN stands behind, and that no segment has read to its CP: after DIL heard in silence, in a
+// rate renegotiation, and where SCR began with the scrambler in any state.
+void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
+  const Direction& d = side.direction;
+  std::vector<Segment> more;
+  const auto first = std::find_if(side.segments.begin(), side.segments.end(),
+                                  [](const Segment& p) { return p.t_pp > 0 && p.trn_symbols > 0; });
+  if (first == side.segments.end()) return;
+  const std::vector<double> s_bar = find_s_bar(*lines.line, d, first->t_trn_end, to_s);
+  for (std::size_t k = 0; k < s_bar.size(); ++k) {
+    const double t = s_bar[k] / kRateHz;
+    const double end = k + 1 < s_bar.size() ? s_bar[k + 1] : to_s * kRateHz;
+    const Segment* trained = nullptr;
+    Segment* around = nullptr;  // goes on through this S
+    bool anchor = false;        // of its own TRN
+    for (Segment& p : side.segments) {
+      if (p.trn_symbols > 0 && p.t_trn_end < t + 0.01) trained = &p;
+      if (t > p.begins() && t < p.t_lost) around = &p;
+      anchor |= std::abs(p.begins() - t) < 0.01;
+    }
+    if (anchor || trained == nullptr) continue;
+    Segment p = follow_s_bar(*lines.line, lines.other.get(), d, trained->trained, s_bar[k], end);
+    if (p.s_correlation < 0.5) continue;
+    if (around == nullptr) {
+      more.push_back(std::move(p));
+    } else if (p.cp.size() > around->cp.size()) {
+      around->cp = p.cp;
+      around->t_e = p.t_e, around->t_e_end = p.t_e_end;
+    }
+  }
+  side.segments.insert(side.segments.end(), more.begin(), more.end());
+  std::stable_sort(side.segments.begin(), side.segments.end(),
+                   [](const Segment& a, const Segment& b) { return a.begins() < b.begins(); });
+}
+
+// One training for each INFO1a, with what it and the INFO1c or INFO1d before it chose.
+std::vector<Training> chosen_by_info(const StartUp& s) {
+  std::vector<Training> all;
+  const v34::Info1c* info1c = nullptr;
+  for (const InfoHeard& i : s.info) {
+    if (const auto* c = std::get_if<v34::Info1c>(&i.info)) info1c = c;
+    const auto* v34 = std::get_if<v34::Info1a>(&i.info);
+    const auto* v90 = std::get_if<v34::Info1aV90>(&i.info);
+    if (v34 == nullptr && v90 == nullptr) continue;
+    if (!all.empty() && i.t0 - all.back().info1a_t < 1) continue;  // repeated
+    Training& t = all.emplace_back();
+    t.info1a_t = i.t0;
+    t.pcm = v90 != nullptr;
+    Direction& up = t.from_2400.direction;
+    up.rate = v90 != nullptr ? v90->rate_upstream : v34->rate_answer_to_call;
+    up.scrambling = kGpa;
+    up.v90 = t.pcm;
+    up.channel = s.channel_2400;
+    const auto take = [](Direction& d, v34::Carrier carrier, int pre_emphasis, int max_rate) {
+      d.carrier = carrier;
+      d.pre_emphasis = pre_emphasis;
+      d.projected_rate = 2400 * max_rate;
+    };
+    if (info1c != nullptr) {
+      const v34::ProbingResult& p = info1c->probing[static_cast<int>(up.rate)];
+      take(up, p.carrier, p.pre_emphasis, p.max_rate);
+    }
+    Direction& down = t.from_1200.direction;
+    down.channel = t.pcm ? -1 : s.channel_1200;
+    if (v34 == nullptr) continue;
+    down.rate = v34->rate_call_to_answer;
+    const v34::ProbingResult& p = v34->call_to_answer;
+    take(down, p.carrier, p.pre_emphasis, p.max_rate);
+  }
+  return all;
+}
+
+}  // namespace
+
+const Segment* Training::Side::started() const {
+  const auto p = std::find_if(segments.begin(), segments.end(), [](const Segment& x) { return x.t_e_end > 0; });
+  return p == segments.end() ? nullptr : &*p;
+}
+
+const MpHeard* Training::Side::mp() const {
+  const Segment* p = started();
+  if (p == nullptr) {
+    const auto any = std::find_if(segments.begin(), segments.end(), [](const Segment& x) { return !x.mp.empty(); });
+    p = any == segments.end() ? nullptr : &*any;
+  }
+  return p == nullptr || p->mp.empty() ? nullptr : &p->mp.back();
+}
+
+std::vector<const CpHeard*> Training::Side::cps() const {
+  std::vector<const CpHeard*> all;
+  for (const Segment& p : segments) {
+    for (const CpHeard& h : p.cp) all.push_back(&h);
+  }
+  return all;
+}
+
+const CpHeard* Training::Side::cp() const {
+  const CpHeard* last = nullptr;
+  for (const Segment& p : segments) {
+    for (const CpHeard& h : p.cp) {
+      if (h.cp.data_mode && h.cp.drn > 0) last = &h;
+    }
+    if (last != nullptr) break;
+  }
+  return last;
+}
+
+std::vector<Training> find_trainings(const Recording& r, const StartUp& s, bool data_mode) {
+  std::vector<Training> all = chosen_by_info(s);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    Training& t = all[k];
+    const double to = k + 1 < all.size() ? all[k + 1].info1a_t : r.duration_s;
+    std::unique_ptr<Lines> lines[2];
+    Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
+    for (int i = 0; i < 2; ++i) {
+      Direction& d = sides[i]->direction;
+      if (d.channel < 0) continue;
+      lines[i] = std::make_unique<Lines>(r, d);
+      sides[i]->segments =
+          follow(*lines[i]->line, lines[i]->other.get(), d, find_anchors(*lines[i]->line, d, t.info1a_t, to));
+      if (d.v90) listen_s_bar(*lines[i], *sides[i], to);
+    }
+    const MpHeard* a = t.from_1200.mp();
+    const MpHeard* b = t.from_2400.mp();
+    if (a != nullptr || b != nullptr) t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
+    if (data_mode) listen_data(lines, sides);
+    uncompress(t.from_1200.links, t.from_2400.links);
+  }
+  return all;
+}
+
+std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel) {
+  constexpr double kOneExchangeS = 2;
+  std::vector<Change> all;
+  for (const Training& t : trainings) {
+    for (const Training::Side* side : {&t.from_1200, &t.from_2400}) {
+      bool data = false;
+      for (const Segment& p : side->segments) {
+        Change c;
+        c.kind = p.is_cleardown() ? Change::Kind::kCleardown : Change::Kind::kRenegotiation;
+        c.t = p.t_s > 0 ? p.t_s : p.t_trn;
+        c.channel = side->direction.channel;
+        c.by = c.channel == call_channel ? "call" : "answer";
+        if (data && (!p.mp.empty() || !p.cp.empty())) all.push_back(c);
+        data |= p.t_e_end > 0;
+      }
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Change& a, const Change& b) { return a.t < b.t; });
+  // An answer is no change of its own, but for a cleardown as answer to a renegotiation.
+  std::vector<Change> changes;
+  double begun = -kOneExchangeS;
+  for (const Change& c : all) {
+    if (c.t - begun >= kOneExchangeS) {
+      changes.push_back(c);
+      begun = c.t;
+    } else if (c.kind == Change::Kind::kCleardown && changes.back().kind != c.kind) {
+      changes.back() = c;
+    }
+  }
+  return changes;
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "src/decode/link/change.h"
+#include "src/decode/link/link.h"
+#include "src/decode/start_up/start_up.h"
+#include "src/decode/v34/data_mode.h"
+#include "src/decode/v34/training.h"
+
+namespace offhook::decode {
+
+/// What followed one INFO1a: Phases 3 and 4, data mode and renegotiations until the next.
+struct Training {
+  double info1a_t = 0;
+  bool pcm = false;  ///< V.90: downstream is PCM, only the upstream direction, from_2400, is followed
+  /// What the modem sent whose INFO sequences are at 1200 Hz (V.34's call modem, V.90's digital one), or at 2400 Hz.
+  struct Side {
+    Direction direction;
+    std::vector<Segment> segments;
+    std::vector<V34DataHeard> data;
+    std::vector<Link> links;  ///< one for each of data
+    /// Start-up's last MP, and its E; null where there is none.
+    const MpHeard* mp() const;
+    const Segment* started() const;
+    /// All CP sequences, and the last one for the data mode of start-up; null where there is none.
+    std::vector<const CpHeard*> cps() const;
+    const CpHeard* cp() const;
+  } from_1200, from_2400;
+  v34::RatePair rates{};  ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
+};
+
+/// Phases 3 and 4, data mode, renegotiations and cleardowns of both directions after each INFO1a.
+/// @param data_mode  whether data are read
+std::vector<Training> find_trainings(const Recording& recording, const StartUp& start_up, bool data_mode = true);
+
+/// The rate renegotiations and cleardowns, in order of time. What both ends send within two seconds is one of them.
+std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel);
+
+}  // namespace offhook::decode
