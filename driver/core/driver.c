@@ -5,8 +5,6 @@
 #define EINVAL 22 /* Linux; no OS header here */
 #endif
 
-enum { CHUNK_MAX = OH_RING_SAMPLES / 2 };
-
 static uint64_t card_rx_position(const struct oh_driver* driver) {
   return driver->config.card.ops->rx_position(driver->config.card.self);
 }
@@ -27,39 +25,73 @@ static void count(uint64_t* counter, uint64_t n) {
   __atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-/* The ring holds position p in slot p % 512; a run of samples lies in at most two pieces. */
-static void copy_from_ring(int16_t* out, const int16_t* ring, uint64_t position, uint32_t n) {
-  const uint32_t slot = (uint32_t)(position % OH_RING_SAMPLES);
-  const uint32_t first = n < OH_RING_SAMPLES - slot ? n : OH_RING_SAMPLES - slot;
-  __builtin_memcpy(out, ring + slot, first * sizeof *out);
-  __builtin_memcpy(out + first, ring, (n - first) * sizeof *out);
+/* A run of at most one ring lies in two pieces: the octets from `slot` on, and the rest from the ring's beginning. */
+struct pieces {
+  uint8_t* first;
+  size_t first_octets, rest_octets;
+};
+
+static struct pieces pieces_of(const struct oh_ring* ring, uint64_t position, uint32_t n) {
+  const uint32_t slot = (uint32_t)(position % ring->periods);
+  const uint32_t first = n < ring->periods - slot ? n : ring->periods - slot;
+  const struct pieces pieces = {ring->octets + (size_t)slot * ring->period_octets, (size_t)first * ring->period_octets,
+                                (size_t)(n - first) * ring->period_octets};
+  return pieces;
 }
 
-static void copy_to_ring(int16_t* ring, uint64_t position, const int16_t* in, uint32_t n) {
-  const uint32_t slot = (uint32_t)(position % OH_RING_SAMPLES);
-  const uint32_t first = n < OH_RING_SAMPLES - slot ? n : OH_RING_SAMPLES - slot;
-  __builtin_memcpy(ring + slot, in, first * sizeof *in);
-  __builtin_memcpy(ring, in + first, (n - first) * sizeof *in);
+static void copy_from_ring(uint8_t* out, const struct oh_ring* ring, uint64_t position, uint32_t n) {
+  const struct pieces p = pieces_of(ring, position, n);
+  __builtin_memcpy(out, p.first, p.first_octets);
+  __builtin_memcpy(out + p.first_octets, ring->octets, p.rest_octets);
 }
 
-static int plan_is_valid(const uint32_t* samples, uint32_t length, uint32_t transmit_lead_samples) {
+static void copy_to_ring(const struct oh_ring* ring, uint64_t position, const uint8_t* in, uint32_t n) {
+  const struct pieces p = pieces_of(ring, position, n);
+  __builtin_memcpy(p.first, in, p.first_octets);
+  __builtin_memcpy(ring->octets, in + p.first_octets, p.rest_octets);
+}
+
+static void silence_ring(const struct oh_ring* ring, uint64_t position, uint32_t n) {
+  const struct pieces p = pieces_of(ring, position, n);
+  __builtin_memset(p.first, ring->silence, p.first_octets);
+  __builtin_memset(ring->octets, ring->silence, p.rest_octets);
+}
+
+static int plan_is_valid(const struct oh_card* card, const uint32_t* samples, uint32_t length, uint32_t lead) {
   if (samples == NULL || length == 0 || length > OH_BLOCK_PLAN_MAX) return 0;
+  const uint32_t least = oh_streams_block_min(&card->streams), most = oh_streams_block_max(&card->streams);
   for (uint32_t i = 0; i < length; ++i) {
-    if (samples[i] == 0 || samples[i] > OH_RING_SAMPLES / 2 || samples[i] > transmit_lead_samples) return 0;
+    if (samples[i] < least || samples[i] > most || samples[i] > lead) return 0;
   }
   return 1;
+}
+
+static size_t block_octets(const struct oh_card* card, const struct oh_stream_format* direction) {
+  const struct oh_ring ring = oh_ring_of(&card->streams, direction, NULL);
+  const size_t octets = (size_t)oh_streams_block_max(&card->streams) * ring.period_octets;
+  return (octets + 7) / 8 * 8; /* what comes behind is aligned for any sample */
+}
+
+size_t oh_driver_staging_size(const struct oh_card* card) {
+  if (!oh_streams_are_valid(&card->streams)) return 0;
+  return block_octets(card, &card->streams.rx) + block_octets(card, &card->streams.tx);
 }
 
 int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config) {
   const struct oh_card* card = &config->card;
   if (card->ops == NULL || card->rx_ring == NULL || card->tx_ring == NULL || config->pump.process == NULL ||
       config->pump.fill_in == NULL || config->context.request_service == NULL ||
-      (config->log != NULL && config->now_ns == NULL) || config->transmit_lead_samples > OH_RING_SAMPLES ||
-      !plan_is_valid(config->block_plan, config->block_plan_length, config->transmit_lead_samples)) {
+      (config->log != NULL && config->now_ns == NULL) || config->staging == NULL || oh_driver_staging_size(card) == 0 ||
+      config->transmit_lead_samples > oh_ring_of(&card->streams, &card->streams.tx, NULL).periods ||
+      !plan_is_valid(card, config->block_plan, config->block_plan_length, config->transmit_lead_samples)) {
     return -EINVAL;
   }
   __builtin_memset(driver, 0, sizeof *driver);
   driver->config = *config;
+  driver->rx_ring = oh_ring_of(&card->streams, &card->streams.rx, card->rx_ring);
+  driver->tx_ring = oh_ring_of(&card->streams, &card->streams.tx, card->tx_ring);
+  driver->rx = config->staging;
+  driver->tx = driver->rx + block_octets(card, &card->streams.rx);
   driver->plan_length = config->block_plan_length;
   __builtin_memcpy(driver->plan, config->block_plan, sizeof driver->plan);
   driver->plan_next = 1 % driver->plan_length;
@@ -67,17 +99,15 @@ int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* conf
   driver->rx_read = card_rx_position(driver);
   driver->boundary = driver->rx_read;
   driver->tx_next = card_tx_position(driver);
-  for (uint32_t i = 0; i < config->transmit_lead_samples; ++i) {
-    card->tx_ring[(driver->tx_next + i) % OH_RING_SAMPLES] = 0;
-  }
+  silence_ring(&driver->tx_ring, driver->tx_next, config->transmit_lead_samples);
   driver->tx_next += config->transmit_lead_samples;
   card->ops->tx_written(card->self, driver->tx_next);
   return card->ops->set_block(card->self, driver->plan[0]);
 }
 
 int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, uint32_t length) {
-  if (!plan_is_valid(samples, length, driver->config.transmit_lead_samples)) return -EINVAL;
   const struct oh_card* card = &driver->config.card;
+  if (!plan_is_valid(card, samples, length, driver->config.transmit_lead_samples)) return -EINVAL;
   const int error = card->ops->set_block(card->self, samples[0]);
   if (error != 0) return error;
 
@@ -135,34 +165,40 @@ void oh_driver_isr(struct oh_driver* driver) {
 static uint64_t oldest_received(const struct oh_driver* driver) {
   const struct oh_card* card = &driver->config.card;
   const uint64_t captured = card_rx_position(driver);
-  const uint64_t oldest = captured > OH_RING_SAMPLES ? captured - OH_RING_SAMPLES : 0;
-  const uint64_t lost = card->ops->rx_lost_before != NULL ? card->ops->rx_lost_before(card->self) : 0;
+  const uint32_t ring = driver->rx_ring.periods;
+  const uint64_t oldest = captured > ring ? captured - ring : 0;
+  const uint64_t lost = card->ops->rx_lost_before(card->self);
   return lost > oldest ? lost : oldest;
 }
 
 /* The next n received samples are gone: tell the pump, and pass over the matching transmit positions. Of a sample that
- * has left the receive ring they have been played, at a lead of at most one ring; of one that the device lost they may
- * be to come, and are silent. */
+ * has left the receive ring they have been played, at a lead of at most that ring; else they may be to come, and are
+ * silent. */
 static void fill_in(struct oh_driver* driver, uint64_t n) {
   const struct oh_pump* pump = &driver->config.pump;
   pump->fill_in(pump->self, (size_t)n);
-  if (driver->config.card.ops->rx_lost_before != NULL) {
-    const uint64_t played = card_tx_position(driver);
-    const uint64_t from = driver->tx_next > played ? driver->tx_next : played;
-    const uint64_t end =
-        driver->tx_next + n < played + OH_RING_SAMPLES ? driver->tx_next + n : played + OH_RING_SAMPLES;
-    for (uint64_t p = from; p < end; ++p) driver->config.card.tx_ring[p % OH_RING_SAMPLES] = 0;
-  }
+  const uint64_t played = card_tx_position(driver);
+  const uint64_t from = driver->tx_next > played ? driver->tx_next : played;
+  const uint64_t ring_end = played + driver->tx_ring.periods;
+  const uint64_t end = driver->tx_next + n < ring_end ? driver->tx_next + n : ring_end;
+  if (from < end) silence_ring(&driver->tx_ring, from, (uint32_t)(end - from));
   driver->rx_read += n;
   driver->tx_next += n;
   count(&driver->counters.samples_filled_in, n);
   record(driver, OH_EV_FILL_IN, n);
 }
 
+static void end_call(struct oh_driver* driver) {
+  driver->in_call = 0;
+  record(driver, OH_EV_CALL_END, driver->call_chunks);
+}
+
 uint32_t oh_driver_service_begin(struct oh_driver* driver) {
   const struct oh_driver_config* config = &driver->config;
   if (!driver->in_call) {
+    record(driver, OH_EV_CALL_BEGIN, 0);
     driver->call_head = __atomic_load_n(&driver->owed_head, __ATOMIC_ACQUIRE);
+    driver->call_chunks = 0;
     driver->in_call = 1;
   }
   uint64_t tail = driver->owed_tail;
@@ -170,10 +206,11 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
     const uint64_t end = __atomic_load_n(&driver->owed_end[tail % OH_OWED_MAX], __ATOMIC_RELAXED);
     if (end > driver->rx_read) {
       const uint64_t left = end - driver->rx_read;
-      uint32_t n = left < CHUNK_MAX ? (uint32_t)left : CHUNK_MAX;
+      const uint32_t most = oh_streams_block_max(&config->card.streams);
+      uint32_t n = left < most ? (uint32_t)left : most;
       /* Copy first, look afterwards at how far the card has come: what it may have overwritten meanwhile is not used.
        */
-      copy_from_ring(driver->rx, config->card.rx_ring, driver->rx_read, n);
+      copy_from_ring(driver->rx, &driver->rx_ring, driver->rx_read, n);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       const uint64_t oldest = oldest_received(driver);
       const uint64_t gone = oldest > driver->rx_read ? oldest - driver->rx_read : 0;
@@ -181,7 +218,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
         fill_in(driver, gone < left ? gone : left);
       } else {
         if (gone > 0) fill_in(driver, gone);
-        const int16_t* rx = driver->rx + gone;
+        const void* rx = driver->rx + gone * driver->rx_ring.period_octets;
         n -= (uint32_t)gone;
         driver->rx_read += n;
         driver->chunk_samples = n;
@@ -199,7 +236,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       config->card.ops->rx_read(config->card.self, driver->rx_read);
     }
   }
-  driver->in_call = 0;
+  end_call(driver);
   return 0;
 }
 
@@ -209,7 +246,8 @@ void oh_driver_service_output(struct oh_driver* driver) {
   const uint64_t played = card_tx_position(driver);
   const uint64_t behind = played > driver->tx_next ? played - driver->tx_next : 0;
   const uint32_t late = behind < n ? (uint32_t)behind : n;
-  copy_to_ring(config->card.tx_ring, driver->tx_next + late, driver->tx + late, n - late);
+  copy_to_ring(&driver->tx_ring, driver->tx_next + late, driver->tx + (size_t)late * driver->tx_ring.period_octets,
+               n - late);
   __atomic_thread_fence(__ATOMIC_RELEASE);
   driver->tx_next += n;
   config->card.ops->tx_written(config->card.self, driver->tx_next);
@@ -231,8 +269,10 @@ int oh_driver_service_end(struct oh_driver* driver) {
   __atomic_store_n(&counters->pending_last, pending, __ATOMIC_RELAXED);
   if (pending > counters->pending_max) __atomic_store_n(&counters->pending_max, pending, __ATOMIC_RELAXED);
   record(driver, OH_EV_SERVICE_END, counters->pending_last);
-  if (driver->chunk_ends_block) {
-    driver->in_call = driver->config.policy == OH_SERVICE_DRAIN_ALL && driver->owed_tail != driver->call_head;
+  ++driver->call_chunks;
+  if (driver->chunk_ends_block &&
+      (driver->config.policy != OH_SERVICE_DRAIN_ALL || driver->owed_tail == driver->call_head)) {
+    end_call(driver);
   }
   return driver->in_call;
 }

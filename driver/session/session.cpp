@@ -26,8 +26,11 @@ Session::Session(LiveCard& card, const SessionConfig& config)
     config_.block_plan = {period};
     config_.transmit_lead_samples = 2 * period;
   }
+  card_.log_to(config_.log, 0);
   oh_driver_config driver{};
-  driver.card = card_.rings().card();
+  driver.card = card_.card();
+  staging_.resize(oh_driver_staging_size(&driver.card) / sizeof staging_[0]);
+  driver.staging = staging_.data();
   driver.pump = {process, fill_in, this};
   driver.context = context_.driver_context();
   driver.now_ns = now_ns;
@@ -75,7 +78,6 @@ void Session::interrupts() {
   for (;;) {
     switch (card_.wait()) {
       case LiveCard::Wait::kInterrupt:
-        oh_event_log_write(config_.log, now_ns(), OH_EV_INTERRUPT, 0, driver_.plan[driver_.plan_next]);
         oh_driver_isr(&driver_);
         break;
       case LiveCard::Wait::kGone:
@@ -117,7 +119,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
 void Session::begin_call(const CallConfig& call) {
   swap_call(std::make_unique<Call>(call, config_.transmit_lead_samples + card_.queued_samples(), config_.log,
                                    [] { return now_ns(); }));
-  card_.rings().off_hook.store(1);
+  oh_card_set_off_hook(&card_.state(), 1);
 }
 
 void Session::end_call() {
@@ -130,7 +132,7 @@ void Session::end_call() {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   swap_call(nullptr);
-  card_.rings().off_hook.store(0);
+  oh_card_set_off_hook(&card_.state(), 0);
 }
 
 Traffic Session::traffic() const {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/live_card.h"
+#include "driver/card/live/live_card.h"
 #include "driver/context/live_context.h"
 #include "driver/session/call_line.h"
 #include "offhook/driver.h"
@@ -47,7 +47,7 @@ class Session final : public CallLine {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  bool ringing() const override { return card_.rings().ringing.load() != 0; }
+  bool ringing() const override { return oh_card_ringing(&card_.state()) != 0; }
   void begin_call(const CallConfig& call) override;
   /// Where there is a link tells the far end first, and waits for its answer for kReleaseMs at the most. Where the far
   /// end has released it, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
@@ -64,7 +64,7 @@ class Session final : public CallLine {
   std::string card_failure() const;
   const LiveContext& context() const { return context_; }
   oh_driver_counters counters() const;
-  CardCounters card_counters() const { return card_.rings().counters(); }
+  oh_card_counters card_counters() const { return oh_card_counts(&card_.state()); }
   std::vector<std::string> shortcomings() const;
 
  private:
@@ -76,6 +76,7 @@ class Session final : public CallLine {
   LiveCard& card_;
   SessionConfig config_;
   oh_driver driver_{};
+  std::vector<std::uint64_t> staging_;  // the driver's
   LiveContext context_;
   std::unique_ptr<Call> call_;            // the owner's
   Traffic before_;                        // of the calls before it

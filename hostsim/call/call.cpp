@@ -95,7 +95,9 @@ class ProfileCost final : public ServiceCost {
 };
 
 // What a host or a driver would refuse later, in the middle of the call.
-void check(const CostProfile& profile, std::uint32_t lead) {
+void check(const CostProfile& profile, std::uint32_t lead, const oh_streams& streams) {
+  const std::uint32_t longest = oh_streams_block_max(&streams);
+  const std::uint32_t ring = oh_ring_of(&streams, &streams.tx, nullptr).periods;
   for (const PhaseProfile& phase : profile.phases) {
     const auto& plan = phase.block_plan;
     if (plan.empty() || plan.size() > OH_BLOCK_PLAN_MAX) {
@@ -103,14 +105,14 @@ void check(const CostProfile& profile, std::uint32_t lead) {
                                   std::to_string(OH_BLOCK_PLAN_MAX));
     }
     const auto [least, most] = std::minmax_element(plan.begin(), plan.end());
-    if (*least == 0 || *most > OH_RING_SAMPLES / 2) {
+    if (*least == 0 || *most > longest) {
       throw std::invalid_argument("a block of " + std::to_string(*least == 0 ? 0 : *most) + " samples: expected 1 to " +
-                                  std::to_string(OH_RING_SAMPLES / 2));
+                                  std::to_string(longest));
     }
-    if (lead < *most || lead > OH_RING_SAMPLES) {
+    if (lead < *most || lead > ring) {
       throw std::invalid_argument("transmit_lead_samples is " + std::to_string(lead) +
                                   ": expected at least the longest block, " + std::to_string(*most) + ", and at most " +
-                                  std::to_string(OH_RING_SAMPLES));
+                                  std::to_string(ring));
     }
   }
 }
@@ -148,6 +150,7 @@ struct Call::Impl {
   std::optional<HostPolicies> policies;
   std::unique_ptr<Connection> connection;
   oh_driver driver{};
+  std::vector<std::byte> staging;
   ProfileCost cost;
   std::optional<SimulatedCard> card;
   std::optional<CardEvent> card_event;
@@ -182,7 +185,8 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   if (!scenario.block_plan.empty()) {
     profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;
   }
-  check(profile, scenario.transmit_lead_samples);
+  const oh_streams streams = connection->streams();
+  check(profile, scenario.transmit_lead_samples, streams);
   policies.emplace(scenario, cpu);
   if (scenario.context.kind == ContextKind::kReservation) {
     (void)reserved_share("modem thread", Slot{.length = s.context.x_ticks, .period = s.context.y_ticks});
@@ -190,7 +194,8 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   const PhaseProfile& first = profile.phases[static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting)];
   const double ppm =
       scenario.host.clock_ppm + scenario.host.clock_ppm_spread * (2 * Random(scenario.seed, kPpmStream).uniform(0) - 1);
-  card.emplace(CardConfig{first.rate_hz, ppm, first.block_plan.at(0), 0, log}, connection->line());
+  card.emplace(CardConfig{streams, ppm, first.block_plan.at(0), 0, log}, connection->line());
+  card->set_rate(0, first.rate_hz);
   card_event.emplace(engine, *card);
 
   const ContextScenario& where = scenario.context;
@@ -199,7 +204,6 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       .cpu = cpu,
       .driver = driver,
       .cost = cost,
-      .log = log,
       .level = kModemLevel,
       .interrupt_cpu = where.interrupt_cpu,
       .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
@@ -286,6 +290,8 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
 
   oh_driver_config config{};
   config.card = card->card();
+  staging.resize(oh_driver_staging_size(&config.card));
+  config.staging = staging.data();
   config.pump = connection->near_pump();
   config.context = context->driver_context();
   config.now_ns = [](void* e) { return static_cast<std::uint64_t>(static_cast<Engine*>(e)->now()); };

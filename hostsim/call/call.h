@@ -23,7 +23,7 @@ struct CallResult {
   double transfer_s = 0;        ///< from data mode to the last byte; 0 unless completed
   double simulated_s = 0;       ///< of virtual time, in all
   oh_driver_counters driver{};  ///< of the whole call
-  CardCounters card;
+  oh_card_counters card{};
   /// From the call's answer on (training and connected), as the paper counts:
   std::uint64_t blocks = 0;
   std::uint64_t blocks_late = 0;

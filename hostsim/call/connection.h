@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "driver/card/line_end.h"
+#include "driver/card/engine/line_end.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
 #include "hostsim/card/card.h"
@@ -44,8 +44,10 @@ class Connection {
   virtual ~Connection() = default;
   /// Bound once, before the card starts; all outlive the connection's use.
   virtual void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) = 0;
+  /// What the card carries; the profile of costs says the rate of the slower direction in each phase of the call.
+  virtual oh_streams streams() const { return oh_modem_streams(OH_MODEM_RATE_HZ); }
   virtual oh_pump near_pump() = 0;
-  virtual LineEnd& line() = 0;
+  virtual oh_line_end line() = 0;
   /// The far end has answered: both modems begin to connect.
   virtual void start(Ns now) = 0;
   /// Once a block, outside the driver: move bytes between the link and the application.
@@ -94,6 +96,6 @@ std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario,
 
 /// A device on no line (soft_device.h): connected at once; after `runs` done when nothing was lost, else failed.
 /// @param stop_at_loss fail at the first loss already
-std::unique_ptr<Connection> make_device_connection(Ns runs, bool stop_at_loss = false);
+std::unique_ptr<Connection> make_device_connection(const SoftDevice& device, Ns runs, bool stop_at_loss = false);
 
 }  // namespace offhook::hostsim

@@ -10,16 +10,17 @@
 
 #include "hostsim/engine/engine.h"
 #include "offhook/driver.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::hostsim {
 
 /// How the card runs in a phase of the call, and what a block costs in it.
 struct PhaseProfile {
-  std::uint32_t rate_hz = 8000;
-  std::vector<std::uint32_t> block_plan;  ///< samples per interrupt, repeated
-  Ns service_ns = 0;                      ///< one block, logging off
-  Ns worst_service_ns = 0;                ///< the first block of the phase; 0: like every other
-  Ns lasts_ns = 0;                        ///< 0: until the call ends
+  std::uint32_t rate_hz = OH_MODEM_RATE_HZ;  ///< of the slower direction
+  std::vector<std::uint32_t> block_plan;     ///< samples per interrupt, repeated
+  Ns service_ns = 0;                         ///< one block, logging off
+  Ns worst_service_ns = 0;                   ///< the first block of the phase; 0: like every other
+  Ns lasts_ns = 0;                           ///< 0: until the call ends
 };
 
 /// Phases of a call; numbers are logged as OH_EV_PHASE.

@@ -10,17 +10,19 @@ namespace {
 
 class DeviceConnection final : public Connection, private LineEnd {
  public:
-  DeviceConnection(Ns runs, bool stop_at_loss) : runs_(runs), stop_at_loss_(stop_at_loss) {}
+  DeviceConnection(const SoftDevice& device, Ns runs, bool stop_at_loss)
+      : streams_(device.streams()), runs_(runs), stop_at_loss_(stop_at_loss) {}
 
   void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
     engine_ = &engine;
     card_ = &card;
     driver_ = &driver;
   }
+  oh_streams streams() const override { return streams_; }
   oh_pump near_pump() override { return pump_of(*this); }
   void process(const std::int16_t*, std::int16_t* tx, std::size_t n) { std::memset(tx, 0, n * sizeof *tx); }
   void fill_in(std::size_t) {}
-  LineEnd& line() override { return *this; }
+  oh_line_end line() override { return handle(); }
   void start(Ns now) override { started_ = now; }
 
   TransferStatus status() const override {
@@ -44,6 +46,7 @@ class DeviceConnection final : public Connection, private LineEnd {
     std::memset(captured, 0, n * sizeof *captured);
   }
 
+  oh_streams streams_;
   Ns runs_;
   bool stop_at_loss_;
   Ns started_ = -1;
@@ -54,8 +57,8 @@ class DeviceConnection final : public Connection, private LineEnd {
 
 }  // namespace
 
-std::unique_ptr<Connection> make_device_connection(Ns runs, bool stop_at_loss) {
-  return std::make_unique<DeviceConnection>(runs, stop_at_loss);
+std::unique_ptr<Connection> make_device_connection(const SoftDevice& device, Ns runs, bool stop_at_loss) {
+  return std::make_unique<DeviceConnection>(device, runs, stop_at_loss);
 }
 
 }  // namespace offhook::hostsim

@@ -20,7 +20,9 @@ class LinkConnection final : public Connection {
  public:
   LinkConnection(const Scenario& scenario, const CostProfile& profile, oh_event_log* log)
       : link_(profile.link, scenario.bytes, profile.phases[static_cast<int>(Phase::kConnecting)].lasts_ns,
-              static_cast<Ns>(scenario.transmit_lead_samples * 1e9 / 8000), scenario.seed, log) {}
+              static_cast<Ns>(scenario.transmit_lead_samples * 1e9 /
+                              profile.phases[static_cast<int>(Phase::kConnected)].rate_hz),
+              scenario.seed, log) {}
 
   void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
     engine_ = &engine;
@@ -38,7 +40,7 @@ class LinkConnection final : public Connection {
     link_.serve(engine_->now(), captured());
   }
   void fill_in(std::size_t n) { link_.receive_hole(captured(), static_cast<std::uint32_t>(n), card_->rate_hz()); }
-  LineEnd& line() override { return line_; }
+  oh_line_end line() override { return line_.handle(); }
   void start(Ns now) override { link_.start(now); }
 
   TransferStatus status() const override {

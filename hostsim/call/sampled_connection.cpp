@@ -37,7 +37,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
 
   oh_pump near_pump() override { return near_.pump(); }
-  LineEnd& line() override { return *this; }
+  oh_line_end line() override { return handle(); }
 
   void start(Ns) override {
     started_ = true;

@@ -16,7 +16,7 @@ namespace offhook::hostsim {
 
 struct SoftDevice {
   std::string name;
-  std::uint32_t rate_hz = 8000;
+  std::uint32_t rate_hz = OH_MODEM_RATE_HZ;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< t: samples per interrupt, repeated
   std::uint32_t buffers = 2;                               ///< n
   std::uint32_t buffer_samples = 0;                        ///< of one; 0: the longest block
@@ -33,17 +33,10 @@ struct SoftDevice {
   std::uint32_t lead() const { return transmit_lead_samples != 0 ? transmit_lead_samples : buffers * buffer(); }
   /// What no card could do, for people; empty when there is nothing.
   std::string problem() const;
+  /// Its card: rings that hold all of the buffers, and two of the longest block, rounded up to a power of two.
+  oh_streams streams() const;
+  /// What it costs: both phases after the answer are the device at work. @throws std::invalid_argument with problem()
+  CostProfile profile() const;
 };
-
-/// The device as the simulated card carries it. The card's ring holds OH_RING_SAMPLES; a faster device is carried in
-/// units of several samples each, the least number that divides its rate, its blocks and its lead and makes them fit,
-/// so that every block begins and ends where it does on the real card. Losses are then counted in whole units.
-struct CarriedDevice {
-  std::uint32_t samples_per_unit = 1;
-  std::uint32_t transmit_lead_units = 0;
-  CostProfile profile;  ///< both phases after the answer are the device at work
-};
-/// @throws std::invalid_argument with problem(), or when no unit makes it fit
-CarriedDevice carry(const SoftDevice& device);
 
 }  // namespace offhook::hostsim

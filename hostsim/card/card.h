@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// The simulated card: a codec with two DMA rings under the virtual clock.
+// The simulated card: the card engine under the virtual clock.
 //
 // Samples are not events. The card knows from its clock how many have passed and moves them, in one batch, whenever
 // somebody looks: at a block's end, when the driver asks for a position or moves one, when the rate changes. Sample
 // positions are a rational function of time, so no rounding accumulates: after k samples at one rate the clock stands
 // at floor(k * 10^9 / rate) ns behind the moment the rate was set, for ever.
 //
-// Overruns (a captured sample overwrites one that nobody read) and underruns (a played sample that nobody wrote: the
-// ring's old content, a repeat) are counted here, sample by sample, and logged at the batch in which they fell.
+// The engine logs overruns and underruns at the batch in which they fell.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 
-#include "driver/card/line_end.h"
+#include "driver/card/engine/card_memory.h"
 #include "hostsim/engine/engine.h"
-#include "offhook/card.h"
-#include "offhook/event_log.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::hostsim {
 
@@ -38,23 +35,17 @@ class SampleClock {
 };
 
 struct CardConfig {
-  std::uint32_t rate_hz = 8000;
+  oh_streams streams = oh_modem_streams(OH_MODEM_RATE_HZ);
   double clock_ppm = 0;       ///< the card's crystal against the host's clock; kept to 0.001 ppm
   std::uint32_t block = 105;  ///< samples per interrupt until somebody sets another
   std::uint16_t id = 0;       ///< in the log
   oh_event_log* log = nullptr;
 };
 
-struct CardCounters {
-  std::uint64_t interrupts = 0;
-  std::uint64_t overrun_samples = 0;
-  std::uint64_t underrun_samples = 0;
-};
-
 class SimulatedCard {
  public:
   /// @throws std::invalid_argument for a rate, crystal error or block length that no codec has.
-  SimulatedCard(const CardConfig& config, LineEnd& line);
+  SimulatedCard(const CardConfig& config, const oh_line_end& line);
   SimulatedCard(const SimulatedCard&) = delete;
   SimulatedCard& operator=(const SimulatedCard&) = delete;
 
@@ -75,22 +66,20 @@ class SimulatedCard {
   /// From now on; the sample period under way begins anew and the block under way keeps its length in samples. An
   /// interrupt that is due by now is raised first.
   void set_rate(Ns now, std::uint32_t rate_hz);
-  /// Length of the blocks after the one under way.  @return 0 or -EINVAL
-  int set_block(std::uint32_t samples);
-
-  std::uint64_t position() const { return position_; }  ///< samples captured and played up to the last batch
-  std::uint32_t rate_hz() const { return rate_hz_; }
-  const CardCounters& counters() const { return counters_; }
+  std::uint64_t position() const { return engine_.position; }  ///< captured and played up to the last batch
+  std::uint32_t rate_hz() const { return rate_hz_; }           ///< of the slower direction
+  oh_card_counters counters() const { return oh_card_counts(engine_.state); }
 
  private:
   friend struct CardOps;
-  Ns now() const;
   void move_samples(Ns time);
   void restart_clock(Ns now);
-  void record(Ns time, oh_event_kind kind, std::uint64_t argument) const;
 
-  CardConfig config_;
-  LineEnd& line_;
+  CardMemory memory_;
+  oh_card_report report_{};
+  oh_card_engine engine_{};
+  oh_line_end line_;
+  std::int64_t clock_ppb_;
   std::function<void(Ns)> raise_;
   std::function<Ns()> clock_;
   bool started_ = false;
@@ -98,16 +87,6 @@ class SimulatedCard {
   std::uint32_t rate_hz_;
   SampleClock sample_clock_;
   std::uint64_t rate_base_ = 0;  ///< position at which the rate was set
-  std::uint64_t position_ = 0;
-  std::uint32_t block_;  ///< under way
-  std::uint32_t latched_block_;
-  std::uint64_t block_end_ = 0;     ///< of the block under way
-  std::uint64_t finished_end_ = 0;  ///< of the newest finished block
-  std::uint64_t rx_read_ = 0;
-  std::uint64_t tx_written_ = 0;
-  CardCounters counters_;
-  std::array<std::int16_t, OH_RING_SAMPLES> rx_ring_{};
-  std::array<std::int16_t, OH_RING_SAMPLES> tx_ring_{};
 };
 
 }  // namespace offhook::hostsim

@@ -7,17 +7,9 @@
 
 namespace offhook::hostsim {
 
-Ns ServiceRun::leave(Ns now) {
-  at_ = At::kEntry;
-  oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_CALL_END, driver_.config.id, blocks_);
-  return 0;
-}
-
-Ns ServiceRun::next(Ns now) {
+Ns ServiceRun::next() {
   switch (at_) {
     case At::kEntry:
-      oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_CALL_BEGIN, driver_.config.id, 0);
-      blocks_ = 0;
       break;
     case At::kOutput:
       oh_driver_service_output(&driver_);
@@ -25,12 +17,15 @@ Ns ServiceRun::next(Ns now) {
       if (rest_ > 0) return rest_;
       [[fallthrough]];
     case At::kEnd:
-      blocks_++;
-      if (oh_driver_service_end(&driver_) == 0) return leave(now);
+      at_ = At::kEntry;
+      if (oh_driver_service_end(&driver_) == 0) return 0;
       break;
   }
   const std::uint32_t samples = oh_driver_service_begin(&driver_);
-  if (samples == 0) return leave(now);
+  if (samples == 0) {
+    at_ = At::kEntry;
+    return 0;
+  }
   const Ns whole = std::max<Ns>(cost_.service(samples), 1);
   const Ns until_output = std::clamp<Ns>(static_cast<Ns>(static_cast<double>(whole) * cost_.phi()), 1, whole);
   rest_ = whole - until_output;
@@ -87,10 +82,10 @@ class InterruptContext final : public Context {
 
   class Routine final : public InterruptRoutine {
    public:
-    explicit Routine(const ContextParts& p) : InterruptRoutine(p.driver, p.cost), run_(p.driver, p.cost, p.log) {}
+    explicit Routine(const ContextParts& p) : InterruptRoutine(p.driver, p.cost), run_(p.driver, p.cost) {}
 
    private:
-    Ns after_isr(Ns now) override { return run_.next(now); }
+    Ns after_isr(Ns) override { return run_.next(); }
     ServiceRun run_;
   } routine_;
 };
@@ -98,10 +93,10 @@ class InterruptContext final : public Context {
 /// Runs service once per job: a DPC routine.
 class Service final : public Program {
  public:
-  explicit Service(const ContextParts& p) : run_(p.driver, p.cost, p.log) {}
-  Ns next(Ns now) override {
+  explicit Service(const ContextParts& p) : run_(p.driver, p.cost) {}
+  Ns next(Ns) override {
     entered_ = true;
-    const Ns cost = run_.next(now);
+    const Ns cost = run_.next();
     if (cost == 0) entered_ = false;
     return cost;
   }
@@ -155,14 +150,14 @@ class ThreadContext final : public Context {
   /// the CPU, so all that was signalled meanwhile is one job.
   class Body final : public Program {
    public:
-    Body(ThreadContext& context, const ContextParts& p) : context_(context), run_(p.driver, p.cost, p.log) {}
-    Ns next(Ns now) override {
+    Body(ThreadContext& context, const ContextParts& p) : context_(context), run_(p.driver, p.cost) {}
+    Ns next(Ns) override {
       for (;;) {
         if (!in_call_) {
           if (context_.semaphore_ == 0) return 0;
           context_.semaphore_--;
         }
-        const Ns cost = run_.next(now);
+        const Ns cost = run_.next();
         in_call_ = cost != 0;
         if (in_call_) return cost;
       }

@@ -32,19 +32,16 @@ class ServiceCost {
 /// One call of the driver's service routine, cut where it takes input and where it gives output.
 class ServiceRun {
  public:
-  ServiceRun(oh_driver& driver, ServiceCost& cost, oh_event_log* log) : driver_(driver), cost_(cost), log_(log) {}
+  ServiceRun(oh_driver& driver, ServiceCost& cost) : driver_(driver), cost_(cost) {}
   /// As Program::next(): CPU time of the next part, 0 when the call returns.
-  Ns next(Ns now);
+  Ns next();
 
  private:
   enum class At { kEntry, kOutput, kEnd };
-  Ns leave(Ns now);
   oh_driver& driver_;
   ServiceCost& cost_;
-  oh_event_log* log_;
   At at_ = At::kEntry;
   Ns rest_ = 0;
-  std::uint32_t blocks_ = 0;
 };
 
 /// A driver's place on a CPU. Construct, add_to(), then let the card call interrupt().
@@ -73,7 +70,6 @@ struct ContextParts {
   Cpu& cpu;
   oh_driver& driver;
   ServiceCost& cost;
-  oh_event_log* log;
   int level;  ///< of the card's interrupt
   int interrupt_cpu = 0;
   int dpc_cpu = 0;

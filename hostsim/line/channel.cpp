@@ -9,11 +9,12 @@
 
 #include "dsp/blocks/sincos.h"
 #include "hostsim/line/levels.h"
+#include "hostsim/line/line_config.h"
 
 namespace offhook::hostsim {
 namespace {
 
-constexpr double kSampleRate = 8000;
+constexpr double kSampleRate = kLineRateHz;
 
 // ITU-T V.56bis (08/95) table A.10, attenuation distortion in dB against 1000 Hz, from 200 Hz in steps of 100 Hz.
 // The rows are AD-1, 5, 6, 7, 8 and 9. (The numbers were read from a public transcription of the tables.)

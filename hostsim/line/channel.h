@@ -56,7 +56,7 @@ struct ChannelCharacteristic {
 /// @throws std::invalid_argument naming the channels there are
 ChannelCharacteristic channel_characteristic(std::string_view name);
 
-/// FIR by frequency sampling at 8000 Hz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.
+/// FIR by frequency sampling at kLineRateHz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.
 /// Between 400 and 3400 Hz within 0.15 dB and 0.15 ms of the points, at 300 Hz within 0.3 dB and 0.2 ms.
 ChannelFilter design_channel(const ChannelCharacteristic& characteristic);
 

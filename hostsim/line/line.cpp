@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kBlock = Line::kFarBlock;
 static_assert(kBlock == 8, "fir8");
 static_assert(2 * Resampler::kDelay % kBlock == 0, "reflections");
-constexpr double kSampleRate = 8000;
+constexpr double kSampleRate = kLineRateHz;
 
 /// The streams of the line's random numbers, apart from every other room's.
 enum Stream : std::uint64_t {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The telephone connection between two modems, both ends sampled at 8000 Hz.
+// The telephone connection between two modems, both ends sampled at kLineRateHz.
 //
 //    near end                         the network, on the far end's clock                              far end
 //    sent --+--> resample --(+)--------------> delay, filter, frequency shift, loss --> codec ----+--> (+) --> received
@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "driver/card/line_end.h"
+#include "driver/card/engine/line_end.h"
 #include "hostsim/line/line_config.h"
 
 namespace offhook::hostsim {
@@ -53,7 +53,7 @@ class Line : public LineEnd {
   /// never the same memory. Any n. No allocation.
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
-  /// One way, at 1800 Hz, each direction: what delay_ms became. A sample is 1/8000 s.
+  /// One way, at 1800 Hz, each direction: what delay_ms became. A sample is 1/kLineRateHz s.
   std::size_t delay_samples() const;
 
  private:

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace offhook::hostsim {
+
+/// Both ends of the telephone line are sampled at this rate. Source: ITU-T G.711, 2.
+inline constexpr std::uint32_t kLineRateHz = 8000;
 
 /// The telephone connection between two modems, as plain data; hostsim/line/line.h explains each stage and levels.h the
 /// levels. Everything but clock_ppm acts alike in both directions.

@@ -3,6 +3,7 @@
 
 #include "dsp/blocks/sincos.h"
 #include "hostsim/line/levels.h"
+#include "hostsim/line/line_config.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -20,7 +21,7 @@ float WhiteNoise::next() {
 }
 
 ImpulseNoise::ImpulseNoise(const Random& random, double rate_hz, double dbm0)
-    : random_(random), mean_gap_samples_(rate_hz > 0 ? 8000 / rate_hz : 0) {
+    : random_(random), mean_gap_samples_(rate_hz > 0 ? kLineRateHz / rate_hz : 0) {
   next_at_ = rate_hz > 0 ? mean_gap_samples_ * random_.exponential(0) : kNeverSamples;
   double envelope = dbm0_to_peak(dbm0);
   for (std::size_t i = 0; i < kLength; ++i) {

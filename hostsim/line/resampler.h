@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// From one crystal to another: 8000 Hz samples of one clock in, of a slightly different clock out. Output n is the
+// From one crystal to another: samples of one clock in, of a slightly different clock out. Output n is the
 // band-limited input at the time n * numerator / denominator - kDelay, in input samples; the position is kept as a
 // whole number and an exact fraction, so it never drifts.
 //

@@ -6,6 +6,9 @@
  *              service. A few microseconds.
  *   service()  for each owed block: takes its received samples, runs the pump, queues as many transmit samples.
  *
+ * Positions, blocks and the transmit lead count sample periods of the card's slower direction (offhook/stream.h), here
+ * samples for short; only what is copied is scaled.
+ *
  * The transmit lead is the number of samples queued ahead of the codec when nothing is owed: the driver starts by
  * queueing that much silence. When the interrupt of an N-sample block comes, lead - N samples are left to play; that
  * is the time service has. Positions are exact: output that comes too late for its position is dropped, never shifted,
@@ -15,7 +18,7 @@
  * pump has run), output (transmit samples queued), end (counted). oh_driver_service() is exactly the three in a row.
  *
  * An interrupt that covers several blocks (coalesced) makes one larger owed block; service takes it in chunks of at
- * most OH_RING_SAMPLES / 2. Received samples that were overwritten before service came are reported to the pump by
+ * most the card's longest block. Received samples that were overwritten before service came are reported to the pump by
  * fill_in() with their exact number, and the matching transmit positions are skipped.
  *
  * Concurrency: isr() may interrupt service() at any point, on the same or another CPU; neither is re-entered.
@@ -55,8 +58,10 @@ struct oh_driver_config {
   void* clock;
   struct oh_event_log* log; /**< may be NULL */
   uint16_t id;              /**< of this driver in the log */
+  void*
+      staging; /**< [oh_driver_staging_size(&card)], aligned to 8: one block's samples both ways; outlives the driver */
   enum oh_service_policy policy;
-  uint32_t transmit_lead_samples;         /**< block length to OH_RING_SAMPLES */
+  uint32_t transmit_lead_samples;         /**< the longest block to the transmit ring */
   uint32_t block_plan[OH_BLOCK_PLAN_MAX]; /**< samples per interrupt, repeated: e.g. 105, 105, 90 */
   uint32_t block_plan_length;
 };
@@ -95,12 +100,17 @@ struct oh_driver {
   uint64_t tx_next;       /**< position of the next transmit sample */
   int in_call;            /**< between the first begin of a call and its last end */
   uint64_t call_head;     /**< owed_head when the call began: a call is bounded */
+  uint32_t call_chunks;   /**< served in it */
   uint32_t chunk_samples; /**< of the chunk in service */
   int chunk_ends_block;
   int block_late;
-  int16_t rx[OH_RING_SAMPLES / 2];
-  int16_t tx[OH_RING_SAMPLES / 2];
+  /* the card's rings, and where one chunk of each stands in the staging memory */
+  struct oh_ring rx_ring, tx_ring;
+  uint8_t *rx, *tx;
 };
+
+/** @return octets that a driver of this card needs for staging; 0 when the card's streams are none that can be */
+size_t oh_driver_staging_size(const struct oh_card* card);
 
 /** Check the configuration, queue the transmit lead, program the first block. The card must not interrupt before this
  * returns. The first length of the plan is used twice at the start, because the first interrupt can only program the

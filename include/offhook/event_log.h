@@ -27,10 +27,11 @@ enum oh_event_kind {
   OH_EV_IDLE = 2,   /**< nobody runs */
   OH_EV_FINISH = 3, /**< entity `id` finished a job; argument: response time, us */
   /* the card */
-  OH_EV_INTERRUPT = 10,   /**< card `id` raised its interrupt; argument: samples in the block */
+  OH_EV_INTERRUPT = 10,   /**< card `id` raised its interrupt; argument: samples since the one before, of the slower
+                             direction as all here */
   OH_EV_RX_OVERRUN = 11,  /**< card `id`: argument received samples overwritten unread (counted by the card) */
   OH_EV_TX_UNDERRUN = 12, /**< card `id`: argument samples played that nobody had written (counted by the card) */
-  OH_EV_CARD_RATE = 13,   /**< card `id` changed its sample rate; argument: Hz */
+  OH_EV_CARD_RATE = 13,   /**< card `id` began, or changed its sample rate; argument: Hz, of the slower direction */
   /* the driver; id: driver instance */
   OH_EV_ISR_ENTER = 20, /**< argument: interrupts raised so far */
   OH_EV_ISR_EXIT = 21,
@@ -40,7 +41,7 @@ enum oh_event_kind {
   OH_EV_SERVICE_END = 25,     /**< argument: received samples pending now */
   OH_EV_FILL_IN = 26,         /**< argument: samples lost and filled in */
   OH_EV_CALL_BEGIN = 27,      /**< the context entered service() (one wake-up; several blocks may follow) */
-  OH_EV_CALL_END = 28,        /**< the context left service(); argument: blocks served */
+  OH_EV_CALL_END = 28, /**< the context left service(); argument: blocks served, each chunk of a long one counted */
   /* the pump and the link; id: end (0 near, 1 far) */
   OH_EV_PUMP_STATE = 40,      /**< argument: enum oh_pump_state */
   OH_EV_SYMBOL = 41,          /**< received constellation point: re in the low, im in the high 16 bits, Q4.12 */
@@ -50,11 +51,12 @@ enum oh_event_kind {
   OH_EV_LINK_BYTES = 45,      /**< argument: user bytes delivered in order so far */
   OH_EV_PUMP_RATES = 46,      /**< data mode begins, with every OH_PUMP_DATA; argument: sent bit/s / 100 in the low,
                                  received in the high 16 bits */
-  /* competitors */ OH_EV_PUMP_INSTRUMENT = 47, /**< argument: enum oh_instrument in the high 8 bits, 100 times the
+  OH_EV_PUMP_INSTRUMENT = 47, /**< argument: enum oh_instrument in the high 8 bits, 100 times the
                                   value in the low 24, two's complement, saturated */
-  OH_EV_PUMP_TAP = 48, /**< one of the equaliser's taps: its index in the high 8 bits, its level against the
-                            largest in -0.01 dB in the low 24; index 0 begins a new set */
+  OH_EV_PUMP_TAP = 48,        /**< one of the equaliser's taps: its index in the high 8 bits, its level against the
+                                   largest in -0.01 dB in the low 24; index 0 begins a new set */
 
+  /* competitors */
   OH_EV_TIMER_CALLBACK = 60, /**< the 1 ms callback of entity `id` ran; argument: ns since its last run */
   /* the call */
   OH_EV_PHASE = 80, /**< the call's phase; argument enum oh_call_phase of the host's call script */

@@ -10,6 +10,7 @@
 #ifndef OFFHOOK_STREAM_H
 #define OFFHOOK_STREAM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -22,19 +23,71 @@ enum oh_encoding {
   OH_ALAW = 2      /**< G.711 A-law, one octet a sample, even bits inverted */
 };
 
+/** One direction. */
+struct oh_stream_format {
+  uint32_t rate_hz;
+  enum oh_encoding encoding;
+  uint32_t ring_samples; /**< that the card's ring of this direction holds; whole sample periods */
+  uint32_t block_min;    /**< sample periods; at least 1 */
+  uint32_t block_max;    /**< sample periods; at most half of either ring. A fixed block: both are the same */
+};
+
+/** Both directions of a card or of a pump. */
+struct oh_streams {
+  struct oh_stream_format rx, tx;
+};
+
 /** @return octets of one sample, 0 for an encoding that does not exist */
 static inline uint32_t oh_sample_bytes(enum oh_encoding encoding) {
   return encoding == OH_LINEAR16 ? 2 : encoding == OH_MULAW || encoding == OH_ALAW ? 1 : 0;
 }
 
-/** One direction. */
-struct oh_stream_format {
-  uint32_t rate_hz;
-  enum oh_encoding encoding;
-  uint32_t ring_samples; /**< that the card's ring of this direction holds */
-  uint32_t block_min;    /**< sample periods of the slower direction; at least 1 */
-  uint32_t block_max;    /**< at most half of the ring */
+/** @return the octet that fills a silent sample. Source: ITU-T G.711, tables 1b and 2b: the code of +0 */
+static inline uint8_t oh_silence(enum oh_encoding encoding) {
+  return encoding == OH_MULAW ? 0xff : encoding == OH_ALAW ? 0xd5 : 0;
+}
+
+/** @return the rate that positions count at: the slower one, Hz */
+static inline uint32_t oh_streams_rate_hz(const struct oh_streams* s) {
+  return s->rx.rate_hz < s->tx.rate_hz ? s->rx.rate_hz : s->tx.rate_hz;
+}
+
+/** One direction's ring, in octets and sample periods. Position p lives in slot p % periods. */
+struct oh_ring {
+  uint8_t* octets; /**< [periods * period_octets] */
+  uint32_t periods;
+  uint32_t period_octets; /**< of one sample period: as many samples as the ratio of the rates */
+  uint8_t silence;
 };
+
+/** @return the ring of `direction` (&s->rx or &s->tx) in the memory at `samples`; periods is 0 when there is none: the
+ * encoding does not exist, the rates have no whole ratio, or it does not hold whole periods */
+static inline struct oh_ring oh_ring_of(const struct oh_streams* s, const struct oh_stream_format* direction,
+                                        const void* samples) {
+  const uint32_t slower = oh_streams_rate_hz(s);
+  const uint32_t ratio = slower > 0 && direction->rate_hz % slower == 0 ? direction->rate_hz / slower : 0;
+  struct oh_ring ring = {(uint8_t*)samples, 0, 0, oh_silence(direction->encoding)};
+  if (ratio == 0 || direction->ring_samples % ratio != 0 || direction->ring_samples > UINT32_MAX / 2) return ring;
+  ring.period_octets = ratio * oh_sample_bytes(direction->encoding);
+  if (ring.period_octets > 0) ring.periods = direction->ring_samples / ratio;
+  return ring;
+}
+
+/** Lengths of a block that both directions allow. */
+static inline uint32_t oh_streams_block_min(const struct oh_streams* s) {
+  return s->rx.block_min > s->tx.block_min ? s->rx.block_min : s->tx.block_min;
+}
+static inline uint32_t oh_streams_block_max(const struct oh_streams* s) {
+  return s->rx.block_max < s->tx.block_max ? s->rx.block_max : s->tx.block_max;
+}
+
+/** @return 1 when a card can have these streams */
+static inline int oh_streams_are_valid(const struct oh_streams* s) {
+  const struct oh_ring rx = oh_ring_of(s, &s->rx, NULL), tx = oh_ring_of(s, &s->tx, NULL);
+  const uint32_t most = oh_streams_block_max(s);
+  return oh_streams_block_min(s) >= 1 && oh_streams_block_min(s) <= most && most <= rx.periods / 2 &&
+         most <= tx.periods / 2;
+}
 
 #ifdef __cplusplus
 }

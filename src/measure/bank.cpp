@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "driver/card/timer_card.h"
+#include "driver/card/timer/timer_card.h"
 #include "driver/session/session.h"
 #include "src/measure/real_time.h"
 
@@ -24,8 +24,8 @@ namespace offhook::measure {
 
 namespace {
 
-constexpr std::uint32_t kRateHz = 8000;
-constexpr std::uint32_t kBurst = SamplePacer::kBurstSamples;
+constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
+constexpr std::uint32_t kBurst = kRateHz / 1000;
 constexpr std::uint32_t kBlockBursts = 12;  // of 100 samples on average
 constexpr std::size_t kMostStalls = 4096;
 constexpr double kConnectS = 20;
@@ -37,14 +37,10 @@ double cpu_s(clockid_t clock) {
 }
 
 /// A card whose samples another thread moves.
-class WiredCard final : public LiveCard {
+class WiredCard final : public LocalCard {
  public:
-  WiredCard() : hardware_(rings_) {
-    rings_.rate_hz = kRateHz;
-    sem_init(&interrupt_, 0, 0);
-  }
+  WiredCard() : LocalCard(oh_modem_streams(kRateHz)) { sem_init(&interrupt_, 0, 0); }
   ~WiredCard() override { sem_destroy(&interrupt_); }
-  CardRings& rings() override { return rings_; }
   void start() override {}
   Wait wait() override {
     while (sem_wait(&interrupt_) != 0) {
@@ -57,15 +53,13 @@ class WiredCard final : public LiveCard {
   }
 
   // The hardware's thread.
-  void power_up() { hardware_.start(); }
+  void power_up() { oh_card_engine_start(&engine_, 0); }
   /// The next burst. @param[out] played [kBurst]  @param captured [kBurst]
   void run(std::int16_t* played, const std::int16_t* captured) {
-    hardware_.run(played, captured, kBurst, [this] { sem_post(&interrupt_); });
+    if (oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0) sem_post(&interrupt_);
   }
 
  private:
-  CardRings rings_;
-  CardHardware hardware_;
   sem_t interrupt_;
   std::atomic<bool> stopped_{false};
 };

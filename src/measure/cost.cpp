@@ -46,8 +46,8 @@ class Far final : public hostsim::FarEnd {
 };
 
 constexpr double kPatienceS = 60;
-constexpr std::uint32_t kQueued = OH_RING_SAMPLES / 2;
-constexpr std::uint32_t kRateHz = 8000;
+constexpr std::uint32_t kQueued = OH_MODEM_RING_SAMPLES / 2;
+constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
   hostsim::LineConfig line_config;
   line_config.codec = "none";
   hostsim::Line line(line_config, 1, far);
-  std::vector<std::int16_t> rx(OH_RING_SAMPLES), tx(OH_RING_SAMPLES);
+  std::vector<std::int16_t> rx(OH_MODEM_RING_SAMPLES), tx(OH_MODEM_RING_SAMPLES);
   // As a card: what a block gives is played while the next but one comes in, whatever their lengths.
   std::vector<std::int16_t> queued(kQueued);
   std::vector<std::uint8_t> bytes(1024);
@@ -125,33 +125,33 @@ max_us = 5
 phi = 1                      # output is queued when all of a block is done
 
 [on_hook]                    # there is nothing to do but to move silence
-rate_hz = 8000
+rate_hz = {10}
 block_plan_samples = [{5}]
 service_us = 1
 lasts_s = 2
 
 [dialling]
-rate_hz = 8000
+rate_hz = {10}
 block_plan_samples = [{5}]
 service_us = 1
 lasts_s = 2
 
 [connecting]
-rate_hz = 8000
+rate_hz = {10}
 block_plan_samples = [{5}]
 service_us = {6:.3f}
 worst_handler_us = {8:.3f}
 lasts_s = {9:.1f}
 
 [connected]
-rate_hz = 8000
+rate_hz = {10}
 block_plan_samples = [{5}]
 service_us = {7:.3f}
 )",
                      config.modem.type()->name, machine, connecting.blocks, connected.blocks,
                      static_cast<double>(connected.cost.quantile(0.999)) * 1e-3, fmt::join(config.block_plan, ", "),
                      us(connecting, 0.99), us(connected, 0.5), static_cast<double>(connecting.cost.max()) * 1e-3,
-                     static_cast<double>(connecting.blocks) * mean_block / kRateHz);
+                     static_cast<double>(connecting.blocks) * mean_block / kRateHz, kRateHz);
 }
 
 }  // namespace offhook::measure

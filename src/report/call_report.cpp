@@ -6,7 +6,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "offhook/card.h"
 #include "src/page/page.h"
 #include "src/report/report.h"
 #include "src/report/words.h"
@@ -187,7 +186,7 @@ json tiles(const CallReport& call, const Figures& f) {
          fmt::format("{} octets carried them", grouped(call.octets_carried)));
   }
   tile("Samples pending", grouped(f.total.pending_max),
-       fmt::format("at most, after service; the ring holds {}", int{OH_RING_SAMPLES}));
+       fmt::format("at most, after service; the ring holds {}", call.ring_samples));
   tile("Late blocks", grouped(f.total.losses.blocks_late),
        fmt::format("{} output samples missed their time", grouped(f.total.losses.samples_late)));
   tile("Overrun, underrun",
@@ -226,7 +225,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"begin_s", number(seconds(f.begin_ns), 6)},
                {"end_s", number(seconds(f.end_ns), 6)},
                {"events", f.events},
-               {"ring_samples", int{OH_RING_SAMPLES}},
+               {"ring_samples", call.ring_samples},
                {"tiles", tiles(call, f)},
                {"phases", phases_json(call, f)},
                {"pending", series_json(f.pending, 0)},

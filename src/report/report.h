@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "offhook/modem_card.h"
 #include "src/lab/analysis/figures.h"
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/law/law.h"
@@ -31,7 +32,8 @@ struct CallReport {
   std::map<std::uint16_t, std::string> entities;  ///< names of the ids of RUN events
   std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, where other than hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
-  std::optional<bool> complete;  ///< the whole file arrived; unknown for a log alone
+  std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< of the card, received
+  std::optional<bool> complete;                        ///< the whole file arrived; unknown for a log alone
   double transfer_s = 0;
   std::uint64_t octets_carried = 0;   ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;            ///< length of the file

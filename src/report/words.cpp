@@ -7,7 +7,6 @@
 #include <array>
 #include <utility>
 
-#include "offhook/card.h"
 #include "src/report/report.h"
 
 namespace offhook {
@@ -122,11 +121,11 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
 
   out.reasons.push_back(transfer(call, f, result));
   out.reasons.push_back(
-      f.total.pending_max > OH_RING_SAMPLES
+      f.total.pending_max > call.ring_samples
           ? fmt::format("Up to {} samples were pending after service, more than the ring of {} holds.",
-                        grouped(f.total.pending_max), int{OH_RING_SAMPLES})
+                        grouped(f.total.pending_max), call.ring_samples)
           : fmt::format("At most {} samples were pending after service; the ring holds {}.",
-                        grouped(f.total.pending_max), int{OH_RING_SAMPLES}));
+                        grouped(f.total.pending_max), call.ring_samples));
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;
     const double used = f.total.lead_used_max_samples;

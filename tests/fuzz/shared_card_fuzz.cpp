@@ -13,13 +13,14 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
-#include "driver/card/shared_card.h"
+#include "driver/card/engine/line_end.h"
+#include "driver/card/shared/shared_card.h"
 #include "offhook/driver.h"
+#include "offhook/modem_card.h"
 
 namespace {
-
-using offhook::CardRings;
 
 const std::string& path() {
   static const std::string p = "/tmp/offhook-fuzz-" + std::to_string(getpid());
@@ -68,12 +69,17 @@ void serve(int listening, int memory, int event, std::uint8_t how) {
 }
 
 /// The driver and the hardware take turns at memory that the input scribbles over.
-void run(CardRings& rings, const std::uint8_t* data, std::size_t size) {
+void run(const oh_card& card, const std::uint8_t* data, std::size_t size) {
+  if (size > 1 << 16 || oh_driver_staging_size(&card) > 1 << 24) return;
   oh_driver driver;
   oh_driver_config config{};
-  config.card = rings.card();
+  config.card = card;
+  static std::uint32_t longest;
+  longest = oh_streams_block_max(&card.streams);
+  std::vector<std::uint64_t> staging(oh_driver_staging_size(&card) / sizeof(std::uint64_t) + 1);
+  config.staging = staging.data();
   config.pump = {[](void*, const void* rx, void* tx, std::size_t n) {
-                   if (n > OH_RING_SAMPLES / 2) std::abort();
+                   if (n > longest) std::abort();
                    std::memcpy(tx, rx, n * sizeof(std::int16_t));
                  },
                  [](void*, std::size_t) {}, nullptr};
@@ -83,39 +89,46 @@ void run(CardRings& rings, const std::uint8_t* data, std::size_t size) {
   config.block_plan[0] = 100;
   config.block_plan_length = 1;
   if (oh_driver_init(&driver, &config) != 0) return;
-  offhook::CardHardware hardware(rings);
-  Silence line;
-  hardware.start();
+  auto& state = *static_cast<oh_card_state*>(card.self);
+  oh_card_engine engine;
+  oh_card_engine_init(&engine, &card, nullptr);
+  Silence silence;
+  const oh_line_end line = silence.handle();
+  oh_card_engine_start(&engine, 0);
   for (; size >= 9; data += 9, size -= 9) {
     std::uint64_t value;
     std::memcpy(&value, data + 1, sizeof value);
     switch (data[0] % 8) {
       case 0:
-        rings.block.store(static_cast<std::uint32_t>(value));
+        state.block = static_cast<std::uint32_t>(value);
         break;
       case 1:
-        rings.rx_read.store(value);
+        state.rx_read = value;
         break;
       case 2:
-        rings.tx_written.store(value);
+        state.tx_written = value;
         break;
       case 3:
-        rings.position.store(value);
+        state.position = value;
         break;
       case 4:
-        rings.finished_end.store(value);
+        state.finished_end = value;
         break;
       case 5:
-        rings.rx_lost_before.store(value);
+        state.rx_lost_before = value;
         break;
       case 6:
-        hardware.skip(value % 2000);
+        oh_card_engine_skip(&engine, value % 2000, 0);
+        break;
+      case 7:
+        state.streams.rx.block_max = static_cast<std::uint32_t>(value);
         break;
       default:
         break;
     }
-    if (hardware.left() < 1 || hardware.left() > OH_RING_SAMPLES / 2) std::abort();
-    hardware.run(line, std::min(hardware.left(), 1u + data[1] % 200u));
+    const std::uint32_t left = oh_card_engine_left(&engine);
+    if (left < 1 || left > longest) std::abort();
+    oh_card_engine_run(&engine, &line, std::min(left, 1u + data[1] % 200u), 0);
     oh_driver_isr(&driver);
     for (int i = 0; i < 8 && oh_driver_owed(&driver) > 0; ++i) {  // a block may be said to be endless
       if (oh_driver_service_begin(&driver) == 0) break;
@@ -131,18 +144,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const int listening = listener();
   if (size < 12) return 0;
   const int memory = memfd_create("fuzz", 0), event = eventfd(0, EFD_NONBLOCK);
+  const oh_streams streams = oh_modem_streams(OH_MODEM_RATE_HZ);
+  const std::size_t size_of_card = oh_card_size(&streams);
   const bool true_size = (data[0] & 3) != 0;
-  if (ftruncate(memory, true_size ? static_cast<off_t>(sizeof(CardRings)) : data[1] * 256) != 0) std::abort();
+  if (ftruncate(memory, true_size ? static_cast<off_t>(size_of_card) : data[1] * 256) != 0) std::abort();
   if ((data[0] & 4) == 0) {
-    CardRings rings;
-    if (pwrite(memory, &rings, 64, 0) != 64 && true_size) std::abort();  // magic, version, rate
+    const offhook::CardMemory card(streams);
+    if (pwrite(memory, card.card().self, sizeof(oh_card_state), 0) < 0 && true_size) std::abort();
   }
   if (pwrite(memory, data + 3, std::min<std::size_t>(size - 3, data[0] & 8 ? 8 : 0), 8) < 0) std::abort();
   std::thread server(serve, listening, memory, event, data[2]);
   try {
     offhook::SharedCard card(path());
     server.join();
-    run(card.rings(), data + 3, size - 3);
+    run(card.card(), data + 3, size - 3);
   } catch (const std::runtime_error&) {
     if (server.joinable()) server.join();
   }

@@ -49,6 +49,7 @@ inline void synthesise(const SyntheticCall& call, const std::function<void(const
     if (id != running) emit(now, OH_EV_RUN, id, 0);
     running = id;
   };
+  emit(0, OH_EV_CARD_RATE, 0, 8000);
   while (now < horizon) {
     if (phase < 4 && static_cast<double>(now) * 1e-9 >= kPhaseBegin[phase] * phase_scale) {
       emit(now, OH_EV_PHASE, 0, phase);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "driver/card/engine/line_end.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/v22bis.h"
@@ -60,11 +61,11 @@ struct Pump {
 /// The far modem at the other end of an ideal line with 512 samples of delay each way.
 struct FarModem : LineEnd {
   Pump& pump;
-  std::int16_t sent[OH_RING_SAMPLES] = {};
+  std::int16_t sent[OH_MODEM_RING_SAMPLES] = {};
   std::size_t at = 0;
   explicit FarModem(Pump& far) : pump(far) {}
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
-    for (std::size_t i = 0; i < n; ++i, at = (at + 1) % OH_RING_SAMPLES) {
+    for (std::size_t i = 0; i < n; ++i, at = (at + 1) % OH_MODEM_RING_SAMPLES) {
       captured[i] = sent[at];
       pump.handle.process(pump.handle.self, &played[i], &sent[at], 1);
     }
@@ -76,8 +77,9 @@ struct Call {
   Pump near_pump;
   Pump far_pump;
   FarModem line{far_pump};
-  hostsim::SimulatedCard card{{.block = kBlockSamples}, line};
+  hostsim::SimulatedCard card{{.block = kBlockSamples}, line.handle()};
   oh_driver driver{};
+  std::vector<std::uint64_t> staging;
   std::uint64_t turn = 0;
 
   Call(oh_bit_port near_bits, oh_bit_port far_bits)
@@ -85,6 +87,8 @@ struct Call {
   Call(Pump near_end, Pump far_end) : near_pump(std::move(near_end)), far_pump(std::move(far_end)) {
     oh_driver_config config{};
     config.card = card.card();
+    staging.resize(oh_driver_staging_size(&config.card) / sizeof staging[0]);
+    config.staging = staging.data();
     config.pump = near_pump.handle;
     config.context = {[](void*) {}, nullptr};
     config.policy = OH_SERVICE_DRAIN_ALL;

@@ -58,7 +58,7 @@ SoftDevice parse_device(const Document& document) {
     }
   }
   try {
-    (void)hostsim::carry(device);
+    (void)device.profile();
   } catch (const std::invalid_argument& e) {
     throw Error(fmt::format("{}: {}", document.name(), e.what()));
   }

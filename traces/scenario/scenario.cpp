@@ -273,7 +273,7 @@ Scenario ScenarioBuilder::finish() const {
   }
   if (scenario_.pump == hostsim::PumpKind::kDevice) {
     try {
-      (void)hostsim::carry(scenario_.device);
+      (void)scenario_.device.profile();
     } catch (const std::invalid_argument& e) {
       throw Error(position_of(origins_, {"device.buffers.lead_samples", "device.buffers.count", "pump.kind"}) +
                   "device: " + e.what());

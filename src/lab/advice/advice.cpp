@@ -348,16 +348,14 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
 
 Measured measure(const Figures& f, const Scenario& scenario) {
   Measured m;
-  const std::uint32_t unit = hostsim::carry(scenario.device).samples_per_unit;
   const double sample_ms = 1000.0 / scenario.device.rate_hz;
   const PhaseFigures& total = f.total;
   const double span_ns = static_cast<double>(std::max<std::uint64_t>(f.end_ns - f.begin_ns, 1));
   m.blocks = total.blocks;
   m.blocks_late = total.losses.blocks_late;
-  m.samples_lost =
-      unit * (std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in);
+  m.samples_lost = std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in;
   m.swamped = total.losses.samples_filled_in > 0;
-  const double used = total.lead_used_max_samples * unit;
+  const double used = total.lead_used_max_samples;
   m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
   m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
   const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };

@@ -188,7 +188,8 @@ void Analyzer::add_service(const oh_event& event) {
         const double lead_used = block.samples + latency_ns * 1e-9 * block.rate_hz;
         f.interrupt_to_output.add(since(now, block.raised_ns));
         f.output_latency_over_time.add(now, latency_ns * 1e-6);
-        count([&](PhaseFigures& p) { p.lead_used_max_samples = std::max(p.lead_used_max_samples, lead_used); });
+        if (block.rate_hz > 0)
+          count([&](PhaseFigures& p) { p.lead_used_max_samples = std::max(p.lead_used_max_samples, lead_used); });
       }
       d.awaiting_output.clear();
       if (event.argument == 0) break;

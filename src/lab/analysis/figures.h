@@ -123,7 +123,7 @@ class Analyzer {
     std::uint64_t raised_position = 0;
     std::uint64_t taken_position = 0;
     std::uint64_t last_interrupt_ns = 0;
-    double rate_hz = 8000;
+    double rate_hz = 0;  ///< OH_EV_CARD_RATE; 0: the log does not say
     std::uint64_t isr_enter_ns = 0, call_begin_ns = 0;
     bool in_isr = false, in_call = false;
     std::uint16_t isr_entity = kIdle;  ///< whose job the isr is, when it is one of its own

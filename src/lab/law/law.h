@@ -30,7 +30,7 @@
 namespace offhook {
 
 struct DeviceTiming {
-  double rate_hz = 8000;
+  double rate_hz = OH_MODEM_RATE_HZ;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< samples per interrupt, repeated
   std::uint32_t transmit_lead_samples = 210;
   double cost_ms = 1.84;         ///< c: CPU time of one block, ISR included when it is served in the same slots

@@ -3,7 +3,7 @@
 // Jones and Saroiu, "Predictability Requirements of a Soft Modem", SIGMETRICS 2001.
 #include <fmt/format.h>
 
-#include "offhook/card.h"
+#include "offhook/modem_card.h"
 #include "src/lab/reproduce/claim.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/profile.h"
@@ -22,8 +22,8 @@ Outcome jones_ring(const Run& run) {
   const hostsim::CostProfile profile = config::load_profile(kProfile);
   const auto rates = p.numbers("dma_rate_hz");
   Outcome out;
-  out.rows = {input("receive and transmit ring", "samples", p.number("ring_samples"), OH_RING_SAMPLES,
-                    "offhook/card.h, OH_RING_SAMPLES: every card"),
+  out.rows = {input("receive and transmit ring", "samples", p.number("ring_samples"), OH_MODEM_RING_SAMPLES,
+                    "offhook/modem_card.h: every modem card"),
               input("sample", "bits", p.number("sample_bits"), 8 * sizeof(std::int16_t), "offhook/card.h: int16_t"),
               input("slowest DMA rate", "Hz", rates.at(0), profile.phases[0].rate_hz,
                     "the cost profile's on-hook and dialling phases"),

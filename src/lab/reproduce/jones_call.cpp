@@ -255,7 +255,7 @@ Outcome jones_fig5(const Run& run) {
                     overrun(3) > 0 && !calls[3].result.transfer.connected, grade),
               holds("RES 2/8, pending at most", p.text("res_2_8_max_pending"),
                     fmt::format("{} samples, {:.0f} overwritten", most(4), overrun(4)),
-                    most(4) > most(2) && most(4) <= OH_RING_SAMPLES / 2 && overrun(4) == 0, grade)};
+                    most(4) > most(2) && most(4) <= OH_MODEM_RING_SAMPLES / 2 && overrun(4) == 0, grade)};
   out.rows[3].note =
       "while training every block of ours costs the same but one, the published worst case; the paper's vary, by "
       "amounts "
@@ -273,7 +273,7 @@ Outcome jones_fig5(const Run& run) {
              from_zero("samples pending"),
              {series_of("simulated", pending(i))},
              {}};
-    if (i == 3 || i == 4) f.marks.push_back({Mark::Axis::kY, OH_RING_SAMPLES, {}, "the ring: 512 samples"});
+    if (i == 3 || i == 4) f.marks.push_back({Mark::Axis::kY, OH_MODEM_RING_SAMPLES, {}, "the ring: 512 samples"});
     if (i != 3) f.marks.push_back({Mark::Axis::kY, thr24, {}, i == 4 ? "30, of INT and THR 24" : "never more than 30"});
     if (i == 3) f.caption += " The ring overflows; the modem cannot dial.";
     out.figures.push_back(std::move(f));

@@ -41,16 +41,14 @@ struct Assembly {
            const FarSide& far, oh_event_log* log)
       : profile(config::load_profile(scenario.cost_profile)) {
     if (scenario.pump == hostsim::PumpKind::kDevice) {
-      const hostsim::CarriedDevice carried = hostsim::carry(scenario.device);
-      profile = carried.profile;
-      samples_per_unit = carried.samples_per_unit;
+      profile = scenario.device.profile();
       hostsim::Scenario at_work = scenario;
-      at_work.transmit_lead_samples = carried.transmit_lead_units;
+      at_work.transmit_lead_samples = scenario.device.lead();
       at_work.block_plan.clear();
       at_work.dial = false;
       at_work.time_limit_s = scenario.device_s + 1;
-      auto connection =
-          hostsim::make_device_connection(static_cast<Ns>(scenario.device_s * 1e9), scenario.stop_at_loss);
+      auto connection = hostsim::make_device_connection(scenario.device, static_cast<Ns>(scenario.device_s * 1e9),
+                                                        scenario.stop_at_loss);
       call = std::make_unique<hostsim::Call>(at_work, profile, std::move(connection), log);
       return;
     }
@@ -69,7 +67,6 @@ struct Assembly {
     call = std::make_unique<hostsim::Call>(scenario, profile, std::move(connection), log);
   }
   hostsim::CostProfile profile;
-  std::uint32_t samples_per_unit = 1;  ///< of the card, see hostsim/call/soft_device.h
   std::vector<std::uint8_t> own_file;
   std::unique_ptr<hostsim::Call> call;
 };
@@ -140,17 +137,16 @@ std::string run_row(const hostsim::Scenario& scenario) {
   while (call.advance(call.now() + 20 * kSlice) && !interrupted()) {
   }
   const CallResult r = call.result();
-  const std::uint64_t unit = assembly.samples_per_unit;
   return nlohmann::ordered_json{{"complete", r.completed},
                                 {"transfer_s", r.transfer_s},
                                 {"simulated_s", r.simulated_s},
                                 {"bytes_delivered", r.transfer.bytes_delivered},
                                 {"blocks", r.blocks},
                                 {"blocks_late", r.blocks_late},
-                                {"samples_late", r.samples_late * unit},
-                                {"pending_max_samples", r.driver.pending_max * unit},
-                                {"overrun_samples", r.card.overrun_samples * unit},
-                                {"underrun_samples", r.card.underrun_samples * unit},
+                                {"samples_late", r.samples_late},
+                                {"pending_max_samples", r.driver.pending_max},
+                                {"overrun_samples", r.card.overrun_samples},
+                                {"underrun_samples", r.card.underrun_samples},
                                 {"frames_retransmitted", r.transfer.frames_retransmitted},
                                 {"timeouts", r.transfer.timeouts},
                                 {"retrains", r.transfer.retrains},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/devices.h"
+#include "driver/card/registry/devices.h"
 
 #include <fmt/format.h>
 

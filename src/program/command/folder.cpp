@@ -80,8 +80,8 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
   call.title = fmt::format("{}: {}", scenario.name, config::to_string(scenario.context));
   call.settings = settings_of(scenario);
   const bool device = scenario.pump == hostsim::PumpKind::kDevice;
-  call.transmit_lead_samples =
-      device ? hostsim::carry(scenario.device).transmit_lead_units : scenario.transmit_lead_samples;
+  call.transmit_lead_samples = device ? scenario.device.lead() : scenario.transmit_lead_samples;
+  if (device) call.ring_samples = scenario.device.streams().rx.ring_samples;
   const bool interrupted = summary.at("interrupted").get<bool>();
   if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
   call.transfer_s = summary.at("transfer_s").get<double>();
@@ -132,7 +132,7 @@ CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::
   };
   sinks.events = [&](std::span<const oh_event> events, std::uint64_t lost) { log->append(0, events, lost); };
   sinks.line = [&](std::span<const std::int16_t> received, std::span<const std::int16_t> sent) {
-    if (!line) line = std::make_unique<LineRecording>(folder / kLineName, kLineRateHz);
+    if (!line) line = std::make_unique<LineRecording>(folder / kLineName, static_cast<int>(hostsim::kLineRateHz));
     line->write(received, sent);
   };
   std::ofstream received;

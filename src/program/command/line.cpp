@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "driver/card/shared_card.h"
-#include "driver/card/timer_card.h"
+#include "driver/card/shared/shared_card.h"
+#include "driver/card/timer/timer_card.h"
 #include "driver/context/live_context.h"
 #include "src/host/host_description.h"
 #include "src/program/command/program.h"
@@ -23,7 +23,7 @@
 namespace offhook::command {
 namespace {
 
-constexpr std::uint32_t kRateHz = 8000;
+constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
 constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms, what the line moves at once
 constexpr std::int64_t kRingOnMs = 2000, kRingPeriodMs = 6000;
 
@@ -38,18 +38,20 @@ struct Options {
 /// One card's hardware: moves samples to and from a buffer, and raises interrupts.
 class Hardware {
  public:
-  explicit Hardware(const std::string& path) : server_(path, kRateHz), hardware_(server_.rings()) {}
+  explicit Hardware(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {
+    oh_card_engine_init(&engine_, &server_.card(), nullptr);
+  }
   CardServer& server() { return server_; }
-  void start() { hardware_.start(); }
+  void start() { oh_card_engine_start(&engine_, 0); }
 
   /// The next sample periods: the driver's samples into `played`, `captured` to the driver. [kBurst] each.
   void run(std::int16_t* played, const std::int16_t* captured) {
-    hardware_.run(played, captured, kBurst, [this] { server_.raise_interrupt(); });
+    if (oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0) server_.raise_interrupt();
   }
 
  private:
   CardServer server_;
-  CardHardware hardware_;
+  oh_card_engine engine_{};
 };
 
 /// What the exchange says to a subscriber: tones of the precise plan of North America (ITU-T E.180, Supplement 2), at
@@ -135,15 +137,15 @@ class Exchange final : private hostsim::FarEnd {
   std::uint64_t calls() const { return calls_; }
 
   void run_ms() {
-    CardRings& a = near_.server().rings();
-    CardRings& b = far_.server().rings();
-    const bool a_off = a.off_hook.load() != 0, b_off = b.off_hook.load() != 0;
+    oh_card_state& a = near_.server().state();
+    oh_card_state& b = far_.server().state();
+    const bool a_off = oh_card_off_hook(&a), b_off = oh_card_off_hook(&b);
     if (a_off && b_off && !line_) {
       line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
       ++calls_;
       fmt::print(news_, "connected\n");
-      a.ringing.store(0);
-      b.ringing.store(0);
+      oh_card_set_ringing(&a, 0);
+      oh_card_set_ringing(&b, 0);
     } else if (line_ && !(a_off && b_off)) {
       line_.reset();
       fmt::print(news_, "cleared\n");
@@ -169,15 +171,15 @@ class Exchange final : private hostsim::FarEnd {
   }
 
  private:
-  void ring(CardRings& rings, bool called) {
+  void ring(oh_card_state& card, bool called) {
     if (!called) {
-      rings.ringing.store(0);
-    } else if (rings.ringing.load() == 0 && ms_ >= next_ring_) {
-      rings.ringing.store(1);
+      oh_card_set_ringing(&card, 0);
+    } else if (!oh_card_ringing(&card) && ms_ >= next_ring_) {
+      oh_card_set_ringing(&card, 1);
       next_ring_ = ms_ + kRingPeriodMs;
       ring_ends_ = ms_ + kRingOnMs;
     } else if (ms_ >= ring_ends_) {
-      rings.ringing.store(0);
+      oh_card_set_ringing(&card, 0);
     }
   }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t) override { far_.run(tx, rx); }

@@ -48,7 +48,8 @@ nlohmann::ordered_json to_json(const LogLinearHistogram& h) {
           {"max_us", static_cast<double>(h.max()) * 1e-3}};
 }
 
-nlohmann::ordered_json summary(const modem::Session& session, const ContextSpec& context, const CardCounters& card) {
+nlohmann::ordered_json summary(const modem::Session& session, const ContextSpec& context,
+                               const oh_card_counters& card) {
   const oh_driver_counters d = session.counters();
   const LiveContext& c = session.context();
   const modem::Traffic t = session.traffic();
@@ -179,7 +180,7 @@ struct Channel {
     result = summary(*session_, context_, session_->card_counters());
     dce_.reset();
     session_.reset();
-    card_->rings().off_hook.store(0);
+    oh_card_set_off_hook(&card_->state(), 0);
     if (out_.empty()) return;
     write_file(out_ / kSummaryName, result.dump(1) + "\n");
     events_->close();

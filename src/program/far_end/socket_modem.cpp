@@ -23,13 +23,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "samples go out as they are in memory");
 
-constexpr std::uint32_t kLineRateHz = 8000;
+using hostsim::kLineRateHz;
 constexpr std::uint32_t kMaxBlock = 9600;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw std::runtime_error(
-      fmt::format("--far-end \"{}\": {}; expected unix:PATH[,rate=8000|9600][,block=1..{}][,ahead=0..{}]", text, why,
-                  kMaxBlock, kMaxBlock));
+      fmt::format("--far-end \"{}\": {}; expected unix:PATH[,rate={}|9600][,block=1..{}][,ahead=0..{}]", text, why,
+                  kLineRateHz, kMaxBlock, kMaxBlock));
 }
 
 std::optional<std::uint32_t> number(std::string_view digits) {
@@ -129,7 +129,7 @@ FarEndAddress FarEndAddress::parse(std::string_view text) {
     const std::size_t equals = std::min(item.find('='), item.size());
     const std::string_view key = item.substr(0, equals);
     const std::optional<std::uint32_t> value = number(item.substr(std::min(equals + 1, item.size())));
-    if (key == "rate" && value && (*value == 8000 || *value == 9600)) {
+    if (key == "rate" && value && (*value == kLineRateHz || *value == 9600)) {
       address.rate_hz = *value;
     } else if (key == "block" && value && *value >= 1 && *value <= kMaxBlock) {
       address.block_samples = *value;

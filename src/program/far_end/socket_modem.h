@@ -27,7 +27,7 @@ namespace offhook {
 /// `unix:PATH[,rate=8000|9600][,block=SAMPLES][,ahead=SAMPLES]`
 struct FarEndAddress {
   std::string path;
-  std::uint32_t rate_hz = 8000;
+  std::uint32_t rate_hz = hostsim::kLineRateHz;
   std::uint32_t block_samples = 0;  ///< n, at rate_hz; 0 in the text: 20 ms of them
   std::uint32_t ahead_samples = 0;  ///< that the peer writes before it reads
 
@@ -46,8 +46,8 @@ class SocketModem final : public hostsim::ForeignModem {
   SocketModem(const SocketModem&) = delete;
   SocketModem& operator=(const SocketModem&) = delete;
 
-  /// 8000 Hz. The peer's samples come one block (and the resamplers' 48 samples) later, or `ahead` sooner than that.
-  /// Silence once it has failed.
+  /// hostsim::kLineRateHz. The peer's samples come one block (and the resamplers' 48 samples) later, or `ahead` sooner
+  /// than that. Silence once it has failed.
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override;
   std::string failure() const override { return failure_; }
 
@@ -63,7 +63,7 @@ class SocketModem final : public hostsim::ForeignModem {
   hostsim::Resampler to_peer_, from_peer_;
   std::uint32_t owed_ = 0;            // samples of the peer for those that it has been given
   std::vector<std::int16_t> block_;   // filling up at the peer's rate
-  std::vector<std::int16_t> queued_;  // at 8000 Hz, from next_ on
+  std::vector<std::int16_t> queued_;  // at kLineRateHz, from next_ on
   std::size_t next_ = 0;
 };
 

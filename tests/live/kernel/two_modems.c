@@ -2,15 +2,18 @@
 #include "two_modems.h"
 
 #include "dsp/v34/control/pump.h"
+#include "offhook/card_engine.h"
 #include "offhook/driver.h"
+#include "offhook/modem_card.h"
 
-enum { RATE_HZ = 8000, BLOCK_SAMPLES = 80, TRANSMIT_LEAD = 2 * BLOCK_SAMPLES, ENDS = 2, IN_STEP = 64 };
+enum { RATE_HZ = OH_MODEM_RATE_HZ, BLOCK_SAMPLES = 80, TRANSMIT_LEAD = 2 * BLOCK_SAMPLES, ENDS = 2, IN_STEP = 64 };
 
 struct modem {
   struct oh_driver driver;
-  int16_t rx_ring[OH_RING_SAMPLES], tx_ring[OH_RING_SAMPLES];
-  uint64_t position, block_end;
-  uint32_t next_block;
+  struct oh_card_engine card;
+  int16_t played; /* what the other end captures in its next sample period */
+  struct modem* other;
+  unsigned long long* hash;
   int wants_service;
   /* x^23 + x^18 + 1: what is sent, and what was received last, from which the next bit follows */
   uint32_t sent, received,
@@ -41,23 +44,14 @@ static void put_bit(void* user, int bit) {
   m->received = m->received << 1 | (uint32_t)bit;
 }
 
-static uint64_t position(void* self) {
-  return ((struct modem*)self)->position;
+/* n is 1 */
+static void exchange(void* self, const void* played, void* captured, size_t n) {
+  struct modem* m = self;
+  (void)n;
+  m->played = *(const int16_t*)played;
+  *(int16_t*)captured = m->other->played;
+  *m->hash = (*m->hash ^ (uint16_t)m->played) * 0x100000001b3; /* FNV-1a */
 }
-static int set_block(void* self, uint32_t samples) {
-  ((struct modem*)self)->next_block = samples;
-  return 0;
-}
-static void moved(void* self, uint64_t at) {
-  (void)self;
-  (void)at;
-}
-static const struct oh_card_ops card_ops = {.acknowledge = position,
-                                            .rx_position = position,
-                                            .tx_position = position,
-                                            .set_block = set_block,
-                                            .tx_written = moved,
-                                            .rx_read = moved};
 
 static void request_service(void* self) {
   ((struct modem*)self)->wants_service = 1;
@@ -69,7 +63,6 @@ static uint64_t now_ns(void* world) {
 
 static int set_up(const struct world* world, struct modem* m, enum oh_pump_role role, unsigned long long* state_size) {
   struct oh_driver_config config = {
-      .card = {&card_ops, m, m->rx_ring, m->tx_ring},
       .context = {request_service, m},
       .now_ns = now_ns,
       .clock = (void*)world,
@@ -87,17 +80,23 @@ static int set_up(const struct world* world, struct modem* m, enum oh_pump_role 
       .port = {.get_bit = get_bit, .put_bit = put_bit, .user = m},
       .io_delay_samples = TRANSMIT_LEAD,
   };
+  const struct oh_streams streams = oh_modem_streams(RATE_HZ);
+  const size_t size = oh_card_size(&streams);
+  void* memory = world->allocate(size);
   int failed;
+  if (memory == NULL || oh_card_init(memory, &streams) || oh_card_attach(&config.card, memory, size)) return -1;
+  oh_card_engine_init(&m->card, &config.card, NULL);
+  config.staging = world->allocate(oh_driver_staging_size(&config.card));
   *state_size = type->size(&pump);
   config.pump = oh_pump_at(type, world->allocate(*state_size));
-  if (config.pump.self == NULL) return -1;
+  if (config.pump.self == NULL || config.staging == NULL) return -1;
   m->sent = role == OH_PUMP_CALL ? 0x1234567 : 0x7654321;
   world->begin();
   failed = type->init(config.pump.self, &pump);
   world->end();
   if (failed) return -1;
   if (oh_driver_init(&m->driver, &config)) return -1;
-  m->block_end = m->next_block;
+  oh_card_engine_start(&m->card, 0);
   return 0;
 }
 
@@ -109,17 +108,16 @@ __attribute__((force_align_arg_pointer)) int run_two_modems(const struct world* 
   if (set_up(world, &modems[0], OH_PUMP_CALL, &result->state_size)) return -1;
   if (set_up(world, &modems[1], OH_PUMP_ANSWER, &result->state_size)) return -1;
 
-  result->hash = 0xcbf29ce484222325; /* FNV-1a */
+  result->hash = 0xcbf29ce484222325;
+  for (e = 0; e < ENDS; ++e) {
+    modems[e].other = &modems[1 - e];
+    modems[e].hash = &result->hash;
+  }
   for (uint64_t t = 0; t < (uint64_t)seconds * RATE_HZ; ++t) {
     for (e = 0; e < ENDS; ++e) {
-      const int16_t sample = modems[e].tx_ring[t % OH_RING_SAMPLES];
-      modems[1 - e].rx_ring[t % OH_RING_SAMPLES] = sample;
-      result->hash = (result->hash ^ (uint16_t)sample) * 0x100000001b3;
-    }
-    for (e = 0; e < ENDS; ++e) {
       struct modem* m = &modems[e];
-      if (++m->position < m->block_end) continue;
-      m->block_end += m->next_block;
+      const struct oh_line_end line = {exchange, m};
+      if (oh_card_engine_run(&m->card, &line, 1, 0) == 0) continue;
       oh_driver_isr(&m->driver); /* uses no floating-point register */
       if (!m->wants_service) continue;
       m->wants_service = 0;

@@ -33,6 +33,7 @@ struct Rig {
   oh_driver_config config(std::initializer_list<std::uint32_t> plan, std::uint32_t lead, oh_service_policy policy) {
     oh_driver_config c{};
     c.card = card.card();
+    c.staging = card.staging_memory();
     c.pump = pump.pump();
     c.context = context.context();
     c.now_ns = [](void* clock) { return static_cast<FakeCard*>(clock)->position; };
@@ -125,7 +126,7 @@ TEST(Driver, InitRefusesWhatCannotWork) {
   };
   EXPECT_EQ(init([](auto&) {}), 0);
   EXPECT_EQ(init([](auto& c) { c.transmit_lead_samples = 104; }), -EINVAL);
-  EXPECT_EQ(init([](auto& c) { c.transmit_lead_samples = OH_RING_SAMPLES + 1; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.transmit_lead_samples = FakeCard::kRing + 1; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.block_plan[1] = 0; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.block_plan_length = OH_BLOCK_PLAN_MAX + 1; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.block_plan_length = 0; }), -EINVAL);
@@ -260,8 +261,9 @@ TEST(Driver, LogsTheStoryOfABlock) {
   rig.card.advance(20);
   rig.serve();
   std::vector<oh_event> want = {
-      {100, OH_EV_ISR_ENTER, 0, 7, 1},       {100, OH_EV_SERVICE_REQUEST, 0, 7, 1}, {100, OH_EV_ISR_EXIT, 0, 7, 0},
-      {120, OH_EV_SERVICE_BEGIN, 0, 7, 100}, {120, OH_EV_OUTPUT_READY, 0, 7, 0},    {120, OH_EV_SERVICE_END, 0, 7, 20},
+      {100, OH_EV_ISR_ENTER, 0, 7, 1},    {100, OH_EV_SERVICE_REQUEST, 0, 7, 1}, {100, OH_EV_ISR_EXIT, 0, 7, 0},
+      {120, OH_EV_CALL_BEGIN, 0, 7, 0},   {120, OH_EV_SERVICE_BEGIN, 0, 7, 100}, {120, OH_EV_OUTPUT_READY, 0, 7, 0},
+      {120, OH_EV_SERVICE_END, 0, 7, 20}, {120, OH_EV_CALL_END, 0, 7, 1},
   };
   const std::vector<oh_event> got = rig.events();
   ASSERT_EQ(got.size(), want.size());
@@ -318,7 +320,7 @@ TEST(DriverProperty, RingsAgreeWithUnboundedQueuesOverRandomDelays) {
         const std::uint64_t lost = rig.pump.filled_in - lost_before;
         ASSERT_EQ(rig.pump.clock, first + lost + n);
         // What is gone but not yet owed (its interrupt was lost) is filled in with the next interrupt.
-        const std::uint64_t oldest = rig.card.position > OH_RING_SAMPLES ? rig.card.position - OH_RING_SAMPLES : 0;
+        const std::uint64_t oldest = rig.card.position > FakeCard::kRing ? rig.card.position - FakeCard::kRing : 0;
         ASSERT_EQ(rig.card.overrun, rig.pump.filled_in + (oldest > rig.pump.clock ? oldest - rig.pump.clock : 0));
         if (n == 0) break;
         run(draw(0, slowness * 60));
@@ -339,7 +341,7 @@ TEST(DriverProperty, RingsAgreeWithUnboundedQueuesOverRandomDelays) {
     std::uint64_t never_written = 0;
     for (std::uint64_t p = 0; p < rig.card.position; ++p) {
       const bool in_time = p < queued.size() && queued[p] != kNothing;
-      const std::int16_t before = p < OH_RING_SAMPLES ? std::int16_t{0} : rig.card.played[p - OH_RING_SAMPLES];
+      const std::int16_t before = p < FakeCard::kRing ? std::int16_t{0} : rig.card.played[p - FakeCard::kRing];
       ASSERT_EQ(rig.card.played[p], in_time ? queued[p] : before) << "position " << p;
       never_written += !in_time;
     }
@@ -405,7 +407,7 @@ TEST(DriverProperty, AnInterruptAtAnyPointOfServiceLosesNoBlock) {
           plain->rx_read(self, p);
           striker->point();
         },
-        nullptr,
+        [](void*) { return std::uint64_t{0}; },
     };
     rig.driver->config.card.ops = &ops;
     rig.driver->config.pump.process = [](void* self, const void* rx, void* tx, std::size_t n) {

@@ -7,6 +7,7 @@
 
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
+#include "offhook/modem_card.h"
 
 namespace offhook {
 namespace {
@@ -14,12 +15,12 @@ namespace {
 /// A card that another thread moves on. Slot s of its ring always holds s, so that a sample tells its position's rest,
 /// and no memory but the positions is shared.
 struct ThreadedCard {
-  std::int16_t rx_ring[OH_RING_SAMPLES];
-  std::int16_t tx_ring[OH_RING_SAMPLES] = {};
+  std::int16_t rx_ring[OH_MODEM_RING_SAMPLES];
+  std::int16_t tx_ring[OH_MODEM_RING_SAMPLES] = {};
   std::atomic<std::uint64_t> position{0};
   std::atomic<std::uint32_t> block{1};
   ThreadedCard() {
-    for (int i = 0; i < OH_RING_SAMPLES; ++i) rx_ring[i] = static_cast<std::int16_t>(i);
+    for (int i = 0; i < OH_MODEM_RING_SAMPLES; ++i) rx_ring[i] = static_cast<std::int16_t>(i);
   }
   oh_card card() {
     static const oh_card_ops ops = {
@@ -32,9 +33,9 @@ struct ThreadedCard {
         },
         [](void*, std::uint64_t) {},
         [](void*, std::uint64_t) {},
-        nullptr,
+        [](void*) { return std::uint64_t{0}; },
     };
-    return {&ops, this, rx_ring, tx_ring};
+    return {&ops, this, oh_modem_streams(OH_MODEM_RATE_HZ), rx_ring, tx_ring};
   }
 };
 
@@ -44,7 +45,7 @@ struct CountingPump {
   std::uint64_t wrong = 0;
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
-      wrong += rx[i] != static_cast<int>((clock + i) % OH_RING_SAMPLES);
+      wrong += rx[i] != static_cast<int>((clock + i) % OH_MODEM_RING_SAMPLES);
       tx[i] = rx[i];
     }
     clock += n;
@@ -68,6 +69,8 @@ TEST(DriverThreads, AnIsrOnAnotherCpuLosesNoSampleFromTheCount) {
   std::atomic<std::uint64_t> requests{0};
   oh_driver_config config{};
   config.card = card.card();
+  std::vector<std::uint64_t> staging(oh_driver_staging_size(&config.card) / sizeof(std::uint64_t));
+  config.staging = staging.data();
   config.pump = pump.pump();
   config.context = {[](void* self) { ++*static_cast<std::atomic<std::uint64_t>*>(self); }, &requests};
   config.now_ns = [](void*) { return std::uint64_t{0}; };

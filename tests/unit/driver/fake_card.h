@@ -10,6 +10,7 @@
 
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::test {
 
@@ -19,9 +20,11 @@ inline std::int16_t line_sample(std::uint64_t position) {
 }
 
 struct FakeCard {
-  std::int16_t rx_ring[OH_RING_SAMPLES] = {};
-  std::int16_t tx_ring[OH_RING_SAMPLES] = {};
-  std::uint64_t position = 0;  ///< captured and played so far
+  static constexpr std::uint32_t kRing = OH_MODEM_RING_SAMPLES;
+  std::int16_t rx_ring[kRing] = {};
+  std::int16_t tx_ring[kRing] = {};
+  std::vector<std::uint64_t> staging;  ///< of a driver on this card
+  std::uint64_t position = 0;          ///< captured and played so far
   std::uint64_t block_start = 0;
   std::uint32_t block = 0;  ///< under way; 0: not started
   std::uint32_t latched = 1;
@@ -46,9 +49,14 @@ struct FakeCard {
         },
         [](void* self, std::uint64_t p) { static_cast<FakeCard*>(self)->tx_written = p; },
         [](void* self, std::uint64_t p) { static_cast<FakeCard*>(self)->rx_read = p; },
-        nullptr,
+        [](void*) { return std::uint64_t{0}; },
     };
-    return {&ops, this, rx_ring, tx_ring};
+    return {&ops, this, oh_modem_streams(OH_MODEM_RATE_HZ), rx_ring, tx_ring};
+  }
+  void* staging_memory() {
+    const oh_card c = card();
+    staging.resize(oh_driver_staging_size(&c) / sizeof staging[0]);
+    return staging.data();
   }
 
   /// Samples until the block under way ends.
@@ -61,10 +69,10 @@ struct FakeCard {
   bool advance(std::uint64_t n) {
     (void)to_boundary();
     for (; n > 0; --n, ++position) {
-      if (position >= rx_read + OH_RING_SAMPLES) ++overrun;
+      if (position >= rx_read + kRing) ++overrun;
       if (position >= tx_written) ++underrun;
-      if (keep) played.push_back(tx_ring[position % OH_RING_SAMPLES]);
-      rx_ring[position % OH_RING_SAMPLES] = line_sample(position);
+      if (keep) played.push_back(tx_ring[position % kRing]);
+      rx_ring[position % kRing] = line_sample(position);
     }
     if (position < block_start + block) return false;
     if (keep) blocks.push_back(block);

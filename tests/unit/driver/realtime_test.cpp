@@ -37,6 +37,7 @@ struct Rig {
     EXPECT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
     oh_driver_config c{};
     c.card = card.card();
+    c.staging = card.staging_memory();
     c.pump = pump_of(*this);
     c.context = {[](void*) {}, nullptr};
     c.now_ns = [](void* clock) { return static_cast<FakeCard*>(clock)->position; };

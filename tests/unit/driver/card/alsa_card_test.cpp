@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // On a device without hardware: tests/live/alsa_loop.c, which can fail in every way that a device can.
-#include "driver/card/alsa_card.h"
+#include "driver/card/alsa/alsa_card.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "driver/card/timer_card.h"
+#include "driver/card/registry/devices.h"
+#include "driver/card/timer/timer_card.h"
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 #include "tests/unit/driver/card/loop_device.h"
@@ -25,7 +26,7 @@ class AlsaCardTest : public testing::Test {
 
   static std::string refusal(const std::string& device, std::uint32_t period = 100) {
     try {
-      AlsaCard card(device, period);
+      AlsaCard card(device, {.period_samples = period});
     } catch (const std::runtime_error& e) {
       return e.what();
     }
@@ -35,7 +36,7 @@ class AlsaCardTest : public testing::Test {
   static std::string failure(const std::string& device) {
     AlsaCard card(device);
     card.start();
-    while (card.rings().position < 8 * AlsaCard::kRateHz) {
+    while (oh_card_position(&card.state()) < 8 * OH_MODEM_RATE_HZ) {
       if (card.wait() == LiveCard::Wait::kGone) return card.failure();
     }
     return "";
@@ -61,7 +62,9 @@ struct CountingPump {
 struct Modem {
   explicit Modem(const std::string& device) : card(device) {
     oh_driver_config config{};
-    config.card = card.rings().card();
+    config.card = card.card();
+    staging.resize(oh_driver_staging_size(&config.card) / sizeof staging[0]);
+    config.staging = staging.data();
     config.pump = pump.pump();
     config.context = {[](void*) {}, nullptr};
     config.transmit_lead_samples = 2 * card.period();
@@ -72,7 +75,7 @@ struct Modem {
   }
   void run(std::uint64_t samples) {
     card.start();
-    while (card.rings().position < samples) {
+    while (oh_card_position(&card.state()) < samples) {
       ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
       oh_driver_isr(&driver);
       oh_driver_service(&driver);
@@ -81,6 +84,7 @@ struct Modem {
   AlsaCard card;
   CountingPump pump;
   oh_driver driver{};
+  std::vector<std::uint64_t> staging;
 };
 
 TEST_F(AlsaCardTest, CarriesWhatTheFarEndPlaysInOrder) {
@@ -104,16 +108,16 @@ TEST_F(AlsaCardTest, CarriesWhatTheFarEndPlaysInOrder) {
 
 TEST_F(AlsaCardTest, FillsInWhatPassedWhileTheDeviceWasStartedAnew) {
   Modem m("xrun");
-  SamplePacer pacer(AlsaCard::kRateHz, 0);
+  SamplePacer pacer(OH_MODEM_RATE_HZ, 0);
   pacer.start();
   m.run(16'000);
   EXPECT_GE(m.card.xruns(), 1u);
   EXPECT_GT(m.pump.filled_in, 0u);
-  EXPECT_EQ(m.pump.clock, m.card.rings().position);                      // none is missing in the pump's count
+  EXPECT_EQ(m.pump.clock, oh_card_position(&m.card.state()));            // none is missing in the pump's count
   EXPECT_NEAR(static_cast<double>(pacer.samples_now()), 16'000, 2'000);  // and the count is the clock's
   // What the device lost, and what nobody had read yet.
-  EXPECT_GE(m.pump.filled_in, m.card.rings().counters().overrun_samples);
-  EXPECT_LE(m.pump.filled_in, m.card.rings().counters().overrun_samples + 3 * m.card.period());
+  EXPECT_GE(m.pump.filled_in, oh_card_counts(&m.card.state()).overrun_samples);
+  EXPECT_LE(m.pump.filled_in, oh_card_counts(&m.card.state()).overrun_samples + 3 * m.card.period());
 }
 
 TEST_F(AlsaCardTest, SaysThatTheDeviceVanished) {

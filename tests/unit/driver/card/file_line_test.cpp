@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/file_line.h"
+#include "driver/card/file/file_line.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "driver/card/devices.h"
+#include "driver/card/registry/devices.h"
 
 namespace offhook {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // PortAudio over ALSA over the device of the tests, tests/live/alsa_loop.c.
-#include "driver/card/portaudio_card.h"
+#include "driver/card/portaudio/portaudio_card.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class PortAudioCardTest : public testing::Test {
     try {
       PortAudioCard card(device);
       card.start();
-      while (card.rings().position < 8 * PortAudioCard::kRateHz) {
+      while (oh_card_position(&card.state()) < 8 * OH_MODEM_RATE_HZ) {
         if (card.wait() == LiveCard::Wait::kGone) return card.failure();
       }
     } catch (const std::runtime_error& e) {
@@ -34,11 +34,11 @@ class PortAudioCardTest : public testing::Test {
 TEST_F(PortAudioCardTest, PassesSamplesAtThePaceOfTheDevice) {
   PortAudioCard card("loop0");
   card.start();
-  const std::int64_t begin = ClockWatch::now_ns();
-  while (card.rings().position < 8000) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
-  const double seconds = static_cast<double>(ClockWatch::now_ns() - begin) * 1e-9;
-  EXPECT_NEAR(static_cast<double>(card.rings().position) / 8000, seconds, 0.25);
-  EXPECT_GT(card.rings().counters().interrupts, 40u);  // of 80 blocks; a callback may bring several
+  const std::int64_t begin = monotonic_ns();
+  while (oh_card_position(&card.state()) < 8000) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
+  const double seconds = static_cast<double>(monotonic_ns() - begin) * 1e-9;
+  EXPECT_NEAR(static_cast<double>(oh_card_position(&card.state())) / 8000, seconds, 0.25);
+  EXPECT_GT(oh_card_counts(&card.state()).interrupts, 40u);  // of 80 blocks; a callback may bring several
   card.stop();
   EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
 }

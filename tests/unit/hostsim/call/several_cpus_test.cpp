@@ -40,12 +40,11 @@ Outcome run(Scenario s) {
   d.cost_ns = 1'000'000;
   d.output_fraction = 1;
   d.isr_mean_ns = d.isr_max_ns = 5'000;
-  const CarriedDevice carried = carry(d);
-  s.transmit_lead_samples = carried.transmit_lead_units;
+  s.transmit_lead_samples = d.lead();
   std::vector<oh_event> ring(1 << 20);
   oh_event_log log{};
   oh_event_log_init(&log, ring.data(), ring.size(), 0);
-  Call call(s, carried.profile, make_device_connection(10'000'000'000), &log);
+  Call call(s, d.profile(), make_device_connection(d, 10'000'000'000), &log);
   const std::vector<std::string> names = call.entity_names();
   Outcome outcome;
   oh_event e;

@@ -26,17 +26,16 @@ SoftDevice device() {
 
 CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner, double seconds = 20,
                std::vector<LoadDevice> load = {}) {
-  const CarriedDevice carried = carry(d);
   Scenario s;
   s.context = context;
   s.load.spinner = spinner;
   s.load.devices = std::move(load);
   s.host.tick_hz = 1000;
   s.host.quantum_ns = 20'000'000;
-  s.transmit_lead_samples = carried.transmit_lead_units;
+  s.transmit_lead_samples = d.lead();
   s.block_plan.clear();
   s.dial = false;
-  Call call(s, carried.profile, make_device_connection(static_cast<Ns>(seconds * 1e9)), nullptr);
+  Call call(s, d.profile(), make_device_connection(d, static_cast<Ns>(seconds * 1e9)), nullptr);
   while (call.advance(call.now() + 1'000'000'000)) {
   }
   return call.result();
@@ -99,7 +98,7 @@ TEST(SoftDeviceCall, MoreWorkThanTimeSufficesInNoContext) {
     const CallResult r = run(d, c, false);
     EXPECT_FALSE(r.completed);
     EXPECT_GT(r.driver.samples_filled_in, 0U);
-    EXPECT_NEAR(static_cast<double>(carry(d).samples_per_unit * r.driver.samples_served), 20 / 0.005 * 192, 2 * 192);
+    EXPECT_NEAR(static_cast<double>(r.driver.samples_served), 20 / 0.005 * 192, 2 * 192);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "driver/card/engine/line_end.h"
+
 namespace offhook::hostsim {
 namespace {
 
@@ -18,7 +20,7 @@ struct Silence : LineEnd {
 TEST(CardEvent, GivesTheEngineEveryBlockThroughTheCallsPhases) {
   Engine engine;
   Silence line;
-  SimulatedCard card({.rate_hz = 7200, .block = 18}, line);
+  SimulatedCard card({.streams = oh_modem_streams(7200), .block = 18}, line.handle());
   CardEvent event(engine, card);
   std::vector<Ns> interrupts;
   card.on_interrupt([&](Ns now) {
@@ -29,7 +31,8 @@ TEST(CardEvent, GivesTheEngineEveryBlockThroughTheCallsPhases) {
   event.start();
   engine.run_until(2 * kSecond);  // on hook: 18 samples, 2.5 ms
   EXPECT_EQ(interrupts.size(), 799u);
-  card.set_block(90);
+  const oh_card ports = card.card();
+  EXPECT_EQ(ports.ops->set_block(ports.self, 90), 0);
   engine.run_until(11 * kSecond);  // dialling: 90 samples, 12.5 ms, from the block after the next end
   // The block that ends at 2 s is the 800th; the one under way then has been latched as 90 already.
   EXPECT_EQ(interrupts.size(), 800u + 719u);
@@ -37,14 +40,13 @@ TEST(CardEvent, GivesTheEngineEveryBlockThroughTheCallsPhases) {
   const std::uint64_t before = card.position();
   event.set_rate(8000);
   engine.run_until(12 * kSecond);
-  const oh_card ports = card.card();
   EXPECT_EQ(ports.ops->rx_position(ports.self), before + 90 + 8000);
 }
 
 TEST(CardEvent, ARateSetBeforeTheStartIsThatOfTheStart) {
   Engine engine;
   Silence line;
-  SimulatedCard card({.rate_hz = 8000, .block = 90}, line);
+  SimulatedCard card({.block = 90}, line.handle());
   CardEvent event(engine, card);
   event.set_rate(7200);
   engine.run_until(1'000'000'000);
@@ -59,7 +61,7 @@ TEST(CardEvent, AChangeOfRateMovesThePendingInterruptEitherWay) {
   for (const std::uint32_t rate : {4000u, 16'000u}) {
     Engine engine;
     Silence line;
-    SimulatedCard card({.rate_hz = 8000, .block = 160}, line);  // 20 ms
+    SimulatedCard card({.block = 160}, line.handle());  // 20 ms
     CardEvent event(engine, card);
     std::vector<Ns> interrupts;
     card.on_interrupt([&](Ns now) { interrupts.push_back(now); });

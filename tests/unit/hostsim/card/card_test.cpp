@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "driver/card/engine/line_end.h"
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 
@@ -46,13 +47,13 @@ struct LoggedCard {
   explicit LoggedCard(CardConfig config = {}) {
     oh_event_log_init(&log, slots.data(), slots.size(), 0);
     config.log = &log;
-    sim = std::make_unique<SimulatedCard>(config, line);
+    sim = std::make_unique<SimulatedCard>(config, line.handle());
     sim->on_interrupt([this](Ns now) { interrupts.push_back(now); });
     ports = sim->card();
   }
   void keep_up() {  // a perfect driver
     ports.ops->rx_read(ports.self, ports.ops->rx_position(ports.self));
-    ports.ops->tx_written(ports.self, ports.ops->tx_position(ports.self) + OH_RING_SAMPLES);
+    ports.ops->tx_written(ports.self, ports.ops->tx_position(ports.self) + OH_MODEM_RING_SAMPLES);
   }
 };
 
@@ -83,7 +84,7 @@ TEST(SampleClock, CountsASampleFromItsInstantOn) {
 }
 
 TEST(SimulatedCard, InterruptsAtTheExactEndOfEachBlock) {
-  LoggedCard card({.rate_hz = 7200, .block = 18});
+  LoggedCard card({.streams = oh_modem_streams(7200), .block = 18});
   card.sim->start(1000);
   card.sim->advance_to(1000 + 2 * kSecond);
   ASSERT_EQ(card.interrupts.size(), 800u);  // 2.5 ms each
@@ -91,7 +92,7 @@ TEST(SimulatedCard, InterruptsAtTheExactEndOfEachBlock) {
 }
 
 TEST(SimulatedCard, LatchesABlockLengthForTheBlockAfterTheOneUnderWay) {
-  LoggedCard card({.rate_hz = 8000, .block = 8});
+  LoggedCard card({.block = 8});
   card.sim->start(0);
   card.sim->advance_to(1'500'000);
   EXPECT_EQ(card.ports.ops->set_block(card.ports.self, 16), 0);
@@ -102,7 +103,7 @@ TEST(SimulatedCard, LatchesABlockLengthForTheBlockAfterTheOneUnderWay) {
 }
 
 TEST(SimulatedCard, ChangesItsRateWithoutLosingASample) {
-  LoggedCard card({.rate_hz = 7200, .block = 90});
+  LoggedCard card({.streams = oh_modem_streams(7200), .block = 90});
   card.sim->start(0);
   card.sim->advance_to(6'250'000);  // 45 samples
   card.sim->set_rate(6'250'000, 8000);
@@ -120,7 +121,7 @@ TEST(SimulatedCard, ChangesItsRateWithoutLosingASample) {
 }
 
 TEST(SimulatedCard, CountsWhatNobodyReadAndWhatNobodyWrote) {
-  LoggedCard card({.rate_hz = 8000, .block = 100});
+  LoggedCard card({.block = 100});
   card.sim->start(0);
   card.ports.ops->tx_written(card.ports.self, 204);
   card.sim->advance_to(600 * 125'000);
@@ -144,17 +145,18 @@ TEST(SimulatedCard, CountsWhatNobodyReadAndWhatNobodyWrote) {
 }
 
 TEST(SimulatedCard, AnUnderrunRepeatsWhatTheSlotHeld) {
-  LoggedCard card({.rate_hz = 8000, .block = 128});
+  LoggedCard card({.block = 128});
   card.sim->start(0);
-  for (int i = 0; i < OH_RING_SAMPLES; ++i) card.ports.tx_ring[i] = static_cast<std::int16_t>(1000 + i);
-  card.sim->advance_to(2 * OH_RING_SAMPLES * 125'000);
-  for (std::size_t p = 0; p < 2 * OH_RING_SAMPLES; ++p) {
-    ASSERT_EQ(card.line.played[p], 1000 + static_cast<int>(p % OH_RING_SAMPLES));
+  for (int i = 0; i < OH_MODEM_RING_SAMPLES; ++i)
+    static_cast<std::int16_t*>(card.ports.tx_ring)[i] = static_cast<std::int16_t>(1000 + i);
+  card.sim->advance_to(2 * OH_MODEM_RING_SAMPLES * 125'000);
+  for (std::size_t p = 0; p < 2 * OH_MODEM_RING_SAMPLES; ++p) {
+    ASSERT_EQ(card.line.played[p], 1000 + static_cast<int>(p % OH_MODEM_RING_SAMPLES));
   }
 }
 
 TEST(SimulatedCard, AcknowledgeCoversCoalescedInterrupts) {
-  LoggedCard card({.rate_hz = 8000, .block = 100});
+  LoggedCard card({.block = 100});
   card.sim->start(0);
   card.sim->advance_to(350 * 125'000);
   EXPECT_EQ(card.ports.ops->acknowledge(card.ports.self), 300u);
@@ -162,7 +164,7 @@ TEST(SimulatedCard, AcknowledgeCoversCoalescedInterrupts) {
 }
 
 TEST(SimulatedCard, AskingForAPositionRaisesNoInterruptBeforeItsTime) {
-  LoggedCard card({.rate_hz = 8000, .block = 100});
+  LoggedCard card({.block = 100});
   Ns now = 0;
   card.sim->use_clock([&] { return now; });
   card.sim->start(0);
@@ -175,10 +177,10 @@ TEST(SimulatedCard, AskingForAPositionRaisesNoInterruptBeforeItsTime) {
 
 TEST(SimulatedCard, RefusesWhatNoCodecHas) {
   CountingLine line;
-  EXPECT_THROW(SimulatedCard({.rate_hz = 0}, line), std::invalid_argument);
-  EXPECT_THROW(SimulatedCard({.block = 0}, line), std::invalid_argument);
-  EXPECT_THROW(SimulatedCard({.block = 257}, line), std::invalid_argument);
-  EXPECT_THROW(SimulatedCard({.clock_ppm = 1e9}, line), std::invalid_argument);
+  EXPECT_THROW(SimulatedCard({.streams = oh_modem_streams(0)}, line.handle()), std::invalid_argument);
+  EXPECT_THROW(SimulatedCard({.block = 0}, line.handle()), std::invalid_argument);
+  EXPECT_THROW(SimulatedCard({.block = 257}, line.handle()), std::invalid_argument);
+  EXPECT_THROW(SimulatedCard({.clock_ppm = 1e9}, line.handle()), std::invalid_argument);
 }
 
 /// A driver and an echoing pump on the card: what the line hears does not depend on when anybody looked at the card,
@@ -187,12 +189,15 @@ struct Loop {
   CountingLine line;
   SimulatedCard card;
   oh_driver driver{};
+  std::vector<std::uint64_t> staging;
   std::uint64_t pump_clock = 0;
   std::uint64_t pump_lost = 0;
   Ns now = 0;
-  explicit Loop(const CardConfig& config) : card(config, line) {
+  explicit Loop(const CardConfig& config) : card(config, line.handle()) {
     oh_driver_config c{};
     c.card = card.card();
+    staging.resize(oh_driver_staging_size(&c.card) / sizeof staging[0]);
+    c.staging = staging.data();
     c.pump = pump_of(*this);
     c.context = {[](void*) {}, nullptr};
     c.transmit_lead_samples = 204;
@@ -251,7 +256,7 @@ TEST(SimulatedCard, SamplesDoNotDependOnWhenAnybodyLooks) {
   EXPECT_GT(plain.card.counters().underrun_samples, 1000u);
   // What overflowed is what the pump was told, but for what is not owed yet.
   const std::uint64_t position = plain.card.position();
-  const std::uint64_t oldest = position - OH_RING_SAMPLES;
+  const std::uint64_t oldest = position - OH_MODEM_RING_SAMPLES;
   EXPECT_EQ(plain.card.counters().overrun_samples,
             plain.pump_lost + (oldest > plain.pump_clock ? oldest - plain.pump_clock : 0));
 }

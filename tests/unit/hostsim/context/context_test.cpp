@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "driver/card/engine/line_end.h"
 #include "hostsim/card/card_event.h"
 #include "hostsim/load/load.h"
 
@@ -31,12 +32,14 @@ class OneContext : public testing::Test {
  protected:
   void run(const std::function<std::unique_ptr<Context>(const ContextParts&)>& make, Program* above = nullptr) {
     oh_event_log_init(&log, ring.data(), ring.size(), 0);
-    card.emplace(CardConfig{8000, 0, 100, 0, nullptr}, line);
+    card.emplace(CardConfig{.block = 100}, line.handle());
     card_event.emplace(engine, *card);
-    context = make({cpu, driver, cost, &log, 5});
+    context = make({cpu, driver, cost, 5});
     if (above != nullptr) cpu.release(cpu.add_thread("above", FixedPriority{20, 0}, *above));
     oh_driver_config config{};
     config.card = card->card();
+    staging.resize(oh_driver_staging_size(&config.card) / sizeof staging[0]);
+    config.staging = staging.data();
     config.pump = {[](void*, const void*, void*, std::size_t) {}, [](void*, std::size_t) {}, nullptr};
     config.context = context->driver_context();
     config.now_ns = [](void* e) { return static_cast<std::uint64_t>(static_cast<Engine*>(e)->now()); };
@@ -63,6 +66,7 @@ class OneContext : public testing::Test {
   std::vector<oh_event> ring = std::vector<oh_event>(4096);
   oh_event_log log{};
   std::optional<SimulatedCard> card;
+  std::vector<std::uint64_t> staging;
   std::optional<CardEvent> card_event;
   std::unique_ptr<Context> context;
   std::map<int, std::vector<Ns>> at;  // times of events by kind

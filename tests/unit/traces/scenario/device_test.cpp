@@ -67,14 +67,16 @@ TEST(Device, TheVendorModemIsTheOneOfTheCostProfile) {
   EXPECT_EQ(device.lead(), hostsim::Scenario{}.transmit_lead_samples);
 }
 
-TEST(Device, AFastDeviceIsCarriedInUnitsThatKeepEveryEdge) {
-  const hostsim::CarriedDevice carried = hostsim::carry(config::load_device("g-lite"));
-  const auto& phase = carried.profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
-  EXPECT_LE(carried.transmit_lead_units, 512U);
-  EXPECT_EQ(phase.rate_hz * carried.samples_per_unit, 1'104'000U);
-  EXPECT_EQ(phase.block_plan.at(0) * carried.samples_per_unit, 4416U);
-  EXPECT_EQ(carried.transmit_lead_units, 3 * phase.block_plan.at(0));
-  EXPECT_EQ(hostsim::carry(config::load_device("vendor-modem")).samples_per_unit, 1U);
+TEST(Device, ItsRingsHoldItsBuffersAndItsBlocksCountItsOwnSamples) {
+  const hostsim::SoftDevice device = config::load_device("g-lite");
+  const auto& phase = device.profile().phases[static_cast<int>(hostsim::Phase::kConnected)];
+  EXPECT_EQ(phase.rate_hz, device.rate_hz);
+  EXPECT_EQ(phase.block_plan, device.block_plan);
+  const oh_streams streams = device.streams();
+  EXPECT_TRUE(oh_streams_are_valid(&streams));
+  EXPECT_GE(streams.tx.ring_samples, device.buffers * device.buffer());
+  EXPECT_GE(oh_streams_block_max(&streams), device.longest_block());
+  EXPECT_EQ(config::load_device("vendor-modem").streams().rx.ring_samples, std::uint32_t{OH_MODEM_RING_SAMPLES});
 }
 
 TEST(Device, ErrorsNameFilePositionAndWhatWasExpected) {

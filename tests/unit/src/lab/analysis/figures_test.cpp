@@ -42,6 +42,7 @@ void block(Log& log, std::uint64_t t, std::uint64_t wait, std::uint32_t samples 
 
 TEST(Figures, LatenciesCountFromTheInterrupt) {
   Log log;
+  log.at(0, OH_EV_CARD_RATE, 0, 9600);
   for (std::uint64_t i = 0; i < 10; ++i) block(log, i * 12'500 * kUs + kMs, 190 * kUs);
   const Figures& f = log.figures();
   EXPECT_EQ(f.interrupt_to_isr.count(), 10u);
@@ -51,7 +52,7 @@ TEST(Figures, LatenciesCountFromTheInterrupt) {
   EXPECT_EQ(f.interrupt_to_output.min(), 600 * kUs);
   EXPECT_EQ(f.call_elapsed.max(), 1000 * kUs);
   EXPECT_EQ(f.interrupt_period.min(), 12'500 * kUs);
-  EXPECT_NEAR(f.total.lead_used_max_samples, 100 + 0.6 * 8, 1e-9);  // the block and 600 us at 8 kHz
+  EXPECT_NEAR(f.total.lead_used_max_samples, 100 + 0.6 * 9.6, 1e-9);  // the block and 600 us at 9.6 kHz
   EXPECT_EQ(f.total.interrupts, 10u);
   EXPECT_EQ(f.total.blocks, 10u);
   EXPECT_FALSE(f.total.losses.any());

@@ -13,7 +13,6 @@ class ClockWatch {
   /// @param granularity  samples by which the device's count jumps: a period
   ClockWatch(std::uint32_t rate_hz, std::uint32_t granularity) : rate_hz_(rate_hz), granularity_(granularity) {}
 
-  static std::int64_t now_ns();
   /// The stream began, or began anew, at this count.
   void restart(std::uint64_t samples, std::int64_t ns);
   /// So many samples have passed.

@@ -6,19 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/line_end.h"
+#include "driver/card/engine/line_end.h"
+#include "driver/card/live/card_kind.h"
 
 namespace offhook {
 
 /// A line that is a recording: what is captured comes from a file, then silence; what is played goes to another file.
 class FileLine : public LineEnd {
  public:
-  static constexpr int kRateHz = 8000;
-
-  /// @param in   8000 Hz, one channel, any format of libsndfile; read whole. Empty: silence
+  /// @param in   one channel at rate_hz, any format of libsndfile; read whole. Empty: silence
   /// @param out  WAV, 16 bits, replaced. Empty: none
   /// @throws std::runtime_error naming the file and what is wrong
-  FileLine(const std::string& in, const std::string& out);
+  FileLine(const std::string& in, const std::string& out, std::uint32_t rate_hz = OH_MODEM_RATE_HZ);
   ~FileLine() override;
   FileLine(const FileLine&) = delete;
   FileLine& operator=(const FileLine&) = delete;
@@ -35,5 +34,7 @@ class FileLine : public LineEnd {
   std::size_t next_ = 0;
   std::unique_ptr<Output> output_;
 };
+
+extern const CardKind kFileCards;
 
 }  // namespace offhook

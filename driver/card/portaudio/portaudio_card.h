@@ -13,26 +13,19 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/clock_watch.h"
-#include "driver/card/devices.h"
-#include "driver/card/live_card.h"
+#include "driver/card/engine/line_end.h"
+#include "driver/card/live/card_kind.h"
+#include "driver/card/live/clock_watch.h"
 
 namespace offhook {
 
-class PortAudioCard final : public LiveCard, private LineEnd {
+class PortAudioCard final : public LocalCard, private LineEnd {
  public:
-  static constexpr std::uint32_t kRateHz = 8000;
-  static constexpr std::uint32_t kDefaultPeriod = 100;  ///< samples; 12.5 ms
-
   /// @param device  a number of `offhook devices`, or the beginning of a name
   /// @throws std::runtime_error naming the device and what it cannot do
-  explicit PortAudioCard(const std::string& device, std::uint32_t period = kDefaultPeriod);
+  explicit PortAudioCard(const std::string& device, const SoundConfig& config = {});
   ~PortAudioCard() override;
-  PortAudioCard(const PortAudioCard&) = delete;
-  PortAudioCard& operator=(const PortAudioCard&) = delete;
 
-  CardRings& rings() override { return rings_; }
-  std::uint32_t period() const override { return period_; }
   std::uint32_t queued_samples() const override { return queued_; }
   void start() override;
   Wait wait() override;
@@ -47,20 +40,19 @@ class PortAudioCard final : public LiveCard, private LineEnd {
 
   std::string name_, failure_;
   PaStream* stream_ = nullptr;
-  std::uint32_t period_, queued_ = 0;
-  CardRings rings_;
+  std::uint32_t queued_ = 0;
   sem_t interrupt_;
   std::atomic<bool> stopped_{false};
   ClockWatch watch_;  // the waiting thread's
   // PortAudio's thread's
-  CardHardware hardware_{rings_};
+  oh_line_end line_ = handle();
   ClockWatch pace_;
   const std::int16_t* in_ = nullptr;
   std::int16_t* out_ = nullptr;
   std::atomic<std::uint64_t> xruns_{0};
 };
 
-/// What PortAudio finds on this machine, for card_devices().
-std::vector<CardDevice> portaudio_devices();
+/// What PortAudio finds on this machine.
+extern const CardKind kPortAudioCards;
 
 }  // namespace offhook

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/alsa_card.h"
+#include "driver/card/alsa/alsa_card.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -32,7 +32,7 @@ const char* direction(snd_pcm_t* pcm) {
 }
 
 /// Format, channel and rate into `hw`. @return empty, or what the device cannot do and what it can
-std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw) {
+std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw, std::uint32_t rate_hz) {
   if (snd_pcm_hw_params_any(pcm, hw) < 0) return std::string("cannot ") + direction(pcm) + ": it has no configuration";
   snd_pcm_hw_params_set_rate_resample(pcm, hw, 0);
   const std::string cannot = std::string("cannot ") + direction(pcm) + " ";
@@ -45,16 +45,17 @@ std::string narrow(snd_pcm_t* pcm, snd_pcm_hw_params_t* hw) {
     return cannot + "one channel, only " + std::to_string(least) + " to " + std::to_string(most);
   snd_pcm_hw_params_get_rate_min(hw, &least, nullptr);
   snd_pcm_hw_params_get_rate_max(hw, &most, nullptr);
-  if (snd_pcm_hw_params_set_rate(pcm, hw, AlsaCard::kRateHz, 0) < 0)
-    return cannot + "8000 Hz, only " + std::to_string(least) + " to " + std::to_string(most) +
+  if (snd_pcm_hw_params_set_rate(pcm, hw, rate_hz, 0) < 0)
+    return cannot + std::to_string(rate_hz) + " Hz, only " + std::to_string(least) + " to " + std::to_string(most) +
            " Hz, and nothing here resamples";
   return "";
 }
 
 }  // namespace
 
-AlsaCard::AlsaCard(const std::string& device, std::uint32_t period) : device_(device) {
+AlsaCard::AlsaCard(const std::string& device, const SoundConfig& config) : device_(device) {
   quiet();
+  SoundConfig given = config;  // from the first direction on the device's own period
   const auto refuse = [this](const std::string& why) {
     close();
     throw std::runtime_error("alsa:" + device_ + ": " + why);
@@ -71,13 +72,15 @@ AlsaCard::AlsaCard(const std::string& device, std::uint32_t period) : device_(de
   open_one(playback_, SND_PCM_STREAM_PLAYBACK);
   for (snd_pcm_t* pcm : {capture_, playback_}) {
     HardwareParameters hw;
-    if (const std::string why = narrow(pcm, hw.p); !why.empty()) refuse(why);
-    snd_pcm_uframes_t size = period_ != 0 ? period_ : period;
+    if (const std::string why = narrow(pcm, hw.p, config.rate_hz); !why.empty()) refuse(why);
+    snd_pcm_uframes_t size = given.period_samples;
     snd_pcm_hw_params_set_period_size_near(pcm, hw.p, &size, nullptr);
-    if (size < 1 || size > OH_RING_SAMPLES / 2 || (period_ != 0 && size != period_))
-      refuse(std::string("cannot ") + direction(pcm) + " in periods of " + std::to_string(period_ ? period_ : period) +
-             " samples; the nearest is " + std::to_string(size) + ", and both directions need the same, at most 256");
-    period_ = static_cast<std::uint32_t>(size);
+    const std::uint32_t most = sound_streams(config).rx.ring_samples / 2;
+    if (size < 1 || size > most || (pcm == playback_ && size != given.period_samples))
+      refuse(std::string("cannot ") + direction(pcm) + " in periods of " + std::to_string(given.period_samples) +
+             " samples; the nearest is " + std::to_string(size) + ", and both directions need the same, at most " +
+             std::to_string(most));
+    given.period_samples = static_cast<std::uint32_t>(size);
     snd_pcm_uframes_t buffer = kBufferPeriods * size;
     snd_pcm_hw_params_set_buffer_size_near(pcm, hw.p, &buffer);
     if (buffer < (kQueuedPeriods + 1) * size) refuse("has room for " + std::to_string(buffer) + " samples only");
@@ -97,8 +100,8 @@ AlsaCard::AlsaCard(const std::string& device, std::uint32_t period) : device_(de
     if (error < 0) refuse(std::string("refused its thresholds: ") + snd_strerror(error));
   }
   snd_pcm_link(capture_, playback_);  // one start for both, where the device can
-  watch_ = ClockWatch(kRateHz, period_);
-  rings_.rate_hz = kRateHz;
+  watch_ = ClockWatch(given.rate_hz, given.period_samples);
+  build(sound_streams(given));
 }
 
 AlsaCard::~AlsaCard() {
@@ -113,9 +116,9 @@ void AlsaCard::close() {
 }
 
 void AlsaCard::start() {
-  hardware_.start();
+  oh_card_engine_start(&engine_, static_cast<std::uint64_t>(monotonic_ns()));
   const bool started = restart();
-  watch_.restart(hardware_.position(), ClockWatch::now_ns());
+  watch_.restart(engine_.position, monotonic_ns());
   if (started) return;
   throw std::runtime_error("alsa:" + device_ + ": does not start: " + snd_strerror(error_));
 }
@@ -126,7 +129,7 @@ bool AlsaCard::restart() {
     snd_pcm_drop(pcm);
     if (const int error = snd_pcm_prepare(pcm); error < 0) error_ = error;
   }
-  for (snd_pcm_uframes_t left = kQueuedPeriods * period_; left > 0 && error_ == 0;) {
+  for (snd_pcm_uframes_t left = kQueuedPeriods * period(); left > 0 && error_ == 0;) {
     const snd_pcm_channel_area_t* areas = nullptr;
     snd_pcm_uframes_t offset = 0, n = left;
     snd_pcm_sframes_t done = snd_pcm_avail_update(playback_);
@@ -192,14 +195,14 @@ std::optional<LiveCard::Wait> AlsaCard::recover(int error) {
   if (error == -EAGAIN || error == -EINTR) return std::nullopt;  // nothing is wrong
   if (error != -EPIPE && error != -ESTRPIPE) return gone(std::string("the device is gone: ") + snd_strerror(error));
   // At another rate it may run over or dry before the whole window has passed.
-  std::int64_t now = ClockWatch::now_ns();
+  std::int64_t now = monotonic_ns();
   if (const std::string why = watch_.verdict(now, ClockWatch::kWindowNs / 8); !why.empty()) return gone(why);
   if (!restart()) return gone(std::string("the device is gone: ") + snd_strerror(error_));
   ++xruns_;
   // What passed meanwhile: where the clock says that the stream would be, less where it is.
-  now = ClockWatch::now_ns();
-  const std::uint64_t expected = std::max(watch_.expected(now), hardware_.position());
-  const bool ended = hardware_.skip(expected - hardware_.position());
+  now = monotonic_ns();
+  const std::uint64_t expected = std::max(watch_.expected(now), engine_.position);
+  const bool ended = oh_card_engine_skip(&engine_, expected - engine_.position, static_cast<std::uint64_t>(now)) != 0;
   watch_.restart(expected, now);
   return ended ? std::optional(Wait::kInterrupt) : std::nullopt;
 }
@@ -211,11 +214,13 @@ LiveCard::Wait AlsaCard::wait() {
       if (const auto outcome = recover(static_cast<int>(available))) return *outcome;
       continue;
     }
-    const std::int64_t now = ClockWatch::now_ns();
-    watch_.seen(hardware_.position() + static_cast<std::uint64_t>(available), now);
+    const std::int64_t now = monotonic_ns();
+    watch_.seen(engine_.position + static_cast<std::uint64_t>(available), now);
     if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
-    if (available >= static_cast<snd_pcm_sframes_t>(std::min(hardware_.left(), period_))) {
-      const bool ended = hardware_.run(*this, std::min(static_cast<std::uint32_t>(available), hardware_.left()));
+    const std::uint32_t left = oh_card_engine_left(&engine_);
+    if (available >= static_cast<snd_pcm_sframes_t>(std::min(left, period()))) {
+      const bool ended = oh_card_engine_run(&engine_, &line_, std::min(static_cast<std::uint32_t>(available), left),
+                                            static_cast<std::uint64_t>(now)) > 0;
       if (error_ != 0) {
         if (const auto outcome = recover(error_)) return *outcome;
       }
@@ -229,7 +234,9 @@ LiveCard::Wait AlsaCard::wait() {
   return Wait::kStopped;
 }
 
-std::vector<CardDevice> alsa_devices() {
+namespace {
+
+std::vector<CardDevice> devices() {
   quiet();
   std::vector<CardDevice> all;
   void** hints = nullptr;
@@ -251,18 +258,26 @@ std::vector<CardDevice> alsa_devices() {
         why = "cannot " + verb + ": " + snd_strerror(error);
       } else {
         HardwareParameters hw;
-        why = narrow(pcm, hw.p);
+        why = narrow(pcm, hw.p, OH_MODEM_RATE_HZ);
         snd_pcm_close(pcm);
       }
       if (why.empty()) continue;
       device.usable = false;
       device.capability += (device.capability.empty() ? "" : "; ") + why;
     }
-    if (device.usable) device.capability = "8000 Hz, one channel, 16 bits, both directions";
+    if (device.usable) device.capability = sound_format(OH_MODEM_RATE_HZ) + ", both directions";
     all.push_back(device);
   }
   snd_device_name_free_hint(hints);
   return all;
 }
+
+}  // namespace
+
+const CardKind kAlsaCards = {"alsa", "alsa:NAME", true,
+                             [](const std::string& place, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+                               return std::make_unique<AlsaCard>(place, SoundConfig{.rate_hz = rate_hz});
+                             },
+                             devices};
 
 }  // namespace offhook

@@ -7,17 +7,16 @@
 
 #include <atomic>
 #include <cstdint>
-#include <ctime>
+#include <utility>
 
-#include "driver/card/live_card.h"
+#include "driver/card/engine/line_end.h"
+#include "driver/card/live/card_kind.h"
 
 namespace offhook {
 
 /// Instants of a sample clock against CLOCK_MONOTONIC, without drift.
 class SamplePacer {
  public:
-  static constexpr std::uint32_t kBurstSamples = 8;  ///< 1 ms at 8000 Hz
-
   SamplePacer(std::uint32_t rate_hz, double ppm);
   void start();
   /// Sleep until `samples` have passed since start(). Interrupted by signals: returns early, harmless.
@@ -30,31 +29,33 @@ class SamplePacer {
   std::int64_t start_ns_ = 0;
 };
 
-class TimerCard : public LiveCard {
+class TimerCard : public LocalCard {
  public:
   /// @param line outlives the card; called from wait()
-  TimerCard(LineEnd& line, std::uint32_t rate_hz = 8000, double ppm = 0);
+  TimerCard(const oh_line_end& line, const oh_streams& streams, double ppm = 0);
 
-  CardRings& rings() override { return rings_; }
   void start() override;
   Wait wait() override;
   void stop() override { stopped_.store(true, std::memory_order_relaxed); }
 
  private:
-  LineEnd& line_;
-  CardRings rings_;
-  CardHardware hardware_;
+  oh_line_end line_;
   SamplePacer pacer_;
+  std::uint32_t burst_;  ///< 1 ms
   std::uint64_t begin_ = 0;
   std::atomic<bool> stopped_{false};
 };
 
-/// The line of the null card: silence in, nobody out.
-class SilentLine : public LineEnd {
+/// A modem card by the clock, together with its line.
+template <class Line>
+class ClockedCard final : private Line, public TimerCard {
  public:
-  void exchange(const std::int16_t*, std::int16_t* captured, std::size_t n) override {
-    __builtin_memset(captured, 0, n * sizeof *captured);
-  }
+  template <class... Args>
+  explicit ClockedCard(std::uint32_t rate_hz, Args&&... args)
+      : Line(std::forward<Args>(args)...), TimerCard(Line::handle(), oh_modem_streams(rate_hz)) {}
 };
+
+/// The null card: silence in, nobody out.
+extern const CardKind kNullCards;
 
 }  // namespace offhook

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/portaudio_card.h"
+#include "driver/card/portaudio/portaudio_card.h"
 
 #include <time.h>
 
@@ -47,25 +47,28 @@ struct Parameters {
 };
 
 /// @return empty, or what the device cannot do
-std::string cannot(PaDeviceIndex device) {
+std::string cannot(PaDeviceIndex device, std::uint32_t rate_hz) {
   const PaDeviceInfo* info = Pa_GetDeviceInfo(device);
   if (info->maxInputChannels < 1) return "cannot capture";
   if (info->maxOutputChannels < 1) return "cannot play";
   const Parameters p(device);
-  const PaError error = Pa_IsFormatSupported(&p.in, &p.out, PortAudioCard::kRateHz);
+  const PaError error = Pa_IsFormatSupported(&p.in, &p.out, rate_hz);
   return error == paFormatIsSupported
              ? ""
-             : "cannot do 8000 Hz, one channel, 16 bits both ways: " + std::string(Pa_GetErrorText(error));
+             : "cannot do " + sound_format(rate_hz) + " both ways: " + std::string(Pa_GetErrorText(error));
 }
 
 }  // namespace
 
-PortAudioCard::PortAudioCard(const std::string& device, std::uint32_t period)
-    : name_("portaudio:" + device), period_(period), watch_(kRateHz, 4 * period), pace_(kRateHz, 4 * period) {
+PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& config)
+    : name_("portaudio:" + device),
+      watch_(config.rate_hz, 4 * config.period_samples),
+      pace_(config.rate_hz, 4 * config.period_samples) {
+  build(sound_streams(config));
   Library library;  // until the stream is open
   const PaDeviceIndex index = find(device);
   if (index == paNoDevice) throw std::runtime_error(name_ + ": there is no such device; see `offhook devices`");
-  if (const std::string why = cannot(index); !why.empty()) throw std::runtime_error(name_ + ": " + why);
+  if (const std::string why = cannot(index, config.rate_hz); !why.empty()) throw std::runtime_error(name_ + ": " + why);
   const Parameters p(index);
   const auto on_samples = [](const void* in, void* out, unsigned long n, const PaStreamCallbackTimeInfo*,
                              PaStreamCallbackFlags flags, void* self) -> int {
@@ -74,17 +77,16 @@ PortAudioCard::PortAudioCard(const std::string& device, std::uint32_t period)
     return paContinue;
   };
   if (const PaError error =
-          Pa_OpenStream(&stream_, &p.in, &p.out, kRateHz, period_, paClipOff | paDitherOff, on_samples, this);
+          Pa_OpenStream(&stream_, &p.in, &p.out, config.rate_hz, period(), paClipOff | paDitherOff, on_samples, this);
       error != paNoError)
     throw std::runtime_error(name_ + ": " + Pa_GetErrorText(error));
   const PaStreamInfo* info = Pa_GetStreamInfo(stream_);
-  if (static_cast<std::uint32_t>(info->sampleRate + 0.5) != kRateHz) {
+  if (static_cast<std::uint32_t>(info->sampleRate + 0.5) != config.rate_hz) {
     const double rate = info->sampleRate;
     Pa_CloseStream(stream_);
-    throw std::runtime_error(name_ + ": gives " + std::to_string(rate) + " Hz, not 8000");
+    throw std::runtime_error(name_ + ": gives " + std::to_string(rate) + " Hz, not " + std::to_string(config.rate_hz));
   }
-  queued_ = static_cast<std::uint32_t>((info->inputLatency + info->outputLatency) * kRateHz);
-  rings_.rate_hz = kRateHz;
+  queued_ = static_cast<std::uint32_t>((info->inputLatency + info->outputLatency) * config.rate_hz);
   sem_init(&interrupt_, 0, 0);
   Pa_Initialize();  // the card's own, until its end
 }
@@ -101,10 +103,10 @@ PortAudioCard::~PortAudioCard() {
 }
 
 void PortAudioCard::start() {
-  hardware_.start();
-  const std::int64_t now = ClockWatch::now_ns();
-  watch_.restart(hardware_.position(), now);
-  pace_.restart(hardware_.position(), now);
+  const std::int64_t now = monotonic_ns();
+  oh_card_engine_start(&engine_, static_cast<std::uint64_t>(now));
+  watch_.restart(engine_.position, now);
+  pace_.restart(engine_.position, now);
   if (const PaError error = Pa_StartStream(stream_); error != paNoError)
     throw std::runtime_error(name_ + ": does not start: " + Pa_GetErrorText(error));
 }
@@ -122,19 +124,16 @@ void PortAudioCard::exchange(const std::int16_t* played, std::int16_t* captured,
 void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::size_t n, bool lost) {
   in_ = in;
   out_ = out;
-  const std::int64_t now = ClockWatch::now_ns();
+  const std::int64_t now = monotonic_ns();
+  const auto now_ns = static_cast<std::uint64_t>(now);
   bool ended = false;
   if (lost) {
     xruns_.fetch_add(1, std::memory_order_relaxed);
-    const std::uint64_t here = hardware_.position() + n;
-    ended = hardware_.skip(std::max(pace_.expected(now), here) - here);
+    const std::uint64_t here = engine_.position + n;
+    ended = oh_card_engine_skip(&engine_, std::max(pace_.expected(now), here) - here, now_ns) != 0;
   }
-  while (n > 0) {
-    const std::uint32_t piece = std::min(static_cast<std::uint32_t>(n), hardware_.left());
-    ended |= hardware_.run(*this, piece);
-    n -= piece;
-  }
-  pace_.seen(hardware_.position(), now);
+  ended |= oh_card_engine_run(&engine_, &line_, static_cast<std::uint32_t>(n), now_ns) > 0;
+  pace_.seen(engine_.position, now);
   if (ended) sem_post(&interrupt_);
 }
 
@@ -150,8 +149,8 @@ LiveCard::Wait PortAudioCard::wait() {
     }
     const bool raised = sem_timedwait(&interrupt_, &until) == 0;
     if (stopped_.load(std::memory_order_relaxed)) return Wait::kStopped;
-    const std::int64_t now = ClockWatch::now_ns();
-    watch_.seen(rings_.position.load(std::memory_order_acquire), now);
+    const std::int64_t now = monotonic_ns();
+    watch_.seen(oh_card_position(&state()), now);
     std::string why = watch_.verdict(now);
     if (!raised && why.empty() && Pa_IsStreamActive(stream_) != 1) why = "the device is gone: its stream ended";
     if (!why.empty()) {
@@ -167,17 +166,27 @@ void PortAudioCard::stop() {
   sem_post(&interrupt_);
 }
 
-std::vector<CardDevice> portaudio_devices() {
+namespace {
+
+std::vector<CardDevice> devices() {
   std::vector<CardDevice> all;
   const Library library;
   for (PaDeviceIndex i = 0; i < Pa_GetDeviceCount(); ++i) {
     const PaDeviceInfo* info = Pa_GetDeviceInfo(i);
-    const std::string why = cannot(i);
+    const std::string why = cannot(i, OH_MODEM_RATE_HZ);
     all.push_back({"PortAudio", "portaudio:" + std::string(info->name),
                    "Number " + std::to_string(i) + ", " + Pa_GetHostApiInfo(info->hostApi)->name,
-                   why.empty() ? "8000 Hz, one channel, 16 bits, both directions" : why, why.empty()});
+                   why.empty() ? sound_format(OH_MODEM_RATE_HZ) + ", both directions" : why, why.empty()});
   }
   return all;
 }
+
+}  // namespace
+
+const CardKind kPortAudioCards = {"portaudio", "portaudio:NAME", true,
+                                  [](const std::string& place, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+                                    return std::make_unique<PortAudioCard>(place, SoundConfig{.rate_hz = rate_hz});
+                                  },
+                                  devices};
 
 }  // namespace offhook

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/shared_card.h"
+#include "driver/card/shared/shared_card.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -11,7 +11,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <stdexcept>
 #include <system_error>
 
@@ -20,7 +19,7 @@ namespace offhook {
 namespace {
 
 constexpr time_t kAnswerSeconds = 5;  // for who listens to send them
-constexpr int kDescriptors = 2;       // rings, interrupt
+constexpr int kDescriptors = 2;       // memory, interrupt
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw std::runtime_error(path + ": " + what);
@@ -76,8 +75,8 @@ bool receive_descriptors(int socket, int* descriptors) {
   return true;
 }
 
-void* map(int memory) {
-  void* p = mmap(nullptr, sizeof(CardRings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory, 0);
+void* map(int memory, std::size_t size) {
+  void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory, 0);
   return p == MAP_FAILED ? nullptr : p;
 }
 
@@ -104,10 +103,12 @@ SharedCard::SharedCard(const std::string& path) : path_(path) {
   const bool given = receive_descriptors(socket_, descriptors);
   interrupt_ = descriptors[1];
   struct stat memory {};
-  if (given && fstat(descriptors[0], &memory) == 0 && static_cast<std::size_t>(memory.st_size) == sizeof(CardRings))
-    rings_ = static_cast<CardRings*>(map(descriptors[0]));
+  if (given && fstat(descriptors[0], &memory) == 0 && memory.st_size > 0) {
+    size_ = static_cast<std::size_t>(memory.st_size);
+    memory_ = map(descriptors[0], size_);
+  }
   if (descriptors[0] >= 0) close(descriptors[0]);
-  if (rings_ == nullptr || rings_->magic != CardRings::kMagic || rings_->version != CardRings::kVersion) {
+  if (memory_ == nullptr || oh_card_attach(&card_, memory_, size_) != 0) {
     release();
     fail(path, "who listens there is no card of this build; expected `offhook line`");
   }
@@ -118,15 +119,16 @@ SharedCard::~SharedCard() {
 }
 
 void SharedCard::release() {
-  if (rings_ != nullptr) munmap(rings_, sizeof(CardRings));
+  if (memory_ != nullptr) munmap(memory_, size_);
   for (int* fd : {&socket_, &interrupt_, &stop_}) {
     if (*fd >= 0) close(*fd);
     *fd = -1;
   }
-  rings_ = nullptr;
+  memory_ = nullptr;
 }
 
 void SharedCard::start() {
+  oh_card_log_changes(&report_, &state(), static_cast<std::uint64_t>(monotonic_ns()));
   if (send(socket_, "", 1, MSG_NOSIGNAL) != 1) fail(path_, "the card's process is gone");
 }
 
@@ -143,7 +145,11 @@ LiveCard::Wait SharedCard::wait() {
       return Wait::kGone;
     }
     std::uint64_t raised;
-    if (fds[0].revents != 0 && read(interrupt_, &raised, sizeof raised) == sizeof raised) return Wait::kInterrupt;
+    if (fds[0].revents != 0 && read(interrupt_, &raised, sizeof raised) == sizeof raised) {
+      // The hardware's process has no log.
+      oh_card_log_changes(&report_, &state(), static_cast<std::uint64_t>(monotonic_ns()));
+      return Wait::kInterrupt;
+    }
   }
 }
 
@@ -151,17 +157,19 @@ void SharedCard::stop() {
   post(stop_);
 }
 
-CardServer::CardServer(std::string path, std::uint32_t rate_hz) : path_(std::move(path)) {
+CardServer::CardServer(std::string path, const oh_streams& streams)
+    : path_(std::move(path)), size_(oh_card_size(&streams)) {
   const sockaddr_un address = address_of(path_);
   const auto* name = reinterpret_cast<const sockaddr*>(&address);
   memory_ = memfd_create("offhook card", MFD_CLOEXEC);
   interrupt_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   listening_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (memory_ < 0 || interrupt_ < 0 || listening_ < 0 || ftruncate(memory_, sizeof(CardRings)) != 0) fail(path_);
-  void* memory = map(memory_);
+  if (memory_ < 0 || interrupt_ < 0 || listening_ < 0 || ftruncate(memory_, static_cast<off_t>(size_)) != 0)
+    fail(path_);
+  void* memory = map(memory_, size_);
   if (memory == nullptr) fail(path_);
-  rings_ = new (memory) CardRings;
-  rings_->rate_hz = rate_hz;
+  if (oh_card_init(memory, &streams) != 0 || oh_card_attach(&card_, memory, size_) != 0)
+    fail(path_, "no card can have such streams");
   // A socket that nobody answers at was left behind by a process that was killed.
   if (connect(listening_, name, sizeof address) != 0 && errno == ECONNREFUSED) unlink(path_.c_str());
   close(listening_);
@@ -171,7 +179,7 @@ CardServer::CardServer(std::string path, std::uint32_t rate_hz) : path_(std::mov
 
 CardServer::~CardServer() {
   if (listening_ >= 0) unlink(path_.c_str());
-  if (rings_ != nullptr) munmap(rings_, sizeof(CardRings));
+  if (card_.self != nullptr) munmap(card_.self, size_);
   for (const int fd : {listening_, socket_, interrupt_, memory_}) {
     if (fd >= 0) close(fd);
   }
@@ -205,5 +213,15 @@ bool CardServer::modem_left() const {
 void CardServer::raise_interrupt() {
   post(interrupt_);
 }
+
+const CardKind kSharedCards = {
+    "unix", "unix:PATH", true,
+    [](const std::string& place, std::uint32_t) -> std::unique_ptr<LiveCard> {
+      return std::make_unique<SharedCard>(place);
+    },
+    [] {
+      return std::vector<CardDevice>{{"built-in", "unix:PATH", "Hardware in another process: offhook line",
+                                      "that process's rate and clock", true}};
+    }};
 
 }  // namespace offhook

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/file_line.h"
+#include "driver/card/file/file_line.h"
 
 #include <sndfile.h>
 
 #include <algorithm>
 #include <stdexcept>
+
+#include "driver/card/timer/timer_card.h"
 
 namespace offhook {
 
@@ -13,15 +15,16 @@ struct FileLine::Output {
   ~Output() { sf_close(file); }
 };
 
-FileLine::FileLine(const std::string& in, const std::string& out) : out_(out) {
+FileLine::FileLine(const std::string& in, const std::string& out, std::uint32_t rate_hz) : out_(out) {
+  const int rate = static_cast<int>(rate_hz);
   if (!in.empty()) {
     SF_INFO info{};
     SNDFILE* file = sf_open(in.c_str(), SFM_READ, &info);
     if (file == nullptr) throw std::runtime_error(in + ": " + sf_strerror(nullptr));
     std::string wrong;
-    if (info.samplerate != kRateHz || info.channels != 1) {
+    if (info.samplerate != rate || info.channels != 1) {
       wrong = "has " + std::to_string(info.samplerate) + " Hz and " + std::to_string(info.channels) +
-              " channels; expected 8000 Hz and one";
+              " channels; expected " + std::to_string(rate) + " Hz and one";
     } else {
       std::vector<std::int16_t> piece(1 << 16);
       for (sf_count_t n; (n = sf_read_short(file, piece.data(), static_cast<sf_count_t>(piece.size()))) > 0;)
@@ -33,7 +36,7 @@ FileLine::FileLine(const std::string& in, const std::string& out) : out_(out) {
   }
   if (!out.empty()) {
     SF_INFO info{};
-    info.samplerate = kRateHz;
+    info.samplerate = rate;
     info.channels = 1;
     info.format = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
     SNDFILE* file = sf_open(out.c_str(), SFM_WRITE, &info);
@@ -53,5 +56,18 @@ void FileLine::exchange(const std::int16_t* played, std::int16_t* captured, std:
   const auto count = static_cast<sf_count_t>(n);
   if (sf_write_short(output_->file, played, count) != count) failure_ = out_ + ": " + sf_strerror(output_->file);
 }
+
+const CardKind kFileCards = {
+    "file", "file:IN.wav,OUT.wav", true,
+    [](const std::string& place, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+      const std::size_t comma = place.find(',');
+      return std::make_unique<ClockedCard<FileLine>>(
+          rate_hz, place.substr(0, comma), comma == std::string::npos ? "" : place.substr(comma + 1), rate_hz);
+    },
+    [] {
+      return std::vector<CardDevice>{{"built-in", "file:IN.wav,OUT.wav",
+                                      "Hears a recording, records what it plays; either may be left out",
+                                      "any rate, by the clock", true}};
+    }};
 
 }  // namespace offhook

@@ -4,7 +4,7 @@
 //
 // The device is the line end: at each period the samples it captured go into the rings and as many go from the rings to
 // the device, which keeps kQueuedPeriods periods queued. The rings and their positions are those of every card, so the
-// driver sees no difference. Nothing is resampled: a device that cannot do 8000 Hz, one channel, 16 bits is refused.
+// driver sees no difference. Nothing is resampled: a device that cannot do the rate, one channel, 16 bits is refused.
 //
 // When the device ran over or dry (the thread that waits was held up for more than the queue), it is started anew. How
 // many samples passed meanwhile nobody has counted but the clock: they are skipped in both rings, so that the driver
@@ -19,28 +19,22 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/clock_watch.h"
-#include "driver/card/devices.h"
-#include "driver/card/live_card.h"
+#include "driver/card/engine/line_end.h"
+#include "driver/card/live/card_kind.h"
+#include "driver/card/live/clock_watch.h"
 
 namespace offhook {
 
-class AlsaCard final : public LiveCard, private LineEnd {
+class AlsaCard final : public LocalCard, private LineEnd {
  public:
-  static constexpr std::uint32_t kRateHz = 8000;
-  static constexpr std::uint32_t kDefaultPeriod = 100;  ///< samples; 12.5 ms
-  static constexpr std::uint32_t kQueuedPeriods = 2;    ///< queued at the device after each period
+  static constexpr std::uint32_t kQueuedPeriods = 2;  ///< queued at the device after each period
 
-  /// Opens and configures both directions. @param period  samples; the device may give the nearest it has
+  /// Opens and configures both directions. The device may give the period nearest to the one asked for.
   /// @throws std::runtime_error naming the device, what it cannot do, and what it can
-  explicit AlsaCard(const std::string& device, std::uint32_t period = kDefaultPeriod);
+  explicit AlsaCard(const std::string& device, const SoundConfig& config = {});
   ~AlsaCard() override;
-  AlsaCard(const AlsaCard&) = delete;
-  AlsaCard& operator=(const AlsaCard&) = delete;
 
-  CardRings& rings() override { return rings_; }
-  std::uint32_t period() const override { return period_; }
-  std::uint32_t queued_samples() const override { return kQueuedPeriods * period_; }
+  std::uint32_t queued_samples() const override { return kQueuedPeriods * period(); }
   void start() override;
   Wait wait() override;
   void stop() override { stopped_.store(true, std::memory_order_relaxed); }
@@ -59,16 +53,14 @@ class AlsaCard final : public LiveCard, private LineEnd {
   std::string device_, failure_;
   snd_pcm_t* capture_ = nullptr;
   snd_pcm_t* playback_ = nullptr;
-  std::uint32_t period_ = 0;
-  CardRings rings_;
-  CardHardware hardware_{rings_};
+  oh_line_end line_ = handle();
   int error_ = 0;  ///< of the exchange under way
   std::uint64_t xruns_ = 0;
-  ClockWatch watch_{kRateHz, kDefaultPeriod};
+  ClockWatch watch_{0, 0};
   std::atomic<bool> stopped_{false};
 };
 
-/// What ALSA knows by name on this machine, and what each can do; for card_devices().
-std::vector<CardDevice> alsa_devices();
+/// What ALSA knows by name on this machine.
+extern const CardKind kAlsaCards;
 
 }  // namespace offhook

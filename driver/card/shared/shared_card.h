@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "driver/card/live_card.h"
+#include "driver/card/live/card_kind.h"
 
 namespace offhook {
 
@@ -17,10 +17,7 @@ class SharedCard final : public LiveCard {
   /// @throws std::runtime_error with the path and what is wrong: nobody there, not a card, another build
   explicit SharedCard(const std::string& path);
   ~SharedCard() override;
-  SharedCard(const SharedCard&) = delete;
-  SharedCard& operator=(const SharedCard&) = delete;
 
-  CardRings& rings() override { return *rings_; }
   void start() override;
   Wait wait() override;
   void stop() override;
@@ -30,14 +27,15 @@ class SharedCard final : public LiveCard {
   void release();
   std::string path_, failure_;
   int socket_ = -1, interrupt_ = -1, stop_ = -1;
-  CardRings* rings_ = nullptr;
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
 };
 
-/// The hardware's side of one card: the rings are made here and given to the one modem that connects.
+/// The hardware's side of one card: its memory is made here and given to the one modem that connects.
 class CardServer {
  public:
   /// Makes the socket. @throws std::runtime_error
-  CardServer(std::string path, std::uint32_t rate_hz);
+  CardServer(std::string path, const oh_streams& streams);
   ~CardServer();
   CardServer(const CardServer&) = delete;
   CardServer& operator=(const CardServer&) = delete;
@@ -48,13 +46,17 @@ class CardServer {
   bool modem_left() const;
   /// Does not block.
   void raise_interrupt();
-  CardRings& rings() { return *rings_; }
+  const oh_card& card() const { return card_; }
+  oh_card_state& state() const { return *static_cast<oh_card_state*>(card_.self); }
 
  private:
   std::string path_;
   int listening_ = -1, socket_ = -1, interrupt_ = -1, memory_ = -1;
-  CardRings* rings_ = nullptr;
+  std::size_t size_ = 0;
+  oh_card card_{};
   bool started_ = false;
 };
+
+extern const CardKind kSharedCards;
 
 }  // namespace offhook

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/card/clock_watch.h"
-
-#include <time.h>
+#include "driver/card/live/clock_watch.h"
 
 #include <cmath>
 
@@ -15,12 +13,6 @@ constexpr double kAheadSeconds = 0.75;  // a device's own buffer at the most: wi
 constexpr double kTolerance = 0.02;     // a quartz is within 0.01 %
 
 }  // namespace
-
-std::int64_t ClockWatch::now_ns() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * kGiga + t.tv_nsec;
-}
 
 void ClockWatch::restart(std::uint64_t samples, std::int64_t ns) {
   begun_ns_ = at_ns_ = ns;

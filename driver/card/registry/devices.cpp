@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "driver/card/registry/devices.h"
+
+#include <stdexcept>
+
+#include "driver/card/alsa/alsa_card.h"
+#include "driver/card/file/file_line.h"
+#include "driver/card/portaudio/portaudio_card.h"
+#include "driver/card/shared/shared_card.h"
+#include "driver/card/timer/timer_card.h"
+
+namespace offhook {
+
+namespace {
+
+/// The one table: a new kind of card is a folder and a line here.
+constexpr const CardKind* kKinds[] = {&kNullCards, &kFileCards, &kSharedCards, &kAlsaCards, &kPortAudioCards};
+
+}  // namespace
+
+std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz) {
+  const std::size_t colon = address.find(':');
+  const std::string place = colon == std::string::npos ? "" : address.substr(colon + 1);
+  std::string known;
+  for (const CardKind* kind : kKinds) {
+    if (address.substr(0, colon) == kind->name && (colon == std::string::npos) != kind->takes_place &&
+        place.empty() != kind->takes_place)
+      return kind->open(place, rate_hz);
+    known += known.empty() ? "" : kind == *std::rbegin(kKinds) ? " or " : ", ";
+    known += kind->usage;
+  }
+  throw std::runtime_error("\"" + address + "\" is no card; expected " + known + " (see offhook devices)");
+}
+
+std::vector<CardDevice> card_devices() {
+  std::vector<CardDevice> all;
+  for (const CardKind* kind : kKinds) {
+    for (CardDevice& device : kind->describe()) all.push_back(std::move(device));
+  }
+  return all;
+}
+
+}  // namespace offhook

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "driver/card/engine/card_memory.h"
+#include "driver/card/shared/shared_card.h"
+#include "driver/card/timer/timer_card.h"
+#include "offhook/card_engine.h"
+#include "offhook/modem_card.h"
+
+namespace offhook {
+namespace {
+
+/// Captures 0, 1, 2 ...; remembers what was played.
+struct CountingLine final : LineEnd {
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
+    heard.insert(heard.end(), played, played + n);
+    for (std::size_t i = 0; i < n; ++i) captured[i] = next++;
+  }
+  std::int16_t next = 0;
+  std::vector<std::int16_t> heard;
+};
+
+/// A card's memory, its engine, and a log of what the engine counts.
+struct Engine {
+  explicit Engine(const oh_streams& streams = oh_modem_streams(OH_MODEM_RATE_HZ), std::uint32_t block = 0)
+      : memory(streams), card(memory.card()) {
+    oh_event_log_init(&log, slots.data(), slots.size(), 0);
+    report.log = &log;
+    report.id = 3;
+    oh_card_engine_init(&engine, &card, &report);
+    if (block > 0) {
+      EXPECT_EQ(card.ops->set_block(card.self, block), 0);
+    }
+  }
+  std::uint32_t run(LineEnd& line, std::uint32_t n) {
+    const oh_line_end end = line.handle();
+    return oh_card_engine_run(&engine, &end, n, now += n);
+  }
+  oh_card_counters counters() const { return oh_card_counts(&memory.state()); }
+  std::vector<oh_event> events() {
+    std::vector<oh_event> all(slots.size());
+    all.resize(oh_event_log_read(&log, all.data(), all.size()));
+    return all;
+  }
+  CardMemory memory;
+  oh_card card;
+  std::vector<oh_event> slots = std::vector<oh_event>(256);
+  oh_event_log log{};
+  oh_card_report report{};
+  oh_card_engine engine{};
+  std::uint64_t now = 0;
+};
+
+/// ADSL's rates, octets one way: four received samples a period.
+oh_streams unequal() {
+  return {{1'104'000, OH_LINEAR16, 64, 1, 8}, {276'000, OH_MULAW, 20, 2, 10}};
+}
+
+TEST(Streams, AreRefusedWhereRatesRingsOrBlocksDoNotFit) {
+  const oh_streams good = unequal();
+  EXPECT_TRUE(oh_streams_are_valid(&good));
+  EXPECT_EQ(oh_streams_rate_hz(&good), 276'000u);
+  EXPECT_EQ(oh_streams_block_min(&good), 2u);
+  EXPECT_EQ(oh_streams_block_max(&good), 8u);
+  const auto spoiled = [&](auto&& spoil) {
+    oh_streams s = good;
+    spoil(s);
+    return oh_streams_are_valid(&s) == 0 && oh_card_size(&s) == 0;
+  };
+  EXPECT_TRUE(spoiled([](auto& s) { s.rx.rate_hz = 1'000'000; }));  // no whole ratio
+  EXPECT_TRUE(spoiled([](auto& s) { s.tx.rate_hz = 0; }));
+  EXPECT_TRUE(spoiled([](auto& s) { s.rx.ring_samples = 66; }));  // sixteen periods and a half
+  EXPECT_TRUE(spoiled([](auto& s) { s.rx.ring_samples = 60; }));  // less than two blocks
+  EXPECT_TRUE(spoiled([](auto& s) { s.rx.encoding = static_cast<oh_encoding>(3); }));
+  EXPECT_TRUE(spoiled([](auto& s) { s.tx.block_min = 9; }));
+  EXPECT_TRUE(spoiled([](auto& s) { s.rx.block_min = s.tx.block_min = 0; }));
+}
+
+TEST(CardEngine, BlocksEndWhereTheDriverAskedFromTheNextBlockOn) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 10);
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  e.card.ops->set_block(e.card.self, 4);
+  EXPECT_EQ(e.run(line, 9), 0u);
+  EXPECT_EQ(e.run(line, 1), 1u);
+  EXPECT_EQ(e.card.ops->acknowledge(e.card.self), 10u);
+  EXPECT_EQ(oh_card_engine_left(&e.engine), 4u);
+  EXPECT_EQ(e.run(line, 4), 1u);
+  EXPECT_EQ(e.card.ops->acknowledge(e.card.self), 14u);
+  EXPECT_EQ(e.run(line, 9), 2u);
+  EXPECT_EQ(e.counters().interrupts, 4u);
+  EXPECT_EQ(e.card.ops->set_block(e.card.self, OH_MODEM_RING_SAMPLES / 2 + 1), -EINVAL);
+  EXPECT_EQ(e.card.ops->set_block(e.card.self, 0), -EINVAL);
+}
+
+TEST(CardEngine, CountsAndLogsEachSampleOverwrittenUnreadAndEachPlayedUnwritten) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 256);
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  e.card.ops->tx_written(e.card.self, 100);
+  e.run(line, 128);
+  EXPECT_EQ(e.counters().underrun_samples, 28u);
+  EXPECT_EQ(e.counters().overrun_samples, 0u);
+  e.card.ops->tx_written(e.card.self, 1000);
+  e.card.ops->rx_read(e.card.self, 100);
+  e.run(line, 128);
+  e.run(line, 256);
+  EXPECT_EQ(e.counters().overrun_samples, 0u);
+  e.run(line, 120);  // up to 632: slot of 119 overwritten, read up to 100
+  EXPECT_EQ(e.counters().overrun_samples, 20u);
+  EXPECT_EQ(e.counters().underrun_samples, 28u);
+  const std::vector<oh_event> events = e.events();
+  const std::vector<std::array<std::uint64_t, 3>> expected = {{0, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ},
+                                                              {128, OH_EV_TX_UNDERRUN, 28},
+                                                              {256, OH_EV_INTERRUPT, 256},
+                                                              {512, OH_EV_INTERRUPT, 256},
+                                                              {632, OH_EV_RX_OVERRUN, 20}};
+  ASSERT_EQ(events.size(), expected.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ((std::array<std::uint64_t, 3>{events[i].time_ns, events[i].kind, events[i].argument}), expected[i]) << i;
+    EXPECT_EQ(events[i].id, 3);
+  }
+}
+
+TEST(CardEngine, ASideWithoutHardwareLogsWhatTheOtherSideCounted) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 100);
+  oh_card_report elsewhere = e.report;
+  e.report.log = nullptr;  // the hardware's process has none
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  oh_card_log_changes(&elsewhere, &e.memory.state(), 1);
+  e.run(line, 250);
+  oh_card_log_changes(&elsewhere, &e.memory.state(), 2);
+  oh_card_log_changes(&elsewhere, &e.memory.state(), 3);
+  const std::vector<oh_event> events = e.events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].kind, OH_EV_CARD_RATE);
+  EXPECT_EQ(events[1].kind, OH_EV_TX_UNDERRUN);
+  EXPECT_EQ(events[1].argument, 250u);
+  EXPECT_EQ(events[2].kind, OH_EV_INTERRUPT);
+  EXPECT_EQ(events[2].argument, 200u);  // two blocks, one interrupt taken
+}
+
+TEST(CardEngine, PlaysWhatStandsInTheSlotOfThePosition) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 200);
+  auto* tx = static_cast<std::int16_t*>(e.card.tx_ring);
+  std::iota(tx, tx + OH_MODEM_RING_SAMPLES, std::int16_t{0});
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  for (int i = 0; i < 6; ++i) e.run(line, 100);
+  ASSERT_EQ(line.heard.size(), 600u);
+  for (std::size_t i = 0; i < 600; ++i) ASSERT_EQ(line.heard[i], static_cast<std::int16_t>(i % OH_MODEM_RING_SAMPLES));
+  EXPECT_EQ(static_cast<const std::int16_t*>(e.card.rx_ring)[599 % OH_MODEM_RING_SAMPLES], 599);
+}
+
+TEST(CardEngine, MovesAsManySamplesAPeriodAsTheRatesHaveAndBeginsWithSilence) {
+  Engine e(unequal(), 5);
+  oh_card_engine_start(&e.engine, 0);
+  std::int16_t next = 0;
+  for (int turn = 0; turn < 10; ++turn) {  // 70 periods: the rings of 16 and 20 wrap at different places
+    std::int16_t captured[7 * 4];
+    std::iota(std::begin(captured), std::end(captured), next);
+    next = static_cast<std::int16_t>(next + 7 * 4);
+    std::uint8_t played[7];
+    oh_card_engine_copy(&e.engine, played, captured, 7, 0);
+    for (const std::uint8_t octet : played) EXPECT_EQ(octet, 0xff);  // +0 in mu-law
+  }
+  EXPECT_EQ(oh_card_position(&e.memory.state()), 70u);
+  EXPECT_EQ(e.counters().overrun_samples, 70u - 16);
+  const auto* rx = static_cast<const std::int16_t*>(e.card.rx_ring);
+  for (int sample = (70 - 16) * 4; sample < 70 * 4; ++sample) EXPECT_EQ(rx[sample % 64], sample);
+}
+
+TEST(CardEngine, WhatTheDeviceSkippedIsLostAndEndsItsBlocksWithOneInterrupt) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 100);
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  e.run(line, 50);
+  EXPECT_EQ(oh_card_engine_skip(&e.engine, 275, 7), 1);
+  EXPECT_EQ(e.card.ops->rx_lost_before(e.card.self), 325u);
+  EXPECT_EQ(e.card.ops->acknowledge(e.card.self), 300u);
+  EXPECT_EQ(e.counters().interrupts, 1u);
+  EXPECT_EQ(e.counters().overrun_samples, 275u);
+}
+
+TEST(CardMemory, OfAnotherBuildOrCutShortIsRefused) {
+  const CardMemory memory(oh_modem_streams(OH_MODEM_RATE_HZ));
+  const oh_streams streams = memory.card().streams;
+  oh_card card;
+  oh_card_state& state = memory.state();
+  EXPECT_EQ(oh_card_attach(&card, &state, oh_card_size(&streams)), 0);
+  EXPECT_EQ(oh_card_attach(&card, &state, oh_card_size(&streams) - 1), -EINVAL);
+  state.streams.rx.ring_samples *= 2;
+  EXPECT_EQ(oh_card_attach(&card, &state, oh_card_size(&streams)), -EINVAL);
+  state.streams = streams;
+  ++state.version;
+  EXPECT_EQ(oh_card_attach(&card, &state, oh_card_size(&streams)), -EINVAL);
+  EXPECT_THROW(CardMemory(oh_streams{}), std::invalid_argument);
+}
+
+TEST(TimerCard, NoSampleIsLostOrInventedHoweverLateItsThreadRuns) {
+  CountingLine line;
+  TimerCard card(line.handle(), oh_modem_streams(OH_MODEM_RATE_HZ));
+  card.card().ops->set_block(card.card().self, 100);
+  card.start();
+  ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt);
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // four blocks and more fall due
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt);
+  EXPECT_EQ(oh_card_position(&card.state()), 600u);
+  EXPECT_EQ(line.heard.size(), 600u);
+  card.stop();
+  EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
+}
+
+TEST(SharedCard, CarriesSamplesAndInterruptsBetweenTwoSidesAndSeesTheOtherLeave) {
+  const std::string path = "/tmp/offhook_card_test_" + std::to_string(getpid());
+  CardServer server(path, oh_modem_streams(OH_MODEM_RATE_HZ));
+  std::thread serve([&] {
+    while (!server.wait_for_modem(100)) {
+    }
+  });
+  auto modem = std::make_unique<SharedCard>(path);
+  modem->card().ops->set_block(modem->card().self, 50);
+  modem->start();
+  serve.join();
+  CountingLine line;
+  oh_card_engine engine;
+  oh_card_engine_init(&engine, &server.card(), nullptr);
+  oh_card_engine_start(&engine, 0);
+  const oh_line_end end = line.handle();
+  ASSERT_EQ(oh_card_engine_run(&engine, &end, 50, 0), 1u);
+  server.raise_interrupt();
+  ASSERT_EQ(modem->wait(), LiveCard::Wait::kInterrupt);
+  EXPECT_EQ(oh_card_position(&modem->state()), 50u);
+  EXPECT_EQ(static_cast<const std::int16_t*>(modem->card().rx_ring)[49], 49);
+  EXPECT_FALSE(server.modem_left());
+  modem->stop();
+  EXPECT_EQ(modem->wait(), LiveCard::Wait::kStopped);
+  modem.reset();
+  EXPECT_TRUE(server.modem_left());
+}
+
+TEST(SharedCard, OfAProcessThatEndsIsGoneWithAReason) {
+  const std::string path = "/tmp/offhook_card_gone_" + std::to_string(getpid());
+  EXPECT_THROW(SharedCard{path}, std::runtime_error);
+  auto server = std::make_unique<CardServer>(path, oh_modem_streams(OH_MODEM_RATE_HZ));
+  std::thread serve([&] {
+    while (!server->wait_for_modem(100)) {
+    }
+  });
+  SharedCard modem(path);
+  modem.start();
+  serve.join();
+  server.reset();
+  EXPECT_EQ(modem.wait(), LiveCard::Wait::kGone);
+  EXPECT_NE(modem.failure().find("its process ended"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace offhook
