@@ -23,6 +23,13 @@ pkg_check_modules(PORTAUDIO REQUIRED IMPORTED_TARGET portaudio-2.0)
 pkg_check_modules(TRACECMD REQUIRED IMPORTED_TARGET libtracecmd)
 find_library(SPANDSP_LIBRARY spandsp REQUIRED)
 
+function(offhook_freestanding target)
+  target_compile_options(${target} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno -ffp-contract=off
+    -fno-stack-protector -fvisibility=hidden $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-red-zone>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
+endfunction()
+
 # offhook_room(PATH [FREESTANDING] [PUBLIC header.h ...] [USES room ...] [LINK library ...]): a folder with sources.
 #
 # A room sees itself, the rooms that it USES, those that they use, and nothing else: it is compiled with one include root
@@ -70,10 +77,7 @@ function(offhook_room path)
     target_include_directories(room_${room} PRIVATE ${root})
     target_link_libraries(room_${room} PRIVATE ${link} offhook_warnings)
     if(A_FREESTANDING)
-      target_compile_options(room_${room} PRIVATE -ffreestanding -fno-builtin-malloc -fno-math-errno -ffp-contract=off
-        -fno-stack-protector -fvisibility=hidden $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-mno-red-zone>
-        $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
-        $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
+      offhook_freestanding(room_${room})
     endif()
   else()
     add_library(room_${room} INTERFACE)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Driver and pump in a kernel module: the archives of user space are linked into one, Debian's kernel loads it, and two
-modems call each other there. The result, a hash of every sample among it, has to be that of user space.
+modems call each other there; the loopback pumps run, too. The result, a hash of every sample among it, has to be that of user space.
 
-usage: kernel_module.py USER_SPACE_PROGRAM TWO_MODEMS.o ARCHIVE...
+usage: kernel_module.py USER_SPACE_PROGRAM OBJECTS ARCHIVE...    OBJECTS: separated by semicolons
 """
 import os
 import re
@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(HERE, os.pardir, "vm"))
 import vm  # noqa: E402
 
 RESULT = re.compile(r"rates (\d+) (\d+), bits (\d+) (\d+), errors (\d+) (\d+), state \d+, hash \w+")
+LOOPBACK = re.compile(r"loopback \w+: checked \d+, wrong (\d+), hash \w+")
 
 
 def run(*command, **more):
@@ -36,7 +37,7 @@ def result(output):
     return found
 
 
-program, two_modems, *archives = sys.argv[1:]
+program, objects, *archives = sys.argv[1:]
 try:
     headers = vm.find_headers()
 except vm.Unavailable as lacks:
@@ -46,17 +47,22 @@ except vm.Unavailable as lacks:
 with tempfile.TemporaryDirectory() as folder:
     for name in ("Kbuild", "module.c", "two_modems.h"):
         shutil.copy(os.path.join(HERE, name), folder)
-    run("ld", "-r", "-o", folder + "/offhook.o", two_modems, "--whole-archive", *archives)
+    run("ld", "-r", "-o", folder + "/offhook.o", *objects.split(";"), "--whole-archive", *archives)
     with open(folder + "/.offhook.o.cmd", "w", encoding="ascii"):
         pass  # how an object was made, which modpost wants to know of each
     run("make", "-s", "-C", headers, "M=" + folder, "modules")
     log = run(sys.executable, vm.__file__, "--seconds", "300", "sh", "-c",
               f"insmod {folder}/offhook_two_modems.ko && dmesg")
 
-there, here = result(log), result(run(program))
+in_user_space = run(program)
+there, here = result(log), result(in_user_space)
 print("kernel:    ", there[0])
 print("user space:", here[0])
 if there[0] != here[0]:
     sys.exit("they differ")
 if there.groups()[:2] != ("33600", "33600") or there.groups()[4:] != ("0", "0"):
     sys.exit("expected 33600 bit/s both ways and no error")
+there, here = ([m[0] for m in LOOPBACK.finditer(output)] for output in (log, in_user_space))
+print(*there, sep="\n")
+if there != here or not there or any("wrong 0," not in line for line in there):
+    sys.exit(f"expected the loopbacks of user space:\n{here}")

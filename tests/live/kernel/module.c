@@ -15,7 +15,7 @@
 
 enum { SECONDS = 12 };
 
-static void* allocated[8];
+static void* allocated[16];
 static unsigned int allocations;
 
 static void* allocate(unsigned long bytes) {
@@ -39,12 +39,19 @@ static unsigned long long now_ns(void) {
 static int __init offhook_init(void) {
   static const struct world world = {allocate, begin, end, now_ns};
   struct result r = {};
+  struct loopback_outcome loopbacks[LOOPBACK_PUMPS] = {};
   int failed = run_two_modems(&world, SECONDS, &r);
+  int i;
+
+  for (i = 0; i < LOOPBACK_PUMPS; ++i) failed |= run_loopback(&world, i, LOOPBACK_BLOCKS, &loopbacks[i]);
 
   while (allocations > 0) vfree(allocated[--allocations]);
   if (failed) return -ENOMEM;
   pr_info("rates %u %u, bits %llu %llu, errors %llu %llu, state %llu, hash %016llx\n", r.rate[0], r.rate[1], r.bits[0],
           r.bits[1], r.errors[0], r.errors[1], r.state_size, r.hash);
+  for (i = 0; i < LOOPBACK_PUMPS; ++i)
+    pr_info("loopback %s: checked %llu, wrong %llu, hash %016llx\n", loopbacks[i].name, loopbacks[i].checked,
+            loopbacks[i].wrong, loopbacks[i].hash);
   return 0;
 }
 

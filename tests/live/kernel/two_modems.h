@@ -26,4 +26,14 @@ struct world {
 /* May be called with the kernel's alignment of the stack, 8 bytes. */
 int run_two_modems(const struct world* world, unsigned seconds, struct result* result);
 
+/* A loopback pump (tests/loopback) under a driver on a card engine. */
+struct loopback_outcome {
+  const char* name;
+  unsigned long long checked, wrong, hash;
+};
+enum { LOOPBACK_PUMPS = 2, LOOPBACK_BLOCKS = 200 };
+
+/* @param which from 0  @return 0 or -1, as above */
+int run_loopback(const struct world* world, int which, unsigned blocks, struct loopback_outcome* outcome);
+
 #endif

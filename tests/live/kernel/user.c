@@ -26,6 +26,7 @@ static unsigned long long now_ns(void) {
 }
 
 static struct result result;
+static struct loopback_outcome loopbacks[LOOPBACK_PUMPS];
 static int failed;
 
 static void* no_call(void* unused) {
@@ -34,6 +35,7 @@ static void* no_call(void* unused) {
 static void* call(void* unused) {
   const struct world world = {allocate, nothing, nothing, now_ns};
   failed = run_two_modems(&world, SECONDS, &result);
+  for (int i = 0; i < LOOPBACK_PUMPS; ++i) failed |= run_loopback(&world, i, LOOPBACK_BLOCKS, &loopbacks[i]);
   return unused;
 }
 
@@ -58,6 +60,9 @@ int main(void) {
   if (failed) return 1;
   printf("rates %u %u, bits %llu %llu, errors %llu %llu, state %llu, hash %016llx\n", result.rate[0], result.rate[1],
          result.bits[0], result.bits[1], result.errors[0], result.errors[1], result.state_size, result.hash);
+  for (int i = 0; i < LOOPBACK_PUMPS; ++i)
+    printf("loopback %s: checked %llu, wrong %llu, hash %016llx\n", loopbacks[i].name, loopbacks[i].checked,
+           loopbacks[i].wrong, loopbacks[i].hash);
   printf("stack: %zu bytes\n", used);
 #ifdef NDEBUG /* else nothing is inlined, and all is larger */
   if (used > KERNEL_STACK - LEFT_TO_OTHERS) {
