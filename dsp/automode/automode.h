@@ -68,7 +68,7 @@ const oh_pump_type* type() {
       .formats = &kLinear8000,
       .roles = kBothRoles,
       .fpu = kEveryOperation,
-      .longest_step = 4000,
+      .longest_step = 3000,
       .size = [](const oh_pump_config* c) { return size(c, kTable()); },
       .init = [](void* self, const oh_pump_config* c) { return init(self, c, kTable()); },
       .process = process,

@@ -388,7 +388,7 @@ const oh_pump_type* oh_v22bis_type() {
                                          .formats = &offhook::kLinear8000,
                                          .roles = offhook::kBothRoles,
                                          .fpu = offhook::kEveryOperation,
-                                         .longest_step = 40,
+                                         .longest_step = 1000,
                                          .size = offhook::size,
                                          .init = offhook::init,
                                          .process = offhook::process,

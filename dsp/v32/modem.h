@@ -34,7 +34,7 @@ RateSet up_to(uint32_t max_bit_rate);
 class Modem {
  public:
   static constexpr uint32_t kLeastBitRate = 4800;
-  static constexpr uint32_t kLongestStep = 4000;
+  static constexpr uint32_t kLongestStep = 3000;
 
   explicit Modem(const oh_pump_config& c);
 

@@ -209,9 +209,10 @@ struct oh_pump_type {
   const struct oh_pump_format* formats; /**< [format_count] all that init takes; the first is the usual one */
   uint32_t roles;                       /**< set of 1 << enum oh_pump_role */
   uint32_t fpu;                         /**< set of enum oh_pump_operation: those that use floating-point registers */
-  /** Sample periods. One call of process() or fill_in() with n periods costs at most what n + longest_step periods of
-   * data mode cost on average: the work that does not come evenly (a Viterbi decision, an equaliser fitted at once) is
-   * never more than that. With the cost of a period on a machine it bounds the time of a call there. */
+  /** Sample periods. One call of process() or fill_in() with n <= 512 periods costs at most what n + longest_step
+   * periods of data mode cost on average: the work that does not come evenly (a mapping frame, an equaliser fitted at
+   * once), and what the start-up costs more. With the cost of a period on a machine it bounds the time of a call there.
+   * Measured by tests/bench/longest_step_bench.cpp, and taken half as large again or more. */
   uint32_t longest_step;
 
   /** @return bytes of memory, aligned to 64, that init needs; 0 when the configuration is not one this pump can do */

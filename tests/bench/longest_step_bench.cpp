@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// oh_pump_type.longest_step, measured: the same call several times, sample by sample. What a sample costs is the least
+// of the runs, for everything that is not the pump's own comes at other samples each time.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "dsp/pump/pump_type.h"
+#include "dsp/spandsp/automode.h"
+#include "dsp/spandsp/v22bis.h"
+#include "dsp/v32/pump.h"
+#include "dsp/v34/control/pump.h"
+
+namespace {
+
+using namespace offhook;
+
+constexpr int kSeconds = 20, kRuns = 5, kRateHz = 8000, kLongestBlock = 512;
+
+void measure(const oh_pump_type& type) {
+  constexpr std::size_t kSamples = std::size_t{kSeconds} * kRateHz;
+  std::vector<float> ns[2];
+  oh_pump_state states[2]{};
+  for (int run = 0; run < kRuns; ++run) {
+    void* self[2];
+    std::int16_t line[2] = {};
+    for (int end = 0; end < 2; ++end) {
+      oh_pump_config config{};
+      config.format = type.formats[0];
+      config.role = static_cast<oh_pump_role>(end);
+      config.tx_level_dbm0 = -12;
+      config.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
+      self[end] = std::aligned_alloc(64, type.size(&config));
+      if (type.init(self[end], &config) != 0) std::abort();
+      ns[end].resize(kSamples, 1e9f);
+    }
+    for (std::size_t t = 0; t < kSamples; ++t) {
+      std::int16_t sent[2];
+      for (int end = 0; end < 2; ++end) {
+        const auto begin = std::chrono::steady_clock::now();
+        type.process(self[end], &line[end], &sent[end], 1);
+        const std::chrono::duration<float, std::nano> took = std::chrono::steady_clock::now() - begin;
+        ns[end][t] = std::min(ns[end][t], took.count());
+      }
+      for (int end = 0; end < 2; ++end) line[end] = static_cast<std::int16_t>(sent[1 - end] / 3);
+    }
+    for (int end = 0; end < 2; ++end) {
+      oh_pump_status status;
+      type.status(self[end], &status);
+      states[end] = status.state;
+      type.release(self[end]);
+      std::free(self[end]);
+    }
+  }
+  for (int end = 0; end < 2; ++end) {
+    double sum = 0;
+    for (std::size_t t = kSamples - kRateHz; t < kSamples; ++t) sum += static_cast<double>(ns[end][t]);
+    const double mean = sum / kRateHz;
+    std::vector<double> before(kSamples + 1, 0);
+    for (std::size_t t = 0; t < kSamples; ++t) before[t + 1] = before[t] + static_cast<double>(ns[end][t]) / mean - 1;
+    double longest = 0;
+    std::size_t at = 0;
+    for (std::size_t t = 0; t < kSamples; ++t) {
+      for (std::size_t n = 1; n <= kLongestBlock && t + n <= kSamples; ++n) {
+        if (before[t + n] - before[t] > longest) longest = before[t + n] - before[t], at = t;
+      }
+    }
+    std::printf("%-7s %s  state %d  %4.0f ns a sample  longest step %6.0f of %u, at %.3f s\n", type.name,
+                end == 0 ? "calls  " : "answers", states[end], mean, longest, type.longest_step,
+                static_cast<double>(at) / kRateHz);
+  }
+}
+
+}  // namespace
+
+int main() {
+  for (const oh_pump_type* type : {oh_v22bis_type(), oh_v32bis_type(), oh_v34_type(), oh_automode_v22bis_type()})
+    measure(*type);
+}
