@@ -13,6 +13,7 @@
 #ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
 #define OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
 
+#include "offhook/abi.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -22,7 +23,7 @@ extern "C" {
 /** Automode over V.34 and V.32bis; with V.22bis: dsp/spandsp/automode.h. It runs at 8000 Hz. A modulation takes part
  * when oh_pump_config.modulations has it (0: all), its pump accepts the configuration, and it can reach min_bit_rate.
  * When nothing is left, size() is 0. */
-const struct oh_pump_type* oh_automode_type(void);
+OH_API const struct oh_pump_type* oh_automode_type(void);
 
 #ifdef __cplusplus
 }

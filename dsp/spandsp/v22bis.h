@@ -15,6 +15,7 @@
 #ifndef OFFHOOK_DSP_SPANDSP_V22BIS_H
 #define OFFHOOK_DSP_SPANDSP_V22BIS_H
 
+#include "offhook/abi.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -25,13 +26,13 @@ extern "C" {
  * can no more), 1200 to 2399 gives 1200, less is refused. tx_level_dbm0: -48 to -3, the peaks of a higher level would
  * clip. Both bit callbacks are required. All state lives in the given memory; init allocates nothing. Every block
  * length gives the same samples: each sample is received and answered before the next is looked at. */
-const struct oh_pump_type* oh_v22bis_type(void);
+OH_API const struct oh_pump_type* oh_v22bis_type(void);
 
 /** Straight to unscrambled ones, V.8 and the answer tone being over by other means: the answerer sends them, the caller
  * waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
  * @param far_dbm0  the caller's: level at which the far end has been heard; -100: not known
  * @pre no data mode yet.  Real-time: yes. */
-void oh_v22bis_begin(void* self, float far_dbm0);
+OH_API void oh_v22bis_begin(void* self, float far_dbm0);
 
 #ifdef __cplusplus
 }

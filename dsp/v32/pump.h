@@ -16,6 +16,7 @@
 #ifndef OFFHOOK_DSP_V32_PUMP_H
 #define OFFHOOK_DSP_V32_PUMP_H
 
+#include "offhook/abi.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -24,21 +25,21 @@ extern "C" {
 
 /** @return operations of the V.32bis pump; never NULL. max_bit_rate: 0 or at least 4800; rates between those of the
  * Recommendation count as the next lower one. tx_level_dbm0: -48 to -3. hang_up: a rate signal without rates. */
-const struct oh_pump_type* oh_v32bis_type(void);
+OH_API const struct oh_pump_type* oh_v32bis_type(void);
 
 /** Straight to AA or AC (6.1, 6.2), V.8 and the answer tone being over by other means. Until the far end answers them
  * the state is OH_PUMP_CONNECTING. After V.8 an answerer that nobody answers sends the answer tone, once: there are
  * callers that wait for it. @pre no data mode yet.  Real-time: yes. */
-void oh_v32bis_begin(void* self, int after_v8);
+OH_API void oh_v32bis_begin(void* self, int after_v8);
 
 /** Between init and the first sample: V.25's answer tone in the place of V.8. The answerer sends ANS for 3.3 s after a
  * silence of 1.8 s, the caller waits for 1 s of it. With V.8, too, the caller takes plain ANS, or AC, for a modem
  * without V.8, and the answerer AA. Real-time: yes. */
-void oh_v32bis_without_v8(void* self);
+OH_API void oh_v32bis_without_v8(void* self);
 
 /** Between init and the first sample: be a V.32 modem, of 4800 and 9600 bit/s, without renegotiation. V.8 has one bit
  * for both Recommendations. Real-time: yes. */
-void oh_v32bis_only_v32(void* self, int trellis);
+OH_API void oh_v32bis_only_v32(void* self, int trellis);
 
 /** What can be seen of a connection; zero before it is known. */
 struct oh_v32bis_instruments {
@@ -53,12 +54,12 @@ struct oh_v32bis_instruments {
 };
 
 /** Snapshot of the pump at `self`. Real-time: yes, O(1). */
-void oh_v32bis_get_instruments(const void* self, struct oh_v32bis_instruments* instruments);
+OH_API void oh_v32bis_get_instruments(const void* self, struct oh_v32bis_instruments* instruments);
 
 /** In data mode, else nothing: change the rate to what the line carries, at the most max_bit_rate (0: the pump's
  * highest), without training (clause 8; with a V.32 far end nothing); train again (clause 7). Real-time: yes. */
-void oh_v32bis_renegotiate(void* self, uint32_t max_bit_rate);
-void oh_v32bis_retrain(void* self);
+OH_API void oh_v32bis_renegotiate(void* self, uint32_t max_bit_rate);
+OH_API void oh_v32bis_retrain(void* self);
 
 #ifdef __cplusplus
 }

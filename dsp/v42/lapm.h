@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "offhook/abi.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -110,49 +111,49 @@ struct oh_lapm;
 
 /** N401 128, k 15, SREJ, N400 10, T400 750 ms, T403 10 s, buffers of 8192 bytes, samples of 8000 Hz, no compression
  * (if any, 2048 codewords and strings of 32). */
-void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_role role, uint32_t bit_rate);
+OH_API void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_role role, uint32_t bit_rate);
 
 /** @return bytes of memory, aligned to 64, that init needs; 0 when a value is out of its range */
-size_t oh_lapm_size(const struct oh_lapm_config* config);
+OH_API size_t oh_lapm_size(const struct oh_lapm_config* config);
 
 /** Starts a link; the first bits it gives are those of the detection phase.  @return `memory`, or NULL for a
  * configuration that oh_lapm_size() refuses. The memory may be moved never and abandoned at any time. */
-struct oh_lapm* oh_lapm_init(void* memory, const struct oh_lapm_config* config);
+OH_API struct oh_lapm* oh_lapm_init(void* memory, const struct oh_lapm_config* config);
 
 /** The pump's side. */
-struct oh_bit_port oh_lapm_port(struct oh_lapm* lapm);
+OH_API struct oh_bit_port oh_lapm_port(struct oh_lapm* lapm);
 
 /** n samples of line time have passed. */
-void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
+OH_API void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
 
 /** The bit rates of this end, known or changed: T401 is worked out again (9.2.1), unless the configuration gave it, and
  * one that is running ends as if it had been started with the new value. @param tx_bit_rate, rx_bit_rate  bit/s; where
  * one is 0 nothing changes */
-void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate);
+OH_API void oh_lapm_set_bit_rates(struct oh_lapm* lapm, uint32_t tx_bit_rate, uint32_t rx_bit_rate);
 
 /** @return bytes taken, 0 to n; data written before the link is connected waits. */
-size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
+OH_API size_t oh_lapm_write(struct oh_lapm* lapm, const void* bytes, size_t n);
 /** @return bytes that a write would take. */
-size_t oh_lapm_writable(const struct oh_lapm* lapm);
+OH_API size_t oh_lapm_writable(const struct oh_lapm* lapm);
 /** @return bytes given, 0 to n. When they are not fetched the far end is told to wait (RNR). What is compressed is
  * uncompressed here; if it cannot be the link is released. */
-size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
+OH_API size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 
 /** Own-receiver busy condition by the user's wish, beside that of a full buffer. */
-void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
+OH_API void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
 
 /** Releases the link (8.7): what is not acknowledged is lost. */
-void oh_lapm_disconnect(struct oh_lapm* lapm);
+OH_API void oh_lapm_disconnect(struct oh_lapm* lapm);
 
 /** Sends a break (8.13). @param handling octet 2 of 12.3.1  @param length in 10 ms, 0: default
  * @return 0, -EAGAIN while an earlier one is not acknowledged, or -ENOTCONN */
-int oh_lapm_send_break(struct oh_lapm* lapm, uint8_t handling, uint8_t length);
+OH_API int oh_lapm_send_break(struct oh_lapm* lapm, uint8_t handling, uint8_t length);
 
 /** Sends a loop-back test frame (8.11) of up to 64 octets.
  * @return 0, -EINVAL, -EAGAIN while an earlier one is under way, -ENOTCONN, or -EOPNOTSUPP if not negotiated */
-int oh_lapm_send_test(struct oh_lapm* lapm, const void* bytes, size_t n);
+OH_API int oh_lapm_send_test(struct oh_lapm* lapm, const void* bytes, size_t n);
 
-void oh_lapm_get_status(const struct oh_lapm* lapm, struct oh_lapm_status* status);
+OH_API void oh_lapm_get_status(const struct oh_lapm* lapm, struct oh_lapm_status* status);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How structs that cross the C ABI may grow.
+ * What liboffhook exports, and how structs that cross its C ABI may grow.
  *
  * The first member of such a struct, struct_size, is the sizeof() of whoever fills the struct in; C++ sets it by
  * itself. New members come at the end only, and no such struct stands by value inside another one. Who reads a struct
@@ -12,6 +12,13 @@
 #define OFFHOOK_ABI_H
 
 #include <stdint.h>
+
+/** Exported by liboffhook; everything else in it is hidden. */
+#if defined(__GNUC__)
+#define OH_API __attribute__((visibility("default")))
+#else
+#define OH_API
+#endif
 
 /** What a member is where C++ is not told otherwise; in C it is zero. */
 #ifdef __cplusplus

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "offhook/abi.h"
 #include "offhook/card.h"
 #include "offhook/event_log.h"
 
@@ -59,21 +60,21 @@ struct oh_card_state {
 };
 
 /** @return octets of memory, aligned to 64, of a card with these streams; 0 when there can be none */
-size_t oh_card_size(const struct oh_streams* streams);
+OH_API size_t oh_card_size(const struct oh_streams* streams);
 /** Makes the memory of a card. Not real-time: clears it.  @return 0 or -EINVAL */
-int oh_card_init(void* memory, const struct oh_streams* streams);
+OH_API int oh_card_init(void* memory, const struct oh_streams* streams);
 /** The driver's view of it, from either side.
  * @param size of the memory at hand  @return 0, or -EINVAL: no card of this build, or not all of it */
-int oh_card_attach(struct oh_card* card, void* memory, size_t size);
+OH_API int oh_card_attach(struct oh_card* card, void* memory, size_t size);
 
 /* Of a card's memory, from any thread. Real-time: yes. */
-uint64_t oh_card_position(const struct oh_card_state* state);
-struct oh_card_counters oh_card_counts(const struct oh_card_state* state);
+OH_API uint64_t oh_card_position(const struct oh_card_state* state);
+OH_API struct oh_card_counters oh_card_counts(const struct oh_card_state* state);
 /* The line interface: the driver's side takes the line, the hardware's side rings. */
-void oh_card_set_off_hook(struct oh_card_state* state, int off_hook);
-int oh_card_off_hook(const struct oh_card_state* state);
-void oh_card_set_ringing(struct oh_card_state* state, int ringing);
-int oh_card_ringing(const struct oh_card_state* state);
+OH_API void oh_card_set_off_hook(struct oh_card_state* state, int off_hook);
+OH_API int oh_card_off_hook(const struct oh_card_state* state);
+OH_API void oh_card_set_ringing(struct oh_card_state* state, int ringing);
+OH_API int oh_card_ringing(const struct oh_card_state* state);
 
 /** A card's events: its rate, its interrupts, its losses, as the counters tell of them. The engine has one; where the
  * hardware's process has no log, the driver's side has one instead. Zeroed at first but for log and id. */
@@ -85,7 +86,7 @@ struct oh_card_report {
   uint64_t finished_end, overrun, underrun;
 };
 /** Writes what has changed since the last time. Real-time: yes, O(1). */
-void oh_card_log_changes(struct oh_card_report* report, const struct oh_card_state* state, uint64_t now_ns);
+OH_API void oh_card_log_changes(struct oh_card_report* report, const struct oh_card_state* state, uint64_t now_ns);
 
 /** The hardware side. One thread; plain data. */
 struct oh_card_engine {
@@ -99,29 +100,32 @@ struct oh_card_engine {
 };
 
 /** @param card as oh_card_attach() gave it  @param report may be NULL; outlives the engine */
-void oh_card_engine_init(struct oh_card_engine* engine, const struct oh_card* card, struct oh_card_report* report);
+OH_API void oh_card_engine_init(struct oh_card_engine* engine, const struct oh_card* card,
+                                struct oh_card_report* report);
 /** The first block begins; before this the driver has programmed it. */
-void oh_card_engine_start(struct oh_card_engine* engine, uint64_t now_ns);
+OH_API void oh_card_engine_start(struct oh_card_engine* engine, uint64_t now_ns);
 /** From now on. @param rate_hz of the slower direction; the ratio stays */
-void oh_card_engine_set_rate(struct oh_card_engine* engine, uint32_t rate_hz, uint64_t now_ns);
+OH_API void oh_card_engine_set_rate(struct oh_card_engine* engine, uint32_t rate_hz, uint64_t now_ns);
 
 /** Sample periods until the block under way ends; 0: it has ended and nobody said so yet. */
 static inline uint32_t oh_card_engine_left(const struct oh_card_engine* engine) {
   return engine->block_end > engine->position ? (uint32_t)(engine->block_end - engine->position) : 0;
 }
 /** n sample periods pass; a block that ends in them is not ended yet. Real-time: as the line is. */
-void oh_card_engine_pass(struct oh_card_engine* engine, const struct oh_line_end* line, uint64_t n, uint64_t now_ns);
+OH_API void oh_card_engine_pass(struct oh_card_engine* engine, const struct oh_line_end* line, uint64_t n,
+                                uint64_t now_ns);
 /** End the block under way, if its samples have passed, and those after it that have passed as a whole.
  * @return 1: raise the interrupt, one for all of them; else 0 */
-int oh_card_engine_end_block(struct oh_card_engine* engine, uint64_t now_ns);
+OH_API int oh_card_engine_end_block(struct oh_card_engine* engine, uint64_t now_ns);
 /** n sample periods pass, and blocks end in them. @return how many: 1 interrupt or more is to be raised */
-uint32_t oh_card_engine_run(struct oh_card_engine* engine, const struct oh_line_end* line, uint32_t n, uint64_t now_ns);
+OH_API uint32_t oh_card_engine_run(struct oh_card_engine* engine, const struct oh_line_end* line, uint32_t n,
+                                   uint64_t now_ns);
 /** The same for a line that is elsewhere. @param[out] played, [in] captured: n sample periods each */
-uint32_t oh_card_engine_copy(struct oh_card_engine* engine, void* played, const void* captured, uint32_t n,
-                             uint64_t now_ns);
+OH_API uint32_t oh_card_engine_copy(struct oh_card_engine* engine, void* played, const void* captured, uint32_t n,
+                                    uint64_t now_ns);
 /** n sample periods have passed in which the device neither captured nor played. Those before them that nobody has read
  * are given up too.  @return 1 when a block ended, else 0 */
-int oh_card_engine_skip(struct oh_card_engine* engine, uint64_t n, uint64_t now_ns);
+OH_API int oh_card_engine_skip(struct oh_card_engine* engine, uint64_t n, uint64_t now_ns);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "offhook/abi.h"
 #include "offhook/card.h"
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
@@ -110,36 +111,36 @@ struct oh_driver {
 };
 
 /** @return octets that a driver of this card needs for staging; 0 when the card's streams are none that can be */
-size_t oh_driver_staging_size(const struct oh_card* card);
+OH_API size_t oh_driver_staging_size(const struct oh_card* card);
 
 /** Check the configuration, queue the transmit lead, program the first block. The card must not interrupt before this
  * returns. The first length of the plan is used twice at the start, because the first interrupt can only program the
  * block after the one under way.  @return 0 or -EINVAL. Not real-time. */
-int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config);
+OH_API int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config);
 
 /** A new block plan (the modem changed phase or rate), from the next block on; no length may exceed the transmit lead.
  * From service's context. Real-time: yes.  @return 0 or -EINVAL, and the old plan stands */
-int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, uint32_t length);
+OH_API int oh_driver_set_block_plan(struct oh_driver* driver, const uint32_t* samples, uint32_t length);
 
 /** The card's interrupt. Real-time: yes, O(1). */
-void oh_driver_isr(struct oh_driver* driver);
+OH_API void oh_driver_isr(struct oh_driver* driver);
 
 /** Serve what the policy allows. Real-time: yes. @return blocks served */
-uint32_t oh_driver_service(struct oh_driver* driver);
+OH_API uint32_t oh_driver_service(struct oh_driver* driver);
 
 /** Take the oldest owed block (or its next chunk) and run the pump on it. Blocks overwritten as a whole are filled in
  * and passed over. @return its samples, or 0 when nothing is owed. */
-uint32_t oh_driver_service_begin(struct oh_driver* driver);
+OH_API uint32_t oh_driver_service_begin(struct oh_driver* driver);
 /** Queue that block's output. */
-void oh_driver_service_output(struct oh_driver* driver);
+OH_API void oh_driver_service_output(struct oh_driver* driver);
 /** Count it. @return 1 when more is to be done in this call: the rest of the block, or another one that is owed and
  * that the policy allows. */
-int oh_driver_service_end(struct oh_driver* driver);
+OH_API int oh_driver_service_end(struct oh_driver* driver);
 
 /** @return blocks owed now */
-uint32_t oh_driver_owed(const struct oh_driver* driver);
+OH_API uint32_t oh_driver_owed(const struct oh_driver* driver);
 /** @return received samples captured and not yet taken. */
-uint32_t oh_driver_pending(const struct oh_driver* driver);
+OH_API uint32_t oh_driver_pending(const struct oh_driver* driver);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "offhook/abi.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -83,18 +85,18 @@ struct oh_event_log {
 };
 
 /** @param events [capacity]; capacity a power of two; emptied here.  @return 0 or -EINVAL */
-int oh_event_log_init(struct oh_event_log* log, struct oh_event* events, size_t capacity, uint8_t cpu);
+OH_API int oh_event_log_init(struct oh_event_log* log, struct oh_event* events, size_t capacity, uint8_t cpu);
 
 /** Append one event; kind is not OH_EV_NONE. Real-time: yes; lock-free, and a retry happens only when another write
  * came between (a nested interrupt, another CPU). A NULL log is allowed: no-op. */
-void oh_event_log_write(struct oh_event_log* log, uint64_t time_ns, enum oh_event_kind kind, uint16_t id,
-                        uint32_t argument);
+OH_API void oh_event_log_write(struct oh_event_log* log, uint64_t time_ns, enum oh_event_kind kind, uint16_t id,
+                               uint32_t argument);
 
 /** Move up to n events out, oldest first.  @return how many. One reader, any CPU. */
-size_t oh_event_log_read(struct oh_event_log* log, struct oh_event* out, size_t n);
+OH_API size_t oh_event_log_read(struct oh_event_log* log, struct oh_event* out, size_t n);
 
 /** @return events dropped so far. */
-uint64_t oh_event_log_lost(const struct oh_event_log* log);
+OH_API uint64_t oh_event_log_lost(const struct oh_event_log* log);
 
 #ifdef __cplusplus
 }

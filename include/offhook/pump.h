@@ -236,8 +236,8 @@ struct oh_pump_type {
 };
 
 /** One process() after the other. */
-void oh_pump_advance_each(const struct oh_pump_type* type, void* const* self, const void* const* rx, void* const* tx,
-                          size_t count, size_t n);
+OH_API void oh_pump_advance_each(const struct oh_pump_type* type, void* const* self, const void* const* rx,
+                                 void* const* tx, size_t count, size_t n);
 
 /** A pump of a type, at memory that its init has filled, for a driver. */
 static inline struct oh_pump oh_pump_at(const struct oh_pump_type* type, void* self) {

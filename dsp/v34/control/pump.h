@@ -11,6 +11,7 @@
 #ifndef OFFHOOK_DSP_V34_PUMP_H
 #define OFFHOOK_DSP_V34_PUMP_H
 
+#include "offhook/abi.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -18,16 +19,16 @@ extern "C" {
 #endif
 
 /** @return operations of the V.34 pump; never NULL */
-const struct oh_pump_type* oh_v34_type(void);
+OH_API const struct oh_pump_type* oh_v34_type(void);
 
 /** Straight to Phase 2: V.8 is over, silence and all, by other means. @pre no data mode yet.  Real-time: yes. */
-void oh_v34_begin(void* self);
+OH_API void oh_v34_begin(void* self);
 
 /** Want the auxiliary channel of 200 bit/s beside the primary one, whose rate stays as it is (5.1, 8.3). It is there in
  * data mode where both ends want it; its bits then flow through `port`, as the others do through their own. A function
  * of it may be NULL: ones are sent, what is received is dropped. `port` is copied. @pre Phase 4 has not begun; it holds
  * for the trainings to come.  Real-time: yes. */
-void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
+OH_API void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
 
 /** What can be seen of a connection. Rates and so on are zero before they are known. */
 struct oh_v34_instruments {
@@ -51,13 +52,13 @@ struct oh_v34_instruments {
 };
 
 /** Snapshot of the pump at `self`. Real-time: yes, O(1). */
-void oh_v34_get_instruments(const void* self, struct oh_v34_instruments* instruments);
+OH_API void oh_v34_get_instruments(const void* self, struct oh_v34_instruments* instruments);
 
 /** In data mode, else nothing: end the connection (11.7), change rates or resynchronise (11.6), train again (11.5).
  * Real-time: yes. */
-void oh_v34_cleardown(void* self);
-void oh_v34_renegotiate(void* self);
-void oh_v34_retrain(void* self);
+OH_API void oh_v34_cleardown(void* self);
+OH_API void oh_v34_renegotiate(void* self);
+OH_API void oh_v34_retrain(void* self);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` puts where: the program with its data, liboffhook (C ABI), the C++ libraries as components of a
+# CMake package, their headers, and the freestanding core as sources for a kernel build.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# liboffhook: the datapumps, the driver and the modem behind the C ABI of include/offhook, and nothing that needs the
+# sound libraries. Only oh_* is exported.
+set(rooms ${OFFHOOK_offhook_dsp_ROOMS} ${OFFHOOK_offhook_dsp_spandsp_ROOMS} ${OFFHOOK_offhook_driver_core_ROOMS}
+  ${OFFHOOK_offhook_modem_ROOMS})
+offhook_objects(objects link ${rooms})
+file(WRITE ${PROJECT_BINARY_DIR}/liboffhook.map "{ global: oh_*; local: *; };\n")
+add_library(offhook_shared SHARED ${objects})
+target_link_options(offhook_shared PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/liboffhook.map -Wl,--no-undefined)
+set_target_properties(offhook_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX EXPORT_NAME offhook)
+add_library(offhook_static STATIC ${objects})
+set_target_properties(offhook_static PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME static)
+foreach(library offhook_shared offhook_static)
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME offhook)
+  target_link_libraries(${library} PRIVATE ${link})
+endforeach()
+
+# The components: dsp <- driver <- modem <- hostsim, and decode.
+set(components offhook_dsp offhook_dsp_spandsp offhook_driver_core offhook_modem offhook_hostsim offhook_decode)
+set_target_properties(offhook_dsp PROPERTIES EXPORT_NAME dsp)
+set_target_properties(offhook_dsp_spandsp PROPERTIES EXPORT_NAME spandsp)
+set_target_properties(offhook_driver_core PROPERTIES EXPORT_NAME driver)
+set_target_properties(offhook_modem PROPERTIES EXPORT_NAME modem)
+set_target_properties(offhook_hostsim PROPERTIES EXPORT_NAME hostsim)
+set_target_properties(offhook_decode PROPERTIES EXPORT_NAME decode)
+install(TARGETS offhook_shared offhook_static ${components} EXPORT Offhook
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Offhook)
+install(EXPORT Offhook NAMESPACE Offhook:: FILE OffhookTargets.cmake DESTINATION ${package})
+configure_package_config_file(cmake/OffhookConfig.cmake.in ${PROJECT_BINARY_DIR}/OffhookConfig.cmake
+  INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/OffhookConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/OffhookConfig.cmake ${PROJECT_BINARY_DIR}/OffhookConfigVersion.cmake DESTINATION ${package})
+configure_file(cmake/offhook.pc.in ${PROJECT_BINARY_DIR}/offhook.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/offhook.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Headers: the C ABI as <offhook/pump.h>; those of the C++ components beside them, as their sources include them.
+install(DIRECTORY include/offhook DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY dsp driver hostsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook FILES_MATCHING PATTERN "*.h"
+  PATTERN "driver/tty" EXCLUDE PATTERN "driver/linux" EXCLUDE)
+install(DIRECTORY src/decode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook/src FILES_MATCHING PATTERN "*.h")
+
+# The freestanding core for a kernel build: the same sources that every other host runs.
+set(core ${CMAKE_INSTALL_DATADIR}/offhook/core)
+install(DIRECTORY include dsp DESTINATION ${core} FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.inc"
+  PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE)
+install(DIRECTORY driver/core DESTINATION ${core}/driver FILES_MATCHING PATTERN "*.h" PATTERN "*.c")
+
+# The program.
+install(TARGETS offhook)
+install(TARGETS ${OFFHOOK_TRIVIAL} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/offhook)
+set(pages ${PROJECT_BINARY_DIR}/src)
+install(FILES ${pages}/man/offhook.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${pages}/completion-bash/offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${pages}/completion-zsh/_offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${pages}/completion-fish/offhook.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(DIRECTORY traces/ DESTINATION ${CMAKE_INSTALL_DATADIR}/offhook FILES_MATCHING PATTERN "*.toml"
+  PATTERN "log" EXCLUDE PATTERN "export" EXCLUDE)
+install(FILES system/offhook-modem@.service DESTINATION lib/systemd/system)
+install(FILES system/70-offhook.rules DESTINATION lib/udev/rules.d)
+install(FILES LICENSE README.md CHANGELOG.md CAVEATS.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

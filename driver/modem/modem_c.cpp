@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+//
+// The C ABI of offhook/modem.h on modem.h.
+#include <cerrno>
+#include <exception>
+#include <string>
+
+#include "driver/modem/modem.h"
+#include "offhook/modem.h"
+
+struct oh_modem {
+  explicit oh_modem(const offhook::modem::Modem::Config& config) : end(config) { end.start(); }
+  offhook::modem::Modem end;
+  std::string failure;
+};
+
+namespace {
+
+using Mode = offhook::modem::ErrorControl;
+
+thread_local std::string refusal;
+
+bool ended(const oh_modem& modem) {
+  const oh_pump_status pump = modem.end.pump_status();
+  const oh_lapm_state link = modem.end.lapm_status().state;
+  return modem.end.hung_up() || pump.state == OH_PUMP_FAILED ||
+         (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) ||
+         (!modem.end.direct() &&
+          (link == OH_LAPM_FAILED || link == OH_LAPM_DISCONNECTED || link == OH_LAPM_UNSUPPORTED));
+}
+
+}  // namespace
+
+void oh_modem_default_config(oh_modem_config* config, oh_pump_role role) {
+  *config = {};
+  config->struct_size = sizeof *config;
+  config->role = role;
+  config->pump = oh_automode_v22bis_type();
+  config->error_control = OH_ERROR_CONTROL_REQUIRED;
+  config->compression = 1;
+  config->window = 64;
+}
+
+oh_modem* oh_modem_create(const oh_modem_config* config, const char** reason) {
+  const auto refuse = [reason](const std::string& why) -> oh_modem* {
+    refusal = why;
+    if (reason != nullptr) *reason = refusal.c_str();
+    return nullptr;
+  };
+  if (config == nullptr || config->struct_size != sizeof *config) return refuse("a configuration of unknown size");
+  if (config->pump == nullptr) return refuse("no pump");
+  if (config->window < 1 || config->window > 64) return refuse("a window that is not 1 to 64 frames");
+  try {
+    offhook::modem::Modem::Config c{};
+    c.pump = config->pump;
+    c.role = config->role;
+    c.io_delay_samples = config->io_delay_samples;
+    c.max_bit_rate = config->max_bit_rate;
+    c.min_bit_rate = config->min_bit_rate;
+    c.window = static_cast<std::uint8_t>(config->window);
+    c.error_control.mode = static_cast<Mode::Mode>(config->error_control);
+    c.error_control.compression = config->compression != 0 ? 3 : 0;
+    return new oh_modem(c);
+  } catch (const std::exception& e) {
+    return refuse(e.what());
+  }
+}
+
+void oh_modem_destroy(oh_modem* modem) {
+  delete modem;
+}
+void oh_modem_process(oh_modem* modem, const int16_t* rx, int16_t* tx, size_t n) {
+  modem->end.process(rx, tx, n);
+}
+void oh_modem_fill_in(oh_modem* modem, size_t n) {
+  modem->end.fill_in(n);
+}
+oh_pump oh_modem_pump(oh_modem* modem) {
+  return modem->end.pump();
+}
+size_t oh_modem_write(oh_modem* modem, const uint8_t* octets, size_t n) {
+  return modem->end.write(octets, n);
+}
+size_t oh_modem_read(oh_modem* modem, uint8_t* octets, size_t n) {
+  return modem->end.read(octets, n);
+}
+void oh_modem_hang_up(oh_modem* modem) {
+  modem->end.hang_up();
+}
+
+int oh_modem_get_status(const oh_modem* modem, struct oh_modem_status* status) {
+  if (status->struct_size != sizeof *status) return -EINVAL;
+  const oh_pump_status pump = modem->end.pump_status();
+  const oh_lapm_status link = modem->end.lapm_status();
+  status->state = pump.state;
+  status->connected = modem->end.direct() ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED;
+  status->ended = ended(*modem);
+  status->tx_bit_rate = pump.tx_bit_rate;
+  status->rx_bit_rate = pump.rx_bit_rate;
+  status->retrains = pump.retrains;
+  status->unacknowledged = modem->end.direct() ? 0 : link.unacknowledged;
+  return 0;
+}
+
+const char* oh_modem_failure(oh_modem* modem) {
+  modem->failure = modem->end.failure();
+  return modem->failure.c_str();
+}

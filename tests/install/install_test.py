@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Installs the build into an empty folder, and uses what is there and nothing else.
+
+    install_test.py BUILD SOURCE     BUILD: the build folder; SOURCE: the tree, for the examples and the ABI baseline
+"""
+import os, pathlib, random, shutil, subprocess, sys
+
+BUILD, SOURCE = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+WORK = BUILD / "tests" / "install"
+PREFIX = WORK / "prefix"
+CXX, CC = os.environ.get("CXX", "c++"), os.environ.get("CC", "cc")
+
+
+def run(*command, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(str(c) for c in command)}\n{done.stdout}{done.stderr}exit status {done.returncode}")
+    return done.stdout
+
+
+def expect(what, true):
+    print(("ok      " if true else "FAILED  ") + what, flush=True)
+    if not true:
+        sys.exit(1)
+
+
+def installed():
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    run("cmake", "--install", BUILD, "--prefix", PREFIX)
+    lib = next(PREFIX.glob("lib*/**/liboffhook.so.0")).parent
+    for name in ("bin/offhook", "include/offhook/pump.h", "share/man/man1/offhook.1", "share/zsh/site-functions/_offhook",
+                 "share/bash-completion/completions/offhook", "share/fish/vendor_completions.d/offhook.fish",
+                 "share/offhook/profiles", "share/offhook/core/driver/core/driver.c", "share/doc/offhook/LICENSE"):
+        expect(f"{name} is installed", (PREFIX / name).exists())
+    expect("pkgconfig/offhook.pc is installed", (lib / "pkgconfig/offhook.pc").exists())
+    soname = run("readelf", "-d", lib / "liboffhook.so")
+    expect("the soname is liboffhook.so.0", "[liboffhook.so.0]" in soname)
+    exported = [line.split()[-1] for line in run("nm", "-D", "--defined-only", lib / "liboffhook.so").splitlines()]
+    expect(f"liboffhook exports oh_* alone ({len(exported)} symbols)", exported and all(s.startswith("oh_") for s in exported))
+    return lib
+
+
+def headers():
+    public = sorted((PREFIX / "include/offhook").glob("*.h"))
+    every = sorted((PREFIX / "include/offhook").glob("**/*.h"))
+    strict = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", PREFIX / "include"]
+    for header in public:
+        run(CC, "-std=c11", *strict, "-x", "c", header)
+    expect(f"{len(public)} C headers are clean C11", True)
+    sources = WORK / "headers.cpp"
+    for header in public:
+        run(CXX, "-std=c++20", *strict, "-x", "c++", header)
+    expect("and clean C++20", True)
+    sources.write_text("".join(f'#include "{h.relative_to(PREFIX / "include/offhook")}"\n' for h in every if h not in public))
+    run(CXX, "-std=c++20", *strict[:-2], "-I", PREFIX / "include", "-I", PREFIX / "include/offhook", sources)
+    expect(f"{len(every)} headers of the components are clean C++20", True)
+
+
+def two_modems(program, seconds=240):
+    """The C example, twice, each the other's line."""
+    files = {}
+    for end in ("call", "answer"):
+        files[end] = random.Random(end).randbytes(20000)
+        (WORK / f"{end}.send").write_bytes(files[end])
+    to_answer, to_call = os.pipe(), os.pipe()
+    ends = []
+    for end, reads, writes in (("call", to_call[0], to_answer[1]), ("answer", to_answer[0], to_call[1])):
+        ends.append(subprocess.Popen([program, end, f"{end}.send", f"{end}.received"], cwd=WORK, stdin=reads, stdout=writes,
+                                     stderr=subprocess.PIPE, text=True))
+        os.close(reads), os.close(writes)
+    said = [end.communicate(timeout=seconds)[1] for end in ends]
+    print("        " + "        ".join(said), end="")
+    whole = all((WORK / f"{a}.received").read_bytes() == files[b] for a, b in (("call", "answer"), ("answer", "call")))
+    expect("two modems of examples/embed/modem.c transfer 20,000 octets each way", whole and not any(e.returncode for e in ends))
+
+
+def c_example(lib):
+    example = SOURCE / "examples/embed/modem.c"
+    lines = [l for l in example.read_text().splitlines()]
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(lib / "pkgconfig"), LD_LIBRARY_PATH=str(lib))
+    flags = run("pkg-config", "--define-prefix", "--cflags", "--libs", "offhook", env=environment).split()
+    static = run("pkg-config", "--define-prefix", "--static", "--cflags", "--libs", "offhook", env=environment).split()
+    run(CC, "-Wall", "-Wextra", "-Werror", example, "-o", WORK / "modem", *flags)
+    os.environ["LD_LIBRARY_PATH"] = str(lib)
+    two_modems(WORK / "modem")
+    static = [str(lib / "liboffhook.a") if f == "-loffhook" else f for f in static]
+    run(CC, example, "-o", WORK / "modem_static", *static)
+    expect(f"the static library links, too ({len(lines)} lines of C)", True)
+
+
+def components():
+    project = WORK / "embed"
+    shutil.copytree(SOURCE / "examples/embed", project)
+    run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DCMAKE_BUILD_TYPE=Release")
+    run("cmake", "--build", project / "build")
+    for program in ("pump", "policy"):
+        if (project / f"{program}.cpp").exists():
+            said = run(project / "build" / program, cwd=WORK, timeout=300)
+            print("        " + said.replace("\n", "\n        ").rstrip())
+            expect(f"examples/embed/{program}.cpp runs", True)
+
+
+def abi(lib):
+    if shutil.which("abidiff") is None:
+        print("skipped the ABI baseline: abigail-tools is not installed")
+        return
+    baseline = SOURCE / "tests/install/liboffhook.abi"
+    now = WORK / "liboffhook.abi"
+    run("abidw", "--headers-dir", PREFIX / "include", "--drop-private-types", "--no-corpus-path", "--no-comp-dir-path",
+        "--out-file", now, lib / "liboffhook.so.0")
+    done = subprocess.run(["abidiff", str(baseline), str(now)], capture_output=True, text=True)
+    if done.returncode != 0:
+        print(done.stdout + done.stderr)
+        print(f"If the change is meant, and the soname was considered: cp {now} {baseline}")
+    expect("the ABI is that of tests/install/liboffhook.abi", done.returncode == 0)
+
+
+lib = installed()
+headers()
+c_example(lib)
+components()
+abi(lib)
