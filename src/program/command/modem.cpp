@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "driver/card/devices.h"
+#include "driver/card/registry/devices.h"
 #include "driver/session/session.h"
 #include "driver/tty/dce.h"
 #include "src/host/host_description.h"
