@@ -43,7 +43,7 @@ def installed():
 
 
 def headers():
-    public = sorted((PREFIX / "include/offhook").glob("*.h"))
+    public = [h for h in sorted((PREFIX / "include/offhook").glob("*.h")) if 'extern "C"' in h.read_text() or h.name == "abi.h"]
     every = sorted((PREFIX / "include/offhook").glob("**/*.h"))
     strict = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", PREFIX / "include"]
     for header in public:

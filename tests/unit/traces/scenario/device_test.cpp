@@ -91,8 +91,6 @@ TEST(Device, ErrorsNameFilePositionAndWhatWasExpected) {
               testing::HasSubstr("at most what the buffers hold, 1920"));
   EXPECT_THAT(error_of(replaced(kAudio, "count = 4", "count = 1\nsamples = 479")),
               testing::HasSubstr("expected at least the longest block, 480"));
-  EXPECT_THAT(error_of(replaced(replaced(kAudio, "[480]", "[481]"), "count = 4", "count = 40")),
-              testing::HasSubstr("do not fit into a ring of 512"));
   EXPECT_THROW((void)config::load_device("nobody"), config::Error);
 }
 

@@ -36,9 +36,10 @@ inline Json truth_menu(const Json& v8, const char* key) {
     for (const auto& [name, value] : m["pcm"].items()) items["pcm"][name] = value.get<int>();
   }
   for (const Json& e : m["extensions"]) {
-    const Json category = e["category"] == "call function" ? "call_function"
-                          : e["category"] == "PSTN access" ? "pstn_access"
-                                                           : e["category"];
+    const Json category = e["category"] == "call function"            ? "call_function"
+                          : e["category"] == "PSTN access"            ? "pstn_access"
+                          : e["category"] == "PCM modem availability" ? "pcm"
+                                                                      : e["category"];
     items["other_extension"].push_back({category, e["octet"]});
   }
   return {{"octets", m["octets"]},   {"items", items},     {"identical_sequences", m["count"]},

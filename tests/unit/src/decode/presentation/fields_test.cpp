@@ -17,6 +17,7 @@ Call call_of_two_modems() {
   StartUp& s = call.start_up;
   s.call_channel = 0;
   s.answer_channel = 1;
+  call.start_up.roles_from = "V.8";
   MenuHeard cm;
   cm.octets = {0xC1, 0x05};
   cm.menu.call_function = v8::CallFunction::kData;

@@ -159,7 +159,7 @@ StartUp everything_of_start_up() {
   }
   s.answer_tones.push_back({.reversals = {1.5}});
   MenuHeard menu;
-  menu.octets = {0xC1, 0x05, 0x10, 0x10};
+  menu.octets = {0xC1, 0x10, 0x05, 0x10, 0x10};
   menu.menu.has_protocol = menu.menu.has_access = menu.menu.has_pcm = true;
   s.v8.cm = s.v8.jm = {menu};
   s.v8.cj = 2;
