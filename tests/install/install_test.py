@@ -54,7 +54,8 @@ def headers():
         run(CXX, "-std=c++20", *strict, "-x", "c++", header)
     expect("and clean C++20", True)
     sources.write_text("".join(f'#include "{h.relative_to(PREFIX / "include/offhook")}"\n' for h in every if h not in public))
-    run(CXX, "-std=c++20", *strict[:-2], "-I", PREFIX / "include", "-I", PREFIX / "include/offhook", sources)
+    # 128-bit integers are an extension of both compilers, so these are not pedantic.
+    run(CXX, "-std=c++20", *[f for f in strict if f != "-pedantic"], "-I", PREFIX / "include/offhook", sources)
     expect(f"{len(every)} headers of the components are clean C++20", True)
 
 
