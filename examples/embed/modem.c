@@ -4,7 +4,8 @@
  *
  *   modem call|answer SEND RECEIVE < samples > samples
  *
- * SEND is transferred to the far end, what comes from there is written to RECEIVE. Exit status 0: SEND was acknowledged.
+ * SEND is transferred to the far end, what comes from there is written to RECEIVE. Exit status 0: SEND was
+ * acknowledged.
  *
  *   cc modem.c -o modem $(pkg-config --cflags --libs offhook)
  */

@@ -10,9 +10,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "driver/histogram/histogram.h"
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
-#include "driver/histogram/histogram.h"
 #include "src/lab/analysis/series.h"
 #include "src/lab/analysis/timeline.h"
 

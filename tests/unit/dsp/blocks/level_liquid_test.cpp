@@ -17,7 +17,8 @@ float strength_db(double rms) {
   agc_crcf_set_bandwidth(agc, 0.01f);
   for (int n = 0; n < 20'000; ++n) {
     std::complex<float> y;
-    agc_crcf_execute(agc, std::polar(static_cast<float>(rms / 32768), static_cast<float>(std::fmod(0.7 * n, 2 * M_PI))), &y);
+    agc_crcf_execute(agc, std::polar(static_cast<float>(rms / 32768), static_cast<float>(std::fmod(0.7 * n, 2 * M_PI))),
+                     &y);
   }
   const float db = agc_crcf_get_rssi(agc);
   agc_crcf_destroy(agc);
