@@ -49,6 +49,11 @@ oh_modem* oh_modem_create(const oh_modem_config* config, const char** reason) {
   };
   if (config == nullptr || config->struct_size != sizeof *config) return refuse("a configuration of unknown size");
   if (config->pump == nullptr) return refuse("no pump");
+  if (config->role != OH_PUMP_CALL && config->role != OH_PUMP_ANSWER)
+    return refuse("a role that is neither call nor answer");
+  if (config->error_control < OH_ERROR_CONTROL_NONE || config->error_control > OH_ERROR_CONTROL_REQUIRED) {
+    return refuse("an error control that is not none, optional or required");
+  }
   if (config->window < 1 || config->window > 64) return refuse("a window that is not 1 to 64 frames");
   try {
     offhook::modem::Modem::Config c{};
