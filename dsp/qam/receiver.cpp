@@ -3,6 +3,7 @@
 
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
+#include "dsp/qam/nonlinear.h"
 
 namespace offhook::qam {
 namespace {
@@ -206,7 +207,7 @@ void Receiver::equalise() {
   recent_[recent_at_] = unit;
 
   Complex x = scale_ * unit;
-  if (format_.unwarp != nullptr) x = format_.unwarp(x, format_.warp);
+  if (format_.warp > 0) x = NonlinearEncoder::decode(x, format_.warp);
   previous_[1] = previous_[0];
   previous_[0] = symbol_;
   symbol_ = x;
@@ -223,7 +224,7 @@ void Receiver::adapt(Complex reference) {
   const Complex error = reference - symbol_;
   const float memory = symbols_ < 256 ? 1.0f / static_cast<float>(symbols_ + 1) : 1.0f / 256;
   const float energy = scale_ * scale_;
-  const bool plain = !whitening_ && format_.unwarp == nullptr;
+  const bool plain = !whitening_ && format_.warp == 0;
   if (lost_ > 0 || stage_ == Stage::kInS || stage_ == Stage::kInSBar || !(norm(error) < 16 * energy)) return;
   reference_power_ += memory * (norm(reference) - reference_power_);
   error_power_ += memory * (norm(error) - error_power_);

@@ -53,9 +53,8 @@ struct CyclicTraining {
 
 /// How received symbols are to be given out.
 struct SymbolFormat {
-  float energy = 2;                                    ///< mean |x|^2 of the symbols as they were transmitted
-  Complex (*unwarp)(Complex x, float warp) = nullptr;  ///< takes back a warp of the points; null: there was none
-  float warp = 0;
+  float energy = 2;        ///< mean |x|^2 of the symbols as they were transmitted
+  float warp = 0;          ///< NonlinearEncoder::zeta_per_energy() of the far end; 0: none
   Complex whitening[3]{};  ///< h1, h2, h3 of the filter that the far end's precoder undoes; zero: none
 };
 

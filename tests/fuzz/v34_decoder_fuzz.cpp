@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dsp/v34/coding/encoder.h"
-#include "dsp/v34/coding/nonlinear.h"
+#include "dsp/v34/data/data_mode.h"
 #include "dsp/v34/coding/viterbi.h"
 
 using namespace offhook::v34;
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   viterbi.reset(p.trellis, false);
   Decoder decoder(p);
-  const NonlinearEncoder warp(kNonlinearTheta, mean_energy(p.framing, true));
+  const qam::NonlinearEncoder warp(kNonlinearTheta, mean_energy(p.framing, true));
   Point y[8];
   int have = 0;
   for (size_t at = 0; at + 16 <= size; at += 16) {

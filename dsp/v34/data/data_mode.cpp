@@ -63,7 +63,7 @@ float DataParameters::transmitted_energy() const {
     for (int n = 0; n < points; ++n) {
       const Point p = quarter_point(ring * points + n);
       const float e = static_cast<float>(p.re * p.re + p.im * p.im) + dither;
-      const float gain = nonlinear_gain(kNonlinearTheta * e / mean);
+      const float gain = qam::nonlinear_gain(kNonlinearTheta * e / mean);
       sum += gain * gain * e;
     }
     energy += ((1 - high) * probability[0][ring] + high * probability[1][ring]) * sum / points;
@@ -74,10 +74,7 @@ float DataParameters::transmitted_energy() const {
 qam::SymbolFormat DataParameters::format() const {
   qam::SymbolFormat f;
   f.energy = transmitted_energy();
-  if (nonlinear) {
-    f.unwarp = NonlinearEncoder::decode;
-    f.warp = NonlinearEncoder(kNonlinearTheta, mean_energy()).zeta_per_energy();
-  }
+  if (nonlinear) f.warp = qam::NonlinearEncoder(kNonlinearTheta, mean_energy()).zeta_per_energy();
   for (int k = 0; k < 3; ++k) {
     const auto& h = coding.precoder.h[k];
     f.whitening[k] = {static_cast<float>(h.re) / 16384, static_cast<float>(h.im) / 16384};

@@ -7,13 +7,15 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/qam/nonlinear.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/encoder.h"
-#include "dsp/v34/coding/nonlinear.h"
 #include "dsp/v34/coding/viterbi.h"
 #include "offhook/pump.h"
 
 namespace offhook::v34 {
+
+inline constexpr float kNonlinearTheta = 0.3125f;  ///< the one value of Theta besides 0 (9.7, MP bit 31)
 
 /// One direction's data mode: what both ends of it agree on by MP.
 struct DataParameters {
@@ -51,7 +53,7 @@ class DataTransmitter {
 
  private:
   Encoder encoder_;
-  NonlinearEncoder nonlinear_;
+  qam::NonlinearEncoder nonlinear_;
   float scale_ = 0;
   Encoder::Symbol symbols_[kSymbolsPerMappingFrame];
   int next_ = kSymbolsPerMappingFrame;

@@ -19,7 +19,7 @@ struct B1 {
 B1 make_b1(const v34::DataParameters& p, int quadrant) {
   B1 b;
   v34::Encoder encoder(p.coding, quadrant);
-  const v34::NonlinearEncoder nonlinear(p.nonlinear ? v34::kNonlinearTheta : 0.f, p.mean_energy());
+  const qam::NonlinearEncoder nonlinear(p.nonlinear ? v34::kNonlinearTheta : 0.f, p.mean_energy());
   const float scale = 1 / std::sqrt(p.transmitted_energy());
   const std::vector<std::uint8_t> ones(v34::kMaxMappingFrameBits, 1);
   for (int f = 0; f < p.coding.framing.mapping_frames; ++f) {
@@ -183,7 +183,7 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   if (!b1) return heard;
 
   Bits bits(parameters);
-  const v34::NonlinearEncoder nonlinear(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy());
+  const qam::NonlinearEncoder nonlinear(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy());
   WhiteningFilter filter(parameters.coding.precoder);
   SDetector s;
   double noise = 0, next_mark = heard.t0 + kMarkS;

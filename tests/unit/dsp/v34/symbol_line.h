@@ -34,7 +34,7 @@ class SymbolEnd {
     }
     const qam::SymbolFormat& format = phase34.order().format;
     Complex y = std::sqrt(format.energy) * s;
-    if (format.unwarp != nullptr) y = format.unwarp(y, format.warp);
+    if (format.warp > 0) y = qam::NonlinearEncoder::decode(y, format.warp);
     const Complex x = y;
     for (int k = 0; k < 3; ++k) y += format.whitening[k] * tail[k];
     tail[2] = tail[1];

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "dsp/v34/coding/nonlinear.h"
+#include "dsp/qam/nonlinear.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "dsp/v34/data/data_mode.h"
+
 namespace offhook::v34 {
 namespace {
+
+using qam::nonlinear_gain;
+using qam::NonlinearEncoder;
 
 TEST(V34Nonlinear, GainIsThatOf934) {
   const float energy[] = {0, 0.5f, 1, 2, 3, 4};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The non-linear encoder of V.34 (9.7) and its inverse.
+// The non-linear encoder and its inverse: a warp of the points that V.34 has (9.7), in V.90's upstream, too.
 //
 // Codecs are finer for small samples than for large ones. Pushing outer points outwards, a little, evens out the noise.
 // Phi grows with the energy of the point; the decoder solves for that energy.
@@ -8,9 +8,7 @@
 
 #include "dsp/blocks/complex.h"
 
-namespace offhook::v34 {
-
-inline constexpr float kNonlinearTheta = 0.3125f;  ///< the one value of Theta besides 0 (9.7, MP bit 31)
+namespace offhook::qam {
 
 /// Phi of (9-34) for zeta = Theta |x|^2 / mean |x|^2.
 constexpr float nonlinear_gain(float zeta) {
@@ -21,7 +19,7 @@ constexpr float nonlinear_gain(float zeta) {
 class NonlinearEncoder {
  public:
   constexpr NonlinearEncoder() = default;
-  /// @param theta  0 or kNonlinearTheta  @param mean_energy  mean |x|^2, in the square of the units of x; > 0
+  /// @param theta  how much, 0: not at all  @param mean_energy  mean |x|^2, in the square of the units of x; > 0
   constexpr NonlinearEncoder(float theta, float mean_energy) : zeta_per_energy_(theta / mean_energy) {}
 
   /// x' = Phi x, in place.
@@ -39,7 +37,7 @@ class NonlinearEncoder {
     *re = x.re;
     *im = x.im;
   }
-  /// The same with the one number that it depends on.
+  /// The same with zeta_per_energy(), the one number that it depends on.
   static constexpr Complex decode(Complex x, float zeta_per_energy) {
     const float t = zeta_per_energy * norm(x);
     const float target = t < 8 ? t : 8;  // 8 = 25 * Theta, rounded; false for NaN too
@@ -57,4 +55,4 @@ class NonlinearEncoder {
   float zeta_per_energy_ = 0;
 };
 
-}  // namespace offhook::v34
+}  // namespace offhook::qam
