@@ -21,10 +21,11 @@ foreach(library offhook_shared offhook_static)
 endforeach()
 
 # The components: dsp <- driver <- modem <- hostsim, and decode.
-set(components offhook_dsp offhook_dsp_spandsp offhook_driver_core offhook_modem offhook_hostsim offhook_decode)
+set(components offhook_dsp offhook_dsp_spandsp offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
 set_target_properties(offhook_dsp PROPERTIES EXPORT_NAME dsp)
 set_target_properties(offhook_dsp_spandsp PROPERTIES EXPORT_NAME spandsp)
 set_target_properties(offhook_driver_core PROPERTIES EXPORT_NAME driver)
+set_target_properties(offhook_context PROPERTIES EXPORT_NAME context)
 set_target_properties(offhook_modem PROPERTIES EXPORT_NAME modem)
 set_target_properties(offhook_hostsim PROPERTIES EXPORT_NAME hostsim)
 set_target_properties(offhook_decode PROPERTIES EXPORT_NAME decode)

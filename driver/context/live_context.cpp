@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
@@ -62,64 +59,42 @@ std::string rtprio_advice(int priority) {
          "): a line \"@audio - rtprio 95\" in /etc/security/limits.d/, or the systemd " + "unit (LimitRTPRIO=95)";
 }
 
-double number(std::string_view text, std::string_view whole) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0)) {
-    throw std::invalid_argument("\"" + std::string(whole) +
-                                "\" is no live context; expected OTHER, FIFO 1..99, RR 1..99, or RES X/Y in ms");
-  }
-  return value;
+constexpr oh_context_kind kRuns[] = {OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN, OH_CONTEXT_NORMAL, OH_CONTEXT_WORKER,
+                                     OH_CONTEXT_RESERVATION};
+
+/// Of the kernel's clock interrupt: the resolution of its coarse clocks. 4 ms with CONFIG_HZ=250.
+std::int64_t tick_ns() {
+  timespec t;
+  clock_getres(CLOCK_MONOTONIC_COARSE, &t);
+  return t.tv_sec * kGiga + t.tv_nsec;
+}
+
+/// @throws std::invalid_argument unless this host runs it
+void check(const LiveContextConfig& config) {
+  if (std::find(std::begin(kRuns), std::end(kRuns), config.kind) == std::end(kRuns))
+    throw std::invalid_argument(not_of_this_host(config, "Linux, outside the kernel", kRuns));
+  if (config.kind != OH_CONTEXT_RESERVATION) return;
+  const std::int64_t budget = config.live_budget_ns(), period = config.live_period_ns();
+  if (budget > period || budget < 1024 || period > 4 * kGiga)
+    throw std::invalid_argument("\"" + config.str() +
+                                "\" cannot be reserved; expected X at least 1.024 us, at most Y, and Y at most 4 s" +
+                                (config.in_ticks() ? ", in ticks of " + std::to_string(tick_ns() / 1000) + " us" : ""));
 }
 
 }  // namespace
 
-ContextSpec ContextSpec::parse(std::string_view text) {
-  ContextSpec spec;
-  const std::size_t space = std::min(text.find(' '), text.size());
-  const std::string_view kind = text.substr(0, space);
-  const std::string_view rest = text.substr(std::min(space + 1, text.size()));
-  if (kind == "OTHER" && rest.empty()) {
-    spec.kind = Kind::kNormal;
-  } else if (kind == "FIFO" || kind == "RR") {
-    spec.kind = kind == "RR" ? Kind::kRoundRobin : Kind::kFifo;
-    const double priority = number(rest, text);
-    if (priority > 99 || priority != std::floor(priority)) number("", text);
-    spec.priority = static_cast<int>(priority);
-  } else if (kind == "RES") {
-    spec.kind = Kind::kReservation;
-    const std::size_t slash = std::min(rest.find('/'), rest.size());
-    const double x = number(rest.substr(0, slash), text);
-    const double y = number(rest.substr(std::min(slash + 1, rest.size())), text);
-    if (x > y || x < 0.001024 || y > 4000) {
-      throw std::invalid_argument("\"" + std::string(text) +
-                                  "\" cannot be reserved; expected X at least 1.024 us, at most Y, and Y at most 4 s");
-    }
-    spec.budget_ns = std::llround(x * 1e6);
-    spec.period_ns = std::llround(y * 1e6);
-  } else {
-    number("", text);
-  }
-  return spec;
+LiveContextConfig LiveContextConfig::parse(std::string_view text) {
+  LiveContextConfig config(ContextSpec::parse(text));
+  check(config);
+  return config;
 }
 
-std::string ContextSpec::str() const {
-  const auto ms = [](std::int64_t ns) {
-    std::string s = std::to_string(static_cast<double>(ns) * 1e-6);
-    s.erase(s.find_last_not_of('0') + 1);
-    return s.back() == '.' ? s.substr(0, s.size() - 1) : s;
-  };
-  switch (kind) {
-    case Kind::kNormal:
-      return "OTHER";
-    case Kind::kFifo:
-      return "FIFO " + std::to_string(priority);
-    case Kind::kRoundRobin:
-      return "RR " + std::to_string(priority);
-    case Kind::kReservation:
-      return "RES " + ms(budget_ns) + "/" + ms(period_ns);
-  }
-  return "";
+std::int64_t LiveContextConfig::live_budget_ns() const {
+  return kind != OH_CONTEXT_RESERVATION ? 0 : in_ticks() ? x_ticks * tick_ns() : budget_ns;
+}
+
+std::int64_t LiveContextConfig::live_period_ns() const {
+  return kind != OH_CONTEXT_RESERVATION ? 0 : in_ticks() ? y_ticks * tick_ns() : period_ns;
 }
 
 // Every mlockall() walks all there is mapped, and every thread made after it has its whole stack touched: a bank of 64
@@ -157,8 +132,8 @@ std::string become_fifo(int priority) {
   return "SCHED_FIFO " + std::to_string(priority) + " is not permitted: " + rtprio_advice(priority);
 }
 
-LiveContext::LiveContext(const ContextSpec& spec, std::function<std::uint32_t()> service)
-    : spec_(spec), service_(std::move(service)) {
+LiveContext::LiveContext(const LiveContextConfig& config, std::function<std::uint32_t()> service)
+    : config_(config), service_(std::move(service)) {
   sem_init(&requested_, 0, 0);
   sem_init(&ended_, 0, 0);
 }
@@ -170,71 +145,122 @@ LiveContext::~LiveContext() {
 }
 
 oh_context LiveContext::driver_context() {
-  return {[](void* self) {
-            auto* context = static_cast<LiveContext*>(self);
-            std::int64_t none = 0;
-            context->requested_at_.compare_exchange_strong(none, now(CLOCK_MONOTONIC), std::memory_order_relaxed);
-            sem_post(&context->requested_);
-          },
-          this};
+  static constexpr auto of = [](void* self) { return static_cast<LiveContext*>(self); };
+  static constexpr auto attempt = [](LiveContext* context, const auto& what) {
+    context->refused_ = 0;
+    try {
+      what();
+    } catch (const std::invalid_argument&) {
+      return -EINVAL;
+    } catch (const std::runtime_error&) {
+      return -(context->refused_ != 0 ? context->refused_ : EPERM);
+    }
+    return 0;
+  };
+  static constexpr oh_context_ops kOps = {
+      sizeof(oh_context_ops),
+      [](void* self) { return attempt(of(self), [self] { of(self)->start(); }); },
+      [](void* self) { of(self)->request(); },
+      [](void* self) { of(self)->stop(); },
+      [](void* self, const oh_context_spec* spec) {
+        return attempt(of(self), [&] { of(self)->reconfigure(ContextSpec(*spec)); });
+      },
+      [](void* self, oh_context_latency* latency) {
+        const LogLinearHistogram waited = of(self)->dispatch_latency();
+        const std::int64_t last = of(self)->waited_ns_.load(std::memory_order_relaxed);
+        *latency = {waited.count(), static_cast<std::uint64_t>(last), waited.max()};
+      },
+      [](void* self, char* text, std::size_t size) {
+        const std::string name = of(self)->config_.str();
+        if (size > 0) text[name.copy(text, size - 1)] = 0;
+        return name.size();
+      }};
+  return {&kOps, this};
 }
 
-void LiveContext::lacking(const std::string& what) {
+void LiveContext::request() {
+  std::int64_t none = 0;
+  requested_at_.compare_exchange_strong(none, now(CLOCK_MONOTONIC), std::memory_order_relaxed);
+  sem_post(&requested_);
+}
+
+void LiveContext::lacking(const LiveContextConfig& config, const std::string& what, int error) {
   if (what.empty()) return;
-  if (!spec_.best_effort) throw std::runtime_error(what + "; or go on without by --best-effort");
+  refused_ = error;
+  if (!config.best_effort) throw std::runtime_error(what + "; or go on without by --best-effort");
   shortcomings_.push_back(what);
 }
 
-// Before the thread serves anything; from start(), so that a refusal can be thrown.
-void LiveContext::schedule() {
+// Of the thread, while it waits or serves; from the owner's calls, so that a refusal can be thrown.
+void LiveContext::schedule(const LiveContextConfig& config) {
   const int tid = tid_.load();
-  if (spec_.cpu) {
-    if (spec_.kind == ContextSpec::Kind::kReservation) {
-      lacking("a reservation cannot be kept to CPU " + std::to_string(*spec_.cpu) +
-              ": the kernel admits SCHED_DEADLINE threads for all CPUs together");
-    } else {
-      cpu_set_t set;
-      CPU_ZERO(&set);
-      CPU_SET(static_cast<std::size_t>(*spec_.cpu), &set);
-      if (sched_setaffinity(tid, sizeof set, &set) != 0) {
-        lacking("CPU " + std::to_string(*spec_.cpu) + " cannot be had: " + reason());
-      }
-    }
+  const bool reserves = config.kind == OH_CONTEXT_RESERVATION;
+  if (config.cpu && reserves) {
+    lacking(config,
+            "a reservation cannot be kept to CPU " + std::to_string(*config.cpu) +
+                ": the kernel admits SCHED_DEADLINE threads for all CPUs together",
+            EINVAL);
   }
-  switch (spec_.kind) {
-    case ContextSpec::Kind::kNormal:
-      break;
-    case ContextSpec::Kind::kFifo:
-    case ContextSpec::Kind::kRoundRobin: {
-      const sched_param p{spec_.priority};
-      const int policy = spec_.kind == ContextSpec::Kind::kFifo ? SCHED_FIFO : SCHED_RR;
-      if (sched_setscheduler(tid, policy, &p) != 0) {
-        lacking(spec_.str() + " is not permitted (" + reason() + "): " + rtprio_advice(spec_.priority));
-      }
-      break;
-    }
-    case ContextSpec::Kind::kReservation: {
-      SchedAttributes attributes{};
-      attributes.policy = SCHED_DEADLINE;
-      attributes.flags = kResetOnFork;
-      attributes.runtime = static_cast<std::uint64_t>(spec_.budget_ns);
-      attributes.deadline = attributes.period = static_cast<std::uint64_t>(spec_.period_ns);
-      if (set_attributes(tid, attributes) == 0) break;
-      if (errno == EBUSY) {
-        lacking(spec_.str() + " was refused: all reservations together would exceed " +
-                "what /proc/sys/kernel/sched_rt_runtime_us leaves");
-      } else {
-        lacking(spec_.str() + " is not permitted (" + reason() +
-                "): SCHED_DEADLINE needs CAP_SYS_NICE (the systemd unit)");
-      }
-      break;
-    }
+  if (config.cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+      if (reserves || cpu == *config.cpu) CPU_SET(static_cast<std::size_t>(cpu), &set);
+    if (sched_setaffinity(tid, sizeof set, &set) != 0)
+      lacking(config, "CPU " + std::to_string(*config.cpu) + " cannot be had: " + reason(), errno);
   }
+  SchedAttributes attributes{};
+  attributes.policy = SCHED_OTHER;
+  // Without a number it is the process's own, which needs no permission.
+  attributes.nice = config.kind == OH_CONTEXT_NORMAL && config.nice != 0 ? config.nice : getpriority(PRIO_PROCESS, 0);
+  std::string advice = "a nice value below 0 needs CAP_SYS_NICE";
+  if (config.kind == OH_CONTEXT_FIFO || config.kind == OH_CONTEXT_ROUND_ROBIN) {
+    attributes.policy = config.kind == OH_CONTEXT_FIFO ? SCHED_FIFO : SCHED_RR;
+    attributes.priority = static_cast<std::uint32_t>(config.priority);
+    advice = rtprio_advice(config.priority);
+  } else if (reserves) {
+    attributes.policy = SCHED_DEADLINE;
+    attributes.flags = kResetOnFork;
+    attributes.runtime = static_cast<std::uint64_t>(config.live_budget_ns());
+    attributes.deadline = attributes.period = static_cast<std::uint64_t>(config.live_period_ns());
+    advice = "SCHED_DEADLINE needs CAP_SYS_NICE (the systemd unit)";
+  }
+  if (set_attributes(tid, attributes) == 0) return;
+  const int error = errno;
+  lacking(config,
+          config.str() + (error == EBUSY ? " was refused: all reservations together would exceed what "
+                                           "/proc/sys/kernel/sched_rt_runtime_us leaves"
+                                         : " is not permitted (" + reason() + "): " + advice),
+          error);
+}
+
+void LiveContext::reconfigure(const ContextSpec& spec) {
+  LiveContextConfig wanted = config_;
+  static_cast<ContextSpec&>(wanted) = spec;
+  check(wanted);
+  if (running_) {
+    schedule(wanted);
+    demoted_.store(false);
+  }
+  config_ = wanted;
+  budget_ns_.store(0);  // none, while the two do not fit together
+  period_ns_.store(wanted.live_period_ns());
+  budget_ns_.store(wanted.live_budget_ns());
+  real_time_.store(wanted.kind != OH_CONTEXT_NORMAL && wanted.kind != OH_CONTEXT_WORKER);
+  if (!running_ || watched_ || !real_time_.load() || wanted.watchdog_share <= 0) return;
+  watched_ = pthread_create(
+                 &watchdog_, nullptr,
+                 [](void* self) -> void* {
+                   static_cast<LiveContext*>(self)->watch();
+                   return nullptr;
+                 },
+                 this) == 0;
 }
 
 void LiveContext::start() {
-  lacking(offhook::lock_memory());
-  if (spec_.cpu_dma_latency) {
+  check(config_);
+  lacking(config_, offhook::lock_memory(), EPERM);
+  if (config_.cpu_dma_latency) {
     dma_latency_ = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
     const std::int32_t none = 0;
     // Kept while the file is open. Absent where there is no power management: nothing is lacking then.
@@ -243,6 +269,8 @@ void LiveContext::start() {
       dma_latency_ = -1;
     }
   }
+  stopping_.store(false);
+  tid_.store(0);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);  // locked in full, so not eight megabytes
@@ -258,20 +286,10 @@ void LiveContext::start() {
   running_ = true;
   while (tid_.load() == 0) sched_yield();
   try {
-    schedule();
+    reconfigure(config_);
   } catch (...) {
     stop();
     throw;
-  }
-  const bool real_time = spec_.kind != ContextSpec::Kind::kNormal;
-  if (real_time && spec_.watchdog_share > 0) {
-    watched_ = pthread_create(
-                   &watchdog_, nullptr,
-                   [](void* self) -> void* {
-                     static_cast<LiveContext*>(self)->watch();
-                     return nullptr;
-                   },
-                   this) == 0;
   }
 }
 
@@ -301,28 +319,31 @@ void LiveContext::loop() {
     const std::int64_t spent = now(CLOCK_THREAD_CPUTIME_ID);
     if (const std::int64_t since = requested_at_.exchange(0, std::memory_order_relaxed); since != 0) {
       dispatch_.add(begin - since);
+      waited_ns_.store(begin - since, std::memory_order_relaxed);
     }
     service_();
     const std::int64_t used = now(CLOCK_THREAD_CPUTIME_ID) - spent;
     service_time_.add(used);
     calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    if (spec_.kind == ContextSpec::Kind::kReservation) {
-      // Away for as long as only a replenishment takes: the kernel's enforcement struck within the call.
-      if (now(CLOCK_MONOTONIC) - begin - used > (spec_.period_ns - spec_.budget_ns) / 2) throttles_.fetch_add(1);
-      keep_budget();
+    const std::int64_t budget = budget_ns_.load(std::memory_order_relaxed);
+    if (budget > 0) {
+      const std::int64_t period = period_ns_.load(std::memory_order_relaxed);
+      // Away for as long as only a replenishment takes: the kernel throttled it within the service run.
+      if (now(CLOCK_MONOTONIC) - begin - used > (period - budget) / 2) throttles_.fetch_add(1);
+      keep_budget(budget, period);
     }
   }
 }
 
-void LiveContext::keep_budget() {
+void LiveContext::keep_budget(std::int64_t budget_ns, std::int64_t period_ns) {
   const std::int64_t at = now(CLOCK_MONOTONIC);
   const std::int64_t spent = now(CLOCK_THREAD_CPUTIME_ID);
-  if (at - period_began_ >= spec_.period_ns) {  // a new period began while it slept, or was away
+  if (at - period_began_ >= period_ns) {  // a new period began while it slept, or was away
     period_began_ = at;
     spent_before_ = spent;
     return;
   }
-  if (spent - spent_before_ < spec_.budget_ns || demoted_.load(std::memory_order_relaxed)) return;
+  if (spent - spent_before_ < budget_ns || demoted_.load(std::memory_order_relaxed)) return;
   yields_.fetch_add(1, std::memory_order_relaxed);
   sched_yield();  // of a SCHED_DEADLINE thread: sleeps until the next replenishment
   period_began_ = now(CLOCK_MONOTONIC);
@@ -343,8 +364,8 @@ void LiveContext::watch() {
     if (sem_timedwait(&ended_, &until) == 0) return;
     const std::int64_t spent_now = now(clock);
     const std::int64_t at_now = now(CLOCK_MONOTONIC);
-    const auto limit = static_cast<std::int64_t>(spec_.watchdog_share * static_cast<double>(at_now - at));
-    if (!demoted_.load() && spent_now - spent > limit) {
+    const auto limit = static_cast<std::int64_t>(config_.watchdog_share * static_cast<double>(at_now - at));
+    if (real_time_.load() && !demoted_.load() && spent_now - spent > limit) {
       const sched_param normal{0};
       if (sched_setscheduler(tid_.load(), SCHED_OTHER, &normal) == 0) demoted_.store(true);
     }

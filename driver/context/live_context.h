@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The contexts of a live driver: who calls service(), and when.
+// The contexts of a live driver on Linux, outside the kernel: a thread that calls service().
 //
-//   OTHER        a normal thread (nice 0)
-//   FIFO p, RR p a real-time thread at priority p, 1 to 99
-//   RES x/y      a reservation: x ms of CPU in every y ms, SCHED_DEADLINE
+//   OTHER n, WORKER  a normal thread
+//   FIFO p, RR p     a real-time thread
+//   RES x/y          a reservation: SCHED_DEADLINE
 //
-// A reservation keeps its budget by itself: when it has used x ms since its period began it yields, and the kernel
-// wakes it at the next one. The kernel's own enforcement comes at ticks (4 ms at HZ=250) with the excess carried over;
-// it is the backstop, and what it did is counted as throttles.
+// A reservation keeps its budget by itself: when it has used x since its period began it yields, and the kernel wakes
+// it at the next one. The kernel's own enforcement comes at ticks (4 ms at HZ=250) with the excess carried over; it is
+// the backstop, and what it did is counted as throttles.
 //
 // A watchdog above the thread makes a normal thread of it when it has had the CPU for too large a share of a second,
 // so that a pump gone wild cannot take the machine with it.
@@ -26,43 +26,47 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/context/context_spec.h"
 #include "driver/histogram/histogram.h"
-#include "offhook/driver.h"
+#include "offhook/context.h"
 
 namespace offhook {
 
-struct ContextSpec {
-  enum class Kind { kNormal, kFifo, kRoundRobin, kReservation };
-  Kind kind = Kind::kFifo;
-  int priority = 50;             ///< kFifo, kRoundRobin
-  std::int64_t budget_ns = 0;    ///< kReservation: x
-  std::int64_t period_ns = 0;    ///< kReservation: y
+struct LiveContextConfig : ContextSpec {
+  LiveContextConfig(const ContextSpec& spec = ContextSpec::parse("FIFO 50"))
+      : ContextSpec(spec) {}  // NOLINT: a spec is enough
+
   std::optional<int> cpu;        ///< keep to this CPU; a reservation cannot (the kernel's admission is global)
   bool best_effort = false;      ///< go on without what is not permitted, and say so in shortcomings()
   bool cpu_dma_latency = true;   ///< keep the CPUs out of deep sleep
   double watchdog_share = 0.95;  ///< of a second; 0: no watchdog
 
-  /// "FIFO 50", "RR 10", "RES 2/8" (ms, decimals allowed), "OTHER". @throws std::invalid_argument with what was
-  /// expected
-  static ContextSpec parse(std::string_view text);
-  std::string str() const;
+  /// ContextSpec::parse(), and that this host can run it. @throws std::invalid_argument
+  static LiveContextConfig parse(std::string_view text);
+  /// X and Y of a reservation; 0 of what is none.
+  std::int64_t live_budget_ns() const;
+  std::int64_t live_period_ns() const;
 };
 
-/// Runs service() on a thread of its own, as its specification says. request_service() never blocks.
+/// Runs service() on a thread of its own, as its specification says.
 class LiveContext {
  public:
-  /// @param service  serves what is owed; real-time  @param finished_block  may be empty
-  LiveContext(const ContextSpec& spec, std::function<std::uint32_t()> service);
+  /// @param service  serves what is owed; real-time
+  LiveContext(const LiveContextConfig& config, std::function<std::uint32_t()> service);
   ~LiveContext();
   LiveContext(const LiveContext&) = delete;
   LiveContext& operator=(const LiveContext&) = delete;
 
-  /// For the driver's configuration.
+  /// The table of operations, for the driver's configuration.
   oh_context driver_context();
   /// Locks memory, makes the thread, gives it its scheduling. @throws std::runtime_error naming the missing privilege
-  /// and how to grant it (unless best_effort)
+  /// and how to grant it (unless best_effort); std::invalid_argument when this host does not run it
   void start();
   void stop();  ///< the service under way ends first
+  void request();
+  /// Another scheduling for the thread, from now on. @throws as start(), and the one before stands
+  void reconfigure(const ContextSpec& spec);
+  const ContextSpec& spec() const { return config_; }  ///< the owner's
 
   LogLinearHistogram dispatch_latency() const { return dispatch_.read(); }  ///< from request to service, ns
   LogLinearHistogram service_time() const { return service_time_.read(); }  ///< CPU time of a call, ns
@@ -77,11 +81,11 @@ class LiveContext {
  private:
   void loop();
   void watch();
-  void keep_budget();
-  void schedule();
-  void lacking(const std::string& what);
+  void keep_budget(std::int64_t budget_ns, std::int64_t period_ns);
+  void schedule(const LiveContextConfig& config);
+  void lacking(const LiveContextConfig& config, const std::string& what, int error);
 
-  ContextSpec spec_;
+  LiveContextConfig config_;
   std::function<std::uint32_t()> service_;
   sem_t requested_, ended_;
   pthread_t thread_{}, watchdog_{};
@@ -89,6 +93,10 @@ class LiveContext {
   std::atomic<bool> stopping_{false}, demoted_{false};
   std::atomic<std::int64_t> requested_at_{0};
   std::atomic<int> tid_{0};
+  std::atomic<std::int64_t> budget_ns_{0}, period_ns_{0};  // of a reservation; 0: none
+  std::atomic<bool> real_time_{false};
+  std::atomic<std::int64_t> waited_ns_{0};  // the last request for its service
+  int refused_ = 0;                         // errno of the last refusal
   int dma_latency_ = -1;
   std::int64_t period_began_ = 0, spent_before_ = 0;  // the thread's own
   LiveHistogram dispatch_, service_time_;

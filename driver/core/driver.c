@@ -80,7 +80,7 @@ size_t oh_driver_staging_size(const struct oh_card* card) {
 int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config) {
   const struct oh_card* card = &config->card;
   if (card->ops == NULL || card->rx_ring == NULL || card->tx_ring == NULL || config->pump.process == NULL ||
-      config->pump.fill_in == NULL || config->context.request_service == NULL ||
+      config->pump.fill_in == NULL || !oh_context_is_complete(&config->context) ||
       (config->log != NULL && config->now_ns == NULL) || config->staging == NULL || oh_driver_staging_size(card) == 0 ||
       config->transmit_lead_samples > oh_ring_of(&card->streams, &card->streams.tx, NULL).periods ||
       !plan_is_valid(card, config->block_plan, config->block_plan_length, config->transmit_lead_samples)) {
@@ -157,7 +157,7 @@ void oh_driver_isr(struct oh_driver* driver) {
   driver->plan_next = (driver->plan_next + 1) % driver->plan_length;
 
   record(driver, OH_EV_SERVICE_REQUEST, oh_driver_owed(driver));
-  config->context.request_service(config->context.self);
+  config->context.ops->request(config->context.self);
   record(driver, OH_EV_ISR_EXIT, 0);
 }
 

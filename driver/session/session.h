@@ -24,7 +24,7 @@
 namespace offhook::modem {
 
 struct SessionConfig {
-  ContextSpec context;
+  LiveContextConfig context;
   int interrupt_priority = 80;  ///< SCHED_FIFO, of the thread that plays interrupt; 0: a normal thread
   /// Unless the card has a period: then blocks of that length, and two of them ahead.
   std::vector<std::uint32_t> block_plan = {105, 105, 90};

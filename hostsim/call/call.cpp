@@ -139,6 +139,14 @@ class Action final : public Event {
 struct Call::Impl {
   Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l);
 
+  // The parts of the constructor, in the order in which entities are declared.
+  void place_context();
+  void add_clocks();
+  void add_load();
+  void replay_load();
+  void configure_driver(const PhaseProfile& first);
+  void schedule_script();
+
   void set_phase(Phase next, Ns now);
   void watch(Ns now);
 
@@ -164,10 +172,10 @@ struct Call::Impl {
   std::optional<RecordedLoad> recorded_load;
   std::vector<std::unique_ptr<DeviceLoad>> devices;
   std::vector<std::unique_ptr<Action>> script;
-  std::unique_ptr<Action> watcher;
 
   Phase phase = Phase::kOnHook;
   bool over = false;
+  Ns reserves_from = kNever;
   CallResult result;
   oh_driver_counters at_answer{};
   Ns connected_since = -1;
@@ -188,8 +196,11 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   const oh_streams streams = connection->streams();
   check(profile, scenario.transmit_lead_samples, streams);
   policies.emplace(scenario, cpu);
-  if (scenario.context.kind == ContextKind::kReservation) {
-    (void)reserved_share("modem thread", Slot{.length = s.context.x_ticks, .period = s.context.y_ticks});
+  if (const std::string why = refusal(scenario.host, scenario.context); !why.empty()) throw std::invalid_argument(why);
+  if (scenario.context.kind == OH_CONTEXT_RESERVATION) {
+    const bool ticks = s.context.in_ticks();
+    (void)reserved_share("modem thread", Slot{.length = ticks ? s.context.x_ticks : s.context.budget_ns,
+                                              .period = ticks ? s.context.y_ticks : s.context.period_ns});
   }
   const PhaseProfile& first = profile.phases[static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting)];
   const double ppm =
@@ -198,44 +209,49 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   card->set_rate(0, first.rate_hz);
   card_event.emplace(engine, *card);
 
-  const ContextScenario& where = scenario.context;
-  const bool reserves = where.kind == ContextKind::kReservation;
-  const ContextParts parts{
-      .cpu = cpu,
-      .driver = driver,
-      .cost = cost,
-      .level = kModemLevel,
-      .interrupt_cpu = where.interrupt_cpu,
-      .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
-      .dpc_importance = where.dpc_importance,
-      .handler = scenario.host.threaded_interrupts ? std::optional(policies->interrupt_thread()) : std::nullopt,
-      .hard_irq = scenario.host.hard_irq_ns,
-      .thread_cpu = reserves ? HostPolicies::reservation_cpu(scenario, where.cpu) : where.cpu};
-  switch (scenario.context.kind) {
-    case ContextKind::kInterrupt:
-      context = make_interrupt_context(parts);
-      break;
-    case ContextKind::kDpc:
-      // Where handlers are threads, what they defer is done by these too.
-      context = parts.handler ? make_interrupt_context(parts) : make_dpc_context(parts);
-      break;
-    case ContextKind::kThread:
-    case ContextKind::kReservation:
-      context = make_thread_context(parts, policies->thread(scenario.context.priority), scenario.host.dispatch_ns);
-      break;
-  }
-
-  if (scenario.host.latency) {
-    const int priority =
-        scenario.context.kind == ContextKind::kReservation ? HostPolicies::kSlotPriority : scenario.context.priority;
-    hold_off.emplace(cpu, *scenario.host.latency, priority, scenario.seed, kLatencyStream);
-  }
+  place_context();
   if (scenario.load.spinner) {
     const EntityId id = cpu.add_thread("spinner", policies->program(scenario.load.spinner_priority), spinner, kNever,
                                        scenario.load.spinner_cpu);
     cpu.release(id);
   }
-  // High-resolution timers interrupt by themselves and wake the thread from there; others wait for the clock and a DPC.
+  add_clocks();
+  add_load();
+  replay_load();
+  configure_driver(first);
+  schedule_script();
+}
+
+void Call::Impl::place_context() {
+  const ContextScenario& where = scenario.context;
+  const bool reserves = where.kind == OH_CONTEXT_RESERVATION;
+  const bool threaded = scenario.host.threaded_interrupts || where.kind == OH_CONTEXT_THREADED;
+  context = make_context({.cpu = cpu,
+                          .driver = driver,
+                          .cost = cost,
+                                             .level = kModemLevel,
+                          .spec = where,
+                          .interrupt_cpu = where.interrupt_cpu,
+                          .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
+                          .dpc_importance = where.dpc_importance,
+                          .handler = threaded ? std::optional(policies->interrupt_thread()) : std::nullopt,
+                          .hard_irq = scenario.host.hard_irq_ns,
+                          .thread_cpu = reserves ? policies->reservation_cpu(where.cpu) : where.cpu,
+                          .policy =
+                              [this](const ContextSpec& spec) {
+                                // The reservation is asked for after the on-hook phase (paper, 5.4).
+                                const bool later = spec.kind == OH_CONTEXT_RESERVATION && engine.now() < reserves_from;
+                                return later ? policies->thread(spec.priority) : policies->of(spec);
+                              },
+                          .dispatch = scenario.host.dispatch_ns});
+  if (scenario.host.latency) {
+    const int priority = reserves ? HostPolicies::kSlotPriority : where.priority;
+    hold_off.emplace(cpu, *scenario.host.latency, priority, scenario.seed, kLatencyStream);
+  }
+}
+
+// High-resolution timers interrupt by themselves and wake the thread from there; others wait for the clock and a DPC.
+void Call::Impl::add_clocks() {
   const HostScenario& host = scenario.host;
   const bool precise = host.high_resolution_timers;
   const auto add_timer = [&](ClockInterrupt& expires) {
@@ -255,11 +271,12 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
     add_timer(*timer_interrupt);
     timer_interrupt->start();
   }
+}
 
+void Call::Impl::add_load() {
   for (std::size_t i = 0; i < scenario.load.reservations.size(); i++) {
     const ReservedThread& r = scenario.load.reservations[i];
-    cpu.release(cpu.add_thread(r.name, policies->reservation(i), spinner, kNever,
-                               HostPolicies::reservation_cpu(scenario, r.cpu)));
+    cpu.release(cpu.add_thread(r.name, policies->reservation(i), spinner, kNever, policies->reservation_cpu(r.cpu)));
   }
   for (const LoadThread& t : scenario.load.threads) {
     if (t.every_ns == 0) {
@@ -271,23 +288,25 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   }
   for (const LoadDevice& device : scenario.load.devices) {
     devices.push_back(
-        make_device_load(engine, cpu, device, s.seed, kDeviceStream + devices.size(), policies->device_host()));
+        make_device_load(engine, cpu, device, scenario.seed, kDeviceStream + devices.size(), policies->device_host()));
     devices.back()->start();
   }
+}
 
-  if (scenario.load.recorded) {
-    const auto& load = scenario.load.recorded;
-    const auto cpu_load = std::find_if(load->cpus.begin(), load->cpus.end(),
-                                       [&](const auto& one) { return one.number == scenario.load.trace_cpu; });
-    if (cpu_load == load->cpus.end()) throw std::invalid_argument("load.trace has no such CPU");
-    recorded_load.emplace(engine, cpu, load, *cpu_load, kModemLevel, scenario.host.priorities,
-                          scenario.host.quantum_ns);
-    const double from_s = scenario.load.trace_from_s;
-    recorded_load->start(from_s >= 0 ? static_cast<Ns>(from_s * 1e9)
-                                     : static_cast<Ns>(Random(scenario.seed, kTraceStream).uniform(0) *
-                                                       static_cast<double>(load->duration)));
-  }
+void Call::Impl::replay_load() {
+  if (!scenario.load.recorded) return;
+  const auto& load = scenario.load.recorded;
+  const auto cpu_load = std::find_if(load->cpus.begin(), load->cpus.end(),
+                                     [&](const auto& one) { return one.number == scenario.load.trace_cpu; });
+  if (cpu_load == load->cpus.end()) throw std::invalid_argument("load.trace has no such CPU");
+  recorded_load.emplace(engine, cpu, load, *cpu_load, kModemLevel, scenario.host.priorities, scenario.host.quantum_ns);
+  const double from_s = scenario.load.trace_from_s;
+  recorded_load->start(from_s >= 0 ? static_cast<Ns>(from_s * 1e9)
+                                   : static_cast<Ns>(Random(scenario.seed, kTraceStream).uniform(0) *
+                                                     static_cast<double>(load->duration)));
+}
 
+void Call::Impl::configure_driver(const PhaseProfile& first) {
   oh_driver_config config{};
   config.card = card->card();
   staging.resize(oh_driver_staging_size(&config.card));
@@ -308,7 +327,11 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
     context->interrupt();
     watch(now);
   });
+  const oh_context table = context->driver_context();
+  (void)table.ops->start(table.self);
+}
 
+void Call::Impl::schedule_script() {
   // The card comes up at no particular moment of the host's clock.
   const Ns begin = static_cast<Ns>(20e6 * Random(scenario.seed, kCardStartStream).uniform(0));
   Ns at = begin;
@@ -328,10 +351,9 @@ void Call::Impl::set_phase(Phase next, Ns now) {
   cost.enter(next);
   if (card->rate_hz() != p.rate_hz) card_event->set_rate(p.rate_hz);
   oh_driver_set_block_plan(&driver, p.block_plan.data(), static_cast<std::uint32_t>(p.block_plan.size()));
-  // The reservation is asked for after the on-hook phase (paper, 5.4).
-  const bool reserve = scenario.context.kind == ContextKind::kReservation && next != Phase::kOnHook;
-  if (reserve && (next == Phase::kDialling || !scenario.dial) && phase != Phase::kConnected) {
-    cpu.set_policy(context->server(), policies->reservation());
+  if (next == (scenario.dial ? Phase::kDialling : Phase::kConnecting)) {
+    reserves_from = now;
+    if (scenario.context.kind == OH_CONTEXT_RESERVATION) context->reconfigure(scenario.context);
   }
   if (next == Phase::kConnecting) {
     at_answer = driver.counters;
@@ -367,6 +389,15 @@ bool Call::advance(Ns horizon) {
   if (!impl_->over) impl_->engine.run_until(std::min(horizon, limit));
   if (impl_->engine.now() >= limit) impl_->over = true;
   return !impl_->over;
+}
+
+void Call::reconfigure(const ContextSpec& spec) {
+  impl_->context->reconfigure(spec);
+  static_cast<ContextSpec&>(impl_->scenario.context) = spec;
+}
+
+oh_context Call::context() const {
+  return impl_->context->driver_context();
 }
 
 Ns Call::now() const {

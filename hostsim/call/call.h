@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// One simulated call: the host, its load, the card, the driver in one of four contexts, the pump and what is at the
+// One simulated call: the host, its load, the card, the driver in one context, the pump and what is at the
 // other end of the line, from off the shelf to the last byte of a file. Deterministic: the scenario decides every byte.
 #pragma once
 
@@ -41,6 +41,12 @@ class Call {
 
   /// Run until `horizon` of virtual time, or the end of the call. @return false when the call is over
   bool advance(Ns horizon);
+  /// Another context from now on, between two advances. A reservation begins where the scenario's would.
+  /// @throws std::invalid_argument when the host or the driver's present context cannot, std::runtime_error when it is
+  /// not admitted
+  void reconfigure(const ContextSpec& spec);
+  /// The driver's context: what requests waited, what it is.
+  oh_context context() const;
   Ns now() const;
   CallResult result() const;
   const Connection& connection() const;

@@ -2,201 +2,250 @@
 #include "hostsim/call/host_policies.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 
+#include "hostsim/load/host_load.h"
 #include "hostsim/random/random.h"
-#include "hostsim/sched/linux_deadline.h"
 #include "hostsim/sched/slot_plan.h"
-#include "hostsim/sched/windows_nt.h"
 
 namespace offhook::hostsim {
 namespace {
 
 constexpr std::uint64_t kPhaseStream = 2;  // as in call.cpp
 
-// Windows 2000 counts quanta in intervals of 1/64 s when its clock is the real-time clock.
-constexpr int kNtIntervalHz = 64;
-
 // Linux gives interrupt threads SCHED_FIFO 50 (kernel/irq/manage.c).
 constexpr int kInterruptThread = 50;
+// Windows NT gives worker threads normal priorities.
+constexpr int kWorkerPriority = 8;
 
 bool has_own(const Scenario& s) {
-  return s.context.kind == ContextKind::kReservation;
-}
-
-struct Wanted {
-  Reservation reservation;
-  int cpu;
-};
-
-// The driver's own first, if it has one.
-std::vector<Wanted> all_reservations(const Scenario& s) {
-  std::vector<Wanted> all;
-  const auto on = [&](int cpu) { return HostPolicies::reservation_cpu(s, cpu); };
-  if (has_own(s)) all.push_back({{"modem thread", s.context.x_ticks, s.context.y_ticks}, on(s.context.cpu)});
-  for (const ReservedThread& r : s.load.reservations) all.push_back({{r.name, r.x_ticks, r.y_ticks}, on(r.cpu)});
-  return all;
-}
-
-/// Of one CPU, in the same order; kAnyCpu: those that are not pinned.
-std::vector<Reservation> reservations_on(const std::vector<Wanted>& all, int cpu) {
-  std::vector<Reservation> there;
-  for (const Wanted& w : all)
-    if (w.cpu == cpu) there.push_back(w.reservation);
-  return there;
+  return s.context.kind == OH_CONTEXT_RESERVATION;
 }
 
 Ns ticks_to_ns(std::int64_t ticks, int hz) {
   return static_cast<Ns>(static_cast<double>(ticks) * 1e9 / hz);
 }
 
-}  // namespace
-
-int HostPolicies::reservation_cpu(const Scenario& s, int cpu) {
-  const bool moves = s.host.reservations == ReservationScheduler::kDeadline ||
-                     s.host.reservations == ReservationScheduler::kDeadlineTicks;
-  return moves ? cpu : std::max(cpu, 0);
+/// In whole clock interrupts; 0: it is no whole number of them.
+std::int64_t in_ticks(Ns ns, int hz) {
+  const auto ticks = std::llround(static_cast<double>(ns) * hz / 1e9);
+  return ticks_to_ns(ticks, hz) == ns ? ticks : 0;
 }
+
+ContextSpec spec_of(const ReservedThread& r) {
+  ContextSpec spec;
+  spec.kind = OH_CONTEXT_RESERVATION;
+  spec.x_ticks = r.x_ticks;
+  spec.y_ticks = r.y_ticks;
+  return spec;
+}
+
+SchedulerHost host_of(const HostScenario& host) {
+  return {.cpus = host.cpus,
+          .tick_hz = host.tick_hz,
+          .quantum = host.quantum_ns,
+          .slot_priority = host.priorities < kLinuxPriorities ? HostPolicies::kSlotPriority : kLinuxPriorities - 1};
+}
+
+std::unique_ptr<Scheduler> scheduler_of(const HostScenario& host) {
+  return make_scheduler(PolicyUse::kThreads, host.scheduler, host_of(host));
+}
+std::unique_ptr<Scheduler> reservations_of(const HostScenario& host) {
+  return make_scheduler(PolicyUse::kReservations, host.reservations, host_of(host));
+}
+
+ReservationRequest request_of(const ContextSpec& spec, const HostScenario& host) {
+  ReservationRequest r;
+  if (spec.in_ticks()) {
+    r.x_ticks = spec.x_ticks;
+    r.y_ticks = spec.y_ticks;
+    r.budget = ticks_to_ns(r.x_ticks, host.tick_hz);
+    r.period = ticks_to_ns(r.y_ticks, host.tick_hz);
+  } else {
+    r.budget = spec.budget_ns;
+    r.period = spec.period_ns;
+    r.x_ticks = in_ticks(r.budget, host.tick_hz);
+    r.y_ticks = in_ticks(r.period, host.tick_hz);
+  }
+  return r;
+}
+
+struct Wanted {
+  std::string name;
+  ContextSpec spec;
+  int cpu;
+};
+
+// The driver's own first, if it has one.
+std::vector<Wanted> all_reservations(const Scenario& s, const Scheduler& reservations) {
+  std::vector<Wanted> all;
+  const auto on = [&](int cpu) { return reservations.moves() ? cpu : std::max(cpu, 0); };
+  if (has_own(s)) all.push_back({"modem thread", s.context, on(s.context.cpu)});
+  for (const ReservedThread& r : s.load.reservations) all.push_back({r.name, spec_of(r), on(r.cpu)});
+  return all;
+}
+
+/// Of one CPU, in the same order; kAnyCpu: those that are not pinned.
+std::vector<Reservation> reservations_on(const std::vector<Wanted>& all, int cpu, const HostScenario& host) {
+  std::vector<Reservation> there;
+  for (const Wanted& w : all) {
+    const ReservationRequest r = request_of(w.spec, host);
+    if (w.cpu == cpu) there.push_back({w.name, r.x_ticks, r.y_ticks});
+  }
+  return there;
+}
+
+void check_shares(const std::vector<Wanted>& all, int cpus) {
+  double everywhere = 0;
+  for (int cpu = kAnyCpu; cpu < cpus; cpu++) {
+    double sum = 0;
+    for (const Wanted& w : all) {
+      if (w.cpu != cpu) continue;
+      const double share = w.spec.share();
+      sum += share;
+      everywhere += share;
+      const bool fits = (cpu == kAnyCpu || sum <= 1 + 1e-12) && everywhere <= cpus + 1e-12;
+      if (share <= 1 && fits) continue;
+      const double percent = 100 * (cpu != kAnyCpu && sum > 1 ? sum : everywhere / cpus);
+      const std::string xy =
+          w.spec.in_ticks() ? std::to_string(w.spec.x_ticks) + " of every " + std::to_string(w.spec.y_ticks) + " ticks"
+                            : w.spec.str();
+      throw std::invalid_argument(
+          "reservation of '" + w.name + "' (" + xy + ") cannot be admitted: " +
+          (share > 1 ? "expected X <= Y"
+                     : "all together would take " + std::to_string(std::lround(percent)) + " % of the CPU"));
+    }
+  }
+}
+
+}  // namespace
 
 void check_reservations(const Scenario& s) {
   if (s.load.reservations.empty()) return;
-  const std::vector<Wanted> all = all_reservations(s);
-  double everywhere = 0;
-  for (int cpu = kAnyCpu; cpu < s.host.cpus; cpu++) {
-    const std::vector<Reservation> here = reservations_on(all, cpu);
-    if (s.host.reservations == ReservationScheduler::kRialto) {
-      (void)plan_slots(here);
-      continue;
-    }
-    double sum = 0;
-    for (const Reservation& r : here) {
-      const double share = static_cast<double>(r.x_ticks) / static_cast<double>(r.y_ticks);
-      sum += share;
-      everywhere += share;
-      const bool fits = (cpu == kAnyCpu || sum <= 1 + 1e-12) && everywhere <= s.host.cpus + 1e-12;
-      if (r.x_ticks <= r.y_ticks && fits) continue;
-      const double percent = 100 * (cpu != kAnyCpu && sum > 1 ? sum : everywhere / s.host.cpus);
-      throw std::invalid_argument("reservation of '" + r.name + "' (" + std::to_string(r.x_ticks) + " of every " +
-                                  std::to_string(r.y_ticks) + " ticks) cannot be admitted: " +
-                                  (r.x_ticks > r.y_ticks ? "expected X <= Y"
-                                                         : "all together would take " +
-                                                               std::to_string(std::lround(percent)) + " % of the CPU"));
-    }
+  const auto reservations = reservations_of(s.host);
+  const std::vector<Wanted> all = all_reservations(s, *reservations);
+  if (!reservations->slots()) return check_shares(all, s.host.cpus);
+  for (int cpu = kAnyCpu; cpu < s.host.cpus; cpu++) (void)plan_slots(reservations_on(all, cpu, s.host));
+}
+
+std::string refusal(const HostScenario& host, const ContextSpec& spec) {
+  using Class = ThreadRequest::Class;
+  const auto scheduler = scheduler_of(host);
+  const bool linux_classes = scheduler->has(Class::kFifo);
+  std::vector<oh_context_kind> runs = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC, OH_CONTEXT_THREAD, OH_CONTEXT_RESERVATION,
+                                       OH_CONTEXT_WORKER};
+  if (linux_classes) {
+    runs.insert(runs.end(), {OH_CONTEXT_SOFTIRQ, OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN, OH_CONTEXT_NORMAL});
   }
+  if (linux_classes || host.threaded_interrupts) runs.push_back(OH_CONTEXT_THREADED);
+  if (spec.kind >= OH_CONTEXT_OWN || std::find(runs.begin(), runs.end(), spec.kind) != runs.end()) return "";
+  return not_of_this_host(spec, host.name + ", with scheduler " + host.scheduler, runs);
+}
+
+std::string admission_problem(const HostScenario& host, const ContextSpec& spec) {
+  if (spec.kind != OH_CONTEXT_RESERVATION) return "";
+  const ReservationRequest r = request_of(spec, host);
+  const std::string what = spec.in_ticks() ? "reservation of " + std::to_string(spec.x_ticks) + " ticks in every " +
+                                                 std::to_string(spec.y_ticks) + " cannot be admitted: "
+                                           : spec.str() + " cannot be admitted: ";
+  if (spec.share() > 1)
+    return what + std::to_string(std::llrint(100 * spec.share())) + " % of the CPU; expected X <= Y";
+  if (!reservations_of(host)->slots()) return "";
+  if (r.x_ticks == 0 || r.y_ticks == 0)
+    return what + "slots are whole clock interrupts, and this host's come " + std::to_string(host.tick_hz) +
+           " times a second (expected RES X/Y, in ticks)";
+  if (!spec.strict && !std::has_single_bit(static_cast<std::uint64_t>(r.y_ticks)))
+    return what +
+           "the standard scheduler's periods are powers of two (expected Y = 1, 2, 4, 8 ... or context.strict "
+           "= true)";
+  return "";
 }
 
 HostPolicies::HostPolicies(const Scenario& scenario, Cpu& cpu) : scenario_(scenario) {
   const HostScenario& host = scenario.host;
-  const ContextScenario& c = scenario.context;
-  if (has_own(scenario)) {
-    const double share = c.slot_phase >= 0 ? c.slot_phase : Random(scenario.seed, kPhaseStream).uniform(0);
-    phase_ = static_cast<Ns>(share * static_cast<double>(ticks_to_ns(c.y_ticks, host.tick_hz)));
-  }
+  SchedulerHost told = host_of(host);
+  told.dpc_time = [&cpu](int n) { return cpu.dpc_time(n); };
+  scheduler_ = make_scheduler(PolicyUse::kThreads, host.scheduler, told);
+  reservations_ = host.reservations == host.scheduler
+                      ? scheduler_
+                      : make_scheduler(PolicyUse::kReservations, host.reservations, told);
   check_reservations(scenario);
-  const std::vector<Wanted> all = all_reservations(scenario);
-  offsets_.assign(all.size(), phase_);
-  if (host.reservations == ReservationScheduler::kRialto && !scenario.load.reservations.empty()) {
+  const std::vector<Wanted> all = all_reservations(scenario, *reservations_);
+  offsets_.assign(all.size(), phase_of(scenario.context));
+  if (reservations_->slots() && !scenario.load.reservations.empty()) {
     for (int n = 0; n < host.cpus; n++) {
-      const std::vector<std::int64_t> slots = plan_slots(reservations_on(all, n));
+      const std::vector<std::int64_t> slots = plan_slots(reservations_on(all, n, host));
       for (std::size_t i = 0, k = 0; i < all.size(); i++)
         if (all[i].cpu == n) offsets_[i] += ticks_to_ns(slots[k++], host.tick_hz);
     }
   }
-  switch (host.reservations) {
-    case ReservationScheduler::kRezTicks:
-    case ReservationScheduler::kRezC:
-    case ReservationScheduler::kRezFb: {
-      const RezForm form = host.reservations == ReservationScheduler::kRezC    ? RezForm::kRezC
-                           : host.reservations == ReservationScheduler::kRezFb ? RezForm::kRezFb
-                                                                               : RezForm::kRez;
-      for (int n = 0; n < host.cpus; n++)
-        rez_.push_back(std::make_shared<RezScheduler>(form, host.tick_hz, [&cpu, n] { return cpu.dpc_time(n); }));
-      break;
-    }
-    default:
-      break;
-  }
-  if (host.scheduler == ThreadScheduler::kLinux) {
-    real_time_ = std::make_shared<LinuxRealTimeGroup>(host.tick_hz, host.cpus);
-    fair_ = std::make_shared<LinuxFairGroup>(host.tick_hz, host.cpus);
-    cpu.limit_dpcs({}, program(0));
-  }
+  cpu.set_deferred_work([this](int n) { return scheduler_->deferred_work(n); });
 }
 
-Policy HostPolicies::thread(int priority, int boost) {
-  const HostScenario& host = scenario_.host;
-  switch (host.scheduler) {
-    case ThreadScheduler::kWindowsNt: {
-      const double intervals = static_cast<double>(host.quantum_ns) * kNtIntervalHz / 1e9;
-      const WindowsNt nt{priority, boost, std::max(1, static_cast<int>(std::lround(intervals))), kNtIntervalHz};
-      return OwnPolicy([nt] { return std::make_unique<WindowsNtThread>(nt); });
-    }
-    case ThreadScheduler::kLinux: {
-      const LinuxRealTime fifo{priority, 0};
-      return OwnPolicy([fifo, group = real_time_] { return std::make_unique<LinuxRealTimeThread>(fifo, group); });
-    }
-    case ThreadScheduler::kFixedPriority:
-      break;
-  }
-  // Normal priorities (1 to 15) are time-sliced; real-time ones are too, but have no equals here.
-  return FixedPriority{priority, priority < 16 ? host.quantum_ns : 0};
+// When the first slot, or the first period, begins.
+Ns HostPolicies::phase_of(const ContextSpec& spec) const {
+  if (spec.kind != OH_CONTEXT_RESERVATION) return 0;
+  const double given = scenario_.context.slot_phase;
+  const double share = given >= 0 ? given : Random(scenario_.seed, kPhaseStream).uniform(0);
+  return static_cast<Ns>(share * static_cast<double>(request_of(spec, scenario_.host).period));
+}
+
+int HostPolicies::reservation_cpu(int cpu) const {
+  return reservations_->moves() ? cpu : std::max(cpu, 0);
+}
+
+Policy HostPolicies::thread(int priority) {
+  return scheduler_->thread({.priority = priority});
 }
 
 Policy HostPolicies::program(int priority, int boost) {
-  switch (scenario_.host.scheduler) {
-    case ThreadScheduler::kWindowsNt:
-      return thread(priority, boost);
-    case ThreadScheduler::kLinux:
-      return OwnPolicy([group = fair_] { return std::make_unique<LinuxFairThread>(group); });
-    case ThreadScheduler::kFixedPriority:
-      break;
-  }
-  return FixedPriority{priority, scenario_.host.quantum_ns};
+  return scheduler_->thread({.wants = ThreadRequest::Class::kProgram, .priority = priority, .boost = boost});
 }
 
-Policy HostPolicies::reservation() {
-  const ContextScenario& c = scenario_.context;
-  return reserve(c.x_ticks, c.y_ticks, offsets_.at(0), reservation_cpu(scenario_, c.cpu));
+Policy HostPolicies::of(const ContextSpec& spec) {
+  using Class = ThreadRequest::Class;
+  if (const std::string why = refusal(scenario_.host, spec); !why.empty()) throw std::invalid_argument(why);
+  switch (spec.kind) {
+    case OH_CONTEXT_FIFO:
+      return scheduler_->thread({.wants = Class::kFifo, .priority = spec.priority});
+    case OH_CONTEXT_ROUND_ROBIN:
+      return scheduler_->thread({.wants = Class::kRoundRobin, .priority = spec.priority});
+    case OH_CONTEXT_NORMAL:
+      return scheduler_->thread({.wants = Class::kNice, .nice = spec.nice});
+    case OH_CONTEXT_WORKER:
+      return program(kWorkerPriority);
+    case OH_CONTEXT_THREAD:
+      return thread(spec.priority);
+    case OH_CONTEXT_RESERVATION: {
+      const bool planned = has_own(scenario_) && spec.str() == scenario_.context.str();
+      if (const std::string why = admission_problem(scenario_.host, spec); !planned && !why.empty())
+        throw std::runtime_error(why);
+      if (!planned && reservations_->slots() && !scenario_.load.reservations.empty())
+        throw std::runtime_error(spec.str() + ": the slots of this host's reservations were planned without it");
+      return reserve(spec, planned ? offsets_.at(0) : phase_of(spec), reservation_cpu(scenario_.context.cpu));
+    }
+    default:
+      if (context_form(spec.kind).argument == ContextArgument::kPriority) return thread(spec.priority);
+      throw std::invalid_argument(spec.str() + " is no thread");
+  }
 }
 
 Policy HostPolicies::reservation(std::size_t i) {
   const ReservedThread& r = scenario_.load.reservations.at(i);
-  return reserve(r.x_ticks, r.y_ticks, offsets_.at(i + (has_own(scenario_) ? 1 : 0)),
-                 reservation_cpu(scenario_, r.cpu));
+  ContextSpec spec = spec_of(r);
+  spec.strict = scenario_.context.strict;
+  return reserve(spec, offsets_.at(i + (has_own(scenario_) ? 1 : 0)), reservation_cpu(r.cpu));
 }
 
-Policy HostPolicies::reserve(std::int64_t x_ticks, std::int64_t y_ticks, Ns offset, int cpu) {
-  const HostScenario& host = scenario_.host;
-  const ContextScenario& c = scenario_.context;
-  const Ns budget = ticks_to_ns(x_ticks, host.tick_hz), period = ticks_to_ns(y_ticks, host.tick_hz);
-  switch (host.reservations) {
-    case ReservationScheduler::kRialto: {
-      Slot slot;
-      slot.offset = offset;
-      slot.length = x_ticks;
-      slot.period = y_ticks;
-      slot.strict = c.strict;
-      slot.priority = c.background_priority;
-      slot.tick_hz = host.tick_hz;
-      slot.slot_priority = host.priorities < kLinuxPriorities ? kSlotPriority : kLinuxPriorities - 1;
-      return slot;
-    }
-    case ReservationScheduler::kRez:
-      return Rez{.budget = budget, .period = period, .offset = offset, .background = -1};
-    case ReservationScheduler::kRezTicks:
-    case ReservationScheduler::kRezC:
-    case ReservationScheduler::kRezFb:
-      return OwnPolicy(
-          [rez = rez_.at(static_cast<std::size_t>(cpu)), budget, period] { return rez->reserve(budget, period); });
-    case ReservationScheduler::kDeadline:
-      return ConstantBandwidth{budget, period};
-    case ReservationScheduler::kDeadlineTicks: {
-      const LinuxDeadline deadline{budget, period, host.tick_hz};
-      return OwnPolicy([deadline] { return std::make_unique<LinuxDeadlineThread>(deadline); });
-    }
-  }
-  throw std::logic_error("no such reservation");
+Policy HostPolicies::reserve(const ContextSpec& spec, Ns offset, int cpu) {
+  ReservationRequest r = request_of(spec, scenario_.host);
+  r.offset = offset;
+  r.strict = spec.strict;
+  r.background_priority = scenario_.context.background_priority;
+  r.cpu = cpu;
+  return reservations_->reserve(r);
 }
 
 Policy HostPolicies::interrupt_thread() {

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// Which policy of hostsim/sched each thread of a call gets on the scenario's host.
+// Which policy of hostsim/sched each thread of a call gets on the scenario's host, and what the host cannot run.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "hostsim/call/scenario.h"
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/load/device_load.h"
-#include "hostsim/sched/augmented_rez.h"
-#include "hostsim/sched/linux_fair.h"
-#include "hostsim/sched/linux_realtime.h"
+#include "hostsim/sched/scheduler.h"
 
 namespace offhook::hostsim {
 
-/// Whether the driver's reservation (kReservation) and those of the load fit into the CPU together.
+/// Whether the driver's reservation and those of the load fit into the CPU together.
 /// @throws std::invalid_argument naming the one that does not, and why
 void check_reservations(const Scenario& scenario);
+/// Why the host cannot run this context: it is another system's. Empty: it can.
+std::string refusal(const HostScenario& host, const ContextSpec& spec);
+/// Why its reservation cannot be admitted, whatever else there is. Empty: it can, or there is none.
+std::string admission_problem(const HostScenario& host, const ContextSpec& spec);
 
 class HostPolicies {
  public:
@@ -25,35 +29,33 @@ class HostPolicies {
   // predictable beside a reservation as beside a thread at 24 (Jones and Saroiu, 6.4.3).
   static constexpr int kSlotPriority = 30;
 
-  /// Makes the CPU's DPCs softirqs on Linux. Both must outlive this.
+  /// Gives the CPU the scheduler's deferred work; it must outlive this.
   HostPolicies(const Scenario& scenario, Cpu& cpu);
 
-  /// Of the driver's thread: a fixed or dynamic priority, SCHED_FIFO on Linux.
-  /// @param boost on Windows NT, for what ends its waits
-  Policy thread(int priority, int boost = 1);
-  /// Of programs: time-sliced, SCHED_OTHER on Linux.
+  /// Of the driver's thread at a fixed or dynamic priority, SCHED_FIFO on Linux.
+  Policy thread(int priority);
+  /// Of programs: time-sliced, SCHED_OTHER on Linux. @param boost on Windows NT, for what ends its waits
   Policy program(int priority, int boost = 0);
-  /// Of the driver's thread. @pre the context is a reservation
-  Policy reservation();
+  /// Of the driver's thread in this context. @throws std::invalid_argument for a context that is no thread, or that
+  /// this host has not; std::runtime_error for slots that were not planned
+  Policy of(const ContextSpec& spec);
   /// Of load.reservations[i].
   Policy reservation(std::size_t i);
   /// Of an interrupt's handler where these are threads.
   Policy interrupt_thread();
   DeviceHost device_host();
   /// The CPU that a thread with a reservation is pinned to, if it asks for `cpu`: Rialto and Rez know one CPU.
-  static int reservation_cpu(const Scenario& scenario, int cpu);
-  /// When the clock's first interrupt comes: the slots of Rialto/NT begin and end with them.
-  Ns clock_phase() const { return scenario_.host.reservations == ReservationScheduler::kRialto ? phase_ : 0; }
+  int reservation_cpu(int cpu) const;
+  /// When the clock's first interrupt comes: slots begin and end with them.
+  Ns clock_phase() const { return reservations_->slots() ? phase_of(scenario_.context) : 0; }
 
  private:
-  Policy reserve(std::int64_t x_ticks, std::int64_t y_ticks, Ns offset, int cpu);
+  Ns phase_of(const ContextSpec& spec) const;
+  Policy reserve(const ContextSpec& spec, Ns offset, int cpu);
 
-  const Scenario& scenario_;
-  Ns phase_ = 0;             // when the first slot, or the first period, begins
-  std::vector<Ns> offsets_;  // of the slots: the driver's own first, if it has one
-  std::shared_ptr<LinuxRealTimeGroup> real_time_;
-  std::shared_ptr<LinuxFairGroup> fair_;
-  std::vector<std::shared_ptr<RezScheduler>> rez_;  // one on each CPU
+  const Scenario scenario_;                              // as the host was made
+  std::shared_ptr<Scheduler> scheduler_, reservations_;  // one object where both have the same name
+  std::vector<Ns> offsets_;                              // of the slots: the driver's own first, if it has one
 };
 
 }  // namespace offhook::hostsim

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/context/context_spec.h"
 #include "hostsim/call/soft_device.h"
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/engine/engine.h"
@@ -21,56 +22,35 @@
 
 namespace offhook::hostsim {
 
-enum class ContextKind { kInterrupt, kDpc, kThread, kReservation };
-
-struct ContextScenario {
-  ContextKind kind = ContextKind::kInterrupt;
-  int priority = 24;            ///< kThread; and of a kReservation thread before its reservation begins
-  int background_priority = 8;  ///< kReservation, standard form: priority outside the slots
-  int x_ticks = 2;              ///< kReservation: X of every Y
-  int y_ticks = 8;
-  int cpu = kAnyCpu;      ///< of the driver's thread; any: it moves as its scheduler's threads do
-  int interrupt_cpu = 0;  ///< that takes the card's interrupt
+/// Which context, and where its parts are. The priority of a reservation is that of its thread before it begins.
+struct ContextScenario : ContextSpec {
+  ContextScenario() = default;
+  ContextScenario(const ContextSpec& spec) : ContextSpec(spec) {}
+  int background_priority = 8;  ///< of a reservation, standard form: priority outside the slots
+  int cpu = kAnyCpu;            ///< of the driver's thread; any: it moves as its scheduler's threads do
+  int interrupt_cpu = 0;        ///< that takes the card's interrupt
   DpcImportance dpc_importance = DpcImportance::kMedium;
   int dpc_cpu = kAnyCpu;   ///< in whose queue the driver's DPC waits; any: where the interrupt came
-  bool strict = false;     ///< true: modified Rialto/NT, never outside its slots; false: standard Rialto/NT
   double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
-};
-
-/// What schedules threads that reserve nothing, and what becomes of deferred work (hostsim/sched).
-enum class ThreadScheduler {
-  kFixedPriority,  ///< fixed_priority.h: Windows NT's priorities without its boosts
-  kWindowsNt,      ///< windows_nt.h: with boosts, and quanta that end at clock interrupts
-  kLinux,          ///< linux_realtime.h with its throttle, linux_fair.h; softirqs and ksoftirqd
-};
-/// What X of every Y means.
-enum class ReservationScheduler {
-  kRialto,    ///< slot.h
-  kRez,       ///< rez.h: EDF among budgets, exact
-  kRezTicks,  ///< augmented_rez.h: Rez as it was built, and its two forms
-  kRezC,
-  kRezFb,
-  kDeadline,      ///< constant_bandwidth.h: SCHED_DEADLINE, ideal
-  kDeadlineTicks  ///< linux_deadline.h: as the kernel enforces it, at ticks and with carried debt
 };
 
 /// The machine: every constant with its source stands in traces/hosts/*.toml.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
   int cpus = 1;
-  int tick_hz = 1024;           ///< clock interrupt: 1024 (RTC) or 1000
-  Ns clock_isr_ns = 0;          ///< cost of one clock interrupt
-  Ns dispatch_ns = 0;           ///< cost of a context switch (charged to the DPC that readies the thread)
-  Ns quantum_ns = 0;            ///< of normal threads, 0: none
-  double clock_ppm = 0;         ///< card's crystal against the host's clock
-  double clock_ppm_spread = 0;  ///< and up to this much more or less, drawn from the seed
-  Ns callback_ns = 10'000;      ///< CPU time of the 1 ms timer callback
-  ThreadScheduler scheduler = ThreadScheduler::kFixedPriority;
-  ReservationScheduler reservations = ReservationScheduler::kRialto;
-  bool threaded_interrupts = false;     ///< devices' handlers are threads of priority 50, as on PREEMPT_RT
-  Ns hard_irq_ns = 1'000;               ///< and what is left at interrupt level, to wake them
-  bool high_resolution_timers = false;  ///< timers expire when they are due, not when the clock interrupts
-  int priorities = 32;                  ///< of threads: 0 to one less, the higher the more urgent
+  int tick_hz = 1024;                        ///< clock interrupt: 1024 (RTC) or 1000
+  Ns clock_isr_ns = 0;                       ///< cost of one clock interrupt
+  Ns dispatch_ns = 0;                        ///< cost of a context switch (charged to the DPC that readies the thread)
+  Ns quantum_ns = 0;                         ///< of normal threads, 0: none
+  double clock_ppm = 0;                      ///< card's crystal against the host's clock
+  double clock_ppm_spread = 0;               ///< and up to this much more or less, drawn from the seed
+  Ns callback_ns = 10'000;                   ///< CPU time of the 1 ms timer callback
+  std::string scheduler = "fixed-priority";  ///< of threads that reserve nothing, see sched/scheduler.h
+  std::string reservations = "rialto";       ///< what X of every Y means
+  bool threaded_interrupts = false;          ///< devices' handlers are threads of priority 50, as on PREEMPT_RT
+  Ns hard_irq_ns = 1'000;                    ///< and what is left at interrupt level, to wake them
+  bool high_resolution_timers = false;       ///< timers expire when they are due, not when the clock interrupts
+  int priorities = 32;                       ///< of threads: 0 to one less, the higher the more urgent
   std::string latencies;       ///< a host with a table [latency], which this one draws its latencies from; empty: none
   bool virus_scanner = false;  ///< where the table knows what one does to them
   std::optional<HostLatencies> latency;  ///< that table; filled in by traces/scenario

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The four processing contexts of the paper (Jones and Saroiu, section 5), each on the mechanism it has in Windows NT:
+// The processing contexts of a simulated host, each on the mechanism it has in its operating system:
 //
-//   INT  the interrupt routine itself calls service: at device level, nothing but higher interrupts in its way
-//   DPC  the interrupt routine queues a deferred procedure call that does
-//   THR  the interrupt routine queues a DPC that signals a semaphore, a thread at some priority waits for it
-//   RES  as THR, and the thread has a CPU reservation
+//   INT             the interrupt routine itself calls service: at device level, nothing but higher interrupts in its
+//   way THREADED        the interrupt leaves a stub, which wakes the handler's thread; that calls service DPC, SOFTIRQ
+//   the interrupt routine queues deferred work that does THR, FIFO, ...  the interrupt routine queues deferred work
+//   that signals a semaphore; a thread waits for it RES             as THR, and the thread has a CPU reservation
 //
-// They share the driver and what a service costs (ServiceRun), and nothing about when it runs.
+// They share the driver and what a service costs (ServiceRun), and nothing about when it runs. A context of one's own
+// derives from Context and gets a row in table.cpp, or register_context() from a program that links the library.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 
+#include "driver/context/context_spec.h"
 #include "hostsim/cpu/cpu.h"
 #include "offhook/driver.h"
 
@@ -29,61 +31,96 @@ class ServiceCost {
   virtual double phi() = 0;                       ///< share of it after which the output is queued
 };
 
-/// One call of the driver's service routine, cut where it takes input and where it gives output.
-class ServiceRun {
- public:
-  ServiceRun(oh_driver& driver, ServiceCost& cost) : driver_(driver), cost_(cost) {}
-  /// As Program::next(): CPU time of the next part, 0 when the call returns.
-  Ns next();
-
- private:
-  enum class At { kEntry, kOutput, kEnd };
-  oh_driver& driver_;
-  ServiceCost& cost_;
-  At at_ = At::kEntry;
-  Ns rest_ = 0;
-};
-
-/// A driver's place on a CPU. Construct, add_to(), then let the card call interrupt().
-class Context {
- public:
-  virtual ~Context() = default;
-  /// The card's interrupt line went up.
-  void interrupt() { cpu_.release(interrupt_); }
-  /// What the driver is configured with.
-  oh_context driver_context();
-  /// The entity that runs the pump: interrupt, DPC or thread.
-  EntityId server() const { return server_; }
-  EntityId interrupt_entity() const { return interrupt_; }
-
- protected:
-  explicit Context(Cpu& cpu) : cpu_(cpu) {}
-  virtual void request_service() = 0;
-
-  Cpu& cpu_;
-  EntityId interrupt_ = kNoEntity;
-  EntityId server_ = kNoEntity;
-};
-
-/// What is common to the makers: all references must outlive the context.
+/// What a context is made of: all references must outlive it.
 struct ContextParts {
   Cpu& cpu;
   oh_driver& driver;
   ServiceCost& cost;
   int level;  ///< of the card's interrupt
+  ContextSpec spec = {};
   int interrupt_cpu = 0;
   int dpc_cpu = 0;
   DpcImportance dpc_importance = DpcImportance::kMedium;
   std::optional<Policy> handler = {};  ///< of a thread that is the interrupt's handler, as on PREEMPT_RT
   Ns hard_irq = 0;                     ///< what is then left at interrupt level
   int thread_cpu = kAnyCpu;
+  /// Of a thread that is this context. @throws std::invalid_argument when the host has none
+  std::function<Policy(const ContextSpec&)> policy = {};
+  Ns dispatch = 0;  ///< cost of the deferred work that signals a thread; a handler's thread signals by itself
 };
 
-/// In the handler's thread if there is one, where a DPC's work would be done too.
-std::unique_ptr<Context> make_interrupt_context(const ContextParts& parts);
-std::unique_ptr<Context> make_dpc_context(const ContextParts& parts);
-/// @param policy of the thread; Cpu::set_policy(server(), ...) changes it
-/// @param dispatch cost of the DPC that signals; a handler's thread signals by itself
-std::unique_ptr<Context> make_thread_context(const ContextParts& parts, const Policy& policy, Ns dispatch);
+/// A driver's place on a CPU. Start it by its table, then let the card call interrupt().
+class Context {
+ public:
+  virtual ~Context() = default;
+  /// The card's interrupt line went up.
+  void interrupt() {
+    if (started_) cpu_.release(interrupt_);
+  }
+  /// The table of operations, with which the driver is configured.
+  oh_context driver_context();
+  /// See oh_context_reconfigure(). @throws std::invalid_argument saying why not
+  virtual void reconfigure(const ContextSpec& spec);
+  /// The entity that runs the pump: interrupt, deferred work or thread.
+  EntityId server() const { return server_; }
+  EntityId interrupt_entity() const { return interrupt_; }
+
+ protected:
+  explicit Context(const ContextParts& parts) : cpu_(parts.cpu), spec_(parts.spec) {}
+  virtual void request_service() = 0;
+
+  Cpu& cpu_;
+  ContextSpec spec_;
+  EntityId interrupt_ = kNoEntity;
+  EntityId server_ = kNoEntity;
+
+ private:
+  friend class ServiceRun;
+  bool started_ = false;
+  Ns requested_at_ = -1;  // the oldest request that was not served yet
+  oh_context_latency latency_{};
+};
+
+/// One service run, cut where it takes input and where it gives output.
+class ServiceRun {
+ public:
+  ServiceRun(Context& context, const ContextParts& parts)
+      : context_(context), driver_(parts.driver), cost_(parts.cost) {}
+  /// As Program::next(): CPU time of the next part, 0 when the run is over.
+  Ns next();
+
+ private:
+  enum class At { kEntry, kOutput, kEnd };
+  void begin();
+  Context& context_;
+  oh_driver& driver_;
+  ServiceCost& cost_;
+  At at_ = At::kEntry;
+  Ns rest_ = 0;
+};
+
+/// The interrupt routine: the driver's isr and what it costs, then whatever the context does in interrupt context.
+class InterruptRoutine : public Program {
+ public:
+  explicit InterruptRoutine(const ContextParts& parts) : driver_(parts.driver), cost_(parts.cost) {}
+  Ns next(Ns now) override;
+
+ protected:
+  virtual Ns after_isr(Ns) { return 0; }
+
+ private:
+  oh_driver& driver_;
+  ServiceCost& cost_;
+  bool entered_ = false;
+};
+
+using ContextFactory = std::function<std::unique_ptr<Context>(const ContextParts&)>;
+
+/// The context that parts.spec names. @throws std::invalid_argument for one that no simulated host has, or this one has
+/// not
+std::unique_ptr<Context> make_context(const ContextParts& parts);
+/// A context of a program's own, from start-up on: in the grammar, in scenarios, on command lines. From any thread.
+/// @throws std::invalid_argument as add_context_form()
+void register_context(const ContextForm& form, ContextFactory make);
 
 }  // namespace offhook::hostsim

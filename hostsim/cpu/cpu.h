@@ -14,11 +14,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "hostsim/engine/engine.h"
+#include "hostsim/sched/deferred_work.h"
 #include "hostsim/sched/policy.h"
 #include "offhook/event_log.h"
 
@@ -45,25 +47,10 @@ struct InterruptSpec {
   EntityId dpc = kNoEntity;  ///< released when a job of the interrupt finishes
   int cpu = 0;               ///< that takes it
 };
-/// Of a DPC on Windows NT (Solomon and Russinovich, Inside Windows 2000, chapter 3, "DPC interrupts"). None is
-/// preempted by another. What is not requested at once waits until the queue is emptied for another one's sake, holds
-/// more than 4 DPCs, the CPU is idle, or its clock interrupts.
-enum class DpcImportance : std::uint8_t {
-  kLow,     ///< requested at once only while fewer than 3 DPCs come in a clock interval, and on the own CPU
-  kMedium,  ///< on the own CPU at once
-  kHigh     ///< at once, and goes to the head of the queue
-};
 struct DpcSpec {
   std::string name;
   DpcImportance importance = DpcImportance::kMedium;
   int cpu = 0;  ///< in whose queue it waits: as a rule that of the interrupt
-};
-
-/// Linux (kernel/softirq.c): deferred work runs before all threads as DPCs do, but after so many passes over the queue,
-/// or when a pass ends after so long, what is left goes on in the thread ksoftirqd until the queue is empty.
-struct SoftirqLimit {
-  Ns budget = 2'000'000;
-  int passes = 10;
 };
 
 /// Sees every event of S9. Costs nothing when absent.
@@ -108,6 +95,7 @@ class Cpu {
   /// among those that stay on it, or of all CPUs among all
   void set_policy(EntityId thread, Policy policy);
 
+  Ns now() const;  ///< of the engine
   std::uint32_t unfinished_jobs(EntityId entity) const;
   Ns cpu_time(EntityId entity) const;   ///< up to now
   Ns dpc_time(int cpu = 0) const;       ///< of all DPCs of that CPU, up to now
@@ -118,8 +106,8 @@ class Cpu {
 
   /// The clock interrupts on this CPU now: DPCs that waited for it are requested.
   void clock_tick(int cpu);
-  /// From now on DPCs are softirqs. @param ksoftirqd the policy of the thread that takes over, one on each CPU
-  void limit_dpcs(const SoftirqLimit& limit, const Policy& ksoftirqd);
+  /// What becomes of deferred work on each CPU, before the engine first runs; otherwise a DpcQueue.
+  void set_deferred_work(const std::function<std::unique_ptr<DeferredWork>(int cpu)>& make);
 
   void set_observer(CpuObserver* observer);
   /// RUN, IDLE and FINISH events go here; may be null. While a program runs, the log's CPU is the program's, so that

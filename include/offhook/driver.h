@@ -31,18 +31,13 @@
 
 #include "offhook/abi.h"
 #include "offhook/card.h"
+#include "offhook/context.h"
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Who calls service, and when. Implementations know nothing of modems. */
-struct oh_context {
-  void (*request_service)(void* self); /**< from isr(); must not block */
-  void* self;
-};
 
 enum oh_service_policy {
   OH_SERVICE_ONE_BLOCK, /**< one block per call, as the vendor's driver did: a call per interrupt */

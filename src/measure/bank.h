@@ -20,7 +20,7 @@
 namespace offhook::measure {
 
 struct BankConfig {
-  ContextSpec context;  ///< of every modem; its CPU is that of all threads but the caller's
+  LiveContextConfig context;  ///< of every modem; its CPU is that of all threads but the caller's
   int channels = 64;    ///< even: they call each other
   config::ModemType modem = config::kModemTypes.front();
   double seconds = 30;          ///< of data; connecting comes before

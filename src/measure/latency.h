@@ -14,7 +14,7 @@
 namespace offhook::measure {
 
 struct LatencyConfig {
-  ContextSpec context;
+  LiveContextConfig context;
   std::int64_t interval_ns = 1'000'000;
   std::int64_t duration_ns = 10'000'000'000;
   std::int64_t threshold_ns = 0;  ///< stop at the first latency of so much; 0: never

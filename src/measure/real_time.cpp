@@ -14,7 +14,7 @@ std::int64_t now_ns() {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-std::vector<std::string> run_as(const ContextSpec& spec, const std::function<void()>& body) {
+std::vector<std::string> run_as(const LiveContextConfig& spec, const std::function<void()>& body) {
   sem_t done;
   sem_init(&done, 0, 0);
   LiveContext context(spec, [&] {
@@ -23,8 +23,7 @@ std::vector<std::string> run_as(const ContextSpec& spec, const std::function<voi
     return 1u;
   });
   context.start();
-  const oh_context driver = context.driver_context();
-  driver.request_service(driver.self);
+  context.request();
   while (sem_wait(&done) != 0) {
   }
   context.stop();

@@ -17,6 +17,6 @@ std::int64_t now_ns();
 
 /// Runs `body` on a thread with this scheduling and waits for it. Memory is locked first.
 /// @return what could not be had (with best_effort)  @throws std::runtime_error naming the privilege, without
-std::vector<std::string> run_as(const ContextSpec& spec, const std::function<void()>& body);
+std::vector<std::string> run_as(const LiveContextConfig& spec, const std::function<void()>& body);
 
 }  // namespace offhook::measure

@@ -25,10 +25,10 @@ std::int64_t median_poll() {
 
 StolenResult measure_stolen(const StolenConfig& config) {
   StolenResult result;
-  const bool reservation = config.context.kind == ContextSpec::Kind::kReservation;
-  const std::int64_t budget = reservation ? config.context.budget_ns : config.budget_ns;
-  const std::int64_t period = reservation ? config.context.period_ns : config.period_ns;
-  ContextSpec context = config.context;
+  const bool reservation = config.context.kind == OH_CONTEXT_RESERVATION;
+  const std::int64_t budget = reservation ? config.context.live_budget_ns() : config.budget_ns;
+  const std::int64_t period = reservation ? config.context.live_period_ns() : config.period_ns;
+  LiveContextConfig context = config.context;
   context.watchdog_share = 0;  // it polls, but sleeps in every period
   result.poll_ns = median_poll();
   result.gap_ns = std::max(config.gap_ns, 10 * result.poll_ns);

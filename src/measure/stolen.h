@@ -12,7 +12,7 @@
 namespace offhook::measure {
 
 struct StolenConfig {
-  ContextSpec context;  ///< RES x/y: x of every y is checked; FIFO and OTHER: period_ns and budget_ns as given
+  LiveContextConfig context;  ///< RES x/y: x of every y is checked; others: period_ns and budget_ns as given
   std::int64_t budget_ns = 0;
   std::int64_t period_ns = 0;
   std::int64_t duration_ns = 10'000'000'000;

@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-for context in "OTHER" "FIFO 20" "RES 4/20"; do
+for context in "OTHER" "FIFO 20" "RES 4ms/20ms"; do
   expect 0 '"p99.9"' measure latency --context "$context" --seconds 0.3 --best-effort --json --hgrm l.hgrm -o l.json
   python3 -m json.tool l.json >/dev/null || fail "latency: no JSON"
   grep -q "Percentile" l.hgrm || fail "no hgrm"
@@ -51,7 +51,7 @@ for pump in v22bis v34; do
 done
 expect 0 "500 of 500" run "$source_dir/examples/int.toml" --set pump.cost_profile=v34.toml --set transfer.bytes=500
 
-expect_error 'no live context; expected OTHER, FIFO 1..99' measure latency --context "THR 24"
+expect_error 'THR 24 is Windows NT'"'"'s; this host is Linux, outside the kernel: FIFO 1..99' measure latency --context "THR 24"
 expect_error 'a bank of 3 channels; expected an even number' measure bank --channels 3 --best-effort
 expect_error 'v17 not in {v22bis,v32bis,v34' measure cost --pump v17
 expect_error 'nowhere/x' measure latency --seconds 0.05 --best-effort --hgrm nowhere/x

@@ -14,6 +14,7 @@
 #include "hostsim/call/call.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/soft_device.h"
+#include "tests/unit/driver/manual_context.h"
 
 namespace offhook {
 namespace {
@@ -96,8 +97,8 @@ TEST_P(Loopback, PlaysTheSameSamplesInEverySimulatedContext) {
   device.block_plan = {kind().block};
   device.cost_ns = static_cast<Ns>(0.25e9 * kind().block / device.rate_hz);  // a quarter of the CPU
   device.isr_mean_ns = device.isr_max_ns = 5'000;
-  for (const ContextKind context :
-       {ContextKind::kInterrupt, ContextKind::kDpc, ContextKind::kThread, ContextKind::kReservation}) {
+  for (const oh_context_kind context :
+       {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC, OH_CONTEXT_THREAD, OH_CONTEXT_RESERVATION}) {
     SCOPED_TRACE(static_cast<int>(context));
     Memory memory(kind());
     Scenario s;
@@ -136,7 +137,8 @@ TEST_P(Loopback, PlaysTheSameSamplesOnTheTimerCard) {
   std::vector<std::uint64_t> staging(oh_driver_staging_size(&config.card) / sizeof(std::uint64_t));
   config.staging = staging.data();
   config.pump = kind().pump(memory.self);
-  config.context = {[](void*) {}, nullptr};
+  test::ManualContext context;
+  config.context = context.context();
   config.policy = OH_SERVICE_DRAIN_ALL;
   config.transmit_lead_samples = kind().transmit_lead;
   config.block_plan[0] = kind().block;
@@ -167,7 +169,8 @@ TEST_P(Loopback, FillsLostSamplesInAndGoesOnInStep) {
   std::vector<std::uint64_t> staging(oh_driver_staging_size(&config.card) / sizeof(std::uint64_t));
   config.staging = staging.data();
   config.pump = kind().pump(memory.self);
-  config.context = {[](void*) {}, nullptr};
+  test::ManualContext context;
+  config.context = context.context();
   config.policy = OH_SERVICE_DRAIN_ALL;
   config.transmit_lead_samples = kind().transmit_lead;
   config.block_plan[0] = kind().block;

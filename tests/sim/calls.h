@@ -22,7 +22,7 @@ namespace offhook::test {
 inline hostsim::Scenario scenario(std::string_view context, bool spinner = true) {
   hostsim::Scenario s;
   s.host = config::load_host("nt2000-p2-450");
-  s.context = config::parse_context(context);
+  s.context = ContextSpec::parse(context);
   s.load.spinner = spinner;
   return s;
 }

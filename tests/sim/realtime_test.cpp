@@ -17,6 +17,7 @@
 #include "hostsim/card/card.h"
 #include "offhook/driver.h"
 #include "tests/realtime/realtime_guard.h"
+#include "tests/unit/driver/manual_context.h"
 
 namespace offhook {
 namespace {
@@ -78,6 +79,7 @@ struct Call {
   Pump far_pump;
   FarModem line{far_pump};
   hostsim::SimulatedCard card{{.block = kBlockSamples}, line.handle()};
+  test::ManualContext context;
   oh_driver driver{};
   std::vector<std::uint64_t> staging;
   std::uint64_t turn = 0;
@@ -90,7 +92,7 @@ struct Call {
     staging.resize(oh_driver_staging_size(&config.card) / sizeof staging[0]);
     config.staging = staging.data();
     config.pump = near_pump.handle;
-    config.context = {[](void*) {}, nullptr};
+    config.context = context.context();
     config.policy = OH_SERVICE_DRAIN_ALL;
     config.transmit_lead_samples = 2 * kBlockSamples;
     config.block_plan[0] = kBlockSamples;

@@ -75,6 +75,10 @@ std::string write_value(const Key& key, const void* subject) {
                     field_of(key, subject));
 }
 
+bool is_written(const Key& key, const void* subject) {
+  return !key.unless_0 || write_value(key, subject) != "0";
+}
+
 std::string write(const KeyTable& keys, const void* subject) {
   std::string out, table;
   for (const bool in_tables : {false, true}) {  // TOML wants the keys outside of tables first
@@ -82,6 +86,7 @@ std::string write(const KeyTable& keys, const void* subject) {
       const std::string_view path = key.path;
       const std::size_t dot = path.rfind('.');
       if ((dot != std::string_view::npos) != in_tables) continue;
+      if (!is_written(key, subject)) continue;
       const std::string_view of = in_tables ? path.substr(0, dot) : std::string_view{};
       if (of != table) {
         out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", of);

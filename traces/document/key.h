@@ -54,6 +54,7 @@ struct Key {
   double min = 0, max = 0;  ///< of a number, inclusive; for a list: of its items
   std::string_view help;
   std::function<Field(void*)> field;  ///< the field in a subject
+  bool unless_0 = false;              ///< a number that is written only when it is not 0
 };
 
 inline constexpr double kAnyMax = 9007199254740992.0;  // 2^53: whole numbers up to here are exact
@@ -82,6 +83,11 @@ Key key_of_time(std::string_view path, double min, double max, std::string_view 
 }
 inline constexpr double kUs = 1e3, kMs = 1e6, kSecond = 1e9;  // ns
 
+inline Key optional(Key key) {
+  key.unless_0 = true;
+  return key;
+}
+
 using KeyTable = std::vector<Key>;
 
 /// The same keys inside a larger table: "rate_hz" as "block.rate_hz".
@@ -101,6 +107,8 @@ std::string write(const KeyTable& keys, const void* subject);
 std::string write_value(const Key& key, const void* subject);
 /// What the key accepts, for people: "whole number, 1 to 1024", "\"dpc\" or \"thread\"".
 std::string expectation(const Key& key, const void* subject);
+/// Whether write() writes it: all but what is optional and 0.
+bool is_written(const Key& key, const void* subject);
 /// The list of keys for --help and the man page, one line a key: path, default, what it accepts, help.
 std::string describe(const KeyTable& keys, const void* defaults);
 /// @return the candidate with the least edit distance, empty when there are none

@@ -5,8 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -20,19 +18,11 @@
 
 namespace offhook::config {
 
-using hostsim::ContextKind;
 using hostsim::ContextScenario;
 using hostsim::HostScenario;
 using hostsim::Scenario;
 
 namespace {
-
-std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string position_of(const Origins& origins, std::initializer_list<std::string_view> paths) {
   for (std::string_view path : paths) {
@@ -139,78 +129,6 @@ HostScenario load_host(std::string_view name) {
   return host;
 }
 
-ContextScenario parse_context(std::string_view text) {
-  ContextScenario context;
-  const auto fail = [&]() -> Error {
-    return Error(
-        fmt::format("\"{}\" is no context; expected INT, DPC, THR PRIORITY (1 to 31, or as many as the host has), RES "
-                    "X/Y or RES X/Y strict (ticks)",
-                    text));
-  };
-  std::string_view rest = text;
-  const auto word = [&] {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    const std::string_view w = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(w.size());
-    return w;
-  };
-  const std::string_view kind = word();
-  if (kind == "INT" || kind == "DPC") {
-    context.kind = kind == "INT" ? ContextKind::kInterrupt : ContextKind::kDpc;
-  } else if (kind == "THR") {
-    context.kind = ContextKind::kThread;
-    const auto priority = whole_number(word());
-    if (!priority || *priority < 1 || *priority > 255) throw fail();
-    context.priority = *priority;
-  } else if (kind == "RES") {
-    context.kind = ContextKind::kReservation;
-    const std::string_view pair = word();
-    const std::size_t slash = pair.find('/');
-    if (slash == std::string_view::npos) throw fail();
-    const auto x = whole_number(pair.substr(0, slash)), y = whole_number(pair.substr(slash + 1));
-    if (!x || !y || *x < 1 || *y < 1 || *x > 1024 || *y > 1024) throw fail();
-    context.x_ticks = *x;
-    context.y_ticks = *y;
-    const std::string_view form = word();
-    if (form != "" && form != "strict") throw fail();
-    context.strict = form == "strict";
-  } else {
-    throw fail();
-  }
-  if (!word().empty()) throw fail();
-  return context;
-}
-
-std::string to_string(const ContextScenario& context) {
-  switch (context.kind) {
-    case ContextKind::kInterrupt:
-      return "INT";
-    case ContextKind::kDpc:
-      return "DPC";
-    case ContextKind::kThread:
-      return fmt::format("THR {}", context.priority);
-    case ContextKind::kReservation:
-      break;
-  }
-  return fmt::format("RES {}/{}{}", context.x_ticks, context.y_ticks, context.strict ? " strict" : "");
-}
-
-std::string admission_problem(const ContextScenario& context, hostsim::ReservationScheduler scheduler) {
-  if (context.kind != ContextKind::kReservation) return "";
-  if (context.x_ticks > context.y_ticks) {
-    return fmt::format("reservation of {} ticks in every {} cannot be admitted: {:.0f} % of the CPU; expected X <= Y",
-                       context.x_ticks, context.y_ticks, 100.0 * context.x_ticks / context.y_ticks);
-  }
-  if (scheduler == hostsim::ReservationScheduler::kRialto && !context.strict &&
-      !std::has_single_bit(static_cast<unsigned>(context.y_ticks))) {
-    return fmt::format(
-        "reservation of {} ticks in every {} cannot be admitted: the standard scheduler's periods are powers of two "
-        "(expected Y = 1, 2, 4, 8 ... or context.strict = true)",
-        context.x_ticks, context.y_ticks);
-  }
-  return "";
-}
-
 ScenarioBuilder::ScenarioBuilder() {
   scenario_.host = load_host(scenario_.host.name);
 }
@@ -231,11 +149,11 @@ void ScenarioBuilder::apply(Document document) {
     const std::string at = document.position("context");
     if (const auto text = document.take_if_string("context")) {
       try {
-        ContextScenario context = parse_context(*text);
+        ContextScenario context(ContextSpec::parse(*text));
         context.slot_phase = scenario_.context.slot_phase;
         context.background_priority = scenario_.context.background_priority;
         scenario_.context = context;
-      } catch (const Error& e) {
+      } catch (const std::invalid_argument& e) {
         throw Error(fmt::format("{}: context: {}", at, e.what()));
       }
       for (const char* path : {"context.x_ticks", "context.y_ticks", "context.strict"}) origins_[path] = at;
@@ -268,9 +186,15 @@ void ScenarioBuilder::apply(Document document) {
 }
 
 Scenario ScenarioBuilder::finish() const {
-  if (const std::string problem = admission_problem(scenario_.context, scenario_.host.reservations); !problem.empty()) {
-    throw Error(position_of(origins_, {"context.y_ticks", "context.x_ticks", "context.strict"}) + problem);
-  }
+  const auto complain = [&](std::initializer_list<std::string_view> paths, const std::string& problem) {
+    if (!problem.empty()) throw Error(position_of(origins_, paths) + problem);
+  };
+  const ContextScenario& context = scenario_.context;
+  if ((context.budget_ns > 0) != (context.period_ns > 0))
+    complain({"context.budget_ms", "context.period_ms"}, "context.budget_ms and context.period_ms: expected both");
+  complain({"context.kind", "context", "host.scheduler", "host.name"}, refusal(scenario_.host, context));
+  complain({"context.y_ticks", "context.x_ticks", "context.budget_ms", "context.strict"},
+           admission_problem(scenario_.host, context));
   if (scenario_.pump == hostsim::PumpKind::kDevice) {
     try {
       (void)scenario_.device.profile();
@@ -286,7 +210,7 @@ Scenario ScenarioBuilder::finish() const {
     throw Error(position_of(origins_, {"load.reservation"}) + e.what());
   }
   const HostScenario& host = scenario_.host;
-  if (!scenario_.load.trace.empty() && host.scheduler != hostsim::ThreadScheduler::kFixedPriority) {
+  if (!scenario_.load.trace.empty() && host.scheduler != "fixed-priority") {
     throw Error(position_of(origins_, {"load.trace", "host.scheduler", "host.name"}) +
                 "load.trace is replayed by priorities alone; expected host.scheduler = \"fixed-priority\"");
   }
@@ -309,7 +233,7 @@ Scenario ScenarioBuilder::finish() const {
   }
   if (!host.latencies.empty()) {
     scenario.host.latency = load_latencies(host.latencies, host.virus_scanner);
-    if (!scenario.host.latency->dpc && scenario.context.kind == ContextKind::kDpc) {
+    if (!scenario.host.latency->dpc && scenario.context.kind == OH_CONTEXT_DPC) {
       throw Error(fmt::format("{}host {} has no DPCs; expected another context",
                               position_of(origins_, {"context.kind", "context", "host.latencies", "host.name"}),
                               host.name));

@@ -42,12 +42,4 @@ std::string to_toml(const hostsim::Scenario& scenario);
 /// traces/hosts/NAME.toml. @throws Error
 hostsim::HostScenario load_host(std::string_view name);
 
-/// "INT", "DPC", "THR 24", "RES 2/8", "RES 3/16 strict": the names of Jones and Saroiu's tables.
-/// @throws Error when the text is none of them
-hostsim::ContextScenario parse_context(std::string_view text);
-std::string to_string(const hostsim::ContextScenario& context);
-
-/// Why the reservation of this context cannot be admitted; empty when it can, or when there is none.
-std::string admission_problem(const hostsim::ContextScenario& context, hostsim::ReservationScheduler scheduler);
-
 }  // namespace offhook::config

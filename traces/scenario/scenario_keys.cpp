@@ -3,6 +3,7 @@
 #include <array>
 
 #include "hostsim/line/channel.h"
+#include "hostsim/sched/scheduler.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/pump.h"
@@ -12,11 +13,12 @@ namespace offhook::config {
 
 using hostsim::ContextScenario;
 using hostsim::HostScenario;
+using hostsim::policy_names;
+using hostsim::PolicyUse;
 using hostsim::Scenario;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kContextKinds = {"interrupt", "dpc", "thread", "reservation"};
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
 constexpr std::array<std::string_view, 4> kModems = {kModemTypes[0].name, kModemTypes[1].name, kModemTypes[2].name,
                                                      kModemTypes[3].name};
@@ -25,9 +27,6 @@ constexpr std::array<std::string_view, 5> kFarModems = {"same", kModems[0], kMod
 constexpr std::array<std::string_view, 3> kModulations = {kModems[0], kModems[1], kModems[2]};
 constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
-constexpr std::array<std::string_view, 3> kSchedulers = {"fixed-priority", "windows-nt", "linux"};
-constexpr std::array<std::string_view, 7> kReservations = {"rialto", "rez",      "rez-ticks",     "rez-c",
-                                                           "rez-fb", "deadline", "deadline-ticks"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
 constexpr int kLastCpu = hostsim::kMaxCpus - 1;
@@ -58,10 +57,10 @@ KeyTable make_host_keys() {
       key<H>("latencies", "a host with a table [latency], whose latencies this one draws; empty: none", &H::latencies),
       key<H>("virus_scanner", "what the Plus! 98 virus scanner does to them", &H::virus_scanner),
       key<H>("scheduler", "what schedules threads: priorities alone, with NT's boosts, or Linux's classes and softirqs",
-             [](H& h) -> Field { return choice(h.scheduler, kSchedulers); }),
+             [](H& h) -> Field { return one_of(h.scheduler, policy_names(PolicyUse::kThreads)); }),
       key<H>("reservations",
              "what a reservation of X in every Y is: slots, Rez in its forms, SCHED_DEADLINE ideal or at ticks",
-             [](H& h) -> Field { return choice(h.reservations, kReservations); }),
+             [](H& h) -> Field { return one_of(h.reservations, policy_names(PolicyUse::kReservations)); }),
       key<H>("threaded_interrupts", "devices' interrupt handlers are threads of priority 50, as on PREEMPT_RT",
              &H::threaded_interrupts),
       key<H>("cpus", 1, hostsim::kMaxCpus, "numbered from 0; threads that are not pinned move by the scheduler's rules",
@@ -78,13 +77,17 @@ KeyTable context_keys() {
   using C = ContextScenario;
   return {
       key<C>("kind", "who calls the driver's service routine",
-             [](C& c) -> Field { return choice(c.kind, kContextKinds); }),
+             [](C& c) -> Field { return choice(c.kind, offhook::context_keys()); }),
       key<C>("priority", 1, 255, "of the thread; of a reservation's thread before the reservation begins",
              &C::priority),
       key<C>("background_priority", 0, 31, "of a standard reservation's thread outside its slots",
              &C::background_priority),
       key<C>("x_ticks", 1, 1024, "reservation: X ticks of CPU time ...", &C::x_ticks),
       key<C>("y_ticks", 1, 1024, "... in every Y ticks", &C::y_ticks),
+      optional(key<C>("nice", -20, 19, "of a normal thread", &C::nice)),
+      optional(key_of_time<C>("budget_ms", 0, 4000, "reservation: the same as times, which go before the ticks ...",
+                              kMs, &C::budget_ns)),
+      optional(key_of_time<C>("period_ms", 0, 4000, "... in every so much", kMs, &C::period_ns)),
       key<C>("strict", "true: never outside the slots, any Y; false: leftover time shared, Y a power of two",
              &C::strict),
       key<C>("slot_phase", -1, 1, "start of the first slot as a share of Y; negative: drawn from the seed",

@@ -14,7 +14,6 @@
 
 namespace offhook::advice {
 
-using hostsim::ContextKind;
 using hostsim::ContextScenario;
 using hostsim::Scenario;
 
@@ -22,7 +21,7 @@ namespace {
 
 constexpr double kTimerPeriodMs = 1;
 
-ContextScenario context(ContextKind kind, int priority) {
+ContextScenario context(oh_context_kind kind, int priority) {
   ContextScenario c;
   c.kind = kind;
   c.priority = priority;
@@ -48,7 +47,7 @@ void worst_of(Measured& all, const Measured& one) {
 }
 
 double reserved(const Trial& t) {
-  return static_cast<double>(t.context.x_ticks) / t.context.y_ticks;
+  return t.context.share();
 }
 
 /// The better of two contexts that lose nothing, by the order at the top of the header.
@@ -56,31 +55,31 @@ bool better(const Trial& a, const Trial& b) {
   if (a.within_pc99() != b.within_pc99()) return a.within_pc99();
   const auto rank = [](const Trial& t) {
     switch (t.context.kind) {
-      case ContextKind::kReservation:
+      case OH_CONTEXT_RESERVATION:
         return 0;
-      case ContextKind::kThread:
-        return 1;
-      case ContextKind::kDpc:
+      case OH_CONTEXT_DPC:
+      case OH_CONTEXT_SOFTIRQ:
         return 2;
-      case ContextKind::kInterrupt:
-        break;
+      case OH_CONTEXT_INTERRUPT:
+        return 3;
+      default:
+        return 1;  // a thread
     }
-    return 3;
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (a.pinned != b.pinned) return b.pinned;
-  if (a.context.kind == ContextKind::kReservation) return reserved(a) < reserved(b);
+  if (a.context.kind == OH_CONTEXT_RESERVATION) return reserved(a) < reserved(b);
   return a.context.priority < b.context.priority;
 }
 
 std::string why(const Advice& advice, const Trial& t) {
   if (advice.one_only) return "No other context was tried: this one was asked about.";
   switch (t.context.kind) {
-    case ContextKind::kReservation:
+    case OH_CONTEXT_RESERVATION:
       return fmt::format(
           "It is guaranteed {:.1f} % of the CPU, whatever threads come later, and takes no more from them.",
           100 * reserved(t));
-    case ContextKind::kThread:
+    case OH_CONTEXT_THREAD:
       if (t.pinned) {
         return fmt::format(
             "Its interrupt and its thread are pinned to CPU {}, away from what interrupts CPU {}; no other thread "
@@ -89,8 +88,7 @@ std::string why(const Advice& advice, const Trial& t) {
       }
       return "It is the lowest of the priorities tried that loses nothing, which leaves the most room above it; a busy "
              "thread of a higher priority would starve it.";
-    case ContextKind::kDpc:
-    case ContextKind::kInterrupt:
+    default:
       break;
   }
   return "No thread will do here; this goes before all of them, whatever they need.";
@@ -182,7 +180,7 @@ void say_why(Advice& advice, const Trial& t) {
 void say_what_else(Advice& advice, const Trial& t) {
   const auto thread_does = [&](bool pinned) {
     return std::find_if(advice.trials.begin(), advice.trials.end(), [pinned](const Trial& o) {
-      return o.context.kind == ContextKind::kThread && o.pinned == pinned && o.loses_nothing();
+      return o.context.kind == OH_CONTEXT_THREAD && o.pinned == pinned && o.loses_nothing();
     });
   };
   if (const auto pinned = thread_does(true);
@@ -192,13 +190,13 @@ void say_what_else(Advice& advice, const Trial& t) {
                     pinned->context.cpu, pinned->name));
   }
   for (const Trial& other : advice.trials) {
-    const bool shipped = other.context.kind == ContextKind::kInterrupt || other.context.kind == ContextKind::kDpc;
+    const bool shipped = other.context.kind == OH_CONTEXT_INTERRUPT || other.context.kind == OH_CONTEXT_DPC;
     if (&other == &t || !shipped || !other.loses_nothing() || other.within_pc99()) continue;
     advice.reasons.push_back(fmt::format(
         "{} loses nothing either, but runs {:.0f} us where PC 99 allows {:.0f}, and a timer's callback comes up to "
         "{:.3g} ms late.",
-        other.name, std::max(other.isr_max_us * (other.context.kind == ContextKind::kInterrupt), other.dpc_max_us),
-        other.context.kind == ContextKind::kInterrupt ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
+        other.name, std::max(other.isr_max_us * (other.context.kind == OH_CONTEXT_INTERRUPT), other.dpc_max_us),
+        other.context.kind == OH_CONTEXT_INTERRUPT ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
   }
 }
 
@@ -227,9 +225,8 @@ int quietest_cpu(const Scenario& base) {
 }  // namespace
 
 std::vector<ContextScenario> contexts_for(const Scenario& base) {
-  std::vector<ContextScenario> out = {context(ContextKind::kInterrupt, 24), context(ContextKind::kDpc, 24)};
-  for (const int eighths : {7, 6, 4, 2})
-    out.push_back(context(ContextKind::kThread, base.host.priorities * eighths / 8));
+  std::vector<ContextScenario> out = {context(OH_CONTEXT_INTERRUPT, 24), context(OH_CONTEXT_DPC, 24)};
+  for (const int eighths : {7, 6, 4, 2}) out.push_back(context(OH_CONTEXT_THREAD, base.host.priorities * eighths / 8));
   RecommendOptions wanted;
   wanted.tick_ms = 1000.0 / base.host.tick_hz;
   wanted.reserve = 1.1 * (1 + base.device.cost_spread) - 1;
@@ -245,7 +242,7 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
     const bool same = safer && safer->x == least->x && safer->y == least->y;
     for (const auto& r : {least, same ? std::nullopt : safer}) {
       if (!r) continue;
-      ContextScenario c = context(ContextKind::kReservation, 24);
+      ContextScenario c = context(OH_CONTEXT_RESERVATION, 24);
       c.x_ticks = r->x;
       c.y_ticks = r->y;
       c.strict = !standard;
@@ -260,7 +257,7 @@ std::vector<ContextScenario> contexts_for(const Scenario& base) {
   }
   if (const int away = quietest_cpu(base); away >= 0 && base.context.cpu == hostsim::kAnyCpu) {
     for (std::size_t i = 0, n = out.size(); i < n; ++i) {
-      if (out[i].kind != ContextKind::kThread) continue;
+      if (out[i].kind != OH_CONTEXT_THREAD) continue;
       out.push_back(out[i]);
       out.back().cpu = out.back().interrupt_cpu = away;
     }
@@ -286,18 +283,18 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {
     Trial trial;
     trial.pinned = c.cpu != base.context.cpu;
-    trial.name = config::to_string(c) + (trial.pinned ? fmt::format(", CPU {}", c.cpu) : "");
+    trial.name = c.str() + (trial.pinned ? fmt::format(", CPU {}", c.cpu) : "");
     trial.context = c;
     trial.margin_ms = advice.lead_ms;
     trial.least_margin_ms = thin_margin_ms(base, c);
-    if (c.kind == ContextKind::kReservation && !base.host.latencies.empty()) {
+    if (c.kind == OH_CONTEXT_RESERVATION && !base.host.latencies.empty()) {
       trial.refusal = "nobody measured what a reservation would do on this host";
     }
     advice.trials.push_back(std::move(trial));
   }
   // The control last: the same machine, the device without any work.
   Trial control;
-  control.context = context(ContextKind::kInterrupt, 24);
+  control.context = context(OH_CONTEXT_INTERRUPT, 24);
   const std::size_t jobs = (advice.trials.size() + 1) * options.repeats;
   std::size_t done = 0;
   std::mutex mutex;
@@ -362,13 +359,14 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   m.latency_p999_ms = ms(f.interrupt_to_output.quantile(0.999));
   m.latency_max_ms = ms(f.interrupt_to_output.max());
   m.isr_max_us = 1e3 * ms(f.isr_elapsed.max());
-  const ContextKind kind = scenario.context.kind;
-  m.dpc_max_us = kind == ContextKind::kDpc         ? 1e3 * ms(f.call_elapsed.max())
-                 : kind == ContextKind::kInterrupt ? 0
-                                                   : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
+  const oh_context_kind kind = scenario.context.kind;
+  const bool deferred = kind == OH_CONTEXT_DPC || kind == OH_CONTEXT_SOFTIRQ;
+  m.dpc_max_us = deferred                       ? 1e3 * ms(f.call_elapsed.max())
+                 : kind == OH_CONTEXT_INTERRUPT ? 0
+                                                : static_cast<double>(scenario.host.dispatch_ns) * 1e-3;
   m.share = total.modem_cpu_ns / span_ns;
   // Interrupt routine, and in a thread's context the DPC that signals it, come before every thread of the machine.
-  const double above = kind == ContextKind::kInterrupt || kind == ContextKind::kDpc
+  const double above = kind == OH_CONTEXT_INTERRUPT || deferred
                            ? total.modem_cpu_ns
                            : static_cast<double>(total.interrupts) *
                                  static_cast<double>(scenario.device.isr_mean_ns + scenario.host.dispatch_ns);
@@ -381,7 +379,7 @@ Measured measure(const Figures& f, const Scenario& scenario) {
 
 double thin_margin_ms(const Scenario& base, const ContextScenario& context) {
   const double share = 0.05 * 1000.0 * base.device.lead() / base.device.rate_hz;
-  return context.kind == ContextKind::kReservation ? std::max(share, 1000.0 / base.host.tick_hz) : share;
+  return context.kind == OH_CONTEXT_RESERVATION ? std::max(share, 1000.0 / base.host.tick_hz) : share;
 }
 
 std::optional<Advice> advise(const Scenario& base, const Options& options) {

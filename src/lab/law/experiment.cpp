@@ -47,7 +47,7 @@ hostsim::Scenario base_scenario(const Setting& setting, const Options& options) 
   s.device_s = options.seconds;
   s.stop_at_loss = true;
   s.host.tick_hz = setting.tick_hz;
-  s.context = config::parse_context("RES 1/1 strict");
+  s.context = ContextSpec::parse("RES 1/1 strict");
   return s;
 }
 

@@ -22,7 +22,7 @@ hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uin
   config::ScenarioBuilder builder;
   builder.set("pump.kind=cost-profile");
   hostsim::Scenario s = builder.finish();
-  s.context = config::parse_context(context);
+  s.context = ContextSpec::parse(context);
   s.name = context;
   s.load.spinner = spinner;
   s.seed = seed;

@@ -51,7 +51,7 @@ std::string of(std::size_t n, std::size_t all) {
   return fmt::format("{} of {}", n, all);
 }
 
-/// "THR24" and "RES 2/16" of the file as config::parse_context() knows them.
+/// "THR24" and "RES 2/16" of the file as ContextSpec::parse() knows them.
 std::string context_name(std::string name) {
   if (name.starts_with("THR") && name.size() > 3 && name[3] != ' ') name.insert(3, " ");
   return name;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -110,6 +111,17 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
   ScheduleResult result{system, std::vector<EntityFigures>(system.entities.size())};
   Engine engine;
   Cpu cpu(engine, hostsim::Admission::kNone);
+  hostsim::SchedulerHost host = system.host;
+  host.dpc_time = [&cpu](int n) { return cpu.dpc_time(n); };
+  std::map<std::string, std::unique_ptr<hostsim::Scheduler>> schedulers;
+  const auto policy = [&](const EntityDescription& e) {
+    if (e.scheduler.empty()) return e.policy;
+    auto& scheduler = schedulers[e.scheduler];
+    using hostsim::PolicyUse;
+    if (!scheduler)
+      scheduler = make_scheduler(e.reserves ? PolicyUse::kReservations : PolicyUse::kThreads, e.scheduler, host);
+    return e.reserves ? scheduler->reserve(e.reservation) : scheduler->thread(e.thread);
+  };
   std::vector<std::unique_ptr<FixedCost>> programs;
   std::vector<std::unique_ptr<PeriodicRelease>> releases;
   for (std::size_t i = 0; i < system.entities.size(); i++) {
@@ -123,7 +135,7 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
       id = cpu.add_dpc({e.name}, *programs.back());
       continue;
     } else {
-      id = cpu.add_thread(e.name, e.policy, *programs.back(), e.deadline);
+      id = cpu.add_thread(e.name, policy(e), *programs.back(), e.deadline);
     }
     releases.push_back(std::make_unique<PeriodicRelease>(engine, cpu, id, e.period, result.entities[i].released));
     engine.at(e.offset, *releases.back());

@@ -35,6 +35,20 @@ const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
       "background"}},
 };
 
+// Of a thread whose policy a scheduler of hostsim/sched makes.
+const std::vector<std::string_view> kThreadKeys = {"name",    "kind",        "offset_ns", "period_ns",
+                                                   "cost_ns", "deadline_ns", "priority"};
+const std::vector<std::string_view> kReservationKeys = {
+    "name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns"};
+
+/// Those that can make one without a plan of slots.
+std::vector<std::string_view> scheduler_names(hostsim::PolicyUse use) {
+  std::vector<std::string_view> names;
+  for (const std::string_view name : hostsim::policy_names(use))
+    if (!kKeys.contains(name) && !make_scheduler(use, name, {})->slots()) names.push_back(name);
+  return names;
+}
+
 // A value in a complaint: a list or an object by its type only, however large or deep it is.
 std::string shown(const json& value) {
   return value.is_structured() ? std::string("an ") + value.type_name() : value.dump();
@@ -125,18 +139,41 @@ hostsim::Policy parse_policy(const Object& o, const std::string& kind, EntityDes
                       static_cast<int>(o.whole("background", -1, 31, -1))};
 }
 
+void parse_request(const Object& o, EntityDescription& e) {
+  if (!e.reserves) {
+    e.thread.priority = static_cast<int>(o.whole("priority", 0, 255, e.thread.priority));
+    return;
+  }
+  hostsim::ReservationRequest& r = e.reservation;
+  r.budget = o.whole("budget_ns", 1, kMaxNs);
+  r.period = o.whole("res_period_ns", 1, kMaxNs);
+  r.offset = o.whole("res_offset_ns", 0, kMaxNs, 0);
+  if (r.budget > r.period)
+    o.fail(fmt::format("budget_ns {} exceeds res_period_ns {}, expected Q <= P", r.budget, r.period));
+}
+
 EntityDescription parse_entity(const Object& o) {
   EntityDescription e;
   e.name = o.text("name");
   const std::string kind = o.text("kind");
   const auto keys = kKeys.find(kind);
-  if (keys == kKeys.end()) {
+  const std::vector<std::string_view> threads = scheduler_names(hostsim::PolicyUse::kThreads),
+                                      reservations = scheduler_names(hostsim::PolicyUse::kReservations);
+  e.reserves = std::find(reservations.begin(), reservations.end(), kind) != reservations.end();
+  if (e.reserves || std::find(threads.begin(), threads.end(), kind) != threads.end()) {
+    e.scheduler = kind;
+  } else if (keys == kKeys.end()) {
     std::vector<std::string_view> kinds;
     for (const auto& entry : kKeys) kinds.push_back(entry.first);
+    kinds.insert(kinds.end(), threads.begin(), threads.end());
+    kinds.insert(kinds.end(), reservations.begin(), reservations.end());
     o.fail(fmt::format("unknown kind \"{}\", did you mean \"{}\"? Expected one of {}", kind,
                        config::nearest(kind, kinds), fmt::join(kinds, ", ")));
   }
-  o.only(keys->second, fmt::format("kind {}", kind));
+  o.only(e.scheduler.empty() ? keys->second
+         : e.reserves        ? kReservationKeys
+                             : kThreadKeys,
+         fmt::format("kind {}", kind));
   e.kind_name = kind;
   e.kind = kind == "interrupt" ? Kind::kInterrupt : kind == "dpc" ? Kind::kDpc : Kind::kThread;
   e.cost = o.whole("cost_ns", 1, kMaxNs);
@@ -147,6 +184,8 @@ EntityDescription parse_entity(const Object& o) {
   if (e.kind == Kind::kInterrupt) {
     e.deadline = hostsim::kNever;  // S9: only threads miss deadlines
     e.level = static_cast<int>(o.whole("level", -kMaxLevel, kMaxLevel));
+  } else if (!e.scheduler.empty()) {
+    parse_request(o, e);
   } else {
     e.policy = parse_policy(o, kind, e);
   }
@@ -215,10 +254,12 @@ System parse_system(std::string_view text, std::string_view file) {
   }
   try {
     const Object top(root, std::string(file));
-    static constexpr std::string_view kTop[] = {"horizon_ns", "entities"};
+    static constexpr std::string_view kTop[] = {"horizon_ns", "entities", "tick_hz", "quantum_ns"};
     top.only(kTop, "a system");
     System system;
     system.horizon = top.whole("horizon_ns", 1, kMaxNs);
+    system.host.tick_hz = static_cast<int>(top.whole("tick_hz", 1, 1'000'000, 1000));
+    system.host.quantum = top.whole("quantum_ns", 0, kMaxNs, 0);
     const json& entities = top.member("entities", "a list of objects");
     if (!entities.is_array()) top.fail(fmt::format("entities is {}, expected a list", entities.type_name()));
     if (entities.size() >= 0xffff) top.fail(fmt::format("{} entities, expected fewer than 65535", entities.size()));

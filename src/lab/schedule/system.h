@@ -12,6 +12,10 @@
 // Kinds interrupt, dpc, fp, edf, cbs, slot and rez; the order of the entities breaks ties. Not required: offset_ns,
 // slot_offset_ns, res_offset_ns and quantum_ns (0), dpc (null), deadline_ns of all but edf (null: none), strict (true),
 // background (-1), priority of a strict slot.
+//
+// Besides, the schedulers that a scenario can name, and a program's own: "windows-nt", "linux" ... with a priority (8),
+// "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They are told tick_hz (1000) and
+// quantum_ns (0) of the system.
 #pragma once
 
 #include <stdexcept>
@@ -19,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hostsim/sched/policy.h"
+#include "hostsim/sched/scheduler.h"
 
 namespace offhook::schedule {
 
@@ -40,13 +44,18 @@ struct EntityDescription {
   Ns period = 0;  ///< 0: a dpc, released by interrupts
   Ns cost = 0;
   Ns deadline = hostsim::kNever;
-  int level = 0;           ///< of an interrupt
-  int dpc = -1;            ///< of an interrupt: its DPC's place among the entities
-  hostsim::Policy policy;  ///< of a thread
+  int level = 0;            ///< of an interrupt
+  int dpc = -1;             ///< of an interrupt: its DPC's place among the entities
+  hostsim::Policy policy;   ///< of a thread, unless `scheduler` makes it
+  std::string scheduler{};  ///< one of hostsim::policy_names(); empty: none
+  bool reserves = false;    ///< it is asked for `reservation`, otherwise for `thread`
+  hostsim::ThreadRequest thread;
+  hostsim::ReservationRequest reservation;
 };
 
 struct System {
   Ns horizon = 0;
+  hostsim::SchedulerHost host;  ///< what its schedulers are told
   std::vector<EntityDescription> entities;
 };
 

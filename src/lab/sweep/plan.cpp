@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "hostsim/call/host_policies.h"
 #include "traces/document/data.h"
 #include "traces/document/document.h"
 #include "traces/file/file.h"
@@ -67,7 +68,7 @@ void expand(Plan& plan, const std::vector<std::string>& positions) {
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
       builder.apply(Document::setting(plan.axes[a].key, plan.axes[a].values[cell.at[a]], positions[a]));
     }
-    if (!config::admission_problem(builder.scenario().context, builder.scenario().host.reservations).empty()) {
+    if (!hostsim::admission_problem(builder.scenario().host, builder.scenario().context).empty()) {
       ++plan.left_out;
       continue;
     }

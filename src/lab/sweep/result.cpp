@@ -40,7 +40,7 @@ std::string cell_name(const Plan& plan, const Cell& cell) {
       name += fmt::format(", {} = {}", plan.axes[a].key, plain(plan.axes[a].values[cell.at[a]]));
     }
   }
-  if (context) return config::to_string(cell.scenario.context) + name;
+  if (context) return cell.scenario.context.str() + name;
   return name.empty() ? cell.scenario.name : name.substr(2);
 }
 

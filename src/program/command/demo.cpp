@@ -136,7 +136,7 @@ class Demo {
     report_.cpu_share_published = map_.number("model_share_percent") / 100;
     report_.gap_ms_published = map_.number("model_gap_ms");
     for (const config::Key& key : config::scenario_keys())
-      report_.settings.emplace_back(key.path, config::write_value(key, &base_));
+      if (config::is_written(key, &base_)) report_.settings.emplace_back(key.path, config::write_value(key, &base_));
     make_jobs();
   }
   int run();
@@ -179,7 +179,7 @@ void Demo::make_jobs() {
   for (const reproduce::Published& row : reservations_) {
     for (unsigned repeat = 0; repeat < options_.repeats; ++repeat) {
       hostsim::Scenario s = base_;
-      s.context = config::parse_context(fmt::format("RES {}/{} strict", row.number("x_ms"), row.number("y_ms")));
+      s.context = ContextSpec::parse(fmt::format("RES {}/{} strict", row.number("x_ms"), row.number("y_ms")));
       s.seed += repeat;  // the starting phase is drawn from it
       jobs_.push_back({std::move(s), {}, {}});
     }

@@ -46,7 +46,7 @@ void export_trace(const fs::path& folder) {
 Settings settings_of(const hostsim::Scenario& scenario) {
   Settings settings;
   for (const config::Key& key : config::scenario_keys()) {
-    settings.emplace_back(key.path, config::write_value(key, &scenario));
+    if (config::is_written(key, &scenario)) settings.emplace_back(key.path, config::write_value(key, &scenario));
   }
   for (const hostsim::LoadDevice& device : scenario.load.devices) {
     settings.emplace_back("load.device", fmt::format("{}, {:.1f} % of the CPU", device.name, 100 * device.share()));
@@ -77,7 +77,7 @@ CallReport call_report(const LogContents& log) {
 
 CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario, const Json& summary) {
   CallReport call = call_report(log);
-  call.title = fmt::format("{}: {}", scenario.name, config::to_string(scenario.context));
+  call.title = fmt::format("{}: {}", scenario.name, scenario.context.str());
   call.settings = settings_of(scenario);
   const bool device = scenario.pump == hostsim::PumpKind::kDevice;
   call.transmit_lead_samples = device ? scenario.device.lead() : scenario.transmit_lead_samples;
@@ -158,7 +158,7 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
   Json summary{{"offhook_summary", 1},
                {"version", OFFHOOK_VERSION},
                {"name", scenario.name},
-               {"context", config::to_string(scenario.context)},
+               {"context", scenario.context.str()},
                {"seed", scenario.seed},
                {"complete", outcome.complete},
                {"interrupted", outcome.stopped},

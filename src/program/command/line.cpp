@@ -268,7 +268,7 @@ void add_line(CLI::App& app, Action& action) {
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "FIFO 50" &
-  offhook modem unix:/run/card-b --tty /dev/ttySM1 --context "RES 2/8" &
+  offhook modem unix:/run/card-b --tty /dev/ttySM1 --context "RES 2ms/8ms" &
 
 Each card is the memory of two rings and an interrupt (an eventfd), given to the modem that connects. A modem off hook
 hears dial tone; when it has dialled (any number, in DTMF) the other one rings; both off hook are connected over the

@@ -27,8 +27,8 @@
 
 namespace offhook::command {
 
-ContextSpec MeasureOptions::context_spec() const {
-  ContextSpec spec = ContextSpec::parse(context);
+LiveContextConfig MeasureOptions::context_spec() const {
+  LiveContextConfig spec = LiveContextConfig::parse(context);
   spec.cpu = cpu;
   spec.best_effort = best_effort;
   return spec;
@@ -51,7 +51,8 @@ void add_common(CLI::App* sub, MeasureOptions& options) {
 }
 
 void add_context(CLI::App* sub, MeasureOptions& options) {
-  sub->add_option("--context", options.context, "\"FIFO 80\", \"RR 10\", \"RES 2/8\" or OTHER")->type_name("CONTEXT");
+  sub->add_option("--context", options.context, "\"FIFO 80\", \"RR 10\", \"RES 2ms/8ms\" or OTHER")
+      ->type_name("CONTEXT");
   sub->add_option("--cpu", options.cpu, "Keep the thread to this CPU")->type_name("N");
   sub->add_option("--hgrm", options.hgrm, "Write the histogram as HdrHistogram's tools read it")->type_name("FILE");
 }
@@ -142,7 +143,7 @@ int run_stolen(const MeasureOptions& options) {
   config.context = options.context_spec();
   config.duration_ns = std::int64_t(options.seconds * 1e9);
   config.gap_ns = std::int64_t(options.gap_us * 1e3);
-  if (config.context.kind != ContextSpec::Kind::kReservation) {
+  if (config.context.kind != OH_CONTEXT_RESERVATION) {
     config.budget_ns = 4'000'000;  // the paper's 4 ms of every 20
     config.period_ns = 20'000'000;
   }
@@ -303,7 +304,7 @@ void add_measure(CLI::App& app, Action& action) {
   add_threshold(stolen, *options, "stolen interval");
   add_common(stolen, *options);
   stolen->footer(R"(Examples:
-  offhook measure stolen --context "RES 4/20" --seconds 10
+  offhook measure stolen --context "RES 4ms/20ms" --seconds 10
   offhook measure stolen --context "FIFO 50" --json
 )");
   stolen->final_callback([&action, options] { action = [options] { return run_stolen(*options); }; });
@@ -345,7 +346,7 @@ void add_measure(CLI::App& app, Action& action) {
 
   sub->footer(R"(Examples:
   offhook measure latency --context "FIFO 80" --seconds 60
-  offhook measure stolen --context "RES 4/20"
+  offhook measure stolen --context "RES 4ms/20ms"
   offhook measure kernel
   offhook measure cost --profile this-machine.toml
 )");

@@ -31,7 +31,7 @@ struct MeasureOptions {
   bool best_effort = false, json = false, stages = false, top = false;
   int samples_hz = 4'000;
 
-  ContextSpec context_spec() const;
+  LiveContextConfig context_spec() const;
   std::int64_t threshold_ns() const;  ///< 0: none. @throws std::runtime_error when it is no number
 };
 

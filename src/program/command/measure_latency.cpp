@@ -290,7 +290,7 @@ void add_measure_latency(CLI::App& measure, Action& action, const std::shared_pt
   offhook measure latency --context "FIFO 80" --seconds 60 --hgrm latency.hgrm
   offhook measure latency --load none --load web --load ghostscript --seconds 60
   offhook measure latency --load help
-  offhook measure latency --context "RES 2/8" --on-threshold 5000 "echo late by $OFFHOOK_US us >&2"
+  offhook measure latency --context "RES 2ms/8ms" --on-threshold 5000 "echo late by $OFFHOOK_US us >&2"
   sudo offhook measure latency --stages --top --seconds 600
 
 It ends at the first latency of --on-threshold, and so does the load, before the command runs. With several loads

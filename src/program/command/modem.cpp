@@ -201,7 +201,7 @@ struct Channel {
 
 int run(const Options& options) {
   modem::SessionConfig config;
-  config.context = ContextSpec::parse(options.context);
+  config.context = LiveContextConfig::parse(options.context);
   config.context.best_effort = options.best_effort;
   config.context.cpu = options.cpu;
   config.interrupt_priority = options.interrupt_priority;
@@ -294,7 +294,7 @@ void add_modem(CLI::App& app, Action& action) {
          "Link to the terminal, such as /dev/ttySM0 (default: none, its name is printed); of a bank its beginning")
       ->type_name("PATH");
   sub->add_option("--context", options->context,
-                  "\"FIFO 50\", \"RR 50\", \"RES 2/8\" (ms of CPU in every so many) or OTHER")
+                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (of CPU in every so much) or OTHER")
       ->type_name("CONTEXT");
   sub->add_option("--interrupt-priority", options->interrupt_priority,
                   "SCHED_FIFO priority of the thread that plays interrupt; 0: a normal thread")
@@ -311,7 +311,7 @@ void add_modem(CLI::App& app, Action& action) {
   sub->add_flag("--json", options->json, "Print the summary as JSON, nothing else");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &
-  offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "RES 2/8" --out out/live
+  offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "RES 2ms/8ms" --out out/live
   minicom -D /dev/ttySM0
   offhook modem unix:/run/card-{0..7} --tty /dev/ttySM      # a bank: /dev/ttySM0 to /dev/ttySM7
   offhook modem null --seconds 10 --json      # what this machine's context costs, without a line

@@ -94,17 +94,19 @@ Source load_source(const Options& options) {
     return {config::parse_hgrm(text(), options.source, options.unit_us * 1e-3), options.source};
   if (path.extension() == ".csv") return {config::parse_latency_csv(text(), options.source), options.source};
   const hostsim::HostLatencies host = config::load_latencies(options.source, options.virus_scanner);
-  const hostsim::ContextScenario context = config::parse_context(options.context);
-  if (context.kind == hostsim::ContextKind::kReservation)
+  const ContextSpec context = ContextSpec::parse(options.context);
+  if (context.kind == OH_CONTEXT_RESERVATION)
     throw config::Error(
         "a host known by its latencies says nothing of reservations; expected INT, DPC or THR PRIORITY");
-  const auto modality = static_cast<Modality>(context.kind);
-  static_assert(static_cast<int>(hostsim::ContextKind::kDpc) == static_cast<int>(Modality::kDpc) &&
-                static_cast<int>(hostsim::ContextKind::kThread) == static_cast<int>(Modality::kThread));
+  static constexpr oh_context_kind kKnown[] = {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC, OH_CONTEXT_THREAD};
+  if (std::find(std::begin(kKnown), std::end(kKnown), context.kind) == std::end(kKnown))
+    throw config::Error(not_of_this_host(context, options.source, kKnown));
+  const Modality modality = context.kind == OH_CONTEXT_INTERRUPT ? Modality::kInterrupt
+                            : context.kind == OH_CONTEXT_DPC     ? Modality::kDpc
+                                                                 : Modality::kThread;
   try {
     return {host.to(modality, context.priority),
-            fmt::format("{}{}, {}", options.source, options.virus_scanner ? " with virus scanner" : "",
-                        config::to_string(context)),
+            fmt::format("{}{}, {}", options.source, options.virus_scanner ? " with virus scanner" : "", context.str()),
             host.waits_per_s};
   } catch (const std::invalid_argument& e) {
     throw config::Error(fmt::format("{}: {}", options.source, e.what()));

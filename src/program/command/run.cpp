@@ -98,7 +98,7 @@ std::span<const std::uint8_t> octets(const std::string& s) {
 std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
                                           std::span<const std::uint8_t> file, const CallOutcome& outcome) {
   const bool possible = scenario.pump != hostsim::PumpKind::kDevice && options.far_end.empty() && !outcome.stopped &&
-                        scenario.context.kind != hostsim::ContextKind::kInterrupt;
+                        scenario.context.kind != OH_CONTEXT_INTERRUPT;
   const bool needed = options.reference == "always" || (outcome.complete && outcome.lost);
   if (!possible || !needed || options.reference == "never") return std::nullopt;
   hostsim::Scenario in_int = scenario;
@@ -206,8 +206,7 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
-  sub->add_option("--context", options->context, "INT, DPC, \"THR 24\", \"RES 2/8\" or \"RES 3/16 strict\"")
-      ->type_name("CONTEXT");
+  sub->add_option("--context", options->context, "One of: " + context_usage())->type_name("CONTEXT");
   sub->add_option("--seed", options->seed, "Same seed, same bytes")->type_name("N");
   sub->add_option("--set", options->set, "Override one key of the scenario")
       ->type_name("KEY=VALUE")

@@ -23,7 +23,8 @@ SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellR
   config::ScenarioBuilder base;
   base.apply(config::Document::parse(plan.base, "base"));
   for (const config::Key& key : config::scenario_keys()) {
-    report.settings.emplace_back(key.path, config::write_value(key, &base.scenario()));
+    if (config::is_written(key, &base.scenario()))
+      report.settings.emplace_back(key.path, config::write_value(key, &base.scenario()));
   }
   for (const sweep::Axis& axis : plan.axes) {
     report.settings.emplace_back("axis " + axis.key, std::to_string(axis.values.size()) + " values");
@@ -62,9 +63,10 @@ std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<swe
     row.blocks_late = cells[c].blocks_late;
     row.frames_retransmitted = cells[c].retransmitted;
     const hostsim::ContextScenario& context = plan.cells[c].scenario.context;
-    if (context.kind == hostsim::ContextKind::kReservation) {
-      row.reservation =
-          SweepRow::Reservation{static_cast<double>(context.x_ticks), static_cast<double>(context.y_ticks)};
+    if (context.kind == OH_CONTEXT_RESERVATION) {
+      row.reservation = context.in_ticks()
+                            ? SweepRow::Reservation{double(context.x_ticks), double(context.y_ticks)}
+                            : SweepRow::Reservation{double(context.budget_ns) * 1e-6, double(context.period_ns) * 1e-6};
     }
     rows.push_back(std::move(row));
   }

@@ -4,9 +4,17 @@
 #include "tests/loopback/loopback.h"
 #include "two_modems.h"
 
-static void request_service(void* self) {
+static void request(void* self) {
   *(int*)self = 1;
 }
+/* Whoever looks at `wanted` is the context. */
+static int start(void* self) {
+  return self == NULL;
+}
+static void stop(void* self) {
+  *(int*)self = 0;
+}
+static const struct oh_context_ops context_ops = {sizeof context_ops, start, request, stop, NULL, NULL, NULL};
 
 __attribute__((force_align_arg_pointer)) int run_loopback(const struct world* world, int which, unsigned blocks,
                                                           struct loopback_outcome* outcome) {
@@ -16,7 +24,7 @@ __attribute__((force_align_arg_pointer)) int run_loopback(const struct world* wo
   void* self = world->allocate(kind->size());
   void* memory = world->allocate(size);
   int wanted = 0;
-  struct oh_driver_config config = {.context = {request_service, &wanted},
+  struct oh_driver_config config = {.context = {&context_ops, &wanted},
                                     .policy = OH_SERVICE_DRAIN_ALL,
                                     .transmit_lead_samples = kind->transmit_lead,
                                     .block_plan = {kind->block},

@@ -53,9 +53,17 @@ static void exchange(void* self, const void* played, void* captured, size_t n) {
   *m->hash = (*m->hash ^ (uint16_t)m->played) * 0x100000001b3; /* FNV-1a */
 }
 
-static void request_service(void* self) {
+static void request(void* self) {
   ((struct modem*)self)->wants_service = 1;
 }
+/* Whoever asks the modem whether it wants service is its context. */
+static int start(void* self) {
+  return self == NULL;
+}
+static void stop(void* self) {
+  ((struct modem*)self)->wants_service = 0;
+}
+static const struct oh_context_ops context_ops = {sizeof context_ops, start, request, stop, NULL, NULL, NULL};
 
 static uint64_t now_ns(void* world) {
   return ((const struct world*)world)->now_ns();
@@ -63,7 +71,7 @@ static uint64_t now_ns(void* world) {
 
 static int set_up(const struct world* world, struct modem* m, enum oh_pump_role role, unsigned long long* state_size) {
   struct oh_driver_config config = {
-      .context = {request_service, m},
+      .context = {&context_ops, m},
       .now_ns = now_ns,
       .clock = (void*)world,
       .policy = OH_SERVICE_DRAIN_ALL,

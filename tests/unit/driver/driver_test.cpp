@@ -132,7 +132,10 @@ TEST(Driver, InitRefusesWhatCannotWork) {
   EXPECT_EQ(init([](auto& c) { c.block_plan_length = 0; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.pump.process = nullptr; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.pump.fill_in = nullptr; }), -EINVAL);
-  EXPECT_EQ(init([](auto& c) { c.context.request_service = nullptr; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.context.ops = nullptr; }), -EINVAL);
+  static oh_context_ops incomplete = *ManualContext().context().ops;
+  incomplete.stop = nullptr;
+  EXPECT_EQ(init([](auto& c) { c.context.ops = &incomplete; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.now_ns = nullptr; }), -EINVAL);
 }
 

@@ -8,6 +8,7 @@
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 #include "offhook/modem_card.h"
+#include "tests/unit/driver/manual_context.h"
 
 namespace offhook {
 namespace {
@@ -66,13 +67,13 @@ TEST(DriverThreads, AnIsrOnAnotherCpuLosesNoSampleFromTheCount) {
   oh_event_log log;
   ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
   auto driver = std::make_unique<oh_driver>();
-  std::atomic<std::uint64_t> requests{0};
+  test::ManualContext context;
   oh_driver_config config{};
   config.card = card.card();
   std::vector<std::uint64_t> staging(oh_driver_staging_size(&config.card) / sizeof(std::uint64_t));
   config.staging = staging.data();
   config.pump = pump.pump();
-  config.context = {[](void* self) { ++*static_cast<std::atomic<std::uint64_t>*>(self); }, &requests};
+  config.context = context.context();
   config.now_ns = [](void*) { return std::uint64_t{0}; };
   config.log = &log;
   config.policy = OH_SERVICE_ONE_BLOCK;
@@ -113,7 +114,7 @@ TEST(DriverThreads, AnIsrOnAnotherCpuLosesNoSampleFromTheCount) {
   EXPECT_EQ(pump.wrong, 0u);
   EXPECT_EQ(driver->counters.samples_served + driver->counters.samples_filled_in, pump.clock);
   EXPECT_EQ(driver->counters.interrupts, kInterrupts + 1);
-  EXPECT_EQ(requests, kInterrupts + 1);
+  EXPECT_EQ(context.requests, kInterrupts + 1);
   EXPECT_EQ(odd_blocks, 0u);
   EXPECT_GE(events + oh_event_log_lost(&log), 3 * kInterrupts);  // three of each isr, and those of service
 }

@@ -11,6 +11,7 @@
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 #include "offhook/modem_card.h"
+#include "tests/unit/driver/manual_context.h"
 
 namespace offhook::test {
 
@@ -103,14 +104,6 @@ struct EchoPump {
     filled_in += n;
   }
   oh_pump pump() { return pump_of(*this); }
-};
-
-/// Counts requests; the test serves them when it likes.
-struct ManualContext {
-  std::uint64_t requests = 0;
-  oh_context context() {
-    return {[](void* self) { ++static_cast<ManualContext*>(self)->requests; }, this};
-  }
 };
 
 }  // namespace offhook::test

@@ -28,6 +28,7 @@ struct Rig {
   EchoPump pump;
   std::vector<oh_event> slots = std::vector<oh_event>(1 << 10);
   oh_event_log log{};
+  test::ManualContext context;
   oh_driver driver{};
   void (*misdeed)() = nullptr;
   std::uint64_t processed = 0;
@@ -39,7 +40,7 @@ struct Rig {
     c.card = card.card();
     c.staging = card.staging_memory();
     c.pump = pump_of(*this);
-    c.context = {[](void*) {}, nullptr};
+    c.context = context.context();
     c.now_ns = [](void* clock) { return static_cast<FakeCard*>(clock)->position; };
     c.clock = &card;
     c.log = &log;

@@ -14,6 +14,7 @@
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
 #include "tests/unit/driver/card/loop_device.h"
+#include "tests/unit/driver/manual_context.h"
 
 namespace offhook {
 namespace {
@@ -66,7 +67,7 @@ struct Modem {
     staging.resize(oh_driver_staging_size(&config.card) / sizeof staging[0]);
     config.staging = staging.data();
     config.pump = pump.pump();
-    config.context = {[](void*) {}, nullptr};
+    config.context = context.context();
     config.transmit_lead_samples = 2 * card.period();
     config.block_plan[0] = card.period();
     config.block_plan_length = 1;
@@ -83,6 +84,7 @@ struct Modem {
   }
   AlsaCard card;
   CountingPump pump;
+  test::ManualContext context;
   oh_driver driver{};
   std::vector<std::uint64_t> staging;
 };

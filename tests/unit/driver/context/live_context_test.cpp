@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -14,20 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-ContextSpec spec(const char* text) {
-  ContextSpec s = ContextSpec::parse(text);
+LiveContextConfig spec(const char* text) {
+  LiveContextConfig s = LiveContextConfig::parse(text);
   s.best_effort = true;  // of an unprivileged user's machine
   return s;
-}
-
-TEST(ContextSpec, ReadsWhatItWrites) {
-  for (const char* text : {"OTHER", "FIFO 50", "RR 1", "RES 2/8", "RES 1.5/12.5", "FIFO 99"}) {
-    EXPECT_EQ(ContextSpec::parse(text).str(), text);
-  }
-  for (const char* text : {"", "FIFO", "FIFO 0", "FIFO 100", "FIFO 1.5", "RES 2", "RES 9/8", "RES 0/8", "RES 2/8 x",
-                           "OTHER 1", "THR 24", "RES nan/8", "RES 1/9999"}) {
-    EXPECT_THROW(ContextSpec::parse(text), std::invalid_argument) << text;
-  }
 }
 
 class EveryContext : public testing::TestWithParam<const char*> {};
@@ -42,7 +33,7 @@ TEST_P(EveryContext, ServesEachRequestOnAThreadOfItsOwn) {
   const oh_context driver = context.driver_context();
   context.start();
   for (int i = 0; i < 20; ++i) {
-    driver.request_service(driver.self);
+    driver.ops->request(driver.self);
     std::this_thread::sleep_for(1ms);
   }
   for (int i = 0; i < 200 && served < 20; ++i) std::this_thread::sleep_for(10ms);
@@ -53,7 +44,7 @@ TEST_P(EveryContext, ServesEachRequestOnAThreadOfItsOwn) {
   EXPECT_GT(context.dispatch_latency().count(), 0u);
   EXPECT_FALSE(context.demoted());
 }
-INSTANTIATE_TEST_SUITE_P(Live, EveryContext, testing::Values("OTHER", "FIFO 20", "RR 20", "RES 2/8"),
+INSTANTIATE_TEST_SUITE_P(Live, EveryContext, testing::Values("OTHER", "FIFO 20", "RR 20", "RES 2ms/8ms", "WORKER"),
                          [](const auto& i) {
                            std::string name = i.param;
                            std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
@@ -69,13 +60,86 @@ TEST(LiveContext, HasTheSchedulingItAskedFor) {
   context.start();
   if (!context.shortcomings().empty()) GTEST_SKIP() << context.shortcomings().front();
   const oh_context driver = context.driver_context();
-  driver.request_service(driver.self);
+  driver.ops->request(driver.self);
   for (int i = 0; i < 200 && policy < 0; ++i) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(policy & ~SCHED_RESET_ON_FORK, SCHED_FIFO);
 }
 
+TEST(LiveContext, BecomesAnotherContextWhileItIsAtWork) {
+  std::atomic<int> policy{-1}, served{0};
+  LiveContext context(spec("FIFO 50"), [&] {
+    policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    return static_cast<std::uint32_t>(++served);
+  });
+  context.start();
+  if (!context.shortcomings().empty()) GTEST_SKIP() << context.shortcomings().front();
+  const oh_context driver = context.driver_context();
+  const auto policy_of_a_service = [&] {
+    const int before = served;
+    driver.ops->request(driver.self);
+    for (int i = 0; i < 500 && served == before; ++i) std::this_thread::sleep_for(10ms);
+    return policy.load();
+  };
+  const auto become = [&](const char* text) {
+    const ContextSpec wanted = ContextSpec::parse(text);
+    return oh_context_reconfigure(&driver, &wanted);
+  };
+  constexpr int kDeadline = 6;
+  EXPECT_EQ(policy_of_a_service(), SCHED_FIFO);
+  ASSERT_EQ(become("RES 2ms/8ms"), 0) << testing::PrintToString(context.shortcomings());
+  if (!context.shortcomings().empty()) GTEST_SKIP() << context.shortcomings().front();
+  EXPECT_EQ(policy_of_a_service(), kDeadline);
+  EXPECT_EQ(become("THR 24"), -EINVAL);
+  EXPECT_EQ(become("RES 9ms/8ms"), -EINVAL);
+  EXPECT_EQ(policy_of_a_service(), kDeadline);
+  EXPECT_EQ(become("OTHER"), 0);
+  EXPECT_EQ(policy_of_a_service(), SCHED_OTHER);
+  EXPECT_EQ(become("FIFO 20"), 0);
+  EXPECT_EQ(policy_of_a_service(), SCHED_FIFO);
+  char text[4];
+  EXPECT_EQ(oh_context_describe(&driver, text, sizeof text), 7u);
+  EXPECT_STREQ(text, "FIF");
+  EXPECT_EQ(oh_context_latency_of(&driver).count, 5u);
+  driver.ops->stop(driver.self);
+  EXPECT_EQ(served, 5);
+}
+
+TEST(LiveContext, RefusesWhatOnlyOtherSystemsOrAKernelRun) {
+  for (const char* text : {"INT", "DPC", "SOFTIRQ", "THREADED", "THR 24", "RES 9/8", "RES 0.001ms/8ms"})
+    EXPECT_THROW(LiveContextConfig::parse(text), std::invalid_argument) << text;
+  for (const char* text : {"OTHER", "OTHER 5", "WORKER", "FIFO 1", "RR 99", "RES 1/4", "RES 2ms/8ms strict"})
+    EXPECT_EQ(LiveContextConfig::parse(text).str(), text);
+}
+
+TEST(LiveContext, AReservationInTicksCountsTheKernelsClockInterrupts) {
+  const LiveContextConfig one = spec("RES 1/2"), three = spec("RES 3/6");
+  EXPECT_GT(one.live_budget_ns(), 0);
+  EXPECT_EQ(three.live_budget_ns(), 3 * one.live_budget_ns());
+  EXPECT_EQ(one.live_period_ns(), 2 * one.live_budget_ns());
+  EXPECT_EQ(spec("RES 2ms/8ms").live_period_ns(), 8'000'000);
+  EXPECT_EQ(spec("FIFO 50").live_period_ns(), 0);
+}
+
+TEST(OhContext, WhatIsOptionalHasADefault) {
+  oh_context_ops ops = {
+      sizeof(oh_context_ops), [](void*) { return 0; }, [](void*) {}, [](void*) {}, nullptr, nullptr, nullptr};
+  const oh_context context = {&ops, nullptr};
+  const ContextSpec fifo = ContextSpec::parse("FIFO 50");
+  char text[8] = "before";
+  for (const std::size_t size : {sizeof ops, offsetof(oh_context_ops, reconfigure)}) {
+    ops.struct_size = static_cast<std::uint32_t>(size);
+    EXPECT_TRUE(oh_context_is_complete(&context));
+    EXPECT_EQ(oh_context_reconfigure(&context, &fifo), -EOPNOTSUPP);
+    EXPECT_EQ(oh_context_latency_of(&context).count, 0u);
+    EXPECT_EQ(oh_context_describe(&context, text, sizeof text), 0u);
+    EXPECT_STREQ(text, "");
+  }
+  ops.struct_size = offsetof(oh_context_ops, stop);
+  EXPECT_FALSE(oh_context_is_complete(&context));
+}
+
 TEST(LiveContext, AReservationYieldsWhenItsBudgetIsSpent) {
-  LiveContext context(spec("RES 1/20"), [] {
+  LiveContext context(spec("RES 1ms/20ms"), [] {
     const auto until = std::chrono::steady_clock::now() + 1200us;
     while (std::chrono::steady_clock::now() < until) {
     }
@@ -85,7 +149,7 @@ TEST(LiveContext, AReservationYieldsWhenItsBudgetIsSpent) {
   if (!context.shortcomings().empty()) GTEST_SKIP() << context.shortcomings().front();
   const oh_context driver = context.driver_context();
   for (int i = 0; i < 10; ++i) {
-    driver.request_service(driver.self);
+    driver.ops->request(driver.self);
     std::this_thread::sleep_for(20ms);
   }
   context.stop();
@@ -103,7 +167,7 @@ TEST(LiveContext, AThreadGoneWildIsMadeANormalOne) {
   context.start();
   if (!context.shortcomings().empty()) GTEST_SKIP() << context.shortcomings().front();
   const oh_context driver = context.driver_context();
-  driver.request_service(driver.self);
+  driver.ops->request(driver.self);
   for (int i = 0; i < 1800 && !context.demoted(); ++i) std::this_thread::sleep_for(10ms);
   EXPECT_TRUE(context.demoted());
   enough = true;

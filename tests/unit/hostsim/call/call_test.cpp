@@ -6,9 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <map>
 #include <stdexcept>
 #include <vector>
+
+#include "hostsim/context/context.h"
+#include "hostsim/sched/scheduler.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -28,7 +32,7 @@ CostProfile profile() {
 
 Scenario reservation(int x, int y) {
   Scenario s;
-  s.context.kind = ContextKind::kReservation;
+  s.context.kind = OH_CONTEXT_RESERVATION;
   s.context.x_ticks = x;
   s.context.y_ticks = y;
   return s;
@@ -66,6 +70,61 @@ std::string refusal(const Scenario& s) {
     return e.what();
   }
   return "";
+}
+
+TEST(Call, ItsContextChangesWhileItIsUp) {
+  Scenario s;
+  s.context = ContextSpec::parse("FIFO 50");
+  s.host.scheduler = "linux";
+  s.host.reservations = "deadline";
+  s.host.tick_hz = 250;
+  s.load.threads = {LoadThread{.name = "a"}, LoadThread{.name = "b"}};
+  s.dial = false;
+  s.bytes = 10'000'000;
+  const CostProfile p = profile();
+  Call call(s, p, make_link_model_connection(s, p, nullptr), nullptr);
+  const oh_context context = call.context();
+  const auto become = [&](const char* text) {
+    const ContextSpec spec = ContextSpec::parse(text);
+    return oh_context_reconfigure(&context, &spec);
+  };
+  const auto name = [&] {
+    char text[32];
+    EXPECT_LT(oh_context_describe(&context, text, sizeof text), sizeof text);
+    return std::string(text);
+  };
+  const auto longest_wait = [&] {
+    std::uint64_t longest = 0;
+    for (int i = 0; i < 200; i++) {
+      call.advance(call.now() + 10'000'000);
+      longest = std::max(longest, oh_context_latency_of(&context).last_ns);
+    }
+    return longest;
+  };
+  EXPECT_LT(longest_wait(), 1'000'000u);
+  EXPECT_EQ(become("RES 2ms/8ms"), 0);
+  EXPECT_LT(longest_wait(), 1'000'000u);
+  EXPECT_EQ(name(), "RES 2ms/8ms");
+  EXPECT_EQ(become("OTHER 19"), 0);
+  EXPECT_GT(longest_wait(), 10'000'000u);
+  EXPECT_EQ(name(), "OTHER 19");
+  EXPECT_EQ(become("RES 9ms/8ms"), -EBUSY);
+  EXPECT_EQ(become("INT"), -EINVAL);
+  EXPECT_EQ(name(), "OTHER 19");
+  EXPECT_EQ(become("FIFO 50"), 0);
+  (void)longest_wait();  // what is owed is served
+  EXPECT_LT(longest_wait(), 1'000'000u);
+  EXPECT_THROW(call.reconfigure(ContextSpec::parse("SOFTIRQ")), std::invalid_argument);
+}
+
+TEST(Call, AnInterruptRoutineStaysOne) {
+  Scenario s;
+  s.dial = false;
+  const CostProfile p = profile();
+  Call call(s, p, make_link_model_connection(s, p, nullptr), nullptr);
+  call.advance(kSecond);
+  EXPECT_THROW(call.reconfigure(ContextSpec::parse("THR 24")), std::invalid_argument);
+  EXPECT_TRUE(call.advance(2 * kSecond));
 }
 
 TEST(Call, RefusesAReservationThatCannotBeAdmittedBeforeItBegins) {
@@ -134,6 +193,59 @@ TEST(Call, WithoutDiallingBeginsWithTheTraining) {
   }
 }
 
+/// Whoever asks for a priority gets the one that makes the fewest friends.
+class Backwards final : public Scheduler {
+ public:
+  bool has(ThreadRequest::Class wanted) const override { return wanted < ThreadRequest::Class::kFifo; }
+  Policy thread(const ThreadRequest& t) override { return FixedPriority{31 - t.priority, 0}; }
+};
+
+TEST(Call, RunsUnderASchedulerOfTheProgramsOwn) {
+  register_policy("backwards", [](const SchedulerHost&) { return std::make_unique<Backwards>(); });
+  Scenario s;
+  s.context = ContextSpec::parse("THR 24");
+  s.load.spinner = true;
+  s.dial = false;
+  s.bytes = 20'000;
+  s.time_limit_s = 60;
+  EXPECT_TRUE(run(s).result.completed);
+  s.host.scheduler = "backwards";
+  EXPECT_FALSE(run(s).result.completed);
+  s.context = ContextSpec::parse("THR 2");
+  EXPECT_TRUE(run(s).result.completed);
+}
+
+/// Like INT, and it counts.
+class Counted final : public Context {
+ public:
+  explicit Counted(const ContextParts& p) : Context(p), routine_(*this, p) {
+    interrupt_ = server_ = cpu_.add_interrupt({"counted interrupt", p.level, kNoEntity, p.interrupt_cpu}, routine_);
+  }
+  static inline int requests = 0;
+
+ private:
+  void request_service() override { requests++; }
+  class Routine final : public InterruptRoutine {
+   public:
+    Routine(Context& context, const ContextParts& p) : InterruptRoutine(p), run_(context, p) {}
+
+   private:
+    Ns after_isr(Ns) override { return run_.next(); }
+    ServiceRun run_;
+  } routine_;
+};
+
+TEST(Call, RunsInAContextOfTheProgramsOwn) {
+  register_context({"COUNTED", "counted"}, [](const ContextParts& p) { return std::make_unique<Counted>(p); });
+  Scenario s;
+  s.context = ContextSpec::parse("COUNTED");
+  s.dial = false;
+  s.bytes = 20'000;
+  const CallResult r = run(s).result;
+  EXPECT_TRUE(r.completed);
+  EXPECT_EQ(static_cast<std::uint64_t>(Counted::requests), r.driver.interrupts);
+}
+
 TEST(Call, TheThreadHasNoReservationOnHook) {
   Scenario s = reservation(1, 1024);  // a tick a second: with it, 18-sample blocks would overflow at once
   s.context.strict = true;
@@ -154,10 +266,10 @@ TEST(Call, EndsAtItsTimeLimitAndSaysNotCompleted) {
 }
 
 TEST(Call, EachContextRunsThePumpInAnEntityOfItsOwnKind) {
-  const std::pair<ContextKind, const char*> kinds[] = {{ContextKind::kInterrupt, "modem interrupt"},
-                                                       {ContextKind::kDpc, "modem DPC"},
-                                                       {ContextKind::kThread, "modem thread"},
-                                                       {ContextKind::kReservation, "modem thread"}};
+  const std::pair<oh_context_kind, const char*> kinds[] = {{OH_CONTEXT_INTERRUPT, "modem interrupt"},
+                                                           {OH_CONTEXT_DPC, "modem DPC"},
+                                                           {OH_CONTEXT_THREAD, "modem thread"},
+                                                           {OH_CONTEXT_RESERVATION, "modem thread"}};
   for (const auto& [kind, expected] : kinds) {
     Scenario s;
     s.context.kind = kind;

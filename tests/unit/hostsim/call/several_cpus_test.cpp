@@ -12,10 +12,10 @@ namespace offhook::hostsim {
 namespace {
 
 // 4 ms blocks of 1 ms of work in three buffers; its output is ready at the end of the work.
-Scenario scenario(int cpus, ThreadScheduler scheduler) {
+Scenario scenario(int cpus, const std::string& scheduler) {
   Scenario s;
-  s.context.kind = ContextKind::kThread;
-  s.context.priority = scheduler == ThreadScheduler::kWindowsNt ? 7 : 8;  // there waking raises it by one
+  s.context.kind = OH_CONTEXT_THREAD;
+  s.context.priority = scheduler == "windows-nt" ? 7 : 8;  // there waking raises it by one
   s.host.cpus = cpus;
   s.host.scheduler = scheduler;
   s.host.tick_hz = 1000;
@@ -60,35 +60,35 @@ Outcome run(Scenario s) {
   return outcome;
 }
 
-constexpr ThreadScheduler kAll[] = {ThreadScheduler::kFixedPriority, ThreadScheduler::kWindowsNt};
+constexpr const char* kAll[] = {"fixed-priority", "windows-nt"};
 
 TEST(CallOnSeveralCpus, AThreadBesideAnEqualSpinnerSufficesOnTwoUnlessBothArePinnedToOne) {
-  for (const ThreadScheduler scheduler : kAll) {
+  for (const char* scheduler : kAll) {
     for (const bool pinned : {false, true}) {
       for (const int cpus : {1, 2}) {
         Scenario s = scenario(cpus, scheduler);
         s.load.spinner = true;
         if (pinned) s.context.cpu = s.load.spinner_cpu = 0;
-        EXPECT_EQ(run(s).lost_nothing, cpus == 2 && !pinned) << static_cast<int>(scheduler);
+        EXPECT_EQ(run(s).lost_nothing, cpus == 2 && !pinned) << scheduler;
       }
     }
   }
 }
 
 TEST(CallOnSeveralCpus, TwoSpinnersTakeBothOfTwoCpus) {
-  for (const ThreadScheduler scheduler : kAll) {
+  for (const char* scheduler : kAll) {
     for (const int cpus : {2, 3}) {
       Scenario s = scenario(cpus, scheduler);
       s.load.threads = {LoadThread{.name = "a"}, LoadThread{.name = "b"}};
-      EXPECT_EQ(run(s).lost_nothing, cpus == 3) << static_cast<int>(scheduler);
+      EXPECT_EQ(run(s).lost_nothing, cpus == 3) << scheduler;
     }
   }
 }
 
 TEST(CallOnSeveralCpus, OnLinuxAReservationMovesAndSuffices) {
-  Scenario s = scenario(2, ThreadScheduler::kLinux);
-  s.host.reservations = ReservationScheduler::kDeadline;
-  s.context.kind = ContextKind::kReservation;
+  Scenario s = scenario(2, "linux");
+  s.host.reservations = "deadline";
+  s.context.kind = OH_CONTEXT_RESERVATION;
   s.context.x_ticks = 2;
   s.context.y_ticks = 6;
   s.load.threads = {LoadThread{.name = "a"}, LoadThread{.name = "b"}, LoadThread{.name = "c"}};
@@ -96,7 +96,7 @@ TEST(CallOnSeveralCpus, OnLinuxAReservationMovesAndSuffices) {
 }
 
 TEST(CallOnSeveralCpus, TheLogSaysWhereInterruptsAndThreadsRan) {
-  Scenario s = scenario(3, ThreadScheduler::kFixedPriority);
+  Scenario s = scenario(3, "fixed-priority");
   s.context.interrupt_cpu = 2;
   s.context.cpu = 1;
   s.load.spinner = true;
@@ -110,7 +110,7 @@ TEST(CallOnSeveralCpus, TheLogSaysWhereInterruptsAndThreadsRan) {
 // one.
 TEST(CallOnSeveralCpus, InterruptsHeldOffOnAnotherCpuDoNoHarm) {
   for (const int card : {0, 1}) {
-    Scenario s = scenario(2, ThreadScheduler::kFixedPriority);
+    Scenario s = scenario(2, "fixed-priority");
     s.context.priority = 24;
     s.context.cpu = s.context.interrupt_cpu = card;
     s.load.devices = {{.name = "off", .every_ns = 1'000'000'000, .isr_ns = 40'000'000, .level = 31}};
@@ -119,8 +119,8 @@ TEST(CallOnSeveralCpus, InterruptsHeldOffOnAnotherCpuDoNoHarm) {
 }
 
 TEST(CallOnSeveralCpus, RialtoReservationsAreOfOneCpu) {
-  Scenario s = scenario(2, ThreadScheduler::kFixedPriority);
-  s.context.kind = ContextKind::kReservation;
+  Scenario s = scenario(2, "fixed-priority");
+  s.context.kind = OH_CONTEXT_RESERVATION;
   s.context.strict = true;
   s.context.x_ticks = 3;
   s.context.y_ticks = 4;
@@ -134,9 +134,9 @@ TEST(CallOnSeveralCpus, RialtoReservationsAreOfOneCpu) {
 
 // On PREEMPT_RT the handler is a thread of priority 50 and the DPC's work is done in it: threads above are in its way.
 TEST(CallOnSeveralCpus, AThreadedHandlerSuffersFromThreadsAbove50) {
-  for (const ContextKind kind : {ContextKind::kInterrupt, ContextKind::kDpc}) {
+  for (const oh_context_kind kind : {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC}) {
     for (const bool threaded : {false, true}) {
-      Scenario s = scenario(1, ThreadScheduler::kFixedPriority);
+      Scenario s = scenario(1, "fixed-priority");
       s.context.kind = kind;
       s.host.priorities = 100;
       s.host.threaded_interrupts = threaded;

@@ -41,14 +41,14 @@ CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner
   return call.result();
 }
 
-ContextScenario context(ContextKind kind, int priority = 24) {
+ContextScenario context(oh_context_kind kind, int priority = 24) {
   ContextScenario c;
   c.kind = kind;
   c.priority = priority;
   return c;
 }
 ContextScenario reservation(int x, int y) {
-  ContextScenario c = context(ContextKind::kReservation);
+  ContextScenario c = context(OH_CONTEXT_RESERVATION);
   c.x_ticks = x;
   c.y_ticks = y;
   c.strict = true;
@@ -58,8 +58,8 @@ ContextScenario reservation(int x, int y) {
 }  // namespace
 
 TEST(SoftDeviceCall, RunsForItsTimeAndLosesNothingInEveryContextThatSuffices) {
-  for (const ContextScenario& c : {context(ContextKind::kInterrupt), context(ContextKind::kDpc),
-                                   context(ContextKind::kThread), reservation(2, 6)}) {
+  for (const ContextScenario& c : {context(OH_CONTEXT_INTERRUPT), context(OH_CONTEXT_DPC),
+                                   context(OH_CONTEXT_THREAD), reservation(2, 6)}) {
     const CallResult r = run(device(), c, true);
     EXPECT_TRUE(r.completed);
     EXPECT_EQ(r.transfer_s, 20);
@@ -70,11 +70,11 @@ TEST(SoftDeviceCall, RunsForItsTimeAndLosesNothingInEveryContextThatSuffices) {
 }
 
 TEST(SoftDeviceCall, AThreadBesideAnEqualSpinnerLosesSamplesAndSaysSo) {
-  const CallResult r = run(device(), context(ContextKind::kThread, 8), true);
+  const CallResult r = run(device(), context(OH_CONTEXT_THREAD, 8), true);
   EXPECT_FALSE(r.completed);
   EXPECT_TRUE(r.transfer.failed);
   EXPECT_GT(r.samples_late, 0U);
-  EXPECT_TRUE(run(device(), context(ContextKind::kThread, 8), false).completed);
+  EXPECT_TRUE(run(device(), context(OH_CONTEXT_THREAD, 8), false).completed);
 }
 
 // 1 ms of every 4 has the share to the last ns, and slots that stand still against the blocks; 1 of 5 has too little.
@@ -94,7 +94,7 @@ TEST(SoftDeviceCall, MoreWorkThanTimeSufficesInNoContext) {
   SoftDevice d = device();
   d.cost_ns = 5'000'000;
   for (const ContextScenario& c :
-       {context(ContextKind::kInterrupt), context(ContextKind::kDpc), context(ContextKind::kThread)}) {
+       {context(OH_CONTEXT_INTERRUPT), context(OH_CONTEXT_DPC), context(OH_CONTEXT_THREAD)}) {
     const CallResult r = run(d, c, false);
     EXPECT_FALSE(r.completed);
     EXPECT_GT(r.driver.samples_filled_in, 0U);
@@ -110,7 +110,7 @@ TEST(SoftDeviceCall, BlocksThatMergedCostWhatTheyWouldHaveInParts) {
   controller.every_ns = 100'000'000;
   controller.isr_ns = 11'000'000;
   controller.level = 31;
-  const CallResult r = run(d, context(ContextKind::kInterrupt), false, 20, {controller});
+  const CallResult r = run(d, context(OH_CONTEXT_INTERRUPT), false, 20, {controller});
   EXPECT_TRUE(r.completed);
   EXPECT_LT(r.blocks, 20 / 0.004 - 100);
   EXPECT_NEAR(r.pump_share, 0.25, 1e-3);

@@ -12,6 +12,7 @@
 #include "driver/card/engine/line_end.h"
 #include "dsp/pump/pump_type.h"
 #include "offhook/driver.h"
+#include "tests/unit/driver/manual_context.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -188,6 +189,7 @@ TEST(SimulatedCard, RefusesWhatNoCodecHas) {
 struct Loop {
   CountingLine line;
   SimulatedCard card;
+  test::ManualContext context;
   oh_driver driver{};
   std::vector<std::uint64_t> staging;
   std::uint64_t pump_clock = 0;
@@ -199,7 +201,7 @@ struct Loop {
     staging.resize(oh_driver_staging_size(&c.card) / sizeof staging[0]);
     c.staging = staging.data();
     c.pump = pump_of(*this);
-    c.context = {[](void*) {}, nullptr};
+    c.context = context.context();
     c.transmit_lead_samples = 204;
     c.policy = OH_SERVICE_DRAIN_ALL;
     const std::uint32_t plan[] = {105, 105, 90};

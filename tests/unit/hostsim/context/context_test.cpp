@@ -30,11 +30,15 @@ struct FixedCost final : ServiceCost {
 /// A card with blocks of 100 samples (12.5 ms), a driver and one context, for 100 ms.
 class OneContext : public testing::Test {
  protected:
-  void run(const std::function<std::unique_ptr<Context>(const ContextParts&)>& make, Program* above = nullptr) {
+  void run(const char* text, Program* above = nullptr) {
     oh_event_log_init(&log, ring.data(), ring.size(), 0);
     card.emplace(CardConfig{.block = 100}, line.handle());
     card_event.emplace(engine, *card);
-    context = make({cpu, driver, cost, 5});
+    ContextParts parts{cpu, driver, cost, 5};
+    parts.spec = ContextSpec::parse(text);
+    parts.policy = policy;
+    parts.dispatch = 3'000;
+    context = make_context(parts);
     if (above != nullptr) cpu.release(cpu.add_thread("above", FixedPriority{20, 0}, *above));
     oh_driver_config config{};
     config.card = card->card();
@@ -50,12 +54,19 @@ class OneContext : public testing::Test {
     config.block_plan[0] = 100;
     config.block_plan_length = 1;
     ASSERT_EQ(oh_driver_init(&driver, &config), 0);
+    ASSERT_EQ(config.context.ops->start(config.context.self), 0);
     card->on_interrupt([this](Ns) { context->interrupt(); });
     card_event->start();
     engine.run_until(100'000'000);
     std::vector<oh_event> events(ring.size());
     events.resize(oh_event_log_read(&log, events.data(), events.size()));
     for (const oh_event& e : events) at[e.kind].push_back(static_cast<Ns>(e.time_ns));
+  }
+
+  static Policy policy(const ContextSpec& spec) {
+    if (spec.kind == OH_CONTEXT_RESERVATION)
+      return Slot{.offset = 0, .length = spec.budget_ns, .period = spec.period_ns};
+    return FixedPriority{spec.priority, 0};
   }
 
   Engine engine;
@@ -75,7 +86,7 @@ class OneContext : public testing::Test {
 constexpr Ns kFirst = 12'500'000;  // of the first interrupt
 
 TEST_F(OneContext, InterruptServesWithinTheInterruptRoutine) {
-  run([](const ContextParts& p) { return make_interrupt_context(p); });
+  run("INT");
   EXPECT_EQ(at[OH_EV_SERVICE_BEGIN].at(0), kFirst + 5'000);
   EXPECT_EQ(at[OH_EV_OUTPUT_READY].at(0), kFirst + 255'000);
   EXPECT_EQ(at[OH_EV_SERVICE_END].at(0), kFirst + 1'005'000);
@@ -84,7 +95,7 @@ TEST_F(OneContext, InterruptServesWithinTheInterruptRoutine) {
 }
 
 TEST_F(OneContext, DpcServesAfterTheInterruptRoutine) {
-  run([](const ContextParts& p) { return make_dpc_context(p); });
+  run("DPC");
   EXPECT_EQ(at[OH_EV_SERVICE_BEGIN].at(0), kFirst + 5'000);
   EXPECT_EQ(at[OH_EV_SERVICE_END].at(0), kFirst + 1'005'000);
   EXPECT_NE(context->server(), context->interrupt_entity());
@@ -93,25 +104,21 @@ TEST_F(OneContext, DpcServesAfterTheInterruptRoutine) {
 }
 
 TEST_F(OneContext, ThreadServesAfterTheDpcThatSignalsIt) {
-  run([](const ContextParts& p) { return make_thread_context(p, FixedPriority{24, 0}, 3'000); });
+  run("THR 24");
   EXPECT_EQ(at[OH_EV_SERVICE_BEGIN].at(0), kFirst + 8'000);
   EXPECT_EQ(at[OH_EV_SERVICE_END].at(0), kFirst + 1'008'000);
 }
 
 TEST_F(OneContext, ThreadBelowASpinnerIsNeverServed) {
   Spinner spinner;
-  run([](const ContextParts& p) { return make_thread_context(p, FixedPriority{8, 0}, 3'000); }, &spinner);
+  run("THR 8", &spinner);
   EXPECT_EQ(at[OH_EV_SERVICE_BEGIN].size(), 0u);
   EXPECT_EQ(oh_driver_owed(&driver), 7u);
 }
 
 TEST_F(OneContext, StrictReservationServesInItsSlotsOnly) {
   Spinner spinner;
-  run(
-      [](const ContextParts& p) {
-        return make_thread_context(p, Slot{.offset = 0, .length = 1'000'000, .period = 5'000'000}, 3'000);
-      },
-      &spinner);
+  run("RES 1ms/5ms strict", &spinner);
   // Slots of 1 ms at 0, 5, 10, 15 ms: the first block's quarter is done at 15.25 ms, all of it as the slot ends.
   EXPECT_EQ(at[OH_EV_SERVICE_BEGIN].at(0), 15'000'000);
   EXPECT_EQ(at[OH_EV_OUTPUT_READY].at(0), 15'250'000);

@@ -6,6 +6,7 @@
 #include "hostsim/load/device_load.h"
 #include "hostsim/load/load.h"
 #include "hostsim/load/stolen_time_probe.h"
+#include "hostsim/sched/softirq.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
 
 namespace offhook::hostsim {
@@ -215,7 +216,9 @@ TEST(Napi, TheBudgetSaysHowLongARoundLasts) {
   for (const auto& [budget, segments] : {std::pair{64, 256}, {16, 208}, {128, 256}, {300, 300}}) {
     Engine engine;
     Cpu cpu(engine);
-    cpu.limit_dpcs({}, FixedPriority{5, 0});
+    cpu.set_deferred_work([](int) {
+      return std::make_unique<Softirq>(SoftirqLimit{}, make_thread_policy(FixedPriority{5, 0}));
+    });
     LoadDevice spec{.name = "net", .every_ns = 5 * kUs, .isr_ns = 2 * kUs, .dpc_ns = 10 * kUs};
     spec.window = 60'000;
     spec.napi_budget = budget;

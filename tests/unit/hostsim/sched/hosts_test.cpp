@@ -7,6 +7,7 @@
 #include "hostsim/sched/linux_deadline.h"
 #include "hostsim/sched/linux_fair.h"
 #include "hostsim/sched/linux_realtime.h"
+#include "hostsim/sched/softirq.h"
 #include "hostsim/sched/windows_nt.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
 
@@ -180,7 +181,10 @@ TEST(Softirqs, GoOnInKsoftirqdAfterTenPasses) {
   // Each job of the softirq raises it again, so that every pass is one job.
   Engine engine;
   Cpu cpu(engine);
-  cpu.limit_dpcs({.budget = kSecond, .passes = 10}, FixedPriority{5, 0});
+  cpu.set_deferred_work([](int) {
+    return std::make_unique<Softirq>(SoftirqLimit{.budget = kSecond, .passes = 10},
+                                     make_thread_policy(FixedPriority{5, 0}));
+  });
   int left = 15;
   EntityId dpc = kNoEntity;
   Segments dpc_job({10}, [&](std::size_t segment) {
@@ -207,7 +211,9 @@ TEST(Softirqs, GoOnInKsoftirqdAfterTenPasses) {
 TEST(Softirqs, GoOnInKsoftirqdWhenAPassEndsAfter2ms) {
   Engine engine;
   Cpu cpu(engine);
-  cpu.limit_dpcs({}, FixedPriority{5, 0});
+  cpu.set_deferred_work([](int) {
+    return std::make_unique<Softirq>(SoftirqLimit{}, make_thread_policy(FixedPriority{5, 0}));
+  });
   Segments dpc_job({900'000}), thread_job({100});
   const EntityId dpc = cpu.add_dpc({"softirq"}, dpc_job);
   const EntityId thread = cpu.add_thread("t", FixedPriority{8, 0}, thread_job);
@@ -224,7 +230,9 @@ TEST(Softirqs, GoOnInKsoftirqdWhenAPassEndsAfter2ms) {
 TEST(Softirqs, RunBeforeThreadsAgainOnceTheQueueIsEmpty) {
   Engine engine;
   Cpu cpu(engine);
-  cpu.limit_dpcs({.budget = 5, .passes = 10}, FixedPriority{5, 0});
+  cpu.set_deferred_work([](int) {
+    return std::make_unique<Softirq>(SoftirqLimit{.budget = 5, .passes = 10}, make_thread_policy(FixedPriority{5, 0}));
+  });
   Segments dpc_job({10}), thread_job({100});
   const EntityId dpc = cpu.add_dpc({"softirq"}, dpc_job);
   const EntityId thread = cpu.add_thread("t", FixedPriority{8, 0}, thread_job);

@@ -79,6 +79,44 @@ TEST(System, AReservationThatCannotBeKeptIsRefused) {
   EXPECT_EQ(complaint(slots(5, 999)), "accepted");  // the second slot of b, at 1004, is past the horizon
 }
 
+TEST(System, SchedulersOfScenariosAreKindsToo) {
+  EXPECT_EQ(complaint(with(R"({"name":"a","kind":"windows-nt","period_ns":10,"cost_ns":3,"priority":24})")),
+            "accepted");
+  EXPECT_EQ(
+      complaint(with(R"({"name":"a","kind":"rez-c","period_ns":10,"cost_ns":3,"budget_ns":2,"res_period_ns":10})")),
+      "accepted");
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"linux","period_ns":10,"cost_ns":3,"budget_ns":2})")),
+              HasSubstr("unknown key \"budget_ns\" of kind linux"));
+  EXPECT_THAT(
+      complaint(with(R"({"name":"a","kind":"rez-fb","period_ns":10,"cost_ns":3,"budget_ns":9,"res_period_ns":8})")),
+      HasSubstr("expected Q <= P"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"rialto","period_ns":10,"cost_ns":3})")),
+              HasSubstr("unknown kind \"rialto\""));
+}
+
+/// The least urgent of all comes first.
+class Upside final : public hostsim::Scheduler {
+ public:
+  bool has(hostsim::ThreadRequest::Class) const override { return true; }
+  hostsim::Policy thread(const hostsim::ThreadRequest& t) override {
+    return hostsim::FixedPriority{31 - t.priority, 0};
+  }
+};
+
+TEST(Schedule, RunsASchedulerOfTheProgramsOwnTwiceAlike) {
+  hostsim::register_policy("upside", [](const hostsim::SchedulerHost&) { return std::make_unique<Upside>(); });
+  const System system = parse_system(R"({"horizon_ns":100,"entities":[)"
+                                     R"({"name":"high","kind":"upside","period_ns":100,"cost_ns":30,"priority":20},)"
+                                     R"({"name":"low","kind":"upside","period_ns":100,"cost_ns":30,"priority":10}]})",
+                                     "s.json");
+  std::ostringstream first, second;
+  const ScheduleResult result = run_schedule(system, first);
+  run_schedule(system, second);
+  EXPECT_EQ(first.str(), second.str());
+  EXPECT_EQ(result.entities[0].response_max, 60);
+  EXPECT_EQ(result.entities[1].response_max, 30);
+}
+
 TEST(Schedule, WritesEveryEventAndTheFiguresOfEachEntity) {
   const System system = parse_system(
       with(R"({"name":"i, \"1\"","kind":"interrupt","level":1,"offset_ns":5,"period_ns":500,"cost_ns":4,"dpc":"d"},

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 std::string run_of(const hostsim::Scenario& s) {
-  const bool enough = s.context.kind != hostsim::ContextKind::kReservation || 7 * s.context.x_ticks > s.context.y_ticks;
+  const bool enough = s.context.kind != OH_CONTEXT_RESERVATION || 7 * s.context.x_ticks > s.context.y_ticks;
   return fmt::format("{{\"complete\":{},\"transfer_s\":{},\"pending_max_samples\":{}}}", enough,
                      36.0 + static_cast<double>(s.seed) / 1000, s.context.y_ticks);
 }
@@ -83,7 +83,7 @@ TEST_F(Sweep, EveryAdmissibleCombinationIsACell) {
   EXPECT_EQ(p.scenario(0).seed, 10u);
   EXPECT_EQ(p.scenario(2).seed, 12u);
   EXPECT_EQ(p.scenario(3).context.y_ticks, 5);
-  EXPECT_EQ(p.scenario(60).context.kind, hostsim::ContextKind::kInterrupt);
+  EXPECT_EQ(p.scenario(60).context.kind, OH_CONTEXT_INTERRUPT);
 }
 
 TEST_F(Sweep, APlanReadsBackTheSame) {

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+//
+// How a host's CPUs go through an instant (S8). The steps stand in settle() and dispatch(). What only several CPUs need
+// is in cpu_migration.cpp.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "driver/core/event_log_one_writer.h"
+#include "hostsim/cpu/entity.h"
+#include "hostsim/cpu/rows.h"
+#include "hostsim/cpu/timer_tree.h"
+#include "hostsim/engine/processor.h"
+#include "hostsim/sched/migration.h"
+
+namespace offhook::hostsim {
+
+inline Ns later(Ns now, Ns span) {
+  return span > kNever - now ? kNever : now + span;
+}
+
+struct Cpu::Impl final : Processor {
+  Impl(Engine& e, Admission a, int cpus) : engine(e), admission(a), cores(static_cast<std::size_t>(cpus)) {
+    engine.attach(*this);
+  }
+
+  void settle(Ns now) override {
+    for (Core& core : cores) {
+      charge(core, now);  // step 1
+      if (core.current == kNoEntity) continue;
+      enter(core);
+      if (at(core.current).started && at(core.current).remaining == 0) advance(core.current, now);  // step 2
+      update(core.current, now);                                                                    // step 3
+    }
+    leave();
+    while (timers.first() <= now) {  // step 4
+      const EntityId id = timers.first_id();
+      timers.set(id, kNever);
+      update(id, now);
+    }
+    wake = std::min(wake, now);
+  }
+
+  void dispatch(Ns now) override {
+    wake = kNever;
+    for (Core& core : cores) charge(core, now);
+    for (const EntityId id : touched) {
+      miss_and_throttle(id, now);  // steps 6 and 7
+      if (!several || !wakes(id)) place(id, now);
+    }
+    if (several) migrate(now);
+    touched.clear();
+    for (Core& core : cores) {  // step 8
+      if (core.ready.empty() && core.deferred->idle()) {
+        for (EntityId id = 0; id < entities.size(); id++)
+          if (is_dpc_of(core, id)) place(id, now);
+      }
+      if (core.current != kNoEntity && first(core) != core.current) take_off(core, now);
+    }
+    Ns next = timers.first();
+    for (Core& core : cores) {
+      enter(core);
+      const EntityId best = first(core);
+      if (best != core.current) {
+        switch_to(core, best, now);
+      } else if (best != kNoEntity && !at(best).started) {
+        begin(best, now);
+      }
+      next = std::min(next, end_of_run(core, now));
+    }
+    leave();
+    if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
+    wake = std::min({wake, next, timers.first()});
+  }
+
+  static EntityId first(const Core& core) { return core.ready.empty() ? kNoEntity : core.ready.best(); }
+  Core& core_of(const Entity& e) { return cores[static_cast<std::size_t>(e.cpu)]; }
+  // What happens from now on, and is written to the log, happens on this CPU.
+  void enter(const Core& core) {
+    if (!several) return;
+    executing = &core;
+    if (log != nullptr) log->cpu = static_cast<std::uint8_t>(&core - cores.data());
+  }
+  void leave() {
+    executing = nullptr;
+    if (several && log != nullptr) log->cpu = 0;
+  }
+
+  Entity& at(EntityId id) { return entities[id]; }
+  const Entity& at(EntityId id) const { return entities[id]; }
+
+  void touch(EntityId id) {
+    if (std::exchange(at(id).touched, true)) return;
+    touched.push_back(id);
+  }
+
+  void charge(Core& core, Ns now) {
+    const Ns ran = now - std::exchange(core.charged, now);
+    if (core.current == kNoEntity || ran == 0) return;
+    Entity& e = at(core.current);
+    e.remaining -= ran;
+    e.cpu_time += ran;
+    if (e.kind == EntityKind::kDpc) {
+      core.dpc_time += ran;
+      if (ThreadPolicy* thread = core.deferred->thread()) thread->charge(ran);
+    }
+    if (e.policy) e.policy->charge(ran);
+  }
+
+  // The running job's segment is over: ask for the next, or finish the job.
+  void advance(EntityId id, Ns now) {
+    const Ns cost = at(id).program->next(now);
+    Entity& e = at(id);
+    if (cost > 0) {
+      e.remaining = cost;
+      return;
+    }
+    const Ns released = e.jobs.front();
+    e.jobs.pop();
+    if (e.missed > 0) e.missed--;
+    e.started = false;
+    touch(id);
+    rows.note(id, CpuObserver::Kind::kFinish);
+    oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_FINISH, id,
+                             static_cast<std::uint32_t>(std::min<Ns>((now - released) / 1000, UINT32_MAX)));
+    if (e.dpc != kNoEntity) release(e.dpc, now);
+    if (e.kind == EntityKind::kDpc && core_of(e).deferred->done(now)) touch_dpcs(core_of(e));
+    if (e.ready()) {
+      make_current(e, now, false);
+    } else if (e.policy) {
+      e.policy->sleep(now);
+    }
+  }
+
+  bool is_dpc_of(const Core& core, EntityId id) {
+    return at(id).kind == EntityKind::kDpc && at(id).ready() && &core_of(at(id)) == &core;
+  }
+  void touch_dpcs(const Core& core) {
+    for (EntityId id = 0; id < entities.size(); id++)
+      if (is_dpc_of(core, id)) touch(id);
+  }
+
+  static void make_current(Entity& e, Ns now, bool woken) {
+    e.queued = now;
+    e.turn_ended_on = -1;
+    if (woken) e.waiting_since = now;
+    if (e.policy) e.policy->begin_job(now, e.current_job(), woken);
+  }
+
+  void release(EntityId id, Ns now) {
+    Entity& e = at(id);
+    e.jobs.push(now);
+    if (e.kind == EntityKind::kDpc) {
+      Core& core = core_of(e);
+      const bool elsewhere = executing != nullptr && executing != &core;
+      if (core.deferred->queue(e.importance, !elsewhere)) {
+        touch_dpcs(core);  // those that waited
+        wake = std::min(wake, now);
+      }
+    }
+    if (e.jobs.size() == 1) {
+      make_current(e, now, true);
+    } else if (e.deadline == kNever || e.missed + 1 != e.jobs.size()) {
+      return;  // it waits, and is not the next to miss its deadline
+    }
+    touch(id);
+    wake = std::min(wake, now);
+  }
+
+  void update(EntityId id, Ns now) {
+    Entity& e = at(id);
+    touch(id);
+    if (ThreadPolicy* thread = e.kind == EntityKind::kDpc ? core_of(e).deferred->thread() : nullptr) {
+      (void)thread->update(now);
+      touch_dpcs(core_of(e));
+    }
+    if (!e.policy || !e.ready()) return;
+    const Change change = e.policy->update(now);
+    if (change.requeue) {
+      e.queued = now;
+      e.turn_ended_on = e.cpu;
+    }
+    if (change.replenished) rows.note(id, CpuObserver::Kind::kReplenish);
+  }
+
+  void miss_and_throttle(EntityId id, Ns now) {
+    Entity& e = at(id);
+    e.touched = false;
+    if (!e.policy) return;
+    while (e.next_miss() <= now) {
+      e.missed++;
+      rows.note(id, CpuObserver::Kind::kMiss);
+    }
+    const bool exhausted = e.ready() && e.policy->exhausted();
+    if (exhausted && !e.exhausted) rows.note(id, CpuObserver::Kind::kThrottle);
+    e.exhausted = exhausted;
+  }
+
+  // Its place in the ready list.
+  Rank rank_of(EntityId id, Ns now) {
+    const Entity& e = at(id);
+    if (!e.ready()) return {static_cast<int>(Band::kCannotRun), 0, 0, id};
+    if (e.kind == EntityKind::kInterrupt) return {1, -e.level, e.jobs.front(), id};
+    const DeferredWork& deferred = *core_of(e).deferred;
+    if (const ThreadPolicy* thread = e.policy ? e.policy.get() : deferred.thread()) {
+      const Standing standing = thread->standing(now);
+      Ns queued = e.policy ? e.queued : e.jobs.front();
+      // Among the threads of all CPUs: those whose turns end together queue in the order of their CPUs.
+      if (several) queued = queued * (2 * kMaxCpus) + (e.policy && !e.stays() ? e.turn_ended_on + 1 : 0);
+      return {static_cast<int>(standing.band), standing.key, queued, id};
+    }
+    if (!deferred.runs()) return {static_cast<int>(Band::kCannotRun), 0, 0, id};
+    constexpr Ns kHead = kNever / 2;
+    const bool high = e.importance == DpcImportance::kHigh;
+    return {2, e.started ? -kNever : high ? e.jobs.front() - kHead : e.jobs.front(), 0, id};
+  }
+
+  // Its place in the line of its CPU, and the next time at which something happens to it by itself.
+  void place(EntityId id, Ns now) {
+    Entity& e = at(id);
+    if (!e.ready()) {
+      if (e.policy || e.kind == EntityKind::kDpc) timers.set(id, kNever);
+      return unlist(e, id);
+    }
+    const Rank rank = rank_of(id, now);
+    if (e.policy) {
+      timers.set(id, std::min(e.next_miss(), e.policy->next_change(now)));
+    } else if (e.kind == EntityKind::kDpc) {
+      const ThreadPolicy* thread = core_of(e).deferred->thread();
+      timers.set(id, thread != nullptr ? thread->next_change(now) : kNever);
+    }
+    if (e.listed && rank == e.rank) return;
+    unlist(e, id);
+    if (rank.band == static_cast<int>(Band::kCannotRun)) return;
+    e.listed = true;
+    e.rank.set(rank);
+    core_of(e).ready.insert(rank);
+  }
+  void unlist(Entity& e, EntityId id) {
+    if (std::exchange(e.listed, false)) core_of(e).ready.remove(id);
+  }
+
+  // A thread that becomes ready looks for a CPU first.
+  bool wakes(EntityId id) const {
+    const Entity& e = at(id);
+    return !e.listed && e.ready() && e.policy && !e.stays();
+  }
+  void move(EntityId id, int cpu, Ns now);
+  Waiter waiter(EntityId id, Ns now);
+  void look_at_lines(Ns now);
+  void migrate(Ns now);
+
+  void take_off(const Core& core, Ns now) {
+    Entity& e = at(core.current);
+    e.waiting_since = now;
+    if (!e.ready() || !e.started) return;
+    rows.note(core.current, CpuObserver::Kind::kPreempt);
+    if (e.policy) e.policy->stopped();
+  }
+
+  void switch_to(Core& core, EntityId next, Ns now) {
+    core.current = next;
+    if (next == kNoEntity) {
+      oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_IDLE, 0, 0);
+      return;
+    }
+    at(next).last = at(next).cpu;
+    if (at(next).started) {
+      rows.note(next, CpuObserver::Kind::kResume);
+      oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, next, 0);
+    } else {
+      begin(next, now);
+    }
+  }
+
+  // A job that starts runs its program now. What that releases, and the CPU itself if the program ends at once, take
+  // another round of this instant.
+  void begin(EntityId id, Ns now) {
+    rows.note(id, CpuObserver::Kind::kStart);
+    oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
+    at(id).started = true;
+    if (at(id).kind == EntityKind::kDpc) {
+      core_of(at(id)).deferred->begins(now);
+      if (high_dpcs) place(id, now);  // from now on nothing of the queue goes before it
+    }
+    advance(id, now);
+    if (at(id).touched) wake = now;
+  }
+
+  Ns end_of_run(const Core& core, Ns now) const {
+    if (core.current == kNoEntity || !at(core.current).started) return kNever;
+    const Entity& e = at(core.current);
+    return later(now, e.policy ? std::min(e.remaining, e.policy->allowance()) : e.remaining);
+  }
+
+  EntityId add(Entity e) {
+    if (entities.size() >= kNoEntity) throw std::length_error("too many entities on one host");
+    if (e.cpu < 0 || e.cpu >= static_cast<int>(cores.size()))
+      throw std::invalid_argument("'" + e.name + "' is on CPU " + std::to_string(e.cpu) + ", but there are only " +
+                                  std::to_string(cores.size()));
+    entities.push_back(std::move(e));
+    timers.add();
+    return static_cast<EntityId>(entities.size() - 1);
+  }
+
+  // Every reservation by itself, those that stay on its CPU and all of them together must fit.
+  void admit(const std::string& name, EntityId replacing, const Policy& policy, int on) const {
+    const double own = reserved_share(name, policy);
+    if (admission == Admission::kNone) return;
+    double here = own, all = own;
+    for (EntityId id = 0; id < entities.size(); id++) {
+      if (id == replacing || at(id).kind != EntityKind::kThread) continue;
+      const double share = reserved_share(at(id).name, at(id).reservation);
+      all += share;
+      if (at(id).stays() && at(id).cpu == on) here += share;
+    }
+    const auto cpus = static_cast<double>(cores.size());
+    if (here > 1 + 1e-12 || all > cpus + 1e-12) {
+      throw std::invalid_argument("reservation of '" + name +
+                                  "' cannot be admitted: all reservations together would take " +
+                                  std::to_string(here > 1 + 1e-12 ? here * 100 : all / cpus * 100) + " % of the CPU");
+    }
+  }
+
+  Engine& engine;
+  Admission admission;
+  std::vector<Core> cores;
+  const bool several = cores.size() > 1;
+  std::vector<Entity> entities;
+  TimerTree timers;                 // deadlines to be missed, refills, slot edges
+  std::vector<EntityId> touched;    // in this instant
+  const Core* executing = nullptr;  // of several: whose program runs just now
+  std::vector<std::unique_ptr<Stub>> stubs;
+  std::vector<CpuLine> lines = std::vector<CpuLine>(cores.size());
+  std::vector<Waiter> waiters;
+  int threads = 0;
+  bool high_dpcs = false;  // there are some
+  oh_event_log* log = nullptr;
+  Rows rows;
+};
+
+}  // namespace offhook::hostsim

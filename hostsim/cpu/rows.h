@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// The observer's view of an instant: what happened is kept, and told in the order of S9 when the instant is over.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "hostsim/cpu/cpu.h"
+
+namespace offhook::hostsim {
+
+class Rows {
+ public:
+  using Kind = CpuObserver::Kind;
+
+  void set_observer(CpuObserver* observer) { observer_ = observer; }
+  void note(EntityId id, Kind kind) {
+    if (observer_ != nullptr) rows_.push_back({kOrder[static_cast<int>(kind)] << 16 | id, kind});
+  }
+  bool empty() const { return rows_.empty(); }
+  /// @param off_cpu  bool(EntityId): it is not in the line of a CPU any more
+  template <typename OffCpu>
+  void emit(Ns now, const OffCpu& off_cpu) {
+    for (std::size_t i = 1; i < rows_.size(); i++) {  // by insertion: there are a handful, and it keeps equals in order
+      const Row row = rows_[i];
+      std::size_t k = i;
+      for (; k > 0 && row.order < rows_[k - 1].order; k--) rows_[k] = rows_[k - 1];
+      rows_[k] = row;
+    }
+    for (const Row& row : rows_) {
+      const auto id = static_cast<EntityId>(row.order);
+      // A throttle in this instant says already that the thread left the CPU, unless it may go on in the background.
+      if (row.kind == Kind::kPreempt && off_cpu(id) && throttled(id)) continue;
+      observer_->on_event(now, id, row.kind);
+    }
+    rows_.clear();
+  }
+
+ private:
+  // S9: the order of rows within an instant, for kStart, kResume, kPreempt, kFinish, kMiss, kThrottle, kReplenish.
+  static constexpr std::uint32_t kOrder[] = {5, 5, 4, 0, 1, 3, 2};
+  struct Row {
+    std::uint32_t order;  // kind's place of S9, then declaration order
+    Kind kind;
+  };
+
+  bool throttled(EntityId id) const {
+    const std::uint32_t throttle = kOrder[static_cast<int>(Kind::kThrottle)] << 16 | id;
+    return std::any_of(rows_.begin(), rows_.end(), [throttle](const Row& row) { return row.order == throttle; });
+  }
+
+  CpuObserver* observer_ = nullptr;
+  std::vector<Row> rows_;
+};
+
+}  // namespace offhook::hostsim

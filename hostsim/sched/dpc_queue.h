@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// Deferred procedure calls of Windows NT (Solomon and Russinovich, Inside Windows 2000, chapter 3, "DPC interrupts").
+// None is preempted by another. Which are requested at once depends on their importance:
+//   low     only while fewer than 3 DPCs come in a clock interval, and on the own CPU
+//   medium  on the own CPU
+//   high    always
+// Others wait until the queue is emptied for another one's sake, holds more than 4 DPCs, the CPU is idle, or its clock
+// interrupts.
+#pragma once
+
+#include "hostsim/sched/deferred_work.h"
+
+namespace offhook::hostsim {
+
+class DpcQueue final : public DeferredWork {
+ public:
+  bool tick() override {
+    request_rate_ = (std::exchange(requests_, 0) + request_rate_) / 2;
+    return idle();
+  }
+
+ private:
+  static constexpr std::size_t kMaximumDepth = 4;
+  static constexpr int kMinimumRate = 3;
+
+  bool queued(DpcImportance importance, bool on_own_cpu) override {
+    requests_++;
+    return importance == DpcImportance::kHigh || jobs() > kMaximumDepth ||
+           (on_own_cpu && (importance == DpcImportance::kMedium || request_rate_ < kMinimumRate));
+  }
+
+  int requests_ = 0;      // in this clock interval
+  int request_rate_ = 0;  // and in those before, as a mean that forgets by halves
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/sched/scheduler.h"
+
+#include <stdexcept>
+
+#include "driver/context/name_table.h"
+#include "hostsim/sched/dpc_queue.h"
+
+// Each is a function in a file of its own. A scheduler of one's own is its file, and its function here.
+#define OFFHOOK_SCHEDULERS(ROW)                                                                                    \
+  ROW(fixed_priority_scheduler)                                                                                    \
+  ROW(windows_nt_scheduler) ROW(linux_scheduler) ROW(rialto_scheduler) ROW(rez_scheduler) ROW(rez_ticks_scheduler) \
+      ROW(rez_c_scheduler) ROW(rez_fb_scheduler) ROW(deadline_scheduler) ROW(deadline_ticks_scheduler)
+
+namespace offhook::hostsim {
+
+#define DECLARE(row) SchedulerRow row();
+OFFHOOK_SCHEDULERS(DECLARE)
+#undef DECLARE
+
+namespace {
+
+using Table = NameTable<SchedulerFactory>;
+
+struct Tables {
+  Table threads, reservations;
+  Tables() {
+#define ADD(row) add(row());
+    OFFHOOK_SCHEDULERS(ADD)
+#undef ADD
+  }
+  void add(SchedulerRow row) {
+    if (row.use != PolicyUse::kReservations) threads.add(row.name, row.make);
+    if (row.use != PolicyUse::kThreads) reservations.add(row.name, row.make);
+  }
+};
+
+Tables& tables() {
+  static Tables all;
+  return all;
+}
+
+const Table& table(PolicyUse use) {
+  return use == PolicyUse::kThreads ? tables().threads : tables().reservations;
+}
+
+}  // namespace
+
+Policy Scheduler::thread(const ThreadRequest&) {
+  throw std::invalid_argument("this scheduler has no such threads");
+}
+
+Policy Scheduler::reserve(const ReservationRequest&) {
+  throw std::invalid_argument("this scheduler knows no reservations");
+}
+
+std::unique_ptr<DeferredWork> Scheduler::deferred_work(int) {
+  return std::make_unique<DpcQueue>();
+}
+
+void register_policy(std::string name, SchedulerFactory make, PolicyUse use) {
+  tables().add({std::move(name), use, std::move(make)});
+}
+
+std::span<const std::string_view> policy_names(PolicyUse use) {
+  return table(use).names();
+}
+
+std::unique_ptr<Scheduler> make_scheduler(PolicyUse use, std::string_view name, const SchedulerHost& host) {
+  const int row = table(use).find(name);
+  if (row >= 0) return table(use)[row](host);
+  std::string known;
+  for (const std::string_view one : policy_names(use)) known += (known.empty() ? "" : ", ") + std::string(one);
+  throw std::invalid_argument("\"" + std::string(name) + "\" is no scheduler" +
+                              (use == PolicyUse::kThreads ? "" : " of reservations") + "; expected one of " + known);
+}
+
+}  // namespace offhook::hostsim

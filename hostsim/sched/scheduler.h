@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//
+// The schedulers of a simulated host, by name: what host.scheduler and host.reservations of a scenario choose from, and
+// the kinds of thread that `offhook schedule` knows besides its own. A Scheduler makes the ThreadPolicy of each thread
+// that it is asked for; what its threads share (a group's budget, a virtual time) is its own, one for each host.
+//
+// A scheduler of one's own: derive from Scheduler, and give it a name by register_policy() in a program that links the
+// library, before anything is read; or in this tree write a file with its row and name that in scheduler.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/sched/deferred_work.h"
+#include "hostsim/sched/policy.h"
+
+namespace offhook::hostsim {
+
+/// What a scheduler is told of its host.
+struct SchedulerHost {
+  int cpus = 1;
+  int tick_hz = 1024;                     ///< clock interrupts
+  Ns quantum = 0;                         ///< of normal threads; 0: none
+  int slot_priority = 0;                  ///< of a thread inside its slot; 0: before all others
+  std::function<Ns(int cpu)> dpc_time{};  ///< CPU time of deferred work so far
+};
+
+/// A thread that reserves nothing.
+struct ThreadRequest {
+  enum class Class {
+    kPriority,  ///< at `priority`, the higher the more urgent
+    kProgram,   ///< time-sliced beside others, at `priority` where programs have one
+    kFifo,      ///< SCHED_FIFO, kRoundRobin SCHED_RR: 1 to 99
+    kRoundRobin,
+    kNice  ///< SCHED_OTHER at `nice`
+  };
+  Class wants = Class::kPriority;
+  int priority = 8;
+  int boost = 1;  ///< on Windows NT, for what ends its waits
+  int nice = 0;
+};
+
+/// A thread with X of every Y.
+struct ReservationRequest {
+  Ns budget = 0, period = 0;
+  std::int64_t x_ticks = 0, y_ticks = 0;  ///< the same in clock interrupts; 0: they are no whole number
+  Ns offset = 0;                          ///< where the first slot or period begins
+  bool strict = true;
+  int background_priority = 8;  ///< outside the slots, unless strict
+  int cpu = 0;                  ///< that it stays on, unless moves()
+};
+
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  /// Which classes of threads it has.
+  virtual bool has(ThreadRequest::Class) const { return false; }
+  /// @pre has(request.wants)
+  virtual Policy thread(const ThreadRequest& request);
+  /// @throws std::invalid_argument when it knows no reservations (the default)
+  virtual Policy reserve(const ReservationRequest& request);
+  /// Whether threads with reservations change CPUs.
+  virtual bool moves() const { return false; }
+  /// Whether reservations are slots of whole ticks, which are planned together (slot_plan.h) and begin with the clock's
+  /// interrupts.
+  virtual bool slots() const { return false; }
+  /// Of one CPU; a DpcQueue by default.
+  virtual std::unique_ptr<DeferredWork> deferred_work(int cpu);
+};
+
+using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(const SchedulerHost&)>;
+
+enum class PolicyUse { kThreads, kReservations, kBoth };
+
+/// What a file of this folder tells of its scheduler.
+struct SchedulerRow {
+  std::string name;
+  PolicyUse use;
+  SchedulerFactory make;
+};
+
+/// From now on `name` can be host.scheduler (kThreads), host.reservations (kReservations) or both. From any thread.
+/// @throws std::invalid_argument for a name that is taken
+void register_policy(std::string name, SchedulerFactory make, PolicyUse use = PolicyUse::kThreads);
+/// @param use kThreads or kReservations. The names that can be chosen.
+std::span<const std::string_view> policy_names(PolicyUse use);
+/// @throws std::invalid_argument for a name that has no such use
+std::unique_ptr<Scheduler> make_scheduler(PolicyUse use, std::string_view name, const SchedulerHost& host);
+
+}  // namespace offhook::hostsim
