@@ -229,7 +229,7 @@ void Call::Impl::place_context() {
   context = make_context({.cpu = cpu,
                           .driver = driver,
                           .cost = cost,
-                                             .level = kModemLevel,
+                          .level = kModemLevel,
                           .spec = where,
                           .interrupt_cpu = where.interrupt_cpu,
                           .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
@@ -436,6 +436,18 @@ CallResult Call::result() const {
                    static_cast<double>(s.engine.now() - s.connected_since);
   }
   return r;
+}
+
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log) {
+  const CostProfile profile = scenario.device.profile();
+  Scenario at_work = scenario;
+  at_work.transmit_lead_samples = scenario.device.lead();
+  at_work.block_plan.clear();
+  at_work.dial = false;
+  at_work.time_limit_s = scenario.device_s + 1;
+  return std::make_unique<Call>(
+      at_work, profile, make_device_connection(work, static_cast<Ns>(scenario.device_s * 1e9), scenario.stop_at_loss),
+      log);
 }
 
 }  // namespace offhook::hostsim

@@ -59,4 +59,8 @@ class Call {
   std::unique_ptr<Impl> impl_;
 };
 
+/// scenario.device at its work for scenario.device_s, from the first block on, in the place of a modem.
+/// @throws std::invalid_argument as Call, and with SoftDevice::problem()
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log);
+
 }  // namespace offhook::hostsim

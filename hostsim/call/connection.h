@@ -94,8 +94,17 @@ std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, co
 std::unique_ptr<Connection> make_link_model_connection(const Scenario& scenario, const CostProfile& profile,
                                                        oh_event_log* log);
 
-/// A device on no line (soft_device.h): connected at once; after `runs` done when nothing was lost, else failed.
-/// @param stop_at_loss fail at the first loss already
-std::unique_ptr<Connection> make_device_connection(const SoftDevice& device, Ns runs, bool stop_at_loss = false);
+/// What a device that is no modem plays and hears: its pump and the line behind its card, in the format of `streams`.
+struct DeviceWork {
+  oh_streams streams;
+  oh_pump pump;
+  oh_line_end line;
+};
+/// 16-bit silence both ways: nothing but what the device costs.
+DeviceWork silence(const SoftDevice& device);
+
+/// A device on no telephone line (soft_device.h): connected at once; done after `runs` when nothing was lost, else
+/// failed. @param stop_at_loss fail at the first loss already
+std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss);
 
 }  // namespace offhook::hostsim

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include <cstring>
 
-#include "dsp/pump/pump_type.h"
 #include "hostsim/call/connection.h"
 
 namespace offhook::hostsim {
 
 namespace {
 
-class DeviceConnection final : public Connection, private LineEnd {
+class DeviceConnection final : public Connection {
  public:
-  DeviceConnection(const SoftDevice& device, Ns runs, bool stop_at_loss)
-      : streams_(device.streams()), runs_(runs), stop_at_loss_(stop_at_loss) {}
+  DeviceConnection(const DeviceWork& work, Ns runs, bool stop_at_loss)
+      : work_(work), runs_(runs), stop_at_loss_(stop_at_loss) {}
 
   void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
     engine_ = &engine;
     card_ = &card;
     driver_ = &driver;
   }
-  oh_streams streams() const override { return streams_; }
-  oh_pump near_pump() override { return pump_of(*this); }
-  void process(const std::int16_t*, std::int16_t* tx, std::size_t n) { std::memset(tx, 0, n * sizeof *tx); }
-  void fill_in(std::size_t) {}
-  oh_line_end line() override { return handle(); }
+  oh_streams streams() const override { return work_.streams; }
+  oh_pump near_pump() override { return work_.pump; }
+  oh_line_end line() override { return work_.line; }
   void start(Ns now) override { started_ = now; }
 
   TransferStatus status() const override {
@@ -42,11 +39,7 @@ class DeviceConnection final : public Connection, private LineEnd {
   }
 
  private:
-  void exchange(const std::int16_t*, std::int16_t* captured, std::size_t n) override {
-    std::memset(captured, 0, n * sizeof *captured);
-  }
-
-  oh_streams streams_;
+  DeviceWork work_;
   Ns runs_;
   bool stop_at_loss_;
   Ns started_ = -1;
@@ -57,8 +50,17 @@ class DeviceConnection final : public Connection, private LineEnd {
 
 }  // namespace
 
-std::unique_ptr<Connection> make_device_connection(const SoftDevice& device, Ns runs, bool stop_at_loss) {
-  return std::make_unique<DeviceConnection>(device, runs, stop_at_loss);
+DeviceWork silence(const SoftDevice& device) {
+  return {
+      device.streams(),
+      {[](void*, const void*, void* tx, std::size_t n) { std::memset(tx, 0, n * sizeof(std::int16_t)); },
+       [](void*, std::size_t) {}, nullptr},
+      {[](void*, const void*, void* captured, std::size_t n) { std::memset(captured, 0, n * sizeof(std::int16_t)); },
+       nullptr}};
+}
+
+std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss) {
+  return std::make_unique<DeviceConnection>(work, runs, stop_at_loss);
 }
 
 }  // namespace offhook::hostsim

@@ -135,6 +135,7 @@ struct Line {
       }
       hear(played[i]);
     }
+    seen.periods += n;
     loopback_hash(&seen.hash, played, n * sizeof *played);
   }
 

@@ -46,6 +46,7 @@ static void exchange(void* self, const void* played, void* captured, size_t n) {
     g->seen.wrong += heard[i] != expected;
     sent[i] = octet(g->position);
   }
+  g->seen.periods += n;
   loopback_hash(&g->seen.hash, played, n);
 }
 static struct oh_line_end line(void* self) {

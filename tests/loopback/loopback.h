@@ -24,6 +24,7 @@ extern "C" {
 
 /** What the line has seen. */
 struct loopback_result {
+  uint64_t periods; /**< sample periods that the line went through */
   uint64_t hash;    /**< FNV-1a of every octet played */
   uint64_t checked; /**< samples (g711) or tones (dmt) compared */
   uint64_t wrong;

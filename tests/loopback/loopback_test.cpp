@@ -12,8 +12,6 @@
 
 #include "driver/card/timer/timer_card.h"
 #include "hostsim/call/call.h"
-#include "hostsim/call/connection.h"
-#include "hostsim/call/soft_device.h"
 #include "tests/unit/driver/manual_context.h"
 
 namespace offhook {
@@ -51,35 +49,6 @@ loopback_result directly(const loopback& kind, std::uint64_t periods) {
   return memory.result();
 }
 
-/// What the simulator runs: the loopback for so many periods.
-class LoopbackConnection final : public Connection {
- public:
-  LoopbackConnection(Memory& memory, Ns runs) : memory_(memory), runs_(runs) {}
-  void bind(Engine& engine, SimulatedCard& card, const oh_driver&) override {
-    engine_ = &engine;
-    card_ = &card;
-  }
-  oh_streams streams() const override { return memory_.kind.streams; }
-  oh_pump near_pump() override { return memory_.kind.pump(memory_.self); }
-  oh_line_end line() override { return memory_.kind.line(memory_.self); }
-  void start(Ns now) override { started_ = now; }
-  TransferStatus status() const override {
-    TransferStatus s;
-    s.connected = started_ >= 0;
-    s.connected_at = started_;
-    s.done = s.connected && engine_->now() - started_ >= runs_;
-    s.done_at = started_ + runs_;
-    return s;
-  }
-  std::uint64_t position() const { return card_->position(); }
-
- private:
-  Memory& memory_;
-  Ns runs_, started_ = -1;
-  Engine* engine_ = nullptr;
-  SimulatedCard* card_ = nullptr;
-};
-
 class Loopback : public testing::TestWithParam<int> {
  protected:
   const loopback& kind() const { return *loopback_at(GetParam()); }
@@ -92,35 +61,33 @@ TEST_P(Loopback, GivesBackWhatTheLineSent) {
 }
 
 TEST_P(Loopback, PlaysTheSameSamplesInEverySimulatedContext) {
-  SoftDevice device;
+  Scenario s;
+  SoftDevice& device = s.device;
   device.rate_hz = oh_streams_rate_hz(&kind().streams);
   device.block_plan = {kind().block};
   device.cost_ns = static_cast<Ns>(0.25e9 * kind().block / device.rate_hz);  // a quarter of the CPU
   device.isr_mean_ns = device.isr_max_ns = 5'000;
+  device.transmit_lead_samples = kind().transmit_lead;
+  device.buffers = (kind().transmit_lead + kind().block - 1) / kind().block;
   for (const oh_context_kind context :
        {OH_CONTEXT_INTERRUPT, OH_CONTEXT_DPC, OH_CONTEXT_THREAD, OH_CONTEXT_RESERVATION}) {
     SCOPED_TRACE(static_cast<int>(context));
     Memory memory(kind());
-    Scenario s;
     s.context.kind = context;
     s.context.priority = 24;
     s.context.x_ticks = 1;
     s.context.y_ticks = 3;
     s.host.tick_hz = 1000;
     s.load.spinner = true;
-    s.transmit_lead_samples = kind().transmit_lead;
-    s.block_plan.clear();
-    s.dial = false;
-    s.time_limit_s = 60;
-    auto connection = std::make_unique<LoopbackConnection>(memory, 1'000'000'000);
-    const LoopbackConnection& running = *connection;
-    Call call(s, device.profile(), std::move(connection), nullptr);
-    while (call.advance(call.now() + 1'000'000'000)) {
+    s.device_s = 1;
+    const DeviceWork work = {kind().streams, kind().pump(memory.self), kind().line(memory.self)};
+    const auto call = make_device_call(s, work, nullptr);
+    while (call->advance(call->now() + 1'000'000'000)) {
     }
-    const CallResult result = call.result();
+    const CallResult result = call->result();
     EXPECT_TRUE(result.completed);
     EXPECT_EQ(result.samples_late + result.card.underrun_samples + result.card.overrun_samples, 0u);
-    const loopback_result expected = directly(kind(), running.position()), got = memory.result();
+    const loopback_result got = memory.result(), expected = directly(kind(), got.periods);
     EXPECT_GT(got.checked, 5000u);
     EXPECT_EQ(got.wrong, 0u);
     EXPECT_EQ(got.hash, expected.hash);

@@ -38,20 +38,12 @@ std::vector<std::uint8_t> random_file(const hostsim::Scenario& scenario) {
 /// A call with all that must outlive it.
 struct Assembly {
   Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
-           const FarSide& far, oh_event_log* log)
-      : profile(config::load_profile(scenario.cost_profile)) {
+           const FarSide& far, oh_event_log* log) {
     if (scenario.pump == hostsim::PumpKind::kDevice) {
-      profile = scenario.device.profile();
-      hostsim::Scenario at_work = scenario;
-      at_work.transmit_lead_samples = scenario.device.lead();
-      at_work.block_plan.clear();
-      at_work.dial = false;
-      at_work.time_limit_s = scenario.device_s + 1;
-      auto connection = hostsim::make_device_connection(scenario.device, static_cast<Ns>(scenario.device_s * 1e9),
-                                                        scenario.stop_at_loss);
-      call = std::make_unique<hostsim::Call>(at_work, profile, std::move(connection), log);
+      call = hostsim::make_device_call(scenario, hostsim::silence(scenario.device), log);
       return;
     }
+    const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
     std::unique_ptr<hostsim::Connection> connection;
     if (far.foreign != nullptr) {
       connection = hostsim::make_foreign_connection(
@@ -66,7 +58,6 @@ struct Assembly {
     }
     call = std::make_unique<hostsim::Call>(scenario, profile, std::move(connection), log);
   }
-  hostsim::CostProfile profile;
   std::vector<std::uint8_t> own_file;
   std::unique_ptr<hostsim::Call> call;
 };

@@ -40,23 +40,24 @@ Outcome run(Scenario s) {
   d.cost_ns = 1'000'000;
   d.output_fraction = 1;
   d.isr_mean_ns = d.isr_max_ns = 5'000;
-  s.transmit_lead_samples = d.lead();
+  s.device = d;
+  s.device_s = 10;
   std::vector<oh_event> ring(1 << 20);
   oh_event_log log{};
   oh_event_log_init(&log, ring.data(), ring.size(), 0);
-  Call call(s, d.profile(), make_device_connection(d, 10'000'000'000), &log);
-  const std::vector<std::string> names = call.entity_names();
+  const auto call = make_device_call(s, silence(d), &log);
+  const std::vector<std::string> names = call->entity_names();
   Outcome outcome;
   oh_event e;
   bool more = true;
   while (more) {
-    more = call.advance(call.now() + 1'000'000'000);
+    more = call->advance(call->now() + 1'000'000'000);
     while (oh_event_log_read(&log, &e, 1) == 1) {
       if (e.kind == OH_EV_RUN && names.at(e.id) == "modem thread") outcome.thread_ran_on.insert(e.cpu);
       if (e.kind == OH_EV_ISR_ENTER) outcome.interrupts_on.insert(e.cpu);
     }
   }
-  outcome.lost_nothing = call.result().completed;
+  outcome.lost_nothing = call->result().completed;
   return outcome;
 }
 

@@ -32,13 +32,12 @@ CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner
   s.load.devices = std::move(load);
   s.host.tick_hz = 1000;
   s.host.quantum_ns = 20'000'000;
-  s.transmit_lead_samples = d.lead();
-  s.block_plan.clear();
-  s.dial = false;
-  Call call(s, d.profile(), make_device_connection(d, static_cast<Ns>(seconds * 1e9)), nullptr);
-  while (call.advance(call.now() + 1'000'000'000)) {
+  s.device = d;
+  s.device_s = seconds;
+  const auto call = make_device_call(s, silence(d), nullptr);
+  while (call->advance(call->now() + 1'000'000'000)) {
   }
-  return call.result();
+  return call->result();
 }
 
 ContextScenario context(oh_context_kind kind, int priority = 24) {
@@ -58,8 +57,8 @@ ContextScenario reservation(int x, int y) {
 }  // namespace
 
 TEST(SoftDeviceCall, RunsForItsTimeAndLosesNothingInEveryContextThatSuffices) {
-  for (const ContextScenario& c : {context(OH_CONTEXT_INTERRUPT), context(OH_CONTEXT_DPC),
-                                   context(OH_CONTEXT_THREAD), reservation(2, 6)}) {
+  for (const ContextScenario& c :
+       {context(OH_CONTEXT_INTERRUPT), context(OH_CONTEXT_DPC), context(OH_CONTEXT_THREAD), reservation(2, 6)}) {
     const CallResult r = run(device(), c, true);
     EXPECT_TRUE(r.completed);
     EXPECT_EQ(r.transfer_s, 20);
