@@ -20,7 +20,8 @@ foreach(library offhook_shared offhook_static)
   target_link_libraries(${library} PRIVATE ${link})
 endforeach()
 
-# The components: dsp <- driver <- modem <- hostsim, and decode.
+# The components: dsp <- driver <- modem <- hostsim, decode, and the whole program as a library. That one needs the sound
+# libraries, so it is a set of its own.
 set(components offhook_dsp offhook_dsp_spandsp offhook_driver_core offhook_context offhook_modem offhook_hostsim offhook_decode)
 set_target_properties(offhook_dsp PROPERTIES EXPORT_NAME dsp)
 set_target_properties(offhook_dsp_spandsp PROPERTIES EXPORT_NAME spandsp)
@@ -31,8 +32,12 @@ set_target_properties(offhook_hostsim PROPERTIES EXPORT_NAME hostsim)
 set_target_properties(offhook_decode PROPERTIES EXPORT_NAME decode)
 install(TARGETS offhook_shared offhook_static ${components} EXPORT Offhook
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
+set_target_properties(offhook_app PROPERTIES EXPORT_NAME program)
+install(TARGETS offhook_driver_live offhook_session offhook_traces offhook_app EXPORT OffhookProgram
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Offhook)
 install(EXPORT Offhook NAMESPACE Offhook:: FILE OffhookTargets.cmake DESTINATION ${package})
+install(EXPORT OffhookProgram NAMESPACE Offhook:: FILE OffhookProgramTargets.cmake DESTINATION ${package})
 configure_package_config_file(cmake/OffhookConfig.cmake.in ${PROJECT_BINARY_DIR}/OffhookConfig.cmake
   INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/OffhookConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "src/program/command/program.h"
+#include "offhook/program.h"
 
 int main(int argc, char** argv) {
-  return offhook::command::run_program(argc, argv);
+  return offhook::run_program(argc, argv);
 }

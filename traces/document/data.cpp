@@ -22,7 +22,7 @@ fs::path data_dir() {
     const fs::path installed = program.parent_path().parent_path() / "share/offhook";
     if (fs::is_directory(installed / "profiles", error)) return installed;
   }
-  return OFFHOOK_DATA_DIR;
+  return fs::is_directory(OFFHOOK_DATA_DIR, error) ? OFFHOOK_DATA_DIR : OFFHOOK_INSTALLED_DATA;
 }
 
 std::vector<std::string> data_names(std::string_view room) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "offhook/program.h"
 #include "traces/document/key.h"
 
 namespace offhook::command {
@@ -72,28 +73,6 @@ Environment:
   return app;
 }
 
-int run_program(int argc, const char* const* argv) {
-  Action action;
-  const auto app = make_app(action);
-  try {
-    app->parse(argc, argv);
-  } catch (const CLI::Success& e) {  // --help, --version
-    return app->exit(e);
-  } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "offhook: error: {}\n", explain(*app, e));
-    return kError;
-  }
-  try {
-    const int status = action();
-    if (std::fflush(stdout) != 0)
-      throw std::runtime_error("standard output: " + std::generic_category().message(errno));
-    return status;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "offhook: error: {}\n", e.what());
-    return kError;
-  }
-}
-
 void add_json_file(CLI::App& app, std::string& path) {
   app.add_option("--json", path, "Everything as JSON, to this file or to standard output")
       ->type_name("[FILE.json]")
@@ -105,3 +84,29 @@ void add_json_file(CLI::App& app, std::string& path) {
 }
 
 }  // namespace offhook::command
+
+namespace offhook {
+
+int run_program(int argc, const char* const* argv) {
+  command::Action action;
+  const auto app = command::make_app(action);
+  try {
+    app->parse(argc, argv);
+  } catch (const CLI::Success& e) {  // --help, --version
+    return app->exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "offhook: error: {}\n", command::explain(*app, e));
+    return command::kError;
+  }
+  try {
+    const int status = action();
+    if (std::fflush(stdout) != 0)
+      throw std::runtime_error("standard output: " + std::generic_category().message(errno));
+    return status;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "offhook: error: {}\n", e.what());
+    return command::kError;
+  }
+}
+
+}  // namespace offhook

@@ -19,9 +19,6 @@ using Action = std::function<int()>;
 /// A root app with every subcommand. @param action is set by parsing; must outlive the app
 std::unique_ptr<CLI::App> make_app(Action& action);
 
-/// The whole program. Errors go to standard error as one line.
-int run_program(int argc, const char* const* argv);
-
 /// The man page offhook(1) in roff.
 std::string man_page(const CLI::App& app);
 /// @param shell "bash", "zsh" or "fish"
