@@ -9,18 +9,12 @@
 
 #include "driver/session/call.h"
 #include "driver/tty/at.h"
+#include "dsp/modulation/modulation.h"
 
 namespace offhook::modem {
 
-/// A modulation that +MS can name, with the pump for it alone.
-struct Carrier {
-  std::string_view name;  ///< of +MS (V.250 6.4.1); empty: the pump that finds out what both ends have
-  oh_modulation modulation;
-  const oh_pump_type* pump;
-  std::uint8_t window;  ///< of V.42, frames
-};
-/// From the slowest to the fastest, and then the one without a name.
-using Carriers = std::span<const Carrier>;
+/// Rows of the table of modulations, from the slowest to the fastest, and then the one that finds out.
+using Carriers = std::span<const Modulation>;
 
 /// Those of +MS, separated by commas: "V22B,V34".
 std::string names_of(Carriers carriers);

@@ -43,16 +43,9 @@ constexpr int kAaHz = 1800;
 constexpr int kAcLowHz = 600;
 constexpr int kAcHighHz = 3000;
 
-struct V8Bit {
-  oh_modulation modulation;
-  v8::Modulation bit;
-};
-constexpr V8Bit kV8Bits[] = {
-    {OH_MODULATION_V34, v8::kV34}, {OH_MODULATION_V32BIS, v8::kV32bis}, {OH_MODULATION_V22BIS, v8::kV22bis}};
-
-/// A candidate that takes part, and its memory.
+/// A modulation that takes part, and its memory.
 struct Member {
-  Candidate candidate{};
+  const Modulation* modulation = nullptr;
   const oh_pump_type* type = nullptr;
   void* self = nullptr;
 };
@@ -61,18 +54,24 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-uint16_t v8_bits(uint32_t modulations) {
-  uint16_t bits = 0;
-  for (const V8Bit& b : kV8Bits) {
-    if ((modulations & b.modulation) != 0) bits = static_cast<uint16_t>(bits | b.bit);
+/// What a menu says of all of them together.
+v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
+  v8::Config v8 = v8::data_call(c, 0);
+  for (int k = 0; k < n; ++k) {
+    const v8::Menu& own = members[k].modulation->v8;
+    v8.menu.modulations = static_cast<uint16_t>(v8.menu.modulations | own.modulations);
+    v8.menu.has_access |= own.has_access;
+    v8.menu.access = static_cast<uint8_t>(v8.menu.access | own.access);
+    v8.menu.has_pcm |= own.has_pcm;
+    v8.menu.pcm = static_cast<uint8_t>(v8.menu.pcm | own.pcm);
   }
-  return bits;
+  return v8;
 }
 
 class Automode {
  public:
   Automode(const oh_pump_config& c, const Member* members, int n)
-      : config_(c), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8::data_call(c, v8_bits(set_of(members, n)))) {
+      : config_(c), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, members, n)) {
     for (int k = 0; k < n; ++k) members_[k] = members[k];
   }
 
@@ -99,12 +98,12 @@ class Automode {
 
   static uint32_t set_of(const Member* members, int n) {
     uint32_t set = 0;
-    for (int k = 0; k < n; ++k) set |= members[k].candidate.modulation;
+    for (int k = 0; k < n; ++k) set |= members[k].modulation->id;
     return set;
   }
   Member* member(oh_modulation m) {
     for (int k = 0; k < n_; ++k) {
-      if (members_[k].candidate.modulation == m) return &members_[k];
+      if (members_[k].modulation->id == m) return &members_[k];
     }
     return nullptr;
   }
@@ -143,7 +142,7 @@ class Automode {
   oh_pump_failure failure_ = OH_PUMP_FAILURE_NONE;
   bool rate_checked_ = false;
 
-  Member members_[kMaxCandidates];
+  Member members_[kMaxMembers];
   int n_;
   Member* active_ = nullptr;
 
@@ -161,18 +160,17 @@ class Automode {
 void Automode::begin(oh_modulation m, Step next) {
   active_ = member(m);
   const double peak = static_cast<double>(far_peak_);
-  active_->candidate.begin(active_->self, v8_.result().modulation != 0,
-                           peak > 0 ? static_cast<float>(mean_square_to_dbm0(peak * peak / 2)) : -100);
+  active_->modulation->begin(active_->self, v8_.result().modulation != 0,
+                             peak > 0 ? static_cast<float>(mean_square_to_dbm0(peak * peak / 2)) : -100);
   enter(next);
 }
 
 void Automode::follow_v8() {
   const uint16_t selected = v8_.result().modulation;
-  for (const V8Bit& b : kV8Bits) {
-    if (b.bit == selected && member(b.modulation) != nullptr) {
-      begin(b.modulation, Step::kRunning);
-      return;
-    }
+  for (int k = 0; k < n_; ++k) {
+    if ((members_[k].modulation->v8.modulations & selected) == 0) continue;
+    begin(members_[k].modulation->id, Step::kRunning);
+    return;
   }
   fail(OH_PUMP_NOTHING_IN_COMMON);
 }
@@ -363,16 +361,16 @@ void Automode::status(oh_pump_status* s) const {
   s->filled_in = filled_in_;
 }
 
-// The candidates that take part; for each the bytes that it needs.
+// The modulations that take part; for each the bytes that it needs.
 int members_of(const oh_pump_config* c, const Table& table, Member* members, size_t* bytes) {
   int n = 0;
-  for (int k = 0; k < table.n && k < kMaxCandidates; ++k) {
-    const Candidate& candidate = table.candidate[k];
-    if (c->modulations != 0 && (c->modulations & candidate.modulation) == 0) continue;
+  for (int k = 0; k < table.n && k < kMaxMembers; ++k) {
+    const Modulation& row = table.rows[k];
+    if (c->modulations != 0 && (c->modulations & row.id) == 0) continue;
     const uint32_t most =
-        c->max_bit_rate != 0 && c->max_bit_rate < candidate.max_bit_rate ? c->max_bit_rate : candidate.max_bit_rate;
+        c->max_bit_rate != 0 && c->max_bit_rate < row.max_bit_rate ? c->max_bit_rate : row.max_bit_rate;
     if (most < c->min_bit_rate) continue;
-    members[n] = {candidate, candidate.type(), nullptr};
+    members[n] = {&row, row.type(), nullptr};
     bytes[n] = aligned(members[n].type->size(c));
     if (bytes[n] > 0) ++n;
   }
@@ -387,27 +385,16 @@ Automode& automode(void* self) {
 }
 
 Table freestanding_table() {
-  return {{v34(), v32bis()}, 2};
+  static constexpr Modulation kRows[] = {kV32bis, kV34};
+  return {kRows, 2};
 }
 
 }  // namespace
 
-const Candidate& v34() {
-  static constexpr Candidate kV34 = {OH_MODULATION_V34, 33'600, oh_v34_type,
-                                     [](void* self, bool, float) { oh_v34_begin(self); }};
-  return kV34;
-}
-
-const Candidate& v32bis() {
-  static constexpr Candidate kV32bis = {OH_MODULATION_V32BIS, 14'400, oh_v32bis_type,
-                                        [](void* self, bool after_v8, float) { oh_v32bis_begin(self, after_v8); }};
-  return kV32bis;
-}
-
 size_t size(const oh_pump_config* config, const Table& table) {
   if (config == nullptr || config->struct_size != sizeof *config) return 0;
-  Member members[kMaxCandidates];
-  size_t bytes[kMaxCandidates];
+  Member members[kMaxMembers];
+  size_t bytes[kMaxMembers];
   size_t sum = aligned(sizeof(Automode));
   const int n = members_of(config, table, members, bytes);
   for (int k = 0; k < n; ++k) sum += bytes[k];
@@ -416,8 +403,8 @@ size_t size(const oh_pump_config* config, const Table& table) {
 
 int init(void* self, const oh_pump_config* config, const Table& table) {
   if (self == nullptr || size(config, table) == 0) return kInvalid;
-  Member members[kMaxCandidates];
-  size_t bytes[kMaxCandidates];
+  Member members[kMaxMembers];
+  size_t bytes[kMaxMembers];
   const int n = members_of(config, table, members, bytes);
   auto* at = static_cast<unsigned char*>(self) + aligned(sizeof(Automode));
   for (int k = 0; k < n; ++k) {

@@ -28,29 +28,17 @@ OH_API const struct oh_pump_type* oh_automode_type(void);
 #ifdef __cplusplus
 }
 
+#include "dsp/modulation/modulation.h"
 #include "dsp/pump/pump_type.h"
 
 namespace offhook::automode {
 
-/// One row of the table.
-struct Candidate {
-  oh_modulation modulation;
-  uint32_t max_bit_rate;  ///< of the Recommendation
-  const oh_pump_type* (*type)();
-  /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
-  /// over. The far end was heard at `far_dbm0`, -100 if it was not.  Real-time: yes.
-  void (*begin)(void* self, bool after_v8, float far_dbm0);
-};
-
-inline constexpr int kMaxCandidates = 3;
+/// What automode may fall to: rows with begin().
 struct Table {
-  Candidate candidate[kMaxCandidates];
+  const Modulation* rows;
   int n;
 };
-
-/// The first two rows of every table.
-const Candidate& v34();
-const Candidate& v32bis();
+inline constexpr int kMaxMembers = 8;
 
 size_t size(const oh_pump_config* config, const Table& table);
 int init(void* self, const oh_pump_config* config, const Table& table);

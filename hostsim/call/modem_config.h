@@ -14,6 +14,14 @@ inline modem::ErrorControl error_control(const LinkScenario& link) {
           .max_string = static_cast<std::uint8_t>(link.max_string)};
 }
 
+/// The pump under test, and the one at the far end.
+inline const oh_pump_type* near_type(const Scenario& s) {
+  return modulation_of(s.modem).type();
+}
+inline const oh_pump_type* far_type(const Scenario& s) {
+  return modulation_of(s.far_modem.value_or(s.modem)).type();
+}
+
 /// The modem under test.
 inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_type* pump, oh_event_log* log,
                                        std::function<std::uint64_t()> now_ns) {
@@ -25,7 +33,7 @@ inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_t
           .log_symbols = true,
           .io_delay_samples = scenario.transmit_lead_samples,
           .modulations = scenario.modulations,
-          .window = v42_window(scenario.modem),
+          .window = modulation_of(scenario.modem).v42_window,
           .error_control = error_control(scenario.link)};
 }
 

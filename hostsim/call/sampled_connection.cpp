@@ -29,7 +29,7 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
               .log = log,
               .now_ns = [this] { return now(); },
               .modulations = scenario.far_modulations,
-              .window = v42_window(scenario.far_modem.value_or(scenario.modem)),
+              .window = modulation_of(scenario.far_modem.value_or(scenario.modem)).v42_window,
               .error_control = error_control(scenario.link)}),
         line_(scenario.line, scenario.seed, *this),
         log_(log) {}

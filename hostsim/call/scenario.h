@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "driver/context/context_spec.h"
+#include "dsp/spandsp/modulations.h"
 #include "hostsim/call/soft_device.h"
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/engine/engine.h"
@@ -91,16 +92,6 @@ struct LoadScenario {
 /// kDevice: a device of any kind, by its cost, on no line (soft_device.h).
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
-/// What a real pump is; kAuto finds out (dsp/automode).
-enum class ModemKind { kV22bis, kV32bis, kV34, kAuto };
-
-inline constexpr std::uint32_t kAllModulations = OH_MODULATION_V22BIS | OH_MODULATION_V32BIS | OH_MODULATION_V34;
-
-/// Frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets.
-constexpr std::uint8_t v42_window(ModemKind modem) {
-  return modem == ModemKind::kV34 || modem == ModemKind::kAuto ? 64 : 15;
-}
-
 enum class Compression { kNone, kV42bis };
 
 /// What both ends want of V.42; real pumps.
@@ -120,9 +111,9 @@ struct Scenario {
   LoadScenario load;
   LineScenario line;
   PumpKind pump = PumpKind::kReal;
-  ModemKind modem = ModemKind::kV22bis;         ///< of the near end, with real pumps
+  oh_modulation modem = OH_MODULATION_V22BIS;   ///< of the near end, with real pumps; NONE: automode
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode
-  std::optional<ModemKind> far_modem;           ///< of the far end; empty: as the near end
+  std::optional<oh_modulation> far_modem;       ///< of the far end; empty: as the near end
   std::uint32_t far_modulations = kAllModulations;
   oh_pump_role role = OH_PUMP_CALL;  ///< of the near end, with real pumps
   LinkScenario link;

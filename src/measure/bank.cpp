@@ -224,7 +224,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
   for (std::size_t i = 0; i < channels.size(); ++i)
     channels[i]->session->begin_call({.pump = config.modem.type(),
                                       .role = i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER,
-                                      .window = hostsim::v42_window(config.modem.kind)});
+                                      .window = config.modem.v42_window});
 
   const auto connected = [&channels] {
     return static_cast<int>(std::count_if(channels.begin(), channels.end(), [](const auto& c) {

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "driver/context/live_context.h"
-#include "traces/scenario/pump.h"
+#include "dsp/spandsp/modulations.h"
 
 namespace offhook::measure {
 
 struct BankConfig {
   LiveContextConfig context;  ///< of every modem; its CPU is that of all threads but the caller's
   int channels = 64;    ///< even: they call each other
-  config::ModemType modem = config::kModemTypes.front();
+  Modulation modem = kModulations[0];
   double seconds = 30;          ///< of data; connecting comes before
   int interrupt_priority = 85;  ///< SCHED_FIFO
   int hardware_priority = 90;   ///< SCHED_FIFO

@@ -10,6 +10,7 @@
 
 #include "driver/modem/modem.h"
 #include "hostsim/line/line.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::measure {
 
@@ -22,21 +23,21 @@ std::uint64_t cpu_ns() {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-modem::Modem::Config end_of(const config::ModemType& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
+modem::Modem::Config end_of(const Modulation& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
   return {.pump = modem.type(),
           .role = role,
           .id = 0,
           .log = nullptr,
           .now_ns = [] { return 0; },
           .io_delay_samples = io_delay,
-          .window = hostsim::v42_window(modem.kind),
+          .window = modem.v42_window,
           .error_control = {}};
 }
 
 /// Answers, and sends without end.
 class Far final : public hostsim::FarEnd {
  public:
-  explicit Far(const config::ModemType& modem) : end(end_of(modem, OH_PUMP_ANSWER)) { end.start(); }
+  explicit Far(const Modulation& modem) : end(end_of(modem, OH_PUMP_ANSWER)) { end.start(); }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
     static constexpr std::uint8_t kBytes[64]{0x55, 0x0f, 0x33};
     end.write(kBytes, sizeof kBytes);

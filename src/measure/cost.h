@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "driver/histogram/histogram.h"
-#include "traces/scenario/pump.h"
+#include "dsp/spandsp/modulations.h"
 
 namespace offhook::measure {
 
 struct CostConfig {
-  config::ModemType modem = config::modem_type(hostsim::ModemKind::kV34);
+  Modulation modem = kV34;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   double data_s = 20;  ///< simulated seconds of data mode
 };

@@ -12,19 +12,17 @@
 namespace offhook {
 namespace {
 
-using hostsim::ModemKind;
-
 struct End {
   const char* name;
-  ModemKind modem;
+  oh_modulation modem;
   std::uint32_t modulations;
 };
 constexpr std::uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
-constexpr End kEnds[] = {{"V34Auto", ModemKind::kAuto, kV34 | kV32bis | kV22bis},
-                         {"V34Only", ModemKind::kAuto, kV34},
-                         {"V32bisAuto", ModemKind::kAuto, kV32bis | kV22bis},
-                         {"V32bisOnly", ModemKind::kAuto, kV32bis},
-                         {"V22bisOnly", ModemKind::kV22bis, kV22bis}};
+constexpr End kEnds[] = {{"V34Auto", OH_MODULATION_NONE, kV34 | kV32bis | kV22bis},
+                         {"V34Only", OH_MODULATION_NONE, kV34},
+                         {"V32bisAuto", OH_MODULATION_NONE, kV32bis | kV22bis},
+                         {"V32bisOnly", OH_MODULATION_NONE, kV32bis},
+                         {"V22bisOnly", OH_MODULATION_V22BIS, kV22bis}};
 
 hostsim::Scenario scenario_of(const char* context, const End& near_end, const End& far_end, oh_pump_role role) {
   hostsim::Scenario s = test::scenario(context);

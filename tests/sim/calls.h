@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "hostsim/call/call.h"
+#include "hostsim/call/modem_config.h"
 #include "hostsim/random/random.h"
 #include "offhook/event_log.h"
 #include "traces/scenario/profile.h"
-#include "traces/scenario/pump.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::test {
@@ -53,9 +53,9 @@ inline Recorded run(const hostsim::Scenario& s, std::span<const std::uint8_t> fi
     r.line.insert(r.line.end(), received.begin(), received.end());
     r.line.insert(r.line.end(), sent.begin(), sent.end());
   };
-  auto connection =
-      file.empty() ? hostsim::make_link_model_connection(s, profile, &log)
-                   : hostsim::make_sampled_connection(s, {config::pump_of(s), config::far_pump_of(s), file, tap}, &log);
+  auto connection = file.empty() ? hostsim::make_link_model_connection(s, profile, &log)
+                                 : hostsim::make_sampled_connection(
+                                       s, {hostsim::near_type(s), hostsim::far_type(s), file, tap}, &log);
   hostsim::Call call(s, profile, std::move(connection), keep_events ? &log : nullptr);
   std::vector<oh_event> out(ring.size());
   bool more = true;

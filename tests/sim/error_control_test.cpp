@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "driver/modem/modem.h"
+#include "dsp/spandsp/modulations.h"
 #include "tests/sim/calls.h"
-#include "traces/scenario/pump.h"
 
 namespace offhook::modem {
 namespace {
@@ -72,7 +72,7 @@ ErrorControl compressed(ErrorControl::Mode mode) {
 
 constexpr auto kNone = ErrorControl::kNone, kOptional = ErrorControl::kOptional, kRequired = ErrorControl::kRequired;
 
-class ErrorControlOf : public testing::TestWithParam<config::ModemType> {};
+class ErrorControlOf : public testing::TestWithParam<Modulation> {};
 
 TEST_P(ErrorControlOf, OptionalMeetsOptionalOrRequiredUnderV42) {
   for (const auto far : {kOptional, kRequired}) {
@@ -120,7 +120,7 @@ TEST_P(ErrorControlOf, RequiredAndNoneIsNoConnection) {
   EXPECT_EQ(pair.ends[0]->failure(), "found no V.42 at the other end");
 }
 
-INSTANTIATE_TEST_SUITE_P(Pumps, ErrorControlOf, testing::ValuesIn(config::kModemTypes),
+INSTANTIATE_TEST_SUITE_P(Pumps, ErrorControlOf, testing::ValuesIn(kModulations),
                          [](const auto& p) { return std::string(p.param.name); });
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST(RealPump, V34CarriesTheFileInEverySufficientContext) {
   double reference = 0;
   for (const char* context : {"INT", "DPC", "THR 24", "RES 2/8", "RES 4/16 strict"}) {
     hostsim::Scenario s = test::scenario(context);
-    s.modem = hostsim::ModemKind::kV34;
+    s.modem = OH_MODULATION_V34;
     const auto r = test::run(s, file).result;
     EXPECT_TRUE(r.completed) << context << ": " << r.transfer.failure;
     EXPECT_TRUE(r.transfer.intact) << context;
@@ -48,7 +48,7 @@ TEST(RealPump, V34CarriesTheFileInEverySufficientContext) {
 
 TEST(RealPump, V34LosesNothingToAReservationThatIsTooSmall) {
   hostsim::Scenario s = test::scenario("RES 1/8 strict");
-  s.modem = hostsim::ModemKind::kV34;
+  s.modem = OH_MODULATION_V34;
   s.time_limit_s = 60;
   const test::Recorded r = test::run(s, test::random_file(20'000));
   EXPECT_GT(r.result.driver.samples_filled_in, 0u);

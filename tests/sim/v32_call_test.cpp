@@ -310,7 +310,7 @@ TEST(V32bisCall, TheFileArrivesInEveryContextByteForByte) {
   const auto file = test::random_file(12'000);
   for (const char* context : {"INT", "DPC", "THR 24"}) {
     hostsim::Scenario s = test::scenario(context);
-    s.modem = hostsim::ModemKind::kV32bis;
+    s.modem = OH_MODULATION_V32BIS;
     s.time_limit_s = 120;
     const test::Recorded recorded = test::run(s, file);
     const auto count = [&](oh_event_kind kind) {

@@ -229,7 +229,7 @@ TEST(V34Call, TheFileArrivesInEveryContext) {
   const auto file = test::random_file(20'000);
   for (const char* context : {"INT", "DPC", "THR 24", "RES 4/16 strict"}) {
     hostsim::Scenario s = test::scenario(context);
-    s.modem = hostsim::ModemKind::kV34;
+    s.modem = OH_MODULATION_V34;
     s.time_limit_s = 120;
     const test::Recorded recorded = test::run(s, file);
     const auto& r = recorded.result;

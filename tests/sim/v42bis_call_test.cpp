@@ -26,14 +26,14 @@ std::vector<std::uint8_t> text(std::size_t bytes) {
   return out;
 }
 
-hostsim::Scenario compressed(hostsim::ModemKind modem, const char* context) {
+hostsim::Scenario compressed(oh_modulation modem, const char* context) {
   hostsim::Scenario s = test::scenario(context);
   s.modem = modem;
   s.link.compression = hostsim::Compression::kV42bis;
   return s;
 }
 
-void expect_the_gain(hostsim::ModemKind modem, std::size_t bytes) {
+void expect_the_gain(oh_modulation modem, std::size_t bytes) {
   const auto file = text(bytes);
   hostsim::Scenario plain = compressed(modem, "DPC");
   plain.link.compression = hostsim::Compression::kNone;
@@ -55,16 +55,16 @@ void expect_the_gain(hostsim::ModemKind modem, std::size_t bytes) {
 }
 
 TEST(V42bisCall, TextTakesLessThanHalfOverV22bis) {
-  expect_the_gain(hostsim::ModemKind::kV22bis, 6000);
+  expect_the_gain(OH_MODULATION_V22BIS, 6000);
 }
 
 TEST(V42bisCall, TextTakesLessThanHalfOverV34) {
-  expect_the_gain(hostsim::ModemKind::kV34, 60'000);
+  expect_the_gain(OH_MODULATION_V34, 60'000);
 }
 
 TEST(V42bisCall, ANoisyFileComesByteForByteAndCostsNoMoreThanAPercent) {
   const auto file = test::random_file(4000);
-  const auto r = test::run(compressed(hostsim::ModemKind::kV22bis, "DPC"), file).result;
+  const auto r = test::run(compressed(OH_MODULATION_V22BIS, "DPC"), file).result;
   ASSERT_TRUE(r.completed) << r.transfer.failure;
   EXPECT_TRUE(r.transfer.intact);
   EXPECT_LT(r.transfer.octets_carried, file.size() * 101 / 100);
@@ -80,9 +80,9 @@ std::string heard_of(const hostsim::Scenario& s, const std::vector<std::uint8_t>
     recording.channel[1].insert(recording.channel[1].end(), sent.begin(), sent.end());
   };
   const hostsim::CostProfile profile = config::load_profile(s.cost_profile);
-  hostsim::Call call(s, profile,
-                     hostsim::make_sampled_connection(s, {config::pump_of(s), config::pump_of(s), file, tap}, nullptr),
-                     nullptr);
+  hostsim::Call call(
+      s, profile,
+      hostsim::make_sampled_connection(s, {hostsim::near_type(s), hostsim::near_type(s), file, tap}, nullptr), nullptr);
   while (call.advance(call.now() + 1'000'000'000)) {
   }
   EXPECT_TRUE(call.result().completed);
@@ -99,7 +99,7 @@ std::string heard_of(const hostsim::Scenario& s, const std::vector<std::uint8_t>
 }
 
 TEST(V42bisCall, ARecordingOfTheLineShowsTheFile) {
-  for (const auto modem : {hostsim::ModemKind::kV22bis, hostsim::ModemKind::kV34}) {
+  for (const auto modem : {OH_MODULATION_V22BIS, OH_MODULATION_V34}) {
     // What the near end hears of itself is as loud as the far end.
     const std::string heard = heard_of(compressed(modem, "INT"), text(8000));
     EXPECT_NE(heard.find("answer.bin: 8000, the file"), std::string::npos) << heard;

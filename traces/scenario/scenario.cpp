@@ -89,8 +89,8 @@ void check_cpus(const Scenario& s, const Origins& origins) {
 
 /// What automode may use, the driver's block plan and lead, and the cost profile.
 void check_pump(const Scenario& s, const Origins& origins) {
-  const auto needs_auto = [&](std::string_view key, std::uint32_t modulations, hostsim::ModemKind modem) {
-    if (modulations == hostsim::kAllModulations || modem == hostsim::ModemKind::kAuto) return;
+  const auto needs_auto = [&](std::string_view key, std::uint32_t modulations, oh_modulation modem) {
+    if (modulations == kAllModulations || modem == OH_MODULATION_NONE) return;
     throw Error(fmt::format("{}{} is what automode may use; expected pump.{} = \"auto\" beside it",
                             position_of(origins, {key}), key, key == "pump.modulations" ? "modem" : "far_modem"));
   };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
+#include <bit>
 
+#include "dsp/spandsp/modulations.h"
 #include "hostsim/line/channel.h"
 #include "hostsim/sched/scheduler.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/load_device.h"
-#include "traces/scenario/pump.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::config {
@@ -20,11 +21,21 @@ using hostsim::Scenario;
 namespace {
 
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
-constexpr std::array<std::string_view, 4> kModems = {kModemTypes[0].name, kModemTypes[1].name, kModemTypes[2].name,
-                                                     kModemTypes[3].name};
-constexpr std::array<std::string_view, 5> kFarModems = {"same", kModems[0], kModems[1], kModems[2], kModems[3]};
-// Bits of enum oh_modulation.
-constexpr std::array<std::string_view, 3> kModulations = {kModems[0], kModems[1], kModems[2]};
+// "same", and then the table of modulations.
+constexpr auto kFarModems = [] {
+  std::array<std::string_view, kModulationCount + 1> names{"same"};
+  for (int k = 0; k < kModulationCount; ++k) names[static_cast<std::size_t>(k) + 1] = kModulations[k].name;
+  return names;
+}();
+constexpr auto kModems = std::span(kFarModems).subspan<1>();
+// By the bits of enum oh_modulation.
+constexpr auto kModulationBits = [] {
+  std::array<std::string_view, kModulationCount - 1> names;
+  for (const Modulation& m : kModulations) {
+    if (m.id != OH_MODULATION_NONE) names.at(static_cast<std::size_t>(std::countr_zero(std::uint32_t{m.id}))) = m.name;
+  }
+  return names;
+}();
 constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
@@ -143,23 +154,26 @@ KeyTable pump_keys() {
   return {
       key<S>("pump.kind", "a real pump, only its cost with a link model, or the device of device.*, on no line",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
-      key<S>("pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
-             [](S& s) -> Field { return choice(s.modem, kModems); }),
+      key<S>(
+          "pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
+          [](S& s) -> Field {
+            return Choice{kModems, [&s] { return index_of(s.modem); }, [&s](int v) { s.modem = kModulations[v].id; }};
+          }),
       key<S>("pump.modulations", "what automode at the near end may use",
              [](S& s) -> Field {
-               return NameSet{kModulations, &s.modulations};
+               return NameSet{kModulationBits, &s.modulations};
              }),
       key<S>("pump.far_modem", "the modem at the far end, if it is another one",
              [](S& s) -> Field {
-               return Choice{kFarModems, [&s] { return s.far_modem ? static_cast<int>(*s.far_modem) + 1 : 0; },
+               return Choice{kFarModems, [&s] { return s.far_modem ? index_of(*s.far_modem) + 1 : 0; },
                              [&s](int v) {
                                s.far_modem.reset();
-                               if (v > 0) s.far_modem = static_cast<hostsim::ModemKind>(v - 1);
+                               if (v > 0) s.far_modem = kModulations[v - 1].id;
                              }};
              }),
       key<S>("pump.far_modulations", "what automode at the far end may use",
              [](S& s) -> Field {
-               return NameSet{kModulations, &s.far_modulations};
+               return NameSet{kModulationBits, &s.far_modulations};
              }),
       key<S>("pump.role", "what the real pump at the near end does",
              [](S& s) -> Field { return choice(s.role, kRoles); }),

@@ -7,11 +7,11 @@
 #include <stdexcept>
 
 #include "hostsim/call/call.h"
+#include "hostsim/call/modem_config.h"
 #include "hostsim/random/random.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/profile.h"
-#include "traces/scenario/pump.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -47,10 +47,10 @@ struct Assembly {
     std::unique_ptr<hostsim::Connection> connection;
     if (far.foreign != nullptr) {
       connection = hostsim::make_foreign_connection(
-          scenario, {config::pump_of(scenario), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
+          scenario, {hostsim::near_type(scenario), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
     } else if (scenario.pump == hostsim::PumpKind::kReal) {
       if (given.empty()) own_file = random_file(scenario);
-      const hostsim::RealPumps pumps{config::pump_of(scenario), config::far_pump_of(scenario),
+      const hostsim::RealPumps pumps{hostsim::near_type(scenario), hostsim::far_type(scenario),
                                      given.empty() ? own_file : given, sinks.line};
       connection = hostsim::make_sampled_connection(scenario, pumps, log);
     } else {

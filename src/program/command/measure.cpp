@@ -250,8 +250,8 @@ int run_kernel(const MeasureOptions& options) {
 
 int run_cost(const MeasureOptions& options) {
   measure::CostConfig config;
-  for (const config::ModemType& modem : config::kModemTypes) {
-    if (modem.name == options.pump) config.modem = modem;
+  for (const Modulation& modem : kModulations) {
+    if (options.pump == modem.name) config.modem = modem;
   }
   config.data_s = options.seconds;
   catch_interrupts();
@@ -328,7 +328,7 @@ void add_measure(CLI::App& app, Action& action) {
 
   CLI::App* cost = sub->add_subcommand("cost", "What a pump costs on this CPU, as a cost profile");
   std::vector<std::string> names;
-  for (const config::ModemType& modem : config::kModemTypes) names.emplace_back(modem.name);
+  for (const Modulation& modem : kModulations) names.emplace_back(modem.name);
   cost->add_option("--pump", options->pump, "The pump (default: v22bis)")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "dsp/spandsp/modulations.h"
 #include "src/host/host_description.h"
 #include "src/measure/bank.h"
 #include "src/program/command/measure.h"
 #include "src/program/output/terminal.h"
-#include "traces/scenario/pump.h"
 
 namespace offhook::command {
 namespace {
@@ -92,8 +92,8 @@ int run_bank(const BankOptions& options) {
   config.channels = options.channels;
   config.seconds = options.measure->seconds;
   config.together = options.together;
-  for (const config::ModemType& modem : config::kModemTypes) {
-    if (modem.name == options.measure->pump) config.modem = modem;
+  for (const Modulation& modem : kModulations) {
+    if (options.measure->pump == modem.name) config.modem = modem;
   }
   catch_interrupts();
   measure::BankResult r;
@@ -125,8 +125,8 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
       ->type_name("N")
       ->check(CLI::Range(2, 1024));
   std::vector<std::string> names;
-  for (const config::ModemType& modem : config::kModemTypes) names.emplace_back(modem.name);
-  bank->add_option("--pump", shared->pump, "v22bis, v32bis, v34 (default: v22bis)")
+  for (const Modulation& modem : kModulations) names.emplace_back(modem.name);
+  bank->add_option("--pump", shared->pump, "The pump (default: v22bis)")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
   bank->add_flag("--together", options->together, "The blocks of all modems end at the same time");

@@ -10,6 +10,7 @@
 #include "driver/card/registry/devices.h"
 #include "driver/session/session.h"
 #include "driver/tty/dce.h"
+#include "dsp/spandsp/modulations.h"
 #include "src/host/host_description.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/folder.h"
@@ -20,7 +21,6 @@
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
-#include "traces/scenario/pump.h"
 
 namespace offhook::command {
 namespace {
@@ -107,16 +107,6 @@ void print_summary(const nlohmann::ordered_json& s) {
   if (s.at("demoted").get<bool>()) fmt::print("The watchdog made a normal thread of it.\n");
 }
 
-modem::Carriers carriers() {
-  static const std::vector<modem::Carrier> kCarriers = [] {
-    std::vector<modem::Carrier> all;
-    for (const config::ModemType& m : config::kModemTypes)
-      all.push_back({m.carrier, m.modulation, m.type(), hostsim::v42_window(m.kind)});
-    return all;
-  }();
-  return kCarriers;
-}
-
 /// A session's events on their way into a file.
 class EventFile {
  public:
@@ -156,7 +146,7 @@ struct Channel {
       config.log = events_->log();
     }
     session_ = std::make_unique<modem::Session>(*card_, config);
-    dce_ = std::make_unique<modem::Dce>(*session_, terminal_, carriers());
+    dce_ = std::make_unique<modem::Dce>(*session_, terminal_, kModulations);
     context_ = config.context;
   }
   std::string name() const { return tty_.empty() ? terminal_.device() : tty_; }

@@ -19,7 +19,17 @@ using State = Dce::State;
 using Event = Dce::Event;
 
 constexpr oh_pump_type kNoPump{};
-constexpr Carrier kCarriers[] = {{"V34", OH_MODULATION_V34, &kNoPump, 64}, {"", OH_MODULATION_NONE, &kNoPump, 64}};
+constexpr Modulation row(oh_modulation id, const char* carrier) {
+  return {.id = id,
+          .name = carrier,
+          .carrier = carrier,
+          .v8 = {},
+          .max_bit_rate = 0,
+          .v42_window = 64,
+          .type = [] { return &kNoPump; },
+          .begin = nullptr};
+}
+constexpr Modulation kCarriers[] = {row(OH_MODULATION_V34, "V34"), row(OH_MODULATION_NONE, "")};
 
 struct FakeLine final : CallLine {
   bool ringing() const override { return rings; }

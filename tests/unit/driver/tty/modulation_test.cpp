@@ -9,10 +9,20 @@ namespace {
 constexpr std::uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
 
 constexpr oh_pump_type kAutomode{}, kV22bisAlone{}, kV32bisAlone{}, kV34Alone{};
-constexpr Carrier kCarriers[] = {{"V22B", OH_MODULATION_V22BIS, &kV22bisAlone, 15},
-                                 {"V32B", OH_MODULATION_V32BIS, &kV32bisAlone, 15},
-                                 {"V34", OH_MODULATION_V34, &kV34Alone, 64},
-                                 {"", OH_MODULATION_NONE, &kAutomode, 64}};
+constexpr Modulation row(oh_modulation id, const char* carrier, uint8_t window, const oh_pump_type* (*type)()) {
+  return {.id = id,
+          .name = carrier,
+          .carrier = carrier,
+          .v8 = {},
+          .max_bit_rate = 0,
+          .v42_window = window,
+          .type = type,
+          .begin = nullptr};
+}
+constexpr Modulation kCarriers[] = {row(OH_MODULATION_V22BIS, "V22B", 15, [] { return &kV22bisAlone; }),
+                                    row(OH_MODULATION_V32BIS, "V32B", 15, [] { return &kV32bisAlone; }),
+                                    row(OH_MODULATION_V34, "V34", 64, [] { return &kV34Alone; }),
+                                    row(OH_MODULATION_NONE, "", 64, [] { return &kAutomode; })};
 
 CallConfig choice(std::string carrier, bool automode, int min_rate = 0, int max_rate = 0) {
   AtSettings s;

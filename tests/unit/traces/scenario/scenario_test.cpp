@@ -284,10 +284,10 @@ TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
   const hostsim::Scenario s = read(
       "pump.modem = \"auto\"\npump.modulations = [\"v34\", \"v22bis\"]\n"
       "pump.far_modem = \"v32bis\"\n");
-  EXPECT_EQ(s.modem, hostsim::ModemKind::kAuto);
+  EXPECT_EQ(s.modem, OH_MODULATION_NONE);
   EXPECT_EQ(s.modulations, OH_MODULATION_V34 | OH_MODULATION_V22BIS);
-  EXPECT_EQ(s.far_modem, hostsim::ModemKind::kV32bis);
-  EXPECT_EQ(s.far_modulations, hostsim::kAllModulations);
+  EXPECT_EQ(s.far_modem, OH_MODULATION_V32BIS);
+  EXPECT_EQ(s.far_modulations, kAllModulations);
   EXPECT_FALSE(read("").far_modem);
   EXPECT_THAT(to_toml(s), testing::HasSubstr("modulations = [\"v22bis\", \"v34\"]"));
   EXPECT_EQ(read(to_toml(s)).modulations, s.modulations);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// What there is to know of a modulation besides its pump, as one row. Automode, scenarios, AT commands, sessions and
+// measurements read the rows; a new pump is a folder or file with a row, and a line in the table. The rows here need no
+// operating system; the table of all stands in dsp/spandsp/modulations.h.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v32/pump.h"
+#include "dsp/v34/control/pump.h"
+#include "dsp/v8/menu.h"
+#include "offhook/pump.h"
+
+namespace offhook {
+
+struct Modulation {
+  oh_modulation id;       ///< OH_MODULATION_NONE: finds out which of the others both ends have
+  const char* name;       ///< of pump.modem and --pump
+  const char* carrier;    ///< of +MS (V.250 6.4.1); empty: any
+  v8::Menu v8;            ///< its share of a menu: modulation bits, PCM availability, PSTN access
+  uint32_t max_bit_rate;  ///< of the Recommendation
+  uint8_t v42_window;  ///< frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets
+  const oh_pump_type* (*type)();
+  /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
+  /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for what finds out.  Real-time: yes.
+  void (*begin)(void* self, bool after_v8, float far_dbm0);
+};
+
+inline constexpr Modulation kV32bis = {
+    .id = OH_MODULATION_V32BIS,
+    .name = "v32bis",
+    .carrier = "V32B",
+    .v8 = {.modulations = v8::kV32bis},
+    .max_bit_rate = 14'400,
+    .v42_window = 15,
+    .type = oh_v32bis_type,
+    .begin = [](void* self, bool after_v8, float) { oh_v32bis_begin(self, after_v8); }};
+
+inline constexpr Modulation kV34 = {.id = OH_MODULATION_V34,
+                                    .name = "v34",
+                                    .carrier = "V34",
+                                    .v8 = {.modulations = v8::kV34},
+                                    .max_bit_rate = 33'600,
+                                    .v42_window = 64,
+                                    .type = oh_v34_type,
+                                    .begin = [](void* self, bool, float) { oh_v34_begin(self); }};
+
+}  // namespace offhook
