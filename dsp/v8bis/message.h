@@ -18,7 +18,7 @@
 
 namespace offhook::v8bis {
 
-/// Table 3. (13 is V.92's, see dsp/v90/quick_connect.h.)
+/// Table 3. (13 is V.92's, see dsp/v90/coding/quick_connect.h.)
 enum class Type : uint8_t {
   kMs = 1,
   kCl = 2,

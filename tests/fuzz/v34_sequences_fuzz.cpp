@@ -9,8 +9,8 @@
 
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v34/phase34/mp.h"
-#include "dsp/v90/cp.h"
-#include "dsp/v90/quick_connect.h"
+#include "dsp/v90/coding/cp.h"
+#include "dsp/v90/coding/quick_connect.h"
 
 using namespace offhook::v34;
 

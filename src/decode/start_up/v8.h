@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dsp/v8/menu.h"
-#include "dsp/v90/quick_connect.h"
+#include "dsp/v90/coding/quick_connect.h"
 #include "src/decode/line/recording.h"
 
 namespace offhook::decode {

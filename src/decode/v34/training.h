@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dsp/v34/phase34/mp.h"
-#include "dsp/v90/cp.h"
+#include "dsp/v90/coding/cp.h"
 #include "src/decode/line/symbol_receiver.h"
 #include "src/decode/v34/anchors.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "dsp/v90/cp.h"
+#include "dsp/v90/coding/cp.h"
 
 namespace offhook::v90 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "dsp/v90/quick_connect.h"
+#include "dsp/v90/coding/quick_connect.h"
 
 namespace offhook::v90 {
 namespace {

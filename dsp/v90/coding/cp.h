@@ -11,11 +11,10 @@
 #include <stdint.h>
 
 #include "dsp/blocks/sequence.h"
+#include "dsp/v90/coding/modulus.h"
+#include "dsp/v90/coding/ucode.h"
 
 namespace offhook::v90 {
-
-inline constexpr int kFrameIntervals = 6;
-inline constexpr int kUcodes = 128;
 
 /// The Ucodes of a constellation.
 struct UcodeMask {

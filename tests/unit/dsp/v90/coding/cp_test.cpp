@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Against sequences worked out from Table 14 of V.90, by hand and by a script from the text.
-#include "dsp/v90/cp.h"
+#include "dsp/v90/coding/cp.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Against octets worked out by hand from V.92 (11/2000) Tables 2 to 5 and 11 to 14.
-#include "dsp/v90/quick_connect.h"
+#include "dsp/v90/coding/quick_connect.h"
 
 #include <gtest/gtest.h>
 

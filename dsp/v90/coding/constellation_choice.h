@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// Which constellations an analogue modem asks for, from what digital impairment learning has shown it: the level at
+// which each Ucode arrives in each of the six intervals, and the noise.
+//
+// Robbed bits, pads and a second law make some Ucodes arrive at one level, or nearly; so points are chosen by what
+// arrives, from the smallest up, each at least a least distance from the one before, and twice its share from zero,
+// where the signs meet. Then the highest are dropped as long as 2^K combinations are left: that is the least power with
+// that distance. The distance that is needed follows from the noise and the errors that are allowed.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/v90/coding/cp.h"
+#include "dsp/v90/coding/power.h"
+#include "dsp/v90/coding/ucode.h"
+
+namespace offhook::v90 {
+
+/// Received levels. Of a Ucode that was not learnt: negative, and it is not used.
+struct LearntLevels {
+  float level[kFrameIntervals][kUcodes];
+};
+
+struct ConstellationLimits {
+  Law law = Law::kMu;        ///< of the digital modem: its power is limited
+  uint8_t max_power = 0;     ///< bits 33:37 of INFO0d
+  uint32_t rates = ~0u;      ///< bit drn - 1, as in Jd
+  uint8_t shaping_bits = 0;  ///< S_r
+  float least_distance = 0;  ///< between points, in units of the levels
+};
+
+/// The constellations with the largest least distance that carry k bits within the limit of power.
+/// @param[out] interval, constellation  as in Cp  @return that distance; 0: there are none.
+/// Not real-time in the strict sense: about 30 searches over 6 * kUcodes levels.
+float fit_constellations(const LearntLevels& levels, const ConstellationLimits& limits, int k, uint8_t* interval,
+                         UcodeMask* constellation);
+
+/// Data mode at the highest rate whose points are limits.least_distance apart: drn, shaping_bits, interval and
+/// constellation of `cp`, which is a CP.  @return the least distance; 0: not even the lowest rate, and `cp` has drn 0.
+/// Not real-time in the strict sense: as fit_constellations().
+float choose_rate(const LearntLevels& levels, const ConstellationLimits& limits, Cp* cp);
+
+/// The same for training, a CPt: k bits, 6 to 24.
+float choose_training(const LearntLevels& levels, const ConstellationLimits& limits, int k, Cp* cp);
+
+}  // namespace offhook::v90
