@@ -3,8 +3,9 @@
 
 find_program(OFFHOOK_CCACHE ccache)
 if(OFFHOOK_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${OFFHOOK_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${OFFHOOK_CCACHE})
+  # Trees at other places share what was compiled.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${OFFHOOK_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 add_library(offhook_warnings INTERFACE)
@@ -30,7 +31,8 @@ function(offhook_freestanding target)
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
 endfunction()
 
-# offhook_room(PATH [FREESTANDING] [PUBLIC header.h ...] [USES room ...] [LINK library ...]): a folder with sources.
+# offhook_room(PATH [FREESTANDING] [KIND kind] [PUBLIC header.h ...] [USES room ...] [LINK library ...]): a folder with
+# sources. OFFHOOK_KIND_kind is then the list of the rooms of a kind so far.
 #
 # A room sees itself, the rooms that it USES, those that they use, and nothing else: it is compiled with one include root
 # that holds only these. A room must be declared before it is used, so there are no circles. PUBLIC names its headers in
@@ -40,7 +42,7 @@ endfunction()
 # tests/unit/freestanding_test.cmake. The same objects go into a kernel module (tests/live/kernel): an interrupt there
 # writes below the stack pointer, and its loader knows no GOT.
 function(offhook_room path)
-  cmake_parse_arguments(A "FREESTANDING" "" "PUBLIC;USES;LINK" ${ARGN})
+  cmake_parse_arguments(A "FREESTANDING" "KIND" "PUBLIC;USES;LINK" ${ARGN})
   string(REPLACE "/" "_" room ${path})
   set(root ${PROJECT_BINARY_DIR}/rooms/${room})
   set(rooms ${path})
@@ -85,6 +87,9 @@ function(offhook_room path)
   set_target_properties(room_${room} PROPERTIES OFFHOOK_uses "${A_USES}" OFFHOOK_rooms "${rooms}"
     OFFHOOK_headers "${headers}" OFFHOOK_link "${link}")
   set_property(GLOBAL APPEND PROPERTY OFFHOOK_ROOMS ${path})
+  if(A_KIND)
+    set(OFFHOOK_KIND_${A_KIND} ${OFFHOOK_KIND_${A_KIND}} ${path} PARENT_SCOPE)
+  endif()
 endfunction()
 
 # offhook_objects(objects link room ...): the objects of rooms, and what they link with besides.

@@ -109,7 +109,8 @@ enum oh_modulation {
   OH_MODULATION_NONE = 0,
   OH_MODULATION_V22BIS = 1, /**< and V.22 */
   OH_MODULATION_V32BIS = 2,
-  OH_MODULATION_V34 = 4
+  OH_MODULATION_V34 = 4,
+  OH_MODULATION_OWN = 1 << 24 /**< and the bits above: of whoever adds a pump of their own */
 };
 
 /** Why OH_PUMP_FAILED. */

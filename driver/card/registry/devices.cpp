@@ -3,18 +3,29 @@
 
 #include <stdexcept>
 
-#include "driver/card/alsa/alsa_card.h"
-#include "driver/card/file/file_line.h"
-#include "driver/card/portaudio/portaudio_card.h"
-#include "driver/card/shared/shared_card.h"
-#include "driver/card/timer/timer_card.h"
+// The one table: a new kind of card is a folder, its room, and a row here.
+// clang-format off
+#define OFFHOOK_CARDS(ROW) \
+  ROW(kNullCards)          \
+  ROW(kFileCards)          \
+  ROW(kSharedCards)        \
+  ROW(kAlsaCards)          \
+  ROW(kPortAudioCards)
+// clang-format on
 
 namespace offhook {
 
+#define DECLARE(kind) extern const CardKind kind;
+OFFHOOK_CARDS(DECLARE)
+#undef DECLARE
+
 namespace {
 
-/// The one table: a new kind of card is a folder and a line here.
-constexpr const CardKind* kKinds[] = {&kNullCards, &kFileCards, &kSharedCards, &kAlsaCards, &kPortAudioCards};
+constexpr const CardKind* kKinds[] = {
+#define ADDRESS(kind) &kind,
+    OFFHOOK_CARDS(ADDRESS)
+#undef ADDRESS
+};
 
 }  // namespace
 

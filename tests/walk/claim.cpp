@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+//
+// An experiment that a stranger adds.
+#include "offhook/modem_card.h"
+#include "src/lab/reproduce/claim.h"
+
+namespace offhook::reproduce {
+
+Outcome walk_ring(const Run& run) {
+  Outcome out;
+  out.rows = {input("ring", "samples", run.published.number("ring_samples"), OH_MODEM_RING_SAMPLES, "modem_card.h")};
+  return out;
+}
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// A modulation that a stranger adds: V.32bis that never goes faster than 4800 bit/s.
+#pragma once
+
+#include "dsp/modulation/modulation.h"
+
+extern "C" const oh_pump_type* oh_walk_type();
+
+namespace offhook {
+
+inline constexpr Modulation kWalk = {.id = OH_MODULATION_OWN,
+                                     .name = "walk",
+                                     .carrier = "WALK",
+                                     .v8 = {},
+                                     .max_bit_rate = 4'800,
+                                     .v42_window = 15,
+                                     .type = oh_walk_type,
+                                     .begin = kV32bis.begin};
+
+}  // namespace offhook

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A stranger adds one of each: a pump, a card, a context, a scheduling policy, an AT command, a published claim.
+
+    walk_test.py SOURCE BUILD
+Copies the tree, puts the files and lines below where ARCHITECTURE.md says that they belong, builds the program and uses
+what was added. Counts what had to be touched: each is a folder or a file of its own, and at most so many lines elsewhere.
+"""
+import os, pathlib, select, shutil, subprocess, sys, time
+
+SOURCE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+HERE = pathlib.Path(__file__).resolve().parent
+WORK = BUILD / "tests" / "walk"
+TREE = WORK / "tree"
+PROGRAM = TREE / "build/release/src/offhook"
+
+
+class Addition:
+    """What is new: a file of this folder at its place, or lines behind others, each of which stands once in its file."""
+
+    def __init__(self, what, files, lines):
+        self.what, self.files, self.lines = what, files, lines
+
+    def apply(self):
+        for name, place in self.files.items():
+            place = TREE / place
+            place.parent.mkdir(exist_ok=True)
+            if place.exists():
+                sys.exit(f"{place} is there already")
+            shutil.copy(HERE / name, place)
+        for name, behind, line in self.lines:
+            path = TREE / name
+            text = path.read_text()
+            if text.count(behind) != 1:
+                sys.exit(f"{name}: {text.count(behind)} times {behind!r}; expected once")
+            path.write_text(text.replace(behind, behind + line))
+
+    def cost(self):
+        return f"{len(self.files)} new, {len(self.lines)} lines in {len({name for name, _, _ in self.lines})} files"
+
+
+ADDITIONS = [
+    Addition("pump", {"pump/modulation.h": "dsp/walk/modulation.h", "pump/pump.cpp": "dsp/walk/pump.cpp"}, [
+        ("dsp/CMakeLists.txt", "offhook_room(dsp/v32 FREESTANDING USES dsp/blocks dsp/pump dsp/qam dsp/v8)\n",
+         "offhook_room(dsp/walk FREESTANDING USES dsp/v32)\n"),
+        ("dsp/CMakeLists.txt", "offhook_room(dsp/spandsp USES", " dsp/walk"),
+        ("dsp/spandsp/modulations.h", '#include "dsp/spandsp/v22bis.h"\n', '#include "dsp/walk/modulation.h"\n'),
+        ("dsp/spandsp/modulations.h", "kV32bis, ", "kWalk, ")]),
+    Addition("card", {"card/walk_card.cpp": "driver/card/walk/walk_card.cpp"}, [
+        ("driver/CMakeLists.txt", "offhook_room(driver/card/timer KIND card USES driver/card/live)\n",
+         "offhook_room(driver/card/walk KIND card USES driver/card/timer)\n"),
+        ("driver/card/registry/devices.cpp", "  ROW(kNullCards)          \\\n", "  ROW(kWalkCards) \\\n")]),
+    Addition("context", {"context.cpp": "hostsim/context/walk_context.cpp"}, [
+        ("hostsim/context/table.cpp", '  ROW(make_deferred_context, "DPC")      \\\n',
+         '  ROW(make_walk_context, "WALK", "walk", ContextArgument::kNone, 0, 0, "", "as the interrupt routine") \\\n')]),
+    Addition("scheduling policy", {"policy.cpp": "hostsim/sched/walk.cpp"}, [
+        ("hostsim/sched/scheduler.cpp", "ROW(windows_nt_scheduler) ", "ROW(walk_scheduler) ")]),
+    Addition("AT command", {}, [
+        ("driver/tty/at_commands.cpp", '    {"GSN", "0", "6.1.7"},', ' {"GOI", "walk", "6.1.8"},')]),
+    Addition("published claim", {"claim.toml": "traces/published/walk.toml", "claim.cpp": "src/lab/reproduce/walk.cpp"}, [
+        ("src/lab/reproduce/registry.cpp", '"The card\'s rings and rates")', '  X(walk_ring, "walk.ring", 0, "A ring") ')]),
+]
+
+
+def run(*command, status=0, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=3000, **options)
+    if done.returncode != status:
+        sys.exit(f"{' '.join(str(c) for c in command)}\n{done.stdout[-4000:]}{done.stderr}exit status {done.returncode}")
+    return done.stdout + done.stderr
+
+
+def expect(what, true):
+    print(("ok      " if true else "FAILED  ") + what, flush=True)
+    if not true:
+        sys.exit(1)
+
+
+def copy_tree():
+    shutil.rmtree(TREE, ignore_errors=True)
+    files = [n for n in run("git", "-C", SOURCE, "ls-files", "-co", "--exclude-standard").splitlines() if (SOURCE / n).is_file()]
+    for name in files:
+        (TREE / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(SOURCE / name, TREE / name)
+
+
+def said_by_modem(*lines):
+    """`offhook modem` on the new card, what it says to these lines."""
+    link = WORK / "tty"
+    modem = subprocess.Popen([PROGRAM, "modem", "walk", "--tty", link], cwd=WORK, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True)
+    try:
+        for _ in range(100):
+            if link.exists() or modem.poll() is not None:
+                break
+            time.sleep(0.1)
+        if not link.exists():
+            modem.kill()
+            sys.exit(f"offhook modem walk: {modem.communicate()[1]}")
+        line = os.open(link, os.O_RDWR | os.O_NOCTTY)
+        answer = b""
+        for text in lines:
+            os.write(line, text.encode() + b"\r")
+            while not answer.endswith(b"OK\r\n") and select.select([line], [], [], 20)[0]:
+                answer += os.read(line, 1000)
+        os.close(line)
+        return answer.decode()
+    finally:
+        modem.terminate()
+        modem.wait(timeout=30)
+
+
+copy_tree()
+for addition in ADDITIONS:
+    addition.apply()
+    print(f"        {addition.what}: {addition.cost()}", flush=True)
+run("cmake", "--preset", "release", "-DOFFHOOK_TESTS=OFF", cwd=TREE)
+run("nice", "cmake", "--build", TREE / "build/release", "--target", "offhook", "--parallel", "2")
+expect("the tree with all six builds", True)
+
+call = ["run", "--set", "transfer.bytes=2000", "--out"]
+said = run(PROGRAM, *call, "pump", "--set", "pump.modem=walk", cwd=WORK)
+expect("a call with the pump: " + said.splitlines()[0], "2,000 of 2,000" in said or "arrived whole" in said)
+run(PROGRAM, *call, "context", "--context", "WALK", cwd=WORK)
+expect("a call in the context WALK", 'context = "WALK"' in (WORK / "context/scenario.toml").read_text() or
+       'kind = "walk"' in (WORK / "context/scenario.toml").read_text())
+run(PROGRAM, *call, "policy", "--context", "THR 24", "--set", "host.scheduler=walk", cwd=WORK)
+expect("a call under the scheduler walk", 'scheduler = "walk"' in (WORK / "policy/scenario.toml").read_text())
+expect("offhook devices lists the card", "walk" in run(PROGRAM, "devices"))
+expect("a modem on the card answers the AT command", "walk" in said_by_modem("AT+GOI"))
+expect("offhook reproduce has the claim", "walk.ring" in run(PROGRAM, "reproduce", "walk.ring", "--out", "claim", cwd=WORK))
+expect("each is a folder or a file of its own, and a line or two where it is named: " +
+       ", ".join(f"{a.what} {len(a.lines)}" for a in ADDITIONS),
+       all(len(a.lines) <= 2 for a in ADDITIONS if a.what != "pump") and len(ADDITIONS[0].lines) <= 4)
+shutil.rmtree(TREE)
