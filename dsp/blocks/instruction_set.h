@@ -3,9 +3,12 @@
 // How one source becomes a variant for each instruction set: it is included once for each, in a namespace of its own,
 // with kLanes, the floats of a vector register, and OFFHOOK_TARGET, an attribute that every function of it carries.
 // (Functions shared between targets would be lowered for the least of them.)
+//
+// OFFHOOK_BASELINE_ONLY: a build for where only the baseline's registers may be used, such as a kernel's interrupts.
 #pragma once
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(OFFHOOK_BASELINE_ONLY)
+#define OFFHOOK_X86_VARIANTS
 #define OFFHOOK_TARGET_AVX2 __attribute__((target("avx2")))
 #define OFFHOOK_TARGET_AVX512 __attribute__((target("avx2,avx512f,avx512vl,avx512dq,avx512bw")))
 #endif

@@ -3,7 +3,7 @@
 
 #include "dsp/blocks/instruction_set.h"
 
-#if defined(__x86_64__)
+#if defined(OFFHOOK_X86_VARIANTS)
 #include <cpuid.h>
 #endif
 
@@ -19,7 +19,7 @@ constexpr Kernels kKernels = {InstructionSet::kPlain, "plain",    dot, accumulat
                               complex_adapt,          interpolate};
 }  // namespace plain
 
-#if defined(__x86_64__)
+#if defined(OFFHOOK_X86_VARIANTS)
 namespace avx2 {
 constexpr int kLanes = 8;
 #define OFFHOOK_TARGET OFFHOOK_TARGET_AVX2
@@ -48,7 +48,7 @@ InstructionSet best_set() {
 
 }  // namespace
 
-#if defined(__x86_64__)
+#if defined(OFFHOOK_X86_VARIANTS)
 bool cpu_has(InstructionSet set) {
   if (set == InstructionSet::kPlain) return true;
   unsigned a = 0, b = 0, c = 0, d = 0;

@@ -43,7 +43,9 @@ struct loopback {
 
 enum { LOOPBACKS = 2 };
 const struct loopback* loopback_at(int i);
-extern const struct loopback loopback_dmt, loopback_g711;
+/* Hidden: a position-independent object would else ask a GOT for their addresses, and a kernel module has none. */
+extern const struct loopback loopback_dmt __attribute__((visibility("hidden")));
+extern const struct loopback loopback_g711 __attribute__((visibility("hidden")));
 
 static inline void loopback_hash(uint64_t* hash, const void* octets, size_t n) {
   const uint8_t* p = (const uint8_t*)octets;

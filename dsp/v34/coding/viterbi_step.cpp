@@ -145,7 +145,7 @@ constexpr int kLanes = 4;
 #undef OFFHOOK_TARGET
 }  // namespace plain
 
-#if defined(__x86_64__)
+#if defined(OFFHOOK_X86_VARIANTS)
 namespace avx2 {
 constexpr int kLanes = 8;
 #define OFFHOOK_TARGET OFFHOOK_TARGET_AVX2
@@ -176,7 +176,7 @@ const GroupedTrellis& grouped_trellis(TrellisCode code) {
 
 ViterbiStepFunction viterbi_step(TrellisCode code, InstructionSet set) {
   const int c = static_cast<int>(code);
-#if defined(__x86_64__)
+#if defined(OFFHOOK_X86_VARIANTS)
   if (set == InstructionSet::kAvx2) return avx2::kSteps[c];
   if (set == InstructionSet::kAvx512) return avx512::kSteps[c];
 #endif
