@@ -51,11 +51,19 @@ install(DIRECTORY dsp driver hostsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/off
   PATTERN "driver/tty" EXCLUDE PATTERN "driver/linux" EXCLUDE)
 install(DIRECTORY src/decode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook/src FILES_MATCHING PATTERN "*.h")
 
-# The freestanding core for a kernel build: the same sources that every other host runs.
-set(core ${CMAKE_INSTALL_DATADIR}/offhook/core)
-install(DIRECTORY include dsp DESTINATION ${core} FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.inc"
-  PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE)
-install(DIRECTORY driver/core DESTINATION ${core}/driver FILES_MATCHING PATTERN "*.h" PATTERN "*.c")
+# The kernel module with the freestanding core, as sources for DKMS: `dkms add PREFIX/src/offhook-VERSION`. Whoever builds
+# for a kernel by hand installs this component alone.
+set(module src/offhook-${PROJECT_VERSION})
+configure_file(driver/linux/dkms.conf.in driver/linux/dkms.conf @ONLY)
+file(WRITE ${PROJECT_BINARY_DIR}/driver/linux/VERSION "${PROJECT_VERSION}\n")
+install(FILES driver/linux/Kbuild ${PROJECT_BINARY_DIR}/driver/linux/dkms.conf ${PROJECT_BINARY_DIR}/driver/linux/VERSION
+  DESTINATION ${module} COMPONENT kernel)
+install(DIRECTORY include dsp DESTINATION ${module} COMPONENT kernel FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp"
+  PATTERN "*.inc" PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE)
+install(DIRECTORY driver/core driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING PATTERN "*.h"
+  PATTERN "*.c")
+install(DIRECTORY driver/card/engine DESTINATION ${module}/driver/card COMPONENT kernel FILES_MATCHING PATTERN "*.h"
+  PATTERN "*.c")
 
 # The program.
 install(TARGETS offhook)

@@ -32,7 +32,8 @@ def installed():
     lib = next(PREFIX.glob("lib*/**/liboffhook.so.0")).parent
     for name in ("bin/offhook", "include/offhook/pump.h", "share/man/man1/offhook.1", "share/zsh/site-functions/_offhook",
                  "share/bash-completion/completions/offhook", "share/fish/vendor_completions.d/offhook.fish",
-                 "share/offhook/profiles", "share/offhook/core/driver/core/driver.c", "share/doc/offhook/LICENSE"):
+                 "share/offhook/profiles", "src/offhook-0.1.0/driver/core/driver.c",
+                 "src/offhook-0.1.0/driver/linux/pci.c", "src/offhook-0.1.0/dkms.conf", "share/doc/offhook/LICENSE"):
         expect(f"{name} is installed", (PREFIX / name).exists())
     expect("pkgconfig/offhook.pc is installed", (lib / "pkgconfig/offhook.pc").exists())
     soname = run("readelf", "-d", lib / "liboffhook.so")

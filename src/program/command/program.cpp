@@ -61,6 +61,8 @@ Environment:
   add_measure(*app, action);
   add_trace(*app, action);
   add_line(*app, action);
+  add_card(*app, action);
+  add_kernel(*app, action);
   add_schedule(*app, action);
   add_reproduce(*app, action);
   add_law(*app, action);

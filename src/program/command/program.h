@@ -44,6 +44,8 @@ void add_devices(CLI::App& app, Action& action);
 void add_measure(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_line(CLI::App& app, Action& action);
+void add_card(CLI::App& app, Action& action);
+void add_kernel(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 void add_man(CLI::App& app, Action& action);

@@ -19,6 +19,7 @@ import fcntl
 import glob
 import lzma
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -27,7 +28,10 @@ import sys
 import tempfile
 
 SKIPPED, TIME_IS_UP, NO_BOOT = 77, 124, 125
-CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "offhook", "vm")
+CACHES = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "offhook")
+# What Debian 12's archives have, by the package that always stands for the newest build.
+KERNELS = {"6.1": "linux-image-amd64", "6.1-rt": "linux-image-rt-amd64",
+           "6.12": "linux-image-6.12-amd64", "6.12-rt": "linux-image-6.12-rt-amd64"}
 # What the initial RAM disk needs until it has the root; all else is loaded from the root by modprobe.
 BOOT_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
 INIT = """#!/bin/busybox sh
@@ -104,21 +108,121 @@ def debian_package(name, into):
         subprocess.run(["dpkg", "-x", *glob.glob(folder + "/*.deb"), into], check=True)
 
 
-def kernel_package():
-    """@return the package that Debian's linux-image-amd64 stands for."""
-    shown = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True, check=False)
-    names = [word for word in shown.stdout.split() if word.startswith("linux-image-") and word[12].isdigit()]
-    if not names:
-        raise Unavailable("apt knows no linux-image-amd64; it takes Debian on x86-64, and apt-get update")
-    return names[0]
+class Kernel:
+    """One of Debian's kernels, in the cache: /vmlinux, /lib/modules and busybox; its headers beside it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.cache = os.path.join(CACHES, "vm-" + name)
+        self.headers_cache = self.cache + "-headers"
+
+    def version(self):
+        (version,) = os.listdir(self.cache + "/lib/modules")
+        return version
+
+    def package(self):
+        """@return the package that the metapackage stands for now."""
+        meta = KERNELS[self.name]
+        shown = subprocess.run(["apt-cache", "depends", meta], capture_output=True, text=True, check=False)
+        names = [w for w in shown.stdout.split() if w.startswith("linux-image-") and w[12].isdigit() and w != meta]
+        if not names:
+            raise Unavailable(f"apt knows no {meta}; it takes Debian on x86-64, and apt-get update")
+        return names[0]
+
+    def fetch(self):
+        """All of it or nothing, once."""
+        os.makedirs(CACHES, exist_ok=True)
+        with open(self.cache + ".lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.exists(self.cache):
+                self._fetch_kernel()
+            if not os.path.exists(self.headers_cache):
+                self._fetch_headers()
+
+    def _fetch_kernel(self):
+        print(f"[vm] fetching Debian's kernel {self.name} into {self.cache}", file=sys.stderr, flush=True)
+        with tempfile.TemporaryDirectory(dir=CACHES) as folder:
+            new = os.path.join(folder, "new")
+            debian_package(self.package(), new)
+            debian_package("busybox-static", new)
+            (image,) = glob.glob(new + "/boot/vmlinuz-*")
+            with open(image, "rb") as file, open(new + "/vmlinux", "wb") as out:
+                out.write(uncompressed(file.read()))
+            subprocess.run(["depmod", "-b", new, os.path.basename(image)[len("vmlinuz-"):]], check=True)
+            os.rename(new, self.cache)
+
+    def _fetch_headers(self):
+        """What modules of that kernel are built with."""
+        print(f"[vm] fetching its headers into {self.headers_cache}", file=sys.stderr, flush=True)
+        version = self.version()
+        with tempfile.TemporaryDirectory(dir=CACHES) as folder:
+            new = os.path.join(folder, "new")
+            base, flavour = re.fullmatch(r"(.+?)-((?:rt-)?amd64)", version).groups()
+            common = base + "-common" + ("-rt" if flavour.startswith("rt-") else "")
+            for name in (version, common):
+                debian_package("linux-headers-" + name, new)
+            # 6.1's tools serve all builds of 6.1, 6.12's each their own.
+            kbuild = ".".join(version.split(".")[:2]) if version.startswith("6.1.") else base
+            debian_package("linux-kbuild-" + kbuild, new)
+            for makefile in glob.glob(f"{new}/usr/src/linux-headers-*/Makefile"):  # one line: include the common one's
+                with open(makefile, encoding="ascii") as file:
+                    text = file.read().replace(" /usr/src/", f" {self.headers_cache}/usr/src/")
+                with open(makefile, "w", encoding="ascii") as file:
+                    file.write(text)
+            for link in glob.glob(f"{new}/usr/src/linux-headers-*/*"):  # to the tools, absolute
+                if os.path.islink(link) and os.readlink(link).startswith("/"):
+                    target = self.headers_cache + os.readlink(link)
+                    os.unlink(link)
+                    os.symlink(target, link)
+            os.rename(new, self.headers_cache)
+
+    def headers(self):
+        """@return the folder to give to `make -C`; Unavailable says what is missing."""
+        if not os.path.exists(self.cache) or not os.path.exists(self.headers_cache):
+            raise Unavailable(f"no kernel headers in {self.headers_cache}; `./dev vm --kernel {self.name} true` fetches them")
+        return f"{self.headers_cache}/usr/src/linux-headers-{self.version()}"
+
+    def machine(self, fetch):
+        """@return QEMU's path. The kernel is in the cache when this returns; Unavailable says what is missing."""
+        os.environ["PATH"] += ":/usr/sbin:/sbin"
+        for tool in ("qemu-system-x86_64", "modprobe", "depmod"):
+            if shutil.which(tool) is None:
+                raise Unavailable(f"no {tool}; `./dev vm true` installs it")
+        if fetch:
+            self.fetch()
+        elif not os.path.exists(self.cache):
+            raise Unavailable(f"no kernel in {self.cache}; `./dev vm --kernel {self.name} true` fetches it "
+                              "(72 MB or 107 MB, 430 MB unpacked)")
+        return shutil.which("qemu-system-x86_64")
+
+    def initial_ram_disk(self):
+        """@return busybox, the modules that find the root, and INIT."""
+        shown = subprocess.run(["modprobe", "-d", self.cache, "-S", self.version(), "--show-depends", "-a", *BOOT_MODULES],
+                               capture_output=True, text=True, check=True)
+        modules = dict.fromkeys(line.split()[1] for line in shown.stdout.splitlines() if line.startswith("insmod"))
+        entries = [(name, 0o40755, b"") for name in ("bin", "dev", "modules", "root")]
+        names = [os.path.basename(m).removesuffix(".xz") for m in modules]
+        paths = [(self.cache + "/bin/busybox", "bin/busybox"), *zip(modules, ("modules/" + n for n in names), strict=True)]
+        for path, name in paths:
+            with (lzma.open if path.endswith(".xz") else open)(path, "rb") as file:
+                entries.append((name, 0o100755, file.read()))
+        init = INIT.format(modules=" ".join(names), modules_folder=self.cache + "/lib/modules")
+        return cpio([*entries, ("init", 0o100755, init.encode())])
 
 
 def uncompressed(image):
     """@return the ELF image within a bzImage: QEMU starts it by its PVH entry, without minutes of unpacking."""
     start = image.find(b"\xfd7zXZ\0")
-    if start < 0:
-        raise Unavailable("the kernel's image holds no xz stream")
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(image[start:])
+    if start >= 0:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(image[start:])
+    start = image.find(b"\x28\xb5\x2f\xfd")
+    if start < 0 or shutil.which("zstd") is None:
+        raise Unavailable("the kernel's image holds no xz stream, and no zstd one or there is no zstd to unpack it")
+    # Something follows the stream, which zstd says with its status after it has unpacked all.
+    done = subprocess.run(["zstd", "-dc"], input=image[start:], capture_output=True, check=False)
+    if not done.stdout.startswith(b"\x7fELF"):
+        raise Unavailable("the kernel's image could not be unpacked: " + done.stderr.decode(errors="replace"))
+    return done.stdout
 
 
 def cpio(entries):
@@ -132,109 +236,38 @@ def cpio(entries):
     return bytes(out)
 
 
-def fetch_kernel():
-    """Kernel, modules and busybox into the cache: all of it or nothing, once."""
-    os.makedirs(os.path.dirname(CACHE), exist_ok=True)
-    with open(CACHE + ".lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.exists(CACHE):
-            return
-        print(f"[vm] fetching Debian's kernel into {CACHE}", file=sys.stderr, flush=True)
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(CACHE)) as folder:
-            new = os.path.join(folder, "new")
-            debian_package(kernel_package(), new)
-            debian_package("busybox-static", new)
-            (image,) = glob.glob(new + "/boot/vmlinuz-*")
-            with open(image, "rb") as file, open(new + "/vmlinux", "wb") as out:
-                out.write(uncompressed(file.read()))
-            subprocess.run(["depmod", "-b", new, os.path.basename(image)[len("vmlinuz-"):]], check=True)
-            os.rename(new, CACHE)
-
-
-def fetch_headers():
-    """What modules of that kernel are built with, beside the cache: once."""
-    (version,) = os.listdir(CACHE + "/lib/modules")
-    with open(CACHE + ".lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.exists(CACHE + "-headers"):
-            return
-        print(f"[vm] fetching its headers into {CACHE}-headers", file=sys.stderr, flush=True)
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(CACHE)) as folder:
-            new = os.path.join(folder, "new")
-            common, _, flavour = version.rpartition("-")
-            for name in (version, common + "-common"):
-                debian_package("linux-headers-" + name, new)
-            debian_package("linux-kbuild-" + ".".join(version.split(".")[:2]), new)
-            makefile = f"{new}/usr/src/linux-headers-{common}-{flavour}/Makefile"  # one line: include the common one's
-            with open(makefile, encoding="ascii") as file:
-                text = file.read().replace("/usr/src/", CACHE + "-headers/usr/src/")
-            with open(makefile, "w", encoding="ascii") as file:
-                file.write(text)
-            os.rename(new, CACHE + "-headers")
-
-
-def find_headers():
-    """@return the folder to give to `make -C`; Unavailable says what is missing."""
-    if not os.path.exists(CACHE) or not os.path.exists(CACHE + "-headers"):
-        raise Unavailable(f"no kernel headers in {CACHE}-headers; `./dev vm true` fetches them (14 MB)")
-    (version,) = os.listdir(CACHE + "/lib/modules")
-    return f"{CACHE}-headers/usr/src/linux-headers-{version}"
-
-
-def find_machine(fetch):
-    """@return QEMU's path. The kernel is in the cache when this returns; Unavailable says what is missing."""
-    os.environ["PATH"] += ":/usr/sbin:/sbin"
-    for tool in ("qemu-system-x86_64", "modprobe", "depmod"):
-        if shutil.which(tool) is None:
-            raise Unavailable(f"no {tool}; `./dev vm true` installs it")
-    if not os.path.exists(CACHE):
-        if not fetch:
-            raise Unavailable(f"no kernel in {CACHE}; `./dev vm true` fetches it (72 MB, 430 MB unpacked)")
-        fetch_kernel()
-    if fetch:
-        fetch_headers()
-    return shutil.which("qemu-system-x86_64")
-
-
-def initial_ram_disk():
-    """@return busybox, the modules that find the root, and INIT."""
-    (version,) = os.listdir(CACHE + "/lib/modules")
-    shown = subprocess.run(["modprobe", "-d", CACHE, "-S", version, "--show-depends", "-a", *BOOT_MODULES],
-                           capture_output=True, text=True, check=True)
-    modules = dict.fromkeys(line.split()[1] for line in shown.stdout.splitlines() if line.startswith("insmod"))
-    entries = [(name, 0o40755, b"") for name in ("bin", "dev", "modules", "root")]
-    for path, name in ((CACHE + "/bin/busybox", "bin/busybox"), *((m, "modules/" + os.path.basename(m)) for m in modules)):
-        with open(path, "rb") as file:
-            entries.append((name, 0o100755, file.read()))
-    init = INIT.format(modules=" ".join(map(os.path.basename, modules)), modules_folder=CACHE + "/lib/modules")
-    return cpio([*entries, ("init", 0o100755, init.encode())])
-
-
-def run(qemu, command, seconds, cpus, icount, systemd, keep):
+def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd=False, card=None, boot=""):
+    """@param cpus  so many on the host's clock; None: one, by instruction count  @param card  (socket, file of the guest's
+    memory) of `offhook card`  @param boot  more words for the kernel's command line  @return the exit status"""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")
     environment = "\n".join(f"export {n}={shlex.quote(os.environ[n])}" for n in names if n in os.environ)
     status = os.path.join(keep, ".status")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(status)
     with open(os.path.join(keep, ".start"), "w", encoding="utf-8") as file:
-        file.write(START.format(spinner=SPINNER if icount else "", process_1=SYSTEMD if systemd else ALONE))
+        file.write(START.format(spinner="" if cpus else SPINNER, process_1=SYSTEMD if systemd else ALONE))
     with open(os.path.join(keep, ".command"), "w", encoding="utf-8") as file:
         file.write(COMMAND.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command)))
     initrd = os.path.join(keep, ".initrd")
     with open(initrd, "wb") as file:
-        file.write(initial_ram_disk())
+        file.write(kernel.initial_ram_disk())
     kernel_log = os.path.join(keep, "kernel.log")
     share = "local,security_model=none,multidevs=remap"
     arguments = [
         qemu, "-machine", "q35,accel=tcg", "-cpu", "max", "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
-        "-kernel", CACHE + "/vmlinux", "-initrd", initrd,
-        "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable random.trust_cpu=on",
+        "-kernel", kernel.cache + "/vmlinux", "-initrd", initrd,
+        "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable random.trust_cpu=on " + boot,
         "-serial", "file:" + kernel_log,
         "-fsdev", f"{share},id=root,path=/,readonly=on", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
         "-fsdev", f"{share},id=keep,path={keep}", "-device", "virtio-9p-pci,fsdev=keep,mount_tag=keep",
         "-audiodev", "none,id=sound", "-device", "qemu-xhci", "-device", "usb-audio,audiodev=sound",  # for xhci_pci
         "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off", "-device", "virtconsole,chardev=out"]
-    arguments += ["-icount", f"shift={icount}"] if icount else ["-smp", str(cpus)]
+    arguments += ["-smp", str(cpus)] if cpus else ["-icount", f"shift={icount}"]
+    if card:
+        socket, ram = card
+        arguments[arguments.index("q35,accel=tcg")] += ",memory-backend=ram"
+        arguments += ["-object", f"memory-backend-file,id=ram,size=1024M,mem-path={ram},share=on",
+                      "-chardev", f"socket,path={socket},id=card", "-device", "ivshmem-doorbell,vectors=2,chardev=card"]
     qemu_process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, preexec_fn=lambda: os.nice(10))
     try:
         qemu_process.wait(seconds)
@@ -256,6 +289,7 @@ def run(qemu, command, seconds, cpus, icount, systemd, keep):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fetch", action="store_true", help="download the kernel when the cache has none")
+    parser.add_argument("--kernel", choices=KERNELS, default="6.1", help="which of Debian's (default 6.1)")
     parser.add_argument("--seconds", type=float, default=600, help="time limit in this machine's time (default 600)")
     parser.add_argument("--keep", help="folder of the host that the guest sees as $KEEP; kernel.log goes there too")
     parser.add_argument("--cpus", type=int, help="so many CPUs, on the host's clock instead of the instruction count")
@@ -267,15 +301,15 @@ def main():
         parser.error("a command is expected")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        qemu = find_machine(options.fetch)
+        kernel = Kernel(options.kernel)
+        qemu = kernel.machine(options.fetch)
     except Unavailable as why:
         print("SKIPPED:", why)
         return SKIPPED
     with contextlib.ExitStack() as stack:
         keep = os.path.abspath(options.keep) if options.keep else stack.enter_context(tempfile.TemporaryDirectory())
         os.makedirs(keep, exist_ok=True)
-        return run(qemu, options.command, options.seconds, options.cpus, None if options.cpus else options.shift,
-                   options.systemd, keep)
+        return run(kernel, qemu, options.command, keep, options.seconds, options.cpus, options.shift, options.systemd)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "driver/device/kernel_modem.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+namespace offhook {
+namespace {
+
+constexpr std::size_t kLogOctets = OH_KERNEL_LOG_EVENTS * sizeof(oh_event);
+
+[[noreturn]] void fail(const std::string& path, const std::string& wish) {
+  throw std::runtime_error(path + ": " + wish + ": " + std::generic_category().message(errno));
+}
+
+}  // namespace
+
+KernelModem::KernelModem(const std::string& path) : path_(path) {
+  file_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (file_ < 0) fail(path, "cannot be opened; expected a device of the module offhook");
+  void* log = mmap(nullptr, kLogOctets, PROT_READ, MAP_SHARED, file_, 0);
+  if (log == MAP_FAILED) {
+    const int error = errno;
+    close(file_);
+    errno = error;
+    fail(path, "its event log cannot be mapped");
+  }
+  log_ = static_cast<const oh_event*>(log);
+}
+
+KernelModem::~KernelModem() {
+  munmap(const_cast<oh_event*>(log_), kLogOctets);
+  close(file_);
+}
+
+void KernelModem::control(unsigned long what, const void* argument, const char* wish) const {
+  if (ioctl(file_, what, argument) != 0) fail(path_, wish);
+}
+
+void KernelModem::set_context(const ContextSpec& context) {
+  const oh_context_spec& spec = context;
+  control(OH_KERNEL_SET_CONTEXT, &spec, ("the context " + context.str()).c_str());
+}
+
+void KernelModem::start(oh_kernel_call call) {
+  call.struct_size = sizeof call;
+  control(OH_KERNEL_START, &call, "the call cannot begin");
+}
+
+void KernelModem::stop() {
+  control(OH_KERNEL_STOP, nullptr, "stop");
+}
+void KernelModem::hang_up() {
+  control(OH_KERNEL_HANG_UP, nullptr, "hang up");
+}
+
+oh_kernel_status KernelModem::status() const {
+  oh_kernel_status status{};
+  status.struct_size = sizeof status;
+  control(OH_KERNEL_GET_STATUS, &status, "status");
+  return status;
+}
+
+std::size_t KernelModem::write(const std::uint8_t* octets, std::size_t n) {
+  const ssize_t taken = ::write(file_, octets, n);
+  if (taken < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE) fail(path_, "write");
+  return taken > 0 ? static_cast<std::size_t>(taken) : 0;
+}
+
+std::size_t KernelModem::read(std::uint8_t* octets, std::size_t n) {
+  const ssize_t given = ::read(file_, octets, n);
+  if (given < 0 && errno != EAGAIN && errno != EINTR) fail(path_, "read");
+  return given > 0 ? static_cast<std::size_t>(given) : 0;
+}
+
+void KernelModem::wait(int ms) const {
+  pollfd wait{file_, POLLIN, 0};
+  poll(&wait, 1, ms);
+}
+
+void KernelModem::take_log(std::vector<oh_event>& events) {
+  // A slot's second word is stored last, and is 0 while the slot is empty (oh_event_log_write).
+  constexpr std::size_t kAtOnce = 4096;
+  for (;;) {
+    std::size_t n = 0;
+    for (; n < kAtOnce; ++n) {
+      const oh_event& slot = log_[(log_at_ + n) % OH_KERNEL_LOG_EVENTS];
+      if (__atomic_load_n(&slot.kind, __ATOMIC_ACQUIRE) == OH_EV_NONE) break;
+      events.push_back(slot);
+    }
+    if (n == 0) return;
+    if (ioctl(file_, OH_KERNEL_RELEASE_LOG, n) != 0) fail(path_, "the event log");
+    log_at_ += n;
+  }
+}
+
+}  // namespace offhook

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef OFFHOOK_LINUX_STDBOOL_H
+#define OFFHOOK_LINUX_STDBOOL_H
+
+#include <linux/types.h>
+
+#endif

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One end of a connection: a pump and V.42 above it, as driver/modem is in user
+ * space. All of the core is called inside of FPU sections: it is compiled with
+ * SSE, so any of it may use the registers. What user space writes and reads
+ * goes through queues, and never waits for a section.
+ */
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "dsp/v42/lapm.h"
+#include "offhook.h"
+#include "offhook/modem.h"
+
+enum {
+	RATE_BEFORE_DATA = 1200, /* bit/s; no timer runs down before data mode */
+	WINDOW = 15,
+	DETECTION_MS = 3000, /* a pattern's answer may take a round trip of 1.2 s */
+	PIECE = 256,
+	LOG_ID = 0,
+};
+
+struct oh_modem_end {
+	const struct oh_pump_type *type;
+	void *pump, *lapm_memory;
+	struct oh_lapm *lapm;
+	struct oh_event_log *log;
+	struct irq_work *wake;
+	struct oh_fpu fpu;
+	struct kfifo to_line, from_line;
+	u8 piece[PIECE];
+	bool hang_up; /* asked for */
+	bool disconnecting, clearing;
+	bool ended;
+	/* as seen last; read by anybody, each by itself */
+	u32 state, link, tx_bit_rate, rx_bit_rate, retrains, unsent;
+	u64 samples;
+	u32 link_tx_bit_rate, link_rx_bit_rate; /* that the link knows */
+};
+
+static void record(const struct oh_modem_end *end, enum oh_event_kind kind, u32 argument)
+{
+	oh_event_log_write(end->log, oh_now_ns(NULL), kind, LOG_ID, argument);
+}
+
+static void link_event(void *user, enum oh_lapm_event event, u32 argument)
+{
+	switch (event) {
+	case OH_LAPM_EVENT_STATE:
+		record(user, OH_EV_LINK_STATE, argument);
+		break;
+	case OH_LAPM_EVENT_RETRANSMIT:
+		record(user, OH_EV_LINK_RETRANSMIT, argument);
+		break;
+	case OH_LAPM_EVENT_BAD_FRAME:
+		record(user, OH_EV_LINK_BAD_FRAME, argument);
+		break;
+	default:
+		break;
+	}
+}
+
+static void feed(struct oh_modem_end *end)
+{
+	size_t room;
+
+	while ((room = oh_lapm_writable(end->lapm)) > 0) {
+		unsigned int n = kfifo_out(&end->to_line, end->piece, min_t(size_t, room, PIECE));
+
+		if (n == 0)
+			return;
+		oh_lapm_write(end->lapm, end->piece, n);
+	}
+}
+
+static void drain(struct oh_modem_end *end)
+{
+	unsigned int room;
+
+	while ((room = kfifo_avail(&end->from_line)) > 0) {
+		size_t n = oh_lapm_read(end->lapm, end->piece, min_t(unsigned int, room, PIECE));
+
+		if (n == 0)
+			return;
+		kfifo_in(&end->from_line, end->piece, n);
+	}
+}
+
+/* The link first, then the connection. */
+static void hang_up(struct oh_modem_end *end, enum oh_lapm_state link)
+{
+	if (!end->disconnecting) {
+		end->disconnecting = true;
+		oh_lapm_disconnect(end->lapm);
+		return;
+	}
+	if (link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED)
+		return;
+	if (!end->clearing)
+		end->type->hang_up(end->pump);
+	end->clearing = true;
+}
+
+static void follow(struct oh_modem_end *end, size_t n)
+{
+	struct oh_pump_status pump = {.struct_size = sizeof(pump)};
+	struct oh_lapm_status link;
+
+	end->type->status(end->pump, &pump);
+	if (pump.state != end->state) {
+		WRITE_ONCE(end->state, pump.state);
+		record(end, OH_EV_PUMP_STATE, pump.state);
+		if (pump.state == OH_PUMP_DATA)
+			record(end, OH_EV_PUMP_RATES,
+			       pump.tx_bit_rate / 100 | pump.rx_bit_rate / 100 << 16);
+	}
+	if (pump.state == OH_PUMP_DATA && (pump.tx_bit_rate != end->link_tx_bit_rate ||
+					   pump.rx_bit_rate != end->link_rx_bit_rate)) {
+		end->link_tx_bit_rate = pump.tx_bit_rate;
+		end->link_rx_bit_rate = pump.rx_bit_rate;
+		oh_lapm_set_bit_rates(end->lapm, pump.tx_bit_rate, pump.rx_bit_rate);
+	}
+	/* The link ages only while the pump carries bits. */
+	if (pump.state == OH_PUMP_DATA)
+		oh_lapm_advance(end->lapm, n);
+	oh_lapm_get_status(end->lapm, &link);
+	if (READ_ONCE(end->hang_up))
+		hang_up(end, link.state);
+	if (pump.state == OH_PUMP_FAILED ||
+	    (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) ||
+	    (!end->hang_up && (link.state == OH_LAPM_FAILED || link.state == OH_LAPM_DISCONNECTED ||
+			       link.state == OH_LAPM_UNSUPPORTED)))
+		WRITE_ONCE(end->ended, true);
+	WRITE_ONCE(end->link, link.state);
+	WRITE_ONCE(end->tx_bit_rate, pump.tx_bit_rate);
+	WRITE_ONCE(end->rx_bit_rate, pump.rx_bit_rate);
+	WRITE_ONCE(end->retrains, pump.retrains);
+	WRITE_ONCE(end->samples, pump.samples);
+	WRITE_ONCE(end->unsent, link.unacknowledged + kfifo_len(&end->to_line));
+}
+
+static void reschedule(void)
+{
+	if (!in_interrupt() && !irqs_disabled())
+		cond_resched();
+}
+
+static void process(void *self, const void *rx, void *tx, size_t n)
+{
+	struct oh_modem_end *end = self;
+	const s16 *in = rx;
+	s16 *out = tx;
+
+	while (n > 0) {
+		size_t now = min_t(size_t, n, OH_KERNEL_SLICE);
+
+		oh_fpu_begin(&end->fpu);
+		feed(end);
+		end->type->process(end->pump, in, out, now);
+		follow(end, now);
+		drain(end);
+		oh_fpu_end(&end->fpu);
+		in += now;
+		out += now;
+		n -= now;
+		reschedule();
+	}
+	irq_work_queue(end->wake);
+}
+
+static void fill_in(void *self, size_t n)
+{
+	struct oh_modem_end *end = self;
+
+	while (n > 0) {
+		size_t now = min_t(size_t, n, OH_KERNEL_SLICE);
+
+		oh_fpu_begin(&end->fpu);
+		end->type->fill_in(end->pump, now);
+		follow(end, now);
+		oh_fpu_end(&end->fpu);
+		n -= now;
+		reschedule();
+	}
+}
+
+struct oh_pump oh_modem_end_pump(struct oh_modem_end *end)
+{
+	struct oh_pump pump = {.process = process, .fill_in = fill_in, .self = end};
+
+	return pump;
+}
+
+static const struct oh_pump_type *find_pump(const char *name)
+{
+	const struct oh_pump_type *types[] = {oh_v34_type(), oh_v32bis_type()};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); ++i) {
+		if (!strncmp(types[i]->name, name, OH_KERNEL_PUMP_NAME))
+			return types[i];
+	}
+	return NULL;
+}
+
+static int create_link(struct oh_modem_end *end, enum oh_pump_role role, u32 rate_hz)
+{
+	struct oh_lapm_config config;
+	size_t size;
+
+	kernel_fpu_begin();
+	oh_lapm_default_config(&config, role, RATE_BEFORE_DATA);
+	config.sample_rate_hz = rate_hz;
+	config.k = WINDOW;
+	config.t400_ms = DETECTION_MS;
+	config.event = link_event;
+	config.user = end;
+	size = oh_lapm_size(&config);
+	kernel_fpu_end();
+	end->lapm_memory = vzalloc(size);
+	if (!end->lapm_memory)
+		return -ENOMEM;
+	kernel_fpu_begin();
+	end->lapm = oh_lapm_init(end->lapm_memory, &config);
+	kernel_fpu_end();
+	return end->lapm ? 0 : -EINVAL;
+}
+
+static int create_pump(struct oh_modem_end *end, const struct oh_kernel_call *call)
+{
+	struct oh_pump_config config = {
+		.struct_size = sizeof(config),
+		.format = end->type->formats[0],
+		.role = call->role,
+		.max_bit_rate = call->max_bit_rate,
+		.tx_level_dbm0 = -12, /* as modems are set for the public network */
+		.io_delay_samples = call->transmit_lead_samples,
+	};
+	size_t size;
+	int error;
+
+	kernel_fpu_begin();
+	config.port = oh_lapm_port(end->lapm);
+	size = end->type->size(&config);
+	kernel_fpu_end();
+	if (size == 0)
+		return -EINVAL;
+	end->pump = vzalloc(size);
+	if (!end->pump)
+		return -ENOMEM;
+	/* Fills tables: some milliseconds, once a call, without preemption. */
+	kernel_fpu_begin();
+	error = end->type->init(end->pump, &config);
+	kernel_fpu_end();
+	return error;
+}
+
+void oh_modem_end_destroy(struct oh_modem_end *end)
+{
+	if (!end)
+		return;
+	kfifo_free(&end->to_line);
+	kfifo_free(&end->from_line);
+	vfree(end->pump);
+	vfree(end->lapm_memory);
+	kfree(end);
+}
+
+struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call, u32 rate_hz,
+					 struct oh_event_log *log, struct irq_work *wake)
+{
+	struct oh_modem_end *end;
+	int error;
+
+	if (call->role != OH_PUMP_CALL && call->role != OH_PUMP_ANSWER)
+		return ERR_PTR(-EINVAL);
+	end = kzalloc(sizeof(*end), GFP_KERNEL);
+	if (!end)
+		return ERR_PTR(-ENOMEM);
+	end->log = log;
+	end->wake = wake;
+	end->type = find_pump(call->pump);
+	error = end->type ? 0 : -ENOENT;
+	if (!error)
+		error = kfifo_alloc(&end->to_line, OH_KERNEL_OCTETS, GFP_KERNEL);
+	if (!error)
+		error = kfifo_alloc(&end->from_line, OH_KERNEL_OCTETS, GFP_KERNEL);
+	if (!error)
+		error = create_link(end, call->role, rate_hz);
+	if (!error)
+		error = create_pump(end, call);
+	if (error) {
+		oh_modem_end_destroy(end);
+		return ERR_PTR(error);
+	}
+	return end;
+}
+
+void oh_modem_end_hang_up(struct oh_modem_end *end)
+{
+	WRITE_ONCE(end->hang_up, true);
+}
+
+void oh_modem_end_status(const struct oh_modem_end *end, struct oh_kernel_status *status)
+{
+	status->pump = READ_ONCE(end->state);
+	status->link = READ_ONCE(end->link);
+	status->tx_bit_rate = READ_ONCE(end->tx_bit_rate);
+	status->rx_bit_rate = READ_ONCE(end->rx_bit_rate);
+	status->retrains = READ_ONCE(end->retrains);
+	status->unsent = READ_ONCE(end->unsent);
+	status->samples = READ_ONCE(end->samples);
+	status->longest_section_ns = READ_ONCE(end->fpu.longest_ns);
+}
+
+int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
+		       unsigned int *taken)
+{
+	return kfifo_from_user(&end->to_line, octets, n, taken);
+}
+
+int oh_modem_end_read(struct oh_modem_end *end, char __user *octets, size_t n, unsigned int *given)
+{
+	return kfifo_to_user(&end->from_line, octets, n, given);
+}
+
+bool oh_modem_end_readable(struct oh_modem_end *end)
+{
+	return !kfifo_is_empty(&end->from_line);
+}
+
+bool oh_modem_end_writable(struct oh_modem_end *end)
+{
+	return !kfifo_is_full(&end->to_line);
+}
+
+bool oh_modem_end_ended(struct oh_modem_end *end)
+{
+	return READ_ONCE(end->ended);
+}

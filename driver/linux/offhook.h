@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel driver: one modem on one PCI card.
+ *
+ *   pci.c      the device: probe, interrupt, remove
+ *   hardware.c registers, card memory, descriptors; what the card says is checked here
+ *   context.c  who calls service, and when
+ *   modem.c    pump and V.42, and the octets of the user; nothing else uses floating point
+ *   fpu.c      the vector registers, from any context
+ *   device.c   /dev/offhookN, sysfs, debugfs
+ */
+#ifndef OFFHOOK_LINUX_H
+#define OFFHOOK_LINUX_H
+
+#include <linux/atomic.h>
+#include <linux/debugfs.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/kfifo.h>
+#include <linux/kref.h>
+#include <linux/miscdevice.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "offhook/card_engine.h"
+#include "offhook/kernel_modem.h"
+#include "offhook/pci_card.h"
+
+/* fpu.c */
+
+struct oh_fpu {
+	u8 image[512] __aligned(16); /* of FXSAVE */
+	unsigned long flags;
+	bool own;
+	u64 begun_ns;
+	u32 longest_ns;
+};
+
+/*
+ * Between the two SSE registers may be used, MXCSR is 0x1F80. In a hard
+ * interrupt, and in a softirq that came while a kernel thread used them, they
+ * are saved by hand with interrupts off; else by kernel_fpu_begin(), which
+ * turns preemption off: sections are short (OH_KERNEL_SLICE).
+ */
+void oh_fpu_begin(struct oh_fpu *fpu);
+void oh_fpu_end(struct oh_fpu *fpu);
+
+/* hardware.c */
+
+struct oh_hardware {
+	struct pci_dev *pci;
+	void __iomem *bar0;
+	struct oh_pci_registers __iomem *registers;
+	u32 features, doorbell, sequence;
+	struct oh_streams streams;
+	/* what is shared with the card */
+	void *memory;
+	dma_addr_t memory_bus;
+	size_t memory_size;
+	struct oh_pci_descriptor *queue;
+	dma_addr_t queue_bus;
+	/* as oh_card_attach() gave it, and as the driver gets it */
+	struct oh_card raw, card;
+	/* the interrupt's own */
+	u32 next; /* sequence number of the next descriptor */
+	u64 last_end;
+	/* largest position that was believed */
+	atomic64_t known;
+	bool failed;
+	u64 interrupts, coalesced, spurious, bad;
+};
+
+int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci);
+/* New card memory; what hw->card says from now on belongs to it. */
+int oh_hardware_prepare(struct oh_hardware *hw);
+int oh_hardware_start(struct oh_hardware *hw);
+int oh_hardware_stop(struct oh_hardware *hw);
+/* Take what the card has finished. @return new descriptors */
+u32 oh_hardware_take(struct oh_hardware *hw);
+
+/* context.c */
+
+enum { OH_LATENCY_BUCKETS = 32 };
+
+struct oh_kernel_context {
+	struct oh_context context; /* what the driver core gets */
+	struct oh_context_spec spec;
+	void (*service)(void *arg); /* all that is owed */
+	void *arg;
+	int irq; /* quiet while the context changes */
+	bool started;
+	atomic_t requests;
+	u64 requested_ns;
+	struct oh_context_latency latency;
+	u64 histogram[OH_LATENCY_BUCKETS]; /* k: below 2^k ns */
+	struct tasklet_struct tasklet;
+	struct work_struct work;
+	struct workqueue_struct *workqueue;
+	struct task_struct *thread;
+};
+
+int oh_kernel_context_init(struct oh_kernel_context *context, void (*service)(void *arg), void *arg,
+			   int irq);
+void oh_kernel_context_exit(struct oh_kernel_context *context);
+/* What the interrupt's handler returns. */
+irqreturn_t oh_kernel_context_irq(struct oh_kernel_context *context);
+/* The interrupt's thread. */
+void oh_kernel_context_threaded(struct oh_kernel_context *context);
+
+/* modem.c */
+
+struct oh_modem_end;
+
+/* Not from interrupts. */
+struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call, u32 rate_hz,
+					 struct oh_event_log *log, struct irq_work *wake);
+void oh_modem_end_destroy(struct oh_modem_end *end);
+struct oh_pump oh_modem_end_pump(struct oh_modem_end *end);
+void oh_modem_end_hang_up(struct oh_modem_end *end);
+void oh_modem_end_status(const struct oh_modem_end *end, struct oh_kernel_status *status);
+/* One reader and one writer. */
+int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
+		       unsigned int *taken);
+int oh_modem_end_read(struct oh_modem_end *end, char __user *octets, size_t n, unsigned int *given);
+bool oh_modem_end_readable(struct oh_modem_end *end);
+bool oh_modem_end_writable(struct oh_modem_end *end);
+/* Nothing will come any more. */
+bool oh_modem_end_ended(struct oh_modem_end *end);
+
+/* device.c */
+
+struct oh_device {
+	struct kref references; /* the PCI device's, and that of who has it open */
+	struct oh_hardware hardware;
+	struct oh_kernel_context context;
+	struct miscdevice misc;
+	char name[16];
+	int number;
+	struct dentry *debugfs;
+	atomic_t opened;
+	struct mutex lock; /* control: calls, contexts, removal */
+	bool gone;	   /* the PCI device is */
+	/* of a call */
+	bool running; /* the interrupt may use what follows */
+	struct oh_driver driver;
+	void *staging;
+	struct oh_modem_end *end;
+	struct oh_card_report report;
+	/* the log */
+	struct oh_event_log log;
+	struct oh_event *events;
+	/* who waits for octets */
+	wait_queue_head_t waiting;
+	atomic_t wakes; /* times there was a reason to look */
+	struct irq_work wake;
+	/* the interrupt, watched */
+	struct delayed_work watchdog;
+	u64 watched; /* interrupts when the watchdog looked */
+	unsigned int idle_s;
+	struct delayed_work unmask;
+	unsigned long spurious_jiffy;
+	unsigned int spurious_in_jiffy;
+	bool masked;
+	u64 storms;
+};
+
+u64 oh_now_ns(void *clock);
+void oh_device_wake(struct oh_device *device);
+int oh_device_start(struct oh_device *device, const struct oh_kernel_call *call);
+void oh_device_stop(struct oh_device *device);
+int oh_device_register(struct oh_device *device, struct pci_dev *pci);
+void oh_device_unregister(struct oh_device *device);
+void oh_device_release(struct kref *references);
+extern const struct attribute_group *oh_device_groups[];
+extern struct dentry *oh_debugfs;
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "offhook.h"
+
+enum {
+	WATCHDOG_S = 5,		 /* without an interrupt in a call: the card has failed */
+	SPURIOUS_IN_JIFFY = 100, /* more: the interrupt is silenced for UNMASK_MS */
+	UNMASK_MS = 100,
+};
+
+struct dentry *oh_debugfs;
+
+/* Nothing but spurious interrupts would keep a CPU for ever. */
+static void calm(struct oh_device *device)
+{
+	if (time_after(jiffies, device->spurious_jiffy)) {
+		device->spurious_jiffy = jiffies;
+		device->spurious_in_jiffy = 0;
+	}
+	if (++device->spurious_in_jiffy < SPURIOUS_IN_JIFFY || device->masked)
+		return;
+	device->masked = true;
+	device->storms++;
+	disable_irq_nosync(device->context.irq);
+	schedule_delayed_work(&device->unmask, msecs_to_jiffies(UNMASK_MS));
+}
+
+static void unmask(struct work_struct *work)
+{
+	struct oh_device *device = container_of(work, struct oh_device, unmask.work);
+
+	device->spurious_in_jiffy = 0;
+	device->masked = false;
+	enable_irq(device->context.irq);
+}
+
+static irqreturn_t handle(int irq, void *self)
+{
+	struct oh_device *device = self;
+
+	/* The call's parts are there when it is set. */
+	if (!smp_load_acquire(&device->running) || READ_ONCE(device->hardware.failed) ||
+	    oh_hardware_take(&device->hardware) == 0) {
+		calm(device);
+		return IRQ_HANDLED; /* nobody else shares it */
+	}
+	oh_card_log_changes(&device->report, device->hardware.memory, oh_now_ns(NULL));
+	oh_driver_isr(&device->driver);
+	return oh_kernel_context_irq(&device->context);
+}
+
+static irqreturn_t handle_threaded(int irq, void *self)
+{
+	struct oh_device *device = self;
+
+	oh_kernel_context_threaded(&device->context);
+	return IRQ_HANDLED;
+}
+
+static void watch(struct work_struct *work)
+{
+	struct oh_device *device = container_of(work, struct oh_device, watchdog.work);
+	u64 interrupts = READ_ONCE(device->hardware.interrupts);
+
+	device->idle_s = interrupts == device->watched ? device->idle_s + 1 : 0;
+	device->watched = interrupts;
+	if (device->idle_s >= WATCHDOG_S || READ_ONCE(device->hardware.failed)) {
+		WRITE_ONCE(device->hardware.failed, true);
+		dev_err(&device->hardware.pci->dev, "the card has failed: %s\n",
+			device->idle_s >= WATCHDOG_S ? "no interrupt" : "positions that cannot be");
+		oh_device_wake(device);
+		return;
+	}
+	schedule_delayed_work(&device->watchdog, HZ);
+}
+
+static void wake(struct irq_work *work)
+{
+	oh_device_wake(container_of(work, struct oh_device, wake));
+}
+
+static void service(void *self)
+{
+	struct oh_device *device = self;
+
+	/* One block a run is the vendor's policy: a run for each that is owed. */
+	do {
+		oh_driver_service(&device->driver);
+	} while (device->driver.config.policy == OH_SERVICE_ONE_BLOCK &&
+		 oh_driver_owed(&device->driver) > 0);
+}
+
+static int probe(struct pci_dev *pci, const struct pci_device_id *id)
+{
+	struct oh_device *device;
+	int error;
+
+	device = kzalloc(sizeof(*device), GFP_KERNEL);
+	if (!device)
+		return -ENOMEM;
+	kref_init(&device->references);
+	mutex_init(&device->lock);
+	init_waitqueue_head(&device->waiting);
+	init_irq_work(&device->wake, wake);
+	INIT_DELAYED_WORK(&device->watchdog, watch);
+	INIT_DELAYED_WORK(&device->unmask, unmask);
+
+	error = oh_hardware_probe(&device->hardware, pci);
+	if (error)
+		goto put;
+	error = pci_alloc_irq_vectors(pci, OH_PCI_VECTORS, OH_PCI_VECTORS, PCI_IRQ_MSIX);
+	if (error < 0)
+		goto put;
+	error = oh_kernel_context_init(&device->context, service, device, pci_irq_vector(pci, 0));
+	if (error)
+		goto vectors;
+	/* IRQF_NO_THREAD: on PREEMPT_RT INT is to be a hard interrupt, too. */
+	error = request_threaded_irq(device->context.irq, handle, handle_threaded, IRQF_NO_THREAD,
+				     KBUILD_MODNAME, device);
+	if (error)
+		goto context;
+	error = oh_device_register(device, pci);
+	if (error)
+		goto irq;
+	pci_set_drvdata(pci, device);
+	return 0;
+
+irq:
+	free_irq(device->context.irq, device);
+context:
+	oh_kernel_context_exit(&device->context);
+vectors:
+	pci_free_irq_vectors(pci);
+put:
+	kref_put(&device->references, oh_device_release);
+	return error;
+}
+
+static void remove(struct pci_dev *pci)
+{
+	struct oh_device *device = pci_get_drvdata(pci);
+
+	oh_device_unregister(device);
+	cancel_delayed_work_sync(&device->unmask);
+	free_irq(device->context.irq, device);
+	/* Nobody masks it any more; an unmasking that was under way has ended. */
+	oh_kernel_context_exit(&device->context);
+	pci_free_irq_vectors(pci);
+	irq_work_sync(&device->wake);
+	kref_put(&device->references, oh_device_release);
+}
+
+/* The call ends; the card is probed afresh by whoever opens the device next. */
+static int suspend(struct device *dev)
+{
+	struct oh_device *device = dev_get_drvdata(dev);
+
+	mutex_lock(&device->lock);
+	oh_device_stop(device);
+	mutex_unlock(&device->lock);
+	return 0;
+}
+
+static int resume(struct device *dev)
+{
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(power, suspend, resume);
+
+static const struct pci_device_id ids[] = {{PCI_DEVICE(OH_PCI_VENDOR_ID, OH_PCI_DEVICE_ID)}, {}};
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver driver = {
+	.name = KBUILD_MODNAME,
+	.id_table = ids,
+	.probe = probe,
+	.remove = remove,
+	.dev_groups = oh_device_groups,
+	.driver.pm = pm_sleep_ptr(&power),
+};
+
+static int __init offhook_init(void)
+{
+	int error;
+
+	oh_debugfs = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	error = pci_register_driver(&driver);
+	if (error)
+		debugfs_remove_recursive(oh_debugfs);
+	return error;
+}
+
+static void __exit offhook_exit(void)
+{
+	pci_unregister_driver(&driver);
+	debugfs_remove_recursive(oh_debugfs);
+}
+
+module_init(offhook_init);
+module_exit(offhook_exit);
+MODULE_DESCRIPTION("Soft modem on a PCI card, in any processing context");
+MODULE_AUTHOR("The Offhook authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(OFFHOOK_VERSION);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a program says to the kernel driver, by ioctl on /dev/offhookN. One program at a time has it open; closing it
+ * ends the call. read() and write() carry the user's octets over V.42; the device can be polled for both.
+ *
+ * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
+ * A slot is empty while its kind is OH_EV_NONE; events come out in the order of the slots. When a reader has taken n of
+ * them, OH_KERNEL_RELEASE_LOG gives the slots back.
+ */
+#ifndef OFFHOOK_KERNEL_MODEM_H
+#define OFFHOOK_KERNEL_MODEM_H
+
+#include <linux/ioctl.h>
+#include <stdint.h>
+
+#include "offhook/context.h"
+#include "offhook/driver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { OH_KERNEL_LOG_EVENTS = 1 << 16, OH_KERNEL_PUMP_NAME = 16, OH_KERNEL_OCTETS = 1 << 16 };
+
+/** Sample periods that the pump processes with the FPU held once: 1 ms of the line, about 50 us of a pump that needs a
+ * twentieth of the CPU. */
+enum { OH_KERNEL_SLICE = 8 };
+
+/** A call. */
+struct oh_kernel_call {
+  uint32_t struct_size;
+  enum oh_pump_role role;
+  char pump[OH_KERNEL_PUMP_NAME]; /**< "v34" or "v32bis", closed by a 0 */
+  uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
+  enum oh_service_policy policy;
+  uint32_t transmit_lead_samples;
+  uint32_t block_plan[OH_BLOCK_PLAN_MAX];
+  uint32_t block_plan_length;
+};
+
+enum oh_kernel_card_state { OH_KERNEL_NO_CALL = 0, OH_KERNEL_IN_CALL = 1, OH_KERNEL_CARD_FAILED = 2 };
+
+struct oh_kernel_status {
+  uint32_t struct_size;
+  uint32_t card; /**< enum oh_kernel_card_state */
+  /* the pump and the link */
+  uint32_t pump; /**< enum oh_pump_state */
+  uint32_t link; /**< enum oh_lapm_state */
+  uint32_t tx_bit_rate, rx_bit_rate, retrains;
+  uint32_t unsent;   /**< octets written that the far end has not acknowledged */
+  uint64_t samples;  /**< processed and filled in */
+  uint64_t log_lost; /**< events dropped: the ring was full */
+  /* the card's interrupt */
+  uint64_t interrupts;        /**< with at least one new descriptor */
+  uint64_t coalesced;         /**< descriptors that came with another one's interrupt */
+  uint64_t spurious;          /**< interrupts without a new descriptor */
+  uint64_t bad;               /**< descriptors that could not be: sequence, or position */
+  uint64_t storms;            /**< times the interrupt was silenced because nothing but spurious ones came */
+  uint64_t overrun, underrun; /**< sample periods, as the card counted them */
+  /* the driver's */
+  uint64_t blocks, blocks_late, samples_late, samples_filled_in;
+  uint32_t pending_max;
+  uint32_t longest_section_ns; /**< with the FPU held */
+  struct oh_context_latency latency;
+};
+
+#define OH_KERNEL_START _IOW('O', 0x40, struct oh_kernel_call)
+#define OH_KERNEL_STOP _IO('O', 0x41)
+/** May be called before a call and while one is up. */
+#define OH_KERNEL_SET_CONTEXT _IOW('O', 0x42, struct oh_context_spec)
+#define OH_KERNEL_GET_STATUS _IOWR('O', 0x43, struct oh_kernel_status)
+/** The argument is the number of events, not a pointer. */
+#define OH_KERNEL_RELEASE_LOG _IO('O', 0x44)
+/** Releases the link, then the connection, each telling the far end. */
+#define OH_KERNEL_HANG_UP _IO('O', 0x45)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook card`: the hardware of a PCI card for a virtual machine, the telephone line at it, and the modem at the
+// other end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "driver/card/engine/card_memory.h"
+#include "driver/card/engine/line_end.h"
+#include "driver/card/pci/ivshmem.h"
+#include "driver/card/timer/timer_card.h"
+#include "driver/modem/modem.h"
+#include "hostsim/line/line.h"
+#include "offhook/driver.h"
+#include "offhook/kernel_modem.h"
+#include "offhook/modem.h"
+#include "src/program/command/kernel_call.h"
+#include "src/program/command/program.h"
+#include "src/program/output/terminal.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
+constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms: what a clock moves at once
+
+struct Options {
+  std::string socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault;
+  std::vector<std::string> set;
+  std::uint64_t seed = 1;
+  double hash_seconds = 20;
+  std::uint32_t block = kKernelBlock, lead = kKernelLead;
+  bool in_process = false;
+};
+
+std::vector<std::uint8_t> octets_of(const std::string& path) {
+  if (path.empty()) return {};
+  std::ifstream file(path, std::ios::binary);
+  std::vector<std::uint8_t> octets{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  return octets;
+}
+
+const oh_pump_type& pump_named(const std::string& name) {
+  return name == "v32bis" ? *oh_v32bis_type() : *oh_v34_type();
+}
+
+/// A modem with octets to send, and all that it has received.
+class Talker {
+ public:
+  Talker(const Options& options, oh_pump_role role, std::uint32_t io_delay, const std::vector<std::uint8_t>& octets)
+      : octets_(octets), modem_([&] {
+          modem::Modem::Config config{};
+          config.pump = &pump_named(options.pump);
+          config.role = role;
+          config.io_delay_samples = io_delay;
+          return config;
+        }()) {
+    modem_.start();
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    sent_ += modem_.write(octets_.data() + sent_, octets_.size() - sent_);
+    modem_.process(rx, tx, n);
+    std::uint8_t piece[256];
+    while (const std::size_t got = modem_.read(piece, sizeof piece))
+      received_.insert(received_.end(), piece, piece + got);
+  }
+  void fill_in(std::size_t n) { modem_.fill_in(n); }
+  const std::vector<std::uint8_t>& received() const { return received_; }
+  oh_pump_status status() const { return modem_.pump_status(); }
+
+ private:
+  std::vector<std::uint8_t> octets_, received_;
+  std::size_t sent_ = 0;
+  modem::Modem modem_;
+};
+
+/// The line at the card, the modem at its other end, and a hash of what passed at the card's codec.
+class Call final : public LineEnd, private hostsim::FarEnd {
+ public:
+  Call(const Options& options, const hostsim::LineConfig& line, const std::vector<std::uint8_t>& octets)
+      : far_(options, options.role == "answer" ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0, octets),
+        line_(line, options.seed, *this),
+        hash_until_(static_cast<std::uint64_t>(options.hash_seconds * kRateHz)) {}
+
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
+    line_.exchange(played, captured, n);
+    for (std::size_t k = 0; k < n; ++k, ++samples_) {
+      if (samples_ < hash_until_) hash(played[k]), hash(captured[k]);
+    }
+  }
+  const Talker& far() const { return far_; }
+  nlohmann::ordered_json summary() const {
+    const oh_pump_status far = far_.status();
+    return {{"seconds", static_cast<double>(samples_) / kRateHz},
+            {"hashed_seconds", static_cast<double>(std::min(samples_, hash_until_)) / kRateHz},
+            {"hash", fmt::format("{:016x}", hash_)},
+            {"far_received", far_.received().size()},
+            {"far_retrains", far.retrains}};
+  }
+
+ private:
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { far_.process(rx, tx, n); }
+  void hash(std::int16_t sample) {  // FNV-1a, a sample at a time
+    hash_ = (hash_ ^ static_cast<std::uint16_t>(sample)) * 0x100000001b3;
+  }
+
+  Talker far_;
+  hostsim::Line line_;
+  std::uint64_t hash_until_, samples_ = 0, hash_ = 0xcbf29ce484222325;
+};
+
+void finish(const Options& options, const Call& call, nlohmann::ordered_json summary) {
+  if (!options.receive.empty()) {
+    const auto& octets = call.far().received();
+    std::ofstream file(options.receive, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
+    if (!file.flush()) throw std::runtime_error(options.receive + ": cannot be written");
+  }
+  summary.update(call.summary());
+  fmt::print("{}\n", summary.dump());
+  std::fflush(stdout);
+}
+
+/// What is between two looks at the commands.
+class Clock {
+ public:
+  explicit Clock(const std::string& name) {
+    if (name == "stepped") return;
+    double slowed = 1;
+    if (name.starts_with("slowed:")) {
+      slowed = std::stod(name.substr(7));
+    } else if (name != "real") {
+      throw std::runtime_error("--clock " + name + ": expected stepped, real or slowed:FACTOR");
+    }
+    if (!(slowed >= 1 && slowed <= 1000))
+      throw std::runtime_error("--clock " + name + ": expected a factor of 1 to 1000");
+    pacer_.emplace(static_cast<std::uint32_t>(kRateHz / slowed), 0);
+  }
+  bool stepped() const { return !pacer_; }
+  void start() {
+    passed_ = 0;
+    if (pacer_) pacer_->start();
+  }
+  void sleep() {
+    passed_ += kBurst;
+    pacer_->sleep_until(passed_);
+  }
+
+ private:
+  std::optional<SamplePacer> pacer_;
+  std::uint64_t passed_ = 0;
+};
+
+/// The card's life with one virtual machine.
+class Bench {
+ public:
+  Bench(const Options& options, const hostsim::LineConfig& line)
+      : options_(options),
+        line_(line),
+        octets_(octets_of(options.send)),
+        clock_(options.clock),
+        transport_(options.socket, options.ram),
+        card_(transport_, oh_modem_streams(kRateHz), clock_.stepped()) {
+    const std::size_t at = options.fault.find('@');
+    if (!options.fault.empty()) {
+      if (at == std::string::npos) throw std::runtime_error("--fault " + options.fault + ": expected FAULT@SECONDS");
+      fault_ = parse_fault(options.fault.substr(0, at));
+      fault_at_ = static_cast<std::uint64_t>(std::stod(options.fault.substr(at + 1)) * kRateHz);
+    }
+  }
+  int run() {
+    while (!transport_.wait_for_host(100)) {
+      if (interrupted()) return interrupt_status();
+    }
+    bool there = true;
+    while (there && !interrupted()) {
+      there = card_.running() && (!clock_.stepped() || card_.caught_up()) ? pass() : transport_.wait_doorbell(100);
+      const bool was_running = card_.running();
+      if (card_.take_command()) {
+        if (was_running) end_call();
+        call_ = std::make_unique<Call>(options_, line_, octets_);
+        clock_.start();
+      } else if (was_running && !card_.running()) {
+        end_call();
+      }
+    }
+    if (call_) end_call();
+    return interrupted() ? interrupt_status() : kOk;
+  }
+
+ private:
+  /// A block, or a burst. @return whether the host is still there
+  bool pass() {
+    if (fault_ != CardFault::kNone && card_.position() >= fault_at_) card_.fail(fault_);
+    if (!clock_.stepped()) clock_.sleep();
+    card_.run(call_->handle(), clock_.stepped() ? std::max(card_.left(), 1u) : kBurst);
+    // A card that fails is not served, and a stepped clock would run away.
+    const bool failed = fault_ != CardFault::kNone && card_.position() >= fault_at_;
+    return transport_.wait_doorbell(failed ? 10 : 0);
+  }
+  void end_call() {
+    if (!call_) return;
+    const oh_card_counters c = card_.counters();
+    finish(options_, *call_,
+           {{"interrupts", c.interrupts}, {"overrun", c.overrun_samples}, {"underrun", c.underrun_samples}});
+    call_.reset();
+  }
+
+  Options options_;
+  hostsim::LineConfig line_;
+  std::vector<std::uint8_t> octets_;
+  Clock clock_;
+  IvshmemTransport transport_;
+  PciCard card_;
+  std::unique_ptr<Call> call_;
+  CardFault fault_ = CardFault::kNone;
+  std::uint64_t fault_at_ = 0;
+};
+
+/// The same call with the driver in this process: stepped, in slices as in a kernel.
+int run_in_process(const Options& options, const hostsim::LineConfig& line) {
+  struct Near {
+    Talker talker;
+    oh_driver driver{};
+  };
+  Call call(options, line, octets_of(options.send));
+  Near near{
+      Talker(options, options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER, options.lead, octets_of(options.send))};
+  CardMemory memory(oh_modem_streams(kRateHz));
+  oh_card_engine engine{};
+  oh_card_engine_init(&engine, &memory.card(), nullptr);
+  std::vector<std::uint64_t> staging(oh_driver_staging_size(&memory.card()) / sizeof(std::uint64_t) + 1);
+  oh_context_ops served{};  // at once, in the interrupt
+  served.struct_size = sizeof served;
+  served.start = [](void*) { return 0; };
+  served.stop = [](void*) {};
+  served.request = [](void* self) { oh_driver_service(&static_cast<Near*>(self)->driver); };
+  oh_driver_config config{};
+  config.card = memory.card();
+  config.pump = {[](void* self, const void* rx, void* tx, std::size_t n) {
+                   const auto* in = static_cast<const std::int16_t*>(rx);
+                   auto* out = static_cast<std::int16_t*>(tx);
+                   for (std::size_t k = 0; k < n; k += OH_KERNEL_SLICE)
+                     static_cast<Talker*>(self)->process(in + k, out + k,
+                                                         std::min<std::size_t>(OH_KERNEL_SLICE, n - k));
+                 },
+                 [](void* self, std::size_t n) { static_cast<Talker*>(self)->fill_in(n); }, &near.talker};
+  config.context = {&served, &near};
+  config.staging = staging.data();
+  config.policy = OH_SERVICE_DRAIN_ALL;
+  config.transmit_lead_samples = options.lead;
+  config.block_plan[0] = options.block;
+  config.block_plan_length = 1;
+  if (oh_driver_init(&near.driver, &config) != 0) throw std::runtime_error("a block or a lead that cannot be");
+  oh_card_engine_start(&engine, 0);
+  const oh_line_end end = call.handle();
+  const auto total = static_cast<std::uint64_t>(options.hash_seconds * kRateHz);
+  while (engine.position < total && !interrupted()) {
+    if (oh_card_engine_run(&engine, &end, oh_card_engine_left(&engine), 0) > 0) oh_driver_isr(&near.driver);
+  }
+  const oh_card_counters c = oh_card_counts(engine.state);
+  finish(options, call,
+         {{"interrupts", c.interrupts},
+          {"overrun", c.overrun_samples},
+          {"underrun", c.underrun_samples},
+          {"near_received", near.talker.received().size()}});
+  return interrupted() ? interrupt_status() : kOk;
+}
+
+int run(const Options& options) {
+  config::ScenarioBuilder builder;
+  for (const std::string& assignment : options.set) {
+    if (!assignment.starts_with("line."))
+      throw std::runtime_error(fmt::format("--set {}: is no key of the line; expected line.KEY=VALUE", assignment));
+    builder.set(assignment);
+  }
+  const hostsim::LineConfig line = builder.finish().line;
+  catch_interrupts();
+  if (options.in_process) return run_in_process(options, line);
+  if (options.socket.empty() || options.ram.empty())
+    throw std::runtime_error("expected a socket and --ram FILE, or --in-process");
+  return Bench(options, line).run();
+}
+
+}  // namespace
+
+void add_card(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("card", "Be the PCI card of a virtual machine, its line, and the far modem");
+  auto options = std::make_shared<Options>();
+  sub->add_option("socket", options->socket, "Where QEMU's ivshmem-doorbell connects")->type_name("PATH");
+  sub->add_option("--ram", options->ram, "The file that is the virtual machine's memory")->type_name("FILE");
+  sub->add_option("--clock", options->clock, "stepped: a block when the one before is served; real; slowed:FACTOR")
+      ->type_name("CLOCK");
+  sub->add_option("--pump", options->pump, "Of the far modem")->check(CLI::IsMember({"v34", "v32bis"}));
+  sub->add_option("--role", options->role, "Of the far modem")->check(CLI::IsMember({"call", "answer"}));
+  sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
+  sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")
+      ->type_name("FILE");
+  sub->add_option("--set", options->set, "A key of the line (see offhook run --help)")
+      ->type_name("line.KEY=VALUE")
+      ->allow_extra_args(false);
+  sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N");
+  sub->add_option("--hash", options->hash_seconds, "The samples of so many seconds of each call are hashed")
+      ->type_name("SECONDS");
+  sub->add_option("--fault", options->fault, "Go wrong: gone, frozen, garbage or storm, from a second of the call on")
+      ->type_name("FAULT@SECONDS");
+  sub->add_flag("--in-process", options->in_process,
+                "No virtual machine: the driver runs here, for as long as --hash says, and sends the same file");
+  sub->add_option("--block", options->block, "Samples an interrupt, in process")->type_name("N");
+  sub->add_option("--lead", options->lead, "Samples queued ahead, in process")->type_name("N");
+  sub->footer(R"(Examples:
+  offhook card /tmp/card --ram /dev/shm/guest --send README.md &
+  qemu-system-x86_64 ... -object memory-backend-file,id=ram,size=1G,mem-path=/dev/shm/guest,share=on \
+    -machine q35,memory-backend=ram -chardev socket,path=/tmp/card,id=card -device ivshmem-doorbell,vectors=2,chardev=card
+
+In the virtual machine the module offhook drives the card: docs/kernel.md. `./dev vm call` does all of this. A line of
+JSON for each call: what the card counted, the far modem's octets, and a hash of the samples at the codec. docs/card.md
+is the card's data sheet.
+)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook kernel`: a call of the kernel driver's modem.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "driver/device/kernel_modem.h"
+#include "dsp/v42/lapm.h"
+#include "src/host/host_description.h"
+#include "src/program/command/kernel_call.h"
+#include "src/program/command/program.h"
+#include "src/program/output/terminal.h"
+#include "traces/log/clock.h"
+#include "traces/log/header.h"
+#include "traces/log/writer.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr int kRateHz = 8000;
+constexpr int kLookMs = 20;
+
+struct Options {
+  std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
+  std::vector<std::string> contexts = {"FIFO 50"};
+  double seconds = 20, timeout = 600;
+  std::uint32_t block = kKernelBlock, lead = kKernelLead;
+  int switches = 0;
+};
+
+std::vector<std::uint8_t> octets_of(const std::string& path) {
+  if (path.empty()) return {};
+  std::ifstream file(path, std::ios::binary);
+  std::vector<std::uint8_t> octets{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  return octets;
+}
+
+std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
+  std::vector<ContextSpec> contexts;
+  for (const std::string& text : texts) contexts.push_back(ContextSpec::parse(text));
+  return contexts;
+}
+
+/// The call, looked at from time to time.
+class KernelCall {
+ public:
+  explicit KernelCall(const Options& options)
+      : options_(options),
+        to_send_(octets_of(options.send)),
+        contexts_(contexts_of(options.contexts)),
+        modem_(options.device) {
+    if (!options.log.empty()) {
+      traces::LogHeader header;
+      header.drivers = {{1, "kernel modem"}};
+      header.host = measure::host_description();
+      header.scenario["clock"] = traces::live_clock();
+      header.scenario["context"] = contexts_.front().str();
+      log_.emplace(options.log, traces::to_json(header));
+    }
+  }
+
+  /// @return whether the call came to the end that was wished for
+  bool run() {
+    modem_.set_context(contexts_.front());
+    oh_kernel_call call{};
+    call.role = options_.role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    options_.pump.copy(call.pump, sizeof call.pump - 1);
+    call.policy = OH_SERVICE_DRAIN_ALL;
+    call.transmit_lead_samples = options_.lead;
+    call.block_plan[0] = options_.block;
+    call.block_plan_length = 1;
+    modem_.start(call);
+    begun_ = std::chrono::steady_clock::now();
+    const bool whole = follow();
+    last_ = modem_.status();
+    modem_.stop();
+    take_log();
+    if (log_) log_->close();
+    return whole;
+  }
+
+  nlohmann::ordered_json summary() const {
+    const oh_kernel_status& s = last_;
+    return {{"context", contexts_[context_ % contexts_.size()].str()},
+            {"switches", context_},
+            {"card", s.card == OH_KERNEL_CARD_FAILED ? "failed" : "in call"},
+            {"connected", connected_},
+            {"tx_bit_rate", tx_bit_rate_},
+            {"rx_bit_rate", rx_bit_rate_},
+            {"retrains", s.retrains},
+            {"sent", sent_},
+            {"received", received_.size()},
+            {"seconds", static_cast<double>(s.samples) / kRateHz},
+            {"interrupts", s.interrupts},
+            {"coalesced", s.coalesced},
+            {"spurious", s.spurious},
+            {"bad", s.bad},
+            {"storms", s.storms},
+            {"overrun", s.overrun},
+            {"underrun", s.underrun},
+            {"blocks", s.blocks},
+            {"blocks_late", s.blocks_late},
+            {"samples_late", s.samples_late},
+            {"samples_filled_in", s.samples_filled_in},
+            {"pending_max", s.pending_max},
+            {"longest_section_us", s.longest_section_ns / 1000.0},
+            {"latency_max_us", static_cast<double>(s.latency.max_ns) / 1000.0},
+            {"log_events", events_},
+            {"log_lost", s.log_lost}};
+  }
+  const std::vector<std::uint8_t>& received() const { return received_; }
+
+ private:
+  bool follow() {
+    bool hung_up = false;
+    for (;;) {
+      const oh_kernel_status s = modem_.status();
+      move_octets();
+      take_log();
+      switch_context(s);
+      connected_ = connected_ || s.link == OH_LAPM_CONNECTED;
+      if (s.tx_bit_rate > 0) tx_bit_rate_ = s.tx_bit_rate;
+      if (s.rx_bit_rate > 0) rx_bit_rate_ = s.rx_bit_rate;
+      const bool failed = s.card == OH_KERNEL_CARD_FAILED || s.pump == OH_PUMP_FAILED || interrupted();
+      const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begun_;
+      if (failed || past.count() > options_.timeout) return false;
+      if (hung_up && s.pump == OH_PUMP_IDLE) return connected_;
+      if (!hung_up && static_cast<double>(s.samples) >= options_.seconds * kRateHz) {
+        if (!connected_ || s.pump == OH_PUMP_IDLE) return false;
+        modem_.hang_up();
+        hung_up = true;
+      }
+      modem_.wait(kLookMs);
+    }
+  }
+  void move_octets() {
+    if (sent_ < to_send_.size()) sent_ += modem_.write(to_send_.data() + sent_, to_send_.size() - sent_);
+    std::uint8_t piece[4096];
+    while (const std::size_t n = modem_.read(piece, sizeof piece)) received_.insert(received_.end(), piece, piece + n);
+  }
+  void take_log() {
+    taken_.clear();
+    modem_.take_log(taken_);
+    events_ += taken_.size();
+    if (log_) log_->append(0, taken_, modem_.status().log_lost);
+  }
+  // Evenly over the call's samples.
+  void switch_context(const oh_kernel_status& s) {
+    if (options_.switches <= context_) return;
+    const double due = options_.seconds * kRateHz * (context_ + 1) / (options_.switches + 1);
+    if (static_cast<double>(s.samples) < due) return;
+    ++context_;
+    modem_.set_context(contexts_[static_cast<std::size_t>(context_) % contexts_.size()]);
+  }
+
+  Options options_;
+  std::vector<std::uint8_t> to_send_, received_;
+  std::size_t sent_ = 0, events_ = 0;
+  std::vector<ContextSpec> contexts_;
+  KernelModem modem_;
+  std::optional<traces::LogWriter> log_;
+  std::vector<oh_event> taken_;
+  std::chrono::steady_clock::time_point begun_;
+  int context_ = 0;
+  bool connected_ = false;
+  std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0;
+  oh_kernel_status last_{};
+};
+
+int run(const Options& options) {
+  catch_interrupts();
+  KernelCall call(options);
+  const bool whole = call.run();
+  if (!options.receive.empty()) {
+    std::ofstream file(options.receive, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(call.received().data()),
+               static_cast<std::streamsize>(call.received().size()));
+    if (!file.flush()) throw std::runtime_error(options.receive + ": cannot be written");
+  }
+  fmt::print("{}\n", call.summary().dump());
+  if (interrupted()) return interrupt_status();
+  return whole ? kOk : kInsufficient;
+}
+
+}  // namespace
+
+void add_kernel(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
+  auto options = std::make_shared<Options>();
+  sub->add_option("device", options->device, "Of the module offhook")->type_name("DEVICE");
+  sub->add_option("--context", options->contexts,
+                  "INT, SOFTIRQ, THREADED, WORKER, \"FIFO 50\", \"RR 10\", \"OTHER 0\", \"RES 2ms/8ms\"; several with "
+                  "--switch")
+      ->type_name("CONTEXT")
+      ->expected(1, 64);
+  sub->add_option("--switch", options->switches, "Change to the next of the contexts so many times in the call")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--pump", options->pump, "Modulation")->check(CLI::IsMember({"v34", "v32bis"}));
+  sub->add_option("--role", options->role, "Whether it calls or answers")->check(CLI::IsMember({"call", "answer"}));
+  sub->add_option("--send", options->send, "What is sent, up to 64 KiB at once")->type_name("FILE");
+  sub->add_option("--receive", options->receive, "Where what is received is written")->type_name("FILE");
+  sub->add_option("--log", options->log, "The event log, for offhook report and export")->type_name("FILE");
+  sub->add_option("--seconds", options->seconds, "Of the line; then the modem hangs up")->type_name("S");
+  sub->add_option("--timeout", options->timeout, "Of this machine's time")->type_name("S");
+  sub->add_option("--block", options->block, "Samples an interrupt")->type_name("N");
+  sub->add_option("--lead", options->lead, "Samples queued ahead of the codec")->type_name("N");
+  sub->footer(R"(Examples:
+  modprobe offhook && offhook kernel --context INT --send README.md --receive got --log call.ohlog
+  offhook kernel --context INT SOFTIRQ "FIFO 50" "RES 2ms/8ms" WORKER --switch 100
+
+A line of JSON says how it went. Exit status 2: no connection, or the card failed. docs/kernel.md.
+)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//
+// What `offhook kernel` and `offhook card` have in common, so that a call of a kernel and one in process are the same.
+#pragma once
+
+#include <cstdint>
+
+namespace offhook::command {
+
+inline constexpr std::uint32_t kKernelBlock = 80;               ///< samples an interrupt: 10 ms
+inline constexpr std::uint32_t kKernelLead = 2 * kKernelBlock;  ///< queued ahead
+
+}  // namespace offhook::command

@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The kernel driver in a virtual machine, on a card whose hardware is `offhook card` on this machine.
+
+  bench.py call     one call: boots, loads the module, transfers a file both ways, brings the log back
+  bench.py matrix   all contexts on all kernels, one line each; every sample against the same call in user space
+  bench.py abuse    what a driver has to bear: contexts changed a hundred times, the card gone, garbled ...
+
+The card's clock is stepped: a block ends when the one before has been served, so that a slow emulator makes nothing
+late, and every context must give the same samples. Kernels are Debian's (vm.py).
+
+Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cannot be had (with the reason).
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import vm  # noqa: E402
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, os.pardir))
+# The names of the command line, and the grammar's (driver/context/context_spec.h).
+CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
+            "worker": "WORKER"}
+CALL_SECONDS = 16  # of the line: V.34's start-up, 16,000 octets both ways, and some
+FILE_OCTETS = 16000
+# What a kernel says when something is wrong with a driver.
+TROUBLE = re.compile(r"BUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"
+                     r"scheduling while atomic|Unpatched return thunk|soft lockup|hung_task|tainted", re.IGNORECASE)
+
+
+class Failure(Exception):
+    """What was expected, and what came."""
+
+
+def build_module(kernel, build):
+    """@return the module for this kernel, built from what DKMS would build it from."""
+    folder = os.path.join(build, "kernel", kernel.name)
+    with tempfile.TemporaryDirectory() as stage:
+        subprocess.run(["cmake", "--install", build, "--component", "kernel", "--prefix", stage], check=True,
+                       stdout=subprocess.DEVNULL)
+        (source,) = os.scandir(os.path.join(stage, "src"))
+        # Only what is new, so that make does only what is needed.
+        subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", source.path + "/.", make_folder(folder)], check=True)
+    made = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", kernel.headers(), "M=" + folder,
+                           "CXX=" + ("ccache g++" if shutil.which("ccache") else "g++"), "modules"],
+                          capture_output=True, text=True, check=False)
+    said = [line for line in made.stderr.splitlines() if "BTF generation" not in line]
+    if made.returncode != 0 or said:
+        raise Failure("the module does not build without a word:\n" + made.stdout + "\n".join(said))
+    return os.path.join(folder, "offhook.ko")
+
+
+def make_folder(path):
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def reference(offhook, pump, seconds, sent):
+    """@return the hash of the same call in user space."""
+    done = subprocess.run([offhook, "card", "--in-process", "--pump", pump, "--hash", str(seconds), "--send", sent],
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["hash"]
+
+
+class Card:
+    """`offhook card` while a virtual machine runs."""
+
+    def __init__(self, offhook, folder, *arguments):
+        self.socket, self.ram = os.path.join(folder, "card"), tempfile.mktemp(prefix="offhook-", dir="/dev/shm")
+        self.process = subprocess.Popen([offhook, "card", self.socket, "--ram", self.ram, *arguments],
+                                        stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        for _ in range(100):
+            if os.path.exists(self.socket):
+                return self
+            time.sleep(0.05)
+        raise Failure("offhook card does not listen")
+
+    def __exit__(self, *_):
+        self.calls()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.ram)
+
+    def calls(self):
+        """@return what it says of each call, once the machine is gone."""
+        if self.process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(2)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        out, _ = self.process.communicate(timeout=10)
+        return [json.loads(line) for line in out.splitlines()] if out else []
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.offhook = os.path.join(options.build, "src", "offhook")
+        self.modules = {}
+
+    def module(self, kernel):
+        if kernel.name not in self.modules:
+            self.modules[kernel.name] = build_module(kernel, self.options.build)
+        return self.modules[kernel.name]
+
+    def in_vm(self, kernel, script, keep, card_arguments, boot="", cpus=None):
+        """Runs a script in the machine. $MODULE and $OFFHOOK are there. @return status, what the card says"""
+        qemu = kernel.machine(self.options.fetch)
+        whole = f"MODULE={shlex.quote(self.module(kernel))}; OFFHOOK={shlex.quote(self.offhook)}\n(" + script + \
+            '\n)\nstatus=$?; dmesg >"$KEEP/dmesg"; exit $status'
+        with Card(self.offhook, keep, *card_arguments) as card:
+            status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds, boot=boot, cpus=cpus,
+                            card=(card.socket, card.ram))
+            calls = card.calls()
+        if status in (vm.TIME_IS_UP, vm.NO_BOOT):
+            raise Failure(f"the machine did not end by itself: status {status}")
+        with open(os.path.join(keep, "dmesg"), encoding="utf-8", errors="replace") as file:
+            trouble = [line for line in file.read().splitlines() if TROUBLE.search(line) and "loading out-of-tree" not in line
+                       and "module verification failed" not in line]
+        if trouble:
+            raise Failure("the kernel says: " + "\n".join(trouble[:10]))
+        return status, calls
+
+    def call(self, kernel, contexts, pump, keep, more="", seconds=CALL_SECONDS, card_arguments=(), boot="", cpus=None,
+             clock="stepped"):
+        """One call, checked. @return what the kernel's side and the card say of it"""
+        sent, near, far = (os.path.join(keep, name) for name in ("sent", "near-received", "far-received"))
+        with open(sent, "wb") as file:
+            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
+        named = " ".join(shlex.quote(c) for c in contexts)
+        script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --context {named} --seconds {seconds} \
+            --send {shlex.quote(sent)} --receive $KEEP/near-received --log $KEEP/call.ohlog {more} >$KEEP/kernel.json
+            status=$?; cp /sys/kernel/debug/offhook/offhook0/latency $KEEP/latency 2>/dev/null
+            rmmod offhook && exit $status"""
+        script = "mount -t debugfs none /sys/kernel/debug\n" + script
+        status, calls = self.in_vm(kernel, script, keep,
+                                   ["--pump", pump, "--clock", clock, "--hash", str(seconds), "--send", sent,
+                                    "--receive", far, *card_arguments], boot, cpus)
+        try:
+            with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
+                said = json.load(file)
+        except (FileNotFoundError, json.JSONDecodeError) as error:
+            raise Failure(f"status {status}, and no summary: {error}") from error
+        said["card_says"] = calls[-1] if calls else {}
+        said["status"] = status
+        with open(sent, "rb") as file:
+            wanted = file.read()
+        for name, path in (("to the kernel", near), ("from the kernel", far)):
+            got = open(path, "rb").read() if os.path.exists(path) else b""
+            said[name] = got == wanted
+        return said
+
+    def verdict(self, said, pump, seconds=CALL_SECONDS):
+        """@return "ok", or what is wrong"""
+        wrong = []
+        if said["status"] != 0:
+            wrong.append(f"status {said['status']}")
+        for direction in ("to the kernel", "from the kernel"):
+            if not said[direction]:
+                wrong.append(f"the file {direction} differs")
+        for what in ("overrun", "underrun", "samples_late", "samples_filled_in", "bad", "log_lost"):
+            if said[what] != 0:
+                wrong.append(f"{what} {said[what]}")
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
+            file.flush()
+            wanted = reference(self.offhook, pump, seconds, file.name)
+        if said["card_says"].get("hash") != wanted:
+            wrong.append(f"samples hash {said['card_says'].get('hash')}, in user space {wanted}")
+        return "; ".join(wrong) or "ok"
+
+
+def show(kernel, context, pump, said, verdict):
+    print(f"{kernel:8} {context:12} {pump:7} {said.get('tx_bit_rate', 0):6} {said.get('rx_bit_rate', 0):6} "
+          f"{said.get('received', 0):6} {said.get('card_says', {}).get('hash', '-'):16} "
+          f"{said.get('longest_section_us', 0):9.1f} {said.get('coalesced', 0):5} {verdict}", flush=True)
+
+
+def heading():
+    print(f"{'kernel':8} {'context':12} {'pump':7} {'tx':>6} {'rx':>6} {'octets':>6} {'hash of samples':16} "
+          f"{'section us':>9} {'coal.':>5} verdict", flush=True)
+
+
+def cell(bench, kernel_name, context, pump):
+    """@return whether all was as it must be; prints a line"""
+    keep = bench.options.keep or tempfile.mkdtemp()
+    keep = make_folder(os.path.join(keep, f"{kernel_name}-{context}-{pump}"))
+    try:
+        said = bench.call(vm.Kernel(kernel_name), [CONTEXTS.get(context, context)], pump, keep)
+        verdict = bench.verdict(said, pump)
+    except Failure as failure:
+        said, verdict = {}, str(failure)
+    show(kernel_name, context, pump, said, verdict)
+    if bench.options.keep is None:
+        shutil.rmtree(os.path.dirname(keep))
+    return verdict == "ok"
+
+
+def matrix(bench, options):
+    heading()
+    cells = [(k, c, "v34") for k in options.kernels for c in options.contexts]
+    cells += [(k, c, "v32bis") for k, c in zip(options.kernels, options.contexts, strict=False)]
+    good = [cell(bench, *one) for one in cells]
+    print(f"{sum(good)} of {len(good)} as they must be")
+    return 0 if all(good) else 1
+
+
+def abuse(bench, options):
+    all_contexts = list(CONTEXTS.values()) + ["RR 10", "OTHER -5"]
+    bad = 0
+
+    def case(name, check):
+        nonlocal bad
+        if options.only and options.only != name:
+            return
+        for kernel_name in options.kernels:
+            with tempfile.TemporaryDirectory() as keep:
+                try:
+                    verdict = check(vm.Kernel(kernel_name), keep)
+                except Failure as failure:
+                    verdict = str(failure)
+            bad += verdict != "ok"
+            print(f"{kernel_name:8} {name:12} {verdict}", flush=True)
+
+    def switch(kernel, keep):
+        said = bench.call(kernel, all_contexts, "v34", keep, more="--switch 100")
+        verdict = bench.verdict(said, "v34")
+        return verdict if said["switches"] == 100 else f"{said['switches']} switches; {verdict}"
+
+    def fault(name):
+        def check(kernel, keep):
+            # The first call fails, and the tool says so; the driver can be taken out and put in.
+            script = """mount -t debugfs none /sys/kernel/debug
+insmod $MODULE || exit 9
+timeout 60 $OFFHOOK kernel --seconds 14 --timeout 40 >$KEEP/kernel.json; echo $? >$KEEP/status
+cat /sys/kernel/debug/offhook/offhook0/counters
+rmmod offhook && ! lsmod | grep -q offhook"""
+            status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped", "--fault", f"{name}@3"])
+            with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
+                said = json.loads(file.read() or "{}")
+            if status != 0:
+                return f"status {status}: {said}"
+            seen = {"gone": said.get("card") == "failed", "frozen": said.get("card") == "failed",
+                    "garbage": said.get("bad", 0) > 0, "storm": said.get("spurious", 0) > 0}[name]
+            return "ok" if seen else f"the driver did not notice: {said}"
+        return check
+
+    def removed(kernel, keep):
+        # The device leaves its driver in mid-call, with the file open; then again, bound anew, by rmmod.
+        script = """insmod $MODULE || exit 9
+$OFFHOOK kernel --context "FIFO 50" --seconds 100 --timeout 100 >$KEEP/kernel.json 2>$KEEP/error & call=$!
+for k in $(seq 100); do sleep 0.1; grep -q . /sys/bus/pci/drivers/offhook/*/context && break; done
+sleep 3; device=$(basename $(ls -d /sys/bus/pci/drivers/offhook/0000:*))
+echo $device >/sys/bus/pci/drivers/offhook/unbind
+wait $call; ended=$?
+echo $device >/sys/bus/pci/drivers/offhook/bind && test -c /dev/offhook0 || exit 8
+echo 1 >/sys/bus/pci/devices/$device/remove
+rmmod offhook || exit 7
+[ $ended -eq 1 ] && grep -q "No such device" $KEEP/error"""
+        status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped"])
+        return "ok" if status == 0 else f"status {status}"
+
+    case("switch", switch)
+    for name in ("gone", "frozen", "garbage", "storm"):
+        case(name, fault(name))
+    case("removed", removed)
+    return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("call", "matrix", "abuse"))
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
+    parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
+    parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
+    parser.add_argument("--context", dest="contexts", action="append",
+                        help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
+    parser.add_argument("--pump", default="v34", choices=("v34", "v32bis"))
+    parser.add_argument("--only", help="abuse: this case alone")
+    parser.add_argument("--keep", help="folder for logs and results")
+    parser.add_argument("--seconds", type=float, default=300, help="time limit of one machine (default 300)")
+    options = parser.parse_args()
+    options.build = os.path.abspath(options.build)
+    if options.keep:
+        options.keep = os.path.abspath(options.keep)
+    bench = Bench(options)
+    try:
+        if options.what == "call":
+            options.kernels = options.kernels or ["6.1"]
+            options.contexts = options.contexts or ["thread"]
+            heading()
+            return 0 if all([cell(bench, k, c, options.pump) for k in options.kernels for c in options.contexts]) else 1
+        if options.what == "abuse":
+            options.kernels = options.kernels or ["6.1"]
+            return abuse(bench, options)
+        options.kernels = options.kernels or list(vm.KERNELS)
+        options.contexts = options.contexts or list(CONTEXTS)
+        return matrix(bench, options)
+    except vm.Unavailable as lacks:
+        print("SKIPPED:", lacks)
+        return vm.SKIPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
