@@ -120,11 +120,12 @@ float Phase2::process(float rx) {
 }
 
 void Phase2::hear(float rx) {
-  got_info0_ = got_info1_ = false;
+  got_info0_ = got_info1_ = got_info1a_v90_ = false;
   DpskDecision decision;
   if (dpsk_.put(rx, &decision)) {
-    got_info0_ = info0_.put(decision);
+    got_info0_ = config_.pcm == PcmSide::kAnalogue ? info0d_.put(decision) : info0_.put(decision);
     got_info1_ = is_call() ? info1a_.put(decision) : info1c_.put(decision);
+    if (config_.pcm == PcmSide::kDigital) got_info1a_v90_ = info1a_v90_.put(decision);
     got_marks_ = marks_.put(decision) || (got_marks_ && decision.phase != 0);
   }
   got_reversal_ = tone_.put(rx) == ToneEvent::kReversal && tone_.steady_before_reversal_ms() >= kBeforeMs;
@@ -147,8 +148,15 @@ int Phase2::next_bit() {
 void Phase2::send_info0(bool again) {
   Info0 info = config_.capabilities;
   info.acknowledge = again && has_far_info0_;
-  encode(info, bits_);
-  bit_count_ = Info0::kBits;
+  if (config_.pcm == PcmSide::kDigital) {
+    Info0d digital = config_.digital;
+    digital.v34 = info;
+    encode(digital, bits_);
+    bit_count_ = Info0d::kBits;
+  } else {
+    encode(info, bits_);
+    bit_count_ = Info0::kBits;
+  }
   bit_at_ = 0;
   again_ = again;
   send_marks_ = false;
@@ -269,7 +277,12 @@ void Phase2::advance() {
 void Phase2::advance_info0() {
   const bool first = !has_far_info0_;
   has_far_info0_ = true;
-  outcome_.far_info0 = info0_.found().info;
+  if (config_.pcm == PcmSide::kAnalogue) {
+    outcome_.info0d = info0d_.found().info;
+    outcome_.far_info0 = outcome_.info0d.v34;
+  } else {
+    outcome_.far_info0 = info0_.found().info;
+  }
   if (step_ == Step::kInfo0Again) {
     if (outcome_.far_info0.acknowledge) again_ = false;
   } else if (!first && !outcome_.far_info0.acknowledge && step_ != Step::kRetrain) {
@@ -333,11 +346,18 @@ void Phase2::advance_call() {
       break;
     case Step::kInfo1:  // C10
       if (!modulator_.sends_bits() && now_ == bits_end_) modulator_.silence();
-      if (got_info1_) {
-        outcome_.info1a = info1a_.found().info;
+      if (got_info1_ || got_info1a_v90_) {
         // The sequence ends four fill bits and a half after the middle of the last CRC bit.
-        const float since = info1a_.found().age_samples - 4.5f * 8000 / kDpskBaud;
-        finish(since > 0 ? static_cast<uint32_t>(since) : 0);
+        const float age = got_info1a_v90_ ? info1a_v90_.found().age_samples : info1a_.found().age_samples;
+        const float since = age - 4.5f * 8000 / kDpskBaud;
+        const uint32_t samples = since > 0 ? static_cast<uint32_t>(since) : 0;
+        if (got_info1a_v90_) {
+          outcome_.info1a_v90 = info1a_v90_.found().info;
+          finish_pcm(samples);
+        } else {
+          outcome_.info1a = info1a_.found().info;
+          finish(samples);
+        }
       } else if (!modulator_.sends_bits() && now_ > bits_end_ + kCallInfo1a + round_trip) {
         enter(Step::kNoInfo1);
       }
@@ -403,7 +423,12 @@ void Phase2::advance_answer() {
       if (got_info1_) send_info1a();
       break;
     case Step::kInfo1:
-      if (!modulator_.sends_bits() && now_ >= bits_end_) finish(0);
+      if (modulator_.sends_bits() || now_ < bits_end_) break;
+      if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) {
+        finish_pcm(0);
+      } else {
+        finish(0);
+      }
       break;
     default:
       break;
@@ -449,9 +474,34 @@ void Phase2::send_info1c() {
   enter(Step::kInfo1);
 }
 
+// V.90: the symbol rate that carries most upstream, as the digital modem sees it, and what it shall train us with.
+void Phase2::send_info1a_v90() {
+  Info1aV90& info = outcome_.info1a_v90;
+  info = {};
+  info.md_length = config_.md_length;
+  info.u_info = config_.u_info(outcome_.info0d);
+  info.rate_upstream = SymbolRate::k3200;
+  int best = 0;
+  constexpr SymbolRate kUpstream[] = {SymbolRate::k3000, SymbolRate::k3200, SymbolRate::k3429};
+  for (const SymbolRate s : kUpstream) {
+    const bool allowed =
+        s != SymbolRate::k3429 || (outcome_.info0d.upstream_3429 && outcome_.own_info0.may_transmit_3429);
+    const int rate = outcome_.info1c.probing[static_cast<int>(s)].max_rate;
+    if (allowed && rate > best) best = rate, info.rate_upstream = s;
+  }
+  info.frequency_offset = probe_.offset_field();
+  encode(info, bits_);
+  bit_count_ = Info1aV90::kBits;
+  bit_at_ = 0;
+  again_ = send_marks_ = false;
+  if (!modulator_.sends_bits()) modulator_.bits();
+  enter(Step::kInfo1);
+}
+
 // The symbol rates that carry most in both directions together.
 void Phase2::send_info1a() {
   outcome_.info1c = info1c_.found().info;
+  if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) return send_info1a_v90();
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   const int step_most =
       far.max_rate_difference < own.max_rate_difference ? far.max_rate_difference : own.max_rate_difference;
@@ -491,8 +541,29 @@ void Phase2::send_info1a() {
   enter(Step::kInfo1);
 }
 
+// Of V.90: one symbol rate, upstream, with the carrier and the pre-emphasis that INFO1d has for it.
+void Phase2::finish_pcm(uint32_t samples_since_info1a) {
+  Phase2Outcome& o = outcome_;
+  const Info1aV90& info = o.info1a_v90;
+  const ProbingResult up = o.info1c.probing[static_cast<int>(info.rate_upstream)];
+  o.pcm = true;
+  o.tx_symbol_rate = o.rx_symbol_rate = info.rate_upstream;
+  o.tx_carrier = o.rx_carrier = up.carrier;
+  o.tx_pre_emphasis = o.rx_pre_emphasis = up.pre_emphasis;
+  o.tx_projected_rate = o.rx_projected_rate = up.max_rate;
+  const bool reduces = !is_call() && o.own_info0.can_reduce_power;
+  o.tx_power_reduction_db = reduces ? o.info1c.min_power_reduction : 0;
+  o.far_md_length = is_call() ? info.md_length : 0;
+  o.frequency_offset_hz = probe_.frequency_offset_hz();
+  o.samples_since_info1a = samples_since_info1a;
+  modulator_.silence();
+  state_ = Phase2State::kDone;
+  enter(Step::kIdle);
+}
+
 void Phase2::finish(uint32_t samples_since_info1a) {
   Phase2Outcome& o = outcome_;
+  o.pcm = false;
   const SymbolRate to_answer = o.info1a.rate_call_to_answer, to_call = o.info1a.rate_answer_to_call;
   const ProbingResult there = o.info1a.call_to_answer, back = o.info1c.probing[static_cast<int>(to_call)];
   const bool call = is_call();

@@ -28,8 +28,15 @@ namespace offhook::v34 {
 inline constexpr Info0 kAllCapabilities = {
     true, true, true, true, true, true, true, true, true, 5, false, true, TransmitClock::kInternal, false};
 
+/// Which side of V.90 (09/98) an end is, whoever dialled. The digital modem takes the call modem's part of Phase 2, and
+/// the analogue modem the answer modem's (9.2).
+enum class PcmSide : uint8_t { kNone, kDigital, kAnalogue };
+
 struct Phase2Config {
-  oh_pump_role role = OH_PUMP_CALL;
+  oh_pump_role role = OH_PUMP_CALL;  ///< of PcmSide::kDigital call, of kAnalogue answer
+  PcmSide pcm = PcmSide::kNone;
+  Info0d digital{};                                ///< kDigital: what INFO0d says besides `capabilities`
+  uint8_t (*u_info)(const Info0d& far) = nullptr;  ///< kAnalogue: U_INFO, 67 to 111, for this digital modem
   Info0 capabilities = kAllCapabilities;
   float tx_level_dbm0 = -12;  ///< nominal level of 10.1.2
   float guard_with_tone_db =
@@ -57,6 +64,9 @@ struct Phase2Outcome {
   uint8_t tx_power_reduction_db;  ///< of Phases 3, 4 and data: what the far end asked for, 0 when we cannot
   uint8_t own_md_length;          ///< in 35 ms
   uint8_t far_md_length;
+  bool pcm;       ///< V.90 was chosen; of INFO1a info1a_v90 then holds, and tx or rx is the upstream's
+  Info0d info0d;  ///< kAnalogue: of the far end
+  Info1aV90 info1a_v90;
   float frequency_offset_hz;      ///< received minus sent; 0 when it could not be measured
   uint32_t samples_since_info1a;  ///< from the end of INFO1a's last bit, sent or received, to the first sample after
                                   ///< kDone: part of the 70 ms of silence has passed
@@ -67,6 +77,9 @@ enum class Phase2State : uint8_t { kIdle, kRunning, kDone };
 class Phase2 {
  public:
   explicit Phase2(const Phase2Config& config);
+
+  /// PcmSide::kAnalogue: choose V.90 (the default), or V.34, in the INFO1a to come.
+  void choose_pcm(bool pcm) { choose_pcm_ = pcm; }
 
   /// Begin after Phase 1: the 75 ms of silence are over.
   void start();
@@ -136,6 +149,8 @@ class Phase2 {
   void send_info0(bool again);
   void send_info1c();
   void send_info1a();
+  void send_info1a_v90();
+  void finish_pcm(uint32_t samples_since_info1a);
   void finish(uint32_t samples_since_info1a);
   int next_bit();
 
@@ -150,8 +165,12 @@ class Phase2 {
   // Receivers, and what they found with this sample.
   DpskReceiver dpsk_;
   InfoDetector<Info0> info0_;
-  InfoDetector<Info1c> info1c_;  // answer
-  InfoDetector<Info1a> info1a_;  // call
+  InfoDetector<Info1c> info1c_;         // answer
+  InfoDetector<Info1a> info1a_;         // call
+  InfoDetector<Info0d> info0d_;         // PcmSide::kAnalogue, instead of info0_
+  InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, besides info1a_
+  bool choose_pcm_ = true;
+  bool got_info1a_v90_ = false;
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;

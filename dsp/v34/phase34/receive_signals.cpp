@@ -65,11 +65,10 @@ ReceiveSignals::Found ReceiveSignals::put(Complex y) {
     reference_ = trn_.trn();
   }
   if (position_ < INT16_MAX) ++position_;
-  uint8_t bit[4] = {};
-  decoder_.sequence(p, bit);
+  decoder_.sequence(p, symbol_bits_);
   Found found = Found::kNone;
   for (int k = 0; k < training_bits(points_); ++k) {
-    const Found f = read(bit[k]);
+    const Found f = read(symbol_bits_[k]);
     if (f != Found::kNone) found = f;
   }
   return found;

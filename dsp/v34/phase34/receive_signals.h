@@ -41,6 +41,9 @@ class ReceiveSignals {
   /// The next symbol.  Real-time: yes; O(1), and O(bits) after seventeen ones.
   Found put(Complex y);
 
+  /// The newest symbol's bits, descrambled, as J and MP have them. @return [training_bits(points())]
+  const uint8_t* symbol_bits() const { return symbol_bits_; }
+
   /// Symbols of TRN and later that have come.
   int trn_symbols() const { return position_; }
   TrainingPoints points() const { return points_; }
@@ -71,6 +74,7 @@ class ReceiveSignals {
   TrainingEncoder trn_;
   TrainingDecoder decoder_;
   BitHistory bits_;
+  uint8_t symbol_bits_[4]{};
   MpReceiver mp_receiver_;
   Mp mp_{};
   bool mp_found_ = false;

@@ -52,6 +52,11 @@ void TransmitSignals::start_mp(const Mp& mp) {
   start_bits(Signal::kMp, encode(mp, bits_));
 }
 
+void TransmitSignals::start_sequence(const uint8_t* bits, int n) {
+  given_ = bits;
+  start_bits(Signal::kSequence, n);
+}
+
 void TransmitSignals::start_bits(Signal s, int bits) {
   signal_ = s;
   sent_ = 0;
@@ -74,6 +79,12 @@ Complex TransmitSignals::next() {
     case Signal::kMd:
     case Signal::kTrn:
       return scaled(encoder_.trn());
+    case Signal::kScr: {
+      constexpr uint8_t kOnes[4] = {1, 1, 1, 1};
+      return scaled(encoder_.sequence(kOnes));
+    }
+    case Signal::kSequence:
+      return scaled(encoder_.sequence(given_ + n * training_bits(points_)));
     default:
       return scaled(encoder_.sequence(bits_ + n * training_bits(points_)));
   }

@@ -17,7 +17,7 @@ inline constexpr int kSSymbols = 128;    ///< length of S; 10.1.3.7
 inline constexpr int kSBarSymbols = 16;  ///< length of S with a bar
 inline constexpr int kMinTrnSymbols = 512;
 
-enum class Signal : uint8_t { kSilence, kS, kSBar, kMd, kPp, kTrn, kJ, kJPrime, kMp, kE };
+enum class Signal : uint8_t { kSilence, kS, kSBar, kMd, kPp, kTrn, kJ, kJPrime, kMp, kE, kScr, kSequence };
 
 /// What a modem of this role transmits with.
 constexpr Scrambling scrambling_of(oh_pump_role transmitter) {
@@ -37,13 +37,22 @@ class TransmitSignals {
   TransmitSignals() = default;
   explicit TransmitSignals(Scrambling s) : scrambling_(s) {}
 
-  /// The signal from the next symbol on. @param symbols  of kSilence, kMd and kTrn: how many at the least; the others
-  /// know their length.  @pre s is none of kJ and kMp
+  /// The signal from the next symbol on. @param symbols  of kSilence, kMd, kTrn and kScr: how many at the least; the
+  /// others know their length.  @pre s is none of kJ, kMp and kSequence
   void start(Signal s, int symbols = 0);
   /// TRN with this constellation, which MP and E after it keep.
   void start_trn(TrainingPoints points, int symbols);
   /// One J that asks the far modem for `wanted`.
   void start_j(TrainingPoints wanted);
+  /// Sequences, SCR and E with this constellation follow, without a TRN before them: scrambler and differential encoder
+  /// at zero. V.90 8.5.2.
+  void begin_sequences(TrainingPoints points) {
+    points_ = points;
+    encoder_ = TrainingEncoder(scrambling_, points);
+  }
+  /// Any sequence, as J and MP are sent. @param[in] bits  [n] one a byte, kept by the caller until it has been sent; n
+  /// is a multiple of the bits of a symbol
+  void start_sequence(const uint8_t* bits, int n);
   /// One MP; without a TRN before it (cleardown), as if one of no symbols had been sent.
   void start_mp(const Mp& mp);
 
@@ -57,6 +66,7 @@ class TransmitSignals {
 
  private:
   void start_bits(Signal s, int bits);
+  const uint8_t* given_ = nullptr;  // kSequence
 
   Scrambling scrambling_ = kGpc;
   Signal signal_ = Signal::kSilence;

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/control/analogue_modem.h"
+
+#include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
+#include "dsp/blocks/window.h"
+#include "dsp/v34/coding/pre_emphasis.h"
+
+namespace offhook::v90 {
+namespace {
+
+constexpr uint32_t kRateHz = 8000;
+constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
+
+v8::Config v8_config(const oh_pump_config& c) {
+  v8::Config v = v8::data_call(c, v8::kPcm | v8::kV34);
+  v.menu.has_pcm = v.menu.has_access = true;
+  v.menu.pcm = 1;  // analogue
+  v.menu.access = 0;
+  return v;
+}
+
+uint8_t u_info_for(const v34::Info0d& far) {
+  return choose_u_info(far.a_law ? Law::kA : Law::kMu, far.max_power);
+}
+
+v34::Phase2Config phase2_config(const oh_pump_config& c) {
+  v34::Phase2Config p;
+  p.role = OH_PUMP_ANSWER;
+  p.pcm = v34::PcmSide::kAnalogue;
+  p.u_info = u_info_for;
+  p.tx_level_dbm0 = c.tx_level_dbm0;
+  p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples);
+  return p;
+}
+
+}  // namespace
+
+void Decimator::init(const Kernels& kernels) {
+  kernels_ = &kernels;
+  double sum = 0;
+  for (int k = 0; k < kTaps; ++k) {
+    const double t = k - (kTaps - 1) / 2.;
+    const double sinc = sincos_turns(t / 4).sin / (t * kPi / 2);
+    const double tap = sinc * kaiser(t / (kTaps / 2.), 6);
+    taps_[k] = static_cast<float>(tap);
+    sum += tap;
+  }
+  for (float& tap : taps_) tap = static_cast<float>(tap / sum);
+}
+
+float Decimator::put(float first, float second) {
+  const float both[] = {first, second};
+  for (const float x : both) {
+    at_ = at_ + 1 == kTaps ? 0 : at_ + 1;
+    history_[at_] = history_[at_ + kTaps] = x;
+  }
+  return kernels_->dot(taps_, history_ + at_ + 1, kTaps);
+}
+
+AnalogueModem::AnalogueModem(const oh_pump_config& c) : config_(c), v8_(v8_config(c)), phase2_(phase2_config(c)) {
+  decimator_.init();
+}
+
+int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
+  for (int k = 0; k < kReceived; ++k)
+    power_ += (static_cast<float>(rx[k]) * static_cast<float>(rx[k]) - power_) * (1.f / 512);
+  if (stage_ == Stage::kReleased) return 0;
+  float tx = 0;
+  switch (stage_) {
+    case Stage::kV8:
+      tx = v8_.process(decimator_.put(rx[0], rx[1]));
+      if (v8_.state() == v8::State::kRunning) break;
+      if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kPcm && (v8_.result().far.pcm & 2) != 0) {
+        begin();
+      } else {
+        nothing_in_common_ = true;
+        stage_ = Stage::kFailed;
+      }
+      break;
+    case Stage::kPhase2:
+      tx = phase2_.process(decimator_.put(rx[0], rx[1]));
+      if (phase2_.state() == v34::Phase2State::kDone) begin_training();
+      break;
+    case Stage::kTraining:
+      tx = train(rx, is_lost);
+      break;
+    default:
+      break;
+  }
+  without_data_ = stage_ == Stage::kTraining && procedure_.live() ? 0 : without_data_ + 1;
+  if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+  return clip(tx);
+}
+
+void AnalogueModem::begin_training() {
+  const v34::Phase2Outcome& o = phase2_.outcome();
+  AnalogueConfig a;
+  a.law = o.info0d.a_law ? Law::kA : Law::kMu;
+  a.u_info = o.info1a_v90.u_info;
+  a.max_power = o.info0d.max_power;
+  a.symbol_rate = o.tx_symbol_rate;
+  a.round_trip_samples = o.round_trip_samples;
+  a.own_md_length = o.own_md_length;
+  a.max_bit_rate = config_.max_bit_rate;
+  renew(procedure_, a, config_.port);
+  refits_ = 0;
+  const Band tx = v34::band(o.tx_symbol_rate, o.tx_carrier);
+  modulator_.init(tx, dbm0_to_rms(static_cast<double>(config_.tx_level_dbm0) - o.tx_power_reduction_db),
+                  {v34::pre_emphasis_db, o.tx_pre_emphasis});
+  receiver_.init();
+  echo_.init(static_cast<int>(config_.io_delay_samples));
+  retrain_tone_.reset();
+  stage_ = Stage::kTraining;
+}
+
+float AnalogueModem::train(const int16_t* rx, bool is_lost) {
+  if (echo_.training() != procedure_.far_end_silent()) echo_.set_training(!echo_.training());
+  float x[kReceived] = {};
+  if (!is_lost) echo_.process(rx, x);
+  for (const float sample : x) receive(sample, is_lost);
+  const float decimated = decimator_.put(x[0], x[1]);
+  if (!is_lost && retrain_tone_.put(decimated)) {
+    retrain();
+    return 0;
+  }
+  procedure_.tick();
+  if (modulator_.wants_symbol()) modulator_.put(procedure_.next_symbol());
+  const float tx = modulator_.next();
+  echo_.put(is_lost ? 0 : tx);
+  if (procedure_.outcome() == Outcome::kRetrain) retrain();
+  if (procedure_.outcome() == Outcome::kReleased) leave_training(Stage::kReleased);
+  return tx;
+}
+
+void AnalogueModem::receive(float rx, bool is_lost) {
+  if (receiver_.task() != procedure_.task()) receiver_.set_task(procedure_.task(), procedure_.level());
+  const bool symbol = is_lost ? receiver_.process_lost() : receiver_.process(rx);
+  const PcmReceiver::Event event = receiver_.take_event();
+  if (event != PcmReceiver::Event::kNone) procedure_.put(event);
+  if (!symbol) return;
+  const DownstreamReader::Result r =
+      procedure_.put(receiver_.symbol(), receiver_.interval(), receiver_.error_power(), receiver_.refitting());
+  receiver_.adapt(r.reference, r.trust);
+  if (refits_ == procedure_.refits()) return;
+  refits_ = procedure_.refits();
+  receiver_.refit();
+}
+
+void AnalogueModem::leave_training(Stage next) {
+  if (stage_ == Stage::kTraining) {
+    bits_sent_ += procedure_.bits_sent();
+    bits_received_ += procedure_.bits_received();
+  }
+  stage_ = next;
+}
+
+void AnalogueModem::retrain() {
+  if (stage_ != Stage::kTraining) return;
+  ++retrains_;
+  leave_training(Stage::kPhase2);
+  phase2_.retrain();
+}
+
+void AnalogueModem::hang_up() {
+  if (in_data() && procedure_.live()) {
+    procedure_.cleardown();
+  } else {
+    leave_training(Stage::kReleased);
+  }
+}
+
+void AnalogueModem::status(oh_pump_status* s) const {
+  *s = {};
+  s->state = OH_PUMP_CONNECTING;
+  if (stage_ == Stage::kFailed) s->state = OH_PUMP_FAILED;
+  if (stage_ == Stage::kReleased) s->state = OH_PUMP_IDLE;
+  if (stage_ == Stage::kTraining || (stage_ == Stage::kPhase2 && retrains_ > 0)) s->state = OH_PUMP_TRAINING;
+  s->bits_sent = bits_sent_;
+  s->bits_received = bits_received_;
+  if (stage_ == Stage::kTraining) {
+    s->bits_sent += procedure_.bits_sent();
+    s->bits_received += procedure_.bits_received();
+    if (procedure_.live()) {
+      s->state = OH_PUMP_DATA;
+      s->rx_bit_rate = static_cast<uint32_t>(procedure_.rx_rate_thirds()) / 3;
+      s->tx_bit_rate = procedure_.tx_bit_rate();
+    }
+  }
+  s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+  s->samples = samples_;
+  s->filled_in = filled_in_;
+  s->retrains = retrains_ + phase2_.retrains();
+  if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
+}
+
+void AnalogueModem::instruments(oh_v90_instruments* i) const {
+  *i = {};
+  if (stage_ != Stage::kTraining) return;
+  const v34::Phase2Outcome& o = phase2_.outcome();
+  i->round_trip_samples = o.round_trip_samples;
+  i->u_info = o.info1a_v90.u_info;
+  i->clock_ppm = receiver_.clock_ppm();
+  i->noise_rms = procedure_.noise_rms();
+  i->echo_return_loss_db = static_cast<float>(power_db(static_cast<double>(echo_.return_loss())));
+  i->renegotiations = procedure_.renegotiations();
+  if (!procedure_.live()) return;
+  i->downstream_thirds = static_cast<uint32_t>(procedure_.rx_rate_thirds());
+  i->upstream_bit_rate = procedure_.tx_bit_rate();
+  i->least_distance = procedure_.distance();
+  const Cp& cp = procedure_.cp();
+  for (int k = 0; k < kFrameIntervals; ++k) {
+    i->points[k] = static_cast<uint8_t>(cp.constellation[cp.interval[k]].points());
+  }
+}
+
+}  // namespace offhook::v90

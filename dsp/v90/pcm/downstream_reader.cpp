@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/pcm/downstream_reader.h"
+
+#include "dsp/v90/pcm/downstream.h"
+
+namespace offhook::v90 {
+namespace {
+
+using Trust = PcmReceiver::Trust;
+
+constexpr int kCertainR = 3;        // frames in a row: by chance once in 10^5 of two levels, never of more
+constexpr float kNearUInfo = 0.3f;  // of its level
+
+// Of an error, by which a level follows: what the DIL's few symbols left wrong.
+constexpr float kLevelStep = 1.f / 256;
+
+float absolute(float x) {
+  return x < 0 ? -x : x;
+}
+
+}  // namespace
+
+void DilLearner::init(const Dil& dil) {
+  dil_ = dil;
+  pass_ = segment_ = symbol_ = 0;
+  for (int i = 0; i < kFrameIntervals; ++i) {
+    for (int u = 0; u < kUcodes; ++u) {
+      levels_.level[i][u] = -1;
+      sum_[i][u] = 0;
+      count_[i][u] = 0;
+    }
+  }
+}
+
+float DilLearner::put(float level, int interval, Trust* trust) {
+  const Pcm p = dil_.symbol(segment_, symbol_);
+  const float sign = p.positive ? 1 : -1;
+  const float known = levels_.level[interval][p.ucode];
+  const float reference = pass_ > 0 && known >= 0 ? sign * known : level;
+  *trust = pass_ > 0 ? Trust::kTiming : Trust::kNone;
+  sum_[interval][p.ucode] += sign * level;
+  ++count_[interval][p.ucode];
+  if (++symbol_ == dil_.symbols(segment_)) {
+    symbol_ = 0;
+    if (++segment_ == dil_.segments) {
+      segment_ = 0;
+      end_pass();
+    }
+  }
+  return reference;
+}
+
+void DilLearner::end_pass() {
+  for (int i = 0; i < kFrameIntervals; ++i) {
+    for (int u = 0; u < kUcodes; ++u) {
+      if (count_[i][u] == 0) continue;
+      const float mean = sum_[i][u] / count_[i][u];
+      levels_.level[i][u] = mean > 0 ? mean : 0;
+    }
+  }
+  ++pass_;
+}
+
+void DownstreamReader::begin_two_levels() {
+  mode_ = Mode::kTwoLevels;
+  for (float& l : two_) l = static_cast<float>(linear_of(law_, u_info_));
+  jd_found_ = false;
+  jd_receiver_ = {};
+}
+
+void DownstreamReader::set_two_levels(const float* levels) {
+  for (int i = 0; i < kFrameIntervals; ++i) two_[i] = levels[i];
+}
+
+void DownstreamReader::begin_dil(const Dil& dil) {
+  told_ = false;
+  in_r_ = false;
+  r_frames_ = r_bar_frames_ = 0;
+  if (dil.segments == 0) {
+    mode_ = Mode::kR;
+    return;
+  }
+  mode_ = Mode::kDil;
+  learner_.init(dil);
+}
+
+void DownstreamReader::begin_frames(const FrameParameters& p, const LearntLevels& levels, bool data) {
+  mode_ = data ? Mode::kB1d : Mode::kTraining;
+  decoder_ = FrameDecoder(p);
+  descrambler_.reset();
+  distance_ = 1e9f;
+  for (int i = 0; i < kFrameIntervals; ++i) {
+    for (int n = 0; n < p.points.count[i]; ++n) {
+      const float level = levels.level[i][p.points.ucode[i][n]];
+      level_[i][n] = level;
+      const float apart = n == 0 ? 1e9f : level_[i][n - 1] - level;
+      if (apart < distance_) distance_ = apart;
+    }
+    const float inner = 2 * level_[i][p.points.count[i] - 1];
+    if (inner < distance_) distance_ = inner;
+  }
+  mp_receiver_ = {};
+  mp_frames_ = mp_at_ = frames_ = 0;
+  in_ed_ = in_r_ = false;
+  r_frames_ = r_bar_frames_ = 0;
+}
+
+DownstreamReader::Result DownstreamReader::put(float level, int interval) {
+  const bool positive = level > 0;
+  const float magnitude = absolute(level);
+  const auto with_sign = [positive](float x) { return positive ? x : -x; };
+  const auto near = [magnitude](float x) { return absolute(magnitude - x) < kNearUInfo * x; };
+  signs_[interval] = positive;
+  Result r{level, Trust::kNone, Found::kNone};
+  switch (mode_) {
+    case Mode::kNone:
+      break;
+    case Mode::kTwoLevels:
+      r = {with_sign(two_[interval]), Trust::kAll, two_levels(positive)};
+      break;
+    case Mode::kDil:
+      if (!told_) {
+        r.reference = learner_.put(level, interval, &r.trust);
+        told_ = learner_.learnt();
+        if (told_) r.found = Found::kLearnt;
+        break;
+      }
+      // It may end with any segment: what was received is fed back as it is.
+      watch_r(interval, near(learner_.levels().level[interval][u_info_]));
+      if (!in_r_) break;
+      mode_ = Mode::kR;
+      r.found = Found::kR;
+      break;
+    case Mode::kR: {
+      const float u_info = learner_.learnt() ? learner_.levels().level[interval][u_info_] : two_[interval];
+      const bool was = in_r_;
+      watch_r(interval, near(u_info));
+      r = {with_sign(u_info), was ? Trust::kTiming : Trust::kNone, Found::kNone};
+      if (in_r_ && !was) r.found = Found::kR;
+      if (r_bar_over()) r.found = Found::kRBar;
+      break;
+    }
+    default: {
+      const int points = decoder_.parameters().points.count[interval];
+      int label = 0;
+      float best = absolute(magnitude - level_[interval][0]);
+      for (int n = 1; n < points; ++n) {
+        const float d = absolute(magnitude - level_[interval][n]);
+        if (d < best) best = d, label = n;
+      }
+      labels_[interval] = static_cast<uint8_t>(label);
+      level_[interval][label] += kLevelStep * (magnitude - level_[interval][label]);
+      r = {with_sign(level_[interval][label]), in_r_ ? Trust::kTiming : Trust::kAll, Found::kNone};
+      const bool was = in_r_;
+      watch_r(interval, label == 0);
+      if (interval < kFrameIntervals - 1) break;
+      if (in_r_) {
+        if (!was) r.found = Found::kR;
+        if (r_bar_over()) r.found = Found::kRBar;
+      } else {
+        r.found = end_frame();
+      }
+      break;
+    }
+  }
+  return r;
+}
+
+// R is three symbols of one sign and three of the other, all of the largest magnitude; R-bar the opposite.
+void DownstreamReader::watch_r(int interval, bool largest) {
+  largest_ = largest && (largest_ || interval == 0);
+  if (interval < kFrameIntervals - 1) return;
+  const bool polarity = signs_[0] != 0;
+  bool is_r = largest_;
+  for (int k = 0; k < kFrameIntervals; ++k) is_r &= (signs_[k] != 0) == (k < 3 ? polarity : !polarity);
+  if (in_r_) {
+    r_bar_frames_ = is_r && polarity != r_polarity_ ? r_bar_frames_ + 1 : 0;
+    return;
+  }
+  r_frames_ = !is_r ? 0 : polarity == r_polarity_ ? r_frames_ + 1 : 1;
+  r_polarity_ = polarity;
+  in_r_ = r_frames_ >= kCertainR;
+  r_bar_frames_ = 0;
+}
+
+DownstreamReader::Found DownstreamReader::two_levels(bool positive) {
+  const int bit = descrambler_.descramble(sign_ ^ static_cast<int>(positive));
+  sign_ = positive;
+  if (jd_found_) {
+    ++jd_at_;
+    if (jd_at_ == Jd::kBits) jd_at_ = zeros_ = 0;
+    if (jd_at_ >= 1 && jd_at_ <= kJdPrimeBits) zeros_ += bit == 0;
+    if (jd_at_ == kJdPrimeBits && zeros_ >= kJdPrimeBits - 1) {
+      jd_found_ = false;
+      return Found::kJdPrime;
+    }
+  }
+  if (!jd_receiver_.put(bit, &jd_)) return Found::kNone;
+  jd_found_ = true;
+  jd_at_ = Jd::kBits - Jd::kFillBits;
+  return Found::kJd;
+}
+
+DownstreamReader::Found DownstreamReader::end_frame() {
+  uint8_t bits[FrameParameters::kMaxBits];
+  decoder_.put(signs_, labels_, bits);
+  const int d = decoder_.parameters().bits();
+  for (int k = 0; k < d; ++k) bits[k] = static_cast<uint8_t>(descrambler_.descramble(bits[k]));
+  if (frames_ < INT32_MAX) ++frames_;
+  if (mode_ == Mode::kTraining) return read_training(bits, d);
+  if (mode_ == Mode::kB1d) {
+    if (frames_ < kB1dFrames) return Found::kNone;
+    mode_ = Mode::kData;
+    return Found::kB1d;
+  }
+  if (!live_) return Found::kNone;
+  for (int k = 0; k < d; ++k) oh_port_put_bit(&port_, bits[k]);
+  bits_received_ += static_cast<uint64_t>(d);
+  return Found::kNone;
+}
+
+// MP lasts whole frames, so where one was found, one begins every so many frames, or Ed does: zeros instead of ones.
+DownstreamReader::Found DownstreamReader::read_training(const uint8_t* bits, int d) {
+  if (in_ed_) {
+    mode_ = Mode::kNone;
+    return Found::kEd;
+  }
+  Found found = Found::kNone;
+  int ones = 0;
+  for (int k = 0; k < d; ++k) {
+    ones += bits[k];
+    if (!mp_receiver_.put(bits[k], &mp_)) continue;
+    found = Found::kMp;
+    mp_frames_ = (mp_.bits() + d - 1) / d;
+    mp_at_ = (mp_.bits() - 2) / d;  // of the frame that has the last CRC bit
+  }
+  if (mp_frames_ == 0) return found;
+  if (mp_at_ == 0 && found == Found::kNone && ones <= d / 4) in_ed_ = true;
+  mp_at_ = (mp_at_ + 1) % mp_frames_;
+  return found;
+}
+
+}  // namespace offhook::v90

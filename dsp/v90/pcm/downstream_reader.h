@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// The digital modem's signals as the analogue modem reads them, from levels: TRN1d and Jd at two levels, the DIL, R,
+// and data frames of training and of data mode. For each level it says which was sent, as far as it can tell: the
+// receiver's reference; and what was found with it.
+//
+// Everything has its place: the receiver counts symbols from the first of TRN1d, and all signals are whole data frames.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/scrambler.h"
+#include "dsp/v90/coding/constellation_choice.h"
+#include "dsp/v90/coding/data_frame.h"
+#include "dsp/v90/coding/sequences.h"
+#include "dsp/v90/pcm/receiver.h"
+#include "offhook/pump.h"
+
+namespace offhook::v90 {
+
+/// What digital impairment learning shows: the mean level of each Ucode in each interval.
+class DilLearner {
+ public:
+  static constexpr int kPasses = 2;  ///< of the DIL
+
+  void init(const Dil& dil);
+  /// The next symbol, from the first of the DIL on. @return the reference; @param[out] trust  what it is good for: the
+  /// DIL is the same each time, so taps that followed its means would learn their errors.
+  /// Real-time: yes, O(1), but where a pass ends: O(6 * kUcodes).
+  float put(float level, int interval, PcmReceiver::Trust* trust);
+  bool learnt() const { return pass_ >= kPasses; }
+  /// @pre learnt()
+  const LearntLevels& levels() const { return levels_; }
+
+ private:
+  void end_pass();
+
+  Dil dil_{};
+  int pass_ = 0;
+  int segment_ = 0;
+  int symbol_ = 0;
+  LearntLevels levels_{};  // of the passes so far
+  float sum_[kFrameIntervals][kUcodes]{};
+  uint16_t count_[kFrameIntervals][kUcodes]{};
+};
+
+class DownstreamReader {
+ public:
+  enum class Found : uint8_t {
+    kNone,
+    kJd,       ///< jd()
+    kJdPrime,  ///< its last symbol: the next is the first of the DIL
+    kLearnt,   ///< levels() are known
+    kR,        ///< it has begun
+    kRBar,     ///< its last symbol
+    kMp,       ///< mp()
+    kEd,       ///< its last symbol
+    kB1d       ///< its last symbol
+  };
+  struct Result {
+    float reference;
+    PcmReceiver::Trust trust;
+    Found found;
+  };
+
+  DownstreamReader() = default;
+  DownstreamReader(Law law, uint8_t u_info, const oh_bit_port& port) : law_(law), u_info_(u_info), port_(port) {}
+
+  /// TRN1d and Jd come. The levels of the intervals are all that of UINFO, until set_two_levels().
+  void begin_two_levels();
+  void set_two_levels(const float* levels);
+  /// The DIL begins with the next symbol; R follows it.
+  void begin_dil(const Dil& dil);
+  /// Frames begin with the next symbol. @param data  B1d and data, else TRN2d and MP  @param levels  as learnt
+  void begin_frames(const FrameParameters& p, const LearntLevels& levels, bool data);
+  /// Data, after B1d, go to the port.
+  void deliver(bool live) { live_ = live; }
+
+  /// Real-time: yes; the work of a data frame comes with its last symbol.
+  Result put(float level, int interval);
+
+  const Jd& jd() const { return jd_; }
+  const Mp& mp() const { return mp_; }
+  const LearntLevels& levels() const { return learner_.levels(); }
+  uint64_t bits_received() const { return bits_received_; }
+  /// Half the least distance between levels that are in use.
+  float decision_distance() const { return distance_ / 2; }
+
+ private:
+  enum class Mode : uint8_t { kNone, kTwoLevels, kDil, kR, kTraining, kB1d, kData };
+  void watch_r(int interval, bool largest);
+  bool r_bar_over() const { return r_bar_frames_ == kRBarFrames; }
+  Found two_levels(bool positive);
+  Found end_frame();
+  Found read_training(const uint8_t* bits, int d);
+
+  static constexpr int kRBarFrames = 4;
+
+  Law law_ = Law::kMu;
+  uint8_t u_info_ = 0;
+  oh_bit_port port_{};
+  Mode mode_ = Mode::kNone;
+  bool live_ = false;
+  Descrambler descrambler_{kGpc};
+  // two levels
+  float two_[kFrameIntervals]{};
+  int sign_ = 0;
+  JdReceiver jd_receiver_;
+  Jd jd_{};
+  bool jd_found_ = false;
+  int jd_at_ = 0;  // bits since the end of a Jd, modulo its length
+  int zeros_ = 0;
+  DilLearner learner_;
+  bool told_ = false;
+  // R
+  uint8_t signs_[kFrameIntervals]{};
+  bool largest_ = true;  // all of the frame so far have the largest magnitude
+  int r_frames_ = 0;     // in a row
+  int r_bar_frames_ = 0;
+  bool r_polarity_ = false;
+  bool in_r_ = false;
+  // frames
+  FrameDecoder decoder_;
+  uint8_t labels_[kFrameIntervals]{};
+  float level_[kFrameIntervals][kUcodes]{};
+  float distance_ = 0;
+  MpReceiver mp_receiver_;
+  Mp mp_{};
+  int mp_frames_ = 0;  // of one MP; 0: none was found
+  int mp_at_ = 0;      // frames since the start of the MP that is being received
+  int frames_ = 0;
+  bool in_ed_ = false;
+  uint64_t bits_received_ = 0;
+};
+
+}  // namespace offhook::v90

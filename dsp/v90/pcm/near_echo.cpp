@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/pcm/near_echo.h"
+
+#include "dsp/blocks/renew.h"
+
+namespace offhook::v90 {
+
+void NearEcho::init(int io_delay_samples, const Kernels& kernels) {
+  renew(*this);
+  kernels_ = &kernels;
+  delay_ = io_delay_samples > 8 ? io_delay_samples - 8 : 0;
+}
+
+void NearEcho::set_training(bool training) {
+  training_ = training;
+  if (!training) return;
+  trained_ = solved_ = 0;
+  fit_.reset();
+}
+
+void NearEcho::process(const int16_t* received, float* left) {
+  int from = at_ - delay_ - kTaps + 1;
+  if (from < 0) from += kRing;
+  const float* x = sent_ + from;
+  for (int k = 0; k < kReceived; ++k) left[k] = received[k] - kernels_->dot(taps_[k], x, kTaps);
+  if (!training_) return;
+  const int row = trained_++ - kSettle;
+  if (row >= 0 && row < kRows) {
+    // The first row's window as a whole, then a sample a row.
+    if (row == 0) {
+      for (int k = 0; k < kTaps; ++k) window_[k] = x[k];
+    } else {
+      window_[kTaps - 1 + row] = x[kTaps - 1];
+    }
+    for (int k = 0; k < kReceived; ++k) echo_[k][row] = received[k];
+  }
+  if (row >= kRows && solved_ < kReceived) {
+    if (fit_.idle()) fit_.begin(window_, 1, nullptr, echo_[solved_], nullptr, kSteps);
+    if (fit_.work(*kernels_, taps_[solved_])) ++solved_;
+  }
+  if (solved_ < kReceived) return;
+  for (int k = 0; k < kReceived; ++k) {
+    const auto in = static_cast<float>(received[k]);
+    echo_power_ += (in * in - echo_power_) * (1.f / 2048);
+    left_power_ += (left[k] * left[k] - left_power_) * (1.f / 2048);
+  }
+}
+
+void NearEcho::put(float sent) {
+  at_ = at_ + 1 == kRing ? 0 : at_ + 1;
+  sent_[at_] = sent;
+  if (at_ < kTaps) sent_[at_ + kRing] = sent;
+}
+
+}  // namespace offhook::v90

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Takes the analogue modem's own V.34 signal off what it hears: 8000 samples/s sent, 16000 received. Of the samples
+// received with each one sent, and of those half way to the next, the echo is a FIR of what was sent: two filters of
+// 128 taps. Beyond the line card there is no hybrid, so there is no far echo.
+//
+// PCM of 56 000 bit/s stands no more than 60 dB below it. LMS, on a signal that hardly has power at the edges of its
+// band, stays at 50 dB for seconds (measured); least squares on 1792 samples reach the noise. That is done once, while
+// the digital modem is silent; then the taps stay as they are.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/kernels.h"
+#include "dsp/v90/pcm/least_squares.h"
+
+namespace offhook::v90 {
+
+class NearEcho {
+ public:
+  static constexpr int kTaps = LeastSquares::kForward;  ///< 16 ms
+  static constexpr int kReceived = 2;                   ///< samples for each that is sent
+
+  /// @param io_delay_samples  from a sample sent to its echo, at the least
+  void init(int io_delay_samples, const Kernels& kernels = best_kernels());
+  /// The digital modem is silent. Training takes 1.2 s; ended before, the taps are zero, or those found so far.
+  void set_training(bool training);
+  bool training() const { return training_; }
+  /// @param[in] received  [kReceived]  @param[out] left  [kReceived]  Real-time: yes, O(taps).
+  void process(const int16_t* received, float* left);
+  /// The sample that was sent; 0 stands for one that is not known.
+  void put(float sent);
+  /// Received over left, as a power ratio, while training and after the taps were found; 0: not known.
+  float return_loss() const { return left_power_ > 0 ? echo_power_ / left_power_ : 0; }
+
+ private:
+  static constexpr int kRows = LeastSquares::kRows;
+  static constexpr int kRing = 1024;
+  static constexpr int kSettle = 400;  // samples of training, before what was sent before it is forgotten
+  static constexpr int kSteps = 32;
+
+  const Kernels* kernels_ = nullptr;
+  int delay_ = 0;
+  bool training_ = false;
+  int trained_ = 0;  // samples
+  int solved_ = 0;   // filters
+  int at_ = 0;
+  float sent_[kRing + kTaps]{};  // the first again after the end
+  float taps_[kReceived][kTaps]{};
+  LeastSquares fit_;
+  float window_[kRows - 1 + kTaps]{};
+  float echo_[kReceived][kRows]{};
+  float echo_power_ = 0, left_power_ = 0;
+};
+
+}  // namespace offhook::v90

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+//
+// V.90's two modems over a simulated trunk: whole calls from V.8 on.
+#include <gtest/gtest.h>
+
+#include "dsp/v90/control/analogue_modem.h"
+#include "dsp/v90/control/digital_modem.h"
+#include "tests/v90_call.h"
+
+namespace offhook {
+namespace {
+
+V90Call::Options clean() {
+  V90Call::Options o;
+  o.trunk.noise_dbm0 = -85;
+  return o;
+}
+
+TEST(V90OverDigitalTrunk, ACleanMuLawTrunkCarries56000DownAnd33600UpWithoutAnError) {
+  for (const bool analogue_calls : {true, false}) {
+    V90Call::Options o = clean();
+    o.analogue_calls = analogue_calls;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(20));
+    EXPECT_EQ(call.analogue_status().rx_bit_rate, 56000u);
+    EXPECT_EQ(call.digital_status().rx_bit_rate, 33600u);
+    EXPECT_EQ(call.analogue_status().tx_bit_rate, 33600u);
+    EXPECT_EQ(call.digital_status().tx_bit_rate, 56000u);
+    call.run(20);
+    EXPECT_EQ(call.analogue_status().state, OH_PUMP_DATA);
+    EXPECT_GT(call.down().blocks(), 1100u);
+    EXPECT_GT(call.up().blocks(), 660u);
+    EXPECT_EQ(call.down().errors(), 0u);
+    EXPECT_EQ(call.up().errors(), 0u);
+    EXPECT_EQ(call.analogue_status().retrains + call.digital_status().retrains, 0u);
+  }
+}
+
+TEST(V90OverDigitalTrunk, LearnsRobbedBitsPadsAndLaws) {
+  struct Case {
+    unsigned robbed;
+    double pad_db;
+    const char *law, *codec;
+    unsigned least;
+  };
+  const Case cases[] = {{1, 0, "mu-law", "mu-law", 50000},  {21, 0, "mu-law", "mu-law", 48000},
+                        {63, 0, "mu-law", "mu-law", 44000}, {0, 3, "mu-law", "mu-law", 48000},
+                        {0, 6, "mu-law", "mu-law", 48000},  {0, 0, "a-law", "a-law", 54000},
+                        {0, 0, "mu-law", "a-law", 50000},   {0, 0, "a-law", "mu-law", 50000}};
+  for (const Case& k : cases) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    o.trunk.robbed_bits = k.robbed;
+    o.trunk.pad_db = k.pad_db;
+    o.trunk.law = k.law;
+    o.trunk.codec = k.codec;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15)) << k.robbed << " " << k.pad_db << " " << k.law << " " << k.codec;
+    EXPECT_GE(call.analogue_status().rx_bit_rate, k.least)
+        << k.robbed << " " << k.pad_db << " " << k.law << " " << k.codec;
+    const uint64_t before = call.down().bad_blocks();
+    call.run(5);
+    EXPECT_LE(call.down().bad_blocks() - before, 1u) << k.robbed << " " << k.pad_db << " " << k.law << " " << k.codec;
+  }
+}
+
+TEST(V90OverDigitalTrunk, FollowsClocksOf100PpmEitherWay) {
+  for (const double ppm : {-100., 100.}) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    o.trunk.clock_ppm = ppm;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15)) << ppm;
+    call.run(5);
+    EXPECT_NEAR(call.analogue_instruments().clock_ppm, ppm, 0.3);
+    EXPECT_GE(call.analogue_status().rx_bit_rate, 54000u);
+    EXPECT_EQ(call.down().errors(), 0u);
+  }
+}
+
+TEST(V90OverDigitalTrunk, RateFollowsTheNoise) {
+  unsigned before = 56001;
+  for (const double noise : {-85., -75., -65., -55.}) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    o.trunk.noise_dbm0 = noise;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15)) << noise;
+    const unsigned rate = call.analogue_status().rx_bit_rate;
+    EXPECT_LT(rate, before) << noise;
+    before = rate;
+    call.run(4);
+    EXPECT_EQ(call.down().errors(), 0u) << noise;
+  }
+}
+
+TEST(V90OverDigitalTrunk, RoundTripsOfSatellites) {
+  V90Call::Options o = clean();
+  o.v8 = false;
+  o.trunk.delay_ms = 300;
+  V90Call call(o);
+  ASSERT_TRUE(call.connect(25));
+  call.run(4);
+  EXPECT_EQ(call.down().errors(), 0u);
+  EXPECT_EQ(call.up().errors(), 0u);
+}
+
+TEST(V90OverDigitalTrunk, EitherEndRenegotiatesAndBothCarryOn) {
+  for (const bool digital : {false, true}) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15));
+    call.run(1);
+    if (digital) {
+      oh_v90_digital_renegotiate(call.digital());
+    } else {
+      oh_v90_analogue_renegotiate(call.analogue());
+    }
+    call.run(0.5);
+    EXPECT_NE(call.analogue_status().state, OH_PUMP_DATA);
+    ASSERT_TRUE(call.connect(5)) << digital;
+    EXPECT_EQ(call.analogue_instruments().renegotiations, 1u);
+    EXPECT_EQ(call.digital_instruments().renegotiations, 1u);
+    EXPECT_EQ(call.analogue_status().retrains + call.digital_status().retrains, 0u);
+    call.run(0.5);  // what the change left in the checkers
+    const uint64_t down = call.down().errors(), up = call.up().errors();
+    call.run(3);
+    EXPECT_EQ(call.down().errors(), down);
+    EXPECT_EQ(call.up().errors(), up);
+  }
+}
+
+TEST(V90OverDigitalTrunk, EitherEndRetrainsAndBothCarryOn) {
+  for (const bool digital : {false, true}) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15));
+    call.run(1);
+    if (digital) {
+      oh_v90_digital_retrain(call.digital());
+    } else {
+      oh_v90_analogue_retrain(call.analogue());
+    }
+    call.run(1);
+    EXPECT_EQ(call.analogue_status().state, OH_PUMP_TRAINING);
+    ASSERT_TRUE(call.connect(20)) << digital;
+    EXPECT_GE(call.analogue_status().rx_bit_rate, 54000u);
+    EXPECT_EQ(call.analogue_status().retrains, 1u);
+    EXPECT_EQ(call.digital_status().retrains, 1u);
+  }
+}
+
+TEST(V90OverDigitalTrunk, EitherEndClearsDown) {
+  for (const bool digital : {false, true}) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15));
+    call.run(1);
+    if (digital) {
+      call.digital_type()->hang_up(call.digital());
+    } else {
+      call.analogue_type()->hang_up(call.analogue());
+    }
+    call.run(8);
+    EXPECT_EQ(call.analogue_status().state, OH_PUMP_IDLE) << digital;
+    EXPECT_EQ(call.digital_status().state, OH_PUMP_IDLE) << digital;
+  }
+}
+
+TEST(V90OverDigitalTrunk, LimitsOfTheBitRateHold) {
+  V90Call::Options o = clean();
+  o.v8 = false;
+  o.max_bit_rate = 40000;
+  V90Call call(o);
+  ASSERT_TRUE(call.connect(15));
+  EXPECT_EQ(call.analogue_status().rx_bit_rate, 40000u);
+}
+
+TEST(V90OverDigitalTrunk, DataComeBackAfterSamplesWereLost) {
+  V90Call::Options o = clean();
+  o.v8 = false;
+  V90Call call(o);
+  ASSERT_TRUE(call.connect(15));
+  call.run(1);
+  call.lose(80);
+  call.run(2);
+  ASSERT_TRUE(call.connect(30));
+  call.run(1);
+  const uint64_t down = call.down().errors();
+  call.run(3);
+  EXPECT_EQ(call.down().errors(), down);
+}
+
+TEST(V90OverDigitalTrunk, SameSeedSameCall) {
+  uint64_t bits[2];
+  for (uint64_t& b : bits) {
+    V90Call call(clean());
+    call.run(14);
+    b = call.down().bits() * 100000 + call.up().bits() + (uint64_t{call.analogue_status().rx_bit_rate} << 40);
+  }
+  EXPECT_EQ(bits[0], bits[1]);
+}
+
+// Every row of both tables is of some use: taken by one of the calls above, or named here with what would take it.
+TEST(V90OverDigitalTrunk, TablesNameAClauseInEveryRowAndHaveNoRowTwice) {
+  const auto check = [](const auto* rows, int n) {
+    for (int a = 0; a < n; ++a) {
+      EXPECT_STRNE(rows[a].clause, "");
+      for (int b = 0; b < a; ++b) {
+        const bool hidden =
+            rows[b].event == rows[a].event && rows[b].guard == nullptr && (rows[a].from & ~rows[b].from) == 0;
+        EXPECT_FALSE(hidden) << "row " << a << " can never be taken: row " << b << " is";
+      }
+    }
+  };
+  int n = 0;
+  const auto* digital = v90::DigitalProcedure::transitions(&n);
+  check(digital, n);
+  const auto* analogue = v90::AnalogueProcedure::transitions(&n);
+  check(analogue, n);
+}
+
+}  // namespace
+}  // namespace offhook

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+//
+// A V.90 call: our digital modem on a simulated trunk, our analogue modem on the loop at its other end, and bits that
+// tell by themselves whether they came through.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "dsp/v90/control/pump.h"
+#include "hostsim/line/digital_trunk.h"
+
+namespace offhook {
+
+/// Bits of x^23 + x^18 + 1: each follows from those before, so a receiver needs no alignment. An error counts once, and
+/// twice more where it is the recursion's input.
+class CheckedBits {
+ public:
+  explicit CheckedBits(uint32_t seed) : sent_(seed) {}
+  int get() {
+    const int bit = next(sent_);
+    sent_ = sent_ << 1 | static_cast<uint32_t>(bit);
+    return bit;
+  }
+  void put(int bit) {
+    const bool wrong = next(received_) != bit;
+    received_ = received_ << 1 | static_cast<uint32_t>(bit);
+    ++bits_;
+    if (wrong && settled_ > 23) ++errors_, bad_ = true;
+    if (settled_ <= 23) settled_ = wrong ? 0 : settled_ + 1;
+    if (++in_block_ < kBlock) return;
+    in_block_ = 0;
+    ++blocks_;
+    bad_blocks_ += bad_;
+    bad_ = false;
+  }
+  static constexpr int kBlock = 1000;
+  uint64_t bits() const { return bits_; }
+  uint64_t errors() const { return errors_; }
+  uint64_t blocks() const { return blocks_; }
+  uint64_t bad_blocks() const { return bad_blocks_; }
+
+ private:
+  static int next(uint32_t r) { return static_cast<int>((r >> 17 ^ r >> 22) & 1); }
+  uint32_t sent_;
+  uint32_t received_ = 0;
+  uint64_t bits_ = 0, errors_ = 0, blocks_ = 0, bad_blocks_ = 0;
+  int settled_ = 0;
+  int in_block_ = 0;
+  bool bad_ = false;
+};
+
+class V90Call : public hostsim::DigitalEnd {
+ public:
+  struct Options {
+    hostsim::DigitalTrunkConfig trunk;
+    float digital_dbm0 = -12;  ///< limit of the digital modem's power
+    float analogue_dbm0 = -12;
+    bool analogue_calls = true;
+    bool v8 = true;  ///< else both begin at Phase 2
+    uint32_t max_bit_rate = 0;
+    uint64_t seed = 1;
+  };
+
+  explicit V90Call(const Options& o) {
+    oh_pump_config c{};
+    c.struct_size = sizeof c;
+    c.format = digital_->formats[o.trunk.law == "a-law" ? 1 : 0];
+    c.role = o.analogue_calls ? OH_PUMP_ANSWER : OH_PUMP_CALL;
+    c.tx_level_dbm0 = o.digital_dbm0;
+    c.max_bit_rate = o.max_bit_rate;
+    c.port = port(digital_bits_);
+    digital_memory_ = make(digital_, c);
+    c.format = analogue_->formats[0];
+    c.role = o.analogue_calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    c.tx_level_dbm0 = o.analogue_dbm0;
+    c.port = port(analogue_bits_);
+    c.io_delay_samples = 1;  // this loop's own
+    analogue_memory_ = make(analogue_, c);
+    if (!o.v8) {
+      oh_v90_digital_begin(digital());
+      oh_v90_analogue_begin(analogue());
+    }
+    trunk_ = std::make_unique<hostsim::DigitalTrunk>(o.trunk, o.seed, *this);
+  }
+
+  void* digital() { return digital_memory_.get(); }
+  void* analogue() { return analogue_memory_.get(); }
+
+  /// One sample period of the analogue modem.
+  void step() {
+    int16_t captured[hostsim::DigitalTrunk::kReceivedRatio];
+    trunk_->exchange(played_, captured);
+    if (analogue_lost_ > 0) {
+      --analogue_lost_;
+      analogue_->fill_in(analogue(), 1);
+      played_ = 0;
+    } else {
+      analogue_->process(analogue(), captured, &played_, 1);
+    }
+    ++samples_;
+  }
+  void run(double seconds) {
+    for (const auto end = samples_ + static_cast<uint64_t>(seconds * 8000); samples_ < end;) step();
+  }
+  /// @return whether both were in data mode within so many seconds
+  bool connect(double seconds) {
+    const auto end = samples_ + static_cast<uint64_t>(seconds * 8000);
+    while (samples_ < end) {
+      step();
+      if (samples_ % 64 == 0 && analogue_status().state == OH_PUMP_DATA && digital_status().state == OH_PUMP_DATA)
+        return true;
+    }
+    return false;
+  }
+  /// The analogue modem is not served for so many sample periods from now.
+  void lose(int samples) { analogue_lost_ = samples; }
+
+  oh_pump_status analogue_status() { return status(analogue_, analogue()); }
+  oh_pump_status digital_status() { return status(digital_, digital()); }
+  oh_v90_instruments analogue_instruments() {
+    oh_v90_instruments i;
+    oh_v90_analogue_instruments(analogue(), &i);
+    return i;
+  }
+  oh_v90_instruments digital_instruments() {
+    oh_v90_instruments i;
+    oh_v90_digital_instruments(digital(), &i);
+    return i;
+  }
+  CheckedBits& down() { return analogue_bits_; }  ///< what the analogue modem received
+  CheckedBits& up() { return digital_bits_; }
+  const oh_pump_type* analogue_type() const { return analogue_; }
+  const oh_pump_type* digital_type() const { return digital_; }
+  double seconds() const { return static_cast<double>(samples_) / 8000; }
+
+ private:
+  struct Free {
+    void operator()(void* p) const { ::operator delete(p, std::align_val_t(64)); }
+  };
+  using Memory = std::unique_ptr<void, Free>;
+
+  static oh_bit_port port(CheckedBits& bits) {
+    oh_bit_port p{};
+    p.user = &bits;
+    p.get_bit = [](void* user) { return static_cast<CheckedBits*>(user)->get(); };
+    p.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
+    return p;
+  }
+  static Memory make(const oh_pump_type* type, const oh_pump_config& c) {
+    const size_t size = type->size(&c);
+    if (size == 0) throw std::bad_alloc();
+    Memory memory(::operator new(size, std::align_val_t(64)));
+    type->init(memory.get(), &c);
+    return memory;
+  }
+  static oh_pump_status status(const oh_pump_type* type, const void* self) {
+    oh_pump_status s;
+    s.struct_size = sizeof s;
+    type->status(self, &s);
+    return s;
+  }
+  uint8_t process(uint8_t rx) override {
+    uint8_t tx;
+    digital_->process(digital(), &rx, &tx, 1);
+    return tx;
+  }
+
+  const oh_pump_type* digital_ = oh_v90_digital_type();
+  const oh_pump_type* analogue_ = oh_v90_analogue_type();
+  CheckedBits digital_bits_{0x1234567}, analogue_bits_{0x765432};
+  Memory digital_memory_, analogue_memory_;
+  std::unique_ptr<hostsim::DigitalTrunk> trunk_;
+  int16_t played_ = 0;
+  int analogue_lost_ = 0;
+  uint64_t samples_ = 0;
+};
+
+}  // namespace offhook
