@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "dsp/pump/pump_type.h"
+#include "dsp/spandsp/modulations.h"
 
 namespace offhook::modem {
 
@@ -24,6 +25,11 @@ void* aligned(std::size_t bytes) {
 // A coordinate as Q4.12, in 16 bits.
 std::uint32_t q12(float x) {
   return static_cast<std::uint16_t>(static_cast<std::int16_t>(std::clamp(x, -7.9f, 7.9f) * 4096));
+}
+
+// As OH_EV_PUMP_RATES has them.
+std::uint32_t logged(std::uint32_t bit_rate) {
+  return bit_rate % 100 == 0 || bit_rate > 0x7fff ? bit_rate / 100 : 0x8000 | bit_rate;
 }
 
 constexpr std::uint32_t kSilentTap = 9000;  // 90 dB down
@@ -71,7 +77,7 @@ oh_lapm_config Modem::lapm_config() {
   oh_lapm_default_config(&link, config_.role, kRateBeforeData);
   const oh_pump_format& format = config_.pump->formats[0];
   link.sample_rate_hz = std::min(format.rx.rate_hz, format.tx.rate_hz);  // a block counts the slower direction's
-  link.k = config_.window;
+  if (config_.window > 0) link.k = config_.window;  // 0: the link will never run
   link.detect = config_.error_control.detect;
   link.compression = config_.error_control.compression;
   link.codewords = config_.error_control.codewords;
@@ -106,6 +112,11 @@ oh_pump_config Modem::pump_config() {
   pump.max_bit_rate = config_.max_bit_rate;
   pump.min_bit_rate = config_.min_bit_rate;
   pump.modulations = config_.modulations;
+  if (config_.error_control.mode == ErrorControl::kRequired) {  // what is without V.42 is not offered to the far end
+    const std::uint32_t all = config_.modulations != 0 ? config_.modulations : kAllModulations;
+    pump.modulations = all & kModulationsWithV42;
+    if (pump.modulations == 0) throw std::invalid_argument("V.42 is required, and none of the modulations has it");
+  }
   pump.io_delay_samples = config_.io_delay_samples;
   return pump;
 }
@@ -202,7 +213,7 @@ void Modem::follow(std::size_t n) {
   if (status.state != state_) {
     state_ = status.state;
     record(OH_EV_PUMP_STATE, state_);
-    if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, status.tx_bit_rate / 100 | status.rx_bit_rate / 100 << 16);
+    if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, logged(status.tx_bit_rate) | logged(status.rx_bit_rate) << 16);
   }
   if (state_ == OH_PUMP_DATA && (status.tx_bit_rate != tx_bit_rate_ || status.rx_bit_rate != rx_bit_rate_)) {
     tx_bit_rate_ = status.tx_bit_rate;
@@ -210,6 +221,7 @@ void Modem::follow(std::size_t n) {
     oh_lapm_set_bit_rates(lapm_, tx_bit_rate_, rx_bit_rate_);
   }
   if (state_ == OH_PUMP_DATA && !direct_) {
+    if (modulation_of(status.modulation).v42_window == 0) oh_lapm_do_without(lapm_);
     oh_lapm_advance(lapm_, static_cast<std::uint32_t>(n));
     direct_ = characters_ && lapm_status().state == OH_LAPM_UNSUPPORTED;
   }
@@ -243,7 +255,8 @@ std::string Modem::failure(const oh_pump_status& pump, const oh_lapm_status& lin
     case OH_LAPM_FAILED:
       return "gave up the V.42 link";
     case OH_LAPM_UNSUPPORTED:
-      return "found no V.42 at the other end";
+      return modulation_of(pump.modulation).v42_window > 0 ? "found no V.42 at the other end"
+                                                           : "requires V.42, which does not run over the modulation";
     case OH_LAPM_DISCONNECTED:
       return "released the V.42 link";
     default:

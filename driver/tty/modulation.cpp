@@ -28,7 +28,7 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
   std::uint32_t slower = 0;
   for (const Modulation& m : carriers) {
     if (!settings.modulation.empty() && m.carrier == settings.modulation) {
-      if (settings.automode == 0 && m.id == OH_MODULATION_V22BIS && call.min_bit_rate <= 1200) {
+      if (settings.automode == 0 && m.alone && call.min_bit_rate <= m.min_bit_rate) {
         call.pump = m.type();
         call.window = m.v42_window;
       } else {
@@ -41,7 +41,6 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
 }
 
 std::string_view carrier_of(const oh_pump_status& pump, Carriers carriers) {
-  if (pump.modulation == OH_MODULATION_V22BIS && pump.rx_bit_rate <= 1200) return "V22";
   return std::find_if(carriers.begin(), carriers.end(),
                       [&pump](const Modulation& m) { return m.id == pump.modulation; })
       ->carrier;

@@ -36,7 +36,13 @@ constexpr float kAaMs = 100;
 // without ANS need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2, Note 1).
 constexpr uint64_t kNoAns = ms(500);
 constexpr float kAnsMs = 100;
-constexpr uint64_t kAcAlone = ms(1000);  // AC for so long, and no V.32bis here
+constexpr float kAcAloneMs = 1000;  // AC for so long, and no V.32bis here
+// A mark that is no accident of speech; as long as USB1 has to last.
+constexpr float kMarkMs = 155;
+// What an answerer sends for longer than kTa is all that it has.
+constexpr float kLastProbeMs = 4000;
+// Bell 103's mark and USB1 are 25 Hz apart: what is nearer to the one is not the other.
+constexpr float kNearHz = 12.5f;
 
 constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times a second
 constexpr int kAaHz = 1800;
@@ -54,7 +60,7 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-/// What a menu says of all of them together.
+// What a menu says of all of them together.
 v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
   v8::Config v8 = v8::data_call(c, 0);
   for (int k = 0; k < n; ++k) {
@@ -70,9 +76,15 @@ v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
 
 class Automode {
  public:
-  Automode(const oh_pump_config& c, const Member* members, int n)
+  Automode(const oh_pump_config& c, const Table& table, const Member* members, int n)
       : config_(c), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, members, n)) {
     for (int k = 0; k < n; ++k) members_[k] = members[k];
+    for (int k = table.n - 1; k >= 0 && marks_n_ < kMaxMarks; --k) {
+      const Modulation& row = table.rows[k];
+      if (row.mark_hz != 0) marks_[marks_n_++] = {member(row.id), ToneDetector(row.mark_hz)};
+    }
+    list_probes();
+    if (v8_config(c, members, n).menu.modulations == 0) do_without_v8();
   }
 
   void process(const int16_t* rx, int16_t* tx, size_t n);
@@ -89,7 +101,8 @@ class Automode {
     kAnswerTone,  // caller: the rest of the first second of ANS
     kAa,          // caller: V.32bis sends AA and waits for AC, while we wait for USB1
     kListen,      // caller: silent, until AC or USB1 comes
-    kUsb1,        // caller: silent, to see whether AC comes after all. Answerer: V.22bis sends USB1
+    kUsb1,        // caller: silent, to see whether AC comes after all
+    kProbe,       // answerer: one of probes_ sends what should wake its like
     kBeforeAc,    // answerer: silence
     kRunning,     // the decision is made
     kReleased,
@@ -101,17 +114,26 @@ class Automode {
     for (int k = 0; k < n; ++k) set |= members[k].modulation->id;
     return set;
   }
-  Member* member(oh_modulation m) {
+  Member* member(uint32_t m) {
     for (int k = 0; k < n_; ++k) {
       if (members_[k].modulation->id == m) return &members_[k];
     }
     return nullptr;
   }
+  // V.22bis, which has V.22, too; or V.22.
+  Member* psk() {
+    Member* bis = member(OH_MODULATION_V22BIS);
+    return bis != nullptr ? bis : member(OH_MODULATION_V22);
+  }
+  void list_probes();
+  void do_without_v8();
+  void probe();
+  bool follow_mark();
   int16_t step(int16_t rx);
   float call(float rx);
   float answer(float rx);
   void listen();
-  void begin(oh_modulation m, Step step);
+  void begin(Member* member, Step step);
   void follow_v8();
   int16_t active(int16_t rx) {
     int16_t tx;
@@ -122,6 +144,9 @@ class Automode {
     oh_pump_status s;
     active_->type->status(active_->self, &s);
     return s.state != OH_PUMP_CONNECTING;
+  }
+  bool hears_usb1() const {
+    return usb1_.steady_ms() >= kUsb1Ms && (marks_n_ == 0 || usb1_.frequency_offset_hz() > -kNearHz);
   }
   void check_rate();
   void fail(oh_pump_failure why) {
@@ -142,14 +167,23 @@ class Automode {
   oh_pump_failure failure_ = OH_PUMP_FAILURE_NONE;
   bool rate_checked_ = false;
 
-  Member members_[kMaxMembers];
+  Member members_[kMaxMembers];  // from the fastest to the slowest
   int n_;
   Member* active_ = nullptr;
+  Member* probes_[kMaxMembers];  // answerer: what it tries, in this order
+  int probes_n_ = 0, probe_ = 0;
+  bool tries_marks_ = false;  // may use what has a mark
 
   v8::V8 v8_;
   ToneDetector ans_{v8::kAnswerToneHz};  // caller
   ToneDetector usb1_{kUsb1Hz};
   ToneDetector ac_low_{kAcLowHz}, ac_high_{kAcHighHz};
+  struct Mark {
+    Member* member = nullptr;  // null: takes no part
+    ToneDetector tone{kUsb1Hz};
+  };
+  Mark marks_[kMaxMarks];  // caller: of all rows of the table
+  int marks_n_ = 0;
   ToneDetector aa_{kAaHz};     // answerer
   v34::SigCDetector sig_c_;    // answerer
   uint64_t ans_after_aa_ = 0;  // samples
@@ -157,8 +191,8 @@ class Automode {
   float far_peak_ = 0;  // of the answer tone, or USB1
 };
 
-void Automode::begin(oh_modulation m, Step next) {
-  active_ = member(m);
+void Automode::begin(Member* member, Step next) {
+  active_ = member;
   const double peak = static_cast<double>(far_peak_);
   active_->modulation->begin(active_->self, v8_.result().modulation != 0,
                              peak > 0 ? static_cast<float>(mean_square_to_dbm0(peak * peak / 2)) : -100);
@@ -169,10 +203,56 @@ void Automode::follow_v8() {
   const uint16_t selected = v8_.result().modulation;
   for (int k = 0; k < n_; ++k) {
     if ((members_[k].modulation->v8.modulations & selected) == 0) continue;
-    begin(members_[k].modulation->id, Step::kRunning);
+    begin(&members_[k], Step::kRunning);
     return;
   }
   fail(OH_PUMP_NOTHING_IN_COMMON);
+}
+
+// The order of Annex A (A.2.2), and then the marks.
+void Automode::list_probes() {
+  if (psk() != nullptr) probes_[probes_n_++] = psk();
+  if (member(OH_MODULATION_V32BIS) != nullptr) probes_[probes_n_++] = member(OH_MODULATION_V32BIS);
+  for (int k = 0; k < marks_n_; ++k) {
+    if (marks_[k].member == nullptr) continue;
+    probes_[probes_n_++] = marks_[k].member;
+    tries_marks_ = true;
+  }
+}
+
+// The caller listens; the answerer's pump begins as it does alone.
+void Automode::do_without_v8() {
+  if (!calls_) active_ = probes_[0];
+  step_ = calls_ ? Step::kListen : Step::kRunning;
+}
+
+// The answerer's next try; the last is for good.
+void Automode::probe() {
+  if (probe_ == probes_n_) {
+    fail(OH_PUMP_NOTHING_IN_COMMON);
+    return;
+  }
+  begin(probes_[probe_], Step::kProbe);
+  ++probe_;
+}
+
+// An answerer's mark (and not USB1): its modulation begins, or there is none in common.
+bool Automode::follow_mark() {
+  for (int k = 0; k < marks_n_; ++k) {
+    Mark& m = marks_[k];
+    const float offset = m.tone.frequency_offset_hz();
+    if (m.tone.steady_ms() < kMarkMs || offset > kNearHz || offset < -kNearHz) continue;
+    if (m.member != nullptr) {
+      far_peak_ = m.tone.peak();
+      begin(m.member, Step::kRunning);
+    } else if (m.tone.steady_ms() > kLastProbeMs) {
+      fail(OH_PUMP_NOTHING_IN_COMMON);
+    } else {
+      continue;
+    }
+    return true;
+  }
+  return false;
 }
 
 int16_t Automode::step(int16_t rx) {
@@ -184,28 +264,30 @@ int16_t Automode::step(int16_t rx) {
   return clip(tx);
 }
 
-// What an answerer without V.8 sends first: AC, or USB1 (A.2.1.1, A.2.1.2).
+// What an answerer without V.8 sends first: AC, or USB1 (A.2.1.1, A.2.1.2), or a mark.
 void Automode::listen() {
   const bool ac = ac_low_.steady_ms() >= kAcMs && ac_high_.steady_ms() >= kAcMs;
-  const bool usb1 = usb1_.steady_ms() >= kUsb1Ms;
-  const bool may_v32 = member(OH_MODULATION_V32BIS) != nullptr, may_v22 = member(OH_MODULATION_V22BIS) != nullptr;
+  const bool usb1 = hears_usb1();
+  Member* v32 = member(OH_MODULATION_V32BIS);
   if (usb1) far_peak_ = usb1_.peak();
   const bool v22bis_alone =
-      !may_v32 || (!ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms())));
-  if (ac && may_v32) {
-    begin(OH_MODULATION_V32BIS, Step::kRunning);
-  } else if (ac && ac_low_.steady_ms() >= kAcAlone * 1000.0f / kRateHz) {
+      v32 == nullptr || (!ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms())));
+  // An answerer that has marks sends them after these.
+  const float ac_alone_ms = tries_marks_ ? kLastProbeMs : kAcAloneMs;
+  if (ac && v32 != nullptr) {
+    begin(v32, Step::kRunning);
+  } else if (ac && ac_low_.steady_ms() >= ac_alone_ms) {
     fail(OH_PUMP_NOTHING_IN_COMMON);
-  } else if (usb1 && v22bis_alone && may_v22) {
-    begin(OH_MODULATION_V22BIS, Step::kRunning);
+  } else if (usb1 && v22bis_alone && psk() != nullptr) {
+    begin(psk(), Step::kRunning);
   } else if (usb1 && step_ != Step::kUsb1) {
     enter(Step::kUsb1);
-  } else if (usb1 && age() >= kTc) {
-    if (may_v22) {
-      begin(OH_MODULATION_V22BIS, Step::kRunning);
-    } else {
-      fail(OH_PUMP_NOTHING_IN_COMMON);
-    }
+  } else if (usb1 && age() >= kTc && psk() != nullptr) {
+    begin(psk(), Step::kRunning);
+  } else if (usb1 && age() >= kTc && (!tries_marks_ || usb1_.steady_ms() > kLastProbeMs)) {
+    fail(OH_PUMP_NOTHING_IN_COMMON);
+  } else if (!usb1) {
+    follow_mark();
   }
 }
 
@@ -214,6 +296,7 @@ float Automode::call(float rx) {
   usb1_.put(rx);
   ac_low_.put(rx);
   ac_high_.put(rx);
+  for (int k = 0; k < marks_n_; ++k) marks_[k].tone.put(rx);
   if (ans_.present()) far_peak_ = ans_.peak();
   ans_heard_ |= ans_.steady_ms() >= kAnsMs;
   switch (step_) {
@@ -230,7 +313,7 @@ float Automode::call(float rx) {
     }
     case Step::kAnswerTone:
       if (ans_.steady_ms() >= kAnsBeforeAaMs && member(OH_MODULATION_V32BIS) != nullptr) {
-        begin(OH_MODULATION_V32BIS, Step::kAa);
+        begin(member(OH_MODULATION_V32BIS), Step::kAa);
       } else if (set_of(members_, n_) == OH_MODULATION_V34) {
         fail(OH_PUMP_NOTHING_IN_COMMON);  // an answerer that has V.34 has V.8
       } else if (!ans_.present()) {
@@ -240,15 +323,17 @@ float Automode::call(float rx) {
     case Step::kAa: {
       if (ans_.present()) ++ans_after_aa_;
       const int16_t tx = active(static_cast<int16_t>(rx));
-      if (usb1_.steady_ms() >= kUsb1Ms) {
+      if (hears_usb1()) {
         // The far end has heard AA and does not care; or it may be one of us that has not.
-        if (ans_after_aa_ > kLongAns && member(OH_MODULATION_V22BIS) != nullptr) {
-          begin(OH_MODULATION_V22BIS, Step::kRunning);
+        if (ans_after_aa_ > kLongAns && psk() != nullptr) {
+          begin(psk(), Step::kRunning);
         } else {
           enter(Step::kUsb1);
         }
       } else if (age() % 64 == 0 && answered()) {
         enter(Step::kRunning);
+      } else {
+        follow_mark();
       }
       return tx;
     }
@@ -270,13 +355,7 @@ float Automode::answer(float rx) {
       if (v8_.state() == v8::State::kDone) {
         follow_v8();
       } else if (v8_.state() == v8::State::kAnswerTone) {
-        if (member(OH_MODULATION_V22BIS) != nullptr) {
-          begin(OH_MODULATION_V22BIS, Step::kUsb1);
-        } else if (member(OH_MODULATION_V32BIS) != nullptr) {
-          begin(OH_MODULATION_V32BIS, Step::kRunning);
-        } else {
-          fail(OH_PUMP_NOTHING_IN_COMMON);
-        }
+        probe();
       } else if (v8_.step() == v8::V8::Step::kAnsam && aa_.steady_ms() >= kAaMs &&
                  member(OH_MODULATION_V32BIS) != nullptr) {
         enter(Step::kBeforeAc);
@@ -284,17 +363,17 @@ float Automode::answer(float rx) {
       return tx;
     }
     case Step::kBeforeAc:
-      if (age() >= kBeforeSigA) begin(OH_MODULATION_V32BIS, Step::kRunning);
+      if (age() >= kBeforeSigA) begin(member(OH_MODULATION_V32BIS), Step::kRunning);
       return 0;
-    case Step::kUsb1: {
+    case Step::kProbe: {
       const int16_t tx = active(static_cast<int16_t>(rx));
       if (age() % 64 == 0 && answered()) {
         enter(Step::kRunning);
       } else if (age() >= kTa) {
-        if (member(OH_MODULATION_V32BIS) != nullptr) {
-          begin(OH_MODULATION_V32BIS, Step::kRunning);
-        } else {
+        if (probe_ == probes_n_) {
           enter(Step::kRunning);
+        } else {
+          probe();
         }
       }
       return tx;
@@ -327,7 +406,7 @@ void Automode::fill_in(size_t n) {
   filled_in_ += n;
   for (; n > 0 && step_ != Step::kRunning; --n) {
     // A member that runs along must know that its samples were lost, too; it is told sample by sample.
-    if (active_ != nullptr && (step_ == Step::kAa || (step_ == Step::kUsb1 && !calls_))) {
+    if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kProbe)) {
       ++samples_;
       active_->type->fill_in(active_->self, 1);
     } else {
@@ -364,15 +443,19 @@ void Automode::status(oh_pump_status* s) const {
 // The modulations that take part; for each the bytes that it needs.
 int members_of(const oh_pump_config* c, const Table& table, Member* members, size_t* bytes) {
   int n = 0;
-  for (int k = 0; k < table.n && k < kMaxMembers; ++k) {
+  uint32_t shown = 0;  // in the menu: V.22 is covered by V.22bis
+  for (int k = table.n - 1; k >= 0 && n < kMaxMembers; --k) {
     const Modulation& row = table.rows[k];
+    if ((row.v8.modulations & shown) != 0) continue;
     if (c->modulations != 0 && (c->modulations & row.id) == 0) continue;
     const uint32_t most =
         c->max_bit_rate != 0 && c->max_bit_rate < row.max_bit_rate ? c->max_bit_rate : row.max_bit_rate;
     if (most < c->min_bit_rate) continue;
     members[n] = {&row, row.type(), nullptr};
     bytes[n] = aligned(members[n].type->size(c));
-    if (bytes[n] > 0) ++n;
+    if (bytes[n] == 0) continue;
+    shown |= row.v8.modulations;
+    ++n;
   }
   return n;
 }
@@ -412,7 +495,7 @@ int init(void* self, const oh_pump_config* config, const Table& table) {
     if (const int result = members[k].type->init(at, config); result != 0) return result;
     at += bytes[k];
   }
-  new (self) Automode(*config, members, n);
+  new (self) Automode(*config, table, members, n);
   return 0;
 }
 

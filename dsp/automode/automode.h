@@ -3,12 +3,18 @@
  * Automode: one pump that finds out what the far end can do and then is the pump for that.
  *
  *   V.8 at both ends     CM and JM name all modulations; the best that both have begins after V.8's 75 ms of silence.
- *   caller, plain ANS    AA (V.32bis) once ANS lasted 1 s; then AC: V.32bis; or unscrambled ones (USB1): V.22bis.
- *   answerer, no CM      AA during the answer tone: V.32bis. Else USB1 for 3 s; S1 or scrambled ones: V.22bis; else AC.
+ *   caller, plain ANS    AA (V.32bis) once ANS lasted 1 s; then AC: V.32bis; or unscrambled ones (USB1): V.22bis; or
+ *                        the mark of an answerer in V.21, V.23 or, without any ANS, Bell 103.
+ *   answerer, no CM      AA during the answer tone: V.32bis. Else USB1 for 3 s; S1 or scrambled ones: V.22bis. Else AC
+ *                        for 3 s, and then each mark for 3 s, from the fastest to the slowest; the last stays.
  *
- * Without V.8 that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in automode.cpp. What automode
- * may fall to is a table: a room that is freestanding makes a freestanding table (V.34, V.32bis), and dsp/spandsp one
- * with V.22bis in it. All candidates stand initialised side by side; from the decision on, process() is theirs.
+ * For V.32bis and V.22bis that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in automode.cpp; it
+ * ends with AC. For the others no Recommendation has an order: they come after it, where they disturb nobody. V.8 does
+ * not know Bell 103; who may use nothing else does without V.8.
+ *
+ * What automode may fall to is a table (dsp/modulation), from the slowest to the fastest: a room that is freestanding
+ * makes a freestanding table (V.32bis, V.34), and dsp/spandsp one of all there are. All that take part stand
+ * initialised side by side; from the decision on, process() is theirs.
  */
 #ifndef OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
 #define OFFHOOK_DSP_AUTOMODE_AUTOMODE_H
@@ -20,7 +26,7 @@
 extern "C" {
 #endif
 
-/** Automode over V.34 and V.32bis; with V.22bis: dsp/spandsp/automode.h. It runs at 8000 Hz. A modulation takes part
+/** Automode over V.34 and V.32bis; with all others: dsp/spandsp/automode.h. It runs at 8000 Hz. A modulation takes part
  * when oh_pump_config.modulations has it (0: all), its pump accepts the configuration, and it can reach min_bit_rate.
  * When nothing is left, size() is 0. */
 OH_API const struct oh_pump_type* oh_automode_type(void);
@@ -39,6 +45,7 @@ struct Table {
   int n;
 };
 inline constexpr int kMaxMembers = 8;
+inline constexpr int kMaxMarks = 4;  ///< rows with mark_hz
 
 size_t size(const oh_pump_config* config, const Table& table);
 int init(void* self, const oh_pump_config* config, const Table& table);

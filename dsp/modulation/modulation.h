@@ -15,12 +15,18 @@
 namespace offhook {
 
 struct Modulation {
-  oh_modulation id;       ///< OH_MODULATION_NONE: finds out which of the others both ends have
-  const char* name;       ///< of pump.modem and --pump
-  const char* carrier;    ///< of +MS (V.250 6.4.1); empty: any
-  v8::Menu v8;            ///< its share of a menu: modulation bits, PCM availability, PSTN access
-  uint32_t max_bit_rate;  ///< of the Recommendation
-  uint8_t v42_window;  ///< frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets
+  oh_modulation id;     ///< OH_MODULATION_NONE: finds out which of the others both ends have
+  const char* name;     ///< of pump.modem and --pump
+  const char* title;    ///< as people write it: "V.22bis"
+  const char* carrier;  ///< of +MS (V.250 6.4.1); empty: any
+  v8::Menu v8;          ///< its share of a menu: modulation bits, PCM availability, PSTN access
+  /// bit/s, of the Recommendation; where the directions differ, of the slower and of the faster one.
+  uint32_t min_bit_rate, max_bit_rate;
+  /// Frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets. 0: no V.42, for bits
+  /// cross the line without a clock.
+  uint8_t v42_window;
+  bool alone;   ///< its pump starts a call by V.25, without V.8: what +MS without automode takes
+  int mark_hz;  ///< what an answerer without V.8 sends until it is answered, where that is a tone; 0: else
   const oh_pump_type* (*type)();
   /// After init: the modulation's own procedure begins with the next sample; V.8, or without it the answer tone, is
   /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for what finds out.  Real-time: yes.
@@ -30,19 +36,27 @@ struct Modulation {
 inline constexpr Modulation kV32bis = {
     .id = OH_MODULATION_V32BIS,
     .name = "v32bis",
+    .title = "V.32bis",
     .carrier = "V32B",
     .v8 = {.modulations = v8::kV32bis},
+    .min_bit_rate = 4'800,
     .max_bit_rate = 14'400,
     .v42_window = 15,
+    .alone = false,
+    .mark_hz = 0,
     .type = oh_v32bis_type,
     .begin = [](void* self, bool after_v8, float) { oh_v32bis_begin(self, after_v8); }};
 
 inline constexpr Modulation kV34 = {.id = OH_MODULATION_V34,
                                     .name = "v34",
+                                    .title = "V.34",
                                     .carrier = "V34",
                                     .v8 = {.modulations = v8::kV34},
+                                    .min_bit_rate = 2'400,
                                     .max_bit_rate = 33'600,
                                     .v42_window = 64,
+                                    .alone = false,
+                                    .mark_hz = 0,
                                     .type = oh_v34_type,
                                     .begin = [](void* self, bool, float) { oh_v34_begin(self); }};
 

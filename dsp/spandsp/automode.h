@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Automode (dsp/automode) with V.22bis among what it may fall to.
+ * Automode (dsp/automode) over the table of all modulations.
  */
 #ifndef OFFHOOK_DSP_SPANDSP_AUTOMODE_H
 #define OFFHOOK_DSP_SPANDSP_AUTOMODE_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** Automode over V.34, V.32bis and V.22bis; see oh_automode_type(). */
+/** Automode over all modulations that there are (dsp/spandsp/modulations.h); see oh_automode_type(). */
 OH_API const struct oh_pump_type* oh_automode_v22bis_type(void);
 
 #ifdef __cplusplus

@@ -5,31 +5,28 @@
 
 #include "dsp/modulation/modulation.h"
 #include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/spandsp/bell103.h"
+#include "dsp/spandsp/v21.h"
+#include "dsp/spandsp/v22.h"
+#include "dsp/spandsp/v23.h"
 
 namespace offhook {
 
-inline constexpr Modulation kV22bis = {
-    .id = OH_MODULATION_V22BIS,
-    .name = "v22bis",
-    .carrier = "V22B",
-    .v8 = {.modulations = v8::kV22bis},
-    .max_bit_rate = 2'400,
-    .v42_window = 15,
-    .type = oh_v22bis_type,
-    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
-
 inline constexpr Modulation kAutomode = {.id = OH_MODULATION_NONE,
                                          .name = "auto",
+                                         .title = "automode",
                                          .carrier = "",
                                          .v8 = {},
+                                         .min_bit_rate = kV23.min_bit_rate,
                                          .max_bit_rate = kV34.max_bit_rate,
                                          .v42_window = kV34.v42_window,
+                                         .alone = false,
+                                         .mark_hz = 0,
                                          .type = oh_automode_v22bis_type,
                                          .begin = nullptr};
 
 /// From the slowest to the fastest; the last finds out which of them both ends have.
-inline constexpr Modulation kModulations[] = {kV22bis, kV32bis, kV34, kAutomode};
+inline constexpr Modulation kModulations[] = {kBell103, kV21, kV23, kV22, kV22bis, kV32bis, kV34, kAutomode};
 inline constexpr int kModulationCount = sizeof kModulations / sizeof kModulations[0];
 
 /// Where in the table it stands.
@@ -42,10 +39,15 @@ constexpr const Modulation& modulation_of(oh_modulation id) {
   return kModulations[index_of(id)];
 }
 
-/// Every id, as a set.
+/// Every id, as a set; and of them those over which V.42 runs.
 inline constexpr uint32_t kAllModulations = [] {
   uint32_t all = 0;
   for (const Modulation& m : kModulations) all |= m.id;
+  return all;
+}();
+inline constexpr uint32_t kModulationsWithV42 = [] {
+  uint32_t all = 0;
+  for (const Modulation& m : kModulations) all |= m.v42_window > 0 ? uint32_t{m.id} : 0u;
   return all;
 }();
 

@@ -11,6 +11,7 @@
 
 #include "dsp/blocks/tone.h"
 #include "dsp/pump/pump_type.h"
+#include "dsp/spandsp/line_activity.h"
 
 namespace offhook {
 namespace {
@@ -66,7 +67,8 @@ struct Modem {
   uint32_t without_data;  // samples since data mode, or since the tone
   uint32_t absent;        // samples that tone or carrier has been missing
   bool tone_heard;
-  bool answered;  // the far end has shown that it has V.22bis
+  LineActivity activity;  // the caller's, before it sends anything
+  bool answered;          // the far end has shown that it has V.22bis
   float tone_dbm0;
   // Meter reading with the far end silent in this band: peak of the last window. A V.32 caller's AA is part of it.
   int32_t window_peak, floor;
@@ -228,6 +230,7 @@ int16_t step(Modem& m, int16_t rx) {
       break;
     case Stage::kListen:
       modem_connect_tones_rx(&m.tone_rx, &rx, 1);
+      m.activity.put(rx);
       m.absent = m.tone_rx.tone_on ? 0 : m.absent + 1;
       if (m.tone_heard && m.absent >= kToneAbsent) {
         expect_far_level(m, m.tone_dbm0);
@@ -358,13 +361,16 @@ void status(const void* self, oh_pump_status* s) {
   const Modem& m = *static_cast<const Modem*>(self);
   oh_pump_status all{};
   all.state = state_of(m);
-  all.modulation = OH_MODULATION_V22BIS;
-  // An answer tone, and never a sign of V.22bis after it.
-  if (m.stage == Stage::kFailed && m.tone_heard && !m.answered) all.failure = OH_PUMP_NOTHING_IN_COMMON;
+  // An answer tone or something else, and never a sign of V.22bis after it.
+  if (m.stage == Stage::kFailed && (m.tone_heard || m.activity.heard()) && !m.answered) {
+    all.failure = OH_PUMP_NOTHING_IN_COMMON;
+  }
   if (m.stage == Stage::kData) {
     all.tx_bit_rate = uint32_t(m.v22bis.negotiated_bit_rate);
     all.rx_bit_rate = m.v22bis.rx.sixteen_way_decisions ? 2400 : 1200;
   }
+  const int rate = m.stage == Stage::kData ? m.v22bis.negotiated_bit_rate : m.bit_rate;
+  all.modulation = rate == 1200 ? OH_MODULATION_V22 : OH_MODULATION_V22BIS;
   const float reading = m.stage == Stage::kData ? m.level : float(m.v22bis.rx.rx_power.reading);
   all.rx_level_dbm0 = 10.0f * log10f(reading / (32767.0f * 32767.0f) + 1e-10f) + DBM0_MAX_POWER + kBandLossDb;
   all.samples = m.samples;
@@ -382,21 +388,39 @@ void hang_up(void* self) {
 }  // namespace
 }  // namespace offhook
 
+namespace {
+
+constexpr oh_pump_type type_named(const char* name, int (*init)(void*, const oh_pump_config*)) {
+  return {.format_count = 1,
+          .name = name,
+          .formats = &offhook::kLinear8000,
+          .roles = offhook::kBothRoles,
+          .fpu = offhook::kEveryOperation,
+          .longest_step = 1000,
+          .size = offhook::size,
+          .init = init,
+          .process = offhook::process,
+          .fill_in = offhook::fill_in,
+          .status = offhook::status,
+          .hang_up = offhook::hang_up,
+          .release = [](void*) {},
+          .advance = oh_pump_advance_each};
+}
+
+}  // namespace
+
 const oh_pump_type* oh_v22bis_type() {
-  static constexpr oh_pump_type kType = {.format_count = 1,
-                                         .name = "v22bis",
-                                         .formats = &offhook::kLinear8000,
-                                         .roles = offhook::kBothRoles,
-                                         .fpu = offhook::kEveryOperation,
-                                         .longest_step = 1000,
-                                         .size = offhook::size,
-                                         .init = offhook::init,
-                                         .process = offhook::process,
-                                         .fill_in = offhook::fill_in,
-                                         .status = offhook::status,
-                                         .hang_up = offhook::hang_up,
-                                         .release = [](void*) {},
-                                         .advance = oh_pump_advance_each};
+  static constexpr oh_pump_type kType = type_named("v22bis", offhook::init);
+  return &kType;
+}
+
+const oh_pump_type* oh_v22_type() {
+  static constexpr oh_pump_type kType = type_named("v22", [](void* self, const oh_pump_config* config) {
+    if (offhook::size(config) == 0) return -EINVAL;
+    oh_pump_config slow = *config;
+    slow.max_bit_rate = 1200;
+    return offhook::init(self, &slow);
+  });
   return &kType;
 }
 
@@ -409,6 +433,7 @@ void oh_v22bis_begin(void* self, float far_dbm0) {
     meter_only(m);
     enter(m, Stage::kFloor);
   } else {
+    m.tone_heard = far_dbm0 > -100;
     expect_far_level(m, far_dbm0);
     enter(m, Stage::kTrain);
   }

@@ -28,6 +28,9 @@ extern "C" {
  * length gives the same samples: each sample is received and answered before the next is looked at. */
 OH_API const struct oh_pump_type* oh_v22bis_type(void);
 
+/** The same at 1200 bit/s and no more: V.22. */
+OH_API const struct oh_pump_type* oh_v22_type(void);
+
 /** Straight to unscrambled ones, V.8 and the answer tone being over by other means: the answerer sends them, the caller
  * waits for them (6.3.1.1). Until the far end answers the state is OH_PUMP_CONNECTING.
  * @param far_dbm0  the caller's: level at which the far end has been heard; -100: not known

@@ -283,6 +283,10 @@ void oh_lapm_set_busy(oh_lapm* lapm, int busy) {
   lapm->update_busy();
 }
 
+void oh_lapm_do_without(oh_lapm* lapm) {
+  lapm->set_state(OH_LAPM_UNSUPPORTED);
+}
+
 void oh_lapm_disconnect(oh_lapm* lapm) {
   if (lapm->connected()) {
     lapm->attempts = 0;

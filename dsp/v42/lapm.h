@@ -142,6 +142,10 @@ OH_API size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 /** Own-receiver busy condition by the user's wish, beside that of a full buffer. */
 OH_API void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
 
+/** The line under it carries no bits without a clock, so no V.42: OH_LAPM_UNSUPPORTED, as if the far end had none.
+ * Real-time: yes. */
+OH_API void oh_lapm_do_without(struct oh_lapm* lapm);
+
 /** Releases the link (8.7): what is not acknowledged is lost. */
 OH_API void oh_lapm_disconnect(struct oh_lapm* lapm);
 

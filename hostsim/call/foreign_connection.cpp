@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <stdexcept>
 
 #include "hostsim/call/connection.h"
 #include "hostsim/call/modem_config.h"
@@ -118,6 +119,9 @@ class ForeignConnection final : public Connection, private LineEnd {
 
 std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, const ForeignCall& call,
                                                     ForeignModem& modem, oh_event_log* log) {
+  if (scenario.link.error_control != ErrorControl::kRequired) {  // what arrived is known by its acknowledgement alone
+    throw std::invalid_argument("link.error_control: expected \"required\" where the far end is another program");
+  }
   return std::make_unique<ForeignConnection>(scenario, call, modem, log);
 }
 

@@ -9,7 +9,8 @@
 namespace offhook::hostsim {
 
 inline modem::ErrorControl error_control(const LinkScenario& link) {
-  return {.compression = static_cast<std::uint8_t>(link.compression == Compression::kV42bis ? 3 : 0),
+  return {.mode = static_cast<modem::ErrorControl::Mode>(link.error_control),
+          .compression = static_cast<std::uint8_t>(link.compression == Compression::kV42bis ? 3 : 0),
           .codewords = static_cast<std::uint16_t>(link.codewords),
           .max_string = static_cast<std::uint8_t>(link.max_string)};
 }

@@ -59,7 +59,9 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
       oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_LINK_BYTES, 0,
                          static_cast<std::uint32_t>(delivered_));
     }
-    if (connected_at_ < 0 && near_.lapm_status().state == OH_LAPM_CONNECTED) connected_at_ = now;
+    if (connected_at_ < 0 && (near_.lapm_status().state == OH_LAPM_CONNECTED || in_direct_mode(near_))) {
+      connected_at_ = now;
+    }
     if (delivered_ == file_.size() && done_at_ < 0) done_at_ = now;
   }
 
@@ -98,8 +100,12 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
     if (tap_) tap_({captured, n}, {played, n});
   }
 
+  static bool in_direct_mode(const modem::Modem& m) { return m.direct() && m.pump_status().state == OH_PUMP_DATA; }
+
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
-    while (sent_ < file_.size()) {
+    // Without error control nobody keeps what comes too early: the far user waits until both ends are connected.
+    const bool may_send = !far_.direct() || (in_direct_mode(far_) && connected_at_ >= 0);
+    while (may_send && sent_ < file_.size()) {
       const std::size_t taken = far_.write(file_.data() + sent_, file_.size() - sent_);
       if (taken == 0) break;
       sent_ += taken;

@@ -94,8 +94,11 @@ enum class PumpKind { kReal, kCostProfile, kDevice };
 
 enum class Compression { kNone, kV42bis };
 
+enum class ErrorControl { kNone, kOptional, kRequired };
+
 /// What both ends want of V.42; real pumps.
 struct LinkScenario {
+  ErrorControl error_control = ErrorControl::kRequired;
   Compression compression = Compression::kNone;  ///< in both directions
   std::uint32_t codewords = 2048;
   std::uint32_t max_string = 32;

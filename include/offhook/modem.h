@@ -54,7 +54,8 @@ struct oh_modem_status {
 OH_API const struct oh_pump_type* oh_v34_type(void);
 OH_API const struct oh_pump_type* oh_v32bis_type(void);
 OH_API const struct oh_pump_type* oh_v22bis_type(void);
-OH_API const struct oh_pump_type* oh_automode_v22bis_type(void); /**< over V.34, V.32bis and V.22bis */
+OH_API const struct oh_pump_type* oh_v22_type(void);
+OH_API const struct oh_pump_type* oh_automode_v22bis_type(void); /**< over V.34 down to V.21 */
 
 /** Automode, V.42 required, V.42bis on, a window for round trips of 1.2 s. */
 OH_API void oh_modem_default_config(struct oh_modem_config* config, enum oh_pump_role role);

@@ -107,9 +107,13 @@ enum oh_pump_role { OH_PUMP_CALL = 0, OH_PUMP_ANSWER = 1 };
 /** What a pump can speak, as bits of a set. */
 enum oh_modulation {
   OH_MODULATION_NONE = 0,
-  OH_MODULATION_V22BIS = 1, /**< and V.22 */
+  OH_MODULATION_V22BIS = 1, /**< and V.22, where the far end has no more */
   OH_MODULATION_V32BIS = 2,
   OH_MODULATION_V34 = 4,
+  OH_MODULATION_V22 = 8,
+  OH_MODULATION_V23 = 16, /**< duplex: 1200 bit/s from the answerer, 75 from the caller */
+  OH_MODULATION_V21 = 32,
+  OH_MODULATION_BELL103 = 64,
   OH_MODULATION_OWN = 1 << 24 /**< and the bits above: of whoever adds a pump of their own */
 };
 

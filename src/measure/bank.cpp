@@ -222,14 +222,16 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
     result.without.push_back("the hardware's thread: " + hardware.shortcoming());
   }
   for (std::size_t i = 0; i < channels.size(); ++i)
-    channels[i]->session->begin_call({.pump = config.modem.type(),
-                                      .role = i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER,
-                                      .window = config.modem.v42_window});
+    channels[i]->session->begin_call(
+        {.pump = config.modem.type(),
+         .role = i % 2 == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER,
+         .window = config.modem.v42_window,
+         .error_control = {.mode = config.modem.v42_window > 0 ? modem::ErrorControl::kRequired
+                                                               : modem::ErrorControl::kNone}});
 
   const auto connected = [&channels] {
-    return static_cast<int>(std::count_if(channels.begin(), channels.end(), [](const auto& c) {
-      return c->session->status().link.state == OH_LAPM_CONNECTED;
-    }));
+    return static_cast<int>(std::count_if(channels.begin(), channels.end(),
+                                          [](const auto& c) { return c->session->status().connected(); }));
   };
   const auto work = [&channels] {
     for (const auto& c : channels) c->move_bytes();

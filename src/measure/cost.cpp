@@ -24,14 +24,15 @@ std::uint64_t cpu_ns() {
 }
 
 modem::Modem::Config end_of(const Modulation& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
-  return {.pump = modem.type(),
-          .role = role,
-          .id = 0,
-          .log = nullptr,
-          .now_ns = [] { return 0; },
-          .io_delay_samples = io_delay,
-          .window = modem.v42_window,
-          .error_control = {}};
+  return {
+      .pump = modem.type(),
+      .role = role,
+      .id = 0,
+      .log = nullptr,
+      .now_ns = [] { return 0; },
+      .io_delay_samples = io_delay,
+      .window = modem.v42_window,
+      .error_control = {.mode = modem.v42_window > 0 ? modem::ErrorControl::kRequired : modem::ErrorControl::kNone}};
 }
 
 /// Answers, and sends without end.

@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/v22bis.h"
-#include "dsp/v32/pump.h"
-#include "dsp/v34/control/pump.h"
+#include "dsp/spandsp/modulations.h"
 
 namespace {
 
@@ -77,6 +74,5 @@ void measure(const oh_pump_type& type) {
 }  // namespace
 
 int main() {
-  for (const oh_pump_type* type : {oh_v22bis_type(), oh_v32bis_type(), oh_v34_type(), oh_automode_v22bis_type()})
-    measure(*type);
+  for (const offhook::Modulation& m : offhook::kModulations) measure(*m.type());
 }

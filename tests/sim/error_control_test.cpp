@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "driver/modem/modem.h"
@@ -120,8 +122,53 @@ TEST_P(ErrorControlOf, RequiredAndNoneIsNoConnection) {
   EXPECT_EQ(pair.ends[0]->failure(), "found no V.42 at the other end");
 }
 
-INSTANTIATE_TEST_SUITE_P(Pumps, ErrorControlOf, testing::ValuesIn(kModulations),
-                         [](const auto& p) { return std::string(p.param.name); });
+std::vector<Modulation> rows(bool with_v42) {
+  std::vector<Modulation> some;
+  std::copy_if(std::begin(kModulations), std::end(kModulations), std::back_inserter(some),
+               [with_v42](const Modulation& m) { return (m.v42_window > 0) == with_v42; });
+  return some;
+}
+std::string name_of(const testing::TestParamInfo<Modulation>& p) {
+  return p.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pumps, ErrorControlOf, testing::ValuesIn(rows(true)), name_of);
+
+class WithoutV42 : public testing::TestWithParam<Modulation> {};
+
+TEST_P(WithoutV42, OptionalIsDirectAtOnceAndTheFilesAreWhole) {
+  Pair pair(GetParam().type(), compressed(kOptional), compressed(kOptional));
+  const auto files = pair.file;
+  pair.file = {};
+  for (int i = 0; i < 2000 && !(pair.ends[0]->direct() && pair.ends[1]->direct()); ++i) pair.step();
+  pair.file = files;
+  // The slower direction, ten bits a character, and what comes before.
+  EXPECT_TRUE(pair.run(10 + 7000.0 / GetParam().min_bit_rate));
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(pair.received[i], pair.file[1 - i]) << "and nothing before or after them";
+    EXPECT_EQ(pair.ends[i]->failure(), "");
+  }
+}
+
+TEST_P(WithoutV42, RequiredIsNoConnectionAndSaysWhy) {
+  Pair pair(GetParam().type(), compressed(kRequired), compressed(kRequired));
+  EXPECT_FALSE(pair.run(15));
+  EXPECT_EQ(pair.ends[0]->failure(), "requires V.42, which does not run over the modulation");
+}
+
+TEST_P(WithoutV42, AutomodeDoesNotOfferItWhereV42IsRequired) {
+  Modem::Config config{.pump = kAutomode.type(),
+                       .role = OH_PUMP_CALL,
+                       .id = 0,
+                       .log = nullptr,
+                       .now_ns = [] { return 0; },
+                       .modulations = GetParam().id};
+  EXPECT_THROW(Modem{config}, std::invalid_argument);
+  config.error_control.mode = kOptional;
+  EXPECT_NO_THROW(Modem{config});
+}
+
+INSTANTIATE_TEST_SUITE_P(Pumps, WithoutV42, testing::ValuesIn(rows(false)), name_of);
 
 }  // namespace
 }  // namespace offhook::modem

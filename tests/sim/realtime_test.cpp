@@ -11,8 +11,7 @@
 
 #include "driver/card/engine/line_end.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/spandsp/modulations.h"
 #include "dsp/v42/lapm.h"
 #include "hostsim/card/card.h"
 #include "offhook/driver.h"
@@ -150,7 +149,10 @@ TEST(ModemRealtime, AutomodeUnderTheDriverAllocatesLocksAndCallsNothingWhateverI
               {"V.32bis", oh_automode_v22bis_type(), 0, oh_automode_v22bis_type(), OH_MODULATION_V32BIS, 14'400},
               {"V.22bis", oh_automode_v22bis_type(), 0, oh_automode_v22bis_type(), OH_MODULATION_V22BIS, 2400},
               {"ANS and USB1", oh_automode_v22bis_type(), 0, oh_v22bis_type(), 0, 2400},
-              {"USB1 after ANSam", oh_v22bis_type(), 0, oh_automode_v22bis_type(), 0, 2400}};
+              {"USB1 after ANSam", oh_v22bis_type(), 0, oh_automode_v22bis_type(), 0, 2400},
+              {"V.21", oh_automode_v22bis_type(), 0, oh_automode_v22bis_type(), OH_MODULATION_V21, 300},
+              {"ANS and the mark of V.23", oh_automode_v22bis_type(), 0, kV23.type(), 0, 1200},
+              {"Bell 103", oh_automode_v22bis_type(), 0, kBell103.type(), 0, 300}};
   constexpr std::uint64_t kConnected = 12'000;  // blocks: 27 s of line
   for (const auto& way : ways) {
     SCOPED_TRACE(way.name);

@@ -78,6 +78,30 @@ constexpr std::string_view event_name(std::uint8_t kind) {
 constexpr std::int32_t instrument_hundredths(std::uint32_t argument) {
   return static_cast<std::int32_t>(argument << 8) >> 8;
 }
+/// Of an instrument that is OH_INSTRUMENT_RETRAIN_CAUSE.
+constexpr std::string_view retrain_cause_name(std::int32_t cause) {
+  switch (cause) {
+    case OH_RETRAIN_OWN:
+      return "asked for";
+    case OH_RETRAIN_FAR:
+      return "the far end's tone";
+    case OH_RETRAIN_LOST:
+      return "signal lost";
+    case OH_RETRAIN_TIMEOUT:
+      return "time-out";
+    default:
+      return "unknown";
+  }
+}
+/// Whether an event is a retrain, with its cause.
+constexpr bool is_retrain(const oh_event& e) {
+  return e.kind == OH_EV_PUMP_INSTRUMENT && e.argument >> 24 == OH_INSTRUMENT_RETRAIN_CAUSE;
+}
+
+/// One direction of OH_EV_PUMP_RATES, bit/s.
+constexpr std::uint32_t logged_bit_rate(std::uint32_t half) {
+  return (half & 0x8000) != 0 ? half & 0x7fff : 100 * half;
+}
 /// And its name, with the unit of a hundredth.
 constexpr std::string_view instrument_name(std::uint32_t argument) {
   switch (static_cast<oh_instrument>(argument >> 24)) {

@@ -37,6 +37,7 @@ constexpr auto kModulationBits = [] {
   return names;
 }();
 constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
+constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
@@ -186,6 +187,8 @@ KeyTable pump_keys() {
 KeyTable link_keys() {
   using L = hostsim::LinkScenario;
   return {
+      key<L>("error_control", "V.42, both ends; none: start-stop characters, and what arrives may be wrong",
+             [](L& l) -> Field { return choice(l.error_control, kErrorControls); }),
       key<L>("compression", "of V.42's data, both ways; with real pumps",
              [](L& l) -> Field { return choice(l.compression, kCompressions); }),
       key<L>("codewords", 512, 65535, "largest dictionary of V.42bis (P1)", &L::codewords),

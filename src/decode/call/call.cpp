@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dsp/spandsp/v22.h"
 #include "offhook/decode.h"
 #include "src/decode/v22bis/v22bis.h"
 #include "src/decode/v32bis/v32bis.h"
@@ -92,9 +93,9 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   say(0.3, "training");
   call.trainings = find_trainings(clean, call.start_up, data_mode);
   if (!call.trainings.empty()) return call;
-  say(0.6, "V.32bis");
+  say(0.6, kV32bis.title);
   call.connection = find_v32bis(clean);
-  say(0.8, "V.22bis");
+  say(0.8, kV22bis.title);
   if (call.connection.modulation == nullptr) {
     call.connection = find_v22bis(clean);
     if (only_answer_tones(call)) call.connection = {};
@@ -109,7 +110,7 @@ std::vector<Change> Call::changes() const {
 
 const char* Call::modulation() const {
   if (trainings.empty()) return connection.modulation;
-  return trainings.back().pcm ? "V.90/V.92 downstream PCM" : "V.34";
+  return trainings.back().pcm ? "V.90/V.92 downstream PCM" : kV34.title;
 }
 
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options) {

@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "dsp/blocks/scrambler.h"
+#include "dsp/spandsp/v22.h"
 #include "src/decode/line/symbol_receiver.h"
 
 namespace offhook::decode {
@@ -341,7 +342,7 @@ Connection find_v22bis(const Recording& recording) {
       side.clock_ppm = listener.clock_ppm();
       side.frequency_offset_hz = listener.offset_hz();
       interpret(symbols, side);
-      found.modulation = "V.22bis";
+      found.modulation = kV22bis.title;
     }
   }
   uncompress(found.call.links, found.answer.links);

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <memory>
 
+#include "dsp/modulation/modulation.h"
 #include "src/decode/v32bis/tones.h"
 #include "src/decode/v32bis/training_reader.h"
 
@@ -227,7 +228,7 @@ Connection find_v32bis(const Recording& recording) {
     name_rate_signals(d, answer);
   }
   if (found.call.channel < 0 && found.answer.channel < 0) return {};
-  found.modulation = bis ? "V.32bis" : "V.32";
+  found.modulation = bis ? kV32bis.title : "V.32";
   find_renegotiations(found);
   find_retrains(found, directions);
   std::stable_sort(found.changes.begin(), found.changes.end(),

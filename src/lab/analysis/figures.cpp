@@ -237,8 +237,8 @@ void Analyzer::add_end(const oh_event& event) {
       break;
     case OH_EV_PUMP_RATES:
       end.data_modes += 1;
-      end.sent_bps = 100 * (event.argument & 0xffff);
-      end.received_bps = 100 * (event.argument >> 16);
+      end.sent_bps = traces::logged_bit_rate(event.argument & 0xffff);
+      end.received_bps = traces::logged_bit_rate(event.argument >> 16);
       break;
     case OH_EV_SYMBOL:
       end.constellation.add({q4_12(event.argument), q4_12(event.argument >> 16)});

@@ -22,10 +22,14 @@ constexpr oh_pump_type kNoPump{};
 constexpr Modulation row(oh_modulation id, const char* carrier) {
   return {.id = id,
           .name = carrier,
+          .title = carrier,
           .carrier = carrier,
           .v8 = {},
+          .min_bit_rate = 0,
           .max_bit_rate = 0,
           .v42_window = 64,
+          .alone = false,
+          .mark_hz = 0,
           .type = [] { return &kNoPump; },
           .begin = nullptr};
 }

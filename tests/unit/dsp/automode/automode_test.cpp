@@ -6,10 +6,7 @@
 #include <string>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/v22bis.h"
-#include "dsp/v32/pump.h"
-#include "dsp/v34/control/pump.h"
+#include "dsp/spandsp/modulations.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 
 namespace offhook {
@@ -19,7 +16,10 @@ using test::BitTester;
 using test::LineConfig;
 using test::PumpPair;
 
-constexpr uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
+// V.22bis has V.22, too.
+constexpr uint32_t kV22bis = OH_MODULATION_V22BIS | OH_MODULATION_V22, kV32bis = OH_MODULATION_V32BIS,
+                   kV34 = OH_MODULATION_V34;
+constexpr uint32_t kMarks = OH_MODULATION_V23 | OH_MODULATION_V21 | OH_MODULATION_BELL103;
 
 /// One end of a call: its pump, and the set that automode may use.
 struct End {
@@ -27,23 +27,32 @@ struct End {
   const oh_pump_type* (*ops)();
   uint32_t modulations;
 };
-constexpr End kV34Auto = {"V.34 auto", oh_automode_v22bis_type, 0};
+constexpr End kAll = {"all auto", oh_automode_v22bis_type, 0};
+constexpr End kV34Auto = {"V.34 auto", oh_automode_v22bis_type, kV34 | kV32bis | kV22bis};
 constexpr End kV34Only = {"V.34 only", oh_automode_v22bis_type, kV34};
 constexpr End kV32bisAuto = {"V.32bis auto", oh_automode_v22bis_type, kV32bis | kV22bis};
 constexpr End kV32bisOnly = {"V.32bis only", oh_automode_v22bis_type, kV32bis};
 constexpr End kV22bisOnly = {"V.22bis only", oh_v22bis_type, kV22bis};  // no V.8: answers with ANS
+constexpr End kMarksAuto = {"slow auto", oh_automode_v22bis_type, kMarks | OH_MODULATION_V22};
+constexpr End kV21Auto = {"V.21 by V.8", oh_automode_v22bis_type, OH_MODULATION_V21};
+constexpr End kBell103Auto = {"Bell 103 by automode", oh_automode_v22bis_type, OH_MODULATION_BELL103};
+// Nor have these V.8.
+constexpr End kV22Only = {"V.22 only", kV22.type, OH_MODULATION_V22};
+constexpr End kV23Only = {"V.23 only", kV23.type, OH_MODULATION_V23};
+constexpr End kV21Only = {"V.21 only", kV21.type, OH_MODULATION_V21};
+constexpr End kBell103Only = {"Bell 103 only", kBell103.type, OH_MODULATION_BELL103};
 
 constexpr uint32_t set_of(const End& e) {
-  return e.modulations == 0 ? kV34 | kV32bis | kV22bis : e.modulations;
+  return e.modulations == 0 ? kAllModulations : e.modulations;
 }
 constexpr oh_modulation best(uint32_t set) {
-  return set & kV34      ? OH_MODULATION_V34
-         : set & kV32bis ? OH_MODULATION_V32BIS
-         : set & kV22bis ? OH_MODULATION_V22BIS
-                         : OH_MODULATION_NONE;
+  for (int k = kModulationCount - 2; k >= 0; --k) {
+    if ((set & kModulations[k].id) != 0) return kModulations[k].id;
+  }
+  return OH_MODULATION_NONE;
 }
 constexpr uint32_t least_rate(oh_modulation m) {
-  return m == OH_MODULATION_V34 ? 31'200 : m == OH_MODULATION_V32BIS ? 14'400 : 2'400;
+  return m == OH_MODULATION_V34 ? 31'200 : m == OH_MODULATION_V23 ? 75 : modulation_of(m).max_bit_rate;
 }
 
 class Automode : public testing::Test {
@@ -66,7 +75,7 @@ class Automode : public testing::Test {
       EXPECT_GE(s.rx_bit_rate, rate);
       EXPECT_EQ(s.retrains, 0u);
       EXPECT_EQ(bits_[end].bad, 0u);
-      EXPECT_GT(bits_[end].good, 1.9 * s.rx_bit_rate);
+      EXPECT_GE(bits_[end].good, 1.9 * s.rx_bit_rate);
     }
   }
   BitTester bits_[2];
@@ -100,8 +109,10 @@ TEST_P(AutomodeMatrix, EndsWithTheBestOfBothOrSaysThatThereIsNone) {
 
 std::vector<Cell> cells() {
   std::vector<Cell> all;
-  for (const End& call : {kV34Auto, kV34Only, kV32bisAuto, kV32bisOnly, kV22bisOnly}) {
-    for (const End& answer : {kV34Auto, kV34Only, kV32bisAuto, kV32bisOnly, kV22bisOnly}) all.push_back({call, answer});
+  constexpr End kEnds[] = {kAll,     kV34Auto,     kV34Only, kV32bisAuto, kV32bisOnly, kV22bisOnly, kMarksAuto,
+                           kV21Auto, kBell103Auto, kV22Only, kV23Only,    kV21Only,    kBell103Only};
+  for (const End& call : kEnds) {
+    for (const End& answer : kEnds) all.push_back({call, answer});
   }
   return all;
 }
@@ -207,7 +218,7 @@ TEST_F(Automode, ACallerFallsToWhatAnAnswererWithoutV8Can) {
                           {"ANS, USB1", old_modem<Old::kAnsThenUsb1>, kV22bis},
                           {"USB1", old_modem<Old::kUsb1>, kV22bis},
                           {"USB1 for 1.6 s", old_modem<Old::kUsb1ForAWhile>, kV22bis}};
-  for (const End& call : {kV34Auto, kV32bisAuto}) {
+  for (const End& call : {kAll, kV34Auto, kV32bisAuto}) {
     for (const End& answer : kOld) {
       SCOPED_TRACE(std::string(call.name) + " calls " + answer.name);
       PumpPair pair = make(call, answer);
@@ -220,7 +231,7 @@ TEST_F(Automode, ACallerFallsToWhatAnAnswererWithoutV8Can) {
 
 TEST_F(Automode, AnAnswererHearsACallerWithoutV8InItsAnswerTone) {
   constexpr End kOld = {"AA", old_modem<Old::kAa>, kV32bis};
-  for (const End& answer : {kV34Auto, kV32bisAuto, kV32bisOnly}) {
+  for (const End& answer : {kAll, kV34Auto, kV32bisAuto, kV32bisOnly}) {
     SCOPED_TRACE(answer.name);
     PumpPair pair = make(kOld, answer);
     ASSERT_TRUE(pair.connect(25));

@@ -12,10 +12,7 @@
 
 #include "dsp/automode/automode.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/automode.h"
-#include "dsp/spandsp/v22bis.h"
-#include "dsp/v32/pump.h"
-#include "dsp/v34/control/pump.h"
+#include "dsp/spandsp/modulations.h"
 
 namespace offhook {
 namespace {
@@ -176,12 +173,15 @@ TEST_P(EveryPump, AdvancesManyAsItDoesEachAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pumps, EveryPump,
-                         testing::Values(oh_v22bis_type(), oh_v32bis_type(), oh_v34_type(), oh_automode_type(),
-                                         oh_automode_v22bis_type()),
-                         [](const auto& param) {
-                           return std::string(param.param->name) + std::to_string(param.index);
-                         });
+std::vector<const oh_pump_type*> all_types() {
+  std::vector<const oh_pump_type*> types{oh_automode_type()};
+  for (const Modulation& m : kModulations) types.push_back(m.type());
+  return types;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pumps, EveryPump, testing::ValuesIn(all_types()), [](const auto& param) {
+  return std::string(param.param->name) + std::to_string(param.index);
+});
 
 }  // namespace
 }  // namespace offhook

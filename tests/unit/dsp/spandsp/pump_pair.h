@@ -115,6 +115,8 @@ class PumpPair {
     if (tell) ops_[size_t(end)]->fill_in(self_[end].get(), n);
   }
 
+  void hang_up(int end) { ops_[size_t(end)]->hang_up(self_[end].get()); }
+
   oh_pump_status status(int end) const {
     oh_pump_status s;
     ops_[size_t(end)]->status(self_[end].get(), &s);

@@ -280,6 +280,16 @@ TEST(Axes, EntriesThatAreNeitherListNorRangeAreRefused) {
   }
 }
 
+TEST_F(ScenarioFile, EveryModulationHasAName) {
+  std::string names;
+  for (const Modulation& m : kModulations) {
+    EXPECT_EQ(read("pump.modem = \"" + std::string(m.name) + "\"").modem, m.id);
+    if (m.id != OH_MODULATION_NONE) names += (names.empty() ? "\"" : ", \"") + std::string(m.name) + "\"";
+  }
+  EXPECT_EQ(read("pump.modem = \"auto\"\npump.modulations = [" + names + "]").modulations, kAllModulations);
+  EXPECT_EQ(read("link.error_control = \"optional\"").link.error_control, hostsim::ErrorControl::kOptional);
+}
+
 TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
   const hostsim::Scenario s = read(
       "pump.modem = \"auto\"\npump.modulations = [\"v34\", \"v22bis\"]\n"

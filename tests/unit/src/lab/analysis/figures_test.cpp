@@ -197,6 +197,7 @@ TEST(Figures, TheLinkAndTheConstellationAreRead) {
   log.at(1, OH_EV_SYMBOL, 0, symbol(-3, 1)).at(2, OH_EV_SYMBOL, 0, symbol(1, -1));
   log.at(3, OH_EV_LINK_BYTES, 1, 1000).at(4, OH_EV_LINK_BYTES, 1, 2000);
   log.at(5, OH_EV_LINK_RETRANSMIT, 0, 4).at(6, OH_EV_LINK_RETRANSMIT, 0, 1).at(7, OH_EV_LINK_BAD_FRAME, 1, 2);
+  log.at(8, OH_EV_PUMP_RATES, 1, 12 | (0x8000u | 75) << 16);
   log.at(8, OH_EV_PUMP_RATES, 0, 336 | 312 << 16).at(9, OH_EV_PUMP_RATES, 0, 288 | 312 << 16);
   const auto carrier = [](int hundredths) {
     return std::uint32_t{OH_INSTRUMENT_CARRIER} << 24 | (static_cast<std::uint32_t>(hundredths) & 0xffffff);
@@ -212,6 +213,8 @@ TEST(Figures, TheLinkAndTheConstellationAreRead) {
   EXPECT_EQ(f.ends[0].frames_retransmitted, 5u);
   EXPECT_EQ(f.ends[0].recoveries, 2u);
   EXPECT_EQ(f.ends[1].bad_frames, 2u);
+  EXPECT_EQ(f.ends[1].sent_bps, 1200u);
+  EXPECT_EQ(f.ends[1].received_bps, 75u) << "no multiple of 100";
   ASSERT_EQ(f.ends[0].instruments[OH_INSTRUMENT_CARRIER].count(), 2u);
   EXPECT_DOUBLE_EQ(f.ends[0].instruments[OH_INSTRUMENT_CARRIER].points()[0].value, -7.25);
   EXPECT_DOUBLE_EQ(f.ends[0].instruments[OH_INSTRUMENT_CARRIER].points()[1].value, 7);
