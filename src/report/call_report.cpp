@@ -9,6 +9,7 @@
 #include "src/page/page.h"
 #include "src/report/report.h"
 #include "src/report/words.h"
+#include "traces/log/event_names.h"
 
 namespace offhook {
 
@@ -133,11 +134,14 @@ json ends_json(const Figures& f) {
       points.push_back(number(p.re, 3));
       points.push_back(number(p.im, 3));
     }
-    json instruments = json::array(), taps = json::array();
+    json instruments = json::array(), taps = json::array(), causes = json::array();
+    for (const SeriesPoint& p : end.instruments[OH_INSTRUMENT_RETRAIN_CAUSE].points())
+      causes.push_back(traces::retrain_cause_name(static_cast<std::int32_t>(p.value)));
     for (const ExtremaSeries& series : end.instruments) instruments.push_back(series_json(series, 2));
     for (const float tap : end.taps_db) taps.push_back(number(static_cast<double>(tap), 1));
     out.push_back({{"name", kNames.at(i)},
                    {"instruments", std::move(instruments)},
+                   {"retrain_causes", std::move(causes)},
                    {"taps_db", std::move(taps)},
                    {"bytes", series_json(end.bytes, 0)},
                    {"bytes_delivered", end.bytes_delivered},

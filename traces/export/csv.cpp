@@ -26,6 +26,8 @@ void export_csv(LogReader& log, std::ostream& out) {
     } else if (names_driver(e.kind)) {
       const auto found = drivers.find(e.id);
       if (found != drivers.end()) return found->second;
+    } else if (is_retrain(e)) {
+      return retrain_cause_name(instrument_hundredths(e.argument) / 100);
     }
     return {};
   };

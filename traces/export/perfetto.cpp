@@ -222,6 +222,12 @@ class Translator {
         out_.counter(e.time_ns, track_named(end_of(e) + " bytes", kCounter), e.argument);
         break;
       case OH_EV_PUMP_INSTRUMENT:
+        if (is_retrain(e)) {
+          const auto cause = instrument_hundredths(e.argument) / 100;
+          out_.instant(e.time_ns, track_named(end_of(e) + " retrains", kPlain), retrain_cause_name(cause),
+                       static_cast<std::uint32_t>(cause));
+          break;
+        }
         out_.counter(e.time_ns, track_named(end_of(e) + " " + std::string(instrument_name(e.argument)), kCounter),
                      static_cast<std::uint64_t>(instrument_hundredths(e.argument)));
         break;

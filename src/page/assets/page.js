@@ -124,7 +124,6 @@ function callPage() {
   if (data.ends.some(e => e.instruments.some(s => s.t.length))) {
     const line = section("What the modem measured of its line",
       "Ten times a second by the receiver of each end. Ticks on the axis: retrains, by either end.");
-    const causes = ["", "asked for", "the far end's tone", "signal lost", "time-out"];
     const retrains = data.ends.flatMap((e, i) => e.instruments[5].t.map(t => ({t, colour: i ? "accent-2" : "insufficient"})));
     const shows = [[0, "SNR of the equalised symbols", "dB", false], [1, "Far symbol clock against ours", "ppm", true], [2, "Received carrier against nominal", "Hz", true],
       [3, "Echo taken off by the canceller", "dB", false], [4, "Path metric: mean squared distance of the Viterbi decoder's best path, 10 log10, grid units", "dB", true]];
@@ -135,7 +134,7 @@ function callPage() {
       chart(line, "instrument-" + which, {series, unit, decimals: 2, height: 170, signed, ticks: retrains});
     }
     line.append(legendNames(data.ends.map((e, i) => [e.name, i ? "accent-2" : "accent", e]).filter(n => n[2].instruments.some(s => s.t.length))));
-    const why = data.ends.flatMap(e => e.instruments[5].t.map((t, i) => `${e.name} at ${t.toFixed(2)} s: ${causes[Math.round(e.instruments[5].v[i])] || "?"}`));
+    const why = data.ends.flatMap(e => e.instruments[5].t.map((t, i) => `${e.name} at ${t.toFixed(2)} s: ${e.retrain_causes[i]}`));
     if (why.length) line.append(el("p", {class: "caption"}, "Retrains: " + why.join("; ") + "."));
     const pair = el("div", {class: "columns"});
     data.ends.forEach((end, i) => {

@@ -80,6 +80,20 @@ TEST_F(Export, CsvHasStableColumnsAndQuotesNames) {
   EXPECT_TRUE(log.ending().complete);
 }
 
+TEST_F(Export, ARetrainsCauseHasItsName) {
+  constexpr std::uint32_t kLost = std::uint32_t{OH_INSTRUMENT_RETRAIN_CAUSE} << 24 | 100 * OH_RETRAIN_LOST;
+  const std::vector<oh_event> events = {{5, OH_EV_PUMP_INSTRUMENT, 0, 0, kLost},
+                                        {6, OH_EV_PUMP_INSTRUMENT, 0, 0, 100 * 7}};
+  std::ostringstream csv, perfetto;
+  LogReader log = log_of(events);
+  export_csv(log, csv);
+  EXPECT_THAT(csv.str(), testing::HasSubstr("5,0,pump_instrument,0,signal lost," + std::to_string(kLost)));
+  EXPECT_THAT(csv.str(), testing::HasSubstr("6,0,pump_instrument,0,,700"));
+  LogReader again = log_of(events);
+  export_perfetto(again, perfetto);
+  EXPECT_THAT(perfetto.str(), testing::HasSubstr("signal lost"));
+}
+
 TEST(EventNames, AreDistinct) {
   std::map<std::string_view, int> seen;
   for (int kind = 0; kind < 256; ++kind) {
