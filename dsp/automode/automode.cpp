@@ -100,7 +100,7 @@ class Automode {
     kV8,          // dsp/v8; the caller also waits for what an answerer without V.8 may send first
     kAnswerTone,  // caller: the rest of the first second of ANS
     kAa,          // caller: V.32bis sends AA and waits for AC, while we wait for USB1
-    kListen,      // caller: silent, until AC or USB1 comes
+    kListen,      // caller: silent, until AC, USB1 or a mark comes
     kUsb1,        // caller: silent, to see whether AC comes after all
     kProbe,       // answerer: one of probes_ sends what should wake its like
     kBeforeAc,    // answerer: silence
@@ -128,7 +128,7 @@ class Automode {
   void list_probes();
   void do_without_v8();
   void probe();
-  bool follow_mark();
+  void follow_mark();
   int16_t step(int16_t rx);
   float call(float rx);
   float answer(float rx);
@@ -237,7 +237,7 @@ void Automode::probe() {
 }
 
 // An answerer's mark (and not USB1): its modulation begins, or there is none in common.
-bool Automode::follow_mark() {
+void Automode::follow_mark() {
   for (int k = 0; k < marks_n_; ++k) {
     Mark& m = marks_[k];
     const float offset = m.tone.frequency_offset_hz();
@@ -245,14 +245,13 @@ bool Automode::follow_mark() {
     if (m.member != nullptr) {
       far_peak_ = m.tone.peak();
       begin(m.member, Step::kRunning);
-    } else if (m.tone.steady_ms() > kLastProbeMs) {
-      fail(OH_PUMP_NOTHING_IN_COMMON);
-    } else {
-      continue;
+      return;
     }
-    return true;
+    if (m.tone.steady_ms() > kLastProbeMs) {
+      fail(OH_PUMP_NOTHING_IN_COMMON);
+      return;
+    }
   }
-  return false;
 }
 
 int16_t Automode::step(int16_t rx) {

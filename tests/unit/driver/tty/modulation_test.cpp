@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "dsp/spandsp/modulations.h"
+
 namespace offhook::modem {
 namespace {
 
 constexpr std::uint32_t kV22bis = OH_MODULATION_V22BIS, kV32bis = OH_MODULATION_V32BIS, kV34 = OH_MODULATION_V34;
 
-constexpr oh_pump_type kAutomode{}, kV22bisAlone{}, kV32bisAlone{}, kV34Alone{};
+constexpr oh_pump_type kAnything{}, kV22bisAlone{}, kV32bisAlone{}, kV34Alone{};
 constexpr Modulation row(oh_modulation id, const char* carrier, uint8_t window, const oh_pump_type* (*type)()) {
   return {.id = id,
           .name = carrier,
@@ -26,7 +28,7 @@ constexpr Modulation row(oh_modulation id, const char* carrier, uint8_t window, 
 constexpr Modulation kCarriers[] = {row(OH_MODULATION_V22BIS, "V22B", 15, [] { return &kV22bisAlone; }),
                                     row(OH_MODULATION_V32BIS, "V32B", 15, [] { return &kV32bisAlone; }),
                                     row(OH_MODULATION_V34, "V34", 64, [] { return &kV34Alone; }),
-                                    row(OH_MODULATION_NONE, "", 64, [] { return &kAutomode; })};
+                                    row(OH_MODULATION_NONE, "", 64, [] { return &kAnything; })};
 
 CallConfig choice(std::string carrier, bool automode, int min_rate = 0, int max_rate = 0) {
   AtSettings s;
@@ -38,12 +40,12 @@ CallConfig choice(std::string carrier, bool automode, int min_rate = 0, int max_
 }
 
 TEST(Modulation, ACarrierWithAutomodeIsTheBestThatMayBeUsed) {
-  EXPECT_EQ(choice("", true).pump, &kAutomode);
+  EXPECT_EQ(choice("", true).pump, &kAnything);
   EXPECT_EQ(choice("", true).modulations, 0u);
   EXPECT_EQ(choice("V34", true).modulations, kV34 | kV32bis | kV22bis);
   EXPECT_EQ(choice("V32B", true).modulations, kV32bis | kV22bis);
   EXPECT_EQ(choice("V22B", true).modulations, kV22bis);
-  for (const char* carrier : {"V34", "V32B", "V22B"}) EXPECT_EQ(choice(carrier, true).pump, &kAutomode);
+  for (const char* carrier : {"V34", "V32B", "V22B"}) EXPECT_EQ(choice(carrier, true).pump, &kAnything);
 }
 
 TEST(Modulation, ACarrierWithoutAutomodeIsTheOnlyOne) {
@@ -63,7 +65,7 @@ TEST(Modulation, TheRatesAreThoseOfTheCall) {
   EXPECT_EQ(choose_modem(both, kCarriers).min_bit_rate, 2400u)
       << "the tighter limit of the two directions is that of both";
   EXPECT_EQ(choose_modem(both, kCarriers).max_bit_rate, 21'600u);
-  EXPECT_EQ(choice("V22B", false, 2400).pump, &kAutomode) << "V.22bis by itself takes 1200, too";
+  EXPECT_EQ(choice("V22B", false, 2400).pump, &kAnything) << "V.22bis by itself takes 1200, too";
 }
 
 TEST(Modulation, TheWindowIsThatOfThePumpThatMayRun) {
@@ -73,6 +75,29 @@ TEST(Modulation, TheWindowIsThatOfThePumpThatMayRun) {
 
 TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {
   EXPECT_EQ(names_of(kCarriers), "V22B,V32B,V34");
+}
+
+TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
+  EXPECT_EQ(names_of(kModulations), "B103,V21,V23C,V22,V22B,V32B,V34");
+  const auto chosen = [](const char* carrier, int automode) {
+    AtSettings s;
+    s.modulation = carrier;
+    s.automode = automode;
+    return choose_modem(s, kModulations);
+  };
+  std::uint32_t slower = 0;
+  for (const offhook::Modulation& m : kModulations) {
+    if (m.id == OH_MODULATION_NONE) continue;
+    SCOPED_TRACE(m.name);
+    slower |= m.id;
+    EXPECT_EQ(chosen(m.carrier, 1).pump, kAutomode.type());
+    EXPECT_EQ(chosen(m.carrier, 1).modulations, slower);
+    EXPECT_EQ(chosen(m.carrier, 0).pump, m.alone ? m.type() : kAutomode.type());
+    if (!m.alone) EXPECT_EQ(chosen(m.carrier, 0).modulations, m.id);
+    oh_pump_status now{};
+    now.modulation = m.id;
+    EXPECT_EQ(carrier_of(now, kModulations), m.carrier);
+  }
 }
 
 TEST(Modulation, AConnectionIsNamedByWhatItBecame) {
