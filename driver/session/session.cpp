@@ -7,6 +7,9 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <string>
+
+#include "offhook/modem_card.h"
 
 namespace offhook::modem {
 
@@ -25,6 +28,13 @@ Session::Session(LiveCard& card, const SessionConfig& config)
   if (const std::uint32_t period = card_.period(); period > 0) {
     config_.block_plan = {period};
     config_.transmit_lead_samples = 2 * period;
+  }
+  // Calls process and fill_in with what a modem's samples are; a card in another process may have any.
+  const oh_streams& streams = card_.card().streams;
+  for (const oh_stream_format* direction : {&streams.rx, &streams.tx}) {
+    if (direction->rate_hz != OH_MODEM_RATE_HZ || direction->encoding != OH_LINEAR16)
+      throw std::runtime_error("the card is none of a modem: expected 16-bit linear samples at " +
+                               std::to_string(OH_MODEM_RATE_HZ) + " Hz both ways");
   }
   card_.log_to(config_.log, 0);
   oh_driver_config driver{};

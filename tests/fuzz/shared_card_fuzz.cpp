@@ -2,6 +2,7 @@
 //
 // The socket protocol of a card, both ways. A server that sends whatever it likes is refused or obeyed, and a card
 // whose shared memory holds whatever it likes, in any order, never takes the driver or the hardware out of bounds.
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -143,7 +144,7 @@ void run(const oh_card& card, const std::uint8_t* data, std::size_t size) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const int listening = listener();
   if (size < 12) return 0;
-  const int memory = memfd_create("fuzz", 0), event = eventfd(0, EFD_NONBLOCK);
+  const int memory = memfd_create("fuzz", MFD_ALLOW_SEALING), event = eventfd(0, EFD_NONBLOCK);
   const oh_streams streams = oh_modem_streams(OH_MODEM_RATE_HZ);
   const std::size_t size_of_card = oh_card_size(&streams);
   const bool true_size = (data[0] & 3) != 0;
@@ -153,6 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (pwrite(memory, card.card().self, sizeof(oh_card_state), 0) < 0 && true_size) std::abort();
   }
   if (pwrite(memory, data + 3, std::min<std::size_t>(size - 3, data[0] & 8 ? 8 : 0), 8) < 0) std::abort();
+  if ((data[0] & 16) == 0 && fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) std::abort();
   std::thread server(serve, listening, memory, event, data[2]);
   try {
     offhook::SharedCard card(path());

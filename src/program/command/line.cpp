@@ -38,11 +38,13 @@ struct Options {
 /// One card's hardware: moves samples to and from a buffer, and raises interrupts.
 class Hardware {
  public:
-  explicit Hardware(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {
-    oh_card_engine_init(&engine_, &server_.card(), nullptr);
-  }
+  explicit Hardware(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {}
   CardServer& server() { return server_; }
-  void start() { oh_card_engine_start(&engine_, 0); }
+  /// Once there is a modem.
+  void start() {
+    oh_card_engine_init(&engine_, &server_.card(), nullptr);
+    oh_card_engine_start(&engine_, 0);
+  }
 
   /// The next sample periods: the driver's samples into `played`, `captured` to the driver. [kBurst] each.
   void run(std::int16_t* played, const std::int16_t* captured) {
@@ -218,12 +220,13 @@ int run(const Options& options) {
 
   fmt::print(news, "cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
   std::fflush(stdout);
-  for (Hardware* end : {&near, &far}) {
-    while (!end->server().wait_for_modem(100)) {
-      if (interrupted()) return interrupt_status();
-    }
-    end->start();
+  for (bool both = false; !both;) {  // neither waits for the other's card
+    if (interrupted()) return interrupt_status();
+    const bool a = near.server().wait_for_modem(50), b = far.server().wait_for_modem(50);
+    both = a && b;
   }
+  near.start();
+  far.start();
   fmt::print(news, "both modems are there\n");
   std::fflush(stdout);
   SamplePacer pacer(kRateHz, 0);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "driver/card/engine/card_memory.h"
-#include "driver/card/shared/shared_card.h"
 #include "driver/card/timer/timer_card.h"
 #include "offhook/card_engine.h"
 #include "offhook/modem_card.h"
@@ -217,50 +216,6 @@ TEST(TimerCard, NoSampleIsLostOrInventedHoweverLateItsThreadRuns) {
   EXPECT_EQ(line.heard.size(), 600u);
   card.stop();
   EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
-}
-
-TEST(SharedCard, CarriesSamplesAndInterruptsBetweenTwoSidesAndSeesTheOtherLeave) {
-  const std::string path = "/tmp/offhook_card_test_" + std::to_string(getpid());
-  CardServer server(path, oh_modem_streams(OH_MODEM_RATE_HZ));
-  std::thread serve([&] {
-    while (!server.wait_for_modem(100)) {
-    }
-  });
-  auto modem = std::make_unique<SharedCard>(path);
-  modem->card().ops->set_block(modem->card().self, 50);
-  modem->start();
-  serve.join();
-  CountingLine line;
-  oh_card_engine engine;
-  oh_card_engine_init(&engine, &server.card(), nullptr);
-  oh_card_engine_start(&engine, 0);
-  const oh_line_end end = line.handle();
-  ASSERT_EQ(oh_card_engine_run(&engine, &end, 50, 0), 1u);
-  server.raise_interrupt();
-  ASSERT_EQ(modem->wait(), LiveCard::Wait::kInterrupt);
-  EXPECT_EQ(oh_card_position(&modem->state()), 50u);
-  EXPECT_EQ(static_cast<const std::int16_t*>(modem->card().rx_ring)[49], 49);
-  EXPECT_FALSE(server.modem_left());
-  modem->stop();
-  EXPECT_EQ(modem->wait(), LiveCard::Wait::kStopped);
-  modem.reset();
-  EXPECT_TRUE(server.modem_left());
-}
-
-TEST(SharedCard, OfAProcessThatEndsIsGoneWithAReason) {
-  const std::string path = "/tmp/offhook_card_gone_" + std::to_string(getpid());
-  EXPECT_THROW(SharedCard{path}, std::runtime_error);
-  auto server = std::make_unique<CardServer>(path, oh_modem_streams(OH_MODEM_RATE_HZ));
-  std::thread serve([&] {
-    while (!server->wait_for_modem(100)) {
-    }
-  });
-  SharedCard modem(path);
-  modem.start();
-  serve.join();
-  server.reset();
-  EXPECT_EQ(modem.wait(), LiveCard::Wait::kGone);
-  EXPECT_NE(modem.failure().find("its process ended"), std::string::npos);
 }
 
 }  // namespace
