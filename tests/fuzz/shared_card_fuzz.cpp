@@ -84,7 +84,9 @@ void run(const oh_card& card, const std::uint8_t* data, std::size_t size) {
                    std::memcpy(tx, rx, n * sizeof(std::int16_t));
                  },
                  [](void*, std::size_t) {}, nullptr};
-  config.context = {[](void*) {}, nullptr};
+  static constexpr oh_context_ops kNoContext = {
+      sizeof(oh_context_ops), [](void*) { return 0; }, [](void*) {}, [](void*) {}, nullptr, nullptr, nullptr};
+  config.context = {&kNoContext, nullptr};
   config.policy = OH_SERVICE_DRAIN_ALL;
   config.transmit_lead_samples = 200;
   config.block_plan[0] = 100;
