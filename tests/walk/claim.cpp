@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // An experiment that a stranger adds.
-#include "offhook/modem_card.h"
 #include "src/lab/reproduce/claim.h"
+
+#include "offhook/modem_card.h"
 
 namespace offhook::reproduce {
 

@@ -18,13 +18,13 @@ struct Wire : LineEnd {
 }  // namespace
 
 extern const CardKind kWalkCards;
-const CardKind kWalkCards = {"walk", "walk", false,
-                             [](const std::string&, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
-                               return std::make_unique<ClockedCard<Wire>>(rate_hz);
-                             },
-                             [] {
-                               return std::vector<CardDevice>{
-                                   {"built-in", "walk", "Hears what it plays", "any rate, by the clock", true}};
-                             }};
+const CardKind kWalkCards = {
+    "walk", "walk", false,
+    [](const std::string&, std::uint32_t rate_hz) -> std::unique_ptr<LiveCard> {
+      return std::make_unique<ClockedCard<Wire>>(rate_hz);
+    },
+    [] {
+      return std::vector<CardDevice>{{"built-in", "walk", "Hears what it plays", "any rate, by the clock", true}};
+    }};
 
 }  // namespace offhook
