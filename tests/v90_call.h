@@ -11,6 +11,7 @@
 
 #include "dsp/v90/control/pump.h"
 #include "hostsim/line/digital_trunk.h"
+#include "hostsim/line/g711.h"
 
 namespace offhook {
 
@@ -61,10 +62,11 @@ class V90Call : public hostsim::DigitalEnd {
     bool analogue_calls = true;
     bool v8 = true;  ///< else both begin at Phase 2
     uint32_t max_bit_rate = 0;
+    bool analogue_route = false;  ///< a pair of converters and a filter lie between the digital modem and the trunk
     uint64_t seed = 1;
   };
 
-  explicit V90Call(const Options& o) {
+  explicit V90Call(const Options& o) : analogue_route_(o.analogue_route) {
     oh_pump_config c{};
     c.struct_size = sizeof c;
     c.format = digital_->formats[o.trunk.law == "a-law" ? 1 : 0];
@@ -165,7 +167,10 @@ class V90Call : public hostsim::DigitalEnd {
   uint8_t process(uint8_t rx) override {
     uint8_t tx;
     digital_->process(digital(), &rx, &tx, 1);
-    return tx;
+    if (!analogue_route_) return tx;
+    for (int k = 2; k > 0; --k) route_[k] = route_[k - 1];
+    route_[0] = hostsim::mu_law_decode(tx);
+    return hostsim::mu_law_encode(static_cast<int16_t>((route_[0] + 2 * route_[1] + route_[2]) / 4));
   }
 
   const oh_pump_type* digital_ = oh_v90_digital_type();
@@ -173,6 +178,8 @@ class V90Call : public hostsim::DigitalEnd {
   CheckedBits digital_bits_{0x1234567}, analogue_bits_{0x765432};
   Memory digital_memory_, analogue_memory_;
   std::unique_ptr<hostsim::DigitalTrunk> trunk_;
+  bool analogue_route_;
+  int route_[3]{};
   int16_t played_ = 0;
   int analogue_lost_ = 0;
   uint64_t samples_ = 0;

@@ -9,6 +9,7 @@
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/pre_emphasis.h"
+#include "dsp/v34/control/handover.h"
 #include "dsp/v34/phase2/phase2.h"
 #include "dsp/v34/phase34/phase34.h"
 #include "dsp/v8/v8.h"
@@ -59,6 +60,10 @@ class Modem {
   void begin() {
     stage_ = Stage::kPhase2;
     phase2_.start();
+  }
+  void begin_training(const Phase2Outcome& outcome) {
+    phase2_.adopt(outcome);
+    begin_training();
   }
   void want_auxiliary(const oh_bit_port& port) {
     wants_auxiliary_ = true;
@@ -374,6 +379,11 @@ void Modem::instruments(oh_v34_instruments* i) const {
 using Type = ModemType<Modem>;
 
 }  // namespace
+
+void begin_training(void* self, const Phase2Outcome& outcome) {
+  Type::of(self).begin_training(outcome);
+}
+
 }  // namespace offhook::v34
 
 const oh_pump_type* oh_v34_type() {

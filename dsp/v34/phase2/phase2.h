@@ -92,6 +92,9 @@ class Phase2 {
   /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
   void repeat_info1(bool marks);
 
+  /// Another's Phase 2 has come to this outcome, in the same role: state() is kDone, and retrains go on from it.
+  void adopt(const Phase2Outcome& outcome);
+
   /// One sample in, one out. Silence unless kRunning. Real-time: yes, but for the sample on which probing is analysed.
   float process(float rx);
 

@@ -5,12 +5,15 @@
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/window.h"
 #include "dsp/v34/coding/pre_emphasis.h"
+#include "dsp/v34/control/handover.h"
+#include "dsp/v34/control/pump.h"
 
 namespace offhook::v90 {
 namespace {
 
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
+constexpr int kMostFailures = 2;            // trainings in a row that came to nothing, before V.34 is chosen
 
 v8::Config v8_config(const oh_pump_config& c) {
   v8::Config v = v8::data_call(c, v8::kPcm | v8::kV34);
@@ -30,8 +33,17 @@ v34::Phase2Config phase2_config(const oh_pump_config& c) {
   p.pcm = v34::PcmSide::kAnalogue;
   p.u_info = u_info_for;
   p.tx_level_dbm0 = c.tx_level_dbm0;
-  p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples);
+  p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples + Decimator::kDelay);
   return p;
+}
+
+// V.34 knows nothing of octets or of a second sample rate.
+oh_pump_config v34_config(const oh_pump_config& c, oh_pump_role role) {
+  oh_pump_config v = c;
+  v.format = kLinear8000;
+  v.role = role;
+  v.io_delay_samples += Decimator::kDelay;
+  return v;
 }
 
 }  // namespace
@@ -58,7 +70,13 @@ float Decimator::put(float first, float second) {
   return kernels_->dot(taps_, history_ + at_ + 1, kTaps);
 }
 
-AnalogueModem::AnalogueModem(const oh_pump_config& c) : config_(c), v8_(v8_config(c)), phase2_(phase2_config(c)) {
+size_t AnalogueModem::v34_size(const oh_pump_config& c) {
+  const oh_pump_config v = v34_config(c, c.role);
+  return oh_v34_type()->size(&v);
+}
+
+AnalogueModem::AnalogueModem(const oh_pump_config& c, void* v34)
+    : config_(c), v34_(v34), v8_(v8_config(c)), phase2_(phase2_config(c)) {
   decimator_.init();
 }
 
@@ -73,6 +91,8 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
       if (v8_.state() == v8::State::kRunning) break;
       if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kPcm && (v8_.result().far.pcm & 2) != 0) {
         begin();
+      } else if (v8_.state() == v8::State::kDone && (v8_.result().joint.modulations & v8::kV34) != 0) {
+        begin_v34(config_.role, false);
       } else {
         nothing_in_common_ = true;
         stage_ = Stage::kFailed;
@@ -85,6 +105,16 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
     case Stage::kTraining:
       tx = train(rx, is_lost);
       break;
+    case Stage::kV34: {
+      const int16_t in = clip(decimator_.put(rx[0], rx[1]));
+      int16_t out = 0;
+      if (is_lost) {
+        oh_v34_type()->fill_in(v34_, 1);
+      } else {
+        oh_v34_type()->process(v34_, &in, &out, 1);
+      }
+      return out;
+    }
     default:
       break;
   }
@@ -95,6 +125,7 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
 
 void AnalogueModem::begin_training() {
   const v34::Phase2Outcome& o = phase2_.outcome();
+  if (!o.pcm) return begin_v34(OH_PUMP_ANSWER, true);
   AnalogueConfig a;
   a.law = o.info0d.a_law ? Law::kA : Law::kMu;
   a.u_info = o.info1a_v90.u_info;
@@ -128,7 +159,15 @@ float AnalogueModem::train(const int16_t* rx, bool is_lost) {
   if (modulator_.wants_symbol()) modulator_.put(procedure_.next_symbol());
   const float tx = modulator_.next();
   echo_.put(is_lost ? 0 : tx);
-  if (procedure_.outcome() == Outcome::kRetrain) retrain();
+  if (procedure_.live()) failures_ = 0;
+  if (procedure_.outcome() == Outcome::kRetrain) {
+    phase2_.choose_pcm(++failures_ < kMostFailures);
+    retrain();
+  }
+  if (procedure_.outcome() == Outcome::kNotDigital) {
+    phase2_.choose_pcm(false);
+    retrain();
+  }
   if (procedure_.outcome() == Outcome::kReleased) leave_training(Stage::kReleased);
   return tx;
 }
@@ -155,7 +194,25 @@ void AnalogueModem::leave_training(Stage next) {
   stage_ = next;
 }
 
+// V.34 was chosen, in Phase 2, or by V.8. It stays until the call ends.
+void AnalogueModem::begin_v34(oh_pump_role role, bool phase2_is_over) {
+  const oh_pump_config v = v34_config(config_, role);
+  oh_v34_type()->init(v34_, &v);
+  if (phase2_is_over) {
+    v34::begin_training(v34_, phase2_.outcome());
+  } else {
+    oh_v34_begin(v34_);
+  }
+  stage_ = Stage::kV34;
+}
+
+void AnalogueModem::renegotiate() {
+  if (stage_ == Stage::kV34) oh_v34_renegotiate(v34_);
+  if (in_data()) procedure_.renegotiate();
+}
+
 void AnalogueModem::retrain() {
+  if (stage_ == Stage::kV34) oh_v34_retrain(v34_);
   if (stage_ != Stage::kTraining) return;
   ++retrains_;
   leave_training(Stage::kPhase2);
@@ -163,7 +220,9 @@ void AnalogueModem::retrain() {
 }
 
 void AnalogueModem::hang_up() {
-  if (in_data() && procedure_.live()) {
+  if (stage_ == Stage::kV34) {
+    oh_v34_type()->hang_up(v34_);
+  } else if (in_data() && procedure_.live()) {
     procedure_.cleardown();
   } else {
     leave_training(Stage::kReleased);
@@ -172,6 +231,16 @@ void AnalogueModem::hang_up() {
 
 void AnalogueModem::status(oh_pump_status* s) const {
   *s = {};
+  if (stage_ == Stage::kV34) {
+    s->struct_size = sizeof *s;
+    oh_v34_type()->status(v34_, s);
+    s->bits_sent += bits_sent_;
+    s->bits_received += bits_received_;
+    s->samples = samples_;
+    s->filled_in = filled_in_;
+    s->retrains += retrains_ + phase2_.retrains();
+    return;
+  }
   s->state = OH_PUMP_CONNECTING;
   if (stage_ == Stage::kFailed) s->state = OH_PUMP_FAILED;
   if (stage_ == Stage::kReleased) s->state = OH_PUMP_IDLE;

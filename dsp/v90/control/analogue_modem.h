@@ -18,6 +18,7 @@ namespace offhook::v90 {
 class Decimator {
  public:
   static constexpr int kTaps = 64;
+  static constexpr int kDelay = kTaps / 4;  ///< samples of 8000 Hz
   /// Not real-time in the strict sense: fills a table.
   void init(const Kernels& kernels = best_kernels());
   float put(float first, float second);  ///< Real-time: yes, O(kTaps).
@@ -33,7 +34,9 @@ class AnalogueModem {
  public:
   static constexpr int kReceived = 2;  ///< samples for each that is sent
 
-  explicit AnalogueModem(const oh_pump_config& c);
+  /// @param v34  memory for the pump of V.34 that a call falls back to: v34_size()
+  AnalogueModem(const oh_pump_config& c, void* v34);
+  static size_t v34_size(const oh_pump_config& c);
 
   int16_t process(const int16_t* rx) {
     ++samples_;
@@ -51,9 +54,7 @@ class AnalogueModem {
   }
   void status(oh_pump_status* s) const;
   void instruments(oh_v90_instruments* i) const;
-  void renegotiate() {
-    if (in_data()) procedure_.renegotiate();
-  }
+  void renegotiate();
   void retrain();
   void hang_up();
   bool in_data() const { return stage_ == Stage::kTraining && procedure_.state() == AnalogueProcedure::State::kData; }
@@ -61,18 +62,21 @@ class AnalogueModem {
   const PcmReceiver& receiver() const { return receiver_; }
 
  private:
-  enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
+  enum class Stage : uint8_t { kV8, kPhase2, kTraining, kV34, kReleased, kFailed };
   int16_t step(const int16_t* rx, bool is_lost);
   float train(const int16_t* rx, bool is_lost);
   void begin_training();
+  void begin_v34(oh_pump_role role, bool phase2_is_over);
   void receive(float rx, bool is_lost);
   void leave_training(Stage next);
 
   oh_pump_config config_;
+  void* v34_;
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
   uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
   uint32_t retrains_ = 0;
+  int failures_ = 0;  // trainings in a row that came to nothing
   bool nothing_in_common_ = false;
   float power_ = 0;
 

@@ -3,6 +3,8 @@
 
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
+#include "dsp/v34/control/handover.h"
+#include "dsp/v34/control/pump.h"
 
 namespace offhook::v90 {
 namespace {
@@ -43,10 +45,23 @@ v34::Phase2Config phase2_config(const oh_pump_config& c) {
   return p;
 }
 
+// V.34 knows nothing of octets or of a second sample rate.
+oh_pump_config v34_config(const oh_pump_config& c, oh_pump_role role) {
+  oh_pump_config v = c;
+  v.format = kLinear8000;
+  v.role = role;
+  return v;
+}
+
 }  // namespace
 
-DigitalModem::DigitalModem(const oh_pump_config& c)
-    : config_(c), law_(law_of(c)), v8_(v8_config(c)), phase2_(phase2_config(c)) {}
+size_t DigitalModem::v34_size(const oh_pump_config& c) {
+  const oh_pump_config v = v34_config(c, c.role);
+  return oh_v34_type()->size(&v);
+}
+
+DigitalModem::DigitalModem(const oh_pump_config& c, void* v34)
+    : config_(c), v34_(v34), law_(law_of(c)), v8_(v8_config(c)), phase2_(phase2_config(c)) {}
 
 uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
   const auto x = static_cast<float>(linear_of(law_, pcm_of(law_, rx)));
@@ -59,6 +74,8 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
       if (v8_.state() == v8::State::kRunning) break;
       if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kPcm && (v8_.result().far.pcm & 1) != 0) {
         begin();
+      } else if (v8_.state() == v8::State::kDone && (v8_.result().joint.modulations & v8::kV34) != 0) {
+        begin_v34(config_.role, false);
       } else {
         nothing_in_common_ = true;
         stage_ = Stage::kFailed;
@@ -71,6 +88,16 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
     case Stage::kTraining:
       tx = train(x, is_lost);
       break;
+    case Stage::kV34: {
+      const int16_t in = clip(x);
+      int16_t out = 0;
+      if (is_lost) {
+        oh_v34_type()->fill_in(v34_, 1);
+      } else {
+        oh_v34_type()->process(v34_, &in, &out, 1);
+      }
+      return nearest_octet(law_, out);
+    }
     case Stage::kReleased:
     case Stage::kFailed:
       break;
@@ -83,11 +110,7 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
 
 void DigitalModem::begin_training() {
   const v34::Phase2Outcome& o = phase2_.outcome();
-  if (!o.pcm) {  // V.34 was chosen
-    nothing_in_common_ = true;
-    stage_ = Stage::kFailed;
-    return;
-  }
+  if (!o.pcm) return begin_v34(OH_PUMP_CALL, true);
   DigitalConfig d;
   d.law = law_;
   d.u_info = o.info1a_v90.u_info;
@@ -170,7 +193,25 @@ void DigitalModem::leave_training(Stage next) {
   stage_ = next;
 }
 
+// V.34 was chosen, in Phase 2, or by V.8. It stays until the call ends.
+void DigitalModem::begin_v34(oh_pump_role role, bool phase2_is_over) {
+  const oh_pump_config v = v34_config(config_, role);
+  oh_v34_type()->init(v34_, &v);
+  if (phase2_is_over) {
+    v34::begin_training(v34_, phase2_.outcome());
+  } else {
+    oh_v34_begin(v34_);
+  }
+  stage_ = Stage::kV34;
+}
+
+void DigitalModem::renegotiate() {
+  if (stage_ == Stage::kV34) oh_v34_renegotiate(v34_);
+  if (in_data()) procedure_.renegotiate();
+}
+
 void DigitalModem::retrain() {
+  if (stage_ == Stage::kV34) oh_v34_retrain(v34_);
   if (stage_ != Stage::kTraining) return;
   ++retrains_;
   leave_training(Stage::kPhase2);
@@ -178,7 +219,9 @@ void DigitalModem::retrain() {
 }
 
 void DigitalModem::hang_up() {
-  if (in_data() && procedure_.live()) {
+  if (stage_ == Stage::kV34) {
+    oh_v34_type()->hang_up(v34_);
+  } else if (in_data() && procedure_.live()) {
     procedure_.cleardown();
   } else {
     leave_training(Stage::kReleased);
@@ -187,6 +230,16 @@ void DigitalModem::hang_up() {
 
 void DigitalModem::status(oh_pump_status* s) const {
   *s = {};
+  if (stage_ == Stage::kV34) {
+    s->struct_size = sizeof *s;
+    oh_v34_type()->status(v34_, s);
+    s->bits_sent += bits_sent_;
+    s->bits_received += bits_received_;
+    s->samples = samples_;
+    s->filled_in = filled_in_;
+    s->retrains += retrains_ + phase2_.retrains();
+    return;
+  }
   s->state = OH_PUMP_CONNECTING;
   if (stage_ == Stage::kFailed) s->state = OH_PUMP_FAILED;
   if (stage_ == Stage::kReleased) s->state = OH_PUMP_IDLE;

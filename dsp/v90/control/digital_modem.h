@@ -16,7 +16,9 @@ namespace offhook::v90 {
 
 class DigitalModem {
  public:
-  explicit DigitalModem(const oh_pump_config& c);
+  /// @param v34  memory for the pump of V.34 that a call falls back to: v34_size()
+  DigitalModem(const oh_pump_config& c, void* v34);
+  static size_t v34_size(const oh_pump_config& c);
 
   uint8_t process(uint8_t rx) {
     ++samples_;
@@ -33,24 +35,24 @@ class DigitalModem {
   }
   void status(oh_pump_status* s) const;
   void instruments(oh_v90_instruments* i) const;
-  void renegotiate() {
-    if (in_data()) procedure_.renegotiate();
-  }
+  void renegotiate();
   void retrain();
   void hang_up();
   bool in_data() const { return stage_ == Stage::kTraining && procedure_.state() == DigitalProcedure::State::kData; }
   const DigitalProcedure& procedure() const { return procedure_; }
 
  private:
-  enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
+  enum class Stage : uint8_t { kV8, kPhase2, kTraining, kV34, kReleased, kFailed };
   uint8_t step(uint8_t rx, bool is_lost);
   uint8_t train(float rx, bool is_lost);
   void begin_training();
+  void begin_v34(oh_pump_role role, bool phase2_is_over);
   void receive(float rx, bool is_lost);
   const v34::LineQuality* measure_noise();
   void leave_training(Stage next);
 
   oh_pump_config config_;
+  void* v34_;
   Law law_;
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;

@@ -17,6 +17,7 @@ bool same(const oh_sample_format& a, const oh_sample_format& b) {
 // One side's pump. Samples of rx: In, kReceived for each of tx, Out.
 template <class Modem, class In, class Out, int kReceived>
 struct Side {
+  static constexpr size_t kOwnSize = (sizeof(Modem) + 63) / 64 * 64;
   static Modem& of(void* self) { return *static_cast<Modem*>(self); }
 
   template <int n>
@@ -28,13 +29,14 @@ struct Side {
     const bool possible = known && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
                           (c->max_bit_rate == 0 || c->max_bit_rate >= kLeastBitRate) && c->tx_level_dbm0 >= -16.0f &&
                           c->tx_level_dbm0 <= -3.0f && c->io_delay_samples < 320 && oh_port_is_whole(&c->port);
-    return possible ? (sizeof(Modem) + 63) / 64 * 64 : 0;
+    const size_t v34 = possible ? Modem::v34_size(*c) : 0;
+    return v34 > 0 ? kOwnSize + v34 : 0;
   }
   template <int n>
   static int init(void* self, const oh_pump_config* c, const oh_pump_format (&formats)[n]) {
     constexpr int kInvalid = -22;  // -EINVAL without an OS header
     if (self == nullptr || size(c, formats) == 0) return kInvalid;
-    new (self) Modem(*c);
+    new (self) Modem(*c, static_cast<unsigned char*>(self) + kOwnSize);
     return 0;
   }
   static void fill_in(void* self, size_t n) {

@@ -97,6 +97,7 @@ const AnalogueProcedure::Transition* AnalogueProcedure::transitions(int* n) {
       {in(kSendS),    kFarJdPrime,   nullptr,            &P::end_s,                kDil,      "9.3.2.8"},
       {in(kDil),      kSentS,        nullptr,            &P::send_s_bar,           kDil,      "9.3.2.8"},
       {in(kDil),      kSentSBar,     nullptr,            &P::silence,              kDil,      "9.3.2.9"},
+      {in(kDil),      kLearnt,       &P::carries_nothing, &P::end_for_v34,         kEnded,    "9.2"},
       {in(kDil),      kLearnt,       nullptr,            &P::choose,               kEndDil,   "9.3.2.10"},
       {in(kSendS, kDil), kTimeout,   nullptr,            &P::end_in_retrain,       kEnded,    "9.3.2"},
       {in(kEndDil),   kSentS,        nullptr,            &P::send_s_bar,           kEndDil,   "9.3.2.10"},
@@ -248,7 +249,6 @@ void AnalogueProcedure::end_s() {
 
 void AnalogueProcedure::choose() {
   deadline_ = 0;
-  choose_data_rate(noise_rms_);
   ConstellationLimits limits;
   limits.law = config_.law;
   limits.max_power = config_.max_power;
@@ -374,6 +374,7 @@ DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float
       handle(Event::kFarJdPrime);
       break;
     case Found::kLearnt:
+      choose_data_rate(noise_rms_);
       handle(Event::kLearnt);
       break;
     case Found::kR:

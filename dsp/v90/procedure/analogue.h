@@ -151,6 +151,7 @@ class AnalogueProcedure {
   }
   bool owes_cp() const { return !cp_begun_ && procedure_ == Procedure::kStartUp; }
   bool agreed() const { return primes_ > 0 && answered_; }
+  bool carries_nothing() const { return cp_.drn == 0; }
   bool is_live() const { return rx_live_; }
 
   void send_s();
@@ -183,6 +184,7 @@ class AnalogueProcedure {
   void answer_renegotiation();
   void clamp() { deliver(false); }
   void end_in_retrain() { end(Outcome::kRetrain); }
+  void end_for_v34() { end(Outcome::kNotDigital); }
   void release() { end(Outcome::kReleased); }
 
   bool handle(Event event);

@@ -28,8 +28,9 @@ namespace offhook::v90 {
 /// How a procedure ended that did not end in data mode.
 enum class Outcome : uint8_t {
   kNone,
-  kRetrain,  ///< start a retrain; 9.5
-  kReleased  ///< cleardown is complete, or nothing in common
+  kRetrain,     ///< start a retrain; 9.5
+  kNotDigital,  ///< analogue modem: the line carries no rate of V.90; retrain, and choose V.34 in INFO1a; 9.2
+  kReleased     ///< cleardown is complete, or nothing in common
 };
 
 struct DigitalConfig {

@@ -3,6 +3,9 @@
 // V.90's two modems over a simulated trunk: whole calls from V.8 on.
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "dsp/v34/control/pump.h"
 #include "dsp/v90/control/analogue_modem.h"
 #include "dsp/v90/control/digital_modem.h"
 #include "tests/v90_call.h"
@@ -192,6 +195,92 @@ TEST(V90OverDigitalTrunk, DataComeBackAfterSamplesWereLost) {
   const uint64_t down = call.down().errors();
   call.run(3);
   EXPECT_EQ(call.down().errors(), down);
+}
+
+TEST(V90OverDigitalTrunk, FallsBackToV34InTheCallWhereTheRouteIsNotDigitalOrTooNoisy) {
+  for (const bool route : {true, false}) {
+    V90Call::Options o = clean();
+    o.analogue_route = route;
+    o.trunk.noise_dbm0 = route ? -80 : -50;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(40)) << route;
+    EXPECT_EQ(call.analogue_status().modulation, OH_MODULATION_V34);
+    EXPECT_EQ(call.digital_status().modulation, OH_MODULATION_V34);
+    EXPECT_GE(call.analogue_status().rx_bit_rate, 21600u) << route;
+    EXPECT_EQ(call.analogue_status().retrains, 1u);
+    call.run(5);
+    EXPECT_GT(call.down().blocks(), 100u);
+    EXPECT_EQ(call.down().bad_blocks(), 0u) << route;
+    EXPECT_EQ(call.up().bad_blocks(), 0u) << route;
+  }
+}
+
+// A modem of V.34 alone at the digital end, on linear samples.
+class V34End : public hostsim::DigitalEnd {
+ public:
+  explicit V34End(oh_pump_role role) {
+    oh_pump_config c{};
+    c.struct_size = sizeof c;
+    c.format = oh_v34_type()->formats[0];
+    c.role = role;
+    c.tx_level_dbm0 = -12;
+    c.port.user = &bits_;
+    c.port.get_bit = [](void* user) { return static_cast<CheckedBits*>(user)->get(); };
+    c.port.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
+    memory_.resize(oh_v34_type()->size(&c) + 64);
+    self_ = memory_.data() + 63 - (reinterpret_cast<uintptr_t>(memory_.data()) + 63) % 64;
+    oh_v34_type()->init(self_, &c);
+  }
+  uint8_t process(uint8_t rx) override {
+    const int16_t in = hostsim::mu_law_decode(rx);
+    int16_t out;
+    oh_v34_type()->process(self_, &in, &out, 1);
+    return hostsim::mu_law_encode(out);
+  }
+  oh_pump_status status() const {
+    oh_pump_status s;
+    s.struct_size = sizeof s;
+    oh_v34_type()->status(self_, &s);
+    return s;
+  }
+
+ private:
+  CheckedBits bits_{0x2222};
+  std::vector<unsigned char> memory_;
+  unsigned char* self_;
+};
+
+TEST(V90OverDigitalTrunk, WithAModemOfV34AloneItIsV34FromV8On) {
+  for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+    V34End end(role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL);
+    hostsim::DigitalTrunk trunk(clean().trunk, 1, end);
+    CheckedBits bits(0x1111);
+    oh_pump_config c{};
+    c.struct_size = sizeof c;
+    c.format = oh_v90_analogue_type()->formats[0];
+    c.role = role;
+    c.tx_level_dbm0 = -12;
+    c.io_delay_samples = 1;
+    c.port.user = &bits;
+    c.port.get_bit = [](void* user) { return static_cast<CheckedBits*>(user)->get(); };
+    c.port.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
+    std::vector<unsigned char> memory(oh_v90_analogue_type()->size(&c) + 64);
+    unsigned char* self = memory.data() + 63 - (reinterpret_cast<uintptr_t>(memory.data()) + 63) % 64;
+    ASSERT_EQ(oh_v90_analogue_type()->init(self, &c), 0);
+    int16_t played = 0;
+    for (int k = 0; k < 8000 * 20; ++k) {
+      int16_t captured[hostsim::DigitalTrunk::kReceivedRatio];
+      trunk.exchange(played, captured);
+      oh_v90_analogue_type()->process(self, captured, &played, 1);
+    }
+    oh_pump_status s;
+    s.struct_size = sizeof s;
+    oh_v90_analogue_type()->status(self, &s);
+    EXPECT_EQ(s.state, OH_PUMP_DATA) << role;
+    EXPECT_EQ(s.modulation, OH_MODULATION_V34);
+    EXPECT_EQ(end.status().state, OH_PUMP_DATA) << role;
+    EXPECT_GE(s.rx_bit_rate, 26400u);
+  }
 }
 
 TEST(V90OverDigitalTrunk, SameSeedSameCall) {
