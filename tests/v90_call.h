@@ -95,6 +95,11 @@ class V90Call : public hostsim::DigitalEnd {
   void step() {
     int16_t captured[hostsim::DigitalTrunk::kReceivedRatio];
     trunk_->exchange(played_, captured);
+    for (int16_t& x : captured) {
+      if (damage_ == Damage::kNoise) x = static_cast<int16_t>(noise() >> 16);
+      if (damage_ == Damage::kSilence) x = 0;
+      if (damage_ == Damage::kClipped) x = x > 0 ? 32767 : -32768;
+    }
     if (analogue_lost_ > 0) {
       --analogue_lost_;
       analogue_->fill_in(analogue(), 1);
@@ -117,6 +122,9 @@ class V90Call : public hostsim::DigitalEnd {
     }
     return false;
   }
+  /// What happens to all that either modem hears from now on.
+  enum class Damage : uint8_t { kNone, kNoise, kSilence, kClipped, kNoiseToDigital };
+  void damage(Damage d) { damage_ = d; }
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
 
@@ -166,6 +174,8 @@ class V90Call : public hostsim::DigitalEnd {
   }
   uint8_t process(uint8_t rx) override {
     uint8_t tx;
+    if (damage_ == Damage::kNoiseToDigital) rx = static_cast<uint8_t>(noise() >> 24);
+    if (damage_ == Damage::kSilence) rx = 0xFF;
     digital_->process(digital(), &rx, &tx, 1);
     if (!analogue_route_) return tx;
     for (int k = 2; k > 0; --k) route_[k] = route_[k - 1];
@@ -178,6 +188,10 @@ class V90Call : public hostsim::DigitalEnd {
   CheckedBits digital_bits_{0x1234567}, analogue_bits_{0x765432};
   Memory digital_memory_, analogue_memory_;
   std::unique_ptr<hostsim::DigitalTrunk> trunk_;
+  uint32_t noise() { return noise_ = noise_ * 1664525 + 1013904223; }
+
+  Damage damage_ = Damage::kNone;
+  uint32_t noise_ = 1;
   bool analogue_route_;
   int route_[3]{};
   int16_t played_ = 0;
