@@ -126,22 +126,30 @@ std::string keep_to_cpu(int cpu) {
   return "CPU " + std::to_string(cpu) + " cannot be had";
 }
 
-std::string become_fifo(int priority) {
+std::string become_fifo_unwatched(int priority) {
   const sched_param p{priority};
   if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &p) == 0) return "";
   return "SCHED_FIFO " + std::to_string(priority) + " is not permitted: " + rtprio_advice(priority);
 }
 
+std::string become_fifo(int priority, WatchRule* rule) {
+  std::string why = become_fifo_unwatched(priority);
+  if (!why.empty()) return why;
+  thread_local WatchRule own;
+  thread_local std::optional<Watched> watched;
+  watched.emplace(rule != nullptr ? *rule : own);
+  return why;
+}
+
 LiveContext::LiveContext(const LiveContextConfig& config, std::function<std::uint32_t()> service)
     : config_(config), service_(std::move(service)) {
+  rule_.share = config.watchdog_share;
   sem_init(&requested_, 0, 0);
-  sem_init(&ended_, 0, 0);
 }
 
 LiveContext::~LiveContext() {
   stop();
   sem_destroy(&requested_);
-  sem_destroy(&ended_);
 }
 
 oh_context LiveContext::driver_context() {
@@ -218,6 +226,12 @@ void LiveContext::schedule(const LiveContextConfig& config) {
     attributes.policy = config.kind == OH_CONTEXT_FIFO ? SCHED_FIFO : SCHED_RR;
     attributes.priority = static_cast<std::uint32_t>(config.priority);
     advice = rtprio_advice(config.priority);
+    if (const int most = watchdog_priority() - 1; config.watchdog_share > 0 && most > 0 && config.priority > most) {
+      lacking(config,
+              config.str() + " leaves no room for the watchdog above it; expected a priority of at most " +
+                  std::to_string(most),
+              EINVAL);
+    }
   } else if (reserves) {
     attributes.policy = SCHED_DEADLINE;
     attributes.flags = kResetOnFork;
@@ -240,21 +254,12 @@ void LiveContext::reconfigure(const ContextSpec& spec) {
   check(wanted);
   if (running_) {
     schedule(wanted);
-    demoted_.store(false);
+    rule_.demoted.store(false);
   }
   config_ = wanted;
   budget_ns_.store(0);  // none, while the two do not fit together
   period_ns_.store(wanted.live_period_ns());
   budget_ns_.store(wanted.live_budget_ns());
-  real_time_.store(wanted.kind != OH_CONTEXT_NORMAL && wanted.kind != OH_CONTEXT_WORKER);
-  if (!running_ || watched_ || !real_time_.load() || wanted.watchdog_share <= 0) return;
-  watched_ = pthread_create(
-                 &watchdog_, nullptr,
-                 [](void* self) -> void* {
-                   static_cast<LiveContext*>(self)->watch();
-                   return nullptr;
-                 },
-                 this) == 0;
 }
 
 void LiveContext::start() {
@@ -298,16 +303,14 @@ void LiveContext::stop() {
   stopping_.store(true);
   sem_post(&requested_);
   pthread_join(thread_, nullptr);
-  if (watched_) {
-    sem_post(&ended_);
-    pthread_join(watchdog_, nullptr);
-  }
   if (dma_latency_ >= 0) close(dma_latency_);
   dma_latency_ = -1;
-  running_ = watched_ = false;
+  running_ = false;
 }
 
 void LiveContext::loop() {
+  std::optional<Watched> watched;
+  if (config_.watchdog_share > 0) watched.emplace(rule_);
   tid_.store(static_cast<int>(syscall(SYS_gettid)));
   period_began_ = now(CLOCK_MONOTONIC);
   spent_before_ = now(CLOCK_THREAD_CPUTIME_ID);
@@ -343,35 +346,11 @@ void LiveContext::keep_budget(std::int64_t budget_ns, std::int64_t period_ns) {
     spent_before_ = spent;
     return;
   }
-  if (spent - spent_before_ < budget_ns || demoted_.load(std::memory_order_relaxed)) return;
+  if (spent - spent_before_ < budget_ns || rule_.demoted.load(std::memory_order_relaxed)) return;
   yields_.fetch_add(1, std::memory_order_relaxed);
   sched_yield();  // of a SCHED_DEADLINE thread: sleeps until the next replenishment
   period_began_ = now(CLOCK_MONOTONIC);
   spent_before_ = now(CLOCK_THREAD_CPUTIME_ID);
-}
-
-// Looks once a second; above the thread where it may be.
-void LiveContext::watch() {
-  become_fifo(99);
-  clockid_t clock;
-  if (pthread_getcpuclockid(thread_, &clock) != 0) return;
-  std::int64_t spent = now(clock);
-  std::int64_t at = now(CLOCK_MONOTONIC);
-  for (;;) {
-    timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 1;
-    if (sem_timedwait(&ended_, &until) == 0) return;
-    const std::int64_t spent_now = now(clock);
-    const std::int64_t at_now = now(CLOCK_MONOTONIC);
-    const auto limit = static_cast<std::int64_t>(config_.watchdog_share * static_cast<double>(at_now - at));
-    if (real_time_.load() && !demoted_.load() && spent_now - spent > limit) {
-      const sched_param normal{0};
-      if (sched_setscheduler(tid_.load(), SCHED_OTHER, &normal) == 0) demoted_.store(true);
-    }
-    spent = spent_now;
-    at = at_now;
-  }
 }
 
 }  // namespace offhook

@@ -10,8 +10,7 @@
 // it at the next one. The kernel's own enforcement comes at ticks (4 ms at HZ=250) with the excess carried over; it is
 // the backstop, and what it did is counted as throttles.
 //
-// A watchdog above the thread makes a normal thread of it when it has had the CPU for too large a share of a second,
-// so that a pump gone wild cannot take the machine with it.
+// The watchdog (watchdog.h) makes a normal thread of one that keeps the CPU.
 #pragma once
 
 #include <pthread.h>
@@ -27,6 +26,7 @@
 #include <vector>
 
 #include "driver/context/context_spec.h"
+#include "driver/context/watchdog.h"
 #include "driver/histogram/histogram.h"
 #include "offhook/context.h"
 
@@ -36,10 +36,10 @@ struct LiveContextConfig : ContextSpec {
   LiveContextConfig(const ContextSpec& spec = ContextSpec::parse("FIFO 50"))
       : ContextSpec(spec) {}  // NOLINT: a spec is enough
 
-  std::optional<int> cpu;        ///< keep to this CPU; a reservation cannot (the kernel's admission is global)
-  bool best_effort = false;      ///< go on without what is not permitted, and say so in shortcomings()
-  bool cpu_dma_latency = true;   ///< keep the CPUs out of deep sleep
-  double watchdog_share = 0.95;  ///< of a second; 0: no watchdog
+  std::optional<int> cpu;       ///< keep to this CPU; a reservation cannot (the kernel's admission is global)
+  bool best_effort = false;     ///< go on without what is not permitted, and say so in shortcomings()
+  bool cpu_dma_latency = true;  ///< keep the CPUs out of deep sleep
+  double watchdog_share = WatchRule{}.share;  ///< of the CPU; 0: no watchdog
 
   /// ContextSpec::parse(), and that this host can run it. @throws std::invalid_argument
   static LiveContextConfig parse(std::string_view text);
@@ -74,29 +74,28 @@ class LiveContext {
   std::uint64_t yields() const { return yields_.load(std::memory_order_relaxed); }  ///< budget spent
   std::uint64_t throttles() const {
     return throttles_.load(std::memory_order_relaxed);
-  }                                                                          ///< calls the kernel broke off
-  bool demoted() const { return demoted_.load(std::memory_order_relaxed); }  ///< by the watchdog
+  }                                                                               ///< calls the kernel broke off
+  bool demoted() const { return rule_.demoted.load(std::memory_order_relaxed); }  ///< by the watchdog
   const std::vector<std::string>& shortcomings() const { return shortcomings_; }
 
  private:
   void loop();
-  void watch();
   void keep_budget(std::int64_t budget_ns, std::int64_t period_ns);
   void schedule(const LiveContextConfig& config);
   void lacking(const LiveContextConfig& config, const std::string& what, int error);
 
   LiveContextConfig config_;
   std::function<std::uint32_t()> service_;
-  sem_t requested_, ended_;
-  pthread_t thread_{}, watchdog_{};
-  bool running_ = false, watched_ = false;
-  std::atomic<bool> stopping_{false}, demoted_{false};
+  sem_t requested_;
+  pthread_t thread_{};
+  WatchRule rule_;
+  bool running_ = false;
+  std::atomic<bool> stopping_{false};
   std::atomic<std::int64_t> requested_at_{0};
   std::atomic<int> tid_{0};
   std::atomic<std::int64_t> budget_ns_{0}, period_ns_{0};  // of a reservation; 0: none
-  std::atomic<bool> real_time_{false};
-  std::atomic<std::int64_t> waited_ns_{0};  // the last request for its service
-  int refused_ = 0;                         // errno of the last refusal
+  std::atomic<std::int64_t> waited_ns_{0};                 // the last request for its service
+  int refused_ = 0;                                        // errno of the last refusal
   int dma_latency_ = -1;
   std::int64_t period_began_ = 0, spent_before_ = 0;  // the thread's own
   LiveHistogram dispatch_, service_time_;
@@ -110,7 +109,11 @@ std::string lock_memory();
 inline constexpr std::size_t kStackBytes = 256 * 1024;
 /// Keep the calling thread to a CPU. @return empty, or why not
 std::string keep_to_cpu(int cpu);
-/// Give the calling thread SCHED_FIFO at this priority. @return empty, or why not and how to permit it
-std::string become_fifo(int priority);
+/// Give the calling thread SCHED_FIFO at this priority, below 99, under the watchdog until the thread ends.
+/// @param rule  the watchdog's, for who wants to know of a demotion; outlives the thread
+/// @return empty, or why not and how to permit it
+std::string become_fifo(int priority, WatchRule* rule = nullptr);
+/// For a measurement that never sleeps and ends by itself.
+std::string become_fifo_unwatched(int priority);
 
 }  // namespace offhook

@@ -63,7 +63,7 @@ Session::Session(LiveCard& card, const SessionConfig& config)
   interrupt_thread_ = std::thread([this, &up] {
     if (config_.context.cpu) interrupt_shortcoming_ = keep_to_cpu(*config_.context.cpu);
     if (config_.interrupt_priority > 0 && interrupt_shortcoming_.empty())
-      interrupt_shortcoming_ = become_fifo(config_.interrupt_priority);
+      interrupt_shortcoming_ = become_fifo(config_.interrupt_priority, &interrupt_rule_);
     up.store(true);
     interrupts();
   });
@@ -174,6 +174,7 @@ std::string Session::card_failure() const {
 std::vector<std::string> Session::shortcomings() const {
   std::vector<std::string> all = context_.shortcomings();
   if (!interrupt_shortcoming_.empty()) all.push_back("the interrupt thread: " + interrupt_shortcoming_);
+  if (interrupt_rule_.demoted.load()) all.push_back("the interrupt thread: the watchdog made a normal thread of it");
   return all;
 }
 

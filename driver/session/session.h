@@ -84,6 +84,7 @@ class Session final : public CallLine {
   std::atomic<std::uint64_t> served_{0};  // pump calls so far, odd within one
   std::atomic<bool> gone_{false};
   std::string interrupt_shortcoming_;
+  WatchRule interrupt_rule_;
   std::thread interrupt_thread_;
 };
 

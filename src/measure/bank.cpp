@@ -133,11 +133,12 @@ class Hardware {
   std::uint64_t late_in_stalls() const { return late_in_stalls_; }
   double seconds() const { return static_cast<double>(passed_) / kRateHz; }
   const std::string& shortcoming() const { return shortcoming_; }
+  bool demoted() const { return rule_.demoted.load(); }
 
  private:
   void run() {
     if (config_.context.cpu) shortcoming_ = keep_to_cpu(*config_.context.cpu);
-    if (shortcoming_.empty()) shortcoming_ = become_fifo(config_.hardware_priority);
+    if (shortcoming_.empty()) shortcoming_ = become_fifo(config_.hardware_priority, &rule_);
     up_.store(true);
     const std::size_t pairs = channels_.size() / 2;
     std::vector<std::array<std::array<std::int16_t, kBurst>, 2>> wires(pairs);
@@ -193,6 +194,7 @@ class Hardware {
   BankStall stall_;
   std::vector<BankStall> stalls_;
   std::string shortcoming_;
+  WatchRule rule_;
   std::thread thread_;
 };
 
@@ -264,6 +266,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
   result.stolen_ms = stolen_ms(config.context.cpu) - stolen_before;
   result.connected = std::min(result.connected, connected());
   hardware.stop();
+  if (hardware.demoted()) result.without.push_back("the hardware's thread: the watchdog made a normal thread of it");
 
   result.channels = config.channels;
   result.seconds = hardware.seconds();

@@ -372,7 +372,7 @@ void queues(Bench& bench) {
 std::vector<KernelRow> measure_kernel(int repetitions, const std::function<void(double)>& progress,
                                       std::vector<std::string>& without) {
   const OnOneCpu here;
-  if (const std::string why = become_fifo(kLow); !why.empty()) without.push_back(why);
+  if (const std::string why = become_fifo_unwatched(kLow); !why.empty()) without.push_back(why);
   Bench bench(repetitions, progress, without);
   semaphores(bench);
   heap(bench);

@@ -156,22 +156,5 @@ TEST(LiveContext, AReservationYieldsWhenItsBudgetIsSpent) {
   EXPECT_GT(context.yields() + context.throttles(), 0u);
 }
 
-TEST(LiveContext, AThreadGoneWildIsMadeANormalOne) {
-  std::atomic<bool> enough{false};
-  LiveContext context(spec("FIFO 10"), [&] {
-    const auto until = std::chrono::steady_clock::now() + 20s;  // the test's own backstop
-    while (!enough && std::chrono::steady_clock::now() < until) {
-    }
-    return 1u;
-  });
-  context.start();
-  if (!context.shortcomings().empty()) GTEST_SKIP() << context.shortcomings().front();
-  const oh_context driver = context.driver_context();
-  driver.ops->request(driver.self);
-  for (int i = 0; i < 1800 && !context.demoted(); ++i) std::this_thread::sleep_for(10ms);
-  EXPECT_TRUE(context.demoted());
-  enough = true;
-}
-
 }  // namespace
 }  // namespace offhook

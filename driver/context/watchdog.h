@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// One thread of the process, above all its others, that makes a normal thread of each real-time one that keeps the CPU,
+// so that a pump or a card gone wild cannot take the machine with it. It looks every 200 ms and knows two signs of a
+// thread in SCHED_FIFO or SCHED_RR:
+//
+//   it has had more than its share of the time between three looks
+//   it has not slept once between three looks, though it had a fifth of the CPU in each
+//
+// The second holds where the first does not: the kernel gives real-time threads 95 % at most (sched_rt_runtime_us), two
+// threads that spin on one CPU have half of it each, and a hypervisor takes its part. Either is seen within 0.6 s of a
+// spin's beginning, and 0.8 s when it began just before a look. A reservation is held to its budget by the kernel.
+#pragma once
+
+#include <time.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace offhook {
+
+struct WatchRule {
+  double share = 0.8;  ///< of the CPU; set before the thread is watched
+  std::atomic<bool> demoted{false};
+};
+
+/// The calling thread is watched, from its beginning to its end: the same thread destroys it.
+class Watched {
+ public:
+  explicit Watched(WatchRule& rule);
+  ~Watched();
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  friend class Watchdog;
+  void look();
+
+  Watched* next_ = nullptr;
+  WatchRule& rule_;
+  int tid_;
+  clockid_t clock_{};
+  struct Look {
+    std::int64_t at_ns, spent_ns;
+  };
+  std::array<Look, 2> before_;  // the newer one first
+  int looks_awake_ = 0;         // in a row, with slept_ the same
+  std::int64_t slept_ = 0;      // times
+};
+
+/// SCHED_FIFO priority of the watchdog: what it watches has to be below. 99, or the most that this process may have; 0:
+/// none. Starts it.
+int watchdog_priority();
+
+}  // namespace offhook
