@@ -2,6 +2,7 @@
 #include "driver/tty/terminal.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <pty.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -24,8 +25,25 @@ std::string system_error() {
 
 }  // namespace
 
-Terminal::Terminal(const std::string& link) : link_(link) {
+Terminal::Terminal(const std::string& link, const std::string& group) : link_(link), group_(group) {
   open_pair();
+}
+
+/// Of the pair's other side, before it has a name that others know.
+void Terminal::admit_group() {
+  if (group_.empty()) return;
+  std::array<char, 4096> strings;
+  ::group entry{};
+  ::group* found = nullptr;
+  std::string why;
+  if (getgrnam_r(group_.c_str(), &entry, strings.data(), strings.size(), &found) != 0 || found == nullptr) {
+    why = "there is no group " + group_;
+  } else if (chown(device_.c_str(), static_cast<uid_t>(-1), found->gr_gid) != 0 || chmod(device_.c_str(), 0660) != 0) {
+    why = device_ + " cannot be given to the group " + group_ + ": " + system_error();
+  }
+  if (why.empty()) return;
+  close(fd_);
+  throw std::runtime_error(why);
 }
 
 void Terminal::open_pair() {
@@ -44,6 +62,7 @@ void Terminal::open_pair() {
     tcsetattr(slave, TCSANOW, &t);
     close(slave);
   }
+  admit_group();
   if (link_.empty()) return;
   std::array<char, 4096> target{};
   if (readlink(link_.c_str(), target.data(), target.size()) >= 0) unlink(link_.c_str());

@@ -10,8 +10,10 @@ namespace offhook::modem {
 /// The DTE's side: a pseudo-terminal, with a link under a name that stays the same.
 class Terminal {
  public:
-  /// @param link  made, or replaced if it is a link; empty: none  @throws std::runtime_error
-  explicit Terminal(const std::string& link);
+  /// @param link   made, or replaced if it is a link; empty: none
+  /// @param group  whose members may use the terminal, as those of a serial port's (mode 0660); empty: as the system
+  ///               makes it  @throws std::runtime_error: there is no such group, or this process is not in it
+  explicit Terminal(const std::string& link, const std::string& group = "");
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -33,8 +35,9 @@ class Terminal {
 
  private:
   void open_pair();
+  void admit_group();
   int fd_ = -1;
-  std::string device_, link_, pending_;
+  std::string device_, link_, group_, pending_;
 };
 
 }  // namespace offhook::modem

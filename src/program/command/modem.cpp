@@ -27,7 +27,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> cards;
-  std::string tty, context = "FIFO 50", out;
+  std::string tty, tty_group, context = "FIFO 50", out;
   int interrupt_priority = 80;
   std::optional<int> cpu;
   double seconds = 0;
@@ -137,9 +137,9 @@ class EventFile {
 
 /// One modem of the bank: a card, a terminal, a folder to record in.
 struct Channel {
-  Channel(const std::string& address, const std::string& tty, const std::filesystem::path& out,
-          modem::SessionConfig config)
-      : address_(address), tty_(tty), out_(out), card_(open_card(address)), terminal_(tty) {
+  Channel(const std::string& address, const std::string& tty, const std::string& tty_group,
+          const std::filesystem::path& out, modem::SessionConfig config)
+      : address_(address), tty_(tty), out_(out), card_(open_card(address)), terminal_(tty, tty_group) {
     if (!out_.empty()) {
       make_folder(out_);
       events_ = std::make_unique<EventFile>(out_ / kLogName, config.context);
@@ -200,11 +200,11 @@ int run(const Options& options) {
   std::vector<std::unique_ptr<Channel>> channels;
   for (std::size_t i = 0; i < n; ++i) {
     const std::string number = n > 1 ? std::to_string(i) : "";
-    channels.push_back(std::make_unique<Channel>(options.cards[i], options.tty.empty() ? "" : options.tty + number,
-                                                 options.out.empty() || n == 1
-                                                     ? std::filesystem::path(options.out)
-                                                     : std::filesystem::path(options.out) / number,
-                                                 config));
+    channels.push_back(
+        std::make_unique<Channel>(options.cards[i], options.tty.empty() ? "" : options.tty + number, options.tty_group,
+                                  options.out.empty() || n == 1 ? std::filesystem::path(options.out)
+                                                                : std::filesystem::path(options.out) / number,
+                                  config));
     Channel& c = *channels.back();
     if (i == 0) {
       for (const std::string& s : c.session().shortcomings()) fmt::print(stderr, "offhook: going on without: {}\n", s);
@@ -283,6 +283,9 @@ void add_modem(CLI::App& app, Action& action) {
          "--tty", options->tty,
          "Link to the terminal, such as /dev/ttySM0 (default: none, its name is printed); of a bank its beginning")
       ->type_name("PATH");
+  sub->add_option("--tty-group", options->tty_group,
+                  "Group whose members may use the terminal, as dialout's a serial port")
+      ->type_name("GROUP");
   sub->add_option("--context", options->context,
                   "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (of CPU in every so much) or OTHER")
       ->type_name("CONTEXT");

@@ -2,11 +2,13 @@
 #include "driver/tty/terminal.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 
@@ -63,6 +65,28 @@ TEST_F(TerminalTest, AProgramThatClearsClocalIsHungUpAndFindsANewTerminalUnderTh
   termios t{};
   ASSERT_EQ(tcgetattr(next.fd, &t), 0);
   EXPECT_NE(t.c_cflag & CLOCAL, 0u);  // nobody is hung up who has not asked for it
+}
+
+TEST(Terminal, IsItsGroupsFromTheStartAndAfterAHangUp) {
+  std::array<gid_t, 64> groups{};
+  const int n = getgroups(static_cast<int>(groups.size()), groups.data());
+  const gid_t own = n > 0 ? groups[static_cast<std::size_t>(n) - 1] : getegid();
+  const ::group* entry = geteuid() == 0 ? getgrnam("dialout") : getgrgid(own);
+  if (entry == nullptr) GTEST_SKIP() << "this user's group has no name";
+  const gid_t wanted = entry->gr_gid;
+  Terminal terminal("", entry->gr_name);
+  for (int hang_up = 0; hang_up < 2; ++hang_up) {
+    struct stat now {};
+    ASSERT_EQ(stat(terminal.device().c_str(), &now), 0);
+    EXPECT_EQ(now.st_gid, wanted);
+    EXPECT_EQ(now.st_mode & 07777, 0660u);
+    ASSERT_TRUE(Program(terminal.device()).listens_to_carrier());
+    terminal.carrier_lost();
+  }
+}
+
+TEST(Terminal, OfAGroupThatDoesNotExistIsRefused) {
+  EXPECT_THROW(Terminal("", "no-such-group"), std::runtime_error);
 }
 
 }  // namespace
