@@ -71,13 +71,13 @@ oh_kernel_status KernelModem::status() const {
 
 std::size_t KernelModem::write(const std::uint8_t* octets, std::size_t n) {
   const ssize_t taken = ::write(file_, octets, n);
-  if (taken < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE) fail(path_, "write");
+  if (taken < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE && errno != EIO) fail(path_, "write");
   return taken > 0 ? static_cast<std::size_t>(taken) : 0;
 }
 
 std::size_t KernelModem::read(std::uint8_t* octets, std::size_t n) {
   const ssize_t given = ::read(file_, octets, n);
-  if (given < 0 && errno != EAGAIN && errno != EINTR) fail(path_, "read");
+  if (given < 0 && errno != EAGAIN && errno != EINTR && errno != EIO) fail(path_, "read");
   return given > 0 ? static_cast<std::size_t>(given) : 0;
 }
 

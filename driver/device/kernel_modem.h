@@ -29,7 +29,8 @@ class KernelModem {
   void hang_up();
   /// @throws std::runtime_error: the device is gone
   oh_kernel_status status() const;
-  /// @return octets taken, or given; 0: none now. Does not block. @throws std::runtime_error: the card has failed
+  /// @return octets taken, or given; 0: none now, or the card has failed, as status() says. Does not block.
+  /// @throws std::runtime_error: the device is gone
   std::size_t write(const std::uint8_t* octets, std::size_t n);
   std::size_t read(std::uint8_t* octets, std::size_t n);
   /// Until there is something to read, or `ms` have passed.

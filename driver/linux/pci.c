@@ -3,6 +3,8 @@
 #include <linux/slab.h>
 
 #include "offhook.h"
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 enum {
 	WATCHDOG_S = 5,		 /* without an interrupt in a call: the card has failed */
@@ -39,13 +41,16 @@ static void unmask(struct work_struct *work)
 static irqreturn_t handle(int irq, void *self)
 {
 	struct oh_device *device = self;
+	u32 taken = 0;
 
 	/* The call's parts are there when it is set. */
-	if (!smp_load_acquire(&device->running) || READ_ONCE(device->hardware.failed) ||
-	    oh_hardware_take(&device->hardware) == 0) {
+	if (smp_load_acquire(&device->running) && !READ_ONCE(device->hardware.failed))
+		taken = oh_hardware_take(&device->hardware);
+	if (taken == 0) {
 		calm(device);
 		return IRQ_HANDLED; /* nobody else shares it */
 	}
+	trace_offhook_interrupt(device->number, taken, device->hardware.last_end);
 	oh_card_log_changes(&device->report, device->hardware.memory, oh_now_ns(NULL));
 	oh_driver_isr(&device->driver);
 	return oh_kernel_context_irq(&device->context);
@@ -84,12 +89,15 @@ static void wake(struct irq_work *work)
 static void service(void *self)
 {
 	struct oh_device *device = self;
+	u32 blocks = 0;
 
 	/* One block a run is the vendor's policy: a run for each that is owed. */
 	do {
-		oh_driver_service(&device->driver);
+		blocks += oh_driver_service(&device->driver);
 	} while (device->driver.config.policy == OH_SERVICE_ONE_BLOCK &&
 		 oh_driver_owed(&device->driver) > 0);
+	trace_offhook_service(device->number, device->context.latency.last_ns, blocks,
+			      device->driver.counters.pending_last);
 }
 
 static int probe(struct pci_dev *pci, const struct pci_device_id *id)

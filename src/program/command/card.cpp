@@ -14,6 +14,7 @@
 #include "driver/card/engine/card_memory.h"
 #include "driver/card/engine/line_end.h"
 #include "driver/card/pci/ivshmem.h"
+#include "driver/card/shared/shared_card.h"
 #include "driver/card/timer/timer_card.h"
 #include "driver/modem/modem.h"
 #include "hostsim/line/line.h"
@@ -32,7 +33,7 @@ constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
 constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms: what a clock moves at once
 
 struct Options {
-  std::string socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault;
+  std::string socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card;
   std::vector<std::string> set;
   std::uint64_t seed = 1;
   double hash_seconds = 20;
@@ -82,13 +83,66 @@ class Talker {
   modem::Modem modem_;
 };
 
-/// The line at the card, the modem at its other end, and a hash of what passed at the card's codec.
-class Call final : public LineEnd, private hostsim::FarEnd {
+/// Who is at the other end of the line.
+class FarParty : public hostsim::FarEnd {
  public:
-  Call(const Options& options, const hostsim::LineConfig& line, const std::vector<std::uint8_t>& octets)
-      : far_(options, options.role == "answer" ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0, octets),
-        line_(line, options.seed, *this),
-        hash_until_(static_cast<std::uint64_t>(options.hash_seconds * kRateHz)) {}
+  /// A stepped clock may go on.
+  virtual bool caught_up() const { return true; }
+  virtual nlohmann::ordered_json summary() const { return {}; }
+  /// Of a modem in this process.
+  virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
+};
+
+/// A modem in this process.
+class BuiltIn final : public FarParty {
+ public:
+  BuiltIn(const Options& options, const std::vector<std::uint8_t>& octets)
+      : talker_(options, options.role == "answer" ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0, octets) {}
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { talker_.process(rx, tx, n); }
+  nlohmann::ordered_json summary() const override {
+    return {{"far_received", talker_.received().size()}, {"far_retrains", talker_.status().retrains}};
+  }
+  const std::vector<std::uint8_t>* received() const override { return &talker_.received(); }
+
+ private:
+  Talker talker_;
+};
+
+/// The hardware of a card of which another process is the driver: `offhook modem unix:PATH`.
+class OtherCard final : public FarParty {
+ public:
+  explicit OtherCard(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {
+    oh_card_engine_init(&engine_, &server_.card(), nullptr);
+  }
+  bool wait_for_modem(int ms) {
+    if (!server_.wait_for_modem(ms)) return false;
+    oh_card_engine_start(&engine_, 0);
+    return true;
+  }
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
+    if (oh_card_engine_copy(&engine_, tx, rx, static_cast<std::uint32_t>(n), 0) > 0) server_.raise_interrupt();
+  }
+  // Half the ring is left to it: it computes while the other card's driver does.
+  bool caught_up() const override {
+    const std::uint64_t read = __atomic_load_n(&server_.state().rx_read, __ATOMIC_ACQUIRE);
+    return server_.modem_left() || engine_.position < read + OH_MODEM_RING_SAMPLES / 4;
+  }
+  nlohmann::ordered_json summary() const override {
+    const oh_card_counters c = oh_card_counts(&server_.state());
+    return {{"far_overrun", c.overrun_samples}, {"far_underrun", c.underrun_samples}};
+  }
+
+ private:
+  CardServer server_;
+  oh_card_engine engine_{};
+};
+
+/// The line at the card, and a hash of what passed at the card's codec.
+class Call final : public LineEnd {
+ public:
+  /// @param far  outlives the call
+  Call(const Options& options, const hostsim::LineConfig& line, FarParty& far)
+      : line_(line, options.seed, far), hash_until_(static_cast<std::uint64_t>(options.hash_seconds * kRateHz)) {}
 
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
     line_.exchange(played, captured, n);
@@ -96,35 +150,29 @@ class Call final : public LineEnd, private hostsim::FarEnd {
       if (samples_ < hash_until_) hash(played[k]), hash(captured[k]);
     }
   }
-  const Talker& far() const { return far_; }
   nlohmann::ordered_json summary() const {
-    const oh_pump_status far = far_.status();
     return {{"seconds", static_cast<double>(samples_) / kRateHz},
             {"hashed_seconds", static_cast<double>(std::min(samples_, hash_until_)) / kRateHz},
-            {"hash", fmt::format("{:016x}", hash_)},
-            {"far_received", far_.received().size()},
-            {"far_retrains", far.retrains}};
+            {"hash", fmt::format("{:016x}", hash_)}};
   }
 
  private:
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { far_.process(rx, tx, n); }
   void hash(std::int16_t sample) {  // FNV-1a, a sample at a time
     hash_ = (hash_ ^ static_cast<std::uint16_t>(sample)) * 0x100000001b3;
   }
 
-  Talker far_;
   hostsim::Line line_;
   std::uint64_t hash_until_, samples_ = 0, hash_ = 0xcbf29ce484222325;
 };
 
-void finish(const Options& options, const Call& call, nlohmann::ordered_json summary) {
-  if (!options.receive.empty()) {
-    const auto& octets = call.far().received();
+void finish(const Options& options, const Call& call, const FarParty& far, nlohmann::ordered_json summary) {
+  if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty()) {
     std::ofstream file(options.receive, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
+    file.write(reinterpret_cast<const char*>(octets->data()), static_cast<std::streamsize>(octets->size()));
     if (!file.flush()) throw std::runtime_error(options.receive + ": cannot be written");
   }
   summary.update(call.summary());
+  summary.update(far.summary());
   fmt::print("{}\n", summary.dump());
   std::fflush(stdout);
 }
@@ -169,6 +217,7 @@ class Bench {
         clock_(options.clock),
         transport_(options.socket, options.ram),
         card_(transport_, oh_modem_streams(kRateHz), clock_.stepped()) {
+    if (!options.far_card.empty()) other_ = std::make_unique<OtherCard>(options.far_card);
     const std::size_t at = options.fault.find('@');
     if (!options.fault.empty()) {
       if (at == std::string::npos) throw std::runtime_error("--fault " + options.fault + ": expected FAULT@SECONDS");
@@ -177,16 +226,23 @@ class Bench {
     }
   }
   int run() {
+    while (other_ && !other_->wait_for_modem(100)) {
+      if (interrupted()) return interrupt_status();
+    }
     while (!transport_.wait_for_host(100)) {
       if (interrupted()) return interrupt_status();
     }
     bool there = true;
     while (there && !interrupted()) {
-      there = card_.running() && (!clock_.stepped() || card_.caught_up()) ? pass() : transport_.wait_doorbell(100);
+      there = !card_.running()     ? transport_.wait_doorbell(100)
+              : !clock_.stepped()  ? pass()
+              : !far_->caught_up() ? transport_.wait_doorbell(1)
+              : card_.caught_up()  ? pass()
+                                   : transport_.wait_doorbell(100);
       const bool was_running = card_.running();
       if (card_.take_command()) {
         if (was_running) end_call();
-        call_ = std::make_unique<Call>(options_, line_, octets_);
+        begin_call();
         clock_.start();
       } else if (was_running && !card_.running()) {
         end_call();
@@ -206,10 +262,15 @@ class Bench {
     const bool failed = fault_ != CardFault::kNone && card_.position() >= fault_at_;
     return transport_.wait_doorbell(failed ? 10 : 0);
   }
+  void begin_call() {
+    if (!other_) built_in_ = std::make_unique<BuiltIn>(options_, octets_);
+    far_ = other_ ? static_cast<FarParty*>(other_.get()) : built_in_.get();
+    call_ = std::make_unique<Call>(options_, line_, *far_);
+  }
   void end_call() {
     if (!call_) return;
     const oh_card_counters c = card_.counters();
-    finish(options_, *call_,
+    finish(options_, *call_, *far_,
            {{"interrupts", c.interrupts}, {"overrun", c.overrun_samples}, {"underrun", c.underrun_samples}});
     call_.reset();
   }
@@ -220,6 +281,9 @@ class Bench {
   Clock clock_;
   IvshmemTransport transport_;
   PciCard card_;
+  std::unique_ptr<OtherCard> other_;
+  std::unique_ptr<BuiltIn> built_in_;
+  FarParty* far_ = nullptr;
   std::unique_ptr<Call> call_;
   CardFault fault_ = CardFault::kNone;
   std::uint64_t fault_at_ = 0;
@@ -231,7 +295,8 @@ int run_in_process(const Options& options, const hostsim::LineConfig& line) {
     Talker talker;
     oh_driver driver{};
   };
-  Call call(options, line, octets_of(options.send));
+  BuiltIn far(options, octets_of(options.send));
+  Call call(options, line, far);
   Near near{
       Talker(options, options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER, options.lead, octets_of(options.send))};
   CardMemory memory(oh_modem_streams(kRateHz));
@@ -267,7 +332,7 @@ int run_in_process(const Options& options, const hostsim::LineConfig& line) {
     if (oh_card_engine_run(&engine, &end, oh_card_engine_left(&engine), 0) > 0) oh_driver_isr(&near.driver);
   }
   const oh_card_counters c = oh_card_counts(engine.state);
-  finish(options, call,
+  finish(options, call, far,
          {{"interrupts", c.interrupts},
           {"overrun", c.overrun_samples},
           {"underrun", c.underrun_samples},
@@ -301,6 +366,9 @@ void add_card(CLI::App& app, Action& action) {
       ->type_name("CLOCK");
   sub->add_option("--pump", options->pump, "Of the far modem")->check(CLI::IsMember({"v34", "v32bis"}));
   sub->add_option("--role", options->role, "Of the far modem")->check(CLI::IsMember({"call", "answer"}));
+  sub->add_option("--far-card", options->far_card,
+                  "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")
+      ->type_name("PATH");
   sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")
       ->type_name("FILE");

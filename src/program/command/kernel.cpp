@@ -24,7 +24,7 @@ namespace offhook::command {
 namespace {
 
 constexpr int kRateHz = 8000;
-constexpr int kLookMs = 20;
+constexpr int kLookMs = 20, kLookToSwitchMs = 1;
 
 struct Options {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
@@ -137,7 +137,7 @@ class KernelCall {
         modem_.hang_up();
         hung_up = true;
       }
-      modem_.wait(kLookMs);
+      modem_.wait(context_ < options_.switches ? kLookToSwitchMs : kLookMs);
     }
   }
   void move_octets() {
@@ -151,13 +151,13 @@ class KernelCall {
     events_ += taken_.size();
     if (log_) log_->append(0, taken_, modem_.status().log_lost);
   }
-  // Evenly over the call's samples.
+  // Evenly over the call's samples; those that a slow look has missed follow at once.
   void switch_context(const oh_kernel_status& s) {
-    if (options_.switches <= context_) return;
-    const double due = options_.seconds * kRateHz * (context_ + 1) / (options_.switches + 1);
-    if (static_cast<double>(s.samples) < due) return;
-    ++context_;
-    modem_.set_context(contexts_[static_cast<std::size_t>(context_) % contexts_.size()]);
+    const double every = options_.seconds * kRateHz / (options_.switches + 1);
+    while (context_ < options_.switches && static_cast<double>(s.samples) >= every * (context_ + 1)) {
+      ++context_;
+      modem_.set_context(contexts_[static_cast<std::size_t>(context_) % contexts_.size()]);
+    }
   }
 
   Options options_;

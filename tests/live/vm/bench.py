@@ -5,6 +5,7 @@
   bench.py call     one call: boots, loads the module, transfers a file both ways, brings the log back
   bench.py matrix   all contexts on all kernels, one line each; every sample against the same call in user space
   bench.py abuse    what a driver has to bear: contexts changed a hundred times, the card gone, garbled ...
+  bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
 
 The card's clock is stepped: a block ends when the one before has been served, so that a slow emulator makes nothing
 late, and every context must give the same samples. Kernels are Debian's (vm.py).
@@ -31,7 +32,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 # The names of the command line, and the grammar's (driver/context/context_spec.h).
 CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
             "worker": "WORKER"}
-CALL_SECONDS = 16  # of the line: V.34's start-up, 16,000 octets both ways, and some
+CALL_SECONDS = {"v34": 16, "v32bis": 24}  # of the line: start-up, 16,000 octets both ways, and some
 FILE_OCTETS = 16000
 # What a kernel says when something is wrong with a driver.
 TROUBLE = re.compile(r"BUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"
@@ -65,10 +66,10 @@ def make_folder(path):
     return path
 
 
-def reference(offhook, pump, seconds, sent):
+def reference(offhook, pump, seconds, sent, block):
     """@return the hash of the same call in user space."""
-    done = subprocess.run([offhook, "card", "--in-process", "--pump", pump, "--hash", str(seconds), "--send", sent],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run([offhook, "card", "--in-process", "--pump", pump, "--hash", str(seconds), "--send", sent,
+                           "--block", str(block)], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["hash"]
 
 
@@ -114,13 +115,13 @@ class Bench:
             self.modules[kernel.name] = build_module(kernel, self.options.build)
         return self.modules[kernel.name]
 
-    def in_vm(self, kernel, script, keep, card_arguments, boot="", cpus=None):
+    def in_vm(self, kernel, script, keep, card_arguments):
         """Runs a script in the machine. $MODULE and $OFFHOOK are there. @return status, what the card says"""
         qemu = kernel.machine(self.options.fetch)
         whole = f"MODULE={shlex.quote(self.module(kernel))}; OFFHOOK={shlex.quote(self.offhook)}\n(" + script + \
             '\n)\nstatus=$?; dmesg >"$KEEP/dmesg"; exit $status'
         with Card(self.offhook, keep, *card_arguments) as card:
-            status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds, boot=boot, cpus=cpus,
+            status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds,
                             card=(card.socket, card.ram))
             calls = card.calls()
         if status in (vm.TIME_IS_UP, vm.NO_BOOT):
@@ -132,21 +133,21 @@ class Bench:
             raise Failure("the kernel says: " + "\n".join(trouble[:10]))
         return status, calls
 
-    def call(self, kernel, contexts, pump, keep, more="", seconds=CALL_SECONDS, card_arguments=(), boot="", cpus=None,
-             clock="stepped"):
-        """One call, checked. @return what the kernel's side and the card say of it"""
+    def call(self, kernel, contexts, pump, keep, more="", beside="", block=80):
+        """One call. @param beside  shell commands, run before it  @return what the kernel's side and the card say of it"""
+        seconds = CALL_SECONDS[pump]
         sent, near, far = (os.path.join(keep, name) for name in ("sent", "near-received", "far-received"))
         with open(sent, "wb") as file:
             file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
+        # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
         named = " ".join(shlex.quote(c) for c in contexts)
-        script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --context {named} --seconds {seconds} \
-            --send {shlex.quote(sent)} --receive $KEEP/near-received --log $KEEP/call.ohlog {more} >$KEEP/kernel.json
-            status=$?; cp /sys/kernel/debug/offhook/offhook0/latency $KEEP/latency 2>/dev/null
+        script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --context {named} --seconds {seconds} --block {block} \
+            --send {shlex.quote(sent)} --receive /run/near-received --log /run/call.ohlog {more} >/run/kernel.json
+            status=$?; cp /run/near-received /run/call.ohlog /run/kernel.json $KEEP; cp /sys/kernel/debug/offhook/offhook0/latency $KEEP/latency 2>/dev/null
             rmmod offhook && exit $status"""
-        script = "mount -t debugfs none /sys/kernel/debug\n" + script
+        script = f"mount -t debugfs none /sys/kernel/debug\n{beside}\n{script}"
         status, calls = self.in_vm(kernel, script, keep,
-                                   ["--pump", pump, "--clock", clock, "--hash", str(seconds), "--send", sent,
-                                    "--receive", far, *card_arguments], boot, cpus)
+                                   ["--pump", pump, "--hash", str(seconds), "--send", sent, "--receive", far])
         try:
             with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
                 said = json.load(file)
@@ -161,7 +162,7 @@ class Bench:
             said[name] = got == wanted
         return said
 
-    def verdict(self, said, pump, seconds=CALL_SECONDS):
+    def verdict(self, said, pump, block=80):
         """@return "ok", or what is wrong"""
         wrong = []
         if said["status"] != 0:
@@ -175,7 +176,7 @@ class Bench:
         with tempfile.NamedTemporaryFile() as file:
             file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
             file.flush()
-            wanted = reference(self.offhook, pump, seconds, file.name)
+            wanted = reference(self.offhook, pump, CALL_SECONDS[pump], file.name, block)
         if said["card_says"].get("hash") != wanted:
             wrong.append(f"samples hash {said['card_says'].get('hash')}, in user space {wanted}")
         return "; ".join(wrong) or "ok"
@@ -230,7 +231,7 @@ def abuse(bench, options):
                     verdict = check(vm.Kernel(kernel_name), keep)
                 except Failure as failure:
                     verdict = str(failure)
-            bad += verdict != "ok"
+            bad += not verdict.startswith("ok")
             print(f"{kernel_name:8} {name:12} {verdict}", flush=True)
 
     def switch(kernel, keep):
@@ -243,16 +244,17 @@ def abuse(bench, options):
             # The first call fails, and the tool says so; the driver can be taken out and put in.
             script = """mount -t debugfs none /sys/kernel/debug
 insmod $MODULE || exit 9
-timeout 60 $OFFHOOK kernel --seconds 14 --timeout 40 >$KEEP/kernel.json; echo $? >$KEEP/status
-cat /sys/kernel/debug/offhook/offhook0/counters
+$OFFHOOK kernel --seconds 14 --timeout 40 >$KEEP/kernel.json 2>$KEEP/error
 rmmod offhook && ! lsmod | grep -q offhook"""
             status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped", "--fault", f"{name}@3"])
+            if not os.path.exists(os.path.join(keep, "kernel.json")):
+                return f"status {status}, and no summary"
             with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
                 said = json.loads(file.read() or "{}")
             if status != 0:
                 return f"status {status}: {said}"
             seen = {"gone": said.get("card") == "failed", "frozen": said.get("card") == "failed",
-                    "garbage": said.get("bad", 0) > 0, "storm": said.get("spurious", 0) > 0}[name]
+                    "garbage": said.get("bad", 0) > 0 or said.get("card") == "failed", "storm": said.get("spurious", 0) > 0}[name]
             return "ok" if seen else f"the driver did not notice: {said}"
         return check
 
@@ -271,16 +273,66 @@ rmmod offhook || exit 7
         status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped"])
         return "ok" if status == 0 else f"status {status}"
 
+    def fpu(kernel, keep):
+        # Blocks of 8 samples, in the two contexts that interrupt others, beside who has live registers.
+        here, guard, block = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "guard"), 8
+        subprocess.run(["cc", "-O2", "-pthread", os.path.join(here, "fpu_guard.c"), "-o", guard], check=True)
+        beside = f"""modprobe -a algif_skcipher aesni_intel
+{guard} 1000 >$KEEP/guard.txt & guard=$!
+python3 {here}/crypto_load.py 1000 >$KEEP/crypto.txt & crypto=$!
+trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT"""
+        said = bench.call(kernel, ["INT", "SOFTIRQ"], "v34", keep, more="--switch 20", beside=beside, block=block)
+        verdict = bench.verdict(said, "v34", block=block)
+        loads = [open(os.path.join(keep, name), encoding="ascii").read().strip() for name in ("guard.txt", "crypto.txt")]
+        return f"{verdict}{'' if verdict == 'ok' else ':'} {said['interrupts']} interrupts; " + "; ".join(loads)
+
     case("switch", switch)
+    case("fpu", fpu)
     for name in ("gone", "frozen", "garbage", "storm"):
         case(name, fault(name))
     case("removed", removed)
     return 1 if bad else 0
 
 
+def dkms(bench, options):
+    if shutil.which("dkms") is None:
+        raise vm.Unavailable("no dkms (Debian: dkms)")
+    bad = 0
+    for kernel in map(vm.Kernel, options.kernels):
+        headers, version = kernel.headers(), kernel.version()
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["cmake", "--install", options.build, "--component", "kernel", "--prefix", folder], check=True,
+                           stdout=subprocess.DEVNULL)
+            (name,) = os.listdir(os.path.join(folder, "src"))
+            module = name.replace("-", "/", 1)
+            trees = ["--dkmstree", make_folder(os.path.join(folder, "tree")), "--sourcetree", os.path.join(folder, "src")]
+
+            def step(what, *more, trees=trees, module=module):
+                done = subprocess.run(["dkms", what, *trees, module, *more], capture_output=True, text=True, check=False)
+                if done.returncode != 0:
+                    raise Failure(f"dkms {what}: status {done.returncode}\n{done.stdout}{done.stderr}")
+
+            try:
+                step("add")
+                step("build", "-k", version, "--kernelsourcedir", headers)
+                built = [os.path.join(f, n) for f, _, names in os.walk(os.path.join(folder, "tree")) for n in names
+                         if n.startswith("offhook.ko")]
+                info = subprocess.run(["modinfo", *built], capture_output=True, text=True, check=True).stdout
+                lacks = [key for key in ("description", "author", "license", "version", "alias", "vermagic")
+                         if not re.search(rf"^{key}:\s+\S", info, re.MULTILINE)]
+                step("remove", "--all")
+                left = os.path.exists(os.path.join(folder, "tree", module))
+                verdict = f"modinfo lacks {lacks}" if lacks else "something is left" if left else "ok"
+            except Failure as failure:
+                verdict = str(failure)
+        bad += verdict != "ok"
+        print(f"{kernel.name:8} dkms         {verdict}", flush=True)
+    return 1 if bad else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -305,6 +357,8 @@ def main():
             options.kernels = options.kernels or ["6.1"]
             return abuse(bench, options)
         options.kernels = options.kernels or list(vm.KERNELS)
+        if options.what == "dkms":
+            return dkms(bench, options)
         options.contexts = options.contexts or list(CONTEXTS)
         return matrix(bench, options)
     except vm.Unavailable as lacks:
