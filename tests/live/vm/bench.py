@@ -279,11 +279,12 @@ rmmod offhook || exit 7
         subprocess.run(["cc", "-O2", "-pthread", os.path.join(here, "fpu_guard.c"), "-o", guard], check=True)
         beside = f"""modprobe -a algif_skcipher aesni_intel
 {guard} 1000 >$KEEP/guard.txt & guard=$!
-python3 {here}/crypto_load.py 1000 >$KEEP/crypto.txt & crypto=$!
+{shlex.quote(sys.executable)} {here}/crypto_load.py 1000 >$KEEP/crypto.txt & crypto=$!
+for k in $(seq 300); do grep -q . $KEEP/crypto.txt && break; sleep 0.1; done
 trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT"""
         said = bench.call(kernel, ["INT", "SOFTIRQ"], "v34", keep, more="--switch 20", beside=beside, block=block)
         verdict = bench.verdict(said, "v34", block=block)
-        loads = [open(os.path.join(keep, name), encoding="ascii").read().strip() for name in ("guard.txt", "crypto.txt")]
+        loads = [open(os.path.join(keep, name), encoding="ascii").read().split("\n")[-2] for name in ("guard.txt", "crypto.txt")]
         return f"{verdict}{'' if verdict == 'ok' else ':'} {said['interrupts']} interrupts; " + "; ".join(loads)
 
     case("switch", switch)

@@ -3,7 +3,7 @@
 """Lets the kernel encrypt with its vector registers (AES-NI by AF_ALG) until it is stopped, and compares every result with
 the first: somebody who disturbs kernel_fpu_begin() sections shows here.
 
-usage: crypto_load.py SECONDS      or until SIGTERM; prints the number of encryptions; exit status 1: one differed, 77: no AF_ALG
+usage: crypto_load.py SECONDS      or until SIGTERM; prints "begun", then the number of encryptions; exit status 1: one differed, 77: no AF_ALG
 """
 import signal
 import socket
@@ -21,6 +21,7 @@ algorithm.setsockopt(socket.SOL_ALG, socket.ALG_SET_KEY, bytes(range(32)))
 end = time.monotonic() + seconds
 stopped = []
 signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
+print("begun", flush=True)
 while not stopped and time.monotonic() < end:
     operation, _ = algorithm.accept()
     with operation:
