@@ -14,6 +14,7 @@ Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cann
 """
 import argparse
 import contextlib
+import glob
 import json
 import os
 import re
@@ -50,7 +51,10 @@ def build_module(kernel, build):
         subprocess.run(["cmake", "--install", build, "--component", "kernel", "--prefix", stage], check=True,
                        stdout=subprocess.DEVNULL)
         (source,) = os.scandir(os.path.join(stage, "src"))
-        # Only what is new, so that make does only what is needed.
+        # What is gone goes, and only what is new is copied, so that make does only what is needed.
+        for path in glob.glob(folder + "/**/*.c*", recursive=True) + glob.glob(folder + "/**/*.h", recursive=True):
+            if not os.path.exists(os.path.join(source.path, os.path.relpath(path, folder))):
+                os.unlink(path)
         subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", source.path + "/.", make_folder(folder)], check=True)
     made = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", kernel.headers(), "M=" + folder,
                            "CXX=" + ("ccache g++" if shutil.which("ccache") else "g++"), "modules"],
