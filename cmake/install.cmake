@@ -33,7 +33,7 @@ set_target_properties(offhook_decode PROPERTIES EXPORT_NAME decode)
 install(TARGETS offhook_shared offhook_static ${components} EXPORT Offhook
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
 set_target_properties(offhook_app PROPERTIES EXPORT_NAME program)
-install(TARGETS offhook_driver_live offhook_session offhook_traces offhook_app EXPORT OffhookProgram
+install(TARGETS offhook_path offhook_driver_live offhook_session offhook_traces offhook_app EXPORT OffhookProgram
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/offhook)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Offhook)
 install(EXPORT Offhook NAMESPACE Offhook:: FILE OffhookTargets.cmake DESTINATION ${package})

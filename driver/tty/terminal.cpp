@@ -25,7 +25,8 @@ std::string system_error() {
 
 }  // namespace
 
-Terminal::Terminal(const std::string& link, const std::string& group) : link_(link), group_(group) {
+Terminal::Terminal(const std::string& link, const std::string& group) : group_(group) {
+  if (!link.empty()) link_.emplace(link);
   open_pair();
 }
 
@@ -63,18 +64,11 @@ void Terminal::open_pair() {
     close(slave);
   }
   admit_group();
-  if (link_.empty()) return;
-  std::array<char, 4096> target{};
-  if (readlink(link_.c_str(), target.data(), target.size()) >= 0) unlink(link_.c_str());
-  if (symlink(device_.c_str(), link_.c_str()) != 0) {
-    const std::string why = system_error();
-    close(fd_);
-    throw std::runtime_error(link_ + ": " + why);
-  }
+  if (link_) link_->point_to(device_);
 }
 
 Terminal::~Terminal() {
-  if (!link_.empty()) unlink(link_.c_str());
+  link_.reset();  // before the terminal's number can be another one's
   if (fd_ >= 0) close(fd_);
 }
 

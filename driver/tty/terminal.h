@@ -2,17 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "driver/path/own_link.h"
 
 namespace offhook::modem {
 
 /// The DTE's side: a pseudo-terminal, with a link under a name that stays the same.
 class Terminal {
  public:
-  /// @param link   made, or replaced if it is a link; empty: none
+  /// @param link   made, or replaced when it was left behind (driver/path/own_link.h); empty: none
   /// @param group  whose members may use the terminal, as those of a serial port's (mode 0660); empty: as the system
-  ///               makes it  @throws std::runtime_error: there is no such group, or this process is not in it
+  ///               makes it
+  /// @throws std::runtime_error  also when there is no such group, or this process is not in it
   explicit Terminal(const std::string& link, const std::string& group = "");
   ~Terminal();
   Terminal(const Terminal&) = delete;
@@ -37,7 +41,8 @@ class Terminal {
   void open_pair();
   void admit_group();
   int fd_ = -1;
-  std::string device_, link_, group_, pending_;
+  std::string device_, group_, pending_;
+  std::optional<OwnLink> link_;
 };
 
 }  // namespace offhook::modem

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/measure/kernel_recording.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <stdexcept>
-#include <system_error>
+#include <utility>
 
 namespace offhook::measure {
 
@@ -13,16 +9,9 @@ namespace {
 
 constexpr int kKilobytes = 8192;  // of ring a CPU: seconds of a busy machine
 
-[[noreturn]] void fail(const std::filesystem::path& file) {
-  throw std::runtime_error(
-      fmt::format("{}: {}", file.string(), std::generic_category().message(errno != 0 ? errno : EIO)));
-}
-
 }  // namespace
 
-KernelRecording::KernelRecording(const std::filesystem::path& file)
-    : file_(file), out_(file), trace_(all_scheduling_events(), kKilobytes) {
-  if (!out_) fail(file_);
+KernelRecording::KernelRecording(OutputFile file) : out_(std::move(file)), trace_(all_scheduling_events(), kKilobytes) {
   out_ << traces::kClockLine << "mono\n";  // KernelTrace's
   trace_.on();
 }
@@ -40,8 +29,6 @@ void KernelRecording::drain() {
 void KernelRecording::close() {
   trace_.off();
   drain();
-  errno = 0;
-  if (!out_.flush()) fail(file_);
   out_.close();
 }
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 
+#include "driver/path/output.h"
 #include "src/measure/kernel_trace.h"
 #include "traces/import/perf_sched.h"
 
@@ -17,7 +16,7 @@ inline constexpr const char* kKernelName = "kernel.txt";  ///< in a live call's 
 class KernelRecording {
  public:
   /// Begins. @throws std::runtime_error: the file, or what the kernel's trace needs
-  explicit KernelRecording(const std::filesystem::path& file);
+  explicit KernelRecording(OutputFile file);
   /// What came since the last time; ten times a second is plenty.
   void drain();
   /// Ends it. @throws std::runtime_error when the file could not be written
@@ -26,8 +25,7 @@ class KernelRecording {
   std::uint64_t events() const { return events_; }
 
  private:
-  std::filesystem::path file_;
-  std::ofstream out_;
+  OutputStream out_;
   KernelTrace trace_;
   traces::PerfSchedWriter writer_;
   std::uint64_t events_ = 0;

@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "driver/path/output.h"
 #include "src/measure/workloads.h"
 #include "traces/document/key.h"
-#include "traces/file/file.h"
 
 namespace offhook::measure {
 

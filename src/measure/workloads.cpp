@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "driver/path/output.h"
 #include "hostsim/random/random.h"
 #include "traces/file/file.h"
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/page/page.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 // Made by src/page/assets.cmake out of the files of src/page/assets and the chart library.
 extern "C" {
@@ -107,14 +103,6 @@ std::string page_around(std::string_view title, const nlohmann::json& data) {
   out += asset(offhook_page_js, offhook_page_js_end);
   out += "</script>\n</body>\n</html>\n";
   return out;
-}
-
-void write_page(const std::string& path, const std::string& page) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  const bool written = file != nullptr && std::fwrite(page.data(), 1, page.size(), file) == page.size();
-  int error = written ? 0 : errno;
-  if (file != nullptr && std::fclose(file) != 0 && error == 0) error = errno;
-  if (error != 0) throw std::runtime_error(path + ": the report cannot be written: " + std::strerror(error));
 }
 
 }  // namespace offhook

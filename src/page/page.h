@@ -16,7 +16,6 @@ nlohmann::json page_head(std::string_view kind, std::string_view title, std::str
 std::string page_around(std::string_view title, const nlohmann::json& data);
 
 /// @throws std::runtime_error naming the file
-void write_page(const std::string& path, const std::string& page);
 
 /// For text between tags and in quoted attributes.
 std::string html_escape(std::string_view text);

@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 
+#include "driver/path/output.h"
 #include "src/page/page.h"
 #include "tests/report/synthetic_call.h"
 
@@ -154,7 +155,7 @@ fs::path call_report(const std::string& name, const test::SyntheticCall& synthet
   test::synthesise(synthetic, [&](const oh_event& event) { analyzer.add(event); });
   fs::create_directories(kOut);
   const fs::path path = kOut / (name + ".html");
-  write_page(path, call_page(call, analyzer.finish()));
+  write_file(path, call_page(call, analyzer.finish()));
   return path;
 }
 
@@ -252,7 +253,7 @@ TEST(Report, EmptyLogStillMakesAPage) {
   fs::create_directories(kOut);
   Analyzer analyzer;
   const fs::path path = kOut / "empty.html";
-  write_page(path, call_page(described("nothing happened"), analyzer.finish()));
+  write_file(path, call_page(described("nothing happened"), analyzer.finish()));
   const Opened opened = open(path, "", "--dump-dom", "empty");
   EXPECT_THAT(console_lines(opened.console), testing::IsEmpty());
   EXPECT_THAT(opened.dom, testing::HasSubstr("data-ready=\"yes\""));
@@ -263,7 +264,7 @@ TEST(Report, SweepDrawsTheReservationMap) {
   NEEDS_BROWSER();
   fs::create_directories(kOut);
   const fs::path path = kOut / "sweep.html";
-  write_page(path, sweep_page(table3()));
+  write_file(path, sweep_page(table3()));
   expect_drawn(path, {"map"}, "sweep");
 }
 
@@ -289,7 +290,7 @@ TEST(Report, DenseSweepDrawsCells) {
     }
   }
   const fs::path path = kOut / "dense.html";
-  write_page(path, sweep_page(sweep));
+  write_file(path, sweep_page(sweep));
   expect_drawn(path, {"map"}, "dense");
 }
 

@@ -20,9 +20,10 @@ namespace {
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
+
+#include "traces/file/file.h"
 
 namespace offhook::config {
 
@@ -43,14 +44,54 @@ std::string joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
-/// Refuse what TOML 1.0 allows in comments and strings only, anything but ASCII: toml++ 3.3.0 is undefined for some
-/// characters elsewhere (found by config_fuzz). @throws Error with the position
-void check_ascii(std::string_view text, std::string_view name) {
+/// The parser calls itself for each part of a dotted key and for each list in a list; no file of ours goes this deep.
+class Depth {
+ public:
+  static constexpr int kMost = 32;
+  /// A character outside of strings and comments. @return false: too deep
+  bool goes_on(char c) {
+    switch (c) {
+      case '[':
+      case '{':
+        ++nested_;
+        dots_ = 0;
+        break;
+      case ']':
+      case '}':
+        nested_ = std::max(nested_ - 1, 0);
+        dots_ = 0;
+        break;
+      case '.':
+        ++dots_;
+        break;
+      case '\n':
+      case '=':
+      case ',':
+        dots_ = 0;
+        break;
+      default:
+        break;
+    }
+    return nested_ <= kMost && dots_ < kMost;
+  }
+
+ private:
+  int nested_ = 0, dots_ = 0;
+};
+
+/// Refuse what would be too deep for the parser; and what TOML 1.0 allows in comments and strings only, anything but
+/// ASCII: toml++ 3.3.0 is undefined for some characters elsewhere (found by config_fuzz). @throws Error with the position
+void check_text(std::string_view text, std::string_view name) {
   std::size_t line = 1, line_begin = 0;
+  Depth depth;
   std::string_view closing;  // of the string that we are in
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
+    if (closing.empty() && !depth.goes_on(c)) {
+      throw Error(fmt::format("{}:{}:{}: is nested too deep; expected at most {} levels of keys, lists and tables", name,
+                              line, i - line_begin + 1, Depth::kMost));
+    }
     if (c == '\n') {
       ++line;
       line_begin = i + 1;
@@ -226,16 +267,19 @@ Document Document::read_file(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) {
     throw Error(fmt::format("{}: is a folder; expected a TOML file", file.string()));
   }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  try {
+    text = offhook::read_file(file, kMostTextBytes);
+  } catch (const std::runtime_error& e) {
+    throw Error(e.what());
+  }
   return parse(text, file.string());
 }
 
 Document Document::parse(std::string_view text, std::string_view name) {
   auto impl = std::make_unique<Impl>();
   impl->name = name;
-  check_ascii(text, name);
+  check_text(text, name);
   try {
     impl->table = toml::parse(text, name);
   } catch (const toml::parse_error& e) {

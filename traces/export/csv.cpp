@@ -7,14 +7,14 @@
 #include <string>
 #include <utility>
 
-#include "traces/file/csv.h"
 #include "traces/log/event_names.h"
 #include "traces/log/header.h"
+#include "traces/text/csv.h"
 
 namespace offhook::traces {
 
 void export_csv(LogReader& log, std::ostream& out) {
-  const LogHeader header = parse_log_header(log.header_json());
+  const LogHeader header = parse_log_header(log.header_json(), log.name());
   std::map<std::pair<std::uint32_t, std::uint16_t>, std::string> entities;
   std::map<std::uint16_t, std::string> drivers;
   for (const LogEntity& e : header.entities) entities[{e.cpu, e.id}] = csv_field(e.name);

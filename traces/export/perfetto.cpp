@@ -380,7 +380,7 @@ std::string host_name(const LogHeader& header) {
 }  // namespace
 
 std::uint64_t export_perfetto(LogReader& log, std::ostream& out, const KernelSource& kernel) {
-  const LogHeader header = parse_log_header(log.header_json());
+  const LogHeader header = parse_log_header(log.header_json(), log.name());
   TraceWriter writer(out, host_name(header));
   Translator translator(writer, header);
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), within = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files that are either whole or not there, and errors that say which file and why (a full disk, a folder that cannot
-// be written).
+// Files that are read: errors say which file and why, and no more is read than can be of use. driver/path writes them.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +10,15 @@
 
 namespace offhook {
 
-/// Create the folder and check that files can be made in it. @throws std::runtime_error
-void make_folder(const std::filesystem::path& folder);
+/// More than any document, plan, profile or histogram has.
+inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 26;
+/// More than any recording of a host or result of a sweep has; it is all read into memory.
+inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
-/// Write to a file beside it, flush to the disk, rename: a reader, or a run after a crash, sees the old bytes or the
-/// new ones. @throws std::runtime_error
-void write_file(const std::filesystem::path& file, std::string_view bytes);
-
-/// Before long work: that a file of this name can be written where it is to be. Changes nothing.
-/// @throws std::runtime_error
-void expect_writable(const std::filesystem::path& file);
-
-/// @throws std::runtime_error
-std::string read_file(const std::filesystem::path& file);
+/// The size is looked at before memory is asked for. What has none, such as a device or a FIFO, has to end within
+/// kMostTextBytes.
+/// @param most  bytes  @throws std::runtime_error
+std::string read_file(const std::filesystem::path& file, std::uint64_t most = kMostFileBytes);
 
 /// FNV-1a, 64 bits: names contents and finds damage, keeps no secrets.
 std::uint64_t fnv1a(std::string_view bytes);

@@ -4,28 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 
+#include "traces/file/file.h"
 #include "traces/import/perf_sched.h"
 #include "traces/import/trace_cmd.h"
 #include "traces/load/load_file.h"
 
 namespace offhook::traces {
 
-namespace {
-
-std::string contents(const std::string& file) {
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
-  if (!in) throw TraceError(fmt::format("{}: {}", file, std::generic_category().message(errno != 0 ? errno : EIO)));
-  return bytes;
+std::string trace_bytes(const std::string& file) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // hours of a busy machine
+  try {
+    return read_file(file, kMost);
+  } catch (const std::runtime_error& e) {
+    throw TraceError(e.what());
+  }
 }
-
-}  // namespace
 
 std::string as_text(const hostsim::HostLoad::Source& source) {
   using Kind = hostsim::HostLoad::Kind;
@@ -37,7 +31,7 @@ std::string as_text(const hostsim::HostLoad::Source& source) {
 }
 
 KernelTraceText import_kernel_trace(const std::string& file) {
-  KernelTraceText trace{contents(file), ""};
+  KernelTraceText trace{trace_bytes(file), ""};
   if (trace.text.starts_with(kTraceCmdMagic.substr(0, 3))) trace.text = trace_cmd_as_text(file);
   if (const std::size_t zero = trace.text.find('\0'); zero != std::string::npos) {
     throw TraceError(
@@ -51,7 +45,7 @@ KernelTraceText import_kernel_trace(const std::string& file) {
 }
 
 hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without) {
-  const std::string bytes = contents(file);
+  const std::string bytes = trace_bytes(file);
   const std::string_view all = bytes;
   if (all.starts_with(kLoadMagic)) return read_load(all, file);
   // A text begins with neither magic's first byte.

@@ -10,6 +10,9 @@
 
 namespace offhook::traces {
 
+/// A recording's bytes. @throws TraceError when it cannot be read, or is longer than a recording is
+std::string trace_bytes(const std::string& file);
+
 /// A host load from any file that holds one: a load file, a trace-cmd .dat, the text of `perf sched script`.
 /// @param without threads that are no load (not for a load file: it has been decided there)
 /// @throws TraceError naming the file and the position

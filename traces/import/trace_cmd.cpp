@@ -9,14 +9,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <system_error>
 
 #define _TRACE_FS_H  // tracefs.h, which trace-cmd.h wants and nobody here, is no C++ (version 1.6)
 #include <trace-cmd.h>
 
+#include "traces/import/import.h"
 #include "traces/import/kernel_event.h"
 #include "traces/import/perf_sched.h"
 #include "traces/load/load_file.h"
@@ -146,9 +145,7 @@ std::string library_in_a_child(const std::string& file, const ReadInChild& read_
 }
 
 void check(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw TraceError(fmt::format("{}: {}", file, std::generic_category().message(errno)));
-  check_trace_cmd(std::string(std::istreambuf_iterator<char>(in), {}), file);
+  check_trace_cmd(trace_bytes(file), file);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "traces/log/header.h"
 
 #include "traces/log/format.h"
+#include "traces/text/json.h"
 
 namespace offhook::traces {
 
@@ -14,28 +15,81 @@ std::string to_json(const LogHeader& header) {
   }
   json drivers = json::array();
   for (const LogDriver& d : header.drivers) drivers.push_back({{"id", d.id}, {"name", d.name}});
-  return json{{"format", "offhook event log"}, {"units", {{"time", "ns"}}},
-              {"entities", entities},          {"drivers", drivers},
-              {"host", header.host},           {"scenario", header.scenario}}
-      .dump();
+  return json_text(json{{"format", "offhook event log"},
+                        {"units", {{"time", "ns"}}},
+                        {"entities", entities},
+                        {"drivers", drivers},
+                        {"host", header.host},
+                        {"scenario", header.scenario}});
 }
 
-LogHeader parse_log_header(std::string_view text) {
-  LogHeader header;
+namespace {
+
+[[noreturn]] void refuse(const std::string& where, const std::string& expected) {
+  throw LogError(where + ": expected " + expected);
+}
+
+/// A list of the header, each entry an object. Absent: none.
+const json& list_of(const json& root, const std::string& file, const char* name) {
+  static const json kNone = json::array();
+  const auto found = root.find(name);
+  if (found == root.end()) return kNone;
+  if (!found->is_array()) refuse(file + ": header: " + name, "a list");
+  return *found;
+}
+
+std::uint32_t number_of(const json& entry, const std::string& where, const char* key, std::uint32_t most) {
+  const auto found = entry.find(key);
+  if (found == entry.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
+    refuse(where + "." + key, "a whole number, 0 to " + std::to_string(most));
+  return found->get<std::uint32_t>();
+}
+
+std::string text_of(const json& entry, const std::string& where, const char* key) {
+  const auto found = entry.find(key);
+  if (found == entry.end() || !found->is_string()) refuse(where + "." + key, "a string");
+  return found->get<std::string>();
+}
+
+json object_of(const json& root, const std::string& file, const char* name) {
+  const auto found = root.find(name);
+  if (found == root.end()) return json::object();
+  if (!found->is_object()) refuse(file + ": header: " + name, "an object");
+  return *found;
+}
+
+}  // namespace
+
+LogHeader parse_log_header(std::string_view text, const std::string& file) {
+  json root;
   try {
-    const json root = json::parse(text);
-    for (const json& e : root.value("entities", json::array())) {
-      header.entities.push_back({e.value("cpu", 0u), e.at("id").get<std::uint16_t>(), e.at("name").get<std::string>(),
-                                 e.value("kind", std::string("thread"))});
-    }
-    for (const json& d : root.value("drivers", json::array())) {
-      header.drivers.push_back({d.at("id").get<std::uint16_t>(), d.at("name").get<std::string>()});
-    }
-    header.host = root.value("host", json::object());
-    header.scenario = root.value("scenario", json::object());
+    root = parse_json(text);
   } catch (const json::exception& e) {
-    throw LogError(std::string("event log header: ") + e.what());
+    throw LogError(file + ": header: is no JSON of a header: " + e.what());
   }
+  if (!root.is_object()) refuse(file + ": header", "an object");
+  LogHeader header;
+  const auto each = [&](const char* name, const auto& take) {
+    std::size_t n = 0;
+    for (const json& entry : list_of(root, file, name)) {
+      const std::string where = file + ": header: " + name + "[" + std::to_string(n++) + "]";
+      if (!entry.is_object()) refuse(where, "an object");
+      take(entry, where);
+    }
+  };
+  constexpr std::uint32_t kMostId = 0xffff, kMostCpu = 0xff;
+  each("entities", [&](const json& e, const std::string& where) {
+    header.entities.push_back({e.contains("cpu") ? number_of(e, where, "cpu", kMostCpu) : 0,
+                               static_cast<std::uint16_t>(number_of(e, where, "id", kMostId)),
+                               text_of(e, where, "name"),
+                               e.contains("kind") ? text_of(e, where, "kind") : std::string("thread")});
+  });
+  each("drivers", [&](const json& d, const std::string& where) {
+    header.drivers.push_back(
+        {static_cast<std::uint16_t>(number_of(d, where, "id", kMostId)), text_of(d, where, "name")});
+  });
+  header.host = object_of(root, file, "host");
+  header.scenario = object_of(root, file, "scenario");
   return header;
 }
 

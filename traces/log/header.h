@@ -40,7 +40,7 @@ struct LogHeader {
 std::string to_json(const LogHeader& header);
 
 /// Missing parts are left empty, so that a log of another writer can still be read.
-/// @throws LogError with the position for text that is not JSON or a part of the wrong type.
-LogHeader parse_log_header(std::string_view json);
+/// @param file  for messages  @throws LogError for text that is no JSON, and for a part that is not what is said above
+LogHeader parse_log_header(std::string_view json, const std::string& file = "event log");
 
 }  // namespace offhook::traces

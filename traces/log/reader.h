@@ -27,6 +27,7 @@ class LogReader {
   LogReader(std::unique_ptr<std::istream> in, std::string name);
 
   const std::string& header_json() const { return header_json_; }
+  const std::string& name() const { return name_; }
 
   /// The next chunk. @return false at the end, whole or not; see ending().
   bool next();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "traces/log/writer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,24 +13,17 @@
 
 namespace offhook::traces {
 
-LogWriter::LogWriter(std::string path, std::string_view header_json) : path_(std::move(path)) {
+LogWriter::LogWriter(OutputFile file, std::string_view header_json) : path_(file.name()), file_(std::move(file)) {
   if (header_json.size() > kLogHeaderMaxBytes) {
     throw LogError(
         fmt::format("{}: event log header of {} bytes; at most {} fit", path_, header_json.size(), kLogHeaderMaxBytes));
   }
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) throw LogError(fmt::format("{}: cannot write the event log: {}", path_, std::strerror(errno)));
   const FileHeader header = {kLogMagic, kLogVersion, static_cast<std::uint32_t>(header_json.size()),
                              crc32(header_json.data(), header_json.size()), 0};
   record_.resize(sizeof header + header_json.size());
   std::memcpy(record_.data(), &header, sizeof header);
   std::memcpy(record_.data() + sizeof header, header_json.data(), header_json.size());
-  try {
-    write(record_);
-  } catch (...) {
-    ::close(std::exchange(file_, -1));
-    throw;
-  }
+  write(record_);
 }
 
 LogWriter::~LogWriter() {
@@ -45,13 +37,13 @@ void LogWriter::write(std::span<const char> record) {
   if (failed_) return;
   std::size_t done = 0;
   while (done < record.size()) {
-    const ssize_t n = ::write(file_, record.data() + done, record.size() - done);
+    const ssize_t n = ::write(file_->fd(), record.data() + done, record.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       const int error = n < 0 ? errno : ENOSPC;
       failed_ = true;
       // Cut the torn record off; where that is impossible the reader will find it by its CRC.
-      [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(bytes_));
+      [[maybe_unused]] const int cut = ::ftruncate(file_->fd(), static_cast<off_t>(bytes_));
       throw LogError(fmt::format("{}: writing the event log failed at byte {}: {}; the {} events before it are safe",
                                  path_, bytes_ + done, std::strerror(error), events_));
     }
@@ -79,7 +71,7 @@ void LogWriter::write_pending(std::uint8_t cpu, Pending& p) {
 }
 
 void LogWriter::append(std::uint8_t cpu, std::span<const oh_event> events, std::uint64_t lost) {
-  if (file_ < 0) return;
+  if (!file_) return;
   Pending& p = pending_[cpu];
   if (p.events.capacity() < kChunkEvents) p.events.reserve(kChunkEvents);
   while (!events.empty()) {
@@ -107,18 +99,22 @@ void LogWriter::flush() {
 }
 
 void LogWriter::close() {
-  if (file_ < 0) return;
+  if (!file_) return;
   try {
     flush();
     std::uint64_t lost = 0;
     for (const auto& [cpu, p] : pending_) lost += p.lost;
     write_chunk(kEndMarker, 0, {}, lost);
   } catch (...) {
-    ::close(std::exchange(file_, -1));
+    file_.reset();
     throw;
   }
-  if (::close(std::exchange(file_, -1)) != 0 && !failed_) {
-    throw LogError(fmt::format("{}: closing the event log failed: {}", path_, std::strerror(errno)));
+  OutputFile file = std::move(*file_);
+  file_.reset();
+  try {
+    file.close();
+  } catch (const std::runtime_error& e) {
+    if (!failed_) throw LogError(fmt::format("closing the event log failed: {}", e.what()));
   }
 }
 

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "driver/path/output.h"
 #include "offhook/event_log.h"
 #include "traces/log/format.h"
 
@@ -20,8 +22,8 @@ namespace offhook::traces {
 /// what was written before stays readable, and later events are dropped. Not thread-safe; not for the real-time path.
 class LogWriter {
  public:
-  /// Makes or replaces the file and writes its header. @param header_json see header.h  @throws LogError
-  LogWriter(std::string path, std::string_view header_json);
+  /// Writes the header. @param file  one that appears at once  @param header_json see header.h  @throws LogError
+  LogWriter(OutputFile file, std::string_view header_json);
   /// Closes as the last resort: without the end record when that failed, and silently.
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
@@ -49,7 +51,7 @@ class LogWriter {
   void write(std::span<const char> record);
 
   std::string path_;
-  int file_ = -1;
+  std::optional<OutputFile> file_;  // none: closed
   bool failed_ = false;
   std::uint64_t bytes_ = 0;
   std::uint64_t events_ = 0;

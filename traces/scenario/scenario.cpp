@@ -5,16 +5,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <climits>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "hostsim/call/host_policies.h"
 #include "traces/document/data.h"
+#include "traces/file/file.h"
 #include "traces/import/import.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/load_device.h"
+#include "traces/text/printable.h"
 
 namespace offhook::config {
 
@@ -57,6 +60,29 @@ std::shared_ptr<const hostsim::HostLoad> load_trace(const hostsim::LoadScenario&
                             load.trace_from_s));
   }
   return recorded;
+}
+
+/// It names the folder out/NAME.
+void check_name(const Scenario& s, const Origins& origins) {
+  constexpr std::size_t kMostCharacters = 100;
+  std::size_t characters = 0;
+  for (std::string_view rest = s.name; !rest.empty(); ++characters) {
+    rest.remove_prefix(std::max<std::size_t>(utf8_length(rest), 1));
+  }
+  const bool component = !s.name.empty() && s.name != "." && s.name != ".." && s.name.size() <= NAME_MAX &&
+                         s.name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+  if (component && characters <= kMostCharacters) return;
+  throw Error(fmt::format("{}name is \"{}\"; expected a file's name of at most {} characters, without a folder",
+                          position_of(origins, {"name"}),
+                          printable(s.name.size() <= kMostCharacters ? s.name : s.name.substr(0, 40) + "..."),
+                          kMostCharacters));
+}
+
+/// What has to be in memory is asked for when the call begins.
+void check_size(const Scenario& s, const Origins& origins) {
+  if (s.pump != hostsim::PumpKind::kReal || s.bytes <= kMostFileBytes) return;
+  throw Error(fmt::format("{}transfer.bytes is {}; expected at most {} with real pumps, which carry a real file",
+                          position_of(origins, {"transfer.bytes", "pump.kind"}), s.bytes, kMostFileBytes));
 }
 
 /// Whatever is pinned must be pinned to a CPU that the host has.
@@ -203,6 +229,8 @@ Scenario ScenarioBuilder::finish() const {
                   "device: " + e.what());
     }
   }
+  check_name(scenario_, origins_);
+  check_size(scenario_, origins_);
   check_cpus(scenario_, origins_);
   try {
     hostsim::check_reservations(scenario_);

@@ -215,7 +215,7 @@ KeyTable run_keys() {
 
 KeyTable make_scenario_keys() {
   using S = Scenario;
-  KeyTable keys = {key<S>("name", "name of the run, shown in reports", &S::name),
+  KeyTable keys = {key<S>("name", "name of the run, shown in reports: a file's name, at most 100 characters", &S::name),
                    key<S>("seed", 0, kAnyMax, "same seed, same bytes", &S::seed)};
   const auto add = [&](const KeyTable& more) { keys.insert(keys.end(), more.begin(), more.end()); };
   add(keys_under<S>("context", context_keys(), [](S& s) -> ContextScenario& { return s.context; }));

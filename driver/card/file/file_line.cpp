@@ -7,12 +7,20 @@
 #include <stdexcept>
 
 #include "driver/card/timer/timer_card.h"
+#include "driver/path/output.h"
 
 namespace offhook {
 
+namespace {
+constexpr std::size_t kLongestS = 3600;  // it is all read into memory before the call begins
+}
+
 struct FileLine::Output {
-  SNDFILE* file;
-  ~Output() { sf_close(file); }
+  OutputFile file;
+  SNDFILE* sound = nullptr;
+  ~Output() {
+    if (sound != nullptr) sf_close(sound);
+  }
 };
 
 FileLine::FileLine(const std::string& in, const std::string& out, std::uint32_t rate_hz) : out_(out) {
@@ -27,8 +35,13 @@ FileLine::FileLine(const std::string& in, const std::string& out, std::uint32_t 
               " channels; expected " + std::to_string(rate) + " Hz and one";
     } else {
       std::vector<std::int16_t> piece(1 << 16);
-      for (sf_count_t n; (n = sf_read_short(file, piece.data(), static_cast<sf_count_t>(piece.size()))) > 0;)
+      for (sf_count_t n; (n = sf_read_short(file, piece.data(), static_cast<sf_count_t>(piece.size()))) > 0;) {
         samples_.insert(samples_.end(), piece.begin(), piece.begin() + n);
+        if (samples_.size() > kLongestS * rate_hz) {
+          wrong = "is longer than an hour; expected a call";
+          break;
+        }
+      }
       if (samples_.empty()) wrong = "holds no samples";
     }
     sf_close(file);
@@ -39,9 +52,9 @@ FileLine::FileLine(const std::string& in, const std::string& out, std::uint32_t 
     info.samplerate = rate;
     info.channels = 1;
     info.format = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
-    SNDFILE* file = sf_open(out.c_str(), SFM_WRITE, &info);
-    if (file == nullptr) throw std::runtime_error(out + ": " + sf_strerror(nullptr));
-    output_.reset(new Output{file});
+    output_.reset(new Output{OutputFile(out, Privacy::kPrivate, Appears::kAtOnce)});
+    output_->sound = sf_open_fd(output_->file.fd(), SFM_WRITE, &info, SF_FALSE);
+    if (output_->sound == nullptr) throw std::runtime_error(out + ": " + sf_strerror(nullptr));
   }
 }
 
@@ -54,7 +67,7 @@ void FileLine::exchange(const std::int16_t* played, std::int16_t* captured, std:
   next_ += have;
   if (!output_ || !failure_.empty()) return;
   const auto count = static_cast<sf_count_t>(n);
-  if (sf_write_short(output_->file, played, count) != count) failure_ = out_ + ": " + sf_strerror(output_->file);
+  if (sf_write_short(output_->sound, played, count) != count) failure_ = out_ + ": " + sf_strerror(output_->sound);
 }
 
 const CardKind kFileCards = {

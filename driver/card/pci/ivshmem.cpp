@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,29 +53,19 @@ int make_event() {
 
 IvshmemTransport::IvshmemTransport(std::string socket_path, std::string ram_path)
     : socket_path_(std::move(socket_path)), ram_path_(std::move(ram_path)) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (socket_path_.size() >= sizeof address.sun_path)
-    throw std::runtime_error(socket_path_ + ": too long for a socket's path");
-  std::memcpy(address.sun_path, socket_path_.data(), socket_path_.size());
   bar_memory_ = memfd_create("offhook card", MFD_CLOEXEC);
   if (bar_memory_ < 0 || ftruncate(bar_memory_, OH_PCI_BAR_SIZE) != 0) fail(socket_path_);
   bar_ = mmap(nullptr, OH_PCI_BAR_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, bar_memory_, 0);
   if (bar_ == MAP_FAILED) fail(socket_path_);
   interrupt_ = make_event();
   for (int& doorbell : doorbells_) doorbell = make_event();
-  listening_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  unlink(socket_path_.c_str());
-  if (listening_ < 0 || bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      listen(listening_, 1) != 0)
-    fail(socket_path_);
+  listener_.emplace(LocalListener::at(socket_path_));
 }
 
 IvshmemTransport::~IvshmemTransport() {
-  if (listening_ >= 0) unlink(socket_path_.c_str());
   if (bar_ != nullptr && bar_ != MAP_FAILED) munmap(bar_, OH_PCI_BAR_SIZE);
   if (ram_ != nullptr) munmap(ram_, ram_size_);
-  for (const int fd : {listening_, host_, bar_memory_, interrupt_, doorbells_[0], doorbells_[1]}) {
+  for (const int fd : {host_, bar_memory_, interrupt_, doorbells_[0], doorbells_[1]}) {
     if (fd >= 0) close(fd);
   }
 }
@@ -87,9 +76,9 @@ std::uint32_t IvshmemTransport::doorbell() const {
 
 bool IvshmemTransport::wait_for_host(int ms) {
   if (host_ >= 0) return true;
-  pollfd wait{listening_, POLLIN, 0};
+  pollfd wait{listener_->fd(), POLLIN, 0};
   if (poll(&wait, 1, ms) <= 0) return false;
-  host_ = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+  host_ = accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC);
   bool sent = host_ >= 0 && send_message(host_, kProtocolVersion, -1) && send_message(host_, kHostId, -1) &&
               send_message(host_, kMemory, bar_memory_);
   for (const int doorbell : doorbells_) sent = sent && send_message(host_, kCardId, doorbell);

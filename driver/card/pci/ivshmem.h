@@ -5,9 +5,11 @@
 // eventfds, and the host's memory is the file that QEMU was told to use for it (memory-backend-file, share=on).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "driver/card/pci/pci_card.h"
+#include "driver/path/local_socket.h"
 
 namespace offhook {
 
@@ -31,7 +33,8 @@ class IvshmemTransport final : public PciTransport {
 
  private:
   std::string socket_path_, ram_path_;
-  int listening_ = -1, host_ = -1, bar_memory_ = -1, interrupt_ = -1;
+  std::optional<LocalListener> listener_;
+  int host_ = -1, bar_memory_ = -1, interrupt_ = -1;
   int doorbells_[OH_PCI_DOORBELLS];
   void* bar_ = nullptr;
   void* ram_ = nullptr;

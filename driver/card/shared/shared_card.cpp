@@ -219,24 +219,12 @@ void SharedCard::stop() {
 CardServer::CardServer(std::string path, const oh_streams& streams)
     : path_(std::move(path)), streams_(streams), size_(oh_card_size(&streams)) {
   if (size_ == 0) fail(path_, "no card can have such streams");
-  const sockaddr_un address = address_of(path_);
-  const auto* name = reinterpret_cast<const sockaddr*>(&address);
-  listening_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listening_ < 0) fail(path_);
-  // A socket that nobody answers at was left behind by a process that was killed.
-  if (connect(listening_, name, sizeof address) != 0 && errno == ECONNREFUSED) unlink(path_.c_str());
-  close(listening_);
-  listening_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  // Linux gives the path the socket's own mode, less the umask: there is no moment at which others may connect.
-  if (fchmod(listening_, 0600) != 0 || bind(listening_, name, sizeof address) != 0 || listen(listening_, 1) != 0)
-    fail(path_);
+  listener_.emplace(LocalListener::at(path_));
 }
 
 CardServer::~CardServer() {
-  if (listening_ >= 0) unlink(path_.c_str());
   release(modem_);
   for (Peer& peer : waiting_) release(peer);
-  if (listening_ >= 0) close(listening_);
 }
 
 void CardServer::release(Peer& peer) {
@@ -250,7 +238,7 @@ void CardServer::release(Peer& peer) {
 /// Whoever connected next gets a card.
 void CardServer::admit() {
   Peer peer;
-  peer.socket = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+  peer.socket = accept4(listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC);
   if (peer.socket < 0) {
     if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
     fail(path_);  // no descriptors: to try again at once would be a spin
@@ -283,7 +271,7 @@ bool CardServer::wait_for_modem(int ms) {
   // Who says nothing keeps its place until somebody else needs it: no more than kMostWaiting have one.
   std::vector<pollfd> fds;
   for (const Peer& peer : waiting_) fds.push_back({peer.socket, POLLIN, 0});
-  fds.push_back({listening_, POLLIN, 0});
+  fds.push_back({listener_->fd(), POLLIN, 0});
   if (poll(fds.data(), fds.size(), ms) <= 0) return false;
   for (std::size_t i = waiting_.size(); i-- > 0;) {
     if (fds[i].revents == 0) continue;

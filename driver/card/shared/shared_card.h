@@ -9,10 +9,12 @@
 // other side is waited on but by poll(): whether a read of it blocks is for its other owner to change at any time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "driver/card/live/card_kind.h"
+#include "driver/path/local_socket.h"
 
 namespace offhook {
 
@@ -68,7 +70,7 @@ class CardServer {
   void admit();
   void release(Peer& peer);
   std::string path_;
-  int listening_ = -1;
+  std::optional<LocalListener> listener_;
   oh_streams streams_;
   std::size_t size_ = 0;
   std::vector<Peer> waiting_;  // connected, and have said nothing yet; in the order of their coming

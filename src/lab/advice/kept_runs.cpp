@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
+#include "driver/path/output.h"
 #include "traces/file/file.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::advice {
 
@@ -56,14 +57,12 @@ Measured from_json(const Json& json) {
 
 }  // namespace
 
-KeptRuns::KeptRuns(fs::path file, std::string identity) : file_(std::move(file)), identity_(std::move(identity)) {
-  expect_writable(file_);
-  std::error_code none;
-  if (!fs::exists(file_, none)) return;
+KeptRuns::KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity)
+    : file_(folder / name), out_(folder.append(name, Privacy::kShared)), identity_(std::move(identity)) {
   std::istringstream lines(read_file(file_));
   for (std::string line; std::getline(lines, line);) {
     try {
-      const Json entry = Json::parse(line);
+      const Json entry = parse_json<Json>(line);
       const auto key = entry.at("key").get<std::string>();
       if (entry.at("checksum") == fnv1a_hex(key + entry.at("run").dump())) runs_[key] = from_json(entry.at("run"));
     } catch (const Json::exception&) {  // such a run is made again
@@ -91,10 +90,8 @@ void KeptRuns::keep(const hostsim::Scenario& scenario, const Measured& run) {
   const Json json = to_json(run);
   const Json entry{{"key", name}, {"checksum", fnv1a_hex(name + json.dump())}, {"run", json}};
   const std::lock_guard lock(mutex_);
-  std::ofstream out(file_, std::ios::app | std::ios::binary);
   // A line of its own, whatever a run that was killed left at the end.
-  out << '\n' << entry.dump() << '\n';
-  if (!out.flush()) throw std::runtime_error(fmt::format("{}: cannot be written", file_.string()));
+  out_.write(fmt::format("\n{}\n", json_text(entry)));
   runs_[name] = run;
 }
 

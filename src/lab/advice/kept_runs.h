@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "driver/path/output.h"
 #include "src/lab/advice/advice.h"
 
 namespace offhook::advice {
@@ -19,7 +20,7 @@ class KeptRuns {
   /// Reads what is there; a line that was cut off or spoilt is left out.
   /// @param identity of all that a run depends on but its scenario
   /// @throws std::runtime_error when the file cannot be written
-  KeptRuns(std::filesystem::path file, std::string identity);
+  KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity);
   /// Both from any thread.
   std::optional<Measured> find(const hostsim::Scenario& scenario) const;
   void keep(const hostsim::Scenario& scenario, const Measured& run);
@@ -28,6 +29,7 @@ class KeptRuns {
   std::string key(const hostsim::Scenario& scenario) const;
 
   std::filesystem::path file_;
+  OutputFile out_;
   std::string identity_;
   mutable std::mutex mutex_;
   std::map<std::string, Measured> runs_;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "driver/path/output.h"
 #include "src/lab/sweep/result.h"
 #include "src/lab/sweep/shard.h"
 #include "traces/file/file.h"
@@ -63,17 +64,16 @@ struct Swept {
 /// Write scenario and grid, run what is not done yet. @return false when stopped
 bool run_sweep(const std::string& id, const std::string& title, const hostsim::Scenario& base, const std::string& grid,
                const Options& options, Swept& swept) {
-  const fs::path folder = options.folder / id;
-  make_folder(folder);
-  write_file(options.folder / (id + "-scenario.toml"), config::to_toml(base));
-  const fs::path file = options.folder / (id + ".toml");
-  write_file(file, fmt::format("# {}\nbase = \"{}-scenario.toml\"\n{}", title, id, grid));
-  swept.plan = sweep::read_grid(file, 0);
-  const fs::path there = sweep::plan_path(folder);
+  const OutputFolder folder = options.folder->sub(id);
+  options.folder->write(id + "-scenario.toml", config::to_toml(base));
+  options.folder->write(id + ".toml", fmt::format("# {}\nbase = \"{}-scenario.toml\"\n{}", title, id, grid));
+  swept.plan = sweep::read_grid(*options.folder / (id + ".toml"), 0);
+  const fs::path there = sweep::plan_path(folder.path());
   if (!fs::exists(there)) {
-    write_file(there, to_json(swept.plan));
-  } else if (sweep::plan_from_json(read_file(there), there.string()).grid_hash() != swept.plan.grid_hash()) {
-    throw config::Error(fmt::format("{}: holds another experiment; give another --out or remove it", folder.string()));
+    folder.write(sweep::kPlanName, to_json(swept.plan));
+  } else if (sweep::plan_from_json(read_file(there, kMostTextBytes), there.string()).grid_hash() != swept.plan.grid_hash()) {
+    throw config::Error(
+        fmt::format("{}: holds another experiment; give another --out or remove it", folder.path().string()));
   }
   std::vector<std::uint32_t> shards(swept.plan.shards);
   std::iota(shards.begin(), shards.end(), 1U);
@@ -81,7 +81,7 @@ bool run_sweep(const std::string& id, const std::string& title, const hostsim::S
     if (options.progress) options.progress(n, swept.plan.runs(), title);
   };
   if (!sweep::run_shards(folder, swept.plan, shards, options.run, {options.threads, options.stop, done})) return false;
-  swept.rows = sweep::read_rows(folder, swept.plan);
+  swept.rows = sweep::read_rows(folder.path(), swept.plan);
   return true;
 }
 

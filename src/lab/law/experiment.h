@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/path/output.h"
 #include "hostsim/call/soft_device.h"
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/law/law.h"
@@ -60,7 +61,7 @@ struct PhaseResult {
 };
 
 struct Options {
-  std::filesystem::path folder;
+  const OutputFolder* folder = nullptr;  ///< where the sweeps are
   int x_max = 8;
   std::uint32_t phases = 10;  ///< runs a cell, each from another starting phase
   double seconds = 60;        ///< a run

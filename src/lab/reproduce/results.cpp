@@ -10,10 +10,12 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "driver/path/output.h"
 #include "src/lab/sweep/parallel.h"
 #include "traces/document/data.h"
-#include "traces/file/csv.h"
 #include "traces/file/file.h"
+#include "traces/text/csv.h"
+#include "traces/text/json.h"
 
 namespace offhook::reproduce {
 
@@ -22,8 +24,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-fs::path claim_path(const fs::path& folder, const std::string& id) {
-  return folder / "claims" / (id + ".json");
+std::string claim_name(const std::string& id) {
+  return id + ".json";
 }
 
 std::string standing(const Json& rows) {
@@ -91,18 +93,21 @@ Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress
 }
 
 Json read_claim(const fs::path& folder, const Claim& claim, const std::string& identity) {
-  const fs::path path = claim_path(folder, claim.published.id());
+  const fs::path path = folder / claim_name(claim.published.id());
   std::error_code error;
   if (claim.experiment == nullptr || !fs::exists(path, error)) return nullptr;
-  Json file = Json::parse(read_file(path), nullptr, false);
-  if (!file.is_object() || file.value("identity", "") != identity || !file.contains("claim")) return nullptr;
-  const std::string sum = file.value("checksum", "");
-  return sum == fnv1a_hex(file.at("claim").dump()) ? file.at("claim") : Json(nullptr);
+  try {
+    const Json file = parse_json<Json>(read_file(path));
+    const bool ours = file.at("identity") == identity && file.at("checksum") == fnv1a_hex(file.at("claim").dump());
+    return ours ? file.at("claim") : Json(nullptr);
+  } catch (const Json::exception&) {  // it is made again
+    return nullptr;
+  }
 }
 
-void write_claim(const fs::path& folder, const Json& claim, const std::string& identity) {
+void write_claim(const OutputFolder& folder, const Json& claim, const std::string& identity) {
   const Json file{{"identity", identity}, {"checksum", fnv1a_hex(claim.dump())}, {"claim", claim}};
-  write_file(claim_path(folder, claim.at("id").get<std::string>()), file.dump() + "\n");
+  folder.write(claim_name(claim.at("id").get<std::string>()), json_text(file) + "\n");
 }
 
 Totals totals(const Json& claims) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/path/output.h"
 #include "src/lab/reproduce/registry.h"
 
 namespace offhook::reproduce {
@@ -35,7 +36,7 @@ nlohmann::ordered_json run_claim(const Claim& claim, const Settings& settings, c
 
 /// The claim's result in the folder when it is whole and has this identity, else null.
 nlohmann::ordered_json read_claim(const std::filesystem::path& folder, const Claim& claim, const std::string& identity);
-void write_claim(const std::filesystem::path& folder, const nlohmann::ordered_json& claim, const std::string& identity);
+void write_claim(const OutputFolder& folder, const nlohmann::ordered_json& claim, const std::string& identity);
 
 /// How many of what: for the last line, the exit status and the head of the page.
 struct Totals {

@@ -10,7 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "traces/file/csv.h"
+#include "traces/text/csv.h"
+#include "traces/text/json.h"
 
 namespace offhook::schedule {
 namespace {
@@ -171,9 +172,7 @@ std::string summary_json(const ScheduleResult& result) {
     row["events"] = std::move(events);
     entities.push_back(std::move(row));
   }
-  // A name that is no UTF-8 cannot come out of a JSON file; replace rather than throw for those built by hand.
-  return nlohmann::ordered_json{{"horizon_ns", result.system.horizon}, {"entities", std::move(entities)}}.dump(
-      2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(nlohmann::ordered_json{{"horizon_ns", result.system.horizon}, {"entities", std::move(entities)}}, 2);
 }
 
 }  // namespace offhook::schedule

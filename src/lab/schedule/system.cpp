@@ -12,6 +12,7 @@
 #include <span>
 
 #include "traces/document/key.h"
+#include "traces/text/json.h"
 
 namespace offhook::schedule {
 namespace {
@@ -242,9 +243,11 @@ void link_dpcs(System& system, const std::vector<Object>& objects) {
 System parse_system(std::string_view text, std::string_view file) {
   json root;
   try {
-    root = json::parse(text);
+    root = parse_json<json>(text);
   } catch (const json::out_of_range& e) {  // 1e999
     throw SystemError(fmt::format("{}: {}", file, e.what()));
+  } catch (const json::other_error&) {
+    throw SystemError(fmt::format("{}: is nested deeper than {} levels", file, kDeepestJson));
   } catch (const json::parse_error& e) {
     const std::string_view before = text.substr(0, e.byte > 0 ? e.byte - 1 : 0);
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;

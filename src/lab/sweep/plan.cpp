@@ -15,6 +15,7 @@
 #include "traces/scenario/device.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::sweep {
 
@@ -25,6 +26,7 @@ using hostsim::Scenario;
 
 namespace {
 
+constexpr std::size_t kMostCells = 100'000;
 constexpr std::size_t kMostRuns = 100'000'000;
 constexpr std::uint32_t kDefaultShards = 1000;
 
@@ -46,17 +48,27 @@ const config::KeyTable& head_keys() {
   return keys;
 }
 
-/// Fill in cells and references.
-void expand(Plan& plan, const std::vector<std::string>& positions) {
-  ScenarioBuilder base;
-  base.apply(Document::parse(plan.base, "base"));
+/// @return of all axes  @throws Error before anything is made of them
+std::size_t count_combinations(const Plan& plan, const std::vector<std::string>& positions) {
   std::size_t combinations = 1;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
-    combinations *= plan.axes[a].values.size();
-    if (combinations * plan.repeats > kMostRuns) {
-      throw Error(fmt::format("{}: the grid has over {} runs", positions[a], kMostRuns));
+    const std::size_t values = plan.axes[a].values.size();
+    if (values > kMostCells / combinations) {
+      throw Error(fmt::format("{}: makes over {} cells; expected fewer: a cell takes memory and time before any runs",
+                              positions[a], kMostCells));
     }
+    combinations *= values;
+    if (combinations * plan.repeats > kMostRuns)
+      throw Error(fmt::format("{}: the grid has over {} runs", positions[a], kMostRuns));
   }
+  return combinations;
+}
+
+/// Fill in cells and references.
+void expand(Plan& plan, const std::vector<std::string>& positions) {
+  const std::size_t combinations = count_combinations(plan, positions);
+  ScenarioBuilder base;
+  base.apply(Document::parse(plan.base, "base"));
   std::map<std::string, std::size_t> references;
   for (std::size_t n = 0; n < combinations; ++n) {
     Cell cell;
@@ -119,13 +131,13 @@ Scenario Plan::scenario(std::size_t run) const {
 }
 
 std::string Plan::grid_hash() const {
-  return fnv1a_hex(grid_json(*this).dump());
+  return fnv1a_hex(json_text(grid_json(*this)));
 }
 
 std::string Plan::hash() const {
   nlohmann::ordered_json json = grid_json(*this);
   json["shards"] = shards;
-  return fnv1a_hex(json.dump());
+  return fnv1a_hex(json_text(json));
 }
 
 Plan read_grid(const std::filesystem::path& file, std::uint32_t shards) {
@@ -156,10 +168,13 @@ Plan read_grid(const std::filesystem::path& file, std::uint32_t shards) {
   if (axes) {
     for (Document::Axis& axis : axes->axes()) {
       positions.push_back(fmt::format("{}: axis {}", axis.position, axis.path));
-      for (const std::string& value : axis.values) {  // each value alone, so that the message names it and nothing else
-        ScenarioBuilder(builder.scenario()).apply(Document::setting(axis.path, value, positions.back()));
-      }
       plan.axes.push_back({std::move(axis.path), std::move(axis.values)});
+    }
+    count_combinations(plan, positions);
+    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+      for (const std::string& value : plan.axes[a].values) {  // each alone, so that the message names it and nothing else
+        ScenarioBuilder(builder.scenario()).apply(Document::setting(plan.axes[a].key, value, positions[a]));
+      }
     }
   }
   expand(plan, positions);
@@ -173,14 +188,14 @@ std::string to_json(const Plan& plan) {
   nlohmann::ordered_json json = grid_json(plan);
   json["shards"] = plan.shards;
   json["hash"] = plan.hash();
-  return json.dump(1) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 Plan plan_from_json(const std::string& text, const std::string& name) {
   Plan plan;
   std::string hash;
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = parse_json(text);
     if (json.at("offhook_plan") != 1)
       throw Error(fmt::format("{}: is of another format; expected offhook_plan 1", name));
     json.at("version").get_to(plan.version);
@@ -193,6 +208,9 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
     json.at("data").get_to(plan.data_hash);
     json.at("shards").get_to(plan.shards);
     json.at("hash").get_to(hash);
+    for (const Axis& axis : plan.axes) {
+      if (axis.values.empty()) throw Error(fmt::format("{}: axis {} has no values", name, axis.key));
+    }
   } catch (const nlohmann::json::exception& e) {
     throw Error(fmt::format("{}: is no plan: {}", name, e.what()));
   }

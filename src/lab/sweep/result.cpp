@@ -8,8 +8,9 @@
 #include <optional>
 
 #include "traces/document/key.h"
-#include "traces/file/csv.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/csv.h"
+#include "traces/text/json.h"
 
 namespace offhook::sweep {
 
@@ -17,12 +18,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json parse_row(const std::string& row) {
+/// Of a shard, which may come from elsewhere. @throws config::Error
+Json parse_row(const std::string& text) {
   try {
-    return Json::parse(row);
+    Json row = parse_json<Json>(text);
+    const auto whole = [&](const char* key) { return !row.contains(key) || row.at(key).is_number_unsigned(); };
+    if (row.is_object() && row.at("complete").is_boolean() && row.at("transfer_s").is_number() &&
+        whole("pending_max_samples") && whole("blocks_late") && whole("frames_retransmitted")) {
+      return row;
+    }
   } catch (const Json::exception& e) {
     throw config::Error(fmt::format("a run's result cannot be read: {}", e.what()));
   }
+  throw config::Error(fmt::format("a run's result is {}; expected an object with complete, transfer_s and counts",
+                                  text.size() <= 80 ? text : text.substr(0, 80) + "..."));
 }
 
 /// A TOML value without its quotes.
@@ -94,7 +103,7 @@ std::string results_csv(const Plan& plan, const std::vector<std::string>& rows) 
       }
       out += fmt::format("{},{}", r, plan.scenario(run).seed);
       for (const auto& [key, value] : row.items()) {
-        out += fmt::format(",{}", csv_field(value.is_string() ? value.get<std::string>() : value.dump()));
+        out += fmt::format(",{}", csv_field(value.is_string() ? value.get<std::string>() : json_text(value)));
       }
       out += "\n";
     }
@@ -133,11 +142,17 @@ std::string results_json(const Plan& plan, const std::vector<std::string>& rows)
   }
   Json axes = Json::array();
   for (const Axis& axis : plan.axes) axes.push_back({{"key", axis.key}, {"values", axis.values}});
-  return Json{{"offhook_sweep", 1},       {"version", plan.version},   {"name", plan.name},
-              {"grid", plan.grid_hash()}, {"base", plan.base},         {"axes", axes},
-              {"repeats", plan.repeats},  {"left_out", plan.left_out}, {"cells", cells},
-              {"references", references}}
-             .dump(1) +
+  return json_text(Json{{"offhook_sweep", 1},
+                        {"version", plan.version},
+                        {"name", plan.name},
+                        {"grid", plan.grid_hash()},
+                        {"base", plan.base},
+                        {"axes", axes},
+                        {"repeats", plan.repeats},
+                        {"left_out", plan.left_out},
+                        {"cells", cells},
+                        {"references", references}},
+                   1) +
          "\n";
 }
 

@@ -20,6 +20,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kShards = "shards";
+std::string shard_name(std::uint32_t shard) {
+  return fmt::format("shard-{:06}.ndjson", shard);
+}
+
 std::string head(const Plan& plan, std::uint32_t shard) {
   return nlohmann::ordered_json{{"offhook_shard", 1},
                                 {"plan", plan.hash()},
@@ -57,9 +62,13 @@ std::vector<std::string> read_shard(const fs::path& folder, const Plan& plan, st
   }
   std::vector<std::string> rows;
   for (std::size_t begin = first.size(); begin < body;) {
-    const std::size_t end = text.find('\n', begin);
+    const std::size_t end = std::min(text.find('\n', begin), body);
     rows.push_back(text.substr(begin, end - begin));
     begin = end + 1;
+  }
+  if (const std::size_t runs = plan.last_run(shard) - plan.first_run(shard); rows.size() != runs) {
+    problem = fmt::format("damaged: {} holds {} runs; expected {}", file.string(), rows.size(), runs);
+    return {};
   }
   return rows;
 }
@@ -67,11 +76,11 @@ std::vector<std::string> read_shard(const fs::path& folder, const Plan& plan, st
 }  // namespace
 
 fs::path plan_path(const fs::path& folder) {
-  return folder / "plan.json";
+  return folder / kPlanName;
 }
 
 fs::path shard_path(const fs::path& folder, std::uint32_t shard) {
-  return folder / "shards" / fmt::format("shard-{:06}.ndjson", shard);
+  return folder / kShards / shard_name(shard);
 }
 
 std::optional<std::string> shard_problem(const fs::path& folder, const Plan& plan, std::uint32_t shard) {
@@ -80,9 +89,9 @@ std::optional<std::string> shard_problem(const fs::path& folder, const Plan& pla
   return problem;
 }
 
-bool run_shards(const fs::path& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
+bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
                 const RunOptions& options) {
-  make_folder(folder / "shards");
+  const OutputFolder shard_folder = folder.sub(kShards);
   std::atomic<bool> stopped{false};
   std::mutex mutex;  // over `done` and its report
   std::size_t done = 0;
@@ -100,14 +109,14 @@ bool run_shards(const fs::path& folder, const Plan& plan, const std::vector<std:
       [&](std::size_t index) {
         const std::uint32_t shard = shards[index];
         const std::size_t first = plan.first_run(shard), last = plan.last_run(shard);
-        if (!shard_problem(folder, plan, shard)) return count(last - first);
+        if (!shard_problem(folder.path(), plan, shard)) return count(last - first);
         std::string text = head(plan, shard);
         for (std::size_t i = first; i < last; ++i) {
           text += run(plan.scenario(i)) + "\n";
           if (stop()) return;  // the run itself may have been cut short
           count(1);
         }
-        write_file(shard_path(folder, shard), text + foot(text));
+        shard_folder.write(shard_name(shard), text + foot(text));
       },
       stop);
   return !stopped;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/path/output.h"
 #include "src/lab/sweep/plan.h"
 
 namespace offhook::sweep {
@@ -19,6 +20,7 @@ namespace offhook::sweep {
 /// scenario gives the same text.
 using Run = std::function<std::string(const hostsim::Scenario&)>;
 
+inline constexpr const char* kPlanName = "plan.json";
 std::filesystem::path plan_path(const std::filesystem::path& folder);
 std::filesystem::path shard_path(const std::filesystem::path& folder, std::uint32_t shard);
 
@@ -33,8 +35,8 @@ struct RunOptions {
 
 /// Run those of the given shards that are not done yet, in parallel.
 /// @return false when stopped.  @throws what a run or a write threw, after the other threads have ended
-bool run_shards(const std::filesystem::path& folder, const Plan& plan, const std::vector<std::uint32_t>& shards,
-                const Run& run, const RunOptions& options);
+bool run_shards(const OutputFolder& folder, const Plan& plan, const std::vector<std::uint32_t>& shards, const Run& run,
+                const RunOptions& options);
 
 /// The rows of every shard, in order of runs, as JSON text. @throws config::Error naming the shards that are missing,
 /// foreign or damaged

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/path/output.h"
 #include "src/lab/advice/advice.h"
 #include "src/lab/advice/kept_runs.h"
 #include "src/lab/reproduce/results.h"
@@ -20,6 +21,7 @@
 #include "traces/file/file.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -106,8 +108,8 @@ Figures run_figures(const hostsim::Scenario& scenario) {
 }
 
 void print(const advice::Advice& a) {
-  fmt::print("{} on {}\n\n{}\n", a.device, a.host, a.headline);
-  for (const std::string& reason : a.reasons) fmt::print("  {}\n", reason);
+  say("{} on {}\n\n{}\n", a.device, a.host, a.headline);
+  for (const std::string& reason : a.reasons) say("  {}\n", reason);
   Table table;
   table.column("context");
   table.column("loses", Table::Align::kLeft);
@@ -127,10 +129,9 @@ void print(const advice::Advice& a) {
                fmt::format("{:.1f}", 100 * t.share), fmt::format("{:.2f}", 100 * t.stolen_share),
                fmt::format("{:.3f}", t.timer_late_max_ms)});
   }
-  fmt::print(
-      "\n{}(!: over the PC 99 limit, or a margin not to rely on; without the device the timer comes up to {:.3f} ms "
+  say("\n{}(!: over the PC 99 limit, or a margin not to rely on; without the device the timer comes up to {:.3f} ms "
       "late)\n",
-      table.str(), a.control_late_max_ms);
+      Lines(table.str()), a.control_late_max_ms);
 }
 
 int run(const Options& options) {
@@ -142,10 +143,11 @@ int run(const Options& options) {
   how.threads = options.threads;
   how.stop = interrupted;
   how.only = only_context(options, base);
+  std::optional<OutputFolder> folder;
   std::optional<advice::KeptRuns> kept;
   if (!options.out.empty()) {
-    make_folder(options.out);
-    kept.emplace(fs::path(options.out) / "runs.jsonl", reproduce::program_and_data());
+    folder.emplace(options.out);
+    kept.emplace(*folder, "runs.jsonl", reproduce::program_and_data());
   }
   how.run = [&](const hostsim::Scenario& scenario) {
     if (const auto known = kept ? kept->find(scenario) : std::nullopt) return *known;
@@ -163,20 +165,19 @@ int run(const Options& options) {
     advice = advice::advise(base, how);
   }
   if (!advice) {
-    fmt::print(stderr, "offhook: interrupted{}\n",
-               kept ? "; what is done is kept, and the same command goes on from there" : "");
+    say(stderr, "offhook: interrupted{}\n",
+        kept ? "; what is done is kept, and the same command goes on from there" : "");
     return interrupt_status();
   }
   if (options.json) {
-    fmt::print("{}\n", advice_json(*advice).dump(1));
+    say("{}\n", Lines(json_text(advice_json(*advice), 1)));
   } else {
     print(*advice);
   }
-  if (!options.out.empty()) {
-    const fs::path folder = options.out;
-    write_file(folder / "advice.json", advice_json(*advice).dump(1) + "\n");
-    write_page((folder / kReportName).string(), advice_page(*advice));
-    if (!options.json) fmt::print("report: {}\n", (folder / kReportName).string());
+  if (folder) {
+    folder->write("advice.json", json_text(advice_json(*advice), 1) + "\n");
+    folder->write(kReportName, advice_page(*advice));
+    if (!options.json) say("report: {}\n", (*folder / kReportName).string());
   }
   return advice->suffices ? kOk : kInsufficient;
 }

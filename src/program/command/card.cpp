@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +15,7 @@
 #include "driver/card/shared/shared_card.h"
 #include "driver/card/timer/timer_card.h"
 #include "driver/modem/modem.h"
+#include "driver/path/output.h"
 #include "hostsim/line/line.h"
 #include "offhook/driver.h"
 #include "offhook/kernel_modem.h"
@@ -24,7 +23,9 @@
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -43,10 +44,8 @@ struct Options {
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
   if (path.empty()) return {};
-  std::ifstream file(path, std::ios::binary);
-  std::vector<std::uint8_t> octets{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw std::runtime_error(path + ": cannot be read");
-  return octets;
+  const std::string octets = read_file(path);
+  return {octets.begin(), octets.end()};
 }
 
 const oh_pump_type& pump_named(const std::string& name) {
@@ -166,14 +165,11 @@ class Call final : public LineEnd {
 };
 
 void finish(const Options& options, const Call& call, const FarParty& far, nlohmann::ordered_json summary) {
-  if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty()) {
-    std::ofstream file(options.receive, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(octets->data()), static_cast<std::streamsize>(octets->size()));
-    if (!file.flush()) throw std::runtime_error(options.receive + ": cannot be written");
-  }
+  if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty())
+    write_file(options.receive, {reinterpret_cast<const char*>(octets->data()), octets->size()}, Privacy::kPrivate);
   summary.update(call.summary());
   summary.update(far.summary());
-  fmt::print("{}\n", summary.dump());
+  say("{}\n", Lines(json_text(summary)));
   std::fflush(stdout);
 }
 

@@ -6,6 +6,7 @@
 
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
+#include "src/program/output/terminal.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::command {
@@ -174,7 +175,7 @@ void add_completion(CLI::App& app, Action& action) {
   sub->footer("Examples:\n  eval \"$(offhook completion bash)\"\n  offhook completion fish | source");
   sub->final_callback([&app, &action, shell] {
     action = [&app, shell] {
-      fmt::print("{}", completion(app, *shell));
+      say("{}", Lines(completion(app, *shell)));
       return kOk;
     };
   });

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include "driver/path/output.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
 
 namespace offhook::command {
 namespace {
@@ -26,19 +24,18 @@ int run_decode(const Options& options) {
   }
   const bool json_to_stdout = options.json == "-";
   if (json_to_stdout) {
-    fmt::print("{}", decode::to_json(*call));
+    say("{}", Lines(decode::to_json(*call)));
   } else if (!options.json.empty()) {
-    write_file(options.json, decode::to_json(*call));
+    write_file(options.json, decode::to_json(*call), Privacy::kPrivate);
   }
-  if (!options.html.empty()) write_file(options.html, decode::to_html(*call));
+  if (!options.html.empty()) write_file(options.html, decode::to_html(*call), Privacy::kPrivate);
   if (!options.payload.empty()) {
-    make_folder(options.payload);
+    const OutputFolder folder(options.payload);
     for (const auto& [name, octets] : decode::payloads(*call)) {
-      write_file(std::filesystem::path(options.payload) / name,
-                 {reinterpret_cast<const char*>(octets.data()), octets.size()});
+      folder.write(name, {reinterpret_cast<const char*>(octets.data()), octets.size()}, Privacy::kPrivate);
     }
   }
-  if (!json_to_stdout) fmt::print("{}", decode::to_text(*call));
+  if (!json_to_stdout) say("{}", Lines(decode::to_text(*call)));
   return kOk;
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <thread>
 
+#include "driver/path/output.h"
 #include "src/lab/reproduce/published.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/page/page.h"
@@ -19,8 +20,8 @@
 #include "src/program/command/program.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -39,7 +40,7 @@ struct Options {
 /// One call of the demo and what it came to. Jobs run in parallel; everything printed is made from these, in order.
 struct Job {
   hostsim::Scenario scenario;
-  fs::path folder;  ///< empty: only a row is kept
+  std::string folder;  ///< in the demo's; empty: only a row is kept
   Json row;
 };
 
@@ -153,7 +154,7 @@ class Demo {
   }
 
   const Options& options_;
-  const fs::path folder_ = options_.out;
+  const OutputFolder folder_{options_.out};
   const std::vector<PublishedContext> contexts_ = published_contexts();
   const reproduce::Published map_ = reproduce::load_published("jones.table3");
   const std::vector<reproduce::Published> reservations_ = map_.rows("rows");
@@ -173,7 +174,7 @@ class Demo {
 void Demo::make_jobs() {
   for (const PublishedContext& context : contexts_) {
     Job job{real_pump(context, options_), {}, {}};
-    job.folder = folder_ / folder_name(job.scenario.name);
+    job.folder = folder_name(job.scenario.name);
     jobs_.push_back(std::move(job));
   }
   for (const reproduce::Published& row : reservations_) {
@@ -198,9 +199,10 @@ void Demo::run_jobs() {
         if (job.folder.empty()) {
           job.row = Json::parse(run_row(job.scenario));
         } else {
+          const OutputFolder folder = folder_.sub(job.folder);
           const CallOutcome outcome =
-              record_call(job.scenario, {}, job.folder, [](const CallProgress&) { return !interrupted(); });
-          if (!outcome.stopped) job.row = summarise(job.scenario, outcome, job.folder);
+              record_call(job.scenario, {}, folder, [](const CallProgress&) { return !interrupted(); });
+          if (!outcome.stopped) job.row = summarise(job.scenario, outcome, folder);
         }
         ++done;
         const std::lock_guard lock(mutex);
@@ -253,7 +255,7 @@ std::string Demo::context_table() {
     for (const Json& end : jobs_[i].row.at("figures").at("ends")) {
       row.frames_retransmitted += end.at("frames_retransmitted").get<std::uint64_t>();
     }
-    row.link = (jobs_[i].folder.filename() / kReportName).string();
+    row.link = jobs_[i].folder + "/" + kReportName;
     table.row({row.name, std::string(to_string(row.result.verdict)), std::string(to_string(published.verdict)),
                run.complete ? fmt::format("{:.3f}", run.transfer_s) : "not complete",
                fmt::format("{}", row.pending_max_samples), fmt::format("{}", row.blocks_late),
@@ -305,7 +307,6 @@ std::string Demo::reservation_table() {
 }
 
 int Demo::run() {
-  make_folder(folder_);
   catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
   run_jobs();
@@ -313,24 +314,23 @@ int Demo::run() {
   const std::string contexts = context_table(), reservations = reservation_table();
   json_["agreeing"] = agreeing_;
   json_["of"] = report_.rows.size();
-  write_file(folder_ / kSummaryName, json_.dump(1) + "\n");
-  write_page((folder_ / kReportName).string(), sweep_page(report_));
+  folder_.write(kSummaryName, json_text(json_, 1) + "\n");
+  folder_.write(kReportName, sweep_page(report_));
   if (options_.json) {
-    fmt::print("{}\n", json_.dump(1));
+    say("{}\n", Lines(json_text(json_, 1)));
     return kOk;
   }
-  fmt::print(
-      "One call in each context: the real V.22bis pump under V.42 carries {} bytes (200,000 in the paper, over a\n"
+  say("One call in each context: the real V.22bis pump under V.42 carries {} bytes (200,000 in the paper, over a\n"
       "faster modem; fewer here so that the demo is short: --bytes N).\n\n{}\n",
-      options_.bytes, contexts);
-  fmt::print(
-      "Reservations, never outside their slots, {} runs each with another starting phase: cost profile \"{}\",\n"
+      options_.bytes, Lines(contexts));
+  say("Reservations, never outside their slots, {} runs each with another starting phase: cost profile \"{}\",\n"
       "{} bytes. The law wants {:.1f} % of the CPU, and no gap over the lead less phi c, {:.2f} ms.\n\n{}\n",
-      options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(), reservations);
-  fmt::print("{} of {} verdicts are the published ones; {} calls in {:.1f} s of wall time\nreport: {}\n", agreeing_,
-             report_.rows.size(), jobs_.size(),
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-             (folder_ / kReportName).string());
+      options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(),
+      Lines(reservations));
+  say("{} of {} verdicts are the published ones; {} calls in {:.1f} s of wall time\nreport: {}\n", agreeing_,
+      report_.rows.size(), jobs_.size(),
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+      (folder_ / kReportName).string());
   return kOk;
 }
 

@@ -8,6 +8,7 @@
 
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -23,14 +24,14 @@ int run(bool json) {
                      {"usable", d.usable},
                      {"capability", d.capability}});
     }
-    fmt::print("{}\n", all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+    say("{}\n", Lines(json_text(all, 1)));
     return kOk;
   }
   Table table;
   for (const char* heading : {"card", "usable", "what it can do", "what it is"})
     table.column(heading, Table::Align::kLeft);
   for (const CardDevice& d : devices) table.row({d.address, d.usable ? "yes" : "no", d.capability, d.description});
-  fmt::print("{}", table.str());
+  say("{}", Lines(table.str()));
   return kOk;
 }
 

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "driver/path/output.h"
 #include "src/measure/kernel_recording.h"
 #include "src/program/command/program.h"
 #include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
 #include "traces/export/csv.h"
 #include "traces/export/perfetto.h"
 #include "traces/import/import.h"
@@ -19,6 +21,7 @@
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/reader.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -61,12 +64,8 @@ int run_export(const Options& options) {
   if (to_stdout && options.perfetto && isatty(STDOUT_FILENO) == 1) {
     throw std::runtime_error("a Perfetto trace is binary: give -o FILE or redirect standard output");
   }
-  std::ofstream file;
-  if (!to_stdout) {
-    file.open(options.out, std::ios::binary);
-    if (!file) throw std::runtime_error(fmt::format("{}: {}", options.out, std::generic_category().message(errno)));
-  }
-  std::ostream& out = to_stdout ? std::cout : file;
+  OutputStream out(to_stdout ? OutputFile::standard_output()
+                             : OutputFile(options.out, Privacy::kPrivate, Appears::kWhole));
   std::string kernel;
   std::int64_t offset_ns = 0;
   std::uint64_t kernel_events = 0;
@@ -75,7 +74,7 @@ int run_export(const Options& options) {
     traces::KernelTraceText trace;
     if (kernel = kernel_file(options); !kernel.empty()) {
       trace = traces::import_kernel_trace(kernel);
-      offset_ns = to_log_clock(options, traces::parse_log_header(log.header_json()), trace, kernel);
+      offset_ns = to_log_clock(options, traces::parse_log_header(log.header_json(), log.name()), trace, kernel);
       source.to_log_ns = offset_ns;
       source.read = [&](const auto& take) { traces::read_perf_sched(trace.text, kernel, take); };
     }
@@ -88,26 +87,21 @@ int run_export(const Options& options) {
   } else {
     traces::export_csv(log, out);
   }
-  errno = 0;
-  if (!out.flush()) {
-    throw std::runtime_error(fmt::format("{}: {}", to_stdout ? "standard output" : options.out,
-                                         std::generic_category().message(errno != 0 ? errno : EIO)));
-  }
+  out.close();
   const auto& ending = log.ending();
   if (options.json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"out", options.out},
-                                              {"events", ending.events},
-                                              {"kernel", kernel},
-                                              {"kernel_events", kernel_events},
-                                              {"kernel_offset_ns", offset_ns},
-                                              {"lost", ending.lost},
-                                              {"complete", ending.complete},
-                                              {"truncated", ending.truncated},
-                                              {"message", ending.message}}
-                           .dump());
+    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"out", options.out},
+                                                       {"events", ending.events},
+                                                       {"kernel", kernel},
+                                                       {"kernel_events", kernel_events},
+                                                       {"kernel_offset_ns", offset_ns},
+                                                       {"lost", ending.lost},
+                                                       {"complete", ending.complete},
+                                                       {"truncated", ending.truncated},
+                                                       {"message", ending.message}})));
   }
   // What a killed process left is whole as far as it goes; a damaged log may have lost anything.
-  if (ending.truncated) fmt::print(stderr, "offhook: {}\n", ending.message);
+  if (ending.truncated) say(stderr, "offhook: {}\n", ending.message);
   if (!ending.complete && !ending.truncated)
     throw std::runtime_error(ending.message + " (everything before it was exported)");
   return kOk;

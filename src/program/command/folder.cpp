@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "dsp/v42/lapm.h"
@@ -17,6 +16,7 @@
 #include "traces/log/reader.h"
 #include "traces/log/writer.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 
@@ -31,16 +31,11 @@ double rounded_s(double s) {
 }
 
 /// Straight to the disk: a trace grows with the call, memory must not.
-void export_trace(const fs::path& folder) {
-  const fs::path file = folder / kTraceName;
-  errno = 0;
-  std::ofstream trace(file, std::ios::binary);
-  if (!trace) throw std::runtime_error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
+void export_trace(const OutputFolder& folder) {
+  OutputStream trace(folder.create(kTraceName, Privacy::kPrivate, Appears::kWhole));
   traces::LogReader reader((folder / kLogName).string());
   traces::export_perfetto(reader, trace);
-  if (!trace.flush()) {
-    throw std::runtime_error(fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
-  }
+  trace.close();
 }
 
 Settings settings_of(const hostsim::Scenario& scenario) {
@@ -108,7 +103,7 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
 LogContents read_log(const fs::path& log) {
   traces::LogReader reader(log.string());
   LogContents contents;
-  contents.header = traces::parse_log_header(reader.header_json());
+  contents.header = traces::parse_log_header(reader.header_json(), reader.name());
   Analyzer analyzer;
   while (reader.next()) {
     for (const oh_event& event : reader.events()) analyzer.add(event);
@@ -118,41 +113,41 @@ LogContents read_log(const fs::path& log) {
   return contents;
 }
 
-CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const fs::path& folder,
-                        const std::function<bool(const CallProgress&)>& progress, const FarSide& far) {
-  make_folder(folder);
-  write_file(folder / kScenarioName, config::to_toml(scenario));
+CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
+                        const OutputFolder& folder, const std::function<bool(const CallProgress&)>& progress,
+                        const FarSide& far) {
+  folder.write(kScenarioName, config::to_toml(scenario));
   std::unique_ptr<traces::LogWriter> log;
   std::unique_ptr<LineRecording> line;  // made with its first sample: a link model has none
-  std::error_code none;
-  fs::remove(folder / kLineName, none);
+  folder.remove(kLineName);
   CallSinks sinks;
   sinks.header = [&](const traces::LogHeader& header) {
-    log = std::make_unique<traces::LogWriter>((folder / kLogName).string(), traces::to_json(header));
+    log = std::make_unique<traces::LogWriter>(folder.create(kLogName, Privacy::kPrivate, Appears::kAtOnce),
+                                              traces::to_json(header));
   };
   sinks.events = [&](std::span<const oh_event> events, std::uint64_t lost) { log->append(0, events, lost); };
   sinks.line = [&](std::span<const std::int16_t> received, std::span<const std::int16_t> sent) {
-    if (!line) line = std::make_unique<LineRecording>(folder / kLineName, static_cast<int>(hostsim::kLineRateHz));
+    if (!line)
+      line = std::make_unique<LineRecording>(folder.create(kLineName, Privacy::kPrivate, Appears::kAtOnce),
+                                             static_cast<int>(hostsim::kLineRateHz));
     line->write(received, sent);
   };
-  std::ofstream received;
+  std::optional<OutputStream> received;
   if (far.foreign != nullptr) {
-    received.open(folder / kReceivedName, std::ios::binary);
+    received.emplace(folder.create(kReceivedName, Privacy::kPrivate, Appears::kAtOnce));
     sinks.received = [&](std::span<const std::uint8_t> bytes) {
-      received.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      received->write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     };
   }
   sinks.progress = progress;
   CallOutcome outcome = run_call(scenario, file, sinks, far);
-  if (far.foreign != nullptr && !received.flush()) {
-    throw std::runtime_error(fmt::format("{}: cannot be written", (folder / kReceivedName).string()));
-  }
+  if (received) received->close();
   if (log) log->close();
   if (line) line->close();
   return outcome;
 }
 
-Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const fs::path& folder,
+Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, const OutputFolder& folder,
                const std::optional<CallOutcome>& reference) {
   const LogContents log = read_log(folder / kLogName);
   Json summary{{"offhook_summary", 1},
@@ -184,24 +179,32 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
   summary["headline"] = verdict.headline;
   summary["reasons"] = verdict.reasons;
   summary["figures"] = to_json(log.figures);
-  write_file(folder / kSummaryName, summary.dump(1) + "\n");
+  folder.write(kSummaryName, json_text(summary, 1) + "\n");
   export_trace(folder);
-  write_page((folder / kReportName).string(), call_page(call, log.figures));
+  folder.write(kReportName, call_page(call, log.figures));
   return summary;
+}
+
+fs::path place_page(const fs::path& folder, const std::string& page) {
+  OutputFolder(folder, OutputFolder::Use::kOneFile).write(kReportName, page);
+  return folder / kReportName;
+}
+
+void report_live(const OutputFolder& folder) {
+  const LogContents log = read_log(folder / kLogName);
+  folder.write(kReportName, call_page(call_report(log), log.figures));
 }
 
 fs::path report_run(const fs::path& given, const fs::path& out) {
   const LogContents log = read_log(log_in(given));
-  fs::path page = out;
   CallReport call = call_report(log);
-  if (page.empty()) page = fs::is_directory(given) ? given / kReportName : fs::path(given).replace_extension(".html");
   if (fs::is_directory(given) && !is_live(log.header)) {
     config::ScenarioBuilder builder;
     builder.apply_file(given / kScenarioName);
     Json summary;
     const fs::path file = given / kSummaryName;
     try {
-      summary = Json::parse(read_file(file));
+      summary = parse_json<Json>(read_file(file, kMostTextBytes));
       call = call_report(log, builder.finish(), summary);
     } catch (const Json::exception& e) {
       throw config::Error(fmt::format("{}: is no summary of a run: {}", file.string(), e.what()));
@@ -209,8 +212,11 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
   } else if (call.title.empty()) {
     call.title = given.filename().string();
   }
-  write_page(page.string(), call_page(call, log.figures));
-  return page;
+  const std::string page = call_page(call, log.figures);
+  if (out.empty() && fs::is_directory(given)) return place_page(given, page);
+  const fs::path file = out.empty() ? fs::path(given).replace_extension(".html") : out;
+  write_file(file, page);
+  return file;
 }
 
 }  // namespace offhook::command

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "driver/path/output.h"
 #include "src/lab/analysis/figures.h"
 #include "src/program/command/call_run.h"
 #include "src/report/report.h"
@@ -26,14 +27,20 @@ LogContents read_log(const std::filesystem::path& log);
 /// Write events, line recording, scenario.toml, and what a foreign modem sent, while the call runs. @throws
 /// std::runtime_error for a folder that cannot be written or a full disk
 CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
-                        const std::filesystem::path& folder, const std::function<bool(const CallProgress&)>& progress,
+                        const OutputFolder& folder, const std::function<bool(const CallProgress&)>& progress,
                         const FarSide& far = {});
 
 /// summary.json, trace.perfetto and report.html from what record_call() left.
 /// @param reference the same call in INT; none: it was not made  @return the summary
 nlohmann::ordered_json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome,
-                                 const std::filesystem::path& folder,
+                                 const OutputFolder& folder,
                                  const std::optional<CallOutcome>& reference = std::nullopt);
+
+/// report.html in the folder, whoever uses it. @return its path
+std::filesystem::path place_page(const std::filesystem::path& folder, const std::string& page);
+
+/// report.html of a live call, from its log alone.
+void report_live(const OutputFolder& folder);
 
 /// report.html once more, from the folder of a run, or of a log alone. @return its path
 std::filesystem::path report_run(const std::filesystem::path& folder_or_log, const std::filesystem::path& out);

@@ -4,21 +4,22 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "driver/device/kernel_modem.h"
+#include "driver/path/output.h"
 #include "dsp/v42/lapm.h"
 #include "src/host/host_description.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
+#include "traces/file/file.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -36,10 +37,8 @@ struct Options {
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
   if (path.empty()) return {};
-  std::ifstream file(path, std::ios::binary);
-  std::vector<std::uint8_t> octets{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw std::runtime_error(path + ": cannot be read");
-  return octets;
+  const std::string octets = read_file(path);
+  return {octets.begin(), octets.end()};
 }
 
 std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
@@ -62,7 +61,7 @@ class KernelCall {
       header.host = measure::host_description();
       header.scenario["clock"] = traces::live_clock();
       header.scenario["context"] = contexts_.front().str();
-      log_.emplace(options.log, traces::to_json(header));
+      log_.emplace(OutputFile(options.log, Privacy::kPrivate, Appears::kAtOnce), traces::to_json(header));
     }
   }
 
@@ -179,12 +178,10 @@ int run(const Options& options) {
   KernelCall call(options);
   const bool whole = call.run();
   if (!options.receive.empty()) {
-    std::ofstream file(options.receive, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(call.received().data()),
-               static_cast<std::streamsize>(call.received().size()));
-    if (!file.flush()) throw std::runtime_error(options.receive + ": cannot be written");
+    write_file(options.receive, {reinterpret_cast<const char*>(call.received().data()), call.received().size()},
+               Privacy::kPrivate);
   }
-  fmt::print("{}\n", call.summary().dump());
+  say("{}\n", Lines(json_text(call.summary())));
   if (interrupted()) return interrupt_status();
   return whole ? kOk : kInsufficient;
 }

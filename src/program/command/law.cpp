@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/path/output.h"
 #include "src/lab/law/experiment.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
@@ -12,8 +13,8 @@
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "src/report/law_report.h"
-#include "traces/file/file.h"
 #include "traces/scenario/device.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -165,8 +166,8 @@ std::string y_text(double y_ms, double tick_ms) {
 }
 
 void print(const LawReport& report) {
-  fmt::print("{}\n", report.setting.device.name);
-  for (const std::string& sentence : law_sentences(report)) fmt::print("  {}\n", sentence);
+  say("{}\n", report.setting.device.name);
+  for (const std::string& sentence : law_sentences(report)) say("  {}\n", sentence);
   Table table;
   table.column("X ticks");
   table.column("X");
@@ -179,14 +180,13 @@ void print(const LawReport& report) {
     table.row({fmt::format("{}", r.x_ticks), fmt::format("{:.3f} ms", r.x_ms), y_text(r.full_ms, tick),
                y_text(r.simple_ms, tick), y_text(r.authors_ms, tick), r.decides});
   }
-  fmt::print("\n{}", table.str());
+  say("\n{}", Lines(table.str()));
   for (const law::ExperimentResult& e : report.experiments) {
-    fmt::print("\n{}\n", e.experiment.title);
-    if (!e.experiment.changes.empty()) fmt::print("  {}\n", e.experiment.changes);
-    fmt::print("  {}\n", experiment_sentence(e));
+    say("\n{}\n", e.experiment.title);
+    if (!e.experiment.changes.empty()) say("  {}\n", e.experiment.changes);
+    say("  {}\n", experiment_sentence(e));
     const DeviceTiming v = device_timing(e.experiment.setting.device);
-    fmt::print("  law: share over {:.1f} %, gap up to {:.3f} ms; longest Y in ticks:\n", 100 * v.share(),
-               v.longest_gap_ms());
+    say("  law: share over {:.1f} %, gap up to {:.3f} ms; longest Y in ticks:\n", 100 * v.share(), v.longest_gap_ms());
     Table limits;
     limits.column("X ticks");
     limits.column("law");
@@ -196,23 +196,23 @@ void print(const LawReport& report) {
       limits.row({fmt::format("{}", i + 1), fmt::format("{}", e.law_limit[i]), fmt::format("{}", e.authors_limit[i]),
                   fmt::format("{}", e.simulated_limit[i])});
     }
-    fmt::print("{}", limits.str());
+    say("{}", Lines(limits.str()));
   }
   if (!report.phases.empty()) {
-    fmt::print("\nSuccess against starting phase, crystals equal (# nothing lost, . samples lost)\n");
+    say("\nSuccess against starting phase, crystals equal (# nothing lost, . samples lost)\n");
     for (const law::PhaseResult& p : report.phases) {
       std::string strip;
       for (const auto& [phase, success] : p.success) strip += success ? '#' : '.';
-      fmt::print("  {:>6} {} {}\n", fmt::format("{}/{}", p.reservation.x, p.reservation.y), strip,
-                 p.law ? "granted by the law" : "");
+      say("  {:>6} {} {}\n", fmt::format("{}/{}", p.reservation.x, p.reservation.y), strip,
+          p.law ? "granted by the law" : "");
     }
   }
 }
 
 /// @return false when interrupted
-bool confirm(const Options& options, const fs::path& folder, LawReport& report) {
+bool confirm(const Options& options, const OutputFolder& folder, LawReport& report) {
   law::Options how;
-  how.folder = folder;
+  how.folder = &folder;
   how.x_max = options.x_max;
   how.phases = options.phases;
   how.seconds = options.seconds;
@@ -240,30 +240,30 @@ int run(const Options& options) {
                           : options.confirm    ? fs::path("out") / ("law-" + fs::path(options.device).stem().string())
                                                : fs::path();
   if (options.csv) {
-    fmt::print("{}", csv(report));
+    say("{}", Lines(csv(report)));
     return kOk;
   }
+  std::optional<OutputFolder> output;
+  if (!folder.empty()) output.emplace(folder);
   if (options.confirm) {
-    make_folder(folder);
     catch_interrupts();
-    if (!confirm(options, folder, report)) {
-      fmt::print(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
-                 folder.string());
+    if (!confirm(options, *output, report)) {
+      say(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
+          folder.string());
       return interrupt_status();
     }
   }
-  if (!folder.empty()) {
-    make_folder(folder);
-    write_file(folder / "law.csv", csv(report));
-    write_file(folder / "law.json", as_json(report).dump(1) + "\n");
-    write_page((folder / kReportName).string(), law_page(report));
+  if (output) {
+    output->write("law.csv", csv(report));
+    output->write("law.json", json_text(as_json(report), 1) + "\n");
+    output->write(kReportName, law_page(report));
   }
   if (options.json) {
-    fmt::print("{}\n", as_json(report).dump(1));
+    say("{}\n", Lines(json_text(as_json(report), 1)));
     return kOk;
   }
   print(report);
-  if (!folder.empty()) fmt::print("report: {}\n", (folder / kReportName).string());
+  if (!folder.empty()) say("report: {}\n", (folder / kReportName).string());
   return kOk;
 }
 

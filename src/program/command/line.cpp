@@ -19,6 +19,7 @@
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -100,7 +101,7 @@ class Subscriber {
     dtmf_rx(digits_, said, kBurst);
     char digits[16];
     if (const std::size_t n = dtmf_rx_get(digits_, digits, sizeof digits - 1); n > 0) {
-      fmt::print(news_, "dialled {}\n", digits);
+      say(news_, "dialled {}\n", digits);
       count_ += n;
       quiet_ = 0;
     }
@@ -145,12 +146,12 @@ class Exchange final : private hostsim::FarEnd {
     if (a_off && b_off && !line_) {
       line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
       ++calls_;
-      fmt::print(news_, "connected\n");
+      say(news_, "connected\n");
       oh_card_set_ringing(&a, 0);
       oh_card_set_ringing(&b, 0);
     } else if (line_ && !(a_off && b_off)) {
       line_.reset();
-      fmt::print(news_, "cleared\n");
+      say(news_, "cleared\n");
     }
     // Each end is left behind by a call until it has been on hook itself, whenever the other one was.
     near_left_ = a_off && (line_ || near_left_);
@@ -214,11 +215,11 @@ int run(const Options& options) {
   catch_interrupts();
   if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
     if (!options.best_effort) throw std::runtime_error(why + "; or go on without by --best-effort");
-    fmt::print(stderr, "offhook: {}\n", why);
+    say(stderr, "offhook: {}\n", why);
   }
   if (const std::string why = lock_memory(); !why.empty() && !options.best_effort) throw std::runtime_error(why);
 
-  fmt::print(news, "cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
+  say(news, "cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
   std::fflush(stdout);
   for (bool both = false; !both;) {  // neither waits for the other's card
     if (interrupted()) return interrupt_status();
@@ -227,7 +228,7 @@ int run(const Options& options) {
   }
   near.start();
   far.start();
-  fmt::print(news, "both modems are there\n");
+  say(news, "both modems are there\n");
   std::fflush(stdout);
   SamplePacer pacer(kRateHz, 0);
   pacer.start();
@@ -240,13 +241,13 @@ int run(const Options& options) {
   }
   const double seconds = static_cast<double>(passed) / kRateHz;
   if (options.json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"seconds", seconds},
-                                              {"calls", exchange.calls()},
-                                              {"bursts_late", late_ms},
-                                              {"host", measure::host_description()}}
-                           .dump(1));
+    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"seconds", seconds},
+                                                       {"calls", exchange.calls()},
+                                                       {"bursts_late", late_ms},
+                                                       {"host", measure::host_description()}},
+                                1)));
   } else {
-    fmt::print("{:.1f} s; {} bursts were more than 1 ms late\n", seconds, late_ms);
+    say("{:.1f} s; {} bursts were more than 1 ms late\n", seconds, late_ms);
   }
   return interrupted() ? interrupt_status() : kOk;
 }

@@ -5,6 +5,7 @@
 
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
+#include "src/program/output/terminal.h"
 
 namespace offhook::command {
 namespace {
@@ -78,7 +79,7 @@ void add_man(CLI::App& app, Action& action) {
   man->footer("Examples:\n  offhook man | man -l -");
   man->final_callback([&app, &action] {
     action = [&app] {
-      fmt::print("{}", man_page(app));
+      say("{}", Lines(man_page(app)));
       return kOk;
     };
   });

@@ -16,6 +16,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "driver/path/output.h"
 #include "src/host/host_description.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/cost.h"
@@ -23,7 +24,7 @@
 #include "src/measure/kernel.h"
 #include "src/measure/stolen.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 
@@ -86,14 +87,13 @@ Json to_json(const LogLinearHistogram& h) {
 }
 
 void say_without(const std::vector<std::string>& without) {
-  for (const std::string& w : without) fmt::print(stderr, "offhook: going on without: {}\n", w);
+  for (const std::string& w : without) say(stderr, "offhook: going on without: {}\n", w);
 }
 
 void print_quantiles(const char* what, const LogLinearHistogram& h) {
-  fmt::print("{}, us: min {:.1f}  mean {:.1f}  50 % {:.1f}  99 % {:.1f}  99.9 % {:.1f}  99.99 % {:.1f}  max {:.1f}\n",
-             what, us_of(double(h.min())), us_of(h.mean()), us_of(double(h.quantile(0.5))),
-             us_of(double(h.quantile(0.99))), us_of(double(h.quantile(0.999))), us_of(double(h.quantile(0.9999))),
-             us_of(double(h.max())));
+  say("{}, us: min {:.1f}  mean {:.1f}  50 % {:.1f}  99 % {:.1f}  99.9 % {:.1f}  99.99 % {:.1f}  max {:.1f}\n", what,
+      us_of(double(h.min())), us_of(h.mean()), us_of(double(h.quantile(0.5))), us_of(double(h.quantile(0.99))),
+      us_of(double(h.quantile(0.999))), us_of(double(h.quantile(0.9999))), us_of(double(h.max())));
 }
 
 void print_bars(const LogLinearHistogram& h) {
@@ -101,8 +101,8 @@ void print_bars(const LogLinearHistogram& h) {
   const auto bars = h.bars(1);
   for (const HistogramBar& bar : bars) {
     const double share = double(bar.count) / double(h.count());
-    fmt::print("{:>12.1f} us {:>10} {}\n", us_of(double(bar.low)), bar.count,
-               std::string(std::size_t(share * kWidth + 0.999), '#'));
+    say("{:>12.1f} us {:>10} {}\n", us_of(double(bar.low)), bar.count,
+        std::string(std::size_t(share * kWidth + 0.999), '#'));
   }
 }
 
@@ -115,21 +115,20 @@ void write_hgrm_into_folder(const MeasureOptions& options, const std::string& na
   std::string file;
   for (const char c : name)
     file += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '-';
-  make_folder(options.hgrm);
-  write_file(std::filesystem::path(options.hgrm) / (file + ".hgrm"), measure::to_hgrm(h, 1e3));
+  OutputFolder(options.hgrm).write(file + ".hgrm", measure::to_hgrm(h, 1e3));
 }
 
 int finish_measure(const MeasureOptions& options, const Json& result, std::int64_t over_ns) {
-  if (!options.out.empty()) write_file(options.out, result.dump(1) + "\n");
-  if (options.json) fmt::print("{}\n", result.dump(1));
+  if (!options.out.empty()) write_file(options.out, json_text(result, 1) + "\n");
+  if (options.json) say("{}\n", Lines(json_text(result, 1)));
   std::fflush(stdout);
   if (over_ns > 0 && options.threshold.size() > 1) {
     setenv("OFFHOOK_US", fmt::format("{:.3f}", us_of(double(over_ns))).c_str(), 1);
     const std::string& command = options.threshold[1];
     const int status = std::system(command.c_str());
     if (status != 0) {
-      fmt::print(stderr, "offhook: the command of --on-threshold, {}, ended with status {}\n", command,
-                 WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+      say(stderr, "offhook: the command of --on-threshold, {}, ended with status {}\n", command,
+          WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     }
   }
   if (interrupted()) return interrupt_status();
@@ -163,10 +162,9 @@ int run_stolen(const MeasureOptions& options) {
                   {"without", r.without}};
   write_hgrm(options, r.stolen);
   if (!options.json) {
-    fmt::print("{}: {} of {} periods had their whole budget; {:.2f} % of the time was stolen\n", config.context.str(),
-               r.hits, r.hits + r.misses, share);
-    fmt::print("a poll takes {:.3f} us; longer than {:.1f} us is stolen\n", us_of(double(r.poll_ns)),
-               us_of(double(r.gap_ns)));
+    say("{}: {} of {} periods had their whole budget; {:.2f} % of the time was stolen\n", config.context.str(), r.hits,
+        r.hits + r.misses, share);
+    say("a poll takes {:.3f} us; longer than {:.1f} us is stolen\n", us_of(double(r.poll_ns)), us_of(double(r.gap_ns)));
     if (r.stolen.count() > 0) {
       print_bars(r.stolen);
       print_quantiles("stolen intervals", r.stolen);
@@ -236,14 +234,13 @@ int run_kernel(const MeasureOptions& options) {
     table.row(std::move(cells));
   }
   if (!options.json) {
-    fmt::print("{}", table.str());
-    fmt::print("strings, records and integers in the manner of Dhrystone (not its source): {:.0f} runs a second\n",
-               mix);
+    say("{}", Lines(table.str()));
+    say("strings, records and integers in the manner of Dhrystone (not its source): {:.0f} runs a second\n", mix);
     if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
-      fmt::print("published, Dhrystones a second on {}: {}\n", fmt::join(published.boards, ", "),
-                 fmt::join(dhrystones->second, ", "));
-    fmt::print("published: Siemens, Windows CE 3.0 in 2000, mean us a call\n");
-    fmt::print("each time has one clock_gettime in it; see GetSystemTime\n");
+      say("published, Dhrystones a second on {}: {}\n", fmt::format("{}", fmt::join(published.boards, ", ")),
+          fmt::format("{}", fmt::join(dhrystones->second, ", ")));
+    say("published: Siemens, Windows CE 3.0 in 2000, mean us a call\n");
+    say("each time has one clock_gettime in it; see GetSystemTime\n");
   }
   return finish_measure(options, json, over_ns);
 }
@@ -276,11 +273,11 @@ int run_cost(const MeasureOptions& options) {
     json[p.name] = {{"blocks", p.blocks}, {"cost", to_json(p.cost)}, {"ns_per_sample", p.ns_per_sample}};
     if (!options.json) {
       print_quantiles(p.name.c_str(), p.cost);
-      fmt::print("  {} blocks, {:.0f} ns a sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
-                 p.ns_per_sample * 8000 * 1e-7);
+      say("  {} blocks, {:.0f} ns a sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
+          p.ns_per_sample * 8000 * 1e-7);
     }
   }
-  if (!options.json) fmt::print("state: {} bytes a modem\n", result.state_bytes);
+  if (!options.json) say("state: {} bytes a modem\n", result.state_bytes);
   const std::string profile = measure::to_profile(config, result, json.at("host").value("cpu", "this machine"));
   if (!options.profile.empty()) write_file(options.profile, profile);
   return finish_measure(options, json, over_ns);

@@ -79,9 +79,8 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
                fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", q.at("p50").get<double>(), q.at("p99").get<double>(),
                            q.at("p99.9").get<double>(), q.at("max").get<double>())});
   }
-  fmt::print("{}", table.str());
-  fmt::print(
-      "{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
+  say("{}", Lines(table.str()));
+  say("{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
       "the hypervisor took {:.0f} ms\n",
       r.stalls.size(), measure::BankResult::kStallMs, longest.ms, r.stolen_ms);
 }

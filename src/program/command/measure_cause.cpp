@@ -64,26 +64,26 @@ int run_cause(const MeasureOptions& options) {
   write_hgrm(options, r.latency.latency);
   if (!options.json) {
     if (!r.found) {
-      fmt::print("no wake-up of {} was {:.1f} us late: of {} the latest was {:.1f} us\n", config.latency.context.str(),
-                 threshold_us, r.latency.latency.count(), us_of(double(r.latency.latency.max())));
+      say("no wake-up of {} was {:.1f} us late: of {} the latest was {:.1f} us\n", config.latency.context.str(),
+          threshold_us, r.latency.latency.count(), us_of(double(r.latency.latency.max())));
     } else {
-      fmt::print("{}\n\n", r.verdict);
+      say("{}\n\n", r.verdict);
       Table had;
       had.column("had the CPU");
       had.column("as", Table::Align::kLeft);
       had.column("us");
       for (const auto& c : r.culprits) had.row({c.name, c.as, fmt::format("{:.1f}", us_of(double(c.ns)))});
-      fmt::print("{}\n", had.str());
+      say("{}\n", Lines(had.str()));
       if (!r.samples.empty()) {
         Table where;
         where.column("samples");
         where.column("function", Table::Align::kLeft);
         where.column("of", Table::Align::kLeft);
         for (const auto& f : r.samples) where.row({fmt::format("{}", f.samples), f.name, f.thread});
-        fmt::print("{}\n", where.str());
+        say("{}\n", Lines(where.str()));
       }
-      for (const std::string& line : r.timeline) fmt::print("{}\n", line);
-      if (r.lost_events > 0) fmt::print("{} events had no room in the rings\n", r.lost_events);
+      for (const std::string& line : r.timeline) say("{}\n", line);
+      if (r.lost_events > 0) say("{} events had no room in the rings\n", r.lost_events);
     }
   }
   return finish_measure(options, json, r.found ? r.latency.over_threshold_ns : 0);

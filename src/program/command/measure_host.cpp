@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "driver/path/output.h"
 #include "src/host/host_description.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/host.h"
@@ -81,7 +82,7 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
                  row.remark.empty() ? row.what : row.what + " (" + row.remark + ")"});
     }
   }
-  fmt::print("{}\n", table.str());
+  say("{}\n", Lines(table.str()));
   if (!result.memory.empty()) {
     memory.column("memory, ns a reference");
     std::vector<std::size_t> sizes;
@@ -100,13 +101,12 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
       }
       memory.row(std::move(cells));
     }
-    fmt::print("{}\n", memory.str());
+    say("{}\n", Lines(memory.str()));
   }
-  fmt::print("{}", work.str());
-  fmt::print(
-      "published: Chen et al., Table 6, a 90 MHz Pentium of 1995; their microbenchmarks are figures without numbers\n");
-  fmt::print("files on {}; {}\n{}", result.file_system,
-             result.counters.empty() ? "hardware counters: all, in the JSON" : result.counters, skipped);
+  say("{}", Lines(work.str()));
+  say("published: Chen et al., Table 6, a 90 MHz Pentium of 1995; their microbenchmarks are figures without numbers\n");
+  say("files on {}; {}\n{}", result.file_system,
+      result.counters.empty() ? "hardware counters: all, in the JSON" : result.counters, Lines(skipped));
 }
 
 int run(const Options& options) {
@@ -131,7 +131,7 @@ int run(const Options& options) {
             {"memory", Json::array()}};
   for (const measure::HostRow& row : result.rows) json["rows"].push_back(to_json(row, published));
   for (const measure::MemoryCurve& curve : result.memory) json["memory"].push_back(to_json(curve));
-  if (!options.html.empty()) write_page(options.html, host_page(json));
+  if (!options.html.empty()) write_file(options.html, host_page(json));
   if (!options.common->json) print(result, published);
   return finish_measure(*options.common, json);
 }

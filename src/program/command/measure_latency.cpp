@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "driver/path/output.h"
 #include "src/host/host_description.h"
 #include "src/measure/hgrm.h"
 #include "src/measure/kernel_trace.h"
@@ -17,7 +18,6 @@
 #include "src/measure/stages.h"
 #include "src/program/command/measure.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
 
 namespace offhook::command {
 
@@ -46,7 +46,7 @@ bool list_loads(const MeasureOptions& options) {
     const std::string missing = kind.missing();
     table.row({std::string(kind.name), std::string(kind.what), missing.empty() ? "yes" : missing});
   }
-  fmt::print("{}", table.str());
+  say("{}", Lines(table.str()));
   return true;
 }
 
@@ -109,7 +109,7 @@ class TopView {
         fmt::format("{}  {:.0f} s, {} skipped\n{}", title_, seconds, r.missed, latency_table(r, stages));
     if (lines_ > 0 && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[{}A\x1b[J", lines_);
     lines_ = std::count(text.begin(), text.end(), '\n');
-    fmt::print("{}", text);
+    say("{}", Lines(text));
     std::fflush(stdout);
   }
 
@@ -197,15 +197,15 @@ Json under_json(const UnderLoad& under) {
 void print(const MeasureOptions& options, const UnderLoad& under) {
   const measure::LatencyResult& r = under.result;
   if (!options.top) print_bars(r.latency);
-  fmt::print("{}{}\n{}", options.context_spec().str(), options.loads.empty() ? "" : ", load " + under.load,
-             latency_table(r, under.stages()));
-  fmt::print("{} wake-ups, {} skipped because an earlier one came too late\n", r.latency.count(), r.missed);
+  say("{}{}\n{}", options.context_spec().str(), options.loads.empty() ? "" : ", load " + under.load,
+      Lines(latency_table(r, under.stages())));
+  say("{} wake-ups, {} skipped because an earlier one came too late\n", r.latency.count(), r.missed);
   if (under.stages() != nullptr && under.stages()->unmatched + under.trace->lost() > 0) {
-    fmt::print("{} of them without all their events; {} events had no room in the rings\n", under.stages()->unmatched,
-               under.trace->lost());
+    say("{} of them without all their events; {} events had no room in the rings\n", under.stages()->unmatched,
+        under.trace->lost());
   }
   if (r.over_threshold_ns > 0)
-    fmt::print("threshold: {:.1f} us at {} ns (CLOCK_MONOTONIC)\n", us_of(double(r.over_threshold_ns)), r.over_at_ns);
+    say("threshold: {:.1f} us at {} ns (CLOCK_MONOTONIC)\n", us_of(double(r.over_threshold_ns)), r.over_at_ns);
 }
 
 /// One row a load: what a context has of it.
@@ -235,7 +235,7 @@ int run_latency(const MeasureOptions& options) {
       if (const std::string why = kind.missing(); why.empty()) {
         kinds.push_back(&kind);
       } else {
-        fmt::print(stderr, "offhook: load {} is left out: {}\n", kind.name, why);
+        say(stderr, "offhook: load {} is left out: {}\n", kind.name, why);
       }
     }
   } else {
@@ -266,7 +266,7 @@ int run_latency(const MeasureOptions& options) {
       write_file(file, measure::to_hgrm(under.result.latency, 1e3));
     }
     if (!options.json)
-      fmt::print("\n{}, us since the timer was due\n{}", options.context_spec().str(), comparison(all));
+      say("\n{}, us since the timer was due\n{}", options.context_spec().str(), Lines(comparison(all)));
   }
   return finish_measure(options, json, all.back().result.over_threshold_ns);
 }

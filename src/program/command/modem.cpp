@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/card/registry/devices.h"
+#include "driver/path/output.h"
 #include "driver/session/session.h"
 #include "driver/tty/dce.h"
 #include "dsp/spandsp/modulations.h"
@@ -17,10 +18,10 @@
 #include "src/program/command/program.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -103,20 +104,21 @@ void print_summary(const nlohmann::ordered_json& s) {
                            s.at(key).at("p99_us").get<double>(), s.at(key).at("p999_us").get<double>(),
                            s.at(key).at("max_us").get<double>())});
   }
-  fmt::print("{}", table.str());
-  if (s.at("demoted").get<bool>()) fmt::print("The watchdog made a normal thread of it.\n");
+  say("{}", Lines(table.str()));
+  if (s.at("demoted").get<bool>()) say("The watchdog made a normal thread of it.\n");
 }
 
 /// A session's events on their way into a file.
 class EventFile {
  public:
-  EventFile(const std::filesystem::path& path, const ContextSpec& context) : ring_(kEvents) {
+  EventFile(const OutputFolder& folder, const ContextSpec& context) : ring_(kEvents) {
     oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
     traces::LogHeader header;
     header.drivers.push_back({0, "modem"});
     header.host = measure::host_description();
     header.scenario = {{"context", context.str()}, {"live", true}, {"clock", traces::live_clock()}};
-    writer_ = std::make_unique<traces::LogWriter>(path.string(), traces::to_json(header));
+    writer_ = std::make_unique<traces::LogWriter>(folder.create(kLogName, Privacy::kPrivate, Appears::kAtOnce),
+                                                  traces::to_json(header));
   }
   oh_event_log* log() { return &log_; }
   void drain() {
@@ -141,8 +143,8 @@ struct Channel {
           const std::filesystem::path& out, modem::SessionConfig config)
       : address_(address), tty_(tty), out_(out), card_(open_card(address)), terminal_(tty, tty_group) {
     if (!out_.empty()) {
-      make_folder(out_);
-      events_ = std::make_unique<EventFile>(out_ / kLogName, config.context);
+      folder_.emplace(out_);
+      events_ = std::make_unique<EventFile>(*folder_, config.context);
       config.log = events_->log();
     }
     session_ = std::make_unique<modem::Session>(*card_, config);
@@ -172,15 +174,16 @@ struct Channel {
     session_.reset();
     oh_card_set_off_hook(&card_->state(), 0);
     if (out_.empty()) return;
-    write_file(out_ / kSummaryName, result.dump(1) + "\n");
+    folder_->write(kSummaryName, json_text(result, 1) + "\n");
     events_->close();
-    report_run(out_ / kLogName, out_ / kReportName);
+    report_live(*folder_);
   }
   nlohmann::ordered_json result;
 
  private:
   std::string address_, tty_, state_;
   std::filesystem::path out_;
+  std::optional<OutputFolder> folder_;
   ContextSpec context_;
   std::unique_ptr<LiveCard> card_;
   modem::Terminal terminal_;
@@ -207,15 +210,17 @@ int run(const Options& options) {
                                   config));
     Channel& c = *channels.back();
     if (i == 0) {
-      for (const std::string& s : c.session().shortcomings()) fmt::print(stderr, "offhook: going on without: {}\n", s);
+      for (const std::string& s : c.session().shortcomings()) say(stderr, "offhook: going on without: {}\n", s);
     }
-    if (!options.json) fmt::print("modem on {} ({}), context {}\n", c.name(), c.address(), config.context.str());
+    if (!options.json) say("modem on {} ({}), context {}\n", c.name(), c.address(), config.context.str());
   }
   std::fflush(stdout);
   std::unique_ptr<measure::KernelRecording> kernel;
   if (options.trace_kernel) {
     if (options.out.empty()) throw std::runtime_error("--trace-kernel needs --out DIR to record in");
-    kernel = std::make_unique<measure::KernelRecording>(std::filesystem::path(options.out) / measure::kKernelName);
+    kernel = std::make_unique<measure::KernelRecording>(
+        OutputFolder(options.out, OutputFolder::Use::kOneFile)
+            .create(measure::kKernelName, Privacy::kPrivate, Appears::kAtOnce));
   }
   const std::int64_t end = options.seconds > 0 ? now_ms() + static_cast<std::int64_t>(1000 * options.seconds) : 0;
   std::int64_t next_drain = 0;
@@ -235,20 +240,20 @@ int run(const Options& options) {
       c->work(now_ms());
       if (drain) c->drain();
       if (const std::string news = c->news(); !news.empty() && !options.json) {
-        fmt::print("{}{}\n", n > 1 ? c->name() + ": " : "", news);
+        say("{}{}\n", n > 1 ? c->name() + ": " : "", news);
         std::fflush(stdout);
       }
       if (const std::string why = c->session().card_failure(); !why.empty()) {
         gone.push_back(why);
-        if (n > 1) fmt::print(stderr, "offhook: {}: {}\n", c->name(), why);
+        if (n > 1) say(stderr, "offhook: {}: {}\n", c->name(), why);
         c->end();
       }
     }
   }
   if (kernel) {
     kernel->close();
-    fmt::print(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
-               kernel->lost() > 0 ? fmt::format(", {} had no room in its rings", kernel->lost()) : "");
+    say(stderr, "offhook: {} events of the kernel recorded{}\n", kernel->events(),
+        kernel->lost() > 0 ? fmt::format(", {} had no room in its rings", kernel->lost()) : "");
   }
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const auto& c : channels) {
@@ -257,10 +262,10 @@ int run(const Options& options) {
     results.push_back(c->result);
   }
   if (options.json) {
-    fmt::print("{}\n", (n == 1 ? results.front() : results).dump(1));
+    say("{}\n", Lines(json_text((n == 1 ? results.front() : results), 1)));
   } else {
     for (const auto& c : channels) {
-      if (n > 1) fmt::print("\n{} ({})\n", c->name(), c->address());
+      if (n > 1) say("\n{} ({})\n", c->name(), c->address());
       print_summary(c->result);
     }
   }

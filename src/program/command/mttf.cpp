@@ -12,15 +12,17 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/path/output.h"
 #include "src/lab/deadline/computations.h"
 #include "src/lab/deadline/schedulability.h"
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/csv.h"
 #include "traces/file/file.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/csv.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -56,7 +58,7 @@ std::string to_csv(const ordered_json& rows) {
       cells.push_back(csv_field(keys                ? key
                                 : value.is_null()   ? ""
                                 : value.is_string() ? value.get<std::string>()
-                                                    : value.dump()));
+                                                    : json_text(value)));
     }
     out += fmt::format("{}\n", fmt::join(cells, ","));
   };
@@ -68,12 +70,12 @@ std::string to_csv(const ordered_json& rows) {
 void deliver(const Options& options, const ordered_json& result, const ordered_json& rows) {
   const auto give = [](const std::string& file, const std::string& text) {
     if (file == "-") {
-      fmt::print("{}", text);
+      say("{}", Lines(text));
     } else if (!file.empty()) {
       write_file(file, text);
     }
   };
-  give(options.json, result.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  give(options.json, json_text(result, 2) + "\n");
   give(options.csv, to_csv(rows));
 }
 
@@ -89,7 +91,7 @@ struct Source {
 
 Source load_source(const Options& options) {
   const std::filesystem::path path(options.source);
-  const auto text = [&] { return read_file(path); };
+  const auto text = [&] { return read_file(path, kMostTextBytes); };
   if (path.extension() == ".hgrm")
     return {config::parse_hgrm(text(), options.source, options.unit_us * 1e-3), options.source};
   if (path.extension() == ".csv") return {config::parse_latency_csv(text(), options.source), options.source};
@@ -185,19 +187,17 @@ int run_buffers(const Options& options) {
            {"bufferings", rows}},
           rows);
   if (!to_people(options)) return kOk;
-  fmt::print("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());
+  say("{}: mean {:.3g} ms, worst {:.4g} ms\n\n", source.name, latency.mean_ms(), latency.worst_ms());
   if (source.waits_per_s > 0 && latency.points().size() < 10) {
     Table fit;
     for (const char* title : {"longer than, ms", "once in", "waits: time of the load"}) fit.column(title);
     for (const auto& p : latency.points())
       fit.row({fmt::format("{:g}", p.latency_ms), fmt::format("{:.0f}", 1 / p.longer),
                duration_text(1 / p.longer / source.waits_per_s)});
-    fmt::print("{}\n", fit.str());
+    say("{}\n", Lines(fit.str()));
   }
-  fmt::print("Mean time to an underrun; a buffer costs {:g} % of its length:\n{}", options.compute_share * 100,
-             table.str());
-  fmt::print(
-      "formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
+  say("Mean time to an underrun; a buffer costs {:g} % of its length:\n{}", options.compute_share * 100, table.str());
+  say("formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
       "the "
       "worst latency that was measured.\n");
   return kOk;
@@ -272,8 +272,8 @@ int run_tasks(const Options& options) {
   }
   deliver(options, {{"host", file.host}, {"simulated_hours", options.hours}, {"computations", rows}}, rows);
   if (to_people(options)) {
-    fmt::print("{} on {}, {:g} h simulated\n{}", options.tasks, file.host, options.hours, table.str());
-    if (beyond) fmt::print("* so seldom that the measurement did not see it: the worst that it saw\n");
+    say("{} on {}, {:g} h simulated\n{}", options.tasks, file.host, options.hours, Lines(table.str()));
+    if (beyond) say("* so seldom that the measurement did not see it: the worst that it saw\n");
   }
   return kOk;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "offhook/program.h"
+#include "src/program/output/terminal.h"
 #include "traces/document/key.h"
 
 namespace offhook::command {
@@ -97,7 +98,7 @@ int run_program(int argc, const char* const* argv) {
   } catch (const CLI::Success& e) {  // --help, --version
     return app->exit(e);
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "offhook: error: {}\n", command::explain(*app, e));
+    say(stderr, "offhook: error: {}\n", command::explain(*app, e));
     return command::kError;
   }
   try {
@@ -106,7 +107,7 @@ int run_program(int argc, const char* const* argv) {
       throw std::runtime_error("standard output: " + std::generic_category().message(errno));
     return status;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "offhook: error: {}\n", e.what());
+    say(stderr, "offhook: error: {}\n", e.what());
     return command::kError;
   }
 }

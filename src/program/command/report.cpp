@@ -7,6 +7,8 @@
 #include "src/program/command/program.h"
 #include "src/program/command/sweep_folder.h"
 #include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -19,7 +21,11 @@ struct Options {
 int report(const Options& options) {
   const std::filesystem::path in = options.in;
   const std::filesystem::path page = is_sweep_folder(in) ? report_sweep(in, options.out) : report_run(in, options.out);
-  fmt::print("{}\n", options.json ? nlohmann::ordered_json{{"report", page.string()}}.dump() : page.string());
+  if (options.json) {
+    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"report", page.string()}})));
+  } else {
+    say("{}\n", page.string());
+  }
   return kOk;
 }
 

@@ -9,13 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/path/output.h"
 #include "src/lab/reproduce/results.h"
 #include "src/page/page.h"
 #include "src/program/command/program.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "src/report/report.h"
-#include "traces/file/file.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -40,7 +41,7 @@ int list(const std::vector<reproduce::Claim>& claims) {
                e != nullptr ? fmt::format("{}", fmt::join(e->figures, " ")) : "",
                e != nullptr ? e->title : "no experiment yet"});
   }
-  fmt::print("{}", table.str());
+  say("{}", Lines(table.str()));
   return kOk;
 }
 
@@ -85,9 +86,8 @@ std::string to_text(const Json& claims) {
 int run(const Options& options) {
   const auto claims = reproduce::select_claims(reproduce::load_published(), options.names);
   if (options.list) return list(claims);
-  const fs::path folder = options.out;
-  make_folder(folder);
-  make_folder(folder / "claims");
+  const OutputFolder folder(options.out);
+  const OutputFolder kept_claims = folder.sub("claims");
   catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
   const std::string identity = reproduce::identity(options.settings);
@@ -95,7 +95,7 @@ int run(const Options& options) {
   std::vector<Json> results;
   double work = 0, done = 0;
   for (const reproduce::Claim& claim : claims) {
-    results.push_back(reproduce::read_claim(folder, claim, identity));
+    results.push_back(reproduce::read_claim(kept_claims.path(), claim, identity));
     if (results.back().is_null() && claim.experiment != nullptr) work += claim.experiment->seconds;
   }
   const auto kept = std::count_if(results.begin(), results.end(), [](const Json& r) { return !r.is_null(); });
@@ -116,13 +116,13 @@ int run(const Options& options) {
       } catch (const reproduce::Interrupted&) {
         break;
       }
-      if (claim.experiment != nullptr) reproduce::write_claim(folder, results[i], identity);
+      if (claim.experiment != nullptr) reproduce::write_claim(kept_claims, results[i], identity);
       done += seconds;
     }
   }
   if (interrupted()) {
-    fmt::print(stderr, "interrupted; the claims that are done are kept in {}: the same command goes on from there\n",
-               (folder / "claims").string());
+    say(stderr, "interrupted; the claims that are done are kept in {}: the same command goes on from there\n",
+        kept_claims.path().string());
     return interrupt_status();
   }
 
@@ -134,19 +134,18 @@ int run(const Options& options) {
                  {"sentence", reproduce::sentence(totals)},
                  {"falls_short", totals.short_of},
                  {"claims", all}};
-  const std::string text = out.dump(1) + "\n";
-  write_file(folder / "results.json", text);
-  write_file(folder / "results.csv", reproduce::to_csv(all));
-  write_page((folder / kReportName).string(), reproduce_page(out));
+  const std::string text = json_text(out, 1) + "\n";
+  folder.write("results.json", text);
+  folder.write("results.csv", reproduce::to_csv(all));
+  folder.write(kReportName, reproduce_page(out));
   if (options.json) {
-    fmt::print("{}", text);
+    say("{}", Lines(text));
   } else {
-    fmt::print("{}{}\n", to_text(all), reproduce::sentence(totals));
-    if (!totals.short_of.empty()) fmt::print("a hard claim falls short: {}\n", fmt::join(totals.short_of, ", "));
+    say("{}{}\n", Lines(to_text(all)), reproduce::sentence(totals));
+    if (!totals.short_of.empty()) say("a hard claim falls short: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    fmt::print("{}{}\nreport: {}\n", duration_text(wall),
-               kept != 0 ? fmt::format(", {} claims kept from an earlier run", kept) : "",
-               (folder / kReportName).string());
+    say("{}{}\nreport: {}\n", duration_text(wall),
+        kept != 0 ? fmt::format(", {} claims kept from an earlier run", kept) : "", (folder / kReportName).string());
   }
   return totals.short_of.empty() ? kOk : kInsufficient;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "driver/path/output.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/program.h"
 #include "src/program/far_end/socket_modem.h"
@@ -15,6 +16,7 @@
 #include "traces/file/file.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -79,7 +81,7 @@ void print_table(const nlohmann::ordered_json& summary) {
     row(end == 0 ? "frames sent again, near" : "frames sent again, far",
         figures.at("ends")[end].at("frames_retransmitted").dump());
   }
-  fmt::print("{}", table.str());
+  say("{}", Lines(table.str()));
 }
 
 std::string file_to_transfer(const std::string& name) {
@@ -121,6 +123,8 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
 
 int run(const Options& options) {
   hostsim::Scenario scenario = scenario_of(options);
+  const OutputFolder folder(options.out.empty() ? std::filesystem::path("out") / scenario.name
+                                                : std::filesystem::path(options.out));
   const std::string file = file_to_transfer(options.file);
   const std::string expected = file_to_transfer(options.expect);
   if (!file.empty()) scenario.bytes = file.size();
@@ -135,9 +139,6 @@ int run(const Options& options) {
     foreign.emplace(FarEndAddress::parse(options.far_end), [] { return !interrupted(); });
     far = {&*foreign, octets(expected)};
   }
-  const std::filesystem::path folder =
-      options.out.empty() ? std::filesystem::path("out") / scenario.name : std::filesystem::path(options.out);
-
   const auto begin = std::chrono::steady_clock::now();
   CallOutcome outcome;
   {
@@ -158,12 +159,12 @@ int run(const Options& options) {
   const std::optional<CallOutcome> reference = reference_call(options, scenario, octets(file), outcome);
   const nlohmann::ordered_json summary = summarise(scenario, outcome, folder, reference);
   if (options.json) {
-    fmt::print("{}\n", summary.dump(1));
+    say("{}\n", Lines(json_text(summary, 1)));
   } else {
     print_table(summary);
-    fmt::print("\n{}\n", summary.at("headline").get<std::string>());
-    for (const auto& reason : summary.at("reasons")) fmt::print("  {}\n", reason.get<std::string>());
-    fmt::print("report: {}\n", (folder / kReportName).string());
+    say("\n{}\n", summary.at("headline").get<std::string>());
+    for (const auto& reason : summary.at("reasons")) say("  {}\n", reason.get<std::string>());
+    say("report: {}\n", (folder / kReportName).string());
   }
   if (outcome.stopped || interrupted()) return interrupt_status();
   return summary.at("verdict") == to_string(Verdict::kSufficient) ? kOk : kInsufficient;

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <system_error>
 
+#include "driver/path/output.h"
 #include "src/program/command/program.h"
 #include "traces/file/file.h"
 
@@ -20,21 +21,13 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const std::string text = read_file(options.system);
+  const std::string text = read_file(options.system, kMostTextBytes);
   const schedule::System system = schedule::parse_system(text, options.system);
   const bool to_stdout = options.out.empty() || options.out == "-";
-  std::ofstream file;
-  if (!to_stdout) {
-    file.open(options.out, std::ios::binary);
-    if (!file) throw std::runtime_error(fmt::format("{}: {}", options.out, std::generic_category().message(errno)));
-  }
-  std::ostream& out = to_stdout ? std::cout : file;
+  OutputStream out(to_stdout ? OutputFile::standard_output()
+                             : OutputFile(options.out, Privacy::kShared, Appears::kWhole));
   const schedule::ScheduleResult result = schedule::run_schedule(system, out);
-  errno = 0;
-  if (!out.flush()) {
-    throw std::runtime_error(fmt::format("{}: {}", to_stdout ? "standard output" : options.out,
-                                         std::generic_category().message(errno != 0 ? errno : EIO)));
-  }
+  out.close();
   if (!options.summary.empty()) write_file(options.summary, schedule::summary_json(result) + "\n");
   return kOk;
 }

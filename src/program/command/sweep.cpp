@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "driver/path/output.h"
 #include "src/lab/sweep/shard.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
@@ -15,6 +16,7 @@
 #include "src/program/output/terminal.h"
 #include "traces/document/key.h"
 #include "traces/file/file.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -33,8 +35,8 @@ fs::path folder_of(const Options& options) {
 }
 
 /// The grid's plan in its folder: made now, or found there from an earlier start of the same sweep.
-sweep::Plan place_plan(const Options& options) {
-  const fs::path folder = folder_of(options);
+sweep::Plan place_plan(const Options& options, const OutputFolder& output) {
+  const fs::path& folder = output.path();
   sweep::Plan plan = sweep::read_grid(options.grid, options.shards);
   if (is_sweep_folder(folder)) {
     const sweep::Plan there = load_plan(folder);
@@ -48,12 +50,11 @@ sweep::Plan place_plan(const Options& options) {
     }
     return there;
   }
-  make_folder(folder);
-  write_file(sweep::plan_path(folder), to_json(plan));
+  output.write(sweep::kPlanName, to_json(plan));
   return plan;
 }
 
-bool run_shards(const fs::path& folder, const sweep::Plan& plan, const std::vector<std::uint32_t>& shards,
+bool run_shards(const OutputFolder& folder, const sweep::Plan& plan, const std::vector<std::uint32_t>& shards,
                 const Options& options) {
   std::size_t runs = 0;
   for (const std::uint32_t shard : shards) runs += plan.last_run(shard) - plan.first_run(shard);
@@ -67,8 +68,8 @@ bool run_shards(const fs::path& folder, const sweep::Plan& plan, const std::vect
 }
 
 int say_interrupted(const fs::path& folder) {
-  fmt::print(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
-             folder.string());
+  say(stderr, "offhook: interrupted; what is done is kept in {}: the same command goes on from there\n",
+      folder.string());
   return interrupt_status();
 }
 
@@ -86,7 +87,7 @@ void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>
                               {"complete", cell.result.complete},
                               {"runs", cell.result.runs}});
     }
-    fmt::print("{}\n", out.dump(1));
+    say("{}\n", Lines(json_text(out, 1)));
     return;
   }
   constexpr std::size_t kMostRows = 60;
@@ -103,12 +104,12 @@ void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>
                r.complete != 0 ? fmt::format("{:.3f}", r.mean_s) : "", fmt::format("{}", cells[c].pending_max),
                fmt::format("{}", cells[c].blocks_late)});
   }
-  fmt::print("{}", table.str());
-  if (cells.size() > kMostRows) fmt::print("... and {} more cells in results.csv\n", cells.size() - kMostRows);
+  say("{}", Lines(table.str()));
+  if (cells.size() > kMostRows) say("... and {} more cells in results.csv\n", cells.size() - kMostRows);
   if (plan.left_out != 0) {
-    fmt::print("{} combinations left out: their reservation cannot be admitted\n", plan.left_out);
+    say("{} combinations left out: their reservation cannot be admitted\n", plan.left_out);
   }
-  fmt::print("results: {}\nreport: {}\n", (folder / "results.csv").string(), (folder / kReportName).string());
+  say("results: {}\nreport: {}\n", (folder / "results.csv").string(), (folder / kReportName).string());
 }
 
 std::vector<std::uint32_t> all_shards(const sweep::Plan& plan) {
@@ -118,34 +119,36 @@ std::vector<std::uint32_t> all_shards(const sweep::Plan& plan) {
 }
 
 int whole_sweep(const Options& options) {
-  const sweep::Plan plan = place_plan(options);
-  const fs::path folder = folder_of(options);
+  const OutputFolder output(folder_of(options));
+  const fs::path& folder = output.path();
+  const sweep::Plan plan = place_plan(options, output);
   catch_interrupts();
   const auto begin = std::chrono::steady_clock::now();
-  if (!run_shards(folder, plan, all_shards(plan), options)) return say_interrupted(folder);
+  if (!run_shards(output, plan, all_shards(plan), options)) return say_interrupted(folder);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  print_results(plan, merge_sweep(folder, plan), folder, options.json);
-  if (!options.json) fmt::print("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
+  print_results(plan, merge_sweep(output, plan), folder, options.json);
+  if (!options.json) say("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
   return kOk;
 }
 
 int plan_sweep(const Options& options) {
-  const sweep::Plan plan = place_plan(options);
-  const fs::path folder = folder_of(options);
+  const OutputFolder output(folder_of(options));
+  const fs::path& folder = output.path();
+  const sweep::Plan plan = place_plan(options, output);
   if (options.json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"plan", plan.hash()},
-                                              {"folder", folder.string()},
-                                              {"shards", plan.shards},
-                                              {"cells", plan.cells.size()},
-                                              {"runs", plan.runs()},
-                                              {"left_out", plan.left_out}}
-                           .dump(1));
+    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"plan", plan.hash()},
+                                                       {"folder", folder.string()},
+                                                       {"shards", plan.shards},
+                                                       {"cells", plan.cells.size()},
+                                                       {"runs", plan.runs()},
+                                                       {"left_out", plan.left_out}},
+                                1)));
     return kOk;
   }
-  fmt::print("plan {}: {} cells, {} runs, {} shards, {} combinations left out\n", plan.hash(), plan.cells.size(),
-             plan.runs(), plan.shards, plan.left_out);
-  fmt::print("run each:  offhook sweep run {} --shard I/{}\nthen:      offhook sweep merge {}\n", folder.string(),
-             plan.shards, folder.string());
+  say("plan {}: {} cells, {} runs, {} shards, {} combinations left out\n", plan.hash(), plan.cells.size(), plan.runs(),
+      plan.shards, plan.left_out);
+  say("run each:  offhook sweep run {} --shard I/{}\nthen:      offhook sweep merge {}\n", folder.string(), plan.shards,
+      folder.string());
   return kOk;
 }
 
@@ -161,20 +164,21 @@ int run_shard(const Options& options) {
   }
   const bool was_done = !sweep::shard_problem(options.out, plan, shard);
   catch_interrupts();
-  if (!run_shards(options.out, plan, {shard}, options)) return say_interrupted(options.out);
+  if (!run_shards(OutputFolder(options.out, OutputFolder::Use::kShared), plan, {shard}, options))
+    return say_interrupted(options.out);
   const std::string file = sweep::shard_path(options.out, shard).string();
   if (options.json) {
-    fmt::print("{}\n",
-               nlohmann::ordered_json{{"shard", shard}, {"of", of}, {"file", file}, {"was_done", was_done}}.dump());
+    say("{}\n",
+        Lines(json_text(nlohmann::ordered_json{{"shard", shard}, {"of", of}, {"file", file}, {"was_done", was_done}})));
   } else {
-    fmt::print("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (was done already)" : "");
+    say("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (was done already)" : "");
   }
   return kOk;
 }
 
 int merge(const Options& options) {
   const sweep::Plan plan = load_plan(options.out);
-  print_results(plan, merge_sweep(options.out, plan), options.out, options.json);
+  print_results(plan, merge_sweep(OutputFolder(options.out), plan), options.out, options.json);
   return kOk;
 }
 

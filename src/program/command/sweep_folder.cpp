@@ -7,6 +7,7 @@
 #include "src/lab/sweep/shard.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
+#include "src/program/command/folder.h"
 #include "src/program/output/run_folder.h"
 #include "traces/file/file.h"
 #include "traces/scenario/scenario.h"
@@ -50,7 +51,7 @@ bool is_sweep_folder(const fs::path& folder) {
 
 sweep::Plan load_plan(const fs::path& folder) {
   const fs::path file = sweep::plan_path(folder);
-  return sweep::plan_from_json(read_file(file), file.string());
+  return sweep::plan_from_json(read_file(file, kMostTextBytes), file.string());
 }
 
 std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells) {
@@ -73,21 +74,22 @@ std::vector<SweepRow> report_rows(const sweep::Plan& plan, const std::vector<swe
   return rows;
 }
 
-std::vector<sweep::CellResult> merge_sweep(const fs::path& folder, const sweep::Plan& plan) {
-  const std::vector<std::string> rows = sweep::read_rows(folder, plan);
+std::vector<sweep::CellResult> merge_sweep(const OutputFolder& folder, const sweep::Plan& plan) {
+  const std::vector<std::string> rows = sweep::read_rows(folder.path(), plan);
   std::vector<sweep::CellResult> cells = sweep::cell_results(plan, rows);
-  write_file(folder / "results.csv", sweep::results_csv(plan, rows));
-  write_file(folder / "results.json", sweep::results_json(plan, rows));
-  write_page((folder / kReportName).string(), sweep_page(sweep_report(plan, cells)));
+  folder.write("results.csv", sweep::results_csv(plan, rows));
+  folder.write("results.json", sweep::results_json(plan, rows));
+  folder.write(kReportName, sweep_page(sweep_report(plan, cells)));
   return cells;
 }
 
 fs::path report_sweep(const fs::path& folder, const fs::path& out) {
   const sweep::Plan plan = load_plan(folder);
-  const fs::path page = out.empty() ? folder / kReportName : out;
   const auto cells = sweep::cell_results(plan, sweep::read_rows(folder, plan));
-  write_page(page.string(), sweep_page(sweep_report(plan, cells)));
-  return page;
+  const std::string page = sweep_page(sweep_report(plan, cells));
+  if (out.empty()) return place_page(folder, page);
+  write_file(out, page);
+  return out;
 }
 
 }  // namespace offhook::command

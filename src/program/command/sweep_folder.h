@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/path/output.h"
 #include "src/lab/sweep/plan.h"
 #include "src/lab/sweep/result.h"
 #include "src/report/report.h"
@@ -17,7 +18,7 @@ bool is_sweep_folder(const std::filesystem::path& folder);
 /// The plan in the folder. @throws config::Error, std::runtime_error
 sweep::Plan load_plan(const std::filesystem::path& folder);
 /// Put the shards together and write the results. @throws config::Error naming what is missing, foreign or damaged
-std::vector<sweep::CellResult> merge_sweep(const std::filesystem::path& folder, const sweep::Plan& plan);
+std::vector<sweep::CellResult> merge_sweep(const OutputFolder& folder, const sweep::Plan& plan);
 /// report.html once more. @return its path
 std::filesystem::path report_sweep(const std::filesystem::path& folder, const std::filesystem::path& out);
 

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "driver/path/output.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
 #include "traces/import/import.h"
 #include "traces/load/load_file.h"
+#include "traces/text/json.h"
 
 namespace offhook::command {
 namespace {
@@ -34,7 +35,7 @@ int run(const Options& options) {
   if (!options.out.empty()) write_file(options.out, traces::write_load(load));
   const double duration = std::max<double>(static_cast<double>(load.duration), 1);
   Json json{{"trace", load.origin}, {"duration_s", duration * 1e-9}, {"cpus", Json::array()}};
-  if (!options.json) fmt::print("{}: {:.3f} s, {} CPUs\n", load.origin, duration * 1e-9, load.cpus.size());
+  if (!options.json) say("{}: {:.3f} s, {} CPUs\n", load.origin, duration * 1e-9, load.cpus.size());
   for (const HostLoad::CpuLoad& cpu : load.cpus) {
     std::vector<Share> shares(load.sources.size());
     for (const HostLoad::Interval& i : cpu.intervals) {
@@ -74,12 +75,12 @@ int run(const Options& options) {
     }
     json["cpus"].push_back({{"cpu", cpu.number}, {"lost_events", cpu.lost}, {"sources", sources}});
     if (options.json) continue;
-    fmt::print("\nCPU {}{}\n{}", cpu.number,
-               cpu.lost > 0 ? fmt::format(" ({} events lost or without their counterpart)", cpu.lost) : "",
-               table.str());
-    if (order.size() > kShown) fmt::print("and {} more\n", order.size() - kShown);
+    say("\nCPU {}{}\n{}", cpu.number,
+        cpu.lost > 0 ? fmt::format(" ({} events lost or without their counterpart)", cpu.lost) : "",
+        Lines(table.str()));
+    if (order.size() > kShown) say("and {} more\n", order.size() - kShown);
   }
-  if (options.json) fmt::print("{}\n", json.dump(1));
+  if (options.json) say("{}\n", Lines(json_text(json, 1)));
   return kOk;
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,10 +12,12 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+
+#include "driver/path/local_socket.h"
+#include "src/program/output/terminal.h"
 
 namespace offhook {
 
@@ -39,68 +41,38 @@ std::optional<std::uint32_t> number(std::string_view digits) {
   return value;
 }
 
-sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    throw std::runtime_error(fmt::format("{}: too long for a socket's path; expected at most {} characters", path,
-                                         sizeof address.sun_path - 1));
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
-[[noreturn]] void fail(const std::string& path) {
-  throw std::runtime_error(fmt::format("{}: {}", path, std::generic_category().message(errno)));
-}
-
-bool is_listening(int fd) {
-  int listening = 0;
-  socklen_t size = sizeof listening;
-  return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
+bool is_socket(const std::string& path) {
+  struct stat there {};
+  return lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode);
 }
 
 /// The socket where the peer is: one that listens already, or else one that we listen on until somebody comes. Two
 /// programs that start at once may both find nobody: the one that binds first listens, the other connects.
 int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
-  const sockaddr_un address = address_of(path);
-  const auto* name = reinterpret_cast<const sockaddr*>(&address);
-  const auto open_socket = [&path] {
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) fail(path);
-    return fd;
-  };
-  const auto give_up = [&path](int fd) {
-    const int error = errno;
-    close(fd);
-    errno = error;
-    fail(path);
-  };
-  int fd = open_socket();
-  for (int refusals = 0; connect(fd, name, sizeof address) != 0;) {
-    if (errno == ECONNREFUSED) {  // not listening yet; or left behind by a program that is gone
-      if (++refusals == 10) unlink(path.c_str());
-      poll(nullptr, 0, 50);
-    } else if (errno != ENOENT) {
-      give_up(fd);
-    } else if (bind(fd, name, sizeof address) == 0) {
-      if (listen(fd, 1) != 0) give_up(fd);
-      break;
-    } else if (errno != EADDRINUSE) {
-      give_up(fd);
+  constexpr int kPatience = 10;  // looks at a socket that nobody listens on: it may be about to
+  std::optional<LocalListener> listener;
+  for (int refusals = 0; !listener && keep_waiting();) {
+    const int peer = connect_local(path);
+    if (peer >= 0) return peer;
+    if (peer == -ENOENT) {
+      if (auto made = LocalListener::where_nothing_is(path)) {
+        listener.emplace(std::move(*made));
+        break;
+      }
+      if (!is_socket(path)) remove_stale_socket(path);  // such as a link that leads nowhere
+    } else if (peer == -ECONNREFUSED) {
+      if (++refusals >= kPatience || !is_socket(path)) remove_stale_socket(path);
+    } else if (peer != -EAGAIN) {
+      throw std::runtime_error(fmt::format("{}: {}", path, std::generic_category().message(-peer)));
     }
-    close(fd);
-    fd = open_socket();
+    poll(nullptr, 0, 50);
   }
-  if (!is_listening(fd)) return fd;
-  fmt::print(stderr, "waiting for the far end at {}\n", path);
+  if (listener) say(stderr, "waiting for the far end at {}\n", path);
   int peer = -1;
-  while (peer < 0 && keep_waiting()) {
-    pollfd wait{fd, POLLIN, 0};
-    if (poll(&wait, 1, 100) > 0) peer = accept4(fd, nullptr, nullptr, SOCK_CLOEXEC);
+  while (listener && peer < 0 && keep_waiting()) {
+    pollfd wait{listener->fd(), POLLIN, 0};
+    if (poll(&wait, 1, 100) > 0) peer = accept4(listener->fd(), nullptr, nullptr, SOCK_CLOEXEC);
   }
-  close(fd);
-  unlink(path.c_str());
   if (peer < 0) throw std::runtime_error(fmt::format("{}: interrupted before a far end came", path));
   return peer;
 }

@@ -13,24 +13,23 @@
 namespace offhook {
 
 struct LineRecording::Impl {
-  std::filesystem::path file;
+  OutputFile file;
   SNDFILE* handle = nullptr;
-  std::vector<std::int16_t> frames;
+  std::vector<std::int16_t> frames = {};
 
   [[noreturn]] void fail(int error) const {
-    throw std::runtime_error(fmt::format("{}: {}", file.string(),
-                                         error != 0 ? std::generic_category().message(error) : sf_strerror(handle)));
+    throw std::runtime_error(
+        fmt::format("{}: {}", file.name(), error != 0 ? std::generic_category().message(error) : sf_strerror(handle)));
   }
 };
 
-LineRecording::LineRecording(const std::filesystem::path& file, int rate_hz) : impl_(std::make_unique<Impl>()) {
-  impl_->file = file;
+LineRecording::LineRecording(OutputFile file, int rate_hz) : impl_(new Impl{std::move(file)}) {
   SF_INFO info{};
   info.samplerate = rate_hz;
   info.channels = 2;
   info.format = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
   errno = 0;
-  impl_->handle = sf_open(file.c_str(), SFM_WRITE, &info);
+  impl_->handle = sf_open_fd(impl_->file.fd(), SFM_WRITE, &info, SF_FALSE);
   if (impl_->handle == nullptr) impl_->fail(errno);
 }
 
@@ -57,8 +56,9 @@ void LineRecording::close() {
   impl_->handle = nullptr;
   if (sf_close(handle) != 0) {
     throw std::runtime_error(
-        fmt::format("{}: {}", impl_->file.string(), std::generic_category().message(errno != 0 ? errno : EIO)));
+        fmt::format("{}: {}", impl_->file.name(), std::generic_category().message(errno != 0 ? errno : EIO)));
   }
+  impl_->file.close();
 }
 
 }  // namespace offhook

@@ -3,17 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
+
+#include "driver/path/output.h"
 
 namespace offhook {
 
 /// Both directions of the line as a stereo WAV, 16 bit: what the near end receives left, what it sends right.
 class LineRecording {
  public:
-  /// @throws std::runtime_error naming the file and the cause
-  LineRecording(const std::filesystem::path& file, int rate_hz);
+  /// @param file  one that appears at once  @throws std::runtime_error naming the file and the cause
+  LineRecording(OutputFile file, int rate_hz);
   ~LineRecording();
   /// @pre as many of each.  @throws std::runtime_error (disk full ...)
   void write(std::span<const std::int16_t> left, std::span<const std::int16_t> right);

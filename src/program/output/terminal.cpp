@@ -38,13 +38,16 @@ void catch_interrupts() {
     if (g_signal == 0) {
       g_signal_ms = ms;
       g_signal = signal;
-    } else if (ms - g_signal_ms > kSameSignalMs) {
+    } else if (signal != SIGPIPE && ms - g_signal_ms > kSameSignalMs) {
       std::signal(signal, SIG_DFL);
       raise(signal);
     }
   };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction before {};
+    const bool ignored = sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+    if (signal != SIGHUP || !ignored) sigaction(signal, &action, nullptr);
+  }
 }
 
 bool interrupted() {
@@ -55,8 +58,17 @@ int interrupt_status() {
   return 128 + g_signal.load();
 }
 
+Lines::Lines(std::string_view all) {
+  while (!all.empty()) {
+    const std::size_t end = std::min(all.find_first_of("\n\t"), all.size());
+    text += printable(all.substr(0, end));
+    if (end < all.size()) text += all[end];
+    all.remove_prefix(std::min(end + 1, all.size()));
+  }
+}
+
 Progress::Progress(std::string label, Style style)
-    : label_(std::move(label)),
+    : label_(printable(label)),
       quiet_(style == Style::kQuiet),
       terminal_(isatty(STDERR_FILENO) == 1),
       begin_(Clock::now()),
@@ -79,24 +91,25 @@ void Progress::update(double share, const std::string& detail) {
   std::string left;
   if (share > 0 && elapsed > 0.5) left = fmt::format(", {} left", duration_text(elapsed * (1 - share) / share));
   if (!terminal_) {
-    fmt::print(stderr, "{}: {:.0f} %, {}{}\n", label_, 100 * share, detail, left);
+    fmt::print(stderr, "{}: {:.0f} %, {}{}\n", label_, 100 * share, printable(detail), left);
     return;
   }
   constexpr std::size_t kWidth = 24;
   const auto filled = static_cast<std::size_t>(share * kWidth);
   fmt::print(stderr, "\r{} [{:=<{}}{:{}}] {:3.0f} %  {}{}\033[K", label_, "", filled, "", kWidth - filled, 100 * share,
-             detail, left);
+             printable(detail), left);
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void Table::column(std::string title, Align align) {
   aligns_.push_back(titles_.empty() ? Align::kLeft : align);
-  titles_.push_back(std::move(title));
+  titles_.push_back(printable(title));
 }
 
 void Table::row(std::vector<std::string> cells) {
   cells.resize(titles_.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

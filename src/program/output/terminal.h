@@ -3,19 +3,61 @@
 // What people see while they wait, and tables afterwards. Progress goes to standard error, results to standard output.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "traces/text/printable.h"
 
 namespace offhook {
 
-/// From the first call on, SIGINT and SIGTERM set a flag instead of ending the program; a second one, 0.3 s later or
-/// more, ends it.
+/// From the first call on, SIGINT, SIGTERM, SIGHUP and SIGPIPE set a flag instead of ending the program, so that what
+/// was recorded is completed and links and sockets are removed; a second SIGINT, SIGTERM or SIGHUP, 0.3 s later or
+/// more, ends it. A SIGHUP that is ignored, as by nohup, stays so.
 void catch_interrupts();
 bool interrupted();
 /// @return 128 + the signal
 int interrupt_status();
+
+/// A text of several lines, laid out by us: its line ends and tabs stay, all else is made printable.
+struct Lines {
+  explicit Lines(std::string_view text);
+  std::string text;
+};
+
+inline std::string for_terminal(std::string_view text) {
+  return printable(text);
+}
+inline std::string for_terminal(const Lines& lines) {
+  return lines.text;
+}
+template <typename T>
+requires(!std::is_convertible_v<const T&, std::string_view>) const T& for_terminal(const T& value) {
+  return value;
+}
+
+/// Text that is ready, as it is. @throws std::system_error when the stream cannot be written
+inline void put_text(std::FILE* to, const std::string& text) {
+  fmt::print(to, "{}", text);
+}
+
+/// All that the program prints goes through here: text that is an argument, such as a name out of a file, is made
+/// printable (traces/text/printable.h). @throws std::system_error when the stream cannot be written
+template <typename... T>
+void say(std::FILE* to, fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...> format,
+         const T&... arguments) {
+  put_text(to, fmt::format(format, for_terminal(arguments)...));
+}
+template <typename... T>
+void say(fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...> format, const T&... arguments) {
+  put_text(stdout, fmt::format(format, for_terminal(arguments)...));
+}
 
 /// A bar on a terminal, an occasional line elsewhere, nothing when quiet. Not for several threads at once.
 class Progress {

@@ -37,7 +37,7 @@ struct Export : testing::Test {
   std::string path = testing::TempDir() + "export_test_" + std::to_string(::getpid()) + ".ohlog";
   void TearDown() override { std::filesystem::remove(path); }
   LogReader log_of(const std::vector<oh_event>& events) {
-    LogWriter writer(path, to_json(names()));
+    LogWriter writer(OutputFile(path, Privacy::kPrivate, Appears::kAtOnce), to_json(names()));
     writer.append(0, events, 0);
     writer.close();
     return LogReader(path);

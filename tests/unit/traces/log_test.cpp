@@ -21,6 +21,10 @@ namespace {
 
 using testing::HasSubstr;
 
+OutputFile at(const std::string& path) {
+  return {path, Privacy::kPrivate, Appears::kAtOnce};
+}
+
 struct LogFile : testing::Test {
   std::string path = testing::TempDir() + "log_test_" + std::to_string(::getpid()) + ".ohlog";
   void TearDown() override { std::filesystem::remove(path); }
@@ -82,7 +86,7 @@ TEST(Crc32, AgreesWithTheCheckValueAndInPieces) {
 TEST_F(LogFile, GivesBackWhatWasWritten) {
   constexpr std::uint64_t kEvents = 3 * kChunkEvents + 17;
   {
-    LogWriter writer(path, "{\"a\": 1}");
+    LogWriter writer(at(path), "{\"a\": 1}");
     const auto all = events(0, kEvents);
     writer.append(0, std::span(all).first(5), 0);
     writer.append(0, std::span(all).subspan(5), 9);
@@ -101,7 +105,7 @@ TEST_F(LogFile, GivesBackWhatWasWritten) {
 
 TEST_F(LogFile, KeepsCpusApartAndSaysWhatEachLost) {
   {
-    LogWriter writer(path, "{}");
+    LogWriter writer(at(path), "{}");
     writer.append(1, events(0, 3, 1), 2);
     writer.append(0, events(0, 2, 0), 0);
     writer.append(1, events(3, 1, 1), 5);
@@ -126,7 +130,7 @@ TEST_F(LogFile, DrainsARingAndItsLosses) {
   ASSERT_EQ(oh_event_log_init(&ring, slots.data(), slots.size(), 0), 0);
   std::uint64_t next = 0;
   {
-    LogWriter writer(path, "{}");
+    LogWriter writer(at(path), "{}");
     for (int round = 0; round < 1000; ++round) {
       for (int i = 0; i < round % 64; ++i, ++next) {
         const oh_event e = event(next);
@@ -147,7 +151,7 @@ TEST_F(LogFile, DrainsARingAndItsLosses) {
 
 TEST_F(LogFile, SameEventsSameBytes) {
   const auto write = [&](const std::string& to) {
-    LogWriter writer(to, "{}");
+    LogWriter writer(at(to), "{}");
     writer.append(3, events(0, 5000, 3), 1);
     writer.append(0, events(0, 10), 0);
   };
@@ -159,7 +163,7 @@ TEST_F(LogFile, SameEventsSameBytes) {
 
 TEST_F(LogFile, CutAnywhereGivesAllWholeChunksAndSaysWhere) {
   {
-    LogWriter writer(path, "{\"entities\": []}");
+    LogWriter writer(at(path), "{\"entities\": []}");
     for (std::uint64_t i = 0; i < 4; ++i) {
       writer.append(0, events(10 * i, 10), 0);
       writer.flush();
@@ -187,7 +191,7 @@ TEST_F(LogFile, CutAnywhereGivesAllWholeChunksAndSaysWhere) {
 
 TEST_F(LogFile, AFlippedBitIsFoundWhereItIs) {
   {
-    LogWriter writer(path, "{}");
+    LogWriter writer(at(path), "{}");
     for (std::uint64_t i = 0; i < 3; ++i) {
       writer.append(0, events(10 * i, 10), 0);
       writer.flush();
@@ -214,7 +218,7 @@ TEST_F(LogFile, RefusesWhatIsNoLog) {
   EXPECT_THAT(error_of_opening(), HasSubstr("empty file; expected an event log"));
   replace_content("RIFF....WAVEfmt ................");
   EXPECT_THAT(error_of_opening(), HasSubstr("byte 0: not an event log"));
-  { LogWriter writer(path, "{}"); }
+  { LogWriter writer(at(path), "{}"); }
   const std::string good = content();
   std::string bad = good;
   bad[8] = 2;
@@ -243,7 +247,7 @@ TEST_F(LogFile, AWriterKilledAtAnyPointLeavesAReadableLog) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      LogWriter writer(path, "{}");
+      LogWriter writer(at(path), "{}");
       for (std::uint64_t i = 0;; i += 100) {
         writer.append(0, events(i, 100), 0);
         if (i % 1000 == 0) {
@@ -281,7 +285,7 @@ TEST_F(LogFile, AFullDiskGivesOneErrorAndLeavesAReadableLog) {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit = {200'000, 200'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    LogWriter writer(path, "{}");
+    LogWriter writer(at(path), "{}");
     int errors = 0;
     std::string message;
     for (std::uint64_t i = 0; i < 100'000; i += 100) {
@@ -314,7 +318,7 @@ TEST_F(LogFile, AFullDiskGivesOneErrorAndLeavesAReadableLog) {
 TEST(LogDevice, AFullDeviceIsNamed) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   try {
-    LogWriter writer("/dev/full", "{}");
+    LogWriter writer(at("/dev/full"), "{}");
     FAIL() << "no error";
   } catch (const LogError& e) {
     EXPECT_THAT(e.what(), HasSubstr("/dev/full"));
@@ -349,6 +353,29 @@ TEST(LogHeader, RoundTrips) {
   EXPECT_THROW(parse_log_header("[]"), LogError);
   EXPECT_THROW(parse_log_header(R"({"entities": [{"id": "x"}]})"), LogError);
   EXPECT_TRUE(parse_log_header("{}").entities.empty());
+}
+
+TEST(LogHeader, WhatIsNotAsItShouldBeIsNamed) {
+  const auto error = [](const std::string& text) -> std::string {
+    try {
+      parse_log_header(text, "run.ohlog");
+    } catch (const LogError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error("[]"), "run.ohlog: header: expected an object");
+  EXPECT_EQ(error(R"({"host": 3})"), "run.ohlog: header: host: expected an object");
+  EXPECT_EQ(error(R"({"entities": {}})"), "run.ohlog: header: entities: expected a list");
+  EXPECT_EQ(error(R"({"entities": [7]})"), "run.ohlog: header: entities[0]: expected an object");
+  EXPECT_EQ(error(R"({"entities": [{"id": 1, "name": "a"}, {"id": 70000, "name": "b"}]})"),
+            "run.ohlog: header: entities[1].id: expected a whole number, 0 to 65535");
+  EXPECT_EQ(error(R"({"entities": [{"id": 1, "cpu": -1, "name": "a"}]})"),
+            "run.ohlog: header: entities[0].cpu: expected a whole number, 0 to 255");
+  EXPECT_EQ(error(R"({"drivers": [{"id": 1}]})"), "run.ohlog: header: drivers[0].name: expected a string");
+  EXPECT_THAT(error(std::string(500'000, '[')), HasSubstr("run.ohlog: header: is no JSON of a header"));
+  EXPECT_THAT(error(R"({"scenario": )" + std::string(1000, '[') + std::string(1000, ']') + "}"),
+              HasSubstr("nested deeper than 64 levels"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "driver/path/output.h"
 #include "src/page/page.h"
 #include "src/report/words.h"
 #include "tests/report/synthetic_call.h"
@@ -145,7 +146,7 @@ TEST(ReportPage, SweepSaysWhereTheLawIsRight) {
 TEST(ReportPage, AFullDiskIsSaid) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   try {
-    write_page("/dev/full", std::string(1 << 16, 'x'));
+    write_file("/dev/full", std::string(1 << 16, 'x'));
     FAIL() << "no error";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("/dev/full"));

@@ -7,7 +7,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "traces/file/csv.h"
+#include "driver/path/output.h"
 
 namespace offhook {
 namespace {
@@ -34,32 +34,41 @@ std::string complaint(const std::function<void()>& act) {
   return "no error";
 }
 
-TEST_F(FileFolder, AFileIsReplacedWholeAndNothingElseIsLeft) {
-  write_file(path_ / "a", "first, the longer one");
+TEST_F(FileFolder, AFileIsReadWhole) {
   write_file(path_ / "a", std::string("sec\0nd", 6));
   EXPECT_EQ(read_file(path_ / "a"), std::string("sec\0nd", 6));
-  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 1);
+  EXPECT_EQ(read_file(path_ / "a", 6).size(), 6u);
+  EXPECT_FALSE(read_file("/proc/self/status").empty());  // which says that it has no bytes
+  write_file(path_ / "empty", "");
+  EXPECT_EQ(read_file(path_ / "empty"), "");
+  std::string large(1'000'000, 'x');
+  large.back() = 'y';
+  write_file(path_ / "large", large);
+  EXPECT_EQ(read_file(path_ / "large"), large);
 }
 
 TEST_F(FileFolder, ErrorsNameFileAndCause) {
   const std::string file = (path_ / "nowhere/a").string();
-  EXPECT_EQ(complaint([&] { write_file(file, "x"); }), file + ": No such file or directory");
   EXPECT_EQ(complaint([&] { read_file(file); }), file + ": No such file or directory");
   EXPECT_EQ(complaint([&] { read_file(path_); }), path_.string() + ": Is a directory");
-  write_file(path_ / "b", "x");
-  EXPECT_EQ(complaint([&] { make_folder(path_ / "b"); }), (path_ / "b").string() + ": Not a directory");
+}
+
+TEST_F(FileFolder, TheSizeIsLookedAtBeforeMemoryIsAskedFor) {
+  const fs::path sparse = path_ / "sparse";
+  write_file(sparse, "x");
+  fs::resize_file(sparse, 1'000'000'000'000);
+  EXPECT_EQ(complaint([&] { read_file(sparse); }),
+            sparse.string() + ": has 1000000000000 bytes; expected at most 1073741824");
+  write_file(path_ / "seven", "1234567");
+  EXPECT_EQ(complaint([&] { read_file(path_ / "seven", 6); }),
+            (path_ / "seven").string() + ": has 7 bytes; expected at most 6");
+  EXPECT_EQ(complaint([&] { read_file("/dev/zero"); }), "/dev/zero: does not end within 67108864 bytes");
 }
 
 // Fowler, Noll, Vo: the offset basis, and their test vector "a".
 TEST(Fnv1a, GivesThePublishedHashes) {
   EXPECT_EQ(fnv1a_hex(""), "cbf29ce484222325");
   EXPECT_EQ(fnv1a_hex("a"), "af63dc4c8601ec8c");
-}
-
-TEST(CsvField, IsInQuotesWhereItNeedsThem) {
-  EXPECT_EQ(csv_field("RES 2/8"), "RES 2/8");
-  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_field("a \"b\"\n"), "\"a \"\"b\"\"\n\"");
 }
 
 }  // namespace

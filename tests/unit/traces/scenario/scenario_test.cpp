@@ -117,6 +117,61 @@ TEST_F(ScenarioFile, OnlyCommentsAndStringsHoldMoreThanAscii) {
             "call.toml:2:3: keys and values are ASCII; expected other characters in quotes only");
 }
 
+// Each of these used up the parser's stack.
+TEST_F(ScenarioFile, WhatIsNestedTooDeepIsRefusedAtItsPosition) {
+  const auto repeated = [](std::string_view what, int n) {
+    std::string all;
+    for (int i = 0; i < n; ++i) all += what;
+    return all;
+  };
+  EXPECT_THAT(complaint("seed = 1\n" + repeated("a.", 500'000) + "a = 1\n"),
+              testing::HasSubstr(":2:64: is nested too deep; expected at most 32 levels"));
+  EXPECT_THAT(complaint("[" + repeated("a.", 500'000) + "a]\n"), testing::HasSubstr("nested too deep"));
+  EXPECT_THAT(complaint(repeated("\"a.b\".", 500'000) + "a = 1\n"), testing::HasSubstr("nested too deep"));
+  EXPECT_THAT(complaint("x = " + repeated("[", 500'000)), testing::HasSubstr("nested too deep"));
+  EXPECT_THAT(complaint("x = " + repeated("{a=", 500'000)), testing::HasSubstr("nested too deep"));
+  EXPECT_THAT(complaint("x = {" + repeated("a.", 500'000) + "a=1}"), testing::HasSubstr("nested too deep"));
+  EXPECT_EQ(complaint("name = \"" + repeated(".", 100) + "\" # " + repeated("[", 100) + "\n"), "no error");
+  EXPECT_EQ(complaint("driver.block_plan_samples = [" + repeated("105, ", 7) + "90]\n"), "no error");
+}
+
+TEST_F(ScenarioFile, AFileThatIsNoDocumentIsRefusedBeforeItIsRead) {
+  const auto error = [](const std::filesystem::path& file) -> std::string {
+    try {
+      Document::read_file(file);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error("/dev/zero"), "/dev/zero: does not end within 67108864 bytes");
+  const std::filesystem::path sparse = testing::TempDir() + "offhook-sparse.toml";
+  std::ofstream(sparse) << "seed = 1\n";
+  std::filesystem::resize_file(sparse, 1'000'000'000'000);
+  EXPECT_THAT(error(sparse), testing::HasSubstr("sparse.toml: has 1000000000000 bytes; expected at most 67108864"));
+  std::filesystem::remove(sparse);
+}
+
+TEST_F(ScenarioFile, ANameIsOneComponentOfAPath) {
+  for (const std::string name : {"..", ".", "", "/tmp/x", "a/b", "../../etc", "a\\u0000b"}) {
+    EXPECT_THAT(complaint("name = \"" + name + "\"\n"),
+                testing::HasSubstr("expected a file's name of at most 100 characters"))
+        << name;
+  }
+  EXPECT_THAT(complaint("name = \"" + std::string(101, 'x') + "\"\n"), testing::HasSubstr(":1:1: name is"));
+  EXPECT_EQ(complaint("name = \"" + std::string(100, 'x') + "\"\n"), "no error");
+  std::string wide;
+  for (int i = 0; i < 84; ++i) wide += "\u65e5";  // 252 bytes; a file's name may have 255
+  EXPECT_EQ(complaint("name = \"" + wide + "\"\n"), "no error");
+  EXPECT_THAT(complaint("name = \"" + wide + wide.substr(0, 9) + "\"\n"), testing::HasSubstr("at most 100 characters"));
+}
+
+TEST_F(ScenarioFile, ARealPumpCarriesAFileThatFitsIntoMemory) {
+  EXPECT_THAT(complaint("pump.kind = \"real\"\ntransfer.bytes = 1_000_000_000_000\n"),
+              testing::HasSubstr(":2:10: transfer.bytes is 1000000000000; expected at most 1073741824 with real pumps"));
+  EXPECT_EQ(complaint("pump.kind = \"cost-profile\"\ntransfer.bytes = 1_000_000_000_000\n"), "no error");
+}
+
 TEST_F(ScenarioFile, ReservationOfMoreThanItsPeriodIsRefused) {
   EXPECT_EQ(complaint("[context]\nkind = \"reservation\"\nx_ticks = 9\ny_ticks = 8\n"),
             "call.toml:4:1: reservation of 9 ticks in every 8 cannot be admitted: 112 % of the CPU; expected X <= Y");

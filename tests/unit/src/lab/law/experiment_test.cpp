@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "src/program/command/call_run.h"
 #include "traces/scenario/device.h"
@@ -22,7 +23,8 @@ class LawExperiment : public testing::Test {
   LawExperiment() {
     std::string name = (fs::temp_directory_path() / "offhook-law-XXXXXX").string();
     folder_ = mkdtemp(name.data());
-    options_.folder = folder_;
+    output_.emplace(folder_);
+    options_.folder = &*output_;
     options_.phases = 6;
     options_.seconds = 20;
     options_.run = command::run_row;
@@ -42,6 +44,7 @@ class LawExperiment : public testing::Test {
   }
 
   fs::path folder_;
+  std::optional<OutputFolder> output_;
   law::Options options_;
   law::Setting setting_;
 };

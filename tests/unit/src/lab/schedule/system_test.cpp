@@ -47,7 +47,7 @@ TEST(System, ComplaintNamesFileEntityKeyAndExpectation) {
               HasSubstr("period_ns is 18446744073709551615"));
   EXPECT_THAT(complaint(R"({"horizon_ns":1e999,"entities":[]})"), HasSubstr("1e999"));
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
-  EXPECT_THAT(complaint(R"({"horizon_ns":)" + deep + R"(,"entities":[]})"), HasSubstr("horizon_ns is an array"));
+  EXPECT_THAT(complaint(R"({"horizon_ns":)" + deep + R"(,"entities":[]})"), HasSubstr("nested deeper than 64 levels"));
   EXPECT_THAT(complaint(with(std::string(kEdf) + "," + kEdf)), HasSubstr("entities[0] has that name already"));
   EXPECT_THAT(complaint(with(R"({"name":"i","kind":"interrupt","level":1,"period_ns":9,"cost_ns":1,"dpc":"d"})")),
               HasSubstr("dpc \"d\" is not the name of a dpc entity"));

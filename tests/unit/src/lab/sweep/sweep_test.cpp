@@ -103,7 +103,7 @@ TEST_F(Sweep, ResultIsTheSameForAnyNumberOfThreadsAndShards) {
   for (const auto& [shards, threads] : {std::pair(1u, 1u), {7u, 1u}, {61u, 4u}, {1000u, 2u}}) {
     const Plan p = plan(shards);
     const fs::path dir = folder(fmt::format("out-{}-{}", shards, threads));
-    ASSERT_TRUE(run_shards(dir, p, all(p), run_of, {threads, {}, {}}));
+    ASSERT_TRUE(run_shards(OutputFolder(dir), p, all(p), run_of, {threads, {}, {}}));
     const auto rows = read_rows(dir, p);
     ASSERT_EQ(rows.size(), 61u);
     if (csv.empty()) {
@@ -120,7 +120,7 @@ TEST_F(Sweep, ResultIsTheSameForAnyNumberOfThreadsAndShards) {
 
 TEST_F(Sweep, VerdictsAreOfAllRepeatsOfACell) {
   const Plan p = plan(3);
-  run_shards(folder("o"), p, all(p), run_of, {});
+  run_shards(OutputFolder(folder("o")), p, all(p), run_of, {});
   const auto cells = cell_results(p, read_rows(folder("o"), p));
   ASSERT_EQ(cells.size(), 20u);
   EXPECT_EQ(cells[0].name, "RES 1/2 strict");
@@ -137,10 +137,10 @@ TEST_F(Sweep, RunningAShardTwiceRunsNothingAndChangesNothing) {
     ++calls;
     return run_of(s);
   };
-  run_shards(folder("o"), p, {2}, counted, {});
+  run_shards(OutputFolder(folder("o")), p, {2}, counted, {});
   const int first = calls;
   const std::string bytes = read_file(shard_path(folder("o"), 2));
-  run_shards(folder("o"), p, {2}, counted, {});
+  run_shards(OutputFolder(folder("o")), p, {2}, counted, {});
   EXPECT_EQ(calls, first);
   EXPECT_EQ(read_file(shard_path(folder("o"), 2)), bytes);
 }
@@ -152,24 +152,24 @@ TEST_F(Sweep, AStoppedSweepGoesOnWhereItWas) {
     ++calls;
     return run_of(s);
   };
-  EXPECT_FALSE(run_shards(folder("o"), p, all(p), counted, {1, [&] { return calls >= 20; }, {}}));
+  EXPECT_FALSE(run_shards(OutputFolder(folder("o")), p, all(p), counted, {1, [&] { return calls >= 20; }, {}}));
   EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shards are missing"));
-  EXPECT_TRUE(run_shards(folder("o"), p, all(p), counted, {}));
+  EXPECT_TRUE(run_shards(OutputFolder(folder("o")), p, all(p), counted, {}));
   EXPECT_LT(calls, 20 + 61);
-  run_shards(folder("whole"), p, all(p), run_of, {});
+  run_shards(OutputFolder(folder("whole")), p, all(p), run_of, {});
   EXPECT_EQ(read_rows(folder("o"), p), read_rows(folder("whole"), p));
 }
 
 TEST_F(Sweep, MergeNamesMissingShards) {
   const Plan p = plan(5);
-  run_shards(folder("o"), p, {1, 2, 4}, run_of, {});
+  run_shards(OutputFolder(folder("o")), p, {1, 2, 4}, run_of, {});
   EXPECT_THAT(merge_complaint(folder("o"), p),
               HasSubstr("2 of 5 shards are missing: 3, 5; run them with: offhook sweep run"));
 }
 
 TEST_F(Sweep, MergeRefusesADamagedShard) {
   const Plan p = plan(5);
-  run_shards(folder("o"), p, all(p), run_of, {});
+  run_shards(OutputFolder(folder("o")), p, all(p), run_of, {});
   std::string bytes = read_file(shard_path(folder("o"), 3));
   bytes[bytes.find("36.0") + 3] = '7';
   std::ofstream(shard_path(folder("o"), 3)) << bytes;
@@ -177,14 +177,51 @@ TEST_F(Sweep, MergeRefusesADamagedShard) {
   std::ofstream(shard_path(folder("o"), 3)) << bytes.substr(0, 40);
   EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is damaged"));
   // Running it again mends it.
-  run_shards(folder("o"), p, {3}, run_of, {});
+  run_shards(OutputFolder(folder("o")), p, {3}, run_of, {});
   EXPECT_EQ(merge_complaint(folder("o"), p), "no error");
+}
+
+// A shard may come from anybody: its checksum says that it is whole, not that it is right.
+TEST_F(Sweep, MergeRefusesAShardWithTheWrongRowsAndARightChecksum) {
+  const Plan p = plan(5);
+  run_shards(OutputFolder(folder("o")), p, all(p), run_of, {});
+  const fs::path file = shard_path(folder("o"), 3);
+  const std::string whole = read_file(file);
+  const std::string body = whole.substr(0, whole.rfind('{'));
+  const auto replace = [&](const std::string& text) {
+    std::ofstream(file) << text << fmt::format("{{\"checksum\":\"{}\"}}\n", fnv1a_hex(text));
+  };
+  const std::size_t runs = p.last_run(3) - p.first_run(3);
+  const std::size_t last = body.rfind('\n', body.size() - 2) + 1;
+  replace(body);
+  EXPECT_EQ(merge_complaint(folder("o"), p), "no error");
+  replace(body.substr(0, last));
+  EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr(fmt::format("holds {} runs; expected {}", runs - 1, runs)));
+  replace(body + body.substr(last));
+  EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr(fmt::format("holds {} runs; expected {}", runs + 1, runs)));
+  replace(body.substr(0, body.size() - 1));  // its last line is not ended: what follows is no part of it
+  EXPECT_EQ(merge_complaint(folder("o"), p), "no error");
+  for (const char* row : {"[]", "7", "{}", R"({"complete": 1, "transfer_s": 2})", "[[[[", "",
+                          R"({"complete": true, "transfer_s": 2, "blocks_late": -1})"}) {
+    replace(body.substr(0, last) + row + "\n");
+    const auto merge = [&] { (void)cell_results(p, read_rows(folder("o"), p)); };
+    EXPECT_THROW(merge(), config::Error) << row;
+  }
+}
+
+// 10^8 cells, and more than any counter holds: said before anything is made of them.
+TEST_F(Sweep, AGridOfTooManyCellsIsRefusedAtOnce) {
+  std::string axes = "[axes]\n";
+  for (const char* key : {"context.x_ticks", "context.y_ticks", "host.tick_hz", "line.loss_db"})
+    axes += fmt::format("{} = {{ from = 1, to = 1000 }}\n", key);
+  EXPECT_THAT(complaint(axes), HasSubstr(":3:9: axis context.y_ticks: makes over 100000 cells"));
+  EXPECT_THAT(complaint("repeats = 1000000\n" + axes), HasSubstr("the grid has over 100000000 runs"));
 }
 
 TEST_F(Sweep, MergeRefusesAForeignShard) {
   const Plan p = plan(5), other = plan(6);
-  run_shards(folder("o"), p, all(p), run_of, {});
-  run_shards(folder("other"), other, all(other), run_of, {});
+  run_shards(OutputFolder(folder("o")), p, all(p), run_of, {});
+  run_shards(OutputFolder(folder("other")), other, all(other), run_of, {});
   fs::copy_file(shard_path(folder("other"), 3), shard_path(folder("o"), 3), fs::copy_options::overwrite_existing);
   EXPECT_THAT(merge_complaint(folder("o"), p), HasSubstr("shard 3 of 5 is foreign"));
   fs::copy_file(shard_path(folder("o"), 2), shard_path(folder("o"), 3), fs::copy_options::overwrite_existing);
@@ -193,7 +230,7 @@ TEST_F(Sweep, MergeRefusesAForeignShard) {
 
 TEST_F(Sweep, AFailedRunEndsTheSweepWithItsMessage) {
   const Plan p = plan(5);
-  EXPECT_THROW(run_shards(folder("o"), p, all(p),
+  EXPECT_THROW(run_shards(OutputFolder(folder("o")), p, all(p),
                           [](const hostsim::Scenario&) -> std::string { throw config::Error("no"); }, {2, {}, {}}),
                config::Error);
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "src/program/output/line_recording.h"
 #include "src/program/output/terminal.h"
@@ -17,34 +18,50 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class OutputFolder : public testing::Test {
+class InAFolder : public testing::Test {
  protected:
-  OutputFolder() {
+  InAFolder() {
     std::string name = (fs::temp_directory_path() / "offhook-output-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name;
   }
-  ~OutputFolder() override { fs::remove_all(path_); }
+  ~InAFolder() override { fs::remove_all(path_); }
   fs::path path_;
 };
 
 TEST(LineRecording, AnErrorNamesTheFile) {
   try {
-    LineRecording("/dev/null/line.wav", 8000);
+    LineRecording line(OutputFile("/dev/full", Privacy::kPrivate, Appears::kAtOnce), 8000);
+    line.write(std::vector<std::int16_t>(1 << 16), std::vector<std::int16_t>(1 << 16));
     FAIL();
   } catch (const std::runtime_error& e) {
-    EXPECT_THAT(e.what(), testing::StartsWith("/dev/null/line.wav: "));
+    EXPECT_THAT(e.what(), testing::StartsWith("/dev/full: "));
   }
 }
 
-TEST_F(OutputFolder, ALineRecordingIsA16BitStereoWav) {
+TEST_F(InAFolder, ALineRecordingIsA16BitStereoWav) {
   const std::array<std::int16_t, 3> left = {1, -2, 3}, right = {-1, 2, 256};
-  LineRecording line(path_ / "line.wav", 8000);
+  LineRecording line(OutputFile(path_ / "line.wav", Privacy::kPrivate, Appears::kAtOnce), 8000);
   line.write(left, right);
   line.close();
   const std::string bytes = read_file(path_ / "line.wav");
   EXPECT_EQ(bytes.substr(0, 4), "RIFF");
   EXPECT_EQ(bytes.substr(bytes.size() - 12), std::string("\1\0\xff\xff\xfe\xff\2\0\3\0\0\1", 12));
+}
+
+TEST(Table, CellsCommandNoTerminal) {
+  Table table;
+  table.column("name");
+  table.row({"\x1b[2J\nforged row"});
+  EXPECT_EQ(table.str(), "name\n---------------------\n\\x1b[2J\\x0aforged row\n");
+}
+
+TEST(Say, ArgumentsCommandNoTerminalAndLinesKeepTheirEnds) {
+  testing::internal::CaptureStdout();
+  say("{} is {:.1f}\n{}", std::string("\x1b]0;x\x07\n"), 1.25,
+      Lines("a\tb\n\x9b"
+            "c\n"));
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "\\x1b]0;x\\x07\\x0a is 1.2\na\tb\n\\x9bc\n");
 }
 
 TEST(Table, ColumnsAreAsWideAsTheirWidestCell) {

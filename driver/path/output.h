@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Files that are written: every writer of the program comes through here, so there is one policy.
+//
+// A path that the user named means what it means to any program: a link is followed (by the kernel, with its
+// protections in sticky folders), a device, a FIFO or /dev/stdout is written straight. A regular file is replaced as a
+// whole, when all bytes are on the disk; of a reader, or of a run after a crash, either the old bytes are seen or the
+// new ones.
+//
+// In an output folder the program chooses the names, so whoever can write there could lie in wait at one of them. A
+// link is replaced and never followed, a sub-folder that is a link is refused, and so is anything else that is no
+// regular file. A folder belongs to one run at a time.
+//
+// Permissions are the umask's, and no more than the owner's for what a call carried or when (Privacy). A file of ours
+// that is there already keeps its own: who wants to share a recording says so by chmod.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace offhook {
+
+enum class Privacy {
+  kShared,   ///< 0666 less the umask: figures, pages
+  kPrivate,  ///< 0600 less the umask: event logs, payloads, recordings of lines and kernels
+};
+/// When the bytes are to be seen under the file's name.
+enum class Appears {
+  kAtOnce,  ///< as they are written, so that a kill leaves what came before it
+  kWhole,   ///< all of them, at close()
+};
+
+/// What a path is, for messages: "a folder", "a FIFO", "a device", "a socket", "a symbolic link", "a file".
+std::string kind_of_file(mode_t mode);
+
+/// A file that is being written. Errors are std::runtime_error with file and cause.
+class OutputFile {
+ public:
+  /// At a path that the user named.
+  OutputFile(const std::filesystem::path& path, Privacy privacy, Appears appears);
+  /// What comes before it through stdio is flushed.
+  static OutputFile standard_output();
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  /// Without close(), what was to appear whole does not.
+  ~OutputFile();
+
+  void write(std::string_view bytes);
+  /// To the disk, and under its name. Not twice.
+  void close();
+  int fd() const { return fd_; }  ///< for libraries that write themselves
+  const std::string& name() const { return name_; }
+
+ private:
+  friend class OutputFolder;
+  OutputFile(int folder_fd, std::string entry, std::string name);
+  void make_beside(mode_t mode);
+  [[noreturn]] void fail(int error) const;
+
+  int fd_ = -1;
+  int folder_fd_ = -1;     // where the entries below are; -1: it has its name already
+  std::string entry_;      // its name in that folder
+  std::string temporary_;  // until close()
+  std::string name_;       // for messages
+};
+
+/// The same as a stream. Failed writes throw what OutputFile throws.
+class OutputStream : private std::streambuf, public std::ostream {
+ public:
+  explicit OutputStream(OutputFile file);
+  /// @throws std::runtime_error
+  void close();
+
+ private:
+  std::streambuf::int_type overflow(std::streambuf::int_type c) override;
+  int sync() override;
+  void put_out();
+
+  OutputFile file_;
+  std::vector<char> buffer_;
+};
+
+/// A folder that a run fills. It is made if it is not there.
+class OutputFolder {
+ public:
+  enum class Use {
+    kAlone,   ///< refused while anybody else uses it
+    kShared,  ///< with others of this kind: the shards of a sweep
+    kOneFile  ///< whoever else uses it: a page that is made once more
+  };
+  /// @throws std::runtime_error: cannot be made, written, or is in use
+  explicit OutputFolder(const std::filesystem::path& path, Use use = Use::kAlone);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  /// A folder in it, under the same lock. @throws std::runtime_error, also for a link of that name
+  OutputFolder sub(std::string_view name) const;
+  /// @param name  one component, or std::runtime_error
+  OutputFile create(std::string_view name, Privacy privacy, Appears appears) const;
+  /// A whole file at once.
+  void write(std::string_view name, std::string_view bytes, Privacy privacy = Privacy::kShared) const;
+  /// An entry that is no folder; nothing when there is none.
+  void remove(std::string_view name) const;
+  /// Open for appending, made if it is not there.
+  OutputFile append(std::string_view name, Privacy privacy) const;
+
+ private:
+  OutputFolder() = default;
+  std::filesystem::path path_;
+  std::shared_ptr<const int> fd_, lock_;
+};
+
+/// A whole file at once, at a path that the user named. @throws std::runtime_error
+void write_file(const std::filesystem::path& file, std::string_view bytes, Privacy privacy = Privacy::kShared);
+
+/// Before long work: that a file of this name can be written where it is to be. Changes nothing.
+/// @throws std::runtime_error
+void expect_writable(const std::filesystem::path& file);
+
+}  // namespace offhook

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "driver/path/output.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+
+namespace offhook {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+struct Output : testing::Test {
+  Output() {
+    std::string name = (fs::temp_directory_path() / "offhook-out-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    path = name;
+    before = umask(022);
+  }
+  ~Output() override {
+    umask(before);
+    fs::remove_all(path);
+  }
+  static std::string content(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static mode_t mode(const fs::path& file) {
+    struct stat s {};
+    return lstat(file.c_str(), &s) == 0 ? s.st_mode & 07777 : 0;
+  }
+  std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path), {}); }
+  fs::path path;
+  mode_t before = 0;
+};
+
+std::string complaint(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST_F(Output, AFileIsReplacedWholeAndNothingElseIsLeft) {
+  write_file(path / "a", "first, the longer one");
+  write_file(path / "a", std::string("sec\0nd", 6));
+  EXPECT_EQ(content(path / "a"), std::string("sec\0nd", 6));
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(Output, WhatWasNotClosedIsNotThereAndLeavesTheOldOne) {
+  write_file(path / "a", "old");
+  {
+    OutputFile file(path / "a", Privacy::kShared, Appears::kWhole);
+    file.write("half of the n");
+  }
+  EXPECT_EQ(content(path / "a"), "old");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(Output, ADeviceAndAFifoAreWrittenAndStayWhatTheyAre) {
+  const fs::path fifo = path / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  write_file(fifo, "through");
+  char text[16];
+  ASSERT_EQ(read(reader, text, sizeof text), 7);
+  EXPECT_EQ(std::string(text, 7), "through");
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  write_file("/dev/null", "nothing");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THAT(complaint([] { write_file("/dev/full", "x"); }), HasSubstr("/dev/full: No space left on device"));
+}
+
+TEST_F(Output, AnOpenDescriptorIsWrittenWhereItStands) {
+  const fs::path file = path / "a";
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(write(fd, "before, ", 8), 8);
+  write_file("/dev/fd/" + std::to_string(fd), "after");
+  close(fd);
+  EXPECT_EQ(content(file), "before, after");
+}
+
+TEST_F(Output, ALinkThatTheUserNamedIsFollowed) {
+  write_file(path / "target", "old, and longer");
+  fs::create_symlink(path / "target", path / "link");
+  write_file(path / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(path / "link"));
+  EXPECT_EQ(content(path / "target"), "new");
+}
+
+TEST_F(Output, ALinkInAnOutputFolderIsReplacedAndNeverFollowed) {
+  write_file(path / "precious", "precious");
+  const OutputFolder folder(path / "out");
+  for (const Appears appears : {Appears::kAtOnce, Appears::kWhole}) {
+    fs::remove(path / "out/file");
+    fs::create_symlink(path / "precious", path / "out/file");
+    OutputFile file = folder.create("file", Privacy::kShared, appears);
+    file.write("x");
+    file.close();
+    EXPECT_FALSE(fs::is_symlink(path / "out/file"));
+    EXPECT_EQ(content(path / "out/file"), "x");
+  }
+  fs::create_symlink(path / "precious", path / "out/kept");
+  EXPECT_THAT(complaint([&] { folder.append("kept", Privacy::kShared); }), HasSubstr("symbolic links"));
+  fs::create_symlink(path, path / "out/sub");
+  EXPECT_THAT(complaint([&] { (void)folder.sub("sub"); }), HasSubstr("is a symbolic link; expected a folder"));
+  EXPECT_EQ(content(path / "precious"), "precious");
+}
+
+TEST_F(Output, AnotherNameOfAFileElsewhereIsNotWrittenThrough) {
+  write_file(path / "precious", "precious");
+  const OutputFolder folder(path / "out");
+  fs::create_hard_link(path / "precious", path / "out/events");
+  OutputFile file = folder.create("events", Privacy::kPrivate, Appears::kAtOnce);
+  file.write("x");
+  file.close();
+  EXPECT_EQ(content(path / "precious"), "precious");
+}
+
+TEST_F(Output, AnOutputFolderHoldsFilesOnly) {
+  const OutputFolder folder(path);
+  ASSERT_EQ(mkfifo((path / "fifo").c_str(), 0600), 0);
+  fs::create_directory(path / "folder");
+  EXPECT_THAT(complaint([&] { folder.write("fifo", "x"); }), HasSubstr("fifo: is a FIFO; expected a file"));
+  EXPECT_THAT(complaint([&] { folder.write("folder", "x"); }), HasSubstr("folder: is a folder; expected a file"));
+  for (const char* name : {"..", ".", "", "a/b", "/etc/passwd"}) {
+    EXPECT_THAT(complaint([&] { folder.write(name, "x"); }), HasSubstr("without a folder")) << name;
+  }
+}
+
+TEST_F(Output, AFolderThatWasMovedAwayIsStillTheOneThatIsWritten) {
+  const OutputFolder folder(path / "out");
+  fs::create_directory(path / "trap");
+  fs::rename(path / "out", path / "moved");
+  fs::create_symlink(path / "trap", path / "out");
+  folder.write("a", "x");
+  EXPECT_TRUE(fs::is_empty(path / "trap"));
+  EXPECT_EQ(content(path / "moved/a"), "x");
+}
+
+TEST_F(Output, TheUmaskHoldsAndRecordsAreTheOwnersAlone) {
+  const OutputFolder folder(path / "out");
+  umask(027);
+  folder.write("page", "x");
+  folder.write("record", "x", Privacy::kPrivate);
+  { OutputFile log = folder.create("log", Privacy::kPrivate, Appears::kAtOnce); }
+  EXPECT_EQ(mode(path / "out/page"), 0640u);
+  EXPECT_EQ(mode(path / "out/record"), 0600u);
+  EXPECT_EQ(mode(path / "out/log"), 0600u);
+  // Who wants to share a record says so, and is heard the next time.
+  fs::permissions(path / "out/record", fs::perms(0644));
+  folder.write("record", "y", Privacy::kPrivate);
+  EXPECT_EQ(mode(path / "out/record"), 0644u);
+}
+
+TEST_F(Output, AFolderIsOneRunsAtATime) {
+  const auto open_again = [&](OutputFolder::Use use) { return complaint([&] { OutputFolder(path / "out", use); }); };
+  {
+    const OutputFolder first(path / "out");
+    EXPECT_THAT(open_again(OutputFolder::Use::kAlone), HasSubstr("out: another run writes there"));
+    EXPECT_THAT(open_again(OutputFolder::Use::kShared), HasSubstr("out: another run writes there"));
+    EXPECT_EQ(open_again(OutputFolder::Use::kOneFile), "no error");
+  }
+  {
+    const OutputFolder shard(path / "out", OutputFolder::Use::kShared);
+    EXPECT_EQ(open_again(OutputFolder::Use::kShared), "no error");
+    EXPECT_THAT(open_again(OutputFolder::Use::kAlone), HasSubstr("out: another run writes there"));
+  }
+  EXPECT_EQ(open_again(OutputFolder::Use::kAlone), "no error");
+  EXPECT_EQ(entries(), 1);  // the lock leaves nothing behind
+  EXPECT_TRUE(fs::is_empty(path / "out"));
+}
+
+TEST_F(Output, ErrorsNameFileAndCause) {
+  const std::string file = (path / "nowhere/a").string();
+  EXPECT_EQ(complaint([&] { write_file(file, "x"); }), file + ": No such file or directory");
+  write_file(path / "b", "x");
+  EXPECT_EQ(complaint([&] { OutputFolder(path / "b"); }), (path / "b").string() + ": Not a directory");
+  EXPECT_EQ(complaint([&] { expect_writable(path); }), path.string() + ": Is a directory");
+  EXPECT_EQ(complaint([&] { expect_writable("/dev/null"); }), "no error");
+}
+
+TEST_F(Output, AStreamsErrorIsTheFilesError) {
+  OutputStream out(OutputFile("/dev/full", Privacy::kShared, Appears::kWhole));
+  EXPECT_EQ(complaint([&] {
+              for (int i = 0; i < 100'000; ++i) out << "more than the buffer holds\n";
+              out.close();
+            }),
+            "/dev/full: No space left on device");
+}
+
+TEST_F(Output, AStreamsBytesArriveInOrder) {
+  std::string all;
+  OutputStream out(OutputFile(path / "a", Privacy::kShared, Appears::kWhole));
+  for (int i = 0; i < 50'000; ++i) {
+    out << i << ' ';
+    all += std::to_string(i) + ' ';
+  }
+  EXPECT_FALSE(fs::exists(path / "a"));
+  out.close();
+  EXPECT_EQ(content(path / "a"), all);
+}
+
+}  // namespace
+}  // namespace offhook
