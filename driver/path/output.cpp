@@ -74,6 +74,16 @@ void keep_mode(int fd, const struct stat& before, const std::string& name) {
     fail_at(name, errno);
 }
 
+/// In a folder where anybody may make entries, such as /tmp, one that another user made lies in wait for who writes
+/// there: what fs.protected_symlinks, _fifos and _regular of the kernel are for, where they are on.
+void expect_no_trap(const fs::path& path, const struct stat& there, const std::string& name) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  struct stat around {};
+  if (stat(folder.c_str(), &around) != 0 || (around.st_mode & S_ISVTX) == 0 || (around.st_mode & S_IWOTH) == 0) return;
+  if (there.st_uid == geteuid() || there.st_uid == around.st_uid) return;
+  refuse(name, "is " + kind_of_file(there.st_mode) + " that another user made in a folder of all users");
+}
+
 int duplicate(int fd) {
   return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
@@ -113,6 +123,7 @@ OutputFile::OutputFile(const fs::path& path, Privacy privacy, Appears appears) :
   const bool is_there = lstat(path.c_str(), &there) == 0;
   if (!is_there && errno != ENOENT) fail_at(name_, errno);
   if (is_there && S_ISDIR(there.st_mode)) fail_at(name_, EISDIR);
+  if (is_there) expect_no_trap(path, there, name_);
   if (appears == Appears::kAtOnce || (is_there && !S_ISREG(there.st_mode))) {
     fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, mode_of(privacy));
     if (fd_ < 0) fail_at(name_, errno);

@@ -2,10 +2,10 @@
 //
 // Files that are written: every writer of the program comes through here, so there is one policy.
 //
-// A path that the user named means what it means to any program: a link is followed (by the kernel, with its
-// protections in sticky folders), a device, a FIFO or /dev/stdout is written straight. A regular file is replaced as a
-// whole, when all bytes are on the disk; of a reader, or of a run after a crash, either the old bytes are seen or the
-// new ones.
+// A path that the user named means what it means to any program: a link is followed (but not one that another
+// user laid in a folder of all users), a device, a FIFO or /dev/stdout is written straight. A regular file is replaced
+// as a whole, when all bytes are on the disk; of a reader, or of a run after a crash, either the old bytes are seen or
+// the new ones.
 //
 // In an output folder the program chooses the names, so whoever can write there could lie in wait at one of them. A
 // link is replaced and never followed, a sub-folder that is a link is refused, and so is anything else that is no

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace offhook::modem {
 
@@ -42,9 +43,7 @@ void Terminal::admit_group() {
   } else if (chown(device_.c_str(), static_cast<uid_t>(-1), found->gr_gid) != 0 || chmod(device_.c_str(), 0660) != 0) {
     why = device_ + " cannot be given to the group " + group_ + ": " + system_error();
   }
-  if (why.empty()) return;
-  close(fd_);
-  throw std::runtime_error(why);
+  if (!why.empty()) throw std::runtime_error(why);
 }
 
 void Terminal::open_pair() {
@@ -63,8 +62,13 @@ void Terminal::open_pair() {
     tcsetattr(slave, TCSANOW, &t);
     close(slave);
   }
-  admit_group();
-  if (link_) link_->point_to(device_);
+  try {
+    admit_group();
+    if (link_) link_->point_to(device_);
+  } catch (...) {
+    close(std::exchange(fd_, -1));
+    throw;
+  }
 }
 
 Terminal::~Terminal() {

@@ -93,14 +93,17 @@ const KeyTable& profile_keys() {
 }
 
 CostProfile load_profile(std::string_view name) {
+  return read_profile(Document::read_file(data_file("profiles", name)), name);
+}
+
+CostProfile read_profile(const Document& document, std::string_view name) {
   ProfileFile file;
-  const auto path = data_file("profiles", name);
-  Document::read_file(path).apply(profile_keys(), &file);
+  document.apply(profile_keys(), &file);
   CostProfile& profile = file.profile;
   profile.name = name;
   for (const hostsim::PhaseProfile& phase : profile.phases) {
     if (phase.block_plan.empty() || phase.block_plan.size() > OH_BLOCK_PLAN_MAX) {
-      throw Error(fmt::format("{}: every phase needs block_plan_samples with 1 to {} entries", path.string(),
+      throw Error(fmt::format("{}: every phase needs block_plan_samples with 1 to {} entries", document.name(),
                               +OH_BLOCK_PLAN_MAX));
     }
   }
@@ -109,7 +112,7 @@ CostProfile load_profile(std::string_view name) {
     const auto service = [&](Ns handler) {
       if (handler > besides) return handler - besides;
       throw Error(
-          fmt::format("{}: a measured handler takes less than the interrupt routine and the logging", path.string()));
+          fmt::format("{}: a measured handler takes less than the interrupt routine and the logging", document.name()));
     };
     profile.phases[static_cast<int>(Phase::kConnected)].service_ns = service(file.handler_ns);
     for (hostsim::PhaseProfile& phase : profile.phases) {

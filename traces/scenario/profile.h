@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hostsim/call/cost_profile.h"
+#include "traces/document/document.h"
 #include "traces/document/key.h"
 
 namespace offhook::config {
@@ -16,5 +17,7 @@ const KeyTable& profile_keys();
 /// event logging on (measured.*), the cost of a connected block is what is left of it without the interrupt routine and
 /// without the logging; so is the worst case of a phase. @throws Error
 hostsim::CostProfile load_profile(std::string_view name);
+/// The same out of a document. @throws Error
+hostsim::CostProfile read_profile(const Document& document, std::string_view name);
 
 }  // namespace offhook::config

@@ -171,13 +171,18 @@ std::vector<Published> read_published(config::Document document) {
     claim->head.grade = static_cast<Grade>(found - kGrades.begin());
     if (std::any_of(out.begin(), out.end(), [&](const Published& p) { return p.id() == claim->head.id; }))
       throw Error(fmt::format("{}: the claim {} is there twice", claim->position, claim->head.id));
-    const Json body = Json::parse(row.json());
-    leaves(body, "", claim->paths);
-    for (const std::string& path : claim->paths) {
-      std::string pointer = "/" + path;
-      for (char& c : pointer) c = c == '.' || c == '[' ? '/' : c;
-      pointer.erase(std::remove(pointer.begin(), pointer.end(), ']'), pointer.end());
-      claim->values.emplace_back(path, body.at(Json::json_pointer(pointer)));
+    try {
+      const Json body = Json::parse(row.json());
+      leaves(body, "", claim->paths);
+      for (const std::string& path : claim->paths) {
+        std::string pointer = "/" + path;
+        for (char& c : pointer) c = c == '.' || c == '[' ? '/' : c;
+        pointer.erase(std::remove(pointer.begin(), pointer.end(), ']'), pointer.end());
+        claim->values.emplace_back(path, body.at(Json::json_pointer(pointer)));
+      }
+    } catch (const Json::exception&) {  // nan or inf; a key in quotes, with a dot, a bracket or a stroke in it
+      throw Error(fmt::format("{}: the claim {} holds an infinite number, or a key that is no word", claim->position,
+                              claim->head.id));
     }
     out.push_back(Published(std::move(claim), ""));
   }

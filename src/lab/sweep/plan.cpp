@@ -172,7 +172,8 @@ Plan read_grid(const std::filesystem::path& file, std::uint32_t shards) {
     }
     count_combinations(plan, positions);
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
-      for (const std::string& value : plan.axes[a].values) {  // each alone, so that the message names it and nothing else
+      for (const std::string& value :
+           plan.axes[a].values) {  // each alone, so that the message names it and nothing else
         ScenarioBuilder(builder.scenario()).apply(Document::setting(plan.axes[a].key, value, positions[a]));
       }
     }
@@ -223,6 +224,9 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
   std::vector<std::string> positions;
   for (const Axis& axis : plan.axes) positions.push_back(fmt::format("{}: axis {}", name, axis.key));
   expand(plan, positions);
+  if (plan.shards > plan.runs()) {
+    throw Error(fmt::format("{}: is damaged: {} shards for {} runs", name, plan.shards, plan.runs()));
+  }
   if (hash_of_profiles(plan) != plan.data_hash) {
     throw Error(
         fmt::format("{}: was made with other cost profiles than those in {}", name, config::data_dir().string()));

@@ -47,33 +47,36 @@ std::vector<std::string> read_shard(const fs::path& folder, const Plan& plan, st
     problem = "missing";
     return {};
   }
-  const std::string text = read_file(file);
-  const std::string expected = foot("");
-  const std::size_t body = text.size() < expected.size() ? 0 : text.size() - expected.size();
-  if (text.substr(body) != foot(std::string_view(text).substr(0, body))) {
-    problem = fmt::format("damaged: {} does not match its checksum", file.string());
+  return parse_shard(read_file(file), plan, shard, problem, file.string());
+}
+
+}  // namespace
+
+std::vector<std::string> parse_shard(std::string_view text, const Plan& plan, std::uint32_t shard,
+                                     std::optional<std::string>& problem, const std::string& name) {
+  const std::size_t foot_bytes = foot("").size();
+  const std::size_t body = text.size() < foot_bytes ? 0 : text.size() - foot_bytes;
+  if (text.substr(body) != foot(text.substr(0, body))) {
+    problem = fmt::format("damaged: {} does not match its checksum", name);
     return {};
   }
-  const std::string first = text.substr(0, text.find('\n') + 1);
+  const std::string_view first = text.substr(0, text.find('\n') + 1);
   if (first != head(plan, shard)) {
-    problem =
-        fmt::format("foreign: {} is not shard {} of {} of plan {}", file.string(), shard, plan.shards, plan.hash());
+    problem = fmt::format("foreign: {} is not shard {} of {} of plan {}", name, shard, plan.shards, plan.hash());
     return {};
   }
   std::vector<std::string> rows;
   for (std::size_t begin = first.size(); begin < body;) {
     const std::size_t end = std::min(text.find('\n', begin), body);
-    rows.push_back(text.substr(begin, end - begin));
+    rows.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
   if (const std::size_t runs = plan.last_run(shard) - plan.first_run(shard); rows.size() != runs) {
-    problem = fmt::format("damaged: {} holds {} runs; expected {}", file.string(), rows.size(), runs);
+    problem = fmt::format("damaged: {} holds {} runs; expected {}", name, rows.size(), runs);
     return {};
   }
   return rows;
 }
-
-}  // namespace
 
 fs::path plan_path(const fs::path& folder) {
   return folder / kPlanName;

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/path/output.h"
@@ -23,6 +24,10 @@ using Run = std::function<std::string(const hostsim::Scenario&)>;
 inline constexpr const char* kPlanName = "plan.json";
 std::filesystem::path plan_path(const std::filesystem::path& folder);
 std::filesystem::path shard_path(const std::filesystem::path& folder, std::uint32_t shard);
+
+/// The rows in a shard's text. @param problem  is set when it is not this shard, or damaged  @param name  for messages
+std::vector<std::string> parse_shard(std::string_view text, const Plan& plan, std::uint32_t shard,
+                                     std::optional<std::string>& problem, const std::string& name);
 
 /// What is wrong with this shard's file: "missing", "foreign: ...", "damaged: ..."; nothing: it is done.
 std::optional<std::string> shard_problem(const std::filesystem::path& folder, const Plan& plan, std::uint32_t shard);

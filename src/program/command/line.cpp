@@ -209,10 +209,10 @@ int run(const Options& options) {
     builder.set(assignment);
   }
   const hostsim::LineConfig line = builder.finish().line;
+  catch_interrupts();  // before there are sockets, so that they do not stay behind
   Hardware near(options.call), far(options.answer);
   std::FILE* news = options.json ? stderr : stdout;
   Exchange exchange(near, far, line, options.seed, news);
-  catch_interrupts();
   if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
     if (!options.best_effort) throw std::runtime_error(why + "; or go on without by --best-effort");
     say(stderr, "offhook: {}\n", why);

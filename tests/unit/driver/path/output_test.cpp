@@ -101,6 +101,23 @@ TEST_F(Output, ALinkThatTheUserNamedIsFollowed) {
   EXPECT_EQ(content(path / "target"), "new");
 }
 
+TEST_F(Output, WhatAnotherUserLaidInAFolderOfAllUsersIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to make another user's link";
+  write_file(path / "precious", "precious");
+  fs::create_directory(path / "tmp");
+  ASSERT_EQ(chmod((path / "tmp").c_str(), 01777), 0);
+  fs::create_symlink(path / "precious", path / "tmp/link");
+  write_file(path / "tmp/link", "ours");
+  EXPECT_EQ(content(path / "precious"), "ours");
+  ASSERT_EQ(lchown((path / "tmp/link").c_str(), 65534, 65534), 0);
+  EXPECT_THAT(complaint([&] { write_file(path / "tmp/link", "x"); }),
+              HasSubstr("is a symbolic link that another user"));
+  ASSERT_EQ(mkfifo((path / "tmp/fifo").c_str(), 0666), 0);
+  ASSERT_EQ(chown((path / "tmp/fifo").c_str(), 65534, 65534), 0);
+  EXPECT_THAT(complaint([&] { write_file(path / "tmp/fifo", "x"); }), HasSubstr("is a FIFO that another user"));
+  EXPECT_EQ(content(path / "precious"), "ours");
+}
+
 TEST_F(Output, ALinkInAnOutputFolderIsReplacedAndNeverFollowed) {
   write_file(path / "precious", "precious");
   const OutputFolder folder(path / "out");

@@ -209,6 +209,18 @@ TEST_F(Sweep, MergeRefusesAShardWithTheWrongRowsAndARightChecksum) {
   }
 }
 
+// Its hash is right, as anybody can make it: a list of so many shards would take all memory.
+TEST_F(Sweep, APlanOfMoreShardsThanRunsIsRefused) {
+  Plan p = plan(5);
+  p.shards = 4'000'000'000;
+  try {
+    plan_from_json(to_json(p), "plan.json");
+    FAIL() << "no error";
+  } catch (const config::Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("plan.json: is damaged: 4000000000 shards for"));
+  }
+}
+
 // 10^8 cells, and more than any counter holds: said before anything is made of them.
 TEST_F(Sweep, AGridOfTooManyCellsIsRefusedAtOnce) {
   std::string axes = "[axes]\n";
