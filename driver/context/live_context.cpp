@@ -56,7 +56,7 @@ std::string rtprio_advice(int priority) {
   getrlimit(RLIMIT_RTPRIO, &limit);
   return "needs CAP_SYS_NICE, or an rtprio limit of at least " + std::to_string(priority) + " (now " +
          std::to_string(limit.rlim_cur) +
-         "): a line \"@audio - rtprio 95\" in /etc/security/limits.d/, or the systemd " + "unit (LimitRTPRIO=95)";
+         "): a line \"@audio - rtprio 95\" in /etc/security/limits.d/, or the systemd " + "unit (LimitRTPRIO=99)";
 }
 
 constexpr oh_context_kind kRuns[] = {OH_CONTEXT_FIFO, OH_CONTEXT_ROUND_ROBIN, OH_CONTEXT_NORMAL, OH_CONTEXT_WORKER,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "driver/session/session.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "driver/card/live/live_card.h"
 #include "offhook/modem_card.h"
@@ -32,10 +33,15 @@ TEST(Session, AnInterruptThatNeverEndsMakesItsThreadANormalOne) {
   SessionConfig config;
   config.context.best_effort = true;
   Session session(card, config);
-  if (!session.shortcomings().empty()) GTEST_SKIP() << session.shortcomings().front();
-  for (int i = 0; i < 500 && session.shortcomings().empty(); ++i)
+  const auto is_demoted = [](const std::vector<std::string>& all) {
+    return !all.empty() && all.back().find("the watchdog made a normal thread of it") != std::string::npos;
+  };
+  // It may have happened already: the spinner can have had this thread's CPU.
+  std::vector<std::string> all = session.shortcomings();
+  if (!all.empty() && !is_demoted(all)) GTEST_SKIP() << all.front();
+  for (int i = 0; i < 500 && !is_demoted(all); ++i, all = session.shortcomings())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_THAT(session.shortcomings(), testing::Contains(testing::HasSubstr("the watchdog made a normal thread of it")));
+  EXPECT_TRUE(is_demoted(all)) << testing::PrintToString(all);
 }
 
 }  // namespace
