@@ -110,11 +110,10 @@ class BuiltIn final : public FarParty {
 /// The hardware of a card of which another process is the driver: `offhook modem unix:PATH`.
 class OtherCard final : public FarParty {
  public:
-  explicit OtherCard(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {
-    oh_card_engine_init(&engine_, &server_.card(), nullptr);
-  }
+  explicit OtherCard(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {}
   bool wait_for_modem(int ms) {
     if (!server_.wait_for_modem(ms)) return false;
+    oh_card_engine_init(&engine_, &server_.card(), nullptr);
     oh_card_engine_start(&engine_, 0);
     return true;
   }

@@ -5,6 +5,7 @@
   bench.py call     one call: boots, loads the module, transfers a file both ways, brings the log back
   bench.py matrix   all contexts on all kernels, one line each; every sample against the same call in user space
   bench.py abuse    what a driver has to bear: contexts changed a hundred times, the card gone, garbled ...
+  bench.py live     a call between the kernel's modem and `offhook modem` on this machine
   bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
 
 The card's clock is stepped: a block ends when the one before has been served, so that a slow emulator makes nothing
@@ -24,7 +25,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import tty
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vm  # noqa: E402
@@ -119,12 +122,15 @@ class Bench:
             self.modules[kernel.name] = build_module(kernel, self.options.build)
         return self.modules[kernel.name]
 
-    def in_vm(self, kernel, script, keep, card_arguments):
-        """Runs a script in the machine. $MODULE and $OFFHOOK are there. @return status, what the card says"""
+    def in_vm(self, kernel, script, keep, card_arguments, beside=None):
+        """Runs a script in the machine. $MODULE and $OFFHOOK are there. @param beside  called when the card listens
+        @return status, what the card says"""
         qemu = kernel.machine(self.options.fetch)
         whole = f"MODULE={shlex.quote(self.module(kernel))}; OFFHOOK={shlex.quote(self.offhook)}\n(" + script + \
             '\n)\nstatus=$?; dmesg >"$KEEP/dmesg"; exit $status'
         with Card(self.offhook, keep, *card_arguments) as card:
+            if beside:
+                beside()
             status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds,
                             card=(card.socket, card.ram))
             calls = card.calls()
@@ -299,6 +305,60 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
     return 1 if bad else 0
 
 
+def live(bench, options):
+    """The kernel's modem calls one of this machine, which has a second card at the line's other end."""
+    bad = 0
+    for kernel in map(vm.Kernel, options.kernels):
+        bench.module(kernel)
+        with tempfile.TemporaryDirectory() as keep:
+            sent, far, terminal = (os.path.join(keep, name) for name in ("sent", "far", "tty"))
+            octets = bytes(1 + i % 100 for i in range(6000))
+            with open(sent, "wb") as file:
+                file.write(octets)
+            command = [bench.offhook, "modem", "unix:" + far, "--tty", terminal, "--context", "OTHER",
+                       "--interrupt-priority", "0", "--best-effort"]
+            script = f"""insmod $MODULE && $OFFHOOK kernel --seconds 20 --timeout 120 --send {shlex.quote(sent)} >/run/said
+status=$?; cp /run/said $KEEP; rmmod offhook && exit $status"""
+            received, heard = bytearray(), None
+
+            def listen():
+                with contextlib.suppress(OSError):  # the modem ends with its card, and the terminal with it
+                    while piece := os.read(heard, 4096):
+                        received.extend(piece)
+
+            try:
+                with contextlib.ExitStack() as stack:
+                    def start():
+                        nonlocal heard
+                        modem = stack.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                                                     stderr=subprocess.DEVNULL))
+                        stack.callback(modem.terminate)
+                        wait_for(terminal)
+                        heard = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+                        tty.setraw(heard)
+                        threading.Thread(target=listen, daemon=True).start()
+                        os.write(heard, b"ATE0S7=120A\r")
+
+                    status, _ = bench.in_vm(kernel, script, keep, ["--far-card", far], beside=lambda: (wait_for(far), start()))
+                with open(os.path.join(keep, "said"), encoding="ascii") as file:
+                    rate = json.load(file)["tx_bit_rate"]
+                verdict = "ok" if status == 0 and octets in received else f"status {status}, {len(received)} octets came"
+                verdict += f", {rate} bit/s"
+            except Failure as failure:
+                verdict = str(failure)
+        bad += not verdict.startswith("ok")
+        print(f"{kernel.name:8} live         {verdict}", flush=True)
+    return 1 if bad else 0
+
+
+def wait_for(path):
+    for _ in range(200):
+        if os.path.exists(path):
+            return
+        time.sleep(0.05)
+    raise Failure(f"{path} does not appear")
+
+
 def dkms(bench, options):
     if shutil.which("dkms") is None:
         raise vm.Unavailable("no dkms (Debian: dkms)")
@@ -337,7 +397,7 @@ def dkms(bench, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "dkms"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -358,6 +418,9 @@ def main():
             options.contexts = options.contexts or ["thread"]
             heading()
             return 0 if all([cell(bench, k, c, options.pump) for k in options.kernels for c in options.contexts]) else 1
+        if options.what == "live":
+            options.kernels = options.kernels or ["6.1"]
+            return live(bench, options)
         if options.what == "abuse":
             options.kernels = options.kernels or ["6.1"]
             return abuse(bench, options)
