@@ -180,9 +180,8 @@ std::vector<Published> read_published(config::Document document) {
         pointer.erase(std::remove(pointer.begin(), pointer.end(), ']'), pointer.end());
         claim->values.emplace_back(path, body.at(Json::json_pointer(pointer)));
       }
-    } catch (const Json::exception&) {  // nan or inf; a key in quotes, with a dot, a bracket or a stroke in it
-      throw Error(fmt::format("{}: the claim {} holds an infinite number, or a key that is no word", claim->position,
-                              claim->head.id));
+    } catch (const Json::exception&) {  // a key in quotes, with a dot, a bracket or a stroke in it
+      throw Error(fmt::format("{}: the claim {} holds a key that is no word", claim->position, claim->head.id));
     }
     out.push_back(Published(std::move(claim), ""));
   }
