@@ -41,10 +41,10 @@ class Addition:
 
 ADDITIONS = [
     Addition("pump", {"pump/modulation.h": "dsp/walk/modulation.h", "pump/pump.cpp": "dsp/walk/pump.cpp"}, [
-        ("dsp/CMakeLists.txt", "offhook_room(dsp/v32 FREESTANDING USES dsp/blocks dsp/pump dsp/qam dsp/v8)\n",
-         "offhook_room(dsp/walk FREESTANDING USES dsp/v32)\n"),
+        ("dsp/CMakeLists.txt", "offhook_room(dsp/modulation FREESTANDING USES dsp/pump dsp/v8 dsp/v32 dsp/v34/control)\n",
+         "offhook_room(dsp/walk FREESTANDING USES dsp/modulation)\n"),
         ("dsp/CMakeLists.txt", "offhook_room(dsp/spandsp USES", " dsp/walk"),
-        ("dsp/spandsp/modulations.h", '#include "dsp/spandsp/v22bis.h"\n', '#include "dsp/walk/modulation.h"\n'),
+        ("dsp/spandsp/modulations.h", '#include "dsp/spandsp/v23.h"\n', '#include "dsp/walk/modulation.h"\n'),
         ("dsp/spandsp/modulations.h", "kV32bis, ", "kWalk, ")]),
     Addition("card", {"card/walk_card.cpp": "driver/card/walk/walk_card.cpp"}, [
         ("driver/CMakeLists.txt", "offhook_room(driver/card/timer KIND card USES driver/card/live)\n",
@@ -117,7 +117,7 @@ run("cmake", "--preset", "release", "-DOFFHOOK_TESTS=OFF", cwd=TREE)
 run("nice", "cmake", "--build", TREE / "build/release", "--target", "offhook", "--parallel", "2")
 expect("the tree with all six builds", True)
 
-call = ["run", "--set", "transfer.bytes=2000", "--out"]
+call = ["run", TREE / "examples/int.toml", "--set", "transfer.bytes=2000", "--out"]
 said = run(PROGRAM, *call, "pump", "--set", "pump.modem=walk", cwd=WORK)
 expect("a call with the pump: " + said.splitlines()[0], "2,000 of 2,000" in said or "arrived whole" in said)
 run(PROGRAM, *call, "context", "--context", "WALK", cwd=WORK)

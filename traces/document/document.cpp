@@ -193,7 +193,7 @@ bool assign(const Field& field, const toml::node& node, double min, double max) 
       const auto* v = item.as_string();
       const auto found = v ? std::find(f->names.begin(), f->names.end(), v->get()) : f->names.end();
       if (found == f->names.end()) return false;
-      bits |= 1u << (found - f->names.begin());
+      bits |= f->masks[static_cast<std::size_t>(found - f->names.begin())];
     }
     *f->bits = bits;
     return true;

@@ -39,7 +39,7 @@ std::string quoted(std::string_view text) {
 std::string quoted_list(const NameSet& v) {
   std::vector<std::string> chosen;
   for (std::size_t i = 0; i < v.names.size(); ++i) {
-    if ((*v.bits >> i & 1) != 0) chosen.push_back(quoted(v.names[i]));
+    if ((*v.bits & v.masks[i]) != 0) chosen.push_back(quoted(v.names[i]));
   }
   return fmt::format("[{}]", fmt::join(chosen, ", "));
 }

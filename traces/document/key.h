@@ -40,9 +40,10 @@ Choice choice(Enum& field, std::span<const std::string_view> names) {
   return {names, [&field] { return static_cast<int>(field); }, [&field](int v) { field = static_cast<Enum>(v); }};
 }
 
-/// A set of names: bit n stands for the name n. In a file a list, with at least one.
+/// A set of names, each of which stands for the bit at its place in `masks`. In a file a list, with at least one.
 struct NameSet {
   std::span<const std::string_view> names;
+  std::span<const std::uint32_t> masks;
   std::uint32_t* bits;
 };
 

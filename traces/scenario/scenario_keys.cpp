@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "dsp/spandsp/modulations.h"
 #include "hostsim/line/channel.h"
@@ -28,13 +27,12 @@ constexpr auto kFarModems = [] {
   return names;
 }();
 constexpr auto kModems = std::span(kFarModems).subspan<1>();
-// By the bits of enum oh_modulation.
-constexpr auto kModulationBits = [] {
-  std::array<std::string_view, kModulationCount - 1> names;
-  for (const Modulation& m : kModulations) {
-    if (m.id != OH_MODULATION_NONE) names.at(static_cast<std::size_t>(std::countr_zero(std::uint32_t{m.id}))) = m.name;
-  }
-  return names;
+// Of the modulations that automode chooses from, which stands last in the table.
+constexpr auto kChosenFrom = kModems.first<kModulationCount - 1>();
+constexpr auto kModulationMasks = [] {
+  std::array<std::uint32_t, kModulationCount - 1> masks{};
+  for (std::size_t k = 0; k < masks.size(); ++k) masks[k] = kModulations[k].id;
+  return masks;
 }();
 constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
@@ -162,7 +160,7 @@ KeyTable pump_keys() {
           }),
       key<S>("pump.modulations", "what automode at the near end may use",
              [](S& s) -> Field {
-               return NameSet{kModulationBits, &s.modulations};
+               return NameSet{kChosenFrom, kModulationMasks, &s.modulations};
              }),
       key<S>("pump.far_modem", "the modem at the far end, if it is another one",
              [](S& s) -> Field {
@@ -174,7 +172,7 @@ KeyTable pump_keys() {
              }),
       key<S>("pump.far_modulations", "what automode at the far end may use",
              [](S& s) -> Field {
-               return NameSet{kModulationBits, &s.far_modulations};
+               return NameSet{kChosenFrom, kModulationMasks, &s.far_modulations};
              }),
       key<S>("pump.role", "what the real pump at the near end does",
              [](S& s) -> Field { return choice(s.role, kRoles); }),

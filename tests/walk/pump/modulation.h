@@ -11,10 +11,14 @@ namespace offhook {
 
 inline constexpr Modulation kWalk = {.id = OH_MODULATION_OWN,
                                      .name = "walk",
+                                     .title = "Walk",
                                      .carrier = "WALK",
                                      .v8 = {},
+                                     .min_bit_rate = 4'800,
                                      .max_bit_rate = 4'800,
                                      .v42_window = 15,
+                                     .alone = false,
+                                     .mark_hz = 0,
                                      .type = oh_walk_type,
                                      .begin = kV32bis.begin};
 
