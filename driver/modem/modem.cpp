@@ -77,7 +77,7 @@ oh_lapm_config Modem::lapm_config() {
   oh_lapm_default_config(&link, config_.role, kRateBeforeData);
   const oh_pump_format& format = config_.pump->formats[0];
   link.sample_rate_hz = std::min(format.rx.rate_hz, format.tx.rate_hz);  // a block counts the slower direction's
-  if (config_.window > 0) link.k = config_.window;  // 0: the link will never run
+  if (config_.window > 0) link.k = config_.window;                       // 0: the link will never run
   link.detect = config_.error_control.detect;
   link.compression = config_.error_control.compression;
   link.codewords = config_.error_control.codewords;

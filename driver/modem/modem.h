@@ -45,7 +45,7 @@ class Modem {
     std::uint32_t max_bit_rate = 0;      ///< 0: the pump's highest
     std::uint32_t min_bit_rate = 0;      ///< this and the next for automode, see oh_pump_config
     std::uint32_t modulations = 0;       ///< where V.42 is required, only those that have it are used
-    std::uint8_t window = 15;  ///< of V.42, frames; what a round trip holds, up to 64
+    std::uint8_t window = 15;            ///< of V.42, frames; what a round trip holds, up to 64
     ErrorControl error_control{};
   };
   /// @throws std::invalid_argument when the pump refuses

@@ -21,7 +21,7 @@ namespace offhook::measure {
 
 struct BankConfig {
   LiveContextConfig context;  ///< of every modem; its CPU is that of all threads but the caller's
-  int channels = 64;    ///< even: they call each other
+  int channels = 64;          ///< even: they call each other
   Modulation modem = kModulations[0];
   double seconds = 30;          ///< of data; connecting comes before
   int interrupt_priority = 85;  ///< SCHED_FIFO

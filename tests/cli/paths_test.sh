@@ -146,6 +146,7 @@ PY
 limited() {
   local text=$1
   shift
+  # shellcheck disable=SC2030,SC2031  # a count of its own, which is the exit status
   (ulimit -v 1000000; failures=0; expect_error "$text" "$@"; exit "$failures") || failures=$((failures + 1))
 }
 for command in "run" "sweep" "law" "mttf --tasks"; do

@@ -20,7 +20,7 @@ for k in range(500):
 EOF
 expect 0 "FIFO/RR 50" trace board.txt -o board.load
 expect 0 "45.0" trace board.load
-"$offhook" trace board.txt --json >a.json && "$offhook" trace board.load --json >b.json || fail "--json"
+if ! "$offhook" trace board.txt --json >a.json || ! "$offhook" trace board.load --json >b.json; then fail "--json"; fi
 cmp a.json b.json || fail "the load says other than its text"
 expect 0 "eth0" trace board.txt --without hog
 grep -q hog out.txt && fail "--without"

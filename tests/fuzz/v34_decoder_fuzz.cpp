@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "dsp/v34/coding/encoder.h"
-#include "dsp/v34/data/data_mode.h"
 #include "dsp/v34/coding/viterbi.h"
+#include "dsp/v34/data/data_mode.h"
 
 using namespace offhook::v34;
 

@@ -80,7 +80,8 @@ class Depth {
 };
 
 /// Refuse what would be too deep for the parser; and what TOML 1.0 allows in comments and strings only, anything but
-/// ASCII: toml++ 3.3.0 is undefined for some characters elsewhere (found by config_fuzz). @throws Error with the position
+/// ASCII: toml++ 3.3.0 is undefined for some characters elsewhere (found by config_fuzz). @throws Error with the
+/// position
 void check_text(std::string_view text, std::string_view name) {
   std::size_t line = 1, line_begin = 0;
   Depth depth;
@@ -89,8 +90,8 @@ void check_text(std::string_view text, std::string_view name) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (closing.empty() && !depth.goes_on(c)) {
-      throw Error(fmt::format("{}:{}:{}: is nested too deep; expected at most {} levels of keys, lists and tables", name,
-                              line, i - line_begin + 1, Depth::kMost));
+      throw Error(fmt::format("{}:{}:{}: is nested too deep; expected at most {} levels of keys, lists and tables",
+                              name, line, i - line_begin + 1, Depth::kMost));
     }
     if (c == '\n') {
       ++line;

@@ -71,7 +71,8 @@ bool run_sweep(const std::string& id, const std::string& title, const hostsim::S
   const fs::path there = sweep::plan_path(folder.path());
   if (!fs::exists(there)) {
     folder.write(sweep::kPlanName, to_json(swept.plan));
-  } else if (sweep::plan_from_json(read_file(there, kMostTextBytes), there.string()).grid_hash() != swept.plan.grid_hash()) {
+  } else if (sweep::plan_from_json(read_file(there, kMostTextBytes), there.string()).grid_hash() !=
+             swept.plan.grid_hash()) {
     throw config::Error(
         fmt::format("{}: holds another experiment; give another --out or remove it", folder.path().string()));
   }

@@ -142,7 +142,8 @@ int run(const Options& options) {
     say("{}", Lines(text));
   } else {
     say("{}{}\n", Lines(to_text(all)), reproduce::sentence(totals));
-    if (!totals.short_of.empty()) say("a hard claim falls short: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
+    if (!totals.short_of.empty())
+      say("a hard claim falls short: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     say("{}{}\nreport: {}\n", duration_text(wall),
         kept != 0 ? fmt::format(", {} claims kept from an earlier run", kept) : "", (folder / kReportName).string());
