@@ -2,10 +2,11 @@
 //
 // The processing contexts of a simulated host, each on the mechanism it has in its operating system:
 //
-//   INT             the interrupt routine itself calls service: at device level, nothing but higher interrupts in its
-//   way THREADED        the interrupt leaves a stub, which wakes the handler's thread; that calls service DPC, SOFTIRQ
-//   the interrupt routine queues deferred work that does THR, FIFO, ...  the interrupt routine queues deferred work
-//   that signals a semaphore; a thread waits for it RES             as THR, and the thread has a CPU reservation
+//   - INT: the interrupt routine itself calls service, at device level, with nothing but higher interrupts in its way.
+//   - THREADED: the interrupt leaves a stub, which wakes the handler's thread; that calls service.
+//   - DPC, SOFTIRQ: the interrupt routine queues deferred work that calls service.
+//   - THR, FIFO, ...: the interrupt routine queues deferred work that signals a semaphore; a thread waits for it.
+//   - RES: as THR, and the thread has a CPU reservation.
 //
 // They share the driver and what a service costs (ServiceRun), and nothing about when it runs. A context of one's own
 // derives from Context and gets a row in table.cpp, or register_context() from a program that links the library.

@@ -48,6 +48,10 @@ constexpr Band band(SymbolRate s, Carrier c) {
 constexpr double symbol_rate_hz(SymbolRate s) {
   return band(s, Carrier::kLow).symbol_hz();
 }
+/// Symbols in so many samples of 8000 Hz.
+constexpr int symbols_in(SymbolRate s, uint32_t samples) {
+  return static_cast<int>(samples * symbol_rate_hz(s) / 8000 + 0.5);
+}
 constexpr double carrier_hz(SymbolRate s, Carrier c) {
   return band(s, c).carrier_hz();
 }

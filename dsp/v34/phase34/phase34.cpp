@@ -9,7 +9,6 @@ namespace {
 using Task = qam::Receiver::Task;
 
 constexpr uint32_t kSilenceMs = 70;        // before S; 11.3.1.2.1
-constexpr uint32_t kMdUnitMs = 35;         // Tables 15 and 16
 constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
 // J may be answered up to 500 ms after it was found (11.3.1.1.3, 11.3.1.2.6). A modem trains its far echo on what it
 // has sent before, which comes back a round trip later; live ones were met that need our silence for it.
@@ -22,15 +21,6 @@ constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser
 // 22 dB: 47 symbols of an MP of sixteen points are right but for one MP in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
 constexpr int kCleardownMpPrimes = 3;  // so that one gets through
-
-int symbols_in(SymbolRate s, uint32_t samples) {
-  return static_cast<int>(samples * symbol_rate_hz(s) / 8000 + 0.5);
-}
-
-template <class... States>
-constexpr uint16_t in(States... states) {
-  return static_cast<uint16_t>((0u | ... | (1u << static_cast<unsigned>(states))));
-}
 
 }  // namespace
 
@@ -96,19 +86,12 @@ const Phase34::Transition* Phase34::transitions(int* n) {
 }
 
 bool Phase34::handle(Event event) {
-  int n = 0;
-  const Transition* table = transitions(&n);
-  for (int k = 0; k < n; ++k) {
-    const Transition& t = table[k];
-    if (t.event != event || (t.from & in(state_)) == 0) continue;
-    if (t.guard != nullptr && !(this->*t.guard)()) continue;
-    taken_ |= uint64_t{1} << k;
-    if (state_ == State::kSendJ && t.to != State::kSendJ) deadline_ = 0;  // the answer to J has come
-    state_ = t.to;
-    if (t.action != nullptr) (this->*t.action)();
-    return true;
-  }
-  return false;
+  const Transition* t = find_transition(*this, state_, event, &taken_);
+  if (t == nullptr) return false;
+  if (state_ == State::kSendJ && t->to != State::kSendJ) deadline_ = 0;  // the answer to J has come
+  state_ = t->to;
+  if (t->action != nullptr) (this->*t->action)();
+  return true;
 }
 
 Phase34::Phase34(const Phase34Config& config, const DataPort& port)
@@ -141,15 +124,10 @@ void Phase34::end(Outcome outcome) {
 
 void Phase34::tick() {
   ++now_;
-  const auto due = [this](uint32_t* at) {
-    if (*at == 0 || now_ < *at) return false;
-    *at = 0;
-    return true;
-  };
-  if (due(&wait_until_)) handle(Event::kWaitOver);
+  if (is_due(now_, &wait_until_)) handle(Event::kWaitOver);
   if (clamped_at_ != 0 && now_ - clamped_at_ > ms(kFalseSMs)) deliver(rx_live_, 0);  // it was none
-  if (due(&deadline_)) handle(Event::kTimeout);
-  if (due(&e_deadline_)) handle(Event::kNoE);
+  if (is_due(now_, &deadline_)) handle(Event::kTimeout);
+  if (is_due(now_, &e_deadline_)) handle(Event::kNoE);
 }
 
 bool Phase34::far_end_silent() const {

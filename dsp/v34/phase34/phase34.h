@@ -11,8 +11,7 @@
 // Once a symbol put() is told what was heard, and order() says what is wanted of the receiver (symbol_reader.h).
 // Neither does it know Phase 2: when a procedure fails, outcome() says what Phase 2 has to do about it.
 //
-// What it does is a table (transitions()): in a state an event, under a guard, makes an action and the next state, as a
-// clause of the Recommendation says. An event that no row has is ignored.
+// What it does is a table (transitions(), dsp/blocks/transition_table.h).
 //
 // Transmit and receive symbol rates may differ; a symbol is sent when next_symbol() is called. tick() counts samples of
 // 8000 Hz, the one clock of all time-outs.
@@ -21,6 +20,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/transition_table.h"
 #include "dsp/v34/data/data_mode.h"
 #include "dsp/v34/data/line_monitor.h"
 #include "dsp/v34/data/rate_choice.h"
@@ -106,15 +106,8 @@ class Phase34 {
     kRenegotiate,
     kCleardown
   };
-  struct Transition {
-    uint16_t from;  ///< set of states
-    Event event;
-    bool (Phase34::*guard)() const;  ///< null: always
-    void (Phase34::*action)();       ///< in the new state; null: nothing
-    State to;
-    const char* clause;
-  };
-  /// The table: of the rows for an event the first counts whose state and guard fit. @param[out] n  rows
+  using Transition = offhook::Transition<Phase34>;
+  /// @param[out] n  rows
   static const Transition* transitions(int* n);
 
   Phase34() = default;

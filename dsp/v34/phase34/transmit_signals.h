@@ -16,6 +16,7 @@ namespace offhook::v34 {
 inline constexpr int kSSymbols = 128;    ///< length of S; 10.1.3.7
 inline constexpr int kSBarSymbols = 16;  ///< length of S with a bar
 inline constexpr int kMinTrnSymbols = 512;
+inline constexpr uint32_t kMdUnitMs = 35;  ///< unit of the length of MD; Tables 15 and 16
 
 enum class Signal : uint8_t { kSilence, kS, kSBar, kMd, kPp, kTrn, kJ, kJPrime, kMp, kE, kScr, kSequence };
 

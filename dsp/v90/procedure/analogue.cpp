@@ -10,8 +10,7 @@ using Task = PcmReceiver::Task;
 using v34::Signal;
 using v34::TrainingPoints;
 
-constexpr uint32_t kSilenceMs = 70;  // 9.3.2.1
-constexpr uint32_t kMdUnitMs = 35;
+constexpr uint32_t kSilenceMs = 70;      // 9.3.2.1
 constexpr uint32_t kWaitForJdMs = 4500;  // 9.3.2.6
 // Beyond 9.3.2.4's 1500 ms from the start of Ja, in which there is no term for the round trip.
 constexpr uint32_t kWaitForSdMs = 1500;
@@ -31,15 +30,6 @@ constexpr int kLostWindows = 2;
 constexpr uint32_t kMeasureMs = 320;                   // of TRN2d, which has 550 ms and is as late as the line
 constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
 constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s
-
-template <class... States>
-constexpr uint16_t in(States... states) {
-  return static_cast<uint16_t>((0u | ... | (1u << static_cast<unsigned>(states))));
-}
-
-int symbols_in(v34::SymbolRate s, uint32_t samples) {
-  return static_cast<int>(samples * v34::symbol_rate_hz(s) / 8000 + 0.5);
-}
 
 }  // namespace
 
@@ -133,23 +123,16 @@ const AnalogueProcedure::Transition* AnalogueProcedure::transitions(int* n) {
 }
 
 bool AnalogueProcedure::handle(Event event) {
-  int n = 0;
-  const Transition* table = transitions(&n);
-  for (int k = 0; k < n; ++k) {
-    const Transition& t = table[k];
-    if (t.event != event || (t.from & in(state_)) == 0) continue;
-    if (t.guard != nullptr && !(this->*t.guard)()) continue;
-    taken_ |= uint64_t{1} << k;
-    state_ = t.to;
-    if (t.action != nullptr) (this->*t.action)();
-    return true;
-  }
-  return false;
+  const Transition* t = find_transition(*this, state_, event, &taken_);
+  if (t == nullptr) return false;
+  state_ = t->to;
+  if (t->action != nullptr) (this->*t->action)();
+  return true;
 }
 
 AnalogueProcedure::AnalogueProcedure(const AnalogueConfig& config, const oh_bit_port& port)
     : config_(config), port_(port), state_(State::kTrainFar), tx_(kGpa), reader_(config.law, config.u_info, port) {
-  tx_.start(Signal::kSilence, symbols_in(config.symbol_rate, ms(kSilenceMs)));
+  tx_.start(Signal::kSilence, v34::symbols_in(config.symbol_rate, ms(kSilenceMs)));
   level_ = static_cast<float>(linear_of(config.law, config.u_info));
   dil_ = usual_dil(config.u_info);
   ed_deadline_ = ms(15000) + 5 * config.round_trip_samples;  // 9.4.2
@@ -166,13 +149,8 @@ void AnalogueProcedure::end(Outcome outcome) {
 
 void AnalogueProcedure::tick() {
   ++now_;
-  const auto due = [this](uint32_t* at) {
-    if (*at == 0 || now_ < *at) return false;
-    *at = 0;
-    return true;
-  };
-  if (due(&deadline_)) handle(Event::kTimeout);
-  if (due(&ed_deadline_)) handle(Event::kNoEd);
+  if (is_due(now_, &deadline_)) handle(Event::kTimeout);
+  if (is_due(now_, &ed_deadline_)) handle(Event::kNoEd);
 }
 
 bool AnalogueProcedure::far_end_silent() const {
@@ -208,12 +186,12 @@ void AnalogueProcedure::send_s_bar() {
 }
 
 void AnalogueProcedure::send_md() {
-  tx_.start(Signal::kMd, symbols_in(config_.symbol_rate, ms(kMdUnitMs) * config_.own_md_length));
+  tx_.start(Signal::kMd, v34::symbols_in(config_.symbol_rate, ms(v34::kMdUnitMs) * config_.own_md_length));
   config_.own_md_length = 0;
 }
 
 void AnalogueProcedure::send_trn() {
-  tx_.start_trn(TrainingPoints::k4, v34::kMinTrnSymbols + symbols_in(config_.symbol_rate, ms(config_.trn_ms)));
+  tx_.start_trn(TrainingPoints::k4, v34::kMinTrnSymbols + v34::symbols_in(config_.symbol_rate, ms(config_.trn_ms)));
 }
 
 void AnalogueProcedure::begin_ja() {
@@ -307,7 +285,7 @@ void AnalogueProcedure::send_cpt() {
 
 // TRN2d comes: its error is that of the data, since it has several levels.
 void AnalogueProcedure::send_scr() {
-  tx_.start(Signal::kScr, symbols_in(config_.symbol_rate, ms(kMeasureMs)));
+  tx_.start(Signal::kScr, v34::symbols_in(config_.symbol_rate, ms(kMeasureMs)));
 }
 
 void AnalogueProcedure::choose_again() {

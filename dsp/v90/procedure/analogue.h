@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/transition_table.h"
 #include "dsp/v34/data/data_mode.h"
 #include "dsp/v34/phase34/transmit_signals.h"
 #include "dsp/v90/coding/constellation_choice.h"
@@ -86,14 +87,8 @@ class AnalogueProcedure {
     kRenegotiate,
     kCleardown
   };
-  struct Transition {
-    uint16_t from;  ///< set of states
-    Event event;
-    bool (AnalogueProcedure::*guard)() const;  ///< null: always
-    void (AnalogueProcedure::*action)();       ///< in the new state; null: nothing
-    State to;
-    const char* clause;
-  };
+  using Transition = offhook::Transition<AnalogueProcedure>;
+  /// @param[out] n  rows
   static const Transition* transitions(int* n);
 
   AnalogueProcedure() = default;

@@ -10,7 +10,6 @@ using Task = qam::Receiver::Task;
 using Signal = Downstream::Signal;
 using v34::TrainingPoints;
 
-constexpr uint32_t kMdUnitMs = 35;
 constexpr uint32_t kFarStopsMs = 60;  // from Sd-bar to where the analogue modem is silent, and what receivers hold
 // 22 dB: 47 symbols of a sequence of sixteen points are right but for one in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
@@ -18,11 +17,6 @@ constexpr uint32_t kPhase3Ms = 9000;  // for S, TRN of 4 s and Ja; the text has 
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T
 constexpr int kLeastUpstream = 2;     // in 2400 bit/s
 constexpr int kMostUpstream = 14;
-
-template <class... States>
-constexpr uint16_t in(States... states) {
-  return static_cast<uint16_t>((0u | ... | (1u << static_cast<unsigned>(states))));
-}
 
 }  // namespace
 
@@ -85,18 +79,11 @@ const DigitalProcedure::Transition* DigitalProcedure::transitions(int* n) {
 }
 
 bool DigitalProcedure::handle(Event event) {
-  int n = 0;
-  const Transition* table = transitions(&n);
-  for (int k = 0; k < n; ++k) {
-    const Transition& t = table[k];
-    if (t.event != event || (t.from & in(state_)) == 0) continue;
-    if (t.guard != nullptr && !(this->*t.guard)()) continue;
-    taken_ |= uint64_t{1} << k;
-    state_ = t.to;
-    if (t.action != nullptr) (this->*t.action)();
-    return true;
-  }
-  return false;
+  const Transition* t = find_transition(*this, state_, event, &taken_);
+  if (t == nullptr) return false;
+  state_ = t->to;
+  if (t->action != nullptr) (this->*t->action)();
+  return true;
 }
 
 DigitalProcedure::DigitalProcedure(const DigitalConfig& config, const oh_bit_port& port)
@@ -120,15 +107,10 @@ void DigitalProcedure::end(Outcome outcome) {
 
 void DigitalProcedure::tick() {
   ++now_;
-  const auto due = [this](uint32_t* at) {
-    if (*at == 0 || now_ < *at) return false;
-    *at = 0;
-    return true;
-  };
   if (clamped_at_ != 0 && now_ - clamped_at_ > ms(kFalseSMs)) deliver(rx_live_);  // it was none
-  if (due(&wait_until_)) handle(Event::kWaitOver);
-  if (due(&deadline_)) handle(Event::kTimeout);
-  if (due(&e_deadline_)) handle(Event::kNoE);
+  if (is_due(now_, &wait_until_)) handle(Event::kWaitOver);
+  if (is_due(now_, &deadline_)) handle(Event::kTimeout);
+  if (is_due(now_, &e_deadline_)) handle(Event::kNoE);
 }
 
 bool DigitalProcedure::far_end_silent() const {
@@ -317,7 +299,7 @@ void DigitalProcedure::listen(int next, bool pp, TrainingPoints points, int know
 }
 
 void DigitalProcedure::wait_out_md() {
-  const uint32_t md = ms(kMdUnitMs) * config_.far_md_length;
+  const uint32_t md = ms(v34::kMdUnitMs) * config_.far_md_length;
   const auto gone = static_cast<uint32_t>(s_bar_age_ * 8000 / v34::symbol_rate_hz(config_.symbol_rate));
   config_.far_md_length = 0;
   wait_until_ = now_ + (md > gone ? md - gone : 1);

@@ -8,16 +8,18 @@
 //    Ed B1d data
 //                                   Phase 3                                         Phase 4
 //
-// As dsp/v34/phase34/phase34.h it knows no line, and is a table: in a state an event, under a guard, makes an action
-// and the next state. tick() counts the network's samples; a code is sent when next() is called, once for each.
+// As dsp/v34/phase34/phase34.h it knows no line, and is a table (dsp/blocks/transition_table.h). tick() counts the
+// network's samples; a code is sent when next() is called, once for each.
 #pragma once
 
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/transition_table.h"
 #include "dsp/v34/data/data_mode.h"
 #include "dsp/v34/data/line_monitor.h"
 #include "dsp/v34/phase34/symbol_reader.h"
+#include "dsp/v34/phase34/transmit_signals.h"
 #include "dsp/v90/coding/cp.h"
 #include "dsp/v90/coding/sequences.h"
 #include "dsp/v90/pcm/downstream.h"
@@ -96,15 +98,8 @@ class DigitalProcedure {
     kRenegotiate,
     kCleardown
   };
-  struct Transition {
-    uint16_t from;  ///< set of states
-    Event event;
-    bool (DigitalProcedure::*guard)() const;  ///< null: always
-    void (DigitalProcedure::*action)();       ///< in the new state; null: nothing
-    State to;
-    const char* clause;
-  };
-  /// The table: of the rows for an event the first counts whose state and guard fit. @param[out] n  rows
+  using Transition = offhook::Transition<DigitalProcedure>;
+  /// @param[out] n  rows
   static const Transition* transitions(int* n);
 
   DigitalProcedure() = default;
