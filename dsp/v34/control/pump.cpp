@@ -22,9 +22,6 @@ constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
 
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
-// 0.35 dB: required_snr() knows noise only, and what is measured in a second of TRN is known to 0.1 dB.
-constexpr double kMargin = 1.084;
-
 enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
 
 Phase2Config phase2_config(const oh_pump_config& c) {
@@ -194,7 +191,7 @@ void Modem::begin_training() {
   // INFO1a takes 70 bits of 600 a second and began a round trip after the end of INFO1c.
   h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples;
   h.max_bit_rate = config_.max_bit_rate;
-  h.margin = kMargin;
+  h.margin = kSnrMargin;
   h.aux = wants_auxiliary_;
   // Sixteen points need 22 dB, which is what five bits a symbol need, too.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);

@@ -25,6 +25,9 @@ inline constexpr double kTargetFrameErrors = 1e-3;
 /// bad. Real-time: O(100).  Source: union bound over the nearest neighbours
 double tolerated_variance(TrellisCode code, const Framing& framing, double frame_errors = kTargetFrameErrors);
 
+/// 0.35 dB: required_snr() knows noise only, and what is measured in a second of TRN is known to 0.1 dB.
+inline constexpr double kSnrMargin = 1.084;
+
 /// Signal-to-noise ratio (mean |x|^2 over mean |noise|^2, both after the whitening filter) that a rate needs.
 /// Not real-time in the strict sense: as mean_energy().
 double required_snr(TrellisCode code, const Framing& framing, bool precoding);

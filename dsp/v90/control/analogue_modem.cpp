@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/control/analogue_modem.h"
 
-#include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/window.h"
 #include "dsp/v34/coding/pre_emphasis.h"
-#include "dsp/v34/control/handover.h"
-#include "dsp/v34/control/pump.h"
 
 namespace offhook::v90 {
 namespace {
 
-constexpr uint32_t kRateHz = 8000;
-constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
-constexpr int kMostFailures = 2;            // trainings in a row that came to nothing, before V.34 is chosen
-
-v8::Config v8_config(const oh_pump_config& c) {
-  v8::Config v = v8::data_call(c, v8::kPcm | v8::kV34);
-  v.menu.has_pcm = v.menu.has_access = true;
-  v.menu.pcm = 1;  // analogue
-  v.menu.access = 0;
-  return v;
-}
+constexpr int kMostFailures = 2;  // trainings in a row that came to nothing, before V.34 is chosen
 
 uint8_t u_info_for(const v34::Info0d& far) {
   return choose_u_info(far.a_law ? Law::kA : Law::kMu, far.max_power);
@@ -29,21 +16,12 @@ uint8_t u_info_for(const v34::Info0d& far) {
 
 v34::Phase2Config phase2_config(const oh_pump_config& c) {
   v34::Phase2Config p;
-  p.role = OH_PUMP_ANSWER;
+  p.role = AnalogueModem::kPhase2Role;
   p.pcm = v34::PcmSide::kAnalogue;
   p.u_info = u_info_for;
   p.tx_level_dbm0 = c.tx_level_dbm0;
   p.io_delay_samples = static_cast<uint16_t>(c.io_delay_samples + Decimator::kDelay);
   return p;
-}
-
-// V.34 knows nothing of octets or of a second sample rate.
-oh_pump_config v34_config(const oh_pump_config& c, oh_pump_role role) {
-  oh_pump_config v = c;
-  v.format = kLinear8000;
-  v.role = role;
-  v.io_delay_samples += Decimator::kDelay;
-  return v;
 }
 
 }  // namespace
@@ -70,13 +48,9 @@ float Decimator::put(float first, float second) {
   return kernels_->dot(taps_, history_ + at_ + 1, kTaps);
 }
 
-size_t AnalogueModem::v34_size(const oh_pump_config& c) {
-  const oh_pump_config v = v34_config(c, c.role);
-  return oh_v34_type()->size(&v);
-}
-
+// PCM availability: analogue. PSTN access: none said.
 AnalogueModem::AnalogueModem(const oh_pump_config& c, void* v34)
-    : config_(c), v34_(v34), v8_(v8_config(c)), phase2_(phase2_config(c)) {
+    : Modem(c, v34, v8_config(c, 1, 0), phase2_config(c), v34::kToneBHz) {
   decimator_.init();
 }
 
@@ -88,15 +62,7 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
   switch (stage_) {
     case Stage::kV8:
       tx = v8_.process(decimator_.put(rx[0], rx[1]));
-      if (v8_.state() == v8::State::kRunning) break;
-      if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kPcm && (v8_.result().far.pcm & 2) != 0) {
-        begin();
-      } else if (v8_.state() == v8::State::kDone && (v8_.result().joint.modulations & v8::kV34) != 0) {
-        begin_v34(config_.role, false);
-      } else {
-        nothing_in_common_ = true;
-        stage_ = Stage::kFailed;
-      }
+      follow_v8(2);
       break;
     case Stage::kPhase2:
       tx = phase2_.process(decimator_.put(rx[0], rx[1]));
@@ -105,27 +71,18 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
     case Stage::kTraining:
       tx = train(rx, is_lost);
       break;
-    case Stage::kV34: {
-      const int16_t in = clip(decimator_.put(rx[0], rx[1]));
-      int16_t out = 0;
-      if (is_lost) {
-        oh_v34_type()->fill_in(v34_, 1);
-      } else {
-        oh_v34_type()->process(v34_, &in, &out, 1);
-      }
-      return out;
-    }
+    case Stage::kV34:
+      return v34_step(decimator_.put(rx[0], rx[1]), is_lost);
     default:
       break;
   }
-  without_data_ = stage_ == Stage::kTraining && procedure_.live() ? 0 : without_data_ + 1;
-  if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+  watch();
   return clip(tx);
 }
 
 void AnalogueModem::begin_training() {
   const v34::Phase2Outcome& o = phase2_.outcome();
-  if (!o.pcm) return begin_v34(OH_PUMP_ANSWER, true);
+  if (!o.pcm) return begin_v34(kPhase2Role, true);
   AnalogueConfig a;
   a.law = o.info0d.a_law ? Law::kA : Law::kMu;
   a.u_info = o.info1a_v90.u_info;
@@ -184,83 +141,6 @@ void AnalogueModem::receive(float rx, bool is_lost) {
   if (refits_ == procedure_.refits()) return;
   refits_ = procedure_.refits();
   receiver_.refit();
-}
-
-void AnalogueModem::leave_training(Stage next) {
-  if (stage_ == Stage::kTraining) {
-    bits_sent_ += procedure_.bits_sent();
-    bits_received_ += procedure_.bits_received();
-  }
-  stage_ = next;
-}
-
-// V.34 was chosen, in Phase 2, or by V.8. It stays until the call ends.
-void AnalogueModem::begin_v34(oh_pump_role role, bool phase2_is_over) {
-  const oh_pump_config v = v34_config(config_, role);
-  oh_v34_type()->init(v34_, &v);
-  if (phase2_is_over) {
-    v34::begin_training(v34_, phase2_.outcome());
-  } else {
-    oh_v34_begin(v34_);
-  }
-  stage_ = Stage::kV34;
-}
-
-void AnalogueModem::renegotiate() {
-  if (stage_ == Stage::kV34) oh_v34_renegotiate(v34_);
-  if (in_data()) procedure_.renegotiate();
-}
-
-void AnalogueModem::retrain() {
-  if (stage_ == Stage::kV34) oh_v34_retrain(v34_);
-  if (stage_ != Stage::kTraining) return;
-  ++retrains_;
-  leave_training(Stage::kPhase2);
-  phase2_.retrain();
-}
-
-void AnalogueModem::hang_up() {
-  if (stage_ == Stage::kV34) {
-    oh_v34_type()->hang_up(v34_);
-  } else if (in_data() && procedure_.live()) {
-    procedure_.cleardown();
-  } else {
-    leave_training(Stage::kReleased);
-  }
-}
-
-void AnalogueModem::status(oh_pump_status* s) const {
-  *s = {};
-  if (stage_ == Stage::kV34) {
-    s->struct_size = sizeof *s;
-    oh_v34_type()->status(v34_, s);
-    s->bits_sent += bits_sent_;
-    s->bits_received += bits_received_;
-    s->samples = samples_;
-    s->filled_in = filled_in_;
-    s->retrains += retrains_ + phase2_.retrains();
-    return;
-  }
-  s->state = OH_PUMP_CONNECTING;
-  if (stage_ == Stage::kFailed) s->state = OH_PUMP_FAILED;
-  if (stage_ == Stage::kReleased) s->state = OH_PUMP_IDLE;
-  if (stage_ == Stage::kTraining || (stage_ == Stage::kPhase2 && retrains_ > 0)) s->state = OH_PUMP_TRAINING;
-  s->bits_sent = bits_sent_;
-  s->bits_received = bits_received_;
-  if (stage_ == Stage::kTraining) {
-    s->bits_sent += procedure_.bits_sent();
-    s->bits_received += procedure_.bits_received();
-    if (procedure_.live()) {
-      s->state = OH_PUMP_DATA;
-      s->rx_bit_rate = static_cast<uint32_t>(procedure_.rx_rate_thirds()) / 3;
-      s->tx_bit_rate = procedure_.tx_bit_rate();
-    }
-  }
-  s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
-  s->samples = samples_;
-  s->filled_in = filled_in_;
-  s->retrains = retrains_ + phase2_.retrains();
-  if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
 }
 
 void AnalogueModem::instruments(oh_v90_instruments* i) const {

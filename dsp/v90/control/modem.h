@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+//
+// What the modems of both sides have in common: which phase runs, V.34 in the place of V.90, and what an owner asks
+// for.
+#pragma once
+
+#include "dsp/blocks/level.h"
+#include "dsp/pump/pump_type.h"
+#include "dsp/v34/control/handover.h"
+#include "dsp/v34/control/pump.h"
+#include "dsp/v34/phase2/phase2.h"
+#include "dsp/v8/v8.h"
+#include "dsp/v90/control/pump.h"
+
+namespace offhook::v90 {
+
+enum class Stage : uint8_t { kV8, kPhase2, kTraining, kV34, kReleased, kFailed };
+
+/// Self, derived from it, has rx_bit_rate(), tx_bit_rate(), bits_received() of the data mode that runs, kDelay (what it
+/// adds to the way between codec and pump, samples of 8000 Hz) and kPhase2Role.
+template <class Self, class Procedure>
+class Modem {
+ public:
+  /// Octets of the V.34 pump that a call falls back to; 0: not this configuration.
+  static size_t v34_size(const oh_pump_config& c) {
+    const oh_pump_config v = v34_config(c, c.role);
+    return oh_v34_type()->size(&v);
+  }
+  /// V.8 is over by other means: Phase 2 begins.
+  void begin() {
+    stage_ = Stage::kPhase2;
+    phase2_.start();
+  }
+  void renegotiate() {
+    if (stage_ == Stage::kV34) oh_v34_renegotiate(v34_);
+    if (in_data()) procedure_.renegotiate();
+  }
+  void retrain() {
+    if (stage_ == Stage::kV34) oh_v34_retrain(v34_);
+    if (stage_ != Stage::kTraining) return;
+    ++retrains_;
+    leave_training(Stage::kPhase2);
+    phase2_.retrain();
+  }
+  void hang_up() {
+    if (stage_ == Stage::kV34) {
+      oh_v34_type()->hang_up(v34_);
+    } else if (in_data() && procedure_.live()) {
+      procedure_.cleardown();
+    } else {
+      leave_training(Stage::kReleased);
+    }
+  }
+  bool in_data() const { return stage_ == Stage::kTraining && procedure_.state() == Procedure::State::kData; }
+  const Procedure& procedure() const { return procedure_; }
+
+  void status(oh_pump_status* s) const {
+    *s = {};
+    if (stage_ == Stage::kV34) {
+      s->struct_size = sizeof *s;
+      oh_v34_type()->status(v34_, s);
+    } else {
+      s->state = state();
+      if (s->state == OH_PUMP_DATA) {
+        s->rx_bit_rate = self().rx_bit_rate();
+        s->tx_bit_rate = self().tx_bit_rate();
+      }
+      if (stage_ == Stage::kTraining) {
+        s->bits_sent = procedure_.bits_sent();
+        s->bits_received = self().bits_received();
+      }
+      s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+      if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
+    }
+    s->bits_sent += bits_sent_;
+    s->bits_received += bits_received_;
+    s->samples = samples_;
+    s->filled_in = filled_in_;
+    s->retrains += retrains_ + phase2_.retrains();
+  }
+
+ protected:
+  static constexpr uint32_t kRateHz = 8000;
+
+  Modem(const oh_pump_config& c, void* v34, const v8::Config& v8, const v34::Phase2Config& phase2, int far_tone_hz)
+      : config_(c), v34_(v34), v8_(v8), phase2_(phase2), retrain_tone_(far_tone_hz) {}
+
+  /// @param pcm, access  what this side says of itself; V.8, Tables 7 and 6
+  static v8::Config v8_config(const oh_pump_config& c, uint8_t pcm, uint8_t access) {
+    v8::Config v = v8::data_call(c, v8::kPcm | v8::kV34);
+    v.menu.has_pcm = v.menu.has_access = true;
+    v.menu.pcm = pcm;
+    v.menu.access = access;
+    return v;
+  }
+  /// @param wanted  bit of the far end's PCM category
+  void follow_v8(unsigned wanted) {
+    if (v8_.state() == v8::State::kRunning) return;
+    const bool done = v8_.state() == v8::State::kDone;
+    if (done && v8_.result().modulation == v8::kPcm && (v8_.result().far.pcm & wanted) != 0) {
+      begin();
+    } else if (done && (v8_.result().joint.modulations & v8::kV34) != 0) {
+      begin_v34(config_.role, false);
+    } else {
+      nothing_in_common_ = true;
+      stage_ = Stage::kFailed;
+    }
+  }
+  /// V.34 was chosen, in Phase 2, or by V.8. It stays until the call ends.
+  void begin_v34(oh_pump_role role, bool phase2_is_over) {
+    const oh_pump_config v = v34_config(config_, role);
+    oh_v34_type()->init(v34_, &v);
+    if (phase2_is_over) {
+      v34::begin_training(v34_, phase2_.outcome());
+    } else {
+      oh_v34_begin(v34_);
+    }
+    stage_ = Stage::kV34;
+  }
+  int16_t v34_step(float x, bool is_lost) {
+    const int16_t in = clip(x);
+    int16_t out = 0;
+    if (is_lost) {
+      oh_v34_type()->fill_in(v34_, 1);
+    } else {
+      oh_v34_type()->process(v34_, &in, &out, 1);
+    }
+    return out;
+  }
+  void leave_training(Stage next) {
+    if (stage_ == Stage::kTraining) {
+      bits_sent_ += procedure_.bits_sent();
+      bits_received_ += self().bits_received();
+    }
+    stage_ = next;
+  }
+  /// Once a sample: a call that has no data mode for too long fails.
+  void watch() {
+    constexpr uint64_t kGiveUp = 90 * kRateHz;
+    without_data_ = stage_ == Stage::kTraining && procedure_.live() ? 0 : without_data_ + 1;
+    if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+  }
+
+  oh_pump_config config_;
+  void* v34_;
+  Stage stage_ = Stage::kV8;
+  uint64_t samples_ = 0, filled_in_ = 0;
+  float power_ = 0;
+  v8::V8 v8_;
+  v34::Phase2 phase2_;
+  v34::RetrainDetector retrain_tone_;
+  Procedure procedure_;
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+  oh_pump_state state() const {
+    if (stage_ == Stage::kFailed) return OH_PUMP_FAILED;
+    if (stage_ == Stage::kReleased) return OH_PUMP_IDLE;
+    if (stage_ == Stage::kTraining && procedure_.live()) return OH_PUMP_DATA;
+    if (stage_ == Stage::kTraining || (stage_ == Stage::kPhase2 && retrains_ > 0)) return OH_PUMP_TRAINING;
+    return OH_PUMP_CONNECTING;
+  }
+  // V.34 knows nothing of octets or of a second sample rate.
+  static oh_pump_config v34_config(const oh_pump_config& c, oh_pump_role role) {
+    oh_pump_config v = c;
+    v.format = kLinear8000;
+    v.role = role;
+    v.io_delay_samples += Self::kDelay;
+    return v;
+  }
+
+  uint64_t without_data_ = 0;
+  uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
+  uint32_t retrains_ = 0;
+  bool nothing_in_common_ = false;
+};
+
+}  // namespace offhook::v90
