@@ -16,20 +16,16 @@
 #include <functional>
 #include <stdexcept>
 
+#include "tests/unit/temporary_folder.h"
+
 namespace offhook {
 namespace {
 
 namespace fs = std::filesystem;
+using test::complaint;
 using testing::HasSubstr;
 
 struct LocalSocket : testing::Test {
-  LocalSocket() {
-    std::string name = "/tmp/offhook-socket-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    folder = name;
-    path = name + "/s";
-  }
-  ~LocalSocket() override { fs::remove_all(folder); }
   int bound(int type) const {
     const int fd = socket(AF_UNIX, type, 0);
     sockaddr_un address{};
@@ -40,18 +36,10 @@ struct LocalSocket : testing::Test {
   }
   /// What a program that was killed leaves.
   void leave_behind() const { close(bound(SOCK_STREAM)); }
-  fs::path folder;
-  std::string path;
+  test::TemporaryFolder temporary;
+  fs::path folder = temporary.path();
+  std::string path = folder / "s";
 };
-
-std::string complaint(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST_F(LocalSocket, NothingButAStaleSocketIsRemoved) {
   const auto listen_there = [&] { return complaint([&] { (void)LocalListener::at(path); }); };

@@ -13,23 +13,18 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "tests/unit/temporary_folder.h"
+
 namespace offhook {
 namespace {
 
 namespace fs = std::filesystem;
+using test::complaint;
 using testing::HasSubstr;
 
 struct Output : testing::Test {
-  Output() {
-    std::string name = (fs::temp_directory_path() / "offhook-out-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    path = name;
-    before = umask(022);
-  }
-  ~Output() override {
-    umask(before);
-    fs::remove_all(path);
-  }
+  Output() : before(umask(022)) {}
+  ~Output() override { umask(before); }
   static std::string content(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -39,18 +34,10 @@ struct Output : testing::Test {
     return lstat(file.c_str(), &s) == 0 ? s.st_mode & 07777 : 0;
   }
   std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(path), {}); }
-  fs::path path;
-  mode_t before = 0;
+  test::TemporaryFolder temporary;
+  fs::path path = temporary.path();
+  mode_t before;
 };
-
-std::string complaint(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST_F(Output, AFileIsReplacedWholeAndNothingElseIsLeft) {
   write_file(path / "a", "first, the longer one");

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <stdexcept>
+
+#include "tests/unit/temporary_folder.h"
 
 namespace offhook {
 namespace {
@@ -20,23 +20,12 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 struct OwnLinkTest : testing::Test {
-  OwnLinkTest() {
-    std::string name = "/tmp/offhook-link-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    folder = name;
-    path = name + "/tty";
-  }
-  ~OwnLinkTest() override { fs::remove_all(folder); }
   std::string complaint() const {
-    try {
-      OwnLink link(path);
-    } catch (const std::runtime_error& e) {
-      return e.what();
-    }
-    return "no error";
+    return test::complaint([this] { const OwnLink link(path); });
   }
-  fs::path folder;
-  std::string path;
+  test::TemporaryFolder temporary;
+  fs::path folder = temporary.path();
+  std::string path = folder / "tty";
 };
 
 TEST_F(OwnLinkTest, LeadsWhereItPointsAndIsGoneAfterwards) {

@@ -8,31 +8,19 @@
 #include <stdexcept>
 
 #include "driver/path/output.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace offhook {
 namespace {
 
 namespace fs = std::filesystem;
+using test::complaint;
 
 class FileFolder : public testing::Test {
  protected:
-  FileFolder() {
-    std::string name = (fs::temp_directory_path() / "offhook-file-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~FileFolder() override { fs::remove_all(path_); }
-  fs::path path_;
+  test::TemporaryFolder temporary_;
+  fs::path path_ = temporary_.path();
 };
-
-std::string complaint(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST_F(FileFolder, AFileIsReadWhole) {
   write_file(path_ / "a", std::string("sec\0nd", 6));

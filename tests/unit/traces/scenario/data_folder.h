@@ -8,30 +8,26 @@
 #include <fstream>
 #include <string>
 
+#include "tests/unit/temporary_folder.h"
+
 namespace offhook::config {
 
 class DataFolder {
  public:
   DataFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "offhook-data-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-    std::filesystem::create_directories(path_ / "hosts");
-    std::filesystem::create_directories(path_ / "profiles");
-    std::ofstream(path_ / "hosts/nt2000-p2-450.toml") << "tick_hz = 1024\nclock_isr_us = 2\n";
-    std::ofstream(path_ / "profiles/pentium2-450-vendor.toml") << "";
-    setenv("OFFHOOK_DATA_DIR", path_.c_str(), 1);
+    std::filesystem::create_directories(path() / "hosts");
+    std::filesystem::create_directories(path() / "profiles");
+    std::ofstream(path() / "hosts/nt2000-p2-450.toml") << "tick_hz = 1024\nclock_isr_us = 2\n";
+    std::ofstream(path() / "profiles/pentium2-450-vendor.toml") << "";
+    setenv("OFFHOOK_DATA_DIR", path().c_str(), 1);
   }
-  ~DataFolder() {
-    unsetenv("OFFHOOK_DATA_DIR");
-    std::filesystem::remove_all(path_);
-  }
+  ~DataFolder() { unsetenv("OFFHOOK_DATA_DIR"); }
   DataFolder(const DataFolder&) = delete;
   DataFolder& operator=(const DataFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  std::filesystem::path path_;
+  test::TemporaryFolder folder_;
 };
 
 }  // namespace offhook::config
