@@ -9,10 +9,10 @@
 
 namespace offhook {
 
-/// One row for a procedure P with enums State (16 states at the most) and Event.
+/// One row for a procedure P with enums State (32 states at the most) and Event.
 template <class P>
 struct Transition {
-  uint16_t from;  ///< set of states: in()
+  uint32_t from;  ///< set of states: in()
   typename P::Event event;
   bool (P::*guard)() const;  ///< null: always
   void (P::*action)();       ///< in the new state; null: nothing
@@ -21,8 +21,8 @@ struct Transition {
 };
 
 template <class... States>
-constexpr uint16_t in(States... states) {
-  return static_cast<uint16_t>((0u | ... | (1u << static_cast<unsigned>(states))));
+constexpr uint32_t in(States... states) {
+  return (0u | ... | (1u << static_cast<unsigned>(states)));
 }
 
 /// The row of P::transitions() that counts; null: none. @param[in,out] taken  bit n: row n has counted, of 64 at the
@@ -41,7 +41,8 @@ const Transition<P>* find_transition(const P& procedure, State state, Event even
 }
 
 /// A time-out: whether `at` has come, and then it no longer runs. 0: it does not run.
-inline bool is_due(uint32_t now, uint32_t* at) {
+template <class Time>
+bool is_due(Time now, Time* at) {
   if (*at == 0 || now < *at) return false;
   *at = 0;
   return true;

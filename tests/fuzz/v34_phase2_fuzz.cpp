@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (!(tx >= -65536 && tx <= 65536)) abort();
     }
   }
-  if (machine.state() != Phase2State::kDone) return 0;
+  if (!machine.done()) return 0;
   const Phase2Outcome& o = machine.outcome();
   if (o.tx_symbol_rate > SymbolRate::k3429 || o.rx_symbol_rate > SymbolRate::k3429 || o.tx_pre_emphasis > 10 ||
       o.rx_pre_emphasis > 10 || o.tx_projected_rate > 14 || o.rx_projected_rate > 14 || o.tx_power_reduction_db > 7) {

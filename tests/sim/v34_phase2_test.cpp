@@ -29,7 +29,7 @@ struct Ends {
     call->start();
     answer->start();
   }
-  bool done() const { return call->state() == Phase2State::kDone && answer->state() == Phase2State::kDone; }
+  bool done() const { return call->done() && answer->done(); }
   bool run(double seconds) {
     return pair->run(seconds, [this] { return done(); });
   }

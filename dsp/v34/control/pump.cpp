@@ -130,7 +130,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
       break;
     case Stage::kPhase2:
       tx = phase2_.process(x);
-      if (phase2_.state() == Phase2State::kDone) begin_training();
+      if (phase2_.done()) begin_training();
       break;
     case Stage::kTraining:
       tx = train(x, is_lost);

@@ -9,13 +9,14 @@
 //
 // One object serves the whole call. It starts after Phase 1, and again for a retrain (11.5) or to repeat INFO1 (the
 // recovery procedures of Phases 3 and 4). It knows the time-outs and recoveries of 11.2.2 itself, including the
-// retrains that they start.
+// retrains that they start. What it does is a table (transitions(), dsp/blocks/transition_table.h).
 //
 // Samples are int16 units at 8000 a second; process() is real-time safe.
 #pragma once
 
 #include <stdint.h>
 
+#include "dsp/blocks/transition_table.h"
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v34/phase2/line_probe.h"
@@ -72,42 +73,9 @@ struct Phase2Outcome {
                                   ///< kDone: part of the 70 ms of silence has passed
 };
 
-enum class Phase2State : uint8_t { kIdle, kRunning, kDone };
-
 class Phase2 {
  public:
-  explicit Phase2(const Phase2Config& config);
-
-  /// PcmSide::kAnalogue: choose V.90 (the default), or V.34, in the INFO1a to come.
-  void choose_pcm(bool pcm) { choose_pcm_ = pcm; }
-
-  /// Begin after Phase 1: the 75 ms of silence are over.
-  void start();
-  /// Begin a retrain, whether this end starts it or has heard the far end's tone for more than 50 ms: 70 ms of silence,
-  /// then tone B or A. Source: 11.5
-  void retrain();
-  /// Recover in Phase 3 or 4: exchange INFO1c and INFO1a again, or be led into a retrain by the far end's tone.
-  /// @param marks  begin with 70 ms of silence and INFOMARKS (the answer modem always, the call modem from Phase 4);
-  ///               without, the call modem listens for INFOMARKSa or tone A.
-  /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
-  void repeat_info1(bool marks);
-
-  /// Another's Phase 2 has come to this outcome, in the same role: state() is kDone, and retrains go on from it.
-  void adopt(const Phase2Outcome& outcome);
-
-  /// One sample in, one out. Silence unless kRunning. Real-time: yes, but for the sample on which probing is analysed.
-  float process(float rx);
-
-  Phase2State state() const { return state_; }
-  /// @pre state() == kDone
-  const Phase2Outcome& outcome() const { return outcome_; }
-  /// What was found of the line, the far end's transmitter to here; valid from the end of probing on.
-  const LineProbe& probe() const { return probe_; }
-  /// Retrains begun from within (time-outs) since construction.
-  uint32_t retrains() const { return retrains_; }
-
-  /// Where it stands: the states of 11.2.1 and 11.2.2, for logs and tests.
-  enum class Step : uint8_t {
+  enum class State : uint8_t {
     kIdle,
     kInfo0,         ///< INFO0 sent once, then tone; the far INFO0 awaited
     kInfo0Again,    ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
@@ -127,45 +95,138 @@ class Phase2 {
     kNoInfo1,       ///< call: silence, A or INFOMARKSa awaited
     kMarksSilence,  ///< silence of 70 ms, then INFOMARKS
     kMarks,         ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
+    kDone,          ///< see outcome()
   };
-  Step step() const { return step_; }
+  enum class Event : uint8_t {
+    // heard
+    kFarHasInfo0,    ///< an INFO0 that acknowledges ours
+    kFarLacksInfo0,  ///< another INFO0, which does not
+    kFarReversal,
+    kFarTone,   ///< every sample, as long as it lasts
+    kFarInfo1,  ///< INFO1a at the call modem, INFO1c at the answer modem
+    kFarInfo1aV90,
+    kFarMarks,  ///< every sample, as long as they last
+    // sent
+    kOwnTone,   ///< every sample in which no INFO sequence is sent
+    kSentInfo,  ///< an INFO sequence has ended on the line
+    // time
+    kTurn,      ///< for the own reversal
+    kWaitOver,  ///< of a state
+    kTimeout    ///< of a state, every sample from then on
+  };
+  using Transition = offhook::Transition<Phase2>;
+  /// @param[out] n  rows
+  static const Transition* transitions(int* n);
+
+  explicit Phase2(const Phase2Config& config);
+
+  /// PcmSide::kAnalogue: choose V.90 (the default), or V.34, in the INFO1a to come.
+  void choose_pcm(bool pcm) { choose_pcm_ = pcm; }
+
+  /// Begin after Phase 1: the 75 ms of silence are over.
+  void start();
+  /// Begin a retrain, whether this end starts it or has heard the far end's tone for more than 50 ms: 70 ms of silence,
+  /// then tone B or A. Source: 11.5
+  void retrain();
+  /// Recover in Phase 3 or 4: exchange INFO1c and INFO1a again, or be led into a retrain by the far end's tone.
+  /// @param marks  begin with 70 ms of silence and INFOMARKS (the answer modem always, the call modem from Phase 4);
+  ///               without, the call modem listens for INFOMARKSa or tone A.
+  /// Source: 11.3.2, 11.4.2.  @pre an outcome exists
+  void repeat_info1(bool marks);
+
+  /// Another's Phase 2 has come to this outcome, in the same role: it is done, and retrains go on from it.
+  void adopt(const Phase2Outcome& outcome);
+
+  /// One sample in, one out. Silence before start() and when done. Real-time: yes, but for the sample on which probing
+  /// is analysed.
+  float process(float rx);
+
+  State state() const { return state_; }
+  bool done() const { return state_ == State::kDone; }
+  /// @pre done()
+  const Phase2Outcome& outcome() const { return outcome_; }
+  /// What was found of the line, the far end's transmitter to here; valid from the end of probing on.
+  const LineProbe& probe() const { return probe_; }
+  /// Retrains begun from within (time-outs) since construction.
+  uint32_t retrains() const { return retrains_; }
+  /// Set of the rows of transitions() that were taken.
+  uint64_t taken() const { return taken_; }
 
  private:
-  bool is_call() const { return config_.role == OH_PUMP_CALL; }
-  void enter(Step step);
-  int64_t age() const { return now_ - entered_; }
-  void hear(float rx);
-  void advance();
-  void advance_info0();
-  void advance_call();
-  void advance_answer();
-  void advance_recovery();
-  void turn_after(double reversal);
-  void begin_info0_again();
-  void begin_tone(Step step);
+  // guards
+  bool calls() const { return config_.role == OH_PUMP_CALL; }
+  bool answers() const { return !calls(); }
+  bool has_far_info0() const { return has_far_info0_; }
+  bool lacks_info0() const { return !has_far_info0_ && sends_tone(); }
+  bool answers_after_50_ms() const;
+  bool past_l1() const;
+  bool calls_past_l1() const { return calls() && past_l1(); }
+  bool answers_past_l1() const { return answers() && past_l1(); }
+  bool calls_in_vain() const { return calls() && !tone_.present(); }
+  bool answers_in_vain() const { return answers() && !tone_.present(); }
+
+  // actions
+  void repeat_info0();
+  void end_info0() { again_ = false; }
+  void answer_reversal();
+  void turn_round();
+  void turn_after_far() { turn_after(tone_.reversal_time()); }
+  void turn_after_now() { turn_after(static_cast<double>(now_)); }
+  void reverse();
+  void reverse_first();
+  void reverse_second();
+  void fall_silent() { modulator_.silence(); }
+  void end_round_trip();
+  void begin_hear();
+  void end_probing();
+  void send_tone();
+  void begin_second_tone();
+  void send_probing();
+  void await_info1a();
+  void send_marks();
   void begin_retrain();
-  void begin_probe();
-  void begin_hear(double reversal);
-  bool heard_probing();
-  void limit_l2();
-  bool tone_for(float ms) const;
-  void send_info0(bool again);
+  void retrain_by_itself();
+  // What INFO1 says: phase2_choice.cpp
   void send_info1c();
   void send_info1a();
-  void send_info1a_v90();
-  void finish_pcm(uint32_t samples_since_info1a);
-  void finish(uint32_t samples_since_info1a);
+  void take_info1a();
+  void take_info1a_v90();
+  void finish_answer();
+
+  void handle(Event event);
+  void enter(State state);
+  int64_t age() const { return now_ - entered_; }
+  int64_t round_trip() const { return static_cast<int64_t>(outcome_.round_trip_samples); }
+  void put(float rx);
+  void put_info0(const DpskDecision& decision);
+  bool hears_tone() const;
+  bool sends_tone() const;
   int next_bit();
+  float next_probing();
+  template <class Info>
+  void send(const Info& info) {
+    encode(info, bits_);
+    send_bits(Info::kBits);
+  }
+  void send_bits(int count);
+  void send_info0(bool again);
+  void turn_after(double reversal);
+  void measure_round_trip();
+  void send_info1a_v90();
+  static uint32_t samples_since(float age);
+  void finish_v90(uint32_t samples_since_info1a);
+  void finish_v34(uint32_t samples_since_info1a);
+  void finish(const ProbingResult& tx, const ProbingResult& rx, uint32_t samples_since_info1a);
 
   Phase2Config config_;
-  Phase2State state_ = Phase2State::kIdle;
-  Step step_ = Step::kIdle;
+  State state_ = State::kIdle;
+  uint64_t taken_ = 0;
   Phase2Outcome outcome_{};
   uint32_t retrains_ = 0;
   int64_t now_ = 0;
   int64_t entered_ = 0;
 
-  // Receivers, and what they found with this sample.
+  // Receivers.
   DpskReceiver dpsk_;
   InfoDetector<Info0> info0_;
   InfoDetector<Info1c> info1c_;         // answer
@@ -173,14 +234,10 @@ class Phase2 {
   InfoDetector<Info0d> info0d_;         // PcmSide::kAnalogue, instead of info0_
   InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, besides info1a_
   bool choose_pcm_ = true;
-  bool got_info1a_v90_ = false;
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;
-  bool got_info0_ = false;
-  bool got_info1_ = false;
-  bool got_marks_ = false;
-  bool got_reversal_ = false;
+  bool got_marks_ = false;  // and they last
 
   // Sending.
   DpskModulator modulator_;
@@ -195,15 +252,12 @@ class Phase2 {
 
   // Times, in samples.
   bool has_far_info0_ = false;
-  float far_peak_ = 0;         // of the far end's tone, when its first reversal came
-  int64_t tone_since_ = 0;     // own tone
-  int64_t reverse_at_ = 0;     // when to call reverse()
-  double sent_reversal_ = 0;   // at the line terminals
-  double first_reversal_ = 0;  // the far end's first
-  double second_reversal_ = 0;
-  int64_t far_tone_seen_ = 0;  // answer: B, while probing
-  int64_t hear_from_ = 0;      // L2 from here on is analysed,
-  int64_t hear_until_ = 0;     // up to here
+  float far_peak_ = 0;        // of the far end's tone, when its first reversal came
+  double sent_reversal_ = 0;  // at the line terminals
+  int64_t reverse_at_ = 0;    // the own reversal is due; 0: none
+  int64_t wait_until_ = 0;    // of the state; 0: not waiting
+  int64_t deadline_ = 0;      // of the state; 0: none
+  int64_t hear_from_ = 0;     // L2 from here on is analysed, in kHear
 };
 
 }  // namespace offhook::v34

@@ -66,7 +66,7 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
       break;
     case Stage::kPhase2:
       tx = phase2_.process(decimator_.put(rx[0], rx[1]));
-      if (phase2_.state() == v34::Phase2State::kDone) begin_training();
+      if (phase2_.done()) begin_training();
       break;
     case Stage::kTraining:
       tx = train(rx, is_lost);

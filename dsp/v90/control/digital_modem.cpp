@@ -48,7 +48,7 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
       break;
     case Stage::kPhase2:
       tx = linear(phase2_.process(x));
-      if (phase2_.state() == v34::Phase2State::kDone) begin_training();
+      if (phase2_.done()) begin_training();
       break;
     case Stage::kTraining:
       tx = train(x, is_lost);

@@ -19,7 +19,7 @@ struct Phase2Pair {
         }()) {}
 
   void start() { call.start(), answer.start(); }
-  bool done() const { return call.state() == Phase2State::kDone && answer.state() == Phase2State::kDone; }
+  bool done() const { return call.done() && answer.done(); }
 
   /// @return whether `until` became true within `seconds`
   bool run(double seconds, const std::function<bool()>& until) {

@@ -15,7 +15,7 @@
 namespace offhook::v34 {
 namespace {
 
-using Step = Phase2::Step;
+using State = Phase2::State;
 
 std::unique_ptr<Phase2Pair> pair_with_delay(int round_trip_ms, Phase2Config call = {}, Phase2Config answer = {}) {
   auto pair = std::make_unique<Phase2Pair>(call, answer);
@@ -26,14 +26,14 @@ std::unique_ptr<Phase2Pair> pair_with_delay(int round_trip_ms, Phase2Config call
 
 class Phase2TimeOut : public testing::TestWithParam<int> {
  protected:
-  /// Runs until the end is in `step`, from there on loses what the other sends, and @return the time in ms, from
-  /// entering the step, at which it leaves it.
-  double ms_in(Phase2Pair& pair, bool call_end, Step step) {
+  /// Runs until the end is in `state`, from there on loses what the other sends, and @return the time in ms, from
+  /// entering the state, at which it leaves it.
+  double ms_in(Phase2Pair& pair, bool call_end, State state) {
     Phase2& end = call_end ? pair.call : pair.answer;
-    if (!pair.run(20, [&] { return end.step() == step; })) return -1;
+    if (!pair.run(20, [&] { return end.state() == state; })) return -1;
     (call_end ? pair.mute_answer : pair.mute_call) = true;
     const double from = pair.seconds();
-    if (!pair.run(20, [&] { return end.step() != step; })) return -1;
+    if (!pair.run(20, [&] { return end.state() != state; })) return -1;
     return (pair.seconds() - from) * 1000;
   }
 };
@@ -41,9 +41,9 @@ class Phase2TimeOut : public testing::TestWithParam<int> {
 // Checklist V34-11-4, table 9.1: state C5 has no time-out.
 TEST_P(Phase2TimeOut, V34_11_4_C5_KeepsSendingToneB) {
   auto p = pair_with_delay(GetParam());
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kFirstTone; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kFirstTone; }));
   p->mute_answer = true;
-  EXPECT_FALSE(p->run(10, [&] { return p->call.step() != Step::kFirstTone; }));
+  EXPECT_FALSE(p->run(10, [&] { return p->call.state() != State::kFirstTone; }));
   ToneDetector b(kToneBHz);
   for (size_t n = p->sent_call.size() - 8000; n < p->sent_call.size(); ++n) b.put(p->sent_call[n]);
   EXPECT_GT(b.steady_ms(), 900);
@@ -53,44 +53,44 @@ TEST_P(Phase2TimeOut, V34_11_4_C5_KeepsSendingToneB) {
 TEST_P(Phase2TimeOut, V34_11_4_C6_WaitsForToneAThenBeginsAgain) {
   auto p = pair_with_delay(GetParam());
   double reversal = 0;
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kFirstTurn; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kFirstTurn; }));
   ToneDetector a(kToneAHz);
   for (const float x : p->heard_call) {
     if (a.put(x) == ToneEvent::kReversal) reversal = a.reversal_time() / 8;
   }
   p->mute_answer = true;
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kLostTurn; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kLostTurn; }));
   EXPECT_NEAR(p->seconds() * 1000 - reversal, 2000, 2);
-  EXPECT_FALSE(p->run(1, [&] { return p->call.step() != Step::kLostTurn; }));
+  EXPECT_FALSE(p->run(1, [&] { return p->call.state() != State::kLostTurn; }));
   for (size_t n = p->sent_call.size() - 4000; n < p->sent_call.size(); ++n) ASSERT_EQ(p->sent_call[n], 0);
   p->mute_answer = false;
-  ASSERT_TRUE(p->run(10, [&] { return p->call.step() == Step::kFirstTone; }));
+  ASSERT_TRUE(p->run(10, [&] { return p->call.state() == State::kFirstTone; }));
   EXPECT_TRUE(p->run_to_end());
 }
 
 // C8: 900 ms and the round trip after the second reversal it goes on as if A had been reversed.
 TEST_P(Phase2TimeOut, V34_11_4_C8_ProbesWithoutTheThirdReversal) {
   auto p = pair_with_delay(GetParam());
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kHear; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kHear; }));
   double reversal = 0;
   ToneDetector a(kToneAHz);
   for (const float x : p->heard_call) {
     if (a.put(x) == ToneEvent::kReversal) reversal = a.reversal_time() / 8;
   }
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kSecondTone; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kSecondTone; }));
   p->mute_answer = true;
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kSecondTurn; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kSecondTurn; }));
   EXPECT_NEAR(p->seconds() * 1000 - reversal, 900 + p->round_trip_ms(), 2);
   const double turn = p->seconds() * 1000;
-  ASSERT_TRUE(p->run(1, [&] { return p->call.step() == Step::kProbe; }));
+  ASSERT_TRUE(p->run(1, [&] { return p->call.state() == State::kProbe; }));
   EXPECT_NEAR(p->seconds() * 1000 - turn, 50, 2);  // 40 ms, then 10 ms of reversed B
 }
 
 // C9: 650 ms and the round trip after L2 began, a retrain.
 TEST_P(Phase2TimeOut, V34_11_4_C9_Retrains) {
   auto p = pair_with_delay(GetParam());
-  EXPECT_NEAR(ms_in(*p, true, Step::kProbe), 160 + 650 + p->round_trip_ms(), 2);
-  EXPECT_EQ(p->call.step(), Step::kRetrain);
+  EXPECT_NEAR(ms_in(*p, true, State::kProbe), 160 + 650 + p->round_trip_ms(), 2);
+  EXPECT_EQ(p->call.state(), State::kRetrain);
   EXPECT_EQ(p->call.retrains(), 1u);
   p->mute_answer = false;
   EXPECT_TRUE(p->run_to_end(30));
@@ -99,14 +99,14 @@ TEST_P(Phase2TimeOut, V34_11_4_C9_Retrains) {
 // C10: 700 ms and the round trip after the end of INFO1c it waits for A or INFOMARKSa; A means a retrain.
 TEST_P(Phase2TimeOut, V34_11_4_C10_WaitsForToneAOrMarks) {
   auto p = pair_with_delay(GetParam());
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() == Step::kInfo1; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() == State::kInfo1; }));
   p->mute_call = true;  // the answer modem goes on sending A
   const double from = p->seconds();
-  ASSERT_TRUE(p->run(20, [&] { return p->call.step() != Step::kInfo1; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->call.state() != State::kInfo1; }));
   // INFO1c lasts 109 bits and a reference point.
   EXPECT_NEAR((p->seconds() - from) * 1000, 110 / 0.6 + 700 + p->round_trip_ms(), 10);
-  EXPECT_EQ(p->call.step(), Step::kNoInfo1);
-  ASSERT_TRUE(p->run(1, [&] { return p->call.step() == Step::kRetrain; }));
+  EXPECT_EQ(p->call.state(), State::kNoInfo1);
+  ASSERT_TRUE(p->run(1, [&] { return p->call.state() == State::kRetrain; }));
   p->mute_call = false;
   EXPECT_TRUE(p->run_to_end(30));
 }
@@ -114,8 +114,8 @@ TEST_P(Phase2TimeOut, V34_11_4_C10_WaitsForToneAOrMarks) {
 // A6: 2000 ms after its own reversal it waits for B again.
 TEST_P(Phase2TimeOut, V34_11_4_A6_WaitsForToneBAgain) {
   auto p = pair_with_delay(GetParam());
-  EXPECT_NEAR(ms_in(*p, false, Step::kReversed), 2000, 2);
-  EXPECT_EQ(p->answer.step(), Step::kFirstTone);
+  EXPECT_NEAR(ms_in(*p, false, State::kReversed), 2000, 2);
+  EXPECT_EQ(p->answer.state(), State::kFirstTone);
   p->mute_call = false;
   EXPECT_TRUE(p->run_to_end(30));
 }
@@ -123,8 +123,8 @@ TEST_P(Phase2TimeOut, V34_11_4_A6_WaitsForToneBAgain) {
 // A8: 600 ms and the round trip after L2 began it sends A and waits for B.
 TEST_P(Phase2TimeOut, V34_11_4_A8_SendsToneAAndWaitsForB) {
   auto p = pair_with_delay(GetParam());
-  EXPECT_NEAR(ms_in(*p, false, Step::kProbe), 160 + 600 + p->round_trip_ms(), 2);
-  EXPECT_EQ(p->answer.step(), Step::kFirstTone);
+  EXPECT_NEAR(ms_in(*p, false, State::kProbe), 160 + 600 + p->round_trip_ms(), 2);
+  EXPECT_EQ(p->answer.state(), State::kFirstTone);
   p->run(0.3, [] { return false; });
   ToneDetector a(kToneAHz);
   for (size_t n = p->sent_answer.size() - 2000; n < p->sent_answer.size(); ++n) a.put(p->sent_answer[n]);
@@ -136,13 +136,13 @@ TEST_P(Phase2TimeOut, V34_11_4_A8_SendsToneAAndWaitsForB) {
 // A10: 2000 ms and twice the round trip after B was seen without INFO1c, a retrain.
 TEST_P(Phase2TimeOut, V34_11_4_A10_Retrains) {
   auto p = pair_with_delay(GetParam());
-  ASSERT_TRUE(p->run(20, [&] { return p->answer.step() == Step::kSecondTone; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->answer.state() == State::kSecondTone; }));
   const double seen = p->seconds();
-  ASSERT_TRUE(p->run(20, [&] { return p->answer.step() == Step::kThirdTone; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->answer.state() == State::kThirdTone; }));
   p->mute_call = true;
-  ASSERT_TRUE(p->run(20, [&] { return p->answer.step() != Step::kThirdTone; }));
+  ASSERT_TRUE(p->run(20, [&] { return p->answer.state() != State::kThirdTone; }));
   EXPECT_NEAR((p->seconds() - seen) * 1000, 2000 + 2 * p->round_trip_ms(), 2);
-  EXPECT_EQ(p->answer.step(), Step::kRetrain);
+  EXPECT_EQ(p->answer.state(), State::kRetrain);
   EXPECT_EQ(p->answer.retrains(), 1u);
   p->mute_call = false;
   EXPECT_TRUE(p->run_to_end(30));
@@ -237,10 +237,10 @@ TEST(Phase2, V34_10_1_2_LevelsAndLengthsOfTonesAndProbingSignals) {
     size_t tone_b = 0, tone_a = 0, l_call = 0, l_answer = 0;
     ASSERT_TRUE(p->run(20, [&] {
       const auto now = static_cast<size_t>(p->now);
-      if (tone_b == 0 && p->call.step() == Step::kFirstTone) tone_b = now + 160;
-      if (tone_a == 0 && p->answer.step() == Step::kThirdTone) tone_a = now + 160;
-      if (l_call == 0 && p->call.step() == Step::kProbe) l_call = now;
-      if (l_answer == 0 && p->answer.step() == Step::kProbe) l_answer = now;
+      if (tone_b == 0 && p->call.state() == State::kFirstTone) tone_b = now + 160;
+      if (tone_a == 0 && p->answer.state() == State::kThirdTone) tone_a = now + 160;
+      if (l_call == 0 && p->call.state() == State::kProbe) l_call = now;
+      if (l_answer == 0 && p->answer.state() == State::kProbe) l_answer = now;
       return p->done();
     }));
     EXPECT_NEAR(tone_dbm0(p->sent_call, tone_b, 160, 1200), -12, 0.1);
@@ -360,8 +360,87 @@ TEST(Phase2, V34_LL_1_TheEndsMayBeginTenSecondsApart) {
     (call_first ? p.call : p.answer).start();
     p.run(10, [] { return false; });
     (call_first ? p.answer : p.call).start();
-    EXPECT_TRUE(p.run_to_end()) << "call in " << int(p.call.step()) << ", answer in " << int(p.answer.step());
+    EXPECT_TRUE(p.run_to_end()) << "call in " << int(p.call.state()) << ", answer in " << int(p.answer.state());
   }
+}
+
+// --- the table
+
+TEST(Phase2Transitions, EveryRowIsTakenInACall) {
+  uint64_t taken = 0;
+  const auto call = [&](auto&& what, Phase2Config caller = {}, Phase2Config answerer = {}) {
+    Phase2Pair p(caller, answerer);
+    what(p);
+    EXPECT_TRUE(p.run_to_end(30)) << "call in " << int(p.call.state()) << ", answer in " << int(p.answer.state());
+    taken |= p.call.taken() | p.answer.taken();
+  };
+  // From `state` of an end on the other cannot be heard, until the end is in another state.
+  const auto lost = [&](bool call_end, State state) {
+    call([&](Phase2Pair& p) {
+      Phase2& end = call_end ? p.call : p.answer;
+      p.start();
+      ASSERT_TRUE(p.run(20, [&] { return end.state() == state; }));
+      (call_end ? p.mute_answer : p.mute_call) = true;
+      ASSERT_TRUE(p.run(20, [&] { return end.state() != state; }));
+      p.mute_answer = p.mute_call = false;
+    });
+  };
+  Phase2Config digital, analogue;
+  digital.pcm = PcmSide::kDigital;
+  analogue.pcm = PcmSide::kAnalogue;
+  analogue.u_info = [](const Info0d&) { return uint8_t{80}; };
+  call([](Phase2Pair& p) { p.start(); }, digital, analogue);
+  for (const bool by_call : {true, false}) {
+    call([&](Phase2Pair& p) {  // one end is switched on later
+      (by_call ? p.call : p.answer).start();
+      p.run(10, [] { return false; });
+      (by_call ? p.answer : p.call).start();
+    });
+    call([&](Phase2Pair& p) {  // INFO0 of one end is lost, its tone is not
+      p.start();
+      (by_call ? p.mute_answer : p.mute_call) = true;
+      p.run(0.15, [] { return false; });
+      (by_call ? p.mute_answer : p.mute_call) = false;
+    });
+    call([&](Phase2Pair& p) {  // INFO1 is repeated
+      p.start();
+      ASSERT_TRUE(p.run_to_end());
+      p.call.repeat_info1(by_call);
+      p.answer.repeat_info1(true);
+    });
+  }
+  call([&](Phase2Pair& p) {  // a retrain before INFO0 has come
+    p.call.retrain();
+    p.answer.start();
+  });
+  for (const State s : {State::kRoundTrip, State::kSecondTone, State::kProbe}) lost(true, s);
+  for (const State s : {State::kReversed, State::kProbe, State::kThirdTone}) lost(false, s);
+  call([&](Phase2Pair& p) {  // INFO1c is lost: tone A goes on, and leads the call modem into a retrain
+    p.start();
+    ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kInfo1; }));
+    p.mute_call = true;
+    ASSERT_TRUE(p.run(20, [&] { return p.call.state() == State::kRetrain; }));
+    p.mute_call = false;
+  });
+
+  int n = 0;
+  const Phase2::Transition* rows = Phase2::transitions(&n);
+  for (int k = 0; k < n; ++k) EXPECT_TRUE(taken >> k & 1) << "row " << k << ", clause " << rows[k].clause;
+}
+
+TEST(Phase2Transitions, WhatIsHeardWhenIdleOrDoneChangesNothing) {
+  Phase2Pair p;
+  p.call.start();
+  p.run(1, [] { return false; });
+  EXPECT_EQ(p.answer.state(), State::kIdle);
+  EXPECT_EQ(p.answer.taken(), 0u);
+  p.answer.start();
+  ASSERT_TRUE(p.run_to_end());
+  const uint64_t taken = p.answer.taken();
+  p.call.retrain();
+  p.run(2, [] { return false; });
+  EXPECT_EQ(p.answer.state(), State::kDone);
+  EXPECT_EQ(p.answer.taken(), taken);
 }
 
 }  // namespace

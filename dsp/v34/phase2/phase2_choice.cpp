@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// What INFO1c and INFO1a say, and what both ends take from them.
+#include "dsp/v34/phase2/phase2.h"
+
+namespace offhook::v34 {
+namespace {
+
+constexpr SymbolRate symbol_rate(int k) {
+  return static_cast<SymbolRate>(k);
+}
+
+// A symbol rate that `from` may send and `to` can receive. Table 14
+bool can_use(SymbolRate s, const Info0& from, const Info0& to) {
+  switch (s) {
+    case SymbolRate::k2743:
+      return from.supports_2743 && to.supports_2743;
+    case SymbolRate::k2800:
+      return from.supports_2800 && to.supports_2800;
+    case SymbolRate::k3429:
+      return from.supports_3429 && to.supports_3429 && from.may_transmit_3429;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+void Phase2::send_info1c() {
+  Info1c& info = outcome_.info1c;
+  const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
+  info = {};
+  info.md_length = config_.md_length;
+  for (int k = 0; k < kSymbolRates; ++k) {
+    if (!can_use(symbol_rate(k), far, own)) continue;
+    info.probing[k] = probe_.best(symbol_rate(k), far, far.supports_1664_points);
+  }
+  info.frequency_offset = probe_.offset_field();
+  send(info);
+}
+
+// V.90: the symbol rate that carries most upstream, as the digital modem sees it, and what it shall train us with.
+void Phase2::send_info1a_v90() {
+  Info1aV90& info = outcome_.info1a_v90;
+  info = {};
+  info.md_length = config_.md_length;
+  info.u_info = config_.u_info(outcome_.info0d);
+  info.rate_upstream = SymbolRate::k3200;
+  int best = 0;
+  constexpr SymbolRate kUpstream[] = {SymbolRate::k3000, SymbolRate::k3200, SymbolRate::k3429};
+  for (const SymbolRate s : kUpstream) {
+    const bool allowed =
+        s != SymbolRate::k3429 || (outcome_.info0d.upstream_3429 && outcome_.own_info0.may_transmit_3429);
+    const int rate = outcome_.info1c.probing[static_cast<int>(s)].max_rate;
+    if (allowed && rate > best) best = rate, info.rate_upstream = s;
+  }
+  info.frequency_offset = probe_.offset_field();
+  send(info);
+}
+
+// The symbol rates that carry most in both directions together.
+void Phase2::send_info1a() {
+  outcome_.info1c = info1c_.found().info;
+  if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) return send_info1a_v90();
+  const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
+  const int step_most =
+      far.max_rate_difference < own.max_rate_difference ? far.max_rate_difference : own.max_rate_difference;
+  ProbingResult towards_us[kSymbolRates];
+  for (int k = 0; k < kSymbolRates; ++k) {
+    towards_us[k] = {Carrier::kLow, 0, 0};
+    if (can_use(symbol_rate(k), far, own)) towards_us[k] = probe_.best(symbol_rate(k), far, far.supports_1664_points);
+  }
+
+  Info1a& info = outcome_.info1a;
+  info = {};
+  info.md_length = config_.md_length;
+  info.call_to_answer = {Carrier::kLow, 0, 1};  // nothing fits: the slowest, and Phase 3 will show
+  double best = 0;
+  for (int from_call = 0; from_call < kSymbolRates; ++from_call) {
+    for (int to_call = 0; to_call < kSymbolRates; ++to_call) {
+      const int apart = from_call > to_call ? from_call - to_call : to_call - from_call;
+      const int there = towards_us[from_call].max_rate, back = outcome_.info1c.probing[to_call].max_rate;
+      if (apart > step_most || there == 0 || back == 0 || !can_use(symbol_rate(to_call), own, far)) continue;
+      // The far end's view is in whole rates. Much the same sums: equal symbol rates; the same: the lower.
+      const ProbingResult& p = towards_us[from_call];
+      const double known = probe_.projected_rate(symbol_rate(from_call), p.carrier, p.pre_emphasis) / 2400;
+      const double worth = (known < there + 1 ? known : there + 1) + back + (from_call == to_call ? 0.5 : 0);
+      if (worth <= best) continue;
+      best = worth;
+      info.call_to_answer = towards_us[from_call];
+      info.rate_call_to_answer = symbol_rate(from_call);
+      info.rate_answer_to_call = symbol_rate(to_call);
+    }
+  }
+  info.frequency_offset = probe_.offset_field();
+  send(info);
+}
+
+// The sequence ended four fill bits and a half after the middle of its last CRC bit.
+uint32_t Phase2::samples_since(float age) {
+  const float since = age - 4.5f * 8000 / kDpskBaud;
+  return since > 0 ? static_cast<uint32_t>(since) : 0;
+}
+
+void Phase2::take_info1a() {
+  outcome_.info1a = info1a_.found().info;
+  finish_v34(samples_since(info1a_.found().age_samples));
+}
+
+void Phase2::take_info1a_v90() {
+  outcome_.info1a_v90 = info1a_v90_.found().info;
+  finish_v90(samples_since(info1a_v90_.found().age_samples));
+}
+
+void Phase2::finish_answer() {
+  if (config_.pcm == PcmSide::kAnalogue && choose_pcm_) {
+    finish_v90(0);
+  } else {
+    finish_v34(0);
+  }
+}
+
+// One symbol rate, upstream, with the carrier and the pre-emphasis that INFO1d has for it.
+void Phase2::finish_v90(uint32_t samples_since_info1a) {
+  Phase2Outcome& o = outcome_;
+  const Info1aV90& info = o.info1a_v90;
+  const ProbingResult up = o.info1c.probing[static_cast<int>(info.rate_upstream)];
+  o.pcm = true;
+  o.tx_symbol_rate = o.rx_symbol_rate = info.rate_upstream;
+  o.tx_power_reduction_db = answers() && o.own_info0.can_reduce_power ? o.info1c.min_power_reduction : 0;
+  o.far_md_length = calls() ? info.md_length : 0;
+  finish(up, up, samples_since_info1a);
+}
+
+void Phase2::finish_v34(uint32_t samples_since_info1a) {
+  Phase2Outcome& o = outcome_;
+  o.pcm = false;
+  const SymbolRate to_answer = o.info1a.rate_call_to_answer, to_call = o.info1a.rate_answer_to_call;
+  const ProbingResult there = o.info1a.call_to_answer, back = o.info1c.probing[static_cast<int>(to_call)];
+  const bool call = calls();
+  o.tx_symbol_rate = call ? to_answer : to_call;
+  o.rx_symbol_rate = call ? to_call : to_answer;
+  const uint8_t asked = call ? o.info1a.min_power_reduction : o.info1c.min_power_reduction;
+  o.tx_power_reduction_db = o.own_info0.can_reduce_power ? asked : 0;
+  o.far_md_length = call ? o.info1a.md_length : o.info1c.md_length;
+  finish(call ? there : back, call ? back : there, samples_since_info1a);
+}
+
+void Phase2::finish(const ProbingResult& tx, const ProbingResult& rx, uint32_t samples_since_info1a) {
+  Phase2Outcome& o = outcome_;
+  o.tx_carrier = tx.carrier;
+  o.rx_carrier = rx.carrier;
+  o.tx_pre_emphasis = tx.pre_emphasis;
+  o.rx_pre_emphasis = rx.pre_emphasis;
+  o.tx_projected_rate = tx.max_rate;
+  o.rx_projected_rate = rx.max_rate;
+  o.frequency_offset_hz = probe_.frequency_offset_hz();
+  o.samples_since_info1a = samples_since_info1a;
+  modulator_.silence();
+}
+
+}  // namespace offhook::v34
