@@ -145,17 +145,15 @@ oh_pump_observer Modem::observer() {
 }
 
 oh_bit_port Modem::either_port() {
-  return {[](void* user) {
-            auto* self = static_cast<Modem*>(user);
-            const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
-            return oh_port_get_bit(&port);
+  return {nullptr, nullptr, this,
+          [](void* user, std::uint8_t* octets, std::size_t n) {
+            const oh_bit_port port = static_cast<Modem*>(user)->port();
+            oh_port_get(&port, octets, n);
           },
-          [](void* user, int bit) {
-            auto* self = static_cast<Modem*>(user);
-            const oh_bit_port port = self->direct_ ? self->characters_->port() : self->lapm_port_;
-            oh_port_put_bit(&port, bit);
-          },
-          this};
+          [](void* user, const std::uint8_t* octets, std::size_t n) {
+            const oh_bit_port port = static_cast<Modem*>(user)->port();
+            oh_port_put(&port, octets, n);
+          }};
 }
 
 std::size_t Modem::writable() const {
@@ -241,7 +239,7 @@ void Modem::clear() {
   hung_up_ = pump_status().state == OH_PUMP_IDLE;
 }
 
-std::string Modem::failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct) {
+std::string_view Modem::failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct) {
   if (pump.state == OH_PUMP_FAILED && pump.failure == OH_PUMP_NOTHING_IN_COMMON) {
     return "has no modulation in common with the other end";
   }

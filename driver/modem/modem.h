@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "dsp/v14/start_stop.h"
 #include "dsp/v42/lapm.h"
@@ -76,9 +76,9 @@ class Modem {
   void* pump_memory() { return pump_memory_.get(); }
   oh_pump_status pump_status() const;
   oh_lapm_status lapm_status() const;
-  /// Why nothing will ever come again from this end; empty while it lives.
-  std::string failure() const { return failure(pump_status(), lapm_status(), direct_); }
-  static std::string failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct);
+  /// Why nothing will ever come again from this end; empty while it lives. A literal. Real-time: yes.
+  std::string_view failure() const { return failure(pump_status(), lapm_status(), direct_); }
+  static std::string_view failure(const oh_pump_status& pump, const oh_lapm_status& link, bool direct);
 
  private:
   struct Free {
@@ -87,6 +87,7 @@ class Modem {
   oh_lapm_config lapm_config();
   oh_pump_config pump_config();
   oh_pump_observer observer();
+  oh_bit_port port() { return direct_ ? characters_->port() : lapm_port_; }
   oh_bit_port either_port();
   void follow(std::size_t n);
   void clear();

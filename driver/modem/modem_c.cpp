@@ -11,7 +11,6 @@
 struct oh_modem {
   explicit oh_modem(const offhook::modem::Modem::Config& config) : end(config) { end.start(); }
   offhook::modem::Modem end;
-  std::string failure;
 };
 
 namespace {
@@ -19,15 +18,6 @@ namespace {
 using Mode = offhook::modem::ErrorControl;
 
 thread_local std::string refusal;
-
-bool ended(const oh_modem& modem) {
-  const oh_pump_status pump = modem.end.pump_status();
-  const oh_lapm_state link = modem.end.lapm_status().state;
-  return modem.end.hung_up() || pump.state == OH_PUMP_FAILED ||
-         (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) ||
-         (!modem.end.direct() &&
-          (link == OH_LAPM_FAILED || link == OH_LAPM_DISCONNECTED || link == OH_LAPM_UNSUPPORTED));
-}
 
 }  // namespace
 
@@ -99,7 +89,7 @@ int oh_modem_get_status(const oh_modem* modem, struct oh_modem_status* status) {
   const oh_lapm_status link = modem->end.lapm_status();
   status->state = pump.state;
   status->connected = modem->end.direct() ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED;
-  status->ended = ended(*modem);
+  status->ended = modem->end.hung_up() || !modem->end.failure().empty();
   status->tx_bit_rate = pump.tx_bit_rate;
   status->rx_bit_rate = pump.rx_bit_rate;
   status->retrains = pump.retrains;
@@ -108,6 +98,5 @@ int oh_modem_get_status(const oh_modem* modem, struct oh_modem_status* status) {
 }
 
 const char* oh_modem_failure(oh_modem* modem) {
-  modem->failure = modem->end.failure();
-  return modem->failure.c_str();
+  return modem->end.failure().data();
 }

@@ -37,7 +37,7 @@ struct CallStatus {
   /// Bytes go through.
   bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
   /// Why the call is over by itself; empty while it lives.
-  std::string failure() const { return Modem::failure(pump, link, direct); }
+  std::string_view failure() const { return Modem::failure(pump, link, direct); }
 };
 
 class Call {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v14/start_stop.h"
 
+#include "dsp/blocks/packed_bits.h"
+
 namespace offhook::v14 {
 
 int Sender::next() {
@@ -34,11 +36,16 @@ Receiver::Result Receiver::put(int bit) {
 }
 
 oh_bit_port Link::port() {
-  return {[](void* user) { return static_cast<Link*>(user)->get_bit(); },
-          [](void* user, int bit) { static_cast<Link*>(user)->put_bit(bit & 1); }, this};
+  return {nullptr, nullptr, this,
+          [](void* user, uint8_t* octets, size_t n) {
+            pack_bits(octets, n, [user] { return static_cast<Link*>(user)->next_bit(); });
+          },
+          [](void* user, const uint8_t* octets, size_t n) {
+            unpack_bits(octets, n, [user](int bit) { static_cast<Link*>(user)->put_bit(bit); });
+          }};
 }
 
-int Link::get_bit() {
+int Link::next_bit() {
   if (sender_.ready() && out_.used() > 0) {
     uint32_t n = 0;
     sender_.put(*out_.front(&n));

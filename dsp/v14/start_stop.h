@@ -55,7 +55,7 @@ class Link {
 
  private:
   static constexpr uint32_t kBytes = 8192;
-  int get_bit();
+  int next_bit();
   void put_bit(int bit);
   Sender sender_;
   Receiver receiver_;

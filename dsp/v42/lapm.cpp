@@ -154,13 +154,6 @@ uint32_t t401_ms(const oh_lapm_config& c, uint32_t tx_bit_rate, uint32_t rx_bit_
   return uint32_t(frame_bits * 1000 / tx_bit_rate + frame_bits * 1000 / rx_bit_rate) + 1200 + 300;
 }
 
-int get_bit(void* user) {
-  return static_cast<oh_lapm*>(user)->get_bit();
-}
-void put_bit(void* user, int bit) {
-  static_cast<oh_lapm*>(user)->put_bit(bit & 1);
-}
-
 }  // namespace
 }  // namespace offhook::v42
 
@@ -228,7 +221,9 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
 }
 
 oh_bit_port oh_lapm_port(oh_lapm* lapm) {
-  return {get_bit, put_bit, lapm};
+  return {nullptr, nullptr, lapm,
+          [](void* user, uint8_t* octets, size_t n) { static_cast<oh_lapm*>(user)->get_bits(octets, n); },
+          [](void* user, const uint8_t* octets, size_t n) { static_cast<oh_lapm*>(user)->put_bits(octets, n); }};
 }
 
 void oh_lapm_advance(oh_lapm* lapm, uint32_t n) {

@@ -177,7 +177,8 @@ struct Link {
   void receive_unnumbered(const Frame& f);
   void t401_expired();
   // link_send.cpp
-  int get_bit();
+  void get_bits(uint8_t* octets, size_t n);
+  int next_bit();
   size_t compose(uint8_t* f);
   size_t unnumbered(uint8_t* f, bool command, uint8_t control) const;
   size_t supervisory(uint8_t* f, bool command, uint8_t control, uint8_t nr, bool pf);
@@ -188,6 +189,7 @@ struct Link {
   size_t compose_information(uint8_t* f);
   void fill_out();
   // link_receive.cpp
+  void put_bits(const uint8_t* octets, size_t n);
   void put_bit(int bit);
   void receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32);
   void receive_information(const Frame& f, uint8_t ns);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What received bits and frames do to a link.
+#include "dsp/blocks/packed_bits.h"
 #include "dsp/v42/link.h"
 
 namespace offhook::v42 {
@@ -19,6 +20,10 @@ uint8_t swapped(uint8_t directions) {
 static_assert(kFromInitiator == OH_LAPM_COMPRESS_SENT && kToInitiator == OH_LAPM_COMPRESS_RECEIVED);
 
 }  // namespace
+
+void Link::put_bits(const uint8_t* octets, size_t n) {
+  unpack_bits(octets, n, [this](int bit) { put_bit(bit); });
+}
 
 void Link::put_bit(int bit) {
   if (status.state == OH_LAPM_DETECTION) {

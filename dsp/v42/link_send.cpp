@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which frame goes next.
+#include "dsp/blocks/packed_bits.h"
 #include "dsp/v42/link.h"
 
 namespace offhook::v42 {
@@ -21,7 +22,11 @@ bool take(bool& due) {
 
 }  // namespace
 
-int Link::get_bit() {
+void Link::get_bits(uint8_t* octets, size_t n) {
+  pack_bits(octets, n, [this] { return next_bit(); });
+}
+
+int Link::next_bit() {
   if (!framing) {
     if (status.state == OH_LAPM_DETECTION && pattern_sender.between()) {
       if (!originator() && pattern_seen && pattern_sender.repeats() == 0)

@@ -75,7 +75,7 @@ class ForeignConnection final : public Connection, private LineEnd {
     s.done = over_;
     s.done_at = done_at_;
     s.intact = intact_;
-    if (const std::string why = near_.failure(); !why.empty()) s.failure = "the modem under test " + why;
+    if (const std::string why(near_.failure()); !why.empty()) s.failure = "the modem under test " + why;
     if (const std::string why = modem_.failure(); s.failure.empty() && !why.empty()) s.failure = "the far end " + why;
     if (!intact_) s.failure = "bytes arrived that were not expected";
     s.failed = done_at_ < 0 && !s.failure.empty();

@@ -74,8 +74,8 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
     s.done = done_at_ >= 0;
     s.done_at = done_at_;
     s.intact = intact_;
-    if (const std::string why = near_.failure(); !why.empty()) s.failure = "the modem under test " + why;
-    if (const std::string why = far_.failure(); s.failure.empty() && !why.empty()) s.failure = "the far modem " + why;
+    if (const std::string why(near_.failure()); !why.empty()) s.failure = "the modem under test " + why;
+    if (const std::string why(far_.failure()); s.failure.empty() && !why.empty()) s.failure = "the far modem " + why;
     s.failed = !s.done && (!s.failure.empty() || !intact_);
     if (!intact_) s.failure = "bytes arrived that were not sent";
     s.bytes_delivered = delivered_;

@@ -150,7 +150,7 @@ class Channel {
     if (echo_) x = canceller_.process(x);
     if (receiver_.process(x)) {
       receiver_.adapt(rx_.decide(receiver_.symbol()));
-      rx_.put({}, true);
+      rx_.put(kDropped, true);
     }
     return transmit();
   }
@@ -163,6 +163,7 @@ class Channel {
 
  private:
   static constexpr int kLine = 7 * 8000;
+  static constexpr DataPort kDropped{{nullptr, nullptr, nullptr, nullptr, [](void*, const uint8_t*, size_t) {}}, {}};
   bool echo_;
   bool trained_ = false;
   int at_ = 0;

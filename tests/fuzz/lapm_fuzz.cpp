@@ -45,8 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint64_t delivered = 0;
 
   auto exchange = [&](int bit) {
-    port.put_bit(port.user, bit);
-    const int sent = port.get_bit(port.user);
+    oh_port_put_bit(&port, bit);
+    const int sent = oh_port_get_bit(&port);
     if (sent != 0 && sent != 1) abort();
   };
   while (in.left > 0) {

@@ -107,7 +107,7 @@ class Phase2Lines : public testing::TestWithParam<Condition> {};
 
 TEST_P(Phase2Lines, EndsAtTheFirstAttemptAndBothAgree) {
   Ends e(GetParam().line);
-  ASSERT_TRUE(e.run(14)) << "call in step " << int(e.call->step()) << ", answer in " << int(e.answer->step());
+  ASSERT_TRUE(e.run(14)) << "call in " << int(e.call->state()) << ", answer in " << int(e.answer->state());
   EXPECT_EQ(e.call->retrains() + e.answer->retrains(), 0u);
   expect_agreement(e);
   // 0.25 Hz is what the text asks of the offset's measurement; Tables 15 and 16. 100 ppm of 1050 Hz is 0.1 Hz.
@@ -148,8 +148,8 @@ TEST(Phase2, V34_11_3_RecoversWhenOneInfo0IsLostEitherWayOrBoth) {
       const auto lose = [until](std::int64_t n, float x) { return n < until ? 0 : x; };
       if (lost & 1) e.pair->to_near = lose;
       if (lost & 2) e.pair->to_far = lose;
-      ASSERT_TRUE(e.run(25)) << "lost " << lost << ", delay " << delay_ms << ": call in step " << int(e.call->step())
-                             << ", answer in " << int(e.answer->step());
+      ASSERT_TRUE(e.run(25)) << "lost " << lost << ", delay " << delay_ms << ": call in " << int(e.call->state())
+                             << ", answer in " << int(e.answer->state());
       expect_agreement(e);
     }
   }

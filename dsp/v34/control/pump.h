@@ -25,9 +25,9 @@ OH_API const struct oh_pump_type* oh_v34_type(void);
 OH_API void oh_v34_begin(void* self);
 
 /** Want the auxiliary channel of 200 bit/s beside the primary one, whose rate stays as it is (5.1, 8.3). It is there in
- * data mode where both ends want it; its bits then flow through `port`, as the others do through their own. A function
- * of it may be NULL: ones are sent, what is received is dropped. `port` is copied. @pre Phase 4 has not begun; it holds
- * for the trainings to come.  Real-time: yes. */
+ * data mode where both ends want it; its bits then flow through `port`, as the others do through their own. `port` is
+ * copied. @pre oh_port_is_whole(port), and Phase 4 has not begun; it holds for the trainings to come.  Real-time: yes.
+ */
 OH_API void oh_v34_want_auxiliary(void* self, const struct oh_bit_port* port);
 
 /** What can be seen of a connection. Rates and so on are zero before they are known. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/data/data_mode.h"
 
+#include "dsp/blocks/packed_bits.h"
 #include "dsp/v34/coding/shell_mapper.h"
 
 namespace offhook::v34 {
@@ -10,14 +11,6 @@ constexpr uint8_t kOnes[kMaxMappingFrameBits] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
                                                  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                                  1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-
-// A port may have one direction only (oh_v34_want_auxiliary).
-bool gives_bits(const oh_bit_port& port) {
-  return port.get_bit != nullptr || port.get_bits != nullptr;
-}
-bool takes_bits(const oh_bit_port& port) {
-  return port.put_bit != nullptr || port.put_bits != nullptr;
-}
 
 // The encoder makes x with 7 fractional bits.
 constexpr float kXUnit = 1.f / 128;
@@ -95,16 +88,16 @@ Complex DataTransmitter::next(const DataPort& port, bool live) {
     if (b1) --frames_left_of_b1_;
     uint8_t bits[kMaxMappingFrameBits];
     const uint8_t* primary = kOnes;
-    if (!b1 && live && gives_bits(port.primary)) {
+    if (!b1 && live) {
       const int n = encoder_.primary_bits();
       uint8_t octets[(kMaxMappingFrameBits + 7) / 8];
       oh_port_get(&port.primary, octets, static_cast<size_t>(n));
-      for (int k = 0; k < n; ++k) bits[k] = octets[k / 8] >> k % 8 & 1;
+      unpack_bits(octets, static_cast<size_t>(n), [to = bits](int bit) mutable { *to++ = static_cast<uint8_t>(bit); });
       bits_ += static_cast<uint64_t>(n);
       primary = bits;
     }
     int aux = 1;
-    if (!b1 && encoder_.takes_aux() && gives_bits(port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
+    if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
     encoder_.frame(primary, aux, symbols_);
   }
   const FixedPoint x = symbols_[next_++].x;
@@ -176,12 +169,10 @@ void DataReceiver::put(const DataPort& port, bool live) {
   }
   if (!live) return;
   bits_ += static_cast<uint64_t>(n);
-  if (takes_bits(port.primary)) {
-    uint8_t octets[(kMaxMappingFrameBits + 7) / 8] = {};
-    for (int k = 0; k < n; ++k) octets[k / 8] = static_cast<uint8_t>(octets[k / 8] | bits[k] << k % 8);
-    oh_port_put(&port.primary, octets, static_cast<size_t>(n));
-  }
-  if (gives_aux && takes_bits(port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
+  uint8_t octets[(kMaxMappingFrameBits + 7) / 8];
+  pack_bits(octets, static_cast<size_t>(n), [from = bits]() mutable { return *from++; });
+  oh_port_put(&port.primary, octets, static_cast<size_t>(n));
+  if (gives_aux && oh_port_is_whole(&port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
 }
 
 }  // namespace offhook::v34

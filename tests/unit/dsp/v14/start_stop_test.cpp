@@ -36,7 +36,7 @@ TEST(StartStop, CarriesEveryByteWithAndWithoutPauses) {
   std::mt19937_64 random(2);
   for (size_t at = 0; received.size() < sent.size();) {
     if (random() % 3 == 0) at += a.write(sent.data() + at, uint32_t(std::min<size_t>(sent.size() - at, random() % 50)));
-    for (int i = 0; i < 90; ++i) to.put_bit(to.user, from.get_bit(from.user));
+    for (int i = 0; i < 90; ++i) oh_port_put_bit(&to, oh_port_get_bit(&from));
     uint8_t buffer[64];
     received.insert(received.end(), buffer, buffer + b.read(buffer, sizeof buffer));
   }
@@ -84,7 +84,7 @@ TEST(StartStop, WhatNobodyReadsIsCountedAsLost) {
   const oh_bit_port to = link.port();
   for (int i = 0; i < 10000; ++i) {
     sender.put('x');
-    while (!sender.ready()) to.put_bit(to.user, sender.next());
+    while (!sender.ready()) oh_port_put_bit(&to, sender.next());
   }
   EXPECT_EQ(link.lost(), 10000u - 8192u);
 }

@@ -34,8 +34,8 @@ class ByHand : public testing::Test {
         if (corrupt) sender_.buffer()[0] ^= 0x40;
         loaded = true;
       }
-      end_->port.put_bit(end_->port.user, sender_.next());
-      if (receiver_.put(end_->port.get_bit(end_->port.user)) == HdlcReceiver::kFrame) {
+      oh_port_put_bit(&end_->port, sender_.next());
+      if (receiver_.put(oh_port_get_bit(&end_->port)) == HdlcReceiver::kFrame) {
         answers.emplace_back(rx_, rx_ + receiver_.size() - 2);
       }
     }

@@ -61,10 +61,10 @@ TEST_P(Interop, CarriesBytesBothWays) {
   std::deque<int> out(40, 1), in(40, 1);
   double samples = 0;
   for (uint32_t bits = 0; bits < 120 * kBitRate; ++bits) {
-    out.push_back(ours.port.get_bit(ours.port.user));
+    out.push_back(oh_port_get_bit(&ours.port));
     in.push_back(theirs.get_bit());
     theirs.put_bit(out.front());
-    ours.port.put_bit(ours.port.user, in.front());
+    oh_port_put_bit(&ours.port, in.front());
     out.pop_front();
     in.pop_front();
     samples += 8000.0 / kBitRate;

@@ -124,13 +124,13 @@ class LapmPair {
 
   void step() {
     int bit[2];
-    for (int i : {0, 1}) bit[i] = ends_[size_t(i)]->port.get_bit(ends_[size_t(i)]->port.user);
+    for (int i : {0, 1}) bit[i] = oh_port_get_bit(&ends_[size_t(i)]->port);
     for (int i : {0, 1}) {
       int b = filter ? filter(i, bit[i]) : bit[i];
       if (b >= 0) send(i, b);
       while (line_[i].size() > size_t(channel_.delay_s * channel_.bit_rate)) {
         End& to = *ends_[size_t(1 - i)];
-        to.port.put_bit(to.port.user, line_[i].front());
+        oh_port_put_bit(&to.port, line_[i].front());
         line_[i].pop_front();
       }
     }

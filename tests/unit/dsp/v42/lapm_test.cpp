@@ -194,7 +194,7 @@ double t401_s(uint32_t before, double changed_s, uint32_t tx, uint32_t rx, uint3
   c.detect = 0;
   c.t401_ms = given_ms;
   End end(c);
-  while (end.status().frames_sent == 0) end.port.get_bit(end.port.user);
+  while (end.status().frames_sent == 0) oh_port_get_bit(&end.port);
   uint32_t samples = 0;
   for (; end.status().timeouts == 0; ++samples) {
     if (samples == uint32_t(changed_s * 8000)) oh_lapm_set_bit_rates(end.lapm, tx, rx);

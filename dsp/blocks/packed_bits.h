@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// Bits eight an octet, the first in time in the least significant place: the order of offhook/pump.h's ports.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace offhook {
+
+/// n bits of next(), 0 or 1 each, into [ceil(n / 8)] octets; what is left of the last is zero.  Real-time: yes.
+template <class Next>
+void pack_bits(uint8_t* octets, size_t n, Next&& next) {
+  for (size_t k = 0; k < n; ++k) {
+    const auto bit = static_cast<unsigned>(next());
+    octets[k / 8] = static_cast<uint8_t>((k % 8 == 0 ? 0u : octets[k / 8]) | bit << k % 8);
+  }
+}
+
+/// put(bit) for each of n bits.  Real-time: yes.
+template <class Put>
+void unpack_bits(const uint8_t* octets, size_t n, Put&& put) {
+  for (size_t k = 0; k < n; ++k) put(octets[k / 8] >> k % 8 & 1);
+}
+
+}  // namespace offhook
