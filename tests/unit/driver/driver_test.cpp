@@ -2,6 +2,8 @@
 #include "offhook/driver.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -116,6 +118,21 @@ TEST(Driver, RefusesAPlanLongerThanTheTransmitLeadAndKeepsTheOldOne) {
   EXPECT_EQ(rig.card.blocks, (std::vector<std::uint32_t>{90, 90, 90}));
 }
 
+TEST(Driver, ReadsNoMoreOfAPlanThanItHas) {
+  Rig rig({90}, 204);
+  rig.interrupt();
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto* memory =
+      static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(mprotect(memory + page, page, PROT_NONE), 0);
+  auto* plan = reinterpret_cast<std::uint32_t*>(memory + page) - 2;
+  plan[0] = 100, plan[1] = 80;
+  EXPECT_EQ(oh_driver_set_block_plan(rig.driver.get(), plan, 2), 0);
+  munmap(memory, 2 * page);
+  for (int i = 0; i < 5; ++i) rig.interrupt();
+  EXPECT_EQ(rig.card.blocks, (std::vector<std::uint32_t>{90, 90, 100, 80, 100, 80}));
+}
+
 TEST(Driver, InitRefusesWhatCannotWork) {
   Rig rig({90}, 204);
   oh_driver driver;
@@ -137,6 +154,14 @@ TEST(Driver, InitRefusesWhatCannotWork) {
   incomplete.stop = nullptr;
   EXPECT_EQ(init([](auto& c) { c.context.ops = &incomplete; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.now_ns = nullptr; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.now_ns = nullptr, c.log = nullptr; }), 0) << "without a log no clock is needed";
+  EXPECT_EQ(init([](auto& c) { c.card.ops = nullptr; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.card.rx_ring = nullptr; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.card.tx_ring = nullptr; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.card.streams.rx.rate_hz = 0; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.staging = nullptr; }), -EINVAL);
+  EXPECT_EQ(init([](auto& c) { c.transmit_lead_samples = 105; }), 0) << "the longest block";
+  EXPECT_EQ(init([](auto& c) { c.transmit_lead_samples = FakeCard::kRing; }), 0);
 }
 
 TEST(Driver, OneBlockPolicyServesOneBlockACall) {
@@ -198,6 +223,43 @@ TEST(Driver, LateOutputLeavesAHoleAndShiftsNothing) {
   rig.card.advance(100);
   for (std::uint64_t p = 330; p < 500; ++p) ASSERT_EQ(rig.card.played[p], line_sample(p - 200)) << p;
   for (std::uint64_t p = 300; p < 330; ++p) ASSERT_NE(rig.card.played[p], line_sample(p - 200)) << p;
+}
+
+TEST(Driver, OneSampleTooLateMakesItsBlockLateAndNoOther) {
+  Rig rig({100}, 200);
+  rig.interrupt();
+  rig.interrupt();
+  rig.card.advance(1);  // 201 played, 200 written
+  EXPECT_EQ(rig.serve(), 2u);
+  EXPECT_EQ(rig.driver->counters.samples_late, 1u);
+  EXPECT_EQ(rig.driver->counters.blocks_late, 1u);
+}
+
+// A card that knows of a loss says so at once: the ring has not been overwritten, and the output of what was lost is
+// still to come.
+TEST(Driver, OutputOfLostSamplesIsSilentWhereItHasNotBeenPlayed) {
+  for (const std::uint64_t delay : {0u, 230u}) {
+    SCOPED_TRACE(delay);
+    Rig rig({100}, 300);
+    std::fill_n(rig.card.tx_ring, FakeCard::kRing, std::int16_t{7777});
+    static oh_card_ops ops;
+    ops = *rig.card.card().ops;
+    ops.rx_lost_before = [](void*) { return std::uint64_t{60}; };
+    rig.driver->config.card.ops = &ops;
+    rig.interrupt();
+    for (std::uint64_t i = 0; i < delay; i += 10) rig.card.advance(10);
+    EXPECT_EQ(rig.serve(), 1u);
+    EXPECT_EQ(rig.pump.filled_in, 60u);
+    EXPECT_EQ(rig.pump.calls, (std::vector<std::size_t>{40}));
+    EXPECT_EQ(rig.pump.wrong, 0u);
+    const std::uint64_t played = 100 + delay;
+    for (std::uint64_t p = 290; p < 410; ++p) {
+      const std::int16_t expected = p < 300 || p >= 400 || (p < 360 && p < played) ? std::int16_t{7777}
+                                    : p < 360                                      ? std::int16_t{0}
+                                                                                   : line_sample(p - 300);
+      EXPECT_EQ(rig.card.tx_ring[p], expected) << p;
+    }
+  }
 }
 
 TEST(Driver, ReportsOverwrittenSamplesToThePumpExactly) {

@@ -189,6 +189,48 @@ TEST(CardEngine, WhatTheDeviceSkippedIsLostAndEndsItsBlocksWithOneInterrupt) {
   EXPECT_EQ(e.counters().overrun_samples, 275u);
 }
 
+TEST(CardEngine, WhatTheDeviceSkippedIsCountedToTheSampleAndLoggedOnce) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 100);
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  e.card.ops->tx_written(e.card.self, 60);
+  e.run(line, 50);
+  e.events();
+  EXPECT_EQ(oh_card_engine_skip(&e.engine, 0, 1), 0);
+  EXPECT_EQ(e.card.ops->rx_lost_before(e.card.self), 0u) << "nothing was skipped";
+  EXPECT_EQ(oh_card_engine_skip(&e.engine, 49, 2), 0) << "up to 99: the block is not over";
+  EXPECT_EQ(e.card.ops->rx_lost_before(e.card.self), 99u);
+  EXPECT_EQ(e.counters().overrun_samples, 49u);
+  EXPECT_EQ(e.counters().underrun_samples, 39u) << "60 were written";
+  e.card.ops->tx_written(e.card.self, 102);
+  EXPECT_EQ(oh_card_engine_skip(&e.engine, 1, 3), 1) << "to its end exactly";
+  EXPECT_EQ(e.counters().underrun_samples, 39u);
+  EXPECT_EQ(oh_card_engine_skip(&e.engine, 3, 4), 0);
+  EXPECT_EQ(e.counters().overrun_samples, 53u);
+  EXPECT_EQ(e.counters().underrun_samples, 40u);
+  const std::vector<std::array<std::uint64_t, 3>> expected = {{2, OH_EV_RX_OVERRUN, 49}, {2, OH_EV_TX_UNDERRUN, 39},
+                                                              {3, OH_EV_RX_OVERRUN, 1},  {3, OH_EV_INTERRUPT, 100},
+                                                              {4, OH_EV_RX_OVERRUN, 3},  {4, OH_EV_TX_UNDERRUN, 1}};
+  const std::vector<oh_event> events = e.events();
+  ASSERT_EQ(events.size(), expected.size());
+  for (std::size_t i = 0; i < events.size(); ++i)
+    EXPECT_EQ((std::array<std::uint64_t, 3>{events[i].time_ns, events[i].kind, events[i].argument}), expected[i]) << i;
+}
+
+TEST(CardEngine, AfterASkipSamplesGoToTheSlotsOfTheirPositions) {
+  Engine e(unequal(), 8);  // rings of 16 and 20 periods, four received samples a period
+  oh_card_engine_start(&e.engine, 0);
+  std::iota(static_cast<std::uint8_t*>(e.card.tx_ring), static_cast<std::uint8_t*>(e.card.tx_ring) + 20,
+            std::uint8_t{0});
+  EXPECT_EQ(oh_card_engine_skip(&e.engine, 27, 0), 1);
+  EXPECT_EQ(e.card.ops->acknowledge(e.card.self), 24u) << "three blocks, one interrupt";
+  std::int16_t captured[4] = {1, 2, 3, 4};
+  std::uint8_t played = 0;
+  oh_card_engine_copy(&e.engine, &played, captured, 1, 0);
+  EXPECT_EQ(played, 7) << "27 mod 20";
+  EXPECT_EQ(static_cast<const std::int16_t*>(e.card.rx_ring)[11 * 4 + 3], 4) << "27 mod 16";
+}
+
 TEST(CardMemory, OfAnotherBuildOrCutShortIsRefused) {
   const CardMemory memory(oh_modem_streams(OH_MODEM_RATE_HZ));
   const oh_streams streams = memory.card().streams;

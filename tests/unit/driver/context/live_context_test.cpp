@@ -111,6 +111,30 @@ TEST(LiveContext, RefusesWhatOnlyOtherSystemsOrAKernelRun) {
     EXPECT_EQ(LiveContextConfig::parse(text).str(), text);
 }
 
+TEST(LiveContext, ABudgetIsAtMostItsPeriodAndAtLeastWhatTheKernelTakes) {
+  for (const char* text : {"RES 8ms/8ms", "RES 2/2", "RES 0.001024ms/8ms", "RES 1ms/4000ms"})
+    EXPECT_EQ(LiveContextConfig::parse(text).str(), text);
+  for (const char* text : {"RES 8.001ms/8ms", "RES 3/2", "RES 0.001023ms/8ms", "RES 0.001ms/0.001ms"}) {
+    try {
+      LiveContextConfig::parse(text);
+      ADD_FAILURE() << text << " was taken";
+    } catch (const std::invalid_argument& e) {
+      EXPECT_NE(std::string(e.what()).find(std::string(text) + "\" cannot be reserved; expected X at least"),
+                std::string::npos)
+          << e.what();
+    }
+  }
+  LiveContext context(spec("OTHER"), [] { return 0u; });
+  context.start();
+  EXPECT_THROW(context.reconfigure(ContextSpec::parse("RES 9ms/8ms")), std::invalid_argument);
+  const oh_context driver = context.driver_context();
+  const ContextSpec too_much = ContextSpec::parse("RES 9ms/8ms");
+  EXPECT_EQ(driver.ops->reconfigure(driver.self, &too_much), -EINVAL);
+  char text[16];
+  driver.ops->describe(driver.self, text, sizeof text);
+  EXPECT_STREQ(text, "OTHER") << "what it was before";
+}
+
 TEST(LiveContext, AReservationInTicksCountsTheKernelsClockInterrupts) {
   const LiveContextConfig one = spec("RES 1/2"), three = spec("RES 3/6");
   EXPECT_GT(one.live_budget_ns(), 0);

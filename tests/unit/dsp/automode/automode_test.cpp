@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "dsp/pump/pump_type.h"
@@ -256,6 +259,66 @@ TEST_F(Automode, ARateBelowTheLeastOneEndsTheCall) {
   pair.run(25 * 8000);
   EXPECT_EQ(pair.status(0).state, OH_PUMP_FAILED);
   EXPECT_EQ(pair.status(0).failure, OH_PUMP_TOO_SLOW);
+}
+
+TEST_F(Automode, AModulationThatReachesExactlyTheLeastRateTakesPart) {
+  oh_pump_config config{};
+  config.format = kLinear8000;
+  config.tx_level_dbm0 = -12;
+  config.port = bits_[0].port();
+  config.modulations = kV32bisAuto.modulations;
+  config.min_bit_rate = 14'401;
+  EXPECT_EQ(oh_automode_v22bis_type()->size(&config), 0u);
+  config.min_bit_rate = 14'400;
+  EXPECT_GT(oh_automode_v22bis_type()->size(&config), 0u);
+  // Reached because of a limit of the far end, exactly.
+  PumpPair pair = make(kV34Auto, kV32bisAuto, {.max_bit_rate = {0, 9600}, .min_bit_rate = {9600, 0}});
+  ASSERT_TRUE(pair.connect(25));
+  expect_clean(&pair, OH_MODULATION_V32BIS, 9600);
+}
+
+/// A caller alone with an answerer's ones, as a tone (USB1), from `begin_ms` on for `length_ms`; before it, of ANS,
+/// `ans_ms` that end 75 ms earlier. @return when, in ms, its modulation begins; -1: not within 8 s
+int decided_ms(uint32_t modulations, int begin_ms, int length_ms, int ans_ms = 0) {
+  oh_pump_config config{};
+  config.format = kLinear8000;
+  config.role = OH_PUMP_CALL;
+  config.tx_level_dbm0 = -12;
+  config.modulations = modulations;
+  BitTester bits;
+  config.port = bits.port();
+  const oh_pump_type* type = oh_automode_v22bis_type();
+  const std::unique_ptr<void, decltype(&std::free)> self(std::aligned_alloc(64, type->size(&config)), &std::free);
+  EXPECT_EQ(type->init(self.get(), &config), 0);
+  int decided = -1;
+  const int ans_end = begin_ms - 75;
+  for (int t = 0; t < 8000 && decided < 0; ++t) {
+    int16_t rx[8], tx[8];
+    for (int i = 0; i < 8; ++i) {
+      const double at = 2 * M_PI * (t * 8 + i) / 8000;
+      const bool ans = t >= ans_end - ans_ms && t < ans_end, usb1 = t >= begin_ms && t < begin_ms + length_ms;
+      rx[i] = ans ? int16_t(5000 * std::cos(2100 * at)) : usb1 ? int16_t(5000 * std::cos(2250 * at)) : int16_t{0};
+    }
+    type->process(self.get(), rx, tx, 8);
+    oh_pump_status s;
+    type->status(self.get(), &s);
+    if (s.modulation != OH_MODULATION_NONE) decided = t;
+  }
+  type->release(self.get());
+  return decided;
+}
+
+// V.32bis A.2.1.2, A.2.1.3: USB1 has to last 155 ms (+-10), and an answerer that began with ANS may still send AC for
+// 3.1 s and more. One that did without ANS has no V.32bis; but whether it did can be told only of what was heard.
+TEST_F(Automode, UnscrambledOnesCountOnceTheyHaveLastedAndThereWasTimeForAc) {
+  const int kAfter = 3150;
+  EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 1000, 3000), 1155, 15) << "no ANS before it: at once";
+  EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 100, 6000), 100 + 155 + kAfter, 25) << "early: ANS may have gone by";
+  EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 1000, 6000, 600), 1000 + 155 + kAfter, 25) << "after ANS";
+  EXPECT_NEAR(decided_ms(kV22bis, 100, 3000), 255, 15) << "without V.32bis there is nothing to wait for";
+  EXPECT_EQ(decided_ms(kV32bis | kV22bis, 1000, 135), -1) << "too short";
+  EXPECT_NE(decided_ms(kV32bis | kV22bis, 1000, 185), -1);
+  EXPECT_EQ(decided_ms(kV32bis | kV22bis, 100, 2000), -1) << "gone before AC was out of the question";
 }
 
 TEST_F(Automode, NothingToOfferIsRefused) {

@@ -1,66 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What LAPM answers to single frames, written by hand.
-#include "dsp/v42/hdlc.h"
-#include "dsp/v42/xid.h"
-#include "tests/unit/dsp/v42/lapm_pair.h"
+#include "tests/unit/dsp/v42/by_hand.h"
 
 namespace offhook::test {
 namespace {
-
-using namespace offhook::v42;
-
-/// One end under test, the answerer unless told otherwise, and the other's frames by hand; what it sends is collected.
-class ByHand : public testing::Test {
- protected:
-  using Octets = std::vector<uint8_t>;
-  ByHand() { restart(); }
-  void restart(oh_pump_role role = OH_PUMP_ANSWER) {
-    oh_lapm_config c = default_config(role, 2400);
-    c.detect = 0;
-    c.t401_ms = 1000;
-    c.compression = compression;
-    end_ = std::make_unique<End>(c);
-    sender_.init(tx_);
-    receiver_.init(rx_, sizeof rx_);
-  }
-  /// Sends one frame, then flags for `bits`, and returns all frames that came back meanwhile.
-  std::vector<Octets> send(const Octets& frame, int bits = 600, bool corrupt = false) {
-    std::vector<Octets> answers;
-    bool loaded = false;
-    for (int i = 0; i < bits || !loaded; ++i) {
-      if (!loaded && sender_.ready()) {
-        std::copy(frame.begin(), frame.end(), sender_.buffer());
-        sender_.load(frame.size(), false);
-        if (corrupt) sender_.buffer()[0] ^= 0x40;
-        loaded = true;
-      }
-      oh_port_put_bit(&end_->port, sender_.next());
-      if (receiver_.put(oh_port_get_bit(&end_->port)) == HdlcReceiver::kFrame) {
-        answers.emplace_back(rx_, rx_ + receiver_.size() - 2);
-      }
-    }
-    return answers;
-  }
-  void connect() {
-    ASSERT_EQ(send({0x03, 0x7F}), (std::vector<Octets>{{0x03, 0x73}})) << "SABME with P is answered by UA with F";
-    ASSERT_EQ(end_->status().state, OH_LAPM_CONNECTED);
-  }
-  /// An XID from the far end that asks for V.42bis.
-  static Octets offer(uint8_t compress, uint16_t codewords, uint8_t max_string, bool response = false) {
-    Xid xid;
-    xid.n401_tx = xid.n401_rx = 128, xid.k_tx = xid.k_rx = 15;
-    xid.v42bis = true, xid.compress = compress, xid.codewords = codewords, xid.max_string = max_string;
-    Octets frame{0x03, 0xAF};
-    frame.resize(2 + kXidSize);
-    frame.resize(2 + write_xid(xid, response, frame.data() + 2));
-    return frame;
-  }
-  uint8_t compression = 0;
-  std::unique_ptr<End> end_;
-  uint8_t tx_[512], rx_[512];
-  HdlcSender sender_;
-  HdlcReceiver receiver_;
-};
 
 TEST_F(ByHand, SabmeIsAcceptedOnceMoreUntilDataHasCome) {
   connect();
