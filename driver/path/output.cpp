@@ -84,6 +84,22 @@ void expect_no_trap(const fs::path& path, const struct stat& there, const std::s
   refuse(name, "is " + kind_of_file(there.st_mode) + " that another user made in a folder of all users");
 }
 
+/// A FIFO without a reader would be waited for, maybe for ever. What is written to one that has a reader waits for it.
+int open_at_once(const fs::path& path, Privacy privacy, const std::string& name) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, mode_of(privacy));
+  if (fd >= 0) {
+    if (fcntl(fd, F_SETFL, 0) == 0) return fd;
+    const int error = errno;
+    close(fd);
+    fail_at(name, error);
+  }
+  const int error = errno;
+  struct stat there {};
+  if (error == ENXIO && stat(path.c_str(), &there) == 0 && S_ISFIFO(there.st_mode))
+    refuse(name, "is a FIFO that nobody reads; expected a reader before anything is written, or a file");
+  fail_at(name, error);
+}
+
 int duplicate(int fd) {
   return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
@@ -125,8 +141,7 @@ OutputFile::OutputFile(const fs::path& path, Privacy privacy, Appears appears) :
   if (is_there && S_ISDIR(there.st_mode)) fail_at(name_, EISDIR);
   if (is_there) expect_no_trap(path, there, name_);
   if (appears == Appears::kAtOnce || (is_there && !S_ISREG(there.st_mode))) {
-    fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, mode_of(privacy));
-    if (fd_ < 0) fail_at(name_, errno);
+    fd_ = open_at_once(path, privacy, name_);
     return;
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");

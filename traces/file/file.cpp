@@ -24,9 +24,17 @@ namespace {
 
 }  // namespace
 
-std::string read_file(const fs::path& file, std::uint64_t most) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+int open_file(const fs::path& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) fail(file, errno);
+  if (fcntl(fd, F_SETFL, 0) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  fail(file, error);
+}
+
+std::string read_file(const fs::path& file, std::uint64_t most) {
+  const int fd = open_file(file);
   const auto close_fd = [](const int* p) { close(*p); };
   const std::unique_ptr<const int, decltype(close_fd)> closer(&fd, close_fd);
   struct stat there {};
@@ -48,6 +56,8 @@ std::string read_file(const fs::path& file, std::uint64_t most) {
     done += static_cast<std::uint64_t>(n);
     if (done > most) throw std::runtime_error(fmt::format("{}: does not end within {} bytes", file.string(), most));
     if (n > 0) continue;
+    if (done == 0 && S_ISFIFO(there.st_mode))
+      throw std::runtime_error(fmt::format("{}: is a FIFO into which nobody writes", file.string()));
     bytes.resize(done);
     return bytes;
   }

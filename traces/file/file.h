@@ -20,6 +20,10 @@ inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 /// @param most  bytes  @throws std::runtime_error
 std::string read_file(const std::filesystem::path& file, std::uint64_t most = kMostFileBytes);
 
+/// For reading, without waiting for anybody to write into a FIFO: one into which nobody writes has ended.
+/// @return a descriptor  @throws std::runtime_error
+int open_file(const std::filesystem::path& file);
+
 /// FNV-1a, 64 bits: names contents and finds damage, keeps no secrets.
 std::uint64_t fnv1a(std::string_view bytes);
 /// As 16 hexadecimal digits.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -100,9 +101,15 @@ std::string read_text_of(const std::string& file) {
 
 using ReadInChild = std::function<std::string()>;
 
-[[noreturn]] void run_child(int out, const ReadInChild& read_in_child) {
-  const rlimit no_core{0, 0};
+/// Seconds of CPU time: damaged pages can lead the library round in a circle. A whole MiB takes it less than a second.
+rlim_t longest_read(std::uint64_t bytes) {
+  return 30 + 2 * (bytes >> 20);
+}
+
+[[noreturn]] void run_child(int out, std::uint64_t bytes, const ReadInChild& read_in_child) {
+  const rlimit no_core{0, 0}, time{longest_read(bytes), longest_read(bytes) + 1};
   setrlimit(RLIMIT_CORE, &no_core);
+  setrlimit(RLIMIT_CPU, &time);
   std::string answer;
   try {
     answer = read_in_child();
@@ -117,14 +124,14 @@ using ReadInChild = std::function<std::string()>;
   _exit(0);
 }
 
-std::string library_in_a_child(const std::string& file, const ReadInChild& read_in_child) {
+std::string library_in_a_child(const std::string& file, std::uint64_t bytes, const ReadInChild& read_in_child) {
   int pipe_ends[2];
   std::fflush(nullptr);
   if (pipe(pipe_ends) != 0) throw TraceError(fmt::format("{}: {}", file, std::generic_category().message(errno)));
   const pid_t child = fork();
   if (child == 0) {
     close(pipe_ends[0]);
-    run_child(pipe_ends[1], read_in_child);
+    run_child(pipe_ends[1], bytes, read_in_child);
   }
   close(pipe_ends[1]);
   std::string answer;
@@ -136,6 +143,10 @@ std::string library_in_a_child(const std::string& file, const ReadInChild& read_
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+    throw TraceError(fmt::format("{}: libtracecmd has read it for {} s and found no end: its events are damaged", file,
+                                 longest_read(bytes)));
+  }
   if (WIFSIGNALED(status)) {
     throw TraceError(fmt::format("{}: libtracecmd ended by signal {} ({}) while reading it: its events are damaged",
                                  file, WTERMSIG(status), strsignal(WTERMSIG(status))));
@@ -144,20 +155,23 @@ std::string library_in_a_child(const std::string& file, const ReadInChild& read_
   return answer;
 }
 
-void check(const std::string& file) {
-  check_trace_cmd(trace_bytes(file), file);
+/// @return its bytes
+std::uint64_t check(const std::string& file) {
+  const std::string bytes = trace_bytes(file);
+  check_trace_cmd(bytes, file);
+  return bytes.size();
 }
 
 }  // namespace
 
 HostLoad import_trace_cmd(const std::string& file, const std::vector<std::string>& without) {
-  check(file);
-  return read_load(library_in_a_child(file, [&] { return read_load_of(file, without); }), file);
+  const std::uint64_t bytes = check(file);
+  return read_load(library_in_a_child(file, bytes, [&] { return read_load_of(file, without); }), file);
 }
 
 std::string trace_cmd_as_text(const std::string& file) {
-  check(file);
-  return library_in_a_child(file, [&] { return read_text_of(file); });
+  const std::uint64_t bytes = check(file);
+  return library_in_a_child(file, bytes, [&] { return read_text_of(file); });
 }
 
 }  // namespace offhook::traces

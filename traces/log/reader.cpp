@@ -2,34 +2,48 @@
 #include "traces/log/reader.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <ext/stdio_filebuf.h>
+#include <istream>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
+#include "traces/file/file.h"
 #include "traces/log/crc32.h"
 
 namespace offhook::traces {
 
 namespace {
 
-std::unique_ptr<std::istream> open_file(const std::string& path) {
-  errno = 0;
-  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (!*file) throw LogError(fmt::format("{}: cannot open the event log: {}", path, std::strerror(errno)));
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw LogError(fmt::format("{}: is a directory; expected an event log", path));
+/// A stream on a descriptor, which it closes.
+class Descriptor final : private __gnu_cxx::stdio_filebuf<char>, public std::istream {
+ public:
+  explicit Descriptor(int fd)
+      : __gnu_cxx::stdio_filebuf<char>(fd, std::ios::in | std::ios::binary),
+        std::istream(static_cast<__gnu_cxx::stdio_filebuf<char>*>(this)) {}
+};
+
+std::unique_ptr<std::istream> open_log(const std::string& path) {
+  struct stat there {};
+  try {
+    auto file = std::make_unique<Descriptor>(open_file(path));
+    if (stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+      throw LogError(fmt::format("{}: is a directory; expected an event log", path));
+    if (S_ISFIFO(there.st_mode) && file->peek() == std::istream::traits_type::eof())
+      throw LogError(fmt::format("{}: is a FIFO into which nobody writes; expected an event log", path));
+    return file;
+  } catch (const LogError&) {
+    throw;
+  } catch (const std::runtime_error& e) {
+    throw LogError(fmt::format("{}; expected an event log", e.what()));
   }
-  return file;
 }
 
 }  // namespace
 
-LogReader::LogReader(const std::string& path) : LogReader(open_file(path), path) {}
+LogReader::LogReader(const std::string& path) : LogReader(open_log(path), path) {}
 
 LogReader::LogReader(std::unique_ptr<std::istream> in, std::string name) : in_(std::move(in)), name_(std::move(name)) {
   FileHeader header{};

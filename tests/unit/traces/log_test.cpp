@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -237,6 +239,22 @@ TEST_F(LogFile, RefusesWhatIsNoLog) {
   EXPECT_FALSE(reader.next());
   EXPECT_THAT(reader.ending().message, HasSubstr("data after the end record"));
   EXPECT_THROW(LogReader("/"), LogError);
+}
+
+TEST_F(LogFile, AFifoIntoWhichNobodyWritesIsRefusedAtOnce) {
+  { LogWriter writer(at(path), "{}"); }
+  const std::string good = content();
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  alarm(30);  // a wait would be for ever
+  EXPECT_THAT(error_of_opening(), HasSubstr("is a FIFO into which nobody writes; expected an event log"));
+  const int writer = open(path.c_str(), O_RDWR);
+  ASSERT_EQ(write(writer, good.data(), good.size()), static_cast<ssize_t>(good.size()));
+  LogReader reader(path);
+  close(writer);
+  alarm(0);
+  EXPECT_FALSE(reader.next());
+  EXPECT_TRUE(reader.ending().complete);
 }
 
 TEST_F(LogFile, AWriterKilledAtAnyPointLeavesAReadableLog) {

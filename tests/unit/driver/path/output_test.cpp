@@ -71,6 +71,20 @@ TEST_F(Output, ADeviceAndAFifoAreWrittenAndStayWhatTheyAre) {
   EXPECT_THAT(complaint([] { write_file("/dev/full", "x"); }), HasSubstr("/dev/full: No space left on device"));
 }
 
+TEST_F(Output, AFifoThatNobodyReadsIsRefusedAtOnceAndNamed) {
+  const fs::path fifo = path / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  alarm(30);  // a wait would be for ever
+  for (const Appears appears : {Appears::kAtOnce, Appears::kWhole})
+    EXPECT_THAT(complaint([&] { OutputFile(fifo, Privacy::kPrivate, appears); }),
+                HasSubstr("fifo: is a FIFO that nobody reads"));
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  const OutputFile log(fifo, Privacy::kPrivate, Appears::kAtOnce);
+  alarm(0);
+  EXPECT_EQ(fcntl(log.fd(), F_GETFL) & O_NONBLOCK, 0) << "a slow reader is waited for";
+  close(reader);
+}
+
 TEST_F(Output, AnOpenDescriptorIsWrittenWhereItStands) {
   const fs::path file = path / "a";
   const int fd = open(file.c_str(), O_RDWR | O_CREAT, 0600);

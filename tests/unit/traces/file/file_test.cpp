@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "traces/file/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <stdexcept>
+#include <thread>
 
 #include "driver/path/output.h"
 #include "tests/unit/temporary_folder.h"
@@ -39,6 +44,23 @@ TEST_F(FileFolder, ErrorsNameFileAndCause) {
   const std::string file = (path_ / "nowhere/a").string();
   EXPECT_EQ(complaint([&] { read_file(file); }), file + ": No such file or directory");
   EXPECT_EQ(complaint([&] { read_file(path_); }), path_.string() + ": Is a directory");
+}
+
+TEST_F(FileFolder, AFifoIsReadFromItsWriterAndNotWaitedForWithoutOne) {
+  const fs::path fifo = path_ / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  alarm(30);  // a wait would be for ever
+  EXPECT_EQ(complaint([&] { read_file(fifo); }), fifo.string() + ": is a FIFO into which nobody writes");
+  const int both = open(fifo.c_str(), O_RDWR);
+  ASSERT_EQ(write(both, "text", 4), 4);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the reader waits for the rest
+    EXPECT_EQ(write(both, " end", 4), 4);
+    close(both);
+  });
+  EXPECT_EQ(read_file(fifo), "text end");
+  alarm(0);
+  writer.join();
 }
 
 TEST_F(FileFolder, TheSizeIsLookedAtBeforeMemoryIsAskedFor) {
