@@ -65,7 +65,8 @@ struct SweepRow {
   struct Published {
     std::optional<Verdict> verdict;
     std::optional<double> mean_s;
-    std::string note;  ///< "10 of 10"
+    std::string note;             ///< "10 of 10"
+    std::string provenance = {};  ///< what agreement with it is worth: "calibrated", "independent"; may be empty
   };
   std::optional<Published> published;
   std::string decides;  ///< what decides this row, in a few words; may be empty

@@ -15,6 +15,7 @@ std::string reproduce_page(const nlohmann::ordered_json& results) {
   nlohmann::json data = page_head("reproduce", "Published results, made again", reasons.empty() ? "agrees" : "differs",
                                   results.at("sentence").get<std::string>() + ".", reasons);
   data["claims"] = results.at("claims");
+  data["counts"] = results.at("counts");
   data["settings"].push_back({"seed", results.at("seed").dump()});
   data["settings"].push_back({"repetitions", results.at("repetitions").dump()});
   return page_around("Published results - Offhook", data);

@@ -44,7 +44,8 @@ json row_json(const SweepReport& sweep, const SweepRow& row) {
   if (row.published) {
     out["published"] = {{"verdict", row.published->verdict ? json(to_string(*row.published->verdict)) : json()},
                         {"mean_s", row.published->mean_s ? json(*row.published->mean_s) : json()},
-                        {"note", row.published->note}};
+                        {"note", row.published->note},
+                        {"provenance", row.published->provenance}};
   }
   return out;
 }

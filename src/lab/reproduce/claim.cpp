@@ -11,16 +11,15 @@ namespace offhook::reproduce {
 
 namespace {
 
-Row make(std::string what, std::string unit, Value published, Value simulated, std::string tolerance, Grade grade,
-         bool agrees) {
+Row make(std::string what, std::string unit, Value published, Value simulated, std::string tolerance, bool agrees) {
   return {std::move(what),
           std::move(unit),
           std::move(published),
           std::move(simulated),
           std::move(tolerance),
-          grade,
           agrees,
-          {}};
+          {},
+          Row::Kind::kCompared};
 }
 
 nlohmann::ordered_json json(const Value& value) {
@@ -38,71 +37,91 @@ nlohmann::ordered_json json(const Axis& axis) {
   return out;
 }
 
+/// An experiment cannot let a row pass as an input, or as the paper's own mistake, that is not judged to be one.
+const Judgement& judgement_of(const Row& row, const Published& claim) {
+  const Judgement& judgement = claim.judgement(row.what);
+  const bool input = judgement.provenance == Provenance::kInput, paper = judgement.grade == Grade::kPaper;
+  const bool as_made = row.kind == Row::Kind::kInput ? input : row.kind == Row::Kind::kPaper ? paper : !paper;
+  if (as_made) return judgement;
+  throw config::Error(fmt::format("{}: the experiment makes \"{}\" as {}, where it is judged to be {}, {}",
+                                  judgement.position, row.what,
+                                  row.kind == Row::Kind::kInput   ? "an input"
+                                  : row.kind == Row::Kind::kPaper ? "inconsistent in the paper"
+                                                                  : "a comparison",
+                                  to_string(judgement.grade), to_string(judgement.provenance)));
+}
+
 }  // namespace
 
-Row within(std::string what, std::string unit, double published, double simulated, double tolerance, Grade grade) {
-  return make(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g}", tolerance), grade,
+Row within(std::string what, std::string unit, double published, double simulated, double tolerance) {
+  return make(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g}", tolerance),
               std::abs(simulated - published) <= tolerance);
 }
 
-Row within_share(std::string what, std::string unit, double published, double simulated, double share, Grade grade) {
-  return make(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g} %", 100 * share), grade,
+Row within_share(std::string what, std::string unit, double published, double simulated, double share) {
+  return make(std::move(what), std::move(unit), published, simulated, fmt::format("within {:g} %", 100 * share),
               std::abs(simulated - published) <= share * std::abs(published));
 }
 
-Row at_most(std::string what, std::string unit, double published, double simulated, Grade grade) {
-  return make(std::move(what), std::move(unit), published, simulated, "at most", grade, simulated <= published);
+Row at_most(std::string what, std::string unit, double published, double simulated) {
+  return make(std::move(what), std::move(unit), published, simulated, "at most", simulated <= published);
 }
 
-Row at_least(std::string what, std::string unit, double published, double simulated, Grade grade) {
-  return make(std::move(what), std::move(unit), published, simulated, "at least", grade, simulated >= published);
+Row at_least(std::string what, std::string unit, double published, double simulated) {
+  return make(std::move(what), std::move(unit), published, simulated, "at least", simulated >= published);
 }
 
-Row between(std::string what, std::string unit, double low, double high, double simulated, Grade grade) {
+Row between(std::string what, std::string unit, double low, double high, double simulated) {
   return make(std::move(what), std::move(unit), fmt::format("{:g} to {:g}", low, high), simulated, "in the range",
-              grade, simulated >= low && simulated <= high);
+              simulated >= low && simulated <= high);
 }
 
-Row same(std::string what, std::string published, std::string simulated, Grade grade) {
+Row same(std::string what, std::string published, std::string simulated) {
   const bool agrees = published == simulated;
-  return make(std::move(what), "", std::move(published), std::move(simulated), "the same", grade, agrees);
+  return make(std::move(what), "", std::move(published), std::move(simulated), "the same", agrees);
 }
 
-Row holds(std::string what, std::string published, Value simulated, bool so, Grade grade) {
-  return make(std::move(what), "", std::move(published), std::move(simulated), "holds", grade, so);
+Row holds(std::string what, std::string published, Value simulated, bool so) {
+  return make(std::move(what), "", std::move(published), std::move(simulated), "holds", so);
 }
 
 Row input(std::string what, std::string unit, double published, double used, std::string where) {
-  Row row = make(std::move(what), std::move(unit), published, used, "as published", Grade::kInput,
+  Row row = make(std::move(what), std::move(unit), published, used, "as published",
                  std::abs(published - used) <= 1e-9 * std::abs(published));
   row.note = std::move(where);
+  row.kind = Row::Kind::kInput;
   return row;
 }
 
 Row input(std::string what, std::string published, std::string where) {
-  Row row = make(std::move(what), "", std::move(published), Value(), "", Grade::kInput, true);
+  Row row = make(std::move(what), "", std::move(published), Value(), "", true);
   row.note = std::move(where);
+  row.kind = Row::Kind::kInput;
   return row;
 }
 
 Row paper_only(std::string what, std::string unit, Value published, Value simulated, std::string why) {
-  Row row = make(std::move(what), std::move(unit), std::move(published), std::move(simulated), "", Grade::kPaper, true);
+  Row row = make(std::move(what), std::move(unit), std::move(published), std::move(simulated), "", true);
   row.note = std::move(why);
+  row.kind = Row::Kind::kPaper;
   return row;
 }
 
-nlohmann::ordered_json to_json(const Outcome& outcome) {
+nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
   using Json = nlohmann::ordered_json;
   static constexpr std::array kStyles = {"points", "line", "step", "bars"};
   static constexpr std::array kSymbols = {"dot", "disc", "ring", "half", "cross", "square", "triangle"};
   Json out{{"summary", outcome.summary}, {"rows", Json::array()}, {"figures", Json::array()}};
   for (const Row& row : outcome.rows) {
+    const Judgement& judgement = judgement_of(row, claim);
     out["rows"].push_back({{"what", row.what},
                            {"unit", row.unit},
                            {"published", json(row.published)},
                            {"simulated", json(row.simulated)},
                            {"tolerance", row.tolerance},
-                           {"grade", std::string(to_string(row.grade))},
+                           {"grade", std::string(to_string(judgement.grade))},
+                           {"provenance", std::string(to_string(judgement.provenance))},
+                           {"because", judgement.because},
                            {"agrees", row.agrees},
                            {"note", row.note}});
   }

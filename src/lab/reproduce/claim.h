@@ -40,23 +40,26 @@ struct Row {
   std::string unit;  ///< "ms"; may be empty
   Value published, simulated;
   std::string tolerance;  ///< in words: "within 0.2", "at most", "the same class"
-  Grade grade = Grade::kHard;
-  bool agrees = false;  ///< within the tolerance; kInput: what the model uses is what was published
-  std::string note;     ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
+  bool agrees = false;    ///< within the tolerance; of an input: what the model uses is what was published
+  std::string note;       ///< a sentence: why it differs; where an input is used. Needed wherever !agrees
+  enum class Kind { kCompared, kInput, kPaper };
+  Kind kind = Kind::kCompared;  ///< how it was made: claims.toml has to say the same of it
 };
 
-// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`.
-Row within(std::string what, std::string unit, double published, double simulated, double tolerance, Grade grade);
+// Rows are made by these, so that `agrees` is always computed. Notes are added with `row.note = ...`. What a row counts
+// for, and whether anything was fitted with it, is no matter of an experiment: both stand beside the claim, by the
+// row's `what` (Published::judgement()).
+Row within(std::string what, std::string unit, double published, double simulated, double tolerance);
 /// Tolerance as a share of the published value.
-Row within_share(std::string what, std::string unit, double published, double simulated, double share, Grade grade);
-Row at_most(std::string what, std::string unit, double published, double simulated, Grade grade);
-Row at_least(std::string what, std::string unit, double published, double simulated, Grade grade);
+Row within_share(std::string what, std::string unit, double published, double simulated, double share);
+Row at_most(std::string what, std::string unit, double published, double simulated);
+Row at_least(std::string what, std::string unit, double published, double simulated);
 /// Simulated lies in [low, high], as published.
-Row between(std::string what, std::string unit, double low, double high, double simulated, Grade grade);
+Row between(std::string what, std::string unit, double low, double high, double simulated);
 /// The same words on both sides.
-Row same(std::string what, std::string published, std::string simulated, Grade grade);
+Row same(std::string what, std::string published, std::string simulated);
 /// A published sentence, what the simulation says to it, and whether that is so.
-Row holds(std::string what, std::string published, Value simulated, bool so, Grade grade);
+Row holds(std::string what, std::string published, Value simulated, bool so);
 /// An input: the published value, the one that the model uses, and where.
 Row input(std::string what, std::string unit, double published, double used, std::string where);
 Row input(std::string what, std::string published, std::string where);
@@ -133,6 +136,9 @@ struct Experiment {
   double seconds = 1;  ///< about what it takes on one core: for the bar and the time left
 };
 
-nlohmann::ordered_json to_json(const Outcome& outcome);
+/// @param claim whose judgements its rows get
+/// @throws config::Error for a row without a judgement, and for one that was made as something else than it is judged
+/// to be
+nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim);
 
 }  // namespace offhook::reproduce

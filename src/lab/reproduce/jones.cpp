@@ -43,7 +43,7 @@ Outcome jones_logging(const Run& run) {
               input("log written", "MB a minute", p.number("log_mb_per_minute"), profile.logging.bytes_per_minute / 1e6,
                     "the same, logging.bytes_per_minute; the length of an event, 16 bytes, is an assumption"),
               within("one event in cycles of 450 MHz", "cycles", p.number("event_cycles"),
-                     profile.logging.event_ns * clock_mhz / 1000, 1, Grade::kInput)};
+                     profile.logging.event_ns * clock_mhz / 1000, 1)};
   out.rows.back().note = "the two published values are the same time";
   return out;
 }
@@ -74,7 +74,7 @@ Outcome jones_soft_dsl(const Run& run) {
   out.rows.push_back(input("802.11b or Bluetooth, period", "us", p.number("wlan_bluetooth.period_us"), period_us,
                            "traces/devices/bluetooth.toml"));
   out.rows.push_back(between("802.11b or Bluetooth, CPU share", "%", share.at(0), share.at(1),
-                             100 * static_cast<double>(radio.cost_ns) * 1e-3 / period_us, Grade::kInput));
+                             100 * static_cast<double>(radio.cost_ns) * 1e-3 / period_us));
   out.rows.back().note = "traces/devices/bluetooth.toml";
   out.summary = "What the vendor told the authors of devices to come; `offhook run`, `law` and `advise` take them.";
   return out;

@@ -52,16 +52,15 @@ Outcome jones_fig1(const Run& run) {
   const auto steady = settled(connected);
 
   Outcome out;
-  const Grade grade = p.grade();
   constexpr double kTolerance = 0.01;  // ms; both clocks are crystals
   for (const auto& [name, where] : {std::pair{"on_hook", on_hook}, {"dialling", dialling}}) {
     const Published phase = p.table(name);
     const double period = phase.number("period_ms");
-    out.rows.push_back(within(fmt::format("{}, interrupt period", name), "ms", period, quantile(settled(where), 0.5),
-                              kTolerance, grade));
+    out.rows.push_back(
+        within(fmt::format("{}, interrupt period", name), "ms", period, quantile(settled(where), 0.5), kTolerance));
     out.rows.back().note = fmt::format("{:.0f} samples at {:.0f} Hz", phase.number("samples"), phase.number("rate_hz"));
-    Row lasts = within(fmt::format("{}, duration", name), "s", phase.number("lasts_s"), where.end_s - where.begin_s,
-                       0.1, grade);
+    Row lasts =
+        within(fmt::format("{}, duration", name), "s", phase.number("lasts_s"), where.end_s - where.begin_s, 0.1);
     lasts.note = "the length of the phase is an input of the cost profile";
     out.rows.push_back(std::move(lasts));
   }
@@ -73,13 +72,13 @@ Outcome jones_fig1(const Run& run) {
       return std::abs(a - periods[i]) < std::abs(b - periods[i]);
     });
     out.rows.push_back(within(fmt::format("connected, blocks of {:.0f} samples", samples.at(i)), "ms", periods[i],
-                              nearest, kTolerance, grade));
+                              nearest, kTolerance));
   }
   out.rows.back().note = fmt::format("at {:.0f} Hz", steady_state.number("rate_hz"));
   out.rows.push_back(
-      within("connected, mean interrupt period", "ms", steady_state.number("mean_ms"), mean(steady), 0.05, grade));
+      within("connected, mean interrupt period", "ms", steady_state.number("mean_ms"), mean(steady), 0.05));
   out.rows.push_back(within("connection established", "s", p.number("connection_established_s"),
-                            connected.begin_s - on_hook.begin_s, 0.5, grade));
+                            connected.begin_s - on_hook.begin_s, 0.5));
   out.rows.back().note = "the lengths of the phases are inputs of the cost profile; training succeeds when they say";
 
   Figure f{"jones.fig1",
@@ -115,18 +114,16 @@ Outcome jones_fig2(const Run& run) {
   const double interval_ms = static_cast<double>(kShareWindowNs) * 1e-6;
 
   Outcome out;
-  const Grade grade = p.grade();
   out.rows = {
       input("processor", p.text("cpu"), "the cost profile pentium2-450-vendor"),
-      within("time in the handler, typical", "ms", p.number("typical_ms"), typical, 0.05, grade),
-      within("time in the handler, longest", "ms", p.number("worst_ms"), worst, 0.05, grade),
+      within("time in the handler, typical", "ms", p.number("typical_ms"), typical, 0.05),
+      within("time in the handler, longest", "ms", p.number("worst_ms"), worst, 0.05),
       holds("the longest comes while connecting", "repeatable, while connecting",
             fmt::format("{:.2f} ms while connecting", largest(values_in(elapsed, connecting))),
-            largest(values_in(elapsed, connecting)) >= worst, grade),
-      within("CPU time per 12.5 ms once connected", "ms", p.number("mean_ms_per_12_5_ms"), used * interval_ms, 0.0125,
-             grade),
-      within("CPU share once connected", "%", p.number("share_percent"), 100 * used, 0.1, grade),
-      at_least("time in the handler against the limit of PC 99", "us", p.number("pc99_limit_us"), 1000 * worst, grade)};
+            largest(values_in(elapsed, connecting)) >= worst),
+      within("CPU time per 12.5 ms once connected", "ms", p.number("mean_ms_per_12_5_ms"), used * interval_ms, 0.0125),
+      within("CPU share once connected", "%", p.number("share_percent"), 100 * used, 0.1),
+      at_least("time in the handler against the limit of PC 99", "us", p.number("pc99_limit_us"), 1000 * worst)};
   out.rows[2].note = "the cost of that one block is an input; when it comes and what preempts it is not";
   out.rows.back().note =
       fmt::format("{:.0f} times the limit; the paper says 33", 1000 * worst / p.number("pc99_limit_us"));
@@ -179,21 +176,20 @@ Outcome jones_fig4(const Run& run) {
   const Stretch after = stretch(dpc.figures, Phase::kConnected), before = stretch(isr.figures, Phase::kConnected);
 
   Outcome out;
-  const Grade grade = p.grade();
   constexpr double kClockUs = 2;  // the clock's interrupt may come in between, as in the paper
-  out.rows = {within("interrupt routine, mean", "us", p.number("isr_mean_us"), 1e-3 * dpc.figures.isr_elapsed.mean(),
-                     0.2, grade),
-              within("interrupt routine, longest", "us", p.number("isr_max_us"), longest_us, kClockUs, grade),
-              holds("time in the DPC once connected", p.text("dpc_time"),
-                    fmt::format("{:.3f} ms against {:.3f} ms", mean(values_in(in_dpc, after)),
-                                mean(values_in(in_handler, before))),
-                    std::abs(mean(values_in(in_dpc, after)) / mean(values_in(in_handler, before)) - 1) < 0.01, grade),
-              holds("longest time in the DPC", p.text("dpc_time"),
-                    fmt::format("{:.3f} ms against {:.3f} ms", largest(values_in(in_dpc, all)),
-                                largest(values_in(in_handler, all))),
-                    std::abs(largest(values_in(in_dpc, all)) / largest(values_in(in_handler, all)) - 1) < 0.02, grade),
-              at_least("longest time in the DPC against the limit of PC 99", "us", p.number("pc99_limit_us"),
-                       1000 * largest(values_in(in_dpc, all)), grade)};
+  out.rows = {
+      within("interrupt routine, mean", "us", p.number("isr_mean_us"), 1e-3 * dpc.figures.isr_elapsed.mean(), 0.2),
+      within("interrupt routine, longest", "us", p.number("isr_max_us"), longest_us, kClockUs),
+      holds("time in the DPC once connected", p.text("dpc_time"),
+            fmt::format("{:.3f} ms against {:.3f} ms", mean(values_in(in_dpc, after)),
+                        mean(values_in(in_handler, before))),
+            std::abs(mean(values_in(in_dpc, after)) / mean(values_in(in_handler, before)) - 1) < 0.01),
+      holds("longest time in the DPC", p.text("dpc_time"),
+            fmt::format("{:.3f} ms against {:.3f} ms", largest(values_in(in_dpc, all)),
+                        largest(values_in(in_handler, all))),
+            std::abs(largest(values_in(in_dpc, all)) / largest(values_in(in_handler, all)) - 1) < 0.02),
+      at_least("longest time in the DPC against the limit of PC 99", "us", p.number("pc99_limit_us"),
+               1000 * largest(values_in(in_dpc, all)))};
   out.rows[1].note =
       fmt::format("the longest of {} calls; the clock's interrupt (2 us) may preempt the routine", run.repetitions);
 
@@ -242,20 +238,19 @@ Outcome jones_fig5(const Run& run) {
   const auto overrun = [&](int i) { return static_cast<double>(calls[i].result.card.overrun_samples); };
 
   Outcome out;
-  const Grade grade = p.grade();
   const double thr24 = p.number("thr24_max_pending");
-  out.rows = {at_most("INT, pending at most", "samples", p.number("int_max_pending"), most(0), grade),
-              at_most("DPC, pending at most", "samples", p.number("dpc_max_pending"), most(1), grade),
-              at_most("THR 24, pending at most", "samples", thr24, most(2), grade),
+  out.rows = {at_most("INT, pending at most", "samples", p.number("int_max_pending"), most(0)),
+              at_most("DPC, pending at most", "samples", p.number("dpc_max_pending"), most(1)),
+              at_most("THR 24, pending at most", "samples", thr24, most(2)),
               holds("THR 24, cases at the most that INT has", "more than INT",
-                    fmt::format("{} of INT, {} of THR 24", cases(0), cases(2)), cases(2) > cases(0), Grade::kSoft),
+                    fmt::format("{} of INT, {} of THR 24", cases(0), cases(2)), cases(2) > cases(0)),
               holds("THR 8 beside the spinner", p.text("thr8_with_spinner"),
                     fmt::format("{:.0f} samples overwritten unread, {}", overrun(3),
                                 calls[3].result.transfer.connected ? "connected" : "never connected"),
-                    overrun(3) > 0 && !calls[3].result.transfer.connected, grade),
+                    overrun(3) > 0 && !calls[3].result.transfer.connected),
               holds("RES 2/8, pending at most", p.text("res_2_8_max_pending"),
                     fmt::format("{} samples, {:.0f} overwritten", most(4), overrun(4)),
-                    most(4) > most(2) && most(4) <= OH_MODEM_RING_SAMPLES / 2 && overrun(4) == 0, grade)};
+                    most(4) > most(2) && most(4) <= OH_MODEM_RING_SAMPLES / 2 && overrun(4) == 0)};
   out.rows[3].note =
       "while training every block of ours costs the same but one, the published worst case; the paper's vary, by "
       "amounts "
@@ -301,7 +296,7 @@ Outcome jones_fig15(const Run& run) {
 
   Outcome out;
   Row row = between("RES 2/8, median of the calls that had to wait for a slot", "ms", cluster.at(0), cluster.at(1),
-                    quantile(long_ones, 0.5), p.grade());
+                    quantile(long_ones, 0.5));
   row.note = fmt::format(
       "{} of {} calls once connected took more than one and a half times what THR 24 needs, {:.0f} % of those between "
       "{:g} "

@@ -20,11 +20,65 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr std::array<std::string_view, 4> kGrades = {"hard", "soft", "input", "paper"};
+constexpr std::array<std::string_view, 4> kProvenances = {"input", "calibrated", "derived", "independent"};
 
 struct Head {
   std::string id, seed, at;
   Grade grade = Grade::kHard;
 };
+
+/// @throws Error when it is none of `words`
+template <typename Word>
+Word word(std::string_view key, std::string_view given, const std::string& position,
+          const std::array<std::string_view, 4>& words) {
+  const auto found = std::find(words.begin(), words.end(), given);
+  if (found == words.end())
+    throw Error(fmt::format("{}: {} is \"{}\"; expected one of: {}", position, key, given, fmt::join(words, ", ")));
+  return static_cast<Word>(found - words.begin());
+}
+
+/// @param pattern a * in it stands for any number of characters
+bool matches(std::string_view pattern, std::string_view text) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  pattern.remove_prefix(star + 1);
+  for (text.remove_prefix(star);; text.remove_prefix(1)) {
+    if (matches(pattern, text)) return true;
+    if (text.empty()) return false;
+  }
+}
+
+std::vector<Judgement> take_judgements(config::Document& claim, const std::string& position, Grade of_claim) {
+  std::vector<Judgement> out;
+  for (config::Document& row : claim.take_rows("judged")) {
+    Judgement j;
+    j.position = row.position("what");
+    const auto take = [&](std::string_view key) {
+      auto value = row.take_string(key);
+      if (!value || value->empty()) throw Error(fmt::format("{}: a judgement without {}", j.position, key));
+      return std::move(*value);
+    };
+    j.what = take("what");
+    if (std::count(j.what.begin(), j.what.end(), '*') > 4)  // each * is tried at each place
+      throw Error(fmt::format("{}: what has more than four *", j.position));
+    j.grade = of_claim;
+    if (row.has("grade")) {
+      const std::string at = row.position("grade");
+      j.grade = word<Grade>("grade", take("grade"), at, kGrades);
+    }
+    const std::string at = row.position("provenance");
+    j.provenance = word<Provenance>("provenance", take("provenance"), at, kProvenances);
+    if (j.provenance != Provenance::kInput || row.has("because")) j.because = take("because");
+    if ((j.grade == Grade::kInput) != (j.provenance == Provenance::kInput))
+      throw Error(fmt::format("{}: grade {} and provenance {}; an input is both or neither", j.position,
+                              to_string(j.grade), to_string(j.provenance)));
+    row.apply({}, nullptr);  // anything else is an error
+    out.push_back(std::move(j));
+  }
+  if (out.empty()) throw Error(fmt::format("{}: a claim without judged", position));
+  return out;
+}
 
 std::string joined(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
@@ -45,8 +99,14 @@ std::string_view to_string(Grade grade) {
   return kGrades.at(static_cast<std::size_t>(grade));
 }
 
+std::string_view to_string(Provenance provenance) {
+  return kProvenances.at(static_cast<std::size_t>(provenance));
+}
+
 struct Published::Claim {
   Head head;
+  std::vector<Judgement> judged;
+  std::set<std::string, std::less<>> judged_rows;  ///< patterns that some row had
   std::string position;
   std::vector<std::pair<std::string, Json>> values;  ///< leaves by path
   std::vector<std::string> paths;
@@ -144,11 +204,24 @@ Grade Published::grade() const {
   return claim_->head.grade;
 }
 
+const Judgement& Published::judgement(std::string_view what) const {
+  for (const Judgement& j : claim_->judged) {
+    if (!matches(j.what, what)) continue;
+    const std::lock_guard lock(claim_->mutex);
+    claim_->judged_rows.insert(j.what);
+    return j;
+  }
+  throw Error(fmt::format("{}: {} does not judge \"{}\"", claim_->position, claim_->head.id, what));
+}
+
 std::vector<std::string> Published::unread() const {
   const std::lock_guard lock(claim_->mutex);
   std::vector<std::string> out;
   for (const std::string& path : claim_->paths) {
     if (!claim_->read.contains(path)) out.push_back(path);
+  }
+  for (const Judgement& j : claim_->judged) {
+    if (!claim_->judged_rows.contains(j.what)) out.push_back(fmt::format("judged \"{}\"", j.what));
   }
   return out;
 }
@@ -164,13 +237,11 @@ std::vector<Published> read_published(config::Document document) {
       return std::move(*value);
     };
     claim->head = {take("id"), take("seed"), take("at"), {}};
-    const std::string grade_at = row.position("grade"), grade = take("grade");
-    const auto found = std::find(kGrades.begin(), kGrades.end(), grade);
-    if (found == kGrades.end())
-      throw Error(fmt::format("{}: grade is \"{}\"; expected one of: {}", grade_at, grade, fmt::join(kGrades, ", ")));
-    claim->head.grade = static_cast<Grade>(found - kGrades.begin());
+    const std::string grade_at = row.position("grade");
+    claim->head.grade = word<Grade>("grade", take("grade"), grade_at, kGrades);
     if (std::any_of(out.begin(), out.end(), [&](const Published& p) { return p.id() == claim->head.id; }))
       throw Error(fmt::format("{}: the claim {} is there twice", claim->position, claim->head.id));
+    claim->judged = take_judgements(row, claim->position, claim->head.grade);
     try {
       const Json body = Json::parse(row.json());
       leaves(body, "", claim->paths);

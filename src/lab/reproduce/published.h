@@ -2,9 +2,9 @@
 //
 // traces/published/*.toml: what papers published, as numbers. One source for every comparison.
 //
-// Parsed strictly: each claim has an id, its paper, where it stands there and a grade; what else it holds is read by
-// the claim's experiment, and a value that no experiment looks at is an error (unread()), so that nothing published can
-// be left out by oversight.
+// Parsed strictly: each claim has an id, its paper, where it stands there and a grade, and judges the rows that its
+// experiment makes; what else it holds is read by that experiment, and a value that no experiment looks at is an error
+// (unread()), so that nothing published can be left out by oversight.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,24 @@ enum class Grade {
 };
 std::string_view to_string(Grade grade);
 
+/// How a simulated value came about: what agreement with the published one is worth.
+enum class Provenance {
+  kInput,        ///< read back: the model was given it. No result
+  kCalibrated,   ///< a constant was fitted with it, or with others of its kind
+  kDerived,      ///< arithmetic on inputs
+  kIndependent,  ///< nothing in it was fitted
+};
+std::string_view to_string(Provenance provenance);
+
+/// What the rows of a claim are worth, from its list `judged`. Never from code.
+struct Judgement {
+  std::string what;  ///< the rows' `what`; a * in it stands for anything
+  Grade grade = Grade::kHard;
+  Provenance provenance = Provenance::kInput;
+  std::string because;   ///< what was fitted with it, or what it follows from
+  std::string position;  ///< file:line:column
+};
+
 /// A claim, or a table inside one. Cheap to copy; copies share the note of what was read. Thread-safe.
 class Published {
  public:
@@ -42,7 +60,9 @@ class Published {
   const std::string& seed() const;  ///< the paper's file
   const std::string& at() const;    ///< section, table or figure there
   Grade grade() const;
-  /// Paths of the values that nobody has asked for yet, in order of the file's keys.
+  /// The first of `judged` that is of a row of this name. @throws config::Error when none is
+  const Judgement& judgement(std::string_view what) const;
+  /// Paths of the values that nobody has asked for yet, in order of the file's keys; then judgements that no row had.
   std::vector<std::string> unread() const;
 
   struct Claim;

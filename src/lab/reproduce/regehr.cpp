@@ -58,13 +58,12 @@ struct Condition {
   const char* key;
   RezForm form;
   bool network;
-  Grade grade;
 };
 constexpr std::array<Condition, 4> kConditions = {{
-    {"Rez, idle", "rez_idle_over_reservation_percent", RezForm::kRez, false, Grade::kHard},
-    {"Rez, Netperf", "rez_netperf_over_reservation_percent", RezForm::kRez, true, Grade::kHard},
-    {"Rez-C, Netperf", "rez_c_netperf_over_reservation_percent", RezForm::kRezC, true, Grade::kSoft},
-    {"Rez-FB, Netperf", "rez_fb_netperf_over_reservation_percent", RezForm::kRezFb, true, Grade::kSoft},
+    {"Rez, idle", "rez_idle_over_reservation_percent", RezForm::kRez, false},
+    {"Rez, Netperf", "rez_netperf_over_reservation_percent", RezForm::kRez, true},
+    {"Rez-C, Netperf", "rez_c_netperf_over_reservation_percent", RezForm::kRezC, true},
+    {"Rez-FB, Netperf", "rez_fb_netperf_over_reservation_percent", RezForm::kRezFb, true},
 }};
 constexpr int kFrom = -8, kTo = 32, kStep = 2;  // over-reservation, per cent
 constexpr int kPoints = (kTo - kFrom) / kStep + 1;
@@ -126,7 +125,7 @@ Outcome regehr_fig3(const Run& run) {
     Curve of = curve(condition, std::span(results).subspan(c * kPoints, kPoints));
     at_zero[c] = of.missed_at_zero;
     Row row = within(fmt::format("{}: over-reservation needed for nearly no misses", condition.name), "%",
-                     p.number(condition.key), of.enough, kTolerance, condition.grade);
+                     p.number(condition.key), of.enough, kTolerance);
     row.note = fmt::format("misses at 0 %: {:.1f} %; at most 1 % of the periods count as nearly none, steps of 2 %",
                            100 * at_zero[c]);
     if (!row.agrees && c == 0)
@@ -143,7 +142,7 @@ Outcome regehr_fig3(const Run& run) {
   Row order = holds("ordering", p.text("ordering"),
                     fmt::format("Rez {:.0f} %, Rez-FB {:.0f} %, Rez-C {:.0f} %", 100 * at_zero[1], 100 * at_zero[3],
                                 100 * at_zero[2]),
-                    ordered, Grade::kHard);
+                    ordered);
   order.note = "held to be so when Rez misses 1.5 times as often as either, and these lie within 30 points";
   out.rows.push_back(std::move(order));
   out.figures.push_back(std::move(f));
@@ -207,12 +206,11 @@ Outcome regehr_fig4(const Run& run) {
   Outcome out;
   Row update = holds("feedback", p.text("update"),
                      fmt::format("largest deviation {:.0f} ns beside rounding up to a tick", t.largest_error),
-                     t.largest_error <= 1, Grade::kHard);
+                     t.largest_error <= 1);
   update.note = "checked period by period; C never falls below R and counts whole ticks, which the paper does not say";
   out.rows.push_back(std::move(update));
   const MeanInterval m = mean_interval(misses);
-  Row row =
-      within("misses in the burst, mean of the repetitions", "", p.number("misses_in_burst"), m.mean, 10, Grade::kSoft);
+  Row row = within("misses in the burst, mean of the repetitions", "", p.number("misses_in_burst"), m.mean, 10);
   row.note = fmt::format("+- {:.1f}; of about {:.0f} periods", m.half_width, (burst.at(1) - burst.at(0)) / 20);
   out.rows.push_back(std::move(row));
   // "drops from its elevated level back to about 4.0" (4.4); nearer to R than to where it was.
@@ -224,7 +222,7 @@ Outcome regehr_fig4(const Run& run) {
   const double base = static_cast<double>(r.needed) / 1e6, high = reserved_at(burst.at(1) - 100),
                low = reserved_at(burst.at(1) + 500);
   Row falls = holds("C_t half a second after the burst", "about 4.0 ms",
-                    fmt::format("{:.2f} ms, was {:.2f} ms", low, high), low - base < (high - low) / 4, Grade::kSoft);
+                    fmt::format("{:.2f} ms, was {:.2f} ms", low, high), low - base < (high - low) / 4);
   if (!falls.agrees) {
     falls.note =
         "C in whole ticks stays where half of what P has too much is less than a tick; without that rounding "
@@ -297,7 +295,7 @@ Outcome regehr_fig2(const Run& run) {
   const MeanInterval received = mean_interval(numbers(results[1], &RegehrResult::received));
   Outcome out;
   Row row = within("received of the reserved time under Netperf", "%", p.number("received_percent_of_reserved"),
-                   100 * received.mean / static_cast<double>(busy.needed), 1, Grade::kSoft);
+                   100 * received.mean / static_cast<double>(busy.needed), 1);
   row.note = "an input, seen again: it decides the cost of the network's DPC, with a window of 24 segments";
   out.rows.push_back(std::move(row));
   out.figures.push_back(
@@ -321,11 +319,9 @@ Outcome regehr_overhead(const Run& run) {
     return 100 * (base - mean_interval(numbers(results[i], &RegehrResult::received)).mean) / base;
   };
   Outcome out;
-  out.rows.push_back(
-      within("Rez-C against Rez, CPU time lost", "%", p.number("rez_c_percent"), lost(1), 0.006, Grade::kSoft));
+  out.rows.push_back(within("Rez-C against Rez, CPU time lost", "%", p.number("rez_c_percent"), lost(1), 0.006));
   out.rows.back().note = "from assumed costs: 15 cycles a GetStolen()";
-  out.rows.push_back(
-      within("Rez-FB against Rez, CPU time lost", "%", p.number("rez_fb_percent"), lost(2), 0.006, Grade::kSoft));
+  out.rows.push_back(within("Rez-FB against Rez, CPU time lost", "%", p.number("rez_fb_percent"), lost(2), 0.006));
   out.rows.back().note = "and 100 cycles for the feedback equation once a period";
   out.summary = "An idle machine; the accounting's own cost is charged at each tick and at each period.";
   return out;
@@ -390,7 +386,7 @@ Outcome regehr_stolen(const Run& run) {
     const MeanInterval idle = mean_interval(numbers(results[linux ? 1 : 0], &RegehrResult::stolen));
     const MeanInterval m = mean_interval(numbers(results[2 + i], &RegehrResult::stolen));
     Row row = within_share(fmt::format("{}, {}", rows[i].text("os"), rows[i].text("device")), "%",
-                           rows[i].number("percent"), 100 * (m.mean - idle.mean), 0.05, Grade::kSoft);
+                           rows[i].number("percent"), 100 * (m.mean - idle.mean), 0.05);
     row.note = fmt::format(
         "an input, seen again: it decides the CPU time of a transfer; this is what the thread loses, +- {:.2f}, the "
         "clock's {:.2f} subtracted",
@@ -409,9 +405,9 @@ Outcome regehr_stolen(const Run& run) {
     if (ms > 4) falls = falls && s.y.back() < s.y[s.y.size() - 2];
   }
   falls = falls && s.y.back() < s.y.front();
-  Row shape = holds("Figure 5", p.text("fig5"),
-                    fmt::format("{:.1f} % at 1 ms, {:.1f} % at 4 ms, {:.1f} % at 10 ms", s.y[0], s.y[3], s.y[9]), falls,
-                    Grade::kSoft);
+  Row shape =
+      holds("Figure 5", p.text("fig5"),
+            fmt::format("{:.1f} % at 1 ms, {:.1f} % at 4 ms, {:.1f} % at 10 ms", s.y[0], s.y[3], s.y[9]), falls);
   shape.note = "below 3 ms the window of the sender does not fill, and the share is nearly level";
   out.rows.push_back(std::move(shape));
   Figure f{"regehr.fig5",

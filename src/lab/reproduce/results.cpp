@@ -83,10 +83,10 @@ Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress
     if (settings.stop()) throw Interrupted{};
   };
   const Outcome outcome = claim.experiment->run({p, settings.seed, settings.repetitions, parallel});
+  Json made = to_json(outcome, p);
   if (const auto unread = p.unread(); !unread.empty()) {
     throw config::Error(fmt::format("{}: the experiment looks at nothing of: {}", p.id(), fmt::join(unread, ", ")));
   }
-  Json made = to_json(outcome);
   out["standing"] = standing(made.at("rows"));
   out.update(made);
   return out;
@@ -119,21 +119,51 @@ Totals totals(const Json& claims) {
     if (standing == "falls short" || (standing == "no experiment" && claim.at("grade") == "hard"))
       t.short_of.push_back(id);
     for (const Json& row : claim.at("rows")) {
-      const std::string grade = row.at("grade").get<std::string>();
-      const std::size_t agrees = row.at("agrees").get<bool>() ? 1 : 0;
-      if (grade == "hard") ++t.hard, t.hard_agree += agrees;
-      if (grade == "soft") ++t.soft, t.soft_agree += agrees;
-      if (grade == "input") ++t.inputs, t.inputs_agree += agrees;
-      if (grade == "paper") ++t.paper;
+      if (row.at("grade") == "paper") {
+        ++t.paper;
+        continue;
+      }
+      Totals::Count& count = t.of(row.at("provenance").get<std::string>());
+      const bool agrees = row.at("agrees").get<bool>(), hard = row.at("grade") == "hard";
+      ++count.rows;
+      if (agrees) ++count.agree;
+      if (hard) ++count.hard;
+      if (hard && agrees) ++count.hard_agree;
     }
   }
   return t;
 }
 
+Totals::Count& Totals::of(std::string_view provenance) {
+  for (auto& [name, count] : counts) {
+    if (name == provenance) return count;
+  }
+  throw std::invalid_argument(fmt::format("no provenance: {}", provenance));
+}
+
+Json to_json(const Totals& totals) {
+  Json out;
+  for (const auto& [name, count] : totals.counts) {
+    out[name] = {{"rows", count.rows}, {"agree", count.agree}};
+    if (name != to_string(Provenance::kInput))
+      out[name].update({{"hard", count.hard}, {"hard_agree", count.hard_agree}});
+  }
+  out["inconsistent_in_the_paper"] = totals.paper;
+  return out;
+}
+
 std::string sentence(const Totals& t) {
-  std::string out = fmt::format("{} claims: {} of {} hard values within tolerance, {} of {} soft ones; {} inputs",
-                                t.claims, t.hard_agree, t.hard, t.soft_agree, t.soft, t.inputs);
-  if (t.inputs_agree != t.inputs) out += fmt::format(" ({} used otherwise than published)", t.inputs - t.inputs_agree);
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : t.counts) {
+    if (name == to_string(Provenance::kInput) || count.rows == 0) continue;
+    parts.push_back(fmt::format("{}, {} of {} values within tolerance ({} of {} hard)", name, count.agree, count.rows,
+                                count.hard_agree, count.hard));
+  }
+  const Totals::Count& inputs = t.counts.back().second;
+  parts.push_back(fmt::format("{} inputs, which are no results", inputs.rows));
+  std::string out = fmt::format("{} claims: {}", t.claims, fmt::join(parts, "; "));
+  if (inputs.agree != inputs.rows)
+    out += fmt::format(" ({} used otherwise than published)", inputs.rows - inputs.agree);
   if (t.paper != 0) out += fmt::format("; {} inconsistent in their paper", t.paper);
   if (!t.missing.empty()) out += fmt::format("; without an experiment: {}", fmt::join(t.missing, ", "));
   return out;
@@ -148,15 +178,16 @@ std::string shown(const Json& value) {
 }
 
 std::string to_csv(const Json& claims) {
-  std::string out = "claim,what,unit,published,simulated,tolerance,grade,agrees,note\n";
+  std::string out = "claim,what,unit,published,simulated,tolerance,grade,provenance,agrees,note,because\n";
   const auto exact = [](const Json& v) { return v.is_null() ? "" : v.is_string() ? v.get<std::string>() : v.dump(); };
   for (const Json& claim : claims) {
     for (const Json& row : claim.at("rows")) {
       std::vector<std::string> fields = {claim.at("id").get<std::string>()};
-      for (const char* key : {"what", "unit", "published", "simulated", "tolerance", "grade"})
+      for (const char* key : {"what", "unit", "published", "simulated", "tolerance", "grade", "provenance"})
         fields.push_back(csv_field(exact(row.at(key))));
       fields.push_back(row.at("agrees").get<bool>() ? "yes" : "no");
       fields.push_back(csv_field(row.at("note").get<std::string>()));
+      fields.push_back(csv_field(row.at("because").get<std::string>()));
       out += fmt::format("{}\n", fmt::join(fields, ","));
     }
   }

@@ -4,10 +4,13 @@
 // program's own bytes, the data files, seed and repetitions), so a run that was interrupted goes on where it was.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "driver/path/output.h"
@@ -41,13 +44,24 @@ void write_claim(const OutputFolder& folder, const nlohmann::ordered_json& claim
 /// How many of what: for the last line, the exit status and the head of the page.
 struct Totals {
   std::size_t claims = 0;
-  std::size_t hard = 0, hard_agree = 0;  ///< rows
-  std::size_t soft = 0, soft_agree = 0;
-  std::size_t inputs = 0, inputs_agree = 0, paper = 0;
+  /// Rows, and those within their tolerance; of an input, used as published.
+  struct Count {
+    std::size_t rows = 0, agree = 0;
+    std::size_t hard = 0, hard_agree = 0;
+  };
+  /// By provenance, what is worth most first; inputs, which are no results, last. Without what is inconsistent in a
+  /// paper.
+  std::array<std::pair<std::string_view, Count>, 4> counts{{{to_string(Provenance::kIndependent), {}},
+                                                            {to_string(Provenance::kCalibrated), {}},
+                                                            {to_string(Provenance::kDerived), {}},
+                                                            {to_string(Provenance::kInput), {}}}};
+  Count& of(std::string_view provenance);
+  std::size_t paper = 0;
   std::vector<std::string> short_of;  ///< claims with a hard row that does not agree, or hard and without experiment
   std::vector<std::string> missing;   ///< claims without an experiment
 };
 Totals totals(const nlohmann::ordered_json& claims);
+nlohmann::ordered_json to_json(const Totals& totals);
 std::string sentence(const Totals& totals);
 
 std::string to_csv(const nlohmann::ordered_json& claims);  ///< one line a row

@@ -163,16 +163,14 @@ Outcome siemens_table1(const Run& run) {
                                distribution.worst_ms() * 1e3};
       constexpr std::array kNames = {"least", "mean", "greatest"};
       for (std::size_t k = 0; k < 3; k++) {
-        Row r = within(fmt::format("{}, {}, {}", board, name, kNames[k]), "us", published.at(k), used[k], 1e-3,
-                       Grade::kInput);
+        Row r = within(fmt::format("{}, {}, {}", board, name, kNames[k]), "us", published.at(k), used[k], 1e-3);
         const std::array simulated = {statistics.least, statistics.mean(), statistics.greatest};
         r.note = fmt::format("simulated, {} measurements: {:.1f} us", statistics.n, simulated[k]);
         out.rows.push_back(std::move(r));
       }
     }
     const MeanInterval jitter = mean_interval(jitters);
-    Row r = within_share(fmt::format("{}, jitter: {}", board, rule), "us", row.number("jitter"), jitter.mean, 0.1,
-                         Grade::kHard);
+    Row r = within_share(fmt::format("{}, jitter: {}", board, rule), "us", row.number("jitter"), jitter.mean, 0.1);
     r.note =
         fmt::format("mean of {} times {} measurements, +- {:.1f}", jitter.n, kRuns * kMeasurements, jitter.half_width);
     out.rows.push_back(std::move(r));

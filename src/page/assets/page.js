@@ -11,7 +11,8 @@ function section(title, caption) {
   return node;
 }
 
-const leftHeads = new Set(["class", "published class", "what decides", "where", "grade", "result", "figures", "unit", "tolerance", "verdict", "remark", "value"]);
+const leftHeads = new Set(["class", "published class", "what decides", "where", "grade", "result", "figures", "unit", "tolerance", "verdict", "remark", "value",
+  "provenance", "what it is"]);
 function table(parent, head, rows) {
   parent.append(el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...head.map(h => el("th", leftHeads.has(h) ? {class: "left"} : {}, h)))),
     el("tbody", {}, ...rows))));
@@ -246,7 +247,8 @@ function sweepPage() {
     if (lawful) cells.push(cell(!r.law ? "" : r.law.overloaded ? "overload" : (r.law.margin_ms >= 0 ? "+" : "") + r.law.margin_ms.toFixed(2) + " ms"));
     if (published) {
       const p = r.published || {};
-      cells.push(p.verdict ? classCell(p.verdict) : cell(""), withNote(p.mean_s ? p.mean_s.toFixed(2) + " s" : "", p.note));
+      cells.push(p.verdict ? classCell(p.verdict) : cell(""), withNote(p.mean_s ? p.mean_s.toFixed(2) + " s" : "",
+        [p.note, p.provenance].filter(Boolean).join("; ")));
     }
     if (decided) cells.push(cell(r.decides, "left words"));
     body.push(el("tr", {}, ...cells));

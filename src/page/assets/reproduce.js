@@ -24,17 +24,38 @@ function standing(word) {
 }
 
 function claimRows(parent, claim) {
-  table(parent, ["what", "published", "simulated", "unit", "tolerance", "grade", "verdict", "remark"], claim.rows.map(r => {
+  table(parent, ["what", "published", "simulated", "unit", "tolerance", "grade", "provenance", "verdict", "remark"], claim.rows.map(r => {
     const counts = r.grade === "hard" || r.grade === "soft" || !r.agrees;
     const word = !counts ? "" : r.agrees ? "agrees" : r.grade === "hard" ? "falls short" : "differs";
     const wide = v => typeof v === "string" && v.length > 14 ? "words" : "";
     return el("tr", {}, cell(r.what, "words"), cell(shownValue(r.published), wide(r.published)), cell(shownValue(r.simulated), wide(r.simulated)),
-      cell(r.unit, "left"), cell(r.tolerance, "left"), cell(r.grade, "left"), el("td", {class: "left"}, word ? standing(word) : ""), cell(r.note, "left words remark"));
+      cell(r.unit, "left"), cell(r.tolerance, "left"), cell(r.grade, "left"),
+      cell(r.provenance, "left"), el("td", {class: "left"}, word ? standing(word) : ""),
+      cell([r.note, r.because && `${r.provenance}: ${r.because}`].filter(Boolean).join("; "), "left words remark"));
   }));
+}
+
+const provenances = {
+  independent: "nothing in it was fitted",
+  calibrated: "a constant was fitted with it, or with others of its kind",
+  derived: "arithmetic on inputs",
+  input: "read back: the model was given it",
+};
+
+function provenanceTable(parent) {
+  table(parent, ["provenance", "what it is", "values", "within tolerance", "hard", "hard, within tolerance"],
+    Object.entries(provenances).map(([name, words]) => {
+      const c = data.counts[name];
+      const result = name !== "input";
+      return el("tr", {}, cell(name, "left"), cell(words, "left words"), cell(group(c.rows)), cell(result ? group(c.agree) : "no result"),
+        cell(result ? group(c.hard) : ""), cell(result ? group(c.hard_agree) : ""));
+    }));
 }
 
 function reproducePage() {
   page.classList.add("wide");
+  provenanceTable(section("What agreement is worth", "How each simulated value came about. Only the independent ones are predictions; " +
+    "an input that is read back is no result."));
   const contents = section("Claims", "Hard: must come out of the simulation within the tolerance. Soft: side by side, a difference is told. " +
     "Input: a measured property of the machine that the model uses. Orange in every figure: what was published.");
   table(contents, ["claim", "where", "grade", "result", "figures"], data.claims.map(c => el("tr", {}, el("td", {}, el("a", {href: "#" + c.id}, c.title)),

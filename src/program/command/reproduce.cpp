@@ -57,6 +57,7 @@ std::string to_text(const Json& claims) {
     table.column("simulated");
     table.column("tolerance", Table::Align::kLeft);
     table.column("grade", Table::Align::kLeft);
+    table.column("provenance", Table::Align::kLeft);
     table.column("", Table::Align::kLeft);
     std::string notes;
     for (const Json& row : claim.at("rows")) {
@@ -65,7 +66,7 @@ std::string to_text(const Json& claims) {
       const bool counts = hard || row.at("grade") == "soft" || !agrees;
       table.row({unit.empty() ? what : fmt::format("{}, {}", what, unit), reproduce::shown(row.at("published")),
                  reproduce::shown(row.at("simulated")), row.at("tolerance").get<std::string>(),
-                 row.at("grade").get<std::string>(),
+                 row.at("grade").get<std::string>(), row.at("provenance").get<std::string>(),
                  !counts  ? ""
                  : agrees ? "agrees"
                  : hard   ? "FALLS SHORT"
@@ -132,6 +133,7 @@ int run(const Options& options) {
                  {"seed", options.settings.seed},
                  {"repetitions", options.settings.repetitions},
                  {"sentence", reproduce::sentence(totals)},
+                 {"counts", reproduce::to_json(totals)},
                  {"falls_short", totals.short_of},
                  {"claims", all}};
   const std::string text = json_text(out, 1) + "\n";

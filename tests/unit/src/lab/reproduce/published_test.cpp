@@ -5,8 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "src/lab/reproduce/claim.h"
 #include "src/lab/reproduce/registry.h"
+#include "src/lab/reproduce/results.h"
 #include "tests/unit/traces/scenario/data_folder.h"
 
 namespace offhook::reproduce {
@@ -33,7 +36,14 @@ grade = "soft"
 period_ms = 2.5
 phase = { samples = [105, 90], name = "connected" }
 rows = [ { x = 1, ok = 10 }, { x = 2 } ]
+judged = [
+  { what = "file", grade = "input", provenance = "input" },
+  { what = "*, mean *", grade = "hard", provenance = "independent", because = "nothing was fitted" },
+  { what = "RES *", provenance = "calibrated", because = "phi" },
+]
 )";
+
+constexpr std::string_view kJudged = "judged = [ { what = \"*\", provenance = \"derived\", because = \"sums\" } ]\n";
 
 TEST(Published, ValuesAreReadByTheirPaths) {
   const Published p = read(kClaim).at(0);
@@ -53,7 +63,73 @@ TEST(Published, WhatNobodyReadIsKnown) {
   const Published p = read(kClaim).at(0);
   p.number("period_ms");
   p.rows("rows")[0].number("x");
-  EXPECT_EQ(p.unread(), (std::vector<std::string>{"phase.name", "phase.samples", "rows[0].ok", "rows[1].x"}));
+  EXPECT_EQ(p.unread(), (std::vector<std::string>{"phase.name", "phase.samples", "rows[0].ok", "rows[1].x",
+                                                  "judged \"file\"", "judged \"*, mean *\"", "judged \"RES *\""}));
+  p.judgement("file");
+  EXPECT_EQ(p.unread().size(), 6u);
+}
+
+TEST(Published, TheFirstJudgementThatMatchesIsARows) {
+  const Published p = read(kClaim).at(0);
+  EXPECT_EQ(p.judgement("file").provenance, Provenance::kInput);
+  EXPECT_EQ(p.judgement("RES 1/7, mean time").grade, Grade::kHard);
+  EXPECT_EQ(p.judgement("RES 1/7, mean time").provenance, Provenance::kIndependent);
+  EXPECT_EQ(p.judgement("RES 1/7, class").grade, Grade::kSoft);  // the claim's
+  EXPECT_EQ(p.judgement("RES 1/7, class").because, "phi");
+  EXPECT_THROW(p.judgement("files"), config::Error);
+  EXPECT_THROW(p.judgement("INT, class"), config::Error);
+  EXPECT_THROW(p.judgement(", mean"), config::Error);
+}
+
+TEST(Published, AJudgementThatContradictsItselfIsAnError) {
+  const std::string head = "[[claim]]\nid = \"a\"\nseed = \"s\"\nat = \"4\"\ngrade = \"soft\"\n";
+  const auto judged = [&](std::string_view row) {
+    return error_of(head + "judged = [ { " + std::string(row) + " } ]\n");
+  };
+  EXPECT_NE(error_of(head).find("a claim without judged"), std::string::npos);
+  EXPECT_NE(judged("what = \"*\"").find("a judgement without provenance"), std::string::npos);
+  EXPECT_NE(
+      judged("what = \"*\", provenance = \"luck\"").find("expected one of: input, calibrated, derived, independent"),
+      std::string::npos);
+  EXPECT_NE(judged("what = \"*\", provenance = \"derived\"").find("a judgement without because"), std::string::npos);
+  EXPECT_NE(judged("what = \"*\", provenance = \"input\"").find("an input is both or neither"), std::string::npos);
+  EXPECT_NE(
+      judged("what = \"*\", grade = \"input\", provenance = \"derived\", because = \"b\"").find("both or neither"),
+      std::string::npos);
+  EXPECT_NE(judged("what = \"*\", provenance = \"derived\", because = \"b\", why = 1").find("unknown key"),
+            std::string::npos);
+  EXPECT_NE(judged("what = \"*****\", provenance = \"derived\", because = \"b\"").find("more than four"),
+            std::string::npos);
+}
+
+// An experiment says what came out, never what that is worth.
+TEST(Judgement, CodeCannotMakeARowWhatItIsNotJudgedToBe) {
+  const Published p = read(kClaim).at(0);
+  const auto made = [&](Row row) { return to_json(Outcome{{std::move(row)}, {}, {}}, p).at("rows").at(0); };
+  const auto row = made(within("RES 1/7, class", "", 1, 2, 0.5));
+  EXPECT_EQ(row.at("grade"), "soft");
+  EXPECT_EQ(row.at("provenance"), "calibrated");
+  EXPECT_EQ(row.at("because"), "phi");
+  EXPECT_FALSE(row.at("agrees"));
+  EXPECT_NO_THROW(made(input("file", "bytes", 1, 1, "here")));
+  EXPECT_THROW(made(input("RES 1/7, class", "", 1, 1, "here")), config::Error);
+  EXPECT_THROW(made(paper_only("RES 1/7, class", "", 1, 2, "a slip")), config::Error);
+  EXPECT_THROW(made(within("nobody judged", "", 1, 1, 0)), config::Error);
+}
+
+TEST(Totals, InputsAreNoResultsAndProvenancesAreCountedApart) {
+  const Published p = read(kClaim).at(0);
+  const Outcome outcome{{input("file", "bytes", 1, 1, "here"), within("INT, mean time", "s", 1, 1, 0),
+                         within("RES 1/7, mean time", "s", 1, 2, 0), same("RES 1/7, class", "a", "a")},
+                        {},
+                        {}};
+  nlohmann::ordered_json claim = to_json(outcome, p);
+  claim.update({{"id", "a.one"}, {"standing", "agrees"}, {"grade", "soft"}});
+  const nlohmann::ordered_json counts = to_json(totals(nlohmann::ordered_json::array({claim})));
+  EXPECT_EQ(counts.dump(), R"({"independent":{"rows":2,"agree":1,"hard":2,"hard_agree":1},)"
+                           R"("calibrated":{"rows":1,"agree":1,"hard":0,"hard_agree":0},)"
+                           R"("derived":{"rows":0,"agree":0,"hard":0,"hard_agree":0},)"
+                           R"("input":{"rows":1,"agree":1},"inconsistent_in_the_paper":0})");
 }
 
 TEST(Published, AMissingOrMistypedValueIsAnErrorWithItsPlace) {
@@ -74,13 +150,15 @@ TEST(Published, AClaimNeedsItsHeadAndAKnownGrade) {
   EXPECT_EQ(error_of("[[claim]]\nid = \"a\"\nseed = \"s\"\nat = \"4\"\ngrade = \"firm\"\n"),
             "claims.toml:5:1: grade is \"firm\"; expected one of: hard, soft, input, paper");
   const std::string head = "[[claim]]\nid = \"a\"\nseed = \"s\"\nat = \"4\"\ngrade = \"soft\"\n";
-  EXPECT_NE(error_of(head + head).find("is there twice"), std::string::npos);
-  EXPECT_NE(error_of("other = 1\n" + head).find("unknown key"), std::string::npos);
+  EXPECT_NE(error_of(head + std::string(kJudged) + head).find("is there twice"), std::string::npos);
+  EXPECT_NE(error_of("other = 1\n" + head + std::string(kJudged)).find("unknown key"), std::string::npos);
   for (const char* odd : {"\"x~y\" = 1", "\"x.y\" = 1", "\"x/y\" = 1", "\"x[0]\" = 1"}) {
-    EXPECT_NE(error_of(head + odd + "\n").find("a holds a key that is no word"), std::string::npos) << odd;
+    EXPECT_NE(error_of(head + odd + "\n" + std::string(kJudged)).find("a holds a key that is no word"),
+              std::string::npos)
+        << odd;
   }
   for (const char* endless : {"x = inf", "x = nan"}) {
-    const Published p = read(head + endless + "\n").at(0);
+    const Published p = read(head + endless + "\n" + std::string(kJudged)).at(0);
     EXPECT_THROW(p.number("x"), config::Error) << endless;
   }
 }
@@ -90,14 +168,14 @@ TEST(Published, EveryFileOfTheFolderAddsItsClaimsOnce) {
   const std::filesystem::path folder = data.path() / "published";
   std::filesystem::create_directories(folder);
   const std::string head = "[[claim]]\nseed = \"s\"\nat = \"4\"\ngrade = \"soft\"\n";
-  std::ofstream(folder / "b.toml") << head << "id = \"b.one\"\n";
-  std::ofstream(folder / "a.toml") << head << "id = \"a.one\"\nshare = 0.5\n";
+  std::ofstream(folder / "b.toml") << head << "id = \"b.one\"\n" << kJudged;
+  std::ofstream(folder / "a.toml") << head << "id = \"a.one\"\nshare = 0.5\n" << kJudged;
   const std::vector<Published> all = load_published();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].id(), "a.one");
   EXPECT_EQ(load_published("a.one").number("share"), 0.5);
   EXPECT_THROW(load_published("c.one"), config::Error);
-  std::ofstream(folder / "c.toml") << head << "id = \"a.one\"\n";
+  std::ofstream(folder / "c.toml") << head << "id = \"a.one\"\n" << kJudged;
   EXPECT_THROW(load_published(), config::Error);
 }
 
