@@ -62,6 +62,12 @@ void KernelModem::hang_up() {
   control(OH_KERNEL_HANG_UP, nullptr, "hang up");
 }
 
+int KernelModem::take_terminal() {
+  const int end = ioctl(file_, OH_KERNEL_TERMINAL);
+  if (end < 0) fail(path_, "its serial port");
+  return end;
+}
+
 oh_kernel_status KernelModem::status() const {
   oh_kernel_status status{};
   status.struct_size = sizeof status;

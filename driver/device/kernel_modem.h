@@ -27,6 +27,8 @@ class KernelModem {
   void start(oh_kernel_call call);
   void stop();
   void hang_up();
+  /// @return a descriptor of the serial port's other end (OH_KERNEL_TERMINAL), the caller's from now on
+  int take_terminal();
   /// @throws std::runtime_error: the device is gone
   oh_kernel_status status() const;
   /// @return octets taken, or given; 0: none now, or the card has failed, as status() says. Does not block.

@@ -136,8 +136,10 @@ static void give_status(struct oh_device *device, struct oh_kernel_status *s)
 	memset(s, 0, sizeof(*s));
 	s->struct_size = sizeof(*s);
 	s->log_lost = oh_event_log_lost(&device->log);
-	if (!device->end)
+	if (!device->end) {
+		s->ringing = oh_hardware_ringing(hw);
 		return;
+	}
 	s->card = READ_ONCE(hw->failed) ? OH_KERNEL_CARD_FAILED : OH_KERNEL_IN_CALL;
 	oh_modem_end_status(device->end, s);
 	card = oh_card_counts(hw->memory);
@@ -232,6 +234,8 @@ static long control(struct oh_device *device, unsigned int what, void __user *ar
 			return -ENOTCONN;
 		oh_modem_end_hang_up(device->end);
 		return 0;
+	case OH_KERNEL_TERMINAL:
+		return oh_terminal_take(device->terminal);
 	default:
 		return -ENOTTY;
 	}
@@ -406,7 +410,7 @@ int oh_device_register(struct oh_device *device, struct pci_dev *pci)
 	if (!device->events)
 		return -ENOMEM;
 	oh_event_log_init(&device->log, device->events, OH_KERNEL_LOG_EVENTS, 0);
-	device->number = ida_alloc(&numbers, GFP_KERNEL);
+	device->number = ida_alloc_max(&numbers, OH_DEVICES_MAX - 1, GFP_KERNEL);
 	if (device->number < 0)
 		return device->number;
 	snprintf(device->name, sizeof(device->name), KBUILD_MODNAME "%d", device->number);
@@ -415,15 +419,24 @@ int oh_device_register(struct oh_device *device, struct pci_dev *pci)
 	device->misc.fops = &operations;
 	device->misc.parent = &pci->dev;
 	pci_set_drvdata(pci, device);
-	error = misc_register(&device->misc);
-	if (error) {
-		ida_free(&numbers, device->number);
-		return error;
+	device->terminal = oh_terminal_create(device->number, &pci->dev);
+	if (IS_ERR(device->terminal)) {
+		error = PTR_ERR(device->terminal);
+		goto number;
 	}
+	error = misc_register(&device->misc);
+	if (error)
+		goto terminal;
 	device->debugfs = debugfs_create_dir(device->name, oh_debugfs);
 	debugfs_create_file("counters", 0444, device->debugfs, device, &counters_fops);
 	debugfs_create_file("latency", 0444, device->debugfs, device, &latency_fops);
 	return 0;
+
+terminal:
+	oh_terminal_remove(device->terminal);
+number:
+	ida_free(&numbers, device->number);
+	return error;
 }
 
 void oh_device_unregister(struct oh_device *device)
@@ -435,6 +448,7 @@ void oh_device_unregister(struct oh_device *device)
 	device->gone = true;
 	mutex_unlock(&device->lock);
 	oh_device_wake(device);
+	oh_terminal_remove(device->terminal);
 	ida_free(&numbers, device->number);
 }
 

@@ -205,6 +205,11 @@ int oh_hardware_stop(struct oh_hardware *hw)
 	return command(hw, OH_PCI_STOP);
 }
 
+bool oh_hardware_ringing(const struct oh_hardware *hw)
+{
+	return readl(&hw->registers->ringing) != 0;
+}
+
 u32 oh_hardware_take(struct oh_hardware *hw)
 {
 	u32 taken = 0, looked;

@@ -35,7 +35,8 @@ struct oh_modem_end {
 	bool disconnecting, clearing;
 	bool ended;
 	/* as seen last; read by anybody, each by itself */
-	u32 state, link, tx_bit_rate, rx_bit_rate, retrains, unsent;
+	u32 state, link, tx_bit_rate, rx_bit_rate, retrains, unsent, compression;
+	u32 rx_level; /* the bits of a float */
 	u64 samples;
 	u32 link_tx_bit_rate, link_rx_bit_rate; /* that the link knows */
 };
@@ -107,6 +108,7 @@ static void follow(struct oh_modem_end *end, size_t n)
 {
 	struct oh_pump_status pump = {.struct_size = sizeof(pump)};
 	struct oh_lapm_status link;
+	u32 rx_level;
 
 	end->type->status(end->pump, &pump);
 	if (pump.state != end->state) {
@@ -134,8 +136,11 @@ static void follow(struct oh_modem_end *end, size_t n)
 			       link.state == OH_LAPM_UNSUPPORTED)))
 		WRITE_ONCE(end->ended, true);
 	WRITE_ONCE(end->link, link.state);
+	WRITE_ONCE(end->compression, link.compression);
 	WRITE_ONCE(end->tx_bit_rate, pump.tx_bit_rate);
 	WRITE_ONCE(end->rx_bit_rate, pump.rx_bit_rate);
+	memcpy(&rx_level, &pump.rx_level_dbm0, sizeof(rx_level));
+	WRITE_ONCE(end->rx_level, rx_level);
 	WRITE_ONCE(end->retrains, pump.retrains);
 	WRITE_ONCE(end->samples, pump.samples);
 	WRITE_ONCE(end->unsent, link.unacknowledged + kfifo_len(&end->to_line));
@@ -205,20 +210,28 @@ static const struct oh_pump_type *find_pump(const char *name)
 	return NULL;
 }
 
-static int create_link(struct oh_modem_end *end, enum oh_pump_role role, u32 rate_hz)
+static int create_link(struct oh_modem_end *end, const struct oh_kernel_call *call, u32 rate_hz)
 {
 	struct oh_lapm_config config;
 	size_t size;
 
 	kernel_fpu_begin();
-	oh_lapm_default_config(&config, role, RATE_BEFORE_DATA);
+	oh_lapm_default_config(&config, call->role, RATE_BEFORE_DATA);
 	config.sample_rate_hz = rate_hz;
-	config.k = WINDOW;
+	config.detect = !call->skip_detection;
+	config.k = call->window ? min_t(u32, call->window, U8_MAX) : WINDOW;
+	if (call->compression) {
+		config.compression = min_t(u32, call->compression, U8_MAX);
+		config.codewords = min_t(u32, call->codewords, U16_MAX);
+		config.max_string = min_t(u32, call->max_string, U8_MAX);
+	}
 	config.t400_ms = DETECTION_MS;
 	config.event = link_event;
 	config.user = end;
 	size = oh_lapm_size(&config);
 	kernel_fpu_end();
+	if (size == 0)
+		return -EINVAL;
 	end->lapm_memory = vzalloc(size);
 	if (!end->lapm_memory)
 		return -ENOMEM;
@@ -288,7 +301,7 @@ struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call, u32 
 	if (!error)
 		error = kfifo_alloc(&end->from_line, OH_KERNEL_OCTETS, GFP_KERNEL);
 	if (!error)
-		error = create_link(end, call->role, rate_hz);
+		error = create_link(end, call, rate_hz);
 	if (!error)
 		error = create_pump(end, call);
 	if (error) {
@@ -307,9 +320,11 @@ void oh_modem_end_status(const struct oh_modem_end *end, struct oh_kernel_status
 {
 	status->pump = READ_ONCE(end->state);
 	status->link = READ_ONCE(end->link);
+	status->compression = READ_ONCE(end->compression);
 	status->tx_bit_rate = READ_ONCE(end->tx_bit_rate);
 	status->rx_bit_rate = READ_ONCE(end->rx_bit_rate);
 	status->retrains = READ_ONCE(end->retrains);
+	memcpy(&status->rx_level_dbm0, &end->rx_level, sizeof(end->rx_level));
 	status->unsent = READ_ONCE(end->unsent);
 	status->samples = READ_ONCE(end->samples);
 	status->longest_section_ns = READ_ONCE(end->fpu.longest_ns);

@@ -8,6 +8,7 @@
  *   modem.c    pump and V.42, and the octets of the user; nothing else uses floating point
  *   fpu.c      the vector registers, from any context
  *   device.c   /dev/offhookN, sysfs, debugfs
+ *   tty.c      /dev/ttySMN
  */
 #ifndef OFFHOOK_LINUX_H
 #define OFFHOOK_LINUX_H
@@ -21,6 +22,9 @@
 #include <linux/miscdevice.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
+#include <linux/serial.h>
+#include <linux/tty.h>
+#include <linux/tty_port.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -77,6 +81,7 @@ int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci);
 int oh_hardware_prepare(struct oh_hardware *hw);
 int oh_hardware_start(struct oh_hardware *hw);
 int oh_hardware_stop(struct oh_hardware *hw);
+bool oh_hardware_ringing(const struct oh_hardware *hw);
 /* Take what the card has finished. @return new descriptors */
 u32 oh_hardware_take(struct oh_hardware *hw);
 
@@ -129,6 +134,33 @@ bool oh_modem_end_writable(struct oh_modem_end *end);
 /* Nothing will come any more. */
 bool oh_modem_end_ended(struct oh_modem_end *end);
 
+/* tty.c */
+
+enum { OH_DEVICES_MAX = 32 };
+
+struct oh_terminal {
+	struct tty_port port; /* its references are the terminal's */
+	int number;
+	/* what the DTE wrote */
+	spinlock_t lock;
+	struct kfifo written;
+	/* the DCE's end */
+	struct mutex reading;
+	wait_queue_head_t waiting;
+	atomic_t taken;
+	/* under the lock: TIOCM_DTR and RTS are the DTE's, the rest is the DCE's */
+	unsigned int lines;
+	struct async_icount counts;
+};
+
+int oh_tty_init(void);
+void oh_tty_exit(void);
+struct oh_terminal *oh_terminal_create(int number, struct device *parent);
+/* Who has the port open is hung up. */
+void oh_terminal_remove(struct oh_terminal *terminal);
+/* @return a descriptor of the DCE's end, or an error */
+int oh_terminal_take(struct oh_terminal *terminal);
+
 /* device.c */
 
 struct oh_device {
@@ -138,6 +170,7 @@ struct oh_device {
 	struct miscdevice misc;
 	char name[16];
 	int number;
+	struct oh_terminal *terminal;
 	struct dentry *debugfs;
 	atomic_t opened;
 	struct mutex lock; /* control: calls, contexts, removal */

@@ -194,10 +194,15 @@ static int __init offhook_init(void)
 {
 	int error;
 
+	error = oh_tty_init();
+	if (error)
+		return error;
 	oh_debugfs = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	error = pci_register_driver(&driver);
-	if (error)
+	if (error) {
 		debugfs_remove_recursive(oh_debugfs);
+		oh_tty_exit();
+	}
 	return error;
 }
 
@@ -205,6 +210,7 @@ static void __exit offhook_exit(void)
 {
 	pci_unregister_driver(&driver);
 	debugfs_remove_recursive(oh_debugfs);
+	oh_tty_exit();
 }
 
 module_init(offhook_init);

@@ -242,6 +242,7 @@ void Dce::work(std::int64_t now_ms) {
   follow_ring();
   follow_hook(now_ms);
   follow_call(now_ms);
+  terminal_.set_lines({.carrier = at_.settings().dcd == 0 || state_ >= State::kOnline, .ring = was_ringing_});
 }
 
 }  // namespace offhook::modem

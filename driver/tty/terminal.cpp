@@ -26,13 +26,13 @@ std::string system_error() {
 
 }  // namespace
 
-Terminal::Terminal(const std::string& link, const std::string& group) : group_(group) {
+PseudoTerminal::PseudoTerminal(const std::string& link, const std::string& group) : group_(group) {
   if (!link.empty()) link_.emplace(link);
   open_pair();
 }
 
 /// Of the pair's other side, before it has a name that others know.
-void Terminal::admit_group() {
+void PseudoTerminal::admit_group() {
   if (group_.empty()) return;
   std::array<char, 4096> strings;
   ::group entry{};
@@ -46,7 +46,7 @@ void Terminal::admit_group() {
   if (!why.empty()) throw std::runtime_error(why);
 }
 
-void Terminal::open_pair() {
+void PseudoTerminal::open_pair() {
   fd_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0 || grantpt(fd_) != 0 || unlockpt(fd_) != 0)
     throw std::runtime_error("no pseudo-terminal: " + system_error());
@@ -71,12 +71,12 @@ void Terminal::open_pair() {
   }
 }
 
-Terminal::~Terminal() {
+PseudoTerminal::~PseudoTerminal() {
   link_.reset();  // before the terminal's number can be another one's
   if (fd_ >= 0) close(fd_);
 }
 
-void Terminal::carrier_lost() {
+void PseudoTerminal::carrier_lost() {
   termios t{};
   if (tcgetattr(fd_, &t) != 0 || (t.c_cflag & CLOCAL) != 0) return;  // of the other side: this one has no settings
   struct stat was {};
@@ -95,7 +95,7 @@ int Terminal::read(char* bytes, int n) {
   return errno == EIO ? -1 : 0;  // EIO: the other side is not open
 }
 
-std::uint32_t Terminal::rate() const {
+std::uint32_t PseudoTerminal::rate() const {
   struct Rate {
     speed_t code;
     std::uint32_t bit_rate;

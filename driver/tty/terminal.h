@@ -10,15 +10,18 @@
 
 namespace offhook::modem {
 
-/// The DTE's side: a pseudo-terminal, with a link under a name that stays the same.
+/// What the DCE shows the DTE (ITU-T V.24), where there are lines to show it.
+struct Lines {
+  bool carrier = false;  ///< circuit 109, DCD
+  bool ring = false;     ///< circuit 125, RI
+  bool operator==(const Lines&) const = default;
+};
+
+/// The DTE's side: a descriptor whose other end programs know as a serial port.
 class Terminal {
  public:
-  /// @param link   made, or replaced when it was left behind (driver/path/own_link.h); empty: none
-  /// @param group  whose members may use the terminal, as those of a serial port's (mode 0660); empty: as the system
-  ///               makes it
-  /// @throws std::runtime_error  also when there is no such group, or this process is not in it
-  explicit Terminal(const std::string& link, const std::string& group = "");
-  ~Terminal();
+  Terminal() = default;
+  virtual ~Terminal() = default;
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
@@ -29,19 +32,40 @@ class Terminal {
   void write(std::string_view text);  ///< what finds no room is kept for the next time
   bool congested() const { return !pending_.empty(); }
   void flush() { write({}); }
-  std::uint32_t rate() const;  ///< bit/s that the program has set
+  virtual std::uint32_t rate() const = 0;  ///< bit/s that the program has set
+  virtual void set_lines(const Lines& lines) = 0;
+  /// The connection is gone: what has no lines does now what a serial port does when its carrier drops.
+  /// @throws std::runtime_error when there is no new terminal
+  virtual void carrier_lost() = 0;
+
+ protected:
+  int fd_ = -1;
+  std::string device_, pending_;
+};
+
+/// A pseudo-terminal, with a link under a name that stays the same.
+class PseudoTerminal final : public Terminal {
+ public:
+  /// @param link   made, or replaced when it was left behind (driver/path/own_link.h); empty: none
+  /// @param group  whose members may use the terminal, as those of a serial port's (mode 0660); empty: as the system
+  ///               makes it
+  /// @throws std::runtime_error  also when there is no such group, or this process is not in it
+  explicit PseudoTerminal(const std::string& link, const std::string& group = "");
+  ~PseudoTerminal() override;
+
+  std::uint32_t rate() const override;
+  void set_lines(const Lines&) override {}  // it has none
   /// What a serial port does when the carrier drops: a program that has cleared CLOCAL, as pppd does unless told
   /// otherwise, gets SIGHUP or the end of the file; one that leaves CLOCAL set, as it is at first, sees nothing. A
   /// pseudo-terminal has no other way to be hung up than to end: the link leads to a new one, of the same group and
   /// mode.
   /// @throws std::runtime_error when there is no new one
-  void carrier_lost();
+  void carrier_lost() override;
 
  private:
   void open_pair();
   void admit_group();
-  int fd_ = -1;
-  std::string device_, group_, pending_;
+  std::string group_;
   std::optional<OwnLink> link_;
 };
 

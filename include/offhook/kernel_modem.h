@@ -6,6 +6,12 @@
  * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
  * A slot is empty while its kind is OH_EV_NONE; events come out in the order of the slots. When a reader has taken n of
  * them, OH_KERNEL_RELEASE_LOG gives the slots back.
+ *
+ * The modem has a serial port, /dev/ttySMN, for the programs that dial (DTE). OH_KERNEL_TERMINAL gives its other end to
+ * the program that speaks the AT commands (DCE), `offhook modem kernel:N`: a descriptor that never blocks. read() gives
+ * what the DTE writes, and fails with EIO while DTR is off; write() is what the DTE reads; poll() as of a
+ * pseudo-terminal. Without that program the port is a modem that is switched off: DSR and DCD are off, what is written
+ * is lost.
  */
 #ifndef OFFHOOK_KERNEL_MODEM_H
 #define OFFHOOK_KERNEL_MODEM_H
@@ -32,6 +38,12 @@ struct oh_kernel_call {
   enum oh_pump_role role;
   char pump[OH_KERNEL_PUMP_NAME]; /**< "v34" or "v32bis", closed by a 0 */
   uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
+  /* V.42, as struct oh_lapm_config has it */
+  uint32_t skip_detection; /**< not 0: no detection phase */
+  uint32_t window;         /**< frames, to 127; 0: 15 */
+  uint32_t compression;    /**< enum oh_lapm_compression together */
+  uint32_t codewords, max_string;
+  /* the driver */
   enum oh_service_policy policy;
   uint32_t transmit_lead_samples;
   uint32_t block_plan[OH_BLOCK_PLAN_MAX];
@@ -47,7 +59,10 @@ struct oh_kernel_status {
   uint32_t pump; /**< enum oh_pump_state */
   uint32_t link; /**< enum oh_lapm_state */
   uint32_t tx_bit_rate, rx_bit_rate, retrains;
-  uint32_t unsent;   /**< octets written that the far end has not acknowledged */
+  uint32_t unsent;      /**< octets written that the far end has not acknowledged */
+  uint32_t compression; /**< agreed on: enum oh_lapm_compression together */
+  uint32_t ringing;     /**< the card sees ring voltage; in no call */
+  float rx_level_dbm0;
   uint64_t samples;  /**< processed and filled in */
   uint64_t log_lost; /**< events dropped: the ring was full */
   /* the card's interrupt */
@@ -73,6 +88,15 @@ struct oh_kernel_status {
 #define OH_KERNEL_RELEASE_LOG _IO('O', 0x44)
 /** Releases the link, then the connection, each telling the far end. */
 #define OH_KERNEL_HANG_UP _IO('O', 0x45)
+/** @return a descriptor of the serial port's other end; EBUSY: somebody has it */
+#define OH_KERNEL_TERMINAL _IO('O', 0x46)
+
+/* On that descriptor. */
+/** The argument is a set of TIOCM_DSR, TIOCM_CTS, TIOCM_CAR and TIOCM_RI: what the DTE sees from now on. When the
+ * carrier goes the port is hung up, unless CLOCAL is set. */
+#define OH_TERMINAL_SET_LINES _IO('O', 0x50)
+/** bit/s, as the DTE has set it; 0: it is not open */
+#define OH_TERMINAL_GET_RATE _IOR('O', 0x51, uint32_t)
 
 #ifdef __cplusplus
 }

@@ -72,7 +72,8 @@ struct oh_pci_registers {
   /* 0x100, the card's */
   uint32_t command_done; /* command_sequence of the newest one finished */
   uint32_t status, error;
-  uint8_t reserved2[0x100 - 12];
+  uint32_t ringing; /* ring voltage is on the line; also when no samples pass */
+  uint8_t reserved2[0x100 - 16];
 };
 
 /** One finished block. `sequence` is written last; it is 1 for the first block after START and stands in the entry

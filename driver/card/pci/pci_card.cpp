@@ -102,6 +102,10 @@ bool PciCard::take_command() {
   return running_ && !was_running;
 }
 
+void PciCard::set_ringing(bool ringing) {
+  store(transport_.registers().ringing, std::uint32_t{ringing});
+}
+
 void PciCard::finish_block() {
   ++sequence_;
   oh_pci_descriptor& d = queue_[(sequence_ - 1) % entries_];

@@ -49,6 +49,8 @@ class PciCard {
   /// Does what the driver has commanded meanwhile. @return true: a call began with this
   bool take_command();
   bool running() const { return running_; }
+  /// Ring voltage is on the line, or it is not.
+  void set_ringing(bool ringing);
   /// Sample periods until the block under way ends.
   std::uint32_t left() const { return oh_card_engine_left(&engine_); }
   /// Sample periods pass; blocks end in them. @pre running

@@ -39,7 +39,7 @@ struct Options {
   std::uint64_t seed = 1;
   double hash_seconds = 20;
   std::uint32_t block = kKernelBlock, lead = kKernelLead;
-  bool in_process = false;
+  bool in_process = false, rings = false;
 };
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
@@ -229,6 +229,7 @@ class Bench {
     }
     bool there = true;
     while (there && !interrupted()) {
+      card_.set_ringing(!card_.running() && options_.rings && ring_voltage());
       there = !card_.running()     ? transport_.wait_doorbell(100)
               : !clock_.stepped()  ? pass()
               : !far_->caught_up() ? transport_.wait_doorbell(1)
@@ -248,6 +249,8 @@ class Bench {
   }
 
  private:
+  /// The cadence of North America's exchanges: 2 s of 6.
+  static bool ring_voltage() { return monotonic_ns() / 1'000'000'000 % 6 < 2; }
   /// A block, or a burst. @return whether the host is still there
   bool pass() {
     if (fault_ != CardFault::kNone && card_.position() >= fault_at_) card_.fail(fault_);
@@ -361,6 +364,7 @@ void add_card(CLI::App& app, Action& action) {
       ->type_name("CLOCK");
   sub->add_option("--pump", options->pump, "Of the far modem")->check(CLI::IsMember({"v34", "v32bis"}));
   sub->add_option("--role", options->role, "Of the far modem")->check(CLI::IsMember({"call", "answer"}));
+  sub->add_flag("--ring", options->rings, "The line rings while no samples pass, 2 s of 6");
   sub->add_option("--far-card", options->far_card,
                   "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")
       ->type_name("PATH");

@@ -7,20 +7,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "driver/card/registry/devices.h"
+#include "driver/context/context_spec.h"
 #include "driver/path/output.h"
-#include "driver/session/session.h"
-#include "driver/tty/dce.h"
-#include "dsp/spandsp/modulations.h"
-#include "src/host/host_description.h"
 #include "src/measure/kernel_recording.h"
-#include "src/program/command/folder.h"
+#include "src/program/command/modem_channel.h"
 #include "src/program/command/program.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
-#include "traces/log/clock.h"
-#include "traces/log/header.h"
-#include "traces/log/writer.h"
 #include "traces/text/json.h"
 
 namespace offhook::command {
@@ -41,42 +34,6 @@ std::int64_t now_ms() {
   return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
 }
 
-nlohmann::ordered_json to_json(const LogLinearHistogram& h) {
-  return {{"count", h.count()},
-          {"p50_us", static_cast<double>(h.quantile(0.5)) * 1e-3},
-          {"p99_us", static_cast<double>(h.quantile(0.99)) * 1e-3},
-          {"p999_us", static_cast<double>(h.quantile(0.999)) * 1e-3},
-          {"max_us", static_cast<double>(h.max()) * 1e-3}};
-}
-
-nlohmann::ordered_json summary(const modem::Session& session, const ContextSpec& context,
-                               const oh_card_counters& card) {
-  const oh_driver_counters d = session.counters();
-  const LiveContext& c = session.context();
-  const modem::Traffic t = session.traffic();
-  return {{"context", context.str()},
-          {"interrupts", d.interrupts},
-          {"blocks_served", d.blocks_served},
-          {"blocks_late", d.blocks_late},
-          {"samples_late", d.samples_late},
-          {"samples_filled_in", d.samples_filled_in},
-          {"pending_max_samples", d.pending_max},
-          {"overrun_samples", card.overrun_samples},
-          {"underrun_samples", card.underrun_samples},
-          {"dispatch_latency", to_json(c.dispatch_latency())},
-          {"service_time", to_json(c.service_time())},
-          {"yields", c.yields()},
-          {"throttles", c.throttles()},
-          {"demoted", c.demoted()},
-          {"v42",
-           {{"bytes_sent", t.bytes_sent},
-            {"octets_sent", t.octets_sent},
-            {"bytes_received", t.bytes_received},
-            {"octets_received", t.octets_received}}},
-          {"without", session.shortcomings()},
-          {"host", measure::host_description()}};
-}
-
 void print_summary(const nlohmann::ordered_json& s) {
   Table table;
   table.column(fmt::format("driver, {}", s.at("context").get<std::string>()));
@@ -85,9 +42,10 @@ void print_summary(const nlohmann::ordered_json& s) {
                           "overrun_samples", "underrun_samples", "yields", "throttles"}) {
     std::string name = key;
     std::replace(name.begin(), name.end(), '_', ' ');
-    table.row({name, s.at(key).dump()});
+    if (s.contains(key)) table.row({name, s.at(key).dump()});
   }
   for (const std::string way : {"sent", "received"}) {
+    if (!s.at("v42").contains("octets_" + way)) continue;
     const auto bytes = s.at("v42").at("bytes_" + way).get<std::uint64_t>();
     const auto octets = s.at("v42").at("octets_" + way).get<std::uint64_t>();
     if (octets > 0) {
@@ -105,114 +63,30 @@ void print_summary(const nlohmann::ordered_json& s) {
                            s.at(key).at("max_us").get<double>())});
   }
   say("{}", Lines(table.str()));
-  if (s.at("demoted").get<bool>()) say("The watchdog made a normal thread of it.\n");
+  if (s.value("demoted", false)) say("The watchdog made a normal thread of it.\n");
 }
 
-/// A session's events on their way into a file.
-class EventFile {
- public:
-  EventFile(const OutputFolder& folder, const ContextSpec& context) : ring_(kEvents) {
-    oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
-    traces::LogHeader header;
-    header.drivers.push_back({0, "modem"});
-    header.host = measure::host_description();
-    header.scenario = {{"context", context.str()}, {"live", true}, {"clock", traces::live_clock()}};
-    writer_ = std::make_unique<traces::LogWriter>(folder.create(kLogName, Privacy::kPrivate, Appears::kAtOnce),
-                                                  traces::to_json(header));
-  }
-  oh_event_log* log() { return &log_; }
-  void drain() {
-    writer_->drain(log_);
-    writer_->flush();
-  }
-  void close() {
-    drain();
-    writer_->close();
-  }
-
- private:
-  static constexpr std::size_t kEvents = 1 << 16;  // at 500 events a second of a call: two minutes of a stalled owner
-  std::vector<oh_event> ring_;
-  oh_event_log log_{};
-  std::unique_ptr<traces::LogWriter> writer_;
-};
-
-/// One modem of the bank: a card, a terminal, a folder to record in.
-struct Channel {
-  Channel(const std::string& address, const std::string& tty, const std::string& tty_group,
-          const std::filesystem::path& out, modem::SessionConfig config)
-      : address_(address), tty_(tty), out_(out), card_(open_card(address)), terminal_(tty, tty_group) {
-    if (!out_.empty()) {
-      folder_.emplace(out_);
-      events_ = std::make_unique<EventFile>(*folder_, config.context);
-      config.log = events_->log();
-    }
-    session_ = std::make_unique<modem::Session>(*card_, config);
-    dce_ = std::make_unique<modem::Dce>(*session_, terminal_, kModulations);
-    context_ = config.context;
-  }
-  std::string name() const { return tty_.empty() ? terminal_.device() : tty_; }
-  int fd() const { return terminal_.fd(); }
-  modem::Session& session() { return *session_; }
-  const std::string& address() const { return address_; }
-  bool gone() const { return session_ == nullptr; }
-
-  void work(std::int64_t now) { dce_->work(now); }
-  void drain() {
-    if (events_) events_->drain();
-  }
-  /// @return what is new of its state; empty: nothing
-  std::string news() {
-    const std::string state = dce_->state_text();
-    if (state == state_) return "";
-    return state_ = state;
-  }
-  /// Ends card and session, writes what was recorded. Not twice.
-  void end() {
-    result = summary(*session_, context_, session_->card_counters());
-    dce_.reset();
-    session_.reset();
-    oh_card_set_off_hook(&card_->state(), 0);
-    if (out_.empty()) return;
-    folder_->write(kSummaryName, json_text(result, 1) + "\n");
-    events_->close();
-    report_live(*folder_);
-  }
-  nlohmann::ordered_json result;
-
- private:
-  std::string address_, tty_, state_;
-  std::filesystem::path out_;
-  std::optional<OutputFolder> folder_;
-  ContextSpec context_;
-  std::unique_ptr<LiveCard> card_;
-  modem::Terminal terminal_;
-  std::unique_ptr<EventFile> events_;
-  std::unique_ptr<modem::Session> session_;
-  std::unique_ptr<modem::Dce> dce_;
-};
-
 int run(const Options& options) {
-  modem::SessionConfig config;
-  config.context = LiveContextConfig::parse(options.context);
-  config.context.best_effort = options.best_effort;
-  config.context.cpu = options.cpu;
-  config.interrupt_priority = options.interrupt_priority;
+  const ContextSpec context = ContextSpec::parse(options.context);
   const std::size_t n = options.cards.size();
   catch_interrupts();
   std::vector<std::unique_ptr<Channel>> channels;
   for (std::size_t i = 0; i < n; ++i) {
     const std::string number = n > 1 ? std::to_string(i) : "";
-    channels.push_back(
-        std::make_unique<Channel>(options.cards[i], options.tty.empty() ? "" : options.tty + number, options.tty_group,
-                                  options.out.empty() || n == 1 ? std::filesystem::path(options.out)
-                                                                : std::filesystem::path(options.out) / number,
-                                  config));
+    channels.push_back(open_channel({.address = options.cards[i],
+                                     .tty = options.tty.empty() ? "" : options.tty + number,
+                                     .tty_group = options.tty_group,
+                                     .out = options.out.empty() || n == 1 ? std::filesystem::path(options.out)
+                                                                          : std::filesystem::path(options.out) / number,
+                                     .context = context,
+                                     .best_effort = options.best_effort,
+                                     .cpu = options.cpu,
+                                     .interrupt_priority = options.interrupt_priority}));
     Channel& c = *channels.back();
     if (i == 0) {
-      for (const std::string& s : c.session().shortcomings()) say(stderr, "offhook: going on without: {}\n", s);
+      for (const std::string& s : c.shortcomings()) say(stderr, "offhook: going on without: {}\n", s);
     }
-    if (!options.json) say("modem on {} ({}), context {}\n", c.name(), c.address(), config.context.str());
+    if (!options.json) say("modem on {} ({}), context {}\n", c.name(), c.address(), context.str());
   }
   std::fflush(stdout);
   std::unique_ptr<measure::KernelRecording> kernel;
@@ -243,7 +117,7 @@ int run(const Options& options) {
         say("{}{}\n", n > 1 ? c->name() + ": " : "", news);
         std::fflush(stdout);
       }
-      if (const std::string why = c->session().card_failure(); !why.empty()) {
+      if (const std::string why = c->card_failure(); !why.empty()) {
         gone.push_back(why);
         if (n > 1) say(stderr, "offhook: {}: {}\n", c->name(), why);
         c->end();
@@ -280,8 +154,7 @@ void add_modem(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("card", options->cards,
                   "unix:PATH (a card of `offhook line`), alsa:NAME, file:IN.wav,OUT.wav or null; see `offhook "
-                  "devices`. Several: "
-                  "a bank, one modem each")
+                  "devices`; kernel:N, of the module offhook. Several: a bank, one modem each")
       ->required()
       ->type_name("CARD");
   sub->add_option(
@@ -292,7 +165,8 @@ void add_modem(CLI::App& app, Action& action) {
                   "Group whose members may use the terminal, as dialout's a serial port")
       ->type_name("GROUP");
   sub->add_option("--context", options->context,
-                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (of CPU in every so much) or OTHER")
+                  "\"FIFO 50\", \"RR 50\", \"RES 2ms/8ms\" (of CPU in every so much) or OTHER; of a kernel's modem "
+                  "INT, SOFTIRQ, THREADED and WORKER, too")
       ->type_name("CONTEXT");
   sub->add_option("--interrupt-priority", options->interrupt_priority,
                   "SCHED_FIFO priority of the thread that plays interrupt; 0: a normal thread")
@@ -312,6 +186,7 @@ void add_modem(CLI::App& app, Action& action) {
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "RES 2ms/8ms" --out out/live
   minicom -D /dev/ttySM0
   offhook modem unix:/run/card-{0..7} --tty /dev/ttySM      # a bank: /dev/ttySM0 to /dev/ttySM7
+  modprobe offhook && offhook modem kernel:0 --context INT  # AT commands for /dev/ttySM0 of the kernel driver
   offhook modem null --seconds 10 --json      # what this machine's context costs, without a line
 
 Ends with Ctrl-C; prints what the driver counted: samples pending, blocks late, dispatch latency.

@@ -6,6 +6,7 @@
   bench.py matrix   all contexts on all kernels, one line each; every sample against the same call in user space
   bench.py abuse    what a driver has to bear: contexts changed a hundred times, the card gone, garbled ...
   bench.py live     a call between the kernel's modem and `offhook modem` on this machine
+  bench.py serial   /dev/ttySM0: lines, AT commands, calls, hang-ups (serial_port.py)
   bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
 
 The card's clock is stepped: a block ends when the one before has been served, so that a slow emulator makes nothing
@@ -359,6 +360,38 @@ def wait_for(path):
     raise Failure(f"{path} does not appear")
 
 
+def serial(bench, options):
+    """The kernel's serial port, with `offhook modem kernel:0` behind it."""
+    bad = 0
+    for kernel in map(vm.Kernel, options.kernels):
+        with tempfile.TemporaryDirectory() as keep:
+            sent = os.path.join(keep, "sent")
+            with open(sent, "wb") as file:
+                file.write(bytes(1 + i % 100 for i in range(4000)))
+            here = os.path.dirname(os.path.abspath(__file__))
+            script = f"""insmod $MODULE || exit 9
+{shlex.quote(sys.executable)} {here}/serial_port.py $OFFHOOK {shlex.quote(sent)} /run/record >$KEEP/said 2>&1
+status=$?; cp -r /run/record $KEEP; exit $status"""
+            said = os.path.join(keep, "said")
+            try:
+                status, calls = bench.in_vm(kernel, script, keep, ["--send", sent, "--ring"])
+                with open(os.path.join(keep, "record", "summary.json"), encoding="utf-8") as file:
+                    summary = json.load(file)
+                reports = os.path.exists(os.path.join(keep, "record", "report.html"))
+                arrived = calls[0]["far_received"] == 4000 + len("+++")
+                good = status == 0 and reports and summary["blocks_late"] == 0 and arrived
+                verdict = "ok" if good else f"status {status}: {calls[:1]} {summary}"
+                verdict += f", {summary['blocks_served']} blocks"
+            except (Failure, FileNotFoundError) as failure:
+                verdict = str(failure)
+            if not verdict.startswith("ok") and os.path.exists(said):
+                with open(said, encoding="utf-8", errors="replace") as file:
+                    verdict += "\n" + file.read()
+        bad += not verdict.startswith("ok")
+        print(f"{kernel.name:8} serial       {verdict}", flush=True)
+    return 1 if bad else 0
+
+
 def dkms(bench, options):
     if shutil.which("dkms") is None:
         raise vm.Unavailable("no dkms (Debian: dkms)")
@@ -397,7 +430,7 @@ def dkms(bench, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "dkms"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "serial", "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -421,6 +454,9 @@ def main():
         if options.what == "live":
             options.kernels = options.kernels or ["6.1"]
             return live(bench, options)
+        if options.what == "serial":
+            options.kernels = options.kernels or ["6.1"]
+            return serial(bench, options)
         if options.what == "abuse":
             options.kernels = options.kernels or ["6.1"]
             return abuse(bench, options)

@@ -164,7 +164,7 @@ struct Desk {
     return program < 0 ? "" : heard();
   }
   FakeLine line;
-  Terminal terminal{""};
+  PseudoTerminal terminal{""};
   Dce dce{line, terminal, kCarriers};
   int program = open(terminal.device().c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK);
   std::int64_t now_ms = 1'000'000;
@@ -261,6 +261,30 @@ TEST(Dce, TheCallIsAsTheSettingsSay) {
   EXPECT_EQ(call.error_control.compression, 1);
   EXPECT_EQ(call.error_control.codewords, 1024);
   EXPECT_EQ(call.error_control.max_string, 20);
+}
+
+/// A serial port with lines, of which nobody writes anything.
+struct WiredTerminal final : Terminal {
+  std::uint32_t rate() const override { return 115'200; }
+  void set_lines(const Lines& now) override { lines = now; }
+  void carrier_lost() override {}
+  Lines lines;
+};
+
+TEST(Dce, APortWithLinesShowsRingAndCarrier) {
+  FakeLine line;
+  WiredTerminal terminal;
+  Dce dce(line, terminal, kCarriers);
+  std::int64_t now_ms = 0;
+  const auto shown = [&] {
+    dce.work(now_ms += 500);
+    return terminal.lines;
+  };
+  EXPECT_EQ(shown(), (Lines{}));
+  line.rings = true;
+  EXPECT_EQ(shown(), (Lines{.ring = true}));
+  line.rings = false;
+  EXPECT_EQ(shown(), (Lines{}));
 }
 
 TEST(Dce, WhatTheProgramWritesOnlineGoesToTheFarEnd) {

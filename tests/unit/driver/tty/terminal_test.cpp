@@ -34,7 +34,7 @@ struct Program {
 
 struct TerminalTest : testing::Test {
   std::string link = testing::TempDir() + "offhook-tty-" + std::to_string(getpid());
-  Terminal terminal{link};
+  PseudoTerminal terminal{link};
 };
 
 TEST_F(TerminalTest, AProgramThatLeavesClocalKeepsItsTerminalWhenTheCarrierIsLost) {
@@ -74,7 +74,7 @@ TEST(Terminal, IsItsGroupsFromTheStartAndAfterAHangUp) {
   const ::group* entry = geteuid() == 0 ? getgrnam("dialout") : getgrgid(own);
   if (entry == nullptr) GTEST_SKIP() << "this user's group has no name";
   const gid_t wanted = entry->gr_gid;
-  Terminal terminal("", entry->gr_name);
+  PseudoTerminal terminal("", entry->gr_name);
   for (int hang_up = 0; hang_up < 2; ++hang_up) {
     struct stat now {};
     ASSERT_EQ(stat(terminal.device().c_str(), &now), 0);
@@ -86,7 +86,7 @@ TEST(Terminal, IsItsGroupsFromTheStartAndAfterAHangUp) {
 }
 
 TEST(Terminal, OfAGroupThatDoesNotExistIsRefused) {
-  EXPECT_THROW(Terminal("", "no-such-group"), std::runtime_error);
+  EXPECT_THROW(PseudoTerminal("", "no-such-group"), std::runtime_error);
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls of a modem of the kernel driver, as whoever makes calls sees them: the AT commands are the same on it as on a
+// live session. What the kernel's modem lacks is refused when a call begins: digits (its line is a leased one, or an
+// operator's), connections without error control, pumps other than V.34 and V.32bis.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "driver/device/kernel_modem.h"
+#include "driver/session/call_line.h"
+#include "dsp/modulation/modulation.h"
+
+namespace offhook {
+
+/// What +MS may name. The kernel's modem does not look for what both ends have: the fastest that is allowed is taken.
+std::span<const Modulation> kernel_modulations();
+
+struct KernelLineConfig {
+  std::vector<std::uint32_t> block_plan;
+  std::uint32_t transmit_lead_samples = 0;
+  oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
+};
+
+class KernelLine final : public modem::CallLine {
+ public:
+  /// @param modem  outlives it
+  KernelLine(KernelModem& modem, KernelLineConfig config) : modem_(modem), config_(std::move(config)) {}
+  ~KernelLine() override;
+
+  bool ringing() const override;
+  void begin_call(const modem::CallConfig& call) override;
+  /// Waits for what the far end has to be told, for kReleaseMs at the most.
+  void end_call() override;
+  static constexpr int kReleaseMs = 1000;
+  modem::CallStatus status() const override;
+  std::size_t write(const std::uint8_t* bytes, std::size_t n) override;
+  std::size_t read(std::uint8_t* bytes, std::size_t n) override;
+  std::size_t writable() const override;
+
+  /// The card does not work any more, or is gone.
+  bool failed() const { return failed_; }
+  std::uint64_t bytes_sent() const { return sent_; }
+  std::uint64_t bytes_received() const { return received_; }
+
+ private:
+  /// @return what the operation does, or nothing where the device is gone
+  template <typename Operation>
+  auto attempt(Operation operation) const -> decltype(operation());
+  oh_kernel_status look() const;
+
+  KernelModem& modem_;
+  KernelLineConfig config_;
+  bool calling_ = false;
+  oh_modulation modulation_ = OH_MODULATION_NONE;  // of the call
+  std::uint32_t min_bit_rate_ = 0;
+  std::uint64_t sent_ = 0, received_ = 0;
+  mutable bool failed_ = false;
+};
+
+/// What the kernel is told of a call.
+/// @throws std::invalid_argument: not a call of the kernel's modem
+oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig& config);
+
+}  // namespace offhook

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/modem_channel.h"
+
+#include <charconv>
+#include <stdexcept>
+
+#include "driver/card/registry/devices.h"
+#include "driver/session/session.h"
+#include "dsp/spandsp/modulations.h"
+#include "src/host/host_description.h"
+#include "src/program/command/folder.h"
+#include "src/program/output/run_folder.h"
+#include "traces/log/clock.h"
+#include "traces/log/header.h"
+#include "traces/text/json.h"
+
+namespace offhook::command {
+
+nlohmann::ordered_json quantiles_us(const LogLinearHistogram& h) {
+  return {{"count", h.count()},
+          {"p50_us", static_cast<double>(h.quantile(0.5)) * 1e-3},
+          {"p99_us", static_cast<double>(h.quantile(0.99)) * 1e-3},
+          {"p999_us", static_cast<double>(h.quantile(0.999)) * 1e-3},
+          {"max_us", static_cast<double>(h.max()) * 1e-3}};
+}
+
+Channel::Channel(const ChannelConfig& config) : config_(config) {}
+
+void Channel::begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Carriers carriers) {
+  terminal_ = std::move(terminal);
+  dce_ = std::make_unique<modem::Dce>(line, *terminal_, carriers);
+}
+
+std::unique_ptr<traces::LogWriter> Channel::make_log(std::uint16_t driver) {
+  folder_.emplace(config_.out);
+  traces::LogHeader header;
+  header.drivers.push_back({driver, "modem"});
+  header.host = measure::host_description();
+  header.scenario = {{"context", config_.context.str()}, {"live", true}, {"clock", traces::live_clock()}};
+  return std::make_unique<traces::LogWriter>(folder_->create(kLogName, Privacy::kPrivate, Appears::kAtOnce),
+                                             traces::to_json(header));
+}
+
+std::string Channel::news() {
+  const std::string state = dce_->state_text();
+  if (state == state_) return "";
+  return state_ = state;
+}
+
+void Channel::end() {
+  result = summary();
+  dce_.reset();
+  close();
+  if (!folder_) return;
+  folder_->write(kSummaryName, json_text(result, 1) + "\n");
+  report_live(*folder_);
+}
+
+namespace {
+
+/// The driver is in this process.
+class LiveChannel final : public Channel {
+ public:
+  explicit LiveChannel(const ChannelConfig& config) : Channel(config) {
+    modem::SessionConfig session;
+    session.context = LiveContextConfig::parse(config.context.str());
+    session.context.best_effort = config.best_effort;
+    session.context.cpu = config.cpu;
+    session.interrupt_priority = config.interrupt_priority;
+    card_ = open_card(config.address);
+    auto terminal = std::make_unique<modem::PseudoTerminal>(config.tty, config.tty_group);
+    if (!config.out.empty()) {
+      ring_.resize(kEvents);
+      oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+      writer_ = make_log(0);
+      session.log = &log_;
+    }
+    session_ = std::make_unique<modem::Session>(*card_, session);
+    begin(*session_, std::move(terminal), kModulations);
+  }
+  std::vector<std::string> shortcomings() const override { return session_->shortcomings(); }
+  std::string card_failure() const override { return session_->card_failure(); }
+  void drain() override {
+    if (!writer_) return;
+    writer_->drain(log_);
+    writer_->flush();
+  }
+
+ private:
+  nlohmann::ordered_json summary() override {
+    const oh_driver_counters d = session_->counters();
+    const oh_card_counters card = session_->card_counters();
+    const LiveContext& c = session_->context();
+    const modem::Traffic t = session_->traffic();
+    return {{"context", config_.context.str()},
+            {"interrupts", d.interrupts},
+            {"blocks_served", d.blocks_served},
+            {"blocks_late", d.blocks_late},
+            {"samples_late", d.samples_late},
+            {"samples_filled_in", d.samples_filled_in},
+            {"pending_max_samples", d.pending_max},
+            {"overrun_samples", card.overrun_samples},
+            {"underrun_samples", card.underrun_samples},
+            {"dispatch_latency", quantiles_us(c.dispatch_latency())},
+            {"service_time", quantiles_us(c.service_time())},
+            {"yields", c.yields()},
+            {"throttles", c.throttles()},
+            {"demoted", c.demoted()},
+            {"v42",
+             {{"bytes_sent", t.bytes_sent},
+              {"octets_sent", t.octets_sent},
+              {"bytes_received", t.bytes_received},
+              {"octets_received", t.octets_received}}},
+            {"without", session_->shortcomings()},
+            {"host", measure::host_description()}};
+  }
+  void close() override {
+    session_.reset();
+    oh_card_set_off_hook(&card_->state(), 0);
+    drain();
+    if (writer_) writer_->close();
+  }
+
+  static constexpr std::size_t kEvents = 1 << 16;  // at 500 events a second of a call: two minutes of a stalled owner
+  std::unique_ptr<LiveCard> card_;
+  std::vector<oh_event> ring_;
+  oh_event_log log_{};
+  std::unique_ptr<traces::LogWriter> writer_;
+  std::unique_ptr<modem::Session> session_;
+};
+
+}  // namespace
+
+std::optional<int> kernel_number(const std::string& address) {
+  constexpr std::string_view kPrefix = "kernel:";
+  if (!address.starts_with(kPrefix)) return std::nullopt;
+  int number = -1;
+  const char* end = address.data() + address.size();
+  const auto [at, error] = std::from_chars(address.data() + kPrefix.size(), end, number);
+  if (error != std::errc() || at != end || number < 0)
+    throw std::invalid_argument(address + ": expected kernel:N, N of /dev/offhookN");
+  return number;
+}
+
+std::unique_ptr<Channel> open_channel(const ChannelConfig& config) {
+  if (const std::optional<int> number = kernel_number(config.address)) return open_kernel_channel(config, *number);
+  return std::make_unique<LiveChannel>(config);
+}
+
+}  // namespace offhook::command

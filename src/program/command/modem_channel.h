@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// One modem of `offhook modem`: a telephone line, a terminal with AT commands, a folder to record in. The line is a
+// live card with the driver in this process, or a modem of the kernel driver.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/context/context_spec.h"
+#include "driver/path/output.h"
+#include "driver/tty/dce.h"
+#include "src/lab/analysis/figures.h"
+#include "traces/log/writer.h"
+
+namespace offhook::command {
+
+struct ChannelConfig {
+  std::string address;         ///< of a card, or "kernel:N"
+  std::string tty, tty_group;  ///< see modem::PseudoTerminal
+  std::filesystem::path out;   ///< empty: nothing is recorded
+  ContextSpec context;
+  bool best_effort = false;
+  std::optional<int> cpu;
+  int interrupt_priority = 80;
+};
+
+class Channel {
+ public:
+  explicit Channel(const ChannelConfig& config);
+  virtual ~Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  std::string name() const { return config_.tty.empty() ? terminal_->device() : config_.tty; }
+  int fd() const { return terminal_->fd(); }
+  const std::string& address() const { return config_.address; }
+  bool gone() const { return dce_ == nullptr; }
+  virtual std::vector<std::string> shortcomings() const { return {}; }
+  /// Why it ends by itself; empty while it lives.
+  virtual std::string card_failure() const = 0;
+  virtual void drain() = 0;
+
+  void work(std::int64_t now) { dce_->work(now); }
+  /// @return what is new of its state; empty: nothing
+  std::string news();
+  /// Ends card and session, writes what was recorded. Not twice.
+  void end();
+  nlohmann::ordered_json result;
+
+ protected:
+  /// The log in the folder. @param driver  id of the driver's events
+  std::unique_ptr<traces::LogWriter> make_log(std::uint16_t driver);
+  void begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Carriers carriers);
+  virtual nlohmann::ordered_json summary() = 0;
+  virtual void close() = 0;  ///< the line is on hook; then the log is whole
+
+  ChannelConfig config_;
+
+ private:
+  std::string state_;
+  std::optional<OutputFolder> folder_;
+  std::unique_ptr<modem::Terminal> terminal_;
+  std::unique_ptr<modem::Dce> dce_;
+};
+
+/// @throws std::runtime_error, std::invalid_argument: no such card, not a context of this host
+std::unique_ptr<Channel> open_channel(const ChannelConfig& config);
+/// A modem of the kernel driver. @param number  of /dev/offhookN and /dev/ttySMN
+std::unique_ptr<Channel> open_kernel_channel(const ChannelConfig& config, int number);
+/// @return N of "kernel:N"; none: another address. @throws std::invalid_argument
+std::optional<int> kernel_number(const std::string& address);
+
+/// p50, p99, p99.9 and the largest, us
+nlohmann::ordered_json quantiles_us(const LogLinearHistogram& h);
+
+}  // namespace offhook::command

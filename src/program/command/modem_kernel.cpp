@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// A modem of the kernel driver: AT commands and terminal are a live session's, the driver is in the kernel.
+#include <stdexcept>
+
+#include "driver/device/kernel_line.h"
+#include "driver/device/kernel_terminal.h"
+#include "driver/session/session.h"
+#include "src/host/host_description.h"
+#include "src/program/command/modem_channel.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr std::uint16_t kDriverId = 1;  // driver/linux/device.c
+
+class KernelChannel final : public Channel {
+ public:
+  KernelChannel(const ChannelConfig& config, int number)
+      : Channel(config), modem_("/dev/offhook" + std::to_string(number)), line_(modem_, line_config()) {
+    if (config.cpu || config.best_effort)
+      throw std::runtime_error(config.address + ": --cpu and --best-effort are for threads of this process");
+    modem_.set_context(config.context);
+    auto terminal = std::make_unique<KernelTerminal>(modem_, number);
+    if ((!config.tty.empty() && config.tty != terminal->device()) || !config.tty_group.empty())
+      throw std::runtime_error(config.address + ": its terminal is " + terminal->device() +
+                               ", whose group the system chooses; expected neither --tty nor --tty-group");
+    if (!config.out.empty()) writer_ = make_log(kDriverId);
+    begin(line_, std::move(terminal), kernel_modulations());
+  }
+  std::string card_failure() const override {
+    return line_.failed() ? config_.address + ": the card does not work any more, or is gone" : "";
+  }
+  void drain() override {
+    events_.clear();
+    try {
+      modem_.take_log(events_);
+      lost_ = modem_.status().log_lost;
+    } catch (const std::runtime_error&) {  // the device is gone, as card_failure() says
+    }
+    for (const oh_event& event : events_) analyzer_.add(event);
+    if (!writer_) return;
+    writer_->append(0, events_, lost_);
+    writer_->flush();
+  }
+
+ private:
+  static KernelLineConfig line_config() {
+    const modem::SessionConfig usual;
+    return {usual.block_plan, usual.transmit_lead_samples, usual.policy};
+  }
+  // All of it from the log, but what user space itself has moved.
+  nlohmann::ordered_json summary() override {
+    line_.end_call();
+    drain();
+    const Figures& f = analyzer_.finish();
+    const PhaseFigures& total = f.total;
+    return {{"context", config_.context.str()},
+            {"interrupts", total.interrupts},
+            {"blocks_served", total.blocks},
+            {"blocks_late", total.losses.blocks_late},
+            {"samples_late", total.losses.samples_late},
+            {"samples_filled_in", total.losses.samples_filled_in},
+            {"pending_max_samples", total.pending_max},
+            {"overrun_samples", total.losses.overrun_samples},
+            {"underrun_samples", total.losses.underrun_samples},
+            {"dispatch_latency", quantiles_us(f.interrupt_to_service)},
+            {"service_time", quantiles_us(f.call_elapsed)},
+            {"v42", {{"bytes_sent", line_.bytes_sent()}, {"bytes_received", line_.bytes_received()}}},
+            {"host", measure::host_description()}};
+  }
+  void close() override {
+    if (writer_) writer_->close();
+  }
+
+  KernelModem modem_;
+  KernelLine line_;
+  std::vector<oh_event> events_;
+  std::uint64_t lost_ = 0;
+  Analyzer analyzer_;
+  std::unique_ptr<traces::LogWriter> writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Channel> open_kernel_channel(const ChannelConfig& config, int number) {
+  return std::make_unique<KernelChannel>(config, number);
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "driver/device/kernel_line.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "driver/tty/modulation.h"
+
+namespace offhook {
+namespace {
+
+const KernelLineConfig kConfig{{105, 105, 90}, 204, OH_SERVICE_DRAIN_ALL};
+
+/// What +MS asks for becomes a call of the kernel's modem.
+oh_kernel_call by_command(const char* carrier, int automode, int min_rate = 0, int max_rate = 0) {
+  modem::AtSettings settings;
+  settings.modulation = carrier;
+  settings.automode = automode;
+  settings.min_tx_rate = min_rate;
+  settings.max_tx_rate = settings.max_rx_rate = max_rate;
+  return kernel_call(modem::choose_modem(settings, kernel_modulations()), kConfig);
+}
+
+TEST(KernelLine, TakesTheFastestModulationThatMsAllows) {
+  EXPECT_STREQ(by_command("", 1).pump, "v34");
+  EXPECT_STREQ(by_command("V34", 1).pump, "v34");
+  EXPECT_STREQ(by_command("V34", 0).pump, "v34");
+  EXPECT_STREQ(by_command("V32B", 1).pump, "v32bis");
+  EXPECT_STREQ(by_command("V32B", 0).pump, "v32bis");
+}
+
+TEST(KernelLine, TellsTheKernelRatesWindowAndBlocks) {
+  const oh_kernel_call call = by_command("V34", 1, 0, 28'800);
+  EXPECT_EQ(call.max_bit_rate, 28'800u);
+  EXPECT_EQ(call.window, 64u);
+  EXPECT_EQ(call.transmit_lead_samples, 204u);
+  ASSERT_EQ(call.block_plan_length, 3u);
+  EXPECT_EQ(call.block_plan[2], 90u);
+}
+
+TEST(KernelLine, TellsTheKernelWhatV42IsToOffer) {
+  modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_ANSWER};
+  call.error_control.compression = 3;
+  call.error_control.codewords = 1024;
+  call.error_control.max_string = 20;
+  call.error_control.detect = false;
+  const oh_kernel_call k = kernel_call(call, kConfig);
+  EXPECT_EQ(k.role, OH_PUMP_ANSWER);
+  EXPECT_EQ(k.compression, 3u);
+  EXPECT_EQ(k.codewords, 1024u);
+  EXPECT_EQ(k.max_string, 20u);
+  EXPECT_EQ(k.skip_detection, 1u);
+}
+
+TEST(KernelLine, RefusesWhatTheKernelLacks) {
+  const modem::CallConfig plain{.pump = kV34.type(), .role = OH_PUMP_CALL};
+  modem::CallConfig digits = plain, direct = plain, v22bis = plain, slow = plain;
+  digits.digits = "5551234";
+  direct.error_control.mode = modem::ErrorControl::kNone;
+  v22bis.modulations = OH_MODULATION_V22BIS;
+  slow.max_bit_rate = 1'200;
+  for (const modem::CallConfig& call : {digits, direct, v22bis, slow})
+    EXPECT_THROW(kernel_call(call, kConfig), std::invalid_argument);
+  EXPECT_THROW(kernel_call(plain, {{}, 204, OH_SERVICE_DRAIN_ALL}), std::invalid_argument);
+  EXPECT_THROW(kernel_call(plain, {std::vector<std::uint32_t>(9, 80), 204, OH_SERVICE_DRAIN_ALL}),
+               std::invalid_argument);
+}
+
+TEST(KernelModem, ThatIsNoneIsNamed) {
+  try {
+    KernelModem("/dev/null");
+    FAIL() << "expected no event log in /dev/null";
+  } catch (const std::runtime_error& e) {
+    EXPECT_NE(std::string(e.what()).find("/dev/null"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace offhook
