@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Between a transceiver's samples and the pair: converters, the filters that keep the two directions apart, the
+// coupling to the pair, and the hybrid through which a transmitter is heard by its own receiver.
+//
+// The split filters are those of an oversampling codec: linear phase, an edge of logistic shape. Steeper ones let less
+// echo through and ring for longer, which costs the tones beside the edge.
+#pragma once
+
+#include <complex>
+
+namespace offhook::hostsim {
+
+struct FrontEnd {
+  double split_hz = 138e3;        ///< upstream below, downstream above: between tones 31 and 33
+  double split_width_hz = 2000;   ///< of the edge: 1 / (1 + exp((f - split) / width))
+  double top_width_hz = 4000;     ///< of the edge at the downstream converters' half rate
+  double coupling_hz = 10e3;      ///< of the second-order high pass of a transformer, one at each end
+  double hybrid_loss_db = 20;     ///< from transmitter to own receiver, before the filters; 200 or more: no echo
+  int bits = 14;                  ///< of the converters, 4 to 16
+  double full_scale_volts = 12;   ///< of a transmitter: what a sample of 32768 is, across 100 ohm
+  double receive_rms_dbfs = -13;  ///< what the receiver's gain makes of all that it is to hear
+};
+
+enum class Direction { kDown, kUp };
+
+/// Filters of the transmitter or of the receiver, without the coupling. @param rate_hz  of the downstream converters
+double split_filter(const FrontEnd& f, Direction direction, double rate_hz, double hz);
+/// One transformer: s^2 / (s^2 + sqrt 2 s + 1) at s = i hz / coupling_hz.
+std::complex<double> coupling(const FrontEnd& f, double hz);
+
+}  // namespace offhook::hostsim
