@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// Constellations of a tone: 2 to 15 bits on odd integers. With an even number of bits a square; with 3 bits eight
+// points of its own; with another odd number a cross, whose two highest bits of each coordinate come from a table. The
+// two lowest bits say which of the four cosets of the trellis a point lies in.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+
+namespace offhook::dmt {
+
+inline constexpr int kLeastBits = 2, kMostBits = 15;
+
+struct Point {
+  int16_t x, y;  ///< odd
+  friend constexpr bool operator==(Point, Point) = default;
+};
+
+/// @param bits  kLeastBits to kMostBits  @param label  below 2^bits. Source: G.992.1 7.8.
+Point point_of(int bits, uint32_t label);
+/// @pre p is a point of the constellation
+uint32_t label_of(int bits, Point p);
+/// The nearest point. @param z  in the units of the points. Real-time: yes, O(1).
+Point nearest_point(int bits, Complex z);
+/// The nearest of those with label mod 4 == coset.
+Point nearest_point(int bits, int coset, Complex z);
+/// Mean of x^2 + y^2. Real-time: yes, O(1).
+float mean_power(int bits);
+
+}  // namespace offhook::dmt

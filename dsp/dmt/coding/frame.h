@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// Data frames of ADSL: octets to and from the symbols, 68 data frames to a superframe (its 69th symbol, which carries
+// none, is the synchronization symbol: 69 symbols in 17 ms).
+//
+// One latency path each of TransmitPath and ReceivePath: an overhead octet and the payload of each frame, scrambled,
+// Reed-Solomon words over one or several frames, interleaved. Depth 1 is the fast path, others the interleaved one.
+//
+//    frame of a superframe   0        1         2 to 33   34         35          36 to 67
+//    overhead octet          CRC      ib 0-7    0         ib 8-15    ib 16-23    0
+//
+// The CRC is over all that the path carried in the superframe before, but for that one octet. Bits go least significant
+// first throughout. Source: G.992.1 7.4 in outline (docs/dmt.md says what was chosen here).
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/scrambler.h"
+#include "dsp/dmt/coding/interleaver.h"
+#include "dsp/dmt/coding/reed_solomon.h"
+
+namespace offhook::dmt {
+
+inline constexpr int kFrames = 68;            ///< of a superframe
+inline constexpr int kSymbols = kFrames + 1;  ///< and the synchronization symbol
+inline constexpr int kMostFrameOctets = 510;  ///< 255 tones of up to 15 bits, rounded down
+inline constexpr int kMostFramesPerWord = 16;
+
+/// x^8 + x^4 + x^3 + x^2 + 1, begun with zeros.
+class Crc8 {
+ public:
+  constexpr void put(uint8_t octet) {
+    for (int k = 0; k < 8; ++k) {
+      const int feedback = (register_ >> 7 ^ octet >> k) & 1;
+      register_ = static_cast<uint8_t>(register_ << 1 ^ (feedback != 0 ? 0x1d : 0));
+    }
+  }
+  constexpr uint8_t value() const { return register_; }
+  constexpr void reset() { register_ = 0; }
+
+ private:
+  uint8_t register_ = 0;
+};
+
+struct PathParameters {
+  uint8_t payload = 0;          ///< octets of a frame, besides the overhead octet; with it and R at most 255 a word
+  uint8_t check = 0;            ///< R, octets of a word: even, at most 16, a multiple of frames_per_word
+  uint8_t frames_per_word = 1;  ///< S: 1, 2, 4, 8, 16
+  uint8_t depth = 1;            ///< D: a power of two, at most 64
+
+  constexpr int word_data() const { return frames_per_word * (payload + 1); }
+  constexpr int word() const { return word_data() + check; }
+  /// Of each symbol.
+  constexpr int octets() const { return word() / frames_per_word; }
+  constexpr bool possible() const {
+    const auto power = [](int x, int most) { return x >= 1 && x <= most && (x & (x - 1)) == 0; };
+    return payload >= 1 && power(frames_per_word, kMostFramesPerWord) && power(depth, Interleaver::kMostDepth) &&
+           check <= ReedSolomon::kMostCheck && check % 2 == 0 && check % frames_per_word == 0 && word() <= 255;
+  }
+  friend constexpr bool operator==(const PathParameters&, const PathParameters&) = default;
+};
+
+class TransmitPath {
+ public:
+  /// @pre p.possible(). Not bounded by a symbol's time: clears the interleaver.
+  void reset(const PathParameters& p);
+  /// The octets of one data symbol. @param[in] payload  [p.payload] of this frame  @param indicators  ib 0 to 23
+  /// @param[out] out  [p.octets()]: what was put one word (S frames) ago. Real-time: yes, O(word) every S frames.
+  void process(const uint8_t* payload, uint32_t indicators, uint8_t* out);
+
+ private:
+  PathParameters p_;
+  ReedSolomon code_;
+  Interleaver interleaver_;
+  Scrambler scrambler_;
+  Crc8 crc_;
+  int frame_ = 0;  // of the superframe
+  int in_word_ = 0;
+  uint8_t filling_[256]{}, leaving_[256]{};
+};
+
+class ReceivePath {
+ public:
+  struct Frame {
+    const uint8_t* payload;  ///< [p.payload]
+    bool superframe_ended;   ///< crc_good says whether the superframe before this frame was right
+    bool crc_good;
+    bool indicators_known;  ///< after frame 35
+    uint32_t indicators;
+  };
+
+  /// As TransmitPath::reset().
+  void reset(const PathParameters& p);
+  /// The octets of one data symbol. @param[in] in  [p.octets()]
+  /// @return frames that are then ready: 0, or S. Real-time: yes, O(word * R) every S frames.
+  int process(const uint8_t* in);
+  /// Frame `k` of those; in their order, once each. The payload stays until the next process().
+  Frame frame(int k);
+
+  uint32_t corrected_octets() const { return corrected_; }
+  uint32_t lost_words() const { return lost_; }  ///< words that could not be corrected
+
+ private:
+  PathParameters p_;
+  ReedSolomon code_;
+  Interleaver interleaver_;
+  Descrambler descrambler_;
+  Crc8 crc_;
+  int frame_ = 0;
+  int in_word_ = 0;
+  int skip_ = 0;  // words before the first whole one: what the transmitter and the interleavers begin with
+  bool first_ = true;
+  uint8_t expected_ = 0;
+  uint32_t indicators_ = 0;
+  uint32_t corrected_ = 0, lost_ = 0;
+  uint8_t filling_[256]{};
+};
+
+}  // namespace offhook::dmt

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Which tones there are, what they carry, and how a frame's octets become labels of their constellations.
+#pragma once
+
+#include <stdint.h>
+
+namespace offhook::dmt {
+
+inline constexpr int kMostTones = 256;
+inline constexpr float kToneHz = 4312.5f;
+
+/// One direction's symbols.
+struct Band {
+  int points;       ///< of the transform; tones 1 to points / 2 - 1
+  int prefix;       ///< samples
+  int first, last;  ///< tones in use
+  int pilot;
+  int most_bits;
+  float dbm_hz;  ///< nominal power spectral density
+  int tones() const { return points / 2; }
+  int symbol() const { return points + prefix; }
+  bool carries(int tone) const { return tone >= first && tone <= last && tone != pilot; }
+};
+/// Source: G.992.2 (G.lite), G.992.1 (full rate).
+inline constexpr Band kLiteDown{256, 16, 33, 127, 64, 8, -40};
+inline constexpr Band kFullDown{512, 32, 33, 255, 64, 15, -40};
+inline constexpr Band kLiteUp{64, 4, 6, 31, 16, 8, -38};
+inline constexpr Band kFullUp{64, 4, 6, 31, 16, 15, -38};
+
+/// Bits of each tone, and their order.
+class BitTable {
+ public:
+  /// @param bits  [n] of each tone, 0 or kLeastBits to kMostBits  @param n  at most kMostTones
+  void set(const uint8_t* bits, int n);
+  int bits(int tone) const { return bits_[tone]; }
+  /// Of all tones.
+  int total() const { return total_; }
+  /// Tones that carry bits, fewest bits first, lowest tone first among equals.
+  int count() const { return count_; }
+  int tone(int k) const { return order_[k]; }
+
+  /// A frame's bits as labels, in the tones' order, least significant bit first; what is left is zero.
+  /// @param[in] octets  [n]  @pre 8 n <= total()  @param[out] labels  [count()]. Real-time: yes, O(total()).
+  void take(const uint8_t* octets, int n, uint16_t* labels) const;
+  /// Undoes take().
+  void give(const uint16_t* labels, uint8_t* octets, int n) const;
+
+ private:
+  uint8_t bits_[kMostTones]{};
+  uint8_t order_[kMostTones]{};
+  int count_ = 0, total_ = 0;
+};
+
+}  // namespace offhook::dmt
