@@ -28,7 +28,7 @@ class LiveCard {
   /// What the driver gets.
   const oh_card& card() const { return card_; }
   /// What driver and hardware share.
-  oh_card_state& state() const { return *static_cast<oh_card_state*>(card_.self); }
+  virtual oh_card_state& state() const { return *static_cast<oh_card_state*>(card_.self); }
   /// Its rate, interrupts and losses go to this log. Before start().
   void log_to(oh_event_log* log, std::uint16_t id) {
     report_.log = log;

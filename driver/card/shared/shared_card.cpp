@@ -27,6 +27,9 @@ constexpr time_t kAnswerSeconds = 5;           // for who listens to send them
 constexpr std::size_t kDescriptors = 2;        // memory, interrupt
 constexpr std::size_t kMostOctets = 16 << 20;  // of a card: rings of seconds at 2.2 MHz
 constexpr std::size_t kMostWaiting = 8;        // three descriptors and a card's memory each
+// A card's clock may be off by a hundredth, and its process late by so much, and early by as much.
+constexpr std::int64_t kEarlySeconds = 10;
+constexpr std::int64_t kGiga = 1'000'000'000;
 // Shrinking would make an access SIGBUS; the third keeps out a seal against writing, ours too.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -161,9 +164,43 @@ void SharedCard::attach() {
   if (received == Received::kAll && is_interrupt(interrupt_)) size_ = size_of_card(descriptors[0]);
   if (size_ > 0) memory_ = map(descriptors[0], size_);
   if (descriptors[0] >= 0) close(descriptors[0]);
-  if (memory_ == nullptr || oh_card_attach(&card_, memory_, size_) != 0)
+  if (memory_ == nullptr || oh_card_attach(&shared_, memory_, size_) != 0)
     fail(path_, "who listens there is no card of this build; expected `offhook line`");
+  card_ = shared_;
+  card_.ops = &kOps;
+  card_.self = this;
+  first_ = oh_card_position(&state());
+  since_ns_ = monotonic_ns();
+  position_can_be();
 }
+
+bool SharedCard::position_can_be() {
+  const std::int64_t passed_ns = monotonic_ns() - since_ns_;
+  const std::int64_t most_ns = passed_ns + passed_ns / 100 + kEarlySeconds * kGiga;
+  const std::uint64_t rate_hz = oh_streams_rate_hz(&card_.streams),
+                      seconds = static_cast<std::uint64_t>(most_ns / kGiga);
+  const std::uint64_t most = first_ + (seconds + 1) * rate_hz;
+  most_.store(most, std::memory_order_relaxed);
+  return oh_card_position(&state()) <= most;
+}
+
+namespace {
+
+const SharedCard& shared(const void* self) {
+  return *static_cast<const SharedCard*>(self);
+}
+
+}  // namespace
+
+const oh_card_ops SharedCard::kOps = {
+    .acknowledge = [](void* self) { return shared(self).bounded(&oh_card_ops::acknowledge); },
+    .rx_position = [](void* self) { return shared(self).bounded(&oh_card_ops::rx_position); },
+    .tx_position = [](void* self) { return shared(self).bounded(&oh_card_ops::tx_position); },
+    .set_block = [](void* self,
+                    std::uint32_t n) { return shared(self).shared_.ops->set_block(&shared(self).state(), n); },
+    .tx_written = [](void* self, std::uint64_t p) { shared(self).shared_.ops->tx_written(&shared(self).state(), p); },
+    .rx_read = [](void* self, std::uint64_t p) { shared(self).shared_.ops->rx_read(&shared(self).state(), p); },
+    .rx_lost_before = [](void* self) { return shared(self).bounded(&oh_card_ops::rx_lost_before); }};
 
 SharedCard::~SharedCard() {
   release();
@@ -203,6 +240,7 @@ LiveCard::Wait SharedCard::wait() {
     }
     std::uint64_t raised;
     if (fds[0].revents == POLLIN && take(interrupt_, &raised) == sizeof raised) {
+      if (!position_can_be()) return gone("it has had more samples than there was time for");
       // The hardware's process has no log.
       oh_card_log_changes(&report_, &state(), static_cast<std::uint64_t>(monotonic_ns()));
       return Wait::kInterrupt;

@@ -9,6 +9,8 @@
 // other side is waited on but by poll(): whether a read of it blocks is for its other owner to change at any time.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +27,7 @@ class SharedCard final : public LiveCard {
   explicit SharedCard(const std::string& path);
   ~SharedCard() override;
 
+  oh_card_state& state() const override { return *static_cast<oh_card_state*>(shared_.self); }
   void start() override;
   Wait wait() override;
   void stop() override;
@@ -34,7 +37,18 @@ class SharedCard final : public LiveCard {
   void attach();
   void release();
   Wait gone(const std::string& why);
+  /// The clock goes on: positions may, too. @return the state's position is one that can be by now
+  bool position_can_be();
+  static const oh_card_ops kOps;
+  std::uint64_t bounded(std::uint64_t (*oh_card_ops::*position)(void*)) const {
+    const std::uint64_t most = most_.load(std::memory_order_relaxed), claimed = (shared_.ops->*position)(shared_.self);
+    return claimed < most ? claimed : most;
+  }
   std::string path_, failure_;
+  oh_card shared_{};  // as oh_card_attach() gives it; card_ is for the driver
+  std::uint64_t first_ = 0;
+  std::int64_t since_ns_ = 0;
+  std::atomic<std::uint64_t> most_{0};  // position
   int socket_ = -1, interrupt_ = -1, stop_ = -1;
   void* memory_ = nullptr;
   std::size_t size_ = 0;

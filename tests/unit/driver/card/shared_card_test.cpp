@@ -18,12 +18,17 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <numeric>
 #include <thread>
 
 #include "driver/session/session.h"
+#include "dsp/spandsp/v22bis.h"
 #include "offhook/card_engine.h"
 #include "offhook/modem_card.h"
 
@@ -255,6 +260,90 @@ TEST(SharedCard, HardwareThatSendsWhatNoneDoesIsGone) {
   ASSERT_EQ(send(hardware.peer, "x", 1, MSG_NOSIGNAL), 1);
   EXPECT_EQ(card.wait(), LiveCard::Wait::kGone);
   EXPECT_NE(card.failure().find("sends what no card does"), std::string::npos);
+}
+
+/// The descriptor of this process that is an eventfd with this count, and not `other`.
+int eventfd_with(std::uint64_t count, int other) {
+  char wanted[32];
+  std::snprintf(wanted, sizeof wanted, "eventfd-count: %16llx", static_cast<unsigned long long>(count));
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream in(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const int fd = std::stoi(entry.path().filename());
+    if (fd != other && text.find(wanted) != std::string::npos) return fd;
+  }
+  return -1;
+}
+
+// What an eventfd cannot do a later one may, or a descriptor that took its place: nobody waits on it in a circle.
+TEST(SharedCard, AnInterruptThatHangsUpOrFailsIsAnEndWithAReason) {
+  for (const bool reading : {true, false}) {
+    SCOPED_TRACE(reading ? "POLLHUP" : "POLLERR");
+    const Fd event = eventfd(0, EFD_CLOEXEC), memory = memory_of_card(kSeals);
+    ForeignHardware hardware({memory, event});
+    SharedCard card(hardware.path);
+    const std::uint64_t count = 0x5eed0000 + static_cast<unsigned>(getpid());
+    ASSERT_EQ(write(event, &count, sizeof count), 8);
+    const int interrupt = eventfd_with(count, event);
+    ASSERT_GE(interrupt, 0);
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    ASSERT_EQ(dup2(ends[reading ? 0 : 1], interrupt), interrupt);
+    close(ends[0]);
+    close(ends[1]);
+    alarm(30);  // a wait would be for ever
+    EXPECT_EQ(card.wait(), LiveCard::Wait::kGone);
+    alarm(0);
+    EXPECT_NE(card.failure().find("its interrupt has failed"), std::string::npos) << card.failure();
+  }
+}
+
+TEST(SharedCard, PositionsAheadOfTheClockReachNoDriver) {
+  Pair pair;
+  const oh_card& card = pair.modem->card();
+  const std::uint64_t soon = 120 * OH_MODEM_RATE_HZ;  // this test takes no two minutes
+  pair.server.state().position = pair.server.state().finished_end = 11 * OH_MODEM_RATE_HZ;
+  pair.server.raise_interrupt();
+  EXPECT_EQ(pair.modem->wait(), LiveCard::Wait::kInterrupt) << "10 s early, and the second under way";
+  for (const std::uint64_t claimed : {soon, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
+    pair.server.state().position = pair.server.state().finished_end = pair.server.state().rx_lost_before = claimed;
+    EXPECT_LT(card.ops->acknowledge(card.self), soon);
+    EXPECT_LT(card.ops->rx_position(card.self), soon);
+    EXPECT_LT(card.ops->tx_position(card.self), soon);
+    EXPECT_LT(card.ops->rx_lost_before(card.self), soon);
+  }
+  pair.server.raise_interrupt();
+  EXPECT_EQ(pair.modem->wait(), LiveCard::Wait::kGone);
+  EXPECT_NE(pair.modem->failure().find("more samples than there was time for"), std::string::npos);
+}
+
+TEST(SharedCard, ASessionOnACardThatClaimsAYearOfSamplesEnds) {
+  CardServer server(path_of_test(), kStreams);
+  std::atomic<bool> over{false};
+  std::thread hardware([&] {
+    EXPECT_TRUE(finds_modem(server));
+    for (std::uint64_t claimed = 400; !over; claimed = std::uint64_t{1} << 48) {
+      __atomic_store_n(&server.state().position, claimed, __ATOMIC_RELAXED);
+      __atomic_store_n(&server.state().finished_end, claimed, __ATOMIC_RELEASE);
+      if (!server.modem_left()) server.raise_interrupt();
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  SharedCard card(path_of_test());
+  modem::SessionConfig config;
+  config.context = ContextSpec::parse("OTHER");
+  config.context.best_effort = true;
+  config.interrupt_priority = 0;
+  alarm(60);  // a fill-in of 2^48 samples takes years
+  {
+    modem::Session session(card, config);
+    session.begin_call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL});
+    while (session.card_failure().empty()) std::this_thread::sleep_for(10ms);
+    EXPECT_LT(session.counters().samples_filled_in, 60u * OH_MODEM_RATE_HZ);
+  }
+  alarm(0);
+  over = true;
+  hardware.join();
 }
 
 TEST(SharedCard, StreamsThatNoModemHasAreRefusedByItsSession) {
