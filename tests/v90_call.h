@@ -9,9 +9,9 @@
 #include <memory>
 #include <new>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/v90/control/pump.h"
 #include "hostsim/line/digital_trunk.h"
-#include "hostsim/line/g711.h"
 
 namespace offhook {
 
@@ -62,28 +62,27 @@ class V90Call : public hostsim::DigitalEnd {
     bool analogue_calls = true;
     bool v8 = true;  ///< else both begin at Phase 2
     uint32_t max_bit_rate = 0;
-    bool analogue_route = false;  ///< a pair of converters and a filter lie between the digital modem and the trunk
     uint64_t seed = 1;
   };
 
-  explicit V90Call(const Options& o) : analogue_route_(o.analogue_route) {
+  explicit V90Call(const Options& o) {
     oh_pump_config c{};
     c.struct_size = sizeof c;
-    c.format = digital_->formats[o.trunk.law == "a-law" ? 1 : 0];
+    c.format = o.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
     c.role = o.analogue_calls ? OH_PUMP_ANSWER : OH_PUMP_CALL;
     c.tx_level_dbm0 = o.digital_dbm0;
     c.max_bit_rate = o.max_bit_rate;
     c.port = port(digital_bits_);
-    digital_memory_ = make(digital_, c);
-    c.format = analogue_->formats[0];
+    digital_memory_ = make(c);
+    c.format = kLinear16000To8000;
     c.role = o.analogue_calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     c.tx_level_dbm0 = o.analogue_dbm0;
     c.port = port(analogue_bits_);
     c.io_delay_samples = 1;  // this loop's own
-    analogue_memory_ = make(analogue_, c);
+    analogue_memory_ = make(c);
     if (!o.v8) {
-      oh_v90_digital_begin(digital());
-      oh_v90_analogue_begin(analogue());
+      oh_v90_begin(digital());
+      oh_v90_begin(analogue());
     }
     trunk_ = std::make_unique<hostsim::DigitalTrunk>(o.trunk, o.seed, *this);
   }
@@ -102,10 +101,10 @@ class V90Call : public hostsim::DigitalEnd {
     }
     if (analogue_lost_ > 0) {
       --analogue_lost_;
-      analogue_->fill_in(analogue(), 1);
+      type_->fill_in(analogue(), 1);
       played_ = 0;
     } else {
-      analogue_->process(analogue(), captured, &played_, 1);
+      type_->process(analogue(), captured, &played_, 1);
     }
     ++samples_;
   }
@@ -128,22 +127,20 @@ class V90Call : public hostsim::DigitalEnd {
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
 
-  oh_pump_status analogue_status() { return status(analogue_, analogue()); }
-  oh_pump_status digital_status() { return status(digital_, digital()); }
+  oh_pump_status analogue_status() { return status(analogue()); }
+  oh_pump_status digital_status() { return status(digital()); }
   oh_v90_instruments analogue_instruments() {
     oh_v90_instruments i;
-    oh_v90_analogue_instruments(analogue(), &i);
+    oh_v90_get_instruments(analogue(), &i);
     return i;
   }
   oh_v90_instruments digital_instruments() {
     oh_v90_instruments i;
-    oh_v90_digital_instruments(digital(), &i);
+    oh_v90_get_instruments(digital(), &i);
     return i;
   }
   CheckedBits& down() { return analogue_bits_; }  ///< what the analogue modem received
   CheckedBits& up() { return digital_bits_; }
-  const oh_pump_type* analogue_type() const { return analogue_; }
-  const oh_pump_type* digital_type() const { return digital_; }
   double seconds() const { return static_cast<double>(samples_) / 8000; }
 
  private:
@@ -159,32 +156,28 @@ class V90Call : public hostsim::DigitalEnd {
     p.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
     return p;
   }
-  static Memory make(const oh_pump_type* type, const oh_pump_config& c) {
-    const size_t size = type->size(&c);
+  Memory make(const oh_pump_config& c) const {
+    const size_t size = type_->size(&c);
     if (size == 0) throw std::bad_alloc();
     Memory memory(::operator new(size, std::align_val_t(64)));
-    type->init(memory.get(), &c);
+    type_->init(memory.get(), &c);
     return memory;
   }
-  static oh_pump_status status(const oh_pump_type* type, const void* self) {
+  oh_pump_status status(const void* self) const {
     oh_pump_status s;
     s.struct_size = sizeof s;
-    type->status(self, &s);
+    type_->status(self, &s);
     return s;
   }
   uint8_t process(uint8_t rx) override {
     uint8_t tx;
     if (damage_ == Damage::kNoiseToDigital) rx = static_cast<uint8_t>(noise() >> 24);
     if (damage_ == Damage::kSilence) rx = 0xFF;
-    digital_->process(digital(), &rx, &tx, 1);
-    if (!analogue_route_) return tx;
-    for (int k = 2; k > 0; --k) route_[k] = route_[k - 1];
-    route_[0] = hostsim::mu_law_decode(tx);
-    return hostsim::mu_law_encode(static_cast<int16_t>((route_[0] + 2 * route_[1] + route_[2]) / 4));
+    type_->process(digital(), &rx, &tx, 1);
+    return tx;
   }
 
-  const oh_pump_type* digital_ = oh_v90_digital_type();
-  const oh_pump_type* analogue_ = oh_v90_analogue_type();
+  const oh_pump_type* type_ = oh_v90_type();
   CheckedBits digital_bits_{0x1234567}, analogue_bits_{0x765432};
   Memory digital_memory_, analogue_memory_;
   std::unique_ptr<hostsim::DigitalTrunk> trunk_;
@@ -192,8 +185,6 @@ class V90Call : public hostsim::DigitalEnd {
 
   Damage damage_ = Damage::kNone;
   uint32_t noise_ = 1;
-  bool analogue_route_;
-  int route_[3]{};
   int16_t played_ = 0;
   int analogue_lost_ = 0;
   uint64_t samples_ = 0;

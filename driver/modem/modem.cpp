@@ -7,7 +7,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/modulations.h"
 
 namespace offhook::modem {
@@ -29,7 +28,10 @@ std::uint32_t q12(float x) {
 
 // As OH_EV_PUMP_RATES has them.
 std::uint32_t logged(std::uint32_t bit_rate) {
-  return bit_rate % 100 == 0 || bit_rate > 0x7fff ? bit_rate / 100 : 0x8000 | bit_rate;
+  if (bit_rate % 100 == 0) return bit_rate / 100;
+  if (bit_rate <= 0x7fff) return 0x8000 | bit_rate;
+  const std::uint32_t steps = (bit_rate * 3 + 3999) / 4000;  // of V.90, rounded down by the pump
+  return steps <= 0xff && steps * 4000 / 3 == bit_rate ? 0x7f00 | steps : bit_rate / 100;
 }
 
 constexpr std::uint32_t kSilentTap = 9000;  // 90 dB down
@@ -75,7 +77,7 @@ Modem::~Modem() {
 oh_lapm_config Modem::lapm_config() {
   oh_lapm_config link;
   oh_lapm_default_config(&link, config_.role, kRateBeforeData);
-  const oh_pump_format& format = config_.pump->formats[0];
+  const oh_pump_format& format = config_.format;
   link.sample_rate_hz = std::min(format.rx.rate_hz, format.tx.rate_hz);  // a block counts the slower direction's
   if (config_.window > 0) link.k = config_.window;                       // 0: the link will never run
   link.detect = config_.error_control.detect;
@@ -105,7 +107,7 @@ oh_lapm_config Modem::lapm_config() {
 
 oh_pump_config Modem::pump_config() {
   oh_pump_config pump{};
-  pump.format = config_.pump->formats[0];
+  pump.format = config_.format;
   pump.role = config_.role;
   pump.tx_level_dbm0 = kTxLevelDbm0;
   pump.port = characters_ ? either_port() : lapm_port_;
@@ -171,7 +173,8 @@ std::size_t Modem::read(std::uint8_t* bytes, std::size_t n) {
 }
 
 oh_pump Modem::pump() {
-  return pump_of(*this);
+  return {[](void* self, const void* rx, void* tx, std::size_t n) { static_cast<Modem*>(self)->process(rx, tx, n); },
+          [](void* self, std::size_t n) { static_cast<Modem*>(self)->fill_in(n); }, this};
 }
 
 void Modem::record(oh_event_kind kind, std::uint32_t argument) const {
@@ -190,9 +193,11 @@ oh_lapm_status Modem::lapm_status() const {
   return status;
 }
 
-void Modem::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+void Modem::process(const void* rx, void* tx, std::size_t n) {
   if (!started_) {
-    std::memset(tx, 0, n * sizeof *tx);
+    const oh_sample_format& out = config_.format.tx;
+    const std::uint32_t ratio = out.rate_hz / std::min(out.rate_hz, config_.format.rx.rate_hz);
+    std::memset(tx, oh_silence(out.encoding), n * ratio * oh_sample_bytes(out.encoding));
     return;
   }
   config_.pump->process(pump_memory_.get(), rx, tx, n);

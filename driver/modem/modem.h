@@ -11,6 +11,7 @@
 #include <memory>
 #include <string_view>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/v14/start_stop.h"
 #include "dsp/v42/lapm.h"
 #include "offhook/event_log.h"
@@ -47,6 +48,7 @@ class Modem {
     std::uint32_t modulations = 0;       ///< where V.42 is required, only those that have it are used
     std::uint8_t window = 15;            ///< of V.42, frames; what a round trip holds, up to 64
     ErrorControl error_control{};
+    oh_pump_format format = kLinear8000;  ///< of the card's samples
   };
   /// @throws std::invalid_argument when the pump refuses
   explicit Modem(const Config& config);
@@ -55,8 +57,8 @@ class Modem {
   Modem& operator=(const Modem&) = delete;
 
   void start() { started_ = true; }
-  /// Real-time: yes, for a pump that is. @param rx [n]  @param tx [n]
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
+  /// Real-time: yes, for a pump that is. @param rx, tx  n periods, as the pump's process() has them
+  void process(const void* rx, void* tx, std::size_t n);
   /// Real-time: yes.
   void fill_in(std::size_t n);
 

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "dsp/blocks/decimator.h"
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/pump/pump_type.h"
@@ -10,6 +11,7 @@
 #include "dsp/v34/control/pump.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v8/v8.h"
+#include "dsp/v90/coding/ucode.h"
 
 namespace offhook::automode {
 namespace {
@@ -44,6 +46,8 @@ constexpr float kLastProbeMs = 4000;
 // Bell 103's mark and USB1 are 25 Hz apart: what is nearer to the one is not the other.
 constexpr float kNearHz = 12.5f;
 
+constexpr uint32_t kHaveV8 = OH_MODULATION_V34 | OH_MODULATION_V90;
+
 constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times a second
 constexpr int kAaHz = 1800;
 constexpr int kAcLowHz = 600;
@@ -54,7 +58,62 @@ struct Member {
   const Modulation* modulation = nullptr;
   const oh_pump_type* type = nullptr;
   void* self = nullptr;
+  bool converted = false;  ///< takes linear samples of 8000 Hz, and the card has others
 };
+
+/// The samples of a card as linear ones of 8000 Hz.
+class Conversion {
+ public:
+  explicit Conversion(const oh_pump_format& card)
+      : kind_(same_format(card, kLinear8000)          ? Kind::kNone
+              : same_format(card, kLinear16000To8000) ? Kind::kHalved
+              : same_format(card, kMuLaw8000)         ? Kind::kMuLaw
+                                                      : Kind::kALaw) {
+    if (kind_ == Kind::kHalved) decimator_.init();
+  }
+  bool is_none() const { return kind_ == Kind::kNone; }
+  bool is_octets() const { return kind_ == Kind::kMuLaw || kind_ == Kind::kALaw; }
+  /// Samples of 8000 Hz that it adds to the way between the line and a member.
+  uint32_t delay() const { return kind_ == Kind::kHalved ? Decimator::kDelay : 0; }
+  /// Period `i` of what the card received.
+  int16_t received(const void* rx, size_t i) {
+    const auto* linear = static_cast<const int16_t*>(rx);
+    if (kind_ == Kind::kHalved) return clip(decimator_.put(linear[2 * i], linear[2 * i + 1]));
+    if (kind_ == Kind::kNone) return linear[i];
+    const uint8_t octet = static_cast<const uint8_t*>(rx)[i];
+    return static_cast<int16_t>(v90::linear_of(law(), v90::pcm_of(law(), octet)));
+  }
+  /// And of what it sends.
+  void send(int16_t x, void* tx, size_t i) const {
+    if (is_octets()) {
+      static_cast<uint8_t*>(tx)[i] = v90::nearest_octet(law(), x);
+    } else {
+      static_cast<int16_t*>(tx)[i] = x;
+    }
+  }
+  size_t rx_octets() const { return kind_ == Kind::kHalved ? 4 : tx_octets(); }  ///< of a period
+  size_t tx_octets() const { return is_octets() ? 1 : 2; }
+  /// A period that never came.
+  void lose() {
+    if (kind_ == Kind::kHalved) decimator_.put(0, 0);
+  }
+
+ private:
+  enum class Kind : uint8_t { kNone, kHalved, kMuLaw, kALaw };
+  v90::Law law() const { return kind_ == Kind::kMuLaw ? v90::Law::kMu : v90::Law::kA; }
+
+  Kind kind_;
+  Decimator decimator_;
+};
+
+// What a member is initialised with: the card's samples where it takes them.
+oh_pump_config config_of(const oh_pump_config& c, const oh_pump_type& type) {
+  oh_pump_config own = c;
+  if (takes(type, c.format)) return own;
+  own.format = kLinear8000;
+  own.io_delay_samples += Conversion(c.format).delay();
+  return own;
+}
 
 constexpr size_t aligned(size_t bytes) {
   return (bytes + 63) / 64 * 64;
@@ -71,13 +130,18 @@ v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
     v8.menu.has_pcm |= own.has_pcm;
     v8.menu.pcm = static_cast<uint8_t>(v8.menu.pcm | own.pcm);
   }
+  if (Conversion(c.format).is_octets()) {
+    v8.menu.has_access = true;
+    v8.menu.access |= v8::kAccessDigital;
+    if (v8.menu.has_pcm) v8.menu.pcm = v8::kPcmDigital;
+  }
   return v8;
 }
 
 class Automode {
  public:
   Automode(const oh_pump_config& c, const Table& table, const Member* members, int n)
-      : config_(c), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, members, n)) {
+      : config_(c), conversion_(c.format), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, members, n)) {
     for (int k = 0; k < n; ++k) members_[k] = members[k];
     for (int k = table.n - 1; k >= 0 && marks_n_ < kMaxMarks; --k) {
       const Modulation& row = table.rows[k];
@@ -87,7 +151,7 @@ class Automode {
     if (v8_config(c, members, n).menu.modulations == 0) do_without_v8();
   }
 
-  void process(const int16_t* rx, int16_t* tx, size_t n);
+  void process(const void* rx, void* tx, size_t n);
   void fill_in(size_t n);
   void status(oh_pump_status* s) const;
   void hang_up();
@@ -160,6 +224,7 @@ class Automode {
   uint64_t age() const { return samples_ - entered_; }
 
   oh_pump_config config_;
+  Conversion conversion_;
   bool calls_;
   Step step_ = Step::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0;
@@ -199,12 +264,18 @@ void Automode::begin(Member* member, Step next) {
   enter(next);
 }
 
+// The lowest item of what both have (V.8 7.4); the PCM modems' only where the ends are V.90's two sides.
 void Automode::follow_v8() {
-  const uint16_t selected = v8_.result().modulation;
-  for (int k = 0; k < n_; ++k) {
-    if ((members_[k].modulation->v8.modulations & selected) == 0) continue;
-    begin(&members_[k], Step::kRunning);
-    return;
+  const v8::Result& r = v8_.result();
+  const uint8_t other_side = conversion_.is_octets() ? v8::kPcmAnalogue : v8::kPcmDigital;
+  for (uint16_t joint = r.joint.modulations; joint != 0; joint &= static_cast<uint16_t>(joint - 1)) {
+    const uint16_t selected = v8::selected_modulation(joint);
+    if (selected == v8::kPcm && (r.far.pcm & other_side) == 0) continue;
+    for (int k = 0; k < n_; ++k) {
+      if ((members_[k].modulation->v8.modulations & selected) == 0) continue;
+      begin(&members_[k], Step::kRunning);
+      return;
+    }
   }
   fail(OH_PUMP_NOTHING_IN_COMMON);
 }
@@ -313,8 +384,8 @@ float Automode::call(float rx) {
     case Step::kAnswerTone:
       if (ans_.steady_ms() >= kAnsBeforeAaMs && member(OH_MODULATION_V32BIS) != nullptr) {
         begin(member(OH_MODULATION_V32BIS), Step::kAa);
-      } else if (set_of(members_, n_) == OH_MODULATION_V34) {
-        fail(OH_PUMP_NOTHING_IN_COMMON);  // an answerer that has V.34 has V.8
+      } else if ((set_of(members_, n_) & ~kHaveV8) == 0) {
+        fail(OH_PUMP_NOTHING_IN_COMMON);  // an answerer that has V.34 or V.90 has V.8
       } else if (!ans_.present()) {
         enter(Step::kListen);
       }
@@ -393,17 +464,31 @@ void Automode::check_rate() {
   fail(OH_PUMP_TOO_SLOW);
 }
 
-void Automode::process(const int16_t* rx, int16_t* tx, size_t n) {
-  for (; n > 0 && step_ != Step::kRunning; ++rx, ++tx, --n) *tx = step(*rx);
-  if (n == 0) return;
-  active_->type->process(active_->self, rx, tx, n);
-  samples_ += n;
-  check_rate();
+void Automode::process(const void* rx, void* tx, size_t n) {
+  const auto passes = [this] { return step_ == Step::kRunning && !active_->converted; };
+  size_t i = 0;
+  for (; i < n && !passes(); ++i) {
+    const int16_t x = conversion_.received(rx, i);
+    if (step_ == Step::kRunning) {
+      conversion_.send(active(x), tx, i);
+      ++samples_;
+    } else {
+      conversion_.send(step(x), tx, i);
+    }
+  }
+  if (i < n) {
+    const size_t in = conversion_.rx_octets(), out = conversion_.tx_octets();
+    active_->type->process(active_->self, static_cast<const unsigned char*>(rx) + i * in,
+                           static_cast<unsigned char*>(tx) + i * out, n - i);
+    samples_ += n - i;
+  }
+  if (step_ == Step::kRunning) check_rate();
 }
 
 void Automode::fill_in(size_t n) {
   filled_in_ += n;
   for (; n > 0 && step_ != Step::kRunning; --n) {
+    conversion_.lose();
     // A member that runs along must know that its samples were lost, too; it is told sample by sample.
     if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kProbe)) {
       ++samples_;
@@ -413,6 +498,7 @@ void Automode::fill_in(size_t n) {
     }
   }
   if (n == 0) return;
+  for (size_t k = 0; k < n && active_->converted; ++k) conversion_.lose();
   active_->type->fill_in(active_->self, n);
   samples_ += n;
 }
@@ -450,8 +536,9 @@ int members_of(const oh_pump_config* c, const Table& table, Member* members, siz
     const uint32_t most =
         c->max_bit_rate != 0 && c->max_bit_rate < row.max_bit_rate ? c->max_bit_rate : row.max_bit_rate;
     if (most < c->min_bit_rate) continue;
-    members[n] = {&row, row.type(), nullptr};
-    bytes[n] = aligned(members[n].type->size(c));
+    members[n] = {&row, row.type(), nullptr, !takes(*row.type(), c->format)};
+    const oh_pump_config own = config_of(*c, *members[n].type);
+    bytes[n] = aligned(members[n].type->size(&own));
     if (bytes[n] == 0) continue;
     shown |= row.v8.modulations;
     ++n;
@@ -475,6 +562,9 @@ Table freestanding_table() {
 
 size_t size(const oh_pump_config* config, const Table& table) {
   if (config == nullptr || config->struct_size != sizeof *config) return 0;
+  bool known = false;
+  for (const oh_pump_format& format : kFormats) known |= same_format(format, config->format);
+  if (!known) return 0;
   Member members[kMaxMembers];
   size_t bytes[kMaxMembers];
   size_t sum = aligned(sizeof(Automode));
@@ -491,7 +581,8 @@ int init(void* self, const oh_pump_config* config, const Table& table) {
   auto* at = static_cast<unsigned char*>(self) + aligned(sizeof(Automode));
   for (int k = 0; k < n; ++k) {
     members[k].self = at;
-    if (const int result = members[k].type->init(at, config); result != 0) return result;
+    const oh_pump_config own = config_of(*config, *members[k].type);
+    if (const int result = members[k].type->init(at, &own); result != 0) return result;
     at += bytes[k];
   }
   new (self) Automode(*config, table, members, n);
@@ -499,7 +590,7 @@ int init(void* self, const oh_pump_config* config, const Table& table) {
 }
 
 void process(void* self, const void* rx, void* tx, size_t n) {
-  automode(self).process(static_cast<const int16_t*>(rx), static_cast<int16_t*>(tx), n);
+  automode(self).process(rx, tx, n);
 }
 
 void fill_in(void* self, size_t n) {

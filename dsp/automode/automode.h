@@ -12,6 +12,9 @@
  * ends with AC. For the others no Recommendation has an order: they come after it, where they disturb nobody. V.8 does
  * not know Bell 103; who may use nothing else does without V.8.
  *
+ * On a card of V.90 (16000 samples/s received, or the network's octets) V.90 takes part, too, where V.8 says that the
+ * far end is its other side; what knows linear samples of 8000 Hz alone gets those, made of the card's.
+ *
  * What automode may fall to is a table (dsp/modulation), from the slowest to the fastest: a room that is freestanding
  * makes a freestanding table (V.32bis, V.34), and dsp/spandsp one of all there are. All that take part stand
  * initialised side by side; from the decision on, process() is theirs.
@@ -26,9 +29,9 @@
 extern "C" {
 #endif
 
-/** Automode over V.34 and V.32bis; with all others: dsp/spandsp/automode.h. It runs at 8000 Hz. A modulation takes part
- * when oh_pump_config.modulations has it (0: all), its pump accepts the configuration, and it can reach min_bit_rate.
- * When nothing is left, size() is 0. */
+/** Automode over V.34 and V.32bis; with all others: dsp/spandsp/automode.h. A modulation takes part when
+ * oh_pump_config.modulations has it (0: all), its pump accepts the configuration (but for a format that can be
+ * converted), and it can reach min_bit_rate. When nothing is left, size() is 0. */
 OH_API const struct oh_pump_type* oh_automode_type(void);
 
 #ifdef __cplusplus
@@ -44,7 +47,7 @@ struct Table {
   const Modulation* rows;
   int n;
 };
-inline constexpr int kMaxMembers = 8;
+inline constexpr int kMaxMembers = 10;
 inline constexpr int kMaxMarks = 4;  ///< rows with mark_hz
 
 size_t size(const oh_pump_config* config, const Table& table);
@@ -55,13 +58,15 @@ void status(const void* self, oh_pump_status* status);
 void release(void* self);
 void hang_up(void* self);
 
+inline constexpr oh_pump_format kFormats[] = {kLinear8000, kLinear16000To8000, kMuLaw8000, kALaw8000};
+
 /// Automode over the table that kTable() returns.
 template <Table (*kTable)()>
 const oh_pump_type* type() {
   static constexpr oh_pump_type kType = {
-      .format_count = 1,
+      .format_count = sizeof kFormats / sizeof kFormats[0],
       .name = "auto",
-      .formats = &kLinear8000,
+      .formats = kFormats,
       .roles = kBothRoles,
       .fpu = kEveryOperation,
       .longest_step = 3000,

@@ -10,6 +10,7 @@
 #include "dsp/v32/pump.h"
 #include "dsp/v34/control/pump.h"
 #include "dsp/v8/menu.h"
+#include "dsp/v90/control/pump.h"
 #include "offhook/pump.h"
 
 namespace offhook {
@@ -19,7 +20,7 @@ struct Modulation {
   const char* name;     ///< of pump.modem and --pump
   const char* title;    ///< as people write it: "V.22bis"
   const char* carrier;  ///< of +MS (V.250 6.4.1); empty: any
-  v8::Menu v8;          ///< its share of a menu: modulation bits, PCM availability, PSTN access
+  v8::Menu v8;          ///< its share of an analogue modem's menu: modulation bits, PCM availability, PSTN access
   /// bit/s, of the Recommendation; where the directions differ, of the slower and of the faster one.
   uint32_t min_bit_rate, max_bit_rate;
   /// Frames of V.42 that may be under way: with V.34 a round trip of 1.2 s holds 40 of 128 octets. 0: no V.42, for bits
@@ -59,5 +60,19 @@ inline constexpr Modulation kV34 = {.id = OH_MODULATION_V34,
                                     .mark_hz = 0,
                                     .type = oh_v34_type,
                                     .begin = [](void* self, bool, float) { oh_v34_begin(self); }};
+
+inline constexpr Modulation kV90 = {
+    .id = OH_MODULATION_V90,
+    .name = "v90",
+    .title = "V.90",
+    .carrier = "V90",
+    .v8 = {.modulations = v8::kPcm, .has_access = true, .has_pcm = true, .pcm = v8::kPcmAnalogue},
+    .min_bit_rate = 4'800,
+    .max_bit_rate = 56'000,
+    .v42_window = 64,
+    .alone = false,
+    .mark_hz = 0,
+    .type = oh_v90_type,
+    .begin = [](void* self, bool, float) { oh_v90_begin(self); }};
 
 }  // namespace offhook

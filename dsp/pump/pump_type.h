@@ -15,6 +15,26 @@ namespace offhook {
 /// Linear samples at 8000 Hz both ways: what modems of the telephone network take.
 inline constexpr oh_pump_format kLinear8000 = {{8000, OH_LINEAR16}, {8000, OH_LINEAR16}};
 
+/// What an analogue modem of V.90 takes: twice the samples it sends.
+inline constexpr oh_pump_format kLinear16000To8000 = {{16000, OH_LINEAR16}, {8000, OH_LINEAR16}};
+/// The network's octets.
+inline constexpr oh_pump_format kMuLaw8000 = {{8000, OH_MULAW}, {8000, OH_MULAW}};
+inline constexpr oh_pump_format kALaw8000 = {{8000, OH_ALAW}, {8000, OH_ALAW}};
+
+constexpr bool same_format(const oh_sample_format& a, const oh_sample_format& b) {
+  return a.rate_hz == b.rate_hz && a.encoding == b.encoding;
+}
+constexpr bool same_format(const oh_pump_format& a, const oh_pump_format& b) {
+  return same_format(a.rx, b.rx) && same_format(a.tx, b.tx);
+}
+/// Whether it is one of the type's.
+inline bool takes(const oh_pump_type& type, const oh_pump_format& format) {
+  for (uint32_t k = 0; k < type.format_count; ++k) {
+    if (same_format(type.formats[k], format)) return true;
+  }
+  return false;
+}
+
 inline constexpr uint32_t kBothRoles = 1u << OH_PUMP_CALL | 1u << OH_PUMP_ANSWER;
 inline constexpr uint32_t kEveryOperation =
     OH_OPERATION_INIT | OH_OPERATION_PROCESS | OH_OPERATION_FILL_IN | OH_OPERATION_STATUS | OH_OPERATION_HANG_UP;
@@ -22,8 +42,7 @@ inline constexpr uint32_t kEveryOperation =
 /// What every modem of the telephone network wants of its configuration: a size that is known, a format and a role of
 /// its type, -48 to -3 dBm0, a whole bit port, and `least_bit_rate` or more if any.
 inline bool is_possible(const oh_pump_config* c, uint32_t least_bit_rate) {
-  return c != nullptr && c->struct_size == sizeof *c && c->format.rx.rate_hz == 8000 && c->format.tx.rate_hz == 8000 &&
-         c->format.rx.encoding == OH_LINEAR16 && c->format.tx.encoding == OH_LINEAR16 &&
+  return c != nullptr && c->struct_size == sizeof *c && same_format(c->format, kLinear8000) &&
          (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
          (c->max_bit_rate == 0 || c->max_bit_rate >= least_bit_rate) && c->tx_level_dbm0 >= -48.0f &&
          c->tx_level_dbm0 <= -3.0f && oh_port_is_whole(&c->port);

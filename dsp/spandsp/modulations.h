@@ -18,15 +18,15 @@ inline constexpr Modulation kAutomode = {.id = OH_MODULATION_NONE,
                                          .carrier = "",
                                          .v8 = {},
                                          .min_bit_rate = kV23.min_bit_rate,
-                                         .max_bit_rate = kV34.max_bit_rate,
-                                         .v42_window = kV34.v42_window,
+                                         .max_bit_rate = kV90.max_bit_rate,
+                                         .v42_window = kV90.v42_window,
                                          .alone = false,
                                          .mark_hz = 0,
                                          .type = oh_automode_v22bis_type,
                                          .begin = nullptr};
 
 /// From the slowest to the fastest; the last finds out which of them both ends have.
-inline constexpr Modulation kModulations[] = {kBell103, kV21, kV23, kV22, kV22bis, kV32bis, kV34, kAutomode};
+inline constexpr Modulation kModulations[] = {kBell103, kV21, kV23, kV22, kV22bis, kV32bis, kV34, kV90, kAutomode};
 inline constexpr int kModulationCount = sizeof kModulations / sizeof kModulations[0];
 
 /// Where in the table it stands.

@@ -57,6 +57,10 @@ enum Modulation : uint16_t {
   kV21 = 1 << 12,
 };
 
+/// Options of Menu::access and Menu::pcm. Tables 6 and 7.
+inline constexpr uint8_t kAccessDigital = 4;  ///< of whoever says so: on a digital network connection
+inline constexpr uint8_t kPcmAnalogue = 1, kPcmDigital = 2;
+
 struct Menu {
   CallFunction call_function = CallFunction::kNone;
   uint16_t modulations = 0;   ///< of Modulation

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -16,7 +17,7 @@
 namespace offhook::hostsim {
 namespace {
 
-enum Stream : std::uint64_t { kNearNoise = 0x7631, kCardNoise };
+enum Stream : std::uint64_t { kNearNoise = 0x7631, kCardNoise, kDownPath, kUpPath };
 
 struct Law {
   std::uint8_t (*encode)(std::int16_t);
@@ -26,8 +27,8 @@ struct Law {
 Law law_of(const std::string& name, const char* field) {
   if (name == "mu-law") return {mu_law_encode, mu_law_decode};
   if (name == "a-law") return {a_law_encode, a_law_decode};
-  std::string message(field);
-  message.append(" is \"").append(name).append("\"; expected mu-law or a-law");
+  std::string message("trunk.");
+  message.append(field).append(" is \"").append(name).append("\"; expected mu-law or a-law");
   throw std::invalid_argument(message);
 }
 
@@ -122,6 +123,21 @@ class Digits {
   std::size_t interval_ = 0;
 };
 
+/// A pair of converters whose filter takes the upper end of the band.
+class Converters {
+ public:
+  explicit Converters(Law law) : law_(law) {}
+  std::uint8_t operator()(std::uint8_t octet) {
+    for (std::size_t k = 2; k > 0; --k) last_[k] = last_[k - 1];
+    last_[0] = law_.decode(octet);
+    return law_.encode(static_cast<std::int16_t>((last_[0] + 2 * last_[1] + last_[2]) / 4));
+  }
+
+ private:
+  Law law_;
+  std::array<int, 3> last_{};
+};
+
 /// A first-order high-pass at 16000 Hz.
 class HighPass {
  public:
@@ -140,6 +156,8 @@ class HighPass {
 }  // namespace
 
 struct DigitalTrunk::Impl {
+  static std::size_t delay_of(const DigitalTrunkConfig& c) { return static_cast<std::size_t>(c.delay_ms * 8 + 0.5); }
+  static std::uint8_t silence_of(const DigitalTrunkConfig& c) { return c.law == "a-law" ? 0xD5 : 0xFF; }
   static constexpr std::size_t kHistory = 256;  // symbols, a power of two
   static constexpr std::uint64_t kPpmParts = 1'000'000'000;
 
@@ -158,23 +176,20 @@ struct DigitalTrunk::Impl {
         near_echo(static_cast<float>(db_to_gain(-c.near_echo_db))),
         card_echo(static_cast<float>(db_to_gain(-c.card_echo_db))),
         symbols_a_half(0.5 * (1 + c.clock_ppm * 1e-6)),
-        delay(static_cast<std::size_t>(c.delay_ms * 8 + 0.5)) {
-    down_delay.assign(delay + 1, c.law == "a-law" ? 0xD5 : 0xFF);
-    up_delay.assign(delay + 1, c.law == "a-law" ? 0xD5 : 0xFF);
+        down_path(c.network, delay_of(c), silence_of(c), Random(seed, kDownPath), 0),
+        up_path(c.network, delay_of(c), silence_of(c), Random(seed, kUpPath), 0.5) {
+    if (c.converters) converters.emplace(law);
   }
 
   // One sample period of the network.
   void tick(float from_loop) {
-    const auto through = [this](std::vector<std::uint8_t>& line, std::size_t& at, std::uint8_t octet) {
-      line[at] = octet;
-      at = at + 1 == line.size() ? 0 : at + 1;
-      return line[at];
-    };
     // The hybrid's leak of what the card sent lately: two taps.
     const float leak = card_echo * (0.8f * symbol(symbols - 2) - 0.45f * symbol(symbols - 3));
     const float heard = loss * from_loop + leak + card_noise.next();
-    const std::uint8_t received = through(up_delay, up_at, up(codec.encode(to_int16(heard))));
-    const std::uint8_t sent = through(down_delay, down_at, end.process(received));
+    const std::uint8_t received = up_path.put(up(codec.encode(to_int16(heard))));
+    std::uint8_t octet = end.process(received);
+    if (converters) octet = (*converters)(octet);
+    const std::uint8_t sent = down_path.put(octet);
     history[symbols++ % kHistory] = codec.decode(down(sent));
   }
   float symbol(std::uint64_t n) const { return n < symbols ? history[n % kHistory] : 0; }
@@ -214,14 +229,13 @@ struct DigitalTrunk::Impl {
   Law law, codec;
   Pulse pulse;
   Digits down, up;
+  std::optional<Converters> converters;
   Resampler resampler;
   WhiteNoise near_noise, card_noise;
   HighPass high_pass;
   float loss, near_echo, card_echo;
   double symbols_a_half;
-  std::size_t delay;
-  std::vector<std::uint8_t> down_delay, up_delay;
-  std::size_t down_at = 0, up_at = 0;
+  NetworkPath down_path, up_path;
   std::array<float, kHistory> history{};
   std::uint64_t symbols = 0;
   std::uint64_t halves = 0;
@@ -230,13 +244,13 @@ struct DigitalTrunk::Impl {
 };
 
 DigitalTrunk::DigitalTrunk(const DigitalTrunkConfig& c, std::uint64_t seed, DigitalEnd& end) {
-  expect(c.pad_db >= 0 && c.pad_db <= 20, "pad_db: expected 0 to 20");
-  expect(c.robbed_bits < 1u << kFrameIntervals, "robbed_bits: expected a set of six intervals, 0 to 63");
-  expect(c.loss_db >= 0 && c.loss_db <= 40, "loss_db: expected 0 to 40");
-  expect(c.slope_db >= 0 && c.slope_db <= 30, "slope_db: expected 0 to 30");
-  expect(c.high_pass_hz >= 0 && c.high_pass_hz <= 300, "high_pass_hz: expected 0 to 300");
-  expect(c.delay_ms >= 0 && c.delay_ms <= 1000, "delay_ms: expected 0 to 1000");
-  expect(c.clock_ppm >= -1000 && c.clock_ppm <= 1000, "clock_ppm: expected -1000 to 1000");
+  expect(c.pad_db >= 0 && c.pad_db <= 20, "trunk.pad_db: expected 0 to 20");
+  expect(c.robbed_bits < 1u << kFrameIntervals, "trunk.robbed_bits: expected a set of six intervals, 0 to 63");
+  expect(c.loss_db >= 0 && c.loss_db <= 40, "trunk.loss_db: expected 0 to 40");
+  expect(c.slope_db >= 0 && c.slope_db <= 30, "trunk.slope_db: expected 0 to 30");
+  expect(c.high_pass_hz >= 0 && c.high_pass_hz <= 300, "trunk.high_pass_hz: expected 0 to 300");
+  expect(c.delay_ms >= 0 && c.delay_ms <= 1000, "trunk.delay_ms: expected 0 to 1000");
+  expect(c.clock_ppm >= -1000 && c.clock_ppm <= 1000, "trunk.clock_ppm: expected -1000 to 1000");
   impl_ = std::make_unique<Impl>(c, seed, end);
 }
 

@@ -23,6 +23,8 @@
 #include <memory>
 #include <string>
 
+#include "hostsim/line/network_path.h"
+
 namespace offhook::hostsim {
 
 inline constexpr std::size_t kFrameIntervals = 6;  ///< of V.90's data frame, and of the robbed bits' pattern
@@ -34,12 +36,15 @@ struct DigitalTrunkConfig {
   std::uint32_t robbed_bits =
       0;                     ///< bit i: the last bit of every sixth octet from the i-th on is taken, each direction
   bool robbed_value = true;  ///< what it is then
+  bool converters = false;   ///< a pair of converters with a filter lies between the digital modem and the trunk: the
+                             ///< route down is not digital
   double loss_db = 6;        ///< of the loop, one direction
   double slope_db = 0;       ///< of the loop besides, at 3400 Hz; grows with the frequency
   double high_pass_hz = 20;  ///< of the analogue modem's transformer, first order; 0: none
   double near_echo_db = 14;  ///< transhybrid loss of the analogue modem's hybrid
   double card_echo_db = 24;  ///< transhybrid loss of the line card's
-  double delay_ms = 5;       ///< of the network, one way
+  double delay_ms = 5;       ///< of the network, one way; packets add to it
+  NetworkFaults network;     ///< each direction by itself
   double noise_dbm0 = -75;   ///< white over 0 to 4000 Hz, at either receiver
   double clock_ppm = 0;      ///< how much faster the network's clock is than the analogue modem's
 };

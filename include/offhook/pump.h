@@ -114,6 +114,7 @@ enum oh_modulation {
   OH_MODULATION_V23 = 16, /**< duplex: 1200 bit/s from the answerer, 75 from the caller */
   OH_MODULATION_V21 = 32,
   OH_MODULATION_BELL103 = 64,
+  OH_MODULATION_V90 = 128, /**< the analogue modem on a card of 16000 samples/s received, the digital one on octets */
   OH_MODULATION_OWN = 1 << 24 /**< and the bits above: of whoever adds a pump of their own */
 };
 

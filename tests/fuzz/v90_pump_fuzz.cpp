@@ -23,13 +23,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         call.lose(how * 8);
         break;
       case 6:
-        if (how & 1) oh_v90_digital_renegotiate(call.digital());
-        if (how & 2) oh_v90_analogue_renegotiate(call.analogue());
-        if (how & 4) oh_v90_digital_retrain(call.digital());
-        if (how & 8) oh_v90_analogue_retrain(call.analogue());
+        if (how & 1) oh_v90_renegotiate(call.digital());
+        if (how & 2) oh_v90_renegotiate(call.analogue());
+        if (how & 4) oh_v90_retrain(call.digital());
+        if (how & 8) oh_v90_retrain(call.analogue());
         break;
       case 7:
-        call.analogue_type()->hang_up(call.analogue());
+        oh_v90_type()->hang_up(call.analogue());
         break;
       default:
         call.damage(static_cast<V90Call::Damage>(data[n] & 7));

@@ -2,13 +2,14 @@
 #include "dsp/v90/control/analogue_modem.h"
 
 #include "dsp/blocks/renew.h"
-#include "dsp/blocks/window.h"
 #include "dsp/v34/coding/pre_emphasis.h"
 
 namespace offhook::v90 {
 namespace {
 
-constexpr int kMostFailures = 2;  // trainings in a row that came to nothing, before V.34 is chosen
+// Trainings in a row that came to nothing, before V.34 is chosen: where nothing is known of the route, and where it has
+// carried PCM, so that what failed was an accident of the network.
+constexpr int kMostFailures = 2, kMostAccidents = 6;
 
 uint8_t u_info_for(const v34::Info0d& far) {
   return choose_u_info(far.a_law ? Law::kA : Law::kMu, far.max_power);
@@ -26,31 +27,8 @@ v34::Phase2Config phase2_config(const oh_pump_config& c) {
 
 }  // namespace
 
-void Decimator::init(const Kernels& kernels) {
-  kernels_ = &kernels;
-  double sum = 0;
-  for (int k = 0; k < kTaps; ++k) {
-    const double t = k - (kTaps - 1) / 2.;
-    const double sinc = sincos_turns(t / 4).sin / (t * kPi / 2);
-    const double tap = sinc * kaiser(t / (kTaps / 2.), 6);
-    taps_[k] = static_cast<float>(tap);
-    sum += tap;
-  }
-  for (float& tap : taps_) tap = static_cast<float>(tap / sum);
-}
-
-float Decimator::put(float first, float second) {
-  const float both[] = {first, second};
-  for (const float x : both) {
-    at_ = at_ + 1 == kTaps ? 0 : at_ + 1;
-    history_[at_] = history_[at_ + kTaps] = x;
-  }
-  return kernels_->dot(taps_, history_ + at_ + 1, kTaps);
-}
-
-// PCM availability: analogue. PSTN access: none said.
 AnalogueModem::AnalogueModem(const oh_pump_config& c, void* v34)
-    : Modem(c, v34, v8_config(c, 1, 0), phase2_config(c), v34::kToneBHz) {
+    : Modem(c, v34, v8_config(c, v8::kPcmAnalogue, 0), phase2_config(c), v34::kToneBHz) {
   decimator_.init();
 }
 
@@ -62,7 +40,7 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
   switch (stage_) {
     case Stage::kV8:
       tx = v8_.process(decimator_.put(rx[0], rx[1]));
-      follow_v8(2);
+      follow_v8(v8::kPcmDigital);
       break;
     case Stage::kPhase2:
       tx = phase2_.process(decimator_.put(rx[0], rx[1]));
@@ -116,13 +94,15 @@ float AnalogueModem::train(const int16_t* rx, bool is_lost) {
   if (modulator_.wants_symbol()) modulator_.put(procedure_.next_symbol());
   const float tx = modulator_.next();
   echo_.put(is_lost ? 0 : tx);
-  if (procedure_.live()) failures_ = 0;
-  if (procedure_.outcome() == Outcome::kRetrain) {
-    phase2_.choose_pcm(++failures_ < kMostFailures);
-    retrain();
+  if (procedure_.live()) {
+    failures_ = 0;
+    is_digital_ = true;
   }
-  if (procedure_.outcome() == Outcome::kNotDigital) {
-    phase2_.choose_pcm(false);
+  const Outcome outcome = procedure_.outcome();
+  if (outcome == Outcome::kRetrain || outcome == Outcome::kNotDigital) {
+    ++failures_;
+    phase2_.choose_pcm(is_digital_ ? failures_ < kMostAccidents
+                                   : outcome == Outcome::kRetrain && failures_ < kMostFailures);
     retrain();
   }
   if (procedure_.outcome() == Outcome::kReleased) leave_training(Stage::kReleased);

@@ -3,6 +3,7 @@
 // The analogue modem: which phase runs, and what lies between the samples of the line and the procedures.
 #pragma once
 
+#include "dsp/blocks/decimator.h"
 #include "dsp/qam/modulator.h"
 #include "dsp/v90/control/modem.h"
 #include "dsp/v90/pcm/near_echo.h"
@@ -10,22 +11,6 @@
 #include "dsp/v90/procedure/analogue.h"
 
 namespace offhook::v90 {
-
-/// Two samples of 16000 Hz to one of 8000 Hz, for what lies below 3800 Hz.
-class Decimator {
- public:
-  static constexpr int kTaps = 64;
-  static constexpr int kDelay = kTaps / 4;  ///< samples of 8000 Hz
-  /// Not real-time in the strict sense: fills a table.
-  void init(const Kernels& kernels = best_kernels());
-  float put(float first, float second);  ///< Real-time: yes, O(kTaps).
-
- private:
-  const Kernels* kernels_ = nullptr;
-  int at_ = 0;
-  float history_[2 * kTaps]{};
-  float taps_[kTaps]{};
-};
 
 class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
  public:
@@ -59,7 +44,8 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   void begin_training();
   void receive(float rx, bool is_lost);
 
-  int failures_ = 0;  // trainings in a row that came to nothing
+  int failures_ = 0;         // trainings in a row that came to nothing
+  bool is_digital_ = false;  // the route: data have come over it
 
   Decimator decimator_;
   uint32_t refits_ = 0;

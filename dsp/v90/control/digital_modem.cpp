@@ -32,9 +32,9 @@ v34::Phase2Config phase2_config(const oh_pump_config& c) {
 
 }  // namespace
 
-// PCM availability: digital. PSTN access: on a digital network.
 DigitalModem::DigitalModem(const oh_pump_config& c, void* v34)
-    : Modem(c, v34, v8_config(c, 2, 4), phase2_config(c), v34::kToneAHz), law_(law_of(c)) {}
+    : Modem(c, v34, v8_config(c, v8::kPcmDigital, v8::kAccessDigital), phase2_config(c), v34::kToneAHz),
+      law_(law_of(c)) {}
 
 uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
   const auto x = static_cast<float>(linear_of(law_, pcm_of(law_, rx)));
@@ -44,7 +44,7 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
   switch (stage_) {
     case Stage::kV8:
       tx = linear(v8_.process(x));
-      follow_v8(1);
+      follow_v8(v8::kPcmAnalogue);
       break;
     case Stage::kPhase2:
       tx = linear(phase2_.process(x));

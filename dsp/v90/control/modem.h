@@ -61,6 +61,7 @@ class Modem {
       oh_v34_type()->status(v34_, s);
     } else {
       s->state = state();
+      s->modulation = OH_MODULATION_V90;
       if (s->state == OH_PUMP_DATA) {
         s->rx_bit_rate = self().rx_bit_rate();
         s->tx_bit_rate = self().tx_bit_rate();
@@ -83,7 +84,9 @@ class Modem {
   static constexpr uint32_t kRateHz = 8000;
 
   Modem(const oh_pump_config& c, void* v34, const v8::Config& v8, const v34::Phase2Config& phase2, int far_tone_hz)
-      : config_(c), v34_(v34), v8_(v8), phase2_(phase2), retrain_tone_(far_tone_hz) {}
+      : config_(c), observer_(observer_of(c)), v34_(v34), v8_(v8), phase2_(phase2), retrain_tone_(far_tone_hz) {
+    if (c.observer != nullptr) config_.observer = &observer_;  // the caller's need not outlive init
+  }
 
   /// @param pcm, access  what this side says of itself; V.8, Tables 7 and 6
   static v8::Config v8_config(const oh_pump_config& c, uint8_t pcm, uint8_t access) {
@@ -142,6 +145,7 @@ class Modem {
   }
 
   oh_pump_config config_;
+  oh_pump_observer observer_;
   void* v34_;
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0;

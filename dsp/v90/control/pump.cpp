@@ -7,50 +7,100 @@
 namespace offhook::v90 {
 namespace {
 
-constexpr oh_pump_format kAnalogueFormats[] = {{{16000, OH_LINEAR16}, {8000, OH_LINEAR16}}};
-constexpr oh_pump_format kDigitalFormats[] = {{{8000, OH_MULAW}, {8000, OH_MULAW}}, {{8000, OH_ALAW}, {8000, OH_ALAW}}};
+constexpr oh_pump_format kFormats[] = {kLinear16000To8000, kMuLaw8000, kALaw8000};
 
-bool same(const oh_sample_format& a, const oh_sample_format& b) {
-  return a.rate_hz == b.rate_hz && a.encoding == b.encoding;
-}
-
-// What the pumps of both sides have in common.
-template <class Modem>
-struct Side {
-  static constexpr size_t kOwnSize = (sizeof(Modem) + 63) / 64 * 64;
-  static Modem& of(void* self) { return *static_cast<Modem*>(self); }
-
-  template <int n>
-  static size_t size(const oh_pump_config* c, const oh_pump_format (&formats)[n]) {
-    if (c == nullptr || c->struct_size != sizeof *c) return 0;
-    bool known = false;
-    for (const oh_pump_format& f : formats) known |= same(f.rx, c->format.rx) && same(f.tx, c->format.tx);
-    constexpr uint32_t kLeastBitRate = 28000;
-    const bool possible = known && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
-                          (c->max_bit_rate == 0 || c->max_bit_rate >= kLeastBitRate) && c->tx_level_dbm0 >= -16.0f &&
-                          c->tx_level_dbm0 <= -3.0f && c->io_delay_samples < 320 && oh_port_is_whole(&c->port);
-    const size_t v34 = possible ? Modem::v34_size(*c) : 0;
-    return v34 > 0 ? kOwnSize + v34 : 0;
-  }
-  template <int n>
-  static int init(void* self, const oh_pump_config* c, const oh_pump_format (&formats)[n]) {
-    constexpr int kInvalid = -22;  // -EINVAL without an OS header
-    if (self == nullptr || size(c, formats) == 0) return kInvalid;
-    new (self) Modem(*c, static_cast<unsigned char*>(self) + kOwnSize);
-    return 0;
-  }
-  static void fill_in(void* self, size_t n) {
-    for (size_t i = 0; i < n; ++i) of(self).lost();
-  }
-  static void status(const void* self, oh_pump_status* s) {
-    oh_pump_status all;
-    static_cast<const Modem*>(self)->status(&all);
-    give_status(all, s);
-  }
+/// What stands before the modem in the pump's memory, and the memory of its V.34 behind it.
+struct Head {
+  bool is_digital;
 };
 
-using Analogue = Side<AnalogueModem>;
-using Digital = Side<DigitalModem>;
+constexpr size_t aligned(size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+constexpr size_t kHead = aligned(sizeof(Head));
+
+template <class Modem>
+Modem& at(void* self) {
+  return *reinterpret_cast<Modem*>(static_cast<unsigned char*>(self) + kHead);
+}
+template <class Modem>
+const Modem& at(const void* self) {
+  return *reinterpret_cast<const Modem*>(static_cast<const unsigned char*>(self) + kHead);
+}
+
+/// work(modem) for the one of both that the pump is. Void is void or const void.
+template <class Void, class Work>
+void with(Void* self, Work work) {
+  if (static_cast<const Head*>(self)->is_digital) {
+    work(at<DigitalModem>(self));
+  } else {
+    work(at<AnalogueModem>(self));
+  }
+}
+
+/// kFormats' index, or -1.
+int format_of(const oh_pump_config& c) {
+  for (int k = 0; k < 3; ++k) {
+    if (same_format(c.format, kFormats[k])) return k;
+  }
+  return -1;
+}
+
+size_t size(const oh_pump_config* c) {
+  if (c == nullptr || c->struct_size != sizeof *c) return 0;
+  constexpr uint32_t kLeastBitRate = 28000;
+  const int format = format_of(*c);
+  const bool possible = format >= 0 && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) &&
+                        (c->max_bit_rate == 0 || c->max_bit_rate >= kLeastBitRate) && c->tx_level_dbm0 >= -16.0f &&
+                        c->tx_level_dbm0 <= -3.0f && c->io_delay_samples < 320 && oh_port_is_whole(&c->port);
+  if (!possible) return 0;
+  const size_t v34 = format == 0 ? AnalogueModem::v34_size(*c) : DigitalModem::v34_size(*c);
+  const size_t own = format == 0 ? sizeof(AnalogueModem) : sizeof(DigitalModem);
+  return v34 > 0 ? kHead + aligned(own) + v34 : 0;
+}
+
+template <class Modem>
+void make(void* self, const oh_pump_config& c) {
+  unsigned char* const own = static_cast<unsigned char*>(self) + kHead;
+  new (own) Modem(c, own + aligned(sizeof(Modem)));
+}
+
+int init(void* self, const oh_pump_config* c) {
+  constexpr int kInvalid = -22;  // -EINVAL without an OS header
+  if (self == nullptr || size(c) == 0) return kInvalid;
+  const bool is_digital = format_of(*c) != 0;
+  new (self) Head{is_digital};
+  if (is_digital) {
+    make<DigitalModem>(self, *c);
+  } else {
+    make<AnalogueModem>(self, *c);
+  }
+  return 0;
+}
+
+void process(void* self, const void* rx, void* tx, size_t n) {
+  if (static_cast<const Head*>(self)->is_digital) {
+    const auto* in = static_cast<const uint8_t*>(rx);
+    auto* out = static_cast<uint8_t*>(tx);
+    for (size_t i = 0; i < n; ++i) out[i] = at<DigitalModem>(self).process(in[i]);
+  } else {
+    const auto* in = static_cast<const int16_t*>(rx);
+    auto* out = static_cast<int16_t*>(tx);
+    for (size_t i = 0; i < n; ++i) out[i] = at<AnalogueModem>(self).process(in + AnalogueModem::kReceived * i);
+  }
+}
+
+void fill_in(void* self, size_t n) {
+  with(self, [n](auto& modem) {
+    for (size_t i = 0; i < n; ++i) modem.lost();
+  });
+}
+
+void status(const void* self, oh_pump_status* s) {
+  oh_pump_status all;
+  with(self, [&all](const auto& modem) { modem.status(&all); });
+  give_status(all, s);
+}
 
 // Measured: 1260 periods where Phase 3 begins, 2210 where V.34 takes over.
 constexpr uint32_t kLongestStep = 4000;
@@ -58,80 +108,36 @@ constexpr uint32_t kLongestStep = 4000;
 }  // namespace
 }  // namespace offhook::v90
 
-using offhook::v90::Analogue;
-using offhook::v90::Digital;
-
-const oh_pump_type* oh_v90_analogue_type() {
+const oh_pump_type* oh_v90_type() {
   using namespace offhook::v90;
-  static constexpr oh_pump_type kType = {
-      .format_count = 1,
-      .name = "v90",
-      .formats = kAnalogueFormats,
-      .roles = offhook::kBothRoles,
-      .fpu = offhook::kEveryOperation,
-      .longest_step = kLongestStep,
-      .size = [](const oh_pump_config* c) { return Analogue::size(c, kAnalogueFormats); },
-      .init = [](void* self, const oh_pump_config* c) { return Analogue::init(self, c, kAnalogueFormats); },
-      .process =
-          [](void* self, const void* rx, void* tx, size_t n) {
-            const auto* in = static_cast<const int16_t*>(rx);
-            auto* out = static_cast<int16_t*>(tx);
-            for (size_t i = 0; i < n; ++i) out[i] = Analogue::of(self).process(in + AnalogueModem::kReceived * i);
-          },
-      .fill_in = Analogue::fill_in,
-      .status = Analogue::status,
-      .hang_up = [](void* self) { Analogue::of(self).hang_up(); },
-      .release = [](void*) {},
-      .advance = oh_pump_advance_each};
+  static constexpr oh_pump_type kType = {.format_count = 3,
+                                         .name = "v90",
+                                         .formats = kFormats,
+                                         .roles = offhook::kBothRoles,
+                                         .fpu = offhook::kEveryOperation,
+                                         .longest_step = kLongestStep,
+                                         .size = size,
+                                         .init = init,
+                                         .process = process,
+                                         .fill_in = fill_in,
+                                         .status = status,
+                                         .hang_up = [](void* self) { with(self, [](auto& m) { m.hang_up(); }); },
+                                         .release = [](void*) {},
+                                         .advance = oh_pump_advance_each};
   return &kType;
 }
 
-const oh_pump_type* oh_v90_digital_type() {
-  using namespace offhook::v90;
-  static constexpr oh_pump_type kType = {
-      .format_count = 2,
-      .name = "v90-digital",
-      .formats = kDigitalFormats,
-      .roles = offhook::kBothRoles,
-      .fpu = offhook::kEveryOperation,
-      .longest_step = kLongestStep,
-      .size = [](const oh_pump_config* c) { return Digital::size(c, kDigitalFormats); },
-      .init = [](void* self, const oh_pump_config* c) { return Digital::init(self, c, kDigitalFormats); },
-      .process =
-          [](void* self, const void* rx, void* tx, size_t n) {
-            const auto* in = static_cast<const uint8_t*>(rx);
-            auto* out = static_cast<uint8_t*>(tx);
-            for (size_t i = 0; i < n; ++i) out[i] = Digital::of(self).process(in[i]);
-          },
-      .fill_in = Digital::fill_in,
-      .status = Digital::status,
-      .hang_up = [](void* self) { Digital::of(self).hang_up(); },
-      .release = [](void*) {},
-      .advance = oh_pump_advance_each};
-  return &kType;
+void oh_v90_get_instruments(const void* self, struct oh_v90_instruments* i) {
+  offhook::v90::with(self, [i](const auto& modem) { modem.instruments(i); });
 }
-
-void oh_v90_analogue_instruments(const void* self, oh_v90_instruments* i) {
-  static_cast<const offhook::v90::AnalogueModem*>(self)->instruments(i);
+void oh_v90_begin(void* self) {
+  offhook::v90::with(self, [](auto& modem) { modem.begin(); });
 }
-void oh_v90_digital_instruments(const void* self, oh_v90_instruments* i) {
-  static_cast<const offhook::v90::DigitalModem*>(self)->instruments(i);
+void oh_v90_renegotiate(void* self) {
+  offhook::v90::with(self, [](auto& modem) { modem.renegotiate(); });
 }
-void oh_v90_analogue_begin(void* self) {
-  Analogue::of(self).begin();
-}
-void oh_v90_digital_begin(void* self) {
-  Digital::of(self).begin();
-}
-void oh_v90_analogue_renegotiate(void* self) {
-  Analogue::of(self).renegotiate();
-}
-void oh_v90_digital_renegotiate(void* self) {
-  Digital::of(self).renegotiate();
-}
-void oh_v90_analogue_retrain(void* self) {
-  if (Analogue::of(self).in_data()) Analogue::of(self).retrain();
-}
-void oh_v90_digital_retrain(void* self) {
-  if (Digital::of(self).in_data()) Digital::of(self).retrain();
+void oh_v90_retrain(void* self) {
+  offhook::v90::with(self, [](auto& modem) {
+    if (modem.in_data()) modem.retrain();
+  });
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ITU-T V.90 (09/98) as two pumps: the digital modem, which sends and takes octets of G.711 at 8000 a second, and the
- * analogue modem, which takes 16000 linear samples a second and sends 8000. V.8, Phase 2, training, data mode, rate
- * renegotiation, retrain, cleardown.
+ * ITU-T V.90 (09/98) as one pump whose format says which of the two modems it is: the digital modem sends and takes
+ * octets of G.711 at 8000 a second; the analogue modem takes 16000 linear samples a second and sends 8000. V.8, Phase
+ * 2, training, data mode, rate renegotiation, retrain, cleardown.
  *
  * Either may call. The role of the configuration says who dialled, and nothing else; tx_level_dbm0 of the digital modem
  * is the limit of its power, of which the rate downstream depends; max_bit_rate limits both directions.
@@ -16,10 +16,9 @@
 extern "C" {
 #endif
 
-/** Receives {16000, OH_LINEAR16}, sends {8000, OH_LINEAR16}. */
-OH_API const struct oh_pump_type* oh_v90_analogue_type(void);
-/** {8000, OH_MULAW} or {8000, OH_ALAW}, both ways. */
-OH_API const struct oh_pump_type* oh_v90_digital_type(void);
+/** Formats: receives {16000, OH_LINEAR16} and sends {8000, OH_LINEAR16}, the analogue modem; {8000, OH_MULAW} or {8000,
+ * OH_ALAW} both ways, the digital one. */
+OH_API const struct oh_pump_type* oh_v90_type(void);
 
 /** What a modem knows of its line. Zero where it does not. */
 struct oh_v90_instruments {
@@ -35,18 +34,14 @@ struct oh_v90_instruments {
   uint8_t points[6]; /**< of the intervals' constellations, data mode */
   uint32_t renegotiations;
 };
-OH_API void oh_v90_analogue_instruments(const void* self, struct oh_v90_instruments* instruments);
-OH_API void oh_v90_digital_instruments(const void* self, struct oh_v90_instruments* instruments);
+OH_API void oh_v90_get_instruments(const void* self, struct oh_v90_instruments* instruments);
 
 /** Begin at Phase 2: V.8 has been settled elsewhere. Call it before the first sample. */
-OH_API void oh_v90_analogue_begin(void* self);
-OH_API void oh_v90_digital_begin(void* self);
+OH_API void oh_v90_begin(void* self);
 
 /** In data mode, else nothing: change rates (9.6), or train again (9.5). Real-time: yes. */
-OH_API void oh_v90_analogue_renegotiate(void* self);
-OH_API void oh_v90_digital_renegotiate(void* self);
-OH_API void oh_v90_analogue_retrain(void* self);
-OH_API void oh_v90_digital_retrain(void* self);
+OH_API void oh_v90_renegotiate(void* self);
+OH_API void oh_v90_retrain(void* self);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,8 @@ constexpr float kFastPhase = 0.02f, kPhase = 0.003f;
 constexpr uint32_t kSettles = 1200;  // symbols
 constexpr uint32_t kMean = 1024;     // errors that are averaged
 constexpr double kMostDeviation = 500e-6;
+constexpr float kMostLate = 0.5f;   // symbols that one error may say: more is no error of the clock
+constexpr float kLeastInput = 1.f;  // power, int16 units squared: what training without a signal is taken for
 
 }  // namespace
 
@@ -119,6 +121,7 @@ void PcmReceiver::place() {
   input_power_ = 0;
   for (const float x : captured_) input_power_ += x * x;
   input_power_ /= kCaptured;
+  if (!(input_power_ > kLeastInput)) input_power_ = kLeastInput;
   unit_ = square_root(input_power_) / level_;
   for (int k = 0; k < kRows; ++k) wanted_[k] = level_ * known_[k + kFeedback];
   for (float& s : known_) s *= unit_ * level_;
@@ -153,7 +156,9 @@ void PcmReceiver::adapt(float reference, Trust trust) {
     // A sample that is late by t symbols has an error of -t * slope.
     if (adapted_ > 64 && slope_power_ > 0) {
       const float share = adapted_ < kSettles ? kFastPhase : kPhase;
-      const float late = -error * slope_ / slope_power_;
+      const float said = -error * slope_ / slope_power_;
+      const float late =
+          said < kMostLate ? said > -kMostLate ? said : -kMostLate : kMostLate;  // a number, even of none
       timebase_.delay(-2 * share * late);
       deviation_ -= static_cast<double>(share * share / 4 * late);
       if (deviation_ > kMostDeviation) deviation_ = kMostDeviation;

@@ -290,6 +290,7 @@ void AnalogueProcedure::send_scr() {
 
 void AnalogueProcedure::choose_again() {
   choose_data_rate(error_rms_);
+  if (carries_nothing()) return end_in_retrain();  // a CP without a rate would clear the call down
   send_cp();
 }
 
@@ -487,6 +488,7 @@ void AnalogueProcedure::begin_procedure(Procedure procedure) {
   const FrameParameters running = data_frames_;
   choose_data_rate(worst_rms_ > noise_rms_ ? worst_rms_ : noise_rms_);
   data_frames_ = running;
+  if (carries_nothing() && procedure == Procedure::kRenegotiation) return end_in_retrain();
   ed_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.2
   send_s();
 }
@@ -503,7 +505,7 @@ void AnalogueProcedure::begin_cleardown() {
 
 void AnalogueProcedure::answer_renegotiation() {
   begin_procedure(Procedure::kRenegotiation);
-  follow_frames();
+  if (outcome_ == Outcome::kNone) follow_frames();
 }
 
 }  // namespace offhook::v90

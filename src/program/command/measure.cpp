@@ -325,7 +325,9 @@ void add_measure(CLI::App& app, Action& action) {
 
   CLI::App* cost = sub->add_subcommand("cost", "What a pump costs on this CPU, as a cost profile");
   std::vector<std::string> names;
-  for (const Modulation& modem : kModulations) names.emplace_back(modem.name);
+  for (const Modulation& modem : kModulations) {
+    if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
+  }
   cost->add_option("--pump", options->pump, "The pump (default: v22bis)")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));

@@ -124,7 +124,9 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
       ->type_name("N")
       ->check(CLI::Range(2, 1024));
   std::vector<std::string> names;
-  for (const Modulation& modem : kModulations) names.emplace_back(modem.name);
+  for (const Modulation& modem : kModulations) {
+    if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
+  }
   bank->add_option("--pump", shared->pump, "The pump (default: v22bis)")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));

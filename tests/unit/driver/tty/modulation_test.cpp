@@ -78,7 +78,7 @@ TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {
 }
 
 TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
-  EXPECT_EQ(names_of(kModulations), "B103,V21,V23C,V22,V22B,V32B,V34");
+  EXPECT_EQ(names_of(kModulations), "B103,V21,V23C,V22,V22B,V32B,V34,V90");
   const auto chosen = [](const char* carrier, int automode) {
     AtSettings s;
     s.modulation = carrier;

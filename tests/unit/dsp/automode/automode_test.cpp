@@ -50,6 +50,7 @@ constexpr uint32_t set_of(const End& e) {
 }
 constexpr oh_modulation best(uint32_t set) {
   for (int k = kModulationCount - 2; k >= 0; --k) {
+    if (kModulations[k].id == OH_MODULATION_V90) continue;  // these cards are of 8000 Hz
     if ((set & kModulations[k].id) != 0) return kModulations[k].id;
   }
   return OH_MODULATION_NONE;
@@ -333,6 +334,48 @@ TEST_F(Automode, NothingToOfferIsRefused) {
   config.min_bit_rate = 4800;
   EXPECT_EQ(oh_automode_v22bis_type()->size(&config), 0u);
   EXPECT_EQ(oh_automode_v22bis_type()->init(bits_, &config), -22);
+}
+
+// V.90 has two sides: two ends of the same one, which both offer it, take V.34 (V.90 9.1.1).
+TEST_F(Automode, TwoSidesOfAKindDoNotTakeV90) {
+  for (const oh_pump_format& format : {kLinear16000To8000, kMuLaw8000}) {
+    const oh_pump_type* type = oh_automode_v22bis_type();
+    std::unique_ptr<void, decltype(&std::free)> memory[2] = {{nullptr, &std::free}, {nullptr, &std::free}};
+    for (const int end : {0, 1}) {
+      oh_pump_config config{};
+      config.format = format;
+      config.role = end == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+      config.tx_level_dbm0 = -12;
+      config.port = bits_[end].port();
+      memory[end].reset(std::aligned_alloc(64, type->size(&config)));
+      ASSERT_EQ(type->init(memory[end].get(), &config), 0);
+    }
+    const bool octets = format.rx.encoding == OH_MULAW;
+    int16_t linear[2] = {};
+    uint8_t octet[2] = {0xff, 0xff};
+    oh_pump_status status[2];
+    for (int n = 0; n < 30 * 8000; ++n) {
+      const int16_t sent[2] = {linear[0], linear[1]};
+      const uint8_t coded[2] = {octet[0], octet[1]};
+      for (const int end : {0, 1}) {
+        const auto x = static_cast<int16_t>(sent[1 - end] / 2);
+        const int16_t twice[2] = {x, x};
+        if (octets) {
+          type->process(memory[end].get(), &coded[1 - end], &octet[end], 1);
+        } else {
+          type->process(memory[end].get(), twice, &linear[end], 1);
+        }
+      }
+      if (n % 8000 != 0) continue;
+      for (const int end : {0, 1}) type->status(memory[end].get(), &status[end]);
+      if (status[0].state == OH_PUMP_DATA && status[1].state == OH_PUMP_DATA) break;
+    }
+    for (const int end : {0, 1}) {
+      EXPECT_EQ(status[end].state, OH_PUMP_DATA) << octets << end;
+      EXPECT_EQ(status[end].modulation, OH_MODULATION_V34) << octets << end;
+      type->release(memory[end].get());
+    }
+  }
 }
 
 // Samples lost during the search for the modulation cost nothing but time: the count is kept.

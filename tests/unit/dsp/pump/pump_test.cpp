@@ -78,6 +78,8 @@ TEST(BitPort, IsWholeWithOneOfEachPair) {
   EXPECT_TRUE(oh_port_is_whole(&port));
 }
 
+constexpr std::size_t kMostRatio = 2;  // samples received for each that is sent
+
 class EveryPump : public testing::TestWithParam<const oh_pump_type*> {
  protected:
   EveryPump() {
@@ -137,13 +139,14 @@ TEST_P(EveryPump, WritesNoMoreOfAStatusThanItsCallerHas) {
 
 TEST_P(EveryPump, IsIdleAtOnceWhenItHangsUpBeforeDataMode) {
   const Memory memory = make();
-  std::vector<int16_t> silence(800), sent(800);
-  type_.process(memory.get(), silence.data(), sent.data(), silence.size());
+  constexpr std::size_t kPeriods = 800;
+  std::vector<int16_t> silence(kMostRatio * kPeriods), sent(silence.size());
+  type_.process(memory.get(), silence.data(), sent.data(), kPeriods);
   type_.hang_up(memory.get());
   oh_pump_status status;
   type_.status(memory.get(), &status);
   EXPECT_EQ(status.state, OH_PUMP_IDLE);
-  type_.process(memory.get(), silence.data(), sent.data(), silence.size());
+  type_.process(memory.get(), silence.data(), sent.data(), kPeriods);
   EXPECT_EQ(sent, silence);
   type_.release(memory.get());
 }
@@ -158,7 +161,7 @@ TEST_P(EveryPump, AdvancesManyAsItDoesEachAlone) {
   }
   std::mt19937 random(5);
   for (int block = 0; block < 200; ++block) {
-    int16_t rx[kCount][kBlock], tx[2][kCount][kBlock];
+    int16_t rx[kCount][kMostRatio * kBlock], tx[2][kCount][kBlock];
     void *self[kCount], *out[kCount];
     const void* in[kCount];
     for (std::size_t k = 0; k < kCount; ++k) {

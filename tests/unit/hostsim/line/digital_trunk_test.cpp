@@ -154,12 +154,13 @@ TEST(DigitalTrunk, RefusesWhatItCannotDoByName) {
     }
     return "";
   };
-  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.law = "b-law"; }), "law is \"b-law\"; expected mu-law or a-law");
-  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.codec = ""; }), "codec is \"\"; expected mu-law or a-law");
-  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.pad_db = 21; }), "pad_db: expected 0 to 20");
+  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.law = "b-law"; }),
+            "trunk.law is \"b-law\"; expected mu-law or a-law");
+  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.codec = ""; }), "trunk.codec is \"\"; expected mu-law or a-law");
+  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.pad_db = 21; }), "trunk.pad_db: expected 0 to 20");
   EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.robbed_bits = 64; }),
-            "robbed_bits: expected a set of six intervals, 0 to 63");
-  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.clock_ppm = 2000; }), "clock_ppm: expected -1000 to 1000");
+            "trunk.robbed_bits: expected a set of six intervals, 0 to 63");
+  EXPECT_EQ(message([](DigitalTrunkConfig& c) { c.clock_ppm = 2000; }), "trunk.clock_ppm: expected -1000 to 1000");
 }
 
 }  // namespace

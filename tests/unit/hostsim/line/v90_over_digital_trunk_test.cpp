@@ -8,6 +8,7 @@
 #include "dsp/v34/control/pump.h"
 #include "dsp/v90/control/analogue_modem.h"
 #include "dsp/v90/control/digital_modem.h"
+#include "hostsim/line/g711.h"
 #include "tests/v90_call.h"
 
 namespace offhook {
@@ -116,9 +117,9 @@ TEST(V90OverDigitalTrunk, EitherEndRenegotiatesAndBothCarryOn) {
     ASSERT_TRUE(call.connect(15));
     call.run(1);
     if (digital) {
-      oh_v90_digital_renegotiate(call.digital());
+      oh_v90_renegotiate(call.digital());
     } else {
-      oh_v90_analogue_renegotiate(call.analogue());
+      oh_v90_renegotiate(call.analogue());
     }
     call.run(0.5);
     EXPECT_NE(call.analogue_status().state, OH_PUMP_DATA);
@@ -142,9 +143,9 @@ TEST(V90OverDigitalTrunk, EitherEndRetrainsAndBothCarryOn) {
     ASSERT_TRUE(call.connect(15));
     call.run(1);
     if (digital) {
-      oh_v90_digital_retrain(call.digital());
+      oh_v90_retrain(call.digital());
     } else {
-      oh_v90_analogue_retrain(call.analogue());
+      oh_v90_retrain(call.analogue());
     }
     call.run(1);
     EXPECT_EQ(call.analogue_status().state, OH_PUMP_TRAINING);
@@ -163,9 +164,9 @@ TEST(V90OverDigitalTrunk, EitherEndClearsDown) {
     ASSERT_TRUE(call.connect(15));
     call.run(1);
     if (digital) {
-      call.digital_type()->hang_up(call.digital());
+      oh_v90_type()->hang_up(call.digital());
     } else {
-      call.analogue_type()->hang_up(call.analogue());
+      oh_v90_type()->hang_up(call.analogue());
     }
     call.run(8);
     EXPECT_EQ(call.analogue_status().state, OH_PUMP_IDLE) << digital;
@@ -200,7 +201,7 @@ TEST(V90OverDigitalTrunk, DataComeBackAfterSamplesWereLost) {
 TEST(V90OverDigitalTrunk, FallsBackToV34InTheCallWhereTheRouteIsNotDigitalOrTooNoisy) {
   for (const bool route : {true, false}) {
     V90Call::Options o = clean();
-    o.analogue_route = route;
+    o.trunk.converters = route;
     o.trunk.noise_dbm0 = route ? -80 : -50;
     V90Call call(o);
     ASSERT_TRUE(call.connect(40)) << route;
@@ -212,6 +213,72 @@ TEST(V90OverDigitalTrunk, FallsBackToV34InTheCallWhereTheRouteIsNotDigitalOrTooN
     EXPECT_GT(call.down().blocks(), 100u);
     EXPECT_EQ(call.down().bad_blocks(), 0u) << route;
     EXPECT_EQ(call.up().bad_blocks(), 0u) << route;
+  }
+}
+
+// Neither end hears the other for a while: whatever it was waited for, a time limit ends it, and a retrain follows.
+TEST(V90OverDigitalTrunk, SilenceAtAnyTimeOfTheTrainingEndsInAnother) {
+  for (const double at : {1.5, 3., 5., 7., 8.5}) {
+    for (const double lasts : {0.5, 3.}) {
+      V90Call::Options o = clean();
+      o.v8 = false;
+      V90Call call(o);
+      call.run(at);
+      call.damage(V90Call::Damage::kSilence);
+      call.run(lasts);
+      call.damage(V90Call::Damage::kNone);
+      ASSERT_TRUE(call.connect(40)) << at << " " << lasts;
+      if (lasts > 1) EXPECT_EQ(call.analogue_status().retrains, 1u) << at;
+      EXPECT_GE(call.analogue_status().rx_bit_rate, 31200u) << at << " " << lasts;
+      call.run(1);
+      const uint64_t down = call.down().errors();
+      call.run(2);
+      EXPECT_EQ(call.down().errors(), down) << at << " " << lasts;
+    }
+  }
+}
+
+TEST(V90OverDigitalTrunk, SilenceInARenegotiationEndsInARetrain) {
+  for (const bool digital : {false, true}) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15));
+    call.run(1);
+    oh_v90_renegotiate(digital ? call.digital() : call.analogue());
+    call.run(0.1);
+    call.damage(V90Call::Damage::kSilence);
+    call.run(1);
+    call.damage(V90Call::Damage::kNone);
+    ASSERT_TRUE(call.connect(40)) << digital;
+    EXPECT_EQ(call.analogue_status().retrains, 1u) << digital;
+    EXPECT_EQ(call.analogue_status().rx_bit_rate, 56000u) << digital;
+  }
+}
+
+// A packet network: what is lost and moved costs retrains, never the call.
+TEST(V90OverDigitalTrunk, LostPacketsSlipsAndPlayoutJumpsAreSurvived) {
+  struct Case {
+    const char* name;
+    hostsim::NetworkFaults network;
+  };
+  const Case cases[] = {
+      {"0.1 % lost, silence", {.packet_ms = 20, .packet_loss = 0.001, .concealment = false}},
+      {"jumps of 10 ms", {.packet_ms = 20, .jump_every_s = 30, .jump_ms = 10}},
+      {"jumps of 20 ms, silence", {.packet_ms = 20, .concealment = false, .jump_every_s = 30, .jump_ms = 20}},
+      {"slips", {.slip_every_s = 40}},
+  };
+  for (const Case& k : cases) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    o.trunk.network = k.network;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(60)) << k.name;
+    call.run(65);
+    ASSERT_NE(call.analogue_status().state, OH_PUMP_FAILED) << k.name;
+    ASSERT_TRUE(call.connect(60)) << k.name;
+    EXPECT_EQ(call.analogue_status().modulation, OH_MODULATION_V90) << k.name;
+    EXPECT_EQ(call.digital_status().modulation, OH_MODULATION_V90) << k.name;
   }
 }
 
@@ -257,25 +324,25 @@ TEST(V90OverDigitalTrunk, WithAModemOfV34AloneItIsV34FromV8On) {
     CheckedBits bits(0x1111);
     oh_pump_config c{};
     c.struct_size = sizeof c;
-    c.format = oh_v90_analogue_type()->formats[0];
+    c.format = oh_v90_type()->formats[0];
     c.role = role;
     c.tx_level_dbm0 = -12;
     c.io_delay_samples = 1;
     c.port.user = &bits;
     c.port.get_bit = [](void* user) { return static_cast<CheckedBits*>(user)->get(); };
     c.port.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
-    std::vector<unsigned char> memory(oh_v90_analogue_type()->size(&c) + 64);
+    std::vector<unsigned char> memory(oh_v90_type()->size(&c) + 64);
     unsigned char* self = memory.data() + 63 - (reinterpret_cast<uintptr_t>(memory.data()) + 63) % 64;
-    ASSERT_EQ(oh_v90_analogue_type()->init(self, &c), 0);
+    ASSERT_EQ(oh_v90_type()->init(self, &c), 0);
     int16_t played = 0;
     for (int k = 0; k < 8000 * 20; ++k) {
       int16_t captured[hostsim::DigitalTrunk::kReceivedRatio];
       trunk.exchange(played, captured);
-      oh_v90_analogue_type()->process(self, captured, &played, 1);
+      oh_v90_type()->process(self, captured, &played, 1);
     }
     oh_pump_status s;
     s.struct_size = sizeof s;
-    oh_v90_analogue_type()->status(self, &s);
+    oh_v90_type()->status(self, &s);
     EXPECT_EQ(s.state, OH_PUMP_DATA) << role;
     EXPECT_EQ(s.modulation, OH_MODULATION_V34);
     EXPECT_EQ(end.status().state, OH_PUMP_DATA) << role;

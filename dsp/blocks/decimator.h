@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// Half the samples: what lies below 3800 Hz of 16000 samples a second, at 8000.
+#pragma once
+
+#include "dsp/blocks/kernels.h"
+
+namespace offhook {
+
+/// Two samples of 16000 Hz to one of 8000 Hz, for what lies below 3800 Hz.
+class Decimator {
+ public:
+  static constexpr int kTaps = 64;
+  static constexpr int kDelay = kTaps / 4;  ///< samples of 8000 Hz
+  /// Not real-time in the strict sense: fills a table.
+  void init(const Kernels& kernels = best_kernels());
+  float put(float first, float second);  ///< Real-time: yes, O(kTaps).
+
+ private:
+  const Kernels* kernels_ = nullptr;
+  int at_ = 0;
+  float history_[2 * kTaps]{};
+  float taps_[kTaps]{};
+};
+
+}  // namespace offhook
