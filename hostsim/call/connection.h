@@ -55,7 +55,8 @@ class Connection {
   virtual TransferStatus status() const = 0;
 };
 
-/// Both directions of the line as the card has them, in order.
+/// Both directions of the line as the card has them, in order. As many samples of each: where the card receives more
+/// than it sends, a sample that is sent stands as often as it lasts.
 using LineTap = std::function<void(std::span<const std::int16_t> received, std::span<const std::int16_t> sent)>;
 
 struct RealPumps {

@@ -122,6 +122,9 @@ std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, co
   if (scenario.link.error_control != ErrorControl::kRequired) {  // what arrived is known by its acknowledgement alone
     throw std::invalid_argument("link.error_control: expected \"required\" where the far end is another program");
   }
+  if (scenario.line_kind != LineKind::kAnalogue) {
+    throw std::invalid_argument("line.kind: expected \"analogue\" where the far end is another program");
+  }
   return std::make_unique<ForeignConnection>(scenario, call, modem, log);
 }
 

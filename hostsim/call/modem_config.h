@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/modem/modem.h"
+#include "dsp/pump/pump_type.h"
 #include "hostsim/call/scenario.h"
 
 namespace offhook::hostsim {
@@ -23,6 +24,17 @@ inline const oh_pump_type* far_type(const Scenario& s) {
   return modulation_of(s.far_modem.value_or(s.modem)).type();
 }
 
+/// The near end's samples. On a digital trunk a card of V.90, where the pump takes its 16000 samples/s.
+inline oh_pump_format near_format(const Scenario& s) {
+  return s.line_kind == LineKind::kDigitalTrunk && takes(*near_type(s), kLinear16000To8000) ? kLinear16000To8000
+                                                                                            : kLinear8000;
+}
+/// The far end's. On a digital trunk the network's octets, where the pump takes them.
+inline oh_pump_format far_format(const Scenario& s) {
+  const oh_pump_format octets = s.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
+  return s.line_kind == LineKind::kDigitalTrunk && takes(*far_type(s), octets) ? octets : kLinear8000;
+}
+
 /// The modem under test.
 inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_type* pump, oh_event_log* log,
                                        std::function<std::uint64_t()> now_ns) {
@@ -35,7 +47,8 @@ inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_t
           .io_delay_samples = scenario.transmit_lead_samples,
           .modulations = scenario.modulations,
           .window = modulation_of(scenario.modem).v42_window,
-          .error_control = error_control(scenario.link)};
+          .error_control = error_control(scenario.link),
+          .format = near_format(scenario)};
 }
 
 }  // namespace offhook::hostsim

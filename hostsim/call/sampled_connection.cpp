@@ -2,10 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
+#include "dsp/blocks/decimator.h"
+#include "dsp/blocks/level.h"
+#include "dsp/v90/coding/ucode.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/line/digital_trunk.h"
 #include "hostsim/line/line.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::hostsim {
 
@@ -15,13 +21,90 @@ oh_pump_role other(oh_pump_role role) {
   return role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL;
 }
 
+/// The line between the near end's card and the far modem: played and captured are in the near end's format.
+class Between {
+ public:
+  virtual ~Between() = default;
+  virtual void exchange(const void* played, void* captured, std::size_t n) = 0;
+};
+
+/// The far modem's work for n of its periods, in its own format.
+using FarWork = std::function<void(const void* rx, void* tx, std::size_t n)>;
+
+class OverLine final : public Between, private FarEnd {
+ public:
+  OverLine(const Scenario& s, FarWork far) : far_(std::move(far)), line_(s.line, s.seed, *this) {}
+  void exchange(const void* played, void* captured, std::size_t n) override {
+    line_.exchange(static_cast<const std::int16_t*>(played), static_cast<std::int16_t*>(captured), n);
+  }
+
+ private:
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { far_(rx, tx, n); }
+
+  FarWork far_;
+  Line line_;
+};
+
+class OverTrunk final : public Between, private DigitalEnd {
+ public:
+  OverTrunk(const Scenario& s, FarWork far)
+      : far_(std::move(far)),
+        far_is_linear_(far_format(s).rx.encoding == OH_LINEAR16),
+        law_(s.trunk.law == "a-law" ? v90::Law::kA : v90::Law::kMu),
+        near_is_halved_(same_format(near_format(s), kLinear8000)),
+        trunk_(s.trunk, s.seed, *this) {
+    half_.init();
+  }
+  void exchange(const void* played, void* captured, std::size_t n) override {
+    constexpr std::size_t kRatio = DigitalTrunk::kReceivedRatio;
+    const auto* out = static_cast<const std::int16_t*>(played);
+    auto* in = static_cast<std::int16_t*>(captured);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!near_is_halved_) {
+        trunk_.exchange(out[i], in + kRatio * i);
+        continue;
+      }
+      std::int16_t both[kRatio];
+      trunk_.exchange(out[i], both);
+      in[i] = clip(half_.put(both[0], both[1]));
+    }
+  }
+
+ private:
+  std::uint8_t process(std::uint8_t rx) override {
+    std::uint8_t tx = 0;
+    if (far_is_linear_) {
+      const auto in = static_cast<std::int16_t>(v90::linear_of(law_, v90::pcm_of(law_, rx)));
+      std::int16_t out = 0;
+      far_(&in, &out, 1);
+      tx = v90::nearest_octet(law_, out);
+    } else {
+      far_(&rx, &tx, 1);
+    }
+    return tx;
+  }
+
+  FarWork far_;
+  bool far_is_linear_;
+  v90::Law law_;
+  bool near_is_halved_;  // the card has 8000 samples/s
+  Decimator half_;
+  DigitalTrunk trunk_;
+};
+
+std::unique_ptr<Between> make_between(const Scenario& s, FarWork far) {
+  if (s.line_kind == LineKind::kDigitalTrunk) return std::make_unique<OverTrunk>(s, std::move(far));
+  return std::make_unique<OverLine>(s, std::move(far));
+}
+
 /// Two pumps over a line, each under V.42; the far end, served on time by a machine that does nothing else, sends the
 /// file. Until the far end answers, the line is silent in both directions.
-class SampledConnection final : public Connection, private LineEnd, private FarEnd {
+class SampledConnection final : public Connection {
  public:
   SampledConnection(const Scenario& scenario, const RealPumps& pumps, oh_event_log* log)
       : file_(pumps.file),
         tap_(pumps.tap),
+        format_(near_format(scenario)),
         near_(near_modem(scenario, pumps.near_end, log, [this] { return now(); })),
         far_({.pump = pumps.far_end,
               .role = other(scenario.role),
@@ -30,14 +113,26 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
               .now_ns = [this] { return now(); },
               .modulations = scenario.far_modulations,
               .window = modulation_of(scenario.far_modem.value_or(scenario.modem)).v42_window,
-              .error_control = error_control(scenario.link)}),
-        line_(scenario.line, scenario.seed, *this),
+              .error_control = error_control(scenario.link),
+              .format = far_format(scenario)}),
+        line_(make_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
         log_(log) {}
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
 
+  oh_streams streams() const override {
+    oh_streams streams = oh_modem_streams(format_.tx.rate_hz);
+    streams.rx.rate_hz = format_.rx.rate_hz;
+    streams.rx.ring_samples *= ratio();
+    return streams;
+  }
   oh_pump near_pump() override { return near_.pump(); }
-  oh_line_end line() override { return handle(); }
+  oh_line_end line() override {
+    return {[](void* self, const void* played, void* captured, std::size_t n) {
+              static_cast<SampledConnection*>(self)->exchange(played, captured, n);
+            },
+            this};
+  }
 
   void start(Ns) override {
     started_ = true;
@@ -91,18 +186,29 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
  private:
   std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
-  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
+  std::uint32_t ratio() const { return format_.rx.rate_hz / format_.tx.rate_hz; }
+
+  void exchange(const void* played, void* captured, std::size_t n) {
     if (!started_) {
-      std::memset(captured, 0, n * sizeof *captured);
+      std::memset(captured, 0, n * ratio() * sizeof(std::int16_t));
       return;
     }
-    line_.exchange(played, captured, n);
-    if (tap_) tap_({captured, n}, {played, n});
+    line_->exchange(played, captured, n);
+    if (tap_) show(static_cast<const std::int16_t*>(played), static_cast<const std::int16_t*>(captured), n);
+  }
+  void show(const std::int16_t* played, const std::int16_t* captured, std::size_t n) {
+    const std::size_t each = ratio();
+    if (each > 1) {
+      held_.resize(n * each);
+      for (std::size_t i = 0; i < held_.size(); ++i) held_[i] = played[i / each];
+      played = held_.data();
+    }
+    tap_({captured, n * each}, {played, n * each});
   }
 
   static bool in_direct_mode(const modem::Modem& m) { return m.direct() && m.pump_status().state == OH_PUMP_DATA; }
 
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
+  void serve_far(const void* rx, void* tx, std::size_t n) {
     // Without error control nobody keeps what comes too early: the far user waits until both ends are connected.
     const bool may_send = !far_.direct() || (in_direct_mode(far_) && connected_at_ >= 0);
     while (may_send && sent_ < file_.size()) {
@@ -115,9 +221,11 @@ class SampledConnection final : public Connection, private LineEnd, private FarE
 
   std::span<const std::uint8_t> file_;
   LineTap tap_;
+  oh_pump_format format_;  // of the near end
   Engine* engine_ = nullptr;
   modem::Modem near_, far_;
-  Line line_;
+  std::unique_ptr<Between> line_;
+  std::vector<std::int16_t> held_;
   oh_event_log* log_;
   bool started_ = false;
   bool intact_ = true;

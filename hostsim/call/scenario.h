@@ -16,6 +16,7 @@
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/latency/distribution.h"
+#include "hostsim/line/digital_trunk.h"
 #include "hostsim/line/line_config.h"
 #include "hostsim/load/device.h"
 #include "hostsim/load/host_load.h"
@@ -106,13 +107,18 @@ struct LinkScenario {
 
 using LineScenario = LineConfig;
 
+/// What lies between the modems: line.*, or trunk.*.
+enum class LineKind { kAnalogue, kDigitalTrunk };
+
 struct Scenario {
   std::string name = "call";
   std::uint64_t seed = 1;
   ContextScenario context;
   HostScenario host;
   LoadScenario load;
+  LineKind line_kind = LineKind::kAnalogue;
   LineScenario line;
+  DigitalTrunkConfig trunk;
   PumpKind pump = PumpKind::kReal;
   oh_modulation modem = OH_MODULATION_V22BIS;   ///< of the near end, with real pumps; NONE: automode
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode

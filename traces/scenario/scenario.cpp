@@ -113,6 +113,29 @@ void check_cpus(const Scenario& s, const Origins& origins) {
   }
 }
 
+/// The table of the other kind of line says nothing, and V.90 needs its own.
+void check_line(const Scenario& s, const Origins& origins) {
+  const bool trunk = s.line_kind == hostsim::LineKind::kDigitalTrunk;
+  const std::string_view idle = trunk ? "line." : "trunk.";
+  const Scenario defaults;
+  for (const Key& key : scenario_keys()) {  // an effective scenario has all of them
+    const auto found = origins.find(key.path);
+    if (found == origins.end() || !key.path.starts_with(idle) || key.path == "line.kind" ||
+        write_value(key, &s) == write_value(key, &defaults)) {
+      continue;
+    }
+    const auto& [path, position] = *found;
+    throw Error(fmt::format("{}: {} has no effect with line.kind = \"{}\"; expected {}*", position, path,
+                            trunk ? "digital-trunk" : "analogue", trunk ? "trunk." : "line."));
+  }
+  if (trunk || s.pump != hostsim::PumpKind::kReal) return;
+  for (const auto& [key, modem] : {std::pair("pump.modem", std::optional(s.modem)), {"pump.far_modem", s.far_modem}}) {
+    if (modem != OH_MODULATION_V90) continue;
+    throw Error(fmt::format("{}{} is \"v90\"; expected line.kind = \"digital-trunk\" beside it",
+                            position_of(origins, {key}), key));
+  }
+}
+
 /// What automode may use, the driver's block plan and lead, and the cost profile.
 void check_pump(const Scenario& s, const Origins& origins) {
   const auto needs_auto = [&](std::string_view key, std::uint32_t modulations, oh_modulation modem) {
@@ -247,6 +270,7 @@ Scenario ScenarioBuilder::finish() const {
                             position_of(origins_, {"context.priority", "host.priorities", "context"}),
                             scenario_.context.priority, host.priorities - 1, host.name));
   }
+  check_line(scenario_, origins_);
   check_pump(scenario_, origins_);
   Scenario scenario = scenario_;
   scenario.host.latency.reset();

@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
+constexpr std::array<std::string_view, 2> kLaws = {"mu-law", "a-law"};
+constexpr std::array<std::string_view, 2> kLineKinds = {"analogue", "digital-trunk"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
 constexpr int kLastCpu = hostsim::kMaxCpus - 1;
 
@@ -148,6 +150,40 @@ KeyTable line_keys() {
   };
 }
 
+KeyTable trunk_keys() {
+  using T = hostsim::DigitalTrunkConfig;
+  return {
+      key<T>("law", "of the digital modem", [](T& t) -> Field { return one_of(t.law, kLaws); }),
+      key<T>("codec", "of the line card; where it is another, the network converts",
+             [](T& t) -> Field { return one_of(t.codec, kLaws); }),
+      key<T>("pad_db", 0, 20, "digital pad, each direction", &T::pad_db),
+      key<T>("robbed_bits", 0, 63, "bit i: every sixth octet's last bit from the i-th on is taken, each direction",
+             &T::robbed_bits),
+      key<T>("robbed_value", "what it is then", &T::robbed_value),
+      key<T>("converters", "a pair of converters lies between the digital modem and the trunk: no digital route down",
+             &T::converters),
+      key<T>("loss_db", 0, 40, "of the loop, one direction", &T::loss_db),
+      key<T>("slope_db", 0, 30, "of the loop besides, at 3400 Hz", &T::slope_db),
+      key<T>("high_pass_hz", 0, 300, "of the analogue modem's transformer; 0: none", &T::high_pass_hz),
+      key<T>("near_echo_db", 0, 100, "transhybrid loss of the analogue modem's hybrid", &T::near_echo_db),
+      key<T>("card_echo_db", 0, 100, "transhybrid loss of the line card's", &T::card_echo_db),
+      key<T>("delay_ms", 0, 1000, "of the network, one way", &T::delay_ms),
+      key<T>("noise_dbm0", -120, 0, "white noise over 0 to 4000 Hz, at each receiver", &T::noise_dbm0),
+      key<T>("clock_ppm", -1000, 1000, "the network's clock against the near end's", &T::clock_ppm),
+      key<T>("slip_every_s", 0, 1e6, "an octet is deleted, the next time one repeated, each direction; 0: never",
+             [](T& t) -> Field { return &t.network.slip_every_s; }),
+      key<T>("packet_ms", 0, 100, "octets travel in packets of so much; 0: a circuit",
+             [](T& t) -> Field { return &t.network.packet_ms; }),
+      key<T>("packet_loss", 0, 1, "share of the packets that is lost",
+             [](T& t) -> Field { return &t.network.packet_loss; }),
+      key<T>("concealment", "a lost packet is the one before once more; false: silence",
+             [](T& t) -> Field { return &t.network.concealment; }),
+      key<T>("jump_every_s", 0, 1e6, "the playout falls back, the next time comes forward again; 0: never",
+             [](T& t) -> Field { return &t.network.jump_every_s; }),
+      key<T>("jump_ms", 0, 500, "by so much", [](T& t) -> Field { return &t.network.jump_ms; }),
+  };
+}
+
 KeyTable pump_keys() {
   using S = Scenario;
   return {
@@ -220,6 +256,9 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("host", host_keys(), [](S& s) -> HostScenario& { return s.host; }));
   add(keys_under<S>("load", load_keys(), [](S& s) -> hostsim::LoadScenario& { return s.load; }));
   add(keys_under<S>("line", line_keys(), [](S& s) -> hostsim::LineScenario& { return s.line; }));
+  add({key<S>("line.kind", "what lies between the modems: line.*, or trunk.*, at whose far end is the digital network",
+              [](S& s) -> Field { return choice(s.line_kind, kLineKinds); })});
+  add(keys_under<S>("trunk", trunk_keys(), [](S& s) -> hostsim::DigitalTrunkConfig& { return s.trunk; }));
   add(pump_keys());
   add(keys_under<S>("link", link_keys(), [](S& s) -> hostsim::LinkScenario& { return s.link; }));
   add(keys_under<S>("device", device_keys(), [](S& s) -> hostsim::SoftDevice& { return s.device; }));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsp/v42/lapm.h"
+#include "hostsim/call/modem_config.h"
 #include "src/host/host_description.h"
 #include "src/page/page.h"
 #include "src/program/output/line_recording.h"
@@ -129,7 +130,7 @@ CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::
   sinks.line = [&](std::span<const std::int16_t> received, std::span<const std::int16_t> sent) {
     if (!line)
       line = std::make_unique<LineRecording>(folder.create(kLineName, Privacy::kPrivate, Appears::kAtOnce),
-                                             static_cast<int>(hostsim::kLineRateHz));
+                                             static_cast<int>(hostsim::near_format(scenario).rx.rate_hz));
     line->write(received, sent);
   };
   std::optional<OutputStream> received;

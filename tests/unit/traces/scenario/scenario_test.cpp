@@ -339,11 +339,38 @@ TEST(Axes, EntriesThatAreNeitherListNorRangeAreRefused) {
 TEST_F(ScenarioFile, EveryModulationHasAName) {
   std::string names;
   for (const Modulation& m : kModulations) {
-    EXPECT_EQ(read("pump.modem = \"" + std::string(m.name) + "\"").modem, m.id);
+    EXPECT_EQ(read("line.kind = \"digital-trunk\"\npump.modem = \"" + std::string(m.name) + "\"").modem, m.id);
     if (m.id != OH_MODULATION_NONE) names += (names.empty() ? "\"" : ", \"") + std::string(m.name) + "\"";
   }
   EXPECT_EQ(read("pump.modem = \"auto\"\npump.modulations = [" + names + "]").modulations, kAllModulations);
   EXPECT_EQ(read("link.error_control = \"optional\"").link.error_control, hostsim::ErrorControl::kOptional);
+}
+
+TEST_F(ScenarioFile, ADigitalTrunkHasKeysOfItsOwnAndTheOthersWouldSayNothing) {
+  const hostsim::Scenario s = read(
+      "line.kind = \"digital-trunk\"\n[trunk]\nrobbed_bits = 9\npacket_ms = 20\npacket_loss = 0.001\nconcealment = "
+      "false\n"
+      "jump_every_s = 30\njump_ms = 10\nslip_every_s = 5\nlaw = \"a-law\"\n");
+  EXPECT_EQ(s.line_kind, hostsim::LineKind::kDigitalTrunk);
+  EXPECT_EQ(s.trunk.robbed_bits, 9u);
+  EXPECT_EQ(s.trunk.law, "a-law");
+  EXPECT_EQ(s.trunk.network.packet_loss, 0.001);
+  EXPECT_FALSE(s.trunk.network.concealment);
+  EXPECT_EQ(read(to_toml(s)).trunk.network.jump_ms, 10);
+  const auto complaint = [this](const std::string& text) {
+    try {
+      (void)read(text);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(complaint("trunk.pad_db = 3"),
+              testing::HasSubstr("trunk.pad_db has no effect with line.kind = \"analogue\"; expected line.*"));
+  EXPECT_THAT(complaint("line.loss_db = 3\nline.kind = \"digital-trunk\""),
+              testing::HasSubstr("line.loss_db has no effect with line.kind = \"digital-trunk\"; expected trunk.*"));
+  EXPECT_THAT(complaint("pump.modem = \"v90\""),
+              testing::HasSubstr("pump.modem is \"v90\"; expected line.kind = \"digital-trunk\" beside it"));
 }
 
 TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
@@ -357,7 +384,7 @@ TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
   EXPECT_FALSE(read("").far_modem);
   EXPECT_THAT(to_toml(s), testing::HasSubstr("modulations = [\"v22bis\", \"v34\"]"));
   EXPECT_EQ(read(to_toml(s)).modulations, s.modulations);
-  for (const char* list : {"[]", "\"v34\"", "[\"v90\"]", "[1]"}) {
+  for (const char* list : {"[]", "\"v34\"", "[\"v92\"]", "[1]"}) {
     EXPECT_THAT(complaint("pump.modem = \"auto\"\npump.modulations = " + std::string(list) + "\n"),
                 testing::HasSubstr("\"v22bis\", \"v32bis\", \"v34\""));
   }

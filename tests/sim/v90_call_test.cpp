@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// V.90 in whole calls: driver, card of 16000 samples/s, digital trunk, V.42, and the digital modem at the far end.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/sim/calls.h"
+#include "traces/log/event_names.h"
+
+namespace offhook {
+namespace {
+
+constexpr std::uint32_t kV34 = OH_MODULATION_V34, kV32bis = OH_MODULATION_V32BIS;
+
+hostsim::Scenario trunk(const char* context, oh_modulation modem) {
+  hostsim::Scenario s = test::scenario(context);
+  s.line_kind = hostsim::LineKind::kDigitalTrunk;
+  s.trunk.noise_dbm0 = -80;
+  s.modem = modem;
+  s.time_limit_s = 120;
+  return s;
+}
+
+struct Rates {
+  std::uint32_t received = 0, sent = 0;
+  friend bool operator==(const Rates&, const Rates&) = default;
+};
+/// Of the near end, when data mode began.
+Rates rates(const test::Recorded& r) {
+  for (const oh_event& e : r.events) {
+    if (e.kind == OH_EV_PUMP_RATES && e.id == 0)
+      return {traces::logged_bit_rate(e.argument >> 16), traces::logged_bit_rate(e.argument & 0xffff)};
+  }
+  return {};
+}
+
+TEST(V90Call, TheFileArrivesByteForByteInEverySufficientContext) {
+  const auto file = test::random_file(30'000);
+  double reference = 0;
+  for (const char* context : {"INT", "DPC", "THR 24", "RES 2/8"}) {
+    const test::Recorded r = test::run(trunk(context, OH_MODULATION_V90), file);
+    EXPECT_TRUE(r.result.completed) << context << ": " << r.result.transfer.failure;
+    EXPECT_TRUE(r.result.transfer.intact) << context;
+    EXPECT_EQ(r.result.blocks_late, 0u) << context;
+    EXPECT_EQ(r.result.transfer.retrains, 0u) << context;
+    EXPECT_EQ(rates(r), (Rates{56'000, 33'600})) << context;
+    if (reference == 0) reference = r.result.transfer_s;
+    EXPECT_NEAR(r.result.transfer_s / reference, 1, 0.05) << context;
+  }
+  EXPECT_GT(reference, 30'000 * 8 / 56'000.0);
+  EXPECT_LT(reference, 30'000 * 8 / 45'000.0);
+}
+
+TEST(V90Call, WhoAnswersHasTheSameRatesAsWhoCalls) {
+  for (const char* law : {"mu-law", "a-law"}) {
+    hostsim::Scenario s = trunk("INT", OH_MODULATION_V90);
+    s.role = OH_PUMP_ANSWER;
+    s.trunk.law = s.trunk.codec = law;
+    const test::Recorded r = test::run(s, test::random_file(5000));
+    EXPECT_TRUE(r.result.completed) << law << ": " << r.result.transfer.failure;
+    EXPECT_EQ(rates(r), (Rates{56'000, 33'600})) << law;
+  }
+}
+
+TEST(V90Call, AutomodeAtBothEndsFindsV90) {
+  for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+    hostsim::Scenario s = trunk("DPC", OH_MODULATION_NONE);
+    s.role = role;
+    const test::Recorded r = test::run(s, test::random_file(5000));
+    EXPECT_TRUE(r.result.completed) << r.result.transfer.failure;
+    EXPECT_EQ(rates(r), (Rates{56'000, 33'600}));
+  }
+}
+
+TEST(V90Call, ARouteThatIsNotDigitalCarriesV34) {
+  for (const oh_modulation modem : {OH_MODULATION_NONE, OH_MODULATION_V90}) {
+    hostsim::Scenario s = trunk("DPC", modem);
+    s.trunk.converters = true;
+    const test::Recorded r = test::run(s, test::random_file(5000));
+    EXPECT_TRUE(r.result.completed) << r.result.transfer.failure;
+    EXPECT_GE(rates(r).received, 19'200u);
+    EXPECT_LE(rates(r).received, 33'600u);
+  }
+}
+
+TEST(V90Call, AnEndWithoutV90IsMetWithWhatItHas) {
+  struct End {
+    oh_modulation near_modem, far_modem;
+    std::uint32_t near_set, far_set, most;
+  };
+  const End ends[] = {{OH_MODULATION_NONE, OH_MODULATION_NONE, kAllModulations, kV34, 33'600},
+                      {OH_MODULATION_NONE, OH_MODULATION_NONE, kV34, kAllModulations, 33'600},
+                      {OH_MODULATION_NONE, OH_MODULATION_NONE, kAllModulations, kV32bis, 14'400},
+                      {OH_MODULATION_NONE, OH_MODULATION_V22BIS, kAllModulations, kAllModulations, 2400},
+                      {OH_MODULATION_V90, OH_MODULATION_V34, kAllModulations, kAllModulations, 33'600},
+                      {OH_MODULATION_V34, OH_MODULATION_V90, kAllModulations, kAllModulations, 33'600}};
+  for (const End& end : ends) {
+    hostsim::Scenario s = trunk("INT", end.near_modem);
+    s.far_modem = end.far_modem;
+    s.modulations = end.near_set;
+    s.far_modulations = end.far_set;
+    SCOPED_TRACE(testing::Message() << end.near_modem << " " << end.far_modem << " " << end.near_set << " "
+                                    << end.far_set);
+    const test::Recorded r = test::run(s, test::random_file(1500));
+    EXPECT_TRUE(r.result.completed) << r.result.transfer.failure;
+    EXPECT_LE(rates(r).received, end.most);
+    EXPECT_GE(rates(r).received, end.most * 3 / 4);
+  }
+}
+
+TEST(V90Call, TwoAnalogueModemsHaveV34InCommon) {
+  hostsim::Scenario s = test::scenario("INT");
+  s.modem = OH_MODULATION_NONE;
+  const test::Recorded r = test::run(s, test::random_file(5000));
+  EXPECT_TRUE(r.result.completed) << r.result.transfer.failure;
+  EXPECT_LE(rates(r).received, 33'600u) << "a card of 8000 samples/s offers no V.90";
+}
+
+}  // namespace
+}  // namespace offhook
