@@ -107,6 +107,10 @@ TEST_F(Recovery, WithinTimerRecoveryOnlyTheAnswerCounts) {
   EXPECT_EQ(end_->status().unacknowledged, 0u);
   EXPECT_TRUE(wait().empty()) << "T401 is stopped where everything is acknowledged";
   EXPECT_EQ(end_->status().timeouts, 2u);
+  EXPECT_EQ(end_->status().violations, 0u);
+  EXPECT_TRUE(send(far_says(kRrFrame, 2, true)).empty());
+  EXPECT_EQ(end_->status().violations, 1u) << "Table 9: an answer to no question, borne with";
+  EXPECT_EQ(end_->status().state, OH_LAPM_CONNECTED);
 }
 
 TEST_F(Recovery, AnAcknowledgementOfSomeStartsT401Again) {
