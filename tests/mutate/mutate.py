@@ -11,7 +11,7 @@ same objects, byte for byte, is not counted. Then run, until one fails: the room
 it, and whole calls of tests/sim. A test that fails must fail twice: live tests may be late on a busy machine.
 
 Progress goes to standard error, the table to standard output, all of it to build/mutate/ROOM-SEED.json after each mutant.
-Run again, it goes on where it stopped; what no test noticed is tried again if the tests have changed since.
+Run again, it goes on where it stopped; what no test noticed is tried again by the tests that have changed since.
 """
 import argparse, collections, hashlib, json, os, pathlib, random, re, resource, shlex, subprocess, sys, tempfile, time
 
@@ -59,12 +59,10 @@ def tracked():
 
 
 def copy_tree():
-    """Bring the copy up to date; what is equal keeps its time. @return digest of all that is no room of the product"""
-    names, tests = tracked(), hashlib.sha256()
+    """Bring the copy up to date; what is equal keeps its time."""
+    names = tracked()
     for name in names:
         data, to = (SOURCE / name).read_bytes(), TREE / name
-        if name.startswith(("tests/unit/", "tests/sim/")) or "CMake" in name:
-            tests.update(name.encode() + b"\0" + data)
         if not to.is_file() or to.read_bytes() != data:
             to.parent.mkdir(parents=True, exist_ok=True)
             to.write_bytes(data)
@@ -77,11 +75,20 @@ def copy_tree():
             path = pathlib.Path(folder, file)
             if str(path.relative_to(TREE)) not in known:
                 path.unlink()
-    return tests.hexdigest()[:16]
+
+
+def digests_of_tests():
+    """@return for each file of tests a digest of it and of the headers that its folder has"""
+    result = {}
+    for kind in ("unit", "sim"):
+        for file in sorted((TREE / "tests" / kind).rglob("*_test.cpp")):
+            texts = [file, *sorted(file.parent.glob("*.h"))]
+            result[str(file.relative_to(TREE))] = digest(b"\0".join(text.read_bytes() for text in texts))
+    return result
 
 
 def ninja(*arguments, **options):
-    return subprocess.run(["nice", "ninja", "-C", str(BUILD), *arguments], capture_output=True, text=True, **options)
+    return subprocess.run(["ninja", "-C", str(BUILD), *arguments], capture_output=True, text=True, **options)
 
 
 def configure():
@@ -92,6 +99,7 @@ def configure():
 
 
 def build(programs, jobs):
+    programs = sorted(programs)
     say(f"building {' '.join(programs)} in {TREE.relative_to(SOURCE)}")
     done = ninja(f"-j{jobs}", *programs)
     if done.returncode != 0:
@@ -264,8 +272,12 @@ class Program:
 
     def __init__(self, name, files):
         self.path, self.name = BUILD / "tests" / name, name
-        self.suites = {suite for file in files for suite in suites(file)}
+        self.suites = {suite: str(file.relative_to(TREE)) for file in files for suite in suites(file)}
+        self.files = set(self.suites.values())
         self.times = {}
+
+    def file_of(self, test):
+        return next(self.suites[part] for part in test.rsplit(".", 1)[0].split("/") if part in self.suites)
 
     def measure(self):
         listing = subprocess.run([self.path, "--gtest_list_tests"], capture_output=True, text=True, timeout=120).stdout
@@ -273,7 +285,7 @@ class Program:
         for line in listing.splitlines():
             if line[:1] not in ("", " ") and line.split("#")[0].strip().endswith("."):
                 suite = line.split("#")[0].strip()
-            elif line.startswith("  ") and set(suite.rstrip(".").split("/")) & self.suites:
+            elif line.startswith("  ") and set(suite.rstrip(".").split("/")) & set(self.suites):
                 names.append(suite + line.split("#")[0].strip())
         known = WORK / f"times-{self.name}.json"
         state = json.loads(known.read_text()) if known.is_file() else {}
@@ -300,7 +312,6 @@ class Program:
             resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds), int(cpu_seconds) + 2))
             resource.setrlimit(resource.RLIMIT_RTTIME, (10_000_000, 11_000_000))   # a thread at a real-time priority that spins
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            os.nice(10)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryDirectory() as folder:
             environment = dict(os.environ, GTEST_FILTER=":".join(names), TMPDIR=folder)
             command = [self.path, "--gtest_brief=0", *(["--gtest_fail_fast"] if fast else []), *more]
@@ -350,7 +361,8 @@ class Judge:
         self.programs, self.jobs = programs, jobs
         self.by_file, self.needs = by_file, {p.name: objects_of(p.name) for p in programs}
 
-    def try_one(self, mutant):
+    def try_one(self, mutant, same):
+        """@param same  files of tests that have not noticed it before"""
         path = TREE / mutant["file"]
         was = path.read_bytes()
         objects = sorted(self.by_file[str(path)] & set().union(*self.needs.values()))
@@ -363,10 +375,13 @@ class Judge:
             if all(digest((BUILD / obj).read_bytes()) == before[obj] for obj in objects):
                 return "same objects", ""
             for program in self.programs:
+                times = {name: seconds for name, seconds in program.times.items() if program.file_of(name) not in same}
+                if not times:
+                    continue
                 if ninja(f"-j{self.jobs}", program.name, env=environment).returncode != 0:
                     return "does not compile", ""
-                quick = [name for name, seconds in program.times.items() if seconds < SLOW]
-                slow = sorted((name for name, seconds in program.times.items() if seconds >= SLOW), key=program.times.get)
+                quick = [name for name, seconds in times.items() if seconds < SLOW]
+                slow = sorted((name for name, seconds in times.items() if seconds >= SLOW), key=times.get)
                 for names in (quick, slow):
                     if test := program.notices(names):
                         return "noticed", test
@@ -392,47 +407,70 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("room", help="a room, or a folder of rooms, as dsp/v42 or driver/card")
     parser.add_argument("--seed", type=int, default=1), parser.add_argument("--count", type=int, default=25, help="mutants that count")
+    parser.add_argument("--own", action="store_true", help="by the room's own unit tests alone: what others notice counts as survived")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at once")
     arguments = parser.parse_args()
     room = arguments.room.strip("/")
     if room.split("/")[0] not in PROGRAMS or not (SOURCE / room).is_dir():
         fail(f"{room} is no room; expected a folder of {', '.join(PROGRAMS)}")
     WORK.mkdir(parents=True, exist_ok=True)
-    tests = copy_tree()
-    configure()
+    copy_tree()
+    if not (BUILD / "build.ninja").is_file():
+        configure()
     own, users = own_tests(room), tests_of_users(room)
     sim = next(stems for prefix, stems in SIM if room.startswith(prefix))
     sim = [f for f in (TREE / "tests" / "sim").glob("*_test.cpp") if f.name.startswith(tuple(sim))]
     names = PROGRAMS[room.split("/")[0]]
-    build([*names, "sim"], arguments.jobs)
-    programs = [Program(name, files) for name, files in [(names[0], own), *((n, users - own) for n in names), ("sim", sim)]]
-    for program in programs:
-        program.measure()
-    programs = [program for program in programs if program.times]
+    judges = [(names[0], own)] + ([] if arguments.own else [*((n, users - own) for n in names), ("sim", sim)])
+    if not (BUILD / ".ninja_deps").is_file():
+        build({name for name, _ in judges}, arguments.jobs)
 
     by_file = dependents()
     everything = mutants(room, by_file, commands())
     random.Random(arguments.seed).shuffle(everything)
+    out = WORK / f"{room.replace('/', '_')}-{arguments.seed}{'-own' if arguments.own else ''}.json"
+    old = json.loads(out.read_text()) if out.is_file() else {"mutants": [], "tests": {}}
+    tests = digests_of_tests()
+    now = digest(json.dumps(tests, sort_keys=True).encode())
+    versions = {**old["tests"], now: tests}
+    known = {(r["of"], r["start"], r["new"]): r for r in old["mutants"]}
+
+    def same_tests(result):
+        """@return the files of tests that are as they were when nothing noticed this mutant"""
+        then = versions[result["tests"]] if result else {}
+        return {file for file, version in tests.items() if then.get(file) == version}
+
+    enough, left = [], arguments.count   # those that will be judged, as far as is known
+    for mutant in everything:
+        if left > 0:
+            enough.append(known.get((mutant["of"], mutant["start"], mutant["new"])))
+            left -= not enough[-1] or enough[-1]["result"] in ("noticed", "survived")
+    again = [r for r in enough if not r or r["result"] == "survived"]
+    programs = [Program(name, files) for name, files in judges]
+    programs = [p for p in programs if any(p.files - same_tests(r) for r in again)]
+    if programs:
+        build({p.name for p in programs}, arguments.jobs)
+        by_file = dependents()
+    for program in programs:
+        program.measure()
     say(f"{room}: {len(everything)} mutants; seed {arguments.seed}, {arguments.count} are judged by "
         + ", ".join(f"{len(p.times)} tests of {p.name}" for p in programs))
 
-    out = WORK / f"{room.replace('/', '_')}-{arguments.seed}.json"
-    old = json.loads(out.read_text())["mutants"] if out.is_file() else []
-    known = {(r["of"], r["start"], r["new"]): r for r in old if r["result"] != "survived" or r["tests"] == tests}
     judge, results, judged = Judge(programs, by_file, arguments.jobs), [], 0
     for mutant in everything:
         if judged == arguments.count:
             break
-        result = known.get((mutant["of"], mutant["start"], mutant["new"]))
-        if not result:
+        before = known.get((mutant["of"], mutant["start"], mutant["new"]))
+        result = {**mutant, **before} if before else None
+        if not before or (before["result"] == "survived" and any(p.files - same_tests(before) for p in programs)):
             begun = time.monotonic()
-            verdict, by = judge.try_one(mutant)
-            result = {**mutant, "result": verdict, "by": by, "seconds": round(time.monotonic() - begun, 1), "tests": tests}
+            verdict, by = judge.try_one(mutant, same_tests(before))
+            result = {**mutant, "result": verdict, "by": by, "seconds": round(time.monotonic() - begun, 1), "tests": now}
         results.append(result)
         judged += result["result"] in ("noticed", "survived")
         say(f"[{judged:3}/{arguments.count}] {result['file']}:{result['line']} {result['kind']}: {' '.join(result['old'].split())[:40]}"
             f" -> {' '.join(result['new'].split())[:40]}: {result['result']} {result['by']} ({result['seconds']} s)")
-        state = {"room": room, "seed": arguments.seed, "candidates": len(everything), "mutants": results}
+        state = {"room": room, "seed": arguments.seed, "candidates": len(everything), "tests": versions, "mutants": results}
         with tempfile.NamedTemporaryFile("w", dir=WORK, delete=False) as file:
             json.dump(state, file, indent=1)
         os.replace(file.name, out)
