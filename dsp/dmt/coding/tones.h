@@ -17,16 +17,17 @@ struct Band {
   int first, last;  ///< tones in use
   int pilot;
   int most_bits;
-  float dbm_hz;  ///< nominal power spectral density
+  float dbm_hz;            ///< nominal power spectral density
+  float full_scale_volts;  ///< what a sample of 32768 is, across 100 ohm: room for the peaks of all tones
   int tones() const { return points / 2; }
   int symbol() const { return points + prefix; }
   bool carries(int tone) const { return tone >= first && tone <= last && tone != pilot; }
 };
 /// Source: G.992.2 (G.lite), G.992.1 (full rate).
-inline constexpr Band kLiteDown{256, 16, 33, 127, 64, 8, -40};
-inline constexpr Band kFullDown{512, 32, 33, 255, 64, 15, -40};
-inline constexpr Band kLiteUp{64, 4, 6, 31, 16, 8, -38};
-inline constexpr Band kFullUp{64, 4, 6, 31, 16, 15, -38};
+inline constexpr Band kLiteDown{256, 16, 33, 127, 64, 8, -40, 12};
+inline constexpr Band kFullDown{512, 32, 33, 255, 64, 15, -40, 18};
+inline constexpr Band kLiteUp{64, 4, 6, 31, 16, 8, -38, 12};
+inline constexpr Band kFullUp{64, 4, 6, 31, 16, 15, -38, 18};
 
 /// Bits of each tone, and their order.
 class BitTable {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/dmt/control/modem.h"
+
+namespace offhook::dmt {
+namespace {
+
+/// 10 log10(x), within 0.01 dB. @pre x > 0
+float decibels(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  const int exponent = static_cast<int>(bits >> 23) - 127;
+  bits = (bits & 0x7fffff) | 0x3f800000;
+  float m;
+  __builtin_memcpy(&m, &bits, sizeof m);
+  // log2(m) on [1, 2) by atanh: z = (m - 1) / (m + 1), at most 1 / 3.
+  const float z = (m - 1) / (m + 1), z2 = z * z;
+  const float log2 = 2.885390f * z * (1 + z2 * (1.0f / 3 + z2 * (1.0f / 5 + z2 / 7)));
+  return 3.0103f * (static_cast<float>(exponent) + log2);
+}
+
+bool is_full_rate(const oh_pump_config& c) {
+  return c.format.rx.rate_hz == 2'208'000 || c.format.tx.rate_hz == 2'208'000;
+}
+
+}  // namespace
+
+ProcedureConfig Modem::procedure_config(Side side, const oh_pump_config& c) {
+  const bool full = is_full_rate(c);
+  return {side, full ? kFullDown : kLiteDown, full ? kFullUp : kLiteUp, c.max_bit_rate, c.port};
+}
+
+Modem::Modem(Side side, const oh_pump_config& c)
+    : rx_band_(side == Side::kCentral ? procedure_config(side, c).up : procedure_config(side, c).down),
+      tx_band_(side == Side::kCentral ? procedure_config(side, c).down : procedure_config(side, c).up),
+      rx_ratio_(side == Side::kCentral ? 1 : static_cast<int>(c.format.rx.rate_hz / c.format.tx.rate_hz)),
+      tx_ratio_(side == Side::kCentral ? static_cast<int>(c.format.tx.rate_hz / c.format.rx.rate_hz) : 1),
+      observer_(observer_of(c)),
+      modulator_(tx_band_),
+      receiver_(rx_band_),
+      procedure_(procedure_config(side, c)) {}
+
+int16_t Modem::next_sample() {
+  if (at_ == length_) {
+    Complex points[kMostTones];
+    bool prefix = false;
+    at_ = 0;
+    if (procedure_.next(points, &prefix)) {
+      modulator_.symbol(points, prefix, samples_);
+      length_ = prefix ? tx_band_.symbol() : tx_band_.points;
+    } else {
+      length_ = tx_band_.points;
+      for (int k = 0; k < length_; ++k) samples_[k] = 0;
+    }
+  }
+  return samples_[at_++];
+}
+
+void Modem::heard() {
+  procedure_.hear(&receiver_);
+  if (observer_.symbol == nullptr || !procedure_.in_data()) return;
+  for (int k = rx_band_.first; k <= rx_band_.last; ++k) {
+    if (procedure_.received_loading().bits[k] > 0)
+      observer_.symbol(observer_.user, receiver_.points()[k].re, receiver_.points()[k].im);
+  }
+}
+
+void Modem::process(const int16_t* rx, int16_t* tx, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    for (int k = 0; k < rx_ratio_; ++k) {
+      if (receiver_.put(*rx++)) heard();
+    }
+    for (int k = 0; k < tx_ratio_; ++k) *tx++ = next_sample();
+  }
+  periods_ += n;
+}
+
+void Modem::fill_in(size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    for (int k = 0; k < rx_ratio_; ++k) {
+      if (receiver_.lost()) heard();
+    }
+    for (int k = 0; k < tx_ratio_; ++k) next_sample();
+  }
+  periods_ += n;
+  filled_in_ += n;
+}
+
+void Modem::status(oh_pump_status* s) const {
+  *s = {};
+  using S = Procedure::State;
+  switch (procedure_.state()) {
+    case S::kIdle:
+    case S::kRequest:
+    case S::kTones:
+    case S::kQuiet:
+      s->state = procedure_.trainings() > 0 ? OH_PUMP_TRAINING : OH_PUMP_CONNECTING;
+      break;
+    case S::kFailed:
+      s->state = OH_PUMP_FAILED;
+      break;
+    case S::kEnded:
+      s->state = OH_PUMP_IDLE;
+      break;
+    default:
+      s->state = procedure_.in_data() ? OH_PUMP_DATA : OH_PUMP_TRAINING;
+      break;
+  }
+  if (s->state == OH_PUMP_DATA) {
+    s->tx_bit_rate = procedure_.sent_loading().net_bit_rate();
+    s->rx_bit_rate = procedure_.received_loading().net_bit_rate();
+  }
+  // Full scale as a sine of 3.14 dBm0, as on a telephone line.
+  s->rx_level_dbm0 = receiver_.rms() > 0 ? decibels(receiver_.rms() * receiver_.rms()) - 87.3f + 3.14f : -100.0f;
+  s->samples = periods_;
+  s->filled_in = filled_in_;
+  s->retrains = procedure_.trainings() > 0 ? procedure_.trainings() - 1 : 0;
+  s->bits_sent = procedure_.bits_sent();
+  s->bits_received = procedure_.bits_received();
+  s->modulation = OH_MODULATION_OWN;
+}
+
+void Modem::instruments(oh_dmt_instruments* i) const {
+  *i = {};
+  const DataReceiver& d = procedure_.data();
+  i->gross_bit_rate = procedure_.in_data() ? procedure_.received_loading().gross_bit_rate() : 0;
+  i->superframes = d.superframes();
+  i->crc_errors = d.crc_errors();
+  i->far_crc_errors = d.far_crc_errors();
+  i->lost_syncs = d.bad_syncs();
+  i->spoiled_symbols = d.spoiled_symbols();
+  i->corrected_octets = d.corrected_octets();
+  i->lost_words = d.lost_words();
+  i->trainings = procedure_.trainings();
+  i->clock_ppm = receiver_.clock_ppm();
+  for (int k = 0; k < rx_band_.tones(); ++k) {
+    i->bits[k] = procedure_.received_loading().bits[k];
+    const float e = procedure_.medley_error()[k];
+    i->snr_db[k] = e > 0 ? -decibels(e) : 0;
+  }
+}
+
+}  // namespace offhook::dmt

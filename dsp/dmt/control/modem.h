@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// One end of an ADSL connection: samples to the receiver, symbols of the procedure to samples.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/dmt/control/pump.h"
+#include "dsp/dmt/procedure/procedure.h"
+#include "dsp/dmt/signal/modulator.h"
+#include "dsp/dmt/signal/receiver.h"
+#include "dsp/pump/pump_type.h"
+
+namespace offhook::dmt {
+
+class Modem {
+ public:
+  /// @param side  and the sampling rates in `config` say what it is. Not real-time.
+  Modem(Side side, const oh_pump_config& config);
+
+  /// n periods of the slower direction. @param[in] rx  @param[out] tx  may be rx where both have the same rate
+  void process(const int16_t* rx, int16_t* tx, size_t n);
+  void fill_in(size_t n);
+  void status(oh_pump_status* s) const;
+  void hang_up() { procedure_.hang_up(); }
+  void instruments(oh_dmt_instruments* i) const;
+
+ private:
+  static ProcedureConfig procedure_config(Side side, const oh_pump_config& config);
+  int16_t next_sample();
+  void heard();
+
+  const Band rx_band_, tx_band_;
+  const int rx_ratio_, tx_ratio_;  // samples of a period
+  const oh_pump_observer observer_;
+  Modulator modulator_;
+  Receiver receiver_;
+  Procedure procedure_;
+  uint64_t periods_ = 0, filled_in_ = 0;
+  int16_t samples_[2 * kMostTones + 32]{};
+  int length_ = 0, at_ = 0;  // of the symbol under way
+};
+
+}  // namespace offhook::dmt

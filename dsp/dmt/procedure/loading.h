@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// How many bits each tone is to carry, and how they are made frames.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/dmt/coding/frame.h"
+#include "dsp/dmt/coding/tones.h"
+
+namespace offhook::dmt {
+
+/// What a receiver asks the far transmitter for.
+struct Loading {
+  uint8_t bits[kMostTones]{};
+  PathParameters path;
+
+  int total() const;
+  uint32_t gross_bit_rate() const { return static_cast<uint32_t>(total()) * 4000; }  ///< bit/s, as the tones carry
+  uint32_t net_bit_rate() const { return path.payload * 32'000u; }                   ///< bit/s, of the payload
+};
+
+/// SNR over the gap of uncoded QAM at an error rate of 1e-7 (9.75 dB), a margin of 6 dB and less a coding gain of 3 dB.
+inline constexpr float kGap = 18.836f;
+
+/// Whole bits by each tone's SNR: floor(log2(1 + SNR / kGap)), none below two, no more than the band has.
+/// @param[in] error  [band.tones()] mean square error of points of unit power; 0 where it is not known
+/// @param max_bit_rate  of the payload, bit/s; 0: as much as there is. Real-time: yes, O(tones).
+/// @return whether anything can be carried
+bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* loading);
+
+/// Words of 16 check octets as long as may be, 64 symbols deep. @return whether a frame has room for a payload
+bool choose_path(int octets, PathParameters* path);
+
+}  // namespace offhook::dmt
