@@ -212,6 +212,37 @@ void look_for_s1(Modem& m, int16_t rx) {
   m.v22bis.negotiated_bit_rate = 2400;
 }
 
+// Of kTrain, after each sample.
+void follow_training(Modem& m) {
+  if (m.v22bis.rx.training == V22BIS_RX_TRAINING_STAGE_NORMAL_OPERATION &&
+      m.v22bis.tx.training == V22BIS_TX_TRAINING_STAGE_NORMAL_OPERATION) {
+    begin_data(m);
+  } else if (++m.without_data >= kGiveUp) {
+    enter(m, Stage::kFailed);
+  } else if (m.carrier_down && answers(m) && !m.answered) {
+    // What seemed a caller was a click, such as a V.32 caller's tone makes when it ends; spandsp has begun again.
+    m.carrier_down = false;
+    send_unscrambled_ones(m);
+    listen_above_floor(m);
+  } else if (m.carrier_down || m.in_stage >= kTrainTimeout) {
+    m.carrier_down = false;
+    recover(m);
+  }
+}
+
+// Of kData, after each sample.
+void follow_carrier(Modem& m) {
+  const float reading = float(m.v22bis.rx.rx_power.reading);
+  if (reading < m.level * kLost) {
+    ++m.absent;
+  } else {
+    m.absent = 0;
+    m.level += (reading - m.level) / float(m.in_stage < kLevelWindow ? m.in_stage : kLevelWindow);
+  }
+  // The last: spandsp took noise for the far end's S1 and began a retrain that cannot succeed.
+  if (m.absent >= kCarrierGone || m.error_symbols >= kLostSymbols || m.v22bis.rx.training != 0) recover(m);
+}
+
 // One sample in, one out: what each stage does with it and which stage comes next.
 int16_t step(Modem& m, int16_t rx) {
   ++m.samples;
@@ -262,35 +293,13 @@ int16_t step(Modem& m, int16_t rx) {
       if (answers(m) && !m.answered && m.bit_rate == 2400) look_for_s1(m, rx);
       tx = transmit(m);
       m.answered |= !unanswered(m);
-      if (m.v22bis.rx.training == V22BIS_RX_TRAINING_STAGE_NORMAL_OPERATION &&
-          m.v22bis.tx.training == V22BIS_TX_TRAINING_STAGE_NORMAL_OPERATION) {
-        begin_data(m);
-      } else if (++m.without_data >= kGiveUp) {
-        enter(m, Stage::kFailed);
-      } else if (m.carrier_down && answers(m) && !m.answered) {
-        // What seemed a caller was a click, such as a V.32 caller's tone makes when it ends; spandsp has begun again.
-        m.carrier_down = false;
-        send_unscrambled_ones(m);
-        listen_above_floor(m);
-      } else if (m.carrier_down || m.in_stage >= kTrainTimeout) {
-        m.carrier_down = false;
-        recover(m);
-      }
+      follow_training(m);
       break;
-    case Stage::kData: {
+    case Stage::kData:
       v22bis_rx(&m.v22bis, &rx, 1);
       tx = transmit(m);
-      const float reading = float(m.v22bis.rx.rx_power.reading);
-      if (reading < m.level * kLost) {
-        ++m.absent;
-      } else {
-        m.absent = 0;
-        m.level += (reading - m.level) / float(m.in_stage < kLevelWindow ? m.in_stage : kLevelWindow);
-      }
-      // The last: spandsp took noise for the far end's S1 and began a retrain that cannot succeed.
-      if (m.absent >= kCarrierGone || m.error_symbols >= kLostSymbols || m.v22bis.rx.training != 0) recover(m);
+      follow_carrier(m);
       break;
-    }
     case Stage::kReleased:
     case Stage::kFailed:
       break;
