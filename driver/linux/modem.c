@@ -255,7 +255,7 @@ static int create_pump(struct oh_modem_end *end, const struct oh_kernel_call *ca
 	int error;
 
 	kernel_fpu_begin();
-	config.port = oh_lapm_port(end->lapm);
+	oh_lapm_port(end->lapm, &config.port);
 	size = end->type->size(&config);
 	kernel_fpu_end();
 	if (size == 0)

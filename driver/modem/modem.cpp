@@ -52,7 +52,7 @@ Modem::Modem(const Config& config) : config_(config) {
   const oh_lapm_config link = lapm_config();
   lapm_memory_.reset(aligned(oh_lapm_size(&link)));
   lapm_ = oh_lapm_init(lapm_memory_.get(), &link);
-  lapm_port_ = oh_lapm_port(lapm_);
+  oh_lapm_port(lapm_, &lapm_port_);
   if (config.error_control.mode != ErrorControl::kRequired) characters_ = std::make_unique<v14::Link>();
   direct_ = config.error_control.mode == ErrorControl::kNone;
 

@@ -220,10 +220,10 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
   return lapm;
 }
 
-oh_bit_port oh_lapm_port(oh_lapm* lapm) {
-  return {nullptr, nullptr, lapm,
-          [](void* user, uint8_t* octets, size_t n) { static_cast<oh_lapm*>(user)->get_bits(octets, n); },
-          [](void* user, const uint8_t* octets, size_t n) { static_cast<oh_lapm*>(user)->put_bits(octets, n); }};
+void oh_lapm_port(oh_lapm* lapm, oh_bit_port* port) {
+  *port = {nullptr, nullptr, lapm,
+           [](void* user, uint8_t* octets, size_t n) { static_cast<oh_lapm*>(user)->get_bits(octets, n); },
+           [](void* user, const uint8_t* octets, size_t n) { static_cast<oh_lapm*>(user)->put_bits(octets, n); }};
 }
 
 void oh_lapm_advance(oh_lapm* lapm, uint32_t n) {

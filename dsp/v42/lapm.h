@@ -104,7 +104,7 @@ struct oh_lapm_status {
   uint32_t bad_frames;                       /**< bad check sequence, aborted, or not a whole number of octets */
   uint32_t rej_sent, rej_received, srej_sent, srej_received, rnr_sent, rnr_received;
   uint32_t timeouts;   /**< T401 expired */
-  uint32_t violations; /**< things the far end should not have sent, borne with */
+  uint32_t violations; /**< what the far end should not have sent, and was tolerated */
 };
 
 struct oh_lapm;
@@ -117,11 +117,11 @@ OH_API void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_r
 OH_API size_t oh_lapm_size(const struct oh_lapm_config* config);
 
 /** Starts a link; the first bits it gives are those of the detection phase.  @return `memory`, or NULL for a
- * configuration that oh_lapm_size() refuses. The memory may be moved never and abandoned at any time. */
+ * configuration that oh_lapm_size() refuses. The memory must not be moved, and may be given up at any time. */
 OH_API struct oh_lapm* oh_lapm_init(void* memory, const struct oh_lapm_config* config);
 
-/** The pump's side. */
-OH_API struct oh_bit_port oh_lapm_port(struct oh_lapm* lapm);
+/** The pump's side, into *port. */
+OH_API void oh_lapm_port(struct oh_lapm* lapm, struct oh_bit_port* port);
 
 /** n samples of line time have passed. */
 OH_API void oh_lapm_advance(struct oh_lapm* lapm, uint32_t n);
@@ -139,7 +139,7 @@ OH_API size_t oh_lapm_writable(const struct oh_lapm* lapm);
  * uncompressed here; if it cannot be the link is released. */
 OH_API size_t oh_lapm_read(struct oh_lapm* lapm, void* bytes, size_t n);
 
-/** Own-receiver busy condition by the user's wish, beside that of a full buffer. */
+/** The user's own-receiver busy condition; a full buffer makes one as well. */
 OH_API void oh_lapm_set_busy(struct oh_lapm* lapm, int busy);
 
 /** The line under it carries no bits without a clock, so no V.42: OH_LAPM_UNSUPPORTED, as if the far end had none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Data compression of ITU-T V.42bis (01/1990): strings of characters that came before are sent as codewords. Encoder
-// and decoder each keep a dictionary of strings, which grows alike at both ends; when nothing is gained the encoder
+// and decoder each keep a dictionary of strings, which grows equally at both ends; when nothing is gained the encoder
 // sends the characters as they are (transparent mode) and both dictionaries go on learning.
 //
 // Real-time: yes, all of it; a character costs one search in a hash table, 8 to 21 ns on a server of 2024. reset() is

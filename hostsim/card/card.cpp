@@ -6,12 +6,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "hostsim/engine/wide.h"
+
 namespace offhook::hostsim {
 
 namespace {
 
 constexpr std::int64_t kGiga = 1'000'000'000;
-constexpr __int128 kGigaSquared = __int128{kGiga} * kGiga;
+constexpr Wide kGigaSquared = Wide{kGiga} * kGiga;
 
 std::int64_t parts_per_billion(double ppm) {
   if (!(std::abs(ppm) <= 10'000)) throw std::invalid_argument("card: clock_ppm must be within +-10000");
@@ -37,7 +39,7 @@ Ns SampleClock::time_of(std::uint64_t samples) const {
 std::uint64_t SampleClock::samples_at(Ns time) const {
   if (time < start_) return 0;
   // floor(k G / r) <= t  <=>  k < (t + 1) r / G: the largest such k is one below the ceiling.
-  const __int128 bound = (__int128{time - start_} + 1) * rate_nano_;
+  const Wide bound = (Wide{time - start_} + 1) * rate_nano_;
   return static_cast<std::uint64_t>((bound + kGigaSquared - 1) / kGigaSquared - 1);
 }
 

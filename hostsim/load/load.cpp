@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hostsim/engine/wide.h"
+
 namespace offhook::hostsim {
 
 ClockInterrupt::ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on, std::string name)
@@ -20,7 +22,7 @@ void ClockInterrupt::start(Ns first) {
 void ClockInterrupt::fire(Ns) {
   cpu_.release(entity_);
   tick_++;
-  engine_.at(first_ + static_cast<Ns>(static_cast<__int128>(tick_) * 1'000'000'000 / hz_), *this);
+  engine_.at(first_ + static_cast<Ns>(static_cast<Wide>(tick_) * 1'000'000'000 / hz_), *this);
 }
 
 Ns ClockInterrupt::next(Ns now) {

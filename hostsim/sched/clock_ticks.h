@@ -6,16 +6,17 @@
 #include <utility>
 
 #include "hostsim/engine/engine.h"
+#include "hostsim/engine/wide.h"
 
 namespace offhook::hostsim {
 
 class ClockTicks {
  public:
   explicit ClockTicks(int hz) : hz_(hz) {}
-  Ns at(std::int64_t n) const { return static_cast<Ns>(static_cast<__int128>(n) * 1'000'000'000 / hz_); }
+  Ns at(std::int64_t n) const { return static_cast<Ns>(static_cast<Wide>(n) * 1'000'000'000 / hz_); }
   /// Number of the last tick that came by now.
   std::int64_t count(Ns now) const {
-    const auto n = static_cast<std::int64_t>(static_cast<__int128>(now) * hz_ / 1'000'000'000);
+    const auto n = static_cast<std::int64_t>(static_cast<Wide>(now) * hz_ / 1'000'000'000);
     return at(n + 1) <= now ? n + 1 : n;
   }
   Ns after(Ns now) const { return at(count(now) + 1); }

@@ -4,6 +4,7 @@
 // period P, scheduled by the server's own deadline d among the EDF threads, and never more than Q before d (S5).
 #pragma once
 
+#include "hostsim/engine/wide.h"
 #include "hostsim/sched/thread_policy.h"
 
 namespace offhook::hostsim {
@@ -20,8 +21,7 @@ class ConstantBandwidthThread final : public ThreadPolicy {
   void begin_job(Ns now, const CurrentJob&, bool woken) override {
     // The wake-up rule: keep budget and deadline only if they ask for no more than the reserved bandwidth.
     if (!woken) return;
-    if (deadline_ <= now ||
-        static_cast<__int128>(budget_) * p_.period >= static_cast<__int128>(deadline_ - now) * p_.budget) {
+    if (deadline_ <= now || static_cast<Wide>(budget_) * p_.period >= static_cast<Wide>(deadline_ - now) * p_.budget) {
       deadline_ = now + p_.period;
       budget_ = p_.budget;
     }

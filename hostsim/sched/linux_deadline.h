@@ -6,6 +6,7 @@
 // a period of its deadline. At 250 Hz 2 ms of every 8 ms become 4 ms of every 16 ms.
 #pragma once
 
+#include "hostsim/engine/wide.h"
 #include "hostsim/sched/clock_ticks.h"
 #include "hostsim/sched/thread_policy.h"
 
@@ -25,8 +26,7 @@ class LinuxDeadlineThread final : public ThreadPolicy {
     if (!woken) return;
     clock_.stopped();
     if (throttled_) return;
-    if (deadline_ <= now ||
-        static_cast<__int128>(left_) * p_.period >= static_cast<__int128>(deadline_ - now) * p_.budget) {
+    if (deadline_ <= now || static_cast<Wide>(left_) * p_.period >= static_cast<Wide>(deadline_ - now) * p_.budget) {
       deadline_ = now + p_.period;
       left_ = p_.budget;
     }

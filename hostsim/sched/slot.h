@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "hostsim/engine/wide.h"
 #include "hostsim/sched/thread_policy.h"
 
 namespace offhook::hostsim {
@@ -46,15 +47,15 @@ class SlotThread final : public ThreadPolicy {
  private:
   Ns edge(std::int64_t ticks) const {
     if (p_.tick_hz == 0) return p_.offset + ticks;
-    return p_.offset + static_cast<Ns>(static_cast<__int128>(ticks) * 1'000'000'000 / p_.tick_hz);
+    return p_.offset + static_cast<Ns>(static_cast<Wide>(ticks) * 1'000'000'000 / p_.tick_hz);
   }
   // The slot that `now` is in or after; before the first one, that one.
   void locate(Ns now) {
     if (now >= start_ && now < next_) return;
     std::int64_t k = 0;
     if (now > p_.offset) {
-      const __int128 ticks = p_.tick_hz == 0 ? static_cast<__int128>(now - p_.offset)
-                                             : static_cast<__int128>(now - p_.offset) * p_.tick_hz / 1'000'000'000;
+      const Wide ticks = p_.tick_hz == 0 ? static_cast<Wide>(now - p_.offset)
+                                         : static_cast<Wide>(now - p_.offset) * p_.tick_hz / 1'000'000'000;
       k = static_cast<std::int64_t>(ticks / p_.period);
       if (edge((k + 1) * p_.period) <= now) k++;  // a tick begins at the rounded-down ns
     }

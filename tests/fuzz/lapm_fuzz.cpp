@@ -38,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   void* memory = aligned_alloc(64, bytes);  // exactly, so that the sanitizer sees what goes beyond
   oh_lapm* lapm = oh_lapm_init(memory, &config);
   if (!lapm) abort();
-  const oh_bit_port port = oh_lapm_port(lapm);
+  oh_bit_port port{};
+  oh_lapm_port(lapm, &port);
   uint8_t frame[1024];
   offhook::v42::HdlcSender sender;
   sender.init(frame);

@@ -184,6 +184,11 @@ struct Lapm {
     link = oh_lapm_init(memory.get(), &config);
     EXPECT_NE(link, nullptr);
   }
+  oh_bit_port port() const {
+    oh_bit_port p;
+    oh_lapm_port(link, &p);
+    return p;
+  }
   struct oh_lapm_status status() const {
     struct oh_lapm_status s;
     ::oh_lapm_get_status(link, &s);
@@ -194,7 +199,7 @@ struct Lapm {
 TEST(ModemRealtime, V42OverV22bisAllocatesLocksAndCallsNothingOver100000Blocks) {
   Lapm near_link(OH_PUMP_CALL);
   Lapm far_link(OH_PUMP_ANSWER);
-  Call call(oh_lapm_port(near_link.link), oh_lapm_port(far_link.link));
+  Call call(near_link.port(), far_link.port());
   std::uint64_t written = 0;
   std::uint64_t read = 0;
   std::uint64_t wrong = 0;

@@ -10,9 +10,9 @@ int power_limit_root(int max_power) {
   return kRoot[max_power];
 }
 
-unsigned __int128 total_power(int k, Law law, const LabelledPoints& points) {
+TotalPower total_power(int k, Law law, const LabelledPoints& points) {
   const uint64_t combinations = uint64_t{1} << k;
-  unsigned __int128 total = 0;
+  TotalPower total = 0;
   uint64_t r = combinations - 1;  // R_i
   uint64_t a = 1;                 // A_i
   for (int i = 0; i < kFrameIntervals; ++i) {
@@ -24,7 +24,7 @@ unsigned __int128 total_power(int k, Law law, const LabelledPoints& points) {
       if (j < digit) n = a * (next + 1);
       if (j == digit) n = combinations - a * (r - next);
       const auto linear = static_cast<uint64_t>(linear_of(law, points.ucode[i][j]));
-      total += static_cast<unsigned __int128>(n) * (linear * linear);
+      total += static_cast<TotalPower>(n) * (linear * linear);
     }
     a *= m;
     r = next;
@@ -33,7 +33,7 @@ unsigned __int128 total_power(int k, Law law, const LabelledPoints& points) {
 }
 
 double average_power(int k, Law law, const LabelledPoints& points) {
-  const unsigned __int128 total = total_power(k, law, points);
+  const TotalPower total = total_power(k, law, points);
   // Of 2^75 at the most; by halves, because the conversion of all of it is a library's.
   const double sum = static_cast<double>(static_cast<uint64_t>(total >> 64)) * 18446744073709551616. +
                      static_cast<double>(static_cast<uint64_t>(total));
@@ -42,7 +42,7 @@ double average_power(int k, Law law, const LabelledPoints& points) {
 
 bool is_within_limit(int k, Law law, const LabelledPoints& points, int max_power) {
   const auto root = static_cast<uint64_t>(power_limit_root(max_power));
-  const unsigned __int128 limit = static_cast<unsigned __int128>(root * root * kFrameIntervals) << k;
+  const TotalPower limit = static_cast<TotalPower>(root * root * kFrameIntervals) << k;
   return total_power(k, law, points) <= limit;
 }
 

@@ -20,9 +20,11 @@ struct LabelledPoints {
 /// Root of Table 15's entry for bits 33:37 of INFO0d. @pre max_power < 32
 int power_limit_root(int max_power);
 
+__extension__ using TotalPower = unsigned __int128;
+
 /// Sum of the squared linear values over all 2^K combinations of bits and the six intervals: the average power times
 /// 6 * 2^K. @pre 2^k <= product_of(points.count), k <= kMaxModulusBits.  Real-time: yes, O(points).
-unsigned __int128 total_power(int k, Law law, const LabelledPoints& points);
+TotalPower total_power(int k, Law law, const LabelledPoints& points);
 
 /// The average power, relative error below 1e-15.
 double average_power(int k, Law law, const LabelledPoints& points);

@@ -53,7 +53,7 @@ struct End {
     memory.reset(std::aligned_alloc(64, oh_lapm_size(&config)));
     lapm = oh_lapm_init(memory.get(), &config);
     EXPECT_NE(lapm, nullptr);
-    port = oh_lapm_port(lapm);
+    oh_lapm_port(lapm, &port);
   }
   oh_lapm_status status() const {
     oh_lapm_status s;
