@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // One thread of the process, above all its others, that makes a normal thread of each real-time one that keeps the CPU,
-// so that a pump or a card gone wild cannot take the machine with it. It looks every 200 ms and knows two signs of a
+// so that a pump or a card that spins cannot lock up the machine. It looks every 200 ms and knows two signs of a
 // thread in SCHED_FIFO or SCHED_RR:
 //
 //   it has had more than its share of the time between three looks

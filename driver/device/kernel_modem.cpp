@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kLogOctets = OH_KERNEL_LOG_EVENTS * sizeof(oh_event);
 
-[[noreturn]] void fail(const std::string& path, const std::string& wish) {
-  throw std::runtime_error(path + ": " + wish + ": " + std::generic_category().message(errno));
+[[noreturn]] void fail(const std::string& path, const std::string& attempt) {
+  throw std::runtime_error(path + ": " + attempt + ": " + std::generic_category().message(errno));
 }
 
 }  // namespace
@@ -41,8 +41,8 @@ KernelModem::~KernelModem() {
   close(file_);
 }
 
-void KernelModem::control(unsigned long what, const void* argument, const char* wish) const {
-  if (ioctl(file_, what, argument) != 0) fail(path_, wish);
+void KernelModem::control(unsigned long what, const void* argument, const char* attempt) const {
+  if (ioctl(file_, what, argument) != 0) fail(path_, attempt);
 }
 
 void KernelModem::set_context(const ContextSpec& context) {

@@ -41,7 +41,7 @@ class KernelModem {
   void take_log(std::vector<oh_event>& events);
 
  private:
-  void control(unsigned long what, const void* argument, const char* wish) const;
+  void control(unsigned long what, const void* argument, const char* attempt) const;
   std::string path_;
   int file_ = -1;
   const oh_event* log_ = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A procedure as a table: in a state an event, under a guard, makes an action and the next state, as a clause of its
-// Recommendation says. Of the rows for an event the first counts whose state and guard fit; an event that no row has is
-// ignored.
+// A procedure as a table. Each row says which action and which next state an event causes, in which states, under which
+// guard, and by which clause of the Recommendation. Of the rows for an event the first counts whose states and guard
+// fit; an event without a row is ignored.
 #pragma once
 
 #include <stdint.h>
@@ -25,8 +25,8 @@ constexpr uint32_t in(States... states) {
   return (0u | ... | (1u << static_cast<unsigned>(states)));
 }
 
-/// The row of P::transitions() that counts; null: none. @param[in,out] taken  bit n: row n has counted, of 64 at the
-/// most Real-time: yes, O(rows).
+/// The row of P::transitions() that counts; null: none. @param[in,out] taken  bit n: row n has counted, of 64 rows at
+/// the most.  Real-time: yes, O(rows).
 template <class P, class State, class Event>
 const Transition<P>* find_transition(const P& procedure, State state, Event event, uint64_t* taken) {
   int n = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Takes the modem's own signal off what it hears: the near echo of its own hybrid, and the far echo that the network's
+// Removes the modem's own echoes: the near echo of its own hybrid, and the far echo that the network's
 // hybrid sends back a round trip later, with the carrier systems' frequency offset on it.
 //
 // Both are FIRs on the transmitted samples, adapted by normalised LMS while the far end is silent (its turn in training

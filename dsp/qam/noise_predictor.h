@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How much of the noise can be foretold from the three symbols before: the whitening filter 1 + h1 z^-1 + h2 z^-2 +
+// How much of the noise can be predicted from the three symbols before: the whitening filter 1 + h1 z^-1 + h2 z^-2 +
 // h3 z^-3, which a precoder at the far end undoes.
 #pragma once
 

@@ -28,7 +28,7 @@ class LineMonitor {
   static constexpr double kBelowDb = 1.5;  ///< under what the rate needs, so much: too little
   static constexpr double kAboveDb = 1.0;  ///< over what the next one needs
 
-  void begin(int rate) {
+  void start(int rate) {
     rate_ = rate;
     lost_ = bad_ = good_ = 0;
   }

@@ -255,7 +255,7 @@ void Modem::symbol_received(BitReceiver::Stage before) {
   } else if (now == BitReceiver::Stage::kData) {
     receiver_.set_format(qam::SymbolFormat{bits_.energy()});
     receiver_.set_task(Receiver::Task::kFollow);
-    monitor_.begin(static_cast<int>(&bits_.rate() - kRates));
+    monitor_.start(static_cast<int>(&bits_.rate() - kRates));
     usual_power_ = 0;
     noisy_ = 0;
   } else if (before == BitReceiver::Stage::kData) {

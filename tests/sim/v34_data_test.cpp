@@ -101,7 +101,7 @@ Outcome run(const Case& c) {
     for (const float v : line) {
       const bool symbol = receiver.process(v);
       if (receiver.take_event() == Receiver::Event::kSBar) {
-        signals.begin(receiver.symbols_skipped(), true, TrainingPoints::k4, 512);
+        signals.start(receiver.symbols_skipped(), true, TrainingPoints::k4, 512);
         receiver.set_task(Receiver::Task::kFollow);
         following = true;
         continue;

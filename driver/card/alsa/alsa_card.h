@@ -6,8 +6,8 @@
 // the device, which keeps kQueuedPeriods periods queued. The rings and their positions are those of every card, so the
 // driver sees no difference. Nothing is resampled: a device that cannot do the rate, one channel, 16 bits is refused.
 //
-// When the device ran over or dry (the thread that waits was held up for more than the queue), it is started anew. How
-// many samples passed meanwhile nobody has counted but the clock: they are skipped in both rings, so that the driver
+// After an overrun or underrun of the device (the thread that waits was held up for more than the queue) it is started
+// anew. Only the clock tells how many samples passed meanwhile: they are skipped in both rings, so that the driver
 // fills them in and the modem's count of samples stays true.
 #pragma once
 

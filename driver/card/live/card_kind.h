@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kind of card tells of itself. Each has a folder, and a line in the table of driver/card/registry.
+// What a kind of card declares. Each has a folder, and a line in the table of driver/card/registry.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // The hardware of a PCI card (offhook/pci_card.h, docs/card.md): takes the driver's commands, moves samples between the
 // card memory in the host and a line, and ends blocks with a descriptor and an interrupt. How registers, the host's
-// memory and interrupts are reached is the transport's affair; who lets time pass calls run().
+// memory and interrupts are reached is up to the transport. Whoever advances time calls run().
 #pragma once
 
 #include <cstdint>

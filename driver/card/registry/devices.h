@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Cards by what a user calls them:
-//   null                 hears nothing, plays to nobody; by the clock
-//   file:IN.wav[,OUT.wav]  hears a recording, then silence; what it plays is recorded; by the clock
+//   null                 captures silence, plays into nothing; by the clock
+//   file:IN.wav[,OUT.wav]  captures a recording, then silence; what it plays is recorded; by the clock
 //   unix:PATH            hardware in another process (offhook line)
 //   alsa:NAME            a sound device, such as alsa:hw:CARD=PCH or alsa:default
 //   portaudio:NAME       a sound device by PortAudio's name or number

@@ -3,7 +3,7 @@
 
 namespace offhook::v34 {
 
-void LineMonitor::begin(const DataParameters& p, double required_next, uint8_t lowest) {
+void LineMonitor::start(const DataParameters& p, double required_next, uint8_t lowest) {
   const bool resynchronised = after_resynchronisation_;
   const int wait = wait_for_higher_;
   const RateSearch search = search_;
@@ -12,7 +12,7 @@ void LineMonitor::begin(const DataParameters& p, double required_next, uint8_t l
   search_ = search;
   quiet_then_ = quiet_then;
   energy_ = p.mean_energy();
-  search_.begin(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
+  search_.start(static_cast<uint8_t>(p.bit_rate / 2400), lowest);
   after_resynchronisation_ = resynchronised;
   wait_for_higher_ = wait;
   bad_ = static_cast<float>(tolerated_variance(p.coding.trellis, p.coding.framing, kBadFrames));
@@ -49,7 +49,7 @@ void LineMonitor::follow_quiet(float mean) {
     quiet_then_ = quiet;
   } else if (kQuieter * quiet < quiet_then_) {
     quiet_then_ = quiet;
-    search_.forget();
+    search_.reset();
   }
 }
 

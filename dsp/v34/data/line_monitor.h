@@ -50,7 +50,7 @@ class LineMonitor {
   /// none
   /// @param lowest  rate that both ends have, in 2400 bit/s
   /// Not real-time in the strict sense: as required_snr().
-  void begin(const DataParameters& p, double required_next, uint8_t lowest);
+  void start(const DataParameters& p, double required_next, uint8_t lowest);
   /// Another 4D symbol has gone into the receiver.  Real-time: yes, O(1).
   Advice put(const DataReceiver& r);
   /// The highest rate that the errors so far allow, in 2400 bit/s.

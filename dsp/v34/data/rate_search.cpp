@@ -3,7 +3,7 @@
 
 namespace offhook::v34 {
 
-void RateSearch::begin(uint8_t rate, uint8_t lowest) {
+void RateSearch::start(uint8_t rate, uint8_t lowest) {
   rate_ = rate;
   lowest_ = lowest;
   excess_ = 0;
@@ -12,10 +12,10 @@ void RateSearch::begin(uint8_t rate, uint8_t lowest) {
   if (rate_ == most_ && trial_) left_ = kTrial;
 }
 
-void RateSearch::forget() {
+void RateSearch::reset() {
   const RateSearch old = *this;
   *this = {};
-  begin(old.rate_, old.lowest_);
+  start(old.rate_, old.lowest_);
 }
 
 bool RateSearch::put(int errors) {
@@ -24,7 +24,7 @@ bool RateSearch::put(int errors) {
   excess_ += static_cast<float>(errors) - kTolerated;
   if (excess_ < 0) excess_ = 0;
   if (left_ > 0 && --left_ == 0) try_again();
-  return excess_ >= (trial_ && rate_ == most_ ? kTooManyInTrial : kTooMany) && !resigned_ && too_many();
+  return excess_ >= (trial_ && rate_ == most_ ? kTooManyInTrial : kTooMany) && !no_rate_fits_ && too_many();
 }
 
 // The wait is over. What held a minute ago need not hold now.
@@ -35,7 +35,7 @@ void RateSearch::try_again() {
   }
   for (float& e : errors_at_) e = 0;
   again_ = true;
-  resigned_ = false;
+  no_rate_fits_ = false;
   excess_ = 0;
   trial_ = most_ < kNoLimit;
   if (!trial_) return;
@@ -68,9 +68,9 @@ bool RateSearch::too_many() {
   float best = 0;
   for (int rate = 1; rate <= kNoLimit; ++rate) best = goodput(rate) > best ? goodput(rate) : best;
   const int next = rate_ - 1;
-  resigned_ = next < lowest_ || 2400.f * static_cast<float>(next) < kWorth * best;
-  left_ = resigned_ ? kPatience * wait_ : wait_;
-  most_ = static_cast<uint8_t>(resigned_ ? choose(kWorth * best) : next);
+  no_rate_fits_ = next < lowest_ || 2400.f * static_cast<float>(next) < kWorth * best;
+  left_ = no_rate_fits_ ? kPatience * wait_ : wait_;
+  most_ = static_cast<uint8_t>(no_rate_fits_ ? choose(kWorth * best) : next);
   return most_ != rate_;
 }
 

@@ -18,12 +18,12 @@ namespace offhook::v34 {
 class RateSearch {
  public:
   /// Data mode begins at `rate`; both, and `lowest`, in 2400 bit/s. What was learnt at other rates is kept.
-  void begin(uint8_t rate, uint8_t lowest);
+  void start(uint8_t rate, uint8_t lowest);
   /// A window of LineMonitor::kWindowPairs has passed.  @return true when most() is another rate now and should be
   /// gone to.  Real-time: yes, O(1).
   bool put(int errors);
   /// The line is another one now: all rates are good again.
-  void forget();
+  void reset();
   /// The highest rate to ask for.
   uint8_t most() const { return most_; }
   bool may_rise() const { return rate_ < most_; }
@@ -50,7 +50,7 @@ class RateSearch {
   uint8_t rate_ = 0;
   uint8_t lowest_ = 1;
   uint8_t most_ = kNoLimit;
-  bool resigned_ = false;            // no rate is without errors
+  bool no_rate_fits_ = false;        // no rate is without errors
   bool trial_ = false;               // most_ is a rate that was bad once
   bool again_ = false;               // a higher rate or a search is being tried after wait_
   float errors_at_[kNoLimit + 1]{};  // a second, at the rates of this search; 0: not tried

@@ -7,7 +7,7 @@
 //    call                        | S S' PP TRN J .......... J' TRN  MP MP' E B1 data
 //                 Phase 3                                  Phase 4
 //
-// It knows no line: how symbols become samples, how S is found and the equaliser trained is the receiver's business.
+// It knows no line: how symbols become samples, how S is found and the equaliser trained is up to the receiver.
 // Once a symbol put() is told what was heard, and order() says what is wanted of the receiver (symbol_reader.h).
 // Neither does it know Phase 2: when a procedure fails, outcome() says what Phase 2 has to do about it.
 //

@@ -85,7 +85,7 @@ void Phase34::begin_monitor() {
   }
   uint8_t lowest = 1;
   while (lowest < rate && !(mask & 1 << (lowest - 1))) ++lowest;
-  monitor_.begin(rx_parameters_, required, lowest);
+  monitor_.start(rx_parameters_, required, lowest);
 }
 
 }  // namespace offhook::v34

@@ -13,7 +13,7 @@ constexpr int kMostMismatches = 12;
 
 }  // namespace
 
-void ReceiveSignals::begin(int age, bool pp, TrainingPoints points, int known_trn) {
+void ReceiveSignals::start(int age, bool pp, TrainingPoints points, int known_trn) {
   pp_ = pp ? kPpSymbols : 0;
   points_ = points;
   known_ = known_trn;

@@ -33,7 +33,7 @@ class ReceiveSignals {
   /// The transition from S to S-bar has been: `age` symbols of S-bar have come before the next one.
   /// @param pp  PP follows S-bar (Phase 3)  @param points  of TRN and what comes after
   /// @param known_trn  so many symbols of TRN are certain to come and are taken as known
-  void begin(int age, bool pp, TrainingPoints points, int known_trn);
+  void start(int age, bool pp, TrainingPoints points, int known_trn);
 
   /// The point that was sent, as far as this can tell, for a received `y`. Both in grid units of the constellation in
   /// use, PP with the power of four points.  Call it before put() of the same symbol.  Real-time: yes, O(1).

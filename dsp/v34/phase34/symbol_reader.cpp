@@ -10,7 +10,7 @@ void SymbolReader::init(const ReceiverOrder& order) {
   if (in_data_) {
     renew(data_, order.data);
   } else {
-    training_.begin(order.next, order.pp, order.points, order.known_trn);
+    training_.start(order.next, order.pp, order.points, order.known_trn);
   }
 }
 

@@ -349,7 +349,7 @@ void DigitalProcedure::advance_data() {
   if (state_ != State::kData || rx_live_ || !b1_received_) return;
   e_deadline_ = 0;
   deliver(true);
-  monitor_.begin(rx_parameters_, 0, kLeastUpstream);
+  monitor_.start(rx_parameters_, 0, kLeastUpstream);
 }
 
 void DigitalProcedure::deliver(bool live) {

@@ -145,7 +145,7 @@ inline Heard hear(Receiver& receiver, const std::vector<float>& line, Scrambling
       case Receiver::Event::kSBar:
         ++h.s_bar;
         h.age = receiver.s_bar_age();
-        signals.begin(receiver.symbols_skipped(), pp, TrainingPoints::k4, 512);
+        signals.start(receiver.symbols_skipped(), pp, TrainingPoints::k4, 512);
         known = TrainingEncoder(s, TrainingPoints::k4);
         following = true;
         receiver.set_task(Receiver::Task::kFollow);

@@ -24,7 +24,7 @@ Seen follow(int minutes, const std::function<double(int)>& errors_a_second, uint
   Random random(seed, 0);
   Seen seen;
   uint8_t rate = 14;
-  search.begin(rate, 2);
+  search.start(rate, 2);
   for (int w = 0; w < minutes * 360; ++w) {
     ++seen.at[rate];
     const int errors = random.uniform() < 1 - std::exp(-errors_a_second(rate) / 6);
@@ -32,7 +32,7 @@ Seen follow(int minutes, const std::function<double(int)>& errors_a_second, uint
     if (search.put(errors) || search.may_rise()) {
       rate = search.most();
       ++seen.moves;
-      search.begin(rate, 2);
+      search.start(rate, 2);
     }
   }
   seen.last = rate;
@@ -51,7 +51,7 @@ TEST(V34RateSearch, FewErrorsChangeNothing) {
 
 TEST(V34RateSearch, OneBadSecondChangesNothing) {
   RateSearch search;
-  search.begin(14, 2);
+  search.start(14, 2);
   for (int w = 0; w < 6; ++w) EXPECT_FALSE(search.put(w < 4));
   for (int w = 0; w < 3600; ++w) EXPECT_FALSE(search.put(0));
 }
@@ -77,11 +77,11 @@ TEST(V34RateSearch, WhereNoRateHelpsTheHighestIsTaken) {  // great impulses
 TEST(V34RateSearch, ALineThatHasBecomeBetterIsUsed) {
   RateSearch search;
   uint8_t rate = 14;
-  search.begin(rate, 2);
+  search.start(rate, 2);
   for (int w = 0; w < 60 * 360; ++w) {
     if (!search.put(w < 360 && rate > 10) && !search.may_rise()) continue;
     rate = search.most();
-    search.begin(rate, 2);
+    search.start(rate, 2);
     EXPECT_GE(rate, 10);
   }
   EXPECT_EQ(rate, 14);
@@ -90,9 +90,9 @@ TEST(V34RateSearch, ALineThatHasBecomeBetterIsUsed) {
 TEST(V34RateSearch, NothingBelowTheLowestRateIsAskedFor) {
   RateSearch search;
   uint8_t rate = 4;
-  search.begin(rate, 3);
+  search.start(rate, 3);
   for (int w = 0; w < 3600; ++w) {
-    if (search.put(1)) search.begin(rate = search.most(), 3);
+    if (search.put(1)) search.start(rate = search.most(), 3);
     EXPECT_GE(rate, 3);
   }
 }
