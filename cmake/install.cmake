@@ -48,7 +48,7 @@ install(FILES ${PROJECT_BINARY_DIR}/offhook.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 # Headers: the C ABI as <offhook/pump.h>; those of the C++ components beside them, as their sources include them.
 install(DIRECTORY include/offhook DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY dsp driver hostsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook FILES_MATCHING PATTERN "*.h"
-  PATTERN "driver/tty" EXCLUDE PATTERN "driver/linux" EXCLUDE)
+  PATTERN "driver/tty" EXCLUDE PATTERN "driver/device" EXCLUDE PATTERN "driver/linux" EXCLUDE)
 install(DIRECTORY src/decode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook/src FILES_MATCHING PATTERN "*.h")
 
 # The kernel module with the freestanding core, as sources for DKMS: `dkms add PREFIX/src/offhook-VERSION`. Whoever builds
