@@ -20,11 +20,15 @@ namespace {
 using namespace offhook::traces;
 
 void read_and_export(const std::string& file) {
-  for (void (*to)(LogReader&, std::ostream&) : {export_csv, export_perfetto}) {
+  for (const bool perfetto : {false, true}) {
     try {
       LogReader log(std::make_unique<std::istringstream>(file), "fuzz");
       std::ostringstream out;
-      to(log, out);
+      if (perfetto) {
+        export_perfetto(log, out);
+      } else {
+        export_csv(log, out);
+      }
     } catch (const LogError&) {
     }
   }
