@@ -13,7 +13,7 @@ it, and whole calls of tests/sim. A test that fails must fail twice: live tests 
 Progress goes to standard error, the table to standard output, all of it to build/mutate/ROOM-SEED.json after each mutant.
 Run again, it goes on where it stopped; what no test noticed is tried again by the tests that have changed since.
 """
-import argparse, collections, hashlib, json, os, pathlib, random, re, resource, shlex, subprocess, sys, tempfile, time
+import argparse, collections, fcntl, hashlib, json, os, pathlib, random, re, resource, shlex, subprocess, sys, tempfile, time
 
 import clang.cindex
 from clang.cindex import CursorKind
@@ -414,6 +414,8 @@ def main():
     if room.split("/")[0] not in PROGRAMS or not (SOURCE / room).is_dir():
         fail(f"{room} is no room; expected a folder of {', '.join(PROGRAMS)}")
     WORK.mkdir(parents=True, exist_ok=True)
+    lock = (WORK / "lock").open("w")   # one run at a time has the copy, until it ends
+    fcntl.flock(lock, fcntl.LOCK_EX)
     copy_tree()
     if not (BUILD / "build.ninja").is_file():
         configure()
@@ -421,7 +423,10 @@ def main():
     sim = next(stems for prefix, stems in SIM if room.startswith(prefix))
     sim = [f for f in (TREE / "tests" / "sim").glob("*_test.cpp") if f.name.startswith(tuple(sim))]
     names = PROGRAMS[room.split("/")[0]]
-    judges = [(names[0], own)] + ([] if arguments.own else [*((n, users - own) for n in names), ("sim", sim)])
+    judges = [(names[0], own)]
+    if not arguments.own:
+        unit = TREE / "tests" / "unit"
+        judges += [(name, {f for f in users - own if f.is_relative_to(unit / name[5:])}) for name in names] + [("sim", sim)]
     if not (BUILD / ".ninja_deps").is_file():
         build({name for name, _ in judges}, arguments.jobs)
 
