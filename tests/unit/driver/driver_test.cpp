@@ -262,6 +262,24 @@ TEST(Driver, OutputOfLostSamplesIsSilentWhereItHasNotBeenPlayed) {
   }
 }
 
+// Of a card that says it has played less than it has captured: no slot is silenced that will be played sooner.
+TEST(Driver, OutputOfLostSamplesIsSilentForOneRingAtTheMost) {
+  Rig rig({100}, 300);
+  std::fill_n(rig.card.tx_ring, FakeCard::kRing, std::int16_t{7777});
+  static oh_card_ops ops;
+  ops = *rig.card.card().ops;
+  ops.tx_position = [](void*) { return std::uint64_t{0}; };
+  ops.rx_lost_before = [](void*) { return std::uint64_t{250}; };
+  rig.driver->config.card.ops = &ops;
+  for (int i = 0; i < 3; ++i) rig.card.advance(rig.card.to_boundary());
+  oh_driver_isr(rig.driver.get());
+  EXPECT_EQ(rig.serve(), 1u);
+  EXPECT_EQ(rig.pump.filled_in, 250u);
+  for (std::uint32_t slot = 300; slot < FakeCard::kRing; ++slot) ASSERT_EQ(rig.card.tx_ring[slot], 0) << slot;
+  for (std::uint32_t slot = 0; slot < 300 + 250 - FakeCard::kRing; ++slot)
+    ASSERT_EQ(rig.card.tx_ring[slot], 7777) << slot;
+}
+
 TEST(Driver, ReportsOverwrittenSamplesToThePumpExactly) {
   Rig rig({128}, 256);
   for (int i = 0; i < 5; ++i) rig.interrupt();  // 640 captured: the first 128 are gone
