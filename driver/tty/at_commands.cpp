@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "driver/tty/at.h"
+#include "dsp/modulation/modulation.h"
 
 namespace offhook::modem {
 
 namespace {
 
 constexpr int kAnyNumber = 1'000'000'000;
-constexpr int kFastest = 33'600;
+constexpr int kFastest = kV90.max_bit_rate;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';

@@ -9,6 +9,7 @@
 #include "dsp/v90/coding/ucode.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/call/ppp_tcp.h"
 #include "hostsim/line/digital_trunk.h"
 #include "hostsim/line/line.h"
 #include "offhook/modem_card.h"
@@ -115,6 +116,8 @@ class SampledConnection final : public Connection {
               .window = modulation_of(scenario.far_modem.value_or(scenario.modem)).v42_window,
               .error_control = error_control(scenario.link),
               .format = far_format(scenario)}),
+        ppp_(scenario.protocol == TransferProtocol::kPppTcp),
+        server_(pumps.file),
         line_(make_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
         log_(log) {}
 
@@ -145,11 +148,20 @@ class SampledConnection final : public Connection {
     std::array<std::uint8_t, 1024> bytes;
     bool received = false;
     while (const std::size_t n = near_.read(bytes.data(), bytes.size())) {
-      const std::size_t due = std::min<std::size_t>(n, file_.size() - delivered_);
-      if (due < n || std::memcmp(bytes.data(), file_.data() + delivered_, due) != 0) intact_ = false;
+      came_.clear();
+      if (ppp_) {
+        client_.receive(std::span(bytes).first(n), now, &came_);
+      } else {
+        came_.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
+      }
+      const std::size_t due = std::min<std::size_t>(came_.size(), file_.size() - delivered_);
+      if (due < came_.size() ||
+          !std::equal(came_.begin(), came_.end(), file_.begin() + static_cast<std::ptrdiff_t>(delivered_)))
+        intact_ = false;
       delivered_ += due;
-      received = true;
+      received |= due > 0;
     }
+    if (ppp_) run_client(now);
     if (received) {
       oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_LINK_BYTES, 0,
                          static_cast<std::uint32_t>(delivered_));
@@ -158,6 +170,15 @@ class SampledConnection final : public Connection {
       connected_at_ = now;
     }
     if (delivered_ == file_.size() && done_at_ < 0) done_at_ = now;
+  }
+
+  // The connection is opened as soon as the modems are connected.
+  void run_client(Ns now) {
+    if (connected_at_ >= 0 && !opened_) client_.open();
+    opened_ = connected_at_ >= 0;
+    client_.advance(now);
+    const auto waiting = client_.ppp().output();
+    client_.ppp().consume(near_.write(waiting.data(), waiting.size()));
   }
 
   TransferStatus status() const override {
@@ -211,12 +232,25 @@ class SampledConnection final : public Connection {
   void serve_far(const void* rx, void* tx, std::size_t n) {
     // Without error control nobody keeps what comes too early: the far user waits until both ends are connected.
     const bool may_send = !far_.direct() || (in_direct_mode(far_) && connected_at_ >= 0);
+    if (ppp_) {
+      run_server();
+    } else {
+      send_file(may_send);
+    }
+    far_.process(rx, tx, n);
+  }
+  void run_server() {
+    std::array<std::uint8_t, 256> bytes;
+    while (const std::size_t n = far_.read(bytes.data(), bytes.size())) server_.receive(std::span(bytes).first(n));
+    const auto waiting = server_.ppp().output();
+    if (!waiting.empty()) server_.ppp().consume(far_.write(waiting.data(), waiting.size()));
+  }
+  void send_file(bool may_send) {
     while (may_send && sent_ < file_.size()) {
       const std::size_t taken = far_.write(file_.data() + sent_, file_.size() - sent_);
       if (taken == 0) break;
       sent_ += taken;
     }
-    far_.process(rx, tx, n);
   }
 
   std::span<const std::uint8_t> file_;
@@ -224,6 +258,11 @@ class SampledConnection final : public Connection {
   oh_pump_format format_;  // of the near end
   Engine* engine_ = nullptr;
   modem::Modem near_, far_;
+  bool ppp_;
+  TcpServer server_;  // at the far end
+  TcpClient client_;
+  bool opened_ = false;
+  std::vector<std::uint8_t> came_;  // of the file, in order
   std::unique_ptr<Between> line_;
   std::vector<std::int16_t> held_;
   oh_event_log* log_;

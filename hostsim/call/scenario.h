@@ -107,6 +107,9 @@ struct LinkScenario {
 
 using LineScenario = LineConfig;
 
+/// What the programs above the modems do with the file: hand it to V.42 as it is, or by TCP over PPP (ppp_tcp.h).
+enum class TransferProtocol { kBytes, kPppTcp };
+
 /// What lies between the modems: line.*, or trunk.*.
 enum class LineKind { kAnalogue, kDigitalTrunk };
 
@@ -132,11 +135,12 @@ struct Scenario {
   std::uint32_t transmit_lead_samples = 204;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
-  double time_limit_s = 3600;  ///< of virtual time
-  SoftDevice device;           ///< kDevice; its blocks and its lead take the place of those above
-  double device_s = 60;        ///< kDevice: how long it must work without loss
-  bool stop_at_loss = false;   ///< kDevice: the first loss decides, the rest need not be simulated
-  bool dial = true;            ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
+  TransferProtocol protocol = TransferProtocol::kBytes;  ///< real pumps
+  double time_limit_s = 3600;                            ///< of virtual time
+  SoftDevice device;          ///< kDevice; its blocks and its lead take the place of those above
+  double device_s = 60;       ///< kDevice: how long it must work without loss
+  bool stop_at_loss = false;  ///< kDevice: the first loss decides, the rest need not be simulated
+  bool dial = true;           ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
 };
 
 }  // namespace offhook::hostsim

@@ -21,7 +21,8 @@ struct NetworkFaults {
   double packet_ms = 0;     ///< octets travel in packets of so much; 0: a circuit
   double packet_loss = 0;   ///< share of the packets that is lost
   bool concealment = true;  ///< a lost packet is the one before once more; false: silence
-  double jump_every_s = 0;  ///< the playout falls back, and the next time comes forward again, as often; 0: never
+  double jump_every_s = 0;  ///< a playout falls back, and the next time it comes forward again, the two directions in
+                            ///< turn; 0: never
   double jump_ms = 20;      ///< by so much
 };
 

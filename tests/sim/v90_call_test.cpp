@@ -111,6 +111,24 @@ TEST(V90Call, AnEndWithoutV90IsMetWithWhatItHas) {
   }
 }
 
+TEST(V90Call, TcpOverPppCarriesTheFileAndItsHeadersAndPausesCostTime) {
+  const auto file = test::random_file(60'000);
+  double seconds[2];
+  for (const bool ppp : {false, true}) {
+    hostsim::Scenario s = trunk("RES 2/8", OH_MODULATION_V90);
+    if (ppp) s.protocol = hostsim::TransferProtocol::kPppTcp;
+    const test::Recorded r = test::run(s, file, false);
+    ASSERT_TRUE(r.result.completed) << r.result.transfer.failure;
+    EXPECT_TRUE(r.result.transfer.intact);
+    seconds[ppp] = r.result.transfer_s;
+    // 42 segments of 1460 octets with 47 more each, one octet in 128 escaped, and the SYN.
+    EXPECT_NEAR(static_cast<double>(r.result.transfer.octets_carried), ppp ? 60'000 + 43 * 47 + 60'000 / 128 : 60'000,
+                ppp ? 200 : 0);
+  }
+  EXPECT_GT(seconds[1] / seconds[0], 1 + 47.0 / 1460);
+  EXPECT_LT(seconds[1], seconds[0] * (1 + 47.0 / 1460 + 1. / 128) + 2) << "slow start is a few round trips";
+}
+
 TEST(V90Call, TwoAnalogueModemsHaveV34InCommon) {
   hostsim::Scenario s = test::scenario("INT");
   s.modem = OH_MODULATION_NONE;

@@ -145,6 +145,12 @@ void check_pump(const Scenario& s, const Origins& origins) {
   };
   needs_auto("pump.modulations", s.modulations, s.modem);
   needs_auto("pump.far_modulations", s.far_modulations, s.far_modem.value_or(s.modem));
+  if (s.protocol == hostsim::TransferProtocol::kPppTcp && s.link.error_control != hostsim::ErrorControl::kRequired) {
+    throw Error(
+        fmt::format("{}transfer.protocol is \"ppp-tcp\", which sends nothing twice; expected "
+                    "link.error_control = \"required\" beside it",
+                    position_of(origins, {"transfer.protocol", "link.error_control"})));
+  }
   const auto& plan = s.block_plan;
   if (plan.size() > OH_BLOCK_PLAN_MAX) {
     throw Error(fmt::format("{}driver.block_plan_samples has {} entries; expected at most {}",

@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
+constexpr std::array<std::string_view, 2> kProtocols = {"bytes", "ppp-tcp"};
 constexpr std::array<std::string_view, 2> kLaws = {"mu-law", "a-law"};
 constexpr std::array<std::string_view, 2> kLineKinds = {"analogue", "digital-trunk"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
@@ -178,7 +179,8 @@ KeyTable trunk_keys() {
              [](T& t) -> Field { return &t.network.packet_loss; }),
       key<T>("concealment", "a lost packet is the one before once more; false: silence",
              [](T& t) -> Field { return &t.network.concealment; }),
-      key<T>("jump_every_s", 0, 1e6, "the playout falls back, the next time comes forward again; 0: never",
+      key<T>("jump_every_s", 0, 1e6,
+             "a playout falls back, the next time comes forward, the directions in turn; 0: never",
              [](T& t) -> Field { return &t.network.jump_every_s; }),
       key<T>("jump_ms", 0, 500, "by so much", [](T& t) -> Field { return &t.network.jump_ms; }),
   };
@@ -240,6 +242,8 @@ KeyTable run_keys() {
              &S::transmit_lead_samples),
       key<S>("driver.block_plan_samples", 1, 256, "samples per interrupt once connected, repeated", &S::block_plan),
       key<S>("transfer.bytes", 1, 1e12, "length of the file that is transferred", &S::bytes),
+      key<S>("transfer.protocol", "what carries the file above V.42, with real pumps: nothing, or PPP and TCP/IP",
+             [](S& s) -> Field { return choice(s.protocol, kProtocols); }),
       key<S>("transfer.time_limit_s", 0.001, 1e7, "give up after this much simulated time", &S::time_limit_s),
       key<S>("transfer.device_s", 0.001, 1e7, "how long a device must work without loss", &S::device_s),
       key<S>("transfer.stop_at_loss", "end a device's run at its first loss", &S::stop_at_loss),

@@ -87,7 +87,7 @@ TEST_F(At, RegistersAreReadWrittenAndGuarded) {
 TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
   say("ATE0");
   EXPECT_EQ(say("AT+MS=?"),
-            "\r\n+MS: (V22B,V34),(0,1),(0,300-33600),(0,300-33600),(0,300-33600),(0,300-33600)\r\n\r\nOK\r\n");
+            "\r\n+MS: (V22B,V34),(0,1),(0,300-56000),(0,300-56000),(0,300-56000),(0,300-56000)\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+MS=v34,0,,28800"), kOk);
   EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800,0,0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+MS=V92"), kError);

@@ -369,6 +369,9 @@ TEST_F(ScenarioFile, ADigitalTrunkHasKeysOfItsOwnAndTheOthersWouldSayNothing) {
               testing::HasSubstr("trunk.pad_db has no effect with line.kind = \"analogue\"; expected line.*"));
   EXPECT_THAT(complaint("line.loss_db = 3\nline.kind = \"digital-trunk\""),
               testing::HasSubstr("line.loss_db has no effect with line.kind = \"digital-trunk\"; expected trunk.*"));
+  EXPECT_EQ(read("transfer.protocol = \"ppp-tcp\"").protocol, hostsim::TransferProtocol::kPppTcp);
+  EXPECT_THAT(complaint("transfer.protocol = \"ppp-tcp\"\nlink.error_control = \"none\""),
+              testing::HasSubstr("expected link.error_control = \"required\" beside it"));
   EXPECT_THAT(complaint("pump.modem = \"v90\""),
               testing::HasSubstr("pump.modem is \"v90\"; expected line.kind = \"digital-trunk\" beside it"));
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+//
+// A file by TCP over PPP, as programs above a modem's serial port carry it: the connection is opened, the server sends
+// as its congestion window and the client's window let it, the client acknowledges every second segment or 200 ms
+// later. V.42 below loses nothing, so that nothing is ever sent twice: there is no retransmission here.
+//
+//    client  SYN ---------------------> server
+//            <--------------------- SYN, ACK
+//            ACK --------------------->
+//            <------------------------- data, window by window
+//            ACK of every second -----> (slow start: the window grows by a segment with each)
+//
+// Frames are RFC 1662's, without compression of any header: 7 octets besides the packet (one flag between two frames),
+// and one more for each octet 0x7D or 0x7E.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+/// A segment of TCP in its packet of IP.
+struct TcpSegment {
+  static constexpr std::size_t kHeaders = 40;  ///< octets of IP and TCP. Source: RFC 791, 793
+  bool syn = false;
+  bool is_ack = false;
+  std::uint32_t sequence = 0, acknowledged = 0;
+  std::uint16_t window = 0;
+  std::vector<std::uint8_t> data;
+};
+
+/// One end of the PPP link: segments as frames. Not real-time.
+class PppEnd {
+ public:
+  void send(const TcpSegment& segment);
+  /// What waits for the line; consume() takes it away.
+  std::span<const std::uint8_t> output() const { return std::span(out_).subspan(taken_); }
+  void consume(std::size_t n);
+  /// The next octet from the line. @return a segment that it completes; damaged frames are passed over
+  std::optional<TcpSegment> put(std::uint8_t octet);
+  std::uint64_t octets_sent() const { return octets_; }
+
+ private:
+  void put_escaped(std::uint8_t octet);
+
+  std::vector<std::uint8_t> out_, frame_;
+  std::size_t taken_ = 0;
+  std::uint64_t octets_ = 0;
+  bool escaped_ = false, flag_sent_ = false;
+};
+
+class TcpServer {
+ public:
+  static constexpr std::size_t kSegment = 1460;                ///< RFC 1661's default MRU of 1500, less the headers
+  static constexpr std::size_t kInitialWindow = 2 * kSegment;  ///< Source: RFC 2581, 3.1
+
+  /// @param file  outlives the server
+  explicit TcpServer(std::span<const std::uint8_t> file) : file_(file) {}
+  PppEnd& ppp() { return ppp_; }
+  void receive(std::span<const std::uint8_t> octets);
+
+ private:
+  void send_more();
+
+  std::span<const std::uint8_t> file_;
+  PppEnd ppp_;
+  bool open_ = false;
+  std::size_t sent_ = 0, acknowledged_ = 0;
+  std::size_t congestion_window_ = kInitialWindow, far_window_ = 0;
+};
+
+class TcpClient {
+ public:
+  static constexpr std::uint16_t kWindow = 8760;  ///< six segments: Windows NT's default where the MTU is 1500
+  static constexpr Ns kDelayedAck = 200'000'000;  ///< Windows NT's; RFC 1122, 4.2.3.2 has 500 ms at the most
+
+  PppEnd& ppp() { return ppp_; }
+  void open();
+  /// @param[out] delivered  the file's bytes that came in order, appended
+  void receive(std::span<const std::uint8_t> octets, Ns now, std::vector<std::uint8_t>* delivered);
+  /// Time has passed.
+  void advance(Ns now);
+
+ private:
+  void acknowledge();
+
+  PppEnd ppp_;
+  std::uint32_t next_ = 0;
+  int unacknowledged_ = 0;  // segments
+  Ns acknowledge_by_ = kNever;
+};
+
+}  // namespace offhook::hostsim
