@@ -191,6 +191,8 @@ class DigitalProcedure {
   bool handle(Event event);
   void end(Outcome outcome);
   void listen(int next, bool pp, v34::TrainingPoints points, int known_trn);
+  void follow_line(const v34::DataReceiver& data);
+  double required_next() const;
   void read(const uint8_t* bits);
   Mp make_mp() const;
   v34::RateLimits limits() const;
@@ -230,6 +232,7 @@ class DigitalProcedure {
   int ones_ = 0;
   Mp own_{};
   uint8_t most_rate_ = 14;
+  float data_variance_ = 0;  // of the last seconds of data; 0: not known
 
   int s_bar_age_ = 0, next_ = 0;
   v34::Heard::Training training_;

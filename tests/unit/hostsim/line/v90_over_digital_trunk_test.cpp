@@ -238,6 +238,27 @@ TEST(V90OverDigitalTrunk, SilenceAtAnyTimeOfTheTrainingEndsInAnother) {
   }
 }
 
+// What was trained through a gap begins low, and need not stay so.
+TEST(V90OverDigitalTrunk, TheUpstreamRisesInDataModeToWhatTheLineCarries) {
+  V90Call::Options o = clean();
+  o.v8 = false;
+  V90Call call(o);
+  call.run(3);
+  call.damage(V90Call::Damage::kSilence);
+  call.run(0.5);
+  call.damage(V90Call::Damage::kNone);
+  ASSERT_TRUE(call.connect(15));
+  EXPECT_LE(call.analogue_status().tx_bit_rate, 19200u);
+  call.run(10);
+  EXPECT_EQ(call.analogue_status().tx_bit_rate, 33600u);
+  EXPECT_EQ(call.analogue_status().rx_bit_rate, 56000u);
+  EXPECT_EQ(call.digital_instruments().renegotiations, 1u);
+  const uint64_t up = call.up().errors();
+  call.run(5);
+  EXPECT_EQ(call.up().errors(), up);
+  EXPECT_EQ(call.analogue_status().retrains, 0u);
+}
+
 TEST(V90OverDigitalTrunk, SilenceInARenegotiationEndsInARetrain) {
   for (const bool digital : {false, true}) {
     V90Call::Options o = clean();
