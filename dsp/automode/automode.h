@@ -69,7 +69,7 @@ const oh_pump_type* type() {
       .formats = kFormats,
       .roles = kBothRoles,
       .fpu = kEveryOperation,
-      .longest_step = 3000,
+      .longest_step = 4000,  // of V.90, the most of all members
       .size = [](const oh_pump_config* c) { return size(c, kTable()); },
       .init = [](void* self, const oh_pump_config* c) { return init(self, c, kTable()); },
       .process = process,
