@@ -47,6 +47,9 @@ struct Call;
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options = {});
 std::shared_ptr<const Call> decode_samples(Samples samples, const Options& options = {});
 
+/// Whether there was anything of a modem or a fax machine in it.
+bool modem_found(const Call& call);
+
 /// Schema offhook.decode/1. UTF-8, indented, ends with a line feed.
 std::string to_json(const Call& call);
 /// For people: what was found, the timeline, and every field of the messages.

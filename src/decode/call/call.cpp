@@ -5,6 +5,8 @@
 
 #include "dsp/spandsp/v22.h"
 #include "offhook/decode.h"
+#include "src/decode/call/verdict.h"
+#include "src/decode/line/spectrum.h"
 #include "src/decode/v22bis/v22bis.h"
 #include "src/decode/v32bis/v32bis.h"
 
@@ -46,16 +48,43 @@ bool only_answer_tones(const Call& call) {
   bool any = false;
   for (const Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
     for (const DataHeard& d : side->data) {
-      const bool tone = std::any_of(call.start_up.answer_tones.begin(), call.start_up.answer_tones.end(),
-                                    [&](const AnswerToneHeard& a) {
-                                      const double both = std::min(a.t1, d.t1) - std::max(a.t0, d.t0);
-                                      return a.channel == side->channel && both > 0.8 * (d.t1 - d.t0);
-                                    });
-      if (!tone) return false;
+      double tones = 0;
+      for (const AnswerToneHeard& a : call.start_up.answer_tones) {
+        if (a.channel == side->channel) tones += std::max(0.0, std::min(a.t1, d.t1) - std::max(a.t0, d.t0));
+      }
+      if (tones < 0.8 * (d.t1 - d.t0)) return false;
       any = true;
     }
   }
   return any;
+}
+
+// What V.21 and its kin send besides V.8 and V.8bis, which use V.21 themselves, and before Phase 2.
+std::vector<FskHeard> fsk_data(const Call& call) {
+  constexpr double kBesidesS = 0.3, kLeastS = 1;
+  const StartUp& s = call.start_up;
+  if (!s.info.empty()) return {};
+  std::vector<FskHeard> all = find_fsk(call.recording);
+  double start_up_end = 0;
+  for (const auto* menus : {&s.v8.cm, &s.v8.jm}) {
+    for (const MenuHeard& m : *menus) start_up_end = std::max(start_up_end, m.t1);
+  }
+  for (const V8bisMessage& m : s.v8bis)
+    start_up_end = std::max(start_up_end, m.t + static_cast<double>(m.octets.size() + 4) * 8 / 300);
+  std::erase_if(all, [&](const FskHeard& f) { return f.t1 - std::max(f.t0, start_up_end + kBesidesS) < kLeastS; });
+  return all;
+}
+
+// Bell 212A is V.22 at 1200 bit/s behind Bell's answer tone.
+double bell_answer_tone(const Call& call) {
+  constexpr int kBellAnswerHz = 2225;
+  constexpr double kLeastS = 0.5;
+  if (call.connection.modulation != kV22.title || call.connection.answer.channel < 0) return 0;
+  const auto channel = static_cast<std::size_t>(call.connection.answer.channel);
+  for (const auto& [t0, t1] : find_tone_stretches(call.recording.channel[channel], kBellAnswerHz)) {
+    if (t1 - t0 > kLeastS) return t0;
+  }
+  return 0;
 }
 
 // Who is who, and which answer tones are none.
@@ -93,15 +122,35 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   say(0.3, "training");
   call.trainings = find_trainings(clean, call.start_up, data_mode);
   if (!call.trainings.empty()) return call;
-  say(0.6, kV32bis.title);
-  call.connection = find_v32bis(clean);
+  say(0.6, "fax, modems of two frequencies");
+  call.fax = find_fax(call.recording);
+  if (call.is_fax()) return call;
+  call.fsk = fsk_data(call);
+  say(0.65, kV32bis.title);
+  if (call.fsk.empty()) call.connection = find_v32bis(clean);
   say(0.8, kV22bis.title);
-  if (call.connection.modulation == nullptr) {
+  if (call.fsk.empty() && call.connection.modulation == nullptr) {
     call.connection = find_v22bis(clean);
     if (only_answer_tones(call)) call.connection = {};
   }
   take_what_training_tells(call.connection, call.start_up);
+  call.bell_answer_s = bell_answer_tone(call);
+  if (call.fsk.empty() && call.connection.modulation == nullptr) {
+    for (const auto& x : call.recording.channel) {
+      const std::optional<SymbolClock> clock = find_symbol_clock(x);
+      if (clock && (!call.symbol_clock || clock->over_noise_db > call.symbol_clock->over_noise_db))
+        call.symbol_clock = clock;
+    }
+  }
   return call;
+}
+
+bool Call::is_fax() const {
+  if (!fax.frames.empty() || (!fax.cng.empty() && (fax.flags_channel >= 0 || !start_up.answer_tones.empty())))
+    return true;
+  const auto& cm = start_up.v8.cm;
+  return !cm.empty() && (cm[0].menu.call_function == v8::CallFunction::kTransmitFax ||
+                         cm[0].menu.call_function == v8::CallFunction::kReceiveFax);
 }
 
 std::vector<Change> Call::changes() const {
@@ -111,6 +160,10 @@ std::vector<Change> Call::changes() const {
 const char* Call::modulation() const {
   if (trainings.empty()) return connection.modulation;
   return trainings.back().pcm ? "V.90/V.92 downstream PCM" : kV34.title;
+}
+
+bool modem_found(const Call& call) {
+  return verdict_of(call).found;
 }
 
 std::shared_ptr<const Call> decode_file(const std::string& path, const Options& options) {

@@ -4,12 +4,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/decode/connection/connection.h"
+#include "src/decode/fsk/fax.h"
+#include "src/decode/fsk/fsk.h"
 #include "src/decode/line/echo.h"
 #include "src/decode/line/recording.h"
+#include "src/decode/line/symbol_clock.h"
 #include "src/decode/start_up/start_up.h"
 #include "src/decode/v34/trainings.h"
 
@@ -21,7 +25,12 @@ struct Call {
   std::vector<std::vector<EchoPath>> echo;  ///< by channel: of the other one, taken off before the trainings are read
   StartUp start_up;
   std::vector<Training> trainings;
-  Connection connection;                ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34
+  Connection connection;      ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34
+  FaxHeard fax;               ///< looked for when there are no trainings of V.34
+  std::vector<FskHeard> fsk;  ///< V.21, V.23 or Bell 103 outside of V.8, when there is nothing of the above
+  std::optional<SymbolClock> symbol_clock;  ///< of a recording that has nothing of all that
+  double bell_answer_s = 0;                 ///< where 2225 Hz stands before V.22's signals; 0: nowhere
+  bool is_fax() const;
   const char* modulation() const;       ///< "V.34", "V.90/V.92 downstream PCM", the connection's, or null
   std::vector<Change> changes() const;  ///< renegotiations, retrains (V.32bis only) and cleardown, in order of time
 };

@@ -26,4 +26,30 @@ std::vector<float> hann(std::span<const float> x) {
   return y;
 }
 
+std::vector<std::pair<double, double>> find_tone_stretches(std::span<const float> x, double hz) {
+  constexpr std::size_t kWindow = kRateHz / 50;
+  constexpr double kAlone = 0.7;  // share of the power
+  constexpr double kLeastPower = 25;
+  constexpr double kShortest = 0.06;
+  std::vector<std::pair<double, double>> all;
+  double since = -1;
+  const auto end = [&](double t) {
+    if (since >= 0 && t - since >= kShortest) all.emplace_back(since, t);
+    since = -1;
+  };
+  for (std::size_t at = 0; at + kWindow <= x.size(); at += kWindow / 2) {
+    const auto window = x.subspan(at, kWindow);
+    double power = 1e-9;
+    for (const float v : window) power += static_cast<double>(v) * v / kWindow;
+    const double t = seconds(at + kWindow / 2);
+    if (power < kLeastPower || 2 * std::norm(spectrum_at(window, hz)) < kAlone * power) {
+      end(t);
+    } else if (since < 0) {
+      since = t;
+    }
+  }
+  end(seconds(x.size()));
+  return all;
+}
+
 }  // namespace offhook::decode

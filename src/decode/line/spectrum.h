@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dsp/blocks/fft.h"
@@ -13,6 +14,9 @@ namespace offhook::decode {
 
 /// The spectrum at one frequency: the mean of x(t) e^(-j 2 pi hz t / 8000). A tone of amplitude a there has a / 2.
 Cd spectrum_at(std::span<const float> x, double hz);
+
+/// Where a tone stands alone, for 60 ms or more: from, to, in seconds, to 10 ms.
+std::vector<std::pair<double, double>> find_tone_stretches(std::span<const float> x, double hz);
 
 /// x under a Hann window of mean 1.
 std::vector<float> hann(std::span<const float> x);

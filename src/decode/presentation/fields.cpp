@@ -84,9 +84,9 @@ const InfoHeard* last_info(const StartUp& s, int carrier_hz, bool info0) {
 
 FieldTable info0(const StartUp& s) {
   FieldTable t{"INFO0: what each modem can do", {""}, {}, ""};
-  for (const char* row :
-       {"symbol rates", "sends 3000 at carrier", "sends 3200 at carrier", "sends 3429", "can reduce its power",
-        "steps between its two rates", "CME", "1664 points (over 28 800)", "transmit clock", "acknowledges an INFO0"}) {
+  for (const char* row : {"symbol rates", "sends 3000 at carrier", "sends 3200 at carrier", "sends 3429",
+                          "can reduce its power", "steps between its two rates", "CME", "1664 points (over 28 800)",
+                          "transmit clock", "V.92", "acknowledges an INFO0"}) {
     t.rows.push_back({row});
   }
   for (const int hz : {v34::kDpskCallHz, v34::kDpskAnswerHz}) {
@@ -106,7 +106,8 @@ FieldTable info0(const StartUp& s) {
     put(fmt::format("{} at most", i.max_rate_difference));
     put(yes_no(i.cme));
     put(yes_no(i.supports_1664_points));
-    put(clock_name(i));
+    put(heard->is_v90() ? "-" : clock_name(i));
+    put(!heard->is_v90() ? "-" : heard->v92_short_phase2() ? "short Phase 2" : yes_no(heard->v92_capable()));
     put(yes_no(i.acknowledge));
     if (digital != nullptr) {
       t.note = fmt::format("INFO0d: {} dBm0 in Phase 2, {:.1f} dBm0 at most {}, {}-law, 3429 upstream: {}",
@@ -156,7 +157,7 @@ FieldTable info1(const InfoHeard& heard) {
 FieldTable probing(const Call& call) {
   FieldTable t{"Line probing: SNR and level, dB, of L2's tones", {"Hz"}, {}, ""};
   for (const Probing& p : call.start_up.probing) {
-    t.columns.push_back(fmt::format("{}, {:.1f} s: SNR", speaker(call, p.channel), p.l1_to_l2));
+    t.columns.push_back(fmt::format("{}, {:.1f} s: SNR", speaker(call, p.channel), p.probed_s()));
     t.columns.emplace_back("level");
     for (std::size_t k = 0; k < p.frequency_hz.size(); ++k) {
       if (t.rows.size() <= k) t.rows.push_back({fmt::format("{:.0f}", p.frequency_hz[k])});

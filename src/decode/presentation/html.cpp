@@ -32,7 +32,7 @@ Json event_json(const Event& e) {
 }
 
 Json probing_json(const Call& call, const Probing& p) {
-  return {{"title", fmt::format("L2 of the {} at {:.2f} s", speaker(call, p.channel), p.l1_to_l2)},
+  return {{"title", fmt::format("L2 of the {} at {:.2f} s", speaker(call, p.channel), p.probed_s())},
           {"hz", p.frequency_hz},
           {"snr_db", p.snr_db},
           {"level_db", p.tone_db}};

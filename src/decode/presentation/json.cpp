@@ -2,6 +2,7 @@
 #include "src/decode/presentation/json.h"
 
 #include "offhook/decode.h"
+#include "src/decode/call/verdict.h"
 #include "src/decode/presentation/json_values.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/notes.h"
@@ -23,6 +24,47 @@ Json recording_json(const Call& call) {
     j["channels"].push_back(channel);
   }
   return j;
+}
+
+Json verdict_json(const Verdict& v) {
+  Json j = {{"technology", v.technology}, {"evidence", v.evidence},
+            {"retrains", v.retrains},     {"rate_renegotiations", v.renegotiations},
+            {"cleardowns", v.cleardowns}, {"directions", Json::array()}};
+  for (const Verdict::Direction& d : v.directions) {
+    Json& one = j["directions"].emplace_back(Json{{"name", d.name}, {"rate_from", d.rate_from}, {"data", describe(d)}});
+    if (d.channel >= 0) one["channel"] = d.channel;
+    if (d.bit_rate > 0) one["bit_rate"] = d.bit_rate;
+    if (!d.to_the_end) {
+      one["since_s"] = rounded(d.since_s, 1);
+      one["reason"] = d.reason;
+    }
+    one["good_frames"] = d.good_frames;
+    one["bad_frames"] = d.bad_frames;
+  }
+  return j;
+}
+
+Json fsk_json(const FskHeard& f) {
+  return {{"modulation", f.modulation},
+          {"channel", f.channel},
+          {"station", f.calling ? "calling" : "answering"},
+          {"bit_rate", f.bit_rate},
+          {"start_s", time(f.t0)},
+          {"end_s", time(f.t1)},
+          {"amplitude", rounded(f.amplitude, 0)}};
+}
+
+Json fax_json(const FaxHeard& fax) {
+  return {{"cng", list(fax.cng,
+                       [](const CallingTone& t) {
+                         return Json{{"channel", t.channel}, {"start_s", time(t.t0)}, {"end_s", time(t.t1)}};
+                       })},
+          {"frames", list(fax.frames, [](const FaxFrame& f) {
+             return Json{{"name", f.name},
+                         {"channel", f.channel},
+                         {"start_s", time(f.t)},
+                         {"octets", octet_string(f.received.octets)}};
+           })}};
 }
 
 Json roles_json(const StartUp& s) {
@@ -67,7 +109,10 @@ Json event_json(const Event& e) {
 }  // namespace
 
 Json json_of(const Call& call) {
-  Json j = {{"schema", "offhook.decode/1"}, {"recording", recording_json(call)}, {"roles", roles_json(call.start_up)}};
+  Json j = {{"schema", "offhook.decode/1"},
+            {"recording", recording_json(call)},
+            {"verdict", verdict_json(verdict_of(call))},
+            {"roles", roles_json(call.start_up)}};
   if (call.modulation() != nullptr) j["modulation"] = call.modulation();
   j["notes"] = notes(call);
   j["echo"] = echo_json(call);
@@ -76,6 +121,8 @@ Json json_of(const Call& call) {
   j["phase2"] = phase2_json(call.start_up);
   j["trainings"] = list(call.trainings, training_json);
   if (call.connection.modulation != nullptr) j["connection"] = connection_json(call.connection);
+  if (call.is_fax()) j["fax"] = fax_json(call.fax);
+  j["fsk"] = list(call.fsk, fsk_json);
   j["changes"] = list(call.changes(), change_json);
   j["events"] = list(timeline(call), event_json);
   return j;

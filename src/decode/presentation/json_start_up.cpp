@@ -120,7 +120,7 @@ Json menu_json(const MenuHeard& m) {
 }
 
 Json answer_tone_json(const AnswerToneHeard& a) {
-  return {{"name", a.ansam ? "ANSam" : "ANS"},
+  return {{"name", a.name()},
           {"channel", a.channel},
           {"start_s", time(a.t0)},
           {"end_s", time(a.t1)},
@@ -168,13 +168,15 @@ Json info_json(const InfoHeard& h) {
   Json j = {{"name", h.type()},          {"channel", h.channel}, {"carrier_hz", h.carrier_hz},
             {"start_s", time(h.t0)},     {"end_s", time(h.t1)},  {"amplitude", rounded(h.amplitude, 0)},
             {"bits", bit_string(h.bits)}};
+  if (h.is_v90()) {
+    j["v92_short_phase2"] = h.v92_short_phase2();
+    j["v92_capable"] = h.v92_capable();
+  }
   if (const auto* i0 = std::get_if<v34::Info0>(&h.info)) {
     add_info0(j, *i0);
-    j["transmit_clock"] = clock_name(*i0);
+    if (!h.is_v90()) j["transmit_clock"] = clock_name(*i0);
   } else if (const auto* d = std::get_if<v34::Info0d>(&h.info)) {
     add_info0(j, d->v34);
-    j["v92_short_phase2"] = h.bits[26] != 0;  // V.92's use of V.34's transmit clock
-    j["v92_capable"] = h.bits[27] != 0;
     j["nominal_power_dbm0"] = -6 - d->nominal_power;
     j["max_power_dbm0"] = -0.5 * (d->max_power + 1);
     j["power_at_codec"] = d->power_at_codec;
@@ -213,13 +215,14 @@ Json probing_json(const Probing& p) {
                      {"level_db", rounded(p.tone_db[k], 1)},
                      {"snr_db", rounded(p.snr_db[k], 1)}});
   }
-  return {{"channel", p.channel},
-          {"l1_start_s", time(p.t0)},
-          {"l2_start_s", time(p.l1_to_l2)},
-          {"end_s", time(p.t1)},
-          {"l1_level_db", rounded(p.level_db[0], 1)},
-          {"l2_level_db", rounded(p.level_db[1], 1)},
-          {"tones", tones}};
+  Json j = {{"channel", p.channel},
+            {"l1_start_s", time(p.t0)},
+            {"end_s", time(p.t1)},
+            {"l1_level_db", rounded(p.level_db[0], 1)},
+            {"l2_level_db", rounded(p.level_db[1], 1)},
+            {"tones", tones}};
+  if (p.l1_to_l2 > 0) j["l2_start_s"] = time(p.l1_to_l2);
+  return j;
 }
 
 }  // namespace

@@ -11,13 +11,11 @@
 namespace offhook::decode {
 
 std::vector<std::string> notes(const Call& call) {
-  // V.92 8.3.1: 79 periods in 301 samples of the network's clock; that is 0.33 Hz below ANS.
-  constexpr double kAnsPcmHz = 8000.0 * 79 / 301, kHzClose = 0.12;
   const StartUp& s = call.start_up;
   std::vector<std::string> out;
   if (!s.v8.quick_connect.empty()) out.emplace_back("V.92 Quick Connect: QC1 or QCA1 among the octets of V.8");
   for (const AnswerToneHeard& a : s.answer_tones) {
-    if (!a.ansam && std::abs(a.frequency_hz - kAnsPcmHz) < kHzClose)
+    if (a.kind == AnswerToneHeard::Kind::kAnspcm)
       out.push_back(fmt::format("ANSpcm of V.92: {:.2f} Hz without AM, channel {}", a.frequency_hz, a.channel));
   }
   if (s.info.empty()) return out;

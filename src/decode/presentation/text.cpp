@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "offhook/decode.h"
+#include "src/decode/call/verdict.h"
 #include "src/decode/presentation/fields.h"
 #include "src/decode/presentation/names.h"
 #include "src/decode/presentation/notes.h"
@@ -39,11 +41,23 @@ std::string summary(const Call& call) {
   std::string out = fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", r.name, r.duration_s,
                                 r.channel.size() == 2 ? "both directions" : "one direction", r.file_rate_hz,
                                 r.truncated ? ", truncated" : "");
+  const Verdict v = verdict_of(call);
+  out += fmt::format("verdict: {}{}\n", v.technology,
+                     v.evidence.empty() ? "" : fmt::format(" ({})", fmt::join(v.evidence, "; ")));
+  const auto many = [](int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  if (!v.directions.empty()) {
+    out += fmt::format("  {}, {}, {}\n", many(v.retrains, "retrain"), many(v.renegotiations, "rate renegotiation"),
+                       many(v.cleardowns, "cleardown"));
+  }
+  for (const Verdict::Direction& d : v.directions) {
+    out += fmt::format("  {}: {}; {}; {} good frames, {} bad\n", d.name,
+                       d.bit_rate > 0 ? fmt::format("{} bit/s ({})", d.bit_rate, d.rate_from) : "rate not read",
+                       describe(d), d.good_frames, d.bad_frames);
+  }
   if (s.call_channel >= 0 && s.answer_channel >= 0) {
     out += fmt::format("call modem: channel {}, answer modem: channel {} (from {})\n", s.call_channel, s.answer_channel,
                        s.roles_from);
   }
-  if (call.modulation() != nullptr) out += fmt::format("modulation: {}\n", call.modulation());
   for (std::size_t c = 0; c < call.echo.size(); ++c) {
     for (const EchoPath& e : call.echo[c]) {
       out += fmt::format("echo of channel {} on channel {}: {:.1f} dB below it, {:.1f} ms late, {:.1f} dB taken off\n",
@@ -83,8 +97,7 @@ std::string to_text(const Call& call) {
   std::string out = summary(call);
   for (const std::string& note : notes(call)) out += "note: " + note + '\n';
   const auto events = timeline(call);
-  if (events.empty())
-    return out + "nothing found: no answer tone, V.8bis, V.8, INFO sequence, probing signal, V.32bis or V.22bis\n";
+  if (events.empty()) return out;
   out += "\n    from s       to s  ch  what\n";
   for (const Event& e : events) {
     out += fmt::format("{:>10.4f} {:>10}  {:>2}  {}{}{}\n", e.t, e.t_end > 0 ? fmt::format("{:.4f}", e.t_end) : "",

@@ -44,7 +44,10 @@ void Timeline::add(const StartUp& s) {
     add(Kind::kMenu, m.t, 0, m.channel, "V.8bis " + m.type(),
         octet_string(m.octets) + (m.fcs_good ? "" : ", check sequence wrong"));
   }
-  for (const auto& a : s.answer_tones) add(Kind::kAnswerTone, a.t0, a.t1, a.channel, a.kind());
+  for (const auto& a : s.answer_tones) {
+    add(Kind::kAnswerTone, a.t0, a.t1, a.channel,
+        std::string(a.name()) + (a.reversals.empty() ? "" : " with reversals"));
+  }
   for (const auto& q : s.v8.quick_connect)
     add(Kind::kMenu, q.t, 0, q.channel, q.qc.acknowledge ? "V.92 QCA1" : "V.92 QC1", describe(q.qc));
   for (const auto& m : s.v8.cm) add(Kind::kMenu, m.t0, m.t1, m.channel, "CM", octet_string(m.octets));
@@ -55,7 +58,8 @@ void Timeline::add(const StartUp& s) {
   for (const double t : s.tone_b.reversals) add(Kind::kInfo, t, 0, s.tone_b.channel, "Tone B phase reversal");
   for (const auto& p : s.probing) {
     add(Kind::kProbing, p.t0, p.t1, p.channel, "L1/L2",
-        fmt::format("L2 from {:.4f} s, {:.1f} dB", p.l1_to_l2, p.level_db[1]));
+        p.l1_to_l2 > 0 ? fmt::format("L2 from {:.4f} s, {:.1f} dB", p.l1_to_l2, p.level_db[1])
+                       : fmt::format("without a step, {:.1f} dB", p.level_db[0]));
   }
 }
 
@@ -126,6 +130,15 @@ void Timeline::add_data(const DataHeard& d, const Link& link, int channel) {
 std::vector<Event> timeline(const Call& call) {
   Timeline all;
   all.add(call.start_up);
+  for (const CallingTone& t : call.fax.cng) {
+    if (call.is_fax()) all.add(Kind::kAnswerTone, t.t0, t.t1, t.channel, "CNG");
+  }
+  for (const FaxFrame& f : call.fax.frames)
+    all.add(Kind::kMenu, f.t, 0, f.channel, "T.30 " + f.name, octet_string(f.received.octets));
+  for (const FskHeard& f : call.fsk) {
+    all.add(Kind::kData, f.t0, f.t1, f.channel, f.modulation,
+            fmt::format("{} station, {} bit/s", f.calling ? "calling" : "answering", f.bit_rate));
+  }
   for (const Training& t : call.trainings) {
     all.add(t, t.from_1200);
     all.add(t, t.from_2400);

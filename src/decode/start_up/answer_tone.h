@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "src/decode/line/recording.h"
@@ -15,11 +16,13 @@ struct AnswerToneHeard {
   double frequency_hz = 0;
   double depth = 0;  ///< of the 15 Hz modulation
   std::vector<double> reversals;
-  bool ansam = false;
-  const char* kind() const;  ///< "ANSam with reversals", "ANSam", "ANS with reversals", "ANS"
+  enum class Kind : std::uint8_t { kAns, kAnsam, kAnspcm } kind = Kind::kAns;
+  const char* name() const;  ///< "ANS", "ANSam", "ANSpcm"
 };
 
-/// In order of channel and time, echoes removed.
-std::vector<AnswerToneHeard> find_answer_tones(const Recording& recording);
+/// In order of channel and time, echoes removed. A tone whose modulation begins or ends in its middle is two. What is
+/// 2100 Hz among other sounds, as in music, is none.
+/// @param v92  Quick Connect was asked for: a tone without modulation is ANSpcm, whatever the recording's clock
+std::vector<AnswerToneHeard> find_answer_tones(const Recording& recording, bool v92);
 
 }  // namespace offhook::decode

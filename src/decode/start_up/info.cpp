@@ -76,6 +76,18 @@ void find_info(const std::array<Stream, DpskReceiver::kPhases>& streams, int cha
   }
 }
 
+// Where sequences overlap the shortest is the one that was sent: behind a good CRC the remainder is zero, and stays so
+// while zeros follow, so that a sender which leaves out the fill ones may pass for a longer sequence.
+void drop_longer(std::vector<InfoHeard>& found) {
+  const std::vector<InfoHeard> all = found;
+  std::erase_if(found, [&](const InfoHeard& x) {
+    return std::any_of(all.begin(), all.end(), [&](const InfoHeard& o) {
+      return o.channel == x.channel && o.carrier_hz == x.carrier_hz && o.bits.size() < x.bits.size() && o.t0 < x.t1 &&
+             o.t1 > x.t0;
+    });
+  });
+}
+
 }  // namespace
 
 const char* InfoHeard::type() const {
@@ -121,12 +133,20 @@ std::vector<InfoHeard> find_infos(const Recording& r) {
     return of.carrier_hz == x.carrier_hz && of.info.index() == x.info.index() && of.amplitude > 2 * x.amplitude &&
            std::abs(of.t0 - x.t0) < 0.4;
   });
+  drop_longer(found);
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.t0 < b.t0; });
   bool digital = false;
   for (InfoHeard& i : found) {
     if (i.carrier_hz != v34::kDpskCallHz) continue;
     if (i.is_info0()) digital = i.info.index() == 1;
     i.digital = digital;
+  }
+  // INFO0 of both come in the same second, also where they are repeated.
+  constexpr double kOnePhase2S = 4;
+  for (InfoHeard& i : found) {
+    i.far_digital = i.carrier_hz == v34::kDpskAnswerHz && std::any_of(found.begin(), found.end(), [&](const auto& o) {
+                      return o.info.index() == 1 && std::abs(o.t0 - i.t0) < kOnePhase2S;
+                    });
   }
   return found;
 }

@@ -23,7 +23,13 @@ struct InfoHeard {
   std::variant<v34::Info0, v34::Info0d, v34::Info1c, v34::Info1a, v34::Info1aV90> info;
   const char* type() const;  ///< "INFO0c", "INFO0a", "INFO0d", "INFO1c", "INFO1d", "INFO1a"
   bool is_info0() const { return info.index() < 2; }
-  bool digital = false;  ///< an INFO1c sent by a modem whose INFO0 was INFO0d
+  /// INFO0 of a modem of V.90 or V.92: V.92's use of the bits of V.34's transmit clock, which V.90 reserves. INFO0a has
+  /// them the other way round than INFO0d: modems that send QC with a full Phase 2 set bit 26 alone.
+  bool is_v90() const { return info.index() == 1 || (info.index() == 0 && far_digital); }
+  bool v92_capable() const { return is_v90() && bits[info.index() == 1 ? 27 : 26] != 0; }
+  bool v92_short_phase2() const { return is_v90() && bits[info.index() == 1 ? 26 : 27] != 0; }
+  bool digital = false;      ///< an INFO1c sent by a modem whose INFO0 was INFO0d
+  bool far_digital = false;  ///< an INFO at 2400 Hz whose far end sends INFO0d: of an analogue modem of V.90 or V.92
 };
 
 /// In order of time, echoes removed.

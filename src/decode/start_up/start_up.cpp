@@ -43,19 +43,45 @@ void assign_roles(const Recording& r, StartUp& s) {
   }
 }
 
+bool asks_for_quick_connect(const StartUp& s) {
+  v90::QuickConnect qc;
+  return !s.v8.quick_connect.empty() || std::any_of(s.v8bis.begin(), s.v8bis.end(), [&](const V8bisMessage& m) {
+    return m.fcs_good && v90::decode_qc2(m.octets.data(), static_cast<int>(m.octets.size()), &qc);
+  });
+}
+
+// Probing holds a tone near 2100 Hz; training and data may hold anything.
+void forget_what_phase2_rules_out(StartUp& s) {
+  const double phase2 = s.info.front().t0;
+  const auto later = [&](const auto& x) { return x.t0 > phase2; };
+  std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) { return a.t1 > phase2; });
+  std::erase_if(s.v8bis, [&](const V8bisMessage& m) { return m.t > phase2; });
+  std::erase_if(s.v8bis_signals, later);
+  std::erase_if(s.v8.quick_connect, [&](const QuickConnectHeard& q) { return q.t > phase2; });
+  std::erase_if(s.v8.cm, later);
+  std::erase_if(s.v8.jm, later);
+  if (s.v8.cm.empty()) s.v8.cj = 0;
+  for (auto* menus : {&s.v8.cm, &s.v8.jm}) {
+    for (MenuHeard& m : *menus) {
+      for (const InfoHeard& i : s.info) {
+        if (i.channel == m.channel) m.t1 = std::min(m.t1, i.t0);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 StartUp listen_start_up(const Recording& r) {
   StartUp s;
-  s.answer_tones = find_answer_tones(r);
   s.v8bis_signals = v8bis_signals(r);
   s.v8bis = v8bis_messages(r, s.v8bis_signals);
   s.v8 = find_v8(r);
+  s.answer_tones = find_answer_tones(r, asks_for_quick_connect(s));
   s.info = find_infos(r);
+  if (!s.info.empty()) forget_what_phase2_rules_out(s);
   assign_roles(r, s);
   if (s.info.empty()) return s;
-  // Probing holds a tone near 2100 Hz, and data may.
-  std::erase_if(s.answer_tones, [&](const AnswerToneHeard& a) { return a.t1 > s.info.front().t0; });
   if (s.channel_2400 >= 0) s.tone_a = find_tone(r, s.channel_2400, v34::kToneAHz, s.info);
   if (s.channel_1200 >= 0) s.tone_b = find_tone(r, s.channel_1200, v34::kToneBHz, s.info);
   for (std::size_t c = 0; c < r.channel.size(); ++c) {

@@ -36,12 +36,14 @@ ToneHeard find_tone(const Recording& r, int channel, int hz, const std::vector<I
   const std::vector<float>& x = r.channel[static_cast<std::size_t>(channel)];
   // Each time there is a Phase 2: its INFO sequences tell where and how loud.
   constexpr double kApartS = 4;
+  std::vector<std::pair<double, double>> phases;
   for (std::size_t k = 0, end = 0; k < info.size(); k = end) {
     double full = 0;
     for (; end < info.size() && (end == k || info[end].t0 - info[end - 1].t1 < kApartS); ++end) {
       if (info[end].channel == channel && info[end].carrier_hz == hz) full = std::max(full, info[end].amplitude);
     }
     if (full > 0) add_segments(x, hz, full, info[k].t0 - 0.02, info[end - 1].t1 + 0.1, tone);
+    phases.emplace_back(info[k].t0 - kBeforeInfoS, info[end - 1].t1 + kAfterInfoS);
   }
   ToneDetector detector(hz);
   const std::size_t first = sample(info.front().t0 - kBeforeInfoS);
@@ -50,6 +52,9 @@ ToneHeard find_tone(const Recording& r, int channel, int hz, const std::vector<I
     if (detector.put(x[i]) == ToneEvent::kReversal)
       tone.reversals.push_back(seconds(static_cast<double>(first) + detector.reversal_time()));
   }
+  std::erase_if(tone.reversals, [&](double t) {
+    return std::none_of(phases.begin(), phases.end(), [&](const auto& p) { return t > p.first && t < p.second; });
+  });
   // The bits of the sequences are reversals of the same carrier.
   std::erase_if(tone.reversals, [&](double t) {
     return std::any_of(info.begin(), info.end(),

@@ -61,17 +61,24 @@ V8Octets v8_octets(std::span<const float> x, v8::Channel band) {
   return out;
 }
 
-// Where the carrier of a band ends after `t`: its two frequencies fall to a quarter of the power they had.
+// Where the carrier of a band ends after `t`: its two frequencies fall to a quarter of the power they had, or to half
+// of all there is: what follows is louder.
 double carrier_end(std::span<const float> x, v8::Channel band, double t) {
   constexpr int kWindow = kRateHz / 100;
+  double all = 0;
   const auto power = [&](std::size_t at) {
     const auto window = x.subspan(at, kWindow);
-    return std::norm(spectrum_at(window, v8::fsk_hz(band, 0))) + std::norm(spectrum_at(window, v8::fsk_hz(band, 1)));
+    all = 0;
+    for (const float v : window) all += static_cast<double>(v) * v / kWindow;
+    return 2 *
+           (std::norm(spectrum_at(window, v8::fsk_hz(band, 0))) + std::norm(spectrum_at(window, v8::fsk_hz(band, 1))));
   };
   auto at = static_cast<std::size_t>(std::max(0.0, t - 0.02) * kRateHz);
   if (at + kWindow > x.size()) return t;
   const double before = power(at);
-  while (at + kWindow <= x.size() && power(at) > before / 4) at += kRateHz / 1000;
+  const double share = before / std::max(all, 1e-9);
+  const auto there = [&](double p) { return p > before / 4 && p > share / 2 * all; };
+  while (at + kWindow <= x.size() && there(power(at))) at += kRateHz / 1000;
   return seconds(at + kWindow / 2);
 }
 

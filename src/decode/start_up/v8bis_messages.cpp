@@ -1,49 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "src/decode/start_up/v8bis_messages.h"
 
-#include <spandsp.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "dsp/v42/hdlc.h"
+#include "src/decode/fsk/v21_frames.h"
 #include "src/decode/start_up/echoes.h"
 
 namespace offhook::decode {
 namespace {
 
 constexpr double kTransactionTimeOutS = 5;  // V.8bis 9.8
+constexpr std::uint8_t kFaxAddress = 0xFF;  // of T.30's frames, which are no messages
 constexpr double kPreambleS = 0.2;          // mark and flags, 7.2.4 and 7.2.5
-
-struct Frames {
-  std::uint8_t buffer[128];
-  v42::HdlcReceiver hdlc;
-  double bits = 0;  // since the frame's opening flag
-  std::vector<V8bisMessage> found;
-  double now = 0;
-};
-
-void put_bit(void* user, int bit) {
-  auto* f = static_cast<Frames*>(user);
-  if (bit < 0) return;  // status of the demodulator
-  const std::uint32_t flags = f->hdlc.flags();
-  const auto result = f->hdlc.put(bit);
-  f->bits += 1;
-  const std::size_t size = f->hdlc.size();
-  // A bad frame that a flag ended after two at its beginning (7.2.5); what an abort ended leaves no flag.
-  const bool bad = result == v42::HdlcReceiver::kBadFrame && flags >= 2 && f->hdlc.flags() == 1;
-  const bool good = result == v42::HdlcReceiver::kFrame && f->hdlc.fcs16();
-  if ((good || bad) && !f->hdlc.oversize() && size >= 3) {
-    V8bisMessage m;
-    m.t = f->now - (f->bits + 8) / 300;  // from its opening flag on
-    m.octets.assign(f->hdlc.data(), f->hdlc.data() + size - 2);
-    m.fcs = {f->hdlc.data()[size - 2], f->hdlc.data()[size - 1]};
-    m.fcs_good = good;
-    m.malformed = v8bis::parse(m.octets.data(), static_cast<int>(m.octets.size()), &m.message);
-    f->found.push_back(std::move(m));
-  }
-  if (result != v42::HdlcReceiver::kNothing) f->bits = 0;
-}
 
 double rms_peak(const std::vector<float>& x, double t0, double t1) {
   const auto a = static_cast<std::size_t>(std::max(0.0, t0) * kRateHz);
@@ -59,23 +28,15 @@ std::vector<V8bisMessage> v8bis_messages(const Recording& r, const std::vector<V
   std::vector<V8bisMessage> all;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     for (const bool high : {false, true}) {
-      Frames frames;
-      frames.hdlc.init(frames.buffer, sizeof frames.buffer);
-      fsk_rx_state_t* fsk = fsk_rx_init(nullptr, &preset_fsk_specs[high ? FSK_V21CH2 : FSK_V21CH1], FSK_FRAME_MODE_SYNC,
-                                        put_bit, &frames);
-      fsk_rx_signal_cutoff(fsk, -50);
       const auto& x = r.channel[c];
-      for (std::size_t i = 0; i < x.size(); i += 16) {
-        std::int16_t block[16];
-        const std::size_t n = std::min<std::size_t>(16, x.size() - i);
-        for (std::size_t k = 0; k < n; ++k) {
-          block[k] = static_cast<std::int16_t>(std::clamp(x[i + k], -32768.f, 32767.f));
-        }
-        frames.now = static_cast<double>(i) / kRateHz;
-        fsk_rx(fsk, block, static_cast<int>(n));
-      }
-      fsk_rx_free(fsk);
-      for (V8bisMessage& m : frames.found) {
+      for (V21Frame& f : v21_frames(x, high).frames) {
+        if (f.octets[0] == kFaxAddress) continue;
+        V8bisMessage m;
+        m.t = f.t;
+        m.octets = std::move(f.octets);
+        m.fcs = f.fcs;
+        m.fcs_good = f.fcs_good;
+        m.malformed = v8bis::parse(m.octets.data(), static_cast<int>(m.octets.size()), &m.message);
         m.channel = static_cast<int>(c);
         m.high_band = high;
         m.amplitude = rms_peak(x, m.t, m.t + static_cast<double>(m.octets.size()) * 8 / 300);

@@ -346,6 +346,11 @@ Connection find_v22bis(const Recording& recording) {
     }
   }
   uncompress(found.call.links, found.answer.links);
+  const auto is_v22bis = [](const Connection::Side& side) {
+    return std::any_of(side.data.begin(), side.data.end(), [](const DataHeard& d) { return d.bit_rate == 2400; }) ||
+           std::any_of(side.signals.begin(), side.signals.end(), [](const auto& s) { return s.what == "S1"; });
+  };
+  if (found.modulation != nullptr && !is_v22bis(found.call) && !is_v22bis(found.answer)) found.modulation = kV22.title;
   return found;
 }
 

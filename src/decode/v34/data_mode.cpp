@@ -181,6 +181,7 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   receiver.state = start;
   const std::optional<B1> b1 = find_b1(receiver, parameters, heard);
   if (!b1) return heard;
+  heard.b1_found = true;
 
   Bits bits(parameters);
   const qam::NonlinearEncoder nonlinear(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy());
@@ -217,7 +218,8 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
     heard.times.emplace_back(t, heard.bits.size());
     noise = 0;
     pairs = 0;
-    if (receiver.state.error > 0.5) break;
+    heard.lost = receiver.state.error > 0.5;
+    if (heard.lost) break;
   }
   heard.t1 = seconds(receiver.state.t);
   std::vector<double> track;

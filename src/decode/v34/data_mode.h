@@ -11,8 +11,10 @@ namespace offhook::decode {
 
 struct V34DataHeard : DataHeard {
   v34::DataParameters parameters{};
-  double b1_match = 0;   ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
-  int b1_quadrant = 0;   ///< where the differential encoder stood before it; 0 by the Recommendation
+  double b1_match = 0;  ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
+  int b1_quadrant = 0;  ///< where the differential encoder stood before it; 0 by the Recommendation
+  bool b1_found = false;
+  bool lost = false;     ///< it ended because the points could no longer be told from each other
   bool s_after = false;  ///< it ended with S
   double t_s = 0;        ///< where S began, to a few symbols
   ReceiverState at_end;  ///< within that S, units of four training points

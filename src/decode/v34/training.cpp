@@ -31,6 +31,8 @@ class Follower {
   double now() const { return seconds(receiver_.state.t); }
   static double offset_hz(const ReceiverState& s) { return s.turn / (2 * kPi) * kRateHz / s.step; }
   bool has_16_points();
+  void find_s(Segment& p, double t, double step) const;
+  std::optional<Anchor> shifted_trn(const Anchor& pp);
   double fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz = {});
   std::size_t count_trn(const std::vector<Cf>& known, std::size_t before, v34::TrainingPoints points, double end);
   void sequences(Segment& p, v34::TrainingDecoder decoder, v34::TrainingPoints points, double end);
@@ -50,6 +52,15 @@ double s_share(const Baseband& line, double t, double step) {
     energy += 0.5 * (std::norm(x) + std::norm(y));
   }
   return energy > 0 ? std::abs(c) / energy : 0;
+}
+
+// S before what begins at `t` samples.
+void Follower::find_s(Segment& p, double t, double step) const {
+  const double s_bar = t - kSBarSymbols * step;
+  p.s_correlation = s_share(line_, s_bar, step);
+  if (p.s_correlation <= 0.5) return;
+  p.t_s_bar = seconds(s_bar);
+  p.t_s = seconds(s_bar - kSSymbols * step);
 }
 
 // With a longer equaliser where that explains more than its taps would of noise.
@@ -88,6 +99,27 @@ std::size_t Follower::count_trn(const std::vector<Cf>& known, std::size_t before
   return right.size() > before ? right.size() - before : 0;
 }
 
+// TRN where its beginning is not 288 symbols behind that of PP: some senders begin it a symbol later. @return its
+// anchor
+std::optional<Anchor> Follower::shifted_trn(const Anchor& pp) {
+  constexpr int kShifted = 512;
+  constexpr double kFits = 0.3;
+  const double step = kRateHz / symbol_rate_hz(direction_.rate);
+  const std::vector<Cf> trn = trn_symbols(direction_.scrambling, pp.points, kShifted);
+  std::optional<Anchor> best;
+  double least = kFits;
+  for (const int shift : {1, -1, 2, -2}) {
+    Anchor a = pp;
+    a.pp = false;
+    a.t = pp.t + (v34::kPpSymbols + shift) * step;
+    receiver_.state = {};
+    receiver_.state.w.resize(SymbolReceiver::kTaps);
+    const double error = receiver_.fit(a.t, trn);
+    if (error < least) least = error, best = a;
+  }
+  return best;
+}
+
 Segment Follower::run(const Anchor& anchor, double end) {
   const double step = kRateHz / symbol_rate_hz(direction_.rate);
   Segment p;
@@ -102,6 +134,17 @@ Segment Follower::run(const Anchor& anchor, double end) {
     return std::vector<Cf>(known.begin(), known.begin() + static_cast<long>(n));
   };
   double error = fit(anchor.t, first(before + kTrnKnown - 48));
+  if (error > 0.05 && anchor.pp) {
+    if (const std::optional<Anchor> late = shifted_trn(anchor)) {
+      Segment shifted = run(*late, end);
+      if (shifted.trn_symbols > kTrnKnown) {
+        shifted.t_pp = seconds(anchor.t);
+        find_s(shifted, anchor.t, step);
+        return shifted;
+      }
+    }
+    error = fit(anchor.t, first(before + kTrnKnown - 48));
+  }
   if (error > 0.3) {
     p.training_mse_db = 10 * std::log10(error + 1e-12);
     p.t_lost = seconds(anchor.t);
@@ -117,12 +160,7 @@ Segment Follower::run(const Anchor& anchor, double end) {
   p.t_pp = anchor.pp ? seconds(anchor.t) : 0;
   p.t_trn = seconds(anchor.t + static_cast<double>(before) * step);
   p.trn_symbols = static_cast<int>(length);
-  const double s_bar = anchor.t - kSBarSymbols * step;
-  p.s_correlation = s_share(line_, s_bar, step);
-  if (p.s_correlation > 0.5) {
-    p.t_s_bar = seconds(s_bar);
-    p.t_s = seconds(s_bar - kSSymbols * step);
-  }
+  find_s(p, anchor.t, step);
   // Through the known symbols, then by decisions.
   for (std::size_t i = 0; i < before + length; ++i) {
     const Cf y = receiver_.equalise();

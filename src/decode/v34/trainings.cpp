@@ -97,7 +97,11 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
   const std::vector<double> s_bar = find_s_bar(*lines.line, d, first->t_trn_end, to_s);
   for (std::size_t k = 0; k < s_bar.size(); ++k) {
     const double t = s_bar[k] / kRateHz;
-    const double end = k + 1 < s_bar.size() ? s_bar[k + 1] : to_s * kRateHz;
+    double end = k + 1 < s_bar.size() ? s_bar[k + 1] : to_s * kRateHz;
+    // What an anchor of its own stands before is read from there.
+    for (const Segment& p : side.segments) {
+      if (p.begins() > t + 0.01) end = std::min(end, p.t_trn * kRateHz);
+    }
     const Segment* trained = nullptr;
     Segment* around = nullptr;  // goes on through this S
     bool anchor = false;        // of its own TRN
@@ -124,9 +128,14 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
 // One training for each INFO1a, with what it and the INFO1c or INFO1d before it chose.
 std::vector<Training> chosen_by_info(const StartUp& s) {
   std::vector<Training> all;
+  constexpr double kOnePhase2S = 4;
   const v34::Info1c* info1c = nullptr;
+  double info1c_t = 0;
   for (const InfoHeard& i : s.info) {
-    if (const auto* c = std::get_if<v34::Info1c>(&i.info)) info1c = c;
+    if (const auto* c = std::get_if<v34::Info1c>(&i.info)) {
+      info1c = c;
+      info1c_t = i.t0;
+    }
     const auto* v34 = std::get_if<v34::Info1a>(&i.info);
     const auto* v90 = std::get_if<v34::Info1aV90>(&i.info);
     if (v34 == nullptr && v90 == nullptr) continue;
@@ -144,9 +153,11 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
       d.pre_emphasis = pre_emphasis;
       d.projected_rate = 2400 * max_rate;
     };
-    if (info1c != nullptr) {
+    if (info1c != nullptr && i.t0 - info1c_t < kOnePhase2S) {
       const v34::ProbingResult& p = info1c->probing[static_cast<int>(up.rate)];
       take(up, p.carrier, p.pre_emphasis, p.max_rate);
+    } else if (v90 != nullptr) {  // V.92's short Phase 2 has no INFO1d: the analogue modem chooses
+      up.carrier = i.bits[33] != 0 ? v34::Carrier::kHigh : v34::Carrier::kLow;
     }
     Direction& down = t.from_1200.direction;
     down.channel = t.pcm ? -1 : s.channel_1200;

@@ -36,7 +36,7 @@ int run_decode(const Options& options) {
     }
   }
   if (!json_to_stdout) say("{}", Lines(decode::to_text(*call)));
-  return kOk;
+  return decode::modem_found(*call) ? kOk : kInsufficient;
 }
 
 }  // namespace
@@ -54,7 +54,9 @@ void add_decode(CLI::App& app, Action& action) {
                   "Write what each direction carried: call.bin and answer.bin, bits as call.bits and answer.bits")
       ->type_name("DIR");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
-  sub->footer(R"(Examples:
+  sub->footer(R"(Exit status: 0, 1 the recording cannot be read, 2 there is no modem in it.
+
+Examples:
   offhook decode call.wav
   offhook decode call.wav --json | jq '.trainings[].call_to_answer.bit_rate'
   offhook decode call.wav --json call.json --html call.html

@@ -142,7 +142,7 @@ inline Json truth_tone(const Json& phase2, const char* key) {
     if (p["channel"] != t["channel"]) continue;
     j["probing"].push_back({{"t0", p["l1_start_s"]},
                             {"t1", p["end_s"]},
-                            {"l1_to_l2", p["l2_start_s"]},
+                            {"l1_to_l2", or_null(p, "l2_start_s")},
                             {"level_db", {p["l1_level_db"], p["l2_level_db"]}}});
   }
   return j;
@@ -313,7 +313,9 @@ inline Json under_truths_keys(const Json& d) {
          {"am15_depth", a["modulation_depth"]},
          {"freq_hz", a["frequency_hz"]},
          {"channel", a["channel"]},
-         {"kind", a["name"].get<std::string>() + (a["reversals_s"].empty() ? "" : " with reversals")}});
+         {"kind", a["name"] == "ANSpcm"
+                      ? "ANSpcm (V.92)"
+                      : a["name"].get<std::string>() + (a["reversals_s"].empty() ? "" : " with reversals")}});
   }
   for (const Json& q : v8["quick_connect"]) j[q["name"] == "QC1" ? "qc1" : "qca1"] = truth_quick_connect(q);
   j["v8bis_messages"] = Json::array();

@@ -79,7 +79,7 @@ TEST_F(DecodeRecording, SilenceAndNoiseGiveAnEmptyTimeline) {
   const Call noisy = analyse(read_recording(write("noise.wav", 8000, 2, noise)));
   EXPECT_TRUE(timeline(silent).empty());
   EXPECT_TRUE(timeline(noisy).empty());
-  EXPECT_THAT(to_text(silent), testing::HasSubstr("nothing found"));
+  EXPECT_THAT(to_text(silent), testing::HasSubstr("no modem found"));
   EXPECT_FALSE(json_of(silent).contains("modulation"));
 }
 

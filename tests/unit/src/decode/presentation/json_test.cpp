@@ -171,7 +171,9 @@ StartUp everything_of_start_up() {
   s.info = {info(v34::Info0{}, 1200), info(v34::Info0d{}, 1200), info(v34::Info1c{}, 1200), info(v34::Info1a{}, 2400),
             info(v34::Info1aV90{}, 2400)};
   s.tone_a.segments = s.tone_b.segments = {{1, 2}};
-  s.probing.push_back({.frequency_hz = {150}, .tone_db = {0}, .snr_db = {30}});
+  s.info.push_back(info(v34::Info0{}, 2400));
+  s.info.back().far_digital = true;
+  s.probing.push_back({.l1_to_l2 = 1, .frequency_hz = {150}, .tone_db = {0}, .snr_db = {30}});
   return s;
 }
 
@@ -195,6 +197,9 @@ Call everything() {
   cp.cp.drn = 10;
   pcm.from_2400.segments[1].cp = {cp};
   call.trainings = {t, pcm};
+  call.fax.cng.emplace_back();
+  call.fax.frames.emplace_back();
+  call.fsk.push_back({.modulation = "V.21"});
   call.connection.modulation = "V.32bis";
   for (Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
     side->channel = 0;

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/call/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "dsp/modulation/modulation.h"
+#include "dsp/spandsp/v22.h"
+#include "src/decode/call/call.h"
+
+namespace offhook::decode {
+namespace {
+
+using Way = Verdict::Direction;
+
+const InfoHeard* info(const StartUp& s, std::string_view type) {
+  const auto i = std::find_if(s.info.begin(), s.info.end(), [&](const InfoHeard& x) { return x.type() == type; });
+  return i == s.info.end() ? nullptr : &*i;
+}
+
+// A message of V.8bis with a non-standard field of K56flex: T.35 country United States, provider 0094.
+bool offers_k56flex(const StartUp& s) {
+  const auto is_k56flex = [](const v8bis::NonStandard& n) {
+    return n.country == 0xB5 && n.provider_size == 2 && n.provider()[0] == 0x00 && n.provider()[1] == 0x94;
+  };
+  return std::any_of(s.v8bis.begin(), s.v8bis.end(), [&](const V8bisMessage& m) {
+    return m.fcs_good &&
+           std::any_of(m.message.non_standard, m.message.non_standard + m.message.non_standards, is_k56flex);
+  });
+}
+
+// What of V.34 stands in a direction.
+bool trained(const Training::Side& side) {
+  return std::any_of(side.segments.begin(), side.segments.end(), [](const Segment& p) { return p.trn_symbols > 0; });
+}
+bool has_mp(const Training::Side& side) {
+  return std::any_of(side.segments.begin(), side.segments.end(), [](const Segment& p) { return !p.mp.empty(); });
+}
+
+// The one side that trained as V.34 does when the other, which sends a signal, has nothing of V.34: it is no V.34
+// there.
+const Training::Side* lone_v34_side(const Call& call) {
+  if (call.trainings.empty() || call.recording.channel.size() != 2) return nullptr;
+  const Training& t = call.trainings.back();
+  if (t.pcm || trained(t.from_1200) == trained(t.from_2400)) return nullptr;
+  const Training::Side& v34 = trained(t.from_1200) ? t.from_1200 : t.from_2400;
+  const auto other = static_cast<std::size_t>(1 - v34.direction.channel);
+  const double begins = v34.segments.front().begins();
+  // As long as Phase 3 of both takes, and more: a call that was cut off in Phase 3 tells nothing.
+  return has_mp(v34) && call.activity_end_s[other] > begins + 3 ? &v34 : nullptr;
+}
+
+double end_of(const Call& call, int channel) {
+  return channel >= 0 && static_cast<std::size_t>(channel) < call.activity_end_s.size()
+             ? call.activity_end_s[static_cast<std::size_t>(channel)]
+             : 0;
+}
+
+void count(const std::vector<Link>& links, Way& way) {
+  for (const Link& link : links) {
+    way.good_frames += link.frames.size();
+    way.bad_frames += link.bad_frames;
+  }
+}
+
+// Whether data that were read go on to what ends them: the signal's end, or what the direction sends next.
+void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const Training::Side& side, Way& way) {
+  constexpr double kCloseS = 0.3;
+  const V34DataHeard& last = data.back();
+  if (!last.b1_found) {
+    way.since_s = last.t0;
+    way.reason = fmt::format("B1 is not as the MPs have it: {:.0f} % of its energy are explained", 100 * last.b1_match);
+    return;
+  }
+  double end = end_of(call, way.channel);
+  for (const Segment& p : side.segments) {
+    const double begins = p.t_s > 0 ? p.t_s : p.t_trn;
+    if (begins > last.t0) end = std::min(end, begins);
+  }
+  if (last.lost || (last.t1 < end - kCloseS && !last.s_after)) {
+    way.since_s = last.t1;
+    way.reason = "the points can no longer be told from each other";
+    return;
+  }
+  way.to_the_end = true;
+}
+
+Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Training::Side* lone) {
+  const Training::Side& side = call_to_answer ? t.from_1200 : t.from_2400;
+  const Training::Side& far = call_to_answer ? t.from_2400 : t.from_1200;
+  Way way;
+  way.name = call_to_answer ? "call to answer" : "answer to call";
+  way.channel = side.direction.channel;
+  if (way.channel < 0) {
+    way.reason = "it is not recorded";
+    return way;
+  }
+  if (lone != nullptr && lone != &side) {
+    way.reason = "it is no V.34";
+    way.since_s = t.info1a_t;
+    return way;
+  }
+  const bool own_mp = has_mp(side), far_mp = has_mp(far);
+  const int rate = 2400 * (call_to_answer ? t.rates.call_to_answer : t.rates.answer_to_call);
+  if (own_mp || far_mp) {
+    way.bit_rate = !side.data.empty() ? static_cast<int>(side.data.back().bit_rate) : rate;
+    way.rate_from = own_mp && far_mp ? "both MPs" : "one MP";
+  }
+  count(side.links, way);
+  const Segment* start = side.started();
+  if (!side.data.empty()) {
+    judge_data(call, side.data, side, way);
+  } else if (start != nullptr) {
+    way.since_s = start->t_e_end;
+    way.reason =
+        far_mp ? "the MPs agree on no rate" : "the far modem's MP, which says how data are coded, was not read";
+  } else if (side.segments.empty()) {
+    way.since_s = t.info1a_t;
+    way.reason = "no S, PP or TRN was found";
+  } else {
+    const Segment& last = side.segments.back();
+    way.since_s = last.t_lost;
+    way.reason = last.mp.empty() && last.j_points == 0 ? "no J or MP was read" : "no E was read";
+  }
+  return way;
+}
+
+void add_v34(const Call& call, const Training::Side* lone, Verdict& v) {
+  const Training& t = call.trainings.back();
+  v.directions.push_back(v34_way(call, t, true, lone));
+  v.directions.push_back(v34_way(call, t, false, lone));
+}
+
+void add_pcm(const Call& call, Verdict& v) {
+  const Training& t = call.trainings.back();
+  const Training::Side& side = t.from_2400;
+  Way up;
+  up.name = "upstream";
+  up.channel = side.direction.channel;
+  const Segment* start = side.started();
+  count(side.links, up);
+  if (!side.data.empty()) {
+    up.bit_rate = static_cast<int>(side.data.back().bit_rate);
+    up.rate_from = "B1";
+    judge_data(call, side.data, side, up);
+  } else if (start != nullptr) {
+    up.since_s = start->t_e_end;
+    up.reason = "its rate and coding are in the digital modem's MP, which is PCM and is not decoded";
+  } else if (side.segments.empty()) {
+    up.since_s = t.info1a_t;
+    up.reason = "no S, PP or TRN was found";
+  } else {
+    up.since_s = side.segments.back().t_lost;
+    up.reason = side.cp() != nullptr ? "no E was read" : "no CP of data mode was read";
+  }
+  Way down;
+  down.name = "downstream";
+  down.channel = call.start_up.channel_1200;
+  down.since_s = t.info1a_t;
+  down.reason = "PCM is not decoded";
+  if (const CpHeard* cp = side.cp()) {
+    down.bit_rate = static_cast<int>((2 * cp->cp.rate_thirds() + 3) / 6);
+    down.rate_from = "CP";
+  }
+  v.directions.push_back(std::move(up));
+  v.directions.push_back(std::move(down));
+}
+
+void judge_pcm(const Call& call, Verdict& v) {
+  const StartUp& s = call.start_up;
+  const InfoHeard *d = info(s, "INFO0d"), *a = info(s, "INFO0a");
+  const bool v92 = d != nullptr && a != nullptr && d->v92_capable() && a->v92_capable();
+  // Short Phase 2: no INFO1d, and both asked for it.
+  const bool short_phase2 = v92 && info(s, "INFO1d") == nullptr && d->v92_short_phase2() && a->v92_short_phase2();
+  v.technology = short_phase2 ? "V.92 Quick Connect" : v92 ? "V.92" : "V.90";
+  v.evidence.emplace_back("INFO1a chooses PCM downstream");
+  if (v92) v.evidence.emplace_back("INFO0d and INFO0a have V.92's capability bit");
+  if (v92) v.evidence.emplace_back(short_phase2 ? "short Phase 2: no INFO1d, no probing" : "full Phase 2");
+  if (!s.v8.quick_connect.empty()) v.evidence.emplace_back("QC1 or QCA1 of V.92 before V.8's menus");
+  const auto pcm = std::find_if(s.answer_tones.begin(), s.answer_tones.end(),
+                                [](const auto& x) { return x.kind == AnswerToneHeard::Kind::kAnspcm; });
+  if (pcm != s.answer_tones.end()) v.evidence.emplace_back(fmt::format("ANSpcm at {:.2f} s", pcm->t0));
+}
+
+void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
+  const StartUp& s = call.start_up;
+  if (lone == nullptr) {
+    v.technology = kV34.title;
+    v.evidence.emplace_back("INFO1a of V.34");
+    if (std::any_of(call.trainings.begin(), call.trainings.end(),
+                    [](const Training& t) { return trained(t.from_1200) && trained(t.from_2400); }))
+      v.evidence.emplace_back("both directions train as V.34 does");
+    return;
+  }
+  const bool k56flex = offers_k56flex(s);
+  v.technology = k56flex ? "K56flex" : "other PCM modem";
+  if (k56flex) v.evidence.emplace_back("V.8bis messages with the non-standard field of K56flex");
+  v.evidence.push_back(
+      fmt::format("INFO1a is V.34's, and channel {} trains as V.34 does, but not channel {}, which "
+                  "sends a signal all the same",
+                  lone->direction.channel, 1 - lone->direction.channel));
+}
+
+void judge_connection(const Call& call, Verdict& v) {
+  const Connection& c = call.connection;
+  v.technology = c.modulation;
+  v.evidence.push_back(fmt::format("training and data of {}", c.modulation));
+  if (call.bell_answer_s > 0) {
+    v.technology = "Bell 212A";
+    v.evidence.push_back(fmt::format("Bell's answer tone, 2225 Hz, at {:.2f} s", call.bell_answer_s));
+  }
+  for (const auto& [side, name] : {std::pair{&c.call, "call to answer"}, std::pair{&c.answer, "answer to call"}}) {
+    if (side->channel < 0) continue;
+    Way way;
+    way.name = name;
+    way.channel = side->channel;
+    count(side->links, way);
+    if (side->data.empty()) {
+      way.since_s = side->signals.empty() ? 0 : side->signals.back().t1;
+      way.reason = "no data mode was found behind its training";
+    } else {
+      way.bit_rate = static_cast<int>(side->data.back().bit_rate);
+      way.rate_from = side->rate_signals.empty() ? "its symbols" : "rate signals";
+      double end = end_of(call, way.channel);
+      for (const Change& change : c.changes) {
+        if (change.t > side->data.back().t0) end = std::min(end, change.t);
+      }
+      way.to_the_end = side->data.back().t1 > end - 1;
+      way.since_s = side->data.back().t1;
+      if (!way.to_the_end) way.reason = "the points can no longer be told from each other";
+    }
+    v.directions.push_back(std::move(way));
+  }
+}
+
+void judge_fsk(const Call& call, Verdict& v) {
+  v.technology = call.fsk.front().modulation;
+  for (const bool calling : {true, false}) {
+    const auto at = std::find_if(call.fsk.begin(), call.fsk.end(), [&](const FskHeard& f) {
+      return f.calling == calling && std::string_view(f.modulation) == v.technology;
+    });
+    if (at == call.fsk.end()) continue;
+    v.evidence.push_back(fmt::format("two frequencies of {}, {} station, {} bit/s from {:.2f} s", at->modulation,
+                                     calling ? "calling" : "answering", at->bit_rate, at->t0));
+    Way way;
+    way.name = calling ? "call to answer" : "answer to call";
+    way.channel = at->channel;
+    way.bit_rate = at->bit_rate;
+    way.rate_from = "nominal";
+    way.since_s = at->t0;
+    way.reason = "its characters are not read";
+    v.directions.push_back(std::move(way));
+  }
+}
+
+void judge_fax(const Call& call, Verdict& v) {
+  v.technology = "fax";
+  if (!call.fax.cng.empty()) v.evidence.push_back(fmt::format("CNG at {:.2f} s", call.fax.cng.front().t0));
+  if (!call.fax.frames.empty()) {
+    const FaxFrame& f = call.fax.frames.front();
+    v.evidence.push_back(fmt::format("{} of T.30 at {:.2f} s", f.name, f.t));
+  } else if (call.fax.flags_channel >= 0) {
+    v.evidence.push_back(
+        fmt::format("T.30's preamble of flags in V.21's upper band, channel {}", call.fax.flags_channel));
+  }
+  if (!call.start_up.v8.cm.empty()) v.evidence.emplace_back("the call function of CM");
+}
+
+// What is left where no connection could be read: how far it came.
+void judge_start_up(const Call& call, Verdict& v) {
+  const StartUp& s = call.start_up;
+  if (!s.info.empty()) {
+    v.technology = info(s, "INFO0d") != nullptr ? "V.90" : kV34.title;
+    v.evidence.emplace_back("INFO sequences, but no INFO1a: Phase 2 did not end");
+  } else if (call.symbol_clock) {
+    const SymbolClock& c = *call.symbol_clock;
+    const bool v34 = c.symbol_rate > 2400;
+    v.technology = v34 ? kV34.title : fmt::format("unknown modem of {} symbols/s", c.symbol_rate);
+    v.evidence.push_back(
+        fmt::format("a symbol clock of {} symbols/s in the band edges from {:.1f} to {:.1f} s, {:.0f} dB "
+                    "over noise",
+                    c.symbol_rate, c.t0, c.t1, c.over_noise_db));
+    v.evidence.emplace_back("the recording holds no training");
+    for (std::size_t k = 0; k < call.recording.channel.size(); ++k) {
+      Way way;
+      way.name = k == 0 ? "channel 0" : "channel 1";
+      way.channel = static_cast<int>(k);
+      way.since_s = c.t0;
+      way.reason = "the recording begins in data mode, and how data are coded is said before";
+      v.directions.push_back(std::move(way));
+    }
+  } else if (!s.v8.cm.empty() || !s.v8.jm.empty()) {
+    v.technology = "V.8";
+    v.evidence.emplace_back("menus of V.8, and nothing of a modulation behind them");
+  } else if (!s.v8bis.empty()) {
+    v.technology = "V.8bis";
+    v.evidence.emplace_back("messages of V.8bis, and nothing of a modulation behind them");
+  } else if (!s.answer_tones.empty()) {
+    v.technology = fmt::format("{} alone", s.answer_tones.front().name());
+    v.evidence.emplace_back("an answer tone, and nothing else");
+  } else {
+    v.technology = "no modem found";
+    v.found = false;
+  }
+}
+
+}  // namespace
+
+Verdict verdict_of(const Call& call) {
+  Verdict v;
+  const Training::Side* const lone = lone_v34_side(call);
+  if (!call.trainings.empty()) {
+    if (call.trainings.back().pcm) {
+      judge_pcm(call, v);
+      add_pcm(call, v);
+    } else {
+      judge_v34(call, lone, v);
+      add_v34(call, lone, v);
+    }
+  } else if (call.is_fax()) {
+    judge_fax(call, v);
+  } else if (call.connection.modulation != nullptr) {
+    judge_connection(call, v);
+  } else if (!call.fsk.empty()) {
+    judge_fsk(call, v);
+  } else {
+    judge_start_up(call, v);
+  }
+  v.retrains = std::max(0, static_cast<int>(call.trainings.size()) - 1);
+  for (const Change& c : call.changes()) {
+    v.retrains += c.kind == Change::Kind::kRetrain;
+    v.renegotiations += c.kind == Change::Kind::kRenegotiation;
+    v.cleardowns += c.kind == Change::Kind::kCleardown;
+  }
+  return v;
+}
+
+std::string describe(const Way& way) {
+  if (way.to_the_end) return "data read to the end";
+  if (way.channel < 0) return fmt::format("data not followed because {}", way.reason);
+  return fmt::format("data not followed since {:.1f} s because {}", way.since_s, way.reason);
+}
+
+}  // namespace offhook::decode

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What a recorded call was, in a few words: which technology and by what evidence, what rates, what happened to the
+// connection, and how far each direction was read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace offhook::decode {
+
+struct Call;
+
+struct Verdict {
+  struct Direction {
+    const char* name;  ///< "call to answer", "answer to call", "upstream", "downstream", or "channel 0"
+    int channel = -1;  ///< -1: not recorded
+    int bit_rate = 0;  ///< 0: not read
+    /// "both MPs", "one MP", "not read"; other than V.34: "CP", "rate signals", "its symbols", "nominal"
+    const char* rate_from = "not read";
+    bool to_the_end = false;      ///< its data mode was read to the end
+    double since_s = 0;           ///< else: from here on it was not followed
+    std::string reason{};         ///< because
+    std::size_t good_frames = 0;  ///< HDLC
+    int bad_frames = 0;
+  };
+
+  std::string technology;             ///< "V.34", "V.92 Quick Connect", ..., or "no modem found"
+  bool found = true;                  ///< something of a modem or fax machine was heard
+  std::vector<std::string> evidence;  ///< what tells, in sentences
+  int retrains = 0, renegotiations = 0, cleardowns = 0;
+  std::vector<Direction> directions;
+};
+
+Verdict verdict_of(const Call& call);
+
+/// "data read to the end", or "data not followed since 21.0 s: no B1 ..."
+std::string describe(const Verdict::Direction& direction);
+
+}  // namespace offhook::decode

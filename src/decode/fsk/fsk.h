@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// The modems of two frequencies: V.21, V.23, Bell 103. A signal is one of them where its envelope is constant, its
+// frequency is always one of the two, and it changes in steps of the bit.
+#pragma once
+
+#include <vector>
+
+#include "src/decode/line/recording.h"
+
+namespace offhook::decode {
+
+/// One direction, from its first bit to its last. Times in seconds.
+struct FskHeard {
+  const char* modulation = nullptr;  ///< "V.21", "V.23", "Bell 103"
+  int channel = 0;
+  bool calling = false;   ///< in the band of the calling station; V.23's 75 bit/s too
+  int bit_rate = 0;       ///< nominal
+  double t0 = 0, t1 = 0;  ///< s
+  double amplitude = 0;   ///< peak in int16 units
+  double step_match = 0;  ///< 0 to 1: how well its changes lie on a grid of bits
+  int changes = 0;        ///< of the frequency
+};
+
+/// In order of time, echoes removed. Menus of V.8, messages of V.8bis and frames of T.30 are V.21 too: the caller
+/// knows.
+std::vector<FskHeard> find_fsk(const Recording& recording);
+
+}  // namespace offhook::decode

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+//
+// Sounds of which none is a call of V.34: each is named, or is no modem.
+#include "src/decode/call/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "offhook/decode.h"
+#include "src/decode/call/call.h"
+#include "tests/unit/src/decode/line_signal.h"
+
+namespace offhook::decode {
+namespace {
+
+constexpr double kTurn = 2 * std::numbers::pi;
+using Sound = std::vector<float>;  // int16 units
+
+Verdict verdict_of(std::vector<Sound> channels) {
+  for (Sound& x : channels) {
+    for (float& v : x) v /= 32768;
+  }
+  return verdict_of(*decode_samples({std::move(channels), kRateHz, "sound"}));
+}
+
+Sound noise(double s, double rms, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, static_cast<float>(rms));
+  Sound x(static_cast<std::size_t>(s * kRateHz));
+  for (float& v : x) v = normal(random);
+  return x;
+}
+Sound silence(double s) {
+  return Sound(static_cast<std::size_t>(s * kRateHz));
+}
+Sound tone(double hz, double s, double peak = 3000) {
+  Sound x = silence(s);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(peak * std::sin(kTurn * std::fmod(hz * static_cast<double>(i) / kRateHz, 1.0)));
+  return x;
+}
+// ANSam as V.8 has it, or without its modulation; reversed every 450 ms.
+Sound answer_tone(double hz, double s, bool modulated, double from_s = 0) {
+  Sound x = tone(hz, s);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double t = from_s + seconds(i);
+    if (modulated) x[i] *= static_cast<float>(1 + 0.2 * std::cos(kTurn * 15 * t));
+    if (static_cast<int>(t / 0.45) % 2 != 0) x[i] = -x[i];
+  }
+  return x;
+}
+Sound operator+(Sound a, const Sound& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+Sound mixed(Sound a, const Sound& b) {
+  a.resize(std::max(a.size(), b.size()));
+  for (std::size_t i = 0; i < b.size(); ++i) a[i] += b[i];
+  return a;
+}
+
+using Bits = std::vector<int>;
+Sound keyed(const Bits& bits, double mark_hz, double space_hz, double baud, double peak = 3000) {
+  Sound x = silence(static_cast<double>(bits.size()) / baud);
+  double phase = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    phase +=
+        (bits[std::min(bits.size() - 1, static_cast<std::size_t>(seconds(i) * baud))] ? mark_hz : space_hz) / kRateHz;
+    x[i] = static_cast<float>(peak * std::sin(kTurn * phase));
+  }
+  return x;
+}
+// Start-stop characters behind a second of mark.
+Bits characters(int n, double baud, unsigned seed) {
+  std::mt19937 random(seed);
+  Bits bits(static_cast<std::size_t>(baud), 1);
+  for (int k = 0; k < n; ++k) {
+    const auto c = static_cast<unsigned>(32 + random() % 95);
+    bits.push_back(0);
+    for (int b = 0; b < 8; ++b) bits.push_back(static_cast<int>(c >> b & 1));
+    bits.push_back(1);
+  }
+  return bits;
+}
+Bits flags(int n) {
+  Bits bits;
+  for (int k = 0; k < n; ++k) bits.insert(bits.end(), {0, 1, 1, 1, 1, 1, 1, 0});
+  return bits;
+}
+// An HDLC frame without its flags.
+Bits frame(const std::vector<unsigned>& octets) {
+  Bits bits;
+  unsigned crc = 0xFFFF;
+  for (const unsigned o : octets) {
+    for (int b = 0; b < 8; ++b) {
+      const unsigned bit = o >> b & 1;
+      bits.push_back(static_cast<int>(bit));
+      crc = ((crc ^ bit) & 1) != 0 ? crc >> 1 ^ 0x8408 : crc >> 1;
+    }
+  }
+  for (int b = 0; b < 16; ++b) bits.push_back(static_cast<int>(~crc >> b & 1));
+  Bits stuffed;
+  int ones = 0;
+  for (const int b : bits) {
+    stuffed.push_back(b);
+    ones = b != 0 ? ones + 1 : 0;
+    if (ones == 5) stuffed.push_back(0), ones = 0;
+  }
+  return stuffed;
+}
+Bits operator+(Bits a, const Bits& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Sound music() {
+  std::mt19937 random(3);
+  Sound x = silence(12);
+  for (int chord = 0; chord < 48; ++chord) {
+    for (int voice = 0; voice < 3; ++voice) {
+      const double hz = 261.6 * std::exp2(static_cast<double>(random() % 20) / 12);
+      for (int harmonic = 1; harmonic < 8 && harmonic * hz < 3800; ++harmonic) {
+        for (std::size_t i = 0; i < kRateHz * 6 / 10; ++i) {
+          const std::size_t at = static_cast<std::size_t>(chord) * kRateHz / 4 + i;
+          if (at < x.size())
+            x[at] += static_cast<float>(1500.0 / harmonic * std::sin(kTurn * hz * harmonic * seconds(i)) *
+                                        std::exp(-5 * seconds(i)));
+        }
+      }
+    }
+  }
+  return x;
+}
+
+// Pulses of a gliding pitch through two resonances, in syllables.
+Sound speech() {
+  Sound x = noise(12, 100, 5);
+  double phase = 0;
+  double state[2][2]{};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double t = seconds(i);
+    phase += (120 + 30 * std::sin(kTurn * 0.7 * t)) / kRateHz;
+    double v = x[i];
+    if (phase >= 1) phase -= 1, v += 8000;
+    const double formant[] = {500 + 200 * std::sin(kTurn * 1.3 * t), 1500 + 500 * std::sin(kTurn * 0.9 * t)};
+    for (int k = 0; k < 2; ++k) {
+      const double r = std::exp(-std::numbers::pi * 80 / kRateHz);
+      const double y = v + 2 * r * std::cos(kTurn * formant[k] / kRateHz) * state[k][0] - r * r * state[k][1];
+      state[k][1] = state[k][0];
+      state[k][0] = y;
+      v = 0.1 * y;
+    }
+    x[i] = static_cast<float>(v * std::max(0.0, std::sin(kTurn * 3 * t)));
+  }
+  return x;
+}
+
+TEST(DecodeVerdict, NoiseMusicSpeechAndSilenceAreNoModem) {
+  const std::pair<const char*, Sound> sounds[] = {{"white noise", noise(12, 3000, 1)},
+                                                  {"music", music()},
+                                                  {"speech", speech()},
+                                                  {"silence", silence(5)},
+                                                  {"a dial tone", mixed(tone(350, 5), tone(440, 5))}};
+  for (const auto& [name, sound] : sounds) {
+    const Verdict v = verdict_of({sound});
+    EXPECT_EQ(v.technology, "no modem found") << name;
+    EXPECT_FALSE(v.found) << name;
+    EXPECT_TRUE(v.directions.empty()) << name;
+  }
+}
+
+TEST(DecodeVerdict, ModemsOfTwoFrequenciesAreNamed) {
+  struct Modem {
+    const char* name;
+    double answer[3], call[3];  // mark Hz, space Hz, bit/s
+    bool answer_tone;
+  };
+  constexpr Modem kModems[] = {{"V.21", {1650, 1850, 300}, {980, 1180, 300}, true},
+                               {"V.23", {1300, 2100, 1200}, {390, 450, 75}, true},
+                               {"Bell 103", {2225, 2025, 300}, {1270, 1070, 300}, false}};
+  for (const Modem& m : kModems) {
+    const Sound answer = silence(1) + (m.answer_tone ? answer_tone(2100, 3, false) : silence(1)) + silence(0.075) +
+                         keyed(characters(200, m.answer[2], 7), m.answer[0], m.answer[1], m.answer[2]);
+    const Sound call =
+        silence(5) + keyed(characters(m.call[2] < 100 ? 40 : 150, m.call[2], 8), m.call[0], m.call[1], m.call[2]);
+    // One channel with both, and in noise of 20 dB.
+    const Sound both = mixed(mixed(answer, call), noise(seconds(std::max(answer.size(), call.size())), 200, 2));
+    const Verdict v = verdict_of({both});
+    EXPECT_EQ(v.technology, m.name);
+    ASSERT_EQ(v.directions.size(), 2u) << m.name;
+    EXPECT_EQ(v.directions[0].bit_rate, static_cast<int>(m.call[2]));
+    EXPECT_EQ(v.directions[1].bit_rate, static_cast<int>(m.answer[2]));
+  }
+}
+
+TEST(DecodeVerdict, AFaxCallIsNamedByItsCallingToneAndItsFrames) {
+  // CSI and DIS of T.30 5.3.6.1: bit 0 of each octet is sent first.
+  const Bits dis = flags(40) + frame({0xFF, 0x03, 0x40, 0x20, 0x20, 0x31}) + flags(1) +
+                   frame({0xFF, 0x13, 0x80, 0x00, 0xEE}) + flags(2);
+  const Sound answer =
+      silence(5) + answer_tone(2100, 3, false) + silence(0.075) + keyed(dis, 1650, 1850, 300) + silence(1);
+  const Sound call = silence(0.5) + tone(1100, 0.5) + silence(3) + tone(1100, 0.5);
+  Sound both = mixed(answer, call);
+  for (float& v : both) v /= 32768;
+  const auto decoded = decode_samples({{both}, kRateHz, "fax"});
+  EXPECT_EQ(verdict_of(*decoded).technology, "fax");
+  ASSERT_EQ(decoded->fax.frames.size(), 2u);
+  EXPECT_EQ(decoded->fax.frames[0].name, "CSI");
+  EXPECT_EQ(decoded->fax.frames[1].name, "DIS");
+  EXPECT_EQ(decoded->fax.cng.size(), 2u);
+  EXPECT_TRUE(decoded->start_up.v8bis.empty());
+}
+
+// Symbols of QAM by chance: what is left where neither start-up nor training was recorded.
+TEST(DecodeVerdict, ARecordingThatBeginsInDataModeIsNamedByItsSymbolClock) {
+  std::mt19937 random(4);
+  std::vector<Cf> symbols;
+  for (int k = 0; k < 3200 * 12; ++k) {
+    const auto axis = [&] { return static_cast<float>(static_cast<int>(random() % 16) * 2 - 15) / 8; };
+    const float re = axis();
+    symbols.emplace_back(re, axis());
+  }
+  const Sound x = modulate(symbols, v34::SymbolRate::k3200, v34::Carrier::kLow, 40, 0);
+  const Verdict v = verdict_of({mixed(x, noise(seconds(x.size()), 30, 9))});
+  EXPECT_EQ(v.technology, "V.34");
+  ASSERT_EQ(v.evidence.size(), 2u);
+  EXPECT_NE(v.evidence[0].find("3200 symbols/s"), std::string::npos) << v.evidence[0];
+  ASSERT_EQ(v.directions.size(), 1u);
+  EXPECT_FALSE(v.directions[0].to_the_end);
+  EXPECT_NE(v.directions[0].reason.find("begins in data mode"), std::string::npos);
+}
+
+TEST(DecodeVerdict, AnspcmThatTurnsIntoAnsamIsTwoTones) {
+  const Sound x =
+      silence(1) + answer_tone(8000.0 * 79 / 301, 1.8, false) + answer_tone(2100, 1, true, 1.8) + silence(1);
+  Sound scaled = x;
+  for (float& v : scaled) v /= 32768;
+  const auto call = decode_samples({{scaled}, kRateHz, "V.92"});
+  const auto& tones = call->start_up.answer_tones;
+  ASSERT_EQ(tones.size(), 2u);
+  EXPECT_STREQ(tones[0].name(), "ANSpcm");
+  EXPECT_STREQ(tones[1].name(), "ANSam");
+  EXPECT_NEAR(tones[1].t0, 2.8, 0.1);
+  EXPECT_NEAR(tones[0].frequency_hz, 2099.67, 0.05);
+  EXPECT_NEAR(tones[1].frequency_hz, 2100, 0.05);
+  EXPECT_EQ(verdict_of(*call).technology, "ANSpcm alone");
+}
+
+}  // namespace
+}  // namespace offhook::decode
