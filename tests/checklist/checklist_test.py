@@ -10,6 +10,7 @@ A line is an identifier, a grade and the names of tests:
               waveform of the text that is measured
     ours      our two ends agree with each other, and nothing else is known
     open      not shown: CAVEATS.md says why under "[identifier]"; tests that show a part of it may be named
+A list may be without grades as a whole; "-" then stands for open.
 
 A named test must exist, must not be disabled, and must assert something in its own body or in a function of its file
 that it calls. Those that may skip themselves are run by PROGRAM, which must have them, and a skipped one fails, unless
@@ -105,10 +106,14 @@ def main():
             continue
         where, (name, *rest) = f"{checklist.name}:{number}", words
         grade, names = (rest[0], rest[1:]) if rest else ("", [])
+        if grade == "-":
+            grade = "open"
+        elif "." in grade:
+            grade, names = "ungraded", rest
         if name in seen:
             failures.append(f"{where}: {name} twice")
         seen.add(name)
-        if grade not in GRADES:
+        if grade not in (*GRADES, "ungraded"):
             failures.append(f"{where}: {name}: expected a grade ({', '.join(GRADES)}), got {grade or 'nothing'}")
             continue
         grades[grade] += 1
@@ -132,9 +137,12 @@ def main():
     elif may_skip:
         why = "no recordings on this machine" if programs else "no program given"
         print(f"not run, {why}: {', '.join(sorted(may_skip))}")
+    graded = sum(grades[g] for g in GRADES if g != "open")
+    if grades["ungraded"] and graded:
+        failures.append(f"{checklist.name}: {graded} are graded and {grades['ungraded']} are not")
     if not seen:
         failures.append(f"{checklist} lists nothing")
-    print(f"{len(seen)} requirements: " + ", ".join(f"{grades[g]} {g}" for g in GRADES))
+    print(f"{len(seen)} requirements: " + ", ".join(f"{grades[g]} {g}" for g in (*GRADES, "ungraded") if grades[g]))
     for failure in failures:
         print("FAIL:", failure)
     sys.exit(1 if failures else 0)

@@ -44,8 +44,9 @@ struct Tuned {
 };
 
 Tuned tune(std::span<const float> x, double middle_hz, double half_shift_hz, double baud) {
-  const double cutoff = half_shift_hz + 0.6 * baud;
-  const int half = static_cast<int>(2.2 * kRateHz / cutoff / 2);
+  // Sharp: V.23's other direction may be as loud, a quarter of the cut-off beyond it.
+  const double cutoff = half_shift_hz + 0.5 * baud;
+  const int half = static_cast<int>(6 * kRateHz / cutoff);
   std::vector<float> taps;
   for (int k = -half; k <= half; ++k) {
     const double u = 2 * cutoff / kRateHz * k, window = 0.5 + 0.5 * std::cos(kPi * k / (half + 1));

@@ -12,12 +12,15 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 constexpr float kLeastEnergy = 0.25f;  // of its mean: with less, nothing is to be learnt
-constexpr double kLeastSource = 1e-3;  // power of the other direction, of our own, while it teaches its echo
+constexpr double kLongestEchoS = 0.2, kEarlyEchoS = 0.005;
+constexpr double kEchoOverChance = 25;  // of the best lag; chance alone gives 10 or so
+constexpr double kLeastSource = 1e-3;   // power of the other direction, of our own, while it teaches its echo
 
 }  // namespace
 
 SymbolReceiver::SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz, double slope_hz)
-    : line_(line),
+    : expected_step(kRateHz / symbol_rate_hz),
+      line_(line),
       other_(other),
       nominal_step_(kRateHz / symbol_rate_hz),
       slope2_(std::pow(2 * kPi * slope_hz / kRateHz, 2)) {
@@ -85,7 +88,8 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
   state.phase = 0;
   const ReceiverState before = state;
   const double half = state.step / 2;
-  const int lags = static_cast<int>(0.2 * kRateHz / half), early = static_cast<int>(0.005 * kRateHz / half);
+  const int lags = static_cast<int>(kLongestEchoS * kRateHz / half);
+  const int early = static_cast<int>(kEarlyEchoS * kRateHz / half);
   std::vector<Cf> left;
   for (std::size_t i = 0; i < known.size(); ++i) {
     left.push_back(times(known[i] - equalise(), Cf(std::polar(1.0, state.phase))));
@@ -114,9 +118,75 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
     if (share > best) best = share, best_lag = lag, best_energy = energy;
   }
   // Chance alone gives 10 / symbols or so. Silence has no echo, nor has what is left of an echo of our own.
-  if (best < 25.0 / static_cast<double>(known.size()) || best_energy < std::max(1.0, kLeastSource * own_energy)) return;
+  if (best < kEchoOverChance / static_cast<double>(known.size()) ||
+      best_energy < std::max(1.0, kLeastSource * own_energy))
+    return;
   state.echo_delay = best_lag * half;
   state.v.assign(kEchoTaps, {});
+}
+
+double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
+  if (other_ == nullptr || symbols.empty()) return 0;
+  const double half = state.step / 2;
+  const int lags = static_cast<int>(kLongestEchoS * kRateHz / half),
+            early = static_cast<int>(kEarlyEchoS * kRateHz / half);
+  const std::size_t n = symbols.size();
+  // What the present taps give, too: they are replaced.
+  std::vector<Cf> target(n);
+  double all = 1e-12, before = 1e-12;
+  for (std::size_t i = 0; i < n; ++i) {
+    target[i] = times(symbols[i].error, Cf(std::polar(1.0, symbols[i].phase)));
+    before += std::norm(target[i]);
+    for (std::size_t k = 0; k < state.v.size(); ++k) {
+      const double at = symbols[i].t - state.echo_delay + (static_cast<double>(k) - kEchoTaps / 2) * half;
+      target[i] += times(state.v[k], other_->at(at));
+    }
+    all += std::norm(target[i]);
+  }
+  std::vector<Cf> u(2 * n + static_cast<std::size_t>(lags + early));
+  const double t0 = symbols.front().t, spacing = (symbols.back().t - t0) / static_cast<double>(2 * (n - 1));
+  for (std::size_t k = 0; k < u.size(); ++k) u[k] = other_->at(t0 + (static_cast<double>(k) - lags) * spacing);
+  double best = 0, source = 1e-9;
+  int best_lag = 0;
+  for (int lag = -early; lag < lags; ++lag) {
+    Cf c;
+    double energy = 1e-9;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Cf x = u[2 * i + static_cast<std::size_t>(lags - lag)];
+      c += times_conj(target[i], x);
+      energy += std::norm(x);
+    }
+    const double share = std::norm(c) / energy / all;
+    if (share > best) best = share, best_lag = lag, source = energy;
+  }
+  if (best < kEchoOverChance / static_cast<double>(n) || source < static_cast<double>(n)) return 0;
+  const double delay = best_lag * half;
+  std::vector<Cd> a(kEchoTaps * kEchoTaps), b(kEchoTaps);
+  std::vector<Cf> x(kEchoTaps);
+  double trace = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (int k = 0; k < kEchoTaps; ++k) {
+      x[static_cast<std::size_t>(k)] = other_->at(symbols[i].t - delay + (k - kEchoTaps / 2) * half);
+    }
+    for (std::size_t r = 0; r < kEchoTaps; ++r) {
+      b[r] += Cd(times_conj(target[i], x[r]));
+      for (std::size_t k = 0; k <= r; ++k) a[r * kEchoTaps + k] += Cd(times_conj(x[k], x[r]));
+    }
+  }
+  for (std::size_t r = 0; r < kEchoTaps; ++r) trace += a[r * kEchoTaps + r].real();
+  for (std::size_t r = 0; r < kEchoTaps; ++r) a[r * kEchoTaps + r] += 1e-4 * trace / kEchoTaps + 1e-9;
+  solve_positive_definite(a, b);
+  state.v.assign(kEchoTaps, {});
+  for (std::size_t r = 0; r < kEchoTaps; ++r) state.v[r] = Cf(b[r]);
+  state.echo_delay = delay;
+  double left = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    Cf e = target[i];
+    for (int k = 0; k < kEchoTaps; ++k)
+      e -= times(state.v[static_cast<std::size_t>(k)], other_->at(symbols[i].t - delay + (k - kEchoTaps / 2) * half));
+    left += std::norm(e);
+  }
+  return std::max(0.0, 1 - left / before);
 }
 
 // The carrier's offset in radians a symbol at which an equaliser explains most of `known`. Most lines have none.
@@ -134,7 +204,7 @@ double SymbolReceiver::search_offset(double t, const std::vector<Cf>& known) {
 
 double SymbolReceiver::fit(double t, const std::vector<Cf>& known, std::optional<double> offset_hz) {
   const std::size_t first = std::min<std::size_t>(known.size(), 640);
-  state.step = nominal_step_;
+  state.step = expected_step;
   state.phase = 0;
   state.v.clear();
   state.power = 0;

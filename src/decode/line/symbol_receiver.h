@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "src/decode/line/baseband.h"
@@ -38,6 +39,7 @@ class SymbolReceiver {
   static constexpr int kManyTaps = 160;  ///< for lines whose band edges come many milliseconds late
 
   ReceiverState state;
+  double expected_step;  ///< samples a symbol: where a fit begins, and for few symbols stays; nominal at first
 
   /// The output in other units: `gain` times what it was.
   void scale(float gain);
@@ -54,6 +56,17 @@ class SymbolReceiver {
   /// known symbols. @param t  of the first, in samples, within a symbol or so. Leaves the state before symbol 0.
   /// @return share of the energy that they explain
   double lock(double t, const std::vector<Cf>& known);
+
+  /// A symbol that was decided on: where it was, the carrier's phase then, and what the decision lacked.
+  struct Decided {
+    double t = 0, phase = 0;
+    Cf error;
+  };
+  /// Fits the echo taps again, from errors in which the other direction's echo is: the path changes in mid-call, and
+  /// may not have been there in the training.
+  /// @param symbols  some hundred in a row  @return the share of the errors' energy that an echo explains; with less
+  /// than chance gives nothing is changed
+  double learn_echo(std::span<const Decided> symbols);
 
   /// The equaliser's output at the next symbol. Call decided() afterwards.
   Cf equalise();

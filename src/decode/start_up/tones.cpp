@@ -28,6 +28,17 @@ void add_segments(std::span<const float> x, int hz, double full, double from, do
   }
 }
 
+// A retrain begins with the tone and no INFO0 (V.34 11.5): where the tone first stands alone. @return s
+double retrain_begins(std::span<const float> x, int hz, const InfoHeard& first, double not_before) {
+  constexpr double kLongestS = 5;
+  if (first.is_info0()) return first.t0;
+  const double from = std::max(not_before, first.t0 - kLongestS);
+  const std::size_t at = sample(from), to = std::min(x.size(), sample(first.t0));
+  if (at >= to) return first.t0;
+  const auto alone = find_tone_stretches(x.subspan(at, to - at), hz);
+  return alone.empty() ? first.t0 : from + alone.front().first;
+}
+
 }  // namespace
 
 ToneHeard find_tone(const Recording& r, int channel, int hz, const std::vector<InfoHeard>& info) {
@@ -42,8 +53,9 @@ ToneHeard find_tone(const Recording& r, int channel, int hz, const std::vector<I
     for (; end < info.size() && (end == k || info[end].t0 - info[end - 1].t1 < kApartS); ++end) {
       if (info[end].channel == channel && info[end].carrier_hz == hz) full = std::max(full, info[end].amplitude);
     }
-    if (full > 0) add_segments(x, hz, full, info[k].t0 - 0.02, info[end - 1].t1 + 0.1, tone);
-    phases.emplace_back(info[k].t0 - kBeforeInfoS, info[end - 1].t1 + kAfterInfoS);
+    const double begins = retrain_begins(x, hz, info[k], k > 0 ? info[k - 1].t1 : 0);
+    if (full > 0) add_segments(x, hz, full, begins - 0.02, info[end - 1].t1 + 0.1, tone);
+    phases.emplace_back(begins - kBeforeInfoS, info[end - 1].t1 + kAfterInfoS);
   }
   ToneDetector detector(hz);
   const std::size_t first = sample(info.front().t0 - kBeforeInfoS);

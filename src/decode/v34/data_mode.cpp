@@ -123,35 +123,46 @@ class SDetector {
   Cf last_[2]{};
 };
 
-// Level and phase from B1, with the loops standing still; for each quadrant it may begin in. Fills in b1_match and
-// b1_quadrant, and puts the receiver into the data mode's units. @return B1, or nothing where it is not to be seen
+// Level and phase from B1, with the loops standing still; for each quadrant it may begin in, and where it comes late:
+// some senders put a few empty symbols between E and B1. Fills in t0, b1_match and b1_quadrant, and puts the receiver
+// into the data mode's units. @return B1, or nothing where it is not to be seen
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
+  constexpr int kMostLate = 48;  // symbols
   const ReceiverState start = receiver.state;
+  const auto symbols = static_cast<std::size_t>(parameters.coding.framing.symbols_per_data_frame());
   std::vector<Cf> head;
-  for (int i = 0; i < parameters.coding.framing.symbols_per_data_frame(); ++i) {
+  std::vector<ReceiverState> at;
+  for (std::size_t i = 0; i < symbols + kMostLate; ++i) {
+    if (i <= kMostLate) at.push_back(receiver.state);
     head.push_back(receiver.equalise());
     receiver.adapt({}, {}, 0);
   }
   receiver.state = start;
   B1 b1;
   Cd gain;
+  std::size_t late = 0;
   for (int quadrant = 0; quadrant < 4; ++quadrant) {
-    B1 candidate = make_b1(parameters, quadrant);
-    Cd sum;
-    double sent = 0, received = 0;
-    for (std::size_t i = 0; i < head.size(); ++i) {
-      sum += Cd(head[i]) * std::conj(Cd(candidate.sent[i]));
-      sent += std::norm(candidate.sent[i]);
-      received += std::norm(head[i]);
+    const B1 candidate = make_b1(parameters, quadrant);
+    for (std::size_t lag = 0; lag <= kMostLate; ++lag) {
+      Cd sum;
+      double sent = 0, received = 0;
+      for (std::size_t i = 0; i < symbols; ++i) {
+        sum += Cd(head[lag + i]) * std::conj(Cd(candidate.sent[i]));
+        sent += std::norm(candidate.sent[i]);
+        received += std::norm(head[lag + i]);
+      }
+      const double match = sent * received > 0 ? std::norm(sum) / (sent * received) : 0;
+      if (match <= heard.b1_match) continue;
+      heard.b1_match = match;
+      heard.b1_quadrant = quadrant;
+      b1 = candidate;
+      gain = sum / sent;
+      late = lag;
     }
-    const double match = sent * received > 0 ? std::norm(sum) / (sent * received) : 0;
-    if (match <= heard.b1_match) continue;
-    heard.b1_match = match;
-    heard.b1_quadrant = quadrant;
-    b1 = std::move(candidate);
-    gain = sum / sent;
   }
   if (heard.b1_match < 0.8 || gain == Cd{}) return std::nullopt;
+  receiver.state = at[late];
+  heard.t0 = heard.t1 = seconds(receiver.state.t);
   receiver.scale(static_cast<float>(std::sqrt(parameters.transmitted_energy()) / std::abs(gain)));
   receiver.state.power = parameters.transmitted_energy();
   receiver.state.phase += std::arg(gain);
@@ -165,13 +176,94 @@ double median(std::vector<double> x) {
   return *middle;
 }
 
+// Follows the symbols of data mode from the first of B1 on.
+class Reader {
+ public:
+  Reader(SymbolReceiver& receiver, const v34::DataParameters& parameters, const B1& b1, V34DataHeard& heard)
+      : receiver_(receiver),
+        parameters_(parameters),
+        b1_(b1),
+        heard_(heard),
+        bits_(parameters),
+        nonlinear_(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy()),
+        filter_(parameters.coding.precoder) {}
+
+  /// @param end  in samples  @param once  stop behind the first stretch if an echo was learnt from it: @return so
+  bool run(double end, bool once) {
+    constexpr int kSSeen = 70;  // symbols of S when it is told from data
+    double next_mark = heard_.t0 + kMarkS;
+    for (std::size_t symbol = 0; receiver_.state.t < end; ++symbol) {
+      const Cf out = receiver_.equalise();
+      if (s_.put(out) && symbol > 200) {
+        heard_.s_after = true;
+        heard_.t_s = seconds(receiver_.state.t - kSSeen * receiver_.state.step);
+        return false;
+      }
+      take(out, symbol);
+      if (past_.size() == kStretch) {
+        const bool first = symbol < kStretch;
+        const bool learnt = receiver_.learn_echo(past_) > (first ? kWorthAgain : 0);
+        past_.clear();
+        if (first && learnt && once) return true;
+      }
+      const double t = seconds(receiver_.state.t);
+      if (t < next_mark) continue;
+      next_mark += kMarkS;
+      mark(t);
+      heard_.lost = receiver_.state.error > 0.5;
+      if (heard_.lost) return false;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr double kMarkS = 0.1;
+  static constexpr std::size_t kStretch = 3000;  // symbols that an echo is learnt from
+  static constexpr double kWorthAgain = 0.1;     // of the errors' energy
+
+  void take(Cf out, std::size_t symbol) {
+    float re = out.real(), im = out.imag();
+    nonlinear_.decode(&re, &im);
+    const Cf x(re, im), y = filter_.put(x);
+    const bool in_b1 = symbol < b1_.seen.size();
+    const Cf best = bits_.put(y, heard_);
+    const Cf d = in_b1 ? b1_.seen[symbol] : best;
+    if (bits_.pair_completed()) {
+      noise_ += bits_.noise() / 2;
+      ++pairs_;
+    }
+    if (symbol % 7 == 0 && heard_.constellation.size() < 8000) heard_.constellation.push_back(y);
+    // The error before the whitening filter and after the non-linear encoder, as near as makes no difference.
+    const Cf error = (d - y) * (std::abs(x) > 1e-6f ? std::abs(out) / std::abs(x) : 1.f);
+    past_.push_back({receiver_.state.t, receiver_.state.phase, error});
+    receiver_.adapt(error, out + error, in_b1 ? 0.01f : 0.002f);
+  }
+  void mark(double t) {
+    const double snr = 10 * std::log10(parameters_.mean_energy() / std::max(noise_ / std::max(pairs_, 1), 1e-9));
+    heard_.snr_track.emplace_back(t, snr);
+    heard_.times.emplace_back(t, heard_.bits.size());
+    noise_ = 0;
+    pairs_ = 0;
+  }
+
+  SymbolReceiver& receiver_;
+  const v34::DataParameters& parameters_;
+  const B1& b1_;
+  V34DataHeard& heard_;
+  Bits bits_;
+  qam::NonlinearEncoder nonlinear_;
+  WhiteningFilter filter_;
+  SDetector s_;
+  std::vector<SymbolReceiver::Decided> past_;
+  double noise_ = 0;
+  int pairs_ = 0;
+};
+
 }  // namespace
 
 V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direction& direction,
                        const v34::DataParameters& parameters, const ReceiverState& start, double end) {
-  constexpr double kMarkS = 0.1;
   constexpr int kDecoderDelay = 70;  // symbols
-  constexpr int kSSeen = 70;         // symbols of S when it is told from data
   V34DataHeard heard;
   heard.parameters = parameters;
   heard.bit_rate = parameters.bit_rate;
@@ -183,43 +275,19 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   if (!b1) return heard;
   heard.b1_found = true;
 
-  Bits bits(parameters);
-  const qam::NonlinearEncoder nonlinear(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy());
-  WhiteningFilter filter(parameters.coding.precoder);
-  SDetector s;
-  double noise = 0, next_mark = heard.t0 + kMarkS;
-  int pairs = 0;
-  for (std::size_t symbol = 0; receiver.state.t < end; ++symbol) {
-    const Cf out = receiver.equalise();
-    if (s.put(out) && symbol > 200) {
-      heard.s_after = true;
-      heard.t_s = seconds(receiver.state.t - kSSeen * receiver.state.step);
-      break;
-    }
-    float re = out.real(), im = out.imag();
-    nonlinear.decode(&re, &im);
-    const Cf x(re, im), y = filter.put(x);
-    const bool in_b1 = symbol < b1->seen.size();
-    const Cf best = bits.put(y, heard);
-    const Cf d = in_b1 ? b1->seen[symbol] : best;
-    if (bits.pair_completed()) {
-      noise += bits.noise() / 2;
-      ++pairs;
-    }
-    if (symbol % 7 == 0 && heard.constellation.size() < 8000) heard.constellation.push_back(y);
-    // The error before the whitening filter and after the non-linear encoder, as near as makes no difference.
-    const Cf error = (d - y) * (std::abs(x) > 1e-6f ? std::abs(out) / std::abs(x) : 1.f);
-    receiver.adapt(error, out + error, in_b1 ? 0.01f : 0.002f);
-    const double t = seconds(receiver.state.t);
-    if (t < next_mark) continue;
-    next_mark += kMarkS;
-    const double snr = 10 * std::log10(parameters.mean_energy() / std::max(noise / std::max(pairs, 1), 1e-9));
-    heard.snr_track.emplace_back(t, snr);
-    heard.times.emplace_back(t, heard.bits.size());
-    noise = 0;
-    pairs = 0;
-    heard.lost = receiver.state.error > 0.5;
-    if (heard.lost) break;
+  Reader reader(receiver, parameters, *b1, heard);
+  const ReceiverState begin = receiver.state;
+  const V34DataHeard empty = heard;
+  // The echo of the other direction may have been silent in the training: where the first second shows one, that second
+  // is read again without it.
+  if (reader.run(end, true)) {
+    const std::vector<Cf> echo = receiver.state.v;
+    const double delay = receiver.state.echo_delay;
+    receiver.state = begin;
+    receiver.state.v = echo;
+    receiver.state.echo_delay = delay;
+    heard = empty;
+    Reader(receiver, parameters, *b1, heard).run(end, false);
   }
   heard.t1 = seconds(receiver.state.t);
   std::vector<double> track;

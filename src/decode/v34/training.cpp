@@ -20,8 +20,10 @@ constexpr int kSSymbols = 128, kSBarSymbols = 16;
 // Follows one anchor.
 class Follower {
  public:
-  Follower(const Baseband& line, const Baseband* other, const Direction& d)
-      : line_(line), direction_(d), receiver_(line, other, symbol_rate_hz(d.rate)) {}
+  Follower(const Baseband& line, const Baseband* other, const Direction& d, double clock_ppm = 0)
+      : line_(line), direction_(d), receiver_(line, other, symbol_rate_hz(d.rate)) {
+    receiver_.expected_step /= 1 + 1e-6 * clock_ppm;
+  }
 
   Segment run(const Anchor& anchor, double end);
   Segment run_sequences(const ReceiverState& state, double end);
@@ -287,16 +289,31 @@ Segment follow_s_bar(const Baseband& line, const Baseband* other, const Directio
 
 std::vector<Segment> follow(const Baseband& line, const Baseband* other, const Direction& direction,
                             const std::vector<Anchor>& anchors) {
-  constexpr int kLeastTrn = 64;  // symbols that are as they should be: not a likeness by chance
+  constexpr int kLeastTrn = 64;     // symbols that are as they should be: not a likeness by chance
+  constexpr int kClockTold = 2000;  // and so many tell the clock to a few ppm
   std::vector<Segment> all;
   double end = static_cast<double>(line.size());
   for (auto anchor = anchors.rbegin(); anchor != anchors.rend(); ++anchor) {
     Segment p = Follower(line, other, direction).run(*anchor, end);
     if (p.trn_symbols < kLeastTrn) continue;
+    p.t_end = end;
     end = anchor->t;
     all.push_back(std::move(p));
   }
   std::reverse(all.begin(), all.end());
+  // The TRN of a renegotiation is short: its sender's clock is that of the training before.
+  const Segment* told = nullptr;
+  for (Segment& p : all) {
+    if (p.trn_symbols >= kClockTold) {
+      told = &p;
+    } else if (told != nullptr) {
+      Segment again = Follower(line, other, direction, told->clock_ppm).run(p.anchor, p.t_end);
+      if (again.trn_symbols >= p.trn_symbols - kLeastTrn) {
+        again.t_end = p.t_end;
+        p = std::move(again);
+      }
+    }
+  }
   return all;
 }
 

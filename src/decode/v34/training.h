@@ -54,6 +54,7 @@ struct Segment {
   std::vector<CpHeard> cp;
   double t_e = 0, t_e_end = 0;  ///< 0: none
   double t_lost = 0;            ///< where it stopped
+  double t_end = 0;             ///< samples: where the next one begins
   double begins() const { return t_s_bar > 0 ? t_s_bar : t_trn; }
   bool is_cleardown() const;      ///< an MP asks for both rates 0, or a CP for drn 0
   ReceiverState at_data;          ///< before the first symbol of B1; valid when t_e_end > 0

@@ -58,6 +58,9 @@ void listen_data(const Lines& lines, Training::Side& side, const Training::Side&
     const Segment& next = side.segments[k + 1];
     end = (next.t_s > 0 ? next.t_s : next.t_trn) * kRateHz;
   }
+  for (const double t : side.own_tone_s) {
+    if (t > p.t_e_end) end = std::min(end, t * kRateHz);
+  }
   side.data.push_back(read_data(*lines.line, lines.other.get(), d, parameters, p.at_data, end));
   const V34DataHeard& heard = side.data.back();
   side.links.push_back(read_link(heard, side.links.empty() ? nullptr : &side.links.back()));
@@ -161,6 +164,8 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
     }
     Direction& down = t.from_1200.direction;
     down.channel = t.pcm ? -1 : s.channel_1200;
+    for (const auto& [from, to] : s.tone_a.segments) t.from_2400.own_tone_s.push_back(from);
+    for (const auto& [from, to] : s.tone_b.segments) t.from_1200.own_tone_s.push_back(from);
     if (v34 == nullptr) continue;
     down.rate = v34->rate_call_to_answer;
     const v34::ProbingResult& p = v34->call_to_answer;

@@ -327,5 +327,36 @@ TEST(DecodeCalls, CleardownAndRenegotiationEqualTheTruth) {
   });
 }
 
+// What the check sequences of LAPM say, whatever truth.json has: one of the ten directions has a few bad frames.
+TEST(DecodeCalls, DataModeOfV34IsReadWithoutABadFrame) {
+  NEEDS_RECORDINGS();
+  int clean = 0, directions = 0;
+  for (const auto& [file, t] : truth().items()) {
+    if (t["modulation"] != "V.34") continue;
+    for (const Json& direction : own(file)["verdict"]["directions"]) {
+      SCOPED_TRACE(file + ", " + direction["name"].get<std::string>());
+      ++directions;
+      clean += direction["bad_frames"] == 0;
+      EXPECT_GE(direction["good_frames"].get<int>(), 10);
+      EXPECT_LE(direction["bad_frames"].get<int>(), 10);
+      EXPECT_EQ(direction["rate_from"], "both MPs");
+    }
+  }
+  EXPECT_EQ(directions, 10);
+  EXPECT_GE(clean, 9);
+}
+
+// By INFO0's bits, INFO1d and V.8bis: those that are not plain V.34 or V.90.
+TEST(DecodeCalls, VerdictsNameTheTechnology) {
+  NEEDS_RECORDINGS();
+  for (const auto& [file, technology] : {std::pair{"Agere-SV92-QC.wav", "V.92 Quick Connect"},
+                                         {"Motorola-SM56-V92NC-extDILlaserbeam.wav", "V.92"},
+                                         {"k56flex-48000.wav", "K56flex"},
+                                         {"USR-Sportster-bong-bong.wav", "V.90"},
+                                         {"banksia-mymodem144-V32bis-14400-14400.wav", "V.32bis"}}) {
+    EXPECT_EQ(own(file)["verdict"]["technology"], technology) << file;
+  }
+}
+
 }  // namespace
 }  // namespace offhook::decode
