@@ -184,12 +184,16 @@ HostPolicies::HostPolicies(const Scenario& scenario, Cpu& cpu) : scenario_(scena
   cpu.set_deferred_work([this](int n) { return scheduler_->deferred_work(n); });
 }
 
-// When the first slot, or the first period, begins.
+// When the first slot, or the first period, begins. A device is switched on while its slots already run, so that it
+// does not wait for a first one longer than for any other; a call is on hook meanwhile, and has nothing to lose.
 Ns HostPolicies::phase_of(const ContextSpec& spec) const {
   if (spec.kind != OH_CONTEXT_RESERVATION) return 0;
   const double given = scenario_.context.slot_phase;
   const double share = given >= 0 ? given : Random(scenario_.seed, kPhaseStream).uniform(0);
-  return static_cast<Ns>(share * static_cast<double>(request_of(spec, scenario_.host).period));
+  const Ns period = request_of(spec, scenario_.host).period,
+           phase = static_cast<Ns>(share * static_cast<double>(period));
+  const bool runs_already = scenario_.pump == PumpKind::kDevice && reservations_->slots();
+  return runs_already ? phase - period : phase;
 }
 
 int HostPolicies::reservation_cpu(int cpu) const {

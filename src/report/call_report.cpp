@@ -176,7 +176,9 @@ json tiles(const CallReport& call, const Figures& f) {
   const auto tile = [&out](std::string name, std::string value, std::string note) {
     out.push_back({{"name", std::move(name)}, {"value", std::move(value)}, {"note", std::move(note)}});
   };
-  if (call.complete.has_value()) {
+  if (call.device) {
+    tile("Blocks", grouped(f.total.blocks), fmt::format("of the device, {} late", grouped(f.total.losses.blocks_late)));
+  } else if (call.complete.has_value()) {
     tile("Transfer", *call.complete ? fmt::format("{:.2f} s", call.transfer_s) : "incomplete",
          *call.complete && call.transfer_s > 0
              ? fmt::format("{} bytes, {:.1f} kbit/s", grouped(call.bytes),
@@ -190,7 +192,9 @@ json tiles(const CallReport& call, const Figures& f) {
          fmt::format("{} octets carried them", grouped(call.octets_carried)));
   }
   tile("Samples pending", grouped(f.total.pending_max),
-       fmt::format("at most, after service; the ring holds {}", call.ring_samples));
+       call.device ? fmt::format("at most, after service; {} buffers hold {} each", call.device->buffers,
+                                 grouped(call.device->buffer_samples))
+                   : fmt::format("at most, after service; the ring holds {}", call.ring_samples));
   tile("Late blocks", grouped(f.total.losses.blocks_late),
        fmt::format("{} output samples missed their time", grouped(f.total.losses.samples_late)));
   tile("Overrun, underrun",
@@ -208,10 +212,11 @@ json tiles(const CallReport& call, const Figures& f) {
     const PhaseFigures& last = f.phases.empty() ? f.total : f.phases.back();
     const double length_ns = static_cast<double>(last.end_ns - last.begin_ns);
     tile("CPU share", fmt::format("{:.1f} %", length_ns > 0 ? 100 * last.modem_cpu_ns / length_ns : 0.0),
-         fmt::format("of the modem, {}; {:.0f} % of the busiest 12.5 ms",
+         fmt::format("of the {}, {}; {:.0f} % of the busiest 12.5 ms", call.device ? "device" : "modem",
                      f.phases.empty() ? "whole log" : "phase " + phase_name(call, last.phase),
                      100 * f.timeline.modem().window_max));
   }
+  if (call.device) return out;
   const std::uint64_t again = f.ends[0].frames_retransmitted + f.ends[1].frames_retransmitted;
   tile("Sent again", grouped(again),
        fmt::format("V.42 frames, in {} recoveries", grouped(f.ends[0].recoveries + f.ends[1].recoveries)));
@@ -252,6 +257,8 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"timeline", timeline_json(call, f.timeline)},
                {"ends", ends_json(f)},
                {"bytes", call.bytes}});
+  if (call.device)
+    data["device"] = {{"buffers", call.device->buffers}, {"buffer_samples", call.device->buffer_samples}};
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;
   for (const auto& [name, value] : call.settings) data["settings"].push_back({name, value});
   for (const auto& [name, value] : call.host) data["host"].push_back({name, value});

@@ -134,6 +134,7 @@ std::string law_page(const LawReport& report) {
     data["boundary"].push_back({{"x", row.x_ticks},
                                 {"x_ms", row.x_ms},
                                 {"full", row.full_ms},
+                                {"on_host", row.host_ms},
                                 {"simple", row.simple_ms},
                                 {"authors", row.authors_ms},
                                 {"decides", row.decides}});

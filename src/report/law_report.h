@@ -17,7 +17,8 @@ struct BoundaryRow {
   int x_ticks = 0;
   double x_ms = 0;
   double full_ms = 0, simple_ms = 0, authors_ms = 0;  ///< longest Y; 0: none
-  std::string decides;                                ///< "share", "gap", "backlog"
+  double host_ms = 0;   ///< of the full law, with the device's costliest block and what the host does in the slots
+  std::string decides;  ///< "share", "gap", "backlog"
 };
 
 struct LawReport {

@@ -33,7 +33,12 @@ struct CallReport {
   std::map<std::uint32_t, std::string> phases;  ///< names of the arguments of PHASE events, where other than hostsim's
   std::optional<std::uint32_t> transmit_lead_samples;
   std::uint32_t ring_samples = OH_MODEM_RING_SAMPLES;  ///< of the card, received
-  std::optional<bool> complete;                        ///< the whole file arrived; unknown for a log alone
+  /// A device that is no modem: it has blocks and buffers, and carries no file.
+  struct Device {
+    std::uint32_t buffers = 0, buffer_samples = 0;
+  };
+  std::optional<Device> device;
+  std::optional<bool> complete;  ///< the whole file arrived, or nothing was lost; unknown for a log alone
   double transfer_s = 0;
   std::uint64_t octets_carried = 0;   ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;            ///< length of the file

@@ -73,7 +73,47 @@ std::string culprits(const CallReport& call, const Figures& f) {
   return {};
 }
 
+/// A device's buffers, as many as samples make.
+std::string in_buffers(const CallReport::Device& device, double samples) {
+  return fmt::format("{:.1f} of its {} buffers", samples / device.buffer_samples, device.buffers);
+}
+
+std::string work_done(const Figures& f) {
+  return fmt::format("{} came in {:.2f} s; {} of them were late.", counted(f.total.blocks, "block"),
+                     static_cast<double>(f.end_ns - f.begin_ns) * 1e-9, grouped(f.total.losses.blocks_late));
+}
+
+std::string pending(const CallReport& call, const Figures& f) {
+  const std::uint32_t most = f.total.pending_max;
+  if (call.device) {
+    return fmt::format("At most {} samples were pending after service: {}.", grouped(most),
+                       in_buffers(*call.device, most));
+  }
+  return most > call.ring_samples
+             ? fmt::format("Up to {} samples were pending after service, more than the ring of {} holds.",
+                           grouped(most), call.ring_samples)
+             : fmt::format("At most {} samples were pending after service; the ring holds {}.", grouped(most),
+                           call.ring_samples);
+}
+
+std::string headline(const CallReport& call, Verdict verdict, bool lost) {
+  switch (verdict) {
+    case Verdict::kSufficient:
+      if (call.device) return "Sufficient: every block was in time, nothing was lost.";
+      return !lost              ? "Sufficient: the file arrived whole and no sample was lost."
+             : call.reference_s ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost "
+                                  "on the way."
+                                : "Sufficient by itself, with losses: the file arrived whole, but samples were lost on "
+                                  "the way. Whether in time, only a comparison with INT tells.";
+    case Verdict::kMarginal:
+      return "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
+    default:
+      return call.device ? "Insufficient: the device lost samples." : "Insufficient: the transfer did not complete.";
+  }
+}
+
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
+  if (call.device) return work_done(f);
   if (!result) return "Whether the transfer completed is not in the log.";
   const std::uint64_t delivered = std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered);
   if (result->complete == 0) {
@@ -99,33 +139,14 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     result = classify(run, call.reference_s);
     out.verdict = result->verdict;
   }
-  switch (out.verdict.value_or(Verdict::kMarginal)) {
-    case Verdict::kSufficient:
-      out.headline = !lost.any() ? "Sufficient: the file arrived whole and no sample was lost."
-                     : call.reference_s
-                         ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost on the "
-                           "way."
-                         : "Sufficient by itself, with losses: the file arrived whole, but samples were lost on the "
-                           "way. Whether in time, only a comparison with INT tells.";
-      break;
-    case Verdict::kMarginal:
-      out.headline = "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
-      break;
-    case Verdict::kInsufficient:
-      out.headline = "Insufficient: the transfer did not complete.";
-      break;
-  }
-  if (!out.verdict) {
+  if (out.verdict) {
+    out.headline = headline(call, *out.verdict, lost.any());
+  } else {
     out.headline = lost.any() ? "Samples were lost." : "No sample was lost.";
   }
 
   out.reasons.push_back(transfer(call, f, result));
-  out.reasons.push_back(
-      f.total.pending_max > call.ring_samples
-          ? fmt::format("Up to {} samples were pending after service, more than the ring of {} holds.",
-                        grouped(f.total.pending_max), call.ring_samples)
-          : fmt::format("At most {} samples were pending after service; the ring holds {}.",
-                        grouped(f.total.pending_max), call.ring_samples));
+  out.reasons.push_back(pending(call, f));
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;
     const double used = f.total.lead_used_max_samples;
@@ -147,7 +168,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
                                       counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample")));
   }
   if (lost.overrun_samples + lost.samples_filled_in > 0) {
-    out.reasons.push_back(fmt::format("The receive ring ran over: {} overwritten unread, {} filled in.",
+    out.reasons.push_back(fmt::format("Input was overwritten before it was taken: {}, {} filled in.",
                                       counted(lost.overrun_samples, "sample"), grouped(lost.samples_filled_in)));
   }
   if (lost.any()) {

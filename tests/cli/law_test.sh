@@ -10,12 +10,18 @@ expect 0 "Gap: at most 19.2 ms" law full-rate-dsl --buffers 6
 expect 0 "Share: more than 50.0 %" law full-rate-dsl
 expect 0 "shorter than a tick" law bluetooth
 expect 0 "Recommended:" law bluetooth --tick-hz 10000
-expect 0 "x_ticks,x_ms,full_law_y_ms" law rt-audio --csv
+expect 0 "x_ticks,x_ms,full_law_y_ms,on_host_y_ms" law rt-audio --csv
 expect 0 '"longest_gap_ms": 29.55' law rt-audio --json
 "$offhook" law vendor-modem --confirm --seconds 20 --phases 4 --x-max 3 --out one --json >one.json 2>/dev/null || fail "--confirm"
 "$offhook" law vendor-modem --confirm --seconds 20 --phases 4 --x-max 3 --out two --threads 1 --json >two.json 2>/dev/null
 cmp one.json two.json || fail "other bytes on one thread"
 for f in law.csv law.json report.html more-lead.toml more-lead/plan.json; do [ -s "one/$f" ] || fail "$f is missing"; done
+expect 0 "equal" law --check 60 --threads 1
+cp out.txt checked.txt
+expect 0 "equal" law --check 60 --threads 2
+cmp out.txt checked.txt || fail "--check depends on threads"
+expect_error "either a device or --check" law
+expect_error "either a device or --check" law g-lite --check 3
 expect_error "holds another experiment" law vendor-modem --confirm --seconds 21 --phases 4 --x-max 3 --out one
 sed 's/phi = .*/phi = 2/' "$source_dir/traces/devices/g-lite.toml" >bad.toml
 expect_error "work.phi is 2; expected a number, 0 to 1" law bad.toml

@@ -34,11 +34,22 @@ struct Limits {
 };
 Limits limits(const Setting& setting, int x) {
   const DeviceTiming device = device_timing(setting.device);
+  const HostWork host = setting.host_work();
   const double tick = setting.tick_ms();
   const auto of = [&](auto rule) { return limit(x, [&](int y) { return rule(device, x * tick, y * tick); }); };
-  return {of([](const DeviceTiming& d, double a, double b) { return full_law(d, a, b).sufficient; }), of(simple_law),
-          of(authors_rule)};
+  return {of([&](const DeviceTiming& d, double a, double b) { return full_law(d, a, b, 0, host).sufficient; }),
+          of(simple_law), of(authors_rule)};
 }
+
+}  // namespace
+
+HostWork Setting::host_work() const {
+  hostsim::HostScenario host = config::ScenarioBuilder().finish().host;
+  host.tick_hz = tick_hz;
+  return offhook::host_work(host, device);
+}
+
+namespace {
 
 hostsim::Scenario base_scenario(const Setting& setting, const Options& options) {
   hostsim::Scenario s = config::ScenarioBuilder().finish();
@@ -167,7 +178,7 @@ bool run_experiment(const Experiment& experiment, const Options& options, Experi
   std::vector<bool> failed(result.simulated_limit.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const double x = cells[i].x * setting.tick_ms(), y = cells[i].y * setting.tick_ms();
-    const LawResult law = full_law(device, x, y);
+    const LawResult law = full_law(device, x, y, 0, setting.host_work());
     CellOutcome cell{cells[i],      law.sufficient, simple_law(device, x, y), authors_rule(device, x, y),
                      law.margin_ms, law.overloaded, simulated[i].result};
     const bool sufficient = cell.simulated.verdict == Verdict::kSufficient;
@@ -206,7 +217,8 @@ bool run_phases(const Setting& setting, const Options& options, int steps, std::
                    fmt::format("[axes]\ncontext.slot_phase = [{}]\n", fmt::join(phases, ", ")), options, swept)) {
       return false;
     }
-    const LawResult law = full_law(device, cell.x * setting.tick_ms(), cell.y * setting.tick_ms());
+    const LawResult law =
+        full_law(device, cell.x * setting.tick_ms(), cell.y * setting.tick_ms(), 0, setting.host_work());
     PhaseResult result{cell, law.sufficient, {}};
     const auto simulated = sweep::cell_results(swept.plan, swept.rows);
     for (std::size_t i = 0; i < simulated.size(); ++i) {

@@ -23,6 +23,8 @@ struct Setting {
   hostsim::SoftDevice device;
   int tick_hz = 1024;
   double tick_ms() const { return 1000.0 / tick_hz; }
+  /// Of the host that the experiments run on.
+  HostWork host_work() const;
 };
 
 struct Experiment {

@@ -35,13 +35,28 @@ DeviceTiming device_timing(const hostsim::SoftDevice& device) {
   timing.transmit_lead_samples = device.lead();
   timing.cost_ms = static_cast<double>(device.cost_ns) * 1e-6;
   timing.output_fraction = device.output_fraction;
+  timing.cost_spread = device.cost_spread;
   return timing;
 }
 
-DeviceTiming device_timing(const hostsim::Scenario& scenario) {
+double HostWork::supplied_ms(double x_ms) const {
+  const double clock = tick_ms > 0 ? clock_isr_ms * std::ceil(x_ms / tick_ms - 1e-9) : 0;
+  return std::max(0.0, x_ms - clock - dispatch_ms);
+}
+
+HostWork host_work(const hostsim::HostScenario& host, const hostsim::SoftDevice& device) {
+  HostWork work;
+  work.tick_ms = 1000.0 / host.tick_hz;
+  work.clock_isr_ms = static_cast<double>(host.clock_isr_ns) * 1e-6;
+  work.dispatch_ms = static_cast<double>(host.dispatch_ns) * 1e-6;
+  work.isr_ms = static_cast<double>(device.isr_mean_ns) * 1e-6;
+  return work;
+}
+
+DeviceTiming device_timing(const hostsim::Scenario& scenario, hostsim::Phase phase) {
   if (scenario.pump == hostsim::PumpKind::kDevice) return device_timing(scenario.device);
   const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
-  const auto& connected = profile.phases[static_cast<int>(hostsim::Phase::kConnected)];
+  const auto& connected = profile.phases[static_cast<int>(phase)];
   DeviceTiming device;
   device.rate_hz = connected.rate_hz;
   device.block_plan = scenario.block_plan.empty() ? connected.block_plan : scenario.block_plan;
@@ -54,6 +69,7 @@ DeviceTiming device_timing(const hostsim::Scenario& scenario) {
     cost += profile.logging.in(static_cast<hostsim::Ns>(mean_samples * 1e9 / device.rate_hz));
   device.cost_ms = static_cast<double>(cost) * 1e-6;
   device.output_fraction = profile.phi;
+  device.cost_spread = profile.service_spread;
   return device;
 }
 
@@ -65,6 +81,11 @@ double supply_time_ms(double work_ms, double x_ms, double y_ms) {
   return slots * (y_ms - x_ms) + work_ms;
 }
 
+double begin_time_ms(double work_ms, double x_ms, double y_ms) {
+  assert(0 < x_ms && x_ms <= y_ms && work_ms >= 0);
+  return (std::floor(work_ms / x_ms) + 1) * (y_ms - x_ms) + work_ms;
+}
+
 bool simple_law(const DeviceTiming& device, double x_ms, double y_ms) {
   return x_ms / y_ms > device.share() && y_ms - x_ms <= device.longest_gap_ms();
 }
@@ -73,15 +94,22 @@ bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms) {
   return x_ms / y_ms > device.share() && y_ms - x_ms < device.mean_period_ms();
 }
 
-LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double first_cost_ms) {
+LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, double first_cost_ms,
+                   const HostWork& host) {
   LawResult result;
   result.margin_ms = -std::numeric_limits<double>::infinity();
-  if (x_ms / y_ms <= device.share()) {
+  const double x_ms = host.supplied_ms(slot_ms), cost_ms = device.cost_ms + host.isr_ms;
+  if (x_ms / y_ms <= cost_ms / device.mean_period_ms()) {
     result.overloaded = true;
     return result;
   }
   const std::size_t blocks = device.block_plan.size();
   const double more = std::max(0.0, first_cost_ms - device.cost_ms);
+  const double spread_ms = device.cost_spread * device.cost_ms;
+  // Uniform costs have a deviation of spread / sqrt(3).
+  const auto work = [&](double n) {
+    return n * cost_ms + spread_ms * std::min(n, kSpreadDeviations * std::sqrt(n / 3));
+  };
   double margin = std::numeric_limits<double>::infinity();
   for (std::size_t start = 0; start < blocks; ++start) {
     double arrival = 0;
@@ -91,15 +119,16 @@ LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double 
         return result;
       }
       const std::uint32_t samples = device.block_plan[(start + k) % blocks];
-      const double ready = supply_time_ms(
-          (k + device.output_fraction) * device.cost_ms + (k > 0 ? more : device.output_fraction * more), x_ms, y_ms);
+      const double owed = work(k + device.output_fraction) + (k > 0 ? more : device.output_fraction * more);
+      const double ready =
+          device.output_fraction > 0 ? supply_time_ms(owed, x_ms, y_ms) : begin_time_ms(owed, x_ms, y_ms);
       const double left = device.slack_ms(samples) - (ready - arrival);
       if (left < margin) {
         margin = left;
         result.worst_k = k;
       }
       arrival += 1000.0 * device.block_plan[(start + k + 1) % blocks] / device.rate_hz;
-      if (supply_time_ms((k + 1) * device.cost_ms + more, x_ms, y_ms) <= arrival) break;  // the backlog is gone
+      if (supply_time_ms(work(k + 1) + more, x_ms, y_ms) <= arrival) break;  // the backlog is gone
     }
   }
   result.margin_ms = margin;
@@ -107,13 +136,14 @@ LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double 
   return result;
 }
 
-double longest_period_ms(const DeviceTiming& device, double x_ms) {
-  if (!full_law(device, x_ms, x_ms).sufficient) return 0;  // not even the whole CPU
+double longest_period_ms(const DeviceTiming& device, double x_ms, double first_cost_ms, const HostWork& host) {
+  const auto sufficient = [&](double y_ms) { return full_law(device, x_ms, y_ms, first_cost_ms, host).sufficient; };
+  if (!sufficient(x_ms)) return 0;  // not even the whole CPU
   double good = x_ms;
   double bad = x_ms / device.share();
   while (bad - good > 1e-3) {
     const double middle = (good + bad) / 2;
-    (full_law(device, x_ms, middle).sufficient ? good : bad) = middle;
+    (sufficient(middle) ? good : bad) = middle;
   }
   return good;
 }
@@ -121,6 +151,7 @@ double longest_period_ms(const DeviceTiming& device, double x_ms) {
 std::optional<TickReservation> recommend(const DeviceTiming& device, const RecommendOptions& options) {
   DeviceTiming costlier = device;
   costlier.cost_ms *= 1 + options.reserve;
+  costlier.cost_spread = 0;  // the reserve is for every block
   std::optional<TickReservation> best;
   double best_margin = 0;
   for (int y = 1; y <= kLongestPeriodTicks; y = options.power_of_two ? 2 * y : y + 1) {

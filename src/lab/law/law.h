@@ -18,7 +18,13 @@
 //
 // T the mean block period, slack that of the longest block: enough CPU, and no gap longer than what is queued.
 // The full law is exact when slots drift through every phase against the blocks; a reservation that is phase-locked to
-// the card can do better and depends on its starting phase.
+// the card can do better and depends on its starting phase. With phi = 0 output is ready as soon as the call begins,
+// which still is not before the next slot (and after the work that is owed): sbf^-1 is then taken just above (k + phi)
+// c.
+//
+// Two things bring a real boundary nearer. Costs spread: n blocks in a row can cost more than n c (`cost_spread`). And
+// a host works inside the slots: its clock's interrupts, the switch to the thread, the device's interrupt routine
+// (HostWork).
 #pragma once
 
 #include <cstdint>
@@ -35,6 +41,9 @@ struct DeviceTiming {
   std::uint32_t transmit_lead_samples = 210;
   double cost_ms = 1.84;         ///< c: CPU time of one block, ISR included when it is served in the same slots
   double output_fraction = 0.4;  ///< phi
+  /// Costs are uniform in c (1 -+ this), independent. n in a row are taken to cost kSpreadDeviations standard
+  /// deviations more than n c, or all of them the most, whichever is less.
+  double cost_spread = 0;
 
   double mean_period_ms() const;                 ///< T
   double slack_ms(std::uint32_t samples) const;  ///< (L - N) / f
@@ -44,14 +53,31 @@ struct DeviceTiming {
   double longest_gap_ms() const { return least_slack_ms() - output_fraction * cost_ms; }
 };
 
+/// One block in 30,000 begins a run of blocks that costs more.
+inline constexpr double kSpreadDeviations = 4;
+
+/// What a host does in a reservation's slots besides the device's blocks. Nothing, unless it is told.
+struct HostWork {
+  double tick_ms = 0;       ///< between the clock's interrupts; 0: there are none
+  double clock_isr_ms = 0;  ///< one of them
+  double dispatch_ms = 0;   ///< the switch to the thread, once a slot
+  double isr_ms = 0;        ///< the device's interrupt routine, once a block: it may come within a slot
+  /// What is left of a slot; at least 0.
+  double supplied_ms(double x_ms) const;
+};
+HostWork host_work(const hostsim::HostScenario& host, const hostsim::SoftDevice& device);
+
 /// The mean cost of the device, without the interrupt routine, which no reservation pays for.
 DeviceTiming device_timing(const hostsim::SoftDevice& device);
-/// The device of the reservation law: block plan and transmit lead of the scenario, cost of its profile once connected.
-DeviceTiming device_timing(const hostsim::Scenario& scenario);
+/// The device of the reservation law: block plan and transmit lead of the scenario, cost of its profile in a phase:
+/// once connected, or while it trains.
+DeviceTiming device_timing(const hostsim::Scenario& scenario, hostsim::Phase phase = hostsim::Phase::kConnected);
 
 /// sbf^-1: time from the end of a slot until `work_ms` has been supplied by slots of x in every y.
 /// @pre 0 < x <= y, work >= 0
 double supply_time_ms(double work_ms, double x_ms, double y_ms);
+/// The same just above `work_ms`: until what comes after that work can begin.
+double begin_time_ms(double work_ms, double x_ms, double y_ms);
 
 bool simple_law(const DeviceTiming& device, double x_ms, double y_ms);
 
@@ -63,14 +89,15 @@ struct LawResult {
 };
 /// A backlog that lasts over 100,000 blocks (20 minutes of line) counts as overload.
 /// @param first_cost_ms  the block that begins the backlog costs this much, where that is more than the others
-LawResult full_law(const DeviceTiming& device, double x_ms, double y_ms, double first_cost_ms = 0);
+LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, double first_cost_ms = 0,
+                   const HostWork& host = {});
 
 /// What Jones and Saroiu read off their Figure 17 (6.6), in the form that their explanation gives it for any device: a
 /// larger share than the device's, and no gap as long as a block period, lest the newest block overwrite the older one.
 bool authors_rule(const DeviceTiming& device, double x_ms, double y_ms);
 
 /// The boundary of the full law: the longest Y for which X of every Y is sufficient, to 1 us. 0 when none is.
-double longest_period_ms(const DeviceTiming& device, double x_ms);
+double longest_period_ms(const DeviceTiming& device, double x_ms, double first_cost_ms = 0, const HostWork& host = {});
 
 /// X of every Y in whole ticks.
 struct TickReservation {

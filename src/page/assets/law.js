@@ -8,8 +8,8 @@ function lawPage() {
     "X of CPU time in every Y, served in fixed slots and nowhere else. Green: what the law grants.");
   figure(map, "map", box => reservationMap(box, data));
   if (data.boundary.length) {
-    table(map, ["X, ticks", "X", "longest Y, full law", "simple law", "authors' rule", "what decides"], data.boundary.map(b =>
-      el("tr", {}, cell(String(b.x)), cell(b.x_ms.toFixed(3) + " ms"), ...[b.full, b.simple, b.authors].map(y => cell(y > 0 ? y.toFixed(3) + " ms" : "-")),
+    table(map, ["X, ticks", "X", "longest Y, full law", "costliest block, host's work", "simple law", "authors' rule", "what decides"], data.boundary.map(b =>
+      el("tr", {}, cell(String(b.x)), cell(b.x_ms.toFixed(3) + " ms"), ...[b.full, b.on_host, b.simple, b.authors].map(y => cell(y > 0 ? y.toFixed(3) + " ms" : "-")),
         cell(b.decides, "left words"))));
   }
   data.experiments.forEach((e, i) => {

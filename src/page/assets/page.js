@@ -55,11 +55,14 @@ function callPage() {
   const losses = [data.late, data.filled_in, data.overruns, data.underruns].flatMap(s => s.t.map(t => ({t, colour: "insufficient"})));
   const chart = (parent, id, options) => figure(parent, id, box => seriesChart(box, {phases: bands, range, ...options}));
 
+  const held = data.device ? data.device.buffers * data.device.buffer_samples : data.ring_samples;
+  const holder = data.device ? `${data.device.buffers} buffers of ${data.device.buffer_samples} samples` : `ring of ${data.ring_samples} samples`;
   const pending = section("Samples pending",
-    `Received samples not yet taken, after each service (Figures 5 to 7 and 14). The ring holds ${data.ring_samples}. ` +
+    (data.device ? `Received samples not yet taken, after each service. The device has ${holder}. `
+      : `Received samples not yet taken, after each service (Figures 5 to 7 and 14). The ring holds ${data.ring_samples}. `) +
     "Red ticks on the axis: samples lost. Drag to zoom all charts over time, double click to go back.");
   chart(pending, "pending", {series: [{name: "pending", ...data.pending, style: "points", colour: "accent"}], unit: "samples", decimals: 0,
-    level: {value: data.ring_samples, text: `ring of ${data.ring_samples} samples`}, ticks: losses, height: 260, floor: 60});
+    level: {value: held, text: holder}, ticks: losses, height: 260, floor: 60});
 
   const latencies = section("Latencies",
     "Each block is counted from the interrupt that completed it. Both scales are logarithmic; a single outlier is one small bar, and the maximum is marked.");

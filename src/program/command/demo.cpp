@@ -109,10 +109,12 @@ std::string folder_name(std::string name) {
 
 /// Which part of the reservation law (src/lab/law/law.h) decides, in words. Its worst case is over all starting
 /// phases; when a row's runs differ, or do better than the worst case, their phase has decided.
-std::string mechanism(const DeviceTiming& device, double x_ms, double y_ms, const VerdictResult& result) {
+std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, double x_ms, double y_ms,
+                      const VerdictResult& result) {
   const double share = x_ms / y_ms, gap = y_ms - x_ms;
   const bool enough = share > device.share(), short_enough = gap <= device.longest_gap_ms();
-  const bool law = full_law(device, x_ms, y_ms).sufficient;
+  // The modem has to train in the same slots before it is connected.
+  const bool law = full_law(device, x_ms, y_ms).sufficient && full_law(training, x_ms, y_ms).sufficient;
   std::string decides = "enough of both";
   if (!enough || !short_enough) {
     decides = enough ? "gap" : short_enough ? "share" : "share and gap";
@@ -136,7 +138,11 @@ std::optional<double> time_of(const Json& row) {
 
 class Demo {
  public:
-  explicit Demo(const Options& options) : options_(options), base_(table3_base()), device_(device_timing(base_)) {
+  explicit Demo(const Options& options)
+      : options_(options),
+        base_(table3_base()),
+        device_(device_timing(base_)),
+        training_(device_timing(base_, hostsim::Phase::kConnecting)) {
     tick_ms_ = 1000.0 / base_.host.tick_hz;
     report_.title = "Offhook demo";
     report_.tick_ms = tick_ms_;
@@ -168,7 +174,7 @@ class Demo {
   const reproduce::Published map_ = reproduce::load_published("jones.table3");
   const std::vector<reproduce::Published> reservations_ = map_.rows("rows");
   const hostsim::Scenario base_;
-  const DeviceTiming device_;
+  const DeviceTiming device_, training_;
   double tick_ms_;
   std::vector<Job> jobs_;  ///< contexts, repeats of each reservation, and INT, what these are measured against
   SweepReport report_;
@@ -317,7 +323,7 @@ std::string Demo::reservation_table() {
     row.group = "Table 3";
     row.reservation = SweepRow::Reservation{x, y};
     row.result = classify(runs, reference_s);
-    const std::string decides = mechanism(device_, x * tick_ms_, y * tick_ms_, row.result);
+    const std::string decides = mechanism(device_, training_, x * tick_ms_, y * tick_ms_, row.result);
     table.row({row.name, std::string(to_string(row.result.verdict)), std::string(to_string(expected)),
                fmt::format("{}/{}", row.result.complete, row.result.runs),
                row.result.complete != 0 ? fmt::format("{:.3f}", row.result.mean_s) : "-",

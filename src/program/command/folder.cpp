@@ -77,11 +77,14 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
   call.settings = settings_of(scenario);
   const bool device = scenario.pump == hostsim::PumpKind::kDevice;
   call.transmit_lead_samples = device ? scenario.device.lead() : scenario.transmit_lead_samples;
-  if (device) call.ring_samples = scenario.device.streams().rx.ring_samples;
+  if (device) {
+    call.ring_samples = scenario.device.streams().rx.ring_samples;
+    call.device = CallReport::Device{scenario.device.buffers, scenario.device.buffer()};
+  }
   const bool interrupted = summary.at("interrupted").get<bool>();
   if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
   call.transfer_s = summary.at("transfer_s").get<double>();
-  call.bytes = summary.at("bytes").get<std::uint64_t>();
+  if (!device) call.bytes = summary.at("bytes").get<std::uint64_t>();
   if (summary.contains("compression")) {
     const Json& c = summary.at("compression");
     if (c.at("sent").get<bool>() || c.at("received").get<bool>())
@@ -163,7 +166,12 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
                {"bytes_delivered", outcome.bytes_delivered},
                {"transfer_s", rounded_s(outcome.transfer_s)},
                {"simulated_s", rounded_s(outcome.simulated_s)}};
-  if (scenario.link.compression != hostsim::Compression::kNone) {
+  if (scenario.pump == hostsim::PumpKind::kDevice) {
+    summary["device"] = {{"buffers", scenario.device.buffers},
+                         {"buffer_samples", scenario.device.buffer()},
+                         {"lead_samples", scenario.device.lead()}};
+    for (const char* of_a_file : {"bytes", "bytes_delivered"}) summary.erase(of_a_file);
+  } else if (scenario.link.compression != hostsim::Compression::kNone) {
     summary["compression"] = {{"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},
                               {"received", (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0},
                               {"octets", outcome.octets_carried}};

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "driver/path/output.h"
+#include "src/lab/law/check.h"
 #include "src/lab/law/experiment.h"
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
@@ -30,6 +32,8 @@ struct Options {
   double seconds = 60;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   bool confirm = false, json = false, csv = false;
+  std::size_t check = 0;
+  std::uint64_t seed = 1;
 };
 
 constexpr int kPhaseSteps = 48;
@@ -47,6 +51,8 @@ BoundaryRow boundary_row(const law::Setting& setting, int x_ticks) {
   row.x_ticks = x_ticks;
   row.x_ms = x_ticks * setting.tick_ms();
   row.full_ms = longest_period_ms(device, row.x_ms);
+  row.host_ms = longest_period_ms(device, row.x_ms, static_cast<double>(setting.device.worst_cost_ns) * 1e-6,
+                                  setting.host_work());
   const double by_share = row.x_ms / device.share();
   const auto longest = [&](double gap) {
     return gap < 0 || by_share < row.x_ms ? 0 : std::min(by_share, row.x_ms + gap);
@@ -85,10 +91,10 @@ LawReport report_of(const Options& options) {
 }
 
 std::string csv(const LawReport& report) {
-  std::string out = "x_ticks,x_ms,full_law_y_ms,simple_law_y_ms,authors_rule_y_ms,decided_by\n";
+  std::string out = "x_ticks,x_ms,full_law_y_ms,on_host_y_ms,simple_law_y_ms,authors_rule_y_ms,decided_by\n";
   for (const BoundaryRow& r : report.boundary) {
-    out += fmt::format("{},{:.6f},{:.6f},{:.6f},{:.6f},{}\n", r.x_ticks, r.x_ms, r.full_ms, r.simple_ms, r.authors_ms,
-                       r.decides);
+    out += fmt::format("{},{:.6f},{:.6f},{:.6f},{:.6f},{:.6f},{}\n", r.x_ticks, r.x_ms, r.full_ms, r.host_ms,
+                       r.simple_ms, r.authors_ms, r.decides);
   }
   return out;
 }
@@ -120,6 +126,7 @@ Json as_json(const LawReport& report) {
     out["boundary"].push_back({{"x_ticks", r.x_ticks},
                                {"x_ms", r.x_ms},
                                {"full_law_y_ms", r.full_ms},
+                               {"on_host_y_ms", r.host_ms},
                                {"simple_law_y_ms", r.simple_ms},
                                {"authors_rule_y_ms", r.authors_ms},
                                {"decided_by", r.decides}});
@@ -172,13 +179,14 @@ void print(const LawReport& report) {
   table.column("X ticks");
   table.column("X");
   table.column("longest Y, full law (ticks)");
+  table.column("costliest block, host's work");
   table.column("simple law");
   table.column("authors' rule");
   table.column("decides", Table::Align::kLeft);
   const double tick = report.setting.tick_ms();
   for (const BoundaryRow& r : report.boundary) {
     table.row({fmt::format("{}", r.x_ticks), fmt::format("{:.3f} ms", r.x_ms), y_text(r.full_ms, tick),
-               y_text(r.simple_ms, tick), y_text(r.authors_ms, tick), r.decides});
+               y_text(r.host_ms, tick), y_text(r.simple_ms, tick), y_text(r.authors_ms, tick), r.decides});
   }
   say("\n{}", Lines(table.str()));
   for (const law::ExperimentResult& e : report.experiments) {
@@ -234,7 +242,67 @@ bool confirm(const Options& options, const OutputFolder& folder, LawReport& repo
   return run_phases(report.setting, how, kPhaseSteps, report.phases);
 }
 
+/// Random devices by law and by simulation. @return exit status
+int check(const Options& options) {
+  catch_interrupts();
+  law::CheckOptions how;
+  how.seed = options.seed;
+  how.devices = options.check;
+  how.threads = options.threads;
+  how.stop = interrupted;
+  std::vector<law::CheckedDevice> devices;
+  {
+    Progress progress("law", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    how.progress = [&](std::size_t done) {
+      if (!progress.due()) return;
+      progress.update(static_cast<double>(done) / static_cast<double>(how.devices),
+                      fmt::format("{} of {} devices", done, how.devices));
+    };
+    devices = check_devices(how);
+  }
+  if (interrupted()) return interrupt_status();
+  std::map<law::Agreement, std::size_t> kinds;
+  Json differing = Json::array();
+  std::size_t none = 0, unexplained = 0;
+  for (const law::CheckedDevice& c : devices) {
+    ++kinds[c.agreement];
+    none += c.y_ticks == 0;
+    unexplained += !law::explained(c.agreement);
+    if (c.agreement == law::Agreement::kEqual) continue;
+    differing.push_back({{"index", c.index},
+                         {"why", std::string(to_string(c.agreement))},
+                         {"explained", law::explained(c.agreement)},
+                         {"rate_hz", c.device.rate_hz},
+                         {"plan_samples", c.device.block_plan},
+                         {"lead_samples", c.device.lead()},
+                         {"cost_ns", c.device.cost_ns},
+                         {"phi", c.device.output_fraction},
+                         {"tick_hz", c.tick_hz},
+                         {"x_ticks", c.x_ticks},
+                         {"y_ticks", c.y_ticks},
+                         {"margin_ms", c.margin_ms},
+                         {"beyond_ms", std::isfinite(c.beyond_ms) ? Json(c.beyond_ms) : Json()}});
+  }
+  Json counts;
+  for (const auto& [kind, n] : kinds) counts[std::string(to_string(kind))] = n;
+  const Json out{{"offhook_law_check", 1}, {"seed", options.seed},       {"devices", devices.size()},
+                 {"no_reservation", none}, {"unexplained", unexplained}, {"counts", counts},
+                 {"differing", differing}};
+  if (options.json) {
+    say("{}\n", Lines(json_text(out, 1)));
+  } else {
+    say("{} random devices, seed {}: the longest period that the law grants, and one tick more, by simulation\n",
+        devices.size(), options.seed);
+    for (const auto& [kind, n] : kinds) say("  {:>6}  {}\n", n, to_string(kind));
+    say("  ({} of them can live with no reservation of that X)\n", none);
+    for (const Json& d : differing) say("  {}\n", Lines(d.dump()));
+  }
+  return unexplained == 0 ? kOk : kInsufficient;
+}
+
 int run(const Options& options) {
+  if ((options.check > 0) == !options.device.empty()) throw config::Error("expected either a device or --check N");
+  if (options.check > 0) return check(options);
   LawReport report = report_of(options);
   const fs::path folder = !options.out.empty() ? fs::path(options.out)
                           : options.confirm    ? fs::path("out") / ("law-" + fs::path(options.device).stem().string())
@@ -274,7 +342,6 @@ void add_law(CLI::App& app, Action& action) {
       app.add_subcommand("law", "Which reservations X/Y a device can live with, and the experiments that show it");
   auto options = std::make_shared<Options>();
   sub->add_option("device", options->device, "The device: a name from traces/devices, or a file of one's own")
-      ->required()
       ->type_name("DEVICE.toml");
   sub->add_option("--tick-hz", options->tick_hz, "Clock ticks a second, in which X and Y are counted (default: 1024)")
       ->type_name("HZ")
@@ -300,12 +367,18 @@ void add_law(CLI::App& app, Action& action) {
   sub->add_option("-o,--out", options->out,
                   "Folder for law.csv, law.json and report.html (default with --confirm: out/law-DEVICE)")
       ->type_name("DIR");
+  sub->add_option("--check", options->check,
+                  "Instead: so many random devices, each at the law's boundary and a tick beyond, by simulation")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 10'000'000u));
+  sub->add_option("--seed", options->seed, "Of --check: same seed, same devices")->type_name("N");
   sub->add_flag("--csv", options->csv, "Print the boundary as CSV, nothing else");
   sub->add_flag("--json", options->json, "Print results as JSON, show no progress");
   sub->footer(R"(Examples:
   offhook law g-lite --buffers 2
   offhook law vendor-modem --confirm --out out/law
   offhook law bluetooth --tick-hz 10000 --csv
+  offhook law --check 2000
   offhook sweep examples/device-map.toml     # the whole plane by simulation)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -46,9 +46,16 @@ void print_table(const nlohmann::ordered_json& summary) {
   const auto row = [&](const char* what, std::string value) { table.row({what, std::move(value)}); };
   row("verdict", summary.at("verdict").get<std::string>());
   row("ended with", summary.at("ending").get<std::string>());
-  row("bytes delivered", fmt::format("{} of {}", summary.at("bytes_delivered").get<std::uint64_t>(),
-                                     summary.at("bytes").get<std::uint64_t>()));
-  if (summary.at("complete").get<bool>()) {
+  const auto device = summary.find("device");
+  const bool modem = device == summary.end();
+  if (modem) {
+    row("bytes delivered", fmt::format("{} of {}", summary.at("bytes_delivered").get<std::uint64_t>(),
+                                       summary.at("bytes").get<std::uint64_t>()));
+  } else {
+    row("buffers", fmt::format("{} of {} samples", device->at("buffers").get<std::uint64_t>(),
+                               device->at("buffer_samples").get<std::uint64_t>()));
+  }
+  if (modem && summary.at("complete").get<bool>()) {
     row("transfer time, s", fmt::format("{:.3f}", summary.at("transfer_s").get<double>()));
   }
   if (summary.contains("compression")) {
@@ -71,13 +78,17 @@ void print_table(const nlohmann::ordered_json& summary) {
   row("blocks served", total.at("blocks").dump());
   row("blocks late", total.at("blocks_late").dump());
   row("samples pending, max", total.at("pending_max_samples").dump());
+  if (!modem) {
+    row("the same in buffers", fmt::format("{:.2f}", total.at("pending_max_samples").get<double>() /
+                                                         device->at("buffer_samples").get<double>()));
+  }
   row("underrun, samples", total.at("underrun_samples").dump());
   row("overrun, samples", total.at("overrun_samples").dump());
   if (const auto& near = figures.at("ends")[0]; near.at("data_modes").get<int>() > 0) {
     row("bit/s sent, received", near.at("sent_bps").dump() + ", " + near.at("received_bps").dump());
     row("trained again, rates changed", fmt::format("{}", near.at("data_modes").get<int>() - 1));
   }
-  for (std::size_t end = 0; end < figures.at("ends").size(); ++end) {
+  for (std::size_t end = 0; modem && end < figures.at("ends").size(); ++end) {
     row(end == 0 ? "frames sent again, near" : "frames sent again, far",
         figures.at("ends")[end].at("frames_retransmitted").dump());
   }
@@ -149,7 +160,8 @@ int run(const Options& options) {
           if (progress.due()) {
             const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
             const double all = static_cast<double>(std::max<std::uint64_t>(scenario.bytes, 1));
-            progress.update(static_cast<double>(p.bytes_delivered) / all,
+            const bool device = scenario.pump == hostsim::PumpKind::kDevice;
+            progress.update(device ? p.simulated_s / scenario.device_s : static_cast<double>(p.bytes_delivered) / all,
                             fmt::format("{:.1f} s simulated, {:.0f} x real time", p.simulated_s, p.simulated_s / wall));
           }
           return !interrupted();

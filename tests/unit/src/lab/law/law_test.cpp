@@ -225,3 +225,48 @@ TEST(DeviceTiming, SoftDslHasTheSharesAndGapsOfTheLaw) {
     }
   }
 }
+
+// A call that has its output ready at once still does not begin before its slot: the law has no jump at phi = 0.
+TEST(ReservationLaw, IsContinuousWherePhiIsNothing) {
+  DeviceTiming device = vendor_modem(204, 1.763);
+  for (const double x : {1.0, 2.0, 4.0, 8.0}) {
+    device.output_fraction = 0;
+    const double at_zero = longest_period_ms(device, x);
+    device.output_fraction = 1e-6;
+    EXPECT_NEAR(longest_period_ms(device, x), at_zero, 2e-3) << x;
+  }
+  // By hand: 1 of every 10 ms, a block of 0.1 ms; the block that comes as a slot ends waits 9 ms for the next.
+  DeviceTiming one;
+  one.rate_hz = 1000;
+  one.block_plan = {20};
+  one.transmit_lead_samples = 30;
+  one.cost_ms = 0.1;
+  one.output_fraction = 0;
+  EXPECT_NEAR(full_law(one, 1, 10).margin_ms, 10 - 9, 1e-9);
+  EXPECT_NEAR(begin_time_ms(0, 1, 10), 9, 1e-12);
+  EXPECT_NEAR(begin_time_ms(1, 1, 10), 19, 1e-12);  // the slot is full: what comes next begins in the one after
+  EXPECT_NEAR(supply_time_ms(1, 1, 10), 10, 1e-12);
+}
+
+// The confirming experiment of one more block of lead: 4/28 fails in nine of ten phases, 4/27 in none.
+TEST(ReservationLaw, CostsThatSpreadBringTheBoundaryNearer) {
+  DeviceTiming device = vendor_modem(309, 1.763);
+  device.output_fraction = 0.18;
+  const HostWork host{kTickMs, 0.002, 0.005, 0.0054};
+  EXPECT_TRUE(full_law(device, 4 * kTickMs, 28 * kTickMs, 0, host).sufficient);
+  device.cost_spread = 0.02;
+  EXPECT_FALSE(full_law(device, 4 * kTickMs, 28 * kTickMs, 0, host).sufficient);
+  EXPECT_TRUE(full_law(device, 4 * kTickMs, 27 * kTickMs, 0, host).sufficient);
+  EXPECT_TRUE(full_law(device, 3 * kTickMs, 21 * kTickMs, 0, host).sufficient);
+}
+
+TEST(ReservationLaw, WhatTheHostDoesInASlotIsNotSupplied) {
+  const HostWork host{1, 0.01, 0.02, 0};
+  EXPECT_NEAR(host.supplied_ms(3), 3 - 0.03 - 0.02, 1e-12);
+  EXPECT_EQ(HostWork{}.supplied_ms(3), 3);
+  EXPECT_EQ((HostWork{1, 2, 0, 0}.supplied_ms(3)), 0);
+  // 14.2 % are enough for 14.1 %, but not when a tenth of each slot is the clock's.
+  const DeviceTiming device = vendor_modem(400, 1.763);
+  EXPECT_FALSE(full_law(device, 1, 7).overloaded);
+  EXPECT_TRUE(full_law(device, 1, 7, 0, {1, 0.1, 0, 0}).overloaded);
+}
