@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "src/page/page.h"
@@ -13,6 +14,24 @@ namespace offhook {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// JSON knows no infinity: null.
+Json finite(double seconds) {
+  return std::isfinite(seconds) ? Json(seconds) : Json();
+}
+
+Json expectation_json(const advice::Expectation& e) {
+  return {{"expected_s", finite(e.expected_s)},
+          {"low_s", e.interval_s.low},
+          {"high_s", finite(e.interval_s.high)},
+          {"evidence", std::string(to_string(e.evidence))},
+          {"because", e.because},
+          {"low", advice::span(e.interval_s.low)}};
+}
+
+}  // namespace
+
 Json advice_json(const advice::Advice& a) {
   Json out{{"device", a.device},
            {"host", a.host},
@@ -21,6 +40,7 @@ Json advice_json(const advice::Advice& a) {
            {"passed_over", a.passed_over ? Json(a.trials[*a.passed_over].name) : Json()},
            {"headline", a.headline},
            {"reasons", a.reasons},
+           {"required_s", a.required_s},
            {"lead_ms", a.lead_ms},
            {"buffers", a.base.device.buffers},
            {"buffers_that_suffice", a.buffers_that_suffice ? Json(*a.buffers_that_suffice) : Json()},
@@ -37,6 +57,8 @@ Json advice_json(const advice::Advice& a) {
                   {"blocks_late", t.blocks_late},
                   {"samples_lost", t.samples_lost},
                   {"swamped", t.swamped},
+                  {"between_losses", expectation_json(t.expectation)},
+                  {"thin", t.thin()},
                   {"margin_ms", t.margin_ms},
                   {"least_margin_ms", t.least_margin_ms},
                   {"buffers_needed", t.buffers_needed},

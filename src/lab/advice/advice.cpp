@@ -44,6 +44,15 @@ void worst_of(Measured& all, const Measured& one) {
   most(all.stolen_share, one.stolen_share);
   most(all.timer_late_max_ms, one.timer_late_max_ms);
   most(all.timer_late_p999_ms, one.timer_late_p999_ms);
+  all.seconds += one.seconds;
+  all.longest_ms.insert(all.longest_ms.end(), one.longest_ms.begin(), one.longest_ms.end());
+  std::sort(all.longest_ms.begin(), all.longest_ms.end(), std::greater<>());
+  all.longest_ms.resize(std::min(all.longest_ms.size(), kLongestKept));
+}
+
+/// Blocks that lost something. Samples that were lost without a late block are one at least.
+std::uint64_t losses(const Measured& m) {
+  return std::max<std::uint64_t>(m.blocks_late, m.samples_lost > 0 ? 1 : 0);
 }
 
 double reserved(const Trial& t) {
@@ -56,12 +65,12 @@ bool better(const Trial& a, const Trial& b) {
   const auto rank = [](const Trial& t) {
     switch (t.context.kind) {
       case OH_CONTEXT_RESERVATION:
-        return 0;
+        return t.expectation.evidence == Evidence::kLaw ? 0 : 2;
       case OH_CONTEXT_DPC:
       case OH_CONTEXT_SOFTIRQ:
-        return 2;
-      case OH_CONTEXT_INTERRUPT:
         return 3;
+      case OH_CONTEXT_INTERRUPT:
+        return 4;
       default:
         return 1;  // a thread
     }
@@ -94,6 +103,21 @@ std::string why(const Advice& advice, const Trial& t) {
   return "No thread will do here; this goes before all of them, whatever they need.";
 }
 
+/// Of contexts that do not suffice: longer between losses; where each lost something, with fewer buffers more.
+bool closer(const Trial& a, const Trial& b) {
+  if (a.loses_nothing() != b.loses_nothing()) return a.loses_nothing();
+  if (a.loses_nothing()) return a.expectation.interval_s.low > b.expectation.interval_s.low;
+  return a.buffers_needed < b.buffers_needed;
+}
+
+std::string between(const Expectation& e) {
+  if (!std::isfinite(e.expected_s)) return fmt::format("none within {} can be told", span(e.interval_s.low));
+  return std::isfinite(e.interval_s.high)
+             ? fmt::format("one every {} (95 %: {} to {})", span(e.expected_s), span(e.interval_s.low),
+                           span(e.interval_s.high))
+             : fmt::format("one every {} (95 %: {} at least)", span(e.expected_s), span(e.interval_s.low));
+}
+
 /// The context to take, or the one that comes closest.
 void choose(Advice& advice) {
   std::optional<std::size_t> best, solid, closest;
@@ -103,9 +127,10 @@ void choose(Advice& advice) {
     const auto over = [&](const std::optional<std::size_t>& other) {
       return !other || better(t, advice.trials[*other]);
     };
-    if (t.loses_nothing() && over(best)) best = i;
-    if (t.loses_nothing() && !t.thin() && over(solid)) solid = i;
-    if (!t.swamped && (!closest || t.buffers_needed < advice.trials[*closest].buffers_needed)) closest = i;
+    const bool enough = t.loses_nothing() && t.expectation.carries(advice.required_s);
+    if (enough && over(best)) best = i;
+    if (enough && !t.thin() && over(solid)) solid = i;
+    if (!t.swamped && (!closest || closer(t, advice.trials[*closest]))) closest = i;
   }
   // The limits count more than a margin: nobody ships an interrupt routine of milliseconds for it.
   const bool keeps_limits = best && solid && advice.trials[*best].within_pc99() == advice.trials[*solid].within_pc99();
@@ -128,11 +153,54 @@ void say_what_is_missing(Advice& advice) {
     return;
   }
   const Trial& t = advice.trials[*advice.chosen];
+  if (t.loses_nothing()) {
+    advice.headline = fmt::format(
+        "{} with {} buffers{}: nothing was lost in {} of simulation, but the evidence does not "
+        "carry that to {}.",
+        advice.one_only ? t.name + " does not suffice" : "No context suffices", buffers,
+        advice.one_only ? "" : fmt::format("; {} comes closest", t.name), span(t.seconds), span(advice.required_s));
+    advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
+    return;
+  }
   advice.headline = advice.one_only ? fmt::format("{} does not suffice with {} buffers; it needs {}.", t.name, buffers,
                                                   t.buffers_needed)
                                     : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.",
                                                   buffers, t.name, t.buffers_needed);
   advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
+  advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
+}
+
+/// What the host is to be told, where it is a Linux; elsewhere ticks in ms.
+void say_how(Advice& advice, const Trial& t) {
+  const Scenario& base = advice.base;
+  const bool linux_host = base.host.scheduler == "linux";
+  const double tick_ms = 1000.0 / base.host.tick_hz;
+  if (t.context.kind == OH_CONTEXT_RESERVATION && t.context.in_ticks()) {
+    const double x_ms = static_cast<double>(t.context.x_ticks) * tick_ms;
+    const double y_ms = static_cast<double>(t.context.y_ticks) * tick_ms;
+    advice.reasons.push_back(
+        fmt::format("In time: {:.4g} ms of every {:.4g} ms, for a tick is {:.4g} ms.{}", x_ms, y_ms, tick_ms,
+                    linux_host ? fmt::format(" sched_setattr: SCHED_DEADLINE, sched_runtime {:.0f}, "
+                                             "sched_deadline and sched_period {:.0f} ns. Budgets end "
+                                             "at ticks (HRTICK_DL is off): a smaller runtime is "
+                                             "rounded up to {:.4g} ms.",
+                                             x_ms * 1e6, y_ms * 1e6, tick_ms)
+                               : ""));
+  } else if (linux_host && t.context.kind == OH_CONTEXT_THREAD) {
+    advice.reasons.push_back(
+        fmt::format("sched_setattr: SCHED_FIFO, sched_priority {}. The device takes {:.1f} % of the CPU.",
+                    t.context.priority, 100 * t.share));
+    for (const Trial& other : advice.trials) {
+      if (other.context.kind != OH_CONTEXT_RESERVATION || !other.loses_nothing() || reserved(other) <= t.share)
+        continue;
+      const double x_ms = static_cast<double>(other.context.x_ticks) * tick_ms;
+      advice.reasons.push_back(fmt::format(
+          "{} loses nothing either, but is {:.4g} ms of every {:.4g} ms at ticks of {:.4g} ms: {:.0f} % of the CPU set "
+          "aside, and nothing grants it but this simulation.",
+          other.name, x_ms, static_cast<double>(other.context.y_ticks) * tick_ms, tick_ms, 100 * reserved(other)));
+      return;
+    }
+  }
 }
 
 /// Why this one: its margin, what it costs everyone else, how many buffers it needs.
@@ -148,7 +216,10 @@ void say_why(Advice& advice, const Trial& t) {
         "buffer gives {:.3g} ms.",
         t.least_margin_ms, advice.buffer_ms));
   }
+  advice.reasons.push_back(
+      fmt::format("Between losses: {}, for {}.", span(t.expectation.interval_s.low), t.expectation.because));
   advice.reasons.push_back(why(advice, t));
+  say_how(advice, t);
   if (advice.passed_over) {
     const Trial& thin = advice.trials[*advice.passed_over];
     advice.reasons.push_back(
@@ -279,6 +350,7 @@ Advice describe(const Scenario& base) {
 
 std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
   Advice advice = describe(base);
+  advice.required_s = options.required_s;
   advice.one_only = options.only.has_value();
   for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {
     Trial trial;
@@ -337,6 +409,13 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
   if (options.stop && options.stop()) return std::nullopt;
   advice.control_late_max_ms = control.timer_late_max_ms;
   advice.control_late_p999_ms = control.timer_late_p999_ms;
+  for (Trial& t : advice.trials) {
+    if (!t.refusal.empty()) continue;
+    Scenario s = base;
+    s.context = t.context;
+    s.load.timer_callback = true;
+    t.expectation = expectation(s, {t.seconds, t.blocks, losses(t), t.longest_ms});
+  }
   conclude(advice);
   return advice;
 }
@@ -352,6 +431,15 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   m.blocks_late = total.losses.blocks_late;
   m.samples_lost = std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in;
   m.swamped = total.losses.samples_filled_in > 0;
+  m.seconds = span_ns * 1e-9;
+  std::uint64_t left = kLongestKept;
+  const std::vector<HistogramBar> bars = f.interrupt_to_output.bars(LogLinearHistogram::kPrecisionBits);
+  for (auto bar = bars.rbegin(); bar != bars.rend() && left > 0; ++bar) {
+    const std::uint64_t n = std::min(left, bar->count);
+    m.longest_ms.insert(m.longest_ms.end(), n,
+                        static_cast<double>(std::min(bar->high, f.interrupt_to_output.max())) * 1e-6);
+    left -= n;
+  }
   const double used = total.lead_used_max_samples;
   m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
   m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
@@ -380,6 +468,36 @@ Measured measure(const Figures& f, const Scenario& scenario) {
 double thin_margin_ms(const Scenario& base, const ContextScenario& context) {
   const double share = 0.05 * 1000.0 * base.device.lead() / base.device.rate_hz;
   return context.kind == OH_CONTEXT_RESERVATION ? std::max(share, 1000.0 / base.host.tick_hz) : share;
+}
+
+std::optional<Verification> verify(const Advice& advice, double seconds, std::uint32_t runs, const Options& options) {
+  constexpr std::uint64_t kOtherSeeds = 1'000'000;  // more than an advice has repeats
+  const Trial& t = advice.trials.at(advice.chosen.value());
+  Measured all;
+  all.margin_ms = advice.lead_ms;
+  std::mutex mutex;
+  std::size_t done = 0;
+  sweep::parallel(
+      runs, options.threads,
+      [&](std::size_t i) {
+        Scenario s = advice.base;
+        s.context = t.context;
+        s.load.timer_callback = true;
+        s.device_s = seconds;
+        s.seed += kOtherSeeds + i;
+        const Measured one = options.run(config::ScenarioBuilder(s).finish());
+        const std::lock_guard lock(mutex);
+        worst_of(all, one);
+        if (options.progress) options.progress(++done, runs);
+      },
+      options.stop);
+  if (options.stop && options.stop()) return std::nullopt;
+  const Interval count = poisson_interval(losses(all));
+  Verification v{all.seconds, all.blocks, losses(all), {all.seconds / count.high, 0}, false};
+  v.interval_s.high = count.low > 0 ? all.seconds / count.low : std::numeric_limits<double>::infinity();
+  // Relied on is the lower end; a claim that nothing is lost is wrong with the first loss.
+  v.safer = v.losses > 0 && (advice.suffices || t.expectation.interval_s.low > v.interval_s.high);
+  return v;
 }
 
 std::optional<Advice> advise(const Scenario& base, const Options& options) {

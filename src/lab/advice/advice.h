@@ -3,13 +3,15 @@
 // Where should this device's work run on that host? Every context is tried by simulation under the host's load, and
 // judged by three things: whether the device loses anything, with what margin, and what it does to everyone else.
 //
-// The choice, in this order. A context that loses nothing, keeps the PC 99 limits (an interrupt routine of 100 us, a
-// DPC of 500 us) and cannot be disturbed by threads that come later: a reservation, of the least share. Else the thread
-// of the lowest real-time priority that loses nothing, which leaves the most room above it; pinned with its interrupt
-// to another CPU only if it must be. Else what loses nothing though over the limits, the DPC before the interrupt. What
-// is left of the transmit lead must be no thin margin, as long as another choice within the same limits leaves more;
-// both are told then. Else nothing suffices with these buffers; all is tried again with twice as many, until something
-// does, unless the device asks for more than all of the CPU.
+// A context suffices when it lost nothing, and when the evidence carries that to the time between losses that is asked
+// for, a week unless told (expectation.h). The choice among those, in this order. One that keeps the PC 99 limits (an
+// interrupt routine of 100 us, a DPC of 500 us) and cannot be disturbed by threads that come later: a reservation that
+// the law grants, of the least share. Else the thread of the lowest real-time priority, which leaves the most room
+// above it; pinned with its interrupt to another CPU only if it must be. Else another reservation: what its budget
+// guarantees is in doubt, and it is more of the CPU than the device takes as a thread. Else one over the limits, the
+// DPC before the interrupt. What is left of the transmit lead must be no thin margin, as long as another choice within
+// the same limits leaves more; both are told then. Else nothing suffices with these buffers; all is tried again with
+// twice as many, until something does, unless the device asks for more than all of the CPU.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "hostsim/call/scenario.h"
+#include "src/lab/advice/expectation.h"
 #include "src/lab/analysis/figures.h"
 
 namespace offhook::advice {
@@ -41,6 +44,8 @@ struct Measured {
   double stolen_share = 0;                         ///< of the CPU at interrupt and DPC level, above every thread
   double timer_late_max_ms = 0;                    ///< a 1 ms timer's callback, later than its period at the worst
   double timer_late_p999_ms = 0;
+  double seconds = 0;              ///< simulated
+  std::vector<double> longest_ms;  ///< from interrupt to output, falling, the kLongestKept longest
 };
 
 /// One context on this host, the worst of its repeats.
@@ -50,6 +55,7 @@ struct Trial : Measured {
   bool pinned = false;  ///< on a host of several CPUs: interrupt and thread on one that the host did not give them
   std::string refusal;  ///< why the host cannot do it; nothing measured holds then
   double least_margin_ms = 0;  ///< less than this is thin, see thin_margin_ms()
+  Expectation expectation;     ///< time between losses
   bool within_pc99() const { return isr_max_us <= kPc99InterruptUs && dpc_max_us <= kPc99DpcUs; }
   bool loses_nothing() const { return refusal.empty() && samples_lost == 0; }
   bool thin() const { return margin_ms < least_margin_ms; }
@@ -60,10 +66,11 @@ struct Advice {
   hostsim::Scenario base;
   double lead_ms = 0, buffer_ms = 0;
   double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
+  double required_s = kWeekS;                                ///< between losses
   std::vector<Trial> trials;
   std::optional<std::size_t> chosen;                  ///< index into trials
   std::optional<std::size_t> passed_over;             ///< would have been, but for its thin margin
-  bool suffices = false;                              ///< the chosen one loses nothing
+  bool suffices = false;                              ///< the chosen one loses nothing for so long
   bool one_only = false;                              ///< of contexts: the one that was asked about
   std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do
   std::string headline;
@@ -73,6 +80,7 @@ struct Advice {
 struct Options {
   std::uint32_t repeats = 3;
   double seconds = 60;
+  double required_s = kWeekS;  ///< between losses, a week at most
   unsigned threads = 1;
   std::optional<hostsim::ContextScenario> only;  ///< this context instead of contexts_for()
   std::function<bool()> stop;
@@ -92,6 +100,17 @@ double thin_margin_ms(const hostsim::Scenario& base, const hostsim::ContextScena
 /// leave one more tick, and of several CPUs the threads once more, pinned with the interrupt to the CPU that other
 /// devices take least of.
 std::vector<hostsim::ContextScenario> contexts_for(const hostsim::Scenario& base);
+
+/// The advice against other seeds: the context that was chosen, for so long.
+struct Verification {
+  double seconds = 0;
+  std::uint64_t blocks = 0, losses = 0;
+  Interval interval_s;  ///< between losses, 95 %
+  bool safer = false;   ///< the advice relies on more than was seen
+};
+/// Runs the chosen context `runs` times for `seconds` from seeds that the advice has not seen. @pre advice.chosen
+/// @return nothing when stopped
+std::optional<Verification> verify(const Advice& advice, double seconds, std::uint32_t runs, const Options& options);
 
 /// @param base  the device (pump kDevice), the host and its load; whoever has a load from elsewhere puts it in here
 /// @return nothing when stopped

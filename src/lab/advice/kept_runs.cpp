@@ -33,7 +33,9 @@ Json to_json(const Measured& m) {
           {"share", m.share},
           {"stolen_share", m.stolen_share},
           {"timer_late_max_ms", m.timer_late_max_ms},
-          {"timer_late_p999_ms", m.timer_late_p999_ms}};
+          {"timer_late_p999_ms", m.timer_late_p999_ms},
+          {"seconds", m.seconds},
+          {"longest_ms", m.longest_ms}};
 }
 
 Measured from_json(const Json& json) {
@@ -52,6 +54,8 @@ Measured from_json(const Json& json) {
   json.at("stolen_share").get_to(m.stolen_share);
   json.at("timer_late_max_ms").get_to(m.timer_late_max_ms);
   json.at("timer_late_p999_ms").get_to(m.timer_late_p999_ms);
+  json.at("seconds").get_to(m.seconds);
+  json.at("longest_ms").get_to(m.longest_ms);
   return m;
 }
 

@@ -16,9 +16,10 @@ function advicePage() {
       ...tried.map(t => ({name: t.context, value: t.timer_late_max_ms, inner: t.timer_late_p999_ms}))]);
   const all = section("All contexts", `Margin: what was left of the transmit lead at the worst moment. PC 99 allows an interrupt routine ${a.pc99.interrupt_us} us and a DPC ${a.pc99.dpc_us} us.`);
   const over = (v, limit) => cell(v.toFixed(0) + " us", v > limit ? "bad" : "");
-  table(all, ["context", "class", "blocks late", "samples lost", "margin", "buffers needed", "longest ISR", "longest DPC", "CPU share", "before any thread", "timer late at most"],
-    a.trials.map(t => t.refusal ? el("tr", {}, cell(t.context), el("td", {class: "left words", colspan: 10}, t.refusal)) : el("tr", {}, cell(t.context),
-      classCell(t.loses_nothing ? "sufficient" : "insufficient"), lossCell(t.blocks_late), lossCell(t.samples_lost), cell(t.margin_ms.toPrecision(3) + " ms"),
+  table(all, ["context", "class", "between losses", "blocks late", "samples lost", "margin", "buffers needed", "longest ISR", "longest DPC", "CPU share", "before any thread", "timer late at most"],
+    a.trials.map(t => t.refusal ? el("tr", {}, cell(t.context), el("td", {class: "left words", colspan: 11}, t.refusal)) : el("tr", {}, cell(t.context),
+      classCell(t.loses_nothing ? t.between_losses.low_s >= a.required_s ? "sufficient" : "marginal" : "insufficient"),
+      cell(`${t.between_losses.low} (${t.between_losses.evidence})`), lossCell(t.blocks_late), lossCell(t.samples_lost), cell(t.margin_ms.toPrecision(3) + " ms" + (t.thin && t.loses_nothing ? " !" : "")),
       cell(t.swamped ? "-" : String(t.buffers_needed)), over(t.isr_max_us, a.pc99.interrupt_us), over(t.dpc_max_us, a.pc99.dpc_us),
       cell((100 * t.share).toFixed(1) + " %"), cell((100 * t.stolen_share).toFixed(2) + " %"), cell(t.timer_late_max_ms.toFixed(2) + " ms"))));
 }

@@ -32,10 +32,12 @@ struct Options {
   std::string device, host, trace, out;
   std::vector<std::string> set;
   std::uint32_t repeats = 3;
-  double seconds = 60;
+  double seconds = 60, between_hours = advice::kWeekS / 3600, verify_hours = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   bool json = false;
 };
+
+constexpr std::uint32_t kVerifyRuns = 5;
 
 /// A host by its name, with a spinner for a load; or a file: the keys of a scenario's host and load, or a host alone.
 config::ScenarioBuilder host_and_load(const std::string& host) {
@@ -113,15 +115,17 @@ void print(const advice::Advice& a) {
   Table table;
   table.column("context");
   table.column("loses", Table::Align::kLeft);
+  table.column("between losses", Table::Align::kLeft);
   for (const char* title : {"margin ms", "buffers", "ISR us", "DPC us", "CPU %", "before threads %", "timer late ms"}) {
     table.column(title);
   }
   for (const advice::Trial& t : a.trials) {
     if (!t.refusal.empty()) {
-      table.row({t.name, "not tried: " + t.refusal, "", "", "", "", "", "", ""});
+      table.row({t.name, "not tried: " + t.refusal, "", "", "", "", "", "", "", ""});
       continue;
     }
     table.row({t.name, t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
+               fmt::format("{} ({})", advice::span(t.expectation.interval_s.low), to_string(t.expectation.evidence)),
                fmt::format("{:.3f}{}", t.margin_ms, t.loses_nothing() && t.thin() ? "!" : ""),
                t.swamped ? "-" : fmt::format("{}", t.buffers_needed),
                fmt::format("{:.0f}{}", t.isr_max_us, t.isr_max_us > advice::kPc99InterruptUs ? "!" : ""),
@@ -129,7 +133,9 @@ void print(const advice::Advice& a) {
                fmt::format("{:.1f}", 100 * t.share), fmt::format("{:.2f}", 100 * t.stolen_share),
                fmt::format("{:.3f}", t.timer_late_max_ms)});
   }
-  say("\n{}(!: over the PC 99 limit, or a margin not to rely on; without the device the timer comes up to {:.3f} ms "
+  say("\n{}(between losses: at least, with 95 % confidence, and what says so; !: over the PC 99 limit, or a margin not "
+      "to rely "
+      "on; without the device the timer comes up to {:.3f} ms "
       "late)\n",
       Lines(table.str()), a.control_late_max_ms);
 }
@@ -140,6 +146,7 @@ int run(const Options& options) {
   advice::Options how;
   how.repeats = options.repeats;
   how.seconds = options.seconds;
+  how.required_s = options.between_hours * 3600;
   how.threads = options.threads;
   how.stop = interrupted;
   how.only = only_context(options, base);
@@ -169,16 +176,39 @@ int run(const Options& options) {
         kept ? "; what is done is kept, and the same command goes on from there" : "");
     return interrupt_status();
   }
+  std::optional<advice::Verification> verified;
+  if (options.verify_hours > 0 && advice->chosen) {
+    Progress progress("verify", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    how.progress = [&](std::size_t done, std::size_t of) {
+      progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
+    };
+    verified = advice::verify(*advice, options.verify_hours * 3600, kVerifyRuns, how);
+    if (!verified) return interrupt_status();
+  }
+  auto out = advice_json(*advice);
+  if (verified) {
+    out["verified"] = {{"seconds", verified->seconds},
+                       {"blocks", verified->blocks},
+                       {"losses", verified->losses},
+                       {"low_s", verified->interval_s.low},
+                       {"advice_is_safer", verified->safer}};
+  }
   if (options.json) {
-    say("{}\n", Lines(json_text(advice_json(*advice), 1)));
+    say("{}\n", Lines(json_text(out, 1)));
   } else {
     print(*advice);
   }
+  if (verified && !options.json) {
+    say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: the advice is {}\n",
+        advice->trials[*advice->chosen].name, verified->losses, verified->blocks, kVerifyRuns, options.verify_hours,
+        verified->safer ? "SAFER than that" : "no safer than that");
+  }
   if (folder) {
-    folder->write("advice.json", json_text(advice_json(*advice), 1) + "\n");
+    folder->write("advice.json", json_text(out, 1) + "\n");
     folder->write(kReportName, advice_page(*advice));
     if (!options.json) say("report: {}\n", (*folder / kReportName).string());
   }
+  if (verified && verified->safer) return kError;
   return advice->suffices ? kOk : kInsufficient;
 }
 
@@ -209,6 +239,15 @@ void add_advise(CLI::App& app, Action& action) {
   sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
       ->type_name("S")
       ->check(CLI::Range(1.0, 1e6));
+  sub->add_option("--between-losses", options->between_hours,
+                  "Hours between losses that are asked for, a week at most (default: a week)")
+      ->type_name("H")
+      ->check(CLI::Range(1e-3, advice::kWeekS / 3600));
+  sub->add_option(
+         "--verify", options->verify_hours,
+         "Then run what was chosen so many hours on five other seeds; an advice that is safer than that is an error")
+      ->type_name("H")
+      ->check(CLI::Range(1e-3, 1e5));
   sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
       ->type_name("N")
       ->check(CLI::Range(1u, 1024u));
@@ -223,8 +262,9 @@ void add_advise(CLI::App& app, Action& action) {
   offhook advise g-lite --trace board.dat --set load.trace_cpu=1
   offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
   offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
+  offhook advise g-lite win98-games --verify 2
 
-Exit status 2: no context suffices.)");
+Exit status 2: no context suffices; 1 also: --verify found the advice safer than what was seen.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

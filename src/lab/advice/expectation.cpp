@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/advice/expectation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "src/lab/law/law.h"
+
+namespace offhook::advice {
+
+using hostsim::LatencyDistribution;
+using hostsim::Modality;
+using hostsim::Scenario;
+
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+double at_most_a_week(double seconds) {
+  return std::min(seconds, kWeekS);
+}
+
+Interval between_losses(double seconds, std::uint64_t losses) {
+  const Interval count = poisson_interval(losses);
+  return {at_most_a_week(seconds / count.high), count.low > 0 ? seconds / count.low : kInfinite};
+}
+
+Expectation from_losses(const Seen& seen) {
+  return {
+      Evidence::kLosses, seen.seconds / static_cast<double>(seen.losses), between_losses(seen.seconds, seen.losses),
+      fmt::format("{} of {} blocks lost something in {} of simulation", seen.losses, seen.blocks, span(seen.seconds))};
+}
+
+/// Whether nothing takes time but what the law knows of.
+bool undisturbed(const Scenario& s) {
+  return s.host.latencies.empty() && s.load.devices.empty() && s.load.trace.empty() && s.load.reservations.empty();
+}
+
+/// Of slots that are where the law has them; a budget that is counted at ticks is not.
+std::optional<Expectation> from_law(const Scenario& s) {
+  const bool slots =
+      s.context.kind == OH_CONTEXT_RESERVATION && s.context.in_ticks() && s.host.reservations == "rialto";
+  if (!slots || !undisturbed(s)) return std::nullopt;
+  const double tick_ms = 1000.0 / s.host.tick_hz;
+  DeviceTiming device = device_timing(s.device);
+  device.cost_ms *= 1 + device.cost_spread;
+  device.cost_spread = 0;
+  HostWork host = host_work(s.host, s.device);
+  if (s.load.timer_callback) host.clock_isr_ms += host.dispatch_ms;  // the DPC that wakes the callback
+  const LawResult law = full_law(device, static_cast<double>(s.context.x_ticks) * tick_ms,
+                                 static_cast<double>(s.context.y_ticks) * tick_ms,
+                                 static_cast<double>(s.device.worst_cost_ns) * 1e-6, host);
+  if (!law.sufficient) return std::nullopt;
+  return Expectation{Evidence::kLaw,
+                     kInfinite,
+                     {kWeekS, kInfinite},
+                     fmt::format("the reservation law leaves {:.3g} ms in its worst case, from every phase, with every "
+                                 "block at its costliest; assumed is that nothing but the clock runs above the slots",
+                                 law.margin_ms)};
+}
+
+const LatencyDistribution* latency_of(const Scenario& s) {
+  if (!s.host.latency || !s.load.devices.empty() || !s.load.trace.empty()) return nullptr;
+  try {
+    switch (s.context.kind) {
+      case OH_CONTEXT_INTERRUPT:
+        return &s.host.latency->to(Modality::kInterrupt, 0);
+      case OH_CONTEXT_DPC:
+        return &s.host.latency->to(Modality::kDpc, 0);
+      case OH_CONTEXT_THREAD:
+        return &s.host.latency->to(Modality::kThread, s.context.priority);
+      default:
+        return nullptr;
+    }
+  } catch (const std::invalid_argument&) {  // a host without DPCs
+    return nullptr;
+  }
+}
+
+Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency) {
+  const DeviceTiming device = device_timing(s.device);
+  const double period_s = device.mean_period_ms() * 1e-3;
+  const double wait_ms = device.least_slack_ms() - device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
+  const double longer = wait_ms > 0 ? latency.longer_than(wait_ms) : 1;
+  if (longer <= 0) {
+    return {
+        Evidence::kLatencies,
+        kInfinite,
+        {kWeekS, kInfinite},
+        fmt::format("a block can wait {:.3g} ms, and no latency of the week of use that was measured was longer than "
+                    "{:.3g} ms; assumed is that none ever is",
+                    wait_ms, latency.worst_ms())};
+  }
+  // So many of the waits that were measured were as long: what is known of their frequency.
+  const double waits = 1 / latency.rarest();
+  const Interval count = poisson_interval(static_cast<std::uint64_t>(std::lround(longer * waits)));
+  return {Evidence::kLatencies,
+          period_s / longer,
+          {at_most_a_week(period_s * waits / count.high), count.low > 0 ? period_s * waits / count.low : kInfinite},
+          fmt::format("a block can wait {:.3g} ms, and one latency in {:.0f} of this host is longer; assumed is that "
+                      "waits do not depend on one another",
+                      wait_ms, 1 / longer)};
+}
+
+Expectation from_tail(const Scenario& s, const Seen& seen) {
+  const double wait_ms = device_timing(s.device).least_slack_ms(),
+               period_s = device_timing(s.device).mean_period_ms() * 1e-3;
+  // A tenth of the blocks at most are tail.
+  const std::size_t k =
+      std::min(seen.longest_ms.empty() ? 0 : seen.longest_ms.size() - 1, static_cast<std::size_t>(seen.blocks / 10));
+  if (k < 8 || seen.longest_ms[k] <= 0 || wait_ms <= seen.longest_ms[k]) {
+    return {Evidence::kTail, kInfinite, between_losses(seen.seconds, 0),
+            fmt::format("nothing was lost in {} of simulation, which is too little to extrapolate from",
+                        span(seen.seconds))};
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < k; ++i) sum += std::log(seen.longest_ms[i] / seen.longest_ms[k]);
+  const double n = static_cast<double>(k), alpha = sum > 0 ? n / sum : kInfinite;
+  const auto time = [&](double exponent) {
+    const double longer = n / static_cast<double>(seen.blocks) * std::pow(wait_ms / seen.longest_ms[k], -exponent);
+    return longer > 0 ? period_s / longer : kInfinite;
+  };
+  const double error = 1.96 / std::sqrt(n);
+  const double expected = time(alpha);
+  return {
+      Evidence::kTail,
+      expected < kWeekS ? expected : kInfinite,
+      {at_most_a_week(time(alpha * (1 - error))), time(alpha * (1 + error))},
+      fmt::format("nothing was lost in {} of simulation; assumed is that times longer than the {:.3g} ms seen go on "
+                  "falling as the longest {} of {} did, up to the {:.3g} ms that a block can wait",
+                  span(seen.seconds), seen.longest_ms.front(), k, seen.blocks, wait_ms)};
+}
+
+}  // namespace
+
+std::string_view to_string(Evidence evidence) {
+  static constexpr std::array<std::string_view, 4> kNames = {"losses", "law", "latencies", "tail"};
+  return kNames.at(static_cast<std::size_t>(evidence));
+}
+
+Expectation expectation(const Scenario& scenario, const Seen& seen) {
+  if (const LatencyDistribution* latency = latency_of(scenario)) {
+    const Expectation known = from_latencies(scenario, *latency);
+    const Interval count = poisson_interval(seen.losses);
+    const double of_that_rate = seen.seconds / known.expected_s;  // losses in the time that was simulated
+    if (of_that_rate >= count.low && of_that_rate <= count.high) return known;
+    if (seen.losses == 0) return known;  // fewer than expected: the rarer of the two is not to be relied on
+  }
+  if (seen.losses > 0) return from_losses(seen);
+  if (const auto law = from_law(scenario)) return *law;
+  return from_tail(scenario, seen);
+}
+
+std::string span(double seconds) {
+  if (seconds >= kWeekS) return "a week or more";
+  if (seconds < 1) return fmt::format("{:.2g} s", seconds);
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 90 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 36 * 3600) return fmt::format("{:.0f} h", seconds / 3600);
+  return fmt::format("{:.1f} days", seconds / 86400);
+}
+
+}  // namespace offhook::advice

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/advice/expectation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::advice {
+namespace {
+
+hostsim::Scenario on(const std::string& host, const std::string& device, const std::string& context) {
+  config::ScenarioBuilder builder;
+  builder.set("host.name=" + host);
+  builder.set("context=" + context);
+  hostsim::Scenario s = builder.finish();
+  s.pump = hostsim::PumpKind::kDevice;
+  s.device = config::load_device(device);
+  return s;
+}
+
+// The k longest of n times that have the tail (t0 / t)^alpha, at the quantiles.
+Seen pareto(double alpha, double least_ms, std::uint64_t n, double period_s) {
+  Seen seen{static_cast<double>(n) * period_s, n, 0, {}};
+  for (std::size_t i = 0; i < kLongestKept; ++i)
+    seen.longest_ms.push_back(least_ms * std::pow((static_cast<double>(i) + 0.5) / static_cast<double>(n), -1 / alpha));
+  return seen;
+}
+
+TEST(Expectation, LossesThatWereSeenGiveTheirRate) {
+  const Expectation e = expectation(on("nt2000-p2-450", "g-lite", "THR 24"), {180, 45'000, 4, {}});
+  EXPECT_EQ(e.evidence, Evidence::kLosses);
+  EXPECT_DOUBLE_EQ(e.expected_s, 45);
+  EXPECT_NEAR(e.interval_s.low, 180 / 10.242, 0.01);  // Garwood's interval of a count of 4
+  EXPECT_NEAR(e.interval_s.high, 180 / 1.0899, 0.1);
+  EXPECT_FALSE(e.carries(60));
+}
+
+TEST(Expectation, TheLawCarriesAReservationForAWeekAndNotOneBeyondIt) {
+  const Seen nothing_lost{180, 14'400, 0, {}};
+  const Expectation granted = expectation(on("nt2000-p2-450", "vendor-modem", "RES 1/6 strict"), nothing_lost);
+  EXPECT_EQ(granted.evidence, Evidence::kLaw);
+  EXPECT_TRUE(granted.carries(kWeekS));
+  const Expectation beyond = expectation(on("nt2000-p2-450", "vendor-modem", "RES 1/8 strict"), nothing_lost);
+  EXPECT_NE(beyond.evidence, Evidence::kLaw);
+  EXPECT_FALSE(beyond.carries(3600));
+  hostsim::Scenario disturbed = on("nt2000-p2-450", "vendor-modem", "RES 1/6 strict");
+  disturbed.load.devices.emplace_back();
+  EXPECT_NE(expectation(disturbed, nothing_lost).evidence, Evidence::kLaw);
+}
+
+// 3D games on Windows 98: a DPC is later than 7.6 ms more than once an hour (cota.table3: 9.7 ms).
+TEST(Expectation, MeasuredLatenciesSayWhatThreeMinutesDoNot) {
+  const Seen nothing_lost{180, 45'000, 0, {}};
+  const Expectation e = expectation(on("win98-games", "g-lite", "DPC"), nothing_lost);
+  EXPECT_EQ(e.evidence, Evidence::kLatencies);
+  EXPECT_LT(e.interval_s.low, e.expected_s);
+  EXPECT_GT(e.interval_s.high, e.expected_s);
+  EXPECT_FALSE(e.carries(3600));
+  // Office: no DPC of a week was later than 2 ms, of the 7.6 that a block can wait.
+  EXPECT_TRUE(expectation(on("win98-office", "g-lite", "DPC"), nothing_lost).carries(kWeekS));
+  // Many more losses than the latencies explain: what was seen counts.
+  EXPECT_EQ(expectation(on("win98-games", "g-lite", "DPC"), {180, 45'000, 20'000, {}}).evidence, Evidence::kLosses);
+}
+
+TEST(Expectation, ATailIsExtrapolatedAsItFalls) {
+  hostsim::Scenario s = on("nt2000-p2-450", "g-lite", "THR 24");  // 8 ms to wait, a block every 4 ms
+  for (const double alpha : {2.0, 4.0}) {
+    const Seen seen = pareto(alpha, 0.01, 45'000, 0.004);
+    const Expectation e = expectation(s, seen);
+    EXPECT_EQ(e.evidence, Evidence::kTail);
+    const double truth = 0.004 * std::pow(8 / 0.01, alpha);
+    EXPECT_LT(e.interval_s.low, truth) << alpha;
+    EXPECT_GE(e.interval_s.high, std::min(truth, kWeekS)) << alpha;
+    EXPECT_LE(e.interval_s.low, kWeekS);
+  }
+  // A tail that is as long as what a block can wait carries no further than the run itself.
+  const Expectation none = expectation(s, {180, 45'000, 0, std::vector<double>(kLongestKept, 9.0)});
+  EXPECT_NEAR(none.interval_s.low, 180 / 3.689, 0.1);
+  EXPECT_TRUE(std::isinf(none.interval_s.high));
+}
+
+TEST(Expectation, SpansAreForPeople) {
+  EXPECT_EQ(span(45), "45 s");
+  EXPECT_EQ(span(720), "12 min");
+  EXPECT_EQ(span(3 * 3600), "3 h");
+  EXPECT_EQ(span(3 * 86400), "3.0 days");
+  EXPECT_EQ(span(kWeekS), "a week or more");
+}
+
+}  // namespace
+}  // namespace offhook::advice
