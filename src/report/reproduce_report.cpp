@@ -16,6 +16,8 @@ std::string reproduce_page(const nlohmann::ordered_json& results) {
                                   results.at("sentence").get<std::string>() + ".", reasons);
   data["claims"] = results.at("claims");
   data["counts"] = results.at("counts");
+  if (results.contains("sensitivity")) data["sensitivity"] = results.at("sensitivity");
+  if (results.contains("perturbed")) data["settings"].push_back({"perturbed", results.at("perturbed")});
   data["settings"].push_back({"seed", results.at("seed").dump()});
   data["settings"].push_back({"repetitions", results.at("repetitions").dump()});
   return page_around("Published results - Offhook", data);

@@ -22,6 +22,15 @@ done
 cmp -s one/claims/jones.table1.json parts/claims/jones.table1.json || fail "a claim depends on those beside it"
 expect 0 '"seed": 2' reproduce jones.fig1 --out parts --seed 2 --json
 
+# A constant that is perturbed changes what it should: blocks that cost a tenth more take a tenth more of the CPU.
+share() { python3 -c 'import json, sys; print(next(r["simulated"] for c in json.load(open(sys.argv[1]))["claims"] for r in c["rows"] if r["what"] == "CPU share once connected"))' "$1/results.json"; }
+expect 2 "FALLS SHORT" reproduce jones.fig2 --out perturbed --perturb block_us=+10%
+python3 -c "import sys; sys.exit(not 1.08 < $(share perturbed) / $(share one) < 1.1)" || fail "a tenth more work a block is no tenth more of the CPU"
+expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb fi=1
+expect_error "expected NAME=+10%" reproduce jones.fig2 --perturb phi=10%
+expect 0 "five-fold" reproduce jones.fig1 --out scanned --repetitions 1 --sensitivity 3
+grep -q holds_over scanned/results.json || fail "no ranges in the JSON"
+
 # A hard claim that falls short ends with 2; a published value that no experiment looks at is an error.
 mkdir data && cp -r "$source_dir"/traces/{hosts,profiles,published,devices} data/
 export OFFHOOK_DATA_DIR=$work/data

@@ -44,8 +44,10 @@ CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile
   return {call.result(), analyzer.finish(static_cast<std::uint64_t>(call.now()))};
 }
 
-CallLog run_logged(const hostsim::Scenario& scenario) {
-  return run_logged(scenario, config::load_profile(scenario.cost_profile));
+CallLog run_logged(const Run& run, const hostsim::Scenario& scenario) {
+  Setup setup{scenario, config::load_profile(scenario.cost_profile)};
+  run.perturbation.apply(setup);
+  return run_logged(setup.scenario, setup.profile);
 }
 
 hostsim::CallResult run_unlogged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {

@@ -25,7 +25,8 @@ hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uin
 /// Run it to its end or its time limit and analyse every event of its log.
 /// @throws std::runtime_error when events were lost
 CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
-CallLog run_logged(const hostsim::Scenario& scenario);
+/// With the scenario's profile, under the run's perturbation.
+CallLog run_logged(const Run& run, const hostsim::Scenario& scenario);
 /// Without a log.
 hostsim::CallResult run_unlogged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
 

@@ -107,25 +107,12 @@ Row paper_only(std::string what, std::string unit, Value published, Value simula
   return row;
 }
 
-nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
+nlohmann::ordered_json figures_json(const std::vector<Figure>& figures) {
   using Json = nlohmann::ordered_json;
   static constexpr std::array kStyles = {"points", "line", "step", "bars"};
   static constexpr std::array kSymbols = {"dot", "disc", "ring", "half", "cross", "square", "triangle"};
-  Json out{{"summary", outcome.summary}, {"rows", Json::array()}, {"figures", Json::array()}};
-  for (const Row& row : outcome.rows) {
-    const Judgement& judgement = judgement_of(row, claim);
-    out["rows"].push_back({{"what", row.what},
-                           {"unit", row.unit},
-                           {"published", json(row.published)},
-                           {"simulated", json(row.simulated)},
-                           {"tolerance", row.tolerance},
-                           {"grade", std::string(to_string(judgement.grade))},
-                           {"provenance", std::string(to_string(judgement.provenance))},
-                           {"because", judgement.because},
-                           {"agrees", row.agrees},
-                           {"note", row.note}});
-  }
-  for (const Figure& figure : outcome.figures) {
+  Json out = Json::array();
+  for (const Figure& figure : figures) {
     Json f{{"id", figure.id},     {"title", figure.title},   {"caption", figure.caption}, {"x", json(figure.x)},
            {"y", json(figure.y)}, {"series", Json::array()}, {"marks", Json::array()}};
     for (const Series& s : figure.series) {
@@ -147,8 +134,28 @@ nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
       if (!m.published) one["guide"] = true;
       f["marks"].push_back(std::move(one));
     }
-    out["figures"].push_back(std::move(f));
+    out.push_back(std::move(f));
   }
+  return out;
+}
+
+nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim) {
+  using Json = nlohmann::ordered_json;
+  Json out{{"summary", outcome.summary}, {"rows", Json::array()}};
+  for (const Row& row : outcome.rows) {
+    const Judgement& judgement = judgement_of(row, claim);
+    out["rows"].push_back({{"what", row.what},
+                           {"unit", row.unit},
+                           {"published", json(row.published)},
+                           {"simulated", json(row.simulated)},
+                           {"tolerance", row.tolerance},
+                           {"grade", std::string(to_string(judgement.grade))},
+                           {"provenance", std::string(to_string(judgement.provenance))},
+                           {"because", judgement.because},
+                           {"agrees", row.agrees},
+                           {"note", row.note}});
+  }
+  out["figures"] = figures_json(outcome.figures);
   return out;
 }
 

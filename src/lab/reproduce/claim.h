@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "src/lab/analysis/confidence.h"
+#include "src/lab/reproduce/constants.h"
 #include "src/lab/reproduce/published.h"
 
 namespace offhook::reproduce {
@@ -124,6 +125,7 @@ struct Run {
   /// job(0) ... job(n - 1), each once, over the cores, with progress. Jobs are begun in order: the longest first.
   /// @throws Interrupted, and what a job threw
   std::function<void(std::size_t n, const std::function<void(std::size_t)>& job)> parallel;
+  Perturbation perturbation;  ///< of the modem's machine: the experiments of jones.* run under it
 };
 
 struct Interrupted {};
@@ -140,5 +142,7 @@ struct Experiment {
 /// @throws config::Error for a row without a judgement, and for one that was made as something else than it is judged
 /// to be
 nlohmann::ordered_json to_json(const Outcome& outcome, const Published& claim);
+/// What is drawn, alone.
+nlohmann::ordered_json figures_json(const std::vector<Figure>& figures);
 
 }  // namespace offhook::reproduce

@@ -43,7 +43,7 @@ Axis from_zero(std::string text) {
 Outcome jones_fig1(const Run& run) {
   const Published& p = run.published;
   CallLog call;
-  run.parallel(1, [&](std::size_t) { call = run_logged(trace("INT", run.seed, false)); });
+  run.parallel(1, [&](std::size_t) { call = run_logged(run, trace("INT", run.seed, false)); });
   const auto points = call.figures.interrupt_period_over_time.points();
   const Stretch on_hook = stretch(call.figures, Phase::kOnHook), dialling = stretch(call.figures, Phase::kDialling),
                 connected = stretch(call.figures, Phase::kConnected);
@@ -103,7 +103,7 @@ Outcome jones_fig1(const Run& run) {
 Outcome jones_fig2(const Run& run) {
   const Published& p = run.published;
   CallLog call;
-  run.parallel(1, [&](std::size_t) { call = run_logged(trace("INT", run.seed, true)); });
+  run.parallel(1, [&](std::size_t) { call = run_logged(run, trace("INT", run.seed, true)); });
   const Stretch connecting = stretch(call.figures, Phase::kConnecting);
   const Stretch connected = stretch(call.figures, Phase::kConnected);
   const auto elapsed = call.figures.isr_elapsed_over_time.points();
@@ -163,7 +163,7 @@ Outcome jones_fig4(const Run& run) {
   // The longest interrupt routine is rare: it is looked for in as many calls as other experiments repeat.
   std::vector<CallLog> calls(1 + run.repetitions);
   run.parallel(calls.size(), [&](std::size_t i) {
-    calls[i] = run_logged(trace(i == 0 ? "INT" : "DPC", run.seed + (i == 0 ? 0 : i - 1), true));
+    calls[i] = run_logged(run, trace(i == 0 ? "INT" : "DPC", run.seed + (i == 0 ? 0 : i - 1), true));
   });
   const CallLog &isr = calls[0], &dpc = calls[1];
   double longest_us = 0;
@@ -221,7 +221,7 @@ Outcome jones_fig5(const Run& run) {
   const Published& p = run.published;
   static constexpr const char* kContexts[] = {"INT", "DPC", "THR 24", "THR 8", "RES 2/8"};
   CallLog calls[5];
-  run.parallel(5, [&](std::size_t i) { calls[i] = run_logged(trace(kContexts[i], run.seed, true)); });
+  run.parallel(5, [&](std::size_t i) { calls[i] = run_logged(run, trace(kContexts[i], run.seed, true)); });
   const auto most = [&](int i) {
     return std::max(calls[i].result.pending_max[static_cast<int>(Phase::kConnecting)],
                     calls[i].result.pending_max[static_cast<int>(Phase::kConnected)]);
@@ -282,7 +282,7 @@ Outcome jones_fig15(const Run& run) {
   const Published& p = run.published;
   static constexpr const char* kContexts[] = {"THR 24", "THR 8", "RES 2/8"};
   CallLog calls[3];
-  run.parallel(3, [&](std::size_t i) { calls[i] = run_logged(trace(kContexts[i], run.seed, true)); });
+  run.parallel(3, [&](std::size_t i) { calls[i] = run_logged(run, trace(kContexts[i], run.seed, true)); });
   const auto cluster = p.numbers("cluster_ms");
   const auto elapsed = [&](int i) { return calls[i].figures.call_elapsed_over_time.points(); };
   const auto connected = values_in(elapsed(2), stretch(calls[2].figures, Phase::kConnected));

@@ -29,9 +29,10 @@ std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scen
   for (std::size_t r = 0; r < out.size(); ++r)
     out[r] = {scenarios[r].name, std::vector<RunOutcome>(run.repetitions), {}, {}};
   run.parallel(scenarios.size() * run.repetitions, [&](std::size_t i) {
-    hostsim::Scenario s = scenarios[i / run.repetitions];
-    s.seed += i % run.repetitions;
-    const hostsim::CallResult call = run_unlogged(s, profile);
+    Setup s{scenarios[i / run.repetitions], profile};
+    s.scenario.seed += i % run.repetitions;
+    run.perturbation.apply(s);
+    const hostsim::CallResult call = run_unlogged(s.scenario, s.profile);
     out[i / run.repetitions].runs[i % run.repetitions] = {call.completed, call.transfer_s};
   });
   std::optional<double> reference;

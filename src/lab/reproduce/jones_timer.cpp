@@ -39,12 +39,12 @@ Figures control() {
   return analyzer.finish();
 }
 
-Figures beside(const char* context, std::uint64_t seed) {
-  hostsim::Scenario s = call_scenario(context, true, seed);
+Figures beside(const Run& run, const char* context) {
+  hostsim::Scenario s = call_scenario(context, true, run.seed);
   s.load.timer_callback = true;
   s.event_logging_cost = true;
   s.time_limit_s = kSeconds;
-  return run_logged(s).figures;
+  return run_logged(run, s).figures;
 }
 
 /// The wake-ups of the timer alone, and beside the modem in each context.
@@ -98,7 +98,7 @@ Outcome jones_fig10(const Run& run) {
   const Published& p = run.published;
   Histograms h;
   run.parallel(h.figures.size(),
-               [&](std::size_t i) { h.figures[i] = i == 0 ? control() : beside(Histograms::kContexts[i], run.seed); });
+               [&](std::size_t i) { h.figures[i] = i == 0 ? control() : beside(run, Histograms::kContexts[i]); });
 
   Outcome out;
   const double tail = p.number("int_and_dpc_tail_ms"), near = p.number("near_2ms_percent");

@@ -53,7 +53,26 @@ std::string program_and_data() {
 }
 
 std::string identity(const Settings& settings) {
-  return fmt::format("{}, seed {}, {} repetitions", program_and_data(), settings.seed, settings.repetitions);
+  return fmt::format("{}, seed {}, {} repetitions{}{}", program_and_data(), settings.seed, settings.repetitions,
+                     settings.perturbation.empty() ? "" : ", perturbed: ", settings.perturbation.text());
+}
+
+Run run_of(const Published& published, const Settings& settings, const ClaimProgress& progress) {
+  const auto parallel = [&settings, &progress](std::size_t n, const std::function<void(std::size_t)>& job) {
+    std::mutex mutex;
+    std::size_t done = 0;
+    sweep::parallel(
+        n, settings.threads,
+        [&](std::size_t i) {
+          job(i);
+          const std::lock_guard lock(mutex);
+          ++done;
+          progress(static_cast<double>(done) / static_cast<double>(n), fmt::format("{} of {} runs", done, n));
+        },
+        settings.stop);
+    if (settings.stop()) throw Interrupted{};
+  };
+  return {published, settings.seed, settings.repetitions, parallel, settings.perturbation};
 }
 
 Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress) {
@@ -68,21 +87,7 @@ Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress
     out.update({{"rows", Json::array()}, {"figures", Json::array()}});
     return out;
   }
-  std::mutex mutex;
-  const auto parallel = [&](std::size_t n, const std::function<void(std::size_t)>& job) {
-    std::size_t done = 0;
-    sweep::parallel(
-        n, settings.threads,
-        [&](std::size_t i) {
-          job(i);
-          const std::lock_guard lock(mutex);
-          ++done;
-          progress(static_cast<double>(done) / static_cast<double>(n), fmt::format("{} of {} runs", done, n));
-        },
-        settings.stop);
-    if (settings.stop()) throw Interrupted{};
-  };
-  const Outcome outcome = claim.experiment->run({p, settings.seed, settings.repetitions, parallel});
+  const Outcome outcome = claim.experiment->run(run_of(p, settings, progress));
   Json made = to_json(outcome, p);
   if (const auto unread = p.unread(); !unread.empty()) {
     throw config::Error(fmt::format("{}: the experiment looks at nothing of: {}", p.id(), fmt::join(unread, ", ")));

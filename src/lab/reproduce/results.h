@@ -22,6 +22,7 @@ struct Settings {
   std::uint64_t seed = 1;
   unsigned repetitions = 10;
   unsigned threads = 1;
+  Perturbation perturbation = {};
   bool (*stop)() = [] { return false; };  ///< asked between runs
 };
 
@@ -36,6 +37,8 @@ using ClaimProgress = std::function<void(double share, const std::string& detail
 /// Run one claim. @return what is known of it, as JSON: head, standing, rows, figures
 /// @throws Interrupted; config::Error, also when the experiment left a published value unread
 nlohmann::ordered_json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress);
+/// What an experiment gets of these. `progress` has to outlive it.
+Run run_of(const Published& published, const Settings& settings, const ClaimProgress& progress);
 
 /// The claim's result in the folder when it is whole and has this identity, else null.
 nlohmann::ordered_json read_claim(const std::filesystem::path& folder, const Claim& claim, const std::string& identity);

@@ -52,6 +52,18 @@ function provenanceTable(parent) {
     }));
 }
 
+function sensitivitySection() {
+  const part = section("How far Table 3 hangs on its constants", "Each constant over a range, the others as they are used, every run again. A disc: the published " +
+    "class comes out; a cross: another does. 2/14 is on a knife edge: its two ticks hold (1 + phi) blocks to within half a per cent.");
+  const grid = el("div", {class: "columns"});
+  part.append(grid);
+  for (const f of data.sensitivity.figures) {
+    const column = el("div", {}, el("h3", {}, f.title), el("p", {class: "caption"}, f.caption));
+    grid.append(column);
+    figure(column, f.id, box => plotFigure(box, f));
+  }
+}
+
 function reproducePage() {
   page.classList.add("wide");
   provenanceTable(section("What agreement is worth", "How each simulated value came about. Only the independent ones are predictions; " +
@@ -81,4 +93,5 @@ function reproducePage() {
       figure(column, f.id, box => plotFigure(box, f));
     }
   }
+  if (data.sensitivity) sensitivitySection();
 }

@@ -11,6 +11,7 @@
 
 #include "driver/path/output.h"
 #include "src/lab/reproduce/results.h"
+#include "src/lab/reproduce/sensitivity.h"
 #include "src/page/page.h"
 #include "src/program/command/program.h"
 #include "src/program/output/run_folder.h"
@@ -26,8 +27,10 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> names;
+  std::vector<std::string> perturb;
+  std::size_t sensitivity = 0;
   std::string out = "out/reproduce";
-  reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency()), interrupted};
+  reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency()), {}, interrupted};
   bool json = false, list = false;
 };
 
@@ -84,7 +87,29 @@ std::string to_text(const Json& claims) {
   return out;
 }
 
-int run(const Options& options) {
+/// @return null when interrupted
+Json scan(const Options& options) {
+  const reproduce::Published table = reproduce::load_published("jones.table3");
+  Progress progress("sensitivity", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
+    if (progress.due()) progress.update(share, detail);
+  };
+  try {
+    const auto scanned = sensitivity(run_of(table, options.settings, show), options.sensitivity);
+    if (!options.json)
+      say("\nTable 3: over what each class holds, one constant changed at a time\n{}\n", Lines(to_text(scanned)));
+    return to_json(scanned);
+  } catch (const reproduce::Interrupted&) {
+    return {};
+  }
+}
+
+int run(Options options) {
+  try {
+    options.settings.perturbation = reproduce::Perturbation::parse(options.perturb);
+  } catch (const std::invalid_argument& e) {
+    throw config::Error(fmt::format("--perturb: {}", e.what()));
+  }
   const auto claims = reproduce::select_claims(reproduce::load_published(), options.names);
   if (options.list) return list(claims);
   const OutputFolder folder(options.out);
@@ -127,15 +152,22 @@ int run(const Options& options) {
     return interrupt_status();
   }
 
+  Json scanned;
+  if (options.sensitivity > 0) {
+    scanned = scan(options);
+    if (scanned.is_null()) return interrupt_status();
+  }
   const Json all(results);
   const reproduce::Totals totals = reproduce::totals(all);
-  const Json out{{"offhook_reproduce", 1},
-                 {"seed", options.settings.seed},
-                 {"repetitions", options.settings.repetitions},
-                 {"sentence", reproduce::sentence(totals)},
-                 {"counts", reproduce::to_json(totals)},
-                 {"falls_short", totals.short_of},
-                 {"claims", all}};
+  Json out{{"offhook_reproduce", 1},
+           {"seed", options.settings.seed},
+           {"repetitions", options.settings.repetitions},
+           {"sentence", reproduce::sentence(totals)},
+           {"counts", reproduce::to_json(totals)},
+           {"falls_short", totals.short_of},
+           {"claims", all}};
+  if (!options.perturb.empty()) out["perturbed"] = options.settings.perturbation.text();
+  if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
   const std::string text = json_text(out, 1) + "\n";
   folder.write("results.json", text);
   folder.write("results.csv", reproduce::to_csv(all));
@@ -171,6 +203,16 @@ void add_reproduce(CLI::App& app, Action& action) {
   sub->add_option("--threads", options->settings.threads, "Runs at a time (default: all cores); changes no byte")
       ->type_name("N")
       ->check(CLI::Range(1u, 1024u));
+  sub->add_option(
+         "--perturb", options->perturb,
+         "Change a constant of the modem's machine for the claims of jones: phi=+10%, lead_samples=-2, block_us=1700")
+      ->type_name("NAME=CHANGE");
+  sub->add_option(
+         "--sensitivity", options->sensitivity,
+         "Scan each constant that Table 3 hangs on, so many values of each: over what each class holds, drawn; "
+         "and five-fold")
+      ->type_name("STEPS")
+      ->check(CLI::Range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");
   sub->add_flag("--json", options->json, "Print results.json, show no progress");
   sub->footer(R"(Examples:
@@ -178,6 +220,8 @@ void add_reproduce(CLI::App& app, Action& action) {
   offhook reproduce jones.table3
   offhook reproduce jones.fig5 jones.fig14 --out out/pending
   offhook reproduce --list
+  offhook reproduce jones.table3 --sensitivity 13 --repetitions 4 --out out/sensitivity
+  offhook reproduce jones --perturb block_us=+10% --out out/perturbed
 
 Exit status: 0, every hard claim is within its tolerance; 1, error; 2, a hard claim falls short.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

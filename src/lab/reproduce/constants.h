@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The constants of the modem's machine that were fitted, assumed or measured, by name: what `reproduce --perturb`
+// changes and `reproduce --sensitivity` scans. Everything that a call is made of passes through apply() just before it
+// runs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+
+namespace offhook::reproduce {
+
+struct Setup {
+  hostsim::Scenario scenario;
+  hostsim::CostProfile profile;
+};
+
+struct Constant {
+  std::string_view name, unit;
+  std::string_view what;        ///< and where it comes from
+  bool fitted;                  ///< with Table 3
+  double low, high;             ///< scanned by --sensitivity, in its unit; equal: it is not
+  double (*get)(const Setup&);  ///< in its unit
+  void (*set)(Setup&, double);  ///< whole numbers are rounded to
+};
+std::span<const Constant> constants();
+/// @throws std::invalid_argument naming the nearest
+const Constant& constant(std::string_view name);
+
+/// Changes to constants: "phi=+10%", "lead_samples=-2", "block_us=1700".
+class Perturbation {
+ public:
+  Perturbation() = default;
+  /// @throws std::invalid_argument for a name that is none, and for what is no change
+  static Perturbation parse(const std::vector<std::string>& changes);
+  void apply(Setup& setup) const;
+  bool empty() const { return changes_.empty(); }
+  /// As they were given, in order: "" for none.
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Change {
+    const Constant* constant;
+    enum class Kind { kFactor, kOffset, kValue } kind;
+    double by;
+  };
+  std::vector<Change> changes_;
+  std::string text_;
+};
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/reproduce/sensitivity.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "src/lab/analysis/verdict.h"
+#include "src/lab/reproduce/call_log.h"
+#include "traces/scenario/profile.h"
+
+namespace offhook::reproduce {
+
+namespace {
+
+constexpr std::size_t kFolds = 5;
+
+std::vector<double> values_of(const Constant& c, double used, std::size_t steps) {
+  std::vector<double> out = {used};
+  for (std::size_t i = 0; i + 1 < steps; ++i)
+    out.push_back(c.low +
+                  (c.high - c.low) * static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(steps, 3) - 2));
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::string shown(const Scan& scan, const Scan::Range& r) {
+  if (!r.any) return "does not hold";
+  return fmt::format("{}{:.4g} to {:.4g}{}", r.from_end ? "<= " : "", r.low, r.high, r.to_end ? " or more" : "") +
+         (scan.constant->unit.empty() ? "" : fmt::format(" {}", scan.constant->unit));
+}
+
+}  // namespace
+
+Scan::Range Scan::range(std::size_t row) const {
+  const auto at = static_cast<std::size_t>(std::find(values.begin(), values.end(), used) - values.begin());
+  Range r;
+  if (at == values.size() || !holds.at(row)[at]) return r;
+  std::size_t low = at, high = at;
+  while (low > 0 && holds[row][low - 1]) --low;
+  while (high + 1 < values.size() && holds[row][high + 1]) ++high;
+  return {values[low], values[high], low == 0, high + 1 == values.size(), true};
+}
+
+std::size_t Scan::held_out() const {
+  std::size_t out = 0;
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<std::size_t> right(values.size());
+    for (std::size_t row = 0; row < holds.size(); ++row) {
+      for (std::size_t v = 0; row % kFolds != fold && v < values.size(); ++v) right[v] += holds[row][v];
+    }
+    const std::size_t most = *std::max_element(right.begin(), right.end());
+    std::size_t begin = 0, length = 0;
+    for (std::size_t v = 0, run = 0; v < values.size(); ++v) {
+      run = right[v] == most ? run + 1 : 0;
+      if (run > length) {
+        length = run;
+        begin = v + 1 - run;
+      }
+    }
+    const std::size_t chosen = begin + length / 2;
+    for (std::size_t row = fold; row < holds.size(); row += kFolds) out += holds[row][chosen];
+  }
+  return out;
+}
+
+Sensitivity sensitivity(const Run& run, std::size_t steps) {
+  const auto rows = run.published.rows("rows");
+  Sensitivity out;
+  std::vector<Setup> setups;  // INT, the reference, and each reservation
+  for (std::size_t i = 0; i <= rows.size(); ++i) {
+    std::string name = "INT";
+    if (i > 0) {
+      name = fmt::format("RES {:g}/{:g}", rows[i - 1].number("x_ms"), rows[i - 1].number("y_ms"));
+      out.rows.push_back(name);
+      name += " strict";
+    }
+    hostsim::Scenario s = call_scenario(name, true, run.seed);
+    setups.push_back({s, config::load_profile(s.cost_profile)});
+    run.perturbation.apply(setups.back());
+  }
+  struct Job {
+    std::size_t scan, value, row;
+  };
+  std::vector<Job> jobs;
+  for (const Constant& c : constants()) {
+    if (c.low >= c.high) continue;
+    Scan scan;
+    scan.constant = &c;
+    scan.used = c.get(setups.front());
+    scan.values = values_of(c, scan.used, steps);
+    scan.holds.assign(rows.size(), std::vector<bool>(scan.values.size()));
+    for (std::size_t v = 0; v < scan.values.size(); ++v) {
+      for (std::size_t row = 0; row < setups.size(); ++row) jobs.push_back({out.scans.size(), v, row});
+    }
+    out.scans.push_back(std::move(scan));
+  }
+  std::vector<std::vector<RunOutcome>> outcomes(jobs.size(), std::vector<RunOutcome>(run.repetitions));
+  run.parallel(jobs.size() * run.repetitions, [&](std::size_t i) {
+    const Job& job = jobs[i / run.repetitions];
+    Setup s = setups[job.row];
+    out.scans[job.scan].constant->set(s, out.scans[job.scan].values[job.value]);
+    s.scenario.seed += i % run.repetitions;
+    const hostsim::CallResult call = run_unlogged(s.scenario, s.profile);
+    outcomes[i / run.repetitions][i % run.repetitions] = {call.completed, call.transfer_s};
+  });
+  std::optional<double> reference;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const Job& job = jobs[j];
+    if (job.row == 0) {
+      const VerdictResult of_int = classify(outcomes[j], std::nullopt);
+      reference = of_int.complete > 0 ? std::optional(of_int.mean_s) : std::nullopt;
+      continue;
+    }
+    const Verdict verdict = classify(outcomes[j], reference).verdict;
+    out.scans[job.scan].holds[job.row - 1][job.value] = rows[job.row - 1].text("class") == to_string(verdict);
+  }
+  return out;
+}
+
+nlohmann::ordered_json to_json(const Sensitivity& sensitivity) {
+  using Json = nlohmann::ordered_json;
+  std::vector<Figure> drawn;
+  Json out{{"rows", sensitivity.rows}, {"constants", Json::array()}};
+  for (const Scan& scan : sensitivity.scans) {
+    Json ranges = Json::object();
+    Series holds, other;
+    holds.name = "the published class";
+    holds.symbol = Series::Symbol::kDisc;
+    other.name = "another class";
+    other.symbol = Series::Symbol::kCross;
+    Figure f;
+    for (std::size_t row = 0; row < sensitivity.rows.size(); ++row) {
+      const Scan::Range r = scan.range(row);
+      ranges[sensitivity.rows[row]] =
+          r.any ? Json{{"low", r.low}, {"high", r.high}, {"low_is_end", r.from_end}, {"high_is_end", r.to_end}}
+                : Json();
+      f.y.ticks.emplace_back(static_cast<double>(row), sensitivity.rows[row]);
+      for (std::size_t v = 0; v < scan.values.size(); ++v) {
+        Series& s = scan.holds[row][v] ? holds : other;
+        s.x.push_back(scan.values[v]);
+        s.y.push_back(static_cast<double>(row));
+      }
+    }
+    f.id = fmt::format("sensitivity.{}", scan.constant->name);
+    f.title = fmt::format("Table 3 over {}", scan.constant->name);
+    f.caption = fmt::format("{}. Five-fold, chosen by the rows of four folds alone: {} of {} rows come out.",
+                            scan.constant->what, scan.held_out(), sensitivity.rows.size());
+    f.x.text = scan.constant->unit.empty() ? std::string(scan.constant->name)
+                                           : fmt::format("{} ({})", scan.constant->name, scan.constant->unit);
+    f.y.text = "reservation";
+    f.y.min = -0.7;
+    f.y.max = static_cast<double>(sensitivity.rows.size()) - 0.3;
+    f.marks.push_back({Mark::Axis::kX, scan.used, {}, fmt::format("used: {:.4g}", scan.used), false});
+    f.series = {std::move(holds), std::move(other)};
+    drawn.push_back(std::move(f));
+    out["constants"].push_back({{"name", std::string(scan.constant->name)},
+                                {"what", std::string(scan.constant->what)},
+                                {"unit", std::string(scan.constant->unit)},
+                                {"fitted", scan.constant->fitted},
+                                {"used", scan.used},
+                                {"values", scan.values},
+                                {"holds_over", std::move(ranges)},
+                                {"five_fold", {{"right", scan.held_out()}, {"of", sensitivity.rows.size()}}}});
+  }
+  out["figures"] = figures_json(drawn);
+  return out;
+}
+
+std::string to_text(const Sensitivity& sensitivity) {
+  std::string out;
+  for (const Scan& scan : sensitivity.scans) {
+    out +=
+        fmt::format("{} = {:.4g} {}: {}\n", scan.constant->name, scan.used, scan.constant->unit, scan.constant->what);
+    for (std::size_t row = 0; row < sensitivity.rows.size(); ++row)
+      out += fmt::format("  {:9} {}\n", sensitivity.rows[row], shown(scan, scan.range(row)));
+    out += fmt::format("  five-fold: {} of {} rows\n", scan.held_out(), sensitivity.rows.size());
+  }
+  return out;
+}
+
+}  // namespace offhook::reproduce

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// How far Table 3's classes hang on each constant: the twelve reservations over a range of each, one constant at a
+// time. From the same runs, five-fold: each constant chosen by the rows of four folds alone, and what it says of the
+// fifth.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "src/lab/reproduce/claim.h"
+#include "src/lab/reproduce/constants.h"
+
+namespace offhook::reproduce {
+
+struct Scan {
+  const Constant* constant = nullptr;
+  double used = 0;             ///< the model's
+  std::vector<double> values;  ///< rising, the one that is used among them
+  /// [row][value]: whether the class is the published one
+  std::vector<std::vector<bool>> holds;
+
+  struct Range {
+    double low = 0, high = 0;               ///< first and last value, around the one that is used, over which it holds
+    bool from_end = false, to_end = false;  ///< as far as was scanned
+    bool any = false;                       ///< at the value that is used
+  };
+  Range range(std::size_t row) const;
+  /// Of 5 folds (row modulo 5): the middle of the longest stretch of values at which most of the other folds' rows
+  /// hold, and how many of the fold's own hold there. Summed over the folds.
+  std::size_t held_out() const;
+};
+
+struct Sensitivity {
+  std::vector<std::string> rows;  ///< "RES 2/14"
+  std::vector<Scan> scans;
+};
+
+/// @param run.published jones.table3
+/// @param steps values of each constant
+Sensitivity sensitivity(const Run& run, std::size_t steps);
+
+/// Rows, ranges, and a figure for each constant, drawn as those of the claims.
+nlohmann::ordered_json to_json(const Sensitivity& sensitivity);
+/// A line for each constant: over what each class holds.
+std::string to_text(const Sensitivity& sensitivity);
+
+}  // namespace offhook::reproduce
