@@ -31,16 +31,17 @@ void Interpolator::init(double carrier_hz, double step_samples, double bandwidth
   double corner = bandwidth_hz + 240;
   if (corner > carrier_hz) corner = carrier_hz;
   if (corner > 4000 - carrier_hz) corner = 4000 - carrier_hz;
-  const double turns = corner / 8000;
-  for (int p = 0; p <= kPhases; ++p) {
-    for (int k = 0; k < kTaps; ++k) {
-      // Tap k meets the sample kTaps-1-k before the newest; the output lies kDelaySamples and p phases before that one.
-      const int at = (k - kTaps / 2) * kPhases + p;
-      const int distance = at < 0 ? -at : at;
-      const double t = static_cast<double>(distance) / kPhases;
-      const double sinc = distance == 0 ? 2 * turns : sincos_turns(turns * t).sin / (kPi * t);
-      taps_[p][k] = static_cast<float>(2 * sinc * kWindow.at[distance]);
-    }
+  turns_ = corner / 8000;
+}
+
+void Interpolator::fill(int p) {
+  for (int k = 0; k < kTaps; ++k) {
+    // Tap k meets the sample kTaps-1-k before the newest; the output lies kDelaySamples and p phases before that one.
+    const int at = (k - kTaps / 2) * kPhases + p;
+    const int distance = at < 0 ? -at : at;
+    const double t = static_cast<double>(distance) / kPhases;
+    const double sinc = distance == 0 ? 2 * turns_ : sincos_turns(turns_ * t).sin / (kPi * t);
+    taps_[p][k] = static_cast<float>(2 * sinc * kWindow.at[distance]);
   }
 }
 

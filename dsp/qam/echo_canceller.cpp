@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/qam/echo_canceller.h"
 
+#include "dsp/blocks/cosine_table.h"
 #include "dsp/blocks/nco.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/window.h"
@@ -54,11 +55,11 @@ void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_
   // The last tap meets the newest sample.
   const double s = band.symbol_hz() / 8000;
   const double fc = band.carrier_hz() / 8000;
-  constexpr int kGrid = 256;
+  constexpr uint32_t kGrid = CosineTable::kSteps / 4;
   constexpr double kEdge = 0.06;  // half the width of the fall at the band's edges, of the symbol rate
   double mean = 0;
   double weight[kGrid];
-  for (int n = 0; n < kGrid; ++n) {
+  for (uint32_t n = 0; n < kGrid; ++n) {
     const double f = (n + 0.5) / (2 * kGrid);
     const double x = ((f > fc ? f - fc : fc - f) / s - 0.5) / kEdge;
     const double spectrum = x < -1 ? 1 : x > 1 ? 0 : 0.5 - 0.5 * sincos_turns(x / 4 + 1).sin;
@@ -70,7 +71,9 @@ void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_
     const double window = kaiser(static_cast<double>(t) / (kFilterDelay + 1), 5);
     hilbert_[k] = t % 2 == 0 ? 0 : static_cast<float>(-2 / (kPi * t) * window);
     double sum = 0;
-    for (int n = 0; n < kGrid; ++n) sum += weight[n] * sincos_turns((n + 0.5) / (2 * kGrid) * (t < 0 ? -t : t)).cos;
+    // The grid's frequencies are odd multiples of half a step of it.
+    const auto distance = static_cast<uint32_t>(t < 0 ? -t : t);
+    for (uint32_t n = 0; n < kGrid; ++n) sum += weight[n] * kCosine((2 * n + 1) * distance);
     inverse_[k] = static_cast<float>(sum / kGrid / mean * window);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/qam/pre_emphasis.h"
 
+#include "dsp/blocks/cosine_table.h"
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/sincos.h"
 
@@ -23,14 +24,14 @@ void design_pre_emphasis(const PreEmphasis& pre_emphasis, const Band& band, doub
 
   // The Fourier series of the template, held level from a little above the band of 5.4.1, under a Hann window. Samples
   // midway between multiples of 1/kGrid integrate it.
-  constexpr int kGrid = 256;
+  constexpr uint32_t kGrid = CosineTable::kSteps / 4;
   double half[kHalf + 1]{};
-  for (int n = 0; n < kGrid; ++n) {
+  for (uint32_t n = 0; n < kGrid; ++n) {
     const double turns = (n + 0.5) / (2 * kGrid);
     const double top = fc / s + 0.45 + 0.12;
     const double f = turns * sample_rate_hz / s;
     const double a = db_to_gain(pre_emphasis.level_db(pre_emphasis.index, f < top ? f : top));
-    for (int k = 0; k <= kHalf; ++k) half[k] += a * sincos_turns(turns * k).cos / kGrid;
+    for (uint32_t k = 0; k <= kHalf; ++k) half[k] += a * kCosine((2 * n + 1) * k) / kGrid;
   }
   for (int k = 0; k <= kHalf; ++k) half[k] *= 0.5 + 0.5 * sincos_turns(k / (2.0 * (kHalf + 1))).cos;
 

@@ -8,7 +8,7 @@
 namespace offhook::v34 {
 
 /// Phase 3 begins with the next sample. @param self  a pump that oh_v34_type()'s init has made, with the role that its
-/// end had in that Phase 2.  Not real-time in the strict sense: designs filters (about a millisecond).
+/// end had in that Phase 2.  Real-time: yes; designs filters (pump.h says what that costs).
 void begin_training(void* self, const Phase2Outcome& outcome);
 
 }  // namespace offhook::v34

@@ -6,7 +6,8 @@
  *                       ^------------------------ retrain, INFO1 again -----------'
  *
  * It runs at 8000 Hz. Its state is oh_pump_type.size() bytes of plain memory; nothing outside is touched. Filters are
- * designed when a training begins: the one call of process() in which Phase 2 ends costs about a millisecond.
+ * designed when a training begins: the one call of process() in which Phase 2 ends costs half a million
+ * instructions, half of them to clear memory.
  */
 #ifndef OFFHOOK_DSP_V34_PUMP_H
 #define OFFHOOK_DSP_V34_PUMP_H
