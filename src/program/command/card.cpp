@@ -34,7 +34,7 @@ constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
 constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms: what a clock moves at once
 
 struct Options {
-  std::string socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card;
+  std::string socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card, record;
   std::vector<std::string> set;
   std::uint64_t seed = 1;
   double hash_seconds = 20;
@@ -140,32 +140,46 @@ class Call final : public LineEnd {
  public:
   /// @param far  outlives the call
   Call(const Options& options, const hostsim::LineConfig& line, FarParty& far)
-      : line_(line, options.seed, far), hash_until_(static_cast<std::uint64_t>(options.hash_seconds * kRateHz)) {}
+      : line_(line, options.seed, far),
+        hash_until_(static_cast<std::uint64_t>(options.hash_seconds * kRateHz)),
+        record_(!options.record.empty()) {}
 
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
     line_.exchange(played, captured, n);
     for (std::size_t k = 0; k < n; ++k, ++samples_) {
-      if (samples_ < hash_until_) hash(played[k]), hash(captured[k]);
+      if (samples_ >= hash_until_) continue;
+      hash_ = hashed(hashed(hash_, played[k]), captured[k]);
+      played_hash_ = hashed(played_hash_, played[k]);
     }
+    if (record_) heard_.insert(heard_.end(), captured, captured + n);
   }
   nlohmann::ordered_json summary() const {
     return {{"seconds", static_cast<double>(samples_) / kRateHz},
             {"hashed_seconds", static_cast<double>(std::min(samples_, hash_until_)) / kRateHz},
-            {"hash", fmt::format("{:016x}", hash_)}};
+            {"hash", fmt::format("{:016x}", hash_)},
+            {"hash_played", fmt::format("{:016x}", played_hash_)}};
   }
+  /// What the codec captured, where it is kept.
+  const std::vector<std::int16_t>& heard() const { return heard_; }
 
  private:
-  void hash(std::int16_t sample) {  // FNV-1a, a sample at a time
-    hash_ = (hash_ ^ static_cast<std::uint16_t>(sample)) * 0x100000001b3;
+  static std::uint64_t hashed(std::uint64_t hash, std::int16_t sample) {  // FNV-1a, a sample at a time
+    return (hash ^ static_cast<std::uint16_t>(sample)) * 0x100000001b3;
   }
 
   hostsim::Line line_;
-  std::uint64_t hash_until_, samples_ = 0, hash_ = 0xcbf29ce484222325;
+  std::uint64_t hash_until_, samples_ = 0, hash_ = 0xcbf29ce484222325, played_hash_ = hash_;
+  bool record_;
+  std::vector<std::int16_t> heard_;
 };
 
 void finish(const Options& options, const Call& call, const FarParty& far, nlohmann::ordered_json summary) {
   if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty())
     write_file(options.receive, {reinterpret_cast<const char*>(octets->data()), octets->size()}, Privacy::kPrivate);
+  if (!options.record.empty())
+    write_file(options.record,
+               {reinterpret_cast<const char*>(call.heard().data()), call.heard().size() * sizeof(std::int16_t)},
+               Privacy::kPrivate);
   summary.update(call.summary());
   summary.update(far.summary());
   say("{}\n", Lines(json_text(summary)));
@@ -177,17 +191,23 @@ class Clock {
  public:
   explicit Clock(const std::string& name) {
     if (name == "stepped") return;
+    if (name == "guest") {
+      guest_ = true;
+      return;
+    }
     double slowed = 1;
     if (name.starts_with("slowed:")) {
       slowed = std::stod(name.substr(7));
     } else if (name != "real") {
-      throw std::runtime_error("--clock " + name + ": expected stepped, real or slowed:FACTOR");
+      throw std::runtime_error("--clock " + name + ": expected stepped, real, slowed:FACTOR or guest");
     }
     if (!(slowed >= 1 && slowed <= 1000))
       throw std::runtime_error("--clock " + name + ": expected a factor of 1 to 1000");
     pacer_.emplace(static_cast<std::uint32_t>(kRateHz / slowed), 0);
   }
-  bool stepped() const { return !pacer_; }
+  bool stepped() const { return !pacer_ && !guest_; }
+  /// The virtual machine moves the samples by itself.
+  bool guest() const { return guest_; }
   void start() {
     passed_ = 0;
     if (pacer_) pacer_->start();
@@ -199,6 +219,7 @@ class Clock {
 
  private:
   std::optional<SamplePacer> pacer_;
+  bool guest_ = false;
   std::uint64_t passed_ = 0;
 };
 
@@ -230,6 +251,10 @@ class Bench {
     bool there = true;
     while (there && !interrupted()) {
       card_.set_ringing(!card_.running() && options_.rings && ring_voltage());
+      if (clock_.guest()) {  // its commands, too, are answered there
+        there = transport_.wait_doorbell(100);
+        continue;
+      }
       there = !card_.running()     ? transport_.wait_doorbell(100)
               : !clock_.stepped()  ? pass()
               : !far_->caught_up() ? transport_.wait_doorbell(1)
@@ -360,7 +385,10 @@ void add_card(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("socket", options->socket, "Where QEMU's ivshmem-doorbell connects")->type_name("PATH");
   sub->add_option("--ram", options->ram, "The file that is the virtual machine's memory")->type_name("FILE");
-  sub->add_option("--clock", options->clock, "stepped: a block when the one before is served; real; slowed:FACTOR")
+  sub->add_option(
+         "--clock", options->clock,
+         "stepped: a block when the one before is served; real; slowed:FACTOR; guest: the virtual machine moves the "
+         "samples itself (tests/live/vm/pacer)")
       ->type_name("CLOCK");
   sub->add_option("--pump", options->pump, "Of the far modem")->check(CLI::IsMember({"v34", "v32bis"}));
   sub->add_option("--role", options->role, "Of the far modem")->check(CLI::IsMember({"call", "answer"}));
@@ -377,6 +405,8 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N");
   sub->add_option("--hash", options->hash_seconds, "The samples of so many seconds of each call are hashed")
       ->type_name("SECONDS");
+  sub->add_option("--record", options->record, "Where what the codec captures is written, s16le, when the call ends")
+      ->type_name("FILE");
   sub->add_option("--fault", options->fault, "Go wrong: gone, frozen, garbage or storm, from a second of the call on")
       ->type_name("FAULT@SECONDS");
   sub->add_flag("--in-process", options->in_process,

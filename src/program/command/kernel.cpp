@@ -12,7 +12,9 @@
 #include "driver/path/output.h"
 #include "dsp/v42/lapm.h"
 #include "src/host/host_description.h"
+#include "src/lab/analysis/figures.h"
 #include "src/program/command/kernel_call.h"
+#include "src/program/command/modem_channel.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
 #include "traces/file/file.h"
@@ -33,6 +35,7 @@ struct Options {
   double seconds = 20, timeout = 600;
   std::uint32_t block = kKernelBlock, lead = kKernelLead;
   int switches = 0;
+  bool drop = false;
 };
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
@@ -81,12 +84,14 @@ class KernelCall {
     last_ = modem_.status();
     modem_.stop();
     take_log();
+    analyzer_.finish();
     if (log_) log_->close();
     return whole;
   }
 
   nlohmann::ordered_json summary() const {
     const oh_kernel_status& s = last_;
+    const Figures& f = analyzer_.figures();
     return {{"context", contexts_[context_ % contexts_.size()].str()},
             {"switches", context_},
             {"card", s.card == OH_KERNEL_CARD_FAILED ? "failed" : "in call"},
@@ -111,6 +116,12 @@ class KernelCall {
             {"pending_max", s.pending_max},
             {"longest_section_us", s.longest_section_ns / 1000.0},
             {"latency_max_us", static_cast<double>(s.latency.max_ns) / 1000.0},
+            {"pending_samples",
+             {{"p50", f.pending_samples.quantile(0.5)},
+              {"p99", f.pending_samples.quantile(0.99)},
+              {"max", f.pending_samples.max()}}},
+            {"interrupt_to_service", quantiles_us(f.interrupt_to_service)},
+            {"service_time", quantiles_us(f.call_elapsed)},
             {"log_events", events_},
             {"log_lost", s.log_lost}};
   }
@@ -133,6 +144,7 @@ class KernelCall {
       if (hung_up && s.pump == OH_PUMP_IDLE) return connected_;
       if (!hung_up && static_cast<double>(s.samples) >= options_.seconds * kRateHz) {
         if (!connected_ || s.pump == OH_PUMP_IDLE) return false;
+        if (options_.drop) return true;
         modem_.hang_up();
         hung_up = true;
       }
@@ -148,6 +160,7 @@ class KernelCall {
     taken_.clear();
     modem_.take_log(taken_);
     events_ += taken_.size();
+    for (const oh_event& event : taken_) analyzer_.add(event);
     if (log_) log_->append(0, taken_, modem_.status().log_lost);
   }
   // Evenly over the call's samples; those that a slow look has missed follow at once.
@@ -166,6 +179,7 @@ class KernelCall {
   KernelModem modem_;
   std::optional<traces::LogWriter> log_;
   std::vector<oh_event> taken_;
+  Analyzer analyzer_;
   std::chrono::steady_clock::time_point begun_;
   int context_ = 0;
   bool connected_ = false;
@@ -206,6 +220,7 @@ void add_kernel(CLI::App& app, Action& action) {
   sub->add_option("--receive", options->receive, "Where what is received is written")->type_name("FILE");
   sub->add_option("--log", options->log, "The event log, for offhook report and export")->type_name("FILE");
   sub->add_option("--seconds", options->seconds, "Of the line; then the modem hangs up")->type_name("S");
+  sub->add_flag("--drop", options->drop, "Then just go on hook: the far end is not told");
   sub->add_option("--timeout", options->timeout, "Of this machine's time")->type_name("S");
   sub->add_option("--block", options->block, "Samples an interrupt")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead of the codec")->type_name("N");

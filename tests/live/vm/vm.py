@@ -236,8 +236,9 @@ def cpio(entries):
     return bytes(out)
 
 
-def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd=False, card=None, boot=""):
-    """@param cpus  so many on the host's clock; None: one, by instruction count  @param card  (socket, file of the guest's
+def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd=False, card=None, boot="", pacer=False):
+    """@param cpus  so many on the host's clock; None: one, by instruction count  @param pacer  a second CPU beside that
+    one, on the same clock, for the card's hardware (pacer/pacer.c)  @param card  (socket, file of the guest's
     memory) of `offhook card`  @param boot  more words for the kernel's command line  @return the exit status"""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")
     environment = "\n".join(f"export {n}={shlex.quote(os.environ[n])}" for n in names if n in os.environ)
@@ -245,7 +246,7 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd
     with contextlib.suppress(FileNotFoundError):
         os.unlink(status)
     with open(os.path.join(keep, ".start"), "w", encoding="utf-8") as file:
-        file.write(START.format(spinner="" if cpus else SPINNER, process_1=SYSTEMD if systemd else ALONE))
+        file.write(START.format(spinner="" if cpus or pacer else SPINNER, process_1=SYSTEMD if systemd else ALONE))
     with open(os.path.join(keep, ".command"), "w", encoding="utf-8") as file:
         file.write(COMMAND.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command)))
     initrd = os.path.join(keep, ".initrd")
@@ -253,6 +254,8 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd
         file.write(kernel.initial_ram_disk())
     kernel_log = os.path.join(keep, "kernel.log")
     share = "local,security_model=none,multidevs=remap"
+    if pacer:
+        boot += " isolcpus=domain,managed_irq,1 irqaffinity=0"
     arguments = [
         qemu, "-machine", "q35,accel=tcg", "-cpu", "max", "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
         "-kernel", kernel.cache + "/vmlinux", "-initrd", initrd,
@@ -262,7 +265,9 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd
         "-fsdev", f"{share},id=keep,path={keep}", "-device", "virtio-9p-pci,fsdev=keep,mount_tag=keep",
         "-audiodev", "none,id=sound", "-device", "qemu-xhci", "-device", "usb-audio,audiodev=sound",  # for xhci_pci
         "-device", "virtio-serial-pci", "-chardev", "stdio,id=out,signal=off", "-device", "virtconsole,chardev=out"]
-    arguments += ["-smp", str(cpus)] if cpus else ["-icount", f"shift={icount}"]
+    arguments += ["-smp", str(cpus)] if cpus else ["-icount", f"shift={icount}{',sleep=off' if pacer else ''}"]
+    if pacer:  # nothing outside has a clock: where all wait, time jumps to what they wait for
+        arguments += ["-smp", "2"]
     if card:
         socket, ram = card
         arguments[arguments.index("q35,accel=tcg")] += ",memory-backend=ram"
