@@ -14,7 +14,6 @@
 #include <linux/tty_driver.h>
 #include <linux/tty_flip.h>
 #include <linux/uaccess.h>
-#include <linux/version.h>
 
 #include "offhook.h"
 
@@ -46,7 +45,7 @@ static void set_dte_lines(struct oh_terminal *terminal, unsigned int set, unsign
 	wake_up_interruptible(&terminal->waiting);
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#ifdef OFFHOOK_TTY_CARRIER_BOOL
 static bool carrier_raised(struct tty_port *port)
 #else
 static int carrier_raised(struct tty_port *port)
@@ -55,7 +54,7 @@ static int carrier_raised(struct tty_port *port)
 	return (READ_ONCE(terminal_of(port)->lines) & TIOCM_CAR) != 0;
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#ifdef OFFHOOK_TTY_DTR_BOOL
 static void dtr_rts(struct tty_port *port, bool raise)
 #else
 static void dtr_rts(struct tty_port *port, int raise)
@@ -125,7 +124,7 @@ static void dte_hang_up(struct tty_struct *line)
 	tty_port_hangup(&terminal->port);
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#ifdef OFFHOOK_TTY_WRITE_SIZE
 static ssize_t dte_take(struct tty_struct *line, const u8 *octets, size_t n)
 #else
 static int dte_take(struct tty_struct *line, const unsigned char *octets, int n)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hardware of the PCI card inside of the virtual machine, by the machine's own clock. A card outside lives by
- * another clock than a machine whose time is its instructions: what it sees of time is noise. This one is a CPU of
- * its own, which does nothing else: each millisecond it moves what samples have passed, ends blocks with descriptors,
- * and interrupts CPU 0. The driver cannot tell: registers, card memory and queue are the card's (`offhook card --clock
- * guest` has written what is constant of them, and answers nothing).
+ * The hardware of the PCI card inside of the virtual machine, by the machine's own clock. A card
+ * outside lives by another clock than a machine whose time is its instructions: what it sees of
+ * time is noise. This one is a CPU of its own, which does nothing else: each millisecond it moves
+ * what samples have passed, ends blocks with descriptors, and interrupts CPU 0. The driver cannot
+ * tell: registers, card memory and queue are the card's (`offhook card --clock guest` has written
+ * what is constant of them, and answers nothing).
  *
- * The line is a recording of what the modem hears in the same call elsewhere: write it to /dev/pacer. As long as no
- * sample is lost the pump must send the same as there. /dev/pacer gives the samples that were played, a hash of them, and
- * how late this CPU itself was at the worst, us.
+ * The line is a recording of what the modem hears in the same call elsewhere: write it to
+ * /dev/pacer. As long as no sample is lost the pump must send the same as there. /dev/pacer gives
+ * the samples that were played, a hash of them, and how late this CPU itself was at the worst, us.
  */
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
@@ -21,7 +22,6 @@
 #include <linux/pci.h>
 #include <linux/smp.h>
 #include <linux/uaccess.h>
-#include <linux/version.h>
 #include <linux/vmalloc.h>
 
 #include "offhook/card_engine.h"
@@ -53,7 +53,8 @@ static void exchange(void *self, const void *played, void *captured, size_t n)
 	for (k = 0; k < n; ++k, ++at) {
 		in[k] = at < line_octets / sizeof(s16) ? line[at] : 0;
 		if (at < line_octets / sizeof(s16)) {
-			hash = (hash ^ (u16)out[k]) * 0x100000001b3ull; /* FNV-1a, a sample at a time */
+			hash = (hash ^ (u16)out[k]) *
+			       0x100000001b3ull; /* FNV-1a, a sample at a time */
 			++hashed;
 		}
 	}
@@ -120,13 +121,15 @@ static enum hrtimer_restart tick(struct hrtimer *self)
 		/* What this CPU itself was late is no matter of the driver's. */
 		late_ns = max_t(u64, late_ns, now_ns - ktime_to_ns(hrtimer_get_expires(self)));
 		while (engine.position < passed) {
-			u64 now = min_t(u64, oh_card_engine_left(&engine), passed - engine.position);
+			u64 now =
+				min_t(u64, oh_card_engine_left(&engine), passed - engine.position);
 
 			oh_card_engine_pass(&engine, &line_end, now, now_ns);
 			if (oh_card_engine_end_block(&engine, now_ns)) {
 				struct oh_pci_descriptor *d = &queue[sequence++ % entries];
 
 				d->end = READ_ONCE(engine.state->finished_end);
+				/* After `end`: the driver looks at it first. */
 				smp_store_release(&d->sequence, sequence);
 				ended = true;
 			}
@@ -162,17 +165,15 @@ static ssize_t pacer_read(struct file *file, char __user *octets, size_t n, loff
 	return simple_read_from_buffer(octets, n, position, text, length);
 }
 
-static const struct file_operations operations = {.owner = THIS_MODULE, .write = pacer_write, .read = pacer_read};
-static struct miscdevice device = {.minor = MISC_DYNAMIC_MINOR, .name = "pacer", .fops = &operations};
+static const struct file_operations operations = {
+	.owner = THIS_MODULE, .write = pacer_write, .read = pacer_read};
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR, .name = "pacer", .fops = &operations};
 
 static void start_timer(void *unused)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-	hrtimer_setup(&timer, tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-#else
 	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = tick;
-#endif
 	hrtimer_start(&timer, ms_to_ktime(TICK_MS), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
