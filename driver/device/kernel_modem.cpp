@@ -34,13 +34,6 @@ KernelModem::KernelModem(const std::string& path) : path_(path) {
     fail(path, "its event log cannot be mapped");
   }
   log_ = static_cast<const oh_event*>(log);
-  try {
-    log_at_ = status().log_read;
-  } catch (...) {
-    munmap(log, kLogOctets);
-    close(file_);
-    throw;
-  }
 }
 
 KernelModem::~KernelModem() {

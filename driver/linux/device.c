@@ -136,7 +136,6 @@ static void give_status(struct oh_device *device, struct oh_kernel_status *s)
 	memset(s, 0, sizeof(*s));
 	s->struct_size = sizeof(*s);
 	s->log_lost = oh_event_log_lost(&device->log);
-	s->log_read = device->log.tail;
 	if (!device->end) {
 		s->ringing = oh_hardware_ringing(hw);
 		return;
@@ -165,13 +164,11 @@ static int device_open(struct inode *inode, struct file *file)
 {
 	struct oh_device *device = container_of(file->private_data, struct oh_device, misc);
 
-	struct oh_event old;
-
 	if (atomic_cmpxchg(&device->opened, 0, 1))
 		return -EBUSY;
 	kref_get(&device->references);
-	while (oh_event_log_read(&device->log, &old, 1))
-		; /* what nobody fetched of the call before */
+	/* From the ring's first slot on, without what nobody fetched of the call before. */
+	oh_event_log_init(&device->log, device->events, OH_KERNEL_LOG_EVENTS, 0);
 	file->private_data = device;
 	return 0;
 }

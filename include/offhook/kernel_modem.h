@@ -65,7 +65,6 @@ struct oh_kernel_status {
   float rx_level_dbm0;
   uint64_t samples;  /**< processed and filled in */
   uint64_t log_lost; /**< events dropped: the ring was full */
-  uint64_t log_read; /**< events read so far, in the life of the device: the next one is in this slot of the ring */
   /* the card's interrupt */
   uint64_t interrupts;        /**< with at least one new descriptor */
   uint64_t coalesced;         /**< descriptors that came with another one's interrupt */
