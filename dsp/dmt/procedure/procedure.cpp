@@ -19,7 +19,7 @@ constexpr int kMedleySettle = 512;  // the equaliser settles
 constexpr uint32_t kSecond = 4059;
 
 constexpr float kTonesShare = 0.5f, kNoTonesShare = 0.2f;
-constexpr float kSegueLikeness = -0.5f;
+constexpr float kSegueLikeness = -0.5f, kMedleyLikeness = 0.8f;
 
 }  // namespace
 
@@ -302,11 +302,15 @@ void Procedure::hear_medley(Receiver* receiver) {
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
   const bool settling = medley_symbols_ <= kMedleySettle;
-  if (!receiver->spoiled() && !settling) {
-    ++measured_;
-    for (int k = rx_band_.first; k <= rx_band_.last; ++k) error_[k] += norm(receiver->points()[k] - sent[k]);
+  // What is another symbol, or half of one, says nothing of the noise: a card that was not served in time plays old
+  // ones.
+  if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) {
+    if (!settling) {
+      ++measured_;
+      for (int k = rx_band_.first; k <= rx_band_.last; ++k) error_[k] += norm(receiver->points()[k] - sent[k]);
+    }
+    receiver->learn(sent, settling ? 0.02f : 0.002f);
   }
-  receiver->learn(sent, settling ? 0.02f : 0.002f);
   if (medley_symbols_ < kMedleySymbols) return;
   listen(Hearing::kMessages);
   for (float& e : error_) e /= static_cast<float>(measured_ > 0 ? measured_ : 1);

@@ -103,7 +103,7 @@ void DataReceiver::decide(Receiver* receiver, uint8_t* octets) {
     const Point p = nearest_point(bits, (1 / scale_[bits]) * z);
     labels[k] = static_cast<uint16_t>(label_of(bits, p));
     decided[tone] = scale_[bits] * Complex{static_cast<float>(p.x), static_cast<float>(p.y)};
-    if (!receiver->spoiled()) error_[tone] += kErrorMemory * (norm(z - decided[tone]) - error_[tone]);
+    if (receiver->trusted()) error_[tone] += kErrorMemory * (norm(z - decided[tone]) - error_[tone]);
   }
   table_.give(labels, octets, parameters_.octets());
   receiver->learn(decided, kFollow);

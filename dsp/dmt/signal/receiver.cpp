@@ -11,6 +11,7 @@ constexpr float kConcentrated = 0.5f;  // of the channel's energy in twice the p
 constexpr float kSmoothing = 1.0f / 16;
 constexpr float kFastLoop = 0.1f, kSlowLoop = 0.02f;
 constexpr int kFastSymbols = 64;
+constexpr float kPilotAway = 0.5f;
 // Of the shortening's fit (docs/dmt.md).
 constexpr double kRidgeDown = 1e-2, kRidgeUp = 1e-3;
 
@@ -48,6 +49,7 @@ bool Receiver::take(float sample, bool good) {
   if (!good) bad_until_ = now_;
   if (now_ < start_ + band_.points) return false;
   // What the filter reaches back to counts too.
+  doubtful_ = false;
   spoiled_ = bad_until_ > start_ - (shortened_ ? Shortening::kTaps : 0);
   transform();
   start_ += symbol_;
@@ -122,10 +124,24 @@ void Receiver::turn_back() {
   }
 }
 
+// A symbol that has not its pilot as it was is no better than one that was lost: the far end was not served, or
+// something struck.
+void Receiver::watch_pilot() {
+  const float size = magnitude(received_[band_.pilot]);
+  if (stage_ == Stage::kLock) {
+    pilot_size_ += kFastLoop * (size - pilot_size_);
+    return;
+  }
+  const float away = size - pilot_size_;
+  doubtful_ = away > kPilotAway * pilot_size_ || away < -kPilotAway * pilot_size_;
+  if (trusted()) pilot_size_ += kSlowLoop * away;
+}
+
 void Receiver::follow_pilot() {
+  watch_pilot();
   const float step = stage_ == Stage::kLock && count_ < kFastSymbols ? kFastLoop : kSlowLoop;
   offset_ += drift_;
-  if (!spoiled_) {
+  if (trusted()) {
     // The phase that is left when the tone is turned back by what is known.
     const float known = offset_ * static_cast<float>(band_.pilot) / static_cast<float>(band_.points);
     const SinCos w = sincos_turns(static_cast<double>(known));
@@ -190,6 +206,7 @@ void Receiver::search_symbol() {
   offset_ = drift_ = 0;
   const float size = magnitude(mean_[band_.pilot]);
   pilot_ = size > 0 ? (1 / size) * mean_[band_.pilot] : Complex{1, 0};
+  pilot_size_ = size;
 }
 
 void Receiver::measure_symbol() {
@@ -205,7 +222,7 @@ void Receiver::measure_symbol() {
     for (int k = 0; k < band_.tones(); ++k) mean_[k] = {};
     return;
   }
-  if (spoiled_) {
+  if (!trusted()) {
     --count_;
     return;
   }
@@ -224,13 +241,14 @@ void Receiver::measure_symbol() {
 }
 
 void Receiver::gains_symbol() {
-  if (spoiled_) {
+  if (!trusted()) {
     --count_;
     return;
   }
   if (!following_) {  // the loop goes on from what the pilot is behind the filter
     const float size = magnitude(received_[band_.pilot]);
     pilot_ = size > 0 ? (1 / size) * received_[band_.pilot] : Complex{1, 0};
+    pilot_size_ = size;
     offset_ = 0;
     following_ = true;
   }
@@ -284,7 +302,7 @@ uint8_t Receiver::octet(const Complex* reverb) const {
 }
 
 void Receiver::learn(const Complex* sent, float step) {
-  if (spoiled_) return;
+  if (!trusted()) return;
   for (int k = band_.first; k <= band_.last; ++k) {
     const float power = norm(received_[k]);
     if (power <= 0 || (sent[k].re == 0 && sent[k].im == 0)) continue;

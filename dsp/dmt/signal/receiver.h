@@ -12,7 +12,8 @@
 // The far clock is another one: the pilot's phase gives the delay in samples, every tone is turned back by it, and the
 // window moves by a sample when half of one has gathered. Nothing is resampled.
 //
-// Lost samples are zeros in their place, and a symbol that has any is marked and teaches nothing.
+// Lost samples are zeros in their place. A symbol that has any, or whose pilot is not of the size that it was, is
+// marked and teaches nothing.
 #pragma once
 
 #include <stdint.h>
@@ -48,7 +49,8 @@ class Receiver {
   bool lost() { return take(0, false); }
 
   Stage stage() const { return stage_; }
-  bool spoiled() const { return spoiled_; }
+  bool spoiled() const { return spoiled_; }  ///< samples of this symbol were lost
+  bool trusted() const { return !spoiled_ && !doubtful_; }
   /// Stage::kTones: these tones' share of what is steady in the band, 0 to 1. @param tones  of the band
   float share(const int* tones, int n) const;
   /// Stage::kReady: [band.tones()] unit power.
@@ -76,6 +78,7 @@ class Receiver {
   bool take(float sample, bool good);
   void transform();
   void turn_back();
+  void watch_pilot();
   void follow_pilot();
   void smooth();
   void search_symbol();
@@ -93,12 +96,13 @@ class Receiver {
   int64_t start_ = 0;      // of the window
   int64_t bad_until_ = 0;  // samples before this one are not all good
   int symbol_ = 0;         // samples from window to window
-  bool spoiled_ = false;
+  bool spoiled_ = false, doubtful_ = false;
   float rms_ = 0;
 
   // timing: samples that the far signal is later than when the loop was started
   float offset_ = 0, drift_ = 0;
   Complex pilot_{};  // its first
+  float pilot_size_ = 0;
   bool following_ = false;
 
   float weight_sum_ = 0;
