@@ -147,6 +147,45 @@ class TraceWriter {
   std::map<std::uint64_t, std::uint32_t> depth_;
 };
 
+constexpr auto kPlain = TraceWriter::Kind::kPlain;
+constexpr auto kCounter = TraceWriter::Kind::kCounter;
+
+/// What becomes of an event of a driver, of an end of the link, or of the call: something on a track of theirs. Of one
+/// kind there may be several.
+struct Rule {
+  enum class Of { kDriver, kEnd, kCall };
+  enum class Does { kBegin, kEnd, kCount, kSum, kInstant, kInstantUnless0 };
+  oh_event_kind kind;
+  Of of;
+  Does does;
+  std::string_view track;
+  std::string_view text = {};  ///< empty: the event's name
+};
+constexpr Rule kRules[] = {
+    {OH_EV_TX_UNDERRUN, Rule::Of::kDriver, Rule::Does::kSum, "underruns"},
+    {OH_EV_RX_OVERRUN, Rule::Of::kDriver, Rule::Does::kSum, "overruns"},
+    {OH_EV_ISR_ENTER, Rule::Of::kDriver, Rule::Does::kBegin, "isr", "isr"},
+    {OH_EV_ISR_EXIT, Rule::Of::kDriver, Rule::Does::kEnd, "isr"},
+    {OH_EV_SERVICE_REQUEST, Rule::Of::kDriver, Rule::Does::kCount, "owed blocks"},
+    {OH_EV_CALL_BEGIN, Rule::Of::kDriver, Rule::Does::kBegin, "service", "service call"},
+    {OH_EV_CALL_END, Rule::Of::kDriver, Rule::Does::kEnd, "service"},
+    {OH_EV_SERVICE_BEGIN, Rule::Of::kDriver, Rule::Does::kBegin, "service", "block"},
+    {OH_EV_SERVICE_END, Rule::Of::kDriver, Rule::Does::kEnd, "service"},
+    {OH_EV_SERVICE_END, Rule::Of::kDriver, Rule::Does::kCount, "samples pending"},
+    {OH_EV_OUTPUT_READY, Rule::Of::kDriver, Rule::Does::kInstantUnless0, "service", "late output"},
+    {OH_EV_FILL_IN, Rule::Of::kDriver, Rule::Does::kInstant, "service"},
+    {OH_EV_INTERRUPT, Rule::Of::kDriver, Rule::Does::kInstant, "card"},
+    {OH_EV_CARD_RATE, Rule::Of::kDriver, Rule::Does::kInstant, "card"},
+    {OH_EV_LINK_BYTES, Rule::Of::kEnd, Rule::Does::kCount, "bytes"},
+    {OH_EV_PUMP_STATE, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_PUMP_RATES, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_LINK_STATE, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_LINK_RETRANSMIT, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_LINK_BAD_FRAME, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_PHASE, Rule::Of::kCall, Rule::Does::kInstant, "call"},
+    {OH_EV_MARK, Rule::Of::kCall, Rule::Does::kInstant, "call"},
+};
+
 /// Turns events into slices, counters and instants, one at a time.
 class Translator {
  public:
@@ -178,49 +217,6 @@ class Translator {
       case OH_EV_TIMER_CALLBACK:
         out_.instant(e.time_ns, entity(e), event_name(e.kind), e.argument);
         break;
-
-      case OH_EV_TX_UNDERRUN:
-        out_.counter(e.time_ns, driver_track(e, "underruns", kCounter), underruns_[e.id] += e.argument);
-        break;
-      case OH_EV_RX_OVERRUN:
-        out_.counter(e.time_ns, driver_track(e, "overruns", kCounter), overruns_[e.id] += e.argument);
-        break;
-      case OH_EV_ISR_ENTER:
-        out_.begin(e.time_ns, driver_track(e, "isr", kPlain), "isr");
-        break;
-      case OH_EV_ISR_EXIT:
-        out_.end(e.time_ns, driver_track(e, "isr", kPlain));
-        break;
-      case OH_EV_SERVICE_REQUEST:
-        out_.counter(e.time_ns, driver_track(e, "owed blocks", kCounter), e.argument);
-        break;
-      case OH_EV_CALL_BEGIN:
-        out_.begin(e.time_ns, driver_track(e, "service", kPlain), "service call");
-        break;
-      case OH_EV_CALL_END:
-        out_.end(e.time_ns, driver_track(e, "service", kPlain));
-        break;
-      case OH_EV_SERVICE_BEGIN:
-        out_.begin(e.time_ns, driver_track(e, "service", kPlain), "block");
-        break;
-      case OH_EV_SERVICE_END:
-        out_.end(e.time_ns, driver_track(e, "service", kPlain));
-        out_.counter(e.time_ns, driver_track(e, "samples pending", kCounter), e.argument);
-        break;
-      case OH_EV_OUTPUT_READY:
-        if (e.argument > 0) out_.instant(e.time_ns, driver_track(e, "service", kPlain), "late output", e.argument);
-        break;
-      case OH_EV_FILL_IN:
-        out_.instant(e.time_ns, driver_track(e, "service", kPlain), event_name(e.kind), e.argument);
-        break;
-      case OH_EV_INTERRUPT:
-      case OH_EV_CARD_RATE:
-        out_.instant(e.time_ns, driver_track(e, "card", kPlain), event_name(e.kind), e.argument);
-        break;
-
-      case OH_EV_LINK_BYTES:
-        out_.counter(e.time_ns, track_named(end_of(e) + " bytes", kCounter), e.argument);
-        break;
       case OH_EV_PUMP_INSTRUMENT:
         if (is_retrain(e)) {
           const auto cause = instrument_hundredths(e.argument) / 100;
@@ -231,32 +227,40 @@ class Translator {
         out_.counter(e.time_ns, track_named(end_of(e) + " " + std::string(instrument_name(e.argument)), kCounter),
                      static_cast<std::uint64_t>(instrument_hundredths(e.argument)));
         break;
-      case OH_EV_PUMP_STATE:
-      case OH_EV_PUMP_RATES:
-      case OH_EV_LINK_STATE:
-      case OH_EV_LINK_RETRANSMIT:
-      case OH_EV_LINK_BAD_FRAME:
-        out_.instant(e.time_ns, track_named(end_of(e) + " link", kPlain), event_name(e.kind), e.argument);
-        break;
-      case OH_EV_PHASE:
-      case OH_EV_MARK:
-        out_.instant(e.time_ns, track_named("call", kPlain), event_name(e.kind), e.argument);
-        break;
-
-      case OH_EV_NONE:
-      case OH_EV_FINISH:  // the slice ends with the next RUN or IDLE, of the same instant
-      case OH_EV_SYMBOL:
-      case OH_EV_PUMP_TAP:
-        break;
+      default:  // FINISH is none: the slice ends with the next RUN or IDLE, of the same instant
+        for (const Rule& rule : kRules) {
+          if (rule.kind == e.kind) follow(rule, e);
+        }
     }
   }
 
   std::uint64_t last_time() const { return last_time_; }
 
  private:
-  static constexpr auto kPlain = TraceWriter::Kind::kPlain;
-  static constexpr auto kCounter = TraceWriter::Kind::kCounter;
-
+  void follow(const Rule& rule, const oh_event& e) {
+    using Does = Rule::Does;
+    if (rule.does == Does::kInstantUnless0 && e.argument == 0) return;
+    const bool counts = rule.does == Does::kCount || rule.does == Does::kSum;
+    const TraceWriter::Kind kind = counts ? kCounter : kPlain;
+    const std::uint64_t on = rule.of == Rule::Of::kDriver ? driver_track(e, rule.track, kind)
+                             : rule.of == Rule::Of::kEnd
+                                 ? track_named(fmt::format("{} {}", end_of(e), rule.track), kind)
+                                 : track_named(std::string(rule.track), kind);
+    const std::string_view text = rule.text.empty() ? event_name(e.kind) : rule.text;
+    switch (rule.does) {
+      case Does::kBegin:
+        return out_.begin(e.time_ns, on, text);
+      case Does::kEnd:
+        return out_.end(e.time_ns, on);
+      case Does::kCount:
+        return out_.counter(e.time_ns, on, e.argument);
+      case Does::kSum:
+        return out_.counter(e.time_ns, on, sums_[on] += e.argument);
+      case Does::kInstant:
+      case Does::kInstantUnless0:
+        return out_.instant(e.time_ns, on, text, e.argument);
+    }
+  }
   void leave_cpu(const oh_event& e) {
     if (running_[e.cpu] != 0) {
       out_.end(e.time_ns, running_[e.cpu]);
@@ -297,8 +301,7 @@ class Translator {
   std::map<std::pair<std::uint16_t, std::string_view>, std::uint64_t> driver_tracks_;
   std::map<std::string, std::uint64_t> named_tracks_;
   std::map<std::uint8_t, std::uint64_t> running_;
-  std::map<std::uint16_t, std::uint64_t> underruns_;
-  std::map<std::uint16_t, std::uint64_t> overruns_;
+  std::map<std::uint64_t, std::uint64_t> sums_;  // by track
 };
 
 /// The kernel's events as slices of its CPUs.
