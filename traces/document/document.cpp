@@ -129,22 +129,10 @@ std::pair<toml::table*, std::string_view> holder(toml::table& root, std::string_
 }
 
 std::string type_name(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "a list";
-    case toml::node_type::string:
-      return "a string";
-    case toml::node_type::integer:
-      return "a whole number";
-    case toml::node_type::floating_point:
-      return "a number";
-    case toml::node_type::boolean:
-      return "true or false";
-    default:
-      return "a date or time";
-  }
+  static constexpr const char* kNames[] = {"nothing",        "a table",  "a list",       "a string",
+                                           "a whole number", "a number", "true or false"};  // as toml::node_type
+  const auto type = static_cast<std::size_t>(node.type());
+  return type < std::size(kNames) ? kNames[type] : "a date or time";
 }
 
 /// The value for people: short ones in full.
@@ -161,87 +149,79 @@ std::string shown(const toml::node& node) {
   return type_name(node);
 }
 
-/// One value into one field; false when type or range is wrong.
-bool assign(const Field& field, const toml::node& node, double min, double max) {
-  const auto in_range = [&](double v) { return std::isfinite(v) && v >= min && v <= max; };
-  const auto number = [&]() -> std::optional<double> {
-    if (const auto* v = node.as_floating_point()) return v->get();
-    if (const auto* v = node.as_integer()) return static_cast<double>(v->get());
-    return std::nullopt;
-  };
-  if (const auto* f = std::get_if<bool*>(&field)) {
+/// One value into one field of whatever type; false when type or range is wrong.
+struct Assign {
+  const toml::node& node;
+  double min, max;
+
+  /// A number in range; a whole one where T is.
+  template <typename T>
+  bool number(const toml::node& from, T& to) const {
+    const auto take = [&](const auto* v) {
+      if (v == nullptr) return false;
+      const auto as_double = static_cast<double>(v->get());
+      if (!std::isfinite(as_double) || as_double < min || as_double > max) return false;
+      to = static_cast<T>(v->get());
+      return true;
+    };
+    return take(from.as_integer()) || (std::is_floating_point_v<T> && take(from.as_floating_point()));
+  }
+  /// Where a name stands in a list of names; past its end for what is none.
+  static std::size_t place(const toml::node& from, std::span<const std::string_view> names) {
+    const auto* v = from.as_string();
+    return static_cast<std::size_t>((v ? std::find(names.begin(), names.end(), v->get()) : names.end()) -
+                                    names.begin());
+  }
+  /// Each item of a list that is not empty. @param take  false: it is none of ours
+  template <typename Take>
+  bool items(Take take) const {
+    const auto* list = node.as_array();
+    return list && !list->empty() && std::all_of(list->begin(), list->end(), take);
+  }
+
+  bool operator()(bool* to) const {
     const auto* v = node.as_boolean();
-    if (v) **f = v->get();
+    if (v) *to = v->get();
     return v != nullptr;
   }
-  if (const auto* f = std::get_if<std::string*>(&field)) {
+  bool operator()(std::string* to) const {
     const auto* v = node.as_string();
-    if (v) **f = v->get();
+    if (v) *to = v->get();
     return v != nullptr;
   }
-  if (const auto* f = std::get_if<Choice>(&field)) {
-    const auto* v = node.as_string();
-    const auto found = v ? std::find(f->names.begin(), f->names.end(), v->get()) : f->names.end();
-    if (found == f->names.end()) return false;
-    f->set(static_cast<int>(found - f->names.begin()));
-    return true;
+  bool operator()(const Choice& to) const {
+    const std::size_t k = place(node, to.names);
+    if (k < to.names.size()) to.set(static_cast<int>(k));
+    return k < to.names.size();
   }
-  if (const auto* f = std::get_if<NameSet>(&field)) {
-    const auto* list = node.as_array();
-    if (!list || list->empty()) return false;
+  bool operator()(const NameSet& to) const {
     std::uint32_t bits = 0;
-    for (const toml::node& item : *list) {
-      const auto* v = item.as_string();
-      const auto found = v ? std::find(f->names.begin(), f->names.end(), v->get()) : f->names.end();
-      if (found == f->names.end()) return false;
-      bits |= f->masks[static_cast<std::size_t>(found - f->names.begin())];
-    }
-    *f->bits = bits;
-    return true;
+    const bool good = items([&](const toml::node& item) {
+      const std::size_t k = place(item, to.names);
+      if (k < to.names.size()) bits |= to.masks[k];
+      return k < to.names.size();
+    });
+    if (good) *to.bits = bits;
+    return good;
   }
-  if (const auto* f = std::get_if<double*>(&field)) {
-    const auto v = number();
-    if (!v || !in_range(*v)) return false;
-    **f = *v;
-    return true;
+  bool operator()(const Duration& to) const {
+    double v;
+    const bool good = number(node, v);
+    if (good) *to.ns = std::llround(v * to.unit_ns);
+    return good;
   }
-  if (const auto* f = std::get_if<Duration>(&field)) {
-    const auto v = number();
-    if (!v || !in_range(*v)) return false;
-    *f->ns = std::llround(*v * f->unit_ns);
-    return true;
+  template <typename T>
+  bool operator()(std::vector<T>* to) const {
+    std::vector<T> out;
+    const bool good = items([&](const toml::node& item) { return number(item, out.emplace_back()); });
+    if (good) *to = std::move(out);
+    return good;
   }
-  if (const auto* f = std::get_if<std::vector<std::uint32_t>*>(&field)) {
-    const auto* list = node.as_array();
-    if (!list || list->empty()) return false;
-    std::vector<std::uint32_t> out;
-    for (const toml::node& item : *list) {
-      const auto* v = item.as_integer();
-      if (!v || !in_range(static_cast<double>(v->get()))) return false;
-      out.push_back(static_cast<std::uint32_t>(v->get()));
-    }
-    **f = std::move(out);
-    return true;
+  template <typename T>
+  bool operator()(T* to) const {
+    return number(node, *to);
   }
-  if (const auto* f = std::get_if<std::vector<double>*>(&field)) {
-    const auto* list = node.as_array();
-    if (!list || list->empty()) return false;
-    std::vector<double> out;
-    for (const toml::node& item : *list) {
-      const std::optional<double> v = item.value<double>();
-      if (!item.is_number() || !v || !in_range(*v)) return false;
-      out.push_back(*v);
-    }
-    **f = std::move(out);
-    return true;
-  }
-  const auto* v = node.as_integer();
-  if (!v || !in_range(static_cast<double>(v->get()))) return false;
-  if (const auto* f32 = std::get_if<std::int32_t*>(&field)) **f32 = static_cast<std::int32_t>(v->get());
-  if (const auto* u32 = std::get_if<std::uint32_t*>(&field)) **u32 = static_cast<std::uint32_t>(v->get());
-  if (const auto* u64 = std::get_if<std::uint64_t*>(&field)) **u64 = static_cast<std::uint64_t>(v->get());
-  return true;
-}
+};
 
 std::string as_toml(const toml::node& node) {
   std::ostringstream out;
@@ -478,7 +458,7 @@ void Document::apply(const KeyTable& keys, void* subject, Origins* origins) cons
       const std::string path = joined(prefix, key.str());
       const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.path == path; });
       if (found != keys.end()) {
-        if (!assign(found->field(subject), node, found->min, found->max)) {
+        if (!std::visit(Assign{node, found->min, found->max}, found->field(subject))) {
           throw Error(fmt::format("{}: {} is {}; expected {}", impl_->at(node.source()), path, shown(node),
                                   expectation(*found, subject)));
         }
