@@ -76,7 +76,6 @@ class LinuxFairThread final : public ThreadPolicy {
     return {Band::kPriority, std::max<Ns>(0, kOffset + virtual_ - (running_ ? kWakeupGranularity : 0))};
   }
   Ns next_change(Ns now) const override { return clock_.ticks.after(now); }
-  Ns virtual_runtime() const { return virtual_; }
 
  private:
   static constexpr Ns kLatency = 6'000'000, kLeast = 750'000, kSleeperCredit = 3'000'000,

@@ -50,7 +50,6 @@ class WindowsNtThread final : public ThreadPolicy {
   Migration migration() const override { return Migration::kIdeal; }
   Standing standing(Ns) const override { return {Band::kPriority, -current_}; }
   Ns next_change(Ns now) const override { return clock_.ticks.after(now); }
-  int current_priority() const { return current_; }
 
  private:
   static constexpr int kHighestDynamic = 15;

@@ -187,20 +187,15 @@ void workloads(Bench& bench) {
 std::string file_system_of(const fs::path& folder) {
   struct statfs s {};
   if (statfs(folder.c_str(), &s) != 0) fail(folder);
-  switch (static_cast<unsigned long>(s.f_type)) {
-    case 0xef53:
-      return "ext2/3/4";
-    case 0x01021994:
-      return "tmpfs";
-    case 0x58465342:
-      return "xfs";
-    case 0x9123683e:
-      return "btrfs";
-    case 0x794c7630:
-      return "overlayfs";
-    default:
-      return fmt::format("file system {:#x}", static_cast<unsigned long>(s.f_type));
+  const auto type = static_cast<unsigned long>(s.f_type);
+  for (const auto& [magic, name] : {std::pair{0xef53ul, "ext2/3/4"},
+                                    {0x01021994ul, "tmpfs"},
+                                    {0x58465342ul, "xfs"},
+                                    {0x9123683eul, "btrfs"},
+                                    {0x794c7630ul, "overlayfs"}}) {
+    if (type == magic) return name;
   }
+  return fmt::format("file system {:#x}", type);
 }
 
 }  // namespace

@@ -44,26 +44,15 @@ std::string json_in_html(const nlohmann::json& data) {
 }  // namespace
 
 std::string html_escape(std::string_view text) {
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr const char* kEscapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
+    const std::size_t k = kSpecial.find(c);
+    if (k == std::string_view::npos) {
+      out += c;
+    } else {
+      out += kEscapes[k];
     }
   }
   return out;

@@ -230,7 +230,8 @@ std::string call_page(const CallReport& call, const Figures& f) {
   json data = page_head("call", call.title, verdict.verdict ? to_string(*verdict.verdict) : "", verdict.headline,
                         verdict.reasons);
   data["warnings"] = call.warnings;
-  data.update({{"host", json::array()},
+  data.update({{"host", call.host},
+               {"settings", call.settings},
                {"begin_s", number(seconds(f.begin_ns), 6)},
                {"end_s", number(seconds(f.end_ns), 6)},
                {"events", f.events},
@@ -260,8 +261,6 @@ std::string call_page(const CallReport& call, const Figures& f) {
   if (call.device)
     data["device"] = {{"buffers", call.device->buffers}, {"buffer_samples", call.device->buffer_samples}};
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;
-  for (const auto& [name, value] : call.settings) data["settings"].push_back({name, value});
-  for (const auto& [name, value] : call.host) data["host"].push_back({name, value});
   return page_around(call.title + " - Offhook", data);
 }
 

@@ -22,8 +22,7 @@ std::string host_page(const nlohmann::ordered_json& result) {
                         fmt::format("{}, {}", host.value("cpu", "a CPU"), host.value("kernel", "a kernel")), reasons));
   data["settings"] = {{"repetitions", result.at("repetitions").dump()}, {"files on", result.at("file_system")}};
   data["counters"] = "";
-  data["host"] = nlohmann::json::array();
-  for (const auto& [name, value] : measure::host_in_words(host)) data["host"].push_back({name, value});
+  data["host"] = measure::host_in_words(host);
   return page_around("Host - Offhook", data);
 }
 

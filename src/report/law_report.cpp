@@ -9,7 +9,6 @@
 #include "src/page/page.h"
 #include "src/report/reservation_map.h"
 #include "src/report/words.h"
-#include "traces/scenario/device.h"
 
 namespace offhook {
 
@@ -128,7 +127,7 @@ std::string law_page(const LawReport& report) {
   reasons.insert(reasons.end(), report.findings.begin(), report.findings.end());
   json data = page_head("law", "The reservation law of " + report.setting.device.name, "", sentences.front(), reasons);
   for (const char* list : {"boundary", "experiments", "phases"}) data[list] = json::array();
-  for (const auto& [name, value] : report.settings) data["settings"].push_back({name, value});
+  data["settings"] = report.settings;
   double y_ms = 1;
   for (const BoundaryRow& row : report.boundary) {
     data["boundary"].push_back({{"x", row.x_ticks},

@@ -163,7 +163,7 @@ std::string sweep_page(const SweepReport& sweep) {
   Words words = sweep_words(sweep);
   json data = page_head("sweep", sweep.title, words.standing, words.headline, words.reasons);
   data.update(reservation_map(sweep, 0, 0));
-  for (const auto& [name, value] : sweep.settings) data["settings"].push_back({name, value});
+  data["settings"] = sweep.settings;
   return page_around(sweep.title + " - Offhook", data);
 }
 

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <stdexcept>
 
@@ -140,14 +139,9 @@ void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::siz
 LiveCard::Wait PortAudioCard::wait() {
   for (;;) {
     // PortAudio's thread may be of a lower priority than this one: it is waited for, never polled.
-    timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += kPollNs;
-    if (until.tv_nsec >= 1'000'000'000) {
-      until.tv_nsec -= 1'000'000'000;
-      ++until.tv_sec;
-    }
-    const bool raised = sem_timedwait(&interrupt_, &until) == 0;
+    const std::int64_t end = monotonic_ns() + kPollNs;
+    const timespec until{end / 1'000'000'000, end % 1'000'000'000};
+    const bool raised = sem_clockwait(&interrupt_, CLOCK_MONOTONIC, &until) == 0;
     if (stopped_.load(std::memory_order_relaxed)) return Wait::kStopped;
     const std::int64_t now = monotonic_ns();
     watch_.seen(oh_card_position(&state()), now);
