@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -113,7 +112,7 @@ double stolen_ms(std::optional<int> cpu) {
 /// Plays the hardware of all cards.
 class Hardware {
  public:
-  Hardware(const BankConfig& config, std::vector<std::unique_ptr<Channel>>& channels)
+  Hardware(const BankConfig& config, const std::vector<std::unique_ptr<Channel>>& channels)
       : config_(config), channels_(channels) {
     stalls_.reserve(kMostStalls);
     thread_ = std::thread([this] { run(); });
@@ -186,7 +185,7 @@ class Hardware {
   }
 
   const BankConfig& config_;
-  std::vector<std::unique_ptr<Channel>>& channels_;
+  const std::vector<std::unique_ptr<Channel>>& channels_;
   std::atomic<bool> up_{false}, stop_{false};
   std::uint64_t passed_ = 0;
   bool aftermath_ = false;
@@ -198,13 +197,7 @@ class Hardware {
   std::thread thread_;
 };
 
-}  // namespace
-
-void measure_bank(const BankConfig& config, const std::function<bool(double, const std::string&)>& progress,
-                  BankResult& result) {
-  if (config.channels < 2 || config.channels % 2 != 0)
-    throw std::runtime_error(
-        fmt::format("a bank of {} channels; expected an even number: they call each other", config.channels));
+std::vector<std::unique_ptr<Channel>> make_channels(const BankConfig& config) {
   modem::SessionConfig session;
   session.context = config.context;
   session.interrupt_priority = config.interrupt_priority;
@@ -214,6 +207,42 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
     channels.push_back(std::make_unique<Channel>(n, n ^ 1));
     channels.back()->session = std::make_unique<modem::Session>(channels.back()->card, session);
   }
+  return channels;
+}
+
+/// CPU seconds so far.
+struct CpuTimes {
+  explicit CpuTimes(Hardware& hardware)
+      : process(cpu_s(CLOCK_PROCESS_CPUTIME_ID)),
+        owner(cpu_s(CLOCK_THREAD_CPUTIME_ID)),
+        playing(hardware.cpu_seconds()) {}
+  double process, owner, playing;
+};
+
+/// What driver, card and context of each modem counted.
+void add_up(const std::vector<std::unique_ptr<Channel>>& channels, BankResult& result) {
+  for (const auto& c : channels) {
+    const oh_driver_counters d = c->session->counters();
+    result.blocks += d.blocks_served;
+    result.blocks_late += d.blocks_late;
+    result.samples_late += d.samples_late;
+    result.pending_max_samples = std::max(result.pending_max_samples, d.pending_max);
+    result.underrun_samples += c->session->card_counters().underrun_samples;
+    result.bytes += c->bytes;
+    result.bytes_wrong += c->wrong;
+    result.dispatch.add(c->session->context().dispatch_latency());
+    result.service.add(c->session->context().service_time());
+  }
+}
+
+}  // namespace
+
+void measure_bank(const BankConfig& config, const std::function<bool(double, const std::string&)>& progress,
+                  BankResult& result) {
+  if (config.channels < 2 || config.channels % 2 != 0)
+    throw std::runtime_error(
+        fmt::format("a bank of {} channels; expected an even number: they call each other", config.channels));
+  const std::vector<std::unique_ptr<Channel>> channels = make_channels(config);
   result.without = channels.front()->session->shortcomings();
   const double stolen_before = stolen_ms(config.context.cpu);
   Hardware hardware(config, channels);
@@ -247,19 +276,17 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
   }
   result.connected = connected();
   const std::int64_t data_began = now_ns();
-  const double process_before = cpu_s(CLOCK_PROCESS_CPUTIME_ID), owner_before = cpu_s(CLOCK_THREAD_CPUTIME_ID);
-  const double hardware_before = hardware.cpu_seconds();
+  const CpuTimes before(hardware);
   double passed = 0;
   while (go_on && passed < config.seconds) {
     work();
     passed = static_cast<double>(now_ns() - data_began) * 1e-9;
     go_on = progress(passed / config.seconds, "");
   }
-  const double process = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - process_before;
-  const double owner = cpu_s(CLOCK_THREAD_CPUTIME_ID) - owner_before;
-  const double playing = hardware.cpu_seconds() - hardware_before;
+  const CpuTimes after(hardware);
+  const double owner = after.owner - before.owner, playing = after.playing - before.playing;
   if (passed > 0) {
-    result.modems_share = (process - owner - playing) / passed;
+    result.modems_share = (after.process - before.process - owner - playing) / passed;
     result.hardware_share = playing / passed;
     result.owner_share = owner / passed;
   }
@@ -272,18 +299,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
   result.seconds = hardware.seconds();
   result.stalls = hardware.stalls();
   result.blocks_late_in_stalls = hardware.late_in_stalls();
-  for (const auto& c : channels) {
-    const oh_driver_counters d = c->session->counters();
-    result.blocks += d.blocks_served;
-    result.blocks_late += d.blocks_late;
-    result.samples_late += d.samples_late;
-    result.pending_max_samples = std::max(result.pending_max_samples, d.pending_max);
-    result.underrun_samples += c->session->card_counters().underrun_samples;
-    result.bytes += c->bytes;
-    result.bytes_wrong += c->wrong;
-    result.dispatch.add(c->session->context().dispatch_latency());
-    result.service.add(c->session->context().service_time());
-  }
+  add_up(channels, result);
 }
 
 }  // namespace offhook::measure
