@@ -8,7 +8,6 @@
 #include <climits>
 #include <map>
 #include <mutex>
-#include <optional>
 
 #include "hostsim/call/host_policies.h"
 #include "traces/document/data.h"
@@ -151,6 +150,18 @@ void check_pump(const Scenario& s, const Origins& origins) {
                     "link.error_control = \"required\" beside it",
                     position_of(origins, {"transfer.protocol", "link.error_control"})));
   }
+  const auto needs_no_v42 = [&](std::string_view key, oh_modulation id) {
+    const Modulation& modem = modulation_of(id);
+    if (s.pump != hostsim::PumpKind::kReal || s.link.error_control != hostsim::ErrorControl::kRequired ||
+        modem.v42_window > 0)
+      return;
+    throw Error(
+        fmt::format("{}{} is \"{}\", over which V.42 does not run; expected link.error_control = \"none\" or "
+                    "\"optional\" beside it",
+                    position_of(origins, {key, "link.error_control"}), key, modem.name));
+  };
+  needs_no_v42("pump.modem", s.modem);
+  if (s.far_modem) needs_no_v42("pump.far_modem", *s.far_modem);
   const auto& plan = s.block_plan;
   if (plan.size() > OH_BLOCK_PLAN_MAX) {
     throw Error(fmt::format("{}driver.block_plan_samples has {} entries; expected at most {}",
@@ -190,53 +201,39 @@ ScenarioBuilder::ScenarioBuilder() {
 
 void ScenarioBuilder::apply(Document document) {
   // A host and a short context are whole layers of their own: they come before the keys beside them.
-  if (document.has("host.name")) {
-    const std::string at = document.position("host.name");
-    if (const auto name = document.take_string("host.name")) {
-      try {
-        scenario_.host = load_host(*name);
-      } catch (const Error& e) {
-        throw Error(fmt::format("{}: host.name: {}", at, e.what()));
-      }
+  const auto layer = [&](std::string_view path, std::string_view complaint, const auto& load) {
+    if (!document.has(path)) return;
+    const std::string at = document.position(path);
+    const auto text = path == "host.name" ? document.take_string(path) : document.take_if_string(path);
+    if (!text) return;
+    try {
+      load(*text, at);
+    } catch (const std::invalid_argument& e) {
+      throw Error(fmt::format("{}: {}{}", at, complaint, e.what()));
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}: {}{}", at, complaint, e.what()));
     }
-  }
-  if (document.has("context")) {
-    const std::string at = document.position("context");
-    if (const auto text = document.take_if_string("context")) {
-      try {
-        ContextScenario context(ContextSpec::parse(*text));
-        context.slot_phase = scenario_.context.slot_phase;
-        context.background_priority = scenario_.context.background_priority;
-        scenario_.context = context;
-      } catch (const std::invalid_argument& e) {
-        throw Error(fmt::format("{}: context: {}", at, e.what()));
-      }
-      for (const char* path : {"context.x_ticks", "context.y_ticks", "context.strict"}) origins_[path] = at;
-    }
-  }
-  if (document.has("device")) {
-    const std::string at = document.position("device");
-    if (const auto name = document.take_if_string("device")) {
-      try {
-        scenario_.device = load_device(*name);
-      } catch (const Error& e) {
-        throw Error(fmt::format("{}: device: {}", at, e.what()));
-      }
-      scenario_.pump = hostsim::PumpKind::kDevice;
-    }
-  }
-  if (document.has("load.device")) {
-    origins_["load.device"] = document.position("load.device");
-    scenario_.load.devices = take_load_devices(document);
-  }
-  if (document.has("load.thread")) {
-    origins_["load.thread"] = document.position("load.thread");
-    scenario_.load.threads = take_load_threads(document);
-  }
-  if (document.has("load.reservation")) {
-    origins_["load.reservation"] = document.position("load.reservation");
-    scenario_.load.reservations = take_reserved_threads(document);
-  }
+  };
+  layer("host.name", "host.name: ", [&](const std::string& name, const auto&) { scenario_.host = load_host(name); });
+  layer("context", "", [&](const std::string& text, const std::string& at) {
+    ContextScenario context(ContextSpec::parse(text));
+    context.slot_phase = scenario_.context.slot_phase;
+    context.background_priority = scenario_.context.background_priority;
+    scenario_.context = context;
+    for (const char* path : {"context.x_ticks", "context.y_ticks", "context.strict"}) origins_[path] = at;
+  });
+  layer("device", "device: ", [&](const std::string& name, const auto&) {
+    scenario_.device = load_device(name);
+    scenario_.pump = hostsim::PumpKind::kDevice;
+  });
+  const auto rows = [&](std::string path, auto& of, const auto& take) {
+    if (!document.has(path)) return;
+    origins_[path] = document.position(path);
+    of = take(document);
+  };
+  rows("load.device", scenario_.load.devices, take_load_devices);
+  rows("load.thread", scenario_.load.threads, take_load_threads);
+  rows("load.reservation", scenario_.load.reservations, take_reserved_threads);
   document.apply(scenario_keys(), &scenario_, &origins_);
 }
 

@@ -288,8 +288,16 @@ TEST_F(ScenarioFile, AContextOfAnotherSystemIsRefusedWithWhatTheHostRuns) {
       testing::HasSubstr("FIFO 50 is Linux's; this host is nt2000-p2-450, with scheduler fixed-priority: INT, DPC"));
   EXPECT_THAT(complaint("context = \"RES 2ms/8ms\"\n"), testing::HasSubstr("slots are whole clock interrupts"));
   EXPECT_THAT(complaint("context = \"FIFO 0\"\n"),
-              testing::HasSubstr("call.toml:1:1: context: \"FIFO 0\" is no context: at character 6 expected"));
+              testing::HasSubstr("call.toml:1:1: \"FIFO 0\" is no context: at character 6 expected"));
   EXPECT_THAT(complaint("[context]\nbudget_ms = 2\n"), testing::HasSubstr("expected both"));
+}
+
+TEST_F(ScenarioFile, AModulationWithoutV42IsRefusedWhereErrorControlIsRequired) {
+  EXPECT_THAT(complaint("[pump]\nmodem = \"v21\"\n"),
+              testing::HasSubstr("call.toml:2:1: pump.modem is \"v21\", over which V.42 does not run; expected"));
+  EXPECT_THAT(complaint("[pump]\nmodem = \"auto\"\nfar_modem = \"v23\"\n"),
+              testing::HasSubstr("call.toml:3:1: pump.far_modem is \"v23\""));
+  EXPECT_EQ(read("[pump]\nmodem = \"v21\"\n[link]\nerror_control = \"none\"\n").modem, OH_MODULATION_V21);
 }
 
 TEST_F(ScenarioFile, EffectiveConfigurationReadsBackToTheSameText) {
@@ -339,7 +347,8 @@ TEST(Axes, EntriesThatAreNeitherListNorRangeAreRefused) {
 TEST_F(ScenarioFile, EveryModulationHasAName) {
   std::string names;
   for (const Modulation& m : kModulations) {
-    EXPECT_EQ(read("line.kind = \"digital-trunk\"\npump.modem = \"" + std::string(m.name) + "\"").modem, m.id);
+    const std::string modem = "pump.modem = \"" + std::string(m.name) + "\"";
+    EXPECT_EQ(read("line.kind = \"digital-trunk\"\nlink.error_control = \"none\"\n" + modem).modem, m.id);
     if (m.id != OH_MODULATION_NONE) names += (names.empty() ? "\"" : ", \"") + std::string(m.name) + "\"";
   }
   EXPECT_EQ(read("pump.modem = \"auto\"\npump.modulations = [" + names + "]").modulations, kAllModulations);
