@@ -31,7 +31,8 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     wrong = 0
-    print(f"{'device':14} {'host':18} {'advice':22} {'relies on':>16} {'evidence':>10} {'lost':>8} of blocks     ", flush=True)
+    head = f"{'device':14} {'host':18} {'advice':22} {'relies on':>16} {'evidence':>10} {'lost':>8} of blocks"
+    print(head, flush=True)
     for device in args.devices:
         for host in args.hosts:
             command = [args.offhook, "advise", device, host, "--json", "--threads", str(args.threads)]
