@@ -7,11 +7,14 @@
 #include "hostsim/sched/dpc_queue.h"
 
 // Each is a function in a file of its own. A scheduler of one's own is its file, and its function here.
-#define OFFHOOK_SCHEDULERS(ROW)                                                                               \
-  ROW(fixed_priority_scheduler)                                                                               \
-  ROW(windows_nt_scheduler)                                                                                   \
-  ROW(linux_scheduler) ROW(rialto_scheduler) ROW(rez_scheduler) ROW(rez_ticks_scheduler) ROW(rez_c_scheduler) \
-      ROW(rez_fb_scheduler) ROW(deadline_scheduler) ROW(deadline_ticks_scheduler)
+#define OFFHOOK_SCHEDULERS(ROW) \
+  ROW(fixed_priority_scheduler) \
+  ROW(windows_nt_scheduler)     \
+  ROW(linux_scheduler)          \
+  ROW(rialto_scheduler)         \
+  ROW(rez_scheduler)            \
+  ROW(rez_ticks_scheduler)      \
+  ROW(rez_c_scheduler) ROW(rez_fb_scheduler) ROW(deadline_scheduler) ROW(deadline_ticks_scheduler)
 
 namespace offhook::hostsim {
 

@@ -18,7 +18,7 @@ call --hash 20 --pump v32bis >/dev/null || fail "V.32bis"
 cmp sent got || fail "V.32bis did not carry the file"
 
 expect_error "expected a socket and --ram" card
-expect_error "expected stepped, real or slowed:FACTOR" card socket --ram ram --clock fast
+expect_error "expected stepped, real, slowed:FACTOR or guest" card socket --ram ram --clock fast
 expect_error "expected FAULT@SECONDS" card socket --ram ram --fault gone
 expect_error "expected gone, frozen, garbage or storm" card socket --ram ram --fault odd@3
 expect_error "is no key of the line" card --in-process --set host.tick_hz=100
