@@ -4,6 +4,7 @@
 #include <sndfile.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
 #include "driver/card/timer/timer_card.h"
@@ -26,6 +27,8 @@ struct FileLine::Output {
 FileLine::FileLine(const std::string& in, const std::string& out, std::uint32_t rate_hz) : out_(out) {
   const int rate = static_cast<int>(rate_hz);
   if (!in.empty()) {
+    if (std::filesystem::is_fifo(in))  // to open it might wait for ever
+      throw std::runtime_error(in + ": is a FIFO; expected an audio file");
     SF_INFO info{};
     SNDFILE* file = sf_open(in.c_str(), SFM_READ, &info);
     if (file == nullptr) throw std::runtime_error(in + ": " + sf_strerror(nullptr));

@@ -2,6 +2,7 @@
 #include "driver/card/file/file_line.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -52,6 +53,8 @@ TEST_F(FileLineTest, RefusesWhatIsNoRecordingOfThisRate) {
   };
   std::ofstream(path("text")) << "no audio";
   EXPECT_NE(refusal("file:" + path("text")).find(path("text") + ": "), std::string::npos);
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);  // into which nobody writes
+  EXPECT_NE(refusal("file:" + path("fifo")).find("fifo: is a FIFO; expected an audio file"), std::string::npos);
   EXPECT_NE(refusal("file:" + path("absent")).find("absent"), std::string::npos);
   EXPECT_NE(refusal("file:," + path("no/such/folder.wav")).find("folder.wav"), std::string::npos);
   EXPECT_NE(refusal("tape:x").find("is no card; expected"), std::string::npos);

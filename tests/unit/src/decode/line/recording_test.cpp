@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sndfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -54,6 +55,8 @@ TEST_F(DecodeRecording, WhatIsNoRecordingGivesOneMessageThatNamesTheFile) {
   EXPECT_THAT(message(folder_ / "text.wav"), testing::HasSubstr("text.wav: not an audio file"));
   EXPECT_THAT(message(folder_ / "nothing.wav"), testing::HasSubstr("nothing.wav: not an audio file"));
   EXPECT_THAT(message(folder_ / "absent.wav"), testing::HasSubstr("absent.wav: not an audio file"));
+  ASSERT_EQ(mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(message(folder_ / "fifo"), "fifo: is a FIFO; expected an audio file") << "nobody writes into it";
   EXPECT_THAT(message(write("empty.wav", 8000, 2, {})), testing::HasSubstr("empty.wav: no samples"));
   EXPECT_THAT(message(write("three.wav", 8000, 3, {1, 2, 3})), testing::HasSubstr("three.wav: 3 channels"));
   EXPECT_THAT(message(write("slow.wav", 100, 1, {1, 2, 3})), testing::HasSubstr("100 samples/s"));
