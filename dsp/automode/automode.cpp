@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "dsp/blocks/decimator.h"
+#include "dsp/automode/conversion.h"
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/pump/pump_type.h"
@@ -11,7 +11,6 @@
 #include "dsp/v34/control/pump.h"
 #include "dsp/v34/phase2/info_detector.h"
 #include "dsp/v8/v8.h"
-#include "dsp/v90/coding/ucode.h"
 
 namespace offhook::automode {
 namespace {
@@ -59,51 +58,6 @@ struct Member {
   const oh_pump_type* type = nullptr;
   void* self = nullptr;
   bool converted = false;  ///< takes linear samples of 8000 Hz, and the card has others
-};
-
-/// The samples of a card as linear ones of 8000 Hz.
-class Conversion {
- public:
-  explicit Conversion(const oh_pump_format& card)
-      : kind_(same_format(card, kLinear8000)          ? Kind::kNone
-              : same_format(card, kLinear16000To8000) ? Kind::kHalved
-              : same_format(card, kMuLaw8000)         ? Kind::kMuLaw
-                                                      : Kind::kALaw) {
-    if (kind_ == Kind::kHalved) decimator_.init();
-  }
-  bool is_none() const { return kind_ == Kind::kNone; }
-  bool is_octets() const { return kind_ == Kind::kMuLaw || kind_ == Kind::kALaw; }
-  /// Samples of 8000 Hz that it adds to the way between the line and a member.
-  uint32_t delay() const { return kind_ == Kind::kHalved ? Decimator::kDelay : 0; }
-  /// Period `i` of what the card received.
-  int16_t received(const void* rx, size_t i) {
-    const auto* linear = static_cast<const int16_t*>(rx);
-    if (kind_ == Kind::kHalved) return clip(decimator_.put(linear[2 * i], linear[2 * i + 1]));
-    if (kind_ == Kind::kNone) return linear[i];
-    const uint8_t octet = static_cast<const uint8_t*>(rx)[i];
-    return static_cast<int16_t>(v90::linear_of(law(), v90::pcm_of(law(), octet)));
-  }
-  /// And of what it sends.
-  void send(int16_t x, void* tx, size_t i) const {
-    if (is_octets()) {
-      static_cast<uint8_t*>(tx)[i] = v90::nearest_octet(law(), x);
-    } else {
-      static_cast<int16_t*>(tx)[i] = x;
-    }
-  }
-  size_t rx_octets() const { return kind_ == Kind::kHalved ? 4 : tx_octets(); }  ///< of a period
-  size_t tx_octets() const { return is_octets() ? 1 : 2; }
-  /// A period that never came.
-  void lose() {
-    if (kind_ == Kind::kHalved) decimator_.put(0, 0);
-  }
-
- private:
-  enum class Kind : uint8_t { kNone, kHalved, kMuLaw, kALaw };
-  v90::Law law() const { return kind_ == Kind::kMuLaw ? v90::Law::kMu : v90::Law::kA; }
-
-  Kind kind_;
-  Decimator decimator_;
 };
 
 // What a member is initialised with: the card's samples where it takes them.

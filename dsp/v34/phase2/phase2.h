@@ -237,7 +237,7 @@ class Phase2 {
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;
-  bool got_marks_ = false;  // and they last
+  bool got_marks_ = false;  // INFOMARKS have been found and have not ended
 
   // Sending.
   DpskModulator modulator_;
@@ -255,8 +255,8 @@ class Phase2 {
   float far_peak_ = 0;        // of the far end's tone, when its first reversal came
   double sent_reversal_ = 0;  // at the line terminals
   int64_t reverse_at_ = 0;    // the own reversal is due; 0: none
-  int64_t wait_until_ = 0;    // of the state; 0: not waiting
-  int64_t deadline_ = 0;      // of the state; 0: none
+  int64_t wait_until_ = 0;    // for kWaitOver; 0: none. A state without a row for it ignores it
+  int64_t deadline_ = 0;      // for kTimeout, likewise
   int64_t hear_from_ = 0;     // L2 from here on is analysed, in kHear
 };
 

@@ -87,7 +87,7 @@ float AnalogueModem::train(const int16_t* rx, bool is_lost) {
   for (const float sample : x) receive(sample, is_lost);
   const float decimated = decimator_.put(x[0], x[1]);
   if (!is_lost && retrain_tone_.put(decimated)) {
-    retrain();
+    train_again();
     return 0;
   }
   procedure_.tick();
@@ -103,7 +103,7 @@ float AnalogueModem::train(const int16_t* rx, bool is_lost) {
     ++failures_;
     phase2_.choose_pcm(is_digital_ ? failures_ < kMostAccidents
                                    : outcome == Outcome::kRetrain && failures_ < kMostFailures);
-    retrain();
+    train_again();
   }
   if (procedure_.outcome() == Outcome::kReleased) leave_training(Stage::kReleased);
   return tx;

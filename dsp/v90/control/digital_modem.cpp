@@ -94,13 +94,13 @@ uint8_t DigitalModem::train(float rx, bool is_lost) {
   receive(x, is_lost);
   const uint8_t silent = octet_of(law_, {0, true});
   if (!is_lost && retrain_tone_.put(x)) {
-    retrain();
+    train_again();
     return silent;
   }
   procedure_.tick();
   const Pcm code = procedure_.next();
   echo_.put(is_lost ? 0 : static_cast<float>(linear_of(law_, code)));
-  if (procedure_.outcome() == Outcome::kRetrain) retrain();
+  if (procedure_.outcome() == Outcome::kRetrain) train_again();
   if (procedure_.outcome() == Outcome::kReleased) leave_training(Stage::kReleased);
   return octet_of(law_, code);
 }

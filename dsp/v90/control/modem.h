@@ -37,10 +37,7 @@ class Modem {
   }
   void retrain() {
     if (stage_ == Stage::kV34) oh_v34_retrain(v34_);
-    if (stage_ != Stage::kTraining) return;
-    ++retrains_;
-    leave_training(Stage::kPhase2);
-    phase2_.retrain();
+    if (in_data()) train_again();
   }
   void hang_up() {
     if (stage_ == Stage::kV34) {
@@ -130,6 +127,11 @@ class Modem {
     }
     return out;
   }
+  void train_again() {
+    ++retrains_;
+    leave_training(Stage::kPhase2);
+    phase2_.retrain();
+  }
   void leave_training(Stage next) {
     if (stage_ == Stage::kTraining) {
       bits_sent_ += procedure_.bits_sent();
@@ -141,7 +143,7 @@ class Modem {
   void watch() {
     constexpr uint64_t kGiveUp = 90 * kRateHz;
     without_data_ = stage_ == Stage::kTraining && procedure_.live() ? 0 : without_data_ + 1;
-    if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
+    if (without_data_ > kGiveUp) leave_training(Stage::kFailed);
   }
 
   oh_pump_config config_;

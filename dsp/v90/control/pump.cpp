@@ -137,7 +137,5 @@ void oh_v90_renegotiate(void* self) {
   offhook::v90::with(self, [](auto& modem) { modem.renegotiate(); });
 }
 void oh_v90_retrain(void* self) {
-  offhook::v90::with(self, [](auto& modem) {
-    if (modem.in_data()) modem.retrain();
-  });
+  offhook::v90::with(self, [](auto& modem) { modem.retrain(); });
 }

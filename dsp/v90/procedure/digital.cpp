@@ -362,6 +362,7 @@ void DigitalProcedure::advance_data() {
   if (state_ != State::kData || rx_live_ || !b1_received_) return;
   e_deadline_ = 0;
   deliver(true);
+  data_variance_ = 0;  // of the data before, in other units
   monitor_.start(rx_parameters_, required_next(), kLeastUpstream);
 }
 

@@ -213,6 +213,10 @@ TEST(V90OverDigitalTrunk, FallsBackToV34InTheCallWhereTheRouteIsNotDigitalOrTooN
     EXPECT_GT(call.down().blocks(), 100u);
     EXPECT_EQ(call.down().bad_blocks(), 0u) << route;
     EXPECT_EQ(call.up().bad_blocks(), 0u) << route;
+    oh_v90_retrain(call.analogue());
+    call.run(0.5);
+    EXPECT_NE(call.analogue_status().state, OH_PUMP_DATA);
+    ASSERT_TRUE(call.connect(40)) << route;
   }
 }
 
