@@ -10,8 +10,6 @@
 namespace offhook::hostsim {
 namespace {
 
-constexpr double kToneHz = 4312.5;
-
 /// (sin(pi x) / (pi x))^2
 double sinc_squared(double x) {
   if (x == 0) return 1;
@@ -54,9 +52,9 @@ double transmit_psd(Service service, double hz) {
              (1 + whole_power(hz / 3e6, 6)) * hz * hz / (hz * hz + 40e3 * 40e3);
     }
     case Service::kAdslDown:
-      return hz >= 32.5 * kToneHz && hz <= 255.5 * kToneHz ? 1e-4 : 0;
+      return hz >= 32.5 * kAdslToneHz && hz <= 255.5 * kAdslToneHz ? 1e-4 : 0;
     case Service::kAdslUp:
-      return hz >= 5.5 * kToneHz && hz <= 31.5 * kToneHz ? power(10, -3.8) : 0;
+      return hz >= 5.5 * kAdslToneHz && hz <= 31.5 * kAdslToneHz ? power(10, -3.8) : 0;
   }
   return 0;
 }

@@ -27,6 +27,8 @@ struct Disturbers {
   bool far_end = false;  ///< FEXT; else NEXT
 };
 
+inline constexpr double kAdslToneHz = 4312.5;  ///< spacing of ADSL's tones. Source: G.992.1
+
 /// mW/Hz at `hz`. Source: T1.413 Annex B
 double transmit_psd(Service service, double hz);
 /// What `d` adds at a receiver, mW/Hz. @param cable of the disturbed pair, for FEXT

@@ -15,7 +15,6 @@
 namespace offhook::hostsim {
 namespace {
 
-constexpr double kToneHz = 4312.5;
 constexpr double kLatencyS = 150e-6;  // of the split filters: before it their response is 50 dB down and more
 constexpr double kSquareVolts = 1e-3 * kLoopOhms;  // of 1 mW
 
@@ -33,9 +32,8 @@ double norm2(std::complex<double> z) {
 
 /// mW/Hz that a transceiver sends: what the receivers' gains are set by.
 double nominal_psd(Direction d, double rate_hz, double hz) {
-  const double tone = hz / kToneHz;
-  if (d == Direction::kUp) return tone > 5.5 && tone < 31.5 ? power(10, -3.8) : 0;
-  return tone > 32.5 && tone < rate_hz / 2 / kToneHz - 0.5 ? 1e-4 : 0;
+  if (d == Direction::kUp) return transmit_psd(Service::kAdslUp, hz);
+  return hz < rate_hz / 2 - kAdslToneHz / 2 ? transmit_psd(Service::kAdslDown, hz) : 0;
 }
 
 void check(bool good, const char* field, const char* expected) {
@@ -144,7 +142,7 @@ struct Loop::Impl {
   double received_power(Direction d) const {
     const Direction own = d == Direction::kDown ? Direction::kUp : Direction::kDown;
     double sum = 0;
-    constexpr double kStep = kToneHz / 2;
+    constexpr double kStep = kAdslToneHz / 2;
     for (double hz = kStep / 2; hz < 1.2 * rate_hz(d); hz += kStep) {
       sum += kStep * (kSquareVolts * nominal_psd(d, config.downstream_hz, hz) * norm2(response(d, hz)) +
                       unfolded_noise_psd(d, hz));
@@ -227,14 +225,6 @@ void Loop::exchange(const std::int16_t* played, std::int16_t* captured, std::siz
     for (std::size_t k = 0; k < i.far_rx; ++k) i.send_near(*played++);
     for (std::size_t k = 0; k < i.near_rx; ++k) *captured++ = i.near.next();
   }
-}
-
-oh_line_end Loop::handle() {
-  return {[](void* self, const void* played, void* captured, std::size_t n) {
-            static_cast<Loop*>(self)->exchange(static_cast<const std::int16_t*>(played),
-                                               static_cast<std::int16_t*>(captured), n);
-          },
-          this};
 }
 
 std::complex<double> Loop::gain(Direction direction, double hz) const {

@@ -3,11 +3,10 @@
 // A subscriber loop between two ADSL transceivers: the one at the exchange (ATU-C) sends 1104 or 2208 kHz and takes 276
 // kHz, the one at the customer (ATU-R) the reverse. All that is between their samples and the copper is in here.
 //
-//    near end                                                                         far end
-//    sent --> D/A --+--> split filter --> transformer --> cable --> transformer --> split filter --> gain, A/D -->
-//    received
-//                   |                                                   ^ noise, crosstalk, impulses
-//                   +--> split filter --> hybrid --> split filter --(+)--> gain, A/D --> received     (echo)
+//    near end                                                                     far end
+//    sent -> D/A -+-> split filter -> transformer -> cable -> transformer -(+)-> split filter -> gain, A/D -> received
+//                 |                                                         ^ noise, crosstalk, impulses
+//                 +-> split filter -> hybrid -> split filter -(+)-> gain, A/D -> received    (echo)
 //
 // The near end drives the time and the far end runs on a crystal of its own; Path is where the clocks meet. The far end
 // is called in blocks of exactly kFarBlock periods of 276 kHz however the near end's calls are cut, so the result
@@ -19,14 +18,15 @@
 // Same seed and configuration, same bytes: no libm, fixed order of additions, counter-based noise.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <vector>
 
+#include "driver/card/engine/line_end.h"
 #include "hostsim/loop/crosstalk.h"
 #include "hostsim/loop/front_end.h"
-#include "offhook/card_engine.h"
 #include "offhook/pump.h"
 
 namespace offhook::hostsim {
@@ -45,21 +45,18 @@ struct LoopConfig {
   FrontEnd front_end;
 };
 
-class Loop {
+class Loop final : public LineEnd {
  public:
   static constexpr std::size_t kFarBlock = 16;  ///< periods of 276 kHz
 
   /// @throws std::invalid_argument with the field and what was expected. `far` is called from exchange() only; its
   /// samples of a block are sent a block after those that it was given with them.
   Loop(const LoopConfig& config, std::uint64_t seed, const oh_pump& far);
-  ~Loop();
+  ~Loop() override;
 
   /// n periods of 276 kHz. @param[in] played  what the near end sends, 16 bits  @param[out] captured  what it receives
   /// at the same instants; each as many samples as its rate has in them, never the same memory. No allocation.
-  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n);
-
-  /// What a card's engine takes; this object outlives it.
-  oh_line_end handle();
+  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
   /// From the transmitter's samples to the receiver's: gain at a frequency, as a ratio of sample values, for tests and
   /// for reference rates. Images and aliases are not in it.

@@ -21,9 +21,7 @@
 
 namespace offhook::dmt {
 
-inline constexpr int kFrames = 68;            ///< of a superframe
-inline constexpr int kSymbols = kFrames + 1;  ///< and the synchronization symbol
-inline constexpr int kMostFrameOctets = 510;  ///< 255 tones of up to 15 bits, rounded down
+inline constexpr int kFrames = 68;  ///< of a superframe
 inline constexpr int kMostFramesPerWord = 16;
 
 /// x^8 + x^4 + x^3 + x^2 + 1, begun with zeros.
@@ -110,7 +108,6 @@ class ReceivePath {
   int in_word_ = 0;
   int skip_ = 0;  // words before the first whole one: what the transmitter and the interleavers begin with
   bool first_ = true;
-  uint8_t expected_ = 0;
   uint32_t indicators_ = 0;
   uint32_t corrected_ = 0, lost_ = 0;
   uint8_t filling_[256]{};

@@ -19,9 +19,11 @@ struct Band {
   int most_bits;
   float dbm_hz;            ///< nominal power spectral density
   float full_scale_volts;  ///< what a sample of 32768 is, across 100 ohm: room for the peaks of all tones
-  int tones() const { return points / 2; }
-  int symbol() const { return points + prefix; }
-  bool carries(int tone) const { return tone >= first && tone <= last && tone != pilot; }
+  constexpr int tones() const { return points / 2; }
+  constexpr int symbol() const { return points + prefix; }
+  /// Of its samples.
+  constexpr uint32_t rate_hz() const { return static_cast<uint32_t>(static_cast<float>(points) * kToneHz); }
+  constexpr bool carries(int tone) const { return tone >= first && tone <= last && tone != pilot; }
 };
 /// Source: G.992.2 (G.lite), G.992.1 (full rate).
 inline constexpr Band kLiteDown{256, 16, 33, 127, 64, 8, -40, 12};

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/control/modem.h"
 
+#include "dsp/blocks/level.h"
+
 namespace offhook::dmt {
 namespace {
 
-/// 10 log10(x), within 0.01 dB. @pre x > 0
-float decibels(float x) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  const int exponent = static_cast<int>(bits >> 23) - 127;
-  bits = (bits & 0x7fffff) | 0x3f800000;
-  float m;
-  __builtin_memcpy(&m, &bits, sizeof m);
-  // log2(m) on [1, 2) by atanh: z = (m - 1) / (m + 1), at most 1 / 3.
-  const float z = (m - 1) / (m + 1), z2 = z * z;
-  const float log2 = 2.885390f * z * (1 + z2 * (1.0f / 3 + z2 * (1.0f / 5 + z2 / 7)));
-  return 3.0103f * (static_cast<float>(exponent) + log2);
-}
-
 bool is_full_rate(const oh_pump_config& c) {
-  return c.format.rx.rate_hz == 2'208'000 || c.format.tx.rate_hz == 2'208'000;
+  return c.format.rx.rate_hz == kFullDown.rate_hz() || c.format.tx.rate_hz == kFullDown.rate_hz();
 }
 
 }  // namespace
@@ -109,8 +97,8 @@ void Modem::status(oh_pump_status* s) const {
     s->tx_bit_rate = procedure_.sent_loading().net_bit_rate();
     s->rx_bit_rate = procedure_.received_loading().net_bit_rate();
   }
-  // Full scale as a sine of 3.14 dBm0, as on a telephone line.
-  s->rx_level_dbm0 = receiver_.rms() > 0 ? decibels(receiver_.rms() * receiver_.rms()) - 87.3f + 3.14f : -100.0f;
+  const auto rms = static_cast<double>(receiver_.rms());
+  s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(rms * rms));
   s->samples = periods_;
   s->filled_in = filled_in_;
   s->retrains = procedure_.trainings() > 0 ? procedure_.trainings() - 1 : 0;
@@ -135,7 +123,7 @@ void Modem::instruments(oh_dmt_instruments* i) const {
   for (int k = 0; k < rx_band_.tones(); ++k) {
     i->bits[k] = procedure_.received_loading().bits[k];
     const float e = procedure_.medley_error()[k];
-    i->snr_db[k] = e > 0 ? -decibels(e) : 0;
+    i->snr_db[k] = e > 0 ? static_cast<float>(-power_db(static_cast<double>(e))) : 0;
   }
 }
 

@@ -20,7 +20,7 @@ class Modem {
   /// @param side  and the sampling rates in `config` say what it is. Not real-time.
   Modem(Side side, const oh_pump_config& config);
 
-  /// n periods of the slower direction. @param[in] rx  @param[out] tx  may be rx where both have the same rate
+  /// n periods of the slower direction. @param[in] rx  @param[out] tx  must not overlap
   void process(const int16_t* rx, int16_t* tx, size_t n);
   void fill_in(size_t n);
   void status(oh_pump_status* s) const;
@@ -39,7 +39,7 @@ class Modem {
   Receiver receiver_;
   Procedure procedure_;
   uint64_t periods_ = 0, filled_in_ = 0;
-  int16_t samples_[2 * kMostTones + 32]{};
+  int16_t samples_[kFullDown.symbol()]{};
   int length_ = 0, at_ = 0;  // of the symbol under way
 };
 

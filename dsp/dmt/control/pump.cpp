@@ -6,13 +6,10 @@
 namespace offhook::dmt {
 namespace {
 
-constexpr oh_sample_format kSlow{276'000, OH_LINEAR16}, kLite{1'104'000, OH_LINEAR16}, kFull{2'208'000, OH_LINEAR16};
+constexpr oh_sample_format kSlow{kLiteUp.rate_hz(), OH_LINEAR16}, kLite{kLiteDown.rate_hz(), OH_LINEAR16},
+    kFull{kFullDown.rate_hz(), OH_LINEAR16};
 constexpr oh_pump_format kCentralFormats[] = {{kSlow, kLite}, {kSlow, kFull}};
 constexpr oh_pump_format kRemoteFormats[] = {{kLite, kSlow}, {kFull, kSlow}};
-
-bool same(const oh_sample_format& a, const oh_sample_format& b) {
-  return a.rate_hz == b.rate_hz && a.encoding == b.encoding;
-}
 
 template <Side kSide>
 struct Type {
@@ -24,8 +21,7 @@ struct Type {
     if (c == nullptr || c->struct_size != sizeof *c || c->role != kRole || !oh_port_is_whole(&c->port)) return 0;
     if (c->max_bit_rate > 0 && c->max_bit_rate < 32'000) return 0;
     for (int k = 0; k < 2; ++k) {
-      if (same(kFormats[k].rx, c->format.rx) && same(kFormats[k].tx, c->format.tx))
-        return (sizeof(Modem) + 63) / 64 * 64;
+      if (same_format(kFormats[k], c->format)) return (sizeof(Modem) + 63) / 64 * 64;
     }
     return 0;
   }

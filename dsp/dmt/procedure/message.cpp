@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/procedure/message.h"
 
+#include "dsp/blocks/packed_bits.h"
 #include "dsp/blocks/sequence.h"
 #include "dsp/dmt/coding/constellation.h"
 
@@ -11,7 +12,7 @@ constexpr int kHead = 7, kCrcOctets = 2;
 
 uint16_t crc_of(const uint8_t* octets, int n) {
   Crc crc;
-  for (int k = 0; k < 8 * n; ++k) crc.put(octets[k / 8] >> k % 8 & 1);
+  unpack_bits(octets, static_cast<size_t>(8 * n), [&crc](int bit) { crc.put(bit); });
   return crc.value();
 }
 

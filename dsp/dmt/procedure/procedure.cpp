@@ -16,7 +16,8 @@ constexpr int kSegueSymbols = 10;
 constexpr int kFillerSymbols = 16;
 constexpr int kLostSymbols = 2000;  // longer than the far end needs to notice
 constexpr int kMedleySettle = 512;  // the equaliser settles
-constexpr uint32_t kSecond = 4059;
+constexpr uint32_t kSymbol = static_cast<uint32_t>(kLiteUp.symbol());
+constexpr uint32_t kSecond = (kLiteUp.rate_hz() + kSymbol / 2) / kSymbol;
 
 constexpr float kTonesShare = 0.5f, kNoTonesShare = 0.2f;
 constexpr float kSegueLikeness = -0.5f, kMedleyLikeness = 0.8f;
@@ -27,8 +28,8 @@ const Transition<Procedure>* Procedure::transitions(int* count) {
   using S = State;
   using E = Event;
   using P = Procedure;
-  constexpr uint16_t kTraining = in(S::kTones, S::kQuiet, S::kReverb, S::kSegue, S::kMedley, S::kExchange, S::kMark);
-  constexpr uint16_t kAlive = static_cast<uint16_t>(kTraining | in(S::kIdle, S::kRequest, S::kShowtime, S::kLost));
+  constexpr uint32_t kTraining = in(S::kTones, S::kQuiet, S::kReverb, S::kSegue, S::kMedley, S::kExchange, S::kMark);
+  constexpr uint32_t kAlive = kTraining | in(S::kIdle, S::kRequest, S::kShowtime, S::kLost);
   static constexpr Transition<P> kRows[] = {
       {in(S::kIdle), E::kFarTones, nullptr, &P::send_tones, S::kTones, "R-TONES-REQ"},
       {in(S::kRequest), E::kFarTones, nullptr, &P::await_reverb, S::kQuiet, "C-TONES"},
@@ -46,8 +47,7 @@ const Transition<Procedure>* Procedure::transitions(int* count) {
       {kAlive, E::kHangUp, nullptr, &P::be_silent, S::kEnded, "release"},
       {in(S::kLost), E::kSent, &P::is_central, &P::be_idle, S::kIdle, "C-IDLE"},
       {in(S::kLost), E::kSent, &P::is_remote, &P::send_request, S::kRequest, "R-IDLE"},
-      {static_cast<uint16_t>(kTraining | in(S::kShowtime)), E::kDataLost, &P::may_try_again, &P::be_lost, S::kLost,
-       "loss of frame"},
+      {kTraining | in(S::kShowtime), E::kDataLost, &P::may_try_again, &P::be_lost, S::kLost, "loss of frame"},
       {kTraining, E::kNothingToLoad, &P::may_try_again, &P::be_lost, S::kLost, "no tone carries bits"},
       {kTraining, E::kTimeout, &P::may_try_again, &P::be_lost, S::kLost, "time-out"},
       {kAlive, E::kDataLost, nullptr, &P::be_silent, S::kFailed, "given up"},
@@ -87,7 +87,7 @@ bool Procedure::handle(Event event) {
 
 void Procedure::send(Signal signal, int symbols) {
   signal_ = signal;
-  left_ = symbols;
+  left_ = symbols > 0 ? symbols + 1 : 0;  // kSent is said when the symbol after the last is asked for
 }
 
 // --- what is sent
@@ -95,7 +95,7 @@ void Procedure::send(Signal signal, int symbols) {
 bool Procedure::next(Complex* points, bool* prefix) {
   ++now_;
   if (is_due(now_, &deadline_)) handle(Event::kTimeout);
-  // An action sends something: a table in which none does would not be one.
+  // Every action of kSent sends at least one symbol, so this ends; without a row the signal goes on.
   while (left_ == 1) {
     if (!handle(Event::kSent)) left_ = 0;
   }
@@ -127,7 +127,6 @@ bool Procedure::next(Complex* points, bool* prefix) {
   return false;
 }
 
-// One symbol more than is to be sent: kSent is said when the next one is asked for.
 void Procedure::be_idle() {
   send(Signal::kSilence, 0);
   restart_ = true;
@@ -148,7 +147,7 @@ void Procedure::send_tones() {
 }
 
 void Procedure::be_quiet() {
-  send(Signal::kSilence, kQuietSymbols + 1);
+  send(Signal::kSilence, kQuietSymbols);
   deadline_ = now_ + 4 * kSecond;
 }
 
@@ -167,46 +166,45 @@ void Procedure::begin_reverb() {
 }
 
 void Procedure::time_reverb() {
-  left_ = kReverbSymbols + 1;
+  send(Signal::kReverb, kReverbSymbols);
 }
 
 void Procedure::send_reverb() {
-  send(Signal::kReverb, kReverbSymbols + 1);
+  send(Signal::kReverb, kReverbSymbols);
   deadline_ = now_ + 4 * kSecond;
 }
 
 void Procedure::wait_for_training() {
-  send(Signal::kReverb, kFillerSymbols + 1);
+  send(Signal::kReverb, kFillerSymbols);
 }
 
 void Procedure::send_segue() {
-  send(Signal::kSegue, kSegueSymbols + 1);
+  send(Signal::kSegue, kSegueSymbols);
 }
 
 void Procedure::send_medley() {
   tx_medley_.reset();
-  send(Signal::kMedley, kMedleySymbols + 1);
+  send(Signal::kMedley, kMedleySymbols);
   deadline_ = now_ + kMedleySymbols + 4 * kSecond;
 }
 
 void Procedure::send_message() {
   symbol_at_ = 0;
+  int count = kFillerSymbols;
   if (own_known_) {
     own_.acknowledge = far_read_;
-    symbol_count_ = write_message(rx_band_, own_, symbols_);
+    count = write_message(rx_band_, own_, symbols_);
   } else {
-    symbol_count_ = kFillerSymbols;
     for (int k = 0; k < kFillerSymbols; ++k) symbols_[k] = kReverbOctet;
   }
-  send(Signal::kOctets, symbol_count_ + 1);
+  send(Signal::kOctets, count);
 }
 
 // In the form of octets, for it has prefixes.
 void Procedure::send_mark() {
   symbol_at_ = 0;
-  symbol_count_ = kSegueSymbols;
   for (int k = 0; k < kSegueSymbols; ++k) symbols_[k] = kSegueOctet;
-  send(Signal::kOctets, kSegueSymbols + 1);
+  send(Signal::kOctets, kSegueSymbols);
 }
 
 void Procedure::send_data() {
@@ -220,7 +218,7 @@ void Procedure::be_lost() {
   ++failures_;
   listen(Hearing::kNothing);
   deadline_ = 0;
-  send(Signal::kSilence, kLostSymbols + 1);
+  send(Signal::kSilence, kLostSymbols);
 }
 
 void Procedure::be_silent() {

@@ -87,7 +87,6 @@ class Procedure {
   uint32_t trainings() const { return trainings_; }
   uint64_t bits_sent() const { return bits_sent_; }
   uint64_t bits_received() const { return bits_received_; }
-  uint64_t rows_taken() const { return taken_; }
 
  private:
   enum class Signal : uint8_t { kSilence, kTones, kReverb, kSegue, kMedley, kOctets, kData };
@@ -99,11 +98,9 @@ class Procedure {
     hearing_ = hearing;
     heard_ = 0;
   }
-  void tick();
   bool counted(bool is);
 
   void hear_tones(const Receiver& receiver);
-  void hear_segue(Receiver* receiver);
   void hear_medley(Receiver* receiver);
   void hear_message(Receiver* receiver);
   void hear_data(Receiver* receiver);
@@ -143,7 +140,7 @@ class Procedure {
   Hearing hearing_ = Hearing::kNothing;
   bool restart_ = false;  // the receiver is to begin again
   bool trained_ = false;
-  int left_ = 0;  // symbols of the signal; 0: for ever
+  int left_ = 0;  // symbols of the signal, and one; 0: for ever
   uint32_t now_ = 0, deadline_ = 0;
   int heard_ = 0;  // symbols in a row that were what is listened for
   bool tones_there_ = false;
@@ -158,7 +155,7 @@ class Procedure {
   bool own_known_ = false, far_read_ = false;
   MessageReader reader_;
   uint8_t symbols_[kMostMessageSymbols]{};
-  int symbol_count_ = 0, symbol_at_ = 0;
+  int symbol_at_ = 0;
 
   DataTransmitter data_tx_;
   DataReceiver data_rx_;

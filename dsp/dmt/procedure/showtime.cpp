@@ -7,8 +7,7 @@
 namespace offhook::dmt {
 namespace {
 
-constexpr float kFollow = 0.002f;       // step of the equaliser
-constexpr float kErrorMemory = 0.002f;  // of the errors' mean: some 500 symbols
+constexpr float kFollow = 0.002f;  // step of the equaliser
 constexpr float kSyncLikeness = 0.3f;
 constexpr int kMostMissing = 8;  // superframes: 136 ms
 constexpr int kMostWrong = 60;   // superframes: 1 s
@@ -70,17 +69,10 @@ void DataReceiver::begin(const Loading& loading) {
   path_.reset(parameters_);
   count_ = missing_ = wrong_ = 0;
   announced_ = live_ = block_error_ = false;
-  for (float& e : error_) e = 0;
 }
 
 bool DataReceiver::lost() const {
   return missing_ >= kMostMissing || wrong_ >= kMostWrong;
-}
-
-float DataReceiver::snr() const {
-  float sum = 0;
-  for (int k = 0; k < table_.count(); ++k) sum += error_[table_.tone(k)];
-  return sum > 0 ? static_cast<float>(table_.count()) / sum : 0;
 }
 
 void DataReceiver::sync(Receiver* receiver) {
@@ -103,7 +95,6 @@ void DataReceiver::decide(Receiver* receiver, uint8_t* octets) {
     const Point p = nearest_point(bits, (1 / scale_[bits]) * z);
     labels[k] = static_cast<uint16_t>(label_of(bits, p));
     decided[tone] = scale_[bits] * Complex{static_cast<float>(p.x), static_cast<float>(p.y)};
-    if (receiver->trusted()) error_[tone] += kErrorMemory * (norm(z - decided[tone]) - error_[tone]);
   }
   table_.give(labels, octets, parameters_.octets());
   receiver->learn(decided, kFollow);

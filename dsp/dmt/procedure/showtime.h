@@ -52,8 +52,6 @@ class DataReceiver {
   bool block_error() const { return block_error_; }  ///< of the newest superframe
   /// The synchronization symbol has been missing, or every CRC wrong, for too long.
   bool lost() const;
-  float error(int tone) const { return error_[tone]; }  ///< mean square, of unit power
-  float snr() const;                                    ///< mean of the tones that carry bits, as a ratio
 
   uint32_t superframes() const { return superframes_; }
   uint32_t crc_errors() const { return crc_errors_; }
@@ -77,7 +75,6 @@ class DataReceiver {
   bool announced_ = false, live_ = false, block_error_ = false;
   int missing_ = 0, wrong_ = 0;  // synchronization symbols, CRCs in a row
   uint32_t superframes_ = 0, crc_errors_ = 0, far_crc_errors_ = 0, bad_syncs_ = 0, spoiled_ = 0;
-  float error_[kMostTones]{};
 };
 
 }  // namespace offhook::dmt

@@ -66,10 +66,7 @@ class Receiver {
   void begin_prefix();
 
   float clock_ppm() const { return -drift_ / static_cast<float>(symbol_) * 1e6f; }  ///< of the far clock against ours
-  /// Mean square of the shortened channel's error over its power, as the equaliser was fitted.
-  float shortening_error() const { return static_cast<float>(shortening_.error()); }
-  const float* shortening_taps() const { return taps_; }  ///< [Shortening::kTaps]
-  float rms() const { return rms_; }                      ///< of the samples of the last symbol
+  float rms() const { return rms_; }  ///< of the samples of the last symbol
 
  private:
   static constexpr int kBuffer = 2048;
