@@ -131,12 +131,16 @@ static int dte_take(struct tty_struct *line, const unsigned char *octets, int n)
 #endif
 {
 	struct oh_terminal *terminal = line->driver_data;
-	unsigned int taken;
+	unsigned int taken = n;
+	unsigned long flags;
 
-	if (!atomic_read(&terminal->taken))
-		return n; /* the modem is off */
-	taken = kfifo_in_spinlocked(&terminal->written, octets, n, &terminal->lock);
-	terminal->counts.tx += taken; /* one writer at a time: the line's atomic_write_lock */
+	/* Under the lock, as end_release() empties it. With nobody there the modem is off: what is written is lost. */
+	spin_lock_irqsave(&terminal->lock, flags);
+	if (atomic_read(&terminal->taken)) {
+		taken = kfifo_in(&terminal->written, octets, n);
+		terminal->counts.tx += taken;
+	}
+	spin_unlock_irqrestore(&terminal->lock, flags);
 	wake_up_interruptible(&terminal->waiting);
 	return taken;
 }

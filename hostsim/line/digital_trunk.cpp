@@ -13,6 +13,7 @@
 #include "hostsim/line/line_config.h"
 #include "hostsim/line/noise.h"
 #include "hostsim/line/resampler.h"
+#include "offhook/stream.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -156,8 +157,12 @@ class HighPass {
 }  // namespace
 
 struct DigitalTrunk::Impl {
-  static std::size_t delay_of(const DigitalTrunkConfig& c) { return static_cast<std::size_t>(c.delay_ms * 8 + 0.5); }
-  static std::uint8_t silence_of(const DigitalTrunkConfig& c) { return c.law == "a-law" ? 0xD5 : 0xFF; }
+  static std::size_t delay_of(const DigitalTrunkConfig& c) {
+    return static_cast<std::size_t>(c.delay_ms * kLineRateHz / 1000 + 0.5);
+  }
+  static std::uint8_t silence_of(const DigitalTrunkConfig& c) {
+    return oh_silence(c.law == "a-law" ? OH_ALAW : OH_MULAW);
+  }
   static constexpr std::size_t kHistory = 256;  // symbols, a power of two
   static constexpr std::uint64_t kPpmParts = 1'000'000'000;
 

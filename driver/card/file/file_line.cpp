@@ -27,7 +27,8 @@ struct FileLine::Output {
 FileLine::FileLine(const std::string& in, const std::string& out, std::uint32_t rate_hz) : out_(out) {
   const int rate = static_cast<int>(rate_hz);
   if (!in.empty()) {
-    if (std::filesystem::is_fifo(in))  // to open it might wait for ever
+    // To open a FIFO might wait for ever.
+    if (std::error_code ignored; std::filesystem::is_fifo(in, ignored))
       throw std::runtime_error(in + ": is a FIFO; expected an audio file");
     SF_INFO info{};
     SNDFILE* file = sf_open(in.c_str(), SFM_READ, &info);

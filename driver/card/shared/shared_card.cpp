@@ -27,7 +27,7 @@ constexpr time_t kAnswerSeconds = 5;           // for who listens to send them
 constexpr std::size_t kDescriptors = 2;        // memory, interrupt
 constexpr std::size_t kMostOctets = 16 << 20;  // of a card: rings of seconds at 2.2 MHz
 constexpr std::size_t kMostWaiting = 8;        // three descriptors and a card's memory each
-// A card's clock may be off by a hundredth, and its process late by so much, and early by as much.
+// Most that a card's position may be ahead of this host's clock: 1 % of the time passed, and so much.
 constexpr std::int64_t kEarlySeconds = 10;
 constexpr std::int64_t kGiga = 1'000'000'000;
 // Shrinking would make an access SIGBUS; the third keeps out a seal against writing, ours too.

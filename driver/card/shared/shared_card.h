@@ -9,6 +9,7 @@
 // other side is waited on but by poll(): whether a read of it blocks is for its other owner to change at any time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -37,12 +38,12 @@ class SharedCard final : public LiveCard {
   void attach();
   void release();
   Wait gone(const std::string& why);
-  /// The clock goes on: positions may, too. @return the state's position is one that can be by now
+  /// Renews most_ from the clock. @return whether the state's position is within it
   bool position_can_be();
   static const oh_card_ops kOps;
   std::uint64_t bounded(std::uint64_t (*oh_card_ops::*position)(void*)) const {
     const std::uint64_t most = most_.load(std::memory_order_relaxed), claimed = (shared_.ops->*position)(shared_.self);
-    return claimed < most ? claimed : most;
+    return std::min(claimed, most);
   }
   std::string path_, failure_;
   oh_card shared_{};  // as oh_card_attach() gives it; card_ is for the driver

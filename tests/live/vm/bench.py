@@ -383,8 +383,10 @@ status=$?; cp -r /run/record $KEEP; exit $status"""
                 good = status == 0 and reports and summary["blocks_late"] == 0 and arrived
                 verdict = "ok" if good else f"status {status}: {calls[:1]} {summary}"
                 verdict += f", {summary['blocks_served']} blocks"
-            except (Failure, FileNotFoundError) as failure:
+            except (Failure, FileNotFoundError, IndexError) as failure:
                 verdict = str(failure)
+                if isinstance(failure, IndexError):
+                    verdict = "the card saw no call"
             if not verdict.startswith("ok") and os.path.exists(said):
                 with open(said, encoding="utf-8", errors="replace") as file:
                     verdict += "\n" + file.read()
@@ -555,7 +557,8 @@ def show_experiment(bench, kernel, keep, contexts, cells):
         at_ticks = f"{words[tick['sufficient']]:>13} {tick['lost']:7}" if tick else ""
         print(f"{f'{x}/{y}':8} {x / y:6.3f} {y - x:4} {longest[x]:10.2f} {words[by_law]:>13} {words[exact['sufficient']]:>13} "
               f"{exact['lost']:7} {at_ticks}")
-    same = all(c["same"] for c in cells.values() if c["lost"] == 0)
+    whole = [c["same"] for c in cells.values() if c["lost"] == 0]
+    same = bool(whole) and all(whole)
     print(f"{agree} of {len(RESERVATIONS)} with HRTICK_DL as the law says; "
           f"{'every call without a loss sent' if same else 'NOT every call without a loss sent'} the samples of user space; "
           f"the card itself was late by up to {max(c['late_us'] for c in cells.values())} us, which the most pending hold",

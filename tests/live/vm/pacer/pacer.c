@@ -8,8 +8,9 @@
  * what is constant of them, and answers nothing).
  *
  * The line is a recording of what the modem hears in the same call elsewhere: write it to
- * /dev/pacer. As long as no sample is lost the pump must send the same as there. /dev/pacer gives
- * the samples that were played, a hash of them, and how late this CPU itself was at the worst, us.
+ * /dev/pacer. As long as no sample is lost the pump must send the same as there. Reading gives how
+ * many samples were played while the recording lasted, a hash of them, and how late this CPU itself
+ * was at the worst, us.
  */
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
