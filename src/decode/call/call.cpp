@@ -113,6 +113,7 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     if (progress) progress(share, what);
   };
   Call call;
+  call.data_mode = data_mode;
   call.recording = std::move(recording);
   for (const auto& x : call.recording.channel) call.activity_end_s.push_back(activity_end(x));
   say(0.02, "answer tone, V.8, INFO, probing");
@@ -148,6 +149,10 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
 bool Call::is_fax() const {
   if (!fax.frames.empty() || (!fax.cng.empty() && (fax.flags_channel >= 0 || !start_up.answer_tones.empty())))
     return true;
+  return cm_is_of_fax();
+}
+
+bool Call::cm_is_of_fax() const {
   const auto& cm = start_up.v8.cm;
   return !cm.empty() && (cm[0].menu.call_function == v8::CallFunction::kTransmitFax ||
                          cm[0].menu.call_function == v8::CallFunction::kReceiveFax);

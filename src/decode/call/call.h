@@ -30,7 +30,9 @@ struct Call {
   std::vector<FskHeard> fsk;  ///< V.21, V.23 or Bell 103 outside of V.8, when there is nothing of the above
   std::optional<SymbolClock> symbol_clock;  ///< of a recording that has nothing of all that
   double bell_answer_s = 0;                 ///< where 2225 Hz stands before V.22's signals; 0: nowhere
+  bool data_mode = true;                    ///< data modes of V.34 were looked for
   bool is_fax() const;
+  bool cm_is_of_fax() const;            ///< by its call function
   const char* modulation() const;       ///< "V.34", "V.90/V.92 downstream PCM", the connection's, or null
   std::vector<Change> changes() const;  ///< renegotiations, retrains (V.32bis only) and cleardown, in order of time
 };

@@ -21,14 +21,14 @@ const InfoHeard* info(const StartUp& s, std::string_view type) {
   return i == s.info.end() ? nullptr : &*i;
 }
 
-// A message of V.8bis with a non-standard field of K56flex: T.35 country United States, provider 0094.
-bool offers_k56flex(const StartUp& s) {
-  const auto is_k56flex = [](const v8bis::NonStandard& n) {
+// A non-standard field of T.35 provider 0094, country United States. Modems with K56flex send it, also when they then
+// train as V.34 or V.90 do; no public text has its contents.
+bool has_field_of_provider_0094(const StartUp& s) {
+  const auto is_it = [](const v8bis::NonStandard& n) {
     return n.country == 0xB5 && n.provider_size == 2 && n.provider()[0] == 0x00 && n.provider()[1] == 0x94;
   };
   return std::any_of(s.v8bis.begin(), s.v8bis.end(), [&](const V8bisMessage& m) {
-    return m.fcs_good &&
-           std::any_of(m.message.non_standard, m.message.non_standard + m.message.non_standards, is_k56flex);
+    return m.fcs_good && std::any_of(m.message.non_standard, m.message.non_standard + m.message.non_standards, is_it);
   });
 }
 
@@ -115,8 +115,10 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     judge_data(call, side.data, side, way);
   } else if (start != nullptr) {
     way.since_s = start->t_e_end;
-    way.reason =
-        far_mp ? "the MPs agree on no rate" : "the far modem's MP, which says how data are coded, was not read";
+    way.reason = !call.data_mode ? "data mode was not to be read"
+                 : !far_mp       ? "the far modem's MP, which says how data are coded, was not read"
+                 : !own_mp       ? "its own MP, of which the rate depends too, was not read"
+                                 : "the MPs agree on no rate";
   } else if (side.segments.empty()) {
     way.since_s = t.info1a_t;
     way.reason = "no S, PP or TRN was found";
@@ -141,12 +143,7 @@ void add_pcm(const Call& call, Verdict& v) {
   up.name = "upstream";
   up.channel = side.direction.channel;
   const Segment* start = side.started();
-  count(side.links, up);
-  if (!side.data.empty()) {
-    up.bit_rate = static_cast<int>(side.data.back().bit_rate);
-    up.rate_from = "B1";
-    judge_data(call, side.data, side, up);
-  } else if (start != nullptr) {
+  if (start != nullptr) {
     up.since_s = start->t_e_end;
     up.reason = "its rate and coding are in the digital modem's MP, which is PCM and is not decoded";
   } else if (side.segments.empty()) {
@@ -162,7 +159,7 @@ void add_pcm(const Call& call, Verdict& v) {
   down.since_s = t.info1a_t;
   down.reason = "PCM is not decoded";
   if (const CpHeard* cp = side.cp()) {
-    down.bit_rate = static_cast<int>((2 * cp->cp.rate_thirds() + 3) / 6);
+    down.bit_rate = downstream_bit_rate(cp->cp);
     down.rate_from = "CP";
   }
   v.directions.push_back(std::move(up));
@@ -195,9 +192,10 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
       v.evidence.emplace_back("both directions train as V.34 does");
     return;
   }
-  const bool k56flex = offers_k56flex(s);
+  const bool k56flex = has_field_of_provider_0094(s);
   v.technology = k56flex ? "K56flex" : "other PCM modem";
-  if (k56flex) v.evidence.emplace_back("V.8bis messages with the non-standard field of K56flex");
+  if (k56flex)
+    v.evidence.emplace_back("V.8bis with the non-standard field of provider 0094, which modems with K56flex send");
   v.evidence.push_back(
       fmt::format("INFO1a is V.34's, and channel {} trains as V.34 does, but not channel {}, which "
                   "sends a signal all the same",
@@ -266,7 +264,7 @@ void judge_fax(const Call& call, Verdict& v) {
     v.evidence.push_back(
         fmt::format("T.30's preamble of flags in V.21's upper band, channel {}", call.fax.flags_channel));
   }
-  if (!call.start_up.v8.cm.empty()) v.evidence.emplace_back("the call function of CM");
+  if (call.cm_is_of_fax()) v.evidence.emplace_back("the call function of CM");
 }
 
 // What is left where no connection could be read: how far it came.
@@ -283,13 +281,13 @@ void judge_start_up(const Call& call, Verdict& v) {
         fmt::format("a symbol clock of {} symbols/s in the band edges from {:.1f} to {:.1f} s, {:.0f} dB "
                     "over noise",
                     c.symbol_rate, c.t0, c.t1, c.over_noise_db));
-    v.evidence.emplace_back("the recording holds no training");
+    v.evidence.emplace_back("no training was found");
     for (std::size_t k = 0; k < call.recording.channel.size(); ++k) {
       Way way;
       way.name = k == 0 ? "channel 0" : "channel 1";
       way.channel = static_cast<int>(k);
       way.since_s = c.t0;
-      way.reason = "the recording begins in data mode, and how data are coded is said before";
+      way.reason = "no training was found before it, and how data are coded is said there";
       v.directions.push_back(std::move(way));
     }
   } else if (!s.v8.cm.empty() || !s.v8.jm.empty()) {

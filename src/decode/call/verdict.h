@@ -35,7 +35,7 @@ struct Verdict {
 
 Verdict verdict_of(const Call& call);
 
-/// "data read to the end", or "data not followed since 21.0 s: no B1 ..."
+/// "data read to the end", or "data not followed since 21.0 s because ..."
 std::string describe(const Verdict::Direction& direction);
 
 }  // namespace offhook::decode

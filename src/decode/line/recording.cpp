@@ -71,7 +71,8 @@ Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, 
 
 Recording read_recording(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
-  if (std::filesystem::is_fifo(path))  // to open it might wait for ever
+  // To open a FIFO might wait for ever.
+  if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
     throw std::runtime_error(name + ": is a FIFO; expected an audio file");
   SF_INFO info{};
   const File file(sf_open(path.c_str(), SFM_READ, &info));

@@ -3,7 +3,9 @@
 // What all of the analysis counts in: samples at 8000 Hz, seconds, complex numbers.
 #pragma once
 
+#include <algorithm>
 #include <complex>
+#include <vector>
 
 namespace offhook::decode {
 
@@ -26,6 +28,14 @@ constexpr std::complex<T> times(std::complex<T> a, std::complex<T> b) {
 template <class T>
 constexpr std::complex<T> times_conj(std::complex<T> a, std::complex<T> b) {
   return {a.real() * b.real() + a.imag() * b.imag(), a.imag() * b.real() - a.real() * b.imag()};
+}
+
+/// The upper one of two in the middle; 0 of none.
+inline double median(std::vector<double> x) {
+  if (x.empty()) return 0;
+  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+  std::nth_element(x.begin(), middle, x.end());
+  return *middle;
 }
 
 }  // namespace offhook::decode

@@ -15,7 +15,7 @@ namespace {
 constexpr double kRates[] = {1600, 2400, 2400.0 * 8 / 7, 2800, 3000, 3200, 2400.0 * 10 / 7};
 constexpr double kMostPpm = 200;
 constexpr double kBlockS = 0.1, kLeastS = 3, kLongestS = 20;
-constexpr double kSteady = 1.6;    // of a block's power to the median, either way
+constexpr double kSteady = 1.6;    // of a block's power to the mean so far, either way
 constexpr double kLeastLine = 40;  // over the mean by chance: one in 10^17 has it
 constexpr double kLeastCoherence = 0.02;
 constexpr double kLowestHz = 150, kHighestHz = 3850;

@@ -16,6 +16,28 @@ constexpr double kLongestEchoS = 0.2, kEarlyEchoS = 0.005;
 constexpr double kEchoOverChance = 25;  // of the best lag; chance alone gives 10 or so
 constexpr double kLeastSource = 1e-3;   // power of the other direction, of our own, while it teaches its echo
 
+struct Likeness {
+  int lag = 0;
+  double share = 0, energy = 1;  ///< of `left`; of the other direction
+};
+/// Where `left` is most like the other direction. @param u  that one, two a symbol, from `lags` before the first
+Likeness most_alike(const std::vector<Cf>& left, const std::vector<Cf>& u, int early, int lags) {
+  Likeness best;
+  double all = 1e-12;
+  for (const Cf e : left) all += std::norm(e);
+  for (int lag = -early; lag < lags; ++lag) {
+    Cf c;
+    double energy = 1e-9;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const Cf x = u[2 * i + static_cast<std::size_t>(lags - lag)];
+      c += times_conj(left[i], x);
+      energy += std::norm(x);
+    }
+    if (const double share = std::norm(c) / energy / all; share > best.share) best = {lag, share, energy};
+  }
+  return best;
+}
+
 }  // namespace
 
 SymbolReceiver::SymbolReceiver(const Baseband& line, const Baseband* other, double symbol_rate_hz, double slope_hz)
@@ -99,41 +121,28 @@ void SymbolReceiver::find_echo(double t, const std::vector<Cf>& known) {
   state = before;
   std::vector<Cf> u(2 * known.size() + static_cast<std::size_t>(lags + early));
   for (std::size_t k = 0; k < u.size(); ++k) u[k] = other_->at(t + (static_cast<double>(k) - lags) * half);
-  double best = 0, best_energy = 1, all = 0;
-  int best_lag = 0;
-  for (const Cf e : left) all += std::norm(e);
   double own_energy = 0;
   for (std::size_t i = 0; i < known.size(); ++i) {
     own_energy += std::norm(line_.at(t + static_cast<double>(i) * state.step));
   }
-  for (int lag = -early; lag < lags; ++lag) {
-    Cf c;
-    double energy = 1e-9;
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const Cf x = u[2 * i + static_cast<std::size_t>(lags - lag)];
-      c += times(left[i], std::conj(x));
-      energy += std::norm(x);
-    }
-    const double share = std::norm(c) / energy / std::max(all, 1e-9);
-    if (share > best) best = share, best_lag = lag, best_energy = energy;
-  }
+  const Likeness best = most_alike(left, u, early, lags);
   // Chance alone gives 10 / symbols or so. Silence has no echo, nor has what is left of an echo of our own.
-  if (best < kEchoOverChance / static_cast<double>(known.size()) ||
-      best_energy < std::max(1.0, kLeastSource * own_energy))
+  if (best.share < kEchoOverChance / static_cast<double>(known.size()) ||
+      best.energy < std::max(1.0, kLeastSource * own_energy))
     return;
-  state.echo_delay = best_lag * half;
+  state.echo_delay = best.lag * half;
   state.v.assign(kEchoTaps, {});
 }
 
 double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
-  if (other_ == nullptr || symbols.empty()) return 0;
+  if (other_ == nullptr || symbols.size() < 2) return 0;
   const double half = state.step / 2;
   const int lags = static_cast<int>(kLongestEchoS * kRateHz / half),
             early = static_cast<int>(kEarlyEchoS * kRateHz / half);
   const std::size_t n = symbols.size();
   // What the present taps give, too: they are replaced.
   std::vector<Cf> target(n);
-  double all = 1e-12, before = 1e-12;
+  double before = 1e-12;
   for (std::size_t i = 0; i < n; ++i) {
     target[i] = times(symbols[i].error, Cf(std::polar(1.0, symbols[i].phase)));
     before += std::norm(target[i]);
@@ -141,26 +150,13 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
       const double at = symbols[i].t - state.echo_delay + (static_cast<double>(k) - kEchoTaps / 2) * half;
       target[i] += times(state.v[k], other_->at(at));
     }
-    all += std::norm(target[i]);
   }
   std::vector<Cf> u(2 * n + static_cast<std::size_t>(lags + early));
   const double t0 = symbols.front().t, spacing = (symbols.back().t - t0) / static_cast<double>(2 * (n - 1));
   for (std::size_t k = 0; k < u.size(); ++k) u[k] = other_->at(t0 + (static_cast<double>(k) - lags) * spacing);
-  double best = 0, source = 1e-9;
-  int best_lag = 0;
-  for (int lag = -early; lag < lags; ++lag) {
-    Cf c;
-    double energy = 1e-9;
-    for (std::size_t i = 0; i < n; ++i) {
-      const Cf x = u[2 * i + static_cast<std::size_t>(lags - lag)];
-      c += times_conj(target[i], x);
-      energy += std::norm(x);
-    }
-    const double share = std::norm(c) / energy / all;
-    if (share > best) best = share, best_lag = lag, source = energy;
-  }
-  if (best < kEchoOverChance / static_cast<double>(n) || source < static_cast<double>(n)) return 0;
-  const double delay = best_lag * half;
+  const Likeness best = most_alike(target, u, early, lags);
+  if (best.share < kEchoOverChance / static_cast<double>(n) || best.energy < static_cast<double>(n)) return 0;
+  const double delay = best.lag * half;
   std::vector<Cd> a(kEchoTaps * kEchoTaps), b(kEchoTaps);
   std::vector<Cf> x(kEchoTaps);
   double trace = 0;

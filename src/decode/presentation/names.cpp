@@ -85,10 +85,6 @@ std::vector<int> upstream_bit_rates(const v90::Cp& cp) {
   return bit_rates(static_cast<std::uint32_t>(cp.upstream_mask) << 1);
 }
 
-int downstream_bit_rate(const v90::Cp& cp) {
-  return (2 * cp.rate_thirds() + 3) / 6;
-}
-
 std::string octet_string(std::span<const std::uint8_t> octets) {
   return fmt::format("{:02X}", fmt::join(octets, " "));
 }

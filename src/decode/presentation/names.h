@@ -37,9 +37,8 @@ const char* change_name(const Change& change);
 std::vector<int> bit_rates(std::uint32_t mask);
 /// Those of a rate signal of V.32bis, each once.
 std::vector<int> bit_rates(const v32::RateSignal& signal);
-/// Of CP: the upstream ones, and the downstream one to the nearest bit/s, 0 for a cleardown.
+/// Of CP: the upstream ones.
 std::vector<int> upstream_bit_rates(const v90::Cp& cp);
-int downstream_bit_rate(const v90::Cp& cp);
 
 /// "B5 00 94".
 std::string octet_string(std::span<const std::uint8_t> octets);

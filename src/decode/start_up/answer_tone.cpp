@@ -54,12 +54,6 @@ double depth_at(const Track& track, std::size_t at) {
   return mean > 0 ? 2 * std::abs(line) / mean : 0;
 }
 
-double median(std::vector<double> x) {
-  const auto middle = x.begin() + static_cast<long>(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
-  return *middle;
-}
-
 // From the turns between 50 ms, squared, so that a reversal is none.
 double frequency_hz(const Track& track, std::size_t from, std::size_t to) {
   constexpr std::size_t kApart = 10;

@@ -32,6 +32,8 @@ struct InfoHeard {
   bool far_digital = false;  ///< an INFO at 2400 Hz whose far end sends INFO0d: of an analogue modem of V.90 or V.92
 };
 
+inline constexpr double kOnePhase2S = 4;  ///< INFO that are no further apart are of one Phase 2
+
 /// In order of time, echoes removed.
 std::vector<InfoHeard> find_infos(const Recording& recording);
 

@@ -169,13 +169,6 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
   return b1;
 }
 
-double median(std::vector<double> x) {
-  if (x.empty()) return 0;
-  const auto middle = x.begin() + static_cast<long>(x.size() / 2);
-  std::nth_element(x.begin(), middle, x.end());
-  return *middle;
-}
-
 // Follows the symbols of data mode from the first of B1 on.
 class Reader {
  public:

@@ -27,6 +27,11 @@ struct MpHeard {
   bool is_cleardown() const { return mp.max_call_to_answer == 0 && mp.max_answer_to_call == 0; }
 };
 
+/// Of CP: the downstream one to the nearest bit/s, 0 for a cleardown.
+inline int downstream_bit_rate(const v90::Cp& cp) {
+  return (2 * cp.rate_thirds() + 3) / 6;
+}
+
 /// Equal CP sequences one after the other.
 struct CpHeard {
   v90::Cp cp;

@@ -11,6 +11,8 @@
 namespace offhook::decode {
 namespace {
 
+constexpr std::size_t kHighCarrierBit = 33;  // of INFO1a of V.92's short Phase 2; V.90 reserves it
+
 // The two channels as one direction's receiver takes them.
 struct Lines {
   Lines(const Recording& r, const Direction& d) {
@@ -131,7 +133,6 @@ void listen_s_bar(const Lines& lines, Training::Side& side, double to_s) {
 // One training for each INFO1a, with what it and the INFO1c or INFO1d before it chose.
 std::vector<Training> chosen_by_info(const StartUp& s) {
   std::vector<Training> all;
-  constexpr double kOnePhase2S = 4;
   const v34::Info1c* info1c = nullptr;
   double info1c_t = 0;
   for (const InfoHeard& i : s.info) {
@@ -160,7 +161,7 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
       const v34::ProbingResult& p = info1c->probing[static_cast<int>(up.rate)];
       take(up, p.carrier, p.pre_emphasis, p.max_rate);
     } else if (v90 != nullptr) {  // V.92's short Phase 2 has no INFO1d: the analogue modem chooses
-      up.carrier = i.bits[33] != 0 ? v34::Carrier::kHigh : v34::Carrier::kLow;
+      up.carrier = i.bits[kHighCarrierBit] != 0 ? v34::Carrier::kHigh : v34::Carrier::kLow;
     }
     Direction& down = t.from_1200.direction;
     down.channel = t.pcm ? -1 : s.channel_1200;

@@ -269,17 +269,22 @@ TEST(DecodeV90, AfterDataModeANewRateAndACleardownAreToldApart) {
 }
 
 // V.92's Quick Connect sends no INFO1d.
-TEST(DecodeV90, WithoutInfo1dTheLowCarrierIsTried) {
+TEST(DecodeV90, WithoutInfo1dBit33OfInfo1aChoosesTheCarrier) {
   constexpr Direction kNothingHeard;  // every member has a value, or this does not compile
   EXPECT_EQ(kNothingHeard.carrier, v34::Carrier::kLow);
-  const Sender s{.during_dil = DuringDil::kSilence, .renegotiates = false};
-  StartUp up = start_up(s);
-  up.info.erase(up.info.begin());
-  const auto trainings = find_trainings(over(send(s), s, {}), up);
-  ASSERT_EQ(trainings.size(), 1u);
-  EXPECT_EQ(trainings[0].from_1200.direction.rate, v34::SymbolRate::k2400);
-  ASSERT_NE(trainings[0].from_2400.cp(), nullptr);
-  EXPECT_EQ(trainings[0].from_2400.cp()->cp.drn, 14);
+  for (const auto carrier : {v34::Carrier::kLow, v34::Carrier::kHigh}) {
+    Sender s{.during_dil = DuringDil::kSilence, .renegotiates = false};
+    s.carrier = carrier;
+    StartUp up = start_up(s);
+    up.info.erase(up.info.begin());
+    up.info.front().bits[33] = carrier == v34::Carrier::kHigh;
+    const auto trainings = find_trainings(over(send(s), s, {}), up);
+    ASSERT_EQ(trainings.size(), 1u);
+    EXPECT_EQ(trainings[0].from_1200.direction.rate, v34::SymbolRate::k2400);
+    EXPECT_EQ(trainings[0].from_2400.direction.carrier, carrier);
+    ASSERT_NE(trainings[0].from_2400.cp(), nullptr);
+    EXPECT_EQ(trainings[0].from_2400.cp()->cp.drn, 14);
+  }
 }
 
 TEST(DecodeV90, LinesMayBeBad) {
