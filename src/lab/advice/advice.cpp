@@ -7,6 +7,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "src/lab/advice/explanation.h"
 #include "src/lab/law/law.h"
 #include "src/lab/sweep/parallel.h"
 #include "traces/scenario/device.h"
@@ -55,10 +56,6 @@ std::uint64_t losses(const Measured& m) {
   return std::max<std::uint64_t>(m.blocks_late, m.samples_lost > 0 ? 1 : 0);
 }
 
-double reserved(const Trial& t) {
-  return t.context.share();
-}
-
 /// The better of two contexts that lose nothing, by the order at the top of the header.
 bool better(const Trial& a, const Trial& b) {
   if (a.within_pc99() != b.within_pc99()) return a.within_pc99();
@@ -77,30 +74,8 @@ bool better(const Trial& a, const Trial& b) {
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (a.pinned != b.pinned) return b.pinned;
-  if (a.context.kind == OH_CONTEXT_RESERVATION) return reserved(a) < reserved(b);
+  if (a.context.kind == OH_CONTEXT_RESERVATION) return a.context.share() < b.context.share();
   return a.context.priority < b.context.priority;
-}
-
-std::string why(const Advice& advice, const Trial& t) {
-  if (advice.one_only) return "No other context was tried: this one was asked about.";
-  switch (t.context.kind) {
-    case OH_CONTEXT_RESERVATION:
-      return fmt::format(
-          "It is guaranteed {:.1f} % of the CPU, whatever threads come later, and takes no more from them.",
-          100 * reserved(t));
-    case OH_CONTEXT_THREAD:
-      if (t.pinned) {
-        return fmt::format(
-            "Its interrupt and its thread are pinned to CPU {}, away from what interrupts CPU {}; no other thread "
-            "does.",
-            t.context.cpu, advice.base.context.interrupt_cpu);
-      }
-      return "It is the lowest of the priorities tried that loses nothing, which leaves the most room above it; a busy "
-             "thread of a higher priority would starve it.";
-    default:
-      break;
-  }
-  return "No thread will do here; this goes before all of them, whatever they need.";
 }
 
 /// Of contexts that do not suffice: longer between losses; where each lost something, with fewer buffers more.
@@ -108,14 +83,6 @@ bool closer(const Trial& a, const Trial& b) {
   if (a.loses_nothing() != b.loses_nothing()) return a.loses_nothing();
   if (a.loses_nothing()) return a.expectation.interval_s.low > b.expectation.interval_s.low;
   return a.buffers_needed < b.buffers_needed;
-}
-
-std::string between(const Expectation& e) {
-  if (!std::isfinite(e.expected_s)) return fmt::format("none within {} can be told", span(e.interval_s.low));
-  return std::isfinite(e.interval_s.high)
-             ? fmt::format("one every {} (95 %: {} to {})", span(e.expected_s), span(e.interval_s.low),
-                           span(e.interval_s.high))
-             : fmt::format("one every {} (95 %: {} at least)", span(e.expected_s), span(e.interval_s.low));
 }
 
 /// The context to take, or the one that comes closest.
@@ -140,143 +107,6 @@ void choose(Advice& advice) {
   }
   advice.suffices = best.has_value();
   advice.chosen = best ? best : closest;
-}
-
-/// What was chosen does not suffice, or nothing came close.
-void say_what_is_missing(Advice& advice) {
-  const std::uint32_t buffers = advice.base.device.buffers;
-  if (!advice.chosen) {
-    advice.headline =
-        fmt::format("{} with {} buffers: {} the device's input was overwritten.",
-                    advice.one_only ? advice.trials.front().name + " does not suffice" : "No context suffices", buffers,
-                    advice.one_only ? "there" : "in each");
-    return;
-  }
-  const Trial& t = advice.trials[*advice.chosen];
-  if (t.loses_nothing()) {
-    advice.headline = fmt::format(
-        "{} with {} buffers{}: nothing was lost in {} of simulation, but the evidence does not "
-        "carry that to {}.",
-        advice.one_only ? t.name + " does not suffice" : "No context suffices", buffers,
-        advice.one_only ? "" : fmt::format("; {} comes closest", t.name), span(t.seconds), span(advice.required_s));
-    advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
-    return;
-  }
-  advice.headline = advice.one_only ? fmt::format("{} does not suffice with {} buffers; it needs {}.", t.name, buffers,
-                                                  t.buffers_needed)
-                                    : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.",
-                                                  buffers, t.name, t.buffers_needed);
-  advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
-  advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
-}
-
-/// What the host is to be told, where it is a Linux; elsewhere ticks in ms.
-void say_how(Advice& advice, const Trial& t) {
-  const Scenario& base = advice.base;
-  const bool linux_host = base.host.scheduler == "linux";
-  const double tick_ms = 1000.0 / base.host.tick_hz;
-  if (t.context.kind == OH_CONTEXT_RESERVATION && t.context.in_ticks()) {
-    const double x_ms = static_cast<double>(t.context.x_ticks) * tick_ms;
-    const double y_ms = static_cast<double>(t.context.y_ticks) * tick_ms;
-    advice.reasons.push_back(
-        fmt::format("In time: {:.4g} ms of every {:.4g} ms, for a tick is {:.4g} ms.{}", x_ms, y_ms, tick_ms,
-                    linux_host ? fmt::format(" sched_setattr: SCHED_DEADLINE, sched_runtime {:.0f}, "
-                                             "sched_deadline and sched_period {:.0f} ns. Budgets end "
-                                             "at ticks (HRTICK_DL is off): a smaller runtime is "
-                                             "rounded up to {:.4g} ms.",
-                                             x_ms * 1e6, y_ms * 1e6, tick_ms)
-                               : ""));
-  } else if (linux_host && t.context.kind == OH_CONTEXT_THREAD) {
-    advice.reasons.push_back(
-        fmt::format("sched_setattr: SCHED_FIFO, sched_priority {}. The device takes {:.1f} % of the CPU.",
-                    t.context.priority, 100 * t.share));
-    for (const Trial& other : advice.trials) {
-      if (other.context.kind != OH_CONTEXT_RESERVATION || !other.loses_nothing() || reserved(other) <= t.share)
-        continue;
-      const double x_ms = static_cast<double>(other.context.x_ticks) * tick_ms;
-      advice.reasons.push_back(fmt::format(
-          "{} loses nothing either, but is {:.4g} ms of every {:.4g} ms at ticks of {:.4g} ms: {:.0f} % of the CPU set "
-          "aside, and nothing grants it but this simulation.",
-          other.name, x_ms, static_cast<double>(other.context.y_ticks) * tick_ms, tick_ms, 100 * reserved(other)));
-      return;
-    }
-  }
-}
-
-/// Why this one: its margin, what it costs everyone else, how many buffers it needs.
-void say_why(Advice& advice, const Trial& t) {
-  const std::uint32_t buffers = advice.base.device.buffers;
-  advice.headline = fmt::format(
-      "{}: nothing is lost, {}", t.name,
-      t.thin() ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
-               : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
-  if (t.thin()) {
-    advice.reasons.push_back(fmt::format(
-        "That is no margin to rely on (less than {:.3g} ms): what this simulation did not show may need it. One more "
-        "buffer gives {:.3g} ms.",
-        t.least_margin_ms, advice.buffer_ms));
-  }
-  advice.reasons.push_back(
-      fmt::format("Between losses: {}, for {}.", span(t.expectation.interval_s.low), t.expectation.because));
-  advice.reasons.push_back(why(advice, t));
-  say_how(advice, t);
-  if (advice.passed_over) {
-    const Trial& thin = advice.trials[*advice.passed_over];
-    advice.reasons.push_back(
-        fmt::format("{} loses nothing either and asks for less, but left only {:.3g} ms, and less than {:.3g} ms is no "
-                    "margin to rely on: {} is the next safer one.",
-                    thin.name, thin.margin_ms, thin.least_margin_ms, t.name));
-  }
-  if (!t.within_pc99()) {
-    advice.reasons.push_back(
-        fmt::format("It breaks a PC 99 limit: longest interrupt routine {:.0f} us (limit {:.0f}), longest DPC {:.0f} "
-                    "us (limit {:.0f}).",
-                    t.isr_max_us, kPc99InterruptUs, t.dpc_max_us, kPc99DpcUs));
-  }
-  advice.reasons.push_back(
-      fmt::format("Buffers: {} of {:.4g} ms were needed at the worst moment of this simulation, there are {}{}.",
-                  t.buffers_needed, advice.buffer_ms, buffers,
-                  t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
-                  : t.buffers_needed == buffers  ? ": the last one was in use, one more is advised"
-                                                 : ""));
-  advice.reasons.push_back(
-      fmt::format("To everyone else: a 1 ms timer's callback comes up to {:.3g} ms late (without the device {:.3g} "
-                  "ms), 999 in 1000 "
-                  "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
-                  t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
-                  100 * t.stolen_share));
-}
-
-/// What else would do, and why it was not taken.
-void say_what_else(Advice& advice, const Trial& t) {
-  const auto thread_does = [&](bool pinned) {
-    return std::find_if(advice.trials.begin(), advice.trials.end(), [pinned](const Trial& o) {
-      return o.context.kind == OH_CONTEXT_THREAD && o.pinned == pinned && o.loses_nothing();
-    });
-  };
-  if (const auto pinned = thread_does(true);
-      !t.pinned && pinned != advice.trials.end() && thread_does(false) == advice.trials.end()) {
-    advice.reasons.push_back(
-        fmt::format("A thread loses nothing either once its interrupt and it are pinned to CPU {}: {}.",
-                    pinned->context.cpu, pinned->name));
-  }
-  for (const Trial& other : advice.trials) {
-    const bool shipped = other.context.kind == OH_CONTEXT_INTERRUPT || other.context.kind == OH_CONTEXT_DPC;
-    if (&other == &t || !shipped || !other.loses_nothing() || other.within_pc99()) continue;
-    advice.reasons.push_back(fmt::format(
-        "{} loses nothing either, but runs {:.0f} us where PC 99 allows {:.0f}, and a timer's callback comes up to "
-        "{:.3g} ms late.",
-        other.name, std::max(other.isr_max_us * (other.context.kind == OH_CONTEXT_INTERRUPT), other.dpc_max_us),
-        other.context.kind == OH_CONTEXT_INTERRUPT ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
-  }
-}
-
-void conclude(Advice& advice) {
-  choose(advice);
-  if (!advice.suffices) return say_what_is_missing(advice);
-  const Trial& t = advice.trials[*advice.chosen];
-  say_why(advice, t);
-  say_what_else(advice, t);
 }
 
 /// Of the CPUs that the card does not interrupt, the one that other devices take least of.
@@ -416,7 +246,8 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
     s.load.timer_callback = true;
     t.expectation = expectation(s, {t.seconds, t.blocks, losses(t), t.longest_ms});
   }
-  conclude(advice);
+  choose(advice);
+  explain(advice);
   return advice;
 }
 
@@ -495,8 +326,8 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
   const Interval count = poisson_interval(losses(all));
   Verification v{all.seconds, all.blocks, losses(all), {all.seconds / count.high, 0}, false};
   v.interval_s.high = count.low > 0 ? all.seconds / count.low : std::numeric_limits<double>::infinity();
-  // Relied on is the lower end; a claim that nothing is lost is wrong with the first loss.
-  v.safer = v.losses > 0 && (advice.suffices || t.expectation.interval_s.low > v.interval_s.high);
+  // Relied on is the lower end; a claim of a week is wrong with the first loss.
+  v.safer = v.losses > 0 && (t.expectation.carries(kWeekS) || t.expectation.interval_s.low > v.interval_s.high);
   return v;
 }
 

@@ -35,8 +35,10 @@ std::string_view to_string(Evidence evidence);
 struct Expectation {
   Evidence evidence = Evidence::kTail;
   double expected_s = 0;  ///< infinite: none is expected, or none within a week
-  Interval interval_s;    ///< 95 %; the lower end is what can be relied on, a week at most
-  std::string because;    ///< a sentence, with what it assumes
+  /// 95 %; of the law, and of latencies that all suffice, a week if `because` holds. The lower end can be relied on, a
+  /// week at most.
+  Interval interval_s;
+  std::string because;  ///< a sentence, with what it assumes
 
   bool carries(double seconds) const { return interval_s.low >= seconds; }
 };

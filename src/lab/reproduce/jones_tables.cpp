@@ -148,7 +148,9 @@ Standard standard(const Run& run, bool pool) {
   profile.link.down_bps = p.number("downstream_bps");
   profile.link.up_bps = p.number("upstream_bps");
   if (pool) profile.link.sync_loss_samples = profile.link.pool_sync_loss_samples;
-  s.link = profile.link;
+  Setup used{scenarios.front(), profile};  // with what is perturbed: the link as it is
+  run.perturbation.apply(used);
+  s.link = used.profile.link;
   s.bytes = scenarios.front().bytes;
   s.simulated = transfers(run, scenarios, profile);
   return s;

@@ -8,6 +8,7 @@
 
 #include "hostsim/load/load.h"
 #include "src/lab/reproduce/call_log.h"
+#include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::reproduce {
@@ -19,9 +20,17 @@ namespace {
 constexpr double kSeconds = 30;  // 6.3.1: "30,000 wakeups over a 30-second period"
 constexpr int kClockLevel = 28;
 
+/// The host of every call here, with what was perturbed.
+hostsim::HostScenario machine(const Run& run) {
+  Setup s{call_scenario("INT", false, 1), {}};
+  s.profile = config::load_profile(s.scenario.cost_profile);
+  run.perturbation.apply(s);
+  return s.scenario.host;
+}
+
 /// The quiescent machine: clock, timer and callback alone.
-Figures control() {
-  const hostsim::HostScenario host = call_scenario("INT", false, 1).host;
+Figures control(const Run& run) {
+  const hostsim::HostScenario host = machine(run);
   std::vector<oh_event> ring(1 << 20);
   oh_event_log log{};
   oh_event_log_init(&log, ring.data(), ring.size(), 0);
@@ -98,11 +107,11 @@ Outcome jones_fig10(const Run& run) {
   const Published& p = run.published;
   Histograms h;
   run.parallel(h.figures.size(),
-               [&](std::size_t i) { h.figures[i] = i == 0 ? control() : beside(run, Histograms::kContexts[i]); });
+               [&](std::size_t i) { h.figures[i] = i == 0 ? control(run) : beside(run, Histograms::kContexts[i]); });
 
   Outcome out;
   const double tail = p.number("int_and_dpc_tail_ms"), near = p.number("near_2ms_percent");
-  const hostsim::HostScenario host = call_scenario("INT", false, 1).host;
+  const hostsim::HostScenario host = machine(run);
   out.rows = {
       input("clock interrupts", "Hz", p.number("rtc_hz"), host.tick_hz, "traces/hosts/nt2000-p2-450.toml, tick_hz"),
       within_share("wake-ups observed, control", "", p.number("wakeups"), static_cast<double>(h[0].count()), 0.03),

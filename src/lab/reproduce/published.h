@@ -29,7 +29,7 @@ enum class Provenance {
   kInput,        ///< read back: the model was given it. No result
   kCalibrated,   ///< a constant was fitted with it, or with others of its kind
   kDerived,      ///< arithmetic on inputs
-  kIndependent,  ///< nothing in it was fitted
+  kIndependent,  ///< no constant was fitted with it, or with others of its kind
 };
 std::string_view to_string(Provenance provenance);
 

@@ -17,11 +17,14 @@ namespace {
 
 constexpr std::size_t kFolds = 5;
 
-std::vector<double> values_of(const Constant& c, double used, std::size_t steps) {
-  std::vector<double> out = {used};
-  for (std::size_t i = 0; i + 1 < steps; ++i)
-    out.push_back(c.low +
-                  (c.high - c.low) * static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(steps, 3) - 2));
+/// The constant as it is in `setup`, and steps of its range as they are once they have been set (some are whole).
+std::vector<double> values_of(const Constant& c, Setup setup, std::size_t steps) {
+  std::vector<double> out = {c.get(setup)};
+  for (std::size_t i = 0; i + 1 < steps; ++i) {
+    c.set(setup,
+          c.low + (c.high - c.low) * static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(steps, 3) - 2));
+    out.push_back(c.get(setup));
+  }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
@@ -91,7 +94,7 @@ Sensitivity sensitivity(const Run& run, std::size_t steps) {
     Scan scan;
     scan.constant = &c;
     scan.used = c.get(setups.front());
-    scan.values = values_of(c, scan.used, steps);
+    scan.values = values_of(c, setups.front(), steps);
     scan.holds.assign(rows.size(), std::vector<bool>(scan.values.size()));
     for (std::size_t v = 0; v < scan.values.size(); ++v) {
       for (std::size_t row = 0; row < setups.size(); ++row) jobs.push_back({out.scans.size(), v, row});
@@ -147,8 +150,10 @@ nlohmann::ordered_json to_json(const Sensitivity& sensitivity) {
     }
     f.id = fmt::format("sensitivity.{}", scan.constant->name);
     f.title = fmt::format("Table 3 over {}", scan.constant->name);
-    f.caption = fmt::format("{}. Five-fold, chosen by the rows of four folds alone: {} of {} rows come out.",
-                            scan.constant->what, scan.held_out(), sensitivity.rows.size());
+    f.caption = fmt::format(
+        "{}. Five-fold, this constant alone chosen by the rows of four folds, the others left as they were fitted with "
+        "all twelve: {} of {} rows come out.",
+        scan.constant->what, scan.held_out(), sensitivity.rows.size());
     f.x.text = scan.constant->unit.empty() ? std::string(scan.constant->name)
                                            : fmt::format("{} ({})", scan.constant->name, scan.constant->unit);
     f.y.text = "reservation";
@@ -177,7 +182,8 @@ std::string to_text(const Sensitivity& sensitivity) {
         fmt::format("{} = {:.4g} {}: {}\n", scan.constant->name, scan.used, scan.constant->unit, scan.constant->what);
     for (std::size_t row = 0; row < sensitivity.rows.size(); ++row)
       out += fmt::format("  {:9} {}\n", sensitivity.rows[row], shown(scan, scan.range(row)));
-    out += fmt::format("  five-fold: {} of {} rows\n", scan.held_out(), sensitivity.rows.size());
+    out += fmt::format("  five-fold, the others as fitted with all rows: {} of {} rows\n", scan.held_out(),
+                       sensitivity.rows.size());
   }
   return out;
 }

@@ -2,7 +2,7 @@
 //
 // How far Table 3's classes hang on each constant: the twelve reservations over a range of each, one constant at a
 // time. From the same runs, five-fold: each constant chosen by the rows of four folds alone, and what it says of the
-// fifth.
+// fifth. The others stay as they were fitted with all twelve rows, so this is no test on rows that nothing has seen.
 #pragma once
 
 #include <functional>

@@ -36,7 +36,7 @@ function claimRows(parent, claim) {
 }
 
 const provenances = {
-  independent: "nothing in it was fitted",
+  independent: "no constant was fitted with it, or with others of its kind",
   calibrated: "a constant was fitted with it, or with others of its kind",
   derived: "arithmetic on inputs",
   input: "read back: the model was given it",
