@@ -366,6 +366,9 @@ class Judge:
         path = TREE / mutant["file"]
         was = path.read_bytes()
         objects = sorted(self.by_file[str(path)] & set().union(*self.needs.values()))
+        # The objects may still be of the mutant before: its source was restored, they were not.
+        if ninja(f"-j{self.jobs}", *objects).returncode != 0:
+            fail(f"{mutant['file']}: without a change it does not build")
         before = {obj: digest((BUILD / obj).read_bytes()) for obj in objects}
         environment = dict(os.environ, CCACHE_READONLY="1")
         try:
