@@ -26,6 +26,18 @@ TEST(FixedPriorityThread, EqualsTakeTurnsByTheQuantumWhichSurvivesPreemption) {
                                            "15 b resume", "17 b finish", "17 a resume", "19 a finish"));
 }
 
+TEST(FixedPriorityThread, TheShortestQuantumEndsToo) {
+  Engine engine;
+  Cpu cpu(engine);
+  Segments a_job({2}), b_job({2});
+  cpu.release(cpu.add_thread("a", FixedPriority{8, 1}, a_job));
+  cpu.release(cpu.add_thread("b", FixedPriority{8, 1}, b_job));
+  Recorder recorder(cpu);
+  engine.run_until(100);
+  EXPECT_THAT(recorder.events, ElementsAre("0 a start", "1 a preempt", "1 b start", "2 b preempt", "2 a resume",
+                                           "3 a finish", "3 b resume", "4 b finish"));
+}
+
 TEST(ConstantBandwidthThread, BudgetAndDeadlineFollowAbeniAndButtazzo) {
   Engine engine;
   Cpu cpu(engine);

@@ -101,6 +101,19 @@ TEST(LinuxDeadlineThread, At250HzTwoOfEvery8msBecomeFourOfEvery16) {
                                            "28000000 t throttle", "40000000 t replenish", "40000000 t resume"));
 }
 
+TEST(LinuxDeadlineThread, ADeadlineThatHasPassedBeginsAnewAndOneThatIsNowDoesNot) {
+  for (const Ns now : {16 * kMs, 16 * kMs + 1}) {
+    LinuxDeadlineThread t(LinuxDeadline{2 * kMs, 8 * kMs, 250});
+    t.begin_job(0, {0, kNever}, true);
+    t.charge(3 * kMs);
+    t.update(4 * kMs);
+    ASSERT_TRUE(t.exhausted());
+    // The clock was held off: what it owes is paid by a period, which ends at 16 ms.
+    EXPECT_TRUE(t.update(now).replenished);
+    EXPECT_EQ(t.standing(now).key, now == 16 * kMs ? now : now + 8 * kMs);
+  }
+}
+
 TEST(LinuxDeadlineThread, WithABudgetOfWholeTicksItIsTheIdealServer) {
   Engine engine;
   Cpu cpu(engine);
@@ -160,6 +173,22 @@ TEST(LinuxFairThreads, ShareByTheirWeights) {
   EXPECT_NEAR(static_cast<double>(cpu.cpu_time(a)), 2.5e9, 10e6);
   EXPECT_NEAR(static_cast<double>(cpu.cpu_time(b)), 2.5e9, 10e6);
   EXPECT_NEAR(static_cast<double>(cpu.cpu_time(c)), 5e9, 10e6);
+}
+
+TEST(LinuxFairThreads, ATurnEndsAtTheFirstTickAfterTheShareOf6ms) {
+  Engine engine;
+  Cpu cpu(engine);
+  const auto group = std::make_shared<LinuxFairGroup>(1000);
+  Segments h_job({kNever}), n_job({kNever});
+  const EntityId h = cpu.add_thread("h", policy<LinuxFairThread>(group, 16 * 1024), h_job);
+  const EntityId n = cpu.add_thread("n", policy<LinuxFairThread>(group), n_job);
+  Recorder recorder(cpu);
+  for (const EntityId id : {h, n}) cpu.release(id);
+  engine.run_until(21 * kMs);
+  // h's share is 16/17 of 6 ms, a millisecond of virtual time 16 of its own. At 13 it is still the one behind.
+  EXPECT_THAT(recorder.events,
+              ElementsAre("0 h start", "6000000 h preempt", "6000000 n start", "7000000 n preempt", "7000000 h resume",
+                          "19000000 h preempt", "19000000 n resume", "20000000 n preempt", "20000000 h resume"));
 }
 
 TEST(LinuxFairThreads, ASleeperPreemptsOneThatIsMoreThan1msAhead) {

@@ -9,6 +9,7 @@
 #include "hostsim/call/host_policies.h"
 #include "hostsim/sched/fixed_priority.h"
 #include "hostsim/sched/softirq.h"
+#include "tests/unit/hostsim/cpu/recorder.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -61,6 +62,24 @@ TEST(Schedulers, AHostRefusesTheContextsOfAnotherSystem) {
   for (const char* text : {"SOFTIRQ", "THREADED", "FIFO 50", "RR 10", "OTHER", "OTHER -5"}) {
     EXPECT_THAT(refusal(nt, ContextSpec::parse(text)), HasSubstr(" is Linux's; ")) << text;
     EXPECT_EQ(refusal(linux_host, ContextSpec::parse(text)), "") << text;
+  }
+}
+
+// Each step of nice is a tenth of the CPU: 1.25 to 1 between neighbours.
+TEST(Schedulers, OnLinuxAThreadHasTheMoreTheLessNiceItIs) {
+  for (const auto& [nice, share] :
+       {std::pair{-1, 1.25 / 2.25}, std::pair{0, 0.5}, std::pair{5, 1 / (1 + 3.0517578125)}}) {
+    Engine engine;
+    Cpu cpu(engine);
+    const auto scheduler = make_scheduler(PolicyUse::kThreads, "linux", {.tick_hz = 1000});
+    Segments normal_job({kNever}), nice_job({kNever});
+    const EntityId normal =
+        cpu.add_thread("normal", scheduler->thread({.wants = ThreadRequest::Class::kProgram, .nice = 7}), normal_job);
+    const EntityId other =
+        cpu.add_thread("nice", scheduler->thread({.wants = ThreadRequest::Class::kNice, .nice = nice}), nice_job);
+    for (const EntityId id : {normal, other}) cpu.release(id);
+    engine.run_until(10'000'000'000);
+    EXPECT_NEAR(static_cast<double>(cpu.cpu_time(other)), share * 10e9, 10e6) << nice;
   }
 }
 
