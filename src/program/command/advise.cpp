@@ -260,7 +260,7 @@ void add_advise(CLI::App& app, Action& action) {
   sub->footer(R"(Examples:
   offhook advise vendor-modem nt2000-p2-450 --out out/advice
   offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true
-  offhook advise g-lite --trace board.dat --set load.trace_cpu=1
+  offhook advise g-lite --trace examples/board.load --set load.trace_cpu=1
   offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
   offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
   offhook advise g-lite win98-games --verify 2

@@ -57,10 +57,10 @@ void add_decode(CLI::App& app, Action& action) {
   sub->footer(R"(Exit status: 0, 1 the recording cannot be read, 2 there is no modem in it.
 
 Examples:
-  offhook decode call.wav
-  offhook decode call.wav --json | jq '.trainings[].call_to_answer.bit_rate'
-  offhook decode call.wav --json call.json --html call.html
-  offhook decode call.wav --payload out/call)");
+  offhook decode examples/call.wav
+  offhook decode examples/call.wav --json | jq '.trainings[].call_to_answer.bit_rate'
+  offhook decode examples/call.wav --json call.json --html call.html
+  offhook decode examples/call.wav --payload out/call)");
   sub->final_callback([&action, options] { action = [options] { return run_decode(*options); }; });
 }
 

@@ -126,7 +126,7 @@ void add_export(CLI::App& app, Action& action) {
   sub->add_flag("--json", options->json, "Say on standard output what was exported (with -o)");
   sub->footer(R"(Examples:
   offhook export --perfetto out/res-2-8 -o call.perfetto
-  offhook export --csv out/res-2-8/events.ohlog | grep tx_underrun
+  offhook export --csv out/res-2-8/events.ohlog | grep ,service_begin,
   sudo offhook modem unix:/run/card-a --out out/live --trace-kernel && offhook export --perfetto out/live -o live.perfetto
   sudo trace-cmd record -C mono -e sched_switch -e irq -o board.dat     # during a call of offhook modem --out out/live
   offhook export --perfetto out/live --kernel board.dat -o live.perfetto)");

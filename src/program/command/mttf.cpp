@@ -196,7 +196,8 @@ int run_buffers(const Options& options) {
                duration_text(1 / p.longer / source.waits_per_s)});
     say("{}\n", Lines(fit.str()));
   }
-  say("Mean time to an underrun; a buffer costs {:g} % of its length:\n{}", options.compute_share * 100, table.str());
+  say("Mean time to an underrun; a buffer costs {:g} % of its length:\n{}", options.compute_share * 100,
+      Lines(table.str()));
   say("formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
       "the "
       "worst latency that was measured.\n");
@@ -332,7 +333,7 @@ Keys of a [[computation]] (beside them: host, virus_scanner):
 Examples:
   offhook mttf win98-games --context "THR 28" --buffers 4 --buffer-ms 16
   offhook mttf win98-office --context "THR 28" --virus-scanner --csv mttf.csv
-  offhook mttf cyclictest.hgrm --unit-us 1 --buffers 2,3 --buffer-ms 1,2,4
+  offhook mttf examples/latency.hgrm --unit-us 1 --buffers 2,3 --buffer-ms 1,2,4
   offhook mttf --tasks examples/schedulability.toml --hours 24)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

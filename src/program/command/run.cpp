@@ -227,7 +227,7 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_flag("--json", options->json, "Print the summary as JSON, show no progress");
   sub->footer(R"(Examples:
   offhook run examples/res-2-8.toml --out out/res-2-8
-  offhook run examples/int.toml --context "THR 8" --set load.spinner=true
+  offhook run examples/int.toml --context "THR 8" --set load.spinner=true     # starved: exit status 2
   offhook run examples/int.toml --context "THR 24" --set load.device="network ide-dma"
   offhook run examples/int.toml --file README.md --seed 7 --json
   offhook run examples/int.toml --far-end unix:/tmp/modem,rate=9600 --file to-it.bin --expect from-it.bin

@@ -44,8 +44,8 @@ void add_schedule(CLI::App& app, Action& action) {
   sub->add_option("--summary", options->summary, "Jobs, misses, response times and CPU time per entity, JSON")
       ->type_name("FILE");
   sub->footer(R"(Examples:
-  offhook schedule system.json --out schedule.csv
-  offhook schedule system.json --summary summary.json | grep ,miss)");
+  offhook schedule examples/system.json --out schedule.csv
+  offhook schedule examples/system.json --summary summary.json | grep ,miss)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

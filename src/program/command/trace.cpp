@@ -102,8 +102,8 @@ void add_trace(CLI::App& app, Action& action) {
   perf sched record sleep 60 && perf sched script --ns > board.txt
 
 Examples:
-  offhook trace board.dat
-  offhook trace board.dat --without offhook -o board.load
+  offhook trace examples/board.load
+  offhook trace examples/board.load --without offhook.n0 -o board.load
   offhook run examples/int.toml --set host.name=linux --set load.trace=board.load --context "THR 90"
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every command that README, docs and --help print runs as printed, in a copy of the tree as git has it.
+
+    printed_commands.py fast|long|list OFFHOOK SOURCE [--only PATTERN]
+
+The commands are read out of the texts themselves: the indented lines of README.md and docs/*.md, and what stands below
+"Examples:" in the help of each command. `./dev offhook` and `offhook` are OFFHOOK. What takes minutes runs by label
+long; what needs a machine, a right or a partner that a test does not have stands in ELSEWHERE with the reason.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ELSEWHERE = {
+    r"\./dev (demo|test)\b": "builds the tree; CI runs it",
+    r"\./dev vm ": "boots a virtual machine: label vm-matrix",
+    r"modprobe|offhook kernel|kernel:0": "needs the kernel module: label vm",
+    r"qemu-system|offhook card ": "needs a virtual machine: label vm",
+    r"^sudo |measure cause": "needs the rights to trace the kernel",
+    r"/run/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",
+    r"tests/live/": "is a test, or prints a table to read: label live",
+    r"measure bank": "real time for a minute: live.bank",
+    r"measure (latency|stolen|kernel|cost|host)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
+    r"cmake --install|^cc ": "needs a prefix of its own: the test install does both",
+    r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
+    r"completion fish": "needs fish: cli.help_test",
+    r"man -l -": "needs man-db: cli.help_test",
+    r"^offhook COMMAND": "is not one command",
+}
+LONG = (
+    r"reproduce(?! (--list|jones\.table3$))|device-map|law --check|--verify|offhook demo|--sensitivity|--perturb"
+    r"|transfer\.bytes=3000000|v90-transfer|reservation-map|sweep (run|merge)|--seconds 600|--hours 24|law .*--confirm"
+)
+# What must be there first, and the command that makes it.
+FIRST = (
+    (r"out/res-2-8\b", "offhook run examples/res-2-8.toml --out out/res-2-8"),
+    (r"sweep (run|merge)", "offhook sweep plan examples/reservation-map.toml --shards 16 --out out/map"),
+    (
+        r"sweep merge",
+        "for shard in $(seq 1 16); do offhook sweep run out/map --shard $shard/16 --json >/dev/null; done",
+    ),
+)
+# A verdict that is not "sufficient" is what these show; all else ends with 0.
+STATUS_2 = (r"--far-end unix:far-end\.socket", r"THR 8", r"reproduce jones\.fig5 jones\.fig14", r"--perturb")
+
+
+def commands_of(lines):
+    """Joins continued lines, drops the comment after two blanks."""
+    joined = ""
+    for line in lines:
+        joined = f"{joined} {line.strip()}".strip()
+        if joined.endswith("\\"):
+            joined = joined[:-1].strip()
+            continue
+        command = re.sub(r"\s{2,}#.*| # .*$", "", joined)
+        if re.match(r"(\./dev|offhook|examples/|tests/|cmake|cc|cmp|sudo|modprobe|minicom|eval|qemu-system)\S*\s", command):
+            yield command
+        joined = ""
+
+
+def in_pages(source):
+    for page in ("README.md", *sorted(p.relative_to(source).as_posix() for p in source.glob("docs/*.md"))):
+        lines = (source / page).read_text().splitlines()
+        for command in commands_of(line for line in lines if line.startswith("    ")):
+            yield page, command
+
+
+def in_help(offhook):
+    text = subprocess.run([offhook, "man"], capture_output=True, text=True, check=True).stdout
+    text = text.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
+    for section in text.split("\n.SS ")[1:]:
+        name = section.partition("\n")[0]
+        for block in re.findall(r"^Examples:\n((?:  .*\n?)+)", section, re.MULTILINE):
+            for command in commands_of(block.splitlines()):
+                yield f"{name} --help", command
+
+
+def kind(command):
+    for pattern, why in ELSEWHERE.items():
+        if re.search(pattern, command):
+            return why
+    return "long" if re.search(LONG, command) else "fast"
+
+
+def copy_of(source, offhook, folder):
+    """The files that git has, `offhook` in the path, and `./dev` that runs the built program instead of building."""
+    files = subprocess.run(["git", "-C", source, "ls-files", "-z", "README.md", "LICENSE", "docs", "examples", "traces"],
+                           capture_output=True, text=True, check=True).stdout.split("\0")  # fmt: skip
+    for name in filter(None, files):
+        if (source / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source / name, folder / name)
+    (folder / "bin").mkdir()
+    (folder / "bin/offhook").symlink_to(offhook)
+    (folder / "dev").write_text('#!/bin/sh\n[ "$1" = offhook ] && shift && exec offhook "$@"\nexit 1\n')
+    (folder / "dev").chmod(0o755)
+
+
+def run(command, folder):
+    """@return what is wrong, or nothing"""
+    environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, capture_output=True, check=False,
+                          text=True, errors="replace", timeout=3000)  # fmt: skip
+    expected = 2 if any(re.search(pattern, command) for pattern in STATUS_2) else 0
+    if done.returncode != expected:
+        return f"ended with {done.returncode}, expected {expected}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
+    if "\\x0a" in done.stdout + done.stderr:
+        return f"a table in one line:\n{done.stdout[-500:]}"
+    return None
+
+
+def run_all(found, offhook, source):
+    failures, ran = 0, set()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        copy_of(source, offhook, folder)
+        background = []
+        for where, command in found:
+            todo = [first for pattern, first in FIRST if re.search(pattern, command)] + [command]
+            for one in todo:
+                if one.removeprefix("./dev ") in ran:
+                    continue
+                ran.add(one.removeprefix("./dev "))
+                if one.endswith("&"):  # until the folder is left
+                    background.append(subprocess.Popen(one.rstrip("& ").split(), cwd=folder))
+                    continue
+                begin = time.monotonic()
+                wrong = run(one, folder)
+                failures += wrong is not None
+                print(f"{'FAILED' if wrong else 'ok':6} {time.monotonic() - begin:6.1f} s  {where}: {one}", flush=True)
+                if wrong:
+                    print(wrong, flush=True)
+        for process in background:
+            try:
+                if process.wait(10) != 0:
+                    failures += 1
+                    print(f"FAILED: {process.args} ended with {process.returncode}")
+            except subprocess.TimeoutExpired:
+                process.kill()
+                failures += 1
+                print(f"FAILED: {process.args} did not end when its partner had")
+    return failures
+
+
+def main():
+    what, offhook, source = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
+    found = [*in_pages(source), *in_help(offhook)]
+    if what == "list":
+        for where, command in found:
+            print(f"{kind(command):12.60} | {where} | {command}")
+        return
+    # A text that is no longer read, or a reason that nothing needs, is found here.
+    if len(found) < 100:
+        sys.exit(f"only {len(found)} commands were found in README, docs and --help; expected over 100")
+    idle = [p for p in (*ELSEWHERE, *STATUS_2, *(p for p, _ in FIRST)) if not any(re.search(p, c) for _, c in found)]
+    if idle:
+        sys.exit(f"these patterns match no command any more: {idle}")
+    mine = [(where, command) for where, command in found if kind(command) == what]
+    if "--only" in sys.argv:
+        mine = [(w, c) for w, c in mine if re.search(sys.argv[sys.argv.index("--only") + 1], c)]
+    failures = run_all(mine, offhook, source)
+    print(f"{len(mine)} commands by label {what}, of {len(found)} printed; {failures} failures")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
