@@ -14,6 +14,19 @@ constexpr Top kTop[32] = {{0, 0},  {0, 0},   {0, 0},  {0, 0},   {0, -1},  {0, -1
                           {-1, 1}, {-1, -2}, {-1, 1}, {-1, -2}, {1, -1},  {1, -1},  {-2, -1}, {-2, -1}};
 constexpr Point kEight[8] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}, {-3, 1}, {1, 3}, {-1, -3}, {3, -1}};
 
+/// An octet's bits at every second place.
+struct Spread {
+  uint16_t apart[256];
+};
+constexpr Spread make_spread() {
+  Spread s{};
+  for (int n = 0; n < 256; ++n) {
+    for (int k = 0; k < 8; ++k) s.apart[n] = static_cast<uint16_t>(s.apart[n] | (n >> k & 1) << 2 * k);
+  }
+  return s;
+}
+constexpr Spread kSpread = make_spread();
+
 constexpr bool is_cross(int bits) {
   return bits % 2 == 1 && bits >= 5;
 }
@@ -115,9 +128,8 @@ uint32_t label_of(int bits, Point p) {
   }
   const int low = is_cross(bits) ? bits - 3 : bits - 2;  // bits below the top ones, of both coordinates
   const int x = (p.x - 1) >> 1, y = (p.y - 1) >> 1;
-  uint32_t label = 0;
-  for (int k = 0; k < low / 2; ++k)
-    label |= static_cast<uint32_t>(x >> k & 1) << (2 * k + 1) | static_cast<uint32_t>(y >> k & 1) << 2 * k;
+  const int below = (1 << low / 2) - 1;
+  uint32_t label = static_cast<uint32_t>(kSpread.apart[x & below] << 1 | kSpread.apart[y & below]);
   const int top_x = x >> low / 2, top_y = y >> low / 2;
   if (!is_cross(bits))
     return label | static_cast<uint32_t>(top_x & 1) << (bits - 1) | static_cast<uint32_t>(top_y & 1) << (bits - 2);
@@ -128,7 +140,11 @@ uint32_t label_of(int bits, Point p) {
 }
 
 Point nearest_point(int bits, Complex z) {
-  return bits == 3 ? nearest_of_eight(-1, z) : nearest_on(bits, {2, 1, 1}, z);
+  if (bits == 3) return nearest_of_eight(-1, z);
+  if (is_cross(bits)) return nearest_on(bits, {2, 1, 1}, z);
+  const int most = (1 << bits / 2) - 1;
+  return {static_cast<int16_t>(nearest_of(z.re, -most, 2, most)),
+          static_cast<int16_t>(nearest_of(z.im, -most, 2, most))};
 }
 
 Point nearest_point(int bits, int coset, Complex z) {

@@ -7,13 +7,6 @@ namespace {
 // Frames that carry indicator bits 0-7, 8-15, 16-23.
 constexpr int kIndicatorFrames[] = {1, 34, 35};
 
-template <class S>
-uint8_t each_bit(uint8_t octet, S put) {
-  int out = 0;
-  for (int k = 0; k < 8; ++k) out |= put(octet >> k & 1) << k;
-  return static_cast<uint8_t>(out);
-}
-
 }  // namespace
 
 void TransmitPath::reset(const PathParameters& p) {
@@ -38,11 +31,10 @@ void TransmitPath::process(const uint8_t* payload, uint32_t indicators, uint8_t*
     crc_.put(overhead);
   }
   uint8_t* to = filling_ + in_word_ * (p_.payload + 1);
-  const auto scramble = [this](int bit) { return scrambler_.scramble(bit); };
-  to[0] = each_bit(overhead, scramble);
+  to[0] = scrambler_.scramble(overhead);
   for (int k = 0; k < p_.payload; ++k) {
     crc_.put(payload[k]);
-    to[k + 1] = each_bit(payload[k], scramble);
+    to[k + 1] = scrambler_.scramble(payload[k]);
   }
   if (++frame_ == kFrames) frame_ = 0;
 
@@ -83,8 +75,7 @@ int ReceivePath::process(const uint8_t* in) {
       corrected_ += static_cast<uint32_t>(corrected);
     }
   }
-  const auto descramble = [this](int bit) { return descrambler_.descramble(bit); };
-  for (int k = 0; k < p_.word_data(); ++k) word[k] = each_bit(word[k], descramble);
+  for (int k = 0; k < p_.word_data(); ++k) word[k] = descrambler_.descramble(word[k]);
   return p_.frames_per_word;
 }
 

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-#include "dsp/blocks/scrambler.h"
 #include "dsp/dmt/coding/interleaver.h"
+#include "dsp/dmt/coding/octet_scrambler.h"
 #include "dsp/dmt/coding/reed_solomon.h"
 
 namespace offhook::dmt {
@@ -24,22 +24,36 @@ namespace offhook::dmt {
 inline constexpr int kFrames = 68;  ///< of a superframe
 inline constexpr int kMostFramesPerWord = 16;
 
-/// x^8 + x^4 + x^3 + x^2 + 1, begun with zeros.
+/// Eight steps of Crc8 from each register.
+struct Crc8Steps {
+  uint8_t of[256];
+};
+constexpr Crc8Steps make_crc8_steps() {
+  Crc8Steps steps{};
+  for (unsigned n = 0; n < 256; ++n) {
+    unsigned r = n;
+    for (int k = 0; k < 8; ++k) r = r >> 1 ^ ((r & 1) != 0 ? 0xb8u : 0u);
+    steps.of[n] = static_cast<uint8_t>(r);
+  }
+  return steps;
+}
+inline constexpr Crc8Steps kCrc8Steps = make_crc8_steps();
+
+/// x^8 + x^4 + x^3 + x^2 + 1, begun with zeros. The register is held with its bits reversed, so that octets go in
+/// whole.
 class Crc8 {
  public:
-  constexpr void put(uint8_t octet) {
-    for (int k = 0; k < 8; ++k) {
-      const int feedback = (register_ >> 7 ^ octet >> k) & 1;
-      register_ = static_cast<uint8_t>(register_ << 1 ^ (feedback != 0 ? 0x1d : 0));
-    }
+  constexpr void put(uint8_t octet) { register_ = kCrc8Steps.of[register_ ^ octet]; }
+  constexpr uint8_t value() const {
+    uint8_t v = 0;
+    for (int k = 0; k < 8; ++k) v = static_cast<uint8_t>(v << 1 | (register_ >> k & 1));
+    return v;
   }
-  constexpr uint8_t value() const { return register_; }
   constexpr void reset() { register_ = 0; }
 
  private:
   uint8_t register_ = 0;
 };
-
 struct PathParameters {
   uint8_t payload = 0;          ///< octets of a frame, besides the overhead octet; with it and R at most 255 a word
   uint8_t check = 0;            ///< R, octets of a word: even, at most 16, a multiple of frames_per_word
@@ -70,7 +84,7 @@ class TransmitPath {
   PathParameters p_;
   ReedSolomon code_;
   Interleaver interleaver_;
-  Scrambler scrambler_;
+  OctetScrambler scrambler_;
   Crc8 crc_;
   int frame_ = 0;  // of the superframe
   int in_word_ = 0;
@@ -102,7 +116,7 @@ class ReceivePath {
   PathParameters p_;
   ReedSolomon code_;
   Interleaver interleaver_;
-  Descrambler descrambler_;
+  OctetDescrambler descrambler_;
   Crc8 crc_;
   int frame_ = 0;
   int in_word_ = 0;

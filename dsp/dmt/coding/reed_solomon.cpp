@@ -44,6 +44,15 @@ struct Polynomial {
   }
 };
 
+uint64_t packed(const uint8_t* octets) {
+  uint64_t out = 0;
+  for (int k = 7; k >= 0; --k) out = out << 8 | octets[k];
+  return out;
+}
+uint8_t octet_of(uint64_t low, uint64_t high, int k) {
+  return static_cast<uint8_t>(k < 8 ? low >> 8 * k : high >> 8 * (k - 8));
+}
+
 /// The shortest shift register that makes the syndromes. @return its length
 int error_locator(const uint8_t* syndromes, int count, Polynomial* locator) {
   Polynomial now, before;
@@ -80,28 +89,45 @@ ReedSolomon::ReedSolomon(int check) : check_(check) {
   for (int root = 0; root < check; ++root) {
     for (int k = root + 1; k > 0; --k) g[k] = static_cast<uint8_t>(g[k] ^ times(g[k - 1], alpha(root)));
   }
-  for (int k = 0; k < check; ++k) generator_[k] = g[k + 1];
+  for (int f = 0; f < 256; ++f) {
+    uint8_t row[kMostCheck]{};
+    for (int k = 0; k < check; ++k) row[k] = times(static_cast<uint8_t>(f), g[k + 1]);
+    multiples_[f] = {packed(row), packed(row + 8)};
+  }
+}
+
+ReedSolomon::Octets ReedSolomon::remainder(const uint8_t* octets, int n) const {
+  Octets r;
+  for (int i = 0; i < n; ++i) {
+    const Octets& m = multiples_[octets[i] ^ (r.low & 0xff)];
+    r.low = (r.low >> 8 | r.high << 56) ^ m.low;
+    r.high = r.high >> 8 ^ m.high;
+  }
+  return r;
 }
 
 void ReedSolomon::encode(const uint8_t* data, int n, uint8_t* check) const {
-  for (int k = 0; k < check_; ++k) check[k] = 0;
-  for (int i = 0; i < n && check_ > 0; ++i) {
-    const uint8_t feedback = data[i] ^ check[0];
-    for (int k = 0; k + 1 < check_; ++k) check[k] = static_cast<uint8_t>(check[k + 1] ^ times(feedback, generator_[k]));
-    check[check_ - 1] = times(feedback, generator_[check_ - 1]);
-  }
+  const Octets r = remainder(data, n);
+  for (int k = 0; k < check_; ++k) check[k] = octet_of(r.low, r.high, k);
 }
 
 int ReedSolomon::decode(uint8_t* word, int n) const {
-  uint8_t syndromes[kMostCheck];
+  // What the check octets should be against what they are: nothing for a word of the code, else the same syndromes as
+  // the word's.
+  const Octets r = remainder(word, n - check_);
+  uint8_t difference[kMostCheck];
   uint8_t any = 0;
-  for (int r = 0; r < check_; ++r) {
-    uint8_t s = 0;
-    for (int i = 0; i < n; ++i) s = static_cast<uint8_t>(times(s, alpha(r)) ^ word[i]);
-    syndromes[r] = s;
-    any |= s;
+  for (int k = 0; k < check_ && k < kMostCheck; ++k) {
+    difference[k] = octet_of(r.low, r.high, k) ^ word[n - check_ + k];
+    any |= difference[k];
   }
   if (any == 0) return 0;
+  uint8_t syndromes[kMostCheck];
+  for (int root = 0; root < check_; ++root) {
+    uint8_t s = 0;
+    for (int k = 0; k < check_; ++k) s = static_cast<uint8_t>(times(s, alpha(root)) ^ difference[k]);
+    syndromes[root] = s;
+  }
   Polynomial locator;
   const int errors = error_locator(syndromes, check_, &locator);
   if (2 * errors > check_) return -1;

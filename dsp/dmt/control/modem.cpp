@@ -53,11 +53,25 @@ void Modem::heard() {
 }
 
 void Modem::process(const int16_t* rx, int16_t* tx, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t left = n; left > 0;) {
+    // Periods in which no symbol is heard to its end, and none is begun.
+    const int to_hear = receiver_.until_symbol() / rx_ratio_, to_send = (length_ - at_) / tx_ratio_;
+    const int quiet = to_hear < to_send ? to_hear : to_send;
+    if (quiet > 0) {
+      const int span = static_cast<size_t>(quiet) < left ? quiet : static_cast<int>(left);
+      receiver_.store(rx, span * rx_ratio_);
+      for (int k = 0; k < span * tx_ratio_; ++k) tx[k] = samples_[at_ + k];
+      rx += span * rx_ratio_;
+      tx += span * tx_ratio_;
+      at_ += span * tx_ratio_;
+      left -= static_cast<size_t>(span);
+      continue;
+    }
     for (int k = 0; k < rx_ratio_; ++k) {
       if (receiver_.put(*rx++)) heard();
     }
     for (int k = 0; k < tx_ratio_; ++k) *tx++ = next_sample();
+    --left;
   }
   periods_ += n;
 }

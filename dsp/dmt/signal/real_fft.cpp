@@ -5,6 +5,30 @@
 
 namespace offhook::dmt {
 
+namespace {
+
+/// Four floats at any place.
+using Four [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
+
+Four& four(float* at) {
+  return *reinterpret_cast<Four*>(at);
+}
+const Four& four(const float* at) {
+  return *reinterpret_cast<const Four*>(at);
+}
+
+/// Four of a stage.
+inline void butterflies(float* re, float* im, int size, const float* c, const float* s) {
+  const Four ar = four(re), ai = four(im), br = four(re + size), bi = four(im + size);
+  const Four pr = br * four(c) - bi * four(s), pi = br * four(s) + bi * four(c);
+  four(re + size) = ar - pr;
+  four(im + size) = ai - pi;
+  four(re) = ar + pr;
+  four(im) = ai + pi;
+}
+
+}  // namespace
+
 RealFft::RealFft(int n) : n_(n), half_(n / 2) {
   for (int k = 0; k < half_; ++k) {
     const SinCos w = sincos_turns(static_cast<double>(k) / n);
@@ -24,22 +48,27 @@ RealFft::RealFft(int n) : n_(n), half_(n / 2) {
   }
 }
 
+// The first two stages in one, as their factors are 1 and -i; in the others four butterflies at a time.
 void RealFft::transform(float* re, float* im) const {
-  const float* c = stage_cos_;
-  const float* s = stage_sin_;
-  for (int size = 1; size < half_; c += size, s += size, size *= 2) {
+  for (int k = 0; k < half_; k += 4) {
+    float* r = re + k;
+    float* i = im + k;
+    const float ar = r[0] + r[1], ai = i[0] + i[1], br = r[0] - r[1], bi = i[0] - i[1];
+    const float cr = r[2] + r[3], ci = i[2] + i[3], dr = r[2] - r[3], di = i[2] - i[3];
+    r[0] = ar + cr;
+    i[0] = ai + ci;
+    r[1] = br + di;
+    i[1] = bi - dr;
+    r[2] = ar - cr;
+    i[2] = ai - ci;
+    r[3] = br - di;
+    i[3] = bi + dr;
+  }
+  const float* c = stage_cos_ + 3;
+  const float* s = stage_sin_ + 3;
+  for (int size = 4; size < half_; c += size, s += size, size *= 2) {
     for (int start = 0; start < half_; start += 2 * size) {
-      float* ar = re + start;
-      float* ai = im + start;
-      float* br = ar + size;
-      float* bi = ai + size;
-      for (int k = 0; k < size; ++k) {
-        const float pr = br[k] * c[k] - bi[k] * s[k], pi = br[k] * s[k] + bi[k] * c[k];
-        br[k] = ar[k] - pr;
-        bi[k] = ai[k] - pi;
-        ar[k] += pr;
-        ai[k] += pi;
-      }
+      for (int k = start; k < start + size; k += 4) butterflies(re + k, im + k, size, c + k - start, s + k - start);
     }
   }
 }

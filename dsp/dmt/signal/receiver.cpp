@@ -19,6 +19,7 @@ constexpr double kRidgeDown = 1e-2, kRidgeUp = 1e-3;
 
 Receiver::Receiver(const Band& band)
     : band_(band),
+      kernels_(best_kernels()),
       fft_(band.points),
       shortening_(band, band.prefix + 1 - kEdge, band.prefix > 4 ? kRidgeDown : kRidgeUp) {
   reverb(band_, reverb_);
@@ -41,6 +42,14 @@ void Receiver::search() {
   stage_ = Stage::kSearch;
   count_ = 0;
   for (Complex& m : mean_) m = {};
+}
+
+void Receiver::store(const int16_t* samples, int n) {
+  const auto at = static_cast<int>(now_ & (kBuffer - 1));
+  const int before_end = n < kBuffer - at ? n : kBuffer - at;
+  for (int k = 0; k < before_end; ++k) buffer_[at + k] = samples[k];
+  for (int k = before_end; k < n; ++k) buffer_[k - before_end] = samples[k];
+  now_ += n;
 }
 
 bool Receiver::take(float sample, bool good) {
@@ -87,25 +96,20 @@ bool Receiver::take(float sample, bool good) {
 }
 
 void Receiver::transform() {
-  float window[2 * kMostTones], re[kMostTones], im[kMostTones];
   constexpr int kTaps = Shortening::kTaps;
-  float past[2 * kMostTones + kTaps];
-  const int reach = shortened_ ? kTaps - 1 : 0;
-  float power = 0;
-  for (int t = 0; t < band_.points + reach; ++t) {
-    past[t] = buffer_[(start_ - reach + t) & (kBuffer - 1)];
-    power += past[t] * past[t];
-  }
-  rms_ = square_root(power / static_cast<float>(band_.points + reach));
-  if (!shortened_) {
-    for (int t = 0; t < band_.points; ++t) window[t] = past[t];
-  } else {
-    for (int t = 0; t < band_.points; ++t) window[t] = 0;
-    for (int i = 0; i < kTaps; ++i) {
-      const float* from = past + reach - i;
-      const float w = taps_[i];
-      for (int t = 0; t < band_.points; ++t) window[t] += w * from[t];
-    }
+  float past[2 * kMostTones + kTaps], filtered[2 * kMostTones], re[kMostTones], im[kMostTones];
+  // In two pieces, where the buffer's end lies within.
+  const int reach = shortened_ ? kTaps - 1 : 0, n = band_.points + reach;
+  const auto from = static_cast<int>((start_ - reach) & (kBuffer - 1));
+  const int before_end = n < kBuffer - from ? n : kBuffer - from;
+  for (int t = 0; t < before_end; ++t) past[t] = buffer_[from + t];
+  for (int t = before_end; t < n; ++t) past[t] = buffer_[t - before_end];
+  const float* window = past + reach;
+  rms_ = square_root(kernels_.dot(window, window, band_.points) / static_cast<float>(band_.points));
+  if (shortened_) {
+    for (int t = 0; t < band_.points; ++t) filtered[t] = 0;
+    for (int i = 0; i < kTaps; ++i) kernels_.accumulate(filtered, window - i, taps_[i], band_.points);
+    window = filtered;
   }
   fft_.forward(window, re, im);
   for (int k = 0; k < band_.tones(); ++k) received_[k] = {re[k], im[k]};

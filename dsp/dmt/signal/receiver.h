@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/kernels.h"
 #include "dsp/dmt/coding/tones.h"
 #include "dsp/dmt/signal/real_fft.h"
 #include "dsp/dmt/signal/shortening.h"
@@ -45,6 +46,10 @@ class Receiver {
   /// One sample. @return a symbol is complete: the functions below say what it is. Real-time: yes; O(n log n) when
   /// true.
   bool put(float sample) { return take(sample, true); }
+  /// Samples that put() takes before one of which it says that a symbol is complete.
+  int until_symbol() const { return static_cast<int>(start_ + band_.points - now_) - 1; }
+  /// What put() does with n samples of which none completes a symbol. @pre n <= until_symbol(). Real-time: yes, O(n).
+  void store(const int16_t* samples, int n);
   /// A sample that was lost.
   bool lost() { return take(0, false); }
 
@@ -85,6 +90,7 @@ class Receiver {
   void move_window(int samples) { start_ += samples; }
 
   const Band band_;
+  const Kernels& kernels_;
   RealFft fft_;
   Shortening shortening_;
   Stage stage_ = Stage::kTones;

@@ -158,6 +158,38 @@ TEST(DmtCall, GivesTheSameBitsEveryTime) {
   EXPECT_EQ(hash(), hash());
 }
 
+TEST(DmtPump, BlocksOfAnyLengthGiveTheSameSamples) {
+  DmtCall call(LoopConfig{});
+  std::vector<std::int16_t> heard;
+  call.tamper = [&](std::vector<std::int16_t>& captured) {
+    heard.insert(heard.end(), captured.begin(), captured.end());
+  };
+  call.run(1.6);
+  ASSERT_TRUE(call.in_data());
+  const auto sent_in_blocks = [&](const std::vector<std::size_t>& plan) {
+    DmtCall::End end;
+    end.type = oh_dmt_remote_type();
+    end.own = call.remote.own;
+    oh_pump_config c{};
+    c.format = end.type->formats[0];
+    c.role = OH_PUMP_CALL;
+    c.port = end.port();
+    const std::unique_ptr<void, void (*)(void*)> memory(::operator new (end.type->size(&c), std::align_val_t{64}),
+                                                        [](void* m) { ::operator delete (m, std::align_val_t{64}); });
+    EXPECT_EQ(end.type->init(memory.get(), &c), 0);
+    std::vector<std::int16_t> sent(heard.size() / 4);
+    for (std::size_t at = 0, k = 0; at < sent.size(); ++k) {
+      const std::size_t n = std::min(plan[k % plan.size()], sent.size() - at);
+      end.type->process(memory.get(), heard.data() + 4 * at, sent.data() + at, n);
+      at += n;
+    }
+    return sent;
+  };
+  const auto one_by_one = sent_in_blocks({1});
+  EXPECT_TRUE(sent_in_blocks({1104}) == one_by_one);
+  EXPECT_TRUE(sent_in_blocks({7, 300, 68, 67, 69, 2}) == one_by_one);
+}
+
 TEST(DmtPump, RefusesWhatItCannotDo) {
   DmtCall::End end;
   oh_pump_config good{};

@@ -8,9 +8,11 @@
 #include <set>
 #include <vector>
 
+#include "dsp/blocks/scrambler.h"
 #include "dsp/dmt/coding/constellation.h"
 #include "dsp/dmt/coding/frame.h"
 #include "dsp/dmt/coding/interleaver.h"
+#include "dsp/dmt/coding/octet_scrambler.h"
 #include "dsp/dmt/coding/reed_solomon.h"
 #include "dsp/dmt/coding/tones.h"
 
@@ -119,6 +121,20 @@ TEST(Interleaver, ABurstOfLostOctetsHitsEachWordSeldom) {
   }
   EXPECT_EQ(all, depth);
   EXPECT_LE(most, 2);
+}
+
+TEST(OctetScrambler, IsTheScramblerOfBits) {
+  std::mt19937 random(5);
+  Scrambler bits(kGpc);
+  OctetScrambler octets;
+  OctetDescrambler back;
+  for (const std::uint8_t octet : random_octets(random, 500)) {
+    int expected = 0;
+    for (int k = 0; k < 8; ++k) expected |= bits.scramble(octet >> k & 1) << k;
+    const std::uint8_t scrambled = octets.scramble(octet);
+    ASSERT_EQ(scrambled, expected);
+    ASSERT_EQ(back.descramble(scrambled), octet);
+  }
 }
 
 TEST(Crc8, IsTheRemainderOfLongDivision) {

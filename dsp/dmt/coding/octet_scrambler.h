@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// The scrambler and descrambler of dsp/blocks with the polynomial 1 + x^-18 + x^-23, eight bits at a time: no bit of an
+// octet depends on another one of it. An octet's first bit in time is the least significant.
+#pragma once
+
+#include <stdint.h>
+
+namespace offhook::dmt {
+
+/// The newest 23 bits of the scrambled stream, the oldest lowest.
+class ScramblerHistory {
+ public:
+  constexpr void reset() { bits_ = 0; }
+
+ protected:
+  /// What the next octet is changed by.
+  constexpr uint8_t change() const { return static_cast<uint8_t>(bits_ ^ bits_ >> 5); }
+  constexpr void push(uint8_t octet) { bits_ = bits_ >> 8 | static_cast<uint32_t>(octet) << 15; }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+/// Real-time: yes, O(1) an octet.
+class OctetScrambler : public ScramblerHistory {
+ public:
+  constexpr uint8_t scramble(uint8_t octet) {
+    const auto out = static_cast<uint8_t>(octet ^ change());
+    push(out);
+    return out;
+  }
+};
+
+/// Real-time: yes, O(1) an octet.
+class OctetDescrambler : public ScramblerHistory {
+ public:
+  constexpr uint8_t descramble(uint8_t octet) {
+    const auto out = static_cast<uint8_t>(octet ^ change());
+    push(octet);
+    return out;
+  }
+};
+
+}  // namespace offhook::dmt
