@@ -6,8 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "dsp/pump/pump_type.h"
 #include "dsp/v90/control/pump.h"
@@ -65,7 +68,7 @@ class V90Call : public hostsim::DigitalEnd {
     uint64_t seed = 1;
   };
 
-  explicit V90Call(const Options& o) {
+  explicit V90Call(const Options& o) : options_(o) {
     oh_pump_config c{};
     c.struct_size = sizeof c;
     c.format = o.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
@@ -73,13 +76,13 @@ class V90Call : public hostsim::DigitalEnd {
     c.tx_level_dbm0 = o.digital_dbm0;
     c.max_bit_rate = o.max_bit_rate;
     c.port = port(digital_bits_);
-    digital_memory_ = make(c);
+    digital_memory_ = make(c, size_[0]);
     c.format = kLinear16000To8000;
     c.role = o.analogue_calls ? OH_PUMP_CALL : OH_PUMP_ANSWER;
     c.tx_level_dbm0 = o.analogue_dbm0;
     c.port = port(analogue_bits_);
     c.io_delay_samples = 1;  // this loop's own
-    analogue_memory_ = make(c);
+    analogue_memory_ = make(c, size_[1]);
     if (!o.v8) {
       oh_v90_begin(digital());
       oh_v90_begin(analogue());
@@ -127,6 +130,26 @@ class V90Call : public hostsim::DigitalEnd {
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
 
+  /// Keeps both modems as they are now. A modem is nothing but its memory.
+  void keep() {
+    Kept now{{}, {}, digital_bits_, analogue_bits_};
+    const auto bytes = [](const Memory& m, size_t size) {
+      const auto* begin = static_cast<const unsigned char*>(m.get());
+      return std::vector<unsigned char>(begin, begin + size);
+    };
+    now.digital = bytes(digital_memory_, size_[0]), now.analogue = bytes(analogue_memory_, size_[1]);
+    kept_.push_back(std::move(now));
+  }
+  /// The modems as they were at the keep() of this number, on a line that begins anew: what was on its way is lost.
+  void take_up(size_t number) {
+    const Kept& then = kept_.at(number);
+    std::memcpy(digital(), then.digital.data(), size_[0]);
+    std::memcpy(analogue(), then.analogue.data(), size_[1]);
+    digital_bits_ = then.digital_bits, analogue_bits_ = then.analogue_bits;
+    damage_ = Damage::kNone, noise_ = 1, played_ = 0, analogue_lost_ = 0;
+    trunk_ = std::make_unique<hostsim::DigitalTrunk>(options_.trunk, options_.seed, *this);
+  }
+
   oh_pump_status analogue_status() { return status(analogue()); }
   oh_pump_status digital_status() { return status(digital()); }
   oh_v90_instruments analogue_instruments() {
@@ -156,8 +179,8 @@ class V90Call : public hostsim::DigitalEnd {
     p.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
     return p;
   }
-  Memory make(const oh_pump_config& c) const {
-    const size_t size = type_->size(&c);
+  Memory make(const oh_pump_config& c, size_t& size) const {
+    size = type_->size(&c);
     if (size == 0) throw std::bad_alloc();
     Memory memory(::operator new(size, std::align_val_t(64)));
     type_->init(memory.get(), &c);
@@ -177,7 +200,15 @@ class V90Call : public hostsim::DigitalEnd {
     return tx;
   }
 
+  struct Kept {
+    std::vector<unsigned char> digital, analogue;
+    CheckedBits digital_bits, analogue_bits;
+  };
+
   const oh_pump_type* type_ = oh_v90_type();
+  Options options_;
+  std::vector<Kept> kept_;
+  size_t size_[2]{};
   CheckedBits digital_bits_{0x1234567}, analogue_bits_{0x765432};
   Memory digital_memory_, analogue_memory_;
   std::unique_ptr<hostsim::DigitalTrunk> trunk_;

@@ -12,6 +12,7 @@
 
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
+#include "src/decode/presentation/json.h"  // and the rest of the room, which offhook/decode.h declares
 
 using namespace offhook::decode;
 

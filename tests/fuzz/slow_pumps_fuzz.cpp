@@ -3,6 +3,8 @@
 // The pumps of V.21, V.23, Bell 103 and V.22, and automode over them, on damaged lines; and one alone that hears what
 // the input says, tones and noise.
 #include <cmath>
+#include <iterator>
+#include <memory>
 #include <vector>
 
 #include "dsp/spandsp/modulations.h"
@@ -47,11 +49,14 @@ void hear(const offhook::Modulation& row, oh_pump_role role, const std::uint8_t*
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const offhook::Modulation& row = kRows[data[0] % 5];
+  const offhook::Modulation& row = kRows[data[0] % std::size(kRows)];
   hear(row, data[1] & 1 ? OH_PUMP_ANSWER : OH_PUMP_CALL, data + 2, size - 2);
   if (row.begin == nullptr) return 0;
-  offhook::fuzz::PumpCall both(row.type());
-  both.run(data + 1, size - 1, 1000, [&](int how) {
+  static std::unique_ptr<offhook::fuzz::PumpCall> calls[std::size(kRows)];
+  auto& call = calls[data[0] % std::size(kRows)];
+  if (!call) call = std::make_unique<offhook::fuzz::PumpCall>(row.type(), 1000);
+  offhook::fuzz::PumpCall& both = *call;
+  both.run(data + 1, size - 1, [&](int how) {
     if (how & 8) row.type()->hang_up(both.call());
     if (how & 16) row.begin(both.answer(), false, -100);
   });

@@ -10,6 +10,7 @@
 #include "dsp/v34/coding/viterbi.h"
 #include "dsp/v34/data/data_mode.h"
 
+using namespace offhook;
 using namespace offhook::v34;
 
 namespace {

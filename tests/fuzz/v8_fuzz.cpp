@@ -24,35 +24,47 @@ void check_menu(const uint8_t* data, int n) {
   if (!(again == menu)) abort();
 }
 
-// Octets become V.21 of the far end, what is left over sound; so that the machine gets past ANSam and CM.
-void check_machine(const uint8_t* data, size_t size, oh_pump_role role) {
-  Config config;
-  config.role = role;
-  config.menu.call_function = CallFunction::kData;
-  config.menu.modulations = kV34 | kV22bis;
-  config.call_indicator = true;
-  config.silence_before_cm_s = 0.05f;
-  V8 v8(config);
-  AnsamGenerator ansam(-20, true);
-  FskModulator modulator(role == OH_PUMP_CALL ? Channel::kHigh : Channel::kLow, -20);
+/// One end, and what it hears of the far end.
+struct Machine {
+  static V8 end(oh_pump_role role) {
+    Config config;
+    config.role = role;
+    config.menu.call_function = CallFunction::kData;
+    config.menu.modulations = kV34 | kV22bis;
+    config.call_indicator = true;
+    config.silence_before_cm_s = 0.05f;
+    return V8(config);
+  }
+  /// The caller has heard ANSam and sends CM, the answerer sends ANSam: half a second that no input can shorten.
+  explicit Machine(oh_pump_role role) : v8(end(role)), far(role == OH_PUMP_CALL ? Channel::kHigh : Channel::kLow, -20) {
+    AnsamGenerator ansam(-20, true);
+    for (int n = 0; n < 4000; ++n) v8.process(role == OH_PUMP_CALL ? ansam.next() : far.next([] { return 1; }));
+    if (v8.step() != (role == OH_PUMP_CALL ? V8::Step::kCm : V8::Step::kAnsam)) abort();
+  }
+  V8 v8;
+  FskModulator far;
+};
+
+// Octets become V.21 of the far end, so that the machine gets past its menu: two copies, as many as decide anything,
+// and an eighth of a second; then what is left over is sound. One input of eight goes on for a second and a half.
+void check_machine(const uint8_t* data, size_t size, oh_pump_role role, bool goes_on) {
+  static const Machine kCaller(OH_PUMP_CALL), kAnswerer(OH_PUMP_ANSWER);
+  Machine m = role == OH_PUMP_CALL ? kCaller : kAnswerer;
   const size_t menu_octets = size < 8 ? size : 8;
+  const size_t cycle_bits = 10 * (menu_octets + 2);
+  const int sound_from = static_cast<int>(2 * cycle_bits) * 8000 / 300 + (goes_on ? 12000 : 1000);
   size_t bit = 0;
-  for (int n = 0; n < 16000 && v8.state() == State::kRunning; ++n) {
-    float x = 0;
-    if (role == OH_PUMP_CALL && n < 4000) {
-      x = ansam.next();
-    } else {
-      x = modulator.next([&]() -> int {
-        const size_t at = bit++ % (10 * (menu_octets + 2));
-        if (at < 10) return 1;
-        const uint8_t octet = at < 20 ? kSyncCm : data[at / 10 - 2];
-        const size_t k = at % 10;
-        return k == 0 ? 0 : k == 9 ? 1 : octet >> (k - 1) & 1;
-      });
-      if (n > 12000 && size > 0)
-        x += static_cast<float>(static_cast<int8_t>(data[static_cast<size_t>(n) % size]) * 400);
-    }
-    const float tx = v8.process(x);
+  for (int n = 0; n < sound_from + 2000 && m.v8.state() == State::kRunning; ++n) {
+    float x = m.far.next([&]() -> int {
+      const size_t at = bit++ % cycle_bits;
+      if (at < 10) return 1;
+      const uint8_t octet = at < 20 ? kSyncCm : data[at / 10 - 2];
+      const size_t k = at % 10;
+      return k == 0 ? 0 : k == 9 ? 1 : octet >> (k - 1) & 1;
+    });
+    if (n > sound_from && size > 0)
+      x += static_cast<float>(static_cast<int8_t>(data[static_cast<size_t>(n) % size]) * 400);
+    const float tx = m.v8.process(x);
     if (!(tx >= -32768 && tx <= 32767)) abort();
   }
 }
@@ -64,6 +76,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint8_t choice = data[0];
   ++data, --size;
   if (size <= kMaxMenuOctets) check_menu(data, static_cast<int>(size));
-  if (choice & 1) check_machine(data, size, choice & 2 ? OH_PUMP_ANSWER : OH_PUMP_CALL);
+  if (choice & 1) check_machine(data, size, choice & 2 ? OH_PUMP_ANSWER : OH_PUMP_CALL, choice >> 5 == 0);
   return 0;
 }

@@ -1,22 +1,46 @@
 // SPDX-License-Identifier: MIT
 //
 // Both V.90 pumps on damaged lines: the input says when what they hear is replaced, when samples are lost, and when
-// either is asked for something. The first byte says how much of the call goes well.
+// either is asked for something. The start-up, of seconds, is made once; an input begins at one of kStates instants of
+// it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 
 #include "tests/v90_call.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using offhook::V90Call;
-  if (size == 0) return 0;
+namespace {
+
+using offhook::V90Call;
+constexpr std::size_t kStates = 32;
+constexpr double kSecondsBefore = 14;
+
+std::unique_ptr<V90Call> call_with_states(bool v8) {
   V90Call::Options o;
-  o.v8 = (data[0] & 1) != 0;
-  V90Call call(o);
-  call.run(data[0] * 12. / 255);
-  const std::size_t most = size < 300 ? size : 300;
-  for (std::size_t n = 1; n < most; ++n) {
+  o.v8 = v8;
+  auto call = std::make_unique<V90Call>(o);
+  for (std::size_t state = 0; state < kStates; ++state) {
+    call->keep();
+    call->run(kSecondsBefore / (kStates - 1));
+  }
+  if (call->analogue_status().state != OH_PUMP_DATA || call->digital_status().state != OH_PUMP_DATA) std::abort();
+  return call;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  static std::unique_ptr<V90Call> calls[2];
+  auto& made = calls[data[0] & 1];
+  if (!made) made = call_with_states(data[0] & 1);
+  V90Call& call = *made;
+  call.take_up(data[0] / 8);
+  const std::uint64_t before = call.analogue_status().samples;
+  constexpr std::size_t kMostBlocks = 100;
+  const std::size_t end = size <= kMostBlocks ? size : kMostBlocks;
+  for (std::size_t n = 1; n < end; ++n) {
     const int how = data[n] >> 3;
     switch (data[n] & 7) {
       case 5:
@@ -38,6 +62,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     call.run(0.01);
     call.damage(V90Call::Damage::kNone);
   }
-  if (call.analogue_status().samples == 0) std::abort();
+  if (call.analogue_status().samples != before + (end - 1) * 80) std::abort();
   return 0;
 }
