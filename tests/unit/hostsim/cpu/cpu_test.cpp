@@ -7,6 +7,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "hostsim/cpu/job_queue.h"
+#include "hostsim/cpu/rows.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
 
 namespace offhook::hostsim {
@@ -142,6 +144,123 @@ TEST(Cpu, AdmissionRefusesXOverYAndASumOver100Percent) {
   cpu.add_thread("audio", ConstantBandwidth{6, 10}, job);
   EXPECT_THAT(refusal(Rez{.budget = 5, .period = 10}), HasSubstr("110.0"));
   EXPECT_EQ(refusal(Slot{.length = 4, .period = 10}), "admitted");
+}
+
+TEST(Cpu, AReservationThatIsAskedForLaterMustFitToo) {
+  Engine engine;
+  Cpu cpu(engine, Admission::kRequired, 2);
+  Segments job({1});
+  const ConstantBandwidth sixty{6, 10};
+  cpu.add_thread("there", sixty, job, kNever, 1);
+  const EntityId pinned = cpu.add_thread("pinned", FixedPriority{}, job, kNever, 1);
+  const EntityId free = cpu.add_thread("free", FixedPriority{}, job);
+  EXPECT_THROW(cpu.set_policy(free, ConstantBandwidth{11, 10}), std::invalid_argument);
+  EXPECT_THROW(cpu.set_policy(pinned, sixty), std::invalid_argument);  // 120 % of CPU 1
+  cpu.set_policy(free, sixty);                                         // of both CPUs
+  cpu.set_policy(free, Rez{.budget = 6, .period = 10});                // on CPU 0
+  EXPECT_THROW(cpu.set_policy(pinned, Rez{.budget = 5, .period = 10}), std::invalid_argument);
+}
+
+TEST(Cpu, APolicyIsToldItsCpuBeforeAnythingElse) {
+  std::vector<std::string> told;
+  class Told final : public ThreadPolicy {
+   public:
+    explicit Told(std::vector<std::string>& told) : told_(told) {}
+    void moved(int cpu) override { told_.push_back("cpu " + std::to_string(cpu)); }
+    void begin_job(Ns, const CurrentJob&, bool) override { told_.push_back("begin"); }
+    Standing standing(Ns) const override { return {Band::kPriority, 0}; }
+
+   private:
+    std::vector<std::string>& told_;
+  };
+  Engine engine;
+  Cpu cpu(engine, Admission::kRequired, 2);
+  Segments job({10});
+  const EntityId t = cpu.add_thread("t", FixedPriority{}, job, kNever, 1);
+  Once change([&](Ns) { cpu.set_policy(t, OwnPolicy([&] { return std::make_unique<Told>(told); })); });
+  Periodic releases(engine, cpu, t, 0, 1000);
+  engine.at(5, change);
+  engine.run_until(100);
+  EXPECT_THAT(told, ElementsAre("cpu 1", "begin"));
+}
+
+// Rialto and Rez are schedulers of one CPU, the first.
+TEST(Cpu, AThreadThatGetsAPolicyOfOneCpuGoesThere) {
+  Engine engine;
+  Cpu cpu(engine, Admission::kRequired, 2);
+  Segments high_job({100}), job({20});
+  const EntityId high = cpu.add_thread("high", FixedPriority{9, 0}, high_job, kNever, 0);
+  const EntityId t = cpu.add_thread("t", FixedPriority{8, 0}, job);
+  Once change([&](Ns) { cpu.set_policy(t, Rez{.budget = 5, .period = 10}); });
+  Periodic p_high(engine, cpu, high, 0, 1000), p_t(engine, cpu, t, 0, 1000);
+  engine.at(8, change);
+  engine.run_until(5);
+  EXPECT_EQ(cpu.running(1), t);
+  engine.run_until(9);
+  EXPECT_EQ(cpu.running(1), kNoEntity);
+  EXPECT_EQ(cpu.running(0), t);
+}
+
+TEST(Cpu, EqualsOfOneInstantRunInTheOrderOfTheirDeclarationPinnedOrNot) {
+  Engine engine;
+  Cpu cpu(engine, Admission::kRequired, 2);
+  Segments pinned_job({5}), free_job({5}), busy_job({100});
+  const EntityId pinned = cpu.add_thread("pinned", FixedPriority{8, 0}, pinned_job, kNever, 0);
+  const EntityId free = cpu.add_thread("free", FixedPriority{8, 0}, free_job);
+  const EntityId busy = cpu.add_thread("busy", FixedPriority{9, 0}, busy_job, kNever, 1);
+  Recorder recorder(cpu);
+  for (const EntityId id : {busy, free, pinned}) cpu.release(id);
+  engine.run_until(20);
+  EXPECT_THAT(recorder.events,
+              ElementsAre("0 pinned start", "0 busy start", "5 pinned finish", "5 free start", "10 free finish"));
+}
+
+TEST(Cpu, AnInterruptWithoutALevelIsOfTheLowest) {
+  Engine engine;
+  Cpu cpu(engine);
+  Segments low_job({10}), high_job({2});
+  const EntityId low = cpu.add_interrupt({"low"}, low_job), high = cpu.add_interrupt({"high", 1}, high_job);
+  Periodic p_low(engine, cpu, low, 0, 1000), p_high(engine, cpu, high, 5, 1000);
+  Recorder recorder(cpu);
+  engine.run_until(100);
+  EXPECT_THAT(recorder.events, ElementsAre("0 low start", "5 low preempt", "5 high start", "7 high finish",
+                                           "7 low resume", "12 low finish"));
+}
+
+TEST(JobQueue, KeepsTheOrderWhereItGrows) {
+  for (Ns popped = 0; popped < 8; ++popped) {
+    JobQueue jobs;
+    Ns next = 0, first = 0;
+    for (; first < popped; ++first) {
+      jobs.push(next++);
+      jobs.pop();
+    }
+    while (jobs.size() < 20) jobs.push(next++);
+    for (std::size_t k = 0; k < 20; ++k) EXPECT_EQ(jobs[k], first + static_cast<Ns>(k));
+    for (; !jobs.empty(); jobs.pop()) EXPECT_EQ(jobs.front(), first++);
+    EXPECT_EQ(first, next);
+  }
+}
+
+TEST(Rows, OfAnInstantAreToldInTheOrderOfS9ThenOfDeclaration) {
+  struct Told final : CpuObserver {
+    void on_event(Ns, EntityId id, Kind kind) override { rows.emplace_back(kind, id); }
+    std::vector<std::pair<Kind, EntityId>> rows;
+  } told;
+  using enum CpuObserver::Kind;
+  const std::vector<std::pair<CpuObserver::Kind, EntityId>> ordered = {
+      {kFinish, 3}, {kMiss, 2}, {kReplenish, 1}, {kThrottle, 0}, {kPreempt, 4}, {kStart, 1}, {kResume, 5}};
+  Rows rows;
+  rows.set_observer(&told);
+  for (std::size_t first = 0; first < ordered.size(); ++first) {  // each rotation, from the last to the first
+    for (std::size_t k = ordered.size(); k-- > 0;) {
+      const auto& [kind, id] = ordered[(first + k) % ordered.size()];
+      rows.note(id, kind);
+    }
+    rows.emit(10, [](EntityId) { return false; });
+    EXPECT_EQ(told.rows, ordered) << first;
+    told.rows.clear();
+  }
 }
 
 TEST(Cpu, LogSaysWhoRunsAndHowLongJobsTook) {
