@@ -91,8 +91,10 @@ def ninja(*arguments, **options):
     return subprocess.run(["ninja", "-C", str(BUILD), *arguments], capture_output=True, text=True, **options)
 
 
-def configure():
+def configure(below):
+    """@param below  the test programs hold what is below this folder of tests alone; empty: everything"""
     done = subprocess.run(["cmake", "--preset", "release", "-DOFFHOOK_BENCH=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                           f"-DOFFHOOK_TESTS_BELOW={below}",
                            "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST"], cwd=TREE, capture_output=True, text=True)
     if done.returncode != 0:
         fail(f"the copy cannot be configured:\n{done.stderr[-2000:]}")
@@ -411,6 +413,7 @@ def main():
     parser.add_argument("room", help="a room, or a folder of rooms, as dsp/v42 or driver/card")
     parser.add_argument("--seed", type=int, default=1), parser.add_argument("--count", type=int, default=25, help="mutants that count")
     parser.add_argument("--own", action="store_true", help="by the room's own unit tests alone: what others notice counts as survived")
+    parser.add_argument("--and", dest="others", action="append", default=[], metavar="ROOM", help="with --own: and by those of this room")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at once")
     arguments = parser.parse_args()
     room = arguments.room.strip("/")
@@ -420,9 +423,15 @@ def main():
     lock = (WORK / "lock").open("w")   # one run at a time has the copy, until it ends
     fcntl.flock(lock, fcntl.LOCK_EX)
     copy_tree()
-    if not (BUILD / "build.ninja").is_file():
-        configure()
-    own, users = own_tests(room), tests_of_users(room)
+    own = set().union(*(own_tests(one) for one in [room, *arguments.others]))
+    # Alone, the others' tests need not be compiled again after each change of a header: a third of the objects is left.
+    folders = sorted({str(file.parent) for file in own})
+    below = f"({'|'.join(folders)})/" if arguments.own else ""
+    configured = BUILD / "tests_below.txt"
+    if not configured.is_file() or configured.read_text() != below:
+        configure(below)
+        configured.write_text(below)
+    users = tests_of_users(room)
     sim = next(stems for prefix, stems in SIM if room.startswith(prefix))
     sim = [f for f in (TREE / "tests" / "sim").glob("*_test.cpp") if f.name.startswith(tuple(sim))]
     names = PROGRAMS[room.split("/")[0]]
@@ -436,7 +445,7 @@ def main():
     by_file = dependents()
     everything = mutants(room, by_file, commands())
     random.Random(arguments.seed).shuffle(everything)
-    out = WORK / f"{room.replace('/', '_')}-{arguments.seed}{'-own' if arguments.own else ''}.json"
+    out = WORK / f"{room.replace('/', '_')}-{arguments.seed}{'-'.join(['', 'own', *arguments.others]).replace('/', '_') if arguments.own else ''}.json"
     old = json.loads(out.read_text()) if out.is_file() else {"mutants": [], "tests": {}}
     tests = digests_of_tests()
     now = digest(json.dumps(tests, sort_keys=True).encode())
