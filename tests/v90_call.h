@@ -19,16 +19,30 @@
 namespace offhook {
 
 /// Bits of x^23 + x^18 + 1: each follows from those before, so a receiver needs no alignment. An error counts once, and
-/// twice more where it is the recursion's input.
+/// twice more where it is the recursion's input. As HDLC a zero stands after five ones, and is taken out again.
 class CheckedBits {
  public:
-  explicit CheckedBits(uint32_t seed) : sent_(seed) {}
+  explicit CheckedBits(uint32_t seed, bool hdlc = false) : hdlc_(hdlc), sent_(seed) {}
   int get() {
+    if (hdlc_ && sent_ones_ == 5) return sent_ones_ = 0;
     const int bit = next(sent_);
     sent_ = sent_ << 1 | static_cast<uint32_t>(bit);
+    sent_ones_ = bit != 0 ? sent_ones_ + 1 : 0;
     return bit;
   }
   void put(int bit) {
+    const bool inserted = hdlc_ && received_ones_ == 5;
+    received_ones_ = bit != 0 && !inserted ? received_ones_ + 1 : 0;
+    if (!inserted) check(bit);
+  }
+  static constexpr int kBlock = 1000;
+  uint64_t bits() const { return bits_; }
+  uint64_t errors() const { return errors_; }
+  uint64_t blocks() const { return blocks_; }
+  uint64_t bad_blocks() const { return bad_blocks_; }
+
+ private:
+  void check(int bit) {
     const bool wrong = next(received_) != bit;
     received_ = received_ << 1 | static_cast<uint32_t>(bit);
     ++bits_;
@@ -40,16 +54,11 @@ class CheckedBits {
     bad_blocks_ += bad_;
     bad_ = false;
   }
-  static constexpr int kBlock = 1000;
-  uint64_t bits() const { return bits_; }
-  uint64_t errors() const { return errors_; }
-  uint64_t blocks() const { return blocks_; }
-  uint64_t bad_blocks() const { return bad_blocks_; }
-
- private:
   static int next(uint32_t r) { return static_cast<int>((r >> 17 ^ r >> 22) & 1); }
+  bool hdlc_;
   uint32_t sent_;
   uint32_t received_ = 0;
+  int sent_ones_ = 0, received_ones_ = 0;
   uint64_t bits_ = 0, errors_ = 0, blocks_ = 0, bad_blocks_ = 0;
   int settled_ = 0;
   int in_block_ = 0;
@@ -65,10 +74,12 @@ class V90Call : public hostsim::DigitalEnd {
     bool analogue_calls = true;
     bool v8 = true;  ///< else both begin at Phase 2
     uint32_t max_bit_rate = 0;
+    bool hdlc = false;  ///< what is carried has no seven ones in a row
     uint64_t seed = 1;
   };
 
-  explicit V90Call(const Options& o) : options_(o) {
+  explicit V90Call(const Options& o)
+      : options_(o), digital_bits_(0x1234567, o.hdlc), analogue_bits_(0x765432, o.hdlc) {
     oh_pump_config c{};
     c.struct_size = sizeof c;
     c.format = o.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
@@ -98,6 +109,7 @@ class V90Call : public hostsim::DigitalEnd {
     int16_t captured[hostsim::DigitalTrunk::kReceivedRatio];
     trunk_->exchange(played_, captured);
     for (int16_t& x : captured) {
+      if (added_ > 0) x = static_cast<int16_t>(x + static_cast<int>(noise() >> 16) % (2 * added_ + 1) - added_);
       if (damage_ == Damage::kNoise) x = static_cast<int16_t>(noise() >> 16);
       if (damage_ == Damage::kSilence) x = 0;
       if (damage_ == Damage::kClipped) x = x > 0 ? 32767 : -32768;
@@ -127,6 +139,8 @@ class V90Call : public hostsim::DigitalEnd {
   /// What happens to all that either modem hears from now on.
   enum class Damage : uint8_t { kNone, kNoise, kSilence, kClipped, kNoiseToDigital };
   void damage(Damage d) { damage_ = d; }
+  /// White noise at the analogue modem, uniform from -most to most.
+  void added_noise(int most) { added_ = most; }
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
 
@@ -209,7 +223,7 @@ class V90Call : public hostsim::DigitalEnd {
   Options options_;
   std::vector<Kept> kept_;
   size_t size_[2]{};
-  CheckedBits digital_bits_{0x1234567}, analogue_bits_{0x765432};
+  CheckedBits digital_bits_, analogue_bits_;
   Memory digital_memory_, analogue_memory_;
   std::unique_ptr<hostsim::DigitalTrunk> trunk_;
   uint32_t noise() { return noise_ = noise_ * 1664525 + 1013904223; }
@@ -217,7 +231,7 @@ class V90Call : public hostsim::DigitalEnd {
   Damage damage_ = Damage::kNone;
   uint32_t noise_ = 1;
   int16_t played_ = 0;
-  int analogue_lost_ = 0;
+  int analogue_lost_ = 0, added_ = 0;
   uint64_t samples_ = 0;
 };
 

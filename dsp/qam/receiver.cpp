@@ -268,6 +268,15 @@ void Receiver::adapt(Complex reference) {
   interpolator_.set_deviation(deviation_);
 }
 
+void Receiver::go_on_from(const Loops& then) {
+  const auto gone = static_cast<double>(symbols_ - then.symbols);
+  frequency_ = then.frequency;
+  phase_ = then.phase + phase_of(gone * static_cast<double>(frequency_));
+  deviation_ = then.deviation;
+  interpolator_.set_deviation(deviation_);
+  previous_error_ = {};
+}
+
 // The taps that LMS has found become those of least squares.
 void Receiver::fit(const float* re, const float* im, Complex wanted) {
   if (symbols_ == kFitFrom) fit_.init(tap_re_, tap_im_);

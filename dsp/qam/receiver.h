@@ -106,6 +106,17 @@ class Receiver {
   /// The point that was sent for the newest symbol.  Real-time: yes, O(taps).  @pre process() has just returned true
   void adapt(Complex reference);
 
+  /// Carrier and clock at one symbol.
+  struct Loops {
+    Phase phase;
+    float frequency;   ///< turns a symbol
+    double deviation;  ///< of the clock
+    uint32_t symbols;
+  };
+  Loops loops() const { return {phase_, frequency_, deviation_, symbols_}; }
+  /// What was adapted to since then was wrong: both go on from there. @param then  not long ago.  Real-time: yes, O(1).
+  void go_on_from(const Loops& then);
+
   /// Of the symbols from the next one on.
   void set_format(const SymbolFormat& format);
 

@@ -77,8 +77,8 @@ class FrameDecoder {
   const FrameParameters& parameters() const { return p_; }
   /// @param[in] signs  [6] 1: positive  @param[in] labels  [6] each below its interval's count
   /// @param[out] bits  [parameters().bits()]; the signs' are right from the second data frame on, or as SignDecoder
-  /// says Real-time: yes, O(1).
-  void put(const uint8_t* signs, const uint8_t* labels, uint8_t* bits);
+  /// says  @return the number that the labels make: below 2^K where they are right.  Real-time: yes, O(1).
+  uint64_t put(const uint8_t* signs, const uint8_t* labels, uint8_t* bits);
 
  private:
   FrameParameters p_;

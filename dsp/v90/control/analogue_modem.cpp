@@ -118,6 +118,7 @@ void AnalogueModem::receive(float rx, bool is_lost) {
   const DownstreamReader::Result r =
       procedure_.put(receiver_.symbol(), receiver_.interval(), receiver_.error_power(), receiver_.refitting());
   receiver_.adapt(r.reference, r.trust);
+  if (r.move != 0) receiver_.move(r.move);
   if (refits_ == procedure_.refits()) return;
   refits_ = procedure_.refits();
   receiver_.refit();

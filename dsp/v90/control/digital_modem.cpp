@@ -84,6 +84,7 @@ void DigitalModem::begin_training() {
   quality_ = {};
   receiver_.init(v34::band(o.rx_symbol_rate, o.rx_carrier), {v34::pp_symbol, v34::kPpSymbols});
   echo_.init(static_cast<int>(o.round_trip_samples + config_.io_delay_samples));
+  renew(alignment_);
   retrain_tone_.reset();
   stage_ = Stage::kTraining;
 }
@@ -91,7 +92,9 @@ void DigitalModem::begin_training() {
 uint8_t DigitalModem::train(float rx, bool is_lost) {
   if (echo_.training() != procedure_.far_end_silent()) echo_.set_training(!echo_.training());
   const float x = is_lost ? 0 : echo_.process(rx);
-  receive(x, is_lost);
+  alignment_.tick(&echo_);
+  if (!alignment_.take_surplus()) receive(x, is_lost);
+  if (alignment_.take_missing()) receive(0, true);
   const uint8_t silent = octet_of(law_, {0, true});
   if (!is_lost && retrain_tone_.put(x)) {
     train_again();
@@ -125,12 +128,22 @@ void DigitalModem::receive(float rx, bool is_lost) {
   } else if (symbol && order.listen != v34::ReceiverOrder::Listen::kNothing) {
     const Complex y = receiver_.symbol();
     const Complex sent = reader_.decide(y);
-    if (!receiver_.erased()) receiver_.adapt(sent);
+    if (!receiver_.erased() && !alignment_.off_grid()) receiver_.adapt(sent);
     reader_.put(y, order.deliver && heard.event == qam::Receiver::Event::kNone, &heard);
+    align(heard);
     heard.quality = measure_noise();
     if (heard.data == nullptr && heard.training.symbols > 0) bits = reader_.training().symbol_bits();
   }
+  if (alignment_.working() && heard.event == qam::Receiver::Event::kNone) return;
   procedure_.put(heard, bits);
+}
+
+void DigitalModem::align(const v34::Heard& heard) {
+  if (!procedure_.live() || heard.data == nullptr || heard.event != qam::Receiver::Event::kNone) {
+    alignment_.reset(&echo_);
+  } else if (heard.data->pair_completed()) {
+    alignment_.put(heard.data->grid_variance(), procedure_.data_variance(), &echo_, &receiver_);
+  }
 }
 
 const v34::LineQuality* DigitalModem::measure_noise() {

@@ -6,6 +6,7 @@
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/phase34/symbol_reader.h"
 #include "dsp/v90/control/modem.h"
+#include "dsp/v90/control/upstream_alignment.h"
 #include "dsp/v90/pcm/echo_canceller.h"
 #include "dsp/v90/procedure/digital.h"
 
@@ -38,6 +39,7 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure> {
   uint8_t train(float rx, bool is_lost);
   void begin_training();
   void receive(float rx, bool is_lost);
+  void align(const v34::Heard& heard);
   const v34::LineQuality* measure_noise();
 
   Law law_;
@@ -46,6 +48,7 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure> {
   uint32_t order_version_ = 0;
   qam::Receiver receiver_;
   PcmEchoCanceller echo_;
+  UpstreamAlignment alignment_;
 };
 
 }  // namespace offhook::v90

@@ -61,6 +61,13 @@ void DilLearner::end_pass() {
   ++pass_;
 }
 
+void DilLearner::move(int intervals) {
+  const LearntLevels before = levels_;
+  for (int i = 0; i < kFrameIntervals; ++i) {
+    for (int u = 0; u < kUcodes; ++u) levels_.level[(i + intervals) % kFrameIntervals][u] = before.level[i][u];
+  }
+}
+
 void DownstreamReader::begin_two_levels() {
   mode_ = Mode::kTwoLevels;
   for (float& l : two_) l = static_cast<float>(linear_of(law_, u_info_));
@@ -88,21 +95,39 @@ void DownstreamReader::begin_frames(const FrameParameters& p, const LearntLevels
   mode_ = data ? Mode::kB1d : Mode::kTraining;
   decoder_ = FrameDecoder(p);
   descrambler_.reset();
-  distance_ = 1e9f;
-  for (int i = 0; i < kFrameIntervals; ++i) {
-    for (int n = 0; n < p.points.count[i]; ++n) {
-      const float level = levels.level[i][p.points.ucode[i][n]];
-      level_[i][n] = level;
-      const float apart = n == 0 ? 1e9f : level_[i][n - 1] - level;
-      if (apart < distance_) distance_ = apart;
-    }
-    const float inner = 2 * level_[i][p.points.count[i] - 1];
-    if (inner < distance_) distance_ = inner;
-  }
+  following_ = levels;
+  set_levels();
+  alignment_ = FrameAlignment(p, distance_);
+  frame_error_ = 0;
   mp_receiver_ = {};
   mp_frames_ = mp_at_ = frames_ = 0;
   in_ed_ = in_r_ = false;
   r_frames_ = r_bar_frames_ = 0;
+}
+
+// Of the points in use, by label.
+void DownstreamReader::set_levels() {
+  const LabelledPoints& points = decoder_.parameters().points;
+  distance_ = 1e9f;
+  for (int i = 0; i < kFrameIntervals; ++i) {
+    for (int n = 0; n < points.count[i]; ++n) {
+      const float level = following_.level[i][points.ucode[i][n]];
+      level_[i][n] = level;
+      const float apart = n == 0 ? 1e9f : level_[i][n - 1] - level;
+      if (apart < distance_) distance_ = apart;
+    }
+    const float inner = 2 * level_[i][points.count[i] - 1];
+    if (inner < distance_) distance_ = inner;
+  }
+}
+
+void DownstreamReader::move(int intervals) {
+  learner_.move(intervals);
+  const LearntLevels before = following_;
+  for (int i = 0; i < kFrameIntervals; ++i) {
+    for (int u = 0; u < kUcodes; ++u) following_.level[(i + intervals) % kFrameIntervals][u] = before.level[i][u];
+  }
+  set_levels();
 }
 
 DownstreamReader::Result DownstreamReader::put(float level, int interval) {
@@ -140,28 +165,49 @@ DownstreamReader::Result DownstreamReader::put(float level, int interval) {
       if (r_bar_over()) r.found = Found::kRBar;
       break;
     }
-    default: {
-      const int points = decoder_.parameters().points.count[interval];
-      int label = 0;
-      float best = absolute(magnitude - level_[interval][0]);
-      for (int n = 1; n < points; ++n) {
-        const float d = absolute(magnitude - level_[interval][n]);
-        if (d < best) best = d, label = n;
-      }
-      labels_[interval] = static_cast<uint8_t>(label);
-      level_[interval][label] += kLevelStep * (magnitude - level_[interval][label]);
-      r = {with_sign(level_[interval][label]), in_r_ ? Trust::kTiming : Trust::kAll, Found::kNone};
-      const bool was = in_r_;
-      watch_r(interval, label == 0);
-      if (interval < kFrameIntervals - 1) break;
-      if (in_r_) {
-        if (!was) r.found = Found::kR;
-        if (r_bar_over()) r.found = Found::kRBar;
-      } else {
-        r.found = end_frame();
-      }
-      break;
+    default:
+      return put_frames(level, interval);
+  }
+  return r;
+}
+
+// Frames of training and of data.
+DownstreamReader::Result DownstreamReader::put_frames(float level, int interval) {
+  const bool positive = level > 0;
+  const float magnitude = absolute(level);
+  const int points = decoder_.parameters().points.count[interval];
+  int label = 0;
+  float best = absolute(magnitude - level_[interval][0]);
+  for (int n = 1; n < points; ++n) {
+    const float d = absolute(magnitude - level_[interval][n]);
+    if (d < best) best = d, label = n;
+  }
+  labels_[interval] = static_cast<uint8_t>(label);
+  frame_error_ += best * best;
+  const bool all = !in_r_ && !alignment_.levels_are_bad();
+  float& known = level_[interval][label];
+  if (all) {
+    known += kLevelStep * (magnitude - known);
+    following_.level[interval][decoder_.parameters().points.ucode[interval][label]] = known;
+  }
+  Result r{positive ? known : -known, all ? Trust::kAll : in_r_ ? Trust::kTiming : Trust::kNone, Found::kNone};
+  const bool was = in_r_;
+  watch_r(interval, label == 0);
+  if (alignment_.searching()) r.move = alignment_.put(level, interval, following_);
+  if (interval == kFrameIntervals - 1) {
+    if (in_r_) {
+      if (!was) r.found = Found::kR;
+      if (r_bar_over()) r.found = Found::kRBar;
+    } else {
+      r.found = end_frame();
     }
+    frame_error_ = 0;
+  }
+  if (r.move != 0) {
+    move(r.move);
+    r.found = Found::kMoved;
+  } else if (alignment_.take_lost()) {
+    r.found = Found::kLost;
   }
   return r;
 }
@@ -203,7 +249,7 @@ DownstreamReader::Found DownstreamReader::two_levels(bool positive) {
 
 DownstreamReader::Found DownstreamReader::end_frame() {
   uint8_t bits[FrameParameters::kMaxBits];
-  decoder_.put(signs_, labels_, bits);
+  const uint64_t number = decoder_.put(signs_, labels_, bits);
   const int d = decoder_.parameters().bits();
   for (int k = 0; k < d; ++k) bits[k] = static_cast<uint8_t>(descrambler_.descramble(bits[k]));
   if (frames_ < INT32_MAX) ++frames_;
@@ -214,6 +260,7 @@ DownstreamReader::Found DownstreamReader::end_frame() {
     return Found::kB1d;
   }
   if (!live_) return Found::kNone;
+  alignment_.watch(bits, number, frame_error_);
   for (int k = 0; k < d; ++k) oh_port_put_bit(&port_, bits[k]);
   bits_received_ += static_cast<uint64_t>(d);
   return Found::kNone;

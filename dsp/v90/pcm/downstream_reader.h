@@ -13,6 +13,7 @@
 #include "dsp/v90/coding/constellation_choice.h"
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/coding/sequences.h"
+#include "dsp/v90/pcm/frame_alignment.h"
 #include "dsp/v90/pcm/receiver.h"
 #include "offhook/pump.h"
 
@@ -31,6 +32,8 @@ class DilLearner {
   bool learnt() const { return pass_ >= kPasses; }
   /// @pre learnt()
   const LearntLevels& levels() const { return levels_; }
+  /// The data frames have moved by so many intervals.
+  void move(int intervals);
 
  private:
   void end_pass();
@@ -55,12 +58,15 @@ class DownstreamReader {
     kRBar,     ///< its last symbol
     kMp,       ///< mp()
     kEd,       ///< its last symbol
-    kB1d       ///< its last symbol
+    kB1d,      ///< its last symbol
+    kMoved,    ///< the data frames have moved by Result::move intervals: the receiver is to count so from the next on
+    kLost      ///< the data were good and are not, however their frames may lie
   };
   struct Result {
     float reference;
     PcmReceiver::Trust trust;
     Found found;
+    int move = 0;
   };
 
   DownstreamReader() = default;
@@ -88,6 +94,9 @@ class DownstreamReader {
 
  private:
   enum class Mode : uint8_t { kNone, kTwoLevels, kDil, kR, kTraining, kB1d, kData };
+  Result put_frames(float level, int interval);
+  void move(int intervals);
+  void set_levels();
   void watch_r(int interval, bool largest);
   bool r_bar_over() const { return r_bar_frames_ == kRBarFrames; }
   Found two_levels(bool positive);
@@ -121,6 +130,9 @@ class DownstreamReader {
   bool in_r_ = false;
   // frames
   FrameDecoder decoder_;
+  LearntLevels following_{};  // as learnt, and as they went on in data
+  FrameAlignment alignment_;
+  float frame_error_ = 0;
   uint8_t labels_[kFrameIntervals]{};
   float level_[kFrameIntervals][kUcodes]{};
   float distance_ = 0;

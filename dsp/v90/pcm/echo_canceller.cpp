@@ -11,6 +11,11 @@ constexpr float kLeastStep = 0.02f;
 constexpr int kFullSteps = 2000;
 constexpr float kLeastPower = 1e4f;  // of a window: less teaches nothing
 
+constexpr int kJudgeEvery = 1024;  // samples of seeking
+// Over the mean square of all places: of white noise the greatest of 512 is above once in 200 times.
+constexpr float kCertain = 18;
+constexpr float kWeight = 1e-3f;  // of a tap against the greatest, squares
+
 }  // namespace
 
 void PcmEchoCanceller::init(int round_trip_samples, const Kernels& kernels) {
@@ -27,10 +32,9 @@ void PcmEchoCanceller::set_training(bool training) {
 
 float PcmEchoCanceller::process(float received) {
   if (!on_) return received;
-  int from = at_ - delay_ - kTaps + 1;
-  if (from < 0) from += kRing;
-  const float* x = sent_ + from;
+  const float* x = sent_ + window(delay_);
   const float residual = received - kernels_->dot(taps_, x, kTaps);
+  if (seeking()) correlate(received);
   if (training_) {
     const float power = kernels_->dot(x, x, kTaps);
     ++trained_;
@@ -43,10 +47,54 @@ float PcmEchoCanceller::process(float received) {
   return residual;
 }
 
+void PcmEchoCanceller::seek(bool on) {
+  sought_ = on && on_ ? 0 : -1;
+  if (!seeking()) return;
+  // As far ahead as the codes are known that make the echo: where its first tap of weight is.
+  float most = 0;
+  for (const float tap : taps_) most = tap * tap > most ? tap * tap : most;
+  int newest = kTaps - 1;
+  while (newest > 0 && taps_[newest] * taps_[newest] < kWeight * most) --newest;
+  lead_ = delay_ + kTaps - 1 - newest;
+  if (lead_ > kMost - 1) lead_ = kMost - 1;
+  if (lead_ < 0) lead_ = 0;
+  expected_at_ = 0;
+  for (float& e : expected_) e = 0;
+  for (float& c : correlation_) c = 0;
+}
+
+void PcmEchoCanceller::correlate(float received) {
+  expected_at_ = expected_at_ + 1 == kPlaces ? 0 : expected_at_ + 1;
+  expected_[expected_at_] = expected_[expected_at_ + kPlaces] =
+      kernels_->dot(taps_, sent_ + window(delay_ - lead_), kTaps);
+  kernels_->accumulate(correlation_, expected_ + expected_at_ + 1, received, kPlaces);
+  ++sought_;
+}
+
+bool PcmEchoCanceller::found(int* moved) const {
+  if (sought_ <= 0 || sought_ % kJudgeEvery != 0) return false;
+  int best = 0;
+  float sum = 0;
+  for (int k = 0; k < kPlaces; ++k) {
+    sum += correlation_[k] * correlation_[k];
+    if (correlation_[k] > correlation_[best]) best = k;
+  }
+  // The newest echo, the last place, is lead_ samples early.
+  *moved = kPlaces - 1 - best - lead_;
+  return correlation_[best] * correlation_[best] * kPlaces > kCertain * sum;
+}
+
+void PcmEchoCanceller::move(int samples) {
+  delay_ += samples;
+  constexpr int kLongest = kRing - kTaps - 2 * kMost;
+  if (delay_ < -kMost) delay_ = -kMost;
+  if (delay_ > kLongest) delay_ = kLongest;
+}
+
 void PcmEchoCanceller::put(float sent) {
   at_ = at_ + 1 == kRing ? 0 : at_ + 1;
-  sent_[at_] = sent;
-  if (at_ < kTaps) sent_[at_ + kRing] = sent;
+  set(at_, sent);
+  set((at_ + 2 * kMost) % kRing, 0);  // what is still to be sent, where taps reach so far
 }
 
 }  // namespace offhook::v90

@@ -80,6 +80,11 @@ class PcmReceiver {
   int64_t position() const { return position_; }
   /// Interval of the data frame that the newest belongs to.
   int interval() const { return static_cast<int>(position_ % kFrameIntervals); }
+  /// The data frames have moved: the next symbol's interval is so many more than it would be. position() goes with it.
+  void move(int intervals) {
+    position_ += intervals;
+    first_ -= 2 * intervals;
+  }
   /// It was heard through a gap.
   bool erased() const { return lost_ > 0; }
   /// The level that was sent for the newest symbol. @param trust  adapt to it so far, as the task allows.

@@ -23,9 +23,11 @@ constexpr int kMeasure = 1020;  // whole frames, of which the levels of the inte
 constexpr float kHalfDistance = 5.05f;
 constexpr float kTooNear = 4.2f;  // measured in data: renegotiate
 constexpr float kLost = 1.9f;     // decisions and errors of no relation give 1.7
+constexpr float kSpare = 1.12f;   // 1 dB: a higher rate is to last
 constexpr int kWindow = 2048;     // symbols
 constexpr int kNoisyWindows = 4;
 constexpr int kLostWindows = 2;
+constexpr int kMostGoodWindows = 1024;
 
 constexpr uint32_t kMeasureMs = 320;                   // of TRN2d, which has 550 ms and is as late as the line
 constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
@@ -237,9 +239,7 @@ void AnalogueProcedure::choose() {
   send_s();
 }
 
-// The highest rate that this noise allows, and the constellations for it.
-void AnalogueProcedure::choose_data_rate(float rms) {
-  noise_rms_ = rms;
+ConstellationLimits AnalogueProcedure::limits(float rms) const {
   ConstellationLimits limits;
   limits.law = config_.law;
   limits.max_power = config_.max_power;
@@ -251,6 +251,12 @@ void AnalogueProcedure::choose_data_rate(float rms) {
       if (static_cast<uint32_t>(drn + 20) * 4000 > 3 * config_.max_bit_rate) limits.rates &= ~(1u << (drn - 1));
     }
   }
+  return limits;
+}
+
+// The highest rate that this noise allows, and the constellations for it.
+void AnalogueProcedure::choose_data_rate(float rms) {
+  noise_rms_ = rms;
   cp_ = {};
   cp_.upstream_mask = upstream_mask();
   cp_.trn1d_ratio = 0x2000;
@@ -259,7 +265,7 @@ void AnalogueProcedure::choose_data_rate(float rms) {
     cp_.look_ahead = jd_.look_ahead;
     cp_.a1 = 64;
   }
-  distance_ = choose_rate(reader_.levels(), limits, &cp_);
+  distance_ = choose_rate(reader_.levels(), limits(rms), &cp_);
   frame_parameters(cp_, config_.law, &data_frames_);
 }
 
@@ -372,6 +378,12 @@ DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float
     case Found::kB1d:
       handle(Event::kFarB1d);
       break;
+    case Found::kMoved:
+      noisy_ = 0;
+      break;
+    case Found::kLost:
+      handle(Event::kLineLost);
+      break;
   }
   if (state_ == State::kData && rx_live_) follow_line(error_power);
   return r;
@@ -458,7 +470,7 @@ void AnalogueProcedure::advance_data() {
 void AnalogueProcedure::deliver(bool live) {
   rx_live_ = live;
   reader_.deliver(live);
-  watched_ = noisy_ = 0;
+  watched_ = noisy_ = good_ = 0;
 }
 
 void AnalogueProcedure::follow_line(float error_power) {
@@ -469,10 +481,19 @@ void AnalogueProcedure::follow_line(float error_power) {
     if (++noisy_ >= kLostWindows) handle(Event::kLineLost);
   } else if (half < kTooNear * rms) {
     if (++noisy_ < kNoisyWindows) return;
-    worst_rms_ = rms;
+    wanted_rms_ = rms > noise_rms_ ? rms : noise_rms_;
     handle(Event::kRenegotiate);
   } else {
     noisy_ = 0;
+    good_ = kSpare * rms < noise_rms_ ? good_ + 1 : 0;
+    if (good_ < wait_for_higher_) return;
+    good_ = 0;
+    if (wait_for_higher_ < kMostGoodWindows) wait_for_higher_ *= 2;
+    Cp higher = cp_;
+    choose_rate(reader_.levels(), limits(kSpare * rms), &higher);
+    if (higher.drn <= cp_.drn) return;
+    wanted_rms_ = kSpare * rms;
+    handle(Event::kRenegotiate);
   }
 }
 
@@ -486,7 +507,8 @@ void AnalogueProcedure::begin_procedure(Procedure procedure) {
   tx_live_ = false;
   // data_frames_ stays what runs until Ed; cp_ is what comes after it.
   const FrameParameters running = data_frames_;
-  choose_data_rate(worst_rms_ > noise_rms_ ? worst_rms_ : noise_rms_);
+  choose_data_rate(wanted_rms_ > 0 ? wanted_rms_ : noise_rms_);
+  wanted_rms_ = 0;
   data_frames_ = running;
   if (carries_nothing() && procedure == Procedure::kRenegotiation) return end_in_retrain();
   ed_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.2

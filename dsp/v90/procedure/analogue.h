@@ -190,6 +190,7 @@ class AnalogueProcedure {
   void advance_data();
   void deliver(bool live);
   uint16_t upstream_mask() const;
+  ConstellationLimits limits(float rms) const;
   void choose_data_rate(float rms);
   static uint32_t ms(uint32_t t) { return t * 8; }
 
@@ -233,8 +234,9 @@ class AnalogueProcedure {
   v34::DataParameters tx_parameters_{};
   v34::DataTransmitter data_tx_;
   bool data_tx_on_ = false, tx_live_ = false, rx_live_ = false;
-  int watched_ = 0, noisy_ = 0;
-  float worst_rms_ = 0;
+  int watched_ = 0, noisy_ = 0, good_ = 0;
+  int wait_for_higher_ = 16;  // windows: 4 s the first time, then twice as long each time
+  float wanted_rms_ = 0;      // noise for which the next renegotiation is to choose a rate; 0: that of the last
   uint32_t renegotiations_ = 0;
 };
 

@@ -133,6 +133,8 @@ class DigitalProcedure {
   int rx_bit_rate() const { return static_cast<int>(rx_parameters_.bit_rate); }
   const v34::DataParameters& rx_parameters() const { return rx_parameters_; }
   uint32_t renegotiations() const { return renegotiations_; }
+  /// Of the last seconds of data, as LineMonitor::variance(); 0: not known.
+  float data_variance() const { return data_variance_; }
   uint64_t bits_sent() const { return tx_.bits_sent(); }
   /// Set of the rows of transitions() that were taken.
   uint64_t taken() const { return taken_; }

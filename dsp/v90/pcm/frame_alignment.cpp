@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/pcm/frame_alignment.h"
+
+namespace offhook::v90 {
+
+int nearest_label(float magnitude, const float* level, const uint8_t* ucode, int points, float* distance) {
+  int label = 0;
+  float best = 1e9f;
+  for (int n = 0; n < points; ++n) {
+    const float apart = magnitude - level[ucode[n]];
+    const float d = apart < 0 ? -apart : apart;
+    if (d < best) best = d, label = n;
+  }
+  *distance = best;
+  return label;
+}
+
+FrameAlignment::FrameAlignment(const FrameParameters& p, float distance) : p_(p), distance_(distance) {}
+
+void FrameAlignment::watch(const uint8_t* bits, uint64_t number, float error) {
+  const int d = p_.bits();
+  int runs = 0;
+  for (int k = 0; k < d; ++k) runs += ones_.put(bits[k]);
+  illegal_ += number >> p_.k != 0;
+  error_ += error;
+  if (++frames_ % kErrorFrames == 0) {
+    levels_are_bad_ = is_off(error_, kErrorFrames * kFrameIntervals);
+    error_ = 0;
+    if (levels_are_bad_ && !searching()) begin_search();
+  }
+  if (searching()) return;
+  runs_ += runs;
+  if (illegal_ + (is_hdlc() ? runs_ : 0) >= kSuspicion) return begin_search();
+  if (frames_ < kWindowFrames) return;
+  if (runs_ == 0) {
+    clean_ = clean_ < kMostClean ? clean_ + 1 : clean_;
+  } else {
+    clean_ = is_hdlc() ? clean_ - 1 : 0;
+  }
+  frames_ = runs_ = illegal_ = 0;
+}
+
+void FrameAlignment::begin_search() {
+  windows_left_ = kMostWindows;
+  symbols_ = 0;
+  for (Candidate& c : candidate_) {
+    c = {};
+    c.signs = SignDecoder(p_.shaping_bits);
+  }
+}
+
+int FrameAlignment::put(float level, int interval, const LearntLevels& levels) {
+  const bool positive = level > 0;
+  const float magnitude = positive ? level : -level;
+  for (int move = 0; move < kFrameIntervals; ++move) {
+    Candidate& c = candidate_[move];
+    const int i = (interval + move) % kFrameIntervals;
+    c.begun |= i == 0;
+    if (!c.begun) continue;
+    float distance;
+    const int label =
+        nearest_label(magnitude, levels.level[interval], p_.points.ucode[i], p_.points.count[i], &distance);
+    c.sign[i] = positive;
+    c.label[i] = static_cast<uint8_t>(label);
+    c.error += distance * distance;
+    if (i == kFrameIntervals - 1) end_frame(c);
+  }
+  if (++symbols_ < kWindowFrames * kFrameIntervals) return 0;
+  return decide();
+}
+
+void FrameAlignment::end_frame(Candidate& c) {
+  uint8_t bits[FrameParameters::kMaxBits];
+  c.signs.put(c.sign, bits);
+  const uint64_t number = modulus_decode(c.label, p_.points.count);
+  const int signs = p_.sign_bits();
+  for (int k = 0; k < p_.k; ++k) bits[signs + k] = static_cast<uint8_t>(number >> k & 1);
+  int runs = 0;
+  for (int k = 0; k < p_.bits(); ++k) runs += c.ones.put(c.descrambler.descramble(bits[k]));
+  if (++c.frames <= kFirstFrames) return;
+  c.faults += (number >> p_.k != 0) + (is_hdlc() ? runs : 0);
+}
+
+int FrameAlignment::cost(const Candidate& c) const {
+  return c.faults + (is_off(c.error, c.frames * kFrameIntervals) ? kOff : 0);
+}
+
+// A window is over: the frames have moved where one alignment is good, and no other.
+int FrameAlignment::decide() {
+  int best = 0, least = INT32_MAX, next = INT32_MAX;
+  for (int move = 0; move < kFrameIntervals; ++move) {
+    const int c = cost(candidate_[move]);
+    if (c < least) {
+      next = least;
+      least = c;
+      best = move;
+    } else if (c < next) {
+      next = c;
+    }
+  }
+  const int left = windows_left_ - 1;
+  const bool found = least <= kTrusted && next >= kRefused;
+  if (!found && left > 0) {
+    begin_search();
+    windows_left_ = left;
+    return 0;
+  }
+  windows_left_ = 0;
+  frames_ = runs_ = illegal_ = 0;
+  error_ = 0;
+  levels_are_bad_ = false;
+  ones_ = {};
+  if (found) return best;
+  lost_ = is_hdlc();
+  clean_ = 0;
+  return 0;
+}
+
+}  // namespace offhook::v90

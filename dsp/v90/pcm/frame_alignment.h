@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+//
+// Where the data frames begin, after the network has dropped or repeated octets: a playout buffer that moves, a slip.
+// The equaliser and the clock know nothing of it, for the line card sends as before; but the six intervals are others.
+//
+// Three things tell a wrong alignment from the right one. Levels: where the intervals have different constellations,
+// what is received lies between their points. Numbers: six labels make one above 2^K now and then, which no digital
+// modem sends. Data: HDLC has no seven ones in a row (V.42 8.1.1.2, but for an abort), what a wrong alignment gives the
+// descrambler has one every 256 bits; that holds only of a line which has long been without, and says the most where
+// six equal constellations of 64 points leave nothing else.
+//
+// When the data turn bad, all six alignments are read beside each other for a window of frames, and the one that is
+// good alone is taken. None is, as long as octets are wrong: then the next window, and at last lost().
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/scrambler.h"
+#include "dsp/v90/coding/constellation_choice.h"
+#include "dsp/v90/coding/data_frame.h"
+
+namespace offhook::v90 {
+
+/// The label of a level in one interval: that of the nearest of its points. Real-time: yes, O(points).
+/// @param[in] level  [kUcodes] of each Ucode in the interval  @param[in] ucode  [points] by label
+/// @param[out] distance  to it
+int nearest_label(float magnitude, const float* level, const uint8_t* ucode, int points, float* distance);
+
+/// Seven ones in a row, counted.
+class OnesRuns {
+ public:
+  /// @return 1 where a run reaches seven ones; it is then begun anew
+  int put(int bit) {
+    run_ = bit != 0 ? run_ + 1 : 0;
+    if (run_ < kRun) return 0;
+    run_ = 0;
+    return 1;
+  }
+
+ private:
+  static constexpr int kRun = 7;
+  int run_ = 0;
+};
+
+class FrameAlignment {
+ public:
+  static constexpr int kWindowFrames = 96;  ///< 72 ms: 8 or more runs in what is wrong
+  static constexpr int kCleanWindows = 4;   ///< without a run, before the data count as HDLC
+  static constexpr int kMostWindows = 12;   ///< of a search
+
+  FrameAlignment() = default;
+  /// Data begin. @param distance  least, between two levels in use
+  FrameAlignment(const FrameParameters& p, float distance);
+
+  /// A data frame was read. @param[in] bits  [p.bits()], descrambled  @param number  of its labels  @param error  sum
+  /// of the squared distances from the points.  Real-time: yes, O(bits).
+  void watch(const uint8_t* bits, uint64_t number, float error);
+
+  /// The alignments are compared: give each symbol to put().
+  bool searching() const { return windows_left_ > 0; }
+  /// @param[in] levels  of each Ucode in each interval, as the intervals lie now
+  /// @return intervals by which the frames have moved, 1 to 5, with the last symbol of a search that found it; else 0
+  /// Real-time: yes, O(6 * points).
+  int put(float level, int interval, const LearntLevels& levels);
+  /// The data were good and are no longer, and no alignment makes them so. It is said once.
+  bool take_lost() {
+    const bool l = lost_;
+    lost_ = false;
+    return l;
+  }
+  /// Levels lie between the points: nothing can be learnt from them.
+  bool levels_are_bad() const { return levels_are_bad_; }
+
+ private:
+  struct Candidate {
+    SignDecoder signs{0};
+    Descrambler descrambler{kGpc};
+    OnesRuns ones;
+    uint8_t sign[kFrameIntervals]{};
+    uint8_t label[kFrameIntervals]{};
+    bool begun = false;
+    int frames = 0;
+    int faults = 0;
+    float error = 0;
+  };
+  void begin_search();
+  void end_frame(Candidate& c);
+  int decide();
+  int cost(const Candidate& c) const;
+  bool is_hdlc() const { return clean_ >= kCleanWindows; }
+  bool is_off(float error, int symbols) const {
+    return error > kBetweenPoints * distance_ * distance_ * static_cast<float>(symbols);
+  }
+
+  // Squared error over squared distance: noise that the rate was chosen for gives 0.01, what lies anywhere between two
+  // points 0.083 and more.
+  static constexpr float kBetweenPoints = 0.04f;
+  static constexpr int kErrorFrames = 16;  // over which levels are judged
+  static constexpr int kMostClean = 2 * kCleanWindows;
+  static constexpr int kSuspicion = 4;    // faults within a window
+  static constexpr int kFirstFrames = 4;  // of a candidate, which signs and descrambler need
+  static constexpr int kTrusted = 1, kRefused = 3;
+  static constexpr int kOff = 1000;  // cost of levels that are off
+
+  FrameParameters p_{};
+  float distance_ = 0;
+  OnesRuns ones_;
+  int frames_ = 0, runs_ = 0, illegal_ = 0;  // of the window
+  int clean_ = 0;                            // windows without runs
+  float error_ = 0;
+  bool levels_are_bad_ = false;
+  bool lost_ = false;
+  int windows_left_ = 0;
+  int symbols_ = 0;  // of the window
+  Candidate candidate_[kFrameIntervals]{};
+};
+
+}  // namespace offhook::v90

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v90/pcm/frame_alignment.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace offhook::v90 {
+namespace {
+
+enum class Data { kHdlc, kRandom };
+
+/// Data frames of a digital modem, and the analogue modem's reading of them, aligned as the alignment says.
+class Link {
+ public:
+  Link(const std::vector<int>& counts, int k, Data data) : data_(data) {
+    p_.k = static_cast<uint8_t>(k);
+    for (int i = 0; i < kFrameIntervals; ++i) {
+      p_.points.count[i] = static_cast<uint8_t>(counts[static_cast<size_t>(i)]);
+      // 100 apart, the outermost first; a constellation of fewer points lies between those of more.
+      for (int n = 0; n < counts[static_cast<size_t>(i)]; ++n)
+        p_.points.ucode[i][n] = static_cast<uint8_t>(counts[static_cast<size_t>(i)] - 1 - n);
+    }
+    for (auto& interval : levels_.level) {
+      for (int u = 0; u < kUcodes; ++u) interval[u] = 50 + 100.f * static_cast<float>(u);
+    }
+    encoder_ = FrameEncoder(p_);
+    decoder_ = FrameDecoder(p_);
+    alignment_ = FrameAlignment(p_, 100);
+  }
+  void shift_levels(int interval, float by) {
+    for (float& level : levels_.level[interval]) level += by;
+  }
+
+  /// @return all moves that were found
+  std::vector<int> run(int frames, float noise = 5) {
+    std::vector<int> moves;
+    std::normal_distribution<float> normal(0, noise);
+    for (int s = 0; s < frames * kFrameIntervals; ++s) {
+      const Pcm p = next_symbol();
+      float level = levels_.level[interval_][p.ucode] + normal(random_);  // the line stays where it is
+      if (garbage_) level = static_cast<float>(random_() % 6400);
+      if (!p.positive) level = -level;
+      const int move = read(level);
+      if (move != 0) {
+        moves.push_back(move);
+        interval_ = (interval_ + move) % kFrameIntervals;
+        const LearntLevels before = levels_;
+        for (int i = 0; i < kFrameIntervals; ++i) {
+          for (int u = 0; u < kUcodes; ++u) levels_.level[(i + move) % kFrameIntervals][u] = before.level[i][u];
+        }
+      }
+      lost_ += alignment_.take_lost();
+    }
+    return moves;
+  }
+  /// The network leaves out so many octets.
+  void skip(int octets) {
+    for (int k = 0; k < octets; ++k) next_symbol();
+  }
+  void garbage(bool on) { garbage_ = on; }
+  int lost() const { return lost_; }
+
+ private:
+  int bit() {
+    if (data_ == Data::kHdlc && ones_ == 5) return ones_ = 0;
+    const int b = static_cast<int>(random_() & 1);
+    ones_ = b != 0 ? ones_ + 1 : 0;
+    return b;
+  }
+  Pcm next_symbol() {
+    if (at_ == kFrameIntervals) {
+      uint8_t bits[FrameParameters::kMaxBits];
+      for (int k = 0; k < p_.bits(); ++k) bits[k] = static_cast<uint8_t>(scrambler_.scramble(bit()));
+      encoder_.put(bits);
+      encoder_.next(codes_);
+      at_ = 0;
+    }
+    return codes_[at_++];
+  }
+  int read(float level) {
+    float distance;
+    const float magnitude = level < 0 ? -level : level;
+    const int i = interval_;
+    labels_[i] = static_cast<uint8_t>(
+        nearest_label(magnitude, levels_.level[i], p_.points.ucode[i], p_.points.count[i], &distance));
+    signs_[i] = level > 0;
+    error_ += distance * distance;
+    const int move = alignment_.searching() ? alignment_.put(level, i, levels_) : 0;
+    if (i == kFrameIntervals - 1) {
+      uint8_t bits[FrameParameters::kMaxBits];
+      const uint64_t number = decoder_.put(signs_, labels_, bits);
+      for (int k = 0; k < p_.bits(); ++k) bits[k] = static_cast<uint8_t>(descrambler_.descramble(bits[k]));
+      alignment_.watch(bits, number, error_);
+      error_ = 0;
+    }
+    interval_ = (interval_ + 1) % kFrameIntervals;
+    return move;
+  }
+
+  Data data_;
+  FrameParameters p_{};
+  LearntLevels levels_{};
+  FrameEncoder encoder_;
+  FrameDecoder decoder_;
+  FrameAlignment alignment_;
+  Scrambler scrambler_{kGpc};
+  Descrambler descrambler_{kGpc};
+  std::mt19937 random_{1};
+  Pcm codes_[kFrameIntervals]{};
+  int at_ = kFrameIntervals, interval_ = 0, ones_ = 0, lost_ = 0;
+  uint8_t signs_[kFrameIntervals]{}, labels_[kFrameIntervals]{};
+  float error_ = 0;
+  bool garbage_ = false;
+};
+
+constexpr int kLong = FrameAlignment::kWindowFrames * 10;
+
+TEST(V90FrameAlignment, HdlcTellsWhereSixEqualConstellationsBegin) {
+  for (int octets = 1; octets < kFrameIntervals; ++octets) {
+    Link link({64, 64, 64, 64, 64, 64}, 36, Data::kHdlc);
+    EXPECT_EQ(link.run(kLong), std::vector<int>{});
+    link.skip(octets);
+    EXPECT_EQ(link.run(kLong), std::vector<int>{octets});
+    EXPECT_EQ(link.run(kLong), std::vector<int>{}) << "once it is right it stays";
+    EXPECT_EQ(link.lost(), 0);
+  }
+}
+
+TEST(V90FrameAlignment, NumbersThatNobodySendsTellAlsoWithoutHdlc) {
+  for (const int octets : {1, 2, 5}) {
+    // 40 of 41^4 38 29 numbers in 100 are above 2^31.
+    Link link({41, 38, 41, 29, 41, 41}, 31, Data::kRandom);
+    EXPECT_EQ(link.run(kLong), std::vector<int>{});
+    link.skip(octets);
+    EXPECT_EQ(link.run(kLong), std::vector<int>{octets});
+  }
+}
+
+TEST(V90FrameAlignment, LevelsTellWhereTheIntervalsHaveDifferentPoints) {
+  Link link({16, 8, 16, 8, 16, 4}, 21, Data::kRandom);
+  for (int k = 0; k < 3; ++k) link.shift_levels(2 * k + 1, 30);
+  EXPECT_EQ(link.run(kLong), std::vector<int>{});
+  link.skip(3);
+  EXPECT_EQ(link.run(1).size(), 0u);
+  const std::vector<int> moves = link.run(kLong);
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(moves[0], 3);
+}
+
+TEST(V90FrameAlignment, RandomDataInEqualConstellationsMoveNothing) {
+  Link link({64, 64, 64, 64, 64, 64}, 36, Data::kRandom);
+  link.skip(2);
+  EXPECT_EQ(link.run(5 * kLong), std::vector<int>{});
+  EXPECT_EQ(link.lost(), 0) << "nobody can tell";
+}
+
+TEST(V90FrameAlignment, ALostPacketMovesNothing) {
+  Link link({64, 64, 64, 64, 64, 64}, 36, Data::kHdlc);
+  link.run(kLong);
+  for (int packet = 0; packet < 20; ++packet) {
+    link.garbage(true);
+    EXPECT_EQ(link.run(27), std::vector<int>{});  // 20 ms
+    link.garbage(false);
+    EXPECT_EQ(link.run(kLong + packet), std::vector<int>{});
+  }
+  EXPECT_EQ(link.lost(), 0);
+}
+
+TEST(V90FrameAlignment, WhatNoAlignmentMakesGoodIsLostAndSaidOnce) {
+  Link link({64, 64, 64, 64, 64, 64}, 36, Data::kHdlc);
+  link.run(kLong);
+  link.garbage(true);
+  link.run(3 * FrameAlignment::kMostWindows * FrameAlignment::kWindowFrames);
+  EXPECT_EQ(link.lost(), 1);
+}
+
+}  // namespace
+}  // namespace offhook::v90
