@@ -135,7 +135,8 @@ struct Experiment {
   std::string title;                 ///< what it shows, for people
   std::vector<std::string> figures;  ///< ids of the figures and tables that it makes again: "jones.fig1"
   std::function<Outcome(const Run&)> run;
-  double seconds = 1;  ///< about what it takes on one core: for the bar and the time left
+  double seconds = 1;       ///< about what it takes on one core: for the bar and the time left
+  bool on_request = false;  ///< it takes minutes: only where it is asked for by its own name, or all such are
 };
 
 /// @param claim whose judgements its rows get

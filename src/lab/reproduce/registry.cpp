@@ -41,8 +41,12 @@ namespace offhook::reproduce {
   X(chen_microbenchmarks, "chen.microbenchmarks", 0, "Microbenchmarks of the host")                                 \
   X(chen_table6, "chen.table6", 0, "Applications on the host", "chen.table6")
 
+// And those that run on request only.
+#define OFFHOOK_LONG_EXPERIMENTS(X) X(jones_real_pump, "jones.real_pump", 900, "Tables 1 to 3 through the V.90 pump")
+
 #define DECLARE(function, ...) Outcome function(const Run& run);
 OFFHOOK_EXPERIMENTS(DECLARE)
+OFFHOOK_LONG_EXPERIMENTS(DECLARE)
 #undef DECLARE
 
 namespace {
@@ -61,13 +65,17 @@ bool means(std::string_view name, const Claim& claim) {
 }  // namespace
 
 const std::vector<Experiment>& experiments() {
-#define EXPERIMENT(function, id, seconds, title, ...) {id, title, {__VA_ARGS__}, function, seconds},
-  static const std::vector<Experiment> all = {OFFHOOK_EXPERIMENTS(EXPERIMENT)};
+#define EXPERIMENT(function, id, seconds, title, ...) {id, title, {__VA_ARGS__}, function, seconds, false},
+#define LONG_EXPERIMENT(function, id, seconds, title, ...) {id, title, {__VA_ARGS__}, function, seconds, true},
+  static const std::vector<Experiment> all = {OFFHOOK_EXPERIMENTS(EXPERIMENT)
+                                                  OFFHOOK_LONG_EXPERIMENTS(LONG_EXPERIMENT)};
+#undef LONG_EXPERIMENT
 #undef EXPERIMENT
   return all;
 }
 
-std::vector<Claim> select_claims(std::vector<Published> published, const std::vector<std::string>& names) {
+std::vector<Claim> select_claims(std::vector<Published> published, const std::vector<std::string>& names,
+                                 bool on_request) {
   std::vector<Claim> all;
   for (Published& p : published) {
     const auto& list = experiments();
@@ -78,13 +86,20 @@ std::vector<Claim> select_claims(std::vector<Published> published, const std::ve
     if (std::none_of(all.begin(), all.end(), [&](const Claim& c) { return c.experiment == &e; }))
       throw config::Error(fmt::format("an experiment for {}, which is no published claim", e.id));
   }
-  if (names.empty()) return all;
+  const auto waits = [on_request](const Claim& c) {
+    return !on_request && c.experiment != nullptr && c.experiment->on_request;
+  };
+  if (names.empty()) {
+    std::erase_if(all, waits);
+    return all;
+  }
   std::vector<bool> wanted(all.size());
   for (const std::string& name : names) {
     bool any = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!means(name, all[i])) continue;
-      wanted[i] = any = true;
+      any = true;
+      wanted[i] = wanted[i] || name == all[i].published.id() || !waits(all[i]);
     }
     if (any) continue;
     std::vector<std::string_view> known;

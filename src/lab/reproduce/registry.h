@@ -19,7 +19,9 @@ struct Claim {
 
 /// The claims that these names mean, in the order of the file; no names: all. A name is a claim's id, one of its
 /// figures, or a beginning of either up to a dot: "jones", "jones.table3", "jones.fig7".
+/// @param on_request  also those that run on request only, though not named in full
 /// @throws config::Error for a name that means none, and for an experiment of a claim that is not in the file
-std::vector<Claim> select_claims(std::vector<Published> published, const std::vector<std::string>& names);
+std::vector<Claim> select_claims(std::vector<Published> published, const std::vector<std::string>& names,
+                                 bool on_request = false);
 
 }  // namespace offhook::reproduce

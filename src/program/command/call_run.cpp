@@ -8,7 +8,7 @@
 
 #include "hostsim/call/call.h"
 #include "hostsim/call/modem_config.h"
-#include "hostsim/random/random.h"
+#include "hostsim/call/random_file.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/profile.h"
@@ -25,16 +25,6 @@ namespace {
 constexpr Ns kSlice = 50'000'000;  // between two looks at the log, the clock and Ctrl-C
 constexpr std::size_t kRing = 1 << 16;
 
-/// What the far end sends when the user has given no file.
-std::vector<std::uint8_t> random_file(const hostsim::Scenario& scenario) {
-  constexpr std::uint64_t kFileStream = 0x46494c45;  // of nobody else
-  const hostsim::Random random(scenario.seed, kFileStream);
-  std::vector<std::uint8_t> bytes(scenario.bytes);
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::uint8_t>(random.word(i / 8) >> (8 * (i % 8)));
-  return bytes;
-}
-
 /// A call with all that must outlive it.
 struct Assembly {
   Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
@@ -49,7 +39,7 @@ struct Assembly {
       connection = hostsim::make_foreign_connection(
           scenario, {hostsim::near_type(scenario), given, far.expect, sinks.received, sinks.line}, *far.foreign, log);
     } else if (scenario.pump == hostsim::PumpKind::kReal) {
-      if (given.empty()) own_file = random_file(scenario);
+      if (given.empty()) own_file = hostsim::random_file(scenario);
       const hostsim::RealPumps pumps{hostsim::near_type(scenario), hostsim::far_type(scenario),
                                      given.empty() ? own_file : given, sinks.line};
       connection = hostsim::make_sampled_connection(scenario, pumps, log);

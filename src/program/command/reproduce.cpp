@@ -31,7 +31,7 @@ struct Options {
   std::size_t sensitivity = 0;
   std::string out = "out/reproduce";
   reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency()), {}, interrupted};
-  bool json = false, list = false;
+  bool json = false, list = false, real_pump = false;
 };
 
 int list(const std::vector<reproduce::Claim>& claims) {
@@ -110,7 +110,8 @@ int run(Options options) {
   } catch (const std::invalid_argument& e) {
     throw config::Error(fmt::format("--perturb: {}", e.what()));
   }
-  const auto claims = reproduce::select_claims(reproduce::load_published(), options.names);
+  const auto claims =
+      reproduce::select_claims(reproduce::load_published(), options.names, options.real_pump || options.list);
   if (options.list) return list(claims);
   const OutputFolder folder(options.out);
   const OutputFolder kept_claims = folder.sub("claims");
@@ -213,12 +214,15 @@ void add_reproduce(CLI::App& app, Action& action) {
          "and five-fold")
       ->type_name("STEPS")
       ->check(CLI::Range(3u, 1000u));
+  sub->add_flag("--real-pump", options->real_pump,
+                "Tables 1 to 3 of jones also through the V.90 pump itself: minutes on every core");
   sub->add_flag("--list", options->list, "List claims, grades and figures");
   sub->add_flag("--json", options->json, "Print results.json, show no progress");
   sub->footer(R"(Examples:
   offhook reproduce
   offhook reproduce jones.table3
   offhook reproduce jones.fig5 jones.fig14 --out out/pending
+  offhook reproduce jones --real-pump
   offhook reproduce --list
   offhook reproduce jones.table3 --sensitivity 13 --repetitions 4 --out out/sensitivity
   offhook reproduce jones --perturb block_us=+10% --out out/perturbed

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// What the far end sends when nobody has given a file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+
+namespace offhook::hostsim {
+
+/// [scenario.bytes] bytes that no compression makes shorter, drawn from the scenario's seed.
+std::vector<std::uint8_t> random_file(const Scenario& scenario);
+
+}  // namespace offhook::hostsim
