@@ -48,7 +48,13 @@ FIRST = (
     ),
 )
 # A verdict that is not "sufficient" is what these show; all else ends with 0.
-STATUS_2 = (r"--far-end unix:far-end\.socket", r"THR 8", r"reproduce jones\.fig5 jones\.fig14", r"--perturb")
+STATUS_2 = (
+    r"--far-end unix:far-end\.socket",
+    r"transfer\.bytes=3000000",
+    r"THR 8",
+    r"reproduce jones\.fig5 jones\.fig14",
+    r"--perturb",
+)
 
 
 def commands_of(lines):

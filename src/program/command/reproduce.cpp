@@ -222,7 +222,7 @@ void add_reproduce(CLI::App& app, Action& action) {
   offhook reproduce
   offhook reproduce jones.table3
   offhook reproduce jones.fig5 jones.fig14 --out out/pending
-  offhook reproduce jones --real-pump
+  offhook reproduce jones.real_pump --repetitions 2
   offhook reproduce --list
   offhook reproduce jones.table3 --sensitivity 13 --repetitions 4 --out out/sensitivity
   offhook reproduce jones --perturb block_us=+10% --out out/perturbed
