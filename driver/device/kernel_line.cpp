@@ -86,14 +86,23 @@ bool KernelLine::ringing() const {
 
 void KernelLine::begin_call(const modem::CallConfig& call) {
   const oh_kernel_call wanted = kernel_call(call, config_);
-  if (calling_) modem_.stop();
-  modem_.start(wanted);
-  calling_ = true;
+  // Not this line's alone to end: what the kernel refuses (no memory, no admission, a card that is gone) is a call that
+  // failed.
+  if (std::exchange(calling_, false)) attempt([this] { return modem_.stop(), true; });
+  try {
+    modem_.start(wanted);
+    calling_ = true;
+  } catch (const std::runtime_error& e) {
+    refusal_ = e.what();
+    look();  // the device may be gone
+  }
+  refused_ = !calling_;
   modulation_ = chosen(call).id;
   min_bit_rate_ = call.min_bit_rate;
 }
 
 void KernelLine::end_call() {
+  refused_ = false;
   if (!calling_) return;
   calling_ = false;
   if (look().link == OH_LAPM_CONNECTED && !failed_) {
@@ -111,6 +120,7 @@ void KernelLine::end_call() {
 
 modem::CallStatus KernelLine::status() const {
   modem::CallStatus status;
+  if (refused_) status.pump.state = OH_PUMP_FAILED;
   if (!calling_) return status;
   const oh_kernel_status s = look();
   status.pump.state = static_cast<oh_pump_state>(s.pump);
@@ -127,7 +137,8 @@ modem::CallStatus KernelLine::status() const {
     status.pump.state = OH_PUMP_FAILED;
     status.pump.failure = OH_PUMP_TOO_SLOW;
   }
-  if (failed_) status.pump.state = OH_PUMP_FAILED;
+  // Without a call: the machine was suspended, which ends it.
+  if (failed_ || s.card == OH_KERNEL_NO_CALL) status.pump.state = OH_PUMP_FAILED;
   return status;
 }
 

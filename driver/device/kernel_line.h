@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "driver/device/kernel_modem.h"
+#include "driver/device/kernel_device.h"
 #include "driver/session/call_line.h"
 #include "dsp/modulation/modulation.h"
 
@@ -27,7 +29,7 @@ struct KernelLineConfig {
 class KernelLine final : public modem::CallLine {
  public:
   /// @param modem  outlives it
-  KernelLine(KernelModem& modem, KernelLineConfig config) : modem_(modem), config_(std::move(config)) {}
+  KernelLine(KernelDevice& modem, KernelLineConfig config) : modem_(modem), config_(std::move(config)) {}
   ~KernelLine() override;
 
   bool ringing() const override;
@@ -40,6 +42,8 @@ class KernelLine final : public modem::CallLine {
   std::size_t read(std::uint8_t* bytes, std::size_t n) override;
   std::size_t writable() const override;
 
+  /// Why the kernel did not begin the last call, once; empty: it did, or it was said. Status says FAILED meanwhile.
+  std::string take_refusal() { return std::exchange(refusal_, {}); }
   /// The card does not work any more, or is gone.
   bool failed() const { return failed_; }
   std::uint64_t bytes_sent() const { return sent_; }
@@ -51,9 +55,10 @@ class KernelLine final : public modem::CallLine {
   auto attempt(Operation operation) const -> decltype(operation());
   oh_kernel_status look() const;
 
-  KernelModem& modem_;
+  KernelDevice& modem_;
   KernelLineConfig config_;
-  bool calling_ = false;
+  bool calling_ = false, refused_ = false;
+  std::string refusal_;
   oh_modulation modulation_ = OH_MODULATION_NONE;  // of the call
   std::uint32_t min_bit_rate_ = 0;
   std::uint64_t sent_ = 0, received_ = 0;

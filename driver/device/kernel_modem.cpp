@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -15,6 +17,9 @@
 namespace offhook {
 namespace {
 
+// driver/linux/context.c
+constexpr std::array kRuns = {OH_CONTEXT_INTERRUPT,   OH_CONTEXT_SOFTIRQ, OH_CONTEXT_THREADED, OH_CONTEXT_FIFO,
+                              OH_CONTEXT_ROUND_ROBIN, OH_CONTEXT_NORMAL,  OH_CONTEXT_WORKER,   OH_CONTEXT_RESERVATION};
 constexpr std::size_t kLogOctets = OH_KERNEL_LOG_EVENTS * sizeof(oh_event);
 
 [[noreturn]] void fail(const std::string& path, const std::string& attempt) {
@@ -46,6 +51,8 @@ void KernelModem::control(unsigned long what, const void* argument, const char* 
 }
 
 void KernelModem::set_context(const ContextSpec& context) {
+  if (std::ranges::find(kRuns, context.kind) == kRuns.end())
+    throw std::runtime_error(path_ + ": " + not_of_this_host(context, "a Linux kernel", kRuns));
   const oh_context_spec& spec = context;
   control(OH_KERNEL_SET_CONTEXT, &spec, ("the context " + context.str()).c_str());
 }
@@ -77,13 +84,14 @@ oh_kernel_status KernelModem::status() const {
 
 std::size_t KernelModem::write(const std::uint8_t* octets, std::size_t n) {
   const ssize_t taken = ::write(file_, octets, n);
-  if (taken < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE && errno != EIO) fail(path_, "write");
+  if (taken < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE && errno != EIO && errno != ENOTCONN)
+    fail(path_, "write");
   return taken > 0 ? static_cast<std::size_t>(taken) : 0;
 }
 
 std::size_t KernelModem::read(std::uint8_t* octets, std::size_t n) {
   const ssize_t given = ::read(file_, octets, n);
-  if (given < 0 && errno != EAGAIN && errno != EINTR && errno != EIO) fail(path_, "read");
+  if (given < 0 && errno != EAGAIN && errno != EINTR && errno != EIO && errno != ENOTCONN) fail(path_, "read");
   return given > 0 ? static_cast<std::size_t>(given) : 0;
 }
 

@@ -31,6 +31,7 @@ struct oh_modem_end {
 	struct oh_fpu fpu;
 	struct kfifo to_line, from_line;
 	u8 piece[PIECE];
+	u32 delivered; /* octets, in order */
 	bool hang_up; /* asked for */
 	bool disconnecting, clearing;
 	bool ended;
@@ -86,6 +87,8 @@ static void drain(struct oh_modem_end *end)
 		if (n == 0)
 			return;
 		kfifo_in(&end->from_line, end->piece, n);
+		end->delivered += n;
+		record(end, OH_EV_LINK_BYTES, end->delivered);
 	}
 }
 

@@ -143,9 +143,8 @@ struct oh_terminal {
 	int number;
 	/* what the DTE wrote */
 	spinlock_t lock;
-	struct kfifo written;
+	struct kfifo written; /* under the lock: either end may empty it */
 	/* the DCE's end */
-	struct mutex reading;
 	wait_queue_head_t waiting;
 	atomic_t taken;
 	/* under the lock: TIOCM_DTR and RTS are the DTE's, the rest is the DCE's */

@@ -159,6 +159,18 @@ static unsigned int dte_chars_in_buffer(struct tty_struct *line)
 	return kfifo_len(&terminal->written);
 }
 
+/* What the DCE has not taken is discarded (tcflush). */
+static void dte_flush(struct tty_struct *line)
+{
+	struct oh_terminal *terminal = line->driver_data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&terminal->lock, flags);
+	kfifo_reset(&terminal->written);
+	spin_unlock_irqrestore(&terminal->lock, flags);
+	tty_port_tty_wakeup(&terminal->port);
+}
+
 static void dte_set_termios(struct tty_struct *line, const struct ktermios *old)
 {
 	struct oh_terminal *terminal = line->driver_data;
@@ -249,6 +261,7 @@ static const struct tty_operations dte_operations = {
 	.write = dte_take,
 	.write_room = dte_write_room,
 	.chars_in_buffer = dte_chars_in_buffer,
+	.flush_buffer = dte_flush,
 	.set_termios = dte_set_termios,
 	.tiocmget = dte_get_lines,
 	.tiocmset = dte_set_lines,
@@ -261,18 +274,23 @@ static const struct tty_operations dte_operations = {
 static ssize_t end_read(struct file *file, char __user *octets, size_t n, loff_t *at)
 {
 	struct oh_terminal *terminal = file->private_data;
-	unsigned int moved = 0;
-	int error;
+	u8 piece[PIECE];
+	size_t done = 0;
 
-	if (mutex_lock_interruptible(&terminal->reading))
-		return -ERESTARTSYS;
-	error = kfifo_to_user(&terminal->written, octets, n, &moved);
-	mutex_unlock(&terminal->reading);
-	if (error)
-		return error;
-	if (moved > 0) {
+	while (done < n) {
+		unsigned int now = kfifo_out_spinlocked(&terminal->written, piece,
+							min_t(size_t, n - done, PIECE),
+							&terminal->lock);
+
+		if (now == 0)
+			break;
+		if (copy_to_user(octets + done, piece, now))
+			return done ? done : -EFAULT;
+		done += now;
+	}
+	if (done > 0) {
 		tty_port_tty_wakeup(&terminal->port);
-		return moved;
+		return done;
 	}
 	return READ_ONCE(terminal->lines) & TIOCM_DTR ? -EAGAIN : -EIO;
 }
@@ -370,7 +388,7 @@ static int end_release(struct inode *inode, struct file *file)
 	atomic_set(&terminal->taken, 0);
 	set_dce_lines(terminal, 0);
 	spin_lock_irqsave(&terminal->lock, flags);
-	kfifo_reset_out(&terminal->written); /* nobody will take it */
+	kfifo_reset(&terminal->written); /* nobody will take it */
 	spin_unlock_irqrestore(&terminal->lock, flags);
 	tty_port_tty_wakeup(&terminal->port);
 	tty_port_put(&terminal->port);
@@ -415,7 +433,6 @@ struct oh_terminal *oh_terminal_create(int number, struct device *parent)
 	}
 	terminal->number = number;
 	spin_lock_init(&terminal->lock);
-	mutex_init(&terminal->reading);
 	init_waitqueue_head(&terminal->waiting);
 	tty_port_init(&terminal->port);
 	terminal->port.ops = &port_operations;

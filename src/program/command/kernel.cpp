@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "driver/device/kernel_modem.h"
+#include "driver/device/kernel_transfer.h"
 #include "driver/path/output.h"
-#include "dsp/v42/lapm.h"
 #include "src/host/host_description.h"
 #include "src/lab/analysis/figures.h"
 #include "src/program/command/kernel_call.h"
@@ -27,8 +27,6 @@ namespace offhook::command {
 namespace {
 
 constexpr int kRateHz = 8000;
-constexpr int kLookMs = 20, kLookToSwitchMs = 1;
-
 struct Options {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
   std::vector<std::string> contexts = {"FIFO 50"};
@@ -50,57 +48,53 @@ std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
   return contexts;
 }
 
-/// The call, looked at from time to time.
+/// The call, and what it comes to.
 class KernelCall {
  public:
-  explicit KernelCall(const Options& options)
-      : options_(options),
-        to_send_(octets_of(options.send)),
-        contexts_(contexts_of(options.contexts)),
-        modem_(options.device) {
+  explicit KernelCall(const Options& options) : options_(options) {
+    KernelTransfer::Config config{.call = call_of(options),
+                                  .contexts = contexts_of(options.contexts),
+                                  .switches = options.switches,
+                                  .switch_samples = static_cast<std::uint64_t>(options.seconds * kRateHz),
+                                  .to_send = octets_of(options.send),
+                                  .events = [this](auto events, auto lost) { take(events, lost); }};
+    modem_.emplace(options.device);
+    transfer_.emplace(*modem_, std::move(config));
     if (!options.log.empty()) {
       traces::LogHeader header;
       header.drivers = {{1, "kernel modem"}};
       header.host = measure::host_description();
       header.scenario["clock"] = traces::live_clock();
-      header.scenario["context"] = contexts_.front().str();
+      header.scenario["context"] = transfer_->context().str();
       log_.emplace(OutputFile(options.log, Privacy::kPrivate, Appears::kAtOnce), traces::to_json(header));
     }
   }
 
   /// @return whether the call came to the end that was wished for
   bool run() {
-    modem_.set_context(contexts_.front());
-    oh_kernel_call call{};
-    call.role = options_.role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
-    options_.pump.copy(call.pump, sizeof call.pump - 1);
-    call.policy = OH_SERVICE_DRAIN_ALL;
-    call.transmit_lead_samples = options_.lead;
-    call.block_plan[0] = options_.block;
-    call.block_plan_length = 1;
-    modem_.start(call);
+    transfer_->begin();
     begun_ = std::chrono::steady_clock::now();
     const bool whole = follow();
-    last_ = modem_.status();
-    modem_.stop();
-    take_log();
+    transfer_->end();
     analyzer_.finish();
     if (log_) log_->close();
     return whole;
   }
 
   nlohmann::ordered_json summary() const {
-    const oh_kernel_status& s = last_;
+    const oh_kernel_status& s = transfer_->status();
     const Figures& f = analyzer_.figures();
-    return {{"context", contexts_[context_ % contexts_.size()].str()},
-            {"switches", context_},
-            {"card", s.card == OH_KERNEL_CARD_FAILED ? "failed" : "in call"},
-            {"connected", connected_},
-            {"tx_bit_rate", tx_bit_rate_},
-            {"rx_bit_rate", rx_bit_rate_},
+    return {{"context", transfer_->context().str()},
+            {"switches", transfer_->switches()},
+            {"card", s.card == OH_KERNEL_CARD_FAILED ? "failed"
+                     : s.card == OH_KERNEL_IN_CALL   ? "in call"
+                                                     : "no call"},
+            {"connected", transfer_->connected()},
+            {"tx_bit_rate", transfer_->tx_bit_rate()},
+            {"rx_bit_rate", transfer_->rx_bit_rate()},
             {"retrains", s.retrains},
-            {"sent", sent_},
-            {"received", received_.size()},
+            {"sent", transfer_->sent()},
+            {"received", transfer_->received().size()},
             {"seconds", static_cast<double>(s.samples) / kRateHz},
             {"interrupts", s.interrupts},
             {"coalesced", s.coalesced},
@@ -122,69 +116,48 @@ class KernelCall {
               {"max", f.pending_samples.max()}}},
             {"interrupt_to_service", quantiles_us(f.interrupt_to_service)},
             {"service_time", quantiles_us(f.call_elapsed)},
-            {"log_events", events_},
+            {"log_events", transfer_->log_events()},
             {"log_lost", s.log_lost}};
   }
-  const std::vector<std::uint8_t>& received() const { return received_; }
+  const std::vector<std::uint8_t>& received() const { return transfer_->received(); }
 
  private:
+  static oh_kernel_call call_of(const Options& options) {
+    oh_kernel_call call{};
+    call.role = options.role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    options.pump.copy(call.pump, sizeof call.pump - 1);
+    call.policy = OH_SERVICE_DRAIN_ALL;
+    call.transmit_lead_samples = options.lead;
+    call.block_plan[0] = options.block;
+    call.block_plan_length = 1;
+    return call;
+  }
   bool follow() {
     bool hung_up = false;
-    for (;;) {
-      const oh_kernel_status s = modem_.status();
-      move_octets();
-      take_log();
-      switch_context(s);
-      connected_ = connected_ || s.link == OH_LAPM_CONNECTED;
-      if (s.tx_bit_rate > 0) tx_bit_rate_ = s.tx_bit_rate;
-      if (s.rx_bit_rate > 0) rx_bit_rate_ = s.rx_bit_rate;
-      const bool failed = s.card == OH_KERNEL_CARD_FAILED || s.pump == OH_PUMP_FAILED || interrupted();
+    for (;; transfer_->wait()) {
+      const oh_kernel_status& s = transfer_->look();
+      const bool failed = s.card != OH_KERNEL_IN_CALL || s.pump == OH_PUMP_FAILED || interrupted();
       const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begun_;
       if (failed || past.count() > options_.timeout) return false;
-      if (hung_up && s.pump == OH_PUMP_IDLE) return connected_;
-      if (!hung_up && static_cast<double>(s.samples) >= options_.seconds * kRateHz) {
-        if (!connected_ || s.pump == OH_PUMP_IDLE) return false;
-        if (options_.drop) return true;
-        modem_.hang_up();
-        hung_up = true;
-      }
-      modem_.wait(context_ < options_.switches ? kLookToSwitchMs : kLookMs);
+      if (hung_up && s.pump == OH_PUMP_IDLE) return transfer_->connected();
+      if (hung_up || static_cast<double>(s.samples) < options_.seconds * kRateHz) continue;
+      if (!transfer_->connected() || s.pump == OH_PUMP_IDLE) return false;
+      if (options_.drop) return true;
+      transfer_->hang_up();
+      hung_up = true;
     }
   }
-  void move_octets() {
-    if (sent_ < to_send_.size()) sent_ += modem_.write(to_send_.data() + sent_, to_send_.size() - sent_);
-    std::uint8_t piece[4096];
-    while (const std::size_t n = modem_.read(piece, sizeof piece)) received_.insert(received_.end(), piece, piece + n);
-  }
-  void take_log() {
-    taken_.clear();
-    modem_.take_log(taken_);
-    events_ += taken_.size();
-    for (const oh_event& event : taken_) analyzer_.add(event);
-    if (log_) log_->append(0, taken_, modem_.status().log_lost);
-  }
-  // Evenly over the call's samples; those that a slow look has missed follow at once.
-  void switch_context(const oh_kernel_status& s) {
-    const double every = options_.seconds * kRateHz / (options_.switches + 1);
-    while (context_ < options_.switches && static_cast<double>(s.samples) >= every * (context_ + 1)) {
-      ++context_;
-      modem_.set_context(contexts_[static_cast<std::size_t>(context_) % contexts_.size()]);
-    }
+  void take(std::span<const oh_event> events, std::uint64_t lost) {
+    for (const oh_event& event : events) analyzer_.add(event);
+    if (log_) log_->append(0, events, lost);
   }
 
   Options options_;
-  std::vector<std::uint8_t> to_send_, received_;
-  std::size_t sent_ = 0, events_ = 0;
-  std::vector<ContextSpec> contexts_;
-  KernelModem modem_;
+  std::optional<KernelModem> modem_;
   std::optional<traces::LogWriter> log_;
-  std::vector<oh_event> taken_;
   Analyzer analyzer_;
   std::chrono::steady_clock::time_point begun_;
-  int context_ = 0;
-  bool connected_ = false;
-  std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0;
-  oh_kernel_status last_{};
+  std::optional<KernelTransfer> transfer_;
 };
 
 int run(const Options& options) {

@@ -48,7 +48,7 @@ class Channel {
 
   void work(std::int64_t now) { dce_->work(now); }
   /// @return what is new of its state; empty: nothing
-  std::string news();
+  virtual std::string news();
   /// Ends card and session, writes what was recorded. Not twice.
   void end();
   nlohmann::ordered_json result;

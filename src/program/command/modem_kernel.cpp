@@ -31,6 +31,10 @@ class KernelChannel final : public Channel {
   std::string card_failure() const override {
     return line_.failed() ? config_.address + ": the card does not work any more, or is gone" : "";
   }
+  std::string news() override {
+    std::string refusal = line_.take_refusal();
+    return refusal.empty() ? Channel::news() : refusal;
+  }
   void drain() override {
     events_.clear();
     try {

@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -64,6 +65,12 @@ class Port:
         fcntl.ioctl(self.fd, 0x545D, counts)  # TIOCGICOUNT
         return dict(zip(("cts", "dsr", "rng", "dcd"), counts, strict=False))
 
+    def queued(self):
+        """@return octets that the modem has not taken"""
+        octets = array.array("i", [0])
+        fcntl.ioctl(self.fd, termios.TIOCOUTQ, octets)
+        return octets[0]
+
     def take(self):
         with contextlib.suppress(BlockingIOError):
             self.heard += os.read(self.fd, 65536)
@@ -100,6 +107,13 @@ def main():
     check(wait_until(lambda: port.has(termios.TIOCM_DSR)), "DSR and CTS come with it")
     check(port.has(termios.TIOCM_CTS) and not port.has(termios.TIOCM_CAR), "no carrier yet")
     check(port.command("ATE0"), "AT commands are answered")
+    modem.send_signal(signal.SIGSTOP)
+    port.say(b"AT nonsense, that nobody may hear\r")
+    queued = port.queued()
+    termios.tcflush(port.fd, termios.TCOFLUSH)
+    check(queued > 0 and port.queued() == 0, f"{queued} octets that the modem has not taken, and a flush discards them")
+    modem.send_signal(signal.SIGCONT)
+    check(port.command("AT") and b"ERROR" not in port.heard, "it did not hear them")
     check(port.expect(rb"RING\r\n", 60) and port.has(termios.TIOCM_RI), "RING, and RI is on")
     check(wait_until(lambda: port.counts()["rng"] > 0), "the end of a ring is counted")
 

@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "driver/device/kernel_modem.h"
 #include "driver/tty/modulation.h"
+#include "tests/unit/driver/device/kernel_stand_in.h"
 
 namespace offhook {
 namespace {
@@ -66,6 +68,51 @@ TEST(KernelLine, RefusesWhatTheKernelLacks) {
   EXPECT_THROW(kernel_call(plain, {{}, 204, OH_SERVICE_DRAIN_ALL}), std::invalid_argument);
   EXPECT_THROW(kernel_call(plain, {std::vector<std::uint32_t>(9, 80), 204, OH_SERVICE_DRAIN_ALL}),
                std::invalid_argument);
+}
+
+TEST(KernelLine, ACallThatTheKernelRefusesFailsAndTheNextOneMayBegin) {
+  KernelStandIn device;
+  device.refusal = "/dev/offhook0: the call cannot begin: Cannot allocate memory";
+  KernelLine line(device, kConfig);
+  const modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
+  line.begin_call(call);
+  EXPECT_FALSE(line.status().failure().empty());
+  EXPECT_EQ(line.take_refusal(), device.refusal);
+  EXPECT_EQ(line.take_refusal(), "");
+  EXPECT_FALSE(line.failed()) << "the device is there";
+  line.end_call();
+  EXPECT_TRUE(line.status().failure().empty());
+  device.refusal = nullptr;
+  line.begin_call(call);
+  EXPECT_TRUE(device.running);
+  EXPECT_TRUE(line.status().failure().empty());
+}
+
+TEST(KernelLine, ADeviceThatIsGoneWhenACallBeginsFailsThatLineAlone) {
+  KernelStandIn device, other;
+  KernelLine line(device, kConfig), beside(other, kConfig);
+  const modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
+  device.gone = true;
+  line.begin_call(call);
+  beside.begin_call(call);
+  EXPECT_TRUE(line.failed());
+  EXPECT_FALSE(beside.failed());
+  EXPECT_TRUE(other.running);
+}
+
+TEST(KernelLine, ASuspendedMachineEndsTheCallAndNotTheLine) {
+  KernelStandIn device;
+  KernelLine line(device, kConfig);
+  const modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
+  line.begin_call(call);
+  EXPECT_TRUE(line.status().failure().empty());
+  device.suspended_at = 0;
+  EXPECT_FALSE(line.status().failure().empty());
+  EXPECT_FALSE(line.failed());
+  line.end_call();
+  device.suspended_at = ~std::uint64_t{};
+  line.begin_call(call);
+  EXPECT_TRUE(line.status().failure().empty());
 }
 
 TEST(KernelModem, ThatIsNoneIsNamed) {
