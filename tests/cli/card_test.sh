@@ -23,6 +23,22 @@ expect_error "expected FAULT@SECONDS" card socket --ram ram --fault gone
 expect_error "expected gone, frozen, garbage or storm" card socket --ram ram --fault odd@3
 expect_error "is no key of the line" card --in-process --set host.tick_hz=100
 expect_error "that cannot be" card --in-process --block 300
+
+# A scenario's call: line, far modem and file are the scenario's, which a card and a run read alike.
+example=$source_dir/examples/kernel.toml
+first=$("$offhook" card --in-process --scenario "$example" --receive got --hash 16)
+grep -q '"near_received":16000' <<<"$first" || fail "the scenario's file did not come: $first"
+[ "$(wc -c <got)" = 16000 ] || fail "the far modem heard $(wc -c <got) bytes"
+"$offhook" run "$example" --out simulated --json >simulated.json || fail "the same scenario on a simulated host"
+grep -q '"bytes_delivered": *16000' simulated.json || fail "the simulated host carried something else"
+expect_error "--scenario excludes --pump" card --in-process --scenario "$example" --pump v34
+expect_error "/dev/offhook31: cannot be opened; expected a device of the module offhook" run "$example" --host kernel:31
+[ ! -e out/kernel ] || fail "a run without a device left a folder"
+expect_error "expected kernel, or kernel:N" run "$example" --host nt2000
+expect_error "load: with --host kernel" run "$example" --host kernel --set load.spinner=true
+expect_error "/dev/offhook31: cannot be opened" measure latency --host kernel:31 --context SOFTIRQ
+expect_error "excludes" measure latency --host kernel --cpu 0
+
 expect_error "cannot be opened" kernel none
 expect_error "FIFO" kernel none --context "FIFO 500"
 finish

@@ -21,7 +21,7 @@ import time
 ELSEWHERE = {
     r"\./dev (demo|test)\b": "builds the tree; CI runs it",
     r"\./dev vm ": "boots a virtual machine: label vm-matrix",
-    r"modprobe|offhook kernel|kernel:0": "needs the kernel module: label vm",
+    r"modprobe|offhook kernel|kernel:0|--host kernel": "needs the kernel module: label vm",
     r"qemu-system|offhook card ": "needs a virtual machine: label vm",
     r"^sudo |measure cause": "needs the rights to trace the kernel",
     r"/run/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",

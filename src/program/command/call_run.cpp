@@ -112,6 +112,12 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   return outcome;
 }
 
+CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far) {
+  return [file, far](const hostsim::Scenario& scenario, const CallSinks& sinks) {
+    return run_call(scenario, file, sinks, far);
+  };
+}
+
 std::string run_row(const hostsim::Scenario& scenario) {
   const Assembly assembly(scenario, {}, {}, {}, nullptr);
   Call& call = *assembly.call;

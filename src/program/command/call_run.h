@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "hostsim/call/connection.h"
 #include "hostsim/call/scenario.h"
 #include "offhook/event_log.h"
+#include "offhook/kernel_modem.h"
 #include "src/lab/law/law.h"
 #include "traces/log/header.h"
 
@@ -39,15 +41,16 @@ struct FarSide {
 };
 
 struct CallOutcome {
-  bool complete = false;  ///< the whole file arrived, byte for byte
-  bool stopped = false;   ///< by the progress sink
-  bool lost = false;      ///< a sample, whatever became of the file
-  double transfer_s = 0;  ///< from the first byte given to the link to the last one delivered
-  double simulated_s = 0;
+  bool complete = false;   ///< the whole file arrived, byte for byte
+  bool stopped = false;    ///< by the progress sink
+  bool lost = false;       ///< a sample, whatever became of the file
+  double transfer_s = 0;   ///< from the first byte given to the link to the last one delivered
+  double simulated_s = 0;  ///< virtual time; with a kernel's modem the line's, by its samples
   std::uint64_t bytes = 0, bytes_delivered = 0;
-  std::uint64_t octets_carried = 0;  ///< what they were between the ends of V.42; 0: not known
-  std::uint8_t compression = 0;      ///< of enum oh_lapm_compression
-  std::string ending;                ///< for people: "the file arrived", "carrier lost", "time limit"
+  std::uint64_t octets_carried = 0;        ///< what they were between the ends of V.42; 0: not known
+  std::uint8_t compression = 0;            ///< of enum oh_lapm_compression
+  std::string ending;                      ///< for people: "the file arrived", "carrier lost", "time limit"
+  std::optional<oh_kernel_status> kernel;  ///< of a kernel's modem, at the end
 };
 
 /// @param file what is transferred; empty: scenario.bytes bytes drawn from the seed (nothing to a foreign modem)
@@ -56,6 +59,11 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
                      const FarSide& far = {});
 
 /// One line of a sweep: plain figures as JSON, the same text for the same scenario.
+/// A call of a scenario, on whatever host.
+using CallRunner = std::function<CallOutcome(const hostsim::Scenario&, const CallSinks&)>;
+/// run_call(). @param file, far  outlive it
+CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far = {});
+
 std::string run_row(const hostsim::Scenario& scenario);
 
 }  // namespace offhook::command

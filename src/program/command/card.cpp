@@ -16,11 +16,14 @@
 #include "driver/card/timer/timer_card.h"
 #include "driver/modem/modem.h"
 #include "driver/path/output.h"
+#include "hostsim/call/modem_config.h"
+#include "hostsim/call/random_file.h"
 #include "hostsim/line/line.h"
 #include "offhook/driver.h"
 #include "offhook/kernel_modem.h"
 #include "offhook/modem.h"
 #include "src/program/command/kernel_call.h"
+#include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
 #include "traces/file/file.h"
@@ -34,12 +37,17 @@ constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
 constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms: what a clock moves at once
 
 struct Options {
-  std::string socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card, record;
+  std::string scenario, socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card,
+                                     record;
   std::vector<std::string> set;
   std::uint64_t seed = 1;
   double hash_seconds = 20;
   std::uint32_t block = kKernelBlock, lead = kKernelLead;
   bool in_process = false, rings = false;
+  // of the scenario
+  std::vector<std::uint8_t> octets;  ///< that the far modem sends; the near one, too, in process
+  modem::ErrorControl error_control{};
+  std::uint8_t window = modem::Modem::Config{}.window;
 };
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
@@ -55,12 +63,14 @@ const oh_pump_type& pump_named(const std::string& name) {
 /// A modem with octets to send, and all that it has received.
 class Talker {
  public:
-  Talker(const Options& options, oh_pump_role role, std::uint32_t io_delay, const std::vector<std::uint8_t>& octets)
-      : octets_(octets), modem_([&] {
+  Talker(const Options& options, oh_pump_role role, std::uint32_t io_delay)
+      : octets_(options.octets), modem_([&] {
           modem::Modem::Config config{};
           config.pump = &pump_named(options.pump);
           config.role = role;
           config.io_delay_samples = io_delay;
+          config.window = options.window;
+          config.error_control = options.error_control;
           return config;
         }()) {
     modem_.start();
@@ -95,8 +105,8 @@ class FarParty : public hostsim::FarEnd {
 /// A modem in this process.
 class BuiltIn final : public FarParty {
  public:
-  BuiltIn(const Options& options, const std::vector<std::uint8_t>& octets)
-      : talker_(options, options.role == "answer" ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0, octets) {}
+  explicit BuiltIn(const Options& options)
+      : talker_(options, options.role == "answer" ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0) {}
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { talker_.process(rx, tx, n); }
   nlohmann::ordered_json summary() const override {
     return {{"far_received", talker_.received().size()}, {"far_retrains", talker_.status().retrains}};
@@ -229,7 +239,6 @@ class Bench {
   Bench(const Options& options, const hostsim::LineConfig& line)
       : options_(options),
         line_(line),
-        octets_(octets_of(options.send)),
         clock_(options.clock),
         transport_(options.socket, options.ram),
         card_(transport_, oh_modem_streams(kRateHz), clock_.stepped()) {
@@ -286,7 +295,7 @@ class Bench {
     return transport_.wait_doorbell(failed ? 10 : 0);
   }
   void begin_call() {
-    if (!other_) built_in_ = std::make_unique<BuiltIn>(options_, octets_);
+    if (!other_) built_in_ = std::make_unique<BuiltIn>(options_);
     far_ = other_ ? static_cast<FarParty*>(other_.get()) : built_in_.get();
     call_ = std::make_unique<Call>(options_, line_, *far_);
   }
@@ -300,7 +309,6 @@ class Bench {
 
   Options options_;
   hostsim::LineConfig line_;
-  std::vector<std::uint8_t> octets_;
   Clock clock_;
   IvshmemTransport transport_;
   PciCard card_;
@@ -318,10 +326,9 @@ int run_in_process(const Options& options, const hostsim::LineConfig& line) {
     Talker talker;
     oh_driver driver{};
   };
-  BuiltIn far(options, octets_of(options.send));
+  BuiltIn far(options);
   Call call(options, line, far);
-  Near near{
-      Talker(options, options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER, options.lead, octets_of(options.send))};
+  Near near{Talker(options, options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER, options.lead)};
   CardMemory memory(oh_modem_streams(kRateHz));
   oh_card_engine engine{};
   oh_card_engine_init(&engine, &memory.card(), nullptr);
@@ -363,14 +370,32 @@ int run_in_process(const Options& options, const hostsim::LineConfig& line) {
   return interrupted() ? interrupt_status() : kOk;
 }
 
-int run(const Options& options) {
+/// Line, far modem and file are the scenario's.
+void take(const hostsim::Scenario& scenario, Options& options) {
+  const oh_kernel_call near = kernel_call_of(scenario);
+  options.pump = near.pump;
+  options.role = scenario.role == OH_PUMP_CALL ? "answer" : "call";
+  options.window = modulation_of(scenario.modem).v42_window;
+  options.error_control = hostsim::error_control(scenario.link);
+  options.seed = scenario.seed;
+  if (options.send.empty()) options.octets = hostsim::random_file(scenario);
+}
+
+int run(Options options) {
   config::ScenarioBuilder builder;
+  if (!options.scenario.empty()) {
+    builder.apply_file(options.scenario);
+    builder.set(kKernelHost);
+  }
   for (const std::string& assignment : options.set) {
     if (!assignment.starts_with("line."))
       throw std::runtime_error(fmt::format("--set {}: is no key of the line; expected line.KEY=VALUE", assignment));
     builder.set(assignment);
   }
-  const hostsim::LineConfig line = builder.finish().line;
+  const hostsim::Scenario scenario = builder.finish();
+  options.octets = octets_of(options.send);
+  if (!options.scenario.empty()) take(scenario, options);
+  const hostsim::LineConfig& line = scenario.line;
   catch_interrupts();
   if (options.in_process) return run_in_process(options, line);
   if (options.socket.empty() || options.ram.empty())
@@ -390,8 +415,17 @@ void add_card(CLI::App& app, Action& action) {
          "stepped: a block when the one before is served; real; slowed:FACTOR; guest: the virtual machine moves the "
          "samples itself (tests/live/vm/pacer)")
       ->type_name("CLOCK");
-  sub->add_option("--pump", options->pump, "Of the far modem")->check(CLI::IsMember({"v34", "v32bis"}));
-  sub->add_option("--role", options->role, "Of the far modem")->check(CLI::IsMember({"call", "answer"}));
+  CLI::Option* scenario =
+      sub->add_option("--scenario", options->scenario,
+                      "Line, seed, far modem and the file that it sends, as `offhook run SCENARIO.toml --host kernel` "
+                      "expects them")
+          ->type_name("SCENARIO.toml");
+  sub->add_option("--pump", options->pump, "Of the far modem")
+      ->excludes(scenario)
+      ->check(CLI::IsMember({"v34", "v32bis"}));
+  sub->add_option("--role", options->role, "Of the far modem")
+      ->excludes(scenario)
+      ->check(CLI::IsMember({"call", "answer"}));
   sub->add_flag("--ring", options->rings, "The line rings while no samples pass, 2 s of 6");
   sub->add_option("--far-card", options->far_card,
                   "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")
@@ -402,7 +436,7 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set, "A key of the line (see offhook run --help)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
-  sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N");
+  sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N")->excludes(scenario);
   sub->add_option("--hash", options->hash_seconds, "The samples of so many seconds of each call are hashed")
       ->type_name("SECONDS");
   sub->add_option("--record", options->record, "Where what the codec captures is written, s16le, when the call ends")
@@ -415,6 +449,7 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--lead", options->lead, "Samples queued ahead, in process")->type_name("N");
   sub->footer(R"(Examples:
   offhook card /tmp/card --ram /dev/shm/guest --send README.md &
+  offhook card /tmp/card --ram /dev/shm/guest --scenario examples/kernel.toml &
   qemu-system-x86_64 ... -object memory-backend-file,id=ram,size=1G,mem-path=/dev/shm/guest,share=on \
     -machine q35,memory-backend=ram -chardev socket,path=/tmp/card,id=card -device ivshmem-doorbell,vectors=2,chardev=card
 

@@ -218,8 +218,8 @@ void Demo::run_jobs() {
           job.row = Json::parse(run_row(job.scenario));
         } else {
           const OutputFolder folder = folder_.sub(job.folder);
-          const CallOutcome outcome =
-              record_call(job.scenario, {}, folder, [](const CallProgress&) { return !interrupted(); });
+          const CallOutcome outcome = record_call(
+              job.scenario, folder, [](const CallProgress&) { return !interrupted(); }, simulated({}));
           if (!outcome.stopped) job.row = summarise(job.scenario, outcome, folder);
         }
         ++done;

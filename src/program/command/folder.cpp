@@ -39,15 +39,26 @@ void export_trace(const OutputFolder& folder) {
   trace.close();
 }
 
-Settings settings_of(const hostsim::Scenario& scenario) {
+/// @param kernel  the host is no simulated one, and the line is the card's
+Settings settings_of(const hostsim::Scenario& scenario, bool kernel) {
   Settings settings;
+  const auto another = [](std::string_view path) { return path.starts_with("host.") || path.starts_with("load."); };
   for (const config::Key& key : config::scenario_keys()) {
+    if (kernel && another(key.path)) continue;
     if (config::is_written(key, &scenario)) settings.emplace_back(key.path, config::write_value(key, &scenario));
   }
   for (const hostsim::LoadDevice& device : scenario.load.devices) {
     settings.emplace_back("load.device", fmt::format("{}, {:.1f} % of the CPU", device.name, 100 * device.share()));
   }
   return settings;
+}
+
+/// What a kernel's driver counted beside what the log has.
+Json kernel_json(const oh_kernel_status& s) {
+  return {{"interrupts", s.interrupts}, {"coalesced", s.coalesced},
+          {"spurious", s.spurious},     {"bad", s.bad},
+          {"storms", s.storms},         {"longest_section_us", s.longest_section_ns / 1000.0},
+          {"log_lost", s.log_lost}};
 }
 
 bool is_live(const traces::LogHeader& header) {
@@ -74,7 +85,8 @@ CallReport call_report(const LogContents& log) {
 CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario, const Json& summary) {
   CallReport call = call_report(log);
   call.title = fmt::format("{}: {}", scenario.name, scenario.context.str());
-  call.settings = settings_of(scenario);
+  call.settings = settings_of(scenario, summary.contains("kernel"));
+  if (summary.contains("kernel")) call.host = measure::host_in_words(log.header.host);
   const bool device = scenario.pump == hostsim::PumpKind::kDevice;
   call.transmit_lead_samples = device ? scenario.device.lead() : scenario.transmit_lead_samples;
   if (device) {
@@ -117,9 +129,8 @@ LogContents read_log(const fs::path& log) {
   return contents;
 }
 
-CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
-                        const OutputFolder& folder, const std::function<bool(const CallProgress&)>& progress,
-                        const FarSide& far) {
+CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& folder,
+                        const std::function<bool(const CallProgress&)>& progress, const CallRunner& run) {
   folder.write(kScenarioName, config::to_toml(scenario));
   std::unique_ptr<traces::LogWriter> log;
   std::unique_ptr<LineRecording> line;  // made with its first sample: a link model has none
@@ -136,15 +147,14 @@ CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::
                                              static_cast<int>(hostsim::near_format(scenario).rx.rate_hz));
     line->write(received, sent);
   };
-  std::optional<OutputStream> received;
-  if (far.foreign != nullptr) {
-    received.emplace(folder.create(kReceivedName, Privacy::kPrivate, Appears::kAtOnce));
-    sinks.received = [&](std::span<const std::uint8_t> bytes) {
-      received->write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    };
-  }
+  std::optional<OutputStream> received;  // made with its first byte: our own modem sends what the scenario says
+  folder.remove(kReceivedName);
+  sinks.received = [&](std::span<const std::uint8_t> bytes) {
+    if (!received) received.emplace(folder.create(kReceivedName, Privacy::kPrivate, Appears::kAtOnce));
+    received->write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  };
   sinks.progress = progress;
-  CallOutcome outcome = run_call(scenario, file, sinks, far);
+  CallOutcome outcome = run(scenario, sinks);
   if (received) received->close();
   if (log) log->close();
   if (line) line->close();
@@ -165,7 +175,8 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
                {"bytes", outcome.bytes},
                {"bytes_delivered", outcome.bytes_delivered},
                {"transfer_s", rounded_s(outcome.transfer_s)},
-               {"simulated_s", rounded_s(outcome.simulated_s)}};
+               {outcome.kernel ? "line_s" : "simulated_s", rounded_s(outcome.simulated_s)}};
+  if (outcome.kernel) summary["kernel"] = kernel_json(*outcome.kernel);
   if (scenario.pump == hostsim::PumpKind::kDevice) {
     summary["device"] = {{"buffers", scenario.device.buffers},
                          {"buffer_samples", scenario.device.buffer()},

@@ -26,9 +26,9 @@ LogContents read_log(const std::filesystem::path& log);
 
 /// Write events, line recording, scenario.toml, and what a foreign modem sent, while the call runs. @throws
 /// std::runtime_error for a folder that cannot be written or a full disk
-CallOutcome record_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
-                        const OutputFolder& folder, const std::function<bool(const CallProgress&)>& progress,
-                        const FarSide& far = {});
+/// @param run  makes the call and gives what the sinks take
+CallOutcome record_call(const hostsim::Scenario& scenario, const OutputFolder& folder,
+                        const std::function<bool(const CallProgress&)>& progress, const CallRunner& run);
 
 /// summary.json, trace.perfetto and report.html from what record_call() left.
 /// @param reference the same call in INT; none: it was not made  @return the summary

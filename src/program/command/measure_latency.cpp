@@ -12,10 +12,12 @@
 #include "driver/path/output.h"
 #include "src/host/host_description.h"
 #include "src/measure/hgrm.h"
+#include "src/measure/kernel_latency.h"
 #include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
 #include "src/measure/loads.h"
 #include "src/measure/stages.h"
+#include "src/program/command/kernel_run.h"
 #include "src/program/command/measure.h"
 #include "src/program/output/terminal.h"
 
@@ -75,9 +77,22 @@ constexpr Stage kStages[] = {{"timer interrupt", "interrupt", &measure::StageHis
                              {"thread runs", "thread", &measure::StageHistograms::thread},
                              {"softirq raised to begun", "softirq", &measure::StageHistograms::softirq}};
 
-std::string latency_table(const measure::LatencyResult& r, const measure::StageHistograms* stages) {
+/// What is measured: a timer of this process, or the card of the kernel's driver.
+struct Words {
+  const char *since, *all, *own, *one, *missed;
+};
+constexpr Words kTimer{"us since the timer was due", "timer to thread, all", "the probe itself", "wake-ups",
+                       "skipped because an earlier one came too late"};
+constexpr Words kKernel{"us since the interrupt's handler", "interrupt to service, all", "the service itself", "blocks",
+                        "interrupts came with another one"};
+
+const Words& words(const MeasureOptions& options) {
+  return options.kernel_host.empty() ? kTimer : kKernel;
+}
+
+std::string latency_table(const Words& words, const measure::LatencyResult& r, const measure::StageHistograms* stages) {
   Table table;
-  table.column("us since the timer was due");
+  table.column(words.since);
   for (const char* title : {"count", "min", "mean", "50 %", "99 %", "99.9 %", "max"}) table.column(title);
   const auto row = [&](const char* name, const LogLinearHistogram& h) {
     std::vector<std::string> cells{name, fmt::format("{}", h.count())};
@@ -93,20 +108,20 @@ std::string latency_table(const measure::LatencyResult& r, const measure::StageH
   if (stages != nullptr) {
     for (const Stage& stage : kStages) row(stage.name, stages->*stage.histogram);
   }
-  row("timer to thread, all", r.latency);
-  row("the probe itself", r.own_cost);
+  row(words.all, r.latency);
+  row(words.own, r.own_cost);
   return table.str();
 }
 
 /// The table over itself, twice a second; below each other where the output is no terminal.
 class TopView {
  public:
-  explicit TopView(std::string title) : title_(std::move(title)) {}
+  TopView(const Words& words, std::string title) : words_(words), title_(std::move(title)) {}
   void show(const measure::LatencyResult& r, const measure::StageHistograms* stages, double seconds) {
     if (seconds < next_) return;
     next_ = seconds + 0.5;
     const std::string text =
-        fmt::format("{}  {:.0f} s, {} skipped\n{}", title_, seconds, r.missed, latency_table(r, stages));
+        fmt::format("{}  {:.0f} s, {} skipped\n{}", title_, seconds, r.missed, latency_table(words_, r, stages));
     if (lines_ > 0 && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[{}A\x1b[J", lines_);
     lines_ = std::count(text.begin(), text.end(), '\n');
     say("{}", Lines(text));
@@ -114,6 +129,7 @@ class TopView {
   }
 
  private:
+  const Words& words_;
   std::string title_;
   double next_ = 0;
   std::ptrdiff_t lines_ = 0;
@@ -130,11 +146,17 @@ struct UnderLoad {
   const measure::StageHistograms* stages() const { return collector ? &collector->histograms() : nullptr; }
 };
 
-UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& kind) {
+ContextSpec context_of(const MeasureOptions& options) {
+  return options.kernel_host.empty() ? options.context_spec() : ContextSpec::parse(options.context);
+}
+
+/// @param device  null: a thread of this process
+UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& kind, KernelDevice* device) {
   UnderLoad under;
   under.load = kind.name;
-  measure::LatencyConfig config = latency_config(options);
   const std::unique_ptr<measure::LoadProcess> load = start_load(kind);  // before there are threads
+  measure::LatencyConfig config;
+  if (options.kernel_host.empty()) config = latency_config(options);
   if (options.stages) {
     under.trace = std::make_unique<measure::KernelTrace>(
         std::vector<measure::KernelTrace::Wanted>{{"sched/sched_switch", ""},
@@ -158,18 +180,26 @@ UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& 
   }
   Progress progress(options.loads.empty() ? "latency" : under.load,
                     options.json || options.top ? Progress::Style::kQuiet : Progress::Style::kAuto);
-  TopView top(config.context.str());
+  TopView top(words(options), context_of(options).str());
   const std::int64_t begin = now_ns();
-  under.result = measure::measure_latency(config, [&](const measure::LatencyResult& r) {
+  const auto look = [&](const measure::LatencyResult& r) {
     const double seconds = double(now_ns() - begin) * 1e-9;
     if (options.top) top.show(r, under.stages(), seconds);
     if (progress.due()) {
       progress.update(seconds / options.seconds,
-                      fmt::format("{} wake-ups, 99 % {:.1f} us, max {:.1f} us", r.latency.count(),
+                      fmt::format("{} {}, 99 % {:.1f} us, max {:.1f} us", r.latency.count(), words(options).one,
                                   us_of(double(r.latency.quantile(0.99))), us_of(double(r.latency.max()))));
     }
     return !interrupted();
-  });
+  };
+  under.result = device == nullptr
+                     ? measure::measure_latency(config, look)
+                     : measure::measure_kernel_latency(*device,
+                                                       {.context = context_of(options),
+                                                        .interval_ns = std::int64_t(options.interval_us * 1e3),
+                                                        .duration_ns = std::int64_t(options.seconds * 1e9),
+                                                        .threshold_ns = options.threshold_ns()},
+                                                       look);
   if (under.collector) under.collector->finish();
   if (load) under.rounds = load->rounds();
   say_load_failed(kind, load.get());
@@ -197,9 +227,9 @@ Json under_json(const UnderLoad& under) {
 void print(const MeasureOptions& options, const UnderLoad& under) {
   const measure::LatencyResult& r = under.result;
   if (!options.top) print_bars(r.latency);
-  say("{}{}\n{}", options.context_spec().str(), options.loads.empty() ? "" : ", load " + under.load,
-      Lines(latency_table(r, under.stages())));
-  say("{} wake-ups, {} skipped because an earlier one came too late\n", r.latency.count(), r.missed);
+  say("{}{}\n{}", context_of(options).str(), options.loads.empty() ? "" : ", load " + under.load,
+      Lines(latency_table(words(options), r, under.stages())));
+  say("{} {}, {} {}\n", r.latency.count(), words(options).one, r.missed, words(options).missed);
   if (under.stages() != nullptr && under.stages()->unmatched + under.trace->lost() > 0) {
     say("{} of them without all their events; {} events had no room in the rings\n", under.stages()->unmatched,
         under.trace->lost());
@@ -242,17 +272,19 @@ int run_latency(const MeasureOptions& options) {
     for (const std::string& name : options.loads) kinds.push_back(&measure::load_kind(name));
     if (kinds.empty()) kinds.push_back(&measure::load_kind("none"));
   }
+  std::unique_ptr<KernelDevice> device;
+  if (!options.kernel_host.empty()) device = open_kernel_host(options.kernel_host);
   catch_interrupts();
   std::vector<UnderLoad> all;
   for (const measure::LoadKind* kind : kinds) {
-    all.push_back(measure_under(options, *kind));
+    all.push_back(measure_under(options, *kind, device.get()));
     if (all.size() == 1) say_without(all.back().result.without);
     if (!options.json) print(options, all.back());
     if (interrupted() || all.back().result.over_threshold_ns > 0) break;
   }
   Json json{{"measure", "latency"},
             {"host", measure::host_description()},
-            {"context", options.context_spec().str()},
+            {"context", context_of(options).str()},
             {"interval_us", options.interval_us}};
   if (kinds.size() == 1) {
     json.update(under_json(all.front()));
@@ -265,8 +297,7 @@ int run_latency(const MeasureOptions& options) {
       file.replace_filename(fmt::format("{}-{}{}", file.stem().string(), under.load, file.extension().string()));
       write_file(file, measure::to_hgrm(under.result.latency, 1e3));
     }
-    if (!options.json)
-      say("\n{}, us since the timer was due\n{}", options.context_spec().str(), Lines(comparison(all)));
+    if (!options.json) say("\n{}, {}\n{}", context_of(options).str(), words(options).since, Lines(comparison(all)));
   }
   return finish_measure(options, json, all.back().result.over_threshold_ns);
 }
@@ -282,8 +313,18 @@ void add_measure_latency(CLI::App& measure, Action& action, const std::shared_pt
       ->check(CLI::Range(10.0, 1e6));
   add_load(latency, *options, ", 'all' takes those that can run here; several are measured one after the other");
   add_threshold(latency, *options, "latency");
-  latency->add_flag("--stages", options->stages,
-                    "Interrupt, softirq and scheduling apart, from the kernel's trace (root; adds its cost)");
+  CLI::Option* host =
+      latency
+          ->add_option(
+              "--host", options->kernel_host,
+              "kernel or kernel:N: not a thread here, but the kernel driver's modem N (0), in its contexts too: "
+              "INT, SOFTIRQ, THREADED, WORKER")
+          ->type_name("HOST");
+  latency->get_option("--cpu")->excludes(host);
+  latency
+      ->add_flag("--stages", options->stages,
+                 "Interrupt, softirq and scheduling apart, from the kernel's trace (root; adds its cost)")
+      ->excludes(host);
   latency->add_flag("--top", options->top, "Show the table while it runs");
   add_common(latency, *options);
   latency->footer(R"(Examples:
@@ -292,9 +333,14 @@ void add_measure_latency(CLI::App& measure, Action& action, const std::shared_pt
   offhook measure latency --load help
   offhook measure latency --context "RES 2ms/8ms" --on-threshold 5000 "echo late by $OFFHOOK_US us >&2"
   sudo offhook measure latency --stages --top --seconds 600
+  offhook measure latency --host kernel --context SOFTIRQ --load all --seconds 60
 
 It ends at the first latency of --on-threshold, and so does the load, before the command runs. With several loads
---hgrm writes a file for each, its name before the extension.)");
+--hgrm writes a file for each, its name before the extension.
+
+With --host kernel a call on the card of the module offhook (docs/kernel.md) is measured, from the beginning of the
+interrupt's handler to the service in its context, as the kernel's event log has it; an interval of 1000 us is a block
+of 8 samples. --seconds are the line's.)");
   latency->final_callback([&action, options] { action = [options] { return run_latency(*options); }; });
 }
 

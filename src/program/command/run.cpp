@@ -9,6 +9,8 @@
 
 #include "driver/path/output.h"
 #include "src/program/command/folder.h"
+#include "src/program/command/kernel_call.h"
+#include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
 #include "src/program/far_end/socket_modem.h"
 #include "src/program/output/run_folder.h"
@@ -22,7 +24,7 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string scenario, file, out, context, far_end, expect, reference = "auto";
+  std::string scenario, file, out, context, far_end, expect, host, reference = "auto";
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;
   bool json = false;
@@ -34,6 +36,7 @@ hostsim::Scenario scenario_of(const Options& options) {
   if (!options.context.empty()) builder.apply(config::Document::setting("context", options.context, "--context"));
   if (options.seed) builder.set(fmt::format("seed={}", *options.seed));
   for (const std::string& assignment : options.set) builder.set(assignment);
+  if (!options.host.empty()) builder.set(kKernelHost);
   return builder.finish();
 }
 
@@ -74,7 +77,11 @@ void print_table(const nlohmann::ordered_json& summary) {
                                   ? fmt::format("{:.3f}", reference->at("transfer_s").get<double>())
                                   : "not complete");
   }
-  row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
+  if (const auto line = summary.find("line_s"); line != summary.end()) {
+    row("time of the line, s", fmt::format("{:.3f}", line->get<double>()));
+  } else {
+    row("simulated time, s", fmt::format("{:.3f}", summary.at("simulated_s").get<double>()));
+  }
   row("blocks served", total.at("blocks").dump());
   row("blocks late", total.at("blocks_late").dump());
   row("samples pending, max", total.at("pending_max_samples").dump());
@@ -109,7 +116,7 @@ std::span<const std::uint8_t> octets(const std::string& s) {
 /// The same call in INT, beside the same load: in time means in INT's time. Without a loss the far end heard what it
 /// would have heard from INT, and there is nothing to compare. @return none when it is not needed, or not possible
 std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
-                                          std::span<const std::uint8_t> file, const CallOutcome& outcome) {
+                                          const CallRunner& runner, const CallOutcome& outcome) {
   const bool possible = scenario.pump != hostsim::PumpKind::kDevice && options.far_end.empty() && !outcome.stopped &&
                         scenario.context.kind != OH_CONTEXT_INTERRUPT;
   const bool needed = options.reference == "always" || (outcome.complete && outcome.lost);
@@ -127,13 +134,18 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
     }
     return !interrupted();
   };
-  CallOutcome reference = run_call(in_int, file, sinks);
+  CallOutcome reference = runner(in_int, sinks);
   if (reference.stopped) return std::nullopt;
   return reference;
 }
 
 int run(const Options& options) {
   hostsim::Scenario scenario = scenario_of(options);
+  std::unique_ptr<KernelDevice> device;  // null: the host is simulated
+  if (!options.host.empty()) {
+    (void)kernel_call_of(scenario);
+    device = open_kernel_host(options.host);
+  }
   const OutputFolder folder(options.out.empty() ? std::filesystem::path("out") / scenario.name
                                                 : std::filesystem::path(options.out));
   const std::string file = file_to_transfer(options.file);
@@ -150,25 +162,31 @@ int run(const Options& options) {
     foreign.emplace(FarEndAddress::parse(options.far_end), [] { return !interrupted(); });
     far = {&*foreign, octets(expected)};
   }
+  const CallRunner runner =
+      device ? [&](const hostsim::Scenario& call,
+                   const CallSinks& sinks) { return run_kernel_call(*device, call, octets(file), sinks); }
+             : simulated(octets(file), far);
   const auto begin = std::chrono::steady_clock::now();
   CallOutcome outcome;
   {
     Progress progress(scenario.name, options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
     outcome = record_call(
-        scenario, octets(file), folder,
+        scenario, folder,
         [&](const CallProgress& p) {
           if (progress.due()) {
             const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
             const double all = static_cast<double>(std::max<std::uint64_t>(scenario.bytes, 1));
-            const bool device = scenario.pump == hostsim::PumpKind::kDevice;
-            progress.update(device ? p.simulated_s / scenario.device_s : static_cast<double>(p.bytes_delivered) / all,
-                            fmt::format("{:.1f} s simulated, {:.0f} x real time", p.simulated_s, p.simulated_s / wall));
+            const bool soft_device = scenario.pump == hostsim::PumpKind::kDevice;
+            progress.update(
+                soft_device ? p.simulated_s / scenario.device_s : static_cast<double>(p.bytes_delivered) / all,
+                fmt::format("{:.1f} s {}, {:.0f} x real time", p.simulated_s, device ? "of the line" : "simulated",
+                            p.simulated_s / wall));
           }
           return !interrupted();
         },
-        far);
+        runner);
   }
-  const std::optional<CallOutcome> reference = reference_call(options, scenario, octets(file), outcome);
+  const std::optional<CallOutcome> reference = reference_call(options, scenario, runner, outcome);
   const nlohmann::ordered_json summary = summarise(scenario, outcome, folder, reference);
   if (options.json) {
     say("{}\n", Lines(json_text(summary, 1)));
@@ -205,10 +223,15 @@ void add_run(CLI::App& app, Action& action) {
       ->type_name("SCENARIO.toml");
   sub->add_option("--file", options->file, "Transfer this file instead of transfer.bytes of random data")
       ->type_name("FILE");
+  CLI::Option* host = sub->add_option("--host", options->host,
+                                      "kernel or kernel:N: not simulated, but the modem N (0) of the kernel driver on "
+                                      "this machine")
+                          ->type_name("HOST");
   CLI::Option* far_end =
       sub->add_option("--far-end", options->far_end,
                       "Call a modem that another program is: lock-step samples, s16le mono, over a UNIX stream socket")
-          ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]");
+          ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]")
+          ->excludes(host);
   sub->add_option("--expect", options->expect, "With --far-end: what that modem is to send")
       ->type_name("FILE")
       ->needs(far_end);
@@ -230,13 +253,19 @@ void add_run(CLI::App& app, Action& action) {
   offhook run examples/int.toml --context "THR 8" --set load.spinner=true     # starved: exit status 2
   offhook run examples/int.toml --context "THR 24" --set load.device="network ide-dma"
   offhook run examples/int.toml --file README.md --seed 7 --json
+  offhook run examples/kernel.toml --host kernel --context SOFTIRQ
   offhook run examples/int.toml --far-end unix:/tmp/modem,rate=9600 --file to-it.bin --expect from-it.bin
 
 The output folder holds events.ohlog (the event log), summary.json, line.wav (left: received, right: sent),
-trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end also received.bin.
+trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end or --host also received.bin.
 
 Sufficient: the file arrived whole, within 5 % of the time that INT takes beside the same load. Marginal: it arrived,
 but not in that time. Insufficient: it did not arrive. Exit status: 0 sufficient, 2 not, 1 error.
+
+--host kernel makes the scenario's call in the contexts of this machine's kernel (module offhook, docs/kernel.md): pump,
+context, blocks and file are the scenario's, host and load are the machine, line and far modem are the card's. A card
+that is `offhook card --scenario SCENARIO.toml` has line, far modem and file from the same scenario. The log's times are
+the kernel's; the transfer's time is the line's, by its samples. There is no line.wav.
 
 --far-end connects to PATH if a program listens there, else makes the socket and waits. Then, as fast as both go: we
 write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. What a

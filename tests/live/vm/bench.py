@@ -6,6 +6,7 @@
   bench.py matrix   all contexts on all kernels, one line each; every sample against the same call in user space
   bench.py abuse    what a driver has to bear: contexts changed a hundred times, the card gone, garbled ...
   bench.py live     a call between the kernel's modem and `offhook modem` on this machine
+  bench.py scenario offhook run SCENARIO --host kernel, and offhook measure latency --host kernel
   bench.py serial   /dev/ttySM0: lines, AT commands, calls, hang-ups (serial_port.py)
   bench.py experiment  what each context does to others and they to it, and reservations beside the law (docs/kernel.md)
   bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
@@ -134,7 +135,7 @@ class Bench:
             if beside:
                 beside()
             status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds,
-                            card=(card.socket, card.ram), **more)
+                            card=(card.socket, card.ram), boot=self.options.boot, **more)
             calls = card.calls()
         if status in (vm.TIME_IS_UP, vm.NO_BOOT):
             raise Failure(f"the machine did not end by itself: status {status}")
@@ -285,6 +286,23 @@ rmmod offhook || exit 7
         status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped"])
         return "ok" if status == 0 else f"status {status}"
 
+    def suspended(kernel, keep):
+        # All devices are put to sleep in mid-call and woken; the call is over, its program says so, and the next one works.
+        script = """insmod $MODULE || exit 9
+$OFFHOOK kernel --context SOFTIRQ --seconds 100 --timeout 100 >$KEEP/kernel.json 2>$KEEP/error & call=$!
+for k in $(seq 100); do sleep 0.1; grep -q offhook /proc/interrupts && break; done
+sleep 3; echo devices >/sys/power/pm_test && echo freeze >/sys/power/state || exit 8
+wait $call; [ $? -eq 2 ] || exit 7
+$OFFHOOK kernel --context SOFTIRQ --seconds 13 >$KEEP/again.json 2>>$KEEP/error || exit 6
+rmmod offhook"""
+        status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped"])
+        with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
+            said = json.loads(file.read() or "{}")
+        with open(os.path.join(keep, "dmesg"), encoding="utf-8", errors="replace") as file:
+            slept = "suspend debug: Waiting" in file.read()
+        good = status == 0 and slept and said.get("card") == "no call"
+        return "ok" if good else f"status {status}, slept {slept}: {said}"
+
     def fpu(kernel, keep):
         # Blocks of 8 samples, in the two contexts that interrupt others, beside who has live registers.
         here, guard, block = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "guard"), 8
@@ -304,6 +322,7 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
     for name in ("gone", "frozen", "garbage", "storm"):
         case(name, fault(name))
     case("removed", removed)
+    case("suspended", suspended)
     return 1 if bad else 0
 
 
@@ -351,6 +370,62 @@ status=$?; cp /run/said $KEEP; rmmod offhook && exit $status"""
         bad += not verdict.startswith("ok")
         print(f"{kernel.name:8} live         {verdict}", flush=True)
     return 1 if bad else 0
+
+
+def scenario(bench, options):
+    """The call of examples/kernel.toml through the kernel's driver, its record, and latencies on the same card."""
+    bad, file = 0, shlex.quote(os.path.join(ROOT, "examples", "kernel.toml"))
+    contexts = [CONTEXTS.get(c, c) for c in options.contexts or ["softirq"]]
+    for kernel, context in [(vm.Kernel(k), c) for k in options.kernels for c in contexts]:
+        with tempfile.TemporaryDirectory() as keep:
+            script = f"""insmod $MODULE || exit 9
+$OFFHOOK run {file} --host kernel --context "{context}" --out /run/out --json >/run/said 2>$KEEP/error; status=$?
+cp /run/said $KEEP; cp -r /run/out $KEEP
+$OFFHOOK measure latency --host kernel --context "{context}" --interval-us 2000 --seconds 1 --json >/run/latency || exit 8
+cp /run/latency $KEEP; rmmod offhook && exit $status"""
+            try:
+                status, _ = bench.in_vm(kernel, script, keep, ["--scenario", os.path.join(ROOT, "examples", "kernel.toml")])
+                verdict = read_scenario(bench, status, keep, context)
+            except (Failure, OSError, KeyError, json.JSONDecodeError) as failure:
+                verdict = f"{type(failure).__name__}: {failure}"
+                with contextlib.suppress(OSError), open(os.path.join(keep, "error"), encoding="utf-8") as said:
+                    verdict += "\n" + said.read()
+        bad += not verdict.startswith("ok")
+        print(f"{kernel.name:8} scenario     {context:12} {verdict}", flush=True)
+    return 1 if bad else 0
+
+
+def read_scenario(bench, status, keep, context):
+    """@return "ok" and figures, or what is wrong"""
+    out = os.path.join(keep, "out")
+    with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
+        said = json.load(file)
+    with open(os.path.join(keep, "latency"), encoding="utf-8") as file:
+        latency = json.load(file)
+    wrong = [f"status {status}"] if status != 0 else []
+    for what, wanted in (("verdict", "sufficient"), ("context", context), ("bytes_delivered", 16000), ("complete", True)):
+        if said[what] != wanted:
+            wrong.append(f"{what} {said[what]}")
+    near = said["figures"]["ends"][0]
+    if min(near["sent_bps"], near["received_bps"]) < 28800:  # the line of the scenario has noise and an echo
+        wrong.append(f"{near['sent_bps']} and {near['received_bps']} bit/s")
+    total, counted = said["figures"]["total"], said["kernel"]
+    # A stepped clock: nothing is late, and each interrupt is one block's. The last may be under way when the call ends.
+    if total["blocks_late"] + total["underrun_samples"] + total["overrun_samples"] + counted["bad"] + counted["log_lost"]:
+        wrong.append(f"losses {total}, {counted}")
+    if abs(total["blocks"] - counted["interrupts"]) > 2:
+        wrong.append(f"{total['blocks']} blocks, {counted['interrupts']} interrupts")
+    lacks = [n for n in ("events.ohlog", "report.html", "trace.perfetto", "scenario.toml") if not
+             os.path.exists(os.path.join(out, n))]
+    # The record is as any run's: the page can be made again from it, elsewhere.
+    again = subprocess.run([bench.offhook, "report", out], capture_output=True, text=True, check=False)
+    if lacks or again.returncode != 0:
+        wrong.append(f"lacks {lacks}; {again.stderr}")
+    count = latency["latency"]["count"]
+    if count < 490:  # of 500 in a second; the call may end within one
+        wrong.append(f"{count} latencies")
+    return "; ".join(wrong) or (f"ok, {near['sent_bps']} and {near['received_bps']} bit/s, {said['transfer_s']:.2f} s of the line, {total['blocks']} blocks; "
+                                f"latency of {count}: {latency['latency']['p50']:.1f} us, {latency['latency']['max']:.1f} at most")
 
 
 def wait_for(path):
@@ -604,7 +679,7 @@ def dkms(bench, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "serial", "experiment", "dkms"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -612,6 +687,7 @@ def main():
                         help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
     parser.add_argument("--pump", default="v34", choices=("v34", "v32bis"))
     parser.add_argument("--only", help="abuse: this case alone")
+    parser.add_argument("--boot", default="", help="more words for the kernel's command line, such as preempt=full")
     parser.add_argument("--keep", help="folder for logs and results")
     parser.add_argument("--seconds", type=float, default=300, help="time limit of one machine (default 300)")
     options = parser.parse_args()
@@ -625,6 +701,9 @@ def main():
             options.contexts = options.contexts or ["thread"]
             heading()
             return 0 if all([cell(bench, k, c, options.pump) for k in options.kernels for c in options.contexts]) else 1
+        if options.what == "scenario":
+            options.kernels = options.kernels or ["6.12"]
+            return scenario(bench, options)
         if options.what == "live":
             options.kernels = options.kernels or ["6.1"]
             return live(bench, options)

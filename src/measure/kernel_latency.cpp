@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "src/measure/kernel_latency.h"
+
+#include <stdexcept>
+
+#include "driver/device/kernel_transfer.h"
+#include "driver/session/call.h"
+#include "dsp/modulation/modulation.h"
+#include "offhook/modem_card.h"
+#include "src/lab/analysis/figures.h"
+
+namespace offhook::measure {
+namespace {
+
+constexpr std::int64_t kRateHz = 8000, kSecondNs = 1'000'000'000;
+
+oh_kernel_call call_of(const KernelLatencyConfig& config) {
+  const std::int64_t block = config.interval_ns * kRateHz / kSecondNs;
+  if (block < OH_KERNEL_SLICE || block > OH_MODEM_RING_SAMPLES / 4 || block * kSecondNs != config.interval_ns * kRateHz)
+    throw std::runtime_error("a kernel's card interrupts at whole samples of 125 us; expected an interval of 1000 to " +
+                             std::to_string(OH_MODEM_RING_SAMPLES / 4 * kSecondNs / kRateHz / 1000) + " us");
+  oh_kernel_call call{};
+  call.role = OH_PUMP_CALL;
+  std::string(kV34.name).copy(call.pump, sizeof call.pump - 1);
+  call.policy = OH_SERVICE_DRAIN_ALL;
+  call.transmit_lead_samples = static_cast<std::uint32_t>(2 * block);
+  call.block_plan[0] = static_cast<std::uint32_t>(block);
+  call.block_plan_length = 1;
+  return call;
+}
+
+}  // namespace
+
+LatencyResult measure_kernel_latency(KernelDevice& device, const KernelLatencyConfig& config,
+                                     const std::function<bool(const LatencyResult&)>& look) {
+  LatencyResult result;
+  Analyzer analyzer;
+  KernelTransfer transfer(device, {.call = call_of(config),
+                                   .contexts = {config.context},
+                                   .switches = 0,
+                                   .switch_samples = 0,
+                                   .to_send = {},
+                                   .events = [&](std::span<const oh_event> events, std::uint64_t) {
+                                     for (const oh_event& event : events) {
+                                       analyzer.add(event);
+                                       const auto most =
+                                           static_cast<std::int64_t>(analyzer.figures().interrupt_to_service.max());
+                                       if (config.threshold_ns == 0 || result.over_threshold_ns > 0) continue;
+                                       if (most < config.threshold_ns) continue;
+                                       result.over_threshold_ns = most;
+                                       result.over_at_ns = static_cast<std::int64_t>(event.time_ns);
+                                     }
+                                   }});
+  const auto so_far = [&]() -> const LatencyResult& {
+    result.latency = analyzer.figures().interrupt_to_service;
+    result.own_cost = analyzer.figures().call_elapsed;
+    result.missed = transfer.status().coalesced;
+    return result;
+  };
+  transfer.begin();
+  const std::uint64_t samples = static_cast<std::uint64_t>(config.duration_ns / (kSecondNs / kRateHz));
+  bool failed = false;
+  do {
+    transfer.wait();
+    failed = transfer.look().card != OH_KERNEL_IN_CALL;
+  } while (!failed && transfer.status().samples < samples && result.over_threshold_ns == 0 && look(so_far()));
+  transfer.end();
+  if (failed) throw std::runtime_error("the call ended: the card does not work any more, or the machine was suspended");
+  analyzer.finish();
+  return so_far();
+}
+
+}  // namespace offhook::measure

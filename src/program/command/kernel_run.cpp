@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/kernel_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "driver/device/kernel_line.h"
+#include "driver/device/kernel_modem.h"
+#include "driver/device/kernel_transfer.h"
+#include "hostsim/call/modem_config.h"
+#include "hostsim/call/random_file.h"
+#include "src/host/host_description.h"
+#include "src/program/command/modem_channel.h"
+#include "traces/log/clock.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr std::uint16_t kDriverId = 1;  // driver/linux/device.c
+constexpr double kRateHz = 8000;
+
+[[noreturn]] void refuse(const char* key, const char* why) {
+  throw std::runtime_error(fmt::format("{}: with --host kernel {}", key, why));
+}
+
+/// A loss of the driver or the card, as they count them.
+bool lost(const oh_kernel_status& s) {
+  return s.overrun + s.underrun + s.samples_late + s.samples_filled_in > 0;
+}
+
+/// Why no more octets come; empty while they may.
+std::string ending(const oh_kernel_status& s) {
+  if (s.card == OH_KERNEL_NO_CALL) return "the machine was suspended";
+  if (s.card == OH_KERNEL_CARD_FAILED) return "the card does not work any more";
+  oh_pump_status pump{};
+  pump.state = static_cast<oh_pump_state>(s.pump);
+  oh_lapm_status link{};
+  link.state = static_cast<oh_lapm_state>(s.link);
+  const std::string_view failure = modem::Modem::failure(pump, link, false);
+  return failure.empty() ? "" : fmt::format("the modem under test {}", failure);
+}
+
+traces::LogHeader log_header(const hostsim::Scenario& scenario) {
+  traces::LogHeader header;
+  header.drivers.push_back({kDriverId, "kernel modem"});
+  header.host = measure::host_description();
+  header.scenario = {{"toml", config::to_toml(scenario)}, {"host", "kernel"}, {"clock", traces::live_clock()}};
+  return header;
+}
+
+}  // namespace
+
+std::unique_ptr<KernelDevice> open_kernel_host(const std::string& host) {
+  const std::optional<int> number = host == "kernel" ? std::optional<int>(0) : kernel_number(host);
+  if (!number) throw std::runtime_error("--host " + host + ": expected kernel, or kernel:N, N of /dev/offhookN");
+  return std::make_unique<KernelModem>("/dev/offhook" + std::to_string(*number));
+}
+
+oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
+  const hostsim::LoadScenario& load = scenario.load;
+  if (scenario.pump != hostsim::PumpKind::kReal) refuse("pump.kind", "the pump is a real one; expected \"real\"");
+  if (scenario.line_kind != hostsim::LineKind::kAnalogue)
+    refuse("line.kind", "the line is the card's, an analogue one; expected \"analogue\"");
+  if (scenario.protocol != hostsim::TransferProtocol::kBytes)
+    refuse("transfer.protocol", "octets go to V.42 as they are; expected \"bytes\"");
+  if (scenario.far_modem.value_or(scenario.modem) != scenario.modem)
+    refuse("pump.far_modem", "both ends have the same pump; expected none");
+  if (load.spinner || load.timer_callback || !load.trace.empty() || !load.devices.empty() || !load.threads.empty() ||
+      !load.reservations.empty())
+    refuse("load", "the load is what runs on this machine; expected none in the scenario");
+  const modem::CallConfig call{.pump = hostsim::near_type(scenario),
+                               .role = scenario.role,
+                               .modulations = scenario.modem,
+                               .window = modulation_of(scenario.modem).v42_window,
+                               .error_control = hostsim::error_control(scenario.link)};
+  if (scenario.modem == OH_MODULATION_NONE)
+    refuse("pump.modem", "nobody looks for what both ends have; expected the name of a modulation");
+  try {
+    return kernel_call(call, {scenario.block_plan, scenario.transmit_lead_samples, scenario.policy});
+  } catch (const std::invalid_argument& e) {
+    throw std::runtime_error(fmt::format("{}: {}", scenario.name, e.what()));
+  }
+}
+
+CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
+                            const CallSinks& sinks) {
+  std::vector<std::uint8_t> own_file;
+  if (file.empty()) file = own_file = hostsim::random_file(scenario);
+  KernelTransfer transfer(device, {.call = kernel_call_of(scenario),
+                                   .contexts = {scenario.context},
+                                   .switches = 0,
+                                   .switch_samples = 0,
+                                   .to_send = {},
+                                   .events = sinks.events});
+  if (sinks.header) sinks.header(log_header(scenario));
+  CallOutcome outcome;
+  outcome.bytes = file.size();
+  double begun_s = 0;
+  transfer.begin();
+  for (;; transfer.wait()) {
+    const oh_kernel_status& s = transfer.look();
+    const double now_s = static_cast<double>(s.samples) / kRateHz;
+    const std::size_t there = transfer.received().size();
+    if (!transfer.connected()) begun_s = now_s;
+    if (there > outcome.bytes_delivered) outcome.transfer_s = now_s - begun_s;
+    if (sinks.received && there > outcome.bytes_delivered)
+      sinks.received(std::span(transfer.received()).subspan(outcome.bytes_delivered));
+    outcome.bytes_delivered = there;
+    if (there >= file.size()) break;
+    outcome.ending = ending(s);
+    if (outcome.ending.empty() && now_s >= scenario.time_limit_s)
+      outcome.ending =
+          transfer.connected() ? "time limit during the transfer" : "time limit before the connection was up";
+    if (!outcome.ending.empty()) break;
+    outcome.stopped = sinks.progress && !sinks.progress({now_s, there});
+    if (outcome.stopped) break;
+  }
+  outcome.complete = std::ranges::equal(transfer.received(), file);
+  if (outcome.complete) outcome.ending = "the file arrived";
+  if (outcome.stopped) outcome.ending = "interrupted";
+  if (outcome.ending.empty()) outcome.ending = "other bytes arrived than were expected";
+  transfer.end();
+  outcome.lost = lost(transfer.status());
+  outcome.simulated_s = static_cast<double>(transfer.status().samples) / kRateHz;
+  outcome.compression = static_cast<std::uint8_t>(transfer.status().compression);
+  outcome.kernel = transfer.status();
+  return outcome;
+}
+
+}  // namespace offhook::command

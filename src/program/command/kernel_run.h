@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// A scenario's call by a modem of the kernel driver instead of a simulated host. The scenario says which pump, context,
+// blocks and file; host and load are this machine's, and line and far modem are the card's: `offhook card --scenario`
+// has them from the same file, and sends the same octets.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "driver/device/kernel_device.h"
+#include "hostsim/call/scenario.h"
+#include "src/program/command/call_run.h"
+
+namespace offhook::command {
+
+/// @param host  of --host: "kernel", "kernel:N"  @throws std::runtime_error: no such host, no such device, in use
+std::unique_ptr<KernelDevice> open_kernel_host(const std::string& host);
+
+/// What the kernel is told. @throws std::runtime_error with the key that a kernel's modem has nothing for
+oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario);
+
+/// @param file  what the far modem sends; empty: what the scenario's does  @throws std::runtime_error: the device is
+/// gone
+CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scenario, std::span<const std::uint8_t> file,
+                            const CallSinks& sinks);
+
+}  // namespace offhook::command
