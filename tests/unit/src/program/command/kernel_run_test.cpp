@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 
+#include "hostsim/call/random_file.h"
 #include "tests/unit/driver/device/kernel_stand_in.h"
 
 namespace offhook::command {
@@ -65,7 +66,7 @@ TEST(KernelRun, RefusesByItsKeyWhatAKernelsModemHasNothingFor) {
 
 TEST(KernelRun, TheFileThatTheScenarioNamesArrivesAndTakesTheLinesTime) {
   KernelStandIn device;
-  device.to_give = scenario_file(scenario());
+  device.to_give = hostsim::random_file(scenario());
   std::size_t headers = 0, events = 0, received = 0;
   CallSinks sinks;
   sinks.header = [&](const traces::LogHeader& header) {
@@ -92,10 +93,10 @@ TEST(KernelRun, TheFileThatTheScenarioNamesArrivesAndTakesTheLinesTime) {
 
 TEST(KernelRun, SaysWhyAFileDidNotArrive) {
   KernelStandIn other, cleared, failed, silent;
-  other.to_give = scenario_file(scenario());
+  other.to_give = hostsim::random_file(scenario());
   other.to_give[3000] ^= 1;
   EXPECT_EQ(run_kernel_call(other, scenario(), {}, {}).ending, "other bytes arrived than were expected");
-  cleared.to_give = scenario_file(scenario());
+  cleared.to_give = hostsim::random_file(scenario());
   cleared.cleared_at = 6000;
   const CallOutcome half = run_kernel_call(cleared, scenario(), {}, {});
   EXPECT_FALSE(half.complete);
