@@ -103,7 +103,7 @@ std::string shown(const VerdictResult& r) {
 }
 
 std::string what_it_met(const Pair& p) {
-  return fmt::format("{:.1f} retrains and changes of rate, {:.0f} samples late a call; the link model: {}",
+  return fmt::format("{:.1f} retrains and {:.0f} samples late a call; the link model: {}",
                      mean(p.retrains), mean(p.samples_late), shown(p.model_result));
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -180,17 +181,31 @@ TEST(Published, EveryFileOfTheFolderAddsItsClaimsOnce) {
 }
 
 TEST(Registry, NamesMeanClaimsAndTheirFigures) {
-  const auto ids = [](const std::vector<std::string>& names) {
+  const auto ids = [](const std::vector<std::string>& names, bool on_request = false) {
     std::vector<std::string> out;
-    for (const Claim& c : select_claims(load_published(), names)) out.push_back(c.published.id());
+    for (const Claim& c : select_claims(load_published(), names, on_request)) out.push_back(c.published.id());
     return out;
   };
-  EXPECT_EQ(ids({}).size(), load_published().size());
+  EXPECT_EQ(ids({}, true).size(), load_published().size());
   EXPECT_EQ(ids({"jones.fig1"}), (std::vector<std::string>{"jones.fig1.interrupt_period"}));
   EXPECT_EQ(ids({"jones.table3"}), (std::vector<std::string>{"jones.table3"}));
   EXPECT_GT(ids({"cota"}).size(), 2u);
   EXPECT_THROW(ids({"jones.tabel3"}), config::Error);
   EXPECT_THROW(ids({"jon"}), config::Error);
+}
+
+TEST(Registry, WhatTakesMinutesRunsWhereItIsAskedFor) {
+  const auto runs = [](const std::vector<std::string>& names, bool on_request) {
+    const auto claims = select_claims(load_published(), names, on_request);
+    return std::any_of(claims.begin(), claims.end(),
+                       [](const Claim& c) { return c.published.id() == "jones.real_pump"; });
+  };
+  EXPECT_FALSE(runs({}, false));
+  EXPECT_FALSE(runs({"jones"}, false));
+  EXPECT_FALSE(runs({"cota"}, true));
+  EXPECT_TRUE(runs({"jones.real_pump"}, false));
+  EXPECT_TRUE(runs({"jones"}, true));
+  EXPECT_TRUE(runs({}, true));
 }
 
 }  // namespace
