@@ -51,8 +51,7 @@ class LinkConnection final : public Connection {
     s.done_at = link_.done_at();
     s.done = link_.done();
     s.failed = link_.state() == LinkModel::State::kFailed;
-    if (s.failed)
-      s.failure = s.connected ? "the far modem hung up: no retrain succeeded" : "the modems never connected";
+    if (s.failed) s.failure = link_.failure();
     s.bytes_delivered = c.bytes_delivered;
     s.frames_retransmitted = c.frames_retransmitted;
     s.timeouts = c.timeouts;

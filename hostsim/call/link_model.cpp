@@ -9,16 +9,13 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr double kMs = 1e6;
-constexpr std::uint32_t kAttempts = 10;  // N400
-// Flag, address, two control octets, two of check sequence (V.42, 8.1), and one inserted zero in 62 random bits.
-Ns wire_time(std::uint32_t information_bytes, double bps) {
-  return static_cast<Ns>((information_bytes + 6) * 8 * (63.0 / 62.0) / bps * 1e9);
+
+Ns ns(double ms) {
+  return static_cast<Ns>(ms * kMs);
 }
 
-/// Octets on the link for the first `bytes` of the file, all but the last packet full.
-double octets(const LinkProfile& p, std::uint64_t bytes) {
-  const double packets = std::ceil(static_cast<double>(bytes) / p.packet_bytes);
-  return (static_cast<double>(bytes) + packets * p.packet_header_octets) * (1 + p.escaped_share);
+FrameModel::Config end_of(const LinkProfile& p, double bps) {
+  return {.bps = bps, .frame_octets = p.frame_bytes, .window = p.window, .t401 = ns(p.t401_ms)};
 }
 
 }  // namespace
@@ -27,14 +24,26 @@ LinkModel::LinkModel(const LinkProfile& profile, std::uint64_t bytes, Ns connect
                      oh_event_log* log)
     : profile_(profile),
       bytes_(bytes),
-      frames_(static_cast<std::uint64_t>(std::ceil(octets(profile, bytes) / profile.frame_bytes))),
       connect_(connect),
       lead_(lead),
-      delay_(static_cast<Ns>(profile.one_way_delay_ms * kMs)),
-      frame_time_(wire_time(profile.frame_bytes, profile.down_bps)),
-      ack_time_(wire_time(0, profile.up_bps)),
+      delay_(ns(profile.one_way_delay_ms)),
       random_(seed, 0x6c696e6bU),  // "link"
-      log_(log) {}
+      log_(log),
+      far_(end_of(profile, profile.down_bps)),
+      near_(end_of(profile, profile.up_bps)) {
+  if (profile.packet_bytes >= bytes) {
+    far_.put(bytes);
+    return;
+  }
+  tcp_.emplace(Transfer{TcpSender(bytes, profile.packet_bytes), {}, {}, {}});
+  tcp_->server.acknowledge(0, TcpReceiver::kWindow, 0);  // the connection has been opened
+}
+
+/// A packet with so many bytes of the file, as octets of the link.
+std::uint64_t LinkModel::octets_of(std::size_t data) const {
+  return static_cast<std::uint64_t>(
+      std::llround((static_cast<double>(data) + profile_.packet_header_octets) * (1 + profile_.escaped_share)));
+}
 
 void LinkModel::record(Ns now, oh_event_kind kind, std::uint64_t argument) const {
   oh_event_log_write(log_, static_cast<std::uint64_t>(now), kind, 0,
@@ -47,148 +56,150 @@ void LinkModel::set_state(State state, Ns now) {
   record(now, OH_EV_PUMP_STATE, kPump[static_cast<int>(state)]);
 }
 
+void LinkModel::fail(const char* why, Ns now) {
+  failure_ = why;
+  set_state(State::kFailed, now);
+}
+
 void LinkModel::start(Ns now) {
-  training_since_ = clean_since_ = now;
+  training_since_ = attempt_since_ = now;
   training_needs_ = connect_;
   set_state(State::kTraining, now);
 }
 
-void LinkModel::hole(std::deque<Interval>& holes, Ns end, std::uint32_t samples, std::uint32_t rate_hz) {
-  const Ns length = static_cast<Ns>(samples * 1e9 / rate_hz);
-  holes.push_back({end - length, end + static_cast<Ns>(profile_.settling_ms * kMs)});
+// Bits are wrong that long.
+void LinkModel::spoil(std::deque<Interval>& holes, Ns end, Ns length) {
+  holes.push_back({end - length, end + ns(profile_.settling_ms)});
   // Frames still under way are younger than this.
   const Ns forget = end - static_cast<Ns>(2e9) - 2 * delay_;
   while (holes.front().to < forget) holes.pop_front();
-  clean_since_ = std::max(clean_since_, end);
-  if (state_ == State::kData) lose_sync_by(samples, end);
+}
+
+void LinkModel::upset(Ns end, std::uint32_t samples) {
+  if (state_ != State::kData && state_ != State::kTraining) return;
+  if (random_.exponential(draws_++) * profile_.sync_loss_samples <= samples) lose_synchronisation(end);
 }
 
 void LinkModel::transmit_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz) {
-  hole(up_holes_, end, samples, rate_hz);
+  const Ns length = static_cast<Ns>(samples * 1e9 / rate_hz);
+  spoil(up_holes_, end, length);
+  spoil(down_holes_, end, length);  // our canceller takes off the echo of what was not sent
+  upset(end, samples);
 }
 void LinkModel::receive_hole(Ns end, std::uint32_t samples, std::uint32_t rate_hz) {
-  hole(down_holes_, end, samples, rate_hz);
+  spoil(down_holes_, end, static_cast<Ns>(samples * 1e9 / rate_hz));
+  upset(end, samples);
 }
 
-void LinkModel::lose_sync_by(std::uint32_t samples, Ns now) {
-  if (random_.exponential(draws_++) * profile_.sync_loss_samples > samples) return;
+void LinkModel::lose_synchronisation(Ns now) {
+  attempt_since_ = std::max(attempt_since_, now);
+  if (state_ == State::kTraining) return;  // begun anew
   counters_.retrains++;
   counters_.frames_lost += static_cast<std::uint32_t>(down_.size());
   down_.clear();
   up_.clear();
-  training_since_ = clean_since_ = now;
-  training_needs_ = static_cast<Ns>(profile_.training_ms * kMs);
+  training_since_ = attempt_since_ = now;
+  training_needs_ = ns(profile_.training_ms);
   set_state(State::kTraining, now);
 }
 
-bool LinkModel::hit(const std::deque<Interval>& holes, const Frame& frame) const {
+bool LinkModel::hit(const std::deque<Interval>& holes, const LineFrame& frame) const {
   return std::any_of(holes.begin(), holes.end(),
                      [&](const Interval& h) { return h.from < frame.to && frame.from < h.to; });
 }
 
 void LinkModel::train(Ns now) {
-  const Ns clean = std::min(training_needs_, static_cast<Ns>(profile_.training_ms * kMs));
-  if (now - training_since_ >= training_needs_ && now - clean_since_ >= clean) {
+  const Ns attempt = std::min(training_needs_, ns(profile_.training_ms));
+  if (now - training_since_ >= training_needs_ && now - attempt_since_ >= attempt) {
     if (connected_at_ < 0) connected_at_ = now;
-    far_free_ = up_free_ = progress_at_ = now;
-    next_ = acknowledged_;  // what was under way when synchronisation was lost is sent again
+    far_.resume(now);
+    near_.resume(now + lead_);
     set_state(State::kData, now);
-  } else if (now - training_since_ >= static_cast<Ns>(profile_.give_up_ms * kMs)) {
-    set_state(State::kFailed, now);
+  } else if (now - training_since_ >= ns(profile_.give_up_ms)) {
+    fail(connected_at_ < 0 ? "the modems never connected" : "the far modem hung up: no retrain succeeded", now);
   }
 }
 
-// The far modem sends what its window allows, takes acknowledgements, and goes back when told to or when none come.
-void LinkModel::far_end(Ns now) {
-  while (!up_.empty() && up_.front().to + delay_ <= now) {
-    const Frame ack = up_.front();
-    up_.pop_front();
-    if (hit(up_holes_, ack)) {
+// What has come by `until`, as far as no hole hit it.
+void LinkModel::receive(FrameModel& end, std::deque<LineFrame>& line, const std::deque<Interval>& holes, Ns until,
+                        Ns now) {
+  while (!line.empty() && line.front().to <= until) {
+    const LineFrame frame = line.front();
+    line.pop_front();
+    if (hit(holes, frame)) {
       counters_.frames_lost++;
-      continue;
+    } else if (const std::uint32_t again = end.receive(frame); again > 0) {
+      record(now, OH_EV_LINK_RETRANSMIT, again);
     }
-    if (ack.number > acknowledged_) {
-      acknowledged_ = ack.number;
-      progress_at_ = ack.to + delay_;
-      attempts_ = 0;
-    }
-    if (ack.reject) {
-      record(now, OH_EV_LINK_RETRANSMIT, next_ - acknowledged_);
-      next_ = acknowledged_;
-    }
-    next_ = std::max(next_, acknowledged_);
   }
-  const Ns t401 = static_cast<Ns>(profile_.t401_ms * kMs);
-  if (next_ > acknowledged_ && now - progress_at_ > t401) {
-    counters_.timeouts++;
-    record(now, OH_EV_LINK_RETRANSMIT, next_ - acknowledged_);
-    next_ = acknowledged_;
-    progress_at_ = now;
-    if (++attempts_ > kAttempts) return set_state(State::kFailed, now);
-  }
-  while (far_free_ <= now) {
-    if (next_ >= frames_ || next_ - acknowledged_ >= profile_.window) {
-      far_free_ = now + 1;  // nothing to send now: looked at again at the next service
-      break;
-    }
-    if (next_ == acknowledged_) progress_at_ = std::max(progress_at_, far_free_);
-    counters_.frames_sent++;
-    if (next_ < highest_) counters_.frames_retransmitted++;
-    down_.push_back({far_free_ + delay_, far_free_ + frame_time_ + delay_, next_, false});
-    far_free_ += frame_time_;
-    next_++;
-    highest_ = std::max(highest_, next_);
-  }
+  if (const std::uint32_t again = end.advance(now); again > 0) record(now, OH_EV_LINK_RETRANSMIT, again);
 }
 
-void LinkModel::acknowledge(Ns now, bool reject) {
-  const Ns from = std::max(up_free_, now + lead_);
-  up_free_ = from + ack_time_;
-  up_.push_back({from, up_free_, expected_, reject});
+// The far modem and the server above it, up to now.
+void LinkModel::serve_far(Ns now) {
+  receive(far_, up_, up_holes_, now - delay_, now);
+  if (tcp_) {
+    auto& acknowledgements = tcp_->acknowledgements;
+    for (; !acknowledgements.empty() && acknowledgements.front().ends <= far_.received(); acknowledgements.pop_front())
+      tcp_->server.acknowledge(acknowledgements.front().from, TcpReceiver::kWindow, now);
+    tcp_->server.advance(now);
+    while (const std::optional<TcpSender::Segment> segment = tcp_->server.next(now)) {
+      const std::uint64_t octets = octets_of(segment->size);
+      tcp_->octets_down += octets;
+      far_.put(octets);
+      tcp_->segments.push_back({tcp_->octets_down, segment->from, segment->size});
+    }
+  }
+  far_.transmit(now, delay_, &down_);
 }
 
-// Whole packets are delivered; without packets, every byte of a frame.
-void LinkModel::deliver() {
-  const double arrived = static_cast<double>(expected_) * profile_.frame_bytes;
-  if (expected_ == frames_) {
-    counters_.bytes_delivered = bytes_;
-  } else if (profile_.packet_bytes >= bytes_) {
-    counters_.bytes_delivered = std::min(bytes_, static_cast<std::uint64_t>(arrived));
+void LinkModel::acknowledge() {
+  const std::uint64_t octets = octets_of(0);
+  tcp_->octets_up += octets;
+  near_.put(octets);
+  tcp_->acknowledgements.push_back({tcp_->octets_up, tcp_->client.received(), 0});
+}
+
+// What has been captured is taken; what is put out now is played once the lead is over.
+void LinkModel::serve_near(Ns now, Ns captured) {
+  receive(near_, down_, down_holes_, captured, now);
+  deliver(now);
+  near_.transmit(now + lead_, 0, &up_);
+}
+
+void LinkModel::deliver(Ns now) {
+  const std::uint64_t before = counters_.bytes_delivered;
+  if (tcp_) {
+    auto& segments = tcp_->segments;
+    for (; !segments.empty() && segments.front().ends <= near_.received(); segments.pop_front())
+      if (tcp_->client.put(segments.front().from, segments.front().size, now)) acknowledge();
+    if (tcp_->client.advance(now)) acknowledge();
+    counters_.bytes_delivered = tcp_->client.received();
   } else {
-    const double packet = (profile_.packet_bytes + profile_.packet_header_octets) * (1 + profile_.escaped_share);
-    counters_.bytes_delivered = static_cast<std::uint64_t>(arrived / packet) * profile_.packet_bytes;
+    counters_.bytes_delivered = near_.received();
   }
+  if (counters_.bytes_delivered == before) return;
+  record(now, OH_EV_LINK_BYTES, counters_.bytes_delivered);
+  if (done() && done_at_ < 0) done_at_ = now;
+}
+
+void LinkModel::count() {
+  const FrameModel::Counters &f = far_.counters(), &n = near_.counters();
+  counters_.frames_sent = f.sent + n.sent;
+  counters_.frames_retransmitted = f.sent_again + n.sent_again;
+  counters_.timeouts = f.timeouts + n.timeouts;
 }
 
 void LinkModel::serve(Ns now, Ns captured) {
   if (state_ == State::kTraining) train(now);
   if (state_ != State::kData) return;
-  far_end(now);
-  if (state_ != State::kData) return;
-  bool received = false;
-  while (!down_.empty() && down_.front().to <= captured) {
-    const Frame frame = down_.front();
-    down_.pop_front();
-    if (hit(down_holes_, frame)) {
-      counters_.frames_lost++;
-      continue;
-    }
-    if (frame.number == expected_) {
-      expected_++;
-      rejected_ = false;
-      received = true;
-      deliver();
-    } else if (frame.number > expected_ && !rejected_) {
-      rejected_ = true;
-      acknowledge(now, true);
-    } else {
-      received = true;  // a repetition: say again how far we are
-    }
-  }
-  if (received) {
-    acknowledge(now, false);
-    record(now, OH_EV_LINK_BYTES, counters_.bytes_delivered);
-    if (done() && done_at_ < 0) done_at_ = now;
+  serve_far(now);
+  serve_near(now, captured);
+  count();
+  if (far_.failed() || near_.failed()) {
+    fail("error control gave up: no frame was acknowledged", now);
+  } else if (tcp_ && tcp_->server.failed()) {
+    fail("TCP gave up: no segment was acknowledged", now);
   }
 }
 

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
 // A link without samples, for large sweeps: V.42 frames on a V.90-like connection between the modem under test and a
-// far modem, and what holes in the signal do to it. Calibrated constants and their margins: traces/profiles/*.toml.
+// far modem, TCP above them, and what holes in the signal do to it. Constants and their sources:
+// traces/profiles/*.toml.
 //
 // A hole of u samples in what the card played (an underrun) does two things to the far modem: it gets wrong bits from
-// the hole until its receiver has settled again, so that acknowledgements in that time are lost; and with probability
-// 1 - exp(-u / u0) it loses synchronisation. Then both modems retrain, which succeeds after a stretch of line without
-// holes; when there is none for too long the call is over. Received samples that were lost do the same in the other
-// direction. Nothing here knows of contexts or reservations.
+// the hole until its receiver has settled again, so that the frames in that time are lost; and with probability
+// 1 - exp(-u / u0) it loses synchronisation. Received samples that were lost do the same in the other direction.
+//
+//    training -- long enough without losing synchronisation --> data -- synchronisation lost --> training (a retrain)
+//        '------ for give_up_ms in vain ------> failed <------ V.42 (N400) or TCP give up ---------'
+//
+// A lost frame is sent again by V.42. What that costs depends on which it was: data towards us are missed at once, but
+// the acknowledgements of TCP, frames of the other direction, are few, so that the loss of one is noticed by the next
+// or by T401. Meanwhile the server's window is full, and at last its timer expires and sends for nothing what has
+// arrived (tcp_flow.h). Nothing here knows of contexts or reservations.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 #include "hostsim/call/cost_profile.h"
+#include "hostsim/call/frame_model.h"
+#include "hostsim/call/tcp_flow.h"
 #include "hostsim/random/random.h"
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
@@ -22,9 +32,9 @@ namespace offhook::hostsim {
 
 struct LinkCounters {
   std::uint64_t bytes_delivered = 0;
-  std::uint32_t frames_sent = 0;  ///< I frames, repetitions included
+  std::uint32_t frames_sent = 0;  ///< I frames of both ends, repetitions included
   std::uint32_t frames_retransmitted = 0;
-  std::uint32_t frames_lost = 0;  ///< I frames and acknowledgements hit by a hole
+  std::uint32_t frames_lost = 0;  ///< of any kind, hit by a hole
   std::uint32_t timeouts = 0;
   std::uint32_t retrains = 0;
 };
@@ -51,46 +61,54 @@ class LinkModel {
   Ns done_at() const { return done_at_; }            ///< -1: never
   const LinkCounters& counters() const { return counters_; }
 
+  /// Why it failed, for people; nullptr: it has not.
+  const char* failure() const { return failure_; }
+
  private:
   struct Interval {
     Ns from, to;
   };
-  struct Frame {
-    Ns from, to;  // on the wire at the receiver
-    std::uint64_t number;
-    bool reject;
+  /// What TCP carries in either direction, and the octet of the link after which it is there.
+  struct Packet {
+    std::uint64_t ends;
+    std::size_t from, size;  // of the file; an acknowledgement has everything below `from`
+  };
+  struct Transfer {
+    TcpSender server;
+    TcpReceiver client;
+    std::deque<Packet> segments, acknowledgements;
+    std::uint64_t octets_down = 0, octets_up = 0;
   };
   void set_state(State state, Ns now);
-  void lose_sync_by(std::uint32_t samples, Ns now);
-  void hole(std::deque<Interval>& holes, Ns end, std::uint32_t samples, std::uint32_t rate_hz);
-  bool hit(const std::deque<Interval>& holes, const Frame& frame) const;
+  void fail(const char* why, Ns now);
+  void spoil(std::deque<Interval>& holes, Ns end, Ns length);
+  void upset(Ns end, std::uint32_t samples);
+  void lose_synchronisation(Ns now);
+  bool hit(const std::deque<Interval>& holes, const LineFrame& frame) const;
   void train(Ns now);
-  void far_end(Ns now);
-  void acknowledge(Ns now, bool reject);
-  void deliver();
+  void receive(FrameModel& end, std::deque<LineFrame>& line, const std::deque<Interval>& holes, Ns until, Ns now);
+  void serve_far(Ns now);
+  void serve_near(Ns now, Ns captured);
+  void acknowledge();
+  void deliver(Ns now);
+  void count();
+  std::uint64_t octets_of(std::size_t data) const;
   void record(Ns now, oh_event_kind kind, std::uint64_t argument) const;
 
   LinkProfile profile_;
   std::uint64_t bytes_;
-  std::uint64_t frames_;
   Ns connect_, lead_, delay_;
-  Ns frame_time_, ack_time_;
   Random random_;
   std::uint64_t draws_ = 0;
   oh_event_log* log_;
 
   State state_ = State::kIdle;
-  Ns training_since_ = 0, clean_since_ = 0, training_needs_ = 0;
+  const char* failure_ = nullptr;
+  Ns training_since_ = 0, attempt_since_ = 0, training_needs_ = 0;
   Ns connected_at_ = -1, done_at_ = -1;
-  // the far end's sender
-  std::uint64_t next_ = 0, acknowledged_ = 0, highest_ = 0;
-  Ns far_free_ = 0, progress_at_ = 0;
-  std::uint32_t attempts_ = 0;
-  // the near end's receiver
-  std::uint64_t expected_ = 0;
-  bool rejected_ = false;
-  Ns up_free_ = 0;
-  std::deque<Frame> down_, up_;
+  FrameModel far_, near_;
+  std::optional<Transfer> tcp_;      // empty: V.42 gets the file as it is
+  std::deque<LineFrame> down_, up_;  // on the line
   std::deque<Interval> down_holes_, up_holes_;
   LinkCounters counters_;
 };

@@ -144,35 +144,27 @@ void TcpServer::receive(std::span<const std::uint8_t> octets) {
   for (const std::uint8_t octet : octets) {
     const std::optional<TcpSegment> s = ppp_.put(octet);
     if (!s) continue;
-    far_window_ = s->window;
     if (s->syn) {
       ppp_.send(
           {.syn = true, .is_ack = true, .sequence = 0, .acknowledged = 1, .window = TcpClient::kWindow, .data = {}});
       continue;
     }
     if (!s->is_ack || s->acknowledged == 0) continue;
-    const std::size_t now = s->acknowledged - 1;
-    if (open_ && now > acknowledged_) congestion_window_ += kSegment;  // slow start; nothing is lost that would end it
-    open_ = true;
-    acknowledged_ = std::max(acknowledged_, now);
+    flow_.acknowledge(s->acknowledged - 1, s->window, 0);
     send_more();
   }
 }
 
 void TcpServer::send_more() {
-  const std::size_t window = std::min(congestion_window_, far_window_);
-  while (sent_ < file_.size()) {
-    const std::size_t n = std::min(kSegment, file_.size() - sent_);
-    if (sent_ + n > acknowledged_ + window) return;
+  while (const std::optional<TcpSender::Segment> next = flow_.next(0)) {
     TcpSegment s{.is_ack = true,
-                 .sequence = static_cast<std::uint32_t>(1 + sent_),
+                 .sequence = static_cast<std::uint32_t>(1 + next->from),
                  .acknowledged = 1,
                  .window = TcpClient::kWindow,
                  .data = {}};
-    s.data.assign(file_.begin() + static_cast<std::ptrdiff_t>(sent_),
-                  file_.begin() + static_cast<std::ptrdiff_t>(sent_ + n));
+    const auto data = file_.subspan(next->from, next->size);
+    s.data.assign(data.begin(), data.end());
     ppp_.send(s);
-    sent_ += n;
   }
 }
 
@@ -181,9 +173,8 @@ void TcpClient::open() {
 }
 
 void TcpClient::acknowledge() {
-  ppp_.send({.is_ack = true, .sequence = 1, .acknowledged = next_, .window = kWindow, .data = {}});
-  unacknowledged_ = 0;
-  acknowledge_by_ = kNever;
+  const auto upto = static_cast<std::uint32_t>(1 + flow_.received());
+  ppp_.send({.is_ack = true, .sequence = 1, .acknowledged = upto, .window = kWindow, .data = {}});
 }
 
 void TcpClient::receive(std::span<const std::uint8_t> octets, Ns now, std::vector<std::uint8_t>* delivered) {
@@ -191,20 +182,19 @@ void TcpClient::receive(std::span<const std::uint8_t> octets, Ns now, std::vecto
     const std::optional<TcpSegment> s = ppp_.put(octet);
     if (!s) continue;
     if (s->syn) {
-      next_ = 1;
+      answered_ = true;
       acknowledge();
       continue;
     }
-    if (s->data.empty() || s->sequence != next_) continue;
-    next_ += static_cast<std::uint32_t>(s->data.size());
-    delivered->insert(delivered->end(), s->data.begin(), s->data.end());
-    if (++unacknowledged_ == 1) acknowledge_by_ = now + kDelayedAck;
-    if (unacknowledged_ == 2) acknowledge();
+    if (s->data.empty() || s->sequence == 0 || !answered_) continue;
+    const std::size_t from = s->sequence - 1;
+    if (from == flow_.received()) delivered->insert(delivered->end(), s->data.begin(), s->data.end());
+    if (flow_.put(from, s->data.size(), now)) acknowledge();
   }
 }
 
 void TcpClient::advance(Ns now) {
-  if (now >= acknowledge_by_) acknowledge();
+  if (flow_.advance(now)) acknowledge();
 }
 
 }  // namespace offhook::hostsim

@@ -2,7 +2,7 @@
 //
 // A file by TCP over PPP, as programs above a modem's serial port carry it: the connection is opened, the server sends
 // as its congestion window and the client's window let it, the client acknowledges every second segment or 200 ms
-// later. V.42 below loses nothing, so that nothing is ever sent twice: there is no retransmission here.
+// later (tcp_flow.h). V.42 below loses nothing; the timer for what is not acknowledged is left out here.
 //
 //    client  SYN ---------------------> server
 //            <--------------------- SYN, ACK
@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "hostsim/call/tcp_flow.h"
 #include "hostsim/engine/engine.h"
 
 namespace offhook::hostsim {
@@ -56,11 +57,8 @@ class PppEnd {
 
 class TcpServer {
  public:
-  static constexpr std::size_t kSegment = 1460;                ///< RFC 1661's default MRU of 1500, less the headers
-  static constexpr std::size_t kInitialWindow = 2 * kSegment;  ///< Source: RFC 2581, 3.1
-
   /// @param file  outlives the server
-  explicit TcpServer(std::span<const std::uint8_t> file) : file_(file) {}
+  explicit TcpServer(std::span<const std::uint8_t> file) : file_(file), flow_(file.size()) {}
   PppEnd& ppp() { return ppp_; }
   void receive(std::span<const std::uint8_t> octets);
 
@@ -69,15 +67,12 @@ class TcpServer {
 
   std::span<const std::uint8_t> file_;
   PppEnd ppp_;
-  bool open_ = false;
-  std::size_t sent_ = 0, acknowledged_ = 0;
-  std::size_t congestion_window_ = kInitialWindow, far_window_ = 0;
+  TcpSender flow_;
 };
 
 class TcpClient {
  public:
-  static constexpr std::uint16_t kWindow = 8760;  ///< six segments: Windows NT's default where the MTU is 1500
-  static constexpr Ns kDelayedAck = 200'000'000;  ///< Windows NT's; RFC 1122, 4.2.3.2 has 500 ms at the most
+  static constexpr auto kWindow = static_cast<std::uint16_t>(TcpReceiver::kWindow);
 
   PppEnd& ppp() { return ppp_; }
   void open();
@@ -90,9 +85,8 @@ class TcpClient {
   void acknowledge();
 
   PppEnd ppp_;
-  std::uint32_t next_ = 0;
-  int unacknowledged_ = 0;  // segments
-  Ns acknowledge_by_ = kNever;
+  bool answered_ = false;  // the server's SYN has come
+  TcpReceiver flow_;
 };
 
 }  // namespace offhook::hostsim

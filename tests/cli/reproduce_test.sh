@@ -6,14 +6,13 @@
 
 expect 0 "jones.table3" reproduce --list
 expect_error "is no claim and no figure; the nearest is" reproduce jones.tabel3
-expect 2 "inputs, which are no results" reproduce jones --out one --threads 1
-grep -q '"falls_short":\["jones.table1"\]' <(tr -d "\n " <one/results.json) || fail "what falls short"
+expect 0 "inputs, which are no results" reproduce jones --out one --threads 1
+grep -q '"falls_short":\[\]' <(tr -d "\n " <one/results.json) || fail "what falls short"
 cp -r one again
 rm again/claims/jones.table3.json again/results.json
 echo damaged >again/claims/jones.fig1.interrupt_period.json
-expect 2 "claims kept from an earlier run" reproduce jones --out again --threads 2
-expect 2 "hard" reproduce jones.table1 --out parts --threads 2
-for id in jones.table2 jones.table3 jones.fig2; do
+expect 0 "claims kept from an earlier run" reproduce jones --out again --threads 2
+for id in jones.table1 jones.table2 jones.table3 jones.fig2; do
   expect 0 "hard" reproduce "$id" --out parts --threads 2
 done
 for file in results.json results.csv report.html; do

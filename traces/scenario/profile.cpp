@@ -63,7 +63,7 @@ KeyTable make_profile_keys() {
              [](F& f) -> Field { return &f.profile.link.sync_loss_samples; }),
       key<F>("link.pool_sync_loss_samples", 0.001, 1e9, "the same of the server pool (Table 1)",
              [](F& f) -> Field { return &f.profile.link.pool_sync_loss_samples; }),
-      key<F>("link.training_ms", 0, 60000, "line without holes that a retrain needs",
+      key<F>("link.training_ms", 0, 60000, "what a retrain needs without losing synchronisation",
              [](F& f) -> Field { return &f.profile.link.training_ms; }),
       key<F>("link.give_up_ms", 1, 600000, "training that has not succeeded by then ends the call",
              [](F& f) -> Field { return &f.profile.link.give_up_ms; }),

@@ -51,17 +51,6 @@ TEST(LinkModel, ReceiveHolesCostExactlyTheFramesTheyHitAndWhatFollowsUntilTheRej
   EXPECT_EQ(link.counters().timeouts, 0u);
 }
 
-TEST(LinkModel, LostAcknowledgementsAreMadeUpForByLaterOnes) {
-  LinkModel link(profile(), 50'000, kConnect, kLead, 1, nullptr);
-  link.start(0);
-  serve(link, 100'000 * kMs, [&](Ns now) {
-    if (now > 3'000 * kMs && now % (100 * kMs) == 0) link.transmit_hole(now, 4, 8000);
-  });
-  ASSERT_TRUE(link.done());
-  EXPECT_GT(link.counters().frames_lost, 0u);
-  EXPECT_EQ(link.counters().frames_retransmitted, 0u);
-}
-
 TEST(LinkModel, SynchronisationIsLostOnceInU0SamplesOnAverage) {
   LinkProfile p;
   p.sync_loss_samples = 50;
@@ -82,12 +71,82 @@ TEST(LinkModel, SynchronisationIsLostOnceInU0SamplesOnAverage) {
   EXPECT_NEAR(lost / link.counters().retrains, 1 / (1 - std::exp(-1.0 / 50)), 5);
 }
 
-TEST(LinkModel, TrainingNeedsALineWithoutHolesAndGivesUp) {
-  LinkModel link(profile(), 1000, kConnect, kLead, 1, nullptr);
+TEST(LinkModel, ReceiveHolesSpareWhatIsSentAndTransmitHolesSpoilBothDirections) {
+  for (const bool transmit : {false, true}) {
+    LinkModel link(profile(), 50'000, kConnect, kLead, 1, nullptr);
+    link.start(0);
+    serve(link, 100'000 * kMs, [&](Ns now) {
+      if (now % (200 * kMs) != 0 || now < 3'000 * kMs) return;
+      transmit ? link.transmit_hole(now, 4, 8000) : link.receive_hole(now, 4, 8000);
+    });
+    ASSERT_TRUE(link.done());
+    EXPECT_GT(link.counters().frames_retransmitted, 0u) << transmit;  // data: the direction towards us
+  }
+}
+
+TEST(LinkModel, TrainingBeginsAnewWithEachLossOfSynchronisationAndGivesUp) {
+  LinkProfile p = profile();
+  p.sync_loss_samples = 0.001;  // any hole
+  LinkModel link(p, 1000, kConnect, kLead, 1, nullptr);
   link.start(0);
   serve(link, 100'000 * kMs, [&](Ns now) { link.transmit_hole(now, 1, 8000); });
   EXPECT_EQ(link.state(), LinkModel::State::kFailed);
   EXPECT_EQ(link.connected_at(), -1);
+  EXPECT_STREQ(link.failure(), "the modems never connected");
+}
+
+TEST(LinkModel, TrainingSurvivesHolesThatSynchronisationSurvives) {
+  LinkModel link(profile(), 1000, kConnect, kLead, 1, nullptr);
+  link.start(0);
+  serve(link, 100'000 * kMs, [&](Ns now) {
+    if (now < kConnect) link.transmit_hole(now, 1, 8000);
+  });
+  EXPECT_TRUE(link.done());
+  EXPECT_EQ(link.connected_at(), kConnect);
+}
+
+LinkProfile with_packets() {
+  LinkProfile p = profile();
+  p.packet_bytes = 1460;
+  p.packet_header_octets = 47;
+  return p;
+}
+
+TEST(LinkModel, TcpOnACleanLineKeepsItBusy) {
+  LinkModel link(with_packets(), 200'000, kConnect, kLead, 1, nullptr);
+  link.start(0);
+  serve(link, 100'000 * kMs, [](Ns) {});
+  ASSERT_TRUE(link.done());
+  const double octets = 200'000 + 137 * 47;  // in frames of 128 + 6 octets, one zero inserted in 62 bits
+  EXPECT_NEAR(static_cast<double>(link.done_at() - link.connected_at()) / 1e9,
+              octets / 128 * 134 * 8 * 63.0 / 62 / 50'600, 0.1);
+  EXPECT_EQ(link.counters().frames_retransmitted, 0u);
+}
+
+TEST(LinkModel, HolesInWhatWeSendMakeTheTransferSlow) {
+  double seconds[2];
+  for (const bool holes : {false, true}) {
+    LinkProfile p = with_packets();
+    p.settling_ms = 30;
+    LinkModel link(p, 200'000, kConnect, kLead, 1, nullptr);
+    link.start(0);
+    serve(link, 1'000'000 * kMs, [&](Ns now) {
+      if (holes && now > 3'000 * kMs && now % 137'500'000 == 0) link.transmit_hole(now, 4, 8000);
+    });
+    ASSERT_TRUE(link.done());
+    seconds[holes] = static_cast<double>(link.done_at() - link.connected_at()) / 1e9;
+  }
+  EXPECT_GT(seconds[1], 1.1 * seconds[0]);
+}
+
+TEST(LinkModel, AConnectionThroughWhichNothingComesIsGivenUpByErrorControl) {
+  LinkModel link(with_packets(), 200'000, kConnect, kLead, 1, nullptr);
+  link.start(0);
+  serve(link, 1'000'000 * kMs, [&](Ns now) {
+    if (now > 3'000 * kMs) link.receive_hole(now, 100, 8000);
+  });
+  EXPECT_EQ(link.state(), LinkModel::State::kFailed);
+  EXPECT_STREQ(link.failure(), "error control gave up: no frame was acknowledged");
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// One end of V.42 without bits: which frame it puts on the line when, and what it makes of those that come. Octets are
+// counted, not carried. The same at both ends; who damages frames on the way is its user's matter. As dsp/v42 does it
+// with both ends' default parameters: what is missing is asked for with SREJ, once; a request or an answer that is lost
+// is left to T401, after which everything goes again that is not acknowledged.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+/// A frame on the line, at the receiver.
+struct LineFrame {
+  enum class Kind : std::uint8_t { kInformation, kReady, kAskAgain };  ///< I, RR, SREJ
+
+  Ns from, to;
+  Kind kind;
+  std::uint64_t number;        ///< N(S) of an I frame, the frame that SREJ asks for
+  std::uint32_t octets;        ///< of an I frame's information
+  std::uint64_t acknowledges;  ///< N(R); of no SREJ
+};
+
+/// Not real-time.
+class FrameModel {
+ public:
+  static constexpr std::uint32_t kAttempts = 10;  ///< N400
+
+  struct Config {
+    double bps;
+    std::uint32_t frame_octets, window;  ///< N401, k
+    Ns t401;
+  };
+  struct Counters {
+    std::uint32_t sent = 0, sent_again = 0, timeouts = 0;
+  };
+
+  explicit FrameModel(const Config& config) : config_(config) {}
+  /// So many octets more wait to be sent.
+  void put(std::uint64_t octets) { waiting_ += octets; }
+  /// Frames that begin before `until`, appended to those on the line and `delay` later there.
+  void transmit(Ns until, Ns delay, std::deque<LineFrame>* line);
+  /// A frame came undamaged. @return how many frames it makes this end send again
+  std::uint32_t receive(const LineFrame& frame);
+  /// T401. @return how many frames are sent again
+  std::uint32_t advance(Ns now);
+  /// Synchronisation is back: what was under way is sent again, from now on.
+  void resume(Ns now);
+  /// Octets that came in order.
+  std::uint64_t received() const { return received_; }
+  bool failed() const { return attempts_ > kAttempts; }
+  const Counters& counters() const { return counters_; }
+
+  /// How long a frame is on the line. Flag, address, two control octets, two of check sequence (V.42, 8.1), and one
+  /// inserted zero in 62 random bits.
+  static Ns wire_time(std::uint32_t octets, double bps) {
+    return static_cast<Ns>((octets + 6) * 8 * (63.0 / 62.0) / bps * 1e9);
+  }
+
+ private:
+  bool outstanding() const { return next_ > acknowledged_; }
+  bool may_send() const { return next_ - acknowledged_ < config_.window && (next_ < highest_ || waiting_ > 0); }
+  void send(std::uint64_t number, LineFrame* frame);
+  void take_acknowledgement(const LineFrame& frame);
+  std::uint32_t go_back();
+
+  Config config_;
+  Ns free_ = 0;  // the line, from then on
+  // sender
+  std::uint64_t waiting_ = 0;         // octets
+  std::deque<std::uint32_t> octets_;  // of the frames from acknowledged_ to highest_
+  std::uint64_t next_ = 0, acknowledged_ = 0, highest_ = 0;
+  Ns progress_at_ = 0;
+  std::uint32_t attempts_ = 0;
+  std::deque<std::uint64_t> again_;  // asked for
+  // receiver
+  std::uint64_t expected_ = 0, received_ = 0;
+  std::map<std::uint64_t, std::uint32_t> early_;  // octets of what came after a gap, by number
+  std::uint64_t asked_below_ = 0;
+  std::deque<std::uint64_t> to_ask_;
+  bool owes_acknowledgement_ = false;
+  Counters counters_;
+};
+
+}  // namespace offhook::hostsim
