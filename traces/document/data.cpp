@@ -39,8 +39,9 @@ fs::path data_file(std::string_view room, std::string_view name) {
   if (name.ends_with(".toml")) return name;
   const std::vector<std::string> names = data_names(room);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw Error(fmt::format("\"{}\" is not in {}; expected one of: {}", name, (data_dir() / room).string(),
-                            fmt::join(names, ", ")));
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    throw Error(fmt::format("\"{}\" is not in {}; the nearest is \"{}\"; expected one of: {}", name,
+                            (data_dir() / room).string(), nearest(name, known), fmt::join(names, ", ")));
   }
   return data_dir() / room / fmt::format("{}.toml", name);
 }

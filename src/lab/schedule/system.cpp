@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
+#include <stdexcept>
+#include <utility>
 
 #include "traces/document/key.h"
 #include "traces/text/json.h"
@@ -34,6 +36,37 @@ const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
     {"rez",
      {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns",
       "background"}},
+};
+
+struct KeyHelp {
+  std::string_view key, help;
+};
+constexpr KeyHelp kTopHelp[] = {
+    {"horizon_ns", "how long it runs (a whole number, 1 or more)"},
+    {"entities", "a list of objects with the keys below"},
+    {"tick_hz", "of the host's clock, for schedulers that look at it (default 1000)"},
+    {"quantum_ns", "of threads of one priority, for schedulers that have it (default 0: none)"},
+};
+constexpr KeyHelp kEntityHelp[] = {
+    {"name", "what it is called in the CSV (a string, each only once)"},
+    {"kind", "what it is, and so what else it has"},
+    {"offset_ns", "its first release (default 0)"},
+    {"period_ns", "from release to release (1 or more)"},
+    {"cost_ns", "CPU time of each job (1 or more)"},
+    {"deadline_ns", "after the release; a job that is not finished then misses it (default: none)"},
+    {"level", "of an interrupt; a higher one interrupts a lower one"},
+    {"dpc", "the name of the entity of kind dpc that it queues when it ends (default: none)"},
+    {"priority",
+     "0 to 31, a higher one goes first; of a scheduler's thread 0 to 255; of a slot that is not strict: outside it"},
+    {"quantum_ns", "until a thread of its priority has its turn (default 0: it keeps the CPU)"},
+    {"budget_ns", "of CPU time in each res_period_ns"},
+    {"res_period_ns", "in which it has its budget"},
+    {"res_offset_ns", "where its first period begins (default 0)"},
+    {"background", "its priority when the budget is spent, 0 to 31; -1: it waits (default -1)"},
+    {"slot_offset_ns", "where its first slot begins (default 0)"},
+    {"slot_length_ns", "of a slot, at most slot_period_ns"},
+    {"slot_period_ns", "from slot to slot"},
+    {"strict", "true: it never runs outside its slots (default true)"},
 };
 
 // Of a thread whose policy a scheduler of hostsim/sched makes.
@@ -257,8 +290,9 @@ System parse_system(std::string_view text, std::string_view file) {
   }
   try {
     const Object top(root, std::string(file));
-    static constexpr std::string_view kTop[] = {"horizon_ns", "entities", "tick_hz", "quantum_ns"};
-    top.only(kTop, "a system");
+    std::vector<std::string_view> known;
+    for (const KeyHelp& k : kTopHelp) known.push_back(k.key);
+    top.only(known, "a system");
     System system;
     system.horizon = top.whole("horizon_ns", 1, kMaxNs);
     system.host.tick_hz = static_cast<int>(top.whole("tick_hz", 1, 1'000'000, 1000));
@@ -285,6 +319,36 @@ System parse_system(std::string_view text, std::string_view file) {
   } catch (const json::exception& e) {  // a string that is no UTF-8, quoted in a complaint
     throw SystemError(fmt::format("{}: {}", file, e.what()));
   }
+}
+
+std::string describe_system() {
+  // The kinds as parse_system() knows them; a key that no table explains is a fault of ours, seen by the first who
+  // asks.
+  std::vector<std::pair<std::string, std::span<const std::string_view>>> kinds;
+  for (const auto& [kind, keys] : kKeys) kinds.emplace_back(kind, keys);
+  const std::vector<std::string_view> threads = scheduler_names(hostsim::PolicyUse::kThreads),
+                                      reservations = scheduler_names(hostsim::PolicyUse::kReservations);
+  for (const std::string_view name : threads) kinds.emplace_back(name, kThreadKeys);
+  for (const std::string_view name : reservations) kinds.emplace_back(name, kReservationKeys);
+
+  std::string out;
+  for (const KeyHelp& k : kTopHelp) out += fmt::format("  {}\n      {}\n", k.key, k.help);
+  out += "\nKeys of an entity:\n";
+  std::size_t explained = 0;
+  for (const KeyHelp& k : kEntityHelp) {
+    std::vector<std::string_view> has;
+    for (const auto& [kind, keys] : kinds)
+      if (std::find(keys.begin(), keys.end(), k.key) != keys.end()) has.push_back(kind);
+    explained += has.size();
+    out += fmt::format("  {}\n      {} ({})\n", k.key, k.help,
+                       has.size() == kinds.size() ? "of every kind" : fmt::format("of {}", fmt::join(has, ", ")));
+  }
+  std::size_t there = 0;
+  for (const auto& [kind, keys] : kinds) there += keys.size();
+  if (explained != there) throw std::logic_error("a key of a system is not explained");
+  std::vector<std::string> names;
+  for (const auto& [kind, keys] : kinds) names.push_back(kind);
+  return out + fmt::format("\nKinds: {}\n", fmt::join(names, ", "));
 }
 
 }  // namespace offhook::schedule

@@ -62,4 +62,7 @@ struct System {
 /// @param json the text  @param file its name, for messages  @throws SystemError
 System parse_system(std::string_view json, std::string_view file);
 
+/// What a description may hold, for people: the kinds of entity, and every key with the kinds that have it.
+std::string describe_system();
+
 }  // namespace offhook::schedule

@@ -9,27 +9,61 @@
 #include <vector>
 
 #include "offhook/program.h"
+#include "src/program/command/guide.h"
 #include "src/program/output/terminal.h"
 #include "traces/document/key.h"
 
 namespace offhook::command {
 namespace {
 
-/// What was wrong with the command line. CLI11 says "A subcommand is required" of a misspelt one too.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> words = app.remaining();
-  if (words.empty() || !app.get_subcommands().empty()) return error.what();
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  const std::vector<std::string_view> candidates(names.begin(), names.end());
-  const std::string& word = words.front();
-  return fmt::format("'{}' is not {}; the nearest command is '{}', all of them: offhook --help", word,
-                     word.starts_with('-') ? "an option of offhook itself" : "a command of offhook",
-                     config::nearest(word, candidates));
+/// "offhook measure latency"
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+/// What was wrong with the command line. CLI11 says "A subcommand is required" of a misspelt one too, and of a misspelt
+/// option only that it was not expected.
+std::string explain(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App* app = &root;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  for (const std::string& word : app->remaining()) {
+    const bool option = word.starts_with('-') && word.size() > 1;
+    const bool commands = !app->get_subcommands([](const CLI::App*) { return true; }).empty();
+    if (option || commands) return not_known(*app, word);
+  }
+  return error.what();
+}
+
+/// Every --help says how the command can end.
+void say_statuses(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (command->get_footer().find("xit status") == std::string::npos)
+      command->footer(command->get_footer() +
+                      "\n\nExit status: 0 done, 1 error (standard error says which), 130 interrupted.");
+    say_statuses(*command);
+  }
 }
 
 }  // namespace
+
+std::string not_known(const CLI::App& of, const std::string& word) {
+  const std::string name = full_name(of);
+  const bool option = word.starts_with('-');
+  std::vector<std::string> names;
+  if (option) {
+    for (const CLI::Option* known : of.get_options()) {
+      for (const std::string& one : known->get_lnames()) names.push_back("--" + one);
+      for (const std::string& one : known->get_snames()) names.push_back("-" + one);
+    }
+  } else {
+    for (const CLI::App* command : of.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(command->get_name());
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  return fmt::format("'{}' is not {} of {}; the nearest {} is '{}', all of them: {} --help", word,
+                     option ? "an option" : "a command", name, option ? "option" : "command",
+                     config::nearest(word.substr(0, word.find('=')), candidates), name);
+}
 
 std::unique_ptr<CLI::App> make_app(Action& action) {
   auto app = std::make_unique<CLI::App>(
@@ -43,12 +77,12 @@ std::unique_ptr<CLI::App> make_app(Action& action) {
   offhook run examples/res-2-8.toml --out out/res-2-8
   offhook run examples/int.toml --context "THR 24" --file README.md
   offhook sweep examples/reservation-map.toml --out out/map
-  offhook COMMAND --help
+  offhook help run
 
 Exit status:
   0    the transfer succeeded
   1    error: one line on standard error says which
-  2    the call ran, but the context was not sufficient
+  2    it ran, and the answer is no: the context was not sufficient, no context suffices, a limit was passed
   130  interrupted; what was recorded until then is kept
 
 Environment:
@@ -71,8 +105,12 @@ Environment:
   add_advise(*app, action);
   add_demo(*app, action);
   add_decode(*app, action);
+  add_new(*app, action);
+  add_keys(*app, action);
+  add_help(*app, action);
   add_completion(*app, action);
   add_man(*app, action);
+  say_statuses(*app);
   return app;
 }
 

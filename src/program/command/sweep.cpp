@@ -207,7 +207,7 @@ void add_sweep(CLI::App& app, Action& action) {
   common(sub, true);
   sub->footer(R"(Examples:
   offhook sweep examples/reservation-map.toml --out out/map
-  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/map
+  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards
 
 A grid file:
   base = "table3.toml"                 # beside the grid file
@@ -232,20 +232,20 @@ A grid file:
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   common(plan, false);
-  plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/map");
+  plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
   plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
 
   CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; twice changes nothing");
   folder(run);
   run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
   common(run, false);
-  run->footer("Examples:\n  offhook sweep run out/map --shard 3/16");
+  run->footer("Examples:\n  offhook sweep run out/shards --shard 3/16");
   run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
 
   CLI::App* merged = sub->add_subcommand("merge", "Put the shards together: the bytes of the sweep run in one piece");
   folder(merged);
   common(merged, false);
-  merged->footer("Examples:\n  offhook sweep merge out/map");
+  merged->footer("Examples:\n  offhook sweep merge out/shards");
   merged->final_callback([&action, options] { action = [options] { return merge(*options); }; });
 }
 

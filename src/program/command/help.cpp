@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/guide.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+
+void add_help(CLI::App& app, Action& action) {
+  CLI::App* help = app.add_subcommand("help", "Print the help of a command, as COMMAND --help does");
+  auto words = std::make_shared<std::vector<std::string>>();
+  help->add_option("command", *words, "The command, such as run or measure latency")->type_name("COMMAND");
+  help->footer("Examples:\n  offhook help\n  offhook help run\n  offhook help measure latency");
+  help->final_callback([&app, &action, words] {
+    action = [&app, words] {
+      const CLI::App* of = &app;
+      std::string before;  // "offhook measure"
+      for (const std::string& word : *words) {
+        const auto known = of->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+        if (known.empty()) throw std::runtime_error(not_known(*of, word));
+        before += (before.empty() ? "" : " ") + of->get_name();
+        of = known.front();
+      }
+      say("{}", Lines(of->help(before)));
+      return kOk;
+    };
+  });
+}
+
+}  // namespace offhook::command

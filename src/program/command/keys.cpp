@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "src/lab/deadline/computations.h"
+#include "src/lab/schedule/system.h"
+#include "src/program/command/guide.h"
+#include "src/program/output/terminal.h"
+#include "traces/document/key.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/load_device.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::command {
+namespace {
+
+std::string keys_of(const std::string& kind) {
+  const hostsim::SoftDevice device;
+  const hostsim::Scenario scenario;
+  if (kind == "device") return config::describe(config::device_keys(), &device);
+  if (kind == "host") return config::describe(config::host_keys(), &scenario.host);
+  if (kind == "load") return config::describe_load_devices();
+  if (kind == "computation") return config::describe_computations();
+  if (kind == "system") return schedule::describe_system();
+  return config::describe(config::scenario_keys(), &scenario);
+}
+
+/// Of a text with a line for each key and indented ones that explain it, those keys whose name has `part` in it.
+std::string with(const std::string& text, const std::string& part) {
+  std::string out;
+  bool in = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const bool explains = line.starts_with("      ");
+    if (!explains) in = line.starts_with("  ") && line.substr(0, line.find(" = ")).find(part) != std::string::npos;
+    if (in) out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_keys(CLI::App& app, Action& action) {
+  CLI::App* keys = app.add_subcommand("keys", "What may stand in a file: each key, its default and what it accepts");
+  struct Options {
+    std::string kind, part;
+  };
+  auto options = std::make_shared<Options>();
+  keys->add_option("kind", options->kind,
+                   "scenario (of run and sweep), device, host (of law and advise), load ([[load.device]] and its kin), "
+                   "computation (of mttf --tasks), system (of schedule, JSON)")
+      ->required()
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"scenario", "device", "host", "load", "computation", "system"}));
+  keys->add_option("part", options->part, "Only the keys whose names have this in them")->type_name("PART");
+  keys->footer(R"(Examples:
+  offhook keys device
+  offhook keys scenario context.
+  offhook keys system
+
+A file to begin with: offhook new KIND.)");
+  keys->final_callback([&action, options] {
+    action = [options] {
+      const std::string all = keys_of(options->kind), some = options->part.empty() ? all : with(all, options->part);
+      if (some.empty())
+        throw std::runtime_error(fmt::format("no key of a {0} has '{1}' in its name; all of them: offhook keys {0}",
+                                             options->kind, options->part));
+      say("{}", Lines(some));
+      return kOk;
+    };
+  });
+}
+
+}  // namespace offhook::command

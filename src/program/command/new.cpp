@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "driver/path/output.h"
+#include "src/program/command/guide.h"
+#include "src/program/output/terminal.h"
+#include "traces/document/template.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::command {
+namespace {
+
+constexpr std::string_view kComments =
+    "# A line \"# ...\" explains the key below it; a line \"#key = value\" is a key with its default, which holds "
+    "anyway.\n";
+
+std::string scenario_template() {
+  hostsim::Scenario defaults;
+  try {
+    defaults.host = config::load_host(defaults.host.name);
+  } catch (const config::Error&) {  // a template is also for who has no hosts yet
+  }
+  return fmt::format(
+      "# A call: offhook run FILE. As it stands, the V.22bis pump in the hard interrupt.\n{}\n{}\n"
+      "# What steals time stands in tables; offhook keys load says which keys they have.\n"
+      "#[[load.device]]\n#kind = \"network\"\n",
+      kComments, config::write_template(config::scenario_keys(), &defaults, config::Keys::kCommentedOut));
+}
+
+std::string device_template() {
+  hostsim::SoftDevice device;
+  device.name = "my device";
+  return fmt::format("# A device: offhook law FILE, offhook advise FILE HOST. All figures are to be replaced.\n{}\n{}",
+                     kComments, config::write_template(config::device_keys(), &device, config::Keys::kSet));
+}
+
+std::string host_template() {
+  hostsim::HostScenario host;
+  try {
+    host = config::load_host("linux-hz250");
+  } catch (const config::Error&) {
+  }
+  config::KeyTable keys = config::host_keys();
+  std::erase_if(keys, [](const config::Key& key) { return key.path == "name"; });  // the file's name is the host's
+  return fmt::format("# A host: offhook advise DEVICE FILE. What stands here is linux-hz250, to be changed.\n{}\n{}",
+                     kComments, config::write_template(keys, &host, config::Keys::kSet));
+}
+
+constexpr std::string_view kSystem = R"({
+  "horizon_ns": 1000000000,
+  "entities": [
+    {"name": "card", "kind": "interrupt", "level": 10, "period_ns": 10000000, "cost_ns": 10000, "dpc": "card's work"},
+    {"name": "card's work", "kind": "dpc", "cost_ns": 500000},
+    {"name": "control", "kind": "fp", "priority": 24, "period_ns": 20000000, "deadline_ns": 20000000, "cost_ns": 3000000},
+    {"name": "display", "kind": "fp", "priority": 8, "period_ns": 33000000, "deadline_ns": 33000000, "cost_ns": 9000000}
+  ]
+}
+)";
+
+std::string template_of(const std::string& kind) {
+  if (kind == "device") return device_template();
+  if (kind == "host") return host_template();
+  if (kind == "system") return std::string(kSystem);
+  return scenario_template();
+}
+
+}  // namespace
+
+void add_new(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("new", "Write a file to begin with: a scenario, a device, a host or a system");
+  struct Options {
+    std::string kind, file;
+  };
+  auto options = std::make_shared<Options>();
+  sub->add_option("kind", options->kind,
+                  "scenario (of run), device, host (of law and advise), system (of schedule, JSON)")
+      ->required()
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"scenario", "device", "host", "system"}));
+  sub->add_option("file", options->file, "Where; a file that is there stays. Otherwise to standard output")
+      ->type_name("FILE");
+  sub->footer(R"(Examples:
+  offhook new scenario my-call.toml && offhook run my-call.toml
+  offhook new device my-device.toml && offhook law my-device.toml
+  offhook new host my-host.toml && offhook advise rt-audio my-host.toml
+  offhook new system my-system.json && offhook schedule my-system.json --out my-system.csv
+
+What each key is stands beside it; offhook keys KIND lists the keys alone.)");
+  sub->final_callback([&action, options] {
+    action = [options] {
+      const std::string text = template_of(options->kind);
+      if (options->file.empty() || options->file == "-") {
+        say("{}", Lines(text));
+        return kOk;
+      }
+      if (std::filesystem::exists(options->file))
+        throw std::runtime_error(options->file + " is there already; expected a name that is free");
+      write_file(options->file, text);
+      return kOk;
+    };
+  });
+}
+
+}  // namespace offhook::command
