@@ -59,7 +59,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/driver/linux/VERSION "${PROJECT_VERSION}\n")
 install(FILES driver/linux/Kbuild ${PROJECT_BINARY_DIR}/driver/linux/dkms.conf ${PROJECT_BINARY_DIR}/driver/linux/VERSION
   DESTINATION ${module} COMPONENT kernel)
 install(DIRECTORY include dsp DESTINATION ${module} COMPONENT kernel FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp"
-  PATTERN "*.inc" PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE)
+  PATTERN "*.inc" PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE PATTERN "radio" EXCLUDE PATTERN "air" EXCLUDE)
 install(DIRECTORY driver/core driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING PATTERN "*.h"
   PATTERN "*.c")
 install(DIRECTORY driver/card/engine DESTINATION ${module}/driver/card COMPONENT kernel FILES_MATCHING PATTERN "*.h"

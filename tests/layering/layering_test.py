@@ -94,7 +94,7 @@ def every_folder_of_sources_is_a_room(args, rooms):
     declared = {room.path for room in rooms}
     folders = {os.path.dirname(f) for f in tree(args) if f.split("/")[0] in FLOORS and f.endswith((".c", ".cpp", ".h"))}
     programs = {"src/program", "src/measure/exec"}  # main(), which links rooms; and one that is started to be measured
-    optional = {"dsp/fftw"}
+    optional = {"dsp/fftw", "dsp/radio", "hostsim/air"}
     kernel = {"driver/linux", "driver/linux/include"}  # compiled by Kbuild, against the kernel's headers
     return [f"{folder} is no room" for folder in sorted(folders - declared - programs - optional - kernel)]
 

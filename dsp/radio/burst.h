@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// What goes over the air in one slot: a header and a payload. Two waveforms do it, a single carrier and OFDM
+// (single_carrier.h, ofdm.h); both take and give this.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dsp/radio/liquid.h"
+
+namespace offhook::radio {
+
+/// The header, protected better than the payload.
+struct BurstHeader {
+  std::uint16_t slot = 0;      ///< the sender's count of slots, modulo 65536
+  bool from_caller = false;    ///< the side that gives the time
+  std::uint8_t rate = 0;       ///< of the payload: an index into kRates
+  std::uint8_t best_rate = 0;  ///< the highest that the sender could receive
+  bool hears = false;          ///< the sender receives the far end
+  bool data = false;           ///< the payload is data
+  bool ends = false;           ///< the sender is hanging up
+};
+
+/// Modulation and code of a payload.
+struct Rate {
+  modulation_scheme modulation;
+  fec_scheme code;
+  float least_snr_db;  ///< from which fewer than 1 burst of 100 is lost in white noise, and 1 dB more; radio_test holds
+                       ///< it
+};
+inline constexpr std::array<Rate, 4> kRates = {{{LIQUID_MODEM_QPSK, LIQUID_FEC_GOLAY2412, 9},
+                                                {LIQUID_MODEM_QPSK, LIQUID_FEC_SECDED7264, 12},
+                                                {LIQUID_MODEM_QAM16, LIQUID_FEC_SECDED7264, 19},
+                                                {LIQUID_MODEM_QAM64, LIQUID_FEC_SECDED7264, 26}}};
+
+/// Header and payload to symbols and back, all of one length whatever the rate. Everything is configured once, so that
+/// nothing allocates later.
+class Packets {
+ public:
+  /// @param symbols  that header and payload take together, at least 100
+  explicit Packets(unsigned symbols);
+
+  unsigned symbols() const { return header_symbols_ + payload_symbols_; }
+  unsigned header_symbols() const { return header_symbols_; }
+  /// Octets of a payload at a rate.
+  unsigned octets(unsigned rate) const { return octets_[rate]; }
+  unsigned most_octets() const { return octets_.back(); }
+
+  /// @param payload  [octets(header.rate)]  @param[out] symbols  [symbols()]. Real-time: yes.
+  void encode(const BurstHeader& header, const std::uint8_t* payload, Complex* symbols);
+  /// @return whether the header is whole. Real-time: yes.
+  bool decode_header(Complex* symbols, BurstHeader& header);
+  /// @param symbols  as for decode_header, which has found `rate`  @param[out] payload  [octets(rate)]
+  /// @return whether the payload is whole. Real-time: yes.
+  bool decode_payload(Complex* symbols, unsigned rate, std::uint8_t* payload);
+
+ private:
+  using Packet = Owned<qpacketmodem, qpacketmodem_destroy>;
+  unsigned header_symbols_, payload_symbols_;
+  Packet header_;
+  std::array<Packet, kRates.size()> payload_;
+  std::array<unsigned, kRates.size()> octets_;
+  std::vector<std::uint8_t> scrambled_;
+};
+
+/// What a receiver tells after a sample.
+enum class Heard : std::uint8_t {
+  kNothing,
+  kBroken,  ///< a burst has ended that could not be read
+  kHeader,  ///< a burst has ended whose header alone could be read
+  kBurst    ///< a whole one
+};
+
+}  // namespace offhook::radio

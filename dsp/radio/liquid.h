@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// liquid-dsp's objects, given back when they go out of scope.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <type_traits>
+
+// After <complex>: it makes liquid's complex numbers those of C++.
+#include <liquid/liquid.h>
+
+// liquid 1.5 marks what stands after a deprecated function as deprecated too: eqlms_cccf_push.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace offhook::radio {
+
+using Complex = std::complex<float>;
+
+template <auto Destroy>
+struct Destroyer {
+  template <class T>
+  void operator()(T* object) const {
+    Destroy(object);
+  }
+};
+/// An object of liquid's type Handle (a pointer).
+template <class Handle, auto Destroy>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Destroy>>;
+
+// The half-band filters of a card.
+inline constexpr unsigned kHalfBandLength = 7, kHalfBandTaps = 4 * kHalfBandLength + 1;
+inline constexpr float kHalfBandStopDb = 60;
+
+}  // namespace offhook::radio

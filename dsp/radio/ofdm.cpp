@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/radio/ofdm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace offhook::radio {
+namespace {
+
+using S = Ofdm;
+
+std::vector<std::uint8_t> usual_carriers() {
+  std::vector<std::uint8_t> carriers(S::kCarriers);
+  ofdmframe_init_default_sctype(S::kCarriers, carriers.data());
+  return carriers;
+}
+
+unsigned data_carriers(const std::vector<std::uint8_t>& carriers) {
+  return static_cast<unsigned>(std::ranges::count(carriers, OFDMFRAME_SCTYPE_DATA));
+}
+
+/// dB, of QPSK symbols against the nearest points.
+float qpsk_snr_db(const Complex* symbols, unsigned n) {
+  constexpr float kHalf = std::numbers::sqrt2_v<float> / 2;
+  float error = 0;
+  for (unsigned k = 0; k < n; ++k) {
+    const float re = std::fabs(symbols[k].real()) - kHalf, im = std::fabs(symbols[k].imag()) - kHalf;
+    error += re * re + im * im;
+  }
+  return -10 * std::log10(error / static_cast<float>(n) + 1e-9f);
+}
+
+}  // namespace
+
+S::Sender::Sender()
+    : carriers_(usual_carriers()),
+      packets_(data_carriers(carriers_) * kDataSymbols),
+      generator_(ofdmframegen_create(kCarriers, kPrefix, kTaper, carriers_.data())),
+      symbols_(packets_.symbols()),
+      carried_(kCarriers),
+      samples_((kTrainingSymbols + kDataSymbols) * kSymbolSamples + kTaper) {}
+
+const Complex* S::Sender::burst(const BurstHeader& header, const std::uint8_t* payload) {
+  packets_.encode(header, payload, symbols_.data());
+  ofdmframegen_reset(generator_.get());
+  Complex* out = samples_.data();
+  const auto next = [&out] {
+    Complex* const at = out;
+    out += kSymbolSamples;
+    return at;
+  };
+  ofdmframegen_write_S0a(generator_.get(), next());
+  ofdmframegen_write_S0b(generator_.get(), next());
+  ofdmframegen_write_S1(generator_.get(), next());
+  const Complex* data = symbols_.data();
+  for (unsigned k = 0; k < kDataSymbols; ++k) {
+    for (unsigned c = 0; c < kCarriers; ++c) {
+      carried_[c] = carriers_[c] == OFDMFRAME_SCTYPE_DATA ? *data++ : Complex{};
+    }
+    ofdmframegen_writesymbol(generator_.get(), carried_.data(), next());
+  }
+  ofdmframegen_writetail(generator_.get(), out);
+  return samples_.data();
+}
+
+S::Receiver::Receiver()
+    : carriers_(usual_carriers()),
+      packets_(data_carriers(carriers_) * kDataSymbols),
+      synchroniser_(ofdmframesync_create(
+          kCarriers, kPrefix, kTaper, carriers_.data(),
+          [](Complex* carriers, unsigned char* what, unsigned, void* self) {
+            static_cast<Receiver*>(self)->symbol(carriers, what);
+            return 0;
+          },
+          this)),
+      symbols_(packets_.symbols()),
+      payload_(packets_.most_octets()) {}
+
+void S::Receiver::restart() {
+  ofdmframesync_reset(synchroniser_.get());
+  taken_ = 0;
+}
+
+Heard S::Receiver::step(Complex x) {
+  ofdmframesync_execute(synchroniser_.get(), &x, 1);
+  return taken_ == symbols_.size() ? finish() : Heard::kNothing;
+}
+
+void S::Receiver::symbol(const Complex* carriers, const std::uint8_t* what) {
+  for (unsigned c = 0; c < kCarriers && taken_ < symbols_.size(); ++c) {
+    if (what[c] == OFDMFRAME_SCTYPE_DATA) symbols_[taken_++] = carriers[c];
+  }
+}
+
+Heard S::Receiver::finish() {
+  level_db_ = ofdmframesync_get_rssi(synchroniser_.get());
+  offset_hz_ = ofdmframesync_get_cfo(synchroniser_.get()) * static_cast<float>(kSampleRateHz / (2 * std::numbers::pi));
+  restart();
+  if (!packets_.decode_header(symbols_.data(), header_)) return Heard::kBroken;
+  snr_db_ = qpsk_snr_db(symbols_.data(), packets_.header_symbols());
+  return packets_.decode_payload(symbols_.data(), header_.rate, payload_.data()) ? Heard::kBurst : Heard::kHeader;
+}
+
+}  // namespace offhook::radio

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// A burst of OFDM: 64 carriers over 2 MHz, 40 us a symbol, in slots of 0.5 ms, as the radio stacks of today's base
+// stations have them (3GPP TS 38.211, 4.3.2: slots of 1, 0.5 and 0.25 ms). Two short and one long training symbol give
+// time, frequency and the channel of each carrier; pilots hold the phase. "In the manner of": carriers, training and
+// code are liquid-dsp's.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dsp/radio/burst.h"
+
+namespace offhook::radio {
+
+struct Ofdm {
+  static constexpr const char* kName = "radio-ofdm";
+  static constexpr unsigned kSampleRateHz = 2'000'000;  // complex
+  static constexpr unsigned kSlotSamples = 1000;
+  static constexpr unsigned kCarriers = 64, kPrefix = 16, kTaper = 4, kTrainingSymbols = 3, kDataSymbols = 8;
+  static constexpr unsigned kSymbolSamples = kCarriers + kPrefix;
+
+  class Sender {
+   public:
+    Sender();
+    const Packets& packets() const { return packets_; }
+    unsigned samples() const { return static_cast<unsigned>(samples_.size()); }
+    /// As SingleCarrier::Sender. Real-time: yes.
+    const Complex* burst(const BurstHeader& header, const std::uint8_t* payload);
+
+   private:
+    std::vector<std::uint8_t> carriers_;  // what each is for
+    Packets packets_;
+    Owned<ofdmframegen, ofdmframegen_destroy> generator_;
+    std::vector<Complex> symbols_, carried_, samples_;
+  };
+
+  /// As SingleCarrier::Receiver.
+  class Receiver {
+   public:
+    Receiver();
+    Receiver(const Receiver&) = delete;  // liquid holds its address
+    Receiver& operator=(const Receiver&) = delete;
+    const Packets& packets() const { return packets_; }
+    Heard step(Complex x);
+    void restart();
+    const BurstHeader& header() const { return header_; }
+    const std::uint8_t* payload() const { return payload_.data(); }
+    unsigned age() const { return (kTrainingSymbols + kDataSymbols) * kSymbolSamples; }
+    float snr_db() const { return snr_db_; }
+    float offset_hz() const { return offset_hz_; }
+    float level_db() const { return level_db_; }
+
+   private:
+    void symbol(const Complex* carriers, const std::uint8_t* what);
+    Heard finish();
+
+    std::vector<std::uint8_t> carriers_;
+    Packets packets_;
+    Owned<ofdmframesync, ofdmframesync_destroy> synchroniser_;
+    std::vector<Complex> symbols_;
+    std::vector<std::uint8_t> payload_;
+    unsigned taken_ = 0;  // symbols
+    float snr_db_ = 0, offset_hz_ = 0, level_db_ = 0;
+    BurstHeader header_;
+  };
+};
+
+}  // namespace offhook::radio

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/radio/radio.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "dsp/blocks/level.h"
+#include "dsp/pump/pump_type.h"
+#include "dsp/radio/low_if.h"
+#include "dsp/radio/ofdm.h"
+#include "dsp/radio/single_carrier.h"
+
+namespace offhook::radio {
+namespace {
+
+constexpr unsigned kCardSamples = 2;  // of one complex sample
+constexpr float kLeastLevel = -48, kMostLevel = -12;
+constexpr float kMarginDb = 1;           // above a rate's least SNR before it is asked for
+constexpr float kSnrWeight = 1.0f / 16;  // of a burst in the mean
+constexpr unsigned kHearsFor = 16;       // bursts of the far end missed before it is told so
+constexpr unsigned kFarewells = 8;       // bursts that say that the sender hangs up
+constexpr unsigned kGuardSamples = 40;   // before a burst, after its slot began
+constexpr unsigned kWindowSamples = 60;  // the far end's burst may begin this much sooner or later
+constexpr unsigned kLostMs = 800;        // without a burst in data mode: the link is lost
+constexpr std::uint32_t kLongestStep = 6144;
+constexpr unsigned kGiveUpMs = 5'000;  // without data
+
+/// What is asked for without knowing the waveform. First in every Radio.
+struct Counted {
+  oh_radio_slots counts_{};
+};
+
+/// One end. Counts complex samples, of which a slot has kSlot, where nothing else is said.
+template <class Waveform>
+class Radio : public Counted {
+ public:
+  static constexpr unsigned kSlot = Waveform::kSlotSamples;
+  static constexpr std::uint32_t kCardRateHz = Waveform::kSampleRateHz * kCardSamples;
+  static constexpr oh_pump_format kFormat = {{kCardRateHz, OH_LINEAR16}, {kCardRateHz, OH_LINEAR16}};
+  static constexpr std::uint64_t ms(unsigned t) { return std::uint64_t{t} * (Waveform::kSampleRateHz / 1000); }
+
+  explicit Radio(const oh_pump_config& config)
+      : config_(config),
+        observer_(observer_of(config)),
+        ahead_(config.io_delay_samples / kCardSamples),
+        level_(static_cast<float>(dbm0_to_rms(config.tx_level_dbm0))),
+        most_rate_(static_cast<std::uint8_t>(highest_rate(sender_.packets(), config.max_bit_rate))),
+        payload_(sender_.packets().most_octets()) {}
+
+  static std::uint32_t bit_rate(const Packets& packets, unsigned rate) {
+    return static_cast<std::uint32_t>(8ull * packets.octets(rate) * Waveform::kSampleRateHz / (2 * kSlot));
+  }
+  /// @return kRates.size() where the lowest is higher
+  static unsigned highest_rate(const Packets& packets, std::uint32_t most) {
+    if (most == 0) return kRates.size() - 1;
+    unsigned rate = kRates.size();
+    for (unsigned k = 0; k < kRates.size(); ++k) {
+      if (bit_rate(packets, k) <= most) rate = k;
+    }
+    return rate;
+  }
+
+  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) tx[i] = step(rx[i]);
+  }
+  void fill_in(std::size_t n) {
+    filled_in_ += n;
+    for (std::size_t i = 0; i < n; ++i) step(0);
+  }
+
+  void status(oh_pump_status* s) const {
+    *s = oh_pump_status{};
+    s->state = state_;
+    if (state_ == OH_PUMP_DATA) {
+      s->tx_bit_rate = bit_rate(packets(), tx_rate());
+      s->rx_bit_rate = bit_rate(packets(), rx_rate_);
+    }
+    s->rx_level_dbm0 = rx_level_dbm0_;
+    s->samples = samples_;
+    s->filled_in = filled_in_;
+    s->retrains = retrains_;
+    s->bits_sent = bits_sent_;
+    s->bits_received = bits_received_;
+  }
+
+  void hang_up() {
+    if (state_ == OH_PUMP_FAILED || state_ == OH_PUMP_IDLE) return;
+    if (in_time_ && hears()) {
+      farewells_ = kFarewells;
+    } else {
+      state_ = OH_PUMP_IDLE;
+    }
+  }
+
+ private:
+  const Packets& packets() const { return sender_.packets(); }
+  bool calls() const { return config_.role == OH_PUMP_CALL; }
+  bool hears() const { return unheard_ < kHearsFor; }
+  std::uint8_t tx_rate() const { return std::min(most_rate_, far_best_rate_); }
+  bool over() const { return state_ == OH_PUMP_IDLE || state_ == OH_PUMP_FAILED; }
+
+  std::int16_t step(std::int16_t rx) {
+    if (samples_++ % kCardSamples == 0) {
+      first_ = rx;
+      const std::array<float, 2> out = low_if_sender_.step(over() ? Complex{} : transmit(now_ + ahead_));
+      second_out_ = clip(std::round(out[1] * level_));
+      return clip(std::round(out[0] * level_));
+    }
+    if (!over()) receive(rx);
+    ++now_;
+    return second_out_;
+  }
+
+  /// The sample that leaves at `at`, on the clock of the received ones.
+  Complex transmit(std::uint64_t at) {
+    if (burst_ != nullptr) {
+      const Complex x = burst_[burst_at_];
+      if (++burst_at_ == sender_.samples()) burst_ = nullptr;
+      return x;
+    }
+    if (!in_time_) return {};
+    const std::int64_t into = static_cast<std::int64_t>(at) - origin_ - kGuardSamples;
+    const std::int64_t slot = into / kSlot;
+    // The origin moves with the far end's clock: the sample at which a slot begins may never come, or come twice.
+    if (into < 0 || into % kSlot > kWindowSamples || (slot % 2 == 0) != calls() || slot == last_slot_) return {};
+    last_slot_ = slot;
+    begin_burst(static_cast<std::uint16_t>(slot));
+    return {};
+  }
+
+  void begin_burst(std::uint16_t slot) {
+    BurstHeader h;
+    h.slot = slot;
+    h.from_caller = calls();
+    h.rate = tx_rate();
+    h.best_rate = best_rate_;
+    h.hears = hears();
+    h.data = state_ == OH_PUMP_DATA && farewells_ == 0;
+    h.ends = farewells_ > 0;
+    const unsigned octets = packets().octets(h.rate);
+    if (h.data) {
+      oh_port_get(&config_.port, payload_.data(), 8 * octets);
+      bits_sent_ += 8 * octets;
+    } else {
+      std::fill_n(payload_.begin(), octets, std::uint8_t{0xff});
+    }
+    burst_ = sender_.burst(h, payload_.data());
+    burst_at_ = 0;
+    ++counts_.sent;
+    if (farewells_ > 0 && --farewells_ == 0) state_ = OH_PUMP_IDLE;
+  }
+
+  /// How far a sample is from where the far end's burst should begin, if it is in a slot of the far end.
+  struct Place {
+    bool theirs;
+    unsigned into;  // the slot, which begins kWindowSamples before the burst
+  };
+  Place place() const {
+    const std::int64_t into = static_cast<std::int64_t>(now_) - origin_ + kWindowSamples - kGuardSamples - delay_;
+    if (into < 0) return {false, 0};
+    return {(into / kSlot % 2 == 0) != calls(), static_cast<unsigned>(into % kSlot)};
+  }
+
+  void receive(std::int16_t rx) {
+    const Place p = place();
+    if (in_time_ && p.theirs && p.into == 0) {
+      got_ = was_broken_ = false;
+      if (hears()) receiver_.restart();
+    }
+    // Who knows when the far end sends listens to it alone, and once.
+    if (!hears() || (p.theirs && !got_)) heard(receiver_.step(low_if_receiver_.step(first_, rx)));
+    if (in_time_ && p.theirs && p.into == kSlot - 1 && !got_) lost();
+    if (++without_data_ == ms(kGiveUpMs)) state_ = OH_PUMP_FAILED;
+    if (state_ == OH_PUMP_DATA) without_data_ = 0;
+    if (observer_.instrument != nullptr && now_ % ms(100) == 0 && snr_db_ > 0) instruments();
+  }
+
+  void heard(Heard what) {
+    if (what == Heard::kNothing) return;
+    if (what == Heard::kBroken) {
+      was_broken_ = true;
+      return;
+    }
+    const BurstHeader& h = receiver_.header();
+    if (h.from_caller == calls()) return;  // our own, reflected
+    align(h.slot);
+    got_ = true;
+    unheard_ = 0;
+    last_heard_ = now_;
+    rx_level_dbm0_ = static_cast<float>(mean_square_to_dbm0(1)) + receiver_.level_db();
+    snr_db_ += (receiver_.snr_db() - snr_db_) * (snr_db_ == 0 ? 1 : kSnrWeight);
+    ask_for_rate();
+    far_best_rate_ = h.best_rate;
+    if (h.ends) {
+      state_ = OH_PUMP_IDLE;
+      return;
+    }
+    if (state_ == OH_PUMP_CONNECTING) state_ = OH_PUMP_TRAINING;
+    if (h.hears && state_ == OH_PUMP_TRAINING) state_ = OH_PUMP_DATA;
+    if (state_ != OH_PUMP_DATA) return;
+    ++counts_.due;
+    rx_rate_ = h.rate;
+    far_sends_data_ = h.data;
+    if (what == Heard::kHeader) ++counts_.broken;
+    give(what == Heard::kBurst ? receiver_.payload() : nullptr);
+  }
+
+  /// The far end's slot went by without a burst.
+  void lost() {
+    if (unheard_ < kHearsFor) ++unheard_;
+    if (state_ != OH_PUMP_DATA || farewells_ > 0) return;
+    ++counts_.due;
+    ++(was_broken_ ? counts_.broken : counts_.missed);
+    give(nullptr);
+    if (now_ - last_heard_ < ms(kLostMs)) return;
+    ++retrains_;
+    if (observer_.instrument != nullptr) {
+      observer_.instrument(observer_.user, OH_INSTRUMENT_RETRAIN_CAUSE, OH_RETRAIN_LOST);
+    }
+    state_ = OH_PUMP_TRAINING;
+    in_time_ = calls();
+    far_sends_data_ = false;
+  }
+
+  /// @param payload  nullptr: it did not come
+  void give(const std::uint8_t* payload) {
+    if (!far_sends_data_) return;
+    const unsigned octets = packets().octets(rx_rate_);
+    if (payload == nullptr) std::fill_n(payload_.begin(), octets, std::uint8_t{0xff});
+    oh_port_put(&config_.port, payload != nullptr ? payload : payload_.data(), 8 * octets);
+    bits_received_ += 8 * octets;
+  }
+
+  /// The answerer takes its slots from the caller's; the caller learns how late the answerer's come.
+  void align(std::uint16_t slot) {
+    const auto began = static_cast<std::int64_t>(now_) + 1 - receiver_.age() - kGuardSamples;
+    if (calls()) {
+      delay_ = (began - origin_ - std::int64_t{slot} * kSlot) % (65536 * std::int64_t{kSlot});
+    } else {
+      origin_ = began - std::int64_t{slot} * kSlot;
+      in_time_ = true;
+    }
+  }
+
+  /// The highest rate that the SNR carries, and 1 dB more before it rises.
+  void ask_for_rate() {
+    while (best_rate_ > 0 && snr_db_ < kRates[best_rate_].least_snr_db) --best_rate_;
+    while (best_rate_ < most_rate_ && snr_db_ >= kRates[best_rate_ + 1u].least_snr_db + kMarginDb) ++best_rate_;
+  }
+
+  void instruments() const {
+    observer_.instrument(observer_.user, OH_INSTRUMENT_SNR, snr_db_);
+    observer_.instrument(observer_.user, OH_INSTRUMENT_CARRIER, receiver_.offset_hz());
+  }
+
+  oh_pump_config config_;
+  oh_pump_observer observer_;
+  typename Waveform::Sender sender_;
+  typename Waveform::Receiver receiver_;
+  LowIfSender low_if_sender_;
+  LowIfReceiver low_if_receiver_;
+  std::uint64_t ahead_;  // of the samples received, what is sent now leaves so much later
+  float level_;
+  std::uint8_t most_rate_;
+  std::vector<std::uint8_t> payload_;
+
+  oh_pump_state state_ = OH_PUMP_CONNECTING;
+  std::int16_t first_ = 0, second_out_ = 0;
+  std::uint64_t samples_ = 0, filled_in_ = 0, now_ = 0;  // now_: complex ones
+  std::int64_t origin_ = 0;                              // of slot 0, on the line
+  std::int64_t delay_ = 0;                               // of the answerer's bursts at the caller
+  bool in_time_ = config_.role == OH_PUMP_CALL;
+  const Complex* burst_ = nullptr;
+  unsigned burst_at_ = 0;
+  unsigned unheard_ = kHearsFor, farewells_ = 0;
+  std::int64_t last_slot_ = -1;  // sent
+  bool got_ = false, was_broken_ = false, far_sends_data_ = false;
+  std::uint64_t last_heard_ = 0, without_data_ = 0;
+  std::uint8_t best_rate_ = 0, far_best_rate_ = 0, rx_rate_ = 0;
+  float snr_db_ = 0, rx_level_dbm0_ = -100;
+  std::uint32_t retrains_ = 0;
+  std::uint64_t bits_sent_ = 0, bits_received_ = 0;
+};
+
+template <class Waveform>
+struct Type {
+  using Modem = Radio<Waveform>;
+  static Modem& of(void* self) { return *static_cast<Modem*>(self); }
+
+  static std::size_t size(const oh_pump_config* c) {
+    if (c == nullptr || c->struct_size != sizeof *c || !same_format(c->format, Modem::kFormat) ||
+        (c->role != OH_PUMP_CALL && c->role != OH_PUMP_ANSWER) || !(c->tx_level_dbm0 >= kLeastLevel) ||
+        !(c->tx_level_dbm0 <= kMostLevel) || !oh_port_is_whole(&c->port)) {
+      return 0;
+    }
+    const typename Waveform::Sender sender;
+    if (Modem::highest_rate(sender.packets(), c->max_bit_rate) == kRates.size()) return 0;
+    return (sizeof(Modem) + 63) / 64 * 64;
+  }
+  static int init(void* self, const oh_pump_config* config) {
+    if (self == nullptr || size(config) == 0) return -EINVAL;
+    new (self) Modem(*config);
+    return 0;
+  }
+
+  static constexpr oh_pump_type kType = {.struct_size = sizeof(oh_pump_type),
+                                         .format_count = 1,
+                                         .name = Waveform::kName,
+                                         .formats = &Modem::kFormat,
+                                         .roles = kBothRoles,
+                                         .fpu = kEveryOperation,
+                                         .longest_step = kLongestStep,
+                                         .size = size,
+                                         .init = init,
+                                         .process =
+                                             [](void* self, const void* rx, void* tx, std::size_t n) {
+                                               of(self).process(static_cast<const std::int16_t*>(rx),
+                                                                static_cast<std::int16_t*>(tx), n);
+                                             },
+                                         .fill_in = [](void* self, std::size_t n) { of(self).fill_in(n); },
+                                         .status =
+                                             [](const void* self, oh_pump_status* s) {
+                                               oh_pump_status all;
+                                               static_cast<const Modem*>(self)->status(&all);
+                                               give_status(all, s);
+                                             },
+                                         .hang_up = [](void* self) { of(self).hang_up(); },
+                                         .release = [](void* self) { of(self).~Modem(); },
+                                         .advance = oh_pump_advance_each};
+};
+
+}  // namespace
+}  // namespace offhook::radio
+
+using namespace offhook::radio;
+
+struct oh_radio_slots oh_radio_slot_counts(const void* self) {
+  return static_cast<const Counted*>(self)->counts_;
+}
+
+const oh_pump_type* oh_radio_burst_type(void) {
+  return &Type<SingleCarrier>::kType;
+}
+const oh_pump_type* oh_radio_ofdm_type(void) {
+  return &Type<Ofdm>::kType;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// The air between two radios: each direction has a direct path and echoes that fade, a carrier that is off, and noise.
+//
+// A path's gain is a sum of waves from all around (Clarke 1968; the waves' angles and phases are drawn once), so its
+// envelope is Rayleigh's and its spectrum that of a receiver moving through them. With `rice_db` a steady wave stands
+// above them. Both directions see the same gains, as two radios on one frequency do.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dsp/radio/low_if.h"
+#include "hostsim/random/random.h"
+
+namespace offhook::hostsim {
+
+struct RadioPath {
+  double delay_s = 0;
+  double loss_db = 0;
+  double doppler_hz = 0;  ///< 0: it does not fade
+  double rice_db = -100;  ///< steady power above that of the waves; -100: none
+};
+
+struct RadioChannelConfig {
+  double card_rate_hz = 4e6;
+  std::vector<RadioPath> paths = {{}};
+  double snr_db = 40;  ///< of a signal at `signal_dbm0` through a path of no loss, in half the card's band
+  double signal_dbm0 = -15;
+  double offset_hz = 0;  ///< of the answerer's carrier against the caller's
+};
+
+/// What one radio sends, as the other receives it.
+class RadioChannel {
+ public:
+  /// @param direction  0: from the caller, 1: to it. Both have one seed
+  RadioChannel(const RadioChannelConfig& config, std::uint64_t seed, unsigned direction);
+  /// Two samples of the card, in place.
+  void step(std::array<float, 2>& pair);
+
+ private:
+  static constexpr unsigned kWaves = 8, kGainSamples = 64;  // a gain stands for so many complex samples
+  struct Path {
+    std::size_t delay;  // complex samples
+    double steady, scattered;
+    std::array<double, kWaves> turns_a_sample, turns;
+    radio::Complex gain;
+  };
+  void renew();
+
+  Random noise_;
+  double noise_rms_, offset_turns_, rate_hz_;
+  std::vector<Path> paths_;
+  std::vector<radio::Complex> past_;  // a ring, for the delays
+  std::uint64_t now_ = 0;             // complex samples
+  radio::LowIfReceiver down_;
+  radio::LowIfSender up_;
+};
+
+}  // namespace offhook::hostsim
