@@ -243,6 +243,31 @@ TEST(Figures, AnEmptyLogGivesEmptyFigures) {
   EXPECT_EQ(json["total"]["pending_max_samples"], 0);
 }
 
+// What reports and other programs read: milliseconds, seconds and shares, of the blocks above.
+TEST(Figures, JsonHasTheUnitsThatItsNamesSay) {
+  Log log;
+  log.at(0, OH_EV_CARD_RATE, 0, 9600);
+  for (std::uint64_t i = 0; i < 10; ++i) block(log, i * 12'500 * kUs + kMs, 190 * kUs);
+  const nlohmann::json json = to_json(log.figures());
+  const auto expect_all = [&](const char* name, int count, double ms) {
+    EXPECT_EQ(json[name]["count"], count) << name;
+    for (const char* figure : {"min_ms", "mean_ms", "p50_ms", "p99_ms", "p999_ms", "max_ms"})
+      EXPECT_NEAR(json[name][figure].get<double>(), ms, ms / 64) << name << ' ' << figure;  // a bucket of the histogram
+  };
+  expect_all("interrupt_to_isr", 10, 0.010);
+  expect_all("isr_elapsed", 10, 0.005);
+  expect_all("interrupt_to_service", 10, 0.200);
+  expect_all("interrupt_to_output", 10, 0.600);
+  expect_all("call_elapsed", 10, 1.000);
+  expect_all("interrupt_period", 9, 12.500);
+  const nlohmann::json& total = json["total"];
+  EXPECT_EQ(total["interrupts"], 10);
+  EXPECT_EQ(total["blocks"], 10);
+  EXPECT_NEAR(total["call_elapsed_max_ms"].get<double>(), 1.0, 1e-9);
+  EXPECT_NEAR(total["begin_s"].get<double>(), 0, 1e-12);
+  EXPECT_NEAR(total["end_s"].get<double>(), 0.1147, 1e-9);  // the tenth block's call ends
+}
+
 TEST(Figures, AnyBytesAreTakenAsEvents) {
   Analyzer analyzer;
   analyzer.add({0, OH_EV_RUN, 0, 1, 0});
