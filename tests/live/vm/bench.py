@@ -9,6 +9,7 @@
   bench.py scenario offhook run SCENARIO --host kernel, and offhook measure latency --host kernel
   bench.py serial   /dev/ttySM0: lines, AT commands, calls, hang-ups (serial_port.py)
   bench.py experiment  what each context does to others and they to it, and reservations beside the law (docs/kernel.md)
+  bench.py sparse   what sparse says of the module's C with each kernel's headers
   bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
 
 The card's clock is stepped: a block ends when the one before has been served, so that a slow emulator makes nothing
@@ -50,9 +51,8 @@ class Failure(Exception):
     """What was expected, and what came."""
 
 
-def build_module(kernel, build):
-    """@return the module for this kernel, built from what DKMS would build it from."""
-    folder = os.path.join(build, "kernel", kernel.name)
+def stage_module(build, folder):
+    """What DKMS would build the module from, as it is now."""
     with tempfile.TemporaryDirectory() as stage:
         subprocess.run(["cmake", "--install", build, "--component", "kernel", "--prefix", stage], check=True,
                        stdout=subprocess.DEVNULL)
@@ -62,6 +62,12 @@ def build_module(kernel, build):
             if not os.path.exists(os.path.join(source.path, os.path.relpath(path, folder))):
                 os.unlink(path)
         subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", source.path + "/.", make_folder(folder)], check=True)
+
+
+def build_module(kernel, build):
+    """@return the module for this kernel"""
+    folder = os.path.join(build, "kernel", kernel.name)
+    stage_module(build, folder)
     made = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", kernel.headers(), "M=" + folder,
                            "CXX=" + ("ccache g++" if shutil.which("ccache") else "g++"), "modules"],
                           capture_output=True, text=True, check=False)
@@ -286,23 +292,6 @@ rmmod offhook || exit 7
         status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped"])
         return "ok" if status == 0 else f"status {status}"
 
-    def suspended(kernel, keep):
-        # All devices are put to sleep in mid-call and woken; the call is over, its program says so, and the next one works.
-        script = """insmod $MODULE || exit 9
-$OFFHOOK kernel --context SOFTIRQ --seconds 100 --timeout 100 >$KEEP/kernel.json 2>$KEEP/error & call=$!
-for k in $(seq 100); do sleep 0.1; grep -q offhook /proc/interrupts && break; done
-sleep 3; echo devices >/sys/power/pm_test && echo freeze >/sys/power/state || exit 8
-wait $call; [ $? -eq 2 ] || exit 7
-$OFFHOOK kernel --context SOFTIRQ --seconds 13 >$KEEP/again.json 2>>$KEEP/error || exit 6
-rmmod offhook"""
-        status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped"])
-        with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
-            said = json.loads(file.read() or "{}")
-        with open(os.path.join(keep, "dmesg"), encoding="utf-8", errors="replace") as file:
-            slept = "suspend debug: Waiting" in file.read()
-        good = status == 0 and slept and said.get("card") == "no call"
-        return "ok" if good else f"status {status}, slept {slept}: {said}"
-
     def fpu(kernel, keep):
         # Blocks of 8 samples, in the two contexts that interrupt others, beside who has live registers.
         here, guard, block = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "guard"), 8
@@ -322,7 +311,6 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
     for name in ("gone", "frozen", "garbage", "storm"):
         case(name, fault(name))
     case("removed", removed)
-    case("suspended", suspended)
     return 1 if bad else 0
 
 
@@ -424,8 +412,11 @@ def read_scenario(bench, status, keep, context):
     count = latency["latency"]["count"]
     if count < 490:  # of 500 in a second; the call may end within one
         wrong.append(f"{count} latencies")
-    return "; ".join(wrong) or (f"ok, {near['sent_bps']} and {near['received_bps']} bit/s, {said['transfer_s']:.2f} s of the line, {total['blocks']} blocks; "
-                                f"latency of {count}: {latency['latency']['p50']:.1f} us, {latency['latency']['max']:.1f} at most")
+    if wrong:
+        return "; ".join(wrong)
+    h = latency["latency"]
+    return (f"ok, {near['sent_bps']} and {near['received_bps']} bit/s, {said['transfer_s']:.2f} s of the line, "
+            f"{total['blocks']} blocks; latency of {count}: {h['p50']:.1f} us, {h['max']:.1f} at most")
 
 
 def wait_for(path):
@@ -641,6 +632,26 @@ def show_experiment(bench, kernel, keep, contexts, cells):
     return same
 
 
+def sparse(bench, options):
+    """The C of driver/linux, looked at by sparse with the headers of each kernel."""
+    if shutil.which("sparse") is None:
+        raise vm.Unavailable("no sparse (Debian: sparse)")
+    bad = 0
+    for kernel in map(vm.Kernel, options.kernels):
+        with tempfile.TemporaryDirectory() as folder:
+            stage_module(options.build, folder)
+            objects = sorted("driver/linux/" + name[:-1] + "o" for name in os.listdir(os.path.join(ROOT, "driver/linux"))
+                             if name.endswith(".c"))
+            made = subprocess.run(["make", "-s", "-C", kernel.headers(), "M=" + folder, "C=2", *objects],
+                                  capture_output=True, text=True, check=False)
+            left = [o for o in objects if not os.path.exists(os.path.join(folder, o))]
+        said = made.stdout + made.stderr
+        verdict = "ok" if made.returncode == 0 and not said.strip() and not left else f"status {made.returncode}\n{said}"
+        bad += verdict != "ok"
+        print(f"{kernel.name:8} sparse       {len(objects)} files: {verdict}", flush=True)
+    return 1 if bad else 0
+
+
 def dkms(bench, options):
     if shutil.which("dkms") is None:
         raise vm.Unavailable("no dkms (Debian: dkms)")
@@ -679,7 +690,7 @@ def dkms(bench, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "dkms"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "sparse", "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -719,6 +730,8 @@ def main():
         options.kernels = options.kernels or list(vm.KERNELS)
         if options.what == "dkms":
             return dkms(bench, options)
+        if options.what == "sparse":
+            return sparse(bench, options)
         options.contexts = options.contexts or list(CONTEXTS)
         return matrix(bench, options)
     except vm.Unavailable as lacks:
