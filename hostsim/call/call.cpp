@@ -137,7 +137,7 @@ class Action final : public Event {
 }  // namespace
 
 struct Call::Impl {
-  Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l);
+  Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l, Logged what);
 
   // The parts of the constructor, in the order in which entities are declared.
   void place_context();
@@ -152,7 +152,7 @@ struct Call::Impl {
 
   Scenario scenario;
   CostProfile profile;
-  oh_event_log* log;
+  oh_event_log *log, *cpu_log;
   Engine engine;
   Cpu cpu;
   std::optional<HostPolicies> policies;
@@ -182,14 +182,15 @@ struct Call::Impl {
   Ns busy_at_connect = 0;
 };
 
-Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l)
+Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l, Logged what)
     : scenario(s),
       profile(p),
       log(l),
+      cpu_log(what == Logged::kAll ? l : nullptr),
       cpu(engine, Admission::kRequired, s.host.cpus),
       connection(std::move(c)),
       cost(profile, s.event_logging_cost, s.seed) {
-  cpu.set_log(log);
+  cpu.set_log(cpu_log);
   if (!scenario.block_plan.empty()) {
     profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;
   }
@@ -255,7 +256,8 @@ void Call::Impl::add_clocks() {
   const HostScenario& host = scenario.host;
   const bool precise = host.high_resolution_timers;
   const auto add_timer = [&](ClockInterrupt& expires) {
-    timer.emplace(cpu, log, kTimerPeriod, host.callback_ns, precise ? -1 : host.dispatch_ns, scenario.load.timer_cpu);
+    timer.emplace(cpu, cpu_log, kTimerPeriod, host.callback_ns, precise ? -1 : host.dispatch_ns,
+                  scenario.load.timer_cpu);
     expires.set_listener(&*timer);
   };
   const bool clock_matters = host.clock_isr_ns > 0 || has_deferred_dpcs(scenario);
@@ -380,8 +382,8 @@ void Call::Impl::watch(Ns now) {
 }
 
 Call::Call(const Scenario& scenario, const CostProfile& profile, std::unique_ptr<Connection> connection,
-           oh_event_log* log)
-    : impl_(std::make_unique<Impl>(scenario, profile, std::move(connection), log)) {}
+           oh_event_log* log, Logged what)
+    : impl_(std::make_unique<Impl>(scenario, profile, std::move(connection), log, what)) {}
 Call::~Call() = default;
 
 bool Call::advance(Ns horizon) {
@@ -438,7 +440,8 @@ CallResult Call::result() const {
   return r;
 }
 
-std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log) {
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log,
+                                       Logged what) {
   const CostProfile profile = scenario.device.profile();
   Scenario at_work = scenario;
   at_work.transmit_lead_samples = scenario.device.lead();
@@ -447,7 +450,7 @@ std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWor
   at_work.time_limit_s = scenario.device_s + 1;
   return std::make_unique<Call>(
       at_work, profile, make_device_connection(work, static_cast<Ns>(scenario.device_s * 1e9), scenario.stop_at_loss),
-      log);
+      log, what);
 }
 
 }  // namespace offhook::hostsim

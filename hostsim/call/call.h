@@ -32,11 +32,18 @@ struct CallResult {
   double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
 };
 
+/// What of a call is logged.
+enum class Logged {
+  kAll,
+  kModem,  ///< not who has the CPU, nor the load's timers: a tenth of the events, and all that a verdict is made of
+};
+
 class Call {
  public:
-  /// @param log gets every event; drained by the caller between slices; may be null
+  /// @param log drained by the caller between slices; may be null
   /// @throws std::invalid_argument for a scenario that no host could run, naming the reason
-  Call(const Scenario& scenario, const CostProfile& profile, std::unique_ptr<Connection> connection, oh_event_log* log);
+  Call(const Scenario& scenario, const CostProfile& profile, std::unique_ptr<Connection> connection, oh_event_log* log,
+       Logged what = Logged::kAll);
   ~Call();
 
   /// Run until `horizon` of virtual time, or the end of the call. @return false when the call is over
@@ -61,6 +68,7 @@ class Call {
 
 /// scenario.device at its work for scenario.device_s, from the first block on, in the place of a modem.
 /// @throws std::invalid_argument as Call, and with SoftDevice::problem()
-std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log);
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log,
+                                       Logged what = Logged::kAll);
 
 }  // namespace offhook::hostsim

@@ -99,19 +99,16 @@ void Analyzer::add_card(const oh_event& event) {
         f.interrupt_period_over_time.add(now, static_cast<double>(since(now, d.last_interrupt_ns)) * 1e-6);
       }
       d.last_interrupt_ns = now;
-      count([](PhaseFigures& p) { p.interrupts += 1; });
       break;
     }
     case OH_EV_CARD_RATE:
       if (event.argument > 0) driver(event.id).rate_hz = event.argument;
       break;
     case OH_EV_RX_OVERRUN:
-      count([&](PhaseFigures& p) { p.losses.overrun_samples += event.argument; });
       f.overruns_over_time.add(now, event.argument);
       loss(now, "receive overrun");
       break;
     case OH_EV_TX_UNDERRUN:
-      count([&](PhaseFigures& p) { p.losses.underrun_samples += event.argument; });
       f.underruns_over_time.add(now, event.argument);
       loss(now, "transmit underrun");
       break;
@@ -177,7 +174,6 @@ void Analyzer::add_service(const oh_event& event) {
       break;
     case OH_EV_FILL_IN:
       take(driver(event.id), now, event.argument, true);
-      count([&](PhaseFigures& p) { p.losses.samples_filled_in += event.argument; });
       f.samples_filled_in_over_time.add(now, event.argument);
       loss(now, "received samples gone");
       break;
@@ -193,10 +189,6 @@ void Analyzer::add_service(const oh_event& event) {
       }
       d.awaiting_output.clear();
       if (event.argument == 0) break;
-      count([&](PhaseFigures& p) {
-        p.losses.blocks_late += 1;
-        p.losses.samples_late += event.argument;
-      });
       f.samples_late_over_time.add(now, event.argument);
       loss(now, "output too late");
       break;
@@ -204,12 +196,8 @@ void Analyzer::add_service(const oh_event& event) {
     case OH_EV_SERVICE_END: {
       f.pending.add(now, event.argument);
       f.pending_samples.add(event.argument);
-      const bool worst = event.argument > f.total.pending_max;
-      count([&](PhaseFigures& p) {
-        p.blocks += 1;
-        p.pending_max = std::max(p.pending_max, event.argument);
-      });
-      if (worst) {
+      if (event.argument > worst_pending_) {
+        worst_pending_ = event.argument;
         f.timeline.look_at(Timeline::Moment::kWorst,
                            "Largest backlog: " + std::to_string(event.argument) + " samples pending after service",
                            now);
@@ -229,6 +217,7 @@ void Analyzer::add_service(const oh_event& event) {
 void Analyzer::add_end(const oh_event& event) {
   Figures::End& end = figures_.ends[event.id];
   const std::uint64_t now = event.time_ns;
+  end.add(event);
   switch (event.kind) {
     case OH_EV_PUMP_STATE:
       if (end.pump_states.size() < 256) {
@@ -254,15 +243,12 @@ void Analyzer::add_end(const oh_event& event) {
         end.taps_db.push_back(-0.01f * static_cast<float>(event.argument & 0xffffff));
       break;
     case OH_EV_LINK_RETRANSMIT:
-      end.recoveries += 1;
-      end.frames_retransmitted += event.argument;
       end.retransmitted.add(now, event.argument);
       break;
     case OH_EV_LINK_BAD_FRAME:
       end.bad_frames = event.argument;
       break;
     case OH_EV_LINK_BYTES:
-      end.bytes_delivered = event.argument;
       end.bytes.add(now, event.argument);
       break;
     default:
@@ -277,6 +263,7 @@ void Analyzer::add(const oh_event& logged) {
   if (f.events++ == 0) f.begin_ns = event.time_ns;
   f.end_ns = std::max(f.end_ns, event.time_ns);
   f.timeline.add(event);
+  count([&](PhaseFigures& p) { p.add(event); });
   switch (event.kind) {
     case OH_EV_INTERRUPT:
     case OH_EV_CARD_RATE:
@@ -301,6 +288,7 @@ void Analyzer::add(const oh_event& logged) {
       }
       break;
     case OH_EV_PHASE:
+      f.ends[0].add(event);
       return begin_phase(event.time_ns, event.argument);
     default:
       if (event.id < f.ends.size()) add_end(event);

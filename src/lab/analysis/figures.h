@@ -14,33 +14,20 @@
 #include "offhook/event_log.h"
 #include "offhook/pump.h"
 #include "src/lab/analysis/series.h"
+#include "src/lab/analysis/tally.h"
 #include "src/lab/analysis/timeline.h"
 
 namespace offhook {
 
-/// What was lost. Card and driver count separately and must agree: see offhook/card.h.
-struct Losses {
-  std::uint64_t blocks_late = 0;        ///< service outputs of which at least one sample missed its position
-  std::uint64_t samples_late = 0;       ///< output samples that came after their position had been played
-  std::uint64_t samples_filled_in = 0;  ///< received samples gone when service came
-  std::uint64_t overrun_samples = 0;    ///< by the card's count
-  std::uint64_t underrun_samples = 0;   ///< by the card's count
-  bool any() const { return blocks_late + samples_late + samples_filled_in + overrun_samples + underrun_samples != 0; }
-};
-
 /// One phase of the call (OH_EV_PHASE).
-struct PhaseFigures {
+struct PhaseFigures : ServiceTally {
   std::uint32_t phase = 0;
   std::uint64_t begin_ns = 0, end_ns = 0;
-  std::uint64_t interrupts = 0;
-  std::uint64_t blocks = 0;
-  std::uint32_t pending_max = 0;     ///< samples pending after service
   std::uint64_t elapsed_max_ns = 0;  ///< longest service call
   double modem_cpu_ns = 0;           ///< of the entities that run the driver
   /// Largest share of the transmit lead that a block used up: its own length and the samples played between its
   /// interrupt and its output. More than the lead: late.
   double lead_used_max_samples = 0;
-  Losses losses;
 };
 
 /// A received constellation point, decision units.
@@ -79,12 +66,9 @@ struct Figures {
   LogLinearHistogram timer_interval_log;
 
   /// The link, near end (0) and far end (1).
-  struct End {
-    ExtremaSeries bytes{2048};  ///< user bytes delivered in order
-    std::uint64_t bytes_delivered = 0;
+  struct End : TransferTally {
+    ExtremaSeries bytes{2048};          ///< user bytes delivered in order
     ExtremaSeries retransmitted{1024};  ///< I-frames sent again, each recovery
-    std::uint64_t frames_retransmitted = 0;
-    std::uint64_t recoveries = 0;
     std::uint64_t bad_frames = 0;
     ThinnedSample<ConstellationPoint> constellation{4096};
     /// What the pump measured of its line, by enum oh_instrument; retrain causes are in their own units.
@@ -143,6 +127,7 @@ class Analyzer {
   Figures figures_;
   std::vector<std::pair<std::uint16_t, Driver>> drivers_;
   double modem_ns_at_phase_ = 0;
+  std::uint32_t worst_pending_ = 0;
   std::uint64_t steady_since_ns_ = 0;
   bool steady_seen_ = false;
   bool loss_seen_ = false;

@@ -5,18 +5,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "hostsim/call/call_events.h"
 #include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::reproduce {
-
-using hostsim::Call;
-using hostsim::Ns;
-
-namespace {
-constexpr Ns kSlice = 50'000'000;
-constexpr std::size_t kRing = 1 << 16;
-}  // namespace
 
 hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uint64_t seed) {
   config::ScenarioBuilder builder;
@@ -29,19 +22,34 @@ hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uin
   return s;
 }
 
-CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
-  std::vector<oh_event> ring(kRing), events(kRing);
-  oh_event_log log{};
-  oh_event_log_init(&log, ring.data(), ring.size(), 0);
-  Call call(scenario, profile, hostsim::make_link_model_connection(scenario, profile, &log), &log);
-  Analyzer analyzer;
-  for (bool more = true; more;) {
-    more = call.advance(call.now() + kSlice);
-    const std::size_t n = oh_event_log_read(&log, events.data(), events.size());
-    for (std::size_t i = 0; i < n; ++i) analyzer.add(events[i]);
+namespace {
+
+struct Ended {
+  hostsim::CallResult result;
+  std::uint64_t at_ns;
+};
+
+/// Runs the call to its end or its time limit. @param take  gets each event
+template <typename Take>
+Ended run_call(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, hostsim::Logged what,
+               const Take& take) {
+  hostsim::CallEvents events(what);
+  hostsim::Call call(scenario, profile, hostsim::make_link_model_connection(scenario, profile, events.log()),
+                     events.log(), what);
+  while (!events.over()) {
+    for (const oh_event& event : events.advance(call)) take(event);
   }
-  if (oh_event_log_lost(&log) != 0) throw std::runtime_error("the event log overflowed");
-  return {call.result(), analyzer.finish(static_cast<std::uint64_t>(call.now()))};
+  if (events.lost() != 0) throw std::runtime_error("the event log overflowed");
+  return {call.result(), static_cast<std::uint64_t>(call.now())};
+}
+
+}  // namespace
+
+CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
+  Analyzer analyzer;
+  const Ended call =
+      run_call(scenario, profile, hostsim::Logged::kAll, [&](const oh_event& event) { analyzer.add(event); });
+  return {call.result, analyzer.finish(call.at_ns)};
 }
 
 CallLog run_logged(const Run& run, const hostsim::Scenario& scenario) {
@@ -50,11 +58,12 @@ CallLog run_logged(const Run& run, const hostsim::Scenario& scenario) {
   return run_logged(setup.scenario, setup.profile);
 }
 
-hostsim::CallResult run_unlogged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
-  Call call(scenario, profile, hostsim::make_link_model_connection(scenario, profile, nullptr), nullptr);
-  while (call.advance(call.now() + 20 * kSlice)) {
-  }
-  return call.result();
+RunOutcome run_transfer(const Setup& setup) {
+  TransferTally near;
+  run_call(setup.scenario, setup.profile, hostsim::Logged::kModem, [&](const oh_event& event) {
+    if (event.id == 0) near.add(event);
+  });
+  return near.outcome(setup.scenario.bytes);
 }
 
 Stretch stretch(const Figures& figures, hostsim::Phase phase) {

@@ -27,8 +27,8 @@ hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uin
 CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
 /// With the scenario's profile, under the run's perturbation.
 CallLog run_logged(const Run& run, const hostsim::Scenario& scenario);
-/// Without a log.
-hostsim::CallResult run_unlogged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
+/// What its log says of the transfer. @throws as run_logged()
+RunOutcome run_transfer(const Setup& setup);
 
 /// The stretch of a call in one phase; empty when it did not come to it.
 struct Stretch {

@@ -33,8 +33,7 @@ std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scen
     Setup s{scenarios[i / run.repetitions], profile};
     s.scenario.seed += i % run.repetitions;
     run.perturbation.apply(s);
-    const hostsim::CallResult call = run_unlogged(s.scenario, s.profile);
-    out[i / run.repetitions].runs[i % run.repetitions] = {call.completed, call.transfer_s};
+    out[i / run.repetitions].runs[i % run.repetitions] = run_transfer(s);
   });
   std::optional<double> reference;
   for (Transfers& t : out) {

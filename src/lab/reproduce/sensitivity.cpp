@@ -107,8 +107,7 @@ Sensitivity sensitivity(const Run& run, std::size_t steps) {
     Setup s = setups[job.row];
     out.scans[job.scan].constant->set(s, out.scans[job.scan].values[job.value]);
     s.scenario.seed += i % run.repetitions;
-    const hostsim::CallResult call = run_unlogged(s.scenario, s.profile);
-    outcomes[i / run.repetitions][i % run.repetitions] = {call.completed, call.transfer_s};
+    outcomes[i / run.repetitions][i % run.repetitions] = run_transfer(s);
   });
   std::optional<double> reference;
   for (std::size_t j = 0; j < jobs.size(); ++j) {

@@ -7,8 +7,10 @@
 #include <stdexcept>
 
 #include "hostsim/call/call.h"
+#include "hostsim/call/call_events.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
+#include "src/lab/analysis/tally.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/device.h"
 #include "traces/scenario/profile.h"
@@ -18,19 +20,15 @@ namespace offhook::command {
 
 using hostsim::Call;
 using hostsim::CallResult;
-using hostsim::Ns;
 
 namespace {
-
-constexpr Ns kSlice = 50'000'000;  // between two looks at the log, the clock and Ctrl-C
-constexpr std::size_t kRing = 1 << 16;
 
 /// A call with all that must outlive it.
 struct Assembly {
   Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
-           const FarSide& far, oh_event_log* log) {
+           const FarSide& far, oh_event_log* log, hostsim::Logged what) {
     if (scenario.pump == hostsim::PumpKind::kDevice) {
-      call = hostsim::make_device_call(scenario, hostsim::silence(scenario.device), log);
+      call = hostsim::make_device_call(scenario, hostsim::silence(scenario.device), log, what);
       return;
     }
     const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
@@ -46,11 +44,32 @@ struct Assembly {
     } else {
       connection = hostsim::make_link_model_connection(scenario, profile, log);
     }
-    call = std::make_unique<hostsim::Call>(scenario, profile, std::move(connection), log);
+    call = std::make_unique<hostsim::Call>(scenario, profile, std::move(connection), log, what);
   }
   std::vector<std::uint8_t> own_file;
   std::unique_ptr<hostsim::Call> call;
 };
+
+/// What is counted of a call, all of it from its log.
+struct Tally {
+  ServiceTally all, before_answer;
+  TransferTally near;
+
+  void take(std::span<const oh_event> events) {
+    for (const oh_event& event : events) {
+      if (event.kind == OH_EV_PHASE && event.argument == static_cast<std::uint32_t>(hostsim::Phase::kConnecting))
+        before_answer = all;
+      all.add(event);
+      if (event.id == 0) near.add(event);
+    }
+  }
+};
+
+/// A foreign modem takes bytes that are in no log, and a device has none: it is to run so long.
+RunOutcome outcome_of(const hostsim::Scenario& scenario, const CallResult& result, const Tally& tally, bool foreign) {
+  const bool logged = !foreign && scenario.pump != hostsim::PumpKind::kDevice;
+  return logged ? tally.near.outcome(scenario.bytes) : RunOutcome{result.completed, result.transfer_s};
+}
 
 std::string ending(const hostsim::Scenario& scenario, const CallResult& result, bool stopped) {
   if (result.completed) {
@@ -79,30 +98,28 @@ traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario
 
 CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
                      const FarSide& far) {
-  std::vector<oh_event> ring(kRing);
-  oh_event_log log{};
-  oh_event_log_init(&log, ring.data(), ring.size(), 0);
-  const Assembly assembly(scenario, file, sinks, far, &log);
+  hostsim::CallEvents log;
+  const Assembly assembly(scenario, file, sinks, far, log.log(), hostsim::Logged::kAll);
   Call& call = *assembly.call;
   if (sinks.header) sinks.header(log_header(call, scenario));
-  std::vector<oh_event> events(kRing);
+  Tally tally;
   bool stopped = false;
-  for (bool more = true; more && !stopped;) {
-    more = call.advance(call.now() + kSlice);
-    const std::size_t n = oh_event_log_read(&log, events.data(), events.size());
-    if (sinks.events) sinks.events({events.data(), n}, oh_event_log_lost(&log));
+  while (!log.over() && !stopped) {
+    const std::span<const oh_event> events = log.advance(call);
+    tally.take(events);
+    if (sinks.events) sinks.events(events, log.lost());
     if (sinks.progress) {
       const hostsim::TransferStatus status = call.connection().status();
-      stopped = !sinks.progress({static_cast<double>(call.now()) * 1e-9, status.bytes_delivered}) && more;
+      stopped = !sinks.progress({static_cast<double>(call.now()) * 1e-9, status.bytes_delivered}) && !log.over();
     }
   }
   const CallResult result = call.result();
+  const RunOutcome transfer = outcome_of(scenario, result, tally, far.foreign != nullptr);
   CallOutcome outcome;
-  outcome.complete = result.completed;
+  outcome.complete = transfer.complete;
   outcome.stopped = stopped;
-  outcome.lost = result.samples_late > 0 || result.driver.samples_filled_in > 0 || result.card.underrun_samples > 0 ||
-                 result.card.overrun_samples > 0;
-  outcome.transfer_s = result.transfer_s;
+  outcome.lost = tally.all.losses.any();
+  outcome.transfer_s = transfer.transfer_s;
   outcome.simulated_s = result.simulated_s;
   outcome.bytes = scenario.bytes;
   outcome.bytes_delivered = result.transfer.bytes_delivered;
@@ -119,21 +136,25 @@ CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far) {
 }
 
 std::string run_row(const hostsim::Scenario& scenario) {
-  const Assembly assembly(scenario, {}, {}, {}, nullptr);
-  Call& call = *assembly.call;
-  while (call.advance(call.now() + 20 * kSlice) && !interrupted()) {
-  }
-  const CallResult r = call.result();
-  return nlohmann::ordered_json{{"complete", r.completed},
-                                {"transfer_s", r.transfer_s},
+  hostsim::CallEvents log(hostsim::Logged::kModem);
+  const Assembly assembly(scenario, {}, {}, {}, log.log(), hostsim::Logged::kModem);
+  Tally tally;
+  while (!log.over() && !interrupted()) tally.take(log.advance(*assembly.call));
+  if (log.lost() > 0) throw std::runtime_error("the event log overflowed");
+  const CallResult r = assembly.call->result();
+  const auto& [all, before, near] = tally;
+  const RunOutcome outcome = outcome_of(scenario, r, tally, false);
+  return nlohmann::ordered_json{{"complete", outcome.complete},
+                                {"transfer_s", outcome.transfer_s},
                                 {"simulated_s", r.simulated_s},
                                 {"bytes_delivered", r.transfer.bytes_delivered},
-                                {"blocks", r.blocks},
-                                {"blocks_late", r.blocks_late},
-                                {"samples_late", r.samples_late},
-                                {"pending_max_samples", r.driver.pending_max},
-                                {"overrun_samples", r.card.overrun_samples},
-                                {"underrun_samples", r.card.underrun_samples},
+                                // Training and connected, as the paper counts.
+                                {"blocks", all.blocks - before.blocks},
+                                {"blocks_late", all.losses.blocks_late - before.losses.blocks_late},
+                                {"samples_late", all.losses.samples_late - before.losses.samples_late},
+                                {"pending_max_samples", all.pending_max},
+                                {"overrun_samples", all.losses.overrun_samples},
+                                {"underrun_samples", all.losses.underrun_samples},
                                 {"frames_retransmitted", r.transfer.frames_retransmitted},
                                 {"timeouts", r.transfer.timeouts},
                                 {"retrains", r.transfer.retrains},

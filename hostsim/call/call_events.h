@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hostsim/call/call.h"
+#include "offhook/event_log.h"
+
+namespace offhook::hostsim {
+
+/// The log of a call in memory, read between slices of it. Slices and memory are made for the host of a modem, and for
+/// 40 000 blocks a second where the modem alone is logged, which then costs a sweep next to nothing.
+class CallEvents {
+ public:
+  explicit CallEvents(Logged what = Logged::kAll)
+      : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000),
+        ring_(what == Logged::kAll ? 1 << 16 : 1 << 12),
+        events_(ring_.size()) {
+    oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+  }
+  CallEvents(const CallEvents&) = delete;
+  CallEvents& operator=(const CallEvents&) = delete;
+
+  oh_event_log* log() { return &log_; }
+  /// Run on for a slice. @return the events that came; valid until the next
+  std::span<const oh_event> advance(Call& call) {
+    over_ = !call.advance(call.now() + slice_);
+    return {events_.data(), oh_event_log_read(&log_, events_.data(), events_.size())};
+  }
+  bool over() const { return over_; }  ///< the call is
+  std::uint64_t lost() const { return oh_event_log_lost(&log_); }
+
+ private:
+  Ns slice_;
+  std::vector<oh_event> ring_, events_;
+  oh_event_log log_{};
+  bool over_ = false;
+};
+
+}  // namespace offhook::hostsim

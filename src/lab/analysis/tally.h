@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// What a verdict is made of, counted from the records of a log as they come: live and simulated calls, whole analyses
+// (figures.h) and the single rows of a sweep count by these functions and by no others.
+#pragma once
+
+#include <cstdint>
+
+#include "offhook/event_log.h"
+#include "src/lab/analysis/verdict.h"
+
+namespace offhook {
+
+/// What was lost. Card and driver count separately and must agree: see offhook/card.h.
+struct Losses {
+  std::uint64_t blocks_late = 0;        ///< service outputs of which at least one sample missed its position
+  std::uint64_t samples_late = 0;       ///< output samples that came after their position had been played
+  std::uint64_t samples_filled_in = 0;  ///< received samples gone when service came
+  std::uint64_t overrun_samples = 0;    ///< by the card's count
+  std::uint64_t underrun_samples = 0;   ///< by the card's count
+  bool any() const { return blocks_late + samples_late + samples_filled_in + overrun_samples + underrun_samples != 0; }
+};
+
+/// Of the card and the driver.
+struct ServiceTally {
+  std::uint64_t interrupts = 0;
+  std::uint64_t blocks = 0;
+  std::uint32_t pending_max = 0;  ///< samples pending after service
+  Losses losses;
+
+  /// Real-time: yes. O(1)
+  void add(const oh_event& event);
+};
+
+/// Of what one end of the line received.
+struct TransferTally {
+  std::uint64_t data_mode_ns = 0;  ///< data mode was reached first; 0: never
+  /// V.42 was connected first; 0: never. Where the log has the phases of a call, when its user noticed: the bytes that
+  /// end a transfer count when he notices them too.
+  std::uint64_t link_ns = 0;
+  std::uint64_t bytes_ns = 0;         ///< the newest bytes came
+  std::uint64_t bytes_delivered = 0;  ///< in order
+  std::uint64_t frames_retransmitted = 0;
+  std::uint64_t recoveries = 0;
+  bool noticed = false;  ///< the phase that follows link_ns has begun
+
+  /// @param event  of this end, or of the call. Real-time: yes. O(1)
+  void add(const oh_event& event);
+  /// From when bytes could pass, with V.42 that is when it was connected, to the newest of them, s; 0: none came.
+  double seconds() const;
+  /// @param bytes  of the file
+  RunOutcome outcome(std::uint64_t bytes) const;
+};
+
+}  // namespace offhook
