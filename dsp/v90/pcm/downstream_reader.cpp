@@ -2,6 +2,7 @@
 #include "dsp/v90/pcm/downstream_reader.h"
 
 #include "dsp/v90/pcm/downstream.h"
+#include "dsp/v90/pcm/slicer.h"
 
 namespace offhook::v90 {
 namespace {
@@ -176,14 +177,11 @@ DownstreamReader::Result DownstreamReader::put_frames(float level, int interval)
   const bool positive = level > 0;
   const float magnitude = absolute(level);
   const int points = decoder_.parameters().points.count[interval];
-  int label = 0;
-  float best = absolute(magnitude - level_[interval][0]);
-  for (int n = 1; n < points; ++n) {
-    const float d = absolute(magnitude - level_[interval][n]);
-    if (d < best) best = d, label = n;
-  }
+  const float* level_of = level_[interval];
+  const int label = nearest_label(magnitude, points, [=](int n) { return level_of[n]; });
+  const float apart = magnitude - level_of[label];
   labels_[interval] = static_cast<uint8_t>(label);
-  frame_error_ += best * best;
+  frame_error_ += apart * apart;
   const bool all = !in_r_ && !alignment_.levels_are_bad();
   float& known = level_[interval][label];
   if (all) {

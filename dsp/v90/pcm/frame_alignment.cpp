@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/pcm/frame_alignment.h"
 
-namespace offhook::v90 {
+#include "dsp/v90/pcm/slicer.h"
 
-int nearest_label(float magnitude, const float* level, const uint8_t* ucode, int points, float* distance) {
-  int label = 0;
-  float best = 1e9f;
-  for (int n = 0; n < points; ++n) {
-    const float apart = magnitude - level[ucode[n]];
-    const float d = apart < 0 ? -apart : apart;
-    if (d < best) best = d, label = n;
-  }
-  *distance = best;
-  return label;
-}
+namespace offhook::v90 {
 
 FrameAlignment::FrameAlignment(const FrameParameters& p, float distance) : p_(p), distance_(distance) {}
 
@@ -57,9 +47,10 @@ int FrameAlignment::put(float level, int interval, const LearntLevels& levels) {
     const int i = (interval + move) % kFrameIntervals;
     c.begun |= i == 0;
     if (!c.begun) continue;
-    float distance;
-    const int label =
-        nearest_label(magnitude, levels.level[interval], p_.points.ucode[i], p_.points.count[i], &distance);
+    const float* known = levels.level[interval];
+    const uint8_t* ucode = p_.points.ucode[i];
+    const int label = nearest_label(magnitude, p_.points.count[i], [=](int n) { return known[ucode[n]]; });
+    const float distance = magnitude - known[ucode[label]];
     c.sign[i] = positive;
     c.label[i] = static_cast<uint8_t>(label);
     c.error += distance * distance;

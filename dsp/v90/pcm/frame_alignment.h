@@ -21,11 +21,6 @@
 
 namespace offhook::v90 {
 
-/// The label of a level in one interval: that of the nearest of its points. Real-time: yes, O(points).
-/// @param[in] level  [kUcodes] of each Ucode in the interval  @param[in] ucode  [points] by label
-/// @param[out] distance  to it
-int nearest_label(float magnitude, const float* level, const uint8_t* ucode, int points, float* distance);
-
 /// Seven ones in a row, counted.
 class OnesRuns {
  public:

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "dsp/v90/pcm/slicer.h"
+
 namespace offhook::v90 {
 namespace {
 
@@ -80,11 +82,13 @@ class Link {
     return codes_[at_++];
   }
   int read(float level) {
-    float distance;
     const float magnitude = level < 0 ? -level : level;
     const int i = interval_;
-    labels_[i] = static_cast<uint8_t>(
-        nearest_label(magnitude, levels_.level[i], p_.points.ucode[i], p_.points.count[i], &distance));
+    const float* known = levels_.level[i];
+    const uint8_t* ucode = p_.points.ucode[i];
+    labels_[i] =
+        static_cast<uint8_t>(nearest_label(magnitude, p_.points.count[i], [=](int n) { return known[ucode[n]]; }));
+    const float distance = magnitude - known[ucode[labels_[i]]];
     signs_[i] = level > 0;
     error_ += distance * distance;
     const int move = alignment_.searching() ? alignment_.put(level, i, levels_) : 0;
