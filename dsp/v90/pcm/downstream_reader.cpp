@@ -201,10 +201,14 @@ DownstreamReader::Result DownstreamReader::put_frames(float level, int interval)
     }
     frame_error_ = 0;
   }
+  using Verdict = FrameAlignment::Verdict;
+  const Verdict verdict = alignment_.take_verdict();
   if (r.move != 0) {
+    const float distance = distance_;
     move(r.move);
-    r.found = Found::kMoved;
-  } else if (alignment_.take_lost()) {
+    const bool merged = 2 * distance_ < distance;  // points of which a robbed bit makes one
+    r.found = merged || verdict == Verdict::kPoor ? Found::kPoor : Found::kMoved;
+  } else if (verdict == Verdict::kLost) {
     r.found = Found::kLost;
   }
   return r;

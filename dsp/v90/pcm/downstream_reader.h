@@ -60,6 +60,7 @@ class DownstreamReader {
     kEd,       ///< its last symbol
     kB1d,      ///< its last symbol
     kMoved,    ///< the data frames have moved by Result::move intervals: the receiver is to count so from the next on
+    kPoor,     ///< the same, and other constellations are needed there
     kLost      ///< the data were good and are not, however their frames may lie
   };
   struct Result {

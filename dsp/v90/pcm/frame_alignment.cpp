@@ -32,6 +32,11 @@ void FrameAlignment::watch(const uint8_t* bits, uint64_t number, float error) {
 
 void FrameAlignment::begin_search() {
   windows_left_ = kMostWindows;
+  for (int& t : total_) t = 0;
+  begin_window();
+}
+
+void FrameAlignment::begin_window() {
   symbols_ = 0;
   for (Candidate& c : candidate_) {
     c = {};
@@ -81,6 +86,7 @@ int FrameAlignment::decide() {
   int best = 0, least = INT32_MAX, next = INT32_MAX;
   for (int move = 0; move < kFrameIntervals; ++move) {
     const int c = cost(candidate_[move]);
+    total_[move] += c;
     if (c < least) {
       next = least;
       least = c;
@@ -89,11 +95,9 @@ int FrameAlignment::decide() {
       next = c;
     }
   }
-  const int left = windows_left_ - 1;
   const bool found = least <= kTrusted && next >= kRefused;
-  if (!found && left > 0) {
-    begin_search();
-    windows_left_ = left;
+  if (--windows_left_ > 0 && !found) {
+    begin_window();
     return 0;
   }
   windows_left_ = 0;
@@ -101,10 +105,19 @@ int FrameAlignment::decide() {
   error_ = 0;
   levels_are_bad_ = false;
   ones_ = {};
-  if (found) return best;
-  lost_ = is_hdlc();
+  return found ? best : give_up();
+}
+
+int FrameAlignment::give_up() {
+  int best = 0;
+  for (int move = 1; move < kFrameIntervals; ++move) {
+    if (total_[move] < total_[best]) best = move;
+  }
+  bool far = true;
+  for (int move = 0; move < kFrameIntervals; ++move) far &= move == best || 4 * total_[best] < 3 * total_[move];
+  if (is_hdlc()) verdict_ = far && best != 0 ? Verdict::kPoor : Verdict::kLost;
   clean_ = 0;
-  return 0;
+  return verdict_ == Verdict::kPoor ? best : 0;
 }
 
 }  // namespace offhook::v90

@@ -10,7 +10,9 @@
 // six equal constellations of 64 points leave nothing else.
 //
 // When the data turn bad, all six alignments are read beside each other for a window of frames, and the one that is
-// good alone is taken. None is, as long as octets are wrong: then the next window, and at last lost().
+// good alone is taken. None is, as long as octets are wrong: then the next window. Nor is one good after a jump beneath
+// robbed bits, which stay in their intervals: at last the one that is by far the least bad is taken, for a
+// renegotiation, or the data are lost.
 #pragma once
 
 #include <stdint.h>
@@ -41,7 +43,7 @@ class FrameAlignment {
  public:
   static constexpr int kWindowFrames = 96;  ///< 72 ms: 8 or more runs in what is wrong
   static constexpr int kCleanWindows = 4;   ///< without a run, before the data count as HDLC
-  static constexpr int kMostWindows = 12;   ///< of a search
+  static constexpr int kMostWindows = 8;    ///< of a search
 
   FrameAlignment() = default;
   /// Data begin. @param distance  least, between two levels in use
@@ -57,11 +59,16 @@ class FrameAlignment {
   /// @return intervals by which the frames have moved, 1 to 5, with the last symbol of a search that found it; else 0
   /// Real-time: yes, O(6 * points).
   int put(float level, int interval, const LearntLevels& levels);
-  /// The data were good and are no longer, and no alignment makes them so. It is said once.
-  bool take_lost() {
-    const bool l = lost_;
-    lost_ = false;
-    return l;
+  enum class Verdict : uint8_t {
+    kNone,
+    kPoor,  ///< the frames have moved, and other points are needed there
+    kLost   ///< the data were good and are no longer, and no alignment makes them so
+  };
+  /// Of a search that has ended. It is said once.
+  Verdict take_verdict() {
+    const Verdict v = verdict_;
+    verdict_ = Verdict::kNone;
+    return v;
   }
   /// Levels lie between the points: nothing can be learnt from them.
   bool levels_are_bad() const { return levels_are_bad_; }
@@ -79,6 +86,8 @@ class FrameAlignment {
     float error = 0;
   };
   void begin_search();
+  void begin_window();
+  int give_up();
   void end_frame(Candidate& c);
   int decide();
   int cost(const Candidate& c) const;
@@ -104,7 +113,8 @@ class FrameAlignment {
   int clean_ = 0;                            // windows without runs
   float error_ = 0;
   bool levels_are_bad_ = false;
-  bool lost_ = false;
+  Verdict verdict_ = Verdict::kNone;
+  int total_[kFrameIntervals]{};  // cost of the alignments over all windows
   int windows_left_ = 0;
   int symbols_ = 0;  // of the window
   Candidate candidate_[kFrameIntervals]{};

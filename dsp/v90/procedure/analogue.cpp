@@ -381,6 +381,9 @@ DownstreamReader::Result AnalogueProcedure::put(float level, int interval, float
     case Found::kMoved:
       noisy_ = 0;
       break;
+    case Found::kPoor:
+      handle(Event::kRenegotiate);
+      break;
     case Found::kLost:
       handle(Event::kLineLost);
       break;

@@ -370,6 +370,26 @@ TEST(V90OverDigitalTrunk, JumpsAndSlipsInDataModeCostASecondAndNoTraining) {
   }
 }
 
+// The taken bits stay in their intervals, the data frames do not: the points have to be chosen anew, and that is all.
+TEST(V90OverDigitalTrunk, AJumpBeneathRobbedBitsCostsARenegotiation) {
+  V90Call::Options o = clean();
+  o.v8 = false;
+  o.hdlc = true;
+  o.trunk.robbed_bits = 1;
+  o.trunk.network = {.packet_ms = 20, .jump_every_s = 12, .jump_ms = 20};  // the first is downstream
+  V90Call call(o);
+  ASSERT_TRUE(call.connect(11));
+  const uint32_t renegotiations = call.analogue_instruments().renegotiations;
+  call.run(8);
+  EXPECT_EQ(call.analogue_status().state, OH_PUMP_DATA);
+  EXPECT_GE(call.analogue_instruments().renegotiations, renegotiations + 1);
+  EXPECT_EQ(call.analogue_status().retrains + call.digital_status().retrains, 0u);
+  EXPECT_GE(call.analogue_status().rx_bit_rate, 50'000u);
+  const uint64_t bad = call.down().bad_blocks();
+  call.run(3);
+  EXPECT_LE(call.down().bad_blocks(), bad + 1);
+}
+
 // A modem of V.34 alone at the digital end, on linear samples.
 class V34End : public hostsim::DigitalEnd {
  public:
