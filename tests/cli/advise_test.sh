@@ -56,4 +56,14 @@ expect_error "bad.toml:1:11: tick_hz is 7; expected" advise rt-audio bad.toml
 expect_error "is not in" advise rt-audio nowhere
 printf 'context = "INT"\nload.spinner = true\n' >context.toml
 expect_error "context.toml:1:1: a host has no context" advise rt-audio context.toml
+
+# Contexts by the host's own names; what was simulated; and a trace that is shorter than what it is asked to show.
+board="$source_dir/examples/board.load"
+expect 0 "THR 90 (SCHED_FIFO 50): nothing is lost" advise rt-audio --trace "$board" --seconds 5 --repeats 1 --set "context=THR 90"
+grep -q "Warning: the trace is 4 s long and was replayed 2 times" out.txt || fail "no warning of a short trace"
+grep -q "Simulated: 5 s in each context, on linux, beside CPU 0 of the recorded" out.txt || fail "not what was simulated"
+expect 0 "THR 30 (SCHED_OTHER, nice -11): nothing is lost" advise rt-audio --trace "$board" --seconds 3 --repeats 1 --set "context=THR 30"
+grep -q "Warning" out.txt && fail "a warning of a trace that is longer than the run"
+expect 0 "RES 1/2 strict (SCHED_DEADLINE 4/8 ms): nothing is lost" advise g-lite linux-hz250 --seconds 5 --repeats 1 --set "context=RES 1/2 strict"
+expect 0 "beside a thread that never blocks" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 --set "context=THR 20"
 finish

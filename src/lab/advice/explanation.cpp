@@ -2,9 +2,12 @@
 #include "src/lab/advice/explanation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace offhook::advice {
 
@@ -32,6 +35,74 @@ std::string why(const Advice& advice, const Trial& t) {
       break;
   }
   return "No thread will do here; this goes before all of them, whatever they need.";
+}
+
+/// What administrators of a Linux call a context; empty where the grammar's word is the host's own, or on another host.
+/// Threads of linux-hz250 and its kin are SCHED_FIFO by their priority; on `linux`, which replays a trace, all classes
+/// lie on one scale of 141 (traces/hosts/linux.toml): nice n is 19 - n, SCHED_FIFO p is 40 + p.
+std::string linux_name(const Scenario& base, const Trial& t) {
+  constexpr int kOneScale = 141;
+  const bool one_scale = base.host.priorities == kOneScale;
+  if (base.host.scheduler != "linux" && !one_scale) return "";
+  switch (t.context.kind) {
+    case OH_CONTEXT_INTERRUPT:
+      return "hard interrupt";
+    case OH_CONTEXT_DPC:
+      return "softirq";
+    case OH_CONTEXT_RESERVATION: {
+      if (!t.context.in_ticks()) return "SCHED_DEADLINE";
+      const double tick_ms = 1000.0 / base.host.tick_hz;
+      return fmt::format("SCHED_DEADLINE {:.4g}/{:.4g} ms", static_cast<double>(t.context.x_ticks) * tick_ms,
+                         static_cast<double>(t.context.y_ticks) * tick_ms);
+    }
+    case OH_CONTEXT_THREAD: {
+      const int priority = static_cast<int>(t.context.priority);
+      if (!one_scale) return fmt::format("SCHED_FIFO {}", priority);
+      if (priority > 40) return fmt::format("SCHED_FIFO {}", priority - 40);
+      return fmt::format("SCHED_OTHER, nice {}", 19 - priority);
+    }
+    default:
+      return "";
+  }
+}
+
+/// "THR 25 (SCHED_FIFO 25)"
+std::string full_name(const Scenario& base, const Trial& t) {
+  const std::string there = linux_name(base, t);
+  return there.empty() ? t.name : fmt::format("{} ({})", t.name, there);
+}
+
+/// What the verdict rests on: the host, what ran there besides, for how long; and when that cannot carry it.
+void say_basis(Advice& advice) {
+  const Scenario& base = advice.base;
+  double seconds = 0;  // of one that was not refused
+  for (const Trial& t : advice.trials) seconds = std::max(seconds, t.seconds);
+  std::vector<std::string> beside;
+  if (base.load.spinner) beside.push_back("a thread that never blocks");
+  if (base.load.timer_callback) beside.push_back("a 1 ms timer callback");
+  for (const auto& device : base.load.devices) beside.push_back(device.name);
+  for (const auto& thread : base.load.threads) beside.push_back(thread.name);
+  for (const auto& thread : base.load.reservations) beside.push_back(thread.name);
+  const double trace_s = base.load.recorded ? static_cast<double>(base.load.recorded->duration) * 1e-9 : 0;
+  if (base.load.recorded)
+    beside.push_back(
+        fmt::format("CPU {} of the recorded {} ({})", base.load.trace_cpu, base.load.trace, span(trace_s)));
+  if (base.host.latency) beside.push_back("latencies measured there");
+  advice.reasons.push_back(fmt::format("Simulated: {} in each context, on {}, beside {}.", span(seconds),
+                                       base.host.name,
+                                       beside.empty() ? "nothing" : fmt::format("{}", fmt::join(beside, ", "))));
+  if (beside.empty())
+    advice.reasons.insert(
+        advice.reasons.begin(),
+        "Warning: an idle machine was simulated, which says nothing of a busy one: load.*, or --trace.");
+  if (base.load.recorded && trace_s < seconds) {
+    advice.reasons.insert(
+        advice.reasons.begin(),
+        fmt::format(
+            "Warning: the trace is {} long and was replayed {:.0f} times: what comes more rarely than once in that "
+            "time is not in this verdict. Record as long as the rarest thing that matters, and --seconds so many.",
+            span(trace_s), std::ceil(seconds / trace_s)));
+  }
 }
 
 std::string between(const Expectation& e) {
@@ -108,7 +179,7 @@ void say_how(Advice& advice, const Trial& t) {
 void say_why(Advice& advice, const Trial& t) {
   const std::uint32_t buffers = advice.base.device.buffers;
   advice.headline = fmt::format(
-      "{}: nothing is lost, {}", t.name,
+      "{}: nothing is lost, {}", full_name(advice.base, t),
       t.thin() ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
                : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
   if (t.thin()) {
@@ -175,10 +246,14 @@ void say_what_else(Advice& advice, const Trial& t) {
 }  // namespace
 
 void explain(Advice& advice) {
-  if (!advice.suffices) return say_what_is_missing(advice);
-  const Trial& t = advice.trials[*advice.chosen];
-  say_why(advice, t);
-  say_what_else(advice, t);
+  if (advice.suffices) {
+    const Trial& t = advice.trials[*advice.chosen];
+    say_why(advice, t);
+    say_what_else(advice, t);
+  } else {
+    say_what_is_missing(advice);
+  }
+  say_basis(advice);
 }
 
 }  // namespace offhook::advice
