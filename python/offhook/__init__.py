@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Soft modems and other soft devices in any processing context, simulated: the laboratory of `offhook`, from Python.
+
+    import offhook
+
+    call = offhook.run({"context": "RES 2/8", "load.spinner": True, "transfer.bytes": 20000})
+    call["verdict"]                              # "sufficient"
+    call.events().query("kind == 'tx_underrun'") # pandas
+    offhook.advise("g-lite", "nt2000-p2-450")["headline"]
+
+Figures come from the program's own JSON and CSV, whose columns docs/formats.md has. What the program calls an error is
+an offhook.Error with its sentence. A verdict of "not sufficient" is a result, not an error.
+"""
+
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pandas
+
+from . import _offhook
+
+__all__ = [
+    "Call",
+    "Error",
+    "advise",
+    "decode",
+    "law",
+    "main",
+    "mttf",
+    "policy",
+    "read_events",
+    "run",
+    "schedule",
+    "sweep",
+]
+
+_HERE = pathlib.Path(__file__).resolve().parent
+_policies = {}  # name -> what makes the policy of a thread; python/module.cpp looks here
+
+
+class Error(RuntimeError):
+    """What was wrong, as the program says it, with the file, line and key where there is one."""
+
+
+def program():
+    """The program that answers: the one of this package, else the one that is installed. @raise Error"""
+    inside = _HERE / "program/bin/offhook"
+    found = str(inside) if inside.exists() else shutil.which("offhook")
+    if found is None:
+        raise Error("the program offhook is not installed; expected it in PATH")
+    return found
+
+
+def _ask(*arguments):
+    """@return what it printed; status 2, a verdict, is no error"""
+    done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 2):
+        lines = done.stderr.strip().splitlines()
+        raise Error(lines[-1].removeprefix("offhook: error: ") if lines else f"ended with {done.returncode}")
+    return done.stdout
+
+
+def _settings(settings):
+    for key, value in (settings or {}).items():
+        yield "--set"
+        yield f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+
+
+class _Folder:
+    """Where a run is kept: the caller's folder, or one that goes when nobody has it any more."""
+
+    def __init__(self, out):
+        self._temporary = None if out else tempfile.TemporaryDirectory(prefix="offhook-")
+        self.path = pathlib.Path(out or self._temporary.name)
+
+
+class Call(dict):
+    """The summary of a call (summary.json), with its folder."""
+
+    def __init__(self, summary, folder):
+        super().__init__(summary)
+        self._folder = folder
+
+    @property
+    def folder(self):
+        return self._folder.path
+
+    def events(self):
+        """The event log: time_ns, cpu, kind, id, name, argument."""
+        return read_events(self.folder)
+
+
+def run(scenario=None, *, context=None, seed=None, set=None, file=None, out=None):
+    """Runs one call, as `offhook run` does.
+
+    @param scenario  a file, or a dict of keys (`offhook keys scenario`): {"context": "THR 24", "load.spinner": True}
+    @param set       keys over it
+    @param out       its folder; without one it is kept as long as the result
+    """
+    folder = _Folder(out)
+    settings = dict(set or {})
+    arguments = ["--json", "--out", folder.path]
+    for name, value in (("--context", context), ("--seed", seed), ("--file", file)):
+        if value is not None:
+            arguments += [name, value]
+    if scenario is not None and not isinstance(scenario, dict):
+        return Call(json.loads(_ask("run", scenario, *arguments, *_settings(settings))), folder)
+    with tempfile.TemporaryDirectory(prefix="offhook-") as empty:  # the defaults, and all that is wanted over them
+        (pathlib.Path(empty) / "call.toml").touch()
+        said = _ask("run", f"{empty}/call.toml", *arguments, *_settings({**(scenario or {}), **settings}))
+    return Call(json.loads(said), folder)
+
+
+def read_events(path):
+    """The event log of a folder, or a file .ohlog, as a DataFrame: time_ns, cpu, kind, id, name, argument."""
+    return pandas.read_csv(io.StringIO(_ask("export", "--csv", path)))
+
+
+def sweep(grid, *, out=None, threads=None):
+    """Runs a grid file, as `offhook sweep` does. @return a row a run: axes, repeat, seed and every figure"""
+    folder = _Folder(out)
+    arguments = ["sweep", grid, "--json", "--out", folder.path]
+    if threads is not None:
+        arguments += ["--threads", threads]
+    _ask(*arguments)
+    return pandas.read_csv(folder.path / "results.csv")
+
+
+def law(device, *, tick_hz=None, x_max=None, buffers=None):
+    """Which reservations a device can live with: boundary, gap and share (`offhook law --json`)."""
+    arguments = ["law", device, "--json"]
+    for name, value in (("--tick-hz", tick_hz), ("--x-max", x_max), ("--buffers", buffers)):
+        if value is not None:
+            arguments += [name, value]
+    return json.loads(_ask(*arguments))
+
+
+def mttf(source, *, context="DPC", buffers=(2, 3, 4, 6), buffer_ms=(4, 6, 8, 10, 12, 16), hours=100, seed=1, unit_us=1):
+    """Mean time to an underrun on a host known by its latencies. @return a row a buffering"""
+    said = _ask("mttf", source, "--context", context, "--buffers", ",".join(map(str, buffers)), "--buffer-ms",
+                ",".join(map(str, buffer_ms)), "--hours", hours, "--seed", seed, "--unit-us", unit_us, "--quiet", "--json")  # fmt: skip
+    return pandas.DataFrame(json.loads(said)["bufferings"])
+
+
+def advise(device, host=None, *, trace=None, set=None, seconds=None, repeats=None):
+    """Where a device's work should run on a host, with what buffers, and why (`offhook advise --json`)."""
+    arguments = ["advise", device, *([host] if host else []), "--json", *_settings(set)]
+    for name, value in (("--trace", trace), ("--seconds", seconds), ("--repeats", repeats)):
+        if value is not None:
+            arguments += [name, value]
+    return json.loads(_ask(*arguments))
+
+
+def decode(recording):
+    """What two modems did in a recorded call (docs/decode-json.md)."""
+    return json.loads(_ask("decode", recording, "--quiet", "--json"))
+
+
+def policy(name, factory):
+    """Gives a scheduling policy a name: a kind of `schedule()`, and host.scheduler of `main()`.
+
+    @param factory  called with a thread's priority, makes the object that stands for it. What the object may have, times
+        in ns: `standing(now)` (must be there: the smallest runs), `begin_job(now, release, deadline, woken)`,
+        `charge(ran)`, `update(now)` (true: behind its equals), `allowance()` (how long it may run until the next
+        update), `next_change(now)` (when its standing changes though it does not run), `sleep(now)`, `stopped()`;
+        None is never.
+    """
+    if name not in _policies:
+        _offhook.register_policy(name)
+    _policies[name] = factory
+
+
+def schedule(system):
+    """Runs a bare system, without a modem. @param system a file, or a dict (`offhook keys system`)
+
+    @return (events: time_ns, cpu, entity, event; a row an entity: jobs, misses, response times, CPU time)
+    """
+    if isinstance(system, dict):
+        text, name = json.dumps(system), "system"
+    else:
+        text, name = pathlib.Path(system).read_text(), str(system)
+    try:
+        csv, summary = _offhook.schedule(text, name)
+    except _offhook.SystemError as error:
+        raise Error(str(error)) from None
+    return pandas.read_csv(io.StringIO(csv)), pandas.DataFrame(json.loads(summary)["entities"])
+
+
+def main(arguments):
+    """The whole program in this process, so with the policies of policy(). Prints as it does. @return its exit status"""
+    data = _HERE / "program/share/offhook"
+    if data.exists():
+        os.environ.setdefault("OFFHOOK_DATA_DIR", str(data))
+    return _offhook.run_program([str(a) for a in arguments])

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`pip install .` in a fresh environment, and what the package says beside what the program says.
+
+python_test.py SOURCE [PYTHON]      skipped (77) where pip cannot get what it needs
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CHECKS = r"""
+import json, pathlib, sys
+import offhook
+
+def expect(what, true):
+    print(("ok      " if true else "FAILED  ") + what, flush=True)
+    if not true:
+        sys.exit(1)
+
+source = pathlib.Path(sys.argv[1])
+keys = {"context": "RES 2/8", "load.spinner": True, "transfer.bytes": 2000}
+call = offhook.run(keys, seed=3)
+again = offhook.run(keys, seed=3)
+expect("a call of a dict is sufficient, and the same twice", call["verdict"] == "sufficient" and call == again)
+expect("another seed is another call", offhook.run(keys, seed=4)["figures"] != call["figures"])
+events = call.events()
+blocks = (events.kind == "call_end").sum()
+expect(f"its log has {blocks} blocks served, as the summary has", blocks == call["figures"]["total"]["blocks"])
+starved = offhook.run({**keys, "context": "THR 8"})
+expect("a verdict of insufficient is a result", starved["verdict"] == "insufficient")
+for wrong, says in (({"contxt": "INT"}, "context"), ({"context": "RES 9/4"}, "9/4")):
+    try:
+        offhook.run(wrong)
+        expect(f"{wrong} is refused", False)
+    except offhook.Error as error:
+        expect(f"{wrong}: {error}", says in str(error))
+
+law = offhook.law("g-lite", buffers=2)
+expect("law: two buffers of G.lite can live with a gap of 3.6 ms", abs(law["longest_gap_ms"] - 3.6) < 1e-9)
+table = offhook.mttf("win98-games", context="THR 28", buffers=(2, 4), buffer_ms=(8, 16), hours=1)
+expect("mttf: a row a buffering", len(table) == 4 and (table.slack_ms > 0).all())
+advice = offhook.advise("g-lite", "nt2000-p2-450", seconds=2, repeats=1, set={"context": "INT"})
+expect(f"advise: {advice['headline']}", bool(advice["headline"]))
+decoded = offhook.decode(source / "examples/call.wav")
+expect("decode", "V.34" in json.dumps(decoded))
+
+(pathlib.Path("grid.toml")).write_text('repeats = 2\n[scenario]\npump.kind = "cost-profile"\ntransfer.bytes = 2000\n'
+                                       '[axes]\ncontext = ["INT", "THR 24"]\n')
+runs = offhook.sweep("grid.toml", threads=1)
+expect("sweep: a row a run", len(runs) == 4 and set(runs.context) == {"INT", "THR 24"})
+
+# A policy in Python against the program's own: fixed priorities, the same events at the same times.
+class Fixed:
+    def __init__(self, priority):
+        self.priority = priority
+    def standing(self, now):
+        return -self.priority
+
+class Turns:
+    def __init__(self, priority):
+        self.left = 1_000_000
+    def begin_job(self, now, release, deadline, woken):
+        self.left = 1_000_000
+    def charge(self, ran):
+        self.left -= ran
+    def update(self, now):
+        if self.left > 0:
+            return False
+        self.left = 1_000_000
+        return True
+    def standing(self, now):
+        return 0
+    def allowance(self):
+        return self.left
+
+offhook.policy("fixed", Fixed)
+offhook.policy("turns", Turns)
+system = json.loads((source / "examples/system.json").read_text())
+own, _ = offhook.schedule(source / "examples/system.json")
+def under(kind):
+    return {**system, "entities": [{**e, "kind": kind if e["kind"] == "fp" else e["kind"]} for e in system["entities"]]}
+fixed, _ = offhook.schedule(under("fixed"))
+expect(f"fixed priorities in Python: {len(fixed)} events, those of the program's own", fixed.equals(own) and len(own) > 100)
+turns, shared = offhook.schedule(under("turns"))
+expect("turns in Python: other events", not turns.equals(own))
+misses = dict(zip(shared.name, shared.misses))
+expect(f"turns: misses {misses}", misses["network card"] == 0 and sum(misses.values()) > 0)
+
+class Stuck(Fixed):
+    def allowance(self):
+        return 0
+
+class Raises(Fixed):
+    def standing(self, now):
+        raise KeyError("mine")
+
+for policy, error, says in ((Stuck, ValueError, "not positive"), (Raises, KeyError, "mine")):
+    offhook.policy("bad", policy)
+    try:
+        offhook.schedule(under("bad"))
+        expect("it raises", False)
+    except error as raised:
+        expect(f"{policy.__name__}: {raised}", says in str(raised))
+try:
+    offhook.schedule({"horizon_ns": 1, "entities": [{"name": "x", "kind": "fpp"}]})
+    expect("an unknown kind is refused", False)
+except offhook.Error as error:
+    expect(str(error), "did you mean" in str(error))
+
+pathlib.Path("call.toml").write_text('context = "THR 24"\nhost.scheduler = "turns"\npump.kind = "cost-profile"\n'
+                                     'load.spinner = true\ntransfer.bytes = 500\ntransfer.time_limit_s = 60\n')
+status = offhook.main(["run", "call.toml", "--out", "turns", "--reference", "never"])
+expect("a whole call under a policy in Python", status in (0, 2) and 'scheduler = "turns"' in pathlib.Path("turns/scenario.toml").read_text())
+"""
+
+
+def main():
+    source = pathlib.Path(sys.argv[1]).resolve()
+    interpreter = sys.argv[2] if len(sys.argv) > 2 else sys.executable
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([interpreter, "-m", "venv", folder + "/venv"], check=True)
+        python = folder + "/venv/bin/python"
+        got = subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "scikit-build-core>=0.10", "pybind11>=2.10", "pandas"],
+            check=False,
+        )
+        if got.returncode != 0:
+            print("skipped: pip could not get scikit-build-core, pybind11 and pandas")
+            sys.exit(77)
+        # The build's own folder is kept (build/python): the second time little is compiled.
+        compilers = {"CC": "cc", "CXX": "c++", **os.environ}
+        pip = [python, "-m", "pip", "install", "--quiet", "--no-build-isolation", source]
+        subprocess.run(pip, env=compilers, check=True)
+        sys.exit(subprocess.run([python, "-c", CHECKS, source], cwd=folder, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
