@@ -8,8 +8,10 @@
 
 #include <algorithm>
 
+#include "hostsim/call/call_events.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
+#include "src/lab/analysis/tally.h"
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/reproduce/call_log.h"
 #include "traces/scenario/profile.h"
@@ -38,14 +40,25 @@ hostsim::Scenario over_the_line(const hostsim::Scenario& machine) {
   return s;
 }
 
-hostsim::CallResult run_real(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
-  constexpr hostsim::Ns kSlice = 1'000'000'000;
+struct RealRun {
+  hostsim::CallResult result;
+  RunOutcome outcome;  ///< from its log
+};
+
+RealRun run_real(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
   const std::vector<std::uint8_t> file = hostsim::random_file(scenario);
   const hostsim::RealPumps pumps{hostsim::near_type(scenario), hostsim::far_type(scenario), file, {}};
-  hostsim::Call call(scenario, profile, hostsim::make_sampled_connection(scenario, pumps, nullptr), nullptr);
-  while (call.advance(call.now() + kSlice)) {
+  hostsim::CallEvents events(hostsim::Logged::kModem);
+  hostsim::Call call(scenario, profile, hostsim::make_sampled_connection(scenario, pumps, events.log()), events.log(),
+                     hostsim::Logged::kModem);
+  TransferTally near;
+  while (!events.over()) {
+    for (const oh_event& event : events.advance(call)) {
+      if (event.id == 0) near.add(event);
+    }
   }
-  return call.result();
+  if (events.lost() != 0) throw std::runtime_error("the event log overflowed");
+  return {call.result(), near.outcome(scenario.bytes)};
 }
 
 /// The runs of one context, through the pump and through the link model.
@@ -74,12 +87,12 @@ std::vector<Pair> run_pairs(const Run& run, const std::vector<hostsim::Scenario>
     Setup real{over_the_line(machines[i / run.repetitions]), profile};
     real.scenario.seed += n;
     run.perturbation.apply(real);
-    const hostsim::CallResult by_model = run_unlogged(model.scenario, model.profile);
-    const hostsim::CallResult by_pump = run_real(real.scenario, real.profile);
-    pair.model[n] = {by_model.completed, by_model.transfer_s};
-    pair.real[n] = {by_pump.completed && by_pump.transfer.intact, by_pump.transfer_s};
-    pair.retrains[n] = by_pump.transfer.retrains;
-    pair.samples_late[n] = static_cast<double>(by_pump.samples_late);
+    const RealRun by_pump = run_real(real.scenario, real.profile);
+    pair.model[n] = run_transfer(model);
+    pair.real[n] = by_pump.outcome;
+    pair.real[n].complete = pair.real[n].complete && by_pump.result.transfer.intact;
+    pair.retrains[n] = by_pump.result.transfer.retrains;
+    pair.samples_late[n] = static_cast<double>(by_pump.result.samples_late);
   });
   std::optional<double> real_reference, model_reference;  // INT, the first
   for (Pair& p : out) {
@@ -103,8 +116,8 @@ std::string shown(const VerdictResult& r) {
 }
 
 std::string what_it_met(const Pair& p) {
-  return fmt::format("{:.1f} retrains and {:.0f} samples late a call; the link model: {}",
-                     mean(p.retrains), mean(p.samples_late), shown(p.model_result));
+  return fmt::format("{:.1f} retrains and {:.0f} samples late a call; the link model: {}", mean(p.retrains),
+                     mean(p.samples_late), shown(p.model_result));
 }
 
 /// The mean time beside a table's row that has one.
