@@ -188,6 +188,19 @@ TEST(Figures, CloseUpsShowTheWorstBacklogAndTheFirstLoss) {
   }
 }
 
+TEST(Timeline, ACloseUpAtTheStartHasNothingThatTheLogHasNot) {
+  Timeline timeline;
+  timeline.add({0, OH_EV_RUN, 0, kSpinner, 0});
+  timeline.add({5, OH_EV_RX_OVERRUN, 0, kCard, 3});
+  timeline.look_at(Timeline::Moment::kFirstLoss, "first loss", 5);
+  const auto close_ups = timeline.close_ups();
+  ASSERT_EQ(close_ups.size(), 1u);
+  EXPECT_EQ(close_ups[0].title, "first loss");
+  EXPECT_TRUE(close_ups[0].segments.empty());
+  ASSERT_EQ(close_ups[0].marks.size(), 1u);
+  EXPECT_EQ(close_ups[0].marks[0].time_ns, 5u);
+}
+
 TEST(Figures, TheLinkAndTheConstellationAreRead) {
   Log log;
   const auto symbol = [](int re, int im) {
@@ -234,6 +247,26 @@ TEST(Figures, TimerIntervalsFallIntoThePapersBuckets) {
   EXPECT_EQ(f.timer_interval.bucket_width(), 50'000u);
   EXPECT_EQ(f.timer_interval.counts()[19], 976u);
   EXPECT_EQ(f.timer_interval.count_between(1'900'000, 2'100'000), 24u);
+  log.at(3, OH_EV_TIMER_CALLBACK, 5, 19'999'999).at(4, OH_EV_TIMER_CALLBACK, 5, 20'000'000);
+  EXPECT_EQ(f.timer_interval.counts().back(), 1u);
+  EXPECT_EQ(f.timer_interval.beyond(), 1u);
+}
+
+TEST(CpuShare, IsOfEachWindowAndOfALongStretchItsFirstAndLast) {
+  constexpr std::uint64_t kWindow = kShareWindowNs;
+  CpuShare share;
+  share.add(0, kWindow / 4);
+  share.add(kWindow / 2, kWindow / 2 + kWindow);
+  share.add(4 * kWindow + kWindow / 4, 4 * kWindow + kWindow / 2);
+  EXPECT_DOUBLE_EQ(share.window_max, 0.75);
+  share.add(6 * kWindow, 16 * kWindow);
+  share.finish(17 * kWindow);
+  const std::vector<SeriesPoint> expected = {{0, 0.75},           {kWindow, 0.5},   {2 * kWindow, 0}, {3 * kWindow, 0},
+                                             {4 * kWindow, 0.25}, {5 * kWindow, 0}, {6 * kWindow, 1}, {7 * kWindow, 1},
+                                             {15 * kWindow, 1},   {16 * kWindow, 0}};
+  EXPECT_EQ(share.window_share.points(), expected);
+  EXPECT_DOUBLE_EQ(share.window_max, 1);
+  EXPECT_DOUBLE_EQ(share.total_ns, 11.5 * kWindow);
 }
 
 TEST(Figures, AnEmptyLogGivesEmptyFigures) {

@@ -19,6 +19,15 @@ TEST(ExtremaSeries, KeepsEveryPointWhileThereIsRoom) {
   EXPECT_EQ(series.points(), expected);
 }
 
+TEST(ExtremaSeries, HasRoomFor4096BucketsUnlessToldOtherwise) {
+  ExtremaSeries series;
+  const std::uint64_t bucket = series.bucket_ns();
+  for (std::uint64_t i = 0; i < 4096; ++i) series.add(i * bucket, 0);
+  EXPECT_EQ(series.bucket_ns(), bucket);
+  series.add(4096 * bucket, 0);
+  EXPECT_EQ(series.bucket_ns(), 2 * bucket);
+}
+
 TEST(ExtremaSeries, NeverLosesAnExtremeHoweverLongTheCall) {
   std::mt19937_64 random(3);
   ExtremaSeries series(64);
