@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "driver/core/logged_rate.h"
 #include "dsp/spandsp/modulations.h"
 
 namespace offhook::modem {
@@ -24,14 +25,6 @@ void* aligned(std::size_t bytes) {
 // A coordinate as Q4.12, in 16 bits.
 std::uint32_t q12(float x) {
   return static_cast<std::uint16_t>(static_cast<std::int16_t>(std::clamp(x, -7.9f, 7.9f) * 4096));
-}
-
-// As OH_EV_PUMP_RATES has them.
-std::uint32_t logged(std::uint32_t bit_rate) {
-  if (bit_rate % 100 == 0) return bit_rate / 100;
-  if (bit_rate <= 0x7fff) return 0x8000 | bit_rate;
-  const std::uint32_t steps = (bit_rate * 3 + 3999) / 4000;  // of V.90, rounded down by the pump
-  return steps <= 0xff && steps * 4000 / 3 == bit_rate ? 0x7f00 | steps : bit_rate / 100;
 }
 
 constexpr std::uint32_t kSilentTap = 9000;  // 90 dB down
@@ -216,7 +209,7 @@ void Modem::follow(std::size_t n) {
   if (status.state != state_) {
     state_ = status.state;
     record(OH_EV_PUMP_STATE, state_);
-    if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, logged(status.tx_bit_rate) | logged(status.rx_bit_rate) << 16);
+    if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, logged_rate(status.tx_bit_rate) | logged_rate(status.rx_bit_rate) << 16);
   }
   if (state_ == OH_PUMP_DATA && (status.tx_bit_rate != tx_bit_rate_ || status.rx_bit_rate != rx_bit_rate_)) {
     tx_bit_rate_ = status.tx_bit_rate;

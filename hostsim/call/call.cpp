@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "hostsim/call/host_policies.h"
+#include "hostsim/call/subscriber_call.h"
 #include "hostsim/card/card_event.h"
 #include "hostsim/context/context.h"
 #include "hostsim/latency/hold_off.h"
@@ -424,6 +425,7 @@ CallResult Call::result() const {
   const Impl& s = *impl_;
   CallResult r = s.result;
   r.transfer = s.connection->status();
+  r.dmt = s.connection->dmt_status();
   r.completed = r.transfer.done;
   if (r.completed) r.transfer_s = static_cast<double>(r.transfer.done_at - r.transfer.connected_at) / 1e9;
   r.simulated_s = static_cast<double>(s.engine.now()) / 1e9;
@@ -440,17 +442,32 @@ CallResult Call::result() const {
   return r;
 }
 
-std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log,
-                                       Logged what) {
-  const CostProfile profile = scenario.device.profile();
+namespace {
+
+std::unique_ptr<Call> device_call(const Scenario& scenario, const SoftDevice& device,
+                                  std::unique_ptr<Connection> connection, oh_event_log* log, Logged what) {
+  const CostProfile profile = device.profile();
   Scenario at_work = scenario;
-  at_work.transmit_lead_samples = scenario.device.lead();
+  at_work.transmit_lead_samples = device.lead();
   at_work.block_plan.clear();
   at_work.dial = false;
   at_work.time_limit_s = scenario.device_s + 1;
-  return std::make_unique<Call>(
-      at_work, profile, make_device_connection(work, static_cast<Ns>(scenario.device_s * 1e9), scenario.stop_at_loss),
-      log, what);
+  return std::make_unique<Call>(at_work, profile, std::move(connection), log, what);
+}
+
+}  // namespace
+
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log,
+                                       Logged what) {
+  return device_call(scenario, scenario.device,
+                     make_device_connection(work, static_cast<Ns>(scenario.device_s * 1e9), scenario.stop_at_loss), log,
+                     what);
+}
+
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what) {
+  if (scenario.line_kind != LineKind::kSubscriberLoop)
+    return make_device_call(scenario, silence(scenario.device), log, what);
+  return device_call(scenario, device_at_work(scenario), make_subscriber_connection(scenario, log), log, what);
 }
 
 }  // namespace offhook::hostsim

@@ -30,6 +30,7 @@ struct CallResult {
   std::uint64_t samples_late = 0;
   std::array<std::uint32_t, kPhases> pending_max{};  ///< samples pending after a service, by phase
   double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
+  std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null where there is none
 };
 
 /// What of a call is logged.
@@ -66,7 +67,11 @@ class Call {
   std::unique_ptr<Impl> impl_;
 };
 
-/// scenario.device at its work for scenario.device_s, from the first block on, in the place of a modem.
+/// scenario.device at its work for scenario.device_s: on a subscriber loop as a DMT pump, else on silence.
+/// @throws std::invalid_argument as Call, with SoftDevice::problem(), and naming what the loop cannot be
+std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what = Logged::kAll);
+
+/// The same with other work, from the first block on, in the place of a modem.
 /// @throws std::invalid_argument as Call, and with SoftDevice::problem()
 std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWork& work, oh_event_log* log,
                                        Logged what = Logged::kAll);

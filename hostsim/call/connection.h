@@ -39,6 +39,8 @@ struct TransferStatus {
   std::uint32_t retrains = 0;
 };
 
+struct DmtStatus;  // subscriber_call.h
+
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -53,6 +55,8 @@ class Connection {
   /// Once a block, outside the driver: move bytes between the link and the application.
   virtual void exchange_user_data(Ns) {}
   virtual TransferStatus status() const = 0;
+  /// How a DMT pump does; null where there is none.
+  virtual std::shared_ptr<const DmtStatus> dmt_status() const { return nullptr; }
 };
 
 /// Both directions of the line as the card has them, in order. As many samples of each: where the card receives more

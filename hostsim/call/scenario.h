@@ -90,7 +90,7 @@ struct LoadScenario {
   std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own
 };
 
-/// kDevice: a device of any kind, by its cost, on no line (soft_device.h).
+/// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop with a real pump, else on no line.
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
 enum class Compression { kNone, kV42bis };
@@ -110,8 +110,20 @@ using LineScenario = LineConfig;
 /// What the programs above the modems do with the file: hand it to V.42 as it is, or by TCP over PPP (ppp_tcp.h).
 enum class TransferProtocol { kBytes, kPppTcp };
 
-/// What lies between the modems: line.*, or trunk.*.
-enum class LineKind { kAnalogue, kDigitalTrunk };
+/// What lies between the modems: line.*, trunk.*, or loop.*, which makes the device a DMT pump (subscriber_call.h).
+enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop };
+
+/// The twisted pair of a DMT pump, as people name its parts (hostsim/loop).
+struct SubscriberLoop {
+  std::string cable = "T1.601 7";
+  std::string disturbers;      ///< at each receiver: "24 ISDN, 10 HDSL FEXT"; empty: none
+  double noise_dbm_hz = -140;  ///< white, at each receiver
+  double hybrid_loss_db = 20;  ///< 200 or more: no echo
+  double impulse_rate_hz = 0;
+  double impulse_volts = 0.01;
+  double clock_ppm = 0;  ///< of the far end against the near end
+  std::int32_t converter_bits = 14;
+};
 
 struct Scenario {
   std::string name = "call";
@@ -122,6 +134,7 @@ struct Scenario {
   LineKind line_kind = LineKind::kAnalogue;
   LineScenario line;
   DigitalTrunkConfig trunk;
+  SubscriberLoop loop;
   PumpKind pump = PumpKind::kReal;
   oh_modulation modem = OH_MODULATION_V22BIS;   ///< of the near end, with real pumps; NONE: automode
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode
@@ -138,7 +151,7 @@ struct Scenario {
   TransferProtocol protocol = TransferProtocol::kBytes;  ///< real pumps
   double time_limit_s = 3600;                            ///< of virtual time
   SoftDevice device;          ///< kDevice; its blocks and its lead take the place of those above
-  double device_s = 60;       ///< kDevice: how long it must work without loss
+  double device_s = 60;       ///< kDevice: how long it must work
   bool stop_at_loss = false;  ///< kDevice: the first loss decides, the rest need not be simulated
   bool dial = true;           ///< on-hook and dialling phases first (jones.fig1); false: begin at the training
 };

@@ -149,10 +149,31 @@ json ends_json(const Figures& f) {
                    {"frames_retransmitted", end.frames_retransmitted},
                    {"recoveries", end.recoveries},
                    {"bad_frames", end.bad_frames},
+                   {"bad", series_json(end.bad, 0)},
                    {"symbols", end.constellation.seen()},
                    {"constellation", std::move(points)}});
   }
   return out;
+}
+
+json dmt_json(const CallReport::Dmt& dmt) {
+  json ways = json::array();
+  for (const auto& [name, d] : {std::pair("down", &dmt.down), {"up", &dmt.up}}) {
+    json tones = json::array();
+    for (const auto& t : d->tones) tones.push_back({t.tone, t.bits, number(t.snr_db, 1)});
+    ways.push_back({{"name", name},
+                    {"gross_bit_rate", d->gross_bit_rate},
+                    {"net_bit_rate", d->net_bit_rate},
+                    {"margin_db", number(d->margin_db, 1)},
+                    {"superframes", d->superframes},
+                    {"crc_errors", d->crc_errors},
+                    {"corrected_octets", d->corrected_octets},
+                    {"lost_words", d->lost_words},
+                    {"bits_compared", d->bits_compared},
+                    {"wrong_bits", d->wrong_bits},
+                    {"tones", std::move(tones)}});
+  }
+  return {{"trained_s", number(dmt.trained_s, 3)}, {"trainings", dmt.trainings}, {"ways", std::move(ways)}};
 }
 
 json timer_json(const Figures& f) {
@@ -258,6 +279,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"timeline", timeline_json(call, f.timeline)},
                {"ends", ends_json(f)},
                {"bytes", call.bytes}});
+  if (call.dmt) data["dmt"] = dmt_json(*call.dmt);
   if (call.device)
     data["device"] = {{"buffers", call.device->buffers}, {"buffer_samples", call.device->buffer_samples}};
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;

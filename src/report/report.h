@@ -38,7 +38,26 @@ struct CallReport {
     std::uint32_t buffers = 0, buffer_samples = 0;
   };
   std::optional<Device> device;
-  std::optional<bool> complete;  ///< the whole file arrived, or nothing was lost; unknown for a log alone
+  /// A DMT pump on its loop: what each direction carries, as its receiver knows it.
+  struct Dmt {
+    struct Direction {
+      struct Tone {
+        std::uint32_t tone = 0, bits = 0;
+        double snr_db = 0;
+      };
+      std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;
+      double margin_db = 0;
+      std::uint32_t superframes = 0, crc_errors = 0, corrected_octets = 0, lost_words = 0;
+      std::uint64_t bits_compared = 0, wrong_bits = 0;
+      std::vector<Tone> tones;
+    };
+    double trained_s = -1;  ///< negative: never
+    std::uint32_t trainings = 0;
+    Direction down, up;
+  };
+  std::optional<Dmt> dmt;
+  /// The whole file arrived; a device lost nothing, or its data were right where it has any. Unknown for a log alone.
+  std::optional<bool> complete;
   double transfer_s = 0;
   std::uint64_t octets_carried = 0;   ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;            ///< length of the file

@@ -99,6 +99,7 @@ std::string pending(const CallReport& call, const Figures& f) {
 std::string headline(const CallReport& call, Verdict verdict, bool lost) {
   switch (verdict) {
     case Verdict::kSufficient:
+      if (call.dmt) return "Sufficient: every block was in time, and every superframe was right.";
       if (call.device) return "Sufficient: every block was in time, nothing was lost.";
       return !lost              ? "Sufficient: the file arrived whole and no sample was lost."
              : call.reference_s ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost "
@@ -106,10 +107,28 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                                 : "Sufficient by itself, with losses: the file arrived whole, but samples were lost on "
                                   "the way. Whether in time, only a comparison with INT tells.";
     case Verdict::kMarginal:
+      if (call.dmt) return "Marginal: samples were lost, but every superframe was right.";
       return "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
     default:
+      if (call.dmt) {
+        return call.dmt->trained_s < 0     ? "Insufficient: the start-up was not passed."
+               : call.dmt->trainings > 1 ? "Insufficient: the line was lost, and trained again."
+                                         : "Insufficient: data arrived wrong.";
+      }
       return call.device ? "Insufficient: the device lost samples." : "Insufficient: the transfer did not complete.";
   }
+}
+
+std::string carried(const CallReport::Dmt& dmt) {
+  if (dmt.trained_s < 0) return "The pumps never were in data mode.";
+  const auto way = [](const char* name, const CallReport::Dmt::Direction& d) {
+    return fmt::format("{} {:.0f} kbit/s, {} of {} wrong, {}", name, 1e-3 * d.gross_bit_rate, grouped(d.crc_errors),
+                       counted(d.superframes, "superframe"),
+                       d.wrong_bits == 0 ? "no bit wrong" : counted(d.wrong_bits, "bit") + " wrong");
+  };
+  return fmt::format("In data mode after {:.2f} s, trained {}: {}; {}.", dmt.trained_s,
+                     dmt.trainings == 1 ? "once" : fmt::format("{} times", dmt.trainings), way("down", dmt.down),
+                     way("up", dmt.up));
 }
 
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
@@ -138,6 +157,8 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     const std::array<RunOutcome, 1> run = {RunOutcome{*call.complete, call.transfer_s}};
     result = classify(run, call.reference_s);
     out.verdict = result->verdict;
+    // The code made good what was lost: this time.
+    if (call.dmt && lost.any() && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
   }
   if (out.verdict) {
     out.headline = headline(call, *out.verdict, lost.any());
@@ -146,6 +167,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   }
 
   out.reasons.push_back(transfer(call, f, result));
+  if (call.dmt) out.reasons.push_back(carried(*call.dmt));
   out.reasons.push_back(pending(call, f));
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;

@@ -34,7 +34,7 @@ ELSEWHERE = {
     r"man -l -": "needs man-db: cli.help_test",
 }
 LONG = (
-    r"reproduce(?! (--list|jones\.table3$))|device-map|law --check|--verify|offhook demo|--sensitivity|--perturb"
+    r"reproduce(?! (--list|jones\.table3$))|device-map|g-lite-map|law --check|--verify|offhook demo|--sensitivity|--perturb"
     r"|transfer\.bytes=3000000|v90-transfer|reservation-map|sweep (run|merge)|--seconds 600|--hours 24|law .*--confirm"
 )
 # What must be there first, and the command that makes it.

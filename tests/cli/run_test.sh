@@ -108,6 +108,36 @@ expect 0 "" export --csv full # what was written before is readable
 timeout 100 "$offhook" run call.toml --out g >/dev/full 2>err.txt && fail "full standard output: status 0"
 grep -q "^offhook: error: .*No space left on device" err.txt || fail "full standard output: $(cat err.txt)"
 
+# A soft DSL modem: the real pump in every context; a summary with its tones; what a starved one is told.
+cat >dsl.toml <<'END'
+name = "dsl"
+device = "g-lite"
+[line]
+kind = "subscriber-loop"
+[loop]
+cable = "CSA 6"
+[load]
+spinner = true
+[transfer]
+device_s = 2
+END
+for context in INT DPC "THR 24" "RES 2/7 strict"; do
+  expect 0 "every superframe was right" run dsl.toml --context "$context" --out dsl
+  python3 - <<'END' || fail "dsl: $context"
+import json
+dmt = json.load(open("dsl/summary.json"))["dmt"]
+for way, least in (("down", 2e6), ("up", 4e5)):
+    d = dmt[way]
+    assert d["gross_bit_rate"] == 4000 * sum(t["bits"] for t in d["tones"]) > least, d["gross_bit_rate"]
+    assert d["crc_errors"] == d["wrong_bits"] == 0 and d["bits_compared"] > 1e5, d
+END
+done
+cp dsl/report.html first.html
+expect 0 "dsl/report.html" report dsl
+cmp -s dsl/report.html first.html || fail "dsl: report differs from run's"
+expect 2 "the start-up was not passed" run dsl.toml --context "RES 1/5 strict" --out dsl
+expect_error "expected a device on it" run call.toml --set 'line.kind="subscriber-loop"' --out dsl
+
 # Ctrl-C: 130, and what was recorded is kept, with a report.
 timeout 100 "$offhook" run call.toml --set transfer.bytes=2000000 --set transfer.time_limit_s=100000 --out h >out.txt 2>err.txt &
 pid=$!

@@ -32,7 +32,7 @@ struct Rates {
 Rates rates(const test::Recorded& r) {
   for (const oh_event& e : r.events) {
     if (e.kind == OH_EV_PUMP_RATES && e.id == 0)
-      return {traces::logged_bit_rate(e.argument >> 16), traces::logged_bit_rate(e.argument & 0xffff)};
+      return {rate_logged(e.argument >> 16), rate_logged(e.argument & 0xffff)};
   }
   return {};
 }

@@ -64,11 +64,6 @@ constexpr bool is_retrain(const oh_event& e) {
   return e.kind == OH_EV_PUMP_INSTRUMENT && e.argument >> 24 == OH_INSTRUMENT_RETRAIN_CAUSE;
 }
 
-/// One direction of OH_EV_PUMP_RATES, bit/s.
-constexpr std::uint32_t logged_bit_rate(std::uint32_t half) {
-  if ((half & 0x8000) != 0) return half & 0x7fff;
-  return half >= 0x7f00 ? (half & 0xff) * 4000 / 3 : 100 * half;
-}
 /// And its name, with the unit of a hundredth.
 constexpr std::string_view instrument_name(std::uint32_t argument) {
   constexpr std::string_view kNames[] = {

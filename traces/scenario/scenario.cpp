@@ -5,11 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <map>
 #include <mutex>
 
 #include "hostsim/call/host_policies.h"
+#include "hostsim/call/subscriber_call.h"
 #include "traces/document/data.h"
 #include "traces/file/file.h"
 #include "traces/import/import.h"
@@ -112,22 +114,47 @@ void check_cpus(const Scenario& s, const Origins& origins) {
   }
 }
 
-/// The table of the other kind of line says nothing, and V.90 needs its own.
+/// A DMT pump is a device on a loop, and neither is there without the other.
+void check_loop(const Scenario& s, const Origins& origins) {
+  if (s.pump != hostsim::PumpKind::kDevice) {
+    throw Error(position_of(origins, {"line.kind", "pump.kind"}) +
+                "line.kind is \"subscriber-loop\"; expected a device on it, such as device = \"g-lite\"");
+  }
+  const auto attempt = [&](std::initializer_list<std::string_view> paths, const char* what, const auto& read) {
+    try {
+      read();
+    } catch (const std::invalid_argument& e) {
+      throw Error(fmt::format("{}{}: {}", position_of(origins, paths), what, e.what()));
+    }
+  };
+  attempt({"loop.cable"}, "loop.cable", [&] { (void)hostsim::cable_named(s.loop.cable); });
+  attempt({"loop.disturbers"}, "loop.disturbers", [&] { (void)hostsim::disturbers_named(s.loop.disturbers); });
+  attempt({"device.block.rate_hz", "device.block.plan_samples", "device.buffers.samples", "device.buffers.lead_samples",
+           "device", "line.kind"},
+          "device", [&] { (void)hostsim::device_at_work(s).profile(); });
+}
+
+/// The tables of the other kinds of line say nothing, and V.90 needs its own.
 void check_line(const Scenario& s, const Origins& origins) {
-  const bool trunk = s.line_kind == hostsim::LineKind::kDigitalTrunk;
-  const std::string_view idle = trunk ? "line." : "trunk.";
+  constexpr std::array<std::string_view, 3> kTables = {"line.", "trunk.", "loop."};  // as LineKind
+  const auto kind = static_cast<std::size_t>(s.line_kind);
+  const Key& kind_key = *std::find_if(scenario_keys().begin(), scenario_keys().end(),
+                                      [](const Key& key) { return key.path == "line.kind"; });
   const Scenario defaults;
   for (const Key& key : scenario_keys()) {  // an effective scenario has all of them
     const auto found = origins.find(key.path);
-    if (found == origins.end() || !key.path.starts_with(idle) || key.path == "line.kind" ||
+    const bool of_a_line = std::any_of(kTables.begin(), kTables.end(),
+                                       [&](std::string_view table) { return key.path.starts_with(table); });
+    if (found == origins.end() || !of_a_line || key.path.starts_with(kTables.at(kind)) || key.path == "line.kind" ||
         write_value(key, &s) == write_value(key, &defaults)) {
       continue;
     }
     const auto& [path, position] = *found;
-    throw Error(fmt::format("{}: {} has no effect with line.kind = \"{}\"; expected {}*", position, path,
-                            trunk ? "digital-trunk" : "analogue", trunk ? "trunk." : "line."));
+    throw Error(fmt::format("{}: {} has no effect with line.kind = {}; expected {}*", position, path,
+                            write_value(kind_key, &s), kTables.at(kind)));
   }
-  if (trunk || s.pump != hostsim::PumpKind::kReal) return;
+  if (s.line_kind == hostsim::LineKind::kSubscriberLoop) check_loop(s, origins);
+  if (s.line_kind != hostsim::LineKind::kAnalogue || s.pump != hostsim::PumpKind::kReal) return;
   for (const auto& [key, modem] : {std::pair("pump.modem", std::optional(s.modem)), {"pump.far_modem", s.far_modem}}) {
     if (modem != OH_MODULATION_V90) continue;
     throw Error(fmt::format("{}{} is \"v90\"; expected line.kind = \"digital-trunk\" beside it",

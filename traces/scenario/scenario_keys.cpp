@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 2> kProtocols = {"bytes", "ppp-tcp"};
 constexpr std::array<std::string_view, 2> kLaws = {"mu-law", "a-law"};
-constexpr std::array<std::string_view, 2> kLineKinds = {"analogue", "digital-trunk"};
+constexpr std::array<std::string_view, 3> kLineKinds = {"analogue", "digital-trunk", "subscriber-loop"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
 constexpr int kLastCpu = hostsim::kMaxCpus - 1;
 
@@ -186,10 +186,28 @@ KeyTable trunk_keys() {
   };
 }
 
+KeyTable loop_keys() {
+  using L = hostsim::SubscriberLoop;
+  return {
+      key<L>("cable", "of the pair, exchange first: a standard loop (\"CSA 4\", \"T1.601 7\"), none, or sections of gauge "
+             "and kft, taps with a stroke: \"26:9 24:2 24/0.5\"",
+             &L::cable),
+      key<L>("disturbers", "other services in the cable: \"24 ISDN, 10 HDSL FEXT\"; empty: none", &L::disturbers),
+      key<L>("noise_dbm_hz", -250, -60, "white noise at each receiver", &L::noise_dbm_hz),
+      key<L>("hybrid_loss_db", 0, 400, "from a transmitter to its own receiver, before the filters; from 200 on: no echo",
+             &L::hybrid_loss_db),
+      key<L>("impulse_rate_hz", 0, 1000, "impulses a second at each receiver, Poisson", &L::impulse_rate_hz),
+      key<L>("impulse_volts", 0, 10, "peak of one", &L::impulse_volts),
+      key<L>("clock_ppm", -1000, 1000, "the far end's clock against the near end's", &L::clock_ppm),
+      key<L>("converter_bits", 4, 16, "of both ends", &L::converter_bits),
+  };
+}
+
 KeyTable pump_keys() {
   using S = Scenario;
   return {
-      key<S>("pump.kind", "a real pump, only its cost with a link model, or the device of device.*, on no line",
+      key<S>("pump.kind", "a real pump, only its cost with a link model, or the device of device.*: on a subscriber loop a real DMT pump, "
+              "else its cost alone",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
       key<S>(
           "pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
@@ -212,7 +230,7 @@ KeyTable pump_keys() {
              [](S& s) -> Field {
                return NameSet{kChosenFrom, kModulationMasks, &s.far_modulations};
              }),
-      key<S>("pump.role", "what the real pump at the near end does",
+      key<S>("pump.role", "what the real pump at the near end does; of a DMT pump: call is the customer's end",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
       key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/profiles, or a file.toml",
              &S::cost_profile),
@@ -245,7 +263,7 @@ KeyTable run_keys() {
       key<S>("transfer.protocol", "what carries the file above V.42, with real pumps: nothing, or PPP and TCP/IP",
              [](S& s) -> Field { return choice(s.protocol, kProtocols); }),
       key<S>("transfer.time_limit_s", 0.001, 1e7, "give up after this much simulated time", &S::time_limit_s),
-      key<S>("transfer.device_s", 0.001, 1e7, "how long a device must work without loss", &S::device_s),
+      key<S>("transfer.device_s", 0.001, 1e7, "how long a device must work", &S::device_s),
       key<S>("transfer.stop_at_loss", "end a device's run at its first loss", &S::stop_at_loss),
       key<S>("transfer.dial", "on-hook and dialling phases first; false: begin at the training", &S::dial),
   };
@@ -260,9 +278,11 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("host", host_keys(), [](S& s) -> HostScenario& { return s.host; }));
   add(keys_under<S>("load", load_keys(), [](S& s) -> hostsim::LoadScenario& { return s.load; }));
   add(keys_under<S>("line", line_keys(), [](S& s) -> hostsim::LineScenario& { return s.line; }));
-  add({key<S>("line.kind", "what lies between the modems: line.*, or trunk.*, at whose far end is the digital network",
+  add({key<S>("line.kind", "what lies between the modems: line.*; trunk.*, at whose far end is the digital network; or loop.*, on which a "
+           "device is a DMT pump",
               [](S& s) -> Field { return choice(s.line_kind, kLineKinds); })});
   add(keys_under<S>("trunk", trunk_keys(), [](S& s) -> hostsim::DigitalTrunkConfig& { return s.trunk; }));
+  add(keys_under<S>("loop", loop_keys(), [](S& s) -> hostsim::SubscriberLoop& { return s.loop; }));
   add(pump_keys());
   add(keys_under<S>("link", link_keys(), [](S& s) -> hostsim::LinkScenario& { return s.link; }));
   add(keys_under<S>("device", device_keys(), [](S& s) -> hostsim::SoftDevice& { return s.device; }));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "driver/core/logged_rate.h"
 #include "traces/log/event_names.h"
 
 namespace offhook {
@@ -226,8 +227,8 @@ void Analyzer::add_end(const oh_event& event) {
       break;
     case OH_EV_PUMP_RATES:
       end.data_modes += 1;
-      end.sent_bps = traces::logged_bit_rate(event.argument & 0xffff);
-      end.received_bps = traces::logged_bit_rate(event.argument >> 16);
+      end.sent_bps = rate_logged(event.argument & 0xffff);
+      end.received_bps = rate_logged(event.argument >> 16);
       break;
     case OH_EV_SYMBOL:
       end.constellation.add({q4_12(event.argument), q4_12(event.argument >> 16)});
@@ -247,6 +248,7 @@ void Analyzer::add_end(const oh_event& event) {
       break;
     case OH_EV_LINK_BAD_FRAME:
       end.bad_frames = event.argument;
+      end.bad.add(now, event.argument);
       break;
     case OH_EV_LINK_BYTES:
       end.bytes.add(now, event.argument);

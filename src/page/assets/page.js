@@ -125,6 +125,29 @@ function callPage() {
       `${group(e.recoveries)} recoveries, ${group(e.bad_frames)} bad frames`).join("; ") + "."));
   }
 
+  if (data.dmt) {
+    const late = [data.late, data.filled_in].flatMap(s => s.t.map(t => ({t, colour: "insufficient"})));
+    const trained = data.dmt.trained_s < 0 ? "Data mode was never reached. "
+      : `In data mode after ${data.dmt.trained_s.toFixed(2)} s, trainings: ${data.dmt.trainings}. `;
+    const line = section("Tones", trained + "Bits and signal-to-noise ratio of each tone, as its receiver heard MEDLEY.");
+    table(line, ["", "gross kbit/s", "net kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
+      data.dmt.ways.map(w => el("tr", {}, cell(w.name, "left"), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
+        ...[w.superframes, w.crc_errors, w.corrected_octets, w.lost_words, w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
+    const tones = (name, unit, of) => ({title: name, x: {text: "tone of 4.3125 kHz"}, y: {text: unit, min: 0}, marks: [],
+      series: data.dmt.ways.filter(w => w.tones.length).map(w => ({name: w.name, style: "points", symbol: "dot", x: w.tones.map(t => t[0]), y: w.tones.map(of)}))});
+    for (const plot of [tones("Bits a tone", "bits", t => t[1]), tones("Signal-to-noise ratio a tone", "dB", t => t[2])]) {
+      if (!plot.series.length) continue;
+      line.append(el("h3", {}, plot.title));
+      figure(line, plot.y.text, box => plotFigure(box, plot));
+    }
+    if (data.ends.some(e => e.bad.t.length)) {
+      line.append(el("h3", {}, "Superframes that were wrong, so far"),
+        el("p", {class: "caption"}, "By each end's CRC. Ticks on the axis: late output and input that was lost."));
+      chart(line, "superframes", {series: data.ends.filter(e => e.bad.t.length).map((e, i) => ({name: e.name, ...e.bad, style: "step", colour: i ? "accent-2" : "accent"})),
+        unit: "superframes", decimals: 0, height: 170, ticks: late});
+    }
+  }
+
   if (data.ends.some(e => e.instruments.some(s => s.t.length))) {
     const line = section("What the modem measured of its line",
       "Ten times a second by the receiver of each end. Ticks on the axis: retrains, by either end.");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "src/program/command/call_run.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "hostsim/call/call_events.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
+#include "hostsim/call/subscriber_call.h"
 #include "src/lab/analysis/tally.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/device.h"
@@ -28,7 +31,7 @@ struct Assembly {
   Assembly(const hostsim::Scenario& scenario, std::span<const std::uint8_t> given, const CallSinks& sinks,
            const FarSide& far, oh_event_log* log, hostsim::Logged what) {
     if (scenario.pump == hostsim::PumpKind::kDevice) {
-      call = hostsim::make_device_call(scenario, hostsim::silence(scenario.device), log, what);
+      call = hostsim::make_device_call(scenario, log, what);
       return;
     }
     const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
@@ -73,6 +76,7 @@ RunOutcome outcome_of(const hostsim::Scenario& scenario, const CallResult& resul
 
 std::string ending(const hostsim::Scenario& scenario, const CallResult& result, bool stopped) {
   if (result.completed) {
+    if (result.dmt) return "the data were right";
     return scenario.pump == hostsim::PumpKind::kDevice ? "nothing was lost" : "the file arrived";
   }
   if (stopped) return "interrupted";
@@ -125,6 +129,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.bytes_delivered = result.transfer.bytes_delivered;
   outcome.octets_carried = result.transfer.octets_carried;
   outcome.compression = result.transfer.compression;
+  outcome.dmt = result.dmt;
   outcome.ending = ending(scenario, result, stopped);
   return outcome;
 }
@@ -144,23 +149,32 @@ std::string run_row(const hostsim::Scenario& scenario) {
   const CallResult r = assembly.call->result();
   const auto& [all, before, near] = tally;
   const RunOutcome outcome = outcome_of(scenario, r, tally, false);
-  return nlohmann::ordered_json{{"complete", outcome.complete},
-                                {"transfer_s", outcome.transfer_s},
-                                {"simulated_s", r.simulated_s},
-                                {"bytes_delivered", r.transfer.bytes_delivered},
-                                // Training and connected, as the paper counts.
-                                {"blocks", all.blocks - before.blocks},
-                                {"blocks_late", all.losses.blocks_late - before.losses.blocks_late},
-                                {"samples_late", all.losses.samples_late - before.losses.samples_late},
-                                {"pending_max_samples", all.pending_max},
-                                {"overrun_samples", all.losses.overrun_samples},
-                                {"underrun_samples", all.losses.underrun_samples},
-                                {"frames_retransmitted", r.transfer.frames_retransmitted},
-                                {"timeouts", r.transfer.timeouts},
-                                {"retrains", r.transfer.retrains},
-                                {"pump_share", r.pump_share},
-                                {"ending", ending(scenario, r, false)}}
-      .dump();
+  nlohmann::ordered_json row{{"complete", outcome.complete},
+                             {"transfer_s", outcome.transfer_s},
+                             {"simulated_s", r.simulated_s},
+                             {"bytes_delivered", r.transfer.bytes_delivered},
+                             // Training and connected, as the paper counts.
+                             {"blocks", all.blocks - before.blocks},
+                             {"blocks_late", all.losses.blocks_late - before.losses.blocks_late},
+                             {"samples_late", all.losses.samples_late - before.losses.samples_late},
+                             {"pending_max_samples", all.pending_max},
+                             {"overrun_samples", all.losses.overrun_samples},
+                             {"underrun_samples", all.losses.underrun_samples},
+                             {"frames_retransmitted", r.transfer.frames_retransmitted},
+                             {"timeouts", r.transfer.timeouts},
+                             {"retrains", r.transfer.retrains},
+                             {"pump_share", r.pump_share},
+                             {"ending", ending(scenario, r, false)}};
+  if (r.dmt) {
+    row["trained_s"] = r.dmt->trained_s;
+    for (const auto& [way, d] : {std::pair("down", &r.dmt->down), {"up", &r.dmt->up}}) {
+      row[fmt::format("gross_{}_bps", way)] = d->gross_bit_rate;
+      row[fmt::format("crc_errors_{}", way)] = d->crc_errors;
+      row[fmt::format("lost_words_{}", way)] = d->lost_words;
+      row[fmt::format("wrong_bits_{}", way)] = d->wrong_bits;
+    }
+  }
+  return row.dump();
 }
 
 }  // namespace offhook::command

@@ -8,6 +8,7 @@
 
 #include "dsp/v42/lapm.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/call/subscriber_call.h"
 #include "src/host/host_description.h"
 #include "src/page/page.h"
 #include "src/program/output/line_recording.h"
@@ -29,6 +30,10 @@ namespace {
 /// A time in ms to a nanosecond's precision, so that the text does not show the last bits of a division.
 double rounded_s(double s) {
   return std::round(s * 1e9) / 1e9;
+}
+
+double tenths(float x) {
+  return std::round(10 * static_cast<double>(x)) / 10;
 }
 
 /// Straight to the disk: a trace grows with the call, memory must not.
@@ -61,6 +66,59 @@ Json kernel_json(const oh_kernel_status& s) {
           {"log_lost", s.log_lost}};
 }
 
+Json to_json(const hostsim::DmtDirection& d) {
+  Json tones = Json::array();
+  for (std::size_t k = 0; k < d.tone_snr_db.size(); ++k) {
+    if (d.tone_snr_db[k] > 0)
+      tones.push_back({{"tone", k}, {"bits", d.tone_bits[k]}, {"snr_db", tenths(d.tone_snr_db[k])}});
+  }
+  return {{"gross_bit_rate", d.gross_bit_rate},
+          {"net_bit_rate", d.net_bit_rate},
+          {"margin_db", tenths(d.margin_db)},
+          {"clock_ppm", tenths(d.clock_ppm)},
+          {"superframes", d.superframes},
+          {"crc_errors", d.crc_errors},
+          {"lost_syncs", d.lost_syncs},
+          {"spoiled_symbols", d.spoiled_symbols},
+          {"corrected_octets", d.corrected_octets},
+          {"lost_words", d.lost_words},
+          {"bits_compared", d.bits},
+          {"wrong_bits", d.wrong_bits},
+          {"pattern_losses", d.pattern_losses},
+          {"tones", std::move(tones)}};
+}
+
+Json to_json(const hostsim::DmtStatus& s) {
+  return {{"trained_s", rounded_s(s.trained_s)},
+          {"trainings", s.trainings},
+          {"in_data", s.in_data},
+          {"down", to_json(s.down)},
+          {"up", to_json(s.up)}};
+}
+
+CallReport::Dmt dmt_report(const Json& json) {
+  CallReport::Dmt dmt;
+  dmt.trained_s = json.at("trained_s").get<double>();
+  dmt.trainings = json.at("trainings").get<std::uint32_t>();
+  for (const auto& [name, way] : {std::pair("down", &dmt.down), {"up", &dmt.up}}) {
+    const Json& d = json.at(name);
+    way->gross_bit_rate = d.at("gross_bit_rate").get<std::uint32_t>();
+    way->net_bit_rate = d.at("net_bit_rate").get<std::uint32_t>();
+    way->margin_db = d.at("margin_db").get<double>();
+    way->superframes = d.at("superframes").get<std::uint32_t>();
+    way->crc_errors = d.at("crc_errors").get<std::uint32_t>();
+    way->corrected_octets = d.at("corrected_octets").get<std::uint32_t>();
+    way->lost_words = d.at("lost_words").get<std::uint32_t>();
+    way->bits_compared = d.at("bits_compared").get<std::uint64_t>();
+    way->wrong_bits = d.at("wrong_bits").get<std::uint64_t>();
+    for (const Json& tone : d.at("tones")) {
+      way->tones.push_back({tone.at("tone").get<std::uint32_t>(), tone.at("bits").get<std::uint32_t>(),
+                            tone.at("snr_db").get<double>()});
+    }
+  }
+  return dmt;
+}
+
 bool is_live(const traces::LogHeader& header) {
   const auto live = header.scenario.find("live");
   return live != header.scenario.end() && *live == true;
@@ -88,11 +146,14 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
   call.settings = settings_of(scenario, summary.contains("kernel"));
   if (summary.contains("kernel")) call.host = measure::host_in_words(log.header.host);
   const bool device = scenario.pump == hostsim::PumpKind::kDevice;
-  call.transmit_lead_samples = device ? scenario.device.lead() : scenario.transmit_lead_samples;
+  call.transmit_lead_samples = scenario.transmit_lead_samples;
   if (device) {
-    call.ring_samples = scenario.device.streams().rx.ring_samples;
-    call.device = CallReport::Device{scenario.device.buffers, scenario.device.buffer()};
+    const hostsim::SoftDevice at_work = hostsim::device_at_work(scenario);
+    call.transmit_lead_samples = at_work.lead();
+    call.ring_samples = at_work.streams().rx.ring_samples;
+    call.device = CallReport::Device{at_work.buffers, at_work.buffer()};
   }
+  if (const auto dmt = summary.find("dmt"); dmt != summary.end()) call.dmt = dmt_report(*dmt);
   const bool interrupted = summary.at("interrupted").get<bool>();
   if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
   call.transfer_s = summary.at("transfer_s").get<double>();
@@ -178,9 +239,10 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
                {outcome.kernel ? "line_s" : "simulated_s", rounded_s(outcome.simulated_s)}};
   if (outcome.kernel) summary["kernel"] = kernel_json(*outcome.kernel);
   if (scenario.pump == hostsim::PumpKind::kDevice) {
-    summary["device"] = {{"buffers", scenario.device.buffers},
-                         {"buffer_samples", scenario.device.buffer()},
-                         {"lead_samples", scenario.device.lead()}};
+    const hostsim::SoftDevice at_work = hostsim::device_at_work(scenario);
+    summary["device"] = {
+        {"buffers", at_work.buffers}, {"buffer_samples", at_work.buffer()}, {"lead_samples", at_work.lead()}};
+    if (outcome.dmt) summary["dmt"] = to_json(*outcome.dmt);
     for (const char* of_a_file : {"bytes", "bytes_delivered"}) summary.erase(of_a_file);
   } else if (scenario.link.compression != hostsim::Compression::kNone) {
     summary["compression"] = {{"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},

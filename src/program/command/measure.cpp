@@ -14,16 +14,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "driver/path/output.h"
 #include "src/host/host_description.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/cost.h"
+#include "src/measure/device_cost.h"
 #include "src/measure/hgrm.h"
 #include "src/measure/kernel.h"
 #include "src/measure/stolen.h"
 #include "src/program/output/terminal.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
 #include "traces/text/json.h"
 
 namespace offhook::command {
@@ -245,7 +249,59 @@ int run_kernel(const MeasureOptions& options) {
   return finish_measure(options, json, over_ns);
 }
 
+/// Of a DMT pump, as the device that a scenario has on its loop.
+int run_device_cost(const MeasureOptions& options) {
+  config::ScenarioBuilder builder;
+  builder.apply_file(options.scenario);
+  const hostsim::Scenario scenario = builder.finish();
+  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop)
+    throw std::runtime_error(options.scenario + ": expected line.kind = \"subscriber-loop\" and a device on it");
+  catch_interrupts();
+  measure::DeviceCost result;
+  {
+    Progress progress("cost", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    result = measure::measure_device_cost(scenario, options.seconds, [&](double share) {
+      if (progress.due()) progress.update(share, "");
+      return !interrupted();
+    });
+  }
+  if (!result.in_data_mode && !interrupted()) throw std::runtime_error("the pumps did not reach data mode");
+  const hostsim::SoftDevice device = measure::measured_device(scenario, result);
+  const double share = static_cast<double>(device.cost_ns) * 1e-9 * device.rate_hz * double(device.block_plan.size()) /
+                       std::accumulate(device.block_plan.begin(), device.block_plan.end(), 0.0);
+  const double worst_over_mean = static_cast<double>(result.in_data.max()) / result.in_data.mean();
+  Json json{{"measure", "cost"},
+            {"host", measure::host_description()},
+            {"device", device.name},
+            {"gross_down_bps", result.gross_down_bps},
+            {"gross_up_bps", result.gross_up_bps},
+            {"share", share},
+            {"worst_over_mean", worst_over_mean}};
+  std::int64_t over_ns = 0;
+  for (const auto& [name, cost] : {std::pair("start-up", &result.start_up), {"data", &result.in_data}}) {
+    const auto most_ns = static_cast<std::int64_t>(cost->max());
+    if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
+    write_hgrm_into_folder(options, name, *cost);
+    json[name] = to_json(*cost);
+    if (!options.json) print_quantiles(name, *cost);
+  }
+  if (!options.json) {
+    say("{} and {} kbit/s gross; {:.2f} % of this CPU at the median, the longest block of data {:.2f} times the mean\n",
+        result.gross_down_bps / 1000, result.gross_up_bps / 1000, 100 * share, worst_over_mean);
+  }
+  if (!options.profile.empty()) {
+    write_file(
+        options.profile,
+        fmt::format("# SPDX-License-Identifier: MIT\n# The device of {}, measured by `offhook measure cost` on {}: "
+                    "{} blocks of data.\n{}",
+                    scenario.name, json.at("host").value("cpu", "this machine"), result.blocks,
+                    config::to_toml(device)));
+  }
+  return finish_measure(options, json, over_ns);
+}
+
 int run_cost(const MeasureOptions& options) {
+  if (!options.scenario.empty()) return run_device_cost(options);
   measure::CostConfig config;
   for (const Modulation& modem : kModulations) {
     if (options.pump == modem.name) config.modem = modem;
@@ -331,7 +387,13 @@ void add_measure(CLI::App& app, Action& action) {
   cost->add_option("--pump", options->pump, "The pump (default: v22bis)")
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
-  cost->add_option("--profile", options->profile, "Write the profile for traces/profiles")->type_name("FILE");
+  cost->add_option("--device", options->scenario,
+                   "The DMT pump that a scenario has as its device, over its loop, in its blocks")
+      ->type_name("SCENARIO.toml")
+      ->excludes("--pump");
+  cost->add_option("--profile", options->profile,
+                   "Write the profile for traces/profiles; of a device, its description for traces/devices")
+      ->type_name("FILE");
   add_seconds(cost, *options);
   cost->add_option("--hgrm", options->hgrm, "Write a histogram of each phase there, as HdrHistogram's tools read it")
       ->type_name("DIR");
@@ -340,6 +402,7 @@ void add_measure(CLI::App& app, Action& action) {
   cost->footer(R"(Examples:
   offhook measure cost --seconds 20
   offhook measure cost --pump v34 --profile this-machine.toml
+  offhook measure cost --device examples/g-lite.toml --profile mine.toml
 )");
   cost->final_callback([&action, options] { action = [options] { return run_cost(*options); }; });
 

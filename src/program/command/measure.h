@@ -22,7 +22,7 @@ namespace offhook::command {
 using Json = nlohmann::ordered_json;
 
 struct MeasureOptions {
-  std::string context = "FIFO 80", hgrm, out, pump = "v22bis", profile, html, kernel_host;
+  std::string context = "FIFO 80", hgrm, out, pump = "v22bis", scenario, profile, html, kernel_host;
   double interval_us = 1000, seconds = 10, gap_us = 2.2;
   std::vector<std::string> threshold;  ///< us, and a command
   std::vector<std::string> loads;

@@ -40,6 +40,24 @@ hostsim::Scenario scenario_of(const Options& options) {
   return builder.finish();
 }
 
+void add_dmt(Table* table, const nlohmann::ordered_json& dmt) {
+  const auto both = [&](const char* what, const char* key) {
+    table->row({what, fmt::format("{}, {}", dmt.at("down").at(key).dump(), dmt.at("up").at(key).dump())});
+  };
+  const double trained_s = dmt.at("trained_s").get<double>();
+  table->row({"in data mode after, s", trained_s < 0 ? "never" : fmt::format("{:.3f}", trained_s)});
+  table->row({"trainings", dmt.at("trainings").dump()});
+  both("bit/s gross, down and up", "gross_bit_rate");
+  both("bit/s net", "net_bit_rate");
+  both("least margin, dB", "margin_db");
+  both("superframes", "superframes");
+  both("superframes wrong", "crc_errors");
+  both("octets corrected", "corrected_octets");
+  both("words beyond correction", "lost_words");
+  both("bits compared", "bits_compared");
+  both("bits wrong", "wrong_bits");
+}
+
 void print_table(const nlohmann::ordered_json& summary) {
   const auto& figures = summary.at("figures");
   const auto& total = figures.at("total");
@@ -89,9 +107,10 @@ void print_table(const nlohmann::ordered_json& summary) {
     row("the same in buffers", fmt::format("{:.2f}", total.at("pending_max_samples").get<double>() /
                                                          device->at("buffer_samples").get<double>()));
   }
+  if (const auto dmt = summary.find("dmt"); dmt != summary.end()) add_dmt(&table, *dmt);
   row("underrun, samples", total.at("underrun_samples").dump());
   row("overrun, samples", total.at("overrun_samples").dump());
-  if (const auto& near = figures.at("ends")[0]; near.at("data_modes").get<int>() > 0) {
+  if (const auto& near = figures.at("ends")[0]; modem && near.at("data_modes").get<int>() > 0) {
     row("bit/s sent, received", near.at("sent_bps").dump() + ", " + near.at("received_bps").dump());
     row("trained again, rates changed", fmt::format("{}", near.at("data_modes").get<int>() - 1));
   }

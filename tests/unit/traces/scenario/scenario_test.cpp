@@ -355,6 +355,32 @@ TEST_F(ScenarioFile, EveryModulationHasAName) {
   EXPECT_EQ(read("link.error_control = \"optional\"").link.error_control, hostsim::ErrorControl::kOptional);
 }
 
+TEST_F(ScenarioFile, ADeviceOnASubscriberLoopIsADmtPumpAndTheOthersAreNot) {
+  const std::string loop = "line.kind = \"subscriber-loop\"\n";
+  const std::string device =
+      "pump.kind = \"device\"\ndevice.block.rate_hz = 1104000\ndevice.block.plan_samples = [4416]\n";
+  const hostsim::Scenario s = read(loop + device + "[loop]\ncable = \"26:9 24:2 24/0.5\"\ndisturbers = \"24 ISDN\"\n");
+  EXPECT_EQ(s.line_kind, hostsim::LineKind::kSubscriberLoop);
+  EXPECT_EQ(s.loop.disturbers, "24 ISDN");
+  EXPECT_EQ(read(to_toml(s)).loop.cable, s.loop.cable);
+  const auto complaint = [this](const std::string& text) {
+    try {
+      (void)read(text);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(complaint(loop), testing::HasSubstr("expected a device on it"));
+  EXPECT_THAT(complaint(loop + "pump.kind = \"device\""), testing::HasSubstr("expected 1104000 (G.lite) or 2208000"));
+  EXPECT_THAT(complaint(loop + device + "loop.cable = \"CSA 99\""), testing::HasSubstr("loop.cable: "));
+  EXPECT_THAT(complaint(loop + device + "loop.disturbers = \"24 fax\""), testing::HasSubstr("loop.disturbers: "));
+  EXPECT_THAT(complaint(loop + device + "line.loss_db = 3"),
+              testing::HasSubstr("line.loss_db has no effect with line.kind = \"subscriber-loop\"; expected loop.*"));
+  EXPECT_THAT(complaint("loop.noise_dbm_hz = -120"),
+              testing::HasSubstr("loop.noise_dbm_hz has no effect with line.kind = \"analogue\"; expected line.*"));
+}
+
 TEST_F(ScenarioFile, ADigitalTrunkHasKeysOfItsOwnAndTheOthersWouldSayNothing) {
   const hostsim::Scenario s = read(
       "line.kind = \"digital-trunk\"\n[trunk]\nrobbed_bits = 9\npacket_ms = 20\npacket_loss = 0.001\nconcealment = "

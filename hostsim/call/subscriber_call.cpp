@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/call/subscriber_call.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "driver/core/logged_rate.h"
+#include "dsp/dmt/control/pump.h"
+#include "dsp/dmt/procedure/loading.h"
+#include "hostsim/call/bit_error_tester.h"
+
+namespace offhook::hostsim {
+namespace {
+
+constexpr std::uint32_t kLiteHz = 1'104'000, kFullHz = 2'208'000;
+constexpr Ns kInstrumentEvery = 100'000'000;
+
+std::uint32_t ratio_of(const Scenario& s) {
+  const std::uint32_t hz = s.device.rate_hz;
+  if (hz != kLiteHz && hz != kFullHz) {
+    throw std::invalid_argument("a card of " + std::to_string(hz) +
+                                " samples/s; expected 1104000 (G.lite) or 2208000 (full rate) on a subscriber loop");
+  }
+  return hz / kUpstreamHz;
+}
+
+/// A pump with its memory and what it sends and gets.
+class End {
+ public:
+  End(const oh_pump_type* type, oh_pump_role role, std::uint32_t downstream_hz, std::uint32_t pattern)
+      : type_(type),
+        instruments_of_(role == OH_PUMP_CALL ? oh_dmt_remote_instruments : oh_dmt_central_instruments),
+        test_(pattern) {
+    oh_pump_config c{};
+    c.format = type->formats[downstream_hz == kFullHz ? 1 : 0];
+    c.role = role;
+    c.port.user = &test_;
+    c.port.get_bits = [](void* u, std::uint8_t* o, std::size_t n) { static_cast<BitErrorTester*>(u)->get(o, n); };
+    c.port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) { static_cast<BitErrorTester*>(u)->put(o, n); };
+    memory_.reset(::operator new (type->size(&c), std::align_val_t{64}));
+    if (type->init(memory_.get(), &c) != 0) throw std::invalid_argument("the DMT pump refused its configuration");
+  }
+
+  oh_pump pump() const { return oh_pump_at(type_, memory_.get()); }
+  oh_pump_status status() const {
+    oh_pump_status s{};
+    type_->status(memory_.get(), &s);
+    return s;
+  }
+  oh_dmt_instruments instruments() const {
+    oh_dmt_instruments i{};
+    instruments_of_(memory_.get(), &i);
+    return i;
+  }
+  const BitErrorTester& test() const { return test_; }
+  BitErrorTester& test() { return test_; }
+
+ private:
+  struct Release {
+    void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{64}); }
+  };
+  const oh_pump_type* type_;
+  void (*instruments_of_)(const void*, oh_dmt_instruments*);
+  BitErrorTester test_;
+  std::unique_ptr<void, Release> memory_;
+};
+
+/// What b bits on a tone need, dB, at the error rate and the coding gain that the loading goes by, without its margin.
+double needed_db(int bits) {
+  constexpr double kMarginDb = 6;
+  return 10 * std::log10(static_cast<double>(dmt::kGap) * static_cast<double>((1 << bits) - 1)) - kMarginDb;
+}
+
+/// One end in the log, and what is kept of its last data mode.
+class Watch {
+ public:
+  Watch(End& end, std::uint16_t id, oh_event_log* log) : end_(end), id_(id), log_(log) {}
+
+  void look(Ns now) {
+    const oh_pump_status s = end_.status();
+    const oh_dmt_instruments i = end_.instruments();
+    if (s.state != state_) {
+      if (state_ == OH_PUMP_DATA) end_.test().restart();  // what comes after a training is not what comes next
+      state_ = s.state;
+      write(now, OH_EV_PUMP_STATE, static_cast<std::uint32_t>(state_));
+      if (state_ == OH_PUMP_DATA) {
+        write(now, OH_EV_PUMP_RATES, logged_rate(s.tx_bit_rate) | logged_rate(s.rx_bit_rate) << 16);
+        write_instrument(now, OH_INSTRUMENT_SNR, mean_snr_db(i));
+        keep(s, i);
+      }
+    }
+    if (i.crc_errors != of_receiver_.crc_errors) write(now, OH_EV_LINK_BAD_FRAME, i.crc_errors);
+    if (state_ == OH_PUMP_DATA && now >= next_instrument_) {
+      next_instrument_ = now + kInstrumentEvery;
+      write_instrument(now, OH_INSTRUMENT_CLOCK, static_cast<double>(i.clock_ppm));
+    }
+    count(i);
+  }
+  bool in_data() const { return state_ == OH_PUMP_DATA; }
+  std::uint32_t trainings() const { return trainings_; }
+  const DmtDirection& received() const { return of_receiver_; }
+
+ private:
+  void write(Ns now, oh_event_kind kind, std::uint32_t argument) {
+    oh_event_log_write(log_, static_cast<std::uint64_t>(now), kind, id_, argument);
+  }
+  void write_instrument(Ns now, oh_instrument what, double value) {
+    const auto hundredths = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(100 * value)));
+    write(now, OH_EV_PUMP_INSTRUMENT, static_cast<std::uint32_t>(what) << 24 | (hundredths & 0xffffff));
+  }
+  static double mean_snr_db(const oh_dmt_instruments& i) {
+    double sum = 0;
+    int tones = 0;
+    for (int k = 0; k < OH_DMT_TONES; ++k) {
+      if (i.bits[k] == 0) continue;
+      sum += static_cast<double>(i.snr_db[k]);
+      ++tones;
+    }
+    return tones > 0 ? sum / tones : 0;
+  }
+  void keep(const oh_pump_status& s, const oh_dmt_instruments& i) {
+    DmtDirection& d = of_receiver_;
+    d.gross_bit_rate = i.gross_bit_rate;
+    d.net_bit_rate = s.rx_bit_rate;
+    d.tone_bits.assign(i.bits, i.bits + OH_DMT_TONES);
+    d.tone_snr_db.assign(i.snr_db, i.snr_db + OH_DMT_TONES);
+    double least = 1000;
+    for (int k = 0; k < OH_DMT_TONES; ++k) {
+      if (i.bits[k] > 0) least = std::min(least, static_cast<double>(i.snr_db[k]) - needed_db(i.bits[k]));
+    }
+    d.margin_db = static_cast<float>(least);
+  }
+  void count(const oh_dmt_instruments& i) {
+    DmtDirection& d = of_receiver_;
+    d.superframes = i.superframes;
+    d.crc_errors = i.crc_errors;
+    d.lost_syncs = i.lost_syncs;
+    d.spoiled_symbols = i.spoiled_symbols;
+    d.corrected_octets = i.corrected_octets;
+    d.lost_words = i.lost_words;
+    d.clock_ppm = i.clock_ppm;
+    d.bits = end_.test().compared();
+    d.wrong_bits = end_.test().wrong();
+    d.pattern_losses = end_.test().losses();
+    trainings_ = i.trainings;
+  }
+
+  End& end_;
+  std::uint16_t id_;
+  oh_event_log* log_;
+  oh_pump_state state_ = OH_PUMP_IDLE;
+  Ns next_instrument_ = 0;
+  std::uint32_t trainings_ = 0;
+  DmtDirection of_receiver_;
+};
+
+class SubscriberConnection final : public Connection {
+ public:
+  SubscriberConnection(const Scenario& s, oh_event_log* log)
+      : runs_(static_cast<Ns>(s.device_s * 1e9)),
+        stop_at_loss_(s.stop_at_loss),
+        ratio_(ratio_of(s)),
+        near_is_exchange_(s.role == OH_PUMP_ANSWER),
+        remote_(oh_dmt_remote_type(), OH_PUMP_CALL, s.device.rate_hz, 1),
+        central_(oh_dmt_central_type(), OH_PUMP_ANSWER, s.device.rate_hz, 1u << 30),
+        remote_watch_(remote_, near_is_exchange_ ? 1 : 0, log),
+        central_watch_(central_, near_is_exchange_ ? 0 : 1, log),
+        loop_(loop_of(s), s.seed, near_is_exchange_ ? remote_.pump() : central_.pump()),
+        streams_(device_at_work(s).streams()) {
+    oh_stream_format& fast = near_is_exchange_ ? streams_.tx : streams_.rx;
+    fast.rate_hz *= ratio_;
+    fast.ring_samples *= ratio_;
+  }
+
+  void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
+    engine_ = &engine;
+    card_ = &card;
+    driver_ = &driver;
+  }
+  oh_streams streams() const override { return streams_; }
+  oh_pump near_pump() override { return near_is_exchange_ ? central_.pump() : remote_.pump(); }
+  oh_line_end line() override { return loop_.handle(); }
+  void start(Ns now) override { started_ = now; }
+
+  void exchange_user_data(Ns now) override {
+    remote_watch_.look(now);
+    central_watch_.look(now);
+    if (connected_at_ < 0 && in_data()) connected_at_ = now;
+  }
+
+  TransferStatus status() const override {
+    TransferStatus s;
+    s.connected = connected_at_ >= 0;
+    s.connected_at = started_;  // a device's time has its start-up in it
+    if (started_ < 0) return s;
+    const oh_driver_counters& lost = driver_->counters;
+    const bool whole = engine_->now() - started_ >= runs_;
+    const bool some_lost =
+        lost.samples_late > 0 || lost.samples_filled_in > 0 || card_->counters().underrun_samples > 0;
+    if (const auto trainings = std::max(remote_watch_.trainings(), central_watch_.trainings()); trainings > 0)
+      s.retrains = trainings - 1;
+    if (!whole && !(stop_at_loss_ && some_lost)) return s;
+    const DmtStatus dmt = this->dmt();
+    s.intact = dmt.intact() && !(stop_at_loss_ && some_lost);
+    s.failed = !s.intact;
+    s.done = s.intact;
+    if (s.done) s.done_at = started_ + runs_;
+    if (s.failed) s.failure = failure(dmt, some_lost);
+    return s;
+  }
+
+  std::shared_ptr<const DmtStatus> dmt_status() const override { return std::make_shared<DmtStatus>(dmt()); }
+
+ private:
+  DmtStatus dmt() const {
+    DmtStatus s;
+    s.down = remote_watch_.received();
+    s.up = central_watch_.received();
+    s.trainings = std::max(remote_watch_.trainings(), central_watch_.trainings());
+    s.in_data = in_data();
+    if (connected_at_ >= 0) s.trained_s = static_cast<double>(connected_at_ - started_) * 1e-9;
+    return s;
+  }
+  bool in_data() const { return remote_watch_.in_data() && central_watch_.in_data(); }
+  std::string failure(const DmtStatus& dmt, bool some_lost) const {
+    const std::string why = some_lost ? "samples were lost" : "no sample was lost";
+    if (stop_at_loss_ && some_lost) return why;
+    if (dmt.trained_s < 0) return "the start-up was not passed; " + why;
+    if (!dmt.in_data || dmt.trainings > 1) return "the line was lost in data mode; " + why;
+    return "data arrived wrong; " + why;
+  }
+
+  const Ns runs_;
+  const bool stop_at_loss_;
+  const std::uint32_t ratio_;
+  const bool near_is_exchange_;
+  End remote_, central_;
+  Watch remote_watch_, central_watch_;
+  Loop loop_;
+  oh_streams streams_;
+  Engine* engine_ = nullptr;
+  SimulatedCard* card_ = nullptr;
+  const oh_driver* driver_ = nullptr;
+  Ns started_ = -1, connected_at_ = -1;
+};
+
+}  // namespace
+
+LoopConfig loop_of(const Scenario& s) {
+  LoopConfig c;
+  c.cable = cable_named(s.loop.cable);
+  c.downstream_hz = s.device.rate_hz;
+  c.near_is_exchange = s.role == OH_PUMP_ANSWER;
+  c.noise_dbm_hz = s.loop.noise_dbm_hz;
+  c.disturbers = disturbers_named(s.loop.disturbers);
+  c.impulse_rate_hz = s.loop.impulse_rate_hz;
+  c.impulse_volts = s.loop.impulse_volts;
+  c.clock_ppm = s.loop.clock_ppm;
+  c.front_end.hybrid_loss_db = s.loop.hybrid_loss_db;
+  c.front_end.bits = s.loop.converter_bits;
+  const dmt::Band& band = s.device.rate_hz == kFullHz ? dmt::kFullDown : dmt::kLiteDown;
+  c.front_end.full_scale_volts = static_cast<double>(band.full_scale_volts);
+  return c;
+}
+
+SoftDevice device_at_work(const Scenario& s) {
+  SoftDevice d = s.device;
+  if (s.line_kind != LineKind::kSubscriberLoop) return d;
+  const std::uint32_t ratio = ratio_of(s);
+  const auto to_periods = [ratio](std::uint32_t* samples) {
+    if (*samples % ratio != 0) {
+      throw std::invalid_argument("blocks, buffers or a lead of " + std::to_string(*samples) +
+                                  " samples; expected a multiple of " + std::to_string(ratio) +
+                                  " on a subscriber loop, a sample upstream");
+    }
+    *samples /= ratio;
+  };
+  to_periods(&d.rate_hz);
+  for (std::uint32_t& block : d.block_plan) to_periods(&block);
+  to_periods(&d.buffer_samples);
+  to_periods(&d.transmit_lead_samples);
+  return d;
+}
+
+std::unique_ptr<Connection> make_subscriber_connection(const Scenario& scenario, oh_event_log* log) {
+  return std::make_unique<SubscriberConnection>(scenario, log);
+}
+
+}  // namespace offhook::hostsim

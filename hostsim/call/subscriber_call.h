@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// A DMT pump as the soft device of a host: scenario.device has its cost and its buffers, scenario.loop the line, and at
+// the other end of that is the pump's counterpart, which is always served in time. Both ends send a pattern and count
+// what arrives wrong, so the effect of a late block on the data is measured.
+//
+// The device's description counts samples of the downstream rate; the card, the driver and the log count periods of the
+// slower direction, 276 kHz.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hostsim/call/connection.h"
+#include "hostsim/call/scenario.h"
+#include "hostsim/loop/loop.h"
+
+namespace offhook::hostsim {
+
+/// One direction, as its receiver knows it. Counters run over the whole call.
+struct DmtDirection {
+  std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;  ///< bit/s, of the newest data mode; 0: there was none
+  std::uint32_t superframes = 0;
+  std::uint32_t crc_errors = 0;  ///< superframes that were wrong
+  std::uint32_t lost_syncs = 0;  ///< synchronization symbols that were not there
+  std::uint32_t spoiled_symbols = 0;
+  std::uint32_t corrected_octets = 0;  ///< by Reed-Solomon, since data began
+  std::uint32_t lost_words = 0;        ///< that it could not correct, since data began
+  std::uint64_t bits = 0;              ///< of the pattern that were compared
+  std::uint64_t wrong_bits = 0;
+  std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
+  float clock_ppm = 0;               ///< of the transmitter's clock against the receiver's
+  float margin_db = 0;               ///< of the tone that has least: SNR above what its bits need at the coding gain
+  std::vector<std::uint8_t> tone_bits;
+  std::vector<float> tone_snr_db;  ///< as MEDLEY was heard; 0 where it is not known
+};
+
+struct DmtStatus {
+  DmtDirection down, up;
+  std::uint32_t trainings = 0;
+  double trained_s = -1;  ///< from the start until both ends were in data for the first time; negative: never
+  bool in_data = false;   ///< both ends, now
+  /// Data mode was reached, is there now, and nothing in it was wrong.
+  bool intact() const {
+    const auto right = [](const DmtDirection& d) {
+      return d.crc_errors == 0 && d.wrong_bits == 0 && d.pattern_losses == 0;
+    };
+    return in_data && trainings == 1 && right(down) && right(up);
+  }
+};
+
+/// What lies between the two pumps. @throws std::invalid_argument naming what could not be read
+LoopConfig loop_of(const Scenario& scenario);
+
+/// The device as the card and the driver have it: on a subscriber loop in periods of 276 kHz, else as it is.
+/// @throws std::invalid_argument for a device that cannot be a DMT pump
+SoftDevice device_at_work(const Scenario& scenario);
+
+/// The pump on its loop, for make_device_call(). Done after scenario.device_s when the data were right, else failed.
+/// @pre scenario.line_kind is kSubscriberLoop. @throws std::invalid_argument
+std::unique_ptr<Connection> make_subscriber_connection(const Scenario& scenario, oh_event_log* log);
+
+}  // namespace offhook::hostsim

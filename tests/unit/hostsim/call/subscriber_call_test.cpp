@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//
+// What a late block does to a DMT pump, in the interrupt and under a reservation (docs/dmt.md has the figures): 4 ms
+// blocks, three buffers, a quarter of the CPU, as the literature has G.lite.
+#include "hostsim/call/subscriber_call.h"
+
+#include <gtest/gtest.h>
+
+#include "hostsim/call/call.h"
+#include "offhook/event_log.h"
+
+namespace offhook {
+namespace {
+
+using namespace hostsim;
+
+Scenario g_lite(double seconds) {
+  Scenario s;
+  s.context.kind = OH_CONTEXT_INTERRUPT;
+  s.host.tick_hz = 1000;
+  s.pump = PumpKind::kDevice;
+  s.line_kind = LineKind::kSubscriberLoop;
+  s.loop.cable = "CSA 6";
+  s.device.rate_hz = 1'104'000;
+  s.device.block_plan = {4416};
+  s.device.buffers = 3;
+  s.device.cost_ns = 1'000'000;
+  s.device.isr_mean_ns = s.device.isr_max_ns = 5'000;
+  s.device_s = seconds;
+  return s;
+}
+
+Scenario reserved(int x_ticks, int y_ticks, double seconds) {
+  Scenario s = g_lite(seconds);
+  s.context.kind = OH_CONTEXT_RESERVATION;
+  s.context.x_ticks = x_ticks;
+  s.context.y_ticks = y_ticks;
+  s.load.spinner = true;
+  return s;
+}
+
+/// Something keeps interrupts off for so long, again and again.
+Scenario held_off(Ns every_ns, Ns for_ns, double seconds) {
+  Scenario s = g_lite(seconds);
+  LoadDevice holder;
+  holder.name = "holder";
+  holder.every_ns = every_ns;
+  holder.isr_ns = for_ns;
+  holder.level = 31;
+  s.load.devices = {holder};
+  return s;
+}
+
+CallResult run(const Scenario& s, oh_event_log* log = nullptr) {
+  const auto call = make_device_call(s, log);
+  while (call->advance(call->now() + 100'000'000)) {
+  }
+  return call->result();
+}
+
+TEST(SubscriberCall, NothingIsLostInTheInterruptNorUnderAThirdOfTheCpu) {
+  for (const Scenario& s : {g_lite(2), reserved(1, 3, 2)}) {
+    const CallResult r = run(s);
+    EXPECT_TRUE(r.completed) << r.transfer.failure;
+    EXPECT_EQ(r.blocks_late, 0u);
+    ASSERT_NE(r.dmt, nullptr);
+    EXPECT_TRUE(r.dmt->intact());
+    EXPECT_GT(r.dmt->trained_s, 1);
+    EXPECT_GT(r.dmt->down.bits, 500'000u);
+    EXPECT_GT(r.dmt->up.bits, 100'000u);
+    EXPECT_EQ(r.dmt->down.spoiled_symbols + r.dmt->up.spoiled_symbols, 0u);
+    EXPECT_GE(r.dmt->down.margin_db, 6);
+    EXPECT_LT(r.dmt->down.margin_db, 6 + 3.1);  // one bit more would not fit on the tone that has least
+  }
+}
+
+// More is lost than the interleaver's 16 ms can spread: CRCs are wrong, and the bits go on in their places.
+TEST(SubscriberCall, AHoldOffBeyondTheBuffersCostsSuperframesAndNoTraining) {
+  const CallResult r = run(held_off(1'700'000'000, 30'000'000, 3));
+  EXPECT_FALSE(r.completed);
+  EXPECT_GT(r.driver.samples_filled_in + r.card.underrun_samples, 0u);
+  EXPECT_GT(r.dmt->down.spoiled_symbols, 0u);
+  EXPECT_GT(r.dmt->down.lost_words, 0u);
+  EXPECT_GT(r.dmt->down.crc_errors, 0u);
+  EXPECT_LT(r.dmt->down.crc_errors, 8u);
+  EXPECT_GT(r.dmt->up.crc_errors, 0u);
+  EXPECT_EQ(r.dmt->trainings, 1u);
+  EXPECT_TRUE(r.dmt->in_data);
+  // Half of the data mode came after the loss, and the pattern would be lost if the bits were out of place.
+  EXPECT_EQ(r.dmt->down.pattern_losses + r.dmt->up.pattern_losses, 0u);
+  EXPECT_LT(r.dmt->down.wrong_bits, r.dmt->down.bits / 100);
+  EXPECT_NE(r.transfer.failure.find("samples were lost"), std::string::npos) << r.transfer.failure;
+}
+
+TEST(SubscriberCall, AReservationOfLessThanTheWorkNeverGetsThroughTheStartUp) {
+  const CallResult r = run(reserved(1, 5, 2));
+  EXPECT_FALSE(r.completed);
+  EXPECT_GT(r.driver.samples_filled_in, 0u);
+  EXPECT_LT(r.dmt->trained_s, 0);
+}
+
+TEST(SubscriberCall, TheFirstLossEndsTheRunWhereItIsToldTo) {
+  Scenario s = reserved(1, 5, 2);
+  s.stop_at_loss = true;
+  const CallResult r = run(s);
+  EXPECT_FALSE(r.completed);
+  EXPECT_LT(r.simulated_s, 0.5);
+  EXPECT_EQ(r.transfer.failure, "samples were lost");
+}
+
+TEST(SubscriberCall, TheExchangesEndCanBeTheSoftOne) {
+  Scenario s = g_lite(2);
+  s.role = OH_PUMP_ANSWER;
+  const CallResult r = run(s);
+  EXPECT_TRUE(r.completed) << r.transfer.failure;
+  EXPECT_GT(r.dmt->down.gross_bit_rate, 2 * r.dmt->up.gross_bit_rate);
+}
+
+TEST(SubscriberCall, StatesRatesAndWrongSuperframesAreInTheLog) {
+  std::vector<oh_event> ring(1 << 16), events(1 << 16);
+  oh_event_log log{};
+  ASSERT_EQ(oh_event_log_init(&log, ring.data(), ring.size(), 0), 0);
+  const CallResult r = run(held_off(1'700'000'000, 30'000'000, 2.4), &log);
+  events.resize(oh_event_log_read(&log, events.data(), events.size()));
+  ASSERT_EQ(oh_event_log_lost(&log), 0u);
+  std::uint32_t wrong[2]{}, states[2]{}, rates = 0;
+  for (const oh_event& e : events) {
+    if (e.kind == OH_EV_LINK_BAD_FRAME) wrong[e.id] = e.argument;
+    if (e.kind == OH_EV_PUMP_STATE) states[e.id] = e.argument;
+    if (e.kind == OH_EV_PUMP_RATES && e.id == 0) rates = e.argument;
+  }
+  EXPECT_GT(r.dmt->down.crc_errors, 0u);
+  EXPECT_EQ(wrong[0], r.dmt->down.crc_errors);
+  EXPECT_EQ(wrong[1], r.dmt->up.crc_errors);
+  EXPECT_EQ(states[0], std::uint32_t{OH_PUMP_DATA});
+  EXPECT_EQ(states[1], std::uint32_t{OH_PUMP_DATA});
+  EXPECT_EQ(100 * (rates >> 16), r.dmt->down.net_bit_rate);
+  EXPECT_EQ(100 * (rates & 0xffff), r.dmt->up.net_bit_rate);
+}
+
+TEST(SubscriberCall, ADeviceOfAnotherRateIsRefusedByItsRate) {
+  Scenario s = g_lite(1);
+  s.device.rate_hz = 8000;
+  EXPECT_THROW((void)make_device_call(s, nullptr), std::invalid_argument);
+  s.device.rate_hz = 1'104'000;
+  s.device.block_plan = {4417};
+  EXPECT_THROW((void)make_device_call(s, nullptr), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace offhook
