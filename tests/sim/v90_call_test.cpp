@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "driver/core/logged_rate.h"
 #include "tests/sim/calls.h"
-#include "traces/log/event_names.h"
 
 namespace offhook {
 namespace {
