@@ -11,7 +11,8 @@ constexpr std::size_t kAtOnce = 256;  // bytes moved per block and direction; 33
 
 Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_log* log,
            std::function<std::uint64_t()> now_ns)
-    : dialler_(config.digits, config.plan),
+    : dialler_(config.digits, config.plan, kFormat.tx.rate_hz),
+      detector_(kFormat.rx.rate_hz),
       modem_({.pump = config.pump,
               .role = config.role,
               .id = 0,
@@ -23,7 +24,8 @@ Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_lo
               .min_bit_rate = config.min_bit_rate,
               .modulations = config.modulations,
               .window = config.window,
-              .error_control = config.error_control}) {
+              .error_control = config.error_control,
+              .format = kFormat}) {
   modem_.start();
 }
 

@@ -64,6 +64,7 @@ class Call {
   void publish();
 
   static constexpr std::size_t kRingBytes = 1 << 14;
+  static constexpr oh_pump_format kFormat = kLinear8000;  // a modem card's: Session refuses others
   Dialler dialler_;
   ProgressDetector detector_;
   Modem modem_;

@@ -4,17 +4,19 @@
 #include <spandsp.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
+#include <numbers>
+#include <stdexcept>
+#include <string>
 
 namespace offhook::modem {
 
 namespace {
 
-constexpr int kRateHz = 8000;
 enum { k350, k440, k480, k620, k425 };
-// 2 cos(2 pi f / 8000) of 350, 440, 480, 620, 425 Hz
-constexpr std::array<float, 5> kTurn = {1.9249105f, 1.8817615f, 1.8595530f, 1.7675313f, 1.8896121f};
+constexpr std::array<double, 5> kHz = {350, 440, 480, 620, 425};
 constexpr float kPure = 0.75f;          // share of the energy that the tones of a class have
 constexpr float kEachTone = 0.15f;      // and each of two
 constexpr float kQuietest = 60 * 60.f;  // mean square: -43 dBm0
@@ -23,9 +25,16 @@ constexpr int kDialToneFrames = 15;            // 0.6 s of a pair
 constexpr int kSingleDialFrames = 38;          // 1.5 s of 425 Hz: longer than its ringback's second
 constexpr int kRingFrames = 18;                // 0.7 s
 constexpr int kBusyLeast = 5, kBusyMost = 18;  // 0.2 to 0.7 s on, as long off
-constexpr long kDialToneWait = 6 * kRateHz;
+constexpr long kDialToneWaitS = 6;
 
 }  // namespace
+
+ProgressDetector::ProgressDetector(std::uint32_t rate_hz)
+    : rate_hz_(rate_hz), frame_(static_cast<int>(rate_hz) / kFramesPerSecond) {
+  assert(rate_hz % kFramesPerSecond == 0);
+  for (std::size_t k = 0; k < kTones; ++k)
+    turn_[k] = static_cast<float>(2 * std::cos(2 * std::numbers::pi * kHz[k] / rate_hz));
+}
 
 void ProgressDetector::process(const std::int16_t* rx, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -43,12 +52,12 @@ void ProgressDetector::fill_in(std::size_t n) {
 
 void ProgressDetector::step(float x) {
   for (std::size_t k = 0; k < kTones; ++k) {
-    const float z = x + kTurn[k] * z1_[k] - z2_[k];
+    const float z = x + turn_[k] * z1_[k] - z2_[k];
     z2_[k] = z1_[k];
     z1_[k] = z;
   }
-  if (++in_frame_ < kFrame) return;
-  frame(2 * heard_in_frame_ < kFrame ? kind_ : classify());
+  if (++in_frame_ < frame_) return;
+  frame(2 * heard_in_frame_ < frame_ ? kind_ : classify());
   z1_ = z2_ = {};
   energy_ = 0;
   in_frame_ = heard_in_frame_ = 0;
@@ -59,7 +68,7 @@ ProgressDetector::Kind ProgressDetector::classify() const {
   if (energy_ < kQuietest * heard) return Kind::kNone;
   std::array<float, kTones> share;
   for (std::size_t k = 0; k < kTones; ++k)
-    share[k] = 2 * (z1_[k] * z1_[k] + z2_[k] * z2_[k] - kTurn[k] * z1_[k] * z2_[k]) / (heard * energy_);
+    share[k] = 2 * (z1_[k] * z1_[k] + z2_[k] * z2_[k] - turn_[k] * z1_[k] * z2_[k]) / (heard * energy_);
   const auto pair = [&share](int a, int b) {
     const float least = std::min(share[static_cast<std::size_t>(a)], share[static_cast<std::size_t>(b)]);
     return share[static_cast<std::size_t>(a)] + share[static_cast<std::size_t>(b)] > kPure && least > kEachTone;
@@ -91,16 +100,23 @@ void ProgressDetector::frame(Kind kind) {
   if (kind_ == Kind::kDial && run_ >= kDialToneFrames) progress_ = Progress::kDialTone;
   if (kind_ == Kind::kSingle && run_ >= kSingleDialFrames) progress_ = Progress::kDialTone;
   if (kind_ == Kind::kRing && run_ >= kRingFrames) progress_ = Progress::kRinging;
-  static_assert(kFrame * kFramesPerSecond == kRateHz);
 }
 
-Dialler::Dialler(std::string_view digits, const DialPlan& plan)
-    : count_(std::min(digits.size(), kMaxDigits)), plan_(plan), tx_(dtmf_tx_init(nullptr)) {
+Dialler::Dialler(std::string_view digits, const DialPlan& plan, std::uint32_t rate_hz)
+    : count_(std::min(digits.size(), kMaxDigits)),
+      plan_(plan),
+      rate_hz_(rate_hz),
+      detector_(rate_hz),
+      tx_(dtmf_tx_init(nullptr)) {
+  if (count_ > 0 && rate_hz != SAMPLE_RATE) {
+    throw std::invalid_argument("digits are dialled at " + std::to_string(SAMPLE_RATE) + " samples/s; the card has " +
+                                std::to_string(rate_hz));
+  }
   std::copy_n(digits.begin(), count_, digits_.begin());
   dtmf_tx_set_timing(tx_.get(), plan.digit_ms, std::max(plan.digit_ms, 50));
   if (count_ == 0) return;
   state_ = plan.need_dial_tone ? State::kWaitForTone : State::kPause;
-  left_ = plan.need_dial_tone ? kDialToneWait : static_cast<long>(plan.pause_s) * kRateHz;
+  left_ = plan.need_dial_tone ? kDialToneWaitS * rate_hz_ : plan.pause_s * rate_hz_;
 }
 
 void Dialler::Free::operator()(dtmf_tx_state_s* tx) const {
@@ -115,10 +131,10 @@ void Dialler::next() {
   const char c = digits_[at_++];
   if (c == ',') {
     state_ = State::kPause;
-    left_ = static_cast<long>(plan_.comma_s) * kRateHz;
+    left_ = plan_.comma_s * rate_hz_;
   } else if (c == 'W') {
     state_ = State::kWaitForTone;
-    left_ = kDialToneWait;
+    left_ = kDialToneWaitS * rate_hz_;
     detector_.reset();
   } else {
     state_ = State::kDigits;

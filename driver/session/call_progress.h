@@ -19,25 +19,29 @@ namespace offhook::modem {
 
 enum class Progress { kNothing, kDialTone, kRinging, kBusy, kNoDialTone };
 
-/// Listens. Real-time: yes, O(n). All samples at 8000 Hz.
+/// Listens. Real-time: yes, O(n).
 class ProgressDetector {
  public:
+  /// @param rate_hz  of the samples; whole frames of 40 ms
+  explicit ProgressDetector(std::uint32_t rate_hz);
   void process(const std::int16_t* rx, std::size_t n);
   /// n samples were lost: time goes on, and where a frame has less than half of its samples it counts as the one
   /// before.
   void fill_in(std::size_t n);
   /// What was heard last, of tones that lasted long enough.
   Progress progress() const { return progress_; }
-  void reset() { *this = {}; }
+  void reset() { *this = ProgressDetector(rate_hz_); }
 
  private:
-  static constexpr int kFrame = 320;  // 40 ms: bins of 25 Hz
   static constexpr std::size_t kTones = 5;
   enum class Kind { kNone, kDial, kRing, kBusy, kSingle };
   void step(float x);
   Kind classify() const;
   void frame(Kind kind);
 
+  std::uint32_t rate_hz_;
+  int frame_;                       // 40 ms, samples: bins of 25 Hz
+  std::array<float, kTones> turn_;  // 2 cos(2 pi f / rate)
   std::array<float, kTones> z1_{}, z2_{};
   float energy_ = 0;
   int in_frame_ = 0;  // samples, and those of them that were not lost:
@@ -59,7 +63,8 @@ class Dialler {
  public:
   static constexpr std::size_t kMaxDigits = 64;
   /// @param digits  0-9 A-D * #; ',' is a pause, 'W' waits for dial tone. None: done at once
-  Dialler(std::string_view digits, const DialPlan& plan);
+  /// @param rate_hz  of the samples  @throws std::invalid_argument for digits at a rate that spandsp's DTMF has not
+  Dialler(std::string_view digits, const DialPlan& plan, std::uint32_t rate_hz);
 
   /// @param rx [n]  @param[out] tx [n]
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n);
@@ -77,6 +82,7 @@ class Dialler {
   std::array<char, kMaxDigits> digits_{};
   std::size_t count_ = 0, at_ = 0;
   DialPlan plan_;
+  long rate_hz_;
   State state_ = State::kDone;
   long left_ = 0;  // samples, of the pause or the wait
   ProgressDetector detector_;

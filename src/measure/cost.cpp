@@ -104,6 +104,7 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
     const double mean_block =
         phase.blocks == 0 ? 1 : static_cast<double>(counts[p]) / static_cast<double>(phase.blocks);
     phase.ns_per_sample = static_cast<double>(phase.cost.quantile(0.5)) / mean_block;
+    phase.share = phase.ns_per_sample * kRateHz * 1e-9;
   }
   return result;
 }

@@ -22,8 +22,9 @@ struct CostConfig {
 struct CostPhase {
   std::string name;  ///< "connecting", "connected"
   std::uint64_t blocks = 0;
-  LogLinearHistogram cost;  ///< CPU time of a block, ns
-  double ns_per_sample = 0;
+  LogLinearHistogram cost;   ///< CPU time of a block, ns
+  double ns_per_sample = 0;  ///< at the median
+  double share = 0;          ///< of this CPU, at the median
 };
 
 struct CostResult {

@@ -330,7 +330,7 @@ int run_cost(const MeasureOptions& options) {
     if (!options.json) {
       print_quantiles(p.name.c_str(), p.cost);
       say("  {} blocks, {:.0f} ns a sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
-          p.ns_per_sample * 8000 * 1e-7);
+          100 * p.share);
     }
   }
   if (!options.json) say("state: {} bytes a modem\n", result.state_bytes);

@@ -14,35 +14,39 @@
 namespace offhook::modem {
 namespace {
 
-/// Tones of 8000 Hz at -13 dBm0 each, in noise 30 dB below.
-std::vector<std::int16_t> tones(double seconds, std::vector<double> hz) {
+constexpr std::uint32_t kRateHz = 8000;
+
+/// Tones at -13 dBm0 each, in noise 30 dB below.
+std::vector<std::int16_t> tones(double seconds, std::vector<double> hz, std::uint32_t rate_hz = kRateHz) {
   static std::mt19937 random(1);
   std::normal_distribution<double> noise(0, 150);
-  std::vector<std::int16_t> x(static_cast<std::size_t>(seconds * 8000));
+  std::vector<std::int16_t> x(static_cast<std::size_t>(seconds * rate_hz));
   for (std::size_t i = 0; i < x.size(); ++i) {
     double v = noise(random);
-    for (const double f : hz) v += 5100 * std::sin(2 * std::numbers::pi * f * static_cast<double>(i) / 8000);
+    for (const double f : hz) v += 5100 * std::sin(2 * std::numbers::pi * f * static_cast<double>(i) / rate_hz);
     x[i] = static_cast<std::int16_t>(v);
   }
   return x;
 }
 
-Progress hear(const std::vector<double>& hz, double on, double off, double seconds) {
-  ProgressDetector detector;
+Progress hear(const std::vector<double>& hz, double on, double off, double seconds, std::uint32_t rate_hz = kRateHz) {
+  ProgressDetector detector(rate_hz);
   for (double t = 0; t < seconds; t += on + off) {
-    for (const auto& x : {tones(on, hz), tones(off, {})}) {
+    for (const auto& x : {tones(on, hz, rate_hz), tones(off, {}, rate_hz)}) {
       for (std::size_t i = 0; i < x.size(); i += 105) detector.process(&x[i], std::min<std::size_t>(105, x.size() - i));
     }
   }
   return detector.progress();
 }
 
-TEST(ProgressDetector, TellsTheTonesOfBothPlans) {
-  EXPECT_EQ(hear({350, 440}, 1, 0, 1), Progress::kDialTone);
-  EXPECT_EQ(hear({425}, 3, 0, 3), Progress::kDialTone);
-  EXPECT_EQ(hear({440, 480}, 2, 4, 6), Progress::kRinging);
-  EXPECT_EQ(hear({480, 620}, 0.5, 0.5, 3), Progress::kBusy);
-  EXPECT_EQ(hear({425}, 0.5, 0.5, 3), Progress::kBusy);
+TEST(ProgressDetector, TellsTheTonesOfBothPlansAtTheRatesOfAModemsCard) {
+  for (const std::uint32_t rate_hz : {8000, 9600, 16000}) {
+    EXPECT_EQ(hear({350, 440}, 1, 0, 1, rate_hz), Progress::kDialTone) << rate_hz;
+    EXPECT_EQ(hear({425}, 3, 0, 3, rate_hz), Progress::kDialTone) << rate_hz;
+    EXPECT_EQ(hear({440, 480}, 2, 4, 6, rate_hz), Progress::kRinging) << rate_hz;
+    EXPECT_EQ(hear({480, 620}, 0.5, 0.5, 3, rate_hz), Progress::kBusy) << rate_hz;
+    EXPECT_EQ(hear({425}, 0.5, 0.5, 3, rate_hz), Progress::kBusy) << rate_hz;
+  }
 }
 
 TEST(ProgressDetector, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
@@ -57,7 +61,7 @@ TEST(ProgressDetector, KeepsTheTimeOfWhatWasLost) {
   const auto on = tones(0.5, {480, 620}), off = tones(0.5, {});
   // Of every 100 samples 30 are lost, and once all of the second half of a tone.
   for (const bool at_once : {false, true}) {
-    ProgressDetector detector;
+    ProgressDetector detector(kRateHz);
     for (int k = 0; k < 3; ++k) {
       for (const auto* x : {&on, &off}) {
         for (std::size_t i = 0; i < x->size(); i += 100) {
@@ -88,15 +92,15 @@ std::string dialled(Dialler& dialler, bool dial_tone, int seconds) {
 }
 
 TEST(Dialler, SendsItsDigitsAfterDialTone) {
-  Dialler dialler("0555,123W#D", {.comma_s = 1, .digit_ms = 80});
+  Dialler dialler("0555,123W#D", {.comma_s = 1, .digit_ms = 80}, kRateHz);
   EXPECT_EQ(dialled(dialler, true, 20), "0555123#D");
   EXPECT_TRUE(dialler.done());
 }
 TEST(Dialler, GivesUpWithoutDialToneUnlessItDialsBlindly) {
-  Dialler careful("5551234", {});
+  Dialler careful("5551234", {}, kRateHz);
   EXPECT_EQ(dialled(careful, false, 20), "");
   EXPECT_TRUE(careful.failed());
-  Dialler blind("5551234", {.need_dial_tone = false});
+  Dialler blind("5551234", {.need_dial_tone = false}, kRateHz);
   EXPECT_EQ(dialled(blind, false, 20), "5551234");
   EXPECT_TRUE(blind.done());
 }
@@ -117,18 +121,23 @@ long dialling_time(Dialler& dialler, std::size_t lost) {
 
 TEST(Dialler, LostSamplesDoNotMoveItsClock) {
   for (const char* digits : {",5", "W5", "W5,5W55"}) {
-    Dialler whole(digits, {.need_dial_tone = false}), holed(digits, {.need_dial_tone = false});
+    Dialler whole(digits, {.need_dial_tone = false}, kRateHz), holed(digits, {.need_dial_tone = false}, kRateHz);
     const long expected = dialling_time(whole, 0);
     EXPECT_GT(expected, 0);
     EXPECT_LE(std::abs(dialling_time(holed, 300) - expected), 400) << digits;
   }
-  Dialler lost("55", {.need_dial_tone = false});
-  lost.fill_in(10 * 8000);
+  Dialler lost("55", {.need_dial_tone = false}, kRateHz);
+  lost.fill_in(10 * kRateHz);
   EXPECT_TRUE(lost.done()) << "a gap longer than all of it";
 }
 
 TEST(Dialler, HasNothingToDoWithoutDigits) {
-  EXPECT_TRUE(Dialler("", {}).done());
+  EXPECT_TRUE(Dialler("", {}, kRateHz).done());
+  EXPECT_TRUE(Dialler("", {}, 9600).done());
+}
+
+TEST(Dialler, RefusesDigitsAtARateThatItsTonesHaveNot) {
+  EXPECT_THROW(Dialler("5", {}, 9600), std::invalid_argument);
 }
 
 }  // namespace
