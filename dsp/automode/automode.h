@@ -8,7 +8,7 @@
  *   answerer, no CM      AA during the answer tone: V.32bis. Else USB1 for 3 s; S1 or scrambled ones: V.22bis. Else AC
  *                        for 3 s, and then each mark for 3 s, from the fastest to the slowest; the last stays.
  *
- * For V.32bis and V.22bis that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in automode.cpp; it
+ * For V.32bis and V.22bis that is ITU-T V.32bis Annex A (figures A-1 to A-4), whose time marks are in procedure.cpp; it
  * ends with AC. For the others no Recommendation has an order: they come after it, where they disturb nobody. V.8 does
  * not know Bell 103; who may use nothing else does without V.8.
  *

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/automode/procedure.h"
+
+#include "dsp/blocks/level.h"
+
+namespace offhook::automode {
+namespace {
+
+constexpr uint32_t kRateHz = 8000;
+constexpr uint64_t ms(uint64_t t) {
+  return t * kRateHz / 1000;
+}
+
+// V.32bis Annex A.
+constexpr float kAnsBeforeAaMs = 1000;      // A.2.1.3
+constexpr uint64_t kLongAns = ms(800);      // A.2.1.3: so much of ANS after AA began, and the far end heard AA
+constexpr float kUsb1Ms = 155;              // A.2.1.3, +-10
+constexpr uint64_t kTc = ms(3150);          // A.2.1.2: more than 3100
+constexpr uint64_t kTa = ms(3000);          // A.2.2, +-50
+constexpr uint64_t kBeforeSigA = ms(75);    // V.8 8.2.2
+constexpr uint64_t kGiveUp = 60 * kRateHz;  // nobody, or nobody we know
+// The text has no number for these: AC has 600 and 3000 Hz at once, which call progress tones have not; AA must be told
+// from voices.
+constexpr float kAcMs = 60;
+constexpr float kAaMs = 100;
+// An answerer that has V.32bis, too, sends ANS 75 ms before USB1. Who heard USB1 begin after so much of the line
+// without ANS need not wait kTc for AC, and should not: some answerers take 1.6 s for an end of it (A.2.1.2, Note 1).
+constexpr uint64_t kNoAns = ms(500);
+constexpr float kAnsMs = 100;
+constexpr float kAcAloneMs = 1000;  // AC for so long, and no V.32bis here
+// A mark that is no accident of speech; as long as USB1 has to last.
+constexpr float kMarkMs = 155;
+// What an answerer sends for longer than kTa is all that it has.
+constexpr float kLastProbeMs = 4000;
+// Bell 103's mark and USB1 are 25 Hz apart: what is nearer to the one is not the other.
+constexpr float kNearHz = 12.5f;
+
+constexpr uint32_t kHaveV8 = OH_MODULATION_V34 | OH_MODULATION_V90;
+
+// What a menu says of all of them together.
+v8::Config v8_config(const oh_pump_config& c, const Member* members, int n) {
+  v8::Config v8 = v8::data_call(c, 0);
+  for (int k = 0; k < n; ++k) {
+    const v8::Menu& own = members[k].modulation->v8;
+    v8.menu.modulations = static_cast<uint16_t>(v8.menu.modulations | own.modulations);
+    v8.menu.has_access |= own.has_access;
+    v8.menu.access = static_cast<uint8_t>(v8.menu.access | own.access);
+    v8.menu.has_pcm |= own.has_pcm;
+    v8.menu.pcm = static_cast<uint8_t>(v8.menu.pcm | own.pcm);
+  }
+  if (Conversion(c.format).is_octets()) {
+    v8.menu.has_access = true;
+    v8.menu.access |= v8::kAccessDigital;
+    if (v8.menu.has_pcm) v8.menu.pcm = v8::kPcmDigital;
+  }
+  return v8;
+}
+
+}  // namespace
+
+Automode::Automode(const oh_pump_config& c, const Table& table, const Member* members, int n)
+    : config_(c), conversion_(c.format), calls_(c.role == OH_PUMP_CALL), n_(n), v8_(v8_config(c, members, n)) {
+  for (int k = 0; k < n; ++k) members_[k] = members[k];
+  for (int k = table.n - 1; k >= 0 && marks_n_ < kMaxMarks; --k) {
+    const Modulation& row = table.rows[k];
+    if (row.mark_hz != 0) marks_[marks_n_++] = {member(row.id), ToneDetector(row.mark_hz)};
+  }
+  list_probes();
+  if (v8_config(c, members, n).menu.modulations == 0) do_without_v8();
+}
+
+bool Automode::hears_usb1() const {
+  return usb1_.steady_ms() >= kUsb1Ms && (marks_n_ == 0 || usb1_.frequency_offset_hz() > -kNearHz);
+}
+
+void Automode::begin(Member* member, Step next) {
+  active_ = member;
+  const double peak = static_cast<double>(far_peak_);
+  active_->modulation->begin(active_->self, v8_.result().modulation != 0,
+                             peak > 0 ? static_cast<float>(mean_square_to_dbm0(peak * peak / 2)) : -100);
+  enter(next);
+}
+
+// The lowest item of what both have (V.8 7.4); the PCM modems' only where the ends are V.90's two sides.
+void Automode::follow_v8() {
+  const v8::Result& r = v8_.result();
+  const uint8_t other_side = conversion_.is_octets() ? v8::kPcmAnalogue : v8::kPcmDigital;
+  for (uint16_t joint = r.joint.modulations; joint != 0; joint &= static_cast<uint16_t>(joint - 1)) {
+    const uint16_t selected = v8::selected_modulation(joint);
+    if (selected == v8::kPcm && (r.far.pcm & other_side) == 0) continue;
+    for (int k = 0; k < n_; ++k) {
+      if ((members_[k].modulation->v8.modulations & selected) == 0) continue;
+      begin(&members_[k], Step::kRunning);
+      return;
+    }
+  }
+  fail(OH_PUMP_NOTHING_IN_COMMON);
+}
+
+// The order of Annex A (A.2.2), and then the marks.
+void Automode::list_probes() {
+  if (psk() != nullptr) probes_[probes_n_++] = psk();
+  if (member(OH_MODULATION_V32BIS) != nullptr) probes_[probes_n_++] = member(OH_MODULATION_V32BIS);
+  for (int k = 0; k < marks_n_; ++k) {
+    if (marks_[k].member == nullptr) continue;
+    probes_[probes_n_++] = marks_[k].member;
+    tries_marks_ = true;
+  }
+}
+
+// The caller listens; the answerer's pump begins as it does alone.
+void Automode::do_without_v8() {
+  if (!calls_) active_ = probes_[0];
+  step_ = calls_ ? Step::kListen : Step::kRunning;
+}
+
+// The answerer's next try; the last is for good.
+void Automode::probe() {
+  if (probe_ == probes_n_) {
+    fail(OH_PUMP_NOTHING_IN_COMMON);
+    return;
+  }
+  begin(probes_[probe_], Step::kProbe);
+  ++probe_;
+}
+
+// An answerer's mark (and not USB1): its modulation begins, or there is none in common.
+void Automode::follow_mark() {
+  for (int k = 0; k < marks_n_; ++k) {
+    Mark& m = marks_[k];
+    const float offset = m.tone.frequency_offset_hz();
+    if (m.tone.steady_ms() < kMarkMs || offset > kNearHz || offset < -kNearHz) continue;
+    if (m.member != nullptr) {
+      far_peak_ = m.tone.peak();
+      begin(m.member, Step::kRunning);
+      return;
+    }
+    if (m.tone.steady_ms() > kLastProbeMs) {
+      fail(OH_PUMP_NOTHING_IN_COMMON);
+      return;
+    }
+  }
+}
+
+int16_t Automode::step(int16_t rx) {
+  ++samples_;
+  const float x = rx;
+  power_ += (x * x - power_) * (1.f / 256);
+  const float tx = calls_ ? call(x) : answer(x);
+  if (samples_ > kGiveUp && step_ != Step::kRunning && step_ != Step::kReleased) step_ = Step::kFailed;
+  return clip(tx);
+}
+
+// What an answerer without V.8 sends first: AC, or USB1 (A.2.1.1, A.2.1.2), or a mark.
+void Automode::listen() {
+  const bool ac = ac_low_.steady_ms() >= kAcMs && ac_high_.steady_ms() >= kAcMs;
+  const bool usb1 = hears_usb1();
+  Member* v32 = member(OH_MODULATION_V32BIS);
+  if (usb1) far_peak_ = usb1_.peak();
+  const bool v22bis_alone =
+      v32 == nullptr || (!ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms())));
+  // An answerer that has marks sends them after these.
+  const float ac_alone_ms = tries_marks_ ? kLastProbeMs : kAcAloneMs;
+  if (ac && v32 != nullptr) {
+    begin(v32, Step::kRunning);
+  } else if (ac && ac_low_.steady_ms() >= ac_alone_ms) {
+    fail(OH_PUMP_NOTHING_IN_COMMON);
+  } else if (usb1 && v22bis_alone && psk() != nullptr) {
+    begin(psk(), Step::kRunning);
+  } else if (usb1 && step_ != Step::kUsb1) {
+    enter(Step::kUsb1);
+  } else if (usb1 && age() >= kTc && psk() != nullptr) {
+    begin(psk(), Step::kRunning);
+  } else if (usb1 && age() >= kTc && (!tries_marks_ || usb1_.steady_ms() > kLastProbeMs)) {
+    fail(OH_PUMP_NOTHING_IN_COMMON);
+  } else if (!usb1) {
+    follow_mark();
+  }
+}
+
+float Automode::call(float rx) {
+  ans_.put(rx);
+  usb1_.put(rx);
+  ac_low_.put(rx);
+  ac_high_.put(rx);
+  for (int k = 0; k < marks_n_; ++k) marks_[k].tone.put(rx);
+  if (ans_.present()) far_peak_ = ans_.peak();
+  ans_heard_ |= ans_.steady_ms() >= kAnsMs;
+  switch (step_) {
+    case Step::kV8: {
+      const float tx = v8_.process(rx);
+      if (v8_.state() == v8::State::kDone) {
+        follow_v8();
+      } else if (v8_.state() == v8::State::kAnswerTone) {
+        enter(Step::kAnswerTone);
+      } else if (v8_.step() == v8::V8::Step::kListen) {
+        listen();
+      }
+      return tx;
+    }
+    case Step::kAnswerTone:
+      if (ans_.steady_ms() >= kAnsBeforeAaMs && member(OH_MODULATION_V32BIS) != nullptr) {
+        begin(member(OH_MODULATION_V32BIS), Step::kAa);
+      } else if ((set_of(members_, n_) & ~kHaveV8) == 0) {
+        fail(OH_PUMP_NOTHING_IN_COMMON);  // an answerer that has V.34 or V.90 has V.8
+      } else if (!ans_.present()) {
+        enter(Step::kListen);
+      }
+      return 0;
+    case Step::kAa: {
+      if (ans_.present()) ++ans_after_aa_;
+      const int16_t tx = active(static_cast<int16_t>(rx));
+      if (hears_usb1()) {
+        // The far end has heard AA and does not care; or it may be one of us that has not.
+        if (ans_after_aa_ > kLongAns && psk() != nullptr) {
+          begin(psk(), Step::kRunning);
+        } else {
+          enter(Step::kUsb1);
+        }
+      } else if (age() % 64 == 0 && answered()) {
+        enter(Step::kRunning);
+      } else {
+        follow_mark();
+      }
+      return tx;
+    }
+    case Step::kListen:
+    case Step::kUsb1:
+      listen();
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+float Automode::answer(float rx) {
+  switch (step_) {
+    case Step::kV8: {
+      if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(rx)) v8_.far_end_has_begun();
+      const float tx = v8_.process(rx);
+      aa_.put(rx);
+      if (v8_.state() == v8::State::kDone) {
+        follow_v8();
+      } else if (v8_.state() == v8::State::kAnswerTone) {
+        probe();
+      } else if (v8_.step() == v8::V8::Step::kAnsam && aa_.steady_ms() >= kAaMs &&
+                 member(OH_MODULATION_V32BIS) != nullptr) {
+        enter(Step::kBeforeAc);
+      }
+      return tx;
+    }
+    case Step::kBeforeAc:
+      if (age() >= kBeforeSigA) begin(member(OH_MODULATION_V32BIS), Step::kRunning);
+      return 0;
+    case Step::kProbe: {
+      const int16_t tx = active(static_cast<int16_t>(rx));
+      if (age() % 64 == 0 && answered()) {
+        enter(Step::kRunning);
+      } else if (age() >= kTa) {
+        if (probe_ == probes_n_) {
+          enter(Step::kRunning);
+        } else {
+          probe();
+        }
+      }
+      return tx;
+    }
+    default:
+      return 0;
+  }
+}
+
+void Automode::check_rate() {
+  if (rate_checked_ || config_.min_bit_rate == 0) return;
+  oh_pump_status s;
+  active_->type->status(active_->self, &s);
+  if (s.state != OH_PUMP_DATA) return;
+  rate_checked_ = true;
+  if ((s.tx_bit_rate < s.rx_bit_rate ? s.tx_bit_rate : s.rx_bit_rate) >= config_.min_bit_rate) return;
+  active_->type->hang_up(active_->self);
+  fail(OH_PUMP_TOO_SLOW);
+}
+
+void Automode::process(const void* rx, void* tx, size_t n) {
+  const auto passes = [this] { return step_ == Step::kRunning && !active_->converted; };
+  size_t i = 0;
+  for (; i < n && !passes(); ++i) {
+    const int16_t x = conversion_.received(rx, i);
+    if (step_ == Step::kRunning) {
+      conversion_.send(active(x), tx, i);
+      ++samples_;
+    } else {
+      conversion_.send(step(x), tx, i);
+    }
+  }
+  if (i < n) {
+    const size_t in = conversion_.rx_octets(), out = conversion_.tx_octets();
+    active_->type->process(active_->self, static_cast<const unsigned char*>(rx) + i * in,
+                           static_cast<unsigned char*>(tx) + i * out, n - i);
+    samples_ += n - i;
+  }
+  if (step_ == Step::kRunning) check_rate();
+}
+
+void Automode::fill_in(size_t n) {
+  filled_in_ += n;
+  for (; n > 0 && step_ != Step::kRunning; --n) {
+    conversion_.lose();
+    // A member that runs along must know that its samples were lost, too; it is told sample by sample.
+    if (active_ != nullptr && (step_ == Step::kAa || step_ == Step::kProbe)) {
+      ++samples_;
+      active_->type->fill_in(active_->self, 1);
+    } else {
+      step(0);
+    }
+  }
+  if (n == 0) return;
+  for (size_t k = 0; k < n && active_->converted; ++k) conversion_.lose();
+  active_->type->fill_in(active_->self, n);
+  samples_ += n;
+}
+
+void Automode::hang_up() {
+  if (step_ == Step::kRunning) {
+    active_->type->hang_up(active_->self);
+  } else {
+    enter(Step::kReleased);
+  }
+}
+
+void Automode::status(oh_pump_status* s) const {
+  *s = {};
+  if (active_ != nullptr) active_->type->status(active_->self, s);
+  if (step_ != Step::kRunning) {
+    s->state = step_ == Step::kFailed ? OH_PUMP_FAILED : step_ == Step::kReleased ? OH_PUMP_IDLE : OH_PUMP_CONNECTING;
+    s->tx_bit_rate = s->rx_bit_rate = 0;
+    s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
+    s->failure = failure_;
+    s->modulation = OH_MODULATION_NONE;
+  }
+  s->samples = samples_;
+  s->filled_in = filled_in_;
+}
+
+}  // namespace offhook::automode

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// The procedure of automode.h: who sends and listens for what, until a modulation is chosen. Its pump runs from there.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dsp/automode/automode.h"
+#include "dsp/automode/conversion.h"
+#include "dsp/blocks/tone.h"
+#include "dsp/v34/phase2/info_detector.h"
+#include "dsp/v8/v8.h"
+
+namespace offhook::automode {
+
+inline constexpr int kUsb1Hz = 2250;  // ones turn the high carrier, 2400 Hz, by -90 degrees 600 times a second
+inline constexpr int kAaHz = 1800;
+inline constexpr int kAcLowHz = 600;
+inline constexpr int kAcHighHz = 3000;
+
+/// A modulation that takes part, and its memory.
+struct Member {
+  const Modulation* modulation = nullptr;
+  const oh_pump_type* type = nullptr;
+  void* self = nullptr;
+  bool converted = false;  ///< takes linear samples of 8000 Hz, and the card has others
+};
+
+/// All of it between init and release. Real-time: yes.
+class Automode {
+ public:
+  /// @param members [n]  initialised
+  Automode(const oh_pump_config& c, const Table& table, const Member* members, int n);
+
+  void process(const void* rx, void* tx, size_t n);
+  void fill_in(size_t n);
+  void status(oh_pump_status* s) const;
+  void hang_up();
+  void release() {
+    for (int k = 0; k < n_; ++k) members_[k].type->release(members_[k].self);
+  }
+
+ private:
+  enum class Step : uint8_t {
+    kV8,          // dsp/v8; the caller also waits for what an answerer without V.8 may send first
+    kAnswerTone,  // caller: the rest of the first second of ANS
+    kAa,          // caller: V.32bis sends AA and waits for AC, while we wait for USB1
+    kListen,      // caller: silent, until AC, USB1 or a mark comes
+    kUsb1,        // caller: silent, to see whether AC comes after all
+    kProbe,       // answerer: one of probes_ sends what should wake its like
+    kBeforeAc,    // answerer: silence
+    kRunning,     // the decision is made
+    kReleased,
+    kFailed
+  };
+
+  static uint32_t set_of(const Member* members, int n) {
+    uint32_t set = 0;
+    for (int k = 0; k < n; ++k) set |= members[k].modulation->id;
+    return set;
+  }
+  Member* member(uint32_t m) {
+    for (int k = 0; k < n_; ++k) {
+      if (members_[k].modulation->id == m) return &members_[k];
+    }
+    return nullptr;
+  }
+  // V.22bis, which has V.22, too; or V.22.
+  Member* psk() {
+    Member* bis = member(OH_MODULATION_V22BIS);
+    return bis != nullptr ? bis : member(OH_MODULATION_V22);
+  }
+  void list_probes();
+  void do_without_v8();
+  void probe();
+  void follow_mark();
+  int16_t step(int16_t rx);
+  float call(float rx);
+  float answer(float rx);
+  void listen();
+  void begin(Member* member, Step step);
+  void follow_v8();
+  int16_t active(int16_t rx) {
+    int16_t tx;
+    active_->type->process(active_->self, &rx, &tx, 1);
+    return tx;
+  }
+  bool answered() const {
+    oh_pump_status s;
+    active_->type->status(active_->self, &s);
+    return s.state != OH_PUMP_CONNECTING;
+  }
+  bool hears_usb1() const;
+  void check_rate();
+  void fail(oh_pump_failure why) {
+    failure_ = why;
+    enter(Step::kFailed);
+  }
+  void enter(Step s) {
+    step_ = s;
+    entered_ = samples_;
+  }
+  uint64_t age() const { return samples_ - entered_; }
+
+  oh_pump_config config_;
+  Conversion conversion_;
+  bool calls_;
+  Step step_ = Step::kV8;
+  uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0;
+  float power_ = 0;
+  oh_pump_failure failure_ = OH_PUMP_FAILURE_NONE;
+  bool rate_checked_ = false;
+
+  Member members_[kMaxMembers];  // from the fastest to the slowest
+  int n_;
+  Member* active_ = nullptr;
+  Member* probes_[kMaxMembers];  // answerer: what it tries, in this order
+  int probes_n_ = 0, probe_ = 0;
+  bool tries_marks_ = false;  // may use what has a mark
+
+  v8::V8 v8_;
+  ToneDetector ans_{v8::kAnswerToneHz};  // caller
+  ToneDetector usb1_{kUsb1Hz};
+  ToneDetector ac_low_{kAcLowHz}, ac_high_{kAcHighHz};
+  struct Mark {
+    Member* member = nullptr;  // null: takes no part
+    ToneDetector tone{kUsb1Hz};
+  };
+  Mark marks_[kMaxMarks];  // caller: of all rows of the table
+  int marks_n_ = 0;
+  ToneDetector aa_{kAaHz};     // answerer
+  v34::SigCDetector sig_c_;    // answerer
+  uint64_t ans_after_aa_ = 0;  // samples
+  bool ans_heard_ = false;
+  float far_peak_ = 0;  // of the answer tone, or USB1
+};
+
+}  // namespace offhook::automode
