@@ -188,7 +188,14 @@ DownstreamReader::Result DownstreamReader::put_frames(float level, int interval)
     known += kLevelStep * (magnitude - known);
     following_.level[interval][decoder_.parameters().points.ucode[interval][label]] = known;
   }
-  Result r{positive ? known : -known, all ? Trust::kAll : in_r_ ? Trust::kTiming : Trust::kNone, Found::kNone};
+  // What lies between the points is fed back as it is: wrong points would spoil all alignments.
+  Result r{!all && !in_r_ ? level
+           : positive     ? known
+                          : -known,
+           all     ? Trust::kAll
+           : in_r_ ? Trust::kTiming
+                   : Trust::kNone,
+           Found::kNone};
   const bool was = in_r_;
   watch_r(interval, label == 0);
   if (alignment_.searching()) r.move = alignment_.put(level, interval, following_);
