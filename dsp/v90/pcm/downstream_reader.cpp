@@ -182,23 +182,19 @@ DownstreamReader::Result DownstreamReader::put_frames(float level, int interval)
   const float apart = magnitude - level_of[label];
   labels_[interval] = static_cast<uint8_t>(label);
   frame_error_ += apart * apart;
-  const bool all = !in_r_ && !alignment_.levels_are_bad();
+  const bool all = !in_r_ && !alignment_.searching();
   float& known = level_[interval][label];
   if (all) {
     known += kLevelStep * (magnitude - known);
     following_.level[interval][decoder_.parameters().points.ucode[interval][label]] = known;
   }
-  // What lies between the points is fed back as it is: wrong points would spoil all alignments.
-  Result r{!all && !in_r_ ? level
-           : positive     ? known
-                          : -known,
-           all     ? Trust::kAll
-           : in_r_ ? Trust::kTiming
-                   : Trust::kNone,
-           Found::kNone};
+  Result r{positive ? known : -known, all ? Trust::kAll : in_r_ ? Trust::kTiming : Trust::kNone, Found::kNone};
   const bool was = in_r_;
   watch_r(interval, label == 0);
-  if (alignment_.searching()) r.move = alignment_.put(level, interval, following_);
+  if (alignment_.searching()) {
+    r.move = alignment_.put(level, interval, following_);
+    r.reference = alignment_.reference();  // wrong points, fed back, would spoil all alignments
+  }
   if (interval == kFrameIntervals - 1) {
     if (in_r_) {
       if (!was) r.found = Found::kR;

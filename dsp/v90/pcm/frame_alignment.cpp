@@ -14,9 +14,9 @@ void FrameAlignment::watch(const uint8_t* bits, uint64_t number, float error) {
   illegal_ += number >> p_.k != 0;
   error_ += error;
   if (++frames_ % kErrorFrames == 0) {
-    levels_are_bad_ = is_off(error_, kErrorFrames * kFrameIntervals);
+    const bool off = is_off(error_, kErrorFrames * kFrameIntervals);
     error_ = 0;
-    if (levels_are_bad_ && !searching()) begin_search();
+    if (off && !searching()) begin_search();
   }
   if (searching()) return;
   runs_ += runs;
@@ -39,7 +39,9 @@ void FrameAlignment::begin_search() {
 void FrameAlignment::begin_window() {
   symbols_ = 0;
   for (Candidate& c : candidate_) {
+    const float recent = c.recent;
     c = {};
+    c.recent = windows_left_ < kMostWindows ? recent : 0;
     c.signs = SignDecoder(p_.shaping_bits);
   }
 }
@@ -47,19 +49,25 @@ void FrameAlignment::begin_window() {
 int FrameAlignment::put(float level, int interval, const LearntLevels& levels) {
   const bool positive = level > 0;
   const float magnitude = positive ? level : -level;
+  float least = 1e9f;
   for (int move = 0; move < kFrameIntervals; ++move) {
     Candidate& c = candidate_[move];
     const int i = (interval + move) % kFrameIntervals;
-    c.begun |= i == 0;
-    if (!c.begun) continue;
     const float* known = levels.level[interval];
     const uint8_t* ucode = p_.points.ucode[i];
     const int label = nearest_label(magnitude, p_.points.count[i], [=](int n) { return known[ucode[n]]; });
     const float distance = magnitude - known[ucode[label]];
     c.sign[i] = positive;
     c.label[i] = static_cast<uint8_t>(label);
-    c.error += distance * distance;
-    if (i == kFrameIntervals - 1) end_frame(c);
+    if (c.frames >= kQuietFrames) c.error += distance * distance;
+    c.recent += kRecent * (distance * distance - c.recent);
+    if (c.recent < least) {
+      least = c.recent;
+      reference_ = positive ? known[ucode[label]] : -known[ucode[label]];
+    }
+    if (i < kFrameIntervals - 1) continue;
+    if (c.begun) end_frame(c);
+    c.begun = true;
   }
   if (++symbols_ < kWindowFrames * kFrameIntervals) return 0;
   return decide();
@@ -78,7 +86,7 @@ void FrameAlignment::end_frame(Candidate& c) {
 }
 
 int FrameAlignment::cost(const Candidate& c) const {
-  return c.faults + (is_off(c.error, c.frames * kFrameIntervals) ? kOff : 0);
+  return c.faults + (is_off(c.error, (c.frames - kQuietFrames) * kFrameIntervals) ? kOff : 0);
 }
 
 // A window is over: the frames have moved where one alignment is good, and no other.
@@ -103,7 +111,6 @@ int FrameAlignment::decide() {
   windows_left_ = 0;
   frames_ = runs_ = illegal_ = 0;
   error_ = 0;
-  levels_are_bad_ = false;
   ones_ = {};
   return found ? best : give_up();
 }

@@ -59,6 +59,8 @@ class FrameAlignment {
   /// @return intervals by which the frames have moved, 1 to 5, with the last symbol of a search that found it; else 0
   /// Real-time: yes, O(6 * points).
   int put(float level, int interval, const LearntLevels& levels);
+  /// Of the symbol that was put: the level of the alignment that has fitted best lately.
+  float reference() const { return reference_; }
   enum class Verdict : uint8_t {
     kNone,
     kPoor,  ///< the frames have moved, and other points are needed there
@@ -70,8 +72,6 @@ class FrameAlignment {
     verdict_ = Verdict::kNone;
     return v;
   }
-  /// Levels lie between the points: nothing can be learnt from them.
-  bool levels_are_bad() const { return levels_are_bad_; }
 
  private:
   struct Candidate {
@@ -83,7 +83,7 @@ class FrameAlignment {
     bool begun = false;
     int frames = 0;
     int faults = 0;
-    float error = 0;
+    float error = 0, recent = 0;
   };
   void begin_search();
   void begin_window();
@@ -101,8 +101,10 @@ class FrameAlignment {
   static constexpr float kBetweenPoints = 0.04f;
   static constexpr int kErrorFrames = 16;  // over which levels are judged
   static constexpr int kMostClean = 2 * kCleanWindows;
-  static constexpr int kSuspicion = 4;    // faults within a window
-  static constexpr int kFirstFrames = 4;  // of a candidate, which signs and descrambler need
+  static constexpr int kSuspicion = 4;     // faults within a window
+  static constexpr int kFirstFrames = 4;   // of a candidate, which signs and descrambler need
+  static constexpr int kQuietFrames = 24;  // and until what was fed back before has left the taps
+  static constexpr float kRecent = 1.f / 16;
   static constexpr int kTrusted = 1, kRefused = 3;
   static constexpr int kOff = 1000;  // cost of levels that are off
 
@@ -112,10 +114,10 @@ class FrameAlignment {
   int frames_ = 0, runs_ = 0, illegal_ = 0;  // of the window
   int clean_ = 0;                            // windows without runs
   float error_ = 0;
-  bool levels_are_bad_ = false;
   Verdict verdict_ = Verdict::kNone;
   int total_[kFrameIntervals]{};  // cost of the alignments over all windows
   int windows_left_ = 0;
+  float reference_ = 0;
   int symbols_ = 0;  // of the window
   Candidate candidate_[kFrameIntervals]{};
 };
