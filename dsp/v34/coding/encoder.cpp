@@ -14,13 +14,15 @@ int modulo_encoder(Point c0, Point c1) {
 
 }  // namespace
 
-Encoder::Encoder(const CodingParameters& parameters, int quadrant)
+Encoder::Encoder(const CodingParameters& parameters, const EncoderStart& start)
     : framing_(parameters.framing),
       position_(parameters.framing),
       scrambler_(parameters.scrambling),
-      trellis_(parameters.trellis),
+      trellis_(parameters.trellis, start.trellis_state),
       precoder_(parameters.precoder, parameters.framing.precoder_scale),
-      z_(quadrant) {}
+      z_(start.quadrant) {
+  for (int k = 0; k < start.frame; ++k) position_.advance();
+}
 
 void Encoder::frame(const uint8_t* primary, int aux, Symbol* symbols) {
   const int i = position_.in_data_frame();
@@ -48,11 +50,14 @@ void Encoder::frame(const uint8_t* primary, int aux, Symbol* symbols) {
   position_.advance();
 }
 
-Decoder::Decoder(const CodingParameters& parameters)
+Decoder::Decoder(const CodingParameters& parameters, const EncoderStart& start)
     : framing_(parameters.framing),
       position_(parameters.framing),
       descrambler_(parameters.scrambling),
-      precoder_(parameters.precoder, parameters.framing.precoder_scale) {}
+      precoder_(parameters.precoder, parameters.framing.precoder_scale),
+      z_(start.quadrant) {
+  for (int k = 0; k < start.frame; ++k) position_.advance();
+}
 
 int Decoder::frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x) {
   const int i = position_.in_data_frame();

@@ -28,6 +28,13 @@ struct CodingParameters {
   PrecoderCoefficients precoder;  ///< chosen by the receiving modem, MP type 1
 };
 
+/// Where an encoder stands before B1: at zero by 10.1.3.1, which not all modems keep to.
+struct EncoderStart {
+  int quadrant = 0;       ///< Z of the differential encoder
+  int trellis_state = 0;  ///< below trellis_states()
+  int frame = 0;          ///< mapping frames of B1 that have gone by without it
+};
+
 /// Bits to symbols. Starts at B1 (10.1.3.1) with everything zero. Real-time: yes, O(1) a frame.
 class Encoder {
  public:
@@ -37,8 +44,7 @@ class Encoder {
   };
 
   Encoder() = default;
-  /// @param quadrant  Z before the first symbol: 0 by 10.1.3.1, but not all modems keep to it
-  explicit Encoder(const CodingParameters& parameters, int quadrant = 0);
+  explicit Encoder(const CodingParameters& parameters, const EncoderStart& start = {});
 
   /// Primary bits that the next frame() takes, 7..79.
   int primary_bits() const { return framing_.primary_bits(position_.in_data_frame()); }
@@ -66,7 +72,7 @@ class Encoder {
 class Decoder {
  public:
   Decoder() = default;
-  explicit Decoder(const CodingParameters& parameters);
+  explicit Decoder(const CodingParameters& parameters, const EncoderStart& start = {});
 
   int primary_bits() const { return framing_.primary_bits(position_.in_data_frame()); }
   bool gives_aux() const { return framing_.is_aux(position_.in_data_frame()); }

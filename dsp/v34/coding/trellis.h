@@ -66,7 +66,7 @@ constexpr int trellis_output(int state) {
 /// The convolutional encoder of a transmitter. Real-time: yes, O(1).
 class TrellisEncoder {
  public:
-  constexpr explicit TrellisEncoder(TrellisCode code = TrellisCode::k16) : code_(code) {}
+  constexpr explicit TrellisEncoder(TrellisCode code = TrellisCode::k16, int state = 0) : code_(code), state_(state) {}
   constexpr void reset() { state_ = 0; }
   constexpr int state() const { return state_; }
   constexpr int output() const { return trellis_output(state_); }  ///< Y0 of the pair about to be sent
@@ -77,7 +77,7 @@ class TrellisEncoder {
 
  private:
   TrellisCode code_;
-  int state_ = 0;
+  int state_;
 };
 
 }  // namespace offhook::v34

@@ -55,7 +55,9 @@ Json v34_data_json(const V34DataHeard& d, const Link& link) {
   j["points"] = c.framing.points();
   j["auxiliary_channel"] = c.framing.aux;
   j["b1_match"] = rounded(d.b1_match, 4);
-  j["b1_quadrant"] = d.b1_quadrant;
+  j["b1_quadrant"] = d.b1_start.quadrant;
+  j["b1_trellis_state"] = d.b1_start.trellis_state;
+  j["b1_missing_frames"] = d.b1_start.frame;
   return j;
 }
 

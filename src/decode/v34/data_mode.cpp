@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "src/decode/v34/known_symbols.h"
 
@@ -12,17 +13,18 @@ namespace {
 
 // B1 as it is sent: x', of mean power 1, and y, what the receiver is to see after the whitening filter.
 struct B1 {
+  v34::EncoderStart start;
   std::vector<Cf> sent, seen;
 };
 
-// By the Recommendation the differential encoder begins B1 at zero; some modems begin elsewhere.
-B1 make_b1(const v34::DataParameters& p, int quadrant) {
+B1 make_b1(const v34::DataParameters& p, const v34::EncoderStart& start) {
   B1 b;
-  v34::Encoder encoder(p.coding, quadrant);
+  b.start = start;
+  v34::Encoder encoder(p.coding, start);
   const qam::NonlinearEncoder nonlinear(p.nonlinear ? v34::kNonlinearTheta : 0.f, p.mean_energy());
   const float scale = 1 / std::sqrt(p.transmitted_energy());
   const std::vector<std::uint8_t> ones(v34::kMaxMappingFrameBits, 1);
-  for (int f = 0; f < p.coding.framing.mapping_frames; ++f) {
+  for (int f = start.frame; f < p.coding.framing.mapping_frames; ++f) {
     v34::Encoder::Symbol symbols[v34::kSymbolsPerMappingFrame];
     encoder.frame(ones.data(), 1, symbols);
     for (const auto& s : symbols) {
@@ -38,9 +40,13 @@ B1 make_b1(const v34::DataParameters& p, int quadrant) {
 // Whitened symbols to bits.
 class Bits {
  public:
-  explicit Bits(const v34::DataParameters& p)
-      : framing_(p.coding.framing), decoder_(p.coding), ahead_(p.coding.framing), b1_frames_(framing_.mapping_frames) {
-    viterbi_.reset(p.coding.trellis, true);
+  Bits(const v34::DataParameters& p, const v34::EncoderStart& start)
+      : framing_(p.coding.framing),
+        decoder_(p.coding, start),
+        ahead_(p.coding.framing),
+        b1_frames_(framing_.mapping_frames - start.frame) {
+    for (int k = 0; k < start.frame; ++k) ahead_.advance();
+    viterbi_.reset(p.coding.trellis, start.trellis_state == 0);
   }
 
   /// What `y` was meant to be: the nearest odd point; for the second of a pair, that of the best path.
@@ -123,11 +129,38 @@ class SDetector {
   Cf last_[2]{};
 };
 
-// Level and phase from B1, with the loops standing still; for each quadrant it may begin in, and where it comes late:
-// some senders put a few empty symbols between E and B1. Fills in t0, b1_match and b1_quadrant, and puts the receiver
-// into the data mode's units. @return B1, or nothing where it is not to be seen
+// How much of `head` a B1 explains. @return 0 to 1; @param[out] gain  of the sender to what is received
+double likeness(const B1& b1, std::span<const Cf> head, Cd* gain) {
+  Cd sum;
+  double sent = 0, received = 0;
+  for (std::size_t i = 0; i < b1.sent.size(); ++i) {
+    sum += Cd(times_conj(head[i], b1.sent[i]));
+    sent += std::norm(b1.sent[i]);
+    received += std::norm(head[i]);
+  }
+  *gain = sum / std::max(sent, 1e-12);
+  return sent * received > 0 ? std::norm(sum) / (sent * received) : 0;
+}
+
+// B1 as senders begin it: the encoder at zero as 10.1.3.1 has it, or somewhere else in its differential encoder; or
+// with the trellis encoder as the training or the data before left it, at once or one mapping frame late. The others of
+// the four quadrants are these, turned by half a circle.
+std::vector<B1> possible_b1s(const v34::DataParameters& p) {
+  std::vector<B1> all;
+  for (int frame = 0; frame < 2; ++frame) {
+    for (int state = 0; state < v34::trellis_states(p.coding.trellis); ++state) {
+      for (int quadrant = 0; quadrant < 2; ++quadrant) all.push_back(make_b1(p, {quadrant, state, frame}));
+    }
+  }
+  return all;
+}
+
+// Level and phase from B1, with the loops standing still; also where it comes late: some senders put a few empty symbols
+// between E and B1. Fills in t0, b1_match and b1_start, and puts the receiver into the data mode's units. @return B1, or
+// nothing where it is not to be seen
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
-  constexpr int kMostLate = 48;  // symbols
+  constexpr std::size_t kMostLate = 48;  // symbols
+  constexpr double kLeast = 0.8;         // of its energy
   const ReceiverState start = receiver.state;
   const auto symbols = static_cast<std::size_t>(parameters.coding.framing.symbols_per_data_frame());
   std::vector<Cf> head;
@@ -141,26 +174,19 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
   B1 b1;
   Cd gain;
   std::size_t late = 0;
-  for (int quadrant = 0; quadrant < 4; ++quadrant) {
-    const B1 candidate = make_b1(parameters, quadrant);
+  for (const B1& candidate : possible_b1s(parameters)) {
     for (std::size_t lag = 0; lag <= kMostLate; ++lag) {
-      Cd sum;
-      double sent = 0, received = 0;
-      for (std::size_t i = 0; i < symbols; ++i) {
-        sum += Cd(head[lag + i]) * std::conj(Cd(candidate.sent[i]));
-        sent += std::norm(candidate.sent[i]);
-        received += std::norm(head[lag + i]);
-      }
-      const double match = sent * received > 0 ? std::norm(sum) / (sent * received) : 0;
+      Cd g;
+      const double match = likeness(candidate, std::span(head).subspan(lag), &g);
       if (match <= heard.b1_match) continue;
       heard.b1_match = match;
-      heard.b1_quadrant = quadrant;
       b1 = candidate;
-      gain = sum / sent;
+      gain = g;
       late = lag;
     }
   }
-  if (heard.b1_match < 0.8 || gain == Cd{}) return std::nullopt;
+  heard.b1_start = b1.start;
+  if (heard.b1_match < kLeast || gain == Cd{}) return std::nullopt;
   receiver.state = at[late];
   heard.t0 = heard.t1 = seconds(receiver.state.t);
   receiver.scale(static_cast<float>(std::sqrt(parameters.transmitted_energy()) / std::abs(gain)));
@@ -177,7 +203,7 @@ class Reader {
         parameters_(parameters),
         b1_(b1),
         heard_(heard),
-        bits_(parameters),
+        bits_(parameters, b1.start),
         nonlinear_(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy()),
         filter_(parameters.coding.precoder) {}
 

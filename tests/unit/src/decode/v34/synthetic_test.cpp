@@ -7,12 +7,12 @@
 #include <numbers>
 
 #include "dsp/v34/data/data_mode.h"
-#include "dsp/v42/hdlc.h"
 #include "hostsim/line/channel.h"
 #include "src/decode/line/recording.h"
 #include "src/decode/link/link.h"
 #include "src/decode/v34/data_mode.h"
 #include "src/decode/v34/training.h"
+#include "tests/unit/src/decode/frame_source.h"
 #include "tests/unit/src/decode/line_signal.h"
 
 namespace offhook::decode {
@@ -26,11 +26,14 @@ struct Sent {
   double offset_hz = 0;
   v34::DataParameters parameters;
   v34::Mp mp;
+  v34::EncoderStart start;
 };
 
 // S, S-bar, PP, TRN, J, J' and, where `fresh_trn`, TRN again; MP with sixteen points, E, B1, and frames.
-Sent send(bool fresh_trn, double offset_hz = 2) {
+// @param start  where the encoder stands before B1; all zero by the Recommendation. Missing mapping frames are faint.
+Sent send(bool fresh_trn, double offset_hz = 2, const v34::EncoderStart& start = {}) {
   Sent s;
+  s.start = start;
   s.mp = {};
   s.mp.type1 = true;
   s.mp.max_call_to_answer = s.mp.max_answer_to_call = kBitRate / 2400;
@@ -67,31 +70,33 @@ Sent send(bool fresh_trn, double offset_hz = 2) {
   for (int i = 0; i < 6; ++i) put(mp, 4, sixteen);
   put(std::vector<std::uint8_t>(v34::kSequenceEBits, 1), 4, sixteen);
   v34::DataTransmitter data(s.parameters);
-  std::uint8_t frame[64];
-  v42::HdlcSender hdlc;
-  hdlc.init(frame);
-  int next = 0;
-  struct User {
-    v42::HdlcSender* hdlc;
-    int* next;
-  } user{&hdlc, &next};
-  const auto get_bit = [](void* u) {
-    auto* x = static_cast<User*>(u);
-    if (x->hdlc->ready()) {
-      std::uint8_t* f = x->hdlc->buffer();
-      f[0] = 3;
-      f[1] = static_cast<std::uint8_t>(2 * (*x->next & 127));
-      f[2] = 0;
-      for (int k = 3; k < 23; ++k) f[k] = static_cast<std::uint8_t>(*x->next * 20 + k);
-      ++*x->next;
-      x->hdlc->load(23, false);
+  FrameSource source;
+  const v34::DataPort port{source.port(), {}};
+  if (start.quadrant == 0 && start.trellis_state == 0 && start.frame == 0) {
+    for (int i = 0; i < 4000; ++i) {
+      const Complex c = data.next(port, true);
+      y.emplace_back(c.re, c.im);
     }
-    return x->hdlc->next();
-  };
-  const v34::DataPort port{{get_bit, nullptr, &user}, {}};
-  for (int i = 0; i < 4000; ++i) {
-    const Complex c = data.next(port, true);
-    y.emplace_back(c.re, c.im);
+  } else {
+    v34::Encoder coder(s.parameters.coding, start);
+    const qam::NonlinearEncoder nonlinear(v34::kNonlinearTheta, s.parameters.mean_energy());
+    const float scale = 1 / std::sqrt(s.parameters.transmitted_energy());
+    for (int i = 0; i < start.frame * v34::kSymbolsPerMappingFrame; ++i)
+      y.emplace_back(0.03f, i % 2 == 0 ? 0.1f : -0.05f);
+    for (int f = start.frame; f < 500; ++f) {
+      std::uint8_t primary[v34::kMaxMappingFrameBits];
+      for (int k = 0; k < coder.primary_bits(); ++k)
+        primary[k] = f < s.parameters.coding.framing.mapping_frames
+                         ? 1
+                         : static_cast<std::uint8_t>(oh_port_get_bit(&port.primary));
+      v34::Encoder::Symbol symbols[v34::kSymbolsPerMappingFrame];
+      coder.frame(primary, 0, symbols);
+      for (const auto& symbol : symbols) {
+        float re = static_cast<float>(symbol.x.re) / 128, im = static_cast<float>(symbol.x.im) / 128;
+        nonlinear.encode(&re, &im);
+        y.emplace_back(scale * re, scale * im);
+      }
+    }
   }
   s.line = modulate(y, kRate, v34::Carrier::kLow, 80, offset_hz);
   s.offset_hz = offset_hz;
@@ -128,12 +133,13 @@ void expect_heard(const Sent& s, const std::vector<float>& other_channel = {}, i
       read_data(line, other, d, s.parameters, last.at_data, static_cast<double>(s.line.size()) - 300);
   EXPECT_GT(data.b1_match, 0.99);
   EXPECT_EQ(data.b1_errors, 0);
+  EXPECT_EQ(data.b1_start.frame, s.start.frame);
   const Link link = read_link(data);
   EXPECT_GT(link.frames.size(), 100u);
   EXPECT_LE(link.gaps, most_gaps);
   if (link.gaps > 0) return;
   for (std::size_t k = 0; k < link.payload.size(); ++k) {
-    ASSERT_EQ(link.payload[k], static_cast<std::uint8_t>(k + 3));
+    ASSERT_EQ(link.payload[k], static_cast<std::uint8_t>(k));
   }
 }
 
@@ -143,6 +149,14 @@ TEST(DecodeSynthetic, ADirectionOfOurOwnIsReadFromSToTheFramesOfItsData) {
 
 TEST(DecodeSynthetic, MpIsReadWithThePhase3EqualizerWhereNoFreshTrnIsSent) {
   expect_heard(send(false));
+}
+
+// Some senders leave the trellis encoder where it stands, and some begin B1 a mapping frame late.
+TEST(DecodeSynthetic, B1MayBeginInAnyStateOfTheEncoder) {
+  for (const v34::EncoderStart& start : {v34::EncoderStart{1, 0, 0}, {0, 19, 0}, {1, 6, 1}}) {
+    SCOPED_TRACE(testing::Message() << start.quadrant << ", " << start.trellis_state << ", " << start.frame);
+    expect_heard(send(true, 2, start));
+  }
 }
 
 TEST(DecodeSynthetic, ACarrierMayBeSevenHertzOff) {
