@@ -163,7 +163,7 @@ def changes(s, t, d):
 def data(s, d):
     """A direction for each line: from, to, frames good and bad. One that has E and no frames counts as missing."""
     lines = []
-    ways = [(way, x) for t in d["trainings"] for way in ("call_to_answer", "answer_to_call", "upstream") if (x := t.get(way))]
+    ways = [(way, x) for t in d["trainings"] for way in ("call_to_answer", "answer_to_call", "upstream", "downstream") if (x := t.get(way))]
     ways += [(way, x) for way in ("call_to_answer", "answer_to_call") if (x := d.get("connection", {}).get(way))]
     for way, x in ways:
         good = sum(len(m["frames"]) for m in x["data"])

@@ -136,16 +136,24 @@ void add_v34(const Call& call, const Training::Side* lone, Verdict& v) {
   v.directions.push_back(v34_way(call, t, false, lone));
 }
 
-void add_pcm(const Call& call, Verdict& v) {
-  const Training& t = call.trainings.back();
+Way upstream_way(const Call& call, const Training& t) {
   const Training::Side& side = t.from_2400;
   Way up;
   up.name = "upstream";
   up.channel = side.direction.channel;
+  count(side.links, up);
   const Segment* start = side.started();
-  if (start != nullptr) {
+  if (!side.data.empty()) {
+    up.bit_rate = static_cast<int>(side.data.back().bit_rate);
+    up.rate_from = "CP and MP";
+    judge_data(call, side.data, side, up);
+  } else if (start != nullptr) {
     up.since_s = start->t_e_end;
-    up.reason = "its rate and coding are in the digital modem's MP, which is PCM and is not decoded";
+    up.reason = !call.data_mode ? "data mode was not to be read"
+                : t.downstream.mp.empty()
+                    ? "the digital modem's MP, which says how data are coded, was not read" +
+                          (t.downstream.stopped.empty() ? std::string() : ": " + t.downstream.stopped)
+                    : "CP and MP agree on no rate";
   } else if (side.segments.empty()) {
     up.since_s = t.info1a_t;
     up.reason = "no S, PP or TRN was found";
@@ -153,17 +161,34 @@ void add_pcm(const Call& call, Verdict& v) {
     up.since_s = side.segments.back().t_lost;
     up.reason = side.cp() != nullptr ? "no E was read" : "no CP of data mode was read";
   }
+  return up;
+}
+
+Way downstream_way(const Call& call, const Training& t) {
+  constexpr double kCloseS = 0.3;
+  const DownstreamHeard& heard = t.downstream;
   Way down;
   down.name = "downstream";
   down.channel = call.start_up.channel_1200;
-  down.since_s = t.info1a_t;
-  down.reason = "PCM is not decoded";
-  if (const CpHeard* cp = side.cp()) {
+  if (const CpHeard* cp = t.from_2400.cp()) {
     down.bit_rate = downstream_bit_rate(cp->cp);
     down.rate_from = "CP";
   }
-  v.directions.push_back(std::move(up));
-  v.directions.push_back(std::move(down));
+  count(t.downstream_links, down);
+  const double lost = heard.stopped.empty() ? end_of(call, down.channel) : heard.t_lost;
+  down.to_the_end = !heard.data.empty() && lost > end_of(call, down.channel) - kCloseS;
+  if (down.to_the_end) return down;
+  down.since_s = heard.stopped.empty() ? t.info1a_t : heard.t_lost;
+  down.reason = !call.data_mode          ? "data mode was not to be read"
+                : !heard.stopped.empty() ? heard.stopped
+                : heard.mp.empty()       ? "no MP was read"
+                                         : "no Ed was read";
+  return down;
+}
+
+void add_pcm(const Call& call, Verdict& v) {
+  v.directions.push_back(upstream_way(call, call.trainings.back()));
+  v.directions.push_back(downstream_way(call, call.trainings.back()));
 }
 
 void judge_pcm(const Call& call, Verdict& v) {

@@ -61,6 +61,22 @@ Json v34_data_json(const V34DataHeard& d, const Link& link) {
   return j;
 }
 
+Json downstream_mp_json(const DownstreamMp& h) {
+  const v90::Mp& m = h.mp;
+  Json j = span_json(h.t_first, h.t_last_end);
+  j.update({{"count", h.count},
+            {"type", m.type1 ? 1 : 0},
+            {"acknowledge", m.acknowledge},
+            {"max_bit_rate", 2400 * m.drn},
+            {"bit_rates", bit_rates(static_cast<std::uint32_t>(m.rate_mask) << 1)},
+            {"trellis_states", v34::trellis_states(m.trellis)},
+            {"nonlinear", m.nonlinear},
+            {"expanded_shaping", m.expanded},
+            {"bits", bit_string(h.bits)}});
+  if (m.type1) j["precoder"] = list(m.precoder.h, [](const auto& c) { return Json{c.re / 16384.0, c.im / 16384.0}; });
+  return j;
+}
+
 Json side_json(const Training::Side& side, int rate) {
   const Direction& d = side.direction;
   Json j = {{"symbol_rate", rounded(symbol_rate_hz(d.rate), 3)},
@@ -78,6 +94,27 @@ Json side_json(const Training::Side& side, int rate) {
     data |= p.t_e_end > 0;
   }
   for (std::size_t k = 0; k < side.data.size(); ++k) j["data"].push_back(v34_data_json(side.data[k], side.links[k]));
+  return j;
+}
+
+Json downstream_json(const Training& t) {
+  const DownstreamHeard& d = t.downstream;
+  Json j = {{"symbol_rate", 8000}, {"mp", list(d.mp, downstream_mp_json)}, {"data", Json::array()}};
+  if (const CpHeard* cp = t.from_2400.cp()) j["bit_rate"] = downstream_bit_rate(cp->cp);
+  if (d.t_trn1d > 0) j["trn1d"] = {{"start_s", time(d.t_trn1d)}, {"mse_db", rounded(d.training_db, 1)}};
+  if (d.learnt > 0) j["learnt_levels"] = d.learnt;
+  if (d.jd) {
+    j["jd"] = {{"look_ahead", d.jd->look_ahead},
+               {"cp_points", d.jd->points16 ? 16 : 4},
+               {"cp_points_renegotiation", d.jd->points16_renegotiation ? 16 : 4},
+               {"rates", d.jd->rates}};
+    if (d.t_jd_end > 0) j["jd"]["end_s"] = time(d.t_jd_end);
+  }
+  for (std::size_t k = 0; k < d.data.size(); ++k) {
+    j["data"].push_back(data_json(d.data[k], t.downstream_links[k]));
+    j["data"].back().erase("b1_errors");  // B1d is not looked at
+  }
+  if (!d.stopped.empty()) j["stopped"] = {{"at_s", time(d.t_lost)}, {"reason", d.stopped}};
   return j;
 }
 
@@ -200,8 +237,7 @@ Json training_json(const Training& t) {
     return j;
   }
   j["upstream"] = side_json(t.from_2400, 0);
-  j["downstream"] = {{"symbol_rate", 8000}};
-  if (const CpHeard* cp = t.from_2400.cp()) j["downstream"]["bit_rate"] = downstream_bit_rate(cp->cp);
+  j["downstream"] = downstream_json(t);
   return j;
 }
 

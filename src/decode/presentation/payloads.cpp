@@ -9,17 +9,27 @@ std::vector<std::pair<std::string, std::vector<std::uint8_t>>> payloads(const Ca
   for (const bool answer : {false, true}) {
     std::vector<std::uint8_t> octets, bits;
     std::size_t n = 0;
-    const auto take = [&](const auto& side) {
-      for (const Link& link : side.links) octets.insert(octets.end(), link.payload.begin(), link.payload.end());
-      for (const DataHeard& d : side.data) {
+    const auto take = [&](const std::vector<Link>& links, const auto& data) {
+      for (const Link& link : links) octets.insert(octets.end(), link.payload.begin(), link.payload.end());
+      for (const DataHeard& d : data) {
         for (const std::uint8_t bit : d.bits) {
           if (n % 8 == 0) bits.push_back(0);
           bits.back() = static_cast<std::uint8_t>(bits.back() | bit << n++ % 8);
         }
       }
     };
-    for (const Training& t : call.trainings) take(answer ? t.from_2400 : t.from_1200);
-    take(answer ? call.connection.answer : call.connection.call);
+    for (const Training& t : call.trainings) {
+      const Training::Side& side = answer ? t.from_2400 : t.from_1200;
+      if (!t.pcm) {
+        take(side.links, side.data);
+      } else if (answer != (t.from_2400.direction.channel == call.start_up.answer_channel)) {
+        take(t.downstream_links, t.downstream.data);
+      } else {
+        take(t.from_2400.links, t.from_2400.data);
+      }
+    }
+    const Connection::Side& side = answer ? call.connection.answer : call.connection.call;
+    take(side.links, side.data);
     if (n == 0) continue;
     const std::string name = answer ? "answer" : "call";
     files.emplace_back(name + ".bin", std::move(octets));

@@ -76,7 +76,9 @@ std::string summary(const Call& call) {
       const CpHeard* cp = t.from_2400.cp();
       out += cp != nullptr ? fmt::format("downstream: PCM, {} bit/s asked for by CP", downstream_bit_rate(cp->cp))
                            : std::string("downstream: PCM");
-      out += "; the PCM signal is not decoded\n";
+      if (t.downstream.training_db < 0)
+        out += fmt::format("; TRN1d at {:.2f} s, {:.1f} dB left of it", t.downstream.t_trn1d, t.downstream.training_db);
+      out += '\n';
     } else {
       say("call to answer", t.from_1200, t.rates.call_to_answer);
       say("answer to call", t.from_2400, t.rates.answer_to_call);

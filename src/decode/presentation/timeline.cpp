@@ -19,6 +19,7 @@ class Timeline {
   }
   void add(const StartUp& s);
   void add(const Training& training, const Training::Side& side);
+  void add(const DownstreamHeard& downstream, const std::vector<Link>& links);
   void add(const Connection::Side& side);
   void add(const Change& c) { add(Kind::kChange, c.t, 0, c.channel, change_name(c), describe(c)); }
 
@@ -105,6 +106,17 @@ void Timeline::add(const Training& training, const Training::Side& side) {
   for (std::size_t k = 0; k < side.data.size(); ++k) add_data(side.data[k], side.links[k], channel);
 }
 
+void Timeline::add(const DownstreamHeard& d, const std::vector<Link>& links) {
+  if (d.t_trn1d == 0) return;
+  add(Kind::kTraining, d.t_trn1d, 0, d.channel, "TRN1d", fmt::format("equalised to {:.1f} dB", d.training_db));
+  if (d.t_jd_end > 0) add(Kind::kSequence, d.t_jd_end, 0, d.channel, "Jd' (DIL follows)");
+  for (const DownstreamMp& m : d.mp) {
+    add(Kind::kSequence, m.t_first, m.t_last_end, d.channel, m.mp.acknowledge ? "MP'" : "MP",
+        fmt::format("{} x, at most {} bit/s upstream", m.count, 2400 * m.mp.drn));
+  }
+  for (std::size_t k = 0; k < d.data.size(); ++k) add_data(d.data[k], links[k], d.channel);
+}
+
 void Timeline::add(const Connection::Side& side) {
   for (const Connection::Signal& s : side.signals) {
     const bool tone = s.what == "AA" || s.what == "AC";
@@ -142,6 +154,7 @@ std::vector<Event> timeline(const Call& call) {
   for (const Training& t : call.trainings) {
     all.add(t, t.from_1200);
     all.add(t, t.from_2400);
+    all.add(t.downstream, t.downstream_links);
   }
   all.add(call.connection.call);
   all.add(call.connection.answer);

@@ -155,9 +155,9 @@ std::vector<B1> possible_b1s(const v34::DataParameters& p) {
   return all;
 }
 
-// Level and phase from B1, with the loops standing still; also where it comes late: some senders put a few empty symbols
-// between E and B1. Fills in t0, b1_match and b1_start, and puts the receiver into the data mode's units. @return B1, or
-// nothing where it is not to be seen
+// Level and phase from B1, with the loops standing still; also where it comes late: some senders put a few empty
+// symbols between E and B1. Fills in t0, b1_match and b1_start, and puts the receiver into the data mode's units.
+// @return B1, or nothing where it is not to be seen
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
   constexpr std::size_t kMostLate = 48;  // symbols
   constexpr double kLeast = 0.8;         // of its energy
@@ -203,79 +203,112 @@ class Reader {
         parameters_(parameters),
         b1_(b1),
         heard_(heard),
-        bits_(parameters, b1.start),
         nonlinear_(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy()),
-        filter_(parameters.coding.precoder) {}
+        at_{Bits(parameters, b1.start), WhiteningFilter(parameters.coding.precoder), {}} {}
 
-  /// @param end  in samples  @param once  stop behind the first stretch if an echo was learnt from it: @return so
-  bool run(double end, bool once) {
+  /// @param end  in samples
+  void run(double end) {
     constexpr int kSSeen = 70;  // symbols of S when it is told from data
-    double next_mark = heard_.t0 + kMarkS;
-    for (std::size_t symbol = 0; receiver_.state.t < end; ++symbol) {
+    at_.next_mark = heard_.t0 + kMarkS;
+    Checkpoint begin = here();
+    bool again = false;
+    for (; receiver_.state.t < end; ++at_.symbol) {
+      // An echo may come, or change its path, in mid-call: a stretch that shows one is read again without it.
+      if (past_.size() == kStretch) {
+        const bool learnt = receiver_.learn_echo(past_) > kWorthAgain;
+        past_.clear();
+        again = learnt && !again;
+        if (again) go_back(begin);
+        begin = here();
+      }
       const Cf out = receiver_.equalise();
-      if (s_.put(out) && symbol > 200) {
+      if (at_.s.put(out) && at_.symbol > 200) {
         heard_.s_after = true;
         heard_.t_s = seconds(receiver_.state.t - kSSeen * receiver_.state.step);
-        return false;
+        return;
       }
-      take(out, symbol);
-      if (past_.size() == kStretch) {
-        const bool first = symbol < kStretch;
-        const bool learnt = receiver_.learn_echo(past_) > (first ? kWorthAgain : 0);
-        past_.clear();
-        if (first && learnt && once) return true;
-      }
+      take(out);
       const double t = seconds(receiver_.state.t);
-      if (t < next_mark) continue;
-      next_mark += kMarkS;
+      if (t < at_.next_mark) continue;
+      at_.next_mark += kMarkS;
       mark(t);
       heard_.lost = receiver_.state.error > 0.5;
-      if (heard_.lost) return false;
+      if (heard_.lost) return;
     }
-    return false;
   }
 
  private:
   static constexpr double kMarkS = 0.1;
-  static constexpr std::size_t kStretch = 3000;  // symbols that an echo is learnt from
+  static constexpr std::size_t kStretch = 2000;  // symbols that an echo is learnt from
   static constexpr double kWorthAgain = 0.1;     // of the errors' energy
 
-  void take(Cf out, std::size_t symbol) {
+  // Where reading stands, but for the receiver.
+  struct Position {
+    Bits bits;
+    WhiteningFilter filter;
+    SDetector s;
+    double noise = 0;
+    int pairs = 0;
+    std::size_t symbol = 0;
+    double next_mark = 0;
+  };
+  struct Checkpoint {
+    Position position;
+    ReceiverState receiver;
+    int b1_errors;
+    std::size_t bits, marks, points;
+  };
+  Checkpoint here() const {
+    return {
+        at_, receiver_.state, heard_.b1_errors, heard_.bits.size(), heard_.times.size(), heard_.constellation.size()};
+  }
+  // With the echo's taps as they are now.
+  void go_back(const Checkpoint& to) {
+    std::vector<Cf> echo = std::move(receiver_.state.v);
+    const double delay = receiver_.state.echo_delay;
+    at_ = to.position;
+    receiver_.state = to.receiver;
+    receiver_.state.v = std::move(echo);
+    receiver_.state.echo_delay = delay;
+    heard_.b1_errors = to.b1_errors;
+    heard_.bits.resize(to.bits);
+    heard_.times.resize(to.marks);
+    heard_.snr_track.resize(to.marks);
+    heard_.constellation.resize(to.points);
+  }
+
+  void take(Cf out) {
     float re = out.real(), im = out.imag();
     nonlinear_.decode(&re, &im);
-    const Cf x(re, im), y = filter_.put(x);
-    const bool in_b1 = symbol < b1_.seen.size();
-    const Cf best = bits_.put(y, heard_);
-    const Cf d = in_b1 ? b1_.seen[symbol] : best;
-    if (bits_.pair_completed()) {
-      noise_ += bits_.noise() / 2;
-      ++pairs_;
+    const Cf x(re, im), y = at_.filter.put(x);
+    const bool in_b1 = at_.symbol < b1_.seen.size();
+    const Cf best = at_.bits.put(y, heard_);
+    const Cf d = in_b1 ? b1_.seen[at_.symbol] : best;
+    if (at_.bits.pair_completed()) {
+      at_.noise += at_.bits.noise() / 2;
+      ++at_.pairs;
     }
-    if (symbol % 7 == 0 && heard_.constellation.size() < 8000) heard_.constellation.push_back(y);
+    if (at_.symbol % 7 == 0 && heard_.constellation.size() < 8000) heard_.constellation.push_back(y);
     // The error before the whitening filter and after the non-linear encoder, as near as makes no difference.
     const Cf error = (d - y) * (std::abs(x) > 1e-6f ? std::abs(out) / std::abs(x) : 1.f);
     past_.push_back({receiver_.state.t, receiver_.state.phase, error});
     receiver_.adapt(error, out + error, in_b1 ? 0.01f : 0.002f);
   }
   void mark(double t) {
-    const double snr = 10 * std::log10(parameters_.mean_energy() / std::max(noise_ / std::max(pairs_, 1), 1e-9));
+    const double snr = 10 * std::log10(parameters_.mean_energy() / std::max(at_.noise / std::max(at_.pairs, 1), 1e-9));
     heard_.snr_track.emplace_back(t, snr);
     heard_.times.emplace_back(t, heard_.bits.size());
-    noise_ = 0;
-    pairs_ = 0;
+    at_.noise = 0;
+    at_.pairs = 0;
   }
 
   SymbolReceiver& receiver_;
   const v34::DataParameters& parameters_;
   const B1& b1_;
   V34DataHeard& heard_;
-  Bits bits_;
   qam::NonlinearEncoder nonlinear_;
-  WhiteningFilter filter_;
-  SDetector s_;
+  Position at_;
   std::vector<SymbolReceiver::Decided> past_;
-  double noise_ = 0;
-  int pairs_ = 0;
 };
 
 }  // namespace
@@ -294,20 +327,7 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   if (!b1) return heard;
   heard.b1_found = true;
 
-  Reader reader(receiver, parameters, *b1, heard);
-  const ReceiverState begin = receiver.state;
-  const V34DataHeard empty = heard;
-  // The echo of the other direction may have been silent in the training: where the first second shows one, that second
-  // is read again without it.
-  if (reader.run(end, true)) {
-    const std::vector<Cf> echo = receiver.state.v;
-    const double delay = receiver.state.echo_delay;
-    receiver.state = begin;
-    receiver.state.v = echo;
-    receiver.state.echo_delay = delay;
-    heard = empty;
-    Reader(receiver, parameters, *b1, heard).run(end, false);
-  }
+  Reader(receiver, parameters, *b1, heard).run(end);
   heard.t1 = seconds(receiver.state.t);
   std::vector<double> track;
   for (const auto& [t, snr] : heard.snr_track) track.push_back(snr);

@@ -11,7 +11,7 @@ namespace offhook::decode {
 
 struct V34DataHeard : DataHeard {
   v34::DataParameters parameters{};
-  double b1_match = 0;  ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
+  double b1_match = 0;         ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
   v34::EncoderStart b1_start;  ///< where the encoder stood before it; all zero by the Recommendation
   bool b1_found = false;
   bool lost = false;     ///< it ended because the points could no longer be told from each other

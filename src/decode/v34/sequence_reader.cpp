@@ -53,6 +53,7 @@ void SequenceReader::read_mp(int bit, double t_end, double bit_s) {
 }
 
 void SequenceReader::read_cp(int bit, int points, double t_end, double bit_s) {
+  if (v90::Dil dil; dil_receiver_.put(bit, &dil)) p_.dil = dil;
   v90::Cp cp;
   if (!cp_receiver_.put(bit, &cp)) return;
   t_end += v90::Cp::kFillBits * bit_s;

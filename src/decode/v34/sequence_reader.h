@@ -26,6 +26,7 @@ class SequenceReader {
   bool v90_;
   v34::MpReceiver mp_receiver_;
   v90::CpReceiver cp_receiver_;
+  v90::DilReceiver dil_receiver_;
   std::vector<std::uint8_t> stream_;
   std::uint32_t last16_ = 0;
   long last_j_ = -1;  // bits in the stream then

@@ -9,12 +9,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dsp/v34/phase34/mp.h"
 #include "dsp/v90/coding/cp.h"
 #include "src/decode/line/symbol_receiver.h"
 #include "src/decode/v34/anchors.h"
+#include "src/decode/v90/downstream.h"
 
 namespace offhook::decode {
 
@@ -26,11 +28,6 @@ struct MpHeard {
   int count = 0;
   bool is_cleardown() const { return mp.max_call_to_answer == 0 && mp.max_answer_to_call == 0; }
 };
-
-/// Of CP: the downstream one to the nearest bit/s, 0 for a cleardown.
-inline int downstream_bit_rate(const v90::Cp& cp) {
-  return (2 * cp.rate_thirds() + 3) / 6;
-}
 
 /// Equal CP sequences one after the other.
 struct CpHeard {
@@ -57,6 +54,7 @@ struct Segment {
   double t_j_prime = 0;  ///< 0: none
   std::vector<MpHeard> mp;
   std::vector<CpHeard> cp;
+  std::optional<v90::Dil> dil;  ///< what Ja asks for
   double t_e = 0, t_e_end = 0;  ///< 0: none
   double t_lost = 0;            ///< where it stopped
   double t_end = 0;             ///< samples: where the next one begins

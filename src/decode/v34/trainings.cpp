@@ -11,6 +11,7 @@
 namespace offhook::decode {
 namespace {
 
+constexpr double kRoundTripS = 0.3;
 constexpr std::size_t kHighCarrierBit = 33;  // of INFO1a of V.92's short Phase 2; V.90 reserves it
 
 // The two channels as one direction's receiver takes them.
@@ -39,22 +40,48 @@ std::optional<v34::Mp> mp_before(const Training::Side& side, double t) {
   return mp;
 }
 
-// The data after one segment that ends with E.
-void listen_data(const Lines& lines, Training::Side& side, const Training::Side& far, bool call_to_answer,
-                 std::size_t k) {
+// What both directions' MPs say of a V.34 direction's data. Both ends send E within a round trip of each other; the far
+// end's MP decides how this end transmits.
+std::optional<v34::DataParameters> v34_parameters(const Training::Side& side, const Training::Side& far,
+                                                  bool call_to_answer, double e_end) {
   const Direction& d = side.direction;
-  const Segment& p = side.segments[k];
-  // Both ends send E within a round trip of each other; the far end's MP decides how this end transmits.
-  const auto own_mp = mp_before(side, p.t_e_end), far_mp = mp_before(far, p.t_e_end + 0.3);
-  if (!own_mp || !far_mp) return;
+  const auto own_mp = mp_before(side, e_end), far_mp = mp_before(far, e_end + kRoundTripS);
+  if (!own_mp || !far_mp) return std::nullopt;
   const v34::RatePair rates = resolve_rates(*own_mp, *far_mp);
   const std::uint32_t rate = 2400u * (call_to_answer ? rates.call_to_answer : rates.answer_to_call);
-  if (!v34::is_supported(d.rate, rate)) return;
+  if (!v34::is_supported(d.rate, rate)) return std::nullopt;
   const bool aux = own_mp->aux && far_mp->aux;
-  const v34::DataParameters parameters{
+  return v34::DataParameters{
       {make_framing(d.rate, rate, aux, far_mp->expanded), d.scrambling, far_mp->trellis, far_mp->precoder},
       far_mp->nonlinear,
       rate};
+}
+
+// The same of V.90's upstream: CP and the digital modem's MP.
+std::optional<v34::DataParameters> upstream_parameters(const Training& t, double e_end) {
+  const Direction& d = t.from_2400.direction;
+  const v90::Cp* cp = nullptr;
+  for (const CpHeard* h : t.from_2400.cps()) {
+    if (h->cp.data_mode && h->t_first < e_end) cp = &h->cp;
+  }
+  const v90::Mp* mp = nullptr;
+  v34::PrecoderCoefficients precoder{};
+  for (const DownstreamMp& m : t.downstream.mp) {
+    if (m.t_first > e_end + kRoundTripS) break;
+    mp = &m.mp;
+    if (mp->type1) precoder = mp->precoder;
+  }
+  if (cp == nullptr || mp == nullptr) return std::nullopt;
+  const std::uint32_t rate = 2400u * static_cast<std::uint32_t>(upstream_rate(cp->upstream_mask, *mp));
+  if (!v34::is_supported(d.rate, rate)) return std::nullopt;
+  return v34::DataParameters{
+      {make_framing(d.rate, rate, false, mp->expanded), d.scrambling, mp->trellis, precoder}, mp->nonlinear, rate};
+}
+
+// The data after one segment that ends with E.
+void listen_data(const Lines& lines, Training::Side& side, std::size_t k, const v34::DataParameters& parameters) {
+  const Direction& d = side.direction;
+  const Segment& p = side.segments[k];
   double end = static_cast<double>(lines.line->size());
   if (k + 1 < side.segments.size()) {
     const Segment& next = side.segments[k + 1];
@@ -87,7 +114,46 @@ void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training::Side* const
       if (first < 0 || segments[next[i]].t_e_end < sides[first]->segments[next[first]].t_e_end) first = i;
     }
     if (first < 0) return;
-    listen_data(*lines[first], *sides[first], *sides[1 - first], first == 0, next[first]++);
+    const std::size_t k = next[first]++;
+    const auto parameters =
+        v34_parameters(*sides[first], *sides[1 - first], first == 0, sides[first]->segments[k].t_e_end);
+    if (parameters) listen_data(*lines[first], *sides[first], k, *parameters);
+  }
+}
+
+// V.90: the digital modem's direction, and the analogue modem's data with the MP that was found there.
+void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Training& t, double to_s) {
+  const auto own = static_cast<std::size_t>(s.channel_1200);
+  Training::Side& up = t.from_2400;
+  const auto trained =
+      std::find_if(up.segments.begin(), up.segments.end(), [](const Segment& p) { return p.trn_symbols > 0; });
+  if (own >= r.channel.size() || own == static_cast<std::size_t>(up.direction.channel) ||
+      trained == up.segments.end()) {
+    t.downstream.stopped = own >= r.channel.size() ? "it is not recorded" : "the upstream's training was not read";
+    t.downstream.t_lost = t.info1a_t;
+    return;
+  }
+  DownstreamAsked asked;
+  for (const InfoHeard& i : s.info) {
+    if (i.t0 > t.info1a_t + 0.001) break;
+    if (const auto* d = std::get_if<v34::Info0d>(&i.info)) asked.law = d->a_law ? v90::Law::kA : v90::Law::kMu;
+    if (const auto* a = std::get_if<v34::Info1aV90>(&i.info)) asked.u_info = a->u_info;
+  }
+  asked.from_s = trained->t_trn;
+  asked.to_s = to_s;
+  for (const CpHeard* h : up.cps()) asked.cps.push_back({h->cp, h->t_first});
+  for (const Segment& p : up.segments) {
+    if (p.dil && !asked.dil) asked.dil = p.dil;
+    if (p.t_s > trained->t_trn_end) asked.s_s.push_back(p.t_s);
+  }
+  t.downstream = read_downstream(r.channel[own], r.channel[1 - own], asked);
+  t.downstream.channel = s.channel_1200;
+  for (const DataHeard& d : t.downstream.data)
+    t.downstream_links.push_back(read_link(d, t.downstream_links.empty() ? nullptr : &t.downstream_links.back()));
+  for (std::size_t k = 0; k < up.segments.size(); ++k) {
+    if (up.segments[k].t_e_end == 0) continue;
+    const auto parameters = upstream_parameters(t, up.segments[k].t_e_end);
+    if (parameters) listen_data(lines, up, k, *parameters);
   }
 }
 
@@ -228,8 +294,15 @@ std::vector<Training> find_trainings(const Recording& r, const StartUp& s, bool 
     const MpHeard* a = t.from_1200.mp();
     const MpHeard* b = t.from_2400.mp();
     if (a != nullptr || b != nullptr) t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
-    if (data_mode) listen_data(lines, sides);
-    uncompress(t.from_1200.links, t.from_2400.links);
+    if (data_mode && t.pcm && lines[1]) {
+      listen_pcm(r, s, *lines[1], t, to);
+    } else if (data_mode) {
+      listen_data(lines, sides);
+    }
+    std::vector<Link>& far = t.pcm ? t.downstream_links : t.from_1200.links;
+    // The analogue modem of V.90 may be either.
+    const bool answers = !t.pcm || (s.call_channel >= 0 && s.call_channel != t.from_2400.direction.channel);
+    uncompress(answers ? far : t.from_2400.links, answers ? t.from_2400.links : far);
   }
   return all;
 }

@@ -14,7 +14,7 @@ namespace offhook::decode {
 /// What followed one INFO1a: Phases 3 and 4, data mode and renegotiations until the next.
 struct Training {
   double info1a_t = 0;
-  bool pcm = false;  ///< V.90: downstream is PCM, only the upstream direction, from_2400, is followed
+  bool pcm = false;  ///< V.90: from_2400 is the upstream direction, from_1200 is empty
   /// What the modem sent whose INFO sequences are at 1200 Hz (V.34's call modem, V.90's digital one), or at 2400 Hz.
   struct Side {
     Direction direction;
@@ -29,7 +29,9 @@ struct Training {
     std::vector<const CpHeard*> cps() const;
     const CpHeard* cp() const;
   } from_1200, from_2400;
-  v34::RatePair rates{};  ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
+  DownstreamHeard downstream;          ///< of V.90
+  std::vector<Link> downstream_links;  ///< one for each of its data
+  v34::RatePair rates{};               ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
 };
 
 /// Phases 3 and 4, data mode, renegotiations and cleardowns of both directions after each INFO1a.

@@ -320,6 +320,37 @@ TEST(DecodeCalls, TrainingAndMpOfV34EqualTheTruth) {
   });
 }
 
+// Frames with a good check sequence are their own proof: it is right by chance once in 65 536.
+TEST(DecodeCalls, DataOfV90IsReadInBothDirectionsToTheOctets) {
+  NEEDS_RECORDINGS();
+  for (const auto& [file, up_bad] :
+       {std::pair{"USR-Sportster-bong-bong.wav", 0}, {"Conexant-HCF-smooth-crescendo.wav", 4}}) {
+    SCOPED_TRACE(file);
+    const Json& t = own(file)["trainings"].back();
+    ASSERT_EQ(t["downstream"]["data"].size(), 1u);
+    ASSERT_EQ(t["upstream"]["data"].size(), 1u);
+    EXPECT_GE(t["downstream"]["data"][0]["frames"].size(), 5u);
+    EXPECT_EQ(t["downstream"]["data"][0]["bad_frames"], 0);
+    EXPECT_GE(t["upstream"]["data"][0]["frames"].size(), 5u);
+    EXPECT_LE(t["upstream"]["data"][0]["bad_frames"], up_bad);
+  }
+  // It was recorded with no frames yet: ones downstream, ODP upstream.
+  const Json& quick = own("Agere-SV92-QC.wav")["trainings"].back();
+  ASSERT_EQ(quick["downstream"]["data"].size(), 1u);
+  EXPECT_GT(quick["downstream"]["data"][0]["snr_db"], 43);
+  EXPECT_EQ(quick["upstream"]["data"][0]["v42_detection"]["name"], "ODP");
+}
+
+// The sender leaves its trellis encoder as it stands, and begins B1 a mapping frame late.
+TEST(DecodeCalls, B1ThatIsNotAsTheRecommendationHasItIsFound) {
+  NEEDS_RECORDINGS();
+  const Json& data = own("agere1648c-31200-31200.wav")["trainings"].back()["call_to_answer"]["data"][0];
+  EXPECT_EQ(data["b1_missing_frames"], 1);
+  EXPECT_NE(data["b1_trellis_state"], 0);
+  EXPECT_GE(data["frames"].size(), 15u);
+  EXPECT_EQ(data["bad_frames"], 0);
+}
+
 // Of all the calls, the nine too; a sender may leave out fill bits, and the first has nothing before it.
 TEST(DecodeCalls, EveryInfoOfTheTruthIsRead) {
   NEEDS_RECORDINGS();

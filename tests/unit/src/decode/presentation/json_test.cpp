@@ -196,6 +196,14 @@ Call everything() {
   cp.cp.data_mode = true;
   cp.cp.drn = 10;
   pcm.from_2400.segments[1].cp = {cp};
+  DownstreamHeard& down = pcm.downstream;
+  down.t_trn1d = down.t_jd_end = 1;
+  down.learnt = 1;
+  down.jd.emplace();
+  down.mp.emplace_back().mp.type1 = true;
+  down.data.emplace_back();
+  pcm.downstream_links = {link()};
+  down.stopped = "the levels can no longer be told from each other";
   call.trainings = {t, pcm};
   call.fax.cng.emplace_back();
   call.fax.frames.emplace_back();

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// Samples of the analogue line to the levels that the digital modem sent, one a symbol.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/decode/line/samples.h"
+
+namespace offhook::decode {
+
+class PcmEqualiser {
+ public:
+  static constexpr int kTaps = 256;      ///< one a sample, the symbol in the middle
+  static constexpr int kEchoTaps = 128;  ///< of the other channel
+
+  /// @param own, other  as read_downstream() has them
+  PcmEqualiser(std::span<const float> own, std::span<const float> other) : own_(own), other_(other) {}
+
+  /// Fits all taps by least squares. @param first  sample of the first level  @param levels  that were sent
+  /// @param trusted  [levels.size()] which of them are known, or empty for all
+  /// @return what is left, relative to the levels' power, as an unbiased estimate; 1: nothing was fitted
+  double fit(long first, std::span<const float> levels, std::span<const char> trusted = {});
+  /// Looks for the other direction's echo in what is left of such levels; the next fit takes it in.
+  void find_echo(long first, std::span<const float> levels);
+  bool has_echo() const { return echo_lag_ >= 0; }
+
+  /// The level at a sample.
+  float at(long sample) const;
+
+ private:
+  static float sample(std::span<const float> x, long t) {
+    return t >= 0 && t < static_cast<long>(x.size()) ? x[static_cast<std::size_t>(t)] : 0.f;
+  }
+  std::size_t taps() const { return kTaps + (has_echo() ? kEchoTaps : 0); }
+  void gather(long t, double* x) const;
+
+  std::span<const float> own_, other_;
+  long echo_lag_ = -1;  ///< samples to the first echo tap; -1: there is no echo
+  std::vector<double> w_;
+};
+
+}  // namespace offhook::decode
