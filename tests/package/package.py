@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Builds the Debian packages of what is committed, and tries them in a chroot: `./dev package`, `./dev package try`.
+
+package.py build     source and binary packages and a tarball into out/packages; lintian, and what must not be in them
+package.py try       mmdebstrap, apt install ./*.deb, debian/tests/installed, apt purge: the files are as before
+package.py version   CMakeLists.txt, debian/changelog and what stands in the tree name one version
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = ROOT / "out/packages"
+SUITE = "bookworm"
+
+
+def say(text):
+    print(f"[package] {text}", flush=True)
+
+
+def run(*command, **options):
+    done = subprocess.run([str(c) for c in command], check=False, **options)
+    if done.returncode != 0:
+        sys.exit(f"error: {' '.join(str(c) for c in command)} ended with {done.returncode}")
+    return done.stdout
+
+
+def version():
+    """CMakeLists.txt says it; debian/changelog has to follow."""
+    says = re.search(r"project\(offhook VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    changelog = re.match(r"offhook \((\S+)\)", (ROOT / "debian/changelog").read_text())[1]
+    if changelog != says:
+        sys.exit(f"error: debian/changelog has version {changelog}; expected CMakeLists.txt's, {says}")
+    return says
+
+
+def staged(name):
+    """What is committed, as files of their own: a build there cannot use what is not."""
+    if subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout:
+        say("note: what is not committed is not in the packages")
+    stage = ROOT / "build/package"
+    for old in stage.glob("*"):
+        if old.is_file():
+            old.unlink()
+    tree = stage / name
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    archive = run("git", "-C", ROOT, "archive", "HEAD", stdout=subprocess.PIPE)
+    run("tar", "-x", "-C", tree, input=archive)
+    return tree
+
+
+def build():
+    name = f"offhook-{version()}"
+    tree = staged(name)
+    when = run("git", "-C", ROOT, "log", "-1", "--format=%ct", stdout=subprocess.PIPE, text=True).strip()
+    environment = {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **os.environ, "SOURCE_DATE_EPOCH": when}
+    if shutil.which("ccache"):  # debhelper gives the build a home of its own
+        cache = run("ccache", "--get-config", "cache_dir", stdout=subprocess.PIPE, text=True).strip()
+        environment["CCACHE_DIR"] = cache
+    say(f"building {name}")
+    run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env=environment)
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir(parents=True)
+    for file in sorted(tree.parent.glob("offhook_*")) + sorted(tree.parent.glob("*.deb")):
+        shutil.move(file, OUT / file.name)
+    tarball(tree, name)
+    say("lintian")
+    run("lintian", "--fail-on", "error,warning", "--tag-display-limit", "0", *OUT.glob("*.changes"))
+    no_path_inside(tree)
+    for file in sorted(OUT.iterdir()):
+        say(f"{file.stat().st_size:>10} {file.relative_to(ROOT)}")
+
+
+def tarball(tree, name):
+    """The program with its data below one folder, for a machine without Debian's packages."""
+    arch = run("dpkg", "--print-architecture", stdout=subprocess.PIPE, text=True).strip()
+    target = OUT / f"{name}-linux-{arch}.tar.gz"
+    run("cpack", "-G", "TGZ", "-B", tree.parent / "cpack", cwd=tree / "build/debian", stdout=subprocess.DEVNULL)
+    shutil.move(next((tree.parent / "cpack").glob("*.tar.gz")), target)
+
+
+def no_path_inside(tree):
+    """A package that has the path of its build in it differs from one that was built elsewhere."""
+    for package in sorted(OUT.glob("*.deb")):
+        folder = tree.parent / "inside"
+        shutil.rmtree(folder, ignore_errors=True)
+        run("dpkg-deb", "-x", package, folder)
+        for file in folder.rglob("*"):
+            if file.is_file() and not file.is_symlink() and str(ROOT).encode() in file.read_bytes():
+                sys.exit(f"error: {package.name}: {file.relative_to(folder)} has the path of the build in it")
+        shutil.rmtree(folder)
+
+
+TRY = r"""
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+# What was there, without what any apt run changes.
+list() {
+  find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/cache -o -path /var/lib/apt \
+    -o -path /var/log -o -path /var/lib/dpkg -o -path /run -o -path /packages \) -prune -o -print | sort
+}
+export LC_ALL=C.UTF-8
+apt-get install -qq --no-install-recommends gcc libc6-dev pkg-config >/dev/null
+list >/tmp/before
+apt-get install -qq --no-install-recommends /packages/offhook_*.deb /packages/liboffhook*.deb >/dev/null
+sh -ex /packages/installed
+apt-get purge -qq offhook liboffhook0 liboffhook-dev >/dev/null
+apt-get autoremove -qq --purge >/dev/null
+list >/tmp/after
+# ldconfig's cache and Python's compiled modules are their packages' affair.
+if diff /tmp/before /tmp/after | grep '^[<>].*offhook'; then echo "error: purged, and that is left"; exit 1; fi
+dpkg -l | grep offhook && exit 1
+echo "installed, used, purged: nothing of offhook is left, $(diff /tmp/before /tmp/after | grep -c '^>' || true) files of others"
+"""
+
+
+def try_packages():
+    if not list(OUT.glob("offhook_*.deb")):
+        sys.exit("error: there is nothing in out/packages; expected ./dev package before")
+    chroot = ROOT / "build/package/try"
+    chroot.mkdir(parents=True, exist_ok=True)
+    for old in chroot.iterdir():
+        old.unlink()
+    for package in OUT.glob("*.deb"):
+        shutil.copy(package, chroot)
+    shutil.copy(ROOT / "debian/tests/installed", chroot)
+    (chroot / "try.sh").write_text(TRY)
+    say(f"a chroot of {SUITE}, and the packages in it")
+    run(
+        "mmdebstrap",
+        "--variant=apt",
+        "--quiet",
+        f"--customize-hook=copy-in {chroot} /",
+        '--customize-hook=mv "$1"/try "$1"/packages',
+        '--customize-hook=chroot "$1" sh /packages/try.sh',
+        SUITE,
+        "/dev/null",
+    )
+
+
+def main():
+    what = sys.argv[1] if len(sys.argv) > 1 else "build"
+    if what == "build":
+        build()
+    elif what == "try":
+        try_packages()
+    elif what == "version":
+        print(version())
+    else:
+        sys.exit(f"error: '{what}' is not build, try or version")
+
+
+if __name__ == "__main__":
+    main()
