@@ -44,6 +44,20 @@ std::string ending(const oh_kernel_status& s) {
   return failure.empty() ? "" : fmt::format("the modem under test {}", failure);
 }
 
+/// The transfer's time by the log: the samples of the card's blocks between the link's beginning and its last octets.
+class TransferTime {
+ public:
+  void add(const oh_event& event) {
+    if (event.kind == OH_EV_INTERRUPT) samples_ += event.argument;
+    if (event.kind == OH_EV_LINK_STATE && event.argument == OH_LAPM_CONNECTED && begun_ == 0) begun_ = samples_;
+    if (event.kind == OH_EV_LINK_BYTES) last_ = samples_;
+  }
+  double seconds() const { return last_ > begun_ ? static_cast<double>(last_ - begun_) / kRateHz : 0; }
+
+ private:
+  std::uint64_t samples_ = 0, begun_ = 0, last_ = 0;
+};
+
 traces::LogHeader log_header(const hostsim::Scenario& scenario) {
   traces::LogHeader header;
   header.drivers.push_back({kDriverId, "kernel modem"});
@@ -90,23 +104,24 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
                             const CallSinks& sinks) {
   std::vector<std::uint8_t> own_file;
   if (file.empty()) file = own_file = hostsim::random_file(scenario);
+  TransferTime time;
   KernelTransfer transfer(device, {.call = kernel_call_of(scenario),
                                    .contexts = {scenario.context},
                                    .switches = 0,
                                    .switch_samples = 0,
                                    .to_send = {},
-                                   .events = sinks.events});
+                                   .events = [&](std::span<const oh_event> events, std::uint64_t dropped) {
+                                     for (const oh_event& event : events) time.add(event);
+                                     if (sinks.events) sinks.events(events, dropped);
+                                   }});
   if (sinks.header) sinks.header(log_header(scenario));
   CallOutcome outcome;
   outcome.bytes = file.size();
-  double begun_s = 0;
   transfer.begin();
   for (;; transfer.wait()) {
     const oh_kernel_status& s = transfer.look();
     const double now_s = static_cast<double>(s.samples) / kRateHz;
     const std::size_t there = transfer.received().size();
-    if (!transfer.connected()) begun_s = now_s;
-    if (there > outcome.bytes_delivered) outcome.transfer_s = now_s - begun_s;
     if (sinks.received && there > outcome.bytes_delivered)
       sinks.received(std::span(transfer.received()).subspan(outcome.bytes_delivered));
     outcome.bytes_delivered = there;
@@ -124,6 +139,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   if (outcome.stopped) outcome.ending = "interrupted";
   if (outcome.ending.empty()) outcome.ending = "other bytes arrived than were expected";
   transfer.end();
+  outcome.transfer_s = time.seconds();
   outcome.lost = lost(transfer.status());
   outcome.simulated_s = static_cast<double>(transfer.status().samples) / kRateHz;
   outcome.compression = static_cast<std::uint8_t>(transfer.status().compression);

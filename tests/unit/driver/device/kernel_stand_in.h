@@ -94,8 +94,12 @@ class KernelStandIn final : public KernelDevice {
       record(begun + 2'000, OH_EV_OUTPUT_READY, 0);
       record(begun + 3'000, OH_EV_SERVICE_END, 0);
       record(begun + 3'000, OH_EV_CALL_END, 1);
+      if (samples_ >= connected_at && samples_ - block < connected_at)
+        record(begun + 3'000, OH_EV_LINK_STATE, OH_LAPM_CONNECTED);
     }
-    if (samples_ >= connected_at && samples_ < cleared_at) due_ = octets_a_look;
+    if (samples_ < connected_at || samples_ >= cleared_at) return;
+    due_ = std::min(octets_a_look, to_give.size() - given_);
+    if (due_ > 0) record(samples_ * kSampleNs, OH_EV_LINK_BYTES, static_cast<std::uint32_t>(given_ + due_));
   }
   void record(std::uint64_t time_ns, oh_event_kind kind, std::uint32_t argument) {
     oh_event event{};

@@ -84,8 +84,8 @@ TEST(KernelRun, TheFileThatTheScenarioNamesArrivesAndTakesTheLinesTime) {
   EXPECT_EQ(headers, 1u);
   EXPECT_GT(events, 0u);
   EXPECT_EQ(outcome.ending, "the file arrived");
-  // Looks are 800 samples apart: 1000 octets at each from the first on that found the link up.
-  EXPECT_DOUBLE_EQ(outcome.transfer_s, 5 * 0.1);
+  // The link is up at 4000 samples, and so are the first 1000 octets; then there are as many each 800.
+  EXPECT_DOUBLE_EQ(outcome.transfer_s, 4 * 800 / 8000.0);
   EXPECT_DOUBLE_EQ(outcome.simulated_s, 0.9);
   ASSERT_TRUE(outcome.kernel.has_value());
   EXPECT_FALSE(device.running);
