@@ -24,6 +24,11 @@ namespace {
 constexpr int kClockLevel = 28;
 constexpr int kModemLevel = 10;
 
+// The longest interruption that a DTMF receiver is sure to pass over. Source: ITU-T Q.24, Annex A
+constexpr double kBrokenTone_s = 0.010;
+// Nobody answers: S7, as driver/tty counts it from the last digit. Source: ITU-T V.250, 6.3.7
+constexpr Ns kNoAnswer = 60'000'000'000;
+
 constexpr int kTimerHz = 1000;  // of the load's multimedia timer
 constexpr Ns kTimerPeriod = 1'000'000'000 / kTimerHz;
 
@@ -150,6 +155,8 @@ struct Call::Impl {
 
   void set_phase(Phase next, Ns now);
   void watch(Ns now);
+  void watch_dialling();
+  void end();
 
   Scenario scenario;
   CostProfile profile;
@@ -176,6 +183,8 @@ struct Call::Impl {
 
   Phase phase = Phase::kOnHook;
   bool over = false;
+  bool misdialled = false;
+  std::uint64_t underrun_seen = 0, hole = 0;  // samples; the second while dialling, without a break
   Ns reserves_from = kNever;
   CallResult result;
   oh_driver_counters at_answer{};
@@ -339,9 +348,18 @@ void Call::Impl::schedule_script() {
   const Ns begin = static_cast<Ns>(20e6 * Random(scenario.seed, kCardStartStream).uniform(0));
   Ns at = begin;
   for (int i = static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting); i < kPhases - 1; i++) {
-    script.push_back(std::make_unique<Action>([this, i](Ns now) { set_phase(static_cast<Phase>(i), now); }));
+    script.push_back(std::make_unique<Action>([this, i](Ns now) {
+      if (!misdialled) set_phase(static_cast<Phase>(i), now);
+    }));
     engine.at(at, *script.back());
     at += profile.phases[i].lasts_ns;
+  }
+  if (scenario.dial) {
+    const Ns dialled = at - profile.phases[static_cast<int>(Phase::kConnecting)].lasts_ns;
+    script.push_back(std::make_unique<Action>([this](Ns) {
+      if (misdialled) end();
+    }));
+    engine.at(dialled + kNoAnswer, *script.back());
   }
   script.push_back(std::make_unique<Action>([this](Ns) { card_event->start(); }));
   engine.at(begin, *script.back());
@@ -358,6 +376,7 @@ void Call::Impl::set_phase(Phase next, Ns now) {
     reserves_from = now;
     if (scenario.context.kind == OH_CONTEXT_RESERVATION) context->reconfigure(scenario.context);
   }
+  if (next == Phase::kDialling) underrun_seen = card->counters().underrun_samples;
   if (next == Phase::kConnecting) {
     at_answer = driver.counters;
     connection->start(now);
@@ -369,6 +388,19 @@ void Call::Impl::set_phase(Phase next, Ns now) {
   driver.counters.pending_max = 0;
 }
 
+// A hole in the digits: the exchange hears another number, or none, and nobody answers.
+void Call::Impl::watch_dialling() {
+  const std::uint64_t underrun = card->counters().underrun_samples;
+  hole = underrun > underrun_seen ? hole + underrun - underrun_seen : 0;
+  underrun_seen = underrun;
+  misdialled |= static_cast<double>(hole) > kBrokenTone_s * card->rate_hz();
+}
+
+void Call::Impl::end() {
+  over = true;
+  engine.stop();
+}
+
 // Once a block: has the connection come up, ended, or died?
 void Call::Impl::watch(Ns now) {
   std::uint32_t& most = result.pending_max[static_cast<std::size_t>(phase)];
@@ -376,10 +408,8 @@ void Call::Impl::watch(Ns now) {
   connection->exchange_user_data(now);
   const TransferStatus status = connection->status();
   if (status.connected && phase == Phase::kConnecting) set_phase(Phase::kConnected, now);
-  if (status.done || status.failed) {
-    over = true;
-    engine.stop();
-  }
+  if (phase == Phase::kDialling) watch_dialling();
+  if (status.done || status.failed) end();
 }
 
 Call::Call(const Scenario& scenario, const CostProfile& profile, std::unique_ptr<Connection> connection,
@@ -427,6 +457,10 @@ CallResult Call::result() const {
   r.transfer = s.connection->status();
   r.dmt = s.connection->dmt_status();
   r.completed = r.transfer.done;
+  if (s.misdialled) {
+    r.transfer.failed = true;
+    r.transfer.failure = "the number was not dialled: a hole of more than 10 ms broke a tone";
+  }
   if (r.completed) r.transfer_s = static_cast<double>(r.transfer.done_at - r.transfer.connected_at) / 1e9;
   r.simulated_s = static_cast<double>(s.engine.now()) / 1e9;
   r.driver = s.driver.counters;

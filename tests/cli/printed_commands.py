@@ -34,7 +34,8 @@ ELSEWHERE = {
     r"man -l -": "needs man-db: cli.help_test",
 }
 LONG = (
-    r"reproduce(?! (--list|jones\.table3$))|device-map|g-lite-map|law --check|--verify|offhook demo|--sensitivity|--perturb"
+    r"reproduce(?! (--list|jones\.table3$))|device-map|g-lite-map|law --check|--verify|offhook demo|--sensitivity"
+    r"|--held-out|--perturb"
     r"|transfer\.bytes=3000000|v90-transfer|reservation-map|sweep (run|merge)|--seconds 600|--hours 24|law .*--confirm"
 )
 # What must be there first, and the command that makes it.
@@ -47,7 +48,7 @@ FIRST = (
     ),
 )
 # A verdict that is not "sufficient" is what these show; all else ends with 0.
-STATUS_2 = (r"--far-end unix:far-end\.socket", r"THR 8", r"--perturb", r"transfer\.bytes=3000000")
+STATUS_2 = (r"--far-end unix:far-end\.socket", r"THR 8", r"--held-out", r"--perturb", r"transfer\.bytes=3000000")
 
 
 def commands_of(lines):

@@ -29,6 +29,8 @@ expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb fi=1
 expect_error "expected NAME=+10%" reproduce jones.fig2 --perturb phi=10%
 expect 0 "five-fold" reproduce jones.fig1 --out scanned --repetitions 1 --sensitivity 3
 grep -q holds_over scanned/results.json || fail "no ranges in the JSON"
+expect 0 "calibrated with Table 3 alone" reproduce jones.fig1 --out held --repetitions 1 --held-out 3
+grep -q '"perturbed": "phi=' held/results.json || fail "what was found is not what was run"
 
 # A hard claim that falls short ends with 2; a published value that no experiment looks at is an error.
 mkdir data && cp -r "$source_dir"/traces/{hosts,profiles,published,devices} data/

@@ -310,9 +310,8 @@ Outcome jones_fig15(const Run& run) {
                           "Figure 15: Elapsed times in thread run (RES 2ms/8ms - 25%)"};
   const char* captions[] = {
       "As the handler of INT: nothing of higher priority competes.",
-      "The paper's modem gave up dialling, so that its thread had little to do; ours does not hear the network's "
-      "message "
-      "and goes on, a quantum of the spinner (94 ms) late.",
+      "Holes break the tones of the digits, nobody answers, and the thread has nothing to do but what it does while "
+      "dialling: the blocks of a quantum of the spinner (94 ms), as many as the ring still has.",
       "A block that does not fit into what is left of a slot waits for the next one, or for the spinner's quantum."};
   for (int i = 0; i < 3; ++i) {
     Figure f{ids[i],

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/reproduce/call_log.h"
@@ -23,16 +24,23 @@ struct Transfers {
   MeanInterval time;
 };
 
+/// As the run perturbs it. The pool's servers have their own patience, whatever becomes of the dedicated one's.
+Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, bool pool) {
+  Setup s{scenario, profile};
+  run.perturbation.apply(s);
+  if (pool) s.profile.link.sync_loss_samples = s.profile.link.pool_sync_loss_samples;
+  return s;
+}
+
 /// Run each scenario so often, with another seed and so another starting phase each time; classes against the first.
 std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scenario>& scenarios,
-                                 const hostsim::CostProfile& profile) {
+                                 const hostsim::CostProfile& profile, bool pool = false) {
   std::vector<Transfers> out(scenarios.size());
   for (std::size_t r = 0; r < out.size(); ++r)
     out[r] = {scenarios[r].name, std::vector<RunOutcome>(run.repetitions), {}, {}};
   run.parallel(scenarios.size() * run.repetitions, [&](std::size_t i) {
-    Setup s{scenarios[i / run.repetitions], profile};
+    Setup s = setup_of(run, scenarios[i / run.repetitions], profile, pool);
     s.scenario.seed += i % run.repetitions;
-    run.perturbation.apply(s);
     out[i / run.repetitions].runs[i % run.repetitions] = run_transfer(s);
   });
   std::optional<double> reference;
@@ -174,12 +182,9 @@ Standard standard(const Run& run, bool pool) {
   hostsim::CostProfile profile = config::load_profile(scenarios.front().cost_profile);
   profile.link.down_bps = p.number("downstream_bps");
   profile.link.up_bps = p.number("upstream_bps");
-  if (pool) profile.link.sync_loss_samples = profile.link.pool_sync_loss_samples;
-  Setup used{scenarios.front(), profile};  // with what is perturbed: the link as it is
-  run.perturbation.apply(used);
-  s.link = used.profile.link;
+  s.link = setup_of(run, scenarios.front(), profile, pool).profile.link;
   s.bytes = scenarios.front().bytes;
-  s.simulated = transfers(run, scenarios, profile);
+  s.simulated = transfers(run, scenarios, profile, pool);
   return s;
 }
 
@@ -375,6 +380,21 @@ Outcome jones_table3(const Run& run) {
   const hostsim::CostProfile profile = config::load_profile(scenarios.front().cost_profile);
   auto simulated = transfers(run, scenarios, profile);
   simulated.erase(simulated.begin());  // INT, the reference
+  // How sharp the edge is on which a marginal row stands.
+  constexpr double kNear = 0.01;
+  std::vector<hostsim::Scenario> marginal = {scenarios.front()};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].text("class") == "marginal") marginal.push_back(scenarios[i + 1]);
+  }
+  std::map<std::string, std::string> beside;
+  for (const double change : {-kNear, kNear}) {
+    hostsim::CostProfile other = profile;
+    auto& service_ns = other.phases[static_cast<int>(hostsim::Phase::kConnected)].service_ns;
+    service_ns = std::llround((1 + change) * static_cast<double>(service_ns));
+    for (const Transfers& t : transfers(run, marginal, other))
+      beside[t.name] += fmt::format("; blocks that cost {:g} % {}: {}, {}", 100 * kNear, change < 0 ? "less" : "more",
+                                    to_string(t.result.verdict), of(t.result.complete, t.result.runs));
+  }
 
   Outcome out;
   const double share = p.number("model_share_percent"), gap = p.number("model_gap_ms");
@@ -384,8 +404,8 @@ Outcome jones_table3(const Run& run) {
     const Transfers& t = simulated[i];
     const double x = row.number("x_ms"), y = row.number("y_ms");
     Row verdict = same(t.name + ", class", row.text("class"), std::string(to_string(t.result.verdict)));
-    verdict.note = fmt::format("{} complete, published {:.0f} of {:.0f}", of(t.result.complete, t.result.runs),
-                               row.number("ok"), p.number("of"));
+    verdict.note = fmt::format("{} complete, published {:.0f} of {:.0f}{}", of(t.result.complete, t.result.runs),
+                               row.number("ok"), p.number("of"), beside[t.name]);
     out.rows.push_back(std::move(verdict));
     add_times(out, row, t, kVerdictTolerance, row.text("class") != "sufficient");
     if ((100 * x / y >= share && y - x < gap) != (t.result.verdict == Verdict::kSufficient))

@@ -48,64 +48,73 @@ Scan::Range Scan::range(std::size_t row) const {
   return {values[low], values[high], low == 0, high + 1 == values.size(), true};
 }
 
+std::size_t Scan::best(const std::function<bool(std::size_t)>& counts) const {
+  std::vector<std::size_t> right(values.size());
+  for (std::size_t row = 0; row < holds.size(); ++row) {
+    for (std::size_t v = 0; counts(row) && v < values.size(); ++v) right[v] += holds[row][v];
+  }
+  const std::size_t most = *std::max_element(right.begin(), right.end());
+  std::size_t begin = 0, length = 0;
+  for (std::size_t v = 0, run = 0; v < values.size(); ++v) {
+    run = right[v] == most ? run + 1 : 0;
+    if (run > length) {
+      length = run;
+      begin = v + 1 - run;
+    }
+  }
+  return begin + length / 2;
+}
+
 std::size_t Scan::held_out() const {
   std::size_t out = 0;
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
-    std::vector<std::size_t> right(values.size());
-    for (std::size_t row = 0; row < holds.size(); ++row) {
-      for (std::size_t v = 0; row % kFolds != fold && v < values.size(); ++v) right[v] += holds[row][v];
-    }
-    const std::size_t most = *std::max_element(right.begin(), right.end());
-    std::size_t begin = 0, length = 0;
-    for (std::size_t v = 0, run = 0; v < values.size(); ++v) {
-      run = right[v] == most ? run + 1 : 0;
-      if (run > length) {
-        length = run;
-        begin = v + 1 - run;
-      }
-    }
-    const std::size_t chosen = begin + length / 2;
+    const std::size_t chosen = best([&](std::size_t row) { return row % kFolds != fold; });
     for (std::size_t row = fold; row < holds.size(); row += kFolds) out += holds[row][chosen];
   }
   return out;
 }
 
-Sensitivity sensitivity(const Run& run, std::size_t steps) {
-  const auto rows = run.published.rows("rows");
-  Sensitivity out;
-  std::vector<Setup> setups;  // INT, the reference, and each reservation
-  for (std::size_t i = 0; i <= rows.size(); ++i) {
-    std::string name = "INT";
-    if (i > 0) {
-      name = fmt::format("RES {:g}/{:g}", rows[i - 1].number("x_ms"), rows[i - 1].number("y_ms"));
-      out.rows.push_back(name);
-      name += " strict";
+namespace {
+
+/// INT, the reference, and each reservation of Table 3.
+struct Rows {
+  explicit Rows(const Run& run) : published(run.published.rows("rows")) {
+    for (std::size_t i = 0; i <= published.size(); ++i) {
+      std::string name = "INT";
+      if (i > 0) {
+        name = fmt::format("RES {:g}/{:g}", published[i - 1].number("x_ms"), published[i - 1].number("y_ms"));
+        names.push_back(name);
+        name += " strict";
+      }
+      hostsim::Scenario s = call_scenario(name, true, run.seed);
+      setups.push_back({s, config::load_profile(s.cost_profile)});
+      run.perturbation.apply(setups.back());
     }
-    hostsim::Scenario s = call_scenario(name, true, run.seed);
-    setups.push_back({s, config::load_profile(s.cost_profile)});
-    run.perturbation.apply(setups.back());
   }
+  std::vector<Published> published;
+  std::vector<std::string> names;
+  std::vector<Setup> setups;
+};
+
+/// Whether the classes hold, at each value of each scan.
+void run_scans(const Run& run, const Rows& rows, std::vector<Scan>* scans) {
   struct Job {
     std::size_t scan, value, row;
   };
   std::vector<Job> jobs;
-  for (const Constant& c : constants()) {
-    if (c.low >= c.high) continue;
-    Scan scan;
-    scan.constant = &c;
-    scan.used = c.get(setups.front());
-    scan.values = values_of(c, setups.front(), steps);
-    scan.holds.assign(rows.size(), std::vector<bool>(scan.values.size()));
+  for (std::size_t n = 0; n < scans->size(); ++n) {
+    Scan& scan = (*scans)[n];
+    scan.holds.assign(rows.published.size(), std::vector<bool>(scan.values.size()));
     for (std::size_t v = 0; v < scan.values.size(); ++v) {
-      for (std::size_t row = 0; row < setups.size(); ++row) jobs.push_back({out.scans.size(), v, row});
+      for (std::size_t row = 0; row < rows.setups.size(); ++row) jobs.push_back({n, v, row});
     }
-    out.scans.push_back(std::move(scan));
   }
   std::vector<std::vector<RunOutcome>> outcomes(jobs.size(), std::vector<RunOutcome>(run.repetitions));
   run.parallel(jobs.size() * run.repetitions, [&](std::size_t i) {
     const Job& job = jobs[i / run.repetitions];
-    Setup s = setups[job.row];
-    out.scans[job.scan].constant->set(s, out.scans[job.scan].values[job.value]);
+    Setup s = rows.setups[job.row];
+    const Scan& scan = (*scans)[job.scan];
+    scan.constant->set(s, scan.values[job.value]);
     s.scenario.seed += i % run.repetitions;
     outcomes[i / run.repetitions][i % run.repetitions] = run_transfer(s);
   });
@@ -118,9 +127,75 @@ Sensitivity sensitivity(const Run& run, std::size_t steps) {
       continue;
     }
     const Verdict verdict = classify(outcomes[j], reference).verdict;
-    out.scans[job.scan].holds[job.row - 1][job.value] = rows[job.row - 1].text("class") == to_string(verdict);
+    (*scans)[job.scan].holds[job.row - 1][job.value] = rows.published[job.row - 1].text("class") == to_string(verdict);
+  }
+}
+
+}  // namespace
+
+Sensitivity sensitivity(const Run& run, std::size_t steps) {
+  const Rows rows(run);
+  Sensitivity out;
+  out.rows = rows.names;
+  for (const Constant& c : constants()) {
+    if (c.low >= c.high) continue;
+    Scan scan;
+    scan.constant = &c;
+    scan.used = c.get(rows.setups.front());
+    scan.values = values_of(c, rows.setups.front(), steps);
+    out.scans.push_back(std::move(scan));
+  }
+  run_scans(run, rows, &out.scans);
+  return out;
+}
+
+Calibration calibrate(const Run& run, std::size_t steps) {
+  constexpr int kPasses = 2;
+  Rows rows(run);
+  Calibration out;
+  out.rows = rows.names.size();
+  std::vector<const Constant*> fitted;
+  for (const Constant& c : constants()) {
+    if (!c.fitted) continue;
+    fitted.push_back(&c);
+    out.constants.push_back({std::string(c.name), std::string(c.unit), 0, c.get(rows.setups.front())});
+    for (Setup& s : rows.setups) c.set(s, (c.low + c.high) / 2);
+  }
+  for (std::size_t n = 0; n < kPasses * fitted.size(); ++n) {
+    const Constant& c = *fitted[n % fitted.size()];
+    std::vector<Scan> scan(1);
+    scan[0].constant = &c;
+    scan[0].values = values_of(c, rows.setups.front(), steps);
+    run_scans(run, rows, &scan);
+    const std::size_t best = scan[0].best([](std::size_t) { return true; });
+    for (Setup& s : rows.setups) c.set(s, scan[0].values[best]);
+    out.constants[n % fitted.size()].value = c.get(rows.setups.front());
+    out.right = 0;
+    for (const auto& row : scan[0].holds) out.right += row[best];
   }
   return out;
+}
+
+std::vector<std::string> Calibration::changes() const {
+  std::vector<std::string> out;
+  for (const Constant& c : constants) out.push_back(fmt::format("{}={}", c.name, c.value));
+  return out;
+}
+
+nlohmann::ordered_json to_json(const Calibration& calibration) {
+  nlohmann::ordered_json out{{"right", calibration.right}, {"of", calibration.rows}};
+  for (const Calibration::Constant& c : calibration.constants)
+    out["constants"].push_back({{"name", c.name}, {"unit", c.unit}, {"found", c.value}, {"used", c.used}});
+  return out;
+}
+
+std::string to_text(const Calibration& calibration) {
+  std::string out =
+      fmt::format("calibrated with Table 3 alone, {} of {} classes:", calibration.right, calibration.rows);
+  for (const Calibration::Constant& c : calibration.constants)
+    out += fmt::format(" {} {:.4g}{}{} (used: {:.4g}){}", c.name, c.value, c.unit.empty() ? "" : " ", c.unit, c.used,
+                       &c == &calibration.constants.back() ? "" : ",");
+  return out + "\n";
 }
 
 nlohmann::ordered_json to_json(const Sensitivity& sensitivity) {

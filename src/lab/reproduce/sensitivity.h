@@ -28,8 +28,10 @@ struct Scan {
     bool any = false;                       ///< at the value that is used
   };
   Range range(std::size_t row) const;
-  /// Of 5 folds (row modulo 5): the middle of the longest stretch of values at which most of the other folds' rows
-  /// hold, and how many of the fold's own hold there. Summed over the folds.
+  /// The middle of the longest stretch of values at which most of the rows hold that `counts` says yes to.
+  std::size_t best(const std::function<bool(std::size_t row)>& counts) const;
+  /// Of 5 folds (row modulo 5): the best by the other folds' rows, and how many of the fold's own hold there. Summed
+  /// over the folds.
   std::size_t held_out() const;
 };
 
@@ -41,6 +43,25 @@ struct Sensitivity {
 /// @param run.published jones.table3
 /// @param steps values of each constant
 Sensitivity sensitivity(const Run& run, std::size_t steps);
+
+/// The fitted constants, found again with Table 3 and nothing else: each from the middle of its range, one after the
+/// other the best of `steps` values, twice. What is run under them has not been seen by any.
+struct Calibration {
+  struct Constant {
+    std::string name, unit;
+    double value = 0;  ///< found
+    double used = 0;   ///< the model's
+  };
+  std::vector<Constant> constants;
+  std::size_t right = 0, rows = 0;  ///< classes of Table 3 under them
+
+  /// As --perturb takes them.
+  std::vector<std::string> changes() const;
+};
+/// @param run.published jones.table3
+Calibration calibrate(const Run& run, std::size_t steps);
+nlohmann::ordered_json to_json(const Calibration& calibration);
+std::string to_text(const Calibration& calibration);
 
 /// Rows, ranges, and a figure for each constant, drawn as those of the claims.
 nlohmann::ordered_json to_json(const Sensitivity& sensitivity);

@@ -287,5 +287,30 @@ TEST(Call, EachContextRunsThePumpInAnEntityOfItsOwnKind) {
   }
 }
 
+// The lead, 204 samples at 7200 Hz, lasts 28 ms, and Q.24 allows 10 ms without a tone: 20 ms of another thread are
+// borne, 80 ms are not.
+TEST(Call, AHoleThatBreaksAToneWhileDiallingEndsTheCallUnanswered) {
+  for (const int work_ms : {20, 80}) {
+    Scenario s;
+    s.context.kind = OH_CONTEXT_THREAD;
+    s.context.priority = 8;
+    LoadThread load;
+    load.priority = 24;
+    load.every_ns = 500 * kMs;
+    load.work_ns = work_ms * kMs;
+    s.load.threads = {load};
+    s.bytes = 1000;
+    const Recorded r = run(s);
+    const bool answered = work_ms == 20;
+    EXPECT_EQ(r.result.transfer.connected, answered) << work_ms;
+    EXPECT_EQ(r.result.transfer.failed, !answered) << work_ms;
+    if (answered) continue;
+    EXPECT_THAT(r.result.transfer.failure, testing::HasSubstr("not dialled"));
+    EXPECT_NEAR(r.result.simulated_s, 2 + 9 + 60, 0.1);
+    for (const oh_event& e : r.events)
+      EXPECT_FALSE(e.kind == OH_EV_PHASE && e.argument > static_cast<std::uint32_t>(Phase::kDialling));
+  }
+}
+
 }  // namespace
 }  // namespace offhook::hostsim

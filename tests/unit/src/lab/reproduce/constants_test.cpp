@@ -57,6 +57,8 @@ TEST(Scan, ARangeIsWhereItHoldsAroundTheValueThatIsUsed) {
   // and 2, the middle is 2, where row 0 does not hold. Without row 1: 1 and 4 alone, so 1, where it holds. Without row
   // 2: 1, 3, 4, the longest stretch is 3 and 4, so 4, where it holds.
   EXPECT_EQ(scan.held_out(), 2u);
+  // All rows: three hold at 1 and 4, two at each other value; of the two stretches of one the first.
+  EXPECT_EQ(scan.best([](std::size_t) { return true; }), 0u);
 }
 
 }  // namespace
