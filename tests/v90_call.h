@@ -78,8 +78,7 @@ class V90Call : public hostsim::DigitalEnd {
     uint64_t seed = 1;
   };
 
-  explicit V90Call(const Options& o)
-      : options_(o), digital_bits_(0x1234567, o.hdlc), analogue_bits_(0x765432, o.hdlc) {
+  explicit V90Call(const Options& o) : options_(o), digital_bits_(0x1234567, o.hdlc), analogue_bits_(0x765432, o.hdlc) {
     oh_pump_config c{};
     c.struct_size = sizeof c;
     c.format = o.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;

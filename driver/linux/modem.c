@@ -32,7 +32,7 @@ struct oh_modem_end {
 	struct kfifo to_line, from_line;
 	u8 piece[PIECE];
 	u32 delivered; /* octets, in order */
-	bool hang_up; /* asked for */
+	bool hang_up;  /* asked for */
 	bool disconnecting, clearing;
 	bool ended;
 	/* as seen last; read by anybody, each by itself */

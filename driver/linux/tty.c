@@ -134,7 +134,8 @@ static int dte_take(struct tty_struct *line, const unsigned char *octets, int n)
 	unsigned int taken = n;
 	unsigned long flags;
 
-	/* Under the lock, as end_release() empties it. With nobody there the modem is off: what is written is lost. */
+	/* Under the lock, as end_release() empties it. With nobody there the modem is off: what is
+	 * written is lost. */
 	spin_lock_irqsave(&terminal->lock, flags);
 	if (atomic_read(&terminal->taken)) {
 		taken = kfifo_in(&terminal->written, octets, n);
@@ -278,9 +279,8 @@ static ssize_t end_read(struct file *file, char __user *octets, size_t n, loff_t
 	size_t done = 0;
 
 	while (done < n) {
-		unsigned int now = kfifo_out_spinlocked(&terminal->written, piece,
-							min_t(size_t, n - done, PIECE),
-							&terminal->lock);
+		unsigned int now = kfifo_out_spinlocked(
+			&terminal->written, piece, min_t(size_t, n - done, PIECE), &terminal->lock);
 
 		if (now == 0)
 			break;

@@ -209,7 +209,8 @@ void Modem::follow(std::size_t n) {
   if (status.state != state_) {
     state_ = status.state;
     record(OH_EV_PUMP_STATE, state_);
-    if (state_ == OH_PUMP_DATA) record(OH_EV_PUMP_RATES, logged_rate(status.tx_bit_rate) | logged_rate(status.rx_bit_rate) << 16);
+    if (state_ == OH_PUMP_DATA)
+      record(OH_EV_PUMP_RATES, logged_rate(status.tx_bit_rate) | logged_rate(status.rx_bit_rate) << 16);
   }
   if (state_ == OH_PUMP_DATA && (status.tx_bit_rate != tx_bit_rate_ || status.rx_bit_rate != rx_bit_rate_)) {
     tx_bit_rate_ = status.tx_bit_rate;

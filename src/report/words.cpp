@@ -111,7 +111,7 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
       return "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
     default:
       if (call.dmt) {
-        return call.dmt->trained_s < 0     ? "Insufficient: the start-up was not passed."
+        return call.dmt->trained_s < 0   ? "Insufficient: the start-up was not passed."
                : call.dmt->trainings > 1 ? "Insufficient: the line was lost, and trained again."
                                          : "Insufficient: data arrived wrong.";
       }

@@ -189,13 +189,14 @@ KeyTable trunk_keys() {
 KeyTable loop_keys() {
   using L = hostsim::SubscriberLoop;
   return {
-      key<L>("cable", "of the pair, exchange first: a standard loop (\"CSA 4\", \"T1.601 7\"), none, or sections of gauge "
+      key<L>("cable",
+             "of the pair, exchange first: a standard loop (\"CSA 4\", \"T1.601 7\"), none, or sections of gauge "
              "and kft, taps with a stroke: \"26:9 24:2 24/0.5\"",
              &L::cable),
       key<L>("disturbers", "other services in the cable: \"24 ISDN, 10 HDSL FEXT\"; empty: none", &L::disturbers),
       key<L>("noise_dbm_hz", -250, -60, "white noise at each receiver", &L::noise_dbm_hz),
-      key<L>("hybrid_loss_db", 0, 400, "from a transmitter to its own receiver, before the filters; from 200 on: no echo",
-             &L::hybrid_loss_db),
+      key<L>("hybrid_loss_db", 0, 400,
+             "from a transmitter to its own receiver, before the filters; from 200 on: no echo", &L::hybrid_loss_db),
       key<L>("impulse_rate_hz", 0, 1000, "impulses a second at each receiver, Poisson", &L::impulse_rate_hz),
       key<L>("impulse_volts", 0, 10, "peak of one", &L::impulse_volts),
       key<L>("clock_ppm", -1000, 1000, "the far end's clock against the near end's", &L::clock_ppm),
@@ -206,8 +207,10 @@ KeyTable loop_keys() {
 KeyTable pump_keys() {
   using S = Scenario;
   return {
-      key<S>("pump.kind", "a real pump, only its cost with a link model, or the device of device.*: on a subscriber loop a real DMT pump, "
-              "else its cost alone",
+      key<S>("pump.kind",
+             "a real pump, only its cost with a link model, or the device of device.*: on a subscriber loop a real DMT "
+             "pump, "
+             "else its cost alone",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
       key<S>(
           "pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
@@ -278,9 +281,11 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("host", host_keys(), [](S& s) -> HostScenario& { return s.host; }));
   add(keys_under<S>("load", load_keys(), [](S& s) -> hostsim::LoadScenario& { return s.load; }));
   add(keys_under<S>("line", line_keys(), [](S& s) -> hostsim::LineScenario& { return s.line; }));
-  add({key<S>("line.kind", "what lies between the modems: line.*; trunk.*, at whose far end is the digital network; or loop.*, on which a "
-           "device is a DMT pump",
-              [](S& s) -> Field { return choice(s.line_kind, kLineKinds); })});
+  add({key<S>(
+      "line.kind",
+      "what lies between the modems: line.*; trunk.*, at whose far end is the digital network; or loop.*, on which a "
+      "device is a DMT pump",
+      [](S& s) -> Field { return choice(s.line_kind, kLineKinds); })});
   add(keys_under<S>("trunk", trunk_keys(), [](S& s) -> hostsim::DigitalTrunkConfig& { return s.trunk; }));
   add(keys_under<S>("loop", loop_keys(), [](S& s) -> hostsim::SubscriberLoop& { return s.loop; }));
   add(pump_keys());

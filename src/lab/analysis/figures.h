@@ -69,8 +69,8 @@ struct Figures {
   struct End : TransferTally {
     ExtremaSeries bytes{2048};          ///< user bytes delivered in order
     ExtremaSeries retransmitted{1024};  ///< I-frames sent again, each recovery
-    std::uint64_t bad_frames = 0;  ///< of V.42, or superframes of ADSL
-    ExtremaSeries bad{1024};       ///< the same over time
+    std::uint64_t bad_frames = 0;       ///< of V.42, or superframes of ADSL
+    ExtremaSeries bad{1024};            ///< the same over time
     ThinnedSample<ConstellationPoint> constellation{4096};
     /// What the pump measured of its line, by enum oh_instrument; retrain causes are in their own units.
     std::array<ExtremaSeries, kInstruments> instruments{ExtremaSeries{1024}, ExtremaSeries{1024}, ExtremaSeries{1024},
