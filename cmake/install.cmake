@@ -48,7 +48,8 @@ install(FILES ${PROJECT_BINARY_DIR}/offhook.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 # Headers: the C ABI as <offhook/pump.h>; those of the C++ components beside them, as their sources include them.
 install(DIRECTORY include/offhook DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY dsp driver hostsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook FILES_MATCHING PATTERN "*.h"
-  PATTERN "driver/tty" EXCLUDE PATTERN "driver/device" EXCLUDE PATTERN "driver/linux" EXCLUDE)
+  PATTERN "driver/tty" EXCLUDE PATTERN "driver/device" EXCLUDE PATTERN "driver/linux" EXCLUDE
+  PATTERN "dsp/radio" EXCLUDE PATTERN "hostsim/air" EXCLUDE)
 install(DIRECTORY src/decode DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/offhook/src FILES_MATCHING PATTERN "*.h")
 
 # The kernel module with the freestanding core, as sources for DKMS: `dkms add PREFIX/src/offhook-VERSION`. Whoever builds
@@ -59,7 +60,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/driver/linux/VERSION "${PROJECT_VERSION}\n")
 install(FILES driver/linux/Kbuild ${PROJECT_BINARY_DIR}/driver/linux/dkms.conf ${PROJECT_BINARY_DIR}/driver/linux/VERSION
   DESTINATION ${module} COMPONENT kernel)
 install(DIRECTORY include dsp DESTINATION ${module} COMPONENT kernel FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp"
-  PATTERN "*.inc" PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE PATTERN "radio" EXCLUDE PATTERN "air" EXCLUDE)
+  PATTERN "*.inc" PATTERN "spandsp" EXCLUDE PATTERN "fftw" EXCLUDE PATTERN "radio" EXCLUDE)
 install(DIRECTORY driver/core driver/linux DESTINATION ${module}/driver COMPONENT kernel FILES_MATCHING PATTERN "*.h"
   PATTERN "*.c")
 install(DIRECTORY driver/card/engine DESTINATION ${module}/driver/card COMPONENT kernel FILES_MATCHING PATTERN "*.h"

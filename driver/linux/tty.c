@@ -167,7 +167,7 @@ static void dte_flush(struct tty_struct *line)
 	unsigned long flags;
 
 	spin_lock_irqsave(&terminal->lock, flags);
-	kfifo_reset(&terminal->written);
+	kfifo_reset_out(&terminal->written);
 	spin_unlock_irqrestore(&terminal->lock, flags);
 	tty_port_tty_wakeup(&terminal->port);
 }
@@ -299,6 +299,7 @@ static ssize_t end_write(struct file *file, const char __user *octets, size_t n,
 {
 	struct oh_terminal *terminal = file->private_data;
 	u8 piece[PIECE];
+	unsigned long flags;
 	size_t done = 0;
 
 	if (!tty_port_initialized(&terminal->port))
@@ -309,10 +310,13 @@ static ssize_t end_write(struct file *file, const char __user *octets, size_t n,
 
 		if (copy_from_user(piece, octets + done, now))
 			return done ? done : -EFAULT;
+		/* two who write at once share one buffer */
+		spin_lock_irqsave(&terminal->lock, flags);
 		taken = tty_insert_flip_string(&terminal->port, piece, now);
 		tty_flip_buffer_push(&terminal->port);
-		done += taken;
 		terminal->counts.rx += taken;
+		spin_unlock_irqrestore(&terminal->lock, flags);
+		done += taken;
 		if (taken < now)
 			break;
 	}
@@ -385,10 +389,10 @@ static int end_release(struct inode *inode, struct file *file)
 	struct oh_terminal *terminal = file->private_data;
 	unsigned long flags;
 
-	atomic_set(&terminal->taken, 0);
 	set_dce_lines(terminal, 0);
 	spin_lock_irqsave(&terminal->lock, flags);
-	kfifo_reset(&terminal->written); /* nobody will take it */
+	atomic_set(&terminal->taken, 0);
+	kfifo_reset_out(&terminal->written); /* nobody will take it */
 	spin_unlock_irqrestore(&terminal->lock, flags);
 	tty_port_tty_wakeup(&terminal->port);
 	tty_port_put(&terminal->port);

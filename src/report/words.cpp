@@ -111,9 +111,13 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
       return "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
     default:
       if (call.dmt) {
-        return call.dmt->trained_s < 0   ? "Insufficient: the start-up was not passed."
+        return call.dmt->trained_s < 0   ? "Insufficient: data mode was not reached."
                : call.dmt->trainings > 1 ? "Insufficient: the line was lost, and trained again."
-                                         : "Insufficient: data arrived wrong.";
+               : call.dmt->down.crc_errors + call.dmt->up.crc_errors + call.dmt->down.wrong_bits +
+                           call.dmt->up.wrong_bits ==
+                       0
+                   ? "Insufficient: samples were lost."
+                   : "Insufficient: data arrived wrong.";
       }
       return call.device ? "Insufficient: the device lost samples." : "Insufficient: the transfer did not complete.";
   }

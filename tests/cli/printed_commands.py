@@ -20,6 +20,7 @@ import time
 
 ELSEWHERE = {
     r"\./dev (demo|test)\b": "builds the tree; CI runs it",
+    r"\./dev package": "compiles the tree for minutes: packages.build, label long",
     r"\./dev vm ": "boots a virtual machine: label vm-matrix",
     r"modprobe|offhook kernel|kernel:0|--host kernel": "needs the kernel module: label vm",
     r"qemu-system|offhook card ": "needs a virtual machine: label vm",
@@ -48,7 +49,14 @@ FIRST = (
     ),
 )
 # A verdict that is not "sufficient" is what these show; all else ends with 0.
-STATUS_2 = (r"--far-end unix:far-end\.socket", r"THR 8", r"--held-out", r"--perturb", r"transfer\.bytes=3000000")
+STATUS_2 = (
+    r"--far-end unix:far-end\.socket",
+    r"THR 8",
+    r"stolen-time\.toml",
+    r"--held-out",
+    r"--perturb",
+    r"transfer\.bytes=3000000",
+)
 
 
 def commands_of(lines):

@@ -58,6 +58,7 @@ std::string linux_name(const Scenario& base, const Trial& t) {
     case OH_CONTEXT_THREAD: {
       const int priority = static_cast<int>(t.context.priority);
       if (!one_scale) return fmt::format("SCHED_FIFO {}", priority);
+      if (priority == 40 || priority == 140) return "";  // between the classes of Linux; SCHED_DEADLINE
       if (priority > 40) return fmt::format("SCHED_FIFO {}", priority - 40);
       return fmt::format("SCHED_OTHER, nice {}", 19 - priority);
     }
@@ -98,10 +99,11 @@ void say_basis(Advice& advice) {
   if (base.load.recorded && trace_s < seconds) {
     advice.reasons.insert(
         advice.reasons.begin(),
-        fmt::format(
-            "Warning: the trace is {} long and was replayed {:.0f} times: what comes more rarely than once in that "
-            "time is not in this verdict. Record as long as the rarest thing that matters, and --seconds so many.",
-            span(trace_s), std::ceil(seconds / trace_s)));
+        fmt::format("Warning: the trace is {} long and was replayed {:.0f} times: what happens less than once in that "
+                    "time is not in this verdict. Record for longer than the rarest event that matters, and give "
+                    "--seconds that "
+                    "length.",
+                    span(trace_s), std::ceil(seconds / trace_s)));
   }
 }
 

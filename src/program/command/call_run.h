@@ -60,12 +60,12 @@ struct CallOutcome {
 CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
                      const FarSide& far = {});
 
-/// One line of a sweep: plain figures as JSON, the same text for the same scenario.
 /// A call of a scenario, on whatever host.
 using CallRunner = std::function<CallOutcome(const hostsim::Scenario&, const CallSinks&)>;
 /// run_call(). @param file, far  outlive it
 CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far = {});
 
+/// One line of a sweep: plain figures as JSON, the same text for the same scenario.
 std::string run_row(const hostsim::Scenario& scenario);
 
 }  // namespace offhook::command

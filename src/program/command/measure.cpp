@@ -265,7 +265,10 @@ int run_device_cost(const MeasureOptions& options) {
       return !interrupted();
     });
   }
-  if (!result.in_data_mode && !interrupted()) throw std::runtime_error("the pumps did not reach data mode");
+  if (!result.in_data_mode) {
+    throw std::runtime_error(interrupted() ? "interrupted before data mode: nothing was measured"
+                                           : "the pumps did not reach data mode");
+  }
   const hostsim::SoftDevice device = measure::measured_device(scenario, result);
   const double share = static_cast<double>(device.cost_ns) * 1e-9 * device.rate_hz * double(device.block_plan.size()) /
                        std::accumulate(device.block_plan.begin(), device.block_plan.end(), 0.0);

@@ -244,7 +244,7 @@ void add_reproduce(CLI::App& app, Action& action) {
                 "Tables 1 to 3 of jones also through the V.90 pump itself: minutes on every core");
   sub->add_option("--held-out", options->held_out,
                   "Find the fitted constants again with Table 3 alone, out of so many values of each, and run the "
-                  "claims of jones under them: none of the others has been seen by any")
+                  "claims of jones under them: these constants have seen none of the others")
       ->type_name("STEPS")
       ->check(CLI::Range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");
