@@ -74,12 +74,8 @@ void UpstreamAlignment::put(float variance, float usual, PcmEchoCanceller* echo,
 
 void UpstreamAlignment::tick(PcmEchoCanceller* echo) {
   if (!working()) return;
-  ++spent_;
-  if (state_ != State::kSeek) return;
-  if (!echo->found(&moved_)) {
-    if (spent_ >= kMostSamples) enter(State::kGivenUp, echo);
-    return;
-  }
+  if (++spent_ >= kMostSamples) return enter(State::kGivenUp, echo);
+  if (state_ != State::kSeek || !echo->found(&moved_)) return;
   if (moved_ == 0) return enter(State::kGivenUp, echo);
   echo->move(moved_);
   enter(State::kEchoMoved, echo);

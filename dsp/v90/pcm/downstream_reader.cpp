@@ -191,7 +191,7 @@ DownstreamReader::Result DownstreamReader::put_frames(float level, int interval)
   Result r{positive ? known : -known, all ? Trust::kAll : in_r_ ? Trust::kTiming : Trust::kNone, Found::kNone};
   const bool was = in_r_;
   watch_r(interval, label == 0);
-  if (alignment_.searching()) {
+  if (alignment_.searching() && !in_r_) {  // R is no data
     r.move = alignment_.put(level, interval, following_);
     r.reference = alignment_.reference();  // wrong points, fed back, would spoil all alignments
   }

@@ -33,7 +33,8 @@ class PcmEchoCanceller {
   /// While training: received over residual, as a power ratio; 0: not known.
   float return_loss() const { return residual_power_ > 0 ? echo_power_ / residual_power_ : 0; }
 
-  /// Begins to look for the echo's place, or looks no longer. Real-time: yes; process() takes twice as long meanwhile.
+  /// Begins to look for the echo's place, or looks no longer. Real-time: yes; process() takes four times as long
+  /// meanwhile.
   void seek(bool on);
   bool seeking() const { return sought_ >= 0; }
   /// It has been found, as it seems. @param[out] moved  samples that it comes later than it is taken off, above -kMost

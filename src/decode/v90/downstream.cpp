@@ -180,8 +180,7 @@ class Reading {
       if (stage_ == Stage::kData) mark(level, r.reference);
     }
     // A slip or a jump of the network: the reader has found the data frames again.
-    if (r.found == Found::kMoved)
-      moved_ += (r.move % v90::kFrameIntervals + v90::kFrameIntervals) % v90::kFrameIntervals;
+    moved_ += r.move;
     take(r.found);
   }
 
@@ -291,7 +290,7 @@ class Reading {
   }
 
   void mark(float level, float reference) {
-    constexpr double kLost = 0.7;  // of the distance to the border of a point: half of the symbols are wrong
+    constexpr double kLost = 1 / 1.9;  // of the distance to the border of a point; errors of no relation give 1 / 1.7
     squares_ += static_cast<double>(reference) * reference;
     errors_ += static_cast<double>(level - reference) * (level - reference);
     if (++marked_ < kMark) return;
