@@ -28,8 +28,8 @@ struct BurstHeader {
 struct Rate {
   modulation_scheme modulation;
   fec_scheme code;
-  float least_snr_db;  ///< from which fewer than 1 burst of 100 is lost in white noise, and 1 dB more; radio_test holds
-                       ///< it
+  float least_snr_db;  ///< from which fewer than 1 burst of 100 is lost in white noise, and 1 dB more;
+                       ///< burst_liquid_test holds it
 };
 inline constexpr std::array<Rate, 4> kRates = {{{LIQUID_MODEM_QPSK, LIQUID_FEC_GOLAY2412, 9},
                                                 {LIQUID_MODEM_QPSK, LIQUID_FEC_SECDED7264, 12},

@@ -19,15 +19,15 @@ namespace {
 
 constexpr unsigned kCardSamples = 2;  // of one complex sample
 constexpr float kLeastLevel = -48, kMostLevel = -12;
-constexpr float kMarginDb = 1;           // above a rate's least SNR before it is asked for
-constexpr float kSnrWeight = 1.0f / 16;  // of a burst in the mean
-constexpr unsigned kHearsFor = 16;       // bursts of the far end missed before it is told so
-constexpr unsigned kFarewells = 8;       // bursts that say that the sender hangs up
-constexpr unsigned kGuardSamples = 40;   // before a burst, after its slot began
-constexpr unsigned kWindowSamples = 60;  // the far end's burst may begin this much sooner or later
-constexpr unsigned kLostMs = 800;        // without a burst in data mode: the link is lost
-constexpr std::uint32_t kLongestStep = 6144;
-constexpr unsigned kGiveUpMs = 5'000;  // without data
+constexpr float kMarginDb = 1;                // above a rate's least SNR before it is asked for
+constexpr float kSnrWeight = 1.0f / 16;       // of a burst in the mean
+constexpr unsigned kHearsFor = 16;            // bursts of the far end missed before it is told so
+constexpr unsigned kFarewells = 8;            // bursts that say that the sender hangs up
+constexpr unsigned kGuardSamples = 40;        // before a burst, after its slot began
+constexpr unsigned kWindowSamples = 60;       // the far end's burst may begin this much sooner or later
+constexpr unsigned kLostMs = 800;             // without a burst in data mode: the link is lost
+constexpr std::uint32_t kLongestStep = 6144;  // measured by tests/bench/radio_liquid_bench.cpp
+constexpr unsigned kGiveUpMs = 5'000;         // without data
 
 /// What is asked for without knowing the waveform. First in every Radio.
 struct Counted {
@@ -90,7 +90,7 @@ class Radio : public Counted {
   void hang_up() {
     if (state_ == OH_PUMP_FAILED || state_ == OH_PUMP_IDLE) return;
     if (in_time_ && hears()) {
-      farewells_ = kFarewells;
+      farewells_ = kFarewells + 1;  // at the last turn nothing is sent: the burst before it has left
     } else {
       state_ = OH_PUMP_IDLE;
     }
@@ -133,6 +133,10 @@ class Radio : public Counted {
   }
 
   void begin_burst(std::uint16_t slot) {
+    if (farewells_ > 0 && --farewells_ == 0) {
+      state_ = OH_PUMP_IDLE;
+      return;
+    }
     BurstHeader h;
     h.slot = slot;
     h.from_caller = calls();
@@ -151,7 +155,6 @@ class Radio : public Counted {
     burst_ = sender_.burst(h, payload_.data());
     burst_at_ = 0;
     ++counts_.sent;
-    if (farewells_ > 0 && --farewells_ == 0) state_ = OH_PUMP_IDLE;
   }
 
   /// How far a sample is from where the far end's burst should begin, if it is in a slot of the far end.
@@ -202,10 +205,10 @@ class Radio : public Counted {
     if (state_ == OH_PUMP_CONNECTING) state_ = OH_PUMP_TRAINING;
     if (h.hears && state_ == OH_PUMP_TRAINING) state_ = OH_PUMP_DATA;
     if (state_ != OH_PUMP_DATA) return;
-    ++counts_.due;
+    if (farewells_ == 0) ++counts_.due;
     rx_rate_ = h.rate;
     far_sends_data_ = h.data;
-    if (what == Heard::kHeader) ++counts_.broken;
+    if (what == Heard::kHeader && farewells_ == 0) ++counts_.broken;
     give(what == Heard::kBurst ? receiver_.payload() : nullptr);
   }
 
@@ -303,7 +306,11 @@ struct Type {
   }
   static int init(void* self, const oh_pump_config* config) {
     if (self == nullptr || size(config) == 0) return -EINVAL;
-    new (self) Modem(*config);
+    try {
+      new (self) Modem(*config);
+    } catch (const std::bad_alloc&) {
+      return -ENOMEM;
+    }
     return 0;
   }
 

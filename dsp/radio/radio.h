@@ -5,9 +5,10 @@
  * The caller gives the time. It sends in the even slots from its first sample on; the answerer listens until it hears a
  * burst, takes the slots from it and sends in the odd ones. Each burst's header says which slot it is, at what rate its
  * payload comes and at which the sender could receive; so the rate follows the signal-to-noise ratio, burst by burst
- * and in each direction. Data begin when both hear each other. A burst that is lost is not repeated: its bits are given
- * as ones, so that the count stays right, and the loss is counted. That is what late blocks do to a radio, and the
- * ratio of slots missed is what its makers look at.
+ * and in each direction. Data begin when both hear each other. A burst that is lost is not repeated: as many ones
+ * are given as the burst before it had bits, and the loss is counted; the count of bits stays right unless the rate
+ * changed, or data began, with the lost burst. That is what late blocks do to a radio, and the ratio of slots missed is
+ * what its makers look at.
  *
  * The card has real samples, 4 million a second, around an intermediate frequency of 1 MHz.
  *
@@ -27,8 +28,9 @@
 extern "C" {
 #endif
 
-/** max_bit_rate: the highest rate that this end asks for and sends at; 0: all. tx_level_dbm0: -48 to -12, the peaks of
- * a higher level would clip. The delay between card and line may be as long as it likes: slots are made ahead of time.
+/** init returns -ENOMEM besides. max_bit_rate: the highest rate that this end asks for and sends at; 0: all.
+ * tx_level_dbm0: -48 to -12, the peaks of a higher level would clip. The delay between card and line may be as long as
+ * it likes: slots are made ahead of time.
  */
 OH_API const struct oh_pump_type* oh_radio_burst_type(void);
 OH_API const struct oh_pump_type* oh_radio_ofdm_type(void);

@@ -44,6 +44,12 @@ class End {
     if (type->init(memory_.get(), &c) != 0) throw std::invalid_argument("the DMT pump refused its configuration");
   }
 
+  ~End() {
+    if (memory_ != nullptr) type_->release(memory_.get());
+  }
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+
   oh_pump pump() const { return oh_pump_at(type_, memory_.get()); }
   oh_pump_status status() const {
     oh_pump_status s{};
@@ -70,8 +76,7 @@ class End {
 
 /// What b bits on a tone need, dB, at the error rate and the coding gain that the loading goes by, without its margin.
 double needed_db(int bits) {
-  constexpr double kMarginDb = 6;
-  return 10 * std::log10(static_cast<double>(dmt::kGap) * static_cast<double>((1 << bits) - 1)) - kMarginDb;
+  return 10 * std::log10(static_cast<double>(dmt::kGap) * static_cast<double>((1 << bits) - 1)) - dmt::kMarginDb;
 }
 
 /// One end in the log, and what is kept of its last data mode.

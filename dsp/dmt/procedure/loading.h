@@ -22,6 +22,7 @@ struct Loading {
 
 /// SNR over the gap of uncoded QAM at an error rate of 1e-7 (9.75 dB), a margin of 6 dB and less a coding gain of 3 dB.
 inline constexpr float kGap = 18.836f;
+inline constexpr double kMarginDb = 6;  ///< within it
 
 /// Whole bits by each tone's SNR: floor(log2(1 + SNR / kGap)), none below two, no more than the band has.
 /// @param[in] error  [band.tones()] mean square error of points of unit power; 0 where it is not known
