@@ -184,7 +184,8 @@ struct Call::Impl {
   Phase phase = Phase::kOnHook;
   bool over = false;
   bool misdialled = false;
-  std::uint64_t underrun_seen = 0, hole = 0;  // samples; the second while dialling, without a break
+  std::uint64_t underrun_seen = 0,
+                hole = 0;  // samples; the second while dialling, of blocks in a row that each had some
   Ns reserves_from = kNever;
   CallResult result;
   oh_driver_counters at_answer{};

@@ -33,14 +33,17 @@ Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim:
 }
 
 /// Run each scenario so often, with another seed and so another starting phase each time; classes against the first.
+/// @param block_share  of what a block of the connected phase costs
 std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scenario>& scenarios,
-                                 const hostsim::CostProfile& profile, bool pool = false) {
+                                 const hostsim::CostProfile& profile, bool pool = false, double block_share = 1) {
   std::vector<Transfers> out(scenarios.size());
   for (std::size_t r = 0; r < out.size(); ++r)
     out[r] = {scenarios[r].name, std::vector<RunOutcome>(run.repetitions), {}, {}};
   run.parallel(scenarios.size() * run.repetitions, [&](std::size_t i) {
     Setup s = setup_of(run, scenarios[i / run.repetitions], profile, pool);
     s.scenario.seed += i % run.repetitions;
+    auto& service_ns = s.profile.phases[static_cast<int>(hostsim::Phase::kConnected)].service_ns;
+    service_ns = std::llround(block_share * static_cast<double>(service_ns));
     out[i / run.repetitions].runs[i % run.repetitions] = run_transfer(s);
   });
   std::optional<double> reference;
@@ -388,10 +391,7 @@ Outcome jones_table3(const Run& run) {
   }
   std::map<std::string, std::string> beside;
   for (const double change : {-kNear, kNear}) {
-    hostsim::CostProfile other = profile;
-    auto& service_ns = other.phases[static_cast<int>(hostsim::Phase::kConnected)].service_ns;
-    service_ns = std::llround((1 + change) * static_cast<double>(service_ns));
-    for (const Transfers& t : transfers(run, marginal, other))
+    for (const Transfers& t : transfers(run, marginal, profile, false, 1 + change))
       beside[t.name] += fmt::format("; blocks that cost {:g} % {}: {}, {}", 100 * kNear, change < 0 ? "less" : "more",
                                     to_string(t.result.verdict), of(t.result.complete, t.result.runs));
   }
