@@ -50,7 +50,7 @@ class KeptPump {
   std::vector<std::vector<unsigned char>> states_;
 };
 
-inline constexpr int kStates = 32;       ///< a first byte over 8 is one of them
+inline constexpr int kStates = 32;       ///< of a start-up; an input's first byte, divided by 8, says which
 inline constexpr int kMostBlocks = 100;  ///< of 10 ms, an input
 
 class PumpCall {

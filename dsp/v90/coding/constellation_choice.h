@@ -20,6 +20,13 @@ namespace offhook::v90 {
 /// Received levels. Of a Ucode that was not learnt: negative, and it is not used.
 struct LearntLevels {
   float level[kFrameIntervals][kUcodes];
+  /// The data frames have moved by so many intervals.  Real-time: yes, O(6 * kUcodes).
+  void move(int intervals) {
+    const LearntLevels before = *this;
+    for (int i = 0; i < kFrameIntervals; ++i) {
+      for (int u = 0; u < kUcodes; ++u) level[(i + intervals) % kFrameIntervals][u] = before.level[i][u];
+    }
+  }
 };
 
 struct ConstellationLimits {

@@ -63,10 +63,7 @@ void DilLearner::end_pass() {
 }
 
 void DilLearner::move(int intervals) {
-  const LearntLevels before = levels_;
-  for (int i = 0; i < kFrameIntervals; ++i) {
-    for (int u = 0; u < kUcodes; ++u) levels_.level[(i + intervals) % kFrameIntervals][u] = before.level[i][u];
-  }
+  levels_.move(intervals);
 }
 
 void DownstreamReader::begin_two_levels() {
@@ -124,10 +121,7 @@ void DownstreamReader::set_levels() {
 
 void DownstreamReader::move(int intervals) {
   learner_.move(intervals);
-  const LearntLevels before = following_;
-  for (int i = 0; i < kFrameIntervals; ++i) {
-    for (int u = 0; u < kUcodes; ++u) following_.level[(i + intervals) % kFrameIntervals][u] = before.level[i][u];
-  }
+  following_.move(intervals);
   set_levels();
 }
 

@@ -53,6 +53,8 @@ const Training::Side* lone_v34_side(const Call& call) {
   return has_mp(v34) && call.activity_end_s[other] > begins + 3 ? &v34 : nullptr;
 }
 
+constexpr double kCloseS = 0.3;  // of a signal's end: data were read up to it
+
 double end_of(const Call& call, int channel) {
   return channel >= 0 && static_cast<std::size_t>(channel) < call.activity_end_s.size()
              ? call.activity_end_s[static_cast<std::size_t>(channel)]
@@ -68,7 +70,6 @@ void count(const std::vector<Link>& links, Way& way) {
 
 // Whether data that were read go on to what ends them: the signal's end, or what the direction sends next.
 void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const Training::Side& side, Way& way) {
-  constexpr double kCloseS = 0.3;
   const V34DataHeard& last = data.back();
   if (!last.b1_found) {
     way.since_s = last.t0;
@@ -165,7 +166,6 @@ Way upstream_way(const Call& call, const Training& t) {
 }
 
 Way downstream_way(const Call& call, const Training& t) {
-  constexpr double kCloseS = 0.3;
   const DownstreamHeard& heard = t.downstream;
   Way down;
   down.name = "downstream";

@@ -61,19 +61,29 @@ Json v34_data_json(const V34DataHeard& d, const Link& link) {
   return j;
 }
 
-Json downstream_mp_json(const DownstreamMp& h) {
-  const v90::Mp& m = h.mp;
+// How MP of V.34 and that of V.90 begin, and how they end; between them are the rates.
+template <class Heard>
+Json mp_head_json(const Heard& h) {
   Json j = span_json(h.t_first, h.t_last_end);
-  j.update({{"count", h.count},
-            {"type", m.type1 ? 1 : 0},
-            {"acknowledge", m.acknowledge},
-            {"max_bit_rate", 2400 * m.drn},
-            {"bit_rates", bit_rates(static_cast<std::uint32_t>(m.rate_mask) << 1)},
-            {"trellis_states", v34::trellis_states(m.trellis)},
-            {"nonlinear", m.nonlinear},
-            {"expanded_shaping", m.expanded},
+  j.update({{"count", h.count}, {"type", h.mp.type1 ? 1 : 0}, {"acknowledge", h.mp.acknowledge}});
+  return j;
+}
+
+template <class Heard>
+void add_mp_coding(Json& j, const Heard& h) {
+  j.update({{"trellis_states", v34::trellis_states(h.mp.trellis)},
+            {"nonlinear", h.mp.nonlinear},
+            {"expanded_shaping", h.mp.expanded},
             {"bits", bit_string(h.bits)}});
-  if (m.type1) j["precoder"] = list(m.precoder.h, [](const auto& c) { return Json{c.re / 16384.0, c.im / 16384.0}; });
+  if (!h.mp.type1) return;
+  j["precoder"] = list(h.mp.precoder.h, [](const auto& c) { return Json{c.re / 16384.0, c.im / 16384.0}; });
+}
+
+Json downstream_mp_json(const DownstreamMp& h) {
+  Json j = mp_head_json(h);
+  j.update(
+      {{"max_bit_rate", 2400 * h.mp.drn}, {"bit_rates", bit_rates(static_cast<std::uint32_t>(h.mp.rate_mask) << 1)}});
+  add_mp_coding(j, h);
   return j;
 }
 
@@ -153,22 +163,13 @@ Json side_json(const Connection::Side& side) {
 
 Json mp_json(const MpHeard& h) {
   const v34::Mp& m = h.mp;
-  Json j = span_json(h.t_first, h.t_last_end);
-  j.update({{"count", h.count},
-            {"type", m.type1 ? 1 : 0},
-            {"acknowledge", m.acknowledge},
-            {"call_to_answer_max_bit_rate", 2400 * m.max_call_to_answer},
+  Json j = mp_head_json(h);
+  j.update({{"call_to_answer_max_bit_rate", 2400 * m.max_call_to_answer},
             {"answer_to_call_max_bit_rate", 2400 * m.max_answer_to_call},
             {"bit_rates", bit_rates(m.rate_mask)},
             {"asymmetric", m.asymmetric},
-            {"auxiliary_channel", m.aux},
-            {"trellis_states", v34::trellis_states(m.trellis)},
-            {"nonlinear", m.nonlinear},
-            {"expanded_shaping", m.expanded},
-            {"bits", bit_string(h.bits)}});
-  if (m.type1) {
-    j["precoder"] = list(m.precoder.h, [](const auto& c) { return Json{c.re / 16384.0, c.im / 16384.0}; });
-  }
+            {"auxiliary_channel", m.aux}});
+  add_mp_coding(j, h);
   return j;
 }
 

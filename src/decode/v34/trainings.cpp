@@ -25,18 +25,22 @@ struct Lines {
   std::unique_ptr<Baseband> line, other;
 };
 
+// The next MP; one of type 0 leaves the coefficients as they are.
+template <class Mp>
+void take_mp(std::optional<Mp>& last, const Mp& next) {
+  const v34::PrecoderCoefficients before = last ? last->precoder : v34::PrecoderCoefficients{};
+  last = next;
+  if (!next.type1) last->precoder = before;
+}
+
 // The last MP before `t` of all that a side sent, with the coefficients of its last type 1.
 std::optional<v34::Mp> mp_before(const Training::Side& side, double t) {
   std::optional<v34::Mp> mp;
-  v34::PrecoderCoefficients precoder{};
   for (const Segment& p : side.segments) {
     for (const MpHeard& m : p.mp) {
-      if (m.t_first > t) continue;
-      if (m.mp.type1) precoder = m.mp.precoder;
-      mp = m.mp;
+      if (m.t_first <= t) take_mp(mp, m.mp);
     }
   }
-  if (mp) mp->precoder = precoder;
   return mp;
 }
 
@@ -64,18 +68,15 @@ std::optional<v34::DataParameters> upstream_parameters(const Training& t, double
   for (const CpHeard* h : t.from_2400.cps()) {
     if (h->cp.data_mode && h->t_first < e_end) cp = &h->cp;
   }
-  const v90::Mp* mp = nullptr;
-  v34::PrecoderCoefficients precoder{};
+  std::optional<v90::Mp> mp;
   for (const DownstreamMp& m : t.downstream.mp) {
-    if (m.t_first > e_end + kRoundTripS) break;
-    mp = &m.mp;
-    if (mp->type1) precoder = mp->precoder;
+    if (m.t_first <= e_end + kRoundTripS) take_mp(mp, m.mp);
   }
-  if (cp == nullptr || mp == nullptr) return std::nullopt;
+  if (cp == nullptr || !mp) return std::nullopt;
   const std::uint32_t rate = 2400u * static_cast<std::uint32_t>(upstream_rate(cp->upstream_mask, *mp));
   if (!v34::is_supported(d.rate, rate)) return std::nullopt;
   return v34::DataParameters{
-      {make_framing(d.rate, rate, false, mp->expanded), d.scrambling, mp->trellis, precoder}, mp->nonlinear, rate};
+      {make_framing(d.rate, rate, false, mp->expanded), d.scrambling, mp->trellis, mp->precoder}, mp->nonlinear, rate};
 }
 
 // The data after one segment that ends with E.
@@ -127,9 +128,9 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
   Training::Side& up = t.from_2400;
   const auto trained =
       std::find_if(up.segments.begin(), up.segments.end(), [](const Segment& p) { return p.trn_symbols > 0; });
-  if (own >= r.channel.size() || own == static_cast<std::size_t>(up.direction.channel) ||
-      trained == up.segments.end()) {
-    t.downstream.stopped = own >= r.channel.size() ? "it is not recorded" : "the upstream's training was not read";
+  const bool recorded = own < r.channel.size() && own != static_cast<std::size_t>(up.direction.channel);
+  if (!recorded || trained == up.segments.end()) {
+    t.downstream.stopped = recorded ? "the upstream's training was not read" : "it has no channel of its own";
     t.downstream.t_lost = t.info1a_t;
     return;
   }

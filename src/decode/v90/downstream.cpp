@@ -48,22 +48,25 @@ long find_trn1d(std::span<const float> x, double from_s, double to_s) {
   return at;
 }
 
-// The level at which each point that CP names arrives, in units in which TRN1d has that of UINFO.
+// The level at which each Ucode arrives, in units in which TRN1d has that of UINFO: as sent, or as the point of the
+// codec that CP names for it. Those that CP does not name for an interval are needed where the data frames move.
 v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law) {
   v90::LearntLevels levels;
-  for (auto& interval : levels.level) std::fill(std::begin(interval), std::end(interval), -1.f);
+  for (auto& interval : levels.level) {
+    for (int u = 0; u < v90::kUcodes; ++u) interval[u] = static_cast<float>(linear_of(law, u));
+  }
+  if (!cp.codec_differs) return levels;
   const v90::Law codec = cp.a_law ? v90::Law::kA : v90::Law::kMu;
   for (int i = 0; i < v90::kFrameIntervals; ++i) {
     const v90::UcodeMask& sent = cp.constellation[cp.interval[i]];
-    const v90::UcodeMask& arrives = cp.codec_differs ? cp.codec[cp.interval[i]] : sent;
+    const v90::UcodeMask& arrives = cp.codec[cp.interval[i]];
     // The n-th point sent is the n-th that arrives.
     for (int u = 0, v = -1; u < v90::kUcodes; ++u) {
       if (!sent.has(u)) continue;
       do ++v;
       while (v < v90::kUcodes && !arrives.has(v));
       if (v >= v90::kUcodes) break;
-      levels.level[i][u] = cp.codec_differs ? static_cast<float>(linear_of(codec, v) * cp.trn1d_ratio) / 8192
-                                            : static_cast<float>(linear_of(law, u));
+      levels.level[i][u] = static_cast<float>(linear_of(codec, v) * cp.trn1d_ratio) / 8192;
     }
   }
   return levels;
@@ -73,8 +76,8 @@ v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law) {
 class Learner {
  public:
   explicit Learner(const v90::Dil& dil) : dil_(dil) {}
-  /// The next symbol. @return whether the DIL has been heard once from end to end
-  bool put(float level, int interval) {
+  /// The next symbol.
+  void put(float level, int interval) {
     const v90::Pcm p = dil_.symbol(segment_, symbol_);
     sum_[interval][p.ucode] += p.positive ? level : -level;
     ++count_[interval][p.ucode];
@@ -82,16 +85,18 @@ class Learner {
       symbol_ = 0;
       if (++segment_ == dil_.segments) segment_ = 0, whole_ = true;
     }
-    return whole_;
   }
-  /// @return how many levels are in place of what was expected
-  int take(v90::LearntLevels& levels) const {
+  /// The DIL has been heard once from end to end.
+  bool whole() const { return whole_; }
+  /// @param moved  intervals that the data frames have moved since  @return how many levels are in place of what was
+  /// expected
+  int take(v90::LearntLevels& levels, long moved) const {
     constexpr int kLeastHeard = 3;
     int learnt = 0;
     for (int i = 0; i < v90::kFrameIntervals; ++i) {
       for (int u = 0; u < v90::kUcodes; ++u) {
         if (count_[i][u] < kLeastHeard || sum_[i][u] <= 0) continue;
-        if (levels.level[i][u] >= 0) levels.level[i][u] = sum_[i][u] / static_cast<float>(count_[i][u]);
+        levels.level[(i + moved) % v90::kFrameIntervals][u] = sum_[i][u] / static_cast<float>(count_[i][u]);
         ++learnt;
       }
     }
@@ -175,7 +180,7 @@ class Reading {
       return;
     }
     const v90::DownstreamReader::Result r = reader_.put(level, interval());
-    if (framed_) {
+    if (frame_bits_ > 0) {
       keep(r);
       if (stage_ == Stage::kData) mark(level, r.reference);
     }
@@ -186,9 +191,8 @@ class Reading {
 
   // Over one DIL; and on until it may end.
   void learn(float level) {
-    if (!learner_) return;
-    if (dil_heard_ && seconds(now_) > dil_end_) return;
-    dil_heard_ = learner_->put(level, interval());
+    if (!learner_ || (learner_->whole() && seconds(now_) > dil_end_)) return;
+    learner_->put(level, interval());
   }
 
   void begin_dil() {
@@ -252,10 +256,9 @@ class Reading {
     if (!data && !heard_.data.empty()) p.shaping_bits = shaping_bits_;  // 8.6: that of the data that ran
     if (data) shaping_bits_ = p.shaping_bits;
     v90::LearntLevels levels = levels_of(*c, asked_.law);
-    if (learner_ && dil_heard_) heard_.learnt = learner_->take(levels);
+    if (learner_ && learner_->whole()) heard_.learnt = learner_->take(levels, moved_);
     reader_.begin_frames(p, levels, data);
     frame_bits_ = p.bits();
-    framed_ = true;
     batch_.clear();
     trusted_.clear();
     if (!data) return;
@@ -312,13 +315,11 @@ class Reading {
   DownstreamHeard heard_;
   Stage stage_ = Stage::kTwoLevels;
   std::optional<Learner> learner_;
-  bool dil_heard_ = false;  // once from end to end
-  double dil_end_ = 0;      // s, at the earliest
+  double dil_end_ = 0;  // s, at the earliest
   long first_ = -1, now_ = 0;
-  long moved_ = 0;  // intervals that the data frames have moved
-  int frame_bits_ = 1;
+  long moved_ = 0;      // intervals that the data frames have moved
+  int frame_bits_ = 0;  // 0: no data frames yet
   std::uint8_t shaping_bits_ = 0;
-  bool framed_ = false;
   std::vector<float> batch_;
   std::vector<char> trusted_;
   double squares_ = 0, errors_ = 0;

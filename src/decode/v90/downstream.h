@@ -32,7 +32,7 @@ inline int downstream_bit_rate(const v90::Cp& cp) {
 struct DownstreamAsked {
   v90::Law law = v90::Law::kMu;  ///< of INFO0d
   std::uint8_t u_info = 0;       ///< of INFO1a
-  double from_s = 0, to_s = 0;   ///< where to look for TRN1d, and where the call, or a retrain, ends it all
+  double from_s = 0, to_s = 0;   ///< where to look for TRN1d, and where the call ends or a retrain begins
   struct CpAt {
     v90::Cp cp;
     double t = 0;  ///< s, when its first one began

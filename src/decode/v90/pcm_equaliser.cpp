@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "src/decode/line/least_squares.h"
 
@@ -73,13 +74,9 @@ void PcmEqualiser::find_echo(long first, std::span<const float> levels) {
 }
 
 float PcmEqualiser::at(long t) const {
-  double sum = 0;
-  for (long k = 0; k < kTaps; ++k) sum += w_[static_cast<std::size_t>(k)] * sample(own_, t + k - kTaps / 2);
-  if (echo_lag_ >= 0) {
-    for (long k = 0; k < kEchoTaps; ++k)
-      sum += w_[static_cast<std::size_t>(kTaps + k)] * sample(other_, t - echo_lag_ - k);
-  }
-  return static_cast<float>(sum);
+  double x[kTaps + kEchoTaps];
+  gather(t, x);
+  return static_cast<float>(std::inner_product(w_.begin(), w_.end(), x, 0.0));
 }
 
 }  // namespace offhook::decode

@@ -134,6 +134,7 @@ void expect_heard(const Sent& s, const std::vector<float>& other_channel = {}, i
   EXPECT_GT(data.b1_match, 0.99);
   EXPECT_EQ(data.b1_errors, 0);
   EXPECT_EQ(data.b1_start.frame, s.start.frame);
+  EXPECT_EQ(data.b1_start.trellis_state, s.start.trellis_state);
   const Link link = read_link(data);
   EXPECT_GT(link.frames.size(), 100u);
   EXPECT_LE(link.gaps, most_gaps);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/pcm/downstream.h"
 #include "src/decode/link/link.h"
@@ -21,9 +23,11 @@ constexpr std::uint8_t kUInfo = 79;
 constexpr int kFramesOfData = 1500;
 
 struct Network {
-  int robbed_interval = -1;  // where the last bit of each octet is lost
-  bool two_wires = false;    // the other direction's echo
-  double noise = 4;          // RMS, as int16
+  int robbed_interval = -1;         // where the last bit of each octet is lost
+  bool two_wires = false;           // the other direction's echo
+  double noise = 4;                 // RMS, as int16
+  int dropped_octets = 0;           // by a slip, in the middle of the first data
+  bool two_constellations = false;  // the last interval has one of its own
 };
 
 struct Sent {
@@ -61,7 +65,14 @@ v90::Dil dil() {
 
 class Digital {
  public:
-  Digital(Sent& sent, const Network& network) : s_(sent), network_(network) { tx_.set_u_info(kUInfo); }
+  Digital(Sent& sent, const Network& network) : s_(sent), network_(network) {
+    tx_.set_u_info(kUInfo);
+    if (!network.two_constellations) return;
+    for (int u = 0; u < v90::kUcodes; ++u) {
+      if (cp_.constellation[0].has(u)) cp_.constellation[1].add(u < 80 ? u + 1 : u);
+    }
+    cp_.interval[5] = 1;
+  }
 
   void send(Signal signal, int symbols = 0) {
     tx_.start(signal, symbols);
@@ -71,6 +82,10 @@ class Digital {
     for (int k = 0; k != symbols && tx_.ready(source_.port(), live); ++k) put(tx_.next());
   }
   void put(v90::Pcm p) {
+    if (dropped_ > 0) {
+      --dropped_;
+      return;
+    }
     if (at_++ % v90::kFrameIntervals == network_.robbed_interval) p.ucode |= 1;
     s_.line.push_back(static_cast<float>(linear_of(kLaw, p)));
   }
@@ -127,7 +142,9 @@ class Digital {
     tx_.begin_frames(p);
     send(Signal::kB1d);
     tx_.start(Signal::kData);
-    rest(true, kFramesOfData * v90::kFrameIntervals);
+    rest(true, kFramesOfData / 2 * v90::kFrameIntervals);
+    dropped_ = std::exchange(network_.dropped_octets, 0);
+    rest(true, kFramesOfData / 2 * v90::kFrameIntervals);
   }
   void renegotiate() {
     send(Signal::kDrain);
@@ -160,7 +177,7 @@ class Digital {
   Network network_;
   v90::Downstream tx_{kLaw};
   FrameSource source_;
-  int at_ = 0;
+  int at_ = 0, dropped_ = 0;
   v90::Cp cpt_ = request(false, 9, {40, 66, 80, 86});
   v90::Cp cp_ = request(true, 16, {4,  12, 20, 30, 36, 40, 44, 48, 50, 52, 56, 58, 62, 64,  66,  68,  70,  72,
                                    74, 76, 78, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108});
@@ -219,6 +236,18 @@ TEST(DecodeDownstream, RobbedBitsAreLearntFromTheDil) {
   const Sent s = call({.robbed_interval = 4});
   expect_heard(s, 1);
   EXPECT_GT(read_downstream(s.line, s.other, s.asked).learnt, 120 * v90::kFrameIntervals);
+}
+
+// Robbed bits stay where they are when the data frames move.
+TEST(DecodeDownstream, AfterASlipTheLevelsOfTheDilAreUsedInTheIntervalsThatTheyAreInThen) {
+  const Sent s = call({.robbed_interval = 4, .dropped_octets = 2, .two_constellations = true}, true);
+  const DownstreamHeard heard = read_downstream(s.line, s.other, s.asked);
+  EXPECT_EQ(heard.stopped, "");
+  ASSERT_EQ(heard.data.size(), 2u);
+  EXPECT_GT(read_link(heard.data[0]).frames.size(), 180u);  // on behind the slip
+  const Link after = read_link(heard.data[1]);
+  EXPECT_GT(after.frames.size(), 200u);
+  EXPECT_EQ(after.bad_frames, 0);
 }
 
 TEST(DecodeDownstream, WhatIsNoDigitalModemIsSaidToBeNone) {
