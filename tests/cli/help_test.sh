@@ -8,7 +8,7 @@ expect 0 "offhook 0." --version
 expect 0 "Exit status:" --help
 expect_error "A subcommand is required"
 expect_error "'advis' is not a command of offhook; the nearest command is 'advise'" advis rt-audio
-expect_error "'--frobnicate' is not an option of offhook; the nearest option is" --frobnicate
+expect_error "'--frobnicate' is not an option of offhook; all of them: offhook --help" --frobnicate
 
 # Every command has help with examples, stands in the man page and in every completion.
 commands=$("$offhook" --help | sed -n '/^Subcommands:/,/^$/p' | awk '/^  [a-z]/ {print $1}')

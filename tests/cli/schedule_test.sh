@@ -37,6 +37,6 @@ expect_error "nowhere.json" schedule nowhere.json
 : >empty.json
 expect_error "empty.json:1:1: no JSON here" schedule empty.json
 sed s/cost_ns/cots_ns/ system.json >typo.json
-expect_error "did you mean \"cost_ns\"?" schedule typo.json
+expect_error 'the nearest known key is "cost_ns"' schedule typo.json
 [ ! -w /dev/full ] || expect_error "No space left" schedule system.json --out /dev/full
 finish

@@ -108,7 +108,7 @@ try:
     offhook.schedule({"horizon_ns": 1, "entities": [{"name": "x", "kind": "fpp"}]})
     expect("an unknown kind is refused", False)
 except offhook.Error as error:
-    expect(str(error), "did you mean" in str(error))
+    expect(str(error), "the nearest is" in str(error))
 
 pathlib.Path("call.toml").write_text('context = "THR 24"\nhost.scheduler = "turns"\npump.kind = "cost-profile"\n'
                                      'load.spinner = true\ntransfer.bytes = 500\ntransfer.time_limit_s = 60\n')

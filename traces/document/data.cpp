@@ -40,8 +40,8 @@ fs::path data_file(std::string_view room, std::string_view name) {
   const std::vector<std::string> names = data_names(room);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::vector<std::string_view> known(names.begin(), names.end());
-    throw Error(fmt::format("\"{}\" is not in {}; the nearest is \"{}\"; expected one of: {}", name,
-                            (data_dir() / room).string(), nearest(name, known), fmt::join(names, ", ")));
+    throw Error(fmt::format("\"{}\" is not in {}{}; expected one of: {}", name, (data_dir() / room).string(),
+                            the_nearest(name, known), fmt::join(names, ", ")));
   }
   return data_dir() / room / fmt::format("{}.toml", name);
 }

@@ -450,8 +450,8 @@ void Document::apply(const KeyTable& keys, void* subject, Origins* origins) cons
       if (const auto dot = k.path.rfind('.'); dot != std::string_view::npos)
         known.push_back(std::string_view(k.path).substr(0, dot));
     }
-    throw Error(fmt::format("{}: unknown {} \"{}\"; the nearest known key is \"{}\"", impl_->at(key.source()), kind,
-                            path, nearest(path, known)));
+    throw Error(fmt::format("{}: unknown {} \"{}\"{}", impl_->at(key.source()), kind, path,
+                            the_nearest(path, known, "known key")));
   };
   const auto walk = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
     for (const auto& [key, node] : table) {

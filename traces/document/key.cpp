@@ -131,12 +131,18 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (distance < least) {
+    if (distance < least && 2 * distance <= std::max(name.size(), candidate.size()) + 1) {
       least = distance;
       best = candidate;
     }
   }
   return best;
+}
+
+std::string the_nearest(std::string_view name, std::span<const std::string_view> candidates, std::string_view noun) {
+  const std::string_view found = nearest(name, candidates);
+  if (found.empty()) return "";
+  return fmt::format("; the nearest {}{}is \"{}\"", noun, noun.empty() ? "" : " ", found);
 }
 
 }  // namespace offhook::config

@@ -2,6 +2,7 @@
 #include "src/lab/reproduce/constants.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -92,8 +93,8 @@ const Constant& constant(std::string_view name) {
     if (c.name == name) return c;
     known.push_back(c.name);
   }
-  throw std::invalid_argument(
-      fmt::format("\"{}\" is no constant; the nearest is \"{}\"", name, config::nearest(name, known)));
+  throw std::invalid_argument(fmt::format("\"{}\" is no constant{}; expected one of: {}", name,
+                                          config::the_nearest(name, known), fmt::join(known, ", ")));
 }
 
 Perturbation Perturbation::parse(const std::vector<std::string>& changes) {

@@ -109,9 +109,9 @@ std::vector<Claim> select_claims(std::vector<Published> published, const std::ve
         known.insert(known.end(), c.experiment->figures.begin(), c.experiment->figures.end());
     }
     throw config::Error(
-        fmt::format("\"{}\" is no claim and no figure; the nearest is \"{}\" (`offhook reproduce --list` "
+        fmt::format("\"{}\" is no claim and no figure{} (`offhook reproduce --list` "
                     "shows all)",
-                    name, config::nearest(name, known)));
+                    name, config::the_nearest(name, known)));
   }
   std::vector<Claim> out;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -100,8 +100,8 @@ class Object {
   void only(std::span<const std::string_view> keys, std::string_view of) const {
     for (const auto& item : object_.items()) {
       if (std::find(keys.begin(), keys.end(), item.key()) != keys.end()) continue;
-      fail(fmt::format("unknown key \"{}\" of {}; did you mean \"{}\"?", item.key(), of,
-                       config::nearest(item.key(), keys)));
+      fail(fmt::format("unknown key \"{}\" of {}{}", item.key(), of,
+                       config::the_nearest(item.key(), keys, "known key")));
     }
   }
 
@@ -201,8 +201,8 @@ EntityDescription parse_entity(const Object& o) {
     for (const auto& entry : kKeys) kinds.push_back(entry.first);
     kinds.insert(kinds.end(), threads.begin(), threads.end());
     kinds.insert(kinds.end(), reservations.begin(), reservations.end());
-    o.fail(fmt::format("unknown kind \"{}\", did you mean \"{}\"? Expected one of {}", kind,
-                       config::nearest(kind, kinds), fmt::join(kinds, ", ")));
+    o.fail(fmt::format("unknown kind \"{}\"{}; expected one of {}", kind, config::the_nearest(kind, kinds),
+                       fmt::join(kinds, ", ")));
   }
   o.only(e.scheduler.empty() ? keys->second
          : e.reserves        ? kReservationKeys

@@ -60,9 +60,10 @@ std::string not_known(const CLI::App& of, const std::string& word) {
       names.push_back(command->get_name());
   }
   const std::vector<std::string_view> candidates(names.begin(), names.end());
-  return fmt::format("'{}' is not {} of {}; the nearest {} is '{}', all of them: {} --help", word,
-                     option ? "an option" : "a command", name, option ? "option" : "command",
-                     config::nearest(word.substr(0, word.find('=')), candidates), name);
+  const std::string_view near = config::nearest(word.substr(0, word.find('=')), candidates);
+  const char* const noun = option ? "option" : "command";
+  return fmt::format("'{}' is not {} {} of {}{}; all of them: {} --help", word, option ? "an" : "a", noun, name,
+                     near.empty() ? "" : fmt::format("; the nearest {} is '{}'", noun, near), name);
 }
 
 std::unique_ptr<CLI::App> make_app(Action& action) {

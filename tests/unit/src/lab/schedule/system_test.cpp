@@ -33,10 +33,10 @@ TEST(System, ComplaintNamesFileEntityKeyAndExpectation) {
   EXPECT_EQ(complaint(with(kEdf)), "accepted");
   EXPECT_THAT(complaint("{\"horizon_ns\":1,\n  oops}"), HasSubstr("s.json:2:3: no JSON here"));
   EXPECT_THAT(complaint("[]"), HasSubstr("s.json: expected an object, got array"));
-  EXPECT_THAT(complaint(R"({"horizon":1,"entities":[]})"), HasSubstr("did you mean \"horizon_ns\"?"));
+  EXPECT_THAT(complaint(R"({"horizon":1,"entities":[]})"), HasSubstr("the nearest known key is \"horizon_ns\""));
   EXPECT_THAT(complaint(R"({"entities":[]})"), HasSubstr("missing key \"horizon_ns\", expected a whole number"));
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"edff"})")),
-              HasSubstr("entities[0] 'a': unknown kind \"edff\", did you mean \"edf\"?"));
+              HasSubstr("entities[0] 'a': unknown kind \"edff\"; the nearest is \"edf\""));
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"dpc","cost_ns":1,"period_ns":5})")),
               HasSubstr("unknown key \"period_ns\" of kind dpc"));
   EXPECT_THAT(complaint(with(std::string(kEdf) + R"(,{"name":"b","kind":"fp","period_ns":0,"cost_ns":1})")),
