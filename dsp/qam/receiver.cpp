@@ -9,11 +9,6 @@ namespace offhook::qam {
 namespace {
 
 constexpr int kTaps = Receiver::kTaps;
-// Samples of the window after the one at a symbol's main cursor. An edge of the band may come 8 ms after the middle.
-constexpr int kAfterMain = 48;
-constexpr int kLeastAfterMain = 40;
-constexpr int kMostAfterMain = 80;
-constexpr int kWindowEnds = 6;       // taps at either end that should be small
 constexpr uint32_t kSettled = 1024;  // symbols after training, or S, from which the error is noise
 constexpr uint32_t kFitFrom = 256;   // symbols after training: LMS has done what it does fast
 constexpr float kPowerMemory = 1.0f / 512;
@@ -26,74 +21,10 @@ constexpr float kCarrierGainSettled = 0.03f;  // some 20 Hz; costs 1.5 % of the 
 constexpr float kTimingGain = 0.01f;
 constexpr float kTimingGainSettled = 0.003f;
 
-struct Roots {
-  Complex at[kTaps];  // exp(2 pi i k / 96)
-};
-constexpr Roots make_roots() {
-  Roots r{};
-  for (int k = 0; k < kTaps; ++k) {
-    const SinCos w = sincos_turns(static_cast<double>(k) / kTaps);
-    r.at[k] = {static_cast<float>(w.cos), static_cast<float>(w.sin)};
-  }
-  return r;
-}
-constexpr Roots kRoots = make_roots();
-
-// Bin k of 96 as a frequency, -48..47 times S/48.
-constexpr int signed_bin(int k) {
-  return k < kTaps / 2 ? k : k - kTaps;
-}
-
 // Symbol n of S, of unit power and up to an angle that all have in common.
 constexpr Complex s_direction(int n) {
   constexpr float kRootHalf = static_cast<float>(kSqrt2 / 2);
   return {(n & 1) == 0 ? kRootHalf : -kRootHalf, kRootHalf};
-}
-
-// Where the channel's impulse response is largest, T/2 samples.
-int main_cursor(const Complex* channel) {
-  int main = 0;
-  float most = -1;
-  for (int i = 0; i < kTaps; ++i) {
-    Complex h{};
-    for (int k = 0; k < kTaps; ++k) h += channel[k] * kRoots.at[k * i % kTaps];
-    if (norm(h) > most) {
-      most = norm(h);
-      main = i;
-    }
-  }
-  return signed_bin(main);
-}
-
-// The equaliser of least mean squared error for symbols of unit power, as impulse response: [d] for the sample d after
-// the main cursor, d negative from the end.
-void best_response(const Complex* channel, float noise, int main, Complex* response) {
-  Complex inverse[kTaps];
-  for (int k = 0; k < kTaps; ++k) {
-    const float folded = 0.5f * (norm(channel[k]) + norm(channel[(k + kTaps / 2) % kTaps]));
-    inverse[k] = 1 / (kTaps * (folded + noise) + 1e-20f) * conj(channel[k]);
-  }
-  for (int d = 0; d < kTaps; ++d) {
-    const int i = (3 * kTaps - main - d) % kTaps;
-    response[d] = {};
-    for (int k = 0; k < kTaps; ++k) response[d] += inverse[k] * kRoots.at[k * i % kTaps];
-  }
-}
-
-// The response is as long as the window, so that the window is to begin where it is weakest.
-int place_window(const Complex* response) {
-  int place = kAfterMain;
-  float least = -1;
-  for (int after = kLeastAfterMain; after <= kMostAfterMain; ++after) {
-    float ends = 0;
-    for (int d = -kWindowEnds; d < kWindowEnds; ++d) ends += norm(response[(after + 1 + d + kTaps) % kTaps]);
-    if (after == kAfterMain) ends *= 0.5f;  // the usual place, where nothing speaks against it
-    if (least < 0 || ends < least) {
-      least = ends;
-      place = after;
-    }
-  }
-  return place;
 }
 
 }  // namespace
@@ -373,116 +304,6 @@ void Receiver::resume() {
   }
   s_bar_age_ = symbols_skipped_ = age;
   phase_ += step_of(angle_turns(turn));
-}
-
-// Five periods of the training, each sample into all bins of its period's spectrum at once, so that the work is spread
-// evenly.
-void Receiver::capture(Complex u) {
-  if (until_capture_-- > 0) return;
-  const int period = captured_ / kTaps;
-  const int i = captured_ % kTaps;
-  Complex* bins = spectrum_[period];
-  for (int k = 0, w = 0; k < kTaps; ++k) {
-    bins[k] += u * conj(kRoots.at[w]);
-    w += i;
-    if (w >= kTaps) w -= kTaps;
-  }
-  training_power_ += norm(u);
-  if (++captured_ == kPeriods * kTaps) {
-    train();
-    captured_ = 0;
-  }
-}
-
-Phase Receiver::Drift::over(float periods, int bin) const {
-  return phase_of(static_cast<double>(periods * (turns - static_cast<float>(signed_bin(bin)) * delay / kTaps)));
-}
-
-// First roughly from neighbouring periods, then from those three apart.
-Receiver::Drift Receiver::measure_drift() const {
-  Drift drift;
-  for (int apart = 1; apart <= 3; apart += 2) {
-    Complex common{};
-    float slope = 0;
-    float weight = 0;
-    Complex product[kTaps]{};
-    for (int k = 0; k < kTaps; ++k) {
-      for (int p = 0; p + apart < kPeriods; ++p) product[k] += spectrum_[p + apart][k] * conj(spectrum_[p][k]);
-      product[k] = product[k] * unit_phasor(drift.over(static_cast<float>(-apart), k));
-      common += product[k];
-    }
-    const float turns = angle_turns(common);
-    const Complex back = unit_phasor(phase_of(-turns));
-    for (int k = 0; k < kTaps; ++k) {
-      const auto f = static_cast<float>(signed_bin(k));
-      slope += f * (product[k] * back).im;
-      weight += f * f * magnitude(product[k]);
-    }
-    drift.turns += turns / static_cast<float>(apart);
-    if (weight > 0) drift.delay -= slope / weight * (kTaps / static_cast<float>(2 * kPi)) / static_cast<float>(apart);
-  }
-  return drift;
-}
-
-// The mean of the periods, brought to the middle one. @return what they differ by: the variance of a T/2 sample
-float Receiver::average_periods(const Drift& drift, Complex* mean) {
-  float noise = 0;
-  for (int k = 0; k < kTaps; ++k) {
-    mean[k] = {};
-    for (int p = 0; p < kPeriods; ++p) {
-      spectrum_[p][k] = spectrum_[p][k] * unit_phasor(drift.over(static_cast<float>(kPeriods / 2 - p), k));
-      mean[k] += (1.0f / kPeriods) * spectrum_[p][k];
-    }
-    for (int p = 0; p < kPeriods; ++p) noise += norm(spectrum_[p][k] - mean[k]);
-  }
-  return noise / (kTaps * (kPeriods - 1) * kTaps);
-}
-
-// From the spectrum that has been received. @return mean power
-float Receiver::estimate_channel(const Complex* received, Complex* channel) const {
-  Complex sent[kPeriod]{};
-  for (int k = 0; k < kPeriod; ++k) {
-    for (int m = 0; m < kPeriod; ++m) sent[k] += training_.symbol(kCaptureAt + m) * conj(kRoots.at[2 * m * k % kTaps]);
-  }
-  float power = 0;
-  for (int k = 0; k < kTaps; ++k) {
-    channel[k] = (1.0f / kPeriod) * (received[k] * conj(sent[k % kPeriod]));
-    power += norm(channel[k]) / kTaps;
-  }
-  return power;
-}
-
-void Receiver::train() {
-  const Drift drift = measure_drift();
-  Complex mean[kTaps];
-  const float noise = average_periods(drift, mean);
-  Complex channel[kTaps];
-  const float channel_power = estimate_channel(mean, channel);
-  const int main = main_cursor(channel);
-  Complex response[kTaps];
-  best_response(channel, noise + 1e-5f * channel_power, main, response);
-  after_main_ = place_window(response);
-  for (int j = 0; j < kTaps; ++j) {
-    const Complex c = response[(j - (kTaps - 1 - after_main_) + kTaps) % kTaps];
-    tap_re_[j] = c.re;
-    tap_im_[j] = c.im;
-  }
-
-  // Now is the last sample of the capture, and half_symbol() goes on with it. Symbol n of the training has its main
-  // cursor at capture sample 2 (n - kCaptureAt) + main and is equalised when after_main_ more have come.
-  constexpr int kNow = kPeriods * kTaps - 1;
-  const int wait = 2 * (training_.symbols - kCaptureAt) + main + after_main_ - kNow;  // until the first after it
-  skip_ = wait / 2;
-  odd_ = (wait & 1) == 0;
-  frequency_ = drift.turns / kPeriod;
-  const float next = static_cast<float>(kNow + (wait & 1) - after_main_);  // main cursor of what equalise() takes next
-  phase_ = phase_of(static_cast<double>(frequency_ * ((next - kNow / 2.0f) / 2 - 1)));
-  deviation_ += static_cast<double>(drift.delay) / kTaps;
-  interpolator_.set_deviation(deviation_);
-  interpolator_.delay(drift.delay * (kPeriods / 2.0f) * static_cast<float>(4000 / symbol_hz_));
-
-  input_power_ = training_power_ / (kPeriods * kTaps);
-  adapt_from_now();
 }
 
 void Receiver::adapt_from_now() {

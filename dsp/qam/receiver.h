@@ -63,6 +63,9 @@ class Receiver {
   static constexpr int kTaps = EqualiserFit::kTaps;  ///< of the equaliser, T/2 apart
   static constexpr int kPeriod = kTaps / 2;          ///< of a cyclic training, symbols
   static constexpr int kSBarSymbols = 16;            ///< V.32bis 5.2.2, V.34 10.1.3.7
+  /// Usual samples of the window after the one at a symbol's main cursor. An edge of the band may come 8 ms after the
+  /// middle.
+  static constexpr int kAfterMain = 48;
 
   enum class Task : uint8_t {
     kHold,    ///< keep time, adapt to nothing, look for nothing

@@ -69,11 +69,12 @@ void FrameEncoder::next(Pcm* codes) {
   }
 }
 
-uint64_t FrameDecoder::put(const uint8_t* signs, const uint8_t* labels, uint8_t* bits) {
-  signs_.put(signs, bits);
-  const uint64_t r0 = modulus_decode(labels, p_.points.count);
-  bits += p_.sign_bits();
-  for (int i = 0; i < p_.k; ++i) bits[i] = static_cast<uint8_t>(r0 >> i & 1);
+uint64_t decode_frame(const FrameParameters& p, SignDecoder* sign_decoder, const uint8_t* signs, const uint8_t* labels,
+                      uint8_t* bits) {
+  sign_decoder->put(signs, bits);
+  const uint64_t r0 = modulus_decode(labels, p.points.count);
+  bits += p.sign_bits();
+  for (int i = 0; i < p.k; ++i) bits[i] = static_cast<uint8_t>(r0 >> i & 1);
   return r0;
 }
 

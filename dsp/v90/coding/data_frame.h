@@ -69,16 +69,24 @@ class FrameEncoder {
   SpectralShaper shaper_;
 };
 
-/// Signs and labels to bits. Descrambling is the caller's.
+/// Signs and labels of a data frame to bits. Descrambling is the caller's.
+/// @param[in,out] sign_decoder  of the frames before, with p.shaping_bits  @param[in] signs  [6] 1: positive
+/// @param[in] labels  [6] each below its interval's count  @param[out] bits  [p.bits()]; the signs' are right from the
+/// second data frame on, or as SignDecoder says
+/// @return the number that the labels make: below 2^K where they are right.  Real-time: yes, O(1).
+uint64_t decode_frame(const FrameParameters& p, SignDecoder* sign_decoder, const uint8_t* signs, const uint8_t* labels,
+                      uint8_t* bits);
+
+/// The same, frame after frame.
 class FrameDecoder {
  public:
   FrameDecoder() = default;
   explicit FrameDecoder(const FrameParameters& p) : p_(p), signs_(p.shaping_bits) {}
   const FrameParameters& parameters() const { return p_; }
-  /// @param[in] signs  [6] 1: positive  @param[in] labels  [6] each below its interval's count
-  /// @param[out] bits  [parameters().bits()]; the signs' are right from the second data frame on, or as SignDecoder
-  /// says  @return the number that the labels make: below 2^K where they are right.  Real-time: yes, O(1).
-  uint64_t put(const uint8_t* signs, const uint8_t* labels, uint8_t* bits);
+  /// As decode_frame().  Real-time: yes, O(1).
+  uint64_t put(const uint8_t* signs, const uint8_t* labels, uint8_t* bits) {
+    return decode_frame(p_, &signs_, signs, labels, bits);
+  }
 
  private:
   FrameParameters p_;

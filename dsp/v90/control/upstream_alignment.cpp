@@ -5,7 +5,8 @@ namespace offhook::v90 {
 
 void UpstreamAlignment::enter(State s, PcmEchoCanceller* echo) {
   state_ = s;
-  good_blocks_ = bad_blocks_ = 0;
+  good_blocks_ = 0;
+  bad_blocks_ = 1;  // what led here
   echo->seek(s == State::kSeek);
 }
 
@@ -57,18 +58,15 @@ void UpstreamAlignment::put(float variance, float usual, PcmEchoCanceller* echo,
   ++bad_blocks_;
   if (state_ == State::kSteady) {
     enter(State::kSeek, echo);
-    bad_blocks_ = 1;
     spent_ = 0;
   } else if (state_ == State::kEchoMoved && bad_blocks_ >= kBadBlocks) {
     owed_ = moved_;
     enter(State::kReceiverMoved, echo);
-    bad_blocks_ = 1;
   } else if (state_ == State::kReceiverMoved && bad_blocks_ >= kBadBlocks) {
     // It was not there: back, and on.
     owed_ = -moved_;
     echo->move(-moved_);
     enter(State::kSeek, echo);
-    bad_blocks_ = 1;
   }
 }
 
@@ -79,7 +77,6 @@ void UpstreamAlignment::tick(PcmEchoCanceller* echo) {
   if (moved_ == 0) return enter(State::kGivenUp, echo);
   echo->move(moved_);
   enter(State::kEchoMoved, echo);
-  bad_blocks_ = 1;
 }
 
 }  // namespace offhook::v90

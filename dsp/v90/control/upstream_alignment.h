@@ -6,7 +6,8 @@
 //
 //    symbols are off the grid -> seek the echo's place -> take it off there -> still off: move the receiver as far
 //
-// In the meantime nothing adapts, and nobody renegotiates. What cannot be mended so is left to the line monitor.
+// While symbols are off the grid the receiver does not adapt; until all is well nobody renegotiates. What cannot be
+// mended so is left to the line monitor.
 #pragma once
 
 #include <stdint.h>

@@ -62,10 +62,6 @@ void DilLearner::end_pass() {
   ++pass_;
 }
 
-void DilLearner::move(int intervals) {
-  levels_.move(intervals);
-}
-
 void DownstreamReader::begin_two_levels() {
   mode_ = Mode::kTwoLevels;
   for (float& l : two_) l = static_cast<float>(linear_of(law_, u_info_));

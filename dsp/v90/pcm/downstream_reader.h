@@ -33,7 +33,7 @@ class DilLearner {
   /// @pre learnt()
   const LearntLevels& levels() const { return levels_; }
   /// The data frames have moved by so many intervals.
-  void move(int intervals);
+  void move(int intervals) { levels_.move(intervals); }
 
  private:
   void end_pass();

@@ -37,8 +37,9 @@ class PcmEchoCanceller {
   /// meanwhile.
   void seek(bool on);
   bool seeking() const { return sought_ >= 0; }
-  /// It has been found, as it seems. @param[out] moved  samples that it comes later than it is taken off, above -kMost
-  /// or what the delay allows, at most kMost
+  /// Judged once in 1024 samples of seeking. @return whether the echo stands out  @param[out] moved  samples that it
+  /// comes later than it is taken off: one of 2 * kMost places, from 1 - kMost on, or from the soonest that the delay
+  /// allows.  Real-time: yes, O(kMost).
   bool found(int* moved) const;
   /// Taken off so much later from now on.
   void move(int samples);

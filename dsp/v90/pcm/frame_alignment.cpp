@@ -75,10 +75,7 @@ int FrameAlignment::put(float level, int interval, const LearntLevels& levels) {
 
 void FrameAlignment::end_frame(Candidate& c) {
   uint8_t bits[FrameParameters::kMaxBits];
-  c.signs.put(c.sign, bits);
-  const uint64_t number = modulus_decode(c.label, p_.points.count);
-  const int signs = p_.sign_bits();
-  for (int k = 0; k < p_.k; ++k) bits[signs + k] = static_cast<uint8_t>(number >> k & 1);
+  const uint64_t number = decode_frame(p_, &c.signs, c.sign, c.label, bits);
   int runs = 0;
   for (int k = 0; k < p_.bits(); ++k) runs += c.ones.put(c.descrambler.descramble(bits[k]));
   if (++c.frames <= kFirstFrames) return;

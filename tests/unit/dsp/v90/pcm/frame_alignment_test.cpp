@@ -48,10 +48,7 @@ class Link {
       if (move != 0) {
         moves.push_back(move);
         interval_ = (interval_ + move) % kFrameIntervals;
-        const LearntLevels before = levels_;
-        for (int i = 0; i < kFrameIntervals; ++i) {
-          for (int u = 0; u < kUcodes; ++u) levels_.level[(i + move) % kFrameIntervals][u] = before.level[i][u];
-        }
+        levels_.move(move);
       }
       const FrameAlignment::Verdict verdict = alignment_.take_verdict();
       lost_ += verdict == FrameAlignment::Verdict::kLost;
@@ -139,7 +136,7 @@ TEST(V90FrameAlignment, HdlcTellsWhereSixEqualConstellationsBegin) {
 
 TEST(V90FrameAlignment, NumbersThatNobodySendsTellAlsoWithoutHdlc) {
   for (const int octets : {1, 2, 5}) {
-    // 40 of 41^4 38 29 numbers in 100 are above 2^31.
+    // Of the 41^4 * 38 * 29 numbers 31 in 100 are 2^31 or above.
     Link link({41, 38, 41, 29, 41, 41}, 31, Data::kRandom);
     EXPECT_EQ(link.run(kLong), std::vector<int>{});
     link.skip(octets);
