@@ -47,9 +47,8 @@ void Packets::encode(const BurstHeader& h, const std::uint8_t* payload, Complex*
   qpacketmodem const packet = payload_[h.rate].get();
   qpacketmodem_encode(packet, scrambled_.data(), symbols + header_symbols_);
   // What the rate leaves over is filled, so that a burst has one length and one power.
-  constexpr float kHalf = 0.70710678f;
   for (unsigned k = qpacketmodem_get_frame_len(packet); k < payload_symbols_; ++k) {
-    symbols[header_symbols_ + k] = {k % 2 ? kHalf : -kHalf, k % 3 ? kHalf : -kHalf};
+    symbols[header_symbols_ + k] = {k % 2 ? kRootHalf : -kRootHalf, k % 3 ? kRootHalf : -kRootHalf};
   }
 }
 

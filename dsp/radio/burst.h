@@ -13,6 +13,9 @@
 
 namespace offhook::radio {
 
+/// Of a burst, complex.
+inline constexpr unsigned kSampleRateHz = 2'000'000;
+
 /// The header, protected better than the payload.
 struct BurstHeader {
   std::uint16_t slot = 0;      ///< the sender's count of slots, modulo 65536

@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <memory>
+#include <numbers>
 #include <type_traits>
 
 // After <complex>: it makes liquid's complex numbers those of C++.
@@ -17,6 +18,9 @@ namespace offhook::radio {
 
 using Complex = std::complex<float>;
 
+/// Either part of a QPSK symbol of unit power.
+inline constexpr float kRootHalf = std::numbers::sqrt2_v<float> / 2;
+
 template <auto Destroy>
 struct Destroyer {
   template <class T>
@@ -27,9 +31,5 @@ struct Destroyer {
 /// An object of liquid's type Handle (a pointer).
 template <class Handle, auto Destroy>
 using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Destroy>>;
-
-// The half-band filters of a card.
-inline constexpr unsigned kHalfBandLength = 7, kHalfBandTaps = 4 * kHalfBandLength + 1;
-inline constexpr float kHalfBandStopDb = 60;
 
 }  // namespace offhook::radio

@@ -11,6 +11,10 @@
 
 namespace offhook::radio {
 
+// The half-band filters.
+inline constexpr unsigned kHalfBandLength = 7, kHalfBandTaps = 4 * kHalfBandLength + 1;
+inline constexpr float kHalfBandStopDb = 60;
+
 /// Card to baseband. Real-time: yes.
 class LowIfReceiver {
  public:
@@ -26,7 +30,7 @@ class LowIfReceiver {
   }
 
  private:
-  static constexpr float kGain = 0.70710678f;  // the filter adds two samples
+  static constexpr float kGain = kRootHalf;  // the filter adds two samples
   Owned<resamp2_crcf, resamp2_crcf_destroy> filter_{resamp2_crcf_create(kHalfBandLength, 0, kHalfBandStopDb)};
   bool turned_ = false;
 };
@@ -47,7 +51,7 @@ class LowIfSender {
   }
 
  private:
-  static constexpr float kPairGain = 1.41421356f;  // half of a complex signal's power is in its real part
+  static constexpr float kPairGain = 2 * kRootHalf;  // half of a complex signal's power is in its real part
   Owned<resamp2_crcf, resamp2_crcf_destroy> filter_{resamp2_crcf_create(kHalfBandLength, 0, kHalfBandStopDb)};
   bool turned_ = false;
   std::uint64_t idle_ = kHalfBandTaps;

@@ -22,10 +22,9 @@ unsigned data_carriers(const std::vector<std::uint8_t>& carriers) {
 
 /// dB, of QPSK symbols against the nearest points.
 float qpsk_snr_db(const Complex* symbols, unsigned n) {
-  constexpr float kHalf = std::numbers::sqrt2_v<float> / 2;
   float error = 0;
   for (unsigned k = 0; k < n; ++k) {
-    const float re = std::fabs(symbols[k].real()) - kHalf, im = std::fabs(symbols[k].imag()) - kHalf;
+    const float re = std::fabs(symbols[k].real()) - kRootHalf, im = std::fabs(symbols[k].imag()) - kRootHalf;
     error += re * re + im * im;
   }
   return -10 * std::log10(error / static_cast<float>(n) + 1e-9f);

@@ -15,7 +15,6 @@ namespace offhook::radio {
 
 struct Ofdm {
   static constexpr const char* kName = "radio-ofdm";
-  static constexpr unsigned kSampleRateHz = 2'000'000;  // complex
   static constexpr unsigned kSlotSamples = 1000;
   static constexpr unsigned kCarriers = 64, kPrefix = 16, kTaper = 4, kTrainingSymbols = 3, kDataSymbols = 8;
   static constexpr unsigned kSymbolSamples = kCarriers + kPrefix;

@@ -39,9 +39,9 @@ template <class Waveform>
 class Radio : public Counted {
  public:
   static constexpr unsigned kSlot = Waveform::kSlotSamples;
-  static constexpr std::uint32_t kCardRateHz = Waveform::kSampleRateHz * kCardSamples;
+  static constexpr std::uint32_t kCardRateHz = kSampleRateHz * kCardSamples;
   static constexpr oh_pump_format kFormat = {{kCardRateHz, OH_LINEAR16}, {kCardRateHz, OH_LINEAR16}};
-  static constexpr std::uint64_t ms(unsigned t) { return std::uint64_t{t} * (Waveform::kSampleRateHz / 1000); }
+  static constexpr std::uint64_t ms(unsigned t) { return std::uint64_t{t} * (kSampleRateHz / 1000); }
 
   explicit Radio(const oh_pump_config& config)
       : config_(config),
@@ -52,7 +52,7 @@ class Radio : public Counted {
         payload_(sender_.packets().most_octets()) {}
 
   static std::uint32_t bit_rate(const Packets& packets, unsigned rate) {
-    return static_cast<std::uint32_t>(8ull * packets.octets(rate) * Waveform::kSampleRateHz / (2 * kSlot));
+    return static_cast<std::uint32_t>(8ull * packets.octets(rate) * kSampleRateHz / (2 * kSlot));
   }
   /// @return kRates.size() where the lowest is higher
   static unsigned highest_rate(const Packets& packets, std::uint32_t most) {
@@ -300,8 +300,14 @@ struct Type {
         !(c->tx_level_dbm0 <= kMostLevel) || !oh_port_is_whole(&c->port)) {
       return 0;
     }
-    const typename Waveform::Sender sender;
-    if (Modem::highest_rate(sender.packets(), c->max_bit_rate) == kRates.size()) return 0;
+    if (c->max_bit_rate > 0) {
+      try {
+        const typename Waveform::Sender sender;
+        if (Modem::highest_rate(sender.packets(), c->max_bit_rate) == kRates.size()) return 0;
+      } catch (const std::bad_alloc&) {
+        return 0;
+      }
+    }
     return (sizeof(Modem) + 63) / 64 * 64;
   }
   static int init(void* self, const oh_pump_config* config) {

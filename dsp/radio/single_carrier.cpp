@@ -22,9 +22,8 @@ std::array<Complex, S::kPreambleSymbols> preamble() {
   std::array<Complex, S::kPreambleSymbols> symbols;
   const Owned<msequence, msequence_destroy> bits(msequence_create_default(7));
   for (Complex& z : symbols) {
-    constexpr float kHalf = std::numbers::sqrt2_v<float> / 2;
-    const float re = msequence_advance(bits.get()) ? kHalf : -kHalf;
-    z = {re, msequence_advance(bits.get()) ? kHalf : -kHalf};
+    const float re = msequence_advance(bits.get()) ? kRootHalf : -kRootHalf;
+    z = {re, msequence_advance(bits.get()) ? kRootHalf : -kRootHalf};
   }
   return symbols;
 }

@@ -15,7 +15,6 @@ namespace offhook::radio {
 
 struct SingleCarrier {
   static constexpr const char* kName = "radio-burst";
-  static constexpr unsigned kSampleRateHz = 2'000'000;  // complex
   static constexpr unsigned kSlotSamples = 1250;
   static constexpr unsigned kSymbolSamples = 2, kPreambleSymbols = 64, kPacketSymbols = 412, kPilotSpacing = 16;
   static constexpr unsigned kFilterSymbols = 7;  // the pulse's half length

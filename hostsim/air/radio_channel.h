@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dsp/radio/burst.h"
 #include "dsp/radio/low_if.h"
 #include "hostsim/random/random.h"
 
@@ -25,7 +26,6 @@ struct RadioPath {
 };
 
 struct RadioChannelConfig {
-  double card_rate_hz = 4e6;
   std::vector<RadioPath> paths = {{}};
   double snr_db = 40;  ///< of a signal at `signal_dbm0` through a path of no loss, in half the card's band
   double signal_dbm0 = -15;
@@ -51,7 +51,7 @@ class RadioChannel {
   void renew();
 
   Random noise_;
-  double noise_rms_, offset_turns_, rate_hz_;
+  double noise_rms_, offset_turns_;
   std::vector<Path> paths_;
   std::vector<radio::Complex> past_;  // a ring, for the delays
   std::uint64_t now_ = 0;             // complex samples

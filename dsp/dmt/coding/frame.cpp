@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/coding/frame.h"
 
+#include "dsp/blocks/renew.h"
+
 namespace offhook::dmt {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr int kIndicatorFrames[] = {1, 34, 35};
 
 void TransmitPath::reset(const PathParameters& p) {
   p_ = p;
-  code_ = ReedSolomon(p.check);
+  renew(code_, p.check);
   interleaver_.reset(Interleaver::Way::kInterleave, p.word(), p.depth);
   scrambler_.reset();
   crc_.reset();
@@ -47,7 +49,7 @@ void TransmitPath::process(const uint8_t* payload, uint32_t indicators, uint8_t*
 
 void ReceivePath::reset(const PathParameters& p) {
   p_ = p;
-  code_ = ReedSolomon(p.check);
+  renew(code_, p.check);
   interleaver_.reset(Interleaver::Way::kDeinterleave, p.word(), p.depth);
   descrambler_.reset();
   crc_.reset();

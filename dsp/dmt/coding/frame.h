@@ -54,6 +54,7 @@ class Crc8 {
  private:
   uint8_t register_ = 0;
 };
+
 struct PathParameters {
   uint8_t payload = 0;          ///< octets of a frame, besides the overhead octet; with it and R at most 255 a word
   uint8_t check = 0;            ///< R, octets of a word: even, at most 16, a multiple of frames_per_word
@@ -116,7 +117,7 @@ class ReceivePath {
   PathParameters p_;
   ReedSolomon code_;
   Interleaver interleaver_;
-  OctetDescrambler descrambler_;
+  OctetScrambler descrambler_;
   Crc8 crc_;
   int frame_ = 0;
   int in_word_ = 0;

@@ -8,38 +8,27 @@
 
 namespace offhook::dmt {
 
-/// The newest 23 bits of the scrambled stream, the oldest lowest.
-class ScramblerHistory {
+/// One direction of a stream: scramble() or descramble() all of it. Real-time: yes, O(1) an octet.
+class OctetScrambler {
  public:
   constexpr void reset() { bits_ = 0; }
-
- protected:
-  /// What the next octet is changed by.
-  constexpr uint8_t change() const { return static_cast<uint8_t>(bits_ ^ bits_ >> 5); }
-  constexpr void push(uint8_t octet) { bits_ = bits_ >> 8 | static_cast<uint32_t>(octet) << 15; }
-
- private:
-  uint32_t bits_ = 0;
-};
-
-/// Real-time: yes, O(1) an octet.
-class OctetScrambler : public ScramblerHistory {
- public:
   constexpr uint8_t scramble(uint8_t octet) {
     const auto out = static_cast<uint8_t>(octet ^ change());
     push(out);
     return out;
   }
-};
-
-/// Real-time: yes, O(1) an octet.
-class OctetDescrambler : public ScramblerHistory {
- public:
   constexpr uint8_t descramble(uint8_t octet) {
     const auto out = static_cast<uint8_t>(octet ^ change());
     push(octet);
     return out;
   }
+
+ private:
+  /// What the next octet is changed by.
+  constexpr uint8_t change() const { return static_cast<uint8_t>(bits_ ^ bits_ >> 5); }
+  constexpr void push(uint8_t scrambled) { bits_ = bits_ >> 8 | static_cast<uint32_t>(scrambled) << 15; }
+
+  uint32_t bits_ = 0;  // the newest 23 of the scrambled stream, the oldest lowest
 };
 
 }  // namespace offhook::dmt

@@ -89,7 +89,13 @@ ReedSolomon::ReedSolomon(int check) : check_(check) {
   for (int root = 0; root < check; ++root) {
     for (int k = root + 1; k > 0; --k) g[k] = static_cast<uint8_t>(g[k] ^ times(g[k - 1], alpha(root)));
   }
-  for (int f = 0; f < 256; ++f) {
+  for (int f = 1; f < 256; ++f) {
+    if (const int rest = f & (f - 1); rest != 0) {  // of two bits or more: the sum of theirs
+      const Octets& a = multiples_[rest];
+      const Octets& b = multiples_[f ^ rest];
+      multiples_[f] = {a.low ^ b.low, a.high ^ b.high};
+      continue;
+    }
     uint8_t row[kMostCheck]{};
     for (int k = 0; k < check; ++k) row[k] = times(static_cast<uint8_t>(f), g[k + 1]);
     multiples_[f] = {packed(row), packed(row + 8)};

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/level.h"
 #include "dsp/dmt/coding/frame.h"
 #include "dsp/dmt/coding/tones.h"
 
@@ -20,9 +21,10 @@ struct Loading {
   uint32_t net_bit_rate() const { return path.payload * 32'000u; }                   ///< bit/s, of the payload
 };
 
-/// SNR over the gap of uncoded QAM at an error rate of 1e-7 (9.75 dB), a margin of 6 dB and less a coding gain of 3 dB.
-inline constexpr float kGap = 18.836f;
-inline constexpr double kMarginDb = 6;  ///< within it
+/// Noise that may be added before the error rate of 1e-7 is reached.
+inline constexpr double kMarginDb = 6;
+/// SNR over the gap of uncoded QAM at an error rate of 1e-7 (9.75 dB), with the margin and a coding gain of 3 dB.
+inline constexpr float kGap = static_cast<float>(db_to_gain(2 * (9.75 + kMarginDb - 3)));
 
 /// Whole bits by each tone's SNR: floor(log2(1 + SNR / kGap)), none below two, no more than the band has.
 /// @param[in] error  [band.tones()] mean square error of points of unit power; 0 where it is not known

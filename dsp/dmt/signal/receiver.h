@@ -46,7 +46,7 @@ class Receiver {
   /// One sample. @return a symbol is complete: the functions below say what it is. Real-time: yes; O(n log n) when
   /// true.
   bool put(float sample) { return take(sample, true); }
-  /// Samples that put() takes before one of which it says that a symbol is complete.
+  /// Samples that put() takes before the one that completes a symbol.
   int until_symbol() const { return static_cast<int>(start_ + band_.points - now_) - 1; }
   /// What put() does with n samples of which none completes a symbol. @pre n <= until_symbol(). Real-time: yes, O(n).
   void store(const int16_t* samples, int n);

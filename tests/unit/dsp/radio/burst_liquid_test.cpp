@@ -56,7 +56,7 @@ Tally send(unsigned rate, const Air& air, int bursts) {
       Complex y = x + air.echo * before;
       before = x;
       y = y * std::polar(1.0f, static_cast<float>(turn)) + Complex{normal(random), normal(random)};
-      turn = std::fmod(turn + 2 * std::numbers::pi * air.offset_hz / Waveform::kSampleRateHz, 2 * std::numbers::pi);
+      turn = std::fmod(turn + 2 * std::numbers::pi * air.offset_hz / kSampleRateHz, 2 * std::numbers::pi);
       const Heard heard = receiver.step(y);
       if (heard == Heard::kNothing) continue;
       t.whole += heard == Heard::kBurst;
@@ -111,7 +111,7 @@ TYPED_TEST(Burst, AnEchoOfASampleIsEqualised) {
 TYPED_TEST(Burst, ABurstLeavesRoomInItsSlot) {
   typename TypeParam::Sender sender;
   EXPECT_LT(sender.samples(), TypeParam::kSlotSamples - 100);
-  EXPECT_EQ(sender.packets().octets(0) < sender.packets().octets(1), true);
+  EXPECT_LT(sender.packets().octets(0), sender.packets().octets(1));
   EXPECT_EQ(sender.packets().octets(3), sender.packets().most_octets());
 }
 

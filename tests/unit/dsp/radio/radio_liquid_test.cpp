@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "dsp/blocks/level.h"
 #include "dsp/radio/radio.h"
 #include "tests/realtime/realtime_guard.h"
 
@@ -19,7 +20,6 @@ namespace offhook {
 namespace {
 
 constexpr float kLevel = -15;
-constexpr double kRms0Dbm0Squared = 16141.06 * 16141.06;
 
 std::uint8_t pattern(std::uint64_t n) {
   return static_cast<std::uint8_t>((n + 1) * 0x9e3779b97f4a7c15u >> 56);
@@ -71,7 +71,7 @@ class Pair {
        std::uint32_t most = 0)
       : ends{std::make_unique<End>(type, OH_PUMP_CALL, io_delay, most),
              std::make_unique<End>(type, OH_PUMP_ANSWER, io_delay, most)},
-        rms(std::sqrt(kRms0Dbm0Squared * std::pow(10, (kLevel - snr_db) / 10))) {
+        rms(dbm0_to_rms(kLevel - snr_db)) {
     for (auto& q : queue) q.assign(io_delay + delay + kBlock, 0);
   }
 

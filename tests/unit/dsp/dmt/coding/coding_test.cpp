@@ -127,7 +127,7 @@ TEST(OctetScrambler, IsTheScramblerOfBits) {
   std::mt19937 random(5);
   Scrambler bits(kGpc);
   OctetScrambler octets;
-  OctetDescrambler back;
+  OctetScrambler back;
   for (const std::uint8_t octet : random_octets(random, 500)) {
     int expected = 0;
     for (int k = 0; k < 8; ++k) expected |= bits.scramble(octet >> k & 1) << k;
