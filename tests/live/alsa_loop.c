@@ -7,7 +7,8 @@
  *     type offhook_loop
  *     file PATH     # the loop's memory, made when absent; the same for both ends
  *     end 0         # or 1
- *     fail NAME     # none; xrun, vanish, stall, rate: at `after` samples of capture, once
+ *     fail NAME     # none; xrun, vanish, stall, rate: at `after` samples of capture, once; rate: from then on, and
+ *                   # so after a new start
  *     after N
  *     rate N        # Hz it can do; 8000
  *   }
@@ -31,7 +32,7 @@ struct loop {
   unsigned rate;
   double start_ns; /* of the stream */
   long long base;  /* the clock's position at the start */
-  int running, vanished;
+  int running, vanished, changed;
 };
 
 static double now_ns(void) {
@@ -49,6 +50,7 @@ static int fails(struct loop* loop, const char* how, long passed) {
 static int start(snd_pcm_ioplug_t* io) {
   struct loop* loop = io->private_data;
   loop->running = 1;
+  if (loop->changed) loop->after = 0;
   loop->start_ns = now_ns();
   loop->base = (long long)(loop->start_ns * 1e-9 * io->rate);
   const long period_ns = (long)(1e9 * (double)io->period_size / io->rate);
@@ -71,7 +73,10 @@ static snd_pcm_sframes_t pointer(snd_pcm_ioplug_t* io) {
     return -ENODEV;
   }
   if (fails(loop, "stall", passed)) passed = loop->after;
-  if (fails(loop, "rate", passed)) passed += (passed - loop->after) / 4; /* 10 000 Hz from then on */
+  if (fails(loop, "rate", passed)) { /* 10 000 Hz from then on */
+    passed += (passed - loop->after) / 4;
+    loop->changed = 1;
+  }
   if (fails(loop, "xrun", passed)) {
     loop->fail[0] = 0;
     return -EPIPE;

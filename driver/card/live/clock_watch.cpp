@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/card/live/clock_watch.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace offhook {
@@ -9,20 +10,23 @@ namespace {
 
 constexpr std::int64_t kGiga = 1'000'000'000;
 constexpr std::int64_t kStallNs = kGiga;
+constexpr std::int64_t kLookNs = kGiga / 4;  // between two looks at the most: of a longer gap the host is to blame
 constexpr double kAheadSeconds = 0.75;  // a device's own buffer at the most: without a clock it is beyond that at once
 constexpr double kTolerance = 0.02;     // a quartz is within 0.01 %
 
 }  // namespace
 
 void ClockWatch::restart(std::uint64_t samples, std::int64_t ns) {
-  begun_ns_ = at_ns_ = ns;
+  begun_ns_ = at_ns_ = looked_ns_ = ns;
+  quiet_ns_ = 0;
   begun_samples_ = at_samples_ = samples;
 }
 
 void ClockWatch::seen(std::uint64_t samples, std::int64_t ns) {
   if (samples == at_samples_) return;
   at_samples_ = samples;
-  at_ns_ = ns;
+  at_ns_ = looked_ns_ = ns;
+  quiet_ns_ = 0;
 }
 
 std::uint64_t ClockWatch::expected(std::int64_t ns) const {
@@ -31,7 +35,9 @@ std::uint64_t ClockWatch::expected(std::int64_t ns) const {
 }
 
 std::string ClockWatch::verdict(std::int64_t ns, std::int64_t window_ns) {
-  if (ns - at_ns_ > kStallNs) return "the device is gone: no samples for a second";
+  quiet_ns_ += std::min(ns - looked_ns_, kLookNs);
+  looked_ns_ = ns;
+  if (quiet_ns_ > kStallNs) return "the device is gone: no samples for a second";
   const double seconds = static_cast<double>(at_ns_ - begun_ns_) * 1e-9;
   const double passed = static_cast<double>(at_samples_ - begun_samples_);
   if (passed > (seconds + kAheadSeconds) * rate_hz_)

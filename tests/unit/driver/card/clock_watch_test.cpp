@@ -32,8 +32,16 @@ TEST(ClockWatch, ExpectsWhatTheNewestCountAndTheClockSay) {
 TEST(ClockWatch, ASecondWithoutSamplesIsTheEnd) {
   ClockWatch watch = begun();
   watch.seen(80, 10 * kMs);
-  EXPECT_EQ(watch.verdict(10 * kMs + kSecond), "");
+  for (int i = 1; i <= 10; ++i) EXPECT_EQ(watch.verdict(10 * kMs + i * 100 * kMs), "");
   EXPECT_THAT(watch.verdict(10 * kMs + kSecond + 1), HasSubstr("no samples for a second"));
+}
+
+TEST(ClockWatch, AHostThatDidNotLookForASecondIsNotTheDevicesFault) {
+  ClockWatch watch = begun();
+  watch.seen(80, 10 * kMs);
+  EXPECT_EQ(watch.verdict(10 * kMs + 5 * kSecond), "");
+  for (int i = 1; i <= 7; ++i) EXPECT_EQ(watch.verdict(10 * kMs + 5 * kSecond + i * 100 * kMs), "");
+  EXPECT_NE(watch.verdict(10 * kMs + 5 * kSecond + 800 * kMs), "") << "but what it saw then counts";
 }
 
 TEST(ClockWatch, MoreThanADevicesBufferAheadOfTheClockIsNoClock) {
