@@ -114,7 +114,7 @@ TEST(Loads, TheNearestNameIsNamed) {
     load_kind("ghostscrip");
     FAIL();
   } catch (const std::runtime_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("'ghostscript'"));
+    EXPECT_THAT(e.what(), HasSubstr("the nearest is \"ghostscript\""));
   }
 }
 
