@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "driver/core/logged_instrument.h"
 #include "driver/core/logged_rate.h"
 #include "dsp/spandsp/modulations.h"
 
@@ -28,12 +29,6 @@ std::uint32_t q12(float x) {
 }
 
 constexpr std::uint32_t kSilentTap = 9000;  // 90 dB down
-
-// In 24 bits.
-std::uint32_t hundredths(float x) {
-  return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(std::clamp(x, -83000.f, 83000.f) * 100))) &
-         0xffffffu;
-}
 
 }  // namespace
 
@@ -124,14 +119,14 @@ oh_pump_observer Modem::observer() {
   };
   observer.instrument = [](void* user, oh_instrument what, float value) {
     static_cast<Modem*>(user)->record(OH_EV_PUMP_INSTRUMENT,
-                                      static_cast<std::uint32_t>(what) << 24 | hundredths(value));
+                                      static_cast<std::uint32_t>(what) << 24 | logged_hundredths(value));
   };
   observer.taps = [](void* user, const float* re, const float* im, int n) {
     float largest = 0;
     for (int k = 0; k < n; ++k) largest = std::max(largest, re[k] * re[k] + im[k] * im[k]);
     for (int k = 0; k < n && largest > 0; ++k) {
       const float power = (re[k] * re[k] + im[k] * im[k]) / largest;
-      const std::uint32_t down = power > 1e-9f ? hundredths(-10 * std::log10(power)) : kSilentTap;
+      const std::uint32_t down = power > 1e-9f ? logged_hundredths(-10 * std::log10(power)) : kSilentTap;
       static_cast<Modem*>(user)->record(OH_EV_PUMP_TAP, static_cast<std::uint32_t>(k) << 24 | down);
     }
   };

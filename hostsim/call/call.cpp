@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 
 #include "hostsim/call/host_policies.h"
+#include "hostsim/call/profile_cost.h"
 #include "hostsim/call/subscriber_call.h"
 #include "hostsim/card/card_event.h"
 #include "hostsim/context/context.h"
@@ -25,7 +25,7 @@ constexpr int kClockLevel = 28;
 constexpr int kModemLevel = 10;
 
 // The longest interruption that a DTMF receiver is sure to pass over. Source: ITU-T Q.24, Annex A
-constexpr double kBrokenTone_s = 0.010;
+constexpr std::uint64_t kBrokenTone_ms = 10;
 // Nobody answers: S7, as driver/tty counts it from the last digit. Source: ITU-T V.250, 6.3.7
 constexpr Ns kNoAnswer = 60'000'000'000;
 
@@ -42,62 +42,6 @@ enum Stream : std::uint64_t {
   kLatencyStream,
   kTraceStream,
   kDeviceStream = 0x100  // and one for each device more
-};
-
-Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
-  return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
-}
-
-/// How many of a plan's blocks n samples are worth. A block of the plan is one, whichever of its lengths it has; what
-/// interrupts merged, and what is left of a block, is worth its samples: whoever is owed them must compute them all.
-double worth_in_blocks(std::uint32_t n, const std::vector<std::uint32_t>& plan) {
-  const auto [least, most] = std::minmax_element(plan.begin(), plan.end());
-  if (n >= *least && n <= *most) return 1;
-  const double mean = std::accumulate(plan.begin(), plan.end(), 0.0) / static_cast<double>(plan.size());
-  return n / mean;
-}
-
-/// Costs from the profile: constant per block within a phase, the worst case once, as its phase begins.
-class ProfileCost final : public ServiceCost {
- public:
-  ProfileCost(const CostProfile& profile, bool logging, std::uint64_t seed)
-      : profile_(profile), logging_(logging), random_(seed, kIsrStream), costs_(seed, kCostStream) {}
-
-  void enter(Phase phase) {
-    phase_ = &profile_.phases[static_cast<int>(phase)];
-    worst_due_ = phase_->worst_service_ns > 0;
-  }
-  Ns isr() override {
-    // Shifted exponential of the published mean, cut at the published maximum.
-    const double spread = static_cast<double>(profile_.isr_mean_ns) / 5;
-    const double least = static_cast<double>(profile_.isr_mean_ns) - spread;
-    return std::min(profile_.isr_max_ns, static_cast<Ns>(least + spread * random_.exponential(isrs_++)));
-  }
-  Ns service(std::uint32_t samples) override {
-    const double vary = 1 + profile_.service_spread * (2 * costs_.uniform(blocks_++) - 1);
-    const double service_ns = static_cast<double>(phase_->service_ns) * vary;
-    double blocks = worth_in_blocks(samples, phase_->block_plan);
-    Ns cost = 0;
-    if (worst_due_) {  // of one block, or of the first of several
-      cost = phase_->worst_service_ns;
-      blocks = std::max(0.0, blocks - 1);
-    }
-    worst_due_ = false;
-    cost += static_cast<Ns>(service_ns * blocks);
-    if (logging_) cost += profile_.logging.in(samples_to_ns(samples, phase_->rate_hz));
-    return cost;
-  }
-  double phi() override { return profile_.phi; }
-
- private:
-  const CostProfile& profile_;
-  bool logging_;
-  Random random_;
-  Random costs_;
-  const PhaseProfile* phase_ = nullptr;
-  bool worst_due_ = false;
-  std::uint64_t isrs_ = 0;
-  std::uint64_t blocks_ = 0;
 };
 
 // What a host or a driver would refuse later, in the middle of the call.
@@ -200,7 +144,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       cpu_log(what == Logged::kAll ? l : nullptr),
       cpu(engine, Admission::kRequired, s.host.cpus),
       connection(std::move(c)),
-      cost(profile, s.event_logging_cost, s.seed) {
+      cost(profile, s.event_logging_cost, Random(s.seed, kIsrStream), Random(s.seed, kCostStream)) {
   cpu.set_log(cpu_log);
   if (!scenario.block_plan.empty()) {
     profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;
@@ -394,7 +338,7 @@ void Call::Impl::watch_dialling() {
   const std::uint64_t underrun = card->counters().underrun_samples;
   hole = underrun > underrun_seen ? hole + underrun - underrun_seen : 0;
   underrun_seen = underrun;
-  misdialled |= static_cast<double>(hole) > kBrokenTone_s * card->rate_hz();
+  misdialled |= hole * 1000 > kBrokenTone_ms * card->rate_hz();
 }
 
 void Call::Impl::end() {
@@ -460,7 +404,8 @@ CallResult Call::result() const {
   r.completed = r.transfer.done;
   if (s.misdialled) {
     r.transfer.failed = true;
-    r.transfer.failure = "the number was not dialled: a hole of more than 10 ms broke a tone";
+    r.transfer.failure =
+        "the number was not dialled: a hole of more than " + std::to_string(kBrokenTone_ms) + " ms broke a tone";
   }
   if (r.completed) r.transfer_s = static_cast<double>(r.transfer.done_at - r.transfer.connected_at) / 1e9;
   r.simulated_s = static_cast<double>(s.engine.now()) / 1e9;

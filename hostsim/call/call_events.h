@@ -9,8 +9,8 @@
 
 namespace offhook::hostsim {
 
-/// The log of a call in memory, read between slices of it. Slices and memory are made for the host of a modem, and for
-/// 40 000 blocks a second where the modem alone is logged, which then costs a sweep next to nothing.
+/// The log of a call in memory, read between slices of it. A whole host is read every 50 ms, out of 65 536
+/// records; a modem alone every 10 ms, out of 4096, which is enough for 40 000 blocks a second and fits into a cache.
 class CallEvents {
  public:
   explicit CallEvents(Logged what = Logged::kAll)

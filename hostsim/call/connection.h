@@ -108,6 +108,9 @@ struct DeviceWork {
 /// 16-bit silence both ways: nothing but what the device costs.
 DeviceWork silence(const SoftDevice& device);
 
+/// Whether a device lost samples, by the driver's count or the card's.
+bool samples_lost(const oh_driver& driver, const SimulatedCard& card);
+
 /// A device on no telephone line (soft_device.h): connected at once; done after `runs` when nothing was lost, else
 /// failed. @param stop_at_loss fail at the first loss already
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss);

@@ -54,7 +54,7 @@ struct LinkProfile {
   double settling_ms = 10;        ///< after a hole the receiver's bits are wrong for this long
   double sync_loss_samples = 55;  ///< lost samples after which the receiver has lost synchronisation, on average
   double pool_sync_loss_samples = 10'000;  ///< the same of another server, for experiments that name it
-  double training_ms = 6000;               ///< a retrain needs this long without a hole
+  double training_ms = 6000;               ///< a retrain needs this long without losing synchronisation
   double give_up_ms = 30'000;              ///< training that has not succeeded by then ends the call
 };
 

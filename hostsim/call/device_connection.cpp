@@ -29,8 +29,7 @@ class DeviceConnection final : public Connection {
     if (!s.connected) return s;
     const bool whole = engine_->now() - started_ >= runs_;
     if (!whole && !stop_at_loss_) return s;
-    const oh_driver_counters& lost = driver_->counters;
-    s.intact = lost.samples_late == 0 && lost.samples_filled_in == 0 && card_->counters().underrun_samples == 0;
+    s.intact = !samples_lost(*driver_, *card_);
     s.failed = !s.intact;
     s.done = s.intact && whole;
     if (s.failed) s.failure = "samples were lost";
@@ -57,6 +56,11 @@ DeviceWork silence(const SoftDevice& device) {
        [](void*, std::size_t) {}, nullptr},
       {[](void*, const void*, void* captured, std::size_t n) { std::memset(captured, 0, n * sizeof(std::int16_t)); },
        nullptr}};
+}
+
+bool samples_lost(const oh_driver& driver, const SimulatedCard& card) {
+  const oh_driver_counters& lost = driver.counters;
+  return lost.samples_late > 0 || lost.samples_filled_in > 0 || card.counters().underrun_samples > 0;
 }
 
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss) {

@@ -183,11 +183,13 @@ void LinkModel::deliver(Ns now) {
   if (done() && done_at_ < 0) done_at_ = now;
 }
 
-void LinkModel::count() {
+LinkCounters LinkModel::counters() const {
+  LinkCounters all = counters_;
   const FrameModel::Counters &f = far_.counters(), &n = near_.counters();
-  counters_.frames_sent = f.sent + n.sent;
-  counters_.frames_retransmitted = f.sent_again + n.sent_again;
-  counters_.timeouts = f.timeouts + n.timeouts;
+  all.frames_sent = f.sent + n.sent;
+  all.frames_retransmitted = f.sent_again + n.sent_again;
+  all.timeouts = f.timeouts + n.timeouts;
+  return all;
 }
 
 void LinkModel::serve(Ns now, Ns captured) {
@@ -195,7 +197,6 @@ void LinkModel::serve(Ns now, Ns captured) {
   if (state_ != State::kData) return;
   serve_far(now);
   serve_near(now, captured);
-  count();
   if (far_.failed() || near_.failed()) {
     fail("error control gave up: no frame was acknowledged", now);
   } else if (tcp_ && tcp_->server.failed()) {

@@ -59,7 +59,7 @@ class LinkModel {
   bool done() const { return counters_.bytes_delivered >= bytes_; }
   Ns connected_at() const { return connected_at_; }  ///< -1: never
   Ns done_at() const { return done_at_; }            ///< -1: never
-  const LinkCounters& counters() const { return counters_; }
+  LinkCounters counters() const;
 
   /// Why it failed, for people; nullptr: it has not.
   const char* failure() const { return failure_; }
@@ -91,7 +91,6 @@ class LinkModel {
   void serve_near(Ns now, Ns captured);
   void acknowledge();
   void deliver(Ns now);
-  void count();
   std::uint64_t octets_of(std::size_t data) const;
   void record(Ns now, oh_event_kind kind, std::uint64_t argument) const;
 

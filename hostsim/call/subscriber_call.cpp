@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "driver/core/logged_instrument.h"
 #include "driver/core/logged_rate.h"
 #include "dsp/dmt/control/pump.h"
 #include "dsp/dmt/procedure/loading.h"
@@ -113,8 +114,8 @@ class Watch {
     oh_event_log_write(log_, static_cast<std::uint64_t>(now), kind, id_, argument);
   }
   void write_instrument(Ns now, oh_instrument what, double value) {
-    const auto hundredths = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(100 * value)));
-    write(now, OH_EV_PUMP_INSTRUMENT, static_cast<std::uint32_t>(what) << 24 | (hundredths & 0xffffff));
+    write(now, OH_EV_PUMP_INSTRUMENT,
+          static_cast<std::uint32_t>(what) << 24 | logged_hundredths(static_cast<float>(value)));
   }
   static double mean_snr_db(const oh_dmt_instruments& i) {
     double sum = 0;
@@ -201,10 +202,8 @@ class SubscriberConnection final : public Connection {
     s.connected = connected_at_ >= 0;
     s.connected_at = started_;  // a device's time has its start-up in it
     if (started_ < 0) return s;
-    const oh_driver_counters& lost = driver_->counters;
     const bool whole = engine_->now() - started_ >= runs_;
-    const bool some_lost =
-        lost.samples_late > 0 || lost.samples_filled_in > 0 || card_->counters().underrun_samples > 0;
+    const bool some_lost = samples_lost(*driver_, *card_);
     if (const auto trainings = std::max(remote_watch_.trainings(), central_watch_.trainings()); trainings > 0)
       s.retrains = trainings - 1;
     if (!whole && !(stop_at_loss_ && some_lost)) return s;

@@ -39,10 +39,9 @@ std::string why(const Advice& advice, const Trial& t) {
 
 /// What administrators of a Linux call a context; empty where the grammar's word is the host's own, or on another host.
 /// Threads of linux-hz250 and its kin are SCHED_FIFO by their priority; on `linux`, which replays a trace, all classes
-/// lie on one scale of 141 (traces/hosts/linux.toml): nice n is 19 - n, SCHED_FIFO p is 40 + p.
+/// lie on one scale of 141 (hostsim/load/host_load.h): nice n is 19 - n, SCHED_FIFO p is 40 + p.
 std::string linux_name(const Scenario& base, const Trial& t) {
-  constexpr int kOneScale = 141;
-  const bool one_scale = base.host.priorities == kOneScale;
+  const bool one_scale = base.host.priorities == hostsim::kLinuxPriorities;
   if (base.host.scheduler != "linux" && !one_scale) return "";
   switch (t.context.kind) {
     case OH_CONTEXT_INTERRUPT:
@@ -58,7 +57,8 @@ std::string linux_name(const Scenario& base, const Trial& t) {
     case OH_CONTEXT_THREAD: {
       const int priority = static_cast<int>(t.context.priority);
       if (!one_scale) return fmt::format("SCHED_FIFO {}", priority);
-      if (priority == 40 || priority == 140) return "";  // between the classes of Linux; SCHED_DEADLINE
+      if (priority == 40 || priority == hostsim::kLinuxPriorities - 1)
+        return "";  // between the classes of Linux; SCHED_DEADLINE
       if (priority > 40) return fmt::format("SCHED_FIFO {}", priority - 40);
       return fmt::format("SCHED_OTHER, nice {}", 19 - priority);
     }

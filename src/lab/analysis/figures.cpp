@@ -197,12 +197,6 @@ void Analyzer::add_service(const oh_event& event) {
     case OH_EV_SERVICE_END: {
       f.pending.add(now, event.argument);
       f.pending_samples.add(event.argument);
-      if (event.argument > worst_pending_) {
-        worst_pending_ = event.argument;
-        f.timeline.look_at(Timeline::Moment::kWorst,
-                           "Largest backlog: " + std::to_string(event.argument) + " samples pending after service",
-                           now);
-      }
       if (!steady_seen_ && since(now, steady_since_ns_) >= kSteadyAfterNs) {
         steady_seen_ = true;
         f.timeline.look_at(Timeline::Moment::kSteady, "Steady state, half a second into the last phase", now);
@@ -265,6 +259,11 @@ void Analyzer::add(const oh_event& logged) {
   if (f.events++ == 0) f.begin_ns = event.time_ns;
   f.end_ns = std::max(f.end_ns, event.time_ns);
   f.timeline.add(event);
+  if (event.kind == OH_EV_SERVICE_END && event.argument > f.total.pending_max) {
+    f.timeline.look_at(Timeline::Moment::kWorst,
+                       "Largest backlog: " + std::to_string(event.argument) + " samples pending after service",
+                       event.time_ns);
+  }
   count([&](PhaseFigures& p) { p.add(event); });
   switch (event.kind) {
     case OH_EV_INTERRUPT:

@@ -128,7 +128,6 @@ class Analyzer {
   Figures figures_;
   std::vector<std::pair<std::uint16_t, Driver>> drivers_;
   double modem_ns_at_phase_ = 0;
-  std::uint32_t worst_pending_ = 0;
   std::uint64_t steady_since_ns_ = 0;
   bool steady_seen_ = false;
   bool loss_seen_ = false;

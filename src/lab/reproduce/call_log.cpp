@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "src/lab/reproduce/call_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -22,6 +24,18 @@ hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uin
   return s;
 }
 
+std::string context_name(std::string name) {
+  if (name.starts_with("THR") && name.size() > 3 && name[3] != ' ') name.insert(3, " ");
+  return name;
+}
+
+hostsim::Scenario strict_reservation(const Published& row, std::uint64_t seed) {
+  const std::string name = fmt::format("RES {:g}/{:g}", row.number("x_ms"), row.number("y_ms"));
+  hostsim::Scenario s = call_scenario(name + " strict", true, seed);
+  s.name = name;
+  return s;
+}
+
 namespace {
 
 struct Ended {
@@ -31,11 +45,10 @@ struct Ended {
 
 /// Runs the call to its end or its time limit. @param take  gets each event
 template <typename Take>
-Ended run_call(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, hostsim::Logged what,
-               const Take& take) {
+Ended run_call(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, const Connect& connect,
+               hostsim::Logged what, const Take& take) {
   hostsim::CallEvents events(what);
-  hostsim::Call call(scenario, profile, hostsim::make_link_model_connection(scenario, profile, events.log()),
-                     events.log(), what);
+  hostsim::Call call(scenario, profile, connect(events.log()), events.log(), what);
   while (!events.over()) {
     for (const oh_event& event : events.advance(call)) take(event);
   }
@@ -43,12 +56,17 @@ Ended run_call(const hostsim::Scenario& scenario, const hostsim::CostProfile& pr
   return {call.result(), static_cast<std::uint64_t>(call.now())};
 }
 
+/// @param scenario, profile  outlive it
+Connect over_link_model(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
+  return [&](oh_event_log* log) { return hostsim::make_link_model_connection(scenario, profile, log); };
+}
+
 }  // namespace
 
 CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
   Analyzer analyzer;
-  const Ended call =
-      run_call(scenario, profile, hostsim::Logged::kAll, [&](const oh_event& event) { analyzer.add(event); });
+  const Ended call = run_call(scenario, profile, over_link_model(scenario, profile), hostsim::Logged::kAll,
+                              [&](const oh_event& event) { analyzer.add(event); });
   return {call.result, analyzer.finish(call.at_ns)};
 }
 
@@ -58,12 +76,17 @@ CallLog run_logged(const Run& run, const hostsim::Scenario& scenario) {
   return run_logged(setup.scenario, setup.profile);
 }
 
-RunOutcome run_transfer(const Setup& setup) {
+TransferRun run_transfer(const Setup& setup, const Connect& connect) {
   TransferTally near;
-  run_call(setup.scenario, setup.profile, hostsim::Logged::kModem, [&](const oh_event& event) {
-    if (event.id == 0) near.add(event);
-  });
-  return near.outcome(setup.scenario.bytes);
+  const Ended call =
+      run_call(setup.scenario, setup.profile, connect, hostsim::Logged::kModem, [&](const oh_event& event) {
+        if (event.id == 0) near.add(event);
+      });
+  return {call.result, near.outcome(setup.scenario.bytes)};
+}
+
+RunOutcome run_transfer(const Setup& setup) {
+  return run_transfer(setup, over_link_model(setup.scenario, setup.profile)).outcome;
 }
 
 Stretch stretch(const Figures& figures, hostsim::Phase phase) {

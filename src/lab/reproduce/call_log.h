@@ -3,6 +3,8 @@
 // One call for an experiment: the log is read by the same analysis as every other log, and figures are cut out of it.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,11 @@ struct CallLog {
 /// A call with the cost profile of the scenario, in a context as the paper's tables call it.
 /// @param context "RES 2/8", "THR 24"
 hostsim::Scenario call_scenario(std::string_view context, bool spinner, std::uint64_t seed);
+/// "THR24" and "RES 2/16" of the published tables as ContextSpec::parse() knows them.
+std::string context_name(std::string name);
+/// A reservation of Table 3, named as there, beside the spinner and never outside its slots.
+/// @param row  with x_ms and y_ms
+hostsim::Scenario strict_reservation(const Published& row, std::uint64_t seed);
 
 /// Run it to its end or its time limit and analyse every event of its log.
 /// @throws std::runtime_error when events were lost
@@ -29,6 +36,15 @@ CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile
 CallLog run_logged(const Run& run, const hostsim::Scenario& scenario);
 /// What its log says of the transfer. @throws as run_logged()
 RunOutcome run_transfer(const Setup& setup);
+
+/// Makes a connection that writes this log.
+using Connect = std::function<std::unique_ptr<hostsim::Connection>(oh_event_log*)>;
+struct TransferRun {
+  hostsim::CallResult result;
+  RunOutcome outcome;  ///< by the log
+};
+/// The same over another connection than the link model's. @throws as run_logged()
+TransferRun run_transfer(const Setup& setup, const Connect& connect);
 
 /// The stretch of a call in one phase; empty when it did not come to it.
 struct Stretch {

@@ -8,10 +8,8 @@
 
 #include <algorithm>
 
-#include "hostsim/call/call_events.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
-#include "src/lab/analysis/tally.h"
 #include "src/lab/analysis/verdict.h"
 #include "src/lab/reproduce/call_log.h"
 #include "traces/scenario/profile.h"
@@ -40,25 +38,11 @@ hostsim::Scenario over_the_line(const hostsim::Scenario& machine) {
   return s;
 }
 
-struct RealRun {
-  hostsim::CallResult result;
-  RunOutcome outcome;  ///< from its log
-};
-
-RealRun run_real(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile) {
-  const std::vector<std::uint8_t> file = hostsim::random_file(scenario);
-  const hostsim::RealPumps pumps{hostsim::near_type(scenario), hostsim::far_type(scenario), file, {}};
-  hostsim::CallEvents events(hostsim::Logged::kModem);
-  hostsim::Call call(scenario, profile, hostsim::make_sampled_connection(scenario, pumps, events.log()), events.log(),
-                     hostsim::Logged::kModem);
-  TransferTally near;
-  while (!events.over()) {
-    for (const oh_event& event : events.advance(call)) {
-      if (event.id == 0) near.add(event);
-    }
-  }
-  if (events.lost() != 0) throw std::runtime_error("the event log overflowed");
-  return {call.result(), near.outcome(scenario.bytes)};
+TransferRun run_real(const Setup& setup) {
+  const std::vector<std::uint8_t> file = hostsim::random_file(setup.scenario);
+  const hostsim::RealPumps pumps{hostsim::near_type(setup.scenario), hostsim::far_type(setup.scenario), file, {}};
+  return run_transfer(setup,
+                      [&](oh_event_log* log) { return hostsim::make_sampled_connection(setup.scenario, pumps, log); });
 }
 
 /// The runs of one context, through the pump and through the link model.
@@ -87,7 +71,7 @@ std::vector<Pair> run_pairs(const Run& run, const std::vector<hostsim::Scenario>
     Setup real{over_the_line(machines[i / run.repetitions]), profile};
     real.scenario.seed += n;
     run.perturbation.apply(real);
-    const RealRun by_pump = run_real(real.scenario, real.profile);
+    const TransferRun by_pump = run_real(real);
     pair.model[n] = run_transfer(model);
     pair.real[n] = by_pump.outcome;
     pair.real[n].complete = pair.real[n].complete && by_pump.result.transfer.intact;
@@ -147,27 +131,16 @@ Outcome jones_real_pump(const Run& run) {
 
   std::vector<hostsim::Scenario> machines;
   for (const std::string& name : contexts) machines.push_back(call_scenario(name, true, run.seed));
-  for (const Published& row : rows3) {
-    const std::string name = fmt::format("RES {:g}/{:g}", row.number("x_ms"), row.number("y_ms"));
-    machines.push_back(call_scenario(name + " strict", true, run.seed));
-    machines.back().name = name;
-  }
+  for (const Published& row : rows3) machines.push_back(strict_reservation(row, run.seed));
   const std::vector<Pair> pairs = run_pairs(run, machines);
 
   Outcome out;
   for (const Published* table : {&table2, &table1}) {
     for (const Published& row : table->rows("rows")) {
-      std::string name = row.text("config");
-      std::erase(name, ' ');
-      const auto found =
-          std::find_if(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(contexts.size()), [&](const Pair& p) {
-            std::string context = p.name;
-            std::erase(context, ' ');
-            return context == name;
-          });
-      if (found == pairs.begin() + static_cast<std::ptrdiff_t>(contexts.size())) continue;
-      add_time(out, fmt::format("{}, {}, mean time", table == &table2 ? "Table 2" : "Table 1", found->name), row,
-               *found, share);
+      const auto found = std::find(contexts.begin(), contexts.end(), context_name(row.text("config")));
+      if (found == contexts.end()) continue;
+      add_time(out, fmt::format("{}, {}, mean time", table == &table2 ? "Table 2" : "Table 1", *found), row,
+               pairs[static_cast<std::size_t>(found - contexts.begin())], share);
     }
   }
   std::vector<std::string> apart;

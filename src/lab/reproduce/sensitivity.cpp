@@ -79,14 +79,12 @@ namespace {
 /// INT, the reference, and each reservation of Table 3.
 struct Rows {
   explicit Rows(const Run& run) : published(run.published.rows("rows")) {
-    for (std::size_t i = 0; i <= published.size(); ++i) {
-      std::string name = "INT";
-      if (i > 0) {
-        name = fmt::format("RES {:g}/{:g}", published[i - 1].number("x_ms"), published[i - 1].number("y_ms"));
-        names.push_back(name);
-        name += " strict";
-      }
-      hostsim::Scenario s = call_scenario(name, true, run.seed);
+    std::vector<hostsim::Scenario> scenarios = {call_scenario("INT", true, run.seed)};
+    for (const Published& row : published) {
+      scenarios.push_back(strict_reservation(row, run.seed));
+      names.push_back(scenarios.back().name);
+    }
+    for (const hostsim::Scenario& s : scenarios) {
       setups.push_back({s, config::load_profile(s.cost_profile)});
       run.perturbation.apply(setups.back());
     }

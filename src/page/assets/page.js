@@ -126,7 +126,6 @@ function callPage() {
   }
 
   if (data.dmt) {
-    const late = [data.late, data.filled_in].flatMap(s => s.t.map(t => ({t, colour: "insufficient"})));
     const trained = data.dmt.trained_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.dmt.trained_s.toFixed(2)} s, trainings: ${data.dmt.trainings}. `;
     const line = section("Tones", trained + "Bits and signal-to-noise ratio of each tone, as its receiver heard MEDLEY.");
@@ -142,9 +141,9 @@ function callPage() {
     }
     if (data.ends.some(e => e.bad.t.length)) {
       line.append(el("h3", {}, "Superframes that were wrong, so far"),
-        el("p", {class: "caption"}, "By each end's CRC. Ticks on the axis: late output and input that was lost."));
+        el("p", {class: "caption"}, "By each end's CRC. Ticks on the axis: losses."));
       chart(line, "superframes", {series: data.ends.filter(e => e.bad.t.length).map((e, i) => ({name: e.name, ...e.bad, style: "step", colour: i ? "accent-2" : "accent"})),
-        unit: "superframes", decimals: 0, height: 170, ticks: late});
+        unit: "superframes", decimals: 0, height: 170, ticks: losses});
     }
   }
 

@@ -1,8 +1,26 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "src/program/command/guide.h"
 #include "src/program/output/terminal.h"
 
 namespace offhook::command {
+
+void add_kind(CLI::App& command, std::string& kind, std::span<const FileKind> kinds) {
+  std::vector<std::string> names;
+  std::string description;
+  for (const FileKind& one : kinds) {
+    names.emplace_back(one.name);
+    description += fmt::format("{}{} ({})", description.empty() ? "" : ", ", one.name, one.used);
+  }
+  command.add_option("kind", kind, description)->required()->type_name("KIND")->check(CLI::IsMember(names));
+}
+
+std::string text_of(std::span<const FileKind> kinds, const std::string& kind) {
+  return std::ranges::find(kinds, kind, &FileKind::name)->text();
+}
 
 void add_help(CLI::App& app, Action& action) {
   CLI::App* help = app.add_subcommand("help", "Print the help of a command, as COMMAND --help does");

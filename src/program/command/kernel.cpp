@@ -62,7 +62,7 @@ class KernelCall {
     transfer_.emplace(*modem_, std::move(config));
     if (!options.log.empty()) {
       traces::LogHeader header;
-      header.drivers = {{1, "kernel modem"}};
+      header.drivers = {{kKernelDriverId, "kernel modem"}};
       header.host = measure::host_description();
       header.scenario["clock"] = traces::live_clock();
       header.scenario["context"] = transfer_->context().str();

@@ -12,7 +12,10 @@
 #include "driver/device/kernel_transfer.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/random_file.h"
+#include "offhook/modem_card.h"
 #include "src/host/host_description.h"
+#include "src/lab/analysis/tally.h"
+#include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"
 #include "traces/log/clock.h"
 #include "traces/scenario/scenario.h"
@@ -20,8 +23,8 @@
 namespace offhook::command {
 namespace {
 
-constexpr std::uint16_t kDriverId = 1;  // driver/linux/device.c
-constexpr double kRateHz = 8000;
+constexpr double kRateHz = OH_MODEM_RATE_HZ;
+constexpr std::uint64_t kSampleNs = 1'000'000'000 / OH_MODEM_RATE_HZ;
 
 [[noreturn]] void refuse(const char* key, const char* why) {
   throw std::runtime_error(fmt::format("{}: with --host kernel {}", key, why));
@@ -44,23 +47,9 @@ std::string ending(const oh_kernel_status& s) {
   return failure.empty() ? "" : fmt::format("the modem under test {}", failure);
 }
 
-/// The transfer's time by the log: the samples of the card's blocks between the link's beginning and its last octets.
-class TransferTime {
- public:
-  void add(const oh_event& event) {
-    if (event.kind == OH_EV_INTERRUPT) samples_ += event.argument;
-    if (event.kind == OH_EV_LINK_STATE && event.argument == OH_LAPM_CONNECTED && begun_ == 0) begun_ = samples_;
-    if (event.kind == OH_EV_LINK_BYTES) last_ = samples_;
-  }
-  double seconds() const { return last_ > begun_ ? static_cast<double>(last_ - begun_) / kRateHz : 0; }
-
- private:
-  std::uint64_t samples_ = 0, begun_ = 0, last_ = 0;
-};
-
 traces::LogHeader log_header(const hostsim::Scenario& scenario) {
   traces::LogHeader header;
-  header.drivers.push_back({kDriverId, "kernel modem"});
+  header.drivers.push_back({kKernelDriverId, "kernel modem"});
   header.host = measure::host_description();
   header.scenario = {{"toml", config::to_toml(scenario)}, {"host", "kernel"}, {"clock", traces::live_clock()}};
   return header;
@@ -104,14 +93,19 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
                             const CallSinks& sinks) {
   std::vector<std::uint8_t> own_file;
   if (file.empty()) file = own_file = hostsim::random_file(scenario);
-  TransferTime time;
+  TransferTally tally;
+  std::uint64_t line_samples = 0;
   KernelTransfer transfer(device, {.call = kernel_call_of(scenario),
                                    .contexts = {scenario.context},
                                    .switches = 0,
                                    .switch_samples = 0,
                                    .to_send = {},
                                    .events = [&](std::span<const oh_event> events, std::uint64_t dropped) {
-                                     for (const oh_event& event : events) time.add(event);
+                                     for (oh_event event : events) {  // by the line's clock, not the kernel's
+                                       if (event.kind == OH_EV_INTERRUPT) line_samples += event.argument;
+                                       event.time_ns = line_samples * kSampleNs;
+                                       tally.add(event);
+                                     }
                                      if (sinks.events) sinks.events(events, dropped);
                                    }});
   if (sinks.header) sinks.header(log_header(scenario));
@@ -139,7 +133,7 @@ CallOutcome run_kernel_call(KernelDevice& device, const hostsim::Scenario& scena
   if (outcome.stopped) outcome.ending = "interrupted";
   if (outcome.ending.empty()) outcome.ending = "other bytes arrived than were expected";
   transfer.end();
-  outcome.transfer_s = time.seconds();
+  outcome.transfer_s = tally.seconds();
   outcome.lost = lost(transfer.status());
   outcome.simulated_s = static_cast<double>(transfer.status().samples) / kRateHz;
   outcome.compression = static_cast<std::uint8_t>(transfer.status().compression);

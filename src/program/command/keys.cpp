@@ -15,16 +15,27 @@
 namespace offhook::command {
 namespace {
 
-std::string keys_of(const std::string& kind) {
-  const hostsim::SoftDevice device;
-  const hostsim::Scenario scenario;
-  if (kind == "device") return config::describe(config::device_keys(), &device);
-  if (kind == "host") return config::describe(config::host_keys(), &scenario.host);
-  if (kind == "load") return config::describe_load_devices();
-  if (kind == "computation") return config::describe_computations();
-  if (kind == "system") return schedule::describe_system();
-  return config::describe(config::scenario_keys(), &scenario);
+std::string scenario_text() {
+  const hostsim::Scenario defaults;
+  return config::describe(config::scenario_keys(), &defaults);
 }
+
+std::string device_text() {
+  const hostsim::SoftDevice defaults;
+  return config::describe(config::device_keys(), &defaults);
+}
+
+std::string host_text() {
+  const hostsim::Scenario defaults;
+  return config::describe(config::host_keys(), &defaults.host);
+}
+
+constexpr FileKind kKinds[] = {{"scenario", "of run and sweep", scenario_text},
+                               {"device", "of law and advise", device_text},
+                               {"host", "of advise", host_text},
+                               {"load", "[[load.device]] and its kin", [] { return config::describe_load_devices(); }},
+                               {"computation", "of mttf --tasks", [] { return config::describe_computations(); }},
+                               {"system", "of schedule, JSON", [] { return schedule::describe_system(); }}};
 
 /// Of a text with a line for each key and indented ones that explain it, those keys whose name has `part` in it.
 std::string with(const std::string& text, const std::string& part) {
@@ -49,12 +60,7 @@ void add_keys(CLI::App& app, Action& action) {
     std::string kind, part;
   };
   auto options = std::make_shared<Options>();
-  keys->add_option("kind", options->kind,
-                   "scenario (of run and sweep), device, host (of law and advise), load ([[load.device]] and its kin), "
-                   "computation (of mttf --tasks), system (of schedule, JSON)")
-      ->required()
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"scenario", "device", "host", "load", "computation", "system"}));
+  add_kind(*keys, options->kind, kKinds);
   keys->add_option("part", options->part, "Only the keys whose names have this in them")->type_name("PART");
   keys->footer(R"(Examples:
   offhook keys device
@@ -64,7 +70,8 @@ void add_keys(CLI::App& app, Action& action) {
 A file to begin with: offhook new KIND.)");
   keys->final_callback([&action, options] {
     action = [options] {
-      const std::string all = keys_of(options->kind), some = options->part.empty() ? all : with(all, options->part);
+      const std::string all = text_of(kKinds, options->kind),
+                        some = options->part.empty() ? all : with(all, options->part);
       if (some.empty())
         throw std::runtime_error(fmt::format("no key of a {0} has '{1}' in its name; all of them: offhook keys {0}",
                                              options->kind, options->part));

@@ -7,12 +7,11 @@
 #include "driver/device/kernel_terminal.h"
 #include "driver/session/session.h"
 #include "src/host/host_description.h"
+#include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"
 
 namespace offhook::command {
 namespace {
-
-constexpr std::uint16_t kDriverId = 1;  // driver/linux/device.c
 
 class KernelChannel final : public Channel {
  public:
@@ -25,7 +24,7 @@ class KernelChannel final : public Channel {
     if ((!config.tty.empty() && config.tty != terminal->device()) || !config.tty_group.empty())
       throw std::runtime_error(config.address + ": its terminal is " + terminal->device() +
                                ", whose group the system chooses; expected neither --tty nor --tty-group");
-    if (!config.out.empty()) writer_ = make_log(kDriverId);
+    if (!config.out.empty()) writer_ = make_log(kKernelDriverId);
     begin(line_, std::move(terminal), kernel_modulations());
   }
   std::string card_failure() const override {

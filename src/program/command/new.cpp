@@ -61,12 +61,10 @@ constexpr std::string_view kSystem = R"({
 }
 )";
 
-std::string template_of(const std::string& kind) {
-  if (kind == "device") return device_template();
-  if (kind == "host") return host_template();
-  if (kind == "system") return std::string(kSystem);
-  return scenario_template();
-}
+constexpr FileKind kKinds[] = {{"scenario", "of run", scenario_template},
+                               {"device", "of law and advise", device_template},
+                               {"host", "of advise", host_template},
+                               {"system", "of schedule, JSON", [] { return std::string(kSystem); }}};
 
 }  // namespace
 
@@ -76,11 +74,7 @@ void add_new(CLI::App& app, Action& action) {
     std::string kind, file;
   };
   auto options = std::make_shared<Options>();
-  sub->add_option("kind", options->kind,
-                  "scenario (of run), device, host (of law and advise), system (of schedule, JSON)")
-      ->required()
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"scenario", "device", "host", "system"}));
+  add_kind(*sub, options->kind, kKinds);
   sub->add_option("file", options->file, "Where; a file that is there stays. Otherwise to standard output")
       ->type_name("FILE");
   sub->footer(R"(Examples:
@@ -92,7 +86,7 @@ void add_new(CLI::App& app, Action& action) {
 What each key is stands beside it; offhook keys KIND lists the keys alone.)");
   sub->final_callback([&action, options] {
     action = [options] {
-      const std::string text = template_of(options->kind);
+      const std::string text = text_of(kKinds, options->kind);
       if (options->file.empty() || options->file == "-") {
         say("{}", Lines(text));
         return kOk;

@@ -124,6 +124,53 @@ Json hold_out(Options& options) {
   }
 }
 
+struct Made {
+  Json claims;              ///< in order; null where an interrupt came first
+  std::ptrdiff_t kept = 0;  ///< of these from an earlier run
+};
+
+/// Takes what an earlier run with the same settings left in `folder`, makes the other claims and keeps each as it is
+/// done, until interrupted.
+Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& options, const OutputFolder& folder) {
+  const std::string identity = reproduce::identity(options.settings);
+  std::vector<Json> results;
+  double work = 0, done = 0;
+  for (const reproduce::Claim& claim : claims) {
+    results.push_back(reproduce::read_claim(folder.path(), claim, identity));
+    if (results.back().is_null() && claim.experiment != nullptr) work += claim.experiment->seconds;
+  }
+  const auto kept = std::count_if(results.begin(), results.end(), [](const Json& r) { return !r.is_null(); });
+  Progress progress("reproduce", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    if (!results[i].is_null()) continue;
+    const reproduce::Claim& claim = claims[i];
+    const double seconds = claim.experiment != nullptr ? claim.experiment->seconds : 0;
+    const auto show = [&](double share, const std::string& detail) {
+      if (!progress.due()) return;
+      progress.update(work > 0 ? (done + share * seconds) / work : 1,
+                      fmt::format("claim {} of {}, {}: {}", i + 1, claims.size(), claim.published.id(), detail));
+    };
+    show(0, "begins");
+    try {
+      results[i] = reproduce::run_claim(claim, options.settings, show);
+    } catch (const reproduce::Interrupted&) {
+      break;
+    }
+    if (claim.experiment != nullptr) reproduce::write_claim(folder, results[i], identity);
+    done += seconds;
+  }
+  return {Json(results), kept};
+}
+
+/// results.json, results.csv and the page. @return the text of the first
+std::string write_results(const OutputFolder& folder, const Json& out) {
+  const std::string text = json_text(out, 1) + "\n";
+  folder.write("results.json", text);
+  folder.write("results.csv", reproduce::to_csv(out.at("claims")));
+  folder.write(kReportName, reproduce_page(out));
+  return text;
+}
+
 int run(Options options) {
   try {
     options.settings.perturbation = reproduce::Perturbation::parse(options.perturb);
@@ -142,36 +189,7 @@ int run(Options options) {
     held_out = hold_out(options);
     if (held_out.is_null()) return interrupt_status();
   }
-  const std::string identity = reproduce::identity(options.settings);
-
-  std::vector<Json> results;
-  double work = 0, done = 0;
-  for (const reproduce::Claim& claim : claims) {
-    results.push_back(reproduce::read_claim(kept_claims.path(), claim, identity));
-    if (results.back().is_null() && claim.experiment != nullptr) work += claim.experiment->seconds;
-  }
-  const auto kept = std::count_if(results.begin(), results.end(), [](const Json& r) { return !r.is_null(); });
-  {
-    Progress progress("reproduce", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
-    for (std::size_t i = 0; i < claims.size(); ++i) {
-      if (!results[i].is_null()) continue;
-      const reproduce::Claim& claim = claims[i];
-      const double seconds = claim.experiment != nullptr ? claim.experiment->seconds : 0;
-      const auto show = [&](double share, const std::string& detail) {
-        if (!progress.due()) return;
-        progress.update(work > 0 ? (done + share * seconds) / work : 1,
-                        fmt::format("claim {} of {}, {}: {}", i + 1, claims.size(), claim.published.id(), detail));
-      };
-      show(0, "begins");
-      try {
-        results[i] = reproduce::run_claim(claim, options.settings, show);
-      } catch (const reproduce::Interrupted&) {
-        break;
-      }
-      if (claim.experiment != nullptr) reproduce::write_claim(kept_claims, results[i], identity);
-      done += seconds;
-    }
-  }
+  const Made made = make_claims(claims, options, kept_claims);
   if (interrupted()) {
     say(stderr, "interrupted; the claims that are done are kept in {}: the same command goes on from there\n",
         kept_claims.path().string());
@@ -183,7 +201,7 @@ int run(Options options) {
     scanned = scan(options);
     if (scanned.is_null()) return interrupt_status();
   }
-  const Json all(results);
+  const Json& all = made.claims;
   const reproduce::Totals totals = reproduce::totals(all);
   Json out{{"offhook_reproduce", 1},
            {"seed", options.settings.seed},
@@ -195,10 +213,7 @@ int run(Options options) {
   if (!options.perturb.empty()) out["perturbed"] = options.settings.perturbation.text();
   if (!held_out.is_null()) out["held_out"] = std::move(held_out);
   if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
-  const std::string text = json_text(out, 1) + "\n";
-  folder.write("results.json", text);
-  folder.write("results.csv", reproduce::to_csv(all));
-  folder.write(kReportName, reproduce_page(out));
+  const std::string text = write_results(folder, out);
   if (options.json) {
     say("{}", Lines(text));
   } else {
@@ -207,7 +222,8 @@ int run(Options options) {
       say("a hard claim falls short: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     say("{}{}\nreport: {}\n", duration_text(wall),
-        kept != 0 ? fmt::format(", {} claims kept from an earlier run", kept) : "", (folder / kReportName).string());
+        made.kept != 0 ? fmt::format(", {} claims kept from an earlier run", made.kept) : "",
+        (folder / kReportName).string());
   }
   return totals.short_of.empty() ? kOk : kInsufficient;
 }

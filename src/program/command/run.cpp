@@ -32,11 +32,11 @@ struct Options {
 
 hostsim::Scenario scenario_of(const Options& options) {
   config::ScenarioBuilder builder;
+  if (!options.host.empty()) builder.set(kKernelHost);
   builder.apply_file(options.scenario);
   if (!options.context.empty()) builder.apply(config::Document::setting("context", options.context, "--context"));
   if (options.seed) builder.set(fmt::format("seed={}", *options.seed));
   for (const std::string& assignment : options.set) builder.set(assignment);
-  if (!options.host.empty()) builder.set(kKernelHost);
   return builder.finish();
 }
 

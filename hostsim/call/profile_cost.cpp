@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "hostsim/call/profile_cost.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace offhook::hostsim {
+namespace {
+
+Ns samples_to_ns(std::uint64_t samples, std::uint32_t rate_hz) {
+  return static_cast<Ns>(samples * 1'000'000'000 / rate_hz);
+}
+
+/// How many of a plan's blocks n samples are worth. A block of the plan is one, whichever of its lengths it has; what
+/// interrupts merged, and what is left of a block, is worth its samples: whoever is owed them must compute them all.
+double worth_in_blocks(std::uint32_t n, const std::vector<std::uint32_t>& plan) {
+  const auto [least, most] = std::minmax_element(plan.begin(), plan.end());
+  if (n >= *least && n <= *most) return 1;
+  const double mean = std::accumulate(plan.begin(), plan.end(), 0.0) / static_cast<double>(plan.size());
+  return n / mean;
+}
+
+}  // namespace
+
+void ProfileCost::enter(Phase phase) {
+  phase_ = &profile_.phases[static_cast<int>(phase)];
+  worst_due_ = phase_->worst_service_ns > 0;
+}
+
+Ns ProfileCost::isr() {
+  // Shifted exponential of the published mean, cut at the published maximum.
+  const double spread = static_cast<double>(profile_.isr_mean_ns) / 5;
+  const double least = static_cast<double>(profile_.isr_mean_ns) - spread;
+  return std::min(profile_.isr_max_ns, static_cast<Ns>(least + spread * random_.exponential(isrs_++)));
+}
+
+Ns ProfileCost::service(std::uint32_t samples) {
+  const double vary = 1 + profile_.service_spread * (2 * costs_.uniform(blocks_++) - 1);
+  const double service_ns = static_cast<double>(phase_->service_ns) * vary;
+  double blocks = worth_in_blocks(samples, phase_->block_plan);
+  Ns cost = 0;
+  if (worst_due_) {  // of one block, or of the first of several
+    cost = phase_->worst_service_ns;
+    blocks = std::max(0.0, blocks - 1);
+  }
+  worst_due_ = false;
+  cost += static_cast<Ns>(service_ns * blocks);
+  if (logging_) cost += profile_.logging.in(samples_to_ns(samples, phase_->rate_hz));
+  return cost;
+}
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// What a driver costs a simulated host, by a cost profile: its interrupt routine, and service by its samples.
+#pragma once
+
+#include "hostsim/call/cost_profile.h"
+#include "hostsim/context/context.h"
+#include "hostsim/random/random.h"
+
+namespace offhook::hostsim {
+
+/// The profile's cost per block within a phase, within its spread; the worst case once, as its phase begins.
+class ProfileCost final : public ServiceCost {
+ public:
+  /// @param profile  outlives it  @param logging  whether the kernel's logging costs too
+  ProfileCost(const CostProfile& profile, bool logging, Random isrs, Random blocks)
+      : profile_(profile), logging_(logging), random_(isrs), costs_(blocks) {}
+
+  void enter(Phase phase);
+  Ns isr() override;
+  Ns service(std::uint32_t samples) override;
+  double phi() override { return profile_.phi; }
+
+ private:
+  const CostProfile& profile_;
+  bool logging_;
+  Random random_, costs_;
+  const PhaseProfile* phase_ = nullptr;
+  bool worst_due_ = false;
+  std::uint64_t isrs_ = 0, blocks_ = 0;
+};
+
+}  // namespace offhook::hostsim
