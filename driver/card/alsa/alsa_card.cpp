@@ -194,16 +194,15 @@ void AlsaCard::exchange(const std::int16_t* played, std::int16_t* captured, std:
 std::optional<LiveCard::Wait> AlsaCard::recover(int error) {
   if (error == -EAGAIN || error == -EINTR) return std::nullopt;  // nothing is wrong
   if (error != -EPIPE && error != -ESTRPIPE) return gone(std::string("the device is gone: ") + snd_strerror(error));
-  // At another rate it may run over or dry before the whole window has passed.
   std::int64_t now = monotonic_ns();
-  if (const std::string why = watch_.verdict(now, ClockWatch::kWindowNs / 8); !why.empty()) return gone(why);
+  if (const std::string why = watch_.verdict(now); !why.empty()) return gone(why);
   if (!restart()) return gone(std::string("the device is gone: ") + snd_strerror(error_));
   ++xruns_;
   // What passed meanwhile: where the clock says that the stream would be, less where it is.
   now = monotonic_ns();
   const std::uint64_t expected = std::max(watch_.expected(now), engine_.position);
   const bool ended = oh_card_engine_skip(&engine_, expected - engine_.position, static_cast<std::uint64_t>(now)) != 0;
-  watch_.restart(expected, now);
+  watch_.resume(expected, now);
   return ended ? std::optional(Wait::kInterrupt) : std::nullopt;
 }
 

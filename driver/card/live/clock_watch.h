@@ -13,21 +13,24 @@ class ClockWatch {
   /// @param granularity  samples by which the device's count jumps: a period
   ClockWatch(std::uint32_t rate_hz, std::uint32_t granularity) : rate_hz_(rate_hz), granularity_(granularity) {}
 
-  /// The stream began, or began anew, at this count.
+  /// The stream began at this count.
   void restart(std::uint64_t samples, std::int64_t ns);
+  /// The stream began anew at this count, after an overrun: its rate is judged over all stretches together.
+  void resume(std::uint64_t samples, std::int64_t ns);
   /// So many samples have passed.
   void seen(std::uint64_t samples, std::int64_t ns);
   /// @return what the count must be at this time, by the newest one seen and the clock
   std::uint64_t expected(std::int64_t ns) const;
-  /// @return empty, or what is wrong: no samples for a second, no clock, another rate over the whole window
-  std::string verdict(std::int64_t ns, std::int64_t window_ns = kWindowNs);
-  static constexpr std::int64_t kWindowNs = 2'000'000'000;
+  /// @return empty, or what is wrong: no samples for a second, no clock, another rate over two seconds of stream
+  std::string verdict(std::int64_t ns);
 
  private:
   std::uint32_t rate_hz_, granularity_;
   std::int64_t at_ns_ = 0, begun_ns_ = 0;
   std::int64_t looked_ns_ = 0, quiet_ns_ = 0;  // at the last look; without samples, as far as somebody looked
   std::uint64_t at_samples_ = 0, begun_samples_ = 0;
+  std::int64_t earlier_ns_ = 0;  // of this window's earlier stretches
+  std::uint64_t earlier_samples_ = 0, stretches_ = 1;
 };
 
 }  // namespace offhook

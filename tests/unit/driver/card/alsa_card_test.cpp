@@ -22,6 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
+constexpr const char* kHeldUp = "held up more than a hundred times: the device's pace could not be watched here";
+
 class AlsaCardTest : public testing::Test {
  protected:
   AlsaCardTest() { use_loop_devices(); }
@@ -42,7 +44,7 @@ class AlsaCardTest : public testing::Test {
     while (oh_card_position(&card.state()) < (8 + std::min<std::uint64_t>(card.xruns(), 60)) * OH_MODEM_RATE_HZ) {
       if (card.wait() == LiveCard::Wait::kGone) return card.failure();
     }
-    return "";
+    return card.xruns() > 100 ? kHeldUp : "";
   }
 };
 
@@ -131,7 +133,9 @@ TEST_F(AlsaCardTest, SaysThatTheDeviceStoppedGivingSamples) {
   EXPECT_THAT(failure("stall"), HasSubstr("no samples for a second"));
 }
 TEST_F(AlsaCardTest, SaysThatTheRateChanged) {
-  EXPECT_THAT(failure("rate"), HasSubstr("samples a second, no longer 8000: its rate changed"));
+  const std::string why = failure("rate");
+  if (why == kHeldUp) GTEST_SKIP() << why;
+  EXPECT_THAT(why, HasSubstr("samples a second, no longer 8000: its rate changed"));
 }
 TEST_F(AlsaCardTest, RefusesADeviceWithoutAClock) {
   EXPECT_THAT(failure("null"), HasSubstr("do not come at the pace of a clock"));
