@@ -28,7 +28,7 @@ constexpr std::uint32_t logged_rate(std::uint32_t bit_rate) {
 constexpr std::uint32_t rate_logged(std::uint32_t half) {
   if ((half & 0x8000) != 0) return half & 0x7fff;
   if (half >= kLoggedFast) return kLoggedFastFrom + (half - kLoggedFast) * kLoggedFastStep;
-  return half >= kLoggedSteps ? (half & 0xff) * 4000 / 3 : 100 * half;
+  return half >= kLoggedSteps ? (half - kLoggedSteps) * 4000 / 3 : 100 * half;
 }
 
 }  // namespace offhook

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <time.h>
 
 #include <algorithm>
 #include <numeric>
@@ -11,17 +10,11 @@
 #include "driver/modem/modem.h"
 #include "hostsim/line/line.h"
 #include "offhook/modem_card.h"
+#include "src/measure/real_time.h"
 
 namespace offhook::measure {
 
 namespace {
-
-// Of this thread: what else runs on the machine takes its time, but is no cost of the pump.
-std::uint64_t cpu_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
-}
 
 modem::Modem::Config end_of(const Modulation& modem, oh_pump_role role, std::uint32_t io_delay = 0) {
   return {
@@ -81,9 +74,9 @@ CostResult measure_cost(const CostConfig& config, const std::function<bool(doubl
     CostPhase& phase = result.phases[data ? 1 : 0];
     line.exchange(queued.data(), rx.data(), n);
     queued.erase(queued.begin(), queued.begin() + n);
-    const std::uint64_t begin = cpu_ns();
+    const std::uint64_t begin = thread_cpu_ns();
     near.process(rx.data(), tx.data(), n);
-    phase.cost.add(cpu_ns() - begin);
+    phase.cost.add(thread_cpu_ns() - begin);
     ++phase.blocks;
     counts[data ? 1 : 0] += n;
     while (near.read(bytes.data(), bytes.size()) > 0) {

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "src/measure/device_cost.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "hostsim/call/subscriber_call.h"
+#include "src/measure/real_time.h"
 
 namespace offhook::measure {
 namespace {
 
 constexpr double kPatienceS = 20;  // of the start-up
-
-// Of this thread: what else runs on the machine takes its time, but is no cost of the pump.
-std::uint64_t cpu_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
-}
 
 }  // namespace
 
@@ -39,9 +31,9 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
     const std::size_t n = device.block_plan[k % device.block_plan.size()];
     const bool in_data = connection->dmt_status()->in_data;
     line.exchange(line.self, tx.data(), rx.data(), n);
-    const std::uint64_t begin = cpu_ns();
+    const std::uint64_t begin = thread_cpu_ns();
     pump.process(pump.self, rx.data(), tx.data(), n);
-    (in_data ? result.in_data : result.start_up).add(cpu_ns() - begin);
+    (in_data ? result.in_data : result.start_up).add(thread_cpu_ns() - begin);
     result.blocks += in_data;
     const double block_s = static_cast<double>(n) / device.rate_hz;
     s += block_s;

@@ -14,6 +14,12 @@ std::int64_t now_ns() {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
+std::uint64_t thread_cpu_ns() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 std::vector<std::string> run_as(const LiveContextConfig& spec, const std::function<void()>& body) {
   sem_t done;
   sem_init(&done, 0, 0);

@@ -14,6 +14,8 @@ namespace offhook::measure {
 
 /// CLOCK_MONOTONIC, ns.
 std::int64_t now_ns();
+/// CPU time of the calling thread, ns: what else runs on the machine takes its time, but is no cost of the pump.
+std::uint64_t thread_cpu_ns();
 
 /// Runs `body` on a thread with this scheduling and waits for it. Memory is locked first.
 /// @return what could not be had (with best_effort)  @throws std::runtime_error naming the privilege, without

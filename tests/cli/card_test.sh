@@ -35,6 +35,7 @@ expect_error "--scenario excludes --pump" card --in-process --scenario "$example
 expect_error "/dev/offhook31: cannot be opened; expected a device of the module offhook" run "$example" --host kernel:31
 [ ! -e out/kernel ] || fail "a run without a device left a folder"
 expect_error "expected kernel, or kernel:N" run "$example" --host nt2000
+expect_error "this host is nt2000-p2-450" run "$example" --host kernel --set host.name=nt2000-p2-450
 expect_error "load: with --host kernel" run "$example" --host kernel --set load.spinner=true
 expect_error "/dev/offhook31: cannot be opened" measure latency --host kernel:31 --context SOFTIRQ
 expect_error "excludes" measure latency --host kernel --cpu 0

@@ -133,11 +133,9 @@ void print(const advice::Advice& a) {
                fmt::format("{:.1f}", 100 * t.share), fmt::format("{:.2f}", 100 * t.stolen_share),
                fmt::format("{:.3f}", t.timer_late_max_ms)});
   }
-  say("\n{}(between losses: at least, and what says so, losses and tail with 95 % confidence, law and latencies if "
-      "what "
-      "they assume holds; !: over the PC 99 limit, or a margin not to rely on; without the device the timer comes up "
-      "to "
-      "{:.3f} ms late)\n",
+  say("\n{}(between losses: at least, and the evidence; losses and tail with 95 % confidence, law and latencies if "
+      "their assumptions hold; !: over the PC 99 limit, or a margin not to rely on; without the device the timer is at "
+      "most {:.3f} ms late)\n",
       Lines(table.str()), a.control_late_max_ms);
 }
 

@@ -384,8 +384,8 @@ void take(const hostsim::Scenario& scenario, Options& options) {
 int run(Options options) {
   config::ScenarioBuilder builder;
   if (!options.scenario.empty()) {
-    builder.apply_file(options.scenario);
     builder.set(kKernelHost);
+    builder.apply_file(options.scenario);
   }
   for (const std::string& assignment : options.set) {
     if (!assignment.starts_with("line."))

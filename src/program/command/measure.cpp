@@ -14,11 +14,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <numeric>
 #include <stdexcept>
 
 #include "driver/path/output.h"
 #include "src/host/host_description.h"
+#include "src/lab/law/law.h"
 #include "src/lab/reproduce/published.h"
 #include "src/measure/cost.h"
 #include "src/measure/device_cost.h"
@@ -270,8 +270,7 @@ int run_device_cost(const MeasureOptions& options) {
                                            : "the pumps did not reach data mode");
   }
   const hostsim::SoftDevice device = measure::measured_device(scenario, result);
-  const double share = static_cast<double>(device.cost_ns) * 1e-9 * device.rate_hz * double(device.block_plan.size()) /
-                       std::accumulate(device.block_plan.begin(), device.block_plan.end(), 0.0);
+  const double share = device_timing(device).share();
   const double worst_over_mean = static_cast<double>(result.in_data.max()) / result.in_data.mean();
   Json json{{"measure", "cost"},
             {"host", measure::host_description()},
