@@ -23,7 +23,7 @@ expect 0 "ghostscript" measure latency --load help
 expect 0 "spin " measure latency --load none --load spin --context OTHER --seconds 0.3 --best-effort --hgrm l.hgrm -o l.json
 python3 -c 'import json; assert [l["load"] for l in json.load(open("l.json"))["loads"]] == ["none", "spin"]' || fail "loads"
 [ -s l-spin.hgrm ] || fail "no hgrm of a load"
-expect_error "'spin'" measure latency --load spinn
+expect_error 'the nearest is "spin"' measure latency --load spinn
 TMPDIR=$work timeout -s INT 1.5 "$offhook" measure latency --load spin --context OTHER --seconds 60 --best-effort >/dev/null 2>&1
 compgen -G "$work/offhook-load-*" >/dev/null && fail "a load was left behind"
 # shellcheck disable=SC2016  # for the command's shell
