@@ -12,6 +12,17 @@ constexpr int kLookMs = 20, kLookToSwitchMs = 1;
 
 }  // namespace
 
+oh_kernel_call plain_kernel_call(oh_pump_role role, std::string_view pump, std::uint32_t block, std::uint32_t lead) {
+  oh_kernel_call call{};
+  call.role = role;
+  pump.copy(call.pump, sizeof call.pump - 1);
+  call.policy = OH_SERVICE_DRAIN_ALL;
+  call.transmit_lead_samples = lead;
+  call.block_plan[0] = block;
+  call.block_plan_length = 1;
+  return call;
+}
+
 void KernelTransfer::begin() {
   device_.set_context(context());
   device_.start(config_.call);

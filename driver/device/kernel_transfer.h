@@ -8,11 +8,17 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "driver/device/kernel_device.h"
 
 namespace offhook {
+
+/// A call of one pump with V.42 and nothing else asked for, all blocks alike, every block that waits served at once.
+/// @param pump  a name that the kernel's modem knows  @param block  samples an interrupt  @param lead  samples queued
+/// ahead of the codec
+oh_kernel_call plain_kernel_call(oh_pump_role role, std::string_view pump, std::uint32_t block, std::uint32_t lead);
 
 class KernelTransfer {
  public:

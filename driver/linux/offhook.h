@@ -9,6 +9,7 @@
  *   fpu.c      the vector registers, from any context
  *   device.c   /dev/offhookN, sysfs, debugfs
  *   tty.c      /dev/ttySMN
+ *   terminal_end.c  its other end, for who speaks the AT commands
  */
 #ifndef OFFHOOK_LINUX_H
 #define OFFHOOK_LINUX_H
@@ -157,6 +158,9 @@ void oh_tty_exit(void);
 struct oh_terminal *oh_terminal_create(int number, struct device *parent);
 /* Who has the port open is hung up. */
 void oh_terminal_remove(struct oh_terminal *terminal);
+
+/* terminal_end.c */
+
 /* @return a descriptor of the DCE's end, or an error */
 int oh_terminal_take(struct oh_terminal *terminal);
 

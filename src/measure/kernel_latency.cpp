@@ -19,14 +19,8 @@ oh_kernel_call call_of(const KernelLatencyConfig& config) {
   if (block < OH_KERNEL_SLICE || block > OH_MODEM_RING_SAMPLES / 4 || block * kSecondNs != config.interval_ns * kRateHz)
     throw std::runtime_error("a kernel's card interrupts at whole samples of 125 us; expected an interval of 1000 to " +
                              std::to_string(OH_MODEM_RING_SAMPLES / 4 * kSecondNs / kRateHz / 1000) + " us");
-  oh_kernel_call call{};
-  call.role = OH_PUMP_CALL;
-  std::string(kV34.name).copy(call.pump, sizeof call.pump - 1);
-  call.policy = OH_SERVICE_DRAIN_ALL;
-  call.transmit_lead_samples = static_cast<std::uint32_t>(2 * block);
-  call.block_plan[0] = static_cast<std::uint32_t>(block);
-  call.block_plan_length = 1;
-  return call;
+  const auto samples = static_cast<std::uint32_t>(block);
+  return plain_kernel_call(OH_PUMP_CALL, kV34.name, samples, 2 * samples);
 }
 
 }  // namespace

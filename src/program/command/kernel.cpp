@@ -52,7 +52,8 @@ std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
 class KernelCall {
  public:
   explicit KernelCall(const Options& options) : options_(options) {
-    KernelTransfer::Config config{.call = call_of(options),
+    const oh_pump_role role = options.role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    KernelTransfer::Config config{.call = plain_kernel_call(role, options.pump, options.block, options.lead),
                                   .contexts = contexts_of(options.contexts),
                                   .switches = options.switches,
                                   .switch_samples = static_cast<std::uint64_t>(options.seconds * kRateHz),
@@ -122,16 +123,6 @@ class KernelCall {
   const std::vector<std::uint8_t>& received() const { return transfer_->received(); }
 
  private:
-  static oh_kernel_call call_of(const Options& options) {
-    oh_kernel_call call{};
-    call.role = options.role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
-    options.pump.copy(call.pump, sizeof call.pump - 1);
-    call.policy = OH_SERVICE_DRAIN_ALL;
-    call.transmit_lead_samples = options.lead;
-    call.block_plan[0] = options.block;
-    call.block_plan_length = 1;
-    return call;
-  }
   bool follow() {
     bool hung_up = false;
     for (;; transfer_->wait()) {

@@ -19,13 +19,11 @@ Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cann
 """
 import argparse
 import contextlib
-import glob
 import json
 import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -35,170 +33,8 @@ import tty
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vm  # noqa: E402
-
-ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, os.pardir))
-# The names of the command line, and the grammar's (driver/context/context_spec.h).
-CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
-            "worker": "WORKER"}
-CALL_SECONDS = {"v34": 16, "v32bis": 24}  # of the line: start-up, 16,000 octets both ways, and some
-FILE_OCTETS = 16000
-# What a kernel says when something is wrong with a driver.
-TROUBLE = re.compile(r"BUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"
-                     r"scheduling while atomic|Unpatched return thunk|soft lockup|hung_task|tainted", re.IGNORECASE)
-
-
-class Failure(Exception):
-    """What was expected, and what came."""
-
-
-def stage_module(build, folder):
-    """What DKMS would build the module from, as it is now."""
-    with tempfile.TemporaryDirectory() as stage:
-        subprocess.run(["cmake", "--install", build, "--component", "kernel", "--prefix", stage], check=True,
-                       stdout=subprocess.DEVNULL)
-        (source,) = os.scandir(os.path.join(stage, "src"))
-        # What is gone goes, and only what is new is copied, so that make does only what is needed.
-        for path in glob.glob(folder + "/**/*.c*", recursive=True) + glob.glob(folder + "/**/*.h", recursive=True):
-            if not os.path.exists(os.path.join(source.path, os.path.relpath(path, folder))):
-                os.unlink(path)
-        subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", source.path + "/.", make_folder(folder)], check=True)
-
-
-def build_module(kernel, build):
-    """@return the module for this kernel"""
-    folder = os.path.join(build, "kernel", kernel.name)
-    stage_module(build, folder)
-    made = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", kernel.headers(), "M=" + folder,
-                           "CXX=" + ("ccache g++" if shutil.which("ccache") else "g++"), "modules"],
-                          capture_output=True, text=True, check=False)
-    said = [line for line in made.stderr.splitlines() if "BTF generation" not in line]
-    if made.returncode != 0 or said:
-        raise Failure("the module does not build without a word:\n" + made.stdout + "\n".join(said))
-    return os.path.join(folder, "offhook.ko")
-
-
-def make_folder(path):
-    os.makedirs(path, exist_ok=True)
-    return path
-
-
-def reference(offhook, pump, seconds, sent, block):
-    """@return the hash of the same call in user space."""
-    done = subprocess.run([offhook, "card", "--in-process", "--pump", pump, "--hash", str(seconds), "--send", sent,
-                           "--block", str(block)], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["hash"]
-
-
-class Card:
-    """`offhook card` while a virtual machine runs."""
-
-    def __init__(self, offhook, folder, *arguments):
-        self.socket, self.ram = os.path.join(folder, "card"), tempfile.mktemp(prefix="offhook-", dir="/dev/shm")
-        self.process = subprocess.Popen([offhook, "card", self.socket, "--ram", self.ram, *arguments],
-                                        stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        for _ in range(100):
-            if os.path.exists(self.socket):
-                return self
-            time.sleep(0.05)
-        raise Failure("offhook card does not listen")
-
-    def __exit__(self, *_):
-        self.calls()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.ram)
-
-    def calls(self):
-        """@return what it says of each call, once the machine is gone."""
-        if self.process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(2)
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        out, _ = self.process.communicate(timeout=10)
-        return [json.loads(line) for line in out.splitlines()] if out else []
-
-
-class Bench:
-    def __init__(self, options):
-        self.options = options
-        self.offhook = os.path.join(options.build, "src", "offhook")
-        self.modules = {}
-
-    def module(self, kernel):
-        if kernel.name not in self.modules:
-            self.modules[kernel.name] = build_module(kernel, self.options.build)
-        return self.modules[kernel.name]
-
-    def in_vm(self, kernel, script, keep, card_arguments, beside=None, **more):
-        """Runs a script in the machine. $MODULE and $OFFHOOK are there. @param beside  called when the card listens
-        @return status, what the card says"""
-        qemu = kernel.machine(self.options.fetch)
-        whole = f"MODULE={shlex.quote(self.module(kernel))}; OFFHOOK={shlex.quote(self.offhook)}\n(" + script + \
-            '\n)\nstatus=$?; dmesg >"$KEEP/dmesg"; exit $status'
-        with Card(self.offhook, keep, *card_arguments) as card:
-            if beside:
-                beside()
-            status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds,
-                            card=(card.socket, card.ram), boot=self.options.boot, **more)
-            calls = card.calls()
-        if status in (vm.TIME_IS_UP, vm.NO_BOOT):
-            raise Failure(f"the machine did not end by itself: status {status}")
-        with open(os.path.join(keep, "dmesg"), encoding="utf-8", errors="replace") as file:
-            trouble = [line for line in file.read().splitlines() if TROUBLE.search(line) and "loading out-of-tree" not in line
-                       and "module verification failed" not in line]
-        if trouble:
-            raise Failure("the kernel says: " + "\n".join(trouble[:10]))
-        return status, calls
-
-    def call(self, kernel, contexts, pump, keep, more="", beside="", block=80):
-        """One call. @param beside  shell commands, run before it  @return what the kernel's side and the card say of it"""
-        seconds = CALL_SECONDS[pump]
-        sent, near, far = (os.path.join(keep, name) for name in ("sent", "near-received", "far-received"))
-        with open(sent, "wb") as file:
-            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
-        # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
-        named = " ".join(shlex.quote(c) for c in contexts)
-        script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --context {named} --seconds {seconds} --block {block} \
-            --send {shlex.quote(sent)} --receive /run/near-received --log /run/call.ohlog {more} >/run/kernel.json
-            status=$?; cp /run/near-received /run/call.ohlog /run/kernel.json $KEEP; cp /sys/kernel/debug/offhook/offhook0/latency $KEEP/latency 2>/dev/null
-            rmmod offhook && exit $status"""
-        script = f"mount -t debugfs none /sys/kernel/debug\n{beside}\n{script}"
-        status, calls = self.in_vm(kernel, script, keep,
-                                   ["--pump", pump, "--hash", str(seconds), "--send", sent, "--receive", far])
-        try:
-            with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
-                said = json.load(file)
-        except (FileNotFoundError, json.JSONDecodeError) as error:
-            raise Failure(f"status {status}, and no summary: {error}") from error
-        said["card_says"] = calls[-1] if calls else {}
-        said["status"] = status
-        with open(sent, "rb") as file:
-            wanted = file.read()
-        for name, path in (("to the kernel", near), ("from the kernel", far)):
-            got = open(path, "rb").read() if os.path.exists(path) else b""
-            said[name] = got == wanted
-        return said
-
-    def verdict(self, said, pump, block=80):
-        """@return "ok", or what is wrong"""
-        wrong = []
-        if said["status"] != 0:
-            wrong.append(f"status {said['status']}")
-        for direction in ("to the kernel", "from the kernel"):
-            if not said[direction]:
-                wrong.append(f"the file {direction} differs")
-        for what in ("overrun", "underrun", "samples_late", "samples_filled_in", "bad", "log_lost"):
-            if said[what] != 0:
-                wrong.append(f"{what} {said[what]}")
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
-            file.flush()
-            wanted = reference(self.offhook, pump, CALL_SECONDS[pump], file.name, block)
-        if said["card_says"].get("hash") != wanted:
-            wrong.append(f"samples hash {said['card_says'].get('hash')}, in user space {wanted}")
-        return "; ".join(wrong) or "ok"
+from experiment import experiment  # noqa: E402
+from rig import CONTEXTS, ROOT, Bench, Failure, make_folder, stage_module  # noqa: E402
 
 
 def show(kernel, context, pump, said, verdict):
@@ -445,191 +281,20 @@ status=$?; cp -r /run/record $KEEP; exit $status"""
                 with open(os.path.join(keep, "record", "summary.json"), encoding="utf-8") as file:
                     summary = json.load(file)
                 reports = os.path.exists(os.path.join(keep, "record", "report.html"))
+                if not calls:
+                    raise Failure("the card saw no call")
                 arrived = calls[0]["far_received"] == 4000 + len("+++")
                 good = status == 0 and reports and summary["blocks_late"] == 0 and arrived
                 verdict = "ok" if good else f"status {status}: {calls[:1]} {summary}"
                 verdict += f", {summary['blocks_served']} blocks"
-            except (Failure, FileNotFoundError, IndexError) as failure:
+            except (Failure, FileNotFoundError) as failure:
                 verdict = str(failure)
-                if isinstance(failure, IndexError):
-                    verdict = "the card saw no call"
             if not verdict.startswith("ok") and os.path.exists(said):
                 with open(said, encoding="utf-8", errors="replace") as file:
                     verdict += "\n" + file.read()
         bad += not verdict.startswith("ok")
         print(f"{kernel.name:8} serial       {verdict}", flush=True)
     return 1 if bad else 0
-
-
-# The experiment's device: blocks of 12.5 ms, two of them queued ahead, as the seeds' modem.
-BLOCK, LEAD, EXPERIMENT_S, EXPERIMENT_OCTETS = 100, 200, 14, 8000
-EXPERIMENT_CONTEXTS = ["INT", "SOFTIRQ", "THREADED", "FIFO 50", "WORKER", "RES 8ms/16ms"]
-# (X, Y) in ms: above and below the share that the pump needs, with short and long gaps; those in the second list at ticks,
-# too.
-RESERVATIONS = [(8, 16), (3, 16), (2, 16), (8, 24), (4, 16), (2, 8), (1, 8)]
-AT_TICKS = RESERVATIONS[:4]
-# A clock interrupt is 4 ms (HZ 250): with HRTICK_DL a budget ends when it is spent, without at the next one.
-FEATURES = "/sys/kernel/debug/sched/features"
-
-
-def build_pacer(kernel, build):
-    """@return the module that is the card's hardware in the machine (pacer/pacer.c)"""
-    folder = make_folder(os.path.join(build, "kernel", kernel.name + "-pacer"))
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pacer")
-    subprocess.run(["cp", "-u", "--preserve=timestamps", *(os.path.join(here, n) for n in ("Kbuild", "pacer.c")), folder],
-                   check=True)
-    for part in ("include", "driver/linux/include", "driver/core", "driver/card/engine"):
-        subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", os.path.join(ROOT, part) + "/.",
-                        make_folder(os.path.join(folder, part))], check=True)
-    made = subprocess.run(["make", "-s", "-C", kernel.headers(), "M=" + folder, "modules"], capture_output=True, text=True,
-                          check=False)
-    if made.returncode != 0:
-        raise Failure("the pacer does not build:\n" + made.stdout + made.stderr)
-    return os.path.join(folder, "offhook_pacer.ko")
-
-
-def experiment_script(pacer, line, sent, cells):
-    """@param cells  (name, context, HRTICK_DL) @return a script that leaves NAME.json, NAME.fifo, NAME.other in $KEEP"""
-    script = f"""mount -t debugfs none /sys/kernel/debug
-insmod {shlex.quote(pacer)} && insmod $MODULE && cat {shlex.quote(line)} >/dev/pacer || exit 9
-probe() {{ cyclictest -q -a 0 -t 1 -i 1000 -h 20000 "$@" >/dev/null 2>&1 & }}
-"""
-    for name, context, hrtick in cells:
-        script += f"""echo {'' if hrtick else 'NO_'}HRTICK_DL >{FEATURES}
-{{ sleep 1; probe --priority=80 --json=/run/{name}.fifo; fifo=$!; probe --policy=other --json=/run/{name}.other; other=$!
-sleep {EXPERIMENT_S - 2}; kill -INT $fifo $other; wait $fifo $other; }} & probes=$!
-$OFFHOOK kernel --context "{context}" --seconds {EXPERIMENT_S} --timeout 60 --block {BLOCK} --lead {LEAD} --drop \
-  --send {shlex.quote(sent)} --receive /run/{name}.got --log /run/{name}.ohlog >/run/{name}.json 2>/run/{name}.error
-wait $probes
-cat /dev/pacer >/run/{name}.pacer; cp /run/{name}.* $KEEP
-"""
-    return script + "rmmod offhook && rmmod offhook_pacer"
-
-
-def read_cell(keep, name, played):
-    """@return what came of one call, and of those beside it"""
-    with open(os.path.join(keep, name + ".json"), encoding="utf-8") as file:
-        said = json.load(file)
-    for probe in ("fifo", "other"):
-        with open(os.path.join(keep, f"{name}.{probe}"), encoding="utf-8") as file:
-            said[probe] = json.load(file)["thread"]["0"]
-    with open(os.path.join(keep, name + ".pacer"), encoding="ascii") as file:
-        _, hashed, late_us = file.read().split()
-    said["same"], said["late_us"] = hashed == played, int(late_us)
-    said["lost"] = said["overrun"] + said["underrun"]
-    said["sufficient"] = said["lost"] == 0 and said["connected"] and said["received"] == EXPERIMENT_OCTETS
-    return said
-
-
-def percentile(histogram, share):
-    """@param histogram  of cyclictest: us to count"""
-    counts = sorted((int(us), count) for us, count in histogram.items())
-    left = share * sum(count for _, count in counts)
-    for us, count in counts:
-        left -= count
-        if left <= 0:
-            return us
-    return 0
-
-
-def law(offhook, keep, cost_us, worst_us, isr_us):
-    """@return of each X in ms the longest Y in ms for a device with the measured cost"""
-    device = os.path.join(keep, "device.toml")
-    with open(device, "w", encoding="ascii") as file:
-        file.write(f"""name = "the kernel's modem"
-[block]
-rate_hz = 8000
-plan_samples = [{BLOCK}]
-[buffers]
-count = 1
-samples = 512
-lead_samples = {LEAD}
-[work]
-block_us = {cost_us}
-worst_us = {worst_us}
-phi = 1  # the driver queues output when the pump's call is over
-[isr]
-mean_us = {isr_us}
-max_us = {isr_us}
-""")
-    done = subprocess.run([offhook, "law", device, "--json", "--tick-hz", "1000", "--x-max", "8"], capture_output=True,
-                          text=True, check=True)
-    said = json.loads(done.stdout)
-    return said, {int(row["x_ms"]): row["full_law_y_ms"] for row in said["boundary"]}
-
-
-def experiment(bench, options):
-    if shutil.which("cyclictest") is None:
-        raise vm.Unavailable("no cyclictest (Debian: rt-tests)")
-    bad = 0
-    for kernel in map(vm.Kernel, options.kernels):
-        keep = make_folder(os.path.join(options.keep or tempfile.mkdtemp(), kernel.name + "-experiment"))
-        try:
-            bad += not experiment_on(bench, kernel, keep)
-        except Failure as failure:
-            bad += 1
-            print(f"{kernel.name:8} experiment   {failure}", flush=True)
-        if options.keep is None:
-            shutil.rmtree(os.path.dirname(keep))
-    return 1 if bad else 0
-
-
-def experiment_on(bench, kernel, keep):
-    """@return whether every call without a loss sent the samples of user space"""
-    pacer, line, sent = build_pacer(kernel, bench.options.build), os.path.join(keep, "line"), os.path.join(keep, "sent")
-    with open(sent, "wb") as file:
-        file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(EXPERIMENT_OCTETS)))
-    done = subprocess.run([bench.offhook, "card", "--in-process", "--hash", str(EXPERIMENT_S), "--send", sent, "--block",
-                           str(BLOCK), "--lead", str(LEAD), "--record", line], capture_output=True, text=True, check=True)
-    played = json.loads(done.stdout)["hash_played"]
-    contexts = [(f"context{n}", context, True) for n, context in enumerate(EXPERIMENT_CONTEXTS)]
-    reservations = [(f"res-{x}-{y}{'' if hrtick else '-tick'}", f"RES {x}ms/{y}ms", hrtick)
-                    for hrtick, pairs in ((True, RESERVATIONS), (False, AT_TICKS)) for x, y in pairs]
-    script = experiment_script(pacer, line, sent, contexts + reservations)
-    status, _ = bench.in_vm(kernel, script, keep, ["--clock", "guest"], pacer=True)
-    if status != 0:
-        raise Failure(f"status {status}")
-    cells = {name: read_cell(keep, name, played) for name, *_ in contexts + reservations}
-    return show_experiment(bench, kernel, keep, contexts, cells)
-
-
-def show_experiment(bench, kernel, keep, contexts, cells):
-    """Prints the tables. @return whether every call without a loss sent the samples of user space"""
-    print(f"{kernel.name}: a call of {EXPERIMENT_S} s, blocks of {BLOCK} samples, {LEAD} queued ahead; an instruction is 4 ns.\n"
-          f"{'':14} {'pending':>15} {'latency, us':>15} {'service, us':>15} {'cyclictest 80':>15} {'SCHED_OTHER':>15} {'card':>6} "
-          f"{'lost':>6} samples\n"
-          f"{'context':14} {'p50':>4} {'p99':>5} {'max':>4} {'p50':>7} {'max':>7} {'p50':>7} {'max':>7} {'p99':>7} {'max':>7} "
-          f"{'p99':>7} {'max':>7} {'late':>6}")
-    for name, context, _ in contexts:
-        c = cells[name]
-        print(f"{context:14} {c['pending_samples']['p50']:4} {c['pending_samples']['p99']:5} {c['pending_samples']['max']:4} "
-              f"{c['interrupt_to_service']['p50_us']:7.0f} {c['interrupt_to_service']['max_us']:7.0f} "
-              f"{c['service_time']['p50_us']:7.0f} {c['service_time']['max_us']:7.0f} "
-              f"{percentile(c['fifo']['histogram'], 0.99):7} {c['fifo']['max']:7} "
-              f"{percentile(c['other']['histogram'], 0.99):7} {c['other']['max']:7} {c['late_us']:6} {c['lost']:6} "
-              f"{'the same' if c['same'] else 'others'}")
-    cost = cells["context3"]["service_time"]  # a thread's, less what preempts it: cyclictest
-    said, longest = law(bench.offhook, keep, round(cost["p50_us"]), round(cost["p999_us"]),
-                        round(cells["context0"]["interrupt_to_service"]["p50_us"]))
-    print(f"law: {cost['p50_us']:.0f} us a block, {cost['p999_us']:.0f} at the worst: a share of {said['share']:.3f}, gaps up to "
-          f"{said['longest_gap_ms']:.1f} ms\n{'X/Y, ms':8} {'share':>6} {'gap':>4} {'law: Y <=':>10} {'law':>13} "
-          f"{'HRTICK_DL':>13} {'lost':>7} {'at ticks':>13} {'lost':>7}")
-    agree = 0
-    words = {True: "sufficient", False: "insufficient"}
-    for x, y in RESERVATIONS:
-        by_law = y <= longest[x]
-        exact, tick = (cells.get(f"res-{x}-{y}{suffix}") for suffix in ("", "-tick"))
-        agree += by_law == exact["sufficient"]
-        at_ticks = f"{words[tick['sufficient']]:>13} {tick['lost']:7}" if tick else ""
-        print(f"{f'{x}/{y}':8} {x / y:6.3f} {y - x:4} {longest[x]:10.2f} {words[by_law]:>13} {words[exact['sufficient']]:>13} "
-              f"{exact['lost']:7} {at_ticks}")
-    whole = [c["same"] for c in cells.values() if c["lost"] == 0]
-    same = bool(whole) and all(whole)
-    print(f"{agree} of {len(RESERVATIONS)} with HRTICK_DL as the law says; "
-          f"{'every call without a loss sent' if same else 'NOT every call without a loss sent'} the samples of user space; "
-          f"the card itself was late by up to {max(c['late_us'] for c in cells.values())} us, which the most pending hold",
-          flush=True)
-    return same
 
 
 def sparse(bench, options):

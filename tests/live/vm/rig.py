@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""What the commands of bench.py need: the module for a kernel, `offhook card` beside a virtual machine, a call."""
+
+import contextlib
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import vm
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, os.pardir))
+# The names of the command line, and the grammar's (driver/context/context_spec.h).
+CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
+            "worker": "WORKER"}
+CALL_SECONDS = {"v34": 16, "v32bis": 24}  # of the line: start-up, 16,000 octets both ways, and some
+FILE_OCTETS = 16000
+# What a kernel says when something is wrong with a driver.
+TROUBLE = re.compile(r"BUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"
+                     r"scheduling while atomic|Unpatched return thunk|soft lockup|hung_task|tainted", re.IGNORECASE)
+
+
+class Failure(Exception):
+    """What was expected, and what came."""
+
+
+def stage_module(build, folder):
+    """What DKMS would build the module from, as it is now."""
+    with tempfile.TemporaryDirectory() as stage:
+        subprocess.run(["cmake", "--install", build, "--component", "kernel", "--prefix", stage], check=True,
+                       stdout=subprocess.DEVNULL)
+        (source,) = os.scandir(os.path.join(stage, "src"))
+        # What is gone goes, and only what is new is copied, so that make does only what is needed.
+        for path in glob.glob(folder + "/**/*.c*", recursive=True) + glob.glob(folder + "/**/*.h", recursive=True):
+            if not os.path.exists(os.path.join(source.path, os.path.relpath(path, folder))):
+                os.unlink(path)
+        subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", source.path + "/.", make_folder(folder)], check=True)
+
+
+def build_module(kernel, build):
+    """@return the module for this kernel"""
+    folder = os.path.join(build, "kernel", kernel.name)
+    stage_module(build, folder)
+    made = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", kernel.headers(), "M=" + folder,
+                           "CXX=" + ("ccache g++" if shutil.which("ccache") else "g++"), "modules"],
+                          capture_output=True, text=True, check=False)
+    said = [line for line in made.stderr.splitlines() if "BTF generation" not in line]
+    if made.returncode != 0 or said:
+        raise Failure("the module does not build without a word:\n" + made.stdout + "\n".join(said))
+    return os.path.join(folder, "offhook.ko")
+
+
+def make_folder(path):
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def reference(offhook, pump, seconds, sent, block):
+    """@return the hash of the same call in user space."""
+    done = subprocess.run([offhook, "card", "--in-process", "--pump", pump, "--hash", str(seconds), "--send", sent,
+                           "--block", str(block)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["hash"]
+
+
+class Card:
+    """`offhook card` while a virtual machine runs."""
+
+    def __init__(self, offhook, folder, *arguments):
+        self.socket, self.ram = os.path.join(folder, "card"), tempfile.mktemp(prefix="offhook-", dir="/dev/shm")
+        self.process = subprocess.Popen([offhook, "card", self.socket, "--ram", self.ram, *arguments],
+                                        stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        for _ in range(100):
+            if os.path.exists(self.socket):
+                return self
+            time.sleep(0.05)
+        raise Failure("offhook card does not listen")
+
+    def __exit__(self, *_):
+        self.calls()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.ram)
+
+    def calls(self):
+        """@return what it says of each call, once the machine is gone."""
+        if self.process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(2)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        out, _ = self.process.communicate(timeout=10)
+        return [json.loads(line) for line in out.splitlines()] if out else []
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.offhook = os.path.join(options.build, "src", "offhook")
+        self.modules = {}
+
+    def module(self, kernel):
+        if kernel.name not in self.modules:
+            self.modules[kernel.name] = build_module(kernel, self.options.build)
+        return self.modules[kernel.name]
+
+    def in_vm(self, kernel, script, keep, card_arguments, beside=None, **more):
+        """Runs a script in the machine. $MODULE and $OFFHOOK are there. @param beside  called when the card listens
+        @return status, what the card says"""
+        qemu = kernel.machine(self.options.fetch)
+        whole = f"MODULE={shlex.quote(self.module(kernel))}; OFFHOOK={shlex.quote(self.offhook)}\n(" + script + \
+            '\n)\nstatus=$?; dmesg >"$KEEP/dmesg"; exit $status'
+        with Card(self.offhook, keep, *card_arguments) as card:
+            if beside:
+                beside()
+            status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds,
+                            card=(card.socket, card.ram), boot=self.options.boot, **more)
+            calls = card.calls()
+        if status in (vm.TIME_IS_UP, vm.NO_BOOT):
+            raise Failure(f"the machine did not end by itself: status {status}")
+        with open(os.path.join(keep, "dmesg"), encoding="utf-8", errors="replace") as file:
+            trouble = [line for line in file.read().splitlines() if TROUBLE.search(line) and "loading out-of-tree" not in line
+                       and "module verification failed" not in line]
+        if trouble:
+            raise Failure("the kernel says: " + "\n".join(trouble[:10]))
+        return status, calls
+
+    def call(self, kernel, contexts, pump, keep, more="", beside="", block=80):
+        """One call. @param beside  shell commands, run before it  @return what the kernel's side and the card say of it"""
+        seconds = CALL_SECONDS[pump]
+        sent, near, far = (os.path.join(keep, name) for name in ("sent", "near-received", "far-received"))
+        with open(sent, "wb") as file:
+            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
+        # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
+        named = " ".join(shlex.quote(c) for c in contexts)
+        script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --context {named} --seconds {seconds} --block {block} \
+            --send {shlex.quote(sent)} --receive /run/near-received --log /run/call.ohlog {more} >/run/kernel.json
+            status=$?; cp /run/near-received /run/call.ohlog /run/kernel.json $KEEP; cp /sys/kernel/debug/offhook/offhook0/latency $KEEP/latency 2>/dev/null
+            rmmod offhook && exit $status"""
+        script = f"mount -t debugfs none /sys/kernel/debug\n{beside}\n{script}"
+        status, calls = self.in_vm(kernel, script, keep,
+                                   ["--pump", pump, "--hash", str(seconds), "--send", sent, "--receive", far])
+        try:
+            with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
+                said = json.load(file)
+        except (FileNotFoundError, json.JSONDecodeError) as error:
+            raise Failure(f"status {status}, and no summary: {error}") from error
+        said["card_says"] = calls[-1] if calls else {}
+        said["status"] = status
+        with open(sent, "rb") as file:
+            wanted = file.read()
+        for name, path in (("to the kernel", near), ("from the kernel", far)):
+            got = open(path, "rb").read() if os.path.exists(path) else b""
+            said[name] = got == wanted
+        return said
+
+    def verdict(self, said, pump, block=80):
+        """@return "ok", or what is wrong"""
+        wrong = []
+        if said["status"] != 0:
+            wrong.append(f"status {said['status']}")
+        for direction in ("to the kernel", "from the kernel"):
+            if not said[direction]:
+                wrong.append(f"the file {direction} differs")
+        for what in ("overrun", "underrun", "samples_late", "samples_filled_in", "bad", "log_lost"):
+            if said[what] != 0:
+                wrong.append(f"{what} {said[what]}")
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
+            file.flush()
+            wanted = reference(self.offhook, pump, CALL_SECONDS[pump], file.name, block)
+        if said["card_says"].get("hash") != wanted:
+            wrong.append(f"samples hash {said['card_says'].get('hash')}, in user space {wanted}")
+        return "; ".join(wrong) or "ok"
