@@ -8,73 +8,132 @@
 
 namespace {
 
-// Followed in the caller's memory by n/2 twiddle factors exp(-2 pi i k / n).
-struct Fft {
-  std::size_t n;
-  unsigned log2n;
-};
+/// Two complex numbers at any place.
+using Two [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
 
-oh_complex* twiddles(void* self) {
+Two& two(oh_complex* at) {
+  return *reinterpret_cast<Two*>(at);
+}
+
+// Followed in the caller's memory by the stages' factors, then by n places in bit-reversed order. A stage of `half`
+// butterflies from 4 points on has 2 half complex numbers: for every two factors, their real parts twice each, and
+// their imaginary parts twice each, the first of them negative, so that a product is two multiplications.
+struct alignas(64) Fft {
+  std::size_t n;
+};
+static_assert(sizeof(Fft) == OH_FFT_RADIX2_SIZE(0));
+static_assert(OH_FFT_MAX <= 65536, "places are of 16 bits");
+
+oh_complex* factors(void* self) {
   return reinterpret_cast<oh_complex*>(static_cast<Fft*>(self) + 1);
 }
-const oh_complex* twiddles(const void* self) {
+const oh_complex* factors(const void* self) {
   return reinterpret_cast<const oh_complex*>(static_cast<const Fft*>(self) + 1);
+}
+std::uint16_t* places(void* self) {
+  return reinterpret_cast<std::uint16_t*>(factors(self) + 2 * static_cast<Fft*>(self)->n);
+}
+const std::uint16_t* places(const void* self) {
+  return reinterpret_cast<const std::uint16_t*>(factors(self) + 2 * static_cast<const Fft*>(self)->n);
 }
 
 std::size_t fft_size(std::size_t n) {
-  if (n == 0 || n > OH_FFT_MAX || (n & (n - 1)) != 0) return 0;
-  return sizeof(Fft) + n / 2 * sizeof(oh_complex);
+  return n == 0 || n > OH_FFT_MAX || (n & (n - 1)) != 0 ? 0 : OH_FFT_RADIX2_SIZE(n);
 }
 
 int fft_init(void* self, std::size_t n) {
   if (fft_size(n) == 0) return -EINVAL;
-  auto* fft = static_cast<Fft*>(self);
-  fft->n = n;
-  fft->log2n = 0;
-  while ((std::size_t{1} << fft->log2n) < n) fft->log2n++;
-  for (std::size_t k = 0; k < n / 2; k++) {
-    const offhook::SinCos w = offhook::sincos_turns(static_cast<double>(k) / static_cast<double>(n));
-    twiddles(self)[k] = {static_cast<float>(w.cos), static_cast<float>(-w.sin)};
+  static_cast<Fft*>(self)->n = n;
+  oh_complex* at = factors(self);
+  for (std::size_t half = 4; half < n; half *= 2) {
+    for (std::size_t k = 0; k < half; k += 2, at += 4) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        const offhook::SinCos w = offhook::sincos_turns(static_cast<double>(k + j) / static_cast<double>(2 * half));
+        const auto re = static_cast<float>(w.cos), im = static_cast<float>(-w.sin);
+        at[j] = {re, re};
+        at[2 + j] = {-im, im};
+      }
+    }
+  }
+  for (std::size_t k = 0, reversed = 0; k < n; ++k) {
+    places(self)[k] = static_cast<std::uint16_t>(reversed);
+    std::size_t bit = n / 2;
+    for (; (reversed & bit) != 0; bit /= 2) reversed ^= bit;
+    reversed |= bit;
   }
   return 0;
 }
 
-// Decimation in time, in place after bit reversal. `sign` -1 conjugates the twiddles: the inverse.
-void transform(const void* self, const oh_complex* x, oh_complex* out, float sign) {
-  const auto* fft = static_cast<const Fft*>(self);
-  const oh_complex* w = twiddles(self);
-  const std::size_t n = fft->n;
-  for (std::size_t i = 0; i < n; i++) {
-    std::size_t j = 0;
-    for (unsigned bit = 0; bit < fft->log2n; bit++) j |= ((i >> bit) & 1) << (fft->log2n - 1 - bit);
-    if (j < i) continue;
-    const oh_complex a = x[i];
-    out[i] = x[j];
-    out[j] = a;
+/// a + b, a - b
+void sum_and_difference(Two& a, Two& b) {
+  const Two sum = a + b;
+  b = a - b;
+  a = sum;
+}
+
+// Decimation in time, of what is in bit-reversed order. The first two stages in one, as their factors are 1 and -i; in
+// the others two butterflies at a time.
+void transform(const void* self, oh_complex* x) {
+  const std::size_t n = static_cast<const Fft*>(self)->n;
+  if (n == 2) {
+    const oh_complex a = x[0], b = x[1];
+    x[0] = {a.re + b.re, a.im + b.im};
+    x[1] = {a.re - b.re, a.im - b.im};
   }
-  for (std::size_t half = 1; half < n; half *= 2) {
-    const std::size_t stride = n / (2 * half);
+  if (n < 4) return;
+  for (std::size_t k = 0; k < n; k += 4) {
+    const Two first = two(x + k), second = two(x + k + 2);
+    const Two a = __builtin_shufflevector(first, second, 0, 1, 4, 5),
+              b = __builtin_shufflevector(first, second, 2, 3, 6, 7);
+    const Two sum = a + b, difference = a - b;  // of 0 and 1, of 2 and 3
+    const Two low = __builtin_shufflevector(sum, difference, 0, 1, 4, 5);
+    // -i times the difference of 2 and 3
+    const Two high = __builtin_shufflevector(sum, difference, 2, 3, 7, 6) * Two{1, 1, 1, -1};
+    two(x + k) = low + high;
+    two(x + k + 2) = low - high;
+  }
+  oh_complex* w = const_cast<oh_complex*>(factors(self));
+  for (std::size_t half = 4; half < n; w += 2 * half, half *= 2) {
     for (std::size_t start = 0; start < n; start += 2 * half) {
-      for (std::size_t k = 0; k < half; k++) {
-        const oh_complex t = {w[k * stride].re, sign * w[k * stride].im};
-        oh_complex& a = out[start + k];
-        oh_complex& b = out[start + k + half];
-        const oh_complex p = {b.re * t.re - b.im * t.im, b.re * t.im + b.im * t.re};
-        b = {a.re - p.re, a.im - p.im};
-        a = {a.re + p.re, a.im + p.im};
+      for (std::size_t k = 0; k < half; k += 2) {
+        Two& a = two(x + start + k);
+        Two& b = two(x + start + k + half);
+        b = b * two(w + 2 * k) + __builtin_shufflevector(b, b, 1, 0, 3, 2) * two(w + 2 * k + 2);
+        sum_and_difference(a, b);
       }
     }
   }
 }
 
-void fft_forward(const void* self, const oh_complex* x, oh_complex* out) {
-  transform(self, x, out, 1);
+// To bit-reversed order, imaginary parts times `sign`.
+void reorder(const void* self, const oh_complex* x, oh_complex* out, float sign) {
+  const std::size_t n = static_cast<const Fft*>(self)->n;
+  const std::uint16_t* place = places(self);
+  if (x != out) {
+    for (std::size_t i = 0; i < n; i++) out[i] = {x[place[i]].re, sign * x[place[i]].im};
+    return;
+  }
+  for (std::size_t i = 0; i < n; i++) {
+    const std::size_t j = place[i];
+    if (j < i) continue;
+    const oh_complex a = x[i], b = x[j];
+    out[i] = {b.re, sign * b.im};
+    out[j] = {a.re, sign * a.im};
+  }
 }
 
+void fft_forward(const void* self, const oh_complex* x, oh_complex* out) {
+  reorder(self, x, out, 1);
+  transform(self, out);
+}
+
+// The conjugate of the conjugate's transform.
 void fft_inverse(const void* self, const oh_complex* x, oh_complex* out) {
-  transform(self, x, out, -1);
-  const float scale = 1.0f / static_cast<float>(static_cast<const Fft*>(self)->n);
-  for (std::size_t i = 0; i < static_cast<const Fft*>(self)->n; i++) out[i] = {out[i].re * scale, out[i].im * scale};
+  reorder(self, x, out, -1);
+  transform(self, out);
+  const std::size_t n = static_cast<const Fft*>(self)->n;
+  const float scale = 1.0f / static_cast<float>(n);
+  for (std::size_t i = 0; i < n; i++) out[i] = {out[i].re * scale, -out[i].im * scale};
 }
 
 constexpr oh_fft_ops kOps = {"radix2", fft_size, fft_init, fft_forward, fft_inverse, nullptr};

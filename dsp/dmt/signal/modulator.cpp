@@ -19,15 +19,12 @@ Modulator::Modulator(const Band& band) : band_(band), fft_(band.points) {
 }
 
 void Modulator::symbol(const Complex* points, bool prefix, int16_t* out) const {
-  float re[kMostTones], im[kMostTones], x[2 * kMostTones];
+  Complex tones[kMostTones];
+  float x[2 * kMostTones];
   // A tone X is 2 |X| / n cos, of root mean square sqrt(2) |X| / n.
   const float scale = rms_ * static_cast<float>(band_.points) / static_cast<float>(kSqrt2);
-  re[0] = im[0] = 0;
-  for (int k = 1; k < band_.tones(); ++k) {
-    re[k] = scale * points[k].re;
-    im[k] = scale * points[k].im;
-  }
-  fft_.inverse(re, im, x);
+  for (int k = 1; k < band_.tones(); ++k) tones[k] = scale * points[k];
+  fft_.inverse(tones, x);
   const int before = prefix ? band_.prefix : 0;
   for (int t = 0; t < before; ++t) out[t] = rounded(x[band_.points - before + t]);
   for (int t = 0; t < band_.points; ++t) out[before + t] = rounded(x[t]);

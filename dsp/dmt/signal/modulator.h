@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/real_fft.h"
 #include "dsp/dmt/coding/tones.h"
-#include "dsp/dmt/signal/real_fft.h"
 
 namespace offhook::dmt {
 

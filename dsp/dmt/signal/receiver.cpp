@@ -97,7 +97,7 @@ bool Receiver::take(float sample, bool good) {
 
 void Receiver::transform() {
   constexpr int kTaps = Shortening::kTaps;
-  float past[2 * kMostTones + kTaps], filtered[2 * kMostTones], re[kMostTones], im[kMostTones];
+  float past[2 * kMostTones + kTaps], filtered[2 * kMostTones];
   // In two pieces, where the buffer's end lies within.
   const int reach = shortened_ ? kTaps - 1 : 0, n = band_.points + reach;
   const auto from = static_cast<int>((start_ - reach) & (kBuffer - 1));
@@ -111,8 +111,7 @@ void Receiver::transform() {
     for (int i = 0; i < kTaps; ++i) kernels_.accumulate(filtered, window - i, taps_[i], band_.points);
     window = filtered;
   }
-  fft_.forward(window, re, im);
-  for (int k = 0; k < band_.tones(); ++k) received_[k] = {re[k], im[k]};
+  fft_.forward(window, received_);
 }
 
 // Each tone by the delay that the timing loop knows of.
@@ -171,13 +170,10 @@ void Receiver::smooth() {
 
 void Receiver::search_symbol() {
   if (spoiled_) return;
-  float re[kMostTones] = {}, im[kMostTones] = {}, h[2 * kMostTones];
-  for (int k = band_.first; k <= band_.last; ++k) {
-    const Complex z = mean_[k] * conj(reverb_[k]);
-    re[k] = z.re;
-    im[k] = z.im;
-  }
-  fft_.inverse(re, im, h);
+  Complex channel[kMostTones] = {};
+  float h[2 * kMostTones];
+  for (int k = band_.first; k <= band_.last; ++k) channel[k] = mean_[k] * conj(reverb_[k]);
+  fft_.inverse(channel, h);
   const int n = band_.points, wide = 2 * band_.prefix + 1, narrow = band_.prefix + 1;
   float all = 0, in_wide = 0, in_narrow = 0, most_wide = 0, most_narrow = -1;
   for (int t = 0; t < n; ++t) {

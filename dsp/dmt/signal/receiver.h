@@ -20,8 +20,8 @@
 
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/kernels.h"
+#include "dsp/blocks/real_fft.h"
 #include "dsp/dmt/coding/tones.h"
-#include "dsp/dmt/signal/real_fft.h"
 #include "dsp/dmt/signal/shortening.h"
 
 namespace offhook::dmt {

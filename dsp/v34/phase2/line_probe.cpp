@@ -29,7 +29,6 @@ constexpr bool has_tone(int band) {
 }  // namespace
 
 LineProbe::LineProbe() : offset_mixer_(kOffsetToneHz) {
-  static_assert(sizeof fft_ >= sizeof(float) * kWindow + 64);
   oh_fft_radix2()->init(fft_, kWindow);
   // Blackman-Harris, four terms: side lobes 92 dB down.
   for (int n = 0; n < kWindow; ++n) {

@@ -80,7 +80,7 @@ class LineProbe {
   float offset_hz_ = 0;
   bool offset_known_ = false;
   oh_complex work_[kWindow];
-  alignas(64) unsigned char fft_[sizeof(oh_complex) * kWindow];  ///< more than oh_fft_ops::size
+  alignas(64) unsigned char fft_[OH_FFT_RADIX2_SIZE(kWindow)];
 };
 
 }  // namespace offhook::v34

@@ -60,7 +60,18 @@ class DmtCall {
     make(&central, oh_dmt_central_type(), OH_PUMP_ANSWER, full_rate, 2);
     remote.other = central.own;
     central.other = remote.own;
-    loop = std::make_unique<hostsim::Loop>(config, seed, oh_pump_at(central.type, central.self));
+    oh_pump far{};
+    far.self = this;
+    far.process = [](void* self, const void* rx, void* tx, std::size_t n) {
+      const auto& call = *static_cast<DmtCall*>(self);
+      if (call.central_heard) call.central_heard(static_cast<const std::int16_t*>(rx), n);
+      call.central.type->process(call.central.self, rx, tx, n);
+    };
+    far.fill_in = [](void* self, std::size_t n) {
+      const End& end = static_cast<DmtCall*>(self)->central;
+      end.type->fill_in(end.self, n);
+    };
+    loop = std::make_unique<hostsim::Loop>(config, seed, far);
     captured_.resize(kBlock * ratio_);
     played_.assign(kBlock, 0);
   }
@@ -120,6 +131,7 @@ class DmtCall {
   std::unique_ptr<hostsim::Loop> loop;
   std::uint64_t periods = 0;
   std::function<void(std::vector<std::int16_t>&)> tamper;  ///< what the ATU-R is about to hear
+  std::function<void(const std::int16_t*, std::size_t)> central_heard;
 
  private:
   void make(End* end, const oh_pump_type* type, oh_pump_role role, bool full_rate, std::uint64_t seed) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// The transform of real samples, 64 to 512 of them: a complex transform of half the length, of fft.h, and one step
+// more.
+#pragma once
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/fft.h"
+
+namespace offhook {
+
+class RealFft {
+ public:
+  static constexpr int kMost = 512;
+
+  /// @param n  a power of two, 64 to kMost  @param ops  the complex transform's: its memory is in here, and no more
+  /// than oh_fft_radix2()'s. Not real-time: fills tables.
+  explicit RealFft(int n, const oh_fft_ops& ops = *oh_fft_radix2());
+  ~RealFft() {
+    if (ops_.release != nullptr) ops_.release(memory_);
+  }
+  RealFft(const RealFft&) = delete;
+  RealFft& operator=(const RealFft&) = delete;
+  int size() const { return n_; }
+
+  /// X[k] = sum over t of x[t] exp(-2 pi i k t / n), k from 0 to n / 2 - 1. @param[in] x  [n]  @param[out] tones [n/2];
+  /// tone n / 2 is not given. No aliases. Real-time: yes, O(n log n).
+  void forward(const float* x, Complex* tones) const;
+  /// The real x whose transform is X in 0 to n / 2 - 1 and nothing at n / 2, X[0] being real: undoes forward() where
+  /// that is nothing. @param[in] tones  [n/2]  @param[out] x  [n]. Real-time: yes, O(n log n).
+  void inverse(const Complex* tones, float* x) const;
+
+ private:
+  const oh_fft_ops& ops_;
+  int n_, half_;
+  Complex turn_[kMost / 2];  // exp(2 pi i k / n)
+  alignas(64) unsigned char memory_[OH_FFT_RADIX2_SIZE(kMost / 2)];
+};
+
+}  // namespace offhook
