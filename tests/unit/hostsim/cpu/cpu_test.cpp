@@ -184,6 +184,31 @@ TEST(Cpu, APolicyIsToldItsCpuBeforeAnythingElse) {
   EXPECT_THAT(told, ElementsAre("cpu 1", "begin"));
 }
 
+TEST(Cpu, APolicyIsToldOfEachMoveToAnotherCpu) {
+  std::vector<int> told;
+  class Told final : public ThreadPolicy {
+   public:
+    explicit Told(std::vector<int>& told) : told_(told) {}
+    void moved(int cpu) override { told_.push_back(cpu); }
+    Standing standing(Ns) const override { return {Band::kPriority, 0}; }
+
+   private:
+    std::vector<int>& told_;
+  };
+  Engine engine;
+  Cpu cpu(engine, Admission::kRequired, 2);
+  Segments high_job({100}), job({50});
+  const EntityId high = cpu.add_thread("high", FixedPriority{9, 0}, high_job, kNever, 0);
+  const EntityId t = cpu.add_thread("t", OwnPolicy([&] { return std::make_unique<Told>(told); }), job);
+  Periodic p_high(engine, cpu, high, 10, 1000), p_t(engine, cpu, t, 0, 1000);
+  engine.run_until(9);
+  EXPECT_EQ(cpu.running(0), t);
+  EXPECT_THAT(told, ElementsAre(0));
+  engine.run_until(11);  // the other one, pinned there, takes CPU 0 from it
+  EXPECT_EQ(cpu.running(1), t);
+  EXPECT_THAT(told, ElementsAre(0, 1));
+}
+
 // Rialto and Rez are schedulers of one CPU, the first.
 TEST(Cpu, AThreadThatGetsAPolicyOfOneCpuGoesThere) {
   Engine engine;
