@@ -6,10 +6,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <random>
 #include <string>
 
+#include "dsp/blocks/decimator.h"
+#include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/modulations.h"
+#include "dsp/v8/v8.h"
+#include "dsp/v90/coding/ucode.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 
 namespace offhook {
@@ -279,8 +284,12 @@ TEST_F(Automode, AModulationThatReachesExactlyTheLeastRateTakesPart) {
 }
 
 /// A caller alone with an answerer's ones, as a tone (USB1), from `begin_ms` on for `length_ms`; before it, of ANS,
-/// `ans_ms` that end 75 ms earlier. @return when, in ms, its modulation begins; -1: not within 8 s
-int decided_ms(uint32_t modulations, int begin_ms, int length_ms, int ans_ms = 0) {
+/// `ans_ms` that end 75 ms earlier. @return when, in ms, its modulation begins, and which; -1: not within 8 s
+struct Decision {
+  int ms = -1;
+  uint32_t modulation = OH_MODULATION_NONE;
+};
+Decision decide(uint32_t modulations, int begin_ms, int length_ms, int ans_ms = 0, int usb1_hz = 2250) {
   oh_pump_config config{};
   config.format = kLinear8000;
   config.role = OH_PUMP_CALL;
@@ -291,22 +300,33 @@ int decided_ms(uint32_t modulations, int begin_ms, int length_ms, int ans_ms = 0
   const oh_pump_type* type = oh_automode_v22bis_type();
   const std::unique_ptr<void, decltype(&std::free)> self(std::aligned_alloc(64, type->size(&config)), &std::free);
   EXPECT_EQ(type->init(self.get(), &config), 0);
-  int decided = -1;
+  Decision decided;
   const int ans_end = begin_ms - 75;
-  for (int t = 0; t < 8000 && decided < 0; ++t) {
+  for (int t = 0; t < 8000 && decided.ms < 0; ++t) {
     int16_t rx[8], tx[8];
     for (int i = 0; i < 8; ++i) {
       const double at = 2 * M_PI * (t * 8 + i) / 8000;
       const bool ans = t >= ans_end - ans_ms && t < ans_end, usb1 = t >= begin_ms && t < begin_ms + length_ms;
-      rx[i] = ans ? int16_t(5000 * std::cos(2100 * at)) : usb1 ? int16_t(5000 * std::cos(2250 * at)) : int16_t{0};
+      rx[i] = ans ? int16_t(5000 * std::cos(2100 * at)) : usb1 ? int16_t(5000 * std::cos(usb1_hz * at)) : int16_t{0};
     }
     type->process(self.get(), rx, tx, 8);
     oh_pump_status s;
     type->status(self.get(), &s);
-    if (s.modulation != OH_MODULATION_NONE) decided = t;
+    if (s.modulation != OH_MODULATION_NONE) decided = {t, s.modulation};
   }
   type->release(self.get());
   return decided;
+}
+int decided_ms(uint32_t modulations, int begin_ms, int length_ms, int ans_ms = 0) {
+  return decide(modulations, begin_ms, length_ms, ans_ms).ms;
+}
+
+// Bell 103's mark, 2225 Hz, and USB1, 2250 Hz, may both be off by what a line and an oscillator do.
+TEST_F(Automode, OfBell103sMarkAndUnscrambledOnesTheNearerIsHeard) {
+  const uint32_t both = OH_MODULATION_BELL103 | kV22bis;
+  for (const int hz : {2216, 2225, 2236}) EXPECT_EQ(decide(both, 1000, 3000, 0, hz).modulation, OH_MODULATION_BELL103);
+  for (const int hz : {2239, 2250, 2261})
+    EXPECT_EQ(decide(both, 1000, 3000, 0, hz).modulation, OH_MODULATION_V22BIS) << hz;
 }
 
 // V.32bis A.2.1.2, A.2.1.3: USB1 has to last 155 ms (+-10), and an answerer that began with ANS may still send AC for
@@ -316,6 +336,8 @@ TEST_F(Automode, UnscrambledOnesCountOnceTheyHaveLastedAndThereWasTimeForAc) {
   EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 1000, 3000), 1155, 15) << "no ANS before it: at once";
   EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 100, 6000), 100 + 155 + kAfter, 25) << "early: ANS may have gone by";
   EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 1000, 6000, 600), 1000 + 155 + kAfter, 25) << "after ANS";
+  EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 3500, 4000, 2600), 3500 + 155, 15) << "AA was heard, for 1.6 s of ANS";
+  EXPECT_NEAR(decided_ms(kV32bis | kV22bis, 2500, 5000, 1500), 2500 + 155 + kAfter, 25) << "AA, but for half a second";
   EXPECT_NEAR(decided_ms(kV22bis, 100, 3000), 255, 15) << "without V.32bis there is nothing to wait for";
   EXPECT_EQ(decided_ms(kV32bis | kV22bis, 1000, 135), -1) << "too short";
   EXPECT_NE(decided_ms(kV32bis | kV22bis, 1000, 185), -1);
@@ -334,6 +356,136 @@ TEST_F(Automode, NothingToOfferIsRefused) {
   config.min_bit_rate = 4800;
   EXPECT_EQ(oh_automode_v22bis_type()->size(&config), 0u);
   EXPECT_EQ(oh_automode_v22bis_type()->init(bits_, &config), -22);
+  config.min_bit_rate = 0;
+  EXPECT_GT(oh_automode_v22bis_type()->size(&config), 0u);
+  config.format.rx.rate_hz = config.format.tx.rate_hz = 9600;
+  EXPECT_EQ(oh_automode_v22bis_type()->size(&config), 0u) << "a card that nothing knows";
+}
+
+/// A pump that stands alone.
+struct Alone {
+  Alone(const oh_pump_type* of, const oh_pump_config& config)
+      : type(of), self(std::aligned_alloc(64, (of->size(&config) + 63) / 64 * 64), &std::free) {
+    EXPECT_EQ(type->init(self.get(), &config), 0);
+  }
+  ~Alone() { type->release(self.get()); }
+  oh_pump_status status() const {
+    oh_pump_status s;
+    type->status(self.get(), &s);
+    return s;
+  }
+  const oh_pump_type* type;
+  std::unique_ptr<void, decltype(&std::free)> self;
+};
+
+TEST_F(Automode, WhoHearsNobodyGivesUpAfterAMinute) {
+  oh_pump_config config{};
+  config.format = kLinear8000;
+  config.role = OH_PUMP_CALL;
+  config.tx_level_dbm0 = -12;
+  config.port = bits_[0].port();
+  config.modulations = kV32bis;
+  Alone pump(oh_automode_v22bis_type(), config);
+  const int16_t silence[80] = {};
+  int16_t tx[80];
+  for (int n = 0; n < 60 * 100; ++n) pump.type->process(pump.self.get(), silence, tx, 80);
+  EXPECT_EQ(pump.status().state, OH_PUMP_CONNECTING);
+  pump.type->process(pump.self.get(), silence, tx, 1);
+  EXPECT_EQ(pump.status().state, OH_PUMP_FAILED);
+}
+
+/// What the menu of a caller on this card says to an answerer that has V.34.
+v8::Menu menu_of(const oh_pump_format& format, uint32_t modulations) {
+  BitTester bits;
+  oh_pump_config config{};
+  config.format = format;
+  config.role = OH_PUMP_CALL;
+  config.tx_level_dbm0 = -12;
+  config.port = bits.port();
+  config.modulations = modulations;
+  Alone caller(oh_automode_v22bis_type(), config);
+  v8::Config answer;
+  answer.role = OH_PUMP_ANSWER;
+  answer.menu.call_function = v8::CallFunction::kData;
+  answer.menu.modulations = v8::kV34;
+  v8::V8 far(answer);
+  float heard = 0;
+  for (int n = 0; n < 15 * 8000 && far.state() == v8::State::kRunning; ++n) {
+    const int16_t sent = clip(far.process(heard));
+    if (format.rx.encoding == OH_MULAW) {
+      const uint8_t rx = v90::nearest_octet(v90::Law::kMu, sent);
+      uint8_t tx;
+      caller.type->process(caller.self.get(), &rx, &tx, 1);
+      heard = static_cast<float>(v90::linear_of(v90::Law::kMu, v90::pcm_of(v90::Law::kMu, tx)));
+    } else {
+      const int16_t rx[2] = {sent, sent};
+      int16_t tx;
+      caller.type->process(caller.self.get(), rx, &tx, 1);
+      heard = tx;
+    }
+  }
+  EXPECT_EQ(far.state(), v8::State::kDone);
+  return far.result().far;
+}
+
+// V.8 tables 6 and 7: an end on a digital line says so, whatever it can do, and is V.90's digital side.
+TEST_F(Automode, TheMenuSaysOnWhatLineTheEndIs) {
+  const v8::Menu plain = menu_of(kMuLaw8000, kV34), digital = menu_of(kMuLaw8000, kV34 | OH_MODULATION_V90),
+                 analogue = menu_of(kLinear16000To8000, kV34 | OH_MODULATION_V90), voice = menu_of(kLinear8000, kV34);
+  EXPECT_TRUE(plain.has_access && (plain.access & v8::kAccessDigital) != 0);
+  EXPECT_FALSE(plain.has_pcm);
+  EXPECT_TRUE(digital.has_access && (digital.access & v8::kAccessDigital) != 0);
+  EXPECT_TRUE(digital.has_pcm);
+  EXPECT_EQ(digital.pcm, v8::kPcmDigital);
+  EXPECT_TRUE(analogue.has_pcm);
+  EXPECT_EQ(analogue.pcm, v8::kPcmAnalogue);
+  EXPECT_FALSE(analogue.has_access && (analogue.access & v8::kAccessDigital) != 0);
+  EXPECT_FALSE(voice.has_access && (voice.access & v8::kAccessDigital) != 0);
+}
+
+// A pump that knows samples of 8000 Hz alone, on a card that receives 16000: it is given what a decimator makes of
+// them, sample by sample, and where samples were lost that of silence.
+TEST_F(Automode, OnAnotherCardAPumpHearsWhatTheDecimatorGives) {
+  BitTester heard[2];
+  oh_pump_config config{};
+  config.format = kLinear8000;
+  config.role = OH_PUMP_ANSWER;
+  config.tx_level_dbm0 = -12;
+  config.modulations = OH_MODULATION_BELL103;
+  for (BitTester& b : heard) b.keep = true;
+  config.port = heard[0].port();
+  Alone plain(kBell103.type(), config);
+  config.format = kLinear16000To8000;
+  config.port = heard[1].port();
+  Alone converted(oh_automode_v22bis_type(), config);
+  Decimator decimator;
+  decimator.init();
+  std::mt19937 random(1);
+  double phase = 0;
+  int hz = 1270;
+  std::uint64_t lost = 0;
+  const int kSamples = 15 * 8000;
+  for (int n = 0; n < kSamples; ++n) {
+    if (n > 10 * 8000 && n % 27 == 0) hz = random() % 2 != 0 ? 1270 : 1070;
+    if (n % 8000 == 7999) {
+      const std::size_t k = 3 + random() % 40;
+      for (std::size_t i = 0; i < k; ++i) decimator.put(0, 0);
+      plain.type->fill_in(plain.self.get(), k);
+      converted.type->fill_in(converted.self.get(), k);
+      lost += k;
+    }
+    int16_t rx[2], tx[2];
+    for (int16_t& x : rx) x = static_cast<int16_t>(3000 * std::sin(phase += 2 * M_PI * hz / 16000));
+    const int16_t half = clip(decimator.put(rx[0], rx[1]));
+    plain.type->process(plain.self.get(), &half, &tx[0], 1);
+    converted.type->process(converted.self.get(), rx, &tx[1], 1);
+    ASSERT_EQ(tx[0], tx[1]) << n;
+    ASSERT_EQ(plain.status().rx_level_dbm0, converted.status().rx_level_dbm0) << n;
+  }
+  EXPECT_EQ(heard[0].received, heard[1].received);
+  EXPECT_GT(heard[0].received.size(), 1000u);
+  EXPECT_EQ(converted.status().samples, static_cast<std::uint64_t>(kSamples) + lost);
+  EXPECT_EQ(converted.status().filled_in, lost);
 }
 
 // V.90 has two sides: two ends of the same one, which both offer it, take V.34 (V.90 9.1.1).
