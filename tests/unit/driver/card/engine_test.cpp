@@ -147,6 +147,40 @@ TEST(CardEngine, ASideWithoutHardwareLogsWhatTheOtherSideCounted) {
   EXPECT_EQ(events[2].argument, 200u);  // two blocks, one interrupt taken
 }
 
+TEST(CardEngine, ASideThatComesLaterLogsNoInterruptOfBefore) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 100);
+  oh_card_report later = e.report;
+  e.report.log = nullptr;
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  e.card.ops->tx_written(e.card.self, 400);
+  e.run(line, 200);
+  oh_card_log_changes(&later, &e.memory.state(), 1);
+  e.run(line, 100);
+  oh_card_log_changes(&later, &e.memory.state(), 2);
+  const std::vector<oh_event> events = e.events();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, OH_EV_CARD_RATE);
+  EXPECT_EQ(events[1].kind, OH_EV_INTERRUPT);
+  EXPECT_EQ(events[1].argument, 100u);
+}
+
+TEST(CardEngine, ASingleSampleThatIsLostOrRepeatedIsLogged) {
+  Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 256);
+  CountingLine line;
+  oh_card_engine_start(&e.engine, 0);
+  e.card.ops->tx_written(e.card.self, 9);
+  e.run(line, 10);
+  e.card.ops->tx_written(e.card.self, 100);
+  EXPECT_EQ(oh_card_engine_skip(&e.engine, 1, 20), 0);
+  const std::vector<oh_event> events = e.events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ((std::array<std::uint64_t, 3>{events[1].time_ns, events[1].kind, events[1].argument}),
+            (std::array<std::uint64_t, 3>{10, OH_EV_TX_UNDERRUN, 1}));
+  EXPECT_EQ((std::array<std::uint64_t, 3>{events[2].time_ns, events[2].kind, events[2].argument}),
+            (std::array<std::uint64_t, 3>{20, OH_EV_RX_OVERRUN, 1}));
+}
+
 TEST(CardEngine, PlaysWhatStandsInTheSlotOfThePosition) {
   Engine e(oh_modem_streams(OH_MODEM_RATE_HZ), 200);
   auto* tx = static_cast<std::int16_t*>(e.card.tx_ring);

@@ -43,6 +43,23 @@ TEST_F(PortAudioCardTest, PassesSamplesAtThePaceOfTheDevice) {
   EXPECT_EQ(card.wait(), LiveCard::Wait::kStopped);
 }
 
+// The list says "Number N"; what that number names fails as the device of that name does.
+TEST_F(PortAudioCardTest, ADeviceIsKnownByItsNumberToo) {
+  std::string number;
+  int devices = 0;
+  for (const CardDevice& device : kPortAudioCards.describe()) {
+    const std::string& text = device.description;
+    ASSERT_THAT(text, ::testing::StartsWith("Number " + std::to_string(devices) + ","));
+    if (device.address == "portaudio:cd") number = std::to_string(devices);
+    ++devices;
+  }
+  ASSERT_NE(number, "");
+  EXPECT_THAT(failure(number), HasSubstr("portaudio:" + number + ": cannot do 8000 Hz"));
+  EXPECT_THAT(failure(std::to_string(devices)), HasSubstr("there is no such device"));
+  EXPECT_THAT(failure("-1"), HasSubstr("there is no such device"));
+  EXPECT_THAT(failure(number + "x"), HasSubstr("there is no such device"));
+}
+
 TEST_F(PortAudioCardTest, SaysThatTheDeviceVanished) {
   EXPECT_THAT(failure("vanish"), HasSubstr("portaudio:vanish: the device is gone"));
 }

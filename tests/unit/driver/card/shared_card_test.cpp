@@ -206,6 +206,22 @@ TEST(SharedCard, OfAProcessThatEndsIsGoneWithAReason) {
   EXPECT_NE(modem.failure().find("its process ended"), std::string::npos);
 }
 
+TEST(SharedCard, WhoListensAndGivesNoCardIsNotWaitedForForEver) {
+  const Fd listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_un address = address_of(path_of_test());
+  ASSERT_EQ(bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  alarm(60);  // the wait is for 5 s
+  try {
+    SharedCard card(path_of_test());
+    ADD_FAILURE() << "it gave none";
+  } catch (const std::runtime_error& e) {
+    EXPECT_NE(std::string(e.what()).find("gives no card within 5 s"), std::string::npos) << e.what();
+  }
+  alarm(0);
+  unlink(path_of_test().c_str());
+}
+
 TEST(SharedCard, MemoryThatCouldStillChangeItsSizeIsRefused) {
   const Fd event = eventfd(0, EFD_CLOEXEC);
   for (const int seals : {0, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW, F_SEAL_GROW | F_SEAL_SEAL}) {
@@ -244,8 +260,8 @@ TEST(SharedCard, OnlyAnEventfdThatOneReadEmptiesIsTakenAsInterrupt) {
 TEST(SharedCard, AnyOtherNumberOfDescriptorsIsRefusedAndNoneIsKept) {
   const Fd event = eventfd(0, EFD_CLOEXEC), memory = memory_of_card(kSeals);
   const int next = Fd(dup(event));
-  for (const std::vector<int>& fds :
-       {std::vector<int>{memory}, std::vector<int>{memory, event, event}, std::vector<int>(8, event)})
+  for (const std::vector<int>& fds : {std::vector<int>{}, std::vector<int>{memory},
+                                      std::vector<int>{memory, event, event}, std::vector<int>(8, event)})
     EXPECT_NE(ForeignHardware(fds).refusal(), "");
   EXPECT_EQ(int{Fd(dup(event))}, next);
 }

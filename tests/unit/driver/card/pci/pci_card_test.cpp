@@ -134,6 +134,10 @@ TEST_P(PciCardRefuses, AStartThatCannotBeAndTakesOneAfterReset) {
 const Wrong kWrong[] = {
     {"NoPowerOfTwo", [](Host& h) { h.registers().queue_entries = 12; }, OH_PCI_BAD_QUEUE},
     {"NoEntry", [](Host& h) { h.registers().queue_entries = 0; }, OH_PCI_BAD_QUEUE},
+    {"OneEntry", [](Host& h) { h.registers().queue_entries = 1; }, OH_PCI_BAD_QUEUE},
+    {"TooManyEntries", [](Host& h) { h.registers().queue_entries = 1 << 17; }, OH_PCI_BAD_QUEUE},
+    {"AsManyEntriesAsThereMayBeBeyondMemory", [](Host& h) { h.registers().queue_entries = 1 << 16; },
+     OH_PCI_BAD_ADDRESS},
     {"OddAddress", [](Host& h) { h.registers().memory_address += 2; }, OH_PCI_BAD_ADDRESS},
     {"MemoryOutside", [](Host& h) { h.registers().memory_address = kRam - 64; }, OH_PCI_BAD_ADDRESS},
     {"AddressWraps", [](Host& h) { h.registers().memory_address = ~std::uint64_t{63}; }, OH_PCI_BAD_ADDRESS},
@@ -145,6 +149,12 @@ const Wrong kWrong[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Starts, PciCardRefuses, testing::ValuesIn(kWrong),
                          [](const auto& one) { return std::string(one.param.what); });
+
+TEST_F(PciCardTest, TwoEntriesAreAQueue) {
+  host_.prepare(streams_);
+  host_.registers().queue_entries = 2;
+  EXPECT_TRUE(host_.command(card_, OH_PCI_START));
+}
 
 TEST_F(PciCardTest, ACommandThatDoesNotExistFails) {
   EXPECT_FALSE(host_.command(card_, 77));
