@@ -24,6 +24,12 @@ same() { for name in results.csv results.json report.html; do cmp -s "one/$name"
 same four
 { grep -qw sufficient one/results.json && grep -qw insufficient one/results.json; } || fail "a grid without both verdicts tests little"
 
+# A task of the job array for Slurm; a folder with what a shell would take for its own.
+expect 0 "on Slurm" sweep plan grid.toml --shards 3 --out "it's \$HOME"
+(cd / && OFFHOOK=$offhook SLURM_ARRAY_TASK_ID=2 sh "$work/it's \$HOME/slurm.sh") || fail "the script for Slurm"
+expect 0 "was done already" sweep run "it's \$HOME" --shard 2/3
+rm -r "it's \$HOME"
+
 # In shards, one of them twice.
 for shard in 3 1 2; do expect 0 "shard $shard of 3" sweep run cut --shard "$shard/3"; done
 before=$(sha256sum cut/shards/* | sha256sum)

@@ -9,6 +9,7 @@
 
 #include "driver/path/output.h"
 #include "src/lab/sweep/shard.h"
+#include "src/lab/sweep/slurm.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
 #include "src/program/command/sweep_folder.h"
@@ -135,9 +136,12 @@ int plan_sweep(const Options& options) {
   const OutputFolder output(folder_of(options));
   const fs::path& folder = output.path();
   const sweep::Plan plan = place_plan(options, output);
+  const fs::path slurm = folder / sweep::kSlurmName;
+  output.write(sweep::kSlurmName, sweep::slurm_script(fs::absolute(folder), plan.shards));
   if (options.json) {
     say("{}\n", Lines(json_text(nlohmann::ordered_json{{"plan", plan.hash()},
                                                        {"folder", folder.string()},
+                                                       {"slurm", slurm.string()},
                                                        {"shards", plan.shards},
                                                        {"cells", plan.cells.size()},
                                                        {"runs", plan.runs()},
@@ -147,8 +151,9 @@ int plan_sweep(const Options& options) {
   }
   say("plan {}: {} cells, {} runs, {} shards, {} combinations left out\n", plan.hash(), plan.cells.size(), plan.runs(),
       plan.shards, plan.left_out);
-  say("run each:  offhook sweep run {} --shard I/{}\nthen:      offhook sweep merge {}\n", folder.string(), plan.shards,
-      folder.string());
+  say("run each:  offhook sweep run {0} --shard I/{1}\non Slurm:  sbatch --wait {2}\nthen:      offhook sweep merge "
+      "{0}\n",
+      folder.string(), plan.shards, slurm.string());
   return kOk;
 }
 
@@ -224,7 +229,8 @@ A grid file:
     action = [options] { return whole_sweep(*options); };
   });
 
-  CLI::App* plan = sub->add_subcommand("plan", "Cut a sweep into shards, to be run anywhere");
+  CLI::App* plan =
+      sub->add_subcommand("plan", "Cut a sweep into shards, to be run anywhere; Slurm by the job array slurm.sh");
   grid(plan);
   plan->get_option("grid")->required();
   plan->add_option("--shards", options->shards, "How many")
@@ -238,7 +244,7 @@ A grid file:
   CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; twice changes nothing");
   folder(run);
   run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
-  common(run, false);
+  common(run, true);
   run->footer("Examples:\n  offhook sweep run out/shards --shard 3/16");
   run->final_callback([&action, options] { action = [options] { return run_shard(*options); }; });
 

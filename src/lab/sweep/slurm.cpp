@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "src/lab/sweep/slurm.h"
+
+#include <fmt/format.h>
+
+namespace offhook::sweep {
+namespace {
+
+/// One word of a shell, whatever is in it.
+std::string quoted(const std::string& text) {
+  std::string all = "'";
+  for (const char c : text) all += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return all + "'";
+}
+
+}  // namespace
+
+std::string slurm_script(const std::filesystem::path& folder, std::uint32_t shards) {
+  return fmt::format(R"(#!/bin/sh
+# The {0} shards of this sweep on Slurm. Submit it again after a failure: what is done stays. Every node needs this
+# folder and the program; OFFHOOK=/path/to/offhook names one that is not in PATH.
+#SBATCH --job-name=offhook-sweep
+#SBATCH --array=1-{0}
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=1
+#SBATCH --requeue
+#SBATCH --output=/dev/null
+folder={1}
+exec "${{OFFHOOK:-offhook}}" sweep run "$folder" --shard "$SLURM_ARRAY_TASK_ID/{0}" --json \
+  --threads "${{SLURM_CPUS_PER_TASK:-1}}" >"$folder/slurm-$SLURM_ARRAY_TASK_ID.txt" 2>&1
+)",
+                     shards, quoted(folder.string()));
+}
+
+}  // namespace offhook::sweep
