@@ -27,7 +27,10 @@ void ClockInterrupt::fire(Ns) {
 
 Ns ClockInterrupt::next(Ns now) {
   entered_ = !entered_;
-  if (entered_ && cost_ > 0) return cost_;
+  if (const Ns cost = cost_ + extra_; entered_ && cost > 0) {
+    extra_ = 0;
+    return cost;
+  }
   entered_ = false;
   cpu_.clock_tick(on_);
   if (listener_ != nullptr) listener_->tick(now);

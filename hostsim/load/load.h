@@ -55,6 +55,8 @@ class ClockInterrupt final : public Event, public Program {
     virtual void tick(Ns now) = 0;
   };
   void set_listener(Listener* listener) { listener_ = listener; }
+  /// What a scheduler does at this tick beyond `cost`: the next interrupt that begins takes so much longer.
+  void prolong(Ns by) { extra_ += by; }
   /// @param first when tick 0 comes
   void start(Ns first = 0);
   void fire(Ns now) override;
@@ -65,6 +67,7 @@ class ClockInterrupt final : public Event, public Program {
   Cpu& cpu_;
   int hz_, on_;
   Ns cost_;
+  Ns extra_ = 0;
   EntityId entity_;
   Listener* listener_ = nullptr;
   Ns first_ = 0;

@@ -37,8 +37,9 @@ struct RezPeriod {
 class RezScheduler {
  public:
   /// @param get_stolen CPU time spent in DPCs since ever, up to now
-  RezScheduler(RezForm form, int tick_hz, std::function<Ns()> get_stolen, double gain = 0.5)
-      : form_(form), ticks_(tick_hz), gain_(gain), get_stolen_(std::move(get_stolen)) {}
+  /// @param whole_ticks Rez-FB: C is rounded up to what can be enforced; else the equation as it is printed
+  RezScheduler(RezForm form, int tick_hz, std::function<Ns()> get_stolen, double gain = 0.5, bool whole_ticks = true)
+      : form_(form), ticks_(tick_hz), gain_(gain), whole_ticks_(whole_ticks), get_stolen_(std::move(get_stolen)) {}
 
   /// A policy for one thread: R = `amount` of every `period`; out of budget it waits.
   /// @param watch called at the end of each period; may be empty
@@ -142,20 +143,22 @@ class RezScheduler {
 
   // The equation, in what can be enforced: whole ticks, rounded up as budgets are; as far as the admission test lets
   // it, and never below R, which the thread was promised. The paper says none of these three. Unrounded, an integral
-  // controller makes the mean of P equal to R, so that at least half of the periods would fall short: its Figure 4
-  // counts 22 of 50, and its Figure 3 shows Rez-FB beside Rez-C.
+  // controller makes the mean of P equal to R, so that at least half of the periods fall short, where its Figure 4
+  // counts 22 of 50 and its Figure 3 shows Rez-FB beside Rez-C; rounded, C stays up when the load is gone, where its
+  // Figure 4 shows it come down. `reproduce regehr.fig4` runs both.
   Ns next_reservation(const Account& a) const {
     const Ns wanted = a.reserved + static_cast<Ns>(gain_ * static_cast<double>(a.amount - a.received));
     double room = 1;
     for (const Account& other : threads_)
       if (&other != &a) room -= static_cast<double>(other.reserved) / static_cast<double>(other.period);
-    const Ns enforceable = wanted <= 0 ? 0 : ticks_.after(wanted - 1);
+    const Ns enforceable = wanted <= 0 ? 0 : whole_ticks_ ? ticks_.after(wanted - 1) : wanted;
     return std::max(a.amount, std::min(enforceable, static_cast<Ns>(room * static_cast<double>(a.period))));
   }
 
   RezForm form_;
   ClockTicks ticks_;
   double gain_;
+  bool whole_ticks_;
   std::function<Ns()> get_stolen_;
   std::vector<Account> threads_;
   std::size_t scheduled_ = kNobody;

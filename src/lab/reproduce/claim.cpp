@@ -63,6 +63,13 @@ Row within_share(std::string what, std::string unit, double published, double si
               std::abs(simulated - published) <= share * std::abs(published));
 }
 
+Row as_one_run(std::string what, std::string unit, double published, const std::vector<double>& simulated) {
+  const MeanInterval m = mean_interval(simulated);
+  const double half_width = m.half_width * std::sqrt(static_cast<double>(m.n) + 1);
+  return make(std::move(what), std::move(unit), published, m.mean, fmt::format("one run is within {:.1f}", half_width),
+              std::abs(m.mean - published) <= half_width);
+}
+
 Row at_most(std::string what, std::string unit, double published, double simulated) {
   return make(std::move(what), std::move(unit), published, simulated, "at most", simulated <= published);
 }

@@ -39,7 +39,7 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
   hostsim::Engine engine;
   hostsim::Cpu cpu(engine);
   hostsim::RezScheduler scheduler(
-      run.form, run.enforcement_hz, [&] { return cpu.dpc_time(); }, run.gain);
+      run.form, run.enforcement_hz, [&] { return cpu.dpc_time(); }, run.gain, run.whole_ticks);
   hostsim::ClockInterrupt clock(engine, cpu, machine.tick_hz, kClockLevel, machine.clock_isr + run.overhead_tick);
 
   hostsim::StolenTimeProbe::Config config;
@@ -52,8 +52,10 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
   const auto amount = static_cast<Ns>(std::llround(static_cast<double>(run.needed) * (1 + run.over_reservation)));
   const EntityId thread =
       cpu.add_thread("Thread 2", hostsim::OwnPolicy([&] {
-                       return scheduler.reserve(amount, run.period,
-                                                [&](const hostsim::RezPeriod& p) { result.scheduler.push_back(p); });
+                       return scheduler.reserve(amount, run.period, [&](const hostsim::RezPeriod& p) {
+                         result.scheduler.push_back(p);
+                         clock.prolong(run.overhead_period);
+                       });
                      }),
                      probe);
   const EntityId spinner = cpu.add_thread("Thread 1", hostsim::FixedPriority{8, 0}, spinner_probe);
@@ -73,9 +75,6 @@ RegehrResult run_regehr(const RegehrMachine& machine, const RegehrRun& run) {
     loads.push_back(hostsim::make_device_load(engine, cpu, device, run.seed, stream(loads.size())));
   };
   add(machine.background);
-  if (run.overhead_period > 0) {
-    add({.name = "accounting", .every_ns = run.period, .isr_ns = run.overhead_period, .level = 27});
-  }
   for (const hostsim::LoadDevice& device : run.devices) add(device);
   if (run.network) {
     hostsim::LoadDevice network = machine.network;

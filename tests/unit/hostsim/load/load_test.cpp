@@ -152,5 +152,19 @@ TEST(Load, AHighResolutionTimerComesEveryMillisecondWhateverTheClock) {
   EXPECT_EQ(exact, callbacks);
 }
 
+TEST(ClockInterrupt, IsProlongedOnceByWhatASchedulerDoesInIt) {
+  Engine engine;
+  Cpu cpu(engine);
+  ClockInterrupt clock(engine, cpu, 1000, kClockLevel, 1'000);
+  Spinner spinner;
+  const EntityId spin = cpu.add_thread("spinner", FixedPriority{8, 0}, spinner);
+  cpu.release(spin);
+  clock.start();
+  clock.prolong(200);
+  clock.prolong(300);
+  engine.run_until(2'500'000);  // ticks at 0, 1 and 2 ms
+  EXPECT_EQ(cpu.cpu_time(spin), 2'500'000 - 3 * 1'000 - 500);
+}
+
 }  // namespace
 }  // namespace offhook::hostsim

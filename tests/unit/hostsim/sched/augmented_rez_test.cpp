@@ -24,8 +24,11 @@ struct Machine {
   std::vector<RezPeriod> periods;
   EntityId thread, dpc, isr;
 
-  Machine(RezForm form, Ns dpc_cost, Ns isr_cost)
-      : scheduler(form, kTickHz, [this] { return cpu.dpc_time(); }), dpc_job({dpc_cost}), isr_job({isr_cost}) {
+  Machine(RezForm form, Ns dpc_cost, Ns isr_cost, bool whole_ticks = true)
+      : scheduler(
+            form, kTickHz, [this] { return cpu.dpc_time(); }, 0.5, whole_ticks),
+        dpc_job({dpc_cost}),
+        isr_job({isr_cost}) {
     dpc = cpu.add_dpc({"dpc"}, dpc_job);
     isr = cpu.add_interrupt({"isr", 1, kNoEntity}, isr_job);
     thread = cpu.add_thread("t", OwnPolicy([this] {
@@ -103,6 +106,16 @@ TEST(RezFb, ComesDownByMoreThanATickAtOnceOrNotAtAll) {
   // 400 - (400 - 250) / 2 = 325, as 400: rounded up, it stays there.
   EXPECT_THAT(text(m.periods),
               ElementsAre("0: 250 50 250", "1000: 400 400 0", "2000: 400 400 0", "3000: 400 400 0", "4000: 400 400 0"));
+}
+
+TEST(RezFb, WithTheEquationAsItIsPrintedCComesBackToR) {
+  Machine m(RezForm::kRezFb, 500, 1, false);
+  Once steal([&](Ns) { m.cpu.release(m.dpc); });
+  m.engine.at(50, steal);
+  m.cpu.release(m.thread);
+  m.engine.run_until(4001);
+  // 250 + (250 - 50) / 2 = 350, enforced as 400: 350 - (400 - 250) / 2 = 275, enforced as 300: never below R.
+  EXPECT_THAT(text(m.periods), ElementsAre("0: 250 50 250", "1000: 350 400 0", "2000: 275 300 0", "3000: 250 300 0"));
 }
 
 TEST(RezFb, TakesNoMoreThanTheOtherReservationsLeave) {

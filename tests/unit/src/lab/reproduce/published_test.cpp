@@ -118,6 +118,14 @@ TEST(Judgement, CodeCannotMakeARowWhatItIsNotJudgedToBe) {
   EXPECT_THROW(made(within("nobody judged", "", 1, 1, 0)), config::Error);
 }
 
+TEST(Row, ASingleRunAgreesWhereOneMoreOfOursWouldLie) {
+  // Mean 10, deviation 2, Student's t of 2 degrees 4.303: 10 +- 4.303 * 2 * sqrt(4 / 3) = 10 +- 9.936.
+  const std::vector<double> runs = {8, 10, 12};
+  EXPECT_TRUE(as_one_run("misses", "", 19.9, runs).agrees);
+  EXPECT_FALSE(as_one_run("misses", "", 20, runs).agrees);
+  EXPECT_FALSE(as_one_run("misses", "", 8.1, {8}).agrees);
+}
+
 TEST(Totals, InputsAreNoResultsAndProvenancesAreCountedApart) {
   const Published p = read(kClaim).at(0);
   const Outcome outcome{{input("file", "bytes", 1, 1, "here"), within("INT, mean time", "s", 1, 1, 0),

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// What the devices of Regehr and Stankovic (5, Table 1) do to the CPU, counted: interrupts, accesses to ports, words of
+// programmed I/O, descriptors, requests. What each of these costs is from elsewhere; no share of Table 1 is an input.
+#pragma once
+
+#include <string_view>
+
+#include "hostsim/load/device.h"
+
+namespace offhook::reproduce {
+
+/// On the paper's 500 MHz Pentium III, ns.
+struct UnitCosts {
+  double interrupt = 0;      ///< entered, acknowledged at the card, a DPC queued: Jones and Saroiu 6.2.4, by clock
+  double completion = 0;     ///< of a request, and the next one begun: Siemens, Table 2, by clock
+  double modem_block = 0;    ///< a block of a soft modem: Jones and Saroiu 6.2.3, without logging, by clock
+  double port_access = 500;  ///< of 8 or 16 bits over PCI, nothing posted. Assumption: some 16 clocks of 33 MHz
+  double descriptor = 100;   ///< written, or looked at. Assumption: 50 cycles
+};
+/// Out of the other papers' published values. @throws config::Error
+UnitCosts unit_costs();
+
+/// One transfer, in what it makes the CPU do.
+struct TransferWork {
+  double every_ns = 0;
+  int handler_accesses = 0;  ///< to ports, in the interrupt handler; by programmed I/O the data too
+  int accesses = 0;          ///< to ports, for the next command
+  int descriptors = 0;
+  bool completes = true;  ///< a request ends with it
+  bool modem_block = false;
+  double handler_ns(const UnitCosts& c) const { return c.interrupt + handler_accesses * c.port_access; }
+  double dpc_ns(const UnitCosts& c) const {
+    return accesses * c.port_access + descriptors * c.descriptor + (completes ? c.completion : 0) +
+           (modem_block ? c.modem_block : 0);
+  }
+  /// Of the CPU, 0 to 1.
+  double share(const UnitCosts& c) const { return (handler_ns(c) + dpc_ns(c)) / every_ns; }
+};
+
+/// @param device as Table 1 and 5.3, 5.4 have it: "IDE / DMA" @throws config::Error for one that is not modelled
+TransferWork transfer_work(std::string_view device);
+hostsim::LoadDevice load_of(std::string_view device, const UnitCosts& costs);
+
+}  // namespace offhook::reproduce
