@@ -34,7 +34,7 @@ for kind in "stolen --context OTHER --seconds 20" "kernel --repetitions 20" "cos
 done
 for file in h-stolen h-kernel/set-event.hgrm h-cost/connected.hgrm; do grep -q Percentile $file || fail "no $file"; done
 expect_error "expected a time in us" measure stolen --on-threshold soon
-expect 0 "syscall (dup)" measure host --repetitions 3 --applications 0 --html host.html -o host.json
+expect 0 "syscall (dup)" measure host --repetitions 3 --applications 1 --html host.html -o host.json
 python3 - <<'EOS' || fail "measure host"
 import json
 host = json.load(open("host.json"))
@@ -42,6 +42,10 @@ rows = {r["name"]: r for r in host["rows"]}
 assert rows["syscall"]["median"] > 0 and rows["syscall"]["repetitions"] == 3, rows["syscall"]
 assert {m["stride"] for m in host["memory"]} == {16, 128, 1024, 4096, 0}
 assert all(r["median"] > 0 or r["skipped"] or r["name"].startswith("null") for r in host["rows"]), rows
+for r in host["rows"]:
+    assert "published" in r or not r["application"], r
+    for os, then in r.get("published", {}).items():
+        assert r["skipped"] or abs(r["faster"][os] * r["median"] / then - 1) < 1e-9, r
 EOS
 grep -q "Memory access time" host.html || fail "no page"
 expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort

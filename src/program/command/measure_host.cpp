@@ -39,7 +39,10 @@ Json to_json(const measure::HostRow& row, const std::vector<reproduce::Published
   for (const reproduce::Published& p : published) {
     if (p.text("name") != row.name) continue;
     json["application"] = true;
-    for (const char* os : kSystems) json["published"][os] = p.number(os);
+    for (const char* os : kSystems) {
+      json["published"][os] = p.number(os);
+      if (row.median() > 0) json["faster"][os] = p.number(os) / row.median();
+    }
   }
   return json;
 }
@@ -73,10 +76,13 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
     const auto beside =
         std::find_if(published.begin(), published.end(), [&](const auto& p) { return p.text("name") == row.name; });
     if (beside != published.end()) {
-      work.row({row.name, fmt::format("{:.3f}", row.median()), fmt::format("{:.3f}", row.quantile(0)),
-                fmt::format("{:.3f}", row.quantile(1)), fmt::format("{:.2f}", beside->number(kSystems[0])),
-                fmt::format("{:.2f}", beside->number(kSystems[1])),
-                fmt::format("{:.2f}", beside->number(kSystems[2]))});
+      std::vector<std::string> cells{row.name, fmt::format("{:.3f}", row.median()),
+                                     fmt::format("{:.3f}", row.quantile(0)), fmt::format("{:.3f}", row.quantile(1))};
+      for (const char* os : kSystems) {
+        const double then = beside->number(os);
+        cells.push_back(fmt::format("{:.2f} ({:.0f} x)", then, then / row.median()));
+      }
+      work.row(std::move(cells));
     } else {
       table.row({row.name, number(row.median()), number(row.quantile(0.1)), number(row.quantile(0.9)), row.unit,
                  row.remark.empty() ? row.what : row.what + " (" + row.remark + ")"});
@@ -104,7 +110,8 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
     say("{}\n", Lines(memory.str()));
   }
   say("{}", Lines(work.str()));
-  say("published: Chen et al., Table 6, a 90 MHz Pentium of 1995; their microbenchmarks are figures without numbers\n");
+  say("published: Chen et al., Table 6, a 90 MHz Pentium of 1995, and how many times faster this host is; their "
+      "microbenchmarks are figures without numbers\n");
   say("files on {}; {}\n{}", result.file_system,
       result.counters.empty() ? "hardware counters: all, in the JSON" : result.counters, Lines(skipped));
 }
