@@ -121,8 +121,32 @@ def read_events(path):
     return pandas.read_csv(io.StringIO(_ask("export", "--csv", path)))
 
 
-def sweep(grid, *, out=None, threads=None):
-    """Runs a grid file, as `offhook sweep` does. @return a row a run: axes, repeat, seed and every figure"""
+def _run_shard(folder, shard, shards):
+    _ask("sweep", "run", folder, "--shard", f"{shard}/{shards}", "--threads", 1, "--json")
+
+
+def _sweep_on(client, grid, folder, shards):
+    """By the workers of a dask.distributed.Client. A shard whose worker dies is run again by another one."""
+    if shards is None:
+        shards = 4 * max(1, sum(client.nthreads().values()))
+    _ask("sweep", "plan", grid, "--shards", shards, "--out", folder, "--json")
+    numbers = range(1, shards + 1)
+    client.gather(client.map(_run_shard, [str(folder)] * shards, numbers, [shards] * shards, pure=False, retries=3))
+    _ask("sweep", "merge", folder, "--json")
+    return pandas.read_csv(folder / "results.csv")
+
+
+def sweep(grid, *, out=None, threads=None, client=None, shards=None):
+    """Runs a grid file, as `offhook sweep` does. @return a row a run: axes, repeat, seed and every figure
+
+    @param client  a dask.distributed.Client: its workers run the shards, and the result has the same bytes. They have
+        this package and see `out`, which must then be given
+    @param shards  how many, with a client; without: four a worker's thread
+    """
+    if client is not None:
+        if out is None:
+            raise Error("a sweep by a client has no folder; expected out=, which every worker sees")
+        return _sweep_on(client, grid, pathlib.Path(out).resolve(), shards)
     folder = _Folder(out)
     arguments = ["sweep", grid, "--json", "--out", folder.path]
     if threads is not None:

@@ -11,6 +11,17 @@ import subprocess
 import sys
 import tempfile
 
+NEEDED = [
+    "scikit-build-core>=0.10",
+    "pybind11>=2.10",
+    "pandas",
+    "pyarrow",
+    "distributed",
+    "matplotlib",
+    "nbclient",
+    "ipykernel",
+]
+
 CHECKS = r"""
 import json, pathlib, sys
 import offhook
@@ -51,6 +62,28 @@ expect("decode", "V.34" in json.dumps(decoded))
                                        '[axes]\ncontext = ["INT", "THR 24"]\n')
 runs = offhook.sweep("grid.toml", threads=1)
 expect("sweep: a row a run", len(runs) == 4 and set(runs.context) == {"INT", "THR 24"})
+
+import dask.distributed, os, pandas, signal, threading
+with dask.distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with dask.distributed.Client(cluster) as client:
+        many = pathlib.Path("grid.toml").read_text().replace("= 2000", "= 20000").replace("repeats = 2", "repeats = 20")
+        pathlib.Path("many.toml").write_text(many)
+        alone = offhook.sweep("many.toml", out="alone")
+        victim = next(iter(client.run(os.getpid).values()))
+        threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
+        swept = offhook.sweep("many.toml", out="dask", client=client, shards=8)
+        expect("a worker was killed, and replaced", victim not in client.run(os.getpid).values())
+        for name in ("results.csv", "results.json", "report.html"):
+            same = (pathlib.Path("alone") / name).read_bytes() == (pathlib.Path("dask") / name).read_bytes()
+            expect(f"a sweep on Dask: {name} has the bytes of the local one", same)
+        expect("and is the same table", swept.equals(alone))
+        try:
+            offhook.sweep("many.toml", client=client)
+            expect("a sweep on Dask without a folder is refused", False)
+        except offhook.Error as error:
+            expect(str(error), "expected out=" in str(error))
+alone["blocks_late"].to_frame().to_parquet("late.parquet")
+expect("a table goes to Parquet and back", pandas.read_parquet("late.parquet").blocks_late.equals(alone.blocks_late))
 
 # A policy in Python against the program's own: fixed priorities, the same events at the same times.
 class Fixed:
@@ -114,6 +147,15 @@ pathlib.Path("call.toml").write_text('context = "THR 24"\nhost.scheduler = "turn
                                      'load.spinner = true\ntransfer.bytes = 500\ntransfer.time_limit_s = 60\n')
 status = offhook.main(["run", "call.toml", "--out", "turns", "--reference", "never"])
 expect("a whole call under a policy in Python", status in (0, 2) and 'scheduler = "turns"' in pathlib.Path("turns/scenario.toml").read_text())
+
+# The notebooks, as somebody runs them from top to bottom.
+import nbclient, nbformat
+for file in sorted((source / "examples/notebooks").glob("*.ipynb")):
+    notebook = nbformat.read(file, as_version=4)
+    expect(f"{file.name} is kept without output", not any(c.get("outputs") for c in notebook.cells))
+    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(file.parent)}}).execute()
+    outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
+    expect(f"{file.name} runs, and draws", any("image/png" in o.get("data", {}) for o in outputs))
 """
 
 
@@ -124,11 +166,11 @@ def main():
         subprocess.run([interpreter, "-m", "venv", folder + "/venv"], check=True)
         python = folder + "/venv/bin/python"
         got = subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "scikit-build-core>=0.10", "pybind11>=2.10", "pandas"],
+            [python, "-m", "pip", "install", "--quiet", *NEEDED],
             check=False,
         )
         if got.returncode != 0:
-            print("skipped: pip could not get scikit-build-core, pybind11 and pandas")
+            print("skipped: pip could not get " + ", ".join(NEEDED))
             sys.exit(77)
         # The build's own folder is kept (build/python): the second time little is compiled.
         compilers = {"CC": "cc", "CXX": "c++", **os.environ}
