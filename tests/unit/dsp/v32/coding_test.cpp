@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <utility>
@@ -43,6 +44,60 @@ TEST(V32Coding, PointsAreThoseOfTheFigures) {
   EXPECT_EQ(at(kPoints9600, 0b11101), std::pair(3, 0));
   EXPECT_EQ(at(kPoints7200, 0b1010), std::pair(1, -3));
   EXPECT_EQ(at(kPoints4800, 0b11), std::pair(3, 1));
+}
+
+// 2.4 and V.32 2.4: 2400 symbols a second; trellis coding adds a bit. All points are used, at nearly the same power.
+TEST(V32Coding, EachRateHasTwiceThePointsWithTrellisCodingAndTheSamePower) {
+  for (const Rate& r : kRates) {
+    SCOPED_TRACE(testing::Message() << r.bit_rate << (r.trellis ? " trellis coded" : ""));
+    EXPECT_EQ(static_cast<int>(r.bit_rate), 2400 * r.bits);
+    EXPECT_EQ(r.count, 1 << (r.bits + r.trellis));
+    EXPECT_EQ(r.trellis, r.bit_rate != 4800 && &r != &kRates[kPlain9600]);
+    double power = 0;
+    for (int label = 0; label < r.count; ++label) {
+      const Point p = r.points[label];
+      power += p.re * p.re + p.im * p.im;
+    }
+    EXPECT_NEAR(power / r.count / (10 * r.scale * r.scale), 1, 0.06);
+  }
+}
+
+// Ungerboeck's rule: the eight subsets of the trellis, by Y0 Y1 Y2, are three halvings of the lattice, each of which
+// doubles the least squared distance.
+TEST(V32Coding, PointsOfASubsetAreEightTimesAsFarApartInPower) {
+  for (const Rate& r : kRates) {
+    if (!r.trellis) continue;
+    int least = 1 << 20, least_of_subset = 1 << 20;
+    for (int a = 0; a < r.count; ++a) {
+      for (int b = 0; b < a; ++b) {
+        const int re = r.points[a].re - r.points[b].re, im = r.points[a].im - r.points[b].im;
+        const int uncoded = r.bits - 2, squared = re * re + im * im;
+        least = std::min(least, squared);
+        if (a >> uncoded == b >> uncoded) least_of_subset = std::min(least_of_subset, squared);
+      }
+    }
+    EXPECT_EQ(least_of_subset, 8 * least) << r.bit_rate;
+  }
+}
+
+TEST(V32Coding, DecoderGivesAllThatWasSentWhenNoMoreComes) {
+  for (const int symbols : {1, 20, ViterbiDecoder::kDepth, 4 * ViterbiDecoder::kDepth + 3}) {
+    const Rate& r = kRates[4];
+    v34::Random random(1, static_cast<unsigned>(symbols));
+    Encoder encoder(r);
+    ViterbiDecoder decoder(r);
+    std::deque<int> sent;
+    for (int n = 0; n < symbols; ++n) {
+      sent.push_back(encoder.label(static_cast<int>(random.below(1u << r.bits))));
+      if (const int label = decoder.put(complex(r.points[sent.back()])); label >= 0) {
+        EXPECT_EQ(label, sent.front());
+        sent.pop_front();
+      }
+    }
+    int last[ViterbiDecoder::kDepth];
+    ASSERT_EQ(decoder.finish(last), static_cast<int>(sent.size()));
+    for (std::size_t n = 0; n < sent.size(); ++n) EXPECT_EQ(last[n], sent[n]) << symbols << ": " << n;
+  }
 }
 
 TEST(V32Coding, DecoderInvertsTheEncoderAtAnyTurn) {

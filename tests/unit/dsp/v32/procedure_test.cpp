@@ -53,6 +53,8 @@ class Pair {
   const Path& path(int end) const { return path_[end]; }
   void clear() { path_[0].clear(), path_[1].clear(); }
   Step step(int end) const { return modem_[end].current_step(); }
+  /// Instruments of this kind that `end` has shown.
+  int shown(int end, oh_instrument what) const { return shown_[end].counts[what]; }
   uint64_t retrains(int end) const {
     oh_pump_status s;
     modem_[end].status(&s);
@@ -85,6 +87,11 @@ class Pair {
     c.tx_level_dbm0 = -12;
     bits_[end].tx = end == kCaller ? 0x1234567 : 0x7654321;
     c.port = bits_[end].port();
+    observers_[end].user = &shown_[end];
+    observers_[end].instrument = [](void* user, oh_instrument what, float) {
+      ++static_cast<Shown*>(user)->counts[what];
+    };
+    c.observer = &observers_[end];
     return c;
   }
   int16_t received(int end) {
@@ -117,7 +124,12 @@ class Pair {
     look();
   }
 
+  struct Shown {
+    int counts[OH_INSTRUMENT_RETRAIN_CAUSE + 1] = {};
+  };
   test::BitTester bits_[2];
+  Shown shown_[2];
+  oh_pump_observer observers_[2]{};
   Modem modem_[2];
   std::deque<int16_t> to_[2];
   int16_t last_[2][40]{}, recorded_[2][40]{};
@@ -442,6 +454,35 @@ TEST(V32bisProcedures, TakeEveryTransitionOfTheTable) {
     EXPECT_TRUE(taken().contains(&t)) << "row " << &t - transitions().data() << ": "
                                       << (t.from == Step::kAny ? "any" : info(t.from).name) << ", event "
                                       << static_cast<int>(t.event) << ", clause " << t.clause;
+  }
+}
+
+// 6.1: the caller's S fills what the answerer needs to hear of it and a round trip more.
+TEST(V32bisProcedures, TheCallersSLastsARoundTripLonger) {
+  const auto samples_of_s = [](size_t delay) {
+    Pair pair(delay);
+    EXPECT_TRUE(pair.run_until(kCaller, Step::kS2));
+    int n = 0;
+    for (; pair.step(kCaller) == Step::kS2; ++n) pair.run(1. / 8000);
+    return n;
+  };
+  constexpr size_t kShort = 60, kLong = 600;
+  constexpr double kTwoSymbols = 2 * kSymbol;
+  const int of_short = samples_of_s(kShort), of_long = samples_of_s(kLong);
+  EXPECT_NEAR(of_long - of_short, 2 * (kLong - kShort), kTwoSymbols);
+  EXPECT_NEAR(of_short, 2 * kShort + (64 + 256) * kSymbol, 10 * kSymbol);
+}
+
+TEST(V32bisProcedures, EachInstrumentIsShownTenTimesASecondOfData) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  for (const int end : {kCaller, kAnswerer}) {
+    SCOPED_TRACE(end);
+    int before[OH_INSTRUMENT_RETRAIN_CAUSE];
+    const auto all = {OH_INSTRUMENT_SNR, OH_INSTRUMENT_CLOCK, OH_INSTRUMENT_CARRIER, OH_INSTRUMENT_PATH_METRIC};
+    for (const oh_instrument what : all) before[what] = pair.shown(end, what);
+    pair.run(2);
+    for (const oh_instrument what : all) EXPECT_EQ(pair.shown(end, what) - before[what], 20) << what;
   }
 }
 

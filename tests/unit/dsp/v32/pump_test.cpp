@@ -27,6 +27,7 @@ class V32bisPump : public testing::Test {
   void expect_clean(PumpPair* pair, uint32_t rate) {
     pair->run(4000);
     for (BitTester& b : bits_) b.good = b.bad = 0;
+    const uint64_t before[2] = {pair->status(0).bits_received, pair->status(1).bits_received};
     pair->run(32000);
     for (const int end : {0, 1}) {
       EXPECT_EQ(pair->status(end).rx_bit_rate, rate);
@@ -34,6 +35,7 @@ class V32bisPump : public testing::Test {
       EXPECT_EQ(pair->status(end).retrains, 0u);
       EXPECT_EQ(bits_[end].bad, 0u) << end;
       EXPECT_NEAR(static_cast<double>(bits_[end].good), 4.0 * rate, 10) << end;
+      EXPECT_EQ(pair->status(end).bits_received - before[end], bits_[end].good) << end;
     }
   }
   BitTester bits_[2];
@@ -117,6 +119,10 @@ TEST_F(V32bisPump, AnswersWithAToneWhenNobodyHearsAcAfterV8) {
   for (const double t : {0.5, 2.8, 8.4, 13.5}) EXPECT_GT(share(600, t) + share(3000, t), 0.9) << t;
   for (const double t : {5.0, 5.5, 7.5}) EXPECT_GT(share(2100, t), 0.9) << t;
   for (const double t : {3.2, 4.6}) EXPECT_EQ(sent[static_cast<size_t>(t * 8000)], 0) << t;
+  size_t last = 4 * 8000, next = last;
+  while (sent[last] == 0) --last;
+  while (sent[next] == 0) ++next;
+  EXPECT_NEAR(static_cast<double>(next - last) / 8000, 1.8, 0.01);
 }
 
 }  // namespace
