@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,6 +32,7 @@ TEST_P(EveryContext, ServesEachRequestOnAThreadOfItsOwn) {
     return static_cast<std::uint32_t>(++served);
   });
   const oh_context driver = context.driver_context();
+  EXPECT_EQ(context.calls() + context.yields() + context.throttles(), 0u);
   context.start();
   for (int i = 0; i < 20; ++i) {
     driver.ops->request(driver.self);
@@ -160,6 +162,32 @@ TEST(OhContext, WhatIsOptionalHasADefault) {
   }
   ops.struct_size = offsetof(oh_context_ops, stop);
   EXPECT_FALSE(oh_context_is_complete(&context));
+}
+
+double cpu_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+TEST(LiveContext, AReservationThatKeepsItsBudgetNeitherYieldsNorIsThrottled) {
+  LiveContext context(spec("RES 30ms/100ms"), [] {
+    const double begin = cpu_seconds();
+    while (cpu_seconds() - begin < 0.02) {
+    }
+    return 1u;
+  });
+  context.start();
+  if (!context.shortcomings().empty()) GTEST_SKIP() << context.shortcomings().front();
+  const oh_context driver = context.driver_context();
+  for (int i = 0; i < 3; ++i) {
+    driver.ops->request(driver.self);
+    std::this_thread::sleep_for(120ms);
+  }
+  context.stop();
+  EXPECT_EQ(context.calls(), 3u);
+  EXPECT_EQ(context.yields(), 0u);
+  EXPECT_EQ(context.throttles(), 0u);
 }
 
 TEST(LiveContext, AReservationYieldsWhenItsBudgetIsSpent) {

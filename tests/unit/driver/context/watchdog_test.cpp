@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "driver/context/live_context.h"
@@ -148,6 +149,13 @@ TEST(Watchdog, OfAContextStartsAnewWhenTheContextIsReconfigured) {
     spinning->reconfigure(ContextSpec::parse("FIFO 31"));
     EXPECT_FALSE(spinning->demoted());
   }
+}
+
+TEST(Watchdog, ThereIsRoomBelowItForAContext) {
+  if (watchdog_priority() < 2) GTEST_SKIP() << "the watchdog is no real-time thread";
+  LiveContext context(config(("FIFO " + std::to_string(watchdog_priority() - 1)).c_str()), [] { return 0u; });
+  context.start();
+  EXPECT_TRUE(context.shortcomings().empty()) << context.shortcomings().front();
 }
 
 TEST(Watchdog, ThereIsNoRoomAboveItForAContext) {
