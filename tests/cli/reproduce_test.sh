@@ -25,6 +25,20 @@ expect 0 '"seed": 2' reproduce jones.fig1 --out parts --seed 2 --json
 share() { python3 -c 'import json, sys; print(next(r["simulated"] for c in json.load(open(sys.argv[1]))["claims"] for r in c["rows"] if r["what"] == "CPU share once connected"))' "$1/results.json"; }
 expect 2 "FALLS SHORT" reproduce jones.fig2 --out perturbed --perturb block_us=+10%
 python3 -c "import sys; sys.exit(not 1.08 < $(share perturbed) / $(share one) < 1.1)" || fail "a tenth more work a block is no tenth more of the CPU"
+# What rows say of what was tried is so: 30 samples pending need a longer block, more cases in THR 24 more long ones, and a
+# tail of 5 ms and wake-ups a bucket away what takes longer than anything that is published.
+row() { python3 -c 'import json, sys; print(next(r[sys.argv[3]] for c in json.load(open(sys.argv[1]))["claims"] for r in c["rows"] if r["what"] == sys.argv[2]))' "$1/results.json" "$2" "$3"; }
+expect 0 "hard" reproduce jones.fig5 --out longer --perturb worst_us=3750
+[ "$(row longer "INT, pending at most" simulated)" = 30.0 ] || fail "a block of 3.75 ms leaves 30 samples pending"
+expect 0 "hard" reproduce jones.fig5 jones.fig10 --out training --perturb training_us=3300
+[ "$(row one "THR 24, cases at the most that INT has" agrees)" = False ] || fail "the row agrees, and its note says why not"
+[ "$(row training "THR 24, cases at the most that INT has" agrees)" = True ] || fail "more long blocks are more cases in THR 24"
+longest() { row "$1" "INT, longest interval" simulated; }
+python3 -c "import sys; sys.exit(not $(longest one) + 0.5 < $(longest training))" || fail "more long blocks are a longer tail"
+expect 0 "hard" reproduce jones.fig10 --out routines --perturb isr_mean_us=43.2
+case "$(row routines "RES 2/8, wake-ups one bucket away from 1 ms" simulated)" in
+  "0, "* | *" 0") fail "longer routines move no wake-up into another bucket" ;;
+esac
 expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb fi=1
 expect_error "expected NAME=+10%" reproduce jones.fig2 --perturb phi=10%
 expect 0 "five-fold" reproduce jones.fig1 --out scanned --repetitions 1 --sensitivity 3

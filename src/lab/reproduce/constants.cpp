@@ -59,6 +59,9 @@ constexpr Constant kConstants[] = {
     {"worst_us", "us", "CPU time of the one costliest block while connecting; published", false, 0, 0,
      [](const Setup& s) { return in_us(phase(s, Phase::kConnecting).worst_service_ns); },
      [](Setup& s, double v) { phase(s, Phase::kConnecting).worst_service_ns = us(v); }},
+    {"training_us", "us", "CPU time of every other block while connecting; assumed", false, 0, 0,
+     [](const Setup& s) { return in_us(phase(s, Phase::kConnecting).service_ns); },
+     [](Setup& s, double v) { phase(s, Phase::kConnecting).service_ns = us(v); }},
     {"isr_mean_us", "us", "the interrupt routine; published", false, 0, 0,
      [](const Setup& s) { return in_us(s.profile.isr_mean_ns); },
      [](Setup& s, double v) {
@@ -116,6 +119,13 @@ Perturbation Perturbation::parse(const std::vector<std::string>& changes) {
     out.text_ += (out.text_.empty() ? "" : ", ") + text;
     out.changes_.push_back(change);
   }
+  return out;
+}
+
+Perturbation Perturbation::and_also(const std::string& change) const {
+  Perturbation out = *this, more = parse({change});
+  out.text_ += (text_.empty() ? "" : ", ") + more.text_;
+  out.changes_.insert(out.changes_.end(), more.changes_.begin(), more.changes_.end());
   return out;
 }
 

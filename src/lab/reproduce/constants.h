@@ -38,6 +38,8 @@ class Perturbation {
   /// @throws std::invalid_argument for a name that is none, and for what is no change
   static Perturbation parse(const std::vector<std::string>& changes);
   void apply(Setup& setup) const;
+  /// These, and then one more: what an experiment changes to see why a row differs. @throws as parse()
+  Perturbation and_also(const std::string& change) const;
   bool empty() const { return changes_.empty(); }
   /// As they were given, in order: "" for none.
   const std::string& text() const { return text_; }
