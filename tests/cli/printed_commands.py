@@ -24,8 +24,8 @@ ELSEWHERE = {
     r"\./dev vm ": "boots a virtual machine: label vm-matrix",
     r"modprobe|offhook kernel|kernel:0|--host kernel": "needs the kernel module: label vm",
     r"qemu-system|offhook card ": "needs a virtual machine: label vm",
-    r"^sudo |measure cause": "needs the rights to trace the kernel",
-    r"/run/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",
+    r"^sudo |measure cause": "needs root",
+    r"/(run|tmp)/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",
     r"tests/live/": "is a test, or prints a table to read: label live",
     r"measure bank": "real time for a minute: live.bank",
     r"measure (latency|stolen|kernel|cost|host)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
@@ -76,7 +76,7 @@ def commands_of(lines):
 
 
 def in_pages(source):
-    for page in ("README.md", *sorted(p.relative_to(source).as_posix() for p in source.glob("docs/*.md"))):
+    for page in ("README.md", *sorted(p.relative_to(source).as_posix() for p in source.glob("docs/**/*.md"))):
         lines = (source / page).read_text().splitlines()
         for command in commands_of(line for line in lines if line.startswith("    ")):
             yield page, command
