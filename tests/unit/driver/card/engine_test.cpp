@@ -265,6 +265,23 @@ TEST(CardEngine, AfterASkipSamplesGoToTheSlotsOfTheirPositions) {
   EXPECT_EQ(static_cast<const std::int16_t*>(e.card.rx_ring)[11 * 4 + 3], 4) << "27 mod 16";
 }
 
+TEST(CardMemory, HoldsHookAndRingAsTheyWereSetLast) {
+  const CardMemory memory(oh_modem_streams(OH_MODEM_RATE_HZ));
+  oh_card_state& state = memory.state();
+  EXPECT_EQ(oh_card_off_hook(&state), 0);
+  EXPECT_EQ(oh_card_ringing(&state), 0);
+  for (const int value : {1, 0, -7, 0}) {
+    oh_card_set_off_hook(&state, value);
+    EXPECT_EQ(oh_card_off_hook(&state), value != 0 ? 1 : 0);
+    EXPECT_EQ(oh_card_ringing(&state), 0) << "the other is as it was";
+  }
+  for (const int value : {1, 0, -7, 0}) {
+    oh_card_set_ringing(&state, value);
+    EXPECT_EQ(oh_card_ringing(&state), value != 0 ? 1 : 0);
+    EXPECT_EQ(oh_card_off_hook(&state), 0);
+  }
+}
+
 TEST(CardMemory, OfAnotherBuildOrCutShortIsRefused) {
   const CardMemory memory(oh_modem_streams(OH_MODEM_RATE_HZ));
   const oh_streams streams = memory.card().streams;

@@ -20,6 +20,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -405,6 +406,26 @@ TEST(CardServer, PeersThatSayNothingOrLeaveKeepNobodyOut) {
   EXPECT_FALSE(server.modem_left());
   server.raise_interrupt();
   EXPECT_EQ(modem.wait(), LiveCard::Wait::kInterrupt);
+}
+
+TEST(CardServer, OfTwoThatAskAtOnceTheFirstToComeIsTheModemAndTheOtherIsSentAway) {
+  CardServer server(path_of_test(), kStreams);
+  std::vector<ForeignModem> both;
+  for (int i = 0; i < 2; ++i) {
+    both.emplace_back(path_of_test());
+    server.wait_for_modem(1000);
+    both.back().receive();
+  }
+  for (const ForeignModem& modem : both) ASSERT_EQ(send(modem.socket, "", 1, MSG_NOSIGNAL), 1);
+  ASSERT_TRUE(finds_modem(server));
+  server.raise_interrupt();
+  pollfd fds[] = {{both[0].interrupt, POLLIN, 0}, {both[1].interrupt, POLLIN, 0}};
+  EXPECT_EQ(poll(fds, 2, 0), 1);
+  EXPECT_EQ(fds[0].revents, POLLIN);
+  char byte;
+  EXPECT_EQ(recv(both[0].socket, &byte, 1, MSG_DONTWAIT), -1) << "it has its card";
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_EQ(recv(both[1].socket, &byte, 1, MSG_DONTWAIT), 0) << "the end";
 }
 
 TEST(CardServer, WhoIsNotTheModemHasNoPartOfItsCard) {
