@@ -8,11 +8,17 @@
 
 namespace {
 
-/// Two complex numbers at any place.
-using Two [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
+/// Two complex numbers.
+using Two [[gnu::vector_size(16)]] = float;
 
-Two& two(oh_complex* at) {
-  return *reinterpret_cast<Two*>(at);
+// At any place. A copy: of a reference to a vector that may lie anywhere clang makes an access to one that is aligned.
+Two two(const oh_complex* at) {
+  Two value;
+  __builtin_memcpy(&value, at, sizeof value);
+  return value;
+}
+void put(oh_complex* at, Two value) {
+  __builtin_memcpy(at, &value, sizeof value);
 }
 
 // Followed in the caller's memory by the stages' factors, then by n places in bit-reversed order. A stage of `half`
@@ -64,13 +70,6 @@ int fft_init(void* self, std::size_t n) {
   return 0;
 }
 
-/// a + b, a - b
-void sum_and_difference(Two& a, Two& b) {
-  const Two sum = a + b;
-  b = a - b;
-  a = sum;
-}
-
 // Decimation in time, of what is in bit-reversed order. The first two stages in one, as their factors are 1 and -i; in
 // the others two butterflies at a time.
 void transform(const void* self, oh_complex* x) {
@@ -89,17 +88,18 @@ void transform(const void* self, oh_complex* x) {
     const Two low = __builtin_shufflevector(sum, difference, 0, 1, 4, 5);
     // -i times the difference of 2 and 3
     const Two high = __builtin_shufflevector(sum, difference, 2, 3, 7, 6) * Two{1, 1, 1, -1};
-    two(x + k) = low + high;
-    two(x + k + 2) = low - high;
+    put(x + k, low + high);
+    put(x + k + 2, low - high);
   }
-  oh_complex* w = const_cast<oh_complex*>(factors(self));
+  const oh_complex* w = factors(self);
   for (std::size_t half = 4; half < n; w += 2 * half, half *= 2) {
     for (std::size_t start = 0; start < n; start += 2 * half) {
       for (std::size_t k = 0; k < half; k += 2) {
-        Two& a = two(x + start + k);
-        Two& b = two(x + start + k + half);
-        b = b * two(w + 2 * k) + __builtin_shufflevector(b, b, 1, 0, 3, 2) * two(w + 2 * k + 2);
-        sum_and_difference(a, b);
+        oh_complex* const to = x + start + k;
+        const Two a = two(to), b = two(to + half);
+        const Two turned = b * two(w + 2 * k) + __builtin_shufflevector(b, b, 1, 0, 3, 2) * two(w + 2 * k + 2);
+        put(to, a + turned);
+        put(to + half, a - turned);
       }
     }
   }

@@ -55,6 +55,27 @@ TEST_P(Fft, EqualsTheDefiningSum) {
   memory.reset();
 }
 
+// Arrays of a struct of floats are aligned to a float, no more.
+TEST(FftRadix2, ArraysMayLieAtAnyFloat) {
+  constexpr std::size_t kPoints = 64;
+  const oh_fft_ops* fft = oh_fft_radix2();
+  const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(64, (fft->size(kPoints) + 63) / 64 * 64),
+                                                           &std::free);
+  ASSERT_EQ(fft->init(memory.get(), kPoints), 0);
+  const std::vector<oh_complex> x = noise(kPoints);
+  std::vector<oh_complex> expected(kPoints);
+  fft->forward(memory.get(), x.data(), expected.data());
+  for (int offset = 0; offset < 4; ++offset) {
+    alignas(16) float room[2 * kPoints + 4];
+    auto* out = reinterpret_cast<oh_complex*>(room + offset);
+    fft->forward(memory.get(), x.data(), out);
+    for (std::size_t k = 0; k < kPoints; k++) {
+      EXPECT_EQ(out[k].re, expected[k].re) << offset;
+      EXPECT_EQ(out[k].im, expected[k].im) << offset;
+    }
+  }
+}
+
 TEST_P(Fft, InverseUndoesForwardInPlace) {
   prepare(4096);
   const std::vector<oh_complex> x = noise(4096);
