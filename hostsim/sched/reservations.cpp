@@ -3,6 +3,7 @@
 // The schedulers of reservations. Each only makes the policy that its header describes.
 #include "hostsim/sched/augmented_rez.h"
 #include "hostsim/sched/linux_deadline.h"
+#include "hostsim/sched/linux_reclaim.h"
 #include "hostsim/sched/scheduler.h"
 
 namespace offhook::hostsim {
@@ -105,6 +106,22 @@ SchedulerRow deadline_ticks_scheduler() {
                   return OwnPolicy([deadline] { return std::make_unique<LinuxDeadlineThread>(deadline); });
                 },
                 true);
+          }};
+}
+
+/// An account for each CPU.
+SchedulerRow deadline_reclaim_scheduler() {
+  return {"deadline-reclaim", PolicyUse::kReservations, [](const SchedulerHost& host) {
+            std::vector<std::shared_ptr<LinuxReclaimGroup>> groups;
+            for (int n = 0; n < host.cpus; n++) groups.push_back(std::make_shared<LinuxReclaimGroup>());
+            return simple(
+                [hz = host.tick_hz, groups](const Request& r) -> Policy {
+                  const LinuxDeadline deadline{r.budget, r.period, hz};
+                  return OwnPolicy([deadline, group = groups.at(static_cast<std::size_t>(r.cpu))] {
+                    return std::make_unique<LinuxReclaimThread>(deadline, group);
+                  });
+                },
+                false);
           }};
 }
 

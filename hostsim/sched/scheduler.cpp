@@ -14,7 +14,8 @@
   ROW(rialto_scheduler)         \
   ROW(rez_scheduler)            \
   ROW(rez_ticks_scheduler)      \
-  ROW(rez_c_scheduler) ROW(rez_fb_scheduler) ROW(deadline_scheduler) ROW(deadline_ticks_scheduler)
+  ROW(rez_c_scheduler)          \
+  ROW(rez_fb_scheduler) ROW(deadline_scheduler) ROW(deadline_ticks_scheduler) ROW(deadline_reclaim_scheduler)
 
 namespace offhook::hostsim {
 

@@ -26,6 +26,10 @@ for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks; do
   [ $kind = rez-fb ] || expect 2 "insufficient" run cost.toml $at --context "RES 1/12 strict" --out "less-$kind"
 done
 expect 0 "deadline-ticks" run --help
+# Alone, one that reclaims has what nobody reserved: 1 ms of 12 is enough. Together they have 95 % and no more.
+expect 0 "sufficient" run cost.toml --set host.reservations=deadline-reclaim --set host.tick_hz=1000 \
+  --context "RES 1/12 strict" --out reclaims
+expect_error "of which 95" run cost.toml --set host.reservations=deadline-reclaim --context "RES 32/33 strict"
 
 # Several reservations.
 cat >two.toml <<'END'

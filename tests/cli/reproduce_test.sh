@@ -21,6 +21,24 @@ done
 cmp -s one/claims/jones.table1.json parts/claims/jones.table1.json || fail "a claim depends on those beside it"
 expect 0 '"seed": 2' reproduce jones.fig1 --out parts --seed 2 --json
 
+# Labels of published levels stand beside the figures, not upon what was simulated: Figure 2 has three, Figure 14 two.
+if command -v chromium >/dev/null; then
+  timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --virtual-time-budget=4000 \
+    --user-data-dir="$work/profile" --dump-dom "file://$PWD/one/report.html" >page.dom 2>/dev/null
+  python3 - <<'END' || fail "labels cover data"
+import re
+
+drawings = re.findall(r'<svg[^>]*aria-label="(Figure[^"]*)"(.*?)</svg>', open("page.dom").read(), re.S)
+labels = {}
+for title, drawing in drawings:
+    right = max(float(x) for x in re.findall(r'<line[^>]* x2="([0-9.]+)"', drawing))
+    levels = [float(x) for x in re.findall(r'<text x="([0-9.]+)"[^>]*class="published level"', drawing)]
+    assert all(x > right for x in levels), (title, right, levels)
+    labels[title.split(":")[0]] = len(levels)
+assert labels["Figure 2"] == 3 and labels["Figure 14"] == 2, labels
+END
+fi
+
 # A constant that is perturbed changes what it should: blocks that cost a tenth more take a tenth more of the CPU.
 share() { python3 -c 'import json, sys; print(next(r["simulated"] for c in json.load(open(sys.argv[1]))["claims"] for r in c["rows"] if r["what"] == "CPU share once connected"))' "$1/results.json"; }
 expect 2 "FALLS SHORT" reproduce jones.fig2 --out perturbed --perturb block_us=+10%

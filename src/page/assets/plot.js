@@ -119,7 +119,10 @@ let clips = 0;
 function plotFigure(box, f) {
   const width = Math.max(280, Math.min(1070, box.clientWidth || 520));
   let height = width > 700 || f.series.some(s => s.labels) ? 340 : 270;
-  const right = 12;
+  // Labels of published levels stand to the right of the figure, off the data, where there is room.
+  const levels = f.marks.filter(m => m.axis === "y" && m.text && !m.guide), levelWidth = 6.6 * Math.max(0, ...levels.map(m => m.text.length)) + 6;
+  const beside = levels.length > 0 && levelWidth < width / 2;
+  const right = 12 + (beside ? levelWidth : 0);
   const bars = f.series.filter(s => s.style === "bars");
   const xs = f.series.flatMap(s => s.style === "bars" ? [...s.x, ...s.x.map(v => v + s.bar_width)] : s.x);
   const ys = f.series.flatMap(s => s.y.flatMap((v, i) => v === null ? [] : s.interval ? [v - s.interval[i], v + s.interval[i]] : [v]));
@@ -187,7 +190,11 @@ function plotFigure(box, f) {
     let row = (m.to === undefined ? at : y(m.to) + 14) - 4;
     while (used.some(u => u.guide === m.guide && Math.abs(u.row - row) < 13)) row += 13;
     used.push({row, guide: m.guide});
-    labelOn(root, m.text, m.guide ? left + 4 : width - right - 3, row, m.guide ? "start" : "end", m.guide ? "" : "published");
+    if (beside && !m.guide) {
+      root.append(svg("text", {x: width - right + 6, y: row + 8, class: "published level"}, m.text));
+    } else {
+      labelOn(root, m.text, m.guide ? left + 4 : width - right - 3, row, m.guide ? "start" : "end", m.guide ? "" : "published");
+    }
   }
   for (const u of along) {
     root.append(svg("text", {x: u.end ? u.at - 4 : u.at + 4, y: 12 + 13 * u.row, "text-anchor": u.end ? "end" : "start",

@@ -7,6 +7,7 @@
 #include "hostsim/sched/linux_deadline.h"
 #include "hostsim/sched/linux_fair.h"
 #include "hostsim/sched/linux_realtime.h"
+#include "hostsim/sched/linux_reclaim.h"
 #include "hostsim/sched/softirq.h"
 #include "hostsim/sched/windows_nt.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
@@ -122,6 +123,56 @@ TEST(LinuxDeadlineThread, WithABudgetOfWholeTicksItIsTheIdealServer) {
   cpu.release(a);
   engine.run_until(16 * kSecond);
   EXPECT_EQ(cpu.cpu_time(a), 4 * kSecond);
+}
+
+// Documentation/scheduler/sched-deadline.rst, 2.2: T1 and T2 with 4 of every 8 each; T1 blocks at 2, its 0-lag time is
+// 4, and from then on T2's budget shrinks half as fast: it lasts until 8.
+TEST(LinuxReclaimThreads, RunTheExampleOfTheKernelsDocumentation) {
+  Engine engine;
+  Cpu cpu(engine);
+  const auto group = std::make_shared<LinuxReclaimGroup>(1);
+  const LinuxDeadline half{4 * kMs, 8 * kMs, 1000};
+  Segments t1_job({2 * kMs}), t2_job({kNever});
+  const EntityId t1 = cpu.add_thread("t1", policy<LinuxReclaimThread>(half, group), t1_job);
+  const EntityId t2 = cpu.add_thread("t2", policy<LinuxReclaimThread>(half, group), t2_job);
+  Recorder recorder(cpu);
+  cpu.release(t1);
+  cpu.release(t2);
+  Once wake([&](Ns) { cpu.release(t1); });
+  engine.at(8 * kMs, wake);
+  engine.run_until(9 * kMs);
+  // Spent at 8 and filled again with a deadline of 16, which is T1's too; T1 was declared first.
+  EXPECT_THAT(recorder.events, ElementsAre("0 t1 start", "2000000 t1 finish", "2000000 t2 start",
+                                           "8000000 t2 replenish", "8000000 t2 preempt", "8000000 t1 start"));
+  EXPECT_THROW(LinuxReclaimThread(LinuxDeadline{1, 8 * kMs, 1000}, group), std::invalid_argument);
+}
+
+TEST(LinuxReclaimThreads, OneThatWakesBeforeIts0LagTimeGivesNothingAway) {
+  LinuxReclaimGroup group(1);
+  const std::size_t a = group.add(0.5), b = group.add(0.5);
+  group.wakes(a, 0);
+  group.wakes(b, 0);
+  group.sleeps(b, 400);
+  EXPECT_DOUBLE_EQ(group.used(a, 200, 400), 200);  // not contending, but active
+  group.wakes(b, 300);
+  EXPECT_DOUBLE_EQ(group.used(a, 200, 600), 400);
+  group.sleeps(b, 700);
+  EXPECT_DOUBLE_EQ(group.used(a, 600, 900), 100 + 200 / 2.0);
+  group.wakes(b, 800);
+  EXPECT_DOUBLE_EQ(group.used(a, 600, 900), 100 + 100 / 2.0 + 100);
+}
+
+// LKML, May 2023, on the equation of 6.6: threads with 3 of every 100 ms, one a CPU, have 95.06 to 95.08 % each.
+TEST(LinuxReclaimThreads, OneAloneHasAllThatMayBeReserved) {
+  Engine engine;
+  Cpu cpu(engine);
+  const auto group = std::make_shared<LinuxReclaimGroup>();
+  Segments job({kNever});
+  const EntityId t =
+      cpu.add_thread("t", policy<LinuxReclaimThread>(LinuxDeadline{3 * kMs, 100 * kMs, 1000}, group), job);
+  cpu.release(t);
+  engine.run_until(10 * kSecond);
+  EXPECT_EQ(cpu.cpu_time(t), 9500 * kMs);
 }
 
 TEST(LinuxRealTimeThreads, AllTogetherAreThrottledAtTheTickAfter950Of1000ms) {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+//
+// SCHED_DEADLINE with SCHED_FLAG_RECLAIM: Linux's GRUB (Documentation/scheduler/sched-deadline.rst, 2.2, as of 6.6), on
+// top of linux_deadline.h. A budget shrinks by less than the time that ran while others leave theirs unused:
+//
+//     dq = -max(Ui, Umax - Uinact - Uextra) / Umax dt
+//
+// Ui is the thread's own share, Umax what all may have (95 %, sched_rt_runtime_us), Uextra what nobody reserved, Uinact
+// the share of those that sleep and whose 0-lag time, deadline - left * period / budget, is over. All of one CPU.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "hostsim/sched/clock_ticks.h"
+#include "hostsim/sched/linux_deadline.h"
+#include "hostsim/sched/thread_policy.h"
+
+namespace offhook::hostsim {
+
+/// What the deadline threads of one CPU have in common.
+class LinuxReclaimGroup {
+ public:
+  /// @param most Umax, 0 to 1
+  explicit LinuxReclaimGroup(double most = 0.95) : most_(most) {}
+
+  /// @return the member's number @throws std::invalid_argument when all of them would have more than Umax
+  std::size_t add(double share) {
+    double sum = share;
+    for (const Member& m : members_) sum += m.share;
+    if (sum > most_ + 1e-12) {
+      throw std::invalid_argument("reservation cannot be admitted: all reservations together would take " +
+                                  std::to_string(sum * 100) + " % of the CPU, of which " + std::to_string(most_ * 100) +
+                                  " % can be reserved");
+    }
+    members_.push_back({share, 0, kNever});
+    extra_ = most_ - sum;
+    return members_.size() - 1;
+  }
+  void wakes(std::size_t i, Ns now) {
+    Member& m = members_[i];
+    if (m.until == kNever) m.until = std::max(now, m.inactive);
+  }
+  void sleeps(std::size_t i, Ns zero_lag) { members_[i] = {members_[i].share, zero_lag, kNever}; }
+  /// Of the budget of member i, which ran from `from` to `to`. @pre it was told of each change in between
+  double used(std::size_t i, Ns from, Ns to) const {
+    double used = 0;
+    while (from < to) {  // up to the next change of Uinact
+      Ns end = to;
+      double inactive = 0;
+      for (const Member& m : members_) {
+        if (m.inactive <= from && from < m.until) inactive += m.share;
+        for (const Ns change : {m.inactive, m.until})
+          if (change > from) end = std::min(end, change);
+      }
+      used += static_cast<double>(end - from) * std::max(members_[i].share, most_ - inactive - extra_) / most_;
+      from = end;
+    }
+    return used;
+  }
+
+ private:
+  struct Member {
+    double share;
+    Ns inactive, until;  // its last stretch without bandwidth; before it first wakes it has none
+  };
+  double most_, extra_ = 0;
+  std::vector<Member> members_;
+};
+
+class LinuxReclaimThread final : public ThreadPolicy {
+ public:
+  /// @throws as LinuxReclaimGroup::add()
+  LinuxReclaimThread(const LinuxDeadline& p, std::shared_ptr<LinuxReclaimGroup> group)
+      : p_(p),
+        group_(std::move(group)),
+        clock_(p.tick_hz),
+        member_(group_->add(static_cast<double>(p.budget) / static_cast<double>(p.period))) {}
+
+  void begin_job(Ns now, const CurrentJob&, bool woken) override {
+    if (!woken) return;
+    clock_.stopped();
+    group_->wakes(member_, now);
+    if (throttled_) return;
+    const auto budget = static_cast<double>(p_.budget), period = static_cast<double>(p_.period);
+    if (deadline_ <= now || left_ * period >= static_cast<double>(deadline_ - now) * budget) {
+      deadline_ = now + p_.period;
+      left_ = budget;
+    }
+  }
+  void sleep(Ns now) override {
+    account(now);
+    const double lag = left_ * static_cast<double>(p_.period) / static_cast<double>(p_.budget);
+    group_->sleeps(member_, std::max(now, deadline_ - static_cast<Ns>(std::llround(lag))));
+  }
+  void charge(Ns ran) override {
+    clock_.ran();
+    ran_ += ran;
+  }
+  void stopped() override { clock_.stopped(); }
+  Change update(Ns now) override {
+    account(now);
+    const TickWatch::Seen seen = clock_.look(now);
+    if (!throttled_) {
+      throttled_ = seen.tick && seen.on_cpu && spent();
+      return {};
+    }
+    if (now < deadline_) return {};
+    while (spent()) {
+      left_ += static_cast<double>(p_.budget);
+      deadline_ += p_.period;
+    }
+    if (deadline_ < now) {  // the clock was held off for long
+      left_ = static_cast<double>(p_.budget);
+      deadline_ = now + p_.period;
+    }
+    throttled_ = false;
+    return {.requeue = true, .replenished = true};
+  }
+  Migration migration() const override { return Migration::kPinned; }
+  Standing standing(Ns) const override {
+    return throttled_ ? Standing{Band::kCannotRun, 0} : Standing{Band::kDeadline, deadline_};
+  }
+  Ns next_change(Ns now) const override { return throttled_ ? deadline_ : clock_.ticks.after(now); }
+  bool exhausted() const override { return throttled_; }
+
+ private:
+  // The stretch that ended now: the processor tells of the time that ran and then, at the same instant, the time.
+  void account(Ns now) {
+    if (ran_ > 0) left_ -= group_->used(member_, now - ran_, now);
+    ran_ = 0;
+  }
+  bool spent() const { return left_ < 0.5; }  // ns
+
+  LinuxDeadline p_;
+  std::shared_ptr<LinuxReclaimGroup> group_;
+  TickWatch clock_;
+  std::size_t member_;
+  Ns ran_ = 0;       // since the last account
+  double left_ = 0;  // of the budget, ns; negative: owed
+  Ns deadline_ = 0;
+  bool throttled_ = false;
+};
+
+}  // namespace offhook::hostsim
