@@ -3,14 +3,21 @@
 """Advice of three minutes against two simulated hours on five other seeds, for devices and hosts.
 
     tests/bench/advice_pairs.py build/release/src/offhook [--devices g-lite ...] [--hosts win98-games ...] [--hours 2]
+                                [--keep pairs.jsonl] [--cpu-minutes 20]
 
 Runs `offhook advise DEVICE HOST --verify HOURS` for each pair and prints a row for it as soon as it is there: what is
-advised, the time between losses that the advice relies on, and what was seen. Ends with 1 when an advice was safer than
-what was seen, or could not be given.
+advised, the time between losses that the advice relies on, and what was seen. With --keep each pair is a line of that
+file too, and one that is there from the same program and as many hours does not run again; with --cpu-minutes no pair
+begins once so much was used. Ends with 1 when an advice was safer than what was seen, or could not be given, with 2 when
+pairs are left.
 """
 
+from __future__ import annotations
+
 import argparse
+import hashlib
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +29,49 @@ def names(folder: str) -> list[str]:
     return sorted(path.stem for path in (TRACES / folder).glob("*.toml"))
 
 
+def run_pair(offhook: Path, device: str, host: str, hours: float, threads: int) -> dict:
+    """What came of a pair: `row` to print after its names, and whether the advice is `wrong`."""
+    command = [offhook, "advise", device, host, "--json", "--threads", str(threads), "--verify", str(hours)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        advice = json.loads(run.stdout)
+    except json.JSONDecodeError:
+        return {"row": run.stderr.strip()[-80:], "wrong": True}
+    chosen = next((t for t in advice["trials"] if t["context"] == advice["context"]), None)
+    if chosen is None or "verified" not in advice:
+        return {"row": f"none: {advice['headline'][:60]}", "wrong": False}
+    seen, relied = advice["verified"], chosen["between_losses"]
+    row = (
+        f"{('' if advice['suffices'] else 'not ') + advice['context']:22} {relied['low']:>16} {relied['evidence']:>10}"
+        f" {seen['losses']:>8} of {seen['blocks']}{'  SAFER' if seen['advice_is_safer'] else ''}"
+    )
+    return {"row": row, "wrong": seen["advice_is_safer"]}
+
+
+def read_kept(keep: Path | None) -> dict:
+    kept = {}
+    if keep is not None and keep.exists():
+        for line in keep.read_text().splitlines():
+            try:
+                pair = json.loads(line)
+                kept[tuple(pair["of"])] = pair
+            except (ValueError, KeyError, TypeError):
+                continue  # a line that was being written when the run was killed
+    return kept
+
+
+def append(keep: Path, pair: dict) -> None:
+    """A line of its own, whatever a run that was killed left of its last one."""
+    broken = keep.exists() and keep.read_bytes()[-1:] not in (b"", b"\n")
+    with keep.open("a") as file:
+        file.write(("\n" if broken else "") + json.dumps(pair) + "\n")
+
+
+def cpu_minutes() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) / 60
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("offhook", type=Path)
@@ -29,33 +79,32 @@ def main() -> int:
     parser.add_argument("--hosts", nargs="+", default=names("hosts"))
     parser.add_argument("--hours", type=float, default=2)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--cpu-minutes", type=float, default=float("inf"))
     args = parser.parse_args()
-    wrong = 0
+    program = hashlib.sha256(args.offhook.read_bytes()).hexdigest()[:16]
+    kept = read_kept(args.keep)
+    wrong = left = 0
     head = f"{'device':14} {'host':18} {'advice':22} {'relies on':>16} {'evidence':>10} {'lost':>8} of blocks"
     print(head, flush=True)
     for device in args.devices:
         for host in args.hosts:
-            command = [args.offhook, "advise", device, host, "--json", "--threads", str(args.threads)]
-            run = subprocess.run([*command, "--verify", str(args.hours)], capture_output=True, text=True, check=False)
-            try:
-                advice = json.loads(run.stdout)
-            except json.JSONDecodeError:
-                print(f"{device:14} {host:18} {run.stderr.strip()[-80:]}", flush=True)
-                wrong += 1
-                continue
-            chosen = next((t for t in advice["trials"] if t["context"] == advice["context"]), None)
-            if chosen is None or "verified" not in advice:
-                print(f"{device:14} {host:18} none: {advice['headline'][:60]}", flush=True)
-                continue
-            seen, relied = advice["verified"], chosen["between_losses"]
-            wrong += seen["advice_is_safer"]
-            print(
-                f"{device:14} {host:18} {('' if advice['suffices'] else 'not ') + advice['context']:22}"
-                f" {relied['low']:>16} {relied['evidence']:>10} {seen['losses']:>8} of {seen['blocks']}"
-                f"{'  SAFER' if seen['advice_is_safer'] else ''}",
-                flush=True,
-            )
-    return 1 if wrong else 0
+            of = (device, host, args.hours, program)
+            pair = kept.get(of)
+            if pair is None:
+                if cpu_minutes() >= args.cpu_minutes:
+                    left += 1
+                    continue
+                pair = {"of": of, **run_pair(args.offhook, device, host, args.hours, args.threads)}
+                if args.keep is not None:
+                    append(args.keep, pair)
+            wrong += pair["wrong"]
+            print(f"{device:14} {host:18} {pair['row']}", flush=True)
+    if left:
+        print(
+            f"{left} of {len(args.devices) * len(args.hosts)} pairs were not run: {args.cpu_minutes:g} minutes were used"
+        )
+    return 1 if wrong else 2 if left else 0
 
 
 if __name__ == "__main__":
