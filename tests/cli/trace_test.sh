@@ -73,8 +73,8 @@ if [ "$(id -u)" = 0 ] && command -v trace-cmd >/dev/null && [ -d /sys/kernel/tra
     [ -d "$instance" ] && rmdir "$instance"
   }
   if [ -s real.dat ]; then
-    expect 0 "softirq" trace real.dat -o real.load
-    expect 0 "softirq" trace real.load
+    expect 0 "softirq" trace real.dat -o real.load --json
+    expect 0 "softirq" trace real.load --json
     size=$(stat -c %s real.dat)
     for share in 1 10 30 60 90 99; do
       head -c $((size * share / 100)) real.dat >cut.dat

@@ -8,9 +8,12 @@ namespace {
 
 /// One word of a shell, whatever is in it.
 std::string quoted(const std::string& text) {
-  std::string all = "'";
-  for (const char c : text) all += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return all + "'";
+  std::string all(1, '\'');
+  for (const char c : text) {
+    if (c == '\'') all += "'\\'";
+    all += c;
+  }
+  return all += '\'';
 }
 
 }  // namespace
