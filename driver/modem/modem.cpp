@@ -72,6 +72,9 @@ oh_lapm_config Modem::lapm_config() {
   link.compression = config_.error_control.compression;
   link.codewords = config_.error_control.codewords;
   link.max_string = config_.error_control.max_string;
+  link.v44 = config_.error_control.v44;
+  link.v44_tx = config_.error_control.v44_tx;
+  link.v44_rx = config_.error_control.v44_rx;
   link.t400_ms = 3000;  // V.42 has 750 ms by default; a pattern's answer may take a round trip of 1.2 s
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
     const auto* self = static_cast<const Modem*>(user);

@@ -19,7 +19,7 @@
 
 namespace offhook::modem {
 
-/// What is wanted above the pump (V.250: +ES, +DS).
+/// What is wanted above the pump (V.250: +ES, +DS, +DS44).
 struct ErrorControl {
   enum Mode : std::uint8_t {
     kNone,      ///< start-stop characters (V.14): what arrives may be wrong
@@ -31,6 +31,8 @@ struct ErrorControl {
   std::uint8_t compression = 0;  ///< V.42bis: of enum oh_lapm_compression
   std::uint16_t codewords = 2048;
   std::uint8_t max_string = 32;
+  std::uint8_t v44 = 0;  ///< V.44, preferred to V.42bis: of enum oh_lapm_compression
+  oh_v44_parameters v44_tx{.codewords = 2048, .history = 6144, .max_string = 255}, v44_rx = v44_tx;
 };
 
 class Modem {

@@ -73,8 +73,8 @@ struct Identity {
   std::string_view name, text, from;  // clause of V.250
 };
 constexpr Identity kIdentities[] = {
-    {"GMI", "Offhook", "6.1.4"}, {"GMM", "Offhook soft modem", "6.1.5"},  {"GMR", OFFHOOK_VERSION, "6.1.6"},
-    {"GSN", "0", "6.1.7"},       {"GCAP", "+GCAP: +MS,+ES,+DS", "6.1.9"},
+    {"GMI", "Offhook", "6.1.4"}, {"GMM", "Offhook soft modem", "6.1.5"},        {"GMR", OFFHOOK_VERSION, "6.1.6"},
+    {"GSN", "0", "6.1.7"},       {"GCAP", "+GCAP: +MS,+ES,+DS,+DS44", "6.1.9"},
 };
 
 using Setting = int AtSettings::*;
@@ -88,7 +88,7 @@ struct Value {
 };
 struct Parameter {
   std::string_view name, from;
-  Value values[6];  // as many as name something
+  Value values[9];  // as many as name something
   bool (*consistent)(const AtSettings&) = nullptr;
   std::string_view test = {};  // where the ranges of the values do not say it
   bool bare = false;           // is read without its name
@@ -122,6 +122,17 @@ constexpr Parameter kParameters[] = {
       {&AtSettings::compression_required},
       {&AtSettings::dictionary, 512, 65'535},
       {&AtSettings::max_string, 6, 250}}},
+    {"DS44",
+     "6.6.2",  // as of 07/2003
+     {{&AtSettings::v44, 0, 3},
+      {&AtSettings::v44_required},
+      {&AtSettings::v44_method, 0, 0},
+      {&AtSettings::v44_codewords_tx, 256, 65'535},
+      {&AtSettings::v44_codewords_rx, 256, 65'535},
+      {&AtSettings::v44_string_tx, 32, 255},
+      {&AtSettings::v44_string_rx, 32, 255},
+      {&AtSettings::v44_history_tx, 512, 65'535},
+      {&AtSettings::v44_history_rx, 512, 65'535}}},
     {"DR", "6.6.2", {{&AtSettings::report_compression}}},
     {"IFC", "6.2.12", {{&AtSettings::flow_by_dte, 0, 3}, {&AtSettings::flow_by_dce, 0, 2}}},
     {"IPR", "6.2.10", {{&AtSettings::dte_rate, 300, 4'000'000, true}}, nullptr, "(0),(300-4000000)"},
@@ -171,6 +182,7 @@ struct AtInterpreter::Commands {
 
   static Outcome compression(At& at, int n) {
     at.settings_.compression = n == 0 ? 0 : 3;
+    if (n == 0) at.settings_.v44 = 0;
     return Outcome::kOk;
   }
 

@@ -23,6 +23,13 @@ std::uint8_t compression_of(const CallStatus& status) {
   return status.direct ? 0 : status.link.compression;
 }
 
+/// +DS and +DS44: what one of them requires is there, or what is preferred to it.
+bool compression_suffices(const AtSettings& s, const CallStatus& status) {
+  const bool v44 = !status.direct && status.link.v44 != 0;
+  if (s.v44_required != 0 && !(v44 && compression_of(status) == s.v44)) return false;
+  return s.compression_required == 0 || compression_of(status) == (v44 ? s.v44 : s.compression);
+}
+
 }  // namespace
 
 Dce::Dce(CallLine& line, Terminal& terminal, Carriers carriers)
@@ -89,9 +96,10 @@ std::string Dce::state_text() const {
     return s.dialling
                ? "dialling"
                : fmt::format("connecting ({}){}", role, s.progress == Progress::kRinging ? ", ringback heard" : "");
-  constexpr std::array<const char*, 4> kCompression = {"", ", V.42bis sent", ", V.42bis received", ", V.42bis"};
+  constexpr std::array<std::array<const char*, 4>, 2> kCompression = {
+      {{"", ", V.42bis sent", ", V.42bis received", ", V.42bis"}, {"", ", V.44 sent", ", V.44 received", ", V.44"}}};
   return fmt::format("online ({}), {} bit/s sent, {} received{}{}", role, s.pump.tx_bit_rate, s.pump.rx_bit_rate,
-                     s.direct ? ", no error control" : kCompression[s.link.compression & 3],
+                     s.direct ? ", no error control" : kCompression[s.link.v44 != 0 ? 1 : 0][s.link.compression & 3],
                      state_ == State::kOnlineCommand ? ", command state" : "");
 }
 
@@ -117,7 +125,7 @@ void Dce::follow_call(std::int64_t now_ms) {
   // A modem that hears nothing at all will not train again: S10, in tenths of a second. What is no modem, such as the
   // exchange's tones, will not either.
   const bool lost = now_ms - heard_ms_ > 100 * std::max<int>(s.s[10], 1) || now_ms - data_ms_ > kRetrainMs;
-  const bool compressed = s.compression_required == 0 || compression_of(status) == s.compression;
+  const bool compressed = compression_suffices(s, status);
   const std::array<std::pair<Event, bool>, 7> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
        {Event::kBusy, role_ == OH_PUMP_CALL && status.progress == Progress::kBusy},
@@ -153,7 +161,14 @@ ErrorControl Dce::error_control() const {
           .detect = !call || s.es_request != 2,
           .compression = static_cast<std::uint8_t>(s.compression),
           .codewords = static_cast<std::uint16_t>(s.dictionary),
-          .max_string = static_cast<std::uint8_t>(s.max_string)};
+          .max_string = static_cast<std::uint8_t>(s.max_string),
+          .v44 = static_cast<std::uint8_t>(s.v44),
+          .v44_tx = {.codewords = static_cast<std::uint16_t>(s.v44_codewords_tx),
+                     .history = static_cast<std::uint16_t>(s.v44_history_tx),
+                     .max_string = static_cast<std::uint8_t>(s.v44_string_tx)},
+          .v44_rx = {.codewords = static_cast<std::uint16_t>(s.v44_codewords_rx),
+                     .history = static_cast<std::uint16_t>(s.v44_history_rx),
+                     .max_string = static_cast<std::uint8_t>(s.v44_string_rx)}};
 }
 
 // In the order of V.250: modulation, error control, compression, local rate, CONNECT.
@@ -165,9 +180,10 @@ void Dce::report_connection() {
     at_.information(fmt::format("+MRR: {},{}", status.pump.tx_bit_rate, status.pump.rx_bit_rate));
   }
   if (s.report_error_control != 0) at_.information(status.direct ? "+ER: NONE" : "+ER: LAPM");
-  constexpr std::array<const char*, 4> kCompression = {"NONE", "V42B TD", "V42B RD", "V42B"};
+  constexpr std::array<std::array<const char*, 4>, 2> kCompression = {
+      {{"NONE", "V42B TD", "V42B RD", "V42B"}, {"NONE", "V44 TD", "V44 RD", "V44"}}};
   if (s.report_compression != 0)
-    at_.information(fmt::format("+DR: {}", kCompression[static_cast<std::size_t>(compression_of(status))]));
+    at_.information(fmt::format("+DR: {}", kCompression[status.link.v44 != 0 ? 1 : 0][compression_of(status)]));
   if (s.report_local_rate != 0)
     at_.information(
         fmt::format("+ILRR: {}", s.dte_rate > 0 ? static_cast<std::uint32_t>(s.dte_rate) : terminal_.rate()));

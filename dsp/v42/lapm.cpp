@@ -58,10 +58,7 @@ void Link::establish() {
 
 void Link::enter_connected() {
   // C-INIT; not again when the UA was lost: no frame of either end has been taken yet, and ours stay as they are.
-  if (!connected() && status.compression) {
-    encoder.init(encoder_memory, status.codewords, status.max_string);
-    decoder.init(decoder_memory, status.codewords, status.max_string);
-  }
+  if (!connected() && status.compression) compression.start(status);
   for (; va != vs; va = modulo(va + 1u)) unframed_user += sent[va].user;
   vs = va = vr = next = 0;
   framed = out.tail;
@@ -85,9 +82,9 @@ size_t Link::uncompress(uint8_t* bytes, size_t n) {
   for (uint32_t size = 1; size > 0 && made < n;) {
     size_t used = 0;
     const uint8_t* octets = in.front(&size);
-    made += decoder.put(octets, size, &used, bytes + made, n - made);
+    made += compression.decode(octets, size, &used, bytes + made, n - made);
     in.tail += uint32_t(used);
-    if (decoder.failed()) {
+    if (compression.failed()) {
       in.tail = in.head;
       if (status.cause == OH_LAPM_NO_CAUSE) status.cause = OH_LAPM_BAD_COMPRESSION;
       oh_lapm_disconnect(static_cast<oh_lapm*>(this));
@@ -125,9 +122,7 @@ size_t aligned(size_t n) {
 bool possible(const oh_lapm_config* c) {
   return c && (c->role == OH_PUMP_CALL || c->role == OH_PUMP_ANSWER) && c->sample_rate_hz > 0 && c->bit_rate > 0 &&
          c->k >= kDefaultK && c->k < kModulus && c->n401 >= kDefaultN401 && c->n401 <= 1024 && c->n400 >= 1 &&
-         c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24 && c->compression <= 3 &&
-         (c->compression == 0 ||
-          (c->codewords >= kMinCodewords && c->max_string >= kMinString && c->max_string <= kMaxString));
+         c->t400_ms > 0 && c->buffer_bytes >= 2u * c->n401 && c->buffer_bytes <= 1u << 24 && Compression::possible(*c);
 }
 
 // Of a window of more than half the modulus, a frame that comes again is not told from one that is new (selective
@@ -174,13 +169,13 @@ void oh_lapm_default_config(oh_lapm_config* config, oh_pump_role role, uint32_t 
   config->buffer_bytes = 8192;
   config->codewords = 2048;
   config->max_string = 32;
+  config->v44_tx = config->v44_rx = {2048, 6144, offhook::v44::kDefaultString};
 }
 
 size_t oh_lapm_size(const oh_lapm_config* c) {
   if (!possible(c)) return 0;
   return aligned(sizeof(oh_lapm)) + 2 * aligned(ring_size(*c)) + aligned(size_t(c->k) * c->n401) +
-         2 * aligned(frame_size(*c)) +
-         (c->compression ? aligned(ring_size(*c)) + 2 * Dictionary::size(c->codewords) : 0);
+         2 * aligned(frame_size(*c)) + (Compression::wanted(*c) ? aligned(ring_size(*c)) + Compression::size(*c) : 0);
 }
 
 oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
@@ -205,8 +200,7 @@ oh_lapm* oh_lapm_init(void* memory, const oh_lapm_config* config) {
   if (link.wants_compression()) {
     link.written.size = ring_size(*config);
     link.written.bytes = take(link.written.size);
-    link.encoder_memory = take(Dictionary::size(config->codewords));
-    link.decoder_memory = take(Dictionary::size(config->codewords));
+    link.compression.init(take(Compression::size(*config)), *config);
   }
   link.t401_samples = link.samples(t401_ms(*config, config->bit_rate, config->bit_rate));
   link.status.n401_tx = link.status.n401_rx = kDefaultN401;

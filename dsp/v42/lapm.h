@@ -36,7 +36,7 @@ enum oh_lapm_state {
   OH_LAPM_FAILED         /**< terminated (8.4.9); cause in the status */
 };
 
-/** Directions of V.42bis, of this end. */
+/** Directions of data compression, of this end. */
 enum oh_lapm_compression { OH_LAPM_COMPRESS_SENT = 1, OH_LAPM_COMPRESS_RECEIVED = 2 };
 
 /** Why a link is OH_LAPM_FAILED. */
@@ -47,7 +47,7 @@ enum oh_lapm_cause {
   OH_LAPM_FRAME_REJECTED, /**< a frame that 8.5.5 does not allow, or FRMR from the far end */
   OH_LAPM_BAD_NR,         /**< it acknowledged what was never sent (8.5.2) */
   OH_LAPM_RESET,          /**< SABME in the midst of data */
-  OH_LAPM_BAD_COMPRESSION /**< octets or parameters that are none of V.42bis (5.1 and 5.8 there) */
+  OH_LAPM_BAD_COMPRESSION /**< octets or parameters that are none of V.42bis (5.1, 5.8) or V.44 (7.4, 7.15) */
 };
 
 enum oh_lapm_event {
@@ -58,6 +58,13 @@ enum oh_lapm_event {
                                  length in 10 ms in bits 0 to 7, 0: default (12.3.1) */
   OH_LAPM_EVENT_BREAK_DONE, /**< the far end acknowledged oh_lapm_send_break() */
   OH_LAPM_EVENT_TEST_DONE   /**< the frame of oh_lapm_send_test() came back unharmed */
+};
+
+/** What V.44 may take of memory in one direction (its Table 10); 8 bytes for a codeword and 1 for a character. */
+struct oh_v44_parameters {
+  uint16_t codewords; /**< at least 256 */
+  uint16_t history;   /**< characters, at least 512 */
+  uint8_t max_string; /**< 32 to 255 */
 };
 
 /** oh_lapm_default_config() fills all of it. */
@@ -79,6 +86,8 @@ struct oh_lapm_config {
   uint8_t compression;     /**< V.42bis, offered or allowed: enum oh_lapm_compression together */
   uint16_t codewords;      /**< largest dictionary of it, at least 512; each direction takes 10 to 12 bytes for one */
   uint8_t max_string;      /**< longest string of it, 6 to 250 */
+  uint8_t v44;             /**< V.44, which is preferred to V.42bis: enum oh_lapm_compression together */
+  struct oh_v44_parameters v44_tx, v44_rx;
   void (*event)(void* user, enum oh_lapm_event event, uint32_t argument); /**< may be NULL; must be real-time safe */
   void* user;
 };
@@ -90,8 +99,10 @@ struct oh_lapm_status {
   uint8_t k_tx, k_rx;
   uint8_t srej, fcs32;
   uint8_t compression; /**< agreed on: enum oh_lapm_compression together */
-  uint16_t codewords;  /**< where there is compression */
+  uint8_t v44;         /**< it is V.44's, with the two parameter sets below, else V.42bis', with the two values */
+  uint16_t codewords;
   uint8_t max_string;
+  struct oh_v44_parameters v44_tx, v44_rx;
   uint8_t busy, far_busy;                    /**< own-receiver and peer-receiver busy condition */
   uint32_t unacknowledged;                   /**< user bytes written and not yet acknowledged */
   uint64_t bytes_sent;                       /**< user bytes acknowledged by the far end */
@@ -110,7 +121,7 @@ struct oh_lapm_status {
 struct oh_lapm;
 
 /** N401 128, k 15, SREJ, N400 10, T400 750 ms, T403 10 s, buffers of 8192 bytes, samples of 8000 Hz, no compression
- * (if any, 2048 codewords and strings of 32). */
+ * (if any, 2048 codewords, and strings of 32 in V.42bis, 255 with a history of 6144 in V.44). */
 OH_API void oh_lapm_default_config(struct oh_lapm_config* config, enum oh_pump_role role, uint32_t bit_rate);
 
 /** @return bytes of memory, aligned to 64, that init needs; 0 when a value is out of its range */

@@ -7,10 +7,10 @@
 #define OFFHOOK_DSP_V42_LINK_H
 
 #include "dsp/blocks/byte_ring.h"
+#include "dsp/v42/compression.h"
 #include "dsp/v42/detection.h"
 #include "dsp/v42/hdlc.h"
 #include "dsp/v42/lapm.h"
-#include "dsp/v42/v42bis.h"
 #include "dsp/v42/xid.h"
 
 namespace offhook::v42 {
@@ -128,9 +128,7 @@ struct Link {
   ByteRing out, in;
   ByteRing written;  // by the user, not yet in `out`: with compression they stay characters until a frame wants them
   uint32_t unframed_user;
-  uint8_t *encoder_memory, *decoder_memory;
-  Encoder encoder;
-  Decoder decoder;
+  Compression compression;
   uint8_t* held;  // [k][n401] frames received ahead of V(R) (selective retransmission)
   uint16_t held_n[kModulus];
   uint8_t held_base;  // slot of V(R)
@@ -170,7 +168,7 @@ struct Link {
   void enter_connected();
   void update_busy();
   void start_t403();
-  bool wants_compression() const { return config.compression != 0; }
+  bool wants_compression() const { return Compression::wanted(config); }
   size_t uncompress(uint8_t* bytes, size_t n);
   // link_states.cpp
   void fire(LinkEvent event, const Frame& f);
@@ -196,6 +194,8 @@ struct Link {
   void receive_supervisory(const Frame& f);
   void receive_xid(const Frame& f);
   bool agree_on_compression(const Xid& theirs, bool far_end_initiates);
+  bool agree_on_v44(const Xid& theirs);
+  bool agree_on_v42bis(const Xid& theirs, bool far_end_initiates);
   void receive_break(const Frame& f);
   void receive_test(const Frame& f);
   void deliver(const uint8_t* bytes, size_t n);

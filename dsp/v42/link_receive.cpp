@@ -13,9 +13,15 @@ T between(T wanted, T offered, T by_default) {
   return wanted < low ? low : wanted > high ? high : wanted;
 }
 
-// P0 knows the initiator's directions, we the sent and the received one.
+// V.42bis' P0 knows the initiator's directions, V.44's the sender's; we the sent and the received one.
 uint8_t swapped(uint8_t directions) {
   return uint8_t((directions & 1) << 1 | directions >> 1);
+}
+
+oh_v44_parameters smaller(const oh_v44_parameters& ours, const v44::Parameters& theirs) {
+  return {ours.codewords < theirs.codewords ? ours.codewords : theirs.codewords,
+          ours.history < theirs.history ? ours.history : theirs.history,
+          ours.max_string < theirs.max_string ? ours.max_string : theirs.max_string};
 }
 static_assert(kFromInitiator == OH_LAPM_COMPRESS_SENT && kToInitiator == OH_LAPM_COMPRESS_RECEIVED);
 
@@ -279,7 +285,12 @@ void Link::receive_xid(const Frame& f) {
     xid_answer.n401_rx = status.n401_rx;
     xid_answer.k_tx = status.k_tx;
     xid_answer.k_rx = status.k_rx;
-    xid_answer.v42bis = xid.v42bis && wants_compression();
+    // V.44 7.3: at most one of the two
+    xid_answer.v44 = status.v44;
+    xid_answer.v44_directions = status.compression;
+    xid_answer.v44_tx = parameters_of(status.v44_tx);
+    xid_answer.v44_rx = parameters_of(status.v44_rx);
+    xid_answer.v42bis = !status.v44 && xid.v42bis && config.compression != 0;
     xid_answer.compress = swapped(status.compression);
     xid_answer.codewords = status.codewords;
     xid_answer.max_string = status.max_string;
@@ -297,10 +308,26 @@ void Link::receive_xid(const Frame& f) {
   }
 }
 
-// V.42bis 5.1.  @return false for what is to end the connection
+// V.44 where both ends want it in a direction, else V.42bis.  @return false for what is to end the connection
 bool Link::agree_on_compression(const Xid& theirs, bool far_end_initiates) {
   status.compression = 0;
-  if (!theirs.v42bis || !wants_compression()) return true;
+  status.v44 = 0;
+  if (theirs.v44 && config.v44 && !agree_on_v44(theirs)) return false;
+  return status.v44 || !theirs.v42bis || !config.compression || agree_on_v42bis(theirs, far_end_initiates);
+}
+
+// V.44 7.4
+bool Link::agree_on_v44(const Xid& theirs) {
+  if (!theirs.v44_tx.valid() || !theirs.v44_rx.valid()) return false;
+  status.compression = config.v44 & swapped(theirs.v44_directions);
+  status.v44 = status.compression != 0;
+  status.v44_tx = smaller(config.v44_tx, theirs.v44_rx);
+  status.v44_rx = smaller(config.v44_rx, theirs.v44_tx);
+  return true;
+}
+
+// V.42bis 5.1
+bool Link::agree_on_v42bis(const Xid& theirs, bool far_end_initiates) {
   if (theirs.codewords < kMinCodewords || theirs.max_string < kMinString || theirs.max_string > kMaxString)
     return false;
   status.compression = config.compression & (far_end_initiates ? swapped(theirs.compress) : theirs.compress);

@@ -50,20 +50,20 @@ int Link::next_bit() {
 // otherwise.
 void Link::fill_out() {
   const bool compress = status.compression & OH_LAPM_COMPRESS_SENT;
-  uint8_t octets[Encoder::kMaxStep];
-  auto room = [&] { return out.head - framed < status.n401_tx && out.free() >= Encoder::kMaxStep; };
+  uint8_t octets[Compression::kMaxStep];
+  auto room = [&] { return out.head - framed < status.n401_tx && out.free() >= Compression::kMaxStep; };
   for (uint32_t i = 0; i < kCompressAtOnce && written.used() > 0 && room(); ++i) {
     uint32_t n = 0;
     const uint8_t c = *written.front(&n);
     ++written.tail;
     ++unframed_user;
     if (compress) {
-      out.put(octets, uint32_t(encoder.put(c, octets)));
+      out.put(octets, uint32_t(compression.put(c, octets)));
     } else {
       out.put(&c, 1);
     }
   }
-  if (compress && written.used() == 0 && room()) out.put(octets, uint32_t(encoder.flush(octets)));
+  if (compress && written.used() == 0 && room()) out.put(octets, uint32_t(compression.flush(octets)));
 }
 
 size_t Link::unnumbered(uint8_t* f, bool command, uint8_t control) const {
@@ -119,10 +119,14 @@ size_t Link::compose_control(uint8_t* f) {
     offer.fcs32 = config.fcs32;
     offer.n401_tx = offer.n401_rx = config.n401;
     offer.k_tx = offer.k_rx = config.k;
-    offer.v42bis = wants_compression();
+    offer.v42bis = config.compression != 0;
     offer.compress = config.compression;  // we are the initiator
     offer.codewords = config.codewords;
     offer.max_string = config.max_string;
+    offer.v44 = config.v44 != 0;
+    offer.v44_directions = config.v44;
+    offer.v44_tx = parameters_of(config.v44_tx);
+    offer.v44_rx = parameters_of(config.v44_rx);
     t401.start(t401_samples);
     return unnumbered(f, true, kXidFrame) + write_xid(offer, false, f + 2);
   }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dsp/v44/v44.h"
+
 namespace offhook::v42 {
 
 /// Directions of V.42bis, parameter P0. The initiator sends the command.
@@ -23,10 +25,13 @@ struct Xid {
   uint8_t compress = 0;               ///< P0
   uint16_t codewords = 512;           ///< P1; 65535 for more
   uint8_t max_string = 6;             ///< P2; 255 for more
+  bool v44 = false;                   ///< V.44's set is there (V.44, Table A.1), and what it says; else the defaults
+  uint8_t v44_directions = 3;         ///< P0, of the frame's sender: 1 what it transmits, 2 what it receives
+  v44::Parameters v44_tx, v44_rx;     ///< P1, P2, P3, the sender's as well
 };
 
 /// Octets that write_xid writes at the most.
-inline constexpr size_t kXidSize = 42;
+inline constexpr size_t kXidSize = 76;
 
 /// @param[out] out [kXidSize]  @return octets written
 /// @pre n401 1 to 8191 and k 1 to 127, in both directions

@@ -3,6 +3,8 @@
 // What a scenario says of its modems, for connections with real pumps.
 #pragma once
 
+#include <algorithm>
+
 #include "driver/modem/modem.h"
 #include "dsp/pump/pump_type.h"
 #include "hostsim/call/scenario.h"
@@ -10,10 +12,19 @@
 namespace offhook::hostsim {
 
 inline modem::ErrorControl error_control(const LinkScenario& link) {
+  const auto codewords = static_cast<std::uint16_t>(link.codewords);
+  // V.44 I.2 and Table 10: the longest strings, and the history that is the default for so many codewords.
+  const oh_v44_parameters v44{
+      .codewords = codewords,
+      .history = static_cast<std::uint16_t>(std::min<std::uint32_t>(3 * link.codewords, 0xFFFF)),
+      .max_string = 255};
   return {.mode = static_cast<modem::ErrorControl::Mode>(link.error_control),
           .compression = static_cast<std::uint8_t>(link.compression == Compression::kV42bis ? 3 : 0),
-          .codewords = static_cast<std::uint16_t>(link.codewords),
-          .max_string = static_cast<std::uint8_t>(link.max_string)};
+          .codewords = codewords,
+          .max_string = static_cast<std::uint8_t>(link.max_string),
+          .v44 = static_cast<std::uint8_t>(link.compression == Compression::kV44 ? 3 : 0),
+          .v44_tx = v44,
+          .v44_rx = v44};
 }
 
 /// The pump under test, and the one at the far end.

@@ -93,7 +93,7 @@ struct LoadScenario {
 /// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop with a real pump, else on no line.
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
-enum class Compression { kNone, kV42bis };
+enum class Compression { kNone, kV42bis, kV44 };
 
 enum class ErrorControl { kNone, kOptional, kRequired };
 

@@ -32,7 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   config.k = options & 16 ? 127 : 15;
   config.n401 = options & 32 ? 300 : 128;
   config.buffer_bytes = options & 64 ? 8192 : 600;
-  config.compression = options & 128 ? in.next() & 3 : 0;
+  const uint8_t compression = options & 128 ? in.next() : 0;
+  config.compression = compression & 3;
+  config.v44 = compression >> 2 & 3;
   config.codewords = 512;
   const size_t bytes = oh_lapm_size(&config);
   void* memory = aligned_alloc(64, bytes);  // exactly, so that the sanitizer sees what goes beyond

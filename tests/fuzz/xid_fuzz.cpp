@@ -26,5 +26,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       (xid.v42bis &&
        (again.compress != xid.compress || again.codewords != xid.codewords || again.max_string != xid.max_string)))
     abort();
+  const auto same = [](const offhook::v44::Parameters& a, const offhook::v44::Parameters& b) {
+    return a.codewords == b.codewords && a.max_string == b.max_string && a.history == b.history;
+  };
+  if (again.v44 != xid.v44 || (xid.v44 && (again.v44_directions != xid.v44_directions ||
+                                           !same(again.v44_tx, xid.v44_tx) || !same(again.v44_rx, xid.v44_rx))))
+    abort();
   return 0;
 }

@@ -34,7 +34,7 @@ constexpr auto kModulationMasks = [] {
   for (std::size_t k = 0; k < masks.size(); ++k) masks[k] = kModulations[k].id;
   return masks;
 }();
-constexpr std::array<std::string_view, 2> kCompressions = {"none", "v42bis"};
+constexpr std::array<std::string_view, 3> kCompressions = {"none", "v42bis", "v44"};
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
@@ -248,8 +248,9 @@ KeyTable link_keys() {
              [](L& l) -> Field { return choice(l.error_control, kErrorControls); }),
       key<L>("compression", "of V.42's data, both ways; with real pumps",
              [](L& l) -> Field { return choice(l.compression, kCompressions); }),
-      key<L>("codewords", 512, 65535, "largest dictionary of V.42bis (P1)", &L::codewords),
-      key<L>("max_string", 6, 250, "longest string of V.42bis (P2)", &L::max_string),
+      key<L>("codewords", 512, 65535,
+             "largest dictionary of the compression (P1; V.44's history has three characters for each)", &L::codewords),
+      key<L>("max_string", 6, 250, "longest string of V.42bis (P2); V.44's have 255", &L::max_string),
   };
 }
 

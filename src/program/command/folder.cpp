@@ -245,7 +245,9 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
     if (outcome.dmt) summary["dmt"] = to_json(*outcome.dmt);
     for (const char* of_a_file : {"bytes", "bytes_delivered"}) summary.erase(of_a_file);
   } else if (scenario.link.compression != hostsim::Compression::kNone) {
-    summary["compression"] = {{"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},
+    const bool v44 = scenario.link.compression == hostsim::Compression::kV44;
+    summary["compression"] = {{"by", v44 ? "V.44" : "V.42bis"},
+                              {"sent", (outcome.compression & OH_LAPM_COMPRESS_SENT) != 0},
                               {"received", (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0},
                               {"octets", outcome.octets_carried}};
   }

@@ -83,12 +83,13 @@ void print_table(const nlohmann::ordered_json& summary) {
     const auto& c = summary.at("compression");
     const auto octets = c.at("octets").get<std::uint64_t>();
     const bool sent = c.at("sent").get<bool>(), received = c.at("received").get<bool>();
-    row("V.42bis", !sent && !received ? "not agreed on"
-                                      : fmt::format("{}, {} octets for {} bytes",
-                                                    sent && received ? "both ways"
-                                                    : sent           ? "sent"
-                                                                     : "received",
-                                                    octets, summary.at("bytes_delivered").get<std::uint64_t>()));
+    row(c.value("by", "V.42bis").c_str(),
+        !sent && !received ? "not agreed on"
+                           : fmt::format("{}, {} octets for {} bytes",
+                                         sent && received ? "both ways"
+                                         : sent           ? "sent"
+                                                          : "received",
+                                         octets, summary.at("bytes_delivered").get<std::uint64_t>()));
   }
   if (const auto reference = summary.find("reference"); reference != summary.end()) {
     row("the same in INT, s", reference->at("complete").get<bool>()

@@ -115,6 +115,14 @@ TEST_F(At, ErrorControlByEitherSyntax) {
   EXPECT_EQ(say("AT+DS=3,0,511"), kError);
   EXPECT_EQ(say("AT+DS=3,0,,251"), kError);
   EXPECT_EQ(say("AT%C0+DS?"), "\r\n+DS: 0,1,65535,250\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+DS44=3,1,0,256,2000,32,255,512,65535;+DS44?"),
+            "\r\n+DS44: 3,1,0,256,2000,32,255,512,65535\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+DS44=3,0,1"), kError) << "no method for packets";
+  EXPECT_EQ(say("AT+DS44=3,0,0,255"), kError);
+  EXPECT_EQ(say("AT+DS44=3,0,0,,,31"), kError);
+  EXPECT_EQ(say("AT+DS44=3,0,0,,,,,,511"), kError);
+  EXPECT_EQ(say("AT%C0"), kOk);
+  EXPECT_EQ(at.settings().v44, 0) << "no compression is none of either";
   EXPECT_EQ(say("AT+ILRR=1;+ILRR?"), "\r\n+ILRR: 1\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+ER=2"), kError);
 }

@@ -247,7 +247,8 @@ TEST(Dce, AnswersAfterTheRingsOfS0AndReportsEach) {
 
 TEST(Dce, TheCallIsAsTheSettingsSay) {
   Desk desk;
-  desk.say("ATE0X3S6=3S8=4S11=70+MS=V34,1,2400,28800;+ES=3,2;+DS=1,0,1024,20;D12,3\r");
+  desk.say(
+      "ATE0X3S6=3S8=4S11=70+MS=V34,1,2400,28800;+ES=3,2;+DS=1,0,1024,20;+DS44=2,0,0,300,400,50,60,700,800;D12,3\r");
   const CallConfig& call = desk.line.config;
   EXPECT_EQ(call.role, OH_PUMP_CALL);
   EXPECT_EQ(call.digits, "12,3");
@@ -261,6 +262,38 @@ TEST(Dce, TheCallIsAsTheSettingsSay) {
   EXPECT_EQ(call.error_control.compression, 1);
   EXPECT_EQ(call.error_control.codewords, 1024);
   EXPECT_EQ(call.error_control.max_string, 20);
+  EXPECT_EQ(call.error_control.v44, 2);
+  EXPECT_EQ(call.error_control.v44_tx.codewords, 300);
+  EXPECT_EQ(call.error_control.v44_tx.max_string, 50);
+  EXPECT_EQ(call.error_control.v44_tx.history, 700);
+  EXPECT_EQ(call.error_control.v44_rx.codewords, 400);
+  EXPECT_EQ(call.error_control.v44_rx.max_string, 60);
+  EXPECT_EQ(call.error_control.v44_rx.history, 800);
+}
+
+// V.250 6.6.2: which of the two it is, and in which directions; what is required is required.
+TEST(Dce, TheCompressionIsReportedByItsName) {
+  struct Case {
+    const char* settings;
+    int compression, v44;
+    const char* report;
+  };
+  for (const Case& c : {Case{"+DS44=3", 3, 1, "+DR: V44"}, Case{"+DS44=1,1", 1, 1, "+DR: V44 TD"},
+                        Case{"+DS44=2;+DS=3,1", 2, 1, "+DR: V44 RD"}, Case{"+DS44=3", 3, 0, "+DR: V42B"},
+                        Case{"+DS44=3", 0, 0, "+DR: NONE"}, Case{"+DS44=3,1", 3, 0, ""}, Case{"+DS44=3,1", 1, 1, ""},
+                        Case{"+DS44=3;+DS=3,1", 1, 1, ""}}) {
+    Desk desk;
+    desk.say(std::string("AT&FE0+DR=1;") + c.settings + ";D5\r");
+    desk.line.now.link.v44 = static_cast<std::uint8_t>(c.v44);
+    desk.far_end(OH_PUMP_DATA, c.compression);
+    desk.work();
+    const std::string told = desk.heard();
+    if (*c.report == 0) {
+      EXPECT_EQ(told.find("CONNECT"), std::string::npos) << c.settings << ": " << told;
+    } else {
+      EXPECT_NE(told.find(std::string(c.report) + "CONNECT"), std::string::npos) << c.settings << ": " << told;
+    }
+  }
 }
 
 /// A serial port with lines, of which nobody writes anything.

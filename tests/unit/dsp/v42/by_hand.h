@@ -21,6 +21,7 @@ class ByHand : public testing::Test {
     c.detect = 0;
     c.t401_ms = 1000;
     c.compression = compression;
+    c.v44 = v44;
     c.srej = srej;
     c.buffer_bytes = buffer_bytes;
     end_ = std::make_unique<End>(c);
@@ -49,8 +50,11 @@ class ByHand : public testing::Test {
   /// An XID from the far end that asks for V.42bis.
   static Octets offer(uint8_t compress, uint16_t codewords, uint8_t max_string, bool response = false) {
     Xid xid;
-    xid.n401_tx = xid.n401_rx = 128, xid.k_tx = xid.k_rx = 15;
     xid.v42bis = true, xid.compress = compress, xid.codewords = codewords, xid.max_string = max_string;
+    return framed(xid, response);
+  }
+  static Octets framed(Xid xid, bool response = false) {
+    xid.n401_tx = xid.n401_rx = 128, xid.k_tx = xid.k_rx = 15;
     Octets frame{0x03, 0xAF};
     frame.resize(2 + kXidSize);
     frame.resize(2 + write_xid(xid, response, frame.data() + 2));
@@ -78,7 +82,7 @@ class ByHand : public testing::Test {
     connect();
     ASSERT_TRUE(end_->status().srej);
   }
-  uint8_t compression = 0, srej = 1;
+  uint8_t compression = 0, v44 = 0, srej = 1;
   uint32_t buffer_bytes = 8192;
   std::unique_ptr<End> end_;
 

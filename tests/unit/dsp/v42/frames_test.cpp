@@ -170,6 +170,98 @@ TEST_F(ByHand, OctetsThatAreNoV42bisReleaseTheLink) {
   EXPECT_EQ(end_->status().cause, OH_LAPM_BAD_COMPRESSION);
 }
 
+// V.44 7.3: one of the two, and its parameters as the sender sees them.
+TEST_F(ByHand, OfBothCompressionsV44IsAnsweredAlone) {
+  compression = 3, v44 = OH_LAPM_COMPRESS_SENT;
+  restart();
+  Xid wish;
+  wish.v42bis = wish.v44 = true, wish.compress = 3;
+  wish.v44_tx = {300, 40, 600}, wish.v44_rx = {1000, 255, 65535};
+  const auto answers = send(framed(wish), 1500);
+  ASSERT_EQ(answers.size(), 1u);
+  Xid answer;
+  ASSERT_EQ(read_xid(answers[0].data() + 2, answers[0].size() - 2, &answer), 0u);
+  EXPECT_TRUE(answer.v44);
+  EXPECT_FALSE(answer.v42bis);
+  EXPECT_EQ(answer.v44_directions, 1) << "the answerer transmits";
+  EXPECT_EQ(answer.v44_tx.codewords, 1000u);
+  EXPECT_EQ(answer.v44_tx.max_string, 255u);
+  EXPECT_EQ(answer.v44_tx.history, 6144u);
+  EXPECT_EQ(answer.v44_rx.codewords, 300u);
+  EXPECT_EQ(answer.v44_rx.max_string, 40u);
+  EXPECT_EQ(answer.v44_rx.history, 600u);
+  connect();
+  EXPECT_EQ(end_->status().compression, OH_LAPM_COMPRESS_SENT);
+  EXPECT_TRUE(end_->status().v44);
+}
+
+TEST_F(ByHand, WhereV44HasNoDirectionInCommonV42bisIsAnswered) {
+  compression = 3, v44 = OH_LAPM_COMPRESS_SENT;
+  restart();
+  Xid wish;
+  wish.v42bis = wish.v44 = true, wish.compress = 3, wish.v44_directions = 1;
+  const auto answers = send(framed(wish), 1500);
+  ASSERT_EQ(answers.size(), 1u);
+  Xid answer;
+  ASSERT_EQ(read_xid(answers[0].data() + 2, answers[0].size() - 2, &answer), 0u);
+  EXPECT_FALSE(answer.v44);
+  EXPECT_TRUE(answer.v42bis);
+  connect();
+  EXPECT_EQ(end_->status().compression, 3);
+  EXPECT_FALSE(end_->status().v44);
+}
+
+TEST_F(ByHand, AnOriginatorOffersBothCompressionsAndTakesTheOneThatIsAnswered) {
+  for (const bool takes_v44 : {false, true}) {
+    compression = v44 = 3;
+    restart(OH_PUMP_CALL);
+    const auto asked = send({0x03, 0x01, 0x00}, 1100);
+    ASSERT_EQ(asked.size(), 1u);
+    Xid wish;
+    ASSERT_EQ(read_xid(asked[0].data() + 2, asked[0].size() - 2, &wish), 0u);
+    EXPECT_TRUE(wish.v42bis && wish.v44);
+    EXPECT_EQ(wish.v44_directions, 3);
+    Xid answer;
+    answer.v44 = takes_v44, answer.v44_directions = 2, answer.v42bis = !takes_v44, answer.compress = 3;
+    send(framed(answer, true));
+    send({0x03, 0x73});
+    EXPECT_EQ(end_->status().state, OH_LAPM_CONNECTED);
+    EXPECT_EQ(end_->status().v44, takes_v44);
+    EXPECT_EQ(end_->status().compression, takes_v44 ? OH_LAPM_COMPRESS_SENT : 3);
+    EXPECT_EQ(end_->status().v44_tx.codewords, takes_v44 ? 1024u : 0u) << "the responder's default";
+  }
+}
+
+// V.44 7.4: less than the least ends the connection.
+TEST_F(ByHand, ParametersThatV44DoesNotAllowEndTheConnection) {
+  v44 = 3;
+  for (const v44::Parameters bad : {v44::Parameters{255, 255, 3072}, {1024, 31, 3072}, {1024, 255, 511}}) {
+    for (const bool transmit : {false, true}) {
+      restart();
+      Xid wish;
+      wish.v44 = true;
+      (transmit ? wish.v44_tx : wish.v44_rx) = bad;
+      EXPECT_TRUE(send(framed(wish), 1500).empty());
+      EXPECT_EQ(end_->status().state, OH_LAPM_FAILED);
+      EXPECT_EQ(end_->status().cause, OH_LAPM_BAD_COMPRESSION);
+    }
+  }
+}
+
+TEST_F(ByHand, OctetsThatAreNoV44ReleaseTheLink) {
+  v44 = 3;
+  restart();
+  Xid wish;
+  wish.v44 = true;
+  send(framed(wish), 1500);
+  connect();
+  send({0x03, 0x00, 0x00, 'a' << 1 & 0xFF, 0x7F});  // an ordinal, and a codeword that there is not
+  end_->pump_bytes();
+  EXPECT_EQ(end_->received, (Octets{'a'}));
+  EXPECT_EQ(end_->status().state, OH_LAPM_RELEASE);
+  EXPECT_EQ(end_->status().cause, OH_LAPM_BAD_COMPRESSION);
+}
+
 TEST_F(ByHand, DmRefusesASabmeOnlyWithF) {
   restart(OH_PUMP_CALL);
   send({0x03, 0x01, 0x00}, 700);

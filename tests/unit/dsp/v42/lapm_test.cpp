@@ -85,12 +85,14 @@ class LapmIntegrity : public testing::TestWithParam<Harm> {};
 
 // The property that all of this is for: what arrives is what was written, in order; or the link says that it failed.
 TEST_P(LapmIntegrity, DeliversExactlyWhatWasWrittenOrReportsFailure) {
-  for (int variant = 0; variant < 16; ++variant) {
+  for (int variant = 0; variant < 32; ++variant) {
     Channel channel = GetParam().channel;
     channel.seed = unsigned(100 + variant);
-    const bool srej = variant & 1, two_way = variant & 2, fcs32 = variant & 4, compress = variant & 8;
+    const bool srej = variant & 1, two_way = variant & 2, fcs32 = variant & 4, compress = variant & 8,
+               v44 = variant & 16;
     LapmPair pair(channel, [&](oh_lapm_config& c) {
-      c.srej = srej, c.fcs32 = fcs32, c.t400_ms = 3000, c.compression = compress ? 3 : 0;
+      c.srej = srej, c.fcs32 = fcs32, c.t400_ms = 3000;
+      (v44 ? c.v44 : c.compression) = compress ? 3 : 0;
     });
     const size_t times = compress ? 5 : 1;
     pair[0].to_send = random_bytes(6000 * times, unsigned(variant));
@@ -403,9 +405,50 @@ TEST(Lapm, AgreesOnTheDirectionsOfCompression) {
   }
 }
 
-// 5.7: when the line would idle nothing stays in the encoder.
-TEST(Lapm, SingleCharactersAreNotKeptForLongerStrings) {
-  LapmPair pair({}, [](oh_lapm_config& c) { c.compression = 3; });
+// V.44 7.4: the same of V.44, whose parameters are of a direction.
+TEST(Lapm, AgreesOnTheDirectionsOfV44) {
+  for (unsigned a = 0; a <= 3; ++a) {
+    for (unsigned b = 0; b <= 3; ++b) {
+      SCOPED_TRACE(testing::Message() << "originator " << a << " answerer " << b);
+      LapmPair pair({.bit_rate = 33600}, [&](oh_lapm_config& c) {
+        const bool originator = c.role == OH_PUMP_CALL;
+        c.v44 = uint8_t(originator ? a : b);
+        if (originator) c.v44_tx = {300, 700, 40}, c.v44_rx = {5000, 20000, 255};
+      });
+      for (int i : {0, 1}) pair[i].to_send = std::vector<uint8_t>(6000, uint8_t('a' + i));
+      ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 60));
+      pair.run(1);
+      const unsigned up = (a & 1) && (b & 2), down = (a & 2) && (b & 1);
+      EXPECT_EQ(pair[0].status().compression, up | down << 1);
+      EXPECT_EQ(pair[1].status().compression, down | up << 1);
+      for (int i : {0, 1}) {
+        const oh_lapm_status s = pair[i].status(), far = pair[1 - i].status();
+        EXPECT_EQ(s.v44, s.compression != 0);
+        EXPECT_EQ(pair[1 - i].received, pair[i].to_send);
+        EXPECT_EQ(s.bytes_sent, 6000u);
+        EXPECT_EQ(s.octets_sent, far.octets_delivered);
+        if (s.compression & OH_LAPM_COMPRESS_SENT) {
+          EXPECT_LT(s.octets_sent, 2000u);
+        } else {
+          EXPECT_EQ(s.octets_sent, 6000u);
+        }
+        if (s.compression == 0) continue;
+        const oh_v44_parameters& tx = s.v44_tx;
+        EXPECT_EQ(tx.codewords, far.v44_rx.codewords);
+        EXPECT_EQ(tx.history, far.v44_rx.history);
+        EXPECT_EQ(tx.max_string, far.v44_rx.max_string);
+        EXPECT_EQ(tx.codewords, i == 0 ? 300 : 2048);
+      }
+    }
+  }
+}
+
+// V.42bis 5.7, V.44 7.13: when the line would idle nothing stays in the encoder.
+class LapmFlush : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(V44, LapmFlush, testing::Bool());
+
+TEST_P(LapmFlush, SingleCharactersAreNotKeptForLongerStrings) {
+  LapmPair pair({}, [](oh_lapm_config& c) { (GetParam() ? c.v44 : c.compression) = 3; });
   pair[0].to_send = std::vector<uint8_t>(3000, 'x');  // long enough for compressed mode
   ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 30));
   for (int i = 0; i < 40; ++i) {
@@ -420,7 +463,7 @@ TEST(Lapm, SingleCharactersAreNotKeptForLongerStrings) {
 TEST(Lapm, RefusesConfigurationsOutOfRange) {
   const oh_lapm_config good = default_config(OH_PUMP_CALL, 2400);
   EXPECT_GT(oh_lapm_size(&good), 0u);
-  std::vector<oh_lapm_config> bad(12, good);
+  std::vector<oh_lapm_config> bad(16, good);
   bad[0].k = 14;
   bad[1].k = 128;
   bad[2].n401 = 127;
@@ -433,6 +476,10 @@ TEST(Lapm, RefusesConfigurationsOutOfRange) {
   bad[9].compression = 1, bad[9].codewords = 511;
   bad[10].compression = 2, bad[10].max_string = 5;
   bad[11].compression = 3, bad[11].max_string = 251;
+  bad[12].v44 = 4;
+  bad[13].v44 = 1, bad[13].v44_tx.codewords = 255;
+  bad[14].v44 = 1, bad[14].v44_rx.history = 511;
+  bad[15].v44 = 2, bad[15].v44_tx.max_string = 31;
   uint64_t nothing;
   for (const auto& c : bad) {
     EXPECT_EQ(oh_lapm_size(&c), 0u);

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/dsp/compressible.h"
+
 namespace offhook::v42 {
 namespace {
 
-using Bytes = std::vector<uint8_t>;
+using namespace offhook::test;
 
 struct Size {
   uint16_t codewords = 512;
@@ -81,38 +83,6 @@ class Words {
 constexpr int kEscape = 0, kEcm = 0, kEid = 1, kReset = 2, kEtm = 0, kFlush = 1, kStepUp = 2;
 constexpr int of(char c) {
   return 3 + uint8_t(c);
-}
-
-Bytes bytes(const std::string& text) {
-  return {text.begin(), text.end()};
-}
-
-enum class Kind { kText, kRandom, kZeros, kPeriodic, kFewLetters, kMixed };
-constexpr std::array kKinds = {Kind::kText,     Kind::kRandom,     Kind::kZeros,
-                               Kind::kPeriodic, Kind::kFewLetters, Kind::kMixed};
-Bytes sample(Kind kind, size_t n, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  static const std::array<std::string, 12> kWords = {"the ",   "modem ", "line ",   "is ",   "late",     ", ",
-                                                     "signal", "and ",   "buffer ", "of a ", "connect ", ".\r\n"};
-  Bytes out;
-  while (out.size() < n) {
-    const Kind now = kind != Kind::kMixed ? kind : kKinds[random() % 5];
-    for (size_t piece = kind == Kind::kMixed ? random() % 3000 : n; piece > 0 && out.size() < n;) {
-      if (now == Kind::kText) {
-        const std::string& w = kWords[random() % kWords.size()];
-        out.insert(out.end(), w.begin(), w.end());
-        piece -= std::min(piece, w.size());
-        continue;
-      }
-      out.push_back(now == Kind::kRandom     ? uint8_t(random())
-                    : now == Kind::kZeros    ? uint8_t(0)
-                    : now == Kind::kPeriodic ? uint8_t(out.size() % 7 * 51)
-                                             : uint8_t('a' + random() % 3));
-      --piece;
-    }
-  }
-  out.resize(n);
-  return out;
 }
 
 TEST(V42bis, BeginsTransparentAndCyclesTheEscapeCharacterBy51) {
