@@ -75,7 +75,10 @@ oh_lapm_config Modem::lapm_config() {
   link.v44 = config_.error_control.v44;
   link.v44_tx = config_.error_control.v44_tx;
   link.v44_rx = config_.error_control.v44_rx;
-  link.t400_ms = 3000;  // V.42 has 750 ms by default; a pattern's answer may take a round trip of 1.2 s
+  // V.42 has 750 ms by default; a pattern's answer may take a round trip of 1.2 s. Where there is nothing to do without
+  // V.42, as long as an end may be in data mode while the other one's training fails: V.90 9.4.1, 15 s and five of
+  // these.
+  link.t400_ms = config_.error_control.mode == ErrorControl::kRequired ? 21'000 : 3000;
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
     const auto* self = static_cast<const Modem*>(user);
     switch (event) {

@@ -107,9 +107,10 @@ struct Link {
   HdlcReceiver receiver;
   PatternSender pattern_sender;
   PatternReceiver pattern_receiver;
-  uint8_t* received;  // the receiver's buffer
-  bool framing;       // flags and frames are sent, no detection pattern any more
-  bool pattern_seen;  // answerer: answer it
+  uint8_t* received;        // the receiver's buffer
+  bool framing;             // flags and frames are sent, no detection pattern any more
+  bool pattern_seen;        // answerer: answer it
+  bool pattern_understood;  // answerer: our own
 
   // Timers
   uint32_t t401_samples;
@@ -189,6 +190,7 @@ struct Link {
   // link_receive.cpp
   void put_bits(const uint8_t* octets, size_t n);
   void put_bit(int bit);
+  void note_framing();
   void receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32);
   void receive_information(const Frame& f, uint8_t ns);
   void receive_supervisory(const Frame& f);

@@ -42,8 +42,7 @@ void Link::put_bit(int bit) {
     case HdlcReceiver::kNothing:
       break;
     case HdlcReceiver::kFlag:
-      // 7.2.1.3: the start of the protocol phase, for an answerer that never saw the pattern
-      if (status.state == OH_LAPM_DETECTION && !originator() && !pattern_seen && receiver.flags() >= 4) start_framing();
+      if (receiver.flags() >= 4) note_framing();
       break;
     case HdlcReceiver::kBadFrame:
       if (!framing) break;
@@ -67,6 +66,14 @@ void Link::put_bit(int bit) {
   }
 }
 
+// The start of the protocol phase: an answerer that never saw the pattern begins it, too (7.2.1.3); one that answers
+// the pattern has been understood (III.1).
+void Link::note_framing() {
+  if (status.state != OH_LAPM_DETECTION || originator()) return;
+  pattern_understood = true;
+  if (!pattern_seen) start_framing();
+}
+
 void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
   // 8.1.3 e): two octets of address, or a connection that we have not
   if ((frame[0] & ~2) != 1) return;
@@ -76,7 +83,7 @@ void Link::receive(const uint8_t* frame, size_t n, bool oversize, bool fcs32) {
   const bool numbered = (f.control & 3) != 3;
   if (numbered && n < 3) return;
   ++status.frames_received;
-  if (status.state == OH_LAPM_DETECTION && !originator() && !pattern_seen) start_framing();
+  note_framing();
   f.pf = numbered ? frame[2] & 1 : f.control & kUnnumberedPf;
   f.nr = numbered ? uint8_t(frame[2] >> 1) : uint8_t(0);
   f.fcs32 = fcs32;

@@ -7,7 +7,7 @@ namespace offhook::v42 {
 namespace {
 
 constexpr uint32_t kOpeningFlags = 16;      // 8.3.2.1 note 2, 8.10.2 note
-constexpr uint32_t kAnswerPatterns = 10;    // 7.2.1.3
+constexpr uint32_t kAnswerPatterns = 10;    // 7.2.1.3; more until the originator sends flags (III.1)
 constexpr uint32_t kCompressAtOnce = 1024;  // characters: some 20 us
 
 void copy(uint8_t* to, const uint8_t* from, size_t n) {
@@ -31,7 +31,7 @@ int Link::next_bit() {
     if (status.state == OH_LAPM_DETECTION && pattern_sender.between()) {
       if (!originator() && pattern_seen && pattern_sender.repeats() == 0)
         pattern_sender.start(PatternSender::kAnswerer);
-      const bool done = originator() ? pattern_seen : pattern_sender.repeats() >= kAnswerPatterns;
+      const bool done = originator() ? pattern_seen : pattern_understood && pattern_sender.repeats() >= kAnswerPatterns;
       if (done) start_framing();
     }
     if (!framing) return pattern_sender.next();

@@ -118,7 +118,7 @@ TEST_P(ErrorControlOf, NoneCarriesStartStopCharactersAndOptionalFallsBackToThem)
 
 TEST_P(ErrorControlOf, RequiredAndNoneIsNoConnection) {
   Pair pair(GetParam().type(), compressed(kRequired), compressed(kNone));
-  EXPECT_FALSE(pair.run(30));
+  EXPECT_FALSE(pair.run(60));
   EXPECT_EQ(pair.ends[0]->failure(), "found no V.42 at the other end");
 }
 

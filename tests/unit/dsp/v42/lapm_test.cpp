@@ -19,6 +19,28 @@ TEST(Lapm, GoesThroughDetectionNegotiationAndEstablishment) {
   EXPECT_EQ(pair[1].events.states, (States{OH_LAPM_ESTABLISHMENT, OH_LAPM_CONNECTED}));
 }
 
+// III.1: ten patterns are an eighth of a second, and what does not hear them may well have been heard.
+TEST(Lapm, TheAnswererRepeatsItsPatternUntilItIsUnderstood) {
+  constexpr int kBitRate = 2400, kDeafBits = kBitRate, kBits = 3 * kBitRate;
+  for (const bool ever_heard : {true, false}) {
+    const auto end = [](oh_pump_role role) {
+      oh_lapm_config c = default_config(role, kBitRate);
+      c.t400_ms = 2000;
+      return std::make_unique<End>(c);
+    };
+    const auto caller = end(OH_PUMP_CALL), answerer = end(OH_PUMP_ANSWER);
+    for (int i = 0; i < kBits; ++i) {
+      const int up = oh_port_get_bit(&caller->port), down = oh_port_get_bit(&answerer->port);
+      oh_port_put_bit(&answerer->port, up);
+      oh_port_put_bit(&caller->port, i < kDeafBits || !ever_heard ? 1 : down);
+      if (i % 3 != 0) continue;
+      for (End* e : {caller.get(), answerer.get()}) oh_lapm_advance(e->lapm, 10);
+    }
+    EXPECT_EQ(caller->status().state, ever_heard ? OH_LAPM_CONNECTED : OH_LAPM_UNSUPPORTED);
+    EXPECT_EQ(answerer->status().state, ever_heard ? OH_LAPM_CONNECTED : OH_LAPM_ESTABLISHMENT) << "T400 ends it";
+  }
+}
+
 TEST(Lapm, SkipsDetectionWhenTold) {
   LapmPair pair({}, [](oh_lapm_config& c) { c.detect = 0; });
   ASSERT_TRUE(pair.connect());

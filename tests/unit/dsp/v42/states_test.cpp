@@ -79,6 +79,8 @@ const std::vector<Case> kCases = {
     {"7.2.1.1: no pattern", kOriginator, kDetection, LinkEvent::kT400, false, kUnsupported},
     {"7.2.1.1: a pattern has been seen", kOriginator, kDetection, LinkEvent::kT400, false, kDetection, 0,
      OH_LAPM_NO_CAUSE, &Link::pattern_seen},
+    {"III.1: our pattern is not understood", kAnswerer, kDetection, LinkEvent::kT400, false, kEstablishment, 0,
+     OH_LAPM_NO_CAUSE, &Link::pattern_seen},
     {"XID again", kOriginator, kNegotiation, LinkEvent::kT401, false, kNegotiation, 0, OH_LAPM_NO_CAUSE, nullptr,
      &Link::xid_due},
     {"SABME again", kOriginator, kEstablishment, LinkEvent::kT401, false, kEstablishment, 0, OH_LAPM_NO_CAUSE, nullptr,
