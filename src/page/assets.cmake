@@ -27,7 +27,7 @@ endfunction()
 
 offhook_asset(offhook_chart_library_js ${OFFHOOK_DYGRAPHS_JS})
 offhook_asset(offhook_chart_library_css ${OFFHOOK_DYGRAPHS_CSS})
-offhook_asset(offhook_page_js ${page}/draw.js ${page}/series.js ${page}/timeline.js ${page}/map.js ${page}/law.js ${page}/advice.js ${page}/plot.js ${page}/reproduce.js ${page}/host.js ${page}/decode.js ${page}/page.js)
+offhook_asset(offhook_page_js ${page}/draw.js ${page}/table.js ${page}/series.js ${page}/timeline.js ${page}/map.js ${page}/law.js ${page}/advice.js ${page}/plot.js ${page}/reproduce.js ${page}/host.js ${page}/decode.js ${page}/mttf.js ${page}/memo.js ${page}/page.js)
 offhook_asset(offhook_page_css ${page}/page.css)
 string(APPEND assembly ".section .note.GNU-stack,\"\",%progbits\n")
 

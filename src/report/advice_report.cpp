@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "src/lab/advice/explanation.h"
 #include "src/page/page.h"
 #include "traces/document/key.h"
 #include "traces/scenario/scenario.h"
@@ -39,6 +40,8 @@ Json advice_json(const advice::Advice& a) {
            {"context", a.chosen ? Json(a.trials[*a.chosen].name) : Json()},
            {"passed_over", a.passed_over ? Json(a.trials[*a.passed_over].name) : Json()},
            {"headline", a.headline},
+           {"with_reserve", a.with_reserve()},
+           {"warnings", a.warnings},
            {"reasons", a.reasons},
            {"required_s", a.required_s},
            {"lead_ms", a.lead_ms},
@@ -46,13 +49,21 @@ Json advice_json(const advice::Advice& a) {
            {"buffers_that_suffice", a.buffers_that_suffice ? Json(*a.buffers_that_suffice) : Json()},
            {"control", {{"timer_late_max_ms", a.control_late_max_ms}, {"timer_late_p999_ms", a.control_late_p999_ms}}},
            {"pc99", {{"interrupt_us", advice::kPc99InterruptUs}, {"dpc_us", advice::kPc99DpcUs}}},
+           {"load", advice::load_in_words(a.base)},
+           {"passed_over_for", Json::array()},
            {"trials", Json::array()}};
+  for (const advice::PassedOver& p : advice::passed_over(a))
+    out["passed_over_for"].push_back({{"contexts", p.contexts}, {"because", p.because}});
   for (const advice::Trial& t : a.trials) {
-    Json row{{"context", t.name}};
+    Json row{{"context", t.name}, {"in_full", t.in_full}, {"against", t.against}};
     if (!t.refusal.empty()) {
       row["refusal"] = t.refusal;
     } else {
-      row.update({{"loses_nothing", t.loses_nothing()},
+      const bool enough = t.loses_nothing() && t.expectation.carries(a.required_s);
+      row.update({{"class", !t.loses_nothing()           ? "insufficient"
+                            : enough && a.keeps_clear(t) ? "sufficient"
+                                                         : "marginal"},
+                  {"loses_nothing", t.loses_nothing()},
                   {"blocks", t.blocks},
                   {"blocks_late", t.blocks_late},
                   {"samples_lost", t.samples_lost},
@@ -77,9 +88,22 @@ Json advice_json(const advice::Advice& a) {
   return out;
 }
 
+namespace {
+
+nlohmann::json head(std::string_view kind, const advice::Advice& a) {
+  nlohmann::json data = page_head(kind, fmt::format("{} on {}", a.device, a.host),
+                                  !a.suffices        ? "insufficient"
+                                  : a.with_reserve() ? "marginal"
+                                                     : "sufficient",
+                                  a.headline, a.reasons);
+  data["warnings"] = a.warnings;
+  return data;
+}
+
+}  // namespace
+
 std::string advice_page(const advice::Advice& a) {
-  nlohmann::json data = page_head("advice", fmt::format("{} on {}", a.device, a.host),
-                                  a.suffices ? "sufficient" : "insufficient", a.headline, a.reasons);
+  nlohmann::json data = head("advice", a);
   data["advice"] = advice_json(a);
   for (const config::Key& key : config::scenario_keys()) {
     const bool shown =
@@ -87,6 +111,37 @@ std::string advice_page(const advice::Advice& a) {
     if (shown) data["settings"].push_back({key.path, config::write_value(key, &a.base)});
   }
   return page_around("Advice: " + a.device + " - Offhook", data);
+}
+
+std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
+  nlohmann::json data = head("memo", a);
+  const hostsim::Scenario& s = a.base;
+  double seconds = 0;
+  for (const advice::Trial& t : a.trials) seconds = std::max(seconds, t.seconds);
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  Facts facts = {
+      {"Device",
+       fmt::format("{}: {} buffers of {:.4g} ms, {:.4g} ms of transmit lead, {:.4g} us of work a block", a.device,
+                   s.device.buffers, a.buffer_ms, a.lead_ms, static_cast<double>(s.device.cost_ns) * 1e-3)},
+      {"Host", fmt::format("{}: {}, ticks of {:.4g} ms", a.host,
+                           s.host.cpus == 1 ? "1 CPU" : fmt::format("{} CPUs", s.host.cpus), 1000.0 / s.host.tick_hz)},
+      {"Load", advice::load_in_words(s)},
+      {"Simulated", fmt::format("{} in each context", advice::span(seconds))},
+      {"Trace", s.load.recorded ? advice::span(static_cast<double>(s.load.recorded->duration) * 1e-9) + " long"
+                                : "none was given"},
+      {"Asked for",
+       fmt::format("no loss in {}", a.required_s < advice::kWeekS ? advice::span(a.required_s) : "a week")}};
+  if (a.chosen) {
+    const advice::Trial& t = a.trials[*a.chosen];
+    facts.emplace_back("Between losses",
+                       fmt::format("of {}: {} at least, by {}", t.name, advice::span(t.expectation.interval_s.low),
+                                   advice::in_words(t.expectation.evidence)));
+  }
+  data["facts"] = facts;
+  data["against"] = nlohmann::json::array();
+  for (const advice::PassedOver& p : advice::passed_over(a)) data["against"].push_back({p.contexts, p.because});
+  data["made_by"] = made_by;
+  return page_around("Memo: " + a.device + " - Offhook", data);
 }
 
 }  // namespace offhook

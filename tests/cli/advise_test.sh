@@ -30,7 +30,19 @@ expect 0 "nothing is lost" advise bluetooth win98-office --seconds 10 --repeats 
 expect 2 "need 125.0 % of the CPU" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set device.work.block_us=5000
 # Less than a clock tick is no margin for a reservation: the next safer one is advised, and both are told.
 expect 0 "RES 1/2 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 5 --repeats 2 --set device.buffers.lead_samples=130
-grep -q "RES 1/3 strict loses nothing either and asks for less, but left only" out.txt || fail "the thin one is not told"
+grep -q "RES 1/3 strict: It left only" out.txt || fail "the thin one is not told"
+# The memo, and why each other context was passed over.
+expect 0 "passed_over_for" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --memo memo.html --json
+python3 - out.txt memo.html <<'END' || fail "memo"
+import json, re, sys
+advice = json.load(open(sys.argv[1]))
+memo = json.loads(re.search(r'id="data">(.*?)</script>', open(sys.argv[2]).read())[1])
+for t in advice["trials"]:
+    assert (t["context"] == advice["context"]) != bool(t["against"]), t["context"]
+named = [c for names, _ in memo["against"] for c in names]
+assert sorted(named + [t["in_full"] for t in advice["trials"] if not t["against"]]) == sorted(t["in_full"] for t in advice["trials"])
+assert advice["with_reserve"] and memo["verdict"] == "marginal", "three of three buffers were in use"
+END
 # A context that is asked about is the only one.
 expect 0 "THR 20: nothing is lost" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set "context=THR 20"
 grep -q "^INT" out.txt && fail "INT was tried beside the one asked about"

@@ -28,6 +28,9 @@ expect_error "nowhere/a.json: No such file" mttf win98-web --json nowhere/a.json
 
 expect 0 "schedulable" mttf --tasks "$source_dir/examples/schedulability.toml" --hours 0.2 --csv tasks.csv
 [ "$(wc -l <tasks.csv)" = 5 ] || fail "tasks.csv: $(cat tasks.csv)"
+expect 0 "" mttf win98-games --context "THR 28" --buffers 4 --buffer-ms 16 --hours 1 --html mttf.html -q
+grep -q '"kind":"mttf"' mttf.html || fail "no page"
+expect_error "no/page.html" mttf win98-games --hours 1 --html no/page.html
 printf '[[computation]]\nname = "a"\n' >bad.toml
 expect_error "expected a period_ms" mttf --tasks bad.toml
 

@@ -50,7 +50,9 @@ struct Measured {
 
 /// One context on this host, the worst of its repeats.
 struct Trial : Measured {
-  std::string name;  ///< "THR 24"
+  std::string name;     ///< "THR 24"
+  std::string in_full;  ///< with what the host calls it: "THR 24 (SCHED_FIFO 24)"
+  std::string against;  ///< why it was passed over, a sentence; empty of the one that was chosen
   hostsim::ContextScenario context;
   bool pinned = false;  ///< on a host of several CPUs: interrupt and thread on one that the host did not give them
   std::string refusal;  ///< why the host cannot do it; nothing measured holds then
@@ -74,7 +76,15 @@ struct Advice {
   bool one_only = false;                              ///< of contexts: the one that was asked about
   std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do
   std::string headline;
+  std::vector<std::string> warnings;  ///< what makes the simulation a weak witness
   std::vector<std::string> reasons;
+
+  /// It suffices, but not without a but: a limit is broken, the last buffer is used, the margin is thin, or a warning.
+  bool with_reserve() const { return suffices && (!warnings.empty() || !keeps_clear(trials[*chosen])); }
+  /// Within the limits, a buffer to spare, and a margin.
+  bool keeps_clear(const Trial& t) const {
+    return t.within_pc99() && t.buffers_needed < base.device.buffers && !t.thin();
+  }
 };
 
 struct Options {

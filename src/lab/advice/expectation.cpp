@@ -144,6 +144,14 @@ std::string_view to_string(Evidence evidence) {
   return kNames.at(static_cast<std::size_t>(evidence));
 }
 
+std::string_view in_words(Evidence evidence) {
+  static constexpr std::array<std::string_view, 4> kWords = {
+      "the losses that were seen, with 95 % confidence", "the reservation law, if what it assumes holds",
+      "the latencies measured on this host, if what is assumed of them holds",
+      "how the longest times fall, with 95 % confidence"};
+  return kWords.at(static_cast<std::size_t>(evidence));
+}
+
 Expectation expectation(const Scenario& scenario, const Seen& seen) {
   if (const LatencyDistribution* latency = latency_of(scenario)) {
     const Expectation known = from_latencies(scenario, *latency);

@@ -30,6 +30,8 @@ inline constexpr std::size_t kLongestKept = 64;  ///< longest times that a run k
 
 enum class Evidence : std::uint8_t { kLosses, kLaw, kLatencies, kTail };
 std::string_view to_string(Evidence evidence);
+/// "the losses that were seen"
+std::string_view in_words(Evidence evidence);
 
 /// Time between losses, s.
 struct Expectation {

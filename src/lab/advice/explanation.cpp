@@ -78,31 +78,17 @@ void say_basis(Advice& advice) {
   const Scenario& base = advice.base;
   double seconds = 0;  // of one that was not refused
   for (const Trial& t : advice.trials) seconds = std::max(seconds, t.seconds);
-  std::vector<std::string> beside;
-  if (base.load.spinner) beside.push_back("a thread that never blocks");
-  if (base.load.timer_callback) beside.push_back("a 1 ms timer callback");
-  for (const auto& device : base.load.devices) beside.push_back(device.name);
-  for (const auto& thread : base.load.threads) beside.push_back(thread.name);
-  for (const auto& thread : base.load.reservations) beside.push_back(thread.name);
   const double trace_s = base.load.recorded ? static_cast<double>(base.load.recorded->duration) * 1e-9 : 0;
-  if (base.load.recorded)
-    beside.push_back(
-        fmt::format("CPU {} of the recorded {} ({})", base.load.trace_cpu, base.load.trace, span(trace_s)));
-  if (base.host.latency) beside.push_back("latencies measured there");
-  advice.reasons.push_back(fmt::format("Simulated: {} in each context, on {}, beside {}.", span(seconds),
-                                       base.host.name,
-                                       beside.empty() ? "nothing" : fmt::format("{}", fmt::join(beside, ", "))));
-  if (beside.empty())
-    advice.reasons.insert(
-        advice.reasons.begin(),
-        "Warning: an idle machine was simulated, which says nothing of a busy one: load.*, or --trace.");
+  const std::string others = load_in_words(base);
+  advice.reasons.push_back(
+      fmt::format("Simulated: {} in each context, on {}, beside {}.", span(seconds), base.host.name, others));
+  if (others == "nothing")
+    advice.warnings.push_back("an idle machine was simulated, which says nothing of a busy one: load.*, or --trace.");
   if (base.load.recorded && trace_s < seconds) {
-    advice.reasons.insert(
-        advice.reasons.begin(),
-        fmt::format("Warning: the trace is {} long and was replayed {:.0f} times: what happens less than once in that "
-                    "time is not in this verdict. Record for longer than the rarest event that matters, and give "
-                    "--seconds that "
-                    "length.",
+    advice.warnings.push_back(
+        fmt::format("the trace is {} long and was replayed {:.0f} times: what happens less than once in that time is "
+                    "not in this verdict. Record for longer than the rarest event that matters, and give --seconds "
+                    "that length.",
                     span(trace_s), std::ceil(seconds / trace_s)));
   }
 }
@@ -139,7 +125,7 @@ void say_what_is_missing(Advice& advice) {
                                                   t.buffers_needed)
                                     : fmt::format("No context suffices with {} buffers; {} comes closest and needs {}.",
                                                   buffers, t.name, t.buffers_needed);
-  advice.reasons.push_back(fmt::format("Its output came up to {:.3g} ms late.", -t.margin_ms));
+  advice.reasons.push_back(fmt::format("Its output was at most {:.3g} ms late.", -t.margin_ms));
   advice.reasons.push_back(fmt::format("Losses to expect: {}; {}.", between(t.expectation), t.expectation.because));
 }
 
@@ -181,7 +167,7 @@ void say_how(Advice& advice, const Trial& t) {
 void say_why(Advice& advice, const Trial& t) {
   const std::uint32_t buffers = advice.base.device.buffers;
   advice.headline = fmt::format(
-      "{}: nothing is lost, {}", full_name(advice.base, t),
+      "{}: nothing is lost, {}", t.in_full,
       t.thin() ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
                : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
   if (t.thin()) {
@@ -194,13 +180,6 @@ void say_why(Advice& advice, const Trial& t) {
       fmt::format("Between losses: {}, for {}.", span(t.expectation.interval_s.low), t.expectation.because));
   advice.reasons.push_back(why(advice, t));
   say_how(advice, t);
-  if (advice.passed_over) {
-    const Trial& thin = advice.trials[*advice.passed_over];
-    advice.reasons.push_back(
-        fmt::format("{} loses nothing either and asks for less, but left only {:.3g} ms, and less than {:.3g} ms is no "
-                    "margin to rely on: {} is the next safer one.",
-                    thin.name, thin.margin_ms, thin.least_margin_ms, t.name));
-  }
   if (!t.within_pc99()) {
     advice.reasons.push_back(
         fmt::format("It breaks a PC 99 limit: longest interrupt routine {:.0f} us (limit {:.0f}), longest DPC {:.0f} "
@@ -214,15 +193,15 @@ void say_why(Advice& advice, const Trial& t) {
                   : t.buffers_needed == buffers  ? ": the last one was in use, one more is advised"
                                                  : ""));
   advice.reasons.push_back(
-      fmt::format("To everyone else: a 1 ms timer's callback comes up to {:.3g} ms late (without the device {:.3g} "
+      fmt::format("To everyone else: a 1 ms timer's callback comes at most {:.3g} ms late (without the device {:.3g} "
                   "ms), 999 in 1000 "
                   "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
                   t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
                   100 * t.stolen_share));
 }
 
-/// What else would do, and why it was not taken.
-void say_what_else(Advice& advice, const Trial& t) {
+/// A thread alone would not do, and does once it is pinned.
+void say_whether_pinned(Advice& advice, const Trial& t) {
   const auto thread_does = [&](bool pinned) {
     return std::find_if(advice.trials.begin(), advice.trials.end(), [pinned](const Trial& o) {
       return o.context.kind == OH_CONTEXT_THREAD && o.pinned == pinned && o.loses_nothing();
@@ -234,28 +213,103 @@ void say_what_else(Advice& advice, const Trial& t) {
         fmt::format("A thread loses nothing either once its interrupt and it are pinned to CPU {}: {}.",
                     pinned->context.cpu, pinned->name));
   }
-  for (const Trial& other : advice.trials) {
-    const bool shipped = other.context.kind == OH_CONTEXT_INTERRUPT || other.context.kind == OH_CONTEXT_DPC;
-    if (&other == &t || !shipped || !other.loses_nothing() || other.within_pc99()) continue;
-    advice.reasons.push_back(fmt::format(
-        "{} loses nothing either, but runs {:.0f} us where PC 99 allows {:.0f}, and a timer's callback comes up to "
-        "{:.3g} ms late.",
-        other.name, std::max(other.isr_max_us * (other.context.kind == OH_CONTEXT_INTERRUPT), other.dpc_max_us),
-        other.context.kind == OH_CONTEXT_INTERRUPT ? kPc99InterruptUs : kPc99DpcUs, other.timer_late_max_ms));
+}
+
+/// The PC 99 limit that it breaks.
+std::string over_limit(const Trial& t) {
+  return t.isr_max_us > kPc99InterruptUs
+             ? fmt::format("Its interrupt routine ran {:.0f} us where PC 99 allows {:.0f}", t.isr_max_us,
+                           kPc99InterruptUs)
+             : fmt::format("Its DPC ran {:.0f} us where PC 99 allows {:.0f}", t.dpc_max_us, kPc99DpcUs);
+}
+
+/// It would do, as the chosen one does: why the other is preferred, by the order at the top of advice.h.
+std::string less_preferred(const Trial& t, const Trial& chosen) {
+  if (!t.within_pc99()) {
+    return fmt::format("{}, and a timer's callback came at most {:.3g} ms late.", over_limit(t), t.timer_late_max_ms);
   }
+  switch (t.context.kind) {
+    case OH_CONTEXT_RESERVATION:
+      if (chosen.context.kind != OH_CONTEXT_RESERVATION || chosen.expectation.evidence != t.expectation.evidence)
+        return "The reservation law does not vouch for it on this host: what its budget guarantees is in doubt.";
+      if (t.context.share() <= chosen.context.share())
+        return fmt::format("It sets aside as much of the CPU as {}.", chosen.name);
+      return fmt::format("It sets aside {:.1f} % of the CPU, where {:.1f} % is enough.", 100 * t.context.share(),
+                         100 * chosen.context.share());
+    case OH_CONTEXT_THREAD:
+      if (chosen.context.kind == OH_CONTEXT_RESERVATION)
+        return "A busy thread of a higher priority that comes later would starve it; a reservation is guaranteed its "
+               "share.";
+      if (t.pinned && !chosen.pinned)
+        return fmt::format("It must be pinned to CPU {}; {} need not be.", t.context.cpu, chosen.name);
+      return fmt::format("{} does at a lower priority, and leaves more room above it.", chosen.name);
+    default:
+      return fmt::format("It goes before every thread of the machine, with {:.2f} % of the CPU; {} does not.",
+                         100 * t.stolen_share, chosen.name);
+  }
+}
+
+/// Why this one was passed over.
+std::string against(const Advice& advice, const Trial& t) {
+  if (!t.refusal.empty()) return fmt::format("Not tried: {}.", t.refusal);
+  if (!t.loses_nothing())
+    return fmt::format("It loses samples: {} of {} blocks late, {}.", t.blocks_late, t.blocks, between(t.expectation));
+  if (!t.expectation.carries(advice.required_s)) {
+    return fmt::format("It lost nothing in {}, but that carries no further than {}: {}.", span(t.seconds),
+                       span(t.expectation.interval_s.low), t.expectation.because);
+  }
+  const Trial& chosen = advice.trials[*advice.chosen];
+  if (t.thin() && !chosen.thin() && t.within_pc99() == chosen.within_pc99()) {
+    return fmt::format("It left only {:.3g} ms of transmit lead; less than {:.3g} ms is no margin to rely on.",
+                       t.margin_ms, t.least_margin_ms);
+  }
+  return less_preferred(t, chosen);
 }
 
 }  // namespace
 
 void explain(Advice& advice) {
+  for (Trial& t : advice.trials) t.in_full = full_name(advice.base, t);
   if (advice.suffices) {
     const Trial& t = advice.trials[*advice.chosen];
     say_why(advice, t);
-    say_what_else(advice, t);
+    say_whether_pinned(advice, t);
   } else {
     say_what_is_missing(advice);
   }
   say_basis(advice);
+  for (std::size_t i = 0; i < advice.trials.size(); ++i) {
+    if (i != advice.chosen) advice.trials[i].against = against(advice, advice.trials[i]);
+  }
+}
+
+std::vector<PassedOver> passed_over(const Advice& advice) {
+  std::vector<PassedOver> out;
+  for (const Trial& t : advice.trials) {
+    if (t.against.empty()) continue;
+    const auto same = std::find_if(out.begin(), out.end(), [&](const PassedOver& p) { return p.because == t.against; });
+    if (same != out.end()) {
+      same->contexts.push_back(t.in_full);
+    } else {
+      out.push_back({{t.in_full}, t.against});
+    }
+  }
+  return out;
+}
+
+std::string load_in_words(const Scenario& base) {
+  std::vector<std::string> names;
+  if (base.load.spinner) names.push_back("a thread that never blocks");
+  if (base.load.timer_callback) names.push_back("a 1 ms timer callback");
+  for (const auto& device : base.load.devices) names.push_back(device.name);
+  for (const auto& thread : base.load.threads) names.push_back(thread.name);
+  for (const auto& thread : base.load.reservations) names.push_back(thread.name);
+  if (base.load.recorded) {
+    names.push_back(fmt::format("CPU {} of the recorded {} ({})", base.load.trace_cpu, base.load.trace,
+                                span(static_cast<double>(base.load.recorded->duration) * 1e-9)));
+  }
+  if (base.host.latency) names.push_back("latencies measured there");
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace offhook::advice

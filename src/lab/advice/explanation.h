@@ -3,11 +3,25 @@
 // Advice in words: why this context, what it costs everyone else, what else would do.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "src/lab/advice/advice.h"
 
 namespace offhook::advice {
 
 /// Headline and reasons of an advice whose trials have been judged (`suffices`, `chosen`, `passed_over`).
 void explain(Advice& advice);
+
+/// Contexts that were passed over for one and the same reason.
+struct PassedOver {
+  std::vector<std::string> contexts;  ///< in full
+  std::string because;                ///< a sentence
+};
+/// Every context but the chosen one, in the order of the trials. @pre explain()
+std::vector<PassedOver> passed_over(const Advice& advice);
+
+/// What ran beside the device, or "nothing".
+std::string load_in_words(const hostsim::Scenario& base);
 
 }  // namespace offhook::advice

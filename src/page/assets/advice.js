@@ -9,29 +9,33 @@ function advicePage() {
     const part = section(title, caption);
     figure(part, title, box => adviceBars(box, items, limit));
   };
-  bars("The device", `From interrupt to output queued, the longest and (darker) 999 in 1000, and the ${a.lead_ms.toPrecision(4)} ms that are queued when nothing is owed.`,
+  bars("The device", `From interrupt to output queued, the longest and (darker) 999 in 1000, and the ${a.lead_ms.toPrecision(4)} ms that are queued when idle.`,
     tried.map(t => ({name: t.context, value: t.latency_max_ms, inner: t.latency_p999_ms, bad: !t.loses_nothing})), {value: a.lead_ms, text: "transmit lead"});
   bars("Everyone else", "How much later than its period a 1 ms timer's callback comes: the longest and (darker) 999 in 1000.",
     [{name: "without the device", value: a.control.timer_late_max_ms, inner: a.control.timer_late_p999_ms},
       ...tried.map(t => ({name: t.context, value: t.timer_late_max_ms, inner: t.timer_late_p999_ms}))]);
+  if (a.passed_over_for.length) {
+    const others = section("Passed over", "Every context that was tried, or could not be, and why another is advised.");
+    others.append(el("dl", {class: "others"}, ...a.passed_over_for.flatMap(p => [el("dt", {}, p.contexts.join("; ")), el("dd", {}, p.because)])));
+  }
   const all = section("All contexts", `Margin: what was left of the transmit lead at the worst moment. PC 99 allows an interrupt routine ${a.pc99.interrupt_us} us and a DPC ${a.pc99.dpc_us} us.`);
   const over = (v, limit) => cell(v.toFixed(0) + " us", v > limit ? "bad" : "");
   table(all, ["context", "class", "between losses", "blocks late", "samples lost", "margin", "buffers needed", "longest ISR", "longest DPC", "CPU share", "before any thread", "timer late at most"],
     a.trials.map(t => t.refusal ? el("tr", {}, cell(t.context), el("td", {class: "left words", colspan: 11}, t.refusal)) : el("tr", {}, cell(t.context),
-      classCell(t.loses_nothing ? t.between_losses.low_s >= a.required_s ? "sufficient" : "marginal" : "insufficient"),
+      classCell(t.class),
       cell(`${t.between_losses.low} (${t.between_losses.evidence})`), lossCell(t.blocks_late), lossCell(t.samples_lost), cell(t.margin_ms.toPrecision(3) + " ms" + (t.thin && t.loses_nothing ? " !" : "")),
       cell(t.swamped ? "-" : String(t.buffers_needed)), over(t.isr_max_us, a.pc99.interrupt_us), over(t.dpc_max_us, a.pc99.dpc_us),
       cell((100 * t.share).toFixed(1) + " %"), cell((100 * t.stolen_share).toFixed(2) + " %"), cell(t.timer_late_max_ms.toFixed(2) + " ms"))));
 }
 
 function adviceBars(box, items, limit) {
-  const width = Math.min(1072, Math.max(520, box.clientWidth || 980)), row = 24, left = 150, right = 110;
+  const width = Math.min(1072, Math.max(300, box.clientWidth || 980)), row = 24, left = width < 500 ? 124 : 150, right = width < 500 ? 64 : 110;
   // A context that failed by seconds must not flatten the others.
   const sane = items.map(i => i.value).filter(v => !limit || v < 3 * limit.value);
   const most = 1.1 * Math.max(...sane, limit ? limit.value : 0, 0.1), height = items.length * row + 44;
   const px = v => left + Math.min(v, most) / most * (width - left - right);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "times by context"});
-  for (const t of linearTicks(0, most, 8)) {
+  for (const t of linearTicks(0, most, Math.min(8, width / 90))) {
     root.append(svg("line", {x1: px(t), x2: px(t), y1: 8, y2: height - 32, stroke: colour("grid")}));
     root.append(svg("text", {x: px(t), y: height - 16, "text-anchor": "middle"}, Number(t.toPrecision(6)) + " ms"));
   }

@@ -9,7 +9,7 @@ const eventKinds = [["answer tone", "c1"], ["V.8bis, V.8", "c0"], ["INFO, tones 
 function eventTimeline(box, data) {
   const lane = 44, height = data.channels.length * lane + 24;
   const row = e => e.channel * lane + (e.event === "data" ? 8 : 4), tall = e => e.event === "data" ? 24 : 32;
-  zoomCanvas(box, height, [0, data.duration_s], view => {
+  zoomCanvas(box, height, [0, data.duration_s], `${data.events.length} events of ${data.channels.join(" and ")} in ${data.duration_s.toFixed(1)} s; the table of events below has each`, view => {
     const {context, left, right, width, toX} = view;
     timeAxis(view, t => Number(t.toPrecision(8)) + " s");
     context.fillStyle = colour("ink-2");
@@ -38,13 +38,13 @@ function eventTimeline(box, data) {
 }
 
 // A character a pixel, 128 rows from 4000 to 0 Hz.
-function spectrogram(box, text, duration_s) {
+function spectrogram(box, text, duration_s, name) {
   const rows = 128, columns = text.length / rows, right = 44, tall = 2 * rows;
   const picture = el("canvas", {width: columns, height: rows});
   const pixels = new ImageData(columns, rows);
   for (let i = 0; i < text.length; ++i) pixels.data.set(Array(3).fill((text.charCodeAt(i) - 63) * 255 / 63).concat(255), 4 * i);
   picture.getContext("2d").putImageData(pixels, 0, 0);
-  const {context, width} = canvasIn(box, tall + 20);
+  const {context, width} = canvasIn(box, tall + 20, `Spectrogram of ${name}: 0 to 4000 Hz over ${duration_s.toFixed(1)} s`);
   context.drawImage(picture, 0, 0, width - right, tall);
   context.fillStyle = colour("ink-2");
   for (let hz = 0; hz <= 4000; hz += 1000) context.fillText(hz, width - right + 6, tall - tall * hz / 4000 + (hz === 4000 ? 11 : 0));
@@ -52,12 +52,12 @@ function spectrogram(box, text, duration_s) {
 }
 
 function decodePage() {
-  const timeline = section("Timeline", "Wheel to zoom, drag to move, double click to go back.");
+  const timeline = section("Timeline", "Wheel or +/- to zoom, drag or arrow keys to move, double click or 0 to go back.");
   figure(timeline, "events", box => eventTimeline(box, data));
   const pictures = section("Spectrogram", "0 to 4000 Hz, 70 dB from black to white.");
   data.spectrograms.forEach((picture, c) => {
     pictures.append(el("h3", {}, data.channels[c]));
-    figure(pictures, "spectrogram-" + c, box => spectrogram(box, picture, data.duration_s));
+    figure(pictures, "spectrogram-" + c, box => spectrogram(box, picture, data.duration_s, data.channels[c]));
   });
   if (data.probing.length) {
     const probing = section("Line probing", "Levels of L2's tones over their mean, and their SNR.");
@@ -72,7 +72,7 @@ function decodePage() {
     const messages = section("What they told each other");
     for (const t of data.tables) {
       messages.append(el("h3", {}, t.title));
-      table(messages, t.columns, t.rows.map(row => el("tr", {}, ...row.map(text => cell(text, "left")))));
+      table(messages, t.columns, t.rows.map(row => el("tr", {}, ...row.map(text => cell(text, "left")))), {what: t.title});
       if (t.note) messages.append(el("p", {class: "caption"}, t.note));
     }
   }

@@ -26,7 +26,11 @@ function duration(us) {
   if (us < 1) return (us * 1000).toPrecision(3) + " ns";
   if (us < 999.5) return trim(us) + " us";
   if (us < 999500) return trim(us / 1000) + " ms";
-  return trim(us / 1e6) + " s";
+  const s = us / 1e6;
+  if (s < 600) return trim(s) + " s";
+  if (s < 7200) return trim(s / 60) + " min";
+  if (s < 172800) return trim(s / 3600) + " h";
+  return s < 63115200 ? trim(s / 86400) + " days" : trim(s / 31557600) + " years";
 }
 function trim(value) {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
@@ -67,11 +71,24 @@ function drawAll() {
   figures.forEach(drawFigure);
 }
 
-// A canvas of the box's width with crisp pixels.
-function canvasIn(box, height, width) {
+// Keys of whatever zooms over time. o: zoom(factor), move(share of what is seen), whole()
+const zoomKeys = "Keys: plus and minus zoom, left and right move, 0 shows all.";
+function onZoomKeys(node, o) {
+  node.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const act = {"+": () => o.zoom(0.6), "=": () => o.zoom(0.6), "-": () => o.zoom(1 / 0.6), "0": o.whole, Escape: o.whole,
+      ArrowLeft: () => o.move(-0.2), ArrowRight: () => o.move(0.2)}[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+// A canvas of the box's width with crisp pixels; `text` says what it shows to those who do not see it.
+function canvasIn(box, height, text, width) {
   const w = Math.max(200, Math.floor(width || box.clientWidth || 1000));
   const ratio = window.devicePixelRatio || 1;
-  const canvas = el("canvas", {width: Math.round(w * ratio), height: Math.round(height * ratio)});
+  const canvas = el("canvas", {width: Math.round(w * ratio), height: Math.round(height * ratio), role: "img", "aria-label": text});
   canvas.style.width = w + "px";
   canvas.style.height = height + "px";
   box.append(canvas);

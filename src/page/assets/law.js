@@ -27,7 +27,7 @@ function lawPage() {
 }
 
 function phaseStrips(box) {
-  const width = Math.min(1072, Math.max(520, box.clientWidth || 980)), rowHeight = 26, left = 170, right = 20;
+  const width = Math.min(1072, Math.max(320, box.clientWidth || 980)), rowHeight = 26, left = 170, right = 20;
   const height = data.phases.length * rowHeight + 40;
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "success against starting phase"});
   data.phases.forEach((phase, row) => {
@@ -37,7 +37,7 @@ function phaseStrips(box) {
     phase.points.forEach(([at, success], i) => root.append(svg("rect", {x: left + i * step, y, width: Math.max(1, step - 1), height: rowHeight - 8,
       fill: colour(success ? "sufficient" : "insufficient"), "fill-opacity": success ? 0.9 : 0.3}, svg("title", {}, `${phase.name}, phase ${at.toFixed(3)}: ${success ? "nothing lost" : "samples lost"}`))));
   });
-  for (const t of linearTicks(0, 1, 10)) root.append(svg("text", {x: left + t * (width - left - right), y: height - 18, "text-anchor": "middle"}, t.toFixed(1)));
+  for (const t of linearTicks(0, 1, width < 500 ? 4 : 10)) root.append(svg("text", {x: left + t * (width - left - right), y: height - 18, "text-anchor": "middle"}, t.toFixed(1)));
   root.append(svg("text", {x: (left + width - right) / 2, y: height - 2, "text-anchor": "middle"}, "starting phase, share of Y"));
   box.append(root);
 }

@@ -9,13 +9,13 @@ function reservationMap(box, data) {
   const map = data.map, rows = data.rows.filter(r => r.x !== undefined);
   const dense = rows.length > 150;
   const yMax = Math.ceil(map.y_max * 1.12), xMax = Math.ceil(map.x_max * 1.2);
-  const width = Math.min(1072, Math.max(520, box.clientWidth || 980)), height = 500, left = 58, right = 20, top = 14, bottom = 48;
+  const width = Math.min(1072, Math.max(320, box.clientWidth || 980)), height = Math.min(500, width), left = 58, right = 20, top = 14, bottom = 48;
   const px = period => left + period / yMax * (width - left - right);
   const py = amount => height - bottom - amount / xMax * (height - top - bottom);
   const root = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "reservation map"});
   const clip = svg("clipPath", {id: "map-area"}, svg("rect", {x: left, y: top, width: width - left - right, height: height - top - bottom}));
   root.append(svg("defs", {}, clip));
-  for (const t of linearTicks(0, yMax, 14)) {
+  for (const t of linearTicks(0, yMax, Math.min(14, width / 40))) {
     root.append(svg("line", {x1: px(t), x2: px(t), y1: top, y2: height - bottom, stroke: colour("grid")}));
     root.append(svg("text", {x: px(t), y: height - bottom + 17, "text-anchor": "middle"}, String(t)));
   }
@@ -52,6 +52,7 @@ function reservationMap(box, data) {
 
   const side = values => Math.max(2, Math.min(60, 0.92 * smallestStep(values)));
   const cellWidth = side(rows.map(r => px(r.y))), cellHeight = side(rows.map(r => py(r.x)));
+  const named = [];
   for (const row of rows) {
     const x = px(row.y), y = py(row.x), fill = colour(row.verdict);
     const title = svg("title", {}, `${row.name}: ${row.verdict}, ${row.complete} of ${row.runs} complete` +
@@ -72,7 +73,10 @@ function reservationMap(box, data) {
     } else {
       root.append(svg("path", {d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}`, stroke: fill, "stroke-width": 2.4}, title));
     }
-    // Above or below, away from the neighbours on the same row.
+    // Where the neighbour's name leaves room for it; the point's own title has it always.
+    const length = 6.6 * `${row.x}/${row.y}`.length;
+    if (named.some(n => n.y === y && Math.abs(n.x - x) < (n.length + length) / 2 + 2)) continue;
+    named.push({x, y, length});
     root.append(svg("text", {x, y: y - 11, "text-anchor": "middle", class: "on-map"}, `${row.x}/${row.y}`));
   }
   box.append(root);

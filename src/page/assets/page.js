@@ -6,17 +6,12 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
 
 function section(title, caption) {
-  const node = el("section", {}, el("h2", {}, title), caption ? el("p", {class: "caption"}, caption) : null);
+  const id = "part-" + title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const node = el("section", {id}, el("h2", {}, title), caption ? el("p", {class: "caption"}, caption) : null);
   page.append(node);
   return node;
 }
 
-const leftHeads = new Set(["class", "published class", "what decides", "where", "grade", "result", "figures", "unit", "tolerance", "verdict", "remark", "value",
-  "provenance", "what it is"]);
-function table(parent, head, rows) {
-  parent.append(el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...head.map(h => el("th", leftHeads.has(h) ? {class: "left"} : {}, h)))),
-    el("tbody", {}, ...rows))));
-}
 const cell = (text, name) => el("td", name ? {class: name} : {}, text);
 function withNote(text, note) {
   const node = cell(text);
@@ -28,7 +23,7 @@ const lossCell = n => cell(group(n), n > 0 ? "bad" : "zero");
 function header() {
   const button = el("button", {type: "button", title: "Light or dark"}, "light / dark");
   button.addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-  page.append(el("header", {class: "top"}, el("span", {class: "product"}, "Offhook"),
+  document.body.prepend(el("header", {class: "top"}, el("span", {class: "product"}, "Offhook"),
     el("span", {}, pages[data.kind].name), button));
   page.append(el("h1", {}, data.title));
   page.append(el("div", {class: "verdict " + data.verdict}, el("p", {class: "headline"}, data.headline),
@@ -38,6 +33,20 @@ function header() {
     const list = el("div", {class: "settings"}, ...data.settings.map(([name, value]) => el("span", {}, name + " ", el("b", {}, value))));
     page.append(data.settings.length <= 8 ? list : el("details", {}, el("summary", {}, `All ${data.settings.length} settings`), list));
   }
+}
+
+// What is on a page of more than a few parts: after the verdict, before the figures.
+const contentsFrom = 5;
+function contents() {
+  const heads = [...page.querySelectorAll("section[id] > h2, h2.paper")];
+  if (heads.length < contentsFrom) return;
+  const list = el("ul", {}, ...heads.map((h, i) => {
+    const target = h.parentNode === page ? h : h.parentNode;
+    if (!target.id) target.id = "part-" + i;
+    return el("li", {}, el("a", {href: "#" + target.id}, h.textContent));
+  }));
+  const first = page.querySelector("section[id], .tiles");
+  page.insertBefore(el("nav", {class: "contents", "aria-label": "On this page"}, el("h2", {}, "On this page"), list), first);
 }
 
 function callPage() {
@@ -60,7 +69,7 @@ function callPage() {
   const pending = section("Samples pending",
     (data.device ? `Received samples not yet taken, after each service. The device has ${holder}. `
       : `Received samples not yet taken, after each service (Figures 5 to 7 and 14). The ring holds ${data.ring_samples}. `) +
-    "Red ticks on the axis: samples lost. Drag to zoom all charts over time, double click to go back.");
+    "Red ticks on the axis: samples lost. Drag or + to zoom all charts over time, double click or 0 to go back.");
   chart(pending, "pending", {series: [{name: "pending", ...data.pending, style: "points", colour: "accent"}], unit: "samples", decimals: 0,
     level: {value: held, text: holder}, ticks: losses, height: 260, floor: 60});
 
@@ -93,7 +102,7 @@ function callPage() {
 
   if (data.timeline.entities.length) {
     const cpu = section("Who had the CPU",
-      "One lane for each interrupt, DPC and thread: the share of time it had (right: of the whole), the driver's own first. Wheel to zoom, drag to move, double click to go back.");
+      "One lane for each interrupt, DPC and thread: the share of time it had (right: of the whole), the driver's own first. Wheel or +/- to zoom, drag or arrow keys to move, double click or 0 to go back.");
     figure(cpu, "cpu", box => overviewTimeline(box, data));
     cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "Of each interval of 12.5 ms, all its entities together (Figure 3)."));
     chart(cpu, "share", {series: [{name: "share", t: data.window_share.t, v: data.window_share.v.map(v => 100 * v), style: "points", colour: "accent"}], unit: "%", decimals: 1, height: 170});
@@ -129,8 +138,8 @@ function callPage() {
     const trained = data.dmt.trained_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.dmt.trained_s.toFixed(2)} s, trainings: ${data.dmt.trainings}. `;
     const line = section("Tones", trained + "Bits and signal-to-noise ratio of each tone, as its receiver heard MEDLEY.");
-    table(line, ["", "gross kbit/s", "net kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
-      data.dmt.ways.map(w => el("tr", {}, cell(w.name, "left"), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
+    table(line, ["direction", "gross kbit/s", "net kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
+      data.dmt.ways.map(w => el("tr", {}, cell(w.name), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
         ...[w.superframes, w.crc_errors, w.corrected_octets, w.lost_words, w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
     const tones = (name, unit, of) => ({title: name, x: {text: "tone of 4.3125 kHz"}, y: {text: unit, min: 0}, marks: [],
       series: data.dmt.ways.filter(w => w.tones.length).map(w => ({name: w.name, style: "points", symbol: "dot", x: w.tones.map(t => t[0]), y: w.tones.map(of)}))});
@@ -206,12 +215,12 @@ function shortDecade(p) {
 
 function drawTaps(box, taps) {
   const width = Math.min(520, box.clientWidth || 520), height = 170, floor = -60, left = 34;
-  const {context} = canvasIn(box, height, width);
+  const {context} = canvasIn(box, height, `${taps.length} equaliser taps; the largest is number ${1 + taps.indexOf(Math.max(...taps))}`, width);
   const x = i => left + (i + 0.5) / taps.length * (width - left - 4), y = db => 6 + (Math.max(db, floor) / floor) * (height - 14);
   for (let db = 0; db >= floor; db -= 20) {
     context.fillStyle = colour("grid");
     context.fillRect(left, Math.round(y(db)), width - left, 1);
-    context.fillStyle = colour("ink-3");
+    context.fillStyle = colour("ink-2");
     context.fillText(db + " dB", 0, y(db) + 4);
   }
   context.fillStyle = colour("accent");
@@ -220,7 +229,7 @@ function drawTaps(box, taps) {
 
 function drawConstellation(box, points) {
   const size = Math.min(380, box.clientWidth || 380);
-  const {context} = canvasIn(box, size, size);
+  const {context} = canvasIn(box, size, `Received constellation: ${points.length / 2} points in the plane`, size);
   const radii = points.map(Math.abs).sort((a, b) => a - b);
   // Wide enough for 99.5 % of the points; the rest sits on the rim.
   const reach = Math.max(1e-6, 1.15 * radii[Math.floor(0.9975 * (radii.length - 1))]);
@@ -231,7 +240,7 @@ function drawConstellation(box, points) {
   for (const t of linearTicks(-reach, reach, 6)) {
     context.fillRect(Math.round(to(t)), 1, 1, size - 2);
     context.fillRect(1, Math.round(to(t)), size - 2, 1);
-    context.fillStyle = colour("ink-3");
+    context.fillStyle = colour("ink-2");
     if (t > -reach * 0.9) context.fillText(String(t), to(t) + 3, size - 5);
     context.fillStyle = colour("grid");
   }
@@ -296,11 +305,12 @@ function setTheme(theme) {
 
 const pages = {call: {name: "call report", draw: callPage}, sweep: {name: "sweep report", draw: sweepPage},
   reproduce: {name: "reproduce report", draw: reproducePage}, law: {name: "reservation law", draw: lawPage},
-  advice: {name: "advice", draw: advicePage}, host: {name: "host", draw: hostPage}, decode: {name: "recorded call", draw: decodePage}};
+  advice: {name: "advice", draw: advicePage}, mttf: {name: "time to an underrun", draw: mttfPage}, memo: {name: "memo", draw: memoPage}, host: {name: "host", draw: hostPage}, decode: {name: "recorded call", draw: decodePage}};
 header();
 pages[data.kind].draw();
-page.append(el("footer", {}, data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
-  "This file is complete in itself and asks for nothing from the network. Charts over time: dygraphs (MIT)."));
+contents();
+page.append(el("footer", {}, data.made_by ? data.made_by + ". " : "", data.kind !== "call" ? "" : `Derived from ${group(data.events)} events. `,
+  "This file is complete in itself and asks for nothing from the network." + (data.kind === "call" ? " Charts over time: dygraphs (MIT)." : "")));
 
 const preferred = matchMedia("(prefers-color-scheme: dark)");
 setTheme({"#dark": "dark", "#light": "light"}[location.hash] || (preferred.matches ? "dark" : "light"));
@@ -316,10 +326,10 @@ let screenTheme = "";
 // On paper as on the screen, but light: the width is held, or the charts would stretch away from what was drawn.
 addEventListener("beforeprint", () => {
   screenTheme = document.documentElement.dataset.theme;
-  page.style.width = "1120px";
+  if (data.kind !== "memo") page.style.width = "1120px";
   setTheme("light");
   for (const canvas of document.querySelectorAll("canvas")) {  // a canvas may come out blank on paper, its picture does not
-    const picture = el("img", {src: canvas.toDataURL(), alt: "", style: canvas.style.cssText});
+    const picture = el("img", {src: canvas.toDataURL(), alt: canvas.getAttribute("aria-label"), style: canvas.style.cssText});
     picture.decoding = "sync";
     canvas.replaceWith(picture);
   }

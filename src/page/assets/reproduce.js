@@ -64,21 +64,30 @@ function sensitivitySection() {
   }
 }
 
+// The claims whose rows the filter leaves, and papers that have one.
+function showClaims(rows) {
+  data.claims.forEach((claim, i) => { document.getElementById(claim.id).hidden = rows[i].hidden; });
+  for (const paper of document.querySelectorAll("h2.paper")) {
+    const ofPaper = data.claims.filter(c => paper.dataset.claims === c.id.split(".")[0]);
+    paper.hidden = ofPaper.every(c => document.getElementById(c.id).hidden);
+  }
+}
+
 function reproducePage() {
   page.classList.add("wide");
   provenanceTable(section("What agreement is worth", "How each simulated value came about. Only the independent ones are predictions; " +
     "an input that is read back is no result."));
-  const contents = section("Claims", "Hard: must come out of the simulation within the tolerance. Soft: side by side, a difference is told. " +
+  const claims = section("Claims", "Hard: must come out of the simulation within the tolerance. Soft: side by side, a difference is told. " +
     "Input: a measured property of the machine that the model uses. Orange in every figure: what was published.");
-  table(contents, ["claim", "where", "grade", "result", "figures"], data.claims.map(c => el("tr", {}, el("td", {}, el("a", {href: "#" + c.id}, c.title)),
+  table(claims, ["claim", "where", "grade", "result", "figures"], data.claims.map(c => el("tr", {}, el("td", {}, el("a", {href: "#" + c.id}, c.title)),
     cell(c.at, "left words"), cell(c.grade, "left"), el("td", {class: "left"}, standing(c.standing)),
-    cell(c.figures.map(f => f.title.split(":")[0]).join(", "), "left words"))));
+    cell(c.figures.map(f => f.title.split(":")[0]).join(", "), "left words"))), {filter: showClaims});
   let paper = "";
   for (const claim of data.claims) {
     const of = claim.id.split(".")[0];
     if (of !== paper) {
       paper = of;
-      page.append(el("h2", {class: "paper"}, papers[of] || of));
+      page.append(el("h2", {class: "paper", "data-claims": of}, papers[of] || of));
     }
     const node = el("section", {id: claim.id}, el("h3", {class: "claim"}, claim.title, " ", standing(claim.standing)),
       el("p", {class: "caption"}, `${claim.id}, section ${claim.at}. ${claim.summary}`));

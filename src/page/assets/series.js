@@ -87,7 +87,7 @@ function seriesChart(box, o) {
         const x = dygraph.toDomXCoord(phase.begin_s);
         context.fillStyle = colour("line");
         context.fillRect(Math.round(x), plot.y, 1, plot.h);
-        context.fillStyle = colour("ink-3");
+        context.fillStyle = colour("ink-2");
         const row = rows.findIndex(end => x >= end);
         if (row >= 0) {
           context.fillText(phase.name, x + 4, plot.y + 11 + 13 * row);
@@ -118,11 +118,33 @@ function seriesChart(box, o) {
     },
   });
   seriesCharts.push(chart);
+  describeChart(area, chart, o);
   if (levelShown) {
     const label = el("span", {class: "level"}, o.level.text);
     label.style.top = Math.max(0, chart.toDomYCoord(o.level.value) - 20) + "px";
     area.append(label);
   }
+}
+
+// In words what the chart shows, and its keys.
+function describeChart(area, chart, o) {
+  const number = v => group(v) === "0" || Math.abs(v) < 100 ? Number(v.toPrecision(4)).toString() : group(v);
+  const words = o.series.filter(s => s.t.length).map(s => `${s.name}: ${number(s.v.reduce((a, b) => Math.min(a, b)))} to ` +
+    `${number(s.v.reduce((a, b) => Math.max(a, b)))} ${o.unit}, at last ${number(s.v[s.v.length - 1])}`);
+  const range = o.range || chart.xAxisExtremes();
+  for (const [name, value] of Object.entries({role: "img", tabindex: "0", "aria-label": `Over ${trimSeconds(range[0])} to ${trimSeconds(range[1])} s. ` +
+    words.join("; ") + (o.level ? `; ${o.level.text}` : "") + ". " + zoomKeys})) area.setAttribute(name, value);
+  const show = (a, b) => {
+    const span = Math.min(b - a, range[1] - range[0]), from = Math.min(Math.max(a, range[0]), range[1] - span);
+    chart.updateOptions({dateWindow: [from, from + span]});
+  };
+  onZoomKeys(area, {whole: () => show(...range), zoom: factor => {
+    const [a, b] = chart.xAxisRange(), middle = (a + b) / 2;
+    show(middle - (b - a) / 2 * factor, middle + (b - a) / 2 * factor);
+  }, move: share => {
+    const [a, b] = chart.xAxisRange();
+    show(a + share * (b - a), b + share * (b - a));
+  }});
 }
 
 function trimSeconds(v) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Who had the CPU, on canvases that zoom (wheel), move (drag) and go back (double click). Nothing is hidden by scale:
+// Who had the CPU, on canvases that zoom (wheel, + and -), move (drag, arrows) and go back (double click, 0). Nothing is hidden by scale:
 // the overview adds up shares, the close-ups draw every segment at least one pixel wide.
 "use strict";
 
-function zoomCanvas(box, height, domain, paint, tell) {
+// `text` says what is seen to those who do not see it.
+function zoomCanvas(box, height, domain, text, paint, tell) {
   const readout = el("div", {class: "readout"});
   box.append(readout);
-  const {canvas, context, width} = canvasIn(box, height);
+  const {canvas, context, width} = canvasIn(box, height, text + ". " + zoomKeys);
   canvas.classList.add("zoom");
-  const left = 132, right = 52;
+  canvas.tabIndex = 0;
+  const left = width < 500 ? 104 : 132, right = 52;
   let view = domain.slice();
   const toX = t => left + (t - view[0]) / (view[1] - view[0]) * (width - left - right);
   const toT = x => view[0] + (x - left) / (width - left - right) * (view[1] - view[0]);
@@ -21,13 +23,21 @@ function zoomCanvas(box, height, domain, paint, tell) {
     view[0] = Math.min(Math.max(view[0], domain[0]), domain[1] - span);
     view[1] = view[0] + span;
   };
-  canvas.addEventListener("wheel", event => {
-    event.preventDefault();
-    const t = toT(event.offsetX), factor = Math.exp(Math.max(-0.5, Math.min(0.5, event.deltaY * 0.002)));
+  const zoom = (t, factor) => {
     view = [t - (t - view[0]) * factor, t + (view[1] - t) * factor];
     clamp();
     redraw();
+  };
+  canvas.addEventListener("wheel", event => {
+    event.preventDefault();
+    zoom(toT(event.offsetX), Math.exp(Math.max(-0.5, Math.min(0.5, event.deltaY * 0.002))));
   }, {passive: false});
+  onZoomKeys(canvas, {zoom: factor => zoom((view[0] + view[1]) / 2, factor), whole: () => { view = domain.slice(); redraw(); }, move: share => {
+    const shift = share * (view[1] - view[0]);
+    view = [view[0] + shift, view[1] + shift];
+    clamp();
+    redraw();
+  }});
   let held = null;
   canvas.addEventListener("pointerdown", event => { held = event.offsetX; canvas.setPointerCapture(event.pointerId); });
   canvas.addEventListener("pointerup", () => { held = null; });
@@ -70,7 +80,7 @@ function overviewTimeline(box, data) {
   const step = timeline.bucket_s, buckets = Math.max(...lanes.map(e => e.share.length));
   const end = Math.max(data.end_s, data.begin_s + step);
   const laneHeight = 26, height = lanes.length * laneHeight + 24;
-  zoomCanvas(box, height, [data.begin_s, end], view => {
+  zoomCanvas(box, height, [data.begin_s, end], "Share of the CPU over the call: " + lanes.map(e => `${e.name} ${(e.cpu_ms / (end - data.begin_s) / 10).toFixed(1)} %`).join(", "), view => {
     const {context, left, right, width, toX, toT} = view;
     timeAxis(view, t => Number(t.toPrecision(8)) + " s");
     lanes.forEach((lane, row) => {
@@ -114,7 +124,7 @@ function closeUpTimeline(box, closeUp, entities) {
   const times = closeUp.segments_us.flatMap(s => [s[0], s[1]]);
   const domain = [Math.max(-60000, Math.min(-1, ...times)), Math.min(60000, Math.max(1, ...times))];
   const kindOf = mark => mark[1] === 24 && mark[2] > 0 ? {name: `output ${mark[2]} samples late`, colour: "insufficient"} : markKinds[mark[1]];
-  zoomCanvas(box, height, domain, view => {
+  zoomCanvas(box, height, domain, `${closeUp.title}: ${closeUp.segments_us.length} segments of ${lanes.map(e => e.name).join(", ")}`, view => {
     const {context, left, right, width, toX} = view;
     timeAxis(view, t => Number((t / 1000).toPrecision(6)) + " ms");
     context.fillStyle = colour("ink-2");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +9,7 @@
 
 #include "driver/path/output.h"
 #include "src/lab/advice/advice.h"
+#include "src/lab/advice/explanation.h"
 #include "src/lab/advice/kept_runs.h"
 #include "src/lab/reproduce/results.h"
 #include "src/page/page.h"
@@ -29,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string device, host, trace, out;
+  std::string device, host, trace, out, memo;
   std::vector<std::string> set;
   std::uint32_t repeats = 3;
   double seconds = 60, between_hours = advice::kWeekS / 3600, verify_hours = 0;
@@ -111,7 +113,13 @@ Figures run_figures(const hostsim::Scenario& scenario) {
 
 void print(const advice::Advice& a) {
   say("{} on {}\n\n{}\n", a.device, a.host, a.headline);
+  for (const std::string& warning : a.warnings) say("  Warning: {}\n", warning);
   for (const std::string& reason : a.reasons) say("  {}\n", reason);
+  const auto others = advice::passed_over(a);
+  if (!others.empty()) say("\nPassed over:\n");
+  for (const advice::PassedOver& p : others)
+    say("  {}: {}\n", fmt::format("{}", fmt::join(p.contexts, "; ")), p.because);
+  say("\n");
   Table table;
   table.column("context");
   table.column("loses", Table::Align::kLeft);
@@ -120,10 +128,7 @@ void print(const advice::Advice& a) {
     table.column(title);
   }
   for (const advice::Trial& t : a.trials) {
-    if (!t.refusal.empty()) {
-      table.row({t.name, "not tried: " + t.refusal, "", "", "", "", "", "", "", ""});
-      continue;
-    }
+    if (!t.refusal.empty()) continue;
     table.row({t.name, t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
                fmt::format("{} ({})", advice::span(t.expectation.interval_s.low), to_string(t.expectation.evidence)),
                fmt::format("{:.3f}{}", t.margin_ms, t.loses_nothing() && t.thin() ? "!" : ""),
@@ -141,6 +146,7 @@ void print(const advice::Advice& a) {
 
 int run(const Options& options) {
   const hostsim::Scenario base = base_of(options);
+  if (!options.memo.empty()) expect_writable(options.memo);
   catch_interrupts();
   advice::Options how;
   how.repeats = options.repeats;
@@ -202,6 +208,7 @@ int run(const Options& options) {
         advice->trials[*advice->chosen].name, verified->losses, verified->blocks, kVerifyRuns, options.verify_hours,
         verified->safer ? "SAFER than that" : "no safer than that");
   }
+  if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, "Offhook " OFFHOOK_VERSION));
   if (folder) {
     folder->write("advice.json", json_text(out, 1) + "\n");
     folder->write(kReportName, advice_page(*advice));
@@ -254,6 +261,9 @@ void add_advise(CLI::App& app, Action& action) {
          "-o,--out", options->out,
          "Folder for advice.json, report.html and the runs that are done: interrupted, the same command goes on")
       ->type_name("DIR");
+  sub->add_option("--memo", options->memo,
+                  "Write one A4 sheet for a meeting: the verdict, what it rests on, what was passed over")
+      ->type_name("FILE.html");
   sub->add_flag("--json", options->json, "Print the advice as JSON, show no progress");
   sub->footer(R"(Examples:
   offhook advise vendor-modem nt2000-p2-450 --out out/advice
@@ -261,6 +271,7 @@ void add_advise(CLI::App& app, Action& action) {
   offhook advise g-lite --trace examples/board.load --set load.trace_cpu=1
   offhook advise g-lite nt2000-p2-450 --set device.buffers.count=2 --json
   offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
+  offhook advise g-lite nt2000-p2-450 --memo memo.html
   offhook advise g-lite win98-games --verify 2
 
 Exit status 2: no context suffices; 1 also: --verify found the advice safer than what was seen.)");

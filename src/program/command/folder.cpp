@@ -182,8 +182,17 @@ LogContents read_log(const fs::path& log) {
   LogContents contents;
   contents.header = traces::parse_log_header(reader.header_json(), reader.name());
   Analyzer analyzer;
+  // A live call's clock began when the machine was started: its figures count from the first event.
+  const bool live = is_live(contents.header);
+  std::optional<std::uint64_t> begin_ns;
   while (reader.next()) {
-    for (const oh_event& event : reader.events()) analyzer.add(event);
+    for (oh_event event : reader.events()) {
+      if (live) {
+        if (!begin_ns) begin_ns = event.time_ns;
+        event.time_ns -= std::min(*begin_ns, event.time_ns);
+      }
+      analyzer.add(event);
+    }
   }
   contents.figures = analyzer.finish();
   contents.warning = reader.ending().message;

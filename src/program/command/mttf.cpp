@@ -18,6 +18,7 @@
 #include "src/lab/sweep/parallel.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
+#include "src/report/mttf_report.h"
 #include "traces/file/file.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
@@ -32,7 +33,7 @@ using hostsim::Modality;
 using nlohmann::ordered_json;
 
 struct Options {
-  std::string source, tasks, context = "DPC", json, csv;
+  std::string source, tasks, context = "DPC", json, csv, html;
   std::vector<int> buffers = {2, 3, 4, 6};
   std::vector<double> buffer_ms = {4, 6, 8, 10, 12, 16};
   double unit_us = 1, compute_share = 0.25, hours = 100;
@@ -77,6 +78,7 @@ void deliver(const Options& options, const ordered_json& result, const ordered_j
   };
   give(options.json, json_text(result, 2) + "\n");
   give(options.csv, to_csv(rows));
+  if (!options.html.empty()) write_file(options.html, mttf_page(result));
 }
 
 bool to_people(const Options& options) {
@@ -282,7 +284,7 @@ int run_tasks(const Options& options) {
 int run(const Options& options) {
   if (options.tasks.empty() == options.source.empty())
     throw config::Error("expected either a host or histogram file, or --tasks FILE");
-  for (const std::string& file : {options.json, options.csv}) {
+  for (const std::string& file : {options.json, options.csv, options.html}) {
     if (!file.empty() && file != "-") expect_writable(file);
   }
   return options.tasks.empty() ? run_buffers(options) : run_tasks(options);
@@ -323,6 +325,8 @@ void add_mttf(CLI::App& app, Action& action) {
   sub->add_option("--seed", options->seed, "Same seed, same numbers")->capture_default_str();
   add_json_file(*sub, options->json);
   sub->add_option("--csv", options->csv, "The table as CSV; -: to standard output")->type_name("FILE");
+  sub->add_option("--html", options->html, "Write a page: times to an underrun by number and length of buffers")
+      ->type_name("FILE");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
   sub->footer(
       R"(Hosts with latencies: win98-, nt4- with office, workstation, games or web; ce3-sh4, ce3-pentium, ce3-pentium-qfe.
@@ -332,7 +336,7 @@ Keys of a [[computation]] (beside them: host, virus_scanner):
       R"(
 Examples:
   offhook mttf win98-games --context "THR 28" --buffers 4 --buffer-ms 16
-  offhook mttf win98-office --context "THR 28" --virus-scanner --csv mttf.csv
+  offhook mttf win98-office --context "THR 28" --virus-scanner --csv mttf.csv --html mttf.html
   offhook mttf examples/latency.hgrm --unit-us 1 --buffers 2,3 --buffer-ms 1,2,4
   offhook mttf --tasks examples/schedulability.toml --hours 24)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// `offhook advise --memo`: what a meeting needs, on one A4 sheet.
+"use strict";
+
+function memoPage() {
+  page.classList.add("memo");
+  const facts = section("What was simulated", "");
+  facts.append(el("dl", {}, ...data.facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
+  if (!data.against.length) return;
+  const others = section("Contexts that were passed over", "");
+  others.append(el("dl", {class: "others"}, ...data.against.flatMap(([names, because]) => [el("dt", {}, names.join("; ")), el("dd", {}, because)])));
+}
