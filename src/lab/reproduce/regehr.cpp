@@ -101,6 +101,27 @@ Curve curve(const Condition& condition, std::span<const std::vector<RegehrResult
   return c;
 }
 
+/// Why a condition differs, as far as it is known. @param enough  of kReasons, in per cent
+std::string why(std::size_t condition, const std::array<double, kReasons.size()>& enough) {
+  const RegehrRun used;
+  const double tick_ns = 1e9 / used.enforcement_hz, needed_ns = static_cast<double>(used.needed);
+  const double ticks = std::floor(needed_ns / tick_ns);
+  if (condition == 0) {
+    return fmt::format(
+        "; a budget ends at the next tick of {:.0f} us, so that all above {:g} ticks, {:.3f} ms, is {:g} ticks: with "
+        "ticks of {:g} us {:g} % are needed",
+        tick_ns / 1e3, ticks, ticks * tick_ns / 1e6, ticks + 1, 1e6 / kPreciseHz, enough[0]);
+  }
+  if (condition == 2) return "; what is not accounted for is the clock's and the network's interrupt handlers";
+  if (condition == 3) {
+    return fmt::format(
+        "; C is rounded up to whole ticks, half a tick ({:.0f} % of R) more on average: with the equation as it is "
+        "printed {:g} % are needed",
+        100 * tick_ns / 2 / needed_ns, enough[1]);
+  }
+  return "";
+}
+
 }  // namespace
 
 Outcome regehr_fig3(const Run& run) {
@@ -147,19 +168,7 @@ Outcome regehr_fig3(const Run& run) {
                      p.number(condition.key), of.enough, kTolerance);
     row.note = fmt::format("misses at 0 %: {:.1f} %; at most 1 % of the periods count as nearly none, steps of 2 %",
                            100 * at_zero[c]);
-    if (c == 0)
-      row.note += fmt::format(
-          "; a budget ends at the next tick of 244 us, so that all above 16 ticks, 3.906 ms, is 17 ticks: with ticks "
-          "of "
-          "{:g} us {:g} % are needed",
-          1e6 / kPreciseHz, enough[0]);
-    if (c == 2) row.note += "; what is not accounted for is the clock's and the network's interrupt handlers";
-    if (c == 3)
-      row.note += fmt::format(
-          "; C is rounded up to whole ticks, half a tick (3 % of 4 ms) more on average: with the equation as it is "
-          "printed "
-          "{:g} % are needed",
-          enough[1]);
+    row.note += why(c, enough);
     out.rows.push_back(std::move(row));
     f.marks.push_back({Mark::Axis::kX, p.number(condition.key), {}, fmt::format("published, {}", condition.name)});
     f.series.push_back(std::move(of.series));
@@ -392,6 +401,35 @@ double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& rec
   return static_cast<double>(longest) / 1e6;
 }
 
+constexpr int kFigure5Ms = 10;  // reserved: 1 ms to so many
+
+/// @param results [kFigure5Ms][repetition]
+void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<RegehrResult>> results) {
+  Series s;
+  s.name = "simulated";
+  s.style = Series::Style::kLine;
+  bool falls = true;
+  for (int ms = 1; ms <= kFigure5Ms; ++ms) {
+    add(s, ms, numbers(results[static_cast<std::size_t>(ms - 1)], &RegehrResult::stolen), 100);
+    if (ms > 4) falls = falls && s.y.back() < s.y[s.y.size() - 2];
+  }
+  falls = falls && s.y.back() < s.y.front();
+  Row shape =
+      holds("Figure 5", p.text("fig5"),
+            fmt::format("{:.1f} % at 1 ms, {:.1f} % at 4 ms, {:.1f} % at 10 ms", s.y[0], s.y[3], s.y[9]), falls);
+  shape.note = "below 3 ms the window of the sender does not fill, and the share is nearly level";
+  out.rows.push_back(std::move(shape));
+  Figure f{"regehr.fig5",
+           "Figure 5: time stolen by the kernel to process an incoming TCP stream",
+           "The sender falls silent when its window is full: a longer block loses a smaller share.",
+           axis("reserved of 20 ms (ms)"),
+           axis("stolen (%)"),
+           {std::move(s)},
+           {}};
+  f.y.min = 0;
+  out.figures.push_back(std::move(f));
+}
+
 }  // namespace
 
 Outcome regehr_stolen(const Run& run) {
@@ -400,16 +438,16 @@ Outcome regehr_stolen(const Run& run) {
   const UnitCosts costs = unit_costs();
   // An idle machine of each kind to compare with: the clock steals too, and is none of the devices'.
   std::vector<RegehrRun> runs(2);
-  runs[1].enforcement_hz = 20'000;
+  runs[1].enforcement_hz = kPreciseHz;
   for (const Published& row : rows) {
     RegehrRun r;
-    r.enforcement_hz = row.text("os") == "Linux/RT" ? 20'000 : 4096;
+    if (row.text("os") == "Linux/RT") r.enforcement_hz = kPreciseHz;
     r.devices = {load_of(row.text("device"), costs)};
     r.keep_intervals = row.text("device") == "IDE / PIO";
     runs.push_back(r);
   }
   const std::size_t fig5_at = runs.size();
-  for (int ms = 1; ms <= 10; ++ms) {
+  for (int ms = 1; ms <= kFigure5Ms; ++ms) {
     RegehrRun r;
     r.needed = ms * 1'000'000;
     r.network = kAlways;
@@ -450,33 +488,11 @@ Outcome regehr_stolen(const Run& run) {
     out.figures.push_back(
         trace("regehr.fig6", "Figure 6: time stolen by the IDE disk driver (PIO)", results[2 + i][0]));
   }
-  Series s;
-  s.name = "simulated";
-  s.style = Series::Style::kLine;
-  bool falls = true;
-  for (int ms = 1; ms <= 10; ++ms) {
-    add(s, ms, numbers(results[fig5_at + static_cast<std::size_t>(ms - 1)], &RegehrResult::stolen), 100);
-    if (ms > 4) falls = falls && s.y.back() < s.y[s.y.size() - 2];
-  }
-  falls = falls && s.y.back() < s.y.front();
-  Row shape =
-      holds("Figure 5", p.text("fig5"),
-            fmt::format("{:.1f} % at 1 ms, {:.1f} % at 4 ms, {:.1f} % at 10 ms", s.y[0], s.y[3], s.y[9]), falls);
-  shape.note = "below 3 ms the window of the sender does not fill, and the share is nearly level";
-  out.rows.push_back(std::move(shape));
-  Figure f{"regehr.fig5",
-           "Figure 5: time stolen by the kernel to process an incoming TCP stream",
-           "The sender falls silent when its window is full: a longer block loses a smaller share.",
-           axis("reserved of 20 ms (ms)"),
-           axis("stolen (%)"),
-           {std::move(s)},
-           {}};
-  f.y.min = 0;
-  out.figures.push_back(std::move(f));
+  add_figure5(out, p, std::span(results).subspan(fig5_at));
   out.summary = fmt::format(
       "A reservation of 4 ms / 20 ms beside each device, and of 1 to 10 ms beside Netperf. A transfer of a device "
-      "costs "
-      "what it does: {:.2f} us an interrupt, {:.2f} us the end of a request (other papers, by clock), {:g} us a port "
+      "costs what it does: {:.2f} us an interrupt, {:.2f} us the end of a request (other papers, by clock), {:g} us a "
+      "port "
       "access, {:g} us a descriptor (assumed).",
       costs.interrupt / 1e3, costs.completion / 1e3, costs.port_access / 1e3, costs.descriptor / 1e3);
   return out;
