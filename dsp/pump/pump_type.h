@@ -74,16 +74,22 @@ oh_pump pump_of(P& pump) {
           [](void* self, size_t n) { static_cast<P*>(self)->fill_in(n); }, &pump};
 }
 
+/// Samples of 8000 Hz between card and line, both directions together: 400 ms, which is more than sound cards queue.
+/// From 40 ms (V.34) or 27 ms (V.32bis) on, reversals are answered later than the Recommendations say, and the far end
+/// takes what is beyond that for a part of its round trip.
+inline constexpr uint32_t kMostIoDelay = 3200;
+
 /// The type of a pump that is one `Modem`: constructed from an oh_pump_config, int16_t process(int16_t) a sample,
 /// lost() for a sample that never came, status(oh_pump_status*), hang_up(), kLeastBitRate and kLongestStep. Nothing of
-/// it needs to be destroyed. It takes less than 40 ms between card and line. Real-time: as Modem is.
+/// it needs to be destroyed. Between card and line it takes up to kMostIoDelay. Real-time: as Modem is.
 template <class Modem>
 struct ModemType {
   static Modem& of(void* self) { return *static_cast<Modem*>(self); }
 
   static size_t size(const oh_pump_config* config) {
-    return is_possible(config, Modem::kLeastBitRate) && config->io_delay_samples < 320 ? (sizeof(Modem) + 63) / 64 * 64
-                                                                                       : 0;
+    return is_possible(config, Modem::kLeastBitRate) && config->io_delay_samples <= kMostIoDelay
+               ? (sizeof(Modem) + 63) / 64 * 64
+               : 0;
   }
   static int init(void* self, const oh_pump_config* config) {
     constexpr int kInvalid = -22;  // -EINVAL without an OS header

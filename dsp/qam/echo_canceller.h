@@ -32,7 +32,7 @@ class EchoCanceller {
   static constexpr int kNearTaps = 160;           ///< 20 ms
   static constexpr int kFarTaps = 256;            ///< 32 ms
   static constexpr int kFarBefore = 64;           ///< of these, before the round trip measured
-  static constexpr int kMaxDelaySamples = 11000;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
+  static constexpr int kMaxDelaySamples = 12800;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
 
   EchoCanceller() = default;
   /// @param band  of what is transmitted  @param io_delay_samples  from a sample sent to its near echo, at the least
@@ -76,8 +76,8 @@ class EchoCanceller {
       return at + from;
     }
   };
-  static constexpr int kLong = 12288;
-  static constexpr int kShort = 1024;
+  static constexpr int kLong = 13312;
+  static constexpr int kShort = 4096;  // the near echo of a card that queues 400 ms
 
   void adapt_near(float residual);
   float power_floor() const;

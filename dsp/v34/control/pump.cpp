@@ -183,13 +183,14 @@ void Modem::begin_training() {
   h.tx_symbol_rate = o.tx_symbol_rate;
   h.rx_symbol_rate = o.rx_symbol_rate;
   h.round_trip_samples = o.round_trip_samples;
+  h.io_delay_samples = config_.io_delay_samples;
   h.own_md_length = o.own_md_length;
   h.far_md_length = o.far_md_length;
   h.far_cme = o.far_info0.cme;
   h.points_1664 = o.own_info0.supports_1664_points && o.far_info0.supports_1664_points;
   h.elapsed = o.samples_since_info1a;
-  // INFO1a takes 70 bits of 600 a second and began a round trip after the end of INFO1c.
-  h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples;
+  // INFO1a takes 70 bits of 600 a second and began a round trip after the end of INFO1c at the terminals.
+  h.since_info1c = o.samples_since_info1a + 70 * kRateHz / 600 + o.round_trip_samples + config_.io_delay_samples;
   h.max_bit_rate = config_.max_bit_rate;
   h.margin = kSnrMargin;
   h.aux = wants_auxiliary_;

@@ -313,7 +313,7 @@ void Phase2::reverse() {
 
 void Phase2::reverse_first() {
   reverse();
-  deadline_ = now_ + kAnswerReversal + 1;
+  deadline_ = now_ + kAnswerReversal + config_.io_delay_samples + 1;
 }
 
 void Phase2::reverse_second() {
@@ -331,7 +331,7 @@ void Phase2::turn_after(double reversal) {
 
 void Phase2::answer_reversal() {
   far_peak_ = tone_.peak();
-  deadline_ = static_cast<int64_t>(tone_.reversal_time()) + kCallSecondReversal + 1;
+  deadline_ = static_cast<int64_t>(tone_.reversal_time()) + kCallSecondReversal + config_.io_delay_samples + 1;
   turn_after_far();
 }
 
@@ -344,7 +344,7 @@ void Phase2::turn_round() {
 void Phase2::end_round_trip() {
   measure_round_trip();
   begin_hear();
-  deadline_ = static_cast<int64_t>(tone_.reversal_time()) + kCallThirdReversal + round_trip() + 1;
+  deadline_ = static_cast<int64_t>(tone_.reversal_time()) + kCallThirdReversal + answer_delay() + 1;
 }
 
 void Phase2::measure_round_trip() {
@@ -355,7 +355,7 @@ void Phase2::measure_round_trip() {
 void Phase2::send_probing() {
   modulator_.silence();
   probing_at_ = 0;
-  deadline_ = now_ + kL1 + (calls() ? kCallToneA : kAnswerToneB) + round_trip() + 1;
+  deadline_ = now_ + kL1 + (calls() ? kCallToneA : kAnswerToneB) + answer_delay() + 1;
 }
 
 void Phase2::begin_hear() {
@@ -373,12 +373,12 @@ void Phase2::end_probing() {
 void Phase2::begin_second_tone() {
   send_tone();
   wait_until_ = now_ + kAnswerTone;
-  deadline_ = now_ + kAnswerInfo1c + 2 * round_trip() + 1;
+  deadline_ = now_ + kAnswerInfo1c + 2 * answer_delay() + 1;
 }
 
 void Phase2::await_info1a() {
   fall_silent();
-  deadline_ = now_ + kCallInfo1a + round_trip() + 1;
+  deadline_ = now_ + kCallInfo1a + answer_delay() + 1;
 }
 
 }  // namespace offhook::v34

@@ -196,7 +196,8 @@ class Phase2 {
   void handle(Event event);
   void enter(State state);
   int64_t age() const { return now_ - entered_; }
-  int64_t round_trip() const { return static_cast<int64_t>(outcome_.round_trip_samples); }
+  /// From a sample sent to the far end's answer to it, for time-outs.
+  int64_t answer_delay() const { return int64_t{outcome_.round_trip_samples} + config_.io_delay_samples; }
   void put(float rx);
   void put_info0(const DpskDecision& decision);
   bool hears_tone() const;

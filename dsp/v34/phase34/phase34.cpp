@@ -15,8 +15,11 @@ constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
 constexpr uint32_t kMaxAfterJMs = 400;
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, 53 ms at the most
 constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and what receivers and filters hold
-// Beyond the 2500 ms of the text: live modems were met whose TRN, at 200 ms of round trip, leaves E no time within it.
+// Live modems were met whose TRN, at 200 ms of round trip, leaves E no time within the 2500 ms of the text. A far end
+// whose TRN or MP is still coming in by then gets so much more, once. Its points are known by their mean squared
+// distance from the nearest of the grid: silence and noise of any level have 0.6 and more.
 constexpr uint32_t kPatienceMs = 2000;
+constexpr float kPointsDistance = 0.25f;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
 // 22 dB: 47 symbols of an MP of sixteen points are right but for one MP in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
@@ -72,6 +75,7 @@ const Phase34::Transition* Phase34::transitions(int* n) {
       {in(kFinal),    kSentE,        nullptr,          &P::send_data,              kFinal,    "11.4.1.1.4, 11.4.1.2.4, 11.6.1"},
       {in(kFinal),    kBothSendData, nullptr,          nullptr,                    kData,     "11.4.1.1.5, 11.4.1.2.5, 11.6.1"},
       {in(kFinal),    kNoE,          &P::clears_down,  &P::release,                kEnded,    "11.7"},
+      {in(kFinal),    kNoE,          &P::far_end_trains, &P::wait_for_e,           kFinal,    "11.4.2.1.2, 11.4.2.2.2"},
       {in(kFinal),    kNoE,          nullptr,          &P::end_in_retrain,         kEnded,    "11.4.2.1.2, 11.4.2.2.2, 11.6.2"},
       // data mode
       {in(kData),     kFarSBar,      nullptr,          &P::answer_renegotiation,   kFinal,    "11.6.1.2.1"},
@@ -100,7 +104,7 @@ Phase34::Phase34(const Phase34Config& config, const DataPort& port)
     state_ = State::kFarS;
     order_.task = Task::kTrain;
     tx_.start(Signal::kSilence);
-    const uint32_t limit = ms(2800) + 2 * config.round_trip_samples;  // 11.3.2.1.1
+    const uint32_t limit = ms(2800) + 2 * answer_delay();  // 11.3.2.1.1
     deadline_ = limit > config.since_info1c ? limit - config.since_info1c : 1;
   } else {
     state_ = State::kTrainFar;
@@ -157,17 +161,21 @@ void Phase34::send_s() {
 void Phase34::send_s_bar() {
   tx_.start(Signal::kSBar);
   // The answer modem sends J until it hears this.
-  silent_at_ = now_ + (calls() ? config_.round_trip_samples + ms(kFarStopsMs) : 0);
+  silent_at_ = now_ + (calls() ? answer_delay() + ms(kFarStopsMs) : 0);
 }
 
 void Phase34::send_s_bar_in_time() {
   send_s_bar();
-  deadline_ = now_ + ms(100) + config_.round_trip_samples;
+  deadline_ = now_ + ms(100) + answer_delay();
 }
 
 void Phase34::send_md() {
-  tx_.start(Signal::kMd, symbols_in(config_.tx_symbol_rate, ms(kMdUnitMs) * config_.own_md_length));
+  const uint32_t samples = ms(kMdUnitMs) * config_.own_md_length;
+  tx_.start(Signal::kMd, symbols_in(config_.tx_symbol_rate, samples));
   config_.own_md_length = 0;
+  // From the start of MD to the end of TRN 2000 ms and a round trip at the most (11.3.1.1.6, 11.3.1.2.3).
+  const uint32_t trn = ms(config_.phase3_trn_ms);
+  config_.phase3_trn_ms = samples < trn ? (trn - samples) / ms(1) : 0;
 }
 
 void Phase34::send_phase3_trn() {
@@ -177,21 +185,30 @@ void Phase34::send_phase3_trn() {
 
 void Phase34::begin_j() {
   send_j();
-  deadline_ = now_ + ms(600) + config_.round_trip_samples;
+  deadline_ = now_ + ms(600) + answer_delay();
   order_.listen = ReceiverOrder::Listen::kNothing;
   order_.task = calls() ? Task::kResume : Task::kTrain;
 }
 
 void Phase34::end_j() {
   tx_.start(Signal::kSilence);
-  deadline_ = now_ + ms(2600) + 2 * config_.round_trip_samples;
+  deadline_ = now_ + ms(2600) + 2 * answer_delay();
 }
 
 uint32_t Phase34::e_timeout() const {
   if (config_.far_cme) return ms(30000);
   // 11.4.2.1.2, 11.4.2.2.2, 11.6.2
   const bool three = starts_up() ? answers() : !initiator_;
-  return ms(2500 + (starts_up() ? kPatienceMs : 0)) + (three ? 3 : 2) * config_.round_trip_samples;
+  return ms(2500) + (three ? 3 : 2) * answer_delay();
+}
+
+bool Phase34::far_end_trains() const {
+  return starts_up() && !config_.far_cme && !waited_for_e_ && training_.error * order_.grid_energy < kPointsDistance;
+}
+
+void Phase34::wait_for_e() {
+  waited_for_e_ = true;
+  e_deadline_ = now_ + ms(kPatienceMs);
 }
 
 void Phase34::send_phase4_trn() {

@@ -35,8 +35,9 @@ struct Phase34Config {
   oh_pump_role role = OH_PUMP_CALL;
   SymbolRate tx_symbol_rate = SymbolRate::k3200;
   SymbolRate rx_symbol_rate = SymbolRate::k3200;
-  uint32_t round_trip_samples = 0;
-  uint8_t own_md_length = 0;  ///< in 35 ms, of the own INFO1
+  uint32_t round_trip_samples = 0;  ///< at the line's terminals
+  uint32_t io_delay_samples = 0;    ///< of card and driver, see oh_pump_config
+  uint8_t own_md_length = 0;        ///< in 35 ms, of the own INFO1
   uint8_t far_md_length = 0;
   bool far_cme = false;                    ///< bit 24 of the far INFO0: time-outs of Phase 4 are 30 s
   bool points_1664 = true;                 ///< both INFO0 have bit 25
@@ -171,6 +172,9 @@ class Phase34 {
   bool clears_down() const { return procedure_ == Procedure::kCleardown; }
   bool expects_s() const { return procedure_ != Procedure::kStartUp && !mp_.e_received; }
   bool expects_e() const { return mp_.sent && procedure_ != Procedure::kCleardown; }
+  /// From a symbol sent to the far end's answer to it, for time-outs.
+  uint32_t answer_delay() const { return config_.round_trip_samples + config_.io_delay_samples; }
+  bool far_end_trains() const;
   bool ready_for_mp() const;
   bool cleared() const;
   bool agreed() const { return procedure_ != Procedure::kCleardown && mp_.primes > 0 && mp_.answered; }
@@ -204,6 +208,7 @@ class Phase34 {
   void receive_data();
   void begin_renegotiation() { begin_procedure(Procedure::kRenegotiation, true); }
   void begin_cleardown() { begin_procedure(Procedure::kCleardown, true); }
+  void wait_for_e();
   void end_without_info1() { end(Outcome::kRepeatInfo1); }
   void end_with_marks() { end(Outcome::kRepeatInfo1WithMarks); }
   void end_in_retrain() { end(Outcome::kRetrain); }
@@ -237,6 +242,7 @@ class Phase34 {
   uint32_t now_ = 0;         // samples since the start
   uint32_t deadline_ = 0;    // of the state; 0: none
   uint32_t e_deadline_ = 0;  // of E in Phase 4 and renegotiation; 0: none
+  bool waited_for_e_ = false;
   uint32_t wait_until_ = 0;  // kFarMd, kAnswerJ; 0: not waiting
   uint32_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not

@@ -342,14 +342,47 @@ TEST(Phase2, V34_INFO_3_4_5_ChoicesAgreeWithTheCapabilitiesOfBoth) {
         EXPECT_LE(r.max_rate, 12);
       }
     }
-    if (!answer.can_reduce_power) {
-      EXPECT_EQ(c.info1c.min_power_reduction + c.info1c.extra_power_reduction, 0);
-    }
-    if (!call.can_reduce_power) {
-      EXPECT_EQ(c.info1a.min_power_reduction + c.info1a.extra_power_reduction, 0);
-    }
+    // Whether the far end can reduce its power or not.
+    EXPECT_EQ(c.info1c.min_power_reduction + c.info1c.extra_power_reduction, 0);
+    EXPECT_EQ(c.info1a.min_power_reduction + c.info1a.extra_power_reduction, 0);
     EXPECT_EQ(c.far_md_length, config[1].md_length);
     EXPECT_EQ(a.far_md_length, config[0].md_length);
+  }
+}
+
+// Checklist V34-10.1.2.3.6-1: INFOMARKS are ones without end, a turn of 180 degrees every 1/600 s, beside no tone but
+// the answer modem's guard tone. Read here by the phase at the middles of the symbols, with nothing of dsp/.
+TEST(Phase2, V34_10_1_2_3_6_1_InfomarksTurnByHalfATurnEachSymbol) {
+  for (const bool call : {true, false}) {
+    SCOPED_TRACE(call ? "call" : "answer");
+    auto p = pair_with_delay(20);
+    ASSERT_TRUE(p->run_to_end());
+    (call ? p->mute_answer : p->mute_call) = true;  // nobody answers the marks
+    (call ? p->call : p->answer).repeat_info1(true);
+    const auto from = static_cast<size_t>(p->now);
+    p->run(0.5, [] { return false; });
+    const std::vector<float>& sent = call ? p->sent_call : p->sent_answer;
+    const double hz = call ? 1200 : 2400;
+    // The middle half of two symbols; the guard tone, 600 Hz away, falls into a zero of the window.
+    const auto symbol_at = [&](double t) {
+      std::complex<double> sum = 0;
+      for (auto n = static_cast<size_t>(t - 19); static_cast<double>(n) < t + 20; ++n) {
+        const double d = (static_cast<double>(n) - t) / 40;
+        if (std::abs(d) < 0.5)
+          sum += (0.5 + 0.5 * std::cos(2 * M_PI * d)) * static_cast<double>(sent[n]) *
+                 std::polar(1., -2 * M_PI * hz * static_cast<double>(n) / 8000);
+      }
+      return sum;
+    };
+    constexpr double kSymbol = 8000. / 600;
+    const double begin = static_cast<double>(from) + 0.1 * 8000;  // 70 ms of silence, and the beginning
+    double middle = begin;
+    for (double t = begin; t < begin + kSymbol; t += 0.5)
+      if (std::abs(symbol_at(t)) > std::abs(symbol_at(middle))) middle = t;
+    int turns = 0;
+    for (double t = middle; t + kSymbol + 20 < static_cast<double>(sent.size()); t += kSymbol, ++turns)
+      EXPECT_NEAR(std::abs(std::arg(symbol_at(t + kSymbol) / symbol_at(t))), M_PI, 0.2) << turns;
+    EXPECT_GT(turns, 200);
   }
 }
 

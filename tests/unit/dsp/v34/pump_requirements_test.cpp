@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//
+// Requirements of V.34 (10/96) that show at a whole pump only.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <numbers>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "dsp/pump/pump_type.h"
+#include "dsp/v34/control/pump.h"
+#include "tests/unit/dsp/spandsp/pump_pair.h"
+
+namespace offhook {
+namespace {
+
+using test::BitTester;
+
+/// Two pumps that begin with Phase 2, on a line of 20 ms a direction with white noise and the attenuation
+/// (1 + a^2 + 2 a cos(2 pi f / 8000)) / (1 + a)^2.
+class PumpLine {
+ public:
+  PumpLine(double a, double snr_db)
+      : a_(a), noise_(0, 32768 / std::sqrt(2) * std::pow(10, (-12 - 3.14 - snr_db) / 20)) {
+    bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321;
+    for (size_t i = 0; i < 2; ++i) {
+      oh_pump_config config{};
+      config.format = kLinear8000;
+      config.role = static_cast<oh_pump_role>(i);
+      config.tx_level_dbm0 = -12;
+      config.port = bits_[i].port();
+      pump_[i].reset(std::aligned_alloc(64, oh_v34_type()->size(&config)));
+      EXPECT_EQ(oh_v34_type()->init(pump_[i].get(), &config), 0);
+    }
+  }
+  void begin(size_t end) {
+    oh_v34_begin(pump_[end].get());
+    begun_[end] = true;
+  }
+  void run(double seconds) {
+    for (auto left = static_cast<int64_t>(8000 * seconds); left > 0; --left) {
+      for (size_t i = 0; i < 2; ++i) {
+        const auto rx = static_cast<int16_t>(std::lrint(heard_[i] + noise_(random_)));
+        int16_t tx = 0;
+        if (begun_[i]) oh_v34_type()->process(pump_[i].get(), &rx, &tx, 1);
+        if (keep) sent[i].push_back(tx);
+        line_[i].push_back((tx + a_ * last_[i]) / (1 + a_));
+        last_[i] = tx;
+      }
+      for (size_t i = 0; i < 2; ++i) {
+        heard_[1 - i] = line_[i].front();
+        line_[i].pop_front();
+      }
+    }
+  }
+  bool connect() {
+    for (int s = 0; s < 30 && !data(); ++s) run(1);
+    return data();
+  }
+  oh_v34_instruments instruments(size_t end) const {
+    oh_v34_instruments i;
+    oh_v34_get_instruments(pump_[end].get(), &i);
+    return i;
+  }
+  std::vector<double> sent[2];
+  bool keep = false;
+
+ private:
+  bool data() const {
+    for (size_t i = 0; i < 2; ++i) {
+      oh_pump_status s{};
+      s.struct_size = sizeof s;
+      oh_v34_type()->status(pump_[i].get(), &s);
+      if (s.state != OH_PUMP_DATA) return false;
+    }
+    return true;
+  }
+
+  double a_;
+  BitTester bits_[2];
+  std::unique_ptr<void, decltype(&std::free)> pump_[2] = {{nullptr, &std::free}, {nullptr, &std::free}};
+  bool begun_[2] = {false, false};
+  std::deque<double> line_[2] = {std::deque<double>(160), std::deque<double>(160)};
+  double last_[2] = {0, 0}, heard_[2] = {0, 0};
+  std::mt19937 random_{1};
+  std::normal_distribution<double> noise_;
+};
+
+/// Power in 100 Hz around `hz`, dB, from the mean of windowed spectra.
+double level_db(const std::vector<double>& x, double hz) {
+  constexpr size_t kWindow = 160;
+  double sum = 0;
+  for (size_t from = 0; from + kWindow <= x.size(); from += kWindow / 2) {
+    double re = 0, im = 0;
+    for (size_t n = 0; n < kWindow; ++n) {
+      const double w = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * (static_cast<double>(n) + 0.5) / kWindow);
+      const double turns = hz / 8000 * static_cast<double>(n);
+      re += w * x[from + n] * std::cos(2 * std::numbers::pi * turns);
+      im += w * x[from + n] * std::sin(2 * std::numbers::pi * turns);
+    }
+    sum += re * re + im * im;
+  }
+  return 10 * std::log10(sum);
+}
+
+/// Tables 3 and 4: what index `index` adds at f/S.
+double printed_db(int index, double f) {
+  if (index <= 5) return 2 * index * f;  // alpha is 2 dB an index
+  const double beta = 0.5 * (index - 5), gamma = 1.0 * (index - 5);
+  if (f <= 0.4) return 0;
+  if (f <= 0.8) return beta * (f - 0.4) / 0.4;
+  return beta + gamma * (f - 0.8) / 0.4;
+}
+
+/// How far the spectrum of what an end sends in data mode strays from the template, dB, over 0.9 of its band.
+double spread_db(const std::vector<double>& sent, double rate, double carrier, int index) {
+  double low = 1e9, high = -1e9;
+  for (int k = -3; k <= 3; ++k) {
+    const double hz = carrier + 0.15 * k * rate;
+    const double off = level_db(sent, hz) - printed_db(index, hz / rate);
+    low = std::min(low, off);
+    high = std::max(high, off);
+  }
+  return high - low;
+}
+
+// 5.4.2: a pump sends with the filter that the far end asked for in INFO1.
+TEST(V34Requirements, APumpSendsWithThePreEmphasisThatTheFarEndAskedFor) {
+  for (const auto& [a, snr_db] : {std::pair{0., 50.}, {0.6, 42.}, {0.8, 36.}}) {
+    PumpLine line(a, snr_db);
+    for (const size_t end : {0, 1}) line.begin(end);
+    ASSERT_TRUE(line.connect());
+    line.keep = true;
+    line.run(6);
+    for (const size_t end : {0, 1}) {
+      const oh_v34_instruments own = line.instruments(end), far = line.instruments(1 - end);
+      const int asked = far.rx_pre_emphasis;
+      SCOPED_TRACE(testing::Message() << "a = " << a << ", end " << end << " is asked for filter " << asked);
+      EXPECT_EQ(own.tx_pre_emphasis, asked);
+      EXPECT_EQ(asked >= 2, a > 0);
+      const auto spread = [&](int index) {
+        return spread_db(line.sent[end], static_cast<double>(own.tx_symbol_rate_hz),
+                         static_cast<double>(own.tx_carrier_hz), index);
+      };
+      EXPECT_LT(spread(asked), 1.2);
+      if (asked != 0) EXPECT_GT(spread(0), 1.6);
+    }
+  }
+}
+
+// 11.8: on a leased line there is no Phase 1; who is there first repeats INFO0 until the other one has it.
+TEST(V34Requirements, OnALeasedLineTheEndsBeginWithPhase2TenSecondsApart) {
+  for (const size_t first : {0, 1}) {
+    SCOPED_TRACE(first == 0 ? "the call modem is first" : "the answer modem is first");
+    PumpLine line(0, 50);
+    line.begin(first);
+    line.run(10);
+    line.begin(1 - first);
+    EXPECT_TRUE(line.connect());
+  }
+}
+
+}  // namespace
+}  // namespace offhook
