@@ -127,8 +127,7 @@ void Session::swap_call(std::unique_ptr<Call> next) {
 }
 
 void Session::begin_call(const CallConfig& call) {
-  swap_call(std::make_unique<Call>(call, config_.transmit_lead_samples + card_.queued_samples(), config_.log,
-                                   [] { return now_ns(); }));
+  swap_call(std::make_unique<Call>(call, io_delay_samples(), config_.log, [] { return now_ns(); }));
   oh_card_set_off_hook(&card_.state(), 1);
 }
 

@@ -55,6 +55,8 @@ class Session final : public CallLine {
   static constexpr int kReleaseMs = 1000, kAnswerMs = 150;
   CallStatus status() const override { return call_ ? call_->status() : CallStatus{}; }
   Traffic traffic() const;
+  /// What card and driver keep queued, as in oh_pump_config.
+  std::uint32_t io_delay_samples() const { return config_.transmit_lead_samples + card_.queued_samples(); }
 
   std::size_t write(const std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->write(bytes, n) : 0; }
   std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->read(bytes, n) : 0; }

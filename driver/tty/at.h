@@ -44,8 +44,8 @@ struct AtSettings {
   int speaker = 1, volume = 1;           ///< M, L: accepted, there is no speaker
   std::string modulation;                ///< +MS carrier, empty: the best
   int automode = 1;                      ///< +MS, N
-  int min_tx_rate = 0, max_tx_rate = 0;  ///< bit/s, +MS; 0: no limit
-  int min_rx_rate = 0, max_rx_rate = 0;
+  int min_rate = 0, max_rate = 0;        ///< bit/s, +MS; 0: no limit
+  int min_rx_rate = 0, max_rx_rate = 0;  ///< the same, or 0
   /// +ES, \N: 0 direct mode, 1 normal mode (here the same), 2 V.42 without, 3 with detection; what else will do, 0 and
   /// 1 no error control, 2 and 3 nothing; the same of an answerer, which has 0 and 1 for none at all, 2 and 3, 4 and 5.
   int es_request = 3, es_originator = 0, es_answerer = 2;
@@ -72,8 +72,9 @@ struct AtSettings {
 class AtHost {
  public:
   virtual ~AtHost() = default;
-  virtual std::string_view carriers() const = 0;   ///< those of +MS, separated by commas: "V22B,V34"
-  virtual void dial(std::string_view digits) = 0;  ///< reports by AtInterpreter::report()
+  virtual std::string_view carriers() const = 0;               ///< those of +MS, separated by commas: "V22B,V34"
+  virtual std::string_view not_offered() const { return {}; }  ///< for people: what this card cannot have, and why
+  virtual void dial(std::string_view digits) = 0;              ///< reports by AtInterpreter::report()
   virtual void answer() = 0;
   virtual bool go_online() = 0;  ///< O  @return false: there is no call
   virtual void hang_up() = 0;    ///< done when it returns

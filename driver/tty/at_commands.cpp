@@ -103,13 +103,15 @@ constexpr Parameter kParameters[] = {
      "6.4.1",
      {{.word = &AtSettings::modulation},
       {&AtSettings::automode},
-      {&AtSettings::min_tx_rate, 300, kFastest, true},
-      {&AtSettings::max_tx_rate, 300, kFastest, true},
+      {&AtSettings::min_rate, 300, kFastest, true},
+      {&AtSettings::max_rate, 300, kFastest, true},
       {&AtSettings::min_rx_rate, 300, kFastest, true},
       {&AtSettings::max_rx_rate, 300, kFastest, true}},
+     // A pump has one limit for both directions: of the receiver's own none is taken but the same, and 0, which says as
+     // much.
      [](const AtSettings& s) {
-       return (s.max_tx_rate == 0 || s.min_tx_rate <= s.max_tx_rate) &&
-              (s.max_rx_rate == 0 || s.min_rx_rate <= s.max_rx_rate);
+       return (s.max_rate == 0 || s.min_rate <= s.max_rate) && (s.min_rx_rate == 0 || s.min_rx_rate == s.min_rate) &&
+              (s.max_rx_rate == 0 || s.max_rx_rate == s.max_rate);
      }},
     {"MR", "6.4.2", {{&AtSettings::report_modulation}}},
     {"ES",
@@ -343,6 +345,8 @@ struct AtInterpreter::Commands {
     }
     if (body == "?") {
       at.information(parameter.bare ? list(read) : fmt::format("+{}: {}", parameter.name, list(read)));
+      if (parameter.values[0].word != nullptr && !at.host_.not_offered().empty())
+        at.information(fmt::format("not offered: {}", at.host_.not_offered()));
       return Outcome::kOk;
     }
     if (!take(body, '=')) return Outcome::kError;

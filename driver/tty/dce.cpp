@@ -32,11 +32,12 @@ bool compression_suffices(const AtSettings& s, const CallStatus& status) {
 
 }  // namespace
 
-Dce::Dce(CallLine& line, Terminal& terminal, Carriers carriers)
+Dce::Dce(CallLine& line, Terminal& terminal, Carriers carriers, std::string not_offered)
     : line_(line),
       terminal_(terminal),
       carriers_(carriers),
       carrier_names_(names_of(carriers)),
+      not_offered_(std::move(not_offered)),
       at_(*this, [this](std::string_view text) { terminal_.write(text); }) {}
 
 bool Dce::handle(Event event) {
@@ -122,9 +123,10 @@ void Dce::follow_call(std::int64_t now_ms) {
   const bool data = status.pump.state == OH_PUMP_DATA;
   if (data || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
   if (data || state_ < State::kOnline) data_ms_ = now_ms;
-  // A modem that hears nothing at all will not train again: S10, in tenths of a second. What is no modem, such as the
-  // exchange's tones, will not either.
-  const bool lost = now_ms - heard_ms_ > 100 * std::max<int>(s.s[10], 1) || now_ms - data_ms_ > kRetrainMs;
+  // A modem that hears nothing at all will not train again: S10, in tenths of a second. Nor will one that hears the
+  // exchange's busy tone, or for long what is no modem.
+  const bool lost = now_ms - heard_ms_ > 100 * std::max<int>(s.s[10], 1) || now_ms - data_ms_ > kRetrainMs ||
+                    (!data && status.progress == Progress::kBusy);
   const bool compressed = compression_suffices(s, status);
   const std::array<std::pair<Event, bool>, 7> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},

@@ -83,8 +83,8 @@ class Dce final : private AtHost {
       {State::kOnlineCommand, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
   };
 
-  /// @param carriers  outlive it
-  Dce(CallLine& line, Terminal& terminal, Carriers carriers);
+  /// @param carriers  outlive it  @param not_offered  for AT+MS?, see Offer
+  Dce(CallLine& line, Terminal& terminal, Carriers carriers, std::string not_offered = "");
 
   /// Once every 20 ms or sooner: characters, call progress, ring, time-outs. @param now_ms  monotonic
   void work(std::int64_t now_ms);
@@ -95,6 +95,7 @@ class Dce final : private AtHost {
  private:
   // What the AT interpreter asks for.
   std::string_view carriers() const override { return carrier_names_; }
+  std::string_view not_offered() const override { return not_offered_; }
   void dial(std::string_view digits) override { order(OH_PUMP_CALL, digits); }
   void answer() override { order(OH_PUMP_ANSWER, {}); }
   bool go_online() override { return handle(Event::kReturn); }
@@ -121,7 +122,7 @@ class Dce final : private AtHost {
   CallLine& line_;
   Terminal& terminal_;
   Carriers carriers_;
-  std::string carrier_names_;
+  std::string carrier_names_, not_offered_;
   AtInterpreter at_;
   EscapeDetector escape_;
   State state_ = State::kOnHook;

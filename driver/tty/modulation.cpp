@@ -1,9 +1,44 @@
 // SPDX-License-Identifier: MIT
 #include "driver/tty/modulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace offhook::modem {
+
+namespace {
+
+/// A configuration that every pump takes but for format and delay.
+bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io_delay_samples) {
+  oh_pump_config config{};
+  config.struct_size = sizeof config;
+  config.format = format;
+  config.role = OH_PUMP_CALL;
+  config.tx_level_dbm0 = -12;
+  config.port = {.get_bit = [](void*) { return 1; }, .put_bit = [](void*, int) {}, .user = nullptr};
+  config.io_delay_samples = io_delay_samples;
+  const oh_pump_type* type = row.type();
+  return type->size(&config) > 0;
+}
+
+}  // namespace
+
+Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples) {
+  Offer made;
+  for (const Modulation& m : all) {
+    if (*m.carrier == '\0' || takes(m, format, io_delay_samples)) {
+      made.carriers.push_back(m);
+      continue;
+    }
+    const std::string why = takes(m, format, 0)
+                                ? fmt::format("not with the {} ms that card and driver keep queued",
+                                              std::uint64_t{1000} * io_delay_samples / format.tx.rate_hz)
+                                : fmt::format("not on a card of {} samples/s", format.rx.rate_hz);
+    made.missing += fmt::format("{}{} ({})", made.missing.empty() ? "" : ", ", m.carrier, why);
+  }
+  return made;
+}
 
 std::string names_of(Carriers carriers) {
   std::string names;
@@ -16,13 +51,11 @@ std::string names_of(Carriers carriers) {
 }
 
 CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
-  // A pump has one limit for both directions: the tighter one.
-  const auto most = std::minmax(settings.max_tx_rate, settings.max_rx_rate);
   CallConfig call{
       .pump = carriers.back().type(),
       .role = OH_PUMP_CALL,
-      .min_bit_rate = static_cast<std::uint32_t>(std::max(settings.min_tx_rate, settings.min_rx_rate)),
-      .max_bit_rate = static_cast<std::uint32_t>(most.first != 0 ? most.first : most.second),
+      .min_bit_rate = static_cast<std::uint32_t>(settings.min_rate),
+      .max_bit_rate = static_cast<std::uint32_t>(settings.max_rate),
       .window = carriers.back().v42_window,
   };
   std::uint32_t slower = 0;

@@ -3,9 +3,11 @@
 // +MS and what became of it: which pump a call gets, and how a connection is named.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "driver/session/call.h"
 #include "driver/tty/at.h"
@@ -15,6 +17,14 @@ namespace offhook::modem {
 
 /// Rows of the table of modulations, from the slowest to the fastest, and then the one that finds out.
 using Carriers = std::span<const Modulation>;
+
+/// What a card can have of a table of modulations.
+struct Offer {
+  std::vector<Modulation> carriers;
+  std::string missing;  ///< for people, each with the reason; empty: nothing is missing
+};
+/// @param io_delay_samples  of card and driver, see oh_pump_config
+Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples);
 
 /// Those of +MS, separated by commas: "V22B,V34".
 std::string names_of(Carriers carriers);

@@ -87,6 +87,7 @@ int run(const Options& options) {
       for (const std::string& s : c.shortcomings()) say(stderr, "offhook: going on without: {}\n", s);
     }
     if (!options.json) say("modem on {} ({}), context {}\n", c.name(), c.address(), context.str());
+    if (!c.not_offered().empty()) say(options.json ? stderr : stdout, "not offered: {}\n", c.not_offered());
   }
   std::fflush(stdout);
   std::unique_ptr<measure::KernelRecording> kernel;

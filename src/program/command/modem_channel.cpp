@@ -26,9 +26,10 @@ nlohmann::ordered_json quantiles_us(const LogLinearHistogram& h) {
 
 Channel::Channel(const ChannelConfig& config) : config_(config) {}
 
-void Channel::begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Carriers carriers) {
+void Channel::begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Offer offer) {
   terminal_ = std::move(terminal);
-  dce_ = std::make_unique<modem::Dce>(line, *terminal_, carriers);
+  offer_ = std::move(offer);
+  dce_ = std::make_unique<modem::Dce>(line, *terminal_, offer_.carriers, offer_.missing);
 }
 
 std::unique_ptr<traces::LogWriter> Channel::make_log(std::uint16_t driver) {
@@ -76,7 +77,7 @@ class LiveChannel final : public Channel {
       session.log = &log_;
     }
     session_ = std::make_unique<modem::Session>(*card_, session);
-    begin(*session_, std::move(terminal), kModulations);
+    begin(*session_, std::move(terminal), modem::offer(kModulations, kLinear8000, session_->io_delay_samples()));
   }
   std::vector<std::string> shortcomings() const override { return session_->shortcomings(); }
   std::string card_failure() const override { return session_->card_failure(); }

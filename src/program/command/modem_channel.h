@@ -41,6 +41,8 @@ class Channel {
   int fd() const { return terminal_->fd(); }
   const std::string& address() const { return config_.address; }
   bool gone() const { return dce_ == nullptr; }
+  /// Modulations that its card cannot have, and why; empty: none.
+  const std::string& not_offered() const { return offer_.missing; }
   virtual std::vector<std::string> shortcomings() const { return {}; }
   /// Why it ends by itself; empty while it lives.
   virtual std::string card_failure() const = 0;
@@ -56,7 +58,7 @@ class Channel {
  protected:
   /// The log in the folder. @param driver  id of the driver's events
   std::unique_ptr<traces::LogWriter> make_log(std::uint16_t driver);
-  void begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Carriers carriers);
+  void begin(modem::CallLine& line, std::unique_ptr<modem::Terminal> terminal, modem::Offer offer);
   virtual nlohmann::ordered_json summary() = 0;
   virtual void close() = 0;  ///< the line is on hook; then the log is whole
 
@@ -66,6 +68,7 @@ class Channel {
   std::string state_;
   std::optional<OutputFolder> folder_;
   std::unique_ptr<modem::Terminal> terminal_;
+  modem::Offer offer_;
   std::unique_ptr<modem::Dce> dce_;
 };
 

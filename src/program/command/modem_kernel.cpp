@@ -25,7 +25,8 @@ class KernelChannel final : public Channel {
       throw std::runtime_error(config.address + ": its terminal is " + terminal->device() +
                                ", whose group the system chooses; expected neither --tty nor --tty-group");
     if (!config.out.empty()) writer_ = make_log(kKernelDriverId);
-    begin(line_, std::move(terminal), kernel_modulations());
+    begin(line_, std::move(terminal),
+          modem::offer(kernel_modulations(), kLinear8000, line_config().transmit_lead_samples));
   }
   std::string card_failure() const override {
     return line_.failed() ? config_.address + ": the card does not work any more, or is gone" : "";

@@ -20,8 +20,8 @@ oh_kernel_call by_command(const char* carrier, int automode, int min_rate = 0, i
   modem::AtSettings settings;
   settings.modulation = carrier;
   settings.automode = automode;
-  settings.min_tx_rate = min_rate;
-  settings.max_tx_rate = settings.max_rx_rate = max_rate;
+  settings.min_rate = min_rate;
+  settings.max_rate = max_rate;
   return kernel_call(modem::choose_modem(settings, kernel_modulations()), kConfig);
 }
 

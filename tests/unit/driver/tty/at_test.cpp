@@ -98,6 +98,15 @@ TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
   EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800,0,0\r\n\r\nOK\r\n");
 }
 
+TEST_F(At, AReceiversOwnLimitIsTheTransmittersOrRefused) {
+  EXPECT_EQ(say("AT+MS=V34,1,9600,28800,9600,28800"), kOk);
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,1,9600,28800,9600,28800\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+MS=V34,1,9600,28800,0,0"), kOk);
+  for (const char* apart : {"AT+MS=,,,,,21600", "AT+MS=,,,,4800", "AT+MS=V34,1,0,0,0,28800", "AT+MS=,,4800,,9600"})
+    EXPECT_EQ(say(apart), kError) << apart;
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,1,9600,28800,0,0\r\n\r\nOK\r\n");
+}
+
 TEST_F(At, ErrorControlByEitherSyntax) {
   EXPECT_EQ(say("AT+ES?;\\N?"), "\r\n+ES: 3,0,2\r\n\r\n3\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT\\N0+ES?"), "\r\n+ES: 1,0,1\r\n\r\nOK\r\n") << "start-stop characters";

@@ -165,7 +165,8 @@ struct Desk {
   }
   FakeLine line;
   PseudoTerminal terminal{""};
-  Dce dce{line, terminal, kCarriers};
+  std::string not_offered;
+  Dce dce{line, terminal, kCarriers, not_offered};
   int program = open(terminal.device().c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK);
   std::int64_t now_ms = 1'000'000;
 };
@@ -294,6 +295,25 @@ TEST(Dce, TheCompressionIsReportedByItsName) {
       EXPECT_NE(told.find(std::string(c.report) + "CONNECT"), std::string::npos) << c.settings << ": " << told;
     }
   }
+}
+
+TEST(Dce, BusyToneInsteadOfDataEndsTheCall) {
+  Desk desk;
+  desk.bring_to(State::kOnline);
+  desk.line.now.progress = Progress::kBusy;
+  desk.work(1);
+  EXPECT_EQ(desk.dce.state(), State::kOnline) << "data are no tone";
+  desk.far_end(OH_PUMP_TRAINING, 3);
+  desk.work(0.1);
+  EXPECT_EQ(desk.heard(), "NO CARRIER");
+  EXPECT_EQ(desk.dce.state(), State::kOnHook);
+}
+
+TEST(Dce, WhatTheCardCannotHaveIsSaidBesideTheSettings) {
+  Desk desk{.not_offered = "V90 (not on a card of 8000 samples/s)"};
+  desk.say("ATE0\r");
+  EXPECT_EQ(desk.say("AT+MS?\r"), "+MS: 0,1,0,0,0,0not offered: V90 (not on a card of 8000 samples/s)OK");
+  EXPECT_EQ(desk.say("AT+ES?\r"), "+ES: 3,0,2OK");
 }
 
 /// A serial port with lines, of which nobody writes anything.

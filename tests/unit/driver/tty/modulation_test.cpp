@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/modulations.h"
 
 namespace offhook::modem {
@@ -34,8 +35,8 @@ CallConfig choice(std::string carrier, bool automode, int min_rate = 0, int max_
   AtSettings s;
   s.modulation = std::move(carrier);
   s.automode = automode ? 1 : 0;
-  s.min_tx_rate = min_rate;
-  s.max_tx_rate = max_rate;
+  s.min_rate = min_rate;
+  s.max_rate = max_rate;
   return choose_modem(s, kCarriers);
 }
 
@@ -58,13 +59,6 @@ TEST(Modulation, TheRatesAreThoseOfTheCall) {
   const CallConfig c = choice("V34", true, 9600, 28'800);
   EXPECT_EQ(c.min_bit_rate, 9600u);
   EXPECT_EQ(c.max_bit_rate, 28'800u);
-  AtSettings both;
-  both.max_tx_rate = 28'800;
-  both.min_rx_rate = 2400;
-  both.max_rx_rate = 21'600;
-  EXPECT_EQ(choose_modem(both, kCarriers).min_bit_rate, 2400u)
-      << "the tighter limit of the two directions is that of both";
-  EXPECT_EQ(choose_modem(both, kCarriers).max_bit_rate, 21'600u);
   EXPECT_EQ(choice("V22B", false, 2400).pump, &kAnything) << "V.22bis by itself takes 1200, too";
 }
 
@@ -75,6 +69,22 @@ TEST(Modulation, TheWindowIsThatOfThePumpThatMayRun) {
 
 TEST(Modulation, TheCarriersOfMsAreThoseWithAName) {
   EXPECT_EQ(names_of(kCarriers), "V22B,V32B,V34");
+}
+
+TEST(Modulation, ASoundCardHasAllButV90AndSaysSo) {
+  const Offer made = offer(kModulations, kLinear8000, kMostIoDelay);
+  EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,V22,V22B,V32B,V34");
+  EXPECT_EQ(made.missing, "V90 (not on a card of 8000 samples/s)");
+  EXPECT_EQ(made.carriers.back().type(), kAutomode.type());
+}
+
+TEST(Modulation, WhatACardsDelayForbidsIsSaid) {
+  const Offer made = offer(kModulations, kLinear8000, kMostIoDelay + 800);
+  EXPECT_EQ(names_of(made.carriers), "B103,V21,V23C,V22,V22B");
+  EXPECT_EQ(
+      made.missing,
+      "V32B (not with the 500 ms that card and driver keep queued), V34 (not with the 500 ms that card and driver "
+      "keep queued), V90 (not on a card of 8000 samples/s)");
 }
 
 TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
