@@ -20,7 +20,7 @@ namespace {
 using namespace hostsim;
 
 struct Memory {
-  explicit Memory(const loopback& kind) : kind(kind), self(::operator new (kind.size(), std::align_val_t{64})) {
+  explicit Memory(const loopback& of) : kind(of), self(::operator new (of.size(), std::align_val_t{64})) {
     EXPECT_EQ(kind.init(self), 0);
   }
   ~Memory() { ::operator delete (self, std::align_val_t{64}); }

@@ -77,7 +77,9 @@ TEST(Expectation, ATailIsExtrapolatedAsItFalls) {
     EXPECT_GE(e.interval_s.high, std::min(truth, kWeekS)) << alpha;
     EXPECT_LE(e.interval_s.low, kWeekS);
     EXPECT_GT(e.interval_s.low, std::min(truth, kWeekS) / 10) << alpha;
-    if (truth < kWeekS) EXPECT_NEAR(e.expected_s, truth, 0.1 * truth) << alpha;
+    if (truth < kWeekS) {
+      EXPECT_NEAR(e.expected_s, truth, 0.1 * truth) << alpha;
+    }
   }
   // A tail that is as long as what a block can wait carries no further than the run itself.
   const Expectation none = expectation(s, {180, 45'000, 0, std::vector<double>(kLongestKept, 9.0)});
