@@ -33,6 +33,7 @@ class PortAudioCardTest : public testing::Test {
 
 TEST_F(PortAudioCardTest, PassesSamplesAtThePaceOfTheDevice) {
   PortAudioCard card("loop0");
+  EXPECT_GT(card.queued_samples(), 0u) << "of the device, both ways";
   card.start();
   const std::int64_t begin = monotonic_ns();
   while (oh_card_position(&card.state()) < 8000) ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
