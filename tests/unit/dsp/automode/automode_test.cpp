@@ -324,7 +324,11 @@ int decided_ms(uint32_t modulations, int begin_ms, int length_ms, int ans_ms = 0
 // Bell 103's mark, 2225 Hz, and USB1, 2250 Hz, may both be off by what a line and an oscillator do.
 TEST_F(Automode, OfBell103sMarkAndUnscrambledOnesTheNearerIsHeard) {
   const uint32_t both = OH_MODULATION_BELL103 | kV22bis;
-  for (const int hz : {2216, 2225, 2236}) EXPECT_EQ(decide(both, 1000, 3000, 0, hz).modulation, OH_MODULATION_BELL103);
+  for (const int hz : {2216, 2225, 2236}) {
+    EXPECT_EQ(decide(both, 1000, 3000, 0, hz).modulation, OH_MODULATION_BELL103) << hz;
+    EXPECT_EQ(decide(kV22bis, 1000, 3000, 0, hz).modulation, OH_MODULATION_NONE)
+        << hz << ": an answerer of another kind";
+  }
   for (const int hz : {2239, 2250, 2261})
     EXPECT_EQ(decide(both, 1000, 3000, 0, hz).modulation, OH_MODULATION_V22BIS) << hz;
 }
