@@ -94,10 +94,8 @@ float AnalogueModem::train(const int16_t* rx, bool is_lost) {
   if (modulator_.wants_symbol()) modulator_.put(procedure_.next_symbol());
   const float tx = modulator_.next();
   echo_.put(is_lost ? 0 : tx);
-  if (procedure_.live()) {
-    failures_ = 0;
-    is_digital_ = true;
-  }
+  if (procedure_.live()) failures_ = 0;
+  is_digital_ |= procedure_.distance() > 0;
   const Outcome outcome = procedure_.outcome();
   if (outcome == Outcome::kRetrain || outcome == Outcome::kNotDigital) {
     ++failures_;

@@ -45,7 +45,7 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   void receive(float rx, bool is_lost);
 
   int failures_ = 0;         // trainings in a row that came to nothing
-  bool is_digital_ = false;  // the route: data have come over it
+  bool is_digital_ = false;  // the route: its DIL had levels for a rate of V.90
 
   Decimator decimator_;
   uint32_t refits_ = 0;
