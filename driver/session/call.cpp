@@ -66,8 +66,18 @@ std::size_t Call::read(std::uint8_t* bytes, std::size_t n) {
   return n;
 }
 
+// Until the far modem is heard, and again when data mode is over: the exchange may say that it has gone.
+bool Call::listening() const {
+  const oh_pump_state state = status_.pump.state;
+  return state == OH_PUMP_IDLE || state == OH_PUMP_CONNECTING || (state == OH_PUMP_TRAINING && had_data_);
+}
+
 void Call::publish() {
   status_.pump = modem_.pump_status();
+  if (status_.pump.state == OH_PUMP_DATA) {
+    if (!had_data_ || detector_.progress() != Progress::kNothing) detector_.reset();
+    had_data_ = true;
+  }
   status_.link = modem_.lapm_status();
   status_.direct = modem_.direct();
   status_.dialling = !dialler_.done() && !dialler_.failed();

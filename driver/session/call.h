@@ -33,7 +33,7 @@ struct CallStatus {
   oh_lapm_status link{};
   bool direct = false;                     ///< no error control: the link counts for nothing
   bool dialling = false;                   ///< the digits are not yet out
-  Progress progress = Progress::kNothing;  ///< what the exchange said, until the far modem is heard
+  Progress progress = Progress::kNothing;  ///< what the exchange said, but for data mode
   /// Bytes go through.
   bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
   /// Why the call is over by itself; empty while it lives.
@@ -60,7 +60,7 @@ class Call {
   bool released() const { return released_.load(std::memory_order_relaxed); }
 
  private:
-  bool listening() const { return status_.pump.state == OH_PUMP_IDLE || status_.pump.state == OH_PUMP_CONNECTING; }
+  bool listening() const;
   void publish();
 
   static constexpr std::size_t kRingBytes = 1 << 14;
@@ -69,7 +69,7 @@ class Call {
   ProgressDetector detector_;
   Modem modem_;
   CallStatus status_;  // the context's
-  bool asked_ = false;
+  bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
   ByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;

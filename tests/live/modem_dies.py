@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""In the midst of a call one modem is killed, then the hardware vanishes: the call ends, clearly said; logs are kept.
+"""In the midst of a call one modem is killed and another takes its place, then the hardware vanishes: the call ends,
+clearly said; logs are kept.
 
 Usage: modem_dies.py OFFHOOK
 """
@@ -34,6 +35,9 @@ with Bench(sys.argv[1]) as bench:
     if done.stdout.count("\n") < 1000 or "pump_state" not in done.stdout:
         fail(f"the killed modem's log holds {done.stdout.count(chr(10))} events only")
     hear(b, b"NO CARRIER", 60)
+    # Another takes its place at the card.
+    bench.start("modem", "unix:" + bench.path("a"), "--tty", bench.path("ttyc"), "--context", "FIFO 50")
+    dial(bench.open("ttyc"), b)
 
     line.kill()
     line.wait()

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <spandsp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -36,25 +37,47 @@ struct Options {
   bool best_effort = false, json = false;
 };
 
-/// One card's hardware: moves samples to and from a buffer, and raises interrupts.
+/// One card's hardware: moves samples to and from a buffer, and raises interrupts. Without a modem it is on hook.
 class Hardware {
  public:
-  explicit Hardware(const std::string& path) : server_(path, oh_modem_streams(kRateHz)) {}
-  CardServer& server() { return server_; }
-  /// Once there is a modem.
-  void start() {
+  /// @param news  where to say who came and went
+  Hardware(const std::string& path, std::FILE* news)
+      : path_(path), news_(news), server_(path, oh_modem_streams(kRateHz)) {}
+  bool has_modem() const { return has_modem_; }
+  /// Serves those who connect for up to `ms`, and sees who left: another may take the place, the same one again, too.
+  void follow(int ms) {
+    if (has_modem_ && server_.modem_left()) {
+      has_modem_ = false;
+      say(news_, "the modem at {} has left\n", path_);
+    }
+    if (has_modem_ || !server_.wait_for_modem(ms)) return;
+    has_modem_ = true;
+    say(news_, "there is a modem at {}\n", path_);
+    std::fflush(news_);
     oh_card_engine_init(&engine_, &server_.card(), nullptr);
     oh_card_engine_start(&engine_, 0);
+  }
+  bool off_hook() const { return has_modem_ && oh_card_off_hook(&server_.state()); }
+  bool ringing() const { return has_modem_ && oh_card_ringing(&server_.state()); }
+  void set_ringing(bool rings) {
+    if (has_modem_) oh_card_set_ringing(&server_.state(), rings ? 1 : 0);
   }
 
   /// The next sample periods: the driver's samples into `played`, `captured` to the driver. [kBurst] each.
   void run(std::int16_t* played, const std::int16_t* captured) {
-    if (oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0) server_.raise_interrupt();
+    if (!has_modem_) {
+      std::fill(played, played + kBurst, std::int16_t{0});
+    } else if (oh_card_engine_copy(&engine_, played, captured, kBurst, 0) > 0) {
+      server_.raise_interrupt();
+    }
   }
 
  private:
+  std::string path_;
+  std::FILE* news_;
   CardServer server_;
   oh_card_engine engine_{};
+  bool has_modem_ = false;
 };
 
 /// What the exchange says to a subscriber: tones of the precise plan of North America (ITU-T E.180, Supplement 2), at
@@ -140,15 +163,13 @@ class Exchange final : private hostsim::FarEnd {
   std::uint64_t calls() const { return calls_; }
 
   void run_ms() {
-    oh_card_state& a = near_.server().state();
-    oh_card_state& b = far_.server().state();
-    const bool a_off = oh_card_off_hook(&a), b_off = oh_card_off_hook(&b);
+    const bool a_off = near_.off_hook(), b_off = far_.off_hook();
     if (a_off && b_off && !line_) {
       line_.reset(new hostsim::Line(config_, seed_++, *this));  // a far end to the line alone
       ++calls_;
       say(news_, "connected\n");
-      oh_card_set_ringing(&a, 0);
-      oh_card_set_ringing(&b, 0);
+      near_.set_ringing(false);
+      far_.set_ringing(false);
     } else if (line_ && !(a_off && b_off)) {
       line_.reset();
       say(news_, "cleared\n");
@@ -167,22 +188,22 @@ class Exchange final : private hostsim::FarEnd {
       const bool calls_b = near_subscriber_.run(a_off, b_off || near_left_, played, to_near_);
       const bool calls_a = far_subscriber_.run(b_off, a_off || far_left_, far_played, to_far_);
       if (!calls_a && !calls_b) next_ring_ = 0;
-      ring(a, calls_a);
-      ring(b, calls_b);
+      ring(near_, calls_a);
+      ring(far_, calls_b);
     }
     ++ms_;
   }
 
  private:
-  void ring(oh_card_state& card, bool called) {
+  void ring(Hardware& card, bool called) {
     if (!called) {
-      oh_card_set_ringing(&card, 0);
-    } else if (!oh_card_ringing(&card) && ms_ >= next_ring_) {
-      oh_card_set_ringing(&card, 1);
+      card.set_ringing(false);
+    } else if (!card.ringing() && ms_ >= next_ring_) {
+      card.set_ringing(true);
       next_ring_ = ms_ + kRingPeriodMs;
       ring_ends_ = ms_ + kRingOnMs;
     } else if (ms_ >= ring_ends_) {
-      oh_card_set_ringing(&card, 0);
+      card.set_ringing(false);
     }
   }
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t) override { far_.run(tx, rx); }
@@ -210,8 +231,8 @@ int run(const Options& options) {
   }
   const hostsim::LineConfig line = builder.finish().line;
   catch_interrupts();  // before there are sockets, so that they do not stay behind
-  Hardware near(options.call), far(options.answer);
   std::FILE* news = options.json ? stderr : stdout;
+  Hardware near(options.call, news), far(options.answer, news);
   Exchange exchange(near, far, line, options.seed, news);
   if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
     if (!options.best_effort) throw std::runtime_error(why + "; or go on without by --best-effort");
@@ -221,19 +242,16 @@ int run(const Options& options) {
 
   say(news, "cards at {} and {}: waiting for a modem at each\n", options.call, options.answer);
   std::fflush(stdout);
-  for (bool both = false; !both;) {  // neither waits for the other's card
+  while (!near.has_modem() || !far.has_modem()) {  // neither waits for the other's card
     if (interrupted()) return interrupt_status();
-    const bool a = near.server().wait_for_modem(50), b = far.server().wait_for_modem(50);
-    both = a && b;
+    near.follow(50);
+    far.follow(50);
   }
-  near.start();
-  far.start();
-  say(news, "both modems are there\n");
-  std::fflush(stdout);
   SamplePacer pacer(kRateHz, 0);
   pacer.start();
   std::uint64_t passed = 0, late_ms = 0;
-  while (!interrupted() && !(near.server().modem_left() && far.server().modem_left())) {
+  for (;; near.follow(0), far.follow(0)) {
+    if (interrupted() || !(near.has_modem() || far.has_modem())) break;
     passed += kBurst;
     pacer.sleep_until(passed);
     if (pacer.samples_now() > passed + kBurst) ++late_ms;
@@ -276,7 +294,7 @@ void add_line(CLI::App& app, Action& action) {
 
 Each card is the memory of two rings and an interrupt (an eventfd), given to the modem that connects. A modem off hook
 hears dial tone; when it has dialled (any number, in DTMF) the other one rings; both off hook are connected over the
-line. Ends when both modems have left.
+line. A modem that has left is on hook, and may come back; ends when both have left.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
