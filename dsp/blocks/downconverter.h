@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dsp/blocks/oscillator.h"
+#include "dsp/blocks/preemption_point.h"
 
 namespace offhook {
 
@@ -22,8 +23,12 @@ class Downconverter {
   template <class Prototype>
   Downconverter(int centre_hz, Prototype&& prototype) : mixer_(centre_hz) {
     double sum = 0;
-    for (int k = 0; k < kPrototypeTaps; ++k) sum += prototype(k);
     for (int k = 0; k < kPrototypeTaps; ++k) {
+      oh_preemption_point();
+      sum += prototype(k);
+    }
+    for (int k = 0; k < kPrototypeTaps; ++k) {
+      oh_preemption_point();
       taps_[k % 3][kTaps - 1 - k / 3] = static_cast<float>(prototype(k) * 6 / sum);
     }
   }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/sincos.h"
 
 namespace {
@@ -53,6 +54,7 @@ int fft_init(void* self, std::size_t n) {
   oh_complex* at = factors(self);
   for (std::size_t half = 4; half < n; half *= 2) {
     for (std::size_t k = 0; k < half; k += 2, at += 4) {
+      oh_preemption_point();
       for (std::size_t j = 0; j < 2; ++j) {
         const offhook::SinCos w = offhook::sincos_turns(static_cast<double>(k + j) / static_cast<double>(2 * half));
         const auto re = static_cast<float>(w.cos), im = static_cast<float>(-w.sin);
@@ -93,6 +95,7 @@ void transform(const void* self, oh_complex* x) {
   }
   const oh_complex* w = factors(self);
   for (std::size_t half = 4; half < n; w += 2 * half, half *= 2) {
+    oh_preemption_point();
     for (std::size_t start = 0; start < n; start += 2 * half) {
       for (std::size_t k = 0; k < half; k += 2) {
         oh_complex* const to = x + start + k;

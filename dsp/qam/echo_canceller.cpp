@@ -44,6 +44,13 @@ float step_now(float first, int samples) {
 
 }  // namespace
 
+struct EchoCanceller::FilterWindow {
+  double at[kFilterDelay + 1];  // from the middle on
+  constexpr FilterWindow() : at{} {
+    for (int t = 0; t <= kFilterDelay; ++t) at[t] = kaiser(static_cast<double>(t) / (kFilterDelay + 1), 5);
+  }
+};
+
 void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_samples, const Kernels& kernels) {
   renew(*this);
   kernels_ = &kernels;
@@ -52,6 +59,7 @@ void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_
   if (far_delay_ < near_delay_ + kNearTaps) far_delay_ = near_delay_ + kNearTaps;  // one FIR in a row
   has_far_ = far_delay_ <= kMaxDelaySamples;
 
+  static constexpr FilterWindow kFilterWindow;
   // The last tap meets the newest sample.
   const double s = band.symbol_hz() / 8000;
   const double fc = band.carrier_hz() / 8000;
@@ -66,15 +74,20 @@ void EchoCanceller::init(const Band& band, int io_delay_samples, int round_trip_
     weight[n] = 1 / (spectrum + 0.02);
     mean += weight[n] * spectrum / kGrid;
   }
-  for (int k = 0; k < kFilterTaps; ++k) {
-    const int t = k - kMiddle;
-    const double window = kaiser(static_cast<double>(t) / (kFilterDelay + 1), 5);
-    hilbert_[k] = t % 2 == 0 ? 0 : static_cast<float>(-2 / (kPi * t) * window);
+  // Both are symmetric, but for one end's tap.
+  for (int t = 0; t <= kFilterDelay; ++t) {
+    oh_preemption_point();
+    const double window = kFilterWindow.at[t];
     double sum = 0;
     // The grid's frequencies are odd multiples of half a step of it.
-    const auto distance = static_cast<uint32_t>(t < 0 ? -t : t);
-    for (uint32_t n = 0; n < kGrid; ++n) sum += weight[n] * kCosine((2 * n + 1) * distance);
-    inverse_[k] = static_cast<float>(sum / kGrid / mean * window);
+    for (uint32_t n = 0; n < kGrid; ++n) sum += weight[n] * kCosine((2 * n + 1) * static_cast<uint32_t>(t));
+    const auto inverse = static_cast<float>(sum / kGrid / mean * window);
+    const float hilbert = t % 2 == 0 ? 0 : static_cast<float>(-2 / (kPi * t) * window);
+    inverse_[kMiddle + t] = inverse;
+    hilbert_[kMiddle + t] = hilbert;
+    if (t == 0 || t > kMiddle) continue;
+    inverse_[kMiddle - t] = inverse;
+    hilbert_[kMiddle - t] = -hilbert;
   }
 }
 

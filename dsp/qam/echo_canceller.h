@@ -24,6 +24,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/nco.h"
+#include "dsp/blocks/preemption_point.h"
 
 namespace offhook::qam {
 
@@ -34,10 +35,10 @@ class EchoCanceller {
   static constexpr int kFarBefore = 64;           ///< of these, before the round trip measured
   static constexpr int kMaxDelaySamples = 12800;  ///< of the far echo: a round trip of 1.2 s, and the sound card's
 
-  EchoCanceller() = default;
+  EchoCanceller() { oh_preemption_point(); }  // not defaulted: `T{}` would clear all of it twice
   /// @param band  of what is transmitted  @param io_delay_samples  from a sample sent to its near echo, at the least
   /// @param round_trip_samples at the line's terminals; more than kMaxDelaySamples in sum: the far echo stays. Not
-  /// real-time in the strict sense: fills tables (about 0.2 ms).
+  /// real-time in the strict sense: fills tables, and clears 110 KB.
   void init(const Band& band, int io_delay_samples, int round_trip_samples, const Kernels& kernels = best_kernels());
   /// The far end is silent: adapt. Every change of this from false begins with large steps again; from true, taps that
   /// hold noise alone become zero.
@@ -76,6 +77,7 @@ class EchoCanceller {
       return at + from;
     }
   };
+  struct FilterWindow;
   static constexpr int kLong = 13312;
   static constexpr int kShort = 4096;  // the near echo of a card that queues 400 ms
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/qam/modulator.h"
 
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/blocks/window.h"
@@ -68,6 +69,7 @@ void Modulator::init(const Band& band, double rms, const PreEmphasis& pre_emphas
   const double gain = rms * kSqrt2;
   const double cycles = static_cast<double>(c.num) / c.den;  // carrier turns a symbol
   for (int p = 0; p < phases_; ++p) {
+    oh_preemption_point();
     for (int k = 0; k < kSpan; ++k) {  // k = 0: the oldest symbol; the newest has age p / phases_
       const double t_pulse = kSpan - 1 - k + static_cast<double>(p) / phases_ - kSpan / 2.0;
       const int at = static_cast<int>((t_pulse < 0 ? -t_pulse : t_pulse) * kGrid + 0.5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The receiver's training: its taps, clock and carrier from five periods of a cyclic sequence.
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/qam/receiver.h"
 
@@ -31,13 +32,24 @@ constexpr int signed_bin(int k) {
   return k < kTaps / 2 ? k : k - kTaps;
 }
 
+// Sample i of the sequence with these bins, not scaled. @pre 0 <= i < kTaps
+Complex inverse_transform(const Complex* bins, int i) {
+  Complex sum{};
+  for (int k = 0, w = 0; k < kTaps; ++k) {
+    sum += bins[k] * kRoots.at[w];
+    w += i;
+    if (w >= kTaps) w -= kTaps;
+  }
+  return sum;
+}
+
 // Where the channel's impulse response is largest, T/2 samples.
 int main_cursor(const Complex* channel) {
   int main = 0;
   float most = -1;
   for (int i = 0; i < kTaps; ++i) {
-    Complex h{};
-    for (int k = 0; k < kTaps; ++k) h += channel[k] * kRoots.at[k * i % kTaps];
+    oh_preemption_point();
+    const Complex h = inverse_transform(channel, i);
     if (norm(h) > most) {
       most = norm(h);
       main = i;
@@ -56,8 +68,8 @@ void best_response(const Complex* channel, float noise, int main, Complex* respo
   }
   for (int d = 0; d < kTaps; ++d) {
     const int i = (3 * kTaps - main - d) % kTaps;
-    response[d] = {};
-    for (int k = 0; k < kTaps; ++k) response[d] += inverse[k] * kRoots.at[k * i % kTaps];
+    oh_preemption_point();
+    response[d] = inverse_transform(inverse, i);
   }
 }
 
@@ -109,6 +121,7 @@ Receiver::Drift Receiver::measure_drift() const {
     Complex common{};
     float slope = 0;
     float weight = 0;
+    oh_preemption_point();
     Complex product[kTaps]{};
     for (int k = 0; k < kTaps; ++k) {
       for (int p = 0; p + apart < kPeriods; ++p) product[k] += spectrum_[p + apart][k] * conj(spectrum_[p][k]);
@@ -132,6 +145,7 @@ Receiver::Drift Receiver::measure_drift() const {
 float Receiver::average_periods(const Drift& drift, Complex* mean) {
   float noise = 0;
   for (int k = 0; k < kTaps; ++k) {
+    oh_preemption_point();
     mean[k] = {};
     for (int p = 0; p < kPeriods; ++p) {
       spectrum_[p][k] = spectrum_[p][k] * unit_phasor(drift.over(static_cast<float>(kPeriods / 2 - p), k));
@@ -144,9 +158,11 @@ float Receiver::average_periods(const Drift& drift, Complex* mean) {
 
 // From the spectrum that has been received. @return mean power
 float Receiver::estimate_channel(const Complex* received, Complex* channel) const {
-  Complex sent[kPeriod]{};
+  Complex symbols[kPeriod], sent[kPeriod]{};
+  for (int m = 0; m < kPeriod; ++m) symbols[m] = training_.symbol(kCaptureAt + m);
   for (int k = 0; k < kPeriod; ++k) {
-    for (int m = 0; m < kPeriod; ++m) sent[k] += training_.symbol(kCaptureAt + m) * conj(kRoots.at[2 * m * k % kTaps]);
+    oh_preemption_point();
+    for (int m = 0; m < kPeriod; ++m) sent[k] += symbols[m] * conj(kRoots.at[2 * m * k % kTaps]);
   }
   float power = 0;
   for (int k = 0; k < kTaps; ++k) {

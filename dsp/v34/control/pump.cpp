@@ -35,7 +35,7 @@ Phase2Config phase2_config(const oh_pump_config& c) {
 class Modem {
  public:
   static constexpr uint32_t kLeastBitRate = 4800;
-  static constexpr uint32_t kLongestStep = 3000;
+  static constexpr uint32_t kLongestStep = 1000;
 
   explicit Modem(const oh_pump_config& c)
       : config_(c),

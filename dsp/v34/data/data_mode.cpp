@@ -2,6 +2,7 @@
 #include "dsp/v34/data/data_mode.h"
 
 #include "dsp/blocks/packed_bits.h"
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/v34/coding/shell_mapper.h"
 
 namespace offhook::v34 {
@@ -52,6 +53,7 @@ float DataParameters::transmitted_energy() const {
   const float dither = precoding() ? 2.f * f.precoder_scale * f.precoder_scale / 3 : 0;
   double energy = 0;
   for (int ring = 0; ring < f.rings; ++ring) {
+    oh_preemption_point();
     double sum = 0;
     for (int n = 0; n < points; ++n) {
       const Point p = quarter_point(ring * points + n);

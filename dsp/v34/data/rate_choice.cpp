@@ -2,6 +2,7 @@
 #include "dsp/v34/data/rate_choice.h"
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/v34/coding/encoder.h"
 
 namespace offhook::v34 {
@@ -50,6 +51,7 @@ double tolerated_variance(TrellisCode code, const Framing& framing, double frame
   const double target = frame_errors / (kGroupsPerMappingFrame * framing.mapping_frames);
   double low = 0.01, high = 1;
   for (int k = 0; k < 40; ++k) {
+    oh_preemption_point();
     const double middle = 0.5 * (low + high);
     (event_rate(code, middle) < target ? low : high) = middle;
   }

@@ -3,6 +3,7 @@
 
 #include "dsp/blocks/fft.h"
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/v34/coding/pre_emphasis.h"
 
 namespace offhook::v34 {
@@ -32,6 +33,7 @@ LineProbe::LineProbe() : offset_mixer_(kOffsetToneHz) {
   oh_fft_radix2()->init(fft_, kWindow);
   // Blackman-Harris, four terms: side lobes 92 dB down.
   for (int n = 0; n < kWindow; ++n) {
+    oh_preemption_point();
     const double u = static_cast<double>(n) / kWindow;
     window_[n] = static_cast<float>(0.35875 - 0.48829 * sincos_turns(u).cos + 0.14128 * sincos_turns(2 * u).cos -
                                     0.01168 * sincos_turns(3 * u).cos);
@@ -73,6 +75,7 @@ void LineProbe::analyse() {
   for (const float w : window_) energy += static_cast<double>(w) * w;
   const double scale = 1 / (energy * windows_);
   for (int band = 0; band < kBands; ++band) {
+    oh_preemption_point();
     const double centre = (band + 1) * kProbingSpacingHz / kBinHz;
     double noise = 0, tone = 0;
     int noise_bins = 0, tone_bins = 0;
@@ -97,6 +100,7 @@ void LineProbe::analyse() {
     if (!has_tone(band)) tone_[band] = 0.5f * (tone_[band - 1] + tone_[band + 1]);
   }
   for (int band = 0; band < kBands; ++band) {
+    oh_preemption_point();
     snr_db_[band] =
         static_cast<float>(power_db((static_cast<double>(tone_[band]) + 1e-9) / static_cast<double>(noise_[band])));
   }
@@ -120,6 +124,7 @@ void LineProbe::measure_offset() {
   for (int k = 0; k < blocks_; ++k) mean += derotated(k);
   double slope = 0, weight = 0;
   for (int k = 0; k < blocks_; ++k) {
+    oh_preemption_point();
     const double from_middle = k - (blocks_ - 1) * 0.5;
     slope += from_middle * static_cast<double>(angle_turns(derotated(k) * conj(mean)));
     weight += from_middle * from_middle;
@@ -167,26 +172,32 @@ double LineProbe::projected_rate(SymbolRate s, Carrier c, int pre_emphasis) cons
   return rate * log_2(1 + equalised / kGap);
 }
 
-ProbingResult LineProbe::best(SymbolRate s, const Info0& far, bool allow_1664) const {
-  const SymbolRateTraits& t = traits(s);
-  ProbingResult result{Carrier::kLow, 0, 0};
-  double best_rate = 0;
-  for (int high = 0; high < 2; ++high) {
-    const bool low = high == 0;
-    const Carrier c = low ? Carrier::kLow : Carrier::kHigh;
+bool LineProbe::step(SymbolRate s, const Info0& far, Search* search) const {
+  constexpr int kAll = 2 * kPreEmphasisFilters;
+  while (search->tried < kAll) {
+    const bool low = search->tried < kPreEmphasisFilters;
+    const int p = search->tried++ % kPreEmphasisFilters;
     if (s == SymbolRate::k3000 && !(low ? far.low_carrier_3000 : far.high_carrier_3000)) continue;
     if (s == SymbolRate::k3200 && !(low ? far.low_carrier_3200 : far.high_carrier_3200)) continue;
     if (s == SymbolRate::k3429 && (!low || !far.may_transmit_3429)) continue;
-    for (int p = 0; p < kPreEmphasisFilters; ++p) {
-      // More pre-emphasis than needed costs more than it shows here: it has to earn 0.5 %.
-      const double rate = projected_rate(s, c, p);
-      if (rate <= best_rate * (p == 0 ? 1 : 1.005)) continue;
-      best_rate = rate;
-      result.carrier = c;
-      result.pre_emphasis = static_cast<uint8_t>(p);
+    oh_preemption_point();
+    // More pre-emphasis than needed costs more than it shows here: it has to earn 0.5 %.
+    const Carrier c = low ? Carrier::kLow : Carrier::kHigh;
+    const double rate = projected_rate(s, c, p);
+    if (rate > search->rate * (p == 0 ? 1 : 1.005)) {
+      search->rate = rate;
+      search->carrier = c;
+      search->pre_emphasis = static_cast<uint8_t>(p);
     }
+    break;
   }
-  int steps = static_cast<int>(best_rate / 2400);
+  return search->tried < kAll;
+}
+
+ProbingResult LineProbe::result(SymbolRate s, const Search& search, bool allow_1664) {
+  const SymbolRateTraits& t = traits(s);
+  ProbingResult result{search.carrier, search.pre_emphasis, 0};
+  int steps = static_cast<int>(search.rate / 2400);
   if (steps > t.max_bit_rate / 2400) steps = t.max_bit_rate / 2400;
   if (steps > 12 && !allow_1664) steps = 12;
   if (steps < t.min_bit_rate / 2400) steps = 0;

@@ -47,10 +47,27 @@ class LineProbe {
 
   /// Rate in bit/s that the line could carry in this band with this pre-emphasis, not rounded.
   double projected_rate(SymbolRate s, Carrier c, int pre_emphasis) const;
-  /// The best carrier and pre-emphasis of a symbol rate and the rate that goes with them, in whole 2400 bit/s that the
-  /// symbol rate has; 0: not usable. @param far  says which carriers the far transmitter has, and whether 3429
+
+  /// The search for a symbol rate's best carrier and pre-emphasis, a projected rate a step.
+  struct Search {
+    uint8_t tried = 0;
+    Carrier carrier = Carrier::kLow;
+    uint8_t pre_emphasis = 0;
+    double rate = 0;  ///< bit/s, projected for these; 0: not usable
+  };
+  /// @param far  says which carriers the far transmitter has, and whether 3429  @return whether there is more to try
+  /// Real-time: yes, O(1).
+  bool step(SymbolRate s, const Info0& far, Search* search) const;
+  /// What was found, with the rate in whole 2400 bit/s that the symbol rate has; 0: not usable.
   /// @param allow_1664  more than 12 (28 800) may be said: both ends have 1664 points
-  ProbingResult best(SymbolRate s, const Info0& far, bool allow_1664) const;
+  static ProbingResult result(SymbolRate s, const Search& search, bool allow_1664);
+  /// All of a symbol rate's search at once.
+  ProbingResult best(SymbolRate s, const Info0& far, bool allow_1664) const {
+    Search search;
+    while (step(s, far, &search)) {
+    }
+    return result(s, search, allow_1664);
+  }
 
   /// Frequency offset as INFO1 says it, in 0.02 Hz; kOffsetUnknown when it could not be measured.
   int16_t offset_field() const;

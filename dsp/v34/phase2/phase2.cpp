@@ -151,6 +151,7 @@ void Phase2::repeat_info1(bool marks) {
 }
 
 void Phase2::adopt(const Phase2Outcome& outcome) {
+  begin_choice(false);
   outcome_ = outcome;
   has_far_info0_ = true;
   enter(State::kDone);
@@ -174,6 +175,7 @@ void Phase2::put(float rx) {
   if (decided) got_marks_ = marks_.put(decision) || (got_marks_ && decision.phase != 0);
   const bool reversal = tone_.put(rx) == ToneEvent::kReversal && tone_.steady_before_reversal_ms() >= kBeforeMs;
   if (state_ == State::kHear && now_ >= hear_from_ && now_ < wait_until_) probe_.put(rx);
+  if (in_advance_) in_advance_ = choose_more();
 
   if (decided) put_info0(decision);
   if (reversal) handle(Event::kFarReversal);
@@ -367,6 +369,7 @@ void Phase2::begin_hear() {
 
 void Phase2::end_probing() {
   probe_.analyse();
+  begin_choice(config_.pcm != PcmSide::kAnalogue || !choose_pcm_);
   send_tone();
 }
 

@@ -187,6 +187,9 @@ class Phase2 {
   void begin_retrain();
   void retrain_by_itself();
   // What INFO1 says: phase2_choice.cpp
+  void begin_choice(bool in_advance);
+  bool choose_more();
+  const LineProbe::Search& chosen(SymbolRate s);
   void send_info1c();
   void send_info1a();
   void take_info1a();
@@ -238,6 +241,9 @@ class Phase2 {
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;
+  LineProbe::Search search_[kSymbolRates];  // towards us
+  int searching_ = 0;                       // the symbol rate whose search is not done; kSymbolRates: all are
+  bool in_advance_ = false;                 // it goes on with every sample
   bool got_marks_ = false;  // INFOMARKS have been found and have not ended
 
   // Sending.

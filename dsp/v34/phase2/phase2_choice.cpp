@@ -25,6 +25,30 @@ bool can_use(SymbolRate s, const Info0& from, const Info0& to) {
 
 }  // namespace
 
+// The choice takes up to 132 projected rates: one a sample in the 200 ms and more until INFO1 is sent, so that no block
+// has to bear them all.
+void Phase2::begin_choice(bool in_advance) {
+  for (LineProbe::Search& search : search_) search = {};
+  searching_ = 0;
+  in_advance_ = in_advance;
+}
+
+// @return whether there is more to try
+bool Phase2::choose_more() {
+  const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
+  while (searching_ < kSymbolRates && !can_use(symbol_rate(searching_), far, own)) ++searching_;
+  if (searching_ == kSymbolRates) return false;
+  if (!probe_.step(symbol_rate(searching_), far, &search_[searching_])) ++searching_;
+  return searching_ < kSymbolRates;
+}
+
+// Whatever is not known yet, at once.
+const LineProbe::Search& Phase2::chosen(SymbolRate s) {
+  while (searching_ <= static_cast<int>(s) && choose_more()) {
+  }
+  return search_[static_cast<int>(s)];
+}
+
 void Phase2::send_info1c() {
   Info1c& info = outcome_.info1c;
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
@@ -32,7 +56,7 @@ void Phase2::send_info1c() {
   info.md_length = config_.md_length;
   for (int k = 0; k < kSymbolRates; ++k) {
     if (!can_use(symbol_rate(k), far, own)) continue;
-    info.probing[k] = probe_.best(symbol_rate(k), far, far.supports_1664_points);
+    info.probing[k] = LineProbe::result(symbol_rate(k), chosen(symbol_rate(k)), far.supports_1664_points);
   }
   info.frequency_offset = probe_.offset_field();
   send(info);
@@ -67,7 +91,8 @@ void Phase2::send_info1a() {
   ProbingResult towards_us[kSymbolRates];
   for (int k = 0; k < kSymbolRates; ++k) {
     towards_us[k] = {Carrier::kLow, 0, 0};
-    if (can_use(symbol_rate(k), far, own)) towards_us[k] = probe_.best(symbol_rate(k), far, far.supports_1664_points);
+    const SymbolRate s = symbol_rate(k);
+    if (can_use(s, far, own)) towards_us[k] = LineProbe::result(s, chosen(s), far.supports_1664_points);
   }
 
   Info1a& info = outcome_.info1a;
@@ -81,8 +106,7 @@ void Phase2::send_info1a() {
       const int there = towards_us[from_call].max_rate, back = outcome_.info1c.probing[to_call].max_rate;
       if (apart > step_most || there == 0 || back == 0 || !can_use(symbol_rate(to_call), own, far)) continue;
       // The far end's view is in whole rates. Much the same sums: equal symbol rates; the same: the lower.
-      const ProbingResult& p = towards_us[from_call];
-      const double known = probe_.projected_rate(symbol_rate(from_call), p.carrier, p.pre_emphasis) / 2400;
+      const double known = chosen(symbol_rate(from_call)).rate / 2400;
       const double worth = (known < there + 1 ? known : there + 1) + back + (from_call == to_call ? 0.5 : 0);
       if (worth <= best) continue;
       best = worth;
