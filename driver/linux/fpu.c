@@ -2,11 +2,20 @@
 #include <asm/fpu/api.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 
+#include "dsp/blocks/preemption_point.h"
 #include "offhook.h"
 
 static const u32 mxcsr_default = 0x1f80;
+
+/* Shorter sections are not worth the saving and restoring. */
+enum { YIELD_AFTER_NS = 20000 };
+
+/* The section that this CPU is in; those that it interrupted follow as `outer`. */
+static DEFINE_PER_CPU(struct oh_fpu *, held);
 
 /*
  * FXSAVE alone is enough: the core is built for SSE2, and legacy SSE
@@ -16,6 +25,7 @@ static const u32 mxcsr_default = 0x1f80;
  */
 void oh_fpu_begin(struct oh_fpu *fpu)
 {
+	fpu->preemptible = !in_interrupt() && !irqs_disabled();
 	fpu->own = in_hardirq() || !irq_fpu_usable();
 	if (fpu->own) {
 		local_irq_save(fpu->flags);
@@ -24,6 +34,8 @@ void oh_fpu_begin(struct oh_fpu *fpu)
 	} else {
 		kernel_fpu_begin();
 	}
+	fpu->outer = this_cpu_read(held);
+	this_cpu_write(held, fpu);
 	fpu->begun_ns = ktime_get_mono_fast_ns();
 }
 
@@ -33,10 +45,32 @@ void oh_fpu_end(struct oh_fpu *fpu)
 
 	if (ns > fpu->longest_ns)
 		fpu->longest_ns = min_t(u64, ns, U32_MAX);
+	this_cpu_write(held, fpu->outer);
 	if (fpu->own) {
 		asm volatile("fxrstor64 %0" : : "m"(fpu->image));
 		local_irq_restore(fpu->flags);
 	} else {
 		kernel_fpu_end();
 	}
+}
+
+/*
+ * In the midst of the core's longer steps: a thread leaves the section, lets
+ * others run and comes back, perhaps on another CPU. A call leaves nothing in
+ * SSE registers, and MXCSR is the same in every section.
+ */
+static void let_others_run(void)
+{
+	struct oh_fpu *fpu = this_cpu_read(held);
+
+	if (!fpu || !fpu->preemptible || ktime_get_mono_fast_ns() - fpu->begun_ns < YIELD_AFTER_NS)
+		return;
+	oh_fpu_end(fpu);
+	cond_resched();
+	oh_fpu_begin(fpu);
+}
+
+void oh_fpu_init(void)
+{
+	oh_set_preemption_point(let_others_run);
 }

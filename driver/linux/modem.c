@@ -218,7 +218,7 @@ static int create_link(struct oh_modem_end *end, const struct oh_kernel_call *ca
 	struct oh_lapm_config config;
 	size_t size;
 
-	kernel_fpu_begin();
+	oh_fpu_begin(&end->fpu);
 	oh_lapm_default_config(&config, call->role, RATE_BEFORE_DATA);
 	config.sample_rate_hz = rate_hz;
 	config.detect = !call->skip_detection;
@@ -232,15 +232,15 @@ static int create_link(struct oh_modem_end *end, const struct oh_kernel_call *ca
 	config.event = link_event;
 	config.user = end;
 	size = oh_lapm_size(&config);
-	kernel_fpu_end();
+	oh_fpu_end(&end->fpu);
 	if (size == 0)
 		return -EINVAL;
 	end->lapm_memory = vzalloc(size);
 	if (!end->lapm_memory)
 		return -ENOMEM;
-	kernel_fpu_begin();
+	oh_fpu_begin(&end->fpu);
 	end->lapm = oh_lapm_init(end->lapm_memory, &config);
-	kernel_fpu_end();
+	oh_fpu_end(&end->fpu);
 	return end->lapm ? 0 : -EINVAL;
 }
 
@@ -257,19 +257,18 @@ static int create_pump(struct oh_modem_end *end, const struct oh_kernel_call *ca
 	size_t size;
 	int error;
 
-	kernel_fpu_begin();
+	oh_fpu_begin(&end->fpu);
 	oh_lapm_port(end->lapm, &config.port);
 	size = end->type->size(&config);
-	kernel_fpu_end();
+	oh_fpu_end(&end->fpu);
 	if (size == 0)
 		return -EINVAL;
 	end->pump = vzalloc(size);
 	if (!end->pump)
 		return -ENOMEM;
-	/* Fills tables: some milliseconds, once a call, without preemption. */
-	kernel_fpu_begin();
+	oh_fpu_begin(&end->fpu);
 	error = end->type->init(end->pump, &config);
-	kernel_fpu_end();
+	oh_fpu_end(&end->fpu);
 	return error;
 }
 

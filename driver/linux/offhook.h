@@ -39,6 +39,8 @@ struct oh_fpu {
 	u8 image[512] __aligned(16); /* of FXSAVE */
 	unsigned long flags;
 	bool own;
+	bool preemptible; /* a thread's */
+	struct oh_fpu *outer;
 	u64 begun_ns;
 	u32 longest_ns;
 };
@@ -51,6 +53,8 @@ struct oh_fpu {
  */
 void oh_fpu_begin(struct oh_fpu *fpu);
 void oh_fpu_end(struct oh_fpu *fpu);
+/* Sections of threads are left and entered again within the core's longer steps. */
+void oh_fpu_init(void);
 
 /* hardware.c */
 

@@ -166,7 +166,13 @@ static int suspend(struct device *dev)
 	struct oh_device *device = dev_get_drvdata(dev);
 
 	mutex_lock(&device->lock);
-	oh_device_stop(device);
+	if (device->end) {
+		oh_device_stop(device);
+		/* Nobody else writes the log now. */
+		oh_event_log_write(&device->log, oh_now_ns(NULL), OH_EV_PUMP_STATE, 0,
+				   OH_PUMP_IDLE);
+		dev_info(dev, "the call ends: the machine is suspended\n");
+	}
 	mutex_unlock(&device->lock);
 	return 0;
 }
@@ -194,6 +200,7 @@ static int __init offhook_init(void)
 {
 	int error;
 
+	oh_fpu_init();
 	error = oh_tty_init();
 	if (error)
 		return error;

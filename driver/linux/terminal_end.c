@@ -27,9 +27,9 @@ static ssize_t end_read(struct file *file, char __user *octets, size_t n, loff_t
 	size_t done = 0;
 
 	while (done < n) {
-		unsigned int now = kfifo_out_spinlocked(
-			&terminal->written, piece, min_t(size_t, n - done, PIECE), &terminal->lock);
+		unsigned int now = min_t(size_t, n - done, PIECE);
 
+		now = kfifo_out_spinlocked(&terminal->written, piece, now, &terminal->lock);
 		if (now == 0)
 			break;
 		if (copy_to_user(octets + done, piece, now))

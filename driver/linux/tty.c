@@ -128,8 +128,7 @@ static int dte_take(struct tty_struct *line, const unsigned char *octets, int n)
 	unsigned int taken = n;
 	unsigned long flags;
 
-	/* Under the lock, as end_release() empties it. With nobody there the modem is off: what is
-	 * written is lost. */
+	/* Under the lock, as end_release() empties it. Nobody there: what is written is lost. */
 	spin_lock_irqsave(&terminal->lock, flags);
 	if (atomic_read(&terminal->taken)) {
 		taken = kfifo_in(&terminal->written, octets, n);

@@ -10,6 +10,7 @@
   bench.py serial   /dev/ttySM0: lines, AT commands, calls, hang-ups (serial_port.py)
   bench.py experiment  what each context does to others and they to it, and reservations beside the law (docs/kernel.md)
   bench.py sparse   what sparse says of the module's C with each kernel's headers
+  bench.py style    checkpatch --strict and Coccinelle, as a kernel's maintainer would run them
   bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
 
 The card's clock is stepped: a block ends when the one before has been served, so that a slow emulator makes nothing
@@ -19,6 +20,7 @@ Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cann
 """
 import argparse
 import contextlib
+import glob
 import json
 import os
 import re
@@ -34,7 +36,17 @@ import tty
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vm  # noqa: E402
 from experiment import experiment  # noqa: E402
-from rig import CONTEXTS, ROOT, Bench, Failure, make_folder, stage_module  # noqa: E402
+from rig import (  # noqa: E402
+    CALL_SECONDS,
+    CONTEXTS,
+    FILE_OCTETS,
+    ROOT,
+    Bench,
+    Failure,
+    make_folder,
+    octets_to_send,
+    stage_module,
+)
 
 
 def show(kernel, context, pump, said, verdict):
@@ -128,6 +140,34 @@ rmmod offhook || exit 7
         status, _ = bench.in_vm(kernel, script, keep, ["--clock", "stepped"])
         return "ok" if status == 0 else f"status {status}"
 
+    def suspend(kernel, keep):
+        # Every device is suspended and resumed (pm_test) in mid-call: the call ends, and says so; the next one is whole.
+        sent, far, seconds = os.path.join(keep, "sent"), os.path.join(keep, "far-received"), CALL_SECONDS["v34"]
+        with open(sent, "wb") as file:
+            file.write(octets_to_send(FILE_OCTETS))
+        script = f"""mount -t debugfs none /sys/kernel/debug
+insmod $MODULE || exit 9
+echo 1 >/sys/module/suspend/parameters/pm_test_delay; echo devices >/sys/power/pm_test || exit 8
+$OFFHOOK kernel --seconds 100 --timeout 100 >$KEEP/first.json & call=$!
+blocks() {{ sed -n 's/^blocks //p' /sys/kernel/debug/offhook/offhook0/counters; }}
+for k in $(seq 300); do sleep 0.1; [ "$(blocks)" -gt 900 ] && break; done
+echo freeze >/sys/power/state || exit 7
+wait $call; echo $? >$KEEP/first.status
+$OFFHOOK kernel --seconds {seconds} --send {sent} --receive $KEEP/near-received >$KEEP/kernel.json; status=$?
+rmmod offhook && exit $status"""
+        status, calls = bench.in_vm(kernel, script, keep, ["--hash", str(seconds), "--send", sent, "--receive", far],
+                                    ram=[bench.module(kernel), sent, *vm.with_libraries(bench.offhook)])
+        said = bench.summary(status, keep, calls, sent)
+        with open(os.path.join(keep, "first.json"), encoding="ascii") as file:
+            first = json.load(file)
+        with open(os.path.join(keep, "first.status"), encoding="ascii") as file:
+            ended = int(file.read())
+        with open(os.path.join(keep, "dmesg"), encoding="utf-8", errors="replace") as file:
+            words = "the machine is suspended" in file.read()
+        if len(calls) != 2 or not words or ended != 2 or first["card"] != "no call" or not first["connected"]:
+            return f"the first call: {len(calls)} calls, status {ended}, {first}"
+        return bench.verdict(said, "v34")
+
     def fpu(kernel, keep):
         # Blocks of 8 samples, in the two contexts that interrupt others, beside who has live registers.
         here, guard, block = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "guard"), 8
@@ -144,6 +184,7 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
 
     case("switch", switch)
     case("fpu", fpu)
+    case("suspend", suspend)
     for name in ("gone", "frozen", "garbage", "storm"):
         case(name, fault(name))
     case("removed", removed)
@@ -317,6 +358,32 @@ def sparse(bench, options):
     return 1 if bad else 0
 
 
+def style(bench, options):
+    """checkpatch --strict, and every semantic patch that coccicheck would try, over driver/linux."""
+    if shutil.which("spatch") is None:
+        raise vm.Unavailable("no spatch (Debian: coccinelle)")
+    scripts, folder = vm.kernel_scripts(), os.path.join(ROOT, "driver", "linux")
+    files = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith((".c", ".h")))
+    # The layout of a tracepoint's macros is the kernel's own, and --strict's is another: trace.h goes without it.
+    said = ""
+    for strict, some in ((["--strict"], [f for f in files if not f.endswith("trace.h")]), ([], [folder + "/trace.h"])):
+        said += subprocess.run([os.path.join(scripts, "checkpatch.pl"), "--no-tree", "--no-summary", "--terse", "--quiet",
+                                *strict, "-f", *some], capture_output=True, text=True, check=False).stdout
+    tried = 0
+    for patch in sorted(glob.glob(scripts + "/coccinelle/**/*.cocci", recursive=True)):
+        with open(patch, encoding="utf-8") as file:
+            if "virtual report" not in file.read():
+                continue
+        done = subprocess.run(["spatch", "-D", "report", "--very-quiet", "--no-show-diff", "--no-includes",
+                               "--include-headers", "--cocci-file", patch, "--dir", folder], capture_output=True, text=True,
+                              check=False)
+        tried += done.returncode == 0
+        said += done.stdout
+    verdict = "ok" if tried > 0 and not said.strip() else "\n" + said
+    print(f"style    {len(files)} files, {tried} semantic patches: {verdict}", flush=True)
+    return 0 if verdict == "ok" else 1
+
+
 def dkms(bench, options):
     if shutil.which("dkms") is None:
         raise vm.Unavailable("no dkms (Debian: dkms)")
@@ -355,7 +422,8 @@ def dkms(bench, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "sparse", "dkms"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "sparse", "style",
+                                         "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -395,6 +463,8 @@ def main():
         options.kernels = options.kernels or list(vm.KERNELS)
         if options.what == "dkms":
             return dkms(bench, options)
+        if options.what == "style":
+            return style(bench, options)
         if options.what == "sparse":
             return sparse(bench, options)
         options.contexts = options.contexts or list(CONTEXTS)

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 import vm
-from rig import ROOT, Failure, make_folder
+from rig import ROOT, Failure, make_folder, octets_to_send
 
 # The experiment's device: blocks of 12.5 ms, two of them queued ahead, as the seeds' modem.
 BLOCK, LEAD, EXPERIMENT_S, EXPERIMENT_OCTETS = 100, 200, 14, 8000
@@ -128,7 +128,7 @@ def experiment_on(bench, kernel, keep):
     """@return whether every call without a loss sent the samples of user space"""
     pacer, line, sent = build_pacer(kernel, bench.options.build), os.path.join(keep, "line"), os.path.join(keep, "sent")
     with open(sent, "wb") as file:
-        file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(EXPERIMENT_OCTETS)))
+        file.write(octets_to_send(EXPERIMENT_OCTETS))
     done = subprocess.run([bench.offhook, "card", "--in-process", "--hash", str(EXPERIMENT_S), "--send", sent, "--block",
                            str(BLOCK), "--lead", str(LEAD), "--record", line], capture_output=True, text=True, check=True)
     played = json.loads(done.stdout)["hash_played"]

@@ -2,6 +2,7 @@
 """What the commands of bench.py need: the module for a kernel, `offhook card` beside a virtual machine, a call."""
 
 import contextlib
+import filecmp
 import glob
 import json
 import os
@@ -22,7 +23,7 @@ CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread"
 CALL_SECONDS = {"v34": 16, "v32bis": 24}  # of the line: start-up, 16,000 octets both ways, and some
 FILE_OCTETS = 16000
 # What a kernel says when something is wrong with a driver.
-TROUBLE = re.compile(r"BUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"
+TROUBLE = re.compile(r"\bBUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"
                      r"scheduling while atomic|Unpatched return thunk|soft lockup|hung_task|tainted", re.IGNORECASE)
 
 
@@ -59,6 +60,10 @@ def build_module(kernel, build):
 def make_folder(path):
     os.makedirs(path, exist_ok=True)
     return path
+
+
+def octets_to_send(n):
+    return bytes((i * 2654435761 >> 13) & 0xff for i in range(n))
 
 
 def reference(offhook, pump, seconds, sent, block):
@@ -134,9 +139,9 @@ class Bench:
     def call(self, kernel, contexts, pump, keep, more="", beside="", block=80):
         """One call. @param beside  shell commands, run before it  @return what the kernel's side and the card say of it"""
         seconds = CALL_SECONDS[pump]
-        sent, near, far = (os.path.join(keep, name) for name in ("sent", "near-received", "far-received"))
+        sent, far = (os.path.join(keep, name) for name in ("sent", "far-received"))
         with open(sent, "wb") as file:
-            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
+            file.write(octets_to_send(FILE_OCTETS))
         # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
         named = " ".join(shlex.quote(c) for c in contexts)
         script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --context {named} --seconds {seconds} --block {block} \
@@ -146,6 +151,10 @@ class Bench:
         script = f"mount -t debugfs none /sys/kernel/debug\n{beside}\n{script}"
         status, calls = self.in_vm(kernel, script, keep,
                                    ["--pump", pump, "--hash", str(seconds), "--send", sent, "--receive", far])
+        return self.summary(status, keep, calls, sent)
+
+    def summary(self, status, keep, calls, sent):
+        """@return what the kernel's side and the card say of the last call, and whether the files that arrived are whole"""
         try:
             with open(os.path.join(keep, "kernel.json"), encoding="ascii") as file:
                 said = json.load(file)
@@ -153,11 +162,9 @@ class Bench:
             raise Failure(f"status {status}, and no summary: {error}") from error
         said["card_says"] = calls[-1] if calls else {}
         said["status"] = status
-        with open(sent, "rb") as file:
-            wanted = file.read()
-        for name, path in (("to the kernel", near), ("from the kernel", far)):
-            got = open(path, "rb").read() if os.path.exists(path) else b""
-            said[name] = got == wanted
+        for name, arrived in (("to the kernel", "near-received"), ("from the kernel", "far-received")):
+            path = os.path.join(keep, arrived)
+            said[name] = os.path.exists(path) and filecmp.cmp(sent, path, shallow=False)
         return said
 
     def verdict(self, said, pump, block=80):
@@ -172,7 +179,7 @@ class Bench:
             if said[what] != 0:
                 wrong.append(f"{what} {said[what]}")
         with tempfile.NamedTemporaryFile() as file:
-            file.write(bytes((i * 2654435761 >> 13) & 0xff for i in range(FILE_OCTETS)))
+            file.write(octets_to_send(FILE_OCTETS))
             file.flush()
             wanted = reference(self.offhook, pump, CALL_SECONDS[pump], file.name, block)
         if said["card_says"].get("hash") != wanted:

@@ -19,6 +19,7 @@ import fcntl
 import glob
 import lzma
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -58,6 +59,23 @@ mkdir -m 1777 run/lock
 mount -t 9p -o $options keep mnt
 mount --bind /lower{modules_folder} lib/modules
 exec switch_root /root /bin/sh /mnt/.start
+"""
+# Nothing but the initial RAM disk until the command is over: what is suspended must not hold the root (9p does not come
+# back from it).
+INIT_IN_RAM = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin KEEP=/results OFFHOOK_VM=1
+mkdir -p /proc /sys /run /tmp /results /mnt
+mount -t devtmpfs none /dev
+mount -t proc none /proc
+mount -t sysfs none /sys
+sh /command >/results/output 2>&1
+echo $? >/results/.status
+for module in {modules}; do insmod /modules/$module; done
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 keep /mnt && cp /results/* /results/.status /mnt
+sync
+echo o >/proc/sysrq-trigger
+sleep 60
 """
 # Written for every run: process 1, and the host's environment, folder and command.
 START = """ip link set lo up
@@ -106,6 +124,23 @@ def debian_package(name, into):
         if got.returncode != 0:
             raise Unavailable(f"apt-get download {name}: {got.stderr.strip().splitlines()[-1:]}; try apt-get update")
         subprocess.run(["dpkg", "-x", *glob.glob(folder + "/*.deb"), into], check=True)
+
+
+def kernel_scripts():
+    """@return the folder with checkpatch.pl and the semantic patches of Debian's kernel 6.1; fetched once, 139 MB"""
+    folder = os.path.join(CACHES, "linux-scripts")
+    os.makedirs(CACHES, exist_ok=True)
+    with open(folder + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(folder):
+            print(f"[vm] fetching the scripts of Debian's linux-source-6.1 into {folder}", file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory(dir=CACHES) as new:
+                debian_package("linux-source-6.1", new)
+                wanted = ["checkpatch.pl", "spelling.txt", "const_structs.checkpatch", "coccinelle/*"]
+                subprocess.run(["tar", "-xJf", new + "/usr/src/linux-source-6.1.tar.xz", "-C", new, "--wildcards",
+                                *("*/scripts/" + name for name in wanted)], check=True)
+                os.rename(new + "/linux-source-6.1/scripts", folder)
+    return folder
 
 
 class Kernel:
@@ -195,8 +230,9 @@ class Kernel:
                               "(72 MB or 107 MB, 430 MB unpacked)")
         return shutil.which("qemu-system-x86_64")
 
-    def initial_ram_disk(self):
-        """@return busybox, the modules that find the root, and INIT."""
+    def initial_ram_disk(self, ram=(), command=""):
+        """@param ram  files that are there besides, at their paths  @return busybox, the modules that find the root, and
+        INIT; with files INIT_IN_RAM, which runs the command."""
         shown = subprocess.run(["modprobe", "-d", self.cache, "-S", self.version(), "--show-depends", "-a", *BOOT_MODULES],
                                capture_output=True, text=True, check=True)
         modules = dict.fromkeys(line.split()[1] for line in shown.stdout.splitlines() if line.startswith("insmod"))
@@ -206,8 +242,19 @@ class Kernel:
         for path, name in paths:
             with (lzma.open if path.endswith(".xz") else open)(path, "rb") as file:
                 entries.append((name, 0o100755, file.read()))
-        init = INIT.format(modules=" ".join(names), modules_folder=self.cache + "/lib/modules")
-        return cpio([*entries, ("init", 0o100755, init.encode())])
+        init = (INIT_IN_RAM if ram else INIT).format(modules=" ".join(names), modules_folder=self.cache + "/lib/modules")
+        folders = {parent for path in ram for parent in pathlib.PurePath(path).parents}
+        entries += [(str(folder)[1:], 0o40755, b"") for folder in sorted(folders) if str(folder) != "/"]
+        for path in ram:
+            with open(path, "rb") as file:
+                entries.append((path[1:], 0o100755, file.read()))
+        return cpio([*entries, ("command", 0o100755, command.encode()), ("init", 0o100755, init.encode())])
+
+
+def with_libraries(program):
+    """@return the program's path and those of all that it is linked with."""
+    shown = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    return [program, *(word for line in shown.splitlines() for word in line.split() if word.startswith("/"))]
 
 
 def uncompressed(image):
@@ -236,10 +283,13 @@ def cpio(entries):
     return bytes(out)
 
 
-def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd=False, card=None, boot="", pacer=False):
+def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd=False, card=None, boot="", pacer=False,
+        ram=()):
     """@param cpus  so many on the host's clock; None: one, by instruction count  @param pacer  a second CPU beside that
     one, on the same clock, for the card's hardware (pacer/pacer.c)  @param card  (socket, file of the guest's
-    memory) of `offhook card`  @param boot  more words for the kernel's command line  @return the exit status"""
+    memory) of `offhook card`  @param boot  more words for the kernel's command line  @param ram  files: the command runs from the
+    initial RAM disk with busybox and these, its output is in `output` beside what it leaves in $KEEP
+    @return the exit status"""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TERM")
     environment = "\n".join(f"export {n}={shlex.quote(os.environ[n])}" for n in names if n in os.environ)
     status = os.path.join(keep, ".status")
@@ -251,13 +301,15 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd
         file.write(COMMAND.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command)))
     initrd = os.path.join(keep, ".initrd")
     with open(initrd, "wb") as file:
-        file.write(kernel.initial_ram_disk())
+        file.write(kernel.initial_ram_disk(ram, shlex.join(command)))
     kernel_log = os.path.join(keep, "kernel.log")
     share = "local,security_model=none,multidevs=remap"
     if pacer:
         boot += " isolcpus=domain,managed_irq,1 irqaffinity=0"
+    # The counter takes every round of a repeated string instruction for an instruction: clearing memory by single bytes
+    # would cost eight times what it should.
     arguments = [
-        qemu, "-machine", "q35,accel=tcg", "-cpu", "max", "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
+        qemu, "-machine", "q35,accel=tcg", "-cpu", "max,erms=off,fsrm=off", "-m", "1024", "-nodefaults", "-display", "none", "-no-reboot",
         "-kernel", kernel.cache + "/vmlinux", "-initrd", initrd,
         "-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr tsc=reliable random.trust_cpu=on " + boot,
         "-serial", "file:" + kernel_log,
