@@ -39,7 +39,8 @@ void Packets::encode(const BurstHeader& h, const std::uint8_t* payload, Complex*
   std::array<std::uint8_t, kHeaderOctets> octets = {
       static_cast<std::uint8_t>(h.slot), static_cast<std::uint8_t>(h.slot >> 8),
       static_cast<std::uint8_t>(h.rate | h.best_rate << 4),
-      static_cast<std::uint8_t>(h.from_caller | h.hears << 1 | h.data << 2 | h.ends << 3), 0};
+      static_cast<std::uint8_t>(h.from_caller | h.hears << 1 | h.data << 2 | h.ends << 3 | (h.address & 15) << 4),
+      static_cast<std::uint8_t>(h.address >> 4)};
   scramble_data(octets.data(), kHeaderOctets);
   qpacketmodem_encode(header_.get(), octets.data(), symbols);
   std::copy_n(payload, octets_[h.rate], scrambled_.begin());
@@ -63,7 +64,8 @@ bool Packets::decode_header(Complex* symbols, BurstHeader& h) {
   h.hears = octets[3] & 2;
   h.data = octets[3] & 4;
   h.ends = octets[3] & 8;
-  return h.rate < kRates.size() && h.best_rate < kRates.size() && octets[3] < 16 && octets[4] == 0;
+  h.address = static_cast<std::uint16_t>(octets[3] >> 4 | octets[4] << 4);
+  return h.rate < kRates.size() && h.best_rate < kRates.size();
 }
 
 bool Packets::decode_payload(Complex* symbols, unsigned rate, std::uint8_t* payload) {

@@ -13,8 +13,10 @@
 
 namespace offhook::radio {
 
-/// Of a burst, complex.
+/// Of a burst, complex; where a waveform has several, the first.
 inline constexpr unsigned kSampleRateHz = 2'000'000;
+
+inline constexpr unsigned kAddresses = 4096;
 
 /// The header, protected better than the payload.
 struct BurstHeader {
@@ -25,6 +27,7 @@ struct BurstHeader {
   bool hears = false;          ///< the sender receives the far end
   bool data = false;           ///< the payload is data
   bool ends = false;           ///< the sender is hanging up
+  std::uint16_t address = 0;   ///< of the pair, less than kAddresses
 };
 
 /// Modulation and code of a payload.

@@ -94,7 +94,7 @@ void S::Receiver::symbol(const Complex* carriers, const std::uint8_t* what) {
 
 Heard S::Receiver::finish() {
   level_db_ = ofdmframesync_get_rssi(synchroniser_.get());
-  offset_hz_ = ofdmframesync_get_cfo(synchroniser_.get()) * static_cast<float>(kSampleRateHz / (2 * std::numbers::pi));
+  offset_turns_ = ofdmframesync_get_cfo(synchroniser_.get()) * static_cast<float>(1 / (2 * std::numbers::pi));
   restart();
   if (!packets_.decode_header(symbols_.data(), header_)) return Heard::kBroken;
   snr_db_ = qpsk_snr_db(symbols_.data(), packets_.header_symbols());

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// A burst of OFDM: 64 carriers over 2 MHz, 40 us a symbol, in slots of 0.5 ms, as the radio stacks of today's base
-// stations have them (3GPP TS 38.211, 4.3.2: slots of 1, 0.5 and 0.25 ms). Two short and one long training symbol give
+// A burst of OFDM: 64 carriers over 2 MHz, 40 us a symbol, in slots of 0.5 ms; at half the sample rate 1 ms, at twice
+// 0.25 ms, as the radio stacks of today's base stations have them (3GPP TS 38.211, 4.3.2: the slot halves as the
+// carriers' spacing doubles). Two short and one long training symbol give
 // time, frequency and the channel of each carrier; pilots hold the phase. "In the manner of": carriers, training and
 // code are liquid-dsp's.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +18,8 @@ namespace offhook::radio {
 struct Ofdm {
   static constexpr const char* kName = "radio-ofdm";
   static constexpr unsigned kSlotSamples = 1000;
+  /// The same symbols at half or twice the rate: slots of 0.5, 1 and 0.25 ms.
+  static constexpr std::array<unsigned, 3> kSampleRatesHz = {kSampleRateHz, kSampleRateHz / 2, 2 * kSampleRateHz};
   static constexpr unsigned kCarriers = 64, kPrefix = 16, kTaper = 4, kTrainingSymbols = 3, kDataSymbols = 8;
   static constexpr unsigned kSymbolSamples = kCarriers + kPrefix;
 
@@ -47,7 +51,7 @@ struct Ofdm {
     const std::uint8_t* payload() const { return payload_.data(); }
     unsigned age() const { return (kTrainingSymbols + kDataSymbols) * kSymbolSamples; }
     float snr_db() const { return snr_db_; }
-    float offset_hz() const { return offset_hz_; }
+    float offset_turns() const { return offset_turns_; }
     float level_db() const { return level_db_; }
 
    private:
@@ -60,7 +64,7 @@ struct Ofdm {
     std::vector<Complex> symbols_;
     std::vector<std::uint8_t> payload_;
     unsigned taken_ = 0;  // symbols
-    float snr_db_ = 0, offset_hz_ = 0, level_db_ = 0;
+    float snr_db_ = 0, offset_turns_ = 0, level_db_ = 0;
     BurstHeader header_;
   };
 };

@@ -2,9 +2,11 @@
 #include "dsp/radio/radio.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -32,6 +34,7 @@ constexpr unsigned kGiveUpMs = 5'000;         // without data
 /// What is asked for without knowing the waveform. First in every Radio.
 struct Counted {
   oh_radio_slots counts_{};
+  std::uint16_t address_ = 0;
 };
 
 /// One end. Counts complex samples, of which a slot has kSlot, where nothing else is said.
@@ -39,27 +42,34 @@ template <class Waveform>
 class Radio : public Counted {
  public:
   static constexpr unsigned kSlot = Waveform::kSlotSamples;
-  static constexpr std::uint32_t kCardRateHz = kSampleRateHz * kCardSamples;
-  static constexpr oh_pump_format kFormat = {{kCardRateHz, OH_LINEAR16}, {kCardRateHz, OH_LINEAR16}};
-  static constexpr std::uint64_t ms(unsigned t) { return std::uint64_t{t} * (kSampleRateHz / 1000); }
+  static constexpr auto kFormats = [] {
+    std::array<oh_pump_format, Waveform::kSampleRatesHz.size()> formats{};
+    for (std::size_t k = 0; k < formats.size(); ++k) {
+      const oh_sample_format card = {kCardSamples * Waveform::kSampleRatesHz[k], OH_LINEAR16};
+      formats[k] = {card, card};
+    }
+    return formats;
+  }();
+  std::uint64_t ms(unsigned t) const { return std::uint64_t{t} * (rate_hz_ / 1000); }
 
   explicit Radio(const oh_pump_config& config)
       : config_(config),
         observer_(observer_of(config)),
+        rate_hz_(config.format.rx.rate_hz / kCardSamples),
         ahead_(config.io_delay_samples / kCardSamples),
         level_(static_cast<float>(dbm0_to_rms(config.tx_level_dbm0))),
-        most_rate_(static_cast<std::uint8_t>(highest_rate(sender_.packets(), config.max_bit_rate))),
+        most_rate_(static_cast<std::uint8_t>(highest_rate(sender_.packets(), config.max_bit_rate, rate_hz_))),
         payload_(sender_.packets().most_octets()) {}
 
-  static std::uint32_t bit_rate(const Packets& packets, unsigned rate) {
-    return static_cast<std::uint32_t>(8ull * packets.octets(rate) * kSampleRateHz / (2 * kSlot));
+  static std::uint32_t bit_rate(const Packets& packets, unsigned rate, unsigned rate_hz) {
+    return static_cast<std::uint32_t>(8ull * packets.octets(rate) * rate_hz / (2 * kSlot));
   }
   /// @return kRates.size() where the lowest is higher
-  static unsigned highest_rate(const Packets& packets, std::uint32_t most) {
+  static unsigned highest_rate(const Packets& packets, std::uint32_t most, unsigned rate_hz) {
     if (most == 0) return kRates.size() - 1;
     unsigned rate = kRates.size();
     for (unsigned k = 0; k < kRates.size(); ++k) {
-      if (bit_rate(packets, k) <= most) rate = k;
+      if (bit_rate(packets, k, rate_hz) <= most) rate = k;
     }
     return rate;
   }
@@ -76,8 +86,8 @@ class Radio : public Counted {
     *s = oh_pump_status{};
     s->state = state_;
     if (state_ == OH_PUMP_DATA) {
-      s->tx_bit_rate = bit_rate(packets(), tx_rate());
-      s->rx_bit_rate = bit_rate(packets(), rx_rate_);
+      s->tx_bit_rate = bit_rate(packets(), tx_rate(), rate_hz_);
+      s->rx_bit_rate = bit_rate(packets(), rx_rate_, rate_hz_);
     }
     s->rx_level_dbm0 = rx_level_dbm0_;
     s->samples = samples_;
@@ -145,6 +155,7 @@ class Radio : public Counted {
     h.hears = hears();
     h.data = state_ == OH_PUMP_DATA && farewells_ == 0;
     h.ends = farewells_ > 0;
+    h.address = address_;
     const unsigned octets = packets().octets(h.rate);
     if (h.data) {
       oh_port_get(&config_.port, payload_.data(), 8 * octets);
@@ -179,7 +190,7 @@ class Radio : public Counted {
     if (in_time_ && p.theirs && p.into == kSlot - 1 && !got_) lost();
     if (++without_data_ == ms(kGiveUpMs)) state_ = OH_PUMP_FAILED;
     if (state_ == OH_PUMP_DATA) without_data_ = 0;
-    if (observer_.instrument != nullptr && now_ % ms(100) == 0 && snr_db_ > 0) instruments();
+    if (observer_.instrument != nullptr && now_ >= instruments_due_ && snr_db_ > 0) instruments();
   }
 
   void heard(Heard what) {
@@ -189,6 +200,10 @@ class Radio : public Counted {
       return;
     }
     const BurstHeader& h = receiver_.header();
+    if (h.address != address_) {
+      ++counts_.foreign;
+      return;
+    }
     if (h.from_caller == calls()) return;  // our own, reflected
     align(h.slot);
     got_ = true;
@@ -255,13 +270,16 @@ class Radio : public Counted {
     while (best_rate_ < most_rate_ && snr_db_ >= kRates[best_rate_ + 1u].least_snr_db + kMarginDb) ++best_rate_;
   }
 
-  void instruments() const {
+  void instruments() {
+    instruments_due_ = now_ + ms(100);
     observer_.instrument(observer_.user, OH_INSTRUMENT_SNR, snr_db_);
-    observer_.instrument(observer_.user, OH_INSTRUMENT_CARRIER, receiver_.offset_hz());
+    observer_.instrument(observer_.user, OH_INSTRUMENT_CARRIER,
+                         receiver_.offset_turns() * static_cast<float>(rate_hz_));
   }
 
   oh_pump_config config_;
   oh_pump_observer observer_;
+  unsigned rate_hz_;  // of complex samples
   typename Waveform::Sender sender_;
   typename Waveform::Receiver receiver_;
   LowIfSender low_if_sender_;
@@ -274,8 +292,9 @@ class Radio : public Counted {
   oh_pump_state state_ = OH_PUMP_CONNECTING;
   std::int16_t first_ = 0, second_out_ = 0;
   std::uint64_t samples_ = 0, filled_in_ = 0, now_ = 0;  // now_: complex ones
-  std::int64_t origin_ = 0;                              // of slot 0, on the line
-  std::int64_t delay_ = 0;                               // of the answerer's bursts at the caller
+  std::uint64_t instruments_due_ = 0;
+  std::int64_t origin_ = 0;  // of slot 0, on the line
+  std::int64_t delay_ = 0;   // of the answerer's bursts at the caller
   bool in_time_ = config_.role == OH_PUMP_CALL;
   const Complex* burst_ = nullptr;
   unsigned burst_at_ = 0;
@@ -289,21 +308,34 @@ class Radio : public Counted {
   std::uint64_t bits_sent_ = 0, bits_received_ = 0;
 };
 
+/// FFTW's planner, which liquid's objects ask when they are made and given back, knows one thread at a time.
+std::mutex& planner() {
+  static std::mutex one;
+  return one;
+}
+
 template <class Waveform>
 struct Type {
   using Modem = Radio<Waveform>;
   static Modem& of(void* self) { return *static_cast<Modem*>(self); }
 
+  static bool has(const oh_pump_format& format) {
+    return std::any_of(Modem::kFormats.begin(), Modem::kFormats.end(),
+                       [&](const oh_pump_format& f) { return same_format(format, f); });
+  }
   static std::size_t size(const oh_pump_config* c) {
-    if (c == nullptr || c->struct_size != sizeof *c || !same_format(c->format, Modem::kFormat) ||
+    if (c == nullptr || c->struct_size != sizeof *c || !has(c->format) ||
         (c->role != OH_PUMP_CALL && c->role != OH_PUMP_ANSWER) || !(c->tx_level_dbm0 >= kLeastLevel) ||
         !(c->tx_level_dbm0 <= kMostLevel) || !oh_port_is_whole(&c->port)) {
       return 0;
     }
     if (c->max_bit_rate > 0) {
       try {
+        const std::lock_guard lock(planner());
         const typename Waveform::Sender sender;
-        if (Modem::highest_rate(sender.packets(), c->max_bit_rate) == kRates.size()) return 0;
+        if (Modem::highest_rate(sender.packets(), c->max_bit_rate, c->format.rx.rate_hz / kCardSamples) ==
+            kRates.size())
+          return 0;
       } catch (const std::bad_alloc&) {
         return 0;
       }
@@ -313,6 +345,7 @@ struct Type {
   static int init(void* self, const oh_pump_config* config) {
     if (self == nullptr || size(config) == 0) return -EINVAL;
     try {
+      const std::lock_guard lock(planner());
       new (self) Modem(*config);
     } catch (const std::bad_alloc&) {
       return -ENOMEM;
@@ -321,9 +354,9 @@ struct Type {
   }
 
   static constexpr oh_pump_type kType = {.struct_size = sizeof(oh_pump_type),
-                                         .format_count = 1,
+                                         .format_count = Modem::kFormats.size(),
                                          .name = Waveform::kName,
-                                         .formats = &Modem::kFormat,
+                                         .formats = Modem::kFormats.data(),
                                          .roles = kBothRoles,
                                          .fpu = kEveryOperation,
                                          .longest_step = kLongestStep,
@@ -342,7 +375,11 @@ struct Type {
                                                give_status(all, s);
                                              },
                                          .hang_up = [](void* self) { of(self).hang_up(); },
-                                         .release = [](void* self) { of(self).~Modem(); },
+                                         .release =
+                                             [](void* self) {
+                                               const std::lock_guard lock(planner());
+                                               of(self).~Modem();
+                                             },
                                          .advance = oh_pump_advance_each};
 };
 
@@ -353,6 +390,12 @@ using namespace offhook::radio;
 
 struct oh_radio_slots oh_radio_slot_counts(const void* self) {
   return static_cast<const Counted*>(self)->counts_;
+}
+
+int oh_radio_set_address(void* self, std::uint16_t address) {
+  if (address >= kAddresses) return -EINVAL;
+  static_cast<Counted*>(self)->address_ = address;
+  return 0;
 }
 
 const oh_pump_type* oh_radio_burst_type(void) {

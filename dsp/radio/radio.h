@@ -13,10 +13,11 @@
  * The card has real samples, 4 million a second, around an intermediate frequency of 1 MHz.
  *
  *   radio-burst  a single carrier, 1 Msymbol/s, slots of 0.625 ms (single_carrier.h)
- *   radio-ofdm   64 carriers, slots of 0.5 ms (ofdm.h)
+ *   radio-ofdm   64 carriers, slots of 0.5 ms; with 2 or 8 million samples of the card 1 or 0.25 ms (ofdm.h)
  *
- * liquid-dsp allocates what it needs in init and nothing later. Debian's links FFTW, which is GPL: so is a program with
- * this in it, as a whole.
+ * liquid-dsp allocates what it needs in init and nothing later. size, init and release of several radios may run on
+ * several threads: they wait for each other, since FFTW's planner serves one at a time. Debian's links FFTW, which is
+ * GPL: so is a program with this in it, as a whole.
  */
 #ifndef OFFHOOK_DSP_RADIO_RADIO_H
 #define OFFHOOK_DSP_RADIO_RADIO_H
@@ -37,13 +38,18 @@ OH_API const struct oh_pump_type* oh_radio_ofdm_type(void);
 
 /** What became of the slots. */
 struct oh_radio_slots {
-  uint64_t sent;   /**< bursts */
-  uint64_t due;    /**< bursts of the far end that should have come, since data began */
-  uint64_t missed; /**< of these: not heard */
-  uint64_t broken; /**< of these: heard, and the header or the payload was not whole */
+  uint64_t sent;    /**< bursts */
+  uint64_t due;     /**< bursts of the far end that should have come, since data began */
+  uint64_t missed;  /**< of these: not heard */
+  uint64_t broken;  /**< of these: heard, and the header or the payload was not whole */
+  uint64_t foreign; /**< bursts of another pair that were heard */
 };
 /** @param self  of either type. Real-time: yes. */
 OH_API struct oh_radio_slots oh_radio_slot_counts(const void* self);
+
+/** The address of the pair: what comes with another is not taken. 0 until it is set; between two calls of process().
+ * @param self  of either type  @return 0, or -EINVAL for 4096 and more. Real-time: yes. */
+OH_API int oh_radio_set_address(void* self, uint16_t address);
 
 #ifdef __cplusplus
 }

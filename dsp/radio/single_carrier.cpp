@@ -79,7 +79,7 @@ Heard S::Receiver::step(Complex x) {
   const float gain = qdetector_cccf_get_gamma(detector_.get()), turn = qdetector_cccf_get_dphi(detector_.get());
   scale_ = 1 / gain;
   level_db_ = 20 * std::log10(gain);
-  offset_hz_ = turn * static_cast<float>(kSampleRateHz / (2 * std::numbers::pi));
+  offset_turns_ = turn * static_cast<float>(1 / (2 * std::numbers::pi));
   nco_crcf_set_frequency(carrier_.get(), turn);
   nco_crcf_set_phase(carrier_.get(), qdetector_cccf_get_phi(detector_.get()));
   age_ = taken_ = 0;

@@ -16,6 +16,7 @@ namespace offhook::radio {
 struct SingleCarrier {
   static constexpr const char* kName = "radio-burst";
   static constexpr unsigned kSlotSamples = 1250;
+  static constexpr std::array<unsigned, 1> kSampleRatesHz = {kSampleRateHz};
   static constexpr unsigned kSymbolSamples = 2, kPreambleSymbols = 64, kPacketSymbols = 412, kPilotSpacing = 16;
   static constexpr unsigned kFilterSymbols = 7;  // the pulse's half length
   static constexpr float kExcessBandwidth = 0.3f;
@@ -51,7 +52,7 @@ struct SingleCarrier {
     /// Samples since the burst's first one.
     unsigned age() const { return age_; }
     float snr_db() const { return snr_db_; }
-    float offset_hz() const { return offset_hz_; }
+    float offset_turns() const { return offset_turns_; }
     float level_db() const { return level_db_; }  ///< 20 log10 of the amplitude
 
    private:
@@ -71,7 +72,7 @@ struct SingleCarrier {
     std::vector<std::uint8_t> payload_;
     Stage stage_ = Stage::kSearch;
     unsigned age_ = 0, taken_ = 0;
-    float scale_ = 1, snr_db_ = 0, offset_hz_ = 0, level_db_ = 0;
+    float scale_ = 1, snr_db_ = 0, offset_turns_ = 0, level_db_ = 0;
     BurstHeader header_;
   };
 };

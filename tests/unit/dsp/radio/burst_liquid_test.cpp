@@ -68,7 +68,7 @@ Tally send(unsigned rate, const Air& air, int bursts) {
       if (heard != Heard::kBurst) continue;
       t.wrong += !std::equal(receiver.payload(), receiver.payload() + sender.packets().octets(rate), payload.begin());
       t.snr_db = receiver.snr_db();
-      t.offset_hz = receiver.offset_hz();
+      t.offset_hz = receiver.offset_turns() * kSampleRateHz;
     }
   }
   return t;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <deque>
 #include <memory>
@@ -260,6 +261,31 @@ TEST_P(Radio, RefusesWhatItCannotBe) {
   EXPECT_FALSE(possible([](oh_pump_config& c) { c.tx_level_dbm0 = NAN; }));
   EXPECT_FALSE(possible([](oh_pump_config& c) { c.port.get_bits = nullptr; }));
   EXPECT_FALSE(possible([](oh_pump_config& c) { c.struct_size = 4; }));
+}
+
+TEST_P(Radio, ABurstOfAnotherPairIsNotTaken) {
+  Pair pair(type());
+  ASSERT_EQ(oh_radio_set_address(pair.ends[0]->memory, 4095), 0);
+  ASSERT_EQ(oh_radio_set_address(pair.ends[1]->memory, 15), 0);
+  EXPECT_EQ(oh_radio_set_address(pair.ends[1]->memory, 4096), -EINVAL);
+  pair.run_ms(100);
+  EXPECT_EQ(pair.ends[1]->status().state, OH_PUMP_CONNECTING);
+  EXPECT_GT(pair.ends[1]->counts().foreign, 20u);
+  EXPECT_EQ(pair.ends[1]->counts().sent, 0u);
+  // As soon as it is theirs it is heard.
+  ASSERT_EQ(oh_radio_set_address(pair.ends[1]->memory, 4095), 0);
+  pair.run_ms(100);
+  for (const auto& end : pair.ends) {
+    EXPECT_EQ(end->status().state, OH_PUMP_DATA);
+    EXPECT_GT(end->got, 0u);
+    EXPECT_EQ(end->wrong, 0u);
+  }
+  // A link that is up neither follows a foreign caller nor ends with it: it is one more burst that did not come.
+  ASSERT_EQ(oh_radio_set_address(pair.ends[0]->memory, 7), 0);
+  pair.ends[0]->type->hang_up(pair.ends[0]->memory);
+  pair.run_ms(50);
+  EXPECT_EQ(pair.ends[1]->status().state, OH_PUMP_DATA);
+  EXPECT_GT(pair.ends[1]->counts().missed, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Waveforms, Radio, testing::Values(&oh_radio_burst_type, &oh_radio_ofdm_type),
