@@ -25,7 +25,12 @@ function(offhook_asset name)
   set(depends ${depends} ${ARGN} PARENT_SCOPE)
 endfunction()
 
-offhook_asset(offhook_chart_library_js ${OFFHOOK_DYGRAPHS_JS})
+# Its license wants its notice in every copy: NOTICE goes into each page before it.
+file(READ ${PROJECT_SOURCE_DIR}/NOTICE notice)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/NOTICE)
+set(notice_js ${CMAKE_CURRENT_BINARY_DIR}/notice.js)
+file(CONFIGURE OUTPUT ${notice_js} CONTENT "/*!\n@notice@*/\n" @ONLY)
+offhook_asset(offhook_chart_library_js ${notice_js} ${OFFHOOK_DYGRAPHS_JS})
 offhook_asset(offhook_chart_library_css ${OFFHOOK_DYGRAPHS_CSS})
 offhook_asset(offhook_page_js ${page}/draw.js ${page}/table.js ${page}/series.js ${page}/timeline.js ${page}/map.js ${page}/law.js ${page}/advice.js ${page}/plot.js ${page}/reproduce.js ${page}/host.js ${page}/decode.js ${page}/mttf.js ${page}/memo.js ${page}/page.js)
 offhook_asset(offhook_page_css ${page}/page.css)

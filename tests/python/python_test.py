@@ -23,7 +23,7 @@ NEEDED = [
 ]
 
 CHECKS = r"""
-import json, pathlib, sys
+import json, pathlib, signal, sys, time
 import offhook
 
 def expect(what, true):
@@ -84,6 +84,15 @@ with dask.distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_
             expect(str(error), "expected out=" in str(error))
 alone["blocks_late"].to_frame().to_parquet("late.parquet")
 expect("a table goes to Parquet and back", pandas.read_parquet("late.parquet").blocks_late.equals(alone.blocks_late))
+
+# The program in this process leaves the process's signals as they were.
+offhook.main(["mttf", "win98-games", "--hours", "0.01", "-n", "2", "-t", "8", "-q"])
+try:
+    signal.raise_signal(signal.SIGINT)
+    time.sleep(1)
+    expect("KeyboardInterrupt after main()", False)
+except KeyboardInterrupt:
+    expect("KeyboardInterrupt after main()", True)
 
 # A policy in Python against the program's own: fixed priorities, the same events at the same times.
 class Fixed:

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "src/program/output/fit.h"
+
 namespace offhook {
 namespace {
 
@@ -21,11 +23,6 @@ constexpr std::int64_t kSameSignalMs = 300;
 
 constexpr auto kBarEvery = std::chrono::milliseconds(100);
 constexpr auto kLineEvery = std::chrono::seconds(10);
-
-/// Characters, not bytes, of UTF-8.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
 
 }  // namespace
 
@@ -43,6 +40,9 @@ void catch_interrupts() {
       raise(signal);
     }
   };
+  // Whoever has us in a process of his own put his handlers back: what interrupted us then is over.
+  struct sigaction now_set {};
+  if (sigaction(SIGINT, nullptr, &now_set) == 0 && now_set.sa_handler != action.sa_handler) g_signal = 0;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction before {};
     const bool ignored = sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
@@ -96,8 +96,11 @@ void Progress::update(double share, const std::string& detail) {
   }
   constexpr std::size_t kWidth = 24;
   const auto filled = static_cast<std::size_t>(share * kWidth);
-  fmt::print(stderr, "\r{} [{:=<{}}{:{}}] {:3.0f} %  {}{}\033[K", label_, "", filled, "", kWidth - filled, 100 * share,
-             printable(detail), left);
+  const std::string line = fmt::format("{} [{:=<{}}{:{}}] {:3.0f} %  {}{}", label_, "", filled, "", kWidth - filled,
+                                       100 * share, printable(detail), left);
+  // A line that the terminal breaks would not be cleared: one column stays free.
+  const std::size_t columns = columns_of(stderr);
+  fmt::print(stderr, "\r{}\033[K", cut(line, columns > 1 ? columns - 1 : 0));
   std::fflush(stderr);
   drawn_ = true;
 }
@@ -116,25 +119,28 @@ void Table::row(std::vector<std::string> cells) {
 std::string Table::str() const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < titles_.size(); ++c) {
-    widths.push_back(width(titles_[c]));
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], width(row[c]));
+    widths.push_back(characters(titles_[c]));
+    for (const auto& row : rows_) widths[c] = std::max(widths[c], characters(row[c]));
   }
   std::string out;
-  const auto line = [&](const std::vector<std::string>& cells) {
+  const auto line = [&](const std::vector<std::size_t>& group, const std::vector<std::string>& cells) {
     std::string text;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const std::string pad(widths[c] - width(cells[c]), ' ');
+    for (const std::size_t c : group) {
+      const std::string pad(widths[c] - characters(cells[c]), ' ');
       if (c != 0) text += "  ";
       text += aligns_[c] == Align::kLeft ? cells[c] + pad : pad + cells[c];
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + "\n";
   };
-  line(titles_);
-  std::size_t total = 0;
-  for (std::size_t w : widths) total += w + 2;
-  out += std::string(total - 2, '-') + "\n";
-  for (const auto& row : rows_) line(row);
+  for (const auto& group : column_groups(widths, columns_of(stdout))) {
+    if (!out.empty()) out += "\n";
+    line(group, titles_);
+    std::size_t total = 0;
+    for (const std::size_t c : group) total += widths[c] + 2;
+    out += std::string(total - 2, '-') + "\n";
+    for (const auto& row : rows_) line(group, row);
+  }
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "src/program/output/fit.h"
 #include "src/program/output/line_recording.h"
 #include "src/program/output/terminal.h"
 #include "traces/file/file.h"
@@ -54,6 +55,23 @@ TEST(Table, CellsCommandNoTerminal) {
   table.column("name");
   table.row({"\x1b[2J\nforged row"});
   EXPECT_EQ(table.str(), "name\n---------------------\n\\x1b[2J\\x0aforged row\n");
+}
+
+TEST(Table, GroupsOfColumnsFitBesideTheFirst) {
+  using Groups = std::vector<std::vector<std::size_t>>;
+  EXPECT_EQ(column_groups({10, 8, 8, 8}, 0), (Groups{{0, 1, 2, 3}}));
+  EXPECT_EQ(column_groups({10, 8, 8, 8}, 40), (Groups{{0, 1, 2, 3}}));
+  EXPECT_EQ(column_groups({10, 8, 8, 8}, 39), (Groups{{0, 1, 2}, {0, 3}}));
+  EXPECT_EQ(column_groups({10, 50, 8}, 30), (Groups{{0, 1}, {0, 2}}))
+      << "a column wider than the terminal stands alone";
+  EXPECT_EQ(column_groups({10}, 5), (Groups{{0}}));
+}
+
+TEST(Table, ALineIsCutAtCharactersNotBytes) {
+  EXPECT_EQ(cut("12 µs left", 10), "12 µs left");
+  EXPECT_EQ(cut("12 µs left", 5), "12 µ…");
+  EXPECT_EQ(cut("12 µs left", 1), "…");
+  EXPECT_EQ(cut("12 µs left", 0), "12 µs left") << "0: no limit";
 }
 
 TEST(Say, ArgumentsCommandNoTerminalAndLinesKeepTheirEnds) {
