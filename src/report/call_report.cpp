@@ -248,8 +248,12 @@ json tiles(const CallReport& call, const Figures& f) {
 
 std::string call_page(const CallReport& call, const Figures& f) {
   const CallVerdict verdict = judge(call, f);
-  json data = page_head("call", call.title, verdict.verdict ? to_string(*verdict.verdict) : "", verdict.headline,
-                        verdict.reasons);
+  // The colour of a page is of what happened: green only where nothing was lost, red only where something was.
+  const bool lost = f.total.losses.any();
+  std::string_view colour = verdict.verdict ? to_string(*verdict.verdict) : "";
+  if (verdict.verdict == Verdict::kSufficient && lost) colour = to_string(Verdict::kMarginal);
+  if (verdict.verdict == Verdict::kInsufficient && !lost && !call.device && !call.dmt) colour = "";
+  json data = page_head("call", call.title, colour, verdict.headline, verdict.reasons);
   data["warnings"] = call.warnings;
   data.update({{"host", call.host},
                {"settings", call.settings},

@@ -5,15 +5,19 @@
 
 #include "src/page/page.h"
 #include "src/report/report.h"
+#include "src/report/words.h"
 
 namespace offhook {
 
 std::string reproduce_page(const nlohmann::ordered_json& results) {
-  std::vector<std::string> reasons;
-  for (const auto& id : results.at("falls_short"))
-    reasons.push_back(fmt::format("A hard claim falls short: {}.", id.get<std::string>()));
-  nlohmann::json data = page_head("reproduce", "Published results, made again", reasons.empty() ? "agrees" : "differs",
-                                  results.at("sentence").get<std::string>() + ".", reasons);
+  const auto short_of = results.at("falls_short").get<std::vector<std::string>>();
+  const std::vector<std::string> reasons = {results.at("sentence").get<std::string>() + "."};
+  const std::string headline =
+      short_of.empty() ? "Every hard claim comes out within its tolerance."
+                       : fmt::format("{} short: {}.", short_of.size() == 1 ? "A hard claim falls" : "Hard claims fall",
+                                     listed(short_of));
+  nlohmann::json data = page_head("reproduce", "Published results, made again", short_of.empty() ? "agrees" : "differs",
+                                  headline, reasons);
   data["claims"] = results.at("claims");
   data["counts"] = results.at("counts");
   if (results.contains("sensitivity")) data["sensitivity"] = results.at("sensitivity");

@@ -117,11 +117,12 @@ Words sweep_words(const SweepReport& sweep) {
                              by_class[1].size(), by_class[2].size(), sweep.rows.size());
   if (compared > 0) {
     out.standing = differing.empty() ? "agrees" : "differs";
-    out.reasons.push_back(
-        differing.empty()
-            ? fmt::format("{} with a published class: all come out in that class.", counted(compared, "configuration"))
-            : fmt::format("{} of {} configurations with a published class come out in that class; not: {}.",
-                          compared - differing.size(), compared, listed(differing)));
+    out.reasons.push_back(out.headline);
+    out.headline = differing.empty()
+                       ? counted(compared, "configuration") + " with a published class: all come out in that class."
+                       : fmt::format("{} of {} configurations with a published class come out in that class.",
+                                     compared - differing.size(), compared);
+    if (!differing.empty()) out.reasons.push_back("In another class: " + listed(differing) + ".");
   }
   static constexpr const char* kClasses[3] = {"Sufficient", "Marginal", "Insufficient"};
   for (std::size_t i = 0; i < 3; ++i) {

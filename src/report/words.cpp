@@ -112,14 +112,16 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
     default:
       if (call.dmt) {
         return call.dmt->trained_s < 0   ? "Insufficient: data mode was not reached."
-               : call.dmt->trainings > 1 ? "Insufficient: the line was lost, and trained again."
+               : call.dmt->trainings > 1 ? "Insufficient: the line was lost, and there were retrains."
                : call.dmt->down.crc_errors + call.dmt->up.crc_errors + call.dmt->down.wrong_bits +
                            call.dmt->up.wrong_bits ==
                        0
                    ? "Insufficient: samples were lost."
                    : "Insufficient: data arrived wrong.";
       }
-      return call.device ? "Insufficient: the device lost samples." : "Insufficient: the transfer did not complete.";
+      if (call.device) return "Insufficient: the device lost samples.";
+      return lost ? "Insufficient: the transfer did not complete."
+                  : "Not finished: no sample was lost, but the transfer had not completed when the run ended.";
   }
 }
 

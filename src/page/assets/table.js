@@ -87,7 +87,7 @@ function table(parent, head, rows, o) {
   const title = (o && o.what) || [...parent.querySelectorAll("h2, h3")].map(h => h.textContent).pop() || "table";
   const area = el("div", {class: "scroll", role: "group", "aria-label": title}, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body));
   if (rows.length > filterFromRows) parent.append(filterField(rows, title, o && o.filter));
-  parent.append(el("div", {class: "table"}, area, el("p", {class: "hint"}, "The table is wider than the window: scroll it sideways \u2192")));
+  parent.append(el("div", {class: "table"}, area, el("p", {class: "hint"}, "Wider than the window: scroll sideways \u2192")));
   scrolls.observe(area);
   scrolls.observe(area.firstChild);
 }
