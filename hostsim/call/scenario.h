@@ -116,7 +116,9 @@ enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop };
 /// The twisted pair of a DMT pump, as people name its parts (hostsim/loop).
 struct SubscriberLoop {
   std::string cable = "T1.601 7";
-  std::string disturbers;      ///< at each receiver: "24 ISDN, 10 HDSL FEXT"; empty: none
+  std::string disturbers;  ///< at each receiver: "24 ISDN, 10 HDSL FEXT"; empty: none
+  std::string ingress;     ///< at each receiver: "540:-60, 621:-70", kHz and dBm; empty: none
+  double disturbers_from_s = 0;
   double noise_dbm_hz = -140;  ///< white, at each receiver
   double hybrid_loss_db = 20;  ///< 200 or more: no echo
   double impulse_rate_hz = 0;

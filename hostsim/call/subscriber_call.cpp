@@ -12,6 +12,7 @@
 #include "dsp/dmt/control/pump.h"
 #include "dsp/dmt/procedure/loading.h"
 #include "hostsim/call/bit_error_tester.h"
+#include "hostsim/call/loop_rates.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -85,6 +86,10 @@ class Watch {
  public:
   Watch(End& end, std::uint16_t id, oh_event_log* log) : end_(end), id_(id), log_(log) {}
 
+  void set_loop(const LoopRates& rates) {
+    of_receiver_.loop_bit_rate = rates.whole_bits;
+    of_receiver_.capacity_bit_rate = rates.capacity;
+  }
   void look(Ns now) {
     const oh_pump_status s = end_.status();
     const oh_dmt_instruments i = end_.instruments();
@@ -107,6 +112,7 @@ class Watch {
   }
   bool in_data() const { return state_ == OH_PUMP_DATA; }
   std::uint32_t trainings() const { return trainings_; }
+  std::uint32_t fast_retrains() const { return fast_retrains_; }
   const DmtDirection& received() const { return of_receiver_; }
 
  private:
@@ -135,12 +141,16 @@ class Watch {
     d.tone_snr_db.assign(i.snr_db, i.snr_db + OH_DMT_TONES);
     double least = 1000;
     for (int k = 0; k < OH_DMT_TONES; ++k) {
-      if (i.bits[k] > 0) least = std::min(least, static_cast<double>(i.snr_db[k]) - needed_db(i.bits[k]));
+      if (i.bits[k] > 0)
+        least = std::min(least, static_cast<double>(i.snr_db[k] + i.gain_db[k]) - needed_db(i.bits[k]));
     }
     d.margin_db = static_cast<float>(least);
   }
   void count(const oh_dmt_instruments& i) {
     DmtDirection& d = of_receiver_;
+    if (i.swapped_bits != d.swapped_bits) d.tone_bits.assign(i.bits, i.bits + OH_DMT_TONES);
+    d.swapped_bits = i.swapped_bits;
+    if (state_ == OH_PUMP_DATA) d.margin_now_db = i.margin_db;
     d.superframes = i.superframes;
     d.crc_errors = i.crc_errors;
     d.lost_syncs = i.lost_syncs;
@@ -152,6 +162,7 @@ class Watch {
     d.wrong_bits = end_.test().wrong();
     d.pattern_losses = end_.test().losses();
     trainings_ = i.trainings;
+    fast_retrains_ = i.fast_retrains;
   }
 
   End& end_;
@@ -159,7 +170,7 @@ class Watch {
   oh_event_log* log_;
   oh_pump_state state_ = OH_PUMP_IDLE;
   Ns next_instrument_ = 0;
-  std::uint32_t trainings_ = 0;
+  std::uint32_t trainings_ = 0, fast_retrains_ = 0;
   DmtDirection of_receiver_;
 };
 
@@ -179,6 +190,9 @@ class SubscriberConnection final : public Connection {
     oh_stream_format& fast = near_is_exchange_ ? streams_.tx : streams_.rx;
     fast.rate_hz *= ratio_;
     fast.ring_samples *= ratio_;
+    const bool full = s.device.rate_hz == kFullHz;
+    remote_watch_.set_loop(loop_rates(loop_of(s), full ? dmt::kFullDown : dmt::kLiteDown));
+    central_watch_.set_loop(loop_rates(loop_of(s), full ? dmt::kFullUp : dmt::kLiteUp));
   }
 
   void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
@@ -205,7 +219,7 @@ class SubscriberConnection final : public Connection {
     const bool whole = engine_->now() - started_ >= runs_;
     const bool some_lost = samples_lost(*driver_, *card_);
     if (const auto trainings = std::max(remote_watch_.trainings(), central_watch_.trainings()); trainings > 0)
-      s.retrains = trainings - 1;
+      s.retrains = trainings - 1 + std::max(remote_watch_.fast_retrains(), central_watch_.fast_retrains());
     if (!whole && !(stop_at_loss_ && some_lost)) return s;
     const DmtStatus dmt = this->dmt();
     s.intact = dmt.intact() && !(stop_at_loss_ && some_lost);
@@ -224,6 +238,7 @@ class SubscriberConnection final : public Connection {
     s.down = remote_watch_.received();
     s.up = central_watch_.received();
     s.trainings = std::max(remote_watch_.trainings(), central_watch_.trainings());
+    s.fast_retrains = std::max(remote_watch_.fast_retrains(), central_watch_.fast_retrains());
     s.in_data = in_data();
     if (connected_at_ >= 0) s.trained_s = static_cast<double>(connected_at_ - started_) * 1e-9;
     return s;
@@ -233,6 +248,7 @@ class SubscriberConnection final : public Connection {
     const std::string why = some_lost ? "samples were lost" : "no sample was lost";
     if (stop_at_loss_ && some_lost) return why;
     if (dmt.trained_s < 0) return "the start-up was not passed; " + why;
+    if (dmt.in_data && dmt.trainings == 1 && dmt.fast_retrains > 0) return "the margin was lost in data mode; " + why;
     if (!dmt.in_data || dmt.trainings > 1) return "the line was lost in data mode; " + why;
     return "data arrived wrong; " + why;
   }
@@ -260,6 +276,8 @@ LoopConfig loop_of(const Scenario& s) {
   c.near_is_exchange = s.role == OH_PUMP_ANSWER;
   c.noise_dbm_hz = s.loop.noise_dbm_hz;
   c.disturbers = disturbers_named(s.loop.disturbers);
+  c.ingress = ingress_named(s.loop.ingress);
+  c.disturbers_from_s = s.loop.disturbers_from_s;
   c.impulse_rate_hz = s.loop.impulse_rate_hz;
   c.impulse_volts = s.loop.impulse_volts;
   c.clock_ppm = s.loop.clock_ppm;

@@ -32,21 +32,26 @@ struct DmtDirection {
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
   float clock_ppm = 0;               ///< of the transmitter's clock against the receiver's
   float margin_db = 0;               ///< of the tone that has least: SNR above what its bits need at the coding gain
+  float margin_now_db = 0;           ///< the same in data mode, by what decisions miss, when last looked at
+  std::uint32_t swapped_bits = 0;    ///< moved to other tones in data mode
+  /// What the loop would carry by its cable and noise alone (loop_rates.h), bit/s.
+  std::uint32_t loop_bit_rate = 0, capacity_bit_rate = 0;
   std::vector<std::uint8_t> tone_bits;
   std::vector<float> tone_snr_db;  ///< as MEDLEY was heard; 0 where it is not known
 };
 
 struct DmtStatus {
   DmtDirection down, up;
-  std::uint32_t trainings = 0;
-  double trained_s = -1;  ///< from the start until both ends were in data for the first time; negative: never
-  bool in_data = false;   ///< both ends, now
+  std::uint32_t trainings = 0;      ///< from the start
+  std::uint32_t fast_retrains = 0;  ///< bits found anew, clocks and equalisers kept
+  double trained_s = -1;            ///< from the start until both ends were in data for the first time; negative: never
+  bool in_data = false;             ///< both ends, now
   /// Data mode was reached, is there now, and nothing in it was wrong.
   bool intact() const {
     const auto right = [](const DmtDirection& d) {
       return d.crc_errors == 0 && d.wrong_bits == 0 && d.pattern_losses == 0;
     };
-    return in_data && trainings == 1 && right(down) && right(up);
+    return in_data && trainings == 1 && fast_retrains == 0 && right(down) && right(up);
   }
 };
 

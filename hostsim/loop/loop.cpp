@@ -43,6 +43,7 @@ void check(bool good, const char* field, const char* expected) {
 void check(const LoopConfig& c) {
   check(c.downstream_hz == 1'104'000 || c.downstream_hz == 2'208'000, "loop.downstream_hz", "1104000 or 2208000");
   check(c.noise_dbm_hz >= -250 && c.noise_dbm_hz <= -60, "loop.noise_dbm_hz", "-250 to -60");
+  check(c.disturbers_from_s >= 0 && c.disturbers_from_s <= 1e6, "loop.disturbers_from_s", "0 to 1000000");
   check(c.impulse_rate_hz >= 0 && c.impulse_rate_hz <= 1000, "loop.impulse_rate_hz", "0 to 1000");
   check(c.impulse_volts >= 0 && c.impulse_volts <= 10, "loop.impulse_volts", "0 to 10");
   check(std::abs(c.clock_ppm) <= 1000, "loop.clock_ppm", "-1000 to 1000");
@@ -79,13 +80,23 @@ struct Loop::Impl {
     double gain;  // sample values to the volt
     Path from_far;
     std::optional<Path> echo;
+    GaussianNoise quiet;  // until the disturbers begin
     GaussianNoise noise;
+    RadioIngress ingress;
+    std::uint64_t until_disturbed;  // samples
     LoopImpulses impulses;
     Converter converter;
 
     std::int16_t next() {
       const float e = echo ? echo->pull() : 0.f;
-      return converter(from_far.pull() + e + noise.next() + impulses.next());
+      float disturbed = 0;
+      if (until_disturbed > 0) {
+        --until_disturbed;
+        disturbed = quiet.next();
+      } else {
+        disturbed = noise.next() + ingress.next();
+      }
+      return converter(from_far.pull() + e + disturbed + impulses.next());
     }
   };
 
@@ -127,16 +138,22 @@ struct Loop::Impl {
     return filters * power(10, -config.front_end.hybrid_loss_db / 20) * coupling(config.front_end, hz);
   }
   /// Square volts per Hz at the receiver's gain.
-  double unfolded_noise_psd(Direction d, double hz) const {
+  double unfolded_noise_psd(Direction d, double hz, bool disturbed) const {
     const double f = filter(d, hz);
     if (f < 1e-6) return 0;
     double psd = power(10, config.noise_dbm_hz / 10);
-    for (const Disturbers& one : config.disturbers) psd += crosstalk_psd(one, config.cable, hz);
+    if (disturbed) {
+      for (const Disturbers& one : config.disturbers) psd += crosstalk_psd(one, config.cable, hz);
+    }
     return psd * f * f * kSquareVolts;
   }
-  double noise_psd(Direction d, double hz) const {
+  double noise_psd(Direction d, double hz, bool disturbed = true) const {
     const double rate = rate_hz(d);
-    return unfolded_noise_psd(d, hz) + unfolded_noise_psd(d, rate - hz) + unfolded_noise_psd(d, rate + hz);
+    return unfolded_noise_psd(d, hz, disturbed) + unfolded_noise_psd(d, rate - hz, disturbed) +
+           unfolded_noise_psd(d, rate + hz, disturbed);
+  }
+  double square_volts(Direction d, const RadioCarrier& c) const {
+    return kSquareVolts * power(10, c.dbm / 10) * filter(d, c.hz) * filter(d, c.hz);
   }
   /// Square volts of all that the receiver hears.
   double received_power(Direction d) const {
@@ -145,10 +162,11 @@ struct Loop::Impl {
     constexpr double kStep = kAdslToneHz / 2;
     for (double hz = kStep / 2; hz < 1.2 * rate_hz(d); hz += kStep) {
       sum += kStep * (kSquareVolts * nominal_psd(d, config.downstream_hz, hz) * norm2(response(d, hz)) +
-                      unfolded_noise_psd(d, hz));
+                      unfolded_noise_psd(d, hz, true));
       if (hears_itself())
         sum += kStep * kSquareVolts * nominal_psd(own, config.downstream_hz, hz) * norm2(echo_response(d, hz));
     }
+    for (const RadioCarrier& c : config.ingress) sum += square_volts(d, c);
     return sum;
   }
 
@@ -177,7 +195,11 @@ struct Loop::Impl {
         gain,
         Path([&](double hz) { return volts * gain * response(d, hz) * late(hz); }, rate, taps, numerator, denominator),
         std::move(echo),
+        GaussianNoise(noise, rate, [&](double hz) { return gain * gain * noise_psd(d, hz, false); }),
         GaussianNoise(noise, rate, [&](double hz) { return gain * gain * noise_psd(d, hz); }),
+        RadioIngress(config.ingress, rate,
+                     [&](const RadioCarrier& c) { return gain * std::sqrt(2 * square_volts(d, c)); }),
+        static_cast<std::uint64_t>(std::llround(config.disturbers_from_s * rate)),
         LoopImpulses(impulses, rate, config.impulse_rate_hz, config.impulse_volts * gain),
         Converter(f.bits)};
   }

@@ -27,6 +27,7 @@
 #include "driver/card/engine/line_end.h"
 #include "hostsim/loop/crosstalk.h"
 #include "hostsim/loop/front_end.h"
+#include "hostsim/loop/ingress.h"
 #include "offhook/pump.h"
 
 namespace offhook::hostsim {
@@ -39,6 +40,8 @@ struct LoopConfig {
   bool near_is_exchange = false;
   double noise_dbm_hz = -140;          ///< white, at each receiver
   std::vector<Disturbers> disturbers;  ///< at each receiver
+  std::vector<RadioCarrier> ingress;   ///< at each receiver
+  double disturbers_from_s = 0;        ///< when crosstalk and ingress begin, from the first sample on
   double impulse_rate_hz = 0;          ///< mean of the Poisson process, at each receiver
   double impulse_volts = 0.01;
   double clock_ppm = 0;  ///< how much faster the far end's clock is than the near end's; 1000 at the most
@@ -61,7 +64,8 @@ class Loop final : public LineEnd {
   /// From the transmitter's samples to the receiver's: gain at a frequency, as a ratio of sample values, for tests and
   /// for reference rates. Images and aliases are not in it.
   std::complex<double> gain(Direction direction, double hz) const;
-  /// Noise at the receiver of `direction` after its filters and gain, square sample values per Hz, folded.
+  /// Noise and crosstalk at the receiver of `direction` after its filters and gain, square sample values per Hz,
+  /// folded.
   double noise_psd(Direction direction, double hz) const;
   std::uint64_t impulses() const;
 

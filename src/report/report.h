@@ -47,12 +47,12 @@ struct CallReport {
       };
       std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;
       double margin_db = 0;
-      std::uint32_t superframes = 0, crc_errors = 0, corrected_octets = 0, lost_words = 0;
+      std::uint32_t superframes = 0, crc_errors = 0, corrected_octets = 0, lost_words = 0, swapped_bits = 0;
       std::uint64_t bits_compared = 0, wrong_bits = 0;
       std::vector<Tone> tones;
     };
     double trained_s = -1;  ///< negative: never
-    std::uint32_t trainings = 0;
+    std::uint32_t trainings = 0, fast_retrains = 0;
     Direction down, up;
   };
   std::optional<Dmt> dmt;

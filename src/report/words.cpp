@@ -130,11 +130,13 @@ std::string carried(const CallReport::Dmt& dmt) {
   const auto way = [](const char* name, const CallReport::Dmt::Direction& d) {
     return fmt::format("{} {:.0f} kbit/s, {} of {} wrong, {}", name, 1e-3 * d.gross_bit_rate, grouped(d.crc_errors),
                        counted(d.superframes, "superframe"),
-                       d.wrong_bits == 0 ? "no bit wrong" : counted(d.wrong_bits, "bit") + " wrong");
+                       d.wrong_bits == 0 ? "no bit wrong" : counted(d.wrong_bits, "bit") + " wrong") +
+           (d.swapped_bits == 0 ? "" : fmt::format(", {} swapped", counted(d.swapped_bits, "bit")));
   };
-  return fmt::format("In data mode after {:.2f} s, trained {}: {}; {}.", dmt.trained_s,
-                     dmt.trainings == 1 ? "once" : fmt::format("{} times", dmt.trainings), way("down", dmt.down),
-                     way("up", dmt.up));
+  return fmt::format("In data mode after {:.2f} s, trained {}{}: {}; {}.", dmt.trained_s,
+                     dmt.trainings == 1 ? "once" : fmt::format("{} times", dmt.trainings),
+                     dmt.fast_retrains == 0 ? "" : ", " + counted(dmt.fast_retrains, "fast retrain"),
+                     way("down", dmt.down), way("up", dmt.up));
 }
 
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {

@@ -35,7 +35,7 @@ ELSEWHERE = {
     r"man -l -": "needs man-db: cli.help_test",
 }
 LONG = (
-    r"reproduce(?! (--list|jones\.table3$))|device-map|g-lite-map|law --check|--verify|offhook demo|--sensitivity"
+    r"reproduce(?! (--list|jones\.table3$))|device-map|g-lite-map|dsl-loops|law --check|--verify|offhook demo|--sensitivity"
     r"|--held-out|--perturb"
     r"|transfer\.bytes=3000000|v90-transfer|reservation-map|sweep (run|merge)|--seconds 600|--hours 24|law .*--confirm"
 )

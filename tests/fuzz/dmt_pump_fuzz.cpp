@@ -10,6 +10,7 @@
 #include <new>
 
 #include "dsp/dmt/control/pump.h"
+#include "dsp/dmt/procedure/bit_swap.h"
 #include "dsp/dmt/procedure/message.h"
 #include "dsp/dmt/procedure/showtime.h"
 
@@ -29,8 +30,29 @@ void read_messages(const std::uint8_t* data, std::size_t size) {
       port.get_bit = [](void*) { return 1; };
       port.put_bit = [](void*, int) {};
       offhook::Complex points[kMostTones];
-      for (int n = 0; n < 140; ++n) tx->symbol(port, true, false, points);
+      for (int n = 0; n < 140; ++n) tx->symbol(port, true, false, nullptr, points);
     }
+  }
+}
+
+/// Operations out of arbitrary octets, done to a loading: it can be sent as before, and what was read can be written.
+void swap_bits_about(const std::uint8_t* data, std::size_t size) {
+  using namespace offhook::dmt;
+  float error[kMostTones];
+  for (float& e : error) e = 1e-3f;
+  Loading loading;
+  if (!load(kLiteDown, error, 0, &loading)) std::abort();
+  const int total = loading.total();
+  std::uint8_t octets[kOperationOctets], again[kOperationOctets];
+  for (std::size_t at = 0; at < size; at += kOperationOctets) {
+    for (std::size_t k = 0; k < kOperationOctets; ++k) octets[k] = at + k < size ? data[at + k] : std::uint8_t{0};
+    const Operation o = read_operation(octets);
+    if (o.kind == Operation::Kind::kNone) continue;
+    write_operation(o, again);
+    const Operation twice = read_operation(again);
+    if (twice.kind != o.kind || twice.request.count != o.request.count) std::abort();
+    swap_bits(kLiteDown, o.request, &loading);
+    if (loading.total() != total) std::abort();
   }
 }
 
@@ -65,6 +87,7 @@ void hear_samples(const oh_pump_type* type, oh_pump_role role, const std::uint8_
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   read_messages(data, size);
+  swap_bits_about(data, size);
   hear_samples(oh_dmt_remote_type(), OH_PUMP_CALL, data, size < 300 ? size : 300);
   hear_samples(oh_dmt_central_type(), OH_PUMP_ANSWER, data, size < 300 ? size : 300);
   return 0;

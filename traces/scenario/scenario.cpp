@@ -129,6 +129,7 @@ void check_loop(const Scenario& s, const Origins& origins) {
   };
   attempt({"loop.cable"}, "loop.cable", [&] { (void)hostsim::cable_named(s.loop.cable); });
   attempt({"loop.disturbers"}, "loop.disturbers", [&] { (void)hostsim::disturbers_named(s.loop.disturbers); });
+  attempt({"loop.ingress"}, "loop.ingress", [&] { (void)hostsim::ingress_named(s.loop.ingress); });
   attempt({"device.block.rate_hz", "device.block.plan_samples", "device.buffers.samples", "device.buffers.lead_samples",
            "device", "line.kind"},
           "device", [&] { (void)hostsim::device_at_work(s).profile(); });

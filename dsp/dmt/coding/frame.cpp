@@ -21,8 +21,9 @@ void TransmitPath::reset(const PathParameters& p) {
   for (uint8_t& octet : leaving_) octet = 0;
 }
 
-void TransmitPath::process(const uint8_t* payload, uint32_t indicators, uint8_t* out) {
-  uint8_t overhead = 0;
+void TransmitPath::process(const uint8_t* payload, uint32_t indicators, const uint8_t* operation, uint8_t* out) {
+  const int place = operation_octet(frame_);
+  uint8_t overhead = place >= 0 ? operation[place] : uint8_t{0};
   if (frame_ == 0) {
     overhead = crc_.value();
     crc_.reset();
@@ -83,7 +84,7 @@ int ReceivePath::process(const uint8_t* in) {
 
 ReceivePath::Frame ReceivePath::frame(int k) {
   const uint8_t* octets = filling_ + k * (p_.payload + 1);
-  Frame f{octets + 1, false, false, false, 0};
+  Frame f{octets + 1, false, false, false, 0, operation_octet(frame_), octets[0]};
   if (frame_ == 0) {
     f.superframe_ended = !first_;
     f.crc_good = octets[0] == crc_.value();

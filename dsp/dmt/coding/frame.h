@@ -7,7 +7,9 @@
 // Reed-Solomon words over one or several frames, interleaved. Depth 1 is the fast path, others the interleaved one.
 //
 //    frame of a superframe   0        1         2 to 33   34         35          36 to 67
-//    overhead octet          CRC      ib 0-7    0         ib 8-15    ib 16-23    0
+//    overhead octet          CRC      ib 0-7    free      ib 8-15    ib 16-23    free
+//
+// The 64 free ones of a superframe are an operation's (procedure/bit_swap.h), zeros where there is none.
 //
 // The CRC is over all that the path carried in the superframe before, but for that one octet. Bits go least significant
 // first throughout. Source: G.992.1 7.4 in outline (docs/dmt.md says what was chosen here).
@@ -23,6 +25,12 @@ namespace offhook::dmt {
 
 inline constexpr int kFrames = 68;  ///< of a superframe
 inline constexpr int kMostFramesPerWord = 16;
+inline constexpr int kOperationOctets = kFrames - 4;  ///< of a superframe
+/// Which of them a frame's overhead octet is; negative: none.
+constexpr int operation_octet(int frame) {
+  if (frame < 2 || frame == 34 || frame == 35) return -1;
+  return frame < 34 ? frame - 2 : frame - 4;
+}
 
 /// Eight steps of Crc8 from each register.
 struct Crc8Steps {
@@ -78,8 +86,9 @@ class TransmitPath {
   /// @pre p.possible(). Not bounded by a symbol's time: clears the interleaver.
   void reset(const PathParameters& p);
   /// The octets of one data symbol. @param[in] payload  [p.payload] of this frame  @param indicators  ib 0 to 23
+  /// @param[in] operation  [kOperationOctets] of this superframe
   /// @param[out] out  [p.octets()]: what was put one word (S frames) ago. Real-time: yes, O(word) every S frames.
-  void process(const uint8_t* payload, uint32_t indicators, uint8_t* out);
+  void process(const uint8_t* payload, uint32_t indicators, const uint8_t* operation, uint8_t* out);
 
  private:
   PathParameters p_;
@@ -100,6 +109,8 @@ class ReceivePath {
     bool crc_good;
     bool indicators_known;  ///< after frame 35
     uint32_t indicators;
+    int operation_octet;  ///< which of them `overhead` is; negative: none
+    uint8_t overhead;
   };
 
   /// As TransmitPath::reset().

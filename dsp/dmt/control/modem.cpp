@@ -115,7 +115,7 @@ void Modem::status(oh_pump_status* s) const {
   s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(rms * rms));
   s->samples = periods_;
   s->filled_in = filled_in_;
-  s->retrains = procedure_.trainings() > 0 ? procedure_.trainings() - 1 : 0;
+  s->retrains = (procedure_.trainings() > 0 ? procedure_.trainings() - 1 : 0) + procedure_.fast_retrains();
   s->bits_sent = procedure_.bits_sent();
   s->bits_received = procedure_.bits_received();
   s->modulation = OH_MODULATION_OWN;
@@ -133,9 +133,13 @@ void Modem::instruments(oh_dmt_instruments* i) const {
   i->corrected_octets = d.corrected_octets();
   i->lost_words = d.lost_words();
   i->trainings = procedure_.trainings();
+  i->fast_retrains = procedure_.fast_retrains();
+  i->swapped_bits = d.swapped_bits();
+  i->margin_db = d.least_margin() > 0 ? static_cast<float>(power_db(static_cast<double>(d.least_margin()))) : 0;
   i->clock_ppm = receiver_.clock_ppm();
   for (int k = 0; k < rx_band_.tones(); ++k) {
     i->bits[k] = procedure_.received_loading().bits[k];
+    i->gain_db[k] = 0.5f * static_cast<float>(procedure_.received_loading().gain_half_db[k]);
     const float e = procedure_.medley_error()[k];
     i->snr_db[k] = e > 0 ? static_cast<float>(-power_db(static_cast<double>(e))) : 0;
   }

@@ -5,6 +5,63 @@
 
 namespace offhook::dmt {
 
+namespace {
+
+struct Gains {
+  float amplitude[2 * kMostGain + 1];
+  float power(int half_db) const { return amplitude[half_db + kMostGain] * amplitude[half_db + kMostGain]; }
+};
+constexpr Gains make_gains() {
+  Gains g{};
+  for (int k = -kMostGain; k <= kMostGain; ++k) g.amplitude[k + kMostGain] = static_cast<float>(db_to_gain(0.5 * k));
+  return g;
+}
+constexpr Gains kGains = make_gains();
+
+/// Least gain for this power over the nominal; more than kMostGain: there is none.
+int least_gain(float power) {
+  int g = -kMostGain;
+  while (g <= kMostGain && kGains.power(g) < power) ++g;
+  return g;
+}
+
+float needed_power(int bits, float error) {
+  return error * kGap * static_cast<float>((1 << bits) - 1);
+}
+
+/// @return bits that were added
+int scale_gains(const Band& band, const float* error, Loading* loading) {
+  float spare = 0;
+  for (int k = band.first; k <= band.last; ++k) {
+    loading->gain_half_db[k] = 0;
+    if (loading->bits[k] == 0) continue;
+    const int gain = least_gain(needed_power(loading->bits[k], error[k]));
+    loading->gain_half_db[k] = static_cast<int8_t>(gain);
+    spare += 1 - kGains.power(gain);
+  }
+  int added = 0;
+  for (int gain = -kMostGain; gain <= kMostGain; ++gain) {
+    for (int k = band.first; k <= band.last; ++k) {
+      if (!band.carries(k) || error[k] <= 0) continue;
+      const int bits = loading->bits[k], next = bits == 0 ? kLeastBits : bits + 1;
+      if (next > band.most_bits || least_gain(needed_power(next, error[k])) != gain) continue;
+      const float cost = kGains.power(gain) - (bits == 0 ? 1 : kGains.power(loading->gain_half_db[k]));
+      if (cost > spare) continue;
+      spare -= cost;
+      loading->bits[k] = static_cast<uint8_t>(next);
+      loading->gain_half_db[k] = static_cast<int8_t>(gain);
+      added += next - bits;
+    }
+  }
+  return added;
+}
+
+}  // namespace
+
+float Loading::gain(int tone) const {
+  return kGains.amplitude[gain_half_db[tone] + kMostGain];
+}
+
 int Loading::total() const {
   int sum = 0;
   for (const uint8_t b : bits) sum += b;
@@ -30,13 +87,13 @@ bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* 
   for (uint8_t& b : loading->bits) b = 0;
   for (int k = band.first; k <= band.last; ++k) {
     if (!band.carries(k) || error[k] <= 0) continue;
-    const float over_gap = 1 / (error[k] * kGap);
     int bits = 0;
-    while (bits < band.most_bits && static_cast<float>((2 << bits) - 1) <= over_gap) ++bits;
+    while (bits < band.most_bits && needed_power(bits + 1, error[k]) <= 1) ++bits;
     if (bits < kLeastBits) continue;
     loading->bits[k] = static_cast<uint8_t>(bits);
     total += bits;
   }
+  total += scale_gains(band, error, loading);
   if (!choose_path(total / 8, &loading->path)) return false;
   if (max_bit_rate > 0) {
     const uint32_t most = max_bit_rate / 32'000;

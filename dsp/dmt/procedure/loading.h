@@ -14,19 +14,27 @@ namespace offhook::dmt {
 /// What a receiver asks the far transmitter for.
 struct Loading {
   uint8_t bits[kMostTones]{};
+  int8_t gain_half_db[kMostTones]{};  ///< of the nominal power; -kMostGain to kMostGain, 0 where nothing is carried
   PathParameters path;
 
   int total() const;
+  /// As a ratio of amplitudes.
+  float gain(int tone) const;
   uint32_t gross_bit_rate() const { return static_cast<uint32_t>(total()) * 4000; }  ///< bit/s, as the tones carry
   uint32_t net_bit_rate() const { return path.payload * 32'000u; }                   ///< bit/s, of the payload
 };
+
+/// Gains are whole half decibels, 2.5 dB at the most either way.
+inline constexpr int kMostGain = 5;
 
 /// Noise that may be added before the error rate of 1e-7 is reached.
 inline constexpr double kMarginDb = 6;
 /// SNR over the gap of uncoded QAM at an error rate of 1e-7 (9.75 dB), with the margin and a coding gain of 3 dB.
 inline constexpr float kGap = static_cast<float>(db_to_gain(2 * (9.75 + kMarginDb - 3)));
 
-/// Whole bits by each tone's SNR: floor(log2(1 + SNR / kGap)), none below two, no more than the band has.
+/// Whole bits by each tone's SNR: floor(log2(1 + SNR / kGap)), none below two, no more than the band has; then gains:
+/// each tone gets no more power than its bits need, and what that saves gives further tones one bit more, those that
+/// need least first. All tones together send no more than as many at the nominal power.
 /// @param[in] error  [band.tones()] mean square error of points of unit power; 0 where it is not known
 /// @param max_bit_rate  of the payload, bit/s; 0: as much as there is. Real-time: yes, O(tones).
 /// @return whether anything can be carried

@@ -28,10 +28,11 @@ int write_message(const Band& band, const Message& message, uint8_t* symbols) {
                                         p.depth,
                                         static_cast<uint8_t>(band.first),
                                         static_cast<uint8_t>(tones)};
-  int n = kHead + (tones + 1) / 2;
-  for (int k = 0; k < tones; ++k)
-    octets[kHead + k / 2] =
-        static_cast<uint8_t>(octets[kHead + k / 2] | message.loading.bits[band.first + k] << 4 * (k % 2));
+  int n = kHead;
+  for (int tone = band.first; tone <= band.last; ++tone) {
+    const auto gain = static_cast<unsigned>(message.loading.gain_half_db[tone]);  // two's complement
+    octets[n++] = static_cast<uint8_t>(message.loading.bits[tone] | (gain & 15) << 4);
+  }
   const uint16_t crc = crc_of(octets, n);
   octets[n++] = static_cast<uint8_t>(crc);
   octets[n++] = static_cast<uint8_t>(crc >> 8);
@@ -62,17 +63,20 @@ bool MessageReader::put(uint8_t symbol, Message* message) {
 bool MessageReader::read(Message* message) const {
   const int n = nibbles_ / 2;
   const int tones = band_.last - band_.first + 1;
-  if (nibbles_ % 2 != 0 || n != kHead + (tones + 1) / 2 + kCrcOctets) return false;
+  if (nibbles_ % 2 != 0 || n != kHead + tones + kCrcOctets) return false;
   if (crc_of(octets_, n - kCrcOctets) != (octets_[n - 2] | octets_[n - 1] << 8)) return false;
   if (octets_[5] != band_.first || octets_[6] != tones) return false;
   Message m;
   m.acknowledge = (octets_[0] & 1) != 0;
   m.loading.path = {octets_[1], octets_[2], octets_[3], octets_[4]};
   for (int k = 0; k < tones; ++k) {
-    const int bits = octets_[kHead + k / 2] >> 4 * (k % 2) & 15;
-    const bool known = bits == 0 || (bits >= kLeastBits && bits <= band_.most_bits && band_.carries(band_.first + k));
-    if (!known) return false;
+    const int bits = octets_[kHead + k] & 15;
+    const int gain = (octets_[kHead + k] >> 4 ^ 8) - 8;
+    const bool known =
+        bits == 0 ? gain == 0 : bits >= kLeastBits && bits <= band_.most_bits && band_.carries(band_.first + k);
+    if (!known || gain < -kMostGain || gain > kMostGain) return false;
     m.loading.bits[band_.first + k] = static_cast<uint8_t>(bits);
+    m.loading.gain_half_db[band_.first + k] = static_cast<int8_t>(gain);
   }
   if (!m.loading.path.possible() || 8 * m.loading.path.octets() > m.loading.total()) return false;
   *message = m;

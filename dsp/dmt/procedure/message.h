@@ -2,7 +2,7 @@
 //
 // What the two ends tell each other after MEDLEY: the loading that a receiver asks for, and whether it has the other's.
 //
-//    start  flags  payload  check  frames a word  depth  first tone  tones  bits, two tones an octet  CRC-16  end
+//    start  flags  payload  check  frames a word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
 //
 // An octet symbol (training_signals.h) is start, end or a nibble, so that neither SEGUE nor REVERB is ever one of them.
 #pragma once
@@ -19,7 +19,7 @@ struct Message {
 };
 
 inline constexpr uint8_t kMessageStart = 0xa5, kMessageEnd = 0x5a, kNibble = 0x10;
-inline constexpr int kMostMessageOctets = 9 + kMostTones / 2;
+inline constexpr int kMostMessageOctets = 9 + kMostTones;
 inline constexpr int kMostMessageSymbols = 2 * kMostMessageOctets + 2;
 
 /// @param band  that the loading is for  @param[out] symbols  [kMostMessageSymbols] octets of the symbols

@@ -14,13 +14,15 @@ constexpr int kQuietSymbols = 100;
 constexpr int kReverbSymbols = 1024;  // from where both can train
 constexpr int kSegueSymbols = 10;
 constexpr int kFillerSymbols = 16;
-constexpr int kLostSymbols = 2000;  // longer than the far end needs to notice
-constexpr int kMedleySettle = 512;  // the equaliser settles
+constexpr int kLostSymbols = 2000;                           // longer than the far end needs to notice
+constexpr int kMedleySettle = 512, kFastMedleySettle = 128;  // the equaliser settles
+constexpr int kRecoverSymbols = 64;
+constexpr uint8_t kRecoverOctet = 0x66;  // no message has it
 constexpr uint32_t kSymbol = static_cast<uint32_t>(kLiteUp.symbol());
 constexpr uint32_t kSecond = (kLiteUp.rate_hz() + kSymbol / 2) / kSymbol;
 
 constexpr float kTonesShare = 0.5f, kNoTonesShare = 0.2f;
-constexpr float kSegueLikeness = -0.5f, kMedleyLikeness = 0.8f;
+constexpr float kSegueLikeness = -0.5f, kMedleyLikeness = 0.8f, kRecoverLikeness = 0.6f;
 
 }  // namespace
 
@@ -28,7 +30,8 @@ const Transition<Procedure>* Procedure::transitions(int* count) {
   using S = State;
   using E = Event;
   using P = Procedure;
-  constexpr uint32_t kTraining = in(S::kTones, S::kQuiet, S::kReverb, S::kSegue, S::kMedley, S::kExchange, S::kMark);
+  constexpr uint32_t kTraining =
+      in(S::kTones, S::kQuiet, S::kReverb, S::kSegue, S::kMedley, S::kExchange, S::kMark, S::kRecover);
   constexpr uint32_t kAlive = kTraining | in(S::kIdle, S::kRequest, S::kShowtime, S::kLost);
   static constexpr Transition<P> kRows[] = {
       {in(S::kIdle), E::kFarTones, nullptr, &P::send_tones, S::kTones, "R-TONES-REQ"},
@@ -44,6 +47,10 @@ const Transition<Procedure>* Procedure::transitions(int* count) {
       {in(S::kExchange), E::kSent, &P::may_start_data, &P::send_mark, S::kMark, "SEGUE 2"},
       {in(S::kExchange), E::kSent, nullptr, &P::send_message, S::kExchange, "B&G"},
       {in(S::kMark), E::kSent, nullptr, &P::send_data, S::kShowtime, "SHOWTIME"},
+      {in(S::kShowtime), E::kMarginLost, nullptr, &P::begin_recover, S::kRecover, "margin lost"},
+      {in(S::kShowtime), E::kFarRecover, nullptr, &P::answer_recover, S::kRecover, "far RECOV"},
+      {in(S::kRecover), E::kSent, &P::far_recovers, &P::send_fast_segue, S::kSegue, "SEGUE"},
+      {in(S::kRecover), E::kSent, nullptr, &P::send_recover, S::kRecover, "RECOV"},
       {kAlive, E::kHangUp, nullptr, &P::be_silent, S::kEnded, "release"},
       {in(S::kLost), E::kSent, &P::is_central, &P::be_idle, S::kIdle, "C-IDLE"},
       {in(S::kLost), E::kSent, &P::is_remote, &P::send_request, S::kRequest, "R-IDLE"},
@@ -69,6 +76,7 @@ Procedure::Procedure(const ProcedureConfig& config)
       data_rx_(rx_band_) {
   reverb(rx_band_, rx_reverb_);
   reverb(tx_band_, tx_reverb_);
+  octet_symbol(rx_band_, rx_reverb_, kRecoverOctet, rx_recover_);
   if (is_central()) {
     be_idle();
   } else {
@@ -120,8 +128,9 @@ bool Procedure::next(Complex* points, bool* prefix) {
       octet_symbol(tx_band_, tx_reverb_, symbols_[symbol_at_++], points);
       return true;
     case Signal::kData:
-      bits_sent_ += static_cast<uint64_t>(
-          data_tx_.symbol(config_.port, hearing_ == Hearing::kData, data_rx_.block_error(), points));
+      bits_sent_ +=
+          static_cast<uint64_t>(data_tx_.symbol(config_.port, hearing_ == Hearing::kData, data_rx_.block_error(),
+                                                hearing_ == Hearing::kData ? data_rx_.request() : nullptr, points));
       return true;
   }
   return false;
@@ -184,8 +193,8 @@ void Procedure::send_segue() {
 
 void Procedure::send_medley() {
   tx_medley_.reset();
-  send(Signal::kMedley, kMedleySymbols);
-  deadline_ = now_ + kMedleySymbols + 4 * kSecond;
+  send(Signal::kMedley, medley_length());
+  deadline_ = now_ + static_cast<uint32_t>(medley_length()) + 4 * kSecond;
 }
 
 void Procedure::send_message() {
@@ -214,6 +223,34 @@ void Procedure::send_data() {
   if (hearing_ == Hearing::kData) deadline_ = 0;
 }
 
+void Procedure::begin_recover() {
+  fast_ = true;
+  ++fast_retrains_;
+  own_known_ = far_read_ = false;
+  own_ = far_ = {};
+  reader_.reset();
+  deadline_ = now_ + kSecond;
+  listen(Hearing::kRecover);
+  send_recover();
+}
+
+void Procedure::answer_recover() {
+  begin_recover();
+  listen(Hearing::kSegue);
+}
+
+void Procedure::send_recover() {
+  symbol_at_ = 0;
+  for (int k = 0; k < kRecoverSymbols; ++k) symbols_[k] = kRecoverOctet;
+  send(Signal::kOctets, kRecoverSymbols);
+}
+
+// With prefixes, as all of a fast retrain.
+void Procedure::send_fast_segue() {
+  send_mark();
+  deadline_ = now_ + 4 * kSecond;
+}
+
 void Procedure::be_lost() {
   ++failures_;
   listen(Hearing::kNothing);
@@ -232,7 +269,7 @@ void Procedure::be_silent() {
 void Procedure::hear(Receiver* receiver) {
   if (restart_) {
     restart_ = false;
-    trained_ = own_known_ = far_read_ = false;
+    trained_ = own_known_ = far_read_ = fast_ = false;
     own_ = far_ = {};
     reader_.reset();
     receiver->reset();
@@ -257,7 +294,7 @@ void Procedure::hear(Receiver* receiver) {
       break;
     case Hearing::kSegue:
       if (!segue_ended(receiver)) break;
-      receiver->begin_prefix();
+      if (!fast_) receiver->begin_prefix();
       rx_medley_.reset();
       medley_symbols_ = measured_ = 0;
       for (float& e : error_) e = 0;
@@ -271,6 +308,9 @@ void Procedure::hear(Receiver* receiver) {
       break;
     case Hearing::kData:
       hear_data(receiver);
+      break;
+    case Hearing::kRecover:
+      if (recover_heard(*receiver)) listen(Hearing::kSegue);
       break;
   }
 }
@@ -295,11 +335,17 @@ bool Procedure::segue_ended(Receiver* receiver) {
   return ++heard_ == kSegueSymbols;
 }
 
+/// Whether RECOV has been heard for kToneSymbols in a row.
+bool Procedure::recover_heard(const Receiver& receiver) {
+  recovers_ = receiver.likeness(rx_recover_) > kRecoverLikeness ? recovers_ + 1 : 0;
+  return recovers_ >= kToneSymbols;
+}
+
 void Procedure::hear_medley(Receiver* receiver) {
   Complex sent[kMostTones];
   rx_medley_.next(rx_band_, sent);
   ++medley_symbols_;
-  const bool settling = medley_symbols_ <= kMedleySettle;
+  const bool settling = medley_symbols_ <= (fast_ ? kFastMedleySettle : kMedleySettle);
   // What is another symbol, or half of one, says nothing of the noise: a card that was not served in time plays old
   // ones.
   if (!receiver->spoiled() && receiver->likeness(sent) > kMedleyLikeness) {
@@ -309,7 +355,7 @@ void Procedure::hear_medley(Receiver* receiver) {
     }
     receiver->learn(sent, settling ? 0.02f : 0.002f);
   }
-  if (medley_symbols_ < kMedleySymbols) return;
+  if (medley_symbols_ < medley_length()) return;
   listen(Hearing::kMessages);
   for (float& e : error_) e /= static_cast<float>(measured_ > 0 ? measured_ : 1);
   own_known_ = load(rx_band_, error_, config_.max_bit_rate, &own_.loading);
@@ -318,7 +364,7 @@ void Procedure::hear_medley(Receiver* receiver) {
 
 void Procedure::hear_message(Receiver* receiver) {
   if (segue_ended(receiver)) {
-    data_rx_.begin(own_.loading);
+    data_rx_.begin(own_.loading, error_);
     listen(Hearing::kData);
     if (state_ == State::kShowtime) deadline_ = 0;
     return;
@@ -332,7 +378,14 @@ void Procedure::hear_message(Receiver* receiver) {
 void Procedure::hear_data(Receiver* receiver) {
   bits_received_ += static_cast<uint64_t>(data_rx_.symbol(receiver, config_.port));
   if (heard_ < static_cast<int>(kSecond) && ++heard_ == static_cast<int>(kSecond)) failures_ = 0;
-  if (data_rx_.lost()) handle(Event::kDataLost);
+  if (SwapRequest request; state_ == State::kShowtime && data_rx_.take_far_request(&request)) data_tx_.swap(request);
+  if (data_rx_.lost()) {
+    handle(Event::kDataLost);
+  } else if (data_rx_.margin_lost()) {
+    handle(Event::kMarginLost);
+  } else if (recover_heard(*receiver)) {
+    handle(Event::kFarRecover);
+  }
 }
 
 }  // namespace offhook::dmt

@@ -10,6 +10,10 @@
 // tone's noise in MEDLEY; then each tells the other what it wants sent (message.h), and a second SEGUE marks where data
 // begin. There is no prefix before MEDLEY. The far REVERB is a reason to train at any time before data, not later.
 //
+// In data, an end whose margin is gone begins a fast retrain, which keeps clocks, equalisers and prefixes as they are:
+//
+//    RECOV .............. SEGUE MEDLEY message message .. SEGUE data      the far end: the same, once it hears RECOV
+//
 // Its clock is the symbols that it sends; what it hears comes from its receiver.
 #pragma once
 
@@ -49,7 +53,8 @@ class Procedure {
     kExchange,  ///< messages
     kMark,      ///< SEGUE before data
     kShowtime,
-    kLost,  ///< silent, so that the far end notices
+    kRecover,  ///< of a fast retrain: until the far end does so too
+    kLost,     ///< silent, so that the far end notices
     kFailed,
     kEnded  ///< hung up
   };
@@ -60,11 +65,13 @@ class Procedure {
     kFarReverb,
     kNothingToLoad,  ///< no tone carries anything
     kDataLost,
+    kMarginLost,
+    kFarRecover,
     kTimeout,
     kHangUp
   };
 
-  static constexpr int kMedleySymbols = 4096;
+  static constexpr int kMedleySymbols = 4096, kFastMedleySymbols = 1024;
 
   explicit Procedure(const ProcedureConfig& config);
 
@@ -80,17 +87,18 @@ class Procedure {
   State state() const { return state_; }
   /// Both directions carry the port's bits.
   bool in_data() const { return state_ == State::kShowtime && hearing_ == Hearing::kData; }
-  const Loading& received_loading() const { return own_.loading; }
-  const Loading& sent_loading() const { return far_.loading; }
+  const Loading& received_loading() const { return data_rx_.loading(); }
+  const Loading& sent_loading() const { return data_tx_.loading(); }
   const DataReceiver& data() const { return data_rx_; }
   const float* medley_error() const { return error_; }  ///< [tones] mean square, once MEDLEY has been heard
   uint32_t trainings() const { return trainings_; }
+  uint32_t fast_retrains() const { return fast_retrains_; }
   uint64_t bits_sent() const { return bits_sent_; }
   uint64_t bits_received() const { return bits_received_; }
 
  private:
   enum class Signal : uint8_t { kSilence, kTones, kReverb, kSegue, kMedley, kOctets, kData };
-  enum class Hearing : uint8_t { kNothing, kTones, kTraining, kSegue, kMedley, kMessages, kData };
+  enum class Hearing : uint8_t { kNothing, kTones, kTraining, kSegue, kMedley, kMessages, kData, kRecover };
 
   bool handle(Event event);
   void send(Signal signal, int symbols);
@@ -105,12 +113,15 @@ class Procedure {
   void hear_message(Receiver* receiver);
   void hear_data(Receiver* receiver);
   bool segue_ended(Receiver* receiver);
+  bool recover_heard(const Receiver& receiver);
+  int medley_length() const { return fast_ ? kFastMedleySymbols : kMedleySymbols; }
 
   // guards
   bool is_central() const { return config_.side == Side::kCentral; }
   bool is_remote() const { return config_.side == Side::kRemote; }
   bool is_trained() const { return trained_; }
   bool may_start_data() const { return far_read_ && (far_.acknowledge || hearing_ == Hearing::kData); }
+  bool far_recovers() const { return hearing_ == Hearing::kSegue; }
   bool may_try_again() const { return failures_ < kMostFailures; }
   // actions
   void be_idle();
@@ -127,6 +138,10 @@ class Procedure {
   void send_message();
   void send_mark();
   void send_data();
+  void begin_recover();
+  void answer_recover();
+  void send_recover();
+  void send_fast_segue();
   void be_lost();
   void be_silent();
 
@@ -134,17 +149,19 @@ class Procedure {
 
   const ProcedureConfig config_;
   const Band rx_band_, tx_band_;
-  Complex rx_reverb_[kMostTones], tx_reverb_[kMostTones];
+  Complex rx_reverb_[kMostTones], tx_reverb_[kMostTones], rx_recover_[kMostTones]{};
   State state_ = State::kIdle;
   Signal signal_ = Signal::kSilence;
   Hearing hearing_ = Hearing::kNothing;
   bool restart_ = false;  // the receiver is to begin again
   bool trained_ = false;
-  int left_ = 0;  // symbols of the signal, and one; 0: for ever
+  bool fast_ = false;  // a fast retrain
+  int left_ = 0;       // symbols of the signal, and one; 0: for ever
   uint32_t now_ = 0, deadline_ = 0;
-  int heard_ = 0;  // symbols in a row that were what is listened for
+  int heard_ = 0;     // symbols in a row that were what is listened for
+  int recovers_ = 0;  // symbols of RECOV in a row
   bool tones_there_ = false;
-  uint32_t trainings_ = 0, failures_ = 0;
+  uint32_t trainings_ = 0, fast_retrains_ = 0, failures_ = 0;
   uint64_t taken_ = 0;
 
   Medley tx_medley_, rx_medley_;

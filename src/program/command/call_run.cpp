@@ -169,6 +169,8 @@ std::string run_row(const hostsim::Scenario& scenario) {
     row["trained_s"] = r.dmt->trained_s;
     for (const auto& [way, d] : {std::pair("down", &r.dmt->down), {"up", &r.dmt->up}}) {
       row[fmt::format("gross_{}_bps", way)] = d->gross_bit_rate;
+      row[fmt::format("loop_{}_bps", way)] = d->loop_bit_rate;
+      row[fmt::format("capacity_{}_bps", way)] = d->capacity_bit_rate;
       row[fmt::format("crc_errors_{}", way)] = d->crc_errors;
       row[fmt::format("lost_words_{}", way)] = d->lost_words;
       row[fmt::format("wrong_bits_{}", way)] = d->wrong_bits;

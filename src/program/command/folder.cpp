@@ -74,7 +74,11 @@ Json to_json(const hostsim::DmtDirection& d) {
   }
   return {{"gross_bit_rate", d.gross_bit_rate},
           {"net_bit_rate", d.net_bit_rate},
+          {"loop_bit_rate", d.loop_bit_rate},
+          {"capacity_bit_rate", d.capacity_bit_rate},
           {"margin_db", tenths(d.margin_db)},
+          {"margin_now_db", tenths(d.margin_now_db)},
+          {"swapped_bits", d.swapped_bits},
           {"clock_ppm", tenths(d.clock_ppm)},
           {"superframes", d.superframes},
           {"crc_errors", d.crc_errors},
@@ -91,6 +95,7 @@ Json to_json(const hostsim::DmtDirection& d) {
 Json to_json(const hostsim::DmtStatus& s) {
   return {{"trained_s", rounded_s(s.trained_s)},
           {"trainings", s.trainings},
+          {"fast_retrains", s.fast_retrains},
           {"in_data", s.in_data},
           {"down", to_json(s.down)},
           {"up", to_json(s.up)}};
@@ -100,11 +105,13 @@ CallReport::Dmt dmt_report(const Json& json) {
   CallReport::Dmt dmt;
   dmt.trained_s = json.at("trained_s").get<double>();
   dmt.trainings = json.at("trainings").get<std::uint32_t>();
+  dmt.fast_retrains = json.value("fast_retrains", 0u);
   for (const auto& [name, way] : {std::pair("down", &dmt.down), {"up", &dmt.up}}) {
     const Json& d = json.at(name);
     way->gross_bit_rate = d.at("gross_bit_rate").get<std::uint32_t>();
     way->net_bit_rate = d.at("net_bit_rate").get<std::uint32_t>();
     way->margin_db = d.at("margin_db").get<double>();
+    way->swapped_bits = d.value("swapped_bits", 0u);
     way->superframes = d.at("superframes").get<std::uint32_t>();
     way->crc_errors = d.at("crc_errors").get<std::uint32_t>();
     way->corrected_octets = d.at("corrected_octets").get<std::uint32_t>();

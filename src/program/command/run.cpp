@@ -47,9 +47,14 @@ void add_dmt(Table* table, const nlohmann::ordered_json& dmt) {
   const double trained_s = dmt.at("trained_s").get<double>();
   table->row({"in data mode after, s", trained_s < 0 ? "never" : fmt::format("{:.3f}", trained_s)});
   table->row({"trainings", dmt.at("trainings").dump()});
+  table->row({"fast retrains", dmt.at("fast_retrains").dump()});
   both("bit/s gross, down and up", "gross_bit_rate");
   both("bit/s net", "net_bit_rate");
+  both("bit/s gross by the loop alone", "loop_bit_rate");
+  both("capacity, bit/s", "capacity_bit_rate");
   both("least margin, dB", "margin_db");
+  both("least margin at the end, dB", "margin_now_db");
+  both("bits swapped", "swapped_bits");
   both("superframes", "superframes");
   both("superframes wrong", "crc_errors");
   both("octets corrected", "corrected_octets");

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "hostsim/call/loop_rates.h"
 #include "hostsim/loop/crosstalk.h"
 #include "tests/unit/hostsim/loop/dsl_reference.h"
 
@@ -17,32 +18,43 @@ double db(std::complex<double> z) {
   return 20 * std::log10(std::abs(z));
 }
 
-/// As reference_rates.py: integer bits, gap 9.75 dB + 6 dB - 3 dB, 4000 symbols a second.
-int kbit_s(const Cable& cable, const std::vector<Disturbers>& disturbers, int first, int last, int pilot, double dbm_hz,
-           int most) {
-  int bits = 0;
-  for (int k = first; k <= last; ++k) {
-    if (k == pilot) continue;
-    double noise = std::pow(10, -14.0);
-    for (const Disturbers& d : disturbers) noise += crosstalk_psd(d, cable, k * 4312.5);
-    const double snr = std::pow(10, dbm_hz / 10) * std::norm(insertion_gain(cable, k * 4312.5)) / noise;
-    const int b = static_cast<int>(std::log2(1 + snr / std::pow(10, 1.275)));
-    bits += b < 2 ? 0 : std::min(b, most);
-  }
-  return 4 * bits;
-}
-
 TEST(Cable, CarriesTheRatesOfTheReferenceInEveryCell) {
   const auto rates = test::reference_rates();
   if (rates.empty()) GTEST_SKIP() << "no " << test::dsl_reference();
   EXPECT_EQ(rates.size(), 30u);
   for (const test::ReferenceRate& r : rates) {
     SCOPED_TRACE(r.cable + ", " + r.noise);
-    const Cable cable = cable_named(r.cable);
-    const auto disturbers = disturbers_named(r.noise == "AWGN" ? "" : r.noise);
-    EXPECT_EQ(kbit_s(cable, disturbers, 33, 127, 64, -40, 8), r.lite_down);
-    EXPECT_EQ(kbit_s(cable, disturbers, 33, 255, 64, -40, 15), r.full_down);
-    EXPECT_EQ(kbit_s(cable, disturbers, 6, 31, 16, -38, 8), r.up);
+    LoopConfig loop;
+    loop.cable = cable_named(r.cable);
+    loop.disturbers = disturbers_named(r.noise == "AWGN" ? "" : r.noise);
+    const auto kbit_s = [&loop](const dmt::Band& band) { return loop_rates(loop, band).whole_bits / 1000; };
+    EXPECT_EQ(kbit_s(dmt::kLiteDown), r.lite_down);
+    EXPECT_EQ(kbit_s(dmt::kFullDown), r.full_down);
+    EXPECT_EQ(kbit_s(dmt::kLiteUp), r.up);
+  }
+}
+
+TEST(LoopRates, CapacityIsThatOfEqualTonesAndNeverBelowWholeBits) {
+  // A cable of no length and noise 40 dB below every tone: log2(1 + 10^4) bits on each of 94.
+  LoopConfig flat;
+  flat.cable = cable_named("none");
+  flat.noise_dbm_hz = static_cast<double>(dmt::kLiteDown.dbm_hz) - 40;
+  EXPECT_NEAR(loop_rates(flat, dmt::kLiteDown).capacity, 94 * 4000 * std::log2(1 + 1e4), 1);
+  // Water is never worse than the same power on each tone.
+  LoopConfig loop;
+  loop.disturbers = disturbers_named("24 HDSL");
+  for (const std::string& name : cable_names()) {
+    loop.cable = cable_named(name);
+    const LoopRates rates = loop_rates(loop, dmt::kFullDown);
+    EXPECT_GT(rates.capacity, rates.whole_bits) << name;
+    double even = 0;
+    for (int k = dmt::kFullDown.first; k <= dmt::kFullDown.last; ++k) {
+      if (!dmt::kFullDown.carries(k)) continue;
+      const double hz = k * kAdslToneHz;
+      const double noise = 1e-14 + crosstalk_psd(loop.disturbers[0], loop.cable, hz);
+      even += 4000 * std::log2(1 + 1e-4 * std::norm(insertion_gain(loop.cable, hz)) / noise);
+    }
+    EXPECT_GE(rates.capacity, even * 0.999999) << name;
   }
 }
 

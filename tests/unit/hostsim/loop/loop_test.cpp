@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -207,6 +208,29 @@ TEST(Loop, NoiseAtTheReceiverIsThatOfItsConfiguration) {
     const double got = power / kBlocks * 2 * kPoints / 1104e3 / 1.5;
     EXPECT_NEAR(got / loop.noise_psd(Direction::kDown, hz), 1, 4 / std::sqrt(kBlocks)) << hz;
   }
+}
+
+TEST(Loop, DisturbersBeginAtTheirTimeAndACarrierHasItsLevel) {
+  LoopConfig c = quiet();
+  c.ingress = ingress_named("200:-50, 20:-50");  // the second one outside the downstream band
+  c.disturbers_from_s = 0.01;
+  Cosine silent{1, 4, 0, 0};
+  Loop loop(c, 1, silent.pump());
+  constexpr std::size_t kPeriods = 276 * 40;
+  const std::vector<std::int16_t> played(kPeriods);
+  std::vector<std::int16_t> captured(4 * kPeriods);
+  loop.exchange(played.data(), captured.data(), kPeriods);
+  const std::size_t from = 11040;
+  EXPECT_TRUE(std::all_of(captured.begin(), captured.begin() + from, [](int s) { return s == 0; }));
+  // Volts of -50 dBm across 100 ohm, by the receiver's gain: what a known tone of the far end is amplified by.
+  const double hz = 200e3;
+  const double per_volt = std::abs(loop.gain(Direction::kDown, hz)) / std::abs(insertion_gain(c.cable, hz)) * 32768 /
+                          c.front_end.full_scale_volts / std::norm(coupling(c.front_end, hz));
+  const double expected = std::sqrt(2 * 1e-8 * 100) * per_volt;
+  EXPECT_NEAR(std::abs(tone_in(captured, hz / 1.104e6, from, 4 * kPeriods - from)), expected, 0.02 * expected);
+  EXPECT_LT(std::abs(tone_in(captured, 20e3 / 1.104e6, from, 4 * kPeriods - from)), 0.01 * expected);
+  EXPECT_THROW(ingress_named("540:-60,,"), std::invalid_argument);
+  EXPECT_THROW(ingress_named("540:nan"), std::invalid_argument);
 }
 
 TEST(Loop, FarClockMovesTheToneByItsDifference) {

@@ -375,6 +375,7 @@ TEST_F(ScenarioFile, ADeviceOnASubscriberLoopIsADmtPumpAndTheOthersAreNot) {
   EXPECT_THAT(complaint(loop + "pump.kind = \"device\""), testing::HasSubstr("expected 1104000 (G.lite) or 2208000"));
   EXPECT_THAT(complaint(loop + device + "loop.cable = \"CSA 99\""), testing::HasSubstr("loop.cable: "));
   EXPECT_THAT(complaint(loop + device + "loop.disturbers = \"24 fax\""), testing::HasSubstr("loop.disturbers: "));
+  EXPECT_THAT(complaint(loop + device + "loop.ingress = \"540\""), testing::HasSubstr("loop.ingress: "));
   EXPECT_THAT(complaint(loop + device + "line.loss_db = 3"),
               testing::HasSubstr("line.loss_db has no effect with line.kind = \"subscriber-loop\"; expected loop.*"));
   EXPECT_THAT(complaint("loop.noise_dbm_hz = -120"),

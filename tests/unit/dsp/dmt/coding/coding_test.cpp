@@ -161,19 +161,21 @@ struct Paths {
   TransmitPath tx;
   ReceivePath rx;
   std::vector<Octets> sent;
+  Octets operation, operation_heard = Octets(kOperationOctets);
   int at = 0, wrong = 0, superframes = 0, bad_crc = 0;
   std::uint32_t indicators = 0;
 
   void reset(const PathParameters& p) {
     tx.reset(p);
     rx.reset(p);
+    for (int k = 0; k < kOperationOctets; ++k) operation.push_back(static_cast<std::uint8_t>(3 * k + 1));
   }
   /// @param damage  done to the octets of the symbol
   template <class D>
   void pass(const PathParameters& p, std::mt19937& random, std::uint32_t ib, D damage) {
     sent.push_back(random_octets(random, p.payload));
     Octets symbol(p.octets());
-    tx.process(sent.back().data(), ib, symbol.data());
+    tx.process(sent.back().data(), ib, operation.data(), symbol.data());
     damage(symbol);
     for (int k = 0, n = rx.process(symbol.data()); k < n; ++k) {
       const ReceivePath::Frame f = rx.frame(k);
@@ -182,6 +184,7 @@ struct Paths {
       superframes += f.superframe_ended;
       bad_crc += f.superframe_ended && !f.crc_good;
       if (f.indicators_known) indicators = f.indicators;
+      if (f.operation_octet >= 0) operation_heard[f.operation_octet] = f.overhead;
     }
   }
 };
@@ -198,6 +201,7 @@ TEST(Frame, PathsGiveBackWhatWasPutAndTheCrcIsGood) {
     for (int frame = 0; frame < 8 * kFrames + 16 * 64; ++frame) paths->pass(p, random, 0xa5c396, [](Octets&) {});
     EXPECT_GT(paths->at, 6 * kFrames);
     EXPECT_EQ(paths->wrong, 0);
+    EXPECT_EQ(paths->operation_heard, paths->operation);
     EXPECT_GE(paths->superframes, 5);
     EXPECT_EQ(paths->bad_crc, 0);
     EXPECT_EQ(paths->indicators, 0xa5c396u);

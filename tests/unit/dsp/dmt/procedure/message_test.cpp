@@ -13,28 +13,6 @@
 namespace offhook::dmt {
 namespace {
 
-TEST(Loading, TakesWholeBitsByTheGap) {
-  std::vector<float> error(kMostTones, 0);
-  std::mt19937 random(1);
-  std::uniform_real_distribution<double> db(0, 60);
-  std::vector<double> snr(kMostTones);
-  for (const Band& band : {kLiteDown, kFullDown, kLiteUp}) {
-    for (int k = 0; k < band.tones(); ++k) {
-      snr[k] = db(random);
-      error[k] = static_cast<float>(std::pow(10, -snr[k] / 10));
-    }
-    Loading loading;
-    ASSERT_TRUE(load(band, error.data(), 0, &loading));
-    for (int k = 0; k < band.tones(); ++k) {
-      const int bits = static_cast<int>(std::log2(1 + std::pow(10, (snr[k] - 9.75 - 6 + 3) / 10)));
-      EXPECT_EQ(loading.bits[k], !band.carries(k) || bits < 2 ? 0 : std::min(bits, band.most_bits)) << k;
-    }
-    EXPECT_LE(8 * loading.path.octets(), loading.total());
-    // What a frame leaves over is less than an octet, unless a word cannot be longer.
-    EXPECT_EQ(loading.path.octets(), std::min(255, loading.total() / 8));
-  }
-}
-
 TEST(Loading, KeepsToTheRateThatItMayHave) {
   std::vector<float> error(kMostTones, 1e-5f);
   Loading loading;
@@ -86,6 +64,8 @@ TEST(Message, IsReadAsItWasWrittenAndNoSymbolIsSegueOrReverb) {
       EXPECT_EQ(got.acknowledge, sent.acknowledge);
       EXPECT_EQ(got.loading.path, sent.loading.path);
       EXPECT_TRUE(std::equal(std::begin(got.loading.bits), std::end(got.loading.bits), sent.loading.bits));
+      EXPECT_TRUE(std::equal(std::begin(got.loading.gain_half_db), std::end(got.loading.gain_half_db),
+                             sent.loading.gain_half_db));
     }
   }
 }

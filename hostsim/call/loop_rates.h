@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// What a loop would carry by its cable and its noise alone: no echo, no filters, no converters, no intersymbol
+// interference. What a pump's rates are held against.
+#pragma once
+
+#include <cstdint>
+
+#include "dsp/dmt/coding/tones.h"
+#include "hostsim/loop/loop.h"
+
+namespace offhook::hostsim {
+
+struct LoopRates {
+  /// Whole bits at the pump's gap and nominal power, bit/s gross: floor(log2(1 + SNR / dmt::kGap)), none below two, at
+  /// most band.most_bits, 4000 symbols a second.
+  std::uint32_t whole_bits = 0;
+  /// Capacity under the same total power, bit/s: bits of any size, no gap, the power poured over the tones as water.
+  /// Source: Shannon 1949
+  std::uint32_t capacity = 0;
+};
+
+/// @param band  the tones and their nominal power
+LoopRates loop_rates(const LoopConfig& loop, const dmt::Band& band);
+
+}  // namespace offhook::hostsim
