@@ -23,21 +23,21 @@ radio::Complex turned(double turns) {
 RadioChannel::RadioChannel(const RadioChannelConfig& config, std::uint64_t seed, unsigned direction)
     : noise_(seed, kNoiseStream + direction),
       noise_rms_(dbm0_to_rms(config.signal_dbm0 - config.snr_db)),
-      offset_turns_((direction == 0 ? -1 : 1) * config.offset_hz / radio::kSampleRateHz) {
+      offset_turns_((direction == 0 ? -1 : 1) * config.offset_hz / config.sample_rate_hz) {
   if (config.paths.empty()) throw std::invalid_argument("a radio channel has one path or more");
   const Random fading(seed, kFadingStream);
   std::uint64_t drawn = 0;
   std::size_t longest = 0;
   for (const RadioPath& path : config.paths) {
     Path p{};
-    p.delay = static_cast<std::size_t>(std::lround(path.delay_s * radio::kSampleRateHz));
+    p.delay = static_cast<std::size_t>(std::lround(path.delay_s * config.sample_rate_hz));
     longest = std::max(longest, p.delay);
     const double amplitude = db_to_gain(-path.loss_db);
     const double steady = path.doppler_hz == 0 ? 1 : db_to_gain(2 * path.rice_db) / (1 + db_to_gain(2 * path.rice_db));
     p.steady = amplitude * std::sqrt(steady);
     p.scattered = amplitude * std::sqrt((1 - steady) / kWaves);
     for (unsigned k = 0; k < kWaves; ++k) {
-      p.turns_a_sample[k] = path.doppler_hz * sincos_turns(fading.uniform(drawn++)).cos / radio::kSampleRateHz;
+      p.turns_a_sample[k] = path.doppler_hz * sincos_turns(fading.uniform(drawn++)).cos / config.sample_rate_hz;
       p.turns[k] = fading.uniform(drawn++);
     }
     paths_.push_back(p);

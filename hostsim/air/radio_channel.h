@@ -29,7 +29,8 @@ struct RadioChannelConfig {
   std::vector<RadioPath> paths = {{}};
   double snr_db = 40;  ///< of a signal at `signal_dbm0` through a path of no loss, in half the card's band
   double signal_dbm0 = -15;
-  double offset_hz = 0;  ///< of the answerer's carrier against the caller's
+  double sample_rate_hz = radio::kSampleRateHz;  ///< of complex samples
+  double offset_hz = 0;                          ///< of the answerer's carrier against the caller's
 };
 
 /// What one radio sends, as the other receives it.

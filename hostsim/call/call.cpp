@@ -6,9 +6,9 @@
 #include <optional>
 #include <stdexcept>
 
+#include "hostsim/call/device_beside.h"
 #include "hostsim/call/host_policies.h"
 #include "hostsim/call/profile_cost.h"
-#include "hostsim/call/subscriber_call.h"
 #include "hostsim/card/card_event.h"
 #include "hostsim/context/context.h"
 #include "hostsim/latency/hold_off.h"
@@ -123,6 +123,7 @@ struct Call::Impl {
   std::optional<TimerCallback> timer;
   std::optional<RecordedLoad> recorded_load;
   std::vector<std::unique_ptr<DeviceLoad>> devices;
+  std::vector<std::unique_ptr<DeviceOnHost>> beside;
   std::vector<std::unique_ptr<Action>> script;
 
   Phase phase = Phase::kOnHook;
@@ -135,6 +136,7 @@ struct Call::Impl {
   oh_driver_counters at_answer{};
   Ns connected_since = -1;
   Ns busy_at_connect = 0;
+  Ns first_loss = -1;
 };
 
 Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connection> c, oh_event_log* l, Logged what)
@@ -248,6 +250,8 @@ void Call::Impl::add_load() {
         make_device_load(engine, cpu, device, scenario.seed, kDeviceStream + devices.size(), policies->device_host()));
     devices.back()->start();
   }
+  for (std::size_t i = 0; i < scenario.load.soft_devices.size(); i++)
+    beside.push_back(std::make_unique<DeviceOnHost>(scenario, i, engine, cpu, *policies, kModemLevel));
 }
 
 void Call::Impl::replay_load() {
@@ -350,6 +354,7 @@ void Call::Impl::end() {
 void Call::Impl::watch(Ns now) {
   std::uint32_t& most = result.pending_max[static_cast<std::size_t>(phase)];
   most = std::max(most, driver.counters.pending_max);
+  if (first_loss < 0 && samples_lost(driver, *card)) first_loss = now;
   connection->exchange_user_data(now);
   const TransferStatus status = connection->status();
   if (status.connected && phase == Phase::kConnecting) set_phase(Phase::kConnected, now);
@@ -401,6 +406,7 @@ CallResult Call::result() const {
   CallResult r = s.result;
   r.transfer = s.connection->status();
   r.dmt = s.connection->dmt_status();
+  r.radio = s.connection->radio_status();
   r.completed = r.transfer.done;
   if (s.misdialled) {
     r.transfer.failed = true;
@@ -419,6 +425,13 @@ CallResult Call::result() const {
     r.pump_share = static_cast<double>(s.cpu.cpu_time(s.context->server()) - s.busy_at_connect) /
                    static_cast<double>(s.engine.now() - s.connected_since);
   }
+  r.devices.push_back({.name = s.scenario.pump == PumpKind::kDevice ? s.scenario.device.name : "modem",
+                       .context = s.scenario.context.str(),
+                       .driver = r.driver,
+                       .card = r.card,
+                       .first_loss_s = s.first_loss >= 0 ? static_cast<double>(s.first_loss) * 1e-9 : -1,
+                       .share = r.pump_share});
+  for (const auto& device : s.beside) r.devices.push_back(device->result());
   return r;
 }
 
@@ -445,9 +458,7 @@ std::unique_ptr<Call> make_device_call(const Scenario& scenario, const DeviceWor
 }
 
 std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what) {
-  if (scenario.line_kind != LineKind::kSubscriberLoop)
-    return make_device_call(scenario, silence(scenario.device), log, what);
-  return device_call(scenario, device_at_work(scenario), make_subscriber_connection(scenario, log), log, what);
+  return device_call(scenario, device_at_work(scenario), make_device_connection(scenario, log), log, what);
 }
 
 }  // namespace offhook::hostsim

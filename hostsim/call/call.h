@@ -17,6 +17,15 @@
 
 namespace offhook::hostsim {
 
+/// A driver with its card, whatever it is that it serves.
+struct DeviceResult {
+  std::string name, context;
+  oh_driver_counters driver{};
+  oh_card_counters card{};
+  double first_loss_s = -1;  ///< of virtual time, when the card's next interrupt came; negative: nothing was lost
+  double share = 0;          ///< of a CPU, interrupt routine and service
+};
+
 struct CallResult {
   TransferStatus transfer;
   bool completed = false;       ///< every byte delivered
@@ -30,7 +39,9 @@ struct CallResult {
   std::uint64_t samples_late = 0;
   std::array<std::uint32_t, kPhases> pending_max{};  ///< samples pending after a service, by phase
   double pump_share = 0;                             ///< of the CPU, connected phase: interrupt routine and service
+  std::vector<DeviceResult> devices;                 ///< the scenario's own first, then load.soft_devices
   std::shared_ptr<const DmtStatus> dmt;              ///< of a DMT pump; null where there is none
+  std::shared_ptr<const RadioStatus> radio;          ///< of a radio; null where there is none
 };
 
 /// What of a call is logged.
@@ -67,8 +78,8 @@ class Call {
   std::unique_ptr<Impl> impl_;
 };
 
-/// scenario.device at its work for scenario.device_s: on a subscriber loop as a DMT pump, else on silence.
-/// @throws std::invalid_argument as Call, with SoftDevice::problem(), and naming what the loop cannot be
+/// make_device_connection() in a call.
+/// @throws std::invalid_argument as Call and make_device_connection(), and with SoftDevice::problem()
 std::unique_ptr<Call> make_device_call(const Scenario& scenario, oh_event_log* log, Logged what = Logged::kAll);
 
 /// The same with other work, from the first block on, in the place of a modem.

@@ -39,7 +39,8 @@ struct TransferStatus {
   std::uint32_t retrains = 0;
 };
 
-struct DmtStatus;  // subscriber_call.h
+struct DmtStatus;    // subscriber_call.h
+struct RadioStatus;  // radio_call.h
 
 class Connection {
  public:
@@ -55,8 +56,12 @@ class Connection {
   /// Once a block, outside the driver: move bytes between the link and the application.
   virtual void exchange_user_data(Ns) {}
   virtual TransferStatus status() const = 0;
+  /// Of a device with a pump: both ends carry data, now.
+  virtual bool in_data() const { return false; }
   /// How a DMT pump does; null where there is none.
   virtual std::shared_ptr<const DmtStatus> dmt_status() const { return nullptr; }
+  /// How a radio does; null where there is none.
+  virtual std::shared_ptr<const RadioStatus> radio_status() const { return nullptr; }
 };
 
 /// Both directions of the line as the card has them, in order. As many samples of each: where the card receives more
@@ -114,5 +119,14 @@ bool samples_lost(const oh_driver& driver, const SimulatedCard& card);
 /// A device on no telephone line (soft_device.h): connected at once; done after `runs` when nothing was lost, else
 /// failed. @param stop_at_loss fail at the first loss already
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss);
+
+/// scenario.device at its work for scenario.device_s: on a subscriber loop a DMT pump, on the air a radio, else
+/// silence.
+/// @throws std::invalid_argument naming what the device or its line cannot be
+std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_event_log* log);
+
+/// The device as the card and the driver have it, on the line that it is on: on a subscriber loop in periods of 276
+/// kHz, else as it is. @throws std::invalid_argument for a device that cannot be on that line
+SoftDevice device_at_work(const Scenario& scenario);
 
 }  // namespace offhook::hostsim

@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "hostsim/call/connection.h"
+#include "hostsim/call/radio_call.h"
+#include "hostsim/call/subscriber_call.h"
 
 namespace offhook::hostsim {
 
@@ -65,6 +67,18 @@ bool samples_lost(const oh_driver& driver, const SimulatedCard& card) {
 
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss) {
   return std::make_unique<DeviceConnection>(work, runs, stop_at_loss);
+}
+
+std::unique_ptr<Connection> make_device_connection(const Scenario& s, oh_event_log* log) {
+  if (s.line_kind == LineKind::kSubscriberLoop) return make_subscriber_connection(s, log);
+  if (s.line_kind == LineKind::kAir) return make_radio_connection(s, log);
+  return make_device_connection(silence(s.device), static_cast<Ns>(s.device_s * 1e9), s.stop_at_loss);
+}
+
+SoftDevice device_at_work(const Scenario& s) {
+  if (s.line_kind == LineKind::kSubscriberLoop) return in_periods(s);
+  if (s.line_kind == LineKind::kAir) check_radio(s);
+  return s.device;
 }
 
 }  // namespace offhook::hostsim

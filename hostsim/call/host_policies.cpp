@@ -24,6 +24,13 @@ bool has_own(const Scenario& s) {
   return s.context.kind == OH_CONTEXT_RESERVATION;
 }
 
+/// Reservations besides the driver's own.
+bool has_others(const Scenario& s) {
+  return !s.load.reservations.empty() ||
+         std::any_of(s.load.soft_devices.begin(), s.load.soft_devices.end(),
+                     [](const DeviceBeside& d) { return d.context.kind == OH_CONTEXT_RESERVATION; });
+}
+
 Ns ticks_to_ns(std::int64_t ticks, int hz) {
   return static_cast<Ns>(static_cast<double>(ticks) * 1e9 / hz);
 }
@@ -84,6 +91,8 @@ std::vector<Wanted> all_reservations(const Scenario& s, const Scheduler& reserva
   const auto on = [&](int cpu) { return reservations.moves() ? cpu : std::max(cpu, 0); };
   if (has_own(s)) all.push_back({"modem thread", s.context, on(s.context.cpu)});
   for (const ReservedThread& r : s.load.reservations) all.push_back({r.name, spec_of(r), on(r.cpu)});
+  for (const DeviceBeside& d : s.load.soft_devices)
+    if (d.context.kind == OH_CONTEXT_RESERVATION) all.push_back({d.name, d.context, on(d.context.cpu)});
   return all;
 }
 
@@ -123,7 +132,7 @@ void check_shares(const std::vector<Wanted>& all, int cpus) {
 }  // namespace
 
 void check_reservations(const Scenario& s) {
-  if (s.load.reservations.empty()) return;
+  if (!has_others(s)) return;
   const auto reservations = reservations_of(s.host);
   const std::vector<Wanted> all = all_reservations(s, *reservations);
   if (!reservations->slots()) return check_shares(all, s.host.cpus);
@@ -174,7 +183,7 @@ HostPolicies::HostPolicies(const Scenario& scenario, Cpu& cpu) : scenario_(scena
   check_reservations(scenario);
   const std::vector<Wanted> all = all_reservations(scenario, *reservations_);
   offsets_.assign(all.size(), phase_of(scenario.context));
-  if (reservations_->slots() && !scenario.load.reservations.empty()) {
+  if (reservations_->slots() && has_others(scenario)) {
     for (int n = 0; n < host.cpus; n++) {
       const std::vector<std::int64_t> slots = plan_slots(reservations_on(all, n, host));
       for (std::size_t i = 0, k = 0; i < all.size(); i++)
@@ -226,7 +235,7 @@ Policy HostPolicies::of(const ContextSpec& spec) {
       const bool planned = has_own(scenario_) && spec.str() == scenario_.context.str();
       if (const std::string why = admission_problem(scenario_.host, spec); !planned && !why.empty())
         throw std::runtime_error(why);
-      if (!planned && reservations_->slots() && !scenario_.load.reservations.empty())
+      if (!planned && reservations_->slots() && has_others(scenario_))
         throw std::runtime_error(spec.str() + ": the slots of this host's reservations were planned without it");
       return reserve(spec, planned ? offsets_.at(0) : phase_of(spec), reservation_cpu(scenario_.context.cpu));
     }
@@ -241,6 +250,21 @@ Policy HostPolicies::reservation(std::size_t i) {
   ContextSpec spec = spec_of(r);
   spec.strict = scenario_.context.strict;
   return reserve(spec, offsets_.at(i + (has_own(scenario_) ? 1 : 0)), reservation_cpu(r.cpu));
+}
+
+// A soft device is switched on while its slots already run, see phase_of().
+Policy HostPolicies::beside(std::size_t i) {
+  const auto& devices = scenario_.load.soft_devices;
+  const ContextScenario& context = devices.at(i).context;
+  if (context.kind != OH_CONTEXT_RESERVATION) return of(context);
+  if (const std::string why = admission_problem(scenario_.host, context); !why.empty())
+    throw std::invalid_argument(devices[i].name + ": " + why);
+  std::size_t k = (has_own(scenario_) ? 1 : 0) + scenario_.load.reservations.size();
+  for (std::size_t d = 0; d < i; ++d) k += devices[d].context.kind == OH_CONTEXT_RESERVATION;
+  Ns offset = offsets_.at(k);
+  if (const Ns period = request_of(context, scenario_.host).period; reservations_->slots() && offset > 0)
+    offset -= (offset + period - 1) / period * period;
+  return reserve(context, offset, reservation_cpu(context.cpu));
 }
 
 Policy HostPolicies::reserve(const ContextSpec& spec, Ns offset, int cpu) {

@@ -14,7 +14,7 @@
 
 namespace offhook::hostsim {
 
-/// Whether the driver's reservation and those of the load fit into the CPU together.
+/// Whether the driver's reservation and those of the load, its soft devices among them, fit into the CPU together.
 /// @throws std::invalid_argument naming the one that does not, and why
 void check_reservations(const Scenario& scenario);
 /// Why the host cannot run this context: it is another system's. Empty: it can.
@@ -41,6 +41,8 @@ class HostPolicies {
   Policy of(const ContextSpec& spec);
   /// Of load.reservations[i].
   Policy reservation(std::size_t i);
+  /// Of load.soft_devices[i], in its context. @throws std::invalid_argument as of()
+  Policy beside(std::size_t i);
   /// Of an interrupt's handler where these are threads.
   Policy interrupt_thread();
   DeviceHost device_host();
@@ -55,7 +57,7 @@ class HostPolicies {
 
   const Scenario scenario_;                              // as the host was made
   std::shared_ptr<Scheduler> scheduler_, reservations_;  // one object where both have the same name
-  std::vector<Ns> offsets_;                              // of the slots: the driver's own first, if it has one
+  std::vector<Ns> offsets_;  // of the slots: the driver's own first, if it has one, load.reservations, soft_devices
 };
 
 }  // namespace offhook::hostsim

@@ -75,6 +75,13 @@ struct LoadThread {
   int cpu = kAnyCpu;
 };
 
+/// Another soft device on the host, by its cost alone: a card, a driver and a context of its own.
+struct DeviceBeside {
+  std::string name = "device";
+  SoftDevice device;
+  ContextScenario context;
+};
+
 struct LoadScenario {
   bool spinner = false;  ///< a thread of normal priority that never blocks
   int spinner_priority = 8;
@@ -88,9 +95,11 @@ struct LoadScenario {
   std::vector<LoadDevice> devices;
   std::vector<LoadThread> threads;
   std::vector<ReservedThread> reservations;  ///< admitted together with the driver's own
+  std::vector<DeviceBeside> soft_devices;    ///< likewise
 };
 
-/// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop with a real pump, else on no line.
+/// kDevice: a device of any kind, by its cost (soft_device.h); on a subscriber loop and on the air with a real pump,
+/// else on no line.
 enum class PumpKind { kReal, kCostProfile, kDevice };
 
 enum class Compression { kNone, kV42bis, kV44 };
@@ -110,8 +119,9 @@ using LineScenario = LineConfig;
 /// What the programs above the modems do with the file: hand it to V.42 as it is, or by TCP over PPP (ppp_tcp.h).
 enum class TransferProtocol { kBytes, kPppTcp };
 
-/// What lies between the modems: line.*, trunk.*, or loop.*, which makes the device a DMT pump (subscriber_call.h).
-enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop };
+/// What lies between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
+/// or air.*, which makes it a radio (radio_call.h).
+enum class LineKind { kAnalogue, kDigitalTrunk, kSubscriberLoop, kAir };
 
 /// The twisted pair of a DMT pump, as people name its parts (hostsim/loop).
 struct SubscriberLoop {
@@ -127,6 +137,17 @@ struct SubscriberLoop {
   std::int32_t converter_bits = 14;
 };
 
+/// What lies between two soft radios (hostsim/air).
+struct AirScenario {
+  std::string waveform = "radio-burst";  ///< or "radio-ofdm"
+  double snr_db = 30;                    ///< of a path without loss, each direction
+  double offset_hz = 0;                  ///< of the far end's carrier against the near end's
+  double doppler_hz = 0;                 ///< 0: nothing fades
+  double rice_db = -100;                 ///< steady power above that of the scattered waves; -100: none
+  double echo_us = 0;                    ///< a second path, so much later; 0: none
+  double echo_loss_db = 10;
+};
+
 struct Scenario {
   std::string name = "call";
   std::uint64_t seed = 1;
@@ -137,6 +158,7 @@ struct Scenario {
   LineScenario line;
   DigitalTrunkConfig trunk;
   SubscriberLoop loop;
+  AirScenario air;
   PumpKind pump = PumpKind::kReal;
   oh_modulation modem = OH_MODULATION_V22BIS;   ///< of the near end, with real pumps; NONE: automode
   std::uint32_t modulations = kAllModulations;  ///< of enum oh_modulation, for automode

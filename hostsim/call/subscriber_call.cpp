@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <new>
 #include <stdexcept>
 
 #include "driver/core/logged_instrument.h"
 #include "driver/core/logged_rate.h"
 #include "dsp/dmt/control/pump.h"
 #include "dsp/dmt/procedure/loading.h"
-#include "hostsim/call/bit_error_tester.h"
 #include "hostsim/call/loop_rates.h"
+#include "hostsim/call/tested_pump.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -29,51 +27,26 @@ std::uint32_t ratio_of(const Scenario& s) {
   return hz / kUpstreamHz;
 }
 
-/// A pump with its memory and what it sends and gets.
-class End {
+class End : public TestedPump {
  public:
   End(const oh_pump_type* type, oh_pump_role role, std::uint32_t downstream_hz, std::uint32_t pattern)
-      : type_(type),
-        instruments_of_(role == OH_PUMP_CALL ? oh_dmt_remote_instruments : oh_dmt_central_instruments),
-        test_(pattern) {
+      : TestedPump(type, config(type, role, downstream_hz), pattern),
+        instruments_of_(role == OH_PUMP_CALL ? oh_dmt_remote_instruments : oh_dmt_central_instruments) {}
+
+  oh_dmt_instruments instruments() const {
+    oh_dmt_instruments i{};
+    instruments_of_(self(), &i);
+    return i;
+  }
+
+ private:
+  static oh_pump_config config(const oh_pump_type* type, oh_pump_role role, std::uint32_t downstream_hz) {
     oh_pump_config c{};
     c.format = type->formats[downstream_hz == kFullHz ? 1 : 0];
     c.role = role;
-    c.port.user = &test_;
-    c.port.get_bits = [](void* u, std::uint8_t* o, std::size_t n) { static_cast<BitErrorTester*>(u)->get(o, n); };
-    c.port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) { static_cast<BitErrorTester*>(u)->put(o, n); };
-    memory_.reset(::operator new (type->size(&c), std::align_val_t{64}));
-    if (type->init(memory_.get(), &c) != 0) throw std::invalid_argument("the DMT pump refused its configuration");
+    return c;
   }
-
-  ~End() {
-    if (memory_ != nullptr) type_->release(memory_.get());
-  }
-  End(const End&) = delete;
-  End& operator=(const End&) = delete;
-
-  oh_pump pump() const { return oh_pump_at(type_, memory_.get()); }
-  oh_pump_status status() const {
-    oh_pump_status s{};
-    type_->status(memory_.get(), &s);
-    return s;
-  }
-  oh_dmt_instruments instruments() const {
-    oh_dmt_instruments i{};
-    instruments_of_(memory_.get(), &i);
-    return i;
-  }
-  const BitErrorTester& test() const { return test_; }
-  BitErrorTester& test() { return test_; }
-
- private:
-  struct Release {
-    void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{64}); }
-  };
-  const oh_pump_type* type_;
   void (*instruments_of_)(const void*, oh_dmt_instruments*);
-  BitErrorTester test_;
-  std::unique_ptr<void, Release> memory_;
 };
 
 /// What b bits on a tone need, dB, at the error rate and the coding gain that the loading goes by, without its margin.
@@ -186,7 +159,7 @@ class SubscriberConnection final : public Connection {
         remote_watch_(remote_, near_is_exchange_ ? 1 : 0, log),
         central_watch_(central_, near_is_exchange_ ? 0 : 1, log),
         loop_(loop_of(s), s.seed, near_is_exchange_ ? remote_.pump() : central_.pump()),
-        streams_(device_at_work(s).streams()) {
+        streams_(in_periods(s).streams()) {
     oh_stream_format& fast = near_is_exchange_ ? streams_.tx : streams_.rx;
     fast.rate_hz *= ratio_;
     fast.ring_samples *= ratio_;
@@ -230,6 +203,7 @@ class SubscriberConnection final : public Connection {
     return s;
   }
 
+  bool in_data() const override { return remote_watch_.in_data() && central_watch_.in_data(); }
   std::shared_ptr<const DmtStatus> dmt_status() const override { return std::make_shared<DmtStatus>(dmt()); }
 
  private:
@@ -243,7 +217,6 @@ class SubscriberConnection final : public Connection {
     if (connected_at_ >= 0) s.trained_s = static_cast<double>(connected_at_ - started_) * 1e-9;
     return s;
   }
-  bool in_data() const { return remote_watch_.in_data() && central_watch_.in_data(); }
   std::string failure(const DmtStatus& dmt, bool some_lost) const {
     const std::string why = some_lost ? "samples were lost" : "no sample was lost";
     if (stop_at_loss_ && some_lost) return why;
@@ -288,9 +261,8 @@ LoopConfig loop_of(const Scenario& s) {
   return c;
 }
 
-SoftDevice device_at_work(const Scenario& s) {
+SoftDevice in_periods(const Scenario& s) {
   SoftDevice d = s.device;
-  if (s.line_kind != LineKind::kSubscriberLoop) return d;
   const std::uint32_t ratio = ratio_of(s);
   const auto to_periods = [ratio](std::uint32_t* samples) {
     if (*samples % ratio != 0) {

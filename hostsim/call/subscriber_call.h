@@ -58,11 +58,12 @@ struct DmtStatus {
 /// What lies between the two pumps. @throws std::invalid_argument naming what could not be read
 LoopConfig loop_of(const Scenario& scenario);
 
-/// The device as the card and the driver have it: on a subscriber loop in periods of 276 kHz, else as it is.
+/// scenario.device as its card and its driver have it, in periods of 276 kHz.
 /// @throws std::invalid_argument for a device that cannot be a DMT pump
-SoftDevice device_at_work(const Scenario& scenario);
+SoftDevice in_periods(const Scenario& scenario);
 
-/// The pump on its loop, for make_device_call(). Done after scenario.device_s when the data were right, else failed.
+/// The pump on its loop, for make_device_connection(). Done after scenario.device_s when the data were right, else
+/// failed.
 /// @pre scenario.line_kind is kSubscriberLoop. @throws std::invalid_argument
 std::unique_ptr<Connection> make_subscriber_connection(const Scenario& scenario, oh_event_log* log);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "hostsim/call/connection.h"
+#include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/measure/real_time.h"
 
@@ -16,7 +18,7 @@ constexpr double kPatienceS = 20;  // of the start-up
 
 DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
                                const std::function<bool(double)>& progress) {
-  const auto connection = hostsim::make_subscriber_connection(scenario, nullptr);
+  const auto connection = hostsim::make_device_connection(scenario, nullptr);
   const hostsim::SoftDevice device = hostsim::device_at_work(scenario);
   const oh_streams streams = connection->streams();
   const oh_pump pump = connection->near_pump();
@@ -29,7 +31,7 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
   connection->start(0);
   for (std::size_t k = 0; in_data_s < data_s && s < data_s + kPatienceS; ++k) {
     const std::size_t n = device.block_plan[k % device.block_plan.size()];
-    const bool in_data = connection->dmt_status()->in_data;
+    const bool in_data = connection->in_data();
     line.exchange(line.self, tx.data(), rx.data(), n);
     const std::uint64_t begin = thread_cpu_ns();
     pump.process(pump.self, rx.data(), tx.data(), n);
@@ -41,10 +43,11 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
     connection->exchange_user_data(static_cast<hostsim::Ns>(s * 1e9));
     if (k % 16 == 0 && !progress(in_data_s / data_s)) break;
   }
-  const auto status = connection->dmt_status();
   result.in_data_mode = in_data_s > 0;
-  result.gross_down_bps = status->down.gross_bit_rate;
-  result.gross_up_bps = status->up.gross_bit_rate;
+  if (const auto dmt = connection->dmt_status())
+    result.bit_rates = {{"gross_down_bps", dmt->down.gross_bit_rate}, {"gross_up_bps", dmt->up.gross_bit_rate}};
+  if (const auto radio = connection->radio_status())
+    result.bit_rates = {{"received_bps", radio->received.bit_rate}, {"sent_bps", radio->sent.bit_rate}};
   return result;
 }
 

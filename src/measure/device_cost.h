@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What a real DMT pump costs on this CPU, block by block, as the soft device that it is: a device description for the
-// simulator and for the reservation law.
+// What a real DMT pump or radio costs on this CPU, block by block, as the soft device that it is: a device description
+// for the simulator and for the reservation law.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "driver/histogram/histogram.h"
 #include "hostsim/call/scenario.h"
@@ -14,13 +16,13 @@
 namespace offhook::measure {
 
 struct DeviceCost {
-  std::uint64_t blocks = 0;              ///< of data mode
-  LogLinearHistogram start_up, in_data;  ///< CPU time of a block, ns
-  std::uint32_t gross_down_bps = 0, gross_up_bps = 0;
-  bool in_data_mode = false;  ///< data mode was reached
+  std::uint64_t blocks = 0;                                      ///< of data mode
+  LogLinearHistogram start_up, in_data;                          ///< CPU time of a block, ns
+  std::vector<std::pair<std::string, std::uint32_t>> bit_rates;  ///< of both directions, by name
+  bool in_data_mode = false;                                     ///< data mode was reached
 };
 
-/// The near end of a scenario on a subscriber loop, in blocks of its device, with nothing else on the host.
+/// The near end of a scenario with a device on a line, in blocks of its device, with nothing else on the host.
 /// @param data_s  of data mode  @param progress  share done; false: stop  @throws std::invalid_argument
 DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
                                const std::function<bool(double)>& progress);

@@ -176,6 +176,26 @@ json dmt_json(const CallReport::Dmt& dmt) {
   return {{"trained_s", number(dmt.trained_s, 3)}, {"trainings", dmt.trainings}, {"ways", std::move(ways)}};
 }
 
+json radio_json(const CallReport::Radio& radio) {
+  json ways = json::array();
+  for (const auto& [name, d] : {std::pair("received", &radio.received), {"sent", &radio.sent}}) {
+    ways.push_back({{"name", name},
+                    {"bit_rate", d->bit_rate},
+                    {"snr_db", number(d->snr_db, 1)},
+                    {"due", d->due},
+                    {"missed", d->missed},
+                    {"broken", d->broken},
+                    {"late", d->late},
+                    {"at_most", fmt::format("{:.2g}", d->miss_ratio_at_most())},
+                    {"bits_compared", d->bits_compared},
+                    {"wrong_bits", d->wrong_bits}});
+  }
+  return {{"slot_ms", radio.slot_ms},
+          {"connected_s", number(radio.connected_s, 3)},
+          {"retrains", radio.retrains},
+          {"ways", std::move(ways)}};
+}
+
 json timer_json(const Figures& f) {
   const LinearHistogram& h = f.timer_interval;
   std::size_t used = h.counts().size();
@@ -284,6 +304,7 @@ std::string call_page(const CallReport& call, const Figures& f) {
                {"ends", ends_json(f)},
                {"bytes", call.bytes}});
   if (call.dmt) data["dmt"] = dmt_json(*call.dmt);
+  if (call.radio) data["radio"] = radio_json(*call.radio);
   if (call.device)
     data["device"] = {{"buffers", call.device->buffers}, {"buffer_samples", call.device->buffer_samples}};
   if (call.transmit_lead_samples) data["lead_samples"] = *call.transmit_lead_samples;

@@ -56,6 +56,24 @@ struct CallReport {
     Direction down, up;
   };
   std::optional<Dmt> dmt;
+  /// A radio on the air: what became of the bursts of each direction, as their receiver knows it.
+  struct Radio {
+    struct Direction {
+      std::uint32_t bit_rate = 0;
+      double snr_db = 0;
+      std::uint64_t due = 0, missed = 0, broken = 0;
+      std::uint64_t late = 0;  ///< of the missed and the broken: the host was late
+      std::uint64_t bits_compared = 0, wrong_bits = 0;
+      std::uint64_t lost() const { return missed + broken; }
+      double miss_ratio() const { return due > 0 ? static_cast<double>(lost()) / static_cast<double>(due) : 0; }
+      /// With 95 % confidence, were bursts lost independently: the upper end of poisson_interval().
+      double miss_ratio_at_most() const;
+    };
+    double slot_ms = 0, connected_s = -1;  ///< negative: never
+    std::uint32_t retrains = 0;
+    Direction received, sent;
+  };
+  std::optional<Radio> radio;
   /// The whole file arrived; a device lost nothing, or its data were right where it has any. Unknown for a log alone.
   std::optional<bool> complete;
   double transfer_s = 0;
@@ -72,6 +90,11 @@ struct CallVerdict {
   std::vector<std::string> reasons;  ///< by what margin, and why
 };
 CallVerdict judge(const CallReport& call, const Figures& figures);
+
+/// A time in slots.
+inline double of_slot(const CallReport::Radio& radio, double ns) {
+  return 1e-6 * ns / radio.slot_ms;
+}
 
 /// One configuration of a sweep or of the demo.
 struct SweepRow {

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "src/lab/analysis/confidence.h"
 #include "src/report/report.h"
 
 namespace offhook {
@@ -100,6 +101,11 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
   switch (verdict) {
     case Verdict::kSufficient:
       if (call.dmt) return "Sufficient: every block was in time, and every superframe was right.";
+      if (call.radio) {
+        return call.radio->received.lost() + call.radio->sent.lost() == 0
+                   ? "Sufficient: every block was in time, and every burst arrived."
+                   : "Sufficient: every block was in time; what was lost, the air lost.";
+      }
       if (call.device) return "Sufficient: every block was in time, nothing was lost.";
       return !lost              ? "Sufficient: the file arrived whole and no sample was lost."
              : call.reference_s ? "Sufficient, with losses: the file arrived whole and in time, but samples were lost "
@@ -108,6 +114,7 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                                   "the way. Whether in time, only a comparison with INT tells.";
     case Verdict::kMarginal:
       if (call.dmt) return "Marginal: samples were lost, but every superframe was right.";
+      if (call.radio) return "Marginal: samples were lost, but no burst with them.";
       return "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
     default:
       if (call.dmt) {
@@ -118,6 +125,13 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                        0
                    ? "Insufficient: samples were lost."
                    : "Insufficient: data arrived wrong.";
+      }
+      if (call.radio) {
+        return call.radio->connected_s < 0 ? "Insufficient: the radios did not find each other."
+               : call.radio->retrains > 0  ? "Insufficient: the link was lost."
+               : call.radio->received.late + call.radio->sent.late > 0
+                   ? "Insufficient: bursts were lost because the host was late."
+                   : "Insufficient: samples were lost.";
       }
       if (call.device) return "Insufficient: the device lost samples.";
       return lost ? "Insufficient: the transfer did not complete."
@@ -139,6 +153,41 @@ std::string carried(const CallReport::Dmt& dmt) {
                      way("down", dmt.down), way("up", dmt.up));
 }
 
+/// What is asked of radios.
+constexpr double kMissRatioAsked = 1e-5;
+
+std::string carried(const CallReport::Radio& radio) {
+  if (radio.connected_s < 0) return "The radios never were in data mode.";
+  const auto way = [](const char* name, const CallReport::Radio::Direction& d) {
+    return fmt::format("{} {:.0f} kbit/s, {} of {} lost ({} not heard, {} broken; {} because the host was late)", name,
+                       1e-3 * d.bit_rate, grouped(d.lost()), counted(d.due, "burst"), grouped(d.missed),
+                       grouped(d.broken), grouped(d.late));
+  };
+  return fmt::format("In data mode after {:.3f} s: {}; {}.", radio.connected_s, way("received", radio.received),
+                     way("sent", radio.sent));
+}
+
+std::string miss_ratio(const CallReport::Radio& radio) {
+  const CallReport::Radio::Direction& worse =
+      radio.received.miss_ratio_at_most() > radio.sent.miss_ratio_at_most() ? radio.received : radio.sent;
+  const double most = worse.miss_ratio_at_most();
+  return fmt::format(
+      "{:.4f} % of the bursts arrived in the worse direction, with 95 % confidence at least {:.4f} %: {}.",
+      100 * (1 - worse.miss_ratio()), 100 * std::max(0.0, 1 - most),
+      most <= kMissRatioAsked                ? "the 99.999 % that is asked of radios"
+      : worse.miss_ratio() > kMissRatioAsked ? "less than the 99.999 % that is asked of radios"
+                                             : "too few to tell whether 99.999 % would, as is asked of radios");
+}
+
+std::string against_slot(const CallReport::Radio& radio, const Figures& f) {
+  return fmt::format(
+      "From interrupt to output {:.3f} ms at the mean and {:.3f} ms at most: {:.1f} and {:.1f} % of a slot of "
+      "{} ms.",
+      1e-6 * f.interrupt_to_output.mean(), 1e-6 * static_cast<double>(f.interrupt_to_output.max()),
+      100 * of_slot(radio, f.interrupt_to_output.mean()),
+      100 * of_slot(radio, static_cast<double>(f.interrupt_to_output.max())), radio.slot_ms);
+}
+
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
   if (call.device) return work_done(f);
   if (!result) return "Whether the transfer completed is not in the log.";
@@ -157,6 +206,10 @@ std::string transfer(const CallReport& call, const Figures& f, const std::option
 
 }  // namespace
 
+double CallReport::Radio::Direction::miss_ratio_at_most() const {
+  return due > 0 ? std::min(1.0, poisson_interval(lost()).high / static_cast<double>(due)) : 1;
+}
+
 CallVerdict judge(const CallReport& call, const Figures& f) {
   CallVerdict out;
   const Losses& lost = f.total.losses;
@@ -166,7 +219,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     result = classify(run, call.reference_s);
     out.verdict = result->verdict;
     // The code made good what was lost: this time.
-    if (call.dmt && lost.any() && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
+    if ((call.dmt || call.radio) && lost.any() && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
   }
   if (out.verdict) {
     out.headline = headline(call, *out.verdict, lost.any());
@@ -176,6 +229,11 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
 
   out.reasons.push_back(transfer(call, f, result));
   if (call.dmt) out.reasons.push_back(carried(*call.dmt));
+  if (call.radio) {
+    out.reasons.push_back(carried(*call.radio));
+    if (call.radio->received.due + call.radio->sent.due > 0) out.reasons.push_back(miss_ratio(*call.radio));
+    if (f.interrupt_to_output.count() > 0) out.reasons.push_back(against_slot(*call.radio, f));
+  }
   out.reasons.push_back(pending(call, f));
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;

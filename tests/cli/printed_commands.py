@@ -33,6 +33,7 @@ ELSEWHERE = {
     r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
     r"completion fish": "needs fish: cli.help_test",
     r"man -l -": "needs man-db: cli.help_test",
+    r"radio\S*\.toml": "needs a build with the radio: cli.radio_liquid_test",
 }
 LONG = (
     r"reproduce(?! (--list|jones\.table3$))|device-map|g-lite-map|dsl-loops|law --check|--verify|offhook demo|--sensitivity"

@@ -4,18 +4,13 @@
 // it suffices and where not.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
-#include <new>
 #include <string>
 #include <utility>
 
-#include "dsp/blocks/level.h"
-#include "dsp/radio/radio.h"
-#include "hostsim/air/radio_channel.h"
+#include "hostsim/air/air.h"
 #include "hostsim/call/call.h"
+#include "hostsim/call/radio_call.h"
 #include "src/lab/law/law.h"
 
 namespace offhook {
@@ -23,58 +18,7 @@ namespace {
 
 using namespace hostsim;
 
-struct Radio {
-  Radio(const oh_pump_type* kind, oh_pump_role role, std::uint32_t io_delay) : type(kind) {
-    oh_pump_config c{};
-    c.format = type->formats[0];
-    c.role = role;
-    c.tx_level_dbm0 = -15;
-    c.io_delay_samples = io_delay;
-    c.port.get_bits = [](void*, std::uint8_t* octets, std::size_t n) { std::fill_n(octets, n / 8, 0x5a); };
-    c.port.put_bits = [](void*, const std::uint8_t*, std::size_t) {};
-    memory = ::operator new (type->size(&c), std::align_val_t{64});
-    EXPECT_EQ(type->init(memory, &c), 0);
-  }
-  ~Radio() {
-    type->release(memory);
-    ::operator delete (memory, std::align_val_t{64});
-  }
-  Radio(const Radio&) = delete;
-  Radio& operator=(const Radio&) = delete;
-  oh_radio_slots slots() const { return oh_radio_slot_counts(memory); }
-  const oh_pump_type* type;
-  void* memory;
-};
-
-/// What is behind the card: the air, and a radio on a machine that is never late.
-struct Far {
-  explicit Far(const oh_pump_type* type) : radio(type, OH_PUMP_ANSWER, 0) {}
-  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) {
-    for (std::size_t k = 0; k < n; ++k) {
-      pair[odd] = played[k];
-      captured[k] = waiting[odd];
-      if ((odd ^= 1) != 0) continue;
-      there.step(pair);
-      std::array<std::int16_t, 2> in = {clip(std::round(pair[0])), clip(std::round(pair[1]))}, out;
-      radio.type->process(radio.memory, in.data(), out.data(), 2);
-      std::array<float, 2> answer = {static_cast<float>(out[0]), static_cast<float>(out[1])};
-      back.step(answer);
-      waiting = {clip(std::round(answer[0])), clip(std::round(answer[1]))};
-    }
-  }
-  oh_line_end line() {
-    return {[](void* self, const void* played, void* captured, std::size_t n) {
-              static_cast<Far*>(self)->exchange(static_cast<const std::int16_t*>(played),
-                                                static_cast<std::int16_t*>(captured), n);
-            },
-            this};
-  }
-  Radio radio;
-  RadioChannel there{{}, 1, 0}, back{{}, 1, 1};
-  std::array<float, 2> pair{};
-  std::array<std::int16_t, 2> waiting{};
-  unsigned odd = 0;
-};
+[[maybe_unused]] const bool registered = (register_air(), true);
 
 struct Outcome {
   bool late;
@@ -94,29 +38,29 @@ SoftDevice device() {
   return d;
 }
 
-Outcome run(const oh_pump_type* type, const ContextScenario& context) {
+Outcome run(const char* waveform, const ContextScenario& context) {
   Scenario s;
+  s.pump = PumpKind::kDevice;
+  s.line_kind = LineKind::kAir;
+  s.air.waveform = waveform;
   s.device = device();
   s.context = context;
   s.host.tick_hz = kTickHz;
   s.load.spinner = true;
   s.device_s = 0.2;
-  Radio near(type, OH_PUMP_CALL, s.device.lead());
-  Far far(type);
-  const auto call = make_device_call(s, {s.device.streams(), oh_pump_at(type, near.memory), far.line()}, nullptr);
+  const auto call = make_device_call(s, nullptr);
   while (call->advance(call->now() + 100'000'000)) {
   }
   const CallResult r = call->result();
-  const oh_radio_slots a = near.slots(), b = far.radio.slots();
-  return {r.samples_late + r.card.underrun_samples + r.card.overrun_samples > 0, a.due + b.due,
-          a.missed + a.broken + b.missed + b.broken};
+  return {r.samples_late + r.card.underrun_samples + r.card.overrun_samples > 0,
+          r.radio->received.due + r.radio->sent.due, r.radio->received.lost() + r.radio->sent.lost()};
 }
 
-class RadioInContexts : public testing::TestWithParam<const oh_pump_type* (*)()> {};
+class RadioInContexts : public testing::TestWithParam<const char*> {};
 
 TEST_P(RadioInContexts, InterruptAndDpcLoseNothing) {
   for (const char* context : {"INT", "DPC"}) {
-    const Outcome o = run(GetParam()(), ContextScenario{ContextSpec::parse(context)});
+    const Outcome o = run(GetParam(), ContextScenario{ContextSpec::parse(context)});
     EXPECT_FALSE(o.late) << context;
     EXPECT_GT(o.due, 250u) << context;
     EXPECT_EQ(o.missed, 0u) << context;
@@ -136,7 +80,7 @@ TEST_P(RadioInContexts, AReservationLosesSlotsExactlyWhereTheLawSaysSo) {
     context.kind = OH_CONTEXT_RESERVATION;
     context.x_ticks = x;
     context.y_ticks = y;
-    const Outcome o = run(GetParam()(), context);
+    const Outcome o = run(GetParam(), context);
     (enough ? sufficient : insufficient) += 1;
     EXPECT_EQ(o.late, !enough);
     EXPECT_EQ(o.missed > 0, !enough) << o.missed << " of " << o.due;
@@ -145,7 +89,7 @@ TEST_P(RadioInContexts, AReservationLosesSlotsExactlyWhereTheLawSaysSo) {
   EXPECT_GE(insufficient, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Waveforms, RadioInContexts, testing::Values(&oh_radio_burst_type, &oh_radio_ofdm_type),
+INSTANTIATE_TEST_SUITE_P(Waveforms, RadioInContexts, testing::Values("radio-burst", "radio-ofdm"),
                          [](const auto& param) { return param.index == 0 ? "burst" : "ofdm"; });
 
 }  // namespace

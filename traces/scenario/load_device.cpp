@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "traces/document/data.h"
+#include "traces/scenario/device.h"
 
 namespace offhook::config {
 
@@ -150,6 +152,17 @@ const KeyTable& thread_keys() {
   return table;
 }
 
+const KeyTable& soft_device_keys() {
+  using D = hostsim::DeviceBeside;
+  static const KeyTable table = [] {
+    KeyTable keys = {key<D>("name", "shown in results; default: the device's", &D::name)};
+    const KeyTable more = keys_under<D>("device", device_keys(), [](D& d) -> hostsim::SoftDevice& { return d.device; });
+    keys.insert(keys.end(), more.begin(), more.end());
+    return keys;
+  }();
+  return table;
+}
+
 /// The tables [[path]], each a thread that has a name.
 template <typename Thread>
 std::vector<Thread> take_threads(Document& document, const char* path, const char* name, const KeyTable& of_thread) {
@@ -176,6 +189,51 @@ std::vector<hostsim::LoadThread> take_load_threads(Document& document) {
   return take_threads<hostsim::LoadThread>(document, "load.thread", "thread", thread_keys());
 }
 
+std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document) {
+  const std::string at = document.position("load.soft_device");
+  const auto layer = [](Document& row, std::string_view path, const auto& read) {
+    const std::string position = row.position(path);
+    const auto text = row.take_if_string(path);
+    if (!text) return;
+    try {
+      read(*text);
+    } catch (const std::exception& e) {
+      throw Error(fmt::format("{}: load.soft_device: {}", position, e.what()));
+    }
+  };
+  std::vector<hostsim::DeviceBeside> devices;
+  for (Document& row : document.take_rows("load.soft_device")) {
+    hostsim::DeviceBeside d;
+    d.name.clear();
+    layer(row, "device", [&](const std::string& name) { d.device = load_device(name); });
+    layer(row, "context", [&](const std::string& text) { d.context = ContextSpec::parse(text); });
+    row.apply(soft_device_keys(), &d);
+    if (d.name.empty()) d.name = d.device.name;
+    const bool again = std::any_of(devices.begin(), devices.end(), [&](const auto& o) { return o.name == d.name; });
+    if (d.name.empty() || again) {
+      throw Error(fmt::format("{}: load.soft_device: name is \"{}\"; expected a name of its own", row.position("name"),
+                              d.name));
+    }
+    if (const std::string why = d.device.problem(); !why.empty())
+      throw Error(fmt::format("{}: load.soft_device \"{}\": {}", row.position("device"), d.name, why));
+    devices.push_back(std::move(d));
+  }
+  if (devices.size() > kMost)
+    throw Error(fmt::format("{}: load.soft_device: {} devices; expected at most {}", at, devices.size(), kMost));
+  return devices;
+}
+
+// Dotted keys: a table below a row would have a header of its own.
+std::string to_toml(const std::vector<hostsim::DeviceBeside>& devices) {
+  std::string out;
+  for (const auto& d : devices) {
+    out += fmt::format("\n[[load.soft_device]]\ncontext = \"{}\"\n", d.context.str());
+    for (const Key& key : soft_device_keys())
+      if (is_written(key, &d)) out += fmt::format("{} = {}\n", key.path, write_value(key, &d));
+  }
+  return out;
+}
+
 std::string to_toml(const std::vector<hostsim::ReservedThread>& threads) {
   std::string out;
   for (const auto& thread : threads) out += "\n[[load.reservation]]\n" + write(reservation_keys(), &thread);
@@ -196,11 +254,16 @@ std::string describe_load_devices() {
   }
   const hostsim::ReservedThread reserved;
   const hostsim::LoadThread thread;
+  const hostsim::DeviceBeside beside;
   return fmt::format(
       "  kind = one of: {}\n{}\nOther threads with reservations, which never block, stand in tables "
       "[[load.reservation]]. "
-      "Keys:\n{}\nThreads without stand in tables [[load.thread]]. Keys:\n{}",
-      kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread));
+      "Keys:\n{}\nThreads without stand in tables [[load.thread]]. Keys:\n{}\nOther soft devices, by their cost alone, "
+      "stand in "
+      "tables [[load.soft_device]]: context = \"RES 2/8\", and device = \"rt-audio\", a device of traces/devices or a "
+      "file, or\nits keys. Keys:\n{}",
+      kinds, describe(keys(), &defaults), describe(reservation_keys(), &reserved), describe(thread_keys(), &thread),
+      describe(soft_device_keys(), &beside));
 }
 
 }  // namespace offhook::config

@@ -38,7 +38,11 @@ std::string device_problem(const std::vector<hostsim::LoadDevice>& devices);
 std::vector<hostsim::ReservedThread> take_reserved_threads(Document& document);
 /// And [[load.thread]]: those that reserve nothing.
 std::vector<hostsim::LoadThread> take_load_threads(Document& document);
+/// And [[load.soft_device]]: soft devices by their cost, each with a device of traces/devices, or a file, and a
+/// context.
+std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document);
 std::string to_toml(const std::vector<hostsim::ReservedThread>& threads);
+std::string to_toml(const std::vector<hostsim::DeviceBeside>& devices);
 std::string to_toml(const std::vector<hostsim::LoadThread>& threads);
 /// The kinds, and the keys of a device, for --help.
 std::string describe_load_devices();

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "hostsim/call/host_policies.h"
+#include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "traces/document/data.h"
 #include "traces/file/file.h"
@@ -114,30 +115,49 @@ void check_cpus(const Scenario& s, const Origins& origins) {
   }
 }
 
-/// A DMT pump is a device on a loop, and neither is there without the other.
-void check_loop(const Scenario& s, const Origins& origins) {
-  if (s.pump != hostsim::PumpKind::kDevice) {
-    throw Error(position_of(origins, {"line.kind", "pump.kind"}) +
-                "line.kind is \"subscriber-loop\"; expected a device on it, such as device = \"g-lite\"");
+void expect_device(const Scenario& s, const Origins& origins, std::string_view kind, std::string_view such_as) {
+  if (s.pump == hostsim::PumpKind::kDevice) return;
+  throw Error(fmt::format("{}line.kind is \"{}\"; expected a device on it, such as device = \"{}\"",
+                          position_of(origins, {"line.kind", "pump.kind"}), kind, such_as));
+}
+
+/// What refuses with std::invalid_argument, at its place in the file.
+template <class Read>
+void attempt(const Origins& origins, std::initializer_list<std::string_view> paths, const char* what,
+             const Read& read) {
+  try {
+    read();
+  } catch (const std::invalid_argument& e) {
+    throw Error(fmt::format("{}{}: {}", position_of(origins, paths), what, e.what()));
   }
-  const auto attempt = [&](std::initializer_list<std::string_view> paths, const char* what, const auto& read) {
-    try {
-      read();
-    } catch (const std::invalid_argument& e) {
-      throw Error(fmt::format("{}{}: {}", position_of(origins, paths), what, e.what()));
-    }
-  };
-  attempt({"loop.cable"}, "loop.cable", [&] { (void)hostsim::cable_named(s.loop.cable); });
-  attempt({"loop.disturbers"}, "loop.disturbers", [&] { (void)hostsim::disturbers_named(s.loop.disturbers); });
-  attempt({"loop.ingress"}, "loop.ingress", [&] { (void)hostsim::ingress_named(s.loop.ingress); });
-  attempt({"device.block.rate_hz", "device.block.plan_samples", "device.buffers.samples", "device.buffers.lead_samples",
+}
+
+void check_device_at_work(const Scenario& s, const Origins& origins) {
+  attempt(origins,
+          {"device.block.rate_hz", "device.block.plan_samples", "device.buffers.samples", "device.buffers.lead_samples",
            "device", "line.kind"},
           "device", [&] { (void)hostsim::device_at_work(s).profile(); });
 }
 
+/// A DMT pump is a device on a loop, and neither is there without the other.
+void check_loop(const Scenario& s, const Origins& origins) {
+  expect_device(s, origins, "subscriber-loop", "g-lite");
+  attempt(origins, {"loop.cable"}, "loop.cable", [&] { (void)hostsim::cable_named(s.loop.cable); });
+  attempt(origins, {"loop.disturbers"}, "loop.disturbers", [&] { (void)hostsim::disturbers_named(s.loop.disturbers); });
+  attempt(origins, {"loop.ingress"}, "loop.ingress", [&] { (void)hostsim::ingress_named(s.loop.ingress); });
+  check_device_at_work(s, origins);
+}
+
+/// As a DMT pump on its loop.
+void check_air(const Scenario& s, const Origins& origins) {
+  expect_device(s, origins, "air", "bluetooth");
+  attempt(origins, {"line.kind"}, "line.kind", [] { hostsim::check_radio_is_built(); });
+  check_device_at_work(s, origins);
+}
+
 /// The tables of the other kinds of line say nothing, and V.90 needs its own.
 void check_line(const Scenario& s, const Origins& origins) {
-  constexpr std::array<std::string_view, 3> kTables = {"line.", "trunk.", "loop."};  // as LineKind
+  constexpr std::array<std::string_view, 4> kTables = {"line.", "trunk.", "loop.", "air."};  // as LineKind
   const auto kind = static_cast<std::size_t>(s.line_kind);
   const Key& kind_key = *std::find_if(scenario_keys().begin(), scenario_keys().end(),
                                       [](const Key& key) { return key.path == "line.kind"; });
@@ -155,6 +175,7 @@ void check_line(const Scenario& s, const Origins& origins) {
                             write_value(kind_key, &s), kTables.at(kind)));
   }
   if (s.line_kind == hostsim::LineKind::kSubscriberLoop) check_loop(s, origins);
+  if (s.line_kind == hostsim::LineKind::kAir) check_air(s, origins);
   if (s.line_kind != hostsim::LineKind::kAnalogue || s.pump != hostsim::PumpKind::kReal) return;
   for (const auto& [key, modem] : {std::pair("pump.modem", std::optional(s.modem)), {"pump.far_modem", s.far_modem}}) {
     if (modem != OH_MODULATION_V90) continue;
@@ -262,6 +283,7 @@ void ScenarioBuilder::apply(Document document) {
   rows("load.device", scenario_.load.devices, take_load_devices);
   rows("load.thread", scenario_.load.threads, take_load_threads);
   rows("load.reservation", scenario_.load.reservations, take_reserved_threads);
+  rows("load.soft_device", scenario_.load.soft_devices, take_soft_devices);
   document.apply(scenario_keys(), &scenario_, &origins_);
 }
 
@@ -286,10 +308,16 @@ Scenario ScenarioBuilder::finish() const {
   check_name(scenario_, origins_);
   check_size(scenario_, origins_);
   check_cpus(scenario_, origins_);
+  for (const hostsim::DeviceBeside& d : scenario_.load.soft_devices) {
+    for (const std::string& problem :
+         {refusal(scenario_.host, d.context), admission_problem(scenario_.host, d.context)})
+      complain({"load.soft_device"},
+               problem.empty() ? "" : fmt::format("load.soft_device \"{}\": {}", d.name, problem));
+  }
   try {
     hostsim::check_reservations(scenario_);
   } catch (const std::invalid_argument& e) {
-    throw Error(position_of(origins_, {"load.reservation"}) + e.what());
+    throw Error(position_of(origins_, {"load.soft_device", "load.reservation"}) + e.what());
   }
   const HostScenario& host = scenario_.host;
   if (!scenario_.load.trace.empty() && host.scheduler != "fixed-priority") {

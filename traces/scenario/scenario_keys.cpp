@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 2> kProtocols = {"bytes", "ppp-tcp"};
 constexpr std::array<std::string_view, 2> kLaws = {"mu-law", "a-law"};
-constexpr std::array<std::string_view, 3> kLineKinds = {"analogue", "digital-trunk", "subscriber-loop"};
+constexpr std::array<std::string_view, 4> kLineKinds = {"analogue", "digital-trunk", "subscriber-loop", "air"};
+constexpr std::array<std::string_view, 2> kWaveforms = {"radio-burst", "radio-ofdm"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
 constexpr int kLastCpu = hostsim::kMaxCpus - 1;
 
@@ -208,13 +209,30 @@ KeyTable loop_keys() {
   };
 }
 
+KeyTable air_keys() {
+  using A = hostsim::AirScenario;
+  return {
+      key<A>("waveform",
+             "of both radios: a single carrier in slots of 0.625 ms, or OFDM in slots of 0.5 ms (with a "
+             "card of 2 or 8 Msamples/s 1 or 0.25 ms)",
+             [](A& a) -> Field { return one_of(a.waveform, kWaveforms); }),
+      key<A>("snr_db", -20, 100, "of a path without loss, over the band of 2 MHz, each direction", &A::snr_db),
+      key<A>("offset_hz", -1e5, 1e5, "of the far end's carrier against the near end's", &A::offset_hz),
+      key<A>("doppler_hz", 0, 1000, "Clarke's fading of every path, the same both ways; 0: nothing fades",
+             &A::doppler_hz),
+      key<A>("rice_db", -100, 60, "power of a fading path's steady wave above its scattered ones; -100: none",
+             &A::rice_db),
+      key<A>("echo_us", 0, 100, "a second path, so much later; 0: none", &A::echo_us),
+      key<A>("echo_loss_db", 0, 100, "how much weaker it is", &A::echo_loss_db),
+  };
+}
+
 KeyTable pump_keys() {
   using S = Scenario;
   return {
       key<S>("pump.kind",
              "a real pump, only its cost with a link model, or the device of device.*: on a subscriber loop a real DMT "
-             "pump, "
-             "else its cost alone",
+             "pump, on the air a real radio, else its cost alone",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
       key<S>(
           "pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
@@ -237,7 +255,9 @@ KeyTable pump_keys() {
              [](S& s) -> Field {
                return NameSet{kChosenFrom, kModulationMasks, &s.far_modulations};
              }),
-      key<S>("pump.role", "what the real pump at the near end does; of a DMT pump: call is the customer's end",
+      key<S>("pump.role",
+             "what the real pump at the near end does; of a DMT pump: call is the customer's end; of a radio: call "
+             "gives the time",
              [](S& s) -> Field { return choice(s.role, kRoles); }),
       key<S>("pump.cost_profile", "CPU time of ISR and service: a profile of traces/profiles, or a file.toml",
              &S::cost_profile),
@@ -288,11 +308,12 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("line", line_keys(), [](S& s) -> hostsim::LineScenario& { return s.line; }));
   add({key<S>(
       "line.kind",
-      "what lies between the modems: line.*; trunk.*, at whose far end is the digital network; or loop.*, on which a "
-      "device is a DMT pump",
+      "what lies between the modems: line.*; trunk.*, at whose far end is the digital network; loop.*, on which a "
+      "device is a DMT pump; or air.*, on which it is a radio",
       [](S& s) -> Field { return choice(s.line_kind, kLineKinds); })});
   add(keys_under<S>("trunk", trunk_keys(), [](S& s) -> hostsim::DigitalTrunkConfig& { return s.trunk; }));
   add(keys_under<S>("loop", loop_keys(), [](S& s) -> hostsim::SubscriberLoop& { return s.loop; }));
+  add(keys_under<S>("air", air_keys(), [](S& s) -> hostsim::AirScenario& { return s.air; }));
   add(pump_keys());
   add(keys_under<S>("link", link_keys(), [](S& s) -> hostsim::LinkScenario& { return s.link; }));
   add(keys_under<S>("device", device_keys(), [](S& s) -> hostsim::SoftDevice& { return s.device; }));
@@ -314,7 +335,7 @@ const KeyTable& host_keys() {
 
 std::string to_toml(const Scenario& scenario) {
   return write(scenario_keys(), &scenario) + to_toml(scenario.load.devices) + to_toml(scenario.load.threads) +
-         to_toml(scenario.load.reservations);
+         to_toml(scenario.load.reservations) + to_toml(scenario.load.soft_devices);
 }
 
 }  // namespace offhook::config

@@ -37,7 +37,8 @@ Expectation from_losses(const Seen& seen) {
 
 /// Whether nothing takes time but what the law knows of.
 bool undisturbed(const Scenario& s) {
-  return s.host.latencies.empty() && s.load.devices.empty() && s.load.trace.empty() && s.load.reservations.empty();
+  return s.host.latencies.empty() && s.load.devices.empty() && s.load.trace.empty() && s.load.reservations.empty() &&
+         s.load.soft_devices.empty();
 }
 
 /// Of slots that are where the law has them; a budget that is counted at ticks is not.

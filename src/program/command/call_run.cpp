@@ -11,6 +11,7 @@
 #include "hostsim/call/call.h"
 #include "hostsim/call/call_events.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/call/radio_call.h"
 #include "hostsim/call/random_file.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/lab/analysis/tally.h"
@@ -77,6 +78,7 @@ RunOutcome outcome_of(const hostsim::Scenario& scenario, const CallResult& resul
 std::string ending(const hostsim::Scenario& scenario, const CallResult& result, bool stopped) {
   if (result.completed) {
     if (result.dmt) return "the data were right";
+    if (result.radio) return "no burst was lost by being late";
     return scenario.pump == hostsim::PumpKind::kDevice ? "nothing was lost" : "the file arrived";
   }
   if (stopped) return "interrupted";
@@ -130,6 +132,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.octets_carried = result.transfer.octets_carried;
   outcome.compression = result.transfer.compression;
   outcome.dmt = result.dmt;
+  outcome.radio = result.radio;
   outcome.ending = ending(scenario, result, stopped);
   return outcome;
 }
@@ -165,6 +168,8 @@ std::string run_row(const hostsim::Scenario& scenario) {
                              {"retrains", r.transfer.retrains},
                              {"pump_share", r.pump_share},
                              {"ending", ending(scenario, r, false)}};
+  for (std::size_t k = 1; k < r.devices.size(); ++k)
+    row[fmt::format("blocks_late: {}", r.devices[k].name)] = r.devices[k].driver.blocks_late;
   if (r.dmt) {
     row["trained_s"] = r.dmt->trained_s;
     for (const auto& [way, d] : {std::pair("down", &r.dmt->down), {"up", &r.dmt->up}}) {
@@ -174,6 +179,15 @@ std::string run_row(const hostsim::Scenario& scenario) {
       row[fmt::format("crc_errors_{}", way)] = d->crc_errors;
       row[fmt::format("lost_words_{}", way)] = d->lost_words;
       row[fmt::format("wrong_bits_{}", way)] = d->wrong_bits;
+    }
+  }
+  if (r.radio) {
+    row["connected_s"] = r.radio->connected_s;
+    for (const auto& [way, d] : {std::pair("received", &r.radio->received), {"sent", &r.radio->sent}}) {
+      row[fmt::format("bit_rate_{}_bps", way)] = d->bit_rate;
+      row[fmt::format("bursts_due_{}", way)] = d->due;
+      row[fmt::format("bursts_lost_{}", way)] = d->lost();
+      row[fmt::format("bursts_late_{}", way)] = d->late;
     }
   }
   return row.dump();

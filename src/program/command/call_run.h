@@ -48,11 +48,12 @@ struct CallOutcome {
   double transfer_s = 0;   ///< from the first byte given to the link to the last one delivered
   double simulated_s = 0;  ///< virtual time; with a kernel's modem the line's, by its samples
   std::uint64_t bytes = 0, bytes_delivered = 0;
-  std::uint64_t octets_carried = 0;               ///< what they were between the ends of V.42; 0: not known
-  std::uint8_t compression = 0;                   ///< of enum oh_lapm_compression
-  std::shared_ptr<const hostsim::DmtStatus> dmt;  ///< of a DMT pump; null where there is none
-  std::string ending;                             ///< for people: "the file arrived", "carrier lost", "time limit"
-  std::optional<oh_kernel_status> kernel;         ///< of a kernel's modem, at the end
+  std::uint64_t octets_carried = 0;                   ///< what they were between the ends of V.42; 0: not known
+  std::uint8_t compression = 0;                       ///< of enum oh_lapm_compression
+  std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< of a DMT pump; null where there is none
+  std::shared_ptr<const hostsim::RadioStatus> radio;  ///< of a radio
+  std::string ending;                                 ///< for people: "the file arrived", "carrier lost", "time limit"
+  std::optional<oh_kernel_status> kernel;             ///< of a kernel's modem, at the end
 };
 
 /// @param file what is transferred; empty: scenario.bytes bytes drawn from the seed (nothing to a foreign modem)

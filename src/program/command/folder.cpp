@@ -8,6 +8,7 @@
 
 #include "dsp/v42/lapm.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "src/host/host_description.h"
 #include "src/page/page.h"
@@ -55,6 +56,8 @@ Settings settings_of(const hostsim::Scenario& scenario, bool kernel) {
   for (const hostsim::LoadDevice& device : scenario.load.devices) {
     settings.emplace_back("load.device", fmt::format("{}, {:.1f} % of the CPU", device.name, 100 * device.share()));
   }
+  for (const hostsim::DeviceBeside& device : scenario.load.soft_devices)
+    settings.emplace_back("load.soft_device", fmt::format("{}, {}", device.name, device.context.str()));
   return settings;
 }
 
@@ -126,6 +129,36 @@ CallReport::Dmt dmt_report(const Json& json) {
   return dmt;
 }
 
+Json to_json(const hostsim::RadioDirection& d) {
+  return {{"bit_rate", d.bit_rate},    {"snr_db", tenths(d.snr_db)}, {"bursts_due", d.due},
+          {"bursts_missed", d.missed}, {"bursts_broken", d.broken},  {"bursts_late", d.late},
+          {"bits_compared", d.bits},   {"wrong_bits", d.wrong_bits}, {"pattern_losses", d.pattern_losses}};
+}
+
+Json to_json(const hostsim::RadioStatus& s) {
+  return {{"slot_ms", 1e3 * s.slot_s}, {"connected_s", rounded_s(s.connected_s)}, {"retrains", s.retrains},
+          {"in_data", s.in_data},      {"received", to_json(s.received)},         {"sent", to_json(s.sent)}};
+}
+
+CallReport::Radio radio_report(const Json& json) {
+  CallReport::Radio radio;
+  radio.slot_ms = json.at("slot_ms").get<double>();
+  radio.connected_s = json.at("connected_s").get<double>();
+  radio.retrains = json.at("retrains").get<std::uint32_t>();
+  for (const auto& [name, way] : {std::pair("received", &radio.received), {"sent", &radio.sent}}) {
+    const Json& d = json.at(name);
+    way->bit_rate = d.at("bit_rate").get<std::uint32_t>();
+    way->snr_db = d.at("snr_db").get<double>();
+    way->due = d.at("bursts_due").get<std::uint64_t>();
+    way->missed = d.at("bursts_missed").get<std::uint64_t>();
+    way->broken = d.at("bursts_broken").get<std::uint64_t>();
+    way->late = d.at("bursts_late").get<std::uint64_t>();
+    way->bits_compared = d.at("bits_compared").get<std::uint64_t>();
+    way->wrong_bits = d.at("wrong_bits").get<std::uint64_t>();
+  }
+  return radio;
+}
+
 bool is_live(const traces::LogHeader& header) {
   const auto live = header.scenario.find("live");
   return live != header.scenario.end() && *live == true;
@@ -161,6 +194,7 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
     call.device = CallReport::Device{at_work.buffers, at_work.buffer()};
   }
   if (const auto dmt = summary.find("dmt"); dmt != summary.end()) call.dmt = dmt_report(*dmt);
+  if (const auto radio = summary.find("radio"); radio != summary.end()) call.radio = radio_report(*radio);
   const bool interrupted = summary.at("interrupted").get<bool>();
   if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
   call.transfer_s = summary.at("transfer_s").get<double>();
@@ -259,6 +293,7 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
     summary["device"] = {
         {"buffers", at_work.buffers}, {"buffer_samples", at_work.buffer()}, {"lead_samples", at_work.lead()}};
     if (outcome.dmt) summary["dmt"] = to_json(*outcome.dmt);
+    if (outcome.radio) summary["radio"] = to_json(*outcome.radio);
     for (const char* of_a_file : {"bytes", "bytes_delivered"}) summary.erase(of_a_file);
   } else if (scenario.link.compression != hostsim::Compression::kNone) {
     const bool v44 = scenario.link.compression == hostsim::Compression::kV44;
@@ -279,6 +314,16 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
   summary["headline"] = verdict.headline;
   summary["reasons"] = verdict.reasons;
   summary["figures"] = to_json(log.figures);
+  if (call.radio) {
+    for (const auto& [name, way] : {std::pair("received", &call.radio->received), {"sent", &call.radio->sent}}) {
+      Json& d = summary["radio"][name];
+      d["miss_ratio"] = way->miss_ratio();
+      d["miss_ratio_at_most"] = way->miss_ratio_at_most();
+    }
+    summary["radio"]["longest_service_of_slot"] =
+        of_slot(*call.radio, static_cast<double>(log.figures.interrupt_to_output.max()));
+    summary["radio"]["mean_service_of_slot"] = of_slot(*call.radio, log.figures.interrupt_to_output.mean());
+  }
   folder.write(kSummaryName, json_text(summary, 1) + "\n");
   export_trace(folder);
   folder.write(kReportName, call_page(call, log.figures));

@@ -249,13 +249,14 @@ int run_kernel(const MeasureOptions& options) {
   return finish_measure(options, json, over_ns);
 }
 
-/// Of a DMT pump, as the device that a scenario has on its loop.
+/// Of a DMT pump or a radio, as the device that a scenario has on its line.
 int run_device_cost(const MeasureOptions& options) {
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
   const hostsim::Scenario scenario = builder.finish();
-  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop)
-    throw std::runtime_error(options.scenario + ": expected line.kind = \"subscriber-loop\" and a device on it");
+  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop && scenario.line_kind != hostsim::LineKind::kAir)
+    throw std::runtime_error(options.scenario +
+                             ": expected line.kind = \"subscriber-loop\" or \"air\" and a device on it");
   catch_interrupts();
   measure::DeviceCost result;
   {
@@ -275,10 +276,13 @@ int run_device_cost(const MeasureOptions& options) {
   Json json{{"measure", "cost"},
             {"host", measure::host_description()},
             {"device", device.name},
-            {"gross_down_bps", result.gross_down_bps},
-            {"gross_up_bps", result.gross_up_bps},
             {"share", share},
             {"worst_over_mean", worst_over_mean}};
+  std::vector<std::string> rates;
+  for (const auto& [name, bps] : result.bit_rates) {
+    json[name] = bps;
+    rates.push_back(fmt::format("{} {}", name, bps));
+  }
   std::int64_t over_ns = 0;
   for (const auto& [name, cost] : {std::pair("start-up", &result.start_up), {"data", &result.in_data}}) {
     const auto most_ns = static_cast<std::int64_t>(cost->max());
@@ -288,8 +292,8 @@ int run_device_cost(const MeasureOptions& options) {
     if (!options.json) print_quantiles(name, *cost);
   }
   if (!options.json) {
-    say("{} and {} kbit/s gross; {:.2f} % of this CPU at the median, the longest block of data {:.2f} times the mean\n",
-        result.gross_down_bps / 1000, result.gross_up_bps / 1000, 100 * share, worst_over_mean);
+    say("{}; {:.2f} % of this CPU at the median, the longest block of data {:.2f} times the mean\n",
+        fmt::format("{}", fmt::join(rates, ", ")), 100 * share, worst_over_mean);
   }
   if (!options.profile.empty()) {
     write_file(
@@ -390,7 +394,7 @@ void add_measure(CLI::App& app, Action& action) {
       ->type_name("NAME")
       ->check(CLI::IsMember(names));
   cost->add_option("--device", options->scenario,
-                   "The DMT pump that a scenario has as its device, over its loop, in its blocks")
+                   "The DMT pump or radio that a scenario has as its device, over its line, in its blocks")
       ->type_name("SCENARIO.toml")
       ->excludes("--pump");
   cost->add_option("--profile", options->profile,

@@ -102,6 +102,7 @@ Environment:
   add_schedule(*app, action);
   add_reproduce(*app, action);
   add_law(*app, action);
+  add_admit(*app, action);
   add_mttf(*app, action);
   add_advise(*app, action);
   add_demo(*app, action);

@@ -36,6 +36,7 @@ void add_export(CLI::App& app, Action& action);
 void add_schedule(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action);
 void add_advise(CLI::App& app, Action& action);
+void add_admit(CLI::App& app, Action& action);
 void add_law(CLI::App& app, Action& action);
 void add_mttf(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);

@@ -63,6 +63,31 @@ void add_dmt(Table* table, const nlohmann::ordered_json& dmt) {
   both("bits wrong", "wrong_bits");
 }
 
+void add_radio(Table* table, const nlohmann::ordered_json& radio) {
+  const auto both = [&](const char* what, const char* key) {
+    table->row({what, fmt::format("{}, {}", radio.at("received").at(key).dump(), radio.at("sent").at(key).dump())});
+  };
+  const auto ratio = [&](const char* what, const char* key) {
+    table->row({what, fmt::format("{:.2g}, {:.2g}", radio.at("received").at(key).get<double>(),
+                                  radio.at("sent").at(key).get<double>())});
+  };
+  const double connected_s = radio.at("connected_s").get<double>();
+  table->row({"in data mode after, s", connected_s < 0 ? "never" : fmt::format("{:.3f}", connected_s)});
+  table->row({"links lost", radio.at("retrains").dump()});
+  both("bit/s, received and sent", "bit_rate");
+  both("SNR, dB", "snr_db");
+  both("bursts due", "bursts_due");
+  both("bursts not heard", "bursts_missed");
+  both("bursts broken", "bursts_broken");
+  both("of these because the host was late", "bursts_late");
+  ratio("miss ratio", "miss_ratio");
+  ratio("miss ratio at most, 95 %", "miss_ratio_at_most");
+  both("bits compared", "bits_compared");
+  both("bits wrong", "wrong_bits");
+  table->row({fmt::format("longest service, of a slot of {} ms", radio.at("slot_ms").dump()),
+              fmt::format("{:.3f}", radio.at("longest_service_of_slot").get<double>())});
+}
+
 void print_table(const nlohmann::ordered_json& summary) {
   const auto& figures = summary.at("figures");
   const auto& total = figures.at("total");
@@ -114,6 +139,7 @@ void print_table(const nlohmann::ordered_json& summary) {
                                                          device->at("buffer_samples").get<double>()));
   }
   if (const auto dmt = summary.find("dmt"); dmt != summary.end()) add_dmt(&table, *dmt);
+  if (const auto radio = summary.find("radio"); radio != summary.end()) add_radio(&table, *radio);
   row("underrun, samples", total.at("underrun_samples").dump());
   row("overrun, samples", total.at("overrun_samples").dump());
   if (const auto& near = figures.at("ends")[0]; modem && near.at("data_modes").get<int>() > 0) {

@@ -382,6 +382,57 @@ TEST_F(ScenarioFile, ADeviceOnASubscriberLoopIsADmtPumpAndTheOthersAreNot) {
               testing::HasSubstr("loop.noise_dbm_hz has no effect with line.kind = \"analogue\"; expected line.*"));
 }
 
+TEST_F(ScenarioFile, SoftDevicesBesideHaveADeviceAndAContextAndAreReadAsWritten) {
+  const std::string adsl = "pump.kind = \"device\"\ncontext = \"RES 3/8\"\n";
+  const hostsim::Scenario s =
+      read(adsl +
+           "[[load.soft_device]]\nname = \"audio\"\ndevice.block.rate_hz = 48000\ndevice.block.plan_samples = [480]\n"
+           "context = \"RES 1/16\"\n"
+           "[[load.soft_device]]\nname = \"radio\"\ncontext = \"DPC\"\n"
+           "device.block.rate_hz = 4000000\ndevice.block.plan_samples = [1250]\n");
+  const auto& all = s.load.soft_devices;
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].name, "audio");
+  EXPECT_EQ(all[0].context.str(), "RES 1/16");
+  EXPECT_EQ(all[0].device.rate_hz, 48'000u);
+  EXPECT_EQ(all[1].context.kind, OH_CONTEXT_DPC);
+  EXPECT_EQ(all[1].device.block_plan, std::vector<std::uint32_t>{1250});
+  const hostsim::Scenario again = read(to_toml(s));
+  ASSERT_EQ(again.load.soft_devices.size(), 2u);
+  EXPECT_EQ(again.load.soft_devices[0].context.str(), "RES 1/16");
+  EXPECT_EQ(to_toml(again), to_toml(s));
+  const auto complaint = [&](const std::string& row) {
+    try {
+      (void)read(adsl + "[[load.soft_device]]\n" + row);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(complaint("device = \"rt-audio\""), testing::HasSubstr("load.soft_device: \"rt-audio\" is not in"));
+  EXPECT_THAT(complaint("name = \"a\"\ncontext = \"RES 9/8\""), testing::HasSubstr("expected X <= Y"));
+  EXPECT_THAT(complaint("context = \"OFTEN\""), testing::HasSubstr("load.soft_device: "));
+  EXPECT_THAT(complaint("name = \"a\"\ncontext = \"RES 3/4\""), testing::HasSubstr("cannot be admitted"));
+  EXPECT_THAT(complaint("name = \"\"\ndevice.name = \"\""), testing::HasSubstr("expected a name of its own"));
+  EXPECT_THAT(complaint("name = \"a\"\ndevice.buffers.count = 1\ndevice.buffers.lead_samples = 9000"),
+              testing::HasSubstr("transmit lead"));
+  EXPECT_THAT(complaint("speed = 3"), testing::HasSubstr("speed"));
+}
+
+TEST_F(ScenarioFile, AProgramWithoutTheRadioSaysSoAndWhereItWasAskedFor) {
+  try {
+    (void)read("pump.kind = \"device\"\ndevice.block.rate_hz = 4000000\nline.kind = \"air\"\n");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr(":3"));
+    EXPECT_THAT(e.what(),
+                testing::HasSubstr("line.kind: this program was built without the radio; expected a build with "
+                                   "-DOFFHOOK_RADIO=ON"));
+  }
+  EXPECT_THROW((void)read("line.kind = \"air\""), Error);
+  EXPECT_THROW((void)read("air.snr_db = 20"), Error);
+}
+
 TEST_F(ScenarioFile, ADigitalTrunkHasKeysOfItsOwnAndTheOthersWouldSayNothing) {
   const hostsim::Scenario s = read(
       "line.kind = \"digital-trunk\"\n[trunk]\nrobbed_bits = 9\npacket_ms = 20\npacket_loss = 0.001\nconcealment = "

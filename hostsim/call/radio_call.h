@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// A soft radio as the soft device of a host: scenario.device has its cost and its buffers, scenario.air the waveform
+// and what lies between it and the far end, which is always served in time. Both ends send a pattern and count what
+// arrives wrong.
+//
+// The radio is on liquid-dsp, which is GPL in Debian, so a program need not have it: hostsim/air has the pumps and the
+// channel, and says so with register_radio().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "hostsim/call/connection.h"
+#include "hostsim/call/scenario.h"
+
+namespace offhook::hostsim {
+
+/// One direction, as its receiver knows it, since data began. A burst is due in every slot of the sender.
+struct RadioDirection {
+  std::uint64_t due = 0;       ///< bursts
+  std::uint64_t missed = 0;    ///< of these: not heard at all
+  std::uint64_t broken = 0;    ///< of these: heard, and not whole
+  std::uint64_t late = 0;      ///< of the missed and the broken: the host lost samples of their slot, or beside it
+  std::uint32_t bit_rate = 0;  ///< bit/s, of the newest burst
+  std::uint64_t bits = 0;      ///< of the pattern that were compared
+  std::uint64_t wrong_bits = 0;
+  std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
+  float snr_db = 0;                  ///< of the symbols; 0: not known
+  std::uint64_t lost() const { return missed + broken; }
+};
+
+struct RadioStatus {
+  RadioDirection received, sent;  ///< by the soft device; `sent` as the far end received it
+  double slot_s = 0;
+  double connected_s = -1;  ///< from the start until both ends were in data for the first time; negative: never
+  std::uint32_t retrains = 0;
+  bool in_data = false;  ///< both ends, now
+  /// Data mode was reached, is there now, and no burst was lost because the host was late.
+  bool in_time() const { return in_data && retrains == 0 && received.late + sent.late == 0; }
+};
+
+/// What makes radios: hostsim/air's, once, before anything is read.
+struct RadioMaker {
+  /// Of their card, of the waveform in scenario.air.
+  std::span<const std::uint32_t> (*rates_hz)(const AirScenario& air);
+  std::unique_ptr<Connection> (*make)(const Scenario& scenario, oh_event_log* log);
+};
+void register_radio(const RadioMaker& maker);
+
+/// @throws std::invalid_argument where this program has no radio
+void check_radio_is_built();
+/// @throws std::invalid_argument where this program has no radio, or the device cannot be one
+void check_radio(const Scenario& scenario);
+
+/// The radio on the air, for make_device_connection(). Done after scenario.device_s when no burst was lost because the
+/// host was late, else failed. @pre scenario.line_kind is kAir. @throws std::invalid_argument as check_radio()
+std::unique_ptr<Connection> make_radio_connection(const Scenario& scenario, oh_event_log* log);
+
+}  // namespace offhook::hostsim

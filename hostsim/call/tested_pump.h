@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// A pump with its memory, what it sends and the check of what it gets: one end of a device's line.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "hostsim/call/bit_error_tester.h"
+#include "offhook/pump.h"
+
+namespace offhook::hostsim {
+
+class TestedPump {
+ public:
+  /// @param config  all but its port  @param pattern  where the pattern begins. @throws std::invalid_argument
+  TestedPump(const oh_pump_type* type, oh_pump_config config, std::uint32_t pattern) : type_(type), test_(pattern) {
+    config.port.user = &test_;
+    config.port.get_bits = [](void* u, std::uint8_t* o, std::size_t n) { static_cast<BitErrorTester*>(u)->get(o, n); };
+    config.port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) {
+      static_cast<BitErrorTester*>(u)->put(o, n);
+    };
+    memory_.reset(::operator new (type->size(&config), std::align_val_t{64}));
+    if (type->init(memory_.get(), &config) != 0)
+      throw std::invalid_argument(std::string("the pump ") + type->name + " refused its configuration");
+    made_ = true;
+  }
+  ~TestedPump() {
+    if (made_) type_->release(memory_.get());
+  }
+  TestedPump(const TestedPump&) = delete;
+  TestedPump& operator=(const TestedPump&) = delete;
+
+  oh_pump pump() const { return oh_pump_at(type_, memory_.get()); }
+  oh_pump_status status() const {
+    oh_pump_status s{};
+    type_->status(memory_.get(), &s);
+    return s;
+  }
+  /// As the functions of its type take it.
+  const void* self() const { return memory_.get(); }
+  const BitErrorTester& test() const { return test_; }
+  BitErrorTester& test() { return test_; }
+
+ private:
+  struct Release {
+    void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{64}); }
+  };
+  const oh_pump_type* type_;
+  BitErrorTester test_;
+  std::unique_ptr<void, Release> memory_;
+  bool made_ = false;
+};
+
+}  // namespace offhook::hostsim

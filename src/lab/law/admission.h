@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Several soft devices on one host: whether they are admitted together, and which of them breaks first as their work
+// grows. Admission is arithmetic, before anything runs: what the devices ask for against what the CPU has, the slots of
+// the reservations, and the law for each reservation by itself. What breaks is simulated: every device's blocks cost
+// more and more, as they would on a slower CPU.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+
+namespace offhook::law {
+
+struct DeviceShare {
+  std::string name, context;
+  double demand = 0;                  ///< of a CPU: the mean of its blocks, and its interrupt routine
+  double reserved = 0;                ///< X / Y; 0: it has no reservation
+  std::optional<double> margin_ms{};  ///< of a reservation, by the full law, alone on the host; negative: insufficient
+  bool overloaded = false;            ///< by the full law: the share is too small
+};
+
+struct Admission {
+  std::vector<DeviceShare> devices;  ///< the scenario's own first
+  double demand = 0, reserved = 0;   ///< sums, of one CPU
+  int cpus = 1;                      ///< the bound of either sum
+  std::string refusal;               ///< why the reservations do not fit together; empty: they do
+  /// The sums are within the bound, the slots fit, and the law grants each reservation.
+  bool admitted() const;
+};
+/// @pre scenario.pump is kDevice
+Admission admission_of(const hostsim::Scenario& scenario);
+
+/// One device in one run.
+struct DeviceOutcome {
+  std::uint64_t blocks = 0, blocks_late = 0, samples_lost = 0;
+  double first_loss_s = -1;  ///< negative: nothing was lost
+  double share = 0;          ///< of a CPU: what its context used
+};
+/// All devices at work, in the order of Admission::devices. @throws std::invalid_argument as make_device_call()
+std::vector<DeviceOutcome> run_devices(const hostsim::Scenario& scenario);
+
+/// The scenario with every device's work times `growth`.
+hostsim::Scenario grown(const hostsim::Scenario& scenario, double growth);
+
+struct Growth {
+  double factor = 1;
+  std::vector<DeviceOutcome> devices;
+};
+struct GrowthOptions {
+  double step = 0.05, most = 3;  ///< of the factor
+  std::function<bool()> stop;
+  std::function<void(double factor)> progress;
+};
+/// From a factor of 1 on, until every device has lost something or the most is reached.
+std::vector<Growth> grow(const hostsim::Scenario& scenario, const GrowthOptions& options);
+
+/// The index of the device that loses at the least factor, of several the one that loses earliest. None: none does.
+std::optional<std::size_t> breaks_first(const std::vector<Growth>& growths);
+/// The least factor at which a device loses. None: it does not.
+std::optional<double> breaks_at(const std::vector<Growth>& growths, std::size_t device);
+
+}  // namespace offhook::law

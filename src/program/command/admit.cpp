@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/lab/law/admission.h"
+#include "src/program/command/program.h"
+#include "src/program/output/terminal.h"
+#include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
+
+namespace offhook::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string scenario;
+  std::vector<std::string> set;
+  double seconds = 20, step = 0.05, most = 3;
+  bool json = false;
+};
+
+Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const std::vector<law::Growth>& growths) {
+  Json devices = Json::array(), steps = Json::array();
+  for (std::size_t i = 0; i < a.devices.size(); ++i) {
+    const law::DeviceShare& d = a.devices[i];
+    const auto at = law::breaks_at(growths, i);
+    Json one{{"name", d.name}, {"context", d.context}, {"demand", d.demand}, {"reserved", d.reserved}};
+    if (d.margin_ms) one["law_margin_ms"] = *d.margin_ms;
+    one["breaks_at"] = at ? Json(*at) : Json();
+    devices.push_back(std::move(one));
+  }
+  for (const law::Growth& g : growths) {
+    Json row{{"growth", g.factor}, {"devices", Json::array()}};
+    for (const law::DeviceOutcome& d : g.devices) {
+      row["devices"].push_back({{"blocks", d.blocks},
+                                {"blocks_late", d.blocks_late},
+                                {"samples_lost", d.samples_lost},
+                                {"first_loss_s", d.first_loss_s},
+                                {"share", d.share}});
+    }
+    steps.push_back(std::move(row));
+  }
+  const auto first = law::breaks_first(growths);
+  return {{"offhook_admission", 1},
+          {"scenario", scenario.name},
+          {"admitted", a.admitted()},
+          {"refusal", a.refusal},
+          {"demand", a.demand},
+          {"reserved", a.reserved},
+          {"bound", a.cpus},
+          {"devices", std::move(devices)},
+          {"breaks_first", first ? Json(a.devices[*first].name) : Json()},
+          {"growths", std::move(steps)}};
+}
+
+std::string by_law(const law::DeviceShare& d) {
+  if (d.overloaded) return "too small a share";
+  if (!d.margin_ms) return "";
+  return fmt::format("{} by {:.2f} ms", *d.margin_ms < 0 ? "too long a gap," : "suffices,", std::abs(*d.margin_ms));
+}
+
+void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
+  Table table;
+  table.column("device", Table::Align::kLeft);
+  table.column("context", Table::Align::kLeft);
+  for (const char* heading : {"work, % of a CPU", "reserved, %"}) table.column(heading);
+  table.column("law, by itself", Table::Align::kLeft);
+  table.column("first loss at work times");
+  for (std::size_t i = 0; i < a.devices.size(); ++i) {
+    const law::DeviceShare& d = a.devices[i];
+    const auto at = law::breaks_at(growths, i);
+    table.row({d.name, d.context, fmt::format("{:.1f}", 100 * d.demand),
+               d.reserved > 0 ? fmt::format("{:.1f}", 100 * d.reserved) : "", by_law(d),
+               at                ? fmt::format("{:.2f}", *at)
+               : growths.empty() ? ""
+                                 : fmt::format("none to {:.2f}", growths.back().factor)});
+  }
+  table.row({"all", "", fmt::format("{:.1f}", 100 * a.demand), fmt::format("{:.1f}", 100 * a.reserved),
+             fmt::format("bound {:.0f} %", 100.0 * a.cpus), ""});
+  say("{}", Lines(table.str()));
+  if (!a.refusal.empty()) say("\nNot admitted: {}\n", a.refusal);
+  if (a.refusal.empty()) say("\n{}\n", a.admitted() ? "Admitted." : "Not admitted: see the law.");
+  if (const auto first = law::breaks_first(growths)) {
+    const double at = *law::breaks_at(growths, *first);
+    say("As the work of all grows, {} breaks first: at {:.2f} times.\n", a.devices[*first].name, at);
+  } else if (!growths.empty()) {
+    say("Nothing is lost with up to {:.2f} times the work.\n", growths.back().factor);
+  }
+}
+
+int run(const Options& options) {
+  config::ScenarioBuilder builder;
+  builder.apply_file(options.scenario);
+  for (const std::string& assignment : options.set) builder.set(assignment);
+  hostsim::Scenario scenario = builder.finish();
+  if (scenario.pump != hostsim::PumpKind::kDevice)
+    throw config::Error(options.scenario + ": expected a soft device, such as device = \"vendor-modem\"");
+  scenario.device_s = options.seconds;
+  scenario.stop_at_loss = false;
+  const law::Admission admission = law::admission_of(scenario);
+  catch_interrupts();
+  std::vector<law::Growth> growths;
+  {
+    Progress progress("admit", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    law::GrowthOptions how;
+    how.step = options.step;
+    how.most = options.most;
+    how.stop = interrupted;
+    how.progress = [&](double factor) {
+      if (progress.due())
+        progress.update((factor - 1) / (options.most - 1 + options.step), fmt::format("work times {:.2f}", factor));
+    };
+    growths = law::grow(scenario, how);
+  }
+  if (interrupted()) return interrupt_status();
+  if (options.json) {
+    say("{}\n", Lines(json_text(as_json(scenario, admission, growths), 1)));
+  } else {
+    print(admission, growths);
+  }
+  const auto lost_as_it_is = [](const law::DeviceOutcome& d) { return d.first_loss_s >= 0; };
+  const auto& now = growths.front().devices;
+  return admission.admitted() && std::none_of(now.begin(), now.end(), lost_as_it_is) ? kOk : kInsufficient;
+}
+
+}  // namespace
+
+void add_admit(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand(
+      "admit", "Several soft devices on one host: are they admitted together, and which breaks first as work grows");
+  auto options = std::make_shared<Options>();
+  sub->add_option("scenario", options->scenario, "A scenario with a device, and others in [[load.soft_device]]")
+      ->required()
+      ->type_name("SCENARIO.toml");
+  sub->add_option("--set", options->set, "A key over the scenario's, as in `run`")->type_name("KEY=VALUE");
+  sub->add_option("--seconds", options->seconds, "Simulated time a step (default: 20)")
+      ->type_name("S")
+      ->check(CLI::Range(0.01, 1e6));
+  sub->add_option("--step", options->step, "Of the factor by which all work grows (default: 0.05)")
+      ->type_name("X")
+      ->check(CLI::Range(0.001, 10.0));
+  sub->add_option("--most", options->most, "The factor with which to end (default: 3)")
+      ->type_name("X")
+      ->check(CLI::Range(1.0, 100.0));
+  sub->add_flag("--json", options->json, "Print results as JSON, show no progress");
+  sub->footer(R"(Examples:
+  offhook admit examples/several-devices.toml
+  offhook admit examples/several-devices.toml --set load.spinner=false --json
+
+Every device has a card, a driver and a context of its own. The law is asked of each reservation as if it were alone;
+what the others take of its slots by their interrupts and DPCs is simulated. Work grows for all by one factor, as on a
+slower CPU. Ends with 0 where all are admitted and nothing is lost as it is, else with 2.
+)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command
