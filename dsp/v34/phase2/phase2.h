@@ -244,7 +244,7 @@ class Phase2 {
   LineProbe::Search search_[kSymbolRates];  // towards us
   int searching_ = 0;                       // the symbol rate whose search is not done; kSymbolRates: all are
   bool in_advance_ = false;                 // it goes on with every sample
-  bool got_marks_ = false;  // INFOMARKS have been found and have not ended
+  bool got_marks_ = false;                  // INFOMARKS have been found and have not ended
 
   // Sending.
   DpskModulator modulator_;

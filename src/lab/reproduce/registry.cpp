@@ -27,7 +27,7 @@ namespace offhook::reproduce {
   X(jones_table3, "jones.table3", 6, "The reservation map", "jones.table3", "jones.fig17")                          \
   X(jones_soft_dsl, "jones.soft_dsl", 0, "Soft DSL and radio")                                                      \
   X(jones_vendor_starvation, "jones.vendor_starvation", 0, "Why the vendor stayed in interrupt context")            \
-  X(regehr_fig3, "regehr.fig3", 120, "Over-reservation that Rez, Rez-C and Rez-FB need", "regehr.fig3")              \
+  X(regehr_fig3, "regehr.fig3", 120, "Over-reservation that Rez, Rez-C and Rez-FB need", "regehr.fig3")             \
   X(regehr_fig4, "regehr.fig4", 2, "Rez-FB under changing load", "regehr.fig4")                                     \
   X(regehr_fig2, "regehr.fig2", 2, "A reservation idle and with stolen time", "regehr.fig1", "regehr.fig2")         \
   X(regehr_overhead, "regehr.overhead", 3, "What Rez-C and Rez-FB cost")                                            \
