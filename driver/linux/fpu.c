@@ -25,8 +25,8 @@ static DEFINE_PER_CPU(struct oh_fpu *, held);
  */
 void oh_fpu_begin(struct oh_fpu *fpu)
 {
-	fpu->preemptible = !in_interrupt() && !irqs_disabled();
 	fpu->own = in_hardirq() || !irq_fpu_usable();
+	fpu->preemptible = !fpu->own && !in_interrupt() && !irqs_disabled();
 	if (fpu->own) {
 		local_irq_save(fpu->flags);
 		asm volatile("fxsave64 %0" : "=m"(fpu->image));

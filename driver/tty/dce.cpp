@@ -26,7 +26,7 @@ std::uint8_t compression_of(const CallStatus& status) {
 /// +DS and +DS44: what one of them requires is there, or what is preferred to it.
 bool compression_suffices(const AtSettings& s, const CallStatus& status) {
   const bool v44 = !status.direct && status.link.v44 != 0;
-  if (s.v44_required != 0 && !(v44 && compression_of(status) == s.v44)) return false;
+  if (s.v44_required != 0 && s.v44 != 0 && !(v44 && compression_of(status) == s.v44)) return false;
   return s.compression_required == 0 || compression_of(status) == (v44 ? s.v44 : s.compression);
 }
 

@@ -34,7 +34,7 @@ class Dce final : private AtHost {
     kNoDialTone,
     kBusy,
     kFailed,        ///< the modem gave up, or the far end cleared down
-    kIncompatible,  ///< connected, but without the compression that +DS requires
+    kIncompatible,  ///< connected, but without the compression that +DS or +DS44 requires
     kConnected,
     kTooLong,  ///< S7
     kLost,     ///< S10: nothing is heard; or it is no modem that is heard

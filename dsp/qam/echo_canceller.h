@@ -38,7 +38,7 @@ class EchoCanceller {
   EchoCanceller() { oh_preemption_point(); }  // not defaulted: `T{}` would clear all of it twice
   /// @param band  of what is transmitted  @param io_delay_samples  from a sample sent to its near echo, at the least
   /// @param round_trip_samples at the line's terminals; more than kMaxDelaySamples in sum: the far echo stays. Not
-  /// real-time in the strict sense: fills tables, and clears 110 KB.
+  /// real-time in the strict sense: fills tables, and clears 149 KB.
   void init(const Band& band, int io_delay_samples, int round_trip_samples, const Kernels& kernels = best_kernels());
   /// The far end is silent: adapt. Every change of this from false begins with large steps again; from true, taps that
   /// hold noise alone become zero.

@@ -37,16 +37,16 @@ nlohmann::json of_bufferings(const Json& result) {
   if (least) {
     headline = fmt::format("{} are the least of these that had no underrun in {:.3g} h of simulation.",
                            buffering(*least), least->at("simulated_hours").get<double>());
-    reasons.push_back(fmt::format("That shows a mean time to an underrun of more than {:.3g} s, with 95 % confidence.",
-                                  least->at("low_s").get<double>()));
+    reasons.push_back(fmt::format("That shows a mean time to an underrun of more than {:.3g} h, with 95 % confidence.",
+                                  least->at("low_s").get<double>() / 3600));
     if (least->at("formula_s").is_null()) {
       reasons.push_back(
           "None can come by what was measured: the slack is above the longest latency. What the measurement was too "
           "short to see is not in that.");
     }
   } else if (best) {
-    headline = fmt::format("Each of these had underruns; {} had the fewest: one in {:.3g} s.", buffering(*best),
-                           best->at("simulated_s").get<double>());
+    headline = fmt::format("Each of these had underruns; {} had the fewest: one in {:.3g} h.", buffering(*best),
+                           best->at("simulated_s").get<double>() / 3600);
   }
   return page_head("mttf", "Time to an underrun on " + result.at("source").get<std::string>(), "", headline, reasons);
 }

@@ -123,7 +123,8 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
                : call.dmt->down.crc_errors + call.dmt->up.crc_errors + call.dmt->down.wrong_bits +
                            call.dmt->up.wrong_bits ==
                        0
-                   ? "Insufficient: samples were lost."
+                   ? (lost ? "Insufficient: samples were lost."
+                           : "Insufficient: the line or its margin was lost in data mode.")
                    : "Insufficient: data arrived wrong.";
       }
       if (call.radio) {
@@ -171,12 +172,13 @@ std::string miss_ratio(const CallReport::Radio& radio) {
   const CallReport::Radio::Direction& worse =
       radio.received.miss_ratio_at_most() > radio.sent.miss_ratio_at_most() ? radio.received : radio.sent;
   const double most = worse.miss_ratio_at_most();
+  const double least = worse.due > 0 ? poisson_interval(worse.lost()).low / static_cast<double>(worse.due) : 0;
   return fmt::format(
       "{:.4f} % of the bursts arrived in the worse direction, with 95 % confidence at least {:.4f} %: {}.",
       100 * (1 - worse.miss_ratio()), 100 * std::max(0.0, 1 - most),
-      most <= kMissRatioAsked                ? "the 99.999 % that is asked of radios"
-      : worse.miss_ratio() > kMissRatioAsked ? "less than the 99.999 % that is asked of radios"
-                                             : "too few to tell whether 99.999 % would, as is asked of radios");
+      most <= kMissRatioAsked   ? "the 99.999 % that is asked of radios"
+      : least > kMissRatioAsked ? "less than the 99.999 % that is asked of radios"
+                                : "too few to tell whether 99.999 % would, as is asked of radios");
 }
 
 std::string against_slot(const CallReport::Radio& radio, const Figures& f) {

@@ -58,7 +58,7 @@ quietly export --csv run --out link.csv
 expect_error "No space left" export --csv run --out /dev/full
 
 # Two runs into one folder.
-timeout 100 "$offhook" run call.toml --set transfer.bytes=20000000 --set transfer.time_limit_s=100000 --out busy >busy.txt 2>&1 &
+timeout 100 "$offhook" run call.toml --set transfer.bytes=2000000000 --set transfer.time_limit_s=10000000 --out busy >busy.txt 2>&1 &
 pid=$!
 for _ in $(seq 100); do [ -s busy/events.ohlog ] && break; sleep 0.1; done
 expect_error "busy: another run writes there" run call.toml --out busy

@@ -113,7 +113,7 @@ class DataReceiver {
   uint8_t superframe_ = 0;
   float error_[kMostTones]{};
   float least_margin_ = 0;
-  int weak_ = 0;                                // superframes in which the margin was gone
+  int weak_ = 0;                                // quarters of superframes in which the margin was gone
   int since_change_ = 0, waited_ = 0;           // superframes
   bool asking_ = false, acknowledged_ = false;  // request_ is said again and again; it was heard
   uint8_t swap_at_ = 0;                         // superframe, of what was acknowledged

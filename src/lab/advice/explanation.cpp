@@ -244,6 +244,8 @@ std::string less_preferred(const Trial& t, const Trial& chosen) {
         return fmt::format("It must be pinned to CPU {}; {} need not be.", t.context.cpu, chosen.name);
       return fmt::format("{} does at a lower priority, and leaves more room above it.", chosen.name);
     default:
+      if (chosen.context.kind == OH_CONTEXT_DPC || chosen.context.kind == OH_CONTEXT_SOFTIRQ)
+        return fmt::format("It holds up other interrupts too; {} does not.", chosen.name);
       return fmt::format("It goes before every thread of the machine, with {:.2f} % of the CPU; {} does not.",
                          100 * t.stolen_share, chosen.name);
   }
@@ -304,6 +306,7 @@ std::string load_in_words(const Scenario& base) {
   for (const auto& device : base.load.devices) names.push_back(device.name);
   for (const auto& thread : base.load.threads) names.push_back(thread.name);
   for (const auto& thread : base.load.reservations) names.push_back(thread.name);
+  for (const auto& device : base.load.soft_devices) names.push_back(device.name);
   if (base.load.recorded) {
     names.push_back(fmt::format("CPU {} of the recorded {} ({})", base.load.trace_cpu, base.load.trace,
                                 span(static_cast<double>(base.load.recorded->duration) * 1e-9)));

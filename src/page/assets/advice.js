@@ -15,7 +15,7 @@ function advicePage() {
     [{name: "without the device", value: a.control.timer_late_max_ms, inner: a.control.timer_late_p999_ms},
       ...tried.map(t => ({name: t.context, value: t.timer_late_max_ms, inner: t.timer_late_p999_ms}))]);
   if (a.passed_over_for.length) {
-    const others = section("Passed over", "Every context that was tried, or could not be, and why another is advised.");
+    const others = section("Passed over", "The other contexts, and why none of them was taken.");
     others.append(el("dl", {class: "others"}, ...a.passed_over_for.flatMap(p => [el("dt", {}, p.contexts.join("; ")), el("dd", {}, p.because)])));
   }
   const all = section("All contexts", `Margin: what was left of the transmit lead at the worst moment. PC 99 allows an interrupt routine ${a.pc99.interrupt_us} us and a DPC ${a.pc99.dpc_us} us.`);

@@ -160,8 +160,8 @@ function callPage() {
     const met = data.radio.connected_s < 0 ? "Data mode was never reached. "
       : `In data mode after ${data.radio.connected_s.toFixed(3)} s, links lost: ${data.radio.retrains}. `;
     const air = section("Slots", met + `A burst is due in every slot of its sender, each ${data.radio.slot_ms} ms. Late: lost while the host lost samples. At most: the miss ratio with 95 % confidence.`);
-    table(air, ["", "kbit/s", "SNR, dB", "bursts due", "not heard", "broken", "of these late", "at most", "bits compared", "bits wrong"],
-      data.radio.ways.map(w => el("tr", {}, cell(w.name, "left"), cell(group(w.bit_rate / 1000)), cell(w.snr_db.toFixed(1)),
+    table(air, ["direction", "kbit/s", "SNR, dB", "bursts due", "not heard", "broken", "of these late", "at most", "bits compared", "bits wrong"],
+      data.radio.ways.map(w => el("tr", {}, cell(w.name), cell(group(w.bit_rate / 1000)), cell(w.snr_db.toFixed(1)),
         ...[w.due, w.missed, w.broken, w.late].map(n => cell(group(n))), cell(w.at_most), ...[w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
     if (data.ends.some(e => e.bad.t.length)) {
       air.append(el("h3", {}, "Bursts lost, so far"), el("p", {class: "caption"}, "By each end's count. Ticks on the axis: samples lost."));

@@ -81,16 +81,25 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
                d.reserved > 0 ? fmt::format("{:.1f}", 100 * d.reserved) : "", by_law(d),
                at                ? fmt::format("{:.2f}", *at)
                : growths.empty() ? ""
-                                 : fmt::format("none to {:.2f}", growths.back().factor)});
+                                 : fmt::format("none up to {:.2f}", growths.back().factor)});
   }
   table.row({"all", "", fmt::format("{:.1f}", 100 * a.demand), fmt::format("{:.1f}", 100 * a.reserved),
              fmt::format("bound {:.0f} %", 100.0 * a.cpus), ""});
   say("{}", Lines(table.str()));
-  if (!a.refusal.empty()) say("\nNot admitted: {}\n", a.refusal);
-  if (a.refusal.empty()) say("\n{}\n", a.admitted() ? "Admitted." : "Not admitted: see the law.");
+  say("\n{}\n", a.admitted()                               ? "Admitted."
+                : !a.refusal.empty()                       ? "Not admitted: " + a.refusal
+                : a.demand > a.cpus || a.reserved > a.cpus ? "Not admitted: work or reservations are over the bound."
+                                                           : "Not admitted: see the law.");
   if (const auto first = law::breaks_first(growths)) {
     const double at = *law::breaks_at(growths, *first);
-    say("As the work of all grows, {} breaks first: at {:.2f} times.\n", a.devices[*first].name, at);
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < a.devices.size(); ++i) same += law::breaks_at(growths, i) == at;
+    if (at <= 1) {
+      say("{} loses samples with the work as it is.\n", a.devices[*first].name);
+    } else {
+      say("As the work of all grows, {} breaks first: at {:.2f} times{}.\n", a.devices[*first].name, at,
+          same > 1 ? ", others at the same step" : "");
+    }
   } else if (!growths.empty()) {
     say("Nothing is lost with up to {:.2f} times the work.\n", growths.back().factor);
   }
@@ -157,7 +166,8 @@ void add_admit(CLI::App& app, Action& action) {
 
 Every device has a card, a driver and a context of its own. The law is asked of each reservation as if it were alone;
 what the others take of its slots by their interrupts and DPCs is simulated. Work grows for all by one factor, as on a
-slower CPU. Ends with 0 where all are admitted and nothing is lost as it is, else with 2.
+slower CPU. Ends with 0 where all are admitted and nothing is lost as it is, with 2 where not, with 1 where the slots do
+not fit into each other.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
