@@ -53,6 +53,7 @@ FIRST = (
 STATUS_2 = (
     r"--far-end unix:far-end\.socket",
     r"THR 8",
+    r"advise g-lite win98-games --verify",
     r"stolen-time\.toml",
     r"--held-out",
     r"--perturb",
