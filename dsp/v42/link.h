@@ -107,10 +107,10 @@ struct Link {
   HdlcReceiver receiver;
   PatternSender pattern_sender;
   PatternReceiver pattern_receiver;
-  uint8_t* received;        // the receiver's buffer
-  bool framing;             // flags and frames are sent, no detection pattern any more
-  bool pattern_seen;        // answerer: answer it
-  bool pattern_understood;  // answerer: our own
+  uint8_t* received;    // the receiver's buffer
+  bool framing;         // flags and frames are sent, no detection pattern any more
+  bool pattern_seen;    // answerer: answer it
+  bool pattern_enough;  // answerer: kAnswerPatterns of our own do (flags came, or T400 is over)
 
   // Timers
   uint32_t t401_samples;

@@ -36,7 +36,10 @@ void Link::put_bit(int bit) {
     const PatternReceiver::Result seen = pattern_receiver.put(bit);
     if (originator() && seen == PatternReceiver::kAnswerer) pattern_seen = true;
     if (originator() && seen == PatternReceiver::kRefused) set_state(OH_LAPM_UNSUPPORTED);
-    if (!originator() && seen == PatternReceiver::kOriginator) pattern_seen = true;
+    if (!originator() && seen == PatternReceiver::kOriginator && !pattern_seen) {
+      pattern_seen = true;
+      t400.start(samples(config.t400_ms));  // 9.1.1: it was for the wait; from here on it limits the repetition (III.1)
+    }
   }
   switch (receiver.put(bit)) {
     case HdlcReceiver::kNothing:
@@ -70,7 +73,7 @@ void Link::put_bit(int bit) {
 // the pattern has been understood (III.1).
 void Link::note_framing() {
   if (status.state != OH_LAPM_DETECTION || originator()) return;
-  pattern_understood = true;
+  pattern_enough = true;
   if (!pattern_seen) start_framing();
 }
 

@@ -31,7 +31,7 @@ int Link::next_bit() {
     if (status.state == OH_LAPM_DETECTION && pattern_sender.between()) {
       if (!originator() && pattern_seen && pattern_sender.repeats() == 0)
         pattern_sender.start(PatternSender::kAnswerer);
-      const bool done = originator() ? pattern_seen : pattern_understood && pattern_sender.repeats() >= kAnswerPatterns;
+      const bool done = originator() ? pattern_seen : pattern_enough && pattern_sender.repeats() >= kAnswerPatterns;
       if (done) start_framing();
     }
     if (!framing) return pattern_sender.next();

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <bit>
+
 namespace offhook::v42 {
 namespace {
 
@@ -16,9 +18,7 @@ constexpr uint32_t kTestCharacters = 128;
 constexpr uint32_t kWorthwhile = kTestCharacters * 8 / 16;
 
 uint8_t width_of(uint32_t value) {
-  uint8_t width = 0;
-  for (; value; value >>= 1) ++width;
-  return width;
+  return uint8_t(std::bit_width(value));
 }
 
 uint8_t log2_of_buckets(uint16_t codewords) {

@@ -21,12 +21,6 @@ constexpr uint8_t last_length_width(uint8_t max_string) {
   return max_string <= 46 ? 5 : max_string <= 78 ? 6 : max_string <= 142 ? 7 : 8;
 }
 
-constexpr uint8_t width_of(uint32_t value) {
-  uint8_t width = 0;
-  for (; value; value >>= 1) ++width;
-  return width;
-}
-
 constexpr size_t rounded(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }

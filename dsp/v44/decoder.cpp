@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include <bit>
+
 #include "dsp/v44/coding.h"
 #include "dsp/v44/v44.h"
 
@@ -14,7 +16,7 @@ void Decoder::init(uint8_t* memory, const Parameters& p) {
   p_ = p;
   string_ = reinterpret_cast<String*>(memory);
   history_ = memory + p.codewords * sizeof(String);
-  max_width_ = width_of(p.codewords - 1u);
+  max_width_ = uint8_t(std::bit_width(p.codewords - 1u));
   reset();
 }
 

@@ -19,10 +19,7 @@ struct Input {
   }
 };
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  Input in{data, size};
+oh_lapm_config config_of(Input& in) {
   oh_lapm_config config;
   const uint8_t options = in.next();
   oh_lapm_default_config(&config, options & 1 ? OH_PUMP_ANSWER : OH_PUMP_CALL, 2400);
@@ -36,6 +33,58 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   config.compression = compression & 3;
   config.v44 = compression >> 2 & 3;
   config.codewords = 512;
+  return config;
+}
+
+void exchange(oh_bit_port& port, int bit) {
+  oh_port_put_bit(&port, bit);
+  const int sent = oh_port_get_bit(&port);
+  if (sent != 0 && sent != 1) abort();
+}
+
+void send_frame(oh_bit_port& port, offhook::v42::HdlcSender& sender, uint8_t what, Input& in) {
+  const size_t n = 2 + in.next() % 200 + (what & 128 ? 150 : 0);
+  while (!sender.ready()) exchange(port, sender.next());
+  for (size_t i = 0; i < n; ++i) sender.buffer()[i] = i == 0 && !(what & 64) ? uint8_t(1 | (what >> 4 & 2)) : in.next();
+  sender.load(n, what & 8);
+  while (!sender.ready()) exchange(port, sender.next());
+}
+
+/// What a user may ask for, and flags. @param test  [test_size] of a TEST frame
+void request(oh_lapm* lapm, oh_bit_port& port, offhook::v42::HdlcSender& sender, uint8_t what, Input& in,
+             const uint8_t* test, size_t test_size) {
+  switch (what >> 3 & 7) {
+    case 0:
+      oh_lapm_set_busy(lapm, 1);
+      break;
+    case 1:
+      oh_lapm_set_busy(lapm, 0);
+      break;
+    case 2:
+      oh_lapm_send_break(lapm, in.next(), in.next());
+      break;
+    case 3:
+      oh_lapm_send_test(lapm, test, test_size);
+      break;
+    case 4:
+      oh_lapm_set_bit_rates(lapm, in.next() * 300u, in.next() * 300u);
+      break;
+    case 5:
+      for (int i = 0; i < 400; ++i) exchange(port, sender.next());
+      break;
+    case 6:
+      if (what & 64) oh_lapm_disconnect(lapm);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Input in{data, size};
+  const oh_lapm_config config = config_of(in);
   const size_t bytes = oh_lapm_size(&config);
   void* memory = aligned_alloc(64, bytes);  // exactly, so that the sanitizer sees what goes beyond
   oh_lapm* lapm = oh_lapm_init(memory, &config);
@@ -47,28 +96,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   sender.init(frame);
   uint64_t delivered = 0;
 
-  auto exchange = [&](int bit) {
-    oh_port_put_bit(&port, bit);
-    const int sent = oh_port_get_bit(&port);
-    if (sent != 0 && sent != 1) abort();
-  };
   while (in.left > 0) {
     const uint8_t what = in.next();
     uint8_t buffer[256];
     switch (what & 7) {
       case 0:
       case 1:
-      case 2: {  // a frame
-        const size_t n = 2 + in.next() % 200 + (what & 128 ? 150 : 0);
-        while (!sender.ready()) exchange(sender.next());
-        for (size_t i = 0; i < n; ++i)
-          sender.buffer()[i] = i == 0 && !(what & 64) ? uint8_t(1 | (what >> 4 & 2)) : in.next();
-        sender.load(n, what & 8);
-        while (!sender.ready()) exchange(sender.next());
+      case 2:
+        send_frame(port, sender, what, in);
         break;
-      }
       case 3:  // raw bits
-        for (int i = 0; i < 8; ++i) exchange(what & 8 ? in.next() & 1 : 1);
+        for (int i = 0; i < 8; ++i) exchange(port, what & 8 ? in.next() & 1 : 1);
         break;
       case 4:
         oh_lapm_advance(lapm, 1u << (what >> 3 & 15));
@@ -81,31 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         delivered += oh_lapm_read(lapm, buffer, in.next());
         break;
       case 7:
-        switch (what >> 3 & 7) {
-          case 0:
-            oh_lapm_set_busy(lapm, 1);
-            break;
-          case 1:
-            oh_lapm_set_busy(lapm, 0);
-            break;
-          case 2:
-            oh_lapm_send_break(lapm, in.next(), in.next());
-            break;
-          case 3:
-            oh_lapm_send_test(lapm, data, size < 64 ? size : 64);
-            break;
-          case 4:
-            oh_lapm_set_bit_rates(lapm, in.next() * 300u, in.next() * 300u);
-            break;
-          case 5:
-            for (int i = 0; i < 400; ++i) exchange(sender.next());
-            break;
-          case 6:
-            if (what & 64) oh_lapm_disconnect(lapm);
-            break;
-          default:
-            break;
-        }
+        request(lapm, port, sender, what, in, data, size < 64 ? size : 64);
         break;
     }
     oh_lapm_status status;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Data for tests of compression: some that gain much by it, and some that gain nothing.
+// For tests of compression: data that gain much by it or nothing, and what feeds an encoder and a decoder.
 #ifndef OFFHOOK_TESTS_UNIT_DSP_COMPRESSIBLE_H
 #define OFFHOOK_TESTS_UNIT_DSP_COMPRESSIBLE_H
 
+#include <gtest/gtest.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,47 @@ inline Bytes sample(Kind kind, size_t n, uint64_t seed) {
   out.resize(n);
   return out;
 }
+
+template <class E>
+void encode(E& e, const Bytes& in, Bytes& out) {
+  std::array<uint8_t, E::kMaxStep> step;
+  for (const uint8_t c : in) {
+    const size_t n = e.put(c, step.data());
+    ASSERT_LE(n, step.size());
+    out.insert(out.end(), step.begin(), step.begin() + long(n));
+  }
+}
+template <class E>
+void flush(E& e, Bytes& out) {
+  std::array<uint8_t, E::kMaxStep> step;
+  const size_t n = e.flush(step.data());
+  ASSERT_LE(n, step.size());
+  out.insert(out.end(), step.begin(), step.begin() + long(n));
+}
+template <class D>
+Bytes decode(D& d, const Bytes& in, size_t at_once = 4096) {
+  Bytes out, piece(at_once);
+  for (size_t at = 0, n = at_once; n == at_once;) {
+    size_t used = 0;
+    n = d.put(in.data() + at, in.size() - at, &used, piece.data(), at_once);
+    at += used;
+    out.insert(out.end(), piece.begin(), piece.begin() + long(n));
+  }
+  return out;
+}
+
+/// Octets written by hand, least significant bit first.
+struct BitWriter {
+  void put(int value, int width) {
+    for (int i = 0; i < width; ++i) {
+      if (fill == 0) bytes.push_back(0);
+      bytes.back() = uint8_t(bytes.back() | (value >> i & 1) << fill);
+      fill = (fill + 1) % 8;
+    }
+  }
+  Bytes bytes;
+  int fill = 0;
+};
 
 }  // namespace offhook::test
 #endif

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "dsp/v42/detection.h"
 #include "tests/unit/dsp/v42/lapm_pair.h"
 
 namespace offhook::test {
@@ -39,6 +40,30 @@ TEST(Lapm, TheAnswererRepeatsItsPatternUntilItIsUnderstood) {
     EXPECT_EQ(caller->status().state, ever_heard ? OH_LAPM_CONNECTED : OH_LAPM_UNSUPPORTED);
     EXPECT_EQ(answerer->status().state, ever_heard ? OH_LAPM_CONNECTED : OH_LAPM_ESTABLISHMENT) << "T400 ends it";
   }
+}
+
+// 9.1.1: T400 is for the wait; an originator that begins when it is nearly over is answered as long as any other.
+TEST(Lapm, AnOriginatorThatBeginsLateIsAnsweredForAWholeT400) {
+  LapmPair pair({}, [](oh_lapm_config& c) {
+    if (c.role == OH_PUMP_CALL) c.t400_ms = 3000;
+  });
+  // Its pattern comes from 0.6 s on, of the answerer's 0.75; the answer gets through from 1 s on.
+  pair.filter = [&](int from, int bit) { return pair.seconds() < (from == 0 ? 0.6 : 1.0) ? 1 : bit; };
+  EXPECT_TRUE(pair.connect());
+}
+
+// 7.2.1.3: at least ten times.
+TEST(Lapm, TheAnswererSendsTenWholePatternsHoweverShortT400Is) {
+  LapmPair pair({}, [](oh_lapm_config& c) { c.t400_ms = c.role == OH_PUMP_ANSWER ? 100 : 3000; });
+  v42::PatternReceiver receiver;
+  int characters = 0;
+  pair.filter = [&](int from, int bit) {
+    if (from == 0) return bit;
+    characters += receiver.put(bit) == v42::PatternReceiver::kAnswerer;
+    return 1;
+  };
+  pair.run(1);
+  EXPECT_GE(characters, 2 * 10 - 3) << "it takes four to tell";
 }
 
 TEST(Lapm, SkipsDetectionWhenTold) {
@@ -107,11 +132,11 @@ class LapmIntegrity : public testing::TestWithParam<Harm> {};
 
 // The property that all of this is for: what arrives is what was written, in order; or the link says that it failed.
 TEST_P(LapmIntegrity, DeliversExactlyWhatWasWrittenOrReportsFailure) {
-  for (int variant = 0; variant < 32; ++variant) {
+  for (int variant = 0; variant < 24; ++variant) {
     Channel channel = GetParam().channel;
     channel.seed = unsigned(100 + variant);
-    const bool srej = variant & 1, two_way = variant & 2, fcs32 = variant & 4, compress = variant & 8,
-               v44 = variant & 16;
+    const bool srej = variant & 1, two_way = variant & 2, fcs32 = variant & 4, compress = variant >= 8,
+               v44 = variant >= 16;
     LapmPair pair(channel, [&](oh_lapm_config& c) {
       c.srej = srej, c.fcs32 = fcs32, c.t400_ms = 3000;
       (v44 ? c.v44 : c.compression) = compress ? 3 : 0;
@@ -389,6 +414,30 @@ TEST(Lapm, TestFrameComesBack) {
   EXPECT_EQ(pair[0].events.tests_done, 0u);
 }
 
+/// Both ends send 6000 bytes that gain much: each direction is compressed where both of its ends allow it.
+/// @param originator, answerer  what each allows: enum oh_lapm_compression together
+void expect_directions(LapmPair& pair, unsigned originator, unsigned answerer) {
+  for (int i : {0, 1}) pair[i].to_send = std::vector<uint8_t>(6000, uint8_t('a' + i));
+  ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 60));
+  pair.run(1);
+  const unsigned up = (originator & 1) && (answerer & 2), down = (originator & 2) && (answerer & 1);
+  EXPECT_EQ(pair[0].status().compression, up | down << 1);
+  EXPECT_EQ(pair[1].status().compression, down | up << 1);
+  for (int i : {0, 1}) {
+    const oh_lapm_status s = pair[i].status(), far = pair[1 - i].status();
+    EXPECT_EQ(pair[1 - i].received, pair[i].to_send);
+    EXPECT_EQ(s.bytes_sent, 6000u);
+    EXPECT_EQ(far.bytes_delivered, 6000u);
+    EXPECT_EQ(s.octets_sent, far.octets_delivered);
+    EXPECT_EQ(s.unacknowledged, 0u);
+    if (s.compression & OH_LAPM_COMPRESS_SENT) {
+      EXPECT_LT(s.octets_sent, 2000u);
+    } else {
+      EXPECT_EQ(s.octets_sent, 6000u);
+    }
+  }
+}
+
 // V.42bis 5.1: what either end allows for each direction, and the smaller of either parameter.
 TEST(Lapm, AgreesOnTheDirectionsOfCompression) {
   for (unsigned a = 0; a <= 3; ++a) {
@@ -400,28 +449,12 @@ TEST(Lapm, AgreesOnTheDirectionsOfCompression) {
         c.codewords = originator ? 700 : 4096;
         c.max_string = originator ? 100 : 9;
       });
-      for (int i : {0, 1}) pair[i].to_send = std::vector<uint8_t>(6000, uint8_t('a' + i));
-      ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 60));
-      pair.run(1);
-      const unsigned up = (a & 1) && (b & 2), down = (a & 2) && (b & 1);
-      EXPECT_EQ(pair[0].status().compression, up | down << 1);
-      EXPECT_EQ(pair[1].status().compression, down | up << 1);
+      ASSERT_NO_FATAL_FAILURE(expect_directions(pair, a, b));
       for (int i : {0, 1}) {
-        const oh_lapm_status s = pair[i].status(), far = pair[1 - i].status();
-        EXPECT_EQ(pair[1 - i].received, pair[i].to_send);
-        EXPECT_EQ(s.bytes_sent, 6000u);
-        EXPECT_EQ(far.bytes_delivered, 6000u);
-        EXPECT_EQ(s.octets_sent, far.octets_delivered);
-        EXPECT_EQ(s.unacknowledged, 0u);
-        if (s.compression & OH_LAPM_COMPRESS_SENT) {
-          EXPECT_LT(s.octets_sent, 2000u);
-        } else {
-          EXPECT_EQ(s.octets_sent, 6000u);
-        }
-        if (s.compression) {
-          EXPECT_EQ(s.codewords, 700u);
-          EXPECT_EQ(s.max_string, 9u);
-        }
+        const oh_lapm_status s = pair[i].status();
+        if (s.compression == 0) continue;
+        EXPECT_EQ(s.codewords, 700u);
+        EXPECT_EQ(s.max_string, 9u);
       }
     }
   }
@@ -437,23 +470,10 @@ TEST(Lapm, AgreesOnTheDirectionsOfV44) {
         c.v44 = uint8_t(originator ? a : b);
         if (originator) c.v44_tx = {300, 700, 40}, c.v44_rx = {5000, 20000, 255};
       });
-      for (int i : {0, 1}) pair[i].to_send = std::vector<uint8_t>(6000, uint8_t('a' + i));
-      ASSERT_TRUE(pair.run_until([&] { return pair.complete(); }, 60));
-      pair.run(1);
-      const unsigned up = (a & 1) && (b & 2), down = (a & 2) && (b & 1);
-      EXPECT_EQ(pair[0].status().compression, up | down << 1);
-      EXPECT_EQ(pair[1].status().compression, down | up << 1);
+      ASSERT_NO_FATAL_FAILURE(expect_directions(pair, a, b));
       for (int i : {0, 1}) {
         const oh_lapm_status s = pair[i].status(), far = pair[1 - i].status();
         EXPECT_EQ(s.v44, s.compression != 0);
-        EXPECT_EQ(pair[1 - i].received, pair[i].to_send);
-        EXPECT_EQ(s.bytes_sent, 6000u);
-        EXPECT_EQ(s.octets_sent, far.octets_delivered);
-        if (s.compression & OH_LAPM_COMPRESS_SENT) {
-          EXPECT_LT(s.octets_sent, 2000u);
-        } else {
-          EXPECT_EQ(s.octets_sent, 6000u);
-        }
         if (s.compression == 0) continue;
         const oh_v44_parameters& tx = s.v44_tx;
         EXPECT_EQ(tx.codewords, far.v44_rx.codewords);

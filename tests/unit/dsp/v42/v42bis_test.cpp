@@ -31,54 +31,21 @@ struct With : Codec {
   std::vector<uint64_t> memory;
 };
 
-void encode(Encoder& e, const Bytes& in, Bytes& out) {
-  std::array<uint8_t, Encoder::kMaxStep> step;
-  for (const uint8_t c : in) {
-    const size_t n = e.put(c, step.data());
-    ASSERT_LE(n, step.size());
-    out.insert(out.end(), step.begin(), step.begin() + long(n));
-  }
-}
-void flush(Encoder& e, Bytes& out) {
-  std::array<uint8_t, Encoder::kMaxStep> step;
-  const size_t n = e.flush(step.data());
-  ASSERT_LE(n, step.size());
-  out.insert(out.end(), step.begin(), step.begin() + long(n));
-}
-Bytes decode(Decoder& d, const Bytes& in, size_t at_once = 4096) {
-  Bytes out, piece(at_once);
-  for (size_t at = 0, n = at_once; n == at_once;) {
-    size_t used = 0;
-    n = d.put(in.data() + at, in.size() - at, &used, piece.data(), at_once);
-    at += used;
-    out.insert(out.end(), piece.begin(), piece.begin() + long(n));
-  }
-  return out;
-}
-
 /// Codewords written out by hand, least significant bit first (Figure 3).
-class Words {
+class Words : public BitWriter {
  public:
   Words& octet(int value) {
     bytes.push_back(uint8_t(value));
     return *this;
   }
   Words& word(int value, int width = 9) {
-    for (int i = 0; i < width; ++i) {
-      if (fill_ == 0) bytes.push_back(0);
-      bytes.back() = uint8_t(bytes.back() | (value >> i & 1) << fill_);
-      fill_ = (fill_ + 1) % 8;
-    }
+    put(value, width);
     return *this;
   }
   Words& align() {
-    fill_ = 0;
+    fill = 0;
     return *this;
   }
-  Bytes bytes;
-
- private:
-  int fill_ = 0;
 };
 constexpr int kEscape = 0, kEcm = 0, kEid = 1, kReset = 2, kEtm = 0, kFlush = 1, kStepUp = 2;
 constexpr int of(char c) {

@@ -30,22 +30,6 @@ struct With : Codec {
   std::vector<uint64_t> memory;
 };
 
-template <class E>
-void encode(E& e, const Bytes& in, Bytes& out) {
-  std::array<uint8_t, E::kMaxStep> step;
-  for (const uint8_t c : in) {
-    const size_t n = e.put(c, step.data());
-    ASSERT_LE(n, step.size());
-    out.insert(out.end(), step.begin(), step.begin() + long(n));
-  }
-}
-template <class E>
-void flush(E& e, Bytes& out) {
-  std::array<uint8_t, E::kMaxStep> step;
-  const size_t n = e.flush(step.data());
-  ASSERT_LE(n, step.size());
-  out.insert(out.end(), step.begin(), step.begin() + long(n));
-}
 Bytes encoded(const Bytes& in, Parameters p = {}) {
   With<Encoder> e(p);
   Bytes out;
@@ -53,30 +37,15 @@ Bytes encoded(const Bytes& in, Parameters p = {}) {
   flush(e, out);
   return out;
 }
-Bytes decode(Decoder& d, const Bytes& in, size_t at_once = 4096) {
-  Bytes out, piece(at_once);
-  for (size_t at = 0, n = at_once; n == at_once;) {
-    size_t used = 0;
-    n = d.put(in.data() + at, in.size() - at, &used, piece.data(), at_once);
-    at += used;
-    out.insert(out.end(), piece.begin(), piece.begin() + long(n));
-  }
-  return out;
-}
-
 /// Codes written out by hand, least significant bit first (6.6).
-class Codes {
+class Codes : public BitWriter {
  public:
   Codes& bits(int value, int width) {
-    for (int i = 0; i < width; ++i) {
-      if (fill_ == 0) bytes.push_back(0);
-      bytes.back() = uint8_t(bytes.back() | (value >> i & 1) << fill_);
-      fill_ = (fill_ + 1) % 8;
-    }
+    put(value, width);
     return *this;
   }
   Codes& align() {
-    fill_ = 0;
+    fill = 0;
     return *this;
   }
   Codes& octet(int value) { return align().bits(value, 8); }
@@ -87,10 +56,6 @@ class Codes {
     for (const char c : s) ordinal(c);
     return *this;
   }
-  Bytes bytes;
-
- private:
-  int fill_ = 0;
 };
 constexpr int kEtm = 0, kFlush = 1, kStepUp = 2, kReinit = 3, kEcm = 0, kEid = 1, kEpm = 2;
 
