@@ -5,7 +5,7 @@
 // OH_KERNEL_SLICE samples, which the kernel driver computes with the FPU held.
 //
 // usage: longest_step_bench [PUMP...]      In QEMU, where an instruction is 4 ns and two runs are exact:
-//                                          RUNS=2 ./dev vm build/release/tests/longest_step_bench v34
+//                                          ./dev vm env RUNS=2 build/release/tests/longest_step_bench v34
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

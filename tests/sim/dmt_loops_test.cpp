@@ -87,7 +87,7 @@ TEST(DmtMargin, BitErrorRateIsBelowOneInTenMillionWithTheNoiseRaisedByTheMargin)
   ASSERT_GT(call.connect(4), 0);
   call.run(0.1);
   const double before_db = static_cast<double>(call.remote_instruments().margin_db);
-  constexpr double kHz = 4312.5 * 80, kRateHz = 1'104'000;  // in the middle of the band
+  constexpr double kHz = hostsim::kAdslToneHz * 80, kRateHz = 1'104'000;  // in the middle of the band
   const double added = call.loop->noise_psd(hostsim::Direction::kDown, kHz) * (std::pow(10, dmt::kMarginDb / 10) - 1);
   std::mt19937 random(11);
   std::normal_distribution<float> noise(0, static_cast<float>(std::sqrt(added * kRateHz / 2)));

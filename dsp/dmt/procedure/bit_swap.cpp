@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/procedure/bit_swap.h"
 
-#include "dsp/blocks/packed_bits.h"
-#include "dsp/blocks/sequence.h"
 #include "dsp/dmt/coding/constellation.h"
+#include "dsp/dmt/procedure/crc.h"
 
 namespace offhook::dmt {
 namespace {
 
 constexpr uint8_t kRequest = 0xff, kAcknowledge = 0xf0;
 constexpr uint8_t kMore = 1, kLess = 2;
-constexpr int kCrcOctets = 2;
 static_assert(3 + 2 * SwapRequest::kMost + kCrcOctets <= kOperationOctets);
 
 constexpr float kGapAlone = static_cast<float>(kGap / db_to_gain(2 * kMarginDb));
 constexpr float kSmall = static_cast<float>(db_to_gain(kMarginDb));  // half of it, as a ratio of powers
 constexpr float kWorthwhile = static_cast<float>(db_to_gain(2 * 1.0));
-
-uint16_t crc_of(const uint8_t* octets, int n) {
-  Crc crc;
-  unpack_bits(octets, static_cast<size_t>(8 * n), [&crc](int bit) { crc.put(bit); });
-  return crc.value();
-}
 
 float needed(int bits) {
   return kGapAlone * static_cast<float>((1 << bits) - 1);

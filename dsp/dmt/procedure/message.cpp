@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/procedure/message.h"
 
-#include "dsp/blocks/packed_bits.h"
-#include "dsp/blocks/sequence.h"
 #include "dsp/dmt/coding/constellation.h"
+#include "dsp/dmt/procedure/crc.h"
 
 namespace offhook::dmt {
 namespace {
 
-constexpr int kHead = 7, kCrcOctets = 2;
-
-uint16_t crc_of(const uint8_t* octets, int n) {
-  Crc crc;
-  unpack_bits(octets, static_cast<size_t>(8 * n), [&crc](int bit) { crc.put(bit); });
-  return crc.value();
-}
+constexpr int kHead = 7;
 
 }  // namespace
 

@@ -227,7 +227,6 @@ void Procedure::begin_recover() {
   fast_ = true;
   ++fast_retrains_;
   own_known_ = far_read_ = false;
-  recovers_ = 0;
   own_ = far_ = {};
   reader_.reset();
   deadline_ = now_ + kSecond;

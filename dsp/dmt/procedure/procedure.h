@@ -104,7 +104,7 @@ class Procedure {
   void send(Signal signal, int symbols);
   void listen(Hearing hearing) {
     hearing_ = hearing;
-    heard_ = 0;
+    heard_ = recovers_ = 0;
   }
   bool counted(bool is);
 

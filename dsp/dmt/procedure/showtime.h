@@ -83,7 +83,6 @@ class DataReceiver {
   bool take_far_request(SwapRequest* request);
 
   const Loading& loading() const { return loading_; }
-  const float* error() const { return error_; }            ///< [tones] mean square of the points', now
   float least_margin() const { return least_margin_; }     ///< of all tones, a ratio; 0 before it is known
   uint32_t swapped_bits() const { return swapped_bits_; }  ///< since init
   uint32_t superframes() const { return superframes_; }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 
+#include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v34/control/pump.h"
@@ -82,7 +83,7 @@ class Cards {
   Queue cards_[2] = {Queue(0), Queue(0)}, line_[2] = {Queue(160), Queue(160)};
   double heard_[2] = {0, 0};
   std::mt19937 random_{1};
-  std::normal_distribution<double> noise_{0, 32768 / std::sqrt(2) * std::pow(10, (-12 - 3.14 - 45) / 20)};
+  std::normal_distribution<double> noise_{0, dbm0_to_rms(-12 - 45)};
 };
 
 void expect_full_rate(const oh_pump_type* type, std::array<uint32_t, 2> queue_ms, uint32_t bit_rate) {

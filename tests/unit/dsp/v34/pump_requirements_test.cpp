@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/v34/control/pump.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
@@ -25,8 +26,7 @@ using test::BitTester;
 /// (1 + a^2 + 2 a cos(2 pi f / 8000)) / (1 + a)^2.
 class PumpLine {
  public:
-  PumpLine(double a, double snr_db)
-      : a_(a), noise_(0, 32768 / std::sqrt(2) * std::pow(10, (-12 - 3.14 - snr_db) / 20)) {
+  PumpLine(double a, double snr_db) : a_(a), noise_(0, dbm0_to_rms(-12 - snr_db)) {
     bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321;
     for (size_t i = 0; i < 2; ++i) {
       oh_pump_config config{};
