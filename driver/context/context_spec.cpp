@@ -74,7 +74,7 @@ class Words {
     std::string shown(text_);
     std::replace_if(
         shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    throw std::invalid_argument("\"" + shown + "\" is no context: at character " + std::to_string(at_ + 1) +
+    throw std::invalid_argument("\"" + shown + "\" is not a valid context: at character " + std::to_string(at_ + 1) +
                                 (more() ? "" : ", its end,") + " expected " + expected);
   }
   int whole(int least, int most) {

@@ -75,10 +75,10 @@ oh_lapm_config Modem::lapm_config() {
   link.v44 = config_.error_control.v44;
   link.v44_tx = config_.error_control.v44_tx;
   link.v44_rx = config_.error_control.v44_rx;
-  // V.42 has 750 ms by default; a pattern's answer may take a round trip of 1.2 s. Where there is nothing to do without
-  // V.42, as long as an end may be in data mode while the other one's training fails: V.90 9.4.1, 15 s and five of
-  // these.
-  link.t400_ms = config_.error_control.mode == ErrorControl::kRequired ? 21'000 : 3000;
+  // V.42 has 750 ms by default, less than a long round trip. A call that needs V.42 waits as long as one end may be in
+  // data mode while the other one still trains: 15 s and five round trips (V.90 9.4.1).
+  constexpr std::uint32_t kRoundTripMs = 1200, kTrainingMs = 15'000 + 5 * kRoundTripMs;
+  link.t400_ms = config_.error_control.mode == ErrorControl::kRequired ? kTrainingMs : 3000;
   link.event = [](void* user, oh_lapm_event event, std::uint32_t argument) {
     const auto* self = static_cast<const Modem*>(user);
     switch (event) {

@@ -20,19 +20,18 @@ constexpr double kTolerance = 0.02;     // a quartz is within 0.01 %
 void ClockWatch::restart(std::uint64_t samples, std::int64_t ns) {
   begun_ns_ = at_ns_ = looked_ns_ = ns;
   quiet_ns_ = 0;
-  earlier_ns_ = 0;
-  earlier_samples_ = 0;
   stretches_ = 1;
   begun_samples_ = at_samples_ = samples;
 }
 
 void ClockWatch::resume(std::uint64_t samples, std::int64_t ns) {
-  const std::int64_t watched_ns = earlier_ns_ + at_ns_ - begun_ns_;
-  const std::uint64_t passed = earlier_samples_ + at_samples_ - begun_samples_, stretches = stretches_ + 1;
-  restart(samples, ns);
-  earlier_ns_ = watched_ns;
-  earlier_samples_ = passed;
-  stretches_ = stretches;
+  // The window's origin moves by what was not watched.
+  begun_ns_ += ns - at_ns_;
+  begun_samples_ += samples - at_samples_;
+  at_ns_ = looked_ns_ = ns;
+  at_samples_ = samples;
+  quiet_ns_ = 0;
+  ++stretches_;
 }
 
 void ClockWatch::seen(std::uint64_t samples, std::int64_t ns) {
@@ -51,9 +50,9 @@ std::string ClockWatch::verdict(std::int64_t ns) {
   quiet_ns_ += std::min(ns - looked_ns_, kLookNs);
   looked_ns_ = ns;
   if (quiet_ns_ > kStallNs) return "the device is gone: no samples for a second";
-  const std::int64_t watched_ns = earlier_ns_ + at_ns_ - begun_ns_;
+  const std::int64_t watched_ns = at_ns_ - begun_ns_;
   const double seconds = static_cast<double>(watched_ns) * 1e-9;
-  const double passed = static_cast<double>(earlier_samples_ + at_samples_ - begun_samples_);
+  const double passed = static_cast<double>(at_samples_ - begun_samples_);
   if (passed > (seconds + kAheadSeconds) * rate_hz_)
     return "its samples do not come at the pace of a clock: no sound device of " + std::to_string(rate_hz_) + " Hz";
   if (watched_ns < kWindowNs) return "";

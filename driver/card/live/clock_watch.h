@@ -29,8 +29,7 @@ class ClockWatch {
   std::int64_t at_ns_ = 0, begun_ns_ = 0;
   std::int64_t looked_ns_ = 0, quiet_ns_ = 0;  // at the last look; without samples, as far as somebody looked
   std::uint64_t at_samples_ = 0, begun_samples_ = 0;
-  std::int64_t earlier_ns_ = 0;  // of this window's earlier stretches
-  std::uint64_t earlier_samples_ = 0, stretches_ = 1;
+  std::uint64_t stretches_ = 1;  // of this window, between overruns
 };
 
 }  // namespace offhook

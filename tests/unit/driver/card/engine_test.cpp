@@ -26,6 +26,9 @@ struct CountingLine final : LineEnd {
   std::vector<std::int16_t> heard;
 };
 
+/// Time, kind, argument.
+using Logged = std::vector<std::array<std::uint64_t, 3>>;
+
 /// A card's memory, its engine, and a log of what the engine counts.
 struct Engine {
   explicit Engine(const oh_streams& streams = oh_modem_streams(OH_MODEM_RATE_HZ), std::uint32_t block = 0)
@@ -43,10 +46,16 @@ struct Engine {
     return oh_card_engine_run(&engine, &end, n, now += n);
   }
   oh_card_counters counters() const { return oh_card_counts(&memory.state()); }
-  std::vector<oh_event> events() {
+  /// @return what was logged since the last time, all of it by this card
+  Logged logged() {
     std::vector<oh_event> all(slots.size());
     all.resize(oh_event_log_read(&log, all.data(), all.size()));
-    return all;
+    Logged rows;
+    for (const oh_event& event : all) {
+      EXPECT_EQ(event.id, 3);
+      rows.push_back({event.time_ns, event.kind, event.argument});
+    }
+    return rows;
   }
   CardMemory memory;
   oh_card card;
@@ -115,17 +124,12 @@ TEST(CardEngine, CountsAndLogsEachSampleOverwrittenUnreadAndEachPlayedUnwritten)
   e.run(line, 120);  // up to 632: slot of 119 overwritten, read up to 100
   EXPECT_EQ(e.counters().overrun_samples, 20u);
   EXPECT_EQ(e.counters().underrun_samples, 28u);
-  const std::vector<oh_event> events = e.events();
-  const std::vector<std::array<std::uint64_t, 3>> expected = {{0, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ},
-                                                              {128, OH_EV_TX_UNDERRUN, 28},
-                                                              {256, OH_EV_INTERRUPT, 256},
-                                                              {512, OH_EV_INTERRUPT, 256},
-                                                              {632, OH_EV_RX_OVERRUN, 20}};
-  ASSERT_EQ(events.size(), expected.size());
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    EXPECT_EQ((std::array<std::uint64_t, 3>{events[i].time_ns, events[i].kind, events[i].argument}), expected[i]) << i;
-    EXPECT_EQ(events[i].id, 3);
-  }
+  const Logged expected = {{0, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ},
+                           {128, OH_EV_TX_UNDERRUN, 28},
+                           {256, OH_EV_INTERRUPT, 256},
+                           {512, OH_EV_INTERRUPT, 256},
+                           {632, OH_EV_RX_OVERRUN, 20}};
+  EXPECT_EQ(e.logged(), expected);
 }
 
 TEST(CardEngine, ASideWithoutHardwareLogsWhatTheOtherSideCounted) {
@@ -138,13 +142,9 @@ TEST(CardEngine, ASideWithoutHardwareLogsWhatTheOtherSideCounted) {
   e.run(line, 250);
   oh_card_log_changes(&elsewhere, &e.memory.state(), 2);
   oh_card_log_changes(&elsewhere, &e.memory.state(), 3);
-  const std::vector<oh_event> events = e.events();
-  ASSERT_EQ(events.size(), 3u);
-  EXPECT_EQ(events[0].kind, OH_EV_CARD_RATE);
-  EXPECT_EQ(events[1].kind, OH_EV_TX_UNDERRUN);
-  EXPECT_EQ(events[1].argument, 250u);
-  EXPECT_EQ(events[2].kind, OH_EV_INTERRUPT);
-  EXPECT_EQ(events[2].argument, 200u);  // two blocks, one interrupt taken
+  EXPECT_EQ(e.logged(), (Logged{{1, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ},
+                                {2, OH_EV_TX_UNDERRUN, 250},
+                                {2, OH_EV_INTERRUPT, 200}}));  // two blocks, one interrupt taken
 }
 
 TEST(CardEngine, ASideThatComesLaterLogsNoInterruptOfBefore) {
@@ -158,11 +158,7 @@ TEST(CardEngine, ASideThatComesLaterLogsNoInterruptOfBefore) {
   oh_card_log_changes(&later, &e.memory.state(), 1);
   e.run(line, 100);
   oh_card_log_changes(&later, &e.memory.state(), 2);
-  const std::vector<oh_event> events = e.events();
-  ASSERT_EQ(events.size(), 2u);
-  EXPECT_EQ(events[0].kind, OH_EV_CARD_RATE);
-  EXPECT_EQ(events[1].kind, OH_EV_INTERRUPT);
-  EXPECT_EQ(events[1].argument, 100u);
+  EXPECT_EQ(e.logged(), (Logged{{1, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ}, {2, OH_EV_INTERRUPT, 100}}));
 }
 
 TEST(CardEngine, ASingleSampleThatIsLostOrRepeatedIsLogged) {
@@ -173,12 +169,8 @@ TEST(CardEngine, ASingleSampleThatIsLostOrRepeatedIsLogged) {
   e.run(line, 10);
   e.card.ops->tx_written(e.card.self, 100);
   EXPECT_EQ(oh_card_engine_skip(&e.engine, 1, 20), 0);
-  const std::vector<oh_event> events = e.events();
-  ASSERT_EQ(events.size(), 3u);
-  EXPECT_EQ((std::array<std::uint64_t, 3>{events[1].time_ns, events[1].kind, events[1].argument}),
-            (std::array<std::uint64_t, 3>{10, OH_EV_TX_UNDERRUN, 1}));
-  EXPECT_EQ((std::array<std::uint64_t, 3>{events[2].time_ns, events[2].kind, events[2].argument}),
-            (std::array<std::uint64_t, 3>{20, OH_EV_RX_OVERRUN, 1}));
+  EXPECT_EQ(e.logged(),
+            (Logged{{0, OH_EV_CARD_RATE, OH_MODEM_RATE_HZ}, {10, OH_EV_TX_UNDERRUN, 1}, {20, OH_EV_RX_OVERRUN, 1}}));
 }
 
 TEST(CardEngine, PlaysWhatStandsInTheSlotOfThePosition) {
@@ -229,7 +221,7 @@ TEST(CardEngine, WhatTheDeviceSkippedIsCountedToTheSampleAndLoggedOnce) {
   oh_card_engine_start(&e.engine, 0);
   e.card.ops->tx_written(e.card.self, 60);
   e.run(line, 50);
-  e.events();
+  e.logged();
   EXPECT_EQ(oh_card_engine_skip(&e.engine, 0, 1), 0);
   EXPECT_EQ(e.card.ops->rx_lost_before(e.card.self), 0u) << "nothing was skipped";
   EXPECT_EQ(oh_card_engine_skip(&e.engine, 49, 2), 0) << "up to 99: the block is not over";
@@ -242,13 +234,9 @@ TEST(CardEngine, WhatTheDeviceSkippedIsCountedToTheSampleAndLoggedOnce) {
   EXPECT_EQ(oh_card_engine_skip(&e.engine, 3, 4), 0);
   EXPECT_EQ(e.counters().overrun_samples, 53u);
   EXPECT_EQ(e.counters().underrun_samples, 40u);
-  const std::vector<std::array<std::uint64_t, 3>> expected = {{2, OH_EV_RX_OVERRUN, 49}, {2, OH_EV_TX_UNDERRUN, 39},
-                                                              {3, OH_EV_RX_OVERRUN, 1},  {3, OH_EV_INTERRUPT, 100},
-                                                              {4, OH_EV_RX_OVERRUN, 3},  {4, OH_EV_TX_UNDERRUN, 1}};
-  const std::vector<oh_event> events = e.events();
-  ASSERT_EQ(events.size(), expected.size());
-  for (std::size_t i = 0; i < events.size(); ++i)
-    EXPECT_EQ((std::array<std::uint64_t, 3>{events[i].time_ns, events[i].kind, events[i].argument}), expected[i]) << i;
+  const Logged expected = {{2, OH_EV_RX_OVERRUN, 49}, {2, OH_EV_TX_UNDERRUN, 39}, {3, OH_EV_RX_OVERRUN, 1},
+                           {3, OH_EV_INTERRUPT, 100}, {4, OH_EV_RX_OVERRUN, 3},   {4, OH_EV_TX_UNDERRUN, 1}};
+  EXPECT_EQ(e.logged(), expected);
 }
 
 TEST(CardEngine, AfterASkipSamplesGoToTheSlotsOfTheirPositions) {
