@@ -14,6 +14,7 @@
 #include "dsp/radio/radio.h"
 #include "dsp/radio/single_carrier.h"
 #include "hostsim/air/radio_channel.h"
+#include "hostsim/call/pump_connection.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/tested_pump.h"
 
@@ -86,7 +87,7 @@ class End {
     host_lost_samples();
     blame();
   }
-  /// Of what this end receives, around now.
+  /// The host has just lost samples of what this end receives.
   void host_lost_samples() { lost_at_ = taken_; }
 
   /// Writes what has changed to the log.
@@ -176,22 +177,16 @@ class End {
   RadioDirection received_;
 };
 
-class RadioConnection final : public Connection {
+class RadioConnection final : public PumpConnection {
  public:
   RadioConnection(const Scenario& s, oh_event_log* log)
-      : runs_(static_cast<Ns>(s.device_s * 1e9)),
-        stop_at_loss_(s.stop_at_loss),
+      : PumpConnection(s),
         streams_(s.device.streams()),
         near_(s.air, s.device.rate_hz, s.role, s.device.lead(), 0, log),
         far_(s.air, s.device.rate_hz, other(s.role), 0, 1, log),
         there_(channel_of(s), s.seed, s.role == OH_PUMP_CALL ? 0 : 1),
         back_(channel_of(s), s.seed, s.role == OH_PUMP_CALL ? 1 : 0) {}
 
-  void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
-    engine_ = &engine;
-    card_ = &card;
-    driver_ = &driver;
-  }
   oh_streams streams() const override { return streams_; }
   oh_pump near_pump() override {
     return {[](void* self, const void* rx, void* tx, std::size_t n) {
@@ -206,32 +201,6 @@ class RadioConnection final : public Connection {
             },
             this};
   }
-  void start(Ns now) override { started_ = now; }
-
-  void exchange_user_data(Ns now) override {
-    near_.look(now);
-    far_.look(now);
-    if (connected_at_ < 0 && in_data()) connected_at_ = now;
-  }
-
-  TransferStatus status() const override {
-    TransferStatus s;
-    s.connected = connected_at_ >= 0;
-    s.connected_at = started_;  // a device's time has its start-up in it
-    if (started_ < 0) return s;
-    s.retrains = std::max(near_.retrains(), far_.retrains());
-    const bool whole = engine_->now() - started_ >= runs_;
-    const bool some_lost = samples_lost(*driver_, *card_);
-    if (!whole && !(stop_at_loss_ && some_lost)) return s;
-    const RadioStatus radio = this->radio();
-    s.intact = radio.in_time() && !(stop_at_loss_ && some_lost);
-    s.failed = !s.intact;
-    s.done = s.intact;
-    if (s.done) s.done_at = started_ + runs_;
-    if (s.failed) s.failure = failure(radio, some_lost);
-    return s;
-  }
-
   bool in_data() const override { return near_.in_data() && far_.in_data(); }
   std::shared_ptr<const RadioStatus> radio_status() const override { return std::make_shared<RadioStatus>(radio()); }
 
@@ -260,21 +229,24 @@ class RadioConnection final : public Connection {
     s.received = near_.received();
     s.sent = far_.received();
     s.slot_s = static_cast<double>(near_.slot_samples()) / streams_.rx.rate_hz;
-    s.retrains = std::max(near_.retrains(), far_.retrains());
+    s.retrains = retrains();
     s.in_data = in_data();
-    if (connected_at_ >= 0) s.connected_s = static_cast<double>(connected_at_ - started_) * 1e-9;
+    s.connected_s = connected_s();
     return s;
   }
-  std::string failure(const RadioStatus& radio, bool some_lost) const {
-    const std::string why = some_lost ? "samples were lost" : "no sample was lost";
-    if (stop_at_loss_ && some_lost) return why;
-    if (radio.connected_s < 0) return "the radios did not find each other; " + why;
-    if (!radio.in_data || radio.retrains > 0) return "the link was lost; " + why;
-    return "bursts were lost; " + why;
+  void look(Ns now) override {
+    near_.look(now);
+    far_.look(now);
+  }
+  std::uint32_t retrains() const override { return std::max(near_.retrains(), far_.retrains()); }
+  std::string problem() const override {
+    const RadioStatus radio = this->radio();
+    if (radio.in_time()) return "";
+    if (radio.connected_s < 0) return "the radios did not find each other";
+    if (!radio.in_data || radio.retrains > 0) return "the link was lost";
+    return "bursts were lost";
   }
 
-  const Ns runs_;
-  const bool stop_at_loss_;
   oh_streams streams_;
   End near_, far_;
   RadioChannel there_, back_;
@@ -282,10 +254,6 @@ class RadioConnection final : public Connection {
   std::array<std::int16_t, 2> waiting_{};
   unsigned odd_ = 0;
   std::uint64_t not_played_ = 0;
-  Engine* engine_ = nullptr;
-  SimulatedCard* card_ = nullptr;
-  const oh_driver* driver_ = nullptr;
-  Ns started_ = -1, connected_at_ = -1;
 };
 
 }  // namespace

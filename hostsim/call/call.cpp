@@ -183,25 +183,13 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
 void Call::Impl::place_context() {
   const ContextScenario& where = scenario.context;
   const bool reserves = where.kind == OH_CONTEXT_RESERVATION;
-  const bool threaded = scenario.host.threaded_interrupts || where.kind == OH_CONTEXT_THREADED;
-  context = make_context({.cpu = cpu,
-                          .driver = driver,
-                          .cost = cost,
-                          .level = kModemLevel,
-                          .spec = where,
-                          .interrupt_cpu = where.interrupt_cpu,
-                          .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
-                          .dpc_importance = where.dpc_importance,
-                          .handler = threaded ? std::optional(policies->interrupt_thread()) : std::nullopt,
-                          .hard_irq = scenario.host.hard_irq_ns,
-                          .thread_cpu = reserves ? policies->reservation_cpu(where.cpu) : where.cpu,
-                          .policy =
-                              [this](const ContextSpec& spec) {
-                                // The reservation is asked for after the on-hook phase (paper, 5.4).
-                                const bool later = spec.kind == OH_CONTEXT_RESERVATION && engine.now() < reserves_from;
-                                return later ? policies->thread(spec.priority) : policies->of(spec);
-                              },
-                          .dispatch = scenario.host.dispatch_ns});
+  ContextParts parts = policies->place(where, cpu, driver, cost, kModemLevel);
+  parts.policy = [this](const ContextSpec& spec) {
+    // The reservation is asked for after the on-hook phase (paper, 5.4).
+    const bool later = spec.kind == OH_CONTEXT_RESERVATION && engine.now() < reserves_from;
+    return later ? policies->thread(spec.priority) : policies->of(spec);
+  };
+  context = make_context(parts);
   if (scenario.host.latency) {
     const int priority = reserves ? HostPolicies::kSlotPriority : where.priority;
     hold_off.emplace(cpu, *scenario.host.latency, priority, scenario.seed, kLatencyStream);

@@ -34,21 +34,9 @@ DeviceOnHost::DeviceOnHost(const Scenario& s, std::size_t i, Engine& engine, Cpu
   const ContextScenario& where = what_.context;
   if (const std::string why = refusal(s.host, where); !why.empty())
     throw std::invalid_argument(what_.name + ": " + why);
-  const bool threaded = s.host.threaded_interrupts || where.kind == OH_CONTEXT_THREADED;
-  const bool reserves = where.kind == OH_CONTEXT_RESERVATION;
-  context_ = make_context({.cpu = cpu,
-                           .driver = driver_,
-                           .cost = cost_,
-                           .level = level,
-                           .spec = where,
-                           .interrupt_cpu = where.interrupt_cpu,
-                           .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
-                           .dpc_importance = where.dpc_importance,
-                           .handler = threaded ? std::optional(policies.interrupt_thread()) : std::nullopt,
-                           .hard_irq = s.host.hard_irq_ns,
-                           .thread_cpu = reserves ? policies.reservation_cpu(where.cpu) : where.cpu,
-                           .policy = [&policies, i](const ContextSpec&) { return policies.beside(i); },
-                           .dispatch = s.host.dispatch_ns});
+  ContextParts parts = policies.place(where, cpu, driver_, cost_, level);
+  parts.policy = [&policies, i](const ContextSpec&) { return policies.beside(i); };
+  context_ = make_context(parts);
   cost_.enter(Phase::kConnected);
   card_.set_rate(0, what_.device.rate_hz);
   oh_driver_config config{};

@@ -209,6 +209,24 @@ int HostPolicies::reservation_cpu(int cpu) const {
   return reservations_->moves() ? cpu : std::max(cpu, 0);
 }
 
+ContextParts HostPolicies::place(const ContextScenario& where, Cpu& cpu, oh_driver& driver, ServiceCost& cost,
+                                 int level) {
+  const bool threaded = scenario_.host.threaded_interrupts || where.kind == OH_CONTEXT_THREADED;
+  const bool reserves = where.kind == OH_CONTEXT_RESERVATION;
+  return {.cpu = cpu,
+          .driver = driver,
+          .cost = cost,
+          .level = level,
+          .spec = where,
+          .interrupt_cpu = where.interrupt_cpu,
+          .dpc_cpu = where.dpc_cpu == kAnyCpu ? where.interrupt_cpu : where.dpc_cpu,
+          .dpc_importance = where.dpc_importance,
+          .handler = threaded ? std::optional(interrupt_thread()) : std::nullopt,
+          .hard_irq = scenario_.host.hard_irq_ns,
+          .thread_cpu = reserves ? reservation_cpu(where.cpu) : where.cpu,
+          .dispatch = scenario_.host.dispatch_ns};
+}
+
 Policy HostPolicies::thread(int priority) {
   return scheduler_->thread({.priority = priority});
 }

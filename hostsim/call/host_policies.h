@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hostsim/call/scenario.h"
+#include "hostsim/context/context.h"
 #include "hostsim/cpu/cpu.h"
 #include "hostsim/load/device_load.h"
 #include "hostsim/sched/scheduler.h"
@@ -45,6 +46,8 @@ class HostPolicies {
   Policy beside(std::size_t i);
   /// Of an interrupt's handler where these are threads.
   Policy interrupt_thread();
+  /// A driver's place on this host, all but `policy`. @param level  of its card's interrupt
+  ContextParts place(const ContextScenario& where, Cpu& cpu, oh_driver& driver, ServiceCost& cost, int level);
   DeviceHost device_host();
   /// The CPU that a thread with a reservation is pinned to, if it asks for `cpu`: Rialto and Rez know one CPU.
   int reservation_cpu(int cpu) const;

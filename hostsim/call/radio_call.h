@@ -41,9 +41,9 @@ struct RadioStatus {
   bool in_time() const { return in_data && retrains == 0 && received.late + sent.late == 0; }
 };
 
-/// What makes radios: hostsim/air's, once, before anything is read.
+/// How radios are made. hostsim/air registers it once, before any scenario is read.
 struct RadioMaker {
-  /// Of their card, of the waveform in scenario.air.
+  /// The rates that the card of air.waveform may have, samples/s: two of them are one complex sample.
   std::span<const std::uint32_t> (*rates_hz)(const AirScenario& air);
   std::unique_ptr<Connection> (*make)(const Scenario& scenario, oh_event_log* log);
 };

@@ -77,7 +77,7 @@ struct LoadThread {
 
 /// Another soft device on the host, by its cost alone: a card, a driver and a context of its own.
 struct DeviceBeside {
-  std::string name = "device";
+  std::string name;
   SoftDevice device;
   ContextScenario context;
 };

@@ -10,6 +10,7 @@
 #include "dsp/dmt/control/pump.h"
 #include "dsp/dmt/procedure/loading.h"
 #include "hostsim/call/loop_rates.h"
+#include "hostsim/call/pump_connection.h"
 #include "hostsim/call/tested_pump.h"
 
 namespace offhook::hostsim {
@@ -147,11 +148,10 @@ class Watch {
   DmtDirection of_receiver_;
 };
 
-class SubscriberConnection final : public Connection {
+class SubscriberConnection final : public PumpConnection {
  public:
   SubscriberConnection(const Scenario& s, oh_event_log* log)
-      : runs_(static_cast<Ns>(s.device_s * 1e9)),
-        stop_at_loss_(s.stop_at_loss),
+      : PumpConnection(s),
         ratio_(ratio_of(s)),
         near_is_exchange_(s.role == OH_PUMP_ANSWER),
         remote_(oh_dmt_remote_type(), OH_PUMP_CALL, s.device.rate_hz, 1),
@@ -163,46 +163,15 @@ class SubscriberConnection final : public Connection {
     oh_stream_format& fast = near_is_exchange_ ? streams_.tx : streams_.rx;
     fast.rate_hz *= ratio_;
     fast.ring_samples *= ratio_;
+    const LoopConfig loop = loop_of(s);
     const bool full = s.device.rate_hz == kFullHz;
-    remote_watch_.set_loop(loop_rates(loop_of(s), full ? dmt::kFullDown : dmt::kLiteDown));
-    central_watch_.set_loop(loop_rates(loop_of(s), full ? dmt::kFullUp : dmt::kLiteUp));
+    remote_watch_.set_loop(loop_rates(loop, full ? dmt::kFullDown : dmt::kLiteDown));
+    central_watch_.set_loop(loop_rates(loop, full ? dmt::kFullUp : dmt::kLiteUp));
   }
 
-  void bind(Engine& engine, SimulatedCard& card, const oh_driver& driver) override {
-    engine_ = &engine;
-    card_ = &card;
-    driver_ = &driver;
-  }
   oh_streams streams() const override { return streams_; }
   oh_pump near_pump() override { return near_is_exchange_ ? central_.pump() : remote_.pump(); }
   oh_line_end line() override { return loop_.handle(); }
-  void start(Ns now) override { started_ = now; }
-
-  void exchange_user_data(Ns now) override {
-    remote_watch_.look(now);
-    central_watch_.look(now);
-    if (connected_at_ < 0 && in_data()) connected_at_ = now;
-  }
-
-  TransferStatus status() const override {
-    TransferStatus s;
-    s.connected = connected_at_ >= 0;
-    s.connected_at = started_;  // a device's time has its start-up in it
-    if (started_ < 0) return s;
-    const bool whole = engine_->now() - started_ >= runs_;
-    const bool some_lost = samples_lost(*driver_, *card_);
-    if (const auto trainings = std::max(remote_watch_.trainings(), central_watch_.trainings()); trainings > 0)
-      s.retrains = trainings - 1 + std::max(remote_watch_.fast_retrains(), central_watch_.fast_retrains());
-    if (!whole && !(stop_at_loss_ && some_lost)) return s;
-    const DmtStatus dmt = this->dmt();
-    s.intact = dmt.intact() && !(stop_at_loss_ && some_lost);
-    s.failed = !s.intact;
-    s.done = s.intact;
-    if (s.done) s.done_at = started_ + runs_;
-    if (s.failed) s.failure = failure(dmt, some_lost);
-    return s;
-  }
-
   bool in_data() const override { return remote_watch_.in_data() && central_watch_.in_data(); }
   std::shared_ptr<const DmtStatus> dmt_status() const override { return std::make_shared<DmtStatus>(dmt()); }
 
@@ -214,30 +183,33 @@ class SubscriberConnection final : public Connection {
     s.trainings = std::max(remote_watch_.trainings(), central_watch_.trainings());
     s.fast_retrains = std::max(remote_watch_.fast_retrains(), central_watch_.fast_retrains());
     s.in_data = in_data();
-    if (connected_at_ >= 0) s.trained_s = static_cast<double>(connected_at_ - started_) * 1e-9;
+    s.trained_s = connected_s();
     return s;
   }
-  std::string failure(const DmtStatus& dmt, bool some_lost) const {
-    const std::string why = some_lost ? "samples were lost" : "no sample was lost";
-    if (stop_at_loss_ && some_lost) return why;
-    if (dmt.trained_s < 0) return "the start-up was not passed; " + why;
-    if (dmt.in_data && dmt.trainings == 1 && dmt.fast_retrains > 0) return "the margin was lost in data mode; " + why;
-    if (!dmt.in_data || dmt.trainings > 1) return "the line was lost in data mode; " + why;
-    return "data arrived wrong; " + why;
+  void look(Ns now) override {
+    remote_watch_.look(now);
+    central_watch_.look(now);
+  }
+  std::uint32_t retrains() const override {
+    const auto trainings = std::max(remote_watch_.trainings(), central_watch_.trainings());
+    if (trainings == 0) return 0;
+    return trainings - 1 + std::max(remote_watch_.fast_retrains(), central_watch_.fast_retrains());
+  }
+  std::string problem() const override {
+    const DmtStatus dmt = this->dmt();
+    if (dmt.intact()) return "";
+    if (dmt.trained_s < 0) return "the start-up was not passed";
+    if (dmt.in_data && dmt.trainings == 1 && dmt.fast_retrains > 0) return "the margin was lost in data mode";
+    if (!dmt.in_data || dmt.trainings > 1) return "the line was lost in data mode";
+    return "data arrived wrong";
   }
 
-  const Ns runs_;
-  const bool stop_at_loss_;
   const std::uint32_t ratio_;
   const bool near_is_exchange_;
   End remote_, central_;
   Watch remote_watch_, central_watch_;
   Loop loop_;
   oh_streams streams_;
-  Engine* engine_ = nullptr;
-  SimulatedCard* card_ = nullptr;
-  const oh_driver* driver_ = nullptr;
-  Ns started_ = -1, connected_at_ = -1;
 };
 
 }  // namespace

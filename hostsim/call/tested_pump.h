@@ -26,11 +26,8 @@ class TestedPump {
     memory_.reset(::operator new (type->size(&config), std::align_val_t{64}));
     if (type->init(memory_.get(), &config) != 0)
       throw std::invalid_argument(std::string("the pump ") + type->name + " refused its configuration");
-    made_ = true;
   }
-  ~TestedPump() {
-    if (made_) type_->release(memory_.get());
-  }
+  ~TestedPump() { type_->release(memory_.get()); }
   TestedPump(const TestedPump&) = delete;
   TestedPump& operator=(const TestedPump&) = delete;
 
@@ -52,7 +49,6 @@ class TestedPump {
   const oh_pump_type* type_;
   BitErrorTester test_;
   std::unique_ptr<void, Release> memory_;
-  bool made_ = false;
 };
 
 }  // namespace offhook::hostsim

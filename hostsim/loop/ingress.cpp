@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -26,6 +27,10 @@ bool read(std::string_view* text, double* value) {
   return true;
 }
 
+std::string range(double least, double most) {
+  return std::to_string(std::lround(least)) + " to " + std::to_string(std::lround(most));
+}
+
 }  // namespace
 
 std::vector<RadioCarrier> ingress_named(std::string_view text) {
@@ -42,8 +47,9 @@ std::vector<RadioCarrier> ingress_named(std::string_view text) {
     good = good && khz >= kLeastKhz && khz <= kMostKhz && dbm >= kLeastDbm && dbm <= kMostDbm;  // no NaN
     if (!good || all.size() == kMostCarriers) {
       throw std::invalid_argument("ingress \"" + std::string(text) + "\": \"" + std::string(whole) +
-                                  "\": expected as \"540:-60, 621:-70\", kHz (1 to 30000) and dBm (-200 to 0), at most "
-                                  "16");
+                                  "\": expected as \"540:-60, 621:-70\", kHz (" + range(kLeastKhz, kMostKhz) +
+                                  ") and dBm (" + range(kLeastDbm, kMostDbm) + "), at most " +
+                                  std::to_string(kMostCarriers));
     }
     all.push_back({1e3 * khz, dbm});
   }

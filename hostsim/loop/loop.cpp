@@ -80,7 +80,7 @@ struct Loop::Impl {
     double gain;  // sample values to the volt
     Path from_far;
     std::optional<Path> echo;
-    GaussianNoise quiet;  // until the disturbers begin
+    std::optional<GaussianNoise> quiet;  // until the disturbers begin
     GaussianNoise noise;
     RadioIngress ingress;
     std::uint64_t until_disturbed;  // samples
@@ -92,7 +92,7 @@ struct Loop::Impl {
       float disturbed = 0;
       if (until_disturbed > 0) {
         --until_disturbed;
-        disturbed = quiet.next();
+        disturbed = quiet->next();
       } else {
         disturbed = noise.next() + ingress.next();
       }
@@ -191,15 +191,19 @@ struct Loop::Impl {
         echo.emplace(sees, config.downstream_hz, 512 * (config.downstream_hz / 1'104'000), ratio, 1);
       }
     }
+    const auto until_disturbed = static_cast<std::uint64_t>(std::llround(config.disturbers_from_s * rate));
+    std::optional<GaussianNoise> quiet;
+    if (until_disturbed > 0)
+      quiet.emplace(noise, rate, [&](double hz) { return gain * gain * noise_psd(d, hz, false); });
     return {
         gain,
         Path([&](double hz) { return volts * gain * response(d, hz) * late(hz); }, rate, taps, numerator, denominator),
         std::move(echo),
-        GaussianNoise(noise, rate, [&](double hz) { return gain * gain * noise_psd(d, hz, false); }),
+        std::move(quiet),
         GaussianNoise(noise, rate, [&](double hz) { return gain * gain * noise_psd(d, hz); }),
         RadioIngress(config.ingress, rate,
                      [&](const RadioCarrier& c) { return gain * std::sqrt(2 * square_volts(d, c)); }),
-        static_cast<std::uint64_t>(std::llround(config.disturbers_from_s * rate)),
+        until_disturbed,
         LoopImpulses(impulses, rate, config.impulse_rate_hz, config.impulse_volts * gain),
         Converter(f.bits)};
   }

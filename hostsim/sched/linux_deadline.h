@@ -18,7 +18,7 @@ struct LinuxDeadline {
   int tick_hz = 250;
 };
 
-class LinuxDeadlineThread final : public ThreadPolicy {
+class LinuxDeadlineThread : public ThreadPolicy {
  public:
   explicit LinuxDeadlineThread(const LinuxDeadline& p) : p_(p), clock_(p.tick_hz) {}
 
@@ -61,11 +61,13 @@ class LinuxDeadlineThread final : public ThreadPolicy {
   Ns next_change(Ns now) const override { return throttled_ ? deadline_ : clock_.ticks.after(now); }
   bool exhausted() const override { return throttled_; }
 
- private:
-  LinuxDeadline p_;
-  TickWatch clock_;
+ protected:
+  const LinuxDeadline p_;
   Ns left_ = 0;  // of the budget; negative: owed
   Ns deadline_ = 0;
+
+ private:
+  TickWatch clock_;
   bool throttled_ = false;
 };
 

@@ -16,9 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "hostsim/sched/clock_ticks.h"
 #include "hostsim/sched/linux_deadline.h"
-#include "hostsim/sched/thread_policy.h"
 
 namespace offhook::hostsim {
 
@@ -72,78 +70,47 @@ class LinuxReclaimGroup {
   std::vector<Member> members_;
 };
 
-class LinuxReclaimThread final : public ThreadPolicy {
+class LinuxReclaimThread final : public LinuxDeadlineThread {
  public:
   /// @throws as LinuxReclaimGroup::add()
   LinuxReclaimThread(const LinuxDeadline& p, std::shared_ptr<LinuxReclaimGroup> group)
-      : p_(p),
+      : LinuxDeadlineThread(p),
         group_(std::move(group)),
-        clock_(p.tick_hz),
         member_(group_->add(static_cast<double>(p.budget) / static_cast<double>(p.period))) {}
 
-  void begin_job(Ns now, const CurrentJob&, bool woken) override {
-    if (!woken) return;
-    clock_.stopped();
-    group_->wakes(member_, now);
-    if (throttled_) return;
-    const auto budget = static_cast<double>(p_.budget), period = static_cast<double>(p_.period);
-    if (deadline_ <= now || left_ * period >= static_cast<double>(deadline_ - now) * budget) {
-      deadline_ = now + p_.period;
-      left_ = budget;
-    }
+  void begin_job(Ns now, const CurrentJob& job, bool woken) override {
+    if (woken) group_->wakes(member_, now);
+    LinuxDeadlineThread::begin_job(now, job, woken);
   }
   void sleep(Ns now) override {
     account(now);
-    const double lag = left_ * static_cast<double>(p_.period) / static_cast<double>(p_.budget);
+    const double lag = static_cast<double>(left_) * static_cast<double>(p_.period) / static_cast<double>(p_.budget);
     group_->sleeps(member_, std::max(now, deadline_ - static_cast<Ns>(std::llround(lag))));
   }
   void charge(Ns ran) override {
-    clock_.ran();
+    LinuxDeadlineThread::charge(0);  // it ran; what of the budget is gone, account() finds
     ran_ += ran;
   }
-  void stopped() override { clock_.stopped(); }
   Change update(Ns now) override {
     account(now);
-    const TickWatch::Seen seen = clock_.look(now);
-    if (!throttled_) {
-      throttled_ = seen.tick && seen.on_cpu && spent();
-      return {};
-    }
-    if (now < deadline_) return {};
-    while (spent()) {
-      left_ += static_cast<double>(p_.budget);
-      deadline_ += p_.period;
-    }
-    if (deadline_ < now) {  // the clock was held off for long
-      left_ = static_cast<double>(p_.budget);
-      deadline_ = now + p_.period;
-    }
-    throttled_ = false;
-    return {.requeue = true, .replenished = true};
+    return LinuxDeadlineThread::update(now);
   }
   Migration migration() const override { return Migration::kPinned; }
-  Standing standing(Ns) const override {
-    return throttled_ ? Standing{Band::kCannotRun, 0} : Standing{Band::kDeadline, deadline_};
-  }
-  Ns next_change(Ns now) const override { return throttled_ ? deadline_ : clock_.ticks.after(now); }
-  bool exhausted() const override { return throttled_; }
 
  private:
   // The stretch that ended now: the processor tells of the time that ran and then, at the same instant, the time.
   void account(Ns now) {
-    if (ran_ > 0) left_ -= group_->used(member_, now - ran_, now);
+    if (ran_ > 0) used_ += group_->used(member_, now - ran_, now);
     ran_ = 0;
+    const auto whole = static_cast<Ns>(std::llround(used_));
+    left_ -= whole;
+    used_ -= static_cast<double>(whole);
   }
-  bool spent() const { return left_ < 0.5; }  // ns
 
-  LinuxDeadline p_;
   std::shared_ptr<LinuxReclaimGroup> group_;
-  TickWatch clock_;
   std::size_t member_;
   Ns ran_ = 0;       // since the last account
-  double left_ = 0;  // of the budget, ns; negative: owed
-  Ns deadline_ = 0;
-  bool throttled_ = false;
+  double used_ = 0;  // ns of the budget, less than one, not yet taken from it
 };
 
 }  // namespace offhook::hostsim

@@ -12,6 +12,7 @@
 #include "hostsim/call/call.h"
 #include "hostsim/call/radio_call.h"
 #include "src/lab/law/law.h"
+#include "tests/unit/hostsim/call/device_run.h"
 
 namespace offhook {
 namespace {
@@ -48,10 +49,7 @@ Outcome run(const char* waveform, const ContextScenario& context) {
   s.host.tick_hz = kTickHz;
   s.load.spinner = true;
   s.device_s = 0.2;
-  const auto call = make_device_call(s, nullptr);
-  while (call->advance(call->now() + 100'000'000)) {
-  }
-  const CallResult r = call->result();
+  const CallResult r = test::run_device(s);
   return {r.samples_late + r.card.underrun_samples + r.card.overrun_samples > 0,
           r.radio->received.due + r.radio->sent.due, r.radio->received.lost() + r.radio->sent.lost()};
 }

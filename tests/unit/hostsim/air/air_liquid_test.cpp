@@ -13,11 +13,14 @@
 #include "hostsim/call/call.h"
 #include "hostsim/call/radio_call.h"
 #include "offhook/event_log.h"
+#include "tests/unit/hostsim/call/device_run.h"
 
 namespace offhook {
 namespace {
 
 using namespace hostsim;
+using test::held_off;
+using test::run_device;
 
 [[maybe_unused]] const bool registered = (register_air(), true);
 
@@ -37,25 +40,6 @@ Scenario radio(double seconds, const char* context = "INT") {
   return s;
 }
 
-/// Something keeps interrupts off for so long, again and again.
-Scenario held_off(Ns every_ns, Ns for_ns, double seconds) {
-  Scenario s = radio(seconds);
-  LoadDevice holder;
-  holder.name = "holder";
-  holder.every_ns = every_ns;
-  holder.isr_ns = for_ns;
-  holder.level = 31;
-  s.load.devices = {holder};
-  return s;
-}
-
-CallResult run(const Scenario& s, oh_event_log* log = nullptr) {
-  const auto call = make_device_call(s, log);
-  while (call->advance(call->now() + 100'000'000)) {
-  }
-  return call->result();
-}
-
 TEST(Air, EitherWaveformAtEitherEndLosesNothingInTheInterrupt) {
   for (const char* waveform : {"radio-burst", "radio-ofdm"}) {
     for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
@@ -63,7 +47,7 @@ TEST(Air, EitherWaveformAtEitherEndLosesNothingInTheInterrupt) {
       Scenario s = radio(0.2);
       s.air.waveform = waveform;
       s.role = role;
-      const CallResult r = run(s);
+      const CallResult r = run_device(s);
       EXPECT_TRUE(r.completed) << r.transfer.failure;
       ASSERT_NE(r.radio, nullptr);
       EXPECT_TRUE(r.radio->in_time());
@@ -91,7 +75,7 @@ TEST(Air, OfdmHasSlotsOfAQuarterToOneMillisecond) {
     s.device.block_plan = {1000};
     s.device.cost_ns = 10'000;
     s.air.offset_hz = 500;
-    const CallResult r = run(s);
+    const CallResult r = run_device(s);
     EXPECT_TRUE(r.completed) << r.transfer.failure;
     ASSERT_NE(r.radio, nullptr);
     EXPECT_DOUBLE_EQ(r.radio->slot_s, slot_s);
@@ -104,7 +88,7 @@ TEST(Air, OfdmHasSlotsOfAQuarterToOneMillisecond) {
 }
 
 TEST(Air, AHoldOffBeyondTheBuffersCostsBurstsAndTheHostIsToBlame) {
-  const CallResult r = run(held_off(50'000'000, 3'000'000, 0.3));
+  const CallResult r = run_device(held_off(radio(0.3), 50'000'000, 3'000'000));
   EXPECT_FALSE(r.completed);
   EXPECT_NE(r.transfer.failure.find("samples were lost"), std::string::npos) << r.transfer.failure;
   ASSERT_NE(r.radio, nullptr);
@@ -122,18 +106,18 @@ TEST(Air, AHoldOffBeyondTheBuffersCostsBurstsAndTheHostIsToBlame) {
 TEST(Air, NoiseLosesBurstsAndTheHostIsNotToBlame) {
   Scenario s = radio(0.3);
   s.air.snr_db = 5;
-  const CallResult r = run(s);
+  const CallResult r = run_device(s);
   ASSERT_NE(r.radio, nullptr);
   EXPECT_GT(r.radio->received.lost() + r.radio->sent.lost(), 0u);
   EXPECT_EQ(r.radio->received.late + r.radio->sent.late, 0u);
   EXPECT_EQ(r.blocks_late, 0u);
-  EXPECT_EQ(r.completed, r.radio->in_time());
+  EXPECT_TRUE(r.completed) << r.transfer.failure;
 }
 
 TEST(Air, TheFirstLossEndsTheRunWhereItIsToldTo) {
-  Scenario s = held_off(50'000'000, 3'000'000, 0.3);
+  Scenario s = held_off(radio(0.3), 50'000'000, 3'000'000);
   s.stop_at_loss = true;
-  const CallResult r = run(s);
+  const CallResult r = run_device(s);
   EXPECT_FALSE(r.completed);
   EXPECT_LT(r.simulated_s, 0.15);
   EXPECT_EQ(r.transfer.failure, "samples were lost");
@@ -143,7 +127,7 @@ TEST(Air, StatesRatesAndLostBurstsAreInTheLog) {
   std::vector<oh_event> ring(1 << 16), events(1 << 16);
   oh_event_log log{};
   ASSERT_EQ(oh_event_log_init(&log, ring.data(), ring.size(), 0), 0);
-  const CallResult r = run(held_off(50'000'000, 3'000'000, 0.12), &log);
+  const CallResult r = run_device(held_off(radio(0.12), 50'000'000, 3'000'000), &log);
   events.resize(oh_event_log_read(&log, events.data(), events.size()));
   ASSERT_EQ(oh_event_log_lost(&log), 0u);
   std::uint32_t lost[2]{}, states[2]{}, rates = 0;
@@ -167,7 +151,7 @@ TEST(Air, RadiosOnSeveralThreadsAreMadeAndGivenBackAtOnce) {
     for (int k = 0; k < 20; ++k) {
       Scenario s = radio(0.005);
       s.air.waveform = k % 2 == 0 ? "radio-burst" : "radio-ofdm";
-      sum += run(s).driver.blocks_served;
+      sum += run_device(s).driver.blocks_served;
     }
     return sum;
   };

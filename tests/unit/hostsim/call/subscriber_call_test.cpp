@@ -8,11 +8,14 @@
 
 #include "hostsim/call/call.h"
 #include "offhook/event_log.h"
+#include "tests/unit/hostsim/call/device_run.h"
 
 namespace offhook {
 namespace {
 
 using namespace hostsim;
+using test::held_off;
+using test::run_device;
 
 Scenario g_lite(double seconds) {
   Scenario s;
@@ -39,28 +42,9 @@ Scenario reserved(int x_ticks, int y_ticks, double seconds) {
   return s;
 }
 
-/// Something keeps interrupts off for so long, again and again.
-Scenario held_off(Ns every_ns, Ns for_ns, double seconds) {
-  Scenario s = g_lite(seconds);
-  LoadDevice holder;
-  holder.name = "holder";
-  holder.every_ns = every_ns;
-  holder.isr_ns = for_ns;
-  holder.level = 31;
-  s.load.devices = {holder};
-  return s;
-}
-
-CallResult run(const Scenario& s, oh_event_log* log = nullptr) {
-  const auto call = make_device_call(s, log);
-  while (call->advance(call->now() + 100'000'000)) {
-  }
-  return call->result();
-}
-
 TEST(SubscriberCall, NothingIsLostInTheInterruptNorUnderAThirdOfTheCpu) {
   for (const Scenario& s : {g_lite(2), reserved(1, 3, 2)}) {
-    const CallResult r = run(s);
+    const CallResult r = run_device(s);
     EXPECT_TRUE(r.completed) << r.transfer.failure;
     EXPECT_EQ(r.blocks_late, 0u);
     ASSERT_NE(r.dmt, nullptr);
@@ -76,7 +60,7 @@ TEST(SubscriberCall, NothingIsLostInTheInterruptNorUnderAThirdOfTheCpu) {
 
 // More is lost than the interleaver's 16 ms can spread: CRCs are wrong, and the bits go on in their places.
 TEST(SubscriberCall, AHoldOffBeyondTheBuffersCostsSuperframesAndNoTraining) {
-  const CallResult r = run(held_off(1'700'000'000, 30'000'000, 3));
+  const CallResult r = run_device(held_off(g_lite(3), 1'700'000'000, 30'000'000));
   EXPECT_FALSE(r.completed);
   EXPECT_GT(r.driver.samples_filled_in + r.card.underrun_samples, 0u);
   EXPECT_GT(r.dmt->down.spoiled_symbols, 0u);
@@ -93,7 +77,7 @@ TEST(SubscriberCall, AHoldOffBeyondTheBuffersCostsSuperframesAndNoTraining) {
 }
 
 TEST(SubscriberCall, AReservationOfLessThanTheWorkNeverGetsThroughTheStartUp) {
-  const CallResult r = run(reserved(1, 5, 2));
+  const CallResult r = run_device(reserved(1, 5, 2));
   EXPECT_FALSE(r.completed);
   EXPECT_GT(r.driver.samples_filled_in, 0u);
   EXPECT_LT(r.dmt->trained_s, 0);
@@ -102,7 +86,7 @@ TEST(SubscriberCall, AReservationOfLessThanTheWorkNeverGetsThroughTheStartUp) {
 TEST(SubscriberCall, TheFirstLossEndsTheRunWhereItIsToldTo) {
   Scenario s = reserved(1, 5, 2);
   s.stop_at_loss = true;
-  const CallResult r = run(s);
+  const CallResult r = run_device(s);
   EXPECT_FALSE(r.completed);
   EXPECT_LT(r.simulated_s, 0.5);
   EXPECT_EQ(r.transfer.failure, "samples were lost");
@@ -111,7 +95,7 @@ TEST(SubscriberCall, TheFirstLossEndsTheRunWhereItIsToldTo) {
 TEST(SubscriberCall, TheExchangesEndCanBeTheSoftOne) {
   Scenario s = g_lite(2);
   s.role = OH_PUMP_ANSWER;
-  const CallResult r = run(s);
+  const CallResult r = run_device(s);
   EXPECT_TRUE(r.completed) << r.transfer.failure;
   EXPECT_GT(r.dmt->down.gross_bit_rate, 2 * r.dmt->up.gross_bit_rate);
 }
@@ -120,7 +104,7 @@ TEST(SubscriberCall, StatesRatesAndWrongSuperframesAreInTheLog) {
   std::vector<oh_event> ring(1 << 16), events(1 << 16);
   oh_event_log log{};
   ASSERT_EQ(oh_event_log_init(&log, ring.data(), ring.size(), 0), 0);
-  const CallResult r = run(held_off(1'700'000'000, 30'000'000, 2.4), &log);
+  const CallResult r = run_device(held_off(g_lite(2.4), 1'700'000'000, 30'000'000), &log);
   events.resize(oh_event_log_read(&log, events.data(), events.size()));
   ASSERT_EQ(oh_event_log_lost(&log), 0u);
   std::uint32_t wrong[2]{}, states[2]{}, rates = 0;
