@@ -143,6 +143,10 @@ def sweep(grid, *, out=None, threads=None, client=None, shards=None):
         this package and see `out`, which must then be given
     @param shards  how many, with a client; without: four a worker's thread
     """
+    if client is None and shards is not None:
+        raise Error("shards= has no effect without client=")
+    if client is not None and threads is not None:
+        raise Error("threads= has no effect with client=: a shard takes one thread of a worker")
     if client is not None:
         if out is None:
             raise Error("a sweep by a client has no folder; expected out=, which every worker sees")

@@ -45,9 +45,11 @@ DeviceCost measure_device_cost(const hostsim::Scenario& scenario, double data_s,
   }
   result.in_data_mode = in_data_s > 0;
   if (const auto dmt = connection->dmt_status())
-    result.bit_rates = {{"gross_down_bps", dmt->down.gross_bit_rate}, {"gross_up_bps", dmt->up.gross_bit_rate}};
+    result.bit_rates = {{"gross_down_bps", "gross down", dmt->down.gross_bit_rate},
+                        {"gross_up_bps", "gross up", dmt->up.gross_bit_rate}};
   if (const auto radio = connection->radio_status())
-    result.bit_rates = {{"received_bps", radio->received.bit_rate}, {"sent_bps", radio->sent.bit_rate}};
+    result.bit_rates = {{"received_bps", "received", radio->received.bit_rate},
+                        {"sent_bps", "sent", radio->sent.bit_rate}};
   return result;
 }
 

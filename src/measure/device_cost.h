@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "driver/histogram/histogram.h"
@@ -16,10 +15,14 @@
 namespace offhook::measure {
 
 struct DeviceCost {
-  std::uint64_t blocks = 0;                                      ///< of data mode
-  LogLinearHistogram start_up, in_data;                          ///< CPU time of a block, ns
-  std::vector<std::pair<std::string, std::uint32_t>> bit_rates;  ///< of both directions, by name
-  bool in_data_mode = false;                                     ///< data mode was reached
+  std::uint64_t blocks = 0;              ///< of data mode
+  LogLinearHistogram start_up, in_data;  ///< CPU time of a block, ns
+  struct BitRate {
+    std::string key, name;  ///< "gross_down_bps", "gross down"
+    std::uint32_t bps = 0;
+  };
+  std::vector<BitRate> bit_rates;  ///< of both directions
+  bool in_data_mode = false;       ///< data mode was reached
 };
 
 /// The near end of a scenario with a device on a line, in blocks of its device, with nothing else on the host.

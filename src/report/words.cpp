@@ -154,7 +154,7 @@ std::string carried(const CallReport::Dmt& dmt) {
                      way("down", dmt.down), way("up", dmt.up));
 }
 
-/// What is asked of radios.
+/// Of slots: makers of radios ask for 99.999 % (docs/radio.md).
 constexpr double kMissRatioAsked = 1e-5;
 
 std::string carried(const CallReport::Radio& radio) {
@@ -176,9 +176,11 @@ std::string miss_ratio(const CallReport::Radio& radio) {
   return fmt::format(
       "{:.4f} % of the bursts arrived in the worse direction, with 95 % confidence at least {:.4f} %: {}.",
       100 * (1 - worse.miss_ratio()), 100 * std::max(0.0, 1 - most),
-      most <= kMissRatioAsked   ? "the 99.999 % that is asked of radios"
-      : least > kMissRatioAsked ? "less than the 99.999 % that is asked of radios"
-                                : "too few to tell whether 99.999 % would, as is asked of radios");
+      fmt::format("{} the {:.3f} % that is asked of radios",
+                  most <= kMissRatioAsked   ? "meets"
+                  : least > kMissRatioAsked ? "falls short of"
+                                            : "too few bursts to tell whether it meets",
+                  100 * (1 - kMissRatioAsked)));
 }
 
 std::string against_slot(const CallReport::Radio& radio, const Figures& f) {

@@ -59,7 +59,7 @@ expect_error 'THR 24 is Windows NT'"'"'s; this host is Linux, outside the kernel
 expect_error 'a bank of 3 channels; expected an even number' measure bank --channels 3 --best-effort
 expect_error 'v17 not in {bell103,v21,v23,v22,v22bis,v32bis,v34,auto}' measure cost --pump v17
 # A DMT pump as the device that it is: what it costs here is a device of one's own.
-expect 0 "gross_down_bps" measure cost --device "$source_dir/examples/g-lite.toml" --seconds 0.3 --profile mine.toml
+expect 0 "gross down" measure cost --device "$source_dir/examples/g-lite.toml" --seconds 0.3 --profile mine.toml
 expect 0 "share" law mine.toml --json
 expect_error 'expected line.kind = "subscriber-loop" or "air"' measure cost --device "$source_dir/examples/int.toml"
 expect_error 'nowhere/x' measure latency --seconds 0.05 --best-effort --hgrm nowhere/x

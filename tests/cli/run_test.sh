@@ -89,7 +89,7 @@ echo 'sede = 1' >unknown.toml
 expect_error 'unknown.toml:1:1: unknown key "sede"; the nearest known key is "seed"' run unknown.toml
 printf '[context]\nkind = "reservation"\nx_ticks = 9\ny_ticks = 8\n' >over.toml
 expect_error "over.toml:4:1: reservation of 9 ticks in every 8 cannot be admitted: 112 % of the CPU" run over.toml
-expect_error '--context: "RES 2" is no context: at character 6, its end, expected /' run call.toml --context "RES 2"
+expect_error '--context: "RES 2" is not a valid context: at character 6, its end, expected /' run call.toml --context "RES 2"
 expect_error '--set loud=1: unknown key "loud"' run call.toml --set loud=1
 expect_error "line.loss_db is 99; expected a number, 0 to 60" run call.toml --set line.loss_db=99
 : >in-the-way

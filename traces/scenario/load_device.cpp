@@ -204,7 +204,6 @@ std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document) {
   std::vector<hostsim::DeviceBeside> devices;
   for (Document& row : document.take_rows("load.soft_device")) {
     hostsim::DeviceBeside d;
-    d.name.clear();
     layer(row, "device", [&](const std::string& name) { d.device = load_device(name); });
     layer(row, "context", [&](const std::string& text) { d.context = ContextSpec::parse(text); });
     row.apply(soft_device_keys(), &d);

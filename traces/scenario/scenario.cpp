@@ -150,7 +150,7 @@ void check_loop(const Scenario& s, const Origins& origins) {
 
 /// As a DMT pump on its loop.
 void check_air(const Scenario& s, const Origins& origins) {
-  expect_device(s, origins, "air", "bluetooth");
+  expect_device(s, origins, "air", "soft-radio");
   attempt(origins, {"line.kind"}, "line.kind", [] { hostsim::check_radio_is_built(); });
   check_device_at_work(s, origins);
 }

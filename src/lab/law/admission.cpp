@@ -30,7 +30,7 @@ DeviceShare share_of(const std::string& name, const SoftDevice& device, const Co
                                          : static_cast<double>(context.period_ns) * 1e-6;
   const LawResult law =
       full_law(timing, x_ms, y_ms, static_cast<double>(device.worst_cost_ns) * 1e-6, host_work(host, device));
-  s.margin_ms = law.margin_ms;
+  if (!law.overloaded) s.margin_ms = law.margin_ms;
   s.overloaded = law.overloaded;
   return s;
 }
@@ -75,11 +75,12 @@ std::vector<DeviceOutcome> run_devices(const Scenario& s) {
   const hostsim::CallResult r = call->result();
   std::vector<DeviceOutcome> all;
   for (const hostsim::DeviceResult& d : r.devices) {
-    all.push_back({.blocks = d.driver.blocks_served,
-                   .blocks_late = d.driver.blocks_late,
-                   .samples_lost = d.driver.samples_late + d.driver.samples_filled_in + d.card.underrun_samples,
-                   .first_loss_s = d.first_loss_s,
-                   .share = d.share});
+    all.push_back(
+        {.blocks = d.driver.blocks_served,
+         .blocks_late = d.driver.blocks_late,
+         .samples_lost = std::max(d.driver.samples_late, d.card.underrun_samples) + d.driver.samples_filled_in,
+         .first_loss_s = d.first_loss_s,
+         .share = d.share});
   }
   return all;
 }

@@ -20,7 +20,8 @@ struct DeviceShare {
   std::string name, context;
   double demand = 0;                  ///< of a CPU: the mean of its blocks, and its interrupt routine
   double reserved = 0;                ///< X / Y; 0: it has no reservation
-  std::optional<double> margin_ms{};  ///< of a reservation, by the full law, alone on the host; negative: insufficient
+  std::optional<double> margin_ms{};  ///< of a reservation, by the full law, alone on the host; negative: insufficient;
+                                      ///< none if overloaded
   bool overloaded = false;            ///< by the full law: the share is too small
 };
 

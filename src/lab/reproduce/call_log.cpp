@@ -70,9 +70,14 @@ CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile
   return {call.result, analyzer.finish(call.at_ns)};
 }
 
-CallLog run_logged(const Run& run, const hostsim::Scenario& scenario) {
+Setup perturbed(const Run& run, const hostsim::Scenario& scenario) {
   Setup setup{scenario, config::load_profile(scenario.cost_profile)};
   run.perturbation.apply(setup);
+  return setup;
+}
+
+CallLog run_logged(const Run& run, const hostsim::Scenario& scenario) {
+  const Setup setup = perturbed(run, scenario);
   return run_logged(setup.scenario, setup.profile);
 }
 

@@ -32,6 +32,8 @@ hostsim::Scenario strict_reservation(const Published& row, std::uint64_t seed);
 /// Run it to its end or its time limit and analyse every event of its log.
 /// @throws std::runtime_error when events were lost
 CallLog run_logged(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile);
+/// With the scenario's profile, as the run perturbs both.
+Setup perturbed(const Run& run, const hostsim::Scenario& scenario);
 /// With the scenario's profile, under the run's perturbation.
 CallLog run_logged(const Run& run, const hostsim::Scenario& scenario);
 /// What its log says of the transfer. @throws as run_logged()

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "src/lab/reproduce/call_log.h"
-#include "traces/scenario/profile.h"
 
 namespace offhook::reproduce {
 
@@ -218,15 +218,39 @@ Outcome jones_fig4(const Run& run) {
   return out;
 }
 
+/// Figures 5, 6, 7 and 14. @param calls  in INT, DPC, THR 24, THR 8 and RES 2/8  @param never_more  samples in INT, THR
+/// 24
+std::vector<Figure> pending_figures(std::span<const CallLog, 5> calls, double never_more) {
+  const char* ids[] = {"jones.fig5", "", "jones.fig6", "jones.fig7", "jones.fig14"};
+  const char* titles[] = {"Figure 5: Samples pending to be processed with a normal priority spinning thread (INT)", "",
+                          "Figure 6: Samples pending to be processed with a normal priority spinning thread (THR 24)",
+                          "Figure 7: Samples pending to be processed with a normal priority spinning thread (THR 8)",
+                          "Figure 14: Samples pending with a normal priority spinning thread (RES 2ms/8ms - 25%)"};
+  std::vector<Figure> figures;
+  for (const int i : {0, 2, 3, 4}) {
+    Figure f{ids[i],
+             titles[i],
+             "After each call of the signal processing returned.",
+             time_axis(),
+             from_zero("samples pending"),
+             {series_of("simulated", calls[static_cast<std::size_t>(i)].figures.pending.points())},
+             {}};
+    if (i == 3 || i == 4) f.marks.push_back({Mark::Axis::kY, OH_MODEM_RING_SAMPLES, {}, "the ring: 512 samples"});
+    if (i != 3)
+      f.marks.push_back({Mark::Axis::kY, never_more, {}, i == 4 ? "30, of INT and THR 24" : "never more than 30"});
+    if (i == 3) f.caption += " The ring overflows; the modem cannot dial.";
+    figures.push_back(std::move(f));
+  }
+  return figures;
+}
+
 // 6.2.5, 6.2.6, 6.4.1
 Outcome jones_fig5(const Run& run) {
   const Published& p = run.published;
   static constexpr const char* kContexts[] = {"INT", "DPC", "THR 24", "THR 8", "RES 2/8"};
   // And INT and THR 24 again, with what is not published tried: every block of the training as long as the longest.
   constexpr std::size_t kTried[] = {0, 2};
-  Setup used{trace("INT", run.seed, true), {}};
-  used.profile = config::load_profile(used.scenario.cost_profile);
-  run.perturbation.apply(used);
+  const Setup used = perturbed(run, trace("INT", run.seed, true));
   const double worst_us = std::round(constant("worst_us").get(used));
   Run long_training = run;
   long_training.perturbation = run.perturbation.and_also(fmt::format("training_us={:g}", worst_us));
@@ -243,7 +267,6 @@ Outcome jones_fig5(const Run& run) {
     return std::max(calls[i].result.pending_max[static_cast<int>(Phase::kConnecting)],
                     calls[i].result.pending_max[static_cast<int>(Phase::kConnected)]);
   };
-  const auto pending = [&](int i) { return calls[i].figures.pending.points(); };
   // How often it came to the most that INT ever had while training and connected.
   const auto cases_of = [&](const CallLog& call) {
     const auto points = call.figures.pending.points();
@@ -284,24 +307,7 @@ Outcome jones_fig5(const Run& run) {
       "not published. With every block of the training as long (--perturb training_us={:g}) it is {} of INT, {} of THR "
       "24",
       worst_us, cases_of(tried[0]), cases_of(tried[2]));
-  const char* ids[] = {"jones.fig5", "", "jones.fig6", "jones.fig7", "jones.fig14"};
-  const char* titles[] = {"Figure 5: Samples pending to be processed with a normal priority spinning thread (INT)", "",
-                          "Figure 6: Samples pending to be processed with a normal priority spinning thread (THR 24)",
-                          "Figure 7: Samples pending to be processed with a normal priority spinning thread (THR 8)",
-                          "Figure 14: Samples pending with a normal priority spinning thread (RES 2ms/8ms - 25%)"};
-  for (const int i : {0, 2, 3, 4}) {
-    Figure f{ids[i],
-             titles[i],
-             "After each call of the signal processing returned.",
-             time_axis(),
-             from_zero("samples pending"),
-             {series_of("simulated", pending(i))},
-             {}};
-    if (i == 3 || i == 4) f.marks.push_back({Mark::Axis::kY, OH_MODEM_RING_SAMPLES, {}, "the ring: 512 samples"});
-    if (i != 3) f.marks.push_back({Mark::Axis::kY, thr24, {}, i == 4 ? "30, of INT and THR 24" : "never more than 30"});
-    if (i == 3) f.caption += " The ring overflows; the modem cannot dial.";
-    out.figures.push_back(std::move(f));
-  }
+  out.figures = pending_figures(calls, thr24);
   out.summary = "One call in each context beside the spinner, with the cost of event logging.";
   return out;
 }

@@ -9,7 +9,6 @@
 
 #include "hostsim/load/load.h"
 #include "src/lab/reproduce/call_log.h"
-#include "traces/scenario/profile.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::reproduce {
@@ -23,10 +22,7 @@ constexpr int kClockLevel = 28;
 
 /// Host and costs of every call here, with what was perturbed.
 Setup setup_of(const Run& run) {
-  Setup s{call_scenario("INT", false, 1), {}};
-  s.profile = config::load_profile(s.scenario.cost_profile);
-  run.perturbation.apply(s);
-  return s;
+  return perturbed(run, call_scenario("INT", false, 1));
 }
 hostsim::HostScenario machine(const Run& run) {
   return setup_of(run).scenario.host;

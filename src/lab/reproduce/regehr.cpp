@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Regehr and Stankovic, "Augmented CPU Reservations: Towards Predictable Execution on General-Purpose Operating
-// Systems", RTAS 2001.
+// Systems", RTAS 2001: what Rez, Rez-C and Rez-FB need on top (Figures 3, 4), and what they cost.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +10,7 @@
 #include <span>
 
 #include "src/lab/reproduce/claim.h"
-#include "src/lab/reproduce/regehr_devices.h"
-#include "src/lab/reproduce/regehr_machine.h"
+#include "src/lab/reproduce/regehr_runs.h"
 
 namespace offhook::reproduce {
 
@@ -19,46 +18,13 @@ using hostsim::RezForm;
 
 namespace {
 
-constexpr std::pair<double, double> kAlways{0, 1e9};
-
-Axis axis(std::string text) {
-  Axis a;
-  a.text = std::move(text);
-  return a;
-}
-
-std::vector<double> numbers(const std::vector<RegehrResult>& results, double RegehrResult::*field) {
-  std::vector<double> out;
-  for (const RegehrResult& r : results) out.push_back(r.*field);
-  return out;
-}
-
-// `repetitions` runs of each of these, [run][repetition].
-std::vector<std::vector<RegehrResult>> run_all(const Run& run, const std::vector<RegehrRun>& runs,
-                                               std::size_t repetitions) {
-  std::vector<std::vector<RegehrResult>> out(runs.size(), std::vector<RegehrResult>(repetitions));
-  const RegehrMachine machine;
-  run.parallel(runs.size() * repetitions, [&](std::size_t i) {
-    RegehrRun one = runs[i / repetitions];
-    one.seed = run.seed;
-    one.repetition = i % repetitions;
-    out[i / repetitions][i % repetitions] = run_regehr(machine, one);
-  });
-  return out;
-}
-
-void add(Series& series, double x, const std::vector<double>& values, double scale) {
-  const MeanInterval m = mean_interval(values);
-  series.x.push_back(x);
-  series.y.push_back(m.mean * scale);
-  series.interval.push_back(m.half_width * scale);
-}
-
 struct Condition {
   const char* name;
   const char* key;
   RezForm form;
   bool network;
+  bool precise_timers = false;
+  bool whole_ticks = true;  ///< Rez-FB: C in what can be enforced
 };
 constexpr std::array<Condition, 4> kConditions = {{
     {"Rez, idle", "rez_idle_over_reservation_percent", RezForm::kRez, false},
@@ -68,10 +34,9 @@ constexpr std::array<Condition, 4> kConditions = {{
 }};
 /// What the paper does not have: why two of the conditions differ from it.
 constexpr std::array<Condition, 2> kReasons = {{
-    {"Rez, idle, precise timers", nullptr, RezForm::kRez, false},
-    {"Rez-FB, Netperf, C not in whole ticks", nullptr, RezForm::kRezFb, true},
+    {"Rez, idle, precise timers", nullptr, RezForm::kRez, false, true},
+    {"Rez-FB, Netperf, C not in whole ticks", nullptr, RezForm::kRezFb, true, false, false},
 }};
-constexpr int kPreciseHz = 20'000;              // "precise timers" (5): four ms are a whole number of its ticks
 constexpr int kFrom = -8, kTo = 32, kStep = 2;  // over-reservation, per cent
 constexpr int kPoints = (kTo - kFrom) / kStep + 1;
 
@@ -97,7 +62,7 @@ Curve curve(const Condition& condition, std::span<const std::vector<RegehrResult
     if (percent == 0) c.missed_at_zero = missed;
   }
   for (int i = 0; i < kPoints; ++i)
-    add(c.series, kFrom + i * kStep, numbers(results[static_cast<std::size_t>(i)], &RegehrResult::missed), 100);
+    add_mean(c.series, kFrom + i * kStep, numbers(results[static_cast<std::size_t>(i)], &RegehrResult::missed), 100);
   return c;
 }
 
@@ -128,19 +93,19 @@ Outcome regehr_fig3(const Run& run) {
   const Published& p = run.published;
   constexpr double kTolerance = 4;  // per cent
   std::vector<RegehrRun> runs;
-  const auto add_points = [&](const Condition& c, bool reason) {
+  const auto add_points = [&](const Condition& c) {
     for (int i = 0; i < kPoints; ++i) {
       RegehrRun r;
       r.form = c.form;
       r.over_reservation = (kFrom + i * kStep) / 100.0;
       if (c.network) r.network = kAlways;
-      if (reason && !c.network) r.enforcement_hz = kPreciseHz;
-      r.whole_ticks = !reason;
+      if (c.precise_timers) r.enforcement_hz = kPreciseHz;
+      r.whole_ticks = c.whole_ticks;
       runs.push_back(r);
     }
   };
-  for (const Condition& c : kConditions) add_points(c, false);
-  for (const Condition& c : kReasons) add_points(c, true);
+  for (const Condition& c : kConditions) add_points(c);
+  for (const Condition& c : kReasons) add_points(c);
   const auto results = run_all(run, runs, run.repetitions);
   std::array<double, kReasons.size()> enough{};
   std::vector<Series> of_reasons;
@@ -155,8 +120,8 @@ Outcome regehr_fig3(const Run& run) {
   Figure f{"regehr.fig3",
            "Figure 3: Predictability of Rez, Rez-C and Rez-FB",
            "Deadlines missed by a thread that needs 4 ms of every 20 ms, against how much more than that is reserved.",
-           axis("over-reservation (%)"),
-           axis("missed deadlines (%)"),
+           plain_axis("over-reservation (%)"),
+           plain_axis("missed deadlines (%)"),
            {},
            {}};
   std::array<double, kConditions.size()> at_zero{};
@@ -283,8 +248,8 @@ Outcome regehr_fig4(const Run& run) {
     out.figures.push_back({fmt::format("regehr.fig4{}", name),
                            title,
                            "Rez-FB, a burst of network traffic from 1000 to 2000 ms.",
-                           axis("time (ms)"),
-                           axis(y),
+                           plain_axis("time (ms)"),
+                           plain_axis(y),
                            {std::move(s)},
                            {}});
   };
@@ -293,65 +258,6 @@ Outcome regehr_fig4(const Run& run) {
   figure(".received", "Figure 4, bottom: CPU time received, P_t", std::move(t.received), "P_t (ms)");
   out.summary =
       "One second of TCP at full speed against Rez-FB without over-reservation. TCP's slow start is not modelled.";
-  return out;
-}
-
-namespace {
-
-// Both threads' intervals around one reserved block in the middle of the run.
-Figure trace(std::string id, std::string title, const RegehrResult& r) {
-  Figure f{std::move(id),
-           std::move(title),
-           "When each thread had the CPU around one block of reserved time.",
-           axis("time (ms)"),
-           axis("thread"),
-           {},
-           {}};
-  f.y.min = 0;
-  f.y.max = 3;
-  f.y.ticks = {{1, "Thread 1"}, {2, "Thread 2"}};
-  if (r.reserved.size() < 2) return f;
-  std::size_t first = r.reserved.size() / 2;
-  while (first > 1 && r.reserved[first].begin - r.reserved[first - 1].end < 5'000'000) first--;
-  const hostsim::Ns from = r.reserved[first].begin - 2'000'000, to = from + 9'000'000;
-  const auto line = [&](const char* name, double y, const std::vector<hostsim::StolenTimeProbe::Interval>& all) {
-    Series s;
-    s.name = name;
-    s.style = Series::Style::kBars;
-    for (const auto& i : all) {
-      if (i.end < from || i.begin > to) continue;
-      // Steps: down between intervals.
-      s.x.insert(s.x.end(), {static_cast<double>(i.begin) / 1e6, static_cast<double>(i.end) / 1e6});
-      s.y.insert(s.y.end(), {y, y - 0.6});
-    }
-    s.style = Series::Style::kStep;
-    f.series.push_back(std::move(s));
-  };
-  line("Thread 1", 1, r.spinner);
-  line("Thread 2, 4 ms / 20 ms", 2, r.reserved);
-  return f;
-}
-
-}  // namespace
-
-Outcome regehr_fig2(const Run& run) {
-  const Published& p = run.published;
-  RegehrRun idle, busy;
-  idle.keep_intervals = busy.keep_intervals = true;
-  idle.seconds = busy.seconds = 5;
-  busy.network = kAlways;
-  const auto results = run_all(run, {idle, busy}, run.repetitions);
-  const MeanInterval received = mean_interval(numbers(results[1], &RegehrResult::received));
-  Outcome out;
-  Row row = within("received of the reserved time under Netperf", "%", p.number("received_percent_of_reserved"),
-                   100 * received.mean / static_cast<double>(busy.needed), 1);
-  row.note = "an input, seen again: it decides the cost of the network's DPC, with a window of 24 segments";
-  out.rows.push_back(std::move(row));
-  out.figures.push_back(
-      trace("regehr.fig1", "Figure 1: a CPU reservation on an otherwise idle machine", results[0][0]));
-  out.figures.push_back(trace("regehr.fig2", "Figure 2: gaps in Thread 2's execution", results[1][0]));
-  out.summary =
-      "Thread 2 with 4 ms of every 20 ms under Rez, Thread 1 spinning: alone, and while a TCP stream arrives.";
   return out;
 }
 
@@ -373,128 +279,6 @@ Outcome regehr_overhead(const Run& run) {
   out.rows.push_back(within("Rez-FB against Rez, CPU time lost", "%", p.number("rez_fb_percent"), lost(2), 0.006));
   out.rows.back().note = "and 100 cycles for the feedback equation, in the clock interrupt that ends a period";
   out.summary = "An idle machine; the accounting's own cost is charged at each tick and at each period.";
-  return out;
-}
-
-namespace {
-
-/// What a transfer does, and what it would have to cost for the published share: per cent.
-std::string counted(const TransferWork& work, const UnitCosts& costs, double published) {
-  UnitCosts cheap = costs, dear = costs;
-  cheap.port_access /= 2;
-  dear.port_access *= 2;
-  return fmt::format(
-      "counted: {:.0f} us of the CPU every {:.0f} us, {:.0f} us would make the published share; port accesses of {:g} "
-      "and {:g} us make {:.2f} and {:.2f} %",
-      (work.handler_ns(costs) + work.dpc_ns(costs)) / 1e3, work.every_ns / 1e3, work.every_ns * published / 100 / 1e3,
-      cheap.port_access / 1e3, dear.port_access / 1e3, 100 * work.share(cheap), 100 * work.share(dear));
-}
-
-/// The longest time inside a block of reserved time that somebody else had.
-double longest_gap_ms(const std::vector<hostsim::StolenTimeProbe::Interval>& received) {
-  constexpr hostsim::Ns kBetweenBlocks = 5'000'000;
-  hostsim::Ns longest = 0;
-  for (std::size_t i = 1; i < received.size(); ++i) {
-    const hostsim::Ns gap = received[i].begin - received[i - 1].end;
-    if (gap < kBetweenBlocks) longest = std::max(longest, gap);
-  }
-  return static_cast<double>(longest) / 1e6;
-}
-
-constexpr int kFigure5Ms = 10;  // reserved: 1 ms to so many
-
-/// @param results [kFigure5Ms][repetition]
-void add_figure5(Outcome& out, const Published& p, std::span<const std::vector<RegehrResult>> results) {
-  Series s;
-  s.name = "simulated";
-  s.style = Series::Style::kLine;
-  bool falls = true;
-  for (int ms = 1; ms <= kFigure5Ms; ++ms) {
-    add(s, ms, numbers(results[static_cast<std::size_t>(ms - 1)], &RegehrResult::stolen), 100);
-    if (ms > 4) falls = falls && s.y.back() < s.y[s.y.size() - 2];
-  }
-  falls = falls && s.y.back() < s.y.front();
-  Row shape =
-      holds("Figure 5", p.text("fig5"),
-            fmt::format("{:.1f} % at 1 ms, {:.1f} % at 4 ms, {:.1f} % at 10 ms", s.y[0], s.y[3], s.y[9]), falls);
-  shape.note = "below 3 ms the window of the sender does not fill, and the share is nearly level";
-  out.rows.push_back(std::move(shape));
-  Figure f{"regehr.fig5",
-           "Figure 5: time stolen by the kernel to process an incoming TCP stream",
-           "The sender falls silent when its window is full: a longer block loses a smaller share.",
-           axis("reserved of 20 ms (ms)"),
-           axis("stolen (%)"),
-           {std::move(s)},
-           {}};
-  f.y.min = 0;
-  out.figures.push_back(std::move(f));
-}
-
-}  // namespace
-
-Outcome regehr_stolen(const Run& run) {
-  const Published& p = run.published;
-  const auto rows = p.rows("rows");
-  const UnitCosts costs = unit_costs();
-  // An idle machine of each kind to compare with: the clock steals too, and is none of the devices'.
-  std::vector<RegehrRun> runs(2);
-  runs[1].enforcement_hz = kPreciseHz;
-  for (const Published& row : rows) {
-    RegehrRun r;
-    if (row.text("os") == "Linux/RT") r.enforcement_hz = kPreciseHz;
-    r.devices = {load_of(row.text("device"), costs)};
-    r.keep_intervals = row.text("device") == "IDE / PIO";
-    runs.push_back(r);
-  }
-  const std::size_t fig5_at = runs.size();
-  for (int ms = 1; ms <= kFigure5Ms; ++ms) {
-    RegehrRun r;
-    r.needed = ms * 1'000'000;
-    r.network = kAlways;
-    runs.push_back(r);
-  }
-  const auto results = run_all(run, runs, run.repetitions);
-
-  Outcome out;
-  // Unit costs of other machines, scaled by clock: a third is what one can ask of them.
-  constexpr double kShare = 0.3;
-  const Published detector = p.table("stolen_time_detector");
-  const hostsim::StolenTimeProbe::Config used;
-  out.rows.push_back(input("detector: gap", "us", detector.number("gap_us"), static_cast<double>(used.gap) / 1e3,
-                           "hostsim/load/stolen_time_probe.h"));
-  out.rows.push_back(input("detector: path", "ns", detector.number("path_ns"), static_cast<double>(used.path),
-                           "hostsim/load/stolen_time_probe.h"));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool linux = rows[i].text("os") == "Linux/RT";
-    const MeanInterval idle = mean_interval(numbers(results[linux ? 1 : 0], &RegehrResult::stolen));
-    const MeanInterval m = mean_interval(numbers(results[2 + i], &RegehrResult::stolen));
-    const std::string device = rows[i].text("device");
-    const double published = rows[i].number("percent");
-    Row row = within_share(fmt::format("{}, {}", rows[i].text("os"), device), "%", published,
-                           100 * (m.mean - idle.mean), kShare);
-    row.note = fmt::format("{}; +- {:.2f}, the clock's {:.2f} subtracted",
-                           counted(transfer_work(device), costs, published), 100 * m.half_width, 100 * idle.mean);
-    out.rows.push_back(std::move(row));
-    if (device != "IDE / PIO") continue;
-    constexpr double kLarge = 1;  // ms, of a block of 4
-    const double gap = longest_gap_ms(results[2 + i][0].reserved);
-    Row large =
-        holds("Figure 6", p.text("fig6"), fmt::format("longest gap {:.2f} ms of a block of 4 ms", gap), gap >= kLarge);
-    const TransferWork sixteen = transfer_work(device);
-    large.note =
-        fmt::format("16 sectors an interrupt; with one sector an interrupt no gap would be longer than {:.2f} ms",
-                    (costs.interrupt + sixteen.handler_accesses / 16.0 * costs.port_access) / 1e6);
-    out.rows.push_back(std::move(large));
-    out.figures.push_back(
-        trace("regehr.fig6", "Figure 6: time stolen by the IDE disk driver (PIO)", results[2 + i][0]));
-  }
-  add_figure5(out, p, std::span(results).subspan(fig5_at));
-  out.summary = fmt::format(
-      "A reservation of 4 ms / 20 ms beside each device, and of 1 to 10 ms beside Netperf. A transfer of a device "
-      "costs what it does: {:.2f} us an interrupt, {:.2f} us the end of a request (other papers, by clock), {:g} us a "
-      "port "
-      "access, {:g} us a descriptor (assumed).",
-      costs.interrupt / 1e3, costs.completion / 1e3, costs.port_access / 1e3, costs.descriptor / 1e3);
   return out;
 }
 

@@ -85,11 +85,11 @@ void expand(Plan& plan, const std::vector<std::string>& positions) {
       continue;
     }
     cell.scenario = builder.finish();
-    Scenario reference = cell.scenario;
-    reference.context = hostsim::ContextScenario{};
-    const auto [found, added] = references.try_emplace(config::to_toml(reference), plan.references.size());
-    if (added) plan.references.push_back(std::move(reference));
-    cell.reference = found->second;
+    if (std::optional<Scenario> reference = reference_of(cell.scenario)) {
+      const auto [found, added] = references.try_emplace(config::to_toml(*reference), plan.references.size());
+      if (added) plan.references.push_back(std::move(*reference));
+      cell.reference = found->second;
+    }
     plan.cells.push_back(std::move(cell));
   }
   if (plan.cells.empty()) {
@@ -117,11 +117,19 @@ std::string hash_of_profiles(const Plan& plan) {
 nlohmann::ordered_json grid_json(const Plan& plan) {
   nlohmann::ordered_json axes = nlohmann::ordered_json::array();
   for (const Axis& axis : plan.axes) axes.push_back({{"key", axis.key}, {"values", axis.values}});
-  return {{"offhook_plan", 1}, {"version", plan.version}, {"name", plan.name},     {"base", plan.base},
+  return {{"offhook_plan", 2}, {"version", plan.version}, {"name", plan.name},     {"base", plan.base},
           {"axes", axes},      {"repeats", plan.repeats}, {"data", plan.data_hash}};
 }
 
 }  // namespace
+
+std::optional<Scenario> reference_of(const Scenario& scenario) {
+  if (scenario.pump == hostsim::PumpKind::kDevice || scenario.context.kind == OH_CONTEXT_INTERRUPT) return std::nullopt;
+  Scenario in_int = scenario;
+  in_int.context = {};
+  in_int.context.interrupt_cpu = scenario.context.interrupt_cpu;
+  return in_int;
+}
 
 Scenario Plan::scenario(std::size_t run) const {
   if (run >= cells.size() * repeats) return references[run - cells.size() * repeats];
@@ -197,8 +205,8 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
   std::string hash;
   try {
     const auto json = parse_json(text);
-    if (json.at("offhook_plan") != 1)
-      throw Error(fmt::format("{}: is of another format; expected offhook_plan 1", name));
+    if (json.at("offhook_plan") != 2)
+      throw Error(fmt::format("{}: is of another format; expected offhook_plan 2", name));
     json.at("version").get_to(plan.version);
     json.at("name").get_to(plan.name);
     json.at("base").get_to(plan.base);

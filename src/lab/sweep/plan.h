@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,9 @@ struct Axis {
 };
 
 struct Cell {
-  std::vector<std::size_t> at;  ///< index into each axis' values
-  hostsim::Scenario scenario;   ///< of the first repeat
-  std::size_t reference = 0;    ///< index into Plan::references
+  std::vector<std::size_t> at;           ///< index into each axis' values
+  hostsim::Scenario scenario;            ///< of the first repeat
+  std::optional<std::size_t> reference;  ///< index into Plan::references; none: see reference_of()
 };
 
 struct Plan {
@@ -62,6 +63,10 @@ struct Plan {
   /// Names everything: what a shard carries.
   std::string hash() const;
 };
+
+/// The same in context INT, its interrupt on the same CPU: against it a transfer is in time. None of a device, which
+/// transfers no file, and of INT itself.
+std::optional<hostsim::Scenario> reference_of(const hostsim::Scenario& scenario);
 
 /// Read a grid file. @param shards 0: as many as make resuming cheap
 /// @throws config::Error with file:line:column

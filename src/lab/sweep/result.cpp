@@ -76,7 +76,8 @@ std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::st
       cell.blocks_late += row.value("blocks_late", std::uint64_t{0});
       cell.retransmitted += row.value("frames_retransmitted", std::uint64_t{0});
     }
-    const std::optional<double> reference = references[plan.cells[c].reference];
+    const std::optional<std::size_t> at = plan.cells[c].reference;
+    const std::optional<double> reference = at ? references[*at] : std::nullopt;
     cell.result = classify(runs, reference);
     cell.reference_s = reference.value_or(0);
     out.push_back(std::move(cell));

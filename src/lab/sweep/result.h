@@ -15,7 +15,7 @@ namespace offhook::sweep {
 struct CellResult {
   std::string name;  ///< "RES 3/16 strict", or the values of the axes
   VerdictResult result;
-  double reference_s = 0;  ///< 0: the reference did not complete
+  double reference_s = 0;  ///< 0: there is none, or it did not complete
   std::uint32_t pending_max = 0;
   std::uint64_t blocks_late = 0;  ///< of all repeats
   std::uint64_t retransmitted = 0;

@@ -27,9 +27,9 @@ function computationsPart() {
   const marks = {"meets it": "sufficient", "fails": "insufficient", "undecided": "marginal"};
   const all = section("Computations", "Permitted: at most one drop in so long. Response: the longest by response-time analysis with the pseudo-worst latency.");
   const ms = v => cell(v === null ? "unbounded" : v.toPrecision(3) + " ms");
-  table(all, ["computation", "simulation", "permitted", "drops", "one drop in, 95 %", "worst latency", "pseudo worst", "blocking", "response", "period", "schedulable"],
+  table(all, ["computation", "simulation", "one drop in, permitted", "drops", "one drop in, 95 %", "worst latency", "pseudo worst", "blocking", "response", "period", "schedulable"],
     data.computations.map(c => el("tr", {}, cell(c.name), el("td", {class: "left"}, el("span", {class: "class " + marks[c.simulation]}, `${classMarks[marks[c.simulation]]} ${c.simulation}`)),
-      cell("1 in " + duration(1e6 * c.permitted_interval_s)), cell(group(c.drops)),
+      cell(duration(1e6 * c.permitted_interval_s)), cell(group(c.drops)),
       cell(c.drop_interval_high_s === null ? `over ${duration(1e6 * c.drop_interval_low_s)}` : `${duration(1e6 * c.drop_interval_low_s)} to ${duration(1e6 * c.drop_interval_high_s)}`),
       withNote(c.worst_latency_ms.toPrecision(3) + " ms", c.beyond_measurement ? "rarer than the measurement saw" : ""), ms(c.pseudo_worst_ms), ms(c.blocking_ms), ms(c.response_ms),
       ms(c.period_ms), cell(c.schedulable ? "yes" : "no"))));

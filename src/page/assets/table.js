@@ -6,7 +6,7 @@ const filterFromRows = 20;
 
 // What a cell's text sorts by: a number where it begins with one, times in one unit, shares and counts as they are.
 function sortKey(text) {
-  const found = /^([+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(ns|us|ms|s|min|h|days?|weeks?|years?)?\b/i.exec(text);
+  const found = /^(?:over )?([+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(ns|us|ms|s|min|h|days?|weeks?|years?)?\b/i.exec(text);
   if (!found) return text === "" || text === "-" ? null : text;
   const unit = {ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, day: 86400, days: 86400, week: 604800, weeks: 604800,
     year: 31557600, years: 31557600}[found[2]] || 1;

@@ -33,6 +33,7 @@ Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const s
     const law::DeviceShare& d = a.devices[i];
     const auto at = law::breaks_at(growths, i);
     Json one{{"name", d.name}, {"context", d.context}, {"demand", d.demand}, {"reserved", d.reserved}};
+    if (d.reserved > 0) one["overloaded"] = d.overloaded;
     if (d.margin_ms) one["law_margin_ms"] = *d.margin_ms;
     one["breaks_at"] = at ? Json(*at) : Json();
     devices.push_back(std::move(one));

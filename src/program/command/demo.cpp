@@ -348,7 +348,7 @@ int Demo::run() {
   std::vector<std::string> counted;
   for (const auto& [provenance, count] : counts_)
     counted.push_back(fmt::format("{}, {} of {}", provenance, count.agreeing, count.rows));
-  const std::string headline = fmt::format("verdicts that are the published ones: {}", fmt::join(counted, "; "));
+  const std::string headline = fmt::format("Verdicts that are the published ones: {}", fmt::join(counted, "; "));
   json_["sentence"] = headline;
   report_.findings.push_back(headline + ". Calibrated: a constant was fitted with these rows; independent: with none.");
   folder_.write(kSummaryName, json_text(json_, 1) + "\n");

@@ -279,9 +279,9 @@ int run_device_cost(const MeasureOptions& options) {
             {"share", share},
             {"worst_over_mean", worst_over_mean}};
   std::vector<std::string> rates;
-  for (const auto& [name, bps] : result.bit_rates) {
-    json[name] = bps;
-    rates.push_back(fmt::format("{} {}", name, bps));
+  for (const auto& rate : result.bit_rates) {
+    json[rate.key] = rate.bps;
+    rates.push_back(fmt::format("{} {} kbit/s", rate.name, rate.bps / 1000));
   }
   std::int64_t over_ns = 0;
   for (const auto& [name, cost] : {std::pair("start-up", &result.start_up), {"data", &result.in_data}}) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "driver/path/output.h"
+#include "src/lab/sweep/plan.h"
 #include "src/program/command/folder.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
@@ -168,13 +169,10 @@ std::span<const std::uint8_t> octets(const std::string& s) {
 /// would have heard from INT, and there is nothing to compare. @return none when it is not needed, or not possible
 std::optional<CallOutcome> reference_call(const Options& options, const hostsim::Scenario& scenario,
                                           const CallRunner& runner, const CallOutcome& outcome) {
-  const bool possible = scenario.pump != hostsim::PumpKind::kDevice && options.far_end.empty() && !outcome.stopped &&
-                        scenario.context.kind != OH_CONTEXT_INTERRUPT;
+  const std::optional<hostsim::Scenario> in_int = sweep::reference_of(scenario);
+  const bool possible = in_int && options.far_end.empty() && !outcome.stopped;
   const bool needed = options.reference == "always" || (outcome.complete && outcome.lost);
   if (!possible || !needed || options.reference == "never") return std::nullopt;
-  hostsim::Scenario in_int = scenario;
-  in_int.context = {};
-  in_int.context.interrupt_cpu = scenario.context.interrupt_cpu;
   Progress progress(scenario.name + ": the reference, INT",
                     options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
   CallSinks sinks;
@@ -185,7 +183,7 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
     }
     return !interrupted();
   };
-  CallOutcome reference = runner(in_int, sinks);
+  CallOutcome reference = runner(*in_int, sinks);
   if (reference.stopped) return std::nullopt;
   return reference;
 }

@@ -288,7 +288,7 @@ TEST_F(ScenarioFile, AContextOfAnotherSystemIsRefusedWithWhatTheHostRuns) {
       testing::HasSubstr("FIFO 50 is Linux's; this host is nt2000-p2-450, with scheduler fixed-priority: INT, DPC"));
   EXPECT_THAT(complaint("context = \"RES 2ms/8ms\"\n"), testing::HasSubstr("slots are whole clock interrupts"));
   EXPECT_THAT(complaint("context = \"FIFO 0\"\n"),
-              testing::HasSubstr("call.toml:1:1: \"FIFO 0\" is no context: at character 6 expected"));
+              testing::HasSubstr("call.toml:1:1: \"FIFO 0\" is not a valid context: at character 6 expected"));
   EXPECT_THAT(complaint("[context]\nbudget_ms = 2\n"), testing::HasSubstr("expected both"));
 }
 

@@ -74,6 +74,18 @@ context.y_ticks = { from = 2, to = 20, step = 3 }
   config::DataFolder data_;
 };
 
+TEST_F(Sweep, IntAndADeviceHaveNoReference) {
+  const Plan p = read_grid(
+      write("int.toml", "[scenario]\npump.kind = \"cost-profile\"\n[axes]\ncontext = [\"INT\", \"THR 24\"]\n"), 1);
+  ASSERT_EQ(p.cells.size(), 2u);
+  EXPECT_FALSE(p.cells[0].reference);
+  EXPECT_TRUE(p.cells[1].reference);
+  EXPECT_EQ(p.runs(), 3u);
+  hostsim::Scenario device = p.cells[1].scenario;
+  device.pump = hostsim::PumpKind::kDevice;
+  EXPECT_FALSE(reference_of(device));
+}
+
 TEST_F(Sweep, EveryAdmissibleCombinationIsACell) {
   const Plan p = plan(1);
   EXPECT_EQ(p.cells.size(), 20u);  // 3 x 7 but 3/2
