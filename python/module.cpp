@@ -5,8 +5,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <array>
-#include <csignal>
 #include <cstddef>
 #include <sstream>
 #include <string>
@@ -114,25 +112,7 @@ py::tuple schedule(const std::string& system, const std::string& name) {
   return py::make_tuple(csv.str(), summary);
 }
 
-/// The program sets handlers of its own (SIGINT ...), and ends with its process; here the process goes on.
-class SignalHandlers {
- public:
-  SignalHandlers() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &before_[i]);
-  }
-  ~SignalHandlers() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-  }
-  SignalHandlers(const SignalHandlers&) = delete;
-  SignalHandlers& operator=(const SignalHandlers&) = delete;
-
- private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-  std::array<struct sigaction, kSignals.size()> before_{};
-};
-
 int run_program(const std::vector<std::string>& arguments) {
-  const SignalHandlers handlers;
   std::vector<const char*> argv = {"offhook"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const py::gil_scoped_release unlocked;

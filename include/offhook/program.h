@@ -7,7 +7,8 @@
 
 namespace offhook {
 
-/// `offhook` with these arguments, as main() has them. Errors go to standard error as one line.
+/// `offhook` with these arguments, as main() has them. Errors go to standard error as one line. Signals are handled
+/// afterwards as they were before.
 /// @return the exit status: 0, 1 on error, 2 when the call ran but the context did not suffice, 130 when interrupted
 int run_program(int argc, const char* const* argv);
 

@@ -38,7 +38,6 @@ Json advice_json(const advice::Advice& a) {
            {"host", a.host},
            {"suffices", a.suffices},
            {"context", a.chosen ? Json(a.trials[*a.chosen].name) : Json()},
-           {"passed_over", a.passed_over ? Json(a.trials[*a.passed_over].name) : Json()},
            {"headline", a.headline},
            {"with_reserve", a.with_reserve()},
            {"warnings", a.warnings},

@@ -101,10 +101,7 @@ void choose(Advice& advice) {
   }
   // The limits count more than a margin: nobody ships an interrupt routine of milliseconds for it.
   const bool keeps_limits = best && solid && advice.trials[*best].within_pc99() == advice.trials[*solid].within_pc99();
-  if (keeps_limits && solid != best) {
-    advice.passed_over = best;
-    best = solid;
-  }
+  if (keeps_limits) best = solid;
   advice.suffices = best.has_value();
   advice.chosen = best ? best : closest;
 }

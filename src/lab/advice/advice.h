@@ -71,7 +71,6 @@ struct Advice {
   double required_s = kWeekS;                                ///< between losses
   std::vector<Trial> trials;
   std::optional<std::size_t> chosen;                  ///< index into trials
-  std::optional<std::size_t> passed_over;             ///< would have been, but for its thin margin
   bool suffices = false;                              ///< the chosen one loses nothing for so long
   bool one_only = false;                              ///< of contexts: the one that was asked about
   std::optional<std::uint32_t> buffers_that_suffice;  ///< where none does with the device's own: the first that do

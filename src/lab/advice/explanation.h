@@ -10,7 +10,7 @@
 
 namespace offhook::advice {
 
-/// Headline and reasons of an advice whose trials have been judged (`suffices`, `chosen`, `passed_over`).
+/// Headline and reasons of an advice whose trials have been judged (`suffices`, `chosen`).
 void explain(Advice& advice);
 
 /// Contexts that were passed over for one and the same reason.

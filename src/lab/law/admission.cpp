@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "hostsim/call/call.h"
-#include "hostsim/call/host_policies.h"
 #include "src/lab/law/law.h"
 
 namespace offhook::law {
@@ -44,7 +42,7 @@ void grow_device(SoftDevice& device, double factor) {
 }  // namespace
 
 bool Admission::admitted() const {
-  return refusal.empty() && demand <= cpus && reserved <= cpus &&
+  return demand <= cpus && reserved <= cpus &&
          std::none_of(devices.begin(), devices.end(),
                       [](const DeviceShare& d) { return d.overloaded || (d.margin_ms && *d.margin_ms < 0); });
 }
@@ -60,11 +58,6 @@ Admission admission_of(const Scenario& s) {
     a.reserved += d.reserved;
   }
   for (const hostsim::ReservedThread& r : s.load.reservations) a.reserved += static_cast<double>(r.x_ticks) / r.y_ticks;
-  try {
-    hostsim::check_reservations(s);
-  } catch (const std::invalid_argument& e) {
-    a.refusal = e.what();
-  }
   return a;
 }
 

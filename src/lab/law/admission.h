@@ -29,11 +29,10 @@ struct Admission {
   std::vector<DeviceShare> devices;  ///< the scenario's own first
   double demand = 0, reserved = 0;   ///< sums, of one CPU
   int cpus = 1;                      ///< the bound of either sum
-  std::string refusal;               ///< why the reservations do not fit together; empty: they do
-  /// The sums are within the bound, the slots fit, and the law grants each reservation.
+  /// The sums are within the bound, and the law grants each reservation.
   bool admitted() const;
 };
-/// @pre scenario.pump is kDevice
+/// @pre scenario.pump is kDevice, and the slots of its reservations fit into each other: a scenario that was read
 Admission admission_of(const hostsim::Scenario& scenario);
 
 /// One device in one run.

@@ -53,7 +53,6 @@ Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const s
   return {{"offhook_admission", 1},
           {"scenario", scenario.name},
           {"admitted", a.admitted()},
-          {"refusal", a.refusal},
           {"demand", a.demand},
           {"reserved", a.reserved},
           {"bound", a.cpus},
@@ -88,7 +87,6 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
              fmt::format("bound {:.0f} %", 100.0 * a.cpus), ""});
   say("{}", Lines(table.str()));
   say("\n{}\n", a.admitted()                               ? "Admitted."
-                : !a.refusal.empty()                       ? "Not admitted: " + a.refusal
                 : a.demand > a.cpus || a.reserved > a.cpus ? "Not admitted: work or reservations are over the bound."
                                                            : "Not admitted: see the law.");
   if (const auto first = law::breaks_first(growths)) {

@@ -354,6 +354,7 @@ void add_measure(CLI::App& app, Action& action) {
   auto options = std::make_shared<MeasureOptions>();
   add_measure_latency(*sub, action, options);
   add_measure_bank(*sub, action, options);
+  add_measure_batch(*sub, action, options);
   add_measure_cause(*sub, action, options);
   add_measure_host(*sub, action, options);
   CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");

@@ -69,6 +69,7 @@ std::unique_ptr<measure::LoadProcess> start_load(const measure::LoadKind& kind);
 void say_load_failed(const measure::LoadKind& kind, const measure::LoadProcess* load);
 
 // One a file.
+void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);

@@ -131,6 +131,7 @@ void add_json_file(CLI::App& app, std::string& path) {
 namespace offhook {
 
 int run_program(int argc, const char* const* argv) {
+  const SignalHandlers handlers;
   command::Action action;
   const auto app = command::make_app(action);
   try {

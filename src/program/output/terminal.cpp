@@ -21,6 +21,8 @@ std::atomic<std::int64_t> g_signal_ms{0};
 // timeout(1) and a shell that ends a job send the same signal to the process and to its group.
 constexpr std::int64_t kSameSignalMs = 300;
 
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
 constexpr auto kBarEvery = std::chrono::milliseconds(100);
 constexpr auto kLineEvery = std::chrono::seconds(10);
 
@@ -40,14 +42,21 @@ void catch_interrupts() {
       raise(signal);
     }
   };
-  // Whoever has us in a process of his own put his handlers back: what interrupted us then is over.
-  struct sigaction now_set {};
-  if (sigaction(SIGINT, nullptr, &now_set) == 0 && now_set.sa_handler != action.sa_handler) g_signal = 0;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+  for (const int signal : kSignals) {
     struct sigaction before {};
     const bool ignored = sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
     if (signal != SIGHUP || !ignored) sigaction(signal, &action, nullptr);
   }
+}
+
+SignalHandlers::SignalHandlers() {
+  static_assert(kSignals.size() == std::tuple_size_v<decltype(before_)>);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &before_[i]);
+}
+
+SignalHandlers::~SignalHandlers() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  g_signal = 0;
 }
 
 bool interrupted() {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <signal.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -21,6 +23,18 @@ namespace offhook {
 /// was recorded is completed and links and sockets are removed; a second SIGINT, SIGTERM or SIGHUP, 0.3 s later or
 /// more, ends it. A SIGHUP that is ignored, as by nohup, stays so.
 void catch_interrupts();
+/// While it lives, catch_interrupts() may be called; at its end the signals do what they did before, and what came
+/// meanwhile is forgotten.
+class SignalHandlers {
+ public:
+  SignalHandlers();
+  ~SignalHandlers();
+  SignalHandlers(const SignalHandlers&) = delete;
+  SignalHandlers& operator=(const SignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, 4> before_{};
+};
 bool interrupted();
 /// @return 128 + the signal
 int interrupt_status();

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "src/measure/batch.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+#include "dsp/pump/pump_type.h"
+#include "hostsim/line/digital_trunk.h"
+#include "src/measure/real_time.h"
+
+namespace offhook::measure {
+namespace {
+
+constexpr double kPatienceS = 60;
+constexpr float kLevelDbm0 = -12;
+
+/// Bits of x^23 + x^18 + 1: each follows from those before, so a receiver needs no alignment. What a far end sends that
+/// is not yet in data mode itself is no error.
+class Bits {
+ public:
+  explicit Bits(std::uint32_t seed) : sent_(seed) {}
+  oh_bit_port port() {
+    return {[](void* self) { return static_cast<Bits*>(self)->get(); },
+            [](void* self, int bit) { static_cast<Bits*>(self)->put(bit); }, this};
+  }
+  std::uint64_t count() const { return count_; }
+  std::uint64_t wrong() const { return wrong_; }
+
+ private:
+  static constexpr int kOrder = 23;
+  static int after(std::uint32_t bits) { return static_cast<int>((bits >> 17 ^ bits >> 22) & 1); }
+  int get() {
+    const int bit = after(sent_);
+    sent_ = sent_ << 1 | static_cast<std::uint32_t>(bit);
+    return bit;
+  }
+  void put(int bit) {
+    const bool wrong = after(received_) != bit;
+    if (right_ >= kOrder) {
+      wrong_ += wrong;
+    } else {
+      right_ = wrong ? 0 : right_ + 1;
+    }
+    received_ = received_ << 1 | static_cast<std::uint32_t>(bit);
+    ++count_;
+  }
+
+  std::uint32_t sent_, received_ = 0;
+  int right_ = 0;  ///< in a row, at the beginning
+  std::uint64_t count_ = 0, wrong_ = 0;
+};
+
+/// A pump with its block of either direction.
+class End {
+ public:
+  End(const oh_pump_type& type, const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay,
+      std::uint32_t block, std::uint32_t seed)
+      : bits_(seed), type_(type) {
+    oh_pump_config config{};
+    config.struct_size = sizeof config;
+    config.format = format;
+    config.role = role;
+    config.tx_level_dbm0 = kLevelDbm0;
+    config.port = bits_.port();
+    config.io_delay_samples = io_delay;
+    state_bytes_ = type.size(&config);
+    if (state_bytes_ == 0) throw std::runtime_error(std::string(type.name) + " refused its configuration");
+    self_.reset(std::aligned_alloc(64, state_bytes_));
+    if (self_ == nullptr || type.init(self_.get(), &config) != 0) throw std::runtime_error("no memory for a pump");
+    rx_.resize(block * format.rx.rate_hz / 8000 * oh_sample_bytes(format.rx.encoding));
+    tx_.resize(block * oh_sample_bytes(format.tx.encoding));
+  }
+  ~End() { type_.release(self_.get()); }
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+
+  template <class Sample>
+  Sample* rx() {
+    return reinterpret_cast<Sample*>(rx_.data());
+  }
+  template <class Sample>
+  Sample* tx() {
+    return reinterpret_cast<Sample*>(tx_.data());
+  }
+  void* self() const { return self_.get(); }
+  std::size_t state_bytes() const { return state_bytes_; }
+  const Bits& bits() const { return bits_; }
+  std::vector<std::uint8_t>& received() { return rx_; }
+  std::vector<std::uint8_t>& sent() { return tx_; }
+  bool in_data_mode() const {
+    oh_pump_status status{};
+    status.struct_size = sizeof status;
+    type_.status(self_.get(), &status);
+    return status.state == OH_PUMP_DATA;
+  }
+  /// FNV-1a over all that it sent.
+  void add_to_hash() {
+    for (const std::uint8_t octet : tx_) hash_ = (hash_ ^ octet) * 0x100000001b3;
+  }
+  std::uint64_t hash() const { return hash_; }
+
+ private:
+  Bits bits_;
+  const oh_pump_type& type_;
+  std::unique_ptr<void, decltype(&std::free)> self_{nullptr, &std::free};
+  std::size_t state_bytes_ = 0;
+  std::vector<std::uint8_t> rx_, tx_;
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+/// Two ends and what joins them. What an end sends in one step the other hears in the next.
+class PumpCall {
+ public:
+  virtual ~PumpCall() = default;
+  virtual void exchange() = 0;
+  std::array<std::unique_ptr<End>, 2> ends;
+};
+
+/// Four wires.
+class WiredCall final : public PumpCall {
+ public:
+  WiredCall(const BatchConfig& config, std::uint32_t seed) {
+    for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER})
+      ends[role] = std::make_unique<End>(*config.modem.type(), kLinear8000, role, config.block, config.block,
+                                         2 * seed + role + 1);
+  }
+  void exchange() override {
+    ends[0]->received() = ends[1]->sent();
+    ends[1]->received() = ends[0]->sent();
+  }
+};
+
+/// A clean digital trunk with the digital modem, which answers, at its end.
+class TrunkCall final : public PumpCall, private hostsim::DigitalEnd {
+ public:
+  TrunkCall(const BatchConfig& config, std::uint32_t seed) : block_(config.block), trunk_({}, seed, *this) {
+    ends[0] =
+        std::make_unique<End>(*config.modem.type(), kLinear16000To8000, OH_PUMP_CALL, block_, block_, 2 * seed + 1);
+    ends[1] = std::make_unique<End>(*config.modem.type(), kMuLaw8000, OH_PUMP_ANSWER, block_, block_, 2 * seed + 2);
+  }
+  void exchange() override {
+    for (at_ = 0; at_ < block_; ++at_)
+      trunk_.exchange(ends[0]->tx<std::int16_t>()[at_], ends[0]->rx<std::int16_t>() + 2 * at_);
+  }
+
+ private:
+  std::uint8_t process(std::uint8_t rx) override {
+    ends[1]->rx<std::uint8_t>()[at_] = rx;
+    return ends[1]->tx<std::uint8_t>()[at_];
+  }
+  std::size_t block_, at_ = 0;
+  hostsim::DigitalTrunk trunk_;
+};
+
+std::unique_ptr<PumpCall> make_call(const BatchConfig& config, std::uint32_t seed) {
+  if (takes(*config.modem.type(), kLinear8000)) return std::make_unique<WiredCall>(config, seed);
+  return std::make_unique<TrunkCall>(config, seed);
+}
+
+/// Ends that advance in one call, and what that took.
+class Group {
+ public:
+  void add(End& end) {
+    ends_.push_back(&end);
+    selves_.push_back(end.self());
+    rx_.push_back(end.rx<void>());
+    tx_.push_back(end.tx<void>());
+  }
+  void advance(const oh_pump_type& type, std::size_t n, bool timed) {
+    const std::uint64_t begin = timed ? thread_cpu_ns() : 0;
+    type.advance(&type, selves_.data(), rx_.data(), tx_.data(), selves_.size(), n);
+    if (timed) {
+      ns_ += thread_cpu_ns() - begin;
+      periods_ += n * selves_.size();
+    }
+    for (End* end : ends_) end->add_to_hash();
+  }
+  double ns_a_period() const { return periods_ == 0 ? 0 : static_cast<double>(ns_) / static_cast<double>(periods_); }
+  const std::vector<End*>& ends() const { return ends_; }
+
+ private:
+  std::vector<End*> ends_;
+  std::vector<void*> selves_;
+  std::vector<const void*> rx_;
+  std::vector<void*> tx_;
+  std::uint64_t ns_ = 0, periods_ = 0;
+};
+
+/// Some calls, their ends in groups of one type and format.
+class Bank {
+ public:
+  Bank(const BatchConfig& config, int first, int count) : config_(config), type_(*config.modem.type()) {
+    const bool one_kind = takes(type_, kLinear8000);
+    groups_.resize(one_kind ? 1 : 2);
+    for (int k = first; k < first + count; ++k) {
+      calls_.push_back(make_call(config, static_cast<std::uint32_t>(k)));
+      for (std::size_t e = 0; e < 2; ++e) groups_[one_kind ? 0 : e].add(*calls_.back()->ends[e]);
+    }
+  }
+  void step(bool timed) {
+    for (Group& group : groups_) group.advance(type_, config_.block, timed);
+    for (const auto& call : calls_) call->exchange();
+  }
+  int connected() const {
+    return static_cast<int>(std::count_if(calls_.begin(), calls_.end(), [](const auto& call) {
+      return call->ends[0]->in_data_mode() && call->ends[1]->in_data_mode();
+    }));
+  }
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<std::unique_ptr<PumpCall>>& calls() const { return calls_; }
+
+ private:
+  const BatchConfig& config_;
+  const oh_pump_type& type_;
+  std::vector<std::unique_ptr<PumpCall>> calls_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+BatchResult measure_batch(const BatchConfig& config, const std::function<bool(double)>& progress) {
+  BatchResult result;
+  result.calls = config.calls;
+  const double block_s = config.block / 8000.0;
+  const auto patience = static_cast<std::uint64_t>(std::ceil(kPatienceS / block_s));
+  const auto data_steps = static_cast<std::uint64_t>(std::ceil(config.data_s / block_s));
+  Bank bank(config, 0, config.calls);
+  std::uint64_t connecting = 0;
+  bool go_on = true;
+  while (go_on && connecting < patience && bank.connected() < config.calls) {
+    bank.step(false);
+    ++connecting;
+    if (connecting % 64 == 0) go_on = progress(0);
+  }
+  result.connected_after_s = static_cast<double>(connecting) * block_s;
+  // Half of the work is the bank, half its calls one by one.
+  for (std::uint64_t k = 0; go_on && k < data_steps; ++k) {
+    bank.step(true);
+    if (k % 64 == 0) go_on = progress(0.5 * static_cast<double>(k) / static_cast<double>(data_steps));
+  }
+  result.connected = bank.connected();
+  const bool one_kind = bank.groups().size() == 1;
+  for (std::size_t g = 0; g < bank.groups().size(); ++g) {
+    const Group& group = bank.groups()[g];
+    result.groups.push_back({.name = std::string(config.modem.name) + (one_kind ? ""
+                                                                       : g == 0 ? " analogue"
+                                                                                : " digital"),
+                             .pumps = static_cast<int>(group.ends().size()),
+                             .state_bytes = group.ends().front()->state_bytes(),
+                             .together_ns = group.ns_a_period()});
+    for (const End* end : group.ends()) {
+      result.bits += end->bits().count();
+      result.bits_wrong += end->bits().wrong();
+    }
+  }
+  if (!go_on) return result;
+
+  for (int k = 0; go_on && k < config.calls; ++k) {
+    Bank alone(config, k, 1);
+    for (std::uint64_t step = 0; step < connecting + data_steps; ++step) alone.step(step >= connecting);
+    ++result.calls_alone;
+    const auto& with_others = bank.calls()[static_cast<std::size_t>(k)]->ends;
+    const auto& by_itself = alone.calls()[0]->ends;
+    result.calls_same +=
+        by_itself[0]->hash() == with_others[0]->hash() && by_itself[1]->hash() == with_others[1]->hash();
+    for (std::size_t g = 0; g < result.groups.size(); ++g)
+      result.groups[g].alone_ns += alone.groups()[g].ns_a_period() / config.calls;
+    go_on = progress(0.5 + 0.5 * (k + 1) / config.calls);
+  }
+  return result;
+}
+
+}  // namespace offhook::measure

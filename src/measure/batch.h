@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// How many pumps one thread carries that advances all of a type in one call (oh_pump_type.advance), as a server of many
+// calls does: no cards, no contexts, as fast as this CPU goes. Each call runs once more by itself; its samples must be
+// the same there, and what it costs there is the yardstick.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dsp/spandsp/modulations.h"
+
+namespace offhook::measure {
+
+struct BatchConfig {
+  Modulation modem = kV34;
+  int calls = 32;            ///< of two pumps each
+  std::uint32_t block = 96;  ///< sample periods a step
+  double data_s = 5;         ///< of line time, in data mode
+};
+
+/// The pumps that are advanced in one call.
+struct BatchGroup {
+  std::string name;  ///< "v34", "v90 digital"
+  int pumps = 0;
+  std::uint64_t state_bytes = 0;  ///< of one
+  double together_ns = 0;         ///< a sample period of one pump, in data mode
+  double alone_ns = 0;            ///< the same with one call at a time
+};
+
+struct BatchResult {
+  int calls = 0, connected = 0;
+  double connected_after_s = 0;  ///< of line time
+  std::uint64_t bits = 0, bits_wrong = 0;
+  int calls_same = 0;  ///< that gave the same samples alone; of those that were tried alone
+  int calls_alone = 0;
+  std::vector<BatchGroup> groups;
+};
+
+/// @param progress  share done; false: stop
+BatchResult measure_batch(const BatchConfig& config, const std::function<bool(double)>& progress);
+
+}  // namespace offhook::measure
