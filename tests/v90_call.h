@@ -143,24 +143,24 @@ class V90Call : public hostsim::DigitalEnd {
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
 
-  /// Keeps both modems as they are now. A modem is nothing but its memory.
+  /// Keeps both modems and the line as they are now. A modem is nothing but its memory.
   void keep() {
-    Kept now{{}, {}, digital_bits_, analogue_bits_};
     const auto bytes = [](const Memory& m, size_t size) {
       const auto* begin = static_cast<const unsigned char*>(m.get());
       return std::vector<unsigned char>(begin, begin + size);
     };
-    now.digital = bytes(digital_memory_, size_[0]), now.analogue = bytes(analogue_memory_, size_[1]);
-    kept_.push_back(std::move(now));
+    kept_.push_back({bytes(digital_memory_, size_[0]), bytes(analogue_memory_, size_[1]), digital_bits_, analogue_bits_,
+                     std::make_unique<hostsim::DigitalTrunk>(*trunk_), played_});
   }
-  /// The modems as they were at the keep() of this number, on a line that begins anew: what was on its way is lost.
+  /// All as it was at the keep() of this number, and nothing damaged.
   void take_up(size_t number) {
     const Kept& then = kept_.at(number);
     std::memcpy(digital(), then.digital.data(), size_[0]);
     std::memcpy(analogue(), then.analogue.data(), size_[1]);
     digital_bits_ = then.digital_bits, analogue_bits_ = then.analogue_bits;
-    damage_ = Damage::kNone, noise_ = 1, played_ = 0, analogue_lost_ = 0;
-    trunk_ = std::make_unique<hostsim::DigitalTrunk>(options_.trunk, options_.seed, *this);
+    trunk_ = std::make_unique<hostsim::DigitalTrunk>(*then.trunk);
+    played_ = then.played;
+    damage_ = Damage::kNone, noise_ = 1, analogue_lost_ = 0;
   }
 
   oh_pump_status analogue_status() { return status(analogue()); }
@@ -216,6 +216,8 @@ class V90Call : public hostsim::DigitalEnd {
   struct Kept {
     std::vector<unsigned char> digital, analogue;
     CheckedBits digital_bits, analogue_bits;
+    std::unique_ptr<hostsim::DigitalTrunk> trunk;
+    int16_t played;
   };
 
   const oh_pump_type* type_ = oh_v90_type();

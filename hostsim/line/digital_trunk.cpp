@@ -259,6 +259,8 @@ DigitalTrunk::DigitalTrunk(const DigitalTrunkConfig& c, std::uint64_t seed, Digi
   impl_ = std::make_unique<Impl>(c, seed, end);
 }
 
+DigitalTrunk::DigitalTrunk(const DigitalTrunk& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+
 DigitalTrunk::~DigitalTrunk() = default;
 
 void DigitalTrunk::exchange(std::int16_t played, std::int16_t* captured) {

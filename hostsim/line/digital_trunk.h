@@ -62,6 +62,8 @@ class DigitalTrunk {
 
   /// @throws std::invalid_argument with the field and what was expected. `end` outlives the trunk.
   DigitalTrunk(const DigitalTrunkConfig& config, std::uint64_t seed, DigitalEnd& end);
+  /// The line as it is now, with what is on its way, at the same `end`.
+  DigitalTrunk(const DigitalTrunk& other);
   ~DigitalTrunk();
 
   /// One sample period of the analogue modem. @param played  what it sends  @param[out] captured  [kReceivedRatio] what

@@ -142,6 +142,26 @@ TEST(DigitalTrunk, SameSeedSameSamples) {
   EXPECT_NE(listen(c, again, 2000), heard);
 }
 
+TEST(DigitalTrunk, ACopyGoesOnWithWhatIsOnItsWayAndLeavesTheOriginalAlone) {
+  DigitalTrunkConfig c;
+  c.clock_ppm = 40;
+  c.network.packet_ms = 10;
+  c.network.packet_loss = 0.2;
+  Repeater end({mu_law_encode(8000)});  // the same at any instant, so one end serves both
+  DigitalTrunk original(c, 1, end);
+  const auto goes_on = [](DigitalTrunk& trunk, std::size_t samples) {
+    std::vector<std::int16_t> heard(samples * DigitalTrunk::kReceivedRatio);
+    for (std::size_t k = 0; k < samples; ++k)
+      trunk.exchange(static_cast<std::int16_t>(k * 100), &heard[k * DigitalTrunk::kReceivedRatio]);
+    return heard;
+  };
+  goes_on(original, 333);
+  DigitalTrunk copy(original);
+  const auto heard = goes_on(copy, 500);
+  EXPECT_EQ(goes_on(original, 500), heard);
+  EXPECT_NE(goes_on(copy, 500), heard);  // noise and clock are not those of the beginning again
+}
+
 TEST(DigitalTrunk, RefusesWhatItCannotDoByName) {
   Repeater end({0xFF});
   const auto message = [&end](auto change) -> std::string {
