@@ -8,7 +8,7 @@
  *     file PATH     # the loop's memory, made when absent; the same for both ends
  *     end 0         # or 1
  *     fail NAME     # none; xrun, vanish, stall, rate: at `after` samples of capture, once; rate: from then on, and
- *                   # so after a new start
+ *                   # so after a new start; drift: playback alone stops there, until a new start
  *     after N
  *     rate N        # Hz it can do; 8000
  *   }
@@ -32,7 +32,7 @@ struct loop {
   unsigned rate;
   double start_ns; /* of the stream */
   long long base;  /* the clock's position at the start */
-  int running, vanished, changed;
+  int running, vanished, changed, drifted;
 };
 
 static double now_ns(void) {
@@ -41,16 +41,18 @@ static double now_ns(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Of capture; a rate is both directions'. */
+/* Of capture; a rate is both directions', and a drift is playback's. */
 static int fails(struct loop* loop, const char* how, long passed) {
+  const snd_pcm_stream_t whose = strcmp(how, "drift") == 0 ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE;
   return strcmp(loop->fail, how) == 0 && passed >= loop->after &&
-         (loop->io.stream == SND_PCM_STREAM_CAPTURE || strcmp(how, "rate") == 0);
+         (loop->io.stream == whose || strcmp(how, "rate") == 0);
 }
 
 static int start(snd_pcm_ioplug_t* io) {
   struct loop* loop = io->private_data;
   loop->running = 1;
   if (loop->changed) loop->after = 0;
+  if (loop->drifted) loop->fail[0] = 0;
   loop->start_ns = now_ns();
   loop->base = (long long)(loop->start_ns * 1e-9 * io->rate);
   const long period_ns = (long)(1e9 * (double)io->period_size / io->rate);
@@ -73,6 +75,10 @@ static snd_pcm_sframes_t pointer(snd_pcm_ioplug_t* io) {
     return -ENODEV;
   }
   if (fails(loop, "stall", passed)) passed = loop->after;
+  if (fails(loop, "drift", passed)) {
+    passed = loop->after;
+    loop->drifted = 1;
+  }
   if (fails(loop, "rate", passed)) { /* 10 000 Hz from then on */
     passed += (passed - loop->after) / 4;
     loop->changed = 1;

@@ -126,6 +126,13 @@ TEST_F(AlsaCardTest, FillsInWhatPassedWhileTheDeviceWasStartedAnew) {
   EXPECT_LE(m.pump.filled_in, oh_card_counts(&m.card.state()).overrun_samples + 3 * m.card.period());
 }
 
+TEST_F(AlsaCardTest, ADeviceWhosePlaybackStoppedAloneIsStartedAnew) {
+  Modem m("drift");
+  m.run(16'000);
+  EXPECT_GE(m.card.xruns(), 1u);
+  EXPECT_EQ(m.pump.clock, oh_card_position(&m.card.state()));
+}
+
 TEST_F(AlsaCardTest, SaysThatTheDeviceVanished) {
   EXPECT_THAT(failure("vanish"), HasSubstr("alsa:vanish: the device is gone: No such device"));
 }

@@ -11,7 +11,7 @@
 namespace offhook {
 
 /// Makes the devices of tests/live/alsa_loop.c this process's ALSA configuration: loop0 and loop1, joined; cd, of
-/// 44 100 Hz; xrun, vanish, stall and rate, which fail so after 2000 samples; and ALSA's own null.
+/// 44 100 Hz; xrun, vanish, stall, rate and drift, which fail so after 2000 samples; and ALSA's own null.
 inline void use_loop_devices() {
   struct Folder {
     Folder() {
@@ -27,7 +27,8 @@ inline void use_loop_devices() {
       loop("loop0", "end 0");
       loop("loop1", "end 1");
       loop("cd", "rate 44100");
-      for (const std::string how : {"xrun", "vanish", "stall", "rate"}) loop(how, "fail " + how + " after 2000");
+      for (const std::string how : {"xrun", "vanish", "stall", "rate", "drift"})
+        loop(how, "fail " + how + " after 2000");
       setenv("ALSA_CONFIG_PATH", (path / "asound.conf").c_str(), 1);
     }
     ~Folder() { std::filesystem::remove_all(path); }

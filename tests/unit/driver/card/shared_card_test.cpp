@@ -441,6 +441,8 @@ TEST(CardServer, WhoIsNotTheModemHasNoPartOfItsCard) {
   const std::vector<char> scribble(oh_card_size(&kStreams), 'x');
   ASSERT_EQ(pwrite(other.memory, scribble.data(), scribble.size(), 0), static_cast<ssize_t>(scribble.size()));
   EXPECT_EQ(server.state().magic, std::uint32_t{OH_CARD_MAGIC});
+  char byte;
+  EXPECT_EQ(recv(other.socket, &byte, 1, MSG_DONTWAIT), 0) << "it sees that there is no card for it";
   server.raise_interrupt();
   pollfd fds[] = {{modem.interrupt, POLLIN, 0}, {other.interrupt, POLLIN, 0}};
   EXPECT_EQ(poll(fds, 2, 0), 1);

@@ -81,6 +81,15 @@ TEST(Driver, QueuesExactlyTheTransmitLeadAheadWhenNothingIsOwed) {
   EXPECT_EQ(rig.pump.wrong, 0u);
 }
 
+TEST(Driver, TheFirstLeadIsSilentWhateverTheRingHeldAndNoMoreOfTheRingIsTouched) {
+  Rig rig({90}, 204);
+  std::ranges::fill(rig.card.tx_ring, std::int16_t{77});
+  oh_driver_config c = rig.config({90}, 204, OH_SERVICE_DRAIN_ALL);
+  ASSERT_EQ(oh_driver_init(rig.driver.get(), &c), 0);
+  EXPECT_EQ(std::ranges::count(rig.card.tx_ring, 0), 204);
+  EXPECT_TRUE(std::all_of(rig.card.tx_ring, rig.card.tx_ring + 204, [](int x) { return x == 0; }));
+}
+
 TEST(Driver, EchoesEverySampleOneLeadLater) {
   Rig rig({105, 105, 90}, 300);
   for (int i = 0; i < 40; ++i) {
@@ -162,6 +171,15 @@ TEST(Driver, InitRefusesWhatCannotWork) {
   EXPECT_EQ(init([](auto& c) { c.staging = nullptr; }), -EINVAL);
   EXPECT_EQ(init([](auto& c) { c.transmit_lead_samples = 105; }), 0) << "the longest block";
   EXPECT_EQ(init([](auto& c) { c.transmit_lead_samples = FakeCard::kRing; }), 0);
+  const auto block = [&](std::uint32_t samples) {
+    return init([=](auto& c) { c.block_plan[0] = samples, c.transmit_lead_samples = FakeCard::kRing; });
+  };
+  const oh_streams streams = rig.card.card().streams;
+  const std::uint32_t least = oh_streams_block_min(&streams), most = oh_streams_block_max(&streams);
+  EXPECT_EQ(block(least), 0);
+  EXPECT_EQ(block(least - 1), -EINVAL);
+  EXPECT_EQ(block(most), 0);
+  EXPECT_EQ(block(most + 1), -EINVAL);
 }
 
 TEST(Driver, OneBlockPolicyServesOneBlockACall) {
@@ -299,6 +317,10 @@ TEST(Driver, FillsInWhenEverythingOwedIsGone) {
   while (rig.card.position < 2000) rig.card.advance(rig.card.to_boundary());  // interrupts lost by the host
   EXPECT_EQ(rig.serve(), 0u);
   EXPECT_EQ(rig.pump.filled_in, 100u);
+  const std::vector<oh_event> events = rig.events();
+  const auto logged = std::ranges::find(events, OH_EV_FILL_IN, &oh_event::kind);
+  ASSERT_NE(logged, events.end());
+  EXPECT_EQ(logged->argument, 100u);
   oh_driver_isr(rig.driver.get());  // one coalesced interrupt for [100, 2000)
   EXPECT_EQ(rig.serve(), 1u);
   EXPECT_EQ(rig.pump.clock, 2000u);
