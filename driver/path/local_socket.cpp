@@ -29,7 +29,7 @@ sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // An empty path, or one that begins with a zero byte, would be an address outside of the file system.
-  if (path.empty() || path.find('\0') != std::string::npos) fail(path, "is no path of a socket");
+  if (path.empty() || path.find('\0') != std::string::npos) fail(path, "is not the path of a socket");
   if (path.size() >= sizeof address.sun_path) {
     fail(path, "too long for a socket's path; expected at most " + std::to_string(sizeof address.sun_path - 1) +
                    " characters");

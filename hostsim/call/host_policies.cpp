@@ -259,7 +259,7 @@ Policy HostPolicies::of(const ContextSpec& spec) {
     }
     default:
       if (context_form(spec.kind).argument == ContextArgument::kPriority) return thread(spec.priority);
-      throw std::invalid_argument(spec.str() + " is no thread");
+      throw std::invalid_argument(spec.str() + " is not a thread");
   }
 }
 

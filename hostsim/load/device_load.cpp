@@ -67,7 +67,7 @@ class TransferLoad final : public DeviceLoad {
 }  // namespace
 
 DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, const DevicePrograms& work) {
-  constexpr int kHighLevel = 31;  // a handler that holds all interrupts off is no thread
+  constexpr int kHighLevel = 31;  // a handler that holds all interrupts off is not a thread
   const bool has_dpc = spec.dpc_ns > 0 || spec.window > 0;
   InterruptSpec interrupt{spec.name, spec.level, kNoEntity, spec.cpu};
   if (host.handler && spec.level < kHighLevel) {

@@ -76,7 +76,7 @@ std::unique_ptr<Scheduler> make_scheduler(PolicyUse use, std::string_view name, 
   if (row >= 0) return table(use)[row](host);
   std::string known;
   for (const std::string_view one : policy_names(use)) known += (known.empty() ? "" : ", ") + std::string(one);
-  throw std::invalid_argument("\"" + std::string(name) + "\" is no scheduler" +
+  throw std::invalid_argument("\"" + std::string(name) + "\" is not a scheduler" +
                               (use == PolicyUse::kThreads ? "" : " of reservations") + "; expected one of " + known);
 }
 

@@ -142,7 +142,7 @@ const LoadKind& load_kind(std::string_view name) {
     names.push_back(kind.name);
   }
   throw std::runtime_error(
-      fmt::format("\"{}\" is no load{}; all of them: --load help", name, config::the_nearest(name, names)));
+      fmt::format("\"{}\" is not a load{}; all of them: --load help", name, config::the_nearest(name, names)));
 }
 
 }  // namespace offhook::measure

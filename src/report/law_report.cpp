@@ -64,7 +64,7 @@ std::vector<std::string> law_sentences(const LawReport& report) {
   std::vector<std::string> out;
   out.push_back(
       fmt::format("A block every {:.4g} ms takes {:.4g} ms of CPU time, its output is ready after {:.0f} % of "
-                  "that; {:.4g} ms of output are queued when nothing is owed.",
+                  "that; {:.4g} ms of output are queued when idle.",
                   d.mean_period_ms(), d.cost_ms, 100 * d.output_fraction, lead_ms));
   out.push_back(fmt::format("Share: more than {:.1f} % of the CPU.", 100 * d.share()));
   if (d.longest_gap_ms() < 0) {

@@ -21,7 +21,7 @@ expect_error "expected a socket and --ram" card
 expect_error "expected stepped, real, slowed:FACTOR or guest" card socket --ram ram --clock fast
 expect_error "expected FAULT@SECONDS" card socket --ram ram --fault gone
 expect_error "expected gone, frozen, garbage or storm" card socket --ram ram --fault odd@3
-expect_error "is no key of the line" card --in-process --set host.tick_hz=100
+expect_error "is not a key of the line" card --in-process --set host.tick_hz=100
 expect_error "that cannot be" card --in-process --block 300
 
 # A scenario's call: line, far modem and file are the scenario's, which a card and a run read alike.

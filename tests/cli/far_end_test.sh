@@ -45,7 +45,7 @@ END
 expect 2 "the far end closed its socket" run call.toml --far-end unix:gone --file from-call.bin --out gone.out
 
 # What users get wrong.
-expect_error 'is no address of a far end; expected unix:PATH[,rate=8000|9600]' run call.toml --far-end tcp:1
+expect_error 'is not the address of a far end; expected unix:PATH[,rate=8000|9600]' run call.toml --far-end tcp:1
 expect_error '"rate=44100" is not understood' run call.toml --far-end unix:x,rate=44100
 expect_error '"ahead=-1" is not understood' run call.toml --far-end unix:x,ahead=-1
 expect_error 'has no path' run call.toml --far-end unix:

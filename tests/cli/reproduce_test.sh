@@ -5,8 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 
 expect 0 "jones.table3" reproduce --list
-expect_error "is no claim and no figure; the nearest is" reproduce jones.tabel3
-expect 0 "inputs, which are no results" reproduce jones --out one --threads 1
+expect_error "is neither a claim nor a figure; the nearest is" reproduce jones.tabel3
+expect 0 "inputs, which are not results" reproduce jones --out one --threads 1
 grep -q '"falls_short":\[\]' <(tr -d "\n " <one/results.json) || fail "what falls short"
 cp -r one again
 rm again/claims/jones.table3.json again/results.json

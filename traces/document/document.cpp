@@ -283,7 +283,7 @@ Document Document::setting(std::string_view path, std::string_view value, std::s
   };
   if (auto document = parsed(value)) return std::move(*document);
   auto document = parsed("0");
-  if (!document) throw Error(fmt::format("{}: \"{}\" is no key", name, path));
+  if (!document) throw Error(fmt::format("{}: \"{}\" is not a key", name, path));
   auto [table, last] = holder(document->impl_->table, path);
   if (table != nullptr) table->insert_or_assign(last, value);
   return std::move(*document);

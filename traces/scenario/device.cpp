@@ -26,7 +26,7 @@ KeyTable make_device_keys() {
       key<D>("block.plan_samples", 1, 1e9, "samples per interrupt, repeated", &D::block_plan),
       key<D>("buffers.count", 1, 512, "output buffers, n", &D::buffers),
       key<D>("buffers.samples", 0, 1e9, "length of one, t; 0: the longest block", &D::buffer_samples),
-      key<D>("buffers.lead_samples", 0, 1e9, "transmit lead: output queued when nothing is owed; 0: all buffers full",
+      key<D>("buffers.lead_samples", 0, 1e9, "transmit lead: output queued when idle; 0: all buffers full",
              &D::transmit_lead_samples),
       key_of_time<D>("work.block_us", 0.001, 1e9, "CPU time of a block, c", kUs, &D::cost_ns),
       key<D>("work.spread", 0, 1, "a block's cost varies by up to this share, both ways", &D::cost_spread),

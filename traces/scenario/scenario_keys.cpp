@@ -284,7 +284,7 @@ KeyTable run_keys() {
   return {
       key<S>("driver.policy", "blocks served a call: one, as the vendor's driver did, or all that is owed",
              [](S& s) -> Field { return choice(s.policy, kPolicies); }),
-      key<S>("driver.transmit_lead_samples", 1, 512, "output queued ahead of the codec when nothing is owed",
+      key<S>("driver.transmit_lead_samples", 1, 512, "output queued ahead of the codec when idle",
              &S::transmit_lead_samples),
       key<S>("driver.block_plan_samples", 1, 256, "samples per interrupt once connected, repeated", &S::block_plan),
       key<S>("transfer.bytes", 1, 1e12, "length of the file that is transferred", &S::bytes),

@@ -40,7 +40,7 @@ std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t ra
     known += known.empty() ? "" : kind == *std::rbegin(kKinds) ? " or " : ", ";
     known += kind->usage;
   }
-  throw std::runtime_error("\"" + address + "\" is no card; expected " + known + " (see offhook devices)");
+  throw std::runtime_error("\"" + address + "\" is not a card; expected " + known + " (see offhook devices)");
 }
 
 std::vector<CardDevice> card_devices() {

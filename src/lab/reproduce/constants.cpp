@@ -96,7 +96,7 @@ const Constant& constant(std::string_view name) {
     if (c.name == name) return c;
     known.push_back(c.name);
   }
-  throw std::invalid_argument(fmt::format("\"{}\" is no constant{}; expected one of: {}", name,
+  throw std::invalid_argument(fmt::format("\"{}\" is not a constant{}; expected one of: {}", name,
                                           config::the_nearest(name, known), fmt::join(known, ", ")));
 }
 

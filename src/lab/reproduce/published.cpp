@@ -252,7 +252,7 @@ std::vector<Published> read_published(config::Document document) {
         claim->values.emplace_back(path, body.at(Json::json_pointer(pointer)));
       }
     } catch (const Json::exception&) {  // a key in quotes, with a dot, a bracket or a stroke in it
-      throw Error(fmt::format("{}: the claim {} holds a key that is no word", claim->position, claim->head.id));
+      throw Error(fmt::format("{}: the claim {} holds a key that is not a word", claim->position, claim->head.id));
     }
     out.push_back(Published(std::move(claim), ""));
   }

@@ -84,7 +84,7 @@ std::vector<Claim> select_claims(std::vector<Published> published, const std::ve
   }
   for (const Experiment& e : experiments()) {
     if (std::none_of(all.begin(), all.end(), [&](const Claim& c) { return c.experiment == &e; }))
-      throw config::Error(fmt::format("an experiment for {}, which is no published claim", e.id));
+      throw config::Error(fmt::format("an experiment for {}, which is not a published claim", e.id));
   }
   const auto waits = [on_request](const Claim& c) {
     return !on_request && c.experiment != nullptr && c.experiment->on_request;
@@ -109,7 +109,7 @@ std::vector<Claim> select_claims(std::vector<Published> published, const std::ve
         known.insert(known.end(), c.experiment->figures.begin(), c.experiment->figures.end());
     }
     throw config::Error(
-        fmt::format("\"{}\" is no claim and no figure{} (`offhook reproduce --list` "
+        fmt::format("\"{}\" is neither a claim nor a figure{} (`offhook reproduce --list` "
                     "shows all)",
                     name, config::the_nearest(name, known)));
   }

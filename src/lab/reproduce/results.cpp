@@ -165,7 +165,7 @@ std::string sentence(const Totals& t) {
                                 count.hard_agree, count.hard));
   }
   const Totals::Count& inputs = t.counts.back().second;
-  parts.push_back(fmt::format("{} inputs, which are no results", inputs.rows));
+  parts.push_back(fmt::format("{} inputs, which are not results", inputs.rows));
   std::string out = fmt::format("{} claims: {}", t.claims, fmt::join(parts, "; "));
   if (inputs.agree != inputs.rows)
     out += fmt::format(" ({} used otherwise than published)", inputs.rows - inputs.agree);

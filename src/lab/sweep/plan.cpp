@@ -96,7 +96,7 @@ void expand(Plan& plan, const std::vector<std::string>& positions) {
     ScenarioBuilder all(base.scenario());
     throw Error(
         fmt::format("no cell of the grid can be run: {} reservations cannot be admitted (X > Y, or a standard "
-                    "scheduler's period that is no power of two)",
+                    "scheduler's period that is not a power of two)",
                     plan.left_out));
   }
 }
@@ -221,7 +221,7 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
       if (axis.values.empty()) throw Error(fmt::format("{}: axis {} has no values", name, axis.key));
     }
   } catch (const nlohmann::json::exception& e) {
-    throw Error(fmt::format("{}: is no plan: {}", name, e.what()));
+    throw Error(fmt::format("{}: is not a plan: {}", name, e.what()));
   }
   if (hash != plan.hash() || plan.repeats == 0 || plan.shards == 0) {
     throw Error(fmt::format("{}: is damaged: its contents do not match its hash", name));

@@ -225,7 +225,7 @@ int run(const Options& options) {
   config::ScenarioBuilder builder;
   for (const std::string& assignment : options.set) {
     if (!assignment.starts_with("line.")) {
-      throw std::runtime_error(fmt::format("--set {}: is no key of the line; expected line.KEY=VALUE", assignment));
+      throw std::runtime_error(fmt::format("--set {}: is not a key of the line; expected line.KEY=VALUE", assignment));
     }
     builder.set(assignment);
   }

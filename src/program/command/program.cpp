@@ -122,7 +122,7 @@ void add_json_file(CLI::App& app, std::string& path) {
       ->expected(0, 1)
       ->default_str("-")
       ->check([](const std::string& name) {
-        return name == "-" || name.ends_with(".json") ? "" : name + " is no name that ends in .json (give --json last)";
+        return name == "-" || name.ends_with(".json") ? "" : name + " does not end in .json (give --json last)";
       });
 }
 

@@ -145,7 +145,7 @@ void print_table(const nlohmann::ordered_json& summary) {
   row("overrun, samples", total.at("overrun_samples").dump());
   if (const auto& near = figures.at("ends")[0]; modem && near.at("data_modes").get<int>() > 0) {
     row("bit/s sent, received", near.at("sent_bps").dump() + ", " + near.at("received_bps").dump());
-    row("trained again, rates changed", fmt::format("{}", near.at("data_modes").get<int>() - 1));
+    row("retrains and rate changes", fmt::format("{}", near.at("data_modes").get<int>() - 1));
   }
   for (std::size_t end = 0; modem && end < figures.at("ends").size(); ++end) {
     row(end == 0 ? "frames sent again, near" : "frames sent again, far",

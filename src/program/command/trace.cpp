@@ -93,7 +93,7 @@ void add_trace(CLI::App& app, Action& action) {
       ->required()
       ->type_name("TRACE");
   sub->add_option("-o,--out", options->out, "Write the load, about five bytes an interval")->type_name("FILE");
-  sub->add_option("--without", options->without, "Threads that are no load, by name: the driver itself, the recorder")
+  sub->add_option("--without", options->without, "Threads that are not load, by name: the driver itself, the recorder")
       ->type_name("NAME");
   sub->add_flag("--json", options->json, "Print the result as JSON, nothing else");
   sub->footer(R"(Recording (as root; B: a tracefs instance of its own):

@@ -86,7 +86,7 @@ std::int16_t clipped(float x) {
 FarEndAddress FarEndAddress::parse(std::string_view text) {
   FarEndAddress address;
   std::string_view rest = text;
-  if (!rest.starts_with("unix:")) refuse(text, "is no address of a far end");
+  if (!rest.starts_with("unix:")) refuse(text, "is not the address of a far end");
   rest.remove_prefix(5);
   const auto take = [&rest] {
     const std::size_t comma = std::min(rest.find(','), rest.size());

@@ -44,7 +44,7 @@ TEST(Cards, WhatIsNoAddressIsToldAllKinds) {
   for (const std::string address :
        {"", "tape", "unix", "unix:", "file", "file:", "alsa:", "portaudio", "null:", "null:x"}) {
     const std::string why = refusal(address);
-    EXPECT_THAT(why, HasSubstr("\"" + address + "\" is no card; expected "));
+    EXPECT_THAT(why, HasSubstr("\"" + address + "\" is not a card; expected "));
     for (const char* usage : {"null", "file:", "unix:PATH", "alsa:NAME", "portaudio:NAME"})
       EXPECT_THAT(why, HasSubstr(usage));
   }

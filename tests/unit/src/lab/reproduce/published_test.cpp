@@ -162,7 +162,7 @@ TEST(Published, AClaimNeedsItsHeadAndAKnownGrade) {
   EXPECT_NE(error_of(head + std::string(kJudged) + head).find("is there twice"), std::string::npos);
   EXPECT_NE(error_of("other = 1\n" + head + std::string(kJudged)).find("unknown key"), std::string::npos);
   for (const char* odd : {"\"x~y\" = 1", "\"x.y\" = 1", "\"x/y\" = 1", "\"x[0]\" = 1"}) {
-    EXPECT_NE(error_of(head + odd + "\n" + std::string(kJudged)).find("a holds a key that is no word"),
+    EXPECT_NE(error_of(head + odd + "\n" + std::string(kJudged)).find("a holds a key that is not a word"),
               std::string::npos)
         << odd;
   }
