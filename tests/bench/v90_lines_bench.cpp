@@ -2,7 +2,7 @@
 //
 // The tables of V.90: our two modems over hostsim/line's digital trunk, rates and blocks of 1000 bits with errors.
 //
-//   v90_lines_bench [noise|power|trunk|loop|cross|delay|all] [MINUTES] [FILE]
+//   v90_lines_bench [noise|power|upstream|trunk|loop|cross|delay|all] [MINUTES] [FILE]
 //
 // prints Markdown; docs/v90.md holds what it printed last. MINUTES: of data mode on each line, 1 unless told. FILE:
 // what each line came to is added to it, and a line that stands there is not run again: a run that was interrupted goes
@@ -162,6 +162,18 @@ void power(Lines& lines) {
   }
 }
 
+// Here it is the line card's noise that limits the upstream, and not its codec.
+void upstream(Lines& lines) {
+  head("White noise, analogue modem at -16 dBm0, loop 10 dB");
+  for (const int level : {-66, -64, -62, -61, -60, -59, -58}) {
+    V90Call::Options o = clean();
+    o.trunk.noise_dbm0 = level;
+    o.trunk.loss_db = 10;
+    o.analogue_dbm0 = -16;
+    row("upstream", std::to_string(level) + " dBm0", o, lines);
+  }
+}
+
 constexpr const char* kOf[] = {"none", "1 of 6", "2 of 6", "3 of 6", "4 of 6", "5 of 6", "6 of 6"};
 constexpr unsigned kPatterns[] = {0, 1, 0b001001, 0b010101, 0b110110, 0b111110, 63};
 
@@ -268,7 +280,7 @@ struct Section {
   const char* name;
   void (*print)(Lines& lines);
 };
-constexpr Section kSections[] = {{"noise", noise}, {"power", power}, {"trunk", trunk},
+constexpr Section kSections[] = {{"noise", noise}, {"power", power}, {"upstream", upstream}, {"trunk", trunk},
                                  {"loop", loop},   {"cross", cross}, {"delay", delay}};
 
 }  // namespace
@@ -279,7 +291,7 @@ int main(int argc, char** argv) {
   bool known = what == "all";
   for (const Section& s : kSections) known |= what == s.name;
   if (!known || !(minutes > 0) || argc > 4) {
-    std::fprintf(stderr, "usage: v90_lines_bench [noise|power|trunk|loop|cross|delay|all] [MINUTES] [FILE]\n");
+    std::fprintf(stderr, "usage: v90_lines_bench [noise|power|upstream|trunk|loop|cross|delay|all] [MINUTES] [FILE]\n");
     return 1;
   }
   try {

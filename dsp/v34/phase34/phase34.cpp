@@ -383,26 +383,12 @@ void Phase34::advance_data() {
 }
 
 void Phase34::follow_line(const DataReceiver& data) {
-  const uint8_t rate = rx_rate();
-  const LineMonitor::Advice advice = monitor_.put(data);
-  if (monitor_.settled()) data_variance_ = monitor_.variance();
-  if (!config_.adapt_rate || !tx_live_) return;
-  switch (advice) {
-    case LineMonitor::Advice::kNone:
-      break;
-    case LineMonitor::Advice::kResynchronise:
-      renegotiate(rate);
-      break;
-    case LineMonitor::Advice::kLower:
-      renegotiate(rate > 1 ? static_cast<uint8_t>(rate - 1) : rate);
-      break;
-    case LineMonitor::Advice::kMove:
-    case LineMonitor::Advice::kHigher:
-      renegotiate();
-      break;
-    case LineMonitor::Advice::kRetrain:
-      handle(Event::kLineLost);
-      break;
+  const LineMonitor::Advice advice = receive_rate_.put(data);
+  if (!config_.adapt_rate || !tx_live_ || advice == LineMonitor::Advice::kNone) return;
+  if (advice == LineMonitor::Advice::kRetrain) {
+    handle(Event::kLineLost);
+  } else {
+    renegotiate(receive_rate_.limit_after(advice));
   }
 }
 

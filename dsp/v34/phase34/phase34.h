@@ -22,8 +22,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/transition_table.h"
 #include "dsp/v34/data/data_mode.h"
-#include "dsp/v34/data/line_monitor.h"
-#include "dsp/v34/data/rate_choice.h"
+#include "dsp/v34/data/receive_rate.h"
 #include "dsp/v34/phase34/mp.h"
 #include "dsp/v34/phase34/symbol_reader.h"
 #include "dsp/v34/phase34/transmit_signals.h"
@@ -264,8 +263,7 @@ class Phase34 {
   DataParameters tx_parameters_{};
   DataParameters rx_parameters_{};
   DataTransmitter data_tx_;
-  LineMonitor monitor_;
-  float data_variance_ = 0;  // of the received data, a mean over half a second or so; 0: not known
+  ReceiveRate receive_rate_;
   bool data_tx_on_ = false;
   bool b1_received_ = false;
   bool tx_live_ = false;

@@ -25,17 +25,9 @@ Mp Phase34::make_mp() const {
     return mp;
   }
   const RateLimits rx = limits(true), tx = limits(false);
-  double snr = quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(training_.error);
-  // After seconds of data their noise is better known than from a short TRN, while the receiver finds itself again. A
-  // line that has become worse has max_rx_rate_ for it.
-  if (procedure_ == Procedure::kRenegotiation && data_variance_ > 0) {
-    const double in_data =
-        static_cast<double>(rx_parameters_.mean_energy()) / (2 * static_cast<double>(data_variance_));
-    if (in_data > snr) snr = in_data;
-  }
-  uint8_t receive = choose_rate(rx, snr / config_.margin);
-  if (receive > max_rx_rate_) receive = max_rx_rate_;
-  if (receive > monitor_.most()) receive = monitor_.most();
+  const double snr = quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(training_.error);
+  const uint8_t receive =
+      receive_rate_.choose(rx, snr, config_.margin, procedure_ == Procedure::kRenegotiation, max_rx_rate_);
   const uint8_t transmit = highest_rate(tx);
   mp.type1 = rx.precoding;
   mp.max_call_to_answer = calls() ? transmit : receive;
@@ -74,18 +66,8 @@ void Phase34::agree() {
 }
 
 void Phase34::begin_monitor() {
-  const RateLimits l = limits(true);
-  const uint8_t rate = rx_rate();
-  const uint16_t mask = mp_.own.rate_mask & mp_.far.rate_mask;
-  uint8_t next = rate + 1;
-  while (next <= highest_rate(l) && !(mask & 1 << (next - 1))) ++next;
-  double required = 0;
-  if (next <= highest_rate(l) && next <= (calls() ? mp_.far.max_answer_to_call : mp_.far.max_call_to_answer)) {
-    required = required_snr(l.trellis, make_framing(l.symbol_rate, next * 2400u, l.aux, l.expanded), l.precoding);
-  }
-  uint8_t lowest = 1;
-  while (lowest < rate && !(mask & 1 << (lowest - 1))) ++lowest;
-  monitor_.start(rx_parameters_, required, lowest);
+  receive_rate_.start(rx_parameters_, limits(true), mp_.own.rate_mask & mp_.far.rate_mask,
+                      calls() ? mp_.far.max_answer_to_call : mp_.far.max_call_to_answer);
 }
 
 }  // namespace offhook::v34

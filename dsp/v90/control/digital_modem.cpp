@@ -34,10 +34,12 @@ v34::Phase2Config phase2_config(const oh_pump_config& c) {
 
 DigitalModem::DigitalModem(const oh_pump_config& c, void* v34)
     : Modem(c, v34, v8_config(c, v8::kPcmDigital, v8::kAccessDigital), phase2_config(c), v34::kToneAHz),
-      law_(law_of(c)) {}
+      law_(law_of(c)),
+      robbed_bits_(law_) {}
 
 uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
-  const auto x = static_cast<float>(linear_of(law_, pcm_of(law_, rx)));
+  if (is_lost) robbed_bits_.skip();
+  const float x = is_lost ? 0 : robbed_bits_.put(rx);
   power_ += (x * x - power_) * (1.f / 256);
   uint8_t tx = octet_of(law_, {0, true});
   const auto linear = [this](float y) { return nearest_octet(law_, clip(y)); };

@@ -8,6 +8,7 @@
 #include "dsp/v90/control/modem.h"
 #include "dsp/v90/control/upstream_alignment.h"
 #include "dsp/v90/pcm/echo_canceller.h"
+#include "dsp/v90/pcm/robbed_bits.h"
 #include "dsp/v90/procedure/digital.h"
 
 namespace offhook::v90 {
@@ -43,6 +44,7 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure> {
   const v34::LineQuality* measure_noise();
 
   Law law_;
+  RobbedBits robbed_bits_;
   v34::SymbolReader reader_;
   v34::LineQuality quality_;
   uint32_t order_version_ = 0;

@@ -259,26 +259,10 @@ void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
 
 // As V.34's: lower where the errors are too many, higher where the noise of the data has long allowed it.
 void DigitalProcedure::follow_line(const v34::DataReceiver& data) {
-  const auto rate = static_cast<uint8_t>(rx_parameters_.bit_rate / 2400);
-  const v34::LineMonitor::Advice advice = monitor_.put(data);
-  if (monitor_.settled()) data_variance_ = monitor_.variance();
-  switch (advice) {
-    case v34::LineMonitor::Advice::kNone:
-      return;
-    case v34::LineMonitor::Advice::kRetrain:
-      handle(Event::kLineLost);
-      return;
-    case v34::LineMonitor::Advice::kResynchronise:
-      most_rate_ = rate;
-      break;
-    case v34::LineMonitor::Advice::kLower:
-      most_rate_ = rate > kLeastUpstream ? static_cast<uint8_t>(rate - 1) : rate;
-      break;
-    case v34::LineMonitor::Advice::kMove:
-    case v34::LineMonitor::Advice::kHigher:
-      most_rate_ = kMostUpstream;
-      break;
-  }
+  const v34::LineMonitor::Advice advice = receive_rate_.put(data);
+  if (advice == v34::LineMonitor::Advice::kNone) return;
+  if (advice == v34::LineMonitor::Advice::kRetrain) return static_cast<void>(handle(Event::kLineLost));
+  most_rate_ = receive_rate_.limit_after(advice);
   handle(Event::kRenegotiate);
 }
 
@@ -362,20 +346,9 @@ void DigitalProcedure::advance_data() {
   if (state_ != State::kData || rx_live_ || !b1_received_) return;
   e_deadline_ = 0;
   deliver(true);
-  data_variance_ = 0;  // of the data before, in other units
-  monitor_.start(rx_parameters_, required_next(), kLeastUpstream);
-}
-
-// SNR from which the next rate that both ends have would do; 0: there is none.
-double DigitalProcedure::required_next() const {
-  const v34::RateLimits l = limits();
-  const uint16_t mask = far_.cp.upstream_mask & own_.rate_mask;
-  for (int r = static_cast<int>(rx_parameters_.bit_rate / 2400) + 1; r <= kMostUpstream; ++r) {
-    if ((mask >> (r - kLeastUpstream) & 1) == 0) continue;
-    const uint32_t bit_rate = static_cast<uint32_t>(r) * 2400;
-    return v34::required_snr(l.trellis, v34::make_framing(l.symbol_rate, bit_rate, false, l.expanded), l.precoding);
-  }
-  return 0;
+  // Both masks begin with 4800 bit/s.
+  const auto mask = static_cast<uint16_t>((far_.cp.upstream_mask & own_.rate_mask) << (kLeastUpstream - 1));
+  receive_rate_.start(rx_parameters_, limits(), mask, kMostUpstream);
 }
 
 void DigitalProcedure::deliver(bool live) {
@@ -402,16 +375,8 @@ Mp DigitalProcedure::make_mp() const {
   mp.trellis = config_.trellis;
   if (procedure_ == Procedure::kCleardown) return mp;
   const v34::RateLimits l = limits();
-  double snr = quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(training_.error);
-  // After seconds of data their noise is better known than from a short SCR, while the receiver finds itself again.
-  if (procedure_ == Procedure::kRenegotiation && data_variance_ > 0) {
-    const double in_data =
-        static_cast<double>(rx_parameters_.mean_energy()) / (2 * static_cast<double>(data_variance_));
-    if (in_data > snr) snr = in_data;
-  }
-  int rate = v34::choose_rate(l, snr / config_.margin);
-  if (rate > most_rate_) rate = most_rate_;
-  if (rate > monitor_.most()) rate = monitor_.most();
+  const double snr = quality_.snr > 0 ? quality_.snr : 1 / static_cast<double>(training_.error);
+  const int rate = receive_rate_.choose(l, snr, config_.margin, procedure_ == Procedure::kRenegotiation, most_rate_);
   mp.drn = static_cast<uint8_t>(rate < kLeastUpstream ? kLeastUpstream : rate);
   mp.type1 = l.precoding;
   mp.nonlinear = config_.nonlinear;

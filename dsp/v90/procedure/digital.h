@@ -17,7 +17,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/blocks/transition_table.h"
 #include "dsp/v34/data/data_mode.h"
-#include "dsp/v34/data/line_monitor.h"
+#include "dsp/v34/data/receive_rate.h"
 #include "dsp/v34/phase34/symbol_reader.h"
 #include "dsp/v34/phase34/transmit_signals.h"
 #include "dsp/v90/coding/cp.h"
@@ -46,7 +46,7 @@ struct DigitalConfig {
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
   bool points_1664 = true;    ///< both INFO0 have bit 25
   uint8_t look_ahead = 3;     ///< offered in Jd
-  bool nonlinear = false;     ///< wanted of the upstream, as the next two
+  bool nonlinear = true;      ///< wanted of the upstream, as the next two
   bool expanded = true;
   v34::TrellisCode trellis = v34::TrellisCode::k64;
   uint32_t trn1d_ms = 1600;  ///< long enough for both receivers to settle, and for the echo canceller of this end
@@ -134,7 +134,7 @@ class DigitalProcedure {
   const v34::DataParameters& rx_parameters() const { return rx_parameters_; }
   uint32_t renegotiations() const { return renegotiations_; }
   /// Of the last seconds of data, as LineMonitor::variance(); 0: not known.
-  float data_variance() const { return data_variance_; }
+  float data_variance() const { return receive_rate_.data_variance(); }
   uint64_t bits_sent() const { return tx_.bits_sent(); }
   /// Set of the rows of transitions() that were taken.
   uint64_t taken() const { return taken_; }
@@ -194,7 +194,6 @@ class DigitalProcedure {
   void end(Outcome outcome);
   void listen(int next, bool pp, v34::TrainingPoints points, int known_trn);
   void follow_line(const v34::DataReceiver& data);
-  double required_next() const;
   void read(const uint8_t* bits);
   Mp make_mp() const;
   v34::RateLimits limits() const;
@@ -234,13 +233,12 @@ class DigitalProcedure {
   int ones_ = 0;
   Mp own_{};
   uint8_t most_rate_ = 14;
-  float data_variance_ = 0;  // of the last seconds of data; 0: not known
 
   int s_bar_age_ = 0, next_ = 0;
   v34::Heard::Training training_;
   v34::LineQuality quality_;
   v34::DataParameters rx_parameters_{};
-  v34::LineMonitor monitor_;
+  v34::ReceiveRate receive_rate_;
   bool b1_received_ = false, e_received_ = false;
   bool tx_live_ = false, rx_live_ = false;
   uint32_t renegotiations_ = 0;

@@ -68,6 +68,33 @@ TEST(V90OverDigitalTrunk, LearnsRobbedBitsPadsAndLaws) {
   }
 }
 
+// Robbed bits and pads add noise that grows with the samples, as a codec's does.
+TEST(V90OverDigitalTrunk, UpstreamBeginsAtARateThatRobbedBitsLeave) {
+  struct Case {
+    const char* law;
+    unsigned robbed;
+    double pad_db;
+    unsigned least;
+  };
+  const Case cases[] = {{"mu-law", 1, 0, 33600},        {"a-law", 1, 0, 33600},  {"mu-law", 0, 6, 33600},
+                        {"mu-law", 0b010101, 0, 31200}, {"a-law", 63, 0, 28800}, {"mu-law", 0b110110, 3, 28800}};
+  for (const Case& k : cases) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    o.trunk.noise_dbm0 = -80;
+    o.trunk.law = o.trunk.codec = k.law;
+    o.trunk.robbed_bits = k.robbed;
+    o.trunk.pad_db = k.pad_db;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(15)) << k.law << " " << k.robbed << " " << k.pad_db;
+    const unsigned first = call.digital_status().rx_bit_rate;
+    EXPECT_GE(first, k.least) << k.law << " " << k.robbed << " " << k.pad_db;
+    call.run(20);
+    EXPECT_GE(call.digital_status().rx_bit_rate, first) << k.law << " " << k.robbed << " " << k.pad_db;
+    EXPECT_LE(call.up().bad_blocks(), call.up().blocks() / 100) << k.law << " " << k.robbed << " " << k.pad_db;
+  }
+}
+
 TEST(V90OverDigitalTrunk, FollowsClocksOf100PpmEitherWay) {
   for (const double ppm : {-100., 100.}) {
     V90Call::Options o = clean();
