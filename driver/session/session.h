@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A modem on a live card: card, driver, context, and the call that is on the line, if any.
-//
-//   interrupt thread   waits for the card, runs the driver's isr
-//   context            runs its service: pump and V.42, and moves bytes between V.42 and two rings
-//   owner's thread     makes and ends calls, reads and writes the rings; may be late or stall
+// A modem on a live card: a live driver (live_driver.h), and the call that is on the line, if any. In the driver's
+// context run pump and V.42, and bytes move between V.42 and two rings. The owner's thread makes and ends calls, reads
+// and writes the rings; it may be late or stall.
 //
 // Between calls the driver goes on with silence, so the card never stops.
 #pragma once
@@ -13,25 +11,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "driver/card/live/live_card.h"
-#include "driver/context/live_context.h"
 #include "driver/session/call_line.h"
-#include "offhook/driver.h"
+#include "driver/session/live_driver.h"
 
 namespace offhook::modem {
 
-struct SessionConfig {
-  LiveContextConfig context;
-  int interrupt_priority = 80;  ///< SCHED_FIFO, of the thread that plays interrupt; 0: a normal thread
-  /// Unless the card has a period: then blocks of that length, and two of them ahead.
-  std::vector<std::uint32_t> block_plan = {105, 105, 90};
-  std::uint32_t transmit_lead_samples = 204;
-  oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
-  oh_event_log* log = nullptr;  ///< the owner drains it; may be null
-};
+using SessionConfig = LiveDriverConfig;
 
 /// What went over V.42 in all calls: the user's bytes, and the octets that they were there, compressed or not.
 struct Traffic {
@@ -43,7 +30,7 @@ class Session final : public CallLine {
  public:
   /// Starts the card. @throws std::runtime_error: privileges, device
   Session(LiveCard& card, const SessionConfig& config);
-  ~Session() override;
+  ~Session() override = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -56,7 +43,7 @@ class Session final : public CallLine {
   CallStatus status() const override { return call_ ? call_->status() : CallStatus{}; }
   Traffic traffic() const;
   /// What card and driver keep queued, as in oh_pump_config.
-  std::uint32_t io_delay_samples() const { return config_.transmit_lead_samples + card_.queued_samples(); }
+  std::uint32_t io_delay_samples() const { return driver_.transmit_lead_samples() + card_.queued_samples(); }
 
   std::size_t write(const std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->write(bytes, n) : 0; }
   std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->read(bytes, n) : 0; }
@@ -64,30 +51,23 @@ class Session final : public CallLine {
 
   /// The card is gone: why. Empty while it is there.
   std::string card_failure() const;
-  const LiveContext& context() const { return context_; }
-  oh_driver_counters counters() const;
+  const LiveContext& context() const { return driver_.context(); }
+  oh_driver_counters counters() const { return driver_.counters(); }
   oh_card_counters card_counters() const { return oh_card_counts(&card_.state()); }
-  std::vector<std::string> shortcomings() const;
+  std::vector<std::string> shortcomings() const { return driver_.shortcomings(); }
 
  private:
   static void process(void* self, const void* rx, void* tx, std::size_t n);
   static void fill_in(void* self, std::size_t n);
   void swap_call(std::unique_ptr<Call> next);
-  void interrupts();
 
   LiveCard& card_;
-  SessionConfig config_;
-  oh_driver driver_{};
-  std::vector<std::uint64_t> staging_;  // the driver's
-  LiveContext context_;
+  oh_event_log* log_;
   std::unique_ptr<Call> call_;            // the owner's
   Traffic before_;                        // of the calls before it
   std::atomic<Call*> active_{nullptr};    // the context's view
   std::atomic<std::uint64_t> served_{0};  // pump calls so far, odd within one
-  std::atomic<bool> gone_{false};
-  std::string interrupt_shortcoming_;
-  WatchRule interrupt_rule_;
-  std::thread interrupt_thread_;
+  LiveDriver driver_;                     // the last: from its making on to its end it calls process()
 };
 
 }  // namespace offhook::modem

@@ -355,6 +355,7 @@ void add_measure(CLI::App& app, Action& action) {
   add_measure_latency(*sub, action, options);
   add_measure_bank(*sub, action, options);
   add_measure_batch(*sub, action, options);
+  add_measure_device(*sub, action, options);
   add_measure_cause(*sub, action, options);
   add_measure_host(*sub, action, options);
   CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");

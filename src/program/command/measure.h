@@ -71,6 +71,7 @@ void say_load_failed(const measure::LoadKind& kind, const measure::LoadProcess* 
 // One a file.
 void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);

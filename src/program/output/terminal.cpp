@@ -97,16 +97,17 @@ void Progress::update(double share, const std::string& detail) {
   next_ = now + (terminal_ ? std::chrono::duration_cast<Clock::duration>(kBarEvery) : kLineEvery);
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
   share = std::clamp(share, 0.0, 1.0);
-  std::string left;
-  if (share > 0 && elapsed > 0.5) left = fmt::format(", {} left", duration_text(elapsed * (1 - share) / share));
+  std::string words = printable(detail);
+  if (share > 0 && elapsed > 0.5)
+    words += fmt::format("{}{} left", words.empty() ? "" : ", ", duration_text(elapsed * (1 - share) / share));
   if (!terminal_) {
-    fmt::print(stderr, "{}: {:.0f} %, {}{}\n", label_, 100 * share, printable(detail), left);
+    fmt::print(stderr, "{}: {:.0f} %{}{}\n", label_, 100 * share, words.empty() ? "" : ", ", words);
     return;
   }
   constexpr std::size_t kWidth = 24;
   const auto filled = static_cast<std::size_t>(share * kWidth);
-  const std::string line = fmt::format("{} [{:=<{}}{:{}}] {:3.0f} %  {}{}", label_, "", filled, "", kWidth - filled,
-                                       100 * share, printable(detail), left);
+  const std::string line =
+      fmt::format("{} [{:=<{}}{:{}}] {:3.0f} %  {}", label_, "", filled, "", kWidth - filled, 100 * share, words);
   // A line that the terminal breaks would not be cleared: one column stays free.
   const std::size_t columns = columns_of(stderr);
   fmt::print(stderr, "\r{}\033[K", cut(line, columns > 1 ? columns - 1 : 0));

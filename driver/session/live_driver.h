@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// A driver at work on a live card: the card's interrupt thread, the driver, and the context that serves a pump.
+//
+//   interrupt thread   waits for the card, runs the driver's isr
+//   context            runs its service, and the pump in it
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "driver/card/live/live_card.h"
+#include "driver/context/live_context.h"
+#include "offhook/driver.h"
+
+namespace offhook {
+
+struct LiveDriverConfig {
+  LiveContextConfig context;
+  int interrupt_priority = 80;  ///< SCHED_FIFO, of the thread that plays interrupt; 0: a normal thread
+  /// Unless the card has a period: then blocks of that length, and two of them ahead.
+  std::vector<std::uint32_t> block_plan = {105, 105, 90};
+  std::uint32_t transmit_lead_samples = 204;
+  oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
+  oh_event_log* log = nullptr;  ///< the owner drains it; may be null
+};
+
+class LiveDriver {
+ public:
+  /// Starts the card. @param card, pump  outlive the driver  @throws std::runtime_error: privileges, device, blocks
+  LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConfig& config);
+  ~LiveDriver() { stop(); }
+  LiveDriver(const LiveDriver&) = delete;
+  LiveDriver& operator=(const LiveDriver&) = delete;
+
+  /// The card's samples end, and the service under way; the pump is its owner's from then on.
+  void stop();
+  std::uint32_t transmit_lead_samples() const { return config_.transmit_lead_samples; }
+  /// The card vanished, or failed.
+  bool is_gone() const { return gone_.load(std::memory_order_acquire); }
+  const LiveContext& context() const { return context_; }
+  oh_driver_counters counters() const;
+  std::vector<std::string> shortcomings() const;
+
+ private:
+  void interrupts();
+
+  LiveCard& card_;
+  LiveDriverConfig config_;
+  oh_driver driver_{};
+  std::vector<std::uint64_t> staging_;  // the driver's
+  LiveContext context_;
+  std::atomic<bool> gone_{false};
+  std::string interrupt_shortcoming_;
+  WatchRule interrupt_rule_;
+  std::thread interrupt_thread_;
+};
+
+}  // namespace offhook

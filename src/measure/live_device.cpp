@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "src/measure/live_device.h"
+
+#include <chrono>
+#include <thread>
+
+#include "driver/card/timer/timer_card.h"
+#include "driver/session/live_driver.h"
+#include "src/measure/real_time.h"
+
+namespace offhook::measure {
+
+LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
+                               const std::function<bool(double)>& progress) {
+  const hostsim::SoftDevice device = hostsim::device_at_work(scenario);
+  const auto connection = hostsim::make_device_connection(scenario, nullptr);
+  TimerCard card(connection->line(), connection->streams());
+  connection->start(0);
+  LiveDevice result;
+  result.buffer_samples = device.buffer();
+  LiveDriver driver(card, connection->near_pump(),
+                    {.context = config.context,
+                     .interrupt_priority = config.interrupt_priority,
+                     .block_plan = device.block_plan,
+                     .transmit_lead_samples = device.lead(),
+                     .policy = scenario.policy});
+  const std::int64_t began = now_ns();
+  do {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    result.seconds = static_cast<double>(now_ns() - began) * 1e-9;
+  } while (result.seconds < config.seconds && progress(result.seconds / config.seconds));
+  driver.stop();
+  result.driver = driver.counters();
+  result.card = oh_card_counts(&card.state());
+  result.dispatch = driver.context().dispatch_latency();
+  result.service = driver.context().service_time();
+  result.yields = driver.context().yields();
+  result.throttles = driver.context().throttles();
+  result.without = driver.shortcomings();
+  // The pumps are ours now, and can be asked.
+  connection->exchange_user_data(static_cast<hostsim::Ns>(result.seconds * 1e9));
+  result.dmt = connection->dmt_status();
+  result.radio = connection->radio_status();
+  return result;
+}
+
+}  // namespace offhook::measure

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// A DMT pump or a radio live: in a context of this host, on a card that goes by the clock. The thread that plays the
+// card plays the line and the far pump too, so what is measured is the context, not a CPU's capacity for both ends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/context/live_context.h"
+#include "driver/histogram/histogram.h"
+#include "hostsim/call/connection.h"
+
+namespace offhook::measure {
+
+struct LiveDeviceConfig {
+  LiveContextConfig context;
+  double seconds = 10;          ///< with the start-up
+  int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card and the far end
+};
+
+struct LiveDevice {
+  double seconds = 0;
+  oh_driver_counters driver{};
+  oh_card_counters card{};
+  std::uint32_t buffer_samples = 0;                   ///< of the device, in the periods that the driver counts
+  LogLinearHistogram dispatch, service;               ///< ns: from interrupt to service, and CPU time of a service
+  std::uint64_t yields = 0, throttles = 0;            ///< of a reservation
+  std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null where there is none
+  std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null where there is none
+  std::vector<std::string> without;
+  /// Nothing late, nothing lost.
+  bool in_time() const { return driver.samples_late == 0 && card.underrun_samples == 0 && card.overrun_samples == 0; }
+};
+
+/// The device of a scenario over its line. @param progress  share done; false: stop
+/// @throws std::runtime_error: privileges; std::invalid_argument: what the device or its line cannot be
+LiveDevice measure_live_device(const hostsim::Scenario& scenario, const LiveDeviceConfig& config,
+                               const std::function<bool(double)>& progress);
+
+}  // namespace offhook::measure

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook measure device`: a DMT pump or a radio live.
+#include <fmt/format.h>
+
+#include "hostsim/call/radio_call.h"
+#include "hostsim/call/subscriber_call.h"
+#include "src/host/host_description.h"
+#include "src/measure/live_device.h"
+#include "src/program/command/measure.h"
+#include "src/program/output/terminal.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::command {
+namespace {
+
+struct DeviceOptions {
+  std::shared_ptr<MeasureOptions> measure;
+  std::string scenario;
+};
+
+Json quantiles(const LogLinearHistogram& h) {
+  return {{"p50", us_of(double(h.quantile(0.5)))},
+          {"p99", us_of(double(h.quantile(0.99)))},
+          {"p99.9", us_of(double(h.quantile(0.999)))},
+          {"max", us_of(double(h.max()))}};
+}
+
+Json to_json(const hostsim::DmtStatus& s) {
+  const auto way = [](const hostsim::DmtDirection& d) {
+    return Json{
+        {"gross_bit_rate", d.gross_bit_rate}, {"net_bit_rate", d.net_bit_rate},         {"superframes", d.superframes},
+        {"crc_errors", d.crc_errors},         {"corrected_octets", d.corrected_octets}, {"bits_compared", d.bits},
+        {"wrong_bits", d.wrong_bits}};
+  };
+  return {{"in_data", s.in_data},
+          {"trainings", s.trainings},
+          {"fast_retrains", s.fast_retrains},
+          {"down", way(s.down)},
+          {"up", way(s.up)}};
+}
+
+Json to_json(const hostsim::RadioStatus& s) {
+  const auto way = [](const hostsim::RadioDirection& d) {
+    return Json{{"bit_rate", d.bit_rate},    {"bursts_due", d.due},     {"bursts_missed", d.missed},
+                {"bursts_broken", d.broken}, {"bits_compared", d.bits}, {"wrong_bits", d.wrong_bits}};
+  };
+  return {{"in_data", s.in_data},
+          {"retrains", s.retrains},
+          {"slot_ms", 1e3 * s.slot_s},
+          {"received", way(s.received)},
+          {"sent", way(s.sent)}};
+}
+
+Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig& config, const measure::LiveDevice& r) {
+  Json json{{"measure", "device"},
+            {"host", measure::host_description()},
+            {"scenario", scenario.name},
+            {"device", scenario.device.name},
+            {"context", config.context.str()},
+            {"seconds", r.seconds},
+            {"blocks", r.driver.blocks_served},
+            {"blocks_late", r.driver.blocks_late},
+            {"samples_late", r.driver.samples_late},
+            {"underrun_samples", r.card.underrun_samples},
+            {"overrun_samples", r.card.overrun_samples},
+            {"pending_max_samples", r.driver.pending_max},
+            {"buffer_samples", r.buffer_samples},
+            {"service_us", quantiles(r.service)},
+            {"dispatch_latency_us", quantiles(r.dispatch)},
+            {"without", r.without}};
+  if (config.context.kind == OH_CONTEXT_RESERVATION)
+    json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
+  if (r.dmt) json["dmt"] = to_json(*r.dmt);
+  if (r.radio) json["radio"] = to_json(*r.radio);
+  return json;
+}
+
+bool in_data(const measure::LiveDevice& r) {
+  return r.dmt ? r.dmt->in_data : r.radio && r.radio->in_data;
+}
+
+void print(const Json& json, const measure::LiveDevice& r) {
+  Table table;
+  table.column(fmt::format("{}, {}", json.at("scenario").get<std::string>(), json.at("context").get<std::string>()));
+  table.column("");
+  const auto row = [&](const char* what, const std::string& value) { table.row({what, value}); };
+  row("seconds", fmt::format("{:.1f}", r.seconds));
+  row("blocks, late", fmt::format("{}, {}", r.driver.blocks_served, r.driver.blocks_late));
+  row("samples late, underrun, overrun",
+      fmt::format("{}, {}, {}", r.driver.samples_late, r.card.underrun_samples, r.card.overrun_samples));
+  row("samples pending, max", fmt::format("{}", r.driver.pending_max));
+  row("the same in buffers", fmt::format("{:.2f}", double(r.driver.pending_max) / r.buffer_samples));
+  for (const auto& [name, key] : {std::pair{"service", "service_us"}, {"request to service", "dispatch_latency_us"}}) {
+    const Json& q = json.at(key);
+    row(fmt::format("{}, us: median, 99 %, 99.9 %, max", name).c_str(),
+        fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", q.at("p50").get<double>(), q.at("p99").get<double>(),
+                    q.at("p99.9").get<double>(), q.at("max").get<double>()));
+  }
+  if (r.dmt) {
+    const auto& [down, up] = std::tie(r.dmt->down, r.dmt->up);
+    row("trainings, fast retrains", fmt::format("{}, {}", r.dmt->trainings, r.dmt->fast_retrains));
+    row("bit/s gross, down and up", fmt::format("{}, {}", down.gross_bit_rate, up.gross_bit_rate));
+    row("superframes", fmt::format("{}, {}", down.superframes, up.superframes));
+    row("superframes wrong", fmt::format("{}, {}", down.crc_errors, up.crc_errors));
+    row("bits wrong", fmt::format("{} of {}, {} of {}", down.wrong_bits, down.bits, up.wrong_bits, up.bits));
+  }
+  if (r.radio) {
+    const auto& [received, sent] = std::tie(r.radio->received, r.radio->sent);
+    row("links lost", fmt::format("{}", r.radio->retrains));
+    row("bit/s, received and sent", fmt::format("{}, {}", received.bit_rate, sent.bit_rate));
+    row("bursts due", fmt::format("{}, {}", received.due, sent.due));
+    row("bursts not heard or broken", fmt::format("{}, {}", received.lost(), sent.lost()));
+    row("bits wrong",
+        fmt::format("{} of {}, {} of {}", received.wrong_bits, received.bits, sent.wrong_bits, sent.bits));
+  }
+  say("{}", Lines(table.str()));
+  say("\n{}\n", !in_data(r)   ? "At the end the pumps are not in data mode."
+                : r.in_time() ? "Nothing was late, and no sample was lost."
+                              : "Samples were lost.");
+}
+
+int run_device(const DeviceOptions& options) {
+  config::ScenarioBuilder builder;
+  builder.apply_file(options.scenario);
+  const hostsim::Scenario scenario = builder.finish();
+  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop && scenario.line_kind != hostsim::LineKind::kAir)
+    throw config::Error(options.scenario + ": expected line.kind = \"subscriber-loop\" or \"air\" and a device on it");
+  measure::LiveDeviceConfig config;
+  config.context = options.measure->context_spec();
+  config.seconds = options.measure->seconds;
+  catch_interrupts();
+  measure::LiveDevice r;
+  {
+    Progress progress("device", options.measure->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    r = measure::measure_live_device(scenario, config, [&](double share) {
+      if (progress.due()) progress.update(share, "");
+      return !interrupted();
+    });
+  }
+  say_without(r.without);
+  const Json json = to_json(scenario, config, r);
+  if (!options.measure->json) print(json, r);
+  const int status = finish_measure(*options.measure, json);
+  return status == kOk && !(in_data(r) && r.in_time()) ? kInsufficient : status;
+}
+
+}  // namespace
+
+void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
+  CLI::App* device =
+      measure.add_subcommand("device", "A DMT pump or a radio live, in a context of this host, on a card by the clock");
+  auto options = std::make_shared<DeviceOptions>();
+  options->measure = shared;
+  device
+      ->add_option("scenario", options->scenario,
+                   "Whose device and line; its host, load and context are simulated ones")
+      ->type_name("SCENARIO.toml")
+      ->required();
+  add_context(device, *shared);
+  add_seconds(device, *shared);
+  add_common(device, *shared);
+  device->footer(R"(Examples:
+  offhook measure device examples/g-lite.toml --context "FIFO 50" --seconds 20
+  offhook measure device examples/adsl.toml --context "RES 2ms/4ms" --json
+
+The thread that plays the card, at FIFO 85, plays the line and the far pump too. --seconds holds the start-up: the pumps
+train, then carry a pattern both ways. Exit status 2: samples were lost, or the pumps are not in data mode at the end.)");
+  device->final_callback([&action, options] { action = [options] { return run_device(*options); }; });
+}
+
+}  // namespace offhook::command
