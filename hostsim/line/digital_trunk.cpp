@@ -220,7 +220,8 @@ struct DigitalTrunk::Impl {
   float echo(int half) const {
     float sum = 0;
     for (int k = 0; k < kEchoSpan; ++k) {
-      const double t = k - kEchoSpan / 2 + half * 0.5;
+      const int whole = k - kEchoSpan / 2;
+      const double t = whole + half * 0.5;
       const float x = played[(played_at + kEchoSpan * 2 - static_cast<std::size_t>(k)) % played.size()];
       const float late = played[(played_at + kEchoSpan * 2 - static_cast<std::size_t>(k) - 3) % played.size()];
       sum += pulse.at(t) * (x - 0.3f * late);

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The systemd unit and the udev rule: a modem as a service, and one that starts when a USB sound card is plugged in.
+"""The systemd unit and the udev rule: a modem as a service, and one that starts when a USB sound card is plugged in; and
+configuration files and device ids as an attacker would write them.
 
-Usage: system_test.py OFFHOOK. It writes to /etc and /usr/bin, so it goes on in the virtual machine only (`./dev vm
---systemd`), where QEMU plugs in the sound card. Skipped (77), with the reason, elsewhere and without udev.
+Usage: system_test.py OFFHOOK service|attack. It writes to /etc and /usr/bin, so it goes on in the virtual machine only
+(`./dev vm --systemd`), where QEMU plugs in the sound card. Skipped (77), with the reason, elsewhere and without udev.
 """
 import grp
+import hashlib
 import os
+import pathlib
 import shutil
 import stat
 import subprocess
@@ -53,6 +56,96 @@ def usable(tty):
     os.close(terminal)
 
 
+# What root wrote into a configuration file is one card, one context and words for options: no shell reads it. What the
+# service may write is its own; the rest of the machine stays as it was.
+OWNED = "/run/owned"
+PRECIOUS = ("/etc/passwd", "/etc/shadow", "/etc/offhook/plain.conf", "/usr/bin/offhook", "/etc/udev/rules.d/70-offhook.rules")
+CONFIGURATIONS = {
+    "a command behind the card": f"CARD=null;touch {OWNED}\n",
+    "a command in the card": f"CARD=null$(touch {OWNED})\n",
+    "a command in quotation marks": f"CARD=\"null`touch {OWNED}`\"\n",
+    "a command behind the context": f"CARD=null\nCONTEXT=FIFO 50|touch {OWNED}\n",
+    "a command behind the options": f"CARD=null\nOPTIONS=; touch {OWNED}\n",
+    "files of the system as a recorded line": "CARD=file:/etc/shadow,/etc/passwd\n",
+    "a file of the system to be written": f"CARD=file:/dev/zero,{OWNED}\n",
+    "a socket of the system": "CARD=unix:/run/systemd/private\n",
+    "an output folder of the system": "CARD=null\nOPTIONS=--out /etc/offhook/out\n",
+    "another terminal's name": "CARD=null\nOPTIONS=--tty /etc/passwd\n",
+    "no card": "CONTEXT=FIFO 50\n",
+    "no text": bytes(range(256)) * 4000,
+    "a megabyte": "CARD=" + "x" * 1_000_000 + "\n",
+}
+
+
+def digests():
+    return {path: hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest() for path in PRECIOUS}
+
+
+def held(instance, before):
+    """Stopped, the unit has left no name in /dev, no file of a command, and no changed file of the system."""
+    unit = f"offhook-modem@{instance}"
+    subprocess.run(["systemctl", "stop", unit], capture_output=True, check=False)
+    if os.path.lexists(f"/dev/ttySM-{instance}"):
+        fail(f"{unit}: its name in /dev is left")
+    if os.path.lexists(OWNED) or os.path.lexists("/etc/offhook/out"):
+        fail(f"{unit}: a file was written outside")
+    if digests() != before:
+        fail(f"{unit}: a file of the system has changed")
+
+
+def plug_in():
+    """QEMU's sound card: with the bus it comes, and udev loads what it needs."""
+    run("modprobe", "xhci_pci")
+    wait_for(lambda: os.path.exists("/proc/asound/Audio"), "USB sound card", 60)
+
+
+def service():
+    run("systemctl", "start", "offhook-modem@plain")
+    usable("/dev/ttySM-plain")
+    if os.path.exists("/dev/ttySM-Audio"):
+        fail("a modem without its card")
+    plug_in()
+    usable("/dev/ttySM-Audio")
+    run("udevadm", "trigger", "--settle", "--action=add", "/sys/class/misc/cpu_dma_latency")
+    if grp.getgrgid(os.stat("/dev/cpu_dma_latency").st_gid).gr_name != "audio":
+        fail("/dev/cpu_dma_latency is not audio's")
+    for card in ("plain", "Audio"):
+        run("systemctl", "stop", f"offhook-modem@{card}")
+        if (state := active(f"offhook-modem@{card}")) != "inactive" or os.path.lexists(f"/dev/ttySM-{card}"):
+            fail(f"after stop, the unit is {state}")
+
+
+def attack():
+    before = digests()
+    for what, text in CONFIGURATIONS.items():
+        pathlib.Path("/etc/offhook/bad.conf").write_bytes(text if isinstance(text, bytes) else text.encode())
+        subprocess.run(["systemctl", "start", "offhook-modem@bad"], capture_output=True, check=False)
+        wait_for(lambda: active("offhook-modem@bad") in ("activating", "failed", "inactive"), "the unit's end", 60)
+        held("bad", before)
+        print("held:", what, flush=True)
+        subprocess.run(["systemctl", "reset-failed", "offhook-modem@bad"], capture_output=True, check=False)
+
+    # A device's id is a name: one without a configuration file starts nothing, one that looks like an option is none.
+    os.remove("/etc/offhook/Audio.conf")
+    plug_in()
+    card = pathlib.Path("/sys/class/sound", os.readlink("/proc/asound/Audio"))
+    for name, configured in (("Unknown", False), ("--help", True)):
+        if configured:
+            shutil.copy("/etc/offhook/plain.conf", f"/etc/offhook/{name}.conf")
+        (card / "id").write_text(name)
+        run("udevadm", "trigger", "--settle", "--action=add", str(card))
+        if configured:
+            wait_for(lambda: os.path.exists(f"/dev/ttySM-{name}"), f"the terminal of {name}", 60)  # noqa: B023
+        elif (state := active(f"offhook-modem@{name}")) != "inactive" or os.path.lexists(f"/dev/ttySM-{name}"):
+            fail(f"{name}: without a configuration file the unit is {state}")
+        held(name, before)
+        print("held: device", name, flush=True)
+    # Names that no kernel gives, but an instance may have: what would be a path is a part of a name.
+    for name in ("..", "..-..-etc-passwd", "%i"):
+        subprocess.run(["systemctl", "start", f"offhook-modem@{name}.service"], capture_output=True, check=False)
+        held(name, before)
+
+
 shutil.copy(sys.argv[1], "/usr/bin/offhook")
 for folder, name in (("/etc/systemd/system", "offhook-modem@.service"), ("/etc/udev/rules.d", "70-offhook.rules")):
     os.makedirs(folder, exist_ok=True)
@@ -62,20 +155,6 @@ for card in ("plain", "Audio"):
     with open(f"/etc/offhook/{card}.conf", "w", encoding="ascii") as file:
         file.write("CARD=null\n")  # QEMU's sound card cannot do 8000 Hz
 run("systemctl", "daemon-reload")
-run("systemctl", "start", "systemd-udevd", "offhook-modem@plain")
-usable("/dev/ttySM-plain")
-
-if os.path.exists("/dev/ttySM-Audio"):
-    fail("a modem without its card")
-run("modprobe", "xhci_pci")  # with the bus comes the sound card, and udev loads what it needs
-wait_for(lambda: os.path.exists("/proc/asound/Audio"), "USB sound card", 60)
-usable("/dev/ttySM-Audio")
-run("udevadm", "trigger", "--settle", "--action=add", "/sys/class/misc/cpu_dma_latency")
-if grp.getgrgid(os.stat("/dev/cpu_dma_latency").st_gid).gr_name != "audio":
-    fail("/dev/cpu_dma_latency is not audio's")
-
-for card in ("plain", "Audio"):
-    run("systemctl", "stop", f"offhook-modem@{card}")
-    if (state := active(f"offhook-modem@{card}")) != "inactive" or os.path.lexists(f"/dev/ttySM-{card}"):
-        fail(f"after stop, the unit is {state}")
+run("systemctl", "start", "systemd-udevd")
+{"service": service, "attack": attack}[sys.argv[2]]()
 print("all passed")
