@@ -116,7 +116,7 @@ TEST_F(LocalSocket, AFullQueueIsNotWaitedFor) {
 }
 
 TEST_F(LocalSocket, APathThatIsNoneIsSaid) {
-  EXPECT_THAT(complaint([] { (void)LocalListener::at(""); }), HasSubstr("no path of a socket"));
+  EXPECT_THAT(complaint([] { (void)LocalListener::at(""); }), HasSubstr("not the path of a socket"));
   EXPECT_THAT(complaint([] { (void)LocalListener::at(std::string(200, 'x')); }), HasSubstr("at most 107 characters"));
 }
 
