@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What user space sees: /dev/offhookN (include/offhook/kernel_modem.h), the
  * attribute `context` of the PCI device, and in debugfs counters and the

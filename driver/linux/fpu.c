@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include <asm/fpu/api.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The card, from the driver's side. Its memory is written by somebody else:
  * positions only ever grow and by no more than a second between two looks, or

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * One end of a connection: a pump and V.42 above it, as driver/modem is in user
  * space. All of the core is called inside of FPU sections: it is compiled with

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The other end of /dev/ttySMN, for the program that is the modem to it (DCE):
  * a descriptor that gives what the DTE wrote, takes what the DTE is to read,

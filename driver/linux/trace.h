@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Tracepoints: events/offhook of tracefs. The event log says more; these are
  * for a trace of the whole kernel, beside sched_switch and irq.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/ttySMN, the modem's serial port as a program sees it that dials (DTE):
  * octets both ways, DTR and RTS from it, DSR, CTS, DCD and RI to it, and a

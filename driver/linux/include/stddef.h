@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef OFFHOOK_LINUX_STDDEF_H
 #define OFFHOOK_LINUX_STDDEF_H
 

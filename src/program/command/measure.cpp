@@ -298,10 +298,11 @@ int run_device_cost(const MeasureOptions& options) {
   if (!options.profile.empty()) {
     write_file(
         options.profile,
+        // REUSE-IgnoreStart
         fmt::format("# SPDX-License-Identifier: MIT\n# The device of {}, measured by `offhook measure cost` on {}: "
                     "{} blocks of data.\n{}",
                     scenario.name, json.at("host").value("cpu", "this machine"), result.blocks,
-                    config::to_toml(device)));
+                    config::to_toml(device)));  // REUSE-IgnoreEnd
   }
   return finish_measure(options, json, over_ns);
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The hardware of the PCI card inside of the virtual machine, by the machine's own clock. A card
  * outside lives by another clock than a machine whose time is its instructions: what it sees of
