@@ -57,7 +57,7 @@ TEST_F(FileLineTest, RefusesWhatIsNoRecordingOfThisRate) {
   EXPECT_NE(refusal("file:" + path("fifo")).find("fifo: is a FIFO; expected an audio file"), std::string::npos);
   EXPECT_NE(refusal("file:" + path("absent")).find("absent"), std::string::npos);
   EXPECT_NE(refusal("file:," + path("no/such/folder.wav")).find("folder.wav"), std::string::npos);
-  EXPECT_NE(refusal("tape:x").find("is no card; expected"), std::string::npos);
+  EXPECT_NE(refusal("tape:x").find("is not a card; expected"), std::string::npos);
 }
 
 }  // namespace

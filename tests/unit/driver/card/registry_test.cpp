@@ -34,7 +34,7 @@ TEST(Cards, AnAddressGoesToItsKindWhichRefusesItItself) {
               {"portaudio:nobody", "portaudio:nobody: there is no such device"}};
   for (const auto& one : each) {
     EXPECT_THAT(refusal(one.address), HasSubstr(one.refusal));
-    EXPECT_THAT(refusal(one.address), Not(HasSubstr("is no card")));
+    EXPECT_THAT(refusal(one.address), Not(HasSubstr("is not a card")));
   }
   EXPECT_EQ(refusal("null"), "");
   EXPECT_EQ(refusal("alsa:loop0"), "");
