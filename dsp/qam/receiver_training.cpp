@@ -148,7 +148,8 @@ float Receiver::average_periods(const Drift& drift, Complex* mean) {
     oh_preemption_point();
     mean[k] = {};
     for (int p = 0; p < kPeriods; ++p) {
-      spectrum_[p][k] = spectrum_[p][k] * unit_phasor(drift.over(static_cast<float>(kPeriods / 2 - p), k));
+      const int to_middle = kPeriods / 2 - p;
+      spectrum_[p][k] = spectrum_[p][k] * unit_phasor(drift.over(static_cast<float>(to_middle), k));
       mean[k] += (1.0f / kPeriods) * spectrum_[p][k];
     }
     for (int p = 0; p < kPeriods; ++p) noise += norm(spectrum_[p][k] - mean[k]);
