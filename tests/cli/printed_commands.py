@@ -28,7 +28,7 @@ ELSEWHERE = {
     r"/(run|tmp)/card|minicom|out/live": "needs /run and /dev, and several terminals: live.modem_call runs these",
     r"tests/live/": "is a test, or prints a table to read: label live",
     r"measure bank": "real time for a minute: live.bank",
-    r"measure (latency|stolen|kernel|cost|host)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
+    r"measure (latency|stolen|kernel|cost|host|device|batch)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
     r"cmake --install|^cc ": "needs a prefix of its own: the test install does both",
     r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
     r"completion fish": "needs fish: cli.help_test",
