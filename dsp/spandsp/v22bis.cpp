@@ -56,6 +56,12 @@ constexpr uint32_t kLevelWindow = ms(1000);
 constexpr uint32_t kFloorTime = ms(400);
 constexpr float kS1Ms = 60;
 
+// 6.3.1.1.1 a: unscrambled ones for 155 ms tell the caller that a V.22bis answers; some send no answer tone before
+// them. They are a tone, 2400 Hz turned by -90 degrees 600 times a second, 25 Hz from the answer tone of Bell 103.
+constexpr int kUnscrambledOnesHz = 2250;
+constexpr float kUnscrambledOnesMs = 155;
+constexpr float kMaxOffsetHz = 10;  // V.22bis 2.2 asks for 7
+
 enum class Stage : uint8_t { kSilence, kAnswerTone, kListen, kFloor, kQuiet, kTrain, kData, kReleased, kFailed };
 
 struct Modem {
@@ -80,6 +86,7 @@ struct Modem {
   uint32_t retrains;
   // S1 is 900 and 1500 Hz. spandsp's answerer needs 66 of its 100 ms to find the symbols, and on a line with a
   // telephone channel's filters often finds them too late.
+  ToneDetector ones{kUnscrambledOnesHz};  // the caller's, before the answer tone is over
   ToneDetector s1_low{900}, s1_high{1500};
   bool s1_heard;
   modem_connect_tones_tx_state_t tone_tx;
@@ -199,6 +206,24 @@ void expect_far_level(Modem& m, float dbm0) {
   v22bis_rx_signal_cutoff(&m.v22bis, std::fmax(dbm0 - 10.0f, kLeastDbm0));
 }
 
+// Of kListen, after each sample: the end of an answer tone, or the ones that follow it.
+void follow_answer(Modem& m, int16_t rx) {
+  modem_connect_tones_rx(&m.tone_rx, &rx, 1);
+  m.activity.put(rx);
+  m.ones.put(rx);
+  m.absent = m.tone_rx.tone_on ? 0 : m.absent + 1;
+  if (m.tone_heard && m.absent >= kToneAbsent) {
+    expect_far_level(m, m.tone_dbm0);
+    enter(m, Stage::kTrain);
+  } else if (m.ones.unbroken_ms() >= kUnscrambledOnesMs && std::fabs(m.ones.frequency_offset_hz()) <= kMaxOffsetHz) {
+    m.tone_heard = true;
+    expect_far_level(m, 20.0f * log10f(m.ones.peak() / 32767.0f) + DBM0_MAX_SINE_POWER);
+    enter(m, Stage::kTrain);
+  } else if (m.in_stage >= kToneTimeout) {
+    enter(m, Stage::kFailed);
+  }
+}
+
 // The answerer's: what spandsp does when it has found S1 (6.3.1.1.2 b).
 void look_for_s1(Modem& m, int16_t rx) {
   m.s1_low.put(rx);
@@ -260,15 +285,7 @@ int16_t step(Modem& m, int16_t rx) {
       }
       break;
     case Stage::kListen:
-      modem_connect_tones_rx(&m.tone_rx, &rx, 1);
-      m.activity.put(rx);
-      m.absent = m.tone_rx.tone_on ? 0 : m.absent + 1;
-      if (m.tone_heard && m.absent >= kToneAbsent) {
-        expect_far_level(m, m.tone_dbm0);
-        enter(m, Stage::kTrain);
-      } else if (m.in_stage >= kToneTimeout) {
-        enter(m, Stage::kFailed);
-      }
+      follow_answer(m, rx);
       break;
     case Stage::kFloor:
       measure_floor(m, rx);

@@ -369,15 +369,18 @@ void Phase34::receive_data() {
 
 // --- data mode
 
-// E has gone and come: data mode; and when B1 has, too, the user's bits flow.
+// E has gone and come: data mode. The user's bits are sent after our own B1 and delivered after the far end's. The far
+// end hears them half a round trip later, and may wait for V.42 no longer than T400 from its own data mode on. None is
+// lost: the far end's E comes right after its MP', our E goes at the end of the MP' that is under way, in 47 or 94
+// symbols, and its B1 takes longer than that.
 void Phase34::advance_data() {
+  if (data_tx_on_ && data_tx_.b1_sent()) tx_live_ = true;
   if (state_ == State::kFinal && data_tx_on_ && order_.listen == ReceiverOrder::Listen::kData) {
     handle(Event::kBothSendData);
   }
   if (state_ != State::kData || rx_live_) return;
   if (b1_received_) circuit_109_ = true;
-  if (!data_tx_.b1_sent() || !b1_received_) return;
-  tx_live_ = true;
+  if (!b1_received_) return;
   deliver(true, 0);
   begin_monitor();
 }

@@ -134,7 +134,7 @@ class Phase34 {
   State state() const { return state_; }
   Outcome outcome() const { return outcome_; }
   RatePair rates() const { return rates_; }
-  /// B1 has been sent and received: the user's bits flow. After that, until the far end's S in a renegotiation.
+  /// The far end's B1 has been received: its bits are delivered, until its S. Ours are sent from our B1's end on.
   bool live() const { return rx_live_; }
   bool circuit_107() const { return circuit_107_; }                                ///< data set ready
   bool circuit_106() const { return data_tx_on_ && data_tx_.b1_sent(); }           ///< ready for sending

@@ -115,6 +115,7 @@ class PumpPair {
     if (tell) ops_[size_t(end)]->fill_in(self_[end].get(), n);
   }
 
+  void* pump(int end) { return self_[end].get(); }
   void hang_up(int end) { ops_[size_t(end)]->hang_up(self_[end].get()); }
 
   oh_pump_status status(int end) const {

@@ -74,6 +74,19 @@ TEST_F(V22bis, AnswererIsSilentThenSendsTheToneOfV25) {
   EXPECT_EQ(pair.status(1).state, OH_PUMP_CONNECTING);
 }
 
+// Some modems that answer send unscrambled ones at once.
+TEST_F(V22bis, TheCallerAnswersUnscrambledOnesThatNoAnswerToneCameBefore) {
+  for (const double attenuation_db : {0., 25.}) {
+    PumpPair pair = make({.attenuation_db = attenuation_db});
+    pair.run(kSecond);
+    ASSERT_EQ(pair.peak(1), 0) << "before its answer tone";
+    oh_v22bis_begin(pair.pump(1), -100);
+    ASSERT_TRUE(pair.connect(6)) << attenuation_db;
+    EXPECT_EQ(pair.status(0).rx_bit_rate, 2400u);
+    EXPECT_EQ(errors(pair, 5), 0u);
+  }
+}
+
 TEST_F(V22bis, WorksAt17DbSignalToNoise) {
   PumpPair pair = make({.snr_db = 17});
   ASSERT_TRUE(pair.connect(10));

@@ -93,6 +93,24 @@ TEST(V34Phase34, ConnectsOverRoundTripsFrom0To1200Ms) {
   }
 }
 
+// V.42 at the far end waits 750 ms from its own data mode on (T400), and hears us half a round trip late.
+TEST(V34Phase34, UserBitsAreSentAfterTheOwnB1AndNoneIsLost) {
+  for (const uint32_t delay_ms : {0u, 3u, 10u, 25u, 150u, 600u}) {
+    SymbolLine line({}, {}, 8 * delay_ms, 45, 1);
+    ASSERT_TRUE(line.run_until([&] { return line.c().circuit_106() || line.a().circuit_106(); }, 20000)) << delay_ms;
+    const bool call_is_first = line.c().circuit_106();
+    const Phase34& first = call_is_first ? line.c() : line.a();
+    line.run_ms(5);
+    EXPECT_FALSE((call_is_first ? line.call() : line.answer()).sent.empty()) << delay_ms;
+    if (delay_ms > 25) {
+      EXPECT_FALSE(first.live()) << delay_ms;
+    }
+    ASSERT_TRUE(line.connect()) << delay_ms;
+    line.run_ms(2.0 * delay_ms + 500);
+    expect_intact(line);
+  }
+}
+
 // 500 ms are allowed after J was found (11.3.1.1.3, 11.3.1.2.6).
 TEST(V34Phase34, JIsAnsweredARoundTripLaterUpTo400Ms) {
   for (const uint32_t delay_ms : {0u, 50u, 150u, 600u}) {
