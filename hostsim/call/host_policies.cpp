@@ -177,6 +177,7 @@ HostPolicies::HostPolicies(const Scenario& scenario, Cpu& cpu) : scenario_(scena
   SchedulerHost told = host_of(host);
   told.dpc_time = [&cpu](int n) { return cpu.dpc_time(n); };
   scheduler_ = make_scheduler(PolicyUse::kThreads, host.scheduler, told);
+  told.threads = scheduler_;
   reservations_ = host.reservations == host.scheduler
                       ? scheduler_
                       : make_scheduler(PolicyUse::kReservations, host.reservations, told);
@@ -295,7 +296,7 @@ Policy HostPolicies::reserve(const ContextSpec& spec, Ns offset, int cpu) {
 }
 
 Policy HostPolicies::interrupt_thread() {
-  return thread(kInterruptThread);
+  return scheduler_->thread({.priority = kInterruptThread, .handler = true});
 }
 
 DeviceHost HostPolicies::device_host() {

@@ -45,6 +45,7 @@ EntityId Cpu::add_thread(std::string name, Policy policy, Program& program, Ns d
   e.cpu = e.pinned ? cpu : e.policy->migration() == Migration::kIdeal ? e.ideal : 0;
   e.last = e.cpu;
   e.policy->moved(e.cpu);
+  impl_->some_share |= e.shares = e.policy->shares();
   impl_->admit(e.name, kNoEntity, policy, e.stays() ? e.cpu : kAnyCpu);
   e.reservation = std::move(policy);
   impl_->threads++;
@@ -80,6 +81,7 @@ void Cpu::set_policy(EntityId thread, Policy policy) {
   if (cpu != e.cpu) impl_->move(thread, cpu, now);
   e.policy = std::move(made);
   e.policy->moved(cpu);
+  impl_->some_share |= e.shares = e.policy->shares();
   e.reservation = std::move(policy);
   if (e.ready()) e.policy->begin_job(now, e.current_job(), true);
   impl_->touch(thread);

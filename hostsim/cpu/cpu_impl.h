@@ -49,6 +49,7 @@ struct Cpu::Impl final : Processor {
   void dispatch(Ns now) override {
     wake = kNever;
     for (Core& core : cores) charge(core, now);
+    if (some_share) touch_shared();
     for (const EntityId id : touched) {
       miss_and_throttle(id, now);  // steps 6 and 7
       if (!several || !wakes(id)) place(id, now);
@@ -97,6 +98,14 @@ struct Cpu::Impl final : Processor {
   void touch(EntityId id) {
     if (std::exchange(at(id).touched, true)) return;
     touched.push_back(id);
+  }
+
+  // Those whose standing may depend on what happened to others (ThreadPolicy::shares), if it did.
+  void touch_shared() {
+    const auto concerns = [this](EntityId id) { return at(id).shares || at(id).kind == EntityKind::kDpc; };
+    if (std::none_of(touched.begin(), touched.end(), concerns)) return;
+    for (EntityId id = 0; id < entities.size(); id++)
+      if (concerns(id) && at(id).ready()) touch(id);
   }
 
   void charge(Core& core, Ns now) {
@@ -153,12 +162,15 @@ struct Cpu::Impl final : Processor {
   }
 
   void release(EntityId id, Ns now) {
+    if (some_share) {  // whoever looks at the others now sees what they ran up to now
+      for (Core& core : cores) charge(core, now);
+    }
     Entity& e = at(id);
     e.jobs.push(now);
     if (e.kind == EntityKind::kDpc) {
       Core& core = core_of(e);
       const bool elsewhere = executing != nullptr && executing != &core;
-      if (core.deferred->queue(e.importance, !elsewhere)) {
+      if (core.deferred->queue(now, e.importance, !elsewhere)) {
         touch_dpcs(core);  // those that waited
         wake = std::min(wake, now);
       }
@@ -339,7 +351,8 @@ struct Cpu::Impl final : Processor {
   std::vector<CpuLine> lines = std::vector<CpuLine>(cores.size());
   std::vector<Waiter> waiters;
   int threads = 0;
-  bool high_dpcs = false;  // there are some
+  bool high_dpcs = false;   // there are some
+  bool some_share = false;  // ThreadPolicy::shares()
   oh_event_log* log = nullptr;
   Rows rows;
 };

@@ -67,6 +67,8 @@ void Cpu::Impl::migrate(Ns now) {
       break;
     }
   }
+  for (EntityId id = 0; some_share && id < entities.size(); id++)
+    if (at(id).shares && at(id).listed) place(id, now);  // a move changed who else stands where
   look_at_lines(now);
   for (std::size_t c = 0; c < cores.size(); c++) cores[c].thread = lines[c].idle ? kNoEntity : lines[c].first.id;
 }

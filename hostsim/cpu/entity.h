@@ -29,6 +29,7 @@ struct Entity {
   bool started = false;    // the current job has had the CPU
   bool listed = false;     // stands in the ready list, under `rank`
   bool touched = false;    // something happened to it in this instant
+  bool shares = false;     // its policy does
   bool exhausted = false;  // as of the previous instant: its budget was spent and it had a current job
   DpcImportance importance = DpcImportance::kMedium;  // of a DPC
   EntityId dpc = kNoEntity;

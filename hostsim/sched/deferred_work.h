@@ -32,9 +32,9 @@ class DeferredWork {
   ThreadPolicy* thread() const { return thread_; }
 
   // Each is told at the time that it happens. @return whether what is queued has another place than before
-  bool queue(DpcImportance importance, bool on_own_cpu) {
+  bool queue(Ns now, DpcImportance importance, bool on_own_cpu) {
     const bool waited = ++jobs_ > 1 && !runs_;
-    runs_ = queued(importance, on_own_cpu) || runs_;
+    runs_ = queued(now, importance, on_own_cpu) || runs_;
     return waited && runs_;
   }
   bool done(Ns now) {
@@ -46,7 +46,7 @@ class DeferredWork {
   virtual bool tick() { return false; }
 
  protected:
-  virtual bool queued(DpcImportance importance, bool on_own_cpu) = 0;
+  virtual bool queued(Ns now, DpcImportance importance, bool on_own_cpu) = 0;
   virtual bool finished(Ns /*now*/) { return false; }
   ThreadPolicy* thread_ = nullptr;
 

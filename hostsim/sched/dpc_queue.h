@@ -24,7 +24,7 @@ class DpcQueue final : public DeferredWork {
   static constexpr std::size_t kMaximumDepth = 4;
   static constexpr int kMinimumRate = 3;
 
-  bool queued(DpcImportance importance, bool on_own_cpu) override {
+  bool queued(Ns, DpcImportance importance, bool on_own_cpu) override {
     requests_++;
     return importance == DpcImportance::kHigh || jobs() > kMaximumDepth ||
            (on_own_cpu && (importance == DpcImportance::kMedium || request_rate_ < kMinimumRate));

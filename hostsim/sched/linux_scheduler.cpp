@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
+#include <map>
+#include <stdexcept>
 
+#include "hostsim/sched/bottom_halves.h"
+#include "hostsim/sched/linux_cpu_max.h"
+#include "hostsim/sched/linux_eevdf.h"
 #include "hostsim/sched/linux_fair.h"
 #include "hostsim/sched/linux_realtime.h"
 #include "hostsim/sched/scheduler.h"
@@ -10,41 +15,141 @@ namespace offhook::hostsim {
 namespace {
 
 constexpr Ns kRoundRobinSlice = 100'000'000;  // RR_TIMESLICE
+// sysctl_sched_base_slice as it was; a virtual machine with Debian's 6.12.117 says 700000
+// (tests/live/vm/schedulers.py).
+constexpr Ns k66Slice = 750'000, k612Slice = 700'000;
 
-/// Linux's classes: real-time threads with their throttle, fair ones; softirqs, which ksoftirqd takes over.
+/// What differs from version to version.
+struct Version {
+  enum class Fair { kCfs, kEevdf, kEevdfDelayed } fair = Fair::kCfs;
+  bool server = false;  ///< the fair class has one, and real-time threads have no throttle
+  enum class Softirqs { kBeforeThreads, kLocked, kThreads } softirqs = Softirqs::kBeforeThreads;
+};
+
+/// Linux's classes: real-time threads, fair ones; softirqs.
 class LinuxScheduler final : public Scheduler {
  public:
-  explicit LinuxScheduler(const SchedulerHost& host)
-      : real_time_(std::make_shared<LinuxRealTimeGroup>(host.tick_hz, host.cpus)),
-        fair_(std::make_shared<LinuxFairGroup>(host.tick_hz, host.cpus)) {}
+  LinuxScheduler(const Version& version, const SchedulerHost& host)
+      : version_(version),
+        real_time_(version.server ? std::make_shared<LinuxRealTimeGroup>(host.tick_hz, host.cpus, kNever)
+                                  : std::make_shared<LinuxRealTimeGroup>(host.tick_hz, host.cpus)),
+        locks_(std::make_shared<BottomHalfLocks>(host.cpus)) {
+    if (version.fair == Version::Fair::kCfs) {
+      cfs_ = std::make_shared<LinuxFairGroup>(host.tick_hz, host.cpus);
+      return;
+    }
+    const bool delayed = version.fair == Version::Fair::kEevdfDelayed;
+    LinuxEevdfGroup::Options options{.tick_hz = host.tick_hz,
+                                     .cpus = host.cpus,
+                                     .slice = LinuxEevdfGroup::slice_of(delayed ? k612Slice : k66Slice, host.cpus),
+                                     .delay = delayed};
+    if (!version.server) options.server.reset();
+    eevdf_ = std::make_shared<LinuxEevdfGroup>(options);
+  }
 
   bool has(ThreadRequest::Class) const override { return true; }
   Policy thread(const ThreadRequest& t) override {
     using Class = ThreadRequest::Class;
-    if (t.wants == Class::kProgram || t.wants == Class::kNice) {
-      // Each step of nice is a tenth of the CPU (kernel/sched/core.c, sched_prio_to_weight, to a few parts in 1000).
-      const auto weight = std::llround(1024 * std::pow(1.25, t.wants == Class::kNice ? -t.nice : 0));
-      return OwnPolicy([weight, group = fair_] { return std::make_unique<LinuxFairThread>(group, weight); });
-    }
+    if (t.wants == Class::kProgram || t.wants == Class::kNice)
+      return OwnPolicy(fair(t.wants == Class::kNice ? t.nice : 0));
     const LinuxRealTime of{t.priority, t.wants == Class::kRoundRobin ? kRoundRobinSlice : 0};
-    return OwnPolicy([of, group = real_time_] { return std::make_unique<LinuxRealTimeThread>(of, group); });
+    return OwnPolicy([of, group = real_time_,
+                      locks = t.handler && version_.softirqs == Version::Softirqs::kLocked
+                                  ? locks_
+                                  : nullptr]() -> std::unique_ptr<ThreadPolicy> {
+      auto thread = std::make_unique<LinuxRealTimeThread>(of, group);
+      if (locks == nullptr) return thread;
+      return std::make_unique<BottomHalfThread>(std::move(thread), locks);
+    });
   }
   std::unique_ptr<DeferredWork> deferred_work(int cpu) override {
-    auto ksoftirqd = std::make_unique<LinuxFairThread>(fair_);
+    std::unique_ptr<ThreadPolicy> ksoftirqd = fair(0)();
+    if (version_.softirqs == Version::Softirqs::kLocked)
+      ksoftirqd = std::make_unique<BottomHalfThread>(std::move(ksoftirqd), locks_);
     ksoftirqd->moved(cpu);
-    return std::make_unique<Softirq>(SoftirqLimit{}, std::move(ksoftirqd));
+    if (version_.softirqs == Version::Softirqs::kBeforeThreads)
+      return std::make_unique<Softirq>(SoftirqLimit{}, std::move(ksoftirqd));
+    auto* locked = dynamic_cast<BottomHalfThread*>(ksoftirqd.get());
+    return std::make_unique<SoftirqThread>(SoftirqLimit{}, std::move(ksoftirqd), locked);
   }
 
  private:
+  OwnPolicy fair(int nice) const {
+    // Each step of nice is a tenth of the CPU (kernel/sched/core.c, sched_prio_to_weight, to a few parts in 1000).
+    const auto weight = std::llround(1024 * std::pow(1.25, -nice));
+    if (cfs_) return [weight, group = cfs_] { return std::make_unique<LinuxFairThread>(group, weight); };
+    return [weight, group = eevdf_] { return std::make_unique<LinuxEevdfThread>(group, weight); };
+  }
+
+  Version version_;
   std::shared_ptr<LinuxRealTimeGroup> real_time_;
-  std::shared_ptr<LinuxFairGroup> fair_;
+  std::shared_ptr<BottomHalfLocks> locks_;
+  std::shared_ptr<LinuxFairGroup> cfs_;
+  std::shared_ptr<LinuxEevdfGroup> eevdf_;
+};
+
+SchedulerRow row(std::string name, const Version& version) {
+  return {std::move(name), PolicyUse::kThreads,
+          [version](const SchedulerHost& host) { return std::make_unique<LinuxScheduler>(version, host); }};
+}
+
+/// X of every Y as the limit of a control group of fair threads.
+class CpuMax final : public Scheduler {
+ public:
+  explicit CpuMax(const SchedulerHost& host) : host_(host) {
+    if (host_.threads == nullptr) host_.threads = make_scheduler(PolicyUse::kThreads, "linux-6.12", host);
+  }
+  bool moves() const override { return true; }
+  bool groups() const override { return true; }
+  Policy reserve(const ReservationRequest& r) override {
+    const ThreadRequest fair{.wants = ThreadRequest::Class::kNice};
+    if (!host_.threads->has(fair.wants))
+      throw std::invalid_argument(
+          "cpu-max limits fair threads, and this host's scheduler has none; expected one of Linux");
+    const LinuxCpuMax limit{r.budget, r.period, r.offset, host_.tick_hz};
+    std::shared_ptr<LinuxCpuMaxGroup> group;
+    if (!r.group.empty()) {
+      auto& named = groups_[r.group];
+      if (named == nullptr) named = std::make_shared<LinuxCpuMaxGroup>(limit, host_.cpus);
+      if (named->parameters() != limit)
+        throw std::invalid_argument("group '" + r.group +
+                                    "' has another quota, expected one budget and period a group");
+      group = named;
+    }
+    return OwnPolicy([limit, group, cpus = host_.cpus, thread = host_.threads->thread(fair)] {
+      return std::make_unique<LinuxCpuMaxThread>(
+          make_thread_policy(thread), group != nullptr ? group : std::make_shared<LinuxCpuMaxGroup>(limit, cpus));
+    });
+  }
+
+ private:
+  SchedulerHost host_;
+  std::map<std::string, std::shared_ptr<LinuxCpuMaxGroup>> groups_;
 };
 
 }  // namespace
 
 SchedulerRow linux_scheduler() {
-  return {"linux", PolicyUse::kThreads,
-          [](const SchedulerHost& host) { return std::make_unique<LinuxScheduler>(host); }};
+  return row("linux", {});
+}
+SchedulerRow linux_6_6_scheduler() {
+  return row("linux-6.6", {.fair = Version::Fair::kEevdf});
+}
+SchedulerRow linux_6_12_scheduler() {
+  return row("linux-6.12", {.fair = Version::Fair::kEevdfDelayed, .server = true});
+}
+SchedulerRow linux_6_12_rt_scheduler() {
+  return row("linux-6.12-rt",
+             {.fair = Version::Fair::kEevdfDelayed, .server = true, .softirqs = Version::Softirqs::kLocked});
+}
+SchedulerRow linux_6_18_rt_scheduler() {
+  return row("linux-6.18-rt",
+             {.fair = Version::Fair::kEevdfDelayed, .server = true, .softirqs = Version::Softirqs::kThreads});
+}
+
+SchedulerRow cpu_max_scheduler() {
+  return {"cpu-max", PolicyUse::kReservations,
+          [](const SchedulerHost& host) { return std::make_unique<CpuMax>(host); }};
 }
 
 }  // namespace offhook::hostsim

@@ -11,11 +11,16 @@
   ROW(fixed_priority_scheduler) \
   ROW(windows_nt_scheduler)     \
   ROW(linux_scheduler)          \
+  ROW(linux_6_6_scheduler)      \
+  ROW(linux_6_12_scheduler)     \
+  ROW(linux_6_12_rt_scheduler)  \
+  ROW(linux_6_18_rt_scheduler)  \
   ROW(rialto_scheduler)         \
   ROW(rez_scheduler)            \
   ROW(rez_ticks_scheduler)      \
   ROW(rez_c_scheduler)          \
-  ROW(rez_fb_scheduler) ROW(deadline_scheduler) ROW(deadline_ticks_scheduler) ROW(deadline_reclaim_scheduler)
+  ROW(rez_fb_scheduler)         \
+  ROW(deadline_scheduler) ROW(deadline_ticks_scheduler) ROW(deadline_reclaim_scheduler) ROW(cpu_max_scheduler)
 
 namespace offhook::hostsim {
 

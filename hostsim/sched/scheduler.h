@@ -21,6 +21,8 @@
 
 namespace offhook::hostsim {
 
+class Scheduler;
+
 /// What a scheduler is told of its host.
 struct SchedulerHost {
   int cpus = 1;
@@ -28,6 +30,7 @@ struct SchedulerHost {
   Ns quantum = 0;                         ///< of normal threads; 0: none
   int slot_priority = 0;                  ///< of a thread inside its slot; 0: before all others
   std::function<Ns(int cpu)> dpc_time{};  ///< CPU time of deferred work so far
+  std::shared_ptr<Scheduler> threads{};   ///< of those that reserve nothing, for a scheduler of reservations; or null
 };
 
 /// A thread that reserves nothing.
@@ -43,6 +46,7 @@ struct ThreadRequest {
   int priority = 8;
   int boost = 1;  ///< on Windows NT, for what ends its waits
   int nice = 0;
+  bool handler = false;  ///< of kPriority: its jobs are an interrupt's handler
 };
 
 /// A thread with X of every Y.
@@ -53,6 +57,7 @@ struct ReservationRequest {
   bool strict = true;
   int background_priority = 8;  ///< outside the slots, unless strict
   int cpu = 0;                  ///< that it stays on, unless moves()
+  std::string group{};          ///< those of one group share the budget, if groups(); empty: its own
 };
 
 class Scheduler {
@@ -66,6 +71,8 @@ class Scheduler {
   virtual Policy reserve(const ReservationRequest& request);
   /// Whether threads with reservations change CPUs.
   virtual bool moves() const { return false; }
+  /// Whether several threads may have one budget.
+  virtual bool groups() const { return false; }
   /// Whether reservations are slots of whole ticks, which are planned together (slot_plan.h) and begin with the clock's
   /// interrupts.
   virtual bool slots() const { return false; }

@@ -29,7 +29,7 @@ class Softirq final : public DeferredWork {
   }
 
  private:
-  bool queued(DpcImportance, bool) override { return true; }
+  bool queued(Ns, DpcImportance, bool) override { return true; }
   bool finished(Ns now) override {
     if (jobs() == 0) {
       began_ = -1;

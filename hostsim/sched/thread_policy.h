@@ -8,7 +8,7 @@
 // policy three: a job became current (begin_job), the thread ran (charge), and one of those times came (update).
 //
 // Threads of one policy that share state (lottery tickets, a group's budget) share it through a pointer of their own.
-// Their standing is asked for again only when something happened to the thread itself.
+// Their standing is asked for again when something happened to the thread itself; while it waits only if shares().
 // A complete example is tests/unit/hostsim/sched/own_policy_test.cpp: stride scheduling in 30 lines.
 #pragma once
 
@@ -61,6 +61,9 @@ class ThreadPolicy {
   virtual Migration migration() const { return Migration::kGlobal; }
   /// It is in the line of this CPU from now on. Called once before anything else, and at every change.
   virtual void moved(int /*cpu*/) {}
+  /// Its standing may change with what happens to others: it is asked for again whenever something happened to a thread
+  /// that shares, or to deferred work. The same answer at all times.
+  virtual bool shares() const { return false; }
   /// Its budget is spent: a throttle is logged when this becomes true while a job is current (S9).
   virtual bool exhausted() const { return false; }
 };

@@ -31,6 +31,23 @@ expect 0 "sufficient" run cost.toml --set host.reservations=deadline-reclaim --s
   --context "RES 1/12 strict" --out reclaims
 expect_error "of which 95" run cost.toml --set host.reservations=deadline-reclaim --context "RES 32/33 strict"
 
+# Linux as it was later. In a control group that has 3 of every 12 ms a fair thread suffices, with 1 of 12 it does not.
+for kind in linux-6.6 linux-6.12 linux-6.12-rt linux-6.18-rt; do
+  at="--set host.name=linux-hz250 --set host.scheduler=$kind"
+  [ "${kind%-rt}" = "$kind" ] || at="--set host.name=linux-rt --set host.scheduler=$kind"
+  for context in SOFTIRQ "FIFO 50"; do
+    # shellcheck disable=SC2086
+    expect 0 "sufficient" run cost.toml $at --context "$context" --out "$kind-${context%% *}"
+  done
+  # shellcheck disable=SC2086
+  expect 0 "sufficient" run cost.toml $at --set host.tick_hz=1000 --set host.reservations=cpu-max \
+    --set load.spinner=false --context "RES 3/12 strict" --out "quota-$kind"
+  # shellcheck disable=SC2086
+  expect 2 "insufficient" run cost.toml $at --set host.tick_hz=1000 --set host.reservations=cpu-max \
+    --set load.spinner=false --context "RES 1/12 strict" --out "less-quota-$kind"
+done
+expect_error "expected one of Linux" run cost.toml --set host.reservations=cpu-max --context "RES 3/12 strict"
+
 # Several reservations.
 cat >two.toml <<'END'
 context = "RES 2/8"

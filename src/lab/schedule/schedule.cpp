@@ -102,6 +102,20 @@ class Recorder final : public CpuObserver {
 
 constexpr std::string_view kEventNames[] = {"start", "resume", "preempt", "finish", "miss", "throttle", "replenish"};
 
+using Schedulers = std::map<std::string, std::shared_ptr<hostsim::Scheduler>>;
+
+/// The first of the system's schedulers that has fair threads; null: there is none.
+std::shared_ptr<hostsim::Scheduler> fair_scheduler(const System& system, Schedulers& made,
+                                                   const hostsim::SchedulerHost& host) {
+  for (const EntityDescription& e : system.entities) {
+    if (e.scheduler.empty() || e.reserves) continue;
+    auto& scheduler = made[e.scheduler];
+    if (!scheduler) scheduler = make_scheduler(hostsim::PolicyUse::kThreads, e.scheduler, host);
+    if (scheduler->has(hostsim::ThreadRequest::Class::kNice)) return scheduler;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string_view event_name(CpuObserver::Kind kind) {
@@ -114,11 +128,12 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
   Cpu cpu(engine, hostsim::Admission::kNone);
   hostsim::SchedulerHost host = system.host;
   host.dpc_time = [&cpu](int n) { return cpu.dpc_time(n); };
-  std::map<std::string, std::unique_ptr<hostsim::Scheduler>> schedulers;
+  Schedulers schedulers;
   const auto policy = [&](const EntityDescription& e) {
     if (e.scheduler.empty()) return e.policy;
     auto& scheduler = schedulers[e.scheduler];
     using hostsim::PolicyUse;
+    if (!scheduler && e.reserves) host.threads = fair_scheduler(system, schedulers, host);
     if (!scheduler)
       scheduler = make_scheduler(e.reserves ? PolicyUse::kReservations : PolicyUse::kThreads, e.scheduler, host);
     return e.reserves ? scheduler->reserve(e.reservation) : scheduler->thread(e.thread);

@@ -62,6 +62,9 @@ constexpr KeyHelp kEntityHelp[] = {
     {"budget_ns", "of CPU time in each res_period_ns"},
     {"res_period_ns", "in which it has its budget"},
     {"res_offset_ns", "where its first period begins (default 0)"},
+    {"nice", "-20 to 19: it is a fair thread of Linux; without it one of SCHED_FIFO at its priority"},
+    {"handler", "true: its jobs are an interrupt's handler (default false)"},
+    {"group", "threads of one group have one budget together (default: each its own)"},
     {"background", "its priority when the budget is spent, 0 to 31; -1: it waits (default -1)"},
     {"slot_offset_ns", "where its first slot begins (default 0)"},
     {"slot_length_ns", "of a slot, at most slot_period_ns"},
@@ -70,10 +73,18 @@ constexpr KeyHelp kEntityHelp[] = {
 };
 
 // Of a thread whose policy a scheduler of hostsim/sched makes.
-const std::vector<std::string_view> kThreadKeys = {"name",    "kind",        "offset_ns", "period_ns",
-                                                   "cost_ns", "deadline_ns", "priority"};
+const std::vector<std::string_view> kThreadKeys = {"name",        "kind",     "offset_ns", "period_ns", "cost_ns",
+                                                   "deadline_ns", "priority", "nice",      "handler"};
 const std::vector<std::string_view> kReservationKeys = {
     "name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns"};
+
+/// What an entity may say whose policy a scheduler makes.
+std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves) {
+  if (!reserves) return kThreadKeys;
+  std::vector<std::string_view> keys = kReservationKeys;
+  if (make_scheduler(hostsim::PolicyUse::kReservations, scheduler, {})->groups()) keys.push_back("group");
+  return keys;
+}
 
 /// Those that can make one without a plan of slots.
 std::vector<std::string_view> scheduler_names(hostsim::PolicyUse use) {
@@ -176,12 +187,21 @@ hostsim::Policy parse_policy(const Object& o, const std::string& kind, EntityDes
 void parse_request(const Object& o, EntityDescription& e) {
   if (!e.reserves) {
     e.thread.priority = static_cast<int>(o.whole("priority", 0, 255, e.thread.priority));
+    e.thread.handler = o.truth("handler", false);
+    if (!o.has("nice")) return;
+    using Class = hostsim::ThreadRequest::Class;
+    e.thread.wants = Class::kNice;
+    e.thread.nice = static_cast<int>(o.whole("nice", -20, 19));
+    if (o.has("priority") || e.thread.handler) o.fail("has a nice value, expected neither a priority nor a handler");
+    if (!make_scheduler(hostsim::PolicyUse::kThreads, e.scheduler, {})->has(Class::kNice))
+      o.fail("has a nice value, expected a kind that is one of Linux's schedulers");
     return;
   }
   hostsim::ReservationRequest& r = e.reservation;
   r.budget = o.whole("budget_ns", 1, kMaxNs);
   r.period = o.whole("res_period_ns", 1, kMaxNs);
   r.offset = o.whole("res_offset_ns", 0, kMaxNs, 0);
+  if (o.has("group")) r.group = o.text("group");
   if (r.budget > r.period)
     o.fail(fmt::format("budget_ns {} exceeds res_period_ns {}, expected Q <= P", r.budget, r.period));
 }
@@ -204,10 +224,7 @@ EntityDescription parse_entity(const Object& o) {
     o.fail(fmt::format("unknown kind \"{}\"{}; expected one of {}", kind, config::the_nearest(kind, kinds),
                        fmt::join(kinds, ", ")));
   }
-  o.only(e.scheduler.empty() ? keys->second
-         : e.reserves        ? kReservationKeys
-                             : kThreadKeys,
-         fmt::format("kind {}", kind));
+  o.only(e.scheduler.empty() ? keys->second : keys_of(kind, e.reserves), fmt::format("kind {}", kind));
   e.kind_name = kind;
   e.kind = kind == "interrupt" ? Kind::kInterrupt : kind == "dpc" ? Kind::kDpc : Kind::kThread;
   e.cost = o.whole("cost_ns", 1, kMaxNs);
@@ -328,8 +345,10 @@ std::string describe_system() {
   for (const auto& [kind, keys] : kKeys) kinds.emplace_back(kind, keys);
   const std::vector<std::string_view> threads = scheduler_names(hostsim::PolicyUse::kThreads),
                                       reservations = scheduler_names(hostsim::PolicyUse::kReservations);
-  for (const std::string_view name : threads) kinds.emplace_back(name, kThreadKeys);
-  for (const std::string_view name : reservations) kinds.emplace_back(name, kReservationKeys);
+  std::vector<std::vector<std::string_view>> made;
+  made.reserve(threads.size() + reservations.size());
+  for (const std::string_view name : threads) kinds.emplace_back(name, made.emplace_back(keys_of(name, false)));
+  for (const std::string_view name : reservations) kinds.emplace_back(name, made.emplace_back(keys_of(name, true)));
 
   std::string out;
   for (const KeyHelp& k : kTopHelp) out += fmt::format("  {}\n      {}\n", k.key, k.help);

@@ -99,12 +99,12 @@ TEST(Schedulers, SlotsAreWholeTicksAndBudgetsNeedNotBe) {
 TEST(DeferredWork, DpcsOfLowImportanceWaitForTheClockWhileManyCome) {
   const std::unique_ptr<DeferredWork> queue = Scheduler().deferred_work(0);
   for (int i = 0; i < 8; i++) {
-    (void)queue->queue(DpcImportance::kMedium, true);
+    (void)queue->queue(i, DpcImportance::kMedium, true);
     EXPECT_TRUE(queue->runs());
     (void)queue->done(i);
   }
   EXPECT_FALSE(queue->tick());  // nothing waits; the rate is 4 an interval from here on
-  EXPECT_FALSE(queue->queue(DpcImportance::kLow, true));
+  EXPECT_FALSE(queue->queue(8, DpcImportance::kLow, true));
   EXPECT_FALSE(queue->runs());
   EXPECT_TRUE(queue->tick());
   EXPECT_TRUE(queue->runs());
@@ -112,9 +112,9 @@ TEST(DeferredWork, DpcsOfLowImportanceWaitForTheClockWhileManyCome) {
 
 TEST(DeferredWork, SoftirqsAreHandedOverAfterTheirBudget) {
   Softirq softirq({.budget = 10, .passes = 100}, make_thread_policy(FixedPriority{5, 0}));
-  EXPECT_FALSE(softirq.queue(DpcImportance::kLow, false));
+  EXPECT_FALSE(softirq.queue(0, DpcImportance::kLow, false));
   softirq.begins(0);
-  (void)softirq.queue(DpcImportance::kLow, false);
+  (void)softirq.queue(0, DpcImportance::kLow, false);
   EXPECT_EQ(softirq.thread(), nullptr);
   EXPECT_TRUE(softirq.done(11));  // a pass is over, and so is the budget
   ASSERT_NE(softirq.thread(), nullptr);

@@ -90,6 +90,18 @@ TEST(System, SchedulersOfScenariosAreKindsToo) {
   EXPECT_THAT(
       complaint(with(R"({"name":"a","kind":"rez-fb","period_ns":10,"cost_ns":3,"budget_ns":9,"res_period_ns":8})")),
       HasSubstr("expected Q <= P"));
+  EXPECT_EQ(complaint(with(R"({"name":"a","kind":"linux-6.12","period_ns":10,"cost_ns":3,"nice":-5},)"
+                           R"({"name":"b","kind":"linux-6.12-rt","period_ns":10,"cost_ns":3,"handler":true},)"
+                           R"({"name":"c","kind":"cpu-max","period_ns":10,"cost_ns":3,"budget_ns":2,)"
+                           R"("res_period_ns":10,"group":"g"})")),
+            "accepted");
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"windows-nt","period_ns":10,"cost_ns":3,"nice":1})")),
+              HasSubstr("has a nice value, expected a kind that is one of Linux's"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"linux","period_ns":10,"cost_ns":3,"nice":1,"priority":5})")),
+              HasSubstr("expected neither a priority nor a handler"));
+  EXPECT_THAT(complaint(with(R"({"name":"a","kind":"rez","period_ns":10,"cost_ns":3,"budget_ns":2,)"
+                             R"("res_period_ns":10,"group":"g"})")),
+              HasSubstr("unknown key \"group\" of kind rez"));
   EXPECT_THAT(complaint(with(R"({"name":"a","kind":"rialto","period_ns":10,"cost_ns":3})")),
               HasSubstr("unknown kind \"rialto\""));
 }
@@ -115,6 +127,22 @@ TEST(Schedule, RunsASchedulerOfTheProgramsOwnTwiceAlike) {
   EXPECT_EQ(first.str(), second.str());
   EXPECT_EQ(result.entities[0].response_max, 60);
   EXPECT_EQ(result.entities[1].response_max, 30);
+}
+
+// Two hogs of a group with 10 of every 50 ms beside a third, all of one fair class.
+TEST(Schedule, AGroupHasOneBudgetBesideTheFairThreadsOfTheSystem) {
+  const auto hog = [](const char* name, const char* rest) {
+    return std::string(R"({"name":")") + name + R"(","period_ns":1000000000000,"cost_ns":1000000000000,)" + rest + "}";
+  };
+  const std::string limit = R"("kind":"cpu-max","budget_ns":10000000,"res_period_ns":50000000,"group":"g")";
+  const System system =
+      parse_system(R"({"horizon_ns":10000000000,"entities":[)" + hog("a", limit.c_str()) + "," +
+                       hog("b", limit.c_str()) + "," + hog("c", R"("kind":"linux-6.12","nice":0)") + "]}",
+                   "s.json");
+  std::ostringstream csv;
+  const ScheduleResult result = run_schedule(system, csv);
+  EXPECT_NEAR(static_cast<double>(result.entities[0].cpu + result.entities[1].cpu), 2e9, 20e6);
+  EXPECT_EQ(result.entities[0].cpu + result.entities[1].cpu + result.entities[2].cpu, 10'000'000'000);
 }
 
 TEST(Schedule, WritesEveryEventAndTheFiguresOfEachEntity) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+//
+// PREEMPT_RT's lock around softirqs, one a CPU: who runs softirqs holds it, and so does each threaded interrupt handler
+// as long as it runs. A handler cannot preempt another one, however urgent it is: the other inherits its priority and
+// runs to its end first. So does ksoftirqd until its batch is done. Threads that hold bottom halves off in no other way
+// are not concerned.
+// Source: the commit "softirq: Allow to drop the softirq-BKL lock on PREEMPT_RT" (3253cb49cbad, 2025), which describes
+// the lock and makes it optional; 6.12 as it was released has it.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hostsim/sched/deferred_work.h"
+#include "hostsim/sched/softirq.h"
+#include "hostsim/sched/thread_policy.h"
+
+namespace offhook::hostsim {
+
+class BottomHalfThread;
+
+/// Of one CPU.
+struct BottomHalfLock {
+  const BottomHalfThread* holder = nullptr;
+  std::vector<const BottomHalfThread*> ready;  ///< runnable, the holder among them
+};
+
+/// All the locks of a host.
+using BottomHalfLocks = std::vector<BottomHalfLock>;
+
+/// A thread whose jobs run with bottom halves off.
+class BottomHalfThread final : public ThreadPolicy {
+ public:
+  BottomHalfThread(std::unique_ptr<ThreadPolicy> policy, std::shared_ptr<BottomHalfLocks> locks)
+      : policy_(std::move(policy)), locks_(std::move(locks)) {}
+  ~BottomHalfThread() override { forget(); }
+
+  void begin_job(Ns now, const CurrentJob& job, bool woken) override {
+    release();
+    if (woken) lock().ready.push_back(this);
+    policy_->begin_job(now, job, woken);
+  }
+  void sleep(Ns now) override {
+    forget();
+    policy_->sleep(now);
+  }
+  void charge(Ns ran) override {
+    lock().holder = this;
+    policy_->charge(ran);
+  }
+  void stopped() override { policy_->stopped(); }
+  Change update(Ns now) override { return policy_->update(now); }
+  // A thread that holds the lock stays on its CPU (migrate_disable).
+  Migration migration() const override { return Migration::kPinned; }
+  void moved(int cpu) override {
+    const bool ready = std::find(lock().ready.begin(), lock().ready.end(), this) != lock().ready.end();
+    forget();
+    cpu_ = static_cast<std::size_t>(cpu);
+    if (ready) lock().ready.push_back(this);
+    policy_->moved(cpu);
+  }
+  bool shares() const override { return true; }
+  Standing standing(Ns now) const override {
+    Standing own = policy_->standing(now);
+    if (lock().holder == nullptr) return own;
+    if (lock().holder != this) return {};
+    for (const BottomHalfThread* waits : lock().ready) {
+      const Standing theirs = waits->policy_->standing(now);
+      if (std::pair(theirs.band, theirs.key) < std::pair(own.band, own.key)) own = theirs;
+    }
+    return own;
+  }
+  Ns allowance() const override { return policy_->allowance(); }
+  Ns next_change(Ns now) const override { return policy_->next_change(now); }
+  bool exhausted() const override { return policy_->exhausted(); }
+  /// Another may have the lock now.
+  void release() {
+    if (lock().holder == this) lock().holder = nullptr;
+  }
+
+ private:
+  BottomHalfLock& lock() const { return (*locks_)[cpu_]; }
+  void forget() {
+    release();
+    std::erase(lock().ready, this);
+  }
+
+  std::unique_ptr<ThreadPolicy> policy_;
+  std::shared_ptr<BottomHalfLocks> locks_;
+  std::size_t cpu_ = 0;
+};
+
+/// What an interrupt that is no thread defers: ksoftirqd has all of it, in batches that end as in softirq.h.
+class SoftirqThread final : public DeferredWork {
+ public:
+  /// @param ksoftirqd its policy  @param locked the same, if it holds the lock while it runs a batch; else null
+  SoftirqThread(const SoftirqLimit& limit, std::unique_ptr<ThreadPolicy> ksoftirqd, BottomHalfThread* locked)
+      : limit_(limit), ksoftirqd_(std::move(ksoftirqd)), locked_(locked) {}
+
+  void begins(Ns now) override {
+    if (began_ >= 0) return;
+    began_ = now;
+    passes_ = 0;
+    in_pass_ = jobs();
+  }
+
+ private:
+  bool queued(Ns now, DpcImportance, bool) override {
+    if (thread_ != nullptr) return true;
+    thread_ = ksoftirqd_.get();
+    thread_->begin_job(now, {now, kNever}, true);
+    return true;
+  }
+  bool finished(Ns now) override {
+    if (jobs() == 0) {
+      began_ = -1;
+      std::exchange(thread_, nullptr)->sleep(now);
+      return false;
+    }
+    if (--in_pass_ > 0) return false;
+    in_pass_ = jobs();
+    if (++passes_ < limit_.passes && now - began_ < limit_.budget) return false;
+    began_ = -1;
+    if (locked_ != nullptr) locked_->release();
+    return true;
+  }
+
+  SoftirqLimit limit_;
+  std::unique_ptr<ThreadPolicy> ksoftirqd_;
+  BottomHalfThread* locked_;
+  Ns began_ = -1;  // the batch; -1: none is under way
+  int passes_ = 0;
+  std::size_t in_pass_ = 0;
+};
+
+}  // namespace offhook::hostsim

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// The fair class's deadline server of Linux 6.12, in the place of the throttle of real-time threads: fair threads of a
+// CPU have 50 ms of every 1 s whatever real-time threads do (/sys/kernel/debug/sched/fair_server). It is deferred:
+//   - When fair threads become runnable it has a full budget and waits until period - budget from then. What they run
+//     meanwhile comes off the budget, and moves that time back as much; with nothing left the server begins a new
+//     period.
+//   - If that time comes it runs them as a deadline thread until the budget is spent, which the clock's interrupt finds
+//     out, and begins a new period then.
+// Source: the commit "sched/deadline: Deferrable dl server" (a110a81c52a9). It also says that a server that had to run
+// goes on without deferring; a trace of 6.12.117 shows 950 ms before every run (tests/live/vm/schedulers.py), since the
+// thread that the clock interrupts goes on for a moment and so has run by itself.
+#pragma once
+
+#include "hostsim/engine/engine.h"
+#include "hostsim/engine/wide.h"
+
+namespace offhook::hostsim {
+
+struct FairServerBudget {
+  Ns budget = 50'000'000;
+  Ns period = 1'000'000'000;
+};
+
+/// Of one CPU.
+class FairServer {
+ public:
+  explicit FairServer(const FairServerBudget& b) : b_(b) {}
+
+  bool runs() const { return state_ == State::kRuns; }
+  Ns deadline() const { return deadline_; }
+  /// When it begins to run unless fair threads run by themselves.
+  Ns next() const { return state_ == State::kDeferred ? deadline_ - left_ : kNever; }
+
+  /// A fair thread became runnable, the first. What is left of the period counts unless it is more than the budget's
+  /// share of the time to the deadline.
+  void start(Ns now) {
+    if (deadline_ <= now || static_cast<Wide>(left_) * b_.period > static_cast<Wide>(deadline_ - now) * b_.budget)
+      begin_period(now);
+    state_ = State::kDeferred;
+  }
+  /// None is runnable any more.
+  void stop() { state_ = State::kOff; }
+  /// Fair threads ran.
+  void charge(Ns ran) { left_ -= ran; }
+  /// To be told the time. @param tick the clock interrupts a fair thread
+  void look(Ns now, bool tick) {
+    if (state_ == State::kOff) return;
+    if (left_ <= 0 && (tick || state_ == State::kDeferred)) {
+      begin_period(now);
+      state_ = State::kDeferred;
+    } else if (state_ == State::kDeferred && now >= deadline_ - left_) {
+      state_ = State::kRuns;
+    }
+  }
+
+ private:
+  enum class State { kOff, kDeferred, kRuns };
+  void begin_period(Ns now) {
+    deadline_ = now + b_.period;
+    left_ = b_.budget;
+  }
+
+  FairServerBudget b_;
+  State state_ = State::kOff;
+  Ns left_ = 0, deadline_ = 0;
+};
+
+}  // namespace offhook::hostsim
