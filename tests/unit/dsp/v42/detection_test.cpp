@@ -64,5 +64,26 @@ TEST(Detection, WhatIsNearlyAPatternIsNone) {
   EXPECT_EQ(result_of(std::vector<int>(1000, 0)), PatternReceiver::kNothing);
 }
 
+TEST(Detection, AfterABrokenCharacterOrALongGapAWholePatternIsNeededAgain) {
+  constexpr int kFill = 8, kOnesBefore = 20, kStop = 9;
+  const auto begin = characters({kDc1Even, kDc1Odd}, kFill);
+  auto broken = characters({kDc1Even}, kFill);
+  broken[kOnesBefore + kStop] = 0;
+  broken.erase(broken.begin(), broken.begin() + kOnesBefore);
+  const std::vector<int> gap(kOnesBefore, 1);
+  for (const std::vector<int>& between : {broken, gap}) {
+    for (const bool whole : {false, true}) {
+      std::vector<uint8_t> again = {kDc1Even, kDc1Odd, kDc1Even};
+      if (whole) again.push_back(kDc1Odd);
+      auto end = characters(again, kFill);
+      end.erase(end.begin(), end.begin() + kOnesBefore);
+      std::vector<int> bits = begin;
+      bits.insert(bits.end(), between.begin(), between.end());
+      bits.insert(bits.end(), end.begin(), end.end());
+      EXPECT_EQ(result_of(bits), whole ? PatternReceiver::kOriginator : PatternReceiver::kNothing) << between.size();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace offhook::test

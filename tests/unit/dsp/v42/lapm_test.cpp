@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "dsp/v42/detection.h"
 #include "tests/unit/dsp/v42/lapm_pair.h"
@@ -299,6 +300,14 @@ TEST(Lapm, SrejRepeatsOneFrameWhereRejRepeatsAll) {
   }
   EXPECT_LE(repeated[1], 2u);
   EXPECT_GT(repeated[0], repeated[1]);
+}
+
+TEST(Lapm, SelectiveRetransmissionCutsWindowsBeyondHalfTheModulusAndNoOthers) {
+  for (const auto& [k, taken] : {std::pair{50, 50}, {64, 64}, {65, 64}, {127, 64}}) {
+    LapmPair pair({}, [k = k](oh_lapm_config& c) { c.srej = 1, c.k = uint8_t(k); });
+    ASSERT_TRUE(pair.connect());
+    for (int i : {0, 1}) EXPECT_EQ(pair[i].status().k_tx, taken) << k;
+  }
 }
 
 TEST(Lapm, NegotiatesLargerFramesAndWindow) {
