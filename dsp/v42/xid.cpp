@@ -20,7 +20,7 @@ constexpr uint32_t kAlways = position(2) | position(4) | position(8) | position(
 constexpr uint32_t kSrej = position(3), kTest = position(14), kFcs32 = position(17);
 
 // V.42 prints 00101010 for the "V" of either compression.
-bool names(const uint8_t* value, size_t size, char second, char third) {
+bool names(const uint8_t* value, size_t size, uint8_t second, uint8_t third) {
   return size == 3 && (value[0] == 'V' || value[0] == 0x2A) && value[1] == second && value[2] == third;
 }
 

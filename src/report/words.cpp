@@ -56,6 +56,7 @@ std::string culprits(const CallReport& call, const Figures& f) {
     }
     if (had.empty()) return {};
     std::vector<std::pair<double, std::pair<std::uint16_t, std::uint8_t>>> order;
+    order.reserve(had.size());
     for (const auto& [who, share] : had) order.emplace_back(-share, who);
     std::sort(order.begin(), order.end());
     std::vector<std::string> names;
