@@ -177,6 +177,8 @@ class V90Call : public hostsim::DigitalEnd {
   }
   CheckedBits& down() { return analogue_bits_; }  ///< what the analogue modem received
   CheckedBits& up() { return digital_bits_; }
+  /// Octets of Ucode 0, of mu-law, that the digital modem has sent in a row up to now.
+  unsigned digital_silence() const { return silent_for_; }
   double seconds() const { return static_cast<double>(samples_) / 8000; }
 
  private:
@@ -210,6 +212,7 @@ class V90Call : public hostsim::DigitalEnd {
     if (damage_ == Damage::kNoiseToDigital) rx = static_cast<uint8_t>(noise() >> 24);
     if (damage_ == Damage::kSilence) rx = 0xFF;
     type_->process(digital(), &rx, &tx, 1);
+    silent_for_ = (tx & 0x7F) == 0x7F ? silent_for_ + 1 : 0;
     return tx;
   }
 
@@ -231,6 +234,7 @@ class V90Call : public hostsim::DigitalEnd {
 
   Damage damage_ = Damage::kNone;
   uint32_t noise_ = 1;
+  unsigned silent_for_ = 0;
   int16_t played_ = 0;
   int analogue_lost_ = 0, added_ = 0;
   uint64_t samples_ = 0;

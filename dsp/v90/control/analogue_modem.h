@@ -35,6 +35,10 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   uint32_t rx_bit_rate() const { return static_cast<uint32_t>(procedure_.rx_rate_thirds()) / 3; }
   uint32_t tx_bit_rate() const { return procedure_.tx_bit_rate(); }
   uint64_t bits_received() const { return procedure_.bits_received(); }
+  /// As renegotiate(); the digital modem is silent for half a second in it.
+  void renegotiate_with_silence() {
+    if (in_data()) procedure_.renegotiate(true);
+  }
   void instruments(oh_v90_instruments* i) const;
   const PcmReceiver& receiver() const { return receiver_; }
 

@@ -139,3 +139,7 @@ void oh_v90_renegotiate(void* self) {
 void oh_v90_retrain(void* self) {
   offhook::v90::with(self, [](auto& modem) { modem.retrain(); });
 }
+void oh_v90_renegotiate_with_silence(void* self) {
+  using namespace offhook::v90;
+  if (!static_cast<const Head*>(self)->is_digital) at<AnalogueModem>(self).renegotiate_with_silence();
+}

@@ -42,6 +42,9 @@ OH_API void oh_v90_begin(void* self);
 /** In data mode, else nothing: change rates (9.6), or train again (9.5). Real-time: yes. */
 OH_API void oh_v90_renegotiate(void* self);
 OH_API void oh_v90_retrain(void* self);
+/** In data mode of the analogue modem, else nothing: change rates, and have the digital modem silent for half a second
+ * and a round trip in it (CPs, 9.6.2.1.3). Real-time: yes. */
+OH_API void oh_v90_renegotiate_with_silence(void* self);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@ namespace {
 using Trust = PcmReceiver::Trust;
 
 constexpr int kCertainR = 3;        // frames in a row: by chance once in 10^5 of two levels, never of more
-constexpr float kNearUInfo = 0.3f;  // of its level
+constexpr float kNearLevel = 0.3f;  // of the level of UINFO, or of a largest point
 
 // Of an error, by which a level follows: what the DIL's few symbols left wrong.
 constexpr float kLevelStep = 1.f / 256;
@@ -99,6 +99,12 @@ void DownstreamReader::begin_frames(const FrameParameters& p, const LearntLevels
   r_frames_ = r_bar_frames_ = 0;
 }
 
+void DownstreamReader::begin_silence() {
+  mode_ = Mode::kSilence;
+  in_r_ = false;
+  r_frames_ = r_bar_frames_ = 0;
+}
+
 // Of the points in use, by label.
 void DownstreamReader::set_levels() {
   const LabelledPoints& points = decoder_.parameters().points;
@@ -125,7 +131,7 @@ DownstreamReader::Result DownstreamReader::put(float level, int interval) {
   const bool positive = level > 0;
   const float magnitude = absolute(level);
   const auto with_sign = [positive](float x) { return positive ? x : -x; };
-  const auto near = [magnitude](float x) { return absolute(magnitude - x) < kNearUInfo * x; };
+  const auto near = [magnitude](float x) { return absolute(magnitude - x) < kNearLevel * x; };
   signs_[interval] = positive;
   Result r{level, Trust::kNone, Found::kNone};
   switch (mode_) {
@@ -152,6 +158,15 @@ DownstreamReader::Result DownstreamReader::put(float level, int interval) {
       const bool was = in_r_;
       watch_r(interval, near(u_info));
       r = {with_sign(u_info), was ? Trust::kTiming : Trust::kNone, Found::kNone};
+      if (in_r_ && !was) r.found = Found::kR;
+      if (r_bar_over()) r.found = Found::kRBar;
+      break;
+    }
+    case Mode::kSilence: {
+      const float largest = level_[interval][0];
+      const bool was = in_r_;
+      watch_r(interval, near(largest));
+      if (was) r = {with_sign(largest), Trust::kTiming, Found::kNone};
       if (in_r_ && !was) r.found = Found::kR;
       if (r_bar_over()) r.found = Found::kRBar;
       break;

@@ -80,6 +80,8 @@ class DownstreamReader {
   void begin_dil(const Dil& dil);
   /// Frames begin with the next symbol. @param data  B1d and data, else TRN2d and MP  @param levels  as learnt
   void begin_frames(const FrameParameters& p, const LearntLevels& levels, bool data);
+  /// Silence comes, and then R of the largest points of the frames so far (Rt).
+  void begin_silence();
   /// Data, after B1d, go to the port.
   void deliver(bool live) { live_ = live; }
 
@@ -94,7 +96,7 @@ class DownstreamReader {
   float decision_distance() const { return distance_ / 2; }
 
  private:
-  enum class Mode : uint8_t { kNone, kTwoLevels, kDil, kR, kTraining, kB1d, kData };
+  enum class Mode : uint8_t { kNone, kTwoLevels, kDil, kR, kSilence, kTraining, kB1d, kData };
   Result put_frames(float level, int interval);
   void move(int intervals);
   void set_levels();

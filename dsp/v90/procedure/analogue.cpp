@@ -23,6 +23,7 @@ constexpr int kMeasure = 1020;  // whole frames, of which the levels of the inte
 constexpr float kHalfDistance = 5.05f;
 
 constexpr uint32_t kMeasureMs = 320;                   // of TRN2d, which has 550 ms and is as late as the line
+constexpr uint32_t kSilentScrMs = 500;                 // 9.6.2.1.3: 1000 at the most
 constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
 constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s
 
@@ -95,10 +96,13 @@ const AnalogueProcedure::Transition* AnalogueProcedure::transitions(int* n) {
       {in(kFinal),    kFarRBar,      nullptr,            &P::follow_frames,        kFinal,    "9.6.2.1.4"},
       {in(kFinal),    kFarMp,        nullptr,            &P::take_mp,              kFinal,    "9.4.2.3"},
       {in(kFinal),    kSentSequence, &P::owes_cp,        &P::send_scr,             kFinal,    "9.4.2.2"},
+      {in(kFinal),    kSentScr,      &P::renegotiates,   &P::send_cp,              kFinal,    "9.6.2.1.3"},
       {in(kFinal),    kSentScr,      nullptr,            &P::choose_again,         kFinal,    "9.4.2.2, 9.4.2.3"},
       {in(kFinal),    kSentSequence, &P::released_after_prime, &P::release,        kEnded,    "9.7"},
+      {in(kFinal),    kSentSequence, &P::silence_has_begun, &P::use_silence,       kFinal,    "9.6.2.1.3"},
       {in(kFinal),    kSentSequence, &P::agreed,         &P::send_e,               kFinal,    "9.4.2.4"},
       {in(kFinal),    kSentSequence, nullptr,            &P::send_cp,              kFinal,    "9.4.2.3, 9.4.2.4"},
+      {in(kFinal),    kFarEd,        &P::asks_silence,   &P::await_silence,        kFinal,    "9.6.2.1.3"},
       {in(kFinal),    kFarEd,        nullptr,            &P::receive_b1d,          kFinal,    "9.4.2.4, 9.4.2.6"},
       {in(kFinal),    kSentE,        nullptr,            &P::send_data,            kFinal,    "9.4.2.5"},
       {in(kFinal),    kFarB1d,       nullptr,            &P::receive_data,         kFinal,    "9.4.2.6"},
@@ -302,6 +306,21 @@ void AnalogueProcedure::send_cp() {
   tx_.start_sequence(bits_, bits_size_);
 }
 
+// Ed of CPs has come: silence follows. The text has one time limit for both Ed; here the second has its own.
+void AnalogueProcedure::await_silence() {
+  silent_ = true;
+  mp_received_ = answered_ = false;
+  ed_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;
+  reader_.begin_silence();
+}
+
+// SCR, in which the digital modem is not heard, and then the CP that ends the silence.
+void AnalogueProcedure::use_silence() {
+  cp_.silence = false;
+  primes_ = 0;
+  tx_.start(Signal::kScr, v34::symbols_in(config_.symbol_rate, ms(kSilentScrMs)));
+}
+
 void AnalogueProcedure::send_e() {
   const int rate = upstream_rate(cp_.upstream_mask, far_mp_);
   if (rate == 0 || cp_.drn == 0) return release();
@@ -431,6 +450,7 @@ void AnalogueProcedure::follow_frames() {
     training_frames_.look_ahead = data_frames_.look_ahead;
     training_frames_.filter = data_frames_.filter;
   }
+  silent_ = false;
   reader_.begin_frames(training_frames_, reader_.levels(), false);
 }
 

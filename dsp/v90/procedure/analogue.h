@@ -114,7 +114,11 @@ class AnalogueProcedure {
   bool far_end_silent() const;
 
   /// Data mode only.
-  void renegotiate() { handle(Event::kRenegotiate); }
+  /// @param with_silence  the digital modem is to be silent for a while in it: CPs, 9.6.2.1.3
+  void renegotiate(bool with_silence = false) {
+    asks_silence_ = with_silence;
+    if (!handle(Event::kRenegotiate)) asks_silence_ = false;
+  }
   void cleardown() { handle(Event::kCleardown); }
 
   State state() const { return state_; }
@@ -145,7 +149,10 @@ class AnalogueProcedure {
     return (procedure_ == Procedure::kCleardown || far_mp_.drn == 0) && mp_received_ && primes_ > 0;
   }
   bool owes_cp() const { return !cp_begun_ && procedure_ == Procedure::kStartUp; }
-  bool agreed() const { return primes_ > 0 && answered_; }
+  bool agreed() const { return primes_ > 0 && answered_ && !cp_.silence; }
+  bool asks_silence() const { return cp_.silence; }
+  bool silence_has_begun() const { return silent_ && cp_.silence; }
+  bool renegotiates() const { return procedure_ == Procedure::kRenegotiation; }
   bool carries_nothing() const { return cp_.drn == 0; }
   bool is_live() const { return rx_live_; }
 
@@ -169,6 +176,8 @@ class AnalogueProcedure {
   void choose_again();
   void begin_cp();
   void send_cp();
+  void await_silence();
+  void use_silence();
   void send_e();
   void send_data();
   void take_mp();
@@ -227,6 +236,8 @@ class AnalogueProcedure {
   Cp cpt_{}, cp_{};
   FrameParameters training_frames_, data_frames_;
   bool cp_begun_ = false;
+  bool asks_silence_ = false;  // in the next renegotiation
+  bool silent_ = false;        // the digital modem, for that
   bool mp_received_ = false, answered_ = false, b1d_received_ = false;
   int primes_ = 0;
   Mp far_mp_{};

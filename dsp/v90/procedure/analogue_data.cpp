@@ -59,6 +59,8 @@ void AnalogueProcedure::begin_procedure(Procedure procedure) {
   const FrameParameters running = data_frames_;
   choose_data_rate(wanted_rms_ > 0 ? wanted_rms_ : noise_rms_);
   wanted_rms_ = 0;
+  cp_.silence = procedure == Procedure::kRenegotiation && asks_silence_;
+  asks_silence_ = silent_ = false;
   data_frames_ = running;
   if (carries_nothing() && procedure == Procedure::kRenegotiation) return end_in_retrain();
   ed_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.2

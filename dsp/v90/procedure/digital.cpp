@@ -53,12 +53,16 @@ const DigitalProcedure::Transition* DigitalProcedure::transitions(int* n) {
       {in(kFinal),  kSentR,       nullptr,             &P::send_ri,              kFinal,  "9.4.1.1"},
       {in(kFinal),  kFarCp,       &P::is_cpt,          &P::take_cpt,             kFinal,  "9.4.1.2"},
       {in(kFinal),  kFarCp,       nullptr,             &P::take_cp,              kFinal,  "9.4.1.3, 9.6.1.2.3"},
+      {in(kFinal),  kSentRBar,    &P::is_silent,       &P::end_silence,          kFinal,  "9.6.1.2.3"},
       {in(kFinal),  kSentRBar,    nullptr,             &P::send_trn2d,           kFinal,  "9.4.1.2, 9.6.1"},
       {in(kFinal),  kSentTrn2d,   nullptr,             &P::send_mp,              kFinal,  "9.4.1.3"},
       {in(kFinal),  kSentMp,      &P::released_after_prime, &P::release,         kEnded,  "9.7"},
       {in(kFinal),  kSentMp,      &P::agreed,          &P::send_ed,              kFinal,  "9.4.1.4"},
       {in(kFinal),  kSentMp,      nullptr,             &P::send_mp,              kFinal,  "9.4.1.3, 9.4.1.4"},
       {in(kFinal),  kSentEd,      nullptr,             &P::drain,                kFinal,  "9.4.1.5"},
+      {in(kFinal),  kSentDrain,   &P::owes_silence,    &P::begin_silence,        kFinal,  "9.6.1.2.3"},
+      {in(kFinal),  kSentSilence, &P::silence_is_over, &P::send_rt,              kFinal,  "9.6.1.2.3"},
+      {in(kFinal),  kSentSilence, &P::is_silent,       &P::go_on_silent,         kFinal,  "9.6.1.2.3"},
       {in(kFinal),  kSentDrain,   &P::ed_was_sent,     &P::send_b1d,             kFinal,  "9.4.1.5"},
       {in(kFinal),  kSentDrain,   nullptr,             &P::send_rd,              kFinal,  "9.6.1"},
       {in(kFinal, kData), kSentB1d, nullptr,           &P::send_data,            kFinal,  "9.4.1.5"},
@@ -316,6 +320,13 @@ void DigitalProcedure::take_cpt() {
 
 void DigitalProcedure::take_cp() {
   if (procedure_ == Procedure::kStartUp && !cpt_received_) return;
+  // CPs; its constellations mean nothing. One more of them comes while the silence begins.
+  if (far_.heard.silence && procedure_ == Procedure::kRenegotiation) {
+    if (silent_) return;
+    silence_asked_ = cp_received_ = true;
+    answered_ |= far_.heard.acknowledge;
+    return;
+  }
   if (far_.heard.drn != 0 && !frame_parameters(far_.heard, config_.law, &data_frames_)) return;
   far_.cp = far_.heard;
   cp_received_ = true;
@@ -395,6 +406,7 @@ void DigitalProcedure::begin_procedure(Procedure procedure) {
   procedure_ = procedure;
   ++renegotiations_;
   cp_received_ = answered_ = own_sent_ = ed_sent_ = e_received_ = b1_received_ = false;
+  silence_asked_ = silent_ = false;
   primes_ = 0;
   tx_live_ = false;
   drain();  // to the end of the data frame, as 9.6 demands
@@ -418,10 +430,27 @@ void DigitalProcedure::follow_renegotiation() {
   listen(next_, false, jd_.points16_renegotiation ? TrainingPoints::k16 : TrainingPoints::k4, 0);
 }
 
-void DigitalProcedure::send_rd() {
+void DigitalProcedure::send_r(const FrameParameters& frames) {
   uint8_t r[kFrameIntervals];
-  for (int i = 0; i < kFrameIntervals; ++i) r[i] = data_frames_.points.ucode[i][0];
+  for (int i = 0; i < kFrameIntervals; ++i) r[i] = frames.points.ucode[i][0];
   tx_.start_r(r, kRSymbols);
+}
+
+// The analogue modem asked for it by CPs, and ends it by a CP. The text has one time limit for both Ed; here the second
+// has its own.
+void DigitalProcedure::begin_silence() {
+  silence_asked_ = false;
+  silent_ = true;
+  cp_received_ = answered_ = own_sent_ = ed_sent_ = false;
+  primes_ = 0;
+  e_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.1
+  go_on_silent();
+}
+
+void DigitalProcedure::end_silence() {
+  silent_ = false;
+  tx_.begin_frames(training_frames_);
+  send_mp();
 }
 
 }  // namespace offhook::v90

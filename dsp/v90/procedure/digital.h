@@ -153,7 +153,10 @@ class DigitalProcedure {
   bool agreed() const { return primes_ > 0 && answered_; }
   bool released_after_prime() const { return cleared() && cp_received_ && primes_ > 0; }
   bool ed_was_sent() const { return ed_sent_; }
-  bool expects_e() const { return cp_received_ && own_sent_; }
+  bool owes_silence() const { return silence_asked_ && ed_sent_; }
+  bool is_silent() const { return silent_; }
+  bool silence_is_over() const { return silent_ && cp_received_; }
+  bool expects_e() const { return cp_received_ && own_sent_ && !silence_asked_; }  // SCR is all ones, too
   bool is_live() const { return rx_live_; }
   bool expects_s() const { return procedure_ != Procedure::kStartUp && !cp_received_; }
 
@@ -186,7 +189,12 @@ class DigitalProcedure {
   void answer_renegotiation();
   void begin_cleardown();
   void follow_renegotiation();
-  void send_rd();
+  void send_rd() { send_r(data_frames_); }
+  void begin_silence();
+  void go_on_silent() { tx_.start(Downstream::Signal::kSilence, kFrameIntervals); }
+  void send_rt() { send_r(training_frames_); }
+  void end_silence();
+  void send_r(const FrameParameters& frames);
   void end_in_retrain() { end(Outcome::kRetrain); }
   void release() { end(Outcome::kReleased); }
 
@@ -229,6 +237,7 @@ class DigitalProcedure {
   } far_{};
   FrameParameters training_frames_, data_frames_;
   bool cpt_received_ = false, cp_received_ = false, answered_ = false, own_sent_ = false, ed_sent_ = false;
+  bool silence_asked_ = false, silent_ = false;  // by CPs
   int primes_ = 0;
   int ones_ = 0;
   Mp own_{};

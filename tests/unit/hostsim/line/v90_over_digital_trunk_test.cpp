@@ -162,6 +162,51 @@ TEST(V90OverDigitalTrunk, EitherEndRenegotiatesAndBothCarryOn) {
   }
 }
 
+// CPs: the digital modem ends its MP', sends Ed, and is silent until it has a CP; R_t and MP follow, and no TRN2d.
+TEST(V90OverDigitalTrunk, ASilentPeriodIsAskedForObeyedAndEnded) {
+  struct Case {
+    unsigned robbed;
+    double delay_ms;
+  };
+  for (const Case& k : {Case{0, 5}, Case{1, 5}, Case{0, 300}}) {
+    V90Call::Options o = clean();
+    o.v8 = false;
+    o.trunk.robbed_bits = k.robbed;
+    o.trunk.delay_ms = k.delay_ms;
+    V90Call call(o);
+    ASSERT_TRUE(call.connect(30)) << k.robbed << " " << k.delay_ms;
+    call.run(1);
+    const uint32_t before = call.analogue_instruments().renegotiations;
+    const unsigned rate = call.analogue_status().rx_bit_rate;
+    const auto longest_silence = [&call] {
+      unsigned longest = 0;
+      for (const double end = call.seconds() + 6; call.seconds() < end;) {
+        call.step();
+        longest = call.digital_silence() > longest ? call.digital_silence() : longest;
+      }
+      return longest;
+    };
+    oh_v90_renegotiate(call.analogue());
+    EXPECT_LT(longest_silence(), 80u);
+    oh_v90_renegotiate_with_silence(call.digital());
+    EXPECT_LT(longest_silence(), 80u) << "only an analogue modem may ask";
+    EXPECT_EQ(call.analogue_instruments().renegotiations, before + 1);
+    oh_v90_renegotiate_with_silence(call.analogue());
+    const auto silence = static_cast<double>(longest_silence()) / 8000;
+    EXPECT_GT(silence, 0.5 + 2 * k.delay_ms / 1000);
+    EXPECT_LT(silence, 1 + 2 * k.delay_ms / 1000);
+    EXPECT_EQ(call.analogue_instruments().renegotiations, before + 2);
+    EXPECT_EQ(call.analogue_status().state, OH_PUMP_DATA);
+    EXPECT_EQ(call.digital_status().state, OH_PUMP_DATA);
+    EXPECT_EQ(call.analogue_status().rx_bit_rate, rate);
+    EXPECT_EQ(call.analogue_status().retrains + call.digital_status().retrains, 0u);
+    const uint64_t down = call.down().errors(), up = call.up().bad_blocks();
+    call.run(3);
+    EXPECT_EQ(call.down().errors(), down);
+    EXPECT_LE(call.up().bad_blocks(), up + 1);
+  }
+}
+
 TEST(V90OverDigitalTrunk, EitherEndRetrainsAndBothCarryOn) {
   for (const bool digital : {false, true}) {
     V90Call::Options o = clean();
