@@ -81,17 +81,17 @@ void count_ppp(const std::vector<std::uint8_t>& octets, Link& link) {
 }
 
 // What comes after a hole is lost: the dictionary knows all that was before.
-void decompress(const V42bisParameters& p, std::span<Link> links) {
+void decompress(const Compression& c, std::span<Link> links) {
   std::vector<std::span<const std::uint8_t>> pieces;
   for (const Link& link : links) {
     if (link.gaps > 0) break;
     pieces.emplace_back(link.payload);
   }
-  const auto plain = decompress(p, pieces);
+  const auto plain = decompress(c, pieces);
   if (!plain) return;
   for (std::size_t k = 0; k < plain->size(); ++k) {
     links[k].payload = (*plain)[k];
-    links[k].v42bis = true;
+    (c.v44 ? links[k].v44 : links[k].v42bis) = true;
   }
 }
 
@@ -184,21 +184,23 @@ Link read_link(const DataHeard& data, const Link* before) {
 
 void uncompress(std::span<Link> call, std::span<Link> answer) {
   const auto xid = [](std::span<const Link> links) {
-    std::optional<V42bisParameters> p;
+    std::optional<v42::Xid> last;
     for (const Link& link : links) {
       for (const LapmFrame& f : link.frames) {
-        if (f.kind == "XID") p = v42bis_of(f.information);
+        if (f.kind == "XID") last = xid_of(f.information);
       }
     }
-    return p;
+    return last;
   };
   const auto a = xid(call), b = xid(answer);
-  for (const auto& [links, direction] : {std::pair{call, 1}, std::pair{answer, 2}}) {
+  const auto follow = [](std::span<Link> links, const std::optional<Compression>& compression) {
     assemble(links);
-    // The call modem is the originator, whose XID is the command.
-    if (a && b && (agreed(*a, *b).directions & direction) != 0) decompress(agreed(*a, *b), links);
+    if (compression) decompress(*compression, links);
     for (Link& link : links) count_ppp(link.payload, link);
-  }
+  };
+  // The call modem is the originator, whose XID is the command.
+  follow(call, a && b ? agreed(*a, *b, true) : std::nullopt);
+  follow(answer, a && b ? agreed(*b, *a, false) : std::nullopt);
 }
 
 }  // namespace offhook::decode

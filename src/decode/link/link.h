@@ -32,15 +32,15 @@ struct Link {
   int gaps = 0;                       ///< I frames that were missed: the payload has a hole
   int ppp_frames = 0, ppp_bad = 0;    ///< in the payload
   std::vector<std::uint8_t> payload;  ///< information of the I frames in order, each once; uncompressed if it could be
-  bool v42bis = false;                ///< the payload was compressed and has been uncompressed
+  bool v42bis = false, v44 = false;   ///< the payload was compressed by this and has been uncompressed
   std::vector<std::uint8_t> rest;     ///< the bits from the last flag on: a frame that may go on in the next link
 };
 
 /// @param before  the same direction's link until a retrain or renegotiation, which this one goes on; null: none
 Link read_link(const DataHeard& data, const Link* before = nullptr);
 
-/// Fills in what later links of a direction brought once more, and undoes V.42bis where the XID frames of the two
-/// directions agreed on it. @param call  the call modem's links, each going on where the one before it ended
+/// Fills in what later links of a direction brought once more, and undoes V.44 or V.42bis where the XID frames of the
+/// two directions agreed on it. @param call  the call modem's links, each going on where the one before it ended
 void uncompress(std::span<Link> call, std::span<Link> answer);
 
 }  // namespace offhook::decode

@@ -217,6 +217,7 @@ Json data_json(const DataHeard& d, const Link& link) {
             {"bad_frames", link.bad_frames},
             {"missing_i_frames", link.gaps},
             {"v42bis", link.v42bis},
+            {"v44", link.v44},
             {"ppp_frames", link.ppp_frames},
             {"octet_count", link.payload.size()}});
   if (link.detection != nullptr) j["v42_detection"] = {{"name", link.detection}, {"end_s", time(link.detection_t)}};

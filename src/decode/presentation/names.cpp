@@ -102,6 +102,7 @@ std::string describe(const Link& link) {
   std::string s =
       fmt::format("{} LAPM frames, {} bad, {} octets", link.frames.size(), link.bad_frames, link.payload.size());
   if (link.v42bis) s += " out of V.42bis";
+  if (link.v44) s += " out of V.44";
   if (link.gaps > 0) s += fmt::format(" with {} I frames missing", link.gaps);
   if (link.ppp_frames > 0) s += fmt::format(", {} PPP frames in them, {} bad", link.ppp_frames, link.ppp_bad);
   return s;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/link/link.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/dsp/v42/lapm_pair.h"
+
+namespace offhook::decode {
+namespace {
+
+std::vector<std::uint8_t> text(int from) {
+  std::string all;
+  for (int k = from; all.size() < 6000; ++k) all += "line " + std::to_string(k) + " of what the other end is told\n";
+  return {all.begin(), all.end()};
+}
+
+// The bits of both directions of a call of ours, by the link that carries both texts.
+struct Heard {
+  DataHeard data[2];
+  std::vector<std::uint8_t> sent[2];
+};
+
+Heard call_with(const std::function<void(oh_lapm_config&)>& change) {
+  Heard h;
+  test::LapmPair pair({.bit_rate = 9600}, change);
+  pair.filter = [&h](int from, int bit) {
+    h.data[from].bits.push_back(static_cast<std::uint8_t>(bit));
+    return bit;
+  };
+  for (int k : {0, 1}) {
+    h.data[k].bit_rate = 9600;
+    h.sent[k] = text(1000 * (k + 1));
+    pair[k].to_send = h.sent[k];
+  }
+  EXPECT_TRUE(pair.run_until([&] { return pair[0].received == h.sent[1] && pair[1].received == h.sent[0]; }, 60));
+  return h;
+}
+
+struct Read {
+  Link call, answer;
+};
+
+Read read(const Heard& h) {
+  Read r{read_link(h.data[0]), read_link(h.data[1])};
+  uncompress({&r.call, 1}, {&r.answer, 1});
+  return r;
+}
+
+TEST(DecodeLink, V44OfBothDirectionsComesByteForByte) {
+  const Heard h = call_with([](oh_lapm_config& c) { c.v44 = 3; });
+  const Read r = read(h);
+  EXPECT_TRUE(r.call.v44 && r.answer.v44);
+  EXPECT_FALSE(r.call.v42bis || r.answer.v42bis);
+  EXPECT_EQ(r.call.payload, h.sent[0]);
+  EXPECT_EQ(r.answer.payload, h.sent[1]);
+  EXPECT_LT(h.data[0].bits.size(), 8 * h.sent[0].size()) << "it was not compressed";
+}
+
+TEST(DecodeLink, EachDirectionOfV44IsThatOfItsOwnParameters) {
+  const Heard h = call_with([](oh_lapm_config& c) {
+    const bool calls = c.role == OH_PUMP_CALL;
+    c.v44 = 3;
+    c.v44_tx = calls ? oh_v44_parameters{300, 1000, 40} : oh_v44_parameters{2048, 6144, 255};
+    c.v44_rx = calls ? oh_v44_parameters{1024, 4000, 100} : oh_v44_parameters{2048, 6144, 255};
+  });
+  const Read r = read(h);
+  EXPECT_TRUE(r.call.v44 && r.answer.v44);
+  EXPECT_EQ(r.call.payload, h.sent[0]);
+  EXPECT_EQ(r.answer.payload, h.sent[1]);
+}
+
+TEST(DecodeLink, ADirectionWithoutV44IsLeftAsItIs) {
+  const Heard h = call_with([](oh_lapm_config& c) {
+    c.compression = 0;
+    c.v44 = c.role == OH_PUMP_CALL ? 1 : 2;  // of both, what the call modem transmits
+  });
+  const Read r = read(h);
+  EXPECT_TRUE(r.call.v44);
+  EXPECT_FALSE(r.answer.v44 || r.answer.v42bis);
+  EXPECT_EQ(r.call.payload, h.sent[0]);
+  EXPECT_EQ(r.answer.payload, h.sent[1]);
+}
+
+TEST(DecodeLink, V42bisIsReadWhereOneEndHasNoV44) {
+  const Heard h = call_with([](oh_lapm_config& c) {
+    c.compression = 3;
+    c.v44 = c.role == OH_PUMP_CALL ? 3 : 0;
+  });
+  const Read r = read(h);
+  EXPECT_TRUE(r.call.v42bis && r.answer.v42bis);
+  EXPECT_FALSE(r.call.v44 || r.answer.v44);
+  EXPECT_EQ(r.call.payload, h.sent[0]);
+  EXPECT_EQ(r.answer.payload, h.sent[1]);
+}
+
+}  // namespace
+}  // namespace offhook::decode
