@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `./dev interop PROGRAM`: our own modem is the other program; what a program may do wrong.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+interop=(python3 "$source_dir/tests/interop/interop.py" --offhook "$offhook" --calls 1 --roles call)
+export OFFHOOK=$offhook
+ours="python3 $source_dir/tests/interop/offhook_far_end.py"
+
+# tried STATUS PROGRAM CELL: its standard output is in out.txt, its standard error in err.txt
+tried() {
+  local status=$1
+  timeout 550 "${interop[@]}" "$2" --cells "$3" --out "$work/out" >out.txt 2>err.txt
+  got=$?
+  [ "$got" = "$status" ] || fail "interop \"$2\" ended with $got, expected $status: $(tail -3 err.txt)"
+}
+
+tried 0 "$ours" "clean"
+grep -qF "| clean | 1 of 1 | 33600 33600 | 0 | 0 |" out.txt || fail "clean: $(cat out.txt)"
+grep -q "^1 of 1: clean" err.txt || fail "no progress: $(cat err.txt)"
+tried 0 "$ours" "clean"
+[ -s err.txt ] && fail "a kept result was made again: $(cat err.txt)"
+grep -qF "| clean | 1 of 1 |" out.txt || fail "kept: $(cat out.txt)"
+printf '{"by": 1}' >"$work/out/clean-call-1/result.json"
+tried 0 "$ours" "clean"
+[ -s err.txt ] || fail "a damaged result was believed"
+
+# What a program may say: that it cannot; nothing; something that never becomes a modem.
+tried 0 "$ours" "at most 4800"
+grep -qF "| at most 4800 bit/s | not possible |" out.txt || fail "not possible: $(cat out.txt)"
+cat >leaves.sh <<'END'
+#!/bin/sh
+[ "$1" = describe ] && echo '{"name": "leaves", "address": ""}' && exit 0
+exec python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+while s.connect_ex("socket"): time.sleep(0.1)
+s.recv(1000)'
+END
+chmod +x leaves.sh
+tried 2 "$work/leaves.sh" "clean"
+grep -q "| clean | 0 of 1 |.*the far end closed its socket" out.txt || fail "leaves: $(cat out.txt)"
+tried 1 "/bin/echo" "clean"
+grep -q "expected one JSON object" err.txt || fail "echo: $(cat err.txt)"
+tried 1 "nowhere" "clean"
+grep -q "no program that can be started" err.txt || fail "nowhere: $(cat err.txt)"
+tried 1 "$ours" "no such cell"
+grep -q "all of them: ./dev interop --list" err.txt || fail "no such cell: $(cat err.txt)"
+"${interop[@]}" --list | grep -q "^round trip 600 ms: v34, .*line.delay_ms=300" || fail "--list"
+finish

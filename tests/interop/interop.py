@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Calls between our modem and any other modem program, over one kind of line after another.
+
+    ./dev interop PROGRAM [--cells WORD] [--roles call,answer] [--calls N] [--out DIR] [--list]
+
+PROGRAM speaks the protocol of docs/interop.md. A cell is a line and a modulation; "call" and "answer" are our modem's
+role. In each call both ends send a file of random bytes, and both files must arrive whole. Each call's result is kept in
+DIR (out/interop/NAME) as it ends; run again, the command goes on where it stopped. Results of another build of offhook
+are not used.
+
+Progress goes to standard error, the table to standard output. Exit status: 0 every call was whole, 2 not, 1 error, 130
+interrupted.
+"""
+import argparse
+import contextlib
+import hashlib
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WALL_S = 900  # of one call: a program that has stopped is not waited for
+GONE_S = 60  # that our end has to write its results when PROGRAM is gone
+UNABLE = 77  # PROGRAM's exit status: it cannot do what a cell asks
+
+# The line of every cell, as keys of a scenario; what a cell names stands instead.
+LINE = {"codec": "none", "loss_db": 6, "near_echo_db": 60, "far_echo_db": 60, "noise_dbm0": -90, "delay_ms": 10}
+SENT_DBM0 = -12  # what our modem sends
+
+
+def cell(name, modem="v34", far=None, file_bytes=20000, **line):
+    """far: settings of PROGRAM beside its modulation"""
+    return {"name": name, "modem": modem, "far": {"modulation": modem, **(far or {})}, "bytes": file_bytes, "line": line}
+
+
+def snr(db):
+    loss = 10
+    return {"loss_db": loss, "noise_dbm0": SENT_DBM0 - loss - db}
+
+
+def cells():
+    found = [
+        cell("clean"),
+        cell("2-wire: near echo 12 dB, far 30, mu-law", near_echo_db=12, far_echo_db=30, codec="mu-law"),
+        *(cell(f"round trip {ms} ms", delay_ms=ms / 2) for ms in (150, 300, 600, 900, 1200)),
+        cell("at most 4800 bit/s", far={"max_rate": 4800}),
+        cell("at most 7200 bit/s", far={"max_rate": 7200}),
+        cell("listener echo 12 dB", loss_db=0, near_echo_db=12, far_echo_db=6),
+        cell("V.22bis by automode", modem="auto", far={"modulation": "v22bis", "automode": 1}),
+        cell("V.22bis", modem="v22bis", far={"automode": 0}),
+        cell("V.32bis", modem="v32bis"),
+        cell("V.32bis, 2-wire: near echo 12 dB, far 30, mu-law", modem="v32bis", near_echo_db=12, far_echo_db=30,
+             codec="mu-law"),
+    ]
+    return found + [cell(f"SNR {db} dB", **snr(db)) for db in range(40, 12, -2)]
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def fail(text):
+    sys.exit(f"interop: error: {text}")
+
+
+class Far:
+    """The other program: how it is started and what it says of itself."""
+
+    def __init__(self, words):
+        program = shutil.which(words[0])
+        if program is None:
+            fail(f"{words[0]}: no program that can be started")
+        self.words = [os.path.abspath(program), *words[1:]]
+        done = subprocess.run([*self.words, "describe"], check=False, capture_output=True, text=True, timeout=60)
+        try:
+            self.about = json.loads(done.stdout)
+            self.name, self.address = str(self.about["name"]), str(self.about["address"])
+        except (ValueError, TypeError, KeyError):
+            fail(f'{words[0]} describe: printed {done.stdout[:200]!r}; expected one JSON object with "name" and "address"')
+
+    def start(self, folder, role, settings, log):
+        words = [f"{key}={value}" for key, value in settings.items()]
+        return subprocess.Popen([*self.words, role, "socket", "from-far.bin", "to-far.bin", "far-received.bin", *words],
+                                cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+
+def ours(offhook, folder, c, role, seed, far):
+    line = {**LINE, **c["line"]}
+    words = [str(offhook), "run", str(ROOT / "examples/int.toml"), "--seed", str(seed), "--json", "--out", "ours",
+             "--far-end", f"unix:socket,{far.address}".rstrip(","), "--file", "to-far.bin", "--expect", "from-far.bin"]
+    settings = {"pump.modem": c["modem"], "pump.role": role, "transfer.time_limit_s": 300}
+    settings.update({f"line.{key}": value for key, value in line.items()})
+    for key, value in settings.items():
+        words += ["--set", f"{key}={value}"]
+    return words
+
+
+def stop(process):
+    """Asks it to end, waits, insists: no process outlives its call."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def watch(near, far):
+    """Until our end is done.  @return why it was ended by us, or nothing"""
+    begin, far_gone = time.monotonic(), None
+    while near.poll() is None:
+        time.sleep(0.05)
+        now = time.monotonic()
+        if now - begin > WALL_S:
+            return f"not over after {WALL_S} s"
+        if far.poll() is not None and far_gone is None:
+            far_gone = now
+        # Our end notices at once when a socket is closed. It waits only for a program that never came.
+        if far_gone is not None and now - far_gone > (0 if far.returncode == UNABLE else GONE_S):
+            return f"PROGRAM ended with {far.returncode}, and our end did not end"
+    return None
+
+
+def call(offhook, far, folder, c, role, seed):
+    """@return what came of one call, as it is kept"""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    source = random.Random(f"{c['name']} {seed}")
+    to_far, from_far = (source.randbytes(c["bytes"]) for _ in range(2))
+    (folder / "to-far.bin").write_bytes(to_far)
+    (folder / "from-far.bin").write_bytes(from_far)
+    other = {"call": "answer", "answer": "call"}[role]
+    with open(folder / "far.txt", "wb") as far_log, open(folder / "ours.json", "wb") as out, open(folder / "ours.txt", "wb") as err:
+        near = subprocess.Popen(ours(offhook, folder, c, role, seed, far), cwd=folder, stdin=subprocess.DEVNULL,
+                                stdout=out, stderr=err)
+        peer = far.start(folder, other, c["far"], far_log)
+        try:
+            why = watch(near, peer)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                peer.wait(20 if why is None else 0)
+        finally:
+            stop(near)
+            stop(peer)
+    if peer.returncode == UNABLE:
+        return {"unable": True}
+    return result_of(folder, near, why, to_far)
+
+
+def result_of(folder, near, why, to_far):
+    try:
+        summary = json.loads((folder / "ours.json").read_text())
+    except ValueError:
+        text = (folder / "ours.txt").read_text(errors="replace").strip() or why or f"exit status {near.returncode}"
+        tail = (folder / "far.txt").read_text(errors="replace").strip()[-300:]
+        fail(f"{folder}: our end wrote no summary: {text}; PROGRAM said: {tail or 'nothing'}")
+    received = folder / "far-received.bin"
+    end = summary["figures"]["ends"][0]
+    # The log of samples and events is large and can be made again.
+    shutil.rmtree(folder / "ours", ignore_errors=True)
+    return {
+        "received_whole": bool(summary["complete"]),
+        "sent_whole": received.exists() and received.read_bytes() == to_far,
+        "ending": why or summary["ending"],
+        "sent_bps": end["sent_bps"], "received_bps": end["received_bps"],
+        "data_modes": end["data_modes"], "again": end["frames_retransmitted"], "bad_frames": end["bad_frames"],
+        "transfer_s": summary.get("transfer_s"),
+    }
+
+
+def whole(r):
+    return r["received_whole"] and r["sent_whole"]
+
+
+def median(values):
+    values = [v for v in values if v is not None]
+    return f"{statistics.median_low(values):g}" if values else ""
+
+
+def row(results):
+    if any(r.get("unable") for r in results):
+        return ["not possible"] + [""] * 4
+    good = [r for r in results if whole(r)]
+    shown = good or results
+    transfer = [r["transfer_s"] for r in good]
+    return [f"{len(good)} of {len(results)}",
+            f"{median([r['sent_bps'] for r in shown])} {median([r['received_bps'] for r in shown])}",
+            median([max(r["data_modes"] - 1, 0) for r in shown]),
+            median([r["again"] for r in shown]),
+            f"{statistics.median_low(transfer):.1f}" if transfer else f"({results[0]['ending']})"]
+
+
+def table(far, chosen, roles, results):
+    head = [""]
+    for role in roles:
+        head += [f"we {role}: whole", "bit/s sent, received", "trained again", "frames again", "s"]
+    lines = [f"Far end: {far.name}. Medians of the calls that were whole; both files of a call must arrive.", "",
+             "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for c in chosen:
+        words = [c["name"]]
+        for role in roles:
+            words += row(results[c["name"], role])
+        lines.append("| " + " | ".join(words) + " |")
+    return "\n".join(lines)
+
+
+def slug(text):
+    return "".join(ch if ch.isalnum() or ch == "." else "-" for ch in text)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", nargs="?", help="PROGRAM; its own first words may follow in one argument: \"python3 far.py\"")
+    parser.add_argument("--cells", metavar="WORD", action="append", help="only cells whose name has WORD in it (may be given again)")
+    parser.add_argument("--roles", default="call,answer", help="our roles (call,answer)")
+    parser.add_argument("--calls", type=int, default=3, help="calls of each cell and role, with seeds 1 to N (3)")
+    parser.add_argument("--out", type=pathlib.Path, help="where results are kept (out/interop/NAME)")
+    parser.add_argument("--offhook", type=pathlib.Path, default=ROOT / "build/release/src/offhook", help="the built program")
+    parser.add_argument("--list", action="store_true", help="print the cells and their settings, make no call")
+    args = parser.parse_args()
+    args.roles = args.roles.split(",")
+    if not set(args.roles) <= {"call", "answer"}:
+        fail(f"--roles {','.join(args.roles)}: expected call, answer or both")
+    if args.calls < 1:
+        fail(f"--calls {args.calls}: expected 1 or more")
+    args.chosen = [c for c in cells() if not args.cells or any(word in c["name"] for word in args.cells)]
+    if not args.chosen:
+        fail(f"--cells {' '.join(args.cells)}: no cell has that in its name; all of them: ./dev interop --list")
+    if not args.list and not args.program:
+        fail("no PROGRAM; expected a program that speaks the protocol of docs/interop.md, or --list")
+    if not args.list and not args.offhook.is_file():
+        fail(f"{args.offhook}: not there; build it: ./dev build")
+    return args
+
+
+def identity(program, far, c, role, seed):
+    """What a kept result must have been made by."""
+    return hashlib.sha256(json.dumps([program, far.words, far.about, c, LINE, role, seed], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def kept(path, by):
+    try:
+        found = json.loads(path.read_text())
+        return found["result"] if found["by"] == by else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def keep(path, by, result):
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps({"by": by, "result": result}, indent=1) + "\n")
+    partial.replace(path)
+
+
+def run(args):
+    far = Far(args.program.split())
+    out = args.out or ROOT / "out/interop" / slug(far.name)
+    args.offhook = args.offhook.resolve()
+    program = hashlib.sha256(args.offhook.read_bytes()).hexdigest()
+    calls = [(c, role, seed) for c in args.chosen for role in args.roles for seed in range(1, args.calls + 1)]
+    results, begin, made = {}, time.monotonic(), 0
+    for at, (c, role, seed) in enumerate(calls):
+        folder = out.resolve() / f"{slug(c['name'])}-{role}-{seed}"
+        by = identity(program, far, c, role, seed)
+        result = kept(folder / "result.json", by)
+        if result is None:
+            each = (time.monotonic() - begin) / made if made else 0
+            left = f", about {math.ceil(each * (len(calls) - at) / 60)} min left" if made else ""
+            say(f"{at + 1} of {len(calls)}: {c['name']}, we {role}, call {seed}{left}")
+            result = call(args.offhook, far, folder, c, role, seed)
+            keep(folder / "result.json", by, result)
+            made += 1
+        results.setdefault((c["name"], role), []).append(result)
+    print(table(far, args.chosen, args.roles, results))
+    every = [r for rs in results.values() for r in rs if not r.get("unable")]
+    return 0 if all(whole(r) for r in every) else 2
+
+
+def main():
+    args = arguments()
+    if args.list:
+        for c in args.chosen:
+            settings = [f"line.{k}={v}" for k, v in c["line"].items()] + [f"PROGRAM: {k}={v}" for k, v in c["far"].items()]
+            print(f"{c['name']}: {c['modem']}, {c['bytes']} bytes; {', '.join(settings)}")
+        return 0
+    try:
+        return run(args)
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
