@@ -359,7 +359,7 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
   }
   const std::string page = call_page(call, log.figures);
   if (out.empty() && fs::is_directory(given)) return place_page(given, page);
-  const fs::path file = out.empty() ? fs::path(given).replace_extension(".html") : out;
+  fs::path file = out.empty() ? fs::path(given).replace_extension(".html") : out;
   write_file(file, page);
   return file;
 }
