@@ -195,7 +195,8 @@ TEST(LinuxEevdf, FairThreadsShareTwoCpus) {
   std::vector<EntityId> ids;
   for (int i = 0; i < 4; i++) {
     jobs.push_back(std::make_unique<Segments>(std::vector<Ns>{kNever}));
-    ids.push_back(cpu.add_thread("t" + std::to_string(i), scheduler->thread({.wants = Class::kNice}), *jobs.back()));
+    ids.push_back(cpu.add_thread(std::string(1, static_cast<char>('a' + i)), scheduler->thread({.wants = Class::kNice}),
+                                 *jobs.back()));
     cpu.release(ids.back());
   }
   engine.run_until(10 * kSecond);
