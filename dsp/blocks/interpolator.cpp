@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/blocks/interpolator.h"
 
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/window.h"
 
@@ -35,6 +36,7 @@ void Interpolator::init(double carrier_hz, double step_samples, double bandwidth
 }
 
 void Interpolator::fill(int p) {
+  oh_preemption_point();  // the first samples of a table need several phases each
   for (int k = 0; k < kTaps; ++k) {
     // Tap k meets the sample kTaps-1-k before the newest; the output lies kDelaySamples and p phases before that one.
     const int at = (k - kTaps / 2) * kPhases + p;

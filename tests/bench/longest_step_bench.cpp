@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // oh_pump_type.longest_step, measured: the same call several times, sample by sample. What a sample costs is the least
-// of the runs, for everything that is not the pump's own comes at other samples each time. And the longest piece of
-// OH_KERNEL_SLICE samples, which the kernel driver computes with the FPU held.
+// of the runs, for everything that is not the pump's own comes at other samples each time. And the longest stretch
+// without a preemption point, set-up included, of a call in pieces of OH_KERNEL_SLICE samples: a section that the
+// kernel driver's threads hold the FPU for lasts 20 us and such a stretch at most.
 //
 // usage: longest_step_bench [PUMP...]      In QEMU, where an instruction is 4 ns and two runs are exact:
 //                                          ./dev vm env RUNS=2 build/release/tests/longest_step_bench v34
@@ -11,9 +12,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 #include <vector>
 
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/modulations.h"
 #include "offhook/kernel_modem.h"
@@ -24,6 +27,15 @@ using namespace offhook;
 
 constexpr int kSeconds = 20, kRateHz = 8000, kLongestBlock = 512;
 
+oh_pump_config config_of(const oh_pump_type& type, int end) {
+  oh_pump_config config{};
+  config.format = type.formats[0];
+  config.role = static_cast<oh_pump_role>(end);
+  config.tx_level_dbm0 = -12;
+  config.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
+  return config;
+}
+
 void measure(const oh_pump_type& type, int runs) {
   constexpr std::size_t kSamples = std::size_t{kSeconds} * kRateHz;
   std::vector<float> ns[2];
@@ -32,11 +44,7 @@ void measure(const oh_pump_type& type, int runs) {
     void* self[2];
     std::int16_t line[2] = {};
     for (int end = 0; end < 2; ++end) {
-      oh_pump_config config{};
-      config.format = type.formats[0];
-      config.role = static_cast<oh_pump_role>(end);
-      config.tx_level_dbm0 = -12;
-      config.port = {[](void*) { return 1; }, [](void*, int) {}, nullptr};
+      const oh_pump_config config = config_of(type, end);
       const std::size_t bytes = type.size(&config);
       self[end] = std::aligned_alloc(64, bytes);
       std::memset(self[end], 0, bytes);  // no page is touched for the first time in a call
@@ -74,19 +82,88 @@ void measure(const oh_pump_type& type, int runs) {
         if (before[t + n] - before[t] > longest) longest = before[t + n] - before[t], at = t;
       }
     }
-    double piece = 0;
-    std::size_t piece_at = 0;
-    for (std::size_t t = 0; t + OH_KERNEL_SLICE <= kSamples; ++t) {
-      double sum_ns = 0;
-      for (std::size_t k = 0; k < OH_KERNEL_SLICE; ++k) sum_ns += static_cast<double>(ns[end][t + k]);
-      if (sum_ns > piece) piece = sum_ns, piece_at = t;
-    }
-    std::printf(
-        "%-7s %s  state %d  %4.0f ns a sample  longest step %6.0f of %u, at %.3f s; "
-        "%d samples at most %.0f ns, from %.3f s on\n",
-        type.name, end == 0 ? "calls  " : "answers", states[end], mean, longest, type.longest_step,
-        static_cast<double>(at) / kRateHz, OH_KERNEL_SLICE, piece, static_cast<double>(piece_at) / kRateHz);
+    std::printf("%-7s %s  state %d  %4.0f ns a sample  longest step %6.0f of %u, at %.3f s\n", type.name,
+                end == 0 ? "calls  " : "answers", states[end], mean, longest, type.longest_step,
+                static_cast<double>(at) / kRateHz);
   }
+}
+
+struct Stretch {
+  double ns;
+  double at_s;  ///< negative: of the set-up
+};
+
+// Of the run that is measured.
+std::vector<Stretch> stretches;
+double stretch_at_s = 0, stretch_began_ns = 0;
+
+double thread_ns() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+void begin_stretch(double at_s) {
+  stretch_at_s = at_s;
+  stretch_began_ns = thread_ns();
+}
+
+void end_stretch() {
+  stretches.push_back({thread_ns() - stretch_began_ns, stretch_at_s});
+  stretch_began_ns = thread_ns();
+}
+
+void run_in_pieces(const oh_pump_type& type) {
+  constexpr int kPiece = OH_KERNEL_SLICE;
+  void* self[2];
+  std::int16_t line[2][kPiece] = {};
+  for (int end = 0; end < 2; ++end) {
+    const oh_pump_config config = config_of(type, end);
+    const std::size_t bytes = type.size(&config);
+    self[end] = std::aligned_alloc(64, bytes);
+    std::memset(self[end], 0, bytes);
+    begin_stretch(-1);
+    if (type.init(self[end], &config) != 0) std::abort();
+    end_stretch();
+  }
+  for (int t = 0; t < kSeconds * kRateHz; t += kPiece) {
+    std::int16_t sent[2][kPiece];
+    for (int end = 0; end < 2; ++end) {
+      begin_stretch(static_cast<double>(t) / kRateHz);
+      type.process(self[end], line[end], sent[end], kPiece);
+      end_stretch();
+    }
+    for (int end = 0; end < 2; ++end) {
+      for (int k = 0; k < kPiece; ++k) line[end][k] = static_cast<std::int16_t>(sent[1 - end][k] / 3);
+    }
+  }
+  for (void* end : self) {
+    type.release(end);
+    std::free(end);
+  }
+}
+
+void measure_stretches(const oh_pump_type& type, int runs) {
+  std::vector<Stretch> least;
+  oh_set_preemption_point(end_stretch);
+  for (int run = 0; run < runs; ++run) {
+    stretches.clear();
+    run_in_pieces(type);
+    if (run == 0) least = stretches;
+    if (stretches.size() != least.size()) std::abort();
+    for (std::size_t k = 0; k < least.size(); ++k) least[k].ns = std::min(least[k].ns, stretches[k].ns);
+  }
+  oh_set_preemption_point(nullptr);
+  const auto longer = [](const Stretch& a, const Stretch& b) { return a.ns < b.ns; };
+  const Stretch longest = *std::ranges::max_element(least, longer);
+  std::vector<double> data;
+  for (const Stretch& s : least) {
+    if (s.at_s >= kSeconds - 1) data.push_back(s.ns);
+  }
+  std::ranges::sort(data);
+  std::printf("%-7s longest stretch without a preemption point %.1f us, %s%.3f s; %d samples of data mode %.1f us\n",
+              type.name, longest.ns / 1000, longest.at_s < 0 ? "of the set-up: " : "at ", longest.at_s, OH_KERNEL_SLICE,
+              data[data.size() / 2] / 1000);
 }
 
 }  // namespace
@@ -96,6 +173,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string_view> names(argv + 1, argv + argc);
   for (const offhook::Modulation& m : offhook::kModulations) {
     if (!names.empty() && std::ranges::find(names, m.type()->name) == names.end()) continue;
-    if (takes(*m.type(), offhook::kLinear8000)) measure(*m.type(), runs != nullptr ? std::max(1, std::atoi(runs)) : 5);
+    if (!takes(*m.type(), offhook::kLinear8000)) continue;
+    const int n = runs != nullptr ? std::max(1, std::atoi(runs)) : 5;
+    measure(*m.type(), n);
+    measure_stretches(*m.type(), n);
   }
 }
