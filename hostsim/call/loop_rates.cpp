@@ -12,8 +12,6 @@
 namespace offhook::hostsim {
 namespace {
 
-constexpr double kSymbolsPerSecond = 4000;
-
 /// Of each tone that carries bits, at nominal power.
 std::vector<double> signal_to_noise(const LoopConfig& loop, const dmt::Band& band) {
   std::vector<double> all;
@@ -54,8 +52,8 @@ LoopRates loop_rates(const LoopConfig& loop, const dmt::Band& band) {
     const int bits = static_cast<int>(std::log2(1 + ratio / static_cast<double>(dmt::kGap)));
     whole += bits < dmt::kLeastBits ? 0 : std::min(bits, band.most_bits);
   }
-  return {static_cast<std::uint32_t>(whole * kSymbolsPerSecond),
-          static_cast<std::uint32_t>(water_filled(ratios) * kSymbolsPerSecond)};
+  return {static_cast<std::uint32_t>(whole * dmt::kDataSymbolsPerSecond),
+          static_cast<std::uint32_t>(water_filled(ratios) * dmt::kDataSymbolsPerSecond)};
 }
 
 }  // namespace offhook::hostsim

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "driver/core/logged_instrument.h"
@@ -113,10 +114,13 @@ class Watch {
     d.net_bit_rate = s.rx_bit_rate;
     d.tone_bits.assign(i.bits, i.bits + OH_DMT_TONES);
     d.tone_snr_db.assign(i.snr_db, i.snr_db + OH_DMT_TONES);
+    const std::uint32_t tone_bits = std::accumulate(std::begin(i.bits), std::end(i.bits), 0u);
+    d.trellis_bits = tone_bits - i.gross_bit_rate / dmt::kDataSymbolsPerSecond;
+    const double coded_db = d.trellis_bits > 0 ? dmt::kTrellisGainDb : 0;
     double least = 1000;
     for (int k = 0; k < OH_DMT_TONES; ++k) {
       if (i.bits[k] > 0)
-        least = std::min(least, static_cast<double>(i.snr_db[k] + i.gain_db[k]) - needed_db(i.bits[k]));
+        least = std::min(least, static_cast<double>(i.snr_db[k] + i.gain_db[k]) - needed_db(i.bits[k]) + coded_db);
     }
     d.margin_db = static_cast<float>(least);
   }

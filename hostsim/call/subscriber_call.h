@@ -21,6 +21,7 @@ namespace offhook::hostsim {
 /// One direction, as its receiver knows it. Counters run over the whole call.
 struct DmtDirection {
   std::uint32_t gross_bit_rate = 0, net_bit_rate = 0;  ///< bit/s, of the newest data mode; 0: there was none
+  std::uint32_t trellis_bits = 0;  ///< of a symbol, that the trellis code takes beside those; 0: there is none
   std::uint32_t superframes = 0;
   std::uint32_t crc_errors = 0;  ///< superframes that were wrong
   std::uint32_t lost_syncs = 0;  ///< synchronization symbols that were not there

@@ -18,12 +18,12 @@ namespace {
 
 void read_messages(const std::uint8_t* data, std::size_t size) {
   using namespace offhook::dmt;
-  for (const Band& band : {kLiteDown, kFullUp}) {
+  for (const Band& band : {kLiteDown, kFullUp, kFullDown}) {
     MessageReader reader(band);
     Message message;
     for (std::size_t k = 0; k < size; ++k) {
       if (!reader.put(data[k], &message)) continue;
-      if (!message.loading.path.possible() || 8 * message.loading.path.octets() > message.loading.total()) std::abort();
+      if (!message.loading.path.possible() || !message.loading.fits(band)) std::abort();
       auto tx = std::make_unique<DataTransmitter>(band);
       tx->begin(message.loading);
       oh_bit_port port{};
@@ -40,8 +40,9 @@ void swap_bits_about(const std::uint8_t* data, std::size_t size) {
   using namespace offhook::dmt;
   float error[kMostTones];
   for (float& e : error) e = 1e-3f;
+  const Band& band = size % 2 == 0 ? kLiteDown : kFullUp;
   Loading loading;
-  if (!load(kLiteDown, error, 0, &loading)) std::abort();
+  if (!load(band, error, 0, &loading)) std::abort();
   const int total = loading.total();
   std::uint8_t octets[kOperationOctets], again[kOperationOctets];
   for (std::size_t at = 0; at < size; at += kOperationOctets) {
@@ -51,8 +52,8 @@ void swap_bits_about(const std::uint8_t* data, std::size_t size) {
     write_operation(o, again);
     const Operation twice = read_operation(again);
     if (twice.kind != o.kind || twice.request.count != o.request.count) std::abort();
-    swap_bits(kLiteDown, o.request, &loading);
-    if (loading.total() != total) std::abort();
+    swap_bits(band, o.request, &loading);
+    if (loading.total() != total || !loading.fits(band)) std::abort();
   }
 }
 

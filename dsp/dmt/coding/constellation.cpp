@@ -63,13 +63,9 @@ struct Grid {
 };
 
 Point nearest_on(int bits, const Grid& grid, Complex z) {
-  if (!is_cross(bits)) {
-    const int most = (1 << bits / 2) - 1;
-    return {static_cast<int16_t>(grid.at_x(z.re, most)), static_cast<int16_t>(grid.at_y(z.im, most))};
-  }
-  const int inner = (2 << (bits - 3) / 2) - 1, outer = 3 * (1 << (bits - 3) / 2) - 1;
+  const auto [inner, outer] = coordinate_limits(bits);
   const int x = grid.at_x(z.re, outer), y = grid.at_y(z.im, outer);
-  const auto far = [inner](int v) { return v > inner || v < -inner; };
+  const auto far = [inner = inner](int v) { return v > inner || v < -inner; };
   if (!far(x) || !far(y)) return {static_cast<int16_t>(x), static_cast<int16_t>(y)};
   // Beyond a corner that is missing: the better of the two arms.
   const int x_in = grid.at_x(z.re, inner), y_in = grid.at_y(z.im, inner);
@@ -150,6 +146,13 @@ Point nearest_point(int bits, Complex z) {
 Point nearest_point(int bits, int coset, Complex z) {
   if (bits == 3) return nearest_of_eight(coset, z);
   return nearest_on(bits, {4, 1 + 2 * (coset >> 1), 1 + 2 * (coset & 1)}, z);
+}
+
+CoordinateLimits coordinate_limits(int bits) {
+  if (is_cross(bits)) return {(2 << (bits - 3) / 2) - 1, 3 * (1 << (bits - 3) / 2) - 1};
+  if (bits == 3) return {1, 3};
+  const int most = (1 << bits / 2) - 1;
+  return {most, most};
 }
 
 float mean_power(int bits) {

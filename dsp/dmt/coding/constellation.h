@@ -26,6 +26,12 @@ uint32_t label_of(int bits, Point p);
 Point nearest_point(int bits, Complex z);
 /// The nearest of those with label mod 4 == coset.
 Point nearest_point(int bits, int coset, Complex z);
+/// Coordinates reach to `outer` either way. Those of a cross are not both beyond `inner`; the eight points of 3 bits
+/// are no square either.
+struct CoordinateLimits {
+  int inner, outer;
+};
+CoordinateLimits coordinate_limits(int bits);
 /// Mean of x^2 + y^2. Real-time: yes, O(1).
 float mean_power(int bits);
 

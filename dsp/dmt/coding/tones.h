@@ -19,6 +19,7 @@ struct Band {
   int most_bits;
   float dbm_hz;            ///< nominal power spectral density
   float full_scale_volts;  ///< what a sample of 32768 is, across 100 ohm: room for the peaks of all tones
+  bool trellis;            ///< the trellis code may be asked for
   constexpr int tones() const { return points / 2; }
   constexpr int symbol() const { return points + prefix; }
   /// Of its samples.
@@ -26,25 +27,27 @@ struct Band {
   constexpr bool carries(int tone) const { return tone >= first && tone <= last && tone != pilot; }
 };
 /// Source: G.992.2 (G.lite), G.992.1 (full rate).
-inline constexpr Band kLiteDown{256, 16, 33, 127, 64, 8, -40, 12};
-inline constexpr Band kFullDown{512, 32, 33, 255, 64, 15, -40, 18};
-inline constexpr Band kLiteUp{64, 4, 6, 31, 16, 8, -38, 12};
-inline constexpr Band kFullUp{64, 4, 6, 31, 16, 15, -38, 18};
+inline constexpr Band kLiteDown{256, 16, 33, 127, 64, 8, -40, 12, false};
+inline constexpr Band kFullDown{512, 32, 33, 255, 64, 15, -40, 18, true};
+inline constexpr Band kLiteUp{64, 4, 6, 31, 16, 8, -38, 12, false};
+inline constexpr Band kFullUp{64, 4, 6, 31, 16, 15, -38, 18, true};
 
 /// Bits of each tone, and their order.
 class BitTable {
  public:
   /// @param bits  [n] of each tone, 0 or kLeastBits to kMostBits  @param n  at most kMostTones
-  void set(const uint8_t* bits, int n);
+  /// @param trellis  the labels are those of the trellis code  @pre then at least kLeastTrellisTones carry bits
+  void set(const uint8_t* bits, int n, bool trellis);
+  bool trellis() const { return trellis_; }
   int bits(int tone) const { return bits_[tone]; }
-  /// Of all tones.
-  int total() const { return total_; }
+  /// Of a symbol: those of all tones, without what the trellis code takes.
+  int data_bits() const { return data_bits_; }
   /// Tones that carry bits, fewest bits first, lowest tone first among equals.
   int count() const { return count_; }
   int tone(int k) const { return order_[k]; }
 
   /// A frame's bits as labels, in the tones' order, least significant bit first; what is left is zero.
-  /// @param[in] octets  [n]  @pre 8 n <= total()  @param[out] labels  [count()]. Real-time: yes, O(total()).
+  /// @param[in] octets  [n]  @pre 8 n <= data_bits()  @param[out] labels  [count()]. Real-time: yes, O(data_bits()).
   void take(const uint8_t* octets, int n, uint16_t* labels) const;
   /// Undoes take().
   void give(const uint16_t* labels, uint8_t* octets, int n) const;
@@ -52,7 +55,8 @@ class BitTable {
  private:
   uint8_t bits_[kMostTones]{};
   uint8_t order_[kMostTones]{};
-  int count_ = 0, total_ = 0;
+  int count_ = 0, data_bits_ = 0;
+  bool trellis_ = false;
 };
 
 }  // namespace offhook::dmt

@@ -11,12 +11,11 @@ constexpr uint8_t kRequest = 0xff, kAcknowledge = 0xf0;
 constexpr uint8_t kMore = 1, kLess = 2;
 static_assert(3 + 2 * SwapRequest::kMost + kCrcOctets <= kOperationOctets);
 
-constexpr float kGapAlone = static_cast<float>(kGap / db_to_gain(2 * kMarginDb));
 constexpr float kSmall = static_cast<float>(db_to_gain(kMarginDb));  // half of it, as a ratio of powers
 constexpr float kWorthwhile = static_cast<float>(db_to_gain(2 * 1.0));
 
-float needed(int bits) {
-  return kGapAlone * static_cast<float>((1 << bits) - 1);
+float needed(const Loading& loading, int bits) {
+  return loading.gap() * static_cast<float>((1 << bits) - 1);
 }
 
 }  // namespace
@@ -81,13 +80,15 @@ bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading) {
     const int bits = changed.bits[request.changes[k].tone];
     if (bits != 0 && (bits < kLeastBits || bits > band.most_bits)) return false;
   }
+  // A tone more or less is a change of what the trellis code takes.
+  if (!changed.fits(band)) return false;
   *loading = changed;
   return true;
 }
 
 float margin_of(const Loading& loading, int tone, float error) {
   const float gain = loading.gain(tone);
-  return gain * gain / (error * needed(loading.bits[tone]));
+  return gain * gain / (error * needed(loading, loading.bits[tone]));
 }
 
 bool propose_swap(const Band& band, const Loading& loading, const float* error, SwapRequest* request) {
@@ -106,7 +107,7 @@ bool propose_swap(const Band& band, const Loading& loading, const float* error, 
         from = k;
       }
       if (bits == band.most_bits) continue;
-      const float with_one_more = margin * needed(bits) / needed(bits + 1);
+      const float with_one_more = margin * needed(now, bits) / needed(now, bits + 1);
       if (with_one_more > most) {
         most = with_one_more;
         to = k;

@@ -45,7 +45,7 @@ void write_operation(const Operation& operation, uint8_t* octets);
 Operation read_operation(const uint8_t* octets);
 
 /// @return whether `loading` could be changed so; it is as it was when not: as many bits as before, each tone with none
-/// or with kLeastBits to the band's most. Real-time: yes, O(tones).
+/// or with kLeastBits to the band's most, and room for the frame. Real-time: yes, O(tones).
 bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
 
 /// SNR of a tone over what its bits need at the coding gain without margin, as a ratio. @param error  mean square of

@@ -2,6 +2,7 @@
 #include "dsp/dmt/procedure/loading.h"
 
 #include "dsp/dmt/coding/constellation.h"
+#include "dsp/dmt/coding/trellis.h"
 
 namespace offhook::dmt {
 
@@ -25,35 +26,37 @@ int least_gain(float power) {
   return g;
 }
 
-float needed_power(int bits, float error) {
-  return error * kGap * static_cast<float>((1 << bits) - 1);
+constexpr double kMargin = db_to_gain(2 * kMarginDb), kTrellisGain = db_to_gain(2 * kTrellisGainDb);
+constexpr float kGapAlone = static_cast<float>(kGap / kMargin);
+constexpr float kTrellisGap = static_cast<float>(kGap / kTrellisGain);
+constexpr float kTrellisGapAlone = static_cast<float>(kGap / kTrellisGain / kMargin);
+
+/// Of a tone, over the nominal, with margin.
+float needed_power(bool trellis, int bits, float error) {
+  return error * (trellis ? kTrellisGap : kGap) * static_cast<float>((1 << bits) - 1);
 }
 
-/// @return bits that were added
-int scale_gains(const Band& band, const float* error, Loading* loading) {
+void scale_gains(const Band& band, const float* error, Loading* loading) {
   float spare = 0;
   for (int k = band.first; k <= band.last; ++k) {
     loading->gain_half_db[k] = 0;
     if (loading->bits[k] == 0) continue;
-    const int gain = least_gain(needed_power(loading->bits[k], error[k]));
+    const int gain = least_gain(needed_power(loading->trellis, loading->bits[k], error[k]));
     loading->gain_half_db[k] = static_cast<int8_t>(gain);
     spare += 1 - kGains.power(gain);
   }
-  int added = 0;
   for (int gain = -kMostGain; gain <= kMostGain; ++gain) {
     for (int k = band.first; k <= band.last; ++k) {
       if (!band.carries(k) || error[k] <= 0) continue;
       const int bits = loading->bits[k], next = bits == 0 ? kLeastBits : bits + 1;
-      if (next > band.most_bits || least_gain(needed_power(next, error[k])) != gain) continue;
+      if (next > band.most_bits || least_gain(needed_power(loading->trellis, next, error[k])) != gain) continue;
       const float cost = kGains.power(gain) - (bits == 0 ? 1 : kGains.power(loading->gain_half_db[k]));
       if (cost > spare) continue;
       spare -= cost;
       loading->bits[k] = static_cast<uint8_t>(next);
       loading->gain_half_db[k] = static_cast<int8_t>(gain);
-      added += next - bits;
     }
   }
-  return added;
 }
 
 }  // namespace
@@ -66,6 +69,25 @@ int Loading::total() const {
   int sum = 0;
   for (const uint8_t b : bits) sum += b;
   return sum;
+}
+
+int Loading::tones() const {
+  int sum = 0;
+  for (const uint8_t b : bits) sum += b > 0 ? 1 : 0;
+  return sum;
+}
+
+int Loading::data_bits() const {
+  return total() - (trellis ? trellis_overhead(tones()) : 0);
+}
+
+bool Loading::fits(const Band& band) const {
+  if (trellis && (!band.trellis || tones() < kLeastTrellisTones)) return false;
+  return 8 * path.octets() <= data_bits();
+}
+
+float Loading::gap() const {
+  return trellis ? kTrellisGapAlone : kGapAlone;
 }
 
 bool choose_path(int octets, PathParameters* path) {
@@ -82,24 +104,38 @@ bool choose_path(int octets, PathParameters* path) {
   return path->possible();
 }
 
-bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* loading) {
-  int total = 0;
-  for (uint8_t& b : loading->bits) b = 0;
+namespace {
+
+/// Bits and gains. @return bits of a symbol for frames; 0: there are none
+int fill_tones(const Band& band, const float* error, bool trellis, Loading* loading) {
+  loading->trellis = trellis;
+  for (int k = 0; k < kMostTones; ++k) loading->bits[k] = 0;
   for (int k = band.first; k <= band.last; ++k) {
     if (!band.carries(k) || error[k] <= 0) continue;
     int bits = 0;
-    while (bits < band.most_bits && needed_power(bits + 1, error[k]) <= 1) ++bits;
+    while (bits < band.most_bits && needed_power(loading->trellis, bits + 1, error[k]) <= 1) ++bits;
     if (bits < kLeastBits) continue;
     loading->bits[k] = static_cast<uint8_t>(bits);
-    total += bits;
   }
-  total += scale_gains(band, error, loading);
-  if (!choose_path(total / 8, &loading->path)) return false;
+  scale_gains(band, error, loading);
+  return trellis && loading->tones() < kLeastTrellisTones ? 0 : loading->data_bits();
+}
+
+}  // namespace
+
+bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* loading) {
+  int bits = fill_tones(band, error, false, loading);
+  if (band.trellis && bits < fill_tones(band, error, true, loading)) {
+    bits = loading->data_bits();
+  } else if (loading->trellis) {
+    fill_tones(band, error, false, loading);
+  }
+  if (!choose_path(bits / 8, &loading->path)) return false;
   if (max_bit_rate > 0) {
     const uint32_t most = max_bit_rate / 32'000;
     if (most < 1) return false;
     // The overhead with less payload is not more than it is now.
-    for (int octets = total / 8 - 1; loading->path.payload > most && octets > 1; --octets) {
+    for (int octets = bits / 8 - 1; loading->path.payload > most && octets > 1; --octets) {
       if (!choose_path(octets, &loading->path)) return false;
     }
   }

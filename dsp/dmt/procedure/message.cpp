@@ -8,19 +8,21 @@ namespace offhook::dmt {
 namespace {
 
 constexpr int kHead = 7;
+constexpr unsigned kAcknowledge = 1, kTrellis = 2;  // flags
 
 }  // namespace
 
 int write_message(const Band& band, const Message& message, uint8_t* symbols) {
   const PathParameters& p = message.loading.path;
   const int tones = band.last - band.first + 1;
-  uint8_t octets[kMostMessageOctets] = {static_cast<uint8_t>(message.acknowledge ? 1 : 0),
-                                        p.payload,
-                                        p.check,
-                                        p.frames_per_word,
-                                        p.depth,
-                                        static_cast<uint8_t>(band.first),
-                                        static_cast<uint8_t>(tones)};
+  uint8_t octets[kMostMessageOctets] = {
+      static_cast<uint8_t>((message.acknowledge ? kAcknowledge : 0) | (message.loading.trellis ? kTrellis : 0)),
+      p.payload,
+      p.check,
+      p.frames_per_word,
+      p.depth,
+      static_cast<uint8_t>(band.first),
+      static_cast<uint8_t>(tones)};
   int n = kHead;
   for (int tone = band.first; tone <= band.last; ++tone) {
     const auto gain = static_cast<unsigned>(message.loading.gain_half_db[tone]);  // two's complement
@@ -60,7 +62,8 @@ bool MessageReader::read(Message* message) const {
   if (crc_of(octets_, n - kCrcOctets) != (octets_[n - 2] | octets_[n - 1] << 8)) return false;
   if (octets_[5] != band_.first || octets_[6] != tones) return false;
   Message m;
-  m.acknowledge = (octets_[0] & 1) != 0;
+  m.acknowledge = (octets_[0] & kAcknowledge) != 0;
+  m.loading.trellis = (octets_[0] & kTrellis) != 0;
   m.loading.path = {octets_[1], octets_[2], octets_[3], octets_[4]};
   for (int k = 0; k < tones; ++k) {
     const int bits = octets_[kHead + k] & 15;
@@ -71,7 +74,7 @@ bool MessageReader::read(Message* message) const {
     m.loading.bits[band_.first + k] = static_cast<uint8_t>(bits);
     m.loading.gain_half_db[band_.first + k] = static_cast<int8_t>(gain);
   }
-  if (!m.loading.path.possible() || 8 * m.loading.path.octets() > m.loading.total()) return false;
+  if (!m.loading.path.possible() || !m.loading.fits(band_)) return false;
   *message = m;
   return true;
 }

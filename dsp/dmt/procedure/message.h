@@ -4,6 +4,8 @@
 //
 //    start  flags  payload  check  frames a word  depth  first tone  tones  bits and gain of each tone  CRC-16  end
 //
+// Flags: 1 the far end's message has been read, 2 with the trellis code.
+//
 // An octet symbol (training_signals.h) is start, end or a nibble, so that neither SEGUE nor REVERB is ever one of them.
 #pragma once
 

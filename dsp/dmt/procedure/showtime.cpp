@@ -33,7 +33,7 @@ DataTransmitter::DataTransmitter(const Band& band) : band_(band) {
 void DataTransmitter::begin(const Loading& loading) {
   loading_ = loading;
   scales_.set(band_, loading_);
-  table_.set(loading_.bits, band_.tones());
+  table_.set(loading_.bits, band_.tones(), loading_.trellis);
   path_.reset(loading_.path);
   count_ = 0;
   superframe_ = 0;
@@ -55,7 +55,7 @@ void DataTransmitter::begin_superframe(bool live, bool block_error, const SwapRe
   if (acknowledge_.kind != Operation::Kind::kNone && superframe_ == acknowledge_.superframe) {
     loading_ = next_;
     scales_.set(band_, loading_);
-    table_.set(loading_.bits, band_.tones());
+    table_.set(loading_.bits, band_.tones(), loading_.trellis);
     swap_id_ = acknowledge_.id;
     swapped_ = true;
     acknowledge_ = {};
@@ -104,8 +104,8 @@ DataReceiver::DataReceiver(const Band& band) : band_(band) {
 
 void DataReceiver::begin(const Loading& loading, const float* error) {
   loading_ = loading;
-  apply();
   for (int k = 0; k < band_.tones(); ++k) error_[k] = error[k];
+  apply();
   path_.reset(loading_.path);
   count_ = missing_ = wrong_ = 0;
   superframe_ = 0;
@@ -115,10 +115,19 @@ void DataReceiver::begin(const Loading& loading, const float* error) {
   announced_ = live_ = block_error_ = false;
 }
 
+/// The trellis decoder weighs each tone by its noise.
+void DataReceiver::weigh() {
+  if (!loading_.trellis) return;
+  float noise[kMostTones];
+  for (int k = 0; k < band_.tones(); ++k) noise[k] = error_[k] * inverse_.of[k] * inverse_.of[k];
+  trellis_.set(table_, noise);
+}
+
 void DataReceiver::apply() {
   scales_.set(band_, loading_);
   for (int k = 0; k < band_.tones(); ++k) inverse_.of[k] = scales_.of[k] > 0 ? 1 / scales_.of[k] : 0;
-  table_.set(loading_.bits, band_.tones());
+  table_.set(loading_.bits, band_.tones(), loading_.trellis);
+  weigh();
 }
 
 bool DataReceiver::take_far_request(SwapRequest* request) {
@@ -182,6 +191,7 @@ void DataReceiver::sync(Receiver* receiver) {
     receiver->learn(reverb_, kFollow);
   }
   watch_margins();
+  weigh();
   ++superframe_;
   if (!acknowledged_ || superframe_ != swap_at_) return;
   acknowledged_ = false;
@@ -196,10 +206,13 @@ void DataReceiver::decide(Receiver* receiver, uint8_t* octets) {
   Complex decided[kMostTones] = {};
   decided[band_.pilot] = kPilotPoint;
   const float step = receiver->trusted() ? kErrorStep : 0;
+  for (int k = 0; k < table_.count(); ++k)
+    scaled_[k] = inverse_.of[table_.tone(k)] * receiver->points()[table_.tone(k)];
+  if (table_.trellis()) trellis_.decode(scaled_, cosets_);
   for (int k = 0; k < table_.count(); ++k) {
     const int tone = table_.tone(k), bits = table_.bits(tone);
     const Complex z = receiver->points()[tone];
-    const Point p = nearest_point(bits, inverse_.of[tone] * z);
+    const Point p = table_.trellis() ? nearest_point(bits, cosets_[k], scaled_[k]) : nearest_point(bits, scaled_[k]);
     labels[k] = static_cast<uint16_t>(label_of(bits, p));
     decided[tone] = scales_.of[tone] * Complex{static_cast<float>(p.x), static_cast<float>(p.y)};
     error_[tone] += step * (norm(z - decided[tone]) - error_[tone]);

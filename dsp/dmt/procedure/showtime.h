@@ -15,6 +15,7 @@
 #include "dsp/blocks/complex.h"
 #include "dsp/dmt/coding/frame.h"
 #include "dsp/dmt/coding/tones.h"
+#include "dsp/dmt/coding/trellis_decoder.h"
 #include "dsp/dmt/procedure/bit_swap.h"
 #include "dsp/dmt/procedure/loading.h"
 #include "dsp/dmt/signal/receiver.h"
@@ -99,6 +100,7 @@ class DataReceiver {
   void sync(Receiver* receiver);
   void decide(Receiver* receiver, uint8_t* octets);
   void apply();
+  void weigh();
   void watch_margins();
   void hear_operation();
 
@@ -107,6 +109,9 @@ class DataReceiver {
   Loading loading_, next_;
   ToneScales scales_, inverse_;
   BitTable table_;
+  TrellisDecoder trellis_;
+  Complex scaled_[kMostTones];  // points of a symbol, in the table's order and units
+  uint8_t cosets_[kMostTones]{};
   ReceivePath path_;
   int count_ = 0;
   uint8_t superframe_ = 0;

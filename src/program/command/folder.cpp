@@ -77,6 +77,7 @@ Json to_json(const hostsim::DmtDirection& d) {
   }
   return {{"gross_bit_rate", d.gross_bit_rate},
           {"net_bit_rate", d.net_bit_rate},
+          {"trellis_bits", d.trellis_bits},
           {"loop_bit_rate", d.loop_bit_rate},
           {"capacity_bit_rate", d.capacity_bit_rate},
           {"margin_db", tenths(d.margin_db)},

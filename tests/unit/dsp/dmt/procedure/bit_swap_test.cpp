@@ -125,6 +125,28 @@ TEST(BitSwap, ARequestThatCannotBeKeepsTheLoading) {
   EXPECT_GT(taken, 0);
 }
 
+// The number of tones is what the trellis code takes bits by.
+TEST(BitSwap, ATonesFirstBitsAreRefusedWhenTheTrellisCodeLeavesNoRoomForThem) {
+  std::vector<float> error(kMostTones, 0);
+  for (int tone = 33; tone < 43; ++tone) error[tone] = 1e-4f;
+  Loading loading;
+  ASSERT_TRUE(load(kFullDown, error.data(), 0, &loading));
+  ASSERT_TRUE(loading.trellis);
+  const auto bits = [&] { return std::vector<int>(loading.bits, loading.bits + kMostTones); };
+  const std::vector<int> before = bits();
+  SwapRequest r;
+  for (const SwapRequest::Change c : {SwapRequest::Change{33, false}, {34, false}, {43, true}, {43, true}})
+    r.changes[r.count++] = c;
+  const int spare = loading.data_bits() - 8 * loading.path.octets();
+  EXPECT_EQ(swap_bits(kFullDown, r, &loading), spare > 0);
+  EXPECT_EQ(bits() == before, spare == 0);
+  // Three tones are too few for the code.
+  Loading few = loading;
+  for (int tone = 36; tone < 44; ++tone) few.bits[tone] = 0;
+  few.path = {1, 0, 1, 1};
+  EXPECT_FALSE(few.fits(kFullDown));
+}
+
 TEST(Loading, GainsKeepTheMarginThePowerAndTheirRange) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> db(0, 60);
@@ -136,7 +158,8 @@ TEST(Loading, GainsKeepTheMarginThePowerAndTheirRange) {
     ASSERT_TRUE(load(band, error.data(), 0, &loading));
     double power = 0, carrying = 0;
     for (int k = 0; k < band.tones(); ++k) {
-      const int whole = static_cast<int>(std::log2(1 + 1 / (error[k] * std::pow(10, 1.275))));
+      const double gap_db = 9.75 + 6 - 3 - (loading.trellis ? kTrellisGainDb : 0);
+      const int whole = static_cast<int>(std::log2(1 + 1 / (error[k] * std::pow(10, gap_db / 10))));
       const int flat = !band.carries(k) || whole < 2 ? 0 : std::min(whole, band.most_bits);
       EXPECT_GE(loading.bits[k], flat) << k;
       EXPECT_LE(loading.bits[k], flat == 0 ? 2 : flat + 1) << k;
@@ -151,7 +174,7 @@ TEST(Loading, GainsKeepTheMarginThePowerAndTheirRange) {
       ++carrying;
     }
     EXPECT_LE(power, carrying * 1.00001);
-    EXPECT_LE(8 * loading.path.octets(), loading.total());
+    EXPECT_TRUE(loading.fits(band));
   }
   EXPECT_GT(more, 20);
 }

@@ -37,6 +37,28 @@ TEST(Loading, EveryNumberOfOctetsHasAPathOrNone) {
   }
 }
 
+TEST(Loading, TheTrellisCodeIsAskedForWhereItCarriesMore) {
+  std::vector<float> error(kMostTones, 1e-3f);
+  Loading with, without;
+  Band band = kFullDown;
+  ASSERT_TRUE(load(band, error.data(), 0, &with));
+  band.trellis = false;
+  ASSERT_TRUE(load(band, error.data(), 0, &without));
+  EXPECT_TRUE(with.trellis);
+  EXPECT_FALSE(without.trellis);
+  // 2 dB are two thirds of a bit on each of 222 tones.
+  EXPECT_NEAR(with.data_bits() - without.data_bits(), 222 * (kTrellisGainDb / 3.01 - 0.5), 25);
+  // Where every tone is full the code only takes.
+  std::fill(error.begin(), error.end(), 1e-8f);
+  ASSERT_TRUE(load(kFullDown, error.data(), 0, &with));
+  EXPECT_FALSE(with.trellis);
+  EXPECT_EQ(with.data_bits(), 222 * 15);
+  // G.lite has none.
+  std::fill(error.begin(), error.end(), 1e-3f);
+  ASSERT_TRUE(load(kLiteDown, error.data(), 0, &with));
+  EXPECT_FALSE(with.trellis);
+}
+
 Message some_message(const Band& band, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<float> error(kMostTones);
@@ -63,6 +85,7 @@ TEST(Message, IsReadAsItWasWrittenAndNoSymbolIsSegueOrReverb) {
       }
       EXPECT_EQ(got.acknowledge, sent.acknowledge);
       EXPECT_EQ(got.loading.path, sent.loading.path);
+      EXPECT_EQ(got.loading.trellis, sent.loading.trellis);
       EXPECT_TRUE(std::equal(std::begin(got.loading.bits), std::end(got.loading.bits), sent.loading.bits));
       EXPECT_TRUE(std::equal(std::begin(got.loading.gain_half_db), std::end(got.loading.gain_half_db),
                              sent.loading.gain_half_db));
@@ -84,6 +107,23 @@ TEST(Message, ADamagedOneIsNotRead) {
       for (const std::uint8_t s : damaged) read = read || reader.put(s, &got);
       EXPECT_FALSE(read) << at << ", bit " << bit;
     }
+  }
+}
+
+TEST(Message, OneThatAsksForATrellisCodeWhichTheBandHasNotIsNotRead) {
+  Message sent = some_message(kLiteDown, 5);
+  sent.loading.trellis = true;
+  sent.loading.path = {1, 0, 1, 1};  // there is room enough
+  Band band = kLiteDown;
+  for (const bool has : {true, false}) {
+    band.trellis = has;
+    std::uint8_t symbols[kMostMessageSymbols];
+    const int n = write_message(band, sent, symbols);
+    MessageReader reader(band);
+    Message got;
+    bool read = false;
+    for (int k = 0; k < n; ++k) read = reader.put(symbols[k], &got);
+    EXPECT_EQ(read, has);
   }
 }
 
