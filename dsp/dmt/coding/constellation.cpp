@@ -12,6 +12,16 @@ constexpr Top kTop[32] = {{0, 0},  {0, 0},   {0, 0},  {0, 0},   {0, -1},  {0, -1
                           {-1, 0}, {-1, 0},  {-1, 0}, {-1, 0},  {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1},
                           {1, 0},  {1, 0},   {-2, 0}, {-2, 0},  {0, 1},   {0, -2},  {0, 1},   {0, -2},
                           {-1, 1}, {-1, -2}, {-1, 1}, {-1, -2}, {1, -1},  {1, -1},  {-2, -1}, {-2, -1}};
+/// kTop undone: by the two lowest of the five bits, and the top of x and y modulo 4.
+struct CrossLabels {
+  uint8_t of[4][4][4];
+};
+constexpr CrossLabels make_cross_labels() {
+  CrossLabels labels{};
+  for (int k = 0; k < 32; ++k) labels.of[k & 3][kTop[k].x & 3][kTop[k].y & 3] = static_cast<uint8_t>(k);
+  return labels;
+}
+constexpr CrossLabels kCrossLabels = make_cross_labels();
 constexpr Point kEight[8] = {{1, 1}, {1, -1}, {-1, 1}, {-1, -1}, {-3, 1}, {1, 3}, {-1, -3}, {3, -1}};
 
 /// An octet's bits at every second place.
@@ -36,17 +46,16 @@ int floor_of(float x) {
   return whole - (static_cast<float>(whole) > x ? 1 : 0);
 }
 
-/// The nearest of first, first + step, ... last.
+/// The nearest of first, first + step, ... last. @param step  2 or 4, here and below: there is nothing to divide
 int nearest_of(float x, int first, int step, int last) {
-  const int k = floor_of((x - static_cast<float>(first)) / static_cast<float>(step) + 0.5f);
+  const int k = floor_of((x - static_cast<float>(first)) * (step == 2 ? 0.5f : 0.25f) + 0.5f);
   const int y = first + step * k;
   return y < first ? first : y > last ? last : y;
 }
 
 /// The first not below `least` that is `like` modulo `step`.
 int first_like(int least, int like, int step) {
-  const int over = (((like - least) % step) + step) % step;
-  return least + over;
+  return least + ((like - least) & (step - 1));
 }
 
 struct Grid {
@@ -58,7 +67,7 @@ struct Grid {
  private:
   int at(float v, int like, int most) const {
     const int first = first_like(-most, like, step);
-    return nearest_of(v, first, step, first + (most - first) / step * step);
+    return nearest_of(v, first, step, first + ((most - first) & -step));
   }
 };
 
@@ -129,10 +138,7 @@ uint32_t label_of(int bits, Point p) {
   const int top_x = x >> low / 2, top_y = y >> low / 2;
   if (!is_cross(bits))
     return label | static_cast<uint32_t>(top_x & 1) << (bits - 1) | static_cast<uint32_t>(top_y & 1) << (bits - 2);
-  for (uint32_t k = label >> (bits - 5) & 3; k < 32; k += 4) {
-    if (kTop[k].x == top_x && kTop[k].y == top_y) return label | k << (bits - 5);
-  }
-  return label;
+  return label | static_cast<uint32_t>(kCrossLabels.of[label >> (bits - 5) & 3][top_x & 3][top_y & 3]) << (bits - 5);
 }
 
 Point nearest_point(int bits, Complex z) {

@@ -18,7 +18,7 @@ void TransmitPath::reset(const PathParameters& p) {
   scrambler_.reset();
   crc_.reset();
   frame_ = in_word_ = 0;
-  for (uint8_t& octet : leaving_) octet = 0;
+  check_ = {};
 }
 
 void TransmitPath::process(const uint8_t* payload, uint32_t indicators, const uint8_t* operation, uint8_t* out) {
@@ -33,19 +33,23 @@ void TransmitPath::process(const uint8_t* payload, uint32_t indicators, const ui
     }
     crc_.put(overhead);
   }
-  uint8_t* to = filling_ + in_word_ * (p_.payload + 1);
-  to[0] = scrambler_.scramble(overhead);
+  const int octets = p_.octets();
+  for (int k = 0; k < octets; ++k) out[k] = interleaver_.get();
+  put(scrambler_.scramble(overhead));
   for (int k = 0; k < p_.payload; ++k) {
     crc_.put(payload[k]);
-    to[k + 1] = scrambler_.scramble(payload[k]);
+    put(scrambler_.scramble(payload[k]));
   }
   if (++frame_ == kFrames) frame_ = 0;
-
-  for (int k = 0; k < p_.octets(); ++k) out[k] = leaving_[in_word_ * p_.octets() + k];
   if (++in_word_ < p_.frames_per_word) return;
   in_word_ = 0;
-  code_.encode(filling_, p_.word_data(), filling_ + p_.word_data());
-  interleaver_.process(filling_, leaving_);
+  for (int k = 0; k < p_.check; ++k) interleaver_.put(check_.at(k));
+  check_ = {};
+}
+
+void TransmitPath::put(uint8_t octet) {
+  code_.put(octet, &check_);
+  interleaver_.put(octet);
 }
 
 void ReceivePath::reset(const PathParameters& p) {
@@ -55,35 +59,61 @@ void ReceivePath::reset(const PathParameters& p) {
   descrambler_.reset();
   crc_.reset();
   frame_ = in_word_ = 0;
-  skip_ = 1 + interleaver_.delay();
+  // One that the transmitter begins with, those of the interleavers, and as many that have not come in yet.
+  skip_ = 1 + interleaver_.delay() + kWords;
   first_ = true;
   corrected_ = lost_ = 0;
 }
 
-int ReceivePath::process(const uint8_t* in) {
-  for (int k = 0; k < p_.octets(); ++k) filling_[in_word_ * p_.octets() + k] = in[k];
-  if (++in_word_ < p_.frames_per_word) return 0;
-  in_word_ = 0;
-  uint8_t* word = filling_;
-  interleaver_.process(word, word);
-  if (skip_ > 0) {
-    --skip_;
-    return 0;
+bool ReceivePath::process(const uint8_t* in, Frame* frame) {
+  const int s = p_.frames_per_word, search = search_symbols();
+  const auto word = [this](int age) { return &words_[(newest_ + age) % kWords]; };
+  // What comes out of the deinterleaver makes room for what comes in.
+  read(word(0), in_word_);
+  for (int k = 0; k < p_.octets(); ++k) interleaver_.put(in[k]);
+  if (in_word_ < search) correct(word(1), in_word_);
+  // The frames of a word begin behind its correction, and the last of them are given when the next is corrected.
+  const bool is_next = in_word_ >= search;
+  const int age = is_next ? 1 : 2;
+  const bool ready = skip_ + age < kWords;
+  if (ready) *frame = give(word(age), is_next ? in_word_ - search : in_word_ - search + s);
+  if (++in_word_ == s) {
+    in_word_ = 0;
+    if (skip_ > 0) --skip_;
+    newest_ = (newest_ + kWords - 1) % kWords;
   }
-  if (p_.check > 0) {
-    const int corrected = code_.decode(word, p_.word());
-    if (corrected < 0) {
-      ++lost_;
-    } else {
-      corrected_ += static_cast<uint32_t>(corrected);
-    }
-  }
-  for (int k = 0; k < p_.word_data(); ++k) word[k] = descrambler_.descramble(word[k]);
-  return p_.frames_per_word;
+  return ready;
 }
 
-ReceivePath::Frame ReceivePath::frame(int k) {
-  const uint8_t* octets = filling_ + k * (p_.payload + 1);
+/// A symbol's share of a word out of the deinterleaver.
+void ReceivePath::read(Word* word, int symbol) {
+  const int n = p_.octets(), from = symbol * n, data = p_.word_data();
+  if (symbol == 0) word->check = {};
+  for (int k = from; k < from + n; ++k) {
+    word->octets[k] = interleaver_.get();
+    if (k < data) code_.put(word->octets[k], &word->check);
+  }
+}
+
+void ReceivePath::correct(Word* word, int symbol) {
+  if (p_.check == 0 || skip_ + 1 >= kWords) return;
+  const int n = p_.word(), symbols = search_symbols();
+  if (symbol == 0) word->correction.begin(code_, word->check, word->octets + p_.word_data(), n);
+  // What begins it costs as much as the search: that has the other symbols, where there are any.
+  const int pieces = symbols > 1 ? symbols - 1 : 1;
+  if (symbols == 1 || symbol > 0) word->correction.search((n + pieces - 1) / pieces);
+  if (symbol + 1 < symbols) return;
+  const int corrected = word->correction.apply(word->octets);
+  if (corrected < 0) {
+    ++lost_;
+  } else {
+    corrected_ += static_cast<uint32_t>(corrected);
+  }
+}
+
+ReceivePath::Frame ReceivePath::give(Word* word, int symbol) {
+  uint8_t* octets = word->octets + symbol * (p_.payload + 1);
+  for (int k = 0; k <= p_.payload; ++k) octets[k] = descrambler_.descramble(octets[k]);
   Frame f{octets + 1, false, false, false, 0, operation_octet(frame_), octets[0]};
   if (frame_ == 0) {
     f.superframe_ended = !first_;

@@ -87,20 +87,24 @@ class TransmitPath {
   void reset(const PathParameters& p);
   /// The octets of one data symbol. @param[in] payload  [p.payload] of this frame  @param indicators  ib 0 to 23
   /// @param[in] operation  [kOperationOctets] of this superframe
-  /// @param[out] out  [p.octets()]: what was put one word (S frames) ago. Real-time: yes, O(word) every S frames.
+  /// @param[out] out  [p.octets()]: what was put one word (S frames) ago. Real-time: yes, O(octets).
   void process(const uint8_t* payload, uint32_t indicators, const uint8_t* operation, uint8_t* out);
 
  private:
+  void put(uint8_t octet);
+
   PathParameters p_;
   ReedSolomon code_;
+  ReedSolomon::Octets check_;
   Interleaver interleaver_;
   OctetScrambler scrambler_;
   Crc8 crc_;
   int frame_ = 0;  // of the superframe
   int in_word_ = 0;
-  uint8_t filling_[256]{}, leaving_[256]{};
 };
 
+/// The work of a word is spread over the symbols behind it, so that each symbol has as much: S to come in, S out of the
+/// deinterleaver, at most kSearchSymbols to be corrected, and a frame a symbol from there on.
 class ReceivePath {
  public:
   struct Frame {
@@ -112,19 +116,31 @@ class ReceivePath {
     int operation_octet;  ///< which of them `overhead` is; negative: none
     uint8_t overhead;
   };
+  static constexpr int kSearchSymbols = 4;
 
   /// As TransmitPath::reset().
   void reset(const PathParameters& p);
-  /// The octets of one data symbol. @param[in] in  [p.octets()]
-  /// @return frames that are then ready: 0, or S. Real-time: yes, O(word * R) every S frames.
-  int process(const uint8_t* in);
-  /// Frame `k` of those; in their order, once each. The payload stays until the next process().
-  Frame frame(int k);
+  /// The octets of one data symbol. @param[in] in  [p.octets()]  @param[out] frame  its payload stays until the next
+  /// process()  @return whether there is one. Real-time: yes, O(octets + R^2).
+  bool process(const uint8_t* in, Frame* frame);
 
   uint32_t corrected_octets() const { return corrected_; }
   uint32_t lost_words() const { return lost_; }  ///< words that could not be corrected
 
  private:
+  struct Word {
+    uint8_t octets[256]{};
+    ReedSolomon::Octets check;
+    Correction correction;
+  };
+  /// Words behind the one that comes in: read, corrected, given.
+  static constexpr int kWords = 3;
+
+  void read(Word* word, int symbol);
+  void correct(Word* word, int symbol);
+  Frame give(Word* word, int symbol);
+  int search_symbols() const { return p_.frames_per_word < kSearchSymbols ? p_.frames_per_word : kSearchSymbols; }
+
   PathParameters p_;
   ReedSolomon code_;
   Interleaver interleaver_;
@@ -136,7 +152,8 @@ class ReceivePath {
   bool first_ = true;
   uint32_t indicators_ = 0;
   uint32_t corrected_ = 0, lost_ = 0;
-  uint8_t filling_[256]{};
+  Word words_[kWords];
+  int newest_ = 0;  // of words_: the one that is read
 };
 
 }  // namespace offhook::dmt

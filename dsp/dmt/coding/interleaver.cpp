@@ -12,24 +12,26 @@ void Interleaver::reset(Way way, int n, int depth) {
   base_ = 0;
   inverse_ = 1;
   while (inverse_ * depth % length_ != 1 % length_) ++inverse_;
+  place_ = length_ - n_;  // the octet that is not sent has no delay: it always stands in front
+  spread_ = depth_ * place_;
+  first_ = inverse_ * place_ % length_;
+  out_ = size_ - n_;
   for (uint8_t& octet : memory_) octet = 0;
 }
 
-void Interleaver::process(const uint8_t* in, uint8_t* out) {
-  const int extra = length_ - n_;  // the octet that is not sent has no delay: it always stands in front
-  for (int i = 0; i < n_; ++i) {
-    const int place = i + extra;
-    int to = base_;
-    if (way_ == Way::kInterleave) {
-      to += depth_ * place;
-    } else {
-      const int first = place * inverse_ % length_;  // where in its word it was
-      to += place + (depth_ - 1) * (length_ - first);
-    }
-    memory_[to % size_] = in[i];
-  }
-  for (int i = 0; i < n_; ++i) out[i] = memory_[(base_ + i + extra) % size_];
-  base_ = (base_ + length_) % size_;
+void Interleaver::put(uint8_t octet) {
+  const int ahead = way_ == Way::kInterleave ? spread_ : place_ + (depth_ - 1) * (length_ - first_);
+  memory_[wrapped(base_ + ahead)] = octet;
+  spread_ += depth_;
+  first_ += inverse_;
+  if (first_ >= length_) first_ -= length_;
+  if (++place_ < length_) return;
+  // The octets that have not come out of the word before are dropped.
+  place_ = length_ - n_;
+  spread_ = depth_ * place_;
+  first_ = inverse_ * place_ % length_;
+  out_ = base_ + place_;
+  base_ = wrapped(base_ + length_);
 }
 
 }  // namespace offhook::dmt

@@ -3,6 +3,9 @@
 // Convolutional interleaver: octet i of a word of n leaves (D - 1) i octets late, so neighbours on the line come from
 // words far apart. A word of an even length gets an octet in front that is not sent, so that n and D have no common
 // factor. Together with the deinterleaver everything is D - 1 words late.
+//
+// Octets go in and come out one at a time, so that a word's work can be spread over its symbols: while a word goes in,
+// the one before it comes out.
 #pragma once
 
 #include <stdint.h>
@@ -17,12 +20,22 @@ class Interleaver {
 
   /// @param n  octets of a word, 1 to 255  @param depth  D: a power of two, 1 to kMostDepth
   void reset(Way way, int n, int depth);
-  /// One word. @param[in] in  [n]  @param[out] out  [n], may be in. Real-time: yes, O(n).
-  void process(const uint8_t* in, uint8_t* out);
+  /// The next octet of the word before. @pre it has come out before as many of this word went in, or the word is
+  /// complete. Real-time: yes, O(1).
+  uint8_t get() {
+    const uint8_t octet = memory_[out_];
+    out_ = wrapped(out_ + 1);
+    return octet;
+  }
+  /// The next octet of this word; the n-th completes it. Real-time: yes, O(1).
+  void put(uint8_t octet);
   /// Words until the first whole one comes out: of the deinterleaver.
   int delay() const { return depth_ - 1; }
 
  private:
+  /// @pre at < 2 size_
+  int wrapped(int at) const { return at < size_ ? at : at - size_; }
+
   Way way_ = Way::kInterleave;
   int n_ = 0;
   int length_ = 0;  // n_ or one more: odd
@@ -30,6 +43,10 @@ class Interleaver {
   int size_ = 1;     // of the memory in use
   int base_ = 0;     // of this word in it
   int inverse_ = 1;  // of D modulo length_
+  int place_ = 0;    // in this word, of the next octet that goes in
+  int spread_ = 0;   // D times the place
+  int first_ = 0;    // where in its word it was, before it was interleaved
+  int out_ = 0;
   uint8_t memory_[256 * kMostDepth]{};
 };
 

@@ -32,53 +32,40 @@ uint8_t alpha(int n) {
   return kField.exp[n % 255];
 }
 
-constexpr int kMost = ReedSolomon::kMostCheck;
-
-/// Lowest power first.
-struct Polynomial {
-  uint8_t c[kMost + 1]{};
-  uint8_t at(uint8_t x) const {
-    uint8_t y = 0;
-    for (int k = kMost; k >= 0; --k) y = static_cast<uint8_t>(times(y, x) ^ c[k]);
-    return y;
-  }
-};
-
 uint64_t packed(const uint8_t* octets) {
   uint64_t out = 0;
   for (int k = 7; k >= 0; --k) out = out << 8 | octets[k];
   return out;
 }
-uint8_t octet_of(uint64_t low, uint64_t high, int k) {
-  return static_cast<uint8_t>(k < 8 ? low >> 8 * k : high >> 8 * (k - 8));
-}
+constexpr int kMost = ReedSolomon::kMostCheck;
 
-/// The shortest shift register that makes the syndromes. @return its length
-int error_locator(const uint8_t* syndromes, int count, Polynomial* locator) {
-  Polynomial now, before;
-  now.c[0] = before.c[0] = 1;
+/// The shortest shift register that makes the syndromes. @param[out] locator  [kMost + 1] lowest power first
+/// @return its length. Source: Berlekamp, Massey 1969
+int error_locator(const uint8_t* syndromes, int count, uint8_t* locator) {
+  uint8_t before[kMost + 1] = {1}, kept[kMost + 1];
+  for (int k = 0; k <= kMost; ++k) locator[k] = k == 0 ? 1 : 0;
   int length = 0, shift = 1;
   uint8_t last = 1;
   for (int n = 0; n < count; ++n) {
     uint8_t d = syndromes[n];
-    for (int k = 1; k <= length; ++k) d = static_cast<uint8_t>(d ^ times(now.c[k], syndromes[n - k]));
+    for (int k = 1; k <= length; ++k) d = static_cast<uint8_t>(d ^ times(locator[k], syndromes[n - k]));
     if (d == 0) {
       ++shift;
       continue;
     }
-    const Polynomial kept = now;
+    for (int k = 0; k <= kMost; ++k) kept[k] = locator[k];
     const uint8_t factor = over(d, last);
-    for (int k = shift; k <= kMost; ++k) now.c[k] = static_cast<uint8_t>(now.c[k] ^ times(factor, before.c[k - shift]));
+    for (int k = shift; k <= kMost; ++k)
+      locator[k] = static_cast<uint8_t>(locator[k] ^ times(factor, before[k - shift]));
     if (2 * length > n) {
       ++shift;
       continue;
     }
     length = n + 1 - length;
-    before = kept;
+    for (int k = 0; k <= kMost; ++k) before[k] = kept[k];
     last = d;
     shift = 1;
   }
-  *locator = now;
   return length;
 }
 
@@ -102,72 +89,93 @@ ReedSolomon::ReedSolomon(int check) : check_(check) {
   }
 }
 
-ReedSolomon::Octets ReedSolomon::remainder(const uint8_t* octets, int n) const {
-  Octets r;
-  for (int i = 0; i < n; ++i) {
-    const Octets& m = multiples_[octets[i] ^ (r.low & 0xff)];
-    r.low = (r.low >> 8 | r.high << 56) ^ m.low;
-    r.high = r.high >> 8 ^ m.high;
-  }
-  return r;
-}
-
 void ReedSolomon::encode(const uint8_t* data, int n, uint8_t* check) const {
-  const Octets r = remainder(data, n);
-  for (int k = 0; k < check_; ++k) check[k] = octet_of(r.low, r.high, k);
+  Octets r;
+  for (int k = 0; k < n; ++k) put(data[k], &r);
+  for (int k = 0; k < check_; ++k) check[k] = r.at(k);
 }
 
 int ReedSolomon::decode(uint8_t* word, int n) const {
+  Octets r;
+  for (int k = 0; k < n - check_; ++k) put(word[k], &r);
+  Correction correction;
+  correction.begin(*this, r, word + n - check_, n);
+  correction.search(n);
+  return correction.apply(word);
+}
+
+void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n) {
+  n_ = n;
+  errors_ = found_ = power_ = 0;
   // What the check octets should be against what they are: nothing for a word of the code, else the same syndromes as
   // the word's.
-  const Octets r = remainder(word, n - check_);
-  uint8_t difference[kMostCheck];
-  uint8_t any = 0;
-  for (int k = 0; k < check_ && k < kMostCheck; ++k) {
-    difference[k] = octet_of(r.low, r.high, k) ^ word[n - check_ + k];
+  const int count = code.check();
+  uint8_t difference[kMost], any = 0;
+  for (int k = 0; k < count; ++k) {
+    difference[k] = expected.at(k) ^ check[k];
     any |= difference[k];
   }
-  if (any == 0) return 0;
-  uint8_t syndromes[kMostCheck];
-  for (int root = 0; root < check_; ++root) {
-    uint8_t s = 0;
-    for (int k = 0; k < check_; ++k) s = static_cast<uint8_t>(times(s, alpha(root)) ^ difference[k]);
-    syndromes[root] = s;
+  if (any == 0) return;
+  uint8_t syndromes[kMost] = {};
+  for (int k = 0; k < count; ++k) {
+    if (difference[k] == 0) continue;
+    const int power = count - 1 - k;
+    for (int root = 0, log = kField.log[difference[k]]; root < count && root < kMost; ++root) {
+      syndromes[root] ^= kField.exp[log];
+      log += power;
+      if (log >= 255) log -= 255;
+    }
   }
-  Polynomial locator;
-  const int errors = error_locator(syndromes, check_, &locator);
-  if (2 * errors > check_) return -1;
-
-  // Numerators of the errors' values: syndromes times locator, modulo x^R.
-  Polynomial evaluator;
-  for (int k = 0; k < check_; ++k) {
+  uint8_t locator[kMost + 1];
+  errors_ = error_locator(syndromes, count, locator);
+  if (2 * errors_ > count) {
+    errors_ = -1;
+    return;
+  }
+  for (int k = 0; k <= errors_; ++k) locator_[k] = terms_[k] = locator[k];
+  // Numerators of the errors' values: syndromes times locator, modulo x^R; the rest of it is zero.
+  for (int k = 0; k < errors_; ++k) {
+    evaluator_[k] = 0;
     for (int j = 0; j <= k; ++j)
-      evaluator.c[k] = static_cast<uint8_t>(evaluator.c[k] ^ times(syndromes[k - j], locator.c[j]));
+      evaluator_[k] = static_cast<uint8_t>(evaluator_[k] ^ times(syndromes[k - j], locator[j]));
   }
-  // The octet of power p is wrong where the locator is zero at alpha^-p.
-  int places[kMostCheck / 2];
-  uint8_t values[kMostCheck / 2];
-  int found = 0;
-  for (int p = 0; p < n; ++p) {
+}
+
+// The octet of power p is wrong where the locator is zero at alpha^-p. Source: Chien 1964
+void Correction::search(int places) {
+  if (errors_ <= 0) return;
+  const int end = power_ + places < n_ ? power_ + places : n_;
+  for (; power_ < end; ++power_) {
+    uint8_t sum = 0;
+    for (int k = 0; k <= errors_; ++k) {
+      sum ^= terms_[k];
+      if (terms_[k] != 0) terms_[k] = kField.exp[kField.log[terms_[k]] + 255 - k];
+    }
+    if (sum == 0 && found_ < errors_) powers_[found_++] = static_cast<uint8_t>(power_);
+  }
+}
+
+// Source: Forney 1965
+int Correction::apply(uint8_t* word) const {
+  if (errors_ <= 0) return errors_;
+  if (found_ != errors_) return -1;
+  uint8_t values[kMostErrors];
+  for (int e = 0; e < found_; ++e) {
+    const int p = powers_[e];
     const uint8_t x = alpha(255 - p);
-    if (locator.at(x) != 0) continue;
-    if (found == errors) return -1;
-    // The derivative has the odd powers alone.
-    uint8_t slope = 0;
-    for (int k = 1; k <= errors; k += 2) {
-      uint8_t term = locator.c[k];
-      for (int e = 1; e < k; ++e) term = times(term, x);
-      slope ^= term;
+    uint8_t value = 0, slope = 0, power = 1;
+    for (int k = 0; k < errors_; ++k) {
+      value ^= times(evaluator_[k], power);
+      // The derivative has the odd powers alone.
+      if (k % 2 == 0) slope ^= times(locator_[k + 1], power);
+      power = times(power, x);
     }
     if (slope == 0) return -1;
     // Roots begin at alpha^0: the value has the factor alpha^p.
-    places[found] = n - 1 - p;
-    values[found] = times(alpha(p), over(evaluator.at(x), slope));
-    ++found;
+    values[e] = times(alpha(p), over(value, slope));
   }
-  if (found != errors) return -1;
-  for (int k = 0; k < found; ++k) word[places[k]] ^= values[k];
-  return found;
+  for (int e = 0; e < found_; ++e) word[n_ - 1 - powers_[e]] ^= values[e];
+  return found_;
 }
 
 }  // namespace offhook::dmt

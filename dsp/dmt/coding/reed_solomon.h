@@ -17,26 +17,54 @@ class ReedSolomon {
   explicit ReedSolomon(int check = 0);
   int check() const { return check_; }
 
+  /// Sixteen octets, the first in the lowest place of `low`: what the check octets of the octets so far would be.
+  struct Octets {
+    uint64_t low = 0, high = 0;
+    uint8_t at(int k) const { return static_cast<uint8_t>(k < 8 ? low >> 8 * k : high >> 8 * (k - 8)); }
+  };
+  /// One more data octet. Real-time: yes, O(1).
+  void put(uint8_t octet, Octets* r) const {
+    const Octets& m = multiples_[octet ^ (r->low & 0xff)];
+    r->low = (r->low >> 8 | r->high << 56) ^ m.low;
+    r->high = r->high >> 8 ^ m.high;
+  }
+
   /// @param[in] data  [n]  @param n  1 to kMostOctets - check()  @param[out] check  [check()]
   /// Real-time: yes, O(n).
   void encode(const uint8_t* data, int n, uint8_t* check) const;
 
   /// Corrects in place. @param[in,out] word  [n] data and check octets  @param n  check() + 1 to kMostOctets
   /// @return octets corrected, at most check() / 2; -1: more are wrong than can be corrected, and the word is as it was
-  /// Real-time: yes, O(n) for a word without errors, else O(n * check). Source: Berlekamp, Massey 1969; Chien 1964;
-  /// Forney 1965
+  /// Real-time: yes, as Correction.
   int decode(uint8_t* word, int n) const;
 
  private:
-  /// Sixteen octets, the first in the lowest place of `low`.
-  struct Octets {
-    uint64_t low = 0, high = 0;
-  };
-  /// Of a polynomial of n octets times x^check, modulo the generator.
-  Octets remainder(const uint8_t* octets, int n) const;
-
   int check_;
   Octets multiples_[256];  // of the generator without its leading one, highest power first
+};
+
+/// Finds what is wrong in a word, in pieces: what it costs can be spread over symbols.
+class Correction {
+ public:
+  /// @param expected  of the word's data octets  @param[in] check  [code.check()] that came  @param n  octets of the
+  /// word Real-time: yes, O(R) for a word without errors, else O(R^2).
+  void begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n);
+  /// Looks at `places` octets more, from the word's last on. Real-time: yes, O(places * errors).
+  void search(int places);
+  /// @pre all n have been looked at  @param[in,out] word  [n]  @return as ReedSolomon::decode()
+  int apply(uint8_t* word) const;
+
+ private:
+  static constexpr int kMostErrors = ReedSolomon::kMostCheck / 2;
+
+  int n_ = 0;
+  int errors_ = 0;  // negative: beyond correction
+  int found_ = 0;
+  int power_ = 0;                       // of the next place
+  uint8_t terms_[kMostErrors + 1]{};    // of the locator there
+  uint8_t locator_[kMostErrors + 1]{};  // lowest power first
+  uint8_t evaluator_[kMostErrors]{};
+  uint8_t powers_[kMostErrors]{};  // of the errors' places
 };
 
 }  // namespace offhook::dmt

@@ -14,9 +14,17 @@ static_assert(3 + 2 * SwapRequest::kMost + kCrcOctets <= kOperationOctets);
 constexpr float kSmall = static_cast<float>(db_to_gain(kMarginDb));  // half of it, as a ratio of powers
 constexpr float kWorthwhile = static_cast<float>(db_to_gain(2 * 1.0));
 
-float needed(const Loading& loading, int bits) {
-  return loading.gap() * static_cast<float>((1 << bits) - 1);
+/// What a margin is multiplied by with one bit more.
+struct OneMore {
+  float of[kMostBits];
+};
+constexpr OneMore make_one_more() {
+  OneMore m{};
+  for (int bits = 1; bits < kMostBits; ++bits)
+    m.of[bits] = static_cast<float>((1 << bits) - 1) / static_cast<float>((2 << bits) - 1);
+  return m;
 }
+constexpr OneMore kOneMore = make_one_more();
 
 }  // namespace
 
@@ -88,26 +96,33 @@ bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading) {
 
 float margin_of(const Loading& loading, int tone, float error) {
   const float gain = loading.gain(tone);
-  return gain * gain / (error * needed(loading, loading.bits[tone]));
+  return gain * gain / (error * loading.gap() * static_cast<float>((1 << loading.bits[tone]) - 1));
 }
 
-bool propose_swap(const Band& band, const Loading& loading, const float* error, SwapRequest* request) {
-  Loading now = loading;
+bool propose_swap(const Band& band, const Loading& loading, const float* margin, SwapRequest* request) {
   request->count = 0;
+  uint8_t now[kMostTones] = {};
+  float margins[kMostTones] = {};
+  bool small = false;
+  for (int k = band.first; k <= band.last; ++k) small = small || (margin[k] > 0 && margin[k] < kSmall);
+  if (!small) return false;
+  for (int k = band.first; k <= band.last; ++k) {
+    now[k] = loading.bits[k];
+    margins[k] = margin[k];
+  }
   while (request->count + 2 <= SwapRequest::kMost) {
     int from = -1, to = -1;
     float least = kSmall, most = 0;
     for (int k = band.first; k <= band.last; ++k) {
-      const int bits = now.bits[k];
-      if (bits == 0 || error[k] <= 0) continue;
-      const float margin = margin_of(now, k, error[k]);
+      const int bits = now[k];
+      if (bits == 0 || margins[k] <= 0) continue;
       // The last two bits of a tone would need two takers at once.
-      if (bits > kLeastBits && margin < least) {
-        least = margin;
+      if (bits > kLeastBits && margins[k] < least) {
+        least = margins[k];
         from = k;
       }
       if (bits == band.most_bits) continue;
-      const float with_one_more = margin * needed(now, bits) / needed(now, bits + 1);
+      const float with_one_more = margins[k] * kOneMore.of[bits];
       if (with_one_more > most) {
         most = with_one_more;
         to = k;
@@ -116,8 +131,8 @@ bool propose_swap(const Band& band, const Loading& loading, const float* error, 
     if (from < 0 || to < 0 || from == to || most < kWorthwhile * least) break;
     request->changes[request->count++] = {static_cast<uint8_t>(from), false};
     request->changes[request->count++] = {static_cast<uint8_t>(to), true};
-    --now.bits[from];
-    ++now.bits[to];
+    margins[from] /= kOneMore.of[--now[from]];
+    margins[to] *= kOneMore.of[now[to]++];
   }
   return request->count > 0;
 }

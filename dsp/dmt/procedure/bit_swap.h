@@ -53,8 +53,8 @@ bool swap_bits(const Band& band, const SwapRequest& request, Loading* loading);
 float margin_of(const Loading& loading, int tone, float error);
 
 /// Moves bits from where the margin is least to where it is most, as long as a tone has less than kMarginDb / 2 and the
-/// least of the two gains 1 dB. @param[in] error  [band.tones()] mean square, now  @return whether there is any change
-/// Real-time: yes, O(kMost tones).
-bool propose_swap(const Band& band, const Loading& loading, const float* error, SwapRequest* request);
+/// least of the two gains 1 dB. @param[in] margin  [band.tones()] margin_of(), now; 0: not known, or no bits
+/// @return whether there is any change. Real-time: yes, O(tones), and as much again for each change.
+bool propose_swap(const Band& band, const Loading& loading, const float* margin, SwapRequest* request);
 
 }  // namespace offhook::dmt

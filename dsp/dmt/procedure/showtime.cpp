@@ -127,6 +127,7 @@ void DataReceiver::apply() {
   scales_.set(band_, loading_);
   for (int k = 0; k < band_.tones(); ++k) inverse_.of[k] = scales_.of[k] > 0 ? 1 / scales_.of[k] : 0;
   table_.set(loading_.bits, band_.tones(), loading_.trellis);
+  for (float& m : margin_) m = 0;
   weigh();
 }
 
@@ -151,14 +152,21 @@ void DataReceiver::hear_operation() {
   }
 }
 
+/// A data symbol's share of the tones: all are measured once a superframe.
+void DataReceiver::measure_margins() {
+  constexpr int kShare = (kMostTones + kFrames - 1) / kFrames;
+  for (int k = kShare * (count_ - 1); k < kShare * count_ && k < table_.count(); ++k) {
+    const int tone = table_.tone(k);
+    margin_[tone] = error_[tone] > 0 ? margin_of(loading_, tone, error_[tone]) : 0;
+  }
+}
+
 /// Once a superframe, in the symbol that carries no data.
 void DataReceiver::watch_margins() {
   least_margin_ = 0;
   for (int k = 0; k < table_.count(); ++k) {
-    const int tone = table_.tone(k);
-    if (error_[tone] <= 0) continue;
-    const float margin = margin_of(loading_, tone, error_[tone]);
-    if (least_margin_ == 0 || margin < least_margin_) least_margin_ = margin;
+    const float margin = margin_[table_.tone(k)];
+    if (margin > 0 && (least_margin_ == 0 || margin < least_margin_)) least_margin_ = margin;
   }
   ++since_change_;
   bool helped = acknowledged_;
@@ -169,7 +177,7 @@ void DataReceiver::watch_margins() {
       asking_ = false;
       since_change_ = 0;
     }
-  } else if (!acknowledged_ && since_change_ >= kSettle && propose_swap(band_, loading_, error_, &request_)) {
+  } else if (!acknowledged_ && since_change_ >= kSettle && propose_swap(band_, loading_, margin_, &request_)) {
     ++request_.id;
     asking_ = helped = true;
     waited_ = 0;
@@ -231,27 +239,25 @@ int DataReceiver::symbol(Receiver* receiver, const oh_bit_port& port) {
   ++count_;
   uint8_t octets[256];
   decide(receiver, octets);
-  int given = 0;
-  for (int k = 0, n = path_.process(octets); k < n; ++k) {
-    const ReceivePath::Frame f = path_.frame(k);
-    if (f.superframe_ended) {
-      ++superframes_;
-      block_error_ = !f.crc_good;
-      crc_errors_ += f.crc_good ? 0 : 1;
-      wrong_ = f.crc_good ? 0 : wrong_ + 1;
-      live_ = live_ || (announced_ && f.crc_good);
-      if (f.crc_good) hear_operation();
-    }
-    if (f.operation_octet >= 0) operation_[f.operation_octet] = f.overhead;
-    if (f.indicators_known) {
-      announced_ = (f.indicators & kLive) != 0;
-      far_crc_errors_ += (f.indicators & kFarBlockError) != 0 ? 0 : 1;
-    }
-    if (!live_) continue;
-    oh_port_put(&port, f.payload, 8u * loading_.path.payload);
-    given += 8 * loading_.path.payload;
+  measure_margins();
+  ReceivePath::Frame f;
+  if (!path_.process(octets, &f)) return 0;
+  if (f.superframe_ended) {
+    ++superframes_;
+    block_error_ = !f.crc_good;
+    crc_errors_ += f.crc_good ? 0 : 1;
+    wrong_ = f.crc_good ? 0 : wrong_ + 1;
+    live_ = live_ || (announced_ && f.crc_good);
+    if (f.crc_good) hear_operation();
   }
-  return given;
+  if (f.operation_octet >= 0) operation_[f.operation_octet] = f.overhead;
+  if (f.indicators_known) {
+    announced_ = (f.indicators & kLive) != 0;
+    far_crc_errors_ += (f.indicators & kFarBlockError) != 0 ? 0 : 1;
+  }
+  if (!live_) return 0;
+  oh_port_put(&port, f.payload, 8u * loading_.path.payload);
+  return 8 * loading_.path.payload;
 }
 
 }  // namespace offhook::dmt

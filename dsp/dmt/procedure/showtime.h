@@ -101,6 +101,7 @@ class DataReceiver {
   void decide(Receiver* receiver, uint8_t* octets);
   void apply();
   void weigh();
+  void measure_margins();
   void watch_margins();
   void hear_operation();
 
@@ -115,7 +116,7 @@ class DataReceiver {
   ReceivePath path_;
   int count_ = 0;
   uint8_t superframe_ = 0;
-  float error_[kMostTones]{};
+  float error_[kMostTones]{}, margin_[kMostTones]{};
   float least_margin_ = 0;
   int weak_ = 0;                                // quarters of superframes in which the margin was gone
   int since_change_ = 0, waited_ = 0;           // superframes

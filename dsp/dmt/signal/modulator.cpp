@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/signal/modulator.h"
 
+#include "dsp/blocks/instruction_set.h"
 #include "dsp/blocks/level.h"
 
 namespace offhook::dmt {
 namespace {
 
-int16_t rounded(float x) {
-  return clip(x < 0 ? x - 0.5f : x + 0.5f);
+/// To the nearest, clipped. @param n  a multiple of 4
+void round_all(const float* x, int n, int16_t* out) {
+  using Float4 = float __attribute__((vector_size(16)));
+  using Int4 = int32_t __attribute__((vector_size(16)));
+  using Short4 = int16_t __attribute__((vector_size(8)));
+  constexpr float kLeast = INT16_MIN, kMost = INT16_MAX;
+  for (int t = 0; t < n; t += 4) {
+    Float4 v = reinterpret_cast<const Unaligned<Float4>*>(x + t)->v;
+    v = v < 0.0f ? v - 0.5f : v + 0.5f;
+    v = v > kLeast ? v : Float4{} + kLeast;
+    v = v < kMost ? v : Float4{} + kMost;
+    const Int4 whole = __builtin_convertvector(v, Int4);
+    reinterpret_cast<Unaligned<Short4>*>(out + t)->v = __builtin_convertvector(whole, Short4);
+  }
 }
 
 }  // namespace
@@ -26,8 +39,8 @@ void Modulator::symbol(const Complex* points, bool prefix, int16_t* out) const {
   for (int k = 1; k < band_.tones(); ++k) tones[k] = scale * points[k];
   fft_.inverse(tones, x);
   const int before = prefix ? band_.prefix : 0;
-  for (int t = 0; t < before; ++t) out[t] = rounded(x[band_.points - before + t]);
-  for (int t = 0; t < band_.points; ++t) out[before + t] = rounded(x[t]);
+  round_all(x, band_.points, out + before);
+  for (int t = 0; t < before; ++t) out[t] = out[band_.points + t];
 }
 
 }  // namespace offhook::dmt

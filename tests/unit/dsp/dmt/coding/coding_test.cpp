@@ -60,6 +60,12 @@ TEST(ReedSolomon, LeavesAWordThatItCannotCorrect) {
   EXPECT_GT(refused, 150);
 }
 
+/// One word in, and what then comes out.
+void pass(Interleaver* interleaver, Octets* word) {
+  for (const std::uint8_t octet : *word) interleaver->put(octet);
+  for (std::uint8_t& octet : *word) octet = interleaver->get();
+}
+
 TEST(Interleaver, DelaysOctetIByDMinusOneTimesI) {
   for (const int n : {5, 21, 255}) {
     for (const int depth : {1, 2, 16, 64}) {
@@ -72,7 +78,7 @@ TEST(Interleaver, DelaysOctetIByDMinusOneTimesI) {
         if (word == 0) {
           for (int i = 0; i < n; ++i) w[i] = static_cast<std::uint8_t>(i + 1 > 255 ? 255 : i + 1);
         }
-        interleaver->process(w.data(), w.data());
+        pass(interleaver.get(), &w);
         out.insert(out.end(), w.begin(), w.end());
       }
       for (int i = 0; i < n; ++i) EXPECT_EQ(out[i + (depth - 1) * i], i + 1) << n << ", " << depth << ", " << i;
@@ -92,10 +98,36 @@ TEST(Interleaver, IsUndoneDMinusOneWordsLate) {
       for (int word = 0; word < 3 * depth; ++word) {
         Octets w = random_octets(random, n);
         sent.push_back(w);
-        there->process(w.data(), w.data());
-        back->process(w.data(), w.data());
+        pass(there.get(), &w);
+        pass(back.get(), &w);
         if (word >= depth - 1) {
           ASSERT_EQ(w, sent[word - depth + 1]) << n << ", " << depth << ", " << word;
+        }
+      }
+    }
+  }
+}
+
+// A word's octets go in while those of the word before come out, some at a time.
+TEST(Interleaver, GivesTheSameOctetsHoweverAWordIsCut) {
+  std::mt19937 random(4);
+  for (const auto way : {Interleaver::Way::kInterleave, Interleaver::Way::kDeinterleave}) {
+    for (const int n : {2, 35, 60, 255}) {
+      for (const int depth : {1, 2, 64}) {
+        const auto whole = std::make_unique<Interleaver>(), cut = std::make_unique<Interleaver>();
+        whole->reset(way, n, depth);
+        cut->reset(way, n, depth);
+        Octets before(n, 0);
+        for (int word = 0; word < 2 * depth + 3; ++word) {
+          Octets w = random_octets(random, n);
+          for (int at = 0; at < n;) {
+            const int piece = std::min<int>(n - at, 1 + static_cast<int>(random() % 20));
+            for (int k = at; k < at + piece; ++k) ASSERT_EQ(cut->get(), before[k]) << n << ", " << depth;
+            for (int k = at; k < at + piece; ++k) cut->put(w[k]);
+            at += piece;
+          }
+          pass(whole.get(), &w);
+          before = w;
         }
       }
     }
@@ -111,9 +143,9 @@ TEST(Interleaver, ABurstOfLostOctetsHitsEachWordSeldom) {
   int most = 0, all = 0;
   for (int word = 0; word < 5 * depth; ++word) {
     Octets w(n, 1);
-    there->process(w.data(), w.data());
+    pass(there.get(), &w);
     if (word == 2 * depth) std::fill_n(w.begin() + 20, depth, std::uint8_t{0});
-    back->process(w.data(), w.data());
+    pass(back.get(), &w);
     if (word < depth) continue;
     const int lost = static_cast<int>(std::count(w.begin(), w.end(), 0));
     most = std::max(most, lost);
@@ -177,8 +209,7 @@ struct Paths {
     Octets symbol(p.octets());
     tx.process(sent.back().data(), ib, operation.data(), symbol.data());
     damage(symbol);
-    for (int k = 0, n = rx.process(symbol.data()); k < n; ++k) {
-      const ReceivePath::Frame f = rx.frame(k);
+    if (ReceivePath::Frame f; rx.process(symbol.data(), &f)) {
       wrong += !std::equal(f.payload, f.payload + p.payload, sent[at].begin());
       ++at;
       superframes += f.superframe_ended;
