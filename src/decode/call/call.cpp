@@ -2,6 +2,7 @@
 #include "src/decode/call/call.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "dsp/spandsp/v22.h"
 #include "offhook/decode.h"
@@ -9,6 +10,7 @@
 #include "src/decode/line/spectrum.h"
 #include "src/decode/v22bis/v22bis.h"
 #include "src/decode/v32bis/v32bis.h"
+#include "src/decode/v34/data_only.h"
 
 namespace offhook::decode {
 namespace {
@@ -106,6 +108,26 @@ void take_what_training_tells(const Connection& c, StartUp& s) {
   });
 }
 
+// What can be told of a recording that begins in data mode.
+void listen_data_mode(const Recording& clean, Call& call) {
+  for (std::size_t c = 0; c < clean.channel.size(); ++c) {
+    std::optional<SymbolClock> clock = find_symbol_clock(clean.channel[c]);
+    if (!clock) continue;
+    clock->channel = static_cast<int>(c);
+    call.symbol_clocks.push_back(*clock);
+  }
+  StartUp& s = call.start_up;
+  if (!s.info.empty()) return;
+  std::optional<Training> training = find_training_behind_data(clean, call.symbol_clocks, call.data_mode);
+  if (!training) return;
+  if (s.call_channel < 0 && s.answer_channel < 0) {
+    s.call_channel = training->from_1200.direction.channel;
+    s.answer_channel = training->from_2400.direction.channel;
+    s.roles_from = "the scramblers of TRN";
+  }
+  call.trainings.push_back(std::move(*training));
+}
+
 }  // namespace
 
 Call analyse(Recording recording, const std::function<void(double, const std::string&)>& progress, bool data_mode) {
@@ -137,11 +159,8 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   take_what_training_tells(call.connection, call.start_up);
   call.bell_answer_s = bell_answer_tone(call);
   if (call.fsk.empty() && call.connection.modulation == nullptr) {
-    for (const auto& x : call.recording.channel) {
-      const std::optional<SymbolClock> clock = find_symbol_clock(x);
-      if (clock && (!call.symbol_clock || clock->over_noise_db > call.symbol_clock->over_noise_db))
-        call.symbol_clock = clock;
-    }
+    say(0.9, "data mode without a training");
+    listen_data_mode(clean, call);
   }
   return call;
 }

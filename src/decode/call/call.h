@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +27,9 @@ struct Call {
   Connection connection;      ///< of V.32bis or V.22bis, looked for when there are no trainings of V.34
   FaxHeard fax;               ///< looked for when there are no trainings of V.34
   std::vector<FskHeard> fsk;  ///< V.21, V.23 or Bell 103 outside of V.8, when there is nothing of the above
-  std::optional<SymbolClock> symbol_clock;  ///< of a recording that has nothing of all that
-  double bell_answer_s = 0;                 ///< where 2225 Hz stands before V.22's signals; 0: nowhere
-  bool data_mode = true;                    ///< data modes of V.34 were looked for
+  std::vector<SymbolClock> symbol_clocks;  ///< by channel, of a recording that begins in data mode
+  double bell_answer_s = 0;                ///< where 2225 Hz stands before V.22's signals; 0: nowhere
+  bool data_mode = true;                   ///< data modes of V.34 were looked for
   bool is_fax() const;
   bool cm_is_of_fax() const;            ///< by its call function
   const char* modulation() const;       ///< "V.34", "V.90/V.92 downstream PCM", the connection's, or null

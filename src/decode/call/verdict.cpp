@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "dsp/modulation/modulation.h"
 #include "dsp/spandsp/v22.h"
 #include "src/decode/call/call.h"
+#include "src/decode/v34/data_only.h"
 
 namespace offhook::decode {
 namespace {
@@ -45,7 +47,7 @@ bool has_mp(const Training::Side& side) {
 const Training::Side* lone_v34_side(const Call& call) {
   if (call.trainings.empty() || call.recording.channel.size() != 2) return nullptr;
   const Training& t = call.trainings.back();
-  if (t.pcm || trained(t.from_1200) == trained(t.from_2400)) return nullptr;
+  if (t.pcm || t.begins_in_data || trained(t.from_1200) == trained(t.from_2400)) return nullptr;
   const Training::Side& v34 = trained(t.from_1200) ? t.from_1200 : t.from_2400;
   const auto other = static_cast<std::size_t>(1 - v34.direction.channel);
   const double begins = v34.segments.front().begins();
@@ -119,7 +121,9 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     way.reason = !call.data_mode ? "data mode was not to be read"
                  : !far_mp       ? "the far modem's MP, which says how data are coded, was not read"
                  : !own_mp       ? "its own MP, of which the rate depends too, was not read"
-                                 : "the MPs agree on no rate";
+                 : t.precoder_is_missing(side, start->t_e_end)
+                     ? "the precoder's coefficients, which MP leaves as they are, were sent before the recording"
+                     : "the MPs agree on no rate";
   } else if (side.segments.empty()) {
     way.since_s = t.info1a_t;
     way.reason = "no S, PP or TRN was found";
@@ -207,10 +211,21 @@ void judge_pcm(const Call& call, Verdict& v) {
   if (pcm != s.answer_tones.end()) v.evidence.emplace_back(fmt::format("ANSpcm at {:.2f} s", pcm->t0));
 }
 
+std::string words(const SymbolClock& c) {
+  return fmt::format(
+      "a symbol clock of {} symbols/s {:+.0f} ppm around {:.0f} Hz in channel {} from {:.1f} to {:.1f} s",
+      c.symbol_rate, c.clock_ppm, c.carrier_hz, c.channel, c.t0, c.t1);
+}
+
 void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
   const StartUp& s = call.start_up;
   if (lone == nullptr) {
     v.technology = kV34.title;
+    if (call.trainings.back().begins_in_data) {
+      for (const SymbolClock& c : call.symbol_clocks) v.evidence.push_back(words(c));
+      v.evidence.emplace_back("TRN of V.34 behind data");
+      return;
+    }
     v.evidence.emplace_back("INFO1a of V.34");
     if (std::any_of(call.trainings.begin(), call.trainings.end(),
                     [](const Training& t) { return trained(t.from_1200) && trained(t.from_2400); }))
@@ -292,29 +307,43 @@ void judge_fax(const Call& call, Verdict& v) {
   if (call.cm_is_of_fax()) v.evidence.emplace_back("the call function of CM");
 }
 
+// A recording that begins in data mode, with no training in it.
+void judge_symbol_clocks(const Call& call, Verdict& v) {
+  const auto strongest =
+      std::max_element(call.symbol_clocks.begin(), call.symbol_clocks.end(),
+                       [](const SymbolClock& a, const SymbolClock& b) { return a.over_noise_db < b.over_noise_db; });
+  const auto is_v34 = [](const SymbolClock& c) { return c.symbol_rate > 2400; };
+  v.technology = is_v34(*strongest) ? kV34.title : fmt::format("unknown modem of {} symbols/s", strongest->symbol_rate);
+  for (const SymbolClock& c : call.symbol_clocks)
+    v.evidence.push_back(fmt::format("{}, {:.0f} dB over noise", words(c), c.over_noise_db));
+  v.evidence.emplace_back("no training was found");
+  for (std::size_t k = 0; k < call.recording.channel.size(); ++k) {
+    const auto clock = std::find_if(call.symbol_clocks.begin(), call.symbol_clocks.end(),
+                                    [&](const SymbolClock& c) { return c.channel == static_cast<int>(k); });
+    Way way;
+    way.name = k == 0 ? "channel 0" : "channel 1";
+    way.channel = static_cast<int>(k);
+    if (clock == call.symbol_clocks.end()) {
+      way.reason = "no symbol clock was found in it";
+    } else {
+      const std::optional<V34Band> band = is_v34(*clock) ? v34_band(*clock) : std::nullopt;
+      way.since_s = clock->t0;
+      way.reason = fmt::format("no training was found before it, and how data are coded is said there: {}{} symbols/s",
+                               band ? "data mode of V.34 at " : "", clock->symbol_rate);
+      if (band) way.reason += fmt::format(", carrier {:.0f} Hz", carrier_hz(band->rate, band->carrier));
+    }
+    v.directions.push_back(std::move(way));
+  }
+}
+
 // What is left where no connection could be read: how far it came.
 void judge_start_up(const Call& call, Verdict& v) {
   const StartUp& s = call.start_up;
   if (!s.info.empty()) {
     v.technology = info(s, "INFO0d") != nullptr ? "V.90" : kV34.title;
     v.evidence.emplace_back("INFO sequences, but no INFO1a: Phase 2 did not end");
-  } else if (call.symbol_clock) {
-    const SymbolClock& c = *call.symbol_clock;
-    const bool v34 = c.symbol_rate > 2400;
-    v.technology = v34 ? kV34.title : fmt::format("unknown modem of {} symbols/s", c.symbol_rate);
-    v.evidence.push_back(
-        fmt::format("a symbol clock of {} symbols/s in the band edges from {:.1f} to {:.1f} s, {:.0f} dB "
-                    "over noise",
-                    c.symbol_rate, c.t0, c.t1, c.over_noise_db));
-    v.evidence.emplace_back("no training was found");
-    for (std::size_t k = 0; k < call.recording.channel.size(); ++k) {
-      Way way;
-      way.name = k == 0 ? "channel 0" : "channel 1";
-      way.channel = static_cast<int>(k);
-      way.since_s = c.t0;
-      way.reason = "no training was found before it, and how data are coded is said there";
-      v.directions.push_back(std::move(way));
-    }
+  } else if (!call.symbol_clocks.empty()) {
+    judge_symbol_clocks(call, v);
   } else if (!s.v8.cm.empty() || !s.v8.jm.empty()) {
     v.technology = "V.8";
     v.evidence.emplace_back("menus of V.8, and nothing of a modulation behind them");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -62,43 +63,115 @@ bool is_broad(std::span<const float> x) {
          kLeastBroad * static_cast<double>(to - from);
 }
 
+// The steady stretch of x, or nothing where it is short or no signal fills the band.
+std::optional<std::pair<std::size_t, std::size_t>> steady_and_broad(std::span<const float> x) {
+  auto [from, to] = steady(x);
+  to = std::min(to, from + static_cast<std::size_t>(kLongestS * kRateHz));
+  if (seconds(to - from) < kLeastS || !is_broad(x.subspan(from, to - from))) return std::nullopt;
+  return std::pair{from, to};
+}
+
+std::vector<oh_complex> spectrum_of(const Fft& fft, std::span<const float> x) {
+  std::vector<oh_complex> z(fft.size());
+  for (std::size_t k = 0; k < fft.size(); ++k) z[k] = {x[k], 0};
+  fft.forward(z);
+  return z;
+}
+
+// How the bins from `first` on are like those `apart` higher.
+struct Likeness {
+  Cd alike;
+  double low = 0, high = 0;  // power of both
+};
+Likeness likeness(std::span<const oh_complex> x, std::size_t first, std::size_t last, std::size_t apart) {
+  Likeness sum;
+  for (std::size_t f = first; f < last; ++f) {
+    const oh_complex a = x[f], b = x[f + apart];
+    sum.alike += times_conj(Cd(b.re, b.im), Cd(a.re, a.im));
+    sum.low += static_cast<double>(a.re) * a.re + static_cast<double>(a.im) * a.im;
+    sum.high += static_cast<double>(b.re) * b.re + static_cast<double>(b.im) * b.im;
+  }
+  return sum;
+}
+
+// The middle of the band's edges that are alike, in pieces over which a line's delay turns the phase but little.
+double middle_hz(std::span<const oh_complex> x, double bin_hz, double rate, std::size_t apart) {
+  constexpr double kPieceHz = 20;
+  constexpr double kOverChance = 9;  // one piece in 8000 has it by chance
+  const auto piece = static_cast<std::size_t>(kPieceHz / bin_hz);
+  const auto last = static_cast<std::size_t>((kHighestHz - rate) / bin_hz);
+  double sum = 0, at = 0;
+  for (auto f = static_cast<std::size_t>(kLowestHz / bin_hz); f + piece < last; f += piece) {
+    const Likeness here = likeness(x, f, f + piece, apart);
+    const double by_chance = here.low * here.high / static_cast<double>(piece);
+    const double over = std::sqrt(std::max(0.0, std::norm(here.alike) - kOverChance * by_chance));
+    sum += over;
+    at += over * static_cast<double>(f + piece / 2) * bin_hz;
+  }
+  return sum > 0 ? at / sum + rate / 2 : 0;
+}
+
+// From how the likeness turns from one half second to the next: by 2 pi a block for each symbol that comes more.
+double clock_ppm(std::span<const float> x, double rate, double carrier) {
+  constexpr double kEdgeHz = 200;
+  constexpr std::size_t kBlock = 4096;
+  const Fft fft(kBlock);
+  const double bin_hz = static_cast<double>(kRateHz) / kBlock;
+  const auto apart = static_cast<std::size_t>(std::lround(rate / bin_hz));
+  const double low = carrier - rate / 2;
+  const auto first = static_cast<std::size_t>(std::max(kLowestHz, low - kEdgeHz) / bin_hz);
+  const auto last = static_cast<std::size_t>(std::min(kHighestHz - rate, low + kEdgeHz) / bin_hz);
+  std::vector<Cd> alike;
+  for (std::size_t at = 0; at + kBlock <= x.size(); at += kBlock)
+    alike.push_back(likeness(spectrum_of(fft, x.subspan(at, kBlock)), first, last, apart).alike);
+  const double turn_a_hz = 2 * std::numbers::pi * kBlock / kRateHz;
+  const double bin_rate = static_cast<double>(apart) * bin_hz;
+  double best = 0, most = 0;
+  for (double ppm = -kMostPpm; ppm <= kMostPpm; ppm += 0.25) {
+    const double turn = turn_a_hz * (rate * (1 + 1e-6 * ppm) - bin_rate);
+    Cd sum;
+    for (std::size_t k = 0; k < alike.size(); ++k) sum += alike[k] * std::polar(1.0, -turn * static_cast<double>(k));
+    if (std::abs(sum) > most) most = std::abs(sum), best = ppm;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
-  auto [from, to] = steady(x);
-  to = std::min(to, from + static_cast<std::size_t>(kLongestS * kRateHz));
-  if (seconds(to - from) < kLeastS) return std::nullopt;
+  const auto where = steady_and_broad(x);
+  if (!where) return std::nullopt;
+  const auto [from, to] = *where;
   const std::span<const float> part = x.subspan(from, to - from);
-  if (!is_broad(part)) return std::nullopt;
   const Fft fft(std::bit_floor(part.size()));
-  std::vector<oh_complex> x_of(fft.size());
-  for (std::size_t k = 0; k < fft.size(); ++k) x_of[k] = {part[k], 0};
-  fft.forward(x_of);
+  const std::vector<oh_complex> spectrum = spectrum_of(fft, part);
   const double bin_hz = static_cast<double>(kRateHz) / static_cast<double>(fft.size());
   std::optional<SymbolClock> best;
+  double best_rate = 0;
+  std::size_t best_apart = 0;
   for (const double rate : kRates) {
     const auto first = static_cast<std::size_t>(kLowestHz / bin_hz);
     const auto last = static_cast<std::size_t>((kHighestHz - rate) / bin_hz);
-    const auto reach = static_cast<long>(std::ceil(rate * kMostPpm * 1e-6 / bin_hz));
-    const long apart = std::lround(rate / bin_hz);
+    const auto reach = static_cast<std::size_t>(std::ceil(rate * kMostPpm * 1e-6 / bin_hz));
+    const auto nominal = static_cast<std::size_t>(std::lround(rate / bin_hz));
     double most = 0;
-    for (long k = apart - reach; k <= apart + reach; ++k) {
-      Cd alike;
-      double low = 0, high = 0;
-      for (std::size_t f = first; f < last; ++f) {
-        const oh_complex a = x_of[f], b = x_of[f + static_cast<std::size_t>(k)];
-        alike += times_conj(Cd(b.re, b.im), Cd(a.re, a.im));
-        low += static_cast<double>(a.re) * a.re + static_cast<double>(a.im) * a.im;
-        high += static_cast<double>(b.re) * b.re + static_cast<double>(b.im) * b.im;
-      }
-      most = std::max(most, std::norm(alike) / std::max(low * high, 1e-9));
+    std::size_t apart = nominal;
+    for (std::size_t k = nominal - reach; k <= nominal + reach; ++k) {
+      const Likeness here = likeness(spectrum, first, last, k);
+      const double share = std::norm(here.alike) / std::max(here.low * here.high, 1e-9);
+      if (share > most) most = share, apart = k;
     }
     const double over = most * static_cast<double>(last - first);
     if (most < kLeastCoherence || over < kLeastLine) continue;
     const double db = 10 * std::log10(over);
-    if (!best || db > best->over_noise_db)
-      best = SymbolClock{static_cast<int>(std::lround(rate)), seconds(from), seconds(to), db};
+    if (best && db <= best->over_noise_db) continue;
+    best = SymbolClock{0, static_cast<int>(std::lround(rate)), 0, 0, seconds(from), seconds(to), db};
+    best_rate = rate;
+    best_apart = apart;
   }
+  if (!best) return best;
+  best->carrier_hz = middle_hz(spectrum, bin_hz, best_rate, best_apart);
+  best->clock_ppm = clock_ppm(part, best_rate, best->carrier_hz);
   return best;
 }
 

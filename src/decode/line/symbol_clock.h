@@ -6,9 +6,12 @@
 
 namespace offhook::decode {
 
-/// The symbol clock of a signal whose training was not recorded.
+/// The symbol clock and the band of a signal whose training was not recorded.
 struct SymbolClock {
+  int channel = 0;
   int symbol_rate = 0;       ///< nominal, symbols/s, whole
+  double clock_ppm = 0;      ///< of the sender against the recording
+  double carrier_hz = 0;     ///< the middle of the band, measured, to 50 Hz or so
   double t0 = 0, t1 = 0;     ///< s: where the signal is steady
   double over_noise_db = 0;  ///< how alike the spectrum is to itself a symbol rate higher, over chance
 };

@@ -90,6 +90,16 @@ Json echo_json(const Call& call) {
   return all;
 }
 
+Json symbol_clock_json(const SymbolClock& c) {
+  return {{"channel", c.channel},
+          {"symbol_rate", c.symbol_rate},
+          {"clock_ppm", rounded(c.clock_ppm, 1)},
+          {"carrier_hz", rounded(c.carrier_hz, 0)},
+          {"start_s", time(c.t0)},
+          {"end_s", time(c.t1)},
+          {"over_noise_db", rounded(c.over_noise_db, 1)}};
+}
+
 Json change_json(const Change& c) {
   Json j = {{"name", change_name(c)}, {"start_s", time(c.t)}, {"channel", c.channel}};
   if (c.by != nullptr) j["by"] = c.by;
@@ -123,6 +133,7 @@ Json json_of(const Call& call) {
   if (call.connection.modulation != nullptr) j["connection"] = connection_json(call.connection);
   if (call.is_fax()) j["fax"] = fax_json(call.fax);
   j["fsk"] = list(call.fsk, fsk_json);
+  j["symbol_clocks"] = list(call.symbol_clocks, symbol_clock_json);
   j["changes"] = list(call.changes(), change_json);
   j["events"] = list(timeline(call), event_json);
   return j;

@@ -232,7 +232,9 @@ Json connection_json(const Connection& c) {
 }
 
 Json training_json(const Training& t) {
-  Json j = {{"info1a_s", time(t.info1a_t)}, {"modulation", t.pcm ? "V.90/V.92 downstream PCM" : "V.34"}};
+  Json j = Json::object();
+  if (!t.begins_in_data) j["info1a_s"] = time(t.info1a_t);
+  j.update({{"modulation", t.pcm ? "V.90/V.92 downstream PCM" : "V.34"}});
   if (!t.pcm) {
     j["call_to_answer"] = side_json(t.from_1200, t.rates.call_to_answer);
     j["answer_to_call"] = side_json(t.from_2400, t.rates.answer_to_call);

@@ -38,9 +38,12 @@ std::string to_text(const FieldTable& table) {
 std::string summary(const Call& call) {
   const Recording& r = call.recording;
   const StartUp& s = call.start_up;
-  std::string out = fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", r.name, r.duration_s,
-                                r.channel.size() == 2 ? "both directions" : "one direction", r.file_rate_hz,
-                                r.truncated ? ", truncated" : "");
+  std::string out =
+      fmt::format("{}: {:.1f} s, {} at {} Hz{}\n", r.name, r.duration_s,
+                  r.channel.size() == 2                                       ? "both directions"
+                  : s.call_channel >= 0 && s.call_channel == s.answer_channel ? "both directions in one channel"
+                                                                              : "one direction",
+                  r.file_rate_hz, r.truncated ? ", truncated" : "");
   const Verdict v = verdict_of(call);
   out += fmt::format("verdict: {}{}\n", v.technology,
                      v.evidence.empty() ? "" : fmt::format(" ({})", fmt::join(v.evidence, "; ")));

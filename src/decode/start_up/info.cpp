@@ -129,9 +129,15 @@ std::vector<InfoHeard> find_infos(const Recording& r) {
       }
     }
   }
-  drop_echoes(found, [](const InfoHeard& x, const InfoHeard& of) {
+  const auto is_echo = [](const InfoHeard& x, const InfoHeard& of) {
     return of.carrier_hz == x.carrier_hz && of.info.index() == x.info.index() && of.amplitude > 2 * x.amplitude &&
            std::abs(of.t0 - x.t0) < 0.4;
+  };
+  drop_echoes(found, is_echo);
+  // One channel with both directions has their echoes too.
+  const std::vector<InfoHeard> all = r.channel.size() == 1 ? found : std::vector<InfoHeard>{};
+  std::erase_if(found, [&](const InfoHeard& x) {
+    return std::any_of(all.begin(), all.end(), [&](const InfoHeard& of) { return is_echo(x, of); });
   });
   drop_longer(found);
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.t0 < b.t0; });

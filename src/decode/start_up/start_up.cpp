@@ -24,7 +24,8 @@ void assign_roles(const Recording& r, StartUp& s) {
   if (s.channel_2400 < 0 && s.channel_1200 >= 0) s.channel_2400 = other(s.channel_1200);
   if (!s.v8.cm.empty()) {
     s.call_channel = s.v8.cm[0].channel;
-    s.answer_channel = other(s.call_channel);
+    // One channel may hold both directions.
+    s.answer_channel = s.v8.jm.empty() || channels == 2 ? other(s.call_channel) : s.v8.jm[0].channel;
     s.roles_from = "V.8: V.21(L) CM";
   } else if (!s.v8.jm.empty()) {
     s.answer_channel = s.v8.jm[0].channel;

@@ -104,7 +104,8 @@ void listen_data(const Lines& lines, Training::Side& side, std::size_t k, const 
 
 // All data modes of both sides in order of time: what one side asks for in a renegotiation without TRN is only heard
 // behind its data.
-void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training::Side* const (&sides)[2]) {
+void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training& t) {
+  Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
   std::size_t next[2]{};
   for (;;) {
     int first = -1;
@@ -116,9 +117,10 @@ void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training::Side* const
     }
     if (first < 0) return;
     const std::size_t k = next[first]++;
-    const auto parameters =
-        v34_parameters(*sides[first], *sides[1 - first], first == 0, sides[first]->segments[k].t_e_end);
-    if (parameters) listen_data(*lines[first], *sides[first], k, *parameters);
+    const double e_end = sides[first]->segments[k].t_e_end;
+    const auto parameters = v34_parameters(*sides[first], *sides[1 - first], first == 0, e_end);
+    if (parameters && !t.precoder_is_missing(*sides[first], e_end))
+      listen_data(*lines[first], *sides[first], k, *parameters);
   }
 }
 
@@ -244,6 +246,15 @@ std::vector<Training> chosen_by_info(const StartUp& s) {
 
 }  // namespace
 
+bool Training::precoder_is_missing(const Side& side, double e_end) const {
+  if (!begins_in_data) return false;
+  const Side& far = &side == &from_1200 ? from_2400 : from_1200;
+  return std::none_of(far.segments.begin(), far.segments.end(), [&](const Segment& p) {
+    return std::any_of(p.mp.begin(), p.mp.end(),
+                       [&](const MpHeard& m) { return m.mp.type1 && m.t_first <= e_end + kRoundTripS; });
+  });
+}
+
 const Segment* Training::Side::started() const {
   const auto p = std::find_if(segments.begin(), segments.end(), [](const Segment& x) { return x.t_e_end > 0; });
   return p == segments.end() ? nullptr : &*p;
@@ -277,34 +288,35 @@ const CpHeard* Training::Side::cp() const {
   return last;
 }
 
+void read_training(const Recording& r, const StartUp& s, double to_s, bool data_mode, Training& t) {
+  std::unique_ptr<Lines> lines[2];
+  Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
+  for (int i = 0; i < 2; ++i) {
+    Direction& d = sides[i]->direction;
+    if (d.channel < 0) continue;
+    lines[i] = std::make_unique<Lines>(r, d);
+    sides[i]->segments =
+        follow(*lines[i]->line, lines[i]->other.get(), d, find_anchors(*lines[i]->line, d, t.info1a_t, to_s));
+    if (d.v90) listen_s_bar(*lines[i], *sides[i], to_s);
+  }
+  const MpHeard* a = t.from_1200.mp();
+  const MpHeard* b = t.from_2400.mp();
+  if (a != nullptr || b != nullptr) t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
+  if (data_mode && t.pcm && lines[1]) {
+    listen_pcm(r, s, *lines[1], t, to_s);
+  } else if (data_mode) {
+    listen_data(lines, t);
+  }
+  std::vector<Link>& far = t.pcm ? t.downstream_links : t.from_1200.links;
+  // The analogue modem of V.90 may be either.
+  const bool answers = !t.pcm || (s.call_channel >= 0 && s.call_channel != t.from_2400.direction.channel);
+  uncompress(answers ? far : t.from_2400.links, answers ? t.from_2400.links : far);
+}
+
 std::vector<Training> find_trainings(const Recording& r, const StartUp& s, bool data_mode) {
   std::vector<Training> all = chosen_by_info(s);
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    Training& t = all[k];
-    const double to = k + 1 < all.size() ? all[k + 1].info1a_t : r.duration_s;
-    std::unique_ptr<Lines> lines[2];
-    Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
-    for (int i = 0; i < 2; ++i) {
-      Direction& d = sides[i]->direction;
-      if (d.channel < 0) continue;
-      lines[i] = std::make_unique<Lines>(r, d);
-      sides[i]->segments =
-          follow(*lines[i]->line, lines[i]->other.get(), d, find_anchors(*lines[i]->line, d, t.info1a_t, to));
-      if (d.v90) listen_s_bar(*lines[i], *sides[i], to);
-    }
-    const MpHeard* a = t.from_1200.mp();
-    const MpHeard* b = t.from_2400.mp();
-    if (a != nullptr || b != nullptr) t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
-    if (data_mode && t.pcm && lines[1]) {
-      listen_pcm(r, s, *lines[1], t, to);
-    } else if (data_mode) {
-      listen_data(lines, sides);
-    }
-    std::vector<Link>& far = t.pcm ? t.downstream_links : t.from_1200.links;
-    // The analogue modem of V.90 may be either.
-    const bool answers = !t.pcm || (s.call_channel >= 0 && s.call_channel != t.from_2400.direction.channel);
-    uncompress(answers ? far : t.from_2400.links, answers ? t.from_2400.links : far);
-  }
+  for (std::size_t k = 0; k < all.size(); ++k)
+    read_training(r, s, k + 1 < all.size() ? all[k + 1].info1a_t : r.duration_s, data_mode, all[k]);
   return all;
 }
 
@@ -312,14 +324,15 @@ std::vector<Change> find_changes(const std::vector<Training>& trainings, int cal
   constexpr double kOneExchangeS = 2;
   std::vector<Change> all;
   for (const Training& t : trainings) {
+    const bool one_channel = t.from_1200.direction.channel == t.from_2400.direction.channel;
     for (const Training::Side* side : {&t.from_1200, &t.from_2400}) {
-      bool data = false;
+      bool data = t.begins_in_data;
       for (const Segment& p : side->segments) {
         Change c;
         c.kind = p.is_cleardown() ? Change::Kind::kCleardown : Change::Kind::kRenegotiation;
         c.t = p.t_s > 0 ? p.t_s : p.t_trn;
         c.channel = side->direction.channel;
-        c.by = c.channel == call_channel ? "call" : "answer";
+        c.by = (one_channel ? side == &t.from_1200 : c.channel == call_channel) ? "call" : "answer";
         if (data && (!p.mp.empty() || !p.cp.empty())) all.push_back(c);
         data |= p.t_e_end > 0;
       }

@@ -14,7 +14,8 @@ namespace offhook::decode {
 /// What followed one INFO1a: Phases 3 and 4, data mode and renegotiations until the next.
 struct Training {
   double info1a_t = 0;
-  bool pcm = false;  ///< V.90: from_2400 is the upstream direction, from_1200 is empty
+  bool begins_in_data = false;  ///< the recording begins in data mode: there is no INFO1a
+  bool pcm = false;             ///< V.90: from_2400 is the upstream direction, from_1200 is empty
   /// What the modem sent whose INFO sequences are at 1200 Hz (V.34's call modem, V.90's digital one), or at 2400 Hz.
   struct Side {
     Direction direction;
@@ -29,6 +30,9 @@ struct Training {
     std::vector<const CpHeard*> cps() const;
     const CpHeard* cp() const;
   } from_1200, from_2400;
+  /// Whether the coefficients for the data of `side` behind the E that ends at `e_end`, s, were sent before the
+  /// recording.
+  bool precoder_is_missing(const Side& side, double e_end) const;
   DownstreamHeard downstream;          ///< of V.90
   std::vector<Link> downstream_links;  ///< one for each of its data
   v34::RatePair rates{};               ///< agreed in Phase 4, in 2400 bit/s; 0: unknown
@@ -37,6 +41,10 @@ struct Training {
 /// Phases 3 and 4, data mode, renegotiations and cleardowns of both directions after each INFO1a.
 /// @param data_mode  whether data are read
 std::vector<Training> find_trainings(const Recording& recording, const StartUp& start_up, bool data_mode = true);
+
+/// Reads what follows the INFO1a of `training`, in the directions that it chose, up to `to_s`.
+void read_training(const Recording& recording, const StartUp& start_up, double to_s, bool data_mode,
+                   Training& training);
 
 /// The rate renegotiations and cleardowns, in order of time. What both ends send within two seconds is one of them.
 std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel);

@@ -8,20 +8,14 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "src/decode/call/call.h"
-#include "src/decode/presentation/json.h"
-#include "tests/recordings.h"
+#include "tests/unit/src/decode/call/recorded_calls.h"
 #include "tests/unit/src/decode/call/truth_keys.h"
 
 namespace offhook::decode {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-const std::filesystem::path kCalls = recordings() / "calls";
 
 // Nine calls were added because of what was misread in them, by this decoder or that one. Of these INFO and some
 // verdicts are asserted; the rest is counted by tests/decode/score_calls.py.
@@ -44,19 +38,9 @@ const Json& truth() {
   return calls;
 }
 
-// Decoded once for all the tests.
-const Json& own(const std::string& file) {
-  static std::map<std::string, Json> done;
-  const auto [at, fresh] = done.try_emplace(file);
-  if (fresh) at->second = json_of(analyse(read_recording(kCalls / file)));
-  return at->second;
-}
 Json decoded(const std::string& file) {
   return test::under_truths_keys(own(file));
 }
-
-#define NEEDS_RECORDINGS() \
-  if (!std::filesystem::exists(kCalls / "truth.json")) GTEST_SKIP() << kCalls << " is not on this machine"
 
 // All V.34 calls that truth.json knows; `check(name, truth, decoded)`.
 template <class Check>

@@ -226,14 +226,22 @@ TEST(DecodeVerdict, ARecordingThatBeginsInDataModeIsNamedByItsSymbolClock) {
     const float re = axis();
     symbols.emplace_back(re, axis());
   }
-  const Sound x = modulate(symbols, v34::SymbolRate::k3200, v34::Carrier::kLow, 40, 0);
-  const Verdict v = verdict_of({mixed(x, noise(seconds(x.size()), 30, 9))});
-  EXPECT_EQ(v.technology, "V.34");
-  ASSERT_EQ(v.evidence.size(), 2u);
-  EXPECT_NE(v.evidence[0].find("3200 symbols/s"), std::string::npos) << v.evidence[0];
-  ASSERT_EQ(v.directions.size(), 1u);
-  EXPECT_FALSE(v.directions[0].to_the_end);
-  EXPECT_NE(v.directions[0].reason.find("no training was found before it"), std::string::npos);
+  for (const v34::Carrier carrier : {v34::Carrier::kLow, v34::Carrier::kHigh}) {
+    const Sound x = modulate(symbols, v34::SymbolRate::k3200, carrier, 40, 0);
+    Sound line = mixed(x, noise(seconds(x.size()), 30, 9));
+    for (float& sample : line) sample /= 32768;
+    const auto call = decode_samples({{line}, kRateHz, "data mode"});
+    const Verdict v = verdict_of(*call);
+    EXPECT_EQ(v.technology, "V.34");
+    ASSERT_EQ(v.evidence.size(), 2u);
+    EXPECT_NE(v.evidence[0].find("3200 symbols/s"), std::string::npos) << v.evidence[0];
+    ASSERT_EQ(v.directions.size(), 1u);
+    EXPECT_FALSE(v.directions[0].to_the_end);
+    EXPECT_NE(v.directions[0].reason.find("no training was found before it"), std::string::npos);
+    ASSERT_EQ(call->symbol_clocks.size(), 1u);
+    EXPECT_NEAR(call->symbol_clocks[0].clock_ppm, 40, 2);
+    EXPECT_NEAR(call->symbol_clocks[0].carrier_hz, carrier_hz(v34::SymbolRate::k3200, carrier), 30);
+  }
 }
 
 TEST(DecodeVerdict, AnspcmThatTurnsIntoAnsamIsTwoTones) {

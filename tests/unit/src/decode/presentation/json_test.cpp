@@ -208,6 +208,7 @@ Call everything() {
   call.fax.cng.emplace_back();
   call.fax.frames.emplace_back();
   call.fsk.push_back({.modulation = "V.21"});
+  call.symbol_clocks.emplace_back();
   call.connection.modulation = "V.32bis";
   for (Connection::Side* side : {&call.connection.call, &call.connection.answer}) {
     side->channel = 0;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// A recording that begins in data mode of V.34. There is no INFO sequence that names symbol rate and carrier: the
+// symbol clock tells them. How data are coded is said in the training, so that data can be read from the first rate
+// renegotiation on, whose TRN and MP are as those of a training.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "src/decode/line/symbol_clock.h"
+#include "src/decode/v34/trainings.h"
+
+namespace offhook::decode {
+
+/// The symbol rate of V.34 that a clock has, and of its carriers the nearer one; nothing for other symbol rates.
+struct V34Band {
+  v34::SymbolRate rate = v34::SymbolRate::k2400;
+  v34::Carrier carrier = v34::Carrier::kLow;
+};
+std::optional<V34Band> v34_band(const SymbolClock& clock);
+
+/// Rate renegotiations and cleardowns of both directions, and the data between them. Which direction is whose, and
+/// which carrier it has, is what the TRN in it fits best.
+/// @param clocks  one for each channel that has one  @return nothing where no TRN is found
+std::optional<Training> find_training_behind_data(const Recording& recording, std::span<const SymbolClock> clocks,
+                                                  bool data_mode);
+
+}  // namespace offhook::decode
