@@ -78,4 +78,21 @@ expect 0 "THR 30 (SCHED_OTHER, nice -11): nothing is lost" advise rt-audio --tra
 grep -q "Warning" out.txt && fail "a warning of a trace that is longer than the run"
 expect 0 "RES 1/2 strict (SCHED_DEADLINE 4/8 ms): nothing is lost" advise g-lite linux-hz250 --seconds 5 --repeats 1 --set "context=RES 1/2 strict"
 expect 0 "beside a thread that never blocks" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 --set "context=THR 20"
+
+# Modern hosts: what they rest on is told, and a latency that nobody measured is no better than what comes after it.
+expect 0 "The host's numbers: published: Texas Instruments" advise rt-audio linux-6.12-rt-am64x --seconds 3 --repeats 1
+grep -q "Not tried: .*has no DPCs" out.txt || fail "a host without DPCs tries one"
+expect 0 "The host's numbers: published: LatencyMon" advise rt-audio windows-10-21h1-vm --seconds 3 --repeats 1
+expect 0 "The host's numbers: assumed: the rules of kernel/sched" advise g-lite linux-hz250 --seconds 2 --repeats 1 --set "context=THR 50"
+expect 0 "The host's numbers: no source is given" advise rt-audio alone.toml --seconds 2 --repeats 1 --set "context=THR 20"
+expect 0 "windows-gaming-pc" hosts --json hosts.json
+python3 - <<'END' || fail "hosts"
+import json
+hosts = {h["host"]: h for h in json.load(open("hosts.json"))}
+assert all(h["what"] and h["assumed"] for h in hosts.values())
+assert {h["grade"] for h in hosts.values()} == {"published", "assumed"}
+assert abs(hosts["linux-6.12-rt-am64x"]["latencies"]["thread"]["worst_ms"] - 0.073) < 1e-9
+assert "dpc" not in hosts["linux-6.12-rt-am64x"]["latencies"] and not hosts["linux-hz250"]["latencies"]
+END
+expect_error 'the nearest is "linux-rt"' hosts linux-rtt
 finish

@@ -18,6 +18,12 @@ if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/instances ]; then
 else
   echo "skipped: --stages and cause need root and tracefs"
 fi
+# This machine as a host: read back by advise and mttf, graded as measured.
+expect 0 "a host of" measure host-profile --context OTHER --seconds 0.5 --load none --load spin --best-effort --out mine.toml
+expect 0 "The host's numbers: measured: offhook measure host-profile, 1 s" advise rt-audio mine.toml --seconds 1 --repeats 1 --set "context=THR 50"
+expect 0 "underruns" mttf mine.toml --context "THR 50" --buffers 2 --buffer-ms 4 --hours 0.01 --quiet
+expect 0 "measured" hosts mine.toml
+expect_error "nowhere/mine.toml" measure host-profile --seconds 0.1 --best-effort --out nowhere/mine.toml
 # Loads: listed, one after the other, ended with the measurement and with Ctrl-C; a command at the threshold.
 expect 0 "ghostscript" measure latency --load help
 expect 0 "spin " measure latency --load none --load spin --context OTHER --seconds 0.3 --best-effort --hgrm l.hgrm -o l.json

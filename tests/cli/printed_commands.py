@@ -32,6 +32,7 @@ ELSEWHERE = {
     r"measure (latency|stolen|kernel|cost|host|device|batch)(?!.*--load help)|modem null": "takes real time: cli.measure_test, cli.live_report_test",
     r"cmake --install|^cc ": "needs a prefix of its own: the test install does both",
     r"unix:PATH|unix:/tmp/modem": "needs another modem program: cli.far_end_test",
+    r"advise \S+ mine\.toml": "needs what measure host-profile writes: cli.measure_test",
     r"completion fish": "needs fish: cli.help_test",
     r"man -l -": "needs man-db: cli.help_test",
     r"radio\S*\.toml": "needs a build with the radio: cli.radio_liquid_test",

@@ -35,7 +35,8 @@ KeyTable table_keys() {
   using T = Table;
   constexpr double kLongest = 1e6;
   return {
-      key<T>("interrupt_ms", 1e-6, kLongest, "hardware interrupt to ISR: a worst case per number of waits",
+      key<T>("interrupt_ms", 1e-6, kLongest,
+             "hardware interrupt to ISR: a worst case per number of waits; none: as late as a DPC or a thread",
              [](T& t) -> Field { return &t.interrupt.ms; }),
       key<T>("interrupt_least_ms", 1e-6, kLongest, "and the least",
              [](T& t) -> Field { return &t.interrupt.least_ms; }),
@@ -47,7 +48,7 @@ KeyTable table_keys() {
              [](T& t) -> Field { return &t.high_thread.ms; }),
       key<T>("high_thread_least_ms", 1e-6, kLongest, "", [](T& t) -> Field { return &t.high_thread.least_ms; }),
       key<T>("high_priority", 0, 255, "of a thread that waits less", &T::high_priority),
-      key<T>("use_hours", 1e-3, 1e6, "of use behind each worst case", &T::use_hours),
+      key<T>("use_hours", 1e-9, 1e6, "of use behind each worst case", &T::use_hours),
       key<T>("use_per_load", 1e-3, 1e6, "hours of use that an hour of the measured load stands for", &T::use_per_load),
       key<T>("waits_per_s", 1e-3, 1e6, "measurements a second of the load", &T::waits_per_s),
       key<T>("measurements", 0, 1e12, "above 0: each list is the least, the mean and the greatest of so many",
@@ -134,6 +135,8 @@ HostLatencies read_latencies(const Document& table, bool virus_scanner) {
     if (t.high_thread.ms.empty()) t.high_thread = t.thread;
     std::optional<LatencyDistribution> dpc;
     if (!t.dpc.ms.empty()) dpc = fit(t, t.dpc, "dpc");
+    // What was not measured is taken at its worst: it cannot be later than what comes after it.
+    if (t.interrupt.ms.empty()) t.interrupt = t.dpc.ms.empty() ? t.high_thread : t.dpc;
     const double factor = virus_scanner ? t.virus_scanner_factor : 1;
     return {fit(t, t.interrupt, "interrupt"),
             std::move(dpc),

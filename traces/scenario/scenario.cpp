@@ -17,6 +17,7 @@
 #include "traces/file/file.h"
 #include "traces/import/import.h"
 #include "traces/scenario/device.h"
+#include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/load_device.h"
 #include "traces/text/printable.h"
@@ -239,6 +240,7 @@ HostScenario load_host(std::string_view name) {
     (void)read_latencies(*table, false);
     host.latencies = name;
   }
+  (void)take_host_source(document);
   document.apply(host_keys(), &host);
   host.name = name;
   return host;

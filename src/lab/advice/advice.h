@@ -65,6 +65,7 @@ struct Trial : Measured {
 
 struct Advice {
   std::string device, host;
+  std::string host_source;  ///< where the host's numbers come from, in words; empty: not told
   hostsim::Scenario base;
   double lead_ms = 0, buffer_ms = 0;
   double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
@@ -90,6 +91,7 @@ struct Options {
   std::uint32_t repeats = 3;
   double seconds = 60;
   double required_s = kWeekS;  ///< between losses, a week at most
+  std::string host_source;     ///< goes into the advice
   unsigned threads = 1;
   std::optional<hostsim::ContextScenario> only;  ///< this context instead of contexts_for()
   std::function<bool()> stop;

@@ -82,6 +82,7 @@ void say_basis(Advice& advice) {
   const std::string others = load_in_words(base);
   advice.reasons.push_back(
       fmt::format("Simulated: {} in each context, on {}, beside {}.", span(seconds), base.host.name, others));
+  if (!advice.host_source.empty()) advice.reasons.push_back(fmt::format("The host's numbers: {}.", advice.host_source));
   if (others == "nothing")
     advice.warnings.push_back("an idle machine was simulated, which says nothing of a busy one: load.*, or --trace.");
   if (base.load.recorded && trace_s < seconds) {

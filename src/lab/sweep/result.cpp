@@ -39,6 +39,16 @@ std::string plain(const std::string& value) {
   return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
 }
 
+/// One field of a run: empty for what did not happen, so that a column's mean is one of what did.
+std::string cell_text(const Json& run, const std::string& key) {
+  const auto found = run.find(key);
+  if (found == run.end() || found->is_null()) return "";
+  const bool never = (key == "transfer_s" && !run.value("complete", false)) ||
+                     ((key == "trained_s" || key == "connected_s") && found->is_number() && found->get<double>() < 0);
+  if (never) return "";
+  return csv_field(found->is_string() ? found->get<std::string>() : json_text(*found));
+}
+
 std::string cell_name(const Plan& plan, const Cell& cell) {
   std::string name;
   bool context = false;
@@ -86,27 +96,30 @@ std::vector<CellResult> cell_results(const Plan& plan, const std::vector<std::st
 }
 
 std::string results_csv(const Plan& plan, const std::vector<std::string>& rows) {
+  const std::vector<CellResult> results = cell_results(plan, rows);
+  std::vector<Json> runs;
+  std::vector<std::string> keys;  // of all runs: soft devices of other kinds count other things
+  for (std::size_t run = 0; run < plan.cells.size() * plan.repeats; ++run) {
+    runs.push_back(parse_row(rows.at(run)));
+    for (const auto& [key, value] : runs.back().items())
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+  const bool context_column =
+      std::none_of(plan.axes.begin(), plan.axes.end(), [](const Axis& axis) { return axis.key == "context"; });
   std::string out;
-  for (const Axis& axis : plan.axes) out += axis.key + ",";
-  out += "repeat,seed";
-  bool first = true;
+  for (const Axis& axis : plan.axes) out += csv_field(axis.key) + ",";
+  out += fmt::format("{}repeat,seed", context_column ? "context," : "");
+  for (const std::string& key : keys) out += "," + csv_field(key);
+  out += ",verdict\n";
   for (std::size_t c = 0; c < plan.cells.size(); ++c) {
     for (std::size_t r = 0; r < plan.repeats; ++r) {
       const std::size_t run = c * plan.repeats + r;
-      const Json row = parse_row(rows.at(run));
-      if (first) {
-        for (const auto& [key, value] : row.items()) out += fmt::format(",{}", csv_field(key));
-        out += "\n";
-        first = false;
-      }
-      for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+      for (std::size_t a = 0; a < plan.axes.size(); ++a)
         out += csv_field(plain(plan.axes[a].values[plan.cells[c].at[a]])) + ",";
-      }
+      if (context_column) out += csv_field(plan.cells[c].scenario.context.str()) + ",";
       out += fmt::format("{},{}", r, plan.scenario(run).seed);
-      for (const auto& [key, value] : row.items()) {
-        out += fmt::format(",{}", csv_field(value.is_string() ? value.get<std::string>() : json_text(value)));
-      }
-      out += "\n";
+      for (const std::string& key : keys) out += "," + cell_text(runs[run], key);
+      out += fmt::format(",{}\n", to_string(results[c].result.verdict));
     }
   }
   return out;

@@ -22,6 +22,7 @@
 #include "traces/document/data.h"
 #include "traces/file/file.h"
 #include "traces/scenario/device.h"
+#include "traces/scenario/host_source.h"
 #include "traces/scenario/scenario.h"
 #include "traces/text/json.h"
 
@@ -60,7 +61,12 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
     builder.apply(std::move(document));
     return builder;
   }
+  if (document.has("latency")) {  // what `measure host-profile` writes, and traces/hosts has
+    builder.set("host.name=" + host);
+    return builder;
+  }
   hostsim::Scenario alone = builder.scenario();
+  (void)config::take_host_source(document);
   document.apply(config::host_keys(), &alone.host);
   alone.host.name = fs::path(host).stem().string();
   return config::ScenarioBuilder(alone);
@@ -80,6 +86,16 @@ std::optional<hostsim::ContextScenario> only_context(const Options& options, con
     return (s.starts_with("context.") && !places(s)) || s.starts_with("context=");
   });
   return given ? std::optional(base.context) : std::nullopt;
+}
+
+/// Of the file that was given, or of the host that it begins with.
+std::string host_source_of(const Options& options, const hostsim::Scenario& base) {
+  if (options.host.ends_with(".toml")) {
+    config::Document document = config::Document::read_file(options.host);
+    if (document.has("source")) return config::in_words(config::take_host_source(document));
+    if (!document.has("host.name")) return config::in_words({});
+  }
+  return config::in_words(config::load_host_source(base.host.name));
 }
 
 hostsim::Scenario base_of(const Options& options) {
@@ -155,6 +171,7 @@ int run(const Options& options) {
   how.threads = options.threads;
   how.stop = interrupted;
   how.only = only_context(options, base);
+  how.host_source = host_source_of(options, base);
   std::optional<OutputFolder> folder;
   std::optional<advice::KeptRuns> kept;
   if (!options.out.empty()) {

@@ -25,6 +25,7 @@ void add_kind(CLI::App& command, std::string& kind, std::span<const FileKind> ki
 /// @pre kind is one of them, as add_kind() has checked
 std::string text_of(std::span<const FileKind> kinds, const std::string& kind);
 
+void add_hosts(CLI::App& app, Action& action);
 void add_new(CLI::App& app, Action& action);
 void add_keys(CLI::App& app, Action& action);
 void add_help(CLI::App& app, Action& action);

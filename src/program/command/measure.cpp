@@ -359,6 +359,7 @@ void add_measure(CLI::App& app, Action& action) {
   add_measure_device(*sub, action, options);
   add_measure_cause(*sub, action, options);
   add_measure_host(*sub, action, options);
+  add_measure_host_profile(*sub, action, options);
   CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);
   add_seconds(stolen, *options);

@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "driver/context/live_context.h"
+#include "driver/device/kernel_device.h"
 #include "driver/histogram/histogram.h"
+#include "src/measure/kernel_trace.h"
 #include "src/measure/latency.h"
 #include "src/measure/loads.h"
+#include "src/measure/stages.h"
 #include "src/program/command/program.h"
 
 namespace offhook::command {
@@ -68,12 +71,28 @@ std::unique_ptr<measure::LoadProcess> start_load(const measure::LoadKind& kind);
 /// @throws std::runtime_error when it ended by itself
 void say_load_failed(const measure::LoadKind& kind, const measure::LoadProcess* load);
 
+/// What came of one load.
+struct UnderLoad {
+  std::string load;
+  std::uint64_t rounds = 0;
+  measure::LatencyResult result;
+  std::unique_ptr<measure::KernelTrace> trace;
+  std::unique_ptr<measure::StageCollector> collector;
+
+  const measure::StageHistograms* stages() const { return collector ? &collector->histograms() : nullptr; }
+};
+/// @param device  null: a thread of this process
+UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& kind, KernelDevice* device);
+/// Those of --load: "all" is every one that can run here, none given is "none".
+std::vector<const measure::LoadKind*> chosen_loads(const MeasureOptions& options);
+
 // One a file.
 void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
+void add_measure_host_profile(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options);
 
 }  // namespace offhook::command

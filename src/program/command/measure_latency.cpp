@@ -135,22 +135,12 @@ class TopView {
   std::ptrdiff_t lines_ = 0;
 };
 
-/// What came of one load.
-struct UnderLoad {
-  std::string load;
-  std::uint64_t rounds = 0;
-  measure::LatencyResult result;
-  std::unique_ptr<measure::KernelTrace> trace;
-  std::unique_ptr<measure::StageCollector> collector;
-
-  const measure::StageHistograms* stages() const { return collector ? &collector->histograms() : nullptr; }
-};
-
 ContextSpec context_of(const MeasureOptions& options) {
   return options.kernel_host.empty() ? options.context_spec() : ContextSpec::parse(options.context);
 }
 
-/// @param device  null: a thread of this process
+}  // namespace
+
 UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& kind, KernelDevice* device) {
   UnderLoad under;
   under.load = kind.name;
@@ -206,6 +196,26 @@ UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& 
   return under;
 }
 
+std::vector<const measure::LoadKind*> chosen_loads(const MeasureOptions& options) {
+  std::vector<const measure::LoadKind*> kinds;
+  const bool every = options.loads == std::vector<std::string>{"all"};
+  if (every) {
+    for (const measure::LoadKind& kind : measure::load_kinds()) {
+      if (const std::string why = kind.missing(); why.empty()) {
+        kinds.push_back(&kind);
+      } else {
+        say(stderr, "offhook: load {} is left out: {}\n", kind.name, why);
+      }
+    }
+  } else {
+    for (const std::string& name : options.loads) kinds.push_back(&measure::load_kind(name));
+    if (kinds.empty()) kinds.push_back(&measure::load_kind("none"));
+  }
+  return kinds;
+}
+
+namespace {
+
 Json under_json(const UnderLoad& under) {
   const measure::LatencyResult& r = under.result;
   Json json{{"load", under.load},
@@ -258,20 +268,7 @@ std::string comparison(const std::vector<UnderLoad>& all) {
 
 int run_latency(const MeasureOptions& options) {
   if (list_loads(options)) return kOk;
-  std::vector<const measure::LoadKind*> kinds;
-  const bool every = options.loads == std::vector<std::string>{"all"};
-  if (every) {
-    for (const measure::LoadKind& kind : measure::load_kinds()) {
-      if (const std::string why = kind.missing(); why.empty()) {
-        kinds.push_back(&kind);
-      } else {
-        say(stderr, "offhook: load {} is left out: {}\n", kind.name, why);
-      }
-    }
-  } else {
-    for (const std::string& name : options.loads) kinds.push_back(&measure::load_kind(name));
-    if (kinds.empty()) kinds.push_back(&measure::load_kind("none"));
-  }
+  const std::vector<const measure::LoadKind*> kinds = chosen_loads(options);
   std::unique_ptr<KernelDevice> device;
   if (!options.kernel_host.empty()) device = open_kernel_host(options.kernel_host);
   catch_interrupts();

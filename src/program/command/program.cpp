@@ -94,6 +94,7 @@ Environment:
   add_export(*app, action);
   add_modem(*app, action);
   add_devices(*app, action);
+  add_hosts(*app, action);
   add_measure(*app, action);
   add_trace(*app, action);
   add_line(*app, action);

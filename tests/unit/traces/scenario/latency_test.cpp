@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "traces/scenario/latency.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 
 #include "tests/unit/traces/scenario/data_folder.h"
+#include "traces/document/data.h"
+#include "traces/scenario/host_source.h"
 #include "traces/scenario/scenario.h"
 
 namespace offhook::config {
@@ -27,7 +30,7 @@ std::string complaint(Act act) {
 }
 
 TEST(HostLatencies, EveryHostWithLatenciesLoadsAndAThreadNeverWaitsLessThanItsInterrupt) {
-  ASSERT_EQ(latency_hosts().size(), 11u);
+  ASSERT_EQ(latency_hosts().size(), 15u);
   for (const std::string& name : latency_hosts()) {
     for (const bool scanner : {false, true}) {
       const HostLatencies h = load_latencies(name, scanner);
@@ -62,11 +65,37 @@ TEST(HostLatencies, MistakesInTheTableAreNamedWithTheFile) {
   const std::string fine =
       "interrupt_ms = [1, 2]\ninterrupt_least_ms = 0.1\nthread_ms = [2, 3]\nthread_least_ms = 0.2\n";
   EXPECT_EQ(host(fine), "");
-  EXPECT_NE(host("thread_ms = [2, 3]\nthread_least_ms = 0.2\n").find("interrupt_ms"), std::string::npos);
+  EXPECT_NE(host("interrupt_ms = [1, 2]\ninterrupt_least_ms = 0.1\n").find("thread_ms"), std::string::npos);
   EXPECT_NE(host(fine + "dpc_ms = [2]\ndpc_least_ms = 0.1\n").find("dpc_ms: expected one worst case"),
             std::string::npos);
   EXPECT_NE(host(fine + "dpc_ms = [2, 1]\ndpc_least_ms = 0.1\n").find("mine.toml"), std::string::npos);
   EXPECT_NE(host(fine + "dpc_msec = 3\n").find("nearest known key is \"dpc_ms\""), std::string::npos);
+}
+
+TEST(HostLatencies, AnInterruptThatWasNotMeasuredIsAsLateAsWhatComesAfterIt) {
+  const HostLatencies rt = load_latencies("linux-6.12-rt-am64x");
+  EXPECT_FALSE(rt.dpc);
+  for (const double longer : {1.0, 0.1, 1e-4, 1e-8})
+    EXPECT_EQ(rt.interrupt.latency_ms(longer), rt.thread.latency_ms(longer)) << longer;
+  EXPECT_NEAR(rt.thread.mean_ms(), 0.009, 0.009 * 0.01);
+  EXPECT_NEAR(rt.thread.worst_ms(), 0.073, 1e-9);
+}
+
+TEST(HostSource, EveryHostOfTheTreeSaysWhereItsNumbersComeFromAndWhatIsAssumed) {
+  for (const std::string& name : data_names("hosts")) {
+    const HostSource source = load_host_source(name);
+    EXPECT_FALSE(source.what.empty()) << name;
+    EXPECT_FALSE(source.assumed.empty()) << name << ": no host is known to the last number";
+    if (source.grade != HostGrade::kAssumed) continue;
+    EXPECT_THAT(in_words(source), testing::StartsWith("assumed: ")) << name;
+  }
+}
+
+TEST(HostSource, AGradeThatIsNoneIsAnErrorAndAFileWithoutOneSaysSo) {
+  Document wrong = Document::parse("[source]\ngrade = \"certain\"\n", "x.toml");
+  EXPECT_NE(complaint([&] { take_host_source(wrong); }).find("x.toml:2"), std::string::npos);
+  Document none = Document::parse("tick_hz = 100\n", "x.toml");
+  EXPECT_EQ(in_words(take_host_source(none)), "no source is given");
 }
 
 TEST(HostLatencies, ACallOnSuchAHostHasThem) {

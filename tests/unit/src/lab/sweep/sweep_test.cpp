@@ -126,8 +126,21 @@ TEST_F(Sweep, ResultIsTheSameForAnyNumberOfThreadsAndShards) {
     EXPECT_EQ(results_json(p, rows), json);
   }
   EXPECT_THAT(
-      csv, testing::StartsWith("context.x_ticks,context.y_ticks,repeat,seed,complete,transfer_s,pending_max_samples\n"
-                               "1,2,0,10,true,36.01,2\n"));
+      csv, testing::StartsWith(
+               "context.x_ticks,context.y_ticks,context,repeat,seed,complete,transfer_s,pending_max_samples,verdict\n"
+               "1,2,RES 1/2 strict,0,10,true,36.01,2,sufficient\n"));
+}
+
+TEST_F(Sweep, AFieldOfWhatDidNotHappenIsEmptyAndRunsOfOtherKeysKeepTheirColumns) {
+  const Plan p = plan(1);
+  std::vector<std::string> rows(p.runs(), R"({"complete":true,"transfer_s":4.5,"trained_s":1.5})");
+  rows[0] = R"({"complete":false,"transfer_s":120.0,"trained_s":-1.0})";
+  rows[1] = R"({"complete":true,"transfer_s":5.0,"bursts_due_sent":7})";
+  const std::string csv = results_csv(p, rows);
+  EXPECT_THAT(csv, testing::HasSubstr("repeat,seed,complete,transfer_s,trained_s,bursts_due_sent,verdict\n"));
+  EXPECT_THAT(csv, testing::HasSubstr("0,10,false,,,,"));
+  EXPECT_THAT(csv, testing::HasSubstr(",true,5.0,,7,"));
+  EXPECT_THAT(csv, testing::HasSubstr(",true,4.5,1.5,,"));
 }
 
 TEST_F(Sweep, VerdictsAreOfAllRepeatsOfACell) {

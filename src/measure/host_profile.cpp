@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "src/measure/host_profile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace offhook::measure {
+namespace {
+
+constexpr double kMsPerNs = 1e-6;
+constexpr double kLeastMs = 1e-6;  // the least that a host's keys take
+
+/// 10, 100, 1000 ... below half of all wake-ups, and all of them.
+std::vector<double> decades(std::uint64_t count) {
+  std::vector<double> waits;
+  const auto all = static_cast<double>(count);
+  for (double n = 10; n * 2 <= all; n *= 10) waits.push_back(n);
+  waits.push_back(std::max(2.0, all));  // once in one would be the least
+  return waits;
+}
+
+using Quantile = std::function<double(double share)>;  // ns
+
+/// "thread_ms = [...]" and its least.
+std::string lists(const std::string& service, const std::vector<double>& waits, const Quantile& ns) {
+  std::vector<std::string> ms;
+  for (const double n : waits)
+    ms.push_back(fmt::format("{:.6g}", std::max(kLeastMs, ns(n == waits.back() ? 1 : 1 - 1 / n) * kMsPerNs)));
+  return fmt::format("{0}_least_ms = {1:.6g}\n{0}_ms = [{2}]\n", service, std::max(kLeastMs, ns(0) * kMsPerNs),
+                     fmt::join(ms, ", "));
+}
+
+Quantile of(const LogLinearHistogram& h) {
+  return [&h](double share) {
+    if (share <= 0) return static_cast<double>(h.min());
+    return static_cast<double>(share >= 1 ? h.max() : h.quantile(share));
+  };
+}
+
+std::string word(const nlohmann::ordered_json& host, const char* key) {
+  const auto found = host.find(key);
+  return found != host.end() && found->is_string() ? found->get<std::string>() : "unknown";
+}
+
+/// A text in TOML's quotes.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& host) {
+  const bool stages = p.interrupt.count() > 0;
+  const bool real_time = word(host, "real_time_kernel") == "yes";
+  const auto tick = host.find("tick_hz");
+  const bool tick_known = tick != host.end() && tick->is_number();
+  const std::vector<double> waits = decades(p.thread.count());
+  std::vector<std::string> hours;
+  for (const double n : waits) hours.push_back(fmt::format("{:.6g}", n * p.interval_us * 1e-6 / 3600));
+
+  std::string out = fmt::format(
+      // REUSE-IgnoreStart
+      "# SPDX-License-Identifier: MIT\n"
+      // REUSE-IgnoreEnd
+      "# {}, {}: written by `offhook measure host-profile`.\n\n"
+      "scheduler = \"linux\"\n"
+      "reservations = \"deadline-ticks\"\n"
+      "tick_hz = {}{}\n"
+      "priorities = 100             # SCHED_FIFO 1 to 99\n"
+      "threaded_interrupts = {}\n"
+      "clock_isr_us = 2             # assumption\n"
+      "dispatch_us = 0              # part of the latency of the thread\n"
+      "clock_ppm_spread = 50        # assumption: two ordinary crystals\n"
+      "high_resolution_timers = true\n\n"
+      "[latency]                    # exceeded once in 10, 100, 1000 ... wake-ups; the last is the greatest\n"
+      "waits_per_s = {:.6g}\n"
+      "use_hours = [{}]\n",
+      word(host, "cpu"), word(host, "kernel"), tick_known ? tick->get<long>() : 250,
+      tick_known ? "" : "                # assumption", real_time, 1e6 / p.interval_us, fmt::join(hours, ", "));
+  if (stages) {
+    out += lists("interrupt", waits, of(p.interrupt));
+    if (p.softirq.count() > 0) {
+      // Linux's DPC: late by as much as the interrupt, and then by as much as the softirq waited after that.
+      out += lists("dpc", waits, [&](double share) { return of(p.interrupt)(share) + of(p.softirq)(share); });
+    }
+  } else {
+    out += "# Interrupts alone were not measured: INT is taken to wait as long as a thread. See --stages.\n";
+  }
+  out += lists("thread", waits, of(p.thread));
+  out += fmt::format(
+      "\n[source]\ngrade = \"measured\"\nwhat = {}\nassumed = \"{}clock_isr_us, clock_ppm_spread{}\"\n",
+      quoted(fmt::format(
+          "offhook measure host-profile, {:.6g} s, {} wake-ups of {}, {}", p.seconds, p.thread.count(), p.context,
+          p.loads.empty() ? "on the machine as it was" : fmt::format("beside {}", fmt::join(p.loads, ", ")))),
+      tick_known ? "" : "tick_hz, ", stages ? "" : ", the latency of an interrupt");
+  return out;
+}
+
+}  // namespace offhook::measure

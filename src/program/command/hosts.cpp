@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook hosts`: the hosts of traces/hosts, what is known of each, and where its numbers come from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "driver/path/output.h"
+#include "src/program/command/guide.h"
+#include "src/program/output/terminal.h"
+#include "traces/document/data.h"
+#include "traces/scenario/host_source.h"
+#include "traces/scenario/latency.h"
+#include "traces/scenario/scenario.h"
+#include "traces/text/json.h"
+
+namespace offhook::command {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string host;
+  std::string json;
+};
+
+ordered_json latency_json(const hostsim::LatencyDistribution& d) {
+  return {{"mean_ms", d.mean_ms()}, {"worst_ms", d.worst_ms()}, {"worst_once_in", 1 / d.rarest()}};
+}
+
+ordered_json host_json(const std::string& name) {
+  const hostsim::HostScenario host = config::load_host(name);
+  const config::HostSource source = config::load_host_source(name);
+  ordered_json json{{"host", name},
+                    {"scheduler", host.scheduler},
+                    {"reservations", host.reservations},
+                    {"tick_hz", host.tick_hz},
+                    {"latencies", ordered_json::object()},
+                    {"grade", config::to_string(source.grade)},
+                    {"what", source.what},
+                    {"where", source.where},
+                    {"assumed", source.assumed}};
+  if (!host.latencies.empty()) {
+    const hostsim::HostLatencies latencies = config::load_latencies(host.latencies);
+    json["latencies"]["interrupt"] = latency_json(latencies.interrupt);
+    if (latencies.dpc) json["latencies"]["dpc"] = latency_json(*latencies.dpc);
+    json["latencies"]["thread"] = latency_json(latencies.thread);
+    json["latencies"]["high_thread"] = latency_json(latencies.high_thread);
+  }
+  return json;
+}
+
+int run(const Options& options) {
+  const std::vector<std::string> names =
+      options.host.empty() ? config::data_names("hosts") : std::vector<std::string>{options.host};
+  ordered_json all = ordered_json::array();
+  for (const std::string& name : names) all.push_back(host_json(name));
+  const std::string text = json_text(all, 1) + "\n";
+  if (options.json == "-") {
+    say("{}", Lines(text));
+    return kOk;
+  }
+  if (!options.json.empty()) write_file(options.json, text);
+  if (!options.host.empty()) {
+    say("{}: {}\n", options.host, config::in_words(config::load_host_source(options.host)));
+  }
+  Table table;
+  table.column("host");
+  for (const char* title : {"grade", "scheduler"}) table.column(title, Table::Align::kLeft);
+  for (const char* title : {"DPC, worst ms", "thread, worst ms", "once in"}) table.column(title);
+  table.column("source", Table::Align::kLeft);
+  for (const ordered_json& host : all) {
+    const ordered_json& latencies = host["latencies"];
+    const auto worst = [&](const char* of) {
+      return latencies.contains(of) ? fmt::format("{:.3g}", latencies[of]["worst_ms"].get<double>()) : "";
+    };
+    table.row(
+        {host["host"], host["grade"], host["scheduler"], worst("dpc"), worst("thread"),
+         latencies.contains("thread") ? fmt::format("{:.3g}", latencies["thread"]["worst_once_in"].get<double>()) : "",
+         host["what"]});
+  }
+  say("{}", Lines(table.str()));
+  return kOk;
+}
+
+}  // namespace
+
+void add_hosts(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("hosts", "The hosts that advise, mttf and scenarios take, and their sources");
+  auto options = std::make_shared<Options>();
+  sub->add_option("host", options->host, "Only this one, or a file of one's own")->type_name("HOST");
+  add_json_file(*sub, options->json);
+  sub->footer(R"(Examples:
+  offhook hosts
+  offhook hosts linux-6.12-rt-am64x
+  offhook hosts --json | jq -r '.[] | select(.grade == "published") | .host'
+
+A grade is the weakest of what decides a verdict on the host: measured (by `offhook measure host-profile` on the machine
+itself), published (by others, who said how), assumed. Without latencies in the table a host is known by its scheduler's
+rules alone; what competes is then simulated.)");
+  sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace offhook::command

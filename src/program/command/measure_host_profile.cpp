@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// `offhook measure host-profile`: this machine as a host that `advise`, `mttf` and scenarios take.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "driver/path/output.h"
+#include "src/host/host_description.h"
+#include "src/measure/host_profile.h"
+#include "src/program/command/measure.h"
+#include "src/program/output/terminal.h"
+
+namespace offhook::command {
+namespace {
+
+int run(const MeasureOptions& options, const std::string& out) {
+  if (list_loads(options)) return kOk;
+  expect_writable(out);
+  measure::HostProfile profile;
+  profile.interval_us = options.interval_us;
+  profile.context = options.context;
+  const auto host = measure::host_description();  // before the loads are there
+  catch_interrupts();
+  for (const measure::LoadKind* kind : chosen_loads(options)) {
+    const UnderLoad under = measure_under(options, *kind, nullptr);
+    if (profile.seconds == 0) say_without(under.result.without);
+    if (interrupted()) return interrupt_status();
+    profile.seconds += options.seconds;
+    profile.thread.add(under.result.latency);
+    if (kind->make != nullptr) profile.loads.emplace_back(kind->name);
+    if (const measure::StageHistograms* stages = under.stages()) {
+      profile.interrupt.add(stages->interrupt);
+      profile.softirq.add(stages->softirq);
+    }
+    print_quantiles(kind->name.data(), under.result.latency);
+  }
+  if (profile.thread.count() == 0) throw std::runtime_error("no wake-up was measured: --seconds is too short");
+  write_file(out, measure::to_host_file(profile, host));
+  say("{}: a host of {} wake-ups; offhook advise DEVICE {}\n", out, profile.thread.count(), out);
+  return kOk;
+}
+
+}  // namespace
+
+void add_measure_host_profile(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
+  CLI::App* profile =
+      measure.add_subcommand("host-profile", "This machine as a host for advise, mttf and scenarios: HOST.toml");
+  auto out = std::make_shared<std::string>();
+  profile->add_option("-o,--out", *out, "The host's file")->required()->type_name("HOST.toml");
+  profile->add_option("--context", options->context, "Of the thread that waits: \"FIFO 80\", \"RR 10\"")
+      ->type_name("CONTEXT");
+  profile->add_option("--cpu", options->cpu, "Keep the thread to this CPU")->type_name("N");
+  profile->add_option("--seconds", options->seconds, "For so long under each load (default: 10)")
+      ->type_name("S")
+      ->check(CLI::Range(0.01, 1e7));
+  profile->add_option("--interval-us", options->interval_us, "Between two wake-ups")
+      ->type_name("US")
+      ->check(CLI::Range(10.0, 1e6));
+  add_load(profile, *options, ", 'all' takes those that can run here; several are measured one after the other");
+  profile->add_flag("--stages", options->stages,
+                    "Interrupts and softirqs too, from the kernel's trace (root; adds its cost)");
+  profile->add_flag("--best-effort", options->best_effort, "Go on without the privileges that are missing");
+  profile->footer(R"(Examples:
+  sudo offhook measure host-profile --seconds 600 --load cpu --load network --out mine.toml
+  sudo offhook measure host-profile --stages --load all --out mine.toml
+  offhook advise rt-audio mine.toml
+
+What is rarer than once in the whole measurement is not in the file, and advice says how far it carries. Measure under
+the load that the device will have beside it.)");
+  profile->final_callback([&action, options, out] { action = [options, out] { return run(*options, *out); }; });
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "src/measure/host_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "traces/document/document.h"
+#include "traces/scenario/host_source.h"
+#include "traces/scenario/latency.h"
+
+namespace offhook::measure {
+namespace {
+
+/// 100,000 wake-ups: nine in ten at 10 us, the rest at 100 us, one at 5 ms.
+HostProfile profile() {
+  HostProfile p;
+  p.thread.add(10'000, 90'000);
+  p.thread.add(100'000, 9'999);
+  p.thread.add(5'000'000, 1);
+  p.seconds = 100;
+  p.context = "FIFO 80";
+  p.loads = {"cpu", "network"};
+  return p;
+}
+
+const nlohmann::ordered_json kHost = {
+    {"cpu", "a CPU"}, {"kernel", "Linux 6.12.1 #1 SMP PREEMPT_RT"}, {"real_time_kernel", "yes"}, {"tick_hz", 1000}};
+
+hostsim::HostLatencies latencies(const std::string& text) {
+  config::Document document = config::Document::parse(text, "mine.toml");
+  return config::read_latencies(*document.take_table("latency"), false);
+}
+
+TEST(HostProfile, AHostThatIsReadBackHasTheMeasuredDistribution) {
+  const std::string text = to_host_file(profile(), kHost);
+  const hostsim::HostLatencies h = latencies(text);
+  EXPECT_NEAR(h.thread.latency_ms(0.01), 0.1, 0.1 * 0.01);
+  EXPECT_NEAR(h.thread.latency_ms(1.0 / 1000), 0.1, 0.1 * 0.01);
+  EXPECT_NEAR(h.thread.worst_ms(), 5, 1e-9);
+  EXPECT_NEAR(1 / h.thread.rarest(), 100'000, 0.5) << "rarer than the whole measurement nothing is known";
+  EXPECT_NEAR(h.waits_per_s, 1000, 1e-9);
+  EXPECT_EQ(h.interrupt.latency_ms(0.01), h.thread.latency_ms(0.01)) << "not measured: as late as the thread";
+  EXPECT_FALSE(h.dpc);
+}
+
+TEST(HostProfile, SaysItsGradeItsCommandAndWhatIsAssumed) {
+  config::Document document = config::Document::parse(to_host_file(profile(), kHost), "mine.toml");
+  const config::HostSource source = config::take_host_source(document);
+  EXPECT_EQ(source.grade, config::HostGrade::kMeasured);
+  EXPECT_EQ(source.what, "offhook measure host-profile, 100 s, 100000 wake-ups of FIFO 80, beside cpu, network");
+  EXPECT_EQ(source.assumed, "clock_isr_us, clock_ppm_spread, the latency of an interrupt");
+  EXPECT_THAT(to_host_file(profile(), kHost), testing::HasSubstr("threaded_interrupts = true\n"));
+}
+
+TEST(HostProfile, AMachineThatDoesNotTellItsTickHasItAssumed) {
+  const std::string text = to_host_file(profile(), {{"cpu", "quoted \"CPU\""}, {"tick_hz", "unknown"}});
+  config::Document document = config::Document::parse(text, "mine.toml");
+  EXPECT_THAT(config::take_host_source(document).assumed, testing::StartsWith("tick_hz, "));
+  EXPECT_THAT(text, testing::HasSubstr("threaded_interrupts = false\n"));
+}
+
+TEST(HostProfile, StagesGiveTheInterruptAndTheSoftirqAfterIt) {
+  HostProfile p = profile();
+  p.interrupt.add(2'000, 99'999);
+  p.interrupt.add(50'000, 1);
+  p.softirq.add(1'000, 5'000);
+  const hostsim::HostLatencies h = latencies(to_host_file(p, kHost));
+  ASSERT_TRUE(h.dpc);
+  EXPECT_NEAR(h.interrupt.worst_ms(), 0.05, 1e-9);
+  EXPECT_NEAR(h.dpc->latency_ms(0.01), 0.003, 0.003 * 0.02);
+  EXPECT_NEAR(h.dpc->worst_ms(), 0.051, 0.051 * 0.01);
+}
+
+TEST(HostProfile, OneWakeUpIsAHostToo) {
+  HostProfile p = profile();
+  p.thread = {};
+  p.thread.add(7'000);
+  EXPECT_NO_THROW(latencies(to_host_file(p, kHost)));
+}
+
+}  // namespace
+}  // namespace offhook::measure

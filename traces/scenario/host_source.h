@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// Where a host's numbers come from: the table [source] of traces/hosts/*.toml and of a file of one's own. It changes no
+// simulation; advice and `offhook hosts` say it, so that nobody takes an assumption for a measurement.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "traces/document/document.h"
+
+namespace offhook::config {
+
+/// The weakest of what decides a verdict on the host.
+enum class HostGrade : std::uint8_t {
+  kAssumed,    ///< rules and orders of magnitude, nothing measured
+  kPublished,  ///< measured by others, who said how
+  kMeasured,   ///< by `offhook measure host-profile` on the machine itself
+};
+
+struct HostSource {
+  HostGrade grade = HostGrade::kAssumed;
+  std::string what;     ///< document and place in it, command, duration; empty: the file says nothing
+  std::string where;    ///< its address; may be empty
+  std::string assumed;  ///< the keys that are assumptions all the same
+};
+
+/// "assumed", "published" or "measured".
+std::string_view to_string(HostGrade grade);
+/// "published: Table 3 of ...; assumed: clock_isr_us"; "no source is given" of an empty one.
+std::string in_words(const HostSource& source);
+
+KeyTable host_source_keys();
+/// Takes the table [source] out of a host's file; without one nothing is said and all is assumed.
+HostSource take_host_source(Document& host);
+/// Of traces/hosts/NAME.toml, or of a file whose name ends in .toml. @throws Error when there is none
+HostSource load_host_source(std::string_view host);
+
+}  // namespace offhook::config
