@@ -34,8 +34,6 @@ std::span<const Modulation> kernel_modulations() {
 
 oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig& config) {
   if (!call.digits.empty()) throw std::invalid_argument("the kernel's modem does not dial; expected no digits");
-  if (call.error_control.mode == modem::ErrorControl::kNone)
-    throw std::invalid_argument("the kernel's modem has no connections without error control");
   const Modulation& modulation = chosen(call);
   if (call.max_bit_rate != 0 && call.max_bit_rate < modulation.min_bit_rate)
     throw std::invalid_argument("the modulation has no rate so low");
@@ -43,6 +41,7 @@ oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig
   k.role = call.role;
   std::string(modulation.name).copy(k.pump, sizeof k.pump - 1);
   k.max_bit_rate = call.max_bit_rate;
+  k.error_control = static_cast<oh_error_control>(call.error_control.mode);
   k.skip_detection = call.error_control.detect ? 0 : 1;
   k.window = call.window;
   k.compression = call.error_control.compression;
@@ -105,7 +104,8 @@ void KernelLine::end_call() {
   refused_ = false;
   if (!calling_) return;
   calling_ = false;
-  if (look().link == OH_LAPM_CONNECTED && !failed_) {
+  if (const oh_kernel_status now = look();
+      !failed_ && (now.direct != 0 ? now.pump == OH_PUMP_DATA : now.link == OH_LAPM_CONNECTED)) {
     attempt([this] { return modem_.hang_up(), true; });
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kReleaseMs);
     while (look().pump == OH_PUMP_DATA && !failed_ && std::chrono::steady_clock::now() < until) {
@@ -131,6 +131,7 @@ modem::CallStatus KernelLine::status() const {
   status.pump.retrains = s.retrains;
   status.pump.modulation = modulation_;
   status.link.state = static_cast<oh_lapm_state>(s.link);
+  status.direct = s.direct != 0;
   status.link.unacknowledged = s.unsent;
   status.link.compression = static_cast<std::uint8_t>(s.compression);
   if (status.pump.state == OH_PUMP_DATA && std::min(s.tx_bit_rate, s.rx_bit_rate) < min_bit_rate_) {

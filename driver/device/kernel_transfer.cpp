@@ -16,6 +16,7 @@ oh_kernel_call plain_kernel_call(oh_pump_role role, std::string_view pump, std::
   oh_kernel_call call{};
   call.role = role;
   pump.copy(call.pump, sizeof call.pump - 1);
+  call.error_control = OH_ERROR_CONTROL_REQUIRED;
   call.policy = OH_SERVICE_DRAIN_ALL;
   call.transmit_lead_samples = lead;
   call.block_plan[0] = block;
@@ -33,7 +34,7 @@ const oh_kernel_status& KernelTransfer::look() {
   move_octets();
   take_log();
   switch_context();
-  connected_ = connected_ || status_.link == OH_LAPM_CONNECTED;
+  connected_ = connected_ || (status_.direct != 0 ? status_.pump == OH_PUMP_DATA : status_.link == OH_LAPM_CONNECTED);
   if (status_.tx_bit_rate > 0) tx_bit_rate_ = status_.tx_bit_rate;
   if (status_.rx_bit_rate > 0) rx_bit_rate_ = status_.rx_bit_rate;
   return status_;

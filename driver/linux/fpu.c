@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <asm/fpu/api.h>
+#include <linux/instruction_pointer.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/percpu.h>
@@ -23,7 +24,7 @@ static DEFINE_PER_CPU(struct oh_fpu *, held);
  * Interrupts stay off, because a nested kernel_fpu_begin() would take what is
  * in the registers for the state of the current process.
  */
-void oh_fpu_begin(struct oh_fpu *fpu)
+static void begin(struct oh_fpu *fpu, unsigned long at)
 {
 	fpu->own = in_hardirq() || !irq_fpu_usable();
 	fpu->preemptible = !fpu->own && !in_interrupt() && !irqs_disabled();
@@ -36,15 +37,19 @@ void oh_fpu_begin(struct oh_fpu *fpu)
 	}
 	fpu->outer = this_cpu_read(held);
 	this_cpu_write(held, fpu);
+	fpu->begun_at = at;
 	fpu->begun_ns = ktime_get_mono_fast_ns();
 }
 
-void oh_fpu_end(struct oh_fpu *fpu)
+static void end(struct oh_fpu *fpu, unsigned long at)
 {
 	u64 ns = ktime_get_mono_fast_ns() - fpu->begun_ns;
 
-	if (ns > fpu->longest_ns)
+	if (ns > fpu->longest_ns) {
 		fpu->longest_ns = min_t(u64, ns, U32_MAX);
+		fpu->longest_from = fpu->begun_at;
+		fpu->longest_to = at;
+	}
 	this_cpu_write(held, fpu->outer);
 	if (fpu->own) {
 		asm volatile("fxrstor64 %0" : : "m"(fpu->image));
@@ -52,6 +57,16 @@ void oh_fpu_end(struct oh_fpu *fpu)
 	} else {
 		kernel_fpu_end();
 	}
+}
+
+void oh_fpu_begin(struct oh_fpu *fpu)
+{
+	begin(fpu, _RET_IP_);
+}
+
+void oh_fpu_end(struct oh_fpu *fpu)
+{
+	end(fpu, _RET_IP_);
 }
 
 /*
@@ -65,9 +80,9 @@ static void let_others_run(void)
 
 	if (!fpu || !fpu->preemptible || ktime_get_mono_fast_ns() - fpu->begun_ns < YIELD_AFTER_NS)
 		return;
-	oh_fpu_end(fpu);
+	end(fpu, _RET_IP_);
 	cond_resched();
-	oh_fpu_begin(fpu);
+	begin(fpu, _RET_IP_);
 }
 
 void oh_fpu_init(void)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One end of a connection: a pump and V.42 above it, as driver/modem is in user
- * space. All of the core is called inside of FPU sections: it is compiled with
- * SSE, so any of it may use the registers. What user space writes and reads
- * goes through queues, and never waits for a section.
+ * One end of a connection: a pump, and above it V.42 or start-stop characters,
+ * as driver/modem is in user space. All of the core is called inside of FPU
+ * sections: it is compiled with SSE, so any of it may use the registers. What
+ * user space writes and reads goes through queues, and never waits for a
+ * section.
  */
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "dsp/v14/link.h"
 #include "dsp/v42/lapm.h"
 #include "offhook.h"
 #include "offhook/modem.h"
@@ -26,9 +28,18 @@ struct oh_modem_end {
 	const struct oh_pump_type *type;
 	void *pump, *lapm_memory;
 	struct oh_lapm *lapm;
+	struct oh_bit_port lapm_port;
+	/* where error control is not required */
+	void *characters_memory;
+	struct oh_v14 *characters;
+	struct oh_bit_port characters_port;
+	bool direct; /* no error control: configured so, or the far end has none */
 	struct oh_event_log *log;
 	struct irq_work *wake;
 	struct oh_fpu fpu;
+	/* the ends of its longest section by their names, as of so many ns */
+	u32 named_ns;
+	char from[OH_KERNEL_PLACE], to[OH_KERNEL_PLACE];
 	struct kfifo to_line, from_line;
 	u8 piece[PIECE];
 	u32 delivered; /* octets, in order */
@@ -64,16 +75,34 @@ static void link_event(void *user, enum oh_lapm_event event, u32 argument)
 	}
 }
 
+/* Octets wait until it is known what is under them. */
+static size_t writable(const struct oh_modem_end *end)
+{
+	struct oh_lapm_status link;
+
+	if (end->direct)
+		return oh_v14_writable(end->characters);
+	if (end->characters) {
+		oh_lapm_get_status(end->lapm, &link);
+		if (link.state != OH_LAPM_CONNECTED)
+			return 0;
+	}
+	return oh_lapm_writable(end->lapm);
+}
+
 static void feed(struct oh_modem_end *end)
 {
 	size_t room;
 
-	while ((room = oh_lapm_writable(end->lapm)) > 0) {
+	while ((room = writable(end)) > 0) {
 		unsigned int n = kfifo_out(&end->to_line, end->piece, min_t(size_t, room, PIECE));
 
 		if (n == 0)
 			return;
-		oh_lapm_write(end->lapm, end->piece, n);
+		if (end->direct)
+			oh_v14_write(end->characters, end->piece, n);
+		else
+			oh_lapm_write(end->lapm, end->piece, n);
 	}
 }
 
@@ -82,7 +111,9 @@ static void drain(struct oh_modem_end *end)
 	unsigned int room;
 
 	while ((room = kfifo_avail(&end->from_line)) > 0) {
-		size_t n = oh_lapm_read(end->lapm, end->piece, min_t(unsigned int, room, PIECE));
+		size_t most = min_t(unsigned int, room, PIECE);
+		size_t n = end->direct ? oh_v14_read(end->characters, end->piece, most)
+				       : oh_lapm_read(end->lapm, end->piece, most);
 
 		if (n == 0)
 			return;
@@ -100,7 +131,7 @@ static void hang_up(struct oh_modem_end *end, enum oh_lapm_state link)
 		oh_lapm_disconnect(end->lapm);
 		return;
 	}
-	if (link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED)
+	if (!end->direct && link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED)
 		return;
 	if (!end->clearing)
 		end->type->hang_up(end->pump);
@@ -111,7 +142,7 @@ static void follow(struct oh_modem_end *end, size_t n)
 {
 	struct oh_pump_status pump = {.struct_size = sizeof(pump)};
 	struct oh_lapm_status link;
-	u32 rx_level;
+	u32 rx_level, waiting;
 
 	end->type->status(end->pump, &pump);
 	if (pump.state != end->state) {
@@ -128,14 +159,17 @@ static void follow(struct oh_modem_end *end, size_t n)
 		oh_lapm_set_bit_rates(end->lapm, pump.tx_bit_rate, pump.rx_bit_rate);
 	}
 	/* The link ages only while the pump carries bits. */
-	if (pump.state == OH_PUMP_DATA)
+	if (pump.state == OH_PUMP_DATA && !end->direct)
 		oh_lapm_advance(end->lapm, n);
 	oh_lapm_get_status(end->lapm, &link);
+	if (end->characters && link.state == OH_LAPM_UNSUPPORTED)
+		WRITE_ONCE(end->direct, true);
 	if (READ_ONCE(end->hang_up))
 		hang_up(end, link.state);
 	if (pump.state == OH_PUMP_FAILED ||
 	    (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) ||
-	    (!end->hang_up && (link.state == OH_LAPM_FAILED || link.state == OH_LAPM_DISCONNECTED ||
+	    (!end->hang_up && !end->direct &&
+	     (link.state == OH_LAPM_FAILED || link.state == OH_LAPM_DISCONNECTED ||
 			       link.state == OH_LAPM_UNSUPPORTED)))
 		WRITE_ONCE(end->ended, true);
 	WRITE_ONCE(end->link, link.state);
@@ -146,7 +180,8 @@ static void follow(struct oh_modem_end *end, size_t n)
 	WRITE_ONCE(end->rx_level, rx_level);
 	WRITE_ONCE(end->retrains, pump.retrains);
 	WRITE_ONCE(end->samples, pump.samples);
-	WRITE_ONCE(end->unsent, link.unacknowledged + kfifo_len(&end->to_line));
+	waiting = end->direct ? oh_v14_unsent(end->characters) : link.unacknowledged;
+	WRITE_ONCE(end->unsent, waiting + kfifo_len(&end->to_line));
 }
 
 static void reschedule(void)
@@ -244,6 +279,33 @@ static int create_link(struct oh_modem_end *end, const struct oh_kernel_call *ca
 	return end->lapm ? 0 : -EINVAL;
 }
 
+static int create_characters(struct oh_modem_end *end)
+{
+	end->characters_memory = vzalloc(oh_v14_size());
+	if (!end->characters_memory)
+		return -ENOMEM;
+	oh_fpu_begin(&end->fpu);
+	end->characters = oh_v14_init(end->characters_memory);
+	oh_v14_port(end->characters, &end->characters_port);
+	oh_fpu_end(&end->fpu);
+	return 0;
+}
+
+static const struct oh_bit_port *port_of(const struct oh_modem_end *end)
+{
+	return end->direct ? &end->characters_port : &end->lapm_port;
+}
+
+static void get_bits(void *self, u8 *octets, size_t n)
+{
+	oh_port_get(port_of(self), octets, n);
+}
+
+static void put_bits(void *self, const u8 *octets, size_t n)
+{
+	oh_port_put(port_of(self), octets, n);
+}
+
 static int create_pump(struct oh_modem_end *end, const struct oh_kernel_call *call)
 {
 	struct oh_pump_config config = {
@@ -258,7 +320,17 @@ static int create_pump(struct oh_modem_end *end, const struct oh_kernel_call *ca
 	int error;
 
 	oh_fpu_begin(&end->fpu);
-	oh_lapm_port(end->lapm, &config.port);
+	oh_lapm_port(end->lapm, &end->lapm_port);
+	config.port = end->lapm_port;
+	if (end->characters) {
+		struct oh_bit_port either = {
+			.user = end,
+			.get_bits = get_bits,
+			.put_bits = put_bits,
+		};
+
+		config.port = either;
+	}
 	size = end->type->size(&config);
 	oh_fpu_end(&end->fpu);
 	if (size == 0)
@@ -280,6 +352,7 @@ void oh_modem_end_destroy(struct oh_modem_end *end)
 	kfifo_free(&end->from_line);
 	vfree(end->pump);
 	vfree(end->lapm_memory);
+	vfree(end->characters_memory);
 	kfree(end);
 }
 
@@ -291,11 +364,14 @@ struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call, u32 
 
 	if (call->role != OH_PUMP_CALL && call->role != OH_PUMP_ANSWER)
 		return ERR_PTR(-EINVAL);
+	if (call->error_control > OH_ERROR_CONTROL_REQUIRED)
+		return ERR_PTR(-EINVAL);
 	end = kzalloc(sizeof(*end), GFP_KERNEL);
 	if (!end)
 		return ERR_PTR(-ENOMEM);
 	end->log = log;
 	end->wake = wake;
+	end->direct = call->error_control == OH_ERROR_CONTROL_NONE;
 	end->type = find_pump(call->pump);
 	error = end->type ? 0 : -ENOENT;
 	if (!error)
@@ -304,6 +380,8 @@ struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call, u32 
 		error = kfifo_alloc(&end->from_line, OH_KERNEL_OCTETS, GFP_KERNEL);
 	if (!error)
 		error = create_link(end, call, rate_hz);
+	if (!error && call->error_control != OH_ERROR_CONTROL_REQUIRED)
+		error = create_characters(end);
 	if (!error)
 		error = create_pump(end, call);
 	if (error) {
@@ -318,10 +396,23 @@ void oh_modem_end_hang_up(struct oh_modem_end *end)
 	WRITE_ONCE(end->hang_up, true);
 }
 
-void oh_modem_end_status(const struct oh_modem_end *end, struct oh_kernel_status *status)
+/* Looking for a name in the symbols of a module takes a while: only for a section that is new. */
+static void name_longest_section(struct oh_modem_end *end)
+{
+	u32 ns = READ_ONCE(end->fpu.longest_ns);
+
+	if (ns == end->named_ns)
+		return;
+	end->named_ns = ns;
+	scnprintf(end->from, sizeof(end->from), "%pS", (void *)READ_ONCE(end->fpu.longest_from));
+	scnprintf(end->to, sizeof(end->to), "%pS", (void *)READ_ONCE(end->fpu.longest_to));
+}
+
+void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status)
 {
 	status->pump = READ_ONCE(end->state);
 	status->link = READ_ONCE(end->link);
+	status->direct = READ_ONCE(end->direct);
 	status->compression = READ_ONCE(end->compression);
 	status->tx_bit_rate = READ_ONCE(end->tx_bit_rate);
 	status->rx_bit_rate = READ_ONCE(end->rx_bit_rate);
@@ -329,7 +420,10 @@ void oh_modem_end_status(const struct oh_modem_end *end, struct oh_kernel_status
 	memcpy(&status->rx_level_dbm0, &end->rx_level, sizeof(end->rx_level));
 	status->unsent = READ_ONCE(end->unsent);
 	status->samples = READ_ONCE(end->samples);
-	status->longest_section_ns = READ_ONCE(end->fpu.longest_ns);
+	name_longest_section(end);
+	status->longest_section_ns = end->named_ns;
+	memcpy(status->longest_section_from, end->from, sizeof(end->from));
+	memcpy(status->longest_section_to, end->to, sizeof(end->to));
 }
 
 int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,

@@ -43,6 +43,8 @@ struct oh_fpu {
 	struct oh_fpu *outer;
 	u64 begun_ns;
 	u32 longest_ns;
+	/* code addresses: where this section began, and both ends of the longest */
+	unsigned long begun_at, longest_from, longest_to;
 };
 
 /*
@@ -129,7 +131,8 @@ struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call, u32 
 void oh_modem_end_destroy(struct oh_modem_end *end);
 struct oh_pump oh_modem_end_pump(struct oh_modem_end *end);
 void oh_modem_end_hang_up(struct oh_modem_end *end);
-void oh_modem_end_status(const struct oh_modem_end *end, struct oh_kernel_status *status);
+/* One caller at a time. */
+void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status);
 /* One reader and one writer. */
 int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
 		       unsigned int *taken);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a program says to the kernel driver, by ioctl on /dev/offhookN. One program at a time has it open; closing it
- * ends the call. read() and write() carry the user's octets over V.42; the device can be polled for both.
+ * ends the call. read() and write() carry the user's octets over V.42 or, where there is no error control, as
+ * start-stop characters (V.14); the device can be polled for both.
  *
  * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
  * A slot is empty while its kind is OH_EV_NONE; events come out in the order of the slots. When a reader has taken n of
@@ -21,12 +22,13 @@
 
 #include "offhook/context.h"
 #include "offhook/driver.h"
+#include "offhook/modem.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { OH_KERNEL_LOG_EVENTS = 1 << 16, OH_KERNEL_PUMP_NAME = 16, OH_KERNEL_OCTETS = 1 << 16 };
+enum { OH_KERNEL_LOG_EVENTS = 1 << 16, OH_KERNEL_PUMP_NAME = 16, OH_KERNEL_OCTETS = 1 << 16, OH_KERNEL_PLACE = 96 };
 
 /** Sample periods that the pump processes with the FPU held once: 1 ms of the line, about 50 us of a pump that needs a
  * twentieth of the CPU. */
@@ -38,6 +40,7 @@ struct oh_kernel_call {
   enum oh_pump_role role;
   char pump[OH_KERNEL_PUMP_NAME]; /**< "v34" or "v32bis", closed by a 0 */
   uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
+  enum oh_error_control error_control;
   /* V.42, as struct oh_lapm_config has it */
   uint32_t skip_detection; /**< not 0: no detection phase */
   uint32_t window;         /**< frames, to 127; 0: 15 */
@@ -56,10 +59,11 @@ struct oh_kernel_status {
   uint32_t struct_size;
   uint32_t card; /**< enum oh_kernel_card_state */
   /* the pump and the link */
-  uint32_t pump; /**< enum oh_pump_state */
-  uint32_t link; /**< enum oh_lapm_state */
+  uint32_t pump;   /**< enum oh_pump_state */
+  uint32_t link;   /**< enum oh_lapm_state; means nothing while `direct` */
+  uint32_t direct; /**< not 0: no error control, start-stop characters (V.14) */
   uint32_t tx_bit_rate, rx_bit_rate, retrains;
-  uint32_t unsent;      /**< octets written that the far end has not acknowledged */
+  uint32_t unsent;      /**< octets written that the far end has not acknowledged, or that have not been sent */
   uint32_t compression; /**< agreed on: enum oh_lapm_compression together */
   uint32_t ringing;     /**< the card sees ring voltage; in no call */
   float rx_level_dbm0;
@@ -76,6 +80,8 @@ struct oh_kernel_status {
   uint64_t blocks, blocks_late, samples_late, samples_filled_in;
   uint32_t pending_max;
   uint32_t longest_section_ns; /**< with the FPU held */
+  /** The code where it began and ended, as the kernel's %pS has it; empty: there was none. */
+  char longest_section_from[OH_KERNEL_PLACE], longest_section_to[OH_KERNEL_PLACE];
   struct oh_context_latency latency;
 };
 

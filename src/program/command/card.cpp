@@ -43,7 +43,7 @@ struct Options {
   std::uint64_t seed = 1;
   double hash_seconds = 20;
   std::uint32_t block = kKernelBlock, lead = kKernelLead;
-  bool in_process = false, rings = false;
+  bool in_process = false, rings = false, no_v42 = false;
   // of the scenario
   std::vector<std::uint8_t> octets;  ///< that the far modem sends; the near one, too, in process
   modem::ErrorControl error_control{};
@@ -394,6 +394,7 @@ int run(Options options) {
   }
   const hostsim::Scenario scenario = builder.finish();
   options.octets = octets_of(options.send);
+  if (options.no_v42) options.error_control.mode = modem::ErrorControl::kNone;
   if (!options.scenario.empty()) take(scenario, options);
   const hostsim::LineConfig& line = scenario.line;
   catch_interrupts();
@@ -426,6 +427,8 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--role", options->role, "Of the far modem")
       ->excludes(scenario)
       ->check(CLI::IsMember({"call", "answer"}));
+  sub->add_flag("--no-v42", options->no_v42, "Of the far modem: start-stop characters (V.14) without error control")
+      ->excludes(scenario);
   sub->add_flag("--ring", options->rings, "The line rings while no samples pass, 2 s of 6");
   sub->add_option("--far-card", options->far_card,
                   "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // `offhook kernel`: a call of the kernel driver's modem.
+#include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -33,7 +36,7 @@ struct Options {
   double seconds = 20, timeout = 600;
   std::uint32_t block = kKernelBlock, lead = kKernelLead;
   int switches = 0;
-  bool drop = false;
+  bool drop = false, no_v42 = false;
 };
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
@@ -48,6 +51,16 @@ std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
   return contexts;
 }
 
+/// @param symbol  as the kernel has it: NAME+0x12/0x34 [offhook]  @return the same with a name of C++ in words
+std::string place(std::string_view symbol) {
+  const std::size_t end = symbol.find('+');
+  const std::string name(symbol.substr(0, end));
+  const std::unique_ptr<char, decltype(&std::free)> words(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr),
+                                                          &std::free);
+  return words == nullptr ? std::string(symbol)
+                          : words.get() + std::string(symbol.substr(std::min(end, symbol.size())));
+}
+
 /// The call, and what it comes to.
 class KernelCall {
  public:
@@ -59,6 +72,7 @@ class KernelCall {
                                   .switch_samples = static_cast<std::uint64_t>(options.seconds * kRateHz),
                                   .to_send = octets_of(options.send),
                                   .events = [this](auto events, auto lost) { take(events, lost); }};
+    if (options.no_v42) config.call.error_control = OH_ERROR_CONTROL_NONE;
     modem_.emplace(options.device);
     transfer_.emplace(*modem_, std::move(config));
     if (!options.log.empty()) {
@@ -110,6 +124,7 @@ class KernelCall {
             {"samples_filled_in", s.samples_filled_in},
             {"pending_max", s.pending_max},
             {"longest_section_us", s.longest_section_ns / 1000.0},
+            {"longest_section", {place(s.longest_section_from), place(s.longest_section_to)}},
             {"latency_max_us", static_cast<double>(s.latency.max_ns) / 1000.0},
             {"pending_samples",
              {{"p50", f.pending_samples.quantile(0.5)},
@@ -179,6 +194,7 @@ void add_kernel(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   sub->add_option("--pump", options->pump, "Modulation")->check(CLI::IsMember({"v34", "v32bis"}));
+  sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as AT\\N0 has it");
   sub->add_option("--role", options->role, "Whether it calls or answers")->check(CLI::IsMember({"call", "answer"}));
   sub->add_option("--send", options->send, "What is sent, up to 64 KiB at once")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what is received is written")->type_name("FILE");

@@ -43,7 +43,7 @@ std::string ending(const oh_kernel_status& s) {
   pump.state = static_cast<oh_pump_state>(s.pump);
   oh_lapm_status link{};
   link.state = static_cast<oh_lapm_state>(s.link);
-  const std::string_view failure = modem::Modem::failure(pump, link, false);
+  const std::string_view failure = modem::Modem::failure(pump, link, s.direct != 0);
   return failure.empty() ? "" : fmt::format("the modem under test {}", failure);
 }
 

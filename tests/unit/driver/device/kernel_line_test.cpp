@@ -54,16 +54,41 @@ TEST(KernelLine, TellsTheKernelWhatV42IsToOffer) {
   EXPECT_EQ(k.codewords, 1024u);
   EXPECT_EQ(k.max_string, 20u);
   EXPECT_EQ(k.skip_detection, 1u);
+  EXPECT_EQ(k.error_control, OH_ERROR_CONTROL_REQUIRED);
+}
+
+TEST(KernelLine, TellsTheKernelWhetherThereIsErrorControl) {
+  modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
+  call.error_control.mode = modem::ErrorControl::kNone;
+  EXPECT_EQ(kernel_call(call, kConfig).error_control, OH_ERROR_CONTROL_NONE);
+  call.error_control.mode = modem::ErrorControl::kOptional;
+  EXPECT_EQ(kernel_call(call, kConfig).error_control, OH_ERROR_CONTROL_OPTIONAL);
+}
+
+TEST(KernelLine, ACallWithoutErrorControlStandsInDataModeAndIsToldThatItEnds) {
+  KernelStandIn device;
+  device.direct = true;
+  KernelLine line(device, kConfig);
+  modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
+  call.error_control.mode = modem::ErrorControl::kNone;
+  line.begin_call(call);
+  EXPECT_FALSE(line.status().connected());
+  device.wait(0);
+  while (device.status().pump != OH_PUMP_DATA) device.wait(0);
+  EXPECT_TRUE(line.status().connected());
+  EXPECT_TRUE(line.status().failure().empty()) << "no link is missed";
+  line.end_call();
+  EXPECT_TRUE(device.hung_up);
+  EXPECT_FALSE(device.running);
 }
 
 TEST(KernelLine, RefusesWhatTheKernelLacks) {
   const modem::CallConfig plain{.pump = kV34.type(), .role = OH_PUMP_CALL};
-  modem::CallConfig digits = plain, direct = plain, v22bis = plain, slow = plain;
+  modem::CallConfig digits = plain, v22bis = plain, slow = plain;
   digits.digits = "5551234";
-  direct.error_control.mode = modem::ErrorControl::kNone;
   v22bis.modulations = OH_MODULATION_V22BIS;
   slow.max_bit_rate = 1'200;
-  for (const modem::CallConfig& call : {digits, direct, v22bis, slow})
+  for (const modem::CallConfig& call : {digits, v22bis, slow})
     EXPECT_THROW(kernel_call(call, kConfig), std::invalid_argument);
   EXPECT_THROW(kernel_call(plain, {{}, 204, OH_SERVICE_DRAIN_ALL}), std::invalid_argument);
   EXPECT_THROW(kernel_call(plain, {std::vector<std::uint32_t>(9, 80), 204, OH_SERVICE_DRAIN_ALL}),

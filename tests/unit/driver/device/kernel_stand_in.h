@@ -30,11 +30,12 @@ class KernelStandIn final : public KernelDevice {
   const char* refusal = nullptr;                  ///< what start() says
   std::uint64_t suspended_at = ~std::uint64_t{};  ///< the machine, which ends the call
   bool gone = false;
+  bool direct = false;  ///< no error control
 
   // What was asked for.
   std::vector<ContextSpec> contexts;
   oh_kernel_call call{};
-  bool running = false;
+  bool running = false, hung_up = false;
   std::vector<std::uint8_t> taken;
 
   void set_context(const ContextSpec& context) override { contexts.push_back(context); }
@@ -46,7 +47,10 @@ class KernelStandIn final : public KernelDevice {
     samples_ = given_ = blocks_ = 0;
   }
   void stop() override { running = false; }
-  void hang_up() override { cleared_at = samples_; }
+  void hang_up() override {
+    hung_up = true;
+    cleared_at = samples_;
+  }
   oh_kernel_status status() const override {
     if (gone) throw std::runtime_error("/dev/offhook0: status: No such device");
     oh_kernel_status s{};
@@ -54,7 +58,8 @@ class KernelStandIn final : public KernelDevice {
     const bool up = samples_ >= connected_at, cleared = samples_ >= cleared_at;
     s.card = samples_ >= fails_at ? OH_KERNEL_CARD_FAILED : OH_KERNEL_IN_CALL;
     s.pump = cleared ? OH_PUMP_IDLE : up ? OH_PUMP_DATA : OH_PUMP_TRAINING;
-    s.link = cleared ? OH_LAPM_DISCONNECTED : up ? OH_LAPM_CONNECTED : OH_LAPM_DETECTION;
+    s.direct = direct ? 1 : 0;
+    s.link = direct ? OH_LAPM_DETECTION : cleared ? OH_LAPM_DISCONNECTED : up ? OH_LAPM_CONNECTED : OH_LAPM_DETECTION;
     s.tx_bit_rate = s.rx_bit_rate = up ? 33'600 : 0;
     s.samples = samples_;
     s.interrupts = blocks_;
