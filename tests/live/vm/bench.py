@@ -20,6 +20,7 @@ Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cann
 """
 import argparse
 import contextlib
+import functools
 import glob
 import json
 import os
@@ -43,45 +44,64 @@ from rig import (  # noqa: E402
     ROOT,
     Bench,
     Failure,
+    Kind,
+    Ledger,
     make_folder,
     octets_to_send,
     stage_module,
 )
+from shortage import shortage  # noqa: E402
 
 
-def show(kernel, context, pump, said, verdict):
-    print(f"{kernel:8} {context:12} {pump:7} {said.get('tx_bit_rate', 0):6} {said.get('rx_bit_rate', 0):6} "
+def show(kernel, context, kind, boot, said, verdict):
+    print(f"{kernel:8} {context:12} {kind!s:9} {boot:12} {said.get('tx_bit_rate', 0):6} {said.get('rx_bit_rate', 0):6} "
           f"{said.get('received', 0):6} {said.get('card_says', {}).get('hash', '-'):16} "
           f"{said.get('longest_section_us', 0):9.1f} {said.get('coalesced', 0):5} {verdict}", flush=True)
 
 
 def heading():
-    print(f"{'kernel':8} {'context':12} {'pump':7} {'tx':>6} {'rx':>6} {'octets':>6} {'hash of samples':16} "
+    print(f"{'kernel':8} {'context':12} {'pump':9} {'boot':12} {'tx':>6} {'rx':>6} {'octets':>6} {'hash of samples':16} "
           f"{'section us':>9} {'coal.':>5} verdict", flush=True)
 
 
-def cell(bench, kernel_name, context, pump):
+def cell(bench, kernel_name, context, kind, boot=""):
     """@return whether all was as it must be; prints a line"""
     keep = bench.options.keep or tempfile.mkdtemp()
-    keep = make_folder(os.path.join(keep, f"{kernel_name}-{context}-{pump}"))
+    keep = make_folder(os.path.join(keep, f"{kernel_name}-{context}-{kind}-{boot}".replace(" ", "-")))
     try:
-        said = bench.call(vm.Kernel(kernel_name), [CONTEXTS.get(context, context)], pump, keep)
-        verdict = bench.verdict(said, pump)
+        said = bench.call(vm.Kernel(kernel_name), [CONTEXTS.get(context, context)], kind, keep, boot=boot)
+        verdict = bench.verdict(said, kind)
     except Failure as failure:
         said, verdict = {}, str(failure)
-    show(kernel_name, context, pump, said, verdict)
+    show(kernel_name, context, kind, boot or bench.options.boot, said, verdict)
+    if verdict == "ok" and "longest_section" in said:
+        print("         longest section: " + " to ".join(said["longest_section"]), flush=True)
     if bench.options.keep is None:
         shutil.rmtree(os.path.dirname(keep))
     return verdict == "ok"
 
 
 def matrix(bench, options):
+    """Goes on where it was stopped: a cell that was as it must be, with the same module and program, is not made again."""
     heading()
-    cells = [(k, c, "v34") for k in options.kernels for c in options.contexts]
-    cells += [(k, c, "v32bis") for k, c in zip(options.kernels, options.contexts, strict=False)]
-    good = [cell(bench, *one) for one in cells]
-    print(f"{sum(good)} of {len(good)} as they must be")
-    return 0 if all(good) else 1
+    cells = [(k, c, Kind(), "") for k in options.kernels for c in options.contexts]
+    # Each on every kernel, in another context.
+    for turn, kind in enumerate((Kind("v32bis"), Kind(v42=False))):
+        cells += [(k, options.contexts[(n + turn) % len(options.contexts)], kind, "") for n, k in enumerate(options.kernels)]
+    # A kernel of PREEMPT_RT always is; the others are told when they boot.
+    cells += [(k, c, Kind(), "preempt=full") for k in options.kernels if not k.endswith("rt") for c in options.contexts
+              if c in ("thread", "reservation", "worker")]
+    good = 0
+    for kernel, context, kind, boot in cells:
+        ledger, entry = Ledger(bench, vm.Kernel(kernel), "matrix"), [kernel, context, str(kind), f"{options.boot} {boot}"]
+        if entry in ledger.entries():
+            good += 1
+            print(f"{kernel:8} {context:12} {kind!s:9} {boot:12} ok, before", flush=True)
+        elif cell(bench, kernel, context, kind, boot):
+            good += 1
+            ledger.add(entry)
+    print(f"{good} of {len(cells)} as they must be")
+    return 0 if good == len(cells) else 1
 
 
 def abuse(bench, options):
@@ -102,8 +122,8 @@ def abuse(bench, options):
             print(f"{kernel_name:8} {name:12} {verdict}", flush=True)
 
     def switch(kernel, keep):
-        said = bench.call(kernel, all_contexts, "v34", keep, more="--switch 100")
-        verdict = bench.verdict(said, "v34")
+        said = bench.call(kernel, all_contexts, Kind(), keep, more="--switch 100")
+        verdict = bench.verdict(said, Kind())
         return verdict if said["switches"] == 100 else f"{said['switches']} switches; {verdict}"
 
     def fault(name):
@@ -166,23 +186,29 @@ rmmod offhook && exit $status"""
             words = "the machine is suspended" in file.read()
         if len(calls) != 2 or not words or ended != 2 or first["card"] != "no call" or not first["connected"]:
             return f"the first call: {len(calls)} calls, status {ended}, {first}"
-        return bench.verdict(said, "v34")
+        return bench.verdict(said, Kind())
 
     def fpu(kernel, keep):
-        # Blocks of 8 samples, in the two contexts that interrupt others, beside who has live registers.
-        here, guard, block = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "guard"), 8
+        # Blocks of 8 samples, in the two contexts that interrupt others, beside who has live registers. Runs add up.
+        here, guard = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "guard")
+        kind = Kind(block=8, line_seconds=options.interrupts * 8 / 8000)
         subprocess.run(["cc", "-O2", "-pthread", os.path.join(here, "fpu_guard.c"), "-o", guard], check=True)
         beside = f"""modprobe -a algif_skcipher aesni_intel
-{guard} 1000 >$KEEP/guard.txt & guard=$!
-{shlex.quote(sys.executable)} {here}/crypto_load.py 1000 >$KEEP/crypto.txt & crypto=$!
+{guard} 100000 >$KEEP/guard.txt & guard=$!
+{shlex.quote(sys.executable)} {here}/crypto_load.py 100000 >$KEEP/crypto.txt & crypto=$!
 for k in $(seq 300); do grep -q . $KEEP/crypto.txt && break; sleep 0.1; done
 trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT"""
-        said = bench.call(kernel, ["INT", "SOFTIRQ"], "v34", keep, more="--switch 20", beside=beside, block=block)
-        verdict = bench.verdict(said, "v34", block=block)
+        said = bench.call(kernel, ["INT", "SOFTIRQ"], kind, keep, more="--switch 20 --timeout 100000", beside=beside)
+        verdict = bench.verdict(said, kind)
         loads = [open(os.path.join(keep, name), encoding="ascii").read().split("\n")[-2] for name in ("guard.txt", "crypto.txt")]
-        return f"{verdict}{'' if verdict == 'ok' else ':'} {said['interrupts']} interrupts; " + "; ".join(loads)
+        ledger = Ledger(bench, kernel, "fpu-" + kernel.name)
+        if verdict == "ok":
+            ledger.add(said["interrupts"])
+        sums = f"{sum(ledger.entries())} interrupts in {len(ledger.entries())} runs that were ok"
+        return f"{verdict}{'' if verdict == 'ok' else ':'} {said['interrupts']} interrupts; {'; '.join(loads)}; {sums}"
 
     case("switch", switch)
+    case("shortage", functools.partial(shortage, bench))
     case("fpu", fpu)
     case("suspend", suspend)
     for name in ("gone", "frozen", "garbage", "storm"):
@@ -430,6 +456,9 @@ def main():
     parser.add_argument("--context", dest="contexts", action="append",
                         help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
     parser.add_argument("--pump", default="v34", choices=("v34", "v32bis"))
+    parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
+    parser.add_argument("--interrupts", type=int, default=16000,
+                        help="abuse, case fpu: so many in this run, which is added to those before (default 16000)")
     parser.add_argument("--only", help="abuse: this case alone")
     parser.add_argument("--boot", default="", help="more words for the kernel's command line, such as preempt=full")
     parser.add_argument("--keep", help="folder for logs and results")
@@ -444,7 +473,8 @@ def main():
             options.kernels = options.kernels or ["6.1"]
             options.contexts = options.contexts or ["thread"]
             heading()
-            return 0 if all([cell(bench, k, c, options.pump) for k in options.kernels for c in options.contexts]) else 1
+            kind = Kind(options.pump, v42=not options.no_v42)
+            return 0 if all([cell(bench, k, c, kind) for k in options.kernels for c in options.contexts]) else 1
         if options.what == "scenario":
             options.kernels = options.kernels or ["6.12"]
             return scenario(bench, options)

@@ -2,8 +2,10 @@
 """What the commands of bench.py need: the module for a kernel, `offhook card` beside a virtual machine, a call."""
 
 import contextlib
+import dataclasses
 import filecmp
 import glob
+import hashlib
 import json
 import os
 import re
@@ -66,11 +68,60 @@ def octets_to_send(n):
     return bytes((i * 2654435761 >> 13) & 0xff for i in range(n))
 
 
-def reference(offhook, pump, seconds, sent, block):
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What a call is: the same in the kernel and in user space."""
+
+    pump: str = "v34"
+    v42: bool = True
+    block: int = 80  # samples an interrupt
+    line_seconds: float = 0  # 0: as long as start-up and file take
+
+    def seconds(self):
+        return self.line_seconds or CALL_SECONDS[self.pump]
+
+    def __str__(self):
+        return self.pump + ("" if self.v42 else " N0")
+
+    def at_the_card(self):
+        """@return what `offhook card` is told besides the file"""
+        return ["--pump", self.pump, "--hash", str(self.seconds()), *([] if self.v42 else ["--no-v42"])]
+
+    def in_the_kernel(self):
+        """@return what `offhook kernel` is told besides file and context"""
+        return ["--pump", self.pump, "--seconds", str(self.seconds()), "--block", str(self.block),
+                *([] if self.v42 else ["--no-v42"])]
+
+
+def reference(offhook, kind, sent):
     """@return the hash of the same call in user space."""
-    done = subprocess.run([offhook, "card", "--in-process", "--pump", pump, "--hash", str(seconds), "--send", sent,
-                           "--block", str(block)], capture_output=True, text=True, check=True)
+    done = subprocess.run([offhook, "card", "--in-process", *kind.at_the_card(), "--send", sent, "--block", str(kind.block)],
+                          capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["hash"]
+
+
+class Ledger:
+    """What has been shown already of this module and this program: a long command that was stopped goes on where it was."""
+
+    def __init__(self, bench, kernel, name):
+        self.path = os.path.join(bench.options.build, "kernel", name + ".jsonl")
+        digest = hashlib.sha256()
+        for part in (bench.module(kernel), bench.offhook):
+            with open(part, "rb") as file:
+                digest.update(file.read())
+        self.of = digest.hexdigest()
+
+    def entries(self):
+        """@return what add() was given, of the same module and program"""
+        if not os.path.exists(self.path):
+            return []
+        with open(self.path, encoding="ascii") as file:
+            lines = [json.loads(line) for line in file if line.endswith("\n")]
+        return [line["entry"] for line in lines if line["of"] == self.of]
+
+    def add(self, entry):
+        with open(self.path, "a", encoding="ascii") as file:
+            file.write(json.dumps({"of": self.of, "entry": entry}) + "\n")
 
 
 class Card:
@@ -115,7 +166,7 @@ class Bench:
             self.modules[kernel.name] = build_module(kernel, self.options.build)
         return self.modules[kernel.name]
 
-    def in_vm(self, kernel, script, keep, card_arguments, beside=None, **more):
+    def in_vm(self, kernel, script, keep, card_arguments, beside=None, boot="", **more):
         """Runs a script in the machine. $MODULE and $OFFHOOK are there. @param beside  called when the card listens
         @return status, what the card says"""
         qemu = kernel.machine(self.options.fetch)
@@ -125,7 +176,7 @@ class Bench:
             if beside:
                 beside()
             status = vm.run(kernel, qemu, ["sh", "-c", whole], keep, seconds=self.options.seconds,
-                            card=(card.socket, card.ram), boot=self.options.boot, **more)
+                            card=(card.socket, card.ram), boot=f"{self.options.boot} {boot}", **more)
             calls = card.calls()
         if status in (vm.TIME_IS_UP, vm.NO_BOOT):
             raise Failure(f"the machine did not end by itself: status {status}")
@@ -136,21 +187,20 @@ class Bench:
             raise Failure("the kernel says: " + "\n".join(trouble[:10]))
         return status, calls
 
-    def call(self, kernel, contexts, pump, keep, more="", beside="", block=80):
+    def call(self, kernel, contexts, kind, keep, more="", beside="", boot=""):
         """One call. @param beside  shell commands, run before it  @return what the kernel's side and the card say of it"""
-        seconds = CALL_SECONDS[pump]
         sent, far = (os.path.join(keep, name) for name in ("sent", "far-received"))
         with open(sent, "wb") as file:
             file.write(octets_to_send(FILE_OCTETS))
         # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
         named = " ".join(shlex.quote(c) for c in contexts)
-        script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --context {named} --seconds {seconds} --block {block} \
+        script = f"""insmod $MODULE && $OFFHOOK kernel {shlex.join(kind.in_the_kernel())} --context {named} \
             --send {shlex.quote(sent)} --receive /run/near-received --log /run/call.ohlog {more} >/run/kernel.json
             status=$?; cp /run/near-received /run/call.ohlog /run/kernel.json $KEEP; cp /sys/kernel/debug/offhook/offhook0/latency $KEEP/latency 2>/dev/null
             rmmod offhook && exit $status"""
         script = f"mount -t debugfs none /sys/kernel/debug\n{beside}\n{script}"
         status, calls = self.in_vm(kernel, script, keep,
-                                   ["--pump", pump, "--hash", str(seconds), "--send", sent, "--receive", far])
+                                   [*kind.at_the_card(), "--send", sent, "--receive", far], boot=boot)
         return self.summary(status, keep, calls, sent)
 
     def summary(self, status, keep, calls, sent):
@@ -167,7 +217,7 @@ class Bench:
             said[name] = os.path.exists(path) and filecmp.cmp(sent, path, shallow=False)
         return said
 
-    def verdict(self, said, pump, block=80):
+    def verdict(self, said, kind):
         """@return "ok", or what is wrong"""
         wrong = []
         if said["status"] != 0:
@@ -181,7 +231,7 @@ class Bench:
         with tempfile.NamedTemporaryFile() as file:
             file.write(octets_to_send(FILE_OCTETS))
             file.flush()
-            wanted = reference(self.offhook, pump, CALL_SECONDS[pump], file.name, block)
+            wanted = reference(self.offhook, kind, file.name)
         if said["card_says"].get("hash") != wanted:
             wrong.append(f"samples hash {said['card_says'].get('hash')}, in user space {wanted}")
         return "; ".join(wrong) or "ok"
