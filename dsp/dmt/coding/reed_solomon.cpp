@@ -109,7 +109,7 @@ void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expec
   errors_ = found_ = power_ = 0;
   // What the check octets should be against what they are: nothing for a word of the code, else the same syndromes as
   // the word's.
-  const int count = code.check();
+  const int count = code.check() < kMost ? code.check() : kMost;
   uint8_t difference[kMost], any = 0;
   for (int k = 0; k < count; ++k) {
     difference[k] = expected.at(k) ^ check[k];
@@ -120,7 +120,7 @@ void Correction::begin(const ReedSolomon& code, const ReedSolomon::Octets& expec
   for (int k = 0; k < count; ++k) {
     if (difference[k] == 0) continue;
     const int power = count - 1 - k;
-    for (int root = 0, log = kField.log[difference[k]]; root < count && root < kMost; ++root) {
+    for (int root = 0, log = kField.log[difference[k]]; root < count; ++root) {
       syndromes[root] ^= kField.exp[log];
       log += power;
       if (log >= 255) log -= 255;

@@ -94,7 +94,7 @@ class Receiver {
   RealFft fft_;
   Shortening shortening_;
   Stage stage_ = Stage::kTones;
-  int count_ = 0;          // symbols of this stage
+  int64_t count_ = 0;      // symbols of this stage
   int64_t now_ = 0;        // samples taken
   int64_t start_ = 0;      // of the window
   int64_t bad_until_ = 0;  // samples before this one are not all good

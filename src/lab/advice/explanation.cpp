@@ -37,12 +37,17 @@ std::string why(const Advice& advice, const Trial& t) {
   return "No thread will do here; this goes before all of them, whatever they need.";
 }
 
+/// By its scheduler: "linux", "linux-6.12" ...
+bool is_linux(const Scenario& s) {
+  return s.host.scheduler.starts_with("linux");
+}
+
 /// What administrators of a Linux call a context; empty where the grammar's word is the host's own, or on another host.
 /// Threads of linux-hz250 and its kin are SCHED_FIFO by their priority; on `linux`, which replays a trace, all classes
 /// lie on one scale of 141 (hostsim/load/host_load.h): nice n is 19 - n, SCHED_FIFO p is 40 + p.
 std::string linux_name(const Scenario& base, const Trial& t) {
   const bool one_scale = base.host.priorities == hostsim::kLinuxPriorities;
-  if (base.host.scheduler != "linux" && !one_scale) return "";
+  if (!is_linux(base) && !one_scale) return "";
   switch (t.context.kind) {
     case OH_CONTEXT_INTERRUPT:
       return "hard interrupt";
@@ -133,7 +138,7 @@ void say_what_is_missing(Advice& advice) {
 /// What the host is to be told, where it is a Linux; elsewhere ticks in ms.
 void say_how(Advice& advice, const Trial& t) {
   const Scenario& base = advice.base;
-  const bool linux_host = base.host.scheduler == "linux";
+  const bool linux_host = is_linux(base);
   const double tick_ms = 1000.0 / base.host.tick_hz;
   if (t.context.kind == OH_CONTEXT_RESERVATION && t.context.in_ticks()) {
     const double x_ms = static_cast<double>(t.context.x_ticks) * tick_ms;
