@@ -170,7 +170,7 @@ static void follow(struct oh_modem_end *end, size_t n)
 	    (pump.state == OH_PUMP_IDLE && pump.bits_received > 0) ||
 	    (!end->hang_up && !end->direct &&
 	     (link.state == OH_LAPM_FAILED || link.state == OH_LAPM_DISCONNECTED ||
-			       link.state == OH_LAPM_UNSUPPORTED)))
+	      link.state == OH_LAPM_UNSUPPORTED)))
 		WRITE_ONCE(end->ended, true);
 	WRITE_ONCE(end->link, link.state);
 	WRITE_ONCE(end->compression, link.compression);

@@ -2,9 +2,8 @@
 //
 // Bandwidth of a control group of fair threads: cpu.max, so much CPU time in each period (Documentation/scheduler/
 // sched-bwc.rst). It is a limit and no reservation: below it the threads compete as others do.
-//   - A CPU takes its share of the group's quota 5 ms at a time (sched_cfs_bandwidth_slice_us), keeps it over the end
-//   of
-//     a period, and gives back all but 1 ms of it when none of the group can run there.
+//   - A CPU takes its share of the group's quota 5 ms at a time (sched_cfs_bandwidth_slice_us), keeps it over the
+//     end of a period, and gives back all but 1 ms of it when none of the group can run there.
 //   - What a period does not use is lost. The clock's interrupt finds out that a CPU's share is spent; what it took too
 //     much comes off the next one.
 // Each thread has its own weight among all fair threads of the host; the kernel has one for the group.
@@ -76,6 +75,9 @@ class LinuxCpuMaxThread final : public ThreadPolicy {
   /// @param fair its policy among the fair threads
   LinuxCpuMaxThread(std::unique_ptr<ThreadPolicy> fair, std::shared_ptr<LinuxCpuMaxGroup> group)
       : fair_(std::move(fair)), group_(std::move(group)), clock_(group_->parameters().tick_hz) {}
+  ~LinuxCpuMaxThread() override {
+    if (awake_) group_->sleeps(cpu_);
+  }
 
   void begin_job(Ns now, const CurrentJob& job, bool woken) override {
     job_ = job;

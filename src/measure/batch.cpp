@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "dsp/pump/pump_type.h"
+#include "hostsim/call/bit_error_tester.h"
 #include "hostsim/line/digital_trunk.h"
 #include "src/measure/real_time.h"
 
@@ -17,42 +18,6 @@ namespace {
 
 constexpr double kPatienceS = 60;
 constexpr float kLevelDbm0 = -12;
-
-/// Bits of x^23 + x^18 + 1: each follows from those before, so a receiver needs no alignment. What a far end sends that
-/// is not yet in data mode itself is no error.
-class Bits {
- public:
-  explicit Bits(std::uint32_t seed) : sent_(seed) {}
-  oh_bit_port port() {
-    return {[](void* self) { return static_cast<Bits*>(self)->get(); },
-            [](void* self, int bit) { static_cast<Bits*>(self)->put(bit); }, this};
-  }
-  std::uint64_t count() const { return count_; }
-  std::uint64_t wrong() const { return wrong_; }
-
- private:
-  static constexpr int kOrder = 23;
-  static int after(std::uint32_t bits) { return static_cast<int>((bits >> 17 ^ bits >> 22) & 1); }
-  int get() {
-    const int bit = after(sent_);
-    sent_ = sent_ << 1 | static_cast<std::uint32_t>(bit);
-    return bit;
-  }
-  void put(int bit) {
-    const bool wrong = after(received_) != bit;
-    if (right_ >= kOrder) {
-      wrong_ += wrong;
-    } else {
-      right_ = wrong ? 0 : right_ + 1;
-    }
-    received_ = received_ << 1 | static_cast<std::uint32_t>(bit);
-    ++count_;
-  }
-
-  std::uint32_t sent_, received_ = 0;
-  int right_ = 0;  ///< in a row, at the beginning
-  std::uint64_t count_ = 0, wrong_ = 0;
-};
 
 /// A pump with its block of either direction.
 class End {
@@ -65,7 +30,13 @@ class End {
     config.format = format;
     config.role = role;
     config.tx_level_dbm0 = kLevelDbm0;
-    config.port = bits_.port();
+    config.port.user = &bits_;
+    config.port.get_bits = [](void* u, std::uint8_t* o, std::size_t n) {
+      static_cast<hostsim::BitErrorTester*>(u)->get(o, n);
+    };
+    config.port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) {
+      static_cast<hostsim::BitErrorTester*>(u)->put(o, n);
+    };
     config.io_delay_samples = io_delay;
     state_bytes_ = type.size(&config);
     if (state_bytes_ == 0) throw std::runtime_error(std::string(type.name) + " refused its configuration");
@@ -88,7 +59,7 @@ class End {
   }
   void* self() const { return self_.get(); }
   std::size_t state_bytes() const { return state_bytes_; }
-  const Bits& bits() const { return bits_; }
+  const hostsim::BitErrorTester& bits() const { return bits_; }
   std::vector<std::uint8_t>& received() { return rx_; }
   std::vector<std::uint8_t>& sent() { return tx_; }
   bool in_data_mode() const {
@@ -104,7 +75,7 @@ class End {
   std::uint64_t hash() const { return hash_; }
 
  private:
-  Bits bits_;
+  hostsim::BitErrorTester bits_;
   const oh_pump_type& type_;
   std::unique_ptr<void, decltype(&std::free)> self_{nullptr, &std::free};
   std::size_t state_bytes_ = 0;
@@ -253,7 +224,7 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
                              .state_bytes = group.ends().front()->state_bytes(),
                              .together_ns = group.ns_a_period()});
     for (const End* end : group.ends()) {
-      result.bits += end->bits().count();
+      result.bits += end->bits().compared();
       result.bits_wrong += end->bits().wrong();
     }
   }

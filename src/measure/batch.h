@@ -32,9 +32,9 @@ struct BatchGroup {
 
 struct BatchResult {
   int calls = 0, connected = 0;
-  double connected_after_s = 0;  ///< of line time
-  std::uint64_t bits = 0, bits_wrong = 0;
-  int calls_same = 0;  ///< that gave the same samples alone; of those that were tried alone
+  double connected_after_s = 0;            ///< of line time
+  std::uint64_t bits = 0, bits_wrong = 0;  ///< compared, and of those
+  int calls_same = 0;                      ///< that gave the same samples alone; of those that were tried alone
   int calls_alone = 0;
   std::vector<BatchGroup> groups;
 };

@@ -46,6 +46,16 @@ std::string word(const nlohmann::ordered_json& host, const char* key) {
   return found != host.end() && found->is_string() ? found->get<std::string>() : "unknown";
 }
 
+/// host.scheduler for a kernel, "Linux 6.12.1 ...": docs/schedulers.md. Of one that does not tell: the oldest.
+std::string scheduler_of(const std::string& kernel, bool real_time) {
+  int major = 0, minor = 0;
+  if (sscanf(kernel.c_str(), "Linux %d.%d", &major, &minor) != 2) return "linux";
+  const auto from = [&](int m, int n) { return major > m || (major == m && minor >= n); };
+  if (real_time && from(6, 18)) return "linux-6.18-rt";
+  if (from(6, 12)) return real_time ? "linux-6.12-rt" : "linux-6.12";
+  return from(6, 6) ? "linux-6.6" : "linux";
+}
+
 /// A text in TOML's quotes.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -67,7 +77,7 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
       "# SPDX-License-Identifier: MIT\n"
       // REUSE-IgnoreEnd
       "# {}, {}: written by `offhook measure host-profile`.\n\n"
-      "scheduler = \"linux\"\n"
+      "scheduler = \"{}\"\n"
       "reservations = \"deadline-ticks\"\n"
       "tick_hz = {}{}\n"
       "priorities = 100             # SCHED_FIFO 1 to 99\n"
@@ -79,8 +89,9 @@ std::string to_host_file(const HostProfile& p, const nlohmann::ordered_json& hos
       "[latency]                    # exceeded once in 10, 100, 1000 ... wake-ups; the last is the greatest\n"
       "waits_per_s = {:.6g}\n"
       "use_hours = [{}]\n",
-      word(host, "cpu"), word(host, "kernel"), tick_known ? tick->get<long>() : 250,
-      tick_known ? "" : "                # assumption", real_time, 1e6 / p.interval_us, fmt::join(hours, ", "));
+      word(host, "cpu"), word(host, "kernel"), scheduler_of(word(host, "kernel"), real_time),
+      tick_known ? tick->get<long>() : 250, tick_known ? "" : "                # assumption", real_time,
+      1e6 / p.interval_us, fmt::join(hours, ", "));
   if (stages) {
     out += lists("interrupt", waits, of(p.interrupt));
     if (p.softirq.count() > 0) {

@@ -82,7 +82,7 @@ expect 0 "beside a thread that never blocks" advise g-lite nt2000-p2-450 --secon
 # Modern hosts: what they rest on is told, and a latency that nobody measured is no better than what comes after it.
 expect 0 "The host's numbers: published: Texas Instruments" advise rt-audio linux-6.12-rt-am64x --seconds 3 --repeats 1
 grep -q "Not tried: .*has no DPCs" out.txt || fail "a host without DPCs tries one"
-expect 0 "The host's numbers: published: LatencyMon" advise rt-audio windows-10-21h1-vm --seconds 3 --repeats 1
+expect 0 "The host's numbers: assumed: LatencyMon" advise rt-audio windows-10-21h1-vm --seconds 3 --repeats 1
 expect 0 "The host's numbers: assumed: the rules of kernel/sched" advise g-lite linux-hz250 --seconds 2 --repeats 1 --set "context=THR 50"
 expect 0 "The host's numbers: no source is given" advise rt-audio alone.toml --seconds 2 --repeats 1 --set "context=THR 20"
 expect 0 "windows-gaming-pc" hosts --json hosts.json

@@ -20,7 +20,10 @@ else
 fi
 # This machine as a host: read back by advise and mttf, graded as measured.
 expect 0 "a host of" measure host-profile --context OTHER --seconds 0.5 --load none --load spin --best-effort --out mine.toml
-expect 0 "The host's numbers: measured: offhook measure host-profile, 1 s" advise rt-audio mine.toml --seconds 1 --repeats 1 --set "context=THR 50"
+# Whether a context suffices is the machine's affair: 0 or 2.
+timeout 300 "$offhook" advise rt-audio mine.toml --seconds 1 --repeats 1 --set "context=THR 50" >out.txt 2>err.txt
+case $? in 0 | 2) ;; *) fail "advise on the measured host: $(tail -3 err.txt)" ;; esac
+grep -qF "The host's numbers: measured: offhook measure host-profile, 1 s" out.txt || fail "advice without the measured host's source"
 expect 0 "underruns" mttf mine.toml --context "THR 50" --buffers 2 --buffer-ms 4 --hours 0.01 --quiet
 expect 0 "measured" hosts mine.toml
 expect_error "nowhere/mine.toml" measure host-profile --seconds 0.1 --best-effort --out nowhere/mine.toml

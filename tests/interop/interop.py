@@ -7,7 +7,7 @@
 PROGRAM speaks the protocol of docs/interop.md. A cell is a line and a modulation; "call" and "answer" are our modem's
 role. In each call both ends send a file of random bytes, and both files must arrive whole. Each call's result is kept in
 DIR (out/interop/NAME) as it ends; run again, the command goes on where it stopped. Results of another build of offhook
-are not used.
+or of PROGRAM are not used.
 
 Progress goes to standard error, the table to standard output. Exit status: 0 every call was whole, 2 not, 1 error, 130
 interrupted.
@@ -78,7 +78,8 @@ class Far:
         program = shutil.which(words[0])
         if program is None:
             fail(f"{words[0]}: no program that can be started")
-        self.words = [os.path.abspath(program), *words[1:]]
+        # Calls are made in folders of their own.
+        self.words = [os.path.abspath(program), *(os.path.abspath(w) if os.path.isfile(w) else w for w in words[1:])]
         done = subprocess.run([*self.words, "describe"], check=False, capture_output=True, text=True, timeout=60)
         try:
             self.about = json.loads(done.stdout)
@@ -186,6 +187,8 @@ def median(values):
 
 
 def row(results):
+    if not results:
+        return ["no call yet"] + [""] * 4
     if any(r.get("unable") for r in results):
         return ["not possible"] + [""] * 4
     good = [r for r in results if whole(r)]
@@ -201,13 +204,13 @@ def row(results):
 def table(far, chosen, roles, results):
     head = [""]
     for role in roles:
-        head += [f"we {role}: whole", "bit/s sent, received", "trained again", "frames again", "s"]
+        head += [f"we {role}: whole", "bit/s sent, received", "retrains", "frames again", "s"]
     lines = [f"Far end: {far.name}. Medians of the calls that were whole; both files of a call must arrive.", "",
              "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for c in chosen:
         words = [c["name"]]
         for role in roles:
-            words += row(results[c["name"], role])
+            words += row(results.get((c["name"], role), []))
         lines.append("| " + " | ".join(words) + " |")
     return "\n".join(lines)
 
@@ -264,7 +267,8 @@ def run(args):
     far = Far(args.program.split())
     out = args.out or ROOT / "out/interop" / slug(far.name)
     args.offhook = args.offhook.resolve()
-    program = hashlib.sha256(args.offhook.read_bytes()).hexdigest()
+    files = [args.offhook, *(w for w in far.words if os.path.isfile(w))]
+    program = [hashlib.sha256(pathlib.Path(f).read_bytes()).hexdigest() for f in files]
     calls = [(c, role, seed) for c in args.chosen for role in args.roles for seed in range(1, args.calls + 1)]
     results, begin, made = {}, time.monotonic(), 0
     for at, (c, role, seed) in enumerate(calls):
@@ -275,7 +279,11 @@ def run(args):
             each = (time.monotonic() - begin) / made if made else 0
             left = f", about {math.ceil(each * (len(calls) - at) / 60)} min left" if made else ""
             say(f"{at + 1} of {len(calls)}: {c['name']}, we {role}, call {seed}{left}")
-            result = call(args.offhook, far, folder, c, role, seed)
+            try:
+                result = call(args.offhook, far, folder, c, role, seed)
+            except KeyboardInterrupt:
+                print(table(far, args.chosen, args.roles, results))
+                raise
             keep(folder / "result.json", by, result)
             made += 1
         results.setdefault((c["name"], role), []).append(result)

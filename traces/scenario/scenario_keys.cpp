@@ -70,10 +70,13 @@ KeyTable make_host_keys() {
       key<H>("priorities", 32, 256, "of threads: 0 to one less, the higher the more urgent", &H::priorities),
       key<H>("latencies", "a host with a table [latency], whose latencies this one draws; empty: none", &H::latencies),
       key<H>("virus_scanner", "what the Plus! 98 virus scanner does to them", &H::virus_scanner),
-      key<H>("scheduler", "what schedules threads: priorities alone, with NT's boosts, or Linux's classes and softirqs (docs/schedulers.md)",
+      key<H>("scheduler",
+             "what schedules threads: priorities alone, with NT's boosts, or Linux's classes and softirqs "
+             "(docs/schedulers.md)",
              [](H& h) -> Field { return one_of(h.scheduler, policy_names(PolicyUse::kThreads)); }),
       key<H>("reservations",
-             "what a reservation of X in every Y is: slots, Rez in its forms, SCHED_DEADLINE, cpu.max (docs/schedulers.md)",
+             "what a reservation of X in every Y is: slots, Rez in its forms, SCHED_DEADLINE, cpu.max "
+             "(docs/schedulers.md)",
              [](H& h) -> Field { return one_of(h.reservations, policy_names(PolicyUse::kReservations)); }),
       key<H>("threaded_interrupts", "devices' interrupt handlers are threads of priority 50, as on PREEMPT_RT",
              &H::threaded_interrupts),

@@ -171,6 +171,7 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   }
   if (!best) return best;
   best->carrier_hz = middle_hz(spectrum, bin_hz, best_rate, best_apart);
+  if (best->carrier_hz == 0) return std::nullopt;  // no part of the band stands out: there is no carrier to tell
   best->clock_ppm = clock_ppm(part, best_rate, best->carrier_hz);
   return best;
 }

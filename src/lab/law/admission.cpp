@@ -42,9 +42,9 @@ void grow_device(SoftDevice& device, double factor) {
 }  // namespace
 
 bool Admission::admitted() const {
-  return demand <= cpus && reserved <= cpus &&
-         std::none_of(devices.begin(), devices.end(),
-                      [](const DeviceShare& d) { return d.overloaded || (d.margin_ms && *d.margin_ms < 0); });
+  return demand <= cpus && reserved <= cpus && std::none_of(devices.begin(), devices.end(), [](const DeviceShare& d) {
+           return d.overloaded || (d.margin_ms && *d.margin_ms < 0);
+         });
 }
 
 Admission admission_of(const Scenario& s) {

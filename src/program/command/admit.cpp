@@ -50,14 +50,10 @@ Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const s
     steps.push_back(std::move(row));
   }
   const auto first = law::breaks_first(growths);
-  return {{"offhook_admission", 1},
-          {"scenario", scenario.name},
-          {"admitted", a.admitted()},
-          {"demand", a.demand},
-          {"reserved", a.reserved},
-          {"bound", a.cpus},
-          {"devices", std::move(devices)},
-          {"breaks_first", first ? Json(a.devices[*first].name) : Json()},
+  return {{"offhook_admission", 1},        {"scenario", scenario.name},
+          {"admitted", a.admitted()},      {"demand", a.demand},
+          {"reserved", a.reserved},        {"bound", a.cpus},
+          {"devices", std::move(devices)}, {"breaks_first", first ? Json(a.devices[*first].name) : Json()},
           {"growths", std::move(steps)}};
 }
 

@@ -18,7 +18,8 @@ struct BatchOptions {
 };
 
 double pumps_a_core(double ns_a_period) {
-  return 1e9 / (ns_a_period * OH_MODEM_RATE_HZ);
+  constexpr double kRateHz = OH_MODEM_RATE_HZ;
+  return 1e9 / (ns_a_period * kRateHz);
 }
 
 Json to_json(const measure::BatchConfig& config, const measure::BatchResult& r) {
@@ -54,7 +55,7 @@ void print(const measure::BatchResult& r) {
                fmt::format("{:.0f}", g.together_ns), fmt::format("{:.0f}", g.alone_ns),
                fmt::format("{:.0f}", pumps_a_core(g.together_ns))});
   say("{}", Lines(table.str()));
-  say("{} of {} calls connected, after {:.1f} s; {} bits arrived, {} wrong\n", r.connected, r.calls,
+  say("{} of {} calls connected, after {:.1f} s; {} bits compared, {} wrong\n", r.connected, r.calls,
       r.connected_after_s, r.bits, r.bits_wrong);
   say("{} of {} calls gave the same samples alone\n", r.calls_same, r.calls_alone);
 }

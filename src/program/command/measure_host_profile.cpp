@@ -2,6 +2,7 @@
 //
 // `offhook measure host-profile`: this machine as a host that `advise`, `mttf` and scenarios take.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -24,7 +25,11 @@ int run(const MeasureOptions& options, const std::string& out) {
   catch_interrupts();
   for (const measure::LoadKind* kind : chosen_loads(options)) {
     const UnderLoad under = measure_under(options, *kind, nullptr);
-    if (profile.seconds == 0) say_without(under.result.without);
+    if (profile.seconds == 0) {
+      say_without(under.result.without);
+      if (!under.result.without.empty())
+        profile.context += fmt::format(" (without: {})", fmt::join(under.result.without, "; "));
+    }
     if (interrupted()) return interrupt_status();
     profile.seconds += options.seconds;
     profile.thread.add(under.result.latency);

@@ -93,7 +93,12 @@ def matrix(bench, options):
               if c in ("thread", "reservation", "worker")]
     good = 0
     for kernel, context, kind, boot in cells:
-        ledger, entry = Ledger(bench, vm.Kernel(kernel), "matrix"), [kernel, context, str(kind), f"{options.boot} {boot}"]
+        entry = [kernel, context, str(kind), f"{options.boot} {boot}"]
+        try:
+            ledger = Ledger(bench, vm.Kernel(kernel), "matrix")
+        except Failure as failure:
+            show(kernel, context, kind, boot or options.boot, {}, str(failure))
+            continue
         if entry in ledger.entries():
             good += 1
             print(f"{kernel:8} {context:12} {kind!s:9} {boot:12} ok, before", flush=True)

@@ -5,8 +5,8 @@
 //
 //   fair_threads SECONDS [hog:NICE | fifo:PRIORITY | sleeper:NICE] ...
 //
-// A hog and a FIFO thread spin. A sleeper wakes every 10.3 ms and computes for 0.5 ms. One line a stretch, wait, latency
-// (until it first runs) or response (until it is done): "stretch THREAD NS".
+// A hog and a FIFO thread spin. A sleeper wakes every 10.3 ms and computes for 0.5 ms. One line a stretch, wait,
+// latency (until it first runs) or response (until it is done): "stretch THREAD NS".
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
@@ -25,10 +25,13 @@ enum { kMost = 100000, kThreads = 16 };
 static const long long kPeriod = 10300000, kWork = 500000, kGap = 200000;
 
 struct thread {
-  const char *what;
+  const char* what;
   int argument;
   int count;
-  struct { char kind; long long ns; } rows[kMost];
+  struct {
+    char kind;
+    long long ns;
+  } rows[kMost];
 };
 
 static struct thread threads[kThreads];
@@ -40,14 +43,14 @@ static long long now(clockid_t clock) {
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static void note(struct thread *t, char kind, long long ns) {
+static void note(struct thread* t, char kind, long long ns) {
   if (t->count == kMost) return;
   t->rows[t->count].kind = kind;
   t->rows[t->count++].ns = ns;
 }
 
 // Another thread ran where the clock jumps by more than an interrupt takes.
-static void spin(struct thread *t) {
+static void spin(struct thread* t) {
   long long from = begin, last = begin, at;
   while ((at = now(CLOCK_MONOTONIC)) < end) {
     if (at - last > kGap) {
@@ -59,7 +62,7 @@ static void spin(struct thread *t) {
   }
 }
 
-static void wake_and_work(struct thread *t) {
+static void wake_and_work(struct thread* t) {
   for (long long wake = begin + kPeriod; wake < end; wake += kPeriod) {
     const struct timespec until = {wake / 1000000000, wake % 1000000000};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
@@ -71,8 +74,8 @@ static void wake_and_work(struct thread *t) {
   }
 }
 
-static void *run(void *of) {
-  struct thread *t = of;
+static void* run(void* of) {
+  struct thread* t = of;
   struct sched_param p = {0};
   if (strcmp(t->what, "fifo") == 0) {
     p.sched_priority = t->argument;
@@ -93,15 +96,15 @@ static void *run(void *of) {
 
 // The virtual machine's spinner of SCHED_IDLE is a fair thread, too.
 static void signal_idle_class(int what) {
-  DIR *proc = opendir("/proc");
-  for (const struct dirent *e; proc != NULL && (e = readdir(proc)) != NULL;) {
+  DIR* proc = opendir("/proc");
+  for (const struct dirent* e; proc != NULL && (e = readdir(proc)) != NULL;) {
     const pid_t pid = atoi(e->d_name);
     if (pid > 1 && sched_getscheduler(pid) == SCHED_IDLE) kill(pid, what);
   }
   if (proc != NULL) closedir(proc);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 3 || argc > kThreads + 2) {
     fprintf(stderr, "fair_threads: expected SECONDS and 1 to %d threads\n", kThreads);
     return 1;
@@ -121,7 +124,7 @@ int main(int argc, char **argv) {
   pthread_t ids[kThreads];
   const int count = argc - 2;
   for (int i = 0; i < count; i++) {
-    char *colon = strchr(argv[i + 2], ':');
+    char* colon = strchr(argv[i + 2], ':');
     threads[i].argument = colon != NULL ? atoi(colon + 1) : 0;
     if (colon != NULL) *colon = 0;
     threads[i].what = argv[i + 2];
@@ -132,7 +135,11 @@ int main(int argc, char **argv) {
   for (int i = 0; i < count; i++) {
     for (int k = 0; k < threads[i].count; k++) {
       const char kind = threads[i].rows[k].kind;
-      printf("%s %s%d %lld\n", kind == 's' ? "stretch" : kind == 'w' ? "wait" : kind == 'l' ? "latency" : "response",
+      printf("%s %s%d %lld\n",
+             kind == 's'   ? "stretch"
+             : kind == 'w' ? "wait"
+             : kind == 'l' ? "latency"
+                           : "response",
              threads[i].what, i, threads[i].rows[k].ns);
     }
   }

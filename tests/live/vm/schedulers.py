@@ -8,7 +8,7 @@ Three systems on one CPU: fair hogs; hogs of two nice values beside a thread tha
 one. In the machine each thread looks at the clock (fair_threads.c). A row for each measure and thread: how many, and the
 quantiles of both, in ms. With --keep what the machine said stays there, and is read instead of running it again.
 
-Exit status: 0, or 77 when the machine cannot be had, or its own status.
+Exit status: 0, 1 when FOLDER is another kernel's, 77 when the machine cannot be had, or its own status.
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ def main() -> int:
             if status != 0:
                 return status
         release = (keep / "release").read_text().strip()
+        if not release.startswith(args.kernel + "."):
+            sys.exit(f"schedulers.py: error: {keep} is of Linux {release}, expected {args.kernel}")
         slice_ns = (keep / "base_slice_ns").read_text().strip() or "unknown"
         print(f"Linux {release}, base slice {slice_ns} ns, beside {SCHEDULERS[args.kernel]}; ms")
         heads = " ".join(f"{f'{100 * q:g} %':>8}" for q in QUANTILES)

@@ -29,11 +29,9 @@ static atomic_t left;
 /* What is run instead of the function: its return address is on top of the stack. */
 void offhook_just_return(void);
 asm(".text\n\t"
-	".global offhook_just_return\n\t"
-	".type offhook_just_return, @function\n"
-	"offhook_just_return:\n\t"
-	ASM_RET
-	".size offhook_just_return, .-offhook_just_return\n");
+    ".global offhook_just_return\n\t"
+    ".type offhook_just_return, @function\n"
+    "offhook_just_return:\n\t" ASM_RET ".size offhook_just_return, .-offhook_just_return\n");
 
 static int entered(struct kprobe *probe, struct pt_regs *regs)
 {

@@ -35,7 +35,7 @@ TEST_P(Batch, CallsThatAdvanceTogetherCarryTheirBitsAndGiveTheSamplesThatTheyGiv
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Batch, testing::Values(kV22bis, kV32bis, kV34, kV90),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& of) { return std::string(of.param.name); });
 
 TEST(BatchProgress, ThatIsRefusedEndsTheMeasurement) {
   BatchConfig config;

@@ -59,6 +59,18 @@ TEST(HostProfile, AMachineThatDoesNotTellItsTickHasItAssumed) {
   EXPECT_THAT(text, testing::HasSubstr("threaded_interrupts = false\n"));
 }
 
+TEST(HostProfile, HasTheSchedulerOfItsKernel) {
+  const auto with = [](const char* kernel, const char* real_time) {
+    return to_host_file(profile(), {{"kernel", kernel}, {"real_time_kernel", real_time}});
+  };
+  EXPECT_THAT(with("Linux 6.1.0-31-amd64 #1", "no"), testing::HasSubstr("scheduler = \"linux\"\n"));
+  EXPECT_THAT(with("Linux 6.6.1 #1", "no"), testing::HasSubstr("scheduler = \"linux-6.6\"\n"));
+  EXPECT_THAT(with("Linux 6.18.44 #1", "no"), testing::HasSubstr("scheduler = \"linux-6.12\"\n"));
+  EXPECT_THAT(with("Linux 6.12.1 #1", "yes"), testing::HasSubstr("scheduler = \"linux-6.12-rt\"\n"));
+  EXPECT_THAT(with("Linux 7.0.1 #1", "yes"), testing::HasSubstr("scheduler = \"linux-6.18-rt\"\n"));
+  EXPECT_THAT(with("unknown", "no"), testing::HasSubstr("scheduler = \"linux\"\n"));
+}
+
 TEST(HostProfile, StagesGiveTheInterruptAndTheSoftirqAfterIt) {
   HostProfile p = profile();
   p.interrupt.add(2'000, 99'999);

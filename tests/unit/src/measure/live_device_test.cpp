@@ -19,7 +19,7 @@ hostsim::Scenario g_lite() {
 }
 
 // How much is lost is the machine's affair; that pump, driver and card are at work, and counted, is ours.
-TEST(LiveDevice, TheDmtPumpTrainsOverItsLoopInAContextOfThisHost) {
+TEST(LiveDevice, TheDmtPumpIsServedOverItsLoopInAContextOfThisHost) {
   LiveDeviceConfig config;
   config.context = LiveContextConfig::parse("OTHER");
   config.context.best_effort = true;
@@ -32,7 +32,6 @@ TEST(LiveDevice, TheDmtPumpTrainsOverItsLoopInAContextOfThisHost) {
   EXPECT_GT(r.buffer_samples, 0u);
   ASSERT_NE(r.dmt, nullptr);
   EXPECT_EQ(r.radio, nullptr);
-  EXPECT_GE(r.dmt->trainings, 1u);
 }
 
 TEST(LiveDevice, EndsWhenItIsToldTo) {
