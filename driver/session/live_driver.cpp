@@ -24,7 +24,7 @@ LiveDriver::LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConf
   driver.policy = config_.policy;
   driver.transmit_lead_samples = config_.transmit_lead_samples;
   if (config_.block_plan.empty() || config_.block_plan.size() > OH_BLOCK_PLAN_MAX)
-    throw std::runtime_error("a block plan has 1 to 8 blocks");
+    throw std::runtime_error("a block plan has 1 to " + std::to_string(OH_BLOCK_PLAN_MAX) + " blocks");
   std::copy(config_.block_plan.begin(), config_.block_plan.end(), driver.block_plan);
   driver.block_plan_length = static_cast<std::uint32_t>(config_.block_plan.size());
   if (oh_driver_init(&driver_, &driver) != 0) {

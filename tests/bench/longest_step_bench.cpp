@@ -161,9 +161,10 @@ void measure_stretches(const oh_pump_type& type, int runs) {
     if (s.at_s >= kSeconds - 1) data.push_back(s.ns);
   }
   std::ranges::sort(data);
-  std::printf("%-7s longest stretch without a preemption point %.1f us, %s%.3f s; %d samples of data mode %.1f us\n",
-              type.name, longest.ns / 1000, longest.at_s < 0 ? "of the set-up: " : "at ", longest.at_s, OH_KERNEL_SLICE,
-              data[data.size() / 2] / 1000);
+  char where[32] = "of the set-up";
+  if (longest.at_s >= 0) std::snprintf(where, sizeof where, "at %.3f s", longest.at_s);
+  std::printf("%-7s longest stretch without a preemption point %.1f us, %s; %d samples of data mode %.1f us\n",
+              type.name, longest.ns / 1000, where, OH_KERNEL_SLICE, data[data.size() / 2] / 1000);
 }
 
 }  // namespace

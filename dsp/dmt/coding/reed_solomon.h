@@ -47,7 +47,7 @@ class ReedSolomon {
 class Correction {
  public:
   /// @param expected  of the word's data octets  @param[in] check  [code.check()] that came  @param n  octets of the
-  /// word Real-time: yes, O(R) for a word without errors, else O(R^2).
+  /// word. Real-time: yes, O(R) for a word without errors, else O(R^2).
   void begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n);
   /// Looks at `places` octets more, from the word's last on. Real-time: yes, O(places * errors).
   void search(int places);

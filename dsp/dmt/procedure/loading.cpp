@@ -132,7 +132,7 @@ bool load(const Band& band, const float* error, uint32_t max_bit_rate, Loading* 
   }
   if (!choose_path(bits / 8, &loading->path)) return false;
   if (max_bit_rate > 0) {
-    const uint32_t most = max_bit_rate / 32'000;
+    const uint32_t most = max_bit_rate / (8 * kDataSymbolsPerSecond);
     if (most < 1) return false;
     // The overhead with less payload is not more than it is now.
     for (int octets = bits / 8 - 1; loading->path.payload > most && octets > 1; --octets) {

@@ -32,10 +32,10 @@ struct Loading {
   float gap() const;
   /// As a ratio of amplitudes.
   float gain(int tone) const;
-  uint32_t gross_bit_rate() const {
-    return static_cast<uint32_t>(data_bits()) * kDataSymbolsPerSecond;
-  }                                                                 ///< bit/s, of the frames
-  uint32_t net_bit_rate() const { return path.payload * 32'000u; }  ///< bit/s, of the payload
+  /// bit/s, of the frames
+  uint32_t gross_bit_rate() const { return static_cast<uint32_t>(data_bits()) * kDataSymbolsPerSecond; }
+  /// bit/s, of the payload
+  uint32_t net_bit_rate() const { return 8 * kDataSymbolsPerSecond * path.payload; }
 };
 
 /// Gains are whole half decibels, 2.5 dB at the most either way.

@@ -43,7 +43,7 @@ TEST(V34ReceiveRate, AnAdviceToLowerStopsAtTheLowestThatBothEndsHave) {
   EXPECT_EQ(rate.limit_after(Advice::kLower), 8);
 }
 
-TEST(V34ReceiveRate, NoiseOfOtherDataIsForgotten) {
+TEST(V34ReceiveRate, WithoutNoiseOfDataARenegotiationGoesByTheTraining) {
   ReceiveRate rate;
   rate.start(at(8), kLimits, kAllRates, 14);
   EXPECT_EQ(rate.data_variance(), 0);
