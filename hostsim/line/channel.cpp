@@ -61,7 +61,9 @@ double interpolate(const std::vector<ChannelPoint>& points, double hz) {
   return points.back().value;
 }
 
-const std::vector<ChannelPoint> kFlat = {{200, 6}, {300, 0}, {3400, 0}, {3600, 3}, {3900, 30}};
+std::vector<ChannelPoint> flat_to(double upper_edge_hz) {
+  return {{200, 6}, {300, 0}, {upper_edge_hz, 0}, {upper_edge_hz + 200, 3}, {upper_edge_hz + 500, 30}};
+}
 
 }  // namespace
 
@@ -70,12 +72,25 @@ ChannelCharacteristic channel_characteristic(std::string_view name) {
       static_cast<int>(std::find(kChannelNames.begin(), kChannelNames.end(), name) - kChannelNames.begin());
   if (found < static_cast<int>(kChannelNames.size())) {
     const Edd& edd = kEdd[found == 0 ? 0 : (found - 1) % 3];
-    return {found == 0 ? kFlat : every_100_hz(200, kAd[(found - 1) / 3], 38),
+    return {found == 0 ? flat_to(kUpperEdgeHz) : every_100_hz(200, kAd[(found - 1) / 3], 38),
             every_100_hz(edd.first_hz, edd.ms, edd.points)};
   }
   throw std::invalid_argument(
       "line channel \"" + std::string(name) +
       "\": expected \"flat\" or \"v56bis-adA-eddE\" with A one of 1, 5, 6, 7, 8, 9 and E 1 to 3");
+}
+
+ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz) {
+  if (hz >= kUpperEdgeHz) return characteristic;
+  const std::vector<ChannelPoint> edge = flat_to(hz);
+  std::vector<ChannelPoint> points;
+  constexpr int kStepHz = 20;  // the steepest part of the edge falls by 1.8 dB from one point to the next
+  for (int at = 200; at <= 4000; at += kStepHz) {
+    const double there = interpolate(characteristic.attenuation_db, at);
+    points.push_back({static_cast<double>(at), at < hz ? there : std::max(there, interpolate(edge, at))});
+  }
+  characteristic.attenuation_db = std::move(points);
+  return characteristic;
 }
 
 ChannelFilter design_channel(const ChannelCharacteristic& characteristic) {

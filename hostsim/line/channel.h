@@ -56,6 +56,13 @@ struct ChannelCharacteristic {
 /// @throws std::invalid_argument naming the channels there are
 ChannelCharacteristic channel_characteristic(std::string_view name);
 
+/// The upper edge of the band, as "flat" has it: no attenuation up to there, 3 dB at 200 Hz more, 30 dB at 500 and
+/// above.
+inline constexpr double kUpperEdgeHz = 3400;
+/// The same characteristic with the band's upper edge at `hz`: where the attenuation of such an edge is the greater
+/// one.
+ChannelCharacteristic with_upper_edge(ChannelCharacteristic characteristic, double hz);
+
 /// FIR by frequency sampling at kLineRateHz; gain 1 at 1000 Hz, delay kChannelDelay samples at 1800 Hz.
 /// Between 400 and 3400 Hz within 0.15 dB and 0.15 ms of the points, at 300 Hz within 0.3 dB and 0.2 ms.
 ChannelFilter design_channel(const ChannelCharacteristic& characteristic);

@@ -63,16 +63,29 @@ class Codec {
   int frame_ = 0;
 };
 
-/// Delay, channel filter, frequency shift and loss of one direction.
+/// The first of the line's blocks that is not before this time.
+std::uint64_t block_at(double seconds) {
+  return static_cast<std::uint64_t>(std::ceil(seconds * kSampleRate / kBlock));
+}
+
+/// Delay, channel filter, frequency shift, phase jitter, interruption and loss of one direction.
 class Direction {
  public:
-  Direction(const ChannelFilter& filter, std::size_t delay, double loss_db, double offset_hz)
-      : filter_(filter), delay_(delay), loss_(static_cast<float>(db_to_gain(-loss_db))) {
-    history_ = delay_ + kChannelTaps + kBlock;
+  Direction(const ChannelFilter& filter, std::size_t delay, const LineConfig& c)
+      : filter_(filter),
+        delay_(delay),
+        loss_(static_cast<float>(db_to_gain(-c.loss_db))),
+        slip_(static_cast<std::ptrdiff_t>(std::lround(c.slip_ms * kSampleRate / 1000))),
+        slip_block_(slip_ == 0 ? kNever : block_at(c.slip_at_s)),
+        silent_from_(c.interruption_ms > 0 ? block_at(c.interruption_at_s) : kNever),
+        silent_blocks_(block_at(c.interruption_ms / 1000)),
+        jitter_turns_(c.phase_jitter_deg / 720),
+        jitter_step_(c.phase_jitter_hz / kSampleRate) {
+    history_ = delay_ + static_cast<std::size_t>(std::max<std::ptrdiff_t>(slip_, 0)) + kChannelTaps + kBlock;
     buffer_.assign(2 * history_ + 4096, 0);
     end_ = history_;
-    if (offset_hz != 0) {
-      const double turns = offset_hz / kSampleRate;
+    if (c.frequency_offset_hz != 0 || jitter_turns_ != 0) {
+      const double turns = c.frequency_offset_hz / kSampleRate;
       shift_ = Shift{};
       // The phase is an integer share of a turn and wraps exactly, so that it does not drift.
       shift_->step = static_cast<std::uint64_t>(static_cast<std::int64_t>(turns * 0x1p62)) << 2;
@@ -97,23 +110,38 @@ class Direction {
   /// The next block of output; its first sample is the input `delay` + kChannelDelay samples before `ahead` samples
   /// past the newest block's first.  @pre delay >= ahead
   Block pull(std::size_t ahead) {
+    const std::uint64_t block = block_++;
+    if (block == slip_block_) delay_ = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(delay_) + slip_);
+    const bool silent = block - silent_from_ < silent_blocks_ && block >= silent_from_;
     const float* x = &buffer_[end_ - kBlock + ahead - delay_];
     Block y;
     fir8(filter_.in_phase.data(), kChannelTaps, x, y.data());
     if (shift_) {
       Block q;
       fir8(filter_.quadrature.data(), kChannelTaps, x, q.data());
-      const SinCos w = sincos_turns(static_cast<double>(shift_->phase >> 11) * 0x1p-53);
-      const auto c = static_cast<float>(w.cos), s = static_cast<float>(w.sin);
-      for (std::size_t i = 0; i < kBlock; ++i)
+      const double turns = static_cast<double>(shift_->phase >> 11) * 0x1p-53;
+      const SinCos w = sincos_turns(turns);
+      auto c = static_cast<float>(w.cos), s = static_cast<float>(w.sin);
+      for (std::size_t i = 0; i < kBlock; ++i) {
+        if (jitter_turns_ != 0) {
+          const SinCos jittered = sincos_turns(wrapped(turns + jitter(block * kBlock + i)));
+          c = static_cast<float>(jittered.cos), s = static_cast<float>(jittered.sin);
+        }
         y[i] = y[i] * (c * shift_->cos[i] - s * shift_->sin[i]) - q[i] * (s * shift_->cos[i] + c * shift_->sin[i]);
+      }
       shift_->phase += shift_->step * kBlock;
     }
-    for (float& v : y) v *= loss_;
+    for (float& v : y) v *= silent ? 0 : loss_;
     return y;
   }
 
  private:
+  static double wrapped(double turns) { return turns - std::floor(turns); }
+  double jitter(std::uint64_t sample) const {
+    return jitter_turns_ * sincos_turns(wrapped(jitter_step_ * static_cast<double>(sample))).sin;
+  }
+
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   struct Shift {
     std::uint64_t phase = 0;  // 2^64 to the turn
     std::uint64_t step = 0;
@@ -122,6 +150,13 @@ class Direction {
   const ChannelFilter& filter_;
   std::size_t delay_;
   float loss_;
+  std::uint64_t block_ = 0;
+  std::ptrdiff_t slip_;  // samples that delay_ grows by in slip_block_
+  std::uint64_t slip_block_;
+  std::uint64_t silent_from_;
+  std::uint64_t silent_blocks_;
+  double jitter_turns_;  // peak, and
+  double jitter_step_;   // turns of its sine in a sample
   std::size_t history_;
   std::vector<float> buffer_;
   std::size_t end_;
@@ -165,6 +200,11 @@ Law law_of(const std::string& name) {
   throw std::invalid_argument("line.codec = \"" + name + "\": expected \"none\", \"a-law\" or \"mu-law\"");
 }
 
+std::size_t delay_of(const LineConfig& c) {
+  if (c.delay_ms == 0) return Line::least_delay();
+  return static_cast<std::size_t>(c.delay_ms * kSampleRate / 1000 + 0.5);
+}
+
 const LineConfig& checked(const LineConfig& c) {
   const auto within = [](double v, double low, double high) { return v >= low && v <= high; };  // false for NaN
   require(within(c.loss_db, 0, 100), "loss_db", c.loss_db, "0 to 100");
@@ -178,16 +218,20 @@ const LineConfig& checked(const LineConfig& c) {
   require(within(c.impulse_rate_hz, 0, 1000), "impulse_rate_hz", c.impulse_rate_hz, "0 to 1000");
   require(within(c.impulse_dbm0, -400, 3), "impulse_dbm0", c.impulse_dbm0, "-400 to 3");
   require(within(c.frequency_offset_hz, -100, 100), "frequency_offset_hz", c.frequency_offset_hz, "-100 to 100");
+  require(within(c.phase_jitter_deg, 0, 90), "phase_jitter_deg", c.phase_jitter_deg, "0 to 90");
+  require(within(c.phase_jitter_hz, 0, 300), "phase_jitter_hz", c.phase_jitter_hz, "0 to 300");
+  require(within(c.interruption_ms, 0, 60'000), "interruption_ms", c.interruption_ms, "0 to 60000");
+  require(within(c.interruption_at_s, 0, 1e6), "interruption_at_s", c.interruption_at_s, "0 to 1000000");
+  const double spare_ms = static_cast<double>(delay_of(c)) * 1000 / kSampleRate - least_ms;
+  require(within(c.slip_ms, -spare_ms, 1000), "slip_ms", c.slip_ms,
+          std::to_string(-spare_ms) + " (as delay_ms is) to 1000");
+  require(within(c.slip_at_s, 0, 1e6), "slip_at_s", c.slip_at_s, "0 to 1000000");
+  require(within(c.upper_edge_hz, 1000, kUpperEdgeHz), "upper_edge_hz", c.upper_edge_hz, "1000 to 3400");
   require(within(c.clock_ppm, -1000, 1000), "clock_ppm", c.clock_ppm, "-1000 to 1000");
   if ((c.robbed_bit || c.far_digital) && law_of(c.codec) == Law::kNone)
     throw std::invalid_argument(
         "line.robbed_bit and line.far_digital: expected line.codec to be \"a-law\" or \"mu-law\"");
   return c;
-}
-
-std::size_t delay_of(const LineConfig& c) {
-  if (c.delay_ms == 0) return Line::least_delay();
-  return static_cast<std::size_t>(c.delay_ms * kSampleRate / 1000 + 0.5);
 }
 
 /// Ticks of the near and of the far clock in the same time: clock_ppm exact to a billionth.
@@ -204,12 +248,12 @@ struct Line::Impl {
         digital(config.far_digital),
         delay(delay_of(config)),
         hybrid(static_cast<float>(db_to_gain(-config.far_echo_db))),
-        filter(design_channel(channel_characteristic(config.channel))),
+        filter(design_channel(with_upper_edge(channel_characteristic(config.channel), config.upper_edge_hz))),
         to_network(kNearTicks, far_ticks(config.clock_ppm)),
         from_network(far_ticks(config.clock_ppm), kNearTicks),
         // Both resamplers delay by kDelay; a direction's filter by kChannelDelay.
-        forward(filter, delay - kChannelDelay - Resampler::kDelay, config.loss_db, config.frequency_offset_hz),
-        backward(filter, delay - kChannelDelay - Resampler::kDelay, config.loss_db, config.frequency_offset_hz),
+        forward(filter, delay - kChannelDelay - Resampler::kDelay, config),
+        backward(filter, delay - kChannelDelay - Resampler::kDelay, config),
         forward_codec(law_of(config.codec), config.robbed_bit),
         backward_codec(law_of(config.codec), config.robbed_bit),
         near_receiver(config, Random(seed, kNearNoise), Random(seed, kNearImpulses)),

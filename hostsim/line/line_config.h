@@ -21,7 +21,14 @@ struct LineConfig {
   double impulse_rate_hz = 0;      ///< mean of the Poisson process, at each receiver
   double impulse_dbm0 = -20;       ///< an impulse has the peak of a sine of this level
   double frequency_offset_hz = 0;  ///< added to every frequency, in each direction
-  double clock_ppm = 0;  ///< how much faster the far end's and the network's sample clock is than the near end's
+  double clock_ppm = 0;         ///< how much faster the far end's and the network's sample clock is than the near end's
+  double phase_jitter_deg = 0;  ///< peak to peak, of every frequency, in each direction (ITU-T O.91)
+  double phase_jitter_hz = 60;  ///< its rate: a sine
+  double interruption_ms = 0;   ///< both directions of the network are silent for so long; 0: never
+  double interruption_at_s = 0;  ///< from there on, in seconds since the line's first sample
+  double slip_ms = 0;    ///< the delay of both directions grows by so much: samples are heard twice; less than 0: lost
+  double slip_at_s = 0;  ///< there, in seconds since the line's first sample
+  double upper_edge_hz = 3400;  ///< the band ends here: 3 dB at 200 Hz more, 30 dB at 500; 3400: where the channel ends
   std::string codec = "mu-law";  ///< "none", "a-law", "mu-law"
   std::string channel = "flat";  ///< "flat", "v56bis-ad1-edd1" ...: see hostsim/line/channel.h
   bool robbed_bit = false;       ///< every sixth octet's last bit is taken for signalling; needs a codec

@@ -46,5 +46,7 @@ tried 1 "nowhere" "clean"
 grep -q "no program that can be started" err.txt || fail "nowhere: $(cat err.txt)"
 tried 1 "$ours" "no such cell"
 grep -q "all of them: ./dev interop --list" err.txt || fail "no such cell: $(cat err.txt)"
-"${interop[@]}" --list | grep -q "^round trip 600 ms: v34, .*line.delay_ms=300" || fail "--list"
+"${interop[@]}" --list >list.txt || fail "--list"
+grep -q "^drop-out of 2 s: v34, .*line.interruption_ms=2000" list.txt || fail "--list: no drop-out"
+grep -q "^round trip 600 ms: v34, .*line.delay_ms=300" list.txt || fail "--list: no round trip"
 finish

@@ -47,12 +47,19 @@ def snr(db):
 
 
 def cells():
+    in_data = {"file_bytes": 60000}  # 15 s at 33 600 bit/s from about 12 s on
     found = [
         cell("clean"),
         cell("2-wire: near echo 12 dB, far 30, mu-law", near_echo_db=12, far_echo_db=30, codec="mu-law"),
         *(cell(f"round trip {ms} ms", delay_ms=ms / 2) for ms in (150, 300, 600, 900, 1200)),
+        cell("drop-out of 100 ms", **in_data, interruption_at_s=16, interruption_ms=100),
+        cell("drop-out of 2 s", **in_data, interruption_at_s=16, interruption_ms=2000),
+        cell("slip of 5 ms", **in_data, slip_at_s=16, slip_ms=5),
         cell("at most 4800 bit/s", far={"max_rate": 4800}),
         cell("at most 7200 bit/s", far={"max_rate": 7200}),
+        cell("band to 3200 Hz", upper_edge_hz=3200),
+        cell("band to 3000 Hz", upper_edge_hz=3000),
+        cell("phase jitter 5 degrees, 60 Hz", phase_jitter_deg=5, phase_jitter_hz=60),
         cell("listener echo 12 dB", loss_db=0, near_echo_db=12, far_echo_db=6),
         cell("V.22bis by automode", modem="auto", far={"modulation": "v22bis", "automode": 1}),
         cell("V.22bis", modem="v22bis", far={"automode": 0}),

@@ -118,6 +118,74 @@ TEST(Line, DelayIsWhatItSaysInBothDirections) {
   }
 }
 
+/// Peak deviation of the phase of a tone from its mean over a second, in degrees.
+double phase_deviation_deg(const Samples& heard, double hz, double jitter_hz) {
+  // Blocks of a twentieth of the jitter's period see its sine nearly undamped.
+  const auto span = static_cast<std::size_t>(8000 / jitter_hz / 20);
+  double peak = 0;
+  const double mean = std::arg(test::cosine_in(heard, hz, 8'000, 8'000));
+  for (std::size_t at = 8'000; at + span <= 16'000; at += span) {
+    const double off = std::arg(test::cosine_in(heard, hz, at, span)) - mean;
+    peak = std::max(peak, std::abs(std::remainder(off, test::kTwoPi)));
+  }
+  return peak * 360 / test::kTwoPi;
+}
+
+TEST(Line, PhaseJitterIsASineOfItsPeakToPeakInBothDirections) {
+  for (const double degrees : {10., 40.}) {
+    LineConfig c = clean();
+    c.phase_jitter_deg = degrees;
+    c.phase_jitter_hz = 10;
+    const Samples x = test::sine(2000, 20'000, 16'000);
+    const Ends e = run(c, x, x);
+    EXPECT_NEAR(phase_deviation_deg(e.far, 2000, 10), degrees / 2, 0.05 * degrees);
+    EXPECT_NEAR(phase_deviation_deg(e.near, 2000, 10), degrees / 2, 0.05 * degrees);
+  }
+}
+
+TEST(Line, AnInterruptionIsSilenceOfItsLengthAtItsTimeInBothDirections) {
+  LineConfig c = clean();
+  c.interruption_at_s = 0.5;
+  c.interruption_ms = 100;
+  const Samples x = test::sine(1000, 20'000, 8'000);
+  const Ends e = run(c, x, x);
+  for (const Samples& heard : {e.far, e.near}) {
+    const double before = energy(heard, 3'000, 400);
+    EXPECT_NEAR(energy(heard, 3'560, 400), before, 0.01 * before);
+    EXPECT_LT(energy(heard, 4'050, 700), 1e-4 * before);
+    EXPECT_NEAR(energy(heard, 4'900, 400), before, 0.01 * before);
+  }
+}
+
+TEST(Line, ASlipHearsSamplesTwiceOrLosesThem) {
+  for (const int samples : {40, -40}) {
+    LineConfig c = clean();
+    c.delay_ms = 20;
+    const Samples x = test::sine(1234, 15'000, 8'000);
+    const Ends a = run(c, x, x);
+    c.slip_at_s = 0.5;
+    c.slip_ms = samples / 8.;
+    const Ends b = run(c, x, x);
+    for (std::size_t i = 0; i < 3'900; ++i) {
+      ASSERT_EQ(b.far[i], a.far[i]);
+      ASSERT_EQ(b.near[i], a.near[i]);
+    }
+    for (std::size_t i = 4'300; i < 7'900; ++i) {  // the resamplers' taps past the slip
+      ASSERT_EQ(b.far[i], a.far[i - static_cast<std::size_t>(samples)]) << samples << " at " << i;
+      ASSERT_EQ(b.near[i], a.near[i - static_cast<std::size_t>(samples)]) << samples << " at " << i;
+    }
+  }
+}
+
+TEST(Line, ASlipLongerThanTheDelayIsRefused) {
+  LineConfig c = clean();
+  c.delay_ms = 12;
+  c.slip_ms = -4;
+  EXPECT_THROW(run(c, Samples(8)), std::invalid_argument);
+  c.slip_ms = -3;
+  EXPECT_NO_THROW(run(c, Samples(8)));
+}
+
 TEST(Line, OneSampleMoreDelayIsExactlyOneSampleLater) {
   LineConfig c = clean();
   c.delay_ms = 20;
