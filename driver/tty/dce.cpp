@@ -251,6 +251,7 @@ void Dce::take_commands() {
 
 void Dce::work(std::int64_t now_ms) {
   terminal_.flush();
+  follow_hook(now_ms);  // before what may hang up: to release a call takes time that is not on hook
   if (state_ == State::kOnline) {
     receive_from_far();
     send_to_far(now_ms);
@@ -258,7 +259,6 @@ void Dce::work(std::int64_t now_ms) {
     take_commands();
   }
   follow_ring();
-  follow_hook(now_ms);
   follow_call(now_ms);
   terminal_.set_lines({.carrier = at_.settings().dcd == 0 || state_ >= State::kOnline, .ring = was_ringing_});
 }

@@ -41,10 +41,12 @@ struct FakeLine final : CallLine {
     if (refuses) throw std::invalid_argument("");
     config = call;
     off_hook = true;
+    if (clock_ms != nullptr) off_hook_ms = *clock_ms;
   }
   void end_call() override {
     off_hook = false;
     now = {};
+    if (clock_ms != nullptr) on_hook_ms = *clock_ms += release_ms;
   }
   CallStatus status() const override { return now; }
   std::size_t write(const std::uint8_t* bytes, std::size_t n) override {
@@ -58,6 +60,8 @@ struct FakeLine final : CallLine {
   CallConfig config{};
   CallStatus now;
   std::string sent;
+  std::int64_t* clock_ms = nullptr;  // goes on while a call is released
+  std::int64_t release_ms = 0, on_hook_ms = 0, off_hook_ms = 0;
 };
 
 /// A DCE, the line behind it and the program before it; 10 ms a step.
@@ -177,6 +181,19 @@ struct Step {
   State next;
   std::string text;
 };
+
+TEST(DceHook, TheLineIsOnHookForAQuarterOfASecondHoweverLongTheReleaseTook) {
+  Desk d;
+  d.bring_to(State::kOnlineCommand);
+  d.line.clock_ms = &d.now_ms;
+  d.line.release_ms = 1000;
+  d.say("ATH\r");
+  ASSERT_FALSE(d.line.off_hook);
+  d.say("ATD123\r");
+  d.work(1);
+  ASSERT_TRUE(d.line.off_hook);
+  EXPECT_GE(d.line.off_hook_ms - d.line.on_hook_ms, 250);
+}
 
 /// By hand, apart from the table: what V.250 and programs expect.
 const std::vector<Step> kSteps = {
