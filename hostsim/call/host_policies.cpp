@@ -139,6 +139,12 @@ void check_reservations(const Scenario& s) {
   for (int cpu = kAnyCpu; cpu < s.host.cpus; cpu++) (void)plan_slots(reservations_on(all, cpu, s.host));
 }
 
+std::string scheduler_problem(const HostScenario& host) {
+  if (host.threaded_interrupts || !scheduler_of(host)->wants_threaded_interrupts()) return "";
+  return "host.scheduler is \"" + host.scheduler +
+         "\", of PREEMPT_RT, where interrupt handlers are threads; expected host.threaded_interrupts = true";
+}
+
 std::string refusal(const HostScenario& host, const ContextSpec& spec) {
   using Class = ThreadRequest::Class;
   const auto scheduler = scheduler_of(host);

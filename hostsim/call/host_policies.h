@@ -18,6 +18,8 @@ namespace offhook::hostsim {
 /// Whether the driver's reservation and those of the load, its soft devices among them, fit into the CPU together.
 /// @throws std::invalid_argument naming the one that does not, and why
 void check_reservations(const Scenario& scenario);
+/// Why its scheduler is not one of such a host. Empty: it is.
+std::string scheduler_problem(const HostScenario& host);
 /// Why the host cannot run this context: it is another system's. Empty: it can.
 std::string refusal(const HostScenario& host, const ContextSpec& spec);
 /// Why its reservation cannot be admitted, whatever else there is. Empty: it can, or there is none.

@@ -23,7 +23,8 @@ class TestedPump {
     config.port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) {
       static_cast<BitErrorTester*>(u)->put(o, n);
     };
-    memory_.reset(::operator new (type->size(&config), std::align_val_t{64}));
+    state_bytes_ = type->size(&config);
+    memory_.reset(::operator new (state_bytes_, std::align_val_t{64}));
     if (type->init(memory_.get(), &config) != 0)
       throw std::invalid_argument(std::string("the pump ") + type->name + " refused its configuration");
   }
@@ -38,7 +39,8 @@ class TestedPump {
     return s;
   }
   /// As the functions of its type take it.
-  const void* self() const { return memory_.get(); }
+  void* self() const { return memory_.get(); }
+  std::size_t state_bytes() const { return state_bytes_; }
   const BitErrorTester& test() const { return test_; }
   BitErrorTester& test() { return test_; }
 
@@ -48,6 +50,7 @@ class TestedPump {
   };
   const oh_pump_type* type_;
   BitErrorTester test_;
+  std::size_t state_bytes_ = 0;
   std::unique_ptr<void, Release> memory_;
 };
 

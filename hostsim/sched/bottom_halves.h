@@ -97,14 +97,9 @@ class SoftirqThread final : public DeferredWork {
  public:
   /// @param ksoftirqd its policy  @param locked the same, if it holds the lock while it runs a batch; else null
   SoftirqThread(const SoftirqLimit& limit, std::unique_ptr<ThreadPolicy> ksoftirqd, BottomHalfThread* locked)
-      : limit_(limit), ksoftirqd_(std::move(ksoftirqd)), locked_(locked) {}
+      : batch_(limit), ksoftirqd_(std::move(ksoftirqd)), locked_(locked) {}
 
-  void begins(Ns now) override {
-    if (began_ >= 0) return;
-    began_ = now;
-    passes_ = 0;
-    in_pass_ = jobs();
-  }
+  void begins(Ns now) override { batch_.begins(now, jobs()); }
 
  private:
   bool queued(Ns now, DpcImportance, bool) override {
@@ -115,24 +110,19 @@ class SoftirqThread final : public DeferredWork {
   }
   bool finished(Ns now) override {
     if (jobs() == 0) {
-      began_ = -1;
+      batch_.end();
       std::exchange(thread_, nullptr)->sleep(now);
       return false;
     }
-    if (--in_pass_ > 0) return false;
-    in_pass_ = jobs();
-    if (++passes_ < limit_.passes && now - began_ < limit_.budget) return false;
-    began_ = -1;
+    if (!batch_.over(now, jobs())) return false;
+    batch_.end();
     if (locked_ != nullptr) locked_->release();
     return true;
   }
 
-  SoftirqLimit limit_;
+  SoftirqBatch batch_;
   std::unique_ptr<ThreadPolicy> ksoftirqd_;
   BottomHalfThread* locked_;
-  Ns began_ = -1;  // the batch; -1: none is under way
-  int passes_ = 0;
-  std::size_t in_pass_ = 0;
 };
 
 }  // namespace offhook::hostsim

@@ -48,6 +48,7 @@ class LinuxScheduler final : public Scheduler {
   }
 
   bool has(ThreadRequest::Class) const override { return true; }
+  bool wants_threaded_interrupts() const override { return version_.softirqs != Version::Softirqs::kBeforeThreads; }
   Policy thread(const ThreadRequest& t) override {
     using Class = ThreadRequest::Class;
     if (t.wants == Class::kProgram || t.wants == Class::kNice)

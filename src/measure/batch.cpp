@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <memory>
-#include <stdexcept>
 
 #include "dsp/pump/pump_type.h"
-#include "hostsim/call/bit_error_tester.h"
+#include "hostsim/call/tested_pump.h"
 #include "hostsim/line/digital_trunk.h"
 #include "src/measure/real_time.h"
 
@@ -24,30 +22,10 @@ class End {
  public:
   End(const oh_pump_type& type, const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay,
       std::uint32_t block, std::uint32_t seed)
-      : bits_(seed), type_(type) {
-    oh_pump_config config{};
-    config.struct_size = sizeof config;
-    config.format = format;
-    config.role = role;
-    config.tx_level_dbm0 = kLevelDbm0;
-    config.port.user = &bits_;
-    config.port.get_bits = [](void* u, std::uint8_t* o, std::size_t n) {
-      static_cast<hostsim::BitErrorTester*>(u)->get(o, n);
-    };
-    config.port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) {
-      static_cast<hostsim::BitErrorTester*>(u)->put(o, n);
-    };
-    config.io_delay_samples = io_delay;
-    state_bytes_ = type.size(&config);
-    if (state_bytes_ == 0) throw std::runtime_error(std::string(type.name) + " refused its configuration");
-    self_.reset(std::aligned_alloc(64, state_bytes_));
-    if (self_ == nullptr || type.init(self_.get(), &config) != 0) throw std::runtime_error("no memory for a pump");
+      : pump_(&type, config_of(format, role, io_delay), seed) {
     rx_.resize(block * format.rx.rate_hz / 8000 * oh_sample_bytes(format.rx.encoding));
     tx_.resize(block * oh_sample_bytes(format.tx.encoding));
   }
-  ~End() { type_.release(self_.get()); }
-  End(const End&) = delete;
-  End& operator=(const End&) = delete;
 
   template <class Sample>
   Sample* rx() {
@@ -57,17 +35,10 @@ class End {
   Sample* tx() {
     return reinterpret_cast<Sample*>(tx_.data());
   }
-  void* self() const { return self_.get(); }
-  std::size_t state_bytes() const { return state_bytes_; }
-  const hostsim::BitErrorTester& bits() const { return bits_; }
+  const hostsim::TestedPump& pump() const { return pump_; }
   std::vector<std::uint8_t>& received() { return rx_; }
   std::vector<std::uint8_t>& sent() { return tx_; }
-  bool in_data_mode() const {
-    oh_pump_status status{};
-    status.struct_size = sizeof status;
-    type_.status(self_.get(), &status);
-    return status.state == OH_PUMP_DATA;
-  }
+  bool in_data_mode() const { return pump_.status().state == OH_PUMP_DATA; }
   /// FNV-1a over all that it sent.
   void add_to_hash() {
     for (const std::uint8_t octet : tx_) hash_ = (hash_ ^ octet) * 0x100000001b3;
@@ -75,10 +46,17 @@ class End {
   std::uint64_t hash() const { return hash_; }
 
  private:
-  hostsim::BitErrorTester bits_;
-  const oh_pump_type& type_;
-  std::unique_ptr<void, decltype(&std::free)> self_{nullptr, &std::free};
-  std::size_t state_bytes_ = 0;
+  static oh_pump_config config_of(const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay) {
+    oh_pump_config config{};
+    config.struct_size = sizeof config;
+    config.format = format;
+    config.role = role;
+    config.tx_level_dbm0 = kLevelDbm0;
+    config.io_delay_samples = io_delay;
+    return config;
+  }
+
+  hostsim::TestedPump pump_;
   std::vector<std::uint8_t> rx_, tx_;
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
@@ -137,7 +115,7 @@ class Group {
  public:
   void add(End& end) {
     ends_.push_back(&end);
-    selves_.push_back(end.self());
+    selves_.push_back(end.pump().self());
     rx_.push_back(end.rx<void>());
     tx_.push_back(end.tx<void>());
   }
@@ -221,11 +199,11 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
                                                                        : g == 0 ? " analogue"
                                                                                 : " digital"),
                              .pumps = static_cast<int>(group.ends().size()),
-                             .state_bytes = group.ends().front()->state_bytes(),
+                             .state_bytes = group.ends().front()->pump().state_bytes(),
                              .together_ns = group.ns_a_period()});
     for (const End* end : group.ends()) {
-      result.bits += end->bits().compared();
-      result.bits_wrong += end->bits().wrong();
+      result.bits += end->pump().test().compared();
+      result.bits_wrong += end->pump().test().wrong();
     }
   }
   if (!go_on) return result;

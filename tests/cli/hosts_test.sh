@@ -46,6 +46,7 @@ for kind in linux-6.6 linux-6.12 linux-6.12-rt linux-6.18-rt; do
   expect 2 "insufficient" run cost.toml $at --set host.tick_hz=1000 --set host.reservations=cpu-max \
     --set load.spinner=false --context "RES 1/12 strict" --out "less-quota-$kind"
 done
+expect_error "expected host.threaded_interrupts = true" run cost.toml --set host.scheduler=linux-6.12-rt
 expect_error "expected one of Linux" run cost.toml --set host.reservations=cpu-max --context "RES 3/12 strict"
 
 # Several reservations.

@@ -20,7 +20,7 @@ if done.returncode not in (0, 2):
     fail(done.stderr)
 record = json.loads(done.stdout)
 for key in ("channels", "seconds", "blocks", "blocks_late", "blocks_late_in_stalls", "pending_max_samples",
-            "cpu_share_percent", "service_us", "dispatch_latency_us", "stolen_ms", "stalls", "without"):
+            "cpu_share_percent", "service_time", "dispatch_latency", "stolen_ms", "stalls", "without"):
     print(f"{key}: {record[key]}")
 if record["connected"] != int(channels) or record["bytes_wrong"] or record["bytes"] < 100 * int(channels):
     fail(f"{record['connected']} connected, {record['bytes']} bytes arrived, {record['bytes_wrong']} of them wrong")

@@ -9,6 +9,7 @@
 #include "dsp/spandsp/modulations.h"
 #include "src/host/host_description.h"
 #include "src/measure/bank.h"
+#include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
 #include "src/program/output/terminal.h"
 
@@ -22,12 +23,6 @@ struct BankOptions {
 };
 
 Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
-  const auto quantiles = [](const LogLinearHistogram& h) {
-    return Json{{"p50", us_of(double(h.quantile(0.5)))},
-                {"p99", us_of(double(h.quantile(0.99)))},
-                {"p99.9", us_of(double(h.quantile(0.999)))},
-                {"max", us_of(double(h.max()))}};
-  };
   Json json{{"measure", "bank"},
             {"host", measure::host_description()},
             {"pump", config.modem.name},
@@ -46,8 +41,8 @@ Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
             {"cpu_share_percent", 100 * r.modems_share},
             {"hardware_share_percent", 100 * r.hardware_share},
             {"owner_share_percent", 100 * r.owner_share},
-            {"service_us", quantiles(r.service)},
-            {"dispatch_latency_us", quantiles(r.dispatch)},
+            {"service_time", quantiles_us(r.service)},
+            {"dispatch_latency", quantiles_us(r.dispatch)},
             {"stolen_ms", r.stolen_ms},
             {"stalls", Json::array()},
             {"without", r.without}};
@@ -73,12 +68,7 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
   table.row({"bytes arrived, wrong ones", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
   table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
   table.row({"of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
-  for (const auto& [name, key] : {std::pair{"service", "service_us"}, {"request to service", "dispatch_latency_us"}}) {
-    const Json& q = json.at(key);
-    table.row({fmt::format("{}, us: median, 99 %, 99.9 %, max", name),
-               fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", q.at("p50").get<double>(), q.at("p99").get<double>(),
-                           q.at("p99.9").get<double>(), q.at("max").get<double>())});
-  }
+  add_times(table, json);
   say("{}", Lines(table.str()));
   say("{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
       "the hypervisor took {:.0f} ms\n",

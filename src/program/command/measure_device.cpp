@@ -7,6 +7,7 @@
 #include "hostsim/call/subscriber_call.h"
 #include "src/host/host_description.h"
 #include "src/measure/live_device.h"
+#include "src/program/command/context_times.h"
 #include "src/program/command/measure.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/scenario.h"
@@ -18,13 +19,6 @@ struct DeviceOptions {
   std::shared_ptr<MeasureOptions> measure;
   std::string scenario;
 };
-
-Json quantiles(const LogLinearHistogram& h) {
-  return {{"p50", us_of(double(h.quantile(0.5)))},
-          {"p99", us_of(double(h.quantile(0.99)))},
-          {"p99.9", us_of(double(h.quantile(0.999)))},
-          {"max", us_of(double(h.max()))}};
-}
 
 Json to_json(const hostsim::DmtStatus& s) {
   const auto way = [](const hostsim::DmtDirection& d) {
@@ -66,8 +60,8 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
             {"overrun_samples", r.card.overrun_samples},
             {"pending_max_samples", r.driver.pending_max},
             {"buffer_samples", r.buffer_samples},
-            {"service_us", quantiles(r.service)},
-            {"dispatch_latency_us", quantiles(r.dispatch)},
+            {"service_time", quantiles_us(r.service)},
+            {"dispatch_latency", quantiles_us(r.dispatch)},
             {"without", r.without}};
   if (config.context.kind == OH_CONTEXT_RESERVATION)
     json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
@@ -91,12 +85,7 @@ void print(const Json& json, const measure::LiveDevice& r) {
       fmt::format("{}, {}, {}", r.driver.samples_late, r.card.underrun_samples, r.card.overrun_samples));
   row("samples pending, max", fmt::format("{}", r.driver.pending_max));
   row("the same in buffers", fmt::format("{:.2f}", double(r.driver.pending_max) / r.buffer_samples));
-  for (const auto& [name, key] : {std::pair{"service", "service_us"}, {"request to service", "dispatch_latency_us"}}) {
-    const Json& q = json.at(key);
-    row(fmt::format("{}, us: median, 99 %, 99.9 %, max", name).c_str(),
-        fmt::format("{:.1f}  {:.1f}  {:.1f}  {:.1f}", q.at("p50").get<double>(), q.at("p99").get<double>(),
-                    q.at("p99.9").get<double>(), q.at("max").get<double>()));
-  }
+  add_times(table, json);
   if (r.dmt) {
     const auto& [down, up] = std::tie(r.dmt->down, r.dmt->up);
     row("trainings, fast retrains", fmt::format("{}, {}", r.dmt->trainings, r.dmt->fast_retrains));

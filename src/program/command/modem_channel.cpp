@@ -8,6 +8,7 @@
 #include "driver/session/session.h"
 #include "dsp/spandsp/modulations.h"
 #include "src/host/host_description.h"
+#include "src/program/command/context_times.h"
 #include "src/program/command/folder.h"
 #include "src/program/output/run_folder.h"
 #include "traces/log/clock.h"
@@ -15,14 +16,6 @@
 #include "traces/text/json.h"
 
 namespace offhook::command {
-
-nlohmann::ordered_json quantiles_us(const LogLinearHistogram& h) {
-  return {{"count", h.count()},
-          {"p50_us", static_cast<double>(h.quantile(0.5)) * 1e-3},
-          {"p99_us", static_cast<double>(h.quantile(0.99)) * 1e-3},
-          {"p999_us", static_cast<double>(h.quantile(0.999)) * 1e-3},
-          {"max_us", static_cast<double>(h.max()) * 1e-3}};
-}
 
 Channel::Channel(const ChannelConfig& config) : config_(config) {}
 

@@ -79,7 +79,4 @@ std::unique_ptr<Channel> open_kernel_channel(const ChannelConfig& config, int nu
 /// @return N of "kernel:N"; none: another address. @throws std::invalid_argument
 std::optional<int> kernel_number(const std::string& address);
 
-/// p50, p99, p99.9 and the largest, us
-nlohmann::ordered_json quantiles_us(const LogLinearHistogram& h);
-
 }  // namespace offhook::command

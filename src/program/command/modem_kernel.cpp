@@ -7,6 +7,7 @@
 #include "driver/device/kernel_terminal.h"
 #include "driver/session/session.h"
 #include "src/host/host_description.h"
+#include "src/program/command/context_times.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/modem_channel.h"
 

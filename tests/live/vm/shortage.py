@@ -31,15 +31,18 @@ PROBE = (
     ("the tty device", "tty_port_register_device", ENOMEM, 1),
     ("/dev/offhookN", "misc_register", ENOMEM, 1),
 )
-START = (
-    ("the modem", KZALLOC, 0, 1),
-    ("octets to the line", "__kfifo_alloc(_noprof)?", ENOMEM, 1),
-    ("octets from the line", "__kfifo_alloc(_noprof)?", ENOMEM, 2),
-    ("V.42", VZALLOC, 0, 1),
-    ("the pump", VZALLOC, 0, 2),
-    ("staging", VZALLOC, 0, 3),
-    ("the thread", "kthread_create_on_node", ENOMEM, 1),
-)
+
+
+def start_steps(v42):
+    """@return as PROBE, of a call's start: V.14's converter is there where V.42 is not required"""
+    memory = ("V.42", "the pump", "staging") if v42 else ("V.42", "V.14", "the pump", "staging")
+    return (
+        ("the modem", KZALLOC, 0, 1),
+        ("octets to the line", "__kfifo_alloc(_noprof)?", ENOMEM, 1),
+        ("octets from the line", "__kfifo_alloc(_noprof)?", ENOMEM, 2),
+        *((what, VZALLOC, 0, nth) for nth, what in enumerate(memory, 1)),
+        ("the thread", "kthread_create_on_node", ENOMEM, 1),
+    )
 
 
 def build_fail_nth(kernel, build):
@@ -61,7 +64,7 @@ def symbol_of(module, pattern):
     return symbol
 
 
-def shortage_script(bench, kernel):
+def shortage_script(bench, kernel, kind):
     """@return shell commands that leave a line a step in /run/steps: phase, status, hits, what is left"""
     module, fail = bench.module(kernel), build_fail_nth(kernel, bench.options.build)
     script = f"""insmod $MODULE || exit 9
@@ -71,9 +74,9 @@ arm() {{ insmod {shlex.quote(fail)} symbol=$1 value=$2 nth=$3 from=$from size=$s
 disarm() {{ hits=$(cat /sys/module/offhook_fail_nth/parameters/hits); rmmod offhook_fail_nth; }}
 left() {{ ls -d /dev/offhook0 /dev/ttySM0 /sys/kernel/debug/offhook/offhook0 2>/dev/null | wc -l; }}
 """
-    for _, pattern, value, nth in START:
+    for _, pattern, value, nth in start_steps(kind.v42):
         script += f"""arm {symbol_of(module, pattern)} {value} {nth}
-$OFFHOOK kernel --context "OTHER 0" --seconds 1 --timeout 20 >/dev/null 2>/run/error; status=$?
+$OFFHOOK kernel --context "OTHER 0" {"" if kind.v42 else "--no-v42 "}--seconds 1 --timeout 20 >/dev/null 2>/run/error; status=$?
 disarm; grep -q "Cannot allocate memory" /run/error && told=1 || told=0; echo start $status $hits $told >>/run/steps
 """
     script += "echo $device >$at/unbind\n"
@@ -91,12 +94,13 @@ rmmod offhook || exit 6"""
 def shortage(bench, kernel, keep):
     """@return "ok" and how many steps, or what is wrong"""
     kind = Kind(v42=not bench.options.no_v42)
-    said = bench.call(kernel, ["FIFO 50"], kind, keep, beside=shortage_script(bench, kernel))
+    said = bench.call(kernel, ["FIFO 50"], kind, keep, beside=shortage_script(bench, kernel, kind))
     verdict = bench.verdict(said, kind)
     with open(os.path.join(keep, "steps"), encoding="ascii") as file:
         lines = [line.split() for line in file]
     wrong = [] if verdict == "ok" else [verdict]
-    steps = [("start", *step) for step in START] + [("probe", *step) for step in PROBE]
+    start = start_steps(kind.v42)
+    steps = [("start", *step) for step in start] + [("probe", *step) for step in PROBE]
     if len(lines) != len(steps):
         wrong.append(f"{len(lines)} of {len(steps)} steps")
     for (phase, what, *_), (_, status, hits, last) in zip(steps, lines, strict=False):
@@ -109,4 +113,4 @@ def shortage(bench, kernel, keep):
         elif phase == "start" and last != "1":
             wrong.append(f"{phase}, {what}: the program is not told")
     section = f"longest section {said['longest_section_us']:.1f} us, {' to '.join(said['longest_section'])}"
-    return "; ".join(wrong) or f"ok, {len(PROBE)} steps of probe and {len(START)} of a call's start, then {kind}; {section}"
+    return "; ".join(wrong) or f"ok, {len(PROBE)} steps of probe and {len(start)} of a call's start, then {kind}; {section}"
