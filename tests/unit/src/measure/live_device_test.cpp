@@ -27,8 +27,8 @@ TEST(LiveDevice, TheDmtPumpIsServedOverItsLoopInAContextOfThisHost) {
   const LiveDevice r = measure_live_device(g_lite(), config, [](double) { return true; });
   EXPECT_GE(r.seconds, 1);
   EXPECT_GT(r.driver.blocks_served, 0u);
-  EXPECT_EQ(r.service.count(), r.dispatch.count());
-  EXPECT_GT(r.service.count(), 0u);
+  EXPECT_GT(r.dispatch.count(), 0u);
+  EXPECT_LE(r.dispatch.count(), r.service.count()) << "what was asked for while it served is served without a wait";
   EXPECT_GT(r.buffer_samples, 0u);
   ASSERT_NE(r.dmt, nullptr);
   EXPECT_EQ(r.radio, nullptr);
