@@ -435,13 +435,12 @@ def main():
     sim = next(stems for prefix, stems in SIM if room.startswith(prefix))
     sim = [f for f in (TREE / "tests" / "sim").glob("*_test.cpp") if f.name.startswith(tuple(sim))]
     names = PROGRAMS[room.split("/")[0]]
-    judges = [(names[0], own)]
+    unit = TREE / "tests" / "unit"
+    trees = dict.fromkeys([names[0], *(PROGRAMS[one.split("/")[0]][0] for one in arguments.others)])
+    judges = [(name, {f for f in own if f.is_relative_to(unit / name[5:])}) for name in trees]
     if not arguments.own:
-        unit = TREE / "tests" / "unit"
         judges += [(name, {f for f in users - own if f.is_relative_to(unit / name[5:])}) for name in names] + [("sim", sim)]
-    if not (BUILD / ".ninja_deps").is_file():
-        build({name for name, _ in judges}, arguments.jobs)
-
+    build({name for name, _ in judges}, arguments.jobs)   # what includes which header is known from then on
     by_file = dependents()
     everything = mutants(room, by_file, commands())
     random.Random(arguments.seed).shuffle(everything)
@@ -465,9 +464,6 @@ def main():
     again = [r for r in enough if not r or r["result"] == "survived"]
     programs = [Program(name, files) for name, files in judges]
     programs = [p for p in programs if any(p.files - same_tests(r) for r in again)]
-    if programs:
-        build({p.name for p in programs}, arguments.jobs)
-        by_file = dependents()
     for program in programs:
         program.measure()
     say(f"{room}: {len(everything)} mutants; seed {arguments.seed}, {arguments.count} are judged by "
