@@ -125,13 +125,13 @@ void PortAudioCard::callback(const std::int16_t* in, std::int16_t* out, std::siz
   out_ = out;
   const std::int64_t now = monotonic_ns();
   const auto now_ns = static_cast<std::uint64_t>(now);
-  bool ended = false;
   if (lost) {
     xruns_.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t here = engine_.position + n;
-    ended = oh_card_engine_skip(&engine_, std::max(pace_.expected(now), here) - here, now_ns) != 0;
+    oh_card_engine_skip(&engine_, std::max(pace_.expected(now), here) - here, now_ns);
   }
-  ended |= oh_card_engine_run(&engine_, &line_, static_cast<std::uint32_t>(n), now_ns) > 0;
+  // A callback brings a period, so it ends a block, too, where what was lost ended one.
+  const bool ended = oh_card_engine_run(&engine_, &line_, static_cast<std::uint32_t>(n), now_ns) > 0;
   pace_.seen(engine_.position, now);
   if (ended) sem_post(&interrupt_);
 }

@@ -12,10 +12,8 @@
 
 #include "driver/card/registry/devices.h"
 #include "driver/card/timer/timer_card.h"
-#include "dsp/pump/pump_type.h"
-#include "offhook/driver.h"
 #include "tests/unit/driver/card/loop_device.h"
-#include "tests/unit/driver/manual_context.h"
+#include "tests/unit/driver/card/loop_modem.h"
 
 namespace offhook {
 namespace {
@@ -48,50 +46,7 @@ class AlsaCardTest : public testing::Test {
   }
 };
 
-/// A pump that sends 1, 2, 3 ... and keeps what it hears.
-struct CountingPump {
-  std::uint64_t clock = 0, filled_in = 0;
-  std::vector<std::int16_t> heard;
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-    heard.insert(heard.end(), rx, rx + n);
-    for (std::size_t i = 0; i < n; ++i) tx[i] = static_cast<std::int16_t>(++clock % 32'000 + 1);
-  }
-  void fill_in(std::size_t n) {
-    clock += n;
-    filled_in += n;
-  }
-  oh_pump pump() { return pump_of(*this); }
-};
-
-/// Card, driver and pump, served by the thread that waits.
-struct Modem {
-  explicit Modem(const std::string& device) : card(device) {
-    oh_driver_config config{};
-    config.card = card.card();
-    staging.resize(oh_driver_staging_size(&config.card) / sizeof staging[0]);
-    config.staging = staging.data();
-    config.pump = pump.pump();
-    config.context = context.context();
-    config.transmit_lead_samples = 2 * card.period();
-    config.block_plan[0] = card.period();
-    config.block_plan_length = 1;
-    config.policy = OH_SERVICE_DRAIN_ALL;
-    EXPECT_EQ(oh_driver_init(&driver, &config), 0);
-  }
-  void run(std::uint64_t samples) {
-    card.start();
-    while (oh_card_position(&card.state()) < samples) {
-      ASSERT_EQ(card.wait(), LiveCard::Wait::kInterrupt) << card.failure();
-      oh_driver_isr(&driver);
-      oh_driver_service(&driver);
-    }
-  }
-  AlsaCard card;
-  CountingPump pump;
-  test::ManualContext context;
-  oh_driver driver{};
-  std::vector<std::uint64_t> staging;
-};
+using Modem = test::LoopModem<AlsaCard>;
 
 TEST_F(AlsaCardTest, CarriesWhatTheFarEndPlaysInOrder) {
   Modem a("loop0"), b("loop1");
@@ -100,11 +55,7 @@ TEST_F(AlsaCardTest, CarriesWhatTheFarEndPlaysInOrder) {
   other.join();
   // In one run of consecutive samples, unless this machine held a thread up for longer than the device buffers.
   for (const Modem* m : {&a, &b}) {
-    std::size_t longest = 0, run = 0;
-    for (std::size_t i = 1; i < m->pump.heard.size(); ++i) {
-      run = m->pump.heard[i] > 0 && m->pump.heard[i] == m->pump.heard[i - 1] + 1 ? run + 1 : 0;
-      longest = std::max(longest, run);
-    }
+    const std::size_t longest = m->pump.longest_run(0);
     if (a.card.xruns() + b.card.xruns() == 0) {
       EXPECT_GT(longest, 8000u);
     }

@@ -6,7 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "driver/card/alsa/alsa_card.h"
 #include "tests/unit/driver/card/loop_device.h"
+#include "tests/unit/driver/card/loop_modem.h"
 
 namespace offhook {
 namespace {
@@ -59,6 +63,19 @@ TEST_F(PortAudioCardTest, ADeviceIsKnownByItsNumberToo) {
   EXPECT_THAT(failure(std::to_string(devices)), HasSubstr("there is no such device"));
   EXPECT_THAT(failure("-1"), HasSubstr("there is no such device"));
   EXPECT_THAT(failure(number + "x"), HasSubstr("there is no such device"));
+}
+
+// After a loss a period of the device ends within one of the card's blocks: each is passed in two pieces.
+TEST_F(PortAudioCardTest, HearsTheFarEndInOrderAfterALossThatItCounts) {
+  test::LoopModem<PortAudioCard> near("xrun");
+  test::LoopModem<AlsaCard> far("loop1");
+  std::jthread other([&] { far.run(20'000); });
+  near.run(16'000);
+  other.join();
+  EXPECT_GE(near.card.xruns(), 1u);
+  EXPECT_GT(near.pump.filled_in, 0u);
+  EXPECT_EQ(near.pump.clock, near.card.state().rx_read) << "what is lost passes in the pump's count";
+  EXPECT_GT(near.pump.longest_run(4'000), 300u) << "three blocks and more";
 }
 
 TEST_F(PortAudioCardTest, SaysThatTheDeviceVanished) {
