@@ -59,7 +59,7 @@ TEST_F(LocalSocket, NothingButAStaleSocketIsRemoved) {
   EXPECT_TRUE(fs::is_symlink(path));
   fs::remove(path);
   const int datagrams = bound(SOCK_DGRAM);  // another kind of program's, as /dev/log is
-  EXPECT_NE(listen_there(), "no error");
+  EXPECT_EQ(listen_there(), path + ": Protocol wrong type for socket");
   EXPECT_TRUE(fs::is_socket(path));
   close(datagrams);
   fs::remove(path);
@@ -118,6 +118,30 @@ TEST_F(LocalSocket, AFullQueueIsNotWaitedFor) {
 TEST_F(LocalSocket, APathThatIsNoneIsSaid) {
   EXPECT_THAT(complaint([] { (void)LocalListener::at(""); }), HasSubstr("not the path of a socket"));
   EXPECT_THAT(complaint([] { (void)LocalListener::at(std::string(200, 'x')); }), HasSubstr("at most 107 characters"));
+}
+
+TEST_F(LocalSocket, WhatKeepsItFromAPathIsSaidOnlyAPathThatIsTakenIsNoError) {
+  const std::string nowhere = folder / "nowhere/s";
+  EXPECT_EQ(complaint([&] { (void)LocalListener::where_nothing_is(nowhere); }),
+            nowhere + ": No such file or directory");
+  leave_behind();
+  EXPECT_FALSE(LocalListener::where_nothing_is(path));
+  EXPECT_TRUE(fs::is_socket(path));
+}
+
+TEST_F(LocalSocket, NoDescriptorIsLeftOpen) {
+  const auto open_now = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const std::ptrdiff_t before = open_now();
+  EXPECT_EQ(connect_local(path), -ENOENT);
+  leave_behind();
+  EXPECT_EQ(connect_local(path), -ECONNREFUSED);
+  EXPECT_FALSE(LocalListener::where_nothing_is(path));
+  {
+    const LocalListener listener = LocalListener::at(path);
+    complaint([&] { (void)LocalListener::at(path); });
+  }
+  complaint([&] { (void)LocalListener::at(folder / "nowhere/s"); });
+  EXPECT_EQ(open_now(), before);
 }
 
 }  // namespace

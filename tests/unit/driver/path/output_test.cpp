@@ -4,14 +4,20 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/unit/temporary_folder.h"
 
@@ -83,6 +89,97 @@ TEST_F(Output, AFifoThatNobodyReadsIsRefusedAtOnceAndNamed) {
   alarm(0);
   EXPECT_EQ(fcntl(log.fd(), F_GETFL) & O_NONBLOCK, 0) << "a slow reader is waited for";
   close(reader);
+}
+
+std::atomic<int> signals{0};
+
+// A slow reader is waited for, and a signal meanwhile neither ends the wait nor repeats or loses a byte.
+TEST_F(Output, ASignalDoesNotDisturbAWriteThatWaits) {
+  const fs::path fifo = path / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  struct sigaction counted {};
+  struct sigaction kept {};
+  counted.sa_handler = [](int) { ++signals; };  // without SA_RESTART
+  ASSERT_EQ(sigaction(SIGUSR1, &counted, &kept), 0);
+  std::string sent(300'000, ' '), got;
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<char>(i % 251);
+  std::atomic<bool> done{false};
+  std::string why;
+  std::thread writer([&] {
+    why = complaint([&] { write_file(fifo, sent); });
+    done = true;
+  });
+  const int full = fcntl(reader, F_GETPIPE_SZ);
+  for (int waiting = 0; waiting < full && !done; ioctl(reader, FIONREAD, &waiting)) std::this_thread::yield();
+  for (int sent_signals = 1; sent_signals <= 50 && !done; ++sent_signals) {
+    ASSERT_EQ(pthread_kill(writer.native_handle(), SIGUSR1), 0);
+    while (signals < sent_signals && !done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::array<char, 4096> bytes;
+  for (ssize_t n = 1; n != 0;) {
+    const bool last = done;
+    n = read(reader, bytes.data(), bytes.size());
+    if (n > 0) got.append(bytes.data(), static_cast<std::size_t>(n));
+    if (n < 0) std::this_thread::yield();
+    if (n < 0 && last) break;
+  }
+  writer.join();
+  close(reader);
+  sigaction(SIGUSR1, &kept, nullptr);
+  EXPECT_EQ(why, "no error");
+  EXPECT_TRUE(got == sent) << got.size() << " bytes of " << sent.size();
+}
+
+TEST_F(Output, AReaderThatWentIsNamedAsTheCause) {
+  const fs::path fifo = path / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  OutputFile file(fifo, Privacy::kPrivate, Appears::kAtOnce);
+  close(reader);
+  const auto kept = std::signal(SIGPIPE, SIG_IGN);
+  EXPECT_THAT(complaint([&] { file.write("x"); }), HasSubstr("fifo: Broken pipe"));
+  std::signal(SIGPIPE, kept);
+}
+
+TEST_F(Output, WhatDoesNotReachTheDiskDoesNotReplaceTheOldFile) {
+  write_file(path / "a", "old");
+  OutputFile file(path / "a", Privacy::kShared, Appears::kWhole);
+  file.write("new");
+  int pipes[2];  // cannot be brought to a disk
+  ASSERT_EQ(pipe(pipes), 0);
+  ASSERT_GE(dup2(pipes[1], file.fd()), 0);
+  EXPECT_EQ(complaint([&] { file.close(); }), (path / "a").string() + ": Invalid argument");
+  EXPECT_EQ(content(path / "a"), "old");
+  close(pipes[0]);
+  close(pipes[1]);
+}
+
+TEST_F(Output, AFolderThatIsGoneIsSaidAndNotTriedForEver) {
+  const OutputFolder folder(path / "out");
+  fs::remove(path / "out");
+  const std::string why = (path / "out/a").string() + ": No such file or directory";
+  for (const Appears appears : {Appears::kAtOnce, Appears::kWhole})
+    EXPECT_EQ(complaint([&] { folder.create("a", Privacy::kShared, appears); }), why);
+  EXPECT_EQ(complaint([&] { folder.append("a", Privacy::kShared); }), why);
+}
+
+// Also where the first number that is free is 0, as for a service without a standard input.
+TEST_F(Output, NoDescriptorIsLeftOpen) {
+  const OutputFolder folder(path / "out");
+  const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+  close(STDIN_FILENO);
+  const auto open_now = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const std::ptrdiff_t at_first = open_now();
+  { folder.sub("sub").write("a", "x"); }
+  folder.append("b", Privacy::kShared).write("x");
+  { const OutputFolder other(path / "other"); }
+  write_file(path / "a", "x");
+  { OutputFile unfinished(path / "a", Privacy::kShared, Appears::kWhole); }
+  EXPECT_NE(complaint([&] { folder.write("sub", "x"); }), "no error");
+  EXPECT_NE(complaint([&] { (void)folder.sub("b"); }), "no error");
+  EXPECT_EQ(open_now(), at_first);
+  if (input >= 0) dup2(input, STDIN_FILENO), close(input);
 }
 
 TEST_F(Output, AnOpenDescriptorIsWrittenWhereItStands) {
@@ -178,6 +275,11 @@ TEST_F(Output, TheUmaskHoldsAndRecordsAreTheOwnersAlone) {
   EXPECT_EQ(mode(path / "out/page"), 0640u);
   EXPECT_EQ(mode(path / "out/record"), 0600u);
   EXPECT_EQ(mode(path / "out/log"), 0600u);
+  umask(0);
+  folder.write("page0", "x");
+  folder.write("record0", "x", Privacy::kPrivate);
+  EXPECT_EQ(mode(path / "out/page0"), 0666u);
+  EXPECT_EQ(mode(path / "out/record0"), 0600u);
   // Who wants to share a record says so, and is heard the next time.
   fs::permissions(path / "out/record", fs::perms(0644));
   folder.write("record", "y", Privacy::kPrivate);

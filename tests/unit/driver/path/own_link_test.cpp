@@ -4,11 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "tests/unit/temporary_folder.h"
@@ -53,6 +59,65 @@ TEST_F(OwnLinkTest, WhatIsNotOursStays) {
     EXPECT_THAT(complaint(), HasSubstr("another user's link"));
     EXPECT_TRUE(fs::is_symlink(path));
   }
+}
+
+TEST_F(OwnLinkTest, AFolderThatIsNotThereIsSaidAtOnce) {
+  path = folder / "nowhere/tty";
+  EXPECT_EQ(complaint(), path + ": No such file or directory");
+}
+
+TEST_F(OwnLinkTest, WhatKeepsItFromItsNameIsSaid) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(STDERR_FILENO);
+  close(next);
+  rlimit full = before;
+  full.rlim_cur = static_cast<rlim_t>(next);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &full), 0);
+  const std::string why = complaint();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(why, path + ": Too many open files");
+}
+
+/// The abstract socket's that keeps the link, as /proc/net/unix shows it.
+std::string name_that_keeps(const std::string& path) {
+  const OwnLink link(path);
+  std::string name;
+  std::ifstream sockets("/proc/net/unix");
+  for (std::string line; std::getline(sockets, line);)
+    if (const auto at = line.find("@offhook "); at != std::string::npos) name = line.substr(at + 1);
+  return name;
+}
+
+TEST_F(OwnLinkTest, AnotherUserCannotKeepUsFromOurs) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be another user";
+  const std::string name = name_that_keeps(path);
+  ASSERT_NE(name, "");
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    const bool taken =
+        setuid(65534) == 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0 && listen(fd, 1) == 0;
+    [[maybe_unused]] const ssize_t n = write(ready[1], taken ? "1" : "0", 1);
+    for (;;) pause();
+  }
+  char taken = 0;
+  ASSERT_EQ(read(ready[0], &taken, 1), 1);
+  EXPECT_EQ(taken, '1');
+  const auto open_now = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const std::ptrdiff_t before = open_now();
+  EXPECT_EQ(complaint(), "no error");
+  EXPECT_EQ(open_now(), before);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
 }
 
 TEST_F(OwnLinkTest, OneThatLeadsElsewhereByNowIsNotRemoved) {
