@@ -185,6 +185,8 @@ TEST(Escape, NeedsThreeCharactersBetweenTwoPauses) {
   EXPECT_FALSE(d.process("+++", 11'500, settings));
   EXPECT_FALSE(d.process("x", 11'600, settings));
   EXPECT_FALSE(d.process("", 13'000, settings));
+  EXPECT_FALSE(d.process("abc", 15'000, settings));  // three others
+  EXPECT_FALSE(d.process("", 17'000, settings));
   AtSettings off;
   off.s[2] = 128;
   EscapeDetector never;

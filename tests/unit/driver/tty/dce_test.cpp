@@ -53,13 +53,18 @@ struct FakeLine final : CallLine {
     sent.append(reinterpret_cast<const char*>(bytes), n);
     return n;
   }
-  std::size_t read(std::uint8_t*, std::size_t) override { return 0; }
+  std::size_t read(std::uint8_t* bytes, std::size_t n) override {
+    n = std::min(n, incoming.size());
+    std::copy_n(incoming.begin(), n, bytes);
+    incoming.erase(0, n);
+    return n;
+  }
   std::size_t writable() const override { return 1000; }
 
   bool rings = false, refuses = false, off_hook = false;
   CallConfig config{};
   CallStatus now;
-  std::string sent;
+  std::string sent, incoming;
   std::int64_t* clock_ms = nullptr;  // goes on while a call is released
   std::int64_t release_ms = 0, on_hook_ms = 0, off_hook_ms = 0;
 };
@@ -362,6 +367,33 @@ TEST(Dce, WhatTheProgramWritesOnlineGoesToTheFarEnd) {
   desk.bring_to(State::kOnline);
   desk.say("hello ++ there");
   EXPECT_EQ(desk.line.sent, "hello ++ there");
+  desk.say("x");
+  EXPECT_EQ(desk.line.sent, "hello ++ therex");
+}
+
+// V.250 6.2.12: XON and XOFF of the program are data, or are obeyed, or are obeyed and go to the far end, too.
+TEST(Dce, FlowControlCharactersAreObeyedWhereTheyAreAskedForAlone) {
+  const std::string xon(1, '\x11'), xoff(1, '\x13');
+  for (int by_dte = 0; by_dte <= 3; ++by_dte) {
+    SCOPED_TRACE(by_dte);
+    const bool obeyed = by_dte == 1 || by_dte == 3, passed = by_dte != 1;
+    Desk desk;
+    desk.say("ATE0+IFC=" + std::to_string(by_dte) + ",0\r");
+    desk.say("ATD5\r");
+    desk.far_end(OH_PUMP_DATA, 3);
+    desk.work();
+    ASSERT_EQ(desk.dce.state(), State::kOnline);
+    desk.say("a" + xoff + "b");
+    EXPECT_EQ(desk.line.sent, passed ? "a" + xoff + "b" : "ab");
+    desk.line.incoming = "from afar";
+    desk.work(0.1);
+    EXPECT_EQ(desk.heard(), obeyed ? "" : "from afar");
+    desk.line.sent.clear();
+    desk.say(xon);
+    EXPECT_EQ(desk.line.sent, passed ? xon : "");
+    desk.work(0.1);
+    EXPECT_TRUE(desk.line.incoming.empty()) << "the far end is heard again";
+  }
 }
 
 }  // namespace
