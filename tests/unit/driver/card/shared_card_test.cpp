@@ -466,6 +466,30 @@ TEST(CardServer, SeesAModemLeaveWhateverItSentBefore) {
   serve.join();
 }
 
+/// Memory of cards that this process has mapped.
+std::ptrdiff_t mapped_cards() {
+  std::ifstream maps("/proc/self/maps");
+  std::ptrdiff_t cards = 0;
+  for (std::string line; std::getline(maps, line);) cards += line.find("/memfd:") != std::string::npos;
+  return cards;
+}
+
+TEST(CardServer, WhoLeavesLeavesNoMemoryBehind) {
+  const std::ptrdiff_t before = mapped_cards();
+  {
+    CardServer server(path_of_test(), kStreams);
+    for (int i = 0; i < 3; ++i) {
+      ForeignModem modem(path_of_test());
+      server.wait_for_modem(1000);
+      modem.receive();
+      ASSERT_EQ(send(modem.socket, "", 1, MSG_NOSIGNAL), 1);
+      ASSERT_TRUE(finds_modem(server));
+      EXPECT_EQ(mapped_cards(), before + 1) << "of the modem before";
+    }
+  }
+  EXPECT_EQ(mapped_cards(), before);
+}
+
 TEST(CardServer, AModemThatFillsItsInterruptAndMakesItBlockingIsLeft) {
   CardServer server(path_of_test(), kStreams);
   ForeignModem modem(path_of_test());
