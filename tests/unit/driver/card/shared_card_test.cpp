@@ -32,6 +32,7 @@
 #include "dsp/spandsp/v22bis.h"
 #include "offhook/card_engine.h"
 #include "offhook/modem_card.h"
+#include "tests/unit/descriptors.h"
 
 namespace offhook {
 namespace {
@@ -488,6 +489,24 @@ TEST(CardServer, WhoLeavesLeavesNoMemoryBehind) {
     }
   }
   EXPECT_EQ(mapped_cards(), before);
+}
+
+TEST(CardServer, NeitherSideLeavesADescriptorOpen) {
+  CardServer server(path_of_test(), kStreams);
+  const test::WithoutStandardInput without;
+  std::array<std::ptrdiff_t, 3> open{};
+  for (std::ptrdiff_t& now : open) {
+    std::thread serve([&] { EXPECT_TRUE(finds_modem(server)); });
+    {
+      SharedCard modem(path_of_test());
+      modem.start();
+      serve.join();
+    }
+    EXPECT_TRUE(server.modem_left());
+    now = test::open_descriptors();
+  }
+  EXPECT_EQ(open[1], open[0]);
+  EXPECT_EQ(open[2], open[0]);
 }
 
 TEST(CardServer, AModemThatFillsItsInterruptAndMakesItBlockingIsLeft) {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "tests/unit/descriptors.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace offhook {
@@ -130,8 +131,8 @@ TEST_F(LocalSocket, WhatKeepsItFromAPathIsSaidOnlyAPathThatIsTakenIsNoError) {
 }
 
 TEST_F(LocalSocket, NoDescriptorIsLeftOpen) {
-  const auto open_now = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
-  const std::ptrdiff_t before = open_now();
+  const test::WithoutStandardInput without;
+  const std::ptrdiff_t before = test::open_descriptors();
   EXPECT_EQ(connect_local(path), -ENOENT);
   leave_behind();
   EXPECT_EQ(connect_local(path), -ECONNREFUSED);
@@ -141,7 +142,7 @@ TEST_F(LocalSocket, NoDescriptorIsLeftOpen) {
     complaint([&] { (void)LocalListener::at(path); });
   }
   complaint([&] { (void)LocalListener::at(folder / "nowhere/s"); });
-  EXPECT_EQ(open_now(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/unit/descriptors.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace offhook {
@@ -164,13 +165,10 @@ TEST_F(Output, AFolderThatIsGoneIsSaidAndNotTriedForEver) {
   EXPECT_EQ(complaint([&] { folder.append("a", Privacy::kShared); }), why);
 }
 
-// Also where the first number that is free is 0, as for a service without a standard input.
 TEST_F(Output, NoDescriptorIsLeftOpen) {
   const OutputFolder folder(path / "out");
-  const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
-  close(STDIN_FILENO);
-  const auto open_now = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
-  const std::ptrdiff_t at_first = open_now();
+  const test::WithoutStandardInput without;
+  const std::ptrdiff_t at_first = test::open_descriptors();
   { folder.sub("sub").write("a", "x"); }
   folder.append("b", Privacy::kShared).write("x");
   { const OutputFolder other(path / "other"); }
@@ -178,8 +176,7 @@ TEST_F(Output, NoDescriptorIsLeftOpen) {
   { OutputFile unfinished(path / "a", Privacy::kShared, Appears::kWhole); }
   EXPECT_NE(complaint([&] { folder.write("sub", "x"); }), "no error");
   EXPECT_NE(complaint([&] { (void)folder.sub("b"); }), "no error");
-  EXPECT_EQ(open_now(), at_first);
-  if (input >= 0) dup2(input, STDIN_FILENO), close(input);
+  EXPECT_EQ(test::open_descriptors(), at_first);
 }
 
 TEST_F(Output, AnOpenDescriptorIsWrittenWhereItStands) {

@@ -14,9 +14,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
+#include "tests/unit/descriptors.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace offhook {
@@ -110,10 +110,9 @@ TEST_F(OwnLinkTest, AnotherUserCannotKeepUsFromOurs) {
   char taken = 0;
   ASSERT_EQ(read(ready[0], &taken, 1), 1);
   EXPECT_EQ(taken, '1');
-  const auto open_now = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
-  const std::ptrdiff_t before = open_now();
+  const std::ptrdiff_t before = test::open_descriptors();
   EXPECT_EQ(complaint(), "no error");
-  EXPECT_EQ(open_now(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   close(ready[0]);
