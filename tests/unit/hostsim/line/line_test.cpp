@@ -404,5 +404,49 @@ TEST(Line, BadConfigurationIsAnErrorThatNamesTheField) {
   EXPECT_NE(message([](LineConfig& c) { c.codec = "none", c.robbed_bit = true; }).find("a-law"), std::string::npos);
 }
 
+TEST(Line, EachNumberHasTheLimitsThatItsRefusalNames) {
+  struct Limit {
+    const char* field;
+    double LineConfig::*value;
+    double least, most;
+  };
+  using C = LineConfig;
+  const auto refusal = [](const Limit& limit, double value) -> std::string {
+    LineConfig c;
+    c.delay_ms = 20;  // a slip may lose what lies above the least delay: 11 ms
+    c.*limit.value = value;
+    Recorder far;
+    try {
+      Line line(c, 1, far);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  for (const Limit& limit : {Limit{"loss_db", &C::loss_db, 0, 100},
+                             {"near_echo_db", &C::near_echo_db, 0, 400},
+                             {"far_echo_db", &C::far_echo_db, 0, 400},
+                             {"delay_ms", &C::delay_ms, 9, 10'000},
+                             {"noise_dbm0", &C::noise_dbm0, -400, 3},
+                             {"impulse_rate_hz", &C::impulse_rate_hz, 0, 1000},
+                             {"impulse_dbm0", &C::impulse_dbm0, -400, 3},
+                             {"frequency_offset_hz", &C::frequency_offset_hz, -100, 100},
+                             {"phase_jitter_deg", &C::phase_jitter_deg, 0, 90},
+                             {"phase_jitter_hz", &C::phase_jitter_hz, 0, 300},
+                             {"interruption_ms", &C::interruption_ms, 0, 60'000},
+                             {"interruption_at_s", &C::interruption_at_s, 0, 1e6},
+                             {"slip_ms", &C::slip_ms, -11, 1000},
+                             {"slip_at_s", &C::slip_at_s, 0, 1e6},
+                             {"upper_edge_hz", &C::upper_edge_hz, 1000, 3400},
+                             {"clock_ppm", &C::clock_ppm, -1000, 1000}}) {
+    SCOPED_TRACE(limit.field);
+    const std::string named = "line." + std::string(limit.field) + " = ";
+    EXPECT_EQ(refusal(limit, limit.least), "");
+    EXPECT_EQ(refusal(limit, limit.most), "");
+    EXPECT_EQ(refusal(limit, std::nextafter(limit.least, -1e9)).substr(0, named.size()), named);
+    EXPECT_EQ(refusal(limit, std::nextafter(limit.most, 1e9)).substr(0, named.size()), named);
+  }
+}
+
 }  // namespace
 }  // namespace offhook::hostsim

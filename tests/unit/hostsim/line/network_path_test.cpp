@@ -95,6 +95,23 @@ TEST(NetworkPath, WhatNoNetworkDoesIsRefused) {
     }
     return "";
   };
+  for (const NetworkFaults& allowed : {NetworkFaults{.slip_every_s = 0.01},
+                                       {.slip_every_s = 1e6},
+                                       {.packet_ms = 1},
+                                       {.packet_ms = 100},
+                                       {.packet_ms = 1, .packet_loss = 1},
+                                       {.packet_ms = 1, .jump_every_s = 0.01, .jump_ms = 0},
+                                       {.packet_ms = 1, .jump_every_s = 1e6, .jump_ms = 500}})
+    EXPECT_EQ(message(allowed), "");
+  const char* every = "trunk.jump_every_s: expected 0, or 0.01 to 1000000";
+  EXPECT_EQ(message({.packet_ms = 20, .jump_every_s = 0.0099}), every);
+  EXPECT_EQ(message({.packet_ms = 20, .jump_every_s = 1.01e6}), every);
+  EXPECT_EQ(message({.packet_ms = 100.5}), "trunk.packet_ms: expected 0, or 1 to 100");
+  EXPECT_EQ(message({.packet_ms = 20, .jump_every_s = 1, .jump_ms = -1}), "trunk.jump_ms: expected 0 to 500");
+  EXPECT_EQ(message({.jump_every_s = 1}),
+            "trunk.packet_ms: expected 1 to 100 with trunk.packet_loss or trunk.jump_every_s");
+  EXPECT_EQ(message({.slip_every_s = 0.0099}), "trunk.slip_every_s: expected 0, or 0.01 to 1000000");
+  EXPECT_EQ(message({.slip_every_s = 1.01e6}), "trunk.slip_every_s: expected 0, or 0.01 to 1000000");
   EXPECT_EQ(message({.slip_every_s = -1}), "trunk.slip_every_s: expected 0, or 0.01 to 1000000");
   EXPECT_EQ(message({.packet_ms = 0.5}), "trunk.packet_ms: expected 0, or 1 to 100");
   EXPECT_EQ(message({.packet_ms = 20, .packet_loss = 1.1}), "trunk.packet_loss: expected 0 to 1");
