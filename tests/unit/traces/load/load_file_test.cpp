@@ -13,7 +13,9 @@ HostLoad example() {
   HostLoad load;
   load.origin = "board.dat";
   load.duration = 60'000'000'000;
-  load.sources = {{HostLoad::Kind::kInterrupt, 0, "eth0"}, {HostLoad::Kind::kThread, 90, "a \xff name"}};
+  load.sources = {{HostLoad::Kind::kInterrupt, 0, "eth0"},
+                  {HostLoad::Kind::kThread, 90, "a \xff name"},
+                  {HostLoad::Kind::kThread, hostsim::kLinuxPriorities - 1, "the highest"}};
   load.cpus = {{0, {{5, 100, 0}, {5, 1, 1}, {59'999'999'999, 400'000'000, 1}}, 3}, {2, {}, 0}};
   return load;
 }
@@ -38,6 +40,12 @@ TEST(LoadFile, EveryTruncationAndEveryFlippedBitIsNoticed) {
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     EXPECT_THROW((void)read_load(bad, "x"), TraceError) << bit;
   }
+}
+
+TEST(LoadFile, APriorityThatLinuxHasNotIsRefused) {
+  HostLoad load = example();
+  load.sources[1].priority = hostsim::kLinuxPriorities;
+  EXPECT_THROW((void)read_load(write_load(load), "x"), TraceError);
 }
 
 TEST(LoadFile, SaysAtWhichByte) {

@@ -206,6 +206,18 @@ TEST_F(ScenarioFile, PinningToACpuThatIsNotThereIsRefused) {
       testing::HasSubstr("host.cpus is 2; expected 1: host nt2000-p2-450 is drawn from what was measured on one"));
 }
 
+TEST_F(ScenarioFile, DevicesHaveNamesOfTheirOwnAndLeaveEachCpuSomeTime) {
+  const auto devices = [](std::initializer_list<const char*> names) {
+    std::string text;
+    for (const char* name : names) text += "[[load.device]]\nname = \"" + std::string(name) + "\"\n";
+    return text;
+  };
+  EXPECT_EQ(read(devices({"usb", "scsi", "network"})).load.devices.size(), 3u);
+  for (const auto& names :
+       {devices({"usb", "usb", "scsi"}), devices({"usb", "scsi", "usb"}), devices({"scsi", "usb", "usb"})})
+    EXPECT_THAT(complaint(names), testing::HasSubstr("two devices are named \"usb\"; expected names of their own"));
+}
+
 TEST_F(ScenarioFile, ThreadsAndTheirCpusAreReadAndWrittenBack) {
   const Scenario s = read(R"(
 [context]
