@@ -152,5 +152,40 @@ TEST(V34LineMonitor, LostForGoodItRetrains) {
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 
+/// A quiet line in data mode at 19 200 bit/s, where 21 600 would need a ratio of 100.
+struct QuietLine {
+  static constexpr int kWindowSymbols = 2 * LineMonitor::kWindowPairs;
+  DataParameters p{{make_framing(SymbolRate::k3200, 19'200, false, true), kGpc, TrellisCode::k64, {}}, false, 19'200};
+  LineMonitor monitor;
+
+  /// Data mode from its begin on. @return windows until the monitor advises a higher rate, at most `most`
+  int windows_until_higher(int most) {
+    DataTransmitter tx(p);
+    DataReceiver rx(p);
+    const oh_bit_port ones{[](void*) { return 1; }, [](void*, int) {}, nullptr};
+    const DataPort port{ones, ones};
+    const float grid = square_root(p.transmitted_energy());
+    monitor.start(p, 100, 2);
+    for (int n = 1; n <= most * kWindowSymbols; ++n) {
+      static_cast<void>(rx.decide(grid * tx.next(port, true)));
+      rx.put(port, true);
+      if (n % 2 != 0) continue;
+      const LineMonitor::Advice advice = monitor.put(rx);
+      if (advice == LineMonitor::Advice::kHigher) return (n + kWindowSymbols / 2) / kWindowSymbols;
+      EXPECT_EQ(advice, LineMonitor::Advice::kNone) << n;
+    }
+    return most;
+  }
+};
+
+// Each rise costs a renegotiation: after one, and the data mode that follows it, the next takes twice as long.
+TEST(V34LineMonitor, ARiseWaitsTwiceAsLongAsTheOneBefore) {
+  QuietLine line;
+  const int first = line.windows_until_higher(200), second = line.windows_until_higher(200);
+  EXPECT_NEAR(first, LineMonitor::kGoodWindows, 1);
+  EXPECT_NEAR(second, 2 * LineMonitor::kGoodWindows, 1);
+  EXPECT_NEAR(line.windows_until_higher(200), 4 * LineMonitor::kGoodWindows, 1);
+}
+
 }  // namespace
 }  // namespace offhook::v34
