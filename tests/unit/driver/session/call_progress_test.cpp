@@ -57,6 +57,44 @@ TEST(ProgressDetector, TakesNeitherNoiseNorModemsNorSpeechlikeTonesForThem) {
   EXPECT_EQ(hear({425}, 1, 4, 10), Progress::kNothing);  // ringback of E.180 is no dial tone and not busy
 }
 
+TEST(ProgressDetector, AToneCountsFromItsLeastLengthOn) {
+  struct Case {
+    std::vector<double> hz;
+    int frames;  // of 40 ms
+    Progress progress;
+  };
+  for (const Case& c : {Case{{350, 440}, 15, Progress::kDialTone},
+                        {{425}, 38, Progress::kDialTone},
+                        {{440, 480}, 18, Progress::kRinging}}) {
+    ProgressDetector detector(kRateHz);
+    const auto tone = tones(0.04 * c.frames, c.hz);
+    const std::size_t frame = tone.size() / static_cast<std::size_t>(c.frames);
+    detector.process(tone.data(), tone.size() - frame);
+    EXPECT_EQ(detector.progress(), Progress::kNothing) << c.frames;
+    detector.process(tone.data() + tone.size() - frame, frame);
+    EXPECT_EQ(detector.progress(), c.progress) << c.frames;
+  }
+}
+
+// Bursts of 0.2 to 0.7 s are busy, or congestion; shorter or longer ones, and gaps so, are neither.
+TEST(ProgressDetector, BusyIsACadence) {
+  for (const double length : {0.2, 0.25, 0.5, 0.7}) EXPECT_EQ(hear({480, 620}, length, length, 4), Progress::kBusy);
+  for (const double length : {0.12, 0.9}) EXPECT_EQ(hear({480, 620}, length, length, 6), Progress::kNothing) << length;
+  EXPECT_EQ(hear({480, 620}, 0.5, 2, 10), Progress::kNothing);
+}
+
+TEST(ProgressDetector, WhatIsTooQuietIsNoTone) {
+  for (const bool loud : {false, true}) {  // -43 dBm0 is the limit: 60 of 32768, root mean square
+    ProgressDetector detector(kRateHz);
+    std::vector<std::int16_t> x(8000);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<std::int16_t>((loud ? 66 : 54) * (std::sin(2 * std::numbers::pi * 350 * double(i) / 8000) +
+                                                           std::sin(2 * std::numbers::pi * 440 * double(i) / 8000)));
+    detector.process(x.data(), x.size());
+    EXPECT_EQ(detector.progress(), loud ? Progress::kDialTone : Progress::kNothing);
+  }
+}
+
 TEST(ProgressDetector, KeepsTheTimeOfWhatWasLost) {
   const auto on = tones(0.5, {480, 620}), off = tones(0.5, {});
   // Of every 100 samples 30 are lost, and once all of the second half of a tone.
@@ -73,6 +111,18 @@ TEST(ProgressDetector, KeepsTheTimeOfWhatWasLost) {
       }
     }
     EXPECT_EQ(detector.progress(), Progress::kBusy) << at_once;
+  }
+}
+
+TEST(ProgressDetector, AFrameOfWhichLessThanHalfWasHeardCountsAsTheOneBefore) {
+  constexpr std::size_t kFrame = 320;
+  for (const std::size_t heard : {kFrame / 2 - 1, kFrame / 2}) {
+    ProgressDetector detector(kRateHz);
+    const auto tone = tones(0.04 * 14, {350, 440}), silence = tones(0.04, {});
+    detector.process(tone.data(), tone.size());
+    detector.fill_in(kFrame - heard);
+    detector.process(silence.data(), heard);
+    EXPECT_EQ(detector.progress(), 2 * heard < kFrame ? Progress::kDialTone : Progress::kNothing) << heard;
   }
 }
 

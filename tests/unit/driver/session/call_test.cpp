@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
 
 #include "dsp/spandsp/v22bis.h"
 
@@ -35,6 +39,102 @@ TEST(Call, SamplesLostWhileDiallingAreTheDiallersAndNotThePumps) {
   EXPECT_EQ(call.status().pump.filled_in, 0u);
   call.fill_in(80);
   EXPECT_EQ(call.status().pump.filled_in, 80u) << "from then on what is lost is the pump's";
+}
+
+TEST(Call, DialToneThatDoesNotComeIsSaid) {
+  CallConfig config = dial("5");
+  config.plan.need_dial_tone = true;
+  Call call(config, 0, nullptr, [] { return 0; });
+  std::array<std::int16_t, kBlock> rx{}, tx{};
+  call.process(rx.data(), tx.data(), kBlock);
+  EXPECT_TRUE(call.status().dialling);
+  for (int n = 0; n < 7 * 8000; n += kBlock) call.process(rx.data(), tx.data(), kBlock);
+  EXPECT_EQ(call.status().progress, Progress::kNoDialTone);
+  EXPECT_FALSE(call.status().dialling);
+}
+
+/// Two modems that hear each other a block later.
+struct TwoCalls {
+  Call caller{{.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, [] { return 0; }};
+  Call answerer{{.pump = oh_v22bis_type(), .role = OH_PUMP_ANSWER}, 0, nullptr, [] { return 0; }};
+  std::array<std::int16_t, kBlock> from_caller{}, from_answerer{};
+
+  template <class Condition>
+  bool run_until(Condition condition, double seconds) {
+    for (double t = 0; t < seconds && !condition(); t += kBlock / 8000.) {
+      const auto to_caller = from_answerer, to_answerer = from_caller;
+      caller.process(to_caller.data(), from_caller.data(), kBlock);
+      answerer.process(to_answerer.data(), from_answerer.data(), kBlock);
+    }
+    return condition();
+  }
+  bool connect() {
+    return run_until([&] { return caller.status().connected() && answerer.status().connected(); }, 20);
+  }
+};
+
+std::string bytes(std::size_t n, int first) {
+  std::string all(n, ' ');
+  for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<char>(first + static_cast<int>(i * i % 251));
+  return all;
+}
+
+TEST(Call, BytesOfBothEndsArriveInOrder) {
+  TwoCalls calls;
+  ASSERT_TRUE(calls.connect());
+  const std::string out = bytes(1500, 0), back = bytes(1500, 7);
+  std::string heard, heard_back;
+  const auto write = [](Call& call, const std::string& text) {
+    return call.write(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  };
+  const auto read = [](Call& call, std::string& to) {
+    std::array<std::uint8_t, 100> some;
+    const std::size_t n = call.read(some.data(), some.size());
+    to.append(reinterpret_cast<const char*>(some.data()), n);
+  };
+  const std::size_t room = calls.caller.writable();
+  EXPECT_EQ(write(calls.caller, out), out.size());
+  EXPECT_EQ(calls.caller.writable(), room - out.size());
+  EXPECT_EQ(write(calls.answerer, back), back.size());
+  EXPECT_TRUE(calls.run_until(
+      [&] {
+        read(calls.answerer, heard);
+        read(calls.caller, heard_back);
+        return heard.size() >= out.size() && heard_back.size() >= back.size();
+      },
+      20));
+  EXPECT_EQ(heard, out);
+  EXPECT_EQ(heard_back, back);
+  EXPECT_EQ(calls.caller.writable(), room);
+}
+
+TEST(Call, ReleasedByOneEndItIsReleasedAtBoth) {
+  TwoCalls calls;
+  ASSERT_TRUE(calls.connect());
+  EXPECT_FALSE(calls.caller.released());
+  calls.caller.release();
+  EXPECT_TRUE(calls.run_until([&] { return calls.caller.released(); }, 5));
+  EXPECT_FALSE(calls.answerer.status().connected());
+  EXPECT_EQ(calls.answerer.status().link.state, OH_LAPM_DISCONNECTED);
+}
+
+// Lost samples are both listener's and pump's once the digits are out; a busy tone after data mode is heard.
+TEST(Call, TheExchangesToneIsHeardAgainWhenDataModeIsOver) {
+  TwoCalls calls;
+  ASSERT_TRUE(calls.connect());
+  EXPECT_EQ(calls.caller.status().progress, Progress::kNothing);
+  std::array<std::int16_t, kBlock> rx{}, tx{};
+  bool busy = false;
+  for (int n = 0; n < 30 * 8000 && !busy; n += kBlock) {
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const double t = (n + static_cast<double>(i)) / 8000;
+      const double tone = std::sin(2 * std::numbers::pi * 480 * t) + std::sin(2 * std::numbers::pi * 620 * t);
+      rx[i] = static_cast<std::int16_t>(std::fmod(t, 1) < 0.5 ? 4000 * tone : 0);
+    }
+    calls.caller.process(rx.data(), tx.data(), kBlock);
+    busy = calls.caller.status().progress == Progress::kBusy;
+  }
+  EXPECT_TRUE(busy);
 }
 
 }  // namespace
