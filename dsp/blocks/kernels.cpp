@@ -10,8 +10,32 @@
 namespace offhook {
 namespace {
 
+constexpr int kRow = 16;  // partial sums
+
+template <int kLanes>
+struct Floats;
+template <>
+struct Floats<4> {
+  using Vector = float __attribute__((vector_size(16)));
+};
+template <>
+struct Floats<8> {
+  using Vector = float __attribute__((vector_size(32)));
+};
+template <>
+struct Floats<16> {
+  using Vector = float __attribute__((vector_size(64)));
+};
+using Quad = Floats<4>::Vector;
+
+// Each variant has to_four(): the sixteen partial sums, the second half upon the first, and that again.
+
 namespace plain {
-constexpr int kLanes = 4;
+constexpr int kLanes = 4, kParts = kRow / kLanes;
+using Vector = Floats<kLanes>::Vector;
+inline Quad to_four(const Vector* v) {
+  return (v[0] + v[2]) + (v[1] + v[3]);
+}
 #define OFFHOOK_TARGET
 #include "dsp/blocks/kernels_variant.inc"
 #undef OFFHOOK_TARGET
@@ -21,7 +45,12 @@ constexpr Kernels kKernels = {InstructionSet::kPlain, "plain",    dot, accumulat
 
 #if defined(OFFHOOK_X86_VARIANTS)
 namespace avx2 {
-constexpr int kLanes = 8;
+constexpr int kLanes = 8, kParts = kRow / kLanes;
+using Vector = Floats<kLanes>::Vector;
+OFFHOOK_TARGET_AVX2 inline Quad to_four(const Vector* v) {
+  const Vector eight = v[0] + v[1];
+  return __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+}
 #define OFFHOOK_TARGET OFFHOOK_TARGET_AVX2
 #include "dsp/blocks/kernels_variant.inc"
 #undef OFFHOOK_TARGET
@@ -29,7 +58,13 @@ constexpr Kernels kKernels = {InstructionSet::kAvx2, "avx2", dot, accumulate, co
 }  // namespace avx2
 
 namespace avx512 {
-constexpr int kLanes = 16;
+constexpr int kLanes = 16, kParts = kRow / kLanes;
+using Vector = Floats<kLanes>::Vector;
+OFFHOOK_TARGET_AVX512 inline Quad to_four(const Vector* v) {
+  const auto eight = __builtin_shufflevector(v[0], v[0], 0, 1, 2, 3, 4, 5, 6, 7) +
+                     __builtin_shufflevector(v[0], v[0], 8, 9, 10, 11, 12, 13, 14, 15);
+  return __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+}
 #define OFFHOOK_TARGET OFFHOOK_TARGET_AVX512
 #include "dsp/blocks/kernels_variant.inc"
 #undef OFFHOOK_TARGET
