@@ -28,15 +28,15 @@ class ViterbiDecoder {
  private:
   struct Step {
     uint8_t from[8];   // state before, of the best path into each
-    uint8_t label[8];  // of its symbol
+    uint8_t label[8];  // of the nearest point of each subset, Y0 Y1 Y2
   };
   static constexpr int kBlock = 8, kBlocks = kDepth / kBlock;
+  static int label_of(const Step& step, int to);  // of the best branch into a state
   int best_state() const;
   int oldest_label(int newest, int state) const;
 
   const Rate* rate_;
   float metric_[8]{};
-  uint8_t label_[8]{};  // of the newest symbol: of the nearest point of each Y0 Y1 Y2
   int best_label_ = 0;
   Step step_[kDepth]{};
   uint8_t start_[kBlocks][8]{};  // where in each block the best path into a state at its end, or its newest, begins
