@@ -99,6 +99,19 @@ void EchoCanceller::set_training(bool training) {
   if (training_ && !training && frequency_ < kOffsetThatCounts && frequency_ > -kOffsetThatCounts) frequency_ = 0;
   if (training_ && !training) drop_noise();
   training_ = training;
+  near_span_ = training ? Span{0, kNearTaps} : span_of(near_, nullptr, kNearTaps);
+  far_span_ = training ? Span{0, kFarTaps} : span_of(far_re_, far_im_, kFarTaps);
+}
+
+EchoCanceller::Span EchoCanceller::span_of(const float* re, const float* im, int taps) {
+  constexpr int kRow = 16;  // a sum of the kernels takes two of them in turn
+  const auto is_zero = [&](int k) { return re[k] == 0 && (im == nullptr || im[k] == 0); };
+  int from = 0, to = taps;
+  while (from < taps && is_zero(from)) ++from;
+  while (to > from && is_zero(to - 1)) --to;
+  from = from / (2 * kRow) * (2 * kRow);
+  to = (to + kRow - 1) / kRow * kRow;
+  return {from, to > from ? to - from : 0};
 }
 
 // Taps without an echo to take off hold the noise of their adaptation, and would add it to what is received for the
@@ -121,7 +134,7 @@ void EchoCanceller::put(float x) {
   sent_.put(short_at_, x);
   const float* recent = sent_.window(short_at_, 0, kFilterTaps);
   const float delayed = recent[kFilterTaps - 1 - kFilterDelay];
-  if (has_far_) {
+  if (hears_far()) {  // taps that begin at zero are not adapted before all of their window is new
     analytic_re_.put(at_, delayed);
     analytic_im_.put(at_, kernels_->dot(hilbert_, recent, kFilterTaps));
   }
@@ -150,31 +163,34 @@ void EchoCanceller::adapt_near(float residual) {
 }
 
 float EchoCanceller::process(float received) {
-  float residual = received - kernels_->dot(near_, sent_.window(short_at_, near_delay_, kNearTaps), kNearTaps);
+  const auto [near, near_taps] = near_span_;
+  float residual =
+      received - kernels_->dot(near_ + near, sent_.window(short_at_, near_delay_, kNearTaps) + near, near_taps);
   const float* re = nullptr;
   const float* im = nullptr;
   Complex turn{1, 0};
   Complex replica{};
-  if (has_far_) {
+  if (hears_far()) {
     re = analytic_re_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
     im = analytic_im_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
     phase_ += step_of(frequency_);
     turn = unit_phasor(phase_);
-    replica = kernels_->complex_dot(far_re_, far_im_, re, im, kFarTaps) * turn;
+    const auto [far, far_taps] = far_span_;
+    replica = kernels_->complex_dot(far_re_ + far, far_im_ + far, re + far, im + far, far_taps) * turn;
     residual -= replica.re;
   }
   const int far_samples = trained_samples_ - far_delay_;  // for which there can be a far echo
   if (training_) {
     ++trained_samples_;
     adapt_near(residual);
-    if (has_far_ && far_samples >= kSettle) {
+    if (hears_far() && far_samples >= kSettle) {
       const float step = step_now(kFarStep, far_samples) * residual / ((2 * far_power_ + 1) * kFarTaps);
       kernels_->complex_adapt(far_re_, far_im_, re, im, step * conj(turn), kFarTaps);
     }
     echo_power_ += kPowerMemory * (received * received - echo_power_);
     residual_power_ += kPowerMemory * (residual * residual - residual_power_);
   }
-  if (has_far_ && ((training_ && far_samples > kPhaseLoopFrom) || (!training_ && frequency_ != 0))) {
+  if (hears_far() && ((training_ && far_samples > kPhaseLoopFrom) || (!training_ && frequency_ != 0))) {
     replica_power_ += (1.0f / 1024) * (norm(replica) - replica_power_);
     const float gain = training_ ? kPhaseGain : kPhaseGainData;
     // Turning the replica further changes it by minus its quadrature.

@@ -10,6 +10,8 @@
 // spectrum. The far echo's taps work on the analytic signal and turn with the offset; its phase loop is the one thing
 // that runs on in data mode, slowly, and only where there is an offset.
 //
+// After training most taps are zero, and the zeros at either end are left out: an echo costs what it is long.
+//
 //   residual = canceller.process(received);   // then the receiver, then the transmitter
 //   canceller.put(transmitted);
 //
@@ -81,6 +83,14 @@ class EchoCanceller {
   static constexpr int kLong = 13312;
   static constexpr int kShort = 4096;  // the near echo of a card that queues 400 ms
 
+  /// The taps that may not be zero, in whole rows of the kernels' partial sums: what is left out changes no bit.
+  struct Span {
+    int from = 0, taps = 0;
+  };
+  /// There is a far echo, or may be.
+  bool hears_far() const { return has_far_ && far_span_.taps > 0; }
+  static Span span_of(const float* re, const float* im, int taps);
+
   void adapt_near(float residual);
   float power_floor() const;
   void drop_noise();
@@ -95,6 +105,7 @@ class EchoCanceller {
   int short_at_ = 0;      // in the short ones
   float near_power_ = 0;  // of the signal times the signal through the inverse spectrum
   float far_power_ = 0;
+  Span near_span_{}, far_span_{};  // of taps that are zero: nothing
   float near_[kNearTaps]{};
   float far_re_[kFarTaps]{};
   float far_im_[kFarTaps]{};
