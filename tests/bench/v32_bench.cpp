@@ -6,7 +6,6 @@
 //
 //   v32_bench [cost|need|noise]     Markdown; docs/v32.md holds what it printed last
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include "dsp/pump/pump_type.h"
 #include "dsp/v32/line_monitor.h"
 #include "dsp/v32/pump.h"
+#include "tests/bench/pump_cost.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
 
 namespace {
@@ -57,27 +57,15 @@ double uncoded_db(int bits) {
 }
 
 void cost() {
-  Ends e({.snr_db = 40});
-  if (!e.pair.connect(25)) return;
-  e.pair.run(8000);
-  constexpr int kBlock = 80, kSeconds = 20;
-  std::vector<double> ns;
-  for (int k = 0; k < kSeconds * 8000 / kBlock; ++k) {
-    const auto begin = std::chrono::steady_clock::now();
-    e.pair.run(kBlock, 1);
-    const std::chrono::duration<double, std::nano> t = std::chrono::steady_clock::now() - begin;
-    ns.push_back(t.count() / (2 * kBlock));
-  }
-  std::sort(ns.begin(), ns.end());
   oh_pump_config c{};
+  c.struct_size = sizeof c;
   c.format = offhook::kLinear8000;
   c.tx_level_dbm0 = -12;
-  c.port = e.bits[0].port();
-  std::printf("\n### Cost at 14 400 bit/s, both directions, with echo canceller and the test's line\n\n");
-  std::printf("| | ns a sample |\n|---|---|\n| median of blocks of %d | %.0f |\n| 90 %% | %.0f |\n", kBlock,
-              ns[ns.size() / 2], ns[ns.size() * 9 / 10]);
-  std::printf("| goal for V.34 | 400 |\n| closed modem, V.34, at 9600 Hz | 2080 |\n\nState: %zu bytes.\n",
-              oh_v32bis_type()->size(&c));
+  BitTester bits;
+  c.port = bits.port();
+  std::printf("\n### Cost at 14 400 bit/s\n\n");
+  offhook::test::print_cost(oh_v32bis_type(), 25, 20);
+  std::printf("\nState: %zu bytes.\n", oh_v32bis_type()->size(&c));
 }
 
 // Fixed rate: noise for 1.5 s at a time, so that the pump does not renegotiate.
