@@ -5,7 +5,7 @@
 //
 // measured() is the timed call, by its own name: instructions a sample are
 //
-//     valgrind --tool=callgrind '--toggle-collect=measured*' v32_bench cost
+//     valgrind --tool=callgrind '--toggle-collect=measured*' pump_cost_bench
 //
 // over the samples that are printed. (valgrind has no AVX-512: the variant is AVX2.)
 #ifndef OFFHOOK_TESTS_BENCH_PUMP_COST_H

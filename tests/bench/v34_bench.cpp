@@ -10,7 +10,6 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
-#include <string_view>
 #include <vector>
 
 #include "dsp/qam/echo_canceller.h"
@@ -19,9 +18,7 @@
 #include "dsp/v34/coding/encoder.h"
 #include "dsp/v34/coding/training.h"
 #include "dsp/v34/coding/viterbi.h"
-#include "dsp/v34/control/pump.h"
 #include "dsp/v34/data/data_mode.h"
-#include "tests/bench/pump_cost.h"
 #include "tests/unit/dsp/v34/coding_gain.h"
 
 namespace offhook::v34 {
@@ -291,10 +288,4 @@ BENCHMARK(BM_V29)->Name("spandsp_v29/9600");
 }  // namespace
 }  // namespace offhook::v34
 
-// `v34_bench pump`: a whole pump on the line of pump_cost.h; anything else: Google Benchmark's options.
-int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "pump") return offhook::test::print_cost(oh_v34_type(), 40, 20) ? 0 : 1;
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-}
+BENCHMARK_MAIN();

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// What whole pumps cost in data mode, on the line of pump_cost.h. Exit status 1: a call did not connect, or bits were
+// wrong.
+//
+//   pump_cost_bench [SECONDS]     of data mode; Markdown; docs/v34.md holds what it printed last
+#include "dsp/v32/pump.h"
+#include "dsp/v34/control/pump.h"
+#include "tests/bench/pump_cost.h"
+
+int main(int argc, char** argv) {
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 20;
+  bool good = true;
+  for (const oh_pump_type* type : {oh_v32bis_type(), oh_v34_type()}) {
+    good = offhook::test::print_cost(type, 40, seconds) && good;
+    std::printf("\n");
+  }
+  return good ? 0 : 1;
+}
