@@ -42,7 +42,9 @@ TEST(NetworkPath, SlipsDeleteAndRepeatOneOctetInTurn) {
     const int step = (out[k] - out[k - 1] + 251) % 251;
     if (step == 2) deleted.push_back(k);
     if (step == 0) repeated.push_back(k);
-    if (step != 2 && step != 0) ASSERT_EQ(step, 1) << k;
+    if (step != 2 && step != 0) {
+      ASSERT_EQ(step, 1) << k;
+    }
   }
   EXPECT_EQ(deleted, (std::vector<std::size_t>{2000, 6000}));
   EXPECT_EQ(repeated, (std::vector<std::size_t>{4000}));
@@ -61,7 +63,9 @@ TEST(NetworkPath, TheShareOfPacketsThatIsLostIsTheOneAskedForAndIsConcealed) {
         again &= out[k] == out[k - kPacket];
       }
       lost += gone;
-      if (gone) ASSERT_TRUE(concealment ? again : silent) << p;
+      if (gone) {
+        ASSERT_TRUE(concealment ? again : silent) << p;
+      }
     }
     // 500 +- 3 sigma of a binomial distribution
     EXPECT_GT(lost, 436u);
