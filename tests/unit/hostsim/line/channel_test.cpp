@@ -82,6 +82,34 @@ TEST(Channel, AnUpperEdgeMovesTheBandsEndAndLeavesTheRest) {
   EXPECT_EQ(design_channel(with_upper_edge(channel_characteristic("flat"), kUpperEdgeHz)).in_phase, whole.in_phase);
 }
 
+/// Of the values of a characteristic: their sum, and that of each times its number, in `unit`.
+struct Sums {
+  long plain, numbered;
+  bool operator==(const Sums&) const = default;
+};
+Sums sums(const std::vector<ChannelPoint>& points, double unit) {
+  double plain = 0, numbered = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    plain += points[k].value;
+    numbered += static_cast<double>(k + 1) * points[k].value;
+  }
+  return {std::lround(plain / unit), std::lround(numbered / unit)};
+}
+
+// The tables of V.56bis as they were when each number had been compared with a second transcription.
+TEST(Channel, NoNumberOfV56bisHasChanged) {
+  constexpr Sums kAttenuation[] = {{745, 24156},  {1094, 35414}, {1673, 54910},
+                                   {1849, 60590}, {1289, 35730}, {2577, 71347}};  // 0.1 dB
+  constexpr Sums kDelay[] = {{1784, 20032}, {1754, 22627}, {5440, 62710}};        // 0.01 ms
+  for (std::size_t k = 1; k < kChannelNames.size(); ++k) {
+    const ChannelCharacteristic c = channel_characteristic(kChannelNames[k]);
+    EXPECT_EQ(sums(c.attenuation_db, 0.1), kAttenuation[(k - 1) / 3]) << kChannelNames[k];
+    EXPECT_EQ(sums(c.delay_ms, 0.01), kDelay[(k - 1) % 3]) << kChannelNames[k];
+    EXPECT_EQ(c.attenuation_db.front().hz, 200);
+    EXPECT_EQ(c.delay_ms.front().hz, (k - 1) % 3 == 0 ? 200 : 300);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Named, Channels, testing::ValuesIn(kChannelNames));
 
 TEST(Channel, UnknownNameIsAnErrorThatNamesTheKnownOnes) {
