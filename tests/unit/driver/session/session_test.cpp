@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/session/session.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,7 +11,10 @@
 #include <vector>
 
 #include "driver/card/live/live_card.h"
+#include "driver/card/timer/timer_card.h"
+#include "offhook/event_log.h"
 #include "offhook/modem_card.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace offhook::modem {
 namespace {
@@ -42,6 +46,86 @@ TEST(Session, AnInterruptThatNeverEndsMakesItsThreadANormalOne) {
   for (int i = 0; i < 500 && !is_demoted(all); ++i, all = session.shortcomings())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_TRUE(is_demoted(all)) << testing::PrintToString(all);
+}
+
+SessionConfig plain() {
+  SessionConfig config;
+  config.context = ContextSpec::parse("OTHER");
+  config.context.best_effort = true;
+  config.interrupt_priority = 0;
+  return config;
+}
+
+std::string refusal(const SessionConfig& config) {
+  StuckCard card;
+  return test::complaint([&] { Session(card, config); });
+}
+
+TEST(Session, BlocksThatADriverCannotHaveAreRefused) {
+  SessionConfig config = plain();
+  config.block_plan = {};
+  EXPECT_EQ(refusal(config), "a block plan has 1 to 8 blocks");
+  config.block_plan.assign(OH_BLOCK_PLAN_MAX + 1, 100);
+  EXPECT_EQ(refusal(config), "a block plan has 1 to 8 blocks");
+  config = plain();
+  config.transmit_lead_samples = 104;
+  EXPECT_THAT(refusal(config), testing::StartsWith("the driver refused its configuration: expected blocks of at most"));
+}
+
+/// Raises no interrupt, and waits to be stopped, for some seconds at the most.
+class QuietCard final : public LocalCard {
+ public:
+  QuietCard() : LocalCard(oh_modem_streams(OH_MODEM_RATE_HZ)) {}
+  void start() override {}
+  Wait wait() override {
+    for (int ms = 0; ms < 5000 && !stopped; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Wait::kStopped;
+  }
+  void stop() override { stopped = true; }
+  std::atomic<bool> stopped{false};
+};
+
+TEST(Session, AtItsEndItStopsTheCard) {
+  QuietCard card;
+  {
+    Session session(card, plain());
+    EXPECT_FALSE(card.stopped);
+    EXPECT_EQ(session.io_delay_samples(), plain().transmit_lead_samples);
+  }
+  EXPECT_TRUE(card.stopped);
+}
+
+// The null card, by the clock: a log of a session tells of one card, number 0, and of what the driver counts.
+TEST(Session, LogAndCountersTellTheSame) {
+  oh_event_log log;
+  std::vector<oh_event> slots(1 << 16);
+  ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
+  const auto card = kNullCards.open("", OH_MODEM_RATE_HZ);
+  SessionConfig config = plain();
+  config.log = &log;
+  oh_driver_counters counted{};
+  {
+    Session session(*card, config);
+    for (int ms = 0; ms < 10'000 && session.counters().blocks_served < 20; ++ms)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    counted = session.counters();
+    EXPECT_EQ(session.card_failure(), "");
+  }
+  EXPECT_GE(counted.blocks_served, 20u);
+  EXPECT_GE(counted.interrupts, 1u);
+  EXPECT_GE(counted.samples_served, 20u * 90);
+  std::uint64_t interrupts = 0, rates = 0, blocks = 0, samples = 0;
+  for (oh_event e; oh_event_log_read(&log, &e, 1) == 1;) {
+    EXPECT_EQ(e.id, 0) << int(e.kind);
+    interrupts += e.kind == OH_EV_INTERRUPT;
+    rates += e.kind == OH_EV_CARD_RATE;
+    blocks += e.kind == OH_EV_SERVICE_BEGIN;
+    samples += e.kind == OH_EV_SERVICE_BEGIN ? e.argument : 0;
+  }
+  EXPECT_EQ(rates, 1u);
+  EXPECT_GE(interrupts, counted.interrupts);
+  EXPECT_GE(blocks, counted.blocks_served);
+  EXPECT_GE(samples, counted.samples_served);
 }
 
 }  // namespace
