@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cerrno>
+#include <memory>
 #include <string>
 
+#include "dsp/spandsp/v22bis.h"
 #include "offhook/modem.h"
 
 namespace {
@@ -23,6 +27,72 @@ TEST(ModemC, RefusesAConfigurationThatCannotBeMeantAndSaysWhy) {
   EXPECT_EQ(refused([](auto& c) { c.window = 65; }), "a window that is not 1 to 64 frames");
   EXPECT_EQ(refused([](auto& c) { c.error_control = static_cast<oh_error_control>(3); }),
             "an error control that is not none, optional or required");
+}
+
+/// Two modems by the C interface, each hearing the other 10 ms later.
+struct Pair {
+  struct Destroy {
+    void operator()(oh_modem* modem) const { oh_modem_destroy(modem); }
+  };
+  static oh_modem* make(oh_pump_role role) {
+    oh_modem_config config;
+    oh_modem_default_config(&config, role);
+    config.pump = oh_v22bis_type();
+    return oh_modem_create(&config, nullptr);
+  }
+  std::unique_ptr<oh_modem, Destroy> call{make(OH_PUMP_CALL)}, answer{make(OH_PUMP_ANSWER)};
+  std::array<std::int16_t, 80> from_call{}, from_answer{};
+
+  static oh_modem_status status(const std::unique_ptr<oh_modem, Destroy>& modem) {
+    oh_modem_status now{};
+    now.struct_size = sizeof now;
+    EXPECT_EQ(oh_modem_get_status(modem.get(), &now), 0);
+    return now;
+  }
+  template <class Condition>
+  bool run_until(Condition condition, double seconds) {
+    for (double t = 0; t < seconds && !condition(); t += 0.01) {
+      const auto to_call = from_answer, to_answer = from_call;
+      oh_modem_process(call.get(), to_call.data(), from_call.data(), from_call.size());
+      oh_modem_process(answer.get(), to_answer.data(), from_answer.data(), from_answer.size());
+    }
+    return condition();
+  }
+};
+
+TEST(ModemC, TwoConnectExchangeOctetsAndHangUp) {
+  Pair pair;
+  ASSERT_NE(pair.call, nullptr);
+  ASSERT_NE(pair.answer, nullptr);
+  oh_modem_status wrong{};
+  wrong.struct_size = sizeof wrong - 4;
+  EXPECT_EQ(oh_modem_get_status(pair.call.get(), &wrong), -EINVAL);
+  EXPECT_EQ(Pair::status(pair.call).connected, 0);
+  ASSERT_TRUE(
+      pair.run_until([&] { return Pair::status(pair.call).connected && Pair::status(pair.answer).connected; }, 20));
+  const oh_modem_status now = Pair::status(pair.call);
+  EXPECT_EQ(now.state, OH_PUMP_DATA);
+  EXPECT_EQ(now.tx_bit_rate, 2400u);
+  EXPECT_EQ(now.rx_bit_rate, 2400u);
+  EXPECT_EQ(now.ended, 0);
+  EXPECT_EQ(now.unacknowledged, 0u);
+  EXPECT_STREQ(oh_modem_failure(pair.call.get()), "");
+  const std::string sent = "over the line";
+  EXPECT_EQ(oh_modem_write(pair.call.get(), reinterpret_cast<const std::uint8_t*>(sent.data()), sent.size()),
+            sent.size());
+  EXPECT_GT(Pair::status(pair.call).unacknowledged, 0u);
+  std::string got;
+  EXPECT_TRUE(pair.run_until(
+      [&] {
+        std::uint8_t octet;
+        while (oh_modem_read(pair.answer.get(), &octet, 1) == 1) got += static_cast<char>(octet);
+        return got.size() >= sent.size() && Pair::status(pair.call).unacknowledged == 0;
+      },
+      5));
+  EXPECT_EQ(got, sent);
+  oh_modem_hang_up(pair.call.get());
+  EXPECT_TRUE(pair.run_until([&] { return Pair::status(pair.call).ended && Pair::status(pair.answer).ended; }, 5));
+  EXPECT_STREQ(oh_modem_failure(pair.answer.get()), "released the V.42 link");
 }
 
 }  // namespace

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 #include "dsp/pump/pump_type.h"
+#include "offhook/modem.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace offhook::modem {
 namespace {
@@ -13,6 +16,9 @@ namespace {
 /// A pump in a state and at rates that the test sets: takes bits, hears nothing.
 struct Puppet {
   static inline oh_pump_status now{};
+  static inline oh_pump_config given{};
+  static inline oh_pump_observer watching{};
+  static inline int filled_in = 0, hang_ups = 0;
   oh_bit_port port{};
   double bits = 0;
 
@@ -28,6 +34,8 @@ struct Puppet {
                                            .init =
                                                [](void* self, const oh_pump_config* config) {
                                                  new (self) Puppet{config->port};
+                                                 given = *config;
+                                                 if (config->observer != nullptr) watching = *config->observer;
                                                  return 0;
                                                },
                                            .process =
@@ -37,9 +45,9 @@ struct Puppet {
                                                  for (; now.state == OH_PUMP_DATA && p.bits >= 1; --p.bits)
                                                    oh_port_get_bit(&p.port);
                                                },
-                                           .fill_in = [](void*, std::size_t) {},
+                                           .fill_in = [](void*, std::size_t n) { filled_in += static_cast<int>(n); },
                                            .status = [](const void*, oh_pump_status* status) { *status = now; },
-                                           .hang_up = [](void*) {},
+                                           .hang_up = [](void*) { ++hang_ups; },
                                            .release = [](void*) {},
                                            .advance = oh_pump_advance_each};
     return &kType;
@@ -79,6 +87,206 @@ TEST_F(Originator, T401FollowsTheRatesOfARetrainWhichDoesNotAgeIt) {
   EXPECT_NEAR(run(OH_PUMP_DATA, 33'600, 1), 1, 0.01);
   EXPECT_NEAR(run(OH_PUMP_TRAINING, 0, 20), 20, 0.01);
   EXPECT_NEAR(run(OH_PUMP_DATA, 1200, 10), 3.66 - 1, 0.02);
+}
+
+/// Of a caller on the puppet.
+Modem::Config on_puppet(ErrorControl::Mode mode) {
+  Puppet::now = {};
+  Puppet::filled_in = Puppet::hang_ups = 0;
+  return {.pump = Puppet::type(),
+          .role = OH_PUMP_CALL,
+          .id = 0,
+          .log = nullptr,
+          .now_ns = [] { return 0; },
+          .error_control = {.mode = mode, .detect = true}};
+}
+void step(Modem& modem, int milliseconds = 1) {
+  std::array<std::int16_t, 8> samples{};
+  for (int ms = 0; ms < milliseconds; ++ms) modem.process(samples.data(), samples.data(), samples.size());
+}
+
+TEST(Modem, ThePumpIsGivenWhatTheCallIsToHave) {
+  Modem::Config config = on_puppet(ErrorControl::kNone);
+  config.role = OH_PUMP_ANSWER;
+  config.max_bit_rate = 9600;
+  config.min_bit_rate = 4800;
+  config.io_delay_samples = 333;
+  config.modulations = OH_MODULATION_V21 | OH_MODULATION_V34;
+  const Modem modem(config);
+  EXPECT_EQ(Puppet::given.role, OH_PUMP_ANSWER);
+  EXPECT_EQ(Puppet::given.max_bit_rate, 9600u);
+  EXPECT_EQ(Puppet::given.min_bit_rate, 4800u);
+  EXPECT_EQ(Puppet::given.io_delay_samples, 333u);
+  EXPECT_EQ(Puppet::given.tx_level_dbm0, -12.f);
+  EXPECT_EQ(Puppet::given.modulations, std::uint32_t{OH_MODULATION_V21 | OH_MODULATION_V34});
+  EXPECT_EQ(Puppet::given.observer, nullptr);
+}
+
+TEST(Modem, WhereV42IsRequiredOnlyModulationsThatHaveItAreUsed) {
+  Modem::Config config = on_puppet(ErrorControl::kRequired);
+  config.modulations = OH_MODULATION_V21 | OH_MODULATION_V34;
+  { const Modem modem(config); }
+  EXPECT_EQ(Puppet::given.modulations, std::uint32_t{OH_MODULATION_V34});
+  config.modulations = 0;
+  { const Modem modem(config); }
+  EXPECT_EQ(Puppet::given.modulations & OH_MODULATION_V21, 0u);
+  EXPECT_NE(Puppet::given.modulations & OH_MODULATION_V22BIS, 0u);
+  config.modulations = OH_MODULATION_V21;
+  EXPECT_EQ(test::complaint([&] { const Modem modem(config); }),
+            "V.42 is required, and none of the modulations has it");
+}
+
+TEST(Modem, IsSilentAndLosesNothingBeforeItsStart) {
+  Modem modem(on_puppet(ErrorControl::kNone));
+  std::array<std::int16_t, 8> rx{}, tx;
+  tx.fill(99);
+  modem.process(rx.data(), tx.data(), tx.size());
+  EXPECT_EQ(tx, (std::array<std::int16_t, 8>{}));
+  modem.fill_in(10);
+  EXPECT_EQ(Puppet::filled_in, 0);
+  modem.start();
+  modem.fill_in(10);
+  EXPECT_EQ(Puppet::filled_in, 10);
+}
+
+TEST(Modem, ByTheCInterfaceLostSamplesReachThePump) {
+  on_puppet(ErrorControl::kNone);
+  oh_modem_config config;
+  oh_modem_default_config(&config, OH_PUMP_CALL);
+  config.pump = Puppet::type();
+  oh_modem* modem = oh_modem_create(&config, nullptr);
+  ASSERT_NE(modem, nullptr);
+  oh_modem_fill_in(modem, 10);
+  EXPECT_EQ(Puppet::filled_in, 10);
+  const oh_pump pump = oh_modem_pump(modem);
+  pump.fill_in(pump.self, 5);
+  EXPECT_EQ(Puppet::filled_in, 15);
+  oh_modem_destroy(modem);
+}
+
+TEST(Modem, WithoutErrorControlBytesAreStartStopCharactersAtOnce) {
+  Modem modem(on_puppet(ErrorControl::kNone));
+  EXPECT_TRUE(modem.direct());
+  EXPECT_GT(modem.writable(), 0u);
+  const std::uint8_t byte = 'x';
+  EXPECT_EQ(modem.write(&byte, 1), 1u);
+  modem.start();
+  Puppet::now.state = OH_PUMP_DATA;
+  Puppet::now.tx_bit_rate = Puppet::now.rx_bit_rate = 2400;
+  step(modem);
+  modem.hang_up();
+  EXPECT_FALSE(modem.hung_up());
+  step(modem);
+  EXPECT_EQ(Puppet::hang_ups, 1) << "there is no link to wait for";
+  EXPECT_FALSE(modem.hung_up());
+  Puppet::now = {};
+  step(modem);
+  EXPECT_TRUE(modem.hung_up());
+  EXPECT_EQ(Puppet::hang_ups, 1);
+}
+
+TEST(Modem, WhereV42MayBeAbsentItIsLookedForForThreeSeconds) {
+  Modem modem(on_puppet(ErrorControl::kOptional));
+  modem.start();
+  EXPECT_FALSE(modem.direct());
+  EXPECT_EQ(modem.writable(), 0u) << "what is under them is not known";
+  Puppet::now.state = OH_PUMP_DATA;
+  Puppet::now.modulation = OH_MODULATION_V34;
+  Puppet::now.tx_bit_rate = Puppet::now.rx_bit_rate = 9600;
+  step(modem, 2900);
+  EXPECT_FALSE(modem.direct());
+  step(modem, 200);
+  EXPECT_TRUE(modem.direct());
+  EXPECT_GT(modem.writable(), 0u);
+  Modem without(on_puppet(ErrorControl::kOptional));
+  without.start();
+  Puppet::now.state = OH_PUMP_DATA;
+  Puppet::now.modulation = OH_MODULATION_V21;
+  Puppet::now.tx_bit_rate = Puppet::now.rx_bit_rate = 300;
+  step(without, 2);
+  EXPECT_TRUE(without.direct()) << "a modulation that V.42 does not run over";
+}
+
+TEST(Modem, TheLogHasStatesRatesAndWhatThePumpShows) {
+  oh_event_log log;
+  std::vector<oh_event> slots(64);
+  ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
+  Modem::Config config = on_puppet(ErrorControl::kNone);
+  config.id = 7;
+  config.log = &log;
+  config.now_ns = [] { return 42; };
+  config.log_symbols = true;
+  Modem modem(config);
+  modem.start();
+  Puppet::now.state = OH_PUMP_DATA;
+  Puppet::now.tx_bit_rate = 2400;
+  Puppet::now.rx_bit_rate = 1200;
+  step(modem, 2);
+  for (int k = 0; k < 9; ++k) Puppet::watching.symbol(Puppet::watching.user, 0.5f, -1.f);
+  Puppet::watching.instrument(Puppet::watching.user, OH_INSTRUMENT_CARRIER, -1.25f);
+  const float re[] = {0, 0.5f, 0}, im[] = {0, 0, 0.05f};
+  Puppet::watching.taps(Puppet::watching.user, re, im, 3);
+  struct Seen {
+    int kind;
+    std::uint32_t argument;
+    bool operator==(const Seen&) const = default;
+  };
+  std::vector<Seen> seen;
+  for (oh_event e; oh_event_log_read(&log, &e, 1) == 1;) {
+    EXPECT_EQ(e.id, 7);
+    EXPECT_EQ(e.time_ns, 42u);
+    seen.push_back({e.kind, e.argument});
+  }
+  const std::uint32_t symbol = 0x0800 | 0xf000u << 16;  // Q4.12
+  const std::vector<Seen> expected = {{OH_EV_PUMP_STATE, OH_PUMP_DATA},
+                                      {OH_EV_PUMP_RATES, 24 | 12u << 16},
+                                      {OH_EV_SYMBOL, symbol},
+                                      {OH_EV_SYMBOL, symbol},
+                                      {OH_EV_PUMP_INSTRUMENT, 2u << 24 | (0x1000000 - 125)},
+                                      {OH_EV_PUMP_TAP, 9000},
+                                      {OH_EV_PUMP_TAP, 1u << 24},
+                                      {OH_EV_PUMP_TAP, 2u << 24 | 2000}};
+  EXPECT_TRUE(seen == expected);
+}
+
+TEST(Modem, EachEndOfACallHasItsReason) {
+  struct Case {
+    oh_pump_state pump;
+    oh_pump_failure failure;
+    std::uint64_t bits_received;
+    oh_modulation modulation;
+    oh_lapm_state link;
+    bool direct;
+    const char* text;
+  };
+  constexpr auto kV34Now = OH_MODULATION_V34, kV21Now = OH_MODULATION_V21;
+  constexpr auto kNoFailure = OH_PUMP_FAILURE_NONE;
+  for (const Case& c : {
+           Case{OH_PUMP_FAILED, OH_PUMP_NOTHING_IN_COMMON, 0, kV34Now, OH_LAPM_CONNECTED, false,
+                "has no modulation in common with the other end"},
+           {OH_PUMP_FAILED, OH_PUMP_TOO_SLOW, 0, kV34Now, OH_LAPM_CONNECTED, false,
+            "ended the call: the rate agreed on is below its least"},
+           {OH_PUMP_FAILED, kNoFailure, 0, kV34Now, OH_LAPM_CONNECTED, true, "could not connect"},
+           {OH_PUMP_FAILED, kNoFailure, 1, kV34Now, OH_LAPM_CONNECTED, true, "lost the carrier"},
+           {OH_PUMP_IDLE, kNoFailure, 1, kV34Now, OH_LAPM_CONNECTED, true, "was cleared down by the far end"},
+           {OH_PUMP_IDLE, kNoFailure, 0, kV34Now, OH_LAPM_CONNECTED, false, ""},
+           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_FAILED, true, ""},
+           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_FAILED, false, "gave up the V.42 link"},
+           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_UNSUPPORTED, false, "found no V.42 at the other end"},
+           {OH_PUMP_DATA, kNoFailure, 1, kV21Now, OH_LAPM_UNSUPPORTED, false,
+            "requires V.42, which does not run over the modulation"},
+           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_DISCONNECTED, false, "released the V.42 link"},
+           {OH_PUMP_DATA, kNoFailure, 1, kV34Now, OH_LAPM_CONNECTED, false, ""},
+       }) {
+    oh_pump_status pump{};
+    pump.state = c.pump;
+    pump.failure = c.failure;
+    pump.bits_received = c.bits_received;
+    pump.modulation = c.modulation;
+    oh_lapm_status link{};
+    link.state = c.link;
+    EXPECT_EQ(Modem::failure(pump, link, c.direct), c.text);
+  }
 }
 
 }  // namespace
