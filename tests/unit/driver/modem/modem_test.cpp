@@ -106,6 +106,10 @@ void step(Modem& modem, int milliseconds = 1) {
 }
 
 TEST(Modem, ThePumpIsGivenWhatTheCallIsToHave) {
+  { const Modem modem(on_puppet(ErrorControl::kNone)); }
+  EXPECT_EQ(Puppet::given.max_bit_rate + Puppet::given.min_bit_rate, 0u) << "no limits";
+  EXPECT_EQ(Puppet::given.io_delay_samples, 0u);
+  EXPECT_EQ(Puppet::given.modulations, 0u) << "all that the pump has";
   Modem::Config config = on_puppet(ErrorControl::kNone);
   config.role = OH_PUMP_ANSWER;
   config.max_bit_rate = 9600;
@@ -174,6 +178,7 @@ TEST(Modem, WithoutErrorControlBytesAreStartStopCharactersAtOnce) {
   Puppet::now.state = OH_PUMP_DATA;
   Puppet::now.tx_bit_rate = Puppet::now.rx_bit_rate = 2400;
   step(modem);
+  EXPECT_EQ(Puppet::hang_ups, 0);
   modem.hang_up();
   EXPECT_FALSE(modem.hung_up());
   step(modem);
