@@ -5,8 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 
 for context in "OTHER" "FIFO 20" "RES 4ms/20ms"; do
-  expect 0 '"p99.9"' measure latency --context "$context" --seconds 0.3 --best-effort --json --hgrm l.hgrm -o l.json
-  python3 -m json.tool l.json >/dev/null || fail "latency: no JSON"
+  expect 0 "99.9 %" measure latency --context "$context" --seconds 0.3 --best-effort --hgrm l.hgrm --json l.json
+  python3 -c 'import json; json.load(open("l.json"))["latency"]["p99.9"]' || fail "latency: no JSON"
   grep -q "Percentile" l.hgrm || fail "no hgrm"
   expect 0 '"deadline_hits"' measure stolen --context "$context" --seconds 0.3 --best-effort --json
 done
@@ -29,7 +29,7 @@ expect 0 "measured" hosts mine.toml
 expect_error "nowhere/mine.toml" measure host-profile --seconds 0.1 --best-effort --out nowhere/mine.toml
 # Loads: listed, one after the other, ended with the measurement and with Ctrl-C; a command at the threshold.
 expect 0 "ghostscript" measure latency --load help
-expect 0 "spin " measure latency --load none --load spin --context OTHER --seconds 0.3 --best-effort --hgrm l.hgrm -o l.json
+expect 0 "spin " measure latency --load none --load spin --context OTHER --seconds 0.3 --best-effort --hgrm l.hgrm --json l.json
 python3 -c 'import json; assert [l["load"] for l in json.load(open("l.json"))["loads"]] == ["none", "spin"]' || fail "loads"
 [ -s l-spin.hgrm ] || fail "no hgrm of a load"
 expect_error 'the nearest is "spin"' measure latency --load spinn
@@ -37,13 +37,13 @@ TMPDIR=$work timeout -s INT 1.5 "$offhook" measure latency --load spin --context
 compgen -G "$work/offhook-load-*" >/dev/null && fail "a load was left behind"
 # shellcheck disable=SC2016  # for the command's shell
 expect 2 "late by " measure latency --load spin --context OTHER --seconds 20 --on-threshold 0.001 'echo late by $OFFHOOK_US' --best-effort
-for kind in "stolen --context OTHER --seconds 20" "kernel --repetitions 20" "cost --pump v22bis --seconds 1"; do
+for kind in "stolen --context OTHER --seconds 20" "kernel --repeats 20" "cost --pump v22bis --seconds 1"; do
   # shellcheck disable=SC2086  # a list of words
   expect 2 "passed" measure $kind --best-effort --hgrm "h-${kind%% *}" --on-threshold 0.01 'echo passed'
 done
 for file in h-stolen h-kernel/set-event.hgrm h-cost/connected.hgrm; do grep -q Percentile $file || fail "no $file"; done
 expect_error "expected a time in us" measure stolen --on-threshold soon
-expect 0 "syscall (dup)" measure host --repetitions 3 --applications 1 --html host.html -o host.json
+expect 0 "syscall (dup)" measure host --repeats 3 --applications 1 --html host.html --json host.json
 python3 - <<'EOS' || fail "measure host"
 import json
 host = json.load(open("host.json"))
@@ -57,7 +57,7 @@ for r in host["rows"]:
         assert r["skipped"] or abs(r["faster"][os] * r["median"] / then - 1) < 1e-9, r
 EOS
 grep -q "Memory access time" host.html || fail "no page"
-expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort
+expect 0 "Queue Send/Recv" measure kernel --repeats 20 --best-effort
 for pump in v22bis v34; do
   expect 0 "ns a sample" measure cost --pump $pump --seconds 1 --profile $pump.toml
   { grep -q "^# Pump $pump" $pump.toml && grep -q '^\[connected\]' $pump.toml; } || fail "no profile"

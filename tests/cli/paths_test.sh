@@ -43,19 +43,19 @@ expect_error "odd/summary.json: is a FIFO; expected a file" run call.toml --out 
 [ -p odd/summary.json ] || fail "the FIFO was replaced"
 
 # What the user names may be anything, and stays what it is.
-quietly export --csv run --out /dev/null
+quietly export run --csv /dev/null
 [ -c /dev/null ] || fail "/dev/null is no device any more"
-"$offhook" export --csv run --out /dev/stdout >csv.txt 2>err.txt || fail "/dev/stdout: $(cat err.txt)"
+"$offhook" export run --csv /dev/stdout >csv.txt 2>err.txt || fail "/dev/stdout: $(cat err.txt)"
 [ "$(wc -l <csv.txt)" -gt 100 ] || fail "/dev/stdout got nothing"
-mkfifo pipe && { timeout 20 cat pipe >from_pipe.txt & }
-quietly export --csv run --out pipe
+mkfifo pipe.csv && { timeout 20 cat pipe.csv >from_pipe.txt & }
+quietly export run --csv pipe.csv
 wait
 cmp -s from_pipe.txt csv.txt || fail "a FIFO got other bytes"
-[ -p pipe ] || fail "the FIFO was replaced"
+[ -p pipe.csv ] || fail "the FIFO was replaced"
 echo old >target.csv && ln -s target.csv link.csv
-quietly export --csv run --out link.csv
+quietly export run --csv link.csv
 { [ -L link.csv ] && cmp -s target.csv csv.txt; } || fail "a link that was named is not followed"
-expect_error "No space left" export --csv run --out /dev/full
+expect_error "No space left" export run --csv /dev/full
 
 # Two runs into one folder.
 timeout 100 "$offhook" run call.toml --set transfer.bytes=2000000000 --set transfer.time_limit_s=10000000 --out busy >busy.txt 2>&1 &

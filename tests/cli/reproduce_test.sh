@@ -61,13 +61,13 @@ case "$(row routines "RES 2/8, wake-ups one bucket away from 1 ms" simulated)" i
 esac
 expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb fi=1
 expect_error "expected NAME=+10%" reproduce jones.fig2 --perturb phi=10%
-expect 0 "five-fold" reproduce jones.fig1 --out scanned --repetitions 1 --sensitivity 3
+expect 0 "five-fold" reproduce jones.fig1 --out scanned --repeats 1 --sensitivity 3
 grep -q holds_over scanned/results.json || fail "no ranges in the JSON"
-expect 0 "calibrated with Table 3 alone" reproduce jones.fig1 --out held --repetitions 1 --held-out 3
+expect 0 "calibrated with Table 3 alone" reproduce jones.fig1 --out held --repeats 1 --held-out 3
 grep -q '"perturbed": "phi=' held/results.json || fail "what was found is not what was run"
 
 # The workloads of a board differ by what they do: only the graphics hold interrupts off, and only on the SH4.
-expect 0 "of 20 and 0 of 20 executions" reproduce siemens.table1 --out siemens --repetitions 1
+expect 0 "of 20 and 0 of 20 executions" reproduce siemens.table1 --out siemens --repeats 1
 
 # A hard claim that falls short ends with 2; a published value that no experiment looks at is an error.
 mkdir data && cp -r "$source_dir"/traces/{hosts,profiles,published,devices} data/

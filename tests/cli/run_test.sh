@@ -58,13 +58,13 @@ cp a/report.html first.html
 expect 0 "a/report.html" report a
 cmp -s a/report.html first.html || fail "report differs from run's"
 expect 0 "time_ns,cpu,kind,id,name,argument" export --csv a
-expect 0 '"complete":true' export --perfetto a -o t.perfetto --json
+expect 0 '"complete":true' export a --perfetto t.perfetto --json
 cmp -s a/trace.perfetto t.perfetto || fail "export --perfetto differs from run's"
 # A log that was cut off, as a killed process leaves it: everything before it, and the place. A damaged one is an error.
 head -c 100000 a/events.ohlog >cut.ohlog
 expect 0 "cut.ohlog" export --csv cut.ohlog
 [ "$(wc -l <out.txt)" -gt 1000 ] || fail "nothing exported of the cut log"
-expect 0 '"truncated":true' export --csv cut.ohlog -o cut.csv --json
+expect 0 '"truncated":true' export cut.ohlog --csv cut.csv --json
 { head -c 90000 cut.ohlog; head -c 500 /dev/zero; tail -c +90501 a/events.ohlog; } >damaged.ohlog
 expect 1 "does not match its checksum" export --csv damaged.ohlog
 expect 0 "cut.html" report cut.ohlog
@@ -147,5 +147,5 @@ wait $pid
 [ $? = 130 ] || fail "Ctrl-C: not 130"
 grep -q '"interrupted": true' h/summary.json || fail "Ctrl-C: no summary"
 [ -s h/report.html ] || fail "Ctrl-C: no report"
-expect 0 '"complete":true' export --csv h -o h.csv --json
+expect 0 '"complete":true' export h --csv h.csv --json
 finish

@@ -29,8 +29,8 @@ time_ns,cpu,entity,event
 25,0,audio,resume
 27,0,audio,finish
 EOF
-expect 0 "27,0,audio,finish" schedule system.json --summary summary.json
-"$offhook" schedule system.json --out schedule.csv || fail "--out"
+expect 0 "27,0,audio,finish" schedule system.json --json summary.json
+"$offhook" schedule system.json --csv schedule.csv || fail "--csv"
 diff expected.csv schedule.csv || fail "schedule.csv"
 grep -q '"resp_max": 7' summary.json || fail "summary.json"
 expect_error "nowhere.json" schedule nowhere.json
@@ -38,5 +38,5 @@ expect_error "nowhere.json" schedule nowhere.json
 expect_error "empty.json:1:1: no JSON here" schedule empty.json
 sed s/cost_ns/cots_ns/ system.json >typo.json
 expect_error 'the nearest known key is "cost_ns"' schedule typo.json
-[ ! -w /dev/full ] || expect_error "No space left" schedule system.json --out /dev/full
+[ ! -w /dev/full ] || expect_error "No space left" schedule system.json --csv /dev/full
 finish

@@ -52,7 +52,7 @@ def run(our_cpu, their_cpu, folder):
         with subprocess.Popen(limit + ["cyclictest", "-q", "-N", "-m", "-t1", f"-a{their_cpu}", f"-p{PRIORITY}",
                                        f"-i{INTERVAL_US}", f"-D{SLICE_S}", f"-h{1000 * MOST_US}"], stdout=text):
             subprocess.run(limit + [offhook, "measure", "latency", "--context", f"FIFO {PRIORITY}", "--cpu",
-                                    str(our_cpu), "--interval-us", str(INTERVAL_US), "--seconds", str(SLICE_S), "-o", out],
+                                    str(our_cpu), "--interval-us", str(INTERVAL_US), "--seconds", str(SLICE_S), "--json", out],
                            stdout=subprocess.DEVNULL, check=True)
         text.seek(0)
         theirs = {}

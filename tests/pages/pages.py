@@ -75,14 +75,14 @@ def pages(examples: Path) -> dict[str, tuple[list[str], str, set[int], int]]:
             0,
         ),
         "measure": (
-            ["measure", "host", "--repetitions", "3", "--applications", "0", "--best-effort", "--html", "measure.html"],
+            ["measure", "host", "--repeats", "3", "--applications", "0", "--best-effort", "--html", "measure.html"],
             "measure.html",
             {0},
             0,
         ),
         "decode": (["decode", example("call.wav"), "--html", "decode.html"], "decode.html", {0}, 0),
         "reproduce": (
-            ["reproduce", "--repetitions", "1", "--out", "reproduce", "--json"],
+            ["reproduce", "--repeats", "1", "--out", "reproduce", "--json"],
             "reproduce/report.html",
             {0, 2},
             0,

@@ -24,7 +24,7 @@ struct Options {
   std::string scenario;
   std::vector<std::string> set;
   double seconds = 20, step = 0.05, most = 3;
-  bool json = false;
+  TextOutput json;
 };
 
 Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const std::vector<law::Growth>& growths) {
@@ -113,7 +113,7 @@ int run(const Options& options) {
   catch_interrupts();
   std::vector<law::Growth> growths;
   {
-    Progress progress("admit", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("admit", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     law::GrowthOptions how;
     how.step = options.step;
     how.most = options.most;
@@ -125,11 +125,8 @@ int run(const Options& options) {
     growths = law::grow(scenario, how);
   }
   if (interrupted()) return interrupt_status();
-  if (options.json) {
-    say("{}\n", Lines(json_text(as_json(scenario, admission, growths), 1)));
-  } else {
-    print(admission, growths);
-  }
+  options.json.write(json_text(as_json(scenario, admission, growths), 1));
+  if (!options.json.alone()) print(admission, growths);
   const auto lost_as_it_is = [](const law::DeviceOutcome& d) { return d.first_loss_s >= 0; };
   const auto& now = growths.front().devices;
   return admission.admitted() && std::none_of(now.begin(), now.end(), lost_as_it_is) ? kOk : kInsufficient;
@@ -154,7 +151,7 @@ void add_admit(CLI::App& app, Action& action) {
   sub->add_option("--most", options->most, "The factor with which to end (default: 3)")
       ->type_name("X")
       ->check(CLI::Range(1.0, 100.0));
-  sub->add_flag("--json", options->json, "Print results as JSON, show no progress");
+  add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   sub->footer(R"(Examples:
   offhook admit examples/several-devices.toml
   offhook admit examples/several-devices.toml --set load.spinner=false --json

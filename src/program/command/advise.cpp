@@ -37,7 +37,7 @@ struct Options {
   std::uint32_t repeats = 3;
   double seconds = 60, between_hours = advice::kWeekS / 3600, verify_hours = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-  bool json = false;
+  TextOutput json;
 };
 
 constexpr std::uint32_t kVerifyRuns = 5;
@@ -186,7 +186,7 @@ int run(const Options& options) {
   };
   std::optional<advice::Advice> advice;
   {
-    Progress progress("advise", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("advise", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     how.progress = [&](std::size_t done, std::size_t of) {
       if (!progress.due()) return;
       progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
@@ -200,7 +200,7 @@ int run(const Options& options) {
   }
   std::optional<advice::Verification> verified;
   if (options.verify_hours > 0 && advice->chosen) {
-    Progress progress("verify", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("verify", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     how.progress = [&](std::size_t done, std::size_t of) {
       progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
     };
@@ -215,12 +215,9 @@ int run(const Options& options) {
                        {"low_s", verified->interval_s.low},
                        {"advice_is_safer", verified->safer}};
   }
-  if (options.json) {
-    say("{}\n", Lines(json_text(out, 1)));
-  } else {
-    print(*advice);
-  }
-  if (verified && !options.json) {
+  options.json.write(json_text(out, 1));
+  if (!options.json.alone()) print(*advice);
+  if (verified && !options.json.alone()) {
     say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: the advice is {}\n",
         advice->trials[*advice->chosen].name, verified->losses, verified->blocks, kVerifyRuns, options.verify_hours,
         verified->safer ? "SAFER than that" : "no safer than that");
@@ -229,7 +226,7 @@ int run(const Options& options) {
   if (folder) {
     folder->write("advice.json", json_text(out, 1) + "\n");
     folder->write(kReportName, advice_page(*advice));
-    if (!options.json) say("report: {}\n", (*folder / kReportName).string());
+    if (!options.json.alone()) say("report: {}\n", (*folder / kReportName).string());
   }
   if (verified && verified->safer) return kError;
   return advice->suffices ? kOk : kInsufficient;
@@ -281,7 +278,7 @@ void add_advise(CLI::App& app, Action& action) {
   sub->add_option("--memo", options->memo,
                   "Write one A4 sheet for a meeting: the verdict, what it rests on, what was passed over")
       ->type_name("FILE.html");
-  sub->add_flag("--json", options->json, "Print the advice as JSON, show no progress");
+  add_text_output(*sub, kJsonOption, options->json, "The advice as JSON");
   sub->footer(R"(Examples:
   offhook advise vendor-modem nt2000-p2-450 --out out/advice
   offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true

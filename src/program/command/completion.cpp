@@ -13,8 +13,12 @@ namespace offhook::command {
 namespace {
 
 bool takes_path(const OptionWords& option) {
-  return option.value == "FILE" || option.value == "DIR" || option.value.find("TOML") != std::string::npos ||
+  return option.value.find("FILE") != std::string::npos || option.value.find("TOML") != std::string::npos ||
          option.value.find("DIR") != std::string::npos;
+}
+
+bool may_lack_value(const OptionWords& option) {
+  return option.value.starts_with('[');
 }
 
 /// What may follow an option, or stand as a positional. --set KEY=VALUE completes the scenario's keys.
@@ -95,9 +99,10 @@ std::string zsh(const std::vector<CommandWords>& tree) {
         specs.push_back(fmt::format("'{}:{}:{}'", option.repeated ? "*" : "", escaped(option.value, ":"), complete));
       }
       for (const std::string& name : option.names) {
-        specs.push_back(option.value.empty() ? fmt::format("'{}[{}]'", name, help)
-                                             : fmt::format("'{}{}[{}]:{}:{}'", option.repeated ? "*" : "", name, help,
-                                                           escaped(option.value, ":"), complete));
+        specs.push_back(option.value.empty()
+                            ? fmt::format("'{}[{}]'", name, help)
+                            : fmt::format("'{}{}[{}]{}:{}:{}'", option.repeated ? "*" : "", name, help,
+                                          may_lack_value(option) ? ":" : "", escaped(option.value, ":"), complete));
       }
     }
     if (!command.subcommands.empty())
@@ -150,7 +155,7 @@ function __offhook_at
         line += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
       }
       if (takes_path(option)) line += " -F";
-      if (!option.names.empty() && !option.value.empty()) line += " -r";
+      if (!option.names.empty() && !option.value.empty() && !may_lack_value(option)) line += " -r";
       const std::vector<std::string> values = value_words(option);
       if (!values.empty()) line += fmt::format(" -a '{}'", fmt::join(values, " "));
       out += fmt::format("{} -d '{}'\n", line, escaped(option.help, "'\\"));

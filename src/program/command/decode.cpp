@@ -11,7 +11,8 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string in, json, html, payload;
+  std::string in, html, payload;
+  TextOutput json;
   bool quiet = false;
 };
 
@@ -22,12 +23,7 @@ int run_decode(const Options& options) {
     call = decode::decode_file(
         options.in, {.progress = [&](double share, const std::string& what) { progress.update(share, what); }});
   }
-  const bool json_to_stdout = options.json == "-";
-  if (json_to_stdout) {
-    say("{}", Lines(decode::to_json(*call)));
-  } else if (!options.json.empty()) {
-    write_file(options.json, decode::to_json(*call), Privacy::kPrivate);
-  }
+  if (options.json.asked()) options.json.write(decode::to_json(*call), Privacy::kPrivate);
   if (!options.html.empty()) write_file(options.html, decode::to_html(*call), Privacy::kPrivate);
   if (!options.payload.empty()) {
     const OutputFolder folder(options.payload);
@@ -35,7 +31,7 @@ int run_decode(const Options& options) {
       folder.write(name, {reinterpret_cast<const char*>(octets.data()), octets.size()}, Privacy::kPrivate);
     }
   }
-  if (!json_to_stdout) say("{}", Lines(decode::to_text(*call)));
+  if (!options.json.alone()) say("{}", Lines(decode::to_text(*call)));
   return decode::modem_found(*call) ? kOk : kInsufficient;
 }
 
@@ -47,7 +43,7 @@ void add_decode(CLI::App& app, Action& action) {
   sub->add_option("recording", options->in, "The call: one direction, or both as two channels, at any rate")
       ->required()
       ->type_name("WAV");
-  add_json_file(*sub, options->json);
+  add_text_output(*sub, kJsonOption, options->json, "Everything as JSON");
   sub->add_option("--html", options->html, "Write a page: timeline, spectrogram, SNR over frequency, constellations")
       ->type_name("FILE");
   sub->add_option("--payload", options->payload,

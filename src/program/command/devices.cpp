@@ -13,9 +13,9 @@
 namespace offhook::command {
 namespace {
 
-int run(bool json) {
+int run(const TextOutput& json) {
   const std::vector<CardDevice> devices = card_devices();
-  if (json) {
+  if (json.asked()) {
     auto all = nlohmann::ordered_json::array();
     for (const CardDevice& d : devices) {
       all.push_back({{"kind", d.kind},
@@ -24,8 +24,8 @@ int run(bool json) {
                      {"usable", d.usable},
                      {"capability", d.capability}});
     }
-    say("{}\n", Lines(json_text(all, 1)));
-    return kOk;
+    json.write(json_text(all, 1));
+    if (json.alone()) return kOk;
   }
   Table table;
   for (const char* heading : {"card", "usable", "what it can do", "what it is"})
@@ -39,8 +39,8 @@ int run(bool json) {
 
 void add_devices(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("devices", "The cards that `offhook modem` can run on, and what each can do");
-  auto json = std::make_shared<bool>(false);
-  sub->add_flag("--json", *json, "As JSON");
+  auto json = std::make_shared<TextOutput>();
+  add_text_output(*sub, kJsonOption, *json, "The cards as JSON");
   sub->footer(R"(Examples:
   offhook devices
   offhook devices --json | jq '.[] | select(.usable) | .address'

@@ -27,8 +27,8 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  bool perfetto = false, csv = false, json = false;
-  std::string in, out, kernel;
+  std::string in, kernel;
+  TextOutput perfetto, csv, json;
   std::optional<std::int64_t> kernel_offset_ns;
 };
 
@@ -56,20 +56,19 @@ std::int64_t to_log_clock(const Options& options, const traces::LogHeader& heade
 }
 
 int run_export(const Options& options) {
-  if (!options.kernel.empty() && !options.perfetto) throw std::runtime_error("--kernel goes with --perfetto");
-  if (options.perfetto == options.csv) throw std::runtime_error("give one of --perfetto and --csv");
+  if (!options.kernel.empty() && !options.perfetto.asked()) throw std::runtime_error("--kernel goes with --perfetto");
+  if (options.perfetto.asked() == options.csv.asked()) throw std::runtime_error("give one of --perfetto and --csv");
+  expect_one_alone({&options.perfetto, &options.csv, &options.json});
   traces::LogReader log(log_in(options.in).string());
-  const bool to_stdout = options.out.empty() || options.out == "-";
-  if (to_stdout && options.json) throw std::runtime_error("--json needs -o FILE: standard output is the export's");
-  if (to_stdout && options.perfetto && isatty(STDOUT_FILENO) == 1) {
-    throw std::runtime_error("a Perfetto trace is binary: give -o FILE or redirect standard output");
-  }
-  OutputStream out(to_stdout ? OutputFile::standard_output()
-                             : OutputFile(options.out, Privacy::kPrivate, Appears::kWhole));
+  if (options.perfetto.alone() && isatty(STDOUT_FILENO) == 1)
+    throw std::runtime_error("a Perfetto trace is binary: give --perfetto FILE or redirect standard output");
+  const TextOutput& to = options.perfetto.asked() ? options.perfetto : options.csv;
+  OutputStream out(to.alone() ? OutputFile::standard_output()
+                              : OutputFile(to.path, Privacy::kPrivate, Appears::kWhole));
   std::string kernel;
   std::int64_t offset_ns = 0;
   std::uint64_t kernel_events = 0;
-  if (options.perfetto) {
+  if (options.perfetto.asked()) {
     traces::KernelSource source;
     traces::KernelTraceText trace;
     if (kernel = kernel_file(options); !kernel.empty()) {
@@ -89,17 +88,15 @@ int run_export(const Options& options) {
   }
   out.close();
   const auto& ending = log.ending();
-  if (options.json) {
-    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"out", options.out},
-                                                       {"events", ending.events},
-                                                       {"kernel", kernel},
-                                                       {"kernel_events", kernel_events},
-                                                       {"kernel_offset_ns", offset_ns},
-                                                       {"lost", ending.lost},
-                                                       {"complete", ending.complete},
-                                                       {"truncated", ending.truncated},
-                                                       {"message", ending.message}})));
-  }
+  options.json.write(json_text(nlohmann::ordered_json{{"out", to.path},
+                                                      {"events", ending.events},
+                                                      {"kernel", kernel},
+                                                      {"kernel_events", kernel_events},
+                                                      {"kernel_offset_ns", offset_ns},
+                                                      {"lost", ending.lost},
+                                                      {"complete", ending.complete},
+                                                      {"truncated", ending.truncated},
+                                                      {"message", ending.message}}));
   // What a killed process left is whole as far as it goes; a damaged log may have lost anything.
   if (ending.truncated) say(stderr, "offhook: {}\n", ending.message);
   if (!ending.complete && !ending.truncated)
@@ -112,10 +109,9 @@ int run_export(const Options& options) {
 void add_export(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("export", "Convert an event log for other programs");
   auto options = std::make_shared<Options>();
-  sub->add_flag("--perfetto", options->perfetto, "A Perfetto trace: open it in ui.perfetto.dev");
-  sub->add_flag("--csv", options->csv, "One event a line: time_ns,cpu,kind,id,name,argument");
+  add_text_output(*sub, kPerfettoOption, options->perfetto, "A Perfetto trace, for ui.perfetto.dev");
+  add_text_output(*sub, kCsvOption, options->csv, "One event a line: time_ns,cpu,kind,id,name,argument");
   sub->add_option("input", options->in, "Output folder of a run, or an event log")->required()->type_name("DIR_OR_LOG");
-  sub->add_option("-o,--out", options->out, "Write here; otherwise to standard output")->type_name("FILE");
   sub->add_option("--kernel", options->kernel,
                   "With --perfetto: the kernel's scheduling beside it, from trace-cmd's .dat or perf sched script "
                   "(default: what `offhook modem --trace-kernel` recorded)")
@@ -123,13 +119,13 @@ void add_export(CLI::App& app, Action& action) {
   sub->add_option("--kernel-offset-ns", options->kernel_offset_ns,
                   "Add so much to the kernel's times (default: as its clock and the log's header say)")
       ->type_name("NS");
-  sub->add_flag("--json", options->json, "Say on standard output what was exported (with -o)");
+  add_text_output(*sub, kJsonOption, options->json, "What was exported as JSON");
   sub->footer(R"(Examples:
-  offhook export --perfetto out/res-2-8 -o call.perfetto
-  offhook export --csv out/res-2-8/events.ohlog | grep ,service_begin,
-  sudo offhook modem unix:/run/card-a --out out/live --trace-kernel && offhook export --perfetto out/live -o live.perfetto
+  offhook export out/res-2-8 --perfetto call.perfetto
+  offhook export out/res-2-8/events.ohlog --csv | grep ,service_begin,
+  sudo offhook modem unix:/run/card-a --out out/live --trace-kernel && offhook export out/live --perfetto live.perfetto
   sudo trace-cmd record -C mono -e sched_switch -e irq -o board.dat     # during a call of offhook modem --out out/live
-  offhook export --perfetto out/live --kernel board.dat -o live.perfetto)");
+  offhook export out/live --kernel board.dat --perfetto live.perfetto)");
   sub->final_callback([&action, options] { action = [options] { return run_export(*options); }; });
 }
 

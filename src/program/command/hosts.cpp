@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "driver/path/output.h"
 #include "src/program/command/guide.h"
 #include "src/program/output/terminal.h"
 #include "traces/document/data.h"
@@ -22,7 +21,7 @@ using nlohmann::ordered_json;
 
 struct Options {
   std::string host;
-  std::string json;
+  TextOutput json;
 };
 
 ordered_json latency_json(const hostsim::LatencyDistribution& d) {
@@ -56,12 +55,8 @@ int run(const Options& options) {
       options.host.empty() ? config::data_names("hosts") : std::vector<std::string>{options.host};
   ordered_json all = ordered_json::array();
   for (const std::string& name : names) all.push_back(host_json(name));
-  const std::string text = json_text(all, 1) + "\n";
-  if (options.json == "-") {
-    say("{}", Lines(text));
-    return kOk;
-  }
-  if (!options.json.empty()) write_file(options.json, text);
+  options.json.write(json_text(all, 1));
+  if (options.json.alone()) return kOk;
   if (!options.host.empty()) {
     say("{}: {}\n", options.host, config::in_words(config::load_host_source(options.host)));
   }
@@ -90,7 +85,7 @@ void add_hosts(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("hosts", "The hosts that advise, mttf and scenarios take, and their sources");
   auto options = std::make_shared<Options>();
   sub->add_option("host", options->host, "Only this one, or a file of one's own")->type_name("HOST");
-  add_json_file(*sub, options->json);
+  add_text_output(*sub, kJsonOption, options->json, "The hosts as JSON");
   sub->footer(R"(Examples:
   offhook hosts
   offhook hosts linux-6.12-rt-am64x

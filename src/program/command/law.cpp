@@ -31,7 +31,8 @@ struct Options {
   std::uint32_t buffers = 0, phases = 10;
   double seconds = 60;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-  bool confirm = false, json = false, csv = false;
+  TextOutput json, csv;
+  bool confirm = false;
   std::size_t check = 0;
   std::uint64_t seed = 1;
 };
@@ -227,7 +228,8 @@ bool confirm(const Options& options, const OutputFolder& folder, LawReport& repo
   how.threads = options.threads;
   how.stop = interrupted;
   how.run = run_row;
-  Progress progress("law", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress("law",
+                    options.json.alone() || options.csv.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   how.progress = [&](std::size_t done, std::size_t runs, const std::string& title) {
     if (!progress.due()) return;
     progress.update(static_cast<double>(done) / static_cast<double>(runs),
@@ -252,7 +254,8 @@ int check(const Options& options) {
   how.stop = interrupted;
   std::vector<law::CheckedDevice> devices;
   {
-    Progress progress("law", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("law",
+                      options.json.alone() || options.csv.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     how.progress = [&](std::size_t done) {
       if (!progress.due()) return;
       progress.update(static_cast<double>(done) / static_cast<double>(how.devices),
@@ -288,9 +291,8 @@ int check(const Options& options) {
   const Json out{{"offhook_law_check", 1}, {"seed", options.seed},       {"devices", devices.size()},
                  {"no_reservation", none}, {"unexplained", unexplained}, {"counts", counts},
                  {"differing", differing}};
-  if (options.json) {
-    say("{}\n", Lines(json_text(out, 1)));
-  } else {
+  options.json.write(json_text(out, 1));
+  if (!options.json.alone()) {
     say("{} random devices, seed {}: the longest period that the law grants, and one tick more, by simulation\n",
         devices.size(), options.seed);
     for (const auto& [kind, n] : kinds) say("  {:>6}  {}\n", n, to_string(kind));
@@ -302,15 +304,12 @@ int check(const Options& options) {
 
 int run(const Options& options) {
   if ((options.check > 0) == !options.device.empty()) throw config::Error("expected either a device or --check N");
+  expect_one_alone({&options.csv, &options.json});
   if (options.check > 0) return check(options);
   LawReport report = report_of(options);
   const fs::path folder = !options.out.empty() ? fs::path(options.out)
                           : options.confirm    ? fs::path("out") / ("law-" + fs::path(options.device).stem().string())
                                                : fs::path();
-  if (options.csv) {
-    say("{}", Lines(csv(report)));
-    return kOk;
-  }
   std::optional<OutputFolder> output;
   if (!folder.empty()) output.emplace(folder);
   if (options.confirm) {
@@ -326,10 +325,9 @@ int run(const Options& options) {
     output->write("law.json", json_text(as_json(report), 1) + "\n");
     output->write(kReportName, law_page(report));
   }
-  if (options.json) {
-    say("{}\n", Lines(json_text(as_json(report), 1)));
-    return kOk;
-  }
+  options.csv.write(csv(report));
+  options.json.write(json_text(as_json(report), 1));
+  if (options.csv.alone() || options.json.alone()) return kOk;
   print(report);
   if (!folder.empty()) say("report: {}\n", (folder / kReportName).string());
   return kOk;
@@ -372,8 +370,8 @@ void add_law(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(CLI::Range(1u, 10'000'000u));
   sub->add_option("--seed", options->seed, "Of --check: same seed, same devices")->type_name("N");
-  sub->add_flag("--csv", options->csv, "Print the boundary as CSV, nothing else");
-  sub->add_flag("--json", options->json, "Print results as JSON, show no progress");
+  add_text_output(*sub, kCsvOption, options->csv, "The boundary as CSV");
+  add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   sub->footer(R"(Examples:
   offhook law g-lite --buffers 2
   offhook law vendor-modem --confirm --out out/law

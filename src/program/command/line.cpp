@@ -34,7 +34,8 @@ struct Options {
   std::vector<std::string> set;
   std::uint64_t seed = 1;
   int priority = 90;
-  bool best_effort = false, json = false;
+  TextOutput json;
+  bool best_effort = false;
 };
 
 /// One card's hardware: moves samples to and from a buffer, and raises interrupts. Without a modem it is on hook.
@@ -231,7 +232,7 @@ int run(const Options& options) {
   }
   const hostsim::LineConfig line = builder.finish().line;
   catch_interrupts();  // before there are sockets, so that they do not stay behind
-  std::FILE* news = options.json ? stderr : stdout;
+  std::FILE* news = options.json.alone() ? stderr : stdout;
   Hardware near(options.call, news), far(options.answer, news);
   Exchange exchange(near, far, line, options.seed, news);
   if (const std::string why = become_fifo(options.priority); options.priority > 0 && !why.empty()) {
@@ -258,15 +259,12 @@ int run(const Options& options) {
     exchange.run_ms();
   }
   const double seconds = static_cast<double>(passed) / kRateHz;
-  if (options.json) {
-    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"seconds", seconds},
-                                                       {"calls", exchange.calls()},
-                                                       {"bursts_late", late_ms},
-                                                       {"host", measure::host_description()}},
-                                1)));
-  } else {
-    say("{:.1f} s; {} bursts were more than 1 ms late\n", seconds, late_ms);
-  }
+  options.json.write(json_text(nlohmann::ordered_json{{"seconds", seconds},
+                                                      {"calls", exchange.calls()},
+                                                      {"bursts_late", late_ms},
+                                                      {"host", measure::host_description()}},
+                               1));
+  if (!options.json.alone()) say("{:.1f} s; {} bursts were more than 1 ms late\n", seconds, late_ms);
   return interrupted() ? interrupt_status() : kOk;
 }
 
@@ -285,8 +283,8 @@ void add_line(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(CLI::Range(0, 98));
   sub->add_flag("--best-effort", options->best_effort, "Go on without real-time privileges");
-  sub->add_flag("--json", options->json,
-                "Print the summary as JSON, with the host; what happens goes to standard error");
+  add_text_output(*sub, kJsonOption, options->json,
+                  "The summary as JSON, with the host (what happens then goes to standard error)");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "FIFO 50" &

@@ -50,8 +50,7 @@ std::int64_t MeasureOptions::threshold_ns() const {
 }
 
 void add_common(CLI::App* sub, MeasureOptions& options) {
-  sub->add_option("-o,--out", options.out, "Write the result as JSON")->type_name("FILE");
-  sub->add_flag("--json", options.json, "Print the result as JSON, nothing else");
+  add_text_output(*sub, kJsonOption, options.json, "The result as JSON");
   sub->add_flag("--best-effort", options.best_effort, "Go on without the privileges that are missing");
 }
 
@@ -123,8 +122,7 @@ void write_hgrm_into_folder(const MeasureOptions& options, const std::string& na
 }
 
 int finish_measure(const MeasureOptions& options, const Json& result, std::int64_t over_ns) {
-  if (!options.out.empty()) write_file(options.out, json_text(result, 1) + "\n");
-  if (options.json) say("{}\n", Lines(json_text(result, 1)));
+  options.json.write(json_text(result, 1));
   std::fflush(stdout);
   if (over_ns > 0 && options.threshold.size() > 1) {
     setenv("OFFHOOK_US", fmt::format("{:.3f}", us_of(double(over_ns))).c_str(), 1);
@@ -165,7 +163,7 @@ int run_stolen(const MeasureOptions& options) {
                   {"poll_us", us_of(double(r.poll_ns))},
                   {"without", r.without}};
   write_hgrm(options, r.stolen);
-  if (!options.json) {
+  if (!options.json.alone()) {
     say("{}: {} of {} periods had their whole budget; {:.2f} % of the time was stolen\n", config.context.str(), r.hits,
         r.hits + r.misses, share);
     say("a poll takes {:.3f} us; longer than {:.1f} us is stolen\n", us_of(double(r.poll_ns)), us_of(double(r.gap_ns)));
@@ -195,9 +193,9 @@ int run_kernel(const MeasureOptions& options) {
   std::vector<std::string> without;
   std::vector<measure::KernelRow> rows;
   {
-    Progress progress("kernel", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("kernel", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     rows = measure::measure_kernel(
-        options.repetitions, [&](double share) { progress.update(share, ""); }, without);
+        options.repeats, [&](double share) { progress.update(share, ""); }, without);
   }
   if (!without.empty() && !options.best_effort)
     throw std::runtime_error(without.front() + "; or go on without by --best-effort");
@@ -237,7 +235,7 @@ int run_kernel(const MeasureOptions& options) {
     cells.push_back(row.equivalent);
     table.row(std::move(cells));
   }
-  if (!options.json) {
+  if (!options.json.alone()) {
     say("{}", Lines(table.str()));
     say("strings, records and integers in the manner of Dhrystone (not its source): {:.0f} runs a second\n", mix);
     if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
@@ -260,7 +258,7 @@ int run_device_cost(const MeasureOptions& options) {
   catch_interrupts();
   measure::DeviceCost result;
   {
-    Progress progress("cost", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("cost", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     result = measure::measure_device_cost(scenario, options.seconds, [&](double share) {
       if (progress.due()) progress.update(share, "");
       return !interrupted();
@@ -289,9 +287,9 @@ int run_device_cost(const MeasureOptions& options) {
     if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
     write_hgrm_into_folder(options, name, *cost);
     json[name] = to_json(*cost);
-    if (!options.json) print_quantiles(name, *cost);
+    if (!options.json.alone()) print_quantiles(name, *cost);
   }
-  if (!options.json) {
+  if (!options.json.alone()) {
     say("{}; {:.2f} % of this CPU at the median, the longest block of data {:.2f} times the mean\n",
         fmt::format("{}", fmt::join(rates, ", ")), 100 * share, worst_over_mean);
   }
@@ -317,7 +315,7 @@ int run_cost(const MeasureOptions& options) {
   catch_interrupts();
   measure::CostResult result;
   {
-    Progress progress("cost", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("cost", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     result = measure::measure_cost(config, [&](double share) {
       if (progress.due()) progress.update(share, "");
       return !interrupted();
@@ -334,13 +332,13 @@ int run_cost(const MeasureOptions& options) {
     if (options.threshold_ns() > 0 && most_ns >= options.threshold_ns()) over_ns = std::max(over_ns, most_ns);
     write_hgrm_into_folder(options, p.name, p.cost);
     json[p.name] = {{"blocks", p.blocks}, {"cost", to_json(p.cost)}, {"ns_per_sample", p.ns_per_sample}};
-    if (!options.json) {
+    if (!options.json.alone()) {
       print_quantiles(p.name.c_str(), p.cost);
       say("  {} blocks, {:.0f} ns a sample at the median: {:.2f} % of this CPU\n", p.blocks, p.ns_per_sample,
           100 * p.share);
     }
   }
-  if (!options.json) say("state: {} bytes a modem\n", result.state_bytes);
+  if (!options.json.alone()) say("state: {} bytes a modem\n", result.state_bytes);
   const std::string profile = measure::to_profile(config, result, json.at("host").value("cpu", "this machine"));
   if (!options.profile.empty()) write_file(options.profile, profile);
   return finish_measure(options, json, over_ns);
@@ -374,9 +372,7 @@ void add_measure(CLI::App& app, Action& action) {
 
   CLI::App* kernel =
       sub->add_subcommand("kernel", "The 14 operations of the Windows CE report, by their Linux equivalents");
-  kernel->add_option("--repetitions", options->repetitions, "Of each")
-      ->type_name("N")
-      ->check(CLI::Range(10, 10'000'000));
+  kernel->add_option("--repeats", options->repeats, "Of each")->type_name("N")->check(CLI::Range(10, 10'000'000));
   kernel
       ->add_option("--hgrm", options->hgrm,
                    "Write a histogram of each operation there, as HdrHistogram's tools read it")
@@ -385,7 +381,7 @@ void add_measure(CLI::App& app, Action& action) {
   add_common(kernel, *options);
   kernel->footer(R"(Examples:
   offhook measure kernel
-  offhook measure kernel --repetitions 1000 --json
+  offhook measure kernel --repeats 1000 --json
 )");
   kernel->final_callback([&action, options] { action = [options] { return run_kernel(*options); }; });
 

@@ -25,13 +25,14 @@ namespace offhook::command {
 using Json = nlohmann::ordered_json;
 
 struct MeasureOptions {
-  std::string context = "FIFO 80", hgrm, out, pump = "v22bis", scenario, profile, html, kernel_host;
+  std::string context = "FIFO 80", hgrm, pump = "v22bis", scenario, profile, html, kernel_host;
   double interval_us = 1000, seconds = 10, gap_us = 2.2;
   std::vector<std::string> threshold;  ///< us, and a command
   std::vector<std::string> loads;
   std::optional<int> cpu;
-  int repetitions = 10'000;
-  bool best_effort = false, json = false, stages = false, top = false;
+  int repeats = 10'000;
+  TextOutput json;
+  bool best_effort = false, stages = false, top = false;
   int samples_hz = 4'000;
 
   LiveContextConfig context_spec() const;

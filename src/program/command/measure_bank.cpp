@@ -87,7 +87,7 @@ int run_bank(const BankOptions& options) {
   catch_interrupts();
   measure::BankResult r;
   {
-    Progress progress("bank", options.measure->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("bank", options.measure->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     measure::measure_bank(
         config,
         [&](double share, const std::string& what) {
@@ -98,7 +98,7 @@ int run_bank(const BankOptions& options) {
   }
   say_without(r.without);
   const Json json = to_json(config, r);
-  if (!options.measure->json) print(config, r, json);
+  if (!options.measure->json.alone()) print(config, r, json);
   const int status = finish_measure(*options.measure, json);
   const bool good = r.connected == r.channels && r.blocks_late == r.blocks_late_in_stalls && r.bytes_wrong == 0;
   return status == kOk && !good ? kInsufficient : status;

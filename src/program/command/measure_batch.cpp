@@ -71,7 +71,7 @@ int run_batch(const BatchOptions& options) {
   catch_interrupts();
   measure::BatchResult r;
   {
-    Progress progress("batch", options.measure->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("batch", options.measure->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     r = measure::measure_batch(config, [&](double share) {
       if (progress.due()) progress.update(share, "");
       return !interrupted();
@@ -79,7 +79,7 @@ int run_batch(const BatchOptions& options) {
   }
   if (interrupted()) return interrupt_status();
   if (r.connected == 0) throw std::runtime_error("no pumps connected over a clean line");
-  if (!options.measure->json) print(r);
+  if (!options.measure->json.alone()) print(r);
   const int status = finish_measure(*options.measure, to_json(config, r));
   const bool good = r.connected == r.calls && r.bits_wrong == 0 && r.calls_same == r.calls;
   return status == kOk && !good ? kInsufficient : status;

@@ -26,7 +26,7 @@ int run_cause(const MeasureOptions& options) {
   const std::unique_ptr<measure::LoadProcess> load = start_load(kind);  // before there are threads
   measure::CauseResult r;
   {
-    Progress progress("cause", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("cause", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     const std::int64_t begin = measure::now_ns();
     r = measure::measure_cause(config, [&](const measure::LatencyResult& l) {
       if (progress.due()) {
@@ -62,7 +62,7 @@ int run_cause(const MeasureOptions& options) {
     json["timeline"] = r.timeline;
   }
   write_hgrm(options, r.latency.latency);
-  if (!options.json) {
+  if (!options.json.alone()) {
     if (!r.found) {
       say("no wake-up of {} was {:.1f} us late: of {} the latest was {:.1f} us\n", config.latency.context.str(),
           threshold_us, r.latency.latency.count(), us_of(double(r.latency.latency.max())));

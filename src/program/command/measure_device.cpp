@@ -121,7 +121,7 @@ int run_device(const DeviceOptions& options) {
   catch_interrupts();
   measure::LiveDevice r;
   {
-    Progress progress("device", options.measure->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("device", options.measure->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     r = measure::measure_live_device(scenario, config, [&](double share) {
       if (progress.due()) progress.update(share, "");
       return !interrupted();
@@ -129,7 +129,7 @@ int run_device(const DeviceOptions& options) {
   }
   say_without(r.without);
   const Json json = to_json(scenario, config, r);
-  if (!options.measure->json) print(json, r);
+  if (!options.measure->json.alone()) print(json, r);
   const int status = finish_measure(*options.measure, json);
   return status == kOk && !(in_data(r) && r.in_time()) ? kInsufficient : status;
 }

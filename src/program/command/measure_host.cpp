@@ -122,7 +122,7 @@ int run(const Options& options) {
   catch_interrupts();
   measure::HostResult result;
   {
-    Progress progress("host", options.common->json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("host", options.common->json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     result = measure::measure_host(config, [&](double share, const std::string& what) {
       progress.update(share, what);
       return !interrupted();
@@ -139,7 +139,7 @@ int run(const Options& options) {
   for (const measure::HostRow& row : result.rows) json["rows"].push_back(to_json(row, published));
   for (const measure::MemoryCurve& curve : result.memory) json["memory"].push_back(to_json(curve));
   if (!options.html.empty()) write_file(options.html, host_page(json));
-  if (!options.common->json) print(result, published);
+  if (!options.common->json.alone()) print(result, published);
   return finish_measure(*options.common, json);
 }
 
@@ -150,7 +150,7 @@ void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<M
       "host", "System calls, exec, memory, files, graphics, network, three applications (Chen et al.)");
   auto options = std::make_shared<Options>();
   options->common = common;
-  host->add_option("--repetitions", options->config.repetitions, "Of each microbenchmark (default: 50)")
+  host->add_option("--repeats", options->config.repetitions, "Of each microbenchmark (default: 50)")
       ->type_name("N")
       ->check(CLI::Range(3, 100'000));
   host->add_option("--applications", options->config.workload_repetitions,
@@ -165,8 +165,8 @@ void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<M
       ->type_name("FILE");
   add_common(host, *common);
   host->footer(R"(Examples:
-  offhook measure host --html host.html -o host.json
-  offhook measure host --applications 0 --repetitions 200
+  offhook measure host --html host.html --json host.json
+  offhook measure host --applications 0 --repeats 200
   offhook measure host --folder /mnt/disk
 
 What is missing (a program, the hardware's counters) is skipped with the reason. The applications are also loads:

@@ -169,7 +169,7 @@ UnderLoad measure_under(const MeasureOptions& options, const measure::LoadKind& 
     };
   }
   Progress progress(options.loads.empty() ? "latency" : under.load,
-                    options.json || options.top ? Progress::Style::kQuiet : Progress::Style::kAuto);
+                    options.json.alone() || options.top ? Progress::Style::kQuiet : Progress::Style::kAuto);
   TopView top(words(options), context_of(options).str());
   const std::int64_t begin = now_ns();
   const auto look = [&](const measure::LatencyResult& r) {
@@ -276,7 +276,7 @@ int run_latency(const MeasureOptions& options) {
   for (const measure::LoadKind* kind : kinds) {
     all.push_back(measure_under(options, *kind, device.get()));
     if (all.size() == 1) say_without(all.back().result.without);
-    if (!options.json) print(options, all.back());
+    if (!options.json.alone()) print(options, all.back());
     if (interrupted() || all.back().result.over_threshold_ns > 0) break;
   }
   Json json{{"measure", "latency"},
@@ -294,7 +294,8 @@ int run_latency(const MeasureOptions& options) {
       file.replace_filename(fmt::format("{}-{}{}", file.stem().string(), under.load, file.extension().string()));
       write_file(file, measure::to_hgrm(under.result.latency, 1e3));
     }
-    if (!options.json) say("\n{}, {}\n{}", context_of(options).str(), words(options).since, Lines(comparison(all)));
+    if (!options.json.alone())
+      say("\n{}, {}\n{}", context_of(options).str(), words(options).since, Lines(comparison(all)));
   }
   return finish_measure(options, json, all.back().result.over_threshold_ns);
 }

@@ -25,7 +25,8 @@ struct Options {
   int interrupt_priority = 80;
   std::optional<int> cpu;
   double seconds = 0;
-  bool best_effort = false, json = false, trace_kernel = false;
+  TextOutput json;
+  bool best_effort = false, trace_kernel = false;
 };
 
 std::int64_t now_ms() {
@@ -86,8 +87,8 @@ int run(const Options& options) {
     if (i == 0) {
       for (const std::string& s : c.shortcomings()) say(stderr, "offhook: going on without: {}\n", s);
     }
-    if (!options.json) say("modem on {} ({}), context {}\n", c.name(), c.address(), context.str());
-    if (!c.not_offered().empty()) say(options.json ? stderr : stdout, "not offered: {}\n", c.not_offered());
+    if (!options.json.alone()) say("modem on {} ({}), context {}\n", c.name(), c.address(), context.str());
+    if (!c.not_offered().empty()) say(options.json.alone() ? stderr : stdout, "not offered: {}\n", c.not_offered());
   }
   std::fflush(stdout);
   std::unique_ptr<measure::KernelRecording> kernel;
@@ -114,7 +115,7 @@ int run(const Options& options) {
       if (c->gone()) continue;
       c->work(now_ms());
       if (drain) c->drain();
-      if (const std::string news = c->news(); !news.empty() && !options.json) {
+      if (const std::string news = c->news(); !news.empty() && !options.json.alone()) {
         say("{}{}\n", n > 1 ? c->name() + ": " : "", news);
         std::fflush(stdout);
       }
@@ -136,9 +137,8 @@ int run(const Options& options) {
     if (n > 1) c->result["card"] = c->address();
     results.push_back(c->result);
   }
-  if (options.json) {
-    say("{}\n", Lines(json_text((n == 1 ? results.front() : results), 1)));
-  } else {
+  options.json.write(json_text((n == 1 ? results.front() : results), 1));
+  if (!options.json.alone()) {
     for (const auto& c : channels) {
       if (n > 1) say("\n{} ({})\n", c->name(), c->address());
       print_summary(c->result);
@@ -181,7 +181,7 @@ void add_modem(CLI::App& app, Action& action) {
                 "Record the kernel's scheduling and interrupts too, for `offhook export --perfetto DIR` (root)");
   sub->add_option("--seconds", options->seconds, "End after so long")->type_name("S");
   sub->add_flag("--best-effort", options->best_effort, "Go on without the privileges that are missing");
-  sub->add_flag("--json", options->json, "Print the summary as JSON, nothing else");
+  add_text_output(*sub, kJsonOption, options->json, "The summary as JSON");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &
   offhook modem unix:/run/card-a --tty /dev/ttySM0 --context "RES 2ms/8ms" --out out/live

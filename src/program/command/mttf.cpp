@@ -33,7 +33,8 @@ using hostsim::Modality;
 using nlohmann::ordered_json;
 
 struct Options {
-  std::string source, tasks, context = "DPC", json, csv, html;
+  std::string source, tasks, context = "DPC", html;
+  TextOutput json, csv;
   std::vector<int> buffers = {2, 3, 4, 6};
   std::vector<double> buffer_ms = {4, 6, 8, 10, 12, 16};
   double unit_us = 1, compute_share = 0.25, hours = 100;
@@ -69,20 +70,13 @@ std::string to_csv(const ordered_json& rows) {
 }
 
 void deliver(const Options& options, const ordered_json& result, const ordered_json& rows) {
-  const auto give = [](const std::string& file, const std::string& text) {
-    if (file == "-") {
-      say("{}", Lines(text));
-    } else if (!file.empty()) {
-      write_file(file, text);
-    }
-  };
-  give(options.json, json_text(result, 2) + "\n");
-  give(options.csv, to_csv(rows));
+  options.json.write(json_text(result, 2));
+  options.csv.write(to_csv(rows));
   if (!options.html.empty()) write_file(options.html, mttf_page(result));
 }
 
 bool to_people(const Options& options) {
-  return options.json != "-" && options.csv != "-";
+  return !options.json.alone() && !options.csv.alone();
 }
 
 struct Source {
@@ -284,9 +278,8 @@ int run_tasks(const Options& options) {
 int run(const Options& options) {
   if (options.tasks.empty() == options.source.empty())
     throw config::Error("expected either a host or histogram file, or --tasks FILE");
-  for (const std::string& file : {options.json, options.csv, options.html}) {
-    if (!file.empty() && file != "-") expect_writable(file);
-  }
+  expect_one_alone({&options.json, &options.csv});
+  if (!options.html.empty()) expect_writable(options.html);
   return options.tasks.empty() ? run_buffers(options) : run_tasks(options);
 }
 
@@ -322,9 +315,9 @@ void add_mttf(CLI::App& app, Action& action) {
   sub->add_option("--enough", options->enough, "and not beyond so many underruns of a buffering")
       ->check(CLI::Range(1, 1000000000))
       ->capture_default_str();
-  sub->add_option("--seed", options->seed, "Same seed, same numbers")->capture_default_str();
-  add_json_file(*sub, options->json);
-  sub->add_option("--csv", options->csv, "The table as CSV; -: to standard output")->type_name("FILE");
+  sub->add_option("--seed", options->seed, "Same seed, same numbers")->type_name("N")->capture_default_str();
+  add_text_output(*sub, kJsonOption, options->json, "Everything as JSON");
+  add_text_output(*sub, kCsvOption, options->csv, "The table as CSV");
   sub->add_option("--html", options->html, "Write a page: times to an underrun by number and length of buffers")
       ->type_name("FILE");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");

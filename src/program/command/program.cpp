@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -117,13 +118,18 @@ Environment:
   return app;
 }
 
-void add_json_file(CLI::App& app, std::string& path) {
-  app.add_option("--json", path, "Everything as JSON, to this file or to standard output")
-      ->type_name("[FILE.json]")
+void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what) {
+  app.add_option(std::string(option.name), to.path, what + ", to this file or alone to standard output")
+      ->type_name(fmt::format("[FILE{}]", option.ending))
       ->expected(0, 1)
       ->default_str("-")
-      ->check([](const std::string& name) {
-        return name == "-" || name.ends_with(".json") ? "" : name + " does not end in .json (give --json last)";
+      ->check([](const std::string& name) -> std::string {
+        try {
+          if (name != "-") expect_writable(name);
+        } catch (const std::exception& e) {
+          return e.what();
+        }
+        return {};
       });
 }
 
@@ -136,7 +142,9 @@ int run_program(int argc, const char* const* argv) {
   command::Action action;
   const auto app = command::make_app(action);
   try {
-    app->parse(argc, argv);
+    std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app->parse(std::move(words));
   } catch (const CLI::Success& e) {  // --help, --version
     return app->exit(e);
   } catch (const CLI::ParseError& e) {

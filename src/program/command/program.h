@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "src/program/output/text_output.h"
+
 namespace offhook::command {
 
 /// 0: the transfer succeeded; 1: error; 2: the call ran but the context did not suffice; 130: interrupted.
@@ -24,9 +26,8 @@ std::string man_page(const CLI::App& app);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const CLI::App& app, const std::string& shell);
 
-/// `--json [FILE.json]`: to standard output without a name. Any other name is refused: it is an argument that --json
-/// swallowed.
-void add_json_file(CLI::App& app, std::string& path);
+/// `--json [FILE.json]` and its kin: to standard output without a name. @param what  is written
+void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what);
 
 // One function a subcommand, each in a file of its own.
 void add_run(CLI::App& app, Action& action);

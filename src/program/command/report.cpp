@@ -14,18 +14,16 @@ namespace offhook::command {
 namespace {
 
 struct Options {
-  std::string in, out;
-  bool json = false;
+  std::string in, html;
+  TextOutput json;
 };
 
 int report(const Options& options) {
   const std::filesystem::path in = options.in;
-  const std::filesystem::path page = is_sweep_folder(in) ? report_sweep(in, options.out) : report_run(in, options.out);
-  if (options.json) {
-    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"report", page.string()}})));
-  } else {
-    say("{}\n", page.string());
-  }
+  const std::filesystem::path page =
+      is_sweep_folder(in) ? report_sweep(in, options.html) : report_run(in, options.html);
+  options.json.write(json_text(nlohmann::ordered_json{{"report", page.string()}}));
+  if (!options.json.alone()) say("{}\n", page.string());
   return kOk;
 }
 
@@ -37,10 +35,10 @@ void add_report(CLI::App& app, Action& action) {
   sub->add_option("input", options->in, "Output folder of a run or a sweep, or an event log")
       ->required()
       ->type_name("DIR_OR_LOG");
-  sub->add_option("-o,--out", options->out, "Write the page here (default: report.html in the folder)")
+  sub->add_option("--html", options->html, "Write the page here (default: report.html in the folder)")
       ->type_name("FILE");
-  sub->add_flag("--json", options->json, "Print where the report is as JSON");
-  sub->footer("Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog -o page.html");
+  add_text_output(*sub, kJsonOption, options->json, "Where the report is as JSON");
+  sub->footer("Examples:\n  offhook report out/res-2-8\n  offhook report out/res-2-8/events.ohlog --html page.html");
   sub->final_callback([&action, options] { action = [options] { return report(*options); }; });
 }
 

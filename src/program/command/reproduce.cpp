@@ -31,7 +31,8 @@ struct Options {
   std::size_t sensitivity = 0, held_out = 0;
   std::string out = "out/reproduce";
   reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency()), {}, interrupted};
-  bool json = false, list = false, real_pump = false;
+  TextOutput json;
+  bool list = false, real_pump = false;
 };
 
 int list(const std::vector<reproduce::Claim>& claims) {
@@ -90,13 +91,13 @@ std::string to_text(const Json& claims) {
 /// @return null when interrupted
 Json scan(const Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
-  Progress progress("sensitivity", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress("sensitivity", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
     if (progress.due()) progress.update(share, detail);
   };
   try {
     const auto scanned = sensitivity(run_of(table, options.settings, show), options.sensitivity);
-    if (!options.json)
+    if (!options.json.alone())
       say("\nTable 3: over what each class holds, one constant changed at a time\n{}\n", Lines(to_text(scanned)));
     return to_json(scanned);
   } catch (const reproduce::Interrupted&) {
@@ -108,7 +109,7 @@ Json scan(const Options& options) {
 /// @return null when interrupted
 Json hold_out(Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
-  Progress progress("calibration", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress("calibration", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
     if (progress.due()) progress.update(share, "one constant: " + detail);
   };
@@ -117,7 +118,7 @@ Json hold_out(Options& options) {
     const std::vector<std::string> changes = found.changes();
     options.perturb.insert(options.perturb.end(), changes.begin(), changes.end());
     options.settings.perturbation = reproduce::Perturbation::parse(options.perturb);
-    if (!options.json) say("{}\n", Lines(to_text(found)));
+    if (!options.json.alone()) say("{}\n", Lines(to_text(found)));
     return to_json(found);
   } catch (const reproduce::Interrupted&) {
     return {};
@@ -140,7 +141,7 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
     if (results.back().is_null() && claim.experiment != nullptr) work += claim.experiment->seconds;
   }
   const auto kept = std::count_if(results.begin(), results.end(), [](const Json& r) { return !r.is_null(); });
-  Progress progress("reproduce", options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress("reproduce", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (!results[i].is_null()) continue;
     const reproduce::Claim& claim = claims[i];
@@ -214,9 +215,8 @@ int run(Options options) {
   if (!held_out.is_null()) out["held_out"] = std::move(held_out);
   if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
   const std::string text = write_results(folder, out);
-  if (options.json) {
-    say("{}", Lines(text));
-  } else {
+  options.json.write(text);
+  if (!options.json.alone()) {
     say("{}{}\n", Lines(to_text(all)), reproduce::sentence(totals));
     if (!totals.short_of.empty())
       say("a hard claim falls short: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
@@ -239,7 +239,7 @@ void add_reproduce(CLI::App& app, Action& action) {
       ->capture_default_str()
       ->type_name("DIR");
   sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->capture_default_str();
-  sub->add_option("--repetitions", options->settings.repetitions, "Runs where the paper repeated")
+  sub->add_option("--repeats", options->settings.repetitions, "Runs where the paper repeated")
       ->type_name("N")
       ->check(CLI::Range(1u, 10000u))
       ->capture_default_str();
@@ -264,15 +264,15 @@ void add_reproduce(CLI::App& app, Action& action) {
       ->type_name("STEPS")
       ->check(CLI::Range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");
-  sub->add_flag("--json", options->json, "Print results.json, show no progress");
+  add_text_output(*sub, kJsonOption, options->json, "results.json once more");
   sub->footer(R"(Examples:
   offhook reproduce
   offhook reproduce jones.table3
   offhook reproduce jones.fig5 jones.fig14 --out out/pending
-  offhook reproduce jones.real_pump --repetitions 2
+  offhook reproduce jones.real_pump --repeats 2
   offhook reproduce --list
-  offhook reproduce jones.table3 --sensitivity 13 --repetitions 4 --out out/sensitivity
-  offhook reproduce jones --held-out 7 --repetitions 4 --out out/held-out
+  offhook reproduce jones.table3 --sensitivity 13 --repeats 4 --out out/sensitivity
+  offhook reproduce jones --held-out 7 --repeats 4 --out out/held-out
   offhook reproduce jones --perturb block_us=+10% --out out/perturbed
 
 Exit status: 0, every hard claim is within its tolerance; 1, error; 2, a hard claim falls short.)");

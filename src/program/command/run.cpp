@@ -28,7 +28,7 @@ struct Options {
   std::string scenario, file, out, context, far_end, expect, host, reference = "auto";
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;
-  bool json = false;
+  TextOutput json;
 };
 
 hostsim::Scenario scenario_of(const Options& options) {
@@ -175,7 +175,7 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
   const bool needed = options.reference == "always" || (outcome.complete && outcome.lost);
   if (!possible || !needed || options.reference == "never") return std::nullopt;
   Progress progress(scenario.name + ": the reference, INT",
-                    options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+                    options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   CallSinks sinks;
   sinks.progress = [&](const CallProgress& p) {
     if (progress.due()) {
@@ -219,7 +219,7 @@ int run(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   CallOutcome outcome;
   {
-    Progress progress(scenario.name, options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress(scenario.name, options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     outcome = record_call(
         scenario, folder,
         [&](const CallProgress& p) {
@@ -238,9 +238,8 @@ int run(const Options& options) {
   }
   const std::optional<CallOutcome> reference = reference_call(options, scenario, runner, outcome);
   const nlohmann::ordered_json summary = summarise(scenario, outcome, folder, reference);
-  if (options.json) {
-    say("{}\n", Lines(json_text(summary, 1)));
-  } else {
+  options.json.write(json_text(summary, 1));
+  if (!options.json.alone()) {
     print_table(summary);
     say("\n{}\n", summary.at("headline").get<std::string>());
     for (const auto& reason : summary.at("reasons")) say("  {}\n", reason.get<std::string>());
@@ -297,7 +296,7 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set, "Override one key of the scenario")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  sub->add_flag("--json", options->json, "Print the summary as JSON, show no progress");
+  add_text_output(*sub, kJsonOption, options->json, "The summary as JSON");
   sub->footer(R"(Examples:
   offhook run examples/res-2-8.toml --out out/res-2-8
   offhook run examples/int.toml --context "THR 8" --set load.spinner=true     # starved: exit status 2

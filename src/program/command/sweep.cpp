@@ -28,7 +28,7 @@ struct Options {
   std::string grid, out, shard;
   std::uint32_t shards = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-  bool json = false;
+  TextOutput json;
 };
 
 fs::path folder_of(const Options& options) {
@@ -59,7 +59,7 @@ bool run_shards(const OutputFolder& folder, const sweep::Plan& plan, const std::
                 const Options& options) {
   std::size_t runs = 0;
   for (const std::uint32_t shard : shards) runs += plan.last_run(shard) - plan.first_run(shard);
-  Progress progress(plan.name, options.json ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress(plan.name, options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   return sweep::run_shards(folder, plan, shards, run_row, {options.threads, interrupted, [&](std::size_t done) {
                                                              if (!progress.due()) return;
                                                              progress.update(
@@ -75,8 +75,8 @@ int say_interrupted(const fs::path& folder) {
 }
 
 void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells, const fs::path& folder,
-                   bool json) {
-  if (json) {
+                   const TextOutput& to) {
+  if (to.asked()) {
     nlohmann::ordered_json out{{"results", (folder / "results.json").string()},
                                {"report", (folder / kReportName).string()},
                                {"runs", plan.runs()},
@@ -88,8 +88,8 @@ void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>
                               {"complete", cell.result.complete},
                               {"runs", cell.result.runs}});
     }
-    say("{}\n", Lines(json_text(out, 1)));
-    return;
+    to.write(json_text(out, 1));
+    if (to.alone()) return;
   }
   constexpr std::size_t kMostRows = 60;
   Table table;
@@ -128,7 +128,7 @@ int whole_sweep(const Options& options) {
   if (!run_shards(output, plan, all_shards(plan), options)) return say_interrupted(folder);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   print_results(plan, merge_sweep(output, plan), folder, options.json);
-  if (!options.json) say("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
+  if (!options.json.alone()) say("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
   return kOk;
 }
 
@@ -138,17 +138,15 @@ int plan_sweep(const Options& options) {
   const sweep::Plan plan = place_plan(options, output);
   const fs::path slurm = folder / sweep::kSlurmName;
   output.write(sweep::kSlurmName, sweep::slurm_script(fs::absolute(folder), plan.shards));
-  if (options.json) {
-    say("{}\n", Lines(json_text(nlohmann::ordered_json{{"plan", plan.hash()},
-                                                       {"folder", folder.string()},
-                                                       {"slurm", slurm.string()},
-                                                       {"shards", plan.shards},
-                                                       {"cells", plan.cells.size()},
-                                                       {"runs", plan.runs()},
-                                                       {"left_out", plan.left_out}},
-                                1)));
-    return kOk;
-  }
+  options.json.write(json_text(nlohmann::ordered_json{{"plan", plan.hash()},
+                                                      {"folder", folder.string()},
+                                                      {"slurm", slurm.string()},
+                                                      {"shards", plan.shards},
+                                                      {"cells", plan.cells.size()},
+                                                      {"runs", plan.runs()},
+                                                      {"left_out", plan.left_out}},
+                               1));
+  if (options.json.alone()) return kOk;
   say("plan {}: {} cells, {} runs, {} shards, {} combinations left out\n", plan.hash(), plan.cells.size(), plan.runs(),
       plan.shards, plan.left_out);
   say("run each:  offhook sweep run {0} --shard I/{1}\non Slurm:  sbatch --wait {2}\nthen:      offhook sweep merge "
@@ -172,12 +170,9 @@ int run_shard(const Options& options) {
   if (!run_shards(OutputFolder(options.out, OutputFolder::Use::kShared), plan, {shard}, options))
     return say_interrupted(options.out);
   const std::string file = sweep::shard_path(options.out, shard).string();
-  if (options.json) {
-    say("{}\n",
-        Lines(json_text(nlohmann::ordered_json{{"shard", shard}, {"of", of}, {"file", file}, {"was_done", was_done}})));
-  } else {
-    say("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (was done already)" : "");
-  }
+  options.json.write(
+      json_text(nlohmann::ordered_json{{"shard", shard}, {"of", of}, {"file", file}, {"was_done", was_done}}));
+  if (!options.json.alone()) say("shard {} of {}: {}{}\n", shard, of, file, was_done ? " (was done already)" : "");
   return kOk;
 }
 
@@ -206,7 +201,7 @@ void add_sweep(CLI::App& app, Action& action) {
           ->type_name("N")
           ->check(CLI::Range(1u, 1024u));
     }
-    to->add_flag("--json", options->json, "Print results as JSON, show no progress");
+    add_text_output(*to, kJsonOption, options->json, "Results as JSON");
   };
   grid(sub);
   common(sub, true);

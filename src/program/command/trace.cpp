@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string trace, out;
   std::vector<std::string> without;
-  bool json = false;
+  TextOutput json;
 };
 
 struct Share {
@@ -35,7 +35,7 @@ int run(const Options& options) {
   if (!options.out.empty()) write_file(options.out, traces::write_load(load));
   const double duration = std::max<double>(static_cast<double>(load.duration), 1);
   Json json{{"trace", load.origin}, {"duration_s", duration * 1e-9}, {"cpus", Json::array()}};
-  if (!options.json) say("{}: {:.3f} s, {} CPUs\n", load.origin, duration * 1e-9, load.cpus.size());
+  if (!options.json.alone()) say("{}: {:.3f} s, {} CPUs\n", load.origin, duration * 1e-9, load.cpus.size());
   for (const HostLoad::CpuLoad& cpu : load.cpus) {
     std::vector<Share> shares(load.sources.size());
     for (const HostLoad::Interval& i : cpu.intervals) {
@@ -74,13 +74,13 @@ int run(const Options& options) {
       }
     }
     json["cpus"].push_back({{"cpu", cpu.number}, {"lost_events", cpu.lost}, {"sources", sources}});
-    if (options.json) continue;
+    if (options.json.alone()) continue;
     say("\nCPU {}{}\n{}", cpu.number,
         cpu.lost > 0 ? fmt::format(" ({} events lost or without their counterpart)", cpu.lost) : "",
         Lines(table.str()));
     if (order.size() > kShown) say("and {} more\n", order.size() - kShown);
   }
-  if (options.json) say("{}\n", Lines(json_text(json, 1)));
+  options.json.write(json_text(json, 1));
   return kOk;
 }
 
@@ -95,7 +95,7 @@ void add_trace(CLI::App& app, Action& action) {
   sub->add_option("-o,--out", options->out, "Write the load, about five bytes an interval")->type_name("FILE");
   sub->add_option("--without", options->without, "Threads that are not load, by name: the driver itself, the recorder")
       ->type_name("NAME");
-  sub->add_flag("--json", options->json, "Print the result as JSON, nothing else");
+  add_text_output(*sub, kJsonOption, options->json, "The result as JSON");
   sub->footer(R"(Recording (as root; B: a tracefs instance of its own):
   trace-cmd record -B offhook -C mono -e sched_switch -e irq -e irq_vectors -e hrtimer_expire_entry \
     -e hrtimer_expire_exit -o board.dat sleep 60

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# One set of option names over all commands; where --json and --csv write.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Every option of every command, by the man page: what one name means it means everywhere.
+"$offhook" man >page.1 || fail "man"
+python3 - page.1 <<'PY' || fail "option names"
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read().replace("\\-", "-")
+values = {"--json": "[FILE.json]", "--csv": "[FILE.csv]", "--perfetto": "[FILE.perfetto]", "--html": "FILE",
+          "--seed": "N", "--repeats": "N", "--shards": "N", "--threads": "N"}
+kept = {"--out": ("DIR", "FILE", "HOST.toml"), "--set": ("KEY=VALUE", "line.KEY=VALUE")}
+gone = {"--repetitions", "--summary", "--output"}
+seen, bad = set(), []
+for line in page.splitlines():
+    plain = re.sub(r"\\f.", "", line)
+    found = re.match(r"(?:-\w, )?(--[a-z-]+)(?: (\S+))?$", plain.strip())
+    if not found:
+        continue
+    name, value = found.groups()
+    seen.add(name)
+    if name in gone or (name in values and value != values[name]) or (name in kept and value not in kept[name]):
+        bad.append(plain)
+missing = (values.keys() | kept.keys()) - seen
+print("\n".join(bad + [f"no command has {m}" for m in missing]))
+sys.exit(bool(bad or missing))
+PY
+
+# Alone on standard output, or in a file beside the text for people; anywhere among the arguments.
+"$offhook" law --json g-lite >alone.json 2>err.txt || fail "--json before an argument"
+"$offhook" law g-lite --json file.json --csv file.csv >people.txt || fail "--json FILE --csv FILE"
+cmp alone.json file.json || fail "the file has other bytes than standard output"
+grep -q "Recommended" people.txt || fail "nothing for people beside the files"
+"$offhook" law g-lite --csv | cmp - file.csv || fail "--csv has other bytes than its file"
+"$offhook" law g-lite --json=equals.json >/dev/null || fail "--json=FILE"
+cmp alone.json equals.json || fail "--json=FILE has other bytes"
+expect_error "standard output can have one of them only" law g-lite --json --csv
+expect_error "standard output can have one of them only" schedule "$source_dir/examples/system.json" --json --csv
+expect_error "nowhere/a.json: No such file" devices --json nowhere/a.json
+expect_error "out.txt" hosts win98-web --json out.txt
+[ ! -e out.txt ] || [ ! -s out.txt ] || ! grep -q '^\[' out.txt || fail "a name that ends otherwise was taken for the file"
+expect_error "'--repetitions' is not an option of offhook reproduce" reproduce --repetitions 2
+expect_error "'--summary' is not an option of offhook schedule" schedule "$source_dir/examples/system.json" --summary a.json
+finish
