@@ -41,6 +41,20 @@ expect_error "standard output can have one of them only" schedule "$source_dir/e
 expect_error "nowhere/a.json: No such file" devices --json nowhere/a.json
 expect_error "out.txt" hosts win98-web --json out.txt
 [ ! -e out.txt ] || [ ! -s out.txt ] || ! grep -q '^\[' out.txt || fail "a name that ends otherwise was taken for the file"
-expect_error "'--repetitions' is not an option of offhook reproduce" reproduce --repetitions 2
-expect_error "'--summary' is not an option of offhook schedule" schedule "$source_dir/examples/system.json" --summary a.json
+
+# Scripts of before.
+"$offhook" schedule "$source_dir/examples/system.json" --csv now.csv --json now.json || fail "schedule"
+"$offhook" schedule "$source_dir/examples/system.json" --out before.csv --summary before || fail "schedule --out"
+{ cmp now.csv before.csv && cmp now.json before; } || fail "schedule --out and --summary write otherwise"
+"$offhook" run "$source_dir/examples/table3-3-16.toml" --set transfer.bytes=1000 --out call >/dev/null  # sufficient or not
+"$offhook" export call --csv now.csv || fail "export"
+for then in "--csv call -o then.txt" "call --csv --out then.txt"; do
+  # shellcheck disable=SC2086
+  "$offhook" export $then || fail "export $then"
+  cmp now.csv then.txt || fail "export $then writes otherwise"
+done
+"$offhook" report call --out page >/dev/null || fail "report"
+[ -s page ] || fail "report --out"
+expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort -o kernel.txt
+[ -s kernel.txt ] || fail "measure -o"
 finish

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "offhook/program.h"
+#include "src/program/command/earlier_spellings.h"
 #include "src/program/command/guide.h"
 #include "src/program/output/terminal.h"
 #include "traces/document/key.h"
@@ -142,7 +143,8 @@ int run_program(int argc, const char* const* argv) {
   command::Action action;
   const auto app = command::make_app(action);
   try {
-    std::vector<std::string> words = with_text_outputs({argv + std::min(argc, 1), argv + argc});
+    std::vector<std::string> words =
+        with_text_outputs(command::with_todays_names({argv + std::min(argc, 1), argv + argc}));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app->parse(std::move(words));
   } catch (const CLI::Success& e) {  // --help, --version
