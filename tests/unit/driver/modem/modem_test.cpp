@@ -2,6 +2,7 @@
 #include "driver/modem/modem.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <array>
 #include <vector>
@@ -140,6 +141,17 @@ TEST(Modem, WhereV42IsRequiredOnlyModulationsThatHaveItAreUsed) {
             "V.42 is required, and none of the modulations has it");
 }
 
+TEST(Modem, ItsEndGivesBackItsMemory) {
+  const auto in_use = [] {
+    const struct mallinfo2 all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+  };
+  { const Modem first(on_puppet(ErrorControl::kRequired)); }
+  const std::size_t before = in_use();
+  for (int k = 0; k < 10; ++k) const Modem modem(on_puppet(ErrorControl::kRequired));
+  EXPECT_EQ(in_use(), before);
+}
+
 TEST(Modem, IsSilentAndLosesNothingBeforeItsStart) {
   Modem modem(on_puppet(ErrorControl::kNone));
   std::array<std::int16_t, 8> rx{}, tx;
@@ -231,6 +243,7 @@ TEST(Modem, TheLogHasStatesRatesAndWhatThePumpShows) {
   Puppet::watching.instrument(Puppet::watching.user, OH_INSTRUMENT_CARRIER, -1.25f);
   const float re[] = {0, 0.5f, 0}, im[] = {0, 0, 0.05f};
   Puppet::watching.taps(Puppet::watching.user, re, im, 3);
+  Puppet::watching.taps(Puppet::watching.user, &re[1], &im[1], 2);
   struct Seen {
     int kind;
     std::uint32_t argument;
@@ -250,7 +263,9 @@ TEST(Modem, TheLogHasStatesRatesAndWhatThePumpShows) {
                                       {OH_EV_PUMP_INSTRUMENT, 2u << 24 | (0x1000000 - 125)},
                                       {OH_EV_PUMP_TAP, 9000},
                                       {OH_EV_PUMP_TAP, 1u << 24},
-                                      {OH_EV_PUMP_TAP, 2u << 24 | 2000}};
+                                      {OH_EV_PUMP_TAP, 2u << 24 | 2000},
+                                      {OH_EV_PUMP_TAP, 0},
+                                      {OH_EV_PUMP_TAP, 1u << 24 | 2000}};
   EXPECT_TRUE(seen == expected);
 }
 
