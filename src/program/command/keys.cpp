@@ -6,6 +6,7 @@
 #include "src/lab/deadline/computations.h"
 #include "src/lab/schedule/system.h"
 #include "src/program/command/guide.h"
+#include "src/program/command/text_keys.h"
 #include "src/program/output/terminal.h"
 #include "traces/document/key.h"
 #include "traces/scenario/device.h"
@@ -35,7 +36,14 @@ constexpr FileKind kKinds[] = {{"scenario", "of run and sweep", scenario_text},
                                {"host", "of advise", host_text},
                                {"load", "[[load.device]] and its kin", [] { return config::describe_load_devices(); }},
                                {"computation", "of mttf --tasks", [] { return config::describe_computations(); }},
-                               {"system", "of schedule, JSON", [] { return schedule::describe_system(); }}};
+                               {"system", "of schedule, JSON", [] { return schedule::describe_system(); }},
+                               {"csv", "columns of the tables that commands write", csv_keys_text},
+                               {"json", "keys of what --json writes", json_keys_text}};
+
+/// Only of these: what is written by us, a document for each command.
+bool is_written(const std::string& kind) {
+  return kind == "csv" || kind == "json";
+}
 
 /// Of a text with a line for each key and indented ones that explain it, those keys whose name has `part` in it.
 std::string with(const std::string& text, const std::string& part) {
@@ -55,26 +63,33 @@ std::string with(const std::string& text, const std::string& part) {
 }  // namespace
 
 void add_keys(CLI::App& app, Action& action) {
-  CLI::App* keys = app.add_subcommand("keys", "What may stand in a file: each key, its default and what it accepts");
+  CLI::App* keys = app.add_subcommand(
+      "keys", "What may stand in a file: each key, its default and what it accepts; what CSV and JSON hold");
   struct Options {
     std::string kind, part;
   };
   auto options = std::make_shared<Options>();
   add_kind(*keys, options->kind, kKinds);
-  keys->add_option("part", options->part, "Only the keys whose names have this in them")->type_name("PART");
+  keys->add_option("part", options->part, "Only the keys (csv, json: documents) whose names have this in them")
+      ->type_name("PART");
   keys->footer(R"(Examples:
   offhook keys device
   offhook keys scenario context.
   offhook keys system
+  offhook keys csv sweep
+  offhook keys json run
 
 A file to begin with: offhook new KIND.)");
   keys->final_callback([&action, options] {
     action = [options] {
-      const std::string all = text_of(kKinds, options->kind),
-                        some = options->part.empty() ? all : with(all, options->part);
+      const std::string all = text_of(kKinds, options->kind), some = options->part.empty() ? all
+                                                                     : is_written(options->kind)
+                                                                         ? documents_with(all, options->part)
+                                                                         : with(all, options->part);
       if (some.empty())
-        throw std::runtime_error(fmt::format("no key of a {0} has '{1}' in its name; all of them: offhook keys {0}",
-                                             options->kind, options->part));
+        throw std::runtime_error(fmt::format("no {} has '{}' in its name; all of them: offhook keys {}",
+                                             (is_written(options->kind) ? "document of " : "key of a ") + options->kind,
+                                             options->part, options->kind));
       say("{}", Lines(some));
       return kOk;
     };

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/text_keys.h"
+
+namespace offhook::command {
+
+std::string csv_keys_text() {
+  return R"(events: offhook export --csv; a row an event, in the order of time
+  time_ns (ns): when, on the clock of the log
+  cpu: the CPU
+  kind: what happened (include/offhook/event_log.h); a number where this version has no name for it
+  id: of the job, thread, interrupt or driver
+  name: of the same, as the log's header says; of a retrain its cause
+  argument: what the kind of event says of it
+
+schedule: offhook schedule; a row an event, in the order of time
+  time_ns (ns): when, from the beginning
+  cpu: the CPU
+  entity: the name of an interrupt, a DPC or a thread of the system
+  event: start, resume, preempt, finish, miss, throttle or replenish
+
+sweep: results.csv of offhook sweep; a row a run. First a column for each axis, under its key
+  context?: where it is no axis
+  repeat: of the cell, from 0
+  seed: of this run
+  complete: whether the file arrived, or a device ran to its end
+  transfer_s? (s): from the first byte to the last; empty where the file did not arrive
+  simulated_s (s): the whole call
+  bytes_delivered? (bytes): to the far end
+  blocks: served
+  blocks_late: served after their samples were due
+  samples_late (samples): that came after they were due
+  pending_max_samples (samples): most that waited for service
+  overrun_samples (samples): received and lost
+  underrun_samples (samples): missing when they were to be sent
+  frames_retransmitted?: of V.42, near end
+  timeouts?: of V.42, near end
+  retrains?: of the near pump
+  pump_share: CPU time of the pump over time, 0 to 1
+  ending?: what ended the call
+  verdict: of the cell: sufficient, marginal or insufficient
+
+law: law.csv and offhook law --csv; a row a budget X
+  x_ticks (ticks): X
+  x_ms (ms): the same
+  full_law_y_ms (ms): longest period Y that the full law grants
+  on_host_y_ms (ms): the same with the longest block and the host's own work
+  simple_law_y_ms (ms): longest Y by share and gap alone
+  authors_rule_y_ms (ms): longest Y by the rule of the paper's authors
+  decided_by: the face of the law that ends the row: share, gap, backlog or not even the whole CPU
+
+mttf: offhook mttf --csv; a row a buffering
+  buffers: their number n
+  buffer_ms (ms): length t of one
+  compute_ms (ms): CPU time of one
+  tolerance_ms (ms): the latency that all of them bridge, (n - 1) t
+  slack_ms (ms): the same less compute_ms
+  longer_than_slack: share of latencies above the slack, 0 to 1
+  formula_s (s): mean time to an underrun, (n - 1) t / longer_than_slack; empty: never
+  every_buffer_s (s): the same with t / longer_than_slack; empty: never
+  simulated_s (s): the same by simulation; empty: no underrun
+  low_s (s): least mean time, 95 % confidence
+  high_s (s): greatest mean time, 95 % confidence; empty: not bounded
+  underruns: simulated; a run of missed buffers is one
+  missed: buffers not computed before all that had been buffered was played
+  simulated_hours (h): how long
+
+tasks: offhook mttf --tasks --csv; a row a computation
+  name: as the file has it
+  permitted_interval_s (s): one drop in so long is permitted
+  worst_latency_ms (ms): longest latency at the permitted rate
+  beyond_measurement: whether that is rarer than the measurement saw
+  mean_latency_ms (ms): mean
+  pseudo_worst_ms (ms): release jitter, (W + (m - 1) A) / m of worst W, mean A and m buffers
+  blocking_ms (ms): longest time that one of lower priority keeps the CPU
+  response_ms (ms): longest response; empty: unbounded
+  period_ms (ms): of the computation
+  schedulable: whether the response is within the period
+  jobs: simulated
+  missed: of them after their deadline
+  drops: runs of missed ones
+  longest_ms (ms): longest response in the simulation
+  drop_interval_low_s (s): least mean time between drops, 95 % confidence
+  drop_interval_high_s (s): greatest; empty: not bounded
+  simulation: meets it, fails or undecided, against permitted_interval_s
+
+reproduce: results.csv of offhook reproduce; a row a compared value
+  claim: its name (offhook reproduce --list)
+  what: is compared
+  unit: of the two values
+  published: the paper's value
+  simulated: ours; empty: none
+  tolerance: how far apart they may be
+  grade: hard, soft, input, paper: what a difference means (docs/reproduce.md)
+  provenance: independent, calibrated, derived or input: whether the value could have come out otherwise
+  agrees: yes or no
+  note: on the run, or why it differs
+  because: why the provenance is what it is
+)";
+}
+
+}  // namespace offhook::command

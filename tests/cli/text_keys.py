@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""For text_keys_test.sh: the documents of csv.txt and json.txt in this folder beside csv.NAME/ and json.NAME/, which hold
+what commands wrote. Each column and key that was written is described, and each that is described was written unless it
+is marked "?". docs/formats.md, the argument, has both texts word for word.
+"""
+
+import csv
+import itertools
+import json
+import pathlib
+import re
+import sys
+
+LINE = re.compile(r"  (\S+?)(\?(?=[: ]))?(?: \(([^)]+)\))?: (\S.*)$")
+HAND_MADE = {"line"}  # needs two modems beside it
+
+
+def documents(text):
+    """@return {document: [(path, whether it may be missing)]}"""
+    out = {}
+    for line in filter(None, text.splitlines()):
+        if not line.startswith(" "):
+            keys = out.setdefault(line.split(":")[0], [])
+        else:
+            found = LINE.match(line)
+            assert found, f"not a line of a document: {line}"
+            keys.append((found[1], bool(found[2]) or "?" in found[1]))
+    return out
+
+
+def alternatives(path):
+    """{a,b}.c is a.c and b.c"""
+    parts = [p.split(",") for p in re.split(r"[{}]", path)]
+    parts = [p if i % 2 else [",".join(p)] for i, p in enumerate(parts)]
+    return ["".join(words) for words in itertools.product(*parts)]
+
+
+def pattern(path):
+    text = re.escape(path.replace("?", "")).replace(r"\*\*", ".+").replace(r"\*", r"[^\[\]]+")
+    return re.compile(text + "$")
+
+
+def paths(value, at=""):
+    """Of every value that is no object or list; an empty one has none."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from paths(below, f"{at}.{key}" if at else key)
+    elif isinstance(value, list):
+        for below in value:
+            yield from paths(below, at + "[]")
+    else:
+        yield at
+
+
+def written(kind, name):
+    """@return {path} of all samples, and the paths of an axis, which are no document's"""
+    out = set()
+    for file in sorted(pathlib.Path(f"{kind}.{name}").iterdir()):
+        text = file.read_text(encoding="utf-8")
+        out |= set(next(csv.reader(text.splitlines()))) if kind == "csv" else set(paths(json.loads(text)))
+    return out - {"context.x_ticks"} if (kind, name) == ("csv", "sweep") else out
+
+
+def main():
+    page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+    wrong = []
+    for kind in ("csv", "json"):
+        text = pathlib.Path(f"{kind}.txt").read_text(encoding="utf-8")
+        if "```text\n" + text.strip("\n") + "\n```" not in page:
+            wrong.append(f"docs/formats.md does not have what `offhook keys {kind}` prints")
+        for name, keys in documents(text).items():
+            if name in HAND_MADE:
+                continue
+            found = written(kind, name)
+            described = [(pattern(p), p, optional) for path, optional in keys for p in alternatives(path)]
+            wrong += [f"keys {kind}: {name} writes {f}" for f in sorted(found) if not any(d.match(f) for d, _, _ in described)]
+            wrong += [f"keys {kind}: {name} never writes {p}" for d, p, optional in described
+                      if not optional and not any(d.match(f) for f in found)]  # fmt: skip
+    print("\n".join(wrong))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `offhook keys csv` and `keys json` beside what the commands write, and beside docs/formats.md.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "claim: its name" keys csv reproduce
+grep -q "^mttf:" out.txt && fail "keys csv reproduce has the other documents"
+expect_error "no document of json has 'cheese' in its name" keys json cheese
+
+cat >grid.toml <<'END'
+repeats = 2
+[scenario]
+context = "RES 1/8 strict"
+pump.kind = "cost-profile"
+load.spinner = true
+transfer.bytes = 20000
+transfer.time_limit_s = 60
+[axes]
+context.x_ticks = [1, 3]
+END
+sed 's/^context = .*/device = "g-lite"\ncontext = "RES 3\/8 strict"/; /^pump\|^transfer/d' grid.toml >device.toml
+# What a command writes to standard output or, after a name, to that file.
+examples=$source_dir/examples
+wrote() {
+  local kind=$1 document=$2 file=$3
+  shift 3
+  timeout 300 "$offhook" "$@" >said.txt 2>err.txt
+  case $? in 0 | 2) ;; *) fail "offhook $*: $(tail -3 err.txt)" ;; esac
+  [ "$file" = - ] && file=said.txt
+  mkdir -p "$kind.$document" && cp "$file" "$kind.$document/$(find "$kind.$document" -type f | wc -l)"
+}
+wrote json run - run "$examples/int.toml" --set transfer.bytes=500 --out run --json
+wrote json run - run "$examples/int.toml" --set transfer.bytes=500 --set link.compression=v42bis --reference always --out run --json
+wrote json run - run "$examples/g-lite.toml" --set transfer.device_s=2 --out run --json
+wrote json modem - modem null --seconds 0.2 --best-effort --json
+wrote json export - export run --csv events.csv --json
+wrote csv events events.csv export run --csv events.csv
+wrote json report - report run --json
+wrote json devices - devices --json
+wrote json sweep-printed - sweep grid.toml --out sweep --json
+wrote json sweep sweep/results.json sweep grid.toml --out sweep --json
+wrote csv sweep sweep/results.csv sweep grid.toml --out sweep --json
+wrote csv sweep devices/results.csv sweep device.toml --out devices --json
+wrote json sweep-plan - sweep plan grid.toml --shards 2 --out cut --json
+wrote json sweep-run - sweep run cut --shard 1/2 --json
+wrote json demo - demo --bytes 500 --repeats 1 --out demo --json
+wrote json law - law g-lite --json
+wrote csv law - law g-lite --csv
+wrote json law - law vendor-modem --confirm --seconds 5 --phases 2 --x-max 2 --out law --json
+wrote json law-check - law --check 20 --json
+wrote json advise - advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --json
+wrote json advise - advise bluetooth win98-office --seconds 5 --repeats 1 --json
+wrote json admit - admit "$examples/several-devices.toml" --seconds 1 --step 0.5 --most 1.5 --json
+wrote json mttf - mttf win98-games -n 2 -t 4 --hours 1 --json
+wrote csv mttf - mttf win98-games -n 2 -t 4 --hours 1 --csv
+wrote json tasks - mttf --tasks "$examples/schedulability.toml" --hours 0.1 --json
+wrote csv tasks - mttf --tasks "$examples/schedulability.toml" --hours 0.1 --csv
+wrote json schedule - schedule "$examples/system.json" --json
+wrote csv schedule - schedule "$examples/system.json" --csv
+wrote json reproduce - reproduce jones.fig1 --repeats 1 --out claims --json
+wrote csv reproduce claims/results.csv reproduce jones.fig1 --repeats 1 --out claims --json
+wrote json hosts - hosts --json
+wrote json trace - trace "$examples/board.load" --json
+wrote json measure-latency - measure latency --context OTHER --seconds 0.1 --best-effort --json
+wrote json measure-stolen - measure stolen --context OTHER --seconds 0.1 --best-effort --json
+wrote json measure-kernel - measure kernel --repeats 10 --best-effort --json
+wrote json measure-cost - measure cost --pump v22bis --seconds 0.5 --json
+"$offhook" keys csv >csv.txt && "$offhook" keys json >json.txt
+python3 "$source_dir/tests/cli/text_keys.py" "$source_dir/docs/formats.md" || fail "text_keys.py"
+finish
