@@ -16,6 +16,7 @@ struct LinuxDeadline {
   Ns budget = 0;  ///< Q
   Ns period = 0;  ///< P
   int tick_hz = 250;
+  bool operator==(const LinuxDeadline&) const = default;
 };
 
 class LinuxDeadlineThread : public ThreadPolicy {

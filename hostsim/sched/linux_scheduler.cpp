@@ -8,6 +8,8 @@
 #include "hostsim/sched/linux_eevdf.h"
 #include "hostsim/sched/linux_fair.h"
 #include "hostsim/sched/linux_realtime.h"
+#include "hostsim/sched/linux_rt_group.h"
+#include "hostsim/sched/linux_scx.h"
 #include "hostsim/sched/scheduler.h"
 #include "hostsim/sched/softirq.h"
 
@@ -21,7 +23,7 @@ constexpr Ns k66Slice = 750'000, k612Slice = 700'000;
 
 /// What differs from version to version.
 struct Version {
-  enum class Fair { kCfs, kEevdf, kEevdfDelayed } fair = Fair::kCfs;
+  enum class Fair { kCfs, kEevdf, kEevdfDelayed, kScxSimple } fair = Fair::kCfs;
   bool server = false;  ///< the fair class has one, and real-time threads have no throttle
   enum class Softirqs { kBeforeThreads, kLocked, kThreads } softirqs = Softirqs::kBeforeThreads;
 };
@@ -36,6 +38,10 @@ class LinuxScheduler final : public Scheduler {
         locks_(std::make_shared<BottomHalfLocks>(host.cpus)) {
     if (version.fair == Version::Fair::kCfs) {
       cfs_ = std::make_shared<LinuxFairGroup>(host.tick_hz, host.cpus);
+      return;
+    }
+    if (version.fair == Version::Fair::kScxSimple) {
+      scx_ = std::make_shared<ScxSimpleGroup>(host.tick_hz, host.cpus);
       return;
     }
     const bool delayed = version.fair == Version::Fair::kEevdfDelayed;
@@ -79,6 +85,7 @@ class LinuxScheduler final : public Scheduler {
     // Each step of nice is a tenth of the CPU (kernel/sched/core.c, sched_prio_to_weight, to a few parts in 1000).
     const auto weight = std::llround(1024 * std::pow(1.25, -nice));
     if (cfs_) return [weight, group = cfs_] { return std::make_unique<LinuxFairThread>(group, weight); };
+    if (scx_) return [weight, group = scx_] { return std::make_unique<ScxSimpleThread>(group, weight); };
     return [weight, group = eevdf_] { return std::make_unique<LinuxEevdfThread>(group, weight); };
   }
 
@@ -87,12 +94,31 @@ class LinuxScheduler final : public Scheduler {
   std::shared_ptr<BottomHalfLocks> locks_;
   std::shared_ptr<LinuxFairGroup> cfs_;
   std::shared_ptr<LinuxEevdfGroup> eevdf_;
+  std::shared_ptr<ScxSimpleGroup> scx_;
 };
 
 SchedulerRow row(std::string name, const Version& version) {
   return {std::move(name), PolicyUse::kThreads,
           [version](const SchedulerHost& host) { return std::make_unique<LinuxScheduler>(version, host); }};
 }
+
+/// The groups of a host by their names. Those of one group share what all of them ask for alike; without a name each
+/// has its own.
+template <typename Group, typename Limit>
+class NamedGroups {
+ public:
+  std::shared_ptr<Group> find(const std::string& name, const Limit& limit, int cpus) {
+    if (name.empty()) return nullptr;
+    auto& [group, asked] = groups_[name];
+    if (group == nullptr) group = std::make_shared<Group>(asked = limit, cpus);
+    if (asked != limit)
+      throw std::invalid_argument("group '" + name + "' has another quota, expected one budget and period a group");
+    return group;
+  }
+
+ private:
+  std::map<std::string, std::pair<std::shared_ptr<Group>, Limit>> groups_;
+};
 
 /// X of every Y as the limit of a control group of fair threads.
 class CpuMax final : public Scheduler {
@@ -108,16 +134,8 @@ class CpuMax final : public Scheduler {
       throw std::invalid_argument(
           "cpu-max limits fair threads, and this host's scheduler has none; expected one of Linux");
     const LinuxCpuMax limit{r.budget, r.period, r.offset, host_.tick_hz};
-    std::shared_ptr<LinuxCpuMaxGroup> group;
-    if (!r.group.empty()) {
-      auto& named = groups_[r.group];
-      if (named == nullptr) named = std::make_shared<LinuxCpuMaxGroup>(limit, host_.cpus);
-      if (named->parameters() != limit)
-        throw std::invalid_argument("group '" + r.group +
-                                    "' has another quota, expected one budget and period a group");
-      group = named;
-    }
-    return OwnPolicy([limit, group, cpus = host_.cpus, thread = host_.threads->thread(fair)] {
+    return OwnPolicy([limit, group = groups_.find(r.group, limit, host_.cpus), cpus = host_.cpus,
+                      thread = host_.threads->thread(fair)] {
       return std::make_unique<LinuxCpuMaxThread>(
           make_thread_policy(thread), group != nullptr ? group : std::make_shared<LinuxCpuMaxGroup>(limit, cpus));
     });
@@ -125,7 +143,25 @@ class CpuMax final : public Scheduler {
 
  private:
   SchedulerHost host_;
-  std::map<std::string, std::shared_ptr<LinuxCpuMaxGroup>> groups_;
+  NamedGroups<LinuxCpuMaxGroup, LinuxCpuMax> groups_;
+};
+
+/// X of every Y of a control group of real-time threads, all of one priority.
+class Hcbs final : public Scheduler {
+ public:
+  explicit Hcbs(const SchedulerHost& host) : tick_hz_(host.tick_hz), cpus_(host.cpus) {}
+  bool groups() const override { return true; }
+  Policy reserve(const ReservationRequest& r) override {
+    const LinuxDeadline limit{r.budget, r.period, tick_hz_};
+    return OwnPolicy([limit, group = groups_.find(r.group, limit, cpus_), cpus = cpus_] {
+      return std::make_unique<LinuxRtGroupThread>(
+          group != nullptr ? group : std::make_shared<LinuxRtGroup>(limit, cpus), 0);
+    });
+  }
+
+ private:
+  int tick_hz_, cpus_;
+  NamedGroups<LinuxRtGroup, LinuxDeadline> groups_;
 };
 
 }  // namespace
@@ -147,7 +183,13 @@ SchedulerRow linux_6_18_rt_scheduler() {
   return row("linux-6.18-rt",
              {.fair = Version::Fair::kEevdfDelayed, .server = true, .softirqs = Version::Softirqs::kThreads});
 }
+SchedulerRow linux_7_0_scx_simple_scheduler() {
+  return row("linux-7.0-scx-simple", {.fair = Version::Fair::kScxSimple, .server = true});
+}
 
+SchedulerRow hcbs_scheduler() {
+  return {"hcbs", PolicyUse::kReservations, [](const SchedulerHost& host) { return std::make_unique<Hcbs>(host); }};
+}
 SchedulerRow cpu_max_scheduler() {
   return {"cpu-max", PolicyUse::kReservations,
           [](const SchedulerHost& host) { return std::make_unique<CpuMax>(host); }};

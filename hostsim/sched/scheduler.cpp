@@ -7,20 +7,22 @@
 #include "hostsim/sched/dpc_queue.h"
 
 // Each is a function in a file of its own. A scheduler of one's own is its file, and its function here.
-#define OFFHOOK_SCHEDULERS(ROW) \
-  ROW(fixed_priority_scheduler) \
-  ROW(windows_nt_scheduler)     \
-  ROW(linux_scheduler)          \
-  ROW(linux_6_6_scheduler)      \
-  ROW(linux_6_12_scheduler)     \
-  ROW(linux_6_12_rt_scheduler)  \
-  ROW(linux_6_18_rt_scheduler)  \
-  ROW(rialto_scheduler)         \
-  ROW(rez_scheduler)            \
-  ROW(rez_ticks_scheduler)      \
-  ROW(rez_c_scheduler)          \
-  ROW(rez_fb_scheduler)         \
-  ROW(deadline_scheduler) ROW(deadline_ticks_scheduler) ROW(deadline_reclaim_scheduler) ROW(cpu_max_scheduler)
+#define OFFHOOK_SCHEDULERS(ROW)       \
+  ROW(fixed_priority_scheduler)       \
+  ROW(windows_nt_scheduler)           \
+  ROW(linux_scheduler)                \
+  ROW(linux_6_6_scheduler)            \
+  ROW(linux_6_12_scheduler)           \
+  ROW(linux_6_12_rt_scheduler)        \
+  ROW(linux_6_18_rt_scheduler)        \
+  ROW(linux_7_0_scx_simple_scheduler) \
+  ROW(rialto_scheduler)               \
+  ROW(rez_scheduler)                  \
+  ROW(rez_ticks_scheduler)            \
+  ROW(rez_c_scheduler)                \
+  ROW(rez_fb_scheduler)               \
+  ROW(deadline_scheduler)             \
+  ROW(deadline_ticks_scheduler) ROW(deadline_reclaim_scheduler) ROW(cpu_max_scheduler) ROW(hcbs_scheduler)
 
 namespace offhook::hostsim {
 
