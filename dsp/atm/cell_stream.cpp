@@ -20,7 +20,7 @@ bool is_idle(const uint8_t* header) {
 uint8_t CellSender::next(ByteRing* queue) {
   if (at_ == kLineCell) {
     at_ = 0;
-    if (queue->used() >= OH_CELL_OCTETS) {
+    if (queue->used() >= OH_CELL_OCTETS && idle_ >= kGreeting) {
       queue->copy(queue->tail, cell_, OH_CELL_OCTETS);
       queue->tail += OH_CELL_OCTETS;
       ++sent_;

@@ -16,6 +16,8 @@ namespace offhook::atm {
 inline constexpr int kLineCell = OH_CELL_OCTETS + 1;
 inline constexpr int kHeader = OH_CELL_HEADER + 1;  ///< on the line
 inline constexpr int kAlpha = 7, kDelta = 6;
+/// Idle cells that are sent first: a receiver gives none before its seventh, and any of them may be broken.
+inline constexpr int kGreeting = 16;
 
 /// 1 + x^-43 over octets, the most significant bit first.
 class PayloadScrambler {

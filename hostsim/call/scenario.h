@@ -117,7 +117,7 @@ struct LinkScenario {
 using LineScenario = LineConfig;
 
 /// What the programs above the modems do with the file: hand it to V.42 as it is, or by TCP over PPP (ppp_tcp.h).
-enum class TransferProtocol { kBytes, kPppTcp };
+enum class TransferProtocol { kBytes, kPppTcp, kAtm };
 
 /// What lies between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
 /// or air.*, which makes it a radio (radio_call.h).
@@ -172,7 +172,7 @@ struct Scenario {
   std::uint32_t transmit_lead_samples = 204;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
-  TransferProtocol protocol = TransferProtocol::kBytes;  ///< real pumps
+  TransferProtocol protocol = TransferProtocol::kBytes;  ///< real pumps; kAtm: a DMT pump's
   double time_limit_s = 3600;                            ///< of virtual time
   SoftDevice device;          ///< kDevice; its blocks and its lead take the place of those above
   double device_s = 60;       ///< kDevice: how long it must work

@@ -29,10 +29,14 @@ std::uint32_t ratio_of(const Scenario& s) {
   return hz / kUpstreamHz;
 }
 
+bool in_cells(const Scenario& s) {
+  return s.protocol == TransferProtocol::kAtm;
+}
+
 class End : public TestedPump {
  public:
-  End(const oh_pump_type* type, oh_pump_role role, std::uint32_t downstream_hz, std::uint32_t pattern)
-      : TestedPump(type, config(type, role, downstream_hz), pattern),
+  End(const oh_pump_type* type, oh_pump_role role, std::uint32_t downstream_hz, std::uint32_t pattern, bool in_cells)
+      : TestedPump(type, config(type, role, downstream_hz), pattern, in_cells),
         instruments_of_(role == OH_PUMP_CALL ? oh_dmt_remote_instruments : oh_dmt_central_instruments) {}
 
   oh_dmt_instruments instruments() const {
@@ -139,6 +143,10 @@ class Watch {
     d.bits = end_.test().compared();
     d.wrong_bits = end_.test().wrong();
     d.pattern_losses = end_.test().losses();
+    if (const TestCells* cells = end_.cells()) {
+      const oh_cells_status c = cells->status();
+      d.cells = {c.received, c.idle_received, c.hec_errors, c.losses};
+    }
     trainings_ = i.trainings;
     fast_retrains_ = i.fast_retrains;
   }
@@ -156,17 +164,13 @@ class SubscriberConnection final : public PumpConnection {
  public:
   SubscriberConnection(const Scenario& s, oh_event_log* log)
       : PumpConnection(s),
-        ratio_(ratio_of(s)),
         near_is_exchange_(s.role == OH_PUMP_ANSWER),
-        remote_(oh_dmt_remote_type(), OH_PUMP_CALL, s.device.rate_hz, 1),
-        central_(oh_dmt_central_type(), OH_PUMP_ANSWER, s.device.rate_hz, 1u << 30),
+        remote_(oh_dmt_remote_type(), OH_PUMP_CALL, s.device.rate_hz, 1, in_cells(s)),
+        central_(oh_dmt_central_type(), OH_PUMP_ANSWER, s.device.rate_hz, 1u << 30, in_cells(s)),
         remote_watch_(remote_, near_is_exchange_ ? 1 : 0, log),
         central_watch_(central_, near_is_exchange_ ? 0 : 1, log),
         loop_(loop_of(s), s.seed, near_is_exchange_ ? remote_.pump() : central_.pump()),
-        streams_(in_periods(s).streams()) {
-    oh_stream_format& fast = near_is_exchange_ ? streams_.tx : streams_.rx;
-    fast.rate_hz *= ratio_;
-    fast.ring_samples *= ratio_;
+        streams_(subscriber_streams(s)) {
     const LoopConfig loop = loop_of(s);
     const bool full = s.device.rate_hz == kFullHz;
     remote_watch_.set_loop(loop_rates(loop, full ? dmt::kFullDown : dmt::kLiteDown));
@@ -208,7 +212,6 @@ class SubscriberConnection final : public PumpConnection {
     return "data arrived wrong";
   }
 
-  const std::uint32_t ratio_;
   const bool near_is_exchange_;
   End remote_, central_;
   Watch remote_watch_, central_watch_;
@@ -253,6 +256,14 @@ SoftDevice in_periods(const Scenario& s) {
   to_periods(&d.buffer_samples);
   to_periods(&d.transmit_lead_samples);
   return d;
+}
+
+oh_streams subscriber_streams(const Scenario& s) {
+  oh_streams streams = in_periods(s).streams();
+  oh_stream_format& fast = s.role == OH_PUMP_ANSWER ? streams.tx : streams.rx;
+  fast.rate_hz *= ratio_of(s);
+  fast.ring_samples *= ratio_of(s);
+  return streams;
 }
 
 std::unique_ptr<Connection> make_subscriber_connection(const Scenario& scenario, oh_event_log* log) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "hostsim/call/connection.h"
@@ -17,6 +18,13 @@
 #include "hostsim/loop/loop.h"
 
 namespace offhook::hostsim {
+
+/// ATM cells of one direction (dsp/atm/cells.h), as its receiver knows them.
+struct CellCounts {
+  std::uint64_t received = 0, idle = 0;  ///< their HEC right
+  std::uint64_t hec_errors = 0;          ///< cells that were dropped for it
+  std::uint64_t losses = 0;              ///< of the cell delineation
+};
 
 /// One direction, as its receiver knows it. Counters run over the whole call.
 struct DmtDirection {
@@ -31,6 +39,7 @@ struct DmtDirection {
   std::uint64_t bits = 0;              ///< of the pattern that were compared
   std::uint64_t wrong_bits = 0;
   std::uint32_t pattern_losses = 0;  ///< of the pattern's synchronisation
+  std::optional<CellCounts> cells;   ///< where the pattern is in ATM cells
   float clock_ppm = 0;               ///< of the transmitter's clock against the receiver's
   float margin_db = 0;               ///< of the tone that has least: SNR above what its bits need at the coding gain
   float margin_now_db = 0;           ///< the same in data mode, by what decisions miss, when last looked at
@@ -50,7 +59,8 @@ struct DmtStatus {
   /// Data mode was reached, is there now, and nothing in it was wrong.
   bool intact() const {
     const auto right = [](const DmtDirection& d) {
-      return d.crc_errors == 0 && d.wrong_bits == 0 && d.pattern_losses == 0;
+      return d.crc_errors == 0 && d.wrong_bits == 0 && d.pattern_losses == 0 &&
+             (!d.cells || d.cells->hec_errors + d.cells->losses == 0);
     };
     return in_data && trainings == 1 && fast_retrains == 0 && right(down) && right(up);
   }
@@ -62,6 +72,9 @@ LoopConfig loop_of(const Scenario& scenario);
 /// scenario.device as its card and its driver have it, in periods of 276 kHz.
 /// @throws std::invalid_argument for a device that cannot be a DMT pump
 SoftDevice in_periods(const Scenario& scenario);
+
+/// Of the soft end's card. @throws std::invalid_argument as in_periods()
+oh_streams subscriber_streams(const Scenario& scenario);
 
 /// The pump on its loop, for make_device_connection(). Done after scenario.device_s when the data were right, else
 /// failed.

@@ -10,19 +10,22 @@
 #include <string>
 
 #include "hostsim/call/bit_error_tester.h"
+#include "hostsim/call/test_cells.h"
 #include "offhook/pump.h"
 
 namespace offhook::hostsim {
 
 class TestedPump {
  public:
-  /// @param config  all but its port  @param pattern  where the pattern begins. @throws std::invalid_argument
-  TestedPump(const oh_pump_type* type, oh_pump_config config, std::uint32_t pattern) : type_(type), test_(pattern) {
-    config.port.user = &test_;
-    config.port.get_bits = [](void* u, std::uint8_t* o, std::size_t n) { static_cast<BitErrorTester*>(u)->get(o, n); };
-    config.port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) {
-      static_cast<BitErrorTester*>(u)->put(o, n);
-    };
+  /// @param config  all but its port  @param pattern  where the pattern begins  @param in_cells  ATM's, for a pump that
+  /// carries whole octets. @throws std::invalid_argument
+  TestedPump(const oh_pump_type* type, oh_pump_config config, std::uint32_t pattern, bool in_cells = false)
+      : type_(type), test_(pattern), cells_(in_cells ? std::make_unique<TestCells>(test_) : nullptr) {
+    if (cells_ != nullptr) {
+      config.port = port_of(cells_.get());
+    } else {
+      config.port = port_of(&test_);
+    }
     state_bytes_ = type->size(&config);
     memory_.reset(::operator new (state_bytes_, std::align_val_t{64}));
     if (type->init(memory_.get(), &config) != 0)
@@ -43,14 +46,26 @@ class TestedPump {
   std::size_t state_bytes() const { return state_bytes_; }
   const BitErrorTester& test() const { return test_; }
   BitErrorTester& test() { return test_; }
+  /// Null where the pattern is not in cells.
+  const TestCells* cells() const { return cells_.get(); }
 
  private:
+  /// @param layer  has get(octets, n) and put(octets, n) of bits
+  template <class Layer>
+  static oh_bit_port port_of(Layer* layer) {
+    oh_bit_port port{};
+    port.user = layer;
+    port.get_bits = [](void* u, std::uint8_t* o, std::size_t n) { static_cast<Layer*>(u)->get(o, n); };
+    port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) { static_cast<Layer*>(u)->put(o, n); };
+    return port;
+  }
   struct Release {
     void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{64}); }
   };
   const oh_pump_type* type_;
   BitErrorTester test_;
   std::size_t state_bytes_ = 0;
+  std::unique_ptr<TestCells> cells_;
   std::unique_ptr<void, Release> memory_;
 };
 

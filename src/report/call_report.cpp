@@ -172,6 +172,11 @@ json dmt_json(const CallReport::Dmt& dmt) {
                     {"bits_compared", d->bits_compared},
                     {"wrong_bits", d->wrong_bits},
                     {"tones", std::move(tones)}});
+    if (d->cells)
+      ways.back()["cells"] = {{"received", d->cells->received},
+                              {"idle", d->cells->idle},
+                              {"hec_errors", d->cells->hec_errors},
+                              {"losses", d->cells->losses}};
   }
   return {{"trained_s", number(dmt.trained_s, 3)}, {"trainings", dmt.trainings}, {"ways", std::move(ways)}};
 }

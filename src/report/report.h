@@ -49,6 +49,10 @@ struct CallReport {
       double margin_db = 0;
       std::uint32_t superframes = 0, crc_errors = 0, corrected_octets = 0, lost_words = 0, swapped_bits = 0;
       std::uint64_t bits_compared = 0, wrong_bits = 0;
+      struct Cells {
+        std::uint64_t received = 0, idle = 0, hec_errors = 0, losses = 0;
+      };
+      std::optional<Cells> cells;  ///< of ATM, where there are any
       std::vector<Tone> tones;
     };
     double trained_s = -1;  ///< negative: never

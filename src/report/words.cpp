@@ -147,7 +147,10 @@ std::string carried(const CallReport::Dmt& dmt) {
     return fmt::format("{} {:.0f} kbit/s, {} of {} wrong, {}", name, 1e-3 * d.gross_bit_rate, grouped(d.crc_errors),
                        counted(d.superframes, "superframe"),
                        d.wrong_bits == 0 ? "no bit wrong" : counted(d.wrong_bits, "bit") + " wrong") +
-           (d.swapped_bits == 0 ? "" : fmt::format(", {} swapped", counted(d.swapped_bits, "bit")));
+           (d.swapped_bits == 0 ? "" : fmt::format(", {} swapped", counted(d.swapped_bits, "bit"))) +
+           (d.cells
+                ? fmt::format(", {}, {}", counted(d.cells->received, "cell"), counted(d.cells->hec_errors, "HEC error"))
+                : "");
   };
   return fmt::format("In data mode after {:.2f} s, trained {}{}: {}; {}.", dmt.trained_s,
                      dmt.trainings == 1 ? "once" : fmt::format("{} times", dmt.trainings),

@@ -135,6 +135,15 @@ done
 cp dsl/report.html first.html
 expect 0 "dsl/report.html" report dsl
 cmp -s dsl/report.html first.html || fail "dsl: report differs from run's"
+expect 0 "0 HEC errors" run dsl.toml --context INT --set transfer.protocol=atm --out dsl
+python3 - <<'END' || fail "dsl: cells"
+import json
+dmt = json.load(open("dsl/summary.json"))["dmt"]
+for way in ("down", "up"):
+    d = dmt[way]
+    assert d["cells"] > 500 and d["hec_errors"] == d["delineation_losses"] == 0 and d["bits_compared"] <= 384 * d["cells"], d
+END
+expect_error "expected line.kind = \"subscriber-loop\" beside it" run call.toml --set transfer.protocol=atm --out dsl
 expect 2 "the start-up was not passed" run dsl.toml --context "RES 1/5 strict" --out dsl
 expect_error "expected a device on it" run call.toml --set 'line.kind="subscriber-loop"' --out dsl
 

@@ -200,6 +200,12 @@ void check_pump(const Scenario& s, const Origins& origins) {
                     "link.error_control = \"required\" beside it",
                     position_of(origins, {"transfer.protocol", "link.error_control"})));
   }
+  if (s.protocol == hostsim::TransferProtocol::kAtm && s.line_kind != hostsim::LineKind::kSubscriberLoop) {
+    throw Error(
+        fmt::format("{}transfer.protocol is \"atm\", which is above a DMT pump; expected line.kind = "
+                    "\"subscriber-loop\" beside it",
+                    position_of(origins, {"transfer.protocol", "line.kind"})));
+  }
   const auto needs_no_v42 = [&](std::string_view key, oh_modulation id) {
     const Modulation& modem = modulation_of(id);
     if (s.pump != hostsim::PumpKind::kReal || s.link.error_control != hostsim::ErrorControl::kRequired ||

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 3> kCompressions = {"none", "v42bis", "v4
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
-constexpr std::array<std::string_view, 2> kProtocols = {"bytes", "ppp-tcp"};
+constexpr std::array<std::string_view, 3> kProtocols = {"bytes", "ppp-tcp", "atm"};
 constexpr std::array<std::string_view, 2> kLaws = {"mu-law", "a-law"};
 constexpr std::array<std::string_view, 4> kLineKinds = {"analogue", "digital-trunk", "subscriber-loop", "air"};
 constexpr std::array<std::string_view, 2> kWaveforms = {"radio-burst", "radio-ofdm"};
@@ -299,8 +299,11 @@ KeyTable run_keys() {
              &S::transmit_lead_samples),
       key<S>("driver.block_plan_samples", 1, 256, "samples per interrupt once connected, repeated", &S::block_plan),
       key<S>("transfer.bytes", 1, 1e12, "length of the file that is transferred", &S::bytes),
-      key<S>("transfer.protocol", "what carries the file above V.42, with real pumps: nothing, or PPP and TCP/IP",
-             [](S& s) -> Field { return choice(s.protocol, kProtocols); }),
+      key<S>(
+          "transfer.protocol",
+          "what carries the file above V.42, with real pumps: nothing, or PPP and TCP/IP; on a subscriber loop, what "
+          "carries the pattern: nothing, or ATM cells",
+          [](S& s) -> Field { return choice(s.protocol, kProtocols); }),
       key<S>("transfer.time_limit_s", 0.001, 1e7, "give up after this much simulated time", &S::time_limit_s),
       key<S>("transfer.device_s", 0.001, 1e7, "how long a device must work", &S::device_s),
       key<S>("transfer.stop_at_loss", "end a device's run at its first loss", &S::stop_at_loss),

@@ -141,6 +141,9 @@ function callPage() {
     table(line, ["direction", "gross kbit/s", "net kbit/s", "least margin, dB", "superframes", "wrong", "octets corrected", "words lost", "bits compared", "bits wrong"],
       data.dmt.ways.map(w => el("tr", {}, cell(w.name), cell(group(w.gross_bit_rate / 1000)), cell(group(w.net_bit_rate / 1000)), cell(w.margin_db.toFixed(1)),
         ...[w.superframes, w.crc_errors, w.corrected_octets, w.lost_words, w.bits_compared, w.wrong_bits].map(n => cell(group(n))))));
+    const cells = data.dmt.ways.filter(w => w.cells);
+    if (cells.length) table(line, ["direction", "ATM cells", "idle cells", "HEC errors", "delineation lost"],
+      cells.map(w => el("tr", {}, cell(w.name), ...[w.cells.received, w.cells.idle, w.cells.hec_errors, w.cells.losses].map(n => cell(group(n))))));
     const tones = (name, unit, of) => ({title: name, x: {text: "tone of 4.3125 kHz"}, y: {text: unit, min: 0}, marks: [],
       series: data.dmt.ways.filter(w => w.tones.length).map(w => ({name: w.name, style: "points", symbol: "dot", x: w.tones.map(t => t[0]), y: w.tones.map(of)}))});
     for (const plot of [tones("Bits a tone", "bits", t => t[1]), tones("Signal-to-noise ratio a tone", "dB", t => t[2])]) {

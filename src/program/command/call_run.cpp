@@ -179,6 +179,9 @@ std::string run_row(const hostsim::Scenario& scenario) {
       row[fmt::format("crc_errors_{}", way)] = d->crc_errors;
       row[fmt::format("lost_words_{}", way)] = d->lost_words;
       row[fmt::format("wrong_bits_{}", way)] = d->wrong_bits;
+      if (!d->cells) continue;
+      row[fmt::format("cells_{}", way)] = d->cells->received;
+      row[fmt::format("hec_errors_{}", way)] = d->cells->hec_errors;
     }
   }
   if (r.radio) {

@@ -75,25 +75,32 @@ Json to_json(const hostsim::DmtDirection& d) {
     if (d.tone_snr_db[k] > 0)
       tones.push_back({{"tone", k}, {"bits", d.tone_bits[k]}, {"snr_db", tenths(d.tone_snr_db[k])}});
   }
-  return {{"gross_bit_rate", d.gross_bit_rate},
-          {"net_bit_rate", d.net_bit_rate},
-          {"trellis_bits", d.trellis_bits},
-          {"loop_bit_rate", d.loop_bit_rate},
-          {"capacity_bit_rate", d.capacity_bit_rate},
-          {"margin_db", tenths(d.margin_db)},
-          {"margin_now_db", tenths(d.margin_now_db)},
-          {"swapped_bits", d.swapped_bits},
-          {"clock_ppm", tenths(d.clock_ppm)},
-          {"superframes", d.superframes},
-          {"crc_errors", d.crc_errors},
-          {"lost_syncs", d.lost_syncs},
-          {"spoiled_symbols", d.spoiled_symbols},
-          {"corrected_octets", d.corrected_octets},
-          {"lost_words", d.lost_words},
-          {"bits_compared", d.bits},
-          {"wrong_bits", d.wrong_bits},
-          {"pattern_losses", d.pattern_losses},
-          {"tones", std::move(tones)}};
+  Json json{{"gross_bit_rate", d.gross_bit_rate},
+            {"net_bit_rate", d.net_bit_rate},
+            {"trellis_bits", d.trellis_bits},
+            {"loop_bit_rate", d.loop_bit_rate},
+            {"capacity_bit_rate", d.capacity_bit_rate},
+            {"margin_db", tenths(d.margin_db)},
+            {"margin_now_db", tenths(d.margin_now_db)},
+            {"swapped_bits", d.swapped_bits},
+            {"clock_ppm", tenths(d.clock_ppm)},
+            {"superframes", d.superframes},
+            {"crc_errors", d.crc_errors},
+            {"lost_syncs", d.lost_syncs},
+            {"spoiled_symbols", d.spoiled_symbols},
+            {"corrected_octets", d.corrected_octets},
+            {"lost_words", d.lost_words},
+            {"bits_compared", d.bits},
+            {"wrong_bits", d.wrong_bits},
+            {"pattern_losses", d.pattern_losses}};
+  if (d.cells) {
+    json["cells"] = d.cells->received;
+    json["idle_cells"] = d.cells->idle;
+    json["hec_errors"] = d.cells->hec_errors;
+    json["delineation_losses"] = d.cells->losses;
+  }
+  json["tones"] = std::move(tones);
+  return json;
 }
 
 Json to_json(const hostsim::DmtStatus& s) {
@@ -122,6 +129,9 @@ CallReport::Dmt dmt_report(const Json& json) {
     way->lost_words = d.at("lost_words").get<std::uint32_t>();
     way->bits_compared = d.at("bits_compared").get<std::uint64_t>();
     way->wrong_bits = d.at("wrong_bits").get<std::uint64_t>();
+    if (d.contains("cells"))
+      way->cells = {d.at("cells").get<std::uint64_t>(), d.at("idle_cells").get<std::uint64_t>(),
+                    d.at("hec_errors").get<std::uint64_t>(), d.at("delineation_losses").get<std::uint64_t>()};
     for (const Json& tone : d.at("tones")) {
       way->tones.push_back({tone.at("tone").get<std::uint32_t>(), tone.at("bits").get<std::uint32_t>(),
                             tone.at("snr_db").get<double>()});

@@ -63,6 +63,11 @@ void add_dmt(Table* table, const nlohmann::ordered_json& dmt) {
   both("words beyond correction", "lost_words");
   both("bits compared", "bits_compared");
   both("bits wrong", "wrong_bits");
+  if (!dmt.at("down").contains("cells")) return;
+  both("ATM cells received", "cells");
+  both("idle cells", "idle_cells");
+  both("HEC errors", "hec_errors");
+  both("cell delineation lost", "delineation_losses");
 }
 
 void add_radio(Table* table, const nlohmann::ordered_json& radio) {

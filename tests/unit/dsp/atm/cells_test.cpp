@@ -54,9 +54,9 @@ std::vector<uint8_t> cells_of(int n, uint32_t seed = 1) {
   return out;
 }
 
-/// A receiver in SYNC: the first header is found, and six are right behind it.
+/// A receiver in SYNC: the first header is found, and six are right behind it. The sender may send what there is.
 void bring_into_sync(End& a, End& b) {
-  b.take(a.line((1 + atm::kDelta) * kLineCell));
+  b.take(a.line(atm::kGreeting * kLineCell));
   ASSERT_EQ(b.status().state, OH_DELINEATION_SYNC);
   (void)b.read();
 }
@@ -100,14 +100,23 @@ TEST(AtmCells, CellsArriveWholeWhateverIsMissingOfTheStreamBeforeThem) {
   }
 }
 
-TEST(AtmCells, ADeltaOfSixIsWantedBeforeTheFirstCellIsDelivered) {
+TEST(AtmCells, ADeltaOfSixIsWantedBeforeACellCounts) {
+  End a, b;
+  b.take(a.line(atm::kDelta * kLineCell));
+  EXPECT_EQ(b.status().state, OH_DELINEATION_PRESYNC);
+  EXPECT_EQ(b.status().idle_received, 0u);
+  b.take(a.line(4 * kLineCell));
+  EXPECT_EQ(b.status().state, OH_DELINEATION_SYNC);
+  EXPECT_EQ(b.status().idle_received, 4u);
+}
+
+TEST(AtmCells, WhatIsWrittenBeforeTheFirstOctetArrivesWhole) {
   End a, b;
   const std::vector<uint8_t> sent = cells_of(10);
   (void)oh_cells_write(a.cells, sent.data(), sent.size());
-  b.take(a.line(atm::kDelta * kLineCell));
-  EXPECT_EQ(b.status().state, OH_DELINEATION_PRESYNC);
-  b.take(a.line(4 * kLineCell));
-  EXPECT_EQ(b.read(), std::vector<uint8_t>(sent.begin() + atm::kDelta * OH_CELL_OCTETS, sent.end()));
+  b.take(a.line((atm::kGreeting + 10) * kLineCell));
+  EXPECT_EQ(b.read(), sent);
+  EXPECT_EQ(a.status().idle_sent, static_cast<uint64_t>(atm::kGreeting));
 }
 
 TEST(AtmCells, ACellWithAWrongHecIsDroppedAndNoOther) {

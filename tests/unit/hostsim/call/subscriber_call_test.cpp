@@ -100,6 +100,34 @@ TEST(SubscriberCall, TheExchangesEndCanBeTheSoftOne) {
   EXPECT_GT(r.dmt->down.gross_bit_rate, 2 * r.dmt->up.gross_bit_rate);
 }
 
+TEST(SubscriberCall, CellsFillWhatThePumpCarriesAndTheirHecIsRight) {
+  Scenario s = g_lite(2);
+  s.protocol = TransferProtocol::kAtm;
+  const CallResult r = run_device(s);
+  EXPECT_TRUE(r.completed) << r.transfer.failure;
+  for (const DmtDirection& d : {r.dmt->down, r.dmt->up}) {
+    ASSERT_TRUE(d.cells);
+    EXPECT_EQ(d.cells->hec_errors + d.cells->losses + d.wrong_bits, 0u);
+    // All but what finds the pattern's place, and the cell under way.
+    EXPECT_GT(d.cells->received, 500u);
+    EXPECT_GE(d.bits + std::uint64_t{3} * 8 * 48, d.cells->received * 8 * 48);
+  }
+  // A symbol carries the same octets whatever they mean.
+  EXPECT_EQ(r.dmt->down.gross_bit_rate, run_device(g_lite(2)).dmt->down.gross_bit_rate);
+}
+
+TEST(SubscriberCall, CellsThatALateBlockBrokeAreDroppedAndCounted) {
+  Scenario s = held_off(g_lite(3), 1'700'000'000, 30'000'000);
+  s.protocol = TransferProtocol::kAtm;
+  const CallResult r = run_device(s);
+  EXPECT_FALSE(r.completed);
+  ASSERT_TRUE(r.dmt->down.cells);
+  EXPECT_GT(r.dmt->down.cells->hec_errors, 0u);
+  // The cells behind it are whole: each piece of the pattern is compared from its own place on.
+  EXPECT_LT(r.dmt->down.wrong_bits, r.dmt->down.bits / 100);
+  EXPECT_EQ(r.dmt->down.pattern_losses, 0u);
+}
+
 TEST(SubscriberCall, StatesRatesAndWrongSuperframesAreInTheLog) {
   std::vector<oh_event> ring(1 << 16), events(1 << 16);
   oh_event_log log{};
