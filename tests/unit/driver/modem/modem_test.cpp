@@ -148,8 +148,9 @@ TEST(Modem, ItsEndGivesBackItsMemory) {
   };
   { const Modem first(on_puppet(ErrorControl::kRequired)); }
   const std::size_t before = in_use();
-  for (int k = 0; k < 10; ++k) const Modem modem(on_puppet(ErrorControl::kRequired));
-  EXPECT_EQ(in_use(), before);
+  constexpr std::size_t kModems = 1000, kLeastBlock = 16;
+  for (std::size_t k = 0; k < kModems; ++k) const Modem modem(on_puppet(ErrorControl::kRequired));
+  EXPECT_LT(in_use(), before + kModems * kLeastBlock / 2) << "malloc keeps a little for itself";
 }
 
 TEST(Modem, IsSilentAndLosesNothingBeforeItsStart) {
