@@ -82,17 +82,13 @@ ProgressDetector::Kind ProgressDetector::classify() const {
 void ProgressDetector::frame(Kind kind) {
   if (kind == kind_) {
     ++run_;
-  } else if (kind == Kind::kNone || kind_ == Kind::kNone || run_ > 1) {  // one odd frame, at an edge, is no run
-    const bool burst = (kind_ == Kind::kBusy || kind_ == Kind::kSingle) && run_ >= kBusyLeast && run_ <= kBusyMost;
-    const bool gap = kind_ == Kind::kNone && run_ >= kBusyLeast && run_ <= kBusyMost;
-    if (burst) {
+  } else {
+    const bool fits = run_ >= kBusyLeast && run_ <= kBusyMost;
+    if (fits && (kind_ == Kind::kBusy || kind_ == Kind::kSingle)) {
       ++bursts_;
-    } else if (!gap && run_ > 1) {
+    } else if (!(fits && kind_ == Kind::kNone) && run_ > 1) {  // one odd frame, at an edge, is no run
       bursts_ = 0;
     }
-    kind_ = kind;
-    run_ = 1;
-  } else {
     kind_ = kind;
     run_ = 1;
   }
