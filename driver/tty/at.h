@@ -72,7 +72,7 @@ struct AtSettings {
 class AtHost {
  public:
   virtual ~AtHost() = default;
-  virtual std::string_view carriers() const = 0;               ///< those of +MS, separated by commas: "V22B,V34"
+  virtual std::string_view carriers() const = 0;               ///< those of +MS, the fastest last: "V22B,V34"
   virtual std::string_view not_offered() const { return {}; }  ///< for people: what this card cannot have, and why
   virtual void dial(std::string_view digits) = 0;              ///< reports by AtInterpreter::report()
   virtual void answer() = 0;
@@ -102,6 +102,7 @@ class AtInterpreter {
   AtHost& host_;
   std::function<void(std::string_view)> dte_;
   AtSettings settings_;
+  AtSettings stored_;  // by &W, for Z; gone with the program
   AtLine line_;
   int last_s_ = 0;
 };

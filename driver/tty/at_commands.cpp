@@ -70,11 +70,14 @@ constexpr FlowControl kFlow[] = {{0, 0, 0}, {3, 2, 2}, {4, 1, 1}, {5, 3, 1}, {6,
 
 /// Extended syntax, information alone (V.250 5.4.3).
 struct Identity {
-  std::string_view name, text, from;  // clause of V.250
+  std::string_view name, text, from, what;  // from: clause of V.250; what: for AT$
 };
 constexpr Identity kIdentities[] = {
-    {"GMI", "Offhook", "6.1.4"}, {"GMM", "Offhook soft modem", "6.1.5"},        {"GMR", OFFHOOK_VERSION, "6.1.6"},
-    {"GSN", "0", "6.1.7"},       {"GCAP", "+GCAP: +MS,+ES,+DS,+DS44", "6.1.9"},
+    {"GMI", "Offhook", "6.1.4", "manufacturer"},
+    {"GMM", "Offhook soft modem", "6.1.5", "model"},
+    {"GMR", OFFHOOK_VERSION, "6.1.6", "version"},
+    {"GSN", "0", "6.1.7", "serial number"},
+    {"GCAP", "+GCAP: +MS,+ES,+DS,+DS44", "6.1.9", "capabilities"},
 };
 
 using Setting = int AtSettings::*;
@@ -87,7 +90,7 @@ struct Value {
   std::string AtSettings::*word = nullptr;
 };
 struct Parameter {
-  std::string_view name, from;
+  std::string_view name, from, what;
   Value values[9];  // as many as name something
   bool (*consistent)(const AtSettings&) = nullptr;
   std::string_view test = {};  // where the ranges of the values do not say it
@@ -101,6 +104,7 @@ struct Parameter {
 constexpr Parameter kParameters[] = {
     {"MS",
      "6.4.1",
+     "carrier, automode, least and greatest bit/s sent, the same received",
      {{.word = &AtSettings::modulation},
       {&AtSettings::automode},
       {&AtSettings::min_rate, 300, kFastest, true},
@@ -113,19 +117,22 @@ constexpr Parameter kParameters[] = {
        return (s.max_rate == 0 || s.min_rate <= s.max_rate) && (s.min_rx_rate == 0 || s.min_rx_rate == s.min_rate) &&
               (s.max_rx_rate == 0 || s.max_rx_rate == s.max_rate);
      }},
-    {"MR", "6.4.2", {{&AtSettings::report_modulation}}},
+    {"MR", "6.4.2", "+MCR and +MRR before CONNECT", {{&AtSettings::report_modulation}}},
     {"ES",
      "6.5.1",
+     "error control: wanted, else as caller, else as answerer",
      {{&AtSettings::es_request, 0, 3}, {&AtSettings::es_originator, 0, 3}, {&AtSettings::es_answerer, 0, 5}}},
-    {"ER", "6.5.5", {{&AtSettings::report_error_control}}},
+    {"ER", "6.5.5", "+ER before CONNECT", {{&AtSettings::report_error_control}}},
     {"DS",
      "6.6.1",
+     "V.42bis: directions, required, dictionary, string",
      {{&AtSettings::compression, 0, 3},
       {&AtSettings::compression_required},
       {&AtSettings::dictionary, 512, 65'535},
       {&AtSettings::max_string, 6, 250}}},
     {"DS44",
-     "6.6.2",  // as of 07/2003
+     "6.6.2",
+     "V.44: directions, required, method, code words, strings, history",  // as of 07/2003
      {{&AtSettings::v44, 0, 3},
       {&AtSettings::v44_required},
       {&AtSettings::v44_method, 0, 0},
@@ -135,11 +142,19 @@ constexpr Parameter kParameters[] = {
       {&AtSettings::v44_string_rx, 32, 255},
       {&AtSettings::v44_history_tx, 512, 65'535},
       {&AtSettings::v44_history_rx, 512, 65'535}}},
-    {"DR", "6.6.2", {{&AtSettings::report_compression}}},
-    {"IFC", "6.2.12", {{&AtSettings::flow_by_dte, 0, 3}, {&AtSettings::flow_by_dce, 0, 2}}},
-    {"IPR", "6.2.10", {{&AtSettings::dte_rate, 300, 4'000'000, true}}, nullptr, "(0),(300-4000000)"},
-    {"ILRR", "6.2.13", {{&AtSettings::report_local_rate}}},
-    {"FCLASS", "T.31", {{&AtSettings::service_class, 0, 0}}, nullptr, {}, true},
+    {"DR", "6.6.2", "+DR before CONNECT", {{&AtSettings::report_compression}}},
+    {"IFC",
+     "6.2.12",
+     "flow control: by the DTE, by the modem",
+     {{&AtSettings::flow_by_dte, 0, 3}, {&AtSettings::flow_by_dce, 0, 2}}},
+    {"IPR",
+     "6.2.10",
+     "rate of the DTE; 0 automatic",
+     {{&AtSettings::dte_rate, 300, 4'000'000, true}},
+     nullptr,
+     "(0),(300-4000000)"},
+    {"ILRR", "6.2.13", "+ILRR before CONNECT", {{&AtSettings::report_local_rate}}},
+    {"FCLASS", "T.31", "service: data", {{&AtSettings::service_class, 0, 0}}, nullptr, {}, true},
 };
 
 }  // namespace
@@ -174,7 +189,13 @@ struct AtInterpreter::Commands {
 
   static Outcome reset(At& at, int) {
     at.host_.hang_up();
-    return factory_settings(at, 0);
+    at.settings_ = at.stored_;
+    return Outcome::kOk;
+  }
+
+  static Outcome store(At& at, int) {
+    at.stored_ = at.settings_;
+    return Outcome::kOk;
   }
 
   static Outcome factory_settings(At& at, int) {
@@ -229,6 +250,22 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
+  /// Every command: its values, what it does, and where it is from.
+  static Outcome list(At& at, int) {
+    const auto row = [&at](std::string_view name, std::string_view takes, std::string_view what,
+                           std::string_view from) {
+      const bool clause = is_digit(from.front());  // else a habit, or another recommendation
+      at.information(fmt::format("{}{}  {} ({}{})", name, takes, what, clause ? "V.250 " : "", from));
+    };
+    for (const Basic& b : kBasic) {
+      const bool number = b.most > 0 && b.most < kAnyNumber;
+      row(b.name, number ? fmt::format("0-{}", b.most) : "", b.what, b.from);
+    }
+    for (const Identity& i : kIdentities) row("+", i.name, i.what, i.from);
+    for (const Parameter& p : kParameters) row("+", fmt::format("{}={}", p.name, ranges(at, p)), p.what, p.from);
+    return Outcome::kOk;
+  }
+
   static Outcome s_register(At& at, std::string_view& rest) {
     if (!rest.empty() && is_digit(rest.front())) {
       const int n = take_number(rest);
@@ -252,41 +289,45 @@ struct AtInterpreter::Commands {
     std::string_view name;
     int most;
     std::variant<std::monostate, Setting, Action, Line> does;
-    std::string_view from;  // clause of V.250, or whose habit it is
+    std::string_view from, what;  // clause of V.250, or whose habit it is; for AT$
   };
   static constexpr std::monostate kNoEffect{};
   static constexpr Basic kBasic[] = {
-      {"A", 0, answer, "6.3.5"},
-      {"D", 0, dial, "6.3.1"},
-      {"E", 1, &AtSettings::echo, "6.2.4"},
-      {"H", 1, hang_up, "6.3.6"},
-      {"I", 9, identify, "6.1.3"},
-      {"L", 3, &AtSettings::volume, "6.3.13"},
-      {"M", 3, &AtSettings::speaker, "6.3.14"},
-      {"N", 1, &AtSettings::automode, "Hayes"},
-      {"O", 1, go_online, "6.3.7"},
-      {"P", kAnyNumber, kNoEffect, "6.3.3"},  // tones are sent, whatever is asked for
-      {"Q", 1, &AtSettings::quiet, "6.2.5"},
-      {"S", 0, s_register, "5.3.2"},
-      {"T", kAnyNumber, kNoEffect, "6.3.2"},
-      {"V", 1, &AtSettings::verbose, "6.2.6"},
-      {"X", 4, &AtSettings::extended, "6.2.7"},
-      {"Z", 1, reset, "6.1.1"},
-      {"&C", 2, &AtSettings::dcd, "6.2.8"},
-      {"&D", 3, &AtSettings::dtr, "6.2.9"},
-      {"&F", 1, factory_settings, "6.1.2"},
-      {"&K", 6, flow_control, "Hayes"},
-      {"&V", kAnyNumber, show, "Hayes"},
-      {"\\N", 0, error_control, "Microcom"},
-      {"%C", 3, compression, "Microcom"},
+      {"$", 0, list, "Hayes", "this list"},
+      {"A", 0, answer, "6.3.5", "answer"},
+      {"D", 0, dial, "6.3.1", "dial: digits, * # A-D, and a comma for a pause of S8"},
+      {"E", 1, &AtSettings::echo, "6.2.4", "echo of the command line"},
+      {"H", 1, hang_up, "6.3.6", "go on hook"},
+      {"I", 9, identify, "6.1.3", "identity; I3 with the version"},
+      {"L", 3, &AtSettings::volume, "6.3.13", "loudness: there is no speaker"},
+      {"M", 3, &AtSettings::speaker, "6.3.14", "speaker: there is none"},
+      {"N", 1, &AtSettings::automode, "Hayes", "automode: 1 what is fastest from +MS down, 0 that alone"},
+      {"O", 1, go_online, "6.3.7", "back to data after +++"},
+      {"P", kAnyNumber, kNoEffect, "6.3.3", "by pulses: tones are sent all the same"},
+      {"Q", 1, &AtSettings::quiet, "6.2.5", "no result codes"},
+      {"S", 0, s_register, "5.3.2", "register: Sn?, Sn=value"},
+      {"T", kAnyNumber, kNoEffect, "6.3.2", "by tones"},
+      {"V", 1, &AtSettings::verbose, "6.2.6", "result codes as words"},
+      {"X", 4, &AtSettings::extended, "6.2.7", "which result codes there are"},
+      {"Z", 1, reset, "6.1.1", "go on hook, and the profile of &W"},
+      {"&C", 2, &AtSettings::dcd, "6.2.8", "carrier detect: 1 while there is a carrier"},
+      {"&D", 3, &AtSettings::dtr, "6.2.9", "what the DTE's going means: 2 and 3 hang up"},
+      {"&F", 1, factory_settings, "6.1.2", "factory settings"},
+      {"&K", 6, flow_control, "Hayes", "flow control: 0 none, 3 RTS/CTS, 4 XON/XOFF, 5 that passed on, 6 both"},
+      {"&V", kAnyNumber, show, "Hayes", "settings"},
+      {"&W", 1, store, "Hayes", "store the settings for Z, until the program ends"},
+      {"&Y", 1, kNoEffect, "Hayes", "which profile: there is one"},
+      {"\\N", 0, error_control, "Microcom",
+       "error control: 0 none, 3 V.42 if the far end has it, 4 V.42 or nothing; \\N? reads"},
+      {"%C", 3, compression, "Microcom", "compression: 0 none, else both ways"},
       // Guard tone, leased line, synchronous modes, speed of the answer: the one value that is true here.
-      {"&G", 0, kNoEffect, "Hayes"},
-      {"&L", 0, kNoEffect, "Hayes"},
-      {"&M", 0, kNoEffect, "Hayes"},
-      {"&Q", 0, kNoEffect, "Hayes"},
-      {"&R", 0, kNoEffect, "Hayes"},
-      {"&S", 0, kNoEffect, "Hayes"},
-      {"&X", 0, kNoEffect, "Hayes"},
+      {"&G", 0, kNoEffect, "Hayes", "guard tone: none"},
+      {"&L", 0, kNoEffect, "Hayes", "line: switched"},
+      {"&M", 0, kNoEffect, "Hayes", "mode: asynchronous"},
+      {"&Q", 0, kNoEffect, "Hayes", "mode: asynchronous"},
+      {"&R", 0, kNoEffect, "Hayes", "CTS: by flow control"},
+      {"&S", 0, kNoEffect, "Hayes", "DSR: always on"},
+      {"&X", 0, kNoEffect, "Hayes", "clock: the modem's own"},
   };
 
   static Outcome basic(At& at, std::string_view& rest) {
@@ -329,22 +370,27 @@ struct AtInterpreter::Commands {
     return body.empty() || body == "=?" ? Outcome::kOk : Outcome::kError;
   }
 
+  static std::string listed(const At& at, const Parameter& parameter, std::string (*text_of)(const At&, const Value&)) {
+    std::string text;
+    for (const Value& v : parameter.used()) {
+      text += text.empty() ? "" : ",";
+      text += text_of(at, v);
+    }
+    return text;
+  }
+
+  static std::string ranges(const At& at, const Parameter& parameter) {
+    return parameter.test.empty() ? listed(at, parameter, range) : std::string(parameter.test);
+  }
+
   // 5.4.4: =? tests, ? reads, = writes; values that are left out stay.
   static Outcome carry_out(At& at, const Parameter& parameter, std::string_view body) {
-    const auto list = [&](auto text_of) {
-      std::string text;
-      for (const Value& v : parameter.used()) {
-        text += text.empty() ? "" : ",";
-        text += text_of(at, v);
-      }
-      return text;
-    };
     if (body == "=?") {
-      at.information(fmt::format("+{}: {}", parameter.name, parameter.test.empty() ? list(range) : parameter.test));
+      at.information(fmt::format("+{}: {}", parameter.name, ranges(at, parameter)));
       return Outcome::kOk;
     }
     if (body == "?") {
-      at.information(parameter.bare ? list(read) : fmt::format("+{}: {}", parameter.name, list(read)));
+      at.information((parameter.bare ? "" : fmt::format("+{}: ", parameter.name)) + listed(at, parameter, read));
       if (parameter.values[0].word != nullptr && !at.host_.not_offered().empty())
         at.information(fmt::format("not offered: {}", at.host_.not_offered()));
       return Outcome::kOk;
@@ -371,7 +417,8 @@ struct AtInterpreter::Commands {
   static std::string read(const At& at, const Value& v) {
     if (v.word == nullptr) return std::to_string(at.settings_.*v.number);
     const std::string& word = at.settings_.*v.word;
-    return word.empty() ? "0" : word;
+    const std::string_view all = at.host_.carriers();  // from the slowest to the fastest
+    return word.empty() ? std::string(all.substr(all.rfind(',') + 1)) : word;
   }
 
   static bool write(const At& at, const Value& v, const std::string& text, AtSettings& settings) {

@@ -22,6 +22,13 @@ bool takes(const Modulation& row, const oh_pump_format& format, std::uint32_t io
   return type->size(&config) > 0;
 }
 
+std::string fastest(Carriers carriers) {
+  std::string name;
+  for (const Modulation& m : carriers)
+    if (*m.carrier != '\0') name = m.carrier;
+  return name;
+}
+
 }  // namespace
 
 Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_samples) {
@@ -58,9 +65,12 @@ CallConfig choose_modem(const AtSettings& settings, Carriers carriers) {
       .max_bit_rate = static_cast<std::uint32_t>(settings.max_rate),
       .window = carriers.back().v42_window,
   };
+  // Without automode the carrier that AT+MS? tells is the only one, also where it was not chosen.
+  std::string wanted = settings.modulation;
+  if (wanted.empty() && settings.automode == 0) wanted = fastest(carriers);
   std::uint32_t slower = 0;
   for (const Modulation& m : carriers) {
-    if (!settings.modulation.empty() && m.carrier == settings.modulation) {
+    if (!wanted.empty() && m.carrier == wanted) {
       if (settings.automode == 0 && m.alone && call.min_bit_rate <= m.min_bit_rate) {
         call.pump = m.type();
         call.window = m.v42_window;

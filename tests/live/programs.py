@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs that dial modems, unchanged, on the modem's terminal: chat, minicom's runscript, wvdial's probe.
+"""Programs that dial modems, unchanged, on the modem's terminal: chat, minicom's runscript, wvdial and its probe.
 
 Usage: programs.py OFFHOOK. Skipped (77) when none of them is installed.
 """
@@ -12,7 +12,7 @@ import sys
 from live import Bench, fail, hear, say
 
 os.environ["PATH"] += ":/usr/sbin:/sbin"
-present = [p for p in ("chat", "runscript", "wvdialconf") if shutil.which(p)]
+present = [p for p in ("chat", "runscript", "wvdialconf", "wvdial") if shutil.which(p)]
 if not present:
     print("SKIPPED: neither chat nor minicom nor wvdial is installed")
     sys.exit(77)
@@ -62,4 +62,25 @@ with Bench(sys.argv[1]) as bench:
         if done.returncode != 0:
             fail(f"chat, hanging up: {done.returncode} {done.stderr!r}")
         hear(b, b"NO CARRIER", 5)
+
+    if "wvdial" in present:
+        # Its own init strings and dialogue; a script stands for pppd and says that it was called.
+        pppd, ran = bench.path("pppd"), bench.path("ran")
+        with open(pppd, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\ntouch {ran}\nsleep 2\n")
+        os.chmod(pppd, 0o755)
+        with open(bench.path("wvdial.conf"), "w", encoding="ascii") as file:
+            file.write(f"[Dialer Defaults]\nModem = {os.path.realpath(bench.path('ttya'))}\nBaud = 115200\n"
+                       "Init1 = ATZ\nInit2 = ATQ0 V1 E1 S0=0 &C1 &D2 +FCLASS=0\nInit3 = AT+MS=V22B\nPhone = 5551234\n"
+                       f"Username = u\nPassword = p\nStupid Mode = yes\nPPPD Path = {pppd}\nDial Attempts = 1\n"
+                       "Auto Reconnect = no\nCarrier Check = no\n")
+        try:
+            done = subprocess.run(["wvdial", "-C", bench.path("wvdial.conf")], capture_output=True, text=True, timeout=90,
+                                  check=False)  # fmt: skip
+            said = done.stdout + done.stderr
+        except subprocess.TimeoutExpired as late:
+            said = f"still there: {late.stdout!r} {late.stderr!r}"
+        if not os.path.exists(ran):
+            fail("wvdial: " + said)
+        hear(b, b"CONNECT", 20)
 print("all passed")

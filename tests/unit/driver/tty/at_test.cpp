@@ -84,10 +84,22 @@ TEST_F(At, RegistersAreReadWrittenAndGuarded) {
   EXPECT_EQ(at.s(7), 60);
 }
 
+// Hayes' &W and Z: a profile of one's own; &F is the factory's.
+TEST_F(At, AProfileIsStoredAndComesBackByZ) {
+  EXPECT_EQ(say("ATS7=30X3+MS=V34,0;&W"), kOk);
+  EXPECT_EQ(say("ATS7=40X1+MS=V22B,1"), kOk);
+  EXPECT_EQ(say("ATZ"), kOk);
+  EXPECT_EQ(say("ATS7?;+MS?"), "\r\n030\r\n\r\n+MS: V34,0,0,0,0,0\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT&FE0S7?"), "\r\n060\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("ATZS7?"), "\r\n030\r\n\r\nOK\r\n") << "&F does not touch the profile";
+  EXPECT_EQ(say("AT&W2"), kError);
+}
+
 TEST_F(At, ModulationIsCheckedAgainstWhatTheModemHas) {
   say("ATE0");
   EXPECT_EQ(say("AT+MS=?"),
             "\r\n+MS: (V22B,V34),(0,1),(0,300-56000),(0,300-56000),(0,300-56000),(0,300-56000)\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,1,0,0,0,0\r\n\r\nOK\r\n") << "the fastest, and automode";
   EXPECT_EQ(say("AT+MS=v34,0,,28800"), kOk);
   EXPECT_EQ(say("AT+MS?"), "\r\n+MS: V34,0,0,28800,0,0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+MS=V92"), kError);
@@ -152,6 +164,15 @@ TEST_F(At, IdentifiesItselfAsProbesAsk) {
   EXPECT_EQ(say("AT+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FCLASS=1"), kError);
   EXPECT_EQ(say("AT+NOSUCH"), kError);
+}
+
+TEST_F(At, EveryCommandIsInTheListWithItsRange) {
+  const std::string all = say("AT$");
+  for (const char* line : {"\r\nE0-1  echo of the command line (V.250 6.2.4)\r\n", "\r\n&W0-1  ", "\r\n\\N  ",
+                           "\r\n+GMI  manufacturer (V.250 ", "\r\n+MS=(V22B,V34),(0,1),(0,300-56000),",
+                           "\r\n+FCLASS=(0)  service: data (T.31)\r\n"})
+    EXPECT_NE(all.find(line), std::string::npos) << line;
+  EXPECT_TRUE(all.ends_with(kOk));
 }
 
 TEST_F(At, RepeatsTheLastLineForASlash) {

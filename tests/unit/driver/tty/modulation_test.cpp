@@ -53,6 +53,7 @@ TEST(Modulation, ACarrierWithoutAutomodeIsTheOnlyOne) {
   EXPECT_EQ(choice("V34", false).modulations, kV34);
   EXPECT_EQ(choice("V32B", false).modulations, kV32bis);
   EXPECT_EQ(choice("V22B", false).pump, &kV22bisAlone);
+  EXPECT_EQ(choice("", false).modulations, kV34) << "what AT+MS? tells where none was chosen";
 }
 
 TEST(Modulation, TheRatesAreThoseOfTheCall) {
