@@ -247,8 +247,12 @@ json tiles(const CallReport& call, const Figures& f) {
        fmt::format("{} / {}", grouped(f.total.losses.overrun_samples), grouped(f.total.losses.underrun_samples)),
        "samples, by the card's own count");
   if (f.call_elapsed.count() > 0) {
-    tile("Service call", fmt::format("{:.2f} ms", ms(f.call_elapsed.mean())),
-         fmt::format("mean elapsed; longest {:.2f} ms", ms(static_cast<double>(f.call_elapsed.max()))));
+    // A pump without a line takes microseconds.
+    const auto time = [](double ns) {
+      return ns < 1e6 ? fmt::format("{:.3g} us", ns * 1e-3) : fmt::format("{:.2f} ms", ms(ns));
+    };
+    tile("Service call", time(f.call_elapsed.mean()),
+         fmt::format("mean elapsed; longest {}", time(static_cast<double>(f.call_elapsed.max()))));
   }
   if (f.isr_elapsed.count() > 0) {
     tile("In the ISR", fmt::format("{:.1f} us", f.isr_elapsed.mean() * 1e-3),

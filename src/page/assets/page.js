@@ -55,7 +55,7 @@ function callPage() {
   const phases = section("Phases of the call");
   table(phases, ["phase", "from", "to", "interrupts", "pending at most", "longest service", "CPU share", "blocks late", "samples late",
     "filled in", "overrun", "underrun"], data.phases.map(p => el("tr", {}, cell(p.name), cell(p.begin_s.toFixed(2) + " s"),
-    cell(p.end_s.toFixed(2) + " s"), cell(group(p.interrupts)), cell(group(p.pending_max)), cell(p.elapsed_max_ms.toFixed(2) + " ms"),
+    cell(p.end_s.toFixed(2) + " s"), cell(group(p.interrupts)), cell(group(p.pending_max)), cell(duration(1000 * p.elapsed_max_ms)),
     cell((100 * p.share).toFixed(1) + " %"), lossCell(p.blocks_late), lossCell(p.samples_late), lossCell(p.filled_in),
     lossCell(p.overrun), lossCell(p.underrun))));
 
