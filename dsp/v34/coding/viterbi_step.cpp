@@ -174,7 +174,7 @@ const GroupedTrellis& grouped_trellis(TrellisCode code) {
   }
 }
 
-ViterbiStepFunction viterbi_step(TrellisCode code, InstructionSet set) {
+ViterbiStepFunction viterbi_step(TrellisCode code, [[maybe_unused]] InstructionSet set) {
   const int c = static_cast<int>(code);
 #if defined(OFFHOOK_X86_VARIANTS)
   if (set == InstructionSet::kAvx2) return avx2::kSteps[c];
