@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -45,6 +46,10 @@ class Link {
       if (garbage_) level = static_cast<float>(random_() % 6400);
       if (!p.positive) level = -level;
       const int move = read(level);
+      if (alignment_.searching()) {
+        ++referred_;
+        wrong_reference_ += std::abs(alignment_.reference() - level) > 10 + 4 * noise;
+      }
       if (move != 0) {
         moves.push_back(move);
         interval_ = (interval_ + move) % kFrameIntervals;
@@ -61,6 +66,8 @@ class Link {
   }
   void garbage(bool on) { garbage_ = on; }
   int lost() const { return lost_; }
+  /// Of the symbols of searches, for which the level of the best alignment was not theirs.
+  double wrong_references() const { return static_cast<double>(wrong_reference_) / referred_; }
   /// In one interval the levels of each two points are one.
   void rob(int interval) {
     for (int u = 1; u < kUcodes; u += 2) levels_.level[interval][u - 1] = levels_.level[interval][u];
@@ -115,7 +122,7 @@ class Link {
   Descrambler descrambler_{kGpc};
   std::mt19937 random_{1};
   Pcm codes_[kFrameIntervals]{};
-  int at_ = kFrameIntervals, interval_ = 0, ones_ = 0, lost_ = 0;
+  int at_ = kFrameIntervals, interval_ = 0, ones_ = 0, lost_ = 0, referred_ = 0, wrong_reference_ = 0;
   uint8_t signs_[kFrameIntervals]{}, labels_[kFrameIntervals]{};
   float error_ = 0;
   bool garbage_ = false;
@@ -153,6 +160,7 @@ TEST(V90FrameAlignment, LevelsTellWhereTheIntervalsHaveDifferentPoints) {
   const std::vector<int> moves = link.run(kLong);
   ASSERT_EQ(moves.size(), 1u);
   EXPECT_EQ(moves[0], 3);
+  EXPECT_LT(link.wrong_references(), 0.1) << "the best alignment is known long before it is taken";
 }
 
 TEST(V90FrameAlignment, RandomDataInEqualConstellationsMoveNothing) {
