@@ -238,7 +238,7 @@ struct oh_pump oh_modem_end_pump(struct oh_modem_end *end)
 
 static const struct oh_pump_type *find_pump(const char *name)
 {
-	const struct oh_pump_type *types[] = {oh_v34_type(), oh_v32bis_type()};
+	const struct oh_pump_type *types[] = {oh_v34_type(), oh_v32bis_type(), oh_v22bis_type()};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(types); ++i) {

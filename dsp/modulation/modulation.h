@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v34/control/pump.h"
 #include "dsp/v8/menu.h"
@@ -33,6 +34,33 @@ struct Modulation {
   /// over. The far end was heard at `far_dbm0`, -100 if it was not. Null for what finds out.  Real-time: yes.
   void (*begin)(void* self, bool after_v8, float far_dbm0);
 };
+
+inline constexpr Modulation kV22 = {.id = OH_MODULATION_V22,
+                                    .name = "v22",
+                                    .title = "V.22",
+                                    .carrier = "V22",
+                                    .v8 = {.modulations = v8::kV22bis},
+                                    .min_bit_rate = 1'200,
+                                    .max_bit_rate = 1'200,
+                                    .v42_window = 15,
+                                    .alone = true,
+                                    .mark_hz = 0,
+                                    .type = oh_v22_type,
+                                    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
+
+inline constexpr Modulation kV22bis = {
+    .id = OH_MODULATION_V22BIS,
+    .name = "v22bis",
+    .title = "V.22bis",
+    .carrier = "V22B",
+    .v8 = {.modulations = v8::kV22bis},
+    .min_bit_rate = 1'200,
+    .max_bit_rate = 2'400,
+    .v42_window = 15,
+    .alone = true,
+    .mark_hz = 0,
+    .type = oh_v22bis_type,
+    .begin = [](void* self, bool, float far_dbm0) { oh_v22bis_begin(self, far_dbm0); }};
 
 inline constexpr Modulation kV32bis = {
     .id = OH_MODULATION_V32BIS,

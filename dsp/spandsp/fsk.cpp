@@ -11,7 +11,7 @@
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/line_activity.h"
+#include "dsp/blocks/line_activity.h"
 
 namespace offhook::fsk {
 namespace {

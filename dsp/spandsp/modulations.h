@@ -7,7 +7,6 @@
 #include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/bell103.h"
 #include "dsp/spandsp/v21.h"
-#include "dsp/spandsp/v22.h"
 #include "dsp/spandsp/v23.h"
 
 namespace offhook {

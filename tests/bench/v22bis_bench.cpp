@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// V.22bis in data mode, nanoseconds per sample of one end: spandsp's modem fed in blocks of 100 samples beside the pump
-// that wraps it, which goes sample by sample so that every block length gives the same signal. Both ends of a call run
-// in one thread, so that the receiver works on a real signal; what is printed is half of it.
+// V.22bis in numbers, beside spandsp's.
+//
+//   v22bis_bench         nanoseconds a sample of one end in data mode: spandsp's modem fed in blocks of 100 samples,
+//   and
+//                        our pump. Both ends of a call run in one thread, so that the receiver works on a real signal;
+//                        what is printed is half of it.
+//   v22bis_bench cost N  N seconds of the same call of ours and no more, for a tool that counts instructions;
+//                        v22bis_bench spandsp N: of spandsp's
+//   v22bis_bench need    Markdown: the noise at which a bit in 10^5 is wrong; docs/v22.md holds what it printed last
 #include <benchmark/benchmark.h>
-#include <spandsp.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/v22/pump.h"
+#include "tests/unit/dsp/spandsp/pump_pair.h"
+#include "tests/unit/dsp/v22/spandsp_v22bis.h"
 
 namespace {
 
@@ -37,51 +47,141 @@ void report(benchmark::State& state) {
 
 /// Two ends; `end(i, rx, tx)` processes a block.
 template <class End>
-void call(benchmark::State& state, End end) {
-  int16_t line[2][kBlock] = {}, tx[2][kBlock];
-  auto block = [&] {
+struct Call {
+  End end;
+  int16_t line[2][kBlock] = {}, tx[2][kBlock] = {};
+  void block() {
     for (int i = 0; i < 2; ++i) end(i, line[i], tx[i]);
     for (int i = 0; i < 2; ++i) std::copy_n(tx[i], kBlock, line[1 - i]);
-  };
-  for (int i = 0; i < kTrained; ++i) block();
-  for (auto _ : state) block();
-  report(state);
-}
+  }
+};
 
+class SpandspEnds {
+ public:
+  SpandspEnds() {
+    for (int i = 0; i < 2; ++i)
+      modem_[i] =
+          v22bis_init(nullptr, 2400, V22BIS_GUARD_TONE_NONE, i == 0, Bits::get, &bits_[i], Bits::put, &bits_[i]);
+  }
+  ~SpandspEnds() {
+    for (auto* m : modem_) v22bis_free(m);
+  }
+  SpandspEnds(const SpandspEnds&) = delete;
+  SpandspEnds& operator=(const SpandspEnds&) = delete;
+  void process(int i, const int16_t* rx, int16_t* tx) {
+    v22bis_rx(modem_[i], rx, int(kBlock));
+    v22bis_tx(modem_[i], tx, int(kBlock));
+  }
+  bool connected() const { return v22bis_get_current_bit_rate(modem_[0]) == 2400; }
+
+ private:
+  Bits bits_[2];
+  v22bis_state_t* modem_[2];
+};
+
+class OwnEnds {
+ public:
+  OwnEnds() {
+    for (int i = 0; i < 2; ++i) {
+      oh_pump_config config{};
+      config.format = offhook::kLinear8000;
+      config.role = i == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+      config.tx_level_dbm0 = -12;
+      config.port = {Bits::get, Bits::put, &bits_[i]};
+      self_[i].reset(std::aligned_alloc(64, ops_->size(&config)));
+      ops_->init(self_[i].get(), &config);
+    }
+  }
+  void process(int i, const int16_t* rx, int16_t* tx) { ops_->process(self_[i].get(), rx, tx, kBlock); }
+  bool connected() const {
+    oh_pump_status status;
+    ops_->status(self_[0].get(), &status);
+    return status.state == OH_PUMP_DATA && status.retrains == 0;
+  }
+
+ private:
+  const oh_pump_type* ops_ = oh_v22bis_type();
+  Bits bits_[2];
+  std::unique_ptr<void, void (*)(void*)> self_[2] = {{nullptr, std::free}, {nullptr, std::free}};
+};
+
+template <class Ends>
+void run(benchmark::State& state) {
+  Ends ends;
+  const auto end = [&](int i, const int16_t* rx, int16_t* tx) { ends.process(i, rx, tx); };
+  Call<decltype(end)> call{end};
+  for (int i = 0; i < kTrained; ++i) call.block();
+  for (auto _ : state) call.block();
+  report(state);
+  if (!ends.connected()) state.SkipWithError("no connection");
+}
 void Spandsp(benchmark::State& state) {
-  Bits bits[2];
-  v22bis_state_t* modem[2];
-  for (int i = 0; i < 2; ++i)
-    modem[i] = v22bis_init(nullptr, 2400, V22BIS_GUARD_TONE_NONE, i == 0, Bits::get, &bits[i], Bits::put, &bits[i]);
-  call(state, [&](int i, const int16_t* rx, int16_t* tx) {
-    v22bis_rx(modem[i], rx, int(kBlock));
-    v22bis_tx(modem[i], tx, int(kBlock));
-  });
-  if (v22bis_get_current_bit_rate(modem[0]) != 2400) state.SkipWithError("spandsp did not train");
-  for (auto* m : modem) v22bis_free(m);
+  run<SpandspEnds>(state);
 }
 BENCHMARK(Spandsp);
-
-void Pump(benchmark::State& state) {
-  const oh_pump_type* ops = oh_v22bis_type();
-  Bits bits[2];
-  std::unique_ptr<void, void (*)(void*)> self[2] = {{nullptr, std::free}, {nullptr, std::free}};
-  for (int i = 0; i < 2; ++i) {
-    oh_pump_config config{};
-    config.format = offhook::kLinear8000;
-    config.role = i == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
-    config.tx_level_dbm0 = -12;
-    config.port = {Bits::get, Bits::put, &bits[i]};
-    self[i].reset(std::aligned_alloc(64, ops->size(&config)));
-    ops->init(self[i].get(), &config);
-  }
-  call(state, [&](int i, const int16_t* rx, int16_t* tx) { ops->process(self[i].get(), rx, tx, kBlock); });
-  oh_pump_status status;
-  ops->status(self[0].get(), &status);
-  if (status.state != OH_PUMP_DATA || status.retrains != 0) state.SkipWithError("no connection");
+void Own(benchmark::State& state) {
+  run<OwnEnds>(state);
 }
-BENCHMARK(Pump);
+BENCHMARK(Own);
+
+template <class Ends>
+int count(int seconds) {
+  Ends ends;
+  const auto end = [&](int i, const int16_t* rx, int16_t* tx) { ends.process(i, rx, tx); };
+  Call<decltype(end)> call{end};
+  for (int i = 0; i < seconds * 8000 / int(kBlock); ++i) call.block();
+  std::printf("%d s, connected: %d\n", seconds, ends.connected());
+  return 0;
+}
+
+// Wrong bits of both directions in 2 * `seconds` of 2400 bit/s; a wrong one counts three times with the tester.
+double error_rate(const oh_pump_type* type, double snr_db, size_t seconds) {
+  using namespace offhook::test;
+  BitTester bits[2];
+  bits[0].tx = 0x1234567, bits[1].tx = 0x7654321;
+  PumpPair pair(type, {.snr_db = 30}, {bits[0].port(), bits[1].port()});
+  if (!pair.connect(15)) return 1;
+  pair.set_snr(snr_db);
+  pair.run(8000);
+  for (BitTester& b : bits) b.good = b.bad = 0;
+  pair.run(seconds * 8000);
+  const auto bad = double(bits[0].bad + bits[1].bad) / 3;
+  return bad / double(bits[0].good + bits[1].good);
+}
+
+int need() {
+  constexpr double kBandDb = 8.239;  // 4000 Hz over 600 Hz
+  constexpr double kStep = 0.25;
+  constexpr size_t kSeconds = 200;
+  std::printf("| pump | SNR in 600 Hz for a bit error rate of 1e-5, in steps of %.2f dB |\n|---|---|\n", kStep);
+  const struct {
+    const char* name;
+    const oh_pump_type* type;
+  } rows[] = {{"ours", oh_v22bis_type()}, {"spandsp's", offhook::test::spandsp::v22bis_type()}};
+  for (const auto& row : rows) {
+    double snr = 7;
+    while (snr < 25 && error_rate(row.type, snr, kSeconds) > 1e-5) snr += kStep;
+    std::printf("| %s | %.1f |\n", row.name, snr + kBandDb);
+    std::fflush(stdout);
+  }
+  // 16 points, a quarter of the symbol's errors a bit, and twice as many for each differential pair.
+  double low = 0, high = 40;
+  while (high - low > 0.001) {
+    const double db = (low + high) / 2;
+    const double q = 0.5 * std::erfc(std::sqrt(std::pow(10, db / 10) / 10));
+    (0.25 * 3 * q * 1.5 > 1e-5 ? low : high) = db;
+  }
+  std::printf("| 16 points in theory, before the descrambler | %.1f |\n", high);
+  return 0;
+}
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "need") == 0) return need();
+  if (argc > 2 && std::strcmp(argv[1], "cost") == 0) return count<OwnEnds>(std::atoi(argv[2]));
+  if (argc > 2 && std::strcmp(argv[1], "spandsp") == 0) return count<SpandspEnds>(std::atoi(argv[2]));
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

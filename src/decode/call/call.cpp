@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "dsp/spandsp/v22.h"
+#include "dsp/modulation/modulation.h"
 #include "offhook/decode.h"
 #include "src/decode/call/verdict.h"
 #include "src/decode/line/spectrum.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "dsp/modulation/modulation.h"
-#include "dsp/spandsp/v22.h"
+#include "dsp/modulation/modulation.h"
 #include "src/decode/call/call.h"
 #include "src/decode/v34/data_only.h"
 

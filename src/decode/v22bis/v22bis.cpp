@@ -10,7 +10,7 @@
 #include <numbers>
 
 #include "dsp/blocks/scrambler.h"
-#include "dsp/spandsp/v22.h"
+#include "dsp/modulation/modulation.h"
 #include "src/decode/line/symbol_receiver.h"
 
 namespace offhook::decode {

@@ -22,7 +22,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 # The names of the command line, and the grammar's (driver/context/context_spec.h).
 CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
             "worker": "WORKER"}
-CALL_SECONDS = {"v34": 16, "v32bis": 24}  # of the line: start-up, 16,000 octets both ways, and some
+CALL_SECONDS = {"v34": 16, "v32bis": 24, "v22bis": 80}  # of the line: start-up, 16,000 octets both ways, and some
 FILE_OCTETS = 16000
 # What a kernel says when something is wrong with a driver.
 TROUBLE = re.compile(r"\bBUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"

@@ -29,7 +29,7 @@
 #include <thread>
 
 #include "driver/session/session.h"
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/v22/pump.h"
 #include "offhook/card_engine.h"
 #include "offhook/modem_card.h"
 #include "tests/unit/descriptors.h"

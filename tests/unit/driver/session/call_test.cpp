@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/v22/pump.h"
 
 namespace offhook::modem {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // V.22bis as spandsp sends it, over a line with noise, clock difference and offset, and nothing at all.
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/v22/pump.h"
 
 #include <gtest/gtest.h>
 

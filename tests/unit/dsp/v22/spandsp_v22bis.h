@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "dsp/spandsp/v22bis.h"
+//
+// A V.22bis pump that we did not write: spandsp's modem in V.25's answer sequence and with a recovery of ours. The
+// independent far end of our own pump.
+#ifndef OFFHOOK_TESTS_UNIT_DSP_V22_SPANDSP_V22BIS_H
+#define OFFHOOK_TESTS_UNIT_DSP_V22_SPANDSP_V22BIS_H
 
 #define SPANDSP_EXPOSE_INTERNAL_STRUCTURES
 #include <spandsp.h>
@@ -9,12 +13,12 @@
 #include <cmath>
 #include <new>
 
+#include "dsp/blocks/line_activity.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/spandsp/line_activity.h"
 
-namespace offhook {
-namespace {
+namespace offhook::test::spandsp {
+inline namespace {
 
 constexpr uint32_t kRateHz = 8000;
 constexpr uint32_t ms(uint32_t t) {
@@ -411,56 +415,39 @@ void hang_up(void* self) {
   enter(*static_cast<Modem*>(self), Stage::kReleased);
 }
 
-}  // namespace
-}  // namespace offhook
-
-namespace {
-
 constexpr oh_pump_type type_named(const char* name, int (*init)(void*, const oh_pump_config*)) {
   return {.format_count = 1,
           .name = name,
-          .formats = &offhook::kLinear8000,
-          .roles = offhook::kBothRoles,
-          .fpu = offhook::kEveryOperation,
+          .formats = &kLinear8000,
+          .roles = kBothRoles,
+          .fpu = kEveryOperation,
           .longest_step = 1000,
-          .size = offhook::size,
+          .size = size,
           .init = init,
-          .process = offhook::process,
-          .fill_in = offhook::fill_in,
-          .status = offhook::status,
-          .hang_up = offhook::hang_up,
+          .process = process,
+          .fill_in = fill_in,
+          .status = status,
+          .hang_up = hang_up,
           .release = [](void*) {},
           .advance = oh_pump_advance_each};
 }
 
-}  // namespace
-
-const oh_pump_type* oh_v22bis_type() {
-  static constexpr oh_pump_type kType = type_named("v22bis", offhook::init);
+const oh_pump_type* v22bis_type() {
+  static constexpr oh_pump_type kType = type_named("spandsp's v22bis", init);
   return &kType;
 }
 
-const oh_pump_type* oh_v22_type() {
-  static constexpr oh_pump_type kType = type_named("v22", [](void* self, const oh_pump_config* config) {
-    if (offhook::size(config) == 0) return -EINVAL;
+/// The same at 1200 bit/s and no more.
+[[maybe_unused]] const oh_pump_type* v22_type() {
+  static constexpr oh_pump_type kType = type_named("spandsp's v22", [](void* self, const oh_pump_config* config) {
+    if (size(config) == 0) return -EINVAL;
     oh_pump_config slow = *config;
     slow.max_bit_rate = 1200;
-    return offhook::init(self, &slow);
+    return init(self, &slow);
   });
   return &kType;
 }
 
-void oh_v22bis_begin(void* self, float far_dbm0) {
-  using namespace offhook;
-  Modem& m = *static_cast<Modem*>(self);
-  v22bis_restart(&m.v22bis, m.bit_rate);
-  if (answers(m)) {
-    send_unscrambled_ones(m);  // V.8's 75 ms of silence are over
-    meter_only(m);
-    enter(m, Stage::kFloor);
-  } else {
-    m.tone_heard = far_dbm0 > -100;
-    expect_far_level(m, far_dbm0);
-    enter(m, Stage::kTrain);
-  }
-}
+}  // namespace
+}  // namespace offhook::test::spandsp
+#endif

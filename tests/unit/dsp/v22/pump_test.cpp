@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/v22/pump.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -161,7 +161,7 @@ TEST_F(V22bis, AShortGapFilledInCostsOnlyTheBitsOfTheGap) {
   }
 }
 
-TEST_F(V22bis, ALongGapFilledInIsRecoveredByTrainingAgain) {
+TEST_F(V22bis, ALongGapFilledInIsWaitedFor) {
   for (int end : {0, 1}) {
     for (size_t gap : {1600u, 8000u}) {
       PumpPair pair = make({.snr_db = 25});
@@ -171,8 +171,7 @@ TEST_F(V22bis, ALongGapFilledInIsRecoveredByTrainingAgain) {
       pair.run(5 * kSecond);
       ASSERT_TRUE(pair.connected()) << gap << " samples at end " << end;
       EXPECT_EQ(errors(pair, 3), 0u);
-      EXPECT_GE(pair.status(0).retrains, 1u);
-      EXPECT_GE(pair.status(1).retrains, 1u);
+      EXPECT_EQ(pair.status(0).retrains + pair.status(1).retrains, 0u) << gap;
       EXPECT_EQ(pair.status(end).samples, pair.status(1 - end).samples);
     }
   }
@@ -276,8 +275,7 @@ TEST_F(V22bis, StaysInsideItsMemory) {
   memset(self, 0xA5, size + 4096);
   ASSERT_EQ(ops->init(self, &config), 0);
   ops->fill_in(self, 10 * kSecond);
-  for (size_t i = size; i < size + 4096; ++i)
-    ASSERT_EQ(self[i], 0xA5) << "spandsp's structures differ from its headers";
+  for (size_t i = size; i < size + 4096; ++i) ASSERT_EQ(self[i], 0xA5);
   std::free(self);
 }
 

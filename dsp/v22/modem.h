@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// One end of a V.22bis connection, sample by sample. Which signal comes when is in procedure.h; here its events are
+// found in what is received.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/line_activity.h"
+#include "dsp/blocks/oscillator.h"
+#include "dsp/blocks/tone.h"
+#include "dsp/v22/procedure.h"
+#include "dsp/v22/receiver.h"
+#include "dsp/v22/transmitter.h"
+#include "offhook/pump.h"
+
+namespace offhook::v22 {
+
+inline constexpr int kUsb1Hz = 2250;  ///< ones turn the high carrier by -90 degrees 600 times a second
+
+class Modem {
+ public:
+  static constexpr uint32_t kLeastBitRate = 1200;
+  static constexpr uint32_t kLongestStep = 1000;
+
+  explicit Modem(const oh_pump_config& c, const Kernels& kernels = best_kernels());
+
+  void begin() { fire(Event::kBegin); }
+  bool guard_tone(int hz);
+  void retrain() { fire(Event::kRetrain); }
+  void hang_up() { fire(Event::kHangUp); }
+  int16_t process(int16_t rx) { return step(rx, false); }
+  void lost() {
+    ++filled_in_;
+    step(0, true);
+  }
+  void status(oh_pump_status* s) const;
+
+  Step current_step() const { return step_; }
+  /// Released or failed: silence from now on.
+  bool ended() const { return step_ >= Step::kReleased; }
+  /// NULL: none yet.
+  const Transition* newest_transition() const { return newest_; }
+  const Receiver& receiver() const { return receiver_; }
+
+ private:
+  friend struct Procedure;
+
+  int16_t step(int16_t rx, bool is_lost);
+  /// Makes the transition that the table has for the event. @return false: there is none
+  bool fire(Event event);
+  void listen(float rx);
+  void receive(float rx, bool is_lost);
+  void symbol_received();
+  void take_bits(int bits, int n);
+  void seek_far_end();
+  void follow_data();
+  void follow_time();
+  void show_instruments() const;
+  void show_taps();
+  void train_again(oh_retrain_cause cause);
+  uint64_t age() const { return samples_ - entered_; }
+  bool live() const { return step_ == Step::kData; }
+  /// Samples since the far end's S1 ended, for what leaves now or was just received; negative: none has.
+  int64_t since_s1() const { return s1_end_ == 0 ? -1 : static_cast<int64_t>(samples_ - s1_end_); }
+
+  oh_pump_config config_;
+  oh_pump_observer observer_;
+  bool calls_;
+  bool fast_;  ///< 2400 bit/s is allowed
+  Step step_;
+  const Transition* newest_ = nullptr;
+  uint64_t samples_ = 0, filled_in_ = 0, entered_ = 0, live_samples_ = 0;
+  uint64_t no_carrier_at_ = 0;  ///< in data: samples_ when there was none last
+  uint32_t without_data_ = 0;   ///< symbols
+  uint32_t retrains_ = 0;
+  oh_retrain_cause cause_ = OH_RETRAIN_NONE;
+  bool usb1_was_heard_ = false;
+  bool answered_ = false;  ///< the far end has shown that it has V.22
+  bool at_2400_ = false;   ///< what was agreed on
+
+  ToneDetector usb1_{kUsb1Hz};
+  LineActivity activity_;
+  Oscillator ans_;
+  float ans_peak_;
+  Transmitter tx_;
+  Receiver receiver_;
+
+  uint64_t s1_end_ = 0;  ///< samples_ when the end of the far end's S1 was on the line; 0: there was none
+  GuardedDescrambler descrambler_;
+  int quadrant_ = 0;
+  int ones_ = 0;            ///< in a row, descrambled
+  bool ones_seen_ = false;  ///< enough of them at 2400 bit/s
+  int same_score_ = 0;      ///< how much all of it is ones
+  int raw_ones_ = 0;        ///< in a row, as received
+  uint32_t lost_symbols_ = 0;
+  uint64_t bits_received_ = 0;
+};
+
+}  // namespace offhook::v22

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v22/procedure.h"
+
+#include <stddef.h>
+
+#include "dsp/v22/modem.h"
+
+namespace offhook::v22 {
+namespace {
+
+constexpr int64_t ms(int64_t t) {
+  return t * 8;
+}
+constexpr int symbols(int t_ms) {
+  return t_ms * kSymbolHz / 1000;
+}
+constexpr int64_t kTransmitDelay = static_cast<int64_t>(Transmitter::kDelay);
+
+// V.25 4.3: silent for 1.8 to 2.5 s after the line was taken, then the tone for 3.3 +- 0.7 s, then 75 ms of silence.
+constexpr int64_t kBeforeTone = ms(1900);
+constexpr int64_t kTone = ms(2700);
+constexpr int64_t kAfterTone = ms(75);
+
+constexpr float kUsb1HeardMs = 155;  // 6.3.1.1.1 b
+constexpr float kMostOffsetHz = 10;  // 2.6 asks for 7; Bell 103's mark is 25 Hz away
+constexpr int64_t kPause = ms(456);
+constexpr int kS1 = symbols(100);
+constexpr int64_t kToSb2 = ms(600);  // after the far end's S1
+constexpr int kSb2 = symbols(200);
+constexpr int kSb1Slow = symbols(765);
+constexpr int64_t kBackFor = ms(100);  // 6.5
+// 6.4: until S1 is sent again. 1.2 s are recommended for the round trip; its answer takes S1's own time.
+constexpr int64_t kAnswerToS1 = ms(1200 + 2 * 100);
+constexpr int64_t kToData = kToSb2 + ms(200) + ms(2000);  // after the far end's S1, a round trip included
+constexpr int64_t kAgain = ms(5000);                      // a caller's signal that the answerer does not take up
+
+constexpr StepInfo kSteps[] = {
+    {"before ANS", Signal::kSilence, OH_PUMP_CONNECTING},
+    {"ANS", Signal::kSilence, OH_PUMP_CONNECTING},
+    {"after ANS", Signal::kSilence, OH_PUMP_CONNECTING},
+    {"USB1", Signal::kUsb1, OH_PUMP_TRAINING},
+    {"listen", Signal::kSilence, OH_PUMP_CONNECTING},
+    {"pause", Signal::kSilence, OH_PUMP_TRAINING},
+    {"S1", Signal::kS1, OH_PUMP_TRAINING},
+    {"SB1", Signal::kSb1Slow, OH_PUMP_TRAINING},
+    {"S1 that answers", Signal::kS1, OH_PUMP_TRAINING},
+    {"SB1, S1 over", Signal::kSb1Slow, OH_PUMP_TRAINING},
+    {"SB1 at 2400 bit/s", Signal::kSb1, OH_PUMP_TRAINING},
+    {"SB1 at 1200 bit/s", Signal::kSb1Slow, OH_PUMP_TRAINING},
+    {"data", {}, OH_PUMP_DATA},
+    {"dropped", {}, OH_PUMP_TRAINING},
+    {"released", Signal::kSilence, OH_PUMP_IDLE},
+    {"failed", Signal::kSilence, OH_PUMP_FAILED},
+    {"nothing in common", Signal::kSilence, OH_PUMP_FAILED},
+};
+static_assert(sizeof kSteps / sizeof kSteps[0] == static_cast<size_t>(Step::kSteps));
+
+}  // namespace
+
+const StepInfo& info(Step s) {
+  return kSteps[static_cast<size_t>(s)];
+}
+
+/// Guards and actions, and the table of transitions: what Modem lets nobody else see.
+struct Procedure {
+  // Guards.
+  static bool before_tone_over(const Modem& m) { return lasted(m, kBeforeTone); }
+  static bool tone_sent(const Modem& m) { return lasted(m, kTone); }
+  static bool after_tone_over(const Modem& m) { return lasted(m, kAfterTone); }
+  static bool usb1_heard(const Modem& m) {
+    const float offset = m.usb1_.frequency_offset_hz();
+    return m.usb1_.unbroken_ms() >= kUsb1HeardMs && offset <= kMostOffsetHz && offset >= -kMostOffsetHz;
+  }
+  static bool pause_over_slow(const Modem& m) { return !m.fast_ && pause_over(m); }
+  static bool pause_over(const Modem& m) { return lasted(m, kPause - kTransmitDelay); }
+  static bool s1_sent_and_heard(const Modem& m) { return s1_sent(m) && m.since_s1() >= 0; }
+  static bool s1_sent(const Modem& m) { return m.tx_.count() >= kS1; }
+  static bool fast(const Modem& m) { return m.fast_; }
+  static bool at_2400(const Modem& m) { return m.at_2400_; }
+  static bool calls(const Modem& m) { return m.calls_; }
+  static bool sb2_due(const Modem& m) {
+    return m.since_s1() >= kToSb2 - kTransmitDelay - static_cast<int64_t>(m.config_.io_delay_samples);
+  }
+  static bool both_ready(const Modem& m) {
+    return m.tx_.count() >= kSb2 && m.receiver_.decides_sixteen() && m.ones_seen_;
+  }
+  static bool sb2_failed(const Modem& m) { return m.since_s1() >= kToData; }
+  static bool unanswered_retrain(const Modem& m) { return m.retrains_ > 0 && lasted(m, kAnswerToS1); }
+  static bool unanswered_call(const Modem& m) { return m.retrains_ == 0 && lasted(m, kAgain); }
+  static bool slow_sent(const Modem& m) { return m.tx_.count() >= kSb1Slow; }
+  static bool signal_good(const Modem& m) {
+    return m.receiver_.running() && m.lost_symbols_ == 0 &&
+           m.samples_ - m.no_carrier_at_ >= static_cast<uint64_t>(kBackFor);
+  }
+  static bool somebody_heard(const Modem& m) { return !m.answered_ && (m.usb1_was_heard_ || m.activity_.heard()); }
+  static bool lasted(const Modem& m, int64_t samples) { return m.age() >= static_cast<uint64_t>(samples); }
+
+  // Actions.
+  static void listen_anew(Modem& m) {
+    m.usb1_.reset();
+    m.receiver_.acquire();
+    m.s1_end_ = 0;
+  }
+  static void hear_usb1(Modem& m) {
+    if (!m.usb1_was_heard_) m.without_data_ = 0;
+    m.usb1_was_heard_ = true;
+    listen(m);
+  }
+  static void begin(Modem& m) {
+    m.without_data_ = 0;
+    listen_anew(m);
+  }
+  static void listen(Modem& m) {
+    m.receiver_.acquire();
+    m.same_score_ = 0;
+    m.s1_end_ = 0;
+  }
+  static void hear_s1(Modem& m) {
+    m.answered_ = true;
+    m.receiver_.acquire();
+    m.ones_seen_ = false;
+    m.s1_end_ = 0;
+  }
+  static void time_s1(Modem& m) {
+    const auto age = static_cast<uint64_t>(m.receiver_.s1_end_age());
+    m.s1_end_ = m.samples_ > age ? m.samples_ - age : 1;
+    m.receiver_.confirm();
+  }
+  static void far_retrains(Modem& m) {
+    m.train_again(OH_RETRAIN_FAR);
+    time_s1(m);
+  }
+  template <oh_retrain_cause cause>
+  static void train(Modem& m) {
+    m.train_again(cause);
+    listen(m);
+  }
+  static void agree_on_1200(Modem& m) {
+    m.answered_ = true;
+    m.receiver_.confirm();
+  }
+  static void data_at_1200(Modem& m) { begin_data(m, false); }
+  static void data_at_2400(Modem& m) { begin_data(m, true); }
+  static void begin_data(Modem& m, bool at_2400) {
+    m.at_2400_ = at_2400;
+    m.lost_symbols_ = 0;
+    m.live_samples_ = 0;
+    m.receiver_.confirm();
+    m.tx_.start(at_2400 ? Signal::kData : Signal::kDataSlow);
+  }
+  static void data_again(Modem& m) { begin_data(m, m.at_2400_); }
+  static void acquire_again(Modem& m) {
+    ++m.retrains_;
+    m.receiver_.acquire();
+    m.receiver_.confirm();
+  }
+  static void fill(Modem& m) { m.tx_.start(m.at_2400_ ? Signal::kSb1 : Signal::kSb1Slow); }
+
+  static constexpr Transition kTable[] = {
+      {Step::kSilence, Event::kSymbol, before_tone_over, Step::kAnswerTone, nullptr, "V.25 4.3"},
+      {Step::kAnswerTone, Event::kSymbol, tone_sent, Step::kAfterTone, nullptr, "V.25 4.3"},
+      {Step::kAfterTone, Event::kSymbol, after_tone_over, Step::kUsb1, listen, "V.25 4.4"},
+
+      {Step::kUsb1, Event::kS1, fast, Step::kUsb1, hear_s1, "6.3.1.1.2 b"},
+      {Step::kUsb1, Event::kS1End, fast, Step::kReply, time_s1, "6.3.1.1.2 b"},
+      {Step::kUsb1, Event::kOnes, nullptr, Step::kSb1Slow, agree_on_1200, "6.3.1.2.2 b"},
+
+      {Step::kListen, Event::kSymbol, usb1_heard, Step::kPause, hear_usb1, "6.3.1.1.1 b"},
+      {Step::kPause, Event::kSymbol, pause_over_slow, Step::kSb1, nullptr, "6.3.1.2.1 b"},
+      {Step::kPause, Event::kSymbol, pause_over, Step::kS1, nullptr, "6.3.1.1.1 b"},
+
+      {Step::kS1, Event::kS1, nullptr, Step::kS1, hear_s1, "6.4"},
+      {Step::kS1, Event::kS1End, nullptr, Step::kS1, time_s1, "6.4"},
+      {Step::kS1, Event::kSymbol, s1_sent_and_heard, Step::kSb1Timed, nullptr, "6.4"},
+      {Step::kS1, Event::kSymbol, s1_sent, Step::kSb1, nullptr, "6.3.1.1.1 b"},
+      {Step::kSb1, Event::kS1, fast, Step::kSb1, hear_s1, "6.3.1.1.1 c"},
+      {Step::kSb1, Event::kS1End, fast, Step::kSb1Timed, time_s1, "6.3.1.1.1 c"},
+      {Step::kSb1, Event::kOnes, calls, Step::kSb1Slow, agree_on_1200, "6.3.1.2.1 c"},
+      {Step::kSb1, Event::kSymbol, unanswered_retrain, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.4"},
+      {Step::kSb1, Event::kSymbol, unanswered_call, Step::kListen, listen_anew, "ours"},
+
+      {Step::kReply, Event::kSymbol, s1_sent, Step::kSb1Timed, nullptr, "6.3.1.1.2 b"},
+      {Step::kSb1Timed, Event::kSymbol, sb2_due, Step::kSb2, nullptr, "6.3.1.1.1 d"},
+      {Step::kSb2, Event::kSymbol, both_ready, Step::kData, data_at_2400, "6.3.1.1.1 e"},
+      {Step::kSb2, Event::kSymbol, sb2_failed, Step::kS1, train<OH_RETRAIN_TIMEOUT>, "6.4"},
+      {Step::kSb2, Event::kS1, nullptr, Step::kSb2, hear_s1, "6.4"},
+      {Step::kSb2, Event::kS1End, nullptr, Step::kReply, far_retrains, "6.4"},
+      {Step::kSb1Slow, Event::kSymbol, slow_sent, Step::kData, data_at_1200, "6.3.1.2"},
+
+      {Step::kData, Event::kS1, fast, Step::kData, hear_s1, "6.4"},
+      {Step::kData, Event::kS1End, fast, Step::kReply, far_retrains, "6.4"},
+      {Step::kData, Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.4"},
+      {Step::kData, Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
+      {Step::kData, Event::kRetrain, at_2400, Step::kS1, train<OH_RETRAIN_OWN>, "6.4"},
+      {Step::kData, Event::kCarrierOff, nullptr, Step::kDropped, fill, "6.5"},
+      {Step::kDropped, Event::kSymbol, signal_good, Step::kData, data_again, "6.5"},
+      {Step::kDropped, Event::kS1, fast, Step::kDropped, hear_s1, "6.5"},
+      {Step::kDropped, Event::kS1End, fast, Step::kReply, far_retrains, "6.5"},
+      {Step::kDropped, Event::kLost, at_2400, Step::kS1, train<OH_RETRAIN_LOST>, "6.5"},
+      {Step::kDropped, Event::kLost, nullptr, Step::kData, acquire_again, "ours"},
+
+      {Step::kAny, Event::kBegin, nullptr, Step::kBeginning, begin, "6.3.1.1"},
+      {Step::kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},
+      {Step::kAny, Event::kGiveUp, somebody_heard, Step::kNothingInCommon, nullptr, "ours"},
+      {Step::kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
+  };
+
+  static constexpr size_t kRows = sizeof kTable / sizeof kTable[0];
+  struct Index {
+    uint8_t first[static_cast<size_t>(Step::kAny) + 1]{};
+  };
+  static constexpr Index make_index() {
+    Index index;
+    for (uint8_t& first : index.first) first = kRows;
+    for (size_t row = kRows; row-- > 0;) index.first[static_cast<size_t>(kTable[row].from)] = static_cast<uint8_t>(row);
+    return index;
+  }
+  static constexpr bool rows_of_a_step_are_together() {
+    for (size_t row = 1; row < kRows; ++row) {
+      for (size_t before = 0; before + 1 < row; ++before) {
+        if (kTable[before].from == kTable[row].from && kTable[row - 1].from != kTable[row].from) return false;
+      }
+    }
+    return true;
+  }
+  /// @return the row of `from` for the event; NULL: none whose guard holds
+  static const Transition* find(const Modem& m, Step from, Event event) {
+    static_assert(rows_of_a_step_are_together());
+    static constexpr Index kIndex = make_index();
+    for (size_t row = kIndex.first[static_cast<size_t>(from)]; row < kRows && kTable[row].from == from; ++row) {
+      const Transition& t = kTable[row];
+      if (t.event == event && (t.guard == nullptr || t.guard(m))) return &t;
+    }
+    return nullptr;
+  }
+};
+
+std::span<const Transition> transitions() {
+  return Procedure::kTable;
+}
+
+bool Modem::fire(Event event) {
+  if (ended()) return false;
+  const Transition* found = Procedure::find(*this, step_, event);
+  if (found == nullptr) found = Procedure::find(*this, Step::kAny, event);
+  if (found == nullptr) return false;
+  newest_ = found;
+  if (found->action != nullptr) found->action(*this);
+  Step to = found->to;
+  if (to == Step::kBeginning) to = calls_ ? Step::kListen : Step::kUsb1;
+  if (to == step_ && event != Event::kBegin) return true;
+  step_ = to;
+  entered_ = samples_;
+  if (info(step_).signal) tx_.start(*info(step_).signal);
+  return true;
+}
+
+}  // namespace offhook::v22

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// The procedures of V.22bis as two tables: what an end sends in each step, and what moves it from one step to another.
+//
+//   caller     kListen kPause |   kS1 kSb1   | kSb1Timed kSb2 | kData
+//   answerer   kUsb1 ............... | kReply  kSb1Timed kSb2 | kData
+//
+// Where no S1 comes: kSb1 or kUsb1, kSb1Slow, kData at 1200 bit/s. A retrain begins with kS1 at the end that asks for
+// it and with kReply at the other (6.4).
+#pragma once
+
+#include <stdint.h>
+
+#include <optional>
+#include <span>
+
+#include "dsp/v22/transmitter.h"
+#include "offhook/pump.h"
+
+namespace offhook::v22 {
+
+class Modem;
+
+enum class Step : uint8_t {
+  kSilence,  ///< answerer, before its tone
+  kAnswerTone,
+  kAfterTone,
+  kUsb1,      ///< answerer: until the caller is heard
+  kListen,    ///< caller: until unscrambled ones have come
+  kPause,     ///< caller: silent still
+  kS1,        ///< first of the two
+  kSb1,       ///< and until the far end's has come
+  kReply,     ///< S1 that answers S1
+  kSb1Timed,  ///< until 600 ms after the end of the far end's S1
+  kSb2,       ///< scrambled ones at 2400 bit/s, until both directions are ready
+  kSb1Slow,   ///< scrambled ones at 1200 bit/s, the far end's having come
+  kData,
+  kDropped,  ///< data, but that nothing is received
+  kReleased,
+  kFailed,
+  kNothingInCommon,
+  kSteps,
+  // In transitions only.
+  kBeginning,  ///< kUsb1, or kListen
+  kAny         ///< every step that has no row of its own for the event; not a final one
+};
+
+enum class Event : uint8_t {
+  kSymbol,  ///< a symbol is due
+  kS1,      ///< comes
+  kS1End,   ///< has ended
+  kOnes,    ///< scrambled ones at 1200 bit/s have come for long enough
+  kLost,    ///< nothing can be made out of the signal
+  kCarrierOff,
+  kBegin,    ///< of the owner: the answer tone is over
+  kRetrain,  ///< of the owner
+  kHangUp,   ///< of the owner
+  kGiveUp    ///< too long without data
+};
+
+struct StepInfo {
+  const char* name;
+  std::optional<Signal> signal;  ///< begun by the step; none: what is sent goes on
+  oh_pump_state state;
+};
+/// @pre s < Step::kSteps
+const StepInfo& info(Step s);
+
+/// Rows of the same step and event are tried from the top.
+struct Transition {
+  Step from;
+  Event event;
+  bool (*guard)(const Modem&);  ///< NULL: always
+  Step to;
+  void (*action)(Modem&);  ///< before the step is entered; may be NULL
+  const char* clause;      ///< of V.22bis, if no other Recommendation is named; "ours": of none
+};
+std::span<const Transition> transitions();
+
+}  // namespace offhook::v22

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v22/receiver.h"
+
+#include "dsp/blocks/level.h"
+
+namespace offhook::v22 {
+namespace {
+
+constexpr int64_t kOne = int64_t{1} << 32;
+constexpr int64_t kNominalStep = 20 * kOne / 3;  // T/2
+constexpr int kPhaseBits = 27;                   // of a sample's 32 below ReceiveFilter's phase
+static_assert(1 << (32 - kPhaseBits) == ReceiveFilter::kPhases);
+
+// 3.3: a carrier above -43 dBm0 is one, one below -48 dBm0 is none. In data mode one that falls 10 dB is gone, too.
+constexpr float threshold(double dbm0) {
+  const double rms = dbm0_to_rms(dbm0);
+  return static_cast<float>(rms * rms * kReceivedPower);
+}
+constexpr float kOn = threshold(-44.5), kOff = threshold(-47);
+constexpr float kGone = 0.1f, kBack = 0.2f;
+constexpr int kLongGone = 2400;
+constexpr float kJump = 4;  // in power: another signal than the one before
+
+constexpr float kFast = 1.f / 16, kSlow = 1.f / 1024;
+constexpr float kTone = 0.75f;  // likeness of neighbouring symbols, of the power
+constexpr int kModulated = 52;  // T/2 samples that timing is taken from
+constexpr float kBeatMemory = 1.f / 40;
+constexpr int kLag = 4;      // symbols over which the carrier's turn is measured
+constexpr int kCentre = 16;  // tap, from the newest; at a symbol
+
+// Loop gains, per symbol.
+constexpr float kFirstLms = 0.25f, kLeastLms = 0.015f, kLmsDecay = 0.994f;
+constexpr float kCarrierGain = 0.12f, kCarrierGainSettled = 0.05f;
+constexpr float kTimingGain = 0.02f, kTimingGainSettled = 0.005f;
+constexpr uint32_t kSettled = 300;  // symbols
+constexpr float kErrorMemory = 1.f / 64;
+
+}  // namespace
+
+Receiver::Receiver(Channel channel, const Kernels& kernels)
+    : kernels_(&kernels),
+      filter_(&receive_filter(channel)),
+      carrier_twentieths_(channel == Channel::kLow ? 3 : 6),
+      step_(kNominalStep) {}
+
+void Receiver::acquire() {
+  stage_ = Stage::kSeek;
+  sixteen_ = sure_ = false;
+  modulated_ = heard_ = 0;
+  beat_ = cross_beat_ = 0;
+  deviation_ = 0;
+  step_ = kNominalStep;
+  error_ = 0;
+}
+
+// The next T/2 sample lies `by` later than the newest; so far the carrier turns.
+void Receiver::advance(int64_t by) {
+  until_ += by;
+  turned_.bits += static_cast<uint32_t>(by * carrier_twentieths_ / 20);
+}
+
+void Receiver::delay(float samples) {
+  advance(static_cast<int64_t>(samples * static_cast<float>(kOne)));
+}
+
+bool Receiver::put(float sample, bool lost) {
+  if (lost) {
+    lost_ = ReceiveFilter::kTaps + kTaps * 20 / 3 + 1;
+  } else if (lost_ > 0) {
+    --lost_;
+  }
+  line_at_ = line_at_ + 1 == ReceiveFilter::kTaps ? 0 : line_at_ + 1;
+  line_[line_at_] = line_[line_at_ + ReceiveFilter::kTaps] = sample;
+  until_ -= kOne;
+  if (until_ > 0) return false;
+  const Complex u = baseband();
+  advance(step_);
+  return half_symbol(u);
+}
+
+Complex Receiver::baseband() {
+  const auto ago = static_cast<uint32_t>(-until_ < kOne ? -until_ : kOne - 1);
+  const uint32_t phase = ago >> kPhaseBits;
+  const float* x = line_ + line_at_ + 1;
+  const Complex u{kernels_->dot(filter_->re[phase], x, ReceiveFilter::kTaps),
+                  kernels_->dot(filter_->im[phase], x, ReceiveFilter::kTaps)};
+  // The filter's place is half a phase away from the one wanted at the most; the carrier is taken off for its own.
+  const int64_t off = static_cast<int64_t>(ago & ((1u << kPhaseBits) - 1)) - (int64_t{1} << (kPhaseBits - 1));
+  const Phase at{turned_.bits + static_cast<uint32_t>(off * carrier_twentieths_ / 20)};
+  return u * conj(unit_phasor(at));
+}
+
+bool Receiver::half_symbol(Complex u) {
+  at_ = at_ + 1 == kRing ? 0 : at_ + 1;
+  re_[at_] = re_[at_ + kRing] = u.re;
+  im_[at_] = im_[at_ + kRing] = u.im;
+  follow_level(u);
+  const S1Detector::Event e = s1_.put(u, ago(2), ago(4), power_);
+  if (e != S1Detector::Event::kNone) s1_event_ = e;
+  odd_ = !odd_;
+  switch (stage_) {
+    case Stage::kSeek:
+      seek(u);
+      return false;
+    case Stage::kCarrier:
+      if (!odd_) find_carrier(u);
+      return false;
+    case Stage::kRun:
+      break;
+  }
+  if (odd_) return false;
+  equalise();
+  adapt();
+  return true;
+}
+
+void Receiver::follow_level(Complex u) {
+  const float now = norm(u);
+  fast_ += kFast * (now - fast_);
+  ++heard_;
+  if (!carrier_) {
+    power_ = fast_;
+    carrier_ = fast_ > kOn;
+    quiet_ = heard_ = 0;
+    return;
+  }
+  const float off = kGone * power_ > kOff ? kGone * power_ : kOff;
+  const float back = kBack * power_ > kOn ? kBack * power_ : kOn;
+  quiet_ = fast_ < (quiet_ > 0 ? back : off) ? quiet_ + 1 : 0;
+  if (quiet_ > 0) {
+    if (quiet_ > kGoneFor && !sure_) carrier_ = false;
+    if (quiet_ > kLongGone) power_ -= kSlow * power_, quiet_ = kLongGone;  // it may come back weaker
+    return;
+  }
+  if (!sure_ && fast_ > kJump * power_) {
+    acquire();
+    power_ = fast_;
+  }
+  power_ += (stage_ == Stage::kSeek ? kFast : kSlow) * (now - power_);
+}
+
+// Neighbouring samples beat at the symbol rate.
+void Receiver::seek(Complex u) {
+  const Complex before = ago(1);
+  const float even = odd_ ? -1 : 1;
+  beat_ += even * norm(u) - kBeatMemory * beat_;
+  cross_beat_ += -even * (u * conj(before)).re - kBeatMemory * cross_beat_;
+  after_one_ += kFast * (u * conj(ago(2)) - after_one_);
+  const bool tone = norm(after_one_) > kTone * kTone * fast_ * fast_;
+  modulated_ = carrier_ && quiet_ == 0 && !tone ? modulated_ + 1 : 0;
+  if (modulated_ == 0) heard_ = 0;
+  if (modulated_ < kModulated) return;
+  // With this sample's time as zero, |u|^2 at the time t is largest at `turns` of a symbol.
+  const float sign = even;
+  const float turns = angle_turns({sign * beat_, sign * cross_beat_});
+  // The next sample shall be at a symbol, or in the middle of two.
+  float next = 2 * turns - 1;  // T/2 after where it would be
+  while (next < 0) next += 1;
+  delay(next * (20.f / 3));
+  const int halves = static_cast<int>(2 * turns - 1 - next + (2 * turns - 1 - next < 0 ? -0.5f : 0.5f));
+  odd_ = (halves & 1) == 0;  // toggled before it is looked at
+  first_n_ = 0;
+  stage_ = Stage::kCarrier;
+}
+
+void Receiver::find_carrier(Complex u) {
+  first_[first_n_++] = u;
+  if (first_n_ < kFirstSymbols) return;
+  const auto fourth = [](Complex z) {
+    const Complex square = z * z;
+    return square * square;
+  };
+  float energy = 1e-6f;
+  for (const Complex& y : first_) energy += norm(y) * (1.f / kFirstSymbols);
+  const float gain = square_root(kMeanEnergy / energy);
+  Complex turn;
+  for (int k = kLag; k < kFirstSymbols; ++k) turn += fourth(gain * gain * (first_[k] * conj(first_[k - kLag])));
+  frequency_ = angle_turns(turn) * (1.f / (4 * kLag));
+  Complex sum;
+  for (int k = 0; k < kFirstSymbols; ++k) {
+    sum += fourth(gain * first_[k]) * unit_phasor(phase_of(4 * frequency_ * static_cast<float>(kFirstSymbols - 1 - k)));
+  }
+  // 3 + i to the fourth power is 28 + 96 i.
+  phase_ = phase_of(angle_turns(sum * Complex{28, -96}) * 0.25f);
+  // The symbol in the middle of the taps is older than the newest.
+  phase_ += phase_of(-frequency_ * (kCentre / 2));
+  for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
+  tap_re_[kTaps - 1 - kCentre] = gain;
+  start();
+}
+
+void Receiver::start() {
+  stage_ = Stage::kRun;
+  symbols_ = 0;
+  lms_ = kFirstLms;
+  error_ = 1;
+  previous_error_ = {};
+  power_ = fast_ > power_ ? fast_ : power_;
+}
+
+void Receiver::equalise() {
+  const int first = at_ + 1 + kRing - kTaps;  // of the newest kTaps samples
+  const Complex z = kernels_->complex_dot(tap_re_, tap_im_, re_ + first, im_ + first, kTaps);
+  phase_ += phase_of(frequency_);
+  rotation_ = unit_phasor(phase_);
+  previous_[1] = previous_[0];
+  previous_[0] = symbol_;
+  symbol_ = z * conj(rotation_);
+  decision_ = sixteen_ ? nearest_of_sixteen(symbol_) : nearest_of_four(symbol_);
+  ++symbols_;
+}
+
+void Receiver::adapt() {
+  const Complex reference = point(decision_.quadrant, decision_.inner);
+  const Complex error = reference - symbol_;
+  if (lost_ > 0 || quiet_ > 0 || s1_.in_s1() || fast_ > kJump * power_ || !(norm(error) < 1000)) {
+    previous_error_ = {};
+    return;
+  }
+  error_ += kErrorMemory * (norm(error) - error_);
+  if (lms_ > kLeastLms) lms_ *= kLmsDecay;
+  const int first = at_ + 1 + kRing - kTaps;
+  const float step = lms_ / (power_ * kTaps + 1e-9f);
+  kernels_->complex_adapt(tap_re_, tap_im_, re_ + first, im_ + first, step * (error * rotation_), kTaps);
+
+  const bool settled = symbols_ >= kSettled;
+  const float lead = (symbol_ * conj(reference)).im / kMeanEnergy * kTurnsPerRadian;
+  float angle = lead > 0.05f ? 0.05f : lead < -0.05f ? -0.05f : lead;
+  const float gain = settled ? kCarrierGainSettled : kCarrierGain;
+  phase_ += phase_of(angle * gain);
+  frequency_ += angle * (gain * gain / 8);
+  follow_timing(error, settled ? kTimingGainSettled : kTimingGain);
+}
+
+// A symbol that is late by t has grown by t (next - previous).
+void Receiver::follow_timing(Complex error, float gain) {
+  const Complex slope = symbol_ - previous_[1];
+  const float raw = -(previous_error_ * conj(slope)).re / (2 * kMeanEnergy);  // the error is what is missing
+  const float late = raw > 0.1f ? 0.1f : raw < -0.1f ? -0.1f : raw;
+  previous_error_ = error;
+  delay(-late * gain * static_cast<float>(kSymbolSamples));
+  deviation_ -= static_cast<double>(late * gain * gain / 8);
+  if (deviation_ > 5e-4) deviation_ = 5e-4;
+  if (deviation_ < -5e-4) deviation_ = -5e-4;
+  step_ = kNominalStep + static_cast<int64_t>(static_cast<double>(kNominalStep) * deviation_);
+}
+
+}  // namespace offhook::v22

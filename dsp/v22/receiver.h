@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+//
+// The receiver: from samples of the line to decided points of V.22bis. It knows no bits.
+//
+//   samples -> matched filter -> carrier of the channel off -> S1 detector      (2 samples a symbol from here)
+//                   ^                            '-> timing at first, carrier at first
+//             timing loop                        '-> equaliser T/2, 32 taps -> carrier loop -> decision
+//                                                         ^ LMS ------------------------------- error
+//
+// Who sends begins with four points, so that nothing has to be known: the beat of two neighbouring samples gives the
+// timing, the fourth power of the symbols the carrier, and the taps begin as a single one. Sixteen points are decided
+// once the taps have converged on four.
+//
+// Everything is float in int16 units; state is plain memory, no allocation. Source: Lee 2002 (timing from two samples a
+// symbol); Mueller, Mueller 1976.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/complex.h"
+#include "dsp/blocks/kernels.h"
+#include "dsp/blocks/nco.h"
+#include "dsp/v22/coding.h"
+#include "dsp/v22/s1_detector.h"
+#include "dsp/v22/shaping.h"
+
+namespace offhook::v22 {
+
+class Receiver {
+ public:
+  static constexpr int kTaps = 32;  ///< of the equaliser, T/2 apart
+  /// From the line to the newest T/2 sample, in samples.
+  static constexpr int kDelay = ReceiveFilter::kDelay;
+
+  Receiver(Channel channel, const Kernels& kernels);
+
+  /// Forget the far end's clock, carrier and channel: seek a modulated signal and train on its four points.
+  void acquire();
+  /// Sixteen points; else four.
+  void decide_sixteen(bool sixteen) { sixteen_ = sixteen; }
+  bool decides_sixteen() const { return sixteen_; }
+
+  /// One sample of the line.  @return true when there is a new symbol().  Real-time: yes, O(taps).
+  bool process(float sample) { return put(sample, false); }
+  /// One sample was lost: time goes on, nothing is adapted until it has left the filters.
+  bool process_lost() { return put(0, true); }
+
+  /// The newest symbol, in the units of point(), and what was decided.
+  Complex symbol() const { return symbol_; }
+  Decision decision() const { return decision_; }
+  /// Symbols come.
+  bool running() const { return stage_ == Stage::kRun; }
+  uint32_t symbols() const { return symbols_; }  ///< since then
+
+  S1Detector::Event take_s1_event() {
+    const S1Detector::Event e = s1_event_;
+    s1_event_ = S1Detector::Event::kNone;
+    return e;
+  }
+  /// At S1Detector::Event::kEnd: samples since the end of S1 was on the line.
+  int s1_end_age() const { return kDelay + s1_.end_age() * 20 / 3; }
+  bool in_s1() const { return s1_.in_s1(); }
+
+  /// There is a signal in the channel (3.2, 3.3).
+  bool carrier() const { return carrier_ && quiet_ <= kGoneFor; }
+  /// For how long a modulated one, in T/2.
+  int heard() const { return heard_; }
+  /// It is the far end's: neither its level nor a short absence makes it another.
+  void confirm() { sure_ = true; }
+  bool confirmed() const { return sure_; }
+  /// Mean square of the signal on the line.
+  float line_power() const { return power_ * static_cast<float>(1 / kReceivedPower); }
+  /// Mean squared distance of symbol and decision, over 64 symbols.
+  float error() const { return error_; }
+  float snr() const { return error_ > 0 ? kMeanEnergy / error_ : 0; }
+  float clock_ppm() const { return static_cast<float>(deviation_ * -1e6); }
+  float carrier_offset_hz() const { return frequency_ * kSymbolHz; }
+  const float* tap_re() const { return tap_re_; }
+  const float* tap_im() const { return tap_im_; }
+
+ private:
+  enum class Stage : uint8_t { kSeek, kCarrier, kRun };
+  static constexpr int kRing = 64;          // T/2 samples kept
+  static constexpr int kFirstSymbols = 32;  // that the carrier is taken from
+  static constexpr int kGoneFor = 54;       // T/2 samples; circuit 109 goes off after 40 to 65 ms (3.2)
+
+  bool put(float sample, bool lost);
+  void advance(int64_t by);
+  void delay(float samples);
+  Complex baseband();
+  bool half_symbol(Complex u);
+  void follow_level(Complex u);
+  void seek(Complex u);
+  void find_carrier(Complex u);
+  void start();
+  void equalise();
+  void adapt();
+  void follow_timing(Complex error, float gain);
+  Complex ago(int n) const { return {re_[at_ + kRing - n], im_[at_ + kRing - n]}; }
+
+  const Kernels* kernels_;
+  const ReceiveFilter* filter_;
+  int carrier_twentieths_;  // turns a sample
+  Stage stage_ = Stage::kSeek;
+  bool sixteen_ = false;
+  int lost_ = 0;  // samples until a gap has left the filters
+
+  float line_[2 * ReceiveFilter::kTaps]{};
+  int line_at_ = 0;
+  int64_t until_ = int64_t{1} << 32;  // samples of 2^-32 until the next T/2 sample
+  int64_t step_;
+  double deviation_ = 0;  // of the spacing from nominal
+  Phase turned_;          // the carrier at the next T/2 sample
+
+  float re_[2 * kRing]{};  // T/2 samples, each twice
+  float im_[2 * kRing]{};
+  int at_ = 0;
+  bool odd_ = false;  // the next T/2 sample lies between two symbols
+
+  float power_ = 0, fast_ = 0;
+  bool carrier_ = false, sure_ = false;
+  int quiet_ = 0, heard_ = 0;
+  S1Detector s1_;
+  S1Detector::Event s1_event_ = S1Detector::Event::kNone;
+
+  int modulated_ = 0;  // T/2 samples that are no tone
+  Complex after_one_{};
+  float beat_ = 0, cross_beat_ = 0;
+  Complex first_[kFirstSymbols];
+  int first_n_ = 0;
+
+  float tap_re_[kTaps]{};
+  float tap_im_[kTaps]{};
+  float lms_ = 0;
+  uint32_t symbols_ = 0;
+  Phase phase_;
+  float frequency_ = 0;  // turns a symbol
+  Complex rotation_{1, 0};
+  Complex symbol_{};
+  Complex previous_[2]{};
+  Complex previous_error_{};
+  Decision decision_{};
+  float error_ = 0;
+};
+
+}  // namespace offhook::v22

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "dsp/v22/shaping.h"
+
+#include "dsp/blocks/sincos.h"
+#include "dsp/blocks/window.h"
+
+namespace offhook::v22 {
+namespace {
+
+constexpr double kRollOff = 0.75;
+// What is left in the other channel is 50 dB down and more, with either length.
+constexpr double kTransmitBeta = 5;
+constexpr double kReceiveBeta = 5;
+
+// Root raised cosine of unit energy, `t` in symbols.
+constexpr double root_raised_cosine(double t) {
+  constexpr double a = kRollOff;
+  if (t < 0) t = -t;
+  if (t < 1e-9) return 1 + a * (4 / kPi - 1);
+  const double x = 4 * a * t;
+  const double near = 1 - x * x;
+  if (near < 1e-6 && near > -1e-6) {
+    const SinCos w = sincos_turns(1 / (8 * a));  // pi / (4 a)
+    return a * (kSqrt2 / 2) * ((1 + 2 / kPi) * w.sin + (1 - 2 / kPi) * w.cos);
+  }
+  return (sincos_turns((1 - a) * t / 2).sin + x * sincos_turns((1 + a) * t / 2).cos) / (kPi * t * near);
+}
+
+constexpr double carrier_turns_a_symbol(Channel c) {
+  return c == Channel::kLow ? 2 : 4;
+}
+
+constexpr TransmitPulse make_pulse(Channel channel) {
+  TransmitPulse p{};
+  constexpr int kHalf = TransmitPulse::kSpan / 2;
+  double shape[TransmitPulse::kPhases * kHalf + 1]{};  // from the peak on
+  double energy = 0;                                   // samples of the shape, kPhases a symbol
+  for (int k = 0; k <= TransmitPulse::kPhases * kHalf; ++k) {
+    const double t = static_cast<double>(k) / TransmitPulse::kPhases;
+    shape[k] = root_raised_cosine(t) * kaiser(t / kHalf, kTransmitBeta);
+    energy += (k == 0 ? 1 : 2) * shape[k] * shape[k] / TransmitPulse::kPhases;
+  }
+  double root = 1;
+  for (int k = 0; k < 40; ++k) root = (root + energy / root) / 2;
+  const double gain = kSqrt2 / root;  // the real part has half of the power
+  for (int phase = 0; phase < TransmitPulse::kPhases; ++phase) {
+    for (int k = 0; k < TransmitPulse::kSpan; ++k) {
+      const int at = (kHalf - 1 - k) * TransmitPulse::kPhases + phase;  // after the pulse's peak
+      const double h = gain * shape[at < 0 ? -at : at];
+      const SinCos w = sincos_turns(carrier_turns_a_symbol(channel) * at / TransmitPulse::kPhases + 64);
+      p.tap[phase][k] = static_cast<float>(h * w.cos);
+      p.tap[phase][TransmitPulse::kSpan + k] = static_cast<float>(-h * w.sin);
+    }
+  }
+  return p;
+}
+
+constexpr ReceiveFilter make_filter(Channel channel) {
+  ReceiveFilter f{};
+  constexpr int kGrid = 2 * ReceiveFilter::kPhases;  // of a sample
+  constexpr int kHalf = kGrid * ReceiveFilter::kTaps / 2;
+  double shape[kHalf + 1]{};
+  for (int k = 0; k <= kHalf; ++k) {
+    const double t = static_cast<double>(k) / kGrid;
+    shape[k] = root_raised_cosine(t / kSymbolSamples) * kaiser(static_cast<double>(k) / kHalf, kReceiveBeta);
+  }
+  const double turns = carrier_turns_a_symbol(channel) / kSymbolSamples;  // a sample
+  for (int phase = 0; phase < ReceiveFilter::kPhases; ++phase) {
+    double sum = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int k = 0; k < ReceiveFilter::kTaps; ++k) {
+        // Tap k meets the sample kTaps-1-k before the newest.
+        const int at = (k - ReceiveFilter::kTaps / 2) * kGrid + 2 * phase + 1;
+        const double h = shape[at < 0 ? -at : at];
+        if (pass == 0) {
+          sum += h / 2;
+          continue;
+        }
+        const SinCos w = sincos_turns(turns * at / kGrid + 64);
+        f.re[phase][k] = static_cast<float>(h / sum * w.cos);
+        f.im[phase][k] = static_cast<float>(-h / sum * w.sin);
+      }
+    }
+  }
+  return f;
+}
+
+constexpr TransmitPulse kPulses[] = {make_pulse(Channel::kLow), make_pulse(Channel::kHigh)};
+constexpr ReceiveFilter kFilters[] = {make_filter(Channel::kLow), make_filter(Channel::kHigh)};
+
+}  // namespace
+
+const TransmitPulse& transmit_pulse(Channel channel) {
+  return kPulses[static_cast<int>(channel)];
+}
+
+const ReceiveFilter& receive_filter(Channel channel) {
+  return kFilters[static_cast<int>(channel)];
+}
+
+}  // namespace offhook::v22

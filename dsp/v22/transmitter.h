@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// The signals of a V.22bis transmitter, symbol by symbol, and their samples (clauses 2 and 6.3).
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/oscillator.h"
+#include "dsp/v22/coding.h"
+#include "dsp/v22/shaping.h"
+#include "offhook/pump.h"
+
+namespace offhook::v22 {
+
+enum class Signal : uint8_t {
+  kSilence,
+  kUsb1,     ///< unscrambled ones, 1200 bit/s
+  kS1,       ///< unscrambled 00 and 11 in turn, 1200 bit/s
+  kSb1Slow,  ///< scrambled ones, 1200 bit/s
+  kSb1,      ///< scrambled ones, 2400 bit/s
+  kDataSlow,
+  kData
+};
+
+enum class GuardTone : uint8_t { kNone, k1800Hz, k550Hz };
+
+class Transmitter {
+ public:
+  /// From next_symbol() to the peak of its pulse on the line, samples.
+  static constexpr double kDelay = TransmitPulse::kSpan / 2 * kSymbolSamples;
+
+  /// @param level_dbm0  of all that is sent, the guard tone with it
+  Transmitter(Channel channel, float level_dbm0, const oh_bit_port& port);
+
+  /// Between symbols: with the high channel only (2.1).
+  void set_guard_tone(GuardTone guard);
+
+  void start(Signal s) {
+    signal_ = s;
+    count_ = 0;
+  }
+  Signal signal() const { return signal_; }
+  /// Symbols of the signal so far.
+  int count() const { return count_; }
+  uint64_t bits_sent() const { return bits_sent_; }
+
+  /// The next sample is the first of a new symbol: next_symbol() before next().
+  bool wants_symbol() const { return phase_ < TransmitPulse::kPerSample; }
+  void next_symbol();
+  /// The next sample, int16 units, not clipped.  Real-time: yes, O(1).
+  float next();
+
+ private:
+  Complex symbol();
+
+  const TransmitPulse* pulse_;
+  double rms_;
+  oh_bit_port port_;
+  Signal signal_ = Signal::kSilence;
+  int count_ = 0;
+  int phase_ = 0;
+  int quadrant_ = 0;
+  GuardedScrambler scrambler_;
+  uint64_t bits_sent_ = 0;
+  float gain_ = 0;  // of the points
+  float guard_gain_ = 0;
+  Oscillator guard_;
+  float symbols_[2 * TransmitPulse::kSpan]{};
+};
+
+}  // namespace offhook::v22

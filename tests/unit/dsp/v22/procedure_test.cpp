@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+//
+// The procedures of V.22bis, step by step: what is checked are the steps that an end takes, how long its signals last
+// against the clauses, and that no row of the table is left untaken.
+#include "dsp/v22/procedure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dsp/v22/modem.h"
+#include "dsp/v22/pump.h"
+#include "tests/unit/dsp/spandsp/pump_pair.h"
+
+namespace offhook::v22 {
+namespace {
+
+using testing::ElementsAre;
+using Path = std::vector<std::string>;
+
+constexpr int kCaller = 0, kAnswerer = 1;
+
+std::set<const Transition*>& taken() {
+  static std::set<const Transition*> all;
+  return all;
+}
+
+enum class Line { kFarEnd, kSilence, kNoise, kTone };
+
+class Pair {
+ public:
+  explicit Pair(size_t delay = 60, uint32_t caller_rate = 0, uint32_t answerer_rate = 0)
+      : modem_{Modem(config(kCaller, caller_rate)), Modem(config(kAnswerer, answerer_rate))} {
+    for (auto& line : to_) line.assign(delay, 0);
+  }
+  Modem& operator[](int end) { return modem_[end]; }
+  void hear(int end, Line line) { line_[end] = line; }
+  const Path& path(int end) const { return path_[end]; }
+  void clear() { path_[0].clear(), path_[1].clear(); }
+  Step step(int end) const { return modem_[end].current_step(); }
+  /// Seconds at which `end` entered the step last.
+  double entered(int end, Step step) const { return entered_[end].at(step); }
+  oh_pump_status status(int end) const {
+    oh_pump_status s;
+    modem_[end].status(&s);
+    return s;
+  }
+  /// The end misses so many samples of the line, without a word.
+  void slip(int end, size_t samples) {
+    for (size_t k = 0; k < samples; ++k) to_[end].pop_front();
+  }
+  void run(double seconds) {
+    for (long n = std::lround(seconds * 8000); n > 0; --n) sample();
+  }
+  bool run_until(int end, Step step, double seconds = 20) {
+    for (long n = std::lround(seconds * 8000); n > 0 && modem_[end].current_step() != step; --n) sample();
+    return modem_[end].current_step() == step;
+  }
+  bool connect() { return run_until(kCaller, Step::kData) && run_until(kAnswerer, Step::kData); }
+  void look() {
+    for (const int end : {kCaller, kAnswerer}) {
+      if (modem_[end].newest_transition() != nullptr) taken().insert(modem_[end].newest_transition());
+      const Step now = modem_[end].current_step();
+      if (now == seen_[end]) continue;
+      path_[end].push_back(info(now).name);
+      entered_[end][now] = static_cast<double>(now_) / 8000;
+      seen_[end] = now;
+    }
+  }
+  uint64_t bits(int end) const { return bits_[end].good; }
+  uint64_t wrong(int end) const { return bits_[end].bad; }
+
+ private:
+  oh_pump_config config(int end, uint32_t rate) {
+    oh_pump_config c{};
+    c.format = kLinear8000;
+    c.role = end == kCaller ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    c.tx_level_dbm0 = -12;
+    c.max_bit_rate = rate;
+    bits_[end].tx = end == kCaller ? 0x1234567 : 0x7654321;
+    c.port = bits_[end].port();
+    return c;
+  }
+  int16_t received(int end) {
+    const int16_t x = to_[end].front();
+    to_[end].pop_front();
+    switch (line_[end]) {
+      case Line::kFarEnd:
+        return x;
+      case Line::kSilence:
+        return 0;
+      case Line::kNoise:
+        return static_cast<int16_t>(std::clamp(6000 * normal_(random_), -32767.0, 32767.0));
+      case Line::kTone:
+        return static_cast<int16_t>(
+            6000 * std::sin(2 * M_PI * (end == kCaller ? 2400 : 1200) / 8000 * static_cast<double>(now_ % 8000)));
+    }
+    return 0;
+  }
+  void sample() {
+    int16_t tx[2];
+    for (const int end : {kCaller, kAnswerer}) tx[end] = modem_[end].process(received(end));
+    for (const int end : {kCaller, kAnswerer}) to_[1 - end].push_back(tx[end]);
+    ++now_;
+    look();
+  }
+
+  test::BitTester bits_[2];
+  Modem modem_[2];
+  std::deque<int16_t> to_[2];
+  Line line_[2] = {Line::kFarEnd, Line::kFarEnd};
+  Path path_[2];
+  std::map<Step, double> entered_[2];
+  Step seen_[2] = {Step::kSteps, Step::kSteps};
+  uint64_t now_ = 0;
+  std::mt19937 random_{7};
+  std::normal_distribution<double> normal_;
+};
+
+TEST(V22Procedure, TwoOf2400TakeTheStepsOfFigure5) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  EXPECT_THAT(pair.path(kCaller),
+              ElementsAre("listen", "pause", "S1", "SB1", "SB1, S1 over", "SB1 at 2400 bit/s", "data"));
+  EXPECT_THAT(pair.path(kAnswerer), ElementsAre("before ANS", "ANS", "after ANS", "USB1", "S1 that answers",
+                                                "SB1, S1 over", "SB1 at 2400 bit/s", "data"));
+}
+
+TEST(V22Procedure, OneOf1200TakesBothToTheStepsOfV22) {
+  for (const int slow : {kCaller, kAnswerer}) {
+    Pair pair(60, slow == kCaller ? 1200 : 0, slow == kAnswerer ? 1200 : 0);
+    ASSERT_TRUE(pair.connect()) << slow;
+    if (slow == kCaller) {
+      EXPECT_THAT(pair.path(kCaller), ElementsAre("listen", "pause", "SB1", "SB1 at 1200 bit/s", "data"));
+    } else {
+      EXPECT_THAT(pair.path(kCaller), ElementsAre("listen", "pause", "S1", "SB1", "SB1 at 1200 bit/s", "data"));
+    }
+    EXPECT_THAT(pair.path(kAnswerer),
+                ElementsAre("before ANS", "ANS", "after ANS", "USB1", "SB1 at 1200 bit/s", "data"));
+    EXPECT_EQ(pair.status(kCaller).modulation, slow == kCaller ? OH_MODULATION_V22 : OH_MODULATION_V22);
+  }
+}
+
+// Clause 6.3.1.1, in milliseconds; what the line and the filters take is the same for both ends of a signal.
+TEST(V22Procedure, SignalsLastAsTheClausesSay) {
+  for (const size_t delay : {60u, 1600u}) {
+    Pair pair(delay);
+    ASSERT_TRUE(pair.connect());
+    const auto ms = [&](int end, Step from, Step to) {
+      return 1000 * (pair.entered(end, to) - pair.entered(end, from));
+    };
+    EXPECT_NEAR(ms(kAnswerer, Step::kSilence, Step::kAnswerTone), 2150, 350) << "V.25 4.3";
+    EXPECT_NEAR(ms(kAnswerer, Step::kAnswerTone, Step::kAfterTone), 3300, 700) << "V.25 4.3";
+    EXPECT_NEAR(ms(kAnswerer, Step::kAfterTone, Step::kUsb1), 75, 20) << "V.25 4.4";
+    const double line = 1000. * static_cast<double>(delay) / 8000;
+    EXPECT_NEAR(1000 * (pair.entered(kCaller, Step::kS1) - pair.entered(kAnswerer, Step::kUsb1)) - line, 155 + 456, 20);
+    EXPECT_NEAR(ms(kCaller, Step::kS1, Step::kSb1), 100, 3);
+    EXPECT_NEAR(ms(kAnswerer, Step::kReply, Step::kSb1Timed), 100, 3);
+    EXPECT_GE(ms(kCaller, Step::kSb2, Step::kData), 190);
+    EXPECT_GE(ms(kAnswerer, Step::kSb2, Step::kData), 190);
+    // From the end of the far end's S1, which took the line's delay.
+    EXPECT_NEAR(1000 * (pair.entered(kCaller, Step::kSb2) - pair.entered(kAnswerer, Step::kSb1Timed)) - line, 600, 10);
+    EXPECT_NEAR(1000 * (pair.entered(kAnswerer, Step::kSb2) - pair.entered(kCaller, Step::kSb1)) - line, 600, 10);
+  }
+}
+
+// Clause 6.3.1.2.
+TEST(V22Procedure, SignalsOfV22LastAsTheClausesSay) {
+  Pair pair(60, 1200, 1200);
+  ASSERT_TRUE(pair.connect());
+  const double line = 7.5;
+  EXPECT_NEAR(1000 * (pair.entered(kAnswerer, Step::kSb1Slow) - pair.entered(kCaller, Step::kSb1)) - line, 270, 40);
+  EXPECT_NEAR(1000 * (pair.entered(kCaller, Step::kSb1Slow) - pair.entered(kAnswerer, Step::kSb1Slow)) - line, 270, 40);
+  for (const int end : {kCaller, kAnswerer}) {
+    EXPECT_NEAR(1000 * (pair.entered(end, Step::kData) - pair.entered(end, Step::kSb1Slow)), 765, 10);
+  }
+}
+
+TEST(V22Procedure, ARetrainTakesTheStepsOfFigure8) {
+  for (const int first : {kCaller, kAnswerer}) {
+    Pair pair;
+    ASSERT_TRUE(pair.connect());
+    pair.run(1);
+    pair.clear();
+    pair[first].retrain();
+    pair.look();
+    pair.run(2);
+    EXPECT_THAT(pair.path(first), ElementsAre("S1", "SB1", "SB1, S1 over", "SB1 at 2400 bit/s", "data"));
+    EXPECT_THAT(pair.path(1 - first), ElementsAre("S1 that answers", "SB1, S1 over", "SB1 at 2400 bit/s", "data"));
+    for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.status(end).retrains, 1u);
+    const uint64_t wrong = pair.wrong(kCaller) + pair.wrong(kAnswerer);
+    pair.run(5);
+    EXPECT_LE(pair.wrong(kCaller) + pair.wrong(kAnswerer), wrong + 100) << "as the testers find their place";
+  }
+}
+
+TEST(V22Procedure, TwoRetrainsAtOnceAreOne) {
+  Pair pair(800);
+  ASSERT_TRUE(pair.connect());
+  for (const int end : {kCaller, kAnswerer}) pair[end].retrain();
+  pair.run(4);
+  for (const int end : {kCaller, kAnswerer}) {
+    EXPECT_EQ(pair.step(end), Step::kData);
+    EXPECT_EQ(pair.status(end).retrains, 1u);
+  }
+}
+
+// 6.4: S1 goes on being sent, 1.2 s apart and what S1 takes itself.
+TEST(V22Procedure, ARetrainThatNobodyAnswersIsBegunAgain) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.hear(kAnswerer, Line::kSilence);
+  pair[kCaller].retrain();
+  pair.run(4);
+  EXPECT_GE(pair.status(kCaller).retrains, 3u);
+  EXPECT_EQ(pair.step(kAnswerer), Step::kDropped);
+  pair.hear(kAnswerer, Line::kFarEnd);
+  pair.run(6);
+  EXPECT_EQ(pair.step(kCaller), Step::kData);
+  EXPECT_EQ(pair.step(kAnswerer), Step::kData);
+}
+
+TEST(V22Procedure, ASecondOfSilenceIsWaitedForAndASlipTrainedFor) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.run(1);
+  pair.hear(kCaller, Line::kSilence);
+  EXPECT_TRUE(pair.run_until(kCaller, Step::kDropped, 0.5));
+  pair.run(1);
+  pair.hear(kCaller, Line::kFarEnd);
+  EXPECT_TRUE(pair.run_until(kCaller, Step::kData, 0.5));
+  EXPECT_EQ(pair.status(kCaller).retrains, 0u);
+
+  pair.hear(kCaller, Line::kSilence);
+  pair.run(0.5);
+  pair.slip(kCaller, 7);
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(4);
+  EXPECT_EQ(pair.step(kCaller), Step::kData);
+  EXPECT_GE(pair.status(kCaller).retrains, 1u);
+}
+
+TEST(V22Procedure, At1200TheReceiverFindsItsWayAlone) {
+  Pair pair(60, 1200, 1200);
+  ASSERT_TRUE(pair.connect());
+  pair.run(1);
+  pair.hear(kCaller, Line::kNoise);
+  pair.run(2);
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(4);
+  EXPECT_GE(pair.status(kCaller).retrains, 1u);
+  const uint64_t wrong = pair.wrong(kCaller), bits = pair.bits(kCaller);
+  pair.run(5);
+  EXPECT_EQ(pair.wrong(kCaller), wrong);
+  EXPECT_EQ(pair.bits(kCaller), bits + 6000);
+}
+
+TEST(V22Procedure, ATonePhaseOrNoiseIsNoFarEnd) {
+  for (const Line line : {Line::kTone, Line::kNoise, Line::kSilence}) {
+    Pair pair;
+    pair.hear(kAnswerer, line);
+    pair.run(20);
+    EXPECT_EQ(pair.step(kAnswerer), Step::kUsb1);
+    EXPECT_EQ(pair.status(kAnswerer).state, OH_PUMP_CONNECTING);
+  }
+}
+
+TEST(V22Procedure, HangUpIsSilenceAndTheEnd) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair[kCaller].hang_up();
+  pair.look();
+  EXPECT_EQ(pair.status(kCaller).state, OH_PUMP_IDLE);
+  EXPECT_EQ(pair[kCaller].process(1000), 0);
+}
+
+TEST(V22Procedure, TheOwnerBeginsWhereV8Ended) {
+  for (const int first : {kCaller, kAnswerer}) {
+    Pair pair;
+    pair.run(0.5);
+    pair[first].begin();
+    pair[1 - first].begin();
+    ASSERT_TRUE(pair.connect());
+    EXPECT_LT(pair.entered(kCaller, Step::kData), 3);
+  }
+}
+
+TEST(V22Procedure, WhoIsNotAnsweredFails) {
+  Pair pair;
+  pair.hear(kAnswerer, Line::kSilence);
+  pair.run(50);
+  EXPECT_EQ(pair.status(kAnswerer).state, OH_PUMP_FAILED);
+  EXPECT_EQ(pair.status(kAnswerer).failure, OH_PUMP_FAILURE_NONE);
+  EXPECT_EQ(pair.status(kCaller).state, OH_PUMP_FAILED);
+  EXPECT_EQ(pair.status(kCaller).failure, OH_PUMP_NOTHING_IN_COMMON) << "unscrambled ones, but no answer to S1";
+}
+
+// The answerer hears the call too late for its S1: the caller begins again.
+TEST(V22Procedure, ACallerThatIsNotHeardBeginsAgain) {
+  Pair pair;
+  pair.hear(kAnswerer, Line::kSilence);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kSb1));
+  pair.run(4);
+  EXPECT_EQ(pair.step(kCaller), Step::kSb1);
+  pair.run(3);
+  pair.hear(kAnswerer, Line::kFarEnd);
+  ASSERT_TRUE(pair.connect());
+  EXPECT_THAT(pair.path(kCaller), testing::Contains("listen").Times(2));
+}
+
+// 6.4: S1 comes again where the first answer to it was lost.
+TEST(V22Procedure, S1ThatComesAgainIsAnsweredAgain) {
+  for (const int deaf : {kCaller, kAnswerer}) {
+    Pair pair;
+    ASSERT_TRUE(pair.connect());
+    pair[deaf].retrain();
+    pair.run(0.13);
+    pair.hear(deaf, Line::kNoise);  // while the answer comes
+    pair.run(0.4);
+    pair.hear(deaf, Line::kFarEnd);
+    pair.run(8);
+    for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.step(end), Step::kData) << deaf;
+    EXPECT_GE(pair.status(deaf).retrains, 2u) << deaf;
+  }
+}
+
+TEST(V22Procedure, ASlipIsTrainedForByTheEndThatFindsIt) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.run(1);
+  pair.slip(kCaller, 7);
+  pair.run(4);
+  for (const int end : {kCaller, kAnswerer}) {
+    EXPECT_EQ(pair.step(end), Step::kData);
+    EXPECT_EQ(pair.status(end).retrains, 1u);
+  }
+}
+
+// The second end begins after the first one's S1 has come, and before it is known for what it is.
+TEST(V22Procedure, S1ThatComesDuringTheOwnIsItsAnswer) {
+  for (const double apart : {0.02, 0.06}) {
+    Pair pair;
+    ASSERT_TRUE(pair.connect());
+    pair[kCaller].retrain();
+    pair.run(apart);
+    ASSERT_EQ(pair.step(kAnswerer), Step::kData);
+    pair[kAnswerer].retrain();
+    pair.run(3);
+    for (const int end : {kCaller, kAnswerer}) {
+      EXPECT_EQ(pair.step(end), Step::kData);
+      EXPECT_EQ(pair.status(end).retrains, 1u);
+    }
+  }
+}
+
+TEST(V22Procedure, ATrainingThatComesToNothingIsBegunAgain) {
+  Pair pair;
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kSb1Timed));
+  pair.hear(kCaller, Line::kNoise);
+  pair.run(4);
+  EXPECT_GE(pair.status(kCaller).retrains, 1u);
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(6);
+  for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.step(end), Step::kData);
+}
+
+TEST(V22Procedure, ASignalThatComesBackWithS1IsARetrain) {
+  Pair pair;
+  ASSERT_TRUE(pair.connect());
+  pair.hear(kCaller, Line::kSilence);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kDropped, 0.5));
+  pair.hear(kCaller, Line::kFarEnd);
+  pair[kAnswerer].retrain();
+  pair.clear();
+  pair.run(3);
+  EXPECT_EQ(pair.path(kCaller).front(), "S1 that answers");
+  for (const int end : {kCaller, kAnswerer}) EXPECT_EQ(pair.step(end), Step::kData);
+}
+
+TEST(V22Procedure, At1200NoiseAfterSilenceIsSoughtThrough) {
+  Pair pair(60, 1200, 1200);
+  ASSERT_TRUE(pair.connect());
+  pair.hear(kCaller, Line::kSilence);
+  ASSERT_TRUE(pair.run_until(kCaller, Step::kDropped, 0.5));
+  pair.hear(kCaller, Line::kNoise);
+  pair.run(2);
+  pair.hear(kCaller, Line::kFarEnd);
+  pair.run(4);
+  const uint64_t wrong = pair.wrong(kCaller);
+  pair.run(3);
+  EXPECT_EQ(pair.step(kCaller), Step::kData);
+  EXPECT_EQ(pair.wrong(kCaller), wrong);
+}
+
+// What both ends did above: every row of the table.
+TEST(V22ProcedureLast, NoTransitionIsUntaken) {
+  for (const Transition& t : transitions()) {
+    EXPECT_TRUE(taken().contains(&t)) << (t.from < Step::kSteps ? info(t.from).name : "any") << ", event "
+                                      << static_cast<int>(t.event) << ", " << t.clause;
+  }
+}
+
+}  // namespace
+}  // namespace offhook::v22
