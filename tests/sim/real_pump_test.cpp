@@ -69,7 +69,7 @@ TEST(RealPump, AnInsufficientReservationLosesSamplesFramesAndTheConnection) {
     if (e.kind == OH_EV_FILL_IN) logged += e.argument;
   }
   EXPECT_EQ(logged, r.result.driver.samples_filled_in);
-  EXPECT_GT(r.result.transfer.retrains, 0u);
+  EXPECT_GT(r.result.transfer.bad_frames, 0u);
 }
 
 TEST(RealPump, HolesThatTheConnectionSurvivesCostFramesAndTime) {

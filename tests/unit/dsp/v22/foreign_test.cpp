@@ -106,7 +106,7 @@ TEST_F(V22bisLine, TheGuardToneIsAnAnswerersAndOneOfTwo) {
   EXPECT_EQ(oh_v22bis_guard_tone(line.pump(1), 1000), -22);
 }
 
-// S1 lasts 100 ms: in noise of 12 dB in the channel's own 600 Hz none of these calls ends at 1200 bit/s.
+// S1 lasts 100 ms: with an SNR of 22 dB in the channel's own 600 Hz none of these calls ends at 1200 bit/s.
 TEST_F(V22bisLine, S1IsHeardInNoise) {
   for (const Ends& ends : kEnds) {
     for (unsigned seed = 1; seed <= 10; ++seed) {
