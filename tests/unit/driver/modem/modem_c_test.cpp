@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "dsp/spandsp/v22bis.h"
+#include "dsp/v22/pump.h"
 #include "offhook/modem.h"
 
 namespace {

@@ -104,7 +104,9 @@ TEST(Modulation, TheTableGivesEveryCarrierItsPumpAndWhatIsSlower) {
     EXPECT_EQ(chosen(m.carrier, 1).pump, kAutomode.type());
     EXPECT_EQ(chosen(m.carrier, 1).modulations, slower);
     EXPECT_EQ(chosen(m.carrier, 0).pump, m.alone ? m.type() : kAutomode.type());
-    if (!m.alone) EXPECT_EQ(chosen(m.carrier, 0).modulations, m.id);
+    if (!m.alone) {
+      EXPECT_EQ(chosen(m.carrier, 0).modulations, m.id);
+    }
     oh_pump_status now{};
     now.modulation = m.id;
     EXPECT_EQ(carrier_of(now, kModulations), m.carrier);
