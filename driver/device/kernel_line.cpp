@@ -12,18 +12,19 @@ namespace {
 constexpr int kLookMs = 10;
 
 // From the slowest to the fastest, and then what stands for "any".
-constexpr std::array<Modulation, 3> kModulations = [] {
+constexpr std::array<Modulation, 4> kModulations = [] {
   Modulation any = kV34;
   any.id = OH_MODULATION_NONE;
   any.carrier = "";
-  return std::array{kV32bis, kV34, any};
+  return std::array{kV22bis, kV32bis, kV34, any};
 }();
 
 const Modulation& chosen(const modem::CallConfig& call) {
   const std::uint32_t wanted = call.modulations;
-  if (wanted == 0 || (wanted & kV34.id) != 0) return kModulations[1];
-  if ((wanted & kV32bis.id) != 0) return kModulations[0];
-  throw std::invalid_argument("the kernel's modem has V.34 and V.32bis");
+  for (std::size_t k = kModulations.size() - 1; k-- > 0;) {
+    if (wanted == 0 || (wanted & kModulations[k].id) != 0) return kModulations[k];
+  }
+  throw std::invalid_argument("the kernel's modem has V.34, V.32bis and V.22bis");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // Calls of a modem of the kernel driver, as whoever makes calls sees them: the AT commands are the same on it as on a
 // live session. What the kernel's modem lacks is refused when a call begins: digits (its line is a leased one, or an
-// operator's), pumps other than V.34 and V.32bis.
+// operator's), pumps other than V.34, V.32bis and V.22bis.
 #pragma once
 
 #include <cstdint>

@@ -84,11 +84,11 @@ TEST(KernelLine, ACallWithoutErrorControlStandsInDataModeAndIsToldThatItEnds) {
 
 TEST(KernelLine, RefusesWhatTheKernelLacks) {
   const modem::CallConfig plain{.pump = kV34.type(), .role = OH_PUMP_CALL};
-  modem::CallConfig digits = plain, v22bis = plain, slow = plain;
+  modem::CallConfig digits = plain, v23 = plain, slow = plain;
   digits.digits = "5551234";
-  v22bis.modulations = OH_MODULATION_V22BIS;
+  v23.modulations = OH_MODULATION_V23;
   slow.max_bit_rate = 1'200;
-  for (const modem::CallConfig& call : {digits, v22bis, slow})
+  for (const modem::CallConfig& call : {digits, v23, slow})
     EXPECT_THROW(kernel_call(call, kConfig), std::invalid_argument);
   EXPECT_THROW(kernel_call(plain, {{}, 204, OH_SERVICE_DRAIN_ALL}), std::invalid_argument);
   EXPECT_THROW(kernel_call(plain, {std::vector<std::uint32_t>(9, 80), 204, OH_SERVICE_DRAIN_ALL}),
