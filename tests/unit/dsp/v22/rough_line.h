@@ -13,7 +13,6 @@
 #include <stdexcept>
 
 #include "dsp/pump/pump_type.h"
-#include "hostsim/line/resampler.h"
 
 namespace offhook::test {
 
@@ -53,6 +52,34 @@ class FrequencyShift {
   size_t at_ = 0;
 };
 
+/// From one clock to another: output n is the input at n * ratio, 17 samples late, by a windowed sinc.
+class ClockStep {
+ public:
+  explicit ClockStep(double ratio) : ratio_(ratio) {}
+  void push(double x) { x_[pushed_++ % kSize] = x; }
+  bool ready() const { return static_cast<double>(pushed_) > at_ + kHalf; }
+  double pull() {
+    const double whole = std::floor(at_);
+    double sum = 0;
+    for (int k = 1 - kHalf; k <= kHalf; ++k) {
+      const double i = whole + k, d = at_ - i;
+      if (i < 0) continue;
+      const double sinc = std::abs(d) < 1e-9 ? 1 : std::sin(std::numbers::pi * d) / (std::numbers::pi * d);
+      const double window = 0.5 + 0.5 * std::cos(std::numbers::pi * d / (kHalf + 1));
+      sum += x_[static_cast<size_t>(i) % kSize] * sinc * window;
+    }
+    at_ += ratio_;
+    return sum;
+  }
+
+ private:
+  static constexpr int kHalf = 17;
+  static constexpr size_t kSize = 64;
+  double ratio_, at_ = 0;
+  double x_[kSize] = {};
+  size_t pushed_ = 0;
+};
+
 class RoughLine {
  public:
   /// port[0] is the caller's.
@@ -60,8 +87,7 @@ class RoughLine {
       : types_(types),
         rough_(r),
         shift_{FrequencyShift(r.offset_hz), FrequencyShift(r.offset_hz)},
-        clock_{hostsim::Resampler(1'000'000, static_cast<uint64_t>(1'000'000 + r.ppm)),
-               hostsim::Resampler(static_cast<uint64_t>(1'000'000 + r.ppm), 1'000'000)},
+        clock_{ClockStep(1 / (1 + r.ppm * 1e-6)), ClockStep(1 + r.ppm * 1e-6)},
         random_(r.seed) {
     for (const size_t end : {0u, 1u}) {
       oh_pump_config config{};
@@ -107,7 +133,7 @@ class RoughLine {
     int16_t rx = static_cast<int16_t>(std::lrint(std::fmin(std::fmax(x, -32767), 32767))), tx;
     types_[end]->process(self_[end].get(), &rx, &tx, 1);
     own_[end].push_back(tx);
-    clock_[end].push(static_cast<float>(shift_[end].put(tx * std::pow(10, -rough_.loss_db / 20))));
+    clock_[end].push(shift_[end].put(tx * std::pow(10, -rough_.loss_db / 20)));
     while (clock_[end].ready()) to_[1 - end].push_back(clock_[end].pull());
   }
 
@@ -117,7 +143,7 @@ class RoughLine {
   std::array<const oh_pump_type*, 2> types_;
   Roughness rough_;
   FrequencyShift shift_[2];
-  hostsim::Resampler clock_[2];
+  ClockStep clock_[2];
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
   std::unique_ptr<void, Free> self_[2];
