@@ -33,6 +33,9 @@ function problemsOfPage() {
     problems.push([`${document.documentElement.scrollWidth} px wide in a window of ${room}`,
       [...new Set(wide.map(e => e.tagName.toLowerCase() + "." + e.className))].slice(0, 4).join(" ")]);
   }
+  for (const wide of matchMedia("print").matches ? document.querySelectorAll(".scroll") : [])
+    if (wide.scrollWidth > wide.clientWidth + 1)
+      problems.push([`cut off on paper: ${wide.scrollWidth} px wide in ${wide.clientWidth}`, (wide.querySelector("th") || {}).textContent || ""]);
   for (const canvas of document.querySelectorAll("canvas")) {
     const named = canvas.closest("[role=img][aria-label], [aria-hidden=true], [role=group][aria-label]");
     const owner = canvas.closest(".chart");
