@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,12 @@ std::string hex(const Bits& bits) {
 
 template <class T>
 Bits bits_of(const T& sequence, int bits) {
-  Bits out(static_cast<std::size_t>(bits));
+  constexpr uint8_t kUntouched = 0xEE;
+  Bits out(static_cast<std::size_t>(bits) + 200, kUntouched);
   EXPECT_EQ(encode(sequence, out.data()), bits);
+  const auto end = out.begin() + bits;
+  EXPECT_TRUE(std::all_of(end, out.end(), [](uint8_t b) { return b == kUntouched; })) << "nothing beyond its bits";
+  out.erase(end, out.end());
   return out;
 }
 
@@ -86,6 +91,14 @@ TEST(V90Dil, HasTheBitsOfTable12) {
   longest.segments = 255;
   longest.sign_length = longest.training_length = 128;
   EXPECT_EQ(longest.bits(), Dil::kMaxBits);
+}
+
+TEST(V90Dil, WhatLiesBeyondAPatternIsNotSent) {
+  const Dil dil = three_segments();
+  Dil more = dil;
+  more.sign[0] |= 0xF0, more.training[0] |= 0xC0;
+  for (int k = 1; k < 16; ++k) more.sign[k] = more.training[k] = 0xFF;
+  EXPECT_EQ(bits_of(more, more.bits()), bits_of(dil, dil.bits()));
 }
 
 TEST(V90Dil, SignalIsThatOf8_4_1) {
