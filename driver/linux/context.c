@@ -41,6 +41,11 @@ static void run_tasklet(struct tasklet_struct *tasklet)
 	run(container_of(tasklet, struct oh_kernel_context, tasklet));
 }
 
+static void run_bh_work(struct work_struct *work)
+{
+	run(container_of(work, struct oh_kernel_context, bh_work));
+}
+
 static void run_work(struct work_struct *work)
 {
 	run(container_of(work, struct oh_kernel_context, work));
@@ -87,7 +92,7 @@ static void request(void *self)
 		break; /* the handler's return value wakes it */
 	case OH_CONTEXT_SOFTIRQ:
 #ifdef OFFHOOK_BH_WORK
-		queue_work(system_bh_highpri_wq, &c->work);
+		queue_work(system_bh_highpri_wq, &c->bh_work);
 #else
 		tasklet_hi_schedule(&c->tasklet);
 #endif
@@ -174,6 +179,7 @@ static void quiesce(struct oh_kernel_context *c)
 		kthread_stop(c->thread);
 	c->thread = NULL;
 	tasklet_kill(&c->tasklet);
+	cancel_work_sync(&c->bh_work);
 	cancel_work_sync(&c->work);
 }
 
@@ -314,6 +320,7 @@ int oh_kernel_context_init(struct oh_kernel_context *c, void (*service)(void *ar
 	c->spec.kind = OH_CONTEXT_FIFO;
 	c->spec.priority = MAX_RT_PRIO / 2; /* as sched_set_fifo() has it */
 	tasklet_setup(&c->tasklet, run_tasklet);
+	INIT_WORK(&c->bh_work, run_bh_work);
 	INIT_WORK(&c->work, run_work);
 	c->workqueue = alloc_workqueue("offhook", WQ_HIGHPRI, 1);
 	return c->workqueue ? 0 : -ENOMEM;

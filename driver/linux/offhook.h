@@ -108,7 +108,8 @@ struct oh_kernel_context {
 	struct oh_context_latency latency;
 	u64 histogram[OH_LATENCY_BUCKETS]; /* k: below 2^k ns */
 	struct tasklet_struct tasklet;
-	struct work_struct work;
+	/* Two: lockdep takes what runs in softirqs and in threads for one that may deadlock. */
+	struct work_struct bh_work, work;
 	struct workqueue_struct *workqueue;
 	struct task_struct *thread;
 };
