@@ -9,6 +9,7 @@
   bench.py scenario offhook run SCENARIO --host kernel, and offhook measure latency --host kernel
   bench.py serial   /dev/ttySM0: lines, AT commands, calls, hang-ups (serial_port.py)
   bench.py experiment  what each context does to others and they to it, and reservations beside the law (docs/kernel.md)
+  bench.py debug-kernel  builds a kernel with lockdep and KASAN; KUnit tests, a call and abuse's shortage under it
   bench.py sparse   what sparse says of the module's C with each kernel's headers
   bench.py style    checkpatch --strict and Coccinelle, as a kernel's maintainer would run them
   bench.py dkms     adds, builds and removes the module by DKMS, in folders of its own, for each kernel's headers
@@ -21,10 +22,8 @@ Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cann
 import argparse
 import contextlib
 import functools
-import glob
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -36,6 +35,7 @@ import tty
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vm  # noqa: E402
+from debug_kernel import debug_kernel  # noqa: E402
 from experiment import experiment  # noqa: E402
 from rig import (  # noqa: E402
     CALL_SECONDS,
@@ -48,9 +48,9 @@ from rig import (  # noqa: E402
     Ledger,
     make_folder,
     octets_to_send,
-    stage_module,
 )
 from shortage import shortage  # noqa: E402
+from source_checks import dkms, sparse, style  # noqa: E402
 
 
 def show(kernel, context, kind, boot, said, verdict):
@@ -369,92 +369,10 @@ status=$?; cp -r /run/record $KEEP; exit $status"""
     return 1 if bad else 0
 
 
-def sparse(bench, options):
-    """The C of driver/linux, looked at by sparse with the headers of each kernel."""
-    if shutil.which("sparse") is None:
-        raise vm.Unavailable("no sparse (Debian: sparse)")
-    bad = 0
-    for kernel in map(vm.Kernel, options.kernels):
-        with tempfile.TemporaryDirectory() as folder:
-            stage_module(options.build, folder)
-            objects = sorted("driver/linux/" + name[:-1] + "o" for name in os.listdir(os.path.join(ROOT, "driver/linux"))
-                             if name.endswith(".c"))
-            made = subprocess.run(["make", "-s", "-C", kernel.headers(), "M=" + folder, "C=2", *objects],
-                                  capture_output=True, text=True, check=False)
-            left = [o for o in objects if not os.path.exists(os.path.join(folder, o))]
-        said = made.stdout + made.stderr
-        verdict = "ok" if made.returncode == 0 and not said.strip() and not left else f"status {made.returncode}\n{said}"
-        bad += verdict != "ok"
-        print(f"{kernel.name:8} sparse       {len(objects)} files: {verdict}", flush=True)
-    return 1 if bad else 0
-
-
-def style(bench, options):
-    """checkpatch --strict, and every semantic patch that coccicheck would try, over driver/linux."""
-    if shutil.which("spatch") is None:
-        raise vm.Unavailable("no spatch (Debian: coccinelle)")
-    scripts, folder = vm.kernel_scripts(), os.path.join(ROOT, "driver", "linux")
-    files = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith((".c", ".h")))
-    # The layout of a tracepoint's macros is the kernel's own, and --strict's is another: trace.h goes without it.
-    said = ""
-    for strict, some in ((["--strict"], [f for f in files if not f.endswith("trace.h")]), ([], [folder + "/trace.h"])):
-        said += subprocess.run([os.path.join(scripts, "checkpatch.pl"), "--no-tree", "--no-summary", "--terse", "--quiet",
-                                *strict, "-f", *some], capture_output=True, text=True, check=False).stdout
-    tried = 0
-    for patch in sorted(glob.glob(scripts + "/coccinelle/**/*.cocci", recursive=True)):
-        with open(patch, encoding="utf-8") as file:
-            if "virtual report" not in file.read():
-                continue
-        done = subprocess.run(["spatch", "-D", "report", "--very-quiet", "--no-show-diff", "--no-includes",
-                               "--include-headers", "--cocci-file", patch, "--dir", folder], capture_output=True, text=True,
-                              check=False)
-        tried += done.returncode == 0
-        said += done.stdout
-    verdict = "ok" if tried > 0 and not said.strip() else "\n" + said
-    print(f"style    {len(files)} files, {tried} semantic patches: {verdict}", flush=True)
-    return 0 if verdict == "ok" else 1
-
-
-def dkms(bench, options):
-    if shutil.which("dkms") is None:
-        raise vm.Unavailable("no dkms (Debian: dkms)")
-    bad = 0
-    for kernel in map(vm.Kernel, options.kernels):
-        headers, version = kernel.headers(), kernel.version()
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(["cmake", "--install", options.build, "--component", "kernel", "--prefix", folder], check=True,
-                           stdout=subprocess.DEVNULL)
-            (name,) = os.listdir(os.path.join(folder, "src"))
-            module = name.replace("-", "/", 1)
-            trees = ["--dkmstree", make_folder(os.path.join(folder, "tree")), "--sourcetree", os.path.join(folder, "src")]
-
-            def step(what, *more, trees=trees, module=module):
-                done = subprocess.run(["dkms", what, *trees, module, *more], capture_output=True, text=True, check=False)
-                if done.returncode != 0:
-                    raise Failure(f"dkms {what}: status {done.returncode}\n{done.stdout}{done.stderr}")
-
-            try:
-                step("add")
-                step("build", "-k", version, "--kernelsourcedir", headers)
-                built = [os.path.join(f, n) for f, _, names in os.walk(os.path.join(folder, "tree")) for n in names
-                         if n.startswith("offhook.ko")]
-                info = subprocess.run(["modinfo", *built], capture_output=True, text=True, check=True).stdout
-                lacks = [key for key in ("description", "author", "license", "version", "alias", "vermagic")
-                         if not re.search(rf"^{key}:\s+\S", info, re.MULTILINE)]
-                step("remove", "--all")
-                left = os.path.exists(os.path.join(folder, "tree", module))
-                verdict = f"modinfo lacks {lacks}" if lacks else "something is left" if left else "ok"
-            except Failure as failure:
-                verdict = str(failure)
-        bad += verdict != "ok"
-        print(f"{kernel.name:8} dkms         {verdict}", flush=True)
-    return 1 if bad else 0
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "sparse", "style",
-                                         "dkms"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "debug-kernel",
+                                         "sparse", "style", "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -464,7 +382,7 @@ def main():
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
                         help="abuse, case fpu: so many in this run, which is added to those before (default 16000)")
-    parser.add_argument("--only", help="abuse: this case alone")
+    parser.add_argument("--only", help="abuse, debug-kernel: this case alone")
     parser.add_argument("--boot", default="", help="more words for the kernel's command line, such as preempt=full")
     parser.add_argument("--keep", help="folder for logs and results")
     parser.add_argument("--seconds", type=float, default=300, help="time limit of one machine (default 300)")
@@ -486,6 +404,8 @@ def main():
         if options.what == "live":
             options.kernels = options.kernels or ["6.1"]
             return live(bench, options)
+        if options.what == "debug-kernel":
+            return debug_kernel(bench, options)
         if options.what == "experiment":
             options.kernels = options.kernels or ["6.12"]
             return experiment(bench, options)

@@ -25,8 +25,10 @@ CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread"
 CALL_SECONDS = {"v34": 16, "v32bis": 24, "v22bis": 80}  # of the line: start-up, 16,000 octets both ways, and some
 FILE_OCTETS = 16000
 # What a kernel says when something is wrong with a driver.
-TROUBLE = re.compile(r"\bBUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|lockdep|"
-                     r"scheduling while atomic|Unpatched return thunk|soft lockup|hung_task|tainted", re.IGNORECASE)
+TROUBLE = re.compile(r"\bBUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|INFO: lockdep|"
+                     r"locking correctness validator|non-static key|DEBUG_LOCKS_WARN_ON|ODEBUG:|"
+                     r"scheduling while atomic|Unpatched return thunk|soft lockup|hung_task|tainted",
+                     re.IGNORECASE)
 
 
 class Failure(Exception):
@@ -50,6 +52,8 @@ def build_module(kernel, build):
     """@return the module for this kernel"""
     folder = os.path.join(build, "kernel", kernel.name)
     stage_module(build, folder)
+    if kernel.tests:  # beside the glue, and linked with it
+        subprocess.run(["cp", "-r", "-u", "--preserve=timestamps", kernel.tests, folder + "/driver/linux"], check=True)
     made = subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", kernel.headers(), "M=" + folder,
                            "CXX=" + ("ccache g++" if shutil.which("ccache") else "g++"), "modules"],
                           capture_output=True, text=True, check=False)
@@ -171,7 +175,7 @@ class Bench:
         @return status, what the card says"""
         qemu = kernel.machine(self.options.fetch)
         whole = f"MODULE={shlex.quote(self.module(kernel))}; OFFHOOK={shlex.quote(self.offhook)}\n(" + script + \
-            '\n)\nstatus=$?; dmesg >"$KEEP/dmesg"; exit $status'
+            f'\n)\nstatus=$?\n{kernel.checks}\ndmesg >"$KEEP/dmesg"; exit $status'
         with Card(self.offhook, keep, *card_arguments) as card:
             if beside:
                 beside()

@@ -106,7 +106,7 @@ cd {folder}
 {command}
 echo $? >/mnt/.status
 sync
-echo o >/proc/sysrq-trigger
+echo {off} >/proc/sysrq-trigger
 sleep 60
 """
 # Where the guest is idle its clock is the host's, and late when QEMU does not get a CPU at once.
@@ -145,6 +145,10 @@ def kernel_scripts():
 
 class Kernel:
     """One of Debian's kernels, in the cache: /vmlinux, /lib/modules and busybox; its headers beside it."""
+
+    off = "o"  # the key of sysrq that ends the machine
+    checks = ""  # shell commands that let the kernel's log say what it knows, after a run of bench.py
+    tests = None  # the folder of tests that are part of the module
 
     def __init__(self, name):
         self.name = name
@@ -298,7 +302,8 @@ def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd
     with open(os.path.join(keep, ".start"), "w", encoding="utf-8") as file:
         file.write(START.format(spinner="" if cpus or pacer else SPINNER, process_1=SYSTEMD if systemd else ALONE))
     with open(os.path.join(keep, ".command"), "w", encoding="utf-8") as file:
-        file.write(COMMAND.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command)))
+        file.write(COMMAND.format(environment=environment, folder=shlex.quote(os.getcwd()), command=shlex.join(command),
+                                  off=kernel.off))
     initrd = os.path.join(keep, ".initrd")
     with open(initrd, "wb") as file:
         file.write(kernel.initial_ram_disk(ram, shlex.join(command)))

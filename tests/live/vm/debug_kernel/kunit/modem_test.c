@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* modem.c: one end of a connection, from its creation on; two of them on one line. */
+#include <kunit/test.h>
+#include <linux/irq_work.h>
+#include <linux/vmalloc.h>
+
+#include "../offhook.h"
+
+enum { RATE_HZ = 8000, EVENTS = 4096, BLOCK = 80 };
+
+struct fixture {
+	struct oh_event_log log;
+	struct oh_event *events;
+	struct irq_work wake;
+	int woken;
+};
+
+static void wake(struct irq_work *work)
+{
+	struct fixture *f = container_of(work, struct fixture, wake);
+
+	WRITE_ONCE(f->woken, f->woken + 1);
+}
+
+static int init(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	test->priv = f;
+	init_irq_work(&f->wake, wake);
+	f->events = vzalloc(EVENTS * sizeof(*f->events));
+	KUNIT_ASSERT_NOT_NULL(test, f->events);
+	return oh_event_log_init(&f->log, f->events, EVENTS, 0);
+}
+
+static void done(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	irq_work_sync(&f->wake);
+	vfree(f->events);
+}
+
+static struct oh_kernel_call call_of(const char *pump)
+{
+	struct oh_kernel_call call = {
+		.struct_size = sizeof(call),
+		.role = OH_PUMP_CALL,
+		.error_control = OH_ERROR_CONTROL_REQUIRED,
+		.transmit_lead_samples = BLOCK,
+	};
+
+	strscpy(call.pump, pump, sizeof(call.pump));
+	return call;
+}
+
+static struct oh_modem_end *create(struct kunit *test, const struct oh_kernel_call *call)
+{
+	struct fixture *f = test->priv;
+
+	return oh_modem_end_create(call, RATE_HZ, &f->log, &f->wake);
+}
+
+static void refuses_what_is_no_call(struct kunit *test)
+{
+	struct oh_kernel_call call = call_of("v17");
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -ENOENT);
+	call = call_of("v34");
+	call.role = 7;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -EINVAL);
+	call = call_of("v34");
+	call.error_control = OH_ERROR_CONTROL_REQUIRED + 1;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -EINVAL);
+	call = call_of("v34");
+	call.max_bit_rate = 1;
+	KUNIT_EXPECT_TRUE(test, IS_ERR(create(test, &call)));
+	/* A name of a field's whole length has no end. */
+	memset(call.pump, 'v', sizeof(call.pump));
+	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -ENOENT);
+}
+
+/* Two ends, each other's far end. Too much for a stack. */
+struct talk {
+	struct oh_kernel_call call[2];
+	struct oh_modem_end *end[2];
+	s16 sent[2][BLOCK], heard[2][BLOCK];
+	struct oh_kernel_status status;
+};
+
+static const struct oh_kernel_status *look(struct talk *t, int k)
+{
+	memset(&t->status, 0, sizeof(t->status));
+	oh_modem_end_status(t->end[k], &t->status);
+	return &t->status;
+}
+
+/* V.32bis, for its start-up is the shortest. */
+static void two_on_one_line_reach_data(struct kunit *test)
+{
+	struct talk *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct fixture *f = test->priv;
+	int k, n;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	for (k = 0; k < 2; ++k) {
+		t->call[k] = call_of("v32bis");
+		t->call[k].role = k == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+		t->end[k] = create(test, &t->call[k]);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(t->end[k]));
+		KUNIT_EXPECT_FALSE(test, oh_modem_end_readable(t->end[k]));
+		KUNIT_EXPECT_TRUE(test, oh_modem_end_writable(t->end[k]));
+	}
+	for (n = 0; n < 20 * RATE_HZ; n += BLOCK) {
+		memcpy(t->heard[0], t->sent[1], sizeof(t->heard[0]));
+		memcpy(t->heard[1], t->sent[0], sizeof(t->heard[1]));
+		for (k = 0; k < 2; ++k)
+			oh_modem_end_pump(t->end[k]).process(t->end[k], t->heard[k], t->sent[k],
+							     BLOCK);
+		if (look(t, 0)->pump == OH_PUMP_DATA && look(t, 1)->pump == OH_PUMP_DATA)
+			break;
+	}
+	for (k = 0; k < 2; ++k) {
+		KUNIT_EXPECT_EQ(test, look(t, k)->pump, OH_PUMP_DATA);
+		KUNIT_EXPECT_EQ(test, t->status.samples, n + BLOCK);
+		KUNIT_EXPECT_GT(test, t->status.tx_bit_rate, 0);
+		KUNIT_EXPECT_FALSE(test, oh_modem_end_ended(t->end[k]));
+		oh_modem_end_pump(t->end[k]).fill_in(t->end[k], 3);
+		KUNIT_EXPECT_EQ(test, look(t, k)->samples, n + BLOCK + 3);
+	}
+	KUNIT_EXPECT_GT(test, READ_ONCE(f->woken), 0);
+	for (k = 0; k < 2; ++k)
+		oh_modem_end_destroy(t->end[k]);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(refuses_what_is_no_call),
+	KUNIT_CASE_SLOW(two_on_one_line_reach_data),
+	{},
+};
+
+static struct kunit_suite suite = {
+	.name = "offhook_modem", .init = init, .exit = done, .test_cases = cases};
+kunit_test_suite(suite);
