@@ -29,11 +29,10 @@ Modem::Modem(Side side, const oh_pump_config& c)
 
 int16_t Modem::next_sample() {
   if (at_ == length_) {
-    Complex points[kMostTones];
     bool prefix = false;
     at_ = 0;
-    if (procedure_.next(points, &prefix)) {
-      modulator_.symbol(points, prefix, samples_);
+    if (procedure_.next(points_, &prefix)) {
+      modulator_.symbol(points_, prefix, samples_);
       length_ = prefix ? tx_band_.symbol() : tx_band_.points;
     } else {
       length_ = tx_band_.points;

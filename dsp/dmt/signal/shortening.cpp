@@ -73,21 +73,18 @@ void Shortening::begin(const Complex* cross, const float* power) {
 }
 
 bool Shortening::work() {
-  double half[kMostTarget][kTaps];  // L^-1 B, a row for each tap of the target
   for (int j = 0; j < target_; ++j) {
-    for (int i = 0; i < kTaps; ++i) half[j][i] = cross_[kTaps + delay_ + j - i];
-    forward(factor_, kTaps, half[j]);
+    for (int i = 0; i < kTaps; ++i) half_[j][i] = cross_[kTaps + delay_ + j - i];
+    forward(factor_, kTaps, half_[j]);
   }
-  // C - B' A^-1 B, and its factor.
-  double rest[kMostTarget][kMostTarget];
   for (int i = 0; i < target_; ++i) {
     for (int j = 0; j <= i; ++j) {
       double sum = sent_[i - j];
-      for (int k = 0; k < kTaps; ++k) sum -= half[i][k] * half[j][k];
-      rest[i][j] = sum;
+      for (int k = 0; k < kTaps; ++k) sum -= half_[i][k] * half_[j][k];
+      rest_[i][j] = sum;
     }
   }
-  factorise(rest, target_);
+  factorise(rest_, target_);
 
   // Inverse iteration: b <- (C - B' A^-1 B)^-1 C b, with b' C b = 1.
   double b[kMostTarget], c[kMostTarget];
@@ -108,8 +105,8 @@ bool Shortening::work() {
     if (round + 1 == kIterations) break;
     double before[kMostTarget];
     for (int i = 0; i < target_; ++i) before[i] = c[i];
-    forward(rest, target_, c);
-    backward(rest, target_, c);
+    forward(rest_, target_, c);
+    backward(rest_, target_, c);
     // For C b = before and M c = before: the Rayleigh quotient of c.
     double mean = 0, norm = 0;
     for (int i = 0; i < target_; ++i) {
@@ -127,7 +124,7 @@ bool Shortening::work() {
     best_delay_ = delay_;
     double w[kTaps] = {};
     for (int j = 0; j < target_; ++j) {
-      for (int i = 0; i < kTaps; ++i) w[i] += half[j][i] * b[j];
+      for (int i = 0; i < kTaps; ++i) w[i] += half_[j][i] * b[j];
       best_target_[j] = static_cast<float>(b[j]);
     }
     backward(factor_, kTaps, w);

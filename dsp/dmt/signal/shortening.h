@@ -54,6 +54,9 @@ class Shortening {
   double cross_[kTaps + kLags];  // E y[n] x[n - lag], lag from -kTaps
   double sent_[kMostTarget];     // E x[n] x[n - lag]
   double factor_[kTaps][kTaps];  // Cholesky's of A
+  // Of one delay. Here, for together they are more than a kernel's stack.
+  double half_[kMostTarget][kTaps];        // L^-1 B, a row for each tap of the target
+  double rest_[kMostTarget][kMostTarget];  // C - B' A^-1 B, and its factor
   float best_taps_[kTaps]{}, best_target_[kMostTarget]{};
 };
 

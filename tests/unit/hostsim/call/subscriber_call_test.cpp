@@ -5,8 +5,13 @@
 #include "hostsim/call/subscriber_call.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <cstring>
+#include <memory>
 
 #include "hostsim/call/call.h"
+#include "hostsim/call/connection.h"
 #include "offhook/event_log.h"
 #include "tests/unit/hostsim/call/device_run.h"
 
@@ -148,6 +153,63 @@ TEST(SubscriberCall, StatesRatesAndWrongSuperframesAreInTheLog) {
   EXPECT_EQ(states[1], std::uint32_t{OH_PUMP_DATA});
   EXPECT_EQ(100 * (rates >> 16), r.dmt->down.net_bit_rate);
   EXPECT_EQ(100 * (rates & 0xffff), r.dmt->up.net_bit_rate);
+}
+
+/// One block of a pump on a thread whose stack is painted.
+struct PaintedStack {
+  static constexpr std::size_t kOctets = 1 << 18;
+  static constexpr unsigned char kPaint = 0xa5;
+  PaintedStack() { std::memset(stack, kPaint, kOctets); }
+  void run(void* (*function)(void*), void* argument) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    ASSERT_EQ(pthread_attr_setstack(&attributes, stack, kOctets), 0);
+    ASSERT_EQ(pthread_create(&thread, &attributes, function, argument), 0);
+    ASSERT_EQ(pthread_join(thread, nullptr), 0);
+    pthread_attr_destroy(&attributes);
+  }
+  std::size_t used() const {
+    std::size_t untouched = 0;
+    while (untouched < kOctets && stack[untouched] == kPaint) ++untouched;
+    return kOctets - untouched;
+  }
+  alignas(4096) unsigned char stack[kOctets];
+};
+
+// A kernel's thread has 16 KiB, of which others need 6 (tests/live/kernel/user.c).
+TEST(SubscriberCall, ThePumpsNeedNoMoreStackThanAKernelLeavesThem) {
+#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "nothing is inlined, and all is larger";
+#endif
+  for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+    Scenario s = g_lite(2);
+    s.role = role;
+    s.device.rate_hz = 2'208'000;
+    const auto connection = make_device_connection(s, nullptr);
+    struct Block {
+      oh_pump pump;
+      std::vector<std::int16_t> rx = std::vector<std::int16_t>(8 * 1104), tx = rx;
+    } block{connection->near_pump()};
+    const oh_line_end line = connection->line();
+    const auto stack = std::make_unique<PaintedStack>();
+    stack->run([](void* unused) { return unused; }, nullptr);
+    const std::size_t none = stack->used();
+    connection->start(0);
+    for (int k = 0; k < 450; ++k) {
+      line.exchange(line.self, block.tx.data(), block.rx.data(), 1104);
+      stack->run(
+          [](void* self) {
+            auto& b = *static_cast<Block*>(self);
+            b.pump.process(b.pump.self, b.rx.data(), b.tx.data(), 1104);
+            return self;
+          },
+          &block);
+      connection->exchange_user_data(4'000'000 * (k + 1));
+    }
+    EXPECT_TRUE(connection->in_data());
+    EXPECT_LE(stack->used() - none, 16384u - 6144u);
+  }
 }
 
 TEST(SubscriberCall, ADeviceOfAnotherRateIsRefusedByItsRate) {
