@@ -51,6 +51,7 @@ Json advice_json(const advice::Advice& a) {
            {"load", advice::load_in_words(a.base)},
            {"passed_over_for", Json::array()},
            {"trials", Json::array()}};
+  if (a.slot_s > 0) out["slot_ms"] = 1e3 * a.slot_s;
   for (const advice::PassedOver& p : advice::passed_over(a))
     out["passed_over_for"].push_back({{"contexts", p.contexts}, {"because", p.because}});
   for (const advice::Trial& t : a.trials) {
@@ -81,6 +82,7 @@ Json advice_json(const advice::Advice& a) {
                   {"stolen_share", t.stolen_share},
                   {"timer_late_max_ms", t.timer_late_max_ms},
                   {"timer_late_p999_ms", t.timer_late_p999_ms}});
+      if (a.slot_s > 0) row["miss_ratio_at_most"] = a.miss_ratio_at_most(t);
     }
     out["trials"].push_back(std::move(row));
   }

@@ -31,6 +31,15 @@ expect 2 "need 125.0 % of the CPU" advise g-lite nt2000-p2-450 --seconds 5 --rep
 # Less than a clock tick is no margin for a reservation: the next safer one is advised, and both are told.
 expect 0 "RES 1/2 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 5 --repeats 2 --set device.buffers.lead_samples=130
 grep -q "RES 1/3 strict: It left only" out.txt || fail "the thin one is not told"
+# A radio's slots: what is asked for is 99.999 % of them in time, 62.5 s between losses.
+expect 0 "radios may miss 1e-05, which is one loss in 62 s" advise soft-radio linux --slot-us 625 --seconds 2 --repeats 1 --json
+python3 - out.txt <<'END' || fail "slots"
+import json, sys
+a = json.load(open(sys.argv[1]))
+assert a["slot_ms"] == 0.625 and abs(a["required_s"] - 62.5) < 1e-9, a
+assert all(0 < t["miss_ratio_at_most"] <= 1 for t in a["trials"] if "refusal" not in t)
+END
+expect_error "--between-losses excludes --slot-us" advise soft-radio linux --slot-us 625 --between-losses 1
 # The memo, and why each other context was passed over.
 expect 0 "passed_over_for" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --memo memo.html --json
 python3 - out.txt memo.html <<'END' || fail "memo"

@@ -18,6 +18,12 @@ expect 0 "my.csv" mttf my.csv -n 2 -t 4 --hours 0.1
 printf '  10 0.5 999\n  9000 1.0 1000\n' >my.hgrm
 expect 0 "worst 9 ms" mttf my.hgrm -n 2 -t 4 --hours 0.1
 expect_error "my.txt\" is not in" mttf my.txt
+# A radio's own buffers, and the share of its slots that is missed.
+expect 0 "too many" mttf my.csv --device soft-radio --slot-us 625 --hours 0.1
+printf 'latency_us,count\n10,999\n200,1\n' >short.csv
+expect 0 "in time" mttf short.csv --device soft-radio --slot-us 625 --hours 0.1
+expect 0 '"miss_ratio": 0.0,' mttf short.csv --device soft-radio --slot-us 625 --hours 0.1 --json - -q
+expect_error "--buffers excludes --device" mttf short.csv --device soft-radio -n 2
 printf 'latency_us,count\n10,x\n' >bad.csv
 expect_error "bad.csv:2: expected a latency and a count" mttf bad.csv
 expect_error "has no latency distributions" mttf nt2000-p2-450

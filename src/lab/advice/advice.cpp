@@ -177,7 +177,8 @@ Advice describe(const Scenario& base) {
 
 std::optional<Advice> try_contexts(const Scenario& base, const Options& options) {
   Advice advice = describe(base);
-  advice.required_s = options.required_s;
+  advice.slot_s = options.slot_s;
+  advice.required_s = options.slot_s > 0 ? options.slot_s / kSlotsMissed : options.required_s;
   advice.host_source = options.host_source;
   advice.one_only = options.only.has_value();
   for (const ContextScenario& c : options.only ? std::vector{*options.only} : contexts_for(base)) {

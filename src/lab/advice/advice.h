@@ -14,6 +14,7 @@
 // twice as many, until something does, unless the device asks for more than all of the CPU.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,6 +30,8 @@ namespace offhook::advice {
 inline constexpr std::uint32_t kMostBuffersTried = 512;  ///< the most that device.buffers.count takes
 inline constexpr double kPc99InterruptUs = 100;          ///< Jones and Saroiu 6.2.2, from the PC 99 System Design Guide
 inline constexpr double kPc99DpcUs = 500;                ///< and 6.2.4
+/// Of a radio's slots so many may be missed: makers of radios ask for 99.999 % in time.
+inline constexpr double kSlotsMissed = 1e-5;
 
 /// What one run came to; or the worst of several.
 struct Measured {
@@ -70,6 +73,7 @@ struct Advice {
   double lead_ms = 0, buffer_ms = 0;
   double control_late_max_ms = 0, control_late_p999_ms = 0;  ///< of the timer's callback without the device
   double required_s = kWeekS;                                ///< between losses
+  double slot_s = 0;                                         ///< of a radio; 0: it is none
   std::vector<Trial> trials;
   std::optional<std::size_t> chosen;                  ///< index into trials
   bool suffices = false;                              ///< the chosen one loses nothing for so long
@@ -79,6 +83,8 @@ struct Advice {
   std::vector<std::string> warnings;  ///< what makes the simulation a weak witness
   std::vector<std::string> reasons;
 
+  /// Of a radio's slots at most this share is missed, each loss being one. @pre slot_s > 0
+  double miss_ratio_at_most(const Trial& t) const { return std::min(1.0, slot_s / t.expectation.interval_s.low); }
   /// It suffices, but not without a but: a limit is broken, the last buffer is used, the margin is thin, or a warning.
   bool with_reserve() const { return suffices && (!warnings.empty() || !keeps_clear(trials[*chosen])); }
   /// Within the limits, a buffer to spare, and a margin.
@@ -91,6 +97,7 @@ struct Options {
   std::uint32_t repeats = 3;
   double seconds = 60;
   double required_s = kWeekS;  ///< between losses, a week at most
+  double slot_s = 0;           ///< of a radio, and then required_s is what kSlotsMissed comes to; 0: it is none
   std::string host_source;     ///< goes into the advice
   unsigned threads = 1;
   std::optional<hostsim::ContextScenario> only;  ///< this context instead of contexts_for()

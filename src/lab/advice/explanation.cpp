@@ -99,6 +99,16 @@ void say_basis(Advice& advice) {
   }
 }
 
+/// What that is of a radio's slots.
+void say_slots(Advice& advice) {
+  if (advice.slot_s <= 0 || !advice.chosen) return;
+  const double most = advice.miss_ratio_at_most(advice.trials[*advice.chosen]);
+  advice.reasons.push_back(fmt::format(
+      "Slots of {:g} ms: at most {:.2g} of them are missed, each loss counted as one; radios may miss {:g}, "
+      "which is one loss in {}.",
+      1e3 * advice.slot_s, most, kSlotsMissed, span(advice.required_s)));
+}
+
 std::string between(const Expectation& e) {
   if (!std::isfinite(e.expected_s)) return fmt::format("none within {} can be told", span(e.interval_s.low));
   return std::isfinite(e.interval_s.high)
@@ -285,6 +295,7 @@ void explain(Advice& advice) {
   } else {
     say_what_is_missing(advice);
   }
+  say_slots(advice);
   say_basis(advice);
   for (std::size_t i = 0; i < advice.trials.size(); ++i) {
     if (i != advice.chosen) advice.trials[i].against = against(advice, advice.trials[i]);

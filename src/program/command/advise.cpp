@@ -35,7 +35,7 @@ struct Options {
   std::string device, host, trace, out, memo;
   std::vector<std::string> set;
   std::uint32_t repeats = 3;
-  double seconds = 60, between_hours = advice::kWeekS / 3600, verify_hours = 0;
+  double seconds = 60, between_hours = advice::kWeekS / 3600, verify_hours = 0, slot_us = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   TextOutput json;
 };
@@ -140,19 +140,25 @@ void print(const advice::Advice& a) {
   table.column("context");
   table.column("loses", Table::Align::kLeft);
   table.column("between losses", Table::Align::kLeft);
+  if (a.slot_s > 0) table.column("slots missed");
   for (const char* title : {"margin ms", "buffers", "ISR us", "DPC us", "CPU %", "before threads %", "timer late ms"}) {
     table.column(title);
   }
   for (const advice::Trial& t : a.trials) {
     if (!t.refusal.empty()) continue;
-    table.row({t.name, t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
-               fmt::format("{} ({})", advice::span(t.expectation.interval_s.low), to_string(t.expectation.evidence)),
-               fmt::format("{:.3f}{}", t.margin_ms, t.loses_nothing() && t.thin() ? "!" : ""),
-               t.swamped ? "-" : fmt::format("{}", t.buffers_needed),
-               fmt::format("{:.0f}{}", t.isr_max_us, t.isr_max_us > advice::kPc99InterruptUs ? "!" : ""),
-               fmt::format("{:.0f}{}", t.dpc_max_us, t.dpc_max_us > advice::kPc99DpcUs ? "!" : ""),
-               fmt::format("{:.1f}", 100 * t.share), fmt::format("{:.2f}", 100 * t.stolen_share),
-               fmt::format("{:.3f}", t.timer_late_max_ms)});
+    std::vector<std::string> row{
+        t.name,
+        t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
+        fmt::format("{} ({})", advice::span(t.expectation.interval_s.low), to_string(t.expectation.evidence)),
+        fmt::format("{:.3f}{}", t.margin_ms, t.loses_nothing() && t.thin() ? "!" : ""),
+        t.swamped ? "-" : fmt::format("{}", t.buffers_needed),
+        fmt::format("{:.0f}{}", t.isr_max_us, t.isr_max_us > advice::kPc99InterruptUs ? "!" : ""),
+        fmt::format("{:.0f}{}", t.dpc_max_us, t.dpc_max_us > advice::kPc99DpcUs ? "!" : ""),
+        fmt::format("{:.1f}", 100 * t.share),
+        fmt::format("{:.2f}", 100 * t.stolen_share),
+        fmt::format("{:.3f}", t.timer_late_max_ms)};
+    if (a.slot_s > 0) row.insert(row.begin() + 3, fmt::format("{:.2g}", a.miss_ratio_at_most(t)));
+    table.row(std::move(row));
   }
   say("\n{}(between losses: at least, and the evidence; losses and tail with 95 % confidence, law and latencies if "
       "their assumptions hold; !: over the PC 99 limit, or a margin not to rely on; without the device the timer is at "
@@ -168,6 +174,7 @@ int run(const Options& options) {
   how.repeats = options.repeats;
   how.seconds = options.seconds;
   how.required_s = options.between_hours * 3600;
+  how.slot_s = 1e-6 * options.slot_us;
   how.threads = options.threads;
   how.stop = interrupted;
   how.only = only_context(options, base);
@@ -264,6 +271,12 @@ void add_advise(CLI::App& app, Action& action) {
       ->type_name("H")
       ->check(CLI::Range(1e-3, advice::kWeekS / 3600));
   sub->add_option(
+         "--slot-us", options->slot_us,
+         "Of a radio, whose makers ask for 99.999 % of its slots in time: the time between losses that comes to")
+      ->type_name("US")
+      ->check(CLI::Range(1.0, 1e6))
+      ->excludes("--between-losses");
+  sub->add_option(
          "--verify", options->verify_hours,
          "Then run what was chosen so many hours on five other seeds; an advice that is safer than that is an error")
       ->type_name("H")
@@ -287,6 +300,7 @@ void add_advise(CLI::App& app, Action& action) {
   offhook advise g-lite nt2000-p2-450 --set "context=THR 20"
   offhook advise g-lite nt2000-p2-450 --memo memo.html
   offhook advise g-lite win98-games --verify 2
+  offhook advise soft-radio linux --slot-us 625 --seconds 10
 
 Exit status 2: no context suffices; 1 also: --verify found the advice safer than what was seen.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });

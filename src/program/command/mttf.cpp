@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "driver/path/output.h"
+#include "src/lab/advice/advice.h"
 #include "src/lab/deadline/computations.h"
 #include "src/lab/deadline/schedulability.h"
 #include "src/lab/sweep/parallel.h"
@@ -20,6 +21,7 @@
 #include "src/program/output/terminal.h"
 #include "src/report/mttf_report.h"
 #include "traces/file/file.h"
+#include "traces/scenario/device.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
 #include "traces/text/csv.h"
@@ -33,11 +35,11 @@ using hostsim::Modality;
 using nlohmann::ordered_json;
 
 struct Options {
-  std::string source, tasks, context = "DPC", html;
+  std::string source, tasks, device, context = "DPC", html;
   TextOutput json, csv;
   std::vector<int> buffers = {2, 3, 4, 6};
   std::vector<double> buffer_ms = {4, 6, 8, 10, 12, 16};
-  double unit_us = 1, compute_share = 0.25, hours = 100;
+  double unit_us = 1, compute_share = 0.25, hours = 100, slot_us = 0;
   std::uint64_t seed = 1, enough = 400;
   bool virus_scanner = false, quiet = false;
 };
@@ -136,12 +138,53 @@ bool simulate(const Options& options, const LatencyDistribution& latency, std::v
   return !interrupted();
 }
 
+/// What is tried: the device's own buffers, or all that the options name.
+std::vector<Cell> bufferings(const Options& options) {
+  std::vector<Cell> cells;
+  if (!options.device.empty()) {
+    const hostsim::SoftDevice d = config::load_device(options.device);
+    if (d.buffers < 2)
+      throw config::Error(
+          fmt::format("{}: {} buffer; expected 2 or more, for who waits needs another", options.device, d.buffers));
+    const double buffer_ms = 1e3 * d.buffer() / d.rate_hz;
+    cells.push_back({{buffer_ms, static_cast<int>(d.buffers), 1e-6 * static_cast<double>(d.cost_ns)}, {}});
+    return cells;
+  }
+  for (const int n : options.buffers)
+    for (const double t : options.buffer_ms) cells.push_back({{t, n, t * options.compute_share}, {}});
+  return cells;
+}
+
+/// Of a radio's slots those that were missed, every missed buffer being one.
+struct SlotsMissed {
+  double slots = 0, ratio = 0, at_most = 0;  ///< at_most with 95 % confidence, were buffers missed independently
+  SlotsMissed(const UnderrunRun& run, double slot_us)
+      : slots(run.simulated_s * 1e6 / slot_us),
+        ratio(std::min(1.0, static_cast<double>(run.missed) / slots)),
+        at_most(std::min(1.0, poisson_interval(run.missed).high / slots)) {}
+  std::string verdict() const {
+    return at_most <= kSlotsMissed ? "in time" : ratio > kSlotsMissed ? "too many" : "undecided";
+  }
+  static constexpr double kSlotsMissed = advice::kSlotsMissed;
+};
+
+void print_slots(const std::vector<Cell>& cells, double slot_us) {
+  Table table;
+  for (const char* title : {"buffers", "t, ms", "slots", "missed", "share", "at most, 95 %", "99.999 % of them"})
+    table.column(title);
+  for (const Cell& cell : cells) {
+    const SlotsMissed s(cell.run, slot_us);
+    table.row({fmt::format("{}", cell.b.buffers), fmt::format("{:g}", cell.b.buffer_ms), fmt::format("{:.0f}", s.slots),
+               fmt::format("{}", cell.run.missed), fmt::format("{:.2g}", s.ratio), fmt::format("{:.2g}", s.at_most),
+               s.verdict()});
+  }
+  say("\nSlots of {:g} ms, each missed buffer being a missed slot:\n{}", slot_us * 1e-3, Lines(table.str()));
+}
+
 int run_buffers(const Options& options) {
   const Source source = load_source(options);
   const LatencyDistribution& latency = source.latency;
-  std::vector<Cell> cells;
-  for (const int n : options.buffers)
-    for (const double t : options.buffer_ms) cells.push_back({{t, n, t * options.compute_share}, {}});
+  std::vector<Cell> cells = bufferings(options);
   if (!simulate(options, latency, cells)) return interrupt_status();
 
   ordered_json points = ordered_json::array(), rows = ordered_json::array();
@@ -174,6 +217,11 @@ int run_buffers(const Options& options) {
                     {"underruns", cell.run.underruns},
                     {"missed", cell.run.missed},
                     {"simulated_hours", cell.run.simulated_s / 3600}});
+    if (options.slot_us > 0) {
+      const SlotsMissed slots(cell.run, options.slot_us);
+      rows.back().update(
+          {{"slot_us", options.slot_us}, {"miss_ratio", slots.ratio}, {"miss_ratio_at_most", slots.at_most}});
+    }
   }
   deliver(options,
           {{"source", source.name},
@@ -192,11 +240,12 @@ int run_buffers(const Options& options) {
                duration_text(1 / p.longer / source.waits_per_s)});
     say("{}\n", Lines(fit.str()));
   }
-  say("Mean time to an underrun; a buffer costs {:g} % of its length:\n{}", options.compute_share * 100,
-      Lines(table.str()));
+  say("Mean time to an underrun; a buffer costs {:.3g} % of its length:\n{}",
+      100 * cells.front().b.compute_ms / cells.front().b.buffer_ms, Lines(table.str()));
   say("formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
       "the "
       "worst latency that was measured.\n");
+  if (options.slot_us > 0) print_slots(cells, options.slot_us);
   return kOk;
 }
 
@@ -302,8 +351,19 @@ void add_mttf(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->check(CLI::Range(0.01, 1e5))
       ->capture_default_str();
+  CLI::Option* device =
+      sub->add_option("--device", options->device,
+                      "Buffers, their length and cost are this device's: a name from traces/devices, or a file")
+          ->type_name("DEVICE.toml");
+  for (const char* given : {"--buffers", "--buffer-ms", "--tasks"}) device->excludes(given);
+  sub->add_option("--slot-us", options->slot_us,
+                  "Of a radio: the share of its slots that is missed, against the 99.999 % that its makers ask for")
+      ->type_name("US")
+      ->check(CLI::Range(1.0, 1e6))
+      ->excludes("--tasks");
   sub->add_option("--compute-share", options->compute_share, "CPU time of a buffer as a share of its length")
       ->check(CLI::Range(0.0, 1.0))
+      ->excludes(device)
       ->capture_default_str();
   sub->add_flag("--virus-scanner", options->virus_scanner, "The host has its virus scanner on");
   sub->add_option("--unit-us", options->unit_us, "What a value of 1 means in an .hgrm file")
@@ -331,6 +391,7 @@ Examples:
   offhook mttf win98-games --context "THR 28" --buffers 4 --buffer-ms 16
   offhook mttf win98-office --context "THR 28" --virus-scanner --csv mttf.csv --html mttf.html
   offhook mttf examples/latency.hgrm --unit-us 1 --buffers 2,3 --buffer-ms 1,2,4
+  offhook mttf examples/latency.hgrm --device soft-radio --slot-us 625 --hours 1
   offhook mttf --tasks examples/schedulability.toml --hours 24)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
