@@ -6,7 +6,8 @@
  * added) and 48 octets of payload, scrambled by 1 + x^-43, which stands still over headers. Idle cells fill what nobody
  * sends; the receiver drops them. Nothing marks where a cell begins: the receiver looks for a header whose HEC is right
  * (HUNT), wants 6 more of them at the distance of a cell (PRESYNC), and then has the cells (SYNC) until 7 in a row are
- * wrong. So the first 16 cells are idle. A cell whose HEC is wrong is dropped; no single bit is corrected, for the scrambler makes more of one.
+ * wrong. So the first 16 cells are idle. A cell whose HEC is wrong is dropped; no single bit is corrected, for the
+ * scrambler makes more of one.
  *
  * The user's cell is 52 octets: a header without its HEC, and the payload. The most significant bit of an octet is sent
  * first. The pump must carry octets whole, as the DMT pumps do: a port call of n bits has n / 8 octets.

@@ -2,11 +2,14 @@
 //
 // A DMT pump or a radio live: in a context of this host, on a card that goes by the clock. The thread that plays the
 // card plays the line and the far pump too, so what is measured is the context, not a CPU's capacity for both ends.
+// Where a CPU has not that capacity (a radio's far pump takes half of one), it plays what both would be when nothing is
+// late.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,7 @@ struct LiveDeviceConfig {
   LiveContextConfig context;
   double seconds = 10;          ///< with the start-up
   int interrupt_priority = 85;  ///< SCHED_FIFO, of the thread that plays the card and the far end
+  bool recorded = false;        ///< it plays a rehearsal instead of line and far end (rehearsal.h)
 };
 
 struct LiveDevice {
@@ -31,9 +35,14 @@ struct LiveDevice {
   std::uint64_t yields = 0, throttles = 0;            ///< of a reservation
   std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null where there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null where there is none
+  std::optional<std::uint64_t> sent_otherwise;        ///< periods, where a rehearsal was played
+  bool in_data = false;                               ///< at the end; of a rehearsal: the near end alone
   std::vector<std::string> without;
   /// Nothing late, nothing lost.
-  bool in_time() const { return driver.samples_late == 0 && card.underrun_samples == 0 && card.overrun_samples == 0; }
+  bool in_time() const {
+    return sent_otherwise.value_or(0) == 0 && driver.samples_late == 0 && card.underrun_samples == 0 &&
+           card.overrun_samples == 0;
+  }
 };
 
 /// The device of a scenario over its line. @param progress  share done; false: stop

@@ -18,6 +18,7 @@ namespace {
 struct DeviceOptions {
   std::shared_ptr<MeasureOptions> measure;
   std::string scenario;
+  bool recorded = false;
 };
 
 Json to_json(const hostsim::DmtStatus& s) {
@@ -65,13 +66,10 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
             {"without", r.without}};
   if (config.context.kind == OH_CONTEXT_RESERVATION)
     json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
+  if (r.sent_otherwise) json["periods_sent_otherwise"] = *r.sent_otherwise;
   if (r.dmt) json["dmt"] = to_json(*r.dmt);
   if (r.radio) json["radio"] = to_json(*r.radio);
   return json;
-}
-
-bool in_data(const measure::LiveDevice& r) {
-  return r.dmt ? r.dmt->in_data : r.radio && r.radio->in_data;
 }
 
 void print(const Json& json, const measure::LiveDevice& r) {
@@ -83,6 +81,7 @@ void print(const Json& json, const measure::LiveDevice& r) {
   row("blocks, late", fmt::format("{}, {}", r.driver.blocks_served, r.driver.blocks_late));
   row("samples late, underrun, overrun",
       fmt::format("{}, {}, {}", r.driver.samples_late, r.card.underrun_samples, r.card.overrun_samples));
+  if (r.sent_otherwise) row("periods sent otherwise than recorded", fmt::format("{}", *r.sent_otherwise));
   row("samples pending, max", fmt::format("{}", r.driver.pending_max));
   row("the same in buffers", fmt::format("{:.2f}", double(r.driver.pending_max) / r.buffer_samples));
   add_times(table, json);
@@ -104,7 +103,7 @@ void print(const Json& json, const measure::LiveDevice& r) {
         fmt::format("{} of {}, {} of {}", received.wrong_bits, received.bits, sent.wrong_bits, sent.bits));
   }
   say("{}", Lines(table.str()));
-  say("\n{}\n", !in_data(r)   ? "At the end the pumps are not in data mode."
+  say("\n{}\n", !r.in_data    ? "At the end the pumps are not in data mode."
                 : r.in_time() ? "Nothing was late, and no sample was lost."
                               : "Samples were lost.");
 }
@@ -118,6 +117,7 @@ int run_device(const DeviceOptions& options) {
   measure::LiveDeviceConfig config;
   config.context = options.measure->context_spec();
   config.seconds = options.measure->seconds;
+  config.recorded = options.recorded;
   catch_interrupts();
   measure::LiveDevice r;
   {
@@ -131,7 +131,7 @@ int run_device(const DeviceOptions& options) {
   const Json json = to_json(scenario, config, r);
   if (!options.measure->json.alone()) print(json, r);
   const int status = finish_measure(*options.measure, json);
-  return status == kOk && !(in_data(r) && r.in_time()) ? kInsufficient : status;
+  return status == kOk && !(r.in_data && r.in_time()) ? kInsufficient : status;
 }
 
 }  // namespace
@@ -146,12 +146,17 @@ void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr
                    "Whose device and line; its host, load and context are simulated ones")
       ->type_name("SCENARIO.toml")
       ->required();
+  device->add_flag(
+      "--recorded", options->recorded,
+      "Work out line and far end beforehand, as they are when nothing is late, and play that: what the far "
+      "end receives is compared, not received");
   add_context(device, *shared);
   add_seconds(device, *shared);
   add_common(device, *shared);
   device->footer(R"(Examples:
   offhook measure device examples/g-lite.toml --context "FIFO 50" --seconds 20
   offhook measure device examples/adsl.toml --context "RES 2ms/4ms" --json
+  offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
 
 The thread that plays the card, at FIFO 85, plays the line and the far pump too. --seconds holds the start-up: the pumps
 train, then carry a pattern both ways. Exit status 2: samples were lost, or the pumps are not in data mode at the end.)");

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// What the near end of a device's line hears and sends when nothing is ever late, worked out beforehand in simulated
+// time, so that a live run need not compute line and far end: it plays what was heard, and compares what is sent. As
+// long as nothing is late the live run is the same, sample by sample; from a loss on the far end goes on as if there
+// had been none, which is what a far end hears last and a pump that keeps its count can bear.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "hostsim/call/scenario.h"
+#include "offhook/card_engine.h"
+
+namespace offhook::measure {
+
+class Rehearsal {
+ public:
+  /// The scenario's device on its line, its blocks served at once. @param progress  share done; false: stop
+  /// @throws std::invalid_argument: what the device or its line cannot be, or more than a GiB of samples
+  Rehearsal(const hostsim::Scenario& scenario, double seconds, const std::function<bool(double)>& progress);
+
+  /// The line of a live card. Behind the end it is silent. Real-time: yes.
+  oh_line_end line() { return {play, this}; }
+  /// Sample periods that the near end sent otherwise than in the rehearsal.
+  std::uint64_t sent_otherwise() const { return sent_otherwise_; }
+
+ private:
+  static void play(void* self, const void* played, void* captured, std::size_t n);
+
+  std::size_t heard_a_period_, sent_a_period_;  // samples
+  std::vector<std::int16_t> heard_, sent_;
+  std::size_t at_ = 0;  // periods
+  std::uint64_t sent_otherwise_ = 0;
+};
+
+}  // namespace offhook::measure
