@@ -5,7 +5,8 @@
  *   pci.c      the device: probe, interrupt, remove
  *   hardware.c registers, card memory, descriptors; what the card says is checked here
  *   context.c  who calls service, and when
- *   modem.c    pump and V.42, and the octets of the user; nothing else uses floating point
+ *   modem.c    the pump, and the octets of the user
+ *   link.c     V.42, characters or cells between the two; nothing else uses floating point
  *   fpu.c      the vector registers, from any context
  *   device.c   /dev/offhookN, sysfs, debugfs
  *   tty.c      /dev/ttySMN
@@ -29,6 +30,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "dsp/atm/cells.h"
+#include "dsp/v42/lapm.h"
 #include "offhook/card_engine.h"
 #include "offhook/kernel_modem.h"
 #include "offhook/pci_card.h"
@@ -51,7 +54,7 @@ struct oh_fpu {
  * Between the two SSE registers may be used, MXCSR is 0x1F80. In a hard
  * interrupt, and in a softirq that came while a kernel thread used them, they
  * are saved by hand with interrupts off; else by kernel_fpu_begin(), which
- * turns preemption off: sections are short (OH_KERNEL_SLICE).
+ * turns preemption off: sections are short (oh_kernel_slice()).
  */
 void oh_fpu_begin(struct oh_fpu *fpu);
 void oh_fpu_end(struct oh_fpu *fpu);
@@ -122,13 +125,57 @@ irqreturn_t oh_kernel_context_irq(struct oh_kernel_context *context);
 /* The interrupt's thread. */
 void oh_kernel_context_threaded(struct oh_kernel_context *context);
 
+/* link.c */
+
+/* Of the driver's own events in the log. */
+enum { OH_NEAR_END = 0 };
+
+struct oh_link {
+	struct oh_event_log *log;
+	void *lapm_memory;
+	struct oh_lapm *lapm;
+	struct oh_bit_port lapm_port;
+	struct oh_lapm_status status;
+	/* where error control is not required */
+	void *characters_memory;
+	struct oh_v14 *characters;
+	struct oh_bit_port characters_port;
+	bool direct; /* no error control: configured so, or the far end has none */
+	/* of a DMT pump, and then there is nothing else */
+	void *cells_memory;
+	struct oh_cells *cells;
+	struct oh_cells_status cells_status;
+	bool disconnecting;
+	u32 tx_bit_rate, rx_bit_rate; /* that LAPM knows */
+};
+
+/* @param link  all zero. Not from interrupts. What failed is destroyed like the rest. */
+int oh_link_create(struct oh_link *link, const struct oh_kernel_call *call,
+		   const struct oh_pump_type *pump, u32 rate_hz, struct oh_event_log *log,
+		   struct oh_fpu *fpu);
+void oh_link_destroy(struct oh_link *link);
+void oh_link_port(struct oh_link *link, struct oh_bit_port *port);
+/* @return octets of `most` that a write would take; whole cells, where there are cells */
+size_t oh_link_writable(const struct oh_link *link, size_t most);
+void oh_link_write(struct oh_link *link, const u8 *octets, size_t n);
+size_t oh_link_read(struct oh_link *link, u8 *octets, size_t most);
+/* octets */
+u32 oh_link_unsent(const struct oh_link *link);
+/* n sample periods have passed. */
+void oh_link_follow(struct oh_link *link, const struct oh_pump_status *pump, size_t n);
+/* @return there is no link any more; asked until then */
+bool oh_link_release(struct oh_link *link);
+/* The far end released it, or it failed. */
+bool oh_link_is_over(const struct oh_link *link);
+
 /* modem.c */
 
 struct oh_modem_end;
 
 /* Not from interrupts. */
-struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call, u32 rate_hz,
-					 struct oh_event_log *log, struct irq_work *wake);
+struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call,
+					 const struct oh_streams *card, struct oh_event_log *log,
+					 struct irq_work *wake);
 void oh_modem_end_destroy(struct oh_modem_end *end);
 struct oh_pump oh_modem_end_pump(struct oh_modem_end *end);
 void oh_modem_end_hang_up(struct oh_modem_end *end);

@@ -2,7 +2,8 @@
  *
  * What a program says to the kernel driver, by ioctl on /dev/offhookN. One program at a time has it open; closing it
  * ends the call. read() and write() carry the user's octets over V.42 or, where there is no error control, as
- * start-stop characters (V.14); the device can be polled for both.
+ * start-stop characters (V.14); over a DMT pump, ATM cells of 52 octets one after the other (dsp/atm/cells.h). The
+ * device can be polled for both.
  *
  * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
  * A slot is empty while its kind is OH_EV_NONE; events come out in the order of the slots. When a reader has taken n of
@@ -30,15 +31,22 @@ extern "C" {
 
 enum { OH_KERNEL_LOG_EVENTS = 1 << 16, OH_KERNEL_PUMP_NAME = 16, OH_KERNEL_OCTETS = 1 << 16, OH_KERNEL_PLACE = 96 };
 
-/** Sample periods that the pump processes with the FPU held once: 1 ms of the line, about 50 us of a pump that needs a
- * twentieth of the CPU. */
+/** Sample periods of a modem's card that the pump processes with the FPU held once: 1 ms of the line, about 50 us of a
+ * pump that needs a twentieth of the CPU. */
 enum { OH_KERNEL_SLICE = 8 };
+
+/** The same of a card of another rate. */
+static inline uint32_t oh_kernel_slice(uint32_t rate_hz) {
+  const uint32_t periods = rate_hz / 1000;
+  return periods > 0 ? periods : 1;
+}
 
 /** A call. */
 struct oh_kernel_call {
   uint32_t struct_size;
   enum oh_pump_role role;
-  char pump[OH_KERNEL_PUMP_NAME]; /**< "v34" or "v32bis", closed by a 0 */
+  char pump[OH_KERNEL_PUMP_NAME]; /**< "v34" or "v32bis", closed by a 0; on a subscriber loop "dmt", which calls, or
+                                       "dmt-central", which answers */
   uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
   enum oh_error_control error_control;
   /* V.42, as struct oh_lapm_config has it */
@@ -83,6 +91,8 @@ struct oh_kernel_status {
   /** The code where it began and ended, as the kernel's %pS has it; empty: there was none. */
   char longest_section_from[OH_KERNEL_PLACE], longest_section_to[OH_KERNEL_PLACE];
   struct oh_context_latency latency;
+  /* ATM, of a DMT pump: those that the user wrote and reads, idle ones received, and those dropped for their HEC */
+  uint64_t cells_sent, cells_received, cells_idle, hec_errors;
 };
 
 #define OH_KERNEL_START _IOW('O', 0x40, struct oh_kernel_call)

@@ -17,6 +17,18 @@ for part in '"overrun":0' '"near_received":8000'; do grep -q "$part" <<<"$first"
 call --hash 20 --pump v32bis >/dev/null || fail "V.32bis"
 cmp sent got || fail "V.32bis did not carry the file"
 
+# An ADSL modem's card: 276 kHz one way, 1104 the other, and cells.
+head -c 15600 "$offhook" >cells
+dmt() { "$offhook" card --in-process --pump dmt --send cells --receive got --hash 2.4 --set 'loop.cable="CSA 6"' "$@"; }
+first=$(dmt)
+cmp cells got || fail "the far ADSL modem did not get the cells"
+for part in '"overrun":0' '"underrun":0' '"near_received":15600'; do grep -q "$part" <<<"$first" || fail "no $part in $first"; done
+[ "$(hash_of "$first")" = "$(hash_of "$(dmt --block 552)")" ] || fail "blocks of another length gave other samples"
+[ "$(hash_of "$first")" != "$(hash_of "$(dmt --role call)")" ] || fail "the role changed nothing over a loop"
+cmp cells got || fail "the exchange's end as the soft one did not carry the cells"
+expect_error "expected loop.KEY=VALUE or device=NAME" card --in-process --pump dmt --set line.loss_db=3
+expect_error "expected neither --far-card nor --no-v42" card --in-process --pump dmt --no-v42
+
 expect_error "expected a socket and --ram" card
 expect_error "expected stepped, real, slowed:FACTOR or guest" card socket --ram ram --clock fast
 expect_error "expected FAULT@SECONDS" card socket --ram ram --fault gone

@@ -22,6 +22,7 @@
 #include "offhook/driver.h"
 #include "offhook/kernel_modem.h"
 #include "offhook/modem.h"
+#include "src/program/command/card_call.h"
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
@@ -34,88 +35,12 @@ namespace offhook::command {
 namespace {
 
 constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
-constexpr std::uint32_t kBurst = hostsim::Line::kFarBlock;  // 1 ms: what a clock moves at once
-
-struct Options {
-  std::string scenario, socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card,
-                                     record;
-  std::vector<std::string> set;
-  std::uint64_t seed = 1;
-  double hash_seconds = 20;
-  std::uint32_t block = kKernelBlock, lead = kKernelLead;
-  bool in_process = false, rings = false, no_v42 = false;
-  // of the scenario
-  std::vector<std::uint8_t> octets;  ///< that the far modem sends; the near one, too, in process
-  modem::ErrorControl error_control{};
-  std::uint8_t window = modem::Modem::Config{}.window;
-};
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
   if (path.empty()) return {};
   const std::string octets = read_file(path);
   return {octets.begin(), octets.end()};
 }
-
-const oh_pump_type& pump_named(const std::string& name) {
-  return name == "v32bis" ? *oh_v32bis_type() : *oh_v34_type();
-}
-
-/// A modem with octets to send, and all that it has received.
-class Talker {
- public:
-  Talker(const Options& options, oh_pump_role role, std::uint32_t io_delay)
-      : octets_(options.octets), modem_([&] {
-          modem::Modem::Config config{};
-          config.pump = &pump_named(options.pump);
-          config.role = role;
-          config.io_delay_samples = io_delay;
-          config.window = options.window;
-          config.error_control = options.error_control;
-          return config;
-        }()) {
-    modem_.start();
-  }
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
-    sent_ += modem_.write(octets_.data() + sent_, octets_.size() - sent_);
-    modem_.process(rx, tx, n);
-    std::uint8_t piece[256];
-    while (const std::size_t got = modem_.read(piece, sizeof piece))
-      received_.insert(received_.end(), piece, piece + got);
-  }
-  void fill_in(std::size_t n) { modem_.fill_in(n); }
-  const std::vector<std::uint8_t>& received() const { return received_; }
-  oh_pump_status status() const { return modem_.pump_status(); }
-
- private:
-  std::vector<std::uint8_t> octets_, received_;
-  std::size_t sent_ = 0;
-  modem::Modem modem_;
-};
-
-/// Who is at the other end of the line.
-class FarParty : public hostsim::FarEnd {
- public:
-  /// A stepped clock may go on.
-  virtual bool caught_up() const { return true; }
-  virtual nlohmann::ordered_json summary() const { return {}; }
-  /// Of a modem in this process.
-  virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
-};
-
-/// A modem in this process.
-class BuiltIn final : public FarParty {
- public:
-  explicit BuiltIn(const Options& options)
-      : talker_(options, options.role == "answer" ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0) {}
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { talker_.process(rx, tx, n); }
-  nlohmann::ordered_json summary() const override {
-    return {{"far_received", talker_.received().size()}, {"far_retrains", talker_.status().retrains}};
-  }
-  const std::vector<std::uint8_t>* received() const override { return &talker_.received(); }
-
- private:
-  Talker talker_;
-};
 
 /// The hardware of a card of which another process is the driver: `offhook modem unix:PATH`.
 class OtherCard final : public FarParty {
@@ -145,45 +70,7 @@ class OtherCard final : public FarParty {
   oh_card_engine engine_{};
 };
 
-/// The line at the card, and a hash of what passed at the card's codec.
-class Call final : public LineEnd {
- public:
-  /// @param far  outlives the call
-  Call(const Options& options, const hostsim::LineConfig& line, FarParty& far)
-      : line_(line, options.seed, far),
-        hash_until_(static_cast<std::uint64_t>(options.hash_seconds * kRateHz)),
-        record_(!options.record.empty()) {}
-
-  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
-    line_.exchange(played, captured, n);
-    for (std::size_t k = 0; k < n; ++k, ++samples_) {
-      if (samples_ >= hash_until_) continue;
-      hash_ = hashed(hashed(hash_, played[k]), captured[k]);
-      played_hash_ = hashed(played_hash_, played[k]);
-    }
-    if (record_) heard_.insert(heard_.end(), captured, captured + n);
-  }
-  nlohmann::ordered_json summary() const {
-    return {{"seconds", static_cast<double>(samples_) / kRateHz},
-            {"hashed_seconds", static_cast<double>(std::min(samples_, hash_until_)) / kRateHz},
-            {"hash", fmt::format("{:016x}", hash_)},
-            {"hash_played", fmt::format("{:016x}", played_hash_)}};
-  }
-  /// What the codec captured, where it is kept.
-  const std::vector<std::int16_t>& heard() const { return heard_; }
-
- private:
-  static std::uint64_t hashed(std::uint64_t hash, std::int16_t sample) {  // FNV-1a, a sample at a time
-    return (hash ^ static_cast<std::uint16_t>(sample)) * 0x100000001b3;
-  }
-
-  hostsim::Line line_;
-  std::uint64_t hash_until_, samples_ = 0, hash_ = 0xcbf29ce484222325, played_hash_ = hash_;
-  bool record_;
-  std::vector<std::int16_t> heard_;
-};
-
-void finish(const Options& options, const Call& call, const FarParty& far, nlohmann::ordered_json summary) {
+void finish(const CardOptions& options, const CardCall& call, const FarParty& far, nlohmann::ordered_json summary) {
   if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty())
     write_file(options.receive, {reinterpret_cast<const char*>(octets->data()), octets->size()}, Privacy::kPrivate);
   if (!options.record.empty())
@@ -199,7 +86,8 @@ void finish(const Options& options, const Call& call, const FarParty& far, nlohm
 /// What is between two looks at the commands.
 class Clock {
  public:
-  explicit Clock(const std::string& name) {
+  /// @param rate_hz  of the card's periods
+  Clock(const std::string& name, std::uint32_t rate_hz) : burst_(rate_hz / 1000) {
     if (name == "stepped") return;
     if (name == "guest") {
       guest_ = true;
@@ -213,9 +101,10 @@ class Clock {
     }
     if (!(slowed >= 1 && slowed <= 1000))
       throw std::runtime_error("--clock " + name + ": expected a factor of 1 to 1000");
-    pacer_.emplace(static_cast<std::uint32_t>(kRateHz / slowed), 0);
+    pacer_.emplace(static_cast<std::uint32_t>(rate_hz / slowed), 0);
   }
   bool stepped() const { return !pacer_ && !guest_; }
+  std::uint32_t burst() const { return burst_; }
   /// The virtual machine moves the samples by itself.
   bool guest() const { return guest_; }
   void start() {
@@ -223,11 +112,12 @@ class Clock {
     if (pacer_) pacer_->start();
   }
   void sleep() {
-    passed_ += kBurst;
+    passed_ += burst_;
     pacer_->sleep_until(passed_);
   }
 
  private:
+  std::uint32_t burst_;  // 1 ms: what a clock moves at once
   std::optional<SamplePacer> pacer_;
   bool guest_ = false;
   std::uint64_t passed_ = 0;
@@ -236,18 +126,19 @@ class Clock {
 /// The card's life with one virtual machine.
 class Bench {
  public:
-  Bench(const Options& options, const hostsim::LineConfig& line)
+  Bench(const CardOptions& options, const hostsim::Scenario& scenario)
       : options_(options),
-        line_(line),
-        clock_(options.clock),
+        scenario_(scenario),
+        streams_(card_streams(options, scenario)),
+        clock_(options.clock, oh_streams_rate_hz(&streams_)),
         transport_(options.socket, options.ram),
-        card_(transport_, oh_modem_streams(kRateHz), clock_.stepped()) {
+        card_(transport_, streams_, clock_.stepped()) {
     if (!options.far_card.empty()) other_ = std::make_unique<OtherCard>(options.far_card);
     const std::size_t at = options.fault.find('@');
     if (!options.fault.empty()) {
       if (at == std::string::npos) throw std::runtime_error("--fault " + options.fault + ": expected FAULT@SECONDS");
       fault_ = parse_fault(options.fault.substr(0, at));
-      fault_at_ = static_cast<std::uint64_t>(std::stod(options.fault.substr(at + 1)) * kRateHz);
+      fault_at_ = static_cast<std::uint64_t>(std::stod(options.fault.substr(at + 1)) * oh_streams_rate_hz(&streams_));
     }
   }
   int run() {
@@ -289,15 +180,15 @@ class Bench {
   bool pass() {
     if (fault_ != CardFault::kNone && card_.position() >= fault_at_) card_.fail(fault_);
     if (!clock_.stepped()) clock_.sleep();
-    card_.run(call_->handle(), clock_.stepped() ? std::max(card_.left(), 1u) : kBurst);
+    card_.run(call_->handle(), clock_.stepped() ? std::max(card_.left(), 1u) : clock_.burst());
     // A card that fails is not served, and a stepped clock would run away.
     const bool failed = fault_ != CardFault::kNone && card_.position() >= fault_at_;
     return transport_.wait_doorbell(failed ? 10 : 0);
   }
   void begin_call() {
-    if (!other_) built_in_ = std::make_unique<BuiltIn>(options_);
+    if (!other_) built_in_ = make_built_in(options_, streams_);
     far_ = other_ ? static_cast<FarParty*>(other_.get()) : built_in_.get();
-    call_ = std::make_unique<Call>(options_, line_, *far_);
+    call_ = std::make_unique<CardCall>(options_, scenario_, *far_);
   }
   void end_call() {
     if (!call_) return;
@@ -307,29 +198,34 @@ class Bench {
     call_.reset();
   }
 
-  Options options_;
-  hostsim::LineConfig line_;
+  CardOptions options_;
+  hostsim::Scenario scenario_;
+  oh_streams streams_;
   Clock clock_;
   IvshmemTransport transport_;
   PciCard card_;
   std::unique_ptr<OtherCard> other_;
-  std::unique_ptr<BuiltIn> built_in_;
+  std::unique_ptr<FarParty> built_in_;
   FarParty* far_ = nullptr;
-  std::unique_ptr<Call> call_;
+  std::unique_ptr<CardCall> call_;
   CardFault fault_ = CardFault::kNone;
   std::uint64_t fault_at_ = 0;
 };
 
 /// The same call with the driver in this process: stepped, in slices as in a kernel.
-int run_in_process(const Options& options, const hostsim::LineConfig& line) {
+int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario) {
   struct Near {
-    Talker talker;
+    std::unique_ptr<Talker> talker;
+    oh_streams streams{};
     oh_driver driver{};
   };
-  BuiltIn far(options);
-  Call call(options, line, far);
-  Near near{Talker(options, options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER, options.lead)};
-  CardMemory memory(oh_modem_streams(kRateHz));
+  const oh_streams streams = card_streams(options, scenario);
+  const std::uint32_t rate_hz = oh_streams_rate_hz(&streams);
+  const std::unique_ptr<FarParty> far = make_built_in(options, streams);
+  CardCall call(options, scenario, *far);
+  Near near{make_talker(options, streams, options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER, options.lead),
+            streams};
+  CardMemory memory(streams);
   oh_card_engine engine{};
   oh_card_engine_init(&engine, &memory.card(), nullptr);
   std::vector<std::uint64_t> staging(oh_driver_staging_size(&memory.card()) / sizeof(std::uint64_t) + 1);
@@ -341,13 +237,15 @@ int run_in_process(const Options& options, const hostsim::LineConfig& line) {
   oh_driver_config config{};
   config.card = memory.card();
   config.pump = {[](void* self, const void* rx, void* tx, std::size_t n) {
+                   Near& end = *static_cast<Near*>(self);
+                   const std::uint32_t hz = oh_streams_rate_hz(&end.streams), slice = oh_kernel_slice(hz);
                    const auto* in = static_cast<const std::int16_t*>(rx);
                    auto* out = static_cast<std::int16_t*>(tx);
-                   for (std::size_t k = 0; k < n; k += OH_KERNEL_SLICE)
-                     static_cast<Talker*>(self)->process(in + k, out + k,
-                                                         std::min<std::size_t>(OH_KERNEL_SLICE, n - k));
+                   for (std::size_t k = 0; k < n; k += slice)
+                     end.talker->process(in + k * (end.streams.rx.rate_hz / hz),
+                                         out + k * (end.streams.tx.rate_hz / hz), std::min<std::size_t>(slice, n - k));
                  },
-                 [](void* self, std::size_t n) { static_cast<Talker*>(self)->fill_in(n); }, &near.talker};
+                 [](void* self, std::size_t n) { static_cast<Near*>(self)->talker->fill_in(n); }, &near};
   config.context = {&served, &near};
   config.staging = staging.data();
   config.policy = OH_SERVICE_DRAIN_ALL;
@@ -357,21 +255,21 @@ int run_in_process(const Options& options, const hostsim::LineConfig& line) {
   if (oh_driver_init(&near.driver, &config) != 0) throw std::runtime_error("a block or a lead that cannot be");
   oh_card_engine_start(&engine, 0);
   const oh_line_end end = call.handle();
-  const auto total = static_cast<std::uint64_t>(options.hash_seconds * kRateHz);
+  const auto total = static_cast<std::uint64_t>(options.hash_seconds * rate_hz);
   while (engine.position < total && !interrupted()) {
     if (oh_card_engine_run(&engine, &end, oh_card_engine_left(&engine), 0) > 0) oh_driver_isr(&near.driver);
   }
   const oh_card_counters c = oh_card_counts(engine.state);
-  finish(options, call, far,
+  finish(options, call, *far,
          {{"interrupts", c.interrupts},
           {"overrun", c.overrun_samples},
           {"underrun", c.underrun_samples},
-          {"near_received", near.talker.received().size()}});
+          {"near_received", near.talker->received().size()}});
   return interrupted() ? interrupt_status() : kOk;
 }
 
 /// Line, far modem and file are the scenario's.
-void take(const hostsim::Scenario& scenario, Options& options) {
+void take(const hostsim::Scenario& scenario, CardOptions& options) {
   const oh_kernel_call near = kernel_call_of(scenario);
   options.pump = near.pump;
   options.role = scenario.role == OH_PUMP_CALL ? "answer" : "call";
@@ -381,34 +279,45 @@ void take(const hostsim::Scenario& scenario, Options& options) {
   if (options.send.empty()) options.octets = hostsim::random_file(scenario);
 }
 
-int run(Options options) {
+int run(CardOptions options) {
   config::ScenarioBuilder builder;
   if (!options.scenario.empty()) {
     builder.set(kKernelHost);
     builder.apply_file(options.scenario);
   }
+  if (on_a_loop(options)) {
+    if (!options.far_card.empty() || options.no_v42)
+      throw std::runtime_error(
+          "--pump dmt: over a subscriber loop go ATM cells, between the card and a pump of this "
+          "process; expected neither --far-card nor --no-v42");
+    builder.set("line.kind=\"subscriber-loop\"");
+    builder.set("device=\"g-lite\"");
+  }
   for (const std::string& assignment : options.set) {
-    if (!assignment.starts_with("line."))
-      throw std::runtime_error(fmt::format("--set {}: is not a key of the line; expected line.KEY=VALUE", assignment));
+    const bool of_loop = assignment.starts_with("loop.") || assignment.starts_with("device=");
+    if (on_a_loop(options) ? !of_loop : !assignment.starts_with("line."))
+      throw std::runtime_error(fmt::format("--set {}: is not a key of the line; expected {}", assignment,
+                                           on_a_loop(options) ? "loop.KEY=VALUE or device=NAME" : "line.KEY=VALUE"));
     builder.set(assignment);
   }
   const hostsim::Scenario scenario = builder.finish();
   options.octets = octets_of(options.send);
+  if (options.block == 0) options.block = usual_block(options, scenario);
+  if (options.lead == 0) options.lead = usual_lead(options, scenario);
   if (options.no_v42) options.error_control.mode = modem::ErrorControl::kNone;
   if (!options.scenario.empty()) take(scenario, options);
-  const hostsim::LineConfig& line = scenario.line;
   catch_interrupts();
-  if (options.in_process) return run_in_process(options, line);
+  if (options.in_process) return run_in_process(options, scenario);
   if (options.socket.empty() || options.ram.empty())
     throw std::runtime_error("expected a socket and --ram FILE, or --in-process");
-  return Bench(options, line).run();
+  return Bench(options, scenario).run();
 }
 
 }  // namespace
 
 void add_card(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("card", "Be the PCI card of a virtual machine, its line, and the far modem");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CardOptions>();
   sub->add_option("socket", options->socket, "Where QEMU's ivshmem-doorbell connects")->type_name("PATH");
   sub->add_option("--ram", options->ram, "The file that is the virtual machine's memory")->type_name("FILE");
   sub->add_option(
@@ -421,9 +330,10 @@ void add_card(CLI::App& app, Action& action) {
                       "Line, seed, far modem and the file that it sends, as `offhook run SCENARIO.toml --host kernel` "
                       "expects them")
           ->type_name("SCENARIO.toml");
-  sub->add_option("--pump", options->pump, "Of the far modem")
+  sub->add_option("--pump", options->pump,
+                  "Of the far modem; dmt: ADSL, on a subscriber loop, files are ATM cells of 52 octets")
       ->excludes(scenario)
-      ->check(CLI::IsMember({"v34", "v32bis"}));
+      ->check(CLI::IsMember({"v34", "v32bis", "dmt"}));
   sub->add_option("--role", options->role, "Of the far modem")
       ->excludes(scenario)
       ->check(CLI::IsMember({"call", "answer"}));
@@ -436,7 +346,7 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")
       ->type_name("FILE");
-  sub->add_option("--set", options->set, "A key of the line (see offhook run --help)")
+  sub->add_option("--set", options->set, "A key of the line, or of the loop (see offhook run --help)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N")->excludes(scenario);

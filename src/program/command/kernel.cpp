@@ -29,14 +29,30 @@
 namespace offhook::command {
 namespace {
 
-constexpr int kRateHz = 8000;
+constexpr std::uint32_t kModemHz = 8000, kLoopHz = 276'000;
+
 struct Options {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
   std::vector<std::string> contexts = {"FIFO 50"};
   double seconds = 20, timeout = 600;
-  std::uint32_t block = kKernelBlock, lead = kKernelLead;
+  std::uint32_t block = 0, lead = 0;  ///< periods; 0: the card's usual ones
   int switches = 0;
   bool drop = false, no_v42 = false;
+
+  bool on_a_loop() const { return pump.starts_with("dmt"); }
+  /// The card's periods.
+  double rate_hz() const { return on_a_loop() ? kLoopHz : kModemHz; }
+  oh_kernel_call call() const {
+    oh_kernel_call call = plain_kernel_call(role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER, pump,
+                                            block != 0    ? block
+                                            : on_a_loop() ? kKernelLoopBlock
+                                                          : kKernelBlock,
+                                            lead != 0     ? lead
+                                            : on_a_loop() ? kKernelLoopLead
+                                                          : kKernelLead);
+    if (no_v42) call.error_control = OH_ERROR_CONTROL_NONE;
+    return call;
+  }
 };
 
 std::vector<std::uint8_t> octets_of(const std::string& path) {
@@ -65,14 +81,12 @@ std::string place(std::string_view symbol) {
 class KernelCall {
  public:
   explicit KernelCall(const Options& options) : options_(options) {
-    const oh_pump_role role = options.role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
-    KernelTransfer::Config config{.call = plain_kernel_call(role, options.pump, options.block, options.lead),
+    KernelTransfer::Config config{.call = options.call(),
                                   .contexts = contexts_of(options.contexts),
                                   .switches = options.switches,
-                                  .switch_samples = static_cast<std::uint64_t>(options.seconds * kRateHz),
+                                  .switch_samples = static_cast<std::uint64_t>(options.seconds * options.rate_hz()),
                                   .to_send = octets_of(options.send),
                                   .events = [this](auto events, auto lost) { take(events, lost); }};
-    if (options.no_v42) config.call.error_control = OH_ERROR_CONTROL_NONE;
     modem_.emplace(options.device);
     transfer_.emplace(*modem_, std::move(config));
     if (!options.log.empty()) {
@@ -110,7 +124,7 @@ class KernelCall {
             {"retrains", s.retrains},
             {"sent", transfer_->sent()},
             {"received", transfer_->received().size()},
-            {"seconds", static_cast<double>(s.samples) / kRateHz},
+            {"seconds", static_cast<double>(s.samples) / options_.rate_hz()},
             {"interrupts", s.interrupts},
             {"coalesced", s.coalesced},
             {"spurious", s.spurious},
@@ -132,6 +146,11 @@ class KernelCall {
               {"max", f.pending_samples.max()}}},
             {"interrupt_to_service", quantiles_us(f.interrupt_to_service)},
             {"service_time", quantiles_us(f.call_elapsed)},
+            {"cells",
+             {{"sent", s.cells_sent},
+              {"received", s.cells_received},
+              {"idle", s.cells_idle},
+              {"hec_errors", s.hec_errors}}},
             {"log_events", transfer_->log_events()},
             {"log_lost", s.log_lost}};
   }
@@ -146,7 +165,7 @@ class KernelCall {
       const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begun_;
       if (failed || past.count() > options_.timeout) return false;
       if (hung_up && s.pump == OH_PUMP_IDLE) return transfer_->connected();
-      if (hung_up || static_cast<double>(s.samples) < options_.seconds * kRateHz) continue;
+      if (hung_up || static_cast<double>(s.samples) < options_.seconds * options_.rate_hz()) continue;
       if (!transfer_->connected() || s.pump == OH_PUMP_IDLE) return false;
       if (options_.drop) return true;
       transfer_->hang_up();
@@ -193,7 +212,11 @@ void add_kernel(CLI::App& app, Action& action) {
   sub->add_option("--switch", options->switches, "Change to the next of the contexts so many times in the call")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option("--pump", options->pump, "Modulation")->check(CLI::IsMember({"v34", "v32bis", "v22bis"}));
+  sub->add_option(
+         "--pump", options->pump,
+         "Modulation; dmt: ADSL on a card of a subscriber loop, octets are ATM cells of 52; it calls, dmt-central "
+         "answers")
+      ->check(CLI::IsMember({"v34", "v32bis", "v22bis", "dmt", "dmt-central"}));
   sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as AT\\N0 has it");
   sub->add_option("--role", options->role, "Whether it calls or answers")->check(CLI::IsMember({"call", "answer"}));
   sub->add_option("--send", options->send, "What is sent, up to 64 KiB at once")->type_name("FILE");

@@ -86,7 +86,7 @@ def matrix(bench, options):
     heading()
     cells = [(k, c, Kind(), "") for k in options.kernels for c in options.contexts]
     # Each on every kernel, in another context.
-    for turn, kind in enumerate((Kind("v32bis"), Kind("v22bis"), Kind(v42=False))):
+    for turn, kind in enumerate((Kind("v32bis"), Kind("v22bis"), Kind(v42=False), Kind("dmt"))):
         cells += [(k, options.contexts[(n + turn) % len(options.contexts)], kind, "") for n, k in enumerate(options.kernels)]
     # A kernel of PREEMPT_RT always is; the others are told when they boot.
     cells += [(k, c, Kind(), "preempt=full") for k in options.kernels if not k.endswith("rt") for c in options.contexts
@@ -378,7 +378,8 @@ def main():
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
     parser.add_argument("--context", dest="contexts", action="append",
                         help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
-    parser.add_argument("--pump", default="v34", choices=("v34", "v32bis", "v22bis"))
+    parser.add_argument("--pump", default="v34", choices=("v34", "v32bis", "v22bis", "dmt"),
+                        help="dmt: G.lite on a subscriber loop, ATM cells")
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
                         help="abuse, case fpu: so many in this run, which is added to those before (default 16000)")

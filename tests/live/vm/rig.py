@@ -22,8 +22,10 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 # The names of the command line, and the grammar's (driver/context/context_spec.h).
 CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
             "worker": "WORKER"}
-CALL_SECONDS = {"v34": 16, "v32bis": 24, "v22bis": 80}  # of the line: start-up, 16,000 octets both ways, and some
+CALL_SECONDS = {"v34": 16, "v32bis": 24, "v22bis": 80, "dmt": 2.5}  # of the line: start-up, the file both ways, and some
+BLOCKS = {"v34": 80, "v32bis": 80, "v22bis": 80, "dmt": 1104}  # of the line: 10 ms, 4 ms
 FILE_OCTETS = 16000
+CELL_OCTETS = 52  # ATM's, above a DMT pump
 # What a kernel says when something is wrong with a driver.
 TROUBLE = re.compile(r"\bBUG:|WARNING:|Oops|general protection|Call Trace|rcu:.*stall|nobody cared|INFO: lockdep|"
                      r"locking correctness validator|non-static key|DEBUG_LOCKS_WARN_ON|ODEBUG:|"
@@ -78,11 +80,15 @@ class Kind:
 
     pump: str = "v34"
     v42: bool = True
-    block: int = 80  # samples an interrupt
+    block: int = 0  # samples an interrupt; 0: what the pump usually has
     line_seconds: float = 0  # 0: as long as start-up and file take
 
     def seconds(self):
         return self.line_seconds or CALL_SECONDS[self.pump]
+
+    def octets(self):
+        """@return what is sent each way; above a DMT pump whole cells"""
+        return octets_to_send(FILE_OCTETS // CELL_OCTETS * CELL_OCTETS if self.pump == "dmt" else FILE_OCTETS)
 
     def __str__(self):
         return self.pump + ("" if self.v42 else " N0")
@@ -93,13 +99,14 @@ class Kind:
 
     def in_the_kernel(self):
         """@return what `offhook kernel` is told besides file and context"""
-        return ["--pump", self.pump, "--seconds", str(self.seconds()), "--block", str(self.block),
+        return ["--pump", self.pump, "--seconds", str(self.seconds()), "--block", str(self.block or BLOCKS[self.pump]),
                 *([] if self.v42 else ["--no-v42"])]
 
 
 def reference(offhook, kind, sent):
     """@return the hash of the same call in user space."""
-    done = subprocess.run([offhook, "card", "--in-process", *kind.at_the_card(), "--send", sent, "--block", str(kind.block)],
+    done = subprocess.run([offhook, "card", "--in-process", *kind.at_the_card(), "--send", sent,
+                           "--block", str(kind.block or BLOCKS[kind.pump])],
                           capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["hash"]
 
@@ -195,7 +202,7 @@ class Bench:
         """One call. @param beside  shell commands, run before it  @return what the kernel's side and the card say of it"""
         sent, far = (os.path.join(keep, name) for name in ("sent", "far-received"))
         with open(sent, "wb") as file:
-            file.write(octets_to_send(FILE_OCTETS))
+            file.write(kind.octets())
         # Files of the call go to the guest's own memory first: the card does not wait for a slow disk of the host.
         named = " ".join(shlex.quote(c) for c in contexts)
         script = f"""insmod $MODULE && $OFFHOOK kernel {shlex.join(kind.in_the_kernel())} --context {named} \
@@ -233,7 +240,7 @@ class Bench:
             if said[what] != 0:
                 wrong.append(f"{what} {said[what]}")
         with tempfile.NamedTemporaryFile() as file:
-            file.write(octets_to_send(FILE_OCTETS))
+            file.write(kind.octets())
             file.flush()
             wanted = reference(self.offhook, kind, file.name)
         if said["card_says"].get("hash") != wanted:
