@@ -63,11 +63,10 @@ ToneEvent ToneDetector::step() {
   static_assert(Window::kSize == kWindow);
   Complex sum;
   float power = 1e-3f;
-  for (int k = 0; k < kWindow; ++k) {
-    const int at = in_ + k < kWindow ? in_ + k : in_ + k - kWindow;  // in_ is the oldest sample
-    sum += kTaps.tap[k] * window_[at];
-    power += power_[k];
-  }
+  const float* tap = kTaps.tap;
+  for (int k = in_; k < kWindow; ++k) sum += *tap++ * window_[k];  // from the oldest sample on
+  for (int k = 0; k < in_; ++k) sum += *tap++ * window_[k];
+  for (const float p : power_) power += p;
   newest_ = newest_ + 1 == kHistory ? 0 : newest_ + 1;
   history_[newest_] = 2 * sum;
 
