@@ -72,6 +72,8 @@ class Modem {
   std::size_t writable() const;
   std::size_t write(const std::uint8_t* bytes, std::size_t n);  ///< @return bytes taken
   std::size_t read(std::uint8_t* bytes, std::size_t n);         ///< @return bytes given
+  /// Without error control: bytes written that the pump has not taken. Real-time: yes.
+  std::size_t unsent() const { return characters_ ? characters_->unsent() : 0; }
   /// Releases the link, then the connection, each telling the far end. Real-time: yes.
   void hang_up();
   /// Both are done. Takes some round trips; a far end that does not answer costs the link's timers.

@@ -37,6 +37,7 @@ struct TransferStatus {
   std::uint32_t timeouts = 0;
   std::uint32_t bad_frames = 0;  ///< frames that arrived damaged, both directions
   std::uint32_t retrains = 0;
+  double at_line_rate_s = 0;  ///< what the files take at the highest bit rates of the call, uncompressed; 0: not known
 };
 
 struct DmtStatus;    // subscriber_call.h
@@ -95,8 +96,8 @@ struct ForeignCall {
   LineTap tap;                                                  ///< may be empty
 };
 
-/// One real pump under V.42 over the scenario's line to a foreign modem. Done when everything sent is acknowledged and
-/// everything expected has come; both empty: when the foreign modem leaves.
+/// One real pump over the scenario's line to a foreign modem. Done when everything sent is acknowledged (without V.42:
+/// has been sent) and everything expected has come; both empty: when the foreign modem leaves.
 std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, const ForeignCall& call,
                                                     ForeignModem& modem, oh_event_log* log);
 

@@ -12,11 +12,14 @@ namespace offhook::hostsim {
 
 namespace {
 
-// The far end may still wait for the acknowledgement of its last frame. Then it has so long to agree to the end.
+// The far end may still wait for the acknowledgement of its last frame; without V.42 the last characters are on their
+// way. Then it has so long to agree to the end.
 constexpr Ns kFarewell = 1'000'000'000;
 constexpr Ns kClearing = 10'000'000'000;
+// Without V.42 nobody keeps what comes too early, and a far end says that it is connected later than we are.
+constexpr Ns kBeforeCharacters = 1'000'000'000;
 
-/// One pump under V.42; of the other end only samples are known.
+/// One pump under V.42 or V.14; of the other end only samples are known.
 class ForeignConnection final : public Connection, private LineEnd {
  public:
   ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)
@@ -36,7 +39,8 @@ class ForeignConnection final : public Connection, private LineEnd {
   }
 
   void exchange_user_data(Ns now) override {
-    while (sent_ < call_.send.size()) {
+    follow_connection(now);
+    while (sent_ < call_.send.size() && (!near_.direct() || connected_at_ >= 0)) {
       const std::size_t taken = near_.write(call_.send.data() + sent_, call_.send.size() - sent_);
       if (taken == 0) break;
       sent_ += taken;
@@ -47,17 +51,17 @@ class ForeignConnection final : public Connection, private LineEnd {
       const std::size_t due = std::min<std::size_t>(n, call_.expect.size() - received_);
       if (std::memcmp(bytes.data(), call_.expect.data() + received_, due) != 0) intact_ = false;
       received_ += due;
-      if (call_.received) call_.received({bytes.data(), n});
+      // Without V.42 the end of the connection sounds like characters, too.
+      const std::size_t meant = near_.direct() && !call_.expect.empty() ? due : n;
+      if (call_.received && meant > 0) call_.received({bytes.data(), meant});
       received = true;
     }
     if (received) {
       oh_event_log_write(log_, static_cast<std::uint64_t>(now), OH_EV_LINK_BYTES, 0,
                          static_cast<std::uint32_t>(received_));
     }
-    const oh_lapm_status link = near_.lapm_status();
-    if (connected_at_ < 0 && link.state == OH_LAPM_CONNECTED) connected_at_ = now;
     const bool asked = !call_.send.empty() || !call_.expect.empty();
-    const bool all = link.bytes_sent == call_.send.size() && received_ == call_.expect.size();
+    const bool all = arrived() == call_.send.size() && received_ == call_.expect.size();
     if (done_at_ < 0 && connected_at_ >= 0 && (asked ? all : !modem_.failure().empty())) done_at_ = now;
     if (done_at_ < 0) return;
     if (now >= done_at_ + kFarewell && !hanging_up_) {
@@ -79,8 +83,9 @@ class ForeignConnection final : public Connection, private LineEnd {
     if (const std::string why = modem_.failure(); s.failure.empty() && !why.empty()) s.failure = "the far end " + why;
     if (!intact_) s.failure = "bytes arrived that were not expected";
     s.failed = done_at_ < 0 && !s.failure.empty();
-    s.bytes_delivered = link.bytes_sent + received_;
+    s.bytes_delivered = arrived() + received_;
     s.octets_carried = link.octets_sent + link.octets_delivered;
+    s.at_line_rate_s = at_line_rate_s();
     s.compression = link.compression;
     s.frames_retransmitted = link.retransmitted;
     s.timeouts = link.timeouts;
@@ -90,6 +95,33 @@ class ForeignConnection final : public Connection, private LineEnd {
   }
 
  private:
+  void follow_connection(Ns now) {
+    const oh_pump_status pump = near_.pump_status();
+    const bool data = pump.state == OH_PUMP_DATA;
+    if (data) {
+      tx_bit_rate_ = std::max(tx_bit_rate_, pump.tx_bit_rate);
+      rx_bit_rate_ = std::max(rx_bit_rate_, pump.rx_bit_rate);
+    }
+    if (!data) {
+      data_since_ = -1;
+    } else if (data_since_ < 0) {
+      data_since_ = now;
+    }
+    if (connected_at_ >= 0) return;
+    const bool connected = near_.direct() ? data && now >= data_since_ + kBeforeCharacters
+                                          : near_.lapm_status().state == OH_LAPM_CONNECTED;
+    if (connected) connected_at_ = now;
+  }
+  /// Bytes of ours that the far end has acknowledged, or, without V.42, that are on the line.
+  std::uint64_t arrived() const { return near_.direct() ? sent_ - near_.unsent() : near_.lapm_status().bytes_sent; }
+  double at_line_rate_s() const {
+    // Start and stop bit; V.42's flags, addresses and check sequences are a twentieth at the most, and left out.
+    const double bits = near_.direct() ? 10 : 8;
+    const auto time_s = [bits](std::size_t bytes, std::uint32_t bit_rate) {
+      return bit_rate == 0 ? 0 : bits * static_cast<double>(bytes) / bit_rate;
+    };
+    return std::max(time_s(call_.send.size(), tx_bit_rate_), time_s(call_.expect.size(), rx_bit_rate_));
+  }
   std::uint64_t now() const { return engine_ == nullptr ? 0 : static_cast<std::uint64_t>(engine_->now()); }
 
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override {
@@ -112,16 +144,14 @@ class ForeignConnection final : public Connection, private LineEnd {
   bool over_ = false;
   bool intact_ = true;
   std::size_t sent_ = 0, received_ = 0;
-  Ns connected_at_ = -1, done_at_ = -1;
+  std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0;  // the highest of the call
+  Ns data_since_ = -1, connected_at_ = -1, done_at_ = -1;
 };
 
 }  // namespace
 
 std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, const ForeignCall& call,
                                                     ForeignModem& modem, oh_event_log* log) {
-  if (scenario.link.error_control != ErrorControl::kRequired) {  // what arrived is known by its acknowledgement alone
-    throw std::invalid_argument("link.error_control: expected \"required\" where the far end is another program");
-  }
   if (scenario.line_kind != LineKind::kAnalogue) {
     throw std::invalid_argument("line.kind: expected \"analogue\" where the far end is another program");
   }

@@ -84,6 +84,7 @@ struct CallReport {
   std::uint64_t octets_carried = 0;   ///< what V.42bis made of the bytes; 0: there was none
   std::uint64_t bytes = 0;            ///< length of the file
   std::optional<double> reference_s;  ///< transfer time of the same call in INT
+  double at_line_rate_s = 0;  ///< transfer time at the line's bit rate, where that is what a call is held to; 0: not
   std::vector<std::string> warnings;  ///< e.g. how a truncated log ended
 };
 

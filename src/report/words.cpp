@@ -116,6 +116,7 @@ std::string headline(const CallReport& call, Verdict verdict, bool lost) {
     case Verdict::kMarginal:
       if (call.dmt) return "Marginal: samples were lost, but every superframe was right.";
       if (call.radio) return "Marginal: samples were lost, but no burst with them.";
+      if (!call.reference_s) return "Marginal: the file arrived, but slowly for the rate of the line.";
       return "Marginal: the file arrived, but took a time more than 5 % away from that of INT.";
     default:
       if (call.dmt) {
@@ -157,6 +158,10 @@ std::string carried(const CallReport::Dmt& dmt) {
                      dmt.fast_retrains == 0 ? "" : ", " + counted(dmt.fast_retrains, "fast retrain"),
                      way("down", dmt.down), way("up", dmt.up));
 }
+
+/// A call that is held to its line's bit rate takes no more than so many times what that needs, and the time of the
+/// first window and the last acknowledgement beside it, over a round trip of 1.2 s.
+constexpr double kMostOfLineRate = 2, kStartS = 2.4;
 
 /// Of slots: makers of radios ask for 99.999 % (docs/radio.md).
 constexpr double kMissRatioAsked = 1e-5;
@@ -209,6 +214,7 @@ std::string transfer(const CallReport& call, const Figures& f, const std::option
     out += fmt::format(", {:.1f} % {} than the same call in INT, the reference ({:.2f} s)",
                        100 * std::abs(*result->slower), *result->slower < 0 ? "faster" : "slower", *call.reference_s);
   }
+  if (call.at_line_rate_s > 0) out += fmt::format("; the bit rate of the line needs {:.2f} s", call.at_line_rate_s);
   return out + ".";
 }
 
@@ -226,6 +232,8 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     const std::array<RunOutcome, 1> run = {RunOutcome{*call.complete, call.transfer_s}};
     result = classify(run, call.reference_s);
     out.verdict = result->verdict;
+    const bool slow = call.at_line_rate_s > 0 && call.transfer_s > kMostOfLineRate * call.at_line_rate_s + kStartS;
+    if (slow && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
     // The code made good what was lost: this time.
     if ((call.dmt || call.radio) && lost.any() && out.verdict == Verdict::kSufficient) out.verdict = Verdict::kMarginal;
   }

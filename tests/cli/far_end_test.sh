@@ -29,6 +29,16 @@ for rate in 8000 9600; do
   cmp from-call.bin "answer$rate/received.bin" || fail "at $rate Hz: the answer modem received something else: $(cat answer.txt)"
 done
 
+# Without V.42: both files arrive as start-stop characters, and the summary says what the line would have taken.
+timeout 300 "$offhook" run answer.toml --far-end unix:none --file from-answer.bin --expect from-call.bin --out answer-none \
+  --set link.error_control=none >answer.txt 2>&1 &
+expect 0 "the bit rate of the line needs" run call.toml --far-end unix:none --file from-call.bin --expect from-answer.bin \
+  --out call-none --set link.error_control=none
+wait
+cmp from-answer.bin call-none/received.bin || fail "without V.42 the call modem received something else"
+cmp from-call.bin answer-none/received.bin || fail "without V.42 the answer modem received something else: $(cat answer.txt)"
+grep -q '"at_line_rate_s": 6.25' call-none/summary.json || fail "1500 characters at 2400 bit/s: $(grep at_line call-none/summary.json)"
+
 # A peer that leaves, and one that is no modem at all.
 timeout 120 python3 "$source_dir/examples/far-end-peer.py" "$work/noise" 3000 >peer.txt &
 peer=$!

@@ -126,6 +126,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.stopped = stopped;
   outcome.lost = tally.all.losses.any();
   outcome.transfer_s = transfer.transfer_s;
+  outcome.at_line_rate_s = result.transfer.at_line_rate_s;
   outcome.simulated_s = result.simulated_s;
   outcome.bytes = scenario.bytes;
   outcome.bytes_delivered = result.transfer.bytes_delivered;

@@ -42,11 +42,12 @@ struct FarSide {
 };
 
 struct CallOutcome {
-  bool complete = false;   ///< the whole file arrived, byte for byte
-  bool stopped = false;    ///< by the progress sink
-  bool lost = false;       ///< a sample, whatever became of the file
-  double transfer_s = 0;   ///< from the first byte given to the link to the last one delivered
-  double simulated_s = 0;  ///< virtual time; with a kernel's modem the line's, by its samples
+  bool complete = false;      ///< the whole file arrived, byte for byte
+  bool stopped = false;       ///< by the progress sink
+  bool lost = false;          ///< a sample, whatever became of the file
+  double transfer_s = 0;      ///< from the first byte given to the link to the last one delivered
+  double at_line_rate_s = 0;  ///< that it would be at the line's bit rate; 0: not known, or nobody asks
+  double simulated_s = 0;     ///< virtual time; with a kernel's modem the line's, by its samples
   std::uint64_t bytes = 0, bytes_delivered = 0;
   std::uint64_t octets_carried = 0;                   ///< what they were between the ends of V.42; 0: not known
   std::uint8_t compression = 0;                       ///< of enum oh_lapm_compression

@@ -209,6 +209,7 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
   const bool interrupted = summary.at("interrupted").get<bool>();
   if (!interrupted) call.complete = summary.at("complete").get<bool>();  // nobody knows what it would have come to
   call.transfer_s = summary.at("transfer_s").get<double>();
+  call.at_line_rate_s = summary.value("at_line_rate_s", 0.0);
   if (!device) call.bytes = summary.at("bytes").get<std::uint64_t>();
   if (summary.contains("compression")) {
     const Json& c = summary.at("compression");
@@ -298,6 +299,7 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
                {"bytes_delivered", outcome.bytes_delivered},
                {"transfer_s", rounded_s(outcome.transfer_s)},
                {outcome.kernel ? "line_s" : "simulated_s", rounded_s(outcome.simulated_s)}};
+  if (outcome.at_line_rate_s > 0) summary["at_line_rate_s"] = rounded_s(outcome.at_line_rate_s);
   if (outcome.kernel) summary["kernel"] = kernel_json(*outcome.kernel);
   if (scenario.pump == hostsim::PumpKind::kDevice) {
     const hostsim::SoftDevice at_work = hostsim::device_at_work(scenario);

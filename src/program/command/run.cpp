@@ -324,7 +324,9 @@ the kernel's; the transfer's time is the line's, by its samples. There is no lin
 --far-end connects to PATH if a program listens there, else makes the socket and waits. Then, as fast as both go: we
 write N samples, the peer writes N back; at RATE, 8000 (the default) or 9600 Hz; N is 20 ms of them unless said. What a
 peer writes before it reads any, such as to fill a sound card's queue, is told by AHEAD. --file is then sent by us; the
-call ends when it is acknowledged and what is expected has come, or the peer leaves.
+call ends when it is acknowledged and what is expected has come, or the peer leaves. With link.error_control = "none"
+nothing is acknowledged: bytes go out from a second after data mode on, as start-stop characters. There is no call in INT
+to hold it against; one that takes more than twice what the line's bit rate needs, and 2.4 s, is marginal.
 
 Keys of a scenario, with their defaults:
 )" + help_of_keys());

@@ -71,6 +71,25 @@ TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("the CPU was with spinner ")));
 }
 
+TEST(ReportVerdict, ATransferFarBelowTheLinesRateIsMarginal) {
+  CallReport call = described();
+  call.complete = true;
+  call.at_line_rate_s = 23;
+  const Figures figures = figures_of({.seconds = 2});
+  call.transfer_s = 185;
+  const CallVerdict slow = judge(call, figures);
+  EXPECT_EQ(slow.verdict, Verdict::kMarginal);
+  EXPECT_EQ(slow.headline, "Marginal: the file arrived, but slowly for the rate of the line.");
+  EXPECT_THAT(slow.reasons, Contains(HasSubstr("in 185.00 s; the bit rate of the line needs 23.00 s.")));
+  call.transfer_s = 46;
+  EXPECT_EQ(judge(call, figures).verdict, Verdict::kSufficient);
+  call.transfer_s = 49;
+  EXPECT_EQ(judge(call, figures).verdict, Verdict::kMarginal);
+  call.at_line_rate_s = 0.1;  // a few frames: the window's start and the last acknowledgement are most of it
+  call.transfer_s = 2.5;
+  EXPECT_EQ(judge(call, figures).verdict, Verdict::kSufficient);
+}
+
 TEST(ReportVerdict, ASlowTransferIsMarginal) {
   CallReport call = described();
   call.complete = true;
