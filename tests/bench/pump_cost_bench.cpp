@@ -3,7 +3,7 @@
 // What whole pumps cost in data mode, on the line of pump_cost.h. Exit status 1: a call did not connect, or bits were
 // wrong.
 //
-//   pump_cost_bench [SECONDS]     of data mode; Markdown; docs/v34.md holds what it printed last
+//   pump_cost_bench [SECONDS]     of data mode; Markdown; docs/v32.md holds what it printed last
 #include "dsp/v32/pump.h"
 #include "dsp/v34/control/pump.h"
 #include "tests/bench/pump_cost.h"
