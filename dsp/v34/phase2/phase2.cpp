@@ -18,6 +18,10 @@ constexpr int kL1 = ms(160);
 // From the reversal that announces L1 to the end of listening: five windows of L2. The text allows 670 ms (Figure 16);
 // less leaves the far end, which stops L2 at its own time, room to find the tone that follows.
 constexpr int kHear = ms(575);
+// In silence a live answer modem takes noise of -46 dBm0 (not of -48) for tone B after 385 ms of its L2, and begins
+// again when the tone comes then. Where there is such noise, the call modem's tone comes after two windows.
+constexpr int kFewWindows = 2;
+constexpr double kLoudNoiseDbm0 = -48;
 constexpr int kSettle = ms(20);  // of L2 that is left out: channel and detector delays
 
 // A tone counts as seen when it has lasted so long; shorter ones are runs of zeros in INFO0. A reversal is believed
@@ -174,7 +178,7 @@ void Phase2::put(float rx) {
   const bool decided = dpsk_.put(rx, &decision);
   if (decided) got_marks_ = marks_.put(decision) || (got_marks_ && decision.phase != 0);
   const bool reversal = tone_.put(rx) == ToneEvent::kReversal && tone_.steady_before_reversal_ms() >= kBeforeMs;
-  if (state_ == State::kHear && now_ >= hear_from_ && now_ < wait_until_) probe_.put(rx);
+  if (state_ == State::kHear && now_ >= hear_from_ && now_ < wait_until_) hear(rx);
   if (in_advance_) in_advance_ = choose_more();
 
   if (decided) put_info0(decision);
@@ -365,6 +369,16 @@ void Phase2::begin_hear() {
   hear_from_ = reversal + kAfterReversal + kL1 + kSettle;
   wait_until_ = reversal + kHear;
   probe_.start();
+}
+
+void Phase2::hear(float rx) {
+  const int before = probe_.windows();
+  probe_.put(rx);
+  if (!calls() || before == kFewWindows || probe_.windows() != kFewWindows) return;
+  probe_.analyse();
+  constexpr int kToneB = 1200 / 150 - 1;  // L2 has nothing there
+  const double noise = static_cast<double>(probe_.noise_power(kToneB)) * 4000 / 150;
+  if (mean_square_to_dbm0(noise) > kLoudNoiseDbm0) wait_until_ = now_;
 }
 
 void Phase2::end_probing() {

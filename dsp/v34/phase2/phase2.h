@@ -178,6 +178,7 @@ class Phase2 {
   void fall_silent() { modulator_.silence(); }
   void end_round_trip();
   void begin_hear();
+  void hear(float rx);
   void end_probing();
   void send_tone();
   void begin_second_tone();
