@@ -18,7 +18,7 @@ for host in nt2000-boosts linux-hz250 linux-rt linux-rk-p3-500 rez-c-p3-500; do
   expect 0 "sufficient" run cost.toml --set host.name=$host --context DPC --out "dpc-$host"
 done
 # 3 ms of every 12 ms are enough, 1 of 12 are not; but Rez-FB makes two ticks of one, because DPCs take a little of it.
-for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks; do
+for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks hcbs; do
   at="--set host.reservations=$kind --set host.tick_hz=1000"
   # shellcheck disable=SC2086
   expect 0 "sufficient" run cost.toml $at --context "RES 3/12 strict" --out "res-$kind"
@@ -32,7 +32,7 @@ expect 0 "sufficient" run cost.toml --set host.reservations=deadline-reclaim --s
 expect_error "of which 95" run cost.toml --set host.reservations=deadline-reclaim --context "RES 32/33 strict"
 
 # Linux as it was later. In a control group that has 3 of every 12 ms a fair thread suffices, with 1 of 12 it does not.
-for kind in linux-6.6 linux-6.12 linux-6.12-rt linux-6.18-rt; do
+for kind in linux-6.6 linux-6.12 linux-6.12-rt linux-6.18-rt linux-7.0-scx-simple; do
   at="--set host.name=linux-hz250 --set host.scheduler=$kind"
   [ "${kind%-rt}" = "$kind" ] || at="--set host.name=linux-rt --set host.scheduler=$kind"
   for context in SOFTIRQ "FIFO 50"; do
