@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -29,13 +30,24 @@ struct Cpu::Impl final : Processor {
     engine.attach(*this);
   }
 
-  void settle(Ns now) override {
-    for (Core& core : cores) {
+  void settle(Ns now) override { several ? settle_on<true>(now) : settle_on<false>(now); }
+  void dispatch(Ns now) override { several ? dispatch_on<true>(now) : dispatch_on<false>(now); }
+
+  // The CPUs: of a host that has one, as most have, the compiler knows it.
+  template <bool kSeveral>
+  std::span<Core> all() {
+    return {cores.data(), kSeveral ? cores.size() : 1};
+  }
+
+  template <bool kSeveral>
+  void settle_on(Ns now) {
+    for (Core& core : all<kSeveral>()) {
       charge(core, now);  // step 1
       if (core.current == kNoEntity) continue;
       enter(core);
-      if (at(core.current).started && at(core.current).remaining == 0) advance(core.current, now);  // step 2
-      update(core.current, now);                                                                    // step 3
+      const Entity& e = at(core.current);
+      const bool finished = e.started && e.remaining == 0 && advance(core.current, now);  // step 2
+      if (!finished || !stands_alone(e)) update(core.current, now);                       // step 3
     }
     leave();
     while (timers.first() <= now) {  // step 4
@@ -46,17 +58,18 @@ struct Cpu::Impl final : Processor {
     wake = std::min(wake, now);
   }
 
-  void dispatch(Ns now) override {
+  template <bool kSeveral>
+  void dispatch_on(Ns now) {
     wake = kNever;
-    for (Core& core : cores) charge(core, now);
+    for (Core& core : all<kSeveral>()) charge(core, now);
     if (some_share) touch_shared();
     for (const EntityId id : touched) {
       miss_and_throttle(id, now);  // steps 6 and 7
-      if (!several || !wakes(id)) place(id, now);
+      if (!kSeveral || !wakes(id)) place(id, now);
     }
-    if (several) migrate(now);
+    if (kSeveral) migrate(now);
     touched.clear();
-    for (Core& core : cores) {  // step 8
+    for (Core& core : all<kSeveral>()) {  // step 8
       if (core.ready.empty() && core.deferred->idle()) {
         for (EntityId id = 0; id < entities.size(); id++)
           if (is_dpc_of(core, id)) place(id, now);
@@ -64,7 +77,7 @@ struct Cpu::Impl final : Processor {
       if (core.current != kNoEntity && first(core) != core.current) take_off(core, now);
     }
     Ns next = timers.first();
-    for (Core& core : cores) {
+    for (Core& core : all<kSeveral>()) {
       enter(core);
       const EntityId best = first(core);
       if (best != core.current) {
@@ -100,6 +113,15 @@ struct Cpu::Impl final : Processor {
     touched.push_back(id);
   }
 
+  // Interrupts, and DPCs that are before all threads: where they stand depends on nothing that is still to come in this
+  // instant. Of several CPUs each looks at its line once a round, whatever came to it from another since.
+  bool stands_alone(const Entity& e) {
+    if (several || e.kind == EntityKind::kThread) return false;
+    return e.kind == EntityKind::kInterrupt || (!some_share && core_of(e).deferred->thread() == nullptr);
+  }
+  // Something happened to it: it gets its new place now, or when this instant is settled.
+  void changed(EntityId id, Ns now) { stands_alone(at(id)) ? place(id, now) : touch(id); }
+
   // Those whose standing may depend on what happened to others (ThreadPolicy::shares), if it did.
   void touch_shared() {
     const auto concerns = [this](EntityId id) { return at(id).shares || at(id).kind == EntityKind::kDpc; };
@@ -121,19 +143,19 @@ struct Cpu::Impl final : Processor {
     if (e.policy) e.policy->charge(ran);
   }
 
-  // The running job's segment is over: ask for the next, or finish the job.
-  void advance(EntityId id, Ns now) {
+  // The running job's segment is over: ask for the next, or finish the job. @return it is finished
+  bool advance(EntityId id, Ns now) {
     const Ns cost = at(id).program->next(now);
     Entity& e = at(id);
     if (cost > 0) {
       e.remaining = cost;
-      return;
+      return false;
     }
     const Ns released = e.jobs.front();
     e.jobs.pop();
     if (e.missed > 0) e.missed--;
     e.started = false;
-    touch(id);
+    changed(id, now);
     rows.note(id, CpuObserver::Kind::kFinish);
     oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_FINISH, id,
                              static_cast<std::uint32_t>(std::min<Ns>((now - released) / 1000, UINT32_MAX)));
@@ -144,6 +166,7 @@ struct Cpu::Impl final : Processor {
     } else if (e.policy) {
       e.policy->sleep(now);
     }
+    return true;
   }
 
   bool is_dpc_of(const Core& core, EntityId id) {
@@ -180,13 +203,13 @@ struct Cpu::Impl final : Processor {
     } else if (e.deadline == kNever || e.missed + 1 != e.jobs.size()) {
       return;  // it waits, and is not the next to miss its deadline
     }
-    touch(id);
+    changed(id, now);
     wake = std::min(wake, now);
   }
 
   void update(EntityId id, Ns now) {
     Entity& e = at(id);
-    touch(id);
+    changed(id, now);
     if (ThreadPolicy* thread = e.kind == EntityKind::kDpc ? core_of(e).deferred->thread() : nullptr) {
       (void)thread->update(now);
       touch_dpcs(core_of(e));
@@ -300,8 +323,7 @@ struct Cpu::Impl final : Processor {
       core_of(at(id)).deferred->begins(now);
       if (high_dpcs) place(id, now);  // from now on nothing of the queue goes before it
     }
-    advance(id, now);
-    if (at(id).touched) wake = now;
+    if (advance(id, now)) wake = now;
   }
 
   Ns end_of_run(const Core& core, Ns now) const {

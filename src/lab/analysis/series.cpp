@@ -66,7 +66,11 @@ void SumSeries::add(std::uint64_t time_ns, double amount) {
 
 void SumSeries::add_interval(std::uint64_t begin_ns, std::uint64_t end_ns) {
   if (end_ns <= begin_ns) return;
-  at(end_ns - 1);  // settle the bucket length first
+  double& last = at(end_ns - 1);  // settles the bucket length
+  if (begin_ns >> shift_ == (end_ns - 1) >> shift_) {
+    last += static_cast<double>(end_ns - begin_ns);
+    return;
+  }
   while (begin_ns < end_ns) {
     const std::uint64_t stop = std::min(end_ns, ((begin_ns >> shift_) + 1) << shift_);
     at(begin_ns) += static_cast<double>(stop - begin_ns);
