@@ -81,7 +81,8 @@ struct RealPumps {
 std::unique_ptr<Connection> make_sampled_connection(const Scenario& scenario, const RealPumps& pumps,
                                                     oh_event_log* log);
 
-/// A modem at the far end that is not ours: it has samples, and nothing else is known of it.
+/// A modem at the far end that is not ours: it has samples, and nothing else is known of it. On an analogue line one
+/// received for each that it sends, at the analogue end of a digital trunk DigitalTrunk::kReceivedRatio of them.
 class ForeignModem : public FarEnd {
  public:
   /// Why no more samples will come; empty while it lives.

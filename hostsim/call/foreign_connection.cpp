@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "hostsim/call/connection.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/call/network_side.h"
 #include "hostsim/line/line.h"
 
 namespace offhook::hostsim {
@@ -19,19 +21,36 @@ constexpr Ns kClearing = 10'000'000'000;
 // Without V.42 nobody keeps what comes too early, and a far end says that it is connected later than we are.
 constexpr Ns kBeforeCharacters = 1'000'000'000;
 
-/// One pump under V.42 or V.14; of the other end only samples are known.
+/// One pump under V.42 or V.14; of the other end only samples are known. Over an analogue line, or from the digital end
+/// of a trunk.
 class ForeignConnection final : public Connection, private LineEnd {
  public:
   ForeignConnection(const Scenario& scenario, const ForeignCall& call, ForeignModem& modem, oh_event_log* log)
       : call_(call),
         modem_(modem),
         near_(near_modem(scenario, call.near_end, log, [this] { return now(); })),
-        line_(scenario.line, scenario.seed, modem),
-        log_(log) {}
+        format_(near_format(scenario)),
+        config_(scenario.trunk),
+        log_(log) {
+    if (scenario.line_kind == LineKind::kDigitalTrunk) {
+      trunk_.emplace(scenario.trunk, scenario.seed,
+                     [this](const std::int16_t* rx, std::int16_t* tx) { modem_.process(rx, tx, 1); });
+    } else {
+      line_.emplace(scenario.line, scenario.seed, modem);
+    }
+  }
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
   oh_pump near_pump() override { return near_.pump(); }
-  oh_line_end line() override { return handle(); }
+  oh_streams streams() const override { return card_streams(format_); }
+  oh_line_end line() override {
+    if (!trunk_) return handle();
+    return {[](void* self, const void* played, void* captured, std::size_t n) {
+              static_cast<ForeignConnection*>(self)->exchange_octets(static_cast<const std::uint8_t*>(played),
+                                                                     static_cast<std::uint8_t*>(captured), n);
+            },
+            this};
+  }
 
   void start(Ns) override {
     started_ = true;
@@ -129,15 +148,26 @@ class ForeignConnection final : public Connection, private LineEnd {
       std::memset(captured, 0, n * sizeof *captured);
       return;
     }
-    line_.exchange(played, captured, n);
+    line_->exchange(played, captured, n);
     if (call_.tap) call_.tap({captured, n}, {played, n});
+  }
+  void exchange_octets(const std::uint8_t* played, std::uint8_t* captured, std::size_t n) {
+    if (!started_) {
+      std::memset(captured, oh_silence(format_.rx.encoding), n);
+      return;
+    }
+    trunk_->exchange(played, captured, n);
+    if (call_.tap) show_octets(call_.tap, config_, played, captured, n);
   }
 
   ForeignCall call_;
   ForeignModem& modem_;
   Engine* engine_ = nullptr;
   modem::Modem near_;
-  Line line_;
+  oh_pump_format format_;  // of the near end
+  DigitalTrunkConfig config_;
+  std::optional<Line> line_;  // one of the two
+  std::optional<NetworkSide> trunk_;
   oh_event_log* log_;
   bool started_ = false;
   bool hanging_up_ = false;
@@ -152,8 +182,12 @@ class ForeignConnection final : public Connection, private LineEnd {
 
 std::unique_ptr<Connection> make_foreign_connection(const Scenario& scenario, const ForeignCall& call,
                                                     ForeignModem& modem, oh_event_log* log) {
-  if (scenario.line_kind != LineKind::kAnalogue) {
-    throw std::invalid_argument("line.kind: expected \"analogue\" where the far end is another program");
+  const bool trunk = scenario.line_kind == LineKind::kDigitalTrunk && scenario.near_is_digital;
+  if (!trunk && scenario.line_kind != LineKind::kAnalogue) {
+    throw std::invalid_argument(
+        "line.kind: expected \"analogue\", or \"digital-trunk\" with trunk.near_end = \"digital\", where the far end "
+        "is "
+        "another program");
   }
   return std::make_unique<ForeignConnection>(scenario, call, modem, log);
 }

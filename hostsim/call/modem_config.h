@@ -8,6 +8,7 @@
 #include "driver/modem/modem.h"
 #include "dsp/pump/pump_type.h"
 #include "hostsim/call/scenario.h"
+#include "offhook/modem_card.h"
 
 namespace offhook::hostsim {
 
@@ -35,15 +36,28 @@ inline const oh_pump_type* far_type(const Scenario& s) {
   return modulation_of(s.far_modem.value_or(s.modem)).type();
 }
 
-/// The near end's samples. On a digital trunk a card of V.90, where the pump takes its 16000 samples/s.
-inline oh_pump_format near_format(const Scenario& s) {
-  return s.line_kind == LineKind::kDigitalTrunk && takes(*near_type(s), kLinear16000To8000) ? kLinear16000To8000
-                                                                                            : kLinear8000;
-}
-/// The far end's. On a digital trunk the network's octets, where the pump takes them.
-inline oh_pump_format far_format(const Scenario& s) {
+/// The samples of a modem of this type on a digital trunk: at its digital end the network's octets, at the other those
+/// of a card of V.90. Linear ones at 8000 Hz where the pump does not take them.
+inline oh_pump_format trunk_format(const Scenario& s, const oh_pump_type& type, bool digital) {
   const oh_pump_format octets = s.trunk.law == "a-law" ? kALaw8000 : kMuLaw8000;
-  return s.line_kind == LineKind::kDigitalTrunk && takes(*far_type(s), octets) ? octets : kLinear8000;
+  const oh_pump_format wanted = digital ? octets : kLinear16000To8000;
+  return takes(type, wanted) ? wanted : kLinear8000;
+}
+inline oh_pump_format near_format(const Scenario& s) {
+  return s.line_kind == LineKind::kDigitalTrunk ? trunk_format(s, *near_type(s), s.near_is_digital) : kLinear8000;
+}
+inline oh_pump_format far_format(const Scenario& s) {
+  return s.line_kind == LineKind::kDigitalTrunk ? trunk_format(s, *far_type(s), !s.near_is_digital) : kLinear8000;
+}
+
+/// What the near end's card has for samples of this format.
+inline oh_streams card_streams(const oh_pump_format& format) {
+  oh_streams streams = oh_modem_streams(format.tx.rate_hz);
+  streams.rx.encoding = format.rx.encoding;
+  streams.tx.encoding = format.tx.encoding;
+  streams.rx.rate_hz = format.rx.rate_hz;
+  streams.rx.ring_samples *= format.rx.rate_hz / format.tx.rate_hz;
+  return streams;
 }
 
 /// The modem under test.

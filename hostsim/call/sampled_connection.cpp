@@ -9,10 +9,10 @@
 #include "dsp/v90/coding/ucode.h"
 #include "hostsim/call/connection.h"
 #include "hostsim/call/modem_config.h"
+#include "hostsim/call/network_side.h"
 #include "hostsim/call/ppp_tcp.h"
 #include "hostsim/line/digital_trunk.h"
 #include "hostsim/line/line.h"
-#include "offhook/modem_card.h"
 
 namespace offhook::hostsim {
 
@@ -93,7 +93,36 @@ class OverTrunk final : public Between, private DigitalEnd {
   DigitalTrunk trunk_;
 };
 
+/// The near end is the modem on the digital network.
+class FromNetwork final : public Between {
+ public:
+  FromNetwork(const Scenario& s, FarWork far)
+      : far_(std::move(far)),
+        far_is_halved_(same_format(far_format(s), kLinear8000)),
+        trunk_(s.trunk, s.seed, [this](const std::int16_t* rx, std::int16_t* tx) { serve(rx, tx); }) {
+    half_.init();
+  }
+  void exchange(const void* played, void* captured, std::size_t n) override {
+    trunk_.exchange(static_cast<const std::uint8_t*>(played), static_cast<std::uint8_t*>(captured), n);
+  }
+
+ private:
+  void serve(const std::int16_t* rx, std::int16_t* tx) {
+    if (!far_is_halved_) return far_(rx, tx, 1);
+    const std::int16_t in = clip(half_.put(rx[0], rx[1]));
+    far_(&in, tx, 1);
+  }
+
+  FarWork far_;
+  bool far_is_halved_;
+  Decimator half_;
+  NetworkSide trunk_;
+};
+
 std::unique_ptr<Between> make_between(const Scenario& s, FarWork far) {
+  if (s.line_kind == LineKind::kDigitalTrunk && s.near_is_digital) {
+    return std::make_unique<FromNetwork>(s, std::move(far));
+  }
   if (s.line_kind == LineKind::kDigitalTrunk) return std::make_unique<OverTrunk>(s, std::move(far));
   return std::make_unique<OverLine>(s, std::move(far));
 }
@@ -105,6 +134,7 @@ class SampledConnection final : public Connection {
   SampledConnection(const Scenario& scenario, const RealPumps& pumps, oh_event_log* log)
       : file_(pumps.file),
         tap_(pumps.tap),
+        trunk_(scenario.trunk),
         format_(near_format(scenario)),
         near_(near_modem(scenario, pumps.near_end, log, [this] { return now(); })),
         far_({.pump = pumps.far_end,
@@ -123,12 +153,7 @@ class SampledConnection final : public Connection {
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
 
-  oh_streams streams() const override {
-    oh_streams streams = oh_modem_streams(format_.tx.rate_hz);
-    streams.rx.rate_hz = format_.rx.rate_hz;
-    streams.rx.ring_samples *= ratio();
-    return streams;
-  }
+  oh_streams streams() const override { return card_streams(format_); }
   oh_pump near_pump() override { return near_.pump(); }
   oh_line_end line() override {
     return {[](void* self, const void* played, void* captured, std::size_t n) {
@@ -211,11 +236,17 @@ class SampledConnection final : public Connection {
 
   void exchange(const void* played, void* captured, std::size_t n) {
     if (!started_) {
-      std::memset(captured, 0, n * ratio() * sizeof(std::int16_t));
+      std::memset(captured, oh_silence(format_.rx.encoding), n * ratio() * oh_sample_bytes(format_.rx.encoding));
       return;
     }
     line_->exchange(played, captured, n);
-    if (tap_) show(static_cast<const std::int16_t*>(played), static_cast<const std::int16_t*>(captured), n);
+    if (!tap_) return;
+    if (format_.rx.encoding == OH_LINEAR16) {
+      show(static_cast<const std::int16_t*>(played), static_cast<const std::int16_t*>(captured), n);
+    } else {
+      show_octets(tap_, trunk_, static_cast<const std::uint8_t*>(played), static_cast<const std::uint8_t*>(captured),
+                  n);
+    }
   }
   void show(const std::int16_t* played, const std::int16_t* captured, std::size_t n) {
     const std::size_t each = ratio();
@@ -255,6 +286,7 @@ class SampledConnection final : public Connection {
 
   std::span<const std::uint8_t> file_;
   LineTap tap_;
+  DigitalTrunkConfig trunk_;
   oh_pump_format format_;  // of the near end
   Engine* engine_ = nullptr;
   modem::Modem near_, far_;

@@ -157,6 +157,7 @@ struct Scenario {
   LineKind line_kind = LineKind::kAnalogue;
   LineScenario line;
   DigitalTrunkConfig trunk;
+  bool near_is_digital = false;  ///< on a digital trunk: the near end is the modem on the digital network
   SubscriberLoop loop;
   AirScenario air;
   PumpKind pump = PumpKind::kReal;

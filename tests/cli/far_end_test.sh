@@ -54,7 +54,17 @@ s.recv(1000)
 END
 expect 2 "the far end closed its socket" run call.toml --far-end unix:gone --file from-call.bin --out gone.out
 
+# The digital end of a trunk: our own modem there, in a context of its own, by either law and with two clocks.
+printf '[line]\nkind = "digital-trunk"\n[pump]\nmodem = "v90"\n[trunk]\nnear_end = "digital"\n' >digital.toml
+expect 0 "6000 of 6000" run digital.toml --set transfer.bytes=6000 --set trunk.clock_ppm=100 --out digital
+expect 0 "6000 of 6000" run digital.toml --set transfer.bytes=6000 --set trunk.law=a-law --set pump.role=answer --out a-law
+
 # What users get wrong.
+expect_error 'trunk.near_end is "digital", whose octets pump.modem = "v34" does not take' run digital.toml \
+  --set pump.modem=v34
+expect_error 'trunk.near_end has no effect with line.kind = "analogue"' run digital.toml \
+  --set line.kind=analogue --set pump.modem=v34
+expect_error 'expected trunk.near_end = "digital"' run digital.toml --set trunk.near_end=analogue --far-end unix:nobody
 expect_error 'is not the address of a far end; expected unix:PATH[,rate=8000|9600]' run call.toml --far-end tcp:1
 expect_error '"rate=44100" is not understood' run call.toml --far-end unix:x,rate=44100
 expect_error '"ahead=-1" is not understood' run call.toml --far-end unix:x,ahead=-1

@@ -33,12 +33,20 @@ UNABLE = 77  # PROGRAM's exit status: it cannot do what a cell asks
 
 # The line of every cell, as keys of a scenario; what a cell names stands instead.
 LINE = {"codec": "none", "loss_db": 6, "near_echo_db": 60, "far_echo_db": 60, "noise_dbm0": -90, "delay_ms": 10}
+# The same for V.90, where we are the digital modem and PROGRAM is the analogue one.
+TRUNK = {"near_end": "digital", "near_echo_db": 60, "card_echo_db": 60, "noise_dbm0": -90, "delay_ms": 10}
 SENT_DBM0 = -12  # what our modem sends
 
 
 def cell(name, modem="v34", far=None, file_bytes=20000, **line):
     """far: settings of PROGRAM beside its modulation"""
-    return {"name": name, "modem": modem, "far": {"modulation": modem, **(far or {})}, "bytes": file_bytes, "line": line}
+    settings = {f"line.{key}": value for key, value in {**LINE, **line}.items()}
+    return {"name": name, "modem": modem, "far": {"modulation": modem, **(far or {})}, "bytes": file_bytes, "line": settings}
+
+
+def trunk_cell(name, file_bytes=60000, **trunk):
+    settings = {"line.kind": "digital-trunk", **{f"trunk.{key}": value for key, value in {**TRUNK, **trunk}.items()}}
+    return {**cell(f"V.90, {name}", modem="v90", file_bytes=file_bytes), "line": settings}
 
 
 def snr(db):
@@ -66,6 +74,19 @@ def cells():
         cell("V.32bis", modem="v32bis"),
         cell("V.32bis, 2-wire: near echo 12 dB, far 30, mu-law", modem="v32bis", near_echo_db=12, far_echo_db=30,
              codec="mu-law"),
+        trunk_cell("clean"),
+        trunk_cell("no loss", loss_db=0),
+        trunk_cell("noise -80 dBm0", noise_dbm0=-80),
+        trunk_cell("near echo 14 dB, line card's 24, noise -80 dBm0", near_echo_db=14, card_echo_db=24, noise_dbm0=-80),
+        *(trunk_cell(f"robbed bits {bits.bit_count()} of 6", robbed_bits=bits) for bits in (0b1, 0b1001, 0b10101, 0b111111)),
+        *(trunk_cell(f"pad {db} dB", pad_db=db) for db in (3, 6)),
+        trunk_cell("pad 6 dB, robbed bits 1 of 6", pad_db=6, robbed_bits=1),
+        trunk_cell("mu-law modem, A-law line card", codec="a-law"),
+        trunk_cell("A-law", law="a-law", codec="a-law"),
+        trunk_cell("loop 12 dB", loss_db=12),
+        trunk_cell("clock +50 ppm", clock_ppm=50),
+        trunk_cell("slips after 60 and 90 s", file_bytes=250000, slip_every_s=60),  # down, then up
+        trunk_cell("no digital route down", converters="true"),
     ]
     return found + [cell(f"SNR {db} dB", **snr(db)) for db in range(40, 12, -2)]
 
@@ -101,11 +122,9 @@ class Far:
 
 
 def ours(offhook, folder, c, role, seed, far):
-    line = {**LINE, **c["line"]}
     words = [str(offhook), "run", str(ROOT / "examples/int.toml"), "--seed", str(seed), "--json", "--out", "ours",
              "--far-end", f"unix:socket,{far.address}".rstrip(","), "--file", "to-far.bin", "--expect", "from-far.bin"]
-    settings = {"pump.modem": c["modem"], "pump.role": role, "transfer.time_limit_s": 300}
-    settings.update({f"line.{key}": value for key, value in line.items()})
+    settings = {"pump.modem": c["modem"], "pump.role": role, "transfer.time_limit_s": 300, **c["line"]}
     for key, value in settings.items():
         words += ["--set", f"{key}={value}"]
     return words
@@ -253,7 +272,7 @@ def arguments():
 
 def identity(program, far, c, role, seed):
     """What a kept result must have been made by."""
-    return hashlib.sha256(json.dumps([program, far.words, far.about, c, LINE, role, seed], sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([program, far.words, far.about, c, role, seed], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def kept(path, by):
@@ -303,7 +322,7 @@ def main():
     args = arguments()
     if args.list:
         for c in args.chosen:
-            settings = [f"line.{k}={v}" for k, v in c["line"].items()] + [f"PROGRAM: {k}={v}" for k, v in c["far"].items()]
+            settings = [f"{k}={v}" for k, v in c["line"].items()] + [f"PROGRAM: {k}={v}" for k, v in c["far"].items()]
             print(f"{c['name']}: {c['modem']}, {c['bytes']} bytes; {', '.join(settings)}")
         return 0
     try:

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "hostsim/call/host_policies.h"
+#include "hostsim/call/modem_config.h"
 #include "hostsim/call/radio_call.h"
 #include "hostsim/call/subscriber_call.h"
 #include "traces/document/data.h"
@@ -177,7 +178,15 @@ void check_line(const Scenario& s, const Origins& origins) {
   }
   if (s.line_kind == hostsim::LineKind::kSubscriberLoop) check_loop(s, origins);
   if (s.line_kind == hostsim::LineKind::kAir) check_air(s, origins);
-  if (s.line_kind != hostsim::LineKind::kAnalogue || s.pump != hostsim::PumpKind::kReal) return;
+  if (s.pump != hostsim::PumpKind::kReal) return;
+  if (s.line_kind == hostsim::LineKind::kDigitalTrunk && s.near_is_digital &&
+      same_format(hostsim::near_format(s), kLinear8000)) {
+    throw Error(
+        fmt::format("{}trunk.near_end is \"digital\", whose octets pump.modem = \"{}\" does not take; expected "
+                    "\"v90\" or \"auto\"",
+                    position_of(origins, {"trunk.near_end", "pump.modem"}), modulation_of(s.modem).name));
+  }
+  if (s.line_kind != hostsim::LineKind::kAnalogue) return;
   for (const auto& [key, modem] : {std::pair("pump.modem", std::optional(s.modem)), {"pump.far_modem", s.far_modem}}) {
     if (modem != OH_MODULATION_V90) continue;
     throw Error(fmt::format("{}{} is \"v90\"; expected line.kind = \"digital-trunk\" beside it",

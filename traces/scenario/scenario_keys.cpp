@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kProtocols = {"bytes", "ppp-tcp", "atm"};
 constexpr std::array<std::string_view, 2> kLaws = {"mu-law", "a-law"};
+constexpr std::array<std::string_view, 2> kTrunkEnds = {"analogue", "digital"};
 constexpr std::array<std::string_view, 4> kLineKinds = {"analogue", "digital-trunk", "subscriber-loop", "air"};
 constexpr std::array<std::string_view, 2> kWaveforms = {"radio-burst", "radio-ofdm"};
 constexpr std::array<std::string_view, 3> kCodecs = {"none", "a-law", "mu-law"};
@@ -322,9 +323,12 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("line", line_keys(), [](S& s) -> hostsim::LineScenario& { return s.line; }));
   add({key<S>(
       "line.kind",
-      "what lies between the modems: line.*; trunk.*, at whose far end is the digital network; loop.*, on which a "
+      "what lies between the modems: line.*; trunk.*, at one end of which is the digital network; loop.*, on which a "
       "device is a DMT pump; or air.*, on which it is a radio",
       [](S& s) -> Field { return choice(s.line_kind, kLineKinds); })});
+  add({key<S>("trunk.near_end", "which of V.90's modems the near end is", [](S& s) -> Field {
+    return Choice{kTrunkEnds, [&s] { return s.near_is_digital ? 1 : 0; }, [&s](int v) { s.near_is_digital = v == 1; }};
+  })});
   add(keys_under<S>("trunk", trunk_keys(), [](S& s) -> hostsim::DigitalTrunkConfig& { return s.trunk; }));
   add(keys_under<S>("loop", loop_keys(), [](S& s) -> hostsim::SubscriberLoop& { return s.loop; }));
   add(keys_under<S>("air", air_keys(), [](S& s) -> hostsim::AirScenario& { return s.air; }));

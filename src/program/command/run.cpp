@@ -214,7 +214,14 @@ int run(const Options& options) {
       throw std::runtime_error("--far-end: the modem there hears samples; expected pump.kind = \"real\"");
     }
     scenario.bytes = file.size() + expected.size();
-    foreign.emplace(FarEndAddress::parse(options.far_end), [] { return !interrupted(); });
+    const bool trunk = scenario.line_kind == hostsim::LineKind::kDigitalTrunk;
+    if (trunk && !scenario.near_is_digital) {
+      throw std::runtime_error(
+          "--far-end: the modem there is the analogue one of a trunk; expected trunk.near_end = \"digital\"");
+    }
+    foreign.emplace(
+        FarEndAddress::parse(options.far_end), [] { return !interrupted(); },
+        trunk ? static_cast<std::uint32_t>(hostsim::DigitalTrunk::kReceivedRatio) : 1);
     far = {&*foreign, octets(expected)};
   }
   const CallRunner runner =

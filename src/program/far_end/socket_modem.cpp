@@ -115,11 +115,12 @@ FarEndAddress FarEndAddress::parse(std::string_view text) {
   return address;
 }
 
-SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting)
+SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio)
     : address_(address),
       keep_waiting_(std::move(keep_waiting)),
+      received_ratio_(received_ratio),
       socket_(meet(address.path, keep_waiting_)),
-      to_peer_(kLineRateHz, address.rate_hz),
+      to_peer_(std::uint64_t{kLineRateHz} * received_ratio, address.rate_hz),
       from_peer_(address.rate_hz, kLineRateHz) {
   // What is played until the peer's first block is here, less what the peer has written already.
   const auto ours = [&](std::uint32_t n) { return static_cast<int>(std::uint64_t{n} * kLineRateHz / address.rate_hz); };
@@ -140,7 +141,7 @@ void SocketModem::process(const std::int16_t* rx, std::int16_t* tx, std::size_t 
       tx[i] = 0;
       continue;
     }
-    to_peer_.push(rx[i]);
+    for (std::uint32_t k = 0; k < received_ratio_; ++k) to_peer_.push(rx[received_ratio_ * i + k]);
     while (to_peer_.ready()) {
       block_.push_back(clipped(to_peer_.pull()));
       if (block_.size() == address_.block_samples) exchange_block();

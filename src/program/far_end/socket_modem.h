@@ -10,6 +10,9 @@
 // delay to be that, is told by `ahead`: those are played while the first n are heard. Such a queue may change its
 // length: of what the peer owes, no more is waited for than is played until the next exchange, so that a peer may take
 // up to ahead - n samples without an answer.
+//
+// An analogue modem of V.90 needs what lies around 4000 Hz of the line card's filter. It gets samples that were taken
+// at twice the line's rate, flat to 7 kHz where the peer's rate is another.
 #pragma once
 
 #include <array>
@@ -40,14 +43,16 @@ class SocketModem final : public hostsim::ForeignModem {
   static constexpr int kPatienceS = 30;  ///< of wall clock, for one block of samples
 
   /// Connects to a socket that someone listens on; else makes the socket and waits for a peer.
-  /// @param keep_waiting  asked ten times a second; false: give up  @throws std::runtime_error
-  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting);
+  /// @param keep_waiting  asked ten times a second; false: give up
+  /// @param received_ratio  samples that the line gives the peer for each of its own, 1 or 2
+  /// @throws std::runtime_error
+  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1);
   ~SocketModem() override;
   SocketModem(const SocketModem&) = delete;
   SocketModem& operator=(const SocketModem&) = delete;
 
-  /// hostsim::kLineRateHz. The peer's samples come one block (and the resamplers' 48 samples) later, or `ahead` sooner
-  /// than that. Silence once it has failed.
+  /// @param rx [received_ratio * n]  @param tx [n], at hostsim::kLineRateHz. The peer's samples come one block (and the
+  /// resamplers' 48 samples) later, or `ahead` sooner than that. Silence once it has failed.
   void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override;
   std::string failure() const override { return failure_; }
 
@@ -58,6 +63,7 @@ class SocketModem final : public hostsim::ForeignModem {
 
   FarEndAddress address_;
   std::function<bool()> keep_waiting_;
+  std::uint32_t received_ratio_;
   int socket_ = -1;
   std::string failure_;
   hostsim::Resampler to_peer_, from_peer_;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -62,6 +63,36 @@ TEST(SocketModem, WhatThePeerWritesAheadIsTheWholeDelay) {
   for (const std::uint32_t block : {48u, 100u}) {
     EXPECT_NEAR(delay_of(block, 192), 192 + kResamplers, 3) << block << ": not a block more";
   }
+}
+
+/// Gain in dB through the peer and back of a tone, given at twice the line's rate.
+double gain_db_at(double hz, std::uint32_t rate) {
+  const std::string path = testing::TempDir() + "tone" + std::to_string(getpid());
+  std::thread peer(loop_back, path, 0);
+  constexpr std::size_t kSamples = 4000, kFrom = 1000;
+  double in = 0, out = 0;
+  {
+    SocketModem modem(
+        {path, rate, 48, 0}, [] { return true; }, 2);
+    for (std::size_t k = 0; k < kSamples; ++k) {
+      std::int16_t twice[2], back = 0;
+      for (std::size_t half = 0; half < 2; ++half) {
+        twice[half] =
+            static_cast<std::int16_t>(std::lround(10'000 * std::sin(2 * M_PI * hz * (2 * k + half) / 16'000.)));
+      }
+      modem.process(twice, &back, 1);
+      if (k < kFrom) continue;
+      in += (static_cast<double>(twice[0]) * twice[0] + static_cast<double>(twice[1]) * twice[1]) / 2;
+      out += static_cast<double>(back) * back;
+    }
+    EXPECT_EQ(modem.failure(), "");
+  }
+  peer.join();
+  return 10 * std::log10(out / in);
+}
+
+TEST(SocketModem, TheAnalogueEndOfATrunkHearsWhatLiesNear4000Hz) {
+  for (const double hz : {1000., 3000., 3900.}) EXPECT_NEAR(gain_db_at(hz, 9600), 0, 0.05) << hz;
 }
 
 }  // namespace
