@@ -48,6 +48,10 @@ oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig
   k.compression = call.error_control.compression;
   k.codewords = call.error_control.codewords;
   k.max_string = call.error_control.max_string;
+  k.v44 = call.error_control.v44;
+  const auto v44 = [](const oh_v44_parameters& p) { return oh_kernel_v44{p.codewords, p.history, p.max_string}; };
+  k.v44_tx = v44(call.error_control.v44_tx);
+  k.v44_rx = v44(call.error_control.v44_rx);
   k.policy = config.policy;
   k.transmit_lead_samples = config.transmit_lead_samples;
   if (config.block_plan.empty() || config.block_plan.size() > OH_BLOCK_PLAN_MAX)
@@ -135,6 +139,7 @@ modem::CallStatus KernelLine::status() const {
   status.direct = s.direct != 0;
   status.link.unacknowledged = s.unsent;
   status.link.compression = static_cast<std::uint8_t>(s.compression);
+  status.link.v44 = static_cast<std::uint8_t>(s.v44);
   if (status.pump.state == OH_PUMP_DATA && std::min(s.tx_bit_rate, s.rx_bit_rate) < min_bit_rate_) {
     status.pump.state = OH_PUMP_FAILED;
     status.pump.failure = OH_PUMP_TOO_SLOW;

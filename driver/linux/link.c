@@ -128,6 +128,17 @@ bool oh_link_is_over(const struct oh_link *link)
 				 state == OH_LAPM_UNSUPPORTED);
 }
 
+static struct oh_v44_parameters v44_parameters(const struct oh_kernel_v44 *v44)
+{
+	struct oh_v44_parameters parameters = {
+		.codewords = min_t(u32, v44->codewords, U16_MAX),
+		.history = min_t(u32, v44->history, U16_MAX),
+		.max_string = min_t(u32, v44->max_string, U8_MAX),
+	};
+
+	return parameters;
+}
+
 static int create_lapm(struct oh_link *link, const struct oh_kernel_call *call, u32 rate_hz,
 		       struct oh_fpu *fpu)
 {
@@ -143,6 +154,11 @@ static int create_lapm(struct oh_link *link, const struct oh_kernel_call *call, 
 		config.compression = min_t(u32, call->compression, U8_MAX);
 		config.codewords = min_t(u32, call->codewords, U16_MAX);
 		config.max_string = min_t(u32, call->max_string, U8_MAX);
+	}
+	if (call->v44) {
+		config.v44 = min_t(u32, call->v44, U8_MAX);
+		config.v44_tx = v44_parameters(&call->v44_tx);
+		config.v44_rx = v44_parameters(&call->v44_rx);
 	}
 	config.t400_ms = DETECTION_MS;
 	config.event = link_event;

@@ -38,7 +38,7 @@ struct oh_modem_end {
 	bool clearing;
 	bool ended;
 	/* as seen last; read by anybody, each by itself */
-	u32 state, link_state, tx_bit_rate, rx_bit_rate, retrains, unsent, compression;
+	u32 state, link_state, tx_bit_rate, rx_bit_rate, retrains, unsent, compression, v44;
 	u32 rx_level; /* the bits of a float */
 	u64 samples;
 };
@@ -110,6 +110,7 @@ static void follow(struct oh_modem_end *end, size_t n)
 		WRITE_ONCE(end->ended, true);
 	WRITE_ONCE(end->link_state, end->link.status.state);
 	WRITE_ONCE(end->compression, end->link.status.compression);
+	WRITE_ONCE(end->v44, end->link.status.v44);
 	WRITE_ONCE(end->tx_bit_rate, pump.tx_bit_rate);
 	WRITE_ONCE(end->rx_bit_rate, pump.rx_bit_rate);
 	memcpy(&rx_level, &pump.rx_level_dbm0, sizeof(rx_level));
@@ -303,6 +304,7 @@ void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *stat
 	status->link = READ_ONCE(end->link_state);
 	status->direct = READ_ONCE(end->link.direct);
 	status->compression = READ_ONCE(end->compression);
+	status->v44 = READ_ONCE(end->v44);
 	status->tx_bit_rate = READ_ONCE(end->tx_bit_rate);
 	status->rx_bit_rate = READ_ONCE(end->rx_bit_rate);
 	status->retrains = READ_ONCE(end->retrains);

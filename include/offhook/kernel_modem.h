@@ -41,6 +41,11 @@ static inline uint32_t oh_kernel_slice(uint32_t rate_hz) {
   return periods > 0 ? periods : 1;
 }
 
+/** What V.44 may take of memory in one direction (its Table 10). */
+struct oh_kernel_v44 {
+  uint32_t codewords, history, max_string;
+};
+
 /** A call. */
 struct oh_kernel_call {
   uint32_t struct_size;
@@ -54,6 +59,8 @@ struct oh_kernel_call {
   uint32_t window;         /**< frames, to 127; 0: 15 */
   uint32_t compression;    /**< enum oh_lapm_compression together */
   uint32_t codewords, max_string;
+  uint32_t v44; /**< V.44, which is preferred to V.42bis: enum oh_lapm_compression together */
+  struct oh_kernel_v44 v44_tx, v44_rx;
   /* the driver */
   enum oh_service_policy policy;
   uint32_t transmit_lead_samples;
@@ -73,6 +80,7 @@ struct oh_kernel_status {
   uint32_t tx_bit_rate, rx_bit_rate, retrains;
   uint32_t unsent;      /**< octets written that the far end has not acknowledged, or that have not been sent */
   uint32_t compression; /**< agreed on: enum oh_lapm_compression together */
+  uint32_t v44;         /**< not 0: it is V.44's, else V.42bis' */
   uint32_t ringing;     /**< the card sees ring voltage; in no call */
   float rx_level_dbm0;
   uint64_t samples;  /**< processed and filled in */

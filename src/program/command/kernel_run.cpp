@@ -75,8 +75,6 @@ oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
   if (load.spinner || load.timer_callback || !load.trace.empty() || !load.devices.empty() || !load.threads.empty() ||
       !load.reservations.empty())
     refuse("load", "the load is what runs on this machine; expected none in the scenario");
-  if (scenario.link.compression == hostsim::Compression::kV44)
-    refuse("link.compression", "there is V.42bis alone; expected \"none\" or \"v42bis\"");
   const modem::CallConfig call{.pump = hostsim::near_type(scenario),
                                .role = scenario.role,
                                .modulations = scenario.modem,

@@ -82,6 +82,23 @@ TEST(KernelLine, ACallWithoutErrorControlStandsInDataModeAndIsToldThatItEnds) {
   EXPECT_FALSE(device.running);
 }
 
+TEST(KernelLine, TellsTheKernelOfV44) {
+  modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL};
+  EXPECT_EQ(kernel_call(call, kConfig).v44, 0u);
+  constexpr std::uint8_t kBoth = OH_LAPM_COMPRESS_SENT | OH_LAPM_COMPRESS_RECEIVED;
+  call.error_control.v44 = kBoth;
+  call.error_control.v44_tx = {.codewords = 1'024, .history = 3'072, .max_string = 64};
+  call.error_control.v44_rx = {.codewords = 512, .history = 1'536, .max_string = 32};
+  const oh_kernel_call k = kernel_call(call, kConfig);
+  EXPECT_EQ(k.v44, kBoth);
+  EXPECT_EQ(k.v44_tx.codewords, 1'024u);
+  EXPECT_EQ(k.v44_tx.history, 3'072u);
+  EXPECT_EQ(k.v44_tx.max_string, 64u);
+  EXPECT_EQ(k.v44_rx.codewords, 512u);
+  EXPECT_EQ(k.v44_rx.history, 1'536u);
+  EXPECT_EQ(k.v44_rx.max_string, 32u);
+}
+
 TEST(KernelLine, RefusesWhatTheKernelLacks) {
   const modem::CallConfig plain{.pump = kV34.type(), .role = OH_PUMP_CALL};
   modem::CallConfig digits = plain, v23 = plain, slow = plain;
