@@ -85,7 +85,7 @@ def cells():
         trunk_cell("A-law", law="a-law", codec="a-law"),
         trunk_cell("loop 12 dB", loss_db=12),
         trunk_cell("clock +50 ppm", clock_ppm=50),
-        trunk_cell("slips after 60 and 90 s", file_bytes=250000, slip_every_s=60),  # down, then up
+        trunk_cell("a slip a minute each way", file_bytes=250000, slip_every_s=60),
         trunk_cell("no digital route down", converters="true"),
     ]
     return found + [cell(f"SNR {db} dB", **snr(db)) for db in range(40, 12, -2)]
