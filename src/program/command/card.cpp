@@ -333,7 +333,7 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--pump", options->pump,
                   "Of the far modem; dmt: ADSL, on a subscriber loop, files are ATM cells of 52 octets")
       ->excludes(scenario)
-      ->check(CLI::IsMember({"v34", "v32bis", "dmt"}));
+      ->check(CLI::IsMember({"v34", "v32bis", "v22bis", "dmt"}));
   sub->add_option("--role", options->role, "Of the far modem")
       ->excludes(scenario)
       ->check(CLI::IsMember({"call", "answer"}));
