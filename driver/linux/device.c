@@ -89,8 +89,8 @@ int oh_device_start(struct oh_device *device, const struct oh_kernel_call *call)
 		return -EBUSY;
 	if (call->policy != OH_SERVICE_ONE_BLOCK && call->policy != OH_SERVICE_DRAIN_ALL)
 		return -EINVAL;
-	device->end = oh_modem_end_create(call, &device->hardware.streams, &device->log,
-					  &device->wake);
+	device->end =
+		oh_modem_end_create(call, &device->hardware.streams, &device->log, &device->wake);
 	if (IS_ERR(device->end)) {
 		error = PTR_ERR(device->end);
 		device->end = NULL;

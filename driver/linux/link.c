@@ -95,8 +95,8 @@ void oh_link_follow(struct oh_link *link, const struct oh_pump_status *pump, siz
 		oh_cells_get_status(link->cells, &link->cells_status);
 		return;
 	}
-	if (data && (pump->tx_bit_rate != link->tx_bit_rate ||
-		     pump->rx_bit_rate != link->rx_bit_rate)) {
+	if (data &&
+	    (pump->tx_bit_rate != link->tx_bit_rate || pump->rx_bit_rate != link->rx_bit_rate)) {
 		link->tx_bit_rate = pump->tx_bit_rate;
 		link->rx_bit_rate = pump->rx_bit_rate;
 		oh_lapm_set_bit_rates(link->lapm, pump->tx_bit_rate, pump->rx_bit_rate);

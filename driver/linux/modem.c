@@ -52,7 +52,8 @@ static void feed(struct oh_modem_end *end)
 {
 	size_t n;
 
-	while ((n = oh_link_writable(&end->link, min_t(u32, kfifo_len(&end->to_line), PIECE))) > 0) {
+	while ((n = oh_link_writable(&end->link, min_t(u32, kfifo_len(&end->to_line), PIECE))) >
+	       0) {
 		n = kfifo_out(&end->to_line, end->piece, n);
 		oh_link_write(&end->link, end->piece, n);
 	}
@@ -70,7 +71,8 @@ static void drain(struct oh_modem_end *end)
 	}
 }
 
-/* As driver/core/logged_rate.h has the rates of these pumps: in 100 bit/s, ADSL's fast ones in steps. */
+/* As driver/core/logged_rate.h has the rates of these pumps: in 100 bit/s, ADSL's fast ones in
+ * steps. */
 static u32 logged_rate(u32 bit_rate)
 {
 	if (bit_rate / 100 < 0x7f00)
@@ -194,8 +196,10 @@ static bool choose_format(struct oh_modem_end *end, const struct oh_streams *car
 	for (k = 0; k < end->type->format_count; ++k) {
 		const struct oh_pump_format *format = &end->type->formats[k];
 
-		if (format->rx.rate_hz != card->rx.rate_hz || format->tx.rate_hz != card->tx.rate_hz ||
-		    format->rx.encoding != card->rx.encoding || format->tx.encoding != card->tx.encoding)
+		if (format->rx.rate_hz != card->rx.rate_hz ||
+		    format->tx.rate_hz != card->tx.rate_hz ||
+		    format->rx.encoding != card->rx.encoding ||
+		    format->tx.encoding != card->tx.encoding)
 			continue;
 		config->format = *format;
 		end->slice = oh_kernel_slice(rate_hz);

@@ -9,9 +9,9 @@
 #include <new>
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/line_activity.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/pump/pump_type.h"
-#include "dsp/blocks/line_activity.h"
 
 namespace offhook::fsk {
 namespace {

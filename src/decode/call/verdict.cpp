@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "dsp/modulation/modulation.h"
-#include "dsp/modulation/modulation.h"
 #include "src/decode/call/call.h"
 #include "src/decode/v34/data_only.h"
 

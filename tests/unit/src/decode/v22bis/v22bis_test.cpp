@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // V.22bis as spandsp sends it, over a line with noise, clock difference and offset, and nothing at all.
-#include "dsp/v22/pump.h"
+#include "src/decode/v22bis/v22bis.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "driver/modem/modem.h"
+#include "dsp/v22/pump.h"
 #include "hostsim/line/line.h"
 #include "hostsim/random/random.h"
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
-#include "src/decode/v22bis/v22bis.h"
 
 namespace offhook::decode {
 namespace {
