@@ -22,8 +22,11 @@ constexpr std::array<Modulation, 4> kModulations = [] {
 const Modulation& chosen(const modem::CallConfig& call) {
   const std::uint32_t wanted = call.modulations;
   for (std::size_t k = kModulations.size() - 1; k-- > 0;) {
-    if (wanted == 0 || (wanted & kModulations[k].id) != 0) return kModulations[k];
+    const Modulation& m = kModulations[k];
+    // What begins without V.8 is named by its pump alone (choose_modem).
+    if ((wanted & m.id) != 0 || (wanted == 0 && m.type() == call.pump)) return m;
   }
+  if (wanted == 0) return kModulations[kModulations.size() - 2];
   throw std::invalid_argument("the kernel's modem has V.34, V.32bis and V.22bis");
 }
 

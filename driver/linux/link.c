@@ -92,7 +92,13 @@ void oh_link_follow(struct oh_link *link, const struct oh_pump_status *pump, siz
 	bool data = pump->state == OH_PUMP_DATA;
 
 	if (link->cells) {
-		oh_cells_get_status(link->cells, &link->cells_status);
+		struct oh_cells_status now;
+
+		oh_cells_get_status(link->cells, &now);
+		WRITE_ONCE(link->cells_status.sent, now.sent);
+		WRITE_ONCE(link->cells_status.received, now.received);
+		WRITE_ONCE(link->cells_status.idle_received, now.idle_received);
+		WRITE_ONCE(link->cells_status.hec_errors, now.hec_errors);
 		return;
 	}
 	if (data &&

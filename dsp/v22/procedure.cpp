@@ -150,7 +150,7 @@ struct Procedure {
   }
   static void data_again(Modem& m) { begin_data(m, m.at_2400_); }
   static void acquire_again(Modem& m) {
-    ++m.retrains_;
+    m.train_again(OH_RETRAIN_LOST);
     m.receiver_.acquire();
     m.receiver_.confirm();
   }

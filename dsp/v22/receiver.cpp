@@ -213,7 +213,12 @@ void Receiver::equalise() {
 void Receiver::adapt() {
   const Complex reference = point(decision_.quadrant, decision_.inner);
   const Complex error = reference - symbol_;
-  if (lost_ > 0 || quiet_ > 0 || s1_.in_s1() || fast_ > kJump * power_ || !(norm(error) < 1000)) {
+  if (lost_ > 0 || quiet_ > 0 || s1_.in_s1() || fast_ > kJump * power_) {
+    previous_error_ = {};
+    return;
+  }
+  if (!(norm(error) < 1000)) {  // no relation to the points: lost, unless it is a click
+    error_ += kErrorMemory * (4 - error_);
     previous_error_ = {};
     return;
   }

@@ -36,7 +36,7 @@ struct LiveDevice {
   std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< null where there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;  ///< null where there is none
   std::optional<std::uint64_t> sent_otherwise;        ///< periods, where a rehearsal was played
-  bool in_data = false;                               ///< at the end; of a rehearsal: the near end alone
+  bool in_data = false;                               ///< at the end; of a rehearsal: the near end has been
   std::vector<std::string> without;
   /// Nothing late, nothing lost.
   bool in_time() const {

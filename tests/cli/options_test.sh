@@ -46,6 +46,8 @@ expect_error "out.txt" hosts win98-web --json out.txt
 "$offhook" schedule "$source_dir/examples/system.json" --csv now.csv --json now.json || fail "schedule"
 "$offhook" schedule "$source_dir/examples/system.json" --out before.csv --summary before || fail "schedule --out"
 { cmp now.csv before.csv && cmp now.json before; } || fail "schedule --out and --summary write otherwise"
+"$offhook" schedule "$source_dir/examples/system.json" --out=joined.csv --summary=joined || fail "schedule --out=FILE"
+{ cmp now.csv joined.csv && cmp now.json joined; } || fail "schedule --out=FILE writes otherwise"
 "$offhook" run "$source_dir/examples/table3-3-16.toml" --set transfer.bytes=1000 --out call >/dev/null  # sufficient or not
 "$offhook" export call --csv now.csv || fail "export"
 for then in "--csv call -o then.txt" "call --csv --out then.txt"; do
@@ -55,6 +57,6 @@ for then in "--csv call -o then.txt" "call --csv --out then.txt"; do
 done
 "$offhook" report call --out page >/dev/null || fail "report"
 [ -s page ] || fail "report --out"
-expect 0 "Queue Send/Recv" measure kernel --repetitions 20 --best-effort -o kernel.txt
+expect 0 "Queue Send/Recv" measure kernel --repetitions=20 --best-effort -o kernel.txt
 [ -s kernel.txt ] || fail "measure -o"
 finish

@@ -248,7 +248,7 @@ def slug(text):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?", help="PROGRAM; its own first words may follow in one argument: \"python3 far.py\"")
-    parser.add_argument("--cells", metavar="WORD", action="append", help="only cells whose name has WORD in it (may be given again)")
+    parser.add_argument("--cells", metavar="WORD", action="append", help="only the cell of that name, or those whose name has WORD in it (may be given again)")
     parser.add_argument("--roles", default="call,answer", help="our roles (call,answer)")
     parser.add_argument("--calls", type=int, default=3, help="calls of each cell and role, with seeds 1 to N (3)")
     parser.add_argument("--out", type=pathlib.Path, help="where results are kept (out/interop/NAME)")
@@ -260,7 +260,9 @@ def arguments():
         fail(f"--roles {','.join(args.roles)}: expected call, answer or both")
     if args.calls < 1:
         fail(f"--calls {args.calls}: expected 1 or more")
-    args.chosen = [c for c in cells() if not args.cells or any(word in c["name"] for word in args.cells)]
+    names = {c["name"] for c in cells()}
+    args.chosen = [c for c in cells() if not args.cells or any(
+        word == c["name"] if word in names else word in c["name"] for word in args.cells)]
     if not args.chosen:
         fail(f"--cells {' '.join(args.cells)}: no cell has that in its name; all of them: ./dev interop --list")
     if not args.list and not args.program:

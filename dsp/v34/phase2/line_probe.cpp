@@ -41,7 +41,7 @@ LineProbe::LineProbe() : offset_mixer_(kOffsetToneHz) {
 }
 
 void LineProbe::start() {
-  filled_ = windows_ = in_block_ = blocks_ = 0;
+  filled_ = windows_ = analysed_ = in_block_ = blocks_ = 0;
   for (float& v : spectrum_) v = 0;
   block_ = {};
   offset_known_ = false;
@@ -71,6 +71,7 @@ void LineProbe::transform() {
 }
 
 void LineProbe::analyse() {
+  analysed_ = windows_;
   double energy = 0;  // of the window
   for (const float w : window_) energy += static_cast<double>(w) * w;
   const double scale = 1 / (energy * windows_);

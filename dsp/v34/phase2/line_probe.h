@@ -33,6 +33,8 @@ class LineProbe {
   void put(float x);
   /// How many windows have been taken in; analyse() needs one, five are 384 ms.
   int windows() const { return windows_; }
+  /// Of all its windows.
+  bool is_analysed() const { return analysed_ == windows_; }
 
   /// Works out gain, noise and offset of all that was put in. Real-time: O(kBands), no.  @pre windows() > 0
   void analyse();
@@ -83,7 +85,7 @@ class LineProbe {
   float window_[kWindow];
   float input_[kWindow]{};
   int filled_ = 0;
-  int windows_ = 0;
+  int windows_ = 0, analysed_ = 0;
   float spectrum_[kBins]{};  // summed squares
   float tone_[kBands]{};
   float noise_[kBands]{};

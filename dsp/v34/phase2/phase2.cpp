@@ -382,7 +382,7 @@ void Phase2::hear(float rx) {
 }
 
 void Phase2::end_probing() {
-  probe_.analyse();
+  if (!probe_.is_analysed()) probe_.analyse();
   begin_choice(config_.pcm != PcmSide::kAnalogue || !choose_pcm_);
   send_tone();
 }

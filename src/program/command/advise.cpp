@@ -175,6 +175,10 @@ int run(const Options& options) {
   how.seconds = options.seconds;
   how.required_s = options.between_hours * 3600;
   how.slot_s = 1e-6 * options.slot_us;
+  const double block_s = static_cast<double>(base.device.buffer()) / base.device.rate_hz;
+  if (how.slot_s > 0 && block_s > how.slot_s)
+    throw config::Error(fmt::format("--slot-us: a block of {} is {:g} ms, longer than a slot; expected {:g} us or more",
+                                    base.device.name, 1e3 * block_s, 1e6 * block_s));
   how.threads = options.threads;
   how.stop = interrupted;
   how.only = only_context(options, base);

@@ -20,7 +20,10 @@ namespace offhook::command {
 namespace {
 
 const oh_pump_type& pump_named(const std::string& name) {
-  return name == "v32bis" ? *oh_v32bis_type() : *oh_v34_type();
+  for (const oh_pump_type* type : {oh_v22bis_type(), oh_v32bis_type()}) {
+    if (name == type->name) return *type;
+  }
+  return *oh_v34_type();
 }
 
 class ModemTalker final : public Talker {

@@ -63,6 +63,9 @@ mttf: offhook mttf --csv; a row a buffering
   underruns: simulated; a run of missed buffers is one
   missed: buffers not computed before all that had been buffered was played
   simulated_hours (h): how long
+  slot_us? (us): a radio's slot, --slot-us
+  miss_ratio?: of slots, 0 to 1
+  miss_ratio_at_most?: the same, 95 % confidence
 
 tasks: offhook mttf --tasks --csv; a row a computation
   name: as the file has it

@@ -26,10 +26,23 @@ std::string_view text_of(const std::vector<std::string>& words) {
 std::vector<std::string> with_todays_names(std::vector<std::string> words) {
   const std::string_view text = text_of(words);
   const bool is_schedule = !words.empty() && words[0] == "schedule";
+  // --out=FILE as --out FILE
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    for (const std::string_view name : {"--out", "--summary", "--repetitions"}) {
+      if (!words[i].starts_with(std::string(name) + "=")) continue;
+      const std::string value = words[i].substr(name.size() + 1);
+      words[i].resize(name.size());
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, value);
+    }
+  }
   const bool names_file = has(words, "--out") || has(words, "-o");
   std::vector<std::string> out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string& word = words[i];
+    if (word == "--") {  // what follows is no option
+      out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      break;
+    }
     const bool last = i + 1 == words.size();
     if (word == "--repetitions") {
       out.emplace_back("--repeats");

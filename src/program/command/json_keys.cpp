@@ -18,6 +18,7 @@ constexpr const char* kCalls = R"(run: offhook run --json and summary.json
   bytes? (bytes): length of the file; not of a device
   bytes_delivered? (bytes): of them to the far end
   transfer_s (s): from the first byte to the last; 0: it did not arrive
+  at_line_rate_s? (s): with --far-end: what the line's bit rate needs
   simulated_s? (s): the whole call
   line_s? (s): the same of a call in a kernel, by the samples of its line
   kernel?.*: counts of the kernel driver (docs/kernel.md)
@@ -174,6 +175,8 @@ advise: offhook advise --json and advice.json
   warnings[]?: what makes the simulation a weak witness
   reasons[]: why, a sentence each
   required_s (s): between losses, as asked
+  slot_ms? (ms): a radio's slot, --slot-us
+  trials[].miss_ratio_at_most?: of its slots, 0 to 1
   lead_ms (ms): queued for transmission
   buffers: of the device
   buffers_that_suffice?: where its own do not

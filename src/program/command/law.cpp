@@ -305,6 +305,7 @@ int check(const Options& options) {
 int run(const Options& options) {
   if ((options.check > 0) == !options.device.empty()) throw config::Error("expected either a device or --check N");
   expect_one_alone({&options.csv, &options.json});
+  if (options.check > 0 && options.csv.asked()) throw config::Error("--check has no table; expected --json");
   if (options.check > 0) return check(options);
   LawReport report = report_of(options);
   const fs::path folder = !options.out.empty() ? fs::path(options.out)

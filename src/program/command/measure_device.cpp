@@ -69,6 +69,9 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
   if (r.sent_otherwise) json["periods_sent_otherwise"] = *r.sent_otherwise;
   if (r.dmt) json["dmt"] = to_json(*r.dmt);
   if (r.radio) json["radio"] = to_json(*r.radio);
+  for (const char* kind : {"dmt", "radio"}) {
+    if (json.contains(kind)) json[kind]["in_data"] = r.in_data;  // of a rehearsal: the near end alone
+  }
   return json;
 }
 

@@ -185,6 +185,13 @@ int run_buffers(const Options& options) {
   const Source source = load_source(options);
   const LatencyDistribution& latency = source.latency;
   std::vector<Cell> cells = bufferings(options);
+  for (const Cell& cell : cells) {
+    if (options.slot_us > 0 && 1e3 * cell.b.buffer_ms > options.slot_us)
+      throw config::Error(
+          fmt::format("--slot-us: a buffer of {:g} ms is longer than a slot of {:g} ms; expected --buffer-ms "
+                      "or a --device of a slot at most",
+                      cell.b.buffer_ms, 1e-3 * options.slot_us));
+  }
   if (!simulate(options, latency, cells)) return interrupt_status();
 
   ordered_json points = ordered_json::array(), rows = ordered_json::array();

@@ -81,7 +81,7 @@ void add_new(CLI::App& app, Action& action) {
   offhook new scenario my-call.toml && offhook run my-call.toml
   offhook new device my-device.toml && offhook law my-device.toml
   offhook new host my-host.toml && offhook advise rt-audio my-host.toml
-  offhook new system my-system.json && offhook schedule my-system.json --out my-system.csv
+  offhook new system my-system.json && offhook schedule my-system.json --csv my-system.csv
 
 What each key is stands beside it; offhook keys KIND lists the keys alone.)");
   sub->final_callback([&action, options] {

@@ -132,7 +132,10 @@ def debug_kernel(bench, options):
     bad, kernel = 0, DebugKernel()
     kernel.machine(options.fetch)
     boot = options.boot
-    for name, check in (("kunit", kunit), ("call", call), ("shortage", shortage)):
+    cases = {"kunit": kunit, "call": call, "shortage": shortage}
+    if options.only and options.only not in cases:
+        raise SystemExit(f"--only {options.only}: expected one of {', '.join(cases)}")
+    for name, check in cases.items():
         if options.only and options.only != name:
             continue
         options.boot = boot if name == "kunit" else boot + " kunit.enable=0"

@@ -31,6 +31,8 @@ TEST(KernelLine, TakesTheFastestModulationThatMsAllows) {
   EXPECT_STREQ(by_command("V34", 0).pump, "v34");
   EXPECT_STREQ(by_command("V32B", 1).pump, "v32bis");
   EXPECT_STREQ(by_command("V32B", 0).pump, "v32bis");
+  EXPECT_STREQ(by_command("V22B", 1).pump, "v22bis");
+  EXPECT_STREQ(by_command("V22B", 0).pump, "v22bis");
 }
 
 TEST(KernelLine, TellsTheKernelRatesWindowAndBlocks) {

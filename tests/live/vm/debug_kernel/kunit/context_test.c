@@ -10,7 +10,7 @@
 #include <linux/sched/prio.h>
 #include <uapi/linux/sched/types.h>
 
-#include "../offhook.h"
+#include "driver/linux/offhook.h"
 
 struct fixture {
 	struct oh_kernel_context context;

@@ -7,7 +7,7 @@
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
 
-#include "../offhook.h"
+#include "driver/linux/offhook.h"
 #include "dsp/blocks/preemption_point.h"
 
 enum { REGISTERS = 16 };

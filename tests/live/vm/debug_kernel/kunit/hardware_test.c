@@ -3,7 +3,7 @@
  * what is not. */
 #include <kunit/test.h>
 
-#include "../offhook.h"
+#include "driver/linux/offhook.h"
 
 enum { QUEUE = 256, RATE_HZ = 8000, RING = 512 };
 

@@ -4,7 +4,7 @@
 #include <linux/irq_work.h>
 #include <linux/vmalloc.h>
 
-#include "../offhook.h"
+#include "driver/linux/offhook.h"
 
 enum { RATE_HZ = 8000, EVENTS = 4096, BLOCK = 80 };
 
@@ -57,9 +57,17 @@ static struct oh_kernel_call call_of(const char *pump)
 
 static struct oh_modem_end *create(struct kunit *test, const struct oh_kernel_call *call)
 {
+	const struct oh_stream_format format = {
+		.rate_hz = RATE_HZ,
+		.encoding = OH_LINEAR16,
+		.ring_samples = 512,
+		.block_min = 1,
+		.block_max = 256,
+	};
+	const struct oh_streams card = {.rx = format, .tx = format};
 	struct fixture *f = test->priv;
 
-	return oh_modem_end_create(call, RATE_HZ, &f->log, &f->wake);
+	return oh_modem_end_create(call, &card, &f->log, &f->wake);
 }
 
 static void refuses_what_is_no_call(struct kunit *test)
@@ -67,6 +75,8 @@ static void refuses_what_is_no_call(struct kunit *test)
 	struct oh_kernel_call call = call_of("v17");
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -ENOENT);
+	call = call_of("dmt"); /* of another rate than the card's */
+	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -EINVAL);
 	call = call_of("v34");
 	call.role = 7;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(create(test, &call)), -EINVAL);

@@ -5,7 +5,7 @@
 #include <linux/fdtable.h>
 #include <linux/tty_driver.h>
 
-#include "../offhook.h"
+#include "driver/linux/offhook.h"
 
 enum { NUMBER = OH_DEVICES_MAX - 1, WRITTEN = 4096 };
 
