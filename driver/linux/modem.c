@@ -71,8 +71,7 @@ static void drain(struct oh_modem_end *end)
 	}
 }
 
-/* As driver/core/logged_rate.h has the rates of these pumps: in 100 bit/s, ADSL's fast ones in
- * steps. */
+/* As driver/core/logged_rate.h has them: in 100 bit/s, ADSL's fast ones in steps. */
 static u32 logged_rate(u32 bit_rate)
 {
 	if (bit_rate / 100 < 0x7f00)
