@@ -4,11 +4,14 @@
 // tell by themselves whether they came through.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -27,12 +30,12 @@ class CheckedBits {
     if (hdlc_ && sent_ones_ == 5) return sent_ones_ = 0;
     const int bit = next(sent_);
     sent_ = sent_ << 1 | static_cast<uint32_t>(bit);
-    sent_ones_ = bit != 0 ? sent_ones_ + 1 : 0;
+    sent_ones_ = (sent_ones_ + 1) * bit;  // without a branch, which no processor could foresee
     return bit;
   }
   void put(int bit) {
     const bool inserted = hdlc_ && received_ones_ == 5;
-    received_ones_ = bit != 0 && !inserted ? received_ones_ + 1 : 0;
+    received_ones_ = (received_ones_ + 1) * static_cast<int>((bit != 0) & !inserted);
     if (!inserted) check(bit);
   }
   static constexpr int kBlock = 1000;
@@ -75,6 +78,7 @@ class V90Call : public hostsim::DigitalEnd {
     bool v8 = true;  ///< else both begin at Phase 2
     uint32_t max_bit_rate = 0;
     bool hdlc = false;  ///< what is carried has no seven ones in a row
+    oh_v90_options analogue{}, digital{};
     uint64_t seed = 1;
   };
 
@@ -93,11 +97,21 @@ class V90Call : public hostsim::DigitalEnd {
     c.port = port(analogue_bits_);
     c.io_delay_samples = 1;  // this loop's own
     analogue_memory_ = make(c, size_[1]);
+    if (oh_v90_set_options(digital(), &o.digital) != 0 || oh_v90_set_options(analogue(), &o.analogue) != 0)
+      throw std::invalid_argument("oh_v90_options");
     if (!o.v8) {
       oh_v90_begin(digital());
       oh_v90_begin(analogue());
     }
     trunk_ = std::make_unique<hostsim::DigitalTrunk>(o.trunk, o.seed, *this);
+  }
+
+  static oh_bit_port port(CheckedBits& bits) {
+    oh_bit_port p{};
+    p.user = &bits;
+    p.get_bit = [](void* user) { return static_cast<CheckedBits*>(user)->get(); };
+    p.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
+    return p;
   }
 
   void* digital() { return digital_memory_.get(); }
@@ -108,11 +122,13 @@ class V90Call : public hostsim::DigitalEnd {
     int16_t captured[hostsim::DigitalTrunk::kReceivedRatio];
     trunk_->exchange(played_, captured);
     for (int16_t& x : captured) {
+      if (echo_gain_ > 0) x = static_cast<int16_t>(std::lround(x + echo_gain_ * played_));
       if (added_ > 0) x = static_cast<int16_t>(x + static_cast<int>(noise() >> 16) % (2 * added_ + 1) - added_);
       if (damage_ == Damage::kNoise) x = static_cast<int16_t>(noise() >> 16);
       if (damage_ == Damage::kSilence) x = 0;
       if (damage_ == Damage::kClipped) x = x > 0 ? 32767 : -32768;
     }
+    if (received_ != nullptr) received_->analogue.insert(received_->analogue.end(), captured, std::end(captured));
     if (analogue_lost_ > 0) {
       --analogue_lost_;
       type_->fill_in(analogue(), 1);
@@ -140,8 +156,17 @@ class V90Call : public hostsim::DigitalEnd {
   void damage(Damage d) { damage_ = d; }
   /// White noise at the analogue modem, uniform from -most to most.
   void added_noise(int most) { added_ = most; }
+  /// The near echo is another: so much more of what was played stands in what is captured.
+  void added_echo_db(double db) { echo_gain_ = std::pow(10, db / 20); }
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
+
+  /// What both modems receive from now on is added to this; null: no more.
+  struct Received {
+    std::vector<uint8_t> digital;
+    std::vector<int16_t> analogue;  ///< kReceivedRatio for each sample period
+  };
+  void record(Received* received) { received_ = received; }
 
   /// Keeps both modems and the line as they are now. A modem is nothing but its memory.
   void keep() {
@@ -187,13 +212,6 @@ class V90Call : public hostsim::DigitalEnd {
   };
   using Memory = std::unique_ptr<void, Free>;
 
-  static oh_bit_port port(CheckedBits& bits) {
-    oh_bit_port p{};
-    p.user = &bits;
-    p.get_bit = [](void* user) { return static_cast<CheckedBits*>(user)->get(); };
-    p.put_bit = [](void* user, int bit) { static_cast<CheckedBits*>(user)->put(bit); };
-    return p;
-  }
   Memory make(const oh_pump_config& c, size_t& size) const {
     size = type_->size(&c);
     if (size == 0) throw std::bad_alloc();
@@ -211,6 +229,7 @@ class V90Call : public hostsim::DigitalEnd {
     uint8_t tx;
     if (damage_ == Damage::kNoiseToDigital) rx = static_cast<uint8_t>(noise() >> 24);
     if (damage_ == Damage::kSilence) rx = 0xFF;
+    if (received_ != nullptr) received_->digital.push_back(rx);
     type_->process(digital(), &rx, &tx, 1);
     silent_for_ = (tx & 0x7F) == 0x7F ? silent_for_ + 1 : 0;
     return tx;
@@ -237,6 +256,8 @@ class V90Call : public hostsim::DigitalEnd {
   unsigned silent_for_ = 0;
   int16_t played_ = 0;
   int analogue_lost_ = 0, added_ = 0;
+  double echo_gain_ = 0;
+  Received* received_ = nullptr;
   uint64_t samples_ = 0;
 };
 

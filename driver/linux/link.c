@@ -55,10 +55,15 @@ static size_t room(const struct oh_link *link)
 	return oh_lapm_writable(link->lapm);
 }
 
+size_t oh_link_unit(const struct oh_link *link)
+{
+	return link->cells ? OH_CELL_OCTETS : 1;
+}
+
 size_t oh_link_writable(const struct oh_link *link, size_t most)
 {
 	most = min_t(size_t, most, room(link));
-	return link->cells ? most - most % OH_CELL_OCTETS : most;
+	return most - most % oh_link_unit(link);
 }
 
 void oh_link_write(struct oh_link *link, const u8 *octets, size_t n)
@@ -99,6 +104,8 @@ void oh_link_follow(struct oh_link *link, const struct oh_pump_status *pump, siz
 		WRITE_ONCE(link->cells_status.received, now.received);
 		WRITE_ONCE(link->cells_status.idle_received, now.idle_received);
 		WRITE_ONCE(link->cells_status.hec_errors, now.hec_errors);
+		WRITE_ONCE(link->cells_status.losses, now.losses);
+		WRITE_ONCE(link->cells_status.overflows, now.overflows);
 		return;
 	}
 	if (data &&

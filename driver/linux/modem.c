@@ -318,6 +318,8 @@ void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *stat
 	status->cells_received = READ_ONCE(end->link.cells_status.received);
 	status->cells_idle = READ_ONCE(end->link.cells_status.idle_received);
 	status->hec_errors = READ_ONCE(end->link.cells_status.hec_errors);
+	status->delineation_losses = READ_ONCE(end->link.cells_status.losses);
+	status->cells_unread = READ_ONCE(end->link.cells_status.overflows);
 	name_longest_section(end);
 	status->longest_section_ns = end->named_ns;
 	memcpy(status->longest_section_from, end->from, sizeof(end->from));
@@ -327,7 +329,12 @@ void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *stat
 int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
 		       unsigned int *taken)
 {
-	return kfifo_from_user(&end->to_line, octets, n, taken);
+	size_t unit = oh_link_unit(&end->link);
+
+	if (n > 0 && n < unit)
+		return -EINVAL;
+	n = min_t(size_t, n, kfifo_avail(&end->to_line));
+	return kfifo_from_user(&end->to_line, octets, n - n % unit, taken);
 }
 
 int oh_modem_end_read(struct oh_modem_end *end, char __user *octets, size_t n, unsigned int *given)
@@ -342,7 +349,7 @@ bool oh_modem_end_readable(struct oh_modem_end *end)
 
 bool oh_modem_end_writable(struct oh_modem_end *end)
 {
-	return !kfifo_is_full(&end->to_line);
+	return kfifo_avail(&end->to_line) >= oh_link_unit(&end->link);
 }
 
 bool oh_modem_end_ended(struct oh_modem_end *end)

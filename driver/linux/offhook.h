@@ -155,6 +155,8 @@ int oh_link_create(struct oh_link *link, const struct oh_kernel_call *call,
 		   struct oh_fpu *fpu);
 void oh_link_destroy(struct oh_link *link);
 void oh_link_port(struct oh_link *link, struct oh_bit_port *port);
+/* octets that are taken or none of them: a cell's, or 1 */
+size_t oh_link_unit(const struct oh_link *link);
 /* @return octets of `most` that a write would take; whole cells, where there are cells */
 size_t oh_link_writable(const struct oh_link *link, size_t most);
 void oh_link_write(struct oh_link *link, const u8 *octets, size_t n);
@@ -181,7 +183,10 @@ struct oh_pump oh_modem_end_pump(struct oh_modem_end *end);
 void oh_modem_end_hang_up(struct oh_modem_end *end);
 /* One caller at a time. */
 void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status);
-/* One reader and one writer. */
+/*
+ * One reader and one writer. Of cells, above a DMT pump, whole ones are taken:
+ * -EINVAL for less than one.
+ */
 int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
 		       unsigned int *taken);
 int oh_modem_end_read(struct oh_modem_end *end, char __user *octets, size_t n, unsigned int *given);

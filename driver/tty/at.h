@@ -31,13 +31,13 @@ enum class Result {
 
 /// All numbers are int, so that a row of a command table can name any of them.
 struct AtSettings {
-  std::array<std::uint8_t, 256> s{};  ///< S-registers
-  int echo = 1;                       ///< E
-  int quiet = 0;                      ///< Q
-  int verbose = 1;                    ///< V
-  int extended = 4;                   ///< X
-  int dcd = 1;                        ///< &C
-  int dtr = 2;                        ///< &D
+  std::array<std::uint8_t, 13> s{};  ///< S-registers
+  int echo = 1;                      ///< E
+  int quiet = 0;                     ///< Q
+  int verbose = 1;                   ///< V
+  int extended = 4;                  ///< X
+  int dcd = 1;                       ///< &C
+  int dtr = 2;                       ///< &D
   /// +IFC, &K: 0 none, 1 XON/XOFF, 2 RTS/CTS (a terminal that is not read, or takes no more), and of the DTE's own
   /// 3 XON/XOFF that goes to the far end, too.
   int flow_by_dte = 2, flow_by_dce = 2;
@@ -92,6 +92,7 @@ class AtInterpreter {
   /// Information text, such as "+MCR: V34".
   void information(std::string_view text);
   const AtSettings& settings() const { return settings_; }
+  /// @pre 0 <= n < 13
   std::uint8_t& s(int n) { return settings_.s[static_cast<std::size_t>(n)]; }
 
  private:

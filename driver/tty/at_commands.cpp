@@ -80,6 +80,29 @@ constexpr Identity kIdentities[] = {
     {"GCAP", "+GCAP: +MS,+ES,+DS,+DS44", "6.1.9", "capabilities"},
 };
 
+/// S-parameters (V.250 5.3.2). Those that mean nothing here are there because programs write to them.
+struct Register {
+  int number, most;
+  std::string_view from, what;
+};
+constexpr Register kRegisters[] = {
+    {0, 255, "6.3.8", "rings before the modem answers; 0 never"},
+    {1, 255, "Hayes", "rings of this call so far"},
+    {2, 255, "Hayes", "character of the escape sequence; above 127 none"},
+    // Characters that end and edit a line lie below 128 (V.250 6.2).
+    {3, 127, "6.2.1", "character that ends a line"},
+    {4, 127, "6.2.2", "character that follows it in responses"},
+    {5, 127, "6.2.3", "character that takes one back"},
+    {6, 255, "6.3.9", "pause before dialling, s"},
+    {7, 255, "6.3.10", "wait for a carrier, s"},
+    {8, 255, "6.3.11", "pause of a comma, s"},
+    {9, 255, "Hayes", "carrier detect time: no effect"},
+    {10, 255, "6.3.12", "time without carrier before hanging up, 0.1 s"},
+    {11, 255, "Hayes", "length of a dialled tone and of the pause after it, ms"},
+    {12, 255, "Hayes", "pause around the escape sequence, 1/50 s"},
+};
+static_assert(std::size(kRegisters) == std::tuple_size_v<decltype(AtSettings::s)>);
+
 using Setting = int AtSettings::*;
 
 /// A value of a parameter (V.250 5.4.4): a number of a range, or of 0 besides; or a word of the modem's carriers.
@@ -244,9 +267,10 @@ struct AtInterpreter::Commands {
     const AtSettings& s = at.settings_;
     const auto flow =
         std::find_if(std::begin(kFlow), std::end(kFlow), [&s](const auto& f) { return f.by_dte == s.flow_by_dte; });
-    at.information(fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{} S0={} S2={} S6={} S7={} S10={} S12={}", s.echo, s.quiet,
-                               s.verbose, s.extended, s.dcd, s.dtr, flow->k, s.s[0], s.s[2], s.s[6], s.s[7], s.s[10],
-                               s.s[12]));
+    std::string text =
+        fmt::format("E{} Q{} V{} X{} &C{} &D{} &K{}", s.echo, s.quiet, s.verbose, s.extended, s.dcd, s.dtr, flow->k);
+    for (std::size_t n = 0; n < std::size(s.s); ++n) text += fmt::format(" S{}={}", n, s.s[n]);
+    at.information(text);
     return Outcome::kOk;
   }
 
@@ -261,6 +285,8 @@ struct AtInterpreter::Commands {
       const bool number = b.most > 0 && b.most < kAnyNumber;
       row(b.name, number ? fmt::format("0-{}", b.most) : "", b.what, b.from);
     }
+    for (const Register& r : kRegisters)
+      row("S", fmt::format("{}={}", r.number, r.most == 255 ? "0-255" : "0-127"), r.what, r.from);
     for (const Identity& i : kIdentities) row("+", i.name, i.what, i.from);
     for (const Parameter& p : kParameters) row("+", fmt::format("{}={}", p.name, ranges(at, p)), p.what, p.from);
     return Outcome::kOk;
@@ -269,16 +295,14 @@ struct AtInterpreter::Commands {
   static Outcome s_register(At& at, std::string_view& rest) {
     if (!rest.empty() && is_digit(rest.front())) {
       const int n = take_number(rest);
-      if (n > 255) return Outcome::kError;
+      if (n >= static_cast<int>(std::size(kRegisters))) return Outcome::kError;
       at.last_s_ = n;
     }
     if (take(rest, '?')) {
       at.information(fmt::format("{:03}", at.s(at.last_s_)));
     } else if (take(rest, '=')) {
-      // Characters that end and edit a line lie below 128 (V.250 6.2).
-      const bool character = at.last_s_ >= 3 && at.last_s_ <= 5;
       const int value = take_number(rest);
-      if (value > (character ? 127 : 255)) return Outcome::kError;
+      if (value > kRegisters[at.last_s_].most) return Outcome::kError;
       at.s(at.last_s_) = static_cast<std::uint8_t>(value);
     }
     return Outcome::kOk;

@@ -2,6 +2,7 @@
 #include "dsp/automode/procedure.h"
 
 #include "dsp/blocks/level.h"
+#include "dsp/v8/pcm_side.h"
 
 namespace offhook::automode {
 namespace {
@@ -84,10 +85,9 @@ void Automode::begin(Member* member, Step next) {
 // The lowest item of what both have (V.8 7.4); the PCM modems' only where the ends are V.90's two sides.
 void Automode::follow_v8() {
   const v8::Result& r = v8_.result();
-  const uint8_t other_side = conversion_.is_octets() ? v8::kPcmAnalogue : v8::kPcmDigital;
   for (uint16_t joint = r.joint.modulations; joint != 0; joint &= static_cast<uint16_t>(joint - 1)) {
     const uint16_t selected = v8::selected_modulation(joint);
-    if (selected == v8::kPcm && (r.far.pcm & other_side) == 0) continue;
+    if (selected == v8::kPcm && v8::pcm_side(v8_.own_menu(), r.far, calls_) == 0) continue;
     for (int k = 0; k < n_; ++k) {
       if ((members_[k].modulation->v8.modulations & selected) == 0) continue;
       begin(&members_[k], Step::kRunning);

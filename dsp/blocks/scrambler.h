@@ -17,20 +17,29 @@ struct Scrambling {
 /// What a call modem transmits with, and an answer modem. Source: V.32bis 4, V.34 7
 inline constexpr Scrambling kGpc{18, 23}, kGpa{5, 23};
 
-/// Divides the bit stream by the polynomial. Real-time: yes, O(1) a bit.
+/// Divides the bit stream by the polynomial. Real-time: yes, O(1) for as many bits as the shorter delay.
 class Scrambler {
  public:
-  constexpr explicit Scrambler(Scrambling s = kGpc) : first_(s.first - 1), second_(s.second - 1) {}
+  constexpr explicit Scrambler(Scrambling s = kGpc) : first_(s.first), second_(s.second) {}
   constexpr void reset() { history_ = 0; }
-  constexpr int scramble(int bit) {
-    const uint32_t out = (static_cast<uint32_t>(bit) ^ history_ >> first_ ^ history_ >> second_) & 1;
-    history_ = history_ << 1 | out;
-    return static_cast<int>(out);
+  constexpr int scramble(int bit) { return static_cast<int>(some(static_cast<uint64_t>(bit), 1)); }
+  /// n bits, the first in time in bit 0. @pre 0 <= n <= 64
+  constexpr uint64_t scramble(uint64_t bits, int n) {
+    uint64_t out = 0;
+    for (int done = 0; done < n; done += first_)
+      out |= some(bits >> done, n - done < first_ ? n - done : first_) << done;
+    return out;
   }
 
  private:
+  // n <= first_: none of them depends on another.
+  constexpr uint64_t some(uint64_t bits, int n) {
+    const uint64_t out = (bits ^ history_ ^ history_ >> (second_ - first_)) & ((uint64_t{1} << n) - 1);
+    history_ = (history_ | out << second_) >> n;
+    return out;
+  }
   int first_, second_;
-  uint32_t history_ = 0;  // scrambled bits, newest in bit 0
+  uint64_t history_ = 0;  // the last second_ scrambled bits, the oldest in bit 0
 };
 
 /// Multiplies the bit stream by the polynomial. Real-time: yes, O(1) a bit.

@@ -61,6 +61,7 @@ class V8 {
   /// (8.2.3). Call it before process() of the sample that said so.
   void far_end_has_begun() { far_end_has_begun_ = true; }
   State state() const { return state_; }
+  const Menu& own_menu() const { return config_.menu; }
   /// @pre state() == kDone
   const Result& result() const { return result_; }
 

@@ -2,8 +2,8 @@
  *
  * What a program says to the kernel driver, by ioctl on /dev/offhookN. One program at a time has it open; closing it
  * ends the call. read() and write() carry the user's octets over V.42 or, where there is no error control, as
- * start-stop characters (V.14); over a DMT pump, ATM cells of 52 octets one after the other (dsp/atm/cells.h). The
- * device can be polled for both.
+ * start-stop characters (V.14); over a DMT pump, ATM cells of 52 octets one after the other (dsp/atm/cells.h). Of cells
+ * a write takes whole ones, and of less than one none (EINVAL). The device can be polled for both.
  *
  * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
  * A slot is empty while its kind is OH_EV_NONE; events come out in the order of the slots. When a reader has taken n of
@@ -101,6 +101,8 @@ struct oh_kernel_status {
   struct oh_context_latency latency;
   /* ATM, of a DMT pump: those that the user wrote and reads, idle ones received, and those dropped for their HEC */
   uint64_t cells_sent, cells_received, cells_idle, hec_errors;
+  uint64_t delineation_losses;
+  uint64_t cells_unread; /**< dropped because nobody had read those before; they are among the received */
 };
 
 #define OH_KERNEL_START _IOW('O', 0x40, struct oh_kernel_call)

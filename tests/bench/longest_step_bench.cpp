@@ -12,18 +12,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <string_view>
 #include <vector>
 
-#include "dsp/blocks/preemption_point.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/modulations.h"
 #include "offhook/kernel_modem.h"
+#include "tests/bench/stretches.h"
 
 namespace {
 
 using namespace offhook;
+using test::Stretch, test::Stretches;
 
 constexpr int kSeconds = 20, kRateHz = 8000, kLongestBlock = 512;
 
@@ -88,31 +88,6 @@ void measure(const oh_pump_type& type, int runs) {
   }
 }
 
-struct Stretch {
-  double ns;
-  double at_s;  ///< negative: of the set-up
-};
-
-// Of the run that is measured.
-std::vector<Stretch> stretches;
-double stretch_at_s = 0, stretch_began_ns = 0;
-
-double thread_ns() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
-
-void begin_stretch(double at_s) {
-  stretch_at_s = at_s;
-  stretch_began_ns = thread_ns();
-}
-
-void end_stretch() {
-  stretches.push_back({thread_ns() - stretch_began_ns, stretch_at_s});
-  stretch_began_ns = thread_ns();
-}
-
 void run_in_pieces(const oh_pump_type& type) {
   constexpr int kPiece = OH_KERNEL_SLICE;
   void* self[2];
@@ -122,16 +97,16 @@ void run_in_pieces(const oh_pump_type& type) {
     const std::size_t bytes = type.size(&config);
     self[end] = std::aligned_alloc(64, bytes);
     std::memset(self[end], 0, bytes);
-    begin_stretch(-1);
+    Stretches::begin(-1);
     if (type.init(self[end], &config) != 0) std::abort();
-    end_stretch();
+    Stretches::end();
   }
   for (int t = 0; t < kSeconds * kRateHz; t += kPiece) {
     std::int16_t sent[2][kPiece];
     for (int end = 0; end < 2; ++end) {
-      begin_stretch(static_cast<double>(t) / kRateHz);
+      Stretches::begin(static_cast<double>(t) / kRateHz);
       type.process(self[end], line[end], sent[end], kPiece);
-      end_stretch();
+      Stretches::end();
     }
     for (int end = 0; end < 2; ++end) {
       for (int k = 0; k < kPiece; ++k) line[end][k] = static_cast<std::int16_t>(sent[1 - end][k] / 3);
@@ -144,18 +119,8 @@ void run_in_pieces(const oh_pump_type& type) {
 }
 
 void measure_stretches(const oh_pump_type& type, int runs) {
-  std::vector<Stretch> least;
-  oh_set_preemption_point(end_stretch);
-  for (int run = 0; run < runs; ++run) {
-    stretches.clear();
-    run_in_pieces(type);
-    if (run == 0) least = stretches;
-    if (stretches.size() != least.size()) std::abort();
-    for (std::size_t k = 0; k < least.size(); ++k) least[k].ns = std::min(least[k].ns, stretches[k].ns);
-  }
-  oh_set_preemption_point(nullptr);
-  const auto longer = [](const Stretch& a, const Stretch& b) { return a.ns < b.ns; };
-  const Stretch longest = *std::ranges::max_element(least, longer);
+  const std::vector<Stretch> least = test::least_stretches(runs, [&] { run_in_pieces(type); });
+  const Stretch longest = test::longest(least);
   std::vector<double> data;
   for (const Stretch& s : least) {
     if (s.at_s >= kSeconds - 1) data.push_back(s.ns);

@@ -23,6 +23,14 @@ cmp out.txt checked.txt || fail "--check depends on threads"
 expect_error "either a device or --check" law
 expect_error "either a device or --check" law g-lite --check 3
 expect_error "holds another experiment" law vendor-modem --confirm --seconds 21 --phases 4 --x-max 3 --out one
+lite=$source_dir/examples/g-lite.toml
+for buffers in 2 3; do
+  expect 0 "Of 8 reservations, the law and the simulation agree on 8," law g-lite --buffers $buffers --confirm \
+    --scenario "$lite" --phases 1 --seconds 2.2 --x-max 2 --out "real-$buffers"
+done
+expect_error "expected both" law g-lite --scenario "$lite"
+expect_error "trains for 1.4 s" law g-lite --confirm --scenario "$lite" --seconds 1
+expect_error 'expected line.kind = "subscriber-loop"' law g-lite --confirm --scenario "$source_dir/examples/int.toml"
 sed 's/phi = .*/phi = 2/' "$source_dir/traces/devices/g-lite.toml" >bad.toml
 expect_error "work.phi is 2; expected a number, 0 to 1" law bad.toml
 grep -v block_us "$source_dir/traces/devices/g-lite.toml" >missing.toml

@@ -44,6 +44,7 @@ LONG = (
 )
 # What must be there first, and the command that makes it.
 FIRST = (
+    (r"law mine\.toml", "offhook measure cost --device examples/g-lite.toml --seconds 2 --profile mine.toml"),
     (r"out/res-2-8\b", "offhook run examples/res-2-8.toml --out out/res-2-8"),
     (r"sweep (run|merge)", "offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards"),
     (

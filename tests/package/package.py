@@ -67,7 +67,7 @@ def build():
     run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env=environment)
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
-    for file in sorted(tree.parent.glob("offhook_*")) + sorted(tree.parent.glob("*.deb")):
+    for file in sorted({*tree.parent.glob("offhook_*"), *tree.parent.glob("*.deb")}):
         shutil.move(file, OUT / file.name)
     tarball(tree, name)
     say("lintian")
@@ -108,9 +108,10 @@ list() {
 export LC_ALL=C.UTF-8
 apt-get install -qq --no-install-recommends gcc libc6-dev pkg-config >/dev/null
 list >/tmp/before
-apt-get install -qq --no-install-recommends /packages/offhook_*.deb /packages/liboffhook*.deb >/dev/null
+apt-get install -qq --no-install-recommends /packages/offhook_*.deb /packages/liboffhook0_*.deb \
+  /packages/liboffhook-dev_*.deb /packages/python3-offhook_*.deb >/dev/null
 sh -ex /packages/installed
-apt-get purge -qq offhook liboffhook0 liboffhook-dev >/dev/null
+apt-get purge -qq offhook liboffhook0 liboffhook-dev python3-offhook >/dev/null
 apt-get autoremove -qq --purge >/dev/null
 list >/tmp/after
 # ldconfig's cache and Python's compiled modules are their packages' affair.

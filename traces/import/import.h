@@ -14,7 +14,7 @@ namespace offhook::traces {
 std::string trace_bytes(const std::string& file);
 
 /// A host load from any file that holds one: a load file, a trace-cmd .dat, the text of `perf sched script`.
-/// @param without threads that are no load (not for a load file: it has been decided there)
+/// @param without threads and interrupts that are no load (not for a load file: it has been decided there)
 /// @throws TraceError naming the file and the position
 hostsim::HostLoad import_host_load(const std::string& file, const std::vector<std::string>& without = {});
 

@@ -40,13 +40,17 @@ std::uint32_t LoadBuilder::source(Kind kind, int priority, std::string_view name
 }
 
 std::uint32_t LoadBuilder::source(const Thread& thread) {
-  if (thread.pid == 0) return kNobody;
-  if (std::find(without_.begin(), without_.end(), thread.name) != without_.end()) return kNobody;
+  if (thread.pid == 0 || !is_load(thread.name)) return kNobody;
   return source(Kind::kThread, hostsim::linux_priority(thread.prio), thread.name);
 }
 
-void LoadBuilder::close(PerCpu& cpu, const Frame& frame) {
-  if (frame.source != kNobody && frame.own > 0) cpu.load.intervals.push_back({frame.start, frame.own, frame.source});
+bool LoadBuilder::is_load(std::string_view name) const {
+  return std::find(without_.begin(), without_.end(), name) == without_.end();
+}
+
+void LoadBuilder::close(PerCpu& cpu, const Frame& frame) const {
+  if (frame.source == kNobody || frame.own == 0) return;
+  if (is_load(sources_[frame.source].name)) cpu.load.intervals.push_back({frame.start, frame.own, frame.source});
 }
 
 void LoadBuilder::enter(Ns time, int cpu, Kind kind, std::string_view name) {

@@ -15,7 +15,7 @@ namespace offhook::traces {
 
 class LoadBuilder {
  public:
-  /// @param without  names of threads that are no load: the driver under test itself, the recorder
+  /// @param without  names of threads and interrupts that are no load: the driver under test itself, the recorder
   explicit LoadBuilder(std::vector<std::string> without = {}) : without_(std::move(without)) {}
 
   struct Thread {
@@ -55,7 +55,8 @@ class LoadBuilder {
   PerCpu& at(int cpu, hostsim::Ns& time);
   std::uint32_t source(hostsim::HostLoad::Kind kind, int priority, std::string_view name);
   std::uint32_t source(const Thread& thread);
-  static void close(PerCpu& cpu, const Frame& frame);
+  bool is_load(std::string_view name) const;
+  void close(PerCpu& cpu, const Frame& frame) const;
 
   std::vector<std::string> without_;
   std::map<int, PerCpu> cpus_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/procedure/loading.h"
 
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/dmt/coding/constellation.h"
 #include "dsp/dmt/coding/trellis.h"
 
@@ -46,6 +47,7 @@ void scale_gains(const Band& band, const float* error, Loading* loading) {
     spare += 1 - kGains.power(gain);
   }
   for (int gain = -kMostGain; gain <= kMostGain; ++gain) {
+    oh_preemption_point();
     for (int k = band.first; k <= band.last; ++k) {
       if (!band.carries(k) || error[k] <= 0) continue;
       const int bits = loading->bits[k], next = bits == 0 ? kLeastBits : bits + 1;
@@ -108,6 +110,7 @@ namespace {
 
 /// Bits and gains. @return bits of a symbol for frames; 0: there are none
 int fill_tones(const Band& band, const float* error, bool trellis, Loading* loading) {
+  oh_preemption_point();
   loading->trellis = trellis;
   for (int k = 0; k < kMostTones; ++k) loading->bits[k] = 0;
   for (int k = band.first; k <= band.last; ++k) {

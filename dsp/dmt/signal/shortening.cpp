@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/dmt/signal/shortening.h"
 
+#include "dsp/blocks/preemption_point.h"
+
 namespace offhook::dmt {
 namespace {
 
@@ -10,6 +12,7 @@ constexpr int kIterations = 48;
 template <int kRow>
 void factorise(double (*a)[kRow], int n) {
   for (int i = 0; i < n; ++i) {
+    oh_preemption_point();
     for (int j = 0; j <= i; ++j) {
       double sum = a[i][j];
       for (int k = 0; k < j; ++k) sum -= a[i][k] * a[j][k];
@@ -48,6 +51,7 @@ void Shortening::begin(const Complex* cross, const float* power) {
   double received[kTaps] = {};
   // Sums of cosines in double precision: out of the band there may be 80 dB less than in it, and A has to know it.
   for (int k = 1; k < band_.tones(); ++k) {
+    oh_preemption_point();
     const SinCos w = sincos_turns(static_cast<double>(k) / band_.points);
     const bool in_band = k >= band_.first && k <= band_.last;
     double c = 1, s = 0;
@@ -74,10 +78,12 @@ void Shortening::begin(const Complex* cross, const float* power) {
 
 bool Shortening::work() {
   for (int j = 0; j < target_; ++j) {
+    oh_preemption_point();
     for (int i = 0; i < kTaps; ++i) half_[j][i] = cross_[kTaps + delay_ + j - i];
     forward(factor_, kTaps, half_[j]);
   }
   for (int i = 0; i < target_; ++i) {
+    oh_preemption_point();
     for (int j = 0; j <= i; ++j) {
       double sum = sent_[i - j];
       for (int k = 0; k < kTaps; ++k) sum -= half_[i][k] * half_[j][k];
@@ -91,6 +97,7 @@ bool Shortening::work() {
   for (int j = 0; j < target_; ++j) b[j] = 1.0 / (1 + j);
   double error = 1;
   for (int round = 0; round < kIterations; ++round) {
+    oh_preemption_point();
     double power = 0;
     for (int i = 0; i < target_; ++i) {
       c[i] = 0;

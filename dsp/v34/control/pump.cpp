@@ -60,8 +60,10 @@ class Modem {
   }
   void begin_training(const Phase2Outcome& outcome) {
     phase2_.adopt(outcome);
+    is_guest_ = true;
     begin_training();
   }
+  Outcome handed_back() const { return handed_back_; }
   void want_auxiliary(const oh_bit_port& port) {
     wants_auxiliary_ = true;
     auxiliary_ = port;
@@ -82,6 +84,7 @@ class Modem {
   const LineQuality* measure_noise();
   void follow_outcome();
   void leave_training(Stage next);
+  void begin_phase2(Outcome why, oh_retrain_cause cause);
   void show_instruments() const;
   void show_taps();
   void show_cause() const;
@@ -95,6 +98,8 @@ class Modem {
   uint32_t retrains_ = 0;
   oh_retrain_cause cause_ = OH_RETRAIN_NONE;
   bool nothing_in_common_ = false;
+  bool is_guest_ = false;  // another runs Phase 2
+  Outcome handed_back_ = Outcome::kNone;
   bool wants_auxiliary_ = false;
   oh_bit_port auxiliary_{};
   float power_ = 0;  // of the line, mean square
@@ -129,6 +134,7 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
       }
       break;
     case Stage::kPhase2:
+      if (is_guest_) break;
       tx = phase2_.process(x);
       if (phase2_.done()) begin_training();
       break;
@@ -275,11 +281,7 @@ void Modem::follow_outcome() {
       return;
     case Outcome::kRepeatInfo1:
     case Outcome::kRepeatInfo1WithMarks:
-      ++retrains_;
-      cause_ = OH_RETRAIN_TIMEOUT;
-      show_cause();
-      leave_training(Stage::kPhase2);
-      phase2_.repeat_info1(phase34_.outcome() == Outcome::kRepeatInfo1WithMarks);
+      begin_phase2(phase34_.outcome(), OH_RETRAIN_TIMEOUT);
       return;
     case Outcome::kReleased:
       leave_training(Stage::kReleased);
@@ -296,11 +298,19 @@ void Modem::leave_training(Stage next) {
 }
 
 void Modem::retrain(oh_retrain_cause cause) {
+  begin_phase2(Outcome::kRetrain, cause);
+}
+
+void Modem::begin_phase2(Outcome why, oh_retrain_cause cause) {
   ++retrains_;
   cause_ = cause;
   show_cause();
   leave_training(Stage::kPhase2);
-  phase2_.retrain();
+  if (is_guest_) {
+    handed_back_ = why;
+  } else {
+    restart(&phase2_, why);
+  }
 }
 
 void Modem::hang_up() {
@@ -380,6 +390,18 @@ using Type = ModemType<Modem>;
 
 void begin_training(void* self, const Phase2Outcome& outcome) {
   Type::of(self).begin_training(outcome);
+}
+
+Outcome handed_back(const void* self) {
+  return static_cast<const Modem*>(self)->handed_back();
+}
+
+void restart(Phase2* phase2, Outcome why) {
+  if (why == Outcome::kRetrain) {
+    phase2->retrain();
+  } else {
+    phase2->repeat_info1(why == Outcome::kRepeatInfo1WithMarks);
+  }
 }
 
 }  // namespace offhook::v34

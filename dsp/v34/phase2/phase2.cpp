@@ -126,6 +126,12 @@ Phase2::Phase2(const Phase2Config& config)
   outcome_.own_md_length = config.md_length;
 }
 
+void Phase2::set_upstream(SymbolRates rates, uint8_t md_length) {
+  config_.upstream = rates;
+  config_.digital.upstream_3429 = (rates >> static_cast<int>(SymbolRate::k3429) & 1) != 0;
+  config_.md_length = outcome_.own_md_length = md_length;
+}
+
 void Phase2::enter(State state) {
   state_ = state;
   entered_ = now_;

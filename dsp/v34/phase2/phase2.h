@@ -33,11 +33,17 @@ inline constexpr Info0 kAllCapabilities = {
 /// the analogue modem the answer modem's (9.2).
 enum class PcmSide : uint8_t { kNone, kDigital, kAnalogue };
 
+/// A set of symbol rates: bit s for SymbolRate s.
+using SymbolRates = uint8_t;
+/// Upstream in V.90: 3000, 3200 and 3429 (V.90 6.2).
+inline constexpr SymbolRates kUpstreamRates = 0b111000;
+
 struct Phase2Config {
   oh_pump_role role = OH_PUMP_CALL;  ///< of PcmSide::kDigital call, of kAnalogue answer
   PcmSide pcm = PcmSide::kNone;
   Info0d digital{};                                ///< kDigital: what INFO0d says besides `capabilities`
   uint8_t (*u_info)(const Info0d& far) = nullptr;  ///< kAnalogue: U_INFO, 67 to 111, for this digital modem
+  SymbolRates upstream = kUpstreamRates;           ///< kAnalogue: which INFO1a may choose
   Info0 capabilities = kAllCapabilities;
   float tx_level_dbm0 = -12;  ///< nominal level of 10.1.2
   float guard_with_tone_db =
@@ -122,6 +128,9 @@ class Phase2 {
 
   /// PcmSide::kAnalogue: choose V.90 (the default), or V.34, in the INFO1a to come.
   void choose_pcm(bool pcm) { choose_pcm_ = pcm; }
+  /// Of V.90, in the INFO sequences to come: the symbol rates of Phase2Config::upstream, which the digital modem takes
+  /// too (INFO0d, bit 40), and the length of the own MD.
+  void set_upstream(SymbolRates rates, uint8_t md_length);
 
   /// Begin after Phase 1: the 75 ms of silence are over.
   void start();

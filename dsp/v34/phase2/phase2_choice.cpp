@@ -73,7 +73,8 @@ void Phase2::send_info1a_v90() {
   constexpr SymbolRate kUpstream[] = {SymbolRate::k3000, SymbolRate::k3200, SymbolRate::k3429};
   for (const SymbolRate s : kUpstream) {
     const bool allowed =
-        s != SymbolRate::k3429 || (outcome_.info0d.upstream_3429 && outcome_.own_info0.may_transmit_3429);
+        (config_.upstream >> static_cast<int>(s) & 1) != 0 &&
+        (s != SymbolRate::k3429 || (outcome_.info0d.upstream_3429 && outcome_.own_info0.may_transmit_3429));
     const int rate = outcome_.info1c.probing[static_cast<int>(s)].max_rate;
     if (allowed && rate > best) best = rate, info.rate_upstream = s;
   }

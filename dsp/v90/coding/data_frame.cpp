@@ -35,12 +35,16 @@ FrameEncoder::FrameEncoder(const FrameParameters& p) : p_(p), signs_(p.shaping_b
 }
 
 void FrameEncoder::put(const uint8_t* bits) {
-  uint8_t t[kFrameIntervals], digits[kFrameIntervals];
-  signs_.put(bits, t);
-  bits += p_.sign_bits();
-  uint64_t r0 = 0;
-  for (int i = 0; i < p_.k; ++i) r0 |= static_cast<uint64_t>(bits[i] & 1) << i;
-  modulus_encode(r0, p_.points.count, digits);
+  uint64_t word = 0;
+  for (int i = 0; i < p_.bits(); ++i) word |= static_cast<uint64_t>(bits[i] & 1) << i;
+  put(word);
+}
+
+void FrameEncoder::put(uint64_t bits) {
+  uint8_t s[kFrameIntervals], t[kFrameIntervals], digits[kFrameIntervals];
+  for (int i = 0; i < p_.sign_bits(); ++i) s[i] = static_cast<uint8_t>(bits >> i & 1);
+  signs_.put(s, t);
+  modulus_encode(bits >> p_.sign_bits() & ((uint64_t{1} << p_.k) - 1), p_.points.count, digits);
   for (int i = 0; i < kFrameIntervals; ++i) {
     const int at = queued_ + i / symbols_, k = i % symbols_;
     const uint8_t u = p_.points.ucode[i][digits[i]];

@@ -48,6 +48,8 @@ class FrameEncoder {
   bool wants_frame() const { return !ended_ && queued_ < frames_ + p_.look_ahead; }
   /// One more data frame. @param[in] bits  [parameters().bits()], one a byte, in order of time  @pre wants_frame()
   void put(const uint8_t* bits);
+  /// The same. @param bits  the first in time in bit 0
+  void put(uint64_t bits);
   void end() { ended_ = true; }
   /// All that was put has been given out.
   bool empty() const { return queued_ == 0; }

@@ -40,7 +40,7 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
   switch (stage_) {
     case Stage::kV8:
       tx = v8_.process(decimator_.put(rx[0], rx[1]));
-      follow_v8(v8::kPcmDigital);
+      follow_v8();
       break;
     case Stage::kPhase2:
       tx = phase2_.process(decimator_.put(rx[0], rx[1]));
@@ -69,6 +69,8 @@ void AnalogueModem::begin_training() {
   a.round_trip_samples = o.round_trip_samples;
   a.own_md_length = o.own_md_length;
   a.max_bit_rate = config_.max_bit_rate;
+  a.shaping_bits = options_.shaping_bits;
+  a.without_dil = options_.without_dil != 0;
   renew(procedure_, a, config_.port);
   refits_ = 0;
   const Band tx = v34::band(o.tx_symbol_rate, o.tx_carrier);
@@ -78,6 +80,14 @@ void AnalogueModem::begin_training() {
   echo_.init(static_cast<int>(config_.io_delay_samples));
   retrain_tone_.reset();
   stage_ = Stage::kTraining;
+}
+
+// V.90 is tried again where there is reason to hope for it, the route being known as digital or the owner asking; and
+// once, for each attempt costs some ten seconds without data.
+void AnalogueModem::end_v34(bool had_data) {
+  const bool again = had_data && (is_digital_ || asked_);
+  phase2_.choose_pcm(again);
+  if (again) failures_ = (is_digital_ ? kMostAccidents : kMostFailures) - 1;
 }
 
 float AnalogueModem::train(const int16_t* rx, bool is_lost) {
@@ -115,11 +125,24 @@ void AnalogueModem::receive(float rx, bool is_lost) {
   if (!symbol) return;
   const DownstreamReader::Result r =
       procedure_.put(receiver_.symbol(), receiver_.interval(), receiver_.error_power(), receiver_.refitting());
+  watch_echo(receiver_.symbol() - r.reference);
   receiver_.adapt(r.reference, r.trust);
   if (r.move != 0) receiver_.move(r.move);
   if (refits_ == procedure_.refits()) return;
   refits_ = procedure_.refits();
   receiver_.refit();
+}
+
+void AnalogueModem::watch_echo(float error) {
+  if (!procedure_.suspects_echo()) {
+    watching_ = false;
+    return;
+  }
+  if (!watching_) echo_.begin_watch();
+  watching_ = true;
+  echo_.watch(error);
+  constexpr int kEvery = 1024;
+  if (echo_.watched() % kEvery == 0) procedure_.set_echo_share(echo_.explained());
 }
 
 void AnalogueModem::instruments(oh_v90_instruments* i) const {
@@ -128,6 +151,7 @@ void AnalogueModem::instruments(oh_v90_instruments* i) const {
   const v34::Phase2Outcome& o = phase2_.outcome();
   i->round_trip_samples = o.round_trip_samples;
   i->u_info = o.info1a_v90.u_info;
+  i->upstream_symbol_rate_hz = static_cast<float>(v34::symbol_rate_hz(o.tx_symbol_rate));
   i->clock_ppm = receiver_.clock_ppm();
   i->noise_rms = procedure_.noise_rms();
   i->echo_return_loss_db = static_cast<float>(power_db(static_cast<double>(echo_.return_loss())));

@@ -39,6 +39,16 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   void renegotiate_with_silence() {
     if (in_data()) procedure_.renegotiate(true);
   }
+  void set_options(const oh_v90_options& options) {
+    Modem::set_options(options);
+    procedure_.set_shaping(options.shaping_bits);
+  }
+  void retrain() {
+    asked_ = true;
+    Modem::retrain();
+    asked_ = false;
+  }
+  void end_v34(bool had_data);
   void instruments(oh_v90_instruments* i) const;
   const PcmReceiver& receiver() const { return receiver_; }
 
@@ -47,7 +57,9 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   float train(const int16_t* rx, bool is_lost);
   void begin_training();
   void receive(float rx, bool is_lost);
+  void watch_echo(float error);
 
+  bool asked_ = false;       // the owner asks for the training that begins
   int failures_ = 0;         // trainings in a row that came to nothing
   bool is_digital_ = false;  // the route: its DIL had levels for a rate of V.90
 
@@ -56,6 +68,7 @@ class AnalogueModem : public Modem<AnalogueModem, AnalogueProcedure> {
   PcmReceiver receiver_;
   qam::Modulator modulator_;
   NearEcho echo_;
+  bool watching_ = false;
 };
 
 }  // namespace offhook::v90

@@ -46,7 +46,7 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
   switch (stage_) {
     case Stage::kV8:
       tx = linear(v8_.process(x));
-      follow_v8(v8::kPcmAnalogue);
+      follow_v8();
       break;
     case Stage::kPhase2:
       tx = linear(phase2_.process(x));
@@ -162,6 +162,8 @@ void DigitalModem::instruments(oh_v90_instruments* i) const {
   const v34::Phase2Outcome& o = phase2_.outcome();
   i->round_trip_samples = o.round_trip_samples;
   i->u_info = o.info1a_v90.u_info;
+  i->upstream_symbol_rate_hz = static_cast<float>(v34::symbol_rate_hz(o.rx_symbol_rate));
+  i->dil_segments = procedure_.dil().segments;
   i->clock_ppm = receiver_.clock_ppm();
   i->snr_db = static_cast<float>(power_db(static_cast<double>(receiver_.snr())));
   i->echo_return_loss_db = static_cast<float>(power_db(static_cast<double>(echo_.return_loss())));

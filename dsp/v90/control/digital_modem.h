@@ -34,6 +34,7 @@ class DigitalModem : public Modem<DigitalModem, DigitalProcedure> {
   uint32_t tx_bit_rate() const { return static_cast<uint32_t>(procedure_.cp().rate_thirds()) / 3; }
   uint64_t bits_received() const { return reader_.data().bits_received(); }
   void instruments(oh_v90_instruments* i) const;
+  void end_v34(bool) {}
 
  private:
   uint8_t step(uint8_t rx, bool is_lost);

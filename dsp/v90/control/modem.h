@@ -9,6 +9,7 @@
 #include "dsp/v34/control/handover.h"
 #include "dsp/v34/control/pump.h"
 #include "dsp/v34/phase2/phase2.h"
+#include "dsp/v8/pcm_side.h"
 #include "dsp/v8/v8.h"
 #include "dsp/v90/control/pump.h"
 
@@ -17,7 +18,8 @@ namespace offhook::v90 {
 enum class Stage : uint8_t { kV8, kPhase2, kTraining, kV34, kReleased, kFailed };
 
 /// Self, derived from it, has rx_bit_rate(), tx_bit_rate(), bits_received() of the data mode that runs, kDelay (what it
-/// adds to the way between codec and pump, samples of 8000 Hz) and kPhase2Role.
+/// adds to the way between codec and pump, samples of 8000 Hz), kPhase2Role and end_v34(had_data): V.34, which had data
+/// mode or never came to it, gives way to Phase 2.
 template <class Self, class Procedure>
 class Modem {
  public:
@@ -36,7 +38,10 @@ class Modem {
     if (in_data()) procedure_.renegotiate();
   }
   void retrain() {
-    if (stage_ == Stage::kV34) oh_v34_retrain(v34_);
+    if (stage_ == Stage::kV34) {
+      oh_v34_retrain(v34_);
+      follow_v34();
+    }
     if (in_data()) train_again();
   }
   void hang_up() {
@@ -47,6 +52,10 @@ class Modem {
     } else {
       leave_training(Stage::kReleased);
     }
+  }
+  void set_options(const oh_v90_options& options) {
+    options_ = options;
+    phase2_.set_upstream(options.upstream_symbol_rates, options.md_length);
   }
   bool in_data() const { return stage_ == Stage::kTraining && procedure_.state() == Procedure::State::kData; }
   const Procedure& procedure() const { return procedure_; }
@@ -93,11 +102,11 @@ class Modem {
     v.menu.access = access;
     return v;
   }
-  /// @param wanted  bit of the far end's PCM category
-  void follow_v8(unsigned wanted) {
+  void follow_v8() {
     if (v8_.state() == v8::State::kRunning) return;
     const bool done = v8_.state() == v8::State::kDone;
-    if (done && v8_.result().modulation == v8::kPcm && (v8_.result().far.pcm & wanted) != 0) {
+    const bool calls = config_.role == OH_PUMP_CALL;
+    if (done && v8_.result().modulation == v8::kPcm && v8::pcm_side(v8_.own_menu(), v8_.result().far, calls) != 0) {
       begin();
     } else if (done && (v8_.result().joint.modulations & v8::kV34) != 0) {
       begin_v34(config_.role, false);
@@ -106,7 +115,8 @@ class Modem {
       stage_ = Stage::kFailed;
     }
   }
-  /// V.34 was chosen, in Phase 2, or by V.8. It stays until the call ends.
+  /// V.34 was chosen, in Phase 2, or by V.8. In the latter case it stays until the call ends, in the former until the
+  /// next retrain: "any subsequent retrains shall use Phase 2 of V.90" (9.2.1.1.8, 9.2.2.1.9).
   void begin_v34(oh_pump_role role, bool phase2_is_over) {
     const oh_pump_config v = v34_config(config_, role);
     oh_v34_type()->init(v34_, &v);
@@ -125,6 +135,7 @@ class Modem {
     } else {
       oh_v34_type()->process(v34_, &in, &out, 1);
     }
+    follow_v34();
     return out;
   }
   void train_again() {
@@ -149,6 +160,7 @@ class Modem {
   oh_pump_config config_;
   oh_pump_observer observer_;
   void* v34_;
+  oh_v90_options options_{};
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0;
   float power_ = 0;
@@ -159,6 +171,21 @@ class Modem {
 
  private:
   const Self& self() const { return static_cast<const Self&>(*this); }
+  void follow_v34() {
+    const v34::Outcome wanted = v34::handed_back(v34_);
+    if (wanted == v34::Outcome::kNone) return;
+    oh_pump_status s;
+    s.struct_size = sizeof s;
+    oh_v34_type()->status(v34_, &s);
+    bits_sent_ += s.bits_sent;
+    bits_received_ += s.bits_received;
+    retrains_ += s.retrains;
+    const bool had_data = s.bits_received > 0;
+    without_data_ = had_data ? 0 : without_data_ + s.samples;
+    static_cast<Self*>(this)->end_v34(had_data);
+    stage_ = Stage::kPhase2;
+    v34::restart(&phase2_, wanted);
+  }
   oh_pump_state state() const {
     if (stage_ == Stage::kFailed) return OH_PUMP_FAILED;
     if (stage_ == Stage::kReleased) return OH_PUMP_IDLE;

@@ -7,6 +7,9 @@
 namespace offhook::v90 {
 namespace {
 
+constexpr int kInvalid = -22;    // -EINVAL without an OS header
+constexpr uint8_t kMostMd = 60;  // oh_v90_options::md_length
+
 constexpr oh_pump_format kFormats[] = {kLinear16000To8000, kMuLaw8000, kALaw8000};
 
 /// What stands before the modem in the pump's memory, and the memory of its V.34 behind it.
@@ -66,7 +69,6 @@ void make(void* self, const oh_pump_config& c) {
 }
 
 int init(void* self, const oh_pump_config* c) {
-  constexpr int kInvalid = -22;  // -EINVAL without an OS header
   if (self == nullptr || size(c) == 0) return kInvalid;
   const bool is_digital = format_of(*c) != 0;
   new (self) Head{is_digital};
@@ -129,6 +131,20 @@ const oh_pump_type* oh_v90_type() {
 
 void oh_v90_get_instruments(const void* self, struct oh_v90_instruments* i) {
   offhook::v90::with(self, [i](const auto& modem) { modem.instruments(i); });
+}
+int oh_v90_set_options(void* self, const struct oh_v90_options* o) {
+  using namespace offhook::v90;
+  constexpr unsigned k3000And3200 = 0b011000;
+  const unsigned rates = o->upstream_symbol_rates == 0 ? offhook::v34::kUpstreamRates : o->upstream_symbol_rates;
+  const bool is_digital = static_cast<const Head*>(self)->is_digital;
+  const bool possible = (rates & ~unsigned{offhook::v34::kUpstreamRates}) == 0 && o->md_length <= kMostMd &&
+                        o->without_dil <= 1 && o->shaping_bits <= 3 &&
+                        (!is_digital || (rates & k3000And3200) == k3000And3200);
+  if (!possible) return kInvalid;
+  oh_v90_options options = *o;
+  options.upstream_symbol_rates = static_cast<uint8_t>(rates);
+  with(self, [&options](auto& modem) { modem.set_options(options); });
+  return 0;
 }
 void oh_v90_begin(void* self) {
   offhook::v90::with(self, [](auto& modem) { modem.begin(); });

@@ -24,6 +24,7 @@ OH_API const struct oh_pump_type* oh_v90_type(void);
 struct oh_v90_instruments {
   uint32_t downstream_thirds; /**< bit/s: this over 3 */
   uint32_t upstream_bit_rate; /**< bit/s */
+  float upstream_symbol_rate_hz;
   uint32_t round_trip_samples;
   float noise_rms;      /**< analogue: of the equalised levels, units of Table 1 */
   float least_distance; /**< analogue: between the levels of the data */
@@ -31,9 +32,27 @@ struct oh_v90_instruments {
   float echo_return_loss_db;
   float snr_db; /**< digital: of the equalised symbols of the upstream */
   uint8_t u_info;
-  uint8_t points[6]; /**< of the intervals' constellations, data mode */
+  uint8_t dil_segments; /**< digital: that the analogue modem asked for */
+  uint8_t points[6];    /**< of the intervals' constellations, data mode */
   uint32_t renegotiations;
 };
+
+/** What an owner may ask of a modem besides its configuration. All zero: what it does unasked. */
+struct oh_v90_options {
+  /** Set of 1 << 3 (3000 symbols/s), 1 << 4 (3200), 1 << 5 (3429), as INFO1a numbers them; 0: all. The analogue modem
+   * chooses one of them, and 3200 where none can be used; the digital modem has to have the first two (5.2, 6.2). */
+  uint8_t upstream_symbol_rates OH_BY_DEFAULT(0);
+  /** Analogue: of its MD, in 35 ms, at most 60: MD and TRN have 4 s together (9.3.2.3). */
+  uint8_t md_length OH_BY_DEFAULT(0);
+  /** Analogue: 1 asks for a DIL of no segments. For a route that is known to leave octets as they are: what it does to
+   * them is not learnt. */
+  uint8_t without_dil OH_BY_DEFAULT(0);
+  /** Analogue: S_r, 0 to 3, of spectral shaping with a zero at 0 Hz. */
+  uint8_t shaping_bits OH_BY_DEFAULT(0);
+};
+/** They hold for the trainings to come; shaping_bits for renegotiations, too.  @return 0, or -EINVAL.  Real-time: yes.
+ */
+OH_API int oh_v90_set_options(void* self, const struct oh_v90_options* options);
 OH_API void oh_v90_get_instruments(const void* self, struct oh_v90_instruments* instruments);
 
 /** Begin at Phase 2: V.8 has been settled elsewhere. Call it before the first sample. */

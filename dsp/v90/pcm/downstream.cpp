@@ -77,19 +77,19 @@ bool Downstream::ready(const oh_bit_port& port, bool live) {
 }
 
 void Downstream::put_frame(const oh_bit_port& port, bool live) {
-  uint8_t bits[FrameParameters::kMaxBits];
   const int d = encoder_.parameters().bits();
-  for (int k = 0; k < d; ++k) {
-    int bit = 1;
-    if (signal_ == Signal::kMp) bit = bits_[sent_ / kFrameIntervals * d + k];
-    if (signal_ == Signal::kEd) bit = 0;
-    if (signal_ == Signal::kData && live) {
-      bit = oh_port_get_bit(&port);
-      ++bits_sent_;
-    }
-    bits[k] = static_cast<uint8_t>(scrambler_.scramble(bit));
+  uint64_t bits = signal_ == Signal::kEd ? 0 : ~uint64_t{0};  // the first in time in bit 0
+  if (signal_ == Signal::kMp) {
+    bits = 0;
+    for (int k = 0; k < d; ++k) bits |= uint64_t{bits_[sent_ / kFrameIntervals * d + k]} << k;
+  } else if (signal_ == Signal::kData && live) {
+    uint8_t octets[sizeof bits]{};
+    oh_port_get(&port, octets, static_cast<size_t>(d));
+    bits = 0;
+    for (size_t k = 0; k < sizeof bits; ++k) bits |= uint64_t{octets[k]} << 8 * k;
+    bits_sent_ += static_cast<uint64_t>(d);
   }
-  encoder_.put(bits);
+  encoder_.put(scrambler_.scramble(bits, d));
   sent_ += kFrameIntervals;
 }
 

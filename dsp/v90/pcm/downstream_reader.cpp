@@ -33,6 +33,13 @@ void DilLearner::init(const Dil& dil) {
   }
 }
 
+void DilLearner::assume(Law law) {
+  for (auto& interval : levels_.level) {
+    for (int u = 0; u < kUcodes; ++u) interval[u] = static_cast<float>(linear_of(law, u));
+  }
+  pass_ = kPasses;
+}
+
 float DilLearner::put(float level, int interval, Trust* trust) {
   const Pcm p = dil_.symbol(segment_, symbol_);
   const float sign = p.positive ? 1 : -1;

@@ -29,6 +29,8 @@ class DilLearner {
   /// DIL is the same each time, so taps that followed its means would learn their errors.
   /// Real-time: yes, O(1), but where a pass ends: O(6 * kUcodes).
   float put(float level, int interval, PcmReceiver::Trust* trust);
+  /// There is no DIL: every level is that of the law.
+  void assume(Law law);
   bool learnt() const { return pass_ >= kPasses; }
   /// @pre learnt()
   const LearntLevels& levels() const { return levels_; }
@@ -78,6 +80,8 @@ class DownstreamReader {
   void set_two_levels(const float* levels);
   /// The DIL begins with the next symbol; R follows it.
   void begin_dil(const Dil& dil);
+  /// There was no DIL: levels() are those of the law.
+  void assume_levels() { learner_.assume(law_); }
   /// Frames begin with the next symbol. @param data  B1d and data, else TRN2d and MP  @param levels  as learnt
   void begin_frames(const FrameParameters& p, const LearntLevels& levels, bool data);
   /// Silence comes, and then R of the largest points of the frames so far (Rt).

@@ -28,7 +28,7 @@ class OnesRuns {
  public:
   /// @return 1 where a run reaches seven ones; it is then begun anew
   int put(int bit) {
-    run_ = bit != 0 ? run_ + 1 : 0;
+    run_ = (run_ + 1) * static_cast<int>(bit != 0);  // without a branch, which no processor could foresee
     if (run_ < kRun) return 0;
     run_ = 0;
     return 1;

@@ -21,6 +21,7 @@ void NearEcho::set_training(bool training) {
 void NearEcho::process(const int16_t* received, float* left) {
   int from = at_ - delay_ - kTaps + 1;
   if (from < 0) from += kRing;
+  newest_ = from;
   const float* x = sent_ + from;
   for (int k = 0; k < kReceived; ++k) left[k] = received[k] - kernels_->dot(taps_[k], x, kTaps);
   if (!training_) return;
@@ -34,7 +35,7 @@ void NearEcho::process(const int16_t* received, float* left) {
     }
     for (int k = 0; k < kReceived; ++k) echo_[k][row] = received[k];
   }
-  if (row >= kRows && solved_ < kReceived) {
+  for (int n = 0; n < kWorkASample && row >= kRows && solved_ < kReceived; ++n) {
     if (fit_.idle()) fit_.begin(window_, 1, nullptr, echo_[solved_], nullptr, kSteps);
     if (fit_.work(*kernels_, taps_[solved_])) ++solved_;
   }
@@ -44,6 +45,27 @@ void NearEcho::process(const int16_t* received, float* left) {
     echo_power_ += (in * in - echo_power_) * (1.f / 2048);
     left_power_ += (left[k] * left[k] - left_power_) * (1.f / 2048);
   }
+}
+
+void NearEcho::begin_watch() {
+  watched_ = 0;
+  error_energy_ = sent_energy_ = 0;
+  for (float& c : in_common_) c = 0;
+}
+
+void NearEcho::watch(float error) {
+  const float* x = sent_ + newest_;
+  kernels_->accumulate(in_common_, x, error, kTaps);
+  error_energy_ += error * error;
+  sent_energy_ += x[kTaps - 1] * x[kTaps - 1];
+  ++watched_;
+}
+
+float NearEcho::explained() const {
+  float sum = 0;
+  for (const float c : in_common_) sum += c * c;
+  const float all = error_energy_ * sent_energy_;
+  return all > 0 ? sum / all : 0;
 }
 
 void NearEcho::put(float sent) {

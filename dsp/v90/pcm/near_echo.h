@@ -5,8 +5,9 @@
 // 128 taps. Beyond the line card there is no hybrid, so there is no far echo.
 //
 // PCM of 56 000 bit/s stands no more than 60 dB below it. LMS, on a signal that hardly has power at the edges of its
-// band, stays at 50 dB for seconds (measured); least squares on 1792 samples reach the noise. That is done once, while
-// the digital modem is silent; then the taps stay as they are.
+// band, stays at 50 dB for seconds (measured); least squares on 1792 samples reach the noise. That is done while the
+// digital modem is silent; then the taps stay as they are. Whether they are still right is seen in the equaliser's
+// errors, which have something in common with what was sent when they are not.
 #pragma once
 
 #include <stdint.h>
@@ -20,10 +21,12 @@ class NearEcho {
  public:
   static constexpr int kTaps = LeastSquares::kForward;  ///< 16 ms
   static constexpr int kReceived = 2;                   ///< samples for each that is sent
+  static constexpr int kTraining = 6000;                ///< samples
 
   /// @param io_delay_samples  from a sample sent to its echo, at the least
   void init(int io_delay_samples, const Kernels& kernels = best_kernels());
-  /// The digital modem is silent. Training takes 1.2 s; ended before, the taps are zero, or those found so far.
+  /// The digital modem is silent. Training takes kTraining samples; ended before, the taps stay as they were, or are
+  /// those found so far.
   void set_training(bool training);
   bool training() const { return training_; }
   /// @param[in] received  [kReceived]  @param[out] left  [kReceived]  Real-time: yes, O(taps).
@@ -33,11 +36,21 @@ class NearEcho {
   /// Received over left, as a power ratio, while training and after the taps were found; 0: not known.
   float return_loss() const { return left_power_ > 0 ? echo_power_ / left_power_ : 0; }
 
+  /// The errors that come now are looked at.
+  void begin_watch();
+  /// One, of a symbol of 8000 Hz, after process().  Real-time: yes, O(taps).
+  void watch(float error);
+  int watched() const { return watched_; }
+  /// The share of the errors' power that a filter of what was sent explains: near 1 where they are our echo; kTaps over
+  /// watched() where they have nothing to do with it.  Real-time: yes, O(taps).
+  float explained() const;
+
  private:
   static constexpr int kRows = LeastSquares::kRows;
   static constexpr int kRing = 1024;
   static constexpr int kSettle = 400;  // samples of training, before what was sent before it is forgotten
   static constexpr int kSteps = 32;
+  static constexpr int kWorkASample = 2;  // what makes kTraining
 
   const Kernels* kernels_ = nullptr;
   int delay_ = 0;
@@ -51,6 +64,10 @@ class NearEcho {
   float window_[kRows - 1 + kTaps]{};
   float echo_[kReceived][kRows]{};
   float echo_power_ = 0, left_power_ = 0;
+  int newest_ = 0;  // where in sent_ that of the newest sample received begins
+  int watched_ = 0;
+  float in_common_[kTaps]{};  // of errors and what was sent, by age
+  float error_energy_ = 0, sent_energy_ = 0;
 };
 
 }  // namespace offhook::v90

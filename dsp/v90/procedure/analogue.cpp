@@ -2,6 +2,7 @@
 #include "dsp/v90/procedure/analogue.h"
 
 #include "dsp/blocks/renew.h"
+#include "dsp/v90/pcm/near_echo.h"
 
 namespace offhook::v90 {
 namespace {
@@ -22,8 +23,9 @@ constexpr int kMeasure = 1020;  // whole frames, of which the levels of the inte
 // 140 symbols, one in a thousand has an error. The rest, 1 dB, is for what the mean error does not show.
 constexpr float kHalfDistance = 5.05f;
 
-constexpr uint32_t kMeasureMs = 320;                   // of TRN2d, which has 550 ms and is as late as the line
-constexpr uint32_t kSilentScrMs = 500;                 // 9.6.2.1.3: 1000 at the most
+constexpr uint32_t kMeasureMs = 320;    // of TRN2d, which has 550 ms and is as late as the line
+constexpr uint32_t kSilentScrMs = 800;  // 9.6.2.1.6: 1000 at the most
+static_assert(kSilentScrMs * 8 > NearEcho::kTraining);
 constexpr int kTrainingBits = 12;                      // K of CPt: four points an interval
 constexpr int kLeastUpstream = 2, kMostUpstream = 14;  // in 2400 bit/s
 
@@ -82,6 +84,7 @@ const AnalogueProcedure::Transition* AnalogueProcedure::transitions(int* n) {
       {in(kSendS),    kSentS,        nullptr,            &P::send_s,               kSendS,    "9.3.2.7"},
       {in(kSendS),    kFarJdPrime,   nullptr,            &P::end_s,                kDil,      "9.3.2.8"},
       {in(kDil),      kSentS,        nullptr,            &P::send_s_bar,           kDil,      "9.3.2.8"},
+      {in(kDil),      kSentSBar,     &P::wants_no_dil,   &P::end_unlearnt,         kCpt,      "9.3.2.8"},
       {in(kDil),      kSentSBar,     nullptr,            &P::silence,              kDil,      "9.3.2.9"},
       {in(kDil),      kLearnt,       &P::carries_nothing, &P::end_for_v34,         kEnded,    "9.2"},
       {in(kDil),      kLearnt,       nullptr,            &P::choose,               kEndDil,   "9.3.2.10"},
@@ -133,7 +136,7 @@ AnalogueProcedure::AnalogueProcedure(const AnalogueConfig& config, const oh_bit_
     : config_(config), port_(port), state_(State::kTrainFar), tx_(kGpa), reader_(config.law, config.u_info, port) {
   tx_.start(Signal::kSilence, v34::symbols_in(config.symbol_rate, ms(kSilenceMs)));
   level_ = static_cast<float>(linear_of(config.law, config.u_info));
-  dil_ = usual_dil(config.u_info);
+  if (!config.without_dil) dil_ = usual_dil(config.u_info);
   ed_deadline_ = ms(15000) + 5 * config.round_trip_samples;  // 9.4.2
 }
 
@@ -153,6 +156,7 @@ void AnalogueProcedure::tick() {
 }
 
 bool AnalogueProcedure::far_end_silent() const {
+  if (silent_) return tx_.signal() == Signal::kScr;
   return state_ == State::kTrainFar && (tx_.signal() == Signal::kPp || tx_.signal() == Signal::kTrn);
 }
 
@@ -225,11 +229,23 @@ void AnalogueProcedure::end_s() {
 }
 
 void AnalogueProcedure::choose() {
+  choose_training_points();
+  send_s();
+}
+
+void AnalogueProcedure::choose_training_points() {
   deadline_ = 0;
   cpt_ = cp_;
   choose_training(reader_.levels(), limits(noise_rms_), kTrainingBits, &cpt_);
   frame_parameters(cpt_, config_.law, &training_frames_);
-  send_s();
+}
+
+void AnalogueProcedure::end_unlearnt() {
+  reader_.assume_levels();
+  choose_data_rate(noise_rms_);
+  if (carries_nothing()) return end_for_v34();
+  choose_training_points();
+  begin_cpt();
 }
 
 ConstellationLimits AnalogueProcedure::limits(float rms) const {

@@ -38,6 +38,7 @@ struct AnalogueConfig {
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
   uint32_t trn_ms = 1500;     ///< own TRN of Phase 3, beyond its 512 symbols
   uint8_t shaping_bits = 0;   ///< S_r, with a zero at 0 Hz and look-ahead as far as the digital modem has it
+  bool without_dil = false;   ///< ask for none, and take every Ucode to arrive as the digital modem's law says
 };
 
 class AnalogueProcedure {
@@ -110,8 +111,12 @@ class AnalogueProcedure {
   /// Real-time: yes, but where the DIL has been learnt: constellation_choice.h.
   DownstreamReader::Result put(float level, int interval, float error_power, bool refitting);
 
-  /// PP or TRN is sent, and the digital modem is silent: the time to train an echo canceller.
+  /// PP, TRN or SCR is sent, and the digital modem is silent: the time to train an echo canceller.
   bool far_end_silent() const;
+  /// Data have more errors than they should: whether it is the own echo, is to be looked at.
+  bool suspects_echo() const { return state_ == State::kData && noisy_ > 0; }
+  /// @param share  of the errors' power that the own signal explains
+  void set_echo_share(float share) { echo_share_ = share; }
 
   /// Data mode only.
   /// @param with_silence  the digital modem is to be silent for a while in it: CPs, 9.6.2.1.3
@@ -120,6 +125,8 @@ class AnalogueProcedure {
     if (!handle(Event::kRenegotiate)) asks_silence_ = false;
   }
   void cleardown() { handle(Event::kCleardown); }
+  /// S_r of the CPs to come.
+  void set_shaping(uint8_t bits) { config_.shaping_bits = bits; }
 
   State state() const { return state_; }
   Outcome outcome() const { return outcome_; }
@@ -144,6 +151,7 @@ class AnalogueProcedure {
   enum class Equalising : uint8_t { kClock, kLevels, kTaps, kFineLevels, kError, kDone };
 
   bool owes_md() const { return config_.own_md_length > 0; }
+  bool wants_no_dil() const { return config_.without_dil; }
   bool equalised() const { return equalising_ == Equalising::kDone; }
   bool released_after_prime() const {
     return (procedure_ == Procedure::kCleardown || far_mp_.drn == 0) && mp_received_ && primes_ > 0;
@@ -169,6 +177,8 @@ class AnalogueProcedure {
   void end_s();
   void await_dil();
   void choose();
+  void choose_training_points();
+  void end_unlearnt();
   void begin_cpt();
   void send_cpt();
   void follow_frames();
@@ -247,7 +257,9 @@ class AnalogueProcedure {
   bool data_tx_on_ = false, tx_live_ = false, rx_live_ = false;
   int watched_ = 0, noisy_ = 0, good_ = 0;
   int wait_for_higher_ = 16;  // windows: 4 s the first time, then twice as long each time
-  float wanted_rms_ = 0;      // noise for which the next renegotiation is to choose a rate; 0: that of the last
+  float echo_share_ = 0;
+  uint32_t no_silence_until_ = 0;  // so soon after one, another would help no more
+  float wanted_rms_ = 0;           // noise for which the next renegotiation is to choose a rate; 0: that of the last
   uint32_t renegotiations_ = 0;
 };
 

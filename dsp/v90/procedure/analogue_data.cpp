@@ -14,6 +14,8 @@ constexpr int kWindow = 2048;     // symbols
 constexpr int kNoisyWindows = 4;
 constexpr int kLostWindows = 2;
 constexpr int kMostGoodWindows = 1024;
+constexpr float kMostlyEcho = 0.5f;  // of the errors' power; of 2048 that are none, 1/16
+constexpr uint32_t kBetweenSilencesMs = 30000;
 
 }  // namespace
 
@@ -30,9 +32,13 @@ void AnalogueProcedure::follow_line(float error_power) {
   if (half < kLost * rms) {
     if (++noisy_ >= kLostWindows) handle(Event::kLineLost);
   } else if (half < kTooNear * rms) {
-    if (++noisy_ < kNoisyWindows) return;
-    wanted_rms_ = rms > noise_rms_ ? rms : noise_rms_;
-    handle(Event::kRenegotiate);
+    if (++noisy_ == 1) echo_share_ = 0;
+    if (noisy_ < kNoisyWindows) return;
+    const bool echo = echo_share_ > kMostlyEcho && now_ >= no_silence_until_;
+    if (echo) no_silence_until_ = now_ + ms(kBetweenSilencesMs);
+    // Without the echo the rate is right as it is.
+    if (!echo) wanted_rms_ = rms > noise_rms_ ? rms : noise_rms_;
+    renegotiate(echo);
   } else {
     noisy_ = 0;
     good_ = kSpare * rms < noise_rms_ ? good_ + 1 : 0;

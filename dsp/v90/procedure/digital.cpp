@@ -197,15 +197,7 @@ bool DigitalProcedure::ready_for_r_bar() const {
 }
 
 void DigitalProcedure::send_trn2d() {
-  if (procedure_ != Procedure::kStartUp) {
-    // 8.6: the shaping of the data that ran, the points of the training.
-    const FrameParameters running = data_frames_;
-    frame_parameters(far_.cpt, config_.law, &training_frames_);
-    training_frames_.shaping_bits = running.shaping_bits;
-    training_frames_.look_ahead = running.look_ahead;
-    training_frames_.filter = running.filter;
-    e_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.1
-  }
+  if (procedure_ != Procedure::kStartUp) e_deadline_ = now_ + ms(5000) + 2 * config_.round_trip_samples;  // 9.6.1
   tx_.begin_frames(training_frames_);
   tx_.start(Signal::kTrn2d, kLeastTrn2d + static_cast<int>(ms(config_.trn2d_ms)));
 }
@@ -409,6 +401,10 @@ void DigitalProcedure::begin_procedure(Procedure procedure) {
   silence_asked_ = silent_ = false;
   primes_ = 0;
   tx_live_ = false;
+  // 8.6: the points of the training, the shaping of the data that ran, which the CP to come may change.
+  training_frames_.shaping_bits = data_frames_.shaping_bits;
+  training_frames_.look_ahead = data_frames_.look_ahead;
+  training_frames_.filter = data_frames_.filter;
   drain();  // to the end of the data frame, as 9.6 demands
 }
 

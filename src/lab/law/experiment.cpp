@@ -53,6 +53,12 @@ namespace {
 
 hostsim::Scenario base_scenario(const Setting& setting, const Options& options) {
   hostsim::Scenario s = config::ScenarioBuilder().finish();
+  if (options.line != nullptr) {
+    const hostsim::HostScenario host = s.host;
+    s = *options.line;
+    s.host = host;
+    s.load = {};
+  }
   s.name = setting.device.name;
   s.pump = hostsim::PumpKind::kDevice;
   s.device = setting.device;

@@ -27,7 +27,6 @@
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
 #include "traces/scenario/scenario.h"
 #include "traces/text/json.h"
 
@@ -35,12 +34,6 @@ namespace offhook::command {
 namespace {
 
 constexpr std::uint32_t kRateHz = hostsim::kLineRateHz;
-
-std::vector<std::uint8_t> octets_of(const std::string& path) {
-  if (path.empty()) return {};
-  const std::string octets = read_file(path);
-  return {octets.begin(), octets.end()};
-}
 
 /// The hardware of a card of which another process is the driver: `offhook modem unix:PATH`.
 class OtherCard final : public FarParty {
@@ -301,7 +294,7 @@ int run(CardOptions options) {
     builder.set(assignment);
   }
   const hostsim::Scenario scenario = builder.finish();
-  options.octets = octets_of(options.send);
+  options.octets = octets_to_send(options.send, on_a_loop(options));
   if (options.block == 0) options.block = usual_block(options, scenario);
   if (options.lead == 0) options.lead = usual_lead(options, scenario);
   if (options.no_v42) options.error_control.mode = modem::ErrorControl::kNone;

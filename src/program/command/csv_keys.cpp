@@ -37,6 +37,14 @@ sweep: results.csv of offhook sweep; a row a run. First a column for each axis, 
   retrains?: of the near pump
   pump_share: CPU time of the pump over time, 0 to 1
   ending?: what ended the call
+  blocks_late:*?: of each [[load.soft_device]], under its name
+  trained_s? (s): of a DMT pump: when data mode was first reached; empty: never
+  {gross,loop,capacity}_{down,up}_bps? (bit/s): with the code's redundancy; what the loop carries; its capacity (docs/dmt.md)
+  {crc_errors,lost_words,wrong_bits}_{down,up}?: superframes with a wrong check, uncorrected words, bits unlike the pattern
+  {cells,hec_errors}_{down,up}?: ATM cells received, and those dropped for their HEC
+  connected_s? (s): of a radio: when the link was first up; empty: never
+  bit_rate_{received,sent}_bps? (bit/s): of a burst's data
+  {bursts_due,bursts_lost,bursts_late}_{received,sent}?: to be received, not received, of them not sent in time
   verdict: of the cell: sufficient, marginal or insufficient
 
 law: law.csv and offhook law --csv; a row a budget X

@@ -71,6 +71,45 @@ line: offhook line --json
   bursts_late: of 1 ms, more than 1 ms late
   host.*: this machine
 
+kernel: offhook kernel, always
+  context: of the service, at the end
+  switches: of context in the call
+  card: no call, in call or failed
+  connected: whether data mode was reached
+  {tx_bit_rate,rx_bit_rate} (bit/s): of the last data mode
+  retrains: of the near pump
+  {sent,received} (bytes): of the user; cells of a DMT pump
+  seconds (s): of the line
+  interrupts: with at least one new descriptor
+  coalesced: descriptors that came with another one's interrupt
+  spurious: interrupts without a new descriptor
+  bad: descriptors that could not be, by sequence or position
+  storms: times that the interrupt was silenced
+  {overrun,underrun} (sample periods): received and lost, missing when to be sent, as the card counts
+  blocks: served
+  blocks_late: served after their samples were due
+  {samples_late,samples_filled_in} (sample periods): late, replaced by silence
+  pending_max (sample periods): most that waited for service
+  pending_samples.{p50,p99,max} (sample periods): at each service
+  longest_section_us (us): with the FPU held
+  longest_section[]: the code where it began, and where it ended; empty: there was none
+  latency_max_us (us): longest from interrupt to service, as the driver measured
+  {interrupt_to_service,service_time}.count: how many of these times are in the log
+  {interrupt_to_service,service_time}.{p50_us,p99_us,p999_us,max_us} (us): of them
+  cells.{sent,received,idle,hec_errors}: of ATM, of a DMT pump; counts
+  {log_events,log_lost}: read from the event log, and dropped for want of room
+
+card: offhook card, a line for each call
+  interrupts: raised
+  {overrun,underrun} (sample periods): received and lost, missing when to be played
+  near_received? (bytes): by the modem at the card, with --in-process
+  seconds (s): of the line
+  hashed_seconds (s): of them, --hash
+  {hash,hash_played}: of the samples at the codec, both directions and the played one; FNV-1a, hexadecimal
+  far_received? (bytes): by the far modem
+  far_retrains?: of the far modem
+  {far_overrun,far_underrun}? (samples): of the second card, --far-card
+
 export: offhook export --json
   out: the file
   events: exported
@@ -309,6 +348,109 @@ measure-cost: offhook measure cost --json
   *.blocks: of each phase: blocks measured
   *.cost.**: of a block, as latency of measure latency
   *.ns_per_sample (ns): at the median
+
+measure-host: offhook measure host --json
+  measure: host
+  host.*: this machine
+  repetitions: of a microbenchmark, as asked
+  file_system: of the folder under test
+  counters: why the hardware's are missing; empty: all were read
+  rows[].{name,what}: the operation, and what it is
+  rows[].unit: of the times or rates of this row
+  rows[].repetitions: that were made
+  rows[].{median,min,p10,p90,max}: of them, in the row's unit; of a skipped one 0
+  rows[].counters.*?: each counter, a repetition's mean
+  rows[].skipped: why it was not run; empty: it was
+  rows[].remark: what was seen in running it
+  rows[].application: whether it is an application of the paper's Table 6
+  rows[].published?.{netbsd_s,windows_nt_s,windows_s} (s): of the paper's 90 MHz Pentium
+  rows[].faster?.{netbsd_s,windows_nt_s,windows_s}: how many times as fast this machine is
+  memory[].stride (bytes): between references; 0: random
+  memory[].bytes[] (bytes): sizes of the array
+  memory[].{median_ns,min_ns,max_ns}[] (ns): of a reference, for each size
+
+measure-bank: offhook measure bank --json
+  measure: bank
+  host.*: this machine
+  pump: its name
+  context: of every modem
+  {channels,connected}: modems, and those in data mode
+  seconds (s): of samples, with the time to connect
+  blocks: served
+  blocks_late: served after their samples were due
+  blocks_late_in_stalls: of them within 100 ms of a stall of the machine
+  {samples_late,underrun_samples} (samples): late, missing when to be sent
+  pending_max_samples (samples): most that waited for service
+  bytes (bytes): that arrived, of all modems
+  bytes_wrong (bytes): of them not as sent
+  {cpu_share_percent,hardware_share_percent,owner_share_percent} (%): of a CPU in data mode: modems, played hardware, who writes and reads the bytes
+  {service_time,dispatch_latency}.count: how many of these times were taken
+  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): service; request to service
+  stolen_ms (ms): that the hypervisor took of this CPU
+  stalls[]?.at_s (s): the hardware's thread was late, from the first sample
+  stalls[]?.ms (ms): by so much
+  stalls[]?.blocks_late: until 100 ms later
+  without[]?: privileges that were missing
+
+measure-batch: offhook measure batch --json
+  measure: batch
+  host.*: this machine
+  pump: its name
+  {calls,connected}: of two pumps each, and those in data mode
+  connected_after_s (s): the last of them, of line time
+  bits: compared
+  bits_wrong: of them
+  {calls_alone,calls_same}: run once more alone, and those with the same samples there
+  groups[].name: of pumps that are advanced in one call
+  groups[].pumps: their number
+  groups[].state_bytes (bytes): of one
+  groups[].{together_ns_per_sample,alone_ns_per_sample} (ns): of one pump, with all the others and with its own call only
+  groups[].pumps_per_core: that one CPU advances in real time
+
+measure-cause: offhook measure cause --json
+  measure: cause
+  host.*: this machine
+  context: of the thread
+  load: beside it
+  threshold_us (us): the latency that was looked for
+  found: whether a wake-up was later
+  latency.**: of all wake-ups, as latency of measure latency
+  verdict: why it was, in a sentence; empty: none was
+  lost_events: of the kernel's trace
+  stages_us?.{interrupt,waking,switched,ran} (us): from when that wake-up was due: to the timer's interrupt, made runnable, switched to, running; below 0: not in the trace
+  stages_us?.cpu: where
+  had_the_cpu[]?.{name,as}: who had the CPU in that time, and as what
+  had_the_cpu[]?.us (us): how long
+  samples[]?.{function,thread}: where the instruction pointer was sampled
+  samples[]?.count: how often
+  timeline[]?: the events of that time, a line each
+
+measure-device: offhook measure device --json
+  measure: device
+  host.*: this machine
+  {scenario,device}: names
+  context: of the service
+  seconds (s): of samples
+  blocks: served
+  blocks_late: served after their samples were due
+  {samples_late,underrun_samples,overrun_samples} (samples): late, missing when to be sent, received and lost
+  pending_max_samples (samples): most that waited for service
+  buffer_samples (samples): of a buffer of the device
+  {service_time,dispatch_latency}.count: how many of these times were taken
+  {service_time,dispatch_latency}.{p50_us,p99_us,p999_us,max_us} (us): service; request to service
+  without[]?: privileges that were missing
+  reservation?.{yields,throttles}: of the CPU at preemption points; times that the budget was used up
+  periods_sent_otherwise?: than recorded, with --recorded
+  {dmt,radio}?.in_data: whether the pumps are in data mode at the end; with --recorded the near one
+  dmt?.{trainings,fast_retrains}: counts
+  dmt?.{down,up}.{gross_bit_rate,net_bit_rate} (bit/s): with and without the code's redundancy
+  dmt?.{down,up}.{superframes,crc_errors}: received, and those whose check was wrong
+  dmt?.{down,up}.corrected_octets: by Reed-Solomon
+  {dmt,radio}?.*.{bits_compared,wrong_bits}: of the pattern
+  radio?.retrains: links lost
+  radio?.slot_ms (ms): of its frame
+  radio?.{received,sent}.bit_rate (bit/s): of a burst's data
+  radio?.{received,sent}.{bursts_due,bursts_missed,bursts_broken}: counts: to be received, not heard, heard with errors
 )";
 
 }  // namespace

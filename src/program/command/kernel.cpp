@@ -20,7 +20,6 @@
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
-#include "traces/file/file.h"
 #include "traces/log/clock.h"
 #include "traces/log/header.h"
 #include "traces/log/writer.h"
@@ -55,12 +54,6 @@ struct Options {
   }
 };
 
-std::vector<std::uint8_t> octets_of(const std::string& path) {
-  if (path.empty()) return {};
-  const std::string octets = read_file(path);
-  return {octets.begin(), octets.end()};
-}
-
 std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
   std::vector<ContextSpec> contexts;
   for (const std::string& text : texts) contexts.push_back(ContextSpec::parse(text));
@@ -85,7 +78,7 @@ class KernelCall {
                                   .contexts = contexts_of(options.contexts),
                                   .switches = options.switches,
                                   .switch_samples = static_cast<std::uint64_t>(options.seconds * options.rate_hz()),
-                                  .to_send = octets_of(options.send),
+                                  .to_send = octets_to_send(options.send, options.on_a_loop()),
                                   .events = [this](auto events, auto lost) { take(events, lost); }};
     modem_.emplace(options.device);
     transfer_.emplace(*modem_, std::move(config));
@@ -150,7 +143,9 @@ class KernelCall {
              {{"sent", s.cells_sent},
               {"received", s.cells_received},
               {"idle", s.cells_idle},
-              {"hec_errors", s.hec_errors}}},
+              {"hec_errors", s.hec_errors},
+              {"delineation_losses", s.delineation_losses},
+              {"unread", s.cells_unread}}},
             {"log_events", transfer_->log_events()},
             {"log_lost", s.log_lost}};
   }

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace offhook::command {
 
@@ -16,5 +18,8 @@ inline constexpr std::uint16_t kKernelDriverId = 1;  ///< of its events: driver/
 
 /// Of a scenario that names no host: the contexts that it may name are a Linux kernel's.
 inline constexpr const char* kKernelHost = "host.name=linux-hz250";
+
+/// A file for a call; empty: none. @throws config::Error: it is to be cells, and is no whole ones
+std::vector<std::uint8_t> octets_to_send(const std::string& path, bool cells);
 
 }  // namespace offhook::command

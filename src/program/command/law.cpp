@@ -16,6 +16,7 @@
 #include "src/program/output/terminal.h"
 #include "src/report/law_report.h"
 #include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
 #include "traces/text/json.h"
 
 namespace offhook::command {
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string device, out;
+  std::string device, scenario, out;
   int tick_hz = 1024;
   int x_max = 8;
   std::uint32_t buffers = 0, phases = 10;
@@ -38,6 +39,7 @@ struct Options {
 };
 
 constexpr int kPhaseSteps = 48;
+constexpr double kLeastLoopS = 2;  ///< start-up and some data
 
 /// Which face of the law ends the row at this X.
 std::string decided_by(const DeviceTiming& device, double x_ms, double full_ms, double simple_ms) {
@@ -218,10 +220,25 @@ void print(const LawReport& report) {
   }
 }
 
+std::optional<hostsim::Scenario> scenario_of(const Options& options) {
+  if (options.scenario.empty()) return {};
+  config::ScenarioBuilder builder;
+  builder.apply_file(options.scenario);
+  hostsim::Scenario scenario = builder.finish();
+  if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop && scenario.line_kind != hostsim::LineKind::kAir)
+    throw config::Error(options.scenario + ": expected line.kind = \"subscriber-loop\" or \"air\" and a device on it");
+  if (scenario.line_kind == hostsim::LineKind::kSubscriberLoop && options.seconds < kLeastLoopS)
+    throw config::Error(
+        fmt::format("--seconds {}: a DMT pump trains for 1.4 s; expected at least {}", options.seconds, kLeastLoopS));
+  return scenario;
+}
+
 /// @return false when interrupted
 bool confirm(const Options& options, const OutputFolder& folder, LawReport& report) {
   law::Options how;
+  const std::optional<hostsim::Scenario> scenario = scenario_of(options);
   how.folder = &folder;
+  how.line = scenario ? &*scenario : nullptr;
   how.x_max = options.x_max;
   how.phases = options.phases;
   how.seconds = options.seconds;
@@ -240,6 +257,7 @@ bool confirm(const Options& options, const OutputFolder& folder, LawReport& repo
     if (!run_experiment(experiment, how, result)) return false;
     report.findings.push_back(experiment.title + ": " + experiment_sentence(result));
     report.experiments.push_back(std::move(result));
+    if (scenario) return true;  // a real pump is slow: the device as it is
   }
   return run_phases(report.setting, how, kPhaseSteps, report.phases);
 }
@@ -305,6 +323,8 @@ int check(const Options& options) {
 int run(const Options& options) {
   if ((options.check > 0) == !options.device.empty()) throw config::Error("expected either a device or --check N");
   expect_one_alone({&options.csv, &options.json});
+  if (!options.scenario.empty() && !options.confirm)
+    throw config::Error("--scenario is how --confirm simulates; expected both");
   if (options.check > 0 && options.csv.asked()) throw config::Error("--check has no table; expected --json");
   if (options.check > 0) return check(options);
   LawReport report = report_of(options);
@@ -354,6 +374,11 @@ void add_law(CLI::App& app, Action& action) {
   sub->add_flag("--confirm", options->confirm,
                 "Run the experiments by simulation: as it is, one more block of lead, short blocks, another tick, and "
                 "every starting phase");
+  sub->add_option(
+         "--scenario", options->scenario,
+         "With --confirm: the device as it is, its real pump on this scenario's line in the place of its costs "
+         "alone")
+      ->type_name("SCENARIO.toml");
   sub->add_option("--phases", options->phases, "Starting phases a reservation is tried from (default: 10)")
       ->type_name("N")
       ->check(CLI::Range(1u, 10000u));
@@ -376,6 +401,7 @@ void add_law(CLI::App& app, Action& action) {
   sub->footer(R"(Examples:
   offhook law g-lite --buffers 2
   offhook law vendor-modem --confirm --out out/law
+  offhook law g-lite --buffers 2 --confirm --scenario examples/g-lite.toml --phases 1 --seconds 2.5 --x-max 4 --out out/real
   offhook law bluetooth --tick-hz 10000 --csv
   offhook law --check 2000
   offhook sweep examples/device-map.toml     # the whole plane by simulation)");

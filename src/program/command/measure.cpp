@@ -306,6 +306,7 @@ int run_device_cost(const MeasureOptions& options) {
 }
 
 int run_cost(const MeasureOptions& options) {
+  if (!options.profile.empty()) expect_writable(options.profile);
   if (!options.scenario.empty()) return run_device_cost(options);
   measure::CostConfig config;
   for (const Modulation& modem : kModulations) {

@@ -21,26 +21,27 @@ struct DeviceOptions {
   bool recorded = false;
 };
 
-Json to_json(const hostsim::DmtStatus& s) {
+/// @param in_data  at the end; of a rehearsal that of the near end alone
+Json to_json(const hostsim::DmtStatus& s, bool in_data) {
   const auto way = [](const hostsim::DmtDirection& d) {
     return Json{
         {"gross_bit_rate", d.gross_bit_rate}, {"net_bit_rate", d.net_bit_rate},         {"superframes", d.superframes},
         {"crc_errors", d.crc_errors},         {"corrected_octets", d.corrected_octets}, {"bits_compared", d.bits},
         {"wrong_bits", d.wrong_bits}};
   };
-  return {{"in_data", s.in_data},
+  return {{"in_data", in_data},
           {"trainings", s.trainings},
           {"fast_retrains", s.fast_retrains},
           {"down", way(s.down)},
           {"up", way(s.up)}};
 }
 
-Json to_json(const hostsim::RadioStatus& s) {
+Json to_json(const hostsim::RadioStatus& s, bool in_data) {
   const auto way = [](const hostsim::RadioDirection& d) {
     return Json{{"bit_rate", d.bit_rate},    {"bursts_due", d.due},     {"bursts_missed", d.missed},
                 {"bursts_broken", d.broken}, {"bits_compared", d.bits}, {"wrong_bits", d.wrong_bits}};
   };
-  return {{"in_data", s.in_data},
+  return {{"in_data", in_data},
           {"retrains", s.retrains},
           {"slot_ms", 1e3 * s.slot_s},
           {"received", way(s.received)},
@@ -67,11 +68,8 @@ Json to_json(const hostsim::Scenario& scenario, const measure::LiveDeviceConfig&
   if (config.context.kind == OH_CONTEXT_RESERVATION)
     json["reservation"] = {{"yields", r.yields}, {"throttles", r.throttles}};
   if (r.sent_otherwise) json["periods_sent_otherwise"] = *r.sent_otherwise;
-  if (r.dmt) json["dmt"] = to_json(*r.dmt);
-  if (r.radio) json["radio"] = to_json(*r.radio);
-  for (const char* kind : {"dmt", "radio"}) {
-    if (json.contains(kind)) json[kind]["in_data"] = r.in_data;  // of a rehearsal: the near end alone
-  }
+  if (r.dmt) json["dmt"] = to_json(*r.dmt, r.in_data);
+  if (r.radio) json["radio"] = to_json(*r.radio, r.in_data);
   return json;
 }
 

@@ -4,7 +4,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
+#include <optional>
+#include <ostream>
 #include <system_error>
 
 #include "driver/path/output.h"
@@ -23,11 +24,14 @@ int run(const Options& options) {
   const std::string text = read_file(options.system, kMostTextBytes);
   const schedule::System system = schedule::parse_system(text, options.system);
   expect_one_alone({&options.csv, &options.json});
-  const bool to_stdout = options.csv.alone() || (!options.csv.asked() && !options.json.alone());
-  const std::string file = options.csv.asked() ? options.csv.path : "/dev/null";
-  OutputStream out(to_stdout ? OutputFile::standard_output() : OutputFile(file, Privacy::kShared, Appears::kWhole));
-  const schedule::ScheduleResult result = schedule::run_schedule(system, out);
-  out.close();
+  std::optional<OutputStream> csv;
+  if (options.csv.asked() && !options.csv.alone())
+    csv.emplace(OutputFile(options.csv.path, Privacy::kShared, Appears::kWhole));
+  else if (!options.json.alone())
+    csv.emplace(OutputFile::standard_output());
+  std::ostream nowhere(nullptr);
+  const schedule::ScheduleResult result = schedule::run_schedule(system, csv ? *csv : nowhere);
+  if (csv) csv->close();
   options.json.write(schedule::summary_json(result));
   return kOk;
 }

@@ -93,7 +93,8 @@ void add_trace(CLI::App& app, Action& action) {
       ->required()
       ->type_name("TRACE");
   sub->add_option("-o,--out", options->out, "Write the load, about five bytes an interval")->type_name("FILE");
-  sub->add_option("--without", options->without, "Threads that are not load, by name: the driver itself, the recorder")
+  sub->add_option("--without", options->without,
+                  "Threads and interrupts that are not load, by name: the driver itself, the recorder")
       ->type_name("NAME");
   add_text_output(*sub, kJsonOption, options->json, "The result as JSON");
   sub->footer(R"(Recording (as root; B: a tracefs instance of its own):

@@ -9,6 +9,7 @@
   bench.py scenario offhook run SCENARIO --host kernel, and offhook measure latency --host kernel
   bench.py serial   /dev/ttySM0: lines, AT commands, calls, hang-ups (serial_port.py)
   bench.py experiment  what each context does to others and they to it, and reservations beside the law (docs/kernel.md)
+  bench.py replay   calls of the experiment beside the simulator, which replays what the kernel's trace says (replay.py)
   bench.py debug-kernel  builds a kernel with lockdep and KASAN; KUnit tests, a call and abuse's shortage under it
   bench.py sparse   what sparse says of the module's C with each kernel's headers
   bench.py style    checkpatch --strict and Coccinelle, as a kernel's maintainer would run them
@@ -37,8 +38,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vm  # noqa: E402
 from debug_kernel import debug_kernel  # noqa: E402
 from experiment import experiment  # noqa: E402
+from replay import replay  # noqa: E402
 from rig import (  # noqa: E402
     CALL_SECONDS,
+    CELL_OCTETS,
     CONTEXTS,
     FILE_OCTETS,
     ROOT,
@@ -212,7 +215,20 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
         sums = f"{sum(ledger.entries())} interrupts in {len(ledger.entries())} runs that were ok"
         return f"{verdict}{'' if verdict == 'ok' else ':'} {said['interrupts']} interrupts; {'; '.join(loads)}; {sums}"
 
+    def cells(kernel, keep):
+        # Nobody reads what the far end sends, and writes are no whole cells.
+        here, rings, sent = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "rings"), os.path.join(keep, "sent")
+        subprocess.run(["cc", "-O2", "-I", os.path.join(ROOT, "include"), os.path.join(here, "cell_rings.c"), "-o", rings], check=True)
+        with open(sent, "wb") as file:
+            file.write(octets_to_send(2000 * CELL_OCTETS))
+        script = f"insmod $MODULE || exit 9\n{rings} 2.5 >$KEEP/rings.txt; status=$?\nrmmod offhook && exit $status"
+        status, _ = bench.in_vm(kernel, script, keep, ["--pump", "dmt", "--clock", "stepped", "--send", sent])
+        with open(os.path.join(keep, "rings.txt"), encoding="ascii") as file:
+            said = file.read().strip()
+        return f"ok: {said}" if status == 0 else f"status {status}: {said}"
+
     case("switch", switch)
+    case("cells", cells)
     case("shortage", functools.partial(shortage, bench))
     case("fpu", fpu)
     case("suspend", suspend)
@@ -371,8 +387,8 @@ status=$?; cp -r /run/record $KEEP; exit $status"""
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "debug-kernel",
-                                         "sparse", "style", "dkms"))
+    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "replay",
+                                         "debug-kernel", "sparse", "style", "dkms"))
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -410,6 +426,9 @@ def main():
         if options.what == "experiment":
             options.kernels = options.kernels or ["6.12"]
             return experiment(bench, options)
+        if options.what == "replay":
+            options.kernels = options.kernels or ["6.12"]
+            return replay(bench, options)
         if options.what == "serial":
             options.kernels = options.kernels or ["6.1"]
             return serial(bench, options)

@@ -38,21 +38,32 @@ def build_pacer(kernel, build):
     return os.path.join(folder, "offhook_pacer.ko")
 
 
-def experiment_script(pacer, line, sent, cells):
-    """@param cells  (name, context, HRTICK_DL) @return a script that leaves NAME.json, NAME.fifo, NAME.other in $KEEP"""
-    script = f"""mount -t debugfs none /sys/kernel/debug
+def begin_script(pacer, line):
+    """@return what comes before the calls: the card's hardware, the driver, the line"""
+    return f"""mount -t debugfs none /sys/kernel/debug
 insmod {shlex.quote(pacer)} && insmod $MODULE && cat {shlex.quote(line)} >/dev/pacer || exit 9
 probe() {{ cyclictest -q -a 0 -t 1 -i 1000 -h 20000 "$@" >/dev/null 2>&1 & }}
 """
-    for name, context, hrtick in cells:
-        script += f"""echo {'' if hrtick else 'NO_'}HRTICK_DL >{FEATURES}
+
+
+def call_script(name, context, sent, before="", after=""):
+    """@return a call that leaves NAME.json, NAME.fifo, NAME.other in $KEEP. @param before, after  more of the shell"""
+    return f"""{before}
 {{ sleep 1; probe --priority=80 --json=/run/{name}.fifo; fifo=$!; probe --policy=other --json=/run/{name}.other; other=$!
 sleep {EXPERIMENT_S - 2}; kill -INT $fifo $other; wait $fifo $other; }} & probes=$!
 $OFFHOOK kernel --context "{context}" --seconds {EXPERIMENT_S} --timeout 60 --block {BLOCK} --lead {LEAD} --drop \
   --send {shlex.quote(sent)} --receive /run/{name}.got --log /run/{name}.ohlog >/run/{name}.json 2>/run/{name}.error
 wait $probes
+{after}
 cat /dev/pacer >/run/{name}.pacer; cp /run/{name}.* $KEEP
 """
+
+
+def experiment_script(pacer, line, sent, cells):
+    """@param cells  (name, context, HRTICK_DL)"""
+    script = begin_script(pacer, line)
+    for name, context, hrtick in cells:
+        script += call_script(name, context, sent, before=f"echo {'' if hrtick else 'NO_'}HRTICK_DL >{FEATURES}")
     return script + "rmmod offhook && rmmod offhook_pacer"
 
 
@@ -124,14 +135,19 @@ def experiment(bench, options):
     return 1 if bad else 0
 
 
-def experiment_on(bench, kernel, keep):
-    """@return whether every call without a loss sent the samples of user space"""
+def prepare(bench, kernel, keep):
+    """@return the card's module, the line's recording, what is sent, and the hash of what is played without a loss"""
     pacer, line, sent = build_pacer(kernel, bench.options.build), os.path.join(keep, "line"), os.path.join(keep, "sent")
     with open(sent, "wb") as file:
         file.write(octets_to_send(EXPERIMENT_OCTETS))
     done = subprocess.run([bench.offhook, "card", "--in-process", "--hash", str(EXPERIMENT_S), "--send", sent, "--block",
                            str(BLOCK), "--lead", str(LEAD), "--record", line], capture_output=True, text=True, check=True)
-    played = json.loads(done.stdout)["hash_played"]
+    return pacer, line, sent, json.loads(done.stdout)["hash_played"]
+
+
+def experiment_on(bench, kernel, keep):
+    """@return whether every call without a loss sent the samples of user space"""
+    pacer, line, sent, played = prepare(bench, kernel, keep)
     contexts = [(f"context{n}", context, True) for n, context in enumerate(EXPERIMENT_CONTEXTS)]
     reservations = [(f"res-{x}-{y}{'' if hrtick else '-tick'}", f"RES {x}ms/{y}ms", hrtick)
                     for hrtick, pairs in ((True, RESERVATIONS), (False, AT_TICKS)) for x, y in pairs]

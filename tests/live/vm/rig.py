@@ -13,12 +13,15 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 import vm
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, os.pardir))
+sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
+import text_keys  # noqa: E402
 # The names of the command line, and the grammar's (driver/context/context_spec.h).
 CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread": "FIFO 50", "reservation": "RES 8ms/16ms",
             "worker": "WORKER"}
@@ -221,6 +224,9 @@ class Bench:
                 said = json.load(file)
         except (FileNotFoundError, json.JSONDecodeError) as error:
             raise Failure(f"status {status}, and no summary: {error}") from error
+        said["undescribed"] = self.undescribed("kernel", said)
+        for call in calls:
+            said["undescribed"] += self.undescribed("card", call)
         said["card_says"] = calls[-1] if calls else {}
         said["status"] = status
         for name, arrived in (("to the kernel", "near-received"), ("from the kernel", "far-received")):
@@ -228,9 +234,14 @@ class Bench:
             said[name] = os.path.exists(path) and filecmp.cmp(sent, path, shallow=False)
         return said
 
+    def undescribed(self, name, said):
+        """@return how a document and its description in `offhook keys json` differ, a line each"""
+        text = subprocess.run([self.offhook, "keys", "json", name], capture_output=True, text=True, check=True).stdout
+        return text_keys.differences("json", name, text_keys.documents(text)[name], set(text_keys.paths(said)))
+
     def verdict(self, said, kind):
         """@return "ok", or what is wrong"""
-        wrong = []
+        wrong = list(said["undescribed"])
         if said["status"] != 0:
             wrong.append(f"status {said['status']}")
         for direction in ("to the kernel", "from the kernel"):

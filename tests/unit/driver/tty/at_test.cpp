@@ -78,7 +78,10 @@ TEST_F(At, RegistersAreReadWrittenAndGuarded) {
   EXPECT_EQ(say("ATS=9"), kOk);
   EXPECT_EQ(at.s(7), 9);
   EXPECT_EQ(say("ATS3=200"), kError);
-  EXPECT_EQ(say("ATS256=1"), kError);
+  EXPECT_EQ(say("ATS0?"), "\r\n000\r\n\r\nOK\r\n");
+  for (const char* none : {"ATS13?", "ATS99?", "ATS99=1", "ATS256=1", "ATS7?S99?"})
+    EXPECT_TRUE(say(none).ends_with(kError)) << none << ": V.250 5.3.2";
+  EXPECT_EQ(say("ATS?"), "\r\n009\r\n\r\nOK\r\n") << "the last register that there is";
   EXPECT_EQ(say("ATS0=256"), kError);
   EXPECT_EQ(say("AT&FE0"), kOk);
   EXPECT_EQ(at.s(7), 60);
@@ -158,7 +161,11 @@ TEST_F(At, FlowControlByEitherSyntax) {
 }
 
 TEST_F(At, IdentifiesItselfAsProbesAsk) {
+  EXPECT_EQ(say("ATI"), "\r\nOffhook\r\n\r\nOK\r\n");
   EXPECT_NE(say("ATI3").find("Offhook soft modem"), std::string::npos);
+  EXPECT_EQ(say("AT+GMM"), "\r\nOffhook soft modem\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+GMM=?"), kOk);
+  EXPECT_EQ(say("AT+GMM?"), kError) << "information alone: V.250 5.4.3";
   EXPECT_EQ(say("AT+GMI"), "\r\nOffhook\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FCLASS=?"), "\r\n+FCLASS: (0)\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+FCLASS?"), "\r\n0\r\n\r\nOK\r\n");
@@ -166,11 +173,17 @@ TEST_F(At, IdentifiesItselfAsProbesAsk) {
   EXPECT_EQ(say("AT+NOSUCH"), kError);
 }
 
+TEST_F(At, SettingsAreShownTogether) {
+  EXPECT_EQ(say("ATX3S7=30&V"),
+            "\r\nE0 Q0 V1 X3 &C1 &D2 &K3 S0=0 S1=0 S2=43 S3=13 S4=10 S5=8 S6=2 S7=30 S8=2 S9=0 S10=14 S11=95 S12=50\r\n"
+            "\r\nOK\r\n");
+}
+
 TEST_F(At, EveryCommandIsInTheListWithItsRange) {
   const std::string all = say("AT$");
   for (const char* line : {"\r\nE0-1  echo of the command line (V.250 6.2.4)\r\n", "\r\n&W0-1  ", "\r\n\\N  ",
-                           "\r\n+GMI  manufacturer (V.250 ", "\r\n+MS=(V22B,V34),(0,1),(0,300-56000),",
-                           "\r\n+FCLASS=(0)  service: data (T.31)\r\n"})
+                           "\r\nS3=0-127  ", "\r\n+GMI  manufacturer (V.250 ",
+                           "\r\n+MS=(V22B,V34),(0,1),(0,300-56000),", "\r\n+FCLASS=(0)  service: data (T.31)\r\n"})
     EXPECT_NE(all.find(line), std::string::npos) << line;
   EXPECT_TRUE(all.ends_with(kOk));
 }

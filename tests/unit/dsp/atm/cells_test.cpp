@@ -168,6 +168,49 @@ TEST(AtmCells, NoiseIsNoCell) {
   EXPECT_EQ(b.status().received + b.status().idle_received, 0u);
 }
 
+// The rings hold 4096 octets, 78 cells; both have gone round more than once here.
+TEST(AtmCells, CellsThatFindThoseBeforeUnreadAreDroppedAndCounted) {
+  constexpr int kRoom = 4096 / OH_CELL_OCTETS, kMore = 20;
+  End a, b;
+  bring_into_sync(a, b);
+  uint64_t dropped = 0;
+  for (uint32_t turn = 1; turn <= 4; ++turn) {
+    std::vector<uint8_t> sent = cells_of(kRoom + kMore, turn);
+    for (size_t at = 0; at < sent.size(); at += OH_CELL_OCTETS) {
+      ASSERT_EQ(oh_cells_write(a.cells, sent.data() + at, OH_CELL_OCTETS), size_t{OH_CELL_OCTETS});
+      b.take(a.line(kLineCell));
+    }
+    dropped += kMore;
+    EXPECT_EQ(b.status().overflows, dropped);
+    sent.resize(size_t{kRoom} * OH_CELL_OCTETS);  // the oldest are kept, whole
+    EXPECT_EQ(b.read(), sent);
+  }
+  EXPECT_EQ(b.status().received, 4u * (kRoom + kMore));
+  EXPECT_EQ(b.status().hec_errors + b.status().losses, 0u);
+}
+
+TEST(AtmCells, AWriteThatDoesNotFitTakesWhatDoesAndTheRestLater) {
+  constexpr size_t kRoom = 4096 / OH_CELL_OCTETS * OH_CELL_OCTETS;
+  End a, b;
+  bring_into_sync(a, b);
+  for (uint32_t turn = 1; turn <= 4; ++turn) {
+    const std::vector<uint8_t> sent = cells_of(100, turn);
+    ASSERT_EQ(oh_cells_writable(a.cells), kRoom);
+    ASSERT_EQ(oh_cells_write(a.cells, sent.data(), sent.size()), kRoom);
+    EXPECT_EQ(oh_cells_writable(a.cells), 0u);
+    EXPECT_EQ(oh_cells_write(a.cells, sent.data() + kRoom, sent.size() - kRoom), 0u);
+    b.take(a.line(30 * kLineCell));
+    EXPECT_EQ(oh_cells_write(a.cells, sent.data() + kRoom, sent.size() - kRoom), sent.size() - kRoom);
+    b.take(a.line(40 * kLineCell));
+    std::vector<uint8_t> got = b.read();
+    b.take(a.line(40 * kLineCell));
+    const std::vector<uint8_t> rest = b.read();
+    got.insert(got.end(), rest.begin(), rest.end());
+    EXPECT_EQ(got, sent);
+  }
+  EXPECT_EQ(b.status().overflows, 0u);
+}
+
 TEST(AtmCells, AWriteTakesWholeCellsAndAReadGivesThem) {
   End a;
   const std::vector<uint8_t> sent = cells_of(2);

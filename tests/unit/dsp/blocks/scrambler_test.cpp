@@ -29,6 +29,22 @@ TEST(V34Scrambler, ImpulseShowsThePolynomial) {
   EXPECT_EQ(scrambled(kGpa, impulse), "1000010000100001000010010100001001010000100101100011010100001001");
 }
 
+TEST(V34Scrambler, AnyNumberOfBitsAtOnceIsTheSameAsOneAfterAnother) {
+  for (const Scrambling s : {kGpc, kGpa, Scrambling{31, 32}, Scrambling{1, 2}}) {
+    Scrambler one(s), many(s);
+    Random random(2, s.first);
+    for (int n = 0; n <= 64; ++n) {
+      uint64_t bits = 0, expected = 0;
+      for (int k = 0; k < n; ++k) {
+        const auto bit = static_cast<uint64_t>(random.bit());
+        bits |= bit << k;
+        expected |= static_cast<uint64_t>(one.scramble(static_cast<int>(bit))) << k;
+      }
+      EXPECT_EQ(many.scramble(bits, n), expected) << int{s.first} << " " << n;
+    }
+  }
+}
+
 TEST(V34Scrambler, DescramblerInvertsItAndRecoversWithin23BitsOfAnError) {
   for (const Scrambling s : {kGpc, kGpa}) {
     Scrambler scrambler(s);

@@ -45,6 +45,20 @@ TEST(LoadBuilder, ChargesEachWhatNobodyOverItTook) {
   EXPECT_EQ(load.sources[load.cpus[0].intervals[3].source].priority, 90);  // FIFO 50
 }
 
+TEST(LoadBuilder, LeavesOutTheThreadsAndInterruptsThatAreNoLoad) {
+  LoadBuilder b({"work", "card"});
+  b.switched(1000, 0, kIdle, kWork);
+  b.enter(1100, 0, Kind::kInterrupt, "card");
+  b.enter(1120, 0, Kind::kInterrupt, "eth0");
+  b.leave(1150, 0, Kind::kInterrupt, "eth0");
+  b.leave(1180, 0, Kind::kInterrupt, "card");
+  b.switched(1300, 0, kWork, kUrgent);
+  b.switched(1400, 0, kUrgent, kIdle);
+  const HostLoad load = b.finish("t");
+  EXPECT_EQ(found(load), (std::vector<Found>{{"eth0", 120, 30}, {"urgent", 300, 100}}));
+  EXPECT_EQ(load.cpus[0].lost, 0u);
+}
+
 TEST(LoadBuilder, ATimersExpiryCountsOnlyWhereItsInterruptIsNotTraced) {
   LoadBuilder b;
   b.enter_timer(0, 0);

@@ -259,6 +259,24 @@ TEST(Phase2, V34_10_1_2_LevelsAndLengthsOfTonesAndProbingSignals) {
   }
 }
 
+// A live answer modem takes noise of -46 dBm0 for our tone after 385 ms of its L2, and begins again when it comes then.
+TEST(Phase2, TheCallModemsToneComesEarlyInL2WhereThereIsNoise) {
+  const auto ms_of_l2 = [](double noise_dbm0) {
+    auto p = pair_with_delay(20);
+    p->normal = std::normal_distribution<float>(0, static_cast<float>(dbm0_to_rms(noise_dbm0)));
+    EXPECT_TRUE(p->run(20, [&] { return p->answer.state() == State::kProbe; }));
+    const double l2_heard = p->seconds() * 1000 + 160 + p->round_trip_ms() / 2;
+    EXPECT_TRUE(p->run(20, [&] { return p->call.state() == State::kHear; }));
+    EXPECT_TRUE(p->run(20, [&] { return p->call.state() != State::kHear; }));
+    const double tone = p->seconds() * 1000 - l2_heard;
+    EXPECT_TRUE(p->run_to_end());
+    return tone;
+  };
+  EXPECT_LT(ms_of_l2(-46), 385 - 20) << "a round trip earlier at the far end";
+  EXPECT_GT(ms_of_l2(-46), 128 + 64) << "two windows, the second half over the first";
+  EXPECT_GT(ms_of_l2(-50), 385) << "all windows";
+}
+
 // Checklist V34-10.1.2.1-1: the guard tone has no reversal, tone A turns by 180 degrees, within 1 ms (-10.1.2.2-1).
 TEST(Phase2, V34_10_1_2_1_ToneAIsReversedAndTheGuardToneIsNot) {
   DpskModulator modulator(phase2_signal(kDpskAnswerHz, -12, -7));

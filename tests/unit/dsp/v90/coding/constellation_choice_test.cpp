@@ -63,6 +63,34 @@ TEST(V90ConstellationChoice, KeepsTheDistanceAndThePowerLimitOnAnyTrunk) {
   }
 }
 
+// 8.5.2. Both have the largest distance that the same limit of power allows, so that they cannot be far apart.
+TEST(V90ConstellationChoice, ThePowerOfTheDataIsAtMost3DbAboveThatOfTheTraining) {
+  constexpr int kTrainingBits = 12;
+  for (const Law law : {Law::kMu, Law::kA}) {
+    for (const unsigned robbed : {0u, 1u, 5u, 63u}) {
+      for (const double pad : {0., 3., 6., 9.}) {
+        for (int max_power = 0; max_power < 32; ++max_power) {
+          for (const float distance : {30.f, 60.f, 200.f, 600.f, 1500.f}) {
+            const LearntLevels l = levels(law, robbed, pad);
+            ConstellationLimits limits;
+            limits.law = law;
+            limits.max_power = static_cast<uint8_t>(max_power);
+            limits.least_distance = distance;
+            Cp cp{}, cpt{};
+            FrameParameters data, training;
+            if (choose_rate(l, limits, &cp) == 0) continue;
+            ASSERT_GT(choose_training(l, limits, kTrainingBits, &cpt), 0);
+            ASSERT_TRUE(frame_parameters(cp, law, &data) && frame_parameters(cpt, law, &training));
+            const double above = 10 * std::log10(average_power(data.k, law, data.points) /
+                                                 average_power(training.k, law, training.points));
+            EXPECT_LE(above, 3) << robbed << " " << pad << " " << max_power << " " << distance;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(V90ConstellationChoice, RateFallsWithPowerNoiseAndRobbedBitsAndNeverRises) {
   const auto rate = [](unsigned robbed, int max_power, float distance) {
     ConstellationLimits limits;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/kernel_call.h"
+
+#include <fmt/format.h>
+
+#include "dsp/atm/cells.h"
+#include "traces/document/key.h"
+#include "traces/file/file.h"
+
+namespace offhook::command {
+
+std::vector<std::uint8_t> octets_to_send(const std::string& path, bool cells) {
+  if (path.empty()) return {};
+  const std::string octets = read_file(path);
+  if (cells && octets.size() % OH_CELL_OCTETS != 0)
+    throw config::Error(fmt::format("{}: expected whole ATM cells of {} octets for a DMT pump, and there are {} octets",
+                                    path, +OH_CELL_OCTETS, octets.size()));
+  return {octets.begin(), octets.end()};
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cells of a DMT pump of the kernel's that nobody reads, and those that are no whole ones: what a program sees of
+ * them on /dev/offhook0. The far end sends more than the driver holds.
+ *
+ * usage: cell_rings SECONDS     of the line; a line of what was counted; exit status 1 when something is not as it must
+ * be
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "offhook/kernel_modem.h"
+
+enum { CELL = 52, RATE_HZ = 276000, BLOCK = 1104 };
+
+static int bad;
+
+static void expect(int is, const char* what) {
+  if (is) return;
+  printf("%s (errno %d); ", what, errno);
+  bad = 1;
+}
+
+int main(int argc, char** argv) {
+  static uint8_t octets[1 << 17];
+  const double seconds = argc > 1 ? atof(argv[1]) : 3;
+  struct oh_kernel_call call = {.struct_size = sizeof call, .role = OH_PUMP_CALL, .pump = "dmt"};
+  struct oh_kernel_status status = {.struct_size = sizeof status};
+  const int device = open("/dev/offhook0", O_RDWR | O_NONBLOCK);
+  struct pollfd room = {.fd = device, .events = POLLOUT};
+  ssize_t n;
+  uint64_t written = 0, read_octets = 0, end;
+
+  call.transmit_lead_samples = 3 * BLOCK;
+  call.block_plan[0] = BLOCK;
+  call.block_plan_length = 1;
+  if (device < 0 || ioctl(device, OH_KERNEL_START, &call) != 0) {
+    perror("no call");
+    return 1;
+  }
+  for (size_t k = 0; k < sizeof octets; k += CELL) octets[k + 3] = 0x10; /* no idle cell's header */
+  expect(write(device, octets, CELL - 1) == -1 && errno == EINVAL, "less than a cell is taken");
+  expect(write(device, octets, CELL + 1) == CELL, "a cell and an octet are not a cell");
+  written = CELL;
+  while ((n = write(device, octets, 100 * CELL + 7)) > 0) {
+    expect(n % CELL == 0, "part of a cell is taken");
+    written += (uint64_t)n;
+  }
+  expect(errno == EAGAIN, "a full queue does not say so");
+  expect(poll(&room, 1, 0) == 0, "a full queue has room");
+  expect(written / CELL == OH_KERNEL_OCTETS / CELL || written / CELL == (OH_KERNEL_OCTETS + 4096) / CELL,
+         "the queue does not hold what it should");
+  do {
+    usleep(10000);
+    if (ioctl(device, OH_KERNEL_GET_STATUS, &status) != 0 || status.card != OH_KERNEL_IN_CALL) break;
+  } while ((double)status.samples < seconds * RATE_HZ);
+  expect(status.card == OH_KERNEL_IN_CALL && status.pump == OH_PUMP_DATA, "not in data");
+  expect(status.cells_sent > 0, "nothing was sent");
+  expect(status.cells_unread > 0, "nothing was dropped unread");
+  expect(status.hec_errors == 0 && status.delineation_losses == 0, "the line is not clean");
+  /* What is read makes room for what the link still holds: it comes with the blocks after it. */
+  end = status.samples + 10 * BLOCK;
+  do {
+    while ((n = read(device, octets, sizeof octets)) > 0) read_octets += (uint64_t)n;
+    usleep(10000);
+    if (ioctl(device, OH_KERNEL_GET_STATUS, &status) != 0) break;
+  } while (status.samples < end);
+  expect(read_octets % CELL == 0 && read_octets / CELL + status.cells_unread == status.cells_received,
+         "read and unread are not what was received");
+  printf("%llu cells received, %llu read, %llu unread; %llu octets written at once\n",
+         (unsigned long long)status.cells_received, (unsigned long long)(read_octets / CELL),
+         (unsigned long long)status.cells_unread, (unsigned long long)written);
+  ioctl(device, OH_KERNEL_STOP);
+  return bad;
+}

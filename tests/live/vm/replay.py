@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""bench.py replay: calls of the kernel's modem, and the same host replayed in the simulator from the kernel's own trace.
+
+The calls are the experiment's (experiment.py), one a context, beside its two cyclictests. Meanwhile the kernel's scheduling is
+traced. The simulator then runs a device whose blocks cost what they cost in INT, where nothing interrupts them, in the same
+context, on a host that does what the trace has, the driver left out. Nothing of the call that is predicted goes into its
+prediction but who else had the CPU.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import vm
+from experiment import BLOCK, EXPERIMENT_S, LEAD, begin_script, call_script, prepare, read_cell
+from rig import Failure, make_folder
+
+# The kernel's, and the same of a replayed host, whose threads have their priorities and nothing else of Linux: no reservations.
+CONTEXTS = {"INT": "INT", "FIFO 50": "THR 90"}
+EVENTS = ["sched:sched_switch", "irq", "irq_vectors", "timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit"]
+# The driver, and the way of the card's second CPU to interrupt the first (pacer/pacer.c).
+WITHOUT = ["offhook", "irq_work", "call_function_single"]
+QUANTILES = (0, 0.1, 0.5, 0.9, 0.99, 1)
+
+
+def read_log(offhook, path):
+    """@return of each block in order: from the interrupt to its service, us; the service, us; samples pending after it"""
+    waits, works, pending, asked, begun = [], [], [], None, None
+    lines = subprocess.run([offhook, "export", "--csv", "-", path], capture_output=True, text=True, check=True).stdout
+    for line in lines.splitlines()[1:]:
+        at, _, kind, _, _, argument = line.split(",")
+        at = int(at) / 1000
+        if kind == "interrupt" and asked is None:
+            asked = at
+        elif kind == "service_begin":
+            waits.append(at - (at if asked is None else asked))
+            asked, begun = None, at
+        elif kind == "service_end" and begun is not None:
+            works.append(at - begun)
+            pending.append(int(argument))
+    return waits, works, pending
+
+
+def quantile(values, share):
+    values = sorted(values)
+    return values[min(int(share * len(values)), len(values) - 1)]
+
+
+def simulate(offhook, keep, name, context, work_us, isr_us):
+    """@return read_log() of the device on the replayed host"""
+    load, scenario, out = (os.path.join(keep, name + suffix) for suffix in (".load", ".toml", ".out"))
+    subprocess.run([offhook, "trace", os.path.join(keep, name + ".dat"), "--without", *WITHOUT, "-o", load],
+                   stdout=subprocess.DEVNULL, check=True)
+    with open(scenario, "w", encoding="ascii") as file:
+        file.write(f"""name = "replay"
+[host]
+name = "linux"
+[load]
+trace = {json.dumps(load)}
+trace_cpu = 0
+[pump]
+kind = "device"
+[device.block]
+rate_hz = 8000
+plan_samples = [{BLOCK}]
+[device.buffers]
+count = 1
+samples = 512
+lead_samples = {LEAD}
+[device.work]
+block_us = {quantile(work_us, 0.5)}
+spread = {min(1, (quantile(work_us, 0.9) - quantile(work_us, 0.1)) / 2 / quantile(work_us, 0.5))}
+worst_us = {max(work_us)}
+phi = 1
+[device.isr]
+mean_us = {isr_us}
+max_us = {isr_us}
+[transfer]
+device_s = {EXPERIMENT_S}
+""")
+    done = subprocess.run([offhook, "run", scenario, "--context", context, "--out", out], capture_output=True, text=True,
+                          check=False)
+    if done.returncode not in (0, 2):
+        raise Failure("the simulator says: " + done.stderr)
+    return read_log(offhook, out)
+
+
+def show(context, lost, kernel, simulated):
+    for what, k, s in zip(("interrupt to service, us", "service, us", "samples pending"), kernel, simulated, strict=True):
+        for of, values in (("kernel", k), ("simulator", s)):
+            row = " ".join(f"{quantile(values, q):9.1f}" for q in QUANTILES)
+            print(f"{context:14} {what:24} {of:10} {len(values):6} {row}   {lost if of == 'kernel' else ''}", flush=True)
+
+
+def replay(bench, options):
+    """@return 1 when a call sent other samples than user space's though none was lost"""
+    for tool, package in (("cyclictest", "rt-tests"), ("trace-cmd", "trace-cmd")):
+        if shutil.which(tool) is None:
+            raise vm.Unavailable(f"no {tool} (Debian: {package})")
+    bad = 0
+    for kernel in map(vm.Kernel, options.kernels):
+        keep = make_folder(os.path.join(options.keep or tempfile.mkdtemp(), kernel.name + "-replay"))
+        pacer, line, sent, played = prepare(bench, kernel, keep)
+        script = begin_script(pacer, line)
+        events = " ".join("-e " + e for e in EVENTS)
+        for n, context in enumerate(CONTEXTS):
+            script += call_script(f"call{n}", context, sent, f"trace-cmd start -C mono -b 65536 {events} >/dev/null || exit 8",
+                                  f"trace-cmd stop && trace-cmd extract -o /run/call{n}.dat >/dev/null; trace-cmd reset")
+        status, _ = bench.in_vm(kernel, script + "rmmod offhook && rmmod offhook_pacer", keep, ["--clock", "guest"], pacer=True)
+        if status != 0:
+            raise Failure(f"status {status}")
+        heads = " ".join(f"{f'{100 * q:g} %':>9}" for q in QUANTILES)
+        print(f"{kernel.name}: calls of {EXPERIMENT_S} s, and the same host replayed in the simulator; an instruction is 4 ns\n"
+              f"{'context':14} {'':24} {'of':10} {'count':>6} {heads}   lost")
+        _, work_us, _ = read_log(bench.offhook, os.path.join(keep, "call0.ohlog"))
+        for n, context in enumerate(CONTEXTS):
+            said = read_cell(keep, f"call{n}", played)
+            bad += said["lost"] == 0 and not said["same"]
+            measured = read_log(bench.offhook, os.path.join(keep, f"call{n}.ohlog"))
+            isr_us = max(0.001, quantile(measured[0], 0.5)) if context == "INT" else isr_us
+            show(context, said["lost"], measured, simulate(bench.offhook, keep, f"call{n}", CONTEXTS[context], work_us, isr_us))
+        if options.keep is None:
+            shutil.rmtree(os.path.dirname(keep))
+    return 1 if bad else 0
