@@ -285,8 +285,7 @@ struct AtInterpreter::Commands {
       const bool number = b.most > 0 && b.most < kAnyNumber;
       row(b.name, number ? fmt::format("0-{}", b.most) : "", b.what, b.from);
     }
-    for (const Register& r : kRegisters)
-      row("S", fmt::format("{}={}", r.number, r.most == 255 ? "0-255" : "0-127"), r.what, r.from);
+    for (const Register& r : kRegisters) row("S", fmt::format("{}=0-{}", r.number, r.most), r.what, r.from);
     for (const Identity& i : kIdentities) row("+", i.name, i.what, i.from);
     for (const Parameter& p : kParameters) row("+", fmt::format("{}={}", p.name, ranges(at, p)), p.what, p.from);
     return Outcome::kOk;

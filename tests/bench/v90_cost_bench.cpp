@@ -4,8 +4,7 @@
 // a call is recorded; then each is put back to where data mode began and given the same again, so many times: the pump
 // computes the same each time, so that the least time of a service is what it takes when nothing else does.
 //
-//   v90_cost_bench [SECONDS [TIMES]]     of data mode, 10 and 9 unless told; Markdown; docs/v90.md holds what it
-//   printed
+//   v90_cost_bench [SECONDS [TIMES]]     of data mode, 10 and 9 unless told; Markdown, as in docs/v90.md
 //
 // Cycles are those of the processor's time stamp counter. Exit status 1: no connection, or bits were wrong.
 // The timed calls have names of their own: instructions of SECONDS * 8000 sample periods are

@@ -2,9 +2,9 @@
 #include "src/program/command/text_keys.h"
 
 namespace offhook::command {
+namespace {
 
-std::string csv_keys_text() {
-  return R"(events: offhook export --csv; a row an event, in the order of time
+constexpr const char* kText = R"(events: offhook export --csv; a row an event, in the order of time
   time_ns (ns): when, on the clock of the log
   cpu: the CPU
   kind: what happened (include/offhook/event_log.h); a number where this version has no name for it
@@ -107,6 +107,11 @@ reproduce: results.csv of offhook reproduce; a row a compared value
   note: on the run, or why it differs
   because: why the provenance is what it is
 )";
+
+}  // namespace
+
+std::string csv_keys_text() {
+  return kText;
 }
 
 }  // namespace offhook::command

@@ -97,6 +97,8 @@ kernel: offhook kernel, always
   {interrupt_to_service,service_time}.count: how many of these times are in the log
   {interrupt_to_service,service_time}.{p50_us,p99_us,p999_us,max_us} (us): of them
   cells.{sent,received,idle,hec_errors}: of ATM, of a DMT pump; counts
+  cells.delineation_losses: times that the cells' boundaries were lost
+  cells.unread: received, and lost for nobody read them
   {log_events,log_lost}: read from the event log, and dropped for want of room
 
 card: offhook card, a line for each call

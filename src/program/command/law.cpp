@@ -228,8 +228,8 @@ std::optional<hostsim::Scenario> scenario_of(const Options& options) {
   if (scenario.line_kind != hostsim::LineKind::kSubscriberLoop && scenario.line_kind != hostsim::LineKind::kAir)
     throw config::Error(options.scenario + ": expected line.kind = \"subscriber-loop\" or \"air\" and a device on it");
   if (scenario.line_kind == hostsim::LineKind::kSubscriberLoop && options.seconds < kLeastLoopS)
-    throw config::Error(
-        fmt::format("--seconds {}: a DMT pump trains for 1.4 s; expected at least {}", options.seconds, kLeastLoopS));
+    throw config::Error(fmt::format("--seconds {}: expected at least {}, for a DMT pump's start-up and some data",
+                                    options.seconds, kLeastLoopS));
   return scenario;
 }
 

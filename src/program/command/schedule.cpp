@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "src/lab/schedule/schedule.h"
 
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <ostream>
-#include <system_error>
+#include <string>
 
 #include "driver/path/output.h"
 #include "src/program/command/program.h"

@@ -119,20 +119,27 @@ max_us = {isr_us}
     return said, {int(row["x_ms"]): row["full_law_y_ms"] for row in said["boundary"]}
 
 
-def experiment(bench, options):
-    if shutil.which("cyclictest") is None:
-        raise vm.Unavailable("no cyclictest (Debian: rt-tests)")
+def on_each_kernel(bench, options, name, tools, function):
+    """@param tools  that are needed: their Debian packages. @param function  takes bench, kernel, folder; says whether all is well.
+    @return an exit status"""
+    for tool, package in tools.items():
+        if shutil.which(tool) is None:
+            raise vm.Unavailable(f"no {tool} (Debian: {package})")
     bad = 0
     for kernel in map(vm.Kernel, options.kernels):
-        keep = make_folder(os.path.join(options.keep or tempfile.mkdtemp(), kernel.name + "-experiment"))
+        keep = make_folder(os.path.join(options.keep or tempfile.mkdtemp(), f"{kernel.name}-{name}"))
         try:
-            bad += not experiment_on(bench, kernel, keep)
+            bad += not function(bench, kernel, keep)
         except Failure as failure:
             bad += 1
-            print(f"{kernel.name:8} experiment   {failure}", flush=True)
+            print(f"{kernel.name:8} {name:12} {failure}", flush=True)
         if options.keep is None:
             shutil.rmtree(os.path.dirname(keep))
     return 1 if bad else 0
+
+
+def experiment(bench, options):
+    return on_each_kernel(bench, options, "experiment", {"cyclictest": "rt-tests"}, experiment_on)
 
 
 def prepare(bench, kernel, keep):

@@ -9,13 +9,10 @@ prediction but who else had the CPU.
 
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 
-import vm
-from experiment import BLOCK, EXPERIMENT_S, LEAD, begin_script, call_script, prepare, read_cell
-from rig import Failure, make_folder
+from experiment import BLOCK, EXPERIMENT_S, LEAD, begin_script, call_script, on_each_kernel, prepare, read_cell
+from rig import Failure
 
 # The kernel's, and the same of a replayed host, whose threads have their priorities and nothing else of Linux: no reservations.
 CONTEXTS = {"INT": "INT", "FIFO 50": "THR 90"}
@@ -95,32 +92,29 @@ def show(context, lost, kernel, simulated):
 
 
 def replay(bench, options):
-    """@return 1 when a call sent other samples than user space's though none was lost"""
-    for tool, package in (("cyclictest", "rt-tests"), ("trace-cmd", "trace-cmd")):
-        if shutil.which(tool) is None:
-            raise vm.Unavailable(f"no {tool} (Debian: {package})")
-    bad = 0
-    for kernel in map(vm.Kernel, options.kernels):
-        keep = make_folder(os.path.join(options.keep or tempfile.mkdtemp(), kernel.name + "-replay"))
-        pacer, line, sent, played = prepare(bench, kernel, keep)
-        script = begin_script(pacer, line)
-        events = " ".join("-e " + e for e in EVENTS)
-        for n, context in enumerate(CONTEXTS):
-            script += call_script(f"call{n}", context, sent, f"trace-cmd start -C mono -b 65536 {events} >/dev/null || exit 8",
-                                  f"trace-cmd stop && trace-cmd extract -o /run/call{n}.dat >/dev/null; trace-cmd reset")
-        status, _ = bench.in_vm(kernel, script + "rmmod offhook && rmmod offhook_pacer", keep, ["--clock", "guest"], pacer=True)
-        if status != 0:
-            raise Failure(f"status {status}")
-        heads = " ".join(f"{f'{100 * q:g} %':>9}" for q in QUANTILES)
-        print(f"{kernel.name}: calls of {EXPERIMENT_S} s, and the same host replayed in the simulator; an instruction is 4 ns\n"
-              f"{'context':14} {'':24} {'of':10} {'count':>6} {heads}   lost")
-        _, work_us, _ = read_log(bench.offhook, os.path.join(keep, "call0.ohlog"))
-        for n, context in enumerate(CONTEXTS):
-            said = read_cell(keep, f"call{n}", played)
-            bad += said["lost"] == 0 and not said["same"]
-            measured = read_log(bench.offhook, os.path.join(keep, f"call{n}.ohlog"))
-            isr_us = max(0.001, quantile(measured[0], 0.5)) if context == "INT" else isr_us
-            show(context, said["lost"], measured, simulate(bench.offhook, keep, f"call{n}", CONTEXTS[context], work_us, isr_us))
-        if options.keep is None:
-            shutil.rmtree(os.path.dirname(keep))
-    return 1 if bad else 0
+    return on_each_kernel(bench, options, "replay", {"cyclictest": "rt-tests", "trace-cmd": "trace-cmd"}, replay_on)
+
+
+def replay_on(bench, kernel, keep):
+    """Prints the table. @return whether every call without a loss sent the samples of user space"""
+    pacer, line, sent, played = prepare(bench, kernel, keep)
+    script = begin_script(pacer, line)
+    events = " ".join("-e " + e for e in EVENTS)
+    names = {context: f"call{n}" for n, context in enumerate(CONTEXTS)}
+    for context, name in names.items():
+        script += call_script(name, context, sent, f"trace-cmd start -C mono -b 65536 {events} >/dev/null || exit 8",
+                              f"trace-cmd stop && trace-cmd extract -o /run/{name}.dat >/dev/null; trace-cmd reset")
+    status, _ = bench.in_vm(kernel, script + "rmmod offhook && rmmod offhook_pacer", keep, ["--clock", "guest"], pacer=True)
+    if status != 0:
+        raise Failure(f"status {status}")
+    said = {context: read_cell(keep, name, played) for context, name in names.items()}
+    measured = {context: read_log(bench.offhook, os.path.join(keep, name + ".ohlog")) for context, name in names.items()}
+    waits_us, work_us, _ = measured["INT"]  # where nothing interrupts: what the device costs
+    isr_us = max(0.001, quantile(waits_us, 0.5))
+    heads = " ".join(f"{f'{100 * q:g} %':>9}" for q in QUANTILES)
+    print(f"{kernel.name}: calls of {EXPERIMENT_S} s, and the same host replayed in the simulator; an instruction is 4 ns\n"
+          f"{'context':14} {'':24} {'of':10} {'count':>6} {heads}   lost")
+    for context, name in names.items():
+        simulated = simulate(bench.offhook, keep, name, CONTEXTS[context], work_us, isr_us)
+        show(context, said[context]["lost"], measured[context], simulated)
+    return all(call["same"] for call in said.values() if call["lost"] == 0)
