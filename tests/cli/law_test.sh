@@ -29,7 +29,7 @@ for buffers in 2 3; do
     --scenario "$lite" --phases 1 --seconds 2.2 --x-max 2 --out "real-$buffers"
 done
 expect_error "expected both" law g-lite --scenario "$lite"
-expect_error "expected at least 2, for a DMT pump.s start-up" law g-lite --confirm --scenario "$lite" --seconds 1
+expect_error "expected at least 2, for a DMT pump's start-up" law g-lite --confirm --scenario "$lite" --seconds 1
 expect_error 'expected line.kind = "subscriber-loop"' law g-lite --confirm --scenario "$source_dir/examples/int.toml"
 sed 's/phi = .*/phi = 2/' "$source_dir/traces/devices/g-lite.toml" >bad.toml
 expect_error "work.phi is 2; expected a number, 0 to 1" law bad.toml
