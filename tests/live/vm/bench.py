@@ -49,6 +49,7 @@ from rig import (  # noqa: E402
     Failure,
     Kind,
     Ledger,
+    chosen_cases,
     make_folder,
     octets_to_send,
 )
@@ -114,20 +115,6 @@ def matrix(bench, options):
 
 def abuse(bench, options):
     all_contexts = list(CONTEXTS.values()) + ["RR 10", "OTHER -5"]
-    bad = 0
-
-    def case(name, check):
-        nonlocal bad
-        if options.only and options.only != name:
-            return
-        for kernel_name in options.kernels:
-            with tempfile.TemporaryDirectory() as keep:
-                try:
-                    verdict = check(vm.Kernel(kernel_name), keep)
-                except Failure as failure:
-                    verdict = str(failure)
-            bad += not verdict.startswith("ok")
-            print(f"{kernel_name:8} {name:12} {verdict}", flush=True)
 
     def switch(kernel, keep):
         said = bench.call(kernel, all_contexts, Kind(), keep, more="--switch 100")
@@ -227,14 +214,18 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
             said = file.read().strip()
         return f"ok: {said}" if status == 0 else f"status {status}: {said}"
 
-    case("switch", switch)
-    case("cells", cells)
-    case("shortage", functools.partial(shortage, bench))
-    case("fpu", fpu)
-    case("suspend", suspend)
-    for name in ("gone", "frozen", "garbage", "storm"):
-        case(name, fault(name))
-    case("removed", removed)
+    cases = {"switch": switch, "cells": cells, "shortage": functools.partial(shortage, bench), "fpu": fpu, "suspend": suspend,
+             **{name: fault(name) for name in ("gone", "frozen", "garbage", "storm")}, "removed": removed}
+    bad = 0
+    for name in chosen_cases(cases, options.only):
+        for kernel_name in options.kernels:
+            with tempfile.TemporaryDirectory() as keep:
+                try:
+                    verdict = cases[name](vm.Kernel(kernel_name), keep)
+                except Failure as failure:
+                    verdict = str(failure)
+            bad += not verdict.startswith("ok")
+            print(f"{kernel_name:8} {name:12} {verdict}", flush=True)
     return 1 if bad else 0
 
 
@@ -404,6 +395,8 @@ def main():
     parser.add_argument("--keep", help="folder for logs and results")
     parser.add_argument("--seconds", type=float, default=300, help="time limit of one machine (default 300)")
     options = parser.parse_args()
+    if options.only and options.what not in ("abuse", "debug-kernel"):
+        parser.error(f"--only: {options.what} has no cases")
     options.build = os.path.abspath(options.build)
     if options.keep:
         options.keep = os.path.abspath(options.keep)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import vm
-from rig import CONTEXTS, Failure, Kind
+from rig import CONTEXTS, Failure, Kind, chosen_cases
 from shortage import shortage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -129,19 +129,16 @@ def call(bench, kernel, keep):
 
 
 def debug_kernel(bench, options):
+    cases = {"kunit": kunit, "call": call, "shortage": shortage}
+    chosen = chosen_cases(cases, options.only)
     bad, kernel = 0, DebugKernel()
     kernel.machine(options.fetch)
     boot = options.boot
-    cases = {"kunit": kunit, "call": call, "shortage": shortage}
-    if options.only and options.only not in cases:
-        raise SystemExit(f"--only {options.only}: expected one of {', '.join(cases)}")
-    for name, check in cases.items():
-        if options.only and options.only != name:
-            continue
+    for name in chosen:
         options.boot = boot if name == "kunit" else boot + " kunit.enable=0"
         with tempfile.TemporaryDirectory() as keep:
             try:
-                verdict = check(bench, kernel, keep)
+                verdict = cases[name](bench, kernel, keep)
             except Failure as failure:
                 verdict = str(failure)
             if options.keep:

@@ -40,6 +40,13 @@ class Failure(Exception):
     """What was expected, and what came."""
 
 
+def chosen_cases(cases, only):
+    """@param only  the name of one case, or None.  @return the names of the cases to run"""
+    if only and only not in cases:
+        raise SystemExit(f"--only {only}: expected one of {', '.join(cases)}")
+    return [only] if only else list(cases)
+
+
 def stage_module(build, folder):
     """What DKMS would build the module from, as it is now."""
     with tempfile.TemporaryDirectory() as stage:
