@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace offhook {
 
@@ -16,6 +18,14 @@ inline std::filesystem::path recordings() {
     if (fs::exists(at / "shared" / "recordings")) return at / "shared" / "recordings";
   }
   return "../shared/recordings";
+}
+
+/// @return the first of these files of a folder of recordings() that is not on this machine; empty: all of them are
+inline std::string absent(const std::filesystem::path& folder, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (!std::filesystem::exists(folder / file)) return folder / file;
+  }
+  return {};
 }
 
 }  // namespace offhook

@@ -88,10 +88,11 @@ std::vector<typename InfoDetector<Info>::Found> infos(const std::vector<float>& 
 class RecordedCall : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    std::ifstream truth(recordings() / "calls" / "truth.json");
-    if (!truth) GTEST_SKIP() << "no recordings in " << recordings();
-    truth_ = json::parse(truth).at(GetParam());
-    for (int k = 0; k < 2; ++k) x_[k] = read_channel(recordings() / "calls" / GetParam(), k);
+    const std::filesystem::path calls = recordings() / "calls";
+    const std::string lacks = absent(calls, {"truth.json", GetParam()});
+    if (!lacks.empty()) GTEST_SKIP() << lacks << " is not on this machine";
+    truth_ = json::parse(std::ifstream(calls / "truth.json")).at(GetParam());
+    for (int k = 0; k < 2; ++k) x_[k] = read_channel(calls / GetParam(), k);
   }
   json truth_;
   std::vector<float> x_[2];

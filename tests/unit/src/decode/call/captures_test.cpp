@@ -22,8 +22,15 @@ namespace {
 
 const std::filesystem::path kCaptures = recordings() / "captures";
 
-#define NEEDS_CAPTURES() \
-  if (!std::filesystem::exists(kCaptures)) GTEST_SKIP() << kCaptures << " is not on this machine"
+// The recording, the traces of both modems for V.34, and what they sent.
+std::string absent_capture(const std::string& name) {
+  std::vector<std::string> files = {name + ".wav", "payload_call.bin", "payload_answer.bin"};
+  if (name.starts_with("v34")) files.insert(files.end(), {name + ".call.log", name + ".answer.log"});
+  return absent(kCaptures, files);
+}
+
+#define NEEDS_CAPTURE(name) \
+  if (const std::string lacks = absent_capture(name); !lacks.empty()) GTEST_SKIP() << lacks << " is not on this machine"
 
 std::string contents(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -52,7 +59,7 @@ std::vector<unsigned> traced(const std::string& trace, const std::string& key) {
 class DecodeCaptures : public testing::TestWithParam<const char*> {};
 
 TEST_P(DecodeCaptures, InfoEqualsTheModemsOwnTrace) {
-  NEEDS_CAPTURES();
+  NEEDS_CAPTURE(GetParam());
   const Call& call = decoded(GetParam());
   const std::string name = GetParam();
   // What the call modem says it received came from the answerer, and the other way round. Octets hold the bits after
@@ -77,7 +84,7 @@ TEST_P(DecodeCaptures, InfoEqualsTheModemsOwnTrace) {
 }
 
 TEST_P(DecodeCaptures, MpAndRatesEqualTheModemsOwnTrace) {
-  NEEDS_CAPTURES();
+  NEEDS_CAPTURE(GetParam());
   const Call& call = decoded(GetParam());
   const std::string name = GetParam();
   ASSERT_EQ(call.trainings.size(), 1u);
@@ -102,7 +109,7 @@ TEST_P(DecodeCaptures, MpAndRatesEqualTheModemsOwnTrace) {
 }
 
 TEST_P(DecodeCaptures, PayloadOfBothDirectionsComesByteForByte) {
-  NEEDS_CAPTURES();
+  NEEDS_CAPTURE(GetParam());
   const Call& call = decoded(GetParam());
   const Training& t = call.trainings.at(0);
   for (const bool answer : {false, true}) {
@@ -130,7 +137,7 @@ TEST_P(DecodeCaptures, PayloadOfBothDirectionsComesByteForByte) {
 }
 
 TEST(DecodeCaptures, V22bisPayloadOfBothDirectionsComesByteForByte) {
-  NEEDS_CAPTURES();
+  NEEDS_CAPTURE("v22bis_2400");
   const Call& call = decoded("v22bis_2400");
   ASSERT_STREQ(call.modulation(), "V.22bis");
   EXPECT_EQ(call.start_up.call_channel, 0);
@@ -152,7 +159,7 @@ TEST(DecodeCaptures, V22bisPayloadOfBothDirectionsComesByteForByte) {
 
 // The recording ends before the first octet was sent: what V.42 said, and nothing after it but flags.
 TEST(DecodeCaptures, V32bisIsReadWithoutAnError) {
-  NEEDS_CAPTURES();
+  NEEDS_CAPTURE("v32bis_14400");
   const Call& call = decoded("v32bis_14400");
   ASSERT_STREQ(call.modulation(), "V.32bis");
   for (const bool answer : {false, true}) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,13 +18,22 @@
 #include "tests/recordings.h"
 
 #define NEEDS_RECORDINGS() \
-  if (!std::filesystem::exists(kCalls / "truth.json")) GTEST_SKIP() << kCalls << " is not on this machine"
+  if (const std::string lacks = absent_call(); !lacks.empty()) GTEST_SKIP() << lacks << " is not on this machine"
 
 namespace offhook::decode {
 
 using Json = nlohmann::ordered_json;
 
 inline const std::filesystem::path kCalls = recordings() / "calls";
+
+/// @return truth.json, or the first recording that it names, where that is not on this machine; empty: all are
+inline std::string absent_call() {
+  if (std::string truth = absent(kCalls, {"truth.json"}); !truth.empty()) return truth;
+  const Json all = Json::parse(std::ifstream(kCalls / "truth.json"));
+  std::vector<std::string> files;
+  for (const auto& [file, call] : all.items()) files.push_back(file);
+  return absent(kCalls, files);
+}
 
 /// A call of kCalls, decoded once for all the tests.
 inline const Json& own(const std::string& file) {
