@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace offhook::v8 {
@@ -31,6 +32,40 @@ TEST(V8Menu, V8_5_CmForDataWithV34DuplexOnlyIsVectorV17) {
     line += '1';
   }
   EXPECT_EQ(line, "1111111111 0000001111 0100000111 0101000101");
+}
+
+// Tables 3 and 4, the octets as they are printed: b0 in bit 0.
+TEST(V8Menu, V8_5_EveryFunctionAndModulationIsTheBitOfTheTables) {
+  const std::pair<CallFunction, int> functions[] = {
+      {CallFunction::kNone, 0x01},      {CallFunction::kMultimedia, 0x21},  {CallFunction::kTextphone, 0x41},
+      {CallFunction::kVideotext, 0x61}, {CallFunction::kTransmitFax, 0x81}, {CallFunction::kReceiveFax, 0xA1},
+      {CallFunction::kData, 0xC1},      {CallFunction::kExtension, 0xE1}};
+  for (const auto& [function, octet] : functions) {
+    Menu menu;
+    menu.call_function = function;
+    EXPECT_EQ(octets(menu)[0], octet);
+  }
+  const std::pair<Modulation, std::vector<uint8_t>> modulations[] = {
+      {kPcm, {0x25}},
+      {kV34, {0x45}},
+      {kV34HalfDuplex, {0x85}},
+      {kV32bis, {0x05, 0x11}},
+      {kV22bis, {0x05, 0x12}},
+      {kV17, {0x05, 0x14}},
+      {kV29, {0x05, 0x50}},
+      {kV27ter, {0x05, 0x90}},
+      {kV26ter, {0x05, 0x10, 0x11}},
+      {kV26bis, {0x05, 0x10, 0x12}},
+      {kV23Duplex, {0x05, 0x10, 0x14}},
+      {kV23HalfDuplex, {0x05, 0x10, 0x50}},
+      {kV21, {0x05, 0x10, 0x90}},
+  };
+  for (const auto& [modulation, sent] : modulations) {
+    Menu menu;
+    menu.modulations = modulation;
+    const std::vector<uint8_t> all = octets(menu);
+    EXPECT_EQ(std::vector<uint8_t>(all.begin() + 1, all.end()), sent);
+  }
 }
 
 // What real modems sent: shared/recordings, read from truth.json.

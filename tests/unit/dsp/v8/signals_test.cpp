@@ -185,6 +185,50 @@ TEST(V8Signals, V8_5_OctetsComeThroughNoiseTheOtherChannelAndClockDifference) {
   }
 }
 
+// The level, how clear the bits were, and the rest before an octet.
+TEST(V8Signals, AnOctetCarriesItsLevelItsClarityAndTheRestBeforeIt) {
+  constexpr int kRest = 30;
+  FskModulator modulator(Channel::kLow, -20);
+  FskReceiver receiver(Channel::kLow);
+  std::vector<Octet> found;
+  Octet octet;
+  int bit = 0;
+  for (int n = 0; n < 8000 * 5 * (kRest + 10) / 300; ++n) {
+    const float x = modulator.next([&] {
+      const int at = bit++ % (kRest + 10);
+      return at < kRest ? 1 : at == kRest ? 0 : at == kRest + 9 ? 1 : 0x35 >> (at - kRest - 1) & 1;
+    });
+    if (receiver.put(x, &octet)) found.push_back(octet);
+  }
+  ASSERT_GE(found.size(), 4u);
+  for (size_t k = 1; k < found.size(); ++k) {
+    EXPECT_EQ(found[k].value, 0x35);
+    EXPECT_NEAR(found[k].ones_before, kRest, 1);
+    EXPECT_NEAR(static_cast<double>(found[k].peak), dbm0_to_peak(-20), 0.06 * dbm0_to_peak(-20));
+    EXPECT_GT(found[k].clarity, 0.65f);
+    EXPECT_LE(found[k].clarity, 1);
+  }
+}
+
+// A tone that ends is none after 40 ms, and what was heard of it is forgotten; a shorter break is a reversal that was
+// missed.
+TEST(V8Signals, AnAnswerToneEndsAfterFortyMilliseconds) {
+  AnswerToneDetector detector;
+  for (const float x : ansam(1)) detector.put(x);
+  ASSERT_EQ(detector.tone(), AnswerTone::kAnsam);
+  EXPECT_NEAR(detector.depth(), 0.197f, 0.01f);
+  EXPECT_EQ(detector.reversals(), 2);
+  int silent = 0;
+  while (detector.tone() != AnswerTone::kNone && silent < 8000) detector.put(0), ++silent;
+  EXPECT_GE(silent, 40 * 8);
+  EXPECT_LE(silent, 60 * 8);  // what the detector itself needs to miss the tone comes on top
+  EXPECT_EQ(detector.reversals(), 0);
+  EXPECT_EQ(detector.depth(), 0);
+  for (const float x : ansam(1)) detector.put(x);
+  for (int n = 0; n < 30 * 8; ++n) detector.put(0);
+  EXPECT_EQ(detector.tone(), AnswerTone::kAnsam);
+}
+
 TEST(V8Signals, NoiseAndSilenceAreNoOctets) {
   FskReceiver receiver(Channel::kLow);
   Octet octet;

@@ -135,6 +135,29 @@ TEST(V8, V8_2_4_7_8_TimesOfAnErrorFreeCall) {
   EXPECT_GE(jm.size(), 8u);
 }
 
+// A further octet of the menu would have come ten bits after the last one: after fifteen there is none, and JM begins
+// before the next CM's first octet is through.
+TEST(V8, JmBeginsFifteenBitsAfterTheSecondCm) {
+  Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
+  FskReceiver receiver(Channel::kLow);
+  AnsamGenerator ansam(-12, true);
+  Octet octet;
+  int64_t last = 0, jm = 0;
+  const size_t before = 1600;  // silence, as 8.2.1 has it
+  c.to_answer = [&](int64_t now, float x) {
+    if (receiver.put(x, &octet)) last = now;
+    return x;
+  };
+  c.run(20, [&] {
+    if (c.sent_answer.size() <= before) return false;
+    if (c.sent_answer.back() == ansam.next()) return false;
+    jm = c.now - 1;
+    return true;
+  });
+  ASSERT_GT(jm, 0);
+  EXPECT_NEAR(static_cast<double>(jm - last), 15 * 8000. / 300, 4);
+}
+
 TEST(V8, V8_7_TheCallerIsSilentFor75msAfterCj) {
   Call c(config(OH_PUMP_CALL), config(OH_PUMP_ANSWER));
   c.run(20, [&] { return c.call.state() != State::kRunning; });
@@ -239,6 +262,26 @@ TEST(V8, V8_6_JmHoldsWhatBothCanDoInAsManyModulationOctets) {
     Menu read;
     EXPECT_EQ(decode(one.data(), static_cast<int>(one.size()), &read), modulation_octets);
   }
+}
+
+// LAPM stands in JM where both have it.
+TEST(V8, V8_6_AProtocolIsInJmWhereBothNamedIt) {
+  for (const bool calls : {false, true}) {
+    for (const bool answers : {false, true}) {
+      Menu call = all_modes(), answer = all_modes();
+      call.has_protocol = calls, answer.has_protocol = answers;
+      Call c(config(OH_PUMP_CALL, call), config(OH_PUMP_ANSWER, answer));
+      c.run(20, [&] { return c.both_ended(); });
+      EXPECT_EQ(c.call.result().joint.has_protocol, calls && answers);
+      EXPECT_EQ(c.answer.result().joint.has_protocol, calls && answers);
+    }
+  }
+  Menu other = all_modes();
+  other.protocol = 7;
+  Call c(config(OH_PUMP_CALL, other), config(OH_PUMP_ANSWER));
+  c.run(20, [&] { return c.both_ended(); });
+  EXPECT_FALSE(c.call.result().joint.has_protocol);
+  EXPECT_FALSE(c.answer.result().joint.has_protocol);
 }
 
 TEST(V8, V8_6_OneDamagedCmIsNotBelieved) {
