@@ -82,7 +82,7 @@ class Receiver {
   enum class Stage : uint8_t { kSeek, kCarrier, kRun };
   static constexpr int kRing = 64;          // T/2 samples kept
   static constexpr int kFirstSymbols = 32;  // that the carrier is taken from
-  static constexpr int kGoneFor = 54;       // T/2 samples; circuit 109 goes off after 40 to 65 ms (3.2)
+  static constexpr int kGoneFor = 40;       // T/2 samples; circuit 109 goes off after 40 to 65 ms (3.2)
 
   bool put(float sample, bool lost);
   void advance(int64_t by);
