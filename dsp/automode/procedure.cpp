@@ -161,18 +161,18 @@ void Automode::listen() {
       v32 == nullptr || (!ans_heard_ && samples_ > kNoAns + ms(static_cast<uint64_t>(usb1_.steady_ms())));
   // An answerer that has marks sends them after these.
   const float ac_alone_ms = tries_marks_ ? kLastProbeMs : kAcAloneMs;
+  const bool usb1_lasts = usb1 && step_ == Step::kUsb1 && age() >= kTc;
+  const bool nothing_in_common =
+      (ac && ac_low_.steady_ms() >= ac_alone_ms) ||
+      (usb1_lasts && psk() == nullptr && (!tries_marks_ || usb1_.steady_ms() > kLastProbeMs));
   if (ac && v32 != nullptr) {
     begin(v32, Step::kRunning);
-  } else if (ac && ac_low_.steady_ms() >= ac_alone_ms) {
+  } else if (nothing_in_common) {
     fail(OH_PUMP_NOTHING_IN_COMMON);
-  } else if (usb1 && v22bis_alone && psk() != nullptr) {
+  } else if (psk() != nullptr && ((usb1 && v22bis_alone) || usb1_lasts)) {
     begin(psk(), Step::kRunning);
   } else if (usb1 && step_ != Step::kUsb1) {
     enter(Step::kUsb1);
-  } else if (usb1 && age() >= kTc && psk() != nullptr) {
-    begin(psk(), Step::kRunning);
-  } else if (usb1 && age() >= kTc && (!tries_marks_ || usb1_.steady_ms() > kLastProbeMs)) {
-    fail(OH_PUMP_NOTHING_IN_COMMON);
   } else if (!usb1) {
     follow_mark();
   }

@@ -183,7 +183,7 @@ void Receiver::find_carrier(Complex u) {
   // 3 + i to the fourth power is 28 + 96 i.
   phase_ = phase_of(angle_turns(sum * Complex{28, -96}) * 0.25f);
   // The symbol in the middle of the taps is older than the newest.
-  phase_ += phase_of(-frequency_ * (kCentre / 2));
+  phase_ += phase_of(-frequency_ * (kCentre * 0.5f));
   for (int k = 0; k < kTaps; ++k) tap_re_[k] = tap_im_[k] = 0;
   tap_re_[kTaps - 1 - kCentre] = gain;
   start();

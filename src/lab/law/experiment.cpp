@@ -172,6 +172,7 @@ bool run_experiment(const Experiment& experiment, const Options& options, Experi
   }
   if (cells.empty()) return true;
   std::vector<std::string> contexts;
+  contexts.reserve(cells.size());
   for (const TickReservation& cell : cells) contexts.push_back(quoted(cell));
   Swept swept;
   if (!run_sweep(experiment.id, experiment.title, base_scenario(setting, options),
@@ -193,7 +194,7 @@ bool run_experiment(const Experiment& experiment, const Options& options, Experi
     const auto column = static_cast<std::size_t>(cells[i].x - 1);
     if (!sufficient) failed[column] = true;
     if (!failed[column]) result.simulated_limit[column] = cells[i].y;
-    result.cells.push_back(std::move(cell));
+    result.cells.push_back(cell);
   }
   return true;
 }
@@ -210,6 +211,7 @@ bool run_phases(const Setting& setting, const Options& options, int steps, std::
   }
   if (cells.empty()) return true;
   std::vector<std::string> phases;
+  phases.reserve(static_cast<std::size_t>(steps));
   for (int i = 0; i < steps; ++i) phases.push_back(fmt::format("{:.6f}", static_cast<double>(i) / steps));
   for (const TickReservation& cell : cells) {
     hostsim::Scenario base = base_scenario(setting, options);
