@@ -60,9 +60,6 @@ def build():
     tree = staged(name)
     when = run("git", "-C", ROOT, "log", "-1", "--format=%ct", stdout=subprocess.PIPE, text=True).strip()
     environment = {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **os.environ, "SOURCE_DATE_EPOCH": when}
-    if shutil.which("ccache"):  # debhelper gives the build a home of its own
-        cache = run("ccache", "--get-config", "cache_dir", stdout=subprocess.PIPE, text=True).strip()
-        environment["CCACHE_DIR"] = cache
     say(f"building {name}")
     run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env=environment)
     shutil.rmtree(OUT, ignore_errors=True)
