@@ -173,14 +173,15 @@ struct oh_pump oh_modem_end_pump(struct oh_modem_end *end)
 	return pump;
 }
 
-static const struct oh_pump_type *find_pump(const char *name)
+static const struct oh_pump_type *find_pump(const struct oh_kernel_call *call)
 {
 	const struct oh_pump_type *types[] = {oh_v34_type(), oh_v32bis_type(), oh_v22bis_type(),
-					      oh_dmt_remote_type(), oh_dmt_central_type()};
+					      call->role == OH_PUMP_ANSWER ? oh_dmt_central_type() :
+									     oh_dmt_remote_type()};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(types); ++i) {
-		if (!strncmp(types[i]->name, name, OH_KERNEL_PUMP_NAME))
+		if (!strncmp(types[i]->name, call->pump, OH_KERNEL_PUMP_NAME))
 			return types[i];
 	}
 	return NULL;
@@ -266,7 +267,7 @@ struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call,
 		return ERR_PTR(-ENOMEM);
 	end->log = log;
 	end->wake = wake;
-	end->type = find_pump(call->pump);
+	end->type = find_pump(call);
 	error = end->type ? 0 : -ENOENT;
 	if (!error)
 		error = kfifo_alloc(&end->to_line, OH_KERNEL_OCTETS, GFP_KERNEL);

@@ -6,6 +6,8 @@
 
 expect 0 "offhook 0." --version
 expect 0 "Exit status:" --help
+expect 0 "Subcommands:" help
+expect 0 "Usage: offhook measure latency " help measure latency
 expect_error "A subcommand is required"
 expect_error "'advis' is not a command of offhook; the nearest command is 'advise'" advis rt-audio
 expect_error "'--frobnicate' is not an option of offhook; all of them: offhook --help" --frobnicate
@@ -17,6 +19,7 @@ commands=$("$offhook" --help | sed -n '/^Subcommands:/,/^$/p' | awk '/^  [a-z]/ 
 for shell in bash zsh fish; do "$offhook" completion "$shell" >"complete.$shell" || fail "completion $shell"; done
 for command in $commands; do
   expect 0 "Examples:" "$command" --help
+  grep -q "Exit status: 0 " out.txt || fail "no exit status in the help of $command"
   grep -q "^.SS offhook $command" page.1 || fail "no $command in the man page"
   for shell in bash zsh fish; do grep -q "$command" "complete.$shell" || fail "no $command in $shell's completion"; done
 done

@@ -62,7 +62,7 @@ struct Type {
 }  // namespace offhook::dmt
 
 const oh_pump_type* oh_dmt_central_type() {
-  static constexpr oh_pump_type kType = offhook::dmt::Type<offhook::dmt::Side::kCentral>::make("dmt-central");
+  static constexpr oh_pump_type kType = offhook::dmt::Type<offhook::dmt::Side::kCentral>::make("dmt");
   return &kType;
 }
 const oh_pump_type* oh_dmt_remote_type() {

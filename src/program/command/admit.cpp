@@ -158,8 +158,10 @@ void add_admit(CLI::App& app, Action& action) {
 
 Every device has a card, a driver and a context of its own. The law is asked of each reservation as if it were alone;
 what the others take of its slots by their interrupts and DPCs is simulated. Work grows for all by one factor, as on a
-slower CPU. Ends with 0 where all are admitted and nothing is lost as it is, with 2 where not, with 1 where the slots do
-not fit into each other.
+slower CPU.
+
+Exit status: 0 all are admitted and nothing is lost as it is, 1 error, or the slots do not fit into each other, 2 one is
+refused or loses samples, 130 interrupted.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -306,7 +306,8 @@ void add_advise(CLI::App& app, Action& action) {
   offhook advise g-lite win98-games --verify 2
   offhook advise soft-radio linux --slot-us 625 --seconds 10
 
-Exit status 2: no context suffices; 1 also: --verify found the advice safer than what was seen.)");
+Exit status: 0 a context suffices, 1 error, or --verify found the advice safer than what was seen, 2 no context suffices,
+130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -50,7 +50,7 @@ void add_decode(CLI::App& app, Action& action) {
                   "Write what each direction carried: call.bin and answer.bin, bits as call.bits and answer.bits")
       ->type_name("DIR");
   sub->add_flag("-q,--quiet", options->quiet, "No progress");
-  sub->footer(R"(Exit status: 0, 1 the recording cannot be read, 2 there is no modem in it.
+  sub->footer(R"(Exit status: 0 a modem was found, 1 the recording cannot be read, 2 there is no modem in it.
 
 Examples:
   offhook decode examples/call.wav

@@ -10,6 +10,9 @@
 
 namespace offhook::command {
 
+/// "offhook measure latency"
+std::string full_name(const CLI::App& app);
+
 /// What a misspelt command or option should have been. @param of the command that was to know it
 /// @return "'advis' is not a command of offhook; the nearest command is 'advise'; all of them: offhook --help"
 std::string not_known(const CLI::App& of, const std::string& word);

@@ -30,14 +30,13 @@ void add_help(CLI::App& app, Action& action) {
   help->final_callback([&app, &action, words] {
     action = [&app, words] {
       const CLI::App* of = &app;
-      std::string before;  // "offhook measure"
       for (const std::string& word : *words) {
         const auto known = of->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
         if (known.empty()) throw std::runtime_error(not_known(*of, word));
-        before += (before.empty() ? "" : " ") + of->get_name();
         of = known.front();
       }
-      say("{}", Lines(of->help(before)));
+      // CLI::App::help() would go to the command that was parsed: help itself.
+      say("{}", Lines(of->get_formatter()->make_help(of, full_name(*of), CLI::AppFormatMode::Normal)));
       return kOk;
     };
   });

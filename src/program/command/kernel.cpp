@@ -38,7 +38,7 @@ struct Options {
   int switches = 0;
   bool drop = false, no_v42 = false;
 
-  bool on_a_loop() const { return pump.starts_with("dmt"); }
+  bool on_a_loop() const { return pump == "dmt"; }
   /// The card's periods.
   double rate_hz() const { return on_a_loop() ? kLoopHz : kModemHz; }
   oh_kernel_call call() const {
@@ -207,11 +207,10 @@ void add_kernel(CLI::App& app, Action& action) {
   sub->add_option("--switch", options->switches, "Change to the next of the contexts so many times in the call")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option(
-         "--pump", options->pump,
-         "Modulation; dmt: ADSL on a card of a subscriber loop, octets are ATM cells of 52; it calls, dmt-central "
-         "answers")
-      ->check(CLI::IsMember({"v34", "v32bis", "v22bis", "dmt", "dmt-central"}));
+  sub->add_option("--pump", options->pump,
+                  "Modulation; dmt: ADSL on a card of a subscriber loop, octets are ATM cells of 52; the remote end "
+                  "calls, the central end answers")
+      ->check(CLI::IsMember({"v34", "v32bis", "v22bis", "dmt"}));
   sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as AT\\N0 has it");
   sub->add_option("--role", options->role, "Whether it calls or answers")->check(CLI::IsMember({"call", "answer"}));
   sub->add_option("--send", options->send, "What is sent, up to 64 KiB at once")->type_name("FILE");
@@ -226,7 +225,7 @@ void add_kernel(CLI::App& app, Action& action) {
   modprobe offhook && offhook kernel --context INT --send README.md --receive got --log call.ohlog
   offhook kernel --context INT SOFTIRQ "FIFO 50" "RES 2ms/8ms" WORKER --switch 100
 
-A line of JSON says how it went. Exit status 2: no connection, or the card failed. docs/kernel.md.
+A line of JSON says how it went (docs/kernel.md). Exit status: 0 connected, 1 error, 2 no connection, or the card failed.
 )");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

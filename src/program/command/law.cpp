@@ -404,7 +404,9 @@ void add_law(CLI::App& app, Action& action) {
   offhook law g-lite --buffers 2 --confirm --scenario examples/g-lite.toml --phases 1 --seconds 2.5 --x-max 4 --out out/real
   offhook law bluetooth --tick-hz 10000 --csv
   offhook law --check 2000
-  offhook sweep examples/device-map.toml     # the whole plane by simulation)");
+  offhook sweep examples/device-map.toml     # the whole plane by simulation
+
+Exit status: 0 done, 1 error, 2 --check found what the law does not explain, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

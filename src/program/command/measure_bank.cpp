@@ -128,7 +128,7 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
   offhook measure bank --cpu 0 --context "FIFO 50" --seconds 60
   offhook measure bank --channels 8 --pump v34 --json
 
-Exit status 2: blocks were late though the machine had not stalled, or a call did not stand.)");
+Exit status: 0 done, 1 error, 2 blocks were late though the machine had not stalled, or a call did not stand.)");
   bank->final_callback([&action, options] { action = [options] { return run_bank(*options); }; });
 }
 

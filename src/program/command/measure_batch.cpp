@@ -111,7 +111,7 @@ void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<
 
 No card, no context, no echo: samples go from pump to pump, of V.90 over a clean digital trunk whose own cost is not
 counted. Each call runs once more alone, and gives the same samples there. --seconds is of line time, in data mode.
-Exit status 2: a call did not connect, a bit was wrong, or samples were others than alone.)");
+Exit status: 0 done, 1 error, 2 a call did not connect, a bit was wrong, or samples were not those of the call alone.)");
   batch->final_callback([&action, options] { action = [options] { return run_batch(*options); }; });
 }
 

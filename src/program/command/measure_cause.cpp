@@ -113,7 +113,7 @@ void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<
   sudo offhook measure cause --on-threshold 500 --seconds 600
   sudo offhook measure cause --context "FIFO 80" --load compile --on-threshold 200
 
-Exit status 2: a wake-up was later, and this is why.)");
+Exit status: 0 no wake-up was so late, 1 error, 2 one was, and this is why, 130 interrupted.)");
   cause->final_callback([&action, options] { action = [options] { return run_cause(*options); }; });
 }
 

@@ -160,7 +160,8 @@ void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr
   offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
 
 The thread that plays the card, at FIFO 85, plays the line and the far pump too. --seconds holds the start-up: the pumps
-train, then carry a pattern both ways. Exit status 2: samples were lost, or the pumps are not in data mode at the end.)");
+train, then carry a pattern both ways. Exit status: 0 done, 1 error, 2 samples were lost, or the pumps are not in data mode
+at the end.)");
   device->final_callback([&action, options] { action = [options] { return run_device(*options); }; });
 }
 

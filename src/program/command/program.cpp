@@ -18,11 +18,6 @@
 namespace offhook::command {
 namespace {
 
-/// "offhook measure latency"
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
-}
-
 /// What was wrong with the command line. CLI11 says "A subcommand is required" of a misspelt one too, and of a misspelt
 /// option only that it was not expected.
 std::string explain(const CLI::App& root, const CLI::ParseError& error) {
@@ -39,14 +34,20 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
 /// Every --help says how the command can end.
 void say_statuses(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    if (command->get_footer().find("xit status") == std::string::npos)
-      command->footer(command->get_footer() +
-                      "\n\nExit status: 0 done, 1 error (standard error says which), 130 interrupted.");
+    if (command->get_footer().find("Exit status:") == std::string::npos) {
+      const bool has_limit = command->get_option_no_throw("--on-threshold") != nullptr;
+      command->footer(fmt::format("{}\n\nExit status: 0 done, 1 error (standard error says which), {}130 interrupted.",
+                                  command->get_footer(), has_limit ? "2 the threshold was passed, " : ""));
+    }
     say_statuses(*command);
   }
 }
 
 }  // namespace
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
 
 std::string not_known(const CLI::App& of, const std::string& word) {
   const std::string name = full_name(of);

@@ -275,7 +275,7 @@ void add_reproduce(CLI::App& app, Action& action) {
   offhook reproduce jones --held-out 7 --repeats 4 --out out/held-out
   offhook reproduce jones --perturb block_us=+10% --out out/perturbed
 
-Exit status: 0, every hard claim is within its tolerance; 1, error; 2, a hard claim falls short.)");
+Exit status: 0 every hard claim is within its tolerance, 1 error, 2 a hard claim falls short, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -321,7 +321,8 @@ The output folder holds events.ohlog (the event log), summary.json, line.wav (le
 trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end or --host also received.bin.
 
 Sufficient: the file arrived whole, within 5 % of the time that INT takes beside the same load. Marginal: it arrived,
-but not in that time. Insufficient: it did not arrive. Exit status: 0 sufficient, 2 not, 1 error.
+but not in that time. Insufficient: it did not arrive. Exit status: 0 sufficient, 1 error, 2 not
+sufficient, 130 interrupted.
 
 --host kernel makes the scenario's call in the contexts of this machine's kernel (module offhook, docs/kernel.md): pump,
 context, blocks and file are the scenario's, host and load are the machine, line and far modem are the card's. A card
