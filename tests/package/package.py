@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds the Debian packages of what is committed, and tries them in a chroot: `./dev package`, `./dev package try`.
+"""Builds the Debian packages of what is committed, and tries them in a chroot: `./dev package [again|arm64|try]`.
 
 package.py build     source and binary packages and a tarball into out/packages; lintian, and what must not be in them
-package.py try       mmdebstrap, apt install ./*.deb, debian/tests/installed, apt purge: the files are as before
+package.py again     the same commit at another place, by another clock and umask: every package has the same bytes
+package.py arm64     across, in a chroot of Debian 12, into out/packages; the unit tests of the packages' objects and a
+                     call of the installed program under qemu-aarch64
+package.py try       mmdebstrap, apt install ./*.deb, autopkgtest, apt purge: the files are as before
 package.py version   CMakeLists.txt, debian/changelog and what stands in the tree name one version
 """
 
+import hashlib
 import os
 import pathlib
 import re
@@ -16,6 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = ROOT / "out/packages"
+STAGE = ROOT / "build/package"
 SUITE = "bookworm"
 
 
@@ -39,29 +44,40 @@ def version():
     return says
 
 
-def staged(name):
-    """What is committed, as files of their own: a build there cannot use what is not."""
-    if subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout:
-        say("note: what is not committed is not in the packages")
-    stage = ROOT / "build/package"
+def staged(stage, commit):
+    """A commit as files of their own: a build there cannot use what is not committed.
+
+    @param stage  folder, emptied but for folders  @return the tree in it
+    """
     for old in stage.glob("*"):
         if old.is_file():
             old.unlink()
-    tree = stage / name
+    tree = stage / f"offhook-{version()}"
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
-    archive = run("git", "-C", ROOT, "archive", "HEAD", stdout=subprocess.PIPE)
+    archive = run("git", "-C", ROOT, "archive", commit, stdout=subprocess.PIPE)
     run("tar", "-x", "-C", tree, input=archive)
     return tree
 
 
+def environment_of(commit):
+    when = run("git", "-C", ROOT, "log", "-1", "--format=%ct", commit, stdout=subprocess.PIPE, text=True).strip()
+    return {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **os.environ, "SOURCE_DATE_EPOCH": when}
+
+
+def committed():
+    if subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout:
+        say("note: what is not committed is not in the packages")
+    return run("git", "-C", ROOT, "rev-parse", "HEAD", stdout=subprocess.PIPE, text=True).strip()
+
+
 def build():
-    name = f"offhook-{version()}"
-    tree = staged(name)
-    when = run("git", "-C", ROOT, "log", "-1", "--format=%ct", stdout=subprocess.PIPE, text=True).strip()
-    environment = {"DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}", **os.environ, "SOURCE_DATE_EPOCH": when}
+    commit = committed()
+    tree = staged(STAGE, commit)
+    name = tree.name
     say(f"building {name}")
-    run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env=environment)
+    run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env=environment_of(commit))
+    (STAGE / "commit").write_text(commit + "\n")
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     for file in sorted({*tree.parent.glob("offhook_*"), *tree.parent.glob("*.deb")}):
@@ -82,16 +98,38 @@ def tarball(tree, name):
     shutil.move(next((tree.parent / "cpack").glob("*.tar.gz")), target)
 
 
-def no_path_inside(tree):
+def no_path_inside(tree, packages="*.deb", path=str(ROOT)):
     """A package that has the path of its build in it differs from one that was built elsewhere."""
-    for package in sorted(OUT.glob("*.deb")):
+    for package in sorted(OUT.glob(packages)):
         folder = tree.parent / "inside"
         shutil.rmtree(folder, ignore_errors=True)
         run("dpkg-deb", "-x", package, folder)
         for file in folder.rglob("*"):
-            if file.is_file() and not file.is_symlink() and str(ROOT).encode() in file.read_bytes():
+            if file.is_file() and not file.is_symlink() and path.encode() in file.read_bytes():
                 sys.exit(f"error: {package.name}: {file.relative_to(folder)} has the path of the build in it")
         shutil.rmtree(folder)
+
+
+def again():
+    """Another path, another umask, another time zone, another language, a clock that has gone on: the same bytes."""
+    if not (STAGE / "commit").is_file():
+        sys.exit("error: there is nothing to compare with; expected ./dev package before")
+    commit = (STAGE / "commit").read_text().strip()
+    stage = STAGE / "again"
+    tree = staged(stage, commit)
+    environment = {**environment_of(commit), "TZ": "Asia/Kathmandu", "LC_ALL": "C", "HOME": "/nonexistent"}
+    say(f"building {tree.name} once more")
+    run("dpkg-buildpackage", "-us", "-uc", "-F", cwd=tree, env=environment, umask=0o002)
+    differ = []
+    for file in sorted([*OUT.glob("*.deb"), *OUT.glob("*.dsc"), *OUT.glob("offhook_*.tar.*")]):
+        if file.name.endswith("_arm64.deb"):
+            continue
+        same = file.read_bytes() == (stage / file.name).read_bytes()
+        say(f"{'same bytes' if same else 'OTHER BYTES':11} {hashlib.sha256(file.read_bytes()).hexdigest()[:16]} {file.name}")
+        if not same:
+            differ.append(file.name)
+    if differ:
+        sys.exit(f"error: {', '.join(differ)}: other bytes than in out/packages; look with diffoscope")
 
 
 TRY = r"""
@@ -146,12 +184,14 @@ def main():
     what = sys.argv[1] if len(sys.argv) > 1 else "build"
     if what == "build":
         build()
+    elif what == "again":
+        again()
     elif what == "try":
         try_packages()
     elif what == "version":
         print(version())
     else:
-        sys.exit(f"error: '{what}' is not build, try or version")
+        sys.exit(f"error: '{what}' is not build, again, arm64, try or version")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The packages for arm64, built by Debian's cross compiler in a chroot of Debian 12: `./dev package arm64`.
+
+The chroot is in build/package/arm64/root and is used again; what was compiled of the same commit is, too. Three steps:
+
+1. `dpkg-buildpackage -aarm64`; the packages are put into out/packages, and lintian looks at them.
+2. The unit tests of the same tree and flags, with the objects that the packages have, under qemu-aarch64.
+3. The packages installed, a call with the installed program under qemu-aarch64: verdict, line and event log beside those
+   of the amd64 package.
+"""
+
+import os
+import shutil
+import subprocess
+
+import package
+
+ROOM = package.STAGE / "arm64"
+CHROOT = ROOM / "root"
+TESTS = ("unit_dsp", "unit_driver", "unit_hostsim", "unit_traces", "unit_src", "loopback")
+# What an emulated processor is not asked: see docs/packages.md.
+NOT_HERE = ()
+TOOLS = "build-essential crossbuild-essential-arm64 qemu-user debhelper cmake ninja-build pkg-config fakeroot lintian"
+
+
+def inside(script, **environment):
+    """Runs a shell script in the chroot. Its /proc goes with it."""
+    settings = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
+                "DEBIAN_FRONTEND": "noninteractive", **environment}  # fmt: skip
+    package.run(
+        "unshare", "--mount", "sh", "-c",
+        'mount -t proc proc "$0/proc" && exec chroot "$0" sh -euc "$1"', CHROOT, script, env=settings
+    )  # fmt: skip
+
+
+def make_chroot():
+    if (ROOM / "ready").exists():
+        return
+    shutil.rmtree(CHROOT, ignore_errors=True)
+    package.say(f"a chroot of {package.SUITE} with a cross compiler")
+    package.run("mmdebstrap", "--variant=apt", "--quiet", "--architectures=amd64,arm64",
+                f"--include={','.join(TOOLS.split())}", package.SUITE, CHROOT)  # fmt: skip
+    (ROOM / "ready").touch()
+
+
+def build(tree, commit):
+    environment = package.environment_of(commit)
+    settings = {name: environment[name] for name in ("DEB_BUILD_OPTIONS", "SOURCE_DATE_EPOCH")}
+    where = f"/build/{tree.name}"
+    inside(f"apt-get update -qq && cd {where} && apt-get build-dep -qq --no-install-recommends --host-architecture arm64 ./ >/dev/null")
+    package.say(f"building {tree.name} for arm64")
+    inside(f"cd {where} && dpkg-buildpackage -aarm64 -us -uc -B -nc", **settings)
+    package.OUT.mkdir(parents=True, exist_ok=True)
+    for made in tree.parent.glob("*_arm64.*"):
+        shutil.copy(made, package.OUT)
+    inside("lintian --fail-on error,warning --tag-display-limit 0 /build/*_arm64.changes")
+    package.no_path_inside(tree, "*_arm64.deb", where)
+
+
+def test(tree):
+    """The objects of the packages and the tests of the tree; each program's last lines are printed."""
+    inside("apt-get install -qq --no-install-recommends libgtest-dev:arm64 libgmock-dev:arm64 >/dev/null")
+    build_folder = f"/build/{tree.name}/build/debian"
+    inside(f"cmake -DOFFHOOK_TESTS=ON {build_folder} >/dev/null && ninja -C {build_folder} {' '.join(TESTS)}")
+    for name in TESTS:
+        package.say(f"{name} under qemu-aarch64")
+        inside(f"cd /build/{tree.name} && qemu-aarch64 {build_folder}/tests/{name} --gtest_brief=1 "
+               f"--gtest_filter=-{':'.join(NOT_HERE)}")  # fmt: skip
+
+
+def install():
+    """The same call by both packages: the arm64 one in the chroot, the amd64 one from its files."""
+    inside("apt-get install -qq --no-install-recommends /build/liboffhook0_*_arm64.deb /build/offhook_*_arm64.deb >/dev/null")
+    call = "run examples/res-2-8.toml --out"
+    tree = next((CHROOT / "build").glob("offhook-*"))
+    inside(f"cd /build/{tree.name} && qemu-aarch64 /usr/bin/offhook {call} /build/call")
+    here = ROOM / "amd64"
+    shutil.rmtree(here, ignore_errors=True)
+    package.run("dpkg-deb", "-x", next(package.OUT.glob("offhook_*_amd64.deb")), here)
+    package.run(here / "usr/bin/offhook", *call.split(), here / "call", cwd=tree, stdout=subprocess.DEVNULL)
+    for name in ("line.wav", "events.ohlog"):
+        same = (here / "call" / name).read_bytes() == (CHROOT / "build/call" / name).read_bytes()
+        package.say(f"{name} of the call: {'same bytes as' if same else 'other bytes than'} on amd64")
+
+
+def main():
+    ROOM.mkdir(parents=True, exist_ok=True)
+    make_chroot()
+    commit = package.committed()
+    tree = CHROOT / "build" / f"offhook-{package.version()}"
+    stamp = ROOM / "commit"
+    if not (stamp.exists() and stamp.read_text() == commit and tree.exists()):
+        (CHROOT / "build").mkdir(exist_ok=True)
+        package.staged(CHROOT / "build", commit)
+        stamp.write_text(commit)
+    build(tree, commit)
+    test(tree)
+    install()
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    main()
