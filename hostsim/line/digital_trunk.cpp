@@ -50,9 +50,9 @@ class Pulse {
 
   explicit Pulse(double slope_db) {
     // The spectrum in steps of 10 Hz, to where nothing is left. A cosine of the product of frequency and time in table
-    // steps: 8000 kPhases / 10 to the turn.
+    // steps, kTurn of them.
     constexpr int kStepHz = 10, kEndHz = 4600;
-    constexpr int kTurn = 8000 * kPhases / kStepHz;
+    constexpr int kTurn = static_cast<int>(kLineRateHz) * kPhases / kStepHz;
     std::vector<double> cosine(kTurn);
     for (int k = 0; k < kTurn; ++k)
       cosine[static_cast<std::size_t>(k)] = sincos_turns(static_cast<double>(k) / kTurn).cos;
@@ -70,7 +70,7 @@ class Pulse {
       }
       const double inside = static_cast<double>(at) / (kSpan * kPhases / 2);
       const double window = (1 + sincos_turns(inside / 2).cos) / 2;
-      tap_[static_cast<std::size_t>(t)] = static_cast<float>(sum * kStepHz / 8000 * window);
+      tap_[static_cast<std::size_t>(t)] = static_cast<float>(sum * kStepHz / kLineRateHz * window);
     }
   }
 

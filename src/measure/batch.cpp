@@ -17,14 +17,22 @@ namespace {
 constexpr double kPatienceS = 60;
 constexpr float kLevelDbm0 = -12;
 
+std::uint32_t periods_hz(const oh_pump_format& format) {
+  return std::min(format.rx.rate_hz, format.tx.rate_hz);
+}
+
+std::size_t octets(std::uint32_t periods, const oh_pump_format& format, const oh_sample_format& direction) {
+  return periods * (direction.rate_hz / periods_hz(format)) * oh_sample_bytes(direction.encoding);
+}
+
 /// A pump with its block of either direction.
 class End {
  public:
   End(const oh_pump_type& type, const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay,
       std::uint32_t block, std::uint32_t seed)
       : pump_(&type, config_of(format, role, io_delay), seed) {
-    rx_.resize(block * format.rx.rate_hz / 8000 * oh_sample_bytes(format.rx.encoding));
-    tx_.resize(block * oh_sample_bytes(format.tx.encoding));
+    rx_.resize(octets(block, format, format.rx));
+    tx_.resize(octets(block, format, format.tx));
   }
 
   template <class Sample>
@@ -174,7 +182,7 @@ class Bank {
 BatchResult measure_batch(const BatchConfig& config, const std::function<bool(double)>& progress) {
   BatchResult result;
   result.calls = config.calls;
-  const double block_s = config.block / 8000.0;
+  const double block_s = static_cast<double>(config.block) / periods_hz(config.modem.type()->formats[0]);
   const auto patience = static_cast<std::uint64_t>(std::ceil(kPatienceS / block_s));
   const auto data_steps = static_cast<std::uint64_t>(std::ceil(config.data_s / block_s));
   Bank bank(config, 0, config.calls);

@@ -12,12 +12,13 @@
 namespace offhook::measure {
 namespace {
 
-constexpr std::int64_t kRateHz = 8000, kSecondNs = 1'000'000'000;
+constexpr std::int64_t kRateHz = OH_MODEM_RATE_HZ, kSecondNs = 1'000'000'000;
 
 oh_kernel_call call_of(const KernelLatencyConfig& config) {
   const std::int64_t block = config.interval_ns * kRateHz / kSecondNs;
   if (block < OH_KERNEL_SLICE || block > OH_MODEM_RING_SAMPLES / 4 || block * kSecondNs != config.interval_ns * kRateHz)
-    throw std::runtime_error("a kernel's card interrupts at whole samples of 125 us; expected an interval of 1000 to " +
+    throw std::runtime_error("a kernel's card interrupts at whole samples of " +
+                             std::to_string(kSecondNs / kRateHz / 1000) + " us; expected an interval of 1000 to " +
                              std::to_string(OH_MODEM_RING_SAMPLES / 4 * kSecondNs / kRateHz / 1000) + " us");
   const auto samples = static_cast<std::uint32_t>(block);
   return plain_kernel_call(OH_PUMP_CALL, kV34.name, samples, 2 * samples);

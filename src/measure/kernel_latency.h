@@ -14,7 +14,7 @@ namespace offhook::measure {
 
 struct KernelLatencyConfig {
   ContextSpec context;
-  std::int64_t interval_ns = 1'000'000;  ///< of interrupts; whole samples at 8000 Hz
+  std::int64_t interval_ns = 1'000'000;  ///< of interrupts; whole samples of the card
   std::int64_t duration_ns = 10'000'000'000;
   std::int64_t threshold_ns = 0;  ///< stop when there was a latency of so much; 0: never
 };

@@ -14,6 +14,8 @@
 #include "driver/device/kernel_modem.h"
 #include "driver/device/kernel_transfer.h"
 #include "driver/path/output.h"
+#include "hostsim/line/line_config.h"
+#include "hostsim/loop/loop.h"
 #include "src/host/host_description.h"
 #include "src/lab/analysis/figures.h"
 #include "src/program/command/context_times.h"
@@ -28,8 +30,6 @@
 namespace offhook::command {
 namespace {
 
-constexpr std::uint32_t kModemHz = 8000, kLoopHz = 276'000;
-
 struct Options {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
   std::vector<std::string> contexts = {"FIFO 50"};
@@ -40,7 +40,7 @@ struct Options {
 
   bool on_a_loop() const { return pump == "dmt"; }
   /// The card's periods.
-  double rate_hz() const { return on_a_loop() ? kLoopHz : kModemHz; }
+  double rate_hz() const { return on_a_loop() ? hostsim::kUpstreamHz : hostsim::kLineRateHz; }
   oh_kernel_call call() const {
     oh_kernel_call call = plain_kernel_call(role == "call" ? OH_PUMP_CALL : OH_PUMP_ANSWER, pump,
                                             block != 0    ? block
@@ -92,7 +92,7 @@ class KernelCall {
     }
   }
 
-  /// @return whether the call came to the end that was wished for
+  /// @return whether the call ended as it should
   bool run() {
     transfer_->begin();
     begun_ = std::chrono::steady_clock::now();
