@@ -10,7 +10,7 @@
  *   fpu.c      the vector registers, from any context
  *   device.c   /dev/offhookN, sysfs, debugfs
  *   tty.c      /dev/ttySMN
- *   terminal_end.c  its other end, for who speaks the AT commands
+ *   terminal_end.c  its other end, for the program that speaks the AT commands
  */
 #ifndef OFFHOOK_LINUX_H
 #define OFFHOOK_LINUX_H
@@ -80,7 +80,7 @@ struct oh_hardware {
 	/* the interrupt's own */
 	u32 next; /* sequence number of the next descriptor */
 	u64 last_end;
-	/* largest position that was believed */
+	/* largest position that passed the checks */
 	atomic64_t known;
 	bool failed;
 	u64 interrupts, coalesced, spurious, bad;
@@ -141,7 +141,7 @@ struct oh_link {
 	struct oh_v14 *characters;
 	struct oh_bit_port characters_port;
 	bool direct; /* no error control: configured so, or the far end has none */
-	/* of a DMT pump, and then there is nothing else */
+	/* of a DMT pump, which has cells alone */
 	void *cells_memory;
 	struct oh_cells *cells;
 	struct oh_cells_status cells_status;
@@ -184,8 +184,8 @@ void oh_modem_end_hang_up(struct oh_modem_end *end);
 /* One caller at a time. */
 void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status);
 /*
- * One reader and one writer. Of cells, above a DMT pump, whole ones are taken:
- * -EINVAL for less than one.
+ * One reader and one writer. Above a DMT pump whole cells are taken, and
+ * less than one is -EINVAL.
  */
 int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
 		       unsigned int *taken);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands: three tables, and what their rows name. A new command is a new row.
+// The AT commands (V.250) as tables of identities, registers, parameters and basic commands, with the functions that
+// their rows name. A new command is a new row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +81,7 @@ constexpr Identity kIdentities[] = {
     {"GCAP", "+GCAP: +MS,+ES,+DS,+DS44", "6.1.9", "capabilities"},
 };
 
-/// S-parameters (V.250 5.3.2). Those that mean nothing here are there because programs write to them.
+/// S-parameters (V.250 5.3.2). Some have no effect; programs write to them all the same.
 struct Register {
   int number, most;
   std::string_view from, what;
@@ -114,7 +115,7 @@ struct Value {
 };
 struct Parameter {
   std::string_view name, from, what;
-  Value values[9];  // as many as name something
+  Value values[9];  // those in use come first
   bool (*consistent)(const AtSettings&) = nullptr;
   std::string_view test = {};  // where the ranges of the values do not say it
   bool bare = false;           // is read without its name
@@ -134,8 +135,7 @@ constexpr Parameter kParameters[] = {
       {&AtSettings::max_rate, 300, kFastest, true},
       {&AtSettings::min_rx_rate, 300, kFastest, true},
       {&AtSettings::max_rx_rate, 300, kFastest, true}},
-     // A pump has one limit for both directions: of the receiver's own none is taken but the same, and 0, which says as
-     // much.
+     // A pump has one limit for both directions, so the receiver's limit is the same one, or 0, which stands for it.
      [](const AtSettings& s) {
        return (s.max_rate == 0 || s.min_rate <= s.max_rate) && (s.min_rx_rate == 0 || s.min_rx_rate == s.min_rate) &&
               (s.max_rx_rate == 0 || s.max_rx_rate == s.max_rate);
@@ -185,7 +185,7 @@ constexpr Parameter kParameters[] = {
 struct AtInterpreter::Commands {
   using At = AtInterpreter;
   using Action = Outcome (*)(At&, int number);
-  using Line = Outcome (*)(At&, std::string_view& rest);  // takes of the line what it wants
+  using Line = Outcome (*)(At&, std::string_view& rest);  // takes its part of the command line
 
   static Outcome dial(At& at, std::string_view& rest) {
     std::string digits;

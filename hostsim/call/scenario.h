@@ -116,7 +116,8 @@ struct LinkScenario {
 
 using LineScenario = LineConfig;
 
-/// What the programs above the modems do with the file: hand it to V.42 as it is, or by TCP over PPP (ppp_tcp.h).
+/// How a file crosses the connection: as octets of V.42 or V.14; by TCP over PPP (ppp_tcp.h); or in ATM cells
+/// (dsp/atm), which DMT pumps alone carry.
 enum class TransferProtocol { kBytes, kPppTcp, kAtm };
 
 /// What lies between the modems: line.*, trunk.*, loop.*, which makes the device a DMT pump (subscriber_call.h);
@@ -173,7 +174,7 @@ struct Scenario {
   std::uint32_t transmit_lead_samples = 204;
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
-  TransferProtocol protocol = TransferProtocol::kBytes;  ///< real pumps; kAtm: a DMT pump's
+  TransferProtocol protocol = TransferProtocol::kBytes;  ///< of real pumps
   double time_limit_s = 3600;                            ///< of virtual time
   SoftDevice device;          ///< kDevice; its blocks and its lead take the place of those above
   double device_s = 60;       ///< kDevice: how long it must work

@@ -2,8 +2,8 @@
  *
  * What a program says to the kernel driver, by ioctl on /dev/offhookN. One program at a time has it open; closing it
  * ends the call. read() and write() carry the user's octets over V.42 or, where there is no error control, as
- * start-stop characters (V.14); over a DMT pump, ATM cells of 52 octets one after the other (dsp/atm/cells.h). Of cells
- * a write takes whole ones, and of less than one none (EINVAL). The device can be polled for both.
+ * start-stop characters (V.14); over a DMT pump they carry ATM cells of 52 octets (dsp/atm/cells.h). A write takes
+ * whole cells only, and less than one is EINVAL. poll() waits for both.
  *
  * mmap() of the device gives the ring of the event log, read-only: OH_KERNEL_LOG_EVENTS events of offhook/event_log.h.
  * A slot is empty while its kind is OH_EV_NONE; events come out in the order of the slots. When a reader has taken n of
@@ -99,10 +99,12 @@ struct oh_kernel_status {
   /** The code where it began and ended, as the kernel's %pS has it; empty: there was none. */
   char longest_section_from[OH_KERNEL_PLACE], longest_section_to[OH_KERNEL_PLACE];
   struct oh_context_latency latency;
-  /* ATM, of a DMT pump: those that the user wrote and reads, idle ones received, and those dropped for their HEC */
-  uint64_t cells_sent, cells_received, cells_idle, hec_errors;
+  /* ATM cells of a DMT pump */
+  uint64_t cells_sent, cells_received; /**< the user's */
+  uint64_t cells_idle;                 /**< received */
+  uint64_t hec_errors;                 /**< cells dropped because their header error control was wrong */
   uint64_t delineation_losses;
-  uint64_t cells_unread; /**< dropped because nobody had read those before; they are among the received */
+  uint64_t cells_unread; /**< of cells_received: dropped because the user had not read earlier ones */
 };
 
 #define OH_KERNEL_START _IOW('O', 0x40, struct oh_kernel_call)

@@ -276,7 +276,7 @@ void add_advise(CLI::App& app, Action& action) {
       ->check(CLI::Range(1e-3, advice::kWeekS / 3600));
   sub->add_option(
          "--slot-us", options->slot_us,
-         "Of a radio, whose makers ask for 99.999 % of its slots in time: the time between losses that comes to")
+         "Length of a radio's slot. The context is chosen for 99.999 % of the slots in time, as its makers ask")
       ->type_name("US")
       ->check(CLI::Range(1.0, 1e6))
       ->excludes("--between-losses");

@@ -144,8 +144,8 @@ std::vector<Cell> bufferings(const Options& options) {
   if (!options.device.empty()) {
     const hostsim::SoftDevice d = config::load_device(options.device);
     if (d.buffers < 2)
-      throw config::Error(
-          fmt::format("{}: {} buffer; expected 2 or more, for who waits needs another", options.device, d.buffers));
+      throw config::Error(fmt::format("{}: {} buffer; expected 2 or more: one is played while the next is computed",
+                                      options.device, d.buffers));
     const double buffer_ms = 1e3 * d.buffer() / d.rate_hz;
     cells.push_back({{buffer_ms, static_cast<int>(d.buffers), 1e-6 * static_cast<double>(d.cost_ns)}, {}});
     return cells;
@@ -155,7 +155,7 @@ std::vector<Cell> bufferings(const Options& options) {
   return cells;
 }
 
-/// Of a radio's slots those that were missed, every missed buffer being one.
+/// The slots of a radio that were missed. Each missed buffer is a missed slot.
 struct SlotsMissed {
   double slots = 0, ratio = 0, at_most = 0;  ///< at_most with 95 % confidence, were buffers missed independently
   SlotsMissed(const UnderrunRun& run, double slot_us)
@@ -163,9 +163,8 @@ struct SlotsMissed {
         ratio(std::min(1.0, static_cast<double>(run.missed) / slots)),
         at_most(std::min(1.0, poisson_interval(run.missed).high / slots)) {}
   std::string verdict() const {
-    return at_most <= kSlotsMissed ? "in time" : ratio > kSlotsMissed ? "too many" : "undecided";
+    return at_most <= advice::kSlotsMissed ? "in time" : ratio > advice::kSlotsMissed ? "too many" : "undecided";
   }
-  static constexpr double kSlotsMissed = advice::kSlotsMissed;
 };
 
 void print_slots(const std::vector<Cell>& cells, double slot_us) {
@@ -364,7 +363,8 @@ void add_mttf(CLI::App& app, Action& action) {
           ->type_name("DEVICE.toml");
   for (const char* given : {"--buffers", "--buffer-ms", "--tasks"}) device->excludes(given);
   sub->add_option("--slot-us", options->slot_us,
-                  "Of a radio: the share of its slots that is missed, against the 99.999 % that its makers ask for")
+                  "Length of a radio's slot. The share of slots that are missed is compared with the 0.001 % that its "
+                  "makers allow")
       ->type_name("US")
       ->check(CLI::Range(1.0, 1e6))
       ->excludes("--tasks");

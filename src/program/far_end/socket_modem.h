@@ -3,16 +3,17 @@
 // A modem that we did not write, at the far end of the simulated line: another program at the other end of a UNIX
 // stream socket.
 //
-// The exchange is lock-step, in samples that are 16-bit signed, little-endian, mono: we write n of them, the peer
-// writes n back, as fast as both go; there is no other clock. The peer may answer with samples that it computed before
-// it read ours, so a peer's own delay is its own affair. A peer that works in frames needs n to be a multiple of its
-// frame. One that writes some samples before it reads any, as programs fill the queue of a sound card, and takes its
-// delay to be that, is told by `ahead`: those are played while the first n are heard. Such a queue may change its
-// length: of what the peer owes, no more is waited for than is played until the next exchange, so that a peer may take
-// up to ahead - n samples without an answer.
+// Samples are 16-bit signed, little-endian, mono. We write n of them and the peer writes n back, as fast as both can;
+// there is no other clock. The peer may answer with samples that it computed before it read ours: that is its own
+// delay. A peer that works in frames needs n to be a multiple of its frame.
 //
-// An analogue modem of V.90 needs what lies around 4000 Hz of the line card's filter. It gets samples that were taken
-// at twice the line's rate, flat to 7 kHz where the peer's rate is another.
+// Some programs fill the queue of a sound card first: they write samples before they read any, and count these as their
+// delay. `ahead` is their number. They are played while the first n are heard. Such a queue may change its length: we
+// wait for no more of the peer's samples than are played until the next exchange, so the peer may read up to ahead - n
+// samples without an answer.
+//
+// V.90's analogue modem needs the line card's band around 4000 Hz. Its samples are taken at twice the line's rate.
+// Where the peer's own rate is another one they are flat to 7 kHz.
 #pragma once
 
 #include <array>
