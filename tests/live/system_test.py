@@ -78,7 +78,11 @@ CONFIGURATIONS = {
 
 
 def digests():
-    return {path: hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest() for path in PRECIOUS}
+    """What is in the files of the system, whose they are and who may do what with them."""
+    def of(path):
+        status = os.stat(path)
+        return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest(), status.st_mode, status.st_uid, status.st_gid
+    return {path: of(path) for path in PRECIOUS}
 
 
 def held(instance, before):
@@ -91,6 +95,45 @@ def held(instance, before):
         fail(f"{unit}: a file was written outside")
     if digests() != before:
         fail(f"{unit}: a file of the system has changed")
+
+
+def as_user(user, script):
+    """@return the shell's exit status, as a user of no group besides its own"""
+    return subprocess.run(["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "sh", "-c", script],
+                          capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode
+
+
+def another_user():
+    """Nobody's user against a modem that runs, then one that has become the service's own."""
+    before = digests()
+    run("systemctl", "start", "offhook-modem@plain")
+    usable("/dev/ttySM-plain")
+    process = run("systemctl", "show", "--value", "-p", "MainPID", "offhook-modem@plain").strip()
+    for what in ("echo ATZ >/dev/ttySM-plain", "cat </dev/ttySM-plain", "rm -f /dev/ttySM-plain",
+                 "ln -sfn /etc/passwd /dev/ttySM-plain", "touch /run/offhook-plain/new", "rm -f /run/offhook-plain/tty",
+                 "ln -sfn /etc/passwd /run/offhook-plain/tty", "echo CARD=null >/etc/offhook/plain.conf",
+                 "echo CARD=null >/etc/offhook/another.conf", f"kill -STOP {process}", f"kill -KILL {process}",
+                 f"head -c 1 /proc/{process}/environ", f"head -c 1 /proc/{process}/mem", f"ls /proc/{process}/fd",
+                 f"chrt -f -p 1 {process}", "systemctl stop offhook-modem@plain", "systemctl start offhook-modem@Audio"):
+        if as_user(65534, what) == 0:
+            fail(f"another user may: {what}")
+        print("refused:", what, flush=True)
+    usable("/dev/ttySM-plain")
+    if run("systemctl", "show", "--value", "-p", "MainPID", "offhook-modem@plain").strip() != process:
+        fail("another user ended the modem")
+
+    # Who controls the service may put anything where its terminal's link was. Root follows none of it.
+    service = os.stat("/run/offhook-plain").st_uid
+    for target in ("/etc/shadow", "/etc/passwd", OWNED):
+        if as_user(service, f"ln -sfn {target} /run/offhook-plain/tty") != 0:
+            fail("the service's user cannot change its own link, and this attack shows nothing")
+        run("systemctl", "restart", "offhook-modem@plain")
+        wait_for(lambda: os.path.realpath("/dev/ttySM-plain").startswith("/dev/pts/"), "the terminal", 60)
+        if digests() != before or os.path.lexists(OWNED):
+            fail(f"a restart touched {target}")
+        print("held: the service's link to", target, flush=True)
+    as_user(service, "ln -sfn /etc/shadow /run/offhook-plain/tty")
+    held("plain", before)
 
 
 def plug_in():
@@ -116,6 +159,7 @@ def service():
 
 
 def attack():
+    another_user()
     before = digests()
     for what, text in CONFIGURATIONS.items():
         pathlib.Path("/etc/offhook/bad.conf").write_bytes(text if isinstance(text, bytes) else text.encode())

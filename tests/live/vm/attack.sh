@@ -6,7 +6,7 @@
 # TESTS is the folder of unit_driver and fuzz_corpus.
 set -u
 tests=$1 offhook=$2 source=$3 only=${4:-}
-peers='SharedCard*:*LocalSocket*:*Output*:*OwnLink*:Watchdog.MakesASpinner*:Watchdog.SeesASpinner*'
+peers='SharedCard*:CardServer*:*LocalSocket*:*Output*:*OwnLink*:Watchdog.MakesASpinner*:Watchdog.SeesASpinner*:Session.AnInterruptThatNeverEnds*'
 # The parsers of files, and of what a peer or a user says; of the line there is nothing that a user's rights would change.
 files=
 for name in at claims computations config decode device event_log far_end latency loop plan shared_card system text \
