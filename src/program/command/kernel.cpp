@@ -56,6 +56,7 @@ struct Options {
 
 std::vector<ContextSpec> contexts_of(const std::vector<std::string>& texts) {
   std::vector<ContextSpec> contexts;
+  contexts.reserve(texts.size());
   for (const std::string& text : texts) contexts.push_back(ContextSpec::parse(text));
   return contexts;
 }
