@@ -47,9 +47,9 @@ class ReedSolomon {
 class Correction {
  public:
   /// @param expected  of the word's data octets  @param[in] check  [code.check()] that came  @param n  octets of the
-  /// word. Real-time: yes, O(R) for a word without errors, else O(R^2).
+  /// word. Real-time: yes, O(R^2).
   void begin(const ReedSolomon& code, const ReedSolomon::Octets& expected, const uint8_t* check, int n);
-  /// Looks at `places` octets more, from the word's last on. Real-time: yes, O(places * errors).
+  /// Looks at `places` octets more, or some of a further eight. Real-time: yes, O(places * errors^2).
   void search(int places);
   /// @pre all n have been looked at  @param[in,out] word  [n]  @return as ReedSolomon::decode()
   int apply(uint8_t* word) const;
@@ -57,11 +57,15 @@ class Correction {
  private:
   static constexpr int kMostErrors = ReedSolomon::kMostCheck / 2;
 
+  static constexpr int kLanes = 8;
+
   int n_ = 0;
   int errors_ = 0;  // negative: beyond correction
   int found_ = 0;
-  int power_ = 0;                       // of the next place
-  uint8_t terms_[kMostErrors + 1]{};    // of the locator there
+  // The word is looked at in eight places at once, `stride_` octets apart.
+  int stride_ = 0;
+  int power_ = 0;                       // of the next place, the first of eight
+  uint64_t terms_[kMostErrors + 1]{};   // of the locator there, an octet for each place
   uint8_t locator_[kMostErrors + 1]{};  // lowest power first
   uint8_t evaluator_[kMostErrors]{};
   uint8_t powers_[kMostErrors]{};  // of the errors' places
