@@ -387,6 +387,7 @@ def main():
                         help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
     parser.add_argument("--pump", default="v34", choices=("v34", "v32bis", "v22bis", "dmt"),
                         help="dmt: G.lite on a subscriber loop, ATM cells")
+    parser.add_argument("--full-rate", action="store_true", help="call with --pump dmt: at full rate")
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
                         help="abuse, case fpu: so many in this run, which is added to those before (default 16000)")
@@ -400,13 +401,15 @@ def main():
     options.build = os.path.abspath(options.build)
     if options.keep:
         options.keep = os.path.abspath(options.keep)
+    if options.full_rate and (options.what, options.pump) != ("call", "dmt"):
+        parser.error("--full-rate is of `call --pump dmt`")
     bench = Bench(options)
     try:
         if options.what == "call":
             options.kernels = options.kernels or ["6.1"]
             options.contexts = options.contexts or ["thread"]
             heading()
-            kind = Kind(options.pump, v42=not options.no_v42)
+            kind = Kind(options.pump, v42=not options.no_v42, full_rate=options.full_rate)
             return 0 if all([cell(bench, k, c, kind) for k in options.kernels for c in options.contexts]) else 1
         if options.what == "scenario":
             options.kernels = options.kernels or ["6.12"]

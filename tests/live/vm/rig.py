@@ -27,6 +27,8 @@ CONTEXTS = {"irq": "INT", "softirq": "SOFTIRQ", "threaded": "THREADED", "thread"
             "worker": "WORKER"}
 CALL_SECONDS = {"v34": 16, "v32bis": 24, "v22bis": 80, "dmt": 2.5}  # of the line: start-up, the file both ways, and some
 BLOCKS = {"v34": 80, "v32bis": 80, "v22bis": 80, "dmt": 1104}  # of the line: 10 ms, 4 ms
+# A card of 2208 kHz received, on a loop that carries full rate (examples/adsl.toml); the pump takes the card's rate.
+FULL_RATE = ["--set", "device=full-rate-dsl", "--set", "loop.cable=CSA 6"]
 FILE_OCTETS = 16000
 CELL_OCTETS = 52  # ATM's, above a DMT pump
 # What a kernel says when something is wrong with a driver.
@@ -92,6 +94,7 @@ class Kind:
     v42: bool = True
     block: int = 0  # samples an interrupt; 0: what the pump usually has
     line_seconds: float = 0  # 0: as long as start-up and file take
+    full_rate: bool = False  # of a DMT pump; else G.lite
 
     def seconds(self):
         return self.line_seconds or CALL_SECONDS[self.pump]
@@ -101,11 +104,12 @@ class Kind:
         return octets_to_send(FILE_OCTETS // CELL_OCTETS * CELL_OCTETS if self.pump == "dmt" else FILE_OCTETS)
 
     def __str__(self):
-        return self.pump + ("" if self.v42 else " N0")
+        return self.pump + ("" if self.v42 else " N0") + (" full" if self.full_rate else "")
 
     def at_the_card(self):
         """@return what `offhook card` is told besides the file"""
-        return ["--pump", self.pump, "--hash", str(self.seconds()), *([] if self.v42 else ["--no-v42"])]
+        return ["--pump", self.pump, "--hash", str(self.seconds()), *([] if self.v42 else ["--no-v42"]),
+                *(FULL_RATE if self.full_rate else [])]
 
     def in_the_kernel(self):
         """@return what `offhook kernel` is told besides file and context"""
