@@ -12,22 +12,25 @@ namespace {
 constexpr int kLookMs = 10;
 
 // From the slowest to the fastest, and then what stands for "any".
-constexpr std::array<Modulation, 4> kModulations = [] {
+constexpr std::array<Modulation, 5> kModulations = [] {
   Modulation any = kV34;
   any.id = OH_MODULATION_NONE;
   any.carrier = "";
-  return std::array{kV22bis, kV32bis, kV34, any};
+  return std::array{kV22bis, kV32bis, kV34, kV90, any};
 }();
 
-const Modulation& chosen(const modem::CallConfig& call) {
+/// Of those that have the card's samples.
+const Modulation& chosen(const modem::CallConfig& call, const oh_pump_format& card) {
   const std::uint32_t wanted = call.modulations;
   for (std::size_t k = kModulations.size() - 1; k-- > 0;) {
     const Modulation& m = kModulations[k];
+    if (!takes(*m.type(), card)) continue;
     // What begins without V.8 is named by its pump alone (choose_modem).
     if ((wanted & m.id) != 0 || (wanted == 0 && m.type() == call.pump)) return m;
   }
-  if (wanted == 0) return kModulations[kModulations.size() - 2];
-  throw std::invalid_argument("the kernel's modem has V.34, V.32bis and V.22bis");
+  if (wanted == 0 && takes(*kV34.type(), card)) return kModulations[kModulations.size() - 3];
+  throw std::invalid_argument(
+      "the kernel's modem has V.34, V.32bis and V.22bis on a card of 8000 samples/s, and V.90 on one for it");
 }
 
 }  // namespace
@@ -38,7 +41,7 @@ std::span<const Modulation> kernel_modulations() {
 
 oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig& config) {
   if (!call.digits.empty()) throw std::invalid_argument("the kernel's modem does not dial; expected no digits");
-  const Modulation& modulation = chosen(call);
+  const Modulation& modulation = chosen(call, config.format);
   if (call.max_bit_rate != 0 && call.max_bit_rate < modulation.min_bit_rate)
     throw std::invalid_argument("the modulation has no rate so low");
   oh_kernel_call k{};
@@ -104,7 +107,7 @@ void KernelLine::begin_call(const modem::CallConfig& call) {
     look();  // the device may be gone
   }
   refused_ = !calling_;
-  modulation_ = chosen(call).id;
+  modulation_ = chosen(call, config_.format).id;
   min_bit_rate_ = call.min_bit_rate;
 }
 

@@ -2,7 +2,7 @@
 //
 // Calls of a modem of the kernel driver, as whoever makes calls sees them: the AT commands are the same on it as on a
 // live session. What the kernel's modem lacks is refused when a call begins: digits (its line is a leased one, or an
-// operator's), pumps other than V.34, V.32bis and V.22bis.
+// operator's), pumps other than V.90, V.34, V.32bis and V.22bis, and those that do not have the card's samples.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "driver/device/kernel_device.h"
 #include "driver/session/call_line.h"
 #include "dsp/modulation/modulation.h"
+#include "dsp/pump/pump_type.h"
 
 namespace offhook {
 
@@ -24,6 +25,7 @@ struct KernelLineConfig {
   std::vector<std::uint32_t> block_plan;
   std::uint32_t transmit_lead_samples = 0;
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
+  oh_pump_format format = kLinear8000;  ///< of the card's samples
 };
 
 class KernelLine final : public modem::CallLine {

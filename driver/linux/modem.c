@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 
 #include "dsp/dmt/control/pump.h"
+#include "dsp/v90/control/pump.h"
 #include "offhook.h"
 #include "offhook/modem.h"
 
@@ -175,7 +176,7 @@ struct oh_pump oh_modem_end_pump(struct oh_modem_end *end)
 
 static const struct oh_pump_type *find_pump(const struct oh_kernel_call *call)
 {
-	const struct oh_pump_type *types[] = {oh_v34_type(), oh_v32bis_type(), oh_v22bis_type(),
+	const struct oh_pump_type *types[] = {oh_v90_type(), oh_v34_type(), oh_v32bis_type(), oh_v22bis_type(),
 					      call->role == OH_PUMP_ANSWER ? oh_dmt_central_type() :
 									     oh_dmt_remote_type()};
 	size_t i;

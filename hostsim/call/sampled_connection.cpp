@@ -4,15 +4,11 @@
 #include <cstring>
 #include <vector>
 
-#include "dsp/blocks/decimator.h"
-#include "dsp/blocks/level.h"
-#include "dsp/v90/coding/ucode.h"
 #include "hostsim/call/connection.h"
+#include "hostsim/call/line_between.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/network_side.h"
 #include "hostsim/call/ppp_tcp.h"
-#include "hostsim/line/digital_trunk.h"
-#include "hostsim/line/line.h"
 
 namespace offhook::hostsim {
 
@@ -20,111 +16,6 @@ namespace {
 
 oh_pump_role other(oh_pump_role role) {
   return role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL;
-}
-
-/// The line between the near end's card and the far modem: played and captured are in the near end's format.
-class Between {
- public:
-  virtual ~Between() = default;
-  virtual void exchange(const void* played, void* captured, std::size_t n) = 0;
-};
-
-/// The far modem's work for n of its periods, in its own format.
-using FarWork = std::function<void(const void* rx, void* tx, std::size_t n)>;
-
-class OverLine final : public Between, private FarEnd {
- public:
-  OverLine(const Scenario& s, FarWork far) : far_(std::move(far)), line_(s.line, s.seed, *this) {}
-  void exchange(const void* played, void* captured, std::size_t n) override {
-    line_.exchange(static_cast<const std::int16_t*>(played), static_cast<std::int16_t*>(captured), n);
-  }
-
- private:
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { far_(rx, tx, n); }
-
-  FarWork far_;
-  Line line_;
-};
-
-class OverTrunk final : public Between, private DigitalEnd {
- public:
-  OverTrunk(const Scenario& s, FarWork far)
-      : far_(std::move(far)),
-        far_is_linear_(far_format(s).rx.encoding == OH_LINEAR16),
-        law_(s.trunk.law == "a-law" ? v90::Law::kA : v90::Law::kMu),
-        near_is_halved_(same_format(near_format(s), kLinear8000)),
-        trunk_(s.trunk, s.seed, *this) {
-    half_.init();
-  }
-  void exchange(const void* played, void* captured, std::size_t n) override {
-    constexpr std::size_t kRatio = DigitalTrunk::kReceivedRatio;
-    const auto* out = static_cast<const std::int16_t*>(played);
-    auto* in = static_cast<std::int16_t*>(captured);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!near_is_halved_) {
-        trunk_.exchange(out[i], in + kRatio * i);
-        continue;
-      }
-      std::int16_t both[kRatio];
-      trunk_.exchange(out[i], both);
-      in[i] = clip(half_.put(both[0], both[1]));
-    }
-  }
-
- private:
-  std::uint8_t process(std::uint8_t rx) override {
-    std::uint8_t tx = 0;
-    if (far_is_linear_) {
-      const auto in = static_cast<std::int16_t>(v90::linear_of(law_, v90::pcm_of(law_, rx)));
-      std::int16_t out = 0;
-      far_(&in, &out, 1);
-      tx = v90::nearest_octet(law_, out);
-    } else {
-      far_(&rx, &tx, 1);
-    }
-    return tx;
-  }
-
-  FarWork far_;
-  bool far_is_linear_;
-  v90::Law law_;
-  bool near_is_halved_;  // the card has 8000 samples/s
-  Decimator half_;
-  DigitalTrunk trunk_;
-};
-
-/// The near end is the modem on the digital network.
-class FromNetwork final : public Between {
- public:
-  FromNetwork(const Scenario& s, FarWork far)
-      : far_(std::move(far)),
-        far_is_halved_(same_format(far_format(s), kLinear8000)),
-        trunk_(s.trunk, s.seed, [this](const std::int16_t* rx, std::int16_t* tx) { serve(rx, tx); }) {
-    half_.init();
-  }
-  void exchange(const void* played, void* captured, std::size_t n) override {
-    trunk_.exchange(static_cast<const std::uint8_t*>(played), static_cast<std::uint8_t*>(captured), n);
-  }
-
- private:
-  void serve(const std::int16_t* rx, std::int16_t* tx) {
-    if (!far_is_halved_) return far_(rx, tx, 1);
-    const std::int16_t in = clip(half_.put(rx[0], rx[1]));
-    far_(&in, tx, 1);
-  }
-
-  FarWork far_;
-  bool far_is_halved_;
-  Decimator half_;
-  NetworkSide trunk_;
-};
-
-std::unique_ptr<Between> make_between(const Scenario& s, FarWork far) {
-  if (s.line_kind == LineKind::kDigitalTrunk && s.near_is_digital) {
-    return std::make_unique<FromNetwork>(s, std::move(far));
-  }
-  if (s.line_kind == LineKind::kDigitalTrunk) return std::make_unique<OverTrunk>(s, std::move(far));
-  return std::make_unique<OverLine>(s, std::move(far));
 }
 
 /// Two pumps over a line, each under V.42; the far end, served on time by a machine that does nothing else, sends the
@@ -148,7 +39,7 @@ class SampledConnection final : public Connection {
               .format = far_format(scenario)}),
         ppp_(scenario.protocol == TransferProtocol::kPppTcp),
         server_(pumps.file),
-        line_(make_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
+        line_(make_line_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
         log_(log) {}
 
   void bind(Engine& engine, SimulatedCard&, const oh_driver&) override { engine_ = &engine; }
@@ -295,7 +186,7 @@ class SampledConnection final : public Connection {
   TcpClient client_;
   bool opened_ = false;
   std::vector<std::uint8_t> came_;  // of the file, in order
-  std::unique_ptr<Between> line_;
+  std::unique_ptr<LineBetween> line_;
   std::vector<std::int16_t> held_;
   oh_event_log* log_;
   bool started_ = false;

@@ -50,8 +50,9 @@ struct oh_kernel_v44 {
 struct oh_kernel_call {
   uint32_t struct_size;
   enum oh_pump_role role;
-  char pump[OH_KERNEL_PUMP_NAME]; /**< "v34", "v32bis" or "v22bis", closed by a 0; "dmt" on a subscriber loop,
-                                     whose remote end calls and whose central end answers */
+  char pump[OH_KERNEL_PUMP_NAME]; /**< "v34", "v32bis" or "v22bis", closed by a 0; "v90" on a card of its samples
+                                     (dsp/v90/control/pump.h); "dmt" on a subscriber loop, whose remote end calls and
+                                     whose central end answers */
   uint32_t max_bit_rate;          /**< bit/s; 0: the pump's highest */
   enum oh_error_control error_control;
   /* V.42, as struct oh_lapm_config has it */

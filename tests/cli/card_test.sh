@@ -26,8 +26,20 @@ for part in '"overrun":0' '"underrun":0' '"near_received":15600'; do grep -q "$p
 [ "$(hash_of "$first")" = "$(hash_of "$(dmt --block 552)")" ] || fail "blocks of another length gave other samples"
 [ "$(hash_of "$first")" != "$(hash_of "$(dmt --role call)")" ] || fail "the role changed nothing over a loop"
 cmp cells got || fail "the exchange's end as the soft one did not carry the cells"
-expect_error "expected loop.KEY=VALUE or device=NAME" card --in-process --pump dmt --set line.loss_db=3
-expect_error "expected neither --far-card nor --no-v42" card --in-process --pump dmt --no-v42
+expect_error 'line.loss_db has no effect with line.kind = "subscriber-loop"' card --in-process --pump dmt --set line.loss_db=3
+expect_error "expected no --no-v42" card --in-process --pump dmt --no-v42
+
+# A modem's card at either end of a digital trunk.
+v90() { call --pump v90 --hash 20 "$@"; }
+first=$(v90)
+cmp sent got || fail "the digital modem did not get the file"
+for part in '"overrun":0' '"underrun":0' '"near_received":8000'; do grep -q "$part" <<<"$first" || fail "no $part in $first"; done
+[ "$(hash_of "$first")" = "$(hash_of "$(v90 --block 40)")" ] || fail "blocks of another length gave other samples on a trunk"
+second=$(v90 --set trunk.near_end='"digital"' --set trunk.robbed_bits=1)
+grep -q '"near_received":8000' <<<"$second" || fail "the digital modem at the card did not get the file: $second"
+cmp sent got || fail "the analogue modem did not get the file"
+expect_error "expected no --far-card" card --in-process --pump v90 --far-card other
+expect_error 'trunk.pad_db has no effect with line.kind = "analogue"' card --in-process --set trunk.pad_db=3
 
 expect_error "expected a socket and --ram" card
 expect_error "expected stepped, real, slowed:FACTOR or guest" card socket --ram ram --clock fast

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,7 +46,7 @@ class OtherCard final : public FarParty {
     oh_card_engine_start(&engine_, 0);
     return true;
   }
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
+  void process(const void* rx, void* tx, std::size_t n) override {
     if (oh_card_engine_copy(&engine_, tx, rx, static_cast<std::uint32_t>(n), 0) > 0) server_.raise_interrupt();
   }
   // Half the ring is left to it: it computes while the other card's driver does.
@@ -67,8 +68,7 @@ void finish(const CardOptions& options, const CardCall& call, const FarParty& fa
   if (const auto* octets = far.received(); octets != nullptr && !options.receive.empty())
     write_file(options.receive, {reinterpret_cast<const char*>(octets->data()), octets->size()}, Privacy::kPrivate);
   if (!options.record.empty())
-    write_file(options.record,
-               {reinterpret_cast<const char*>(call.heard().data()), call.heard().size() * sizeof(std::int16_t)},
+    write_file(options.record, {reinterpret_cast<const char*>(call.heard().data()), call.heard().size()},
                Privacy::kPrivate);
   summary.update(call.summary());
   summary.update(far.summary());
@@ -122,7 +122,7 @@ class Bench {
   Bench(const CardOptions& options, const hostsim::Scenario& scenario)
       : options_(options),
         scenario_(scenario),
-        streams_(card_streams(options, scenario)),
+        streams_(card_streams(scenario)),
         clock_(options.clock, oh_streams_rate_hz(&streams_)),
         transport_(options.socket, options.ram),
         card_(transport_, streams_, clock_.stepped()) {
@@ -179,7 +179,7 @@ class Bench {
     return transport_.wait_doorbell(failed ? 10 : 0);
   }
   void begin_call() {
-    if (!other_) built_in_ = make_built_in(options_, streams_);
+    if (!other_) built_in_ = make_built_in(options_, scenario_);
     far_ = other_ ? static_cast<FarParty*>(other_.get()) : built_in_.get();
     call_ = std::make_unique<CardCall>(options_, scenario_, *far_);
   }
@@ -209,15 +209,16 @@ class Bench {
 int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario) {
   struct Near {
     std::unique_ptr<Talker> talker;
-    oh_streams streams{};
+    std::uint32_t slice, rx_octets, tx_octets;  ///< periods; of a period
     oh_driver driver{};
   };
-  const oh_streams streams = card_streams(options, scenario);
+  const oh_streams streams = card_streams(scenario);
   const std::uint32_t rate_hz = oh_streams_rate_hz(&streams);
-  const std::unique_ptr<FarParty> far = make_built_in(options, streams);
+  const std::unique_ptr<FarParty> far = make_built_in(options, scenario);
   CardCall call(options, scenario, *far);
-  Near near{make_talker(options, streams, options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER, options.lead),
-            streams};
+  Near near{make_talker(options, scenario, options.lead), oh_kernel_slice(rate_hz),
+            streams.rx.rate_hz / rate_hz * oh_sample_bytes(streams.rx.encoding),
+            streams.tx.rate_hz / rate_hz * oh_sample_bytes(streams.tx.encoding)};
   CardMemory memory(streams);
   oh_card_engine engine{};
   oh_card_engine_init(&engine, &memory.card(), nullptr);
@@ -231,12 +232,11 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
   config.card = memory.card();
   config.pump = {[](void* self, const void* rx, void* tx, std::size_t n) {
                    Near& end = *static_cast<Near*>(self);
-                   const std::uint32_t hz = oh_streams_rate_hz(&end.streams), slice = oh_kernel_slice(hz);
-                   const auto* in = static_cast<const std::int16_t*>(rx);
-                   auto* out = static_cast<std::int16_t*>(tx);
-                   for (std::size_t k = 0; k < n; k += slice)
-                     end.talker->process(in + k * (end.streams.rx.rate_hz / hz),
-                                         out + k * (end.streams.tx.rate_hz / hz), std::min<std::size_t>(slice, n - k));
+                   const auto* in = static_cast<const std::uint8_t*>(rx);
+                   auto* out = static_cast<std::uint8_t*>(tx);
+                   for (std::size_t k = 0; k < n; k += end.slice)
+                     end.talker->process(in + k * end.rx_octets, out + k * end.tx_octets,
+                                         std::min<std::size_t>(end.slice, n - k));
                  },
                  [](void* self, std::size_t n) { static_cast<Near*>(self)->talker->fill_in(n); }, &near};
   config.context = {&served, &near};
@@ -265,10 +265,8 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
 void take(const hostsim::Scenario& scenario, CardOptions& options) {
   const oh_kernel_call near = kernel_call_of(scenario);
   options.pump = near.pump;
-  options.role = scenario.role == OH_PUMP_CALL ? "answer" : "call";
   options.window = modulation_of(scenario.modem).v42_window;
   options.error_control = hostsim::error_control(scenario.link);
-  options.seed = scenario.seed;
   if (options.send.empty()) options.octets = hostsim::random_file(scenario);
 }
 
@@ -278,27 +276,33 @@ int run(CardOptions options) {
     builder.set(kKernelHost);
     builder.apply_file(options.scenario);
   }
-  if (on_a_loop(options)) {
-    if (!options.far_card.empty() || options.no_v42)
-      throw std::runtime_error(
-          "--pump dmt: over a subscriber loop go ATM cells, between the card and a pump of this "
-          "process; expected neither --far-card nor --no-v42");
-    builder.set("line.kind=\"subscriber-loop\"");
-    builder.set("device=\"g-lite\"");
-  }
+  const bool trunk = options.pump == "v90", loop = options.pump == "dmt";
+  if ((trunk || loop) && !options.far_card.empty())
+    throw std::runtime_error("--pump " + options.pump +
+                             ": the other end is a pump of this process; expected no --far-card");
+  if (loop && options.no_v42)
+    throw std::runtime_error("--pump dmt: over a subscriber loop go ATM cells; expected no --no-v42");
+  if (trunk) builder.set("line.kind=\"digital-trunk\"");
+  if (trunk) builder.set("pump.modem=\"v90\"");
+  if (loop) builder.set("line.kind=\"subscriber-loop\"");
+  if (loop) builder.set("device=\"g-lite\"");
   for (const std::string& assignment : options.set) {
-    const bool of_loop = assignment.starts_with("loop.") || assignment.starts_with("device=");
-    if (on_a_loop(options) ? !of_loop : !assignment.starts_with("line."))
-      throw std::runtime_error(fmt::format("--set {}: is not a key of the line; expected {}", assignment,
-                                           on_a_loop(options) ? "loop.KEY=VALUE or device=NAME" : "line.KEY=VALUE"));
+    constexpr std::array<std::string_view, 4> kOfALine = {"line.", "trunk.", "loop.", "device="};
+    if (std::ranges::none_of(kOfALine, [&](std::string_view start) { return assignment.starts_with(start); }))
+      throw std::runtime_error("--set " + assignment + ": is not a key of the line");
     builder.set(assignment);
   }
-  const hostsim::Scenario scenario = builder.finish();
-  options.octets = octets_to_send(options.send, on_a_loop(options));
-  if (options.block == 0) options.block = usual_block(options, scenario);
-  if (options.lead == 0) options.lead = usual_lead(options, scenario);
+  hostsim::Scenario scenario = builder.finish();
+  options.octets = octets_to_send(options.send, on_a_loop(scenario));
+  if (options.block == 0) options.block = usual_block(scenario);
+  if (options.lead == 0) options.lead = usual_lead(scenario);
   if (options.no_v42) options.error_control.mode = modem::ErrorControl::kNone;
-  if (!options.scenario.empty()) take(scenario, options);
+  if (!options.scenario.empty()) {
+    take(scenario, options);
+  } else {
+    scenario.role = options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    scenario.seed = options.seed;
+  }
   catch_interrupts();
   if (options.in_process) return run_in_process(options, scenario);
   if (options.socket.empty() || options.ram.empty())
@@ -324,9 +328,10 @@ void add_card(CLI::App& app, Action& action) {
                       "expects them")
           ->type_name("SCENARIO.toml");
   sub->add_option("--pump", options->pump,
-                  "Of the far modem; dmt: ADSL, on a subscriber loop, files are ATM cells of 52 octets")
+                  "Of the far modem; v90: over a digital trunk; dmt: ADSL, on a subscriber loop, files are ATM cells "
+                  "of 52 octets")
       ->excludes(scenario)
-      ->check(CLI::IsMember({"v34", "v32bis", "v22bis", "dmt"}));
+      ->check(CLI::IsMember({"v90", "v34", "v32bis", "v22bis", "dmt"}));
   sub->add_option("--role", options->role, "Of the far modem")
       ->excludes(scenario)
       ->check(CLI::IsMember({"call", "answer"}));
@@ -339,13 +344,14 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")
       ->type_name("FILE");
-  sub->add_option("--set", options->set, "A key of the line, or of the loop (see offhook run --help)")
+  sub->add_option("--set", options->set, "A key of the line, the trunk or the loop (see offhook run --help)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N")->excludes(scenario);
   sub->add_option("--hash", options->hash_seconds, "The samples of so many seconds of each call are hashed")
       ->type_name("SECONDS");
-  sub->add_option("--record", options->record, "Where what the codec captures is written, s16le, when the call ends")
+  sub->add_option("--record", options->record,
+                  "Where what the codec captures is written, s16le or the trunk's octets, when the call ends")
       ->type_name("FILE");
   sub->add_option("--fault", options->fault, "Go wrong: gone, frozen, garbage or storm, from a second of the call on")
       ->type_name("FAULT@SECONDS");

@@ -10,25 +10,29 @@
 
 #include "dsp/atm/cells.h"
 #include "dsp/dmt/control/pump.h"
+#include "dsp/v90/control/pump.h"
+#include "hostsim/call/modem_config.h"
 #include "hostsim/call/subscriber_call.h"
-#include "hostsim/loop/loop.h"
 #include "offhook/modem.h"
-#include "offhook/modem_card.h"
 #include "src/program/command/kernel_call.h"
 
 namespace offhook::command {
 namespace {
 
 const oh_pump_type& pump_named(const std::string& name) {
-  for (const oh_pump_type* type : {oh_v22bis_type(), oh_v32bis_type()}) {
+  for (const oh_pump_type* type : {oh_v22bis_type(), oh_v32bis_type(), oh_v90_type()}) {
     if (name == type->name) return *type;
   }
   return *oh_v34_type();
 }
 
+oh_pump_format format_of(const oh_streams& streams) {
+  return {{streams.rx.rate_hz, streams.rx.encoding}, {streams.tx.rate_hz, streams.tx.encoding}};
+}
+
 class ModemTalker final : public Talker {
  public:
-  ModemTalker(const CardOptions& options, oh_pump_role role, std::uint32_t io_delay)
+  ModemTalker(const CardOptions& options, const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay)
       : octets_(options.octets), modem_([&] {
           modem::Modem::Config config{};
           config.pump = &pump_named(options.pump);
@@ -36,11 +40,12 @@ class ModemTalker final : public Talker {
           config.io_delay_samples = io_delay;
           config.window = options.window;
           config.error_control = options.error_control;
+          config.format = format;
           return config;
         }()) {
     modem_.start();
   }
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
+  void process(const void* rx, void* tx, std::size_t n) override {
     sent_ += modem_.write(octets_.data() + sent_, octets_.size() - sent_);
     modem_.process(rx, tx, n);
     std::uint8_t piece[256];
@@ -59,19 +64,19 @@ class ModemTalker final : public Talker {
 
 class CellTalker final : public Talker {
  public:
-  CellTalker(const CardOptions& options, const oh_streams& streams, oh_pump_role role)
+  CellTalker(const CardOptions& options, const oh_pump_format& format, oh_pump_role role)
       : octets_(options.octets),
         type_(role == OH_PUMP_CALL ? oh_dmt_remote_type() : oh_dmt_central_type()),
         cell_memory_(allocate(oh_cells_size())),
         cells_(oh_cells_init(cell_memory_.get())) {
     oh_pump_config config{};
-    config.format = {{streams.rx.rate_hz, OH_LINEAR16}, {streams.tx.rate_hz, OH_LINEAR16}};
+    config.format = format;
     config.role = role;
     oh_cells_port(cells_, &config.port);
     pump_ = allocate(type_->size(&config));
     if (type_->init(pump_.get(), &config) != 0) throw std::runtime_error("a DMT pump of other rates than the card's");
   }
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override {
+  void process(const void* rx, void* tx, std::size_t n) override {
     sent_ += oh_cells_write(cells_, octets_.data() + sent_, octets_.size() - sent_);
     type_->process(pump_.get(), rx, tx, n);
     std::array<std::uint8_t, OH_CELL_OCTETS> cell;
@@ -100,12 +105,24 @@ class CellTalker final : public Talker {
   oh_cells* cells_;
 };
 
+std::unique_ptr<Talker> make_talker(const CardOptions& options, bool cells, const oh_pump_format& format,
+                                    oh_pump_role role, std::uint32_t io_delay) {
+  if (cells) return std::make_unique<CellTalker>(options, format, role);
+  return std::make_unique<ModemTalker>(options, format, role, io_delay);
+}
+
+oh_pump_format format_of_far_end(const hostsim::Scenario& scenario) {
+  if (!on_a_loop(scenario)) return hostsim::far_format(scenario);
+  const oh_streams near = card_streams(scenario);
+  return format_of({near.tx, near.rx});
+}
+
 class BuiltIn final : public FarParty {
  public:
-  BuiltIn(const CardOptions& options, const oh_streams& streams)
-      : talker_(make_talker(options, {streams.tx, streams.rx}, options.role == "answer" ? OH_PUMP_ANSWER : OH_PUMP_CALL,
-                            0)) {}
-  void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) override { talker_->process(rx, tx, n); }
+  BuiltIn(const CardOptions& options, const hostsim::Scenario& scenario)
+      : talker_(make_talker(options, on_a_loop(scenario), format_of_far_end(scenario),
+                            scenario.role == OH_PUMP_CALL ? OH_PUMP_ANSWER : OH_PUMP_CALL, 0)) {}
+  void process(const void* rx, void* tx, std::size_t n) override { talker_->process(rx, tx, n); }
   nlohmann::ordered_json summary() const override {
     return {{"far_received", talker_->received().size()}, {"far_retrains", talker_->retrains()}};
   }
@@ -115,74 +132,70 @@ class BuiltIn final : public FarParty {
   std::unique_ptr<Talker> talker_;
 };
 
-/// The scenario, for the soft device at this card.
-hostsim::Scenario of_near_end(const CardOptions& options, hostsim::Scenario scenario) {
-  scenario.role = options.role == "answer" ? OH_PUMP_CALL : OH_PUMP_ANSWER;
-  return scenario;
-}
-
-std::unique_ptr<LineEnd> make_line(const CardOptions& options, const hostsim::Scenario& scenario, FarParty& far) {
-  if (!on_a_loop(options)) return std::make_unique<hostsim::Line>(scenario.line, options.seed, far);
-  const oh_pump pump = {[](void* self, const void* rx, void* tx, std::size_t n) {
-                          static_cast<FarParty*>(self)->process(static_cast<const std::int16_t*>(rx),
-                                                                static_cast<std::int16_t*>(tx), n);
-                        },
-                        [](void*, std::size_t) {}, &far};
-  return std::make_unique<hostsim::Loop>(loop_of(of_near_end(options, scenario)), options.seed, pump);
-}
-
-std::uint64_t hashed(std::uint64_t hash, std::int16_t sample) {  // FNV-1a, a sample at a time
-  return (hash ^ static_cast<std::uint16_t>(sample)) * 0x100000001b3;
+/// FNV-1a, a sample at a time.
+std::uint64_t hashed(std::uint64_t hash, const void* samples, std::size_t n, oh_encoding encoding) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::uint16_t sample = encoding == OH_LINEAR16 ? static_cast<const std::uint16_t*>(samples)[k]
+                                                         : static_cast<const std::uint8_t*>(samples)[k];
+    hash = (hash ^ sample) * 0x100000001b3;
+  }
+  return hash;
 }
 
 }  // namespace
 
-bool on_a_loop(const CardOptions& options) {
-  return options.pump == "dmt";
+bool on_a_loop(const hostsim::Scenario& scenario) {
+  return scenario.line_kind == hostsim::LineKind::kSubscriberLoop;
 }
 
-oh_streams card_streams(const CardOptions& options, const hostsim::Scenario& scenario) {
-  return on_a_loop(options) ? subscriber_streams(of_near_end(options, scenario))
-                            : oh_modem_streams(hostsim::kLineRateHz);
+oh_streams card_streams(const hostsim::Scenario& scenario) {
+  return on_a_loop(scenario) ? subscriber_streams(scenario) : hostsim::card_streams(hostsim::near_format(scenario));
 }
 
-std::uint32_t usual_block(const CardOptions& options, const hostsim::Scenario& scenario) {
-  return on_a_loop(options) ? in_periods(scenario).longest_block() : kKernelBlock;
+std::uint32_t usual_block(const hostsim::Scenario& scenario) {
+  return on_a_loop(scenario) ? in_periods(scenario).longest_block() : kKernelBlock;
 }
 
-std::uint32_t usual_lead(const CardOptions& options, const hostsim::Scenario& scenario) {
-  return on_a_loop(options) ? in_periods(scenario).lead() : kKernelLead;
+std::uint32_t usual_lead(const hostsim::Scenario& scenario) {
+  return on_a_loop(scenario) ? in_periods(scenario).lead() : kKernelLead;
 }
 
-std::unique_ptr<Talker> make_talker(const CardOptions& options, const oh_streams& streams, oh_pump_role role,
+std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::Scenario& scenario,
                                     std::uint32_t io_delay) {
-  if (on_a_loop(options)) return std::make_unique<CellTalker>(options, streams, role);
-  return std::make_unique<ModemTalker>(options, role, io_delay);
+  return make_talker(options, on_a_loop(scenario), format_of(card_streams(scenario)), scenario.role, io_delay);
 }
 
-std::unique_ptr<FarParty> make_built_in(const CardOptions& options, const oh_streams& streams) {
-  return std::make_unique<BuiltIn>(options, streams);
+std::unique_ptr<FarParty> make_built_in(const CardOptions& options, const hostsim::Scenario& scenario) {
+  return std::make_unique<BuiltIn>(options, scenario);
 }
 
 CardCall::CardCall(const CardOptions& options, const hostsim::Scenario& scenario, FarParty& far)
-    : line_(make_line(options, scenario, far)), record_(!options.record.empty()) {
-  const oh_streams streams = card_streams(options, scenario);
-  rate_hz_ = oh_streams_rate_hz(&streams);
-  played_a_period_ = streams.tx.rate_hz / rate_hz_;
-  captured_a_period_ = streams.rx.rate_hz / rate_hz_;
-  hash_until_ = static_cast<std::uint64_t>(options.hash_seconds * rate_hz_);
+    : line_(make_line_between(scenario, [&far](const void* rx, void* tx, std::size_t n) { far.process(rx, tx, n); })),
+      streams_(card_streams(scenario)),
+      rate_hz_(oh_streams_rate_hz(&streams_)),
+      hash_until_(static_cast<std::uint64_t>(options.hash_seconds * rate_hz_)),
+      record_(!options.record.empty()) {}
+
+oh_line_end CardCall::handle() {
+  return {[](void* self, const void* played, void* captured, std::size_t n) {
+            static_cast<CardCall*>(self)->exchange(played, captured, n);
+          },
+          this};
 }
 
-void CardCall::exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) {
+void CardCall::exchange(const void* played, void* captured, std::size_t n) {
   line_->exchange(played, captured, n);
-  if (record_) heard_.insert(heard_.end(), captured, captured + n * captured_a_period_);
+  const std::size_t out = streams_.tx.rate_hz / rate_hz_, in = streams_.rx.rate_hz / rate_hz_;
+  const std::size_t out_octets = out * oh_sample_bytes(streams_.tx.encoding);
+  const std::size_t in_octets = in * oh_sample_bytes(streams_.rx.encoding);
+  const auto* sent = static_cast<const std::uint8_t*>(played);
+  const auto* heard = static_cast<const std::uint8_t*>(captured);
+  if (record_) heard_.insert(heard_.end(), heard, heard + n * in_octets);
   for (std::size_t k = 0; k < n; ++k, ++periods_) {
     if (periods_ >= hash_until_) continue;
-    for (std::uint32_t i = 0; i < played_a_period_; ++i) {
-      hash_ = hashed(hash_, *played);
-      played_hash_ = hashed(played_hash_, *played++);
-    }
-    for (std::uint32_t i = 0; i < captured_a_period_; ++i) hash_ = hashed(hash_, *captured++);
+    hash_ = hashed(hash_, sent + k * out_octets, out, streams_.tx.encoding);
+    played_hash_ = hashed(played_hash_, sent + k * out_octets, out, streams_.tx.encoding);
+    hash_ = hashed(hash_, heard + k * in_octets, in, streams_.rx.encoding);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What `offhook card` plays besides the card: the line, and who is at its ends. The card is a modem's on a telephone
-// line or, of the pump "dmt", an ADSL modem's on a subscriber loop, over which ATM cells go.
+// line; of the pump "v90", at either end of a digital trunk; of the pump "dmt", an ADSL modem's on a subscriber loop,
+// over which ATM cells go.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/card/engine/line_end.h"
 #include "driver/modem/modem.h"
+#include "hostsim/call/line_between.h"
 #include "hostsim/call/scenario.h"
-#include "hostsim/line/line.h"
+#include "offhook/card_engine.h"
 #include "offhook/stream.h"
 
 namespace offhook::command {
@@ -22,7 +23,7 @@ struct CardOptions {
   std::string scenario, socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card,
                                      record;
   std::vector<std::string> set;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  ///< of the line
   double hash_seconds = 20;
   std::uint32_t block = 0, lead = 0;  ///< periods; 0: the pump's usual ones
   bool in_process = false, rings = false, no_v42 = false;
@@ -32,31 +33,34 @@ struct CardOptions {
   std::uint8_t window = modem::Modem::Config{}.window;
 };
 
-/// Whether the pump of the options is an ADSL modem.
-bool on_a_loop(const CardOptions& options);
-/// Of the card. @param scenario  its device, of an ADSL modem
-oh_streams card_streams(const CardOptions& options, const hostsim::Scenario& scenario);
+/// The card's modem is an ADSL one.
+bool on_a_loop(const hostsim::Scenario& scenario);
+/// Of the card.
+oh_streams card_streams(const hostsim::Scenario& scenario);
 /// Sample periods an interrupt, and queued ahead, where nothing else is asked for.
-std::uint32_t usual_block(const CardOptions& options, const hostsim::Scenario& scenario);
-std::uint32_t usual_lead(const CardOptions& options, const hostsim::Scenario& scenario);
+std::uint32_t usual_block(const hostsim::Scenario& scenario);
+std::uint32_t usual_lead(const hostsim::Scenario& scenario);
 
 /// A modem with octets to send, and all that it has received. On a loop the octets are cells.
 class Talker {
  public:
   virtual ~Talker() = default;
   /// n periods, as of oh_pump.
-  virtual void process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) = 0;
+  virtual void process(const void* rx, void* tx, std::size_t n) = 0;
   virtual void fill_in(std::size_t n) = 0;
   virtual const std::vector<std::uint8_t>& received() const = 0;
   virtual std::uint32_t retrains() const = 0;
 };
-/// @param streams  of its own card
-std::unique_ptr<Talker> make_talker(const CardOptions& options, const oh_streams& streams, oh_pump_role role,
+/// The modem of the card, in process. @param scenario  its role is this one's
+std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::Scenario& scenario,
                                     std::uint32_t io_delay);
 
 /// Who is at the other end of the line.
-class FarParty : public hostsim::FarEnd {
+class FarParty {
  public:
+  virtual ~FarParty() = default;
+  /// n periods, as of oh_pump.
+  virtual void process(const void* rx, void* tx, std::size_t n) = 0;
   /// A stepped clock may go on.
   virtual bool caught_up() const { return true; }
   virtual nlohmann::ordered_json summary() const { return {}; }
@@ -64,25 +68,29 @@ class FarParty : public hostsim::FarEnd {
   virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
 };
 /// A modem in this process.
-std::unique_ptr<FarParty> make_built_in(const CardOptions& options, const oh_streams& streams);
+std::unique_ptr<FarParty> make_built_in(const CardOptions& options, const hostsim::Scenario& scenario);
 
 /// The line at the card, and a hash of what passed at the card's codec.
-class CardCall final : public LineEnd {
+class CardCall {
  public:
   /// @param far  outlives the call
   CardCall(const CardOptions& options, const hostsim::Scenario& scenario, FarParty& far);
 
-  void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
+  /// What a card's engine takes; this object outlives it.
+  oh_line_end handle();
   nlohmann::ordered_json summary() const;
-  /// What the codec captured, where it is kept.
-  const std::vector<std::int16_t>& heard() const { return heard_; }
+  /// What the codec captured, where it is kept: samples as the card has them.
+  const std::vector<std::uint8_t>& heard() const { return heard_; }
 
  private:
-  std::unique_ptr<LineEnd> line_;
-  std::uint32_t rate_hz_, played_a_period_, captured_a_period_;
+  void exchange(const void* played, void* captured, std::size_t n);
+
+  std::unique_ptr<hostsim::LineBetween> line_;
+  oh_streams streams_;
+  std::uint32_t rate_hz_;
   std::uint64_t hash_until_, periods_ = 0, hash_ = 0xcbf29ce484222325, played_hash_ = hash_;
   bool record_;
-  std::vector<std::int16_t> heard_;
+  std::vector<std::uint8_t> heard_;
 };
 
 }  // namespace offhook::command

@@ -66,8 +66,8 @@ std::unique_ptr<KernelDevice> open_kernel_host(const std::string& host) {
 oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
   const hostsim::LoadScenario& load = scenario.load;
   if (scenario.pump != hostsim::PumpKind::kReal) refuse("pump.kind", "the pump is a real one; expected \"real\"");
-  if (scenario.line_kind != hostsim::LineKind::kAnalogue)
-    refuse("line.kind", "the line is the card's, an analogue one; expected \"analogue\"");
+  if (scenario.line_kind != hostsim::LineKind::kAnalogue && scenario.line_kind != hostsim::LineKind::kDigitalTrunk)
+    refuse("line.kind", "the card is a modem's; expected \"analogue\" or \"digital-trunk\"");
   if (scenario.protocol != hostsim::TransferProtocol::kBytes)
     refuse("transfer.protocol", "octets go to V.42 as they are; expected \"bytes\"");
   if (scenario.far_modem.value_or(scenario.modem) != scenario.modem)
@@ -83,7 +83,8 @@ oh_kernel_call kernel_call_of(const hostsim::Scenario& scenario) {
   if (scenario.modem == OH_MODULATION_NONE)
     refuse("pump.modem", "nobody looks for what both ends have; expected the name of a modulation");
   try {
-    return kernel_call(call, {scenario.block_plan, scenario.transmit_lead_samples, scenario.policy});
+    return kernel_call(
+        call, {scenario.block_plan, scenario.transmit_lead_samples, scenario.policy, hostsim::near_format(scenario)});
   } catch (const std::invalid_argument& e) {
     throw std::runtime_error(fmt::format("{}: {}", scenario.name, e.what()));
   }

@@ -90,7 +90,7 @@ def matrix(bench, options):
     heading()
     cells = [(k, c, Kind(), "") for k in options.kernels for c in options.contexts]
     # Each on every kernel, in another context.
-    for turn, kind in enumerate((Kind("v32bis"), Kind("v22bis"), Kind(v42=False), Kind("dmt"))):
+    for turn, kind in enumerate((Kind("v32bis"), Kind("v22bis"), Kind(v42=False), Kind("dmt"), Kind("v90"))):
         cells += [(k, options.contexts[(n + turn) % len(options.contexts)], kind, "") for n, k in enumerate(options.kernels)]
     # A kernel of PREEMPT_RT always is; the others are told when they boot.
     cells += [(k, c, Kind(), "preempt=full") for k in options.kernels if not k.endswith("rt") for c in options.contexts
@@ -385,7 +385,7 @@ def main():
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
     parser.add_argument("--context", dest="contexts", action="append",
                         help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
-    parser.add_argument("--pump", default="v34", choices=("v34", "v32bis", "v22bis", "dmt"),
+    parser.add_argument("--pump", default="v34", choices=("v90", "v34", "v32bis", "v22bis", "dmt"),
                         help="dmt: G.lite on a subscriber loop, ATM cells")
     parser.add_argument("--full-rate", action="store_true", help="call with --pump dmt: at full rate")
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")

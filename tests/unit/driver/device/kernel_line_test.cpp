@@ -35,6 +35,24 @@ TEST(KernelLine, TakesTheFastestModulationThatMsAllows) {
   EXPECT_STREQ(by_command("V22B", 0).pump, "v22bis");
 }
 
+TEST(KernelLine, TakesTheModulationsThatHaveTheSamplesOfTheCard) {
+  KernelLineConfig config = kConfig;
+  modem::CallConfig call{.pump = kV90.type(), .role = OH_PUMP_CALL, .modulations = OH_MODULATION_V90};
+  for (const oh_pump_format& card : {kLinear16000To8000, kMuLaw8000, kALaw8000}) {
+    config.format = card;
+    call.modulations = OH_MODULATION_V90;
+    EXPECT_STREQ(kernel_call(call, config).pump, "v90");
+    call.modulations = OH_MODULATION_V34 | OH_MODULATION_V90;
+    EXPECT_STREQ(kernel_call(call, config).pump, "v90");
+    call.modulations = OH_MODULATION_V34;
+    EXPECT_THROW(kernel_call(call, config), std::invalid_argument);
+  }
+  call.modulations = OH_MODULATION_V90;
+  EXPECT_THROW(kernel_call(call, kConfig), std::invalid_argument);
+  call.modulations = OH_MODULATION_V34 | OH_MODULATION_V90;
+  EXPECT_STREQ(kernel_call(call, kConfig).pump, "v34");
+}
+
 TEST(KernelLine, TellsTheKernelRatesWindowAndBlocks) {
   const oh_kernel_call call = by_command("V34", 1, 0, 28'800);
   EXPECT_EQ(call.max_bit_rate, 28'800u);
