@@ -31,8 +31,9 @@ function(offhook_freestanding target)
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fconstexpr-steps=100000000>)  # tables made at compile time
 endfunction()
 
-# offhook_room(PATH [FREESTANDING] [KIND kind] [PUBLIC header.h ...] [USES room ...] [LINK library ...]): a folder with
-# sources. OFFHOOK_KIND_kind is then the list of the rooms of a kind so far.
+# offhook_room(PATH [FREESTANDING] [KIND kind ROWS name ...] [PUBLIC header.h ...] [USES room ...] [LINK library ...]): a
+# folder with sources. OFFHOOK_KIND_kind is then the list of the rooms of a kind so far, OFFHOOK_ROWS_kind that of their
+# rows in the kind's table.
 #
 # A room sees itself, the rooms that it USES, those that they use, and nothing else: it is compiled with one include root
 # that holds only these. A room must be declared before it is used, so there are no circles. PUBLIC names its headers in
@@ -42,7 +43,7 @@ endfunction()
 # tests/unit/freestanding_test.cmake. The same objects go into a kernel module (tests/live/kernel): an interrupt there
 # writes below the stack pointer, and its loader knows no GOT.
 function(offhook_room path)
-  cmake_parse_arguments(A "FREESTANDING" "KIND" "PUBLIC;USES;LINK" ${ARGN})
+  cmake_parse_arguments(A "FREESTANDING" "KIND" "ROWS;PUBLIC;USES;LINK" ${ARGN})
   string(REPLACE "/" "_" room ${path})
   set(root ${PROJECT_BINARY_DIR}/rooms/${room})
   set(rooms ${path})
@@ -89,7 +90,24 @@ function(offhook_room path)
   set_property(GLOBAL APPEND PROPERTY OFFHOOK_ROOMS ${path})
   if(A_KIND)
     set(OFFHOOK_KIND_${A_KIND} ${OFFHOOK_KIND_${A_KIND}} ${path} PARENT_SCOPE)
+    set(OFFHOOK_ROWS_${A_KIND} ${OFFHOOK_ROWS_${A_KIND}} ${A_ROWS} PARENT_SCOPE)
   endif()
+endfunction()
+
+# offhook_table(kind PATH): the room at PATH has the table of a kind. Its "tables/KIND.h" includes KIND.h of every room of
+# the kind that has one, and OFFHOOK_ROWS(ROW) is ROW of each row.
+function(offhook_table kind path)
+  set(text)
+  foreach(one ${OFFHOOK_KIND_${kind}})
+    if(EXISTS ${PROJECT_SOURCE_DIR}/${one}/${kind}.h)
+      string(APPEND text "#include \"${one}/${kind}.h\"\n")
+    endif()
+  endforeach()
+  list(TRANSFORM OFFHOOK_ROWS_${kind} REPLACE ".+" "ROW(\\0)" OUTPUT_VARIABLE rows)
+  list(JOIN rows " " rows)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/tables/${kind}.h CONTENT "${text}#define OFFHOOK_ROWS(ROW) ${rows}\n")
+  string(REPLACE "/" "_" room ${path})
+  target_include_directories(room_${room} PRIVATE ${PROJECT_BINARY_DIR}/generated)
 endfunction()
 
 # offhook_objects(objects link room ...): the objects of rooms, and what they link with besides.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What there is to know of a modulation besides its pump, as one row. Automode, scenarios, AT commands, sessions and
-// measurements read the rows; a new pump is a folder or file with a row, and a line in the table. The rows here need no
-// operating system; the table of all stands in dsp/spandsp/modulations.h.
+// measurements read the rows; a new pump is a folder with a row in its modulation.h, and a line in dsp/CMakeLists.txt.
+// The rows here need no operating system; the table of all stands in dsp/spandsp/modulations.h.
 #pragma once
 
 #include <stdint.h>

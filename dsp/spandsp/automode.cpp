@@ -7,7 +7,7 @@
 namespace {
 
 offhook::automode::Table table() {
-  return {offhook::kModulations, offhook::kModulationCount - 1};
+  return {offhook::kModulations.data(), static_cast<int>(offhook::kModulations.size()) - 1};
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace {
 
-constexpr offhook::Modulation kRows[] = {offhook::kV21, offhook::kV23, offhook::kBell103, offhook::kV22,
-                                         offhook::kAutomode};
+const offhook::Modulation kRows[] = {offhook::kV21, offhook::kV23, offhook::kBell103, offhook::kV22,
+                                     offhook::kModulations.back()};
 constexpr std::uint32_t kSlow = OH_MODULATION_V21 | OH_MODULATION_V23 | OH_MODULATION_BELL103 | OH_MODULATION_V22;
 
 // Each byte is 20 ms of a tone of 16 Hz times its value, at a level by the byte before it.

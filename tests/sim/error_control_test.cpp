@@ -158,7 +158,7 @@ TEST_P(WithoutV42, RequiredIsNoConnectionAndSaysWhy) {
 }
 
 TEST_P(WithoutV42, AutomodeDoesNotOfferItWhereV42IsRequired) {
-  Modem::Config config{.pump = kAutomode.type(),
+  Modem::Config config{.pump = kModulations.back().type(),
                        .role = OH_PUMP_CALL,
                        .id = 0,
                        .log = nullptr,

@@ -11,6 +11,7 @@
 
 #include "driver/card/engine/line_end.h"
 #include "dsp/pump/pump_type.h"
+#include "dsp/spandsp/automode.h"
 #include "dsp/spandsp/modulations.h"
 #include "dsp/v42/lapm.h"
 #include "hostsim/card/card.h"

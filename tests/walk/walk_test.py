@@ -4,7 +4,8 @@
 
     walk_test.py SOURCE BUILD
 Copies the tree, puts the files and lines below where ARCHITECTURE.md says that they belong, builds the program and uses
-what was added. Counts what had to be touched: each is a folder or a file of its own, and at most so many lines elsewhere.
+what was added. Counts what had to be touched: each is a folder or files of its own, and one line elsewhere. Not counted is the row
+of a new folder in ARCHITECTURE.md, which tests/layering asks for: it is a description.
 
     walk_test.py SOURCE
 Looks only whether the places of the lines are still there, which takes no build.
@@ -45,15 +46,11 @@ class Addition:
 
 ADDITIONS = [
     Addition("pump", {"pump/modulation.h": "dsp/walk/modulation.h", "pump/pump.cpp": "dsp/walk/pump.cpp"}, [
-        ("dsp/CMakeLists.txt", "offhook_room(dsp/modulation FREESTANDING USES dsp/pump dsp/v8 dsp/v22 dsp/v32 dsp/v34/control dsp/v90/control)\n",
-         "offhook_room(dsp/walk FREESTANDING USES dsp/modulation)\n"),
-        ("dsp/CMakeLists.txt", "offhook_room(dsp/spandsp USES", " dsp/walk"),
-        ("dsp/spandsp/modulations.h", '#include "dsp/spandsp/v23.h"\n', '#include "dsp/walk/modulation.h"\n'),
-        ("dsp/spandsp/modulations.h", "kV32bis, ", "kWalk, ")]),
+        ("dsp/CMakeLists.txt", "  USES dsp/pump dsp/v8 dsp/v22 dsp/v32 dsp/v34/control dsp/v90/control)\n",
+         "offhook_room(dsp/walk FREESTANDING KIND modulation ROWS kWalk USES dsp/modulation)\n")]),
     Addition("card", {"card/walk_card.cpp": "driver/card/walk/walk_card.cpp"}, [
-        ("driver/CMakeLists.txt", "offhook_room(driver/card/timer KIND card USES driver/card/live)\n",
-         "offhook_room(driver/card/walk KIND card USES driver/card/timer)\n"),
-        ("driver/card/registry/devices.cpp", "  ROW(kNullCards)          \\\n", "  ROW(kWalkCards) \\\n")]),
+        ("driver/CMakeLists.txt", "offhook_room(driver/card/timer KIND card ROWS kNullCards USES driver/card/live)\n",
+         "offhook_room(driver/card/walk KIND card ROWS kWalkCards USES driver/card/timer)\n")]),
     Addition("context", {"context.cpp": "hostsim/context/walk_context.cpp"}, [
         ("hostsim/context/table.cpp", '  ROW(make_deferred_context, "DPC")      \\\n',
          '  ROW(make_walk_context, "WALK", "walk", ContextArgument::kNone, 0, 0, "", "as the interrupt routine") \\\n')]),
@@ -137,7 +134,6 @@ expect("a call under the scheduler walk", 'scheduler = "walk"' in (WORK / "polic
 expect("offhook devices lists the card", "walk" in run(PROGRAM, "devices"))
 expect("a modem on the card answers the AT command", "walk" in said_by_modem("AT+GOI"))
 expect("offhook reproduce has the claim", "walk.ring" in run(PROGRAM, "reproduce", "walk.ring", "--out", "claim", cwd=WORK))
-expect("each is a folder or a file of its own, and a line or two where it is named: " +
-       ", ".join(f"{a.what} {len(a.lines)}" for a in ADDITIONS),
-       all(len(a.lines) <= 2 for a in ADDITIONS if a.what != "pump") and len(ADDITIONS[0].lines) <= 4)
+expect("each is a folder or files of its own, and one line where it is named: " +
+       ", ".join(f"{a.what} {len(a.lines)}" for a in ADDITIONS), all(len(a.lines) == 1 for a in ADDITIONS))
 shutil.rmtree(TREE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "dsp/spandsp/modulations.h"
 #include "hostsim/line/channel.h"
@@ -21,19 +22,26 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPumpKinds = {"real", "cost-profile", "device"};
 // "same", and then the table of modulations.
-constexpr auto kFarModems = [] {
-  std::array<std::string_view, kModulationCount + 1> names{"same"};
-  for (int k = 0; k < kModulationCount; ++k) names[static_cast<std::size_t>(k) + 1] = kModulations[k].name;
+std::span<const std::string_view> far_modems() {
+  static const auto names = [] {
+    std::vector<std::string_view> all{"same"};
+    for (const Modulation& m : kModulations) all.emplace_back(m.name);
+    return all;
+  }();
   return names;
-}();
-constexpr auto kModems = std::span(kFarModems).subspan<1>();
-// Of the modulations that automode chooses from, which stands last in the table.
-constexpr auto kChosenFrom = kModems.first<kModulationCount - 1>();
-constexpr auto kModulationMasks = [] {
-  std::array<std::uint32_t, kModulationCount - 1> masks{};
-  for (std::size_t k = 0; k < masks.size(); ++k) masks[k] = kModulations[k].id;
-  return masks;
-}();
+}
+std::span<const std::string_view> modems() {
+  return far_modems().subspan(1);
+}
+// Those that automode chooses from, which stands last in the table.
+NameSet modulations(std::uint32_t* set) {
+  static const auto masks = [] {
+    std::vector<std::uint32_t> all;
+    for (const Modulation& m : kModulations) all.push_back(m.id);
+    return all;
+  }();
+  return {modems().first(masks.size() - 1), std::span(masks).first(masks.size() - 1), set};
+}
 constexpr std::array<std::string_view, 3> kCompressions = {"none", "v42bis", "v44"};
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
@@ -246,27 +254,23 @@ KeyTable pump_keys() {
              "a real pump, only its cost with a link model, or the device of device.*: on a subscriber loop a real DMT "
              "pump, on the air a real radio, else its cost alone",
              [](S& s) -> Field { return choice(s.pump, kPumpKinds); }),
-      key<S>(
-          "pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
-          [](S& s) -> Field {
-            return Choice{kModems, [&s] { return index_of(s.modem); }, [&s](int v) { s.modem = kModulations[v].id; }};
-          }),
-      key<S>("pump.modulations", "what automode at the near end may use",
+      key<S>("pump.modem", "the modem that a real pump is; auto finds out what both ends can do",
              [](S& s) -> Field {
-               return NameSet{kChosenFrom, kModulationMasks, &s.modulations};
+               return Choice{modems(), [&s] { return index_of(s.modem); },
+                             [&s](int v) { s.modem = kModulations[static_cast<std::size_t>(v)].id; }};
              }),
+      key<S>("pump.modulations", "what automode at the near end may use",
+             [](S& s) -> Field { return modulations(&s.modulations); }),
       key<S>("pump.far_modem", "the modem at the far end, if it is another one",
              [](S& s) -> Field {
-               return Choice{kFarModems, [&s] { return s.far_modem ? index_of(*s.far_modem) + 1 : 0; },
+               return Choice{far_modems(), [&s] { return s.far_modem ? index_of(*s.far_modem) + 1 : 0; },
                              [&s](int v) {
                                s.far_modem.reset();
-                               if (v > 0) s.far_modem = kModulations[v - 1].id;
+                               if (v > 0) s.far_modem = kModulations[static_cast<std::size_t>(v) - 1].id;
                              }};
              }),
       key<S>("pump.far_modulations", "what automode at the far end may use",
-             [](S& s) -> Field {
-               return NameSet{kChosenFrom, kModulationMasks, &s.far_modulations};
-             }),
+             [](S& s) -> Field { return modulations(&s.far_modulations); }),
       key<S>("pump.role",
              "what the real pump at the near end does; of a DMT pump: call is the customer's end; of a radio: call "
              "gives the time",

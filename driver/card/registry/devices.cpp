@@ -3,27 +3,19 @@
 
 #include <stdexcept>
 
-// The one table: a new kind of card is a folder, its room, and a row here.
-// clang-format off
-#define OFFHOOK_CARDS(ROW) \
-  ROW(kNullCards)          \
-  ROW(kFileCards)          \
-  ROW(kSharedCards)        \
-  ROW(kAlsaCards)          \
-  ROW(kPortAudioCards)
-// clang-format on
+#include "tables/card.h"
 
 namespace offhook {
 
 #define DECLARE(kind) extern const CardKind kind;
-OFFHOOK_CARDS(DECLARE)
+OFFHOOK_ROWS(DECLARE)
 #undef DECLARE
 
 namespace {
 
 constexpr const CardKind* kKinds[] = {
 #define ADDRESS(kind) &kind,
-    OFFHOOK_CARDS(ADDRESS)
+    OFFHOOK_ROWS(ADDRESS)
 #undef ADDRESS
 };
 

@@ -38,7 +38,7 @@ TEST(Modulations, EveryRowIsItsPumps) {
     EXPECT_EQ(&modulation_of(m.id), &m);
   }
   EXPECT_EQ(ids, kAllModulations);
-  EXPECT_EQ(kModulations[kModulationCount - 1].id, OH_MODULATION_NONE);
+  EXPECT_EQ(kModulations.back().id, OH_MODULATION_NONE);
 }
 
 /// Two modems of one kind, each with a queue of characters.
