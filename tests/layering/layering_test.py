@@ -122,6 +122,17 @@ def no_path_of_a_machine_is_in_the_tree(args, _rooms):
     return wrong
 
 
+def no_file_has_more_than_500_lines(args, _rooms):
+    """Of sources, tests among them: a longer one is usually two ideas (CONTRIBUTING.md)."""
+    wrong = []
+    for f in tree(args):
+        if f.endswith((".c", ".cpp", ".h", ".py", ".sh", ".cmake", "CMakeLists.txt")) or f == "dev":
+            with open(f"{args.source}/{f}", encoding="utf-8") as text:
+                if (n := sum(1 for _ in text)) > 500:
+                    wrong.append(f"{f} has {n} lines")
+    return wrong
+
+
 ROW = re.compile(r"^\| `([^`]+)/` \|(.*)\|([^|]*)\|$")
 
 
@@ -168,7 +179,8 @@ def write_map(args, rooms):
 
 
 CLAIMS = [wrong_includes_fail, rooms_use_lower_floors_only, every_folder_of_sources_is_a_room,
-          nothing_is_included_by_a_way_out, no_path_of_a_machine_is_in_the_tree, architecture_names_every_folder, write_map]
+          nothing_is_included_by_a_way_out, no_path_of_a_machine_is_in_the_tree, no_file_has_more_than_500_lines, architecture_names_every_folder,
+          write_map]
 
 
 def main():

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Either side of a card's socket against a peer that sends and does what it likes.
+// The modem's side of a card's socket against hardware that sends and does what it likes.
 #include "driver/card/shared/shared_card.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +21,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <numeric>
 #include <thread>
 
@@ -33,148 +29,13 @@
 #include "offhook/card_engine.h"
 #include "offhook/modem_card.h"
 #include "tests/unit/descriptors.h"
+#include "tests/unit/driver/card/shared_card_peers.h"
 
 namespace offhook {
 namespace {
 
 using namespace std::chrono_literals;
-
-const oh_streams kStreams = oh_modem_streams(OH_MODEM_RATE_HZ);
-
-std::string path_of_test() {
-  return "/tmp/offhook_" + std::to_string(getpid()) + "_" +
-         testing::UnitTest::GetInstance()->current_test_info()->name();
-}
-
-sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  return address;
-}
-
-/// Closed at its end.
-struct Fd {
-  Fd(int f = -1) : fd(f) {}  // NOLINT: a descriptor is one
-  Fd(Fd&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd, other.fd);
-    return *this;
-  }
-  ~Fd() {
-    if (fd >= 0) close(fd);
-  }
-  operator int() const { return fd; }  // NOLINT
-  int fd;
-};
-
-void send_with(int socket, const std::vector<int>& fds) {
-  char byte = 0;
-  iovec io{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &io;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = CMSG_SPACE(fds.size() * sizeof(int));
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
-  std::copy(fds.begin(), fds.end(), reinterpret_cast<int*>(CMSG_DATA(header)));
-  ASSERT_EQ(sendmsg(socket, &message, MSG_NOSIGNAL), 1);
-}
-
-/// A card's memory as it should be, but for the seals.
-Fd memory_of_card(int seals, const oh_streams& streams = kStreams, std::size_t more = 0) {
-  Fd memory = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  const std::size_t size = oh_card_size(&streams);
-  EXPECT_EQ(ftruncate(memory, static_cast<off_t>(size + more)), 0);
-  void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-  EXPECT_EQ(oh_card_init(mapped, &streams), 0);
-  munmap(mapped, size);
-  EXPECT_EQ(fcntl(memory, F_ADD_SEALS, seals), 0);
-  return memory;
-}
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-/// A card's hardware that gives whatever descriptors it is told to.
-class ForeignHardware {
- public:
-  explicit ForeignHardware(std::vector<int> fds) : path(path_of_test()) {
-    listening_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_un address = address_of(path);
-    unlink(path.c_str());
-    EXPECT_EQ(bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(listen(listening_, 8), 0);
-    thread_ = std::thread([this, fds = std::move(fds)] {
-      peer = accept(listening_, nullptr, nullptr);
-      send_with(peer, fds);
-    });
-  }
-  ~ForeignHardware() {
-    thread_.join();
-    unlink(path.c_str());
-  }
-  /// @return why a modem does not take it; empty: it does
-  std::string refusal() {
-    try {
-      SharedCard card(path);
-      return "";
-    } catch (const std::runtime_error& e) {
-      return e.what();
-    }
-  }
-  const std::string path;
-  Fd peer;
-
- private:
-  Fd listening_;
-  std::thread thread_;
-};
-
-/// A modem that does whatever it is told to.
-struct ForeignModem {
-  explicit ForeignModem(const std::string& path) : socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const sockaddr_un address = address_of(path);
-    connected = connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  }
-  void receive() {
-    char byte;
-    iovec io{&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &io;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    ASSERT_EQ(recvmsg(socket, &message, MSG_CMSG_CLOEXEC), 1);
-    const int* fds = reinterpret_cast<const int*>(CMSG_DATA(CMSG_FIRSTHDR(&message)));
-    memory = fds[0];
-    interrupt = fds[1];
-  }
-  Fd socket, memory, interrupt;
-  bool connected = false;
-};
-
-/// @return there is a modem within ten seconds
-bool finds_modem(CardServer& server) {
-  for (int i = 0; i < 100; ++i)
-    if (server.wait_for_modem(100)) return true;
-  return false;
-}
-
-/// A modem that is taken, and what its card's hardware is.
-struct Pair {
-  Pair() : server(path_of_test(), kStreams) {
-    std::thread serve([&] { EXPECT_TRUE(finds_modem(server)); });
-    modem = std::make_unique<SharedCard>(path_of_test());
-    modem->start();
-    serve.join();
-  }
-  CardServer server;
-  std::unique_ptr<SharedCard> modem;
-};
+using namespace test;  // NOLINT: the peers
 
 TEST(SharedCard, CarriesSamplesAndInterruptsBetweenTwoSidesAndSeesTheOtherLeave) {
   Pair pair;
@@ -380,176 +241,6 @@ TEST(SharedCard, StreamsThatNoModemHasAreRefusedByItsSession) {
     config.interrupt_priority = 0;
     EXPECT_THROW(modem::Session(card, config), std::runtime_error);
   }
-}
-
-TEST(CardServer, GivesMemoryWhoseSizeNobodyCanChange) {
-  CardServer server(path_of_test(), kStreams);
-  ForeignModem modem(path_of_test());
-  server.wait_for_modem(1000);
-  modem.receive();
-  EXPECT_NE(ftruncate(modem.memory, 0), 0);
-  EXPECT_NE(ftruncate(modem.memory, 1 << 20), 0);
-  EXPECT_NE(fcntl(modem.memory, F_ADD_SEALS, F_SEAL_WRITE), 0);
-}
-
-TEST(CardServer, PeersThatSayNothingOrLeaveKeepNobodyOut) {
-  CardServer server(path_of_test(), kStreams);
-  std::vector<ForeignModem> silent;
-  for (int i = 0; i < 20; ++i) {
-    silent.emplace_back(path_of_test());
-    server.wait_for_modem(1000);
-  }
-  silent.erase(silent.begin() + 15);
-  std::thread serve([&] { EXPECT_TRUE(finds_modem(server)); });
-  SharedCard modem(path_of_test());
-  modem.start();
-  serve.join();
-  EXPECT_FALSE(server.modem_left());
-  server.raise_interrupt();
-  EXPECT_EQ(modem.wait(), LiveCard::Wait::kInterrupt);
-}
-
-TEST(CardServer, OfTwoThatAskAtOnceTheFirstToComeIsTheModemAndTheOtherIsSentAway) {
-  CardServer server(path_of_test(), kStreams);
-  std::vector<ForeignModem> both;
-  for (int i = 0; i < 2; ++i) {
-    both.emplace_back(path_of_test());
-    server.wait_for_modem(1000);
-    both.back().receive();
-  }
-  for (const ForeignModem& modem : both) ASSERT_EQ(send(modem.socket, "", 1, MSG_NOSIGNAL), 1);
-  ASSERT_TRUE(finds_modem(server));
-  server.raise_interrupt();
-  pollfd fds[] = {{both[0].interrupt, POLLIN, 0}, {both[1].interrupt, POLLIN, 0}};
-  EXPECT_EQ(poll(fds, 2, 0), 1);
-  EXPECT_EQ(fds[0].revents, POLLIN);
-  char byte;
-  EXPECT_EQ(recv(both[0].socket, &byte, 1, MSG_DONTWAIT), -1) << "it has its card";
-  EXPECT_EQ(errno, EAGAIN);
-  EXPECT_EQ(recv(both[1].socket, &byte, 1, MSG_DONTWAIT), 0) << "the end";
-}
-
-TEST(CardServer, WhoIsNotTheModemHasNoPartOfItsCard) {
-  CardServer server(path_of_test(), kStreams);
-  ForeignModem other(path_of_test());
-  server.wait_for_modem(1000);
-  other.receive();
-  ForeignModem modem(path_of_test());
-  server.wait_for_modem(1000);
-  modem.receive();
-  ASSERT_EQ(send(modem.socket, "", 1, MSG_NOSIGNAL), 1);
-  ASSERT_TRUE(finds_modem(server));
-  const std::vector<char> scribble(oh_card_size(&kStreams), 'x');
-  ASSERT_EQ(pwrite(other.memory, scribble.data(), scribble.size(), 0), static_cast<ssize_t>(scribble.size()));
-  EXPECT_EQ(server.state().magic, std::uint32_t{OH_CARD_MAGIC});
-  char byte;
-  EXPECT_EQ(recv(other.socket, &byte, 1, MSG_DONTWAIT), 0) << "it sees that there is no card for it";
-  server.raise_interrupt();
-  pollfd fds[] = {{modem.interrupt, POLLIN, 0}, {other.interrupt, POLLIN, 0}};
-  EXPECT_EQ(poll(fds, 2, 0), 1);
-  EXPECT_EQ(fds[0].revents, POLLIN);
-}
-
-TEST(CardServer, SeesAModemLeaveWhateverItSentBefore) {
-  CardServer server(path_of_test(), kStreams);
-  auto modem = std::make_unique<ForeignModem>(path_of_test());
-  server.wait_for_modem(1000);
-  modem->receive();
-  ASSERT_EQ(send(modem->socket, "more than one byte", 18, MSG_NOSIGNAL), 18);
-  ASSERT_TRUE(finds_modem(server));
-  EXPECT_FALSE(server.modem_left());
-  modem.reset();
-  EXPECT_TRUE(server.modem_left());
-  EXPECT_FALSE(server.wait_for_modem(0));
-  std::thread serve([&] { EXPECT_TRUE(finds_modem(server)); });
-  SharedCard next(path_of_test());
-  next.start();
-  serve.join();
-}
-
-/// Memory of cards that this process has mapped.
-std::ptrdiff_t mapped_cards() {
-  std::ifstream maps("/proc/self/maps");
-  std::ptrdiff_t cards = 0;
-  for (std::string line; std::getline(maps, line);) cards += line.find("/memfd:") != std::string::npos;
-  return cards;
-}
-
-TEST(CardServer, WhoLeavesLeavesNoMemoryBehind) {
-  const std::ptrdiff_t before = mapped_cards();
-  {
-    CardServer server(path_of_test(), kStreams);
-    for (int i = 0; i < 3; ++i) {
-      ForeignModem modem(path_of_test());
-      server.wait_for_modem(1000);
-      modem.receive();
-      ASSERT_EQ(send(modem.socket, "", 1, MSG_NOSIGNAL), 1);
-      ASSERT_TRUE(finds_modem(server));
-      EXPECT_EQ(mapped_cards(), before + 1) << "of the modem before";
-    }
-  }
-  EXPECT_EQ(mapped_cards(), before);
-}
-
-TEST(CardServer, NeitherSideLeavesADescriptorOpen) {
-  CardServer server(path_of_test(), kStreams);
-  const test::WithoutStandardInput without;
-  std::array<std::ptrdiff_t, 3> open{};
-  for (std::ptrdiff_t& now : open) {
-    std::thread serve([&] { EXPECT_TRUE(finds_modem(server)); });
-    {
-      SharedCard modem(path_of_test());
-      modem.start();
-      serve.join();
-    }
-    EXPECT_TRUE(server.modem_left());
-    now = test::open_descriptors();
-  }
-  EXPECT_EQ(open[1], open[0]);
-  EXPECT_EQ(open[2], open[0]);
-}
-
-TEST(CardServer, AModemThatFillsItsInterruptAndMakesItBlockingIsLeft) {
-  CardServer server(path_of_test(), kStreams);
-  ForeignModem modem(path_of_test());
-  server.wait_for_modem(1000);
-  modem.receive();
-  ASSERT_EQ(send(modem.socket, "", 1, MSG_NOSIGNAL), 1);
-  ASSERT_TRUE(finds_modem(server));
-  const std::uint64_t most = ~std::uint64_t{1};
-  ASSERT_EQ(write(modem.interrupt, &most, sizeof most), 8);
-  ASSERT_EQ(fcntl(modem.interrupt, F_SETFL, 0), 0);
-  auto raised = std::async(std::launch::async, [&] { server.raise_interrupt(); });
-  const bool returned = raised.wait_for(10s) == std::future_status::ready;
-  EXPECT_TRUE(returned);
-  std::uint64_t value;
-  if (!returned) {  // so that the test ends
-    ASSERT_EQ(read(modem.interrupt, &value, sizeof value), 8);
-  }
-  raised.get();
-  EXPECT_TRUE(server.modem_left());
-}
-
-TEST(CardServer, IsItsOwnersAloneAtAnyUmask) {
-  const mode_t before = umask(0);
-  {
-    CardServer server(path_of_test(), kStreams);
-    umask(before);
-    struct stat made {};
-    ASSERT_EQ(stat(path_of_test().c_str(), &made), 0);
-    EXPECT_EQ(made.st_mode & 0777, 0600u);
-    if (geteuid() == 0) {  // another user, for once
-      const pid_t child = fork();
-      if (child == 0) {
-        const bool other = setgid(65534) == 0 && setuid(65534) == 0;
-        _exit(!other ? 2 : ForeignModem(path_of_test()).connected ? 1 : 0);
-      }
-      int status = -1;
-      ASSERT_EQ(waitpid(child, &status, 0), child);
-      EXPECT_EQ(WEXITSTATUS(status), 0);
-    }
-  }
-  umask(before);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 // does on a real line.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -202,6 +204,19 @@ inline size_t errors_of(const std::vector<uint8_t>& sent, const std::vector<uint
   size_t errors = 0;
   for (size_t k = 0; k < n; ++k) errors += at[k] != sent[from + k];
   return errors;
+}
+
+/// Each end has the other's bits, but for so many at the beginning.
+inline void expect_intact(SymbolLine& line, size_t from_call = 0, size_t from_answer = 0) {
+  EXPECT_EQ(errors_of(line.call().sent, line.answer().received, from_call), 0u);
+  EXPECT_EQ(errors_of(line.answer().sent, line.call().received, from_answer), 0u);
+}
+
+/// @return ms until this end has come to an outcome, or `most_ms`
+inline double time_to_end(SymbolLine& line, Phase34& h, double most_ms) {
+  const double from = line.now_ms();
+  line.run_until([&] { return h.state() == Phase34::State::kEnded; }, most_ms);
+  return line.now_ms() - from;
 }
 
 }  // namespace offhook::v34
