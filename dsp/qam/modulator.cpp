@@ -3,6 +3,7 @@
 
 #include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/renew.h"
+#include "dsp/blocks/root_raised_cosine.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/blocks/window.h"
 
@@ -12,19 +13,6 @@ namespace {
 // Steps of a symbol in which every phase of every symbol rate falls: least common multiple of 10, 35, 20, 8, 5 and 7.
 constexpr int kGrid = 280;
 constexpr double kKaiserBeta = 6;
-
-// Root raised cosine of unit energy and roll-off a, `t` in symbols.
-constexpr double root_raised_cosine(double a, double t) {
-  if (t < 0) t = -t;
-  if (t < 1e-9) return 1 + a * (4 / kPi - 1);
-  const double x = 4 * a * t;
-  const double near = 1 - x * x;
-  if (near < 1e-6 && near > -1e-6) {
-    const SinCos w = sincos_turns(1 / (8 * a));  // pi / (4 a)
-    return a * (kSqrt2 / 2) * ((1 + 2 / kPi) * w.sin + (1 - 2 / kPi) * w.cos);
-  }
-  return (sincos_turns((1 - a) * t / 2).sin + x * sincos_turns((1 + a) * t / 2).cos) / (kPi * t * near);
-}
 
 struct Pulse {
   float at[kGrid * Modulator::kSpan / 2 + 1];  // from the peak on

@@ -10,6 +10,7 @@
 
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/line_activity.h"
+#include "dsp/blocks/sincos.h"
 #include "dsp/blocks/tone.h"
 #include "dsp/pump/pump_type.h"
 
@@ -56,9 +57,9 @@ class ChannelFilter {
     double tap[kTaps];
     for (int k = 0; k < kTaps; ++k) {
       const double t = k - kDelaySamples, u = (k + 0.5) / kTaps;
-      const double window = 0.42 - 0.5 * std::cos(2 * M_PI * u) + 0.08 * std::cos(4 * M_PI * u);
-      tap[k] = std::sin(2 * M_PI * half * t) / (M_PI * t) * window * 2 * std::cos(2 * M_PI * centre * t);
-      gain += tap[k] * std::cos(2 * M_PI * centre * t);
+      const double window = 0.42 - 0.5 * std::cos(2 * kPi * u) + 0.08 * std::cos(4 * kPi * u);
+      tap[k] = std::sin(2 * kPi * half * t) / (kPi * t) * window * 2 * std::cos(2 * kPi * centre * t);
+      gain += tap[k] * std::cos(2 * kPi * centre * t);
     }
     for (int k = 0; k < kTaps; ++k) tap_[k] = float(tap[k] / gain);
   }

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "dsp/blocks/step_table.h"
 #include "dsp/v22/modem.h"
 
 namespace offhook::v22 {
@@ -204,36 +205,8 @@ struct Procedure {
       {Step::kAny, Event::kGiveUp, somebody_heard, Step::kNothingInCommon, nullptr, "ours"},
       {Step::kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
   };
-
-  static constexpr size_t kRows = sizeof kTable / sizeof kTable[0];
-  struct Index {
-    uint8_t first[static_cast<size_t>(Step::kAny) + 1]{};
-  };
-  static constexpr Index make_index() {
-    Index index;
-    for (uint8_t& first : index.first) first = kRows;
-    for (size_t row = kRows; row-- > 0;) index.first[static_cast<size_t>(kTable[row].from)] = static_cast<uint8_t>(row);
-    return index;
-  }
-  static constexpr bool rows_of_a_step_are_together() {
-    for (size_t row = 1; row < kRows; ++row) {
-      for (size_t before = 0; before + 1 < row; ++before) {
-        if (kTable[before].from == kTable[row].from && kTable[row - 1].from != kTable[row].from) return false;
-      }
-    }
-    return true;
-  }
-  /// @return the row of `from` for the event; NULL: none whose guard holds
-  static const Transition* find(const Modem& m, Step from, Event event) {
-    static_assert(rows_of_a_step_are_together());
-    static constexpr Index kIndex = make_index();
-    for (size_t row = kIndex.first[static_cast<size_t>(from)]; row < kRows && kTable[row].from == from; ++row) {
-      const Transition& t = kTable[row];
-      if (t.event == event && (t.guard == nullptr || t.guard(m))) return &t;
-    }
-    return nullptr;
-  }
 };
+using Rows = StepTable<Transition, Procedure::kTable>;
 
 std::span<const Transition> transitions() {
   return Procedure::kTable;
@@ -241,8 +214,8 @@ std::span<const Transition> transitions() {
 
 bool Modem::fire(Event event) {
   if (ended()) return false;
-  const Transition* found = Procedure::find(*this, step_, event);
-  if (found == nullptr) found = Procedure::find(*this, Step::kAny, event);
+  const Transition* found = Rows::find(*this, step_, event);
+  if (found == nullptr) found = Rows::find(*this, Step::kAny, event);
   if (found == nullptr) return false;
   newest_ = found;
   if (found->action != nullptr) found->action(*this);

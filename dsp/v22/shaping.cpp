@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v22/shaping.h"
 
+#include "dsp/blocks/root_raised_cosine.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/blocks/window.h"
 
@@ -11,20 +12,6 @@ constexpr double kRollOff = 0.75;
 // What is left in the other channel is 50 dB down and more, with either length.
 constexpr double kTransmitBeta = 5;
 constexpr double kReceiveBeta = 5;
-
-// Root raised cosine of unit energy, `t` in symbols.
-constexpr double root_raised_cosine(double t) {
-  constexpr double a = kRollOff;
-  if (t < 0) t = -t;
-  if (t < 1e-9) return 1 + a * (4 / kPi - 1);
-  const double x = 4 * a * t;
-  const double near = 1 - x * x;
-  if (near < 1e-6 && near > -1e-6) {
-    const SinCos w = sincos_turns(1 / (8 * a));  // pi / (4 a)
-    return a * (kSqrt2 / 2) * ((1 + 2 / kPi) * w.sin + (1 - 2 / kPi) * w.cos);
-  }
-  return (sincos_turns((1 - a) * t / 2).sin + x * sincos_turns((1 + a) * t / 2).cos) / (kPi * t * near);
-}
 
 constexpr double carrier_turns_a_symbol(Channel c) {
   return c == Channel::kLow ? 2 : 4;
@@ -37,7 +24,7 @@ constexpr TransmitPulse make_pulse(Channel channel) {
   double energy = 0;                                   // samples of the shape, kPhases a symbol
   for (int k = 0; k <= TransmitPulse::kPhases * kHalf; ++k) {
     const double t = static_cast<double>(k) / TransmitPulse::kPhases;
-    shape[k] = root_raised_cosine(t) * kaiser(t / kHalf, kTransmitBeta);
+    shape[k] = root_raised_cosine(kRollOff, t) * kaiser(t / kHalf, kTransmitBeta);
     energy += (k == 0 ? 1 : 2) * shape[k] * shape[k] / TransmitPulse::kPhases;
   }
   double root = 1;
@@ -62,7 +49,7 @@ constexpr ReceiveFilter make_filter(Channel channel) {
   double shape[kHalf + 1]{};
   for (int k = 0; k <= kHalf; ++k) {
     const double t = static_cast<double>(k) / kGrid;
-    shape[k] = root_raised_cosine(t / kSymbolSamples) * kaiser(static_cast<double>(k) / kHalf, kReceiveBeta);
+    shape[k] = root_raised_cosine(kRollOff, t / kSymbolSamples) * kaiser(static_cast<double>(k) / kHalf, kReceiveBeta);
   }
   const double turns = carrier_turns_a_symbol(channel) / kSymbolSamples;  // a sample
   for (int phase = 0; phase < ReceiveFilter::kPhases; ++phase) {

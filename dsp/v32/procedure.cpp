@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v32/procedure.h"
 
+#include "dsp/blocks/step_table.h"
 #include "dsp/v32/modem.h"
 
 namespace offhook::v32 {
@@ -277,45 +278,8 @@ struct Procedure {
       {Step::kAny, Event::kGiveUp, nullptr, Step::kFailed, nullptr, "ours"},
       {Step::kAny, Event::kHangUp, nullptr, Step::kReleased, nullptr, "ours"},
   };
-
-  /// For each step its events, a bit each, and its first row.
-  struct Index {
-    uint32_t events[static_cast<size_t>(Step::kAny) + 1]{};
-    uint8_t first[static_cast<size_t>(Step::kAny) + 1]{};
-  };
-  static constexpr size_t kRows = sizeof kTable / sizeof kTable[0];
-  static constexpr Index make_index() {
-    Index index;
-    for (size_t row = kRows; row-- > 0;) {
-      const auto from = static_cast<size_t>(kTable[row].from);
-      index.events[from] |= 1u << static_cast<int>(kTable[row].event);
-      index.first[from] = static_cast<uint8_t>(row);
-    }
-    return index;
-  }
-  static constexpr bool rows_of_a_step_are_together() {
-    for (size_t row = 1; row < kRows; ++row) {
-      if (kTable[row].from == kTable[row - 1].from) continue;
-      for (size_t before = 0; before < row; ++before) {
-        if (kTable[before].from == kTable[row].from) return false;
-      }
-    }
-    return true;
-  }
-
-  /// @return the row of `from` for the event; NULL: none whose guard holds
-  static const Transition* find(const Modem& m, Step from, Event event) {
-    static_assert(rows_of_a_step_are_together());
-    static constexpr Index kIndex = make_index();
-    const auto step = static_cast<size_t>(from);
-    if ((kIndex.events[step] >> static_cast<int>(event) & 1) == 0) return nullptr;
-    for (size_t row = kIndex.first[step]; row < kRows && kTable[row].from == from; ++row) {
-      const Transition& t = kTable[row];
-      if (t.event == event && (t.guard == nullptr || t.guard(m))) return &t;
-    }
-    return nullptr;
-  }
 };
+using Rows = StepTable<Transition, Procedure::kTable>;
 
 std::span<const Transition> transitions() {
   return Procedure::kTable;
@@ -323,8 +287,8 @@ std::span<const Transition> transitions() {
 
 bool Modem::fire(Event event) {
   if (ended()) return false;
-  const Transition* t = Procedure::find(*this, step_, event);
-  if (t == nullptr) t = Procedure::find(*this, Step::kAny, event);
+  const Transition* t = Rows::find(*this, step_, event);
+  if (t == nullptr) t = Rows::find(*this, Step::kAny, event);
   if (t == nullptr) return false;
   newest_ = t;
   if (t->action != nullptr) t->action(*this);

@@ -15,6 +15,7 @@
 #include "hostsim/line/levels.h"
 #include "hostsim/line/noise.h"
 #include "hostsim/line/resampler.h"
+#include "hostsim/line/sample.h"
 #include "hostsim/line/vector.h"
 
 namespace offhook::hostsim {
@@ -34,10 +35,6 @@ enum Stream : std::uint64_t {
 };
 
 using Block = std::array<float, kBlock>;
-
-std::int16_t to_int16(float x) {
-  return static_cast<std::int16_t>(std::lrintf(std::clamp(x, -32768.f, 32767.f)));
-}
 
 enum class Law { kNone, kA, kMu };
 

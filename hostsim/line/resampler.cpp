@@ -34,7 +34,6 @@ double bessel_i0(double x) {
 const Table& table() {
   static const std::unique_ptr<const Table> instance = [] {
     constexpr double kBeta = 7.857;  // Kaiser's formula for 80 dB: 0.1102 (80 - 8.7)
-    constexpr double kPi = 3.14159265358979323846;
     constexpr double kHalf = kTaps / 2.0;
     auto t = std::make_unique<Table>();
     for (std::size_t p = 0; p <= kPhases; ++p) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/phase34/mp.h"
 
+#include "dsp/v34/coding/mp_end.h"
+
 namespace offhook::v34 {
 namespace {
 
@@ -26,17 +28,7 @@ void layout(Io& io, V& v) {
   io.reserved(1);
   io.field(v.asymmetric, 1);
   io.fixed(kStart, 1);
-  if (v.type1) {
-    for (auto& tap : v.precoder.h) {
-      io.field(tap.re, 16);
-      io.fixed(kStart, 1);
-      io.field(tap.im, 16);
-      io.fixed(kStart, 1);
-    }
-  }
-  io.reserved(16);
-  io.fixed(kStart, 1);
-  io.crc();
+  end_mp(io, v);
 }
 
 // Bits of a sequence without the fill bits, which follow the CRC: three in type 0, one in type 1.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/coding/sequences.h"
 
+#include "dsp/v34/coding/mp_end.h"
+
 namespace offhook::v90 {
 namespace {
 
@@ -104,17 +106,7 @@ void layout_mp(Io& io, V& v) {
   io.field(v.rate_mask, 13);
   io.reserved(2);
   io.fixed(kStart, 1);
-  if (v.type1) {
-    for (auto& tap : v.precoder.h) {
-      io.field(tap.re, 16);
-      io.fixed(kStart, 1);
-      io.field(tap.im, 16);
-      io.fixed(kStart, 1);
-    }
-  }
-  io.reserved(16);
-  io.fixed(kStart, 1);
-  io.crc();
+  v34::end_mp(io, v);
 }
 constexpr int kMpWindow[2] = {Mp::kBitsType0 - 1, Mp::kBitsType1 - 1};  // without fill
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <span>
 
+#include "dsp/blocks/sincos.h"
 #include "dsp/spandsp/bell103.h"
 #include "dsp/spandsp/v21.h"
 #include "dsp/spandsp/v23.h"
@@ -15,8 +15,6 @@
 
 namespace offhook::decode {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 struct Band {
   const char* modulation;

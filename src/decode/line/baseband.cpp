@@ -3,12 +3,11 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
+
+#include "dsp/blocks/sincos.h"
 
 namespace offhook::decode {
 namespace {
-
-constexpr double kPi = std::numbers::pi;
 
 // Interpolation: a windowed sinc of kTaps in kPhases, and its derivative. The band fills at most half of +-4000 Hz, so
 // few taps do: products are 70 dB down.

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "dsp/blocks/sincos.h"
 #include "src/decode/line/least_squares.h"
 
 namespace offhook::decode {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
 constexpr float kLeastEnergy = 0.25f;  // of its mean: with less, nothing is to be learnt
 constexpr double kLongestEchoS = 0.2, kEarlyEchoS = 0.005;
 constexpr double kEchoOverChance = 25;  // of the best lag; chance alone gives 10 or so

@@ -7,16 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
+#include "dsp/blocks/root_raised_cosine.h"
 #include "dsp/blocks/scrambler.h"
+#include "dsp/blocks/sincos.h"
 #include "dsp/modulation/modulation.h"
 #include "src/decode/line/symbol_receiver.h"
 
 namespace offhook::decode {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
 constexpr double kSymbolRateHz = 600;  // 2.5.1
 constexpr double kRollOff = 0.75;      // 2.4
 constexpr double kStep = kRateHz / kSymbolRateHz;
@@ -24,17 +24,6 @@ constexpr double kMeanPower = 10;      // of the points of Figure 2, and of thos
 constexpr double kLeastSnrDb = 12;     // sixteen points with less are no more than noise
 constexpr std::size_t kAcquire = 600;  // symbols looked at for clock and carrier
 constexpr double kOffsetLimitHz = 10;  // 2.6 asks for 7
-
-// Impulse response of a root raised cosine, t in symbols.
-double root_raised_cosine(double t) {
-  const double a = kRollOff, x = 4 * a * t;
-  if (std::abs(t) < 1e-9) return 1 - a + 4 * a / kPi;
-  if (std::abs(std::abs(x) - 1) < 1e-9) {
-    return a / std::numbers::sqrt2 *
-           ((1 + 2 / kPi) * std::sin(kPi / (4 * a)) + (1 - 2 / kPi) * std::cos(kPi / (4 * a)));
-  }
-  return (std::sin(kPi * t * (1 - a)) + x * std::cos(kPi * t * (1 + a))) / (kPi * t * (1 - x * x));
-}
 
 // A point of Figure 2: coordinates -3, -1, 1 or 3.
 Cf nearest(Cf y) {
@@ -124,7 +113,7 @@ class Listener {
     s.power = kMeanPower;
     const auto taps = static_cast<double>(s.w.size());
     for (std::size_t k = 0; k < s.w.size(); ++k) {
-      s.w[k] = static_cast<float>(root_raised_cosine((static_cast<double>(k) - taps / 2) / 2));
+      s.w[k] = static_cast<float>(root_raised_cosine(kRollOff, (static_cast<double>(k) - taps / 2) / 2));
     }
     // The power of what the filter lets through beats at the symbol rate, strongest where the symbols are.
     constexpr int kPhases = 8;

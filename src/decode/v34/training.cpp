@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 
+#include "dsp/blocks/sincos.h"
 #include "src/decode/v34/known_symbols.h"
 #include "src/decode/v34/sequence_reader.h"
 
 namespace offhook::decode {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
 constexpr double kGoodFit = 3e-4;  // mean square error of an equaliser: a longer one is not needed
 constexpr int kTrnKnown = 512;     // symbols of TRN that are sure to come, but for some at their end
 constexpr int kSSymbols = 128, kSBarSymbols = 16;

@@ -11,12 +11,12 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
 
 #include "driver/path/local_socket.h"
+#include "hostsim/line/sample.h"
 #include "src/program/output/terminal.h"
 
 namespace offhook {
@@ -75,10 +75,6 @@ int meet(const std::string& path, const std::function<bool()>& keep_waiting) {
   }
   if (peer < 0) throw std::runtime_error(fmt::format("{}: interrupted before a far end came", path));
   return peer;
-}
-
-std::int16_t clipped(float x) {
-  return static_cast<std::int16_t>(std::lrintf(std::clamp(x, -32768.f, 32767.f)));
 }
 
 }  // namespace
@@ -143,7 +139,7 @@ void SocketModem::process(const std::int16_t* rx, std::int16_t* tx, std::size_t 
     }
     for (std::uint32_t k = 0; k < received_ratio_; ++k) to_peer_.push(rx[received_ratio_ * i + k]);
     while (to_peer_.ready()) {
-      block_.push_back(clipped(to_peer_.pull()));
+      block_.push_back(hostsim::to_int16(to_peer_.pull()));
       if (block_.size() == address_.block_samples) exchange_block();
     }
     tx[i] = next_ < queued_.size() ? queued_[next_++] : std::int16_t{0};
@@ -171,7 +167,7 @@ bool SocketModem::receive(std::uint32_t n) {
   owed_ -= n;
   for (std::uint32_t i = 0; i < n; ++i) {
     from_peer_.push(samples[i]);
-    while (from_peer_.ready()) queued_.push_back(clipped(from_peer_.pull()));
+    while (from_peer_.ready()) queued_.push_back(hostsim::to_int16(from_peer_.pull()));
   }
   return true;
 }
