@@ -100,8 +100,8 @@ std::int64_t LiveContextConfig::live_period_ns() const {
 // Every mlockall() walks all there is mapped, and every thread made after it has its whole stack touched: a bank of 64
 // would do the one 64 times and the other for 8 MB each, while the first of its modems are at work.
 std::string lock_memory() {
-  static const bool locked = [] {
-    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return false;
+  static const int error = [] {
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) return errno;
 #ifndef __SANITIZE_THREAD__  // its own part of a stack is larger
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -109,9 +109,10 @@ std::string lock_memory() {
     pthread_setattr_default_np(&attributes);
     pthread_attr_destroy(&attributes);
 #endif
-    return true;
+    return 0;
   }();
-  if (locked) return "";
+  if (error == 0) return "";
+  errno = error;  // of the one attempt, whoever asks
   return "memory cannot be locked (" + reason() +
          "): needs CAP_IPC_LOCK or a larger memlock limit: \"@audio - memlock unlimited\" in /etc/security/limits.d/, "
          "or "

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,20 @@ LiveContextConfig spec(const char* text) {
   LiveContextConfig s = LiveContextConfig::parse(text);
   s.best_effort = true;  // of an unprivileged user's machine
   return s;
+}
+
+// In a process of its own, which has not tried yet and may lock nothing.
+TEST(LockMemoryDeathTest, SaysWhyEachTime) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const rlimit none{};
+        if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) _exit(2);
+        const std::string first = lock_memory();
+        errno = EISDIR;  // of something else, in between
+        _exit(!first.empty() && lock_memory() == first ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 class EveryContext : public testing::TestWithParam<const char*> {};
