@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dsp/dmt/coding/tones.h"
+#include "dsp/dmt/procedure/loading.h"
 #include "dsp/pump/pump_type.h"
 
 namespace offhook::dmt {
@@ -91,10 +92,11 @@ TEST(DmtPump, AnObserverSeesThePointsOfLoadedTonesInDataAlone) {
     std::swap(up, next_up);
   };
   const auto in_data = [&] { return remote.status().state == OH_PUMP_DATA && central.status().state == OH_PUMP_DATA; };
+  oh_dmt_instruments at_before{};
+  oh_dmt_remote_instruments(remote.self(), &at_before);
   for (int k = 0; k < 3 * kPeriodHz / kBlock && !in_data(); ++k) step();
   ASSERT_TRUE(in_data());
-  oh_dmt_instruments at_first{}, at_last{};
-  oh_dmt_remote_instruments(remote.self(), &at_first);
+  oh_dmt_instruments at_last{};
   const long points = remote.points;
   constexpr int kSteps = 17 * 20;  // of 64 periods: 320 symbols of 68
   for (int k = 0; k < kSteps; ++k) step();
@@ -108,6 +110,14 @@ TEST(DmtPump, AnObserverSeesThePointsOfLoadedTonesInDataAlone) {
   EXPECT_GT(central.points, 0);
   EXPECT_NEAR(remote.power / static_cast<double>(remote.points), 1, 0.5);  // nominal power, give or take the gains
   EXPECT_LT(std::abs(at_last.clock_ppm), 0.1f);
+  for (int k = 0; k < OH_DMT_TONES; ++k) {
+    EXPECT_EQ(at_before.snr_db[k], 0) << "before MEDLEY";
+    if (at_last.bits[k] == 0) continue;
+    const double needed = 10 * std::log10((std::exp2(at_last.bits[k]) - 1) * static_cast<double>(kGap));
+    EXPECT_GT(at_last.snr_db[k] + at_last.gain_db[k], needed - 0.01) << "tone " << k;
+    EXPECT_LE(std::abs(at_last.gain_db[k]), 2.5f);
+    EXPECT_LE(at_last.bits[k], kLiteDown.most_bits);
+  }
 }
 
 TEST(DmtPump, EitherSideHasTheRatesOfGLiteAndOfFullRate) {
