@@ -69,15 +69,15 @@ std::vector<std::string> law_sentences(const LawReport& report) {
   out.push_back(fmt::format("Share: more than {:.1f} % of the CPU.", 100 * d.share()));
   if (d.longest_gap_ms() < 0) {
     out.push_back(
-        fmt::format("Gap: none will do, for the output of a block comes {:.4g} ms late even at once. It needs "
+        fmt::format("Gap: none will do: even when served at once the output of a block comes {:.4g} ms late. It needs "
                     "another buffer.",
                     -d.longest_gap_ms()));
     return out;
   }
   out.push_back(
-      fmt::format("Gap: at most {:.4g} ms between slots, for at the interrupt of the longest block {:.4g} ms are "
-                  "left to play and {:.4g} ms of work come before its output. (The authors' rule: less than a "
-                  "block period, {:.4g} ms.)",
+      fmt::format("Gap: at most {:.4g} ms between slots. At the interrupt of the longest block {:.4g} ms are left to "
+                  "play, and {:.4g} ms of work come before its output. (The authors' rule: less than a block "
+                  "period, {:.4g} ms.)",
                   d.longest_gap_ms(), d.least_slack_ms(), d.output_fraction * d.cost_ms, d.mean_period_ms()));
   if (report.any_period) {
     std::string text = fmt::format("Recommended: {}", named(*report.any_period, tick));

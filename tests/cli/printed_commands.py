@@ -7,6 +7,9 @@
 The commands are read out of the texts themselves: the indented lines of README.md and docs/*.md, and what stands below
 "Examples:" in the help of each command. `./dev offhook` and `offhook` are OFFHOOK. What takes minutes runs by label
 long; what needs a machine, a right or a partner that a test does not have stands in ELSEWHERE with the reason.
+
+A ```text block that follows commands directly is the screen of the last one: it prints each of these lines, in this
+order; ... stands for anything, and blanks for blanks.
 """
 
 import os
@@ -80,9 +83,33 @@ def commands_of(lines):
         joined = ""
 
 
-def in_pages(source):
+def pages(source):
     for page in ("README.md", *sorted(p.relative_to(source).as_posix() for p in source.glob("docs/**/*.md"))):
-        lines = (source / page).read_text().splitlines()
+        yield page, (source / page).read_text()
+
+
+def screens(source):
+    """@return {command: lines that it prints}"""
+    found = {}
+    for _, text in pages(source):
+        for block, screen in re.findall(r"^((?:    .*\n)+)\n*```text\n((?:(?!```).*\n)*)```$", text, re.MULTILINE):
+            found[list(commands_of(block.splitlines()))[-1]] = screen.splitlines()
+    return found
+
+
+def not_on_screen(expected, printed):
+    """@return the first line of `expected` that does not come in `printed` after those before it, or nothing"""
+    lines = iter(" ".join(line.split()) for line in printed.splitlines())
+    for line in expected:
+        pattern = re.escape(" ".join(line.split())).replace(r"\.\.\.", ".*")
+        if not any(re.fullmatch(pattern, one) for one in lines):
+            return line
+    return None
+
+
+def in_pages(source):
+    for page, text in pages(source):
+        lines = text.splitlines()
         for command in commands_of(line for line in lines if line.startswith("    ")):
             yield page, command
 
@@ -118,7 +145,7 @@ def copy_of(source, offhook, folder):
     (folder / "dev").chmod(0o755)
 
 
-def run(command, folder):
+def run(command, folder, screen):
     """@return what is wrong, or nothing"""
     environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, capture_output=True, check=False,
@@ -128,11 +155,14 @@ def run(command, folder):
         return f"ended with {done.returncode}, expected {expected}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
     if "\\x0a" in done.stdout + done.stderr:
         return f"a table in one line:\n{done.stdout[-500:]}"
+    missing = not_on_screen(screen, done.stdout)
+    if missing is not None:
+        return f"did not print the page's line '{missing}':\n{done.stdout[:3000]}"
     return None
 
 
 def run_all(found, offhook, source):
-    failures, ran = 0, set()
+    failures, ran, shown = 0, set(), screens(source)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         copy_of(source, offhook, folder)
@@ -147,7 +177,7 @@ def run_all(found, offhook, source):
                     background.append(subprocess.Popen(one.rstrip("& ").split(), cwd=folder, stdout=subprocess.DEVNULL))
                     continue
                 begin = time.monotonic()
-                wrong = run(one, folder)
+                wrong = run(one, folder, shown.get(one, ()))
                 failures += wrong is not None
                 print(f"{'FAILED' if wrong else 'ok':6} {time.monotonic() - begin:6.1f} s  {where}: {one}", flush=True)
                 if wrong:

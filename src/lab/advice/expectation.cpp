@@ -60,8 +60,8 @@ std::optional<Expectation> from_law(const Scenario& s) {
   return Expectation{Evidence::kLaw,
                      kInfinite,
                      {kWeekS, kInfinite},
-                     fmt::format("the reservation law leaves {:.3g} ms in its worst case, from every phase, with every "
-                                 "block at its costliest; assumed is that nothing but the clock runs above the slots",
+                     fmt::format("The reservation law leaves {:.3g} ms in its worst case, from every phase, with every "
+                                 "block at its costliest. This assumes that nothing but the clock runs above the slots",
                                  law.margin_ms)};
 }
 
@@ -93,8 +93,8 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
         Evidence::kLatencies,
         kInfinite,
         {kWeekS, kInfinite},
-        fmt::format("a block can wait {:.3g} ms, and this host's distribution, which is known down to once in {:.0f} "
-                    "waits, ends at {:.3g} ms; assumed is that no wait is ever longer (without that: {}, 95 %)",
+        fmt::format("A block can wait {:.3g} ms, and this host's distribution, which is known down to once in {:.0f} "
+                    "waits, ends at {:.3g} ms. This assumes that no wait is ever longer (without that: {}, 95 %)",
                     wait_ms, 1 / latency.rarest(), latency.worst_ms(),
                     span(period_s / latency.rarest() / poisson_interval(0).high))};
   }
@@ -104,8 +104,8 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
   return {Evidence::kLatencies,
           period_s / longer,
           {at_most_a_week(period_s * waits / count.high), count.low > 0 ? period_s * waits / count.low : kInfinite},
-          fmt::format("a block can wait {:.3g} ms, and one latency in {:.0f} of this host is longer; assumed is that "
-                      "waits do not depend on one another",
+          fmt::format("A block can wait {:.3g} ms, and one latency in {:.0f} of this host is longer. This assumes "
+                      "that waits do not depend on one another",
                       wait_ms, 1 / longer)};
 }
 
@@ -117,7 +117,7 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
       std::min(seen.longest_ms.empty() ? 0 : seen.longest_ms.size() - 1, static_cast<std::size_t>(seen.blocks / 10));
   if (k < 8 || seen.longest_ms[k] <= 0 || wait_ms <= seen.longest_ms[k]) {
     return {Evidence::kTail, kInfinite, between_losses(seen.seconds, 0),
-            fmt::format("nothing was lost in {} of simulation, which is too little to extrapolate from",
+            fmt::format("Nothing was lost in {} of simulation, which is too little to extrapolate from",
                         span(seen.seconds))};
   }
   double sum = 0;
@@ -133,8 +133,8 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
       Evidence::kTail,
       expected < kWeekS ? expected : kInfinite,
       {at_most_a_week(time(alpha * (1 - error))), time(alpha * (1 + error))},
-      fmt::format("nothing was lost in {} of simulation; assumed is that times longer than the {:.3g} ms seen go on "
-                  "falling as the longest {} of {} did, up to the {:.3g} ms that a block can wait",
+      fmt::format("Nothing was lost in {} of simulation. This assumes that times longer than the {:.3g} ms seen go on "
+                  "becoming rarer as the longest {} of {} did, up to the {:.3g} ms that a block can wait",
                   span(seen.seconds), seen.longest_ms.front(), k, seen.blocks, wait_ms)};
 }
 

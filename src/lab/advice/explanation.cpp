@@ -193,7 +193,7 @@ void say_why(Advice& advice, const Trial& t) {
         t.least_margin_ms, advice.buffer_ms));
   }
   advice.reasons.push_back(
-      fmt::format("Between losses: {}, for {}.", span(t.expectation.interval_s.low), t.expectation.because));
+      fmt::format("Between losses: {}. {}.", span(t.expectation.interval_s.low), t.expectation.because));
   advice.reasons.push_back(why(advice, t));
   say_how(advice, t);
   if (!t.within_pc99()) {
