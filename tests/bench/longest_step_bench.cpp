@@ -4,6 +4,7 @@
 // of the runs, for everything that is not the pump's own comes at other samples each time. And the longest stretch
 // without a preemption point, set-up included, of a call in pieces of OH_KERNEL_SLICE samples: a section that the
 // kernel driver's threads hold the FPU for lasts 20 us and such a stretch at most.
+// Of V.90 these stretches alone.
 //
 // usage: longest_step_bench [PUMP...]      In QEMU, where an instruction is 4 ns and two runs are exact:
 //                                          ./dev vm env RUNS=2 build/release/tests/longest_step_bench v34
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "dsp/spandsp/modulations.h"
 #include "offhook/kernel_modem.h"
 #include "tests/bench/stretches.h"
+#include "tests/v90_call.h"
 
 namespace {
 
@@ -118,8 +121,7 @@ void run_in_pieces(const oh_pump_type& type) {
   }
 }
 
-void measure_stretches(const oh_pump_type& type, int runs) {
-  const std::vector<Stretch> least = test::least_stretches(runs, [&] { run_in_pieces(type); });
+void print_stretches(const char* name, const std::vector<Stretch>& least) {
   const Stretch longest = test::longest(least);
   std::vector<double> data;
   for (const Stretch& s : least) {
@@ -128,8 +130,44 @@ void measure_stretches(const oh_pump_type& type, int runs) {
   std::ranges::sort(data);
   char where[32] = "of the set-up";
   if (longest.at_s >= 0) std::snprintf(where, sizeof where, "at %.3f s", longest.at_s);
-  std::printf("%-7s longest stretch without a preemption point %.1f us, %s; %d samples of data mode %.1f us\n",
-              type.name, longest.ns / 1000, where, OH_KERNEL_SLICE, data[data.size() / 2] / 1000);
+  std::printf("%-7s longest stretch without a preemption point %.1f us, %s; %d samples of data mode %.1f us\n", name,
+              longest.ns / 1000, where, OH_KERNEL_SLICE, data[data.size() / 2] / 1000);
+}
+
+/// The two modems of V.90 hear what they heard in a call, in pieces.
+void measure_v90(int runs) {
+  V90Call::Options o;
+  o.trunk.noise_dbm0 = -80;
+  V90Call call(o);
+  V90Call::Received received;
+  call.keep();
+  call.record(&received);
+  call.run(kSeconds);
+  for (const bool digital : {false, true}) {
+    oh_pump_config config = config_of(*oh_v90_type(), digital ? 1 : 0);
+    if (digital) config.format = kMuLaw8000;
+    std::vector<std::uint64_t> memory(oh_v90_type()->size(&config) / sizeof(std::uint64_t) + 8);
+    const std::vector<Stretch> least = test::least_stretches(runs, [&] {
+      void* aligned = memory.data();
+      std::size_t room = memory.size() * sizeof memory[0];
+      std::align(64, oh_v90_type()->size(&config), aligned, room);
+      Stretches::begin(-1);
+      if (oh_v90_type()->init(aligned, &config) != 0) std::abort();
+      Stretches::end();
+      call.take_up(0);
+      for (std::size_t t = 0; t + OH_KERNEL_SLICE <= received.digital.size(); t += OH_KERNEL_SLICE) {
+        std::int16_t sent[OH_KERNEL_SLICE];
+        Stretches::begin(static_cast<double>(t) / kRateHz);
+        if (digital) {
+          oh_v90_type()->process(call.digital(), &received.digital[t], sent, OH_KERNEL_SLICE);
+        } else {
+          oh_v90_type()->process(call.analogue(), &received.analogue[2 * t], sent, OH_KERNEL_SLICE);
+        }
+        Stretches::end();
+      }
+    });
+    print_stretches(digital ? "v90 digital" : "v90 analogue", least);
+  }
 }
 
 }  // namespace
@@ -139,9 +177,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string_view> names(argv + 1, argv + argc);
   for (const offhook::Modulation& m : offhook::kModulations) {
     if (!names.empty() && std::ranges::find(names, m.type()->name) == names.end()) continue;
-    if (!takes(*m.type(), offhook::kLinear8000)) continue;
     const int n = runs != nullptr ? std::max(1, std::atoi(runs)) : 5;
+    if (m.id == OH_MODULATION_V90) measure_v90(n);
+    if (!takes(*m.type(), offhook::kLinear8000)) continue;
     measure(*m.type(), n);
-    measure_stretches(*m.type(), n);
+    print_stretches(m.type()->name, test::least_stretches(n, [&] { run_in_pieces(*m.type()); }));
   }
 }

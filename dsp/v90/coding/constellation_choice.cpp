@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/coding/constellation_choice.h"
 
+#include "dsp/blocks/preemption_point.h"
+
 namespace offhook::v90 {
 namespace {
 
@@ -74,6 +76,7 @@ class Search {
   }
   // The points of least power with this distance. @return whether there are enough, within the limit of power
   bool fits(int k, float distance, Points* p) const {
+    oh_preemption_point();
     for (int i = 0; i < kFrameIntervals; ++i) {
       take(ordered_[i], levels_.level[i], distance, &p->count[i], p->ucode[i]);
       if (p->count[i] == 0) return false;

@@ -2,6 +2,7 @@
 #include "dsp/v90/pcm/receiver.h"
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/blocks/scrambler.h"
 #include "dsp/v90/pcm/downstream.h"
@@ -112,6 +113,7 @@ void PcmReceiver::place() {
   int best = 0;
   float most = 0;
   for (int lag = 0; lag <= 2 * kSearch; ++lag) {
+    oh_preemption_point();
     float sum = 0;
     for (int k = 0; k < kLong; ++k) sum += known_[k] * captured_[kAhead + lag + 2 * k];
     if (sum < 0) sum = -sum;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/pcm/timebase.h"
 
+#include "dsp/blocks/preemption_point.h"
 #include "dsp/blocks/sincos.h"
 #include "dsp/blocks/window.h"
 
@@ -10,6 +11,7 @@ void Timebase::init(const Kernels& kernels) {
   kernels_ = &kernels;
   constexpr double kBeta = 8;  // 80 dB
   for (int phase = 0; phase <= kPhases; ++phase) {
+    oh_preemption_point();
     // An output `phase` phases before the newest sample but kTaps / 2 - 1 more.
     double sum = 0;
     for (int k = 0; k < kTaps; ++k) {
