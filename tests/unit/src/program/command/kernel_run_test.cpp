@@ -48,17 +48,29 @@ TEST(KernelRun, TellsTheKernelWhatTheScenarioSays) {
   EXPECT_EQ(call.codewords, 1024u);
 }
 
+TEST(KernelRun, TakesV90AtEitherEndOfADigitalTrunk) {
+  hostsim::Scenario s = scenario();
+  s.modem = OH_MODULATION_V90;
+  s.line_kind = hostsim::LineKind::kDigitalTrunk;
+  for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER}) {
+    s.role = role;
+    const oh_kernel_call call = kernel_call_of(s);
+    EXPECT_STREQ(call.pump, "v90");
+    EXPECT_EQ(call.role, role);
+  }
+}
+
 TEST(KernelRun, RefusesByItsKeyWhatAKernelsModemHasNothingFor) {
   EXPECT_EQ(refusal(scenario()), "");
-  hostsim::Scenario profile = scenario(), load = scenario(), trunk = scenario(), far = scenario(), any = scenario();
+  hostsim::Scenario profile = scenario(), load = scenario(), loop = scenario(), far = scenario(), any = scenario();
   profile.pump = hostsim::PumpKind::kCostProfile;
   load.load.spinner = true;
-  trunk.line_kind = hostsim::LineKind::kDigitalTrunk;
+  loop.line_kind = hostsim::LineKind::kSubscriberLoop;
   far.far_modem = OH_MODULATION_V32BIS;
   any.modem = OH_MODULATION_NONE;
   EXPECT_THAT(refusal(profile), HasSubstr("pump.kind"));
   EXPECT_THAT(refusal(load), HasSubstr("load"));
-  EXPECT_THAT(refusal(trunk), HasSubstr("line.kind"));
+  EXPECT_THAT(refusal(loop), HasSubstr("line.kind"));
   EXPECT_THAT(refusal(far), HasSubstr("pump.far_modem"));
   EXPECT_THAT(refusal(any), HasSubstr("pump.modem"));
   EXPECT_THROW((void)open_kernel_host("solaris"), std::runtime_error);
