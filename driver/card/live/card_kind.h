@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kind of card declares. Each has a folder, whose line in
-// driver/CMakeLists.txt puts it into the table of driver/card/registry.
+// What a kind of card declares. Each has a folder, whose line in driver/CMakeLists.txt puts it into the table of
+// driver/card/registry.
 #pragma once
 
 #include <cstdint>
