@@ -212,7 +212,7 @@ inline void expect_intact(SymbolLine& line, size_t from_call = 0, size_t from_an
   EXPECT_EQ(errors_of(line.answer().sent, line.call().received, from_answer), 0u);
 }
 
-/// @return ms until this end has come to an outcome, or `most_ms`
+/// @return ms until h has ended, or `most_ms`
 inline double time_to_end(SymbolLine& line, Phase34& h, double most_ms) {
   const double from = line.now_ms();
   line.run_until([&] { return h.state() == Phase34::State::kEnded; }, most_ms);
