@@ -141,11 +141,11 @@ list() {
     -o -path /var/log -o -path /var/lib/dpkg -o -path /run -o -path /packages \) -prune -o -print | sort
 }
 export LC_ALL=C.UTF-8
-apt-get install -qq --no-install-recommends gcc libc6-dev pkg-config >/dev/null
+apt-get install -qq --no-install-recommends autopkgtest gcc libc6-dev pkg-config >/dev/null
 list >/tmp/before
 apt-get install -qq --no-install-recommends /packages/offhook_*.deb /packages/liboffhook0_*.deb \
   /packages/liboffhook-dev_*.deb /packages/python3-offhook_*.deb >/dev/null
-sh -ex /packages/installed
+autopkgtest --no-built-binaries /packages/tree -- null
 apt-get purge -qq offhook liboffhook0 liboffhook-dev python3-offhook >/dev/null
 apt-get autoremove -qq --purge >/dev/null
 list >/tmp/after
@@ -160,12 +160,12 @@ def try_packages():
     if not list(OUT.glob("offhook_*.deb")):
         sys.exit("error: there is nothing in out/packages; expected ./dev package before")
     chroot = ROOT / "build/package/try"
-    chroot.mkdir(parents=True, exist_ok=True)
-    for old in chroot.iterdir():
-        old.unlink()
-    for package in OUT.glob("*.deb"):
+    shutil.rmtree(chroot, ignore_errors=True)
+    (chroot / "tree").mkdir(parents=True)
+    arch = run("dpkg", "--print-architecture", stdout=subprocess.PIPE, text=True).strip()
+    for package in OUT.glob(f"*_{arch}.deb"):
         shutil.copy(package, chroot)
-    shutil.copy(ROOT / "debian/tests/installed", chroot)
+    shutil.copytree(ROOT / "debian", chroot / "tree/debian")  # what autopkgtest reads
     (chroot / "try.sh").write_text(TRY)
     say(f"a chroot of {SUITE}, and the packages in it")
     run(

@@ -68,6 +68,7 @@ async function tryKeys(page) {
 async function lookAt(browser, {name, file, sheets}, look) {
   const found = (what, where, more) => console.log(JSON.stringify({page: name, look: look.name, what, where, more: more || ""}));
   const context = await browser.newContext({viewport: {width: look.width, height: 900}, colorScheme: look.colorScheme});
+  context.setDefaultTimeout(300000);  // a busy machine
   const page = await context.newPage();
   page.on("console", m => { if (["error", "warning"].includes(m.type())) found("on the console: " + m.text(), ""); });
   page.on("pageerror", e => found("an exception: " + e.message, ""));
