@@ -112,8 +112,8 @@ struct DeviceWork {
   oh_pump pump;
   oh_line_end line;
 };
-/// 16-bit silence both ways: nothing but what the device costs.
-DeviceWork silence(const SoftDevice& device);
+/// Samples that nobody looks at: nothing but what the device costs.
+DeviceWork no_samples(const SoftDevice& device);
 
 /// Whether a device lost samples, by the driver's count or the card's.
 bool samples_lost(const oh_driver& driver, const SimulatedCard& card);
@@ -123,7 +123,7 @@ bool samples_lost(const oh_driver& driver, const SimulatedCard& card);
 std::unique_ptr<Connection> make_device_connection(const DeviceWork& work, Ns runs, bool stop_at_loss);
 
 /// scenario.device at its work for scenario.device_s: on a subscriber loop a DMT pump, on the air a radio, else
-/// silence.
+/// no_samples().
 /// @throws std::invalid_argument naming what the device or its line cannot be
 std::unique_ptr<Connection> make_device_connection(const Scenario& scenario, oh_event_log* log);
 

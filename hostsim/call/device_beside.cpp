@@ -24,7 +24,7 @@ DeviceOnHost::DeviceOnHost(const Scenario& s, std::size_t i, Engine& engine, Cpu
     : what_(s.load.soft_devices.at(i)),
       engine_(engine),
       cpu_(cpu),
-      work_(silence(what_.device)),
+      work_(no_samples(what_.device)),
       profile_(what_.device.profile()),
       cost_(profile_, false, random_of(s, i, kIsr), random_of(s, i, kCost)),
       card_({.streams = work_.streams, .clock_ppm = s.host.clock_ppm, .block = what_.device.block_plan.at(0)},

@@ -84,8 +84,8 @@ Ns SimulatedCard::next_interrupt() const {
 }
 
 void SimulatedCard::move_samples(Ns time) {
-  if (!started_) return;
-  time_ = std::max(time_, time);
+  if (!started_ || time <= time_) return;  // they have moved up to then
+  time_ = time;
   const std::uint64_t target = rate_base_ + sample_clock_.samples_at(time_);
   if (target > position())
     oh_card_engine_pass(&engine_, &line_, target - position(), static_cast<std::uint64_t>(time_));

@@ -70,6 +70,12 @@ void Cpu::release(EntityId entity) {
   impl_->release(entity, impl_->engine.now());
 }
 
+bool Cpu::run_unbroken(std::span<const PlannedJob> jobs) {
+  if (!impl_->is_unbroken(jobs)) return false;
+  impl_->run_unbroken(jobs);
+  return true;
+}
+
 void Cpu::set_policy(EntityId thread, Policy policy) {
   const Ns now = impl_->engine.now();
   Entity& e = impl_->at(thread);

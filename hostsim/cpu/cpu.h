@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -64,6 +65,12 @@ class CpuObserver {
 /// Whether the reservations of a CPU must fit into it together. A bare system under study may be overloaded.
 enum class Admission { kRequired, kNone };
 
+/// One job of an entity, and the CPU time that its only segment will cost.
+struct PlannedJob {
+  EntityId entity;
+  Ns cost;
+};
+
 class Cpu {
  public:
   /// Several hosts may share an engine; releases from one to another at one instant come before any dispatch of it.
@@ -90,6 +97,13 @@ class Cpu {
 
   /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
+  /// Releases the first of `jobs` now and runs all of them at once, each as the one before it releases it, where the
+  /// outcome is the same: nothing else happens until the last has ended, each goes before the thread that has the CPU,
+  /// and nobody observes. The log is the same too. Called by an event that fires.
+  /// @param jobs an interrupt, then DPCs and threads of a fixed priority; their programs release the next one, and
+  /// nothing else, in the call of next() that ends them (or InterruptSpec::dpc does)
+  /// @return false: somebody could tell, and nothing was done
+  bool run_unbroken(std::span<const PlannedJob> jobs);
   /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
   /// @throws std::invalid_argument naming the reservation when it cannot be admitted: X > Y, a sum over 100 % of a CPU
   /// among those that stay on it, or of all CPUs among all

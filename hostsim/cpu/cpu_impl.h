@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How a host's CPUs go through an instant (S8). The steps stand in settle() and dispatch(). What only several CPUs need
-// is in cpu_migration.cpp.
+// is in cpu_migration.cpp; what runs without instants of its own, in cpu_unbroken.cpp.
 #pragma once
 
 #include <algorithm>
@@ -185,6 +185,7 @@ struct Cpu::Impl final : Processor {
   }
 
   void release(EntityId id, Ns now) {
+    if (in_unbroken) return release_unbroken(id);
     if (some_share) {  // whoever looks at the others now sees what they ran up to now
       for (Core& core : cores) charge(core, now);
     }
@@ -332,6 +333,10 @@ struct Cpu::Impl final : Processor {
     return later(now, e.policy ? std::min(e.remaining, e.policy->allowance()) : e.remaining);
   }
 
+  bool is_unbroken(std::span<const PlannedJob> jobs) const;
+  void run_unbroken(std::span<const PlannedJob> jobs);
+  void release_unbroken(EntityId id);
+
   EntityId add(Entity e) {
     if (entities.size() >= kNoEntity) throw std::length_error("too many entities on one host");
     if (e.cpu < 0 || e.cpu >= static_cast<int>(cores.size()))
@@ -366,9 +371,12 @@ struct Cpu::Impl final : Processor {
   std::vector<Core> cores;
   const bool several = cores.size() > 1;
   std::vector<Entity> entities;
-  TimerTree timers;                 // deadlines to be missed, refills, slot edges
-  std::vector<EntityId> touched;    // in this instant
-  const Core* executing = nullptr;  // of several: whose program runs just now
+  TimerTree timers;                      // deadlines to be missed, refills, slot edges
+  std::vector<EntityId> touched;         // in this instant
+  const Core* executing = nullptr;       // of several: whose program runs just now
+  std::span<const PlannedJob> unbroken;  // what is still to be released, while run_unbroken() is at it
+  Ns unbroken_now = 0;
+  bool in_unbroken = false;
   std::vector<std::unique_ptr<Stub>> stubs;
   std::vector<CpuLine> lines = std::vector<CpuLine>(cores.size());
   std::vector<Waiter> waiters;

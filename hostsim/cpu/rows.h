@@ -18,6 +18,7 @@ class Rows {
   void note(EntityId id, Kind kind) {
     if (observer_ != nullptr) rows_.push_back({kOrder[static_cast<int>(kind)] << 16 | id, kind});
   }
+  bool observed() const { return observer_ != nullptr; }
   bool empty() const { return rows_.empty(); }
   /// @param off_cpu  bool(EntityId): it is not in the line of a CPU any more
   template <typename OffCpu>

@@ -13,7 +13,7 @@ struct Engine::Impl {
   EventQueue queue;
   std::vector<Processor*> processors;
   std::uint64_t handled = 0;
-  Ns now = 0;
+  Ns now = 0, horizon = 0;
   bool stopped = false;
 
   Ns next() {
@@ -43,8 +43,13 @@ void Engine::at(Ns when, Event& event) {
   impl_->queue.put(std::max(when, impl_->now), event);
 }
 
+Ns Engine::undisturbed_until() const {
+  return impl_->processors.size() > 1 ? impl_->now : std::min(impl_->horizon, impl_->queue.first_of_rest());
+}
+
 void Engine::run_until(Ns horizon) {
   Impl& s = *impl_;
+  s.horizon = horizon;
   s.stopped = false;
   for (Ns now = s.next(), next; !s.stopped && now < horizon; now = next) {
     s.now = now;

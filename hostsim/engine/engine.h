@@ -33,6 +33,9 @@ class Engine {
   /// Fire `event` at `when` (>= now). Several pending events may share one Event object. O(log n), no allocation in
   /// the steady state.
   void at(Ns when, Event& event);
+  /// Asked by an event that fires: until when nothing else happens but on its own processor. The horizon at most; now
+  /// where another processor takes part.
+  Ns undisturbed_until() const;
   /// Run every instant before `horizon`; the clock then stands at `horizon`. May be called again with a later one.
   void run_until(Ns horizon);
   /// Make run_until return after the instant under way.

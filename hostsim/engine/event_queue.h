@@ -5,6 +5,7 @@
 // fills with a single walk down the heap.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,6 +20,13 @@ class EventQueue {
   Ns first() {
     close_hole();
     return heap_.empty() ? kNever : heap_.front().when;
+  }
+  /// The same while what was taken may still be put back.
+  Ns first_of_rest() const {
+    if (!hole_) return heap_.empty() ? kNever : heap_.front().when;
+    Ns first = kNever;
+    for (std::size_t i = 1; i < heap_.size() && i <= 4; i++) first = std::min(first, heap_[i].when);
+    return first;
   }
   /// @pre first() is not kNever
   Event* take() {

@@ -14,37 +14,37 @@ class TransferLoad final : public DeviceLoad {
   TransferLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,
                const DeviceHost& host)
       : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
-    isr_ = Work(random_, 1, spec.isr_ns, spec.isr_spread);
-    dpc_ = Work(random_, 2, spec.dpc_ns, spec.dpc_spread);
-    id_ = add_device(cpu, spec, host, {isr_, dpc_, handler_}).interrupt;
+    // Draws 3 n + 1 and 3 n + 2; n = 0 has the first transfer's time in the place of a jitter.
+    isr_.costs = {random_, 1, 3, spec.isr_ns, spec.isr_spread};
+    dpc_.costs = {random_, 2, 3, spec.dpc_ns, spec.dpc_spread};
+    id_ = add_device(cpu, spec, host, {isr_, dpc_, handler_});
     first_ = spec.begin_ns + static_cast<Ns>(random_.uniform(0) * static_cast<double>(spec.every_ns));
   }
   void start() override { schedule(); }
   std::uint64_t transfers() const override { return count_; }
   void fire(Ns) override {
-    cpu_.release(id_);
     count_++;
     schedule();
+    if (!runs_unbroken()) cpu_.release(id_.interrupt);
   }
 
  private:
-  /// One stretch of CPU time a job. Draws number 3 n + `which`; n = 0 has the first transfer's time instead of a
-  /// jitter.
+  /// One stretch of CPU time a job.
   struct Work final : Program {
-    Work() = default;
-    Work(const Random& r, std::uint64_t w, Ns mean, double s) : random(&r), which(w), lasts(mean), spread(s) {}
     Ns next(Ns) override {
       entered = !entered;
-      return entered ? drawn_cost(*random, 3 * jobs++ + which, lasts, spread) : 0;
+      return entered ? costs.take() : 0;
     }
-    const Random* random = nullptr;
-    std::uint64_t which = 0;
-    Ns lasts = 0;
-    double spread = 0;
-    std::uint64_t jobs = 0;
+    DrawnCosts costs;
     bool entered = false;
   };
 
+  bool runs_unbroken() {
+    if (id_.threaded) return false;
+    planned_.assign(1, {id_.interrupt, isr_.costs.ahead()});
+    if (id_.dpc != kNoEntity) planned_.push_back({id_.dpc, dpc_.costs.ahead()});
+    return cpu_.run_unbroken(planned_);
+  }
   void schedule() {
     Ns at = first_ + static_cast<Ns>(count_) * spec_.every_ns;
     if (spec_.jitter > 0) {
@@ -59,7 +59,8 @@ class TransferLoad final : public DeviceLoad {
   Random random_;
   Work isr_, dpc_;
   Chain handler_{isr_, dpc_};
-  EntityId id_ = kNoEntity;
+  DeviceEntities id_{};
+  std::vector<PlannedJob> planned_;
   Ns first_ = 0;
   std::uint64_t count_ = 0;
 };
@@ -73,7 +74,7 @@ DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& ho
   if (host.handler && spec.level < kHighLevel) {
     Program& handler = has_dpc ? static_cast<Program&>(work.both) : work.isr;
     return {cpu.add_threaded_interrupt(std::move(interrupt), host.hard_irq_ns, host.handler(), handler).interrupt,
-            kNoEntity};
+            kNoEntity, true};
   }
   if (has_dpc) interrupt.dpc = cpu.add_dpc({spec.name + " DPC", spec.dpc_importance, spec.cpu}, work.dpc);
   const EntityId dpc = interrupt.dpc;

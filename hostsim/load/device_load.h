@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "hostsim/cpu/chain.h"
 #include "hostsim/cpu/cpu.h"
@@ -28,6 +29,31 @@ inline Ns drawn_cost(const Random& random, std::uint64_t draw, Ns mean, double s
   return cost > 1 ? static_cast<Ns>(cost) : 1;
 }
 
+/// The costs of jobs of one kind, drawn one after the other; that of the next one may be asked for ahead.
+class DrawnCosts {
+ public:
+  DrawnCosts() = default;
+  /// @param first, step  which of the random numbers decide
+  DrawnCosts(const Random& random, std::uint64_t first, std::uint64_t step, Ns mean, double spread)
+      : random_(&random), draw_(first), step_(step), mean_(mean), spread_(spread) {}
+  Ns ahead() {
+    if (next_ == 0) next_ = drawn_cost(*random_, draw_, mean_, spread_);
+    return next_;
+  }
+  Ns take() {
+    (void)ahead();
+    draw_ += step_;
+    return std::exchange(next_, 0);
+  }
+
+ private:
+  const Random* random_ = nullptr;
+  std::uint64_t draw_ = 0, step_ = 0;
+  Ns mean_ = 0;
+  double spread_ = 0;
+  Ns next_ = 0;  ///< 0: not drawn
+};
+
 /// What the host makes of a device.
 struct DeviceHost {
   std::function<Policy(int priority)> reader;  ///< of the thread that reads; empty: that fixed priority
@@ -41,7 +67,8 @@ struct DevicePrograms {
 };
 struct DeviceEntities {
   EntityId interrupt;
-  EntityId dpc;  ///< kNoEntity: none, or part of the handler's thread
+  EntityId dpc;           ///< kNoEntity: none, or part of the handler's thread
+  bool threaded = false;  ///< a thread is its handler
 };
 DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, const DevicePrograms& work);
 

@@ -19,8 +19,14 @@ void ClockInterrupt::start(Ns first) {
   engine_.at(first, *this);
 }
 
-void ClockInterrupt::fire(Ns) {
-  cpu_.release(entity_);
+bool ClockInterrupt::is_planned(Ns now) {
+  const Ns cost = cost_ + extra_;
+  planned_.assign(1, {entity_, cost});
+  return cost > 0 && (listener_ == nullptr || listener_->plan(now + cost, planned_));
+}
+
+void ClockInterrupt::fire(Ns now) {
+  if (!is_planned(now) || !cpu_.run_unbroken(planned_)) cpu_.release(entity_);
   tick_++;
   engine_.at(first_ + static_cast<Ns>(static_cast<Wide>(tick_) * 1'000'000'000 / hz_), *this);
 }
@@ -56,6 +62,13 @@ void TimerCallback::tick(Ns now) {
   }
 }
 
+bool TimerCallback::plan(Ns now, std::vector<PlannedJob>& jobs) const {
+  if (now < due_) return true;
+  if (dpc_entity_ != kNoEntity) jobs.push_back({dpc_entity_, dpc_cost_});
+  jobs.push_back({thread_, callback_cost()});
+  return true;
+}
+
 void TimerCallback::wake() {
   if (cpu_.unfinished_jobs(thread_) == 0) cpu_.release(thread_);
 }
@@ -76,7 +89,7 @@ Ns TimerCallback::Callback::next(Ns now) {
                        static_cast<std::uint32_t>(std::min<Ns>(now - timer->last_, UINT32_MAX)));
   }
   timer->last_ = now;
-  return std::max<Ns>(timer->callback_cost_, 1);
+  return timer->callback_cost();
 }
 
 }  // namespace offhook::hostsim

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hostsim/cpu/cpu.h"
 #include "offhook/event_log.h"
@@ -53,6 +54,8 @@ class ClockInterrupt final : public Event, public Program {
    public:
     virtual ~Listener() = default;
     virtual void tick(Ns now) = 0;
+    /// What tick() at this time will release, one after the other. @param jobs gets them  @return false: not known
+    virtual bool plan(Ns now, std::vector<PlannedJob>& jobs) const { return (void)now, (void)jobs, false; }
   };
   void set_listener(Listener* listener) { listener_ = listener; }
   /// What a scheduler does at this tick beyond `cost`: the next interrupt that begins takes so much longer.
@@ -63,6 +66,8 @@ class ClockInterrupt final : public Event, public Program {
   Ns next(Ns now) override;
 
  private:
+  bool is_planned(Ns now);
+
   Engine& engine_;
   Cpu& cpu_;
   int hz_, on_;
@@ -73,6 +78,7 @@ class ClockInterrupt final : public Event, public Program {
   Ns first_ = 0;
   std::int64_t tick_ = 0;
   bool entered_ = false;
+  std::vector<PlannedJob> planned_;
 };
 
 /// A multimedia timer set to 1 ms and its callback at priority 31 (paper, 6.3): it expires at the first interrupt of
@@ -83,6 +89,7 @@ class TimerCallback final : public ClockInterrupt::Listener {
   /// @param dpc_cost negative: no DPC, the interrupt wakes the thread, as Linux's high-resolution timers do
   TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost, int on = kAnyCpu);
   void tick(Ns now) override;
+  bool plan(Ns now, std::vector<PlannedJob>& jobs) const override;
 
  private:
   struct Callback final : Program {
@@ -96,6 +103,7 @@ class TimerCallback final : public ClockInterrupt::Listener {
     bool entered = false;
   } dpc_;
   void wake();
+  Ns callback_cost() const { return callback_cost_ > 0 ? callback_cost_ : 1; }
   Cpu& cpu_;
   oh_event_log* log_;
   Ns period_;

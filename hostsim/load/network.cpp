@@ -9,6 +9,9 @@ NetworkLoad::NetworkLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::
                          const DeviceHost& host)
     : engine_(engine), cpu_(cpu), spec_(spec), random_(seed, stream) {
   isr_.net = dpc_.net = reader_.net = this;
+  // Draws 2 n and 2 n + 1 are of the n-th segment's interrupt and DPC; 0 is of the time of the first one.
+  isr_.costs = {random_, 2, 2, spec.isr_ns, spec.isr_spread};
+  dpc_.costs = {random_, 3, 2, spec.dpc_ns, spec.dpc_spread};
   const DeviceEntities entities = add_device(cpu, spec, host, {isr_, dpc_, handler_});
   isr_id_ = entities.interrupt;
   dpc_id_ = entities.dpc;
@@ -30,19 +33,27 @@ void NetworkLoad::send(Ns now, Ns delay) {
   engine_.at(now + delay, *this);
 }
 
+// Of a segment that finds nothing of another: its interrupt, its DPC, the reader.
+bool NetworkLoad::is_planned() {
+  if (spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ > 1 || processed_ > 0) return false;
+  planned_ = {{{isr_id_, isr_.costs.ahead()}, {dpc_id_, dpc_.costs.ahead()}, {reader_id_, read_cost()}}};
+  return true;
+}
+
 void NetworkLoad::fire(Ns now) {
   sending_ = false;
   segments_++;
   unread_++;
-  if (!polling_) cpu_.release(isr_id_);
+  const bool interrupts = !polling_;
   polling_ = spec_.napi_budget > 0;
   send(now, spec_.every_ns);
+  if (!interrupts || (is_planned() && cpu_.run_unbroken(planned_))) return;
+  cpu_.release(isr_id_);
 }
 
-// Draws 2 n and 2 n + 1 are of the n-th segment's interrupt and DPC; 0 is of the time of the first one.
 Ns NetworkLoad::Isr::next(Ns) {
   entered = !entered;
-  return entered ? drawn_cost(net->random_, 2 * ++jobs, net->spec_.isr_ns, net->spec_.isr_spread) : 0;
+  return entered ? costs.take() : 0;
 }
 
 Ns NetworkLoad::Dpc::next(Ns now) {
@@ -63,7 +74,7 @@ Ns NetworkLoad::Dpc::next(Ns now) {
     began = now;
     took = 0;
   }
-  return entered ? drawn_cost(net->random_, 2 * ++jobs + 1, net->spec_.dpc_ns, net->spec_.dpc_spread) : 0;
+  return entered ? costs.take() : 0;
 }
 
 Ns NetworkLoad::Reader::next(Ns now) {
@@ -73,7 +84,7 @@ Ns NetworkLoad::Reader::next(Ns now) {
     net->send(now, std::max(net->spec_.every_ns, net->spec_.round_trip_ns));
   }
   reading = net->processed_ > 0;
-  return reading ? std::max<Ns>(net->spec_.read_ns, 1) : 0;
+  return reading ? net->read_cost() : 0;
 }
 
 }  // namespace offhook::hostsim

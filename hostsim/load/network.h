@@ -10,6 +10,7 @@
 // pass, or in ksoftirqd (see SoftirqLimit). In the thread of a threaded interrupt there are no rounds.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "hostsim/cpu/chain.h"
@@ -30,13 +31,13 @@ class NetworkLoad final : public DeviceLoad {
   struct Isr final : Program {
     Ns next(Ns now) override;
     NetworkLoad* net = nullptr;
-    std::uint64_t jobs = 0;
+    DrawnCosts costs;
     bool entered = false;
   } isr_;
   struct Dpc final : Program {
     Ns next(Ns now) override;
     NetworkLoad* net = nullptr;
-    std::uint64_t jobs = 0;
+    DrawnCosts costs;
     bool entered = false;
     Ns began = 0;  // NAPI: this round
     int took = 0;  // segments, in it
@@ -48,6 +49,8 @@ class NetworkLoad final : public DeviceLoad {
   } reader_;
 
   void send(Ns now, Ns delay);
+  Ns read_cost() const { return spec_.read_ns > 0 ? spec_.read_ns : 1; }
+  bool is_planned();
 
   Engine& engine_;
   Cpu& cpu_;
@@ -60,6 +63,7 @@ class NetworkLoad final : public DeviceLoad {
   int processed_ = 0;     // of these, those that the DPC is done with
   bool polling_ = false;  // NAPI: the device's interrupt is off
   bool sending_ = false;  // a segment is on the wire
+  std::array<PlannedJob, 3> planned_{};
 };
 
 }  // namespace offhook::hostsim

@@ -81,7 +81,7 @@ Scenario scenario_of(const CheckedDevice& c, int y_ticks, double blocks) {
 /// Whether nothing is lost. @param phase of the first slot, as a share of Y
 bool loses_nothing(Scenario s, double phase) {
   s.context.slot_phase = phase;
-  const auto call = hostsim::make_device_call(s, hostsim::silence(s.device), nullptr);
+  const auto call = hostsim::make_device_call(s, hostsim::no_samples(s.device), nullptr);
   while (call->advance(call->now() + 1'000'000'000)) {
   }
   return call->result().completed;
@@ -94,7 +94,7 @@ std::vector<std::uint64_t> arrivals(const CheckedDevice& c, std::size_t n) {
   oh_event_log_init(&log, ring.data(), ring.size(), 0);
   Scenario s = scenario_of(c, c.x_ticks, static_cast<double>(n) + 1);
   s.stop_at_loss = false;
-  const auto call = hostsim::make_device_call(s, hostsim::silence(s.device), &log);
+  const auto call = hostsim::make_device_call(s, hostsim::no_samples(s.device), &log);
   std::vector<std::uint64_t> out;
   for (bool more = true; more && out.size() < n;) {
     more = call->advance(call->now() + 1'000'000);

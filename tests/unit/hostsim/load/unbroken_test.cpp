@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// Chains of jobs that run without instants of their own: an observer forbids them, so a host that is observed goes
+// through every instant. Its log and its times must be the same.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "hostsim/load/device_load.h"
+#include "hostsim/load/load.h"
+#include "hostsim/random/random.h"
+
+namespace offhook::hostsim {
+namespace {
+
+constexpr Ns kUs = 1000, kMs = 1'000'000, kSecond = 1'000'000'000;
+
+struct Outcome {
+  std::vector<std::tuple<std::uint64_t, int, int, std::uint32_t>> log;
+  std::vector<Ns> cpu_times;
+  Ns dpc_time = 0;
+  std::uint64_t transfers = 0, engine_events = 0;
+};
+
+class Nothing final : public CpuObserver {
+  void on_event(Ns, EntityId, Kind) override {}
+};
+
+/// Clock, timer, a network, two disks, threads of random priorities, with and without quanta and deadlines.
+class RandomHost {
+ public:
+  RandomHost(std::uint64_t seed, bool observed) : random_(seed, 1) {
+    oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+    cpu_.set_log(&log_);
+    if (observed) cpu_.set_observer(&nothing_);
+    for (int i = 0, n = 1 + number(3); i < n; i++) {
+      threads_.push_back(
+          std::make_unique<PeriodicThread>(engine_, cpu_, (1 + number(40)) * kMs, (1 + number(900)) * kUs));
+      threads_.back()->start(cpu_.add_thread("thread", policy(), *threads_.back(), number(2) == 0 ? kNever : 5 * kMs));
+    }
+    if (number(2) == 0) cpu_.release(cpu_.add_thread("spinner", FixedPriority{number(12), 20 * kMs}, spinner_));
+    timer_.emplace(cpu_, &log_, kMs, number(20) * kUs, (number(3) - 1) * 5 * kUs);
+    clock_.emplace(engine_, cpu_, number(2) == 0 ? 1000 : 1024, 28, number(4) * kUs);
+    clock_->set_listener(&*timer_);
+    clock_->start();
+    for (LoadDevice d : {LoadDevice{.name = "network", .every_ns = 123 * kUs, .window = 24, .read_ns = 5 * kUs},
+                         LoadDevice{.name = "disk", .every_ns = 900 * kUs, .jitter = 0.4},
+                         LoadDevice{.name = "usb", .every_ns = kMs}}) {
+      d.isr_ns = number(40) * kUs;
+      d.isr_spread = 0.5 * random_.uniform(draws_++);
+      d.dpc_ns = number(40) * kUs;
+      d.dpc_spread = 0.5 * random_.uniform(draws_++);
+      d.level = 1 + number(31);
+      d.reader_priority = number(16);
+      d.round_trip_ns = number(200) * kUs;
+      d.dpc_importance = static_cast<DpcImportance>(number(3));
+      devices_.push_back(make_device_load(engine_, cpu_, d, seed, 2 + devices_.size()));
+      devices_.back()->start();
+    }
+  }
+
+  Outcome run(Ns lasts) {
+    Outcome out;
+    std::vector<oh_event> events(ring_.size());
+    for (Ns horizon = 0; horizon < lasts;) {  // slices that end anywhere
+      engine_.run_until(horizon += 7'654'321);
+      const std::size_t n = oh_event_log_read(&log_, events.data(), events.size());
+      for (const oh_event& e : std::span(events).first(n)) out.log.emplace_back(e.time_ns, e.kind, e.id, e.argument);
+      for (EntityId id = 0; id < cpu_.entities(); id++) out.cpu_times.push_back(cpu_.cpu_time(id));
+    }
+    EXPECT_EQ(oh_event_log_lost(&log_), 0u);
+    out.dpc_time = cpu_.dpc_time();
+    for (const auto& device : devices_) out.transfers += device->transfers();
+    out.engine_events = engine_.events_handled();
+    return out;
+  }
+
+ private:
+  int number(int below) { return static_cast<int>(random_.word(draws_++) % static_cast<std::uint64_t>(below)); }
+  Policy policy() {
+    switch (number(4)) {
+      case 0:
+        return Slot{.length = kMs, .period = 8 * kMs};
+      case 1:
+        return EarliestDeadline{};
+      default:
+        return FixedPriority{number(32), number(2) * 20 * kMs};
+    }
+  }
+
+  Random random_;
+  std::uint64_t draws_ = 0;
+  Engine engine_;
+  Cpu cpu_{engine_};
+  std::vector<oh_event> ring_ = std::vector<oh_event>(1 << 14);
+  oh_event_log log_{};
+  Nothing nothing_;
+  Spinner spinner_;
+  std::vector<std::unique_ptr<PeriodicThread>> threads_;
+  std::optional<TimerCallback> timer_;
+  std::optional<ClockInterrupt> clock_;
+  std::vector<std::unique_ptr<DeviceLoad>> devices_;
+};
+
+TEST(Unbroken, RandomHostsHaveTheSameLogAndTheSameTimes) {
+  std::uint64_t fewer = 0, all = 0;
+  for (std::uint64_t seed = 1; seed <= 60; seed++) {
+    const Outcome every = RandomHost(seed, true).run(kSecond), unbroken = RandomHost(seed, false).run(kSecond);
+    ASSERT_EQ(unbroken.log.size(), every.log.size()) << "seed " << seed;
+    for (std::size_t i = 0; i < every.log.size(); i++)
+      ASSERT_EQ(unbroken.log[i], every.log[i]) << "seed " << seed << ", record " << i;
+    EXPECT_EQ(unbroken.cpu_times, every.cpu_times) << "seed " << seed;
+    EXPECT_EQ(unbroken.dpc_time, every.dpc_time) << "seed " << seed;
+    EXPECT_EQ(unbroken.transfers, every.transfers) << "seed " << seed;
+    fewer += unbroken.engine_events;
+    all += every.engine_events;
+  }
+  EXPECT_LT(fewer, all) << "no chain ran unbroken, and nothing was tested";
+}
+
+}  // namespace
+}  // namespace offhook::hostsim
