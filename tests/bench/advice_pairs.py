@@ -6,7 +6,9 @@
                                 [--keep pairs.jsonl] [--cpu-minutes 20]
 
 Runs `offhook advise DEVICE HOST --verify HOURS` for each pair and prints a row for it as soon as it is there: what is
-advised, the time between losses that the advice relies on, and what was seen. With --keep each pair is a line of that
+advised, the time between losses that the advice relies on (`not`: the context that comes closest, of which no more is
+promised; `none`: not even that, nothing is promised), what `offhook mttf` says where the host's latencies are known, for
+as long, and what was seen. With --keep each pair is a line of that
 file too, and one that is there from the same program and as many hours does not run again; with --cpu-minutes no pair
 begins once so much was used. Ends with 1 when an advice was safer than what was seen, or could not be given, with 2 when
 pairs are left.
@@ -22,11 +24,29 @@ import subprocess
 import sys
 from pathlib import Path
 
+VERIFY_RUNS = 5  # of `offhook advise --verify`
 TRACES = Path(__file__).resolve().parents[2] / "traces"
 
 
 def names(folder: str) -> list[str]:
     return sorted(path.stem for path in (TRACES / folder).glob("*.toml"))
+
+
+def mean_time_to_underrun(offhook: Path, device: str, host: str, context: str, hours: float) -> str:
+    """What `offhook mttf` simulates for that device in that context; nothing where it knows no latencies of the host."""
+    command = [offhook, "mttf", host, "--device", device, "--context", context, "--hours", str(hours), "--json"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return "-"
+    (row,) = json.loads(run.stdout)["bufferings"]
+    return span(row["simulated_s"]) if row["underruns"] else f"over {span(row['low_s'])}"
+
+
+def span(seconds: float) -> str:
+    for unit, length in (("h", 3600), ("min", 60), ("s", 1)):
+        if seconds >= length:
+            return f"{seconds / length:.3g} {unit}"
+    return f"{seconds:.2g} s"
 
 
 def run_pair(offhook: Path, device: str, host: str, hours: float, threads: int) -> dict:
@@ -37,13 +57,14 @@ def run_pair(offhook: Path, device: str, host: str, hours: float, threads: int) 
         advice = json.loads(run.stdout)
     except json.JSONDecodeError:
         return {"row": run.stderr.strip()[-80:], "wrong": True}
-    chosen = next((t for t in advice["trials"] if t["context"] == advice["context"]), None)
-    if chosen is None or "verified" not in advice:
-        return {"row": f"none: {advice['headline'][:60]}", "wrong": False}
+    if advice["context"] is None:  # no context suffices, or comes close: nothing is promised, nothing is run
+        return {"row": f"{'none':22} {'nothing':>14} {'-':>9} {'-':>12} {'-':>8}", "wrong": False}
+    chosen = next(t for t in advice["trials"] if t["context"] == advice["context"])
     seen, relied = advice["verified"], chosen["between_losses"]
+    mttf = mean_time_to_underrun(offhook, device, host, advice["context"], hours * VERIFY_RUNS)
     row = (
-        f"{('' if advice['suffices'] else 'not ') + advice['context']:22} {relied['low']:>16} {relied['evidence']:>10}"
-        f" {seen['losses']:>8} of {seen['blocks']}{'  SAFER' if seen['advice_is_safer'] else ''}"
+        f"{('' if advice['suffices'] else 'not ') + advice['context']:22} {relied['low']:>14} {relied['evidence']:>9}"
+        f" {mttf:>12} {seen['losses']:>8} of {seen['blocks']}{'  SAFER' if seen['advice_is_safer'] else ''}"
     )
     return {"row": row, "wrong": seen["advice_is_safer"]}
 
@@ -85,7 +106,7 @@ def main() -> int:
     program = hashlib.sha256(args.offhook.read_bytes()).hexdigest()[:16]
     kept = read_kept(args.keep)
     wrong = left = 0
-    head = f"{'device':14} {'host':18} {'advice':22} {'relies on':>16} {'evidence':>10} {'lost':>8} of blocks"
+    head = f"{'device':16} {'host':19} {'advice':22} {'relies on':>14} {'evidence':>9} {'mttf':>12} {'lost':>8} of blocks"
     print(head, flush=True)
     for device in args.devices:
         for host in args.hosts:
@@ -99,7 +120,7 @@ def main() -> int:
                 if args.keep is not None:
                     append(args.keep, pair)
             wrong += pair["wrong"]
-            print(f"{device:14} {host:18} {pair['row']}", flush=True)
+            print(f"{device:16} {host:19} {pair['row']}", flush=True)
     if left:
         print(
             f"{left} of {len(args.devices) * len(args.hosts)} pairs were not run: {args.cpu_minutes:g} minutes were used"

@@ -66,6 +66,14 @@ cmp -s modem/advice.json first.json || fail "other advice from kept runs"
 kept=$(wc -c <modem/runs.jsonl)
 expect 0 "RES 1/6 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
 [ "$(wc -c <modem/runs.jsonl)" = "$kept" ] || fail "runs that were kept ran again"
+# The advice against other seeds: what was counted is kept as well, and read back instead of counted again.
+verify=(advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set "context=THR 20" --verify 0.01 --out verify)
+expect 0 "verified: THR 20 lost something in 0 of 44997 blocks, 5 runs of 0.01 h on other seeds" "${verify[@]}"
+[ "$(grep -c '"run"' verify/verified.jsonl)" = 5 ] || fail "what was counted is not kept"
+cp verify/advice.json first.json && kept=$(wc -c <verify/verified.jsonl)
+expect 0 "verified: THR 20" "${verify[@]}"
+cmp -s verify/advice.json first.json || fail "verified otherwise from what was kept"
+[ "$(wc -c <verify/verified.jsonl)" = "$kept" ] || fail "what was kept was counted again"
 cat >host.toml <<'EOF'
 host.name = "nt2000-p2-450"
 load.spinner = false

@@ -31,9 +31,7 @@ ContextScenario context(oh_context_kind kind, int priority) {
 
 void worst_of(Measured& all, const Measured& one) {
   const auto most = [](auto& a, auto b) { a = std::max(a, b); };
-  all.blocks += one.blocks;
-  all.blocks_late += one.blocks_late;
-  all.samples_lost += one.samples_lost;
+  static_cast<Lost&>(all) += one;
   all.margin_ms = std::min(all.margin_ms, one.margin_ms);
   most(all.buffers_needed, one.buffers_needed);
   most(all.swamped, one.swamped);
@@ -45,15 +43,9 @@ void worst_of(Measured& all, const Measured& one) {
   most(all.stolen_share, one.stolen_share);
   most(all.timer_late_max_ms, one.timer_late_max_ms);
   most(all.timer_late_p999_ms, one.timer_late_p999_ms);
-  all.seconds += one.seconds;
   all.longest_ms.insert(all.longest_ms.end(), one.longest_ms.begin(), one.longest_ms.end());
   std::sort(all.longest_ms.begin(), all.longest_ms.end(), std::greater<>());
   all.longest_ms.resize(std::min(all.longest_ms.size(), kLongestKept));
-}
-
-/// Blocks that lost something. Samples that were lost without a late block are one at least.
-std::uint64_t losses(const Measured& m) {
-  return std::max<std::uint64_t>(m.blocks_late, m.samples_lost > 0 ? 1 : 0);
 }
 
 /// The better of two contexts that lose nothing, by the order at the top of the header.
@@ -243,7 +235,7 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
     Scenario s = base;
     s.context = t.context;
     s.load.timer_callback = true;
-    t.expectation = expectation(s, {t.seconds, t.blocks, losses(t), t.longest_ms});
+    t.expectation = expectation(s, {t.seconds, t.blocks, t.losses(), t.longest_ms});
   }
   choose(advice);
   explain(advice);
@@ -252,16 +244,28 @@ std::optional<Advice> try_contexts(const Scenario& base, const Options& options)
 
 }  // namespace
 
+Lost::Lost(const ServiceTally& service, double simulated_s)
+    : seconds(simulated_s),
+      blocks(service.blocks),
+      blocks_late(service.losses.blocks_late),
+      samples_lost(std::max(service.losses.samples_late, service.losses.underrun_samples) +
+                   service.losses.samples_filled_in) {}
+
+Lost& Lost::operator+=(const Lost& other) {
+  seconds += other.seconds;
+  blocks += other.blocks;
+  blocks_late += other.blocks_late;
+  samples_lost += other.samples_lost;
+  return *this;
+}
+
 Measured measure(const Figures& f, const Scenario& scenario) {
-  Measured m;
   const double sample_ms = 1000.0 / scenario.device.rate_hz;
   const PhaseFigures& total = f.total;
   const double span_ns = static_cast<double>(std::max<std::uint64_t>(f.end_ns - f.begin_ns, 1));
-  m.blocks = total.blocks;
-  m.blocks_late = total.losses.blocks_late;
-  m.samples_lost = std::max(total.losses.samples_late, total.losses.underrun_samples) + total.losses.samples_filled_in;
+  Measured m;
+  static_cast<Lost&>(m) = Lost(total, span_ns * 1e-9);
   m.swamped = total.losses.samples_filled_in > 0;
-  m.seconds = span_ns * 1e-9;
   std::uint64_t left = kLongestKept;
   const std::vector<HistogramBar> bars = f.interrupt_to_output.bars(LogLinearHistogram::kPrecisionBits);
   for (auto bar = bars.rbegin(); bar != bars.rend() && left > 0; ++bar) {
@@ -303,8 +307,7 @@ double thin_margin_ms(const Scenario& base, const ContextScenario& context) {
 std::optional<Verification> verify(const Advice& advice, double seconds, std::uint32_t runs, const Options& options) {
   constexpr std::uint64_t kOtherSeeds = 1'000'000;  // more than an advice has repeats
   const Trial& t = advice.trials.at(advice.chosen.value());
-  Measured all;
-  all.margin_ms = advice.lead_ms;
+  Lost all;
   std::mutex mutex;
   std::size_t done = 0;
   sweep::parallel(
@@ -315,18 +318,18 @@ std::optional<Verification> verify(const Advice& advice, double seconds, std::ui
         s.load.timer_callback = true;
         s.device_s = seconds;
         s.seed += kOtherSeeds + i;
-        const Measured one = options.run(config::ScenarioBuilder(s).finish());
+        const Lost one = options.count(config::ScenarioBuilder(s).finish());
         const std::lock_guard lock(mutex);
-        worst_of(all, one);
+        all += one;
         if (options.progress) options.progress(++done, runs);
       },
       options.stop);
   if (options.stop && options.stop()) return std::nullopt;
-  const Interval count = poisson_interval(losses(all));
-  Verification v{all.seconds, all.blocks, losses(all), {all.seconds / count.high, 0}, false};
+  const Interval count = poisson_interval(all.losses());
+  Verification v{all, {all.seconds / count.high, 0}, false};
   v.interval_s.high = count.low > 0 ? all.seconds / count.low : std::numeric_limits<double>::infinity();
   // Relied on is the lower end; a claim of a week is wrong with the first loss.
-  v.safer = v.losses > 0 && (t.expectation.carries(kWeekS) || t.expectation.interval_s.low > v.interval_s.high);
+  v.safer = all.losses() > 0 && (t.expectation.carries(kWeekS) || t.expectation.interval_s.low > v.interval_s.high);
   return v;
 }
 

@@ -11,7 +11,9 @@
 // guarantees is in doubt, and it is more of the CPU than the device takes as a thread. Else one over the limits, the
 // DPC before the interrupt. What is left of the transmit lead must be no thin margin, as long as another choice within
 // the same limits leaves more; both are told then. Else nothing suffices with these buffers; all is tried again with
-// twice as many, until something does, unless the device asks for more than all of the CPU.
+// twice as many, until something does, unless the device asks for more than all of the CPU. The context that comes
+// closest is told with what it does carry. Where each is refused or had its input overwritten, none comes close, and
+// that is the answer: nothing is promised, and so nothing that is seen can be less.
 #pragma once
 
 #include <algorithm>
@@ -33,11 +35,22 @@ inline constexpr double kPc99DpcUs = 500;                ///< and 6.2.4
 /// Of a radio's slots so many may be missed: makers of radios ask for 99.999 % in time.
 inline constexpr double kSlotsMissed = 1e-5;
 
-/// What one run came to; or the worst of several.
-struct Measured {
+/// What was lost, in one run or in several.
+struct Lost {
+  double seconds = 0;  ///< simulated
   std::uint64_t blocks = 0, blocks_late = 0;
   std::uint64_t samples_lost = 0;  ///< of the device: late or filled in
-  double margin_ms = 0;            ///< of the transmit lead, left at the worst moment; negative: this much late
+
+  Lost() = default;
+  Lost(const ServiceTally& service, double simulated_s);
+  Lost& operator+=(const Lost& other);
+  /// Blocks that lost something. Samples that were lost without a late block are one at least.
+  std::uint64_t losses() const { return std::max<std::uint64_t>(blocks_late, samples_lost > 0 ? 1 : 0); }
+};
+
+/// What one run came to; or the worst of several.
+struct Measured : Lost {
+  double margin_ms = 0;  ///< of the transmit lead, left at the worst moment; negative: this much late
   std::uint32_t buffers_needed = 0;
   bool swamped = false;  ///< input was overwritten: how many buffers it needs, this run does not tell
   double latency_p999_ms = 0, latency_max_ms = 0;  ///< interrupt to output queued
@@ -47,7 +60,6 @@ struct Measured {
   double stolen_share = 0;                         ///< of the CPU at interrupt and DPC level, above every thread
   double timer_late_max_ms = 0;                    ///< a 1 ms timer's callback, later than its period at the worst
   double timer_late_p999_ms = 0;
-  double seconds = 0;              ///< simulated
   std::vector<double> longest_ms;  ///< from interrupt to output, falling, the kLongestKept longest
 };
 
@@ -105,6 +117,8 @@ struct Options {
   std::function<void(std::size_t done, std::size_t of)> progress;  ///< one call at a time
   /// Run one scenario and measure it; from several threads. @throws std::exception when the host refuses
   std::function<Measured(const hostsim::Scenario&)> run;
+  /// The same for verify(), which asks no more than what was lost.
+  std::function<Lost(const hostsim::Scenario&)> count;
 };
 
 /// What a run's figures mean to the device of its scenario.
@@ -121,8 +135,7 @@ std::vector<hostsim::ContextScenario> contexts_for(const hostsim::Scenario& base
 
 /// The advice against other seeds: the context that was chosen, for so long.
 struct Verification {
-  double seconds = 0;
-  std::uint64_t blocks = 0, losses = 0;
+  Lost seen;
   Interval interval_s;  ///< between losses, 95 %
   bool safer = false;   ///< the advice relies on more than was seen
 };

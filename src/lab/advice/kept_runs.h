@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -21,9 +22,11 @@ class KeptRuns {
   /// @param identity of all that a run depends on but its scenario
   /// @throws std::runtime_error when the file cannot be written
   KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity);
-  /// Both from any thread.
-  std::optional<Measured> find(const hostsim::Scenario& scenario) const;
-  void keep(const hostsim::Scenario& scenario, const Measured& run);
+  /// Both from any thread. @tparam Run  what the file is of: Measured or Lost, one of them in a file
+  template <typename Run>
+  std::optional<Run> find(const hostsim::Scenario& scenario) const;
+  template <typename Run>
+  void keep(const hostsim::Scenario& scenario, const Run& run);
 
  private:
   std::string key(const hostsim::Scenario& scenario) const;
@@ -32,7 +35,7 @@ class KeptRuns {
   OutputFile out_;
   std::string identity_;
   mutable std::mutex mutex_;
-  std::map<std::string, Measured> runs_;
+  std::map<std::string, nlohmann::ordered_json> runs_;
 };
 
 }  // namespace offhook::advice

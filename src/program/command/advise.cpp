@@ -184,16 +184,24 @@ int run(const Options& options) {
   how.only = only_context(options, base);
   how.host_source = host_source_of(options, base);
   std::optional<OutputFolder> folder;
-  std::optional<advice::KeptRuns> kept;
+  std::optional<advice::KeptRuns> kept, kept_counts;
   if (!options.out.empty()) {
     folder.emplace(options.out);
     kept.emplace(*folder, "runs.jsonl", reproduce::program_and_data());
+    kept_counts.emplace(*folder, "verified.jsonl", reproduce::program_and_data());
   }
   how.run = [&](const hostsim::Scenario& scenario) {
-    if (const auto known = kept ? kept->find(scenario) : std::nullopt) return *known;
+    if (const auto known = kept ? kept->find<advice::Measured>(scenario) : std::nullopt) return *known;
     const advice::Measured run = advice::measure(run_figures(scenario), scenario);
     if (kept && !interrupted()) kept->keep(scenario, run);
     return run;
+  };
+  how.count = [&](const hostsim::Scenario& scenario) {
+    if (const auto known = kept_counts ? kept_counts->find<advice::Lost>(scenario) : std::nullopt) return *known;
+    const LossCount count = count_losses(scenario);
+    const advice::Lost lost(count.service, count.simulated_s);
+    if (kept_counts && !count.stopped) kept_counts->keep(scenario, lost);
+    return lost;
   };
   std::optional<advice::Advice> advice;
   {
@@ -204,11 +212,12 @@ int run(const Options& options) {
     };
     advice = advice::advise(base, how);
   }
-  if (!advice) {
+  const auto say_interrupted = [&] {
     say(stderr, "offhook: interrupted{}\n",
         kept ? "; what is done is kept, and the same command goes on from there" : "");
     return interrupt_status();
-  }
+  };
+  if (!advice) return say_interrupted();
   std::optional<advice::Verification> verified;
   if (options.verify_hours > 0 && advice->chosen) {
     Progress progress("verify", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
@@ -216,13 +225,13 @@ int run(const Options& options) {
       progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
     };
     verified = advice::verify(*advice, options.verify_hours * 3600, kVerifyRuns, how);
-    if (!verified) return interrupt_status();
+    if (!verified) return say_interrupted();
   }
   auto out = advice_json(*advice);
   if (verified) {
-    out["verified"] = {{"seconds", verified->seconds},
-                       {"blocks", verified->blocks},
-                       {"losses", verified->losses},
+    out["verified"] = {{"seconds", verified->seen.seconds},
+                       {"blocks", verified->seen.blocks},
+                       {"losses", verified->seen.losses()},
                        {"low_s", verified->interval_s.low},
                        {"advice_is_safer", verified->safer}};
   }
@@ -230,9 +239,11 @@ int run(const Options& options) {
   if (!options.json.alone()) print(*advice);
   if (verified && !options.json.alone()) {
     say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: the advice is {}\n",
-        advice->trials[*advice->chosen].name, verified->losses, verified->blocks, kVerifyRuns, options.verify_hours,
-        verified->safer ? "SAFER than that" : "no safer than that");
+        advice->trials[*advice->chosen].name, verified->seen.losses(), verified->seen.blocks, kVerifyRuns,
+        options.verify_hours, verified->safer ? "SAFER than that" : "no safer than that");
   }
+  if (options.verify_hours > 0 && !verified && !options.json.alone())
+    say("verified: nothing was run, for no context comes close and so nothing is promised\n");
   if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, "Offhook " OFFHOOK_VERSION));
   if (folder) {
     folder->write("advice.json", json_text(out, 1) + "\n");
@@ -282,7 +293,8 @@ void add_advise(CLI::App& app, Action& action) {
       ->excludes("--between-losses");
   sub->add_option(
          "--verify", options->verify_hours,
-         "Then run what was chosen so many hours on five other seeds; an advice that is safer than that is an error")
+         "Then run what was chosen so many hours on five other seeds, counting what is lost; an advice that is safer "
+         "than that is an error")
       ->type_name("H")
       ->check(CLI::Range(1e-3, 1e5));
   sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")

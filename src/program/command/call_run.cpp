@@ -100,6 +100,20 @@ traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario
   return header;
 }
 
+/// A call whose log is card, driver and ends alone.
+struct PlainCall {
+  explicit PlainCall(const hostsim::Scenario& scenario)
+      : assembly(scenario, {}, {}, {}, log.log(), hostsim::Logged::kModem) {
+    while (!log.over() && !interrupted()) tally.take(log.advance(*assembly.call));
+    if (log.lost() > 0) throw std::runtime_error("the event log overflowed");
+    result = assembly.call->result();
+  }
+  hostsim::CallEvents log{hostsim::Logged::kModem};
+  Assembly assembly;
+  Tally tally;
+  CallResult result;
+};
+
 }  // namespace
 
 CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uint8_t> file, const CallSinks& sinks,
@@ -144,15 +158,16 @@ CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far) {
   };
 }
 
+LossCount count_losses(const hostsim::Scenario& scenario) {
+  const PlainCall call(scenario);
+  return {call.tally.all, call.result.simulated_s, !call.log.over()};
+}
+
 std::string run_row(const hostsim::Scenario& scenario) {
-  hostsim::CallEvents log(hostsim::Logged::kModem);
-  const Assembly assembly(scenario, {}, {}, {}, log.log(), hostsim::Logged::kModem);
-  Tally tally;
-  while (!log.over() && !interrupted()) tally.take(log.advance(*assembly.call));
-  if (log.lost() > 0) throw std::runtime_error("the event log overflowed");
-  const CallResult r = assembly.call->result();
-  const auto& [all, before, near] = tally;
-  const RunOutcome outcome = outcome_of(scenario, r, tally, false);
+  const PlainCall call(scenario);
+  const CallResult& r = call.result;
+  const auto& [all, before, near] = call.tally;
+  const RunOutcome outcome = outcome_of(scenario, r, call.tally, false);
   nlohmann::ordered_json row{{"complete", outcome.complete},
                              {"transfer_s", outcome.transfer_s},
                              {"simulated_s", r.simulated_s},

@@ -15,6 +15,7 @@
 #include "hostsim/call/scenario.h"
 #include "offhook/event_log.h"
 #include "offhook/kernel_modem.h"
+#include "src/lab/analysis/tally.h"
 #include "src/lab/law/law.h"
 #include "traces/log/header.h"
 
@@ -66,6 +67,15 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
 using CallRunner = std::function<CallOutcome(const hostsim::Scenario&, const CallSinks&)>;
 /// run_call(). @param file, far  outlive it
 CallRunner simulated(std::span<const std::uint8_t> file, const FarSide& far = {});
+
+/// What card and driver lost in a call of our own, by their events alone: no figure is made, no scheduler logged.
+struct LossCount {
+  ServiceTally service;
+  double simulated_s = 0;
+  bool stopped = false;  ///< somebody interrupted the program
+};
+/// @throws std::invalid_argument as hostsim::Call
+LossCount count_losses(const hostsim::Scenario& scenario);
 
 /// One line of a sweep: plain figures as JSON, the same text for the same scenario.
 std::string run_row(const hostsim::Scenario& scenario);

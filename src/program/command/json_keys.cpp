@@ -235,7 +235,7 @@ advise: offhook advise --json and advice.json
   trials[].{margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms}? (ms): least time to a deadline, what would be thin, latency, what timers of others waited
   trials[].{isr_max_us,dpc_max_us}? (us): longest
   trials[].{share,stolen_share}?: of the CPU for the device, and taken from others above their priority, 0 to 1
-  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: of --verify
+  verified?.{seconds,blocks,losses,low_s,advice_is_safer}: of --verify; not there when no context was chosen
 
 admit: offhook admit --json
   offhook_admission: version of this document

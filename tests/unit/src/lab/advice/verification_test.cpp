@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <mutex>
+#include <set>
+
+#include "src/lab/advice/advice.h"
+#include "src/lab/advice/kept_runs.h"
+#include "tests/unit/temporary_folder.h"
+#include "traces/scenario/device.h"
+#include "traces/scenario/scenario.h"
+
+namespace offhook::advice {
+namespace {
+
+constexpr double kHour = 3600;
+
+// THR 24 was chosen because it is said to lose something not more often than once in `low_s`.
+Advice advice_of(double low_s) {
+  Advice advice;
+  config::ScenarioBuilder builder;
+  builder.set("host.name=nt2000-p2-450");
+  advice.base = builder.finish();
+  advice.base.pump = hostsim::PumpKind::kDevice;
+  advice.base.device = config::load_device("g-lite");
+  advice.trials.emplace_back();
+  advice.trials[0].context = hostsim::ContextScenario{};
+  advice.trials[0].expectation.interval_s.low = low_s;
+  advice.chosen = 0;
+  return advice;
+}
+
+// Each run loses `late` of 1000 blocks.
+Options counting(std::uint64_t late) {
+  Options options;
+  options.count = [late](const hostsim::Scenario& s) {
+    Lost lost;
+    lost.seconds = s.device_s;
+    lost.blocks = 1000;
+    lost.blocks_late = late;
+    return lost;
+  };
+  return options;
+}
+
+TEST(Verification, AWeekIsContradictedByTheFirstLoss) {
+  EXPECT_FALSE(verify(advice_of(kWeekS), 2 * kHour, 5, counting(0))->safer);
+  const auto one = verify(advice_of(kWeekS), 2 * kHour, 5, counting(1));
+  EXPECT_TRUE(one->safer);
+  EXPECT_EQ(one->seen.losses(), 5u);
+  EXPECT_EQ(one->seen.blocks, 5000u);
+  EXPECT_DOUBLE_EQ(one->seen.seconds, 10 * kHour);
+}
+
+// Ten losses in ten hours: one in 0.54 to 2.09 h (Garwood's interval of a count of 10: 4.795 to 18.39).
+TEST(Verification, AShorterPromiseIsContradictedBeyondTheIntervalOfWhatWasSeen) {
+  EXPECT_FALSE(verify(advice_of(2.0 * kHour), 2 * kHour, 5, counting(2))->safer);
+  EXPECT_TRUE(verify(advice_of(2.2 * kHour), 2 * kHour, 5, counting(2))->safer);
+}
+
+TEST(Verification, RunsFromSeedsThatTheAdviceHasNotSeen) {
+  std::set<std::uint64_t> seeds;
+  std::mutex mutex;
+  Options options = counting(0);
+  options.threads = 2;
+  options.count = [&, count = options.count](const hostsim::Scenario& s) {
+    const std::lock_guard lock(mutex);
+    seeds.insert(s.seed);
+    return count(s);
+  };
+  const Advice advice = advice_of(kWeekS);
+  (void)verify(advice, 60, 5, options);
+  EXPECT_EQ(seeds.size(), 5u);
+  EXPECT_GT(*seeds.begin(), advice.base.seed + options.repeats);
+}
+
+TEST(Verification, WhatWasCountedIsKeptAndReadBack) {
+  const test::TemporaryFolder folder;
+  const hostsim::Scenario scenario = advice_of(kWeekS).base;
+  Lost lost;
+  lost.seconds = 7200;
+  lost.blocks = 9;
+  lost.blocks_late = 2;
+  lost.samples_lost = 3;
+  const OutputFolder out(folder.path());
+  KeptRuns(out, "verified.jsonl", "this program").keep(scenario, lost);
+  const auto again = KeptRuns(out, "verified.jsonl", "this program").find<Lost>(scenario);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->blocks, 9u);
+  EXPECT_EQ(again->losses(), 2u);
+  EXPECT_EQ(again->samples_lost, 3u);
+  EXPECT_DOUBLE_EQ(again->seconds, 7200);
+  EXPECT_FALSE(KeptRuns(out, "verified.jsonl", "another").find<Lost>(scenario));
+  EXPECT_FALSE(KeptRuns(out, "verified.jsonl", "this program").find<Measured>(scenario)) << "has no figures";
+}
+
+}  // namespace
+}  // namespace offhook::advice
