@@ -45,7 +45,7 @@ Outcome run(Scenario s) {
   std::vector<oh_event> ring(1 << 20);
   oh_event_log log{};
   oh_event_log_init(&log, ring.data(), ring.size(), 0);
-  const auto call = make_device_call(s, silence(d), &log);
+  const auto call = make_device_call(s, no_samples(d), &log);
   const std::vector<std::string> names = call->entity_names();
   Outcome outcome;
   oh_event e;

@@ -34,7 +34,7 @@ CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner
   s.host.quantum_ns = 20'000'000;
   s.device = d;
   s.device_s = seconds;
-  const auto call = make_device_call(s, silence(d), nullptr);
+  const auto call = make_device_call(s, no_samples(d), nullptr);
   while (call->advance(call->now() + 1'000'000'000)) {
   }
   return call->result();
