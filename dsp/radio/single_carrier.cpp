@@ -11,9 +11,7 @@ namespace {
 using S = SingleCarrier;
 
 constexpr float kDetectionThreshold = 0.6f;
-constexpr float kMostOffset = 0.06f;  // radians a sample: 19 kHz
 constexpr float kLearningRate = 0.4f;
-constexpr unsigned kPasses = 3;  // over the preamble
 // Of the equaliser, which begins as the matched filter, and of the sender's pulse.
 constexpr unsigned kDelay = 2 * S::kSymbolSamples * S::kFilterSymbols;
 
@@ -108,7 +106,7 @@ Heard S::Receiver::take(Complex x) {
 /// The equaliser over the preamble, several times.
 void S::Receiver::train() {
   eqlms_cccf_reset(equaliser_.get());
-  for (unsigned pass = 0; pass < kPasses; ++pass) {
+  for (unsigned pass = 0; pass < kTrainingPasses; ++pass) {
     for (unsigned k = 0; k < start_.size(); ++k) {
       eqlms_cccf_push(equaliser_.get(), start_[k]);
       if (k < kDelay || (k - kDelay) % kSymbolSamples != 0) continue;

@@ -20,6 +20,8 @@ struct SingleCarrier {
   static constexpr unsigned kSymbolSamples = 2, kPreambleSymbols = 64, kPacketSymbols = 412, kPilotSpacing = 16;
   static constexpr unsigned kFilterSymbols = 7;  // the pulse's half length
   static constexpr float kExcessBandwidth = 0.3f;
+  static constexpr float kMostOffset = 0.06f;     // of the carrier, radians a sample: 19 kHz
+  static constexpr unsigned kTrainingPasses = 3;  // of the equaliser over the preamble
   static constexpr int kPulse = LIQUID_FIRFILT_ARKAISER;
 
   /// A burst's samples, made at once.
