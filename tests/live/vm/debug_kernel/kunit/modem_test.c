@@ -144,9 +144,109 @@ static void two_on_one_line_reach_data(struct kunit *test)
 		oh_modem_end_destroy(t->end[k]);
 }
 
+enum {
+	LOOP_HZ = 276000,
+	LOOP_RATIO = 4,
+	LOOP_BLOCK = 1104,
+	LOOP_LOST_MS = 40,
+	LOOP_LOSS = 8, /* 18 dB: full scale is no receiver's level */
+};
+
+/* G.lite: the exchange's end sends four samples a period. */
+struct loop {
+	struct oh_kernel_call call[2];
+	struct oh_modem_end *end[2];
+	s16 up[LOOP_BLOCK], down[LOOP_BLOCK * LOOP_RATIO];
+	struct oh_kernel_status status[2];
+};
+
+static bool loop_in_data(struct loop *t)
+{
+	int k;
+
+	for (k = 0; k < 2; ++k) {
+		memset(&t->status[k], 0, sizeof(t->status[k]));
+		oh_modem_end_status(t->end[k], &t->status[k]);
+	}
+	return t->status[0].pump == OH_PUMP_DATA && t->status[1].pump == OH_PUMP_DATA;
+}
+
+/* Each hears what the other sent in the block before. */
+static void loop_block(struct loop *t, s16 *up, s16 *down)
+{
+	int k;
+
+	oh_modem_end_pump(t->end[0]).process(t->end[0], t->down, up, LOOP_BLOCK);
+	oh_modem_end_pump(t->end[1]).process(t->end[1], t->up, down, LOOP_BLOCK);
+	for (k = 0; k < LOOP_BLOCK; ++k)
+		t->up[k] = up[k] / LOOP_LOSS;
+	for (k = 0; k < LOOP_BLOCK * LOOP_RATIO; ++k)
+		t->down[k] = down[k] / LOOP_LOSS;
+}
+
+/* What a lost piece of the line costs is in the status: idle cells, nobody's to read. */
+static void cells_lost_on_a_loop_are_in_the_status(struct kunit *test)
+{
+	const struct oh_stream_format slow = {
+		.rate_hz = LOOP_HZ,
+		.encoding = OH_LINEAR16,
+		.ring_samples = 4096,
+		.block_min = 1,
+		.block_max = 2048,
+	};
+	struct oh_stream_format fast = slow;
+	struct loop *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	s16 *up = kunit_kzalloc(test, sizeof(t->up), GFP_KERNEL);
+	s16 *down = kunit_kzalloc(test, sizeof(t->down), GFP_KERNEL);
+	struct fixture *f = test->priv;
+	u64 idle;
+	int k, n;
+
+	KUNIT_ASSERT_TRUE(test, t && up && down);
+	fast.rate_hz *= LOOP_RATIO;
+	fast.ring_samples *= LOOP_RATIO;
+	for (k = 0; k < 2; ++k) {
+		const struct oh_streams card = {.rx = k == 0 ? fast : slow,
+						.tx = k == 0 ? slow : fast};
+
+		t->call[k] = call_of(k == 0 ? "dmt" : "dmt-central");
+		t->call[k].role = k == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+		t->end[k] = oh_modem_end_create(&t->call[k], &card, &f->log, &f->wake);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(t->end[k]));
+	}
+	for (n = 0; n < 3 * LOOP_HZ && !loop_in_data(t); n += LOOP_BLOCK)
+		loop_block(t, up, down);
+	for (n = 0; n < LOOP_HZ / 5; n += LOOP_BLOCK)
+		loop_block(t, up, down);
+	KUNIT_ASSERT_TRUE(test, loop_in_data(t));
+	for (k = 0; k < 2; ++k) {
+		KUNIT_EXPECT_GT(test, t->status[k].cells_idle, 0);
+		KUNIT_EXPECT_EQ(test, t->status[k].cells_sent, 0);
+		KUNIT_EXPECT_EQ(test, t->status[k].cells_received, 0);
+		KUNIT_EXPECT_EQ(test, t->status[k].hec_errors, 0);
+		KUNIT_EXPECT_EQ(test, t->status[k].delineation_losses, 0);
+	}
+	idle = t->status[0].cells_idle;
+	for (n = 0; n < LOOP_HZ / 1000 * LOOP_LOST_MS; n += LOOP_BLOCK) {
+		memset(t->down, 0, sizeof(t->down));
+		loop_block(t, up, down);
+	}
+	for (n = 0; n < LOOP_HZ / 5; n += LOOP_BLOCK)
+		loop_block(t, up, down);
+	KUNIT_EXPECT_TRUE(test, loop_in_data(t));
+	KUNIT_EXPECT_GT(test, t->status[0].hec_errors, 0);
+	KUNIT_EXPECT_GE(test, t->status[0].delineation_losses, 1);
+	KUNIT_EXPECT_GT(test, t->status[0].cells_idle, idle);
+	KUNIT_EXPECT_EQ(test, t->status[0].cells_unread, 0);
+	KUNIT_EXPECT_EQ(test, t->status[1].delineation_losses, 0);
+	for (k = 0; k < 2; ++k)
+		oh_modem_end_destroy(t->end[k]);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(refuses_what_is_no_call),
 	KUNIT_CASE_SLOW(two_on_one_line_reach_data),
+	KUNIT_CASE_SLOW(cells_lost_on_a_loop_are_in_the_status),
 	{},
 };
 
