@@ -107,6 +107,16 @@ TEST(V90Receiver, TrainsByTrn1dAndGivesItsLevelsInTheirPlacesAtTheNetworksClock)
   }
 }
 
+TEST(V90Receiver, BeforeAnyTrainingItSaysNothing) {
+  const auto receiver = std::make_unique<PcmReceiver>();
+  receiver->init();
+  for (int n = 0; n < 2000; ++n) EXPECT_FALSE(receiver->process(1000));
+  EXPECT_FALSE(receiver->trained());
+  EXPECT_EQ(receiver->position(), -1);
+  EXPECT_EQ(receiver->clock_ppm(), 0);
+  EXPECT_EQ(receiver->error_power(), 0);
+}
+
 TEST(V90Receiver, ARefitFindsTheTapsOfBothPartsAnew) {
   Call call(0);
   ASSERT_TRUE(call.train());
