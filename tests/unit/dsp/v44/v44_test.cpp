@@ -151,6 +151,16 @@ TEST(V44, WhatIsFlushedCanBeRead) {
   }
 }
 
+// What fills the octet after FLUSH and ETM is nothing, whatever a far end puts there.
+TEST(V44, TheRestOfAFlushedOctetIsNotLookedAt) {
+  for (const int filling : {0, 1}) {
+    Codes w;
+    w.ordinal('a').word(kFlush).bits(filling, 1).align().ordinal('b').word(kEtm).bits(filling, 1).align().octet('c');
+    With<Decoder> d;
+    EXPECT_EQ(decode(d, w.bytes), bytes("abc")) << filling;
+  }
+}
+
 TEST(V44, NothingIsFlushedTwice) {
   With<Encoder> e;
   Bytes sent;
