@@ -3,7 +3,7 @@
 // The non-linear encoder and its inverse: a warp of the points that V.34 has (9.7), in V.90's upstream, too.
 //
 // Codecs are finer for small samples than for large ones. Pushing outer points outwards, a little, evens out the noise.
-// Phi grows with the energy of the point; the decoder solves for that energy.
+// Phi grows with the energy of the point, and so does the energy after it, by which the decoder finds Phi.
 #pragma once
 
 #include "dsp/blocks/complex.h"
@@ -14,6 +14,50 @@ namespace offhook::qam {
 constexpr float nonlinear_gain(float zeta) {
   return 1 + zeta / 6 + zeta * zeta / 120;
 }
+
+/// 1 / Phi of the point that was warped to zeta Phi(zeta)^2 = t: cubic pieces with its values and its slopes at both
+/// ends, 3e-8 off at most. Of a solution by Newton's steps each waits for a division of the one before; a receiver does
+/// this for every symbol.
+class InverseNonlinearGain {
+ public:
+  static constexpr int kMost = 8;  ///< t: 25 Theta, rounded
+
+  constexpr InverseNonlinearGain() {
+    double value = 1, slope = -1. / 6, zeta = 0;  // at t = 0, where Phi' is 1/6
+    for (int k = 0; k < kPieces; ++k) {
+      const double t = static_cast<double>(k + 1) / kPiecesAUnit;
+      double gain = 1, rise = 1. / 6, steepness = 1;
+      for (int step = 0; step < 8; ++step) {  // from the left end's zeta: convex and rising, so that it converges
+        gain = 1 + zeta / 6 + zeta * zeta / 120;
+        rise = 1. / 6 + zeta / 60;
+        steepness = gain * gain + 2 * zeta * gain * rise;
+        zeta -= (zeta * gain * gain - t) / steepness;
+      }
+      const double next = 1 / gain, next_slope = -rise / (gain * gain * steepness);
+      const double from = slope / kPiecesAUnit, to = next_slope / kPiecesAUnit;
+      piece_[k][0] = static_cast<float>(value);
+      piece_[k][1] = static_cast<float>(from);
+      piece_[k][2] = static_cast<float>(3 * (next - value) - 2 * from - to);
+      piece_[k][3] = static_cast<float>(2 * (value - next) + from + to);
+      value = next;
+      slope = next_slope;
+    }
+  }
+  /// @param t  at least 0, or not a number; above kMost it is treated as kMost.  Real-time: yes, O(1).
+  constexpr float operator()(float t) const {
+    constexpr float kEnd = kPieces * (1 - 1.f / (1 << 23));
+    const float place = t * kPiecesAUnit < kEnd ? t * kPiecesAUnit : kEnd;  // false for NaN too
+    const int k = static_cast<int>(place);
+    const float u = place - static_cast<float>(k);
+    const float* c = piece_[k];
+    return c[0] + u * (c[1] + u * (c[2] + u * c[3]));
+  }
+
+ private:
+  static constexpr int kPiecesAUnit = 16, kPieces = kMost * kPiecesAUnit;
+  float piece_[kPieces][4]{};
+};
+inline constexpr InverseNonlinearGain kInverseNonlinearGain{};
 
 /// Warps points outwards and back. One object serves both directions; it holds no state. Real-time: yes, O(1).
 class NonlinearEncoder {
@@ -29,9 +73,7 @@ class NonlinearEncoder {
     *im *= gain;
   }
 
-  /// x from x', in place: solves zeta Phi(zeta)^2 = Theta |x'|^2 / mean |x|^2. The left side is convex and rising and
-  /// the start lies right of the root, so that Newton's steps fall to it without overshoot. Energies above 25 times the
-  /// mean, which no point has, are treated as 25 times.
+  /// x from x', in place. Energies above 25 times the mean, which no point has, are treated as 25 times.
   constexpr void decode(float* re, float* im) const {
     const Complex x = decode({*re, *im}, zeta_per_energy_);
     *re = x.re;
@@ -39,15 +81,7 @@ class NonlinearEncoder {
   }
   /// The same with zeta_per_energy(), the one number that it depends on.
   static constexpr Complex decode(Complex x, float zeta_per_energy) {
-    const float t = zeta_per_energy * norm(x);
-    const float target = t < 8 ? t : 8;  // 8 = 25 * Theta, rounded; false for NaN too
-    float zeta = target / (1 + target / 10);
-    for (int k = 0; k < 5; ++k) {
-      const float gain = nonlinear_gain(zeta);
-      const float slope = gain * gain + 2 * zeta * gain * (1.0f / 6 + zeta / 60);
-      zeta -= (zeta * gain * gain - target) / slope;
-    }
-    return 1 / nonlinear_gain(zeta) * x;
+    return kInverseNonlinearGain(zeta_per_energy * norm(x)) * x;
   }
   constexpr float zeta_per_energy() const { return zeta_per_energy_; }
 

@@ -38,6 +38,18 @@ for part in '"overrun":0' '"underrun":0' '"near_received":8000'; do grep -q "$pa
 second=$(v90 --set trunk.near_end='"digital"' --set trunk.robbed_bits=1)
 grep -q '"near_received":8000' <<<"$second" || fail "the digital modem at the card did not get the file: $second"
 cmp sent got || fail "the analogue modem did not get the file"
+cat >trunk.toml <<'EOF'
+name = "trunk"
+[line]
+kind = "digital-trunk"
+[pump]
+modem = "v90"
+[transfer]
+bytes = 16000
+EOF
+third=$("$offhook" card --in-process --scenario trunk.toml --hash 20)
+grep -q '"near_received":16000' <<<"$third" || fail "the trunk of a scenario did not carry its file: $third"
+expect_error "/dev/offhook31: cannot be opened" run trunk.toml --host kernel:31
 expect_error "expected no --far-card" card --in-process --pump v90 --far-card other
 expect_error 'trunk.pad_db has no effect with line.kind = "analogue"' card --in-process --set trunk.pad_db=3
 

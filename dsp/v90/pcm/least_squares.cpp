@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v90/pcm/least_squares.h"
 
+#include "dsp/blocks/preemption_point.h"
+
 namespace offhook::v90 {
 
 void LeastSquares::begin(const float* samples, int apart, const float* decided, const float* wanted, const float* taps,
@@ -33,6 +35,7 @@ void LeastSquares::begin_step() {
 }
 
 bool LeastSquares::work(const Kernels& kernels, float* taps) {
+  oh_preemption_point();
   const float* direction = first_ ? c_ : p_;
   for (int n = 0; n < kRowsASymbol && row_ < kRows; ++n, ++row_) {
     const float* x = samples_ + apart_ * row_;

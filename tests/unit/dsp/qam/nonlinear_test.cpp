@@ -51,6 +51,15 @@ TEST(V34Nonlinear, DecoderInvertsItUpToTwentyTimesTheMeanEnergy) {
   }
 }
 
+TEST(V34Nonlinear, TheInverseGainIsTheSolutionToTheLastBitOrTwo) {
+  for (double zeta = 0; zeta < 3.1; zeta += 1e-4) {
+    const double gain = 1 + zeta / 6 + zeta * zeta / 120;
+    const double t = zeta * gain * gain;
+    ASSERT_LT(t, qam::InverseNonlinearGain::kMost);
+    ASSERT_NEAR(qam::kInverseNonlinearGain(static_cast<float>(t)), 1 / gain, 1.2e-7) << t;
+  }
+}
+
 TEST(V34Nonlinear, DecoderSurvivesAnything) {
   const NonlinearEncoder warp(kNonlinearTheta, 1);
   for (const float v : {1e3f, 1e15f, std::numeric_limits<float>::infinity(), std::nanf("")}) {
