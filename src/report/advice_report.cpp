@@ -134,9 +134,10 @@ std::string advice_memo(const advice::Advice& a, const std::string& made_by) {
        fmt::format("no loss in {}", a.required_s < advice::kWeekS ? advice::span(a.required_s) : "a week")}};
   if (a.chosen) {
     const advice::Trial& t = a.trials[*a.chosen];
-    facts.emplace_back("Between losses",
-                       fmt::format("of {}: {} at least, by {}", t.name, advice::span(t.expectation.interval_s.low),
-                                   advice::in_words(t.expectation.evidence)));
+    const double low_s = t.expectation.interval_s.low;
+    facts.emplace_back("Between losses", fmt::format("of {}: {}{}, by {}", t.name, advice::span(low_s),
+                                                     low_s < advice::kWeekS ? " at least" : "",
+                                                     advice::in_words(t.expectation.evidence)));
   }
   data["facts"] = facts;
   data["against"] = nlohmann::json::array();

@@ -95,7 +95,10 @@ TEST_P(KernelVariants, GiveTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, KernelVariants, testing::ValuesIn(kInstructionSets),
-                         [](const auto& p) { return std::string(kernels_for(p.param).name); });
+                         // Not by kernels_for(): a processor that lacks a set has no name for it.
+                         [](const auto& p) {
+                           return std::string(std::array{"plain", "avx2", "avx512"}.at(p.index));
+                         });
 
 }  // namespace
 }  // namespace offhook
