@@ -93,7 +93,7 @@ def screens(source):
     found = {}
     for _, text in pages(source):
         for block, screen in re.findall(r"^((?:    .*\n)+)\n*```text\n((?:(?!```).*\n)*)```$", text, re.MULTILINE):
-            found[list(commands_of(block.splitlines()))[-1]] = screen.splitlines()
+            found[list(commands_of(block.splitlines()))[-1].removeprefix("./dev ")] = screen.splitlines()
     return found
 
 
@@ -177,7 +177,7 @@ def run_all(found, offhook, source):
                     background.append(subprocess.Popen(one.rstrip("& ").split(), cwd=folder, stdout=subprocess.DEVNULL))
                     continue
                 begin = time.monotonic()
-                wrong = run(one, folder, shown.get(one, ()))
+                wrong = run(one, folder, shown.get(one.removeprefix("./dev "), ()))
                 failures += wrong is not None
                 print(f"{'FAILED' if wrong else 'ok':6} {time.monotonic() - begin:6.1f} s  {where}: {one}", flush=True)
                 if wrong:
