@@ -9,9 +9,9 @@ function advicePage() {
     const part = section(title, caption);
     figure(part, title, box => adviceBars(box, items, limit));
   };
-  bars("The device", `From interrupt to output queued, the longest and (darker) 999 in 1000, and the ${a.lead_ms.toPrecision(4)} ms that are queued when idle.`,
+  bars("The device", `From interrupt to output queued, the longest, and in full colour 999 in 1000, and the ${a.lead_ms.toPrecision(4)} ms that are queued when idle.`,
     tried.map(t => ({name: t.context, value: t.latency_max_ms, inner: t.latency_p999_ms, bad: !t.loses_nothing})), {value: a.lead_ms, text: "transmit lead"});
-  bars("Everyone else", "How much later than its period a 1 ms timer's callback comes: the longest and (darker) 999 in 1000.",
+  bars("Everyone else", "How much later than its period a 1 ms timer's callback comes: the longest, and in full colour 999 in 1000.",
     [{name: "without the device", value: a.control.timer_late_max_ms, inner: a.control.timer_late_p999_ms},
       ...tried.map(t => ({name: t.context, value: t.timer_late_max_ms, inner: t.timer_late_p999_ms}))]);
   if (a.passed_over_for.length) {
