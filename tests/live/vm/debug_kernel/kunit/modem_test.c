@@ -209,7 +209,7 @@ static void cells_lost_on_a_loop_are_in_the_status(struct kunit *test)
 		const struct oh_streams card = {.rx = k == 0 ? fast : slow,
 						.tx = k == 0 ? slow : fast};
 
-		t->call[k] = call_of(k == 0 ? "dmt" : "dmt-central");
+		t->call[k] = call_of("dmt");
 		t->call[k].role = k == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
 		t->end[k] = oh_modem_end_create(&t->call[k], &card, &f->log, &f->wake);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(t->end[k]));
