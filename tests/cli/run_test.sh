@@ -109,7 +109,7 @@ timeout 100 "$offhook" run call.toml --out g >/dev/full 2>err.txt && fail "full 
 grep -q "^offhook: error: .*No space left on device" err.txt || fail "full standard output: $(cat err.txt)"
 
 # A device that is no modem has blocks and buffers: neither bytes nor the modem's ring of 512.
-expect 0 "buffers  *3 of 4416 samples" run --context "RES 10/17 strict" --out buffers <(printf 'device = "g-lite"\n[transfer]\ndevice_s = 1\n')
+expect 0 "3 of 4416 samples" run --context "RES 10/17 strict" --out buffers <(printf 'device = "g-lite"\n[transfer]\ndevice_s = 1\n')
 grep -Eqi "bytes|512|ring" out.txt && fail "a device that is no modem is told of bytes or a ring"
 grep -q "buffers hold 4,416 each" buffers/report.html || fail "the page does not say what the buffers hold"
 # A soft DSL modem: the real pump in every context; a summary with its tones; what a starved one is told.
