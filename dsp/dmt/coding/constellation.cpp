@@ -48,9 +48,9 @@ int floor_of(float x) {
 
 /// The nearest of first, first + step, ... last. @param step  2 or 4, here and below: there is nothing to divide
 int nearest_of(float x, int first, int step, int last) {
-  const int k = floor_of((x - static_cast<float>(first)) * (step == 2 ? 0.5f : 0.25f) + 0.5f);
-  const int y = first + step * k;
-  return y < first ? first : y > last ? last : y;
+  if (!(x > static_cast<float>(first))) return first;  // nor is what is no number an integer
+  if (x >= static_cast<float>(last)) return last;
+  return first + step * floor_of((x - static_cast<float>(first)) * (step == 2 ? 0.5f : 0.25f) + 0.5f);
 }
 
 /// The first not below `least` that is `like` modulo `step`.

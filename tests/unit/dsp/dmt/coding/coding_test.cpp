@@ -292,6 +292,20 @@ TEST(Constellation, IsOneToOneAndItsCosetsAreTheLowBits) {
   }
 }
 
+// An equaliser that has lost the line gives any number, and none.
+TEST(Constellation, WhatIsFarOutsideHasAPointToo) {
+  for (int bits = kLeastBits; bits <= kMostBits; ++bits) {
+    for (const float far : {1e10f, 3e38f, -1e10f, -3e38f}) {
+      if (bits == 3) continue;  // the eight are compared by distances, which rounding makes equal out there
+      const Point p = nearest_point(bits, {far, 1}), near = nearest_point(bits, {std::copysign(1000.0f, far), 1});
+      EXPECT_EQ(p.x, near.x) << bits << ' ' << far;
+      EXPECT_EQ(p.y, near.y) << bits << ' ' << far;
+    }
+    const Point p = nearest_point(bits, {std::nanf(""), 1});
+    EXPECT_EQ(point_of(bits, label_of(bits, p)).x, p.x) << bits;
+  }
+}
+
 TEST(Constellation, NearestPointIsTheNearest) {
   std::mt19937 random(7);
   for (int bits = kLeastBits; bits <= 11; ++bits) {
