@@ -15,6 +15,7 @@
 #include "dsp/dmt/coding/tones.h"
 #include "dsp/dmt/procedure/loading.h"
 #include "dsp/pump/pump_type.h"
+#include "tests/realtime/realtime_guard.h"
 
 namespace offhook::dmt {
 namespace {
@@ -117,6 +118,29 @@ TEST(DmtPump, AnObserverSeesThePointsOfLoadedTonesInDataAlone) {
     EXPECT_GT(at_last.snr_db[k] + at_last.gain_db[k], needed - 0.01) << "tone " << k;
     EXPECT_LE(std::abs(at_last.gain_db[k]), 2.5f);
     EXPECT_LE(at_last.bits[k], kLiteDown.most_bits);
+  }
+}
+
+// Both ends, from the first tone to a lost block in data mode.
+TEST(DmtPump, AllocatesAndLocksNothingInStartUpAndData) {
+  for (const int format : {0, 1}) {
+    End remote(oh_dmt_remote_type(), format), central(oh_dmt_central_type(), format);
+    std::vector<std::int16_t> down(kBlock * 16), up(kBlock * 16), next_up = up;
+    const auto run = test::run_realtime([&] {
+      std::uint64_t in_data = 0;
+      for (int k = 0; k < 3 * kPeriodHz / kBlock && in_data < 500; ++k) {
+        remote.process(down, &next_up, kBlock);
+        central.process(up, &down, kBlock);
+        std::swap(up, next_up);
+        in_data += remote.status().state == OH_PUMP_DATA && central.status().state == OH_PUMP_DATA;
+      }
+      oh_dmt_remote_type()->fill_in(remote.self(), kBlock);
+      oh_dmt_central_type()->fill_in(central.self(), kBlock);
+      return in_data;
+    });
+    if (!run.skipped.empty()) GTEST_SKIP() << run.skipped;
+    EXPECT_EQ(run.violation, "");
+    EXPECT_EQ(run.value, 500u) << "format " << format;
   }
 }
 
