@@ -81,6 +81,13 @@ class V90Call : public hostsim::DigitalEnd {
     oh_v90_options analogue{}, digital{};
     uint64_t seed = 1;
   };
+  /// A line with little noise, and no V.8.
+  static Options from_phase2_on() {
+    Options o;
+    o.v8 = false;
+    o.trunk.noise_dbm0 = -85;
+    return o;
+  }
 
   explicit V90Call(const Options& o) : options_(o), digital_bits_(0x1234567, o.hdlc), analogue_bits_(0x765432, o.hdlc) {
     oh_pump_config c{};

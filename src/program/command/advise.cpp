@@ -166,10 +166,14 @@ void print(const advice::Advice& a) {
       Lines(table.str()), a.control_late_max_ms);
 }
 
-int run(const Options& options) {
-  const hostsim::Scenario base = base_of(options);
-  if (!options.memo.empty()) expect_writable(options.memo);
-  catch_interrupts();
+void print(const advice::Advice& a, const advice::Verification& v, double hours) {
+  say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: the advice is {}\n",
+      a.trials[*a.chosen].name, v.seen.losses(), v.seen.blocks, kVerifyRuns, hours,
+      v.safer ? "SAFER than that" : "no safer than that");
+}
+
+/// What is asked of advice::advise(), but its runs and its progress.
+advice::Options asked(const Options& options, const hostsim::Scenario& base) {
   advice::Options how;
   how.repeats = options.repeats;
   how.seconds = options.seconds;
@@ -183,6 +187,14 @@ int run(const Options& options) {
   how.stop = interrupted;
   how.only = only_context(options, base);
   how.host_source = host_source_of(options, base);
+  return how;
+}
+
+int run(const Options& options) {
+  const hostsim::Scenario base = base_of(options);
+  if (!options.memo.empty()) expect_writable(options.memo);
+  catch_interrupts();
+  advice::Options how = asked(options, base);
   std::optional<OutputFolder> folder;
   std::optional<advice::KeptRuns> kept, kept_counts;
   if (!options.out.empty()) {
@@ -237,11 +249,7 @@ int run(const Options& options) {
   }
   options.json.write(json_text(out, 1));
   if (!options.json.alone()) print(*advice);
-  if (verified && !options.json.alone()) {
-    say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: the advice is {}\n",
-        advice->trials[*advice->chosen].name, verified->seen.losses(), verified->seen.blocks, kVerifyRuns,
-        options.verify_hours, verified->safer ? "SAFER than that" : "no safer than that");
-  }
+  if (verified && !options.json.alone()) print(*advice, *verified, options.verify_hours);
   if (options.verify_hours > 0 && !verified && !options.json.alone())
     say("verified: nothing was run, for no context comes close and so nothing is promised\n");
   if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, "Offhook " OFFHOOK_VERSION));

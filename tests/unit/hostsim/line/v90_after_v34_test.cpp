@@ -8,18 +8,11 @@
 namespace offhook {
 namespace {
 
-V90Call::Options from_phase2_on() {
-  V90Call::Options o;
-  o.v8 = false;
-  o.trunk.noise_dbm0 = -85;
-  return o;
-}
-
 // 9.2.1.1.8, 9.2.2.1.9: a retrain goes by V.90's Phase 2 whatever was chosen before, and the analogue modem chooses
 // anew.
 TEST(V90AfterV34, ARetrainThatTheOwnerAsksForReturnsToV90WhereTheNoiseHasGone) {
   for (const bool analogue_asks : {true, false}) {
-    V90Call call(from_phase2_on());
+    V90Call call(V90Call::from_phase2_on());
     call.added_noise(600);
     ASSERT_TRUE(call.connect(40));
     ASSERT_EQ(call.analogue_status().modulation, OH_MODULATION_V34);
@@ -49,7 +42,7 @@ TEST(V90AfterV34, ARetrainThatTheOwnerAsksForReturnsToV90WhereTheNoiseHasGone) {
 
 // Where a DIL has shown the levels of a digital route, any retrain will do.
 TEST(V90AfterV34, ARetrainOfEitherEndReturnsToV90WhereTheRouteIsKnownAsDigital) {
-  V90Call call(from_phase2_on());
+  V90Call call(V90Call::from_phase2_on());
   ASSERT_TRUE(call.connect(15));
   ASSERT_EQ(call.analogue_status().modulation, OH_MODULATION_V90);
   call.added_noise(600);
@@ -71,7 +64,7 @@ TEST(V90AfterV34, ARetrainOfEitherEndReturnsToV90WhereTheRouteIsKnownAsDigital) 
 }
 
 TEST(V90AfterV34, WhereV90FailsAgainV34ComesBackWithTheNextTraining) {
-  V90Call::Options o = from_phase2_on();
+  V90Call::Options o = V90Call::from_phase2_on();
   o.trunk.converters = true;
   V90Call call(o);
   ASSERT_TRUE(call.connect(40));

@@ -11,13 +11,6 @@
 namespace offhook {
 namespace {
 
-V90Call::Options from_phase2_on() {
-  V90Call::Options o;
-  o.v8 = false;
-  o.trunk.noise_dbm0 = -85;
-  return o;
-}
-
 /// Seconds of the longest silence of the digital modem.
 double longest_silence(V90Call& call, double seconds) {
   unsigned longest = 0;
@@ -36,7 +29,7 @@ TEST(V90Echo, AChangeOfTheEchoIsLearntInASilentPeriodAndTheRateStays) {
   };
   for (const Case& k : {Case{5, -58, 1}, Case{5, -55, 1}, Case{5, -50, 3}, Case{150, -55, 1}}) {
     SCOPED_TRACE(testing::Message() << k.delay_ms << " " << k.more_db);
-    V90Call::Options o = from_phase2_on();
+    V90Call::Options o = V90Call::from_phase2_on();
     o.trunk.delay_ms = k.delay_ms;
     V90Call call(o);
     ASSERT_TRUE(call.connect(20));
@@ -55,7 +48,7 @@ TEST(V90Echo, AChangeOfTheEchoIsLearntInASilentPeriodAndTheRateStays) {
 }
 
 TEST(V90Echo, NoiseThatIsNoEchoIsNoReasonForSilence) {
-  V90Call call(from_phase2_on());
+  V90Call call(V90Call::from_phase2_on());
   ASSERT_TRUE(call.connect(20));
   call.run(1);
   call.added_noise(15);

@@ -8,13 +8,6 @@
 namespace offhook {
 namespace {
 
-V90Call::Options from_phase2_on() {
-  V90Call::Options o;
-  o.v8 = false;
-  o.trunk.noise_dbm0 = -85;
-  return o;
-}
-
 void expect_no_error(V90Call& call, double seconds) {
   const uint64_t down = call.down().errors(), up = call.up().errors();
   call.run(seconds);
@@ -40,7 +33,7 @@ TEST(V90Options, UpstreamHasTheSymbolRateThatBothEndsMayUse) {
                         {0, 0, 24000 / 7., 33600}};
   for (const Case& k : cases) {
     SCOPED_TRACE(testing::Message() << +k.analogue << " " << +k.digital);
-    V90Call::Options o = from_phase2_on();
+    V90Call::Options o = V90Call::from_phase2_on();
     o.analogue.upstream_symbol_rates = k.analogue;
     o.digital.upstream_symbol_rates = k.digital;
     V90Call call(o);
@@ -58,7 +51,7 @@ TEST(V90Options, UpstreamHasTheSymbolRateThatBothEndsMayUse) {
 TEST(V90Options, MdTakesItsTimeAndTheTrainingGoesOn) {
   double without = 0;
   for (const int md : {0, 1, 5, 60}) {
-    V90Call::Options o = from_phase2_on();
+    V90Call::Options o = V90Call::from_phase2_on();
     o.analogue.upstream_symbol_rates = 1 << 4;
     o.analogue.md_length = static_cast<uint8_t>(md);
     V90Call call(o);
@@ -77,7 +70,7 @@ TEST(V90Options, WithoutADilTheRateIsThatOfARouteThatIsKnown) {
   double seconds[2];
   for (const bool without : {false, true}) {
     for (const char* law : {"a-law", "mu-law"}) {
-      V90Call::Options o = from_phase2_on();
+      V90Call::Options o = V90Call::from_phase2_on();
       o.trunk.law = o.trunk.codec = law;
       o.analogue.without_dil = without;
       V90Call call(o);
@@ -97,7 +90,7 @@ TEST(V90Options, WithoutADilTheRateIsThatOfARouteThatIsKnown) {
 TEST(V90Options, SpectralShapingIsAskedForAndMayChangeInARenegotiation) {
   for (const int bits : {1, 2, 3}) {
     SCOPED_TRACE(bits);
-    V90Call::Options o = from_phase2_on();
+    V90Call::Options o = V90Call::from_phase2_on();
     o.analogue.shaping_bits = static_cast<uint8_t>(bits);
     V90Call call(o);
     ASSERT_TRUE(call.connect(15));
@@ -118,7 +111,7 @@ TEST(V90Options, SpectralShapingIsAskedForAndMayChangeInARenegotiation) {
 }
 
 TEST(V90Options, WhatNoModemCanDoIsRefused) {
-  V90Call call(from_phase2_on());
+  V90Call call(V90Call::from_phase2_on());
   const auto digital = [&call](oh_v90_options o) { return oh_v90_set_options(call.digital(), &o); };
   const auto analogue = [&call](oh_v90_options o) { return oh_v90_set_options(call.analogue(), &o); };
   EXPECT_NE(digital({.upstream_symbol_rates = 1 << 4}), 0) << "3000 is mandatory there";
