@@ -27,7 +27,7 @@ if command -v man >/dev/null; then
   [ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z page.1 2>&1 >/dev/null)" ] ||
     fail "the man page has roff warnings"
 fi
-expect_error "not in {bash,zsh,fish}" completion tcsh
+expect_error 'expected one of bash, zsh, fish' completion tcsh
 
 # The bash script really completes.
 completions_of() {

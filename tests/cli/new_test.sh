@@ -25,7 +25,9 @@ expect 0 "my device on here" advise mine.toml here.toml --seconds 2 --set "conte
 quiet new system system.json
 expect 0 "card,start" schedule system.json
 expect 0 "plan_samples = " new device
-expect_error "not in {scenario,device,host,system}" new modem
+expect_error '"modem"; expected one of scenario, device, host, system' new modem
+expect_error '"devic"; the nearest is "device"' new devic
+expect_error '"sceanrio"; the nearest is "scenario"' keys sceanrio
 
 for kind in scenario device host load computation system; do expect 0 "      " keys $kind; done
 expect 0 "samples per interrupt" keys device plan

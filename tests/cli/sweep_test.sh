@@ -38,6 +38,13 @@ expect 0 "was done already" sweep run cut --shard 2/3
 expect 0 "report.html" sweep merge cut
 same cut
 
+# The runs as CSV, alone on standard output or in a file.
+expect 0 "context.x_ticks" sweep merge cut --csv
+cmp -s out.txt one/results.csv || fail "sweep merge --csv is not results.csv"
+expect 0 '"cells"' sweep grid.toml --out one --csv runs.csv --json
+cmp -s runs.csv one/results.csv || fail "sweep --csv FILE is not results.csv"
+expect_error "standard output" sweep grid.toml --out one --csv --json
+
 # Killed in the middle, again and again: the same command goes on.
 for pause in 0.3 0.5 0.8; do
   "$offhook" sweep grid.toml --out killed --threads 2 >/dev/null 2>&1 &

@@ -22,7 +22,7 @@ std::string in_words(const HostSource& source) {
   if (source.what.empty()) return "no source is given";
   return fmt::format("{}: {}{}{}", to_string(source.grade), source.what,
                      source.where.empty() ? "" : fmt::format(" ({})", source.where),
-                     source.assumed.empty() ? "" : fmt::format("; assumed: {}", source.assumed));
+                     source.assumed.empty() ? "" : fmt::format("; no source for {}", source.assumed));
 }
 
 KeyTable host_source_keys() {

@@ -28,7 +28,7 @@ struct HostSource {
 
 /// "assumed", "published" or "measured".
 std::string_view to_string(HostGrade grade);
-/// "published: Table 3 of ...; assumed: clock_isr_us"; "no source is given" of an empty one.
+/// "published: Table 3 of ...; no source for clock_isr_us"; "no source is given" of an empty one.
 std::string in_words(const HostSource& source);
 
 KeyTable host_source_keys();

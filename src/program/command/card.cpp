@@ -331,10 +331,8 @@ void add_card(CLI::App& app, Action& action) {
                   "Of the far modem; v90: over a digital trunk; dmt: ADSL, on a subscriber loop, files are ATM cells "
                   "of 52 octets")
       ->excludes(scenario)
-      ->check(CLI::IsMember({"v90", "v34", "v32bis", "v22bis", "dmt"}));
-  sub->add_option("--role", options->role, "Of the far modem")
-      ->excludes(scenario)
-      ->check(CLI::IsMember({"call", "answer"}));
+      ->check(one_of({"v90", "v34", "v32bis", "v22bis", "dmt"}));
+  sub->add_option("--role", options->role, "Of the far modem")->excludes(scenario)->check(one_of({"call", "answer"}));
   sub->add_flag("--no-v42", options->no_v42, "Of the far modem: start-stop characters (V.14) without error control")
       ->excludes(scenario);
   sub->add_flag("--ring", options->rings, "The line rings while no samples pass, 2 s of 6");

@@ -176,7 +176,7 @@ std::string completion(const CLI::App& app, const std::string& shell) {
 void add_completion(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("completion", "Print a shell's completion script");
   auto shell = std::make_shared<std::string>();
-  sub->add_option("shell", *shell, "The shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  sub->add_option("shell", *shell, "The shell")->required()->check(one_of({"bash", "zsh", "fish"}));
   sub->footer("Examples:\n  eval \"$(offhook completion bash)\"\n  offhook completion fish | source");
   sub->final_callback([&app, &action, shell] {
     action = [&app, shell] {

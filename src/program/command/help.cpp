@@ -15,7 +15,7 @@ void add_kind(CLI::App& command, std::string& kind, std::span<const FileKind> ki
     names.emplace_back(one.name);
     description += fmt::format("{}{} ({})", description.empty() ? "" : ", ", one.name, one.used);
   }
-  command.add_option("kind", kind, description)->required()->type_name("KIND")->check(CLI::IsMember(names));
+  command.add_option("kind", kind, description)->required()->type_name("KIND")->check(one_of(names));
 }
 
 std::string text_of(std::span<const FileKind> kinds, const std::string& kind) {

@@ -212,9 +212,9 @@ void add_kernel(CLI::App& app, Action& action) {
          "--pump", options->pump,
          "Modulation; v90: on a card at either end of a digital trunk; dmt: ADSL on a card of a subscriber loop, "
          "octets are ATM cells of 52; the remote end calls, the central end answers")
-      ->check(CLI::IsMember({"v90", "v34", "v32bis", "v22bis", "dmt"}));
+      ->check(one_of({"v90", "v34", "v32bis", "v22bis", "dmt"}));
   sub->add_flag("--no-v42", options->no_v42, "Start-stop characters (V.14) without error control, as AT\\N0 has it");
-  sub->add_option("--role", options->role, "Whether it calls or answers")->check(CLI::IsMember({"call", "answer"}));
+  sub->add_option("--role", options->role, "Whether it calls or answers")->check(one_of({"call", "answer"}));
   sub->add_option("--send", options->send, "What is sent, up to 64 KiB at once")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what is received is written")->type_name("FILE");
   sub->add_option("--log", options->log, "The event log, for offhook report and export")->type_name("FILE");

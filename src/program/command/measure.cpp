@@ -391,9 +391,7 @@ void add_measure(CLI::App& app, Action& action) {
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
   }
-  cost->add_option("--pump", options->pump, "The pump (default: v22bis)")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(names));
+  cost->add_option("--pump", options->pump, "The pump (default: v22bis)")->type_name("NAME")->check(one_of(names));
   cost->add_option("--device", options->scenario,
                    "The DMT pump or radio that a scenario has as its device, over its line, in its blocks")
       ->type_name("SCENARIO.toml")

@@ -117,9 +117,7 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
   }
-  bank->add_option("--pump", shared->pump, "The pump (default: v22bis)")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(names));
+  bank->add_option("--pump", shared->pump, "The pump (default: v22bis)")->type_name("NAME")->check(one_of(names));
   bank->add_flag("--together", options->together, "The blocks of all modems end at the same time");
   add_context(bank, *shared);
   add_seconds(bank, *shared);

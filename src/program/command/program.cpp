@@ -2,6 +2,7 @@
 #include "src/program/command/program.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -118,6 +119,17 @@ Environment:
   add_man(*app, action);
   say_statuses(*app);
   return app;
+}
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const std::string all = fmt::format("{}", fmt::join(names, ","));
+  return {[names = std::move(names)](const std::string& word) -> std::string {
+            if (std::ranges::find(names, word) != names.end()) return {};
+            const std::vector<std::string_view> candidates(names.begin(), names.end());
+            return fmt::format("\"{}\"{}; expected one of {}", word, config::the_nearest(word, candidates),
+                               fmt::join(names, ", "));
+          },
+          fmt::format("{{{}}}", all)};
 }
 
 void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/program/output/text_output.h"
 
@@ -26,6 +27,8 @@ std::string man_page(const CLI::App& app);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const CLI::App& app, const std::string& shell);
 
+/// What takes one of `names`; another word is refused with the nearest of them.
+CLI::Validator one_of(std::vector<std::string> names);
 /// `--json [FILE.json]` and its kin: to standard output without a name. @param what  is written
 void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what);
 

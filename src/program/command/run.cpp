@@ -301,7 +301,7 @@ void add_run(CLI::App& app, Action& action) {
          "The same call in INT too, to judge a slow one by: auto (when samples were lost and the file arrived), "
          "always, never")
       ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(one_of({"auto", "always", "never"}));
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
   sub->add_option("--context", options->context, "One of: " + context_usage())->type_name("CONTEXT");
   sub->add_option("--seed", options->seed, "Same seed, same bytes")->type_name("N");

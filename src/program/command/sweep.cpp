@@ -28,7 +28,9 @@ struct Options {
   std::string grid, out, shard;
   std::uint32_t shards = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-  TextOutput json;
+  TextOutput json, csv;
+
+  bool quiet() const { return json.alone() || csv.alone(); }
 };
 
 fs::path folder_of(const Options& options) {
@@ -59,7 +61,7 @@ bool run_shards(const OutputFolder& folder, const sweep::Plan& plan, const std::
                 const Options& options) {
   std::size_t runs = 0;
   for (const std::uint32_t shard : shards) runs += plan.last_run(shard) - plan.first_run(shard);
-  Progress progress(plan.name, options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress(plan.name, options.quiet() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   return sweep::run_shards(folder, plan, shards, run_row, {options.threads, interrupted, [&](std::size_t done) {
                                                              if (!progress.due()) return;
                                                              progress.update(
@@ -75,8 +77,9 @@ int say_interrupted(const fs::path& folder) {
 }
 
 void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>& cells, const fs::path& folder,
-                   const TextOutput& to) {
-  if (to.asked()) {
+                   const Options& options) {
+  if (options.csv.asked()) options.csv.write(read_file(folder / "results.csv"));
+  if (options.json.asked()) {
     nlohmann::ordered_json out{{"results", (folder / "results.json").string()},
                                {"report", (folder / kReportName).string()},
                                {"runs", plan.runs()},
@@ -88,9 +91,9 @@ void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>
                               {"complete", cell.result.complete},
                               {"runs", cell.result.runs}});
     }
-    to.write(json_text(out, 1));
-    if (to.alone()) return;
+    options.json.write(json_text(out, 1));
   }
+  if (options.quiet()) return;
   constexpr std::size_t kMostRows = 60;
   Table table;
   table.column("cell");
@@ -127,8 +130,8 @@ int whole_sweep(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   if (!run_shards(output, plan, all_shards(plan), options)) return say_interrupted(folder);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  print_results(plan, merge_sweep(output, plan), folder, options.json);
-  if (!options.json.alone()) say("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
+  print_results(plan, merge_sweep(output, plan), folder, options);
+  if (!options.quiet()) say("{} runs on {} threads: {}\n", plan.runs(), options.threads, duration_text(wall));
   return kOk;
 }
 
@@ -178,7 +181,7 @@ int run_shard(const Options& options) {
 
 int merge(const Options& options) {
   const sweep::Plan plan = load_plan(options.out);
-  print_results(plan, merge_sweep(OutputFolder(options.out), plan), options.out, options.json);
+  print_results(plan, merge_sweep(OutputFolder(options.out), plan), options.out, options);
   return kOk;
 }
 
@@ -203,8 +206,10 @@ void add_sweep(CLI::App& app, Action& action) {
     }
     add_text_output(*to, kJsonOption, options->json, "Results as JSON");
   };
+  const auto rows = [&](CLI::App* to) { add_text_output(*to, kCsvOption, options->csv, "The runs as CSV"); };
   grid(sub);
   common(sub, true);
+  rows(sub);
   sub->footer(R"(Examples:
   offhook sweep examples/reservation-map.toml --out out/map
   offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards
@@ -221,7 +226,10 @@ A grid file:
   sub->final_callback([&action, options, sub] {
     if (!sub->get_subcommands().empty()) return;  // that one's callback has set the action
     if (options->grid.empty()) throw CLI::RequiredError("GRID.toml");
-    action = [options] { return whole_sweep(*options); };
+    action = [options] {
+      expect_one_alone({&options->json, &options->csv});
+      return whole_sweep(*options);
+    };
   });
 
   CLI::App* plan =
@@ -246,8 +254,14 @@ A grid file:
   CLI::App* merged = sub->add_subcommand("merge", "Put the shards together: the bytes of the sweep run in one piece");
   folder(merged);
   common(merged, false);
+  rows(merged);
   merged->footer("Examples:\n  offhook sweep merge out/shards");
-  merged->final_callback([&action, options] { action = [options] { return merge(*options); }; });
+  merged->final_callback([&action, options] {
+    action = [options] {
+      expect_one_alone({&options->json, &options->csv});
+      return merge(*options);
+    };
+  });
 }
 
 }  // namespace offhook::command
