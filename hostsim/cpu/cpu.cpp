@@ -76,6 +76,10 @@ bool Cpu::run_unbroken(std::span<const PlannedJob> jobs) {
   return true;
 }
 
+Ns Cpu::repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain) {
+  return impl_->repeat_unbroken(jobs, every, chain);
+}
+
 void Cpu::set_policy(EntityId thread, Policy policy) {
   const Ns now = impl_->engine.now();
   Entity& e = impl_->at(thread);

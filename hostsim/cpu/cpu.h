@@ -65,10 +65,20 @@ class CpuObserver {
 /// Whether the reservations of a CPU must fit into it together. A bare system under study may be overloaded.
 enum class Admission { kRequired, kNone };
 
-/// One job of an entity, and the CPU time that its only segment will cost.
+/// One job of an entity, and the CPU time that its only segment will cost; 0: of a thread that is released, and waits.
 struct PlannedJob {
   EntityId entity;
   Ns cost;
+};
+
+/// A chain of planned jobs that comes again and again, alone.
+class RepeatedChain {
+ public:
+  virtual ~RepeatedChain() = default;
+  /// What the chain's jobs will cost that begins at `at`. @param costs [n] of its jobs  @return false: none begins then
+  virtual bool costs(Ns at, std::span<Ns> costs) = 0;
+  /// It ran: all that its jobs' programs would have done is to be done now.
+  virtual void passed() = 0;
 };
 
 class Cpu {
@@ -98,12 +108,18 @@ class Cpu {
   /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
   /// Releases the first of `jobs` now and runs all of them at once, each as the one before it releases it, where the
-  /// outcome is the same: nothing else happens until the last has ended, each goes before the thread that has the CPU,
-  /// and nobody observes. The log is the same too. Called by an event that fires.
+  /// outcome is the same: nothing else happens until the last has ended, each goes before the thread that has the CPU
+  /// (but for a last one that waits, which stands behind it), and nobody observes. The log is the same too. Called by
+  /// an event that fires.
   /// @param jobs an interrupt, then DPCs and threads of a fixed priority; their programs release the next one, and
   /// nothing else, in the call of next() that ends them (or InterruptSpec::dpc does)
   /// @return false: somebody could tell, and nothing was done
   bool run_unbroken(std::span<const PlannedJob> jobs);
+  /// Goes on with a chain that just ran unbroken: again at now + every, now + 2 every ..., as long as the outcome is
+  /// the same. Their programs are not called; the engine's clock stands where the last one began.
+  /// @pre run_unbroken() was true for the same entities, none of which waits
+  /// @return when the first one would begin that did not run
+  Ns repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain);
   /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
   /// @throws std::invalid_argument naming the reservation when it cannot be admitted: X > Y, a sum over 100 % of a CPU
   /// among those that stay on it, or of all CPUs among all

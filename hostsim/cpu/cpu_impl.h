@@ -336,6 +336,9 @@ struct Cpu::Impl final : Processor {
   bool is_unbroken(std::span<const PlannedJob> jobs) const;
   void run_unbroken(std::span<const PlannedJob> jobs);
   void release_unbroken(EntityId id);
+  void pass(Core& core, EntityId id, Ns now, Ns cost);
+  void go_on(Core& core, Ns now);
+  Ns repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain);
 
   EntityId add(Entity e) {
     if (entities.size() >= kNoEntity) throw std::length_error("too many entities on one host");

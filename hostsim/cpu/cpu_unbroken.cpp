@@ -3,9 +3,16 @@
 // Most of a busy host's instants are those of short chains (clock interrupt, timer DPC, callback; a segment's
 // interrupt, DPC, reader) in which nothing else happens. Such a chain needs no place in the ready list, no timers and
 // no rounds of the engine: its jobs follow one another, and then the thread that had the CPU goes on.
+#include <array>
+#include <numeric>
+
 #include "hostsim/cpu/cpu_impl.h"
 
 namespace offhook::hostsim {
+
+namespace {
+constexpr std::size_t kMaxRepeated = 3;  // an interrupt, its DPC, a thread
+}
 
 // What run_unbroken() relies on, each of it.
 bool Cpu::Impl::is_unbroken(std::span<const PlannedJob> jobs) const {
@@ -20,7 +27,9 @@ bool Cpu::Impl::is_unbroken(std::span<const PlannedJob> jobs) const {
   Ns end = now;
   for (const PlannedJob& job : jobs) {
     const Entity& e = at(job.entity);
-    if (e.ready() || job.cost <= 0 || e.deadline != kNever) return false;
+    if (e.ready() || job.cost < 0 || e.deadline != kNever) return false;
+    const bool waits = job.cost == 0;
+    if (waits && (e.kind != EntityKind::kThread || core.current == kNoEntity)) return false;
     if (e.kind == EntityKind::kDpc && e.importance == DpcImportance::kLow) return false;
     if (e.kind == EntityKind::kThread) {
       const auto* fixed = std::get_if<FixedPriority>(&e.reservation);
@@ -28,7 +37,7 @@ bool Cpu::Impl::is_unbroken(std::span<const PlannedJob> jobs) const {
       if (core.current != kNoEntity) {
         const Rank& other = core.ready.best_last().back();
         const auto band = static_cast<int>(Band::kPriority);
-        if (other.band < band || (other.band == band && other.key <= -fixed->priority)) return false;
+        if ((other.band < band || (other.band == band && other.key <= -fixed->priority)) != waits) return false;
       }
     }
     end += job.cost;
@@ -48,6 +57,10 @@ void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   in_unbroken = true;
   release_unbroken(jobs.front().entity);
   for (const PlannedJob& job : jobs) {
+    if (job.cost == 0) {
+      place(job.entity, unbroken_now);
+      break;
+    }
     Entity& e = at(job.entity);
     const bool dpc = e.kind == EntityKind::kDpc;
     logged(OH_EV_RUN, job.entity, 1);
@@ -71,12 +84,57 @@ void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   if (!unbroken.empty()) throw std::logic_error("a planned job was not released");
   in_unbroken = false;
   core.charged = unbroken_now;
-  if (core.current == kNoEntity) {
-    logged(OH_EV_IDLE, 0, 0);
-  } else {
-    logged(OH_EV_RUN, core.current, 0);
+  go_on(core, unbroken_now);
+}
+
+// As run_unbroken(), of which all but the times and costs is known to be so: what it relies on changes at a timer, at
+// another event, or when the thread that has the CPU ends its stretch.
+Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain) {
+  Core& core = cores.front();
+  const Ns limit = std::min(engine.undisturbed_until(), timers.first());
+  std::array<Ns, kMaxRepeated> cost{};
+  const std::span<Ns> costs = std::span(cost).first(jobs.size());
+  Ns begin = engine.now() + every;
+  for (;; begin += every) {
+    if (core.deferred->jobs() > 0 || core.deferred->thread() != nullptr || !chain.costs(begin, costs)) return begin;
+    if (std::accumulate(costs.begin(), costs.end(), begin) >= limit || !engine.skip_to(begin)) return begin;
+    charge(core, begin);
+    if (core.current != kNoEntity) take_off(core, begin);
+    Ns now = begin;
+    for (std::size_t i = 0; i < jobs.size(); now += cost[i++]) pass(core, jobs[i].entity, now, cost[i]);
+    core.charged = now;
+    go_on(core, now);
+    chain.passed();
   }
-  wake = std::min(end_of_run(core, unbroken_now), timers.first());
+}
+
+// A job that is released at `now` and has the CPU at once until it ends.
+void Cpu::Impl::pass(Core& core, EntityId id, Ns now, Ns cost) {
+  Entity& e = at(id);
+  oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
+  e.cpu_time += cost;
+  oh_event_log_write_alone(log, static_cast<std::uint64_t>(now + cost), OH_EV_FINISH, id,
+                           static_cast<std::uint32_t>(std::min<Ns>(cost / 1000, UINT32_MAX)));
+  if (e.kind == EntityKind::kDpc) {
+    (void)core.deferred->queue(now, e.importance, true);
+    core.deferred->begins(now);
+    core.dpc_time += cost;
+    (void)core.deferred->done(now + cost);
+  } else if (e.policy) {
+    e.queued = e.waiting_since = now;
+    e.turn_ended_on = -1;
+    e.policy->begin_job(now, {now, kNever}, true);
+    e.policy->charge(cost);
+    e.policy->sleep(now + cost);
+  }
+}
+
+// Nothing but the thread that had the CPU is left, or nothing.
+void Cpu::Impl::go_on(Core& core, Ns now) {
+  const bool idle = core.current == kNoEntity;
+  oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), idle ? OH_EV_IDLE : OH_EV_RUN,
+                           idle ? EntityId{0} : core.current, 0);
+  wake = std::min(end_of_run(core, now), timers.first());
 }
 
 void Cpu::Impl::release_unbroken(EntityId id) {

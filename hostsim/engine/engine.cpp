@@ -44,7 +44,15 @@ void Engine::at(Ns when, Event& event) {
 }
 
 Ns Engine::undisturbed_until() const {
-  return impl_->processors.size() > 1 ? impl_->now : std::min(impl_->horizon, impl_->queue.first_of_rest());
+  return impl_->processors.size() != 1 ? impl_->now : std::min(impl_->horizon, impl_->queue.first_of_rest());
+}
+
+bool Engine::skip_to(Ns when) {
+  Impl& s = *impl_;
+  if (s.stopped || when >= undisturbed_until() || s.processors.front()->wake <= when) return false;
+  s.now = when;
+  s.handled++;
+  return true;
 }
 
 void Engine::run_until(Ns horizon) {
@@ -64,6 +72,7 @@ void Engine::run_until(Ns horizon) {
       while (s.queue.first() == now) {
         s.handled++;
         s.queue.take()->fire(now);
+        now = s.now;  // skip_to()
       }
       for (Processor* processor : s.processors)
         if (processor->wake <= now) processor->dispatch(now);

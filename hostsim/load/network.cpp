@@ -33,22 +33,45 @@ void NetworkLoad::send(Ns now, Ns delay) {
   engine_.at(now + delay, *this);
 }
 
-// Of a segment that finds nothing of another: its interrupt, its DPC, the reader.
-bool NetworkLoad::is_planned() {
-  if (spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ > 1 || processed_ > 0) return false;
+// Of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless it has something to read
+// already or has to wait.
+bool NetworkLoad::runs_unbroken() {
+  if (spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ != processed_ + 1) return false;
   planned_ = {{{isr_id_, isr_.costs.ahead()}, {dpc_id_, dpc_.costs.ahead()}, {reader_id_, read_cost()}}};
-  return true;
+  const std::span<const PlannedJob> jobs = planned_;
+  if (cpu_.unfinished_jobs(reader_id_) > 0) return cpu_.run_unbroken(jobs.first(2));
+  if (cpu_.run_unbroken(jobs)) return true;
+  planned_.back().cost = 0;
+  return cpu_.run_unbroken(jobs);
+}
+
+bool NetworkLoad::costs(Ns at, std::span<Ns> costs) {
+  costs[0] = isr_.costs.ahead();
+  costs[1] = dpc_.costs.ahead();
+  costs[2] = read_cost();
+  return at < spec_.end_ns;
+}
+
+void NetworkLoad::passed() {
+  (void)isr_.costs.take();
+  (void)dpc_.costs.take();
+  segments_++;
 }
 
 void NetworkLoad::fire(Ns now) {
-  sending_ = false;
   segments_++;
   unread_++;
   const bool interrupts = !polling_;
   polling_ = spec_.napi_budget > 0;
-  send(now, spec_.every_ns);
-  if (!interrupts || (is_planned() && cpu_.run_unbroken(planned_))) return;
-  cpu_.release(isr_id_);
+  const bool sends = unread_ < spec_.window && now + spec_.every_ns < spec_.end_ns;
+  sending_ = sends;
+  const bool unbroken = interrupts && runs_unbroken();
+  if (interrupts && !unbroken) cpu_.release(isr_id_);
+  if (!sends) return;
+  Ns next = now + spec_.every_ns;
+  if (unbroken && unread_ == 0) next = cpu_.repeat_unbroken(planned_, spec_.every_ns, *this);
+  sending_ = next < spec_.end_ns;
+  if (sending_) engine_.at(next, *this);
 }
 
 Ns NetworkLoad::Isr::next(Ns) {

@@ -12,13 +12,14 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "hostsim/cpu/chain.h"
 #include "hostsim/load/device_load.h"
 
 namespace offhook::hostsim {
 
-class NetworkLoad final : public DeviceLoad {
+class NetworkLoad final : public DeviceLoad, private RepeatedChain {
  public:
   /// Declares three entities on the CPU.
   NetworkLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,
@@ -50,7 +51,9 @@ class NetworkLoad final : public DeviceLoad {
 
   void send(Ns now, Ns delay);
   Ns read_cost() const { return spec_.read_ns > 0 ? spec_.read_ns : 1; }
-  bool is_planned();
+  bool runs_unbroken();
+  bool costs(Ns at, std::span<Ns> costs) override;
+  void passed() override;
 
   Engine& engine_;
   Cpu& cpu_;

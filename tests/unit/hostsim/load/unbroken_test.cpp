@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "hostsim/load/device_load.h"
@@ -120,6 +121,53 @@ TEST(Unbroken, RandomHostsHaveTheSameLogAndTheSameTimes) {
     all += every.engine_events;
   }
   EXPECT_LT(fewer, all) << "no chain ran unbroken, and nothing was tested";
+}
+
+/// A network beside a thread of priority 10 that works all the time, or none: its log, and what the engine handled.
+Outcome beside_a_hog(bool hog, int reader_priority, bool observed) {
+  Engine engine;
+  Cpu cpu(engine);
+  std::vector<oh_event> ring(1 << 17), events(1 << 17);
+  oh_event_log log{};
+  oh_event_log_init(&log, ring.data(), ring.size(), 0);
+  cpu.set_log(&log);
+  Nothing nothing;
+  if (observed) cpu.set_observer(&nothing);
+  Spinner spinner;
+  if (hog) cpu.release(cpu.add_thread("hog", FixedPriority{10, 0}, spinner));
+  const LoadDevice network{.name = "network",
+                           .every_ns = 123 * kUs,
+                           .isr_ns = 5 * kUs,
+                           .dpc_ns = 30 * kUs,
+                           .dpc_spread = 0.5,
+                           .level = 12,
+                           .window = 10'000,
+                           .read_ns = 5 * kUs,
+                           .reader_priority = reader_priority};
+  const auto device = make_device_load(engine, cpu, network, 1, 2);
+  device->start();
+  engine.run_until(kSecond);
+  Outcome out;
+  const std::size_t n = oh_event_log_read(&log, events.data(), events.size());
+  for (const oh_event& e : std::span(events).first(n)) out.log.emplace_back(e.time_ns, e.kind, e.id, e.argument);
+  for (EntityId id = 0; id < cpu.entities(); id++) out.cpu_times.push_back(cpu.cpu_time(id));
+  out.transfers = device->transfers();
+  out.engine_events = engine.events_handled();
+  return out;
+}
+
+// Interrupt and DPC, and the reader before, behind or without the hog: one event of the engine's a segment.
+TEST(Unbroken, ASegmentIsOneEventWhetherItsReaderRunsOrWaits) {
+  for (const auto& [hog, reader_priority] : {std::pair{false, 5}, {true, 15}, {true, 5}}) {
+    const Outcome every = beside_a_hog(hog, reader_priority, true);
+    const Outcome unbroken = beside_a_hog(hog, reader_priority, false);
+    EXPECT_EQ(unbroken.log, every.log) << hog << reader_priority;
+    EXPECT_EQ(unbroken.cpu_times, every.cpu_times);
+    EXPECT_EQ(unbroken.transfers, every.transfers);
+    EXPECT_GT(unbroken.transfers, 8000u);
+    EXPECT_LT(unbroken.engine_events, unbroken.transfers + 10);
+    EXPECT_GT(every.engine_events, 3 * every.transfers);
+  }
 }
 
 }  // namespace
