@@ -4,7 +4,13 @@
 // constant_bandwidth.h whose budget is looked at when the clock interrupts. A thread runs on until the next tick, and
 // what it took too much is owed: it is let go again only when so many budgets as pay for it have been added, each with
 // a period of its deadline. At 250 Hz 2 ms of every 8 ms become 4 ms of every 16 ms.
+//
+// With HRTICK (the scheduler's feature HRTICK_DL, off unless somebody turns it on) a timer is set for what is left of
+// the budget whenever the thread gets the CPU, and ends it there; never for less than 10 us (kernel/sched/core.c,
+// hrtick_start). The timer's interrupt costs nothing here.
 #pragma once
+
+#include <algorithm>
 
 #include "hostsim/engine/wide.h"
 #include "hostsim/sched/clock_ticks.h"
@@ -16,6 +22,7 @@ struct LinuxDeadline {
   Ns budget = 0;  ///< Q
   Ns period = 0;  ///< P
   int tick_hz = 250;
+  bool hrtick = false;
   bool operator==(const LinuxDeadline&) const = default;
 };
 
@@ -25,7 +32,7 @@ class LinuxDeadlineThread : public ThreadPolicy {
 
   void begin_job(Ns now, const CurrentJob&, bool woken) override {
     if (!woken) return;
-    clock_.stopped();
+    stopped();
     if (throttled_) return;
     if (deadline_ <= now || static_cast<Wide>(left_) * p_.period >= static_cast<Wide>(deadline_ - now) * p_.budget) {
       deadline_ = now + p_.period;
@@ -34,13 +41,22 @@ class LinuxDeadlineThread : public ThreadPolicy {
   }
   void charge(Ns ran) override {
     clock_.ran();
+    if (p_.hrtick) timer_ = allowance() - ran;
     left_ -= ran;
   }
-  void stopped() override { clock_.stopped(); }
+  void stopped() override {
+    clock_.stopped();
+    timer_ = kUnset;
+  }
+  void sleep(Ns) override { timer_ = kUnset; }
+  Ns allowance() const override {
+    return !p_.hrtick ? kNever : timer_ != kUnset ? timer_ : std::max(left_, kLeastTimer);
+  }
   Change update(Ns now) override {
     const TickWatch::Seen seen = clock_.look(now);
     if (!throttled_) {
-      throttled_ = seen.tick && seen.on_cpu && left_ <= 0;
+      throttled_ = left_ <= 0 && (seen.tick ? seen.on_cpu : timer_ == 0);
+      if (throttled_ || timer_ == 0) timer_ = kUnset;
       return {};
     }
     if (now < deadline_) return {};
@@ -68,7 +84,9 @@ class LinuxDeadlineThread : public ThreadPolicy {
   Ns deadline_ = 0;
 
  private:
+  static constexpr Ns kLeastTimer = 10'000, kUnset = kNever;
   TickWatch clock_;
+  Ns timer_ = kUnset;  // with HRTICK: until it expires, of the time that the thread runs without a break
   bool throttled_ = false;
 };
 

@@ -66,6 +66,17 @@ SchedulerFactory augmented_rez(RezForm form) {
   };
 }
 
+SchedulerRow linux_deadline(std::string name, bool hrtick) {
+  return {std::move(name), PolicyUse::kReservations, [hrtick](const SchedulerHost& host) {
+            return simple(
+                [hz = host.tick_hz, hrtick](const Request& r) -> Policy {
+                  const LinuxDeadline deadline{r.budget, r.period, hz, hrtick};
+                  return OwnPolicy([deadline] { return std::make_unique<LinuxDeadlineThread>(deadline); });
+                },
+                true);
+          }};
+}
+
 }  // namespace
 
 SchedulerRow rialto_scheduler() {
@@ -99,14 +110,10 @@ SchedulerRow deadline_scheduler() {
 }
 
 SchedulerRow deadline_ticks_scheduler() {
-  return {"deadline-ticks", PolicyUse::kReservations, [](const SchedulerHost& host) {
-            return simple(
-                [hz = host.tick_hz](const Request& r) -> Policy {
-                  const LinuxDeadline deadline{r.budget, r.period, hz};
-                  return OwnPolicy([deadline] { return std::make_unique<LinuxDeadlineThread>(deadline); });
-                },
-                true);
-          }};
+  return linux_deadline("deadline-ticks", false);
+}
+SchedulerRow deadline_hrtick_scheduler() {
+  return linux_deadline("deadline-hrtick", true);
 }
 
 /// An account for each CPU.

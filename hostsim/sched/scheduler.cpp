@@ -22,7 +22,9 @@
   ROW(rez_c_scheduler)                \
   ROW(rez_fb_scheduler)               \
   ROW(deadline_scheduler)             \
-  ROW(deadline_ticks_scheduler) ROW(deadline_reclaim_scheduler) ROW(cpu_max_scheduler) ROW(hcbs_scheduler)
+  ROW(deadline_ticks_scheduler)       \
+  ROW(deadline_hrtick_scheduler)      \
+  ROW(deadline_reclaim_scheduler) ROW(cpu_max_scheduler) ROW(hcbs_scheduler)
 
 namespace offhook::hostsim {
 

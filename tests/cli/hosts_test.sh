@@ -18,7 +18,7 @@ for host in nt2000-boosts linux-hz250 linux-rt linux-rk-p3-500 rez-c-p3-500; do
   expect 0 "sufficient" run cost.toml --set host.name=$host --context DPC --out "dpc-$host"
 done
 # 3 ms of every 12 ms are enough, 1 of 12 are not; but Rez-FB makes two ticks of one, because DPCs take a little of it.
-for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks hcbs; do
+for kind in rez rez-ticks rez-c rez-fb deadline deadline-ticks deadline-hrtick hcbs; do
   at="--set host.reservations=$kind --set host.tick_hz=1000"
   # shellcheck disable=SC2086
   expect 0 "sufficient" run cost.toml $at --context "RES 3/12 strict" --out "res-$kind"

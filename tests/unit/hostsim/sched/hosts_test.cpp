@@ -102,6 +102,36 @@ TEST(LinuxDeadlineThread, At250HzTwoOfEvery8msBecomeFourOfEvery16) {
                                            "28000000 t throttle", "40000000 t replenish", "40000000 t resume"));
 }
 
+TEST(LinuxDeadlineThread, WithHrtickABudgetEndsWhereItIsSpentWhateverTheTick) {
+  Engine engine;
+  Cpu cpu(engine);
+  Segments job({kNever});
+  const LinuxDeadline hrtick{2 * kMs + 300'000, 8 * kMs, 250, true};
+  const EntityId t = cpu.add_thread("t", policy<LinuxDeadlineThread>(hrtick), job);
+  Recorder recorder(cpu);
+  cpu.release(t);
+  engine.run_until(17 * kMs);
+  EXPECT_THAT(recorder.events, ElementsAre("0 t start", "2300000 t throttle", "8000000 t replenish", "8000000 t resume",
+                                           "10300000 t throttle", "16000000 t replenish", "16000000 t resume"));
+}
+
+// An interrupt leaves 4 us of the budget: the timer is set for 10, and the 6 too many are paid by the next budget.
+TEST(LinuxDeadlineThread, WithHrtickNoTimerIsShorterThan10us) {
+  Engine engine;
+  Cpu cpu(engine);
+  Segments job({kNever}), interrupt_job({50'000});
+  const LinuxDeadline hrtick{2 * kMs, 8 * kMs, 250, true};
+  const EntityId t = cpu.add_thread("t", policy<LinuxDeadlineThread>(hrtick), job);
+  const EntityId interrupt = cpu.add_interrupt({"i", 3, kNoEntity}, interrupt_job);
+  Periodic once(engine, cpu, interrupt, 2 * kMs - 4'000, kSecond);
+  Recorder recorder(cpu);
+  cpu.release(t);
+  engine.run_until(11 * kMs);
+  EXPECT_THAT(recorder.events,
+              ElementsAre("0 t start", "1996000 t preempt", "1996000 i start", "2046000 i finish", "2046000 t resume",
+                          "2056000 t throttle", "8000000 t replenish", "8000000 t resume", "9994000 t throttle"));
+}
+
 TEST(LinuxDeadlineThread, ADeadlineThatHasPassedBeginsAnewAndOneThatIsNowDoesNot) {
   for (const Ns now : {16 * kMs, 16 * kMs + 1}) {
     LinuxDeadlineThread t(LinuxDeadline{2 * kMs, 8 * kMs, 250});
