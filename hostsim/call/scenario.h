@@ -43,6 +43,8 @@ struct HostScenario {
   int tick_hz = 1024;                        ///< clock interrupt: 1024 (RTC) or 1000
   Ns clock_isr_ns = 0;                       ///< cost of one clock interrupt
   Ns dispatch_ns = 0;                        ///< cost of a context switch (charged to the DPC that readies the thread)
+  Ns switch_ns = 0;                          ///< that a thread loses where another one ran meanwhile (SwitchCosts)
+  Ns migration_ns = 0;                       ///< and more where it comes from another CPU
   Ns quantum_ns = 0;                         ///< of normal threads, 0: none
   double clock_ppm = 0;                      ///< card's crystal against the host's clock
   double clock_ppm_spread = 0;               ///< and up to this much more or less, drawn from the seed

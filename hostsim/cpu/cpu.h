@@ -81,6 +81,14 @@ class RepeatedChain {
   virtual void passed() = 0;
 };
 
+/// What a thread that gets the CPU loses there before it goes on with its work: the switch and the caches that it fills
+/// again, in one. Both are CPU time of that thread, and of its budget.
+struct SwitchCosts {
+  Ns another = 0;    ///< another thread ran on this CPU meanwhile
+  Ns migration = 0;  ///< more, where it last ran on another CPU
+  bool any() const { return another > 0 || migration > 0; }
+};
+
 class Cpu {
  public:
   /// Several hosts may share an engine; releases from one to another at one instant come before any dispatch of it.
@@ -136,6 +144,8 @@ class Cpu {
 
   /// The clock interrupts on this CPU now: DPCs that waited for it are requested.
   void clock_tick(int cpu);
+  /// Before the engine first runs; nothing unless set.
+  void set_switch_costs(const SwitchCosts& costs);
   /// What becomes of deferred work on each CPU, before the engine first runs; otherwise a DpcQueue.
   void set_deferred_work(const std::function<std::unique_ptr<DeferredWork>(int cpu)>& make);
 

@@ -148,7 +148,7 @@ struct Cpu::Impl final : Processor {
     const Ns cost = at(id).program->next(now);
     Entity& e = at(id);
     if (cost > 0) {
-      e.remaining = cost;
+      e.remaining = cost + std::exchange(e.switching, 0);
       return false;
     }
     const Ns released = e.jobs.front();
@@ -305,6 +305,7 @@ struct Cpu::Impl final : Processor {
       oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_IDLE, 0, 0);
       return;
     }
+    if (switch_costs.any()) pay_switch(core, next);
     at(next).last = at(next).cpu;
     if (at(next).started) {
       rows.note(next, CpuObserver::Kind::kResume);
@@ -312,6 +313,14 @@ struct Cpu::Impl final : Processor {
     } else {
       begin(next, now);
     }
+  }
+
+  void pay_switch(Core& core, EntityId next) {
+    Entity& e = at(next);
+    if (e.kind != EntityKind::kThread) return;
+    const Ns cost = (std::exchange(core.warm, next) != next ? switch_costs.another : 0) +
+                    (e.cpu_time > 0 && e.last != e.cpu ? switch_costs.migration : 0);
+    (e.started ? e.remaining : e.switching) += cost;
   }
 
   // A job that starts runs its program now. What that releases, and the CPU itself if the program ends at once, take
@@ -373,6 +382,7 @@ struct Cpu::Impl final : Processor {
   Admission admission;
   std::vector<Core> cores;
   const bool several = cores.size() > 1;
+  SwitchCosts switch_costs;
   std::vector<Entity> entities;
   TimerTree timers;                      // deadlines to be missed, refills, slot edges
   std::vector<EntityId> touched;         // in this instant

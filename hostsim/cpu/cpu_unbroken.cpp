@@ -29,6 +29,7 @@ bool Cpu::Impl::is_unbroken(std::span<const PlannedJob> jobs) const {
     const Entity& e = at(job.entity);
     if (e.ready() || job.cost < 0 || e.deadline != kNever) return false;
     const bool waits = job.cost == 0;
+    if (!waits && e.kind == EntityKind::kThread && switch_costs.any()) return false;
     if (waits && (e.kind != EntityKind::kThread || core.current == kNoEntity)) return false;
     if (e.kind == EntityKind::kDpc && e.importance == DpcImportance::kLow) return false;
     if (e.kind == EntityKind::kThread) {

@@ -20,6 +20,7 @@ struct Entity {
   std::unique_ptr<ThreadPolicy> policy;  // of a thread
   JobQueue jobs;                         // unfinished ones, the current one first
   Ns remaining = 0;                      // of the current segment
+  Ns switching = 0;                      // what the switch to it costs, not yet part of a segment
   Ns queued = 0;                         // q of S3
   Ns cpu_time = 0;
   Ns deadline = kNever;    // relative
@@ -67,6 +68,7 @@ struct Core {
   ReadyList ready;
   EntityId current = kNoEntity;
   EntityId thread = kNoEntity;  // that has it, or had it until an interrupt or a DPC came; of several CPUs only
+  EntityId warm = kNoEntity;    // the thread that last ran here: the caches are its own
   Ns charged = 0;               // up to when
   Ns dpc_time = 0;              // of all DPCs, up to then
   std::unique_ptr<DeferredWork> deferred = std::make_unique<DpcQueue>();

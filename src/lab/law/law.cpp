@@ -48,7 +48,7 @@ HostWork host_work(const hostsim::HostScenario& host, const hostsim::SoftDevice&
   HostWork work;
   work.tick_ms = 1000.0 / host.tick_hz;
   work.clock_isr_ms = static_cast<double>(host.clock_isr_ns) * 1e-6;
-  work.dispatch_ms = static_cast<double>(host.dispatch_ns) * 1e-6;
+  work.dispatch_ms = static_cast<double>(host.dispatch_ns + host.switch_ns) * 1e-6;
   work.isr_ms = static_cast<double>(device.isr_mean_ns) * 1e-6;
   return work;
 }

@@ -60,7 +60,7 @@ inline constexpr double kSpreadDeviations = 4;
 struct HostWork {
   double tick_ms = 0;       ///< between the clock's interrupts; 0: there are none
   double clock_isr_ms = 0;  ///< one of them
-  double dispatch_ms = 0;   ///< the switch to the thread, once a slot
+  double dispatch_ms = 0;   ///< the switch to the thread and the caches that it fills again, once a slot
   double isr_ms = 0;        ///< the device's interrupt routine, once a block: it may come within a slot
   /// What is left of a slot; at least 0.
   double supplied_ms(double x_ms) const;

@@ -82,6 +82,41 @@ TEST(SeveralCpus, WhoeverIsDisplacedTakesAnIdleCpuUnlessItIsPinned) {
   }
 }
 
+// "low" is displaced at 3, goes on where "high" was never, and pays 2 for that; "high" pays 1 where "low" ran.
+TEST(SeveralCpus, AThreadThatMovesPaysForItOnce) {
+  Engine engine;
+  Cpu cpu(engine, Admission::kRequired, 2);
+  cpu.set_switch_costs({.another = 1, .migration = 2});
+  Segments low_job({10}), high_job({4});
+  const EntityId low = cpu.add_thread("low", FixedPriority{5, 0}, low_job);
+  const EntityId high = cpu.add_thread("high", FixedPriority{6, 0}, high_job, kNever, 0);
+  Periodic p_low(engine, cpu, low, 0, 1000), p_high(engine, cpu, high, 3, 1000);
+  LogText log(cpu);
+  engine.run_until(100);
+  // 1 + 10 of low's own: 3 of them before, then 1 for another thread's CPU and 2 for moving.
+  EXPECT_THAT(log.read(),
+              ElementsAre("0 cpu0 low start", "3 cpu0 high start", "3 cpu1 low resume", "8 cpu0 idle", "14 cpu1 idle"));
+  EXPECT_EQ(cpu.cpu_time(low), 14);
+  EXPECT_EQ(cpu.cpu_time(high), 5);
+}
+
+// Interrupts and DPCs leave a thread's caches to it here, and a thread that sleeps and wakes alone finds them again.
+TEST(SwitchCosts, ArePaidForOtherThreadsOnly) {
+  Engine engine;
+  Cpu cpu(engine);
+  cpu.set_switch_costs({.another = 7});
+  Segments a_job({100}), b_job({10}), irq_job({3}), dpc_job({2});
+  const EntityId a = cpu.add_thread("a", FixedPriority{5, 0}, a_job),
+                 b = cpu.add_thread("b", FixedPriority{6, 0}, b_job), dpc = cpu.add_dpc({"dpc"}, dpc_job),
+                 irq = cpu.add_interrupt({"irq", 1, dpc}, irq_job);
+  Periodic p_a(engine, cpu, a, 0, 1000), p_irq(engine, cpu, irq, 50, 1'000'000), p_b(engine, cpu, b, 2050, 1'000'000);
+  engine.run_until(2000);
+  EXPECT_EQ(cpu.cpu_time(a), 207);  // once, for the first time; the caches were nobody's
+  engine.run_until(2500);
+  EXPECT_EQ(cpu.cpu_time(b), 17);
+  EXPECT_EQ(cpu.cpu_time(a), 314);  // and once after b
+}
+
 TEST(SeveralCpus, EqualsTakeTurnsOnAllCpus) {
   Engine engine;
   Cpu cpu(engine, Admission::kRequired, 2);
