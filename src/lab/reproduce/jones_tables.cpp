@@ -6,112 +6,61 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "src/lab/analysis/verdict.h"
-#include "src/lab/reproduce/call_log.h"
+#include "src/lab/reproduce/jones_transfers.h"
 #include "traces/scenario/profile.h"
 
 namespace offhook::reproduce {
 
 namespace {
 
-/// One row of a table: the runs of one context.
-struct Transfers {
-  std::string name;
-  std::vector<RunOutcome> runs;
-  VerdictResult result;
-  MeanInterval time;
-};
-
-/// As the run perturbs it. The pool's servers have their own patience, whatever becomes of the dedicated one's.
-Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, bool pool) {
-  Setup s{scenario, profile};
-  run.perturbation.apply(s);
-  if (pool) s.profile.link.sync_loss_samples = s.profile.link.pool_sync_loss_samples;
-  return s;
-}
-
-/// Run each scenario so often, with another seed and so another starting phase each time; classes against the first.
-/// @param besides  what changes after the run's own perturbation
-std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scenario>& scenarios,
-                                 const hostsim::CostProfile& profile, bool pool = false,
-                                 const Perturbation& besides = {}) {
-  std::vector<Transfers> out(scenarios.size());
-  for (std::size_t r = 0; r < out.size(); ++r)
-    out[r] = {scenarios[r].name, std::vector<RunOutcome>(run.repetitions), {}, {}};
-  run.parallel(scenarios.size() * run.repetitions, [&](std::size_t i) {
-    Setup s = setup_of(run, scenarios[i / run.repetitions], profile, pool);
-    besides.apply(s);
-    s.scenario.seed += i % run.repetitions;
-    out[i / run.repetitions].runs[i % run.repetitions] = run_transfer(s);
-  });
-  std::optional<double> reference;
-  for (Transfers& t : out) {
-    t.result = classify(t.runs, reference);
-    std::vector<double> times;
-    for (const RunOutcome& r : t.runs) {
-      if (r.complete) times.push_back(r.transfer_s);
-    }
-    t.time = mean_interval(times);
-    if (&t == &out.front() && t.result.complete > 0) reference = t.result.mean_s;
-  }
-  return out;
-}
-
-std::string of(std::size_t n, std::size_t all) {
-  return fmt::format("{} of {}", n, all);
-}
-
-constexpr const char* kFaster = "what servers, programs and their network wait is not modelled";
-constexpr const char* kDegradedFaster =
-    "the model's modems keep their rates in a retrain; at which the paper's went on is not published";
-constexpr const char* kDegradedSlower =
-    "how long a retrain takes, how much a hole spoils and when V.42 asks again (T401) are ours: none of it is "
-    "published "
-    "of the paper's modems";
+constexpr double kAsOften = 10;  // per cent of the transfers
+constexpr const char* kWaits = "what servers, programs and their network wait is not modelled";
 constexpr const char* kLinkModel =
     " The link model carries V.42 with its timers, PPP, TCP/IP with its timers, and retrains; it knows no pauses of "
     "servers and programs, and no lower rate after a retrain.";
 
-/// Whether the paper's transfers, all alike, took the time of INT at one of V.34's rates: "" if not.
+/// That the paper's transfers, all alike, took the time of INT at one of V.34's rates.
+struct AsIfV34 {
+  double rate_bps = 0;  ///< 0: they did not
+  std::string text;
+};
 /// Rates are multiples of 2400 bit/s (V.34, 5.1). Half a percent is a fourteenth of the way to the next one, or less.
-std::string as_if_v34(const Published& row, double int_mean_s, double down_bps) {
+AsIfV34 as_if_v34(const Published& row, double int_mean_s, double down_bps) {
   constexpr double kStep = 2400, kMost = 33'600, kSame = 0.005, kAlike = 0.02;
-  if (!row.has("sd") || row.number("sd") > kAlike * row.number("mean")) return "";
+  if (!row.has("sd") || row.number("sd") > kAlike * row.number("mean")) return {};
   const double mean_s = row.number("mean"), implied = down_bps * int_mean_s / mean_s,
                nearest = kStep * std::round(implied / kStep);
   const double off = std::abs(implied / nearest - 1);
-  if (nearest < kStep || nearest > kMost || off > kSame) return "";
-  return fmt::format(
-      "; the paper's is the time of INT at {:.0f} bit/s, V.34's {:.0f} within {:.1f} %: as if the call had fallen back "
-      "to V.34, for which nothing that is lost here gives a reason",
-      implied, nearest, std::max(0.1, 100 * off));
+  if (nearest < kStep || nearest > kMost || off > kSame) return {};
+  return {nearest, fmt::format("; the paper's is the time of INT at {:.0f} bit/s, V.34's {:.0f} within {:.1f} %: as if "
+                               "the call had fallen back to V.34, for which nothing that is lost here gives a reason",
+                               implied, nearest, std::max(0.1, 100 * off))};
 }
 
 /// The mean with its confidence interval, beside the paper's.
-/// @param degraded  the paper's row did worse than INT  @param besides  to be said of a difference
-void add_times(Outcome& out, const Published& row, const Transfers& t, double share, bool degraded,
-               const std::string& besides = "") {
+/// @param why  asked for the sentence about a mean that is off
+void add_times(Outcome& out, const Published& row, const Transfers& t, double share,
+               const std::function<std::string(double published_s)>& why) {
   if (!row.has("mean")) return;
   const std::string range = fmt::format("published {:.3f} to {:.3f} s", row.number("min"), row.number("max"));
   const std::string deviation = row.has("sd") ? fmt::format(", deviation {:.3f} s", row.number("sd")) : "";
+  const double mean_s = row.number("mean");
   if (t.result.complete == 0) {
-    out.rows.push_back(
-        holds(t.name + ", mean time", fmt::format("{:.3f} s", row.number("mean")), "no run completed", false));
-    out.rows.back().note =
-        "a reservation that the paper's modem survived, slowly, ends the call here: no retrain succeeds in time; " +
-        range + deviation;
+    out.rows.push_back(holds(t.name + ", mean time", fmt::format("{:.3f} s", mean_s), "no run completed", false));
+    out.rows.back().note = fmt::format(
+        "a reservation that the paper's modem survived, slowly, ends the call here: no retrain succeeds in time; {}; "
+        "{}{}",
+        why(mean_s), range, deviation);
     return;
   }
-  Row out_row = within_share(t.name + ", mean time", "s", row.number("mean"), t.time.mean, share);
+  Row out_row = within_share(t.name + ", mean time", "s", mean_s, t.time.mean, share);
   out_row.note = fmt::format("{:.3f} to {:.3f} s, deviation {:.3f} s, 95 % interval +-{:.3f} s; {}{}", t.result.min_s,
                              t.result.max_s, t.time.deviation, t.time.half_width, range, deviation);
-  if (!out_row.agrees) {
-    const bool faster = t.time.mean < row.number("mean");
-    const char* why = !degraded ? kFaster : faster ? kDegradedFaster : kDegradedSlower;
-    out_row.note = fmt::format("{}{}; {}", why, besides, out_row.note);
-  }
+  if (!out_row.agrees) out_row.note = fmt::format("{}; {}", why(mean_s), out_row.note);
   out.rows.push_back(std::move(out_row));
 }
 
@@ -156,7 +105,10 @@ Figure times_figure(std::string id, std::string title, const std::vector<Publish
 /// Tables 1 and 2: standard Rialto/NT, the spinner running but for THR 8.
 struct Standard {
   std::vector<Published> rows;
+  std::vector<hostsim::Scenario> scenarios;
   std::vector<Transfers> simulated;
+  hostsim::CostProfile profile;
+  bool pool = false;
   hostsim::LinkProfile link;  ///< as it was used
   std::uint64_t bytes = 0;
   const Transfers& of(std::string_view name) const {
@@ -169,7 +121,8 @@ Standard standard(const Run& run, bool pool) {
   const Published& p = run.published;
   Standard s;
   s.rows = p.rows("rows");
-  std::vector<hostsim::Scenario> scenarios;
+  s.pool = pool;
+  std::vector<hostsim::Scenario>& scenarios = s.scenarios;
   for (const Published& row : s.rows) {
     const std::string name = context_name(row.text("config"));
     scenarios.push_back(call_scenario(name, name != "THR 8", run.seed));
@@ -181,6 +134,7 @@ Standard standard(const Run& run, bool pool) {
   s.link = setup_of(run, scenarios.front(), profile, pool).profile.link;
   s.bytes = scenarios.front().bytes;
   s.simulated = transfers(run, scenarios, profile, pool);
+  s.profile = std::move(profile);
   return s;
 }
 
@@ -199,24 +153,41 @@ bool equal_to_int(const Standard& s, double share) {
   return s.of("INT").result.complete == s.of("INT").result.runs;
 }
 
-void add_standard_rows(Outcome& out, const Published& p, const Standard& s) {
+/// What Table 2, where no network is, has in the place of a row of Table 1.
+std::string without_network(const std::string& name, double simulated_s) {
+  for (const Published& row : load_published("jones.table2").rows("rows")) {
+    if (context_name(row.text("config")) != name || !row.has("mean")) continue;
+    const double off = simulated_s / row.number("mean") - 1;
+    return fmt::format("; Table 2, without them, has {:.3f} s, of which the simulated are {:.1f} % off",
+                       row.number("mean"), 100 * off);
+  }
+  return "";
+}
+
+void add_standard_rows(Outcome& out, const Run& run, const Standard& s) {
+  const Published& p = run.published;
+  Trials trials(run, s.profile, s.pool);
   out.rows.push_back(input("downstream", "bit/s", p.number("downstream_bps"), s.link.down_bps, "the link model"));
   out.rows.push_back(input("upstream", "bit/s", p.number("upstream_bps"), s.link.up_bps, "the link model"));
+  const double int_mean = s.rows.front().number("mean");
   for (std::size_t i = 0; i < s.rows.size(); ++i) {
     const Published& row = s.rows[i];
     const Transfers& t = s.simulated[i];
     const double ok = row.number("ok"), attempts = row.number("of");
-    Row complete = within(t.name + ", complete transfers", "%", 100 * ok / attempts,
-                          100.0 * static_cast<double>(t.result.complete) / static_cast<double>(t.result.runs), 10);
+    Row complete = within(t.name + ", complete transfers", "%", 100 * ok / attempts, t.complete_percent(), kAsOften);
     complete.note = of(t.result.complete, t.result.runs) + " simulated, " +
                     of(static_cast<std::size_t>(ok), static_cast<std::size_t>(attempts)) + " published";
     if (!complete.agrees)
-      complete.note += "; when the server's modem hangs up, and how the spinner shares the rest, are not published";
+      complete.note += "; " + trials.of_completion(s.scenarios[i], t, 100 * ok / attempts, kAsOften);
     out.rows.push_back(std::move(complete));
-    const double int_mean = s.rows.front().number("mean");
     const bool degraded = !row.has("mean") || ok < attempts || row.number("mean") > (1 + kVerdictTolerance) * int_mean;
-    add_times(out, row, t, kVerdictTolerance, degraded,
-              degraded ? as_if_v34(row, int_mean, p.number("downstream_bps")) : "");
+    add_times(out, row, t, kVerdictTolerance, [&](double mean_s) -> std::string {
+      if (!degraded) return std::string(kWaits) + (s.pool ? without_network(t.name, t.time.mean) : "");
+      const AsIfV34 v34 = as_if_v34(row, int_mean, p.number("downstream_bps"));
+      std::vector<std::string> more;
+      if (v34.rate_bps > 0) more.push_back(fmt::format("down_bps={:.0f}", v34.rate_bps));
+      return trials.of_time(s.scenarios[i], t, mean_s, kVerdictTolerance, more) + v34.text;
+    });
   }
   // The paper's order is one of mean times, which say nothing of the transfers that failed.
   std::vector<std::string> published, simulated;
@@ -304,7 +275,7 @@ Outcome jones_table1(const Run& run) {
   const Published& p = run.published;
   const Standard s = standard(run, true);
   Outcome out;
-  add_standard_rows(out, p, s);
+  add_standard_rows(out, run, s);
   for (Row& row : out.rows) {
     if (row.what == "INT, mean time") row.note += "; the published minimum is above the maximum, a misprint";
   }
@@ -344,7 +315,7 @@ Outcome jones_table2(const Run& run) {
   const Published& p = run.published;
   const Standard s = standard(run, false);
   Outcome out;
-  add_standard_rows(out, p, s);
+  add_standard_rows(out, run, s);
   const double reference = s.of("INT").time.mean;
   bool degraded = true;
   for (const char* name : {"RES 1/8", "RES 3/16", "RES 2/16"}) {
@@ -372,6 +343,7 @@ Outcome jones_table3(const Run& run) {
   const hostsim::CostProfile profile = config::load_profile(scenarios.front().cost_profile);
   auto simulated = transfers(run, scenarios, profile);
   simulated.erase(simulated.begin());  // INT, the reference
+  Trials trials(run, profile, false);
   // How sharp the edge is on which a marginal row stands.
   std::vector<hostsim::Scenario> marginal = {scenarios.front()};
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -395,7 +367,10 @@ Outcome jones_table3(const Run& run) {
     verdict.note = fmt::format("{} complete, published {:.0f} of {:.0f}{}", of(t.result.complete, t.result.runs),
                                row.number("ok"), p.number("of"), beside[t.name]);
     out.rows.push_back(std::move(verdict));
-    add_times(out, row, t, kVerdictTolerance, row.text("class") != "sufficient");
+    add_times(out, row, t, kVerdictTolerance, [&](double mean_s) -> std::string {
+      return row.text("class") == "sufficient" ? kWaits
+                                               : trials.of_time(scenarios[i + 1], t, mean_s, kVerdictTolerance);
+    });
     if ((100 * x / y >= share && y - x < gap) != (t.result.verdict == Verdict::kSufficient))
       unexpected.push_back(t.name);
   }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// The transfers of Tables 1 to 3, and what is tried on those that come out otherwise than published: every constant of
+// the link and of the host that was not published, one after the other, so that no row says of a constant what nobody
+// has seen it do.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/lab/analysis/verdict.h"
+#include "src/lab/reproduce/call_log.h"
+
+namespace offhook::reproduce {
+
+/// One row of a table: the runs of one context.
+struct Transfers {
+  std::string name;
+  std::vector<RunOutcome> runs;
+  VerdictResult result;
+  MeanInterval time;  ///< of the complete ones
+  double complete_percent() const;
+};
+
+/// As the run perturbs it. The pool's servers have their own patience, whatever becomes of the dedicated one's.
+Setup setup_of(const Run& run, const hostsim::Scenario& scenario, const hostsim::CostProfile& profile, bool pool);
+
+/// Run each scenario so often, with another seed and so another starting phase each time; classes against the first.
+/// @param besides  what changes after the run's own perturbation
+std::vector<Transfers> transfers(const Run& run, const std::vector<hostsim::Scenario>& scenarios,
+                                 const hostsim::CostProfile& profile, bool pool = false,
+                                 const Perturbation& besides = {});
+
+/// "7 of 10".
+std::string of(std::size_t n, std::size_t all);
+
+/// What becomes of one table's rows when a constant that was not published is another.
+class Trials {
+ public:
+  /// @param run  outlives it
+  Trials(const Run& run, hostsim::CostProfile profile, bool pool)
+      : run_(run), profile_(std::move(profile)), pool_(pool) {}
+
+  /// Which changes bring the mean time nearer to the published one, or to the other side of it, by more than
+  /// `share` of it; a sentence. @param more  changes for this row besides: "down_bps=31200"
+  std::string of_time(const hostsim::Scenario& scenario, const Transfers& as_it_is, double published_s, double share,
+                      const std::vector<std::string>& more = {});
+  /// The same of the share of transfers that complete, by more than so many per cent.
+  std::string of_completion(const hostsim::Scenario& scenario, const Transfers& as_it_is, double published_percent,
+                            double tolerance);
+
+ private:
+  const Transfers& with(const hostsim::Scenario& scenario, const std::string& change);
+  const Run& run_;
+  hostsim::CostProfile profile_;
+  bool pool_;
+  std::map<std::string, Transfers> done_;
+};
+
+}  // namespace offhook::reproduce
