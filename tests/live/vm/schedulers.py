@@ -87,8 +87,10 @@ def simulated(offhook: pathlib.Path, scheduler: str, seconds: float, threads: li
             finished[name] = finished.get(name, 0) + (event == "finish")
         elif name.startswith(("hog", "fifo")):
             of = runs.setdefault(name, [])
-            if event == "preempt":
+            if event in ("preempt", "throttle"):
                 of[-1][1] = at
+            elif event == "replenish":
+                continue  # it may run again; whether it does a resume says
             elif of and at - of[-1][1] <= GAP_NS:
                 of[-1][1] = None
             else:
