@@ -293,10 +293,15 @@ OutputFile OutputFolder::create(std::string_view name, Privacy privacy, Appears 
 
 OutputFile OutputFolder::append(std::string_view name, Privacy privacy) const {
   OutputFile file(*fd_, one_component(name), (path_ / name).string());
-  entry_of(*fd_, file.entry_, file.name_);
+  if (S_ISLNK(entry_of(*fd_, file.entry_, file.name_).st_mode))
+    refuse(file.name_, "is a symbolic link; expected a file that is gone on with, or nothing yet");
   file.fd_ = openat(*fd_, file.entry_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     mode_of(privacy));
   if (file.fd_ < 0) file.fail(errno);
+  struct stat there {};
+  if (fstat(file.fd_, &there) != 0) file.fail(errno);
+  if (there.st_nlink > 1)
+    refuse(file.name_, "has a second name (hard link), which would be written, too; move it away, or copy it");
   return file;
 }
 

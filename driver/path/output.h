@@ -109,7 +109,8 @@ class OutputFolder {
   void write(std::string_view name, std::string_view bytes, Privacy privacy = Privacy::kShared) const;
   /// An entry that is no folder; nothing when there is none.
   void remove(std::string_view name) const;
-  /// Open for appending, made if it is not there.
+  /// Open for appending, made if it is not there. A link, or a file with a second name elsewhere, is refused: what is
+  /// in it is needed, so that it cannot be replaced.
   OutputFile append(std::string_view name, Privacy privacy) const;
 
  private:

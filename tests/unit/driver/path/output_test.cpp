@@ -226,7 +226,8 @@ TEST_F(Output, ALinkInAnOutputFolderIsReplacedAndNeverFollowed) {
     EXPECT_EQ(content(path / "out/file"), "x");
   }
   fs::create_symlink(path / "precious", path / "out/kept");
-  EXPECT_THAT(complaint([&] { folder.append("kept", Privacy::kShared); }), HasSubstr("symbolic links"));
+  EXPECT_THAT(complaint([&] { folder.append("kept", Privacy::kShared); }),
+              HasSubstr("kept: is a symbolic link; expected a file"));
   fs::create_symlink(path, path / "out/sub");
   EXPECT_THAT(complaint([&] { (void)folder.sub("sub"); }), HasSubstr("is a symbolic link; expected a folder"));
   EXPECT_EQ(content(path / "precious"), "precious");
@@ -239,6 +240,10 @@ TEST_F(Output, AnotherNameOfAFileElsewhereIsNotWrittenThrough) {
   OutputFile file = folder.create("events", Privacy::kPrivate, Appears::kAtOnce);
   file.write("x");
   file.close();
+  EXPECT_EQ(content(path / "precious"), "precious");
+
+  fs::create_hard_link(path / "precious", path / "out/runs");
+  EXPECT_THAT(complaint([&] { folder.append("runs", Privacy::kShared); }), HasSubstr("runs: has a second name"));
   EXPECT_EQ(content(path / "precious"), "precious");
 }
 
