@@ -42,21 +42,30 @@ class Scrambler {
   uint64_t history_ = 0;  // the last second_ scrambled bits, the oldest in bit 0
 };
 
-/// Multiplies the bit stream by the polynomial. Real-time: yes, O(1) a bit.
+/// Multiplies the bit stream by the polynomial. Real-time: yes, O(1) for 32 bits.
 class Descrambler {
  public:
-  constexpr explicit Descrambler(Scrambling s = kGpc) : first_(s.first - 1), second_(s.second - 1) {}
+  constexpr explicit Descrambler(Scrambling s = kGpc) : first_(s.first), second_(s.second) {}
   constexpr void reset() { history_ = 0; }
-  constexpr int descramble(int bit) {
-    const uint32_t in = static_cast<uint32_t>(bit) & 1;
-    const uint32_t out = (in ^ history_ >> first_ ^ history_ >> second_) & 1;
-    history_ = history_ << 1 | in;
-    return static_cast<int>(out);
+  constexpr int descramble(int bit) { return static_cast<int>(some(static_cast<uint64_t>(bit), 1)); }
+  /// n bits, the first in time in bit 0. @pre 0 <= n <= 64
+  constexpr uint64_t descramble(uint64_t bits, int n) {
+    constexpr int kMost = 32;
+    if (n <= kMost) return some(bits, n);
+    const uint64_t early = some(bits, kMost);
+    return early | some(bits >> kMost, n - kMost) << kMost;
   }
 
  private:
+  // n <= 32: history and bits together fit.
+  constexpr uint64_t some(uint64_t bits, int n) {
+    const uint64_t mask = (uint64_t{1} << n) - 1;
+    const uint64_t all = history_ | (bits & mask) << second_;
+    history_ = all >> n;
+    return (all >> second_ ^ all >> (second_ - first_) ^ all) & mask;
+  }
   int first_, second_;
-  uint32_t history_ = 0;
+  uint64_t history_ = 0;  // the last second_ bits, the oldest in bit 0
 };
 
 }  // namespace offhook

@@ -24,11 +24,12 @@ Encoder::Encoder(const CodingParameters& parameters, const EncoderStart& start)
   for (int k = 0; k < start.frame; ++k) position_.advance();
 }
 
-void Encoder::frame(const uint8_t* primary, int aux, Symbol* symbols) {
+void Encoder::frame(const FrameBits& primary, int aux, Symbol* symbols) {
   const int i = position_.in_data_frame();
-  uint8_t scrambled[kMaxMappingFrameBits];
   const int n = primary_bits();
-  for (int k = 0; k < n; ++k) scrambled[k] = static_cast<uint8_t>(scrambler_.scramble(primary[k]));
+  FrameBits scrambled;
+  scrambled.low = scrambler_.scramble(primary.low, n < 64 ? n : 64);
+  if (n > 64) scrambled.high = scrambler_.scramble(primary.high, n - 64);
   MappingFrame bits;
   parse(framing_, i, scrambled, aux, &bits);
   uint8_t ring[8];
@@ -59,7 +60,7 @@ Decoder::Decoder(const CodingParameters& parameters, const EncoderStart& start)
   for (int k = 0; k < start.frame; ++k) position_.advance();
 }
 
-int Decoder::frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x) {
+int Decoder::frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint* x) {
   const int i = position_.in_data_frame();
   const int limit = framing_.points() / 4;
   MappingFrame bits{};
@@ -86,10 +87,10 @@ int Decoder::frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x
     g.i3 = static_cast<uint8_t>(i23 >> 1);
   }
   bits.shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K come only of line errors
-  uint8_t scrambled[kMaxMappingFrameBits];
   const int n = primary_bits();
-  deparse(framing_, i, bits, scrambled, aux);
-  for (int k = 0; k < n; ++k) primary[k] = static_cast<uint8_t>(descrambler_.descramble(scrambled[k]));
+  const FrameBits scrambled = deparse(framing_, i, bits, aux);
+  primary->low = descrambler_.descramble(scrambled.low, n < 64 ? n : 64);
+  primary->high = n > 64 ? descrambler_.descramble(scrambled.high, n - 64) : 0;
   position_.advance();
   return n;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/scrambler.h"
+#include "dsp/v34/coding/frame_bits.h"
 #include "dsp/v34/coding/framing.h"
 #include "dsp/v34/coding/precoder.h"
 #include "dsp/v34/coding/trellis.h"
@@ -52,9 +53,13 @@ class Encoder {
   bool takes_aux() const { return framing_.is_aux(position_.in_data_frame()); }
   const FramePosition& position() const { return position_; }
 
-  /// @param[in] primary  [primary_bits()] unscrambled bits, one a byte  @param aux  used only if takes_aux()
+  /// @param[in] primary  primary_bits() unscrambled bits  @param aux  used only if takes_aux()
   /// @param[out] symbols  [8]
-  void frame(const uint8_t* primary, int aux, Symbol* symbols);
+  void frame(const FrameBits& primary, int aux, Symbol* symbols);
+  /// The same from [primary_bits()] bits, one a byte.
+  void frame(const uint8_t* primary, int aux, Symbol* symbols) {
+    frame(FrameBits::packed(primary, primary_bits()), aux, symbols);
+  }
 
   int trellis_state() const { return trellis_.state(); }  ///< for instruments and tests
   int quadrant_state() const { return z_; }               ///< Z of the differential encoder
@@ -79,10 +84,17 @@ class Decoder {
   const FramePosition& position() const { return position_; }
 
   /// @param[in] y  [8] decided points, odd coordinates, magnitude at most 255 each; any such points are safe
-  /// @param[out] primary  [primary_bits()] descrambled bits  @param[out] aux  written only if gives_aux()
+  /// @param[out] primary  primary_bits() descrambled bits  @param[out] aux  written only if gives_aux()
   /// @param[out] x  [8] what was sent, or null
   /// @return the number of primary bits
-  int frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x = nullptr);
+  int frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint* x = nullptr);
+  /// The same to [primary_bits()] bits, one a byte.
+  int frame(const Point* y, uint8_t* primary, uint8_t* aux, FixedPoint* x = nullptr) {
+    FrameBits bits;
+    const int n = frame(y, &bits, aux, x);
+    bits.unpack(primary, n);
+    return n;
+  }
 
  private:
   Framing framing_{};

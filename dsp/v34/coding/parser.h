@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "dsp/v34/coding/frame_bits.h"
 #include "dsp/v34/coding/framing.h"
 
 namespace offhook::v34 {
@@ -19,15 +20,15 @@ struct MappingFrame {
 };
 
 /// Sort the bits of mapping frame i of a data frame.
-/// @param[in] primary  [f.primary_bits(i)] scrambled bits, one a byte (0 or 1), in order of time
+/// @param[in] primary  f.primary_bits(i) scrambled bits
 /// @param[in] aux      the auxiliary bit, 0 or 1; used only where f.is_aux(i)
 /// @param[out] frame   what low frames, or b <= 12, leave out is zero
 /// Real-time: yes, O(1).  Source: 9.3.1, 9.3.2, 8.3
-void parse(const Framing& f, int i, const uint8_t* primary, int aux, MappingFrame* frame);
+void parse(const Framing& f, int i, FrameBits primary, int aux, MappingFrame* frame);
 
 /// The inverse of parse().
-/// @param[out] primary  [f.primary_bits(i)]  @param[out] aux  written only where f.is_aux(i)
+/// @param[out] aux  written only where f.is_aux(i)  @return the f.primary_bits(i) scrambled bits; those beyond are 0.
 /// Bits that the frame cannot carry (the last shell bit of a low frame) are dropped.  Real-time: yes, O(1).
-void deparse(const Framing& f, int i, const MappingFrame& frame, uint8_t* primary, uint8_t* aux);
+FrameBits deparse(const Framing& f, int i, const MappingFrame& frame, uint8_t* aux);
 
 }  // namespace offhook::v34

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/data/data_mode.h"
 
-#include "dsp/blocks/packed_bits.h"
 #include "dsp/blocks/preemption_point.h"
 #include "dsp/v34/coding/shell_mapper.h"
 
 namespace offhook::v34 {
 namespace {
 
-constexpr uint8_t kOnes[kMaxMappingFrameBits] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                                 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+constexpr int kFrameOctets = 16;  // of FrameBits
+static_assert(kMaxMappingFrameBits <= 8 * kFrameOctets);
 
 // The encoder makes x with 7 fractional bits.
 constexpr float kXUnit = 1.f / 128;
@@ -88,15 +85,13 @@ Complex DataTransmitter::next(const DataPort& port, bool live) {
     next_ = 0;
     const bool b1 = frames_left_of_b1_ > 0;
     if (b1) --frames_left_of_b1_;
-    uint8_t bits[kMaxMappingFrameBits];
-    const uint8_t* primary = kOnes;
+    FrameBits primary = FrameBits::ones();
     if (!b1 && live) {
       const int n = encoder_.primary_bits();
-      uint8_t octets[(kMaxMappingFrameBits + 7) / 8];
+      uint8_t octets[kFrameOctets]{};
       oh_port_get(&port.primary, octets, static_cast<size_t>(n));
-      unpack_bits(octets, static_cast<size_t>(n), [to = bits](int bit) mutable { *to++ = static_cast<uint8_t>(bit); });
       bits_ += static_cast<uint64_t>(n);
-      primary = bits;
+      primary = FrameBits::of_octets(octets);
     }
     int aux = 1;
     if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
@@ -125,7 +120,7 @@ Complex DataReceiver::decide(Complex y) {
   if (second_) decode_pair();
   Point p;
   if (symbols_ < b1_symbols_) {
-    if (symbols_ % kSymbolsPerMappingFrame == 0) b1_.frame(kOnes, 1, known_);
+    if (symbols_ % kSymbolsPerMappingFrame == 0) b1_.frame(FrameBits::ones(), 1, known_);
     p = known_[symbols_ % kSymbolsPerMappingFrame].y;
   } else if (second_) {
     Point pair[2];
@@ -160,19 +155,19 @@ void DataReceiver::put(const DataPort& port, bool live) {
   if (second_ || !ready_ || (decided_count_ += 2) < kSymbolsPerMappingFrame) return;
   decided_count_ = 0;
 
-  uint8_t bits[kMaxMappingFrameBits];
+  FrameBits bits;
   uint8_t aux = 0;
   const bool gives_aux = decoder_.gives_aux();
-  const int n = decoder_.frame(decided_, bits, &aux);
+  const int n = decoder_.frame(decided_, &bits, &aux);
   if (frames_left_of_b1_ > 0) {
     --frames_left_of_b1_;
-    for (int k = 0; k < n; ++k) b1_errors_ += !bits[k];
+    for (int k = 0; k < n; ++k) b1_errors_ += bits.take(1) == 0;
     return;
   }
   if (!live) return;
   bits_ += static_cast<uint64_t>(n);
-  uint8_t octets[(kMaxMappingFrameBits + 7) / 8];
-  pack_bits(octets, static_cast<size_t>(n), [from = bits]() mutable { return *from++; });
+  uint8_t octets[kFrameOctets];
+  bits.to_octets(octets);
   oh_port_put(&port.primary, octets, static_cast<size_t>(n));
   if (gives_aux && oh_port_is_whole(&port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
 }

@@ -32,6 +32,7 @@ TEST(V34Scrambler, ImpulseShowsThePolynomial) {
 TEST(V34Scrambler, AnyNumberOfBitsAtOnceIsTheSameAsOneAfterAnother) {
   for (const Scrambling s : {kGpc, kGpa, Scrambling{31, 32}, Scrambling{1, 2}}) {
     Scrambler one(s), many(s);
+    Descrambler back_one(s), back_many(s);
     Random random(2, s.first);
     for (int n = 0; n <= 64; ++n) {
       uint64_t bits = 0, expected = 0;
@@ -41,6 +42,11 @@ TEST(V34Scrambler, AnyNumberOfBitsAtOnceIsTheSameAsOneAfterAnother) {
         expected |= static_cast<uint64_t>(one.scramble(static_cast<int>(bit))) << k;
       }
       EXPECT_EQ(many.scramble(bits, n), expected) << int{s.first} << " " << n;
+      const uint64_t line = expected ^ (n > 40 ? uint64_t{1} << 33 : 0);  // an error, too
+      uint64_t back = 0;
+      for (int k = 0; k < n; ++k)
+        back |= static_cast<uint64_t>(back_one.descramble(static_cast<int>(line >> k & 1))) << k;
+      EXPECT_EQ(back_many.descramble(line, n), back) << int{s.first} << " " << n;
     }
   }
 }

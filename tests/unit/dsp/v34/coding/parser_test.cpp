@@ -17,7 +17,7 @@ std::string place_of(const Framing& f, int i, int bit) {
   std::vector<uint8_t> bits(static_cast<size_t>(f.primary_bits(i)));
   bits[static_cast<size_t>(bit)] = 1;
   MappingFrame frame;
-  parse(f, i, bits.data(), 0, &frame);
+  parse(f, i, FrameBits::packed(bits.data(), f.primary_bits(i)), 0, &frame);
   std::string place;
   const auto add = [&](uint32_t field, const std::string& name) {
     for (int k = 0; k < 32; ++k) {
@@ -97,12 +97,11 @@ TEST(V34Parser, AuxiliaryBitTakesThePlaceOfI1) {
   const Framing f = make_framing(SymbolRate::k3200, 28800, true, true);
   int i = 0;
   while (!f.is_aux(i)) ++i;
-  const std::vector<uint8_t> zeros(kMaxMappingFrameBits);
   MappingFrame frame;
-  parse(f, i, zeros.data(), 1, &frame);
+  parse(f, i, FrameBits{}, 1, &frame);
   EXPECT_EQ(frame.group[0].i1, 1);
   EXPECT_EQ(order(f, i)[f.shell_bits], "I2.0:0");
-  parse(f, i - 1, zeros.data(), 1, &frame);  // 3200 sends aux in every second frame only
+  parse(f, i - 1, FrameBits{}, 1, &frame);  // 3200 sends aux in every second frame only
   EXPECT_EQ(frame.group[0].i1, 0);
 }
 
@@ -115,10 +114,10 @@ TEST(V34Parser, DeparserInvertsItForEveryParameterSet) {
       for (uint8_t& b : bits) b = static_cast<uint8_t>(random.bit());
       const uint8_t aux = static_cast<uint8_t>(random.bit());
       MappingFrame frame;
-      parse(f, i, bits.data(), aux, &frame);
+      parse(f, i, FrameBits::packed(bits.data(), f.primary_bits(i)), aux, &frame);
       std::vector<uint8_t> back(bits.size());
       uint8_t aux_back = aux;
-      deparse(f, i, frame, back.data(), &aux_back);
+      deparse(f, i, frame, &aux_back).unpack(back.data(), f.primary_bits(i));
       ASSERT_EQ(back, bits) << set << " frame " << i;
       ASSERT_EQ(aux_back, aux) << set << " frame " << i;
     }
