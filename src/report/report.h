@@ -128,8 +128,9 @@ struct SweepReport {
   std::string title;
   Settings settings;
   std::vector<SweepRow> rows;
-  std::vector<std::string> findings;   ///< sentences after the verdict: which mechanism decides
-  std::optional<DeviceTiming> device;  ///< draws the law's boundary on the map
+  std::vector<std::string> findings;     ///< sentences after the verdict: which mechanism decides
+  std::optional<DeviceTiming> device;    ///< draws the law's boundary on the map
+  std::optional<DeviceTiming> training;  ///< of a modem, which has to train in the same slots: the law is of both
   double tick_ms = 1000.0 / 1024;
   double cpu_share_published = 0, gap_ms_published = 0;  ///< the two lines of Figure 17
 };

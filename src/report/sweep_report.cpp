@@ -15,6 +15,13 @@ using nlohmann::json;
 
 namespace {
 
+/// @pre sweep.device; 0 < x <= y, in ticks
+LawResult law_of(const SweepReport& sweep, double x, double y) {
+  const double x_ms = x * sweep.tick_ms, y_ms = y * sweep.tick_ms;
+  return sweep.training ? full_law_of_call(*sweep.training, *sweep.device, x_ms, y_ms)
+                        : full_law(*sweep.device, x_ms, y_ms);
+}
+
 json row_json(const SweepReport& sweep, const SweepRow& row) {
   const VerdictResult& r = row.result;
   json out = {{"name", row.name},
@@ -36,7 +43,7 @@ json row_json(const SweepReport& sweep, const SweepRow& row) {
     out["x"] = x;
     out["y"] = y;
     if (sweep.device && x > 0 && x <= y) {
-      const LawResult law = full_law(*sweep.device, x * sweep.tick_ms, y * sweep.tick_ms);
+      const LawResult law = law_of(sweep, x, y);
       out["law"] = {{"sufficient", law.sufficient}, {"overloaded", law.overloaded}};
       if (!law.overloaded) out["law"]["margin_ms"] = law.margin_ms;
     }
@@ -56,7 +63,8 @@ json law_json(const SweepReport& sweep, double x_max) {
   constexpr int kSteps = 240;
   for (int i = 1; i <= kSteps; ++i) {
     const double x = x_max * i / kSteps;
-    const double y = longest_period_ms(*sweep.device, x * sweep.tick_ms) / sweep.tick_ms;
+    double y = longest_period_ms(*sweep.device, x * sweep.tick_ms) / sweep.tick_ms;
+    if (sweep.training) y = std::min(y, longest_period_ms(*sweep.training, x * sweep.tick_ms) / sweep.tick_ms);
     if (y >= x) boundary.push_back({y, x});
   }
   const DeviceTiming& d = *sweep.device;
@@ -135,8 +143,7 @@ Words sweep_words(const SweepReport& sweep) {
     std::vector<std::string> not_agreeing;
     for (const SweepRow& row : sweep.rows) {
       if (!row.reservation || row.reservation->x <= 0 || row.reservation->x > row.reservation->y) continue;
-      const bool law =
-          full_law(*sweep.device, row.reservation->x * sweep.tick_ms, row.reservation->y * sweep.tick_ms).sufficient;
+      const bool law = law_of(sweep, row.reservation->x, row.reservation->y).sufficient;
       reservations += 1;
       if (law == (row.result.verdict == Verdict::kSufficient)) {
         agreeing += 1;

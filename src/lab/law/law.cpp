@@ -55,16 +55,22 @@ HostWork host_work(const hostsim::HostScenario& host, const hostsim::SoftDevice&
 
 DeviceTiming device_timing(const hostsim::Scenario& scenario, hostsim::Phase phase) {
   if (scenario.pump == hostsim::PumpKind::kDevice) return device_timing(scenario.device);
-  const hostsim::CostProfile profile = config::load_profile(scenario.cost_profile);
-  const auto& connected = profile.phases[static_cast<int>(phase)];
+  return device_timing(scenario, config::load_profile(scenario.cost_profile), phase);
+}
+
+DeviceTiming device_timing(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile,
+                           hostsim::Phase phase) {
+  const hostsim::PhaseProfile& of = profile.phases[static_cast<int>(phase)];
+  // A scenario's own block plan is that of the connected phase (hostsim/call/call.cpp).
+  const bool own = phase == hostsim::Phase::kConnected && !scenario.block_plan.empty();
   DeviceTiming device;
-  device.rate_hz = connected.rate_hz;
-  device.block_plan = scenario.block_plan.empty() ? connected.block_plan : scenario.block_plan;
+  device.rate_hz = of.rate_hz;
+  device.block_plan = own ? scenario.block_plan : of.block_plan;
   device.transmit_lead_samples = scenario.transmit_lead_samples;
   double mean_samples = 0;
   for (const std::uint32_t n : device.block_plan)
     mean_samples += static_cast<double>(n) / static_cast<double>(device.block_plan.size());
-  hostsim::Ns cost = connected.service_ns;
+  hostsim::Ns cost = of.service_ns;
   if (scenario.event_logging_cost)
     cost += profile.logging.in(static_cast<hostsim::Ns>(mean_samples * 1e9 / device.rate_hz));
   device.cost_ms = static_cast<double>(cost) * 1e-6;
@@ -134,6 +140,13 @@ LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, doub
   result.margin_ms = margin;
   result.sufficient = margin >= 0;
   return result;
+}
+
+LawResult full_law_of_call(const DeviceTiming& training, const DeviceTiming& connected, double slot_ms, double y_ms,
+                           const HostWork& host) {
+  const LawResult before = full_law(training, slot_ms, y_ms, 0, host);
+  const LawResult after = full_law(connected, slot_ms, y_ms, 0, host);
+  return before.overloaded || (!after.overloaded && before.margin_ms < after.margin_ms) ? before : after;
 }
 
 double longest_period_ms(const DeviceTiming& device, double x_ms, double first_cost_ms, const HostWork& host) {

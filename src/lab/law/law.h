@@ -72,6 +72,9 @@ DeviceTiming device_timing(const hostsim::SoftDevice& device);
 /// The device of the reservation law: block plan and transmit lead of the scenario, cost of its profile in a phase:
 /// once connected, or while it trains.
 DeviceTiming device_timing(const hostsim::Scenario& scenario, hostsim::Phase phase = hostsim::Phase::kConnected);
+/// The same with this cost profile in the place of the one that the scenario names.
+DeviceTiming device_timing(const hostsim::Scenario& scenario, const hostsim::CostProfile& profile,
+                           hostsim::Phase phase);
 
 /// sbf^-1: time from the end of a slot until `work_ms` has been supplied by slots of x in every y.
 /// @pre 0 < x <= y, work >= 0
@@ -91,6 +94,11 @@ struct LawResult {
 /// @param first_cost_ms  the block that begins the backlog costs this much, where that is more than the others
 LawResult full_law(const DeviceTiming& device, double slot_ms, double y_ms, double first_cost_ms = 0,
                    const HostWork& host = {});
+
+/// A modem trains in the same slots in which it works later: the full law of both phases, the worse of the two.
+/// @param training, connected  device_timing() of these
+LawResult full_law_of_call(const DeviceTiming& training, const DeviceTiming& connected, double slot_ms, double y_ms,
+                           const HostWork& host = {});
 
 /// What Jones and Saroiu read off their Figure 17 (6.6), in the form that their explanation gives it for any device: a
 /// larger share than the device's, and no gap as long as a block period, lest the newest block overwrite the older one.

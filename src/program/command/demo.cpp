@@ -113,8 +113,7 @@ std::string mechanism(const DeviceTiming& device, const DeviceTiming& training, 
                       const VerdictResult& result) {
   const double share = x_ms / y_ms, gap = y_ms - x_ms;
   const bool enough = share > device.share(), short_enough = gap <= device.longest_gap_ms();
-  // The modem has to train in the same slots before it is connected.
-  const bool law = full_law(device, x_ms, y_ms).sufficient && full_law(training, x_ms, y_ms).sufficient;
+  const bool law = full_law_of_call(training, device, x_ms, y_ms).sufficient;
   std::string decides = "enough of both";
   if (!enough || !short_enough) {
     decides = enough ? "gap" : short_enough ? "share" : "share and gap";
@@ -147,6 +146,7 @@ class Demo {
     report_.title = "Offhook demo";
     report_.tick_ms = tick_ms_;
     report_.device = device_;
+    report_.training = training_;
     report_.cpu_share_published = map_.number("model_share_percent") / 100;
     report_.gap_ms_published = map_.number("model_gap_ms");
     for (const config::Key& key : config::scenario_keys())

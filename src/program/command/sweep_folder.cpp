@@ -36,7 +36,11 @@ SweepReport sweep_report(const sweep::Plan& plan, const std::vector<sweep::CellR
   const bool one_device = std::all_of(plan.axes.begin(), plan.axes.end(), [](const sweep::Axis& axis) {
     return axis.key.starts_with("context") || axis.key.starts_with("load.") || axis.key == "seed";
   });
-  if (one_device) report.device = device_timing(base.scenario());
+  if (one_device) {
+    report.device = device_timing(base.scenario());
+    if (base.scenario().pump != hostsim::PumpKind::kDevice)
+      report.training = device_timing(base.scenario(), hostsim::Phase::kConnecting);
+  }
   const reproduce::Published map = reproduce::load_published("jones.table3");
   report.cpu_share_published = map.number("model_share_percent") / 100;
   report.gap_ms_published = map.number("model_gap_ms");
