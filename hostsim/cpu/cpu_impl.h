@@ -88,7 +88,7 @@ struct Cpu::Impl final : Processor {
       next = std::min(next, end_of_run(core, now));
     }
     leave();
-    if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
+    tell(now);
     wake = std::min({wake, next, timers.first()});
   }
 
@@ -347,6 +347,7 @@ struct Cpu::Impl final : Processor {
   void release_unbroken(EntityId id);
   void pass(Core& core, EntityId id, Ns now, Ns cost);
   void go_on(Core& core, Ns now);
+  void tell(Ns now);
   Ns repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain);
 
   EntityId add(Entity e) {

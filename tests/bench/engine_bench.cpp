@@ -7,6 +7,8 @@
 
 #include <cmath>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "hostsim/cpu/cpu.h"
@@ -27,9 +29,11 @@ class Job final : public Program {
 
 class Release final : public Event {
  public:
-  Release(Engine& engine, Cpu& cpu, EntityId id, Ns period) : engine_(engine), cpu_(cpu), id_(id), period_(period) {}
+  /// @param planned  of an interrupt: it and its DPC; empty: not known
+  Release(Engine& engine, Cpu& cpu, EntityId id, Ns period, std::vector<PlannedJob> planned)
+      : engine_(engine), cpu_(cpu), id_(id), period_(period), planned_(std::move(planned)) {}
   void fire(Ns now) override {
-    cpu_.release(id_);
+    if (planned_.empty() || !cpu_.run_unbroken(planned_)) cpu_.release(id_);
     engine_.at(now + period_, *this);
   }
 
@@ -38,6 +42,7 @@ class Release final : public Event {
   Cpu& cpu_;
   EntityId id_;
   Ns period_;
+  std::vector<PlannedJob> planned_;
 };
 
 class Counter final : public CpuObserver {
@@ -56,8 +61,17 @@ struct Host {
   std::vector<std::unique_ptr<Release>> releases;
 
   Job& job(Ns cost) { return *jobs.emplace_back(std::make_unique<Job>(cost)); }
-  void every(EntityId id, Ns period) {
-    engine.at(0, *releases.emplace_back(std::make_unique<Release>(engine, cpu, id, period)));
+  void every(EntityId id, Ns period, std::vector<PlannedJob> planned = {}) {
+    engine.at(0, *releases.emplace_back(std::make_unique<Release>(engine, cpu, id, period, std::move(planned))));
+  }
+  /// An interrupt of this cost, and its DPC, 0: none.
+  void interrupt_every(Ns period, const char* name, int level, Ns cost, Ns dpc_cost) {
+    EntityId dpc = kNoEntity;
+    if (dpc_cost > 0) dpc = cpu.add_dpc({std::string(name) + " dpc"}, job(dpc_cost));
+    const EntityId id = cpu.add_interrupt({name, level, dpc}, job(cost));
+    std::vector<PlannedJob> planned = {{id, cost}};
+    if (dpc_cost > 0) planned.push_back({dpc, dpc_cost});
+    every(id, period, std::move(planned));
   }
   // Log-spaced periods, equal shares: U = 0.75 in all.
   void add_edf_tasks() {
@@ -95,11 +109,9 @@ BENCHMARK(BareCoreTenEdfTasks)->Unit(benchmark::kMillisecond);
 void FullHostInterruptsDpcsStolenTime(benchmark::State& state) {
   Host host;
   // 1024 Hz clock, a network card's 1000 interrupts a second and a disk's 250, both with DPCs: 6 % of the CPU.
-  host.every(host.cpu.add_interrupt({"clock", 5, kNoEntity}, host.job(10'000)), 976'562);
-  const EntityId net = host.cpu.add_dpc({"net dpc"}, host.job(25'000));
-  host.every(host.cpu.add_interrupt({"net", 3, net}, host.job(5'000)), 1'000'000);
-  const EntityId disk = host.cpu.add_dpc({"disk dpc"}, host.job(60'000));
-  host.every(host.cpu.add_interrupt({"disk", 2, disk}, host.job(8'000)), 4'000'000);
+  host.interrupt_every(976'562, "clock", 5, 10'000, 0);
+  host.interrupt_every(1'000'000, "net", 3, 5'000, 25'000);
+  host.interrupt_every(4'000'000, "disk", 2, 8'000, 60'000);
   host.add_edf_tasks();
   host.every(host.cpu.add_thread("spinner", FixedPriority{8, 20'000'000}, host.job(5'000'000)), 1'000'000'000);
   run(state, host);

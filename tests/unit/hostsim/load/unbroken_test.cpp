@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Chains of jobs that run without instants of their own: an observer forbids them, so a host that is observed goes
-// through every instant. Its log and its times must be the same.
+// Chains of jobs that run without instants of their own: a second processor of the engine forbids them, so a host
+// beside one goes through every instant. Its log, what an observer saw of it, and its times must be the same.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hostsim/engine/processor.h"
 #include "hostsim/load/device_load.h"
 #include "hostsim/load/load.h"
 #include "hostsim/random/random.h"
@@ -23,21 +24,30 @@ constexpr Ns kUs = 1000, kMs = 1'000'000, kSecond = 1'000'000'000;
 struct Outcome {
   std::vector<std::tuple<std::uint64_t, int, int, std::uint32_t>> log;
   std::vector<Ns> cpu_times;
+  std::vector<std::tuple<Ns, EntityId, CpuObserver::Kind>> seen;
   Ns dpc_time = 0;
   std::uint64_t transfers = 0, engine_events = 0;
 };
 
-class Nothing final : public CpuObserver {
-  void on_event(Ns, EntityId, Kind) override {}
+struct Seen final : CpuObserver {
+  void on_event(Ns time, EntityId id, Kind kind) override { all.emplace_back(time, id, kind); }
+  std::vector<std::tuple<Ns, EntityId, Kind>> all;
+};
+
+/// Has nothing to do.
+class IdleProcessor final : public Processor {
+  void settle(Ns) override {}
+  void dispatch(Ns) override {}
 };
 
 /// Clock, timer, a network, two disks, threads of random priorities, with and without quanta and deadlines.
 class RandomHost {
  public:
-  RandomHost(std::uint64_t seed, bool observed) : random_(seed, 1) {
+  RandomHost(std::uint64_t seed, bool every_instant, bool observed = false) : random_(seed, 1) {
     oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
     cpu_.set_log(&log_);
-    if (observed) cpu_.set_observer(&nothing_);
+    if (observed) cpu_.set_observer(&seen_);
+    if (every_instant) engine_.attach(idle_);
     for (int i = 0, n = 1 + number(3); i < n; i++) {
       threads_.push_back(
           std::make_unique<PeriodicThread>(engine_, cpu_, (1 + number(40)) * kMs, (1 + number(900)) * kUs));
@@ -75,6 +85,7 @@ class RandomHost {
     }
     EXPECT_EQ(oh_event_log_lost(&log_), 0u);
     out.dpc_time = cpu_.dpc_time();
+    out.seen = seen_.all;
     for (const auto& device : devices_) out.transfers += device->transfers();
     out.engine_events = engine_.events_handled();
     return out;
@@ -99,7 +110,8 @@ class RandomHost {
   Cpu cpu_{engine_};
   std::vector<oh_event> ring_ = std::vector<oh_event>(1 << 14);
   oh_event_log log_{};
-  Nothing nothing_;
+  Seen seen_;
+  IdleProcessor idle_;
   Spinner spinner_;
   std::vector<std::unique_ptr<PeriodicThread>> threads_;
   std::optional<TimerCallback> timer_;
@@ -117,6 +129,11 @@ TEST(Unbroken, RandomHostsHaveTheSameLogAndTheSameTimes) {
     EXPECT_EQ(unbroken.cpu_times, every.cpu_times) << "seed " << seed;
     EXPECT_EQ(unbroken.dpc_time, every.dpc_time) << "seed " << seed;
     EXPECT_EQ(unbroken.transfers, every.transfers) << "seed " << seed;
+    const Outcome every_seen = RandomHost(seed, true, true).run(kSecond),
+                  unbroken_seen = RandomHost(seed, false, true).run(kSecond);
+    ASSERT_EQ(unbroken_seen.seen, every_seen.seen) << "seed " << seed;
+    EXPECT_GT(every_seen.seen.size(), every.log.size() / 2);
+    EXPECT_EQ(unbroken_seen.log, every.log) << "seed " << seed;
     fewer += unbroken.engine_events;
     all += every.engine_events;
   }
@@ -124,15 +141,15 @@ TEST(Unbroken, RandomHostsHaveTheSameLogAndTheSameTimes) {
 }
 
 /// A network beside a thread of priority 10 that works all the time, or none: its log, and what the engine handled.
-Outcome beside_a_hog(bool hog, int reader_priority, bool observed) {
+Outcome beside_a_hog(bool hog, int reader_priority, bool every_instant) {
+  IdleProcessor idle;
   Engine engine;
   Cpu cpu(engine);
   std::vector<oh_event> ring(1 << 17), events(1 << 17);
   oh_event_log log{};
   oh_event_log_init(&log, ring.data(), ring.size(), 0);
   cpu.set_log(&log);
-  Nothing nothing;
-  if (observed) cpu.set_observer(&nothing);
+  if (every_instant) engine.attach(idle);
   Spinner spinner;
   if (hog) cpu.release(cpu.add_thread("hog", FixedPriority{10, 0}, spinner));
   const LoadDevice network{.name = "network",
