@@ -347,7 +347,10 @@ struct Cpu::Impl final : Processor {
   void release_unbroken(EntityId id);
   void pass(Core& core, EntityId id, Ns now, Ns cost);
   void go_on(Core& core, Ns now);
-  void tell(Ns now);
+  // What was noted is of this time.
+  void tell(Ns now) {
+    if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
+  }
   Ns repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain);
 
   EntityId add(Entity e) {

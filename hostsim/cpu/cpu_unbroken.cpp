@@ -48,6 +48,7 @@ bool Cpu::Impl::is_unbroken(std::span<const PlannedJob> jobs) const {
 
 void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   Core& core = cores.front();
+  const bool observed = rows.observed();
   unbroken_now = engine.now();
   charge(core, unbroken_now);
   if (core.current != kNoEntity) take_off(core, unbroken_now);
@@ -65,8 +66,10 @@ void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
     Entity& e = at(job.entity);
     const bool dpc = e.kind == EntityKind::kDpc;
     logged(OH_EV_RUN, job.entity, 1);
-    rows.note(job.entity, CpuObserver::Kind::kStart);
-    tell(unbroken_now);
+    if (observed) {
+      rows.note(job.entity, CpuObserver::Kind::kStart);
+      tell(unbroken_now);
+    }
     if (dpc) core.deferred->begins(unbroken_now);
     if (e.program->next(unbroken_now) != job.cost) throw std::logic_error("'" + e.name + "' is not what was planned");
     unbroken_now += job.cost;
@@ -75,7 +78,7 @@ void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
     if (e.program->next(unbroken_now) != 0) throw std::logic_error("'" + e.name + "' is longer than was planned");
     const Ns released = e.jobs.front();
     e.jobs.pop();
-    rows.note(job.entity, CpuObserver::Kind::kFinish);
+    if (observed) rows.note(job.entity, CpuObserver::Kind::kFinish);
     logged(OH_EV_FINISH, job.entity,
            static_cast<std::uint32_t>(std::min<Ns>((unbroken_now - released) / 1000, UINT32_MAX)));
     if (e.dpc != kNoEntity) release_unbroken(e.dpc);
@@ -116,9 +119,11 @@ Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, Repeat
 void Cpu::Impl::pass(Core& core, EntityId id, Ns now, Ns cost) {
   Entity& e = at(id);
   oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
-  rows.note(id, CpuObserver::Kind::kStart);
-  tell(now);
-  rows.note(id, CpuObserver::Kind::kFinish);
+  if (rows.observed()) {
+    rows.note(id, CpuObserver::Kind::kStart);
+    tell(now);
+    rows.note(id, CpuObserver::Kind::kFinish);
+  }
   e.cpu_time += cost;
   oh_event_log_write_alone(log, static_cast<std::uint64_t>(now + cost), OH_EV_FINISH, id,
                            static_cast<std::uint32_t>(std::min<Ns>(cost / 1000, UINT32_MAX)));
@@ -136,18 +141,15 @@ void Cpu::Impl::pass(Core& core, EntityId id, Ns now, Ns cost) {
   }
 }
 
-// What was noted is of this time.
-void Cpu::Impl::tell(Ns now) {
-  if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
-}
-
 // Nothing but the thread that had the CPU is left, or nothing.
 void Cpu::Impl::go_on(Core& core, Ns now) {
   const bool idle = core.current == kNoEntity;
   oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), idle ? OH_EV_IDLE : OH_EV_RUN,
                            idle ? EntityId{0} : core.current, 0);
-  if (!idle) rows.note(core.current, CpuObserver::Kind::kResume);
-  tell(now);
+  if (rows.observed()) {
+    if (!idle) rows.note(core.current, CpuObserver::Kind::kResume);
+    tell(now);
+  }
   wake = std::min(end_of_run(core, now), timers.first());
 }
 
