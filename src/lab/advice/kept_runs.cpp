@@ -17,6 +17,22 @@ namespace offhook::advice {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+/// A count that is written as one: what is negative, or has a fraction or an exponent, has none of ours.
+std::uint64_t count_at(const Json& json, const char* key, std::uint64_t most = UINT64_MAX) {
+  const Json& value = json.at(key);
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
+    throw Json::other_error::create(501, "expected a count", nullptr);
+  return value.get<std::uint64_t>();
+}
+
+std::string checksum(const std::string& key, const Json& run) {
+  return fnv1a_hex(key + run.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
 // Where nlohmann's library looks for them.
 void to_json(Json& json, const Lost& l) {
   json = {
@@ -25,9 +41,9 @@ void to_json(Json& json, const Lost& l) {
 
 void from_json(const Json& json, Lost& l) {
   json.at("seconds").get_to(l.seconds);
-  json.at("blocks").get_to(l.blocks);
-  json.at("blocks_late").get_to(l.blocks_late);
-  json.at("samples_lost").get_to(l.samples_lost);
+  l.blocks = count_at(json, "blocks");
+  l.blocks_late = count_at(json, "blocks_late");
+  l.samples_lost = count_at(json, "samples_lost");
 }
 
 void to_json(Json& json, const Measured& m) {
@@ -49,7 +65,7 @@ void to_json(Json& json, const Measured& m) {
 void from_json(const Json& json, Measured& m) {
   from_json(json, static_cast<Lost&>(m));
   json.at("margin_ms").get_to(m.margin_ms);
-  json.at("buffers_needed").get_to(m.buffers_needed);
+  m.buffers_needed = static_cast<std::uint32_t>(count_at(json, "buffers_needed", UINT32_MAX));
   json.at("swamped").get_to(m.swamped);
   json.at("latency_p999_ms").get_to(m.latency_p999_ms);
   json.at("latency_max_ms").get_to(m.latency_max_ms);
@@ -62,18 +78,37 @@ void from_json(const Json& json, Measured& m) {
   json.at("longest_ms").get_to(m.longest_ms);
 }
 
-KeptRuns::KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity)
-    : file_(folder / name), out_(folder.append(name, Privacy::kShared)), identity_(std::move(identity)) {
-  std::istringstream lines(read_file(file_));
+RunsByKey parse_kept_runs(const std::string& text) {
+  RunsByKey runs;
+  std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     try {
       const Json entry = parse_json<Json>(line);
       const auto key = entry.at("key").get<std::string>();
-      if (entry.at("checksum") == fnv1a_hex(key + entry.at("run").dump())) runs_[key] = entry.at("run");
+      if (entry.at("checksum") == checksum(key, entry.at("run"))) runs[key] = entry.at("run");
     } catch (const Json::exception&) {  // such a run is made again
     }
   }
+  return runs;
 }
+
+std::string kept_run_line(const std::string& key, const Json& run) {
+  return json_text(Json{{"key", key}, {"checksum", checksum(key, run)}, {"run", run}});
+}
+
+template <typename Run>
+std::optional<Run> run_from(const Json& run) {
+  try {
+    return run.get<Run>();
+  } catch (const Json::exception&) {  // of something else: it is made again
+    return std::nullopt;
+  }
+}
+
+KeptRuns::KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity)
+    : out_(folder.append(name, Privacy::kShared)),
+      identity_(std::move(identity)),
+      runs_(parse_kept_runs(read_file(folder / name))) {}
 
 std::string KeptRuns::key(const hostsim::Scenario& scenario) const {
   std::string text = identity_ + fmt::format(", {} s\n", scenario.device_s) + config::to_toml(scenario);
@@ -89,24 +124,21 @@ std::optional<Run> KeptRuns::find(const hostsim::Scenario& scenario) const {
   const std::lock_guard lock(mutex_);
   const auto found = runs_.find(wanted);
   if (found == runs_.end()) return std::nullopt;
-  try {
-    return found->second.get<Run>();
-  } catch (const Json::exception&) {  // of something else: it is made again
-    return std::nullopt;
-  }
+  return run_from<Run>(found->second);
 }
 
 template <typename Run>
 void KeptRuns::keep(const hostsim::Scenario& scenario, const Run& run) {
   const std::string name = key(scenario);
   const Json json = run;
-  const Json entry{{"key", name}, {"checksum", fnv1a_hex(name + json.dump())}, {"run", json}};
   const std::lock_guard lock(mutex_);
   // A line of its own, whatever a run that was killed left at the end.
-  out_.write(fmt::format("\n{}\n", json_text(entry)));
+  out_.write(fmt::format("\n{}\n", kept_run_line(name, json)));
   runs_[name] = json;
 }
 
+template std::optional<Lost> run_from(const Json&);
+template std::optional<Measured> run_from(const Json&);
 template std::optional<Lost> KeptRuns::find(const hostsim::Scenario&) const;
 template std::optional<Measured> KeptRuns::find(const hostsim::Scenario&) const;
 template void KeptRuns::keep(const hostsim::Scenario&, const Lost&);

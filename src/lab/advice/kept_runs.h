@@ -4,7 +4,6 @@
 // where it was, and a question that differs in one thing runs only what is new.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -16,9 +15,19 @@
 
 namespace offhook::advice {
 
+using RunsByKey = std::map<std::string, nlohmann::ordered_json>;
+
+/// The runs of such a file's text. A line that was cut off or spoilt, or whose checksum is wrong, is left out.
+RunsByKey parse_kept_runs(const std::string& text);
+/// A run's line, without its end.
+std::string kept_run_line(const std::string& key, const nlohmann::ordered_json& run);
+/// @tparam Run  Measured or Lost  @return nothing: it is of something else
+template <typename Run>
+std::optional<Run> run_from(const nlohmann::ordered_json& run);
+
 class KeptRuns {
  public:
-  /// Reads what is there; a line that was cut off or spoilt is left out.
+  /// Reads what is there.
   /// @param identity of all that a run depends on but its scenario
   /// @throws std::runtime_error when the file cannot be written
   KeptRuns(const OutputFolder& folder, const std::string& name, std::string identity);
@@ -31,11 +40,10 @@ class KeptRuns {
  private:
   std::string key(const hostsim::Scenario& scenario) const;
 
-  std::filesystem::path file_;
   OutputFile out_;
   std::string identity_;
   mutable std::mutex mutex_;
-  std::map<std::string, nlohmann::ordered_json> runs_;
+  RunsByKey runs_;
 };
 
 }  // namespace offhook::advice
