@@ -178,7 +178,8 @@ static const struct oh_pump_type *find_pump(const struct oh_kernel_call *call)
 {
 	const bool answers = call->role == OH_PUMP_ANSWER;
 	const struct oh_pump_type *dmt = answers ? oh_dmt_central_type() : oh_dmt_remote_type();
-	const struct oh_pump_type *types[] = {oh_v90_type(), oh_v34_type(), oh_v32bis_type(), oh_v22bis_type(), dmt};
+	const struct oh_pump_type *types[] = {oh_v90_type(), oh_v34_type(), oh_v32bis_type(),
+					      oh_v22bis_type(), dmt};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(types); ++i) {

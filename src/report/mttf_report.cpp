@@ -60,8 +60,8 @@ nlohmann::json of_computations(const Json& result) {
   }
   const std::size_t all = result.at("computations").size();
   if (!undecided.empty()) {
-    reasons.push_back(fmt::format("{:g} h of simulation does not decide: {}.", result.at("simulated_hours").get<double>(),
-                                  listed(undecided)));
+    reasons.push_back(fmt::format("{:g} h of simulation does not decide: {}.",
+                                  result.at("simulated_hours").get<double>(), listed(undecided)));
   }
   const std::string headline =
       !fail.empty()

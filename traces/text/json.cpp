@@ -24,4 +24,10 @@ std::string escape_in_json(std::string text) {
   return out;
 }
 
+std::string_view in_words(const nlohmann::json::exception& e) {
+  const std::string_view text = e.what();
+  const std::size_t end = text.find("] ");  // "[json.exception.type_error.302] type must be ..."
+  return text.starts_with("[json.") && end != text.npos ? text.substr(end + 2) : text;
+}
+
 }  // namespace offhook

@@ -22,6 +22,9 @@ std::string json_text(const Json& value, int indent = -1) {
   return escape_in_json(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
+/// What is wrong, without the library's number for it. @return "type must be string, but is number"
+std::string_view in_words(const nlohmann::json::exception& e);
+
 /// @throws Json::exception: with the position for what is no JSON; for what is nested too deep
 template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {

@@ -295,7 +295,7 @@ System parse_system(std::string_view text, std::string_view file) {
   try {
     root = parse_json<json>(text);
   } catch (const json::out_of_range& e) {  // 1e999
-    throw SystemError(fmt::format("{}: {}", file, e.what()));
+    throw SystemError(fmt::format("{}: {}", file, in_words(e)));
   } catch (const json::other_error&) {
     throw SystemError(fmt::format("{}: is nested deeper than {} levels", file, kDeepestJson));
   } catch (const json::parse_error& e) {
@@ -334,7 +334,7 @@ System parse_system(std::string_view text, std::string_view file) {
     check_slots(system, objects);
     return system;
   } catch (const json::exception& e) {  // a string that is no UTF-8, quoted in a complaint
-    throw SystemError(fmt::format("{}: {}", file, e.what()));
+    throw SystemError(fmt::format("{}: {}", file, in_words(e)));
   }
 }
 

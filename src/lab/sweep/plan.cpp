@@ -221,7 +221,7 @@ Plan plan_from_json(const std::string& text, const std::string& name) {
       if (axis.values.empty()) throw Error(fmt::format("{}: axis {} has no values", name, axis.key));
     }
   } catch (const nlohmann::json::exception& e) {
-    throw Error(fmt::format("{}: is not a plan: {}", name, e.what()));
+    throw Error(fmt::format("{}: is not a plan: {}", name, in_words(e)));
   }
   if (hash != plan.hash() || plan.repeats == 0 || plan.shards == 0) {
     throw Error(fmt::format("{}: is damaged: its contents do not match its hash", name));

@@ -28,7 +28,7 @@ Json parse_row(const std::string& text) {
       return row;
     }
   } catch (const Json::exception& e) {
-    throw config::Error(fmt::format("a run's result cannot be read: {}", e.what()));
+    throw config::Error(fmt::format("a run's result cannot be read: {}", in_words(e)));
   }
   throw config::Error(fmt::format("a run's result is {}; expected an object with complete, transfer_s and counts",
                                   text.size() <= 80 ? text : text.substr(0, 80) + "..."));

@@ -365,7 +365,7 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
       summary = parse_json<Json>(read_file(file, kMostTextBytes));
       call = call_report(log, builder.finish(), summary);
     } catch (const Json::exception& e) {
-      throw config::Error(fmt::format("{}: is not a summary of a run: {}", file.string(), e.what()));
+      throw config::Error(fmt::format("{}: is not a summary of a run: {}", file.string(), in_words(e)));
     }
   } else if (call.title.empty()) {
     call.title = given.filename().string();

@@ -55,6 +55,18 @@ TEST(JsonText, TakesAnyBytesAndCommandsNoTerminal) {
   EXPECT_EQ(nlohmann::json::parse(text).at("name"), "a\ufffd\x7f\u009b\x1b\u00e9");
 }
 
+TEST(ParseJson, SaysWhatIsWrongWithoutTheLibrarysNumbers) {
+  for (const char* text : {"{\"a\": ", "1e999", "[1]"}) {
+    try {
+      parse_json(text).at("b");
+      ADD_FAILURE() << text << " has a b";
+    } catch (const nlohmann::json::exception& e) {
+      EXPECT_EQ(in_words(e).find("json.exception"), std::string_view::npos) << e.what();
+      EXPECT_GT(in_words(e).size(), 10u) << e.what();
+    }
+  }
+}
+
 TEST(ParseJson, RefusesWhatIsTooDeepToWalk) {
   EXPECT_EQ(parse_json("[[1]]").size(), 1u);
   const std::string deep(1'000'000, '[');
