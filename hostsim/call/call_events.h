@@ -9,14 +9,13 @@
 
 namespace offhook::hostsim {
 
-/// The log of a call in memory, read between slices of it. A whole host is read every 50 ms, out of 65 536
-/// records; a modem alone every 10 ms, out of 4096, which is enough for 40 000 blocks a second and fits into a cache.
+/// The log of a call in memory, read between slices of it: a whole host every 50 ms, a modem alone every 10 ms. A
+/// thread that was starved catches up at one instant, with three records for each block that it owes: there is room for
+/// four seconds of 3200 blocks a second, the longest that Windows leaves a thread that is ready without the CPU.
 class CallEvents {
  public:
   explicit CallEvents(Logged what = Logged::kAll)
-      : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000),
-        ring_(what == Logged::kAll ? 1 << 16 : 1 << 12),
-        events_(ring_.size()) {
+      : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000), ring_(1 << 16), events_(ring_.size()) {
     oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
   }
   CallEvents(const CallEvents&) = delete;

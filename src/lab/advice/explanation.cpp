@@ -29,7 +29,8 @@ std::string why(const Advice& advice, const Trial& t) {
             "does.",
             t.context.cpu, advice.base.context.interrupt_cpu);
       }
-      return "It is the lowest of the priorities tried that loses nothing, which leaves the most room above it; a busy "
+      return "It is the lowest of the priorities tried for which that can be said, which leaves the most room above "
+             "it; a busy "
              "thread of a higher priority would starve it.";
     default:
       break;

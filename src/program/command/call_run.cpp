@@ -100,12 +100,17 @@ traces::LogHeader log_header(const Call& call, const hostsim::Scenario& scenario
   return header;
 }
 
+std::string overflowed(const Call& call, std::uint64_t lost) {
+  return fmt::format("{} events of {:.3f} s did not fit into the log: the context was starved for too long before",
+                     lost, static_cast<double>(call.now()) * 1e-9);
+}
+
 /// A call whose log is card, driver and ends alone.
 struct PlainCall {
   explicit PlainCall(const hostsim::Scenario& scenario)
       : assembly(scenario, {}, {}, {}, log.log(), hostsim::Logged::kModem) {
     while (!log.over() && !interrupted()) tally.take(log.advance(*assembly.call));
-    if (log.lost() > 0) throw std::runtime_error("the event log overflowed");
+    if (log.lost() > 0) throw std::runtime_error(overflowed(*assembly.call, log.lost()));
     result = assembly.call->result();
   }
   hostsim::CallEvents log{hostsim::Logged::kModem};

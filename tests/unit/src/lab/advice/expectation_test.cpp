@@ -30,6 +30,21 @@ Seen pareto(double alpha, double least_ms, std::uint64_t n, double period_s) {
   return seen;
 }
 
+// THR 8 of nt2000-boosts is left without the CPU for a second, once in minutes, after waits of 0.03 ms (--verify).
+TEST(Expectation, NoTailIsDrawnOnWhereWindowsBoostsDecide) {
+  const Seen seen = pareto(4, 0.01, 600'000, 312.5e-6);
+  hostsim::Scenario beside = on("nt2000-boosts", "bluetooth", "THR 8");
+  beside.load.spinner = true;
+  EXPECT_FALSE(expectation(beside, seen).carries(3600));
+  beside.context = on("nt2000-boosts", "bluetooth", "THR 16").context;
+  const double above = expectation(beside, seen).interval_s.low;
+  EXPECT_GT(above,
+            expectation(on("nt2000-boosts", "bluetooth", "THR 8"), {seen.seconds, seen.blocks, 0, {}}).interval_s.low);
+  beside.context = on("nt2000-boosts", "bluetooth", "THR 8").context;
+  beside.load.spinner = false;
+  EXPECT_EQ(expectation(beside, seen).interval_s.low, above);
+}
+
 TEST(Expectation, LossesThatWereSeenGiveTheirRate) {
   const Expectation e = expectation(on("nt2000-p2-450", "g-lite", "THR 24"), {180, 45'000, 4, {}});
   EXPECT_EQ(e.evidence, Evidence::kLosses);
