@@ -149,6 +149,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       cost(profile, s.event_logging_cost, Random(s.seed, kIsrStream), Random(s.seed, kCostStream)) {
   cpu.set_log(cpu_log);
   cpu.set_switch_costs({scenario.host.switch_ns, scenario.host.migration_ns});
+  if (scenario.host.charge_stolen_time) cpu.charge_stolen_time();
   if (!scenario.block_plan.empty()) {
     profile.phases[static_cast<int>(Phase::kConnected)].block_plan = scenario.block_plan;
   }

@@ -140,6 +140,14 @@ void check_reservations(const Scenario& s) {
 }
 
 std::string scheduler_problem(const HostScenario& host) {
+  if (host.charge_stolen_time) {
+    const auto problem = [](std::string_view key, const std::string& name) {
+      return "host.charge_stolen_time is true, but host." + std::string(key) + " is \"" + name +
+             "\", which charges threads with their own time alone; expected one of Linux's that can, or false";
+    };
+    if (!scheduler_of(host)->charges_stolen_time()) return problem("scheduler", host.scheduler);
+    if (!reservations_of(host)->charges_stolen_time()) return problem("reservations", host.reservations);
+  }
   if (host.threaded_interrupts || !scheduler_of(host)->wants_threaded_interrupts()) return "";
   return "host.scheduler is \"" + host.scheduler +
          "\", of PREEMPT_RT, where interrupt handlers are threads; expected host.threaded_interrupts = true";

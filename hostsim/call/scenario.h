@@ -45,6 +45,7 @@ struct HostScenario {
   Ns dispatch_ns = 0;                        ///< cost of a context switch (charged to the DPC that readies the thread)
   Ns switch_ns = 0;                          ///< that a thread loses where another one ran meanwhile (SwitchCosts)
   Ns migration_ns = 0;                       ///< and more where it comes from another CPU
+  bool charge_stolen_time = false;           ///< interrupts' time is the threads' that they hit
   Ns quantum_ns = 0;                         ///< of normal threads, 0: none
   double clock_ppm = 0;                      ///< card's crystal against the host's clock
   double clock_ppm_spread = 0;               ///< and up to this much more or less, drawn from the seed

@@ -101,6 +101,9 @@ void Cpu::set_policy(EntityId thread, Policy policy) {
 void Cpu::set_switch_costs(const SwitchCosts& costs) {
   impl_->switch_costs = costs;
 }
+void Cpu::charge_stolen_time() {
+  impl_->charges_stolen = true;
+}
 void Cpu::set_deferred_work(const std::function<std::unique_ptr<DeferredWork>(int cpu)>& make) {
   for (std::size_t c = 0; c < impl_->cores.size(); c++) impl_->cores[c].deferred = make(static_cast<int>(c));
 }

@@ -146,6 +146,10 @@ class Cpu {
   void clock_tick(int cpu);
   /// Before the engine first runs; nothing unless set.
   void set_switch_costs(const SwitchCosts& costs);
+  /// Before the engine first runs: from a thread that interrupts and deferred work hit, they take CPU time that counts
+  /// as its own in its budget, slice or virtual runtime (not in cpu_time()). So Linux does without
+  /// CONFIG_IRQ_TIME_ACCOUNTING. Policies that do not know it (ThreadPolicy::stolen) stay as they are.
+  void charge_stolen_time();
   /// What becomes of deferred work on each CPU, before the engine first runs; otherwise a DpcQueue.
   void set_deferred_work(const std::function<std::unique_ptr<DeferredWork>(int cpu)>& make);
 

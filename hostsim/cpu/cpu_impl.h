@@ -141,6 +141,10 @@ struct Cpu::Impl final : Processor {
       if (ThreadPolicy* thread = core.deferred->thread()) thread->charge(ran);
     }
     if (e.policy) e.policy->charge(ran);
+    if (core.robbed != kNoEntity && !is_thread(core, core.current)) {
+      at(core.robbed).policy->stolen(ran);
+      touch(core.robbed);
+    }
   }
 
   // The running job's segment is over: ask for the next, or finish the job. @return it is finished
@@ -299,13 +303,27 @@ struct Cpu::Impl final : Processor {
     if (e.policy) e.policy->stopped();
   }
 
+  // Whose time the next one's is, if it is no thread: of the one that it takes the CPU from, or of that one's robber.
+  void note_robbed(Core& core, EntityId next) {
+    if (next == kNoEntity || core.current == kNoEntity || is_thread(core, next)) {
+      core.robbed = kNoEntity;
+    } else if (is_thread(core, core.current)) {
+      core.robbed = at(core.current).policy && at(core.current).ready() ? core.current : kNoEntity;
+    }
+  }
+  // Or deferred work that a thread does now.
+  bool is_thread(const Core& core, EntityId id) const {
+    return at(id).policy || (at(id).kind == EntityKind::kDpc && core.deferred->thread() != nullptr);
+  }
+
   void switch_to(Core& core, EntityId next, Ns now) {
+    if (charges_stolen) note_robbed(core, next);
     core.current = next;
     if (next == kNoEntity) {
       oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_IDLE, 0, 0);
       return;
     }
-    if (switch_costs.any()) pay_switch(core, next);
+    if (at(next).kind == EntityKind::kThread) change_threads(core, next, now);
     at(next).last = at(next).cpu;
     if (at(next).started) {
       rows.note(next, CpuObserver::Kind::kResume);
@@ -315,11 +333,12 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  void pay_switch(Core& core, EntityId next) {
+  void change_threads(Core& core, EntityId next, Ns now) {
+    const EntityId before = std::exchange(core.warm, next);
+    if (before != next && before != kNoEntity && at(before).listed && at(before).policy->replaced()) place(before, now);
     Entity& e = at(next);
-    if (e.kind != EntityKind::kThread) return;
-    const Ns cost = (std::exchange(core.warm, next) != next ? switch_costs.another : 0) +
-                    (e.cpu_time > 0 && e.last != e.cpu ? switch_costs.migration : 0);
+    const Ns cost =
+        (before != next ? switch_costs.another : 0) + (e.cpu_time > 0 && e.last != e.cpu ? switch_costs.migration : 0);
     (e.started ? e.remaining : e.switching) += cost;
   }
 
@@ -400,6 +419,7 @@ struct Cpu::Impl final : Processor {
   int threads = 0;
   bool high_dpcs = false;   // there are some
   bool some_share = false;  // ThreadPolicy::shares()
+  bool charges_stolen = false;
   oh_event_log* log = nullptr;
   Rows rows;
 };

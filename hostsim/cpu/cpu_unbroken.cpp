@@ -20,6 +20,7 @@ bool Cpu::Impl::is_unbroken(std::span<const PlannedJob> jobs) const {
   if (several || some_share || !rows.empty() || !touched.empty() || wake <= now) return false;
   const Core& core = cores.front();
   // The CPU idles, or a thread has it; then no interrupt waits, for it would go first.
+  if (charges_stolen && core.current != kNoEntity) return false;
   if (core.current == kNoEntity ? !core.ready.empty() : first(core) != core.current) return false;
   if (core.current != kNoEntity && (at(core.current).kind != EntityKind::kThread || !at(core.current).started))
     return false;

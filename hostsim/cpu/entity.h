@@ -69,6 +69,7 @@ struct Core {
   EntityId current = kNoEntity;
   EntityId thread = kNoEntity;  // that has it, or had it until an interrupt or a DPC came; of several CPUs only
   EntityId warm = kNoEntity;    // the thread that last ran here: the caches are its own
+  EntityId robbed = kNoEntity;  // the thread that lost the CPU to the interrupt or DPC that has it
   Ns charged = 0;               // up to when
   Ns dpc_time = 0;              // of all DPCs, up to then
   std::unique_ptr<DeferredWork> deferred = std::make_unique<DpcQueue>();

@@ -50,6 +50,7 @@ class BottomHalfThread final : public ThreadPolicy {
     lock().holder = this;
     policy_->charge(ran);
   }
+  void stolen(Ns time) override { policy_->stolen(time); }
   void stopped() override { policy_->stopped(); }
   Change update(Ns now) override { return policy_->update(now); }
   // A thread that holds the lock stays on its CPU (migrate_disable).

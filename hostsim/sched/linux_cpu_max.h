@@ -99,6 +99,10 @@ class LinuxCpuMaxThread final : public ThreadPolicy {
     group_->charge(cpu_, ran);
     fair_->charge(ran);
   }
+  void stolen(Ns time) override {
+    group_->charge(cpu_, time);
+    if (!throttled_) fair_->stolen(time);
+  }
   void stopped() override {
     clock_.stopped();
     fair_->stopped();

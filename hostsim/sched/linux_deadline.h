@@ -44,6 +44,7 @@ class LinuxDeadlineThread : public ThreadPolicy {
     if (p_.hrtick) timer_ = allowance() - ran;
     left_ -= ran;
   }
+  void stolen(Ns time) override { left_ -= time; }
   void stopped() override {
     clock_.stopped();
     timer_ = kUnset;

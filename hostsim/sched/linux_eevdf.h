@@ -263,8 +263,11 @@ class LinuxEevdfThread final : public ThreadPolicy {
   }
   void charge(Ns ran) override {
     clock_.ran();
-    queue().charge(member_, ran);
-    server().charge(ran);
+    stolen(ran);
+  }
+  void stolen(Ns time) override {
+    queue().charge(member_, time);
+    server().charge(time);
   }
   void stopped() override { clock_.stopped(); }
   Change update(Ns now) override {

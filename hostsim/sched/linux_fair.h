@@ -56,13 +56,17 @@ class LinuxFairThread final : public ThreadPolicy {
   void charge(Ns ran) override {
     clock_.ran();
     running_ = true;
-    turn_ += ran;
-    virtual_ += ran * 1024 / weight_;
+    stolen(ran);
+  }
+  void stolen(Ns time) override {
+    turn_ += time;
+    virtual_ += time * 1024 / weight_;
     Ns least = virtual_;
     for (const LinuxFairThread* t : queue().awake) least = std::min(least, t->virtual_);
     queue().least = std::max(queue().least, least);
   }
   void stopped() override { clock_.stopped(); }
+  bool replaced() override { return std::exchange(running_, false); }
   Change update(Ns now) override {
     const TickWatch::Seen seen = clock_.look(now);
     if (!seen.tick || !seen.on_cpu || turn_ < share()) return {};

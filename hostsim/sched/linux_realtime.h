@@ -73,8 +73,11 @@ class LinuxRealTimeThread final : public ThreadPolicy {
   }
   void charge(Ns ran) override {
     clock_.ran();
-    group_->charge(cpu_, ran);
-    left_ -= ran;
+    stolen(ran);
+  }
+  void stolen(Ns time) override {
+    group_->charge(cpu_, time);
+    left_ -= time;
   }
   void stopped() override { clock_.stopped(); }
   void moved(int cpu) override { cpu_ = static_cast<std::size_t>(cpu); }

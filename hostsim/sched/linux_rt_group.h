@@ -61,6 +61,7 @@ class LinuxRtGroupThread final : public ThreadPolicy {
     if (ready) here().ready.push_back(this);
   }
   void charge(Ns ran) override { here().server.charge(ran); }
+  void stolen(Ns time) override { here().server.stolen(time); }
   void stopped() override { here().server.stopped(); }
   Change update(Ns now) override { return here().server.update(now); }
   bool shares() const override { return true; }

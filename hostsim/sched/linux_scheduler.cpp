@@ -54,6 +54,7 @@ class LinuxScheduler final : public Scheduler {
   }
 
   bool has(ThreadRequest::Class) const override { return true; }
+  bool charges_stolen_time() const override { return true; }
   bool wants_threaded_interrupts() const override { return version_.softirqs != Version::Softirqs::kBeforeThreads; }
   Policy thread(const ThreadRequest& t) override {
     using Class = ThreadRequest::Class;
@@ -128,6 +129,7 @@ class CpuMax final : public Scheduler {
   }
   bool moves() const override { return true; }
   bool groups() const override { return true; }
+  bool charges_stolen_time() const override { return true; }
   Policy reserve(const ReservationRequest& r) override {
     const ThreadRequest fair{.wants = ThreadRequest::Class::kNice};
     if (!host_.threads->has(fair.wants))
@@ -151,6 +153,7 @@ class Hcbs final : public Scheduler {
  public:
   explicit Hcbs(const SchedulerHost& host) : tick_hz_(host.tick_hz), cpus_(host.cpus) {}
   bool groups() const override { return true; }
+  bool charges_stolen_time() const override { return true; }
   Policy reserve(const ReservationRequest& r) override {
     const LinuxDeadline limit{r.budget, r.period, tick_hz_};
     return OwnPolicy([limit, group = groups_.find(r.group, limit, cpus_), cpus = cpus_] {

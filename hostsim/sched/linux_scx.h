@@ -68,8 +68,11 @@ class ScxSimpleThread final : public ThreadPolicy {
   void charge(Ns ran) override {
     clock_.ran();
     if (!std::exchange(in_slice_, true)) group_->virtual_ = std::max(group_->virtual_, virtual_);
-    used_ += ran;
-    here().server.charge(ran);
+    stolen(ran);
+  }
+  void stolen(Ns time) override {
+    used_ += time;
+    here().server.charge(time);
   }
   void stopped() override { clock_.stopped(); }
   Change update(Ns now) override {

@@ -34,18 +34,20 @@ class Rialto final : public Scheduler {
 template <typename Make>
 class Simple final : public Scheduler {
  public:
-  Simple(Make make, bool moves) : make_(std::move(make)), moves_(moves) {}
+  Simple(Make make, bool moves, bool charges_stolen_time)
+      : make_(std::move(make)), moves_(moves), charges_stolen_time_(charges_stolen_time) {}
   Policy reserve(const Request& r) override { return make_(r); }
   bool moves() const override { return moves_; }
+  bool charges_stolen_time() const override { return charges_stolen_time_; }
 
  private:
   Make make_;
-  bool moves_;
+  bool moves_, charges_stolen_time_;
 };
 
 template <typename Make>
-std::unique_ptr<Scheduler> simple(Make make, bool moves) {
-  return std::make_unique<Simple<Make>>(std::move(make), moves);
+std::unique_ptr<Scheduler> simple(Make make, bool moves, bool charges_stolen_time = false) {
+  return std::make_unique<Simple<Make>>(std::move(make), moves, charges_stolen_time);
 }
 
 /// One RezScheduler on each CPU.
@@ -73,7 +75,7 @@ SchedulerRow linux_deadline(std::string name, bool hrtick) {
                   const LinuxDeadline deadline{r.budget, r.period, hz, hrtick};
                   return OwnPolicy([deadline] { return std::make_unique<LinuxDeadlineThread>(deadline); });
                 },
-                true);
+                true, true);
           }};
 }
 

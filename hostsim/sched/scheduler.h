@@ -76,6 +76,8 @@ class Scheduler {
   /// Whether reservations are slots of whole ticks, which are planned together (slot_plan.h) and begin with the clock's
   /// interrupts.
   virtual bool slots() const { return false; }
+  /// Whether its threads can be charged with what interrupts take from them (Cpu::charge_stolen_time).
+  virtual bool charges_stolen_time() const { return false; }
   /// Whether it is of a kernel in which devices' interrupt handlers are threads.
   virtual bool wants_threaded_interrupts() const { return false; }
   /// Of one CPU; a DpcQueue by default.

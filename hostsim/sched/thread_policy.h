@@ -47,8 +47,13 @@ class ThreadPolicy {
   virtual void sleep(Ns /*now*/) {}
   /// The thread ran for `ran` ns, never longer than allowance() allowed.
   virtual void charge(Ns /*ran*/) {}
+  /// Interrupts or deferred work had the CPU for so long after they took it from the thread, and that counts as its own
+  /// time (Cpu::charge_stolen_time). It may go beyond allowance().
+  virtual void stolen(Ns /*time*/) {}
   /// It lost the CPU with its job unfinished.
   virtual void stopped() {}
+  /// Another thread has the CPU that this one had last, and this one still waits for it. @return standing() has changed
+  virtual bool replaced() { return false; }
   /// S8 steps 3 and 4, while a job is current: the thread ran, or next_change() came. May be called at other times too.
   virtual Change update(Ns /*now*/) { return {}; }
   /// May be asked for while a job is current only. @param now not before the last begin_job() or update()

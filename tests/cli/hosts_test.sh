@@ -46,6 +46,14 @@ for kind in linux-6.6 linux-6.12 linux-6.12-rt linux-6.18-rt linux-7.0-scx-simpl
   expect 2 "insufficient" run cost.toml $at --set host.tick_hz=1000 --set host.reservations=cpu-max \
     --set load.spinner=false --context "RES 1/12 strict" --out "less-quota-$kind"
 done
+# What a network takes from a reservation is part of its budget where Linux does not account for interrupts' time.
+printf 'load.spinner = true\ntransfer.bytes = 20000\n[[load.device]]\nkind = "network"\n' > network.toml
+for charge in true:2:insufficient:2 true:0:sufficient:3 false:0:sufficient:2; do
+  IFS=: read -r charged status verdict x <<< "$charge"
+  expect "$status" "$verdict" run network.toml --set host.name=linux-hz250 --set host.tick_hz=1000 \
+    --set "host.charge_stolen_time=$charged" --context "RES ${x}ms/12ms strict" --out "charged-$charged-$x"
+done
+expect_error "expected one of Linux's that can, or false" run cost.toml --set host.charge_stolen_time=true
 expect_error "expected host.threaded_interrupts = true" run cost.toml --set host.scheduler=linux-6.12-rt
 expect_error "expected one of Linux" run cost.toml --set host.reservations=cpu-max --context "RES 3/12 strict"
 

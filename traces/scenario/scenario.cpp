@@ -311,7 +311,8 @@ Scenario ScenarioBuilder::finish() const {
   const ContextScenario& context = scenario_.context;
   if ((context.budget_ns > 0) != (context.period_ns > 0))
     complain({"context.budget_ms", "context.period_ms"}, "context.budget_ms and context.period_ms: expected both");
-  complain({"host.threaded_interrupts", "host.scheduler", "host.name"}, hostsim::scheduler_problem(scenario_.host));
+  complain({"host.charge_stolen_time", "host.threaded_interrupts", "host.scheduler", "host.name"},
+           hostsim::scheduler_problem(scenario_.host));
   complain({"context.kind", "context", "host.scheduler", "host.name"}, refusal(scenario_.host, context));
   complain({"context.y_ticks", "context.x_ticks", "context.budget_ms", "context.strict"},
            admission_problem(scenario_.host, context));

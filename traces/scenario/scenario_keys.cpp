@@ -74,6 +74,10 @@ KeyTable make_host_keys() {
       key_of_time<H>("switch_us", 0, 10'000, "CPU time a thread loses to cold caches where another one ran meanwhile",
                      kUs, &H::switch_ns),
       key_of_time<H>("migration_us", 0, 10'000, "and more where it last ran on another CPU", kUs, &H::migration_ns),
+      key<H>("charge_stolen_time",
+             "what interrupts and softirqs take from a thread is charged to it, as by Linux without "
+             "CONFIG_IRQ_TIME_ACCOUNTING (Debian's)",
+             &H::charge_stolen_time),
       key_of_time<H>("quantum_ms", 0, 1000, "quantum of normal threads; 0: none", kMs, &H::quantum_ns),
       key<H>("clock_ppm", -1000, 1000, "the card's crystal against the host's clock", &H::clock_ppm),
       key<H>("clock_ppm_spread", 0, 1000, "and up to this much more or less, drawn from the seed",

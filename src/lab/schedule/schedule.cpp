@@ -126,6 +126,7 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
   ScheduleResult result{system, std::vector<EntityFigures>(system.entities.size())};
   Engine engine;
   Cpu cpu(engine, hostsim::Admission::kNone);
+  if (system.charge_stolen_time) cpu.charge_stolen_time();
   hostsim::SchedulerHost host = system.host;
   host.dpc_time = [&cpu](int n) { return cpu.dpc_time(n); };
   Schedulers schedulers;

@@ -46,6 +46,8 @@ constexpr KeyHelp kTopHelp[] = {
     {"entities", "a list of objects with the keys below"},
     {"tick_hz", "of the host's clock, for schedulers that look at it (default 1000)"},
     {"quantum_ns", "of threads of one priority, for schedulers that have it (default 0: none)"},
+    {"charge_stolen_time",
+     "true: what interrupts and DPCs take from a thread of Linux is charged to it (default false)"},
 };
 constexpr KeyHelp kEntityHelp[] = {
     {"name", "what it is called in the CSV (a string, each only once)"},
@@ -314,6 +316,7 @@ System parse_system(std::string_view text, std::string_view file) {
     system.horizon = top.whole("horizon_ns", 1, kMaxNs);
     system.host.tick_hz = static_cast<int>(top.whole("tick_hz", 1, 1'000'000, 1000));
     system.host.quantum = top.whole("quantum_ns", 0, kMaxNs, 0);
+    system.charge_stolen_time = top.truth("charge_stolen_time", false);
     const json& entities = top.member("entities", "a list of objects");
     if (!entities.is_array()) top.fail(fmt::format("entities is {}, expected a list", entities.type_name()));
     if (entities.size() >= 0xffff) top.fail(fmt::format("{} entities, expected fewer than 65535", entities.size()));

@@ -56,6 +56,7 @@ struct EntityDescription {
 struct System {
   Ns horizon = 0;
   hostsim::SchedulerHost host;  ///< what its schedulers are told
+  bool charge_stolen_time = false;
   std::vector<EntityDescription> entities;
 };
 

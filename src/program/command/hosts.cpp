@@ -34,6 +34,7 @@ ordered_json host_json(const std::string& name) {
   ordered_json json{{"host", name},
                     {"scheduler", host.scheduler},
                     {"reservations", host.reservations},
+                    {"charge_stolen_time", host.charge_stolen_time},
                     {"tick_hz", host.tick_hz},
                     {"latencies", ordered_json::object()},
                     {"grade", config::to_string(source.grade)},

@@ -73,7 +73,13 @@ def simulated(offhook: pathlib.Path, scheduler: str, seconds: float, threads: li
         if kind == "sleeper":
             entity |= {"offset_ns": PERIOD_NS, "period_ns": PERIOD_NS, "cost_ns": WORK_NS}
         entities.append(entity)
-    system = {"horizon_ns": int(seconds * 1e9), "tick_hz": TICK_HZ, "entities": entities}
+    # Debian's kernels are built without CONFIG_IRQ_TIME_ACCOUNTING.
+    system = {
+        "horizon_ns": int(seconds * 1e9),
+        "tick_hz": TICK_HZ,
+        "charge_stolen_time": True,
+        "entities": entities,
+    }
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "system.json")
         pathlib.Path(path).write_text(json.dumps(system))

@@ -287,6 +287,28 @@ TEST(LinuxFairThreads, ASleeperPreemptsOneThatIsMoreThan1msAhead) {
                                            "100800000 sleeper finish", "100800000 hog resume"));
 }
 
+// At 8 ms `a` begins its second turn with 4 ms of virtual time, as much as `b` has. One that wakes takes its CPU
+// at 8.5: after that who has run least goes on, which is b. An interrupt takes it for as long, and a goes on.
+TEST(LinuxFairThreads, AfterOneThatWokeWhoHasRunLeastGoesOn) {
+  for (const bool wakes : {true, false}) {
+    Engine engine;
+    Cpu cpu(engine);
+    const auto group = std::make_shared<LinuxFairGroup>(250);
+    Segments a_job({kNever}), b_job({kNever}), short_job({500'000});
+    const EntityId a = cpu.add_thread("a", policy<LinuxFairThread>(group), a_job);
+    const EntityId b = cpu.add_thread("b", policy<LinuxFairThread>(group), b_job);
+    const EntityId other = wakes ? cpu.add_thread("other", policy<LinuxFairThread>(group), short_job)
+                                 : cpu.add_interrupt({.name = "other"}, short_job);
+    Periodic at(engine, cpu, other, 8 * kMs + 500'000, 10 * kSecond);
+    Recorder recorder(cpu);
+    for (const EntityId id : {a, b}) cpu.release(id);
+    engine.run_until(11 * kMs);
+    EXPECT_THAT(recorder.events, ElementsAre("0 a start", "4000000 a preempt", "4000000 b start", "8000000 b preempt",
+                                             "8000000 a resume", "8500000 a preempt", "8500000 other start",
+                                             "9000000 other finish", wakes ? "9000000 b resume" : "9000000 a resume"));
+  }
+}
+
 TEST(Softirqs, GoOnInKsoftirqdAfterTenPasses) {
   // Each job of the softirq raises it again, so that every pass is one job.
   Engine engine;

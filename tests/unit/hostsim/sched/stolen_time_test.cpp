@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// What interrupts take from a thread, charged to it as by Linux without CONFIG_IRQ_TIME_ACCOUNTING: schedules worked
+// out by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "hostsim/call/host_policies.h"
+#include "hostsim/sched/scheduler.h"
+#include "tests/unit/hostsim/cpu/recorder.h"
+
+namespace offhook::hostsim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Class = ThreadRequest::Class;
+
+constexpr Ns kMs = 1'000'000, kUs = 1'000;
+
+/// One CPU, its threads that never block, and an interrupt with deferred work, half of the cost each.
+class Host {
+ public:
+  Host(std::string_view scheduler, std::string_view reservations, int hz, bool charge)
+      : host_{.tick_hz = hz},
+        threads_(make_scheduler(PolicyUse::kThreads, scheduler, host_)),
+        reservations_(make_scheduler(PolicyUse::kReservations, reservations, host_)) {
+    if (charge) cpu.charge_stolen_time();
+    cpu.set_deferred_work([this](int n) { return threads_->deferred_work(n); });
+  }
+  EntityId hog(const ThreadRequest& request) { return start(threads_->thread(request)); }
+  EntityId reserved(Ns budget, Ns period) {
+    return start(reservations_->reserve({.budget = budget, .period = period}));
+  }
+  void interrupt(Ns cost, Ns offset, Ns period) {
+    handler_.emplace(std::vector<Ns>{cost / 2});
+    softirq_.emplace(std::vector<Ns>{cost - cost / 2});
+    const EntityId dpc = cpu.add_dpc({.name = "softirq"}, *softirq_);
+    const EntityId id = cpu.add_interrupt({.name = "interrupt", .dpc = dpc}, *handler_);
+    ticks_.emplace(engine, cpu, id, offset, period);
+  }
+  /// CPU time of its own.
+  Ns own_time(EntityId id, Ns at) {
+    engine.run_until(at);
+    return cpu.cpu_time(id);
+  }
+  Scheduler& reservations() { return *reservations_; }
+  Engine engine;
+  Cpu cpu{engine};
+
+ private:
+  EntityId start(const Policy& policy) {
+    jobs_.push_back(std::make_unique<Segments>(std::vector<Ns>{kNever}));
+    const EntityId id = cpu.add_thread("hog" + std::to_string(jobs_.size()), policy, *jobs_.back());
+    cpu.release(id);
+    return id;
+  }
+  SchedulerHost host_;
+  std::shared_ptr<Scheduler> threads_, reservations_;
+  std::vector<std::unique_ptr<Segments>> jobs_;
+  std::optional<Segments> handler_, softirq_;
+  std::optional<Periodic> ticks_;
+};
+
+// Handlers of 0.1 ms, 2 ms after each of 250 ticks a second. The throttle is found out at the tick after 950 ms of
+// real-time threads: at 952 ms where the handlers' 23.8 ms are among them, else at 976 ms.
+TEST(StolenTime, CountsForTheThrottleOfRealTimeThreads) {
+  for (const bool charge : {true, false}) {
+    Host host("linux", "deadline-ticks", 250, charge);
+    const EntityId fifo = host.hog({.wants = Class::kFifo, .priority = 50});
+    const EntityId fair = host.hog({.wants = Class::kNice});
+    host.interrupt(100 * kUs, 2 * kMs, 4 * kMs);
+    const Ns throttled = (charge ? 952 : 976) * kMs, handlers = throttled / (4 * kMs) * 100 * kUs;
+    EXPECT_EQ(host.own_time(fifo, 1000 * kMs), throttled - handlers) << charge;
+    EXPECT_EQ(host.own_time(fair, 1000 * kMs), 1000 * kMs - throttled - (25 * kMs - handlers)) << charge;
+  }
+}
+
+// 4 of every 16 ms, and 0.5 ms of every ms are stolen: with them the budget is spent after 4 ms, of which the thread
+// had 2; without, after 8, of which it had all 4.
+TEST(StolenTime, IsPartOfADeadlineThreadsBudget) {
+  for (const bool charge : {true, false}) {
+    Host host("linux", "deadline-ticks", 1000, charge);
+    const EntityId thread = host.reserved(4 * kMs, 16 * kMs);
+    host.interrupt(500 * kUs, 250 * kUs, kMs);
+    EXPECT_EQ(host.own_time(thread, 16 * kMs), (charge ? 2 : 4) * kMs);
+    EXPECT_EQ(host.own_time(thread, 24 * kMs), (charge ? 4 : 8) * kMs) << "and each budget anew";
+  }
+}
+
+// With HRTICK it ends within a tick: after 3.25 ms a handler begins, which takes more than is left of 3.3 ms. The timer
+// is never set for less than 10 us.
+TEST(StolenTime, EndsABudgetWithHrtickToo) {
+  Host host("linux", "deadline-hrtick", 1000, true);
+  const EntityId thread = host.reserved(3300 * kUs, 16 * kMs);
+  host.interrupt(500 * kUs, 250 * kUs, kMs);
+  EXPECT_EQ(host.own_time(thread, 16 * kMs), (3250 - 3 * 500 + 10) * kUs);
+}
+
+// cpu.max takes its quota 5 ms at a time and finds out at a tick; a thread in a group of real-time threads has its
+// server's budget.
+TEST(StolenTime, IsPartOfAGroupsBudget) {
+  for (const std::string_view reservations : {"cpu-max", "hcbs"}) {
+    for (const bool charge : {true, false}) {
+      Host host("linux-6.12", reservations, 1000, charge);
+      const EntityId thread = host.reserved(5 * kMs, 20 * kMs);
+      host.interrupt(500 * kUs, 250 * kUs, kMs);
+      EXPECT_EQ(host.own_time(thread, 20 * kMs), (charge ? 2500 : 5000) * kUs) << reservations;
+    }
+  }
+}
+
+// Two equal threads, and 100 ms that are taken from the first of them. The other gets as much before they share again,
+// to within the slices of each.
+TEST(StolenTime, IsTheVirtualTimeOfAFairThread) {
+  for (const std::string_view scheduler : {"linux", "linux-6.6", "linux-6.12", "linux-7.0-scx-simple"}) {
+    for (const bool charge : {true, false}) {
+      Host host(scheduler, "deadline-ticks", 1000, charge);
+      const EntityId first = host.hog({.wants = Class::kNice}), other = host.hog({.wants = Class::kNice});
+      host.interrupt(100 * kMs, kMs, 1'000'000 * kMs);
+      const Ns more = host.own_time(other, 600 * kMs) - host.own_time(first, 600 * kMs);
+      EXPECT_NEAR(static_cast<double>(more), (charge ? 100.0 : 0.0) * kMs, 20.0 * kMs) << scheduler;
+    }
+  }
+}
+
+// Handlers that begin as a job of 1 ms ends, and are over before the next: the CPU is nobody's meanwhile.
+TEST(StolenTime, IsNobodysOnAnIdleCpu) {
+  std::vector<std::string> events[2];
+  for (const bool charge : {true, false}) {
+    Host host("linux", "deadline-ticks", 1000, charge);
+    Segments job({kMs});
+    const EntityId thread =
+        host.cpu.add_thread("thread", host.reservations().reserve({.budget = 1500 * kUs, .period = 2 * kMs}), job);
+    Periodic work(host.engine, host.cpu, thread, 500 * kUs, 2 * kMs);
+    host.interrupt(800 * kUs, 1500 * kUs, 2 * kMs);
+    Recorder recorder(host.cpu);
+    EXPECT_EQ(host.own_time(thread, 100 * kMs), 50 * kMs);
+    events[charge] = recorder.events;
+  }
+  EXPECT_EQ(events[true], events[false]);
+}
+
+TEST(StolenTime, IsRefusedWhereThreadsCannotBeChargedWithIt) {
+  HostScenario host;
+  host.charge_stolen_time = true;
+  EXPECT_THAT(scheduler_problem(host), AllOf(HasSubstr("host.charge_stolen_time"), HasSubstr("\"fixed-priority\"")));
+  host.scheduler = "linux";
+  host.reservations = "deadline-reclaim";
+  EXPECT_THAT(scheduler_problem(host), HasSubstr("host.reservations is \"deadline-reclaim\""));
+  for (const char* takes : {"deadline-ticks", "deadline-hrtick", "cpu-max", "hcbs"}) {
+    host.reservations = takes;
+    EXPECT_THAT(scheduler_problem(host), IsEmpty()) << takes;
+  }
+}
+
+}  // namespace
+}  // namespace offhook::hostsim
