@@ -290,6 +290,7 @@ reproduce: offhook reproduce --json and results.json
 hosts: offhook hosts --json
   [].{host,scheduler,reservations}: names
   [].tick_hz (Hz): of its clock
+  [].charge_stolen_time: whether interrupts are time of the threads that they hit
   [].{grade,what,where,assumed}: what its numbers are worth, and where they come from
   [].latencies.{interrupt,dpc,thread,high_thread}?.{mean_ms,worst_ms} (ms): of each kind of context
   [].latencies.{interrupt,dpc,thread,high_thread}?.worst_once_in: waits
