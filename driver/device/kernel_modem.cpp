@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+
+#include "driver/path/output.h"
 
 namespace offhook {
 namespace {
@@ -31,6 +34,15 @@ constexpr std::size_t kLogOctets = OH_KERNEL_LOG_EVENTS * sizeof(oh_event);
 KernelModem::KernelModem(const std::string& path) : path_(path) {
   file_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (file_ < 0) fail(path, "cannot be opened; expected a device of the module offhook");
+  struct stat is {};
+  oh_kernel_status status{};
+  status.struct_size = sizeof status;
+  const bool known = fstat(file_, &is) == 0;
+  if (!known || !S_ISCHR(is.st_mode) || ioctl(file_, OH_KERNEL_GET_STATUS, &status) != 0) {
+    close(file_);
+    throw std::runtime_error(path + " is " + (S_ISCHR(is.st_mode) ? "another device" : kind_of_file(is.st_mode)) +
+                             "; expected a device of the module offhook");
+  }
   void* log = mmap(nullptr, kLogOctets, PROT_READ, MAP_SHARED, file_, 0);
   if (log == MAP_FAILED) {
     const int error = errno;

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace offhook::measure {
 
@@ -33,51 +34,52 @@ struct SampleRecord {
 static_assert(sizeof(SampleRecord) == 40);
 }  // namespace
 
+/// Of one CPU.
 struct IpSampler::Ring {
+  /// @throws std::runtime_error
+  Ring(int hz, int cpu);
+  Ring(Ring&& other) noexcept : fd(std::exchange(other.fd, -1)), memory(std::exchange(other.memory, MAP_FAILED)) {}
+  Ring& operator=(Ring&&) = delete;
+  ~Ring() {
+    if (memory != MAP_FAILED) munmap(memory, octets());
+    if (fd >= 0) close(fd);
+  }
+  static std::size_t octets() { return (kPages + 1) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
   int fd = -1;
-  void* memory = nullptr;
+  void* memory = MAP_FAILED;
 };
 
-IpSampler::IpSampler(int hz) {
-  const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  for (long cpu = 0; cpu < cpus; ++cpu) {
-    perf_event_attr attr{};
-    attr.size = sizeof attr;
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_CPU_CLOCK;
-    attr.sample_period = static_cast<std::uint64_t>(1'000'000'000 / hz);
-    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-    attr.use_clockid = 1;
-    attr.clockid = CLOCK_MONOTONIC;
-    attr.write_backward = 1;  // overwrite the oldest
-    Ring ring;
-    ring.fd = static_cast<int>(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
-    if (ring.fd < 0) {
-      const int error = errno;
-      for (const Ring& r : rings_) {
-        munmap(r.memory, (kPages + 1) * 4096);
-        close(r.fd);
-      }
-      throw std::runtime_error(fmt::format(
-          "samples of the instruction pointer: {}; be root, or set kernel.perf_event_paranoid to -1 (sysctl)",
-          std::generic_category().message(error)));
-    }
-    const std::size_t bytes = (kPages + 1) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    ring.memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, ring.fd, 0);
-    if (ring.memory == MAP_FAILED) {
-      close(ring.fd);
-      throw std::runtime_error("samples of the instruction pointer: no memory for their ring (ulimit -l)");
-    }
-    rings_.push_back(ring);
+IpSampler::Ring::Ring(int hz, int cpu) {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  attr.sample_period = static_cast<std::uint64_t>(1'000'000'000 / hz);
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.write_backward = 1;  // overwrite the oldest
+  const auto opened = static_cast<int>(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+  if (opened < 0) {
+    throw std::runtime_error(
+        fmt::format("samples of the instruction pointer: {}; be root, or set kernel.perf_event_paranoid to -1 (sysctl)",
+                    std::generic_category().message(errno)));
   }
+  void* mapped = mmap(nullptr, octets(), PROT_READ, MAP_SHARED, opened, 0);
+  if (mapped == MAP_FAILED) {
+    close(opened);
+    throw std::runtime_error("samples of the instruction pointer: no memory for their ring (ulimit -l)");
+  }
+  fd = opened;
+  memory = mapped;
 }
 
-IpSampler::~IpSampler() {
-  for (const Ring& ring : rings_) {
-    munmap(ring.memory, (kPages + 1) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
-    close(ring.fd);
-  }
+IpSampler::IpSampler(int hz) {
+  const auto cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  for (int cpu = 0; cpu < cpus; ++cpu) rings_.emplace_back(hz, cpu);
 }
+IpSampler::~IpSampler() = default;
 
 void IpSampler::off() {
   for (const Ring& ring : rings_) ioctl(ring.fd, PERF_EVENT_IOC_DISABLE, 0);
