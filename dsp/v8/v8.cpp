@@ -11,8 +11,6 @@ constexpr int seconds(double s) {
 }
 
 constexpr int kSilence = seconds(0.075);    // 75 +- 5 ms before the selected modulation; 11.1.1.1, 11.1.2.2
-constexpr int kBeforeAnsam = seconds(0.2);  // at least; 8.2.1
-constexpr int kAnsam = seconds(5);          // 5 +- 1 s; 8.2.1
 constexpr int kCallerSilence = seconds(1);  // before CI; 8.1.1
 constexpr int kCiOn = 4;                    // sequences of 100 ms: at least 3, at most 2 s; 7.1
 constexpr int kCiOff = seconds(1);          // 0.4 to 2 s; 7.1
@@ -117,13 +115,13 @@ float V8::process(float rx) {
       tx = modulator_.next([this] { return next_bit(); });
       break;
     case Step::kBefore:
-      if (age() + 1 >= kBeforeAnsam) enter(Step::kAnsam);
+      if (age() + 1 >= config_.silence_before_ansam) enter(Step::kAnsam);
       break;
     case Step::kAnsam:
       tx = ansam_.next();
       if (agreed_) {
         enter(Step::kJm);
-      } else if (age() >= kAnsam) {
+      } else if (config_.ansam > 0 && age() >= config_.ansam) {
         finish(State::kAnswerTone);
       }
       break;

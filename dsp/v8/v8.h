@@ -26,11 +26,13 @@ namespace offhook::v8 {
 
 struct Config {
   oh_pump_role role = OH_PUMP_CALL;
-  Menu menu;                      ///< what this end can do; the answerer's JM holds what both can do of it
-  float tx_level_dbm0 = -12;      ///< ANSam, CM, JM
-  bool call_indicator = false;    ///< the caller sends CI until it hears the answer
-  bool reversals = true;          ///< phase reversals in ANSam: V.34 duplex requires them
-  float silence_before_cm_s = 1;  ///< Te: 0.5 s at the least, 1 s to let echo control switch off. Source: 8.1.1
+  Menu menu;                        ///< what this end can do; the answerer's JM holds what both can do of it
+  float tx_level_dbm0 = -12;        ///< ANSam, CM, JM
+  bool call_indicator = false;      ///< the caller sends CI until it hears the answer
+  bool reversals = true;            ///< phase reversals in ANSam: V.34 duplex requires them
+  float silence_before_cm_s = 1;    ///< Te: 0.5 s at the least, 1 s to let echo control switch off. Source: 8.1.1
+  int silence_before_ansam = 1600;  ///< answerer, samples: at least 0.2 s. Source: 8.2.1
+  int ansam = 40000;                ///< answerer, samples: 5 +- 1 s without a CM, 8.2.1; 0: as long as it takes
 };
 
 /// A call for data with V.42, at the level of the pump. @param modulations  set of Modulation

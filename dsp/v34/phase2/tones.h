@@ -35,8 +35,10 @@ class RetrainDetector {
   /// @return true from the sample on that makes it certain.  Real-time: yes.
   bool put(float x) {
     tone_.put(x);
-    return tone_.present() && tone_.share() > kLeastShare && tone_.unbroken_ms() > kLeastMs;
+    return clear_ms() > kLeastMs;
   }
+  /// How long the tone has lasted without a reversal; 0: no tone, or not it above all.
+  float clear_ms() const { return tone_.present() && tone_.share() > kLeastShare ? tone_.unbroken_ms() : 0; }
   void reset() { tone_.reset(); }
 
  private:

@@ -43,8 +43,11 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
       follow_v8();
       break;
     case Stage::kPhase2:
-      tx = phase2_.process(decimator_.put(rx[0], rx[1]));
+      tx = phase2_step(decimator_.put(rx[0], rx[1]));
       if (phase2_.done()) begin_training();
+      break;
+    case Stage::kHold:
+      tx = hold_step(decimator_.put(rx[0], rx[1]));
       break;
     case Stage::kTraining:
       tx = train(rx, is_lost);
@@ -97,7 +100,7 @@ float AnalogueModem::train(const int16_t* rx, bool is_lost) {
   for (const float sample : x) receive(sample, is_lost);
   const float decimated = decimator_.put(x[0], x[1]);
   if (!is_lost && retrain_tone_.put(decimated)) {
-    train_again();
+    answer_tone();
     return 0;
   }
   procedure_.tick();

@@ -49,8 +49,11 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
       follow_v8();
       break;
     case Stage::kPhase2:
-      tx = linear(phase2_.process(x));
+      tx = linear(phase2_step(x));
       if (phase2_.done()) begin_training();
+      break;
+    case Stage::kHold:
+      tx = linear(hold_step(x));
       break;
     case Stage::kTraining:
       tx = train(x, is_lost);
@@ -99,7 +102,7 @@ uint8_t DigitalModem::train(float rx, bool is_lost) {
   if (alignment_.take_missing()) receive(0, true);
   const uint8_t silent = octet_of(law_, {0, true});
   if (!is_lost && retrain_tone_.put(x)) {
-    train_again();
+    answer_tone();
     return silent;
   }
   procedure_.tick();

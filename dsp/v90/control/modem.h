@@ -5,6 +5,7 @@
 #pragma once
 
 #include "dsp/blocks/level.h"
+#include "dsp/blocks/renew.h"
 #include "dsp/pump/pump_type.h"
 #include "dsp/v34/control/handover.h"
 #include "dsp/v34/control/pump.h"
@@ -12,10 +13,11 @@
 #include "dsp/v8/pcm_side.h"
 #include "dsp/v8/v8.h"
 #include "dsp/v90/control/pump.h"
+#include "dsp/v90/hold/hold.h"
 
 namespace offhook::v90 {
 
-enum class Stage : uint8_t { kV8, kPhase2, kTraining, kV34, kReleased, kFailed };
+enum class Stage : uint8_t { kV8, kPhase2, kTraining, kV34, kHold, kReleased, kFailed };
 
 /// Self, derived from it, has rx_bit_rate(), tx_bit_rate(), bits_received() of the data mode that runs, kDelay (what it
 /// adds to the way between codec and pump, samples of 8000 Hz), kPhase2Role and end_v34(had_data): V.34, which had data
@@ -45,7 +47,9 @@ class Modem {
     if (in_data()) train_again();
   }
   void hang_up() {
-    if (stage_ == Stage::kV34) {
+    if (stage_ == Stage::kHold && hold_.state() == Hold::State::kAway) {
+      hold_.clear();
+    } else if (stage_ == Stage::kV34) {
       oh_v34_type()->hang_up(v34_);
     } else if (in_data() && procedure_.live()) {
       procedure_.cleardown();
@@ -56,6 +60,27 @@ class Modem {
   void set_options(const oh_v90_options& options) {
     options_ = options;
     phase2_.set_upstream(options.upstream_symbol_rates, options.md_length);
+  }
+  /// @return false: not now
+  bool hold(oh_hold_order order) {
+    if (order == OH_HOLD_RESUME) {
+      if (stage_ != Stage::kHold || hold_.state() != Hold::State::kAway) return false;
+      hold_.resume();
+      return true;
+    }
+    if (!in_data() || !procedure_.live()) return false;
+    ++retrains_;
+    leave_training(Stage::kHold);
+    listen_for_hold();
+    hold_.initiate(initiating(order));
+    hold_state_ = order == OH_HOLD_REQUEST ? OH_HOLD_ASKED : OH_HOLD_NONE;
+    return true;
+  }
+  oh_hold_state hold_state(uint8_t* timeout) const {
+    const bool away = stage_ == Stage::kHold && hold_.state() == Hold::State::kAway;
+    const bool waits = waiting_ || (stage_ == Stage::kHold && hold_.holds());
+    *timeout = away ? hold_.granted() : waits ? options_.hold_timeout : uint8_t{0};
+    return away ? OH_HOLD_AWAY : waits ? OH_HOLD_WAITING : hold_state_;
   }
   bool in_data() const { return stage_ == Stage::kTraining && procedure_.state() == Procedure::State::kData; }
   const Procedure& procedure() const { return procedure_; }
@@ -90,7 +115,15 @@ class Modem {
   static constexpr uint32_t kRateHz = 8000;
 
   Modem(const oh_pump_config& c, void* v34, const v8::Config& v8, const v34::Phase2Config& phase2, int far_tone_hz)
-      : config_(c), observer_(observer_of(c)), v34_(v34), v8_(v8), phase2_(phase2), retrain_tone_(far_tone_hz) {
+      : config_(c),
+        observer_(observer_of(c)),
+        v34_(v34),
+        v8_config_(v8),
+        v8_(v8),
+        phase2_config_(phase2),
+        phase2_(phase2),
+        retrain_tone_(far_tone_hz),
+        hold_(hold_config()) {
     if (c.observer != nullptr) config_.observer = &observer_;  // the caller's need not outlive init
   }
 
@@ -105,11 +138,15 @@ class Modem {
   void follow_v8() {
     if (v8_.state() == v8::State::kRunning) return;
     const bool done = v8_.state() == v8::State::kDone;
-    const bool calls = config_.role == OH_PUMP_CALL;
+    const bool calls = v8_config_.role == OH_PUMP_CALL;
+    const bool held = waiting_ || clearing_;
+    waiting_ = clearing_ = false;
     if (done && v8_.result().modulation == v8::kPcm && v8::pcm_side(v8_.own_menu(), v8_.result().far, calls) != 0) {
       begin();
     } else if (done && (v8_.result().joint.modulations & v8::kV34) != 0) {
-      begin_v34(config_.role, false);
+      begin_v34(v8_config_.role, false);
+    } else if (held) {
+      stage_ = Stage::kReleased;  // T1 is over, or the far end has called without any modulation
     } else {
       nothing_in_common_ = true;
       stage_ = Stage::kFailed;
@@ -127,6 +164,43 @@ class Modem {
     }
     stage_ = Stage::kV34;
   }
+  /// What is sent in Phase 2, beside which MH sequences are looked for where a retrain may be modem-on-hold's RT.
+  float phase2_step(float x) {
+    if (may_be_hold_) {
+      hold_.process(x);
+      if (hold_.state() != Hold::State::kListen) {
+        stage_ = Stage::kHold;
+        return 0;
+      }
+    }
+    return phase2_.process(x);
+  }
+  float hold_step(float x) {
+    const float tx = hold_.process(x);
+    without_data_ = 0;
+    if (hold_.denied() && hold_state_ == OH_HOLD_ASKED) hold_state_ = OH_HOLD_DENIED;
+    switch (hold_.outcome()) {
+      case HoldOutcome::kNone:
+        break;
+      case HoldOutcome::kRetrain:
+        if (hold_state_ == OH_HOLD_ASKED) hold_state_ = OH_HOLD_DENIED;
+        stage_ = Stage::kPhase2;
+        may_be_hold_ = false;
+        phase2_.retrain();
+        break;
+      case HoldOutcome::kReleased:
+        stage_ = Stage::kReleased;
+        break;
+      case HoldOutcome::kCall:
+      case HoldOutcome::kClear:
+        start_again(OH_PUMP_CALL);
+        break;
+      case HoldOutcome::kAnswer:
+        start_again(OH_PUMP_ANSWER);
+        break;
+    }
+    return tx;
+  }
   int16_t v34_step(float x, bool is_lost) {
     const int16_t in = clip(x);
     int16_t out = 0;
@@ -143,6 +217,12 @@ class Modem {
     leave_training(Stage::kPhase2);
     phase2_.retrain();
   }
+  /// The far end's tone was heard in data mode: a retrain's, or RT.
+  void answer_tone() {
+    may_be_hold_ = procedure_.live();
+    train_again();
+    if (may_be_hold_) listen_for_hold();
+  }
   void leave_training(Stage next) {
     if (stage_ == Stage::kTraining) {
       bits_sent_ += procedure_.bits_sent();
@@ -153,7 +233,7 @@ class Modem {
   /// Once a sample: a call that has no data mode for too long fails.
   void watch() {
     constexpr uint64_t kGiveUp = 90 * kRateHz;
-    without_data_ = stage_ == Stage::kTraining && procedure_.live() ? 0 : without_data_ + 1;
+    without_data_ = waiting_ || (stage_ == Stage::kTraining && procedure_.live()) ? 0 : without_data_ + 1;
     if (without_data_ > kGiveUp) leave_training(Stage::kFailed);
   }
 
@@ -164,12 +244,63 @@ class Modem {
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0;
   float power_ = 0;
+  v8::Config v8_config_;
   v8::V8 v8_;
+  v34::Phase2Config phase2_config_;
   v34::Phase2 phase2_;
   v34::RetrainDetector retrain_tone_;
   Procedure procedure_;
 
  private:
+  static HoldMessage initiating(oh_hold_order order) {
+    const auto clear = [](ClearReason why) {
+      return HoldMessage{HoldSignal::kClearRequest, static_cast<uint8_t>(why)};
+    };
+    switch (order) {
+      case OH_HOLD_CLEAR_INCOMING:
+        return clear(ClearReason::kIncomingCall);
+      case OH_HOLD_CLEAR_OUTGOING:
+        return clear(ClearReason::kOutgoingCall);
+      case OH_HOLD_CLEAR_OTHER:
+        return clear(ClearReason::kOther);
+      case OH_HOLD_RECONNECT:
+        return hold_message(HoldSignal::kReconnect);
+      default:
+        return hold_message(HoldSignal::kRequest);
+    }
+  }
+  HoldConfig hold_config() const {
+    HoldConfig h;
+    h.digital = phase2_config_.pcm == v34::PcmSide::kDigital;
+    h.tx_level_dbm0 = phase2_config_.tx_level_dbm0;
+    h.guard_with_tone_db = phase2_config_.guard_with_tone_db;
+    h.round_trip_samples = phase2_.done() ? phase2_.outcome().round_trip_samples : 0;
+    h.grant = options_.hold_timeout;
+    return h;
+  }
+  void listen_for_hold() { renew(hold_, hold_config()); }
+  /// Phase 1 after modem-on-hold: nothing that it or Phase 2 said before counts any more.
+  void start_again(oh_pump_role role) {
+    constexpr int kAtOnce = 1;
+    v8_config_.role = role;
+    v8::Config v = v8_config_;
+    if (hold_state_ == OH_HOLD_ASKED) hold_state_ = OH_HOLD_NONE;  // it was granted, and is over
+    clearing_ = hold_.outcome() == HoldOutcome::kClear;
+    waiting_ = role == OH_PUMP_ANSWER && hold_.holds();
+    if (clearing_) v.menu.modulations = 0, v.menu.has_pcm = false;
+    v.silence_before_ansam = kAtOnce;
+    if (waiting_) v.ansam = static_cast<int>(hold_.answer_tone_samples());
+    renew(v8_, v);
+    retrains_ += phase2_.retrains();
+    renew(phase2_, phase2_config_);
+    phase2_.set_upstream(upstream_of(options_), options_.md_length);
+    may_be_hold_ = false;
+    stage_ = Stage::kV8;
+  }
+  static v34::SymbolRates upstream_of(const oh_v90_options& o) {
+    return o.upstream_symbol_rates == 0 ? v34::kUpstreamRates : o.upstream_symbol_rates;
+  }
+
   const Self& self() const { return static_cast<const Self&>(*this); }
   void follow_v34() {
     const v34::Outcome wanted = v34::handed_back(v34_);
@@ -190,7 +321,7 @@ class Modem {
     if (stage_ == Stage::kFailed) return OH_PUMP_FAILED;
     if (stage_ == Stage::kReleased) return OH_PUMP_IDLE;
     if (stage_ == Stage::kTraining && procedure_.live()) return OH_PUMP_DATA;
-    if (stage_ == Stage::kTraining || (stage_ == Stage::kPhase2 && retrains_ > 0)) return OH_PUMP_TRAINING;
+    if (stage_ == Stage::kTraining || stage_ == Stage::kHold || retrains_ > 0) return OH_PUMP_TRAINING;
     return OH_PUMP_CONNECTING;
   }
   // V.34 knows nothing of octets or of a second sample rate.
@@ -202,6 +333,11 @@ class Modem {
     return v;
   }
 
+  Hold hold_;
+  oh_hold_state hold_state_ = OH_HOLD_NONE;
+  bool may_be_hold_ = false;  // the retrain that has begun
+  bool waiting_ = false;      // ANSam is sent for a far end that is away
+  bool clearing_ = false;     // Phase 1 is there to end the call
   uint64_t without_data_ = 0;
   uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
   uint32_t retrains_ = 0;

@@ -139,6 +139,7 @@ int oh_v90_set_options(void* self, const struct oh_v90_options* o) {
   const bool is_digital = static_cast<const Head*>(self)->is_digital;
   const bool possible = (rates & ~unsigned{offhook::v34::kUpstreamRates}) == 0 && o->md_length <= kMostMd &&
                         o->without_dil <= 1 && o->shaping_bits <= 3 &&
+                        (o->hold_timeout == 0 || hold_seconds(o->hold_timeout) != 0) &&
                         (!is_digital || (rates & k3000And3200) == k3000And3200);
   if (!possible) return kInvalid;
   oh_v90_options options = *o;
@@ -158,4 +159,14 @@ void oh_v90_retrain(void* self) {
 void oh_v90_renegotiate_with_silence(void* self) {
   using namespace offhook::v90;
   if (!static_cast<const Head*>(self)->is_digital) at<AnalogueModem>(self).renegotiate_with_silence();
+}
+int oh_v90_hold(void* self, enum oh_hold_order order) {
+  bool done = false;
+  offhook::v90::with(self, [&done, order](auto& modem) { done = modem.hold(order); });
+  return done ? 0 : offhook::v90::kInvalid;
+}
+enum oh_hold_state oh_v90_hold_state(const void* self, uint8_t* timeout) {
+  oh_hold_state state = OH_HOLD_NONE;
+  offhook::v90::with(self, [&state, timeout](const auto& modem) { state = modem.hold_state(timeout); });
+  return state;
 }

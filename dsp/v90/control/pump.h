@@ -10,6 +10,7 @@
 #ifndef OFFHOOK_DSP_V90_PUMP_H
 #define OFFHOOK_DSP_V90_PUMP_H
 
+#include "offhook/hold.h"
 #include "offhook/pump.h"
 
 #ifdef __cplusplus
@@ -49,6 +50,9 @@ struct oh_v90_options {
   uint8_t without_dil OH_BY_DEFAULT(0);
   /** Analogue: S_r, 0 to 3, of spectral shaping with a zero at 0 Hz. */
   uint8_t shaping_bits OH_BY_DEFAULT(0);
+  /** Modem-on-hold: code of T1 (V.92, Table 33: 1 is 10 s, 13 no limit) with which a request of the far end is granted;
+   * 0: it is denied. */
+  uint8_t hold_timeout OH_BY_DEFAULT(0);
 };
 /** They hold for the trainings to come; shaping_bits for renegotiations, too.  @return 0, or -EINVAL.  Real-time: yes.
  */
@@ -64,6 +68,12 @@ OH_API void oh_v90_retrain(void* self);
 /** In data mode of the analogue modem, else nothing: change rates, and have the digital modem silent for half a second
  * and a round trip in it (CPs, 9.6.2.1.3). Real-time: yes. */
 OH_API void oh_v90_renegotiate_with_silence(void* self);
+
+/** Modem-on-hold (dsp/v90/hold). In data mode of V.90, resume in OH_HOLD_AWAY; else nothing.  @return 0, or -EINVAL: it
+ * is not possible now. Real-time: yes. */
+OH_API int oh_v90_hold(void* self, enum oh_hold_order order);
+/** @param[out] timeout  code of T1, of OH_HOLD_AWAY and OH_HOLD_WAITING; else 0 */
+OH_API enum oh_hold_state oh_v90_hold_state(const void* self, uint8_t* timeout);
 
 #ifdef __cplusplus
 }

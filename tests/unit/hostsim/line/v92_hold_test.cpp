@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+//
+// Modem-on-hold (V.92 9.10) between our two modems over a simulated trunk: asked for by either, granted, denied, run
+// out, and the connection that comes after it.
+#include <gtest/gtest.h>
+
+#include "tests/v90_call.h"
+
+namespace offhook {
+namespace {
+
+constexpr uint8_t kTenSeconds = 1, kThirtySeconds = 3;  // codes of Table 33
+
+V90Call::Options with_hold(uint8_t timeout) {
+  V90Call::Options o = V90Call::from_phase2_on();
+  o.analogue.hold_timeout = o.digital.hold_timeout = timeout;
+  return o;
+}
+
+/// A call whose two ends are told apart by who asks.
+class HoldCall {
+ public:
+  HoldCall(const V90Call::Options& o, bool analogue_asks) : call_(o), analogue_asks_(analogue_asks) {
+    connected_ = call_.connect(20);
+    if (connected_) call_.run(1);
+  }
+  bool connected() const { return connected_; }
+  V90Call& call() { return call_; }
+  void* asker() { return analogue_asks_ ? call_.analogue() : call_.digital(); }
+  void* asked() { return analogue_asks_ ? call_.digital() : call_.analogue(); }
+  oh_hold_state state(void* modem) {
+    timeout_ = 0;
+    return oh_v90_hold_state(modem, &timeout_);
+  }
+  uint8_t timeout() const { return timeout_; }
+  oh_pump_state pump_state(void* modem) {
+    return (modem == call_.analogue() ? call_.analogue_status() : call_.digital_status()).state;
+  }
+  /// @return whether it was so within the time
+  bool until(void* modem, oh_hold_state wanted, double seconds) {
+    for (const double end = call_.seconds() + seconds; call_.seconds() < end;) {
+      call_.run(0.01);
+      if (state(modem) == wanted) return true;
+    }
+    return false;
+  }
+  bool until_both_idle(double seconds) {
+    for (const double end = call_.seconds() + seconds; call_.seconds() < end;) {
+      call_.run(0.01);
+      if (pump_state(asker()) == OH_PUMP_IDLE && pump_state(asked()) == OH_PUMP_IDLE) return true;
+    }
+    return false;
+  }
+  /// Data in both directions, without an error.
+  void expect_data() {
+    const auto down = call_.down().bits(), up = call_.up().bits();
+    const auto wrong = call_.down().errors() + call_.up().errors();
+    call_.run(2);
+    EXPECT_GT(call_.down().bits(), down + 50000);
+    EXPECT_GT(call_.up().bits(), up + 20000);
+    EXPECT_EQ(call_.down().errors() + call_.up().errors(), wrong);
+  }
+
+ private:
+  V90Call call_;
+  bool analogue_asks_;
+  bool connected_ = false;
+  uint8_t timeout_ = 0;
+};
+
+class V92Hold : public ::testing::TestWithParam<bool> {};
+
+TEST_P(V92Hold, IsGrantedAndLeftByPhase1WithTheRolesItGives) {
+  HoldCall hold(with_hold(kThirtySeconds), GetParam());
+  ASSERT_TRUE(hold.connected());
+  ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_REQUEST), 0);
+  EXPECT_EQ(hold.state(hold.asker()), OH_HOLD_ASKED);
+  ASSERT_TRUE(hold.until(hold.asker(), OH_HOLD_AWAY, 3));
+  EXPECT_EQ(hold.timeout(), kThirtySeconds);
+  EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_WAITING);
+  EXPECT_EQ(hold.timeout(), kThirtySeconds);
+  hold.call().run(20);
+  EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_WAITING);
+  EXPECT_EQ(hold.pump_state(hold.asked()), OH_PUMP_TRAINING);
+  ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_RESUME), 0);
+  ASSERT_TRUE(hold.call().connect(20));
+  EXPECT_EQ(hold.state(hold.asker()), OH_HOLD_NONE);
+  EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_NONE);
+  hold.call().run(0.5);
+  hold.expect_data();
+}
+
+TEST_P(V92Hold, EndsTheCallWhenT1IsOver) {
+  HoldCall hold(with_hold(kTenSeconds), GetParam());
+  ASSERT_TRUE(hold.connected());
+  ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_REQUEST), 0);
+  ASSERT_TRUE(hold.until(hold.asker(), OH_HOLD_AWAY, 3));
+  hold.call().run(8);
+  EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_WAITING);
+  EXPECT_TRUE(hold.until_both_idle(3));
+}
+
+TEST_P(V92Hold, DeniedIsFollowedByAFastReconnect) {
+  HoldCall hold(with_hold(0), GetParam());
+  ASSERT_TRUE(hold.connected());
+  ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_REQUEST), 0);
+  ASSERT_TRUE(hold.until(hold.asker(), OH_HOLD_DENIED, 3));
+  ASSERT_TRUE(hold.call().connect(20));
+  EXPECT_EQ(hold.state(hold.asker()), OH_HOLD_DENIED);
+  EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_NONE);
+  hold.call().run(0.5);
+  hold.expect_data();
+}
+
+TEST_P(V92Hold, ReconnectsFastWhenAskedTo) {
+  HoldCall hold(with_hold(0), GetParam());
+  ASSERT_TRUE(hold.connected());
+  ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_RECONNECT), 0);
+  hold.call().run(1);
+  EXPECT_NE(hold.pump_state(hold.asked()), OH_PUMP_DATA);
+  ASSERT_TRUE(hold.call().connect(20));
+  hold.call().run(0.5);
+  hold.expect_data();
+}
+
+TEST_P(V92Hold, ClearsDownForACall) {
+  for (const oh_hold_order order : {OH_HOLD_CLEAR_INCOMING, OH_HOLD_CLEAR_OUTGOING, OH_HOLD_CLEAR_OTHER}) {
+    HoldCall hold(with_hold(0), GetParam());
+    ASSERT_TRUE(hold.connected());
+    ASSERT_EQ(oh_v90_hold(hold.asker(), order), 0);
+    EXPECT_TRUE(hold.until_both_idle(3));
+  }
+}
+
+// CM without any modulation, 9.10.2.1.
+TEST_P(V92Hold, IsEndedByAHangUp) {
+  HoldCall hold(with_hold(kThirtySeconds), GetParam());
+  ASSERT_TRUE(hold.connected());
+  ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_REQUEST), 0);
+  ASSERT_TRUE(hold.until(hold.asker(), OH_HOLD_AWAY, 3));
+  hold.call().run(1);
+  oh_v90_type()->hang_up(hold.asker());
+  EXPECT_TRUE(hold.until_both_idle(6));
+}
+
+// Both subscribers have a call at once: the digital modem gives way.
+TEST_P(V92Hold, OfBothAtOnceIsTheAnalogueModems) {
+  HoldCall hold(with_hold(kThirtySeconds), GetParam());
+  ASSERT_TRUE(hold.connected());
+  ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_REQUEST), 0);
+  ASSERT_EQ(oh_v90_hold(hold.asked(), OH_HOLD_REQUEST), 0);
+  ASSERT_TRUE(hold.until(hold.call().analogue(), OH_HOLD_AWAY, 4));
+  EXPECT_EQ(hold.state(hold.call().digital()), OH_HOLD_WAITING);
+}
+
+TEST_P(V92Hold, IsOfDataModeAlone) {
+  V90Call call(with_hold(kThirtySeconds));
+  void* const modem = GetParam() ? call.analogue() : call.digital();
+  for (int k = 0; k < 6; ++k) {
+    for (const oh_hold_order order : {OH_HOLD_REQUEST, OH_HOLD_RESUME, OH_HOLD_RECONNECT, OH_HOLD_CLEAR_OTHER})
+      EXPECT_NE(oh_v90_hold(modem, order), 0);
+    call.run(0.9);
+  }
+  ASSERT_TRUE(call.connect(20));
+  EXPECT_NE(oh_v90_hold(modem, OH_HOLD_RESUME), 0);
+}
+
+// A retrain begins with the same tone and is still one.
+TEST_P(V92Hold, IsNoRetrain) {
+  HoldCall hold(with_hold(kThirtySeconds), GetParam());
+  ASSERT_TRUE(hold.connected());
+  oh_v90_retrain(hold.asker());
+  hold.call().run(1);
+  ASSERT_TRUE(hold.call().connect(20));
+  EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_NONE);
+  EXPECT_EQ(hold.call().analogue_status().retrains, 1u);
+  hold.call().run(0.5);
+  hold.expect_data();
+}
+
+INSTANTIATE_TEST_SUITE_P(Asker, V92Hold, ::testing::Bool(),
+                         [](const auto& asker) { return asker.param ? "Analogue" : "Digital"; });
+
+}  // namespace
+}  // namespace offhook
