@@ -225,6 +225,20 @@ Json probing_json(const Probing& p) {
   return j;
 }
 
+// An MH sequence of V.92, Table 32.
+Json hold_json(const HoldHeard& h) {
+  Json j = {{"name", name(h.message.signal)},
+            {"modem", h.carrier_hz == v34::kDpskCallHz ? "digital" : "analogue"},
+            {"channel", h.channel},
+            {"start_s", time(h.t0)},
+            {"end_s", time(h.t1)},
+            {"amplitude", rounded(h.amplitude, 0)},
+            {"count", h.count},
+            {"information", h.message.information}};
+  if (const std::string meaning = describe(h.message); !meaning.empty()) j["meaning"] = meaning;
+  return j;
+}
+
 }  // namespace
 
 Json v8bis_json(const StartUp& s) {
@@ -248,7 +262,9 @@ Json v8_json(const StartUp& s) {
 }
 
 Json phase2_json(const StartUp& s) {
-  Json j = {{"info", list(s.info, info_json)}, {"probing", list(s.probing, probing_json)}};
+  Json j = {{"info", list(s.info, info_json)},
+            {"probing", list(s.probing, probing_json)},
+            {"modem_on_hold", list(s.hold, hold_json)}};
   if (s.channel_1200 >= 0) j["channel_1200_hz"] = s.channel_1200;
   if (s.channel_2400 >= 0) j["channel_2400_hz"] = s.channel_2400;
   if (!s.info.empty() && s.channel_2400 >= 0) j["tone_a"] = tone_json(s.tone_a);

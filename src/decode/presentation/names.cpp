@@ -97,6 +97,44 @@ std::string describe(const v90::QuickConnect& q) {
                      q.lapm ? ", LAPM" : "");
 }
 
+const char* name(v90::HoldSignal signal) {
+  using enum v90::HoldSignal;
+  switch (signal) {
+    case kRequest:
+      return "MHreq";
+    case kAcknowledge:
+      return "MHack";
+    case kDeny:
+      return "MHnack";
+    case kClearRequest:
+      return "MHclrd";
+    case kClearAcknowledge:
+      return "MHcda";
+    case kReconnect:
+      return "MHfrr";
+  }
+  return "";
+}
+
+std::string describe(const v90::HoldMessage& m) {
+  switch (m.signal) {
+    case v90::HoldSignal::kAcknowledge: {
+      const std::uint32_t s = v90::hold_seconds(m.information);
+      if (s == v90::kNoHoldLimit) return "hold without limit";
+      return s > 0 ? fmt::format("hold for {} s", s) : "a reserved time";
+    }
+    case v90::HoldSignal::kDeny:
+      if (m.information == static_cast<int>(v90::DenyReason::kForEver)) return "denied, and so is any later request";
+      return m.information == static_cast<int>(v90::DenyReason::kForNow) ? "denied for now" : "denied";
+    case v90::HoldSignal::kClearRequest:
+      if (m.information == static_cast<int>(v90::ClearReason::kIncomingCall)) return "incoming call";
+      if (m.information == static_cast<int>(v90::ClearReason::kOutgoingCall)) return "outgoing call";
+      return m.information == static_cast<int>(v90::ClearReason::kOther) ? "other reason" : "a reserved reason";
+    default:
+      return "";
+  }
+}
+
 std::string describe(const Link& link) {
   if (link.frames.empty()) return "no frames";
   std::string s =

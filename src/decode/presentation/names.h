@@ -45,6 +45,9 @@ std::string octet_string(std::span<const std::uint8_t> octets);
 
 /// "analogue, UQTS 78, LAPM".
 std::string describe(const v90::QuickConnect& qc);
+/// "MHack", as Table 32 of V.92 has it; and what its information bits say: "hold for 30 s", or nothing.
+const char* name(v90::HoldSignal signal);
+std::string describe(const v90::HoldMessage& message);
 /// What a link carried: "17 LAPM frames, 0 bad, 1024 octets".
 std::string describe(const Link& link);
 /// "by the call modem, 9600 bit/s then".

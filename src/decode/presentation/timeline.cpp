@@ -55,6 +55,11 @@ void Timeline::add(const StartUp& s) {
   for (const auto& m : s.v8.jm) add(Kind::kMenu, m.t0, m.t1, m.channel, "JM", octet_string(m.octets));
   if (s.v8.cj > 0) add(Kind::kMenu, s.v8.cj, s.v8.cj + 0.1, s.v8.cm[0].channel, "CJ");
   for (const auto& i : s.info) add(Kind::kInfo, i.t0, i.t1, i.channel, i.type());
+  for (const auto& h : s.hold) {
+    const std::string detail = describe(h.message);
+    add(Kind::kInfo, h.t0, h.t1, h.channel, std::string("V.92 ") + name(h.message.signal),
+        fmt::format("{}{}{} times", detail, detail.empty() ? "" : ", ", h.count));
+  }
   for (const double t : s.tone_a.reversals) add(Kind::kInfo, t, 0, s.tone_a.channel, "Tone A phase reversal");
   for (const double t : s.tone_b.reversals) add(Kind::kInfo, t, 0, s.tone_b.channel, "Tone B phase reversal");
   for (const auto& p : s.probing) {

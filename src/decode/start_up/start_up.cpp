@@ -80,6 +80,7 @@ StartUp listen_start_up(const Recording& r) {
   s.v8 = find_v8(r);
   s.answer_tones = find_answer_tones(r, asks_for_quick_connect(s));
   s.info = find_infos(r);
+  if (!s.info.empty()) s.hold = find_hold(r);
   if (!s.info.empty()) forget_what_phase2_rules_out(s);
   assign_roles(r, s);
   if (s.info.empty()) return s;

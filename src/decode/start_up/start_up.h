@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/decode/start_up/answer_tone.h"
+#include "src/decode/start_up/hold.h"
 #include "src/decode/start_up/info.h"
 #include "src/decode/start_up/probing.h"
 #include "src/decode/start_up/tones.h"
@@ -25,6 +26,7 @@ struct StartUp {
   std::vector<V8bisMessage> v8bis;
   V8Heard v8;
   std::vector<InfoHeard> info;  ///< in order of time, echoes removed
+  std::vector<HoldHeard> hold;  ///< likewise: modem-on-hold of V.92, after data mode
   int channel_1200 = -1;        ///< where the call modem of Phase 2 (1200 Hz) transmits; -1: unknown
   int channel_2400 = -1;
   int call_channel = -1;

@@ -170,6 +170,8 @@ StartUp everything_of_start_up() {
   s.v8.quick_connect[2].qc.digital = true;
   s.info = {info(v34::Info0{}, 1200), info(v34::Info0d{}, 1200), info(v34::Info1c{}, 1200), info(v34::Info1a{}, 2400),
             info(v34::Info1aV90{}, 2400)};
+  s.hold.push_back({.carrier_hz = 1200, .count = 3, .message = {v90::HoldSignal::kAcknowledge, 3}});
+  s.hold.push_back({.carrier_hz = 2400, .count = 3, .message = v90::hold_message(v90::HoldSignal::kRequest)});
   s.tone_a.segments = s.tone_b.segments = {{1, 2}};
   s.info.push_back(info(v34::Info0{}, 2400));
   s.info.back().far_digital = true;
