@@ -14,6 +14,7 @@
 #include "driver/path/output.h"
 #include "src/measure/workloads.h"
 #include "traces/document/key.h"
+#include "traces/text/nearest.h"
 
 namespace offhook::measure {
 
@@ -142,7 +143,7 @@ const LoadKind& load_kind(std::string_view name) {
     names.push_back(kind.name);
   }
   throw std::runtime_error(
-      fmt::format("\"{}\" is not a load{}; all of them: --load help", name, config::the_nearest(name, names)));
+      fmt::format("\"{}\" is not a load{}; all of them: --load help", name, the_nearest(name, names)));
 }
 
 }  // namespace offhook::measure

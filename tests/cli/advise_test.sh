@@ -40,7 +40,7 @@ assert a["slot_ms"] == 0.625 and abs(a["required_s"] - 62.5) < 1e-9, a
 assert all(0 < t["miss_ratio_at_most"] <= 1 for t in a["trials"] if "refusal" not in t)
 END
 expect_error "longer than a slot; expected 4000 us or more" advise g-lite linux --slot-us 625
-expect_error "--between-losses excludes --slot-us" advise soft-radio linux --slot-us 625 --between-losses 1
+expect_error "--between-losses and --slot-us are not for one command together" advise soft-radio linux --slot-us 625 --between-losses 1
 # The memo, and why each other context was passed over.
 expect 0 "passed_over_for" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --memo memo.html --json
 python3 - out.txt memo.html <<'END' || fail "memo"

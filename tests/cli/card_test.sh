@@ -69,7 +69,7 @@ grep -q '"near_received":16000' <<<"$first" || fail "the scenario's file did not
 [ "$(wc -c <got)" = 16000 ] || fail "the far modem heard $(wc -c <got) bytes"
 "$offhook" run "$example" --out simulated --json >simulated.json || fail "the same scenario on a simulated host"
 grep -q '"bytes_delivered": *16000' simulated.json || fail "the simulated host carried something else"
-expect_error "--scenario excludes --pump" card --in-process --scenario "$example" --pump v34
+expect_error "--scenario and --pump are not for one command together" card --in-process --scenario "$example" --pump v34
 expect_error "/dev/offhook31: cannot be opened; expected a device of the module offhook" run "$example" --host kernel:31
 [ ! -e out/kernel ] || fail "a run without a device left a folder"
 expect_error "expected kernel, or kernel:N" run "$example" --host nt2000
@@ -78,7 +78,7 @@ expect_error "load: with --host kernel" run "$example" --host kernel --set load.
 expect_error "sent is a file; expected a device of the module offhook" kernel sent
 expect_error "/dev/null is another device; expected" kernel /dev/null
 expect_error "/dev/offhook31: cannot be opened" measure latency --host kernel:31 --context SOFTIRQ
-expect_error "excludes" measure latency --host kernel --cpu 0
+expect_error "are not for one command together" measure latency --host kernel --cpu 0
 
 expect_error "cannot be opened" kernel none
 expect_error "FIFO" kernel none --context "FIFO 500"

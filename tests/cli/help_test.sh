@@ -8,7 +8,21 @@ expect 0 "offhook 0." --version
 expect 0 "Exit status:" --help
 expect 0 "Subcommands:" help
 expect 0 "Usage: offhook measure latency " help measure latency
-expect_error "A subcommand is required"
+expect_error "offhook needs a command: run, "
+expect_error "offhook run needs SCENARIO.toml; offhook run --help" run
+expect_error '--seed: "abc"; expected a number' run plain.toml --seed abc
+expect_error "--seed needs N" run plain.toml --seed
+expect_error '--x-max: "3.5"; expected a whole number from 1 to 64' law g-lite --x-max 3.5
+expect_error '"b" is one argument too many' schedule a b c
+expect_error "'--host' is not an option of offhook advise, but an argument without a name" advise --host linux
+touch plain.toml call.wav
+expect_error 'No such file or directory; the nearest is "plain.toml"' run plan.toml
+expect_error 'No such file or directory; the nearest is "call.wav"' decode cal.wav
+for range in "--threads N (1 to 1024)" "--context CONTEXT (default: DPC)" "(not with --tasks)"; do
+  case "$range" in --threads*) command=law ;; *) command=mttf ;; esac
+  "$offhook" "$command" --help | grep -qF -- "$range" || fail "$command --help has no $range"
+done
+if "$offhook" man | grep -E "UINT|FLOAT|NONNEG| in \[[0-9]"; then fail "the library's words in the man page"; fi
 expect_error "'advis' is not a command of offhook; the nearest command is 'advise'" advis rt-audio
 expect_error "'--frobnicate' is not an option of offhook; all of them: offhook --help" --frobnicate
 

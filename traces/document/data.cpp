@@ -9,6 +9,7 @@
 #include <string>
 
 #include "traces/document/key.h"
+#include "traces/text/nearest.h"
 
 namespace offhook::config {
 

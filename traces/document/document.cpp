@@ -33,6 +33,7 @@ namespace {
 #include <system_error>
 
 #include "traces/file/file.h"
+#include "traces/text/nearest.h"
 
 namespace offhook::config {
 

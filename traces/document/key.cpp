@@ -44,21 +44,6 @@ std::string quoted_list(const NameSet& v) {
   return fmt::format("[{}]", fmt::join(chosen, ", "));
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::string write_value(const Key& key, const void* subject) {
@@ -124,25 +109,6 @@ std::string describe(const KeyTable& keys, const void* defaults) {
                        expectation(key, defaults));
   }
   return out;
-}
-
-std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
-  std::string_view best;
-  std::size_t least = std::numeric_limits<std::size_t>::max();
-  for (std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance < least && 2 * distance <= std::max(name.size(), candidate.size()) + 1) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-std::string the_nearest(std::string_view name, std::span<const std::string_view> candidates, std::string_view noun) {
-  const std::string_view found = nearest(name, candidates);
-  if (found.empty()) return "";
-  return fmt::format("; the nearest {}{}is \"{}\"", noun, noun.empty() ? "" : " ", found);
 }
 
 }  // namespace offhook::config

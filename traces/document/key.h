@@ -112,12 +112,5 @@ std::string expectation(const Key& key, const void* subject);
 bool is_written(const Key& key, const void* subject);
 /// The list of keys for --help and the man page, one line a key: path, default, what it accepts, help.
 std::string describe(const KeyTable& keys, const void* defaults);
-/// @return the candidate with the least edit distance; empty when there is none, or when more than half of the letters
-/// differ: that is no slip of the hand
-std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
-/// The same at the end of a message. @return "; the nearest known key is \"seed\"" (without noun "; the nearest is"),
-/// or empty
-std::string the_nearest(std::string_view name, std::span<const std::string_view> candidates,
-                        std::string_view noun = "");
 
 }  // namespace offhook::config

@@ -10,7 +10,11 @@
 #include <cerrno>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <vector>
+
+#include "traces/text/nearest.h"
 
 namespace offhook {
 
@@ -18,8 +22,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// "; the nearest is "v34.toml"", of what its folder has.
+std::string neighbour(const fs::path& file) {
+  constexpr std::size_t kEnough = 10'000;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code none;
+  for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
+    if (names.size() == kEnough) return "";
+    names.push_back(entry->path().filename().string());
+  }
+  std::ranges::sort(names);
+  return the_nearest(file.filename().string(), std::vector<std::string_view>(names.begin(), names.end()));
+}
+
 [[noreturn]] void fail(const fs::path& file, int error) {
-  throw std::runtime_error(fmt::format("{}: {}", file.string(), std::generic_category().message(error)));
+  throw std::runtime_error(fmt::format("{}: {}{}", file.string(), std::generic_category().message(error),
+                                       error == ENOENT ? neighbour(file) : ""));
 }
 
 }  // namespace

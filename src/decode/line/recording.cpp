@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sndfile.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include <stdexcept>
 
 #include "dsp/blocks/window.h"
+#include "traces/file/file.h"
 
 namespace offhook::decode {
 namespace {
@@ -74,6 +76,7 @@ Recording read_recording(const std::filesystem::path& path) {
   // To open a FIFO might wait for ever.
   if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
     throw std::runtime_error(name + ": is a FIFO; expected an audio file");
+  close(open_file(path));  // says why it cannot, and what is there
   SF_INFO info{};
   const File file(sf_open(path.c_str(), SFM_READ, &info));
   if (file == nullptr) throw std::runtime_error(fmt::format("{}: not an audio file: {}", name, sf_strerror(nullptr)));

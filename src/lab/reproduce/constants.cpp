@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "traces/document/key.h"
+#include "traces/text/nearest.h"
 
 namespace offhook::reproduce {
 
@@ -100,7 +101,7 @@ const Constant& constant(std::string_view name) {
     known.push_back(c.name);
   }
   throw std::invalid_argument(fmt::format("\"{}\" is not a constant{}; expected one of: {}", name,
-                                          config::the_nearest(name, known), fmt::join(known, ", ")));
+                                          the_nearest(name, known), fmt::join(known, ", ")));
 }
 
 Perturbation Perturbation::parse(const std::vector<std::string>& changes) {

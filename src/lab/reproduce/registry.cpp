@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "traces/text/nearest.h"
+
 namespace offhook::reproduce {
 
 // Every experiment in one line: its function, the claim's id, about how many seconds it takes on one core, what it
@@ -111,7 +113,7 @@ std::vector<Claim> select_claims(std::vector<Published> published, const std::ve
     throw config::Error(
         fmt::format("\"{}\" is neither a claim nor a figure{} (`offhook reproduce --list` "
                     "shows all)",
-                    name, config::the_nearest(name, known)));
+                    name, the_nearest(name, known)));
   }
   std::vector<Claim> out;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -15,6 +15,7 @@
 
 #include "traces/document/key.h"
 #include "traces/text/json.h"
+#include "traces/text/nearest.h"
 
 namespace offhook::schedule {
 namespace {
@@ -113,8 +114,7 @@ class Object {
   void only(std::span<const std::string_view> keys, std::string_view of) const {
     for (const auto& item : object_.items()) {
       if (std::find(keys.begin(), keys.end(), item.key()) != keys.end()) continue;
-      fail(fmt::format("unknown key \"{}\" of {}{}", item.key(), of,
-                       config::the_nearest(item.key(), keys, "known key")));
+      fail(fmt::format("unknown key \"{}\" of {}{}", item.key(), of, the_nearest(item.key(), keys, "known key")));
     }
   }
 
@@ -223,7 +223,7 @@ EntityDescription parse_entity(const Object& o) {
     for (const auto& entry : kKeys) kinds.push_back(entry.first);
     kinds.insert(kinds.end(), threads.begin(), threads.end());
     kinds.insert(kinds.end(), reservations.begin(), reservations.end());
-    o.fail(fmt::format("unknown kind \"{}\"{}; expected one of {}", kind, config::the_nearest(kind, kinds),
+    o.fail(fmt::format("unknown kind \"{}\"{}; expected one of {}", kind, the_nearest(kind, kinds),
                        fmt::join(kinds, ", ")));
   }
   o.only(e.scheduler.empty() ? keys->second : keys_of(kind, e.reserves), fmt::format("kind {}", kind));

@@ -144,13 +144,13 @@ void add_admit(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set, "A key over the scenario's, as in `run`")->type_name("KEY=VALUE");
   sub->add_option("--seconds", options->seconds, "Simulated time a step (default: 20)")
       ->type_name("S")
-      ->check(CLI::Range(0.01, 1e6));
+      ->check(in_range(0.01, 1e6));
   sub->add_option("--step", options->step, "Of the factor by which all work grows (default: 0.05)")
       ->type_name("X")
-      ->check(CLI::Range(0.001, 10.0));
+      ->check(in_range(0.001, 10.0));
   sub->add_option("--most", options->most, "The factor with which to end (default: 3)")
       ->type_name("X")
-      ->check(CLI::Range(1.0, 100.0));
+      ->check(in_range(1.0, 100.0));
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   sub->footer(R"(Examples:
   offhook admit examples/several-devices.toml

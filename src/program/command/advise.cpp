@@ -285,29 +285,29 @@ void add_advise(CLI::App& app, Action& action) {
       ->type_name("KEY=VALUE");
   sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed (default: 3)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1000u));
+      ->check(in_range(1u, 1000u));
   sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
       ->type_name("S")
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(in_range(1.0, 1e6));
   sub->add_option("--between-losses", options->between_hours,
                   "Hours between losses that are asked for, a week at most (default: a week)")
       ->type_name("H")
-      ->check(CLI::Range(1e-3, advice::kWeekS / 3600));
+      ->check(in_range(1e-3, advice::kWeekS / 3600));
   sub->add_option(
          "--slot-us", options->slot_us,
          "Length of a radio's slot. The context is chosen for 99.999 % of the slots in time, as its makers ask")
       ->type_name("US")
-      ->check(CLI::Range(1.0, 1e6))
+      ->check(in_range(1.0, 1e6))
       ->excludes("--between-losses");
   sub->add_option(
          "--verify", options->verify_hours,
          "Then run what was chosen so many hours on five other seeds, counting what is lost; an advice that is safer "
          "than that is an error")
       ->type_name("H")
-      ->check(CLI::Range(1e-3, 1e5));
+      ->check(in_range(1e-3, 1e5));
   sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(in_range(1u, 1024u));
   sub->add_option(
          "-o,--out", options->out,
          "Folder for advice.json, report.html and the runs that are done: interrupted, the same command goes on")

@@ -377,13 +377,13 @@ void add_demo(CLI::App& app, Action& action) {
   sub->add_option("-o,--out", options->out, "Output folder")->capture_default_str()->type_name("DIR");
   sub->add_option("--bytes", options->bytes, "Length of the file for the real pump")
       ->type_name("N")
-      ->check(CLI::Range(1u, 100000000u));
+      ->check(in_range(1u, 100000000u));
   sub->add_option("--repeats", options->repeats, "Runs of each reservation")
       ->type_name("N")
-      ->check(CLI::Range(1u, 10000u));
+      ->check(in_range(1u, 10000u));
   sub->add_option("--threads", options->threads, "Calls at a time (default: all cores); changes no byte of the result")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(in_range(1u, 1024u));
   add_text_output(*sub, kJsonOption, options->json, "The results as JSON");
   sub->footer("Examples:\n  offhook demo\n  offhook demo --out out/demo --bytes 200000");
   sub->final_callback([&action, options] { action = [options] { return Demo(*options).run(); }; });

@@ -207,7 +207,7 @@ void add_kernel(CLI::App& app, Action& action) {
       ->expected(1, 64);
   sub->add_option("--switch", options->switches, "Change to the next of the contexts so many times in the call")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(in_range(0, 1'000'000));
   sub->add_option(
          "--pump", options->pump,
          "Modulation; v90: on a card at either end of a digital trunk; dmt: ADSL on a card of a subscriber loop, "

@@ -364,13 +364,11 @@ void add_law(CLI::App& app, Action& action) {
       ->type_name("DEVICE.toml");
   sub->add_option("--tick-hz", options->tick_hz, "Clock ticks a second, in which X and Y are counted (default: 1024)")
       ->type_name("HZ")
-      ->check(CLI::Range(100, 10000));
-  sub->add_option("--x-max", options->x_max, "Largest X in ticks (default: 8)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 64));
+      ->check(in_range(100, 10000));
+  sub->add_option("--x-max", options->x_max, "Largest X in ticks (default: 8)")->type_name("N")->check(in_range(1, 64));
   sub->add_option("--buffers", options->buffers, "With so many output buffers in place of the description's")
       ->type_name("N")
-      ->check(CLI::Range(1u, 512u));
+      ->check(in_range(1u, 512u));
   sub->add_flag("--confirm", options->confirm,
                 "Run the experiments by simulation: as it is, one more block of lead, short blocks, another tick, and "
                 "every starting phase");
@@ -381,20 +379,20 @@ void add_law(CLI::App& app, Action& action) {
       ->type_name("SCENARIO.toml");
   sub->add_option("--phases", options->phases, "Starting phases a reservation is tried from (default: 10)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 10000u));
+      ->check(in_range(1u, 10000u));
   sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
       ->type_name("S")
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(in_range(1.0, 1e6));
   sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(in_range(1u, 1024u));
   sub->add_option("-o,--out", options->out,
                   "Folder for law.csv, law.json and report.html (default with --confirm: out/law-DEVICE)")
       ->type_name("DIR");
   sub->add_option("--check", options->check,
                   "Instead: so many random devices, each at the law's boundary and a tick beyond, by simulation")
       ->type_name("N")
-      ->check(CLI::Range(1u, 10'000'000u));
+      ->check(in_range(1u, 10'000'000u));
   sub->add_option("--seed", options->seed, "Of --check: same seed, same devices")->type_name("N");
   add_text_output(*sub, kCsvOption, options->csv, "The boundary as CSV");
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");

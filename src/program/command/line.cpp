@@ -281,7 +281,7 @@ void add_line(CLI::App& app, Action& action) {
   sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N");
   sub->add_option("--priority", options->priority, "SCHED_FIFO priority of the hardware; 0: a normal thread")
       ->type_name("N")
-      ->check(CLI::Range(0, 98));
+      ->check(in_range(0, 98));
   sub->add_flag("--best-effort", options->best_effort, "Go on without real-time privileges");
   add_text_output(*sub, kJsonOption, options->json,
                   "The summary as JSON, with the host (what happens then goes to standard error)");

@@ -62,7 +62,7 @@ void add_context(CLI::App* sub, MeasureOptions& options) {
 }
 
 void add_seconds(CLI::App* sub, MeasureOptions& options) {
-  sub->add_option("--seconds", options.seconds, "For so long")->type_name("S")->check(CLI::Range(0.01, 1e7));
+  sub->add_option("--seconds", options.seconds, "For so long")->type_name("S")->check(in_range(0.01, 1e7));
 }
 
 void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& what) {
@@ -373,7 +373,7 @@ void add_measure(CLI::App& app, Action& action) {
 
   CLI::App* kernel =
       sub->add_subcommand("kernel", "The 14 operations of the Windows CE report, by their Linux equivalents");
-  kernel->add_option("--repeats", options->repeats, "Of each")->type_name("N")->check(CLI::Range(10, 10'000'000));
+  kernel->add_option("--repeats", options->repeats, "Of each")->type_name("N")->check(in_range(10, 10'000'000));
   kernel
       ->add_option("--hgrm", options->hgrm,
                    "Write a histogram of each operation there, as HdrHistogram's tools read it")

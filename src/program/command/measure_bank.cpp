@@ -112,7 +112,7 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
   options->measure = shared;
   bank->add_option("--channels", options->channels, "Modems, an even number (default: 64)")
       ->type_name("N")
-      ->check(CLI::Range(2, 1024));
+      ->check(in_range(2, 1024));
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different

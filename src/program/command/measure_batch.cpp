@@ -94,13 +94,13 @@ void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<
   options->measure = shared;
   batch->add_option("--calls", options->calls, "Of two pumps each (default: 32)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(in_range(1, 1024));
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) names.emplace_back(modem.name);
   batch->add_option("--pump", shared->pump, "The pump (default: v22bis)")->type_name("NAME")->check(one_of(names));
   batch->add_option("--block", options->block, "Samples that a call of the pumps advances by (default: 96)")
       ->type_name("N")
-      ->check(CLI::Range(8, 256));
+      ->check(in_range(8, 256));
   add_seconds(batch, *shared);
   add_common(batch, *shared);
   batch->footer(R"(Examples:

@@ -98,7 +98,7 @@ void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<
   add_seconds(cause, *options);
   cause->add_option("--interval-us", options->interval_us, "Between two wake-ups")
       ->type_name("US")
-      ->check(CLI::Range(10.0, 1e6));
+      ->check(in_range(10.0, 1e6));
   add_load(cause, *options, "");
   add_threshold(cause, *options, "latency");
   cause->get_option("--on-threshold")->required();
@@ -107,7 +107,7 @@ void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<
           "--samples-hz", options->samples_hz,
           "Samples of the instruction pointer a second and CPU; each is an interrupt of some us (default: 4000)")
       ->type_name("HZ")
-      ->check(CLI::Range(1, 100'000));
+      ->check(in_range(1, 100'000));
   add_common(cause, *options);
   cause->footer(R"(Examples:
   sudo offhook measure cause --on-threshold 500 --seconds 600

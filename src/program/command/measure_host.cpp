@@ -152,11 +152,11 @@ void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<M
   options->common = common;
   host->add_option("--repeats", options->config.repetitions, "Of each microbenchmark (default: 50)")
       ->type_name("N")
-      ->check(CLI::Range(3, 100'000));
+      ->check(in_range(3, 100'000));
   host->add_option("--applications", options->config.workload_repetitions,
                    "Rounds of each application; 0: none (default: 3)")
       ->type_name("N")
-      ->check(CLI::Range(0, 200));
+      ->check(in_range(0, 200));
   host->add_option("--folder", options->folder,
                    "Where files are made and read: the file system under test (default: .)")
       ->type_name("DIR")

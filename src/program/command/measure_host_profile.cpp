@@ -58,10 +58,10 @@ void add_measure_host_profile(CLI::App& measure, Action& action, const std::shar
   profile->add_option("--cpu", options->cpu, "Keep the thread to this CPU")->type_name("N");
   profile->add_option("--seconds", options->seconds, "For so long under each load (default: 10)")
       ->type_name("S")
-      ->check(CLI::Range(0.01, 1e7));
+      ->check(in_range(0.01, 1e7));
   profile->add_option("--interval-us", options->interval_us, "Between two wake-ups")
       ->type_name("US")
-      ->check(CLI::Range(10.0, 1e6));
+      ->check(in_range(10.0, 1e6));
   add_load(profile, *options, ", 'all' takes those that can run here; several are measured one after the other");
   profile->add_flag("--stages", options->stages,
                     "Interrupts and softirqs too, from the kernel's trace (root; adds its cost)");

@@ -308,7 +308,7 @@ void add_measure_latency(CLI::App& measure, Action& action, const std::shared_pt
   add_seconds(latency, *options);
   latency->add_option("--interval-us", options->interval_us, "Between two wake-ups")
       ->type_name("US")
-      ->check(CLI::Range(10.0, 1e6));
+      ->check(in_range(10.0, 1e6));
   add_load(latency, *options, ", 'all' takes those that can run here; several are measured one after the other");
   add_threshold(latency, *options, "latency");
   CLI::Option* host =

@@ -172,7 +172,7 @@ void add_modem(CLI::App& app, Action& action) {
   sub->add_option("--interrupt-priority", options->interrupt_priority,
                   "SCHED_FIFO priority of the thread that plays interrupt; 0: a normal thread")
       ->type_name("N")
-      ->check(CLI::Range(0, 98));
+      ->check(in_range(0, 98));
   sub->add_option("--cpu", options->cpu, "Keep the context's thread to this CPU")->type_name("N");
   sub->add_option("-o,--out", options->out,
                   "Record events.ohlog, summary.json and report.html there; of a bank in DIR/0, DIR/1 ...")

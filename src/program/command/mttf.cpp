@@ -348,14 +348,18 @@ void add_mttf(CLI::App& app, Action& action) {
   sub->add_option("--tasks", options->tasks,
                   "Schedulability of the periodic computations in this file instead, and the deadlines they miss")
       ->type_name("FILE.toml");
-  sub->add_option("--context", options->context, "Who waits: INT, DPC or THR PRIORITY")->capture_default_str();
+  sub->add_option("--context", options->context, "Who waits: INT, DPC or THR PRIORITY")
+      ->type_name("CONTEXT")
+      ->capture_default_str();
   sub->add_option("-n,--buffers", options->buffers, "Numbers of buffers")
+      ->type_name("N")
       ->delimiter(',')
-      ->check(CLI::Range(2, 1000))
+      ->check(in_range(2, 1000))
       ->capture_default_str();
   sub->add_option("-t,--buffer-ms", options->buffer_ms, "Lengths of a buffer")
+      ->type_name("MS")
       ->delimiter(',')
-      ->check(CLI::Range(0.01, 1e5))
+      ->check(in_range(0.01, 1e5))
       ->capture_default_str();
   CLI::Option* device =
       sub->add_option("--device", options->device,
@@ -366,21 +370,25 @@ void add_mttf(CLI::App& app, Action& action) {
                   "Length of a radio's slot. The share of slots that are missed is compared with the 0.001 % that its "
                   "makers allow")
       ->type_name("US")
-      ->check(CLI::Range(1.0, 1e6))
+      ->check(in_range(1.0, 1e6))
       ->excludes("--tasks");
   sub->add_option("--compute-share", options->compute_share, "CPU time of a buffer as a share of its length")
-      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("SHARE")
+      ->check(in_range(0.0, 1.0))
       ->excludes(device)
       ->capture_default_str();
   sub->add_flag("--virus-scanner", options->virus_scanner, "The host has its virus scanner on");
   sub->add_option("--unit-us", options->unit_us, "What a value of 1 means in an .hgrm file")
-      ->check(CLI::Range(1e-3, 1e6))
+      ->type_name("US")
+      ->check(in_range(1e-3, 1e6))
       ->capture_default_str();
   sub->add_option("--hours", options->hours, "Simulate so long at the most")
-      ->check(CLI::Range(1e-3, 1e6))
+      ->type_name("HOURS")
+      ->check(in_range(1e-3, 1e6))
       ->capture_default_str();
   sub->add_option("--enough", options->enough, "and not beyond so many underruns of a buffering")
-      ->check(CLI::Range(1, 1000000000))
+      ->type_name("N")
+      ->check(in_range(1, 1000000000))
       ->capture_default_str();
   sub->add_option("--seed", options->seed, "Same seed, same numbers")->type_name("N")->capture_default_str();
   add_text_output(*sub, kJsonOption, options->json, "Everything as JSON");

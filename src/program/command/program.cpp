@@ -15,22 +15,10 @@
 #include "src/program/command/guide.h"
 #include "src/program/output/terminal.h"
 #include "traces/document/key.h"
+#include "traces/text/nearest.h"
 
 namespace offhook::command {
 namespace {
-
-/// What was wrong with the command line. CLI11 says "A subcommand is required" of a misspelt one too, and of a misspelt
-/// option only that it was not expected.
-std::string explain(const CLI::App& root, const CLI::ParseError& error) {
-  const CLI::App* app = &root;
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  for (const std::string& word : app->remaining()) {
-    const bool option = word.starts_with('-') && word.size() > 1;
-    const bool commands = !app->get_subcommands([](const CLI::App*) { return true; }).empty();
-    if (option || commands) return not_known(*app, word);
-  }
-  return error.what();
-}
 
 /// Every --help says how the command can end.
 void say_statuses(CLI::App& app) {
@@ -50,22 +38,39 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
+namespace {
+std::string letters(const std::string& word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+}  // namespace
+
 std::string not_known(const CLI::App& of, const std::string& word) {
   const std::string name = full_name(of);
   const bool option = word.starts_with('-');
   std::vector<std::string> names;
   if (option) {
     for (const CLI::Option* known : of.get_options()) {
-      for (const std::string& one : known->get_lnames()) names.push_back("--" + one);
-      for (const std::string& one : known->get_snames()) names.push_back("-" + one);
+      for (const std::string& one : known->get_lnames()) names.push_back(fmt::format("--{}", one));
+      for (const std::string& one : known->get_snames()) names.push_back(fmt::format("-{}", one));
     }
   } else {
     for (const CLI::App* command : of.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(command->get_name());
   }
-  const std::vector<std::string_view> candidates(names.begin(), names.end());
-  const std::string_view near = config::nearest(word.substr(0, word.find('=')), candidates);
   const char* const noun = option ? "option" : "command";
+  const std::string bare = letters(word.substr(0, word.find('=')));
+  for (const CLI::Option* argument : of.get_options()) {
+    if (option && argument->get_positional() && argument->get_name(true) == bare)
+      return fmt::format("'{}' is not an option of {}, but an argument without a name: {} {}; {} --help", word, name,
+                         name, value_words(*argument).text(), name);
+  }
+  // Dashes are no letters that could be alike.
+  std::vector<std::string> bare_names(names.size());
+  std::ranges::transform(names, bare_names.begin(), letters);
+  const std::vector<std::string_view> candidates(bare_names.begin(), bare_names.end());
+  const std::string_view found = nearest(bare, candidates);
+  const std::string near =
+      found.empty() ? "" : names[static_cast<std::size_t>(std::ranges::find(candidates, found) - candidates.begin())];
   return fmt::format("'{}' is not {} {} of {}{}; all of them: {} --help", word, option ? "an" : "a", noun, name,
                      near.empty() ? "" : fmt::format("; the nearest {} is '{}'", noun, near), name);
 }
@@ -75,6 +80,7 @@ std::unique_ptr<CLI::App> make_app(Action& action) {
       "Run a real modem datapump in any processing context, on a simulated host, and see which context suffices.",
       "offhook");
   app->set_version_flag("--version", "offhook " OFFHOOK_VERSION);
+  app->formatter(std::make_shared<HelpFormatter>());
   app->require_subcommand(1);
   app->footer(R"(Examples:
   offhook demo
@@ -119,17 +125,6 @@ Environment:
   add_man(*app, action);
   say_statuses(*app);
   return app;
-}
-
-CLI::Validator one_of(std::vector<std::string> names) {
-  const std::string all = fmt::format("{}", fmt::join(names, ","));
-  return {[names = std::move(names)](const std::string& word) -> std::string {
-            if (std::ranges::find(names, word) != names.end()) return {};
-            const std::vector<std::string_view> candidates(names.begin(), names.end());
-            return fmt::format("\"{}\"{}; expected one of {}", word, config::the_nearest(word, candidates),
-                               fmt::join(names, ", "));
-          },
-          fmt::format("{{{}}}", all)};
 }
 
 void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what) {

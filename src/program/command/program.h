@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "src/program/command/option_words.h"
 #include "src/program/output/text_output.h"
 
 namespace offhook::command {
@@ -27,8 +28,6 @@ std::string man_page(const CLI::App& app);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const CLI::App& app, const std::string& shell);
 
-/// What takes one of `names`; another word is refused with the nearest of them.
-CLI::Validator one_of(std::vector<std::string> names);
 /// `--json [FILE.json]` and its kin: to standard output without a name. @param what  is written
 void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, const std::string& what);
 

@@ -241,11 +241,11 @@ void add_reproduce(CLI::App& app, Action& action) {
   sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->capture_default_str();
   sub->add_option("--repeats", options->settings.repetitions, "Runs where the paper repeated")
       ->type_name("N")
-      ->check(CLI::Range(1u, 10000u))
+      ->check(in_range(1u, 10000u))
       ->capture_default_str();
   sub->add_option("--threads", options->settings.threads, "Runs at a time (default: all cores); changes no byte")
       ->type_name("N")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(in_range(1u, 1024u));
   sub->add_option(
          "--perturb", options->perturb,
          "Change a constant of the modem's machine for the claims of jones: phi=+10%, lead_samples=-2, block_us=1700")
@@ -255,14 +255,14 @@ void add_reproduce(CLI::App& app, Action& action) {
          "Scan each constant that Table 3 hangs on, so many values of each: over what each class holds, drawn; "
          "and five-fold")
       ->type_name("STEPS")
-      ->check(CLI::Range(3u, 1000u));
+      ->check(in_range(3u, 1000u));
   sub->add_flag("--real-pump", options->real_pump,
                 "Tables 1 to 3 of jones also through the V.90 pump itself: minutes on every core");
   sub->add_option("--held-out", options->held_out,
                   "Find the fitted constants again with Table 3 alone, out of so many values of each, and run the "
                   "claims of jones under them: these constants have seen none of the others")
       ->type_name("STEPS")
-      ->check(CLI::Range(3u, 1000u));
+      ->check(in_range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");
   add_text_output(*sub, kJsonOption, options->json, "results.json once more");
   sub->footer(R"(Examples:

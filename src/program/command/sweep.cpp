@@ -202,7 +202,7 @@ void add_sweep(CLI::App& app, Action& action) {
       to->add_option("--threads", options->threads,
                      "Runs at a time (default: all cores); changes no byte of the result")
           ->type_name("N")
-          ->check(CLI::Range(1u, 1024u));
+          ->check(in_range(1u, 1024u));
     }
     add_text_output(*to, kJsonOption, options->json, "Results as JSON");
   };
@@ -236,10 +236,7 @@ A grid file:
       sub->add_subcommand("plan", "Cut a sweep into shards, to be run anywhere; Slurm by the job array slurm.sh");
   grid(plan);
   plan->get_option("grid")->required();
-  plan->add_option("--shards", options->shards, "How many")
-      ->required()
-      ->type_name("N")
-      ->check(CLI::Range(1u, 1000000u));
+  plan->add_option("--shards", options->shards, "How many")->required()->type_name("N")->check(in_range(1u, 1000000u));
   common(plan, false);
   plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
   plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });

@@ -4,33 +4,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <string_view>
+#include "src/program/command/option_words.h"
 
 namespace offhook::command {
 namespace {
 
 OptionWords describe_option(const CLI::Option& option) {
   OptionWords words;
-  for (const std::string& name : option.get_snames()) words.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) words.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) words.names.push_back(fmt::format("-{}", name));
+  for (const std::string& name : option.get_lnames()) words.names.push_back(fmt::format("--{}", name));
   if (words.names.empty()) words.positional = option.get_name(true);
   words.help = option.get_description();
   words.required = option.get_required();
   words.repeated = option.get_items_expected_max() > 1;
-  if (option.get_type_size_max() == 0) return words;  // a flag
-  // CLI11 writes a validator as TYPE:{a,b}; that is where a value's choices stand.
-  std::string type = option.get_type_name();
-  if (const std::size_t open = type.find('{'), close = type.rfind('}');
-      open != std::string::npos && close != std::string::npos && open < close) {
-    const std::string list = type.substr(open + 1, close - open - 1);
-    for (std::size_t begin = 0; begin <= list.size();) {
-      const std::size_t comma = std::min(list.find(',', begin), list.size());
-      words.choices.push_back(list.substr(begin, comma - begin));
-      begin = comma + 1;
-    }
-  }
-  words.value =
-      words.choices.empty() ? type.substr(0, type.find(':')) : fmt::format("{}", fmt::join(words.choices, "|"));
+  const ValueWords value = value_words(option);
+  words.choices = value.choices;
+  words.value = value.choices.empty() ? value.value : value.text();
+  if (!value.range.empty()) words.help += fmt::format(" ({})", value.range);
   return words;
 }
 

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "src/program/command/option_words.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "src/program/command/guide.h"
+#include "traces/document/key.h"
+#include "traces/text/nearest.h"
+
+namespace offhook::command {
+namespace {
+
+std::vector<std::string> split(std::string_view list, char at) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(at, begin), list.size());
+    parts.emplace_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string names_of(const std::set<CLI::Option*>& options) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : options) names.push_back(option->get_name());
+  std::ranges::sort(names);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool has_commands(const CLI::App& app) {
+  return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+}
+
+std::string commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What is missing, by the first required argument that is not there.
+std::string missing(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_required() && option->count() == 0)
+      return fmt::format("{} needs {}; {} --help", full_name(app), value_words(*option).text(), full_name(app));
+  }
+  return fmt::format("{} needs a command: {}", full_name(app), commands_of(app));
+}
+
+/// Of a message of CLI11's that begins with an option's name; the words after it.
+struct AboutOption {
+  const CLI::Option* option = nullptr;
+  std::string name, rest;
+};
+AboutOption about_option(const CLI::App& app, const std::string& message) {
+  const std::size_t colon = message.find(": ");
+  if (colon == std::string::npos) return {};
+  AboutOption about{app.get_option_no_throw(message.substr(0, colon)), message.substr(0, colon),
+                    message.substr(colon + 2)};
+  return about;
+}
+
+std::string mismatch(const CLI::App& app, const std::string& message) {
+  const AboutOption about = about_option(app, message);
+  if (about.option == nullptr) return message;
+  if (about.rest.starts_with("At Most"))
+    return fmt::format("{}: expected at most {}; {} --help", about.name, about.option->get_items_expected_max(),
+                       full_name(app));
+  return fmt::format("{} needs {}", about.name, value_words(*about.option).text());
+}
+
+/// "Could not convert: --seed = abc": CLI11 could not make a number of it.
+std::string not_converted(const std::string& message) {
+  const std::size_t colon = message.find(": "), equals = message.find(" = ");
+  if (colon == std::string::npos || equals == std::string::npos || equals < colon) return message;
+  return fmt::format("{}: \"{}\"; expected a number", message.substr(colon + 2, equals - colon - 2),
+                     message.substr(equals + 3));
+}
+
+}  // namespace
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const std::string all = fmt::format("{}", fmt::join(names, ","));
+  return {[names = std::move(names)](const std::string& word) -> std::string {
+            if (std::ranges::find(names, word) != names.end()) return {};
+            const std::vector<std::string_view> candidates(names.begin(), names.end());
+            return fmt::format("\"{}\"{}; expected one of {}", word, the_nearest(word, candidates),
+                               fmt::join(names, ", "));
+          },
+          fmt::format("{{{}}}", all)};
+}
+
+std::string ValueWords::text() const {
+  if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
+  return range.empty() ? value : fmt::format("{} ({})", value, range);
+}
+
+// CLI11 writes a validator as TYPE:{a,b}, or as TYPE:1 to 64.
+ValueWords value_words(const CLI::Option& option) {
+  if (option.get_type_size_max() == 0) return {};
+  const std::string type = option.get_type_name();
+  const std::size_t colon = type.find(':');
+  ValueWords words{type.substr(0, colon), {}, {}};
+  if (colon == std::string::npos) return words;
+  const std::string limit = type.substr(colon + 1);
+  if (limit.starts_with('{') && limit.ends_with('}')) {
+    words.choices = split(std::string_view(limit).substr(1, limit.size() - 2), ',');
+  } else {
+    words.range = limit;
+  }
+  return words;
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  std::string out;
+  const std::string value = value_words(*option).text();
+  if (!value.empty()) {
+    out += fmt::format(" {}", value);
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) out += " ...";
+    std::string by_default = option->get_default_str();
+    std::erase_if(by_default, [](char c) { return c == '[' || c == ']'; });
+    // Of what may be left out, "-" is standard output.
+    if (!by_default.empty() && by_default != "-") out += fmt::format(" (default: {})", by_default);
+    if (option->get_required()) out += " (required)";
+  }
+  if (!option->get_needs().empty()) out += fmt::format(" (with {})", names_of(option->get_needs()));
+  if (!option->get_excludes().empty()) out += fmt::format(" (not with {})", names_of(option->get_excludes()));
+  return out;
+}
+
+// CLI11 says "A subcommand is required" of a misspelt one too, and of a misspelt option only that it was not expected.
+std::string explain(const CLI::App& root, const CLI::ParseError& error) {
+  const CLI::App* app = &root;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  const std::vector<std::string> remaining = app->remaining();
+  for (const std::string& word : remaining) {
+    const bool option = word.starts_with('-') && word.size() > 1;
+    if (option || has_commands(*app)) return not_known(*app, word);
+  }
+  if (!remaining.empty())
+    return fmt::format("\"{}\" is one argument too many; {} --help", remaining.front(), full_name(*app));
+  const std::string message = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(*app);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return mismatch(*app, message);
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return not_converted(message);
+  if (const std::size_t at = message.find(" excludes ");
+      at != std::string::npos && dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
+    return fmt::format("{} and {} are not for one command together", message.substr(0, at), message.substr(at + 10));
+  return message;
+}
+
+}  // namespace offhook::command

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// What a misspelt name was to be.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace offhook {
+
+/// @return the candidate with the least edit distance (letters put in, left out, changed, two of them swapped); empty
+/// when there is none, or when more than half of the letters differ: that is no slip of the hand
+std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
+/// The same at the end of a message. @return "; the nearest known key is \"seed\"" (without noun "; the nearest is"),
+/// or empty
+std::string the_nearest(std::string_view name, std::span<const std::string_view> candidates,
+                        std::string_view noun = "");
+
+}  // namespace offhook
