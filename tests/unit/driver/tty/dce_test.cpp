@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,8 +60,9 @@ struct FakeLine final : CallLine {
     incoming.erase(0, n);
     return n;
   }
-  std::size_t writable() const override { return 1000; }
+  std::size_t writable() const override { return room; }
 
+  std::size_t room = 1000;
   bool rings = false, refuses = false, off_hook = false;
   CallConfig config{};
   CallStatus now;
@@ -393,6 +395,82 @@ TEST(Dce, FlowControlCharactersAreObeyedWhereTheyAreAskedForAlone) {
     EXPECT_EQ(desk.line.sent, passed ? xon : "");
     desk.work(0.1);
     EXPECT_TRUE(desk.line.incoming.empty()) << "the far end is heard again";
+  }
+}
+
+// V.90 7 and Table 6, whose numbers stand for "the functional equivalent": 103 and 104 bytes of the program and to it;
+// 106 bytes are taken, 133 are given; 107 CONNECT; 108/2 the program has the terminal open; 109 and 125 lines of the
+// port.
+TEST(DceCircuits, OfTable6AreWhereTheProgramFindsThem) {
+  Desk desk;
+  desk.say("ATE0+IFC=1,2\r");
+  desk.say("ATD5\r");
+  desk.say("");
+  desk.far_end(OH_PUMP_DATA, 3);
+  desk.work();
+  EXPECT_EQ(desk.heard().substr(0, 7), "CONNECT");  // 107 ON
+  desk.say("to");
+  EXPECT_EQ(desk.line.sent, "to");  // 103
+  desk.line.room = 0;
+  desk.say("wait");
+  EXPECT_EQ(desk.line.sent, "to");  // 106 OFF
+  desk.line.room = 1000;
+  desk.work(0.03);
+  EXPECT_EQ(desk.line.sent, "towait");
+  desk.line.incoming = "from";
+  desk.work(0.03);
+  EXPECT_EQ(desk.heard(), "from");  // 104
+  desk.say(std::string(1, '\x13'));
+  desk.line.incoming = "later";
+  desk.work(0.1);
+  EXPECT_EQ(desk.heard(), "");  // 133 OFF
+  desk.say(std::string(1, '\x11'));
+  desk.work(0.1);
+  EXPECT_TRUE(desk.line.incoming.empty());
+  EXPECT_TRUE(desk.line.off_hook);
+  desk.leave();
+  desk.work();
+  EXPECT_FALSE(desk.line.off_hook);  // 108/2 OFF
+}
+
+/// One at which somebody types.
+struct TypedTerminal final : Terminal {
+  TypedTerminal() {
+    std::array<int, 2> pair{};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair.data()), 0);
+    fd_ = pair[0];
+    program = pair[1];
+  }
+  ~TypedTerminal() override {
+    close(fd_);
+    close(program);
+  }
+  std::uint32_t rate() const override { return 115'200; }
+  void set_lines(const Lines& now) override { lines = now; }
+  void carrier_lost() override {}
+  Lines lines;
+  int program = -1;
+};
+
+// "Thresholds and response times are not applicable": 109 is ON in data mode, however weak the signal.
+TEST(DceCircuits, Circuit109HasNoThreshold) {
+  for (const float level_dbm0 : {-10.f, -43.f, -70.f}) {
+    FakeLine line;
+    TypedTerminal terminal;
+    Dce dce(line, terminal, kCarriers);
+    std::int64_t now_ms = 1'000'000;
+    ASSERT_EQ(write(terminal.program, "ATD5\r", 5), 5);
+    for (int k = 0; k < 50; ++k) dce.work(now_ms += 20);
+    ASSERT_EQ(dce.state(), State::kConnecting);
+    EXPECT_FALSE(terminal.lines.carrier);
+    line.now.pump = {.state = OH_PUMP_DATA, .rx_bit_rate = 50'666, .rx_level_dbm0 = level_dbm0};
+    line.now.link.state = OH_LAPM_CONNECTED;
+    for (int k = 0; k < 500; ++k) dce.work(now_ms += 20);
+    EXPECT_EQ(dce.state(), State::kOnline);
+    EXPECT_TRUE(terminal.lines.carrier);
+    line.now.pump.state = OH_PUMP_FAILED;
+    dce.work(now_ms += 20);
+    EXPECT_FALSE(terminal.lines.carrier);
   }
 }
 
