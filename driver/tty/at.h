@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -64,6 +65,8 @@ struct AtSettings {
   int report_local_rate = 0;     ///< +ILRR
   int dte_rate = 0;              ///< +IPR, 0: automatic
   int service_class = 0;         ///< +FCLASS: data, there is no fax
+  int hold_disabled = 1;         ///< +PMH: 0 modem-on-hold is enabled, 1 it is not
+  int hold_timeout = 0;          ///< +PMHT: 0 a far end's request is denied, else code of T1 (V.92, Table 33)
 
   AtSettings();
 };
@@ -78,6 +81,9 @@ class AtHost {
   virtual void answer() = 0;
   virtual bool go_online() = 0;  ///< O  @return false: there is no call
   virtual void hang_up() = 0;    ///< done when it returns
+  /// +PMHR: the far end is asked to hold the call.  @return code of T1 that it granted; 0: denied, or not available on
+  /// this line; none: there is no call
+  virtual std::optional<int> request_hold() { return std::nullopt; }
 };
 
 class AtInterpreter {

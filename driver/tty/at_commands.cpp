@@ -177,6 +177,8 @@ constexpr Parameter kParameters[] = {
      nullptr,
      "(0),(300-4000000)"},
     {"ILRR", "6.2.13", "+ILRR before CONNECT", {{&AtSettings::report_local_rate}}},
+    {"PMH", "V.92", "modem-on-hold: 0 enabled, 1 disabled", {{&AtSettings::hold_disabled}}},
+    {"PMHT", "V.92", "far end's request for hold: 0 denied, else code of T1", {{&AtSettings::hold_timeout, 0, 13}}},
     {"FCLASS", "T.31", "service: data", {{&AtSettings::service_class, 0, 0}}, nullptr, {}, true},
 };
 
@@ -287,6 +289,7 @@ struct AtInterpreter::Commands {
     }
     for (const Register& r : kRegisters) row("S", fmt::format("{}=0-{}", r.number, r.most), r.what, r.from);
     for (const Identity& i : kIdentities) row("+", i.name, i.what, i.from);
+    for (const Order& o : kOrders) row("+", o.name, o.what, o.from);
     for (const Parameter& p : kParameters) row("+", fmt::format("{}={}", p.name, ranges(at, p)), p.what, p.from);
     return Outcome::kOk;
   }
@@ -385,7 +388,29 @@ struct AtInterpreter::Commands {
       if (identity.name == name) return carry_out(at, identity, body);
     for (const Parameter& parameter : kParameters)
       if (parameter.name == name) return carry_out(at, parameter, body);
+    for (const Order& order : kOrders)
+      if (order.name == name) return carry_out(at, order, body);
     return Outcome::kError;
+  }
+
+  static Outcome hold(At& at) {
+    const std::optional<int> code = at.settings_.hold_disabled != 0 ? std::nullopt : at.host_.request_hold();
+    if (!code) return Outcome::kError;
+    at.information(fmt::format("+PMHR: {}", *code));
+    return Outcome::kOk;
+  }
+
+  /// Extended syntax, an order without values.
+  struct Order {
+    std::string_view name, from, what;
+    Outcome (*does)(At&);
+  };
+  static constexpr Order kOrders[] = {
+      {"PMHR", "V.92", "ask the far end to hold the call; 0 denied, or not available", hold}};
+
+  static Outcome carry_out(At& at, const Order& order, std::string_view body) {
+    if (body.empty()) return order.does(at);
+    return body == "=?" ? Outcome::kOk : Outcome::kError;
   }
 
   static Outcome carry_out(At& at, const Identity& identity, std::string_view body) {

@@ -80,6 +80,12 @@ void Dce::order(oh_pump_role role, std::string_view digits) {
   digits_ = digits;
 }
 
+// V.92's, of V.90 calls, and no card of a live call carries one (docs/v90.md): what is asked for is not available.
+std::optional<int> Dce::request_hold() {
+  if (state_ != State::kOnlineCommand) return std::nullopt;
+  return 0;
+}
+
 // After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
 // dial waits for that; characters meanwhile are heard, and abort as ever.
 void Dce::follow_hook(std::int64_t now_ms) {

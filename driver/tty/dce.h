@@ -100,6 +100,7 @@ class Dce final : private AtHost {
   void answer() override { order(OH_PUMP_ANSWER, {}); }
   bool go_online() override { return handle(Event::kReturn); }
   void hang_up() override { handle(Event::kHangUp); }
+  std::optional<int> request_hold() override;
 
   /// @return false: the state has no row for it
   bool handle(Event event);

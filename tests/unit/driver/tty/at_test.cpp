@@ -12,6 +12,8 @@ struct FakeModem final : AtHost {
   void answer() override { log += "answer;"; }
   bool go_online() override { return online; }
   void hang_up() override { log += "hang up;"; }
+  std::optional<int> request_hold() override { return granted; }
+  std::optional<int> granted;
   std::string log;
   bool online = false;
 };
@@ -186,6 +188,24 @@ TEST_F(At, EveryCommandIsInTheListWithItsRange) {
                            "\r\n+MS=(V22B,V34),(0,1),(0,300-56000),", "\r\n+FCLASS=(0)  service: data (T.31)\r\n"})
     EXPECT_NE(all.find(line), std::string::npos) << line;
   EXPECT_TRUE(all.ends_with(kOk));
+}
+
+// As modems of V.92 have them: T1 by its code of Table 33.
+TEST_F(At, ModemOnHoldIsAskedForInACallWhereItIsEnabledAlone) {
+  EXPECT_EQ(say("AT+PMH=?;+PMHT=?;+PMHR=?"), "\r\n+PMH: (0,1)\r\n\r\n+PMHT: (0-13)\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+PMH?;+PMHT?"), "\r\n+PMH: 1\r\n\r\n+PMHT: 0\r\n\r\nOK\r\n");
+  host.granted = 3;
+  EXPECT_EQ(say("AT+PMHR"), kError) << "it is disabled";
+  EXPECT_EQ(say("AT+PMH=0"), kOk);
+  EXPECT_EQ(say("AT+PMHR"), "\r\n+PMHR: 3\r\n\r\nOK\r\n");
+  EXPECT_EQ(say("AT+PMHR=3"), kError);
+  host.granted = 0;
+  EXPECT_EQ(say("AT+PMHR"), "\r\n+PMHR: 0\r\n\r\nOK\r\n");
+  host.granted.reset();
+  EXPECT_EQ(say("AT+PMHR"), kError) << "there is no call";
+  EXPECT_EQ(say("AT+PMHT=13"), kOk);
+  EXPECT_EQ(at.settings().hold_timeout, 13);
+  EXPECT_EQ(say("AT+PMHT=14"), kError);
 }
 
 TEST_F(At, RepeatsTheLastLineForASlash) {

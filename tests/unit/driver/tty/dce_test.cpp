@@ -398,6 +398,23 @@ TEST(Dce, FlowControlCharactersAreObeyedWhereTheyAreAskedForAlone) {
   }
 }
 
+// What a V.92 modem says where the call has no V.92.
+TEST(Dce, ModemOnHoldIsNotAvailableInACallAndAnErrorWithoutOne) {
+  Desk desk;
+  desk.say("ATE0+PMH=0\r");
+  EXPECT_EQ(desk.say("AT+PMHR\r"), "ERROR");
+  desk.say("ATD5\r");
+  desk.say("");
+  desk.far_end(OH_PUMP_DATA, 3);
+  desk.work(1.2);
+  desk.say("+++");
+  desk.work(1.2);
+  desk.heard();
+  ASSERT_EQ(desk.dce.state(), State::kOnlineCommand);
+  EXPECT_EQ(desk.say("AT+PMHR\r"), "+PMHR: 0OK");
+  EXPECT_EQ(desk.dce.state(), State::kOnlineCommand);
+}
+
 // V.90 7 and Table 6, whose numbers stand for "the functional equivalent": 103 and 104 bytes of the program and to it;
 // 106 bytes are taken, 133 are given; 107 CONNECT; 108/2 the program has the terminal open; 109 and 125 lines of the
 // port.
@@ -463,7 +480,9 @@ TEST(DceCircuits, Circuit109HasNoThreshold) {
     for (int k = 0; k < 50; ++k) dce.work(now_ms += 20);
     ASSERT_EQ(dce.state(), State::kConnecting);
     EXPECT_FALSE(terminal.lines.carrier);
-    line.now.pump = {.state = OH_PUMP_DATA, .rx_bit_rate = 50'666, .rx_level_dbm0 = level_dbm0};
+    line.now.pump.state = OH_PUMP_DATA;
+    line.now.pump.rx_bit_rate = 50'666;
+    line.now.pump.rx_level_dbm0 = level_dbm0;
     line.now.link.state = OH_LAPM_CONNECTED;
     for (int k = 0; k < 500; ++k) dce.work(now_ms += 20);
     EXPECT_EQ(dce.state(), State::kOnline);
