@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// INFO, MP, Jd, DIL, CP and QC parsers of V.34, V.90 and V.92 on arbitrary bits: what is accepted must encode to bits
-// that read the same, and a receiver fed with that encoding must find it.
+// INFO, MP, Jd, DIL, CP, QC and MH parsers of V.34, V.90 and V.92 on arbitrary bits: what is accepted must encode to
+// bits that read the same, and a receiver fed with that encoding must find it.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "dsp/v34/phase34/mp.h"
 #include "dsp/v90/coding/cp.h"
 #include "dsp/v90/coding/data_frame.h"
+#include "dsp/v90/coding/hold_sequence.h"
 #include "dsp/v90/coding/quick_connect.h"
 #include "dsp/v90/coding/sequences.h"
 
@@ -209,6 +210,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_info<Info1c>(data, size, repair);
   check_info<Info1a>(data, size, repair);
   check_info<Info1aV90>(data, size, repair);
+  check_info<offhook::v90::HoldMessage>(data, size, repair);
   check_mp(data, size, repair);
   check_cp(data, size, repair);
   check_dil(data, size, repair);

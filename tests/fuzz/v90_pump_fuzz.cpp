@@ -19,6 +19,7 @@ constexpr double kSecondsBefore = 14;
 std::unique_ptr<V90Call> call_with_states(bool v8) {
   V90Call::Options o;
   o.v8 = v8;
+  o.digital.hold_timeout = 1;
   auto call = std::make_unique<V90Call>(o);
   for (std::size_t state = 0; state < kStates; ++state) {
     call->keep();
@@ -51,6 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (how & 2) oh_v90_renegotiate(call.analogue());
         if (how & 4) oh_v90_retrain(call.digital());
         if (how & 8) oh_v90_retrain(call.analogue());
+        if (how & 16) oh_v90_hold(how & 1 ? call.digital() : call.analogue(), static_cast<oh_hold_order>(how >> 1 & 7));
         break;
       case 7:
         oh_v90_type()->hang_up(call.analogue());

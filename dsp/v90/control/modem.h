@@ -68,7 +68,7 @@ class Modem {
       hold_.resume();
       return true;
     }
-    if (!in_data() || !procedure_.live()) return false;
+    if (!in_data() || !procedure_.live() || order > OH_HOLD_CLEAR_OTHER) return false;
     ++retrains_;
     leave_training(Stage::kHold);
     listen_for_hold();
