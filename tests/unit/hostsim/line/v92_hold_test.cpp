@@ -165,6 +165,35 @@ TEST_P(V92Hold, IsOfDataModeAlone) {
   EXPECT_NE(oh_v90_hold(modem, OH_HOLD_RESUME), 0);
 }
 
+// Noise and echo of a poor loop, a clock that is off, the other law behind a pad with robbed bits, a satellite.
+TEST_P(V92Hold, WorksOverLinesThatDiffer) {
+  struct Line {
+    const char* name;
+    void (*make)(hostsim::DigitalTrunkConfig& trunk);
+  };
+  constexpr Line kLines[] = {
+      {"noise", [](hostsim::DigitalTrunkConfig& t) { t.noise_dbm0 = -58, t.loss_db = 12, t.near_echo_db = 8; }},
+      {"clock", [](hostsim::DigitalTrunkConfig& t) { t.clock_ppm = 100; }},
+      {"a-law",
+       [](hostsim::DigitalTrunkConfig& t) { t.law = t.codec = "a-law", t.pad_db = 6, t.robbed_bits = 0b001001; }},
+      {"delay", [](hostsim::DigitalTrunkConfig& t) { t.delay_ms = 300; }},
+  };
+  for (const Line& line : kLines) {
+    SCOPED_TRACE(line.name);
+    V90Call::Options o = with_hold(kThirtySeconds);
+    line.make(o.trunk);
+    HoldCall hold(o, GetParam());
+    ASSERT_TRUE(hold.connected());
+    ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_REQUEST), 0);
+    ASSERT_TRUE(hold.until(hold.asker(), OH_HOLD_AWAY, 6));
+    hold.call().run(5);
+    EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_WAITING);
+    ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_RESUME), 0);
+    ASSERT_TRUE(hold.call().connect(40));
+    EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_NONE);
+  }
+}
+
 // A retrain begins with the same tone and is still one.
 TEST_P(V92Hold, IsNoRetrain) {
   HoldCall hold(with_hold(kThirtySeconds), GetParam());
