@@ -9,6 +9,8 @@
 #include <functional>
 #include <vector>
 
+#include "dsp/v34/phase2/phase2.h"
+
 namespace offhook::v90 {
 namespace {
 
@@ -29,6 +31,7 @@ class Far {
   explicit Far(bool digital)
       : modulator_(v34::phase2_signal(digital ? v34::kToneBHz : v34::kToneAHz, -12, -7)), ansam_(-12, true) {}
   void tone() { modulator_.tone(), sends_ansam_ = false; }
+  void reverse() { modulator_.reverse(); }
   void silence() { modulator_.silence(), sends_ansam_ = false; }
   void answer_tone() { modulator_.silence(), sends_ansam_ = true; }
   void send(const HoldMessage& message) {
@@ -351,6 +354,34 @@ TEST_P(V92HoldProcedure, HearsNothingInATone) {
 
 INSTANTIATE_TEST_SUITE_P(Side, V92HoldProcedure, ::testing::Bool(),
                          [](const auto& side) { return side.param ? "Digital" : "Analogue"; });
+
+// 9.7.1.2 (Corrigendum 1), note: the Phase 2 of a retrain, which whoever hears RT runs meanwhile.
+TEST(V92HoldBesidePhase2, NoMhSequenceIsTakenForAReversal) {
+  using State = v34::Phase2::State;
+  for (const bool digital : {true, false}) {
+    v34::Phase2Config c;
+    c.role = digital ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+    c.pcm = digital ? v34::PcmSide::kDigital : v34::PcmSide::kAnalogue;
+    const State listening = digital ? State::kFirstTone : State::kReversed;
+    // 90 ms: by then a sequence has been found.
+    const auto state_after = [&](void (*then)(Far&)) {
+      v34::Phase2 phase2(c);
+      phase2.adopt({});  // of the start-up: both INFO0 are known
+      phase2.retrain();
+      Far far(!digital);
+      far.tone();
+      for (int n = 0; n < 300 * kMs; ++n) phase2.process(far.next());
+      EXPECT_EQ(phase2.state(), listening);
+      then(far);
+      for (int n = 0; n < 90 * kMs; ++n) phase2.process(far.next());
+      return phase2.state();
+    };
+    EXPECT_EQ(state_after([](Far& far) { far.send(kRequest); }), listening);
+    EXPECT_EQ(state_after([](Far& far) { far.send(kReconnect); }), listening);
+    EXPECT_EQ(state_after([](Far& far) { far.send(kClearRequest); }), listening);
+    EXPECT_NE(state_after([](Far& far) { far.reverse(); }), listening);
+  }
+}
 
 TEST(V92HoldTable, HasNoRowThatIsNeverTaken) {
   using Script = std::function<void(Line&)>;
