@@ -2,6 +2,8 @@
 #include "hostsim/engine/engine.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "hostsim/engine/event_queue.h"
@@ -78,6 +80,9 @@ void Engine::run_until(Ns horizon) {
         if (processor->wake <= now) processor->dispatch(now);
       next = s.next();
     } while (next == now);
+    if (next < now)
+      throw std::logic_error("the simulation asks for " + std::to_string(next) + " ns at " + std::to_string(now) +
+                             " ns");
   }
   if (!s.stopped && horizon > s.now) s.now = horizon;
 }

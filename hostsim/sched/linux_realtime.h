@@ -24,8 +24,8 @@ class LinuxRealTimeGroup {
   class Account {
    public:
     Account(Ns end) : end_(end) {}
-    bool throttled() const { return throttled_; }
-    Ns end_of_period() const { return end_; }
+    /// The account of a CPU without real-time threads is not looked at: what it had long ago is over.
+    bool throttled(Ns now) const { return throttled_ && now < end_; }
 
    private:
     friend LinuxRealTimeGroup;
@@ -34,6 +34,7 @@ class LinuxRealTimeGroup {
     bool throttled_ = false;
   };
   int tick_hz() const { return tick_hz_; }
+  Ns end_of_period(Ns now) const { return (now / period_ + 1) * period_; }
   const Account& of(std::size_t cpu) const { return cpus_[cpu]; }
   void charge(std::size_t cpu, Ns ran) { cpus_[cpu].used_ += ran; }
   /// To be told the time before anything else is asked. @param tick the clock interrupts now
@@ -68,8 +69,9 @@ class LinuxRealTimeThread final : public ThreadPolicy {
       left_ = p_.slice;
       clock_.stopped();
     }
+    now_ = now;
     group_->look(cpu_, now, false);
-    was_throttled_ = throttled();
+    was_throttled_ = throttled(now);
   }
   void charge(Ns ran) override {
     clock_.ran();
@@ -82,10 +84,11 @@ class LinuxRealTimeThread final : public ThreadPolicy {
   void stopped() override { clock_.stopped(); }
   void moved(int cpu) override { cpu_ = static_cast<std::size_t>(cpu); }
   Change update(Ns now) override {
+    now_ = now;
     const TickWatch::Seen seen = clock_.look(now);
     group_->look(cpu_, now, seen.tick && seen.on_cpu);
-    Change change{.replenished = was_throttled_ && !throttled()};
-    was_throttled_ = throttled();
+    Change change{.replenished = was_throttled_ && !throttled(now)};
+    was_throttled_ = throttled(now);
     if (p_.slice > 0 && seen.tick && left_ <= 0) {
       left_ = p_.slice;
       change.requeue = true;
@@ -93,14 +96,14 @@ class LinuxRealTimeThread final : public ThreadPolicy {
     return change;
   }
   Migration migration() const override { return Migration::kPush; }
-  Standing standing(Ns) const override {
-    return throttled() ? Standing{Band::kCannotRun, 0} : Standing{Band::kPriority, -p_.priority};
+  Standing standing(Ns now) const override {
+    return throttled(now) ? Standing{Band::kCannotRun, 0} : Standing{Band::kPriority, -p_.priority};
   }
-  Ns next_change(Ns now) const override { return std::min(clock_.ticks.after(now), group_->of(cpu_).end_of_period()); }
-  bool exhausted() const override { return throttled(); }
+  Ns next_change(Ns now) const override { return std::min(clock_.ticks.after(now), group_->end_of_period(now)); }
+  bool exhausted() const override { return throttled(now_); }
 
  private:
-  bool throttled() const { return group_->of(cpu_).throttled(); }
+  bool throttled(Ns now) const { return group_->of(cpu_).throttled(now); }
 
   LinuxRealTime p_;
   std::shared_ptr<LinuxRealTimeGroup> group_;
@@ -108,6 +111,7 @@ class LinuxRealTimeThread final : public ThreadPolicy {
   Ns left_;  // of the slice
   std::size_t cpu_ = 0;
   bool was_throttled_ = false;
+  Ns now_ = 0;  // when it was last told the time
 };
 
 }  // namespace offhook::hostsim

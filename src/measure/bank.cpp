@@ -26,7 +26,6 @@ namespace {
 constexpr std::uint32_t kRateHz = OH_MODEM_RATE_HZ;
 constexpr std::uint32_t kBurst = kRateHz / 1000;
 constexpr std::uint32_t kBlockBursts = 12;  // of 100 samples on average
-constexpr std::size_t kMostStalls = 4096;
 constexpr double kConnectS = 20;
 
 double cpu_s(clockid_t clock) {
@@ -114,7 +113,6 @@ class Hardware {
  public:
   Hardware(const BankConfig& config, const std::vector<std::unique_ptr<Channel>>& channels)
       : config_(config), channels_(channels) {
-    stalls_.reserve(kMostStalls);
     thread_ = std::thread([this] { run(); });
     while (!up_.load()) std::this_thread::yield();
   }
@@ -128,8 +126,7 @@ class Hardware {
     return pthread_getcpuclockid(thread_.native_handle(), &clock) == 0 ? cpu_s(clock) : 0;
   }
   // After stop().
-  const std::vector<BankStall>& stalls() const { return stalls_; }
-  std::uint64_t late_in_stalls() const { return late_in_stalls_; }
+  const StallWatch& stalls() const { return stalls_; }
   double seconds() const { return static_cast<double>(passed_) / kRateHz; }
   const std::string& shortcoming() const { return shortcoming_; }
   bool demoted() const { return rule_.demoted.load(); }
@@ -148,7 +145,7 @@ class Hardware {
       passed_ += kBurst;
       pacer.sleep_until(passed_);
       const std::uint64_t now = pacer.samples_now();
-      watch(now > passed_ ? now - passed_ : 0);
+      stalls_.look(passed_, now > passed_ ? now - passed_ : 0, [this] { return blocks_late(); });
       for (std::size_t p = 0; p < pairs; ++p) {
         if (!config_.together && burst < p * kBlockBursts / pairs) continue;
         auto& [to_far, to_near] = wires[p];
@@ -164,34 +161,12 @@ class Hardware {
     for (const auto& channel : channels_) sum += channel->session->counters().blocks_late;
     return sum;
   }
-  /// A late burst is followed by others until the time lost is made up: all of them are one stall.
-  void watch(std::uint64_t behind) {
-    constexpr std::uint64_t kStall = BankResult::kStallMs * kRateHz / 1000;
-    constexpr std::uint64_t kAftermath = BankResult::kAftermathMs * kRateHz / 1000;
-    if (behind >= kStall) {
-      if (!aftermath_) {
-        aftermath_ = true;
-        late_before_ = blocks_late();
-        stall_ = {static_cast<double>(passed_) / kRateHz, 0, 0};
-      }
-      stall_.ms = std::max(stall_.ms, 1e3 * static_cast<double>(behind) / kRateHz);
-      aftermath_ends_ = passed_ + kAftermath;
-    }
-    if (!aftermath_ || passed_ < aftermath_ends_) return;
-    aftermath_ = false;
-    stall_.blocks_late = blocks_late() - late_before_;
-    late_in_stalls_ += stall_.blocks_late;
-    if (stalls_.size() < kMostStalls) stalls_.push_back(stall_);
-  }
 
   const BankConfig& config_;
   const std::vector<std::unique_ptr<Channel>>& channels_;
   std::atomic<bool> up_{false}, stop_{false};
   std::uint64_t passed_ = 0;
-  bool aftermath_ = false;
-  std::uint64_t aftermath_ends_ = 0, late_before_ = 0, late_in_stalls_ = 0;
-  BankStall stall_;
-  std::vector<BankStall> stalls_;
+  StallWatch stalls_;
   std::string shortcoming_;
   WatchRule rule_;
   std::thread thread_;
@@ -297,8 +272,8 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
 
   result.channels = config.channels;
   result.seconds = hardware.seconds();
-  result.stalls = hardware.stalls();
-  result.blocks_late_in_stalls = hardware.late_in_stalls();
+  result.stalls = hardware.stalls().stalls();
+  result.blocks_late_in_stalls = hardware.stalls().blocks_late();
   add_up(channels, result);
 }
 

@@ -16,6 +16,7 @@
 
 #include "driver/context/live_context.h"
 #include "dsp/spandsp/modulations.h"
+#include "src/measure/stall_watch.h"
 
 namespace offhook::measure {
 
@@ -29,20 +30,13 @@ struct BankConfig {
   bool together = false;        ///< the blocks of all end at the same time, not spread over a block's length
 };
 
-struct BankStall {
-  double at_s = 0;                ///< since the first sample
-  double ms = 0;                  ///< the hardware was late by
-  std::uint64_t blocks_late = 0;  ///< until kAftermathMs later
-};
-
 struct BankResult {
-  static constexpr int kStallMs = 3, kAftermathMs = 100;
   int channels = 0, connected = 0;
   double seconds = 0;  ///< of samples, with the time to connect
   std::uint64_t blocks = 0, blocks_late = 0, samples_late = 0, underrun_samples = 0;
   std::uint64_t blocks_late_in_stalls = 0;
   std::uint32_t pending_max_samples = 0;
-  std::vector<BankStall> stalls;                                 ///< the first kMostStalls
+  std::vector<BankStall> stalls;                                 ///< the first StallWatch::kMost
   double stolen_ms = 0;                                          ///< by the hypervisor, of this CPU (/proc/stat)
   std::uint64_t bytes = 0, bytes_wrong = 0;                      ///< arrived, of all
   double modems_share = 0, hardware_share = 0, owner_share = 0;  ///< of one CPU, in data mode

@@ -72,7 +72,7 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
   say("{}", Lines(table.str()));
   say("{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
       "the hypervisor took {:.0f} ms\n",
-      r.stalls.size(), measure::BankResult::kStallMs, longest.ms, r.stolen_ms);
+      r.stalls.size(), measure::StallWatch::kStallMs, longest.ms, r.stolen_ms);
 }
 
 int run_bank(const BankOptions& options) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <random>
+#include <stdexcept>
 #include <utility>
+
+#include "hostsim/engine/processor.h"
 
 namespace offhook::hostsim {
 namespace {
@@ -37,6 +40,18 @@ TEST(EventQueue, GivesTheOrderOfAStableSortWhateverIsPutBetweenTheTakes) {
     expected.erase(expected.begin());
   }
   EXPECT_EQ(queue.first(), kNever);
+}
+
+TEST(Engine, AProcessorThatAsksForThePastIsAFault) {
+  struct Backwards final : Processor {
+    void settle(Ns) override {}
+    void dispatch(Ns now) override { wake = now - 5; }
+  } processor;
+  processor.wake = 10;
+  Engine engine;
+  engine.attach(processor);
+  EXPECT_THROW(engine.run_until(100), std::logic_error);
+  EXPECT_EQ(engine.now(), 10);
 }
 
 TEST(Engine, RunsEveryInstantBeforeTheHorizonAndNoneAtIt) {

@@ -224,6 +224,29 @@ TEST(SeveralCpus, LinuxPushesARealTimeThreadThatMustWait) {
                                          "10 cpu0 idle", "26 cpu1 idle"));
 }
 
+// CPU 1 has had no real-time thread for two seconds, and the last one was throttled there. Time goes on all the same.
+TEST(SeveralCpus, LinuxPushesARealTimeThreadWhereNoneWasForLong) {
+  Engine engine;
+  Cpu cpu(engine, Admission::kRequired, 2);
+  const auto group = std::make_shared<LinuxRealTimeGroup>(1000, 2);
+  const auto fifo = [&](int priority) {
+    return OwnPolicy([group, priority] {
+      return std::make_unique<LinuxRealTimeThread>(LinuxRealTime{priority, 0}, group);
+    });
+  };
+  constexpr Ns kOnce = 1'000'000 * kMs;
+  Segments hog_job({951 * kMs}), high_job({10 * kMs}), low_job({5 * kMs});
+  const EntityId hog = cpu.add_thread("hog", fifo(30), hog_job, kNever, 1);
+  const EntityId high = cpu.add_thread("high", fifo(20), high_job, kNever, 0);
+  const EntityId low = cpu.add_thread("low", fifo(10), low_job);
+  Periodic p_hog(engine, cpu, hog, 0, kOnce), p_high(engine, cpu, high, 3499 * kMs, kOnce),
+      p_low(engine, cpu, low, 3501 * kMs, kOnce);
+  LogText log(cpu);
+  engine.run_until(4000 * kMs);
+  EXPECT_THAT(log.read(kMs), ElementsAre("0 cpu1 hog start", "951 cpu1 idle", "3499 cpu0 high start",
+                                         "3501 cpu1 low start", "3506 cpu1 idle", "3509 cpu0 idle"));
+}
+
 TEST(SeveralCpus, FourFairSpinnersShareTwoCpusEvenly) {
   Engine engine;
   Cpu cpu(engine, Admission::kRequired, 2);

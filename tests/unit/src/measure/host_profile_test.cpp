@@ -71,6 +71,14 @@ TEST(HostProfile, HasTheSchedulerOfItsKernel) {
   EXPECT_THAT(with("unknown", "no"), testing::HasSubstr("scheduler = \"linux\"\n"));
 }
 
+TEST(HostProfile, InterruptsWithoutASoftirqHaveNoDpc) {
+  HostProfile p = profile();
+  p.interrupt.add(2'000, 100'000);
+  const hostsim::HostLatencies h = latencies(to_host_file(p, kHost));
+  EXPECT_FALSE(h.dpc);
+  EXPECT_NEAR(h.interrupt.worst_ms(), 0.002, 1e-5);
+}
+
 TEST(HostProfile, StagesGiveTheInterruptAndTheSoftirqAfterIt) {
   HostProfile p = profile();
   p.interrupt.add(2'000, 99'999);

@@ -90,6 +90,23 @@ TEST(MeasureHost, StopsWhenAskedWithWhatThereIs) {
   EXPECT_TRUE(result.memory.empty());
 }
 
+TEST(MeasureHost, EveryRowHasANameOfItsOwnAndItsRepetitionsOrAReason) {
+  const HostConfig config{.repetitions = 3,
+                          .folder = std::filesystem::temp_directory_path(),
+                          .workload_repetitions = 0,
+                          .memory_limit = 8192};
+  const HostResult result = measure_host(config, [](double, const std::string&) { return true; });
+  std::set<std::string> names;
+  for (const HostRow& row : result.rows) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_EQ(row.values.size(), row.skipped.empty() ? 3u : 0u) << row.name << ": " << row.skipped;
+  }
+  for (const char* name : {"network throughput", "network throughput, default buffer"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  EXPECT_EQ(std::count_if(result.memory.begin(), result.memory.end(), [](const auto& c) { return c.stride == 0; }), 1)
+      << "one curve of cells in random order";
+}
+
 TEST(MeasureHost, EveryApplicationHasItsPublishedTimes) {
   std::set<std::string> published, ours;
   for (const auto& row : reproduce::load_published("chen.table6").rows("rows")) published.insert(row.text("name"));

@@ -138,6 +138,22 @@ TEST(Loads, EveryOneThatCanRunHereDoesItsWork) {
   }
 }
 
+TEST(Loads, ARoundOfTheWebLeavesNothingOpen) {
+  const LoadProcess web([](Supervisor& supervisor) -> Round {
+    const auto open_files = [] {
+      return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    };
+    const Round round = make_web(supervisor);
+    return [=, before = open_files()] {
+      round();
+      if (const auto after = open_files(); after != before)
+        throw std::runtime_error(std::to_string(after - before) + " descriptors more are open");
+    };
+  });
+  EXPECT_TRUE(comes_true([&] { return web.rounds() >= 1 || !web.failure().empty(); }));
+  EXPECT_EQ(web.failure(), "");
+}
+
 TEST(Workloads, InputsAreOfTheSizesPublished) {
   const RequestList list = web_requests();
   EXPECT_EQ(list.requests.size(), 1024u);

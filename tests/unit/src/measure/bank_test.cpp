@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "src/measure/bank.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace offhook::measure {
+namespace {
+
+BankConfig two_modems() {
+  BankConfig config;
+  config.context.best_effort = true;
+  config.channels = 2;
+  config.modem = kV22bis;
+  config.seconds = 3;
+  return config;
+}
+
+TEST(MeasureBank, DataOfBothDirectionsArriveAsTheyWereSent) {
+  BankResult result;
+  measure_bank(
+      two_modems(), [](double, const std::string&) { return true; }, result);
+  EXPECT_EQ(result.connected, 2);
+  EXPECT_EQ(result.channels, 2);
+  EXPECT_GT(result.bytes, 100u) << "at 2400 bit/s, in 3 s";
+  EXPECT_EQ(result.bytes_wrong, 0u);
+  EXPECT_GE(result.seconds, 3);
+  EXPECT_GT(result.blocks, 0u);
+  EXPECT_EQ(result.service.count(), result.blocks);
+  EXPECT_LE(result.blocks_late_in_stalls, result.blocks_late);
+}
+
+TEST(MeasureBank, StopsWhenAskedAndRefusesAnOddNumber) {
+  BankResult result;
+  measure_bank(
+      two_modems(), [](double, const std::string&) { return false; }, result);
+  EXPECT_EQ(result.bytes, 0u);
+  BankConfig config = two_modems();
+  config.channels = 3;
+  EXPECT_THROW(measure_bank(
+                   config, [](double, const std::string&) { return true; }, result),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace offhook::measure
