@@ -23,6 +23,7 @@ namespace {
 // driver/linux/context.c
 constexpr std::array kRuns = {OH_CONTEXT_INTERRUPT,   OH_CONTEXT_SOFTIRQ, OH_CONTEXT_THREADED, OH_CONTEXT_FIFO,
                               OH_CONTEXT_ROUND_ROBIN, OH_CONTEXT_NORMAL,  OH_CONTEXT_WORKER,   OH_CONTEXT_RESERVATION};
+constexpr const char* kExpected = "; expected a device of the module offhook";
 constexpr std::size_t kLogOctets = OH_KERNEL_LOG_EVENTS * sizeof(oh_event);
 
 [[noreturn]] void fail(const std::string& path, const std::string& attempt) {
@@ -32,30 +33,35 @@ constexpr std::size_t kLogOctets = OH_KERNEL_LOG_EVENTS * sizeof(oh_event);
 }  // namespace
 
 KernelModem::KernelModem(const std::string& path) : path_(path) {
-  file_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  if (file_ < 0) fail(path, "cannot be opened; expected a device of the module offhook");
-  struct stat is {};
-  oh_kernel_status status{};
-  status.struct_size = sizeof status;
-  const bool known = fstat(file_, &is) == 0;
-  if (!known || !S_ISCHR(is.st_mode) || ioctl(file_, OH_KERNEL_GET_STATUS, &status) != 0) {
+  // Looked at before it is opened: to open a FIFO or a file is not without effect.
+  struct stat there {};
+  if (stat(path.c_str(), &there) == 0 && !S_ISCHR(there.st_mode))
+    throw std::runtime_error(path + ": is " + kind_of_file(there.st_mode) + kExpected);
+  file_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file_ < 0) fail(path, std::string("cannot be opened") + kExpected);
+  try {
+    map_log();
+  } catch (const std::runtime_error&) {
     close(file_);
-    throw std::runtime_error(path + " is " + (S_ISCHR(is.st_mode) ? "another device" : kind_of_file(is.st_mode)) +
-                             "; expected a device of the module offhook");
+    throw;
   }
-  void* log = mmap(nullptr, kLogOctets, PROT_READ, MAP_SHARED, file_, 0);
-  if (log == MAP_FAILED) {
-    const int error = errno;
-    close(file_);
-    errno = error;
-    fail(path, "its event log cannot be mapped");
-  }
-  log_ = static_cast<const oh_event*>(log);
 }
 
 KernelModem::~KernelModem() {
   munmap(const_cast<oh_event*>(log_), kLogOctets);
   close(file_);
+}
+
+void KernelModem::map_log() {
+  oh_kernel_status status{};
+  status.struct_size = sizeof status;
+  // Other drivers do not know the command: ENOTTY, or what they say to any that they do not know.
+  if (ioctl(file_, OH_KERNEL_GET_STATUS, &status) != 0 && (errno == ENOTTY || errno == EINVAL))
+    throw std::runtime_error(path_ + ": is a device of another driver, or of another version of the module" +
+                             kExpected);
+  void* log = mmap(nullptr, kLogOctets, PROT_READ, MAP_SHARED, file_, 0);
+  if (log == MAP_FAILED) fail(path_, "its event log cannot be mapped");
+  log_ = static_cast<const oh_event*>(log);
 }
 
 void KernelModem::control(unsigned long what, const void* argument, const char* attempt) const {

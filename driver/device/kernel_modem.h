@@ -14,7 +14,7 @@ namespace offhook {
 
 class KernelModem final : public KernelDevice {
  public:
-  /// @throws std::runtime_error with the path and what is wrong: no such device, in use
+  /// @throws std::runtime_error with the path and what is wrong: no such device, in use, a file of another kind
   explicit KernelModem(const std::string& path);
   ~KernelModem() override;
   KernelModem(const KernelModem&) = delete;
@@ -33,6 +33,7 @@ class KernelModem final : public KernelDevice {
   void take_log(std::vector<oh_event>& events) override;
 
  private:
+  void map_log();
   void control(unsigned long what, const void* argument, const char* attempt) const;
   std::string path_;
   int file_ = -1;

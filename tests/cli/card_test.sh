@@ -49,8 +49,8 @@ bytes = 16000
 EOF
 third=$("$offhook" card --in-process --scenario trunk.toml --hash 20)
 grep -q '"near_received":16000' <<<"$third" || fail "the trunk of a scenario did not carry its file: $third"
-expect_error "sent is a file; expected a device of the module offhook" kernel sent
-expect_error "/dev/null is another device; expected" kernel /dev/null
+expect_error "sent: is a file; expected a device of the module offhook" kernel sent
+expect_error "/dev/null: is a device of another driver" kernel /dev/null
 expect_error "/dev/offhook31: cannot be opened" run trunk.toml --host kernel:31
 expect_error "expected no --far-card" card --in-process --pump v90 --far-card other
 expect_error 'trunk.pad_db has no effect with line.kind = "analogue"' card --in-process --set trunk.pad_db=3
@@ -75,8 +75,8 @@ expect_error "/dev/offhook31: cannot be opened; expected a device of the module 
 expect_error "expected kernel, or kernel:N" run "$example" --host nt2000
 expect_error "this host is nt2000-p2-450" run "$example" --host kernel --set host.name=nt2000-p2-450
 expect_error "load: with --host kernel" run "$example" --host kernel --set load.spinner=true
-expect_error "sent is a file; expected a device of the module offhook" kernel sent
-expect_error "/dev/null is another device; expected" kernel /dev/null
+expect_error "sent: is a file; expected a device of the module offhook" kernel sent
+expect_error "/dev/null: is a device of another driver" kernel /dev/null
 expect_error "/dev/offhook31: cannot be opened" measure latency --host kernel:31 --context SOFTIRQ
 expect_error "are not for one command together" measure latency --host kernel --cpu 0
 

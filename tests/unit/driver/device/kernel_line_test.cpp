@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "driver/device/kernel_line.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -177,13 +182,40 @@ TEST(KernelLine, ASuspendedMachineEndsTheCallAndNotTheLine) {
   EXPECT_TRUE(line.status().failure().empty());
 }
 
-TEST(KernelModem, ThatIsNoneIsNamed) {
+/// What is said to a path that is no modem of the kernel's.
+std::string refusal(const std::string& path) {
   try {
-    KernelModem("/dev/null");
-    FAIL() << "expected no event log in /dev/null";
+    KernelModem modem(path);
   } catch (const std::runtime_error& e) {
-    EXPECT_NE(std::string(e.what()).find("/dev/null"), std::string::npos);
+    return e.what();
   }
+  return "";
+}
+
+TEST(KernelModem, ThatIsNoneIsNamedWithWhatItIs) {
+  const std::string expected = "; expected a device of the module offhook";
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("modem-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string file = folder / "file", fifo = folder / "fifo", none = folder / "none";
+  std::ofstream(file) << "precious";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(refusal(file), file + ": is a file" + expected);
+  EXPECT_EQ(refusal(folder), folder.string() + ": is a folder" + expected);
+  EXPECT_EQ(refusal(fifo), fifo + ": is a FIFO" + expected);
+  EXPECT_EQ(refusal(none), none + ": cannot be opened" + expected + ": No such file or directory");
+  EXPECT_EQ(refusal("/dev/null"),
+            "/dev/null: is a device of another driver, or of another version of the module" + expected);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(KernelModem, NothingIsLeftOpenOfWhatIsNone) {
+  const int before = open("/dev/null", O_RDONLY);
+  close(before);
+  refusal("/dev/null");
+  const int after = open("/dev/null", O_RDONLY);
+  close(after);
+  EXPECT_EQ(before, after);
 }
 
 }  // namespace
