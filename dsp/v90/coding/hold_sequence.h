@@ -4,8 +4,7 @@
 // while its subscriber takes another call, or to end the connection for it. They have the frame and the modulation of
 // Phase 2's INFO sequences, so v34::InfoDetector finds them.
 //
-// Table 32 prints patterns; as in its frame sync, and as in Tables 3 and 5, whose 1011 recordings hold in that order,
-// the left-most bit is taken to be the first in time.
+// Table 32 prints patterns, whose left-most bit is the first in time (clause 8).
 #pragma once
 
 #include <stdint.h>
