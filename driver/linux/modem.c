@@ -9,6 +9,7 @@
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include "dsp/dmt/control/pump.h"
@@ -34,6 +35,7 @@ struct oh_modem_end {
 	char from[OH_KERNEL_PLACE], to[OH_KERNEL_PLACE];
 	struct kfifo to_line, from_line;
 	u8 piece[PIECE];
+	u8 written[PIECE]; /* by user space, on its way into to_line */
 	u32 delivered; /* octets, in order */
 	bool hang_up;  /* asked for */
 	bool clearing;
@@ -334,10 +336,24 @@ int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size
 {
 	size_t unit = oh_link_unit(&end->link);
 
+	*taken = 0;
 	if (n > 0 && n < unit)
 		return -EINVAL;
 	n = min_t(size_t, n, kfifo_avail(&end->to_line));
-	return kfifo_from_user(&end->to_line, octets, n - n % unit, taken);
+	n -= n % unit;
+	/*
+	 * Not kfifo_from_user(): what it took before a fault stays in the queue,
+	 * part of a cell, too, and user space is not told.
+	 */
+	while (*taken < n) {
+		size_t now = min_t(size_t, n - *taken, PIECE - PIECE % unit);
+		size_t copied = now - copy_from_user(end->written, octets + *taken, now);
+
+		*taken += kfifo_in(&end->to_line, end->written, copied - copied % unit);
+		if (copied < now)
+			return *taken ? 0 : -EFAULT;
+	}
+	return 0;
 }
 
 int oh_modem_end_read(struct oh_modem_end *end, char __user *octets, size_t n, unsigned int *given)

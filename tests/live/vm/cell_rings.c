@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "offhook/kernel_modem.h"
@@ -27,6 +28,25 @@ static void expect(int is, const char* what) {
   if (is) return;
   printf("%s (errno %d); ", what, errno);
   bad = 1;
+}
+
+/* Cells at the end of what may be read: the one that reaches beyond it is not taken, nor part of it. @return octets
+ * taken */
+static uint64_t write_beyond_memory(int device) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t* two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ssize_t n;
+
+  if (two == MAP_FAILED || mprotect(two + page, page, PROT_NONE) != 0) {
+    expect(0, "no memory");
+    return 0;
+  }
+  two[page - 3 * CELL / 2 + 3] = 0x10;
+  expect(write(device, two + page - CELL / 2, CELL) == -1 && errno == EFAULT, "half a cell's memory is no fault");
+  n = write(device, two + page - 3 * CELL / 2, 3 * CELL);
+  expect(n == CELL, "a cell and half of one are not a cell");
+  munmap(two, 2 * page);
+  return n > 0 ? (uint64_t)n : 0;
 }
 
 static uint64_t read_all(int device) {
@@ -56,7 +76,7 @@ int main(int argc, char** argv) {
   for (size_t k = 0; k < sizeof octets; k += CELL) octets[k + 3] = 0x10; /* no idle cell's header */
   expect(write(device, octets, CELL - 1) == -1 && errno == EINVAL, "less than a cell is taken");
   expect(write(device, octets, CELL + 1) == CELL, "a cell and an octet are not a cell");
-  written = CELL;
+  written = CELL + write_beyond_memory(device);
   while ((n = write(device, octets, 100 * CELL + 7)) > 0) {
     expect(n % CELL == 0, "part of a cell is taken");
     written += (uint64_t)n;
