@@ -169,6 +169,7 @@ static int device_open(struct inode *inode, struct file *file)
 	kref_get(&device->references);
 	/* From the ring's first slot on, without what nobody fetched of the call before. */
 	oh_event_log_init(&device->log, device->events, OH_KERNEL_LOG_EVENTS, 0);
+	WRITE_ONCE(device->hardware.read_log, NULL); /* until the program maps it */
 	file->private_data = device;
 	return 0;
 }
@@ -199,6 +200,7 @@ static long release_log(struct oh_device *device, unsigned long n)
 			return -EINVAL; /* more than there were */
 		n -= got;
 	}
+	oh_hardware_log_read(&device->hardware);
 	return 0;
 }
 
@@ -331,10 +333,14 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 static int device_mmap(struct file *file, struct vm_area_struct *area)
 {
 	struct oh_device *device = file->private_data;
+	int error;
 
 	if (area->vm_flags & VM_WRITE)
 		return -EPERM;
-	return remap_vmalloc_range(area, device->events, area->vm_pgoff);
+	error = remap_vmalloc_range(area, device->events, area->vm_pgoff);
+	if (!error)
+		WRITE_ONCE(device->hardware.read_log, &device->log);
+	return error;
 }
 
 static const struct file_operations operations = {

@@ -17,6 +17,7 @@ enum {
 	MEMORY_MAX = SZ_1M,
 	COMMAND_TIMEOUT_US = 5000000,
 	SECONDS_AT_ONCE = 1,
+	UNREAD_MAX = 1024, /* of the log; some 100 blocks' events */
 };
 
 static struct oh_hardware *hardware_of(void *self)
@@ -62,13 +63,40 @@ static void ring(struct oh_hardware *hw, enum oh_pci_doorbell vector)
 	writel(hw->doorbell + vector, hw->bar0 + OH_PCI_DOORBELL);
 }
 
+static bool log_is_behind(const struct oh_hardware *hw)
+{
+	const struct oh_event_log *log = READ_ONCE(hw->read_log);
+
+	return log && READ_ONCE(log->head) - READ_ONCE(log->tail) > UNREAD_MAX;
+}
+
+/*
+ * Such a card's next interrupt follows this one at once, and where they are
+ * served in the interrupt no program would have the CPU for as long as the
+ * call lasts.
+ */
+static void tell_progress(struct oh_hardware *hw)
+{
+	WRITE_ONCE(hw->untold, 1);
+	smp_mb(); /* the program takes events, then looks at it */
+	if (!log_is_behind(hw) && xchg(&hw->untold, 0))
+		ring(hw, OH_PCI_DOORBELL_PROGRESS);
+}
+
+void oh_hardware_log_read(struct oh_hardware *hw)
+{
+	smp_mb(); /* as above */
+	if (!log_is_behind(hw) && xchg(&hw->untold, 0))
+		ring(hw, OH_PCI_DOORBELL_PROGRESS);
+}
+
 static void op_tx_written(void *self, u64 position)
 {
 	struct oh_hardware *hw = self;
 
 	hw->raw.ops->tx_written(hw->raw.self, position);
 	if (hw->features & OH_PCI_WANTS_PROGRESS)
-		ring(hw, OH_PCI_DOORBELL_PROGRESS);
+		tell_progress(hw);
 }
 
 static void op_rx_read(void *self, u64 position)
@@ -186,6 +214,7 @@ int oh_hardware_prepare(struct oh_hardware *hw)
 	hw->coalesced = 0;
 	hw->spurious = 0;
 	hw->bad = 0;
+	hw->untold = 0;
 	return 0;
 }
 

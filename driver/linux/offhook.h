@@ -84,6 +84,12 @@ struct oh_hardware {
 	atomic64_t known;
 	bool failed;
 	u64 interrupts, coalesced, spurious, bad;
+	/*
+	 * A program's, or none: a card whose clock waits for the driver is
+	 * not told of its progress while this log is far behind.
+	 */
+	const struct oh_event_log *read_log;
+	int untold;
 };
 
 int oh_hardware_probe(struct oh_hardware *hw, struct pci_dev *pci);
@@ -92,6 +98,8 @@ int oh_hardware_prepare(struct oh_hardware *hw);
 int oh_hardware_start(struct oh_hardware *hw);
 int oh_hardware_stop(struct oh_hardware *hw);
 bool oh_hardware_ringing(const struct oh_hardware *hw);
+/* The program has taken events: the card is told what it was not. */
+void oh_hardware_log_read(struct oh_hardware *hw);
 /* Take what the card has finished. @return new descriptors */
 u32 oh_hardware_take(struct oh_hardware *hw);
 
@@ -185,7 +193,8 @@ void oh_modem_end_hang_up(struct oh_modem_end *end);
 void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status);
 /*
  * One reader and one writer. Above a DMT pump whole cells are taken, and
- * less than one is -EINVAL.
+ * less than one is -EINVAL. Where user memory ends, the whole ones before are
+ * taken; -EFAULT: there was none.
  */
 int oh_modem_end_write(struct oh_modem_end *end, const char __user *octets, size_t n,
 		       unsigned int *taken);

@@ -85,17 +85,24 @@ def cell(bench, kernel_name, context, kind, boot=""):
     return verdict == "ok"
 
 
-def matrix(bench, options):
-    """Goes on where it was stopped: a cell that was as it must be, with the same module and program, is not made again."""
-    heading()
-    cells = [(k, c, Kind(), "") for k in options.kernels for c in options.contexts]
+def matrix_cells(options):
+    """@return kernel, context, kind and words of the command line of each; with --pump that pump's in every context"""
+    cells = [(k, c, Kind(options.pump or "v34"), "") for k in options.kernels for c in options.contexts]
+    if options.pump:
+        return cells
     # Each on every kernel, in another context.
     for turn, kind in enumerate((Kind("v32bis"), Kind("v22bis"), Kind(v42=False), Kind("dmt"), Kind("v90"))):
         cells += [(k, options.contexts[(n + turn) % len(options.contexts)], kind, "") for n, k in enumerate(options.kernels)]
     # A kernel of PREEMPT_RT always is; the others are told when they boot.
     cells += [(k, c, Kind(), "preempt=full") for k in options.kernels if not k.endswith("rt") for c in options.contexts
               if c in ("thread", "reservation", "worker")]
-    good = 0
+    return cells
+
+
+def matrix(bench, options):
+    """Goes on where it was stopped: a cell that was as it must be, with the same module and program, is not made again."""
+    heading()
+    cells, good = matrix_cells(options), 0
     for kernel, context, kind, boot in cells:
         entry = [kernel, context, str(kind), f"{options.boot} {boot}"]
         try:
@@ -202,20 +209,28 @@ trap 'kill $guard $crypto; wait $guard || exit 6; wait $crypto || exit 5' EXIT""
         sums = f"{sum(ledger.entries())} interrupts in {len(ledger.entries())} runs that were ok"
         return f"{verdict}{'' if verdict == 'ok' else ':'} {said['interrupts']} interrupts; {'; '.join(loads)}; {sums}"
 
+    def program(name, kernel, keep, argument, card):
+        """A C program of this folder with the card to itself. @return "ok" and what it says, or what is wrong"""
+        here, built, said = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, name), os.path.join(keep, "said")
+        subprocess.run(["cc", "-O2", "-I", os.path.join(ROOT, "include"), os.path.join(here, name + ".c"), "-o", built], check=True)
+        script = f"insmod $MODULE || exit 9\n{built} {argument} >$KEEP/said; status=$?\nrmmod offhook && exit $status"
+        status, _ = bench.in_vm(kernel, script, keep, [*card, "--clock", "stepped"])
+        with open(said, encoding="ascii") as file:
+            return ("ok" if status == 0 else f"status {status}") + ": " + file.read().strip()
+
     def cells(kernel, keep):
         # Nobody reads what the far end sends, and writes are no whole cells.
-        here, rings, sent = os.path.dirname(os.path.abspath(__file__)), os.path.join(keep, "rings"), os.path.join(keep, "sent")
-        subprocess.run(["cc", "-O2", "-I", os.path.join(ROOT, "include"), os.path.join(here, "cell_rings.c"), "-o", rings], check=True)
+        sent = os.path.join(keep, "sent")
         with open(sent, "wb") as file:
             file.write(octets_to_send(2000 * CELL_OCTETS))
-        script = f"insmod $MODULE || exit 9\n{rings} 2.5 >$KEEP/rings.txt; status=$?\nrmmod offhook && exit $status"
-        status, _ = bench.in_vm(kernel, script, keep, ["--pump", "dmt", "--clock", "stepped", "--send", sent])
-        with open(os.path.join(keep, "rings.txt"), encoding="ascii") as file:
-            said = file.read().strip()
-        return f"ok: {said}" if status == 0 else f"status {status}: {said}"
+        return program("cell_rings", kernel, keep, "2.5", ["--pump", "dmt", "--send", sent])
 
-    cases = {"switch": switch, "cells": cells, "shortage": functools.partial(shortage, bench), "fpu": fpu, "suspend": suspend,
-             **{name: fault(name) for name in ("gone", "frozen", "garbage", "storm")}, "removed": removed}
+    def unread(kernel, keep):
+        # The line waits for who reads the log.
+        return program("unread_log", kernel, keep, "", [])
+
+    cases = {"switch": switch, "cells": cells, "unread": unread, "shortage": functools.partial(shortage, bench), "fpu": fpu,
+             "suspend": suspend, **{name: fault(name) for name in ("gone", "frozen", "garbage", "storm")}, "removed": removed}
     bad = 0
     for name in chosen_cases(cases, options.only):
         for kernel_name in options.kernels:
@@ -385,8 +400,8 @@ def main():
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
     parser.add_argument("--context", dest="contexts", action="append",
                         help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
-    parser.add_argument("--pump", default="v34", choices=("v90", "v34", "v32bis", "v22bis", "dmt"),
-                        help="dmt: G.lite on a subscriber loop, ATM cells")
+    parser.add_argument("--pump", choices=("v90", "v34", "v32bis", "v22bis", "dmt"),
+                        help="call (default v34), and matrix: this one in all contexts; dmt: G.lite on a subscriber loop, ATM cells")
     parser.add_argument("--full-rate", action="store_true", help="call with --pump dmt: at full rate")
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
@@ -409,7 +424,7 @@ def main():
             options.kernels = options.kernels or ["6.1"]
             options.contexts = options.contexts or ["thread"]
             heading()
-            kind = Kind(options.pump, v42=not options.no_v42, full_rate=options.full_rate)
+            kind = Kind(options.pump or "v34", v42=not options.no_v42, full_rate=options.full_rate)
             return 0 if all([cell(bench, k, c, kind) for k in options.kernels for c in options.contexts]) else 1
         if options.what == "scenario":
             options.kernels = options.kernels or ["6.12"]
