@@ -290,40 +290,53 @@ status=$?; cp /run/said $KEEP; rmmod offhook && exit $status"""
     return 1 if bad else 0
 
 
+def scenario_text(name):
+    """@return the scenario of this name: examples/kernel.toml, or that over V.44, or with V.90's modems at a digital trunk"""
+    with open(os.path.join(ROOT, "examples", "kernel.toml"), encoding="utf-8") as file:
+        text = file.read()
+    return {"v34": text, "v44": text + '\n[link]\ncompression = "v44"\n',
+            "v90": text.replace('modem = "v34"', 'modem = "v90"') + '\n[line]\nkind = "digital-trunk"\n'}[name]
+
+
 def scenario(bench, options):
-    """The call of examples/kernel.toml through the kernel's driver, its record, and latencies on the same card."""
-    bad, file = 0, shlex.quote(os.path.join(ROOT, "examples", "kernel.toml"))
+    """Scenarios' calls through the kernel's driver, their records, and latencies on the card of the plain one."""
+    bad = 0
     contexts = [CONTEXTS.get(c, c) for c in options.contexts or ["softirq"]]
-    for kernel, context in [(vm.Kernel(k), c) for k in options.kernels for c in contexts]:
+    names = chosen_cases(dict.fromkeys(("v34", "v44", "v90")), options.only)
+    for kernel, context, name in [(vm.Kernel(k), c, n) for k in options.kernels for c in contexts for n in names]:
         with tempfile.TemporaryDirectory() as keep:
+            file = os.path.join(keep, "kernel.toml")
+            with open(file, "w", encoding="utf-8") as scenario_file:
+                scenario_file.write(scenario_text(name))
+            latency = f"""$OFFHOOK measure latency --host kernel --context "{context}" --interval-us 2000 --seconds 1 --json >$KEEP/latency || exit 8"""
             script = f"""insmod $MODULE || exit 9
-$OFFHOOK run {file} --host kernel --context "{context}" --out /run/out --json >/run/said 2>$KEEP/error; status=$?
+$OFFHOOK run $KEEP/kernel.toml --host kernel --context "{context}" --out /run/out --json >/run/said 2>$KEEP/error; status=$?
 cp /run/said $KEEP; cp -r /run/out $KEEP
-$OFFHOOK measure latency --host kernel --context "{context}" --interval-us 2000 --seconds 1 --json >/run/latency || exit 8
-cp /run/latency $KEEP; rmmod offhook && exit $status"""
+{latency if name == "v34" else ""}
+rmmod offhook && exit $status"""
             try:
-                status, _ = bench.in_vm(kernel, script, keep, ["--scenario", os.path.join(ROOT, "examples", "kernel.toml")])
-                verdict = read_scenario(bench, status, keep, context)
+                status, _ = bench.in_vm(kernel, script, keep, ["--scenario", file])
+                verdict = read_scenario(bench, status, keep, context, name)
             except (Failure, OSError, KeyError, json.JSONDecodeError) as failure:
                 verdict = f"{type(failure).__name__}: {failure}"
                 with contextlib.suppress(OSError), open(os.path.join(keep, "error"), encoding="utf-8") as said:
                     verdict += "\n" + said.read()
         bad += not verdict.startswith("ok")
-        print(f"{kernel.name:8} scenario     {context:12} {verdict}", flush=True)
+        print(f"{kernel.name:8} scenario     {name} {context:12} {verdict}", flush=True)
     return 1 if bad else 0
 
 
-def read_scenario(bench, status, keep, context):
+def read_scenario(bench, status, keep, context, name):
     """@return "ok" and figures, or what is wrong"""
     out = os.path.join(keep, "out")
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         said = json.load(file)
-    with open(os.path.join(keep, "latency"), encoding="utf-8") as file:
-        latency = json.load(file)
     wrong = [f"status {status}"] if status != 0 else []
     for what, wanted in (("verdict", "sufficient"), ("context", context), ("bytes_delivered", 16000), ("complete", True)):
         if said[what] != wanted:
             wrong.append(f"{what} {said[what]}")
+    if name == "v44" and [said["compression"][key] for key in ("by", "sent", "received")] != ["V.44", True, True]:
+        wrong.append(f"compression {said['compression']}")
     near = said["figures"]["ends"][0]
     if min(near["sent_bps"], near["received_bps"]) < 28800:  # the line of the scenario has noise and an echo
         wrong.append(f"{near['sent_bps']} and {near['received_bps']} bit/s")
@@ -331,22 +344,27 @@ def read_scenario(bench, status, keep, context):
     # A stepped clock: nothing is late, and each interrupt is one block's. The last may be under way when the call ends.
     if total["blocks_late"] + total["underrun_samples"] + total["overrun_samples"] + counted["bad"] + counted["log_lost"]:
         wrong.append(f"losses {total}, {counted}")
-    if abs(total["blocks"] - counted["interrupts"]) > 2:
-        wrong.append(f"{total['blocks']} blocks, {counted['interrupts']} interrupts")
+    # Of the log both, for the line goes on between the driver's count and the call's end.
+    if abs(total["blocks"] - total["interrupts"]) > 2 or counted["coalesced"] or counted["interrupts"] > total["interrupts"]:
+        wrong.append(f"{total['blocks']} blocks, {total['interrupts']} interrupts, {counted}")
     lacks = [n for n in ("events.ohlog", "report.html", "trace.perfetto", "scenario.toml") if not
              os.path.exists(os.path.join(out, n))]
     # The record is as any run's: the page can be made again from it, elsewhere.
     again = subprocess.run([bench.offhook, "report", out], capture_output=True, text=True, check=False)
     if lacks or again.returncode != 0:
         wrong.append(f"lacks {lacks}; {again.stderr}")
-    count = latency["latency"]["count"]
-    if count < 490:  # of 500 in a second; the call may end within one
-        wrong.append(f"{count} latencies")
-    if wrong:
-        return "; ".join(wrong)
-    h = latency["latency"]
-    return (f"ok, {near['sent_bps']} and {near['received_bps']} bit/s, {said['transfer_s']:.2f} s of the line, "
-            f"{total['blocks']} blocks; latency of {count}: {h['p50']:.1f} us, {h['max']:.1f} at most")
+    latency = read_latency(keep, wrong) if name == "v34" else said.get("compression", "")
+    return "; ".join(wrong) or (f"ok, {near['sent_bps']} and {near['received_bps']} bit/s, {said['transfer_s']:.2f} s of the line, "
+                                f"{total['blocks']} blocks; {latency}")
+
+
+def read_latency(keep, wrong):
+    """@return what was measured, in words"""
+    with open(os.path.join(keep, "latency"), encoding="utf-8") as file:
+        h = json.load(file)["latency"]
+    if h["count"] < 490:  # of 500 in a second; the call may end within one
+        wrong.append(f"{h['count']} latencies")
+    return f"latency of {h['count']}: {h['p50']:.1f} us, {h['max']:.1f} at most"
 
 
 def wait_for(path):
@@ -406,12 +424,12 @@ def main():
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
                         help="abuse, case fpu: so many in this run, which is added to those before (default 16000)")
-    parser.add_argument("--only", help="abuse, debug-kernel: this case alone")
+    parser.add_argument("--only", help="abuse, debug-kernel, scenario (v34, v44, v90): this case alone")
     parser.add_argument("--boot", default="", help="more words for the kernel's command line, such as preempt=full")
     parser.add_argument("--keep", help="folder for logs and results")
     parser.add_argument("--seconds", type=float, default=300, help="time limit of one machine (default 300)")
     options = parser.parse_args()
-    if options.only and options.what not in ("abuse", "debug-kernel"):
+    if options.only and options.what not in ("abuse", "debug-kernel", "scenario"):
         parser.error(f"--only: {options.what} has no cases")
     options.build = os.path.abspath(options.build)
     if options.keep:
