@@ -8,7 +8,7 @@
 namespace offhook {
 
 /// `offhook` with these arguments, as main() has them. Errors go to standard error as one line. Signals are handled
-/// afterwards as they were before.
+/// afterwards as they were before. Standard streams that are closed stay unusable, but keep their descriptors.
 /// @return the exit status: 0, 1 on error, 2 when the call ran but the context did not suffice, 130 when interrupted
 int run_program(int argc, const char* const* argv);
 

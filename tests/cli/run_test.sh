@@ -107,6 +107,16 @@ expect 0 "" export --csv full # what was written before is readable
 [ "$(wc -l <out.txt)" -gt 1000 ] || fail "nothing left of the log on the full disk"
 timeout 100 "$offhook" run call.toml --out g >/dev/full 2>err.txt && fail "full standard output: status 0"
 grep -q "^offhook: error: .*No space left on device" err.txt || fail "full standard output: $(cat err.txt)"
+# Standard error that is full or closed: the status is said still, and what is written is not a message.
+for command in "run nothere.toml" "runn" "run call.toml --set x=1"; do
+  # shellcheck disable=SC2086  # words
+  { timeout 100 "$offhook" $command 2>/dev/full; [ $? = 1 ] || fail "$command: full standard error"; }
+  # shellcheck disable=SC2086
+  { timeout 100 "$offhook" $command 2>&-; [ $? = 1 ] || fail "$command: closed standard error"; }
+done
+timeout 100 "$offhook" run call.toml --out deaf <&- >&- 2>&-
+[ $? = 1 ] || fail "all standard streams closed: expected an error of standard output"
+cmp -s deaf/events.ohlog g/events.ohlog || fail "all standard streams closed: another event log"
 
 # A device that is no modem has blocks and buffers: neither bytes nor the modem's ring of 512.
 expect 0 "3 of 4416 samples" run --context "RES 10/17 strict" --out buffers <(printf 'device = "g-lite"\n[transfer]\ndevice_s = 1\n')

@@ -147,6 +147,7 @@ void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, co
 namespace offhook {
 
 int run_program(int argc, const char* const* argv) {
+  hold_standard_descriptors();
   const SignalHandlers handlers;
   command::Action action;
   const auto app = command::make_app(action);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "src/program/output/terminal.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -67,6 +68,23 @@ int interrupt_status() {
   return 128 + g_signal.load();
 }
 
+void hold_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest that is free is taken, which is this one. In the wrong direction: each use fails as that of a closed
+    // one.
+    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+void put_text(std::FILE* to, const std::string& text) {
+  if (to == stderr) {
+    std::fwrite(text.data(), 1, text.size(), to);
+  } else {
+    fmt::print(to, "{}", text);
+  }
+}
+
 Lines::Lines(std::string_view all) {
   while (!all.empty()) {
     const std::size_t end = std::min(all.find_first_of("\n\t"), all.size());
@@ -84,7 +102,7 @@ Progress::Progress(std::string label, Style style)
       next_(terminal_ ? begin_ : begin_ + kLineEvery) {}
 
 Progress::~Progress() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) put_text(stderr, "\r\033[K");
 }
 
 bool Progress::due() const {
@@ -101,7 +119,7 @@ void Progress::update(double share, const std::string& detail) {
   if (share > 0 && elapsed > 0.5)
     words += fmt::format("{}{} left", words.empty() ? "" : ", ", duration_text(elapsed * (1 - share) / share));
   if (!terminal_) {
-    fmt::print(stderr, "{}: {:.0f} %{}{}\n", label_, 100 * share, words.empty() ? "" : ", ", words);
+    put_text(stderr, fmt::format("{}: {:.0f} %{}{}\n", label_, 100 * share, words.empty() ? "" : ", ", words));
     return;
   }
   constexpr std::size_t kWidth = 24;
@@ -110,8 +128,7 @@ void Progress::update(double share, const std::string& detail) {
       fmt::format("{} [{:=<{}}{:{}}] {:3.0f} %  {}", label_, "", filled, "", kWidth - filled, 100 * share, words);
   // A line that the terminal breaks would not be cleared: one column stays free.
   const std::size_t columns = columns_of(stderr);
-  fmt::print(stderr, "\r{}\033[K", cut(line, columns > 1 ? columns - 1 : 0));
-  std::fflush(stderr);
+  put_text(stderr, fmt::format("\r{}\033[K", cut(line, columns > 1 ? columns - 1 : 0)));
   drawn_ = true;
 }
 

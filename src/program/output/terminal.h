@@ -56,13 +56,16 @@ requires(!std::is_convertible_v<const T&, std::string_view>) const T& for_termin
   return value;
 }
 
-/// Text that is ready, as it is. @throws std::system_error when the stream cannot be written
-inline void put_text(std::FILE* to, const std::string& text) {
-  fmt::print(to, "{}", text);
-}
+/// A standard stream that the caller closed stays one that cannot be used, but its descriptor is taken: else the next
+/// file that is opened would have it, and our messages would be written into that file.
+void hold_standard_descriptors();
+
+/// Text that is ready, as it is. @throws std::system_error when the stream cannot be written; of standard error nothing
+/// is said, for there is nobody left to tell
+void put_text(std::FILE* to, const std::string& text);
 
 /// All that the program prints goes through here: text that is an argument, such as a name out of a file, is made
-/// printable (traces/text/printable.h). @throws std::system_error when the stream cannot be written
+/// printable (traces/text/printable.h). @throws what put_text() throws
 template <typename... T>
 void say(std::FILE* to, fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...> format,
          const T&... arguments) {

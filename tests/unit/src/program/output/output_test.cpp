@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -101,6 +104,29 @@ TEST(DurationText, PicksTheUnit) {
   EXPECT_EQ(duration_text(59), "59 s");
   EXPECT_EQ(duration_text(200), "3 min 20 s");
   EXPECT_EQ(duration_text(3720), "1 h 02 min");
+}
+
+TEST(StandardStreams, ThatAreClosedAreGivenToNoFile) {
+  EXPECT_EXIT(
+      {
+        for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
+        hold_standard_descriptors();
+        char byte = 0;
+        const bool unusable =
+            read(STDIN_FILENO, &byte, 1) < 0 && write(STDOUT_FILENO, "x", 1) < 0 && write(STDERR_FILENO, "x", 1) < 0;
+        _exit(unusable && open("/dev/null", O_RDONLY) > STDERR_FILENO ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(StandardStreams, ThatAreOpenStayWhatTheyAre) {
+  struct stat before {};
+  struct stat after {};
+  ASSERT_EQ(fstat(STDERR_FILENO, &before), 0);
+  hold_standard_descriptors();
+  ASSERT_EQ(fstat(STDERR_FILENO, &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_EQ(before.st_rdev, after.st_rdev);
 }
 
 }  // namespace
