@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "traces/text/printable.h"
+
 // Made by src/page/assets.cmake out of the files of src/page/assets and the chart library.
 extern "C" {
 extern const char offhook_chart_library_js[], offhook_chart_library_js_end[];
@@ -27,7 +29,17 @@ std::string asset(const char* begin, const char* end) {
 }
 
 // JSON inside a script element: "</script" and "<!--" must not appear.
-std::string json_in_html(const nlohmann::json& data) {
+// Names, recordings and files may hold what would turn the sentence around them.
+void turn_no_text(nlohmann::json& data) {
+  if (data.is_string()) {
+    data = of_one_direction(data.get_ref<const std::string&>());
+  } else if (data.is_structured()) {
+    for (nlohmann::json& part : data) turn_no_text(part);
+  }
+}
+
+std::string json_in_html(nlohmann::json data) {
+  turn_no_text(data);
   const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string out;
   out.reserve(text.size());
@@ -47,7 +59,7 @@ std::string html_escape(std::string_view text) {
   constexpr std::string_view kSpecial = "&<>\"'";
   constexpr const char* kEscapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
-  for (const char c : text) {
+  for (const char c : of_one_direction(text)) {
     const std::size_t k = kSpecial.find(c);
     if (k == std::string_view::npos) {
       out += c;

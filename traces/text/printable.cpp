@@ -18,11 +18,32 @@ std::uint32_t code_point(std::string_view c) {
   return point;
 }
 
+bool turns(std::uint32_t point) {
+  return (point >= 0x202a && point <= 0x202e)     // embeddings and overrides of direction
+         || (point >= 0x2066 && point <= 0x2069)  // isolates
+         || point == 0x200e || point == 0x200f || point == 0x061c;
+}
+
 bool commands(std::uint32_t point) {
   return point < 0x20 || (point >= 0x7f && point < 0xa0)  // C0, DEL, C1
-         || (point >= 0x202a && point <= 0x202e)          // embeddings and overrides of direction
-         || (point >= 0x2066 && point <= 0x2069)          // isolates
-         || point == 0x2028 || point == 0x2029 || point == 0x200e || point == 0x200f;  // line ends, direction marks
+         || turns(point) || point == 0x2028 || point == 0x2029;
+}
+
+/// What `is_bad` says of characters, and what is no UTF-8, as \xNN.
+std::string escaped(std::string_view text, bool (*is_bad)(std::uint32_t)) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t n = utf8_length(text);
+    const std::string_view c = text.substr(0, n == 0 ? 1 : n);
+    if (n == 0 || is_bad(code_point(c))) {
+      for (const char byte : c) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    } else {
+      out += c;
+    }
+    text.remove_prefix(c.size());
+  }
+  return out;
 }
 
 }  // namespace
@@ -49,19 +70,10 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t n = utf8_length(text);
-    const std::string_view c = text.substr(0, n == 0 ? 1 : n);
-    if (n == 0 || commands(code_point(c))) {
-      for (const char byte : c) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    } else {
-      out += c;
-    }
-    text.remove_prefix(c.size());
-  }
-  return out;
+  return escaped(text, commands);
+}
+std::string of_one_direction(std::string_view text) {
+  return escaped(text, turns);
 }
 
 }  // namespace offhook

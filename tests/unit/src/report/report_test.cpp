@@ -117,6 +117,17 @@ TEST(ReportPage, TextIsNeverMarkup) {
   EXPECT_EQ(html_escape("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
 }
 
+TEST(ReportPage, NothingTurnsTheDirectionOfText) {
+  CallReport call = described();
+  call.title = "gnp.\u202etxt";
+  call.settings = {{"name", "a\u2066b"}};
+  const std::string page = call_page(call, figures_of({.seconds = 1}));
+  EXPECT_THAT(page, Not(HasSubstr("\u202e")));
+  EXPECT_THAT(page, Not(HasSubstr("\u2066")));
+  EXPECT_THAT(page, HasSubstr("<title>gnp.\\xe2\\x80\\xaetxt"));
+  EXPECT_THAT(page, HasSubstr("a\\\\xe2\\\\x81\\\\xa6b")) << "in JSON";
+}
+
 TEST(ReportPage, AsksForNothingFromOutside) {
   const std::string page = call_page(described(), figures_of({.seconds = 1}));
   for (const char* loader : {" src=", "<link", "@import", "fetch(", "sourceMappingURL"}) {

@@ -21,6 +21,12 @@ TEST(Printable, WhatCommandsATerminalIsEscapedAndAllElseStays) {
   EXPECT_EQ(printable("\xed\xa0\x80\xc0\xaf"), "\\xed\\xa0\\x80\\xc0\\xaf");  // surrogate, overlong
 }
 
+TEST(Printable, APageKeepsItsLinesButNothingTurnsItsText) {
+  EXPECT_EQ(of_one_direction("caf\u00e9\n\tgnp.\u202etxt"), "caf\u00e9\n\tgnp.\\xe2\\x80\\xaetxt");
+  EXPECT_EQ(of_one_direction("\u2066a\u2069\u200e\u061c\xff"),
+            "\\xe2\\x81\\xa6a\\xe2\\x81\\xa9\\xe2\\x80\\x8e\\xd8\\x9c\\xff");
+}
+
 // A byte that is escaped is never one of a character that stays, whatever stands around it.
 TEST(Printable, EveryByteComesOutPrintable) {
   for (int a = 0; a < 256; ++a) {
