@@ -26,14 +26,23 @@ namespace {
 std::string neighbour(const fs::path& file) {
   constexpr std::size_t kEnough = 10'000;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  std::vector<std::string> names;
+  // An extension that is the same makes no names alike.
+  std::vector<std::string> stems, names;
   std::error_code none;
   for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
-    if (names.size() == kEnough) return "";
-    names.push_back(entry->path().filename().string());
+    if (stems.size() + names.size() == kEnough) return "";
+    const fs::path name = entry->path().filename();
+    const bool same = name.extension() == file.extension();
+    (same ? stems : names).push_back((same ? name.stem() : name).string());
   }
-  std::ranges::sort(names);
-  return the_nearest(file.filename().string(), std::vector<std::string_view>(names.begin(), names.end()));
+  const auto best = [](const std::string& name, std::vector<std::string>& among) {
+    std::ranges::sort(among);
+    return std::string(nearest(name, std::vector<std::string_view>(among.begin(), among.end())));
+  };
+  std::string found = best(file.stem().string(), stems);
+  if (!found.empty()) found += file.extension().string();
+  if (found.empty()) found = best(file.filename().string(), names);
+  return found.empty() ? "" : fmt::format("; the nearest is \"{}\"", found);
 }
 
 [[noreturn]] void fail(const fs::path& file, int error) {
