@@ -41,13 +41,17 @@ std::string commands_of(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What is missing, by the first required argument that is not there.
-std::string missing(const CLI::App& app) {
+/// What is missing: the first required argument that is not there, or what a command itself asks for ("GRID.toml is
+/// required"), or a command.
+std::string missing(const CLI::App& app, const std::string& message) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_required() && option->count() == 0)
       return fmt::format("{} needs {}; {} --help", full_name(app), value_words(*option).text(), full_name(app));
   }
-  return fmt::format("{} needs a command: {}", full_name(app), commands_of(app));
+  if (message.find("subcommand") != std::string::npos)
+    return fmt::format("{} needs a command: {}", full_name(app), commands_of(app));
+  return fmt::format("{} needs {}; {} --help", full_name(app), message.substr(0, message.find(" is required")),
+                     full_name(app));
 }
 
 /// Of a message of CLI11's that begins with an option's name; the words after it.
@@ -143,7 +147,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   if (!remaining.empty())
     return fmt::format("\"{}\" is one argument too many; {} --help", remaining.front(), full_name(*app));
   const std::string message = error.what();
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(*app);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(*app, message);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return mismatch(*app, message);
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return not_converted(message);
   if (const std::size_t at = message.find(" excludes ");
