@@ -6,26 +6,39 @@
 
 # Every option of every command, by the man page: what one name means it means everywhere.
 "$offhook" man >page.1 || fail "man"
-python3 - page.1 <<'PY' || fail "option names"
+python3 - page.1 "$source_dir/docs/formats.md" <<'PY' || fail "option names"
 import re, sys
 page = open(sys.argv[1], encoding="utf-8").read().replace("\\-", "-")
+formats = open(sys.argv[2], encoding="utf-8").read()
 values = {"--json": "[FILE.json]", "--csv": "[FILE.csv]", "--perfetto": "[FILE.perfetto]", "--html": "FILE",
           "--seed": "N", "--repeats": "N", "--shards": "N", "--threads": "N"}
 kept = {"--out": ("DIR", "FILE", "HOST.toml"), "--set": ("KEY=VALUE", "line.KEY=VALUE")}
 gone = {"--repetitions", "--summary", "--output"}
-seen, bad = set(), []
+seen, bad, of, command = set(), [], {}, None
 for line in page.splitlines():
     plain = re.sub(r"\\f.", "", line)
+    if line.startswith(".S"):
+        command = line.removeprefix(".SS offhook ") if line.startswith(".SS offhook ") else None
+        of.setdefault(command, set())
     found = re.match(r"(?:-\w, )?(--[a-z-]+)(?: (\S+))?$", plain.strip())
     if not found:
         continue
     name, value = found.groups()
     seen.add(name)
+    of[command].add(name)
     if name in gone or (name in values and value != values[name]) or (name in kept and value not in kept[name]):
         bad.append(plain)
 missing = (values.keys() | kept.keys()) - seen
 print("\n".join(bad + [f"no command has {m}" for m in missing]))
-sys.exit(bool(bad or missing))
+# The table of docs/formats.md; a name before subcommands alone is no command.
+common = ["--json", "--csv", "--html", "--out", "--repeats", "--seed"]
+rows = [f"| `{c}` |" + "".join(" yes |" if o in has else " |" for o in common)
+        for c, has in of.items() if c not in (None, "measure")]
+absent = [f"docs/formats.md has no row: {row}" for row in rows if row not in formats]
+named = re.findall(r"^\| `([a-z -]+)` \|(?: yes \|| \|){6}$", formats, re.M)
+absent += [f"docs/formats.md has a row of no command: {name}" for name in named if name not in of]
+print("\n".join(absent))
+sys.exit(bool(bad or missing or absent))
 PY
 
 # Alone on standard output, or in a file beside the text for people; anywhere among the arguments.

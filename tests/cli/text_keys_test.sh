@@ -73,6 +73,9 @@ wrote json law-check - law --check 20 --json
 wrote json advise - advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --json
 wrote json advise - advise bluetooth win98-office --seconds 5 --repeats 1 --json
 wrote json advise - advise soft-radio linux --slot-us 625 --seconds 2 --repeats 1 --json
+wrote csv advise - advise bluetooth win98-office --seconds 5 --repeats 1 --csv
+wrote csv advise - advise soft-radio linux --slot-us 625 --seconds 2 --repeats 1 --csv
+wrote csv admit - admit "$examples/several-devices.toml" --seconds 1 --step 0.5 --most 1.5 --csv
 wrote json admit - admit "$examples/several-devices.toml" --seconds 1 --step 0.5 --most 1.5 --json
 wrote json mttf - mttf win98-games -n 2 -t 4 --hours 1 --json
 wrote csv mttf - mttf win98-games -n 2 -t 4 --hours 1 --csv
@@ -83,7 +86,9 @@ wrote json schedule - schedule "$examples/system.json" --json
 wrote csv schedule - schedule "$examples/system.json" --csv
 wrote json reproduce - reproduce jones.fig1 --repeats 1 --out claims --json
 wrote csv reproduce claims/results.csv reproduce jones.fig1 --repeats 1 --out claims --json
+wrote csv reproduce - reproduce jones.fig1 --repeats 1 --out claims --csv
 wrote json hosts - hosts --json
+wrote csv hosts - hosts --csv
 wrote json trace - trace "$examples/board.load" --json
 wrote json measure-latency - measure latency --context OTHER --seconds 0.1 --best-effort --json
 wrote json measure-stolen - measure stolen --context OTHER --seconds 0.1 --best-effort --json

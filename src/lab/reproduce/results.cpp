@@ -183,20 +183,18 @@ std::string shown(const Json& value) {
 }
 
 std::string to_csv(const Json& claims) {
-  std::string out = "claim,what,unit,published,simulated,tolerance,grade,provenance,agrees,note,because\n";
-  const auto exact = [](const Json& v) { return v.is_null() ? "" : v.is_string() ? v.get<std::string>() : v.dump(); };
+  Json rows = Json::array();
   for (const Json& claim : claims) {
     for (const Json& row : claim.at("rows")) {
-      std::vector<std::string> fields = {claim.at("id").get<std::string>()};
+      Json cells{{"claim", claim.at("id")}};
       for (const char* key : {"what", "unit", "published", "simulated", "tolerance", "grade", "provenance"})
-        fields.push_back(csv_field(exact(row.at(key))));
-      fields.push_back(row.at("agrees").get<bool>() ? "yes" : "no");
-      fields.push_back(csv_field(row.at("note").get<std::string>()));
-      fields.push_back(csv_field(row.at("because").get<std::string>()));
-      out += fmt::format("{}\n", fmt::join(fields, ","));
+        cells[key] = row.at(key);
+      cells["agrees"] = row.at("agrees").get<bool>() ? "yes" : "no";
+      for (const char* key : {"note", "because"}) cells[key] = row.at(key);
+      rows.push_back(std::move(cells));
     }
   }
-  return out;
+  return csv_table(rows);
 }
 
 }  // namespace offhook::reproduce

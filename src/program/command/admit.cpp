@@ -13,6 +13,7 @@
 #include "src/program/command/program.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/csv.h"
 #include "traces/text/json.h"
 
 namespace offhook::command {
@@ -24,7 +25,10 @@ struct Options {
   std::string scenario;
   std::vector<std::string> set;
   double seconds = 20, step = 0.05, most = 3;
-  TextOutput json;
+  TextOutput json, csv;
+
+  /// Standard output is not for people.
+  bool alone() const { return json.alone() || csv.alone(); }
 };
 
 Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const std::vector<law::Growth>& growths) {
@@ -44,7 +48,7 @@ Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const s
       row["devices"].push_back({{"blocks", d.blocks},
                                 {"blocks_late", d.blocks_late},
                                 {"samples_lost", d.samples_lost},
-                                {"first_loss_s", d.first_loss_s},
+                                {"first_loss_s", d.first_loss_s >= 0 ? Json(d.first_loss_s) : Json()},
                                 {"share", d.share}});
     }
     steps.push_back(std::move(row));
@@ -55,6 +59,20 @@ Json as_json(const hostsim::Scenario& scenario, const law::Admission& a, const s
           {"reserved", a.reserved},        {"bound", a.cpus},
           {"devices", std::move(devices)}, {"breaks_first", first ? Json(a.devices[*first].name) : Json()},
           {"growths", std::move(steps)}};
+}
+
+/// A row a device at each step of the work.
+std::string as_csv(const Json& result) {
+  Json rows = Json::array();
+  for (const Json& step : result.at("growths")) {
+    for (std::size_t i = 0; i < step.at("devices").size(); ++i) {
+      const Json& device = result.at("devices")[i];
+      Json row{{"growth", step.at("growth")}, {"device", device.at("name")}, {"context", device.at("context")}};
+      row.update(step.at("devices")[i]);
+      rows.push_back(std::move(row));
+    }
+  }
+  return csv_table(rows);
 }
 
 std::string by_law(const law::DeviceShare& d) {
@@ -101,6 +119,7 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
 }
 
 int run(const Options& options) {
+  expect_one_alone({&options.json, &options.csv});
   config::ScenarioBuilder builder;
   builder.apply_file(options.scenario);
   for (const std::string& assignment : options.set) builder.set(assignment);
@@ -113,7 +132,7 @@ int run(const Options& options) {
   catch_interrupts();
   std::vector<law::Growth> growths;
   {
-    Progress progress("admit", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("admit", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     law::GrowthOptions how;
     how.step = options.step;
     how.most = options.most;
@@ -125,8 +144,10 @@ int run(const Options& options) {
     growths = law::grow(scenario, how);
   }
   if (interrupted()) return interrupt_status();
-  options.json.write(json_text(as_json(scenario, admission, growths), 1));
-  if (!options.json.alone()) print(admission, growths);
+  const Json result = as_json(scenario, admission, growths);
+  options.json.write(json_text(result, 1));
+  options.csv.write(as_csv(result));
+  if (!options.alone()) print(admission, growths);
   const auto lost_as_it_is = [](const law::DeviceOutcome& d) { return d.first_loss_s >= 0; };
   const auto& now = growths.front().devices;
   return admission.admitted() && std::none_of(now.begin(), now.end(), lost_as_it_is) ? kOk : kInsufficient;
@@ -152,6 +173,7 @@ void add_admit(CLI::App& app, Action& action) {
       ->type_name("X")
       ->check(in_range(1.0, 100.0));
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
+  add_text_output(*sub, kCsvOption, options->csv, "Each device at each step of the work, as CSV");
   sub->footer(R"(Examples:
   offhook admit examples/several-devices.toml
   offhook admit examples/several-devices.toml --set load.spinner=false --json

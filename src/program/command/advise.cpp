@@ -24,6 +24,7 @@
 #include "traces/scenario/device.h"
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/csv.h"
 #include "traces/text/json.h"
 
 namespace offhook::command {
@@ -37,7 +38,10 @@ struct Options {
   std::uint32_t repeats = 3;
   double seconds = 60, between_hours = advice::kWeekS / 3600, verify_hours = 0, slot_us = 0;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-  TextOutput json;
+  TextOutput json, csv;
+
+  /// Standard output is not for people.
+  bool alone() const { return json.alone() || csv.alone(); }
 };
 
 constexpr std::uint32_t kVerifyRuns = 5;
@@ -191,6 +195,7 @@ advice::Options asked(const Options& options, const hostsim::Scenario& base) {
 }
 
 int run(const Options& options) {
+  expect_one_alone({&options.json, &options.csv});
   const hostsim::Scenario base = base_of(options);
   if (!options.memo.empty()) expect_writable(options.memo);
   catch_interrupts();
@@ -217,7 +222,7 @@ int run(const Options& options) {
   };
   std::optional<advice::Advice> advice;
   {
-    Progress progress("advise", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("advise", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     how.progress = [&](std::size_t done, std::size_t of) {
       if (!progress.due()) return;
       progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
@@ -232,7 +237,7 @@ int run(const Options& options) {
   if (!advice) return say_interrupted();
   std::optional<advice::Verification> verified;
   if (options.verify_hours > 0 && advice->chosen) {
-    Progress progress("verify", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+    Progress progress("verify", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
     how.progress = [&](std::size_t done, std::size_t of) {
       progress.update(static_cast<double>(done) / static_cast<double>(of), fmt::format("{} of {} runs", done, of));
     };
@@ -248,15 +253,16 @@ int run(const Options& options) {
                        {"advice_is_safer", verified->safer}};
   }
   options.json.write(json_text(out, 1));
-  if (!options.json.alone()) print(*advice);
-  if (verified && !options.json.alone()) print(*advice, *verified, options.verify_hours);
-  if (options.verify_hours > 0 && !verified && !options.json.alone())
+  options.csv.write(csv_table(out.at("trials")));
+  if (!options.alone()) print(*advice);
+  if (verified && !options.alone()) print(*advice, *verified, options.verify_hours);
+  if (options.verify_hours > 0 && !verified && !options.alone())
     say("verified: nothing was run, for no context comes close and so nothing is promised\n");
   if (!options.memo.empty()) write_file(options.memo, advice_memo(*advice, "Offhook " OFFHOOK_VERSION));
   if (folder) {
     folder->write("advice.json", json_text(out, 1) + "\n");
     folder->write(kReportName, advice_page(*advice));
-    if (!options.json.alone()) say("report: {}\n", (*folder / kReportName).string());
+    if (!options.alone()) say("report: {}\n", (*folder / kReportName).string());
   }
   if (verified && verified->safer) return kError;
   return advice->suffices ? kOk : kInsufficient;
@@ -316,6 +322,7 @@ void add_advise(CLI::App& app, Action& action) {
                   "Write one A4 sheet for a meeting: the verdict, what it rests on, what was passed over")
       ->type_name("FILE.html");
   add_text_output(*sub, kJsonOption, options->json, "The advice as JSON");
+  add_text_output(*sub, kCsvOption, options->csv, "The contexts that were tried, as CSV");
   sub->footer(R"(Examples:
   offhook advise vendor-modem nt2000-p2-450 --out out/advice
   offhook advise rt-audio win98-games --seconds 600 --set host.virus_scanner=true

@@ -94,7 +94,7 @@ tasks: offhook mttf --tasks --csv; a row a computation
   drop_interval_high_s (s): greatest; empty: not bounded
   simulation: meets it, fails or undecided, against permitted_interval_s
 
-reproduce: results.csv of offhook reproduce; a row a compared value
+reproduce: results.csv and offhook reproduce --csv; a row a compared value
   claim: its name (offhook reproduce --list)
   what: is compared
   unit: of the two values
@@ -106,6 +106,34 @@ reproduce: results.csv of offhook reproduce; a row a compared value
   agrees: yes or no
   note: on the run, or why it differs
   because: why the provenance is what it is
+
+advise: offhook advise --csv; a row a context that was tried; empty cells where the host cannot do it
+  {context,in_full,against}: its name, what the host calls it, why it was passed over
+  refusal?: why the host cannot do it
+  class: sufficient, marginal or insufficient
+  {loses_nothing,swamped,thin,within_pc99}: whether nothing was lost, work did not end, the margin is below least_margin_ms, the limits are kept
+  {blocks,blocks_late,samples_lost,buffers_needed}: counts
+  between_losses_{expected_s,low_s,high_s} (s): time between losses, with its interval
+  between_losses_{evidence,because,low}: what that rests on
+  {margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms} (ms): least time to a deadline, what would be thin, latency, what timers of others waited
+  {isr_max_us,dpc_max_us} (us): longest
+  {share,stolen_share}: of the CPU for the device, and taken from others above their priority, 0 to 1
+  miss_ratio_at_most?: of a radio's slots, 0 to 1
+
+admit: offhook admit --csv; a row a device at each step of the work
+  growth: factor of all work
+  {device,context}: names
+  {blocks,blocks_late,samples_lost}: counts
+  first_loss_s (s): when; empty: nothing was lost
+  share: of the CPU, 0 to 1
+
+hosts: offhook hosts --csv; a row a host
+  {host,scheduler,reservations}: names
+  charge_stolen_time: whether interrupts are time of the threads that they hit
+  tick_hz (Hz): of its clock
+  {grade,what,where,assumed}: what its numbers are worth, and where they come from
+  latencies_{interrupt,dpc,thread,high_thread}_{mean_ms,worst_ms} (ms): of each kind of context; empty: not known
+  latencies_{interrupt,dpc,thread,high_thread}_worst_once_in: waits
 )";
 
 }  // namespace

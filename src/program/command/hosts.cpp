@@ -12,6 +12,7 @@
 #include "traces/scenario/host_source.h"
 #include "traces/scenario/latency.h"
 #include "traces/scenario/scenario.h"
+#include "traces/text/csv.h"
 #include "traces/text/json.h"
 
 namespace offhook::command {
@@ -21,7 +22,7 @@ using nlohmann::ordered_json;
 
 struct Options {
   std::string host;
-  TextOutput json;
+  TextOutput json, csv;
 };
 
 ordered_json latency_json(const hostsim::LatencyDistribution& d) {
@@ -52,12 +53,14 @@ ordered_json host_json(const std::string& name) {
 }
 
 int run(const Options& options) {
+  expect_one_alone({&options.json, &options.csv});
   const std::vector<std::string> names =
       options.host.empty() ? config::data_names("hosts") : std::vector<std::string>{options.host};
   ordered_json all = ordered_json::array();
   for (const std::string& name : names) all.push_back(host_json(name));
   options.json.write(json_text(all, 1));
-  if (options.json.alone()) return kOk;
+  options.csv.write(csv_table(all));
+  if (options.json.alone() || options.csv.alone()) return kOk;
   if (!options.host.empty()) {
     say("{}: {}\n", options.host, config::in_words(config::load_host_source(options.host)));
   }
@@ -87,6 +90,7 @@ void add_hosts(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("host", options->host, "Only this one, or a file of one's own")->type_name("HOST");
   add_text_output(*sub, kJsonOption, options->json, "The hosts as JSON");
+  add_text_output(*sub, kCsvOption, options->csv, "The hosts as CSV");
   sub->footer(R"(Examples:
   offhook hosts
   offhook hosts linux-6.12-rt-am64x

@@ -250,7 +250,7 @@ admit: offhook admit --json
   breaks_first?: the device
   growths[].growth: factor of all work
   growths[].devices[].{blocks,blocks_late,samples_lost,share}: of a device
-  growths[].devices[].first_loss_s (s): -1: none
+  growths[].devices[].first_loss_s (s): null: none
 
 mttf: offhook mttf --json
   source: host and context, or the file

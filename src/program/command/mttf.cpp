@@ -53,27 +53,9 @@ std::string time_text(double seconds) {
   return std::isfinite(seconds) ? duration_text(seconds) : "never";
 }
 
-/// Rows of equal keys as CSV.
-std::string to_csv(const ordered_json& rows) {
-  std::string out;
-  const auto line = [&](const ordered_json& row, bool keys) {
-    std::vector<std::string> cells;
-    for (const auto& [key, value] : row.items()) {
-      cells.push_back(csv_field(keys                ? key
-                                : value.is_null()   ? ""
-                                : value.is_string() ? value.get<std::string>()
-                                                    : json_text(value)));
-    }
-    out += fmt::format("{}\n", fmt::join(cells, ","));
-  };
-  if (!rows.empty()) line(rows.front(), true);
-  for (const ordered_json& row : rows) line(row, false);
-  return out;
-}
-
 void deliver(const Options& options, const ordered_json& result, const ordered_json& rows) {
   options.json.write(json_text(result, 2));
-  options.csv.write(to_csv(rows));
+  options.csv.write(csv_table(rows));
   if (!options.html.empty()) write_file(options.html, mttf_page(result));
 }
 

@@ -31,8 +31,11 @@ struct Options {
   std::size_t sensitivity = 0, held_out = 0;
   std::string out = "out/reproduce";
   reproduce::Settings settings{1, 10, std::max(1u, std::thread::hardware_concurrency()), {}, interrupted};
-  TextOutput json;
+  TextOutput json, csv;
   bool list = false, real_pump = false;
+
+  /// Standard output is not for people.
+  bool alone() const { return json.alone() || csv.alone(); }
 };
 
 int list(const std::vector<reproduce::Claim>& claims) {
@@ -91,13 +94,13 @@ std::string to_text(const Json& claims) {
 /// @return null when interrupted
 Json scan(const Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
-  Progress progress("sensitivity", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress("sensitivity", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
     if (progress.due()) progress.update(share, detail);
   };
   try {
     const auto scanned = sensitivity(run_of(table, options.settings, show), options.sensitivity);
-    if (!options.json.alone())
+    if (!options.alone())
       say("\nTable 3: over what each class holds, one constant changed at a time\n{}\n", Lines(to_text(scanned)));
     return to_json(scanned);
   } catch (const reproduce::Interrupted&) {
@@ -109,7 +112,7 @@ Json scan(const Options& options) {
 /// @return null when interrupted
 Json hold_out(Options& options) {
   const reproduce::Published table = reproduce::load_published("jones.table3");
-  Progress progress("calibration", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress("calibration", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   const reproduce::ClaimProgress show = [&](double share, const std::string& detail) {
     if (progress.due()) progress.update(share, "one constant: " + detail);
   };
@@ -118,7 +121,7 @@ Json hold_out(Options& options) {
     const std::vector<std::string> changes = found.changes();
     options.perturb.insert(options.perturb.end(), changes.begin(), changes.end());
     options.settings.perturbation = reproduce::Perturbation::parse(options.perturb);
-    if (!options.json.alone()) say("{}\n", Lines(to_text(found)));
+    if (!options.alone()) say("{}\n", Lines(to_text(found)));
     return to_json(found);
   } catch (const reproduce::Interrupted&) {
     return {};
@@ -141,7 +144,7 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
     if (results.back().is_null() && claim.experiment != nullptr) work += claim.experiment->seconds;
   }
   const auto kept = std::count_if(results.begin(), results.end(), [](const Json& r) { return !r.is_null(); });
-  Progress progress("reproduce", options.json.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
+  Progress progress("reproduce", options.alone() ? Progress::Style::kQuiet : Progress::Style::kAuto);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     if (!results[i].is_null()) continue;
     const reproduce::Claim& claim = claims[i];
@@ -163,16 +166,18 @@ Made make_claims(const std::vector<reproduce::Claim>& claims, const Options& opt
   return {Json(results), kept};
 }
 
-/// results.json, results.csv and the page. @return the text of the first
-std::string write_results(const OutputFolder& folder, const Json& out) {
-  const std::string text = json_text(out, 1) + "\n";
-  folder.write("results.json", text);
-  folder.write("results.csv", reproduce::to_csv(out.at("claims")));
+/// results.json, results.csv and the page, and the first two where they are asked for once more.
+void write_results(const OutputFolder& folder, const Json& out, const Options& options) {
+  const std::string json = json_text(out, 1) + "\n", csv = reproduce::to_csv(out.at("claims"));
+  folder.write("results.json", json);
+  folder.write("results.csv", csv);
   folder.write(kReportName, reproduce_page(out));
-  return text;
+  options.json.write(json);
+  options.csv.write(csv);
 }
 
 int run(Options options) {
+  expect_one_alone({&options.json, &options.csv});
   try {
     options.settings.perturbation = reproduce::Perturbation::parse(options.perturb);
   } catch (const std::invalid_argument& e) {
@@ -214,9 +219,8 @@ int run(Options options) {
   if (!options.perturb.empty()) out["perturbed"] = options.settings.perturbation.text();
   if (!held_out.is_null()) out["held_out"] = std::move(held_out);
   if (!scanned.is_null()) out["sensitivity"] = std::move(scanned);
-  const std::string text = write_results(folder, out);
-  options.json.write(text);
-  if (!options.json.alone()) {
+  write_results(folder, out, options);
+  if (!options.alone()) {
     say("{}{}\n", Lines(to_text(all)), reproduce::sentence(totals));
     if (!totals.short_of.empty())
       say("a hard claim falls short: {}\n", fmt::format("{}", fmt::join(totals.short_of, ", ")));
@@ -265,6 +269,7 @@ void add_reproduce(CLI::App& app, Action& action) {
       ->check(in_range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");
   add_text_output(*sub, kJsonOption, options->json, "results.json once more");
+  add_text_output(*sub, kCsvOption, options->csv, "results.csv once more");
   sub->footer(R"(Examples:
   offhook reproduce
   offhook reproduce jones.table3

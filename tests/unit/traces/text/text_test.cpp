@@ -45,6 +45,13 @@ TEST(CsvField, IsInQuotesWhereItNeedsThemAndOneLine) {
   EXPECT_EQ(csv_field("a \"b\"\n"), "\"a \"\"b\"\"\\x0a\"");
 }
 
+TEST(CsvTable, HasEachKeyOfAnyRowOnce) {
+  const auto rows = parse_json<nlohmann::ordered_json>(
+      R"([{"a": 1, "b": {"c": true, "d": null}}, {"a": "x,y", "e": ["p", 2], "b": {"d": -0.5}}])");
+  EXPECT_EQ(csv_table(rows), "a,b_c,b_d,e\n1,true,,\n\"x,y\",,-0.5,p; 2\n");
+  EXPECT_EQ(csv_table(nlohmann::ordered_json::array()), "");
+}
+
 TEST(CsvField, IsNoFormulaUnlessItIsANumber) {
   EXPECT_EQ(csv_field("=1+1"), "'=1+1");
   EXPECT_EQ(csv_field("+cmd|' /C calc'!A0"), "'+cmd|' /C calc'!A0");
