@@ -22,13 +22,13 @@ constexpr std::array<Modulation, 5> kModulations = [] {
 /// Of those that have the card's samples.
 const Modulation& chosen(const modem::CallConfig& call, const oh_pump_format& card) {
   const std::uint32_t wanted = call.modulations;
+  // choose_modem() names what begins without V.8 by its pump alone, and "any" by the last row's.
+  const bool any = wanted == 0 && call.pump == kModulations.back().type();
   for (std::size_t k = kModulations.size() - 1; k-- > 0;) {
     const Modulation& m = kModulations[k];
     if (!takes(*m.type(), card)) continue;
-    // What begins without V.8 is named by its pump alone (choose_modem).
-    if ((wanted & m.id) != 0 || (wanted == 0 && m.type() == call.pump)) return m;
+    if (any || (wanted & m.id) != 0 || (wanted == 0 && m.type() == call.pump)) return m;
   }
-  if (wanted == 0 && takes(*kV34.type(), card)) return kModulations[kModulations.size() - 3];
   throw std::invalid_argument(
       "the kernel's modem has V.34, V.32bis and V.22bis on a card of 8000 samples/s, and V.90 on one for it");
 }

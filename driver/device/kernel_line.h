@@ -44,6 +44,8 @@ class KernelLine final : public modem::CallLine {
   std::size_t read(std::uint8_t* bytes, std::size_t n) override;
   std::size_t writable() const override;
 
+  const KernelLineConfig& config() const { return config_; }
+
   /// Why the kernel did not begin the last call, once; empty: it did, or it was said. Status says FAILED meanwhile.
   std::string take_refusal() { return std::exchange(refusal_, {}); }
   /// The card does not work any more, or is gone.

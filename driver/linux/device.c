@@ -136,6 +136,7 @@ static void give_status(struct oh_device *device, struct oh_kernel_status *s)
 	memset(s, 0, sizeof(*s));
 	s->struct_size = sizeof(*s);
 	s->log_lost = oh_event_log_lost(&device->log);
+	s->streams = hw->streams;
 	if (!device->end) {
 		s->ringing = oh_hardware_ringing(hw);
 		return;

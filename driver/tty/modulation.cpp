@@ -41,7 +41,8 @@ Offer offer(Carriers all, const oh_pump_format& format, std::uint32_t io_delay_s
     const std::string why = takes(m, format, 0)
                                 ? fmt::format("not with the {} ms that card and driver keep queued",
                                               std::uint64_t{1000} * io_delay_samples / format.tx.rate_hz)
-                                : fmt::format("not on a card of {} samples/s", format.rx.rate_hz);
+                                : fmt::format("not on a card of {} {}/s", format.rx.rate_hz,
+                                              format.rx.encoding == OH_LINEAR16 ? "samples" : "octets");
     made.missing += fmt::format("{}{} ({})", made.missing.empty() ? "" : ", ", m.carrier, why);
   }
   return made;

@@ -24,6 +24,7 @@
 #include "offhook/context.h"
 #include "offhook/driver.h"
 #include "offhook/modem.h"
+#include "offhook/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,7 +106,8 @@ struct oh_kernel_status {
   uint64_t cells_idle;                 /**< received */
   uint64_t hec_errors;                 /**< cells dropped because their header error control was wrong */
   uint64_t delineation_losses;
-  uint64_t cells_unread; /**< of cells_received: dropped because the user had not read earlier ones */
+  uint64_t cells_unread;     /**< of cells_received: dropped because the user had not read earlier ones */
+  struct oh_streams streams; /**< the card's samples: which pumps a call can have */
 };
 
 #define OH_KERNEL_START _IOW('O', 0x40, struct oh_kernel_call)

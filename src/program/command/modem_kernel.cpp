@@ -17,7 +17,7 @@ namespace {
 class KernelChannel final : public Channel {
  public:
   KernelChannel(const ChannelConfig& config, int number)
-      : Channel(config), modem_("/dev/offhook" + std::to_string(number)), line_(modem_, line_config()) {
+      : Channel(config), modem_("/dev/offhook" + std::to_string(number)), line_(modem_, line_config(modem_)) {
     if (config.cpu || config.best_effort)
       throw std::runtime_error(config.address + ": --cpu and --best-effort are for threads of this process");
     modem_.set_context(config.context);
@@ -27,7 +27,7 @@ class KernelChannel final : public Channel {
                                ", whose group the system chooses; expected neither --tty nor --tty-group");
     if (!config.out.empty()) writer_ = make_log(kKernelDriverId);
     begin(line_, std::move(terminal),
-          modem::offer(kernel_modulations(), kLinear8000, line_config().transmit_lead_samples));
+          modem::offer(kernel_modulations(), line_.config().format, line_.config().transmit_lead_samples));
   }
   std::string card_failure() const override {
     return line_.failed() ? config_.address + ": the card does not work any more, or is gone" : "";
@@ -50,9 +50,11 @@ class KernelChannel final : public Channel {
   }
 
  private:
-  static KernelLineConfig line_config() {
+  static KernelLineConfig line_config(const KernelModem& modem) {
     const modem::SessionConfig usual;
-    return {usual.block_plan, usual.transmit_lead_samples, usual.policy};
+    const oh_streams card = modem.status().streams;
+    return {usual.block_plan, usual.transmit_lead_samples, usual.policy,
+            oh_pump_format{{card.rx.rate_hz, card.rx.encoding}, {card.tx.rate_hz, card.tx.encoding}}};
   }
   // All of it from the log, but what user space itself has moved.
   nlohmann::ordered_json summary() override {

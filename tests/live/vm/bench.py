@@ -23,6 +23,7 @@ Exit status: 0; 1 when something differs or fails; 77 when QEMU or a kernel cann
 import argparse
 import contextlib
 import functools
+import itertools
 import json
 import os
 import shlex
@@ -375,21 +376,27 @@ def wait_for(path):
     raise Failure(f"{path} does not appear")
 
 
+# The port with everything that it can do, on a V.34 card that rings; a call on a V.90 card.
+SERIAL_CASES = ("v34", "v90")
+
+
 def serial(bench, options):
     """The kernel's serial port, with `offhook modem kernel:0` behind it."""
     bad = 0
-    for kernel in map(vm.Kernel, options.kernels):
+    cases = chosen_cases(dict.fromkeys(SERIAL_CASES), options.only)
+    for kernel, case in itertools.product(map(vm.Kernel, options.kernels), cases):
         with tempfile.TemporaryDirectory() as keep:
             sent = os.path.join(keep, "sent")
             with open(sent, "wb") as file:
                 file.write(bytes(1 + i % 100 for i in range(4000)))
             here = os.path.dirname(os.path.abspath(__file__))
             script = f"""insmod $MODULE || exit 9
-{shlex.quote(sys.executable)} {here}/serial_port.py $OFFHOOK {shlex.quote(sent)} /run/record >$KEEP/said 2>&1
+{shlex.quote(sys.executable)} {here}/serial_port.py $OFFHOOK {shlex.quote(sent)} /run/record {case} >$KEEP/said 2>&1
 status=$?; cp -r /run/record $KEEP; exit $status"""
             said = os.path.join(keep, "said")
             try:
-                status, calls = bench.in_vm(kernel, script, keep, ["--send", sent, "--ring"])
+                card = ["--pump", "v90"] if case == "v90" else ["--ring"]
+                status, calls = bench.in_vm(kernel, script, keep, ["--send", sent, *card])
                 with open(os.path.join(keep, "record", "summary.json"), encoding="utf-8") as file:
                     summary = json.load(file)
                 reports = os.path.exists(os.path.join(keep, "record", "report.html"))
@@ -405,7 +412,7 @@ status=$?; cp -r /run/record $KEEP; exit $status"""
                 with open(said, encoding="utf-8", errors="replace") as file:
                     verdict += "\n" + file.read()
         bad += not verdict.startswith("ok")
-        print(f"{kernel.name:8} serial       {verdict}", flush=True)
+        print(f"{kernel.name:8} serial {case:5} {verdict}", flush=True)
     return 1 if bad else 0
 
 
@@ -424,12 +431,12 @@ def main():
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
                         help="abuse, case fpu: so many in this run, which is added to those before (default 16000)")
-    parser.add_argument("--only", help="abuse, debug-kernel, scenario (v34, v44, v90): this case alone")
+    parser.add_argument("--only", help="abuse, debug-kernel, scenario (v34, v44, v90), serial (v34, v90): this case alone")
     parser.add_argument("--boot", default="", help="more words for the kernel's command line, such as preempt=full")
     parser.add_argument("--keep", help="folder for logs and results")
     parser.add_argument("--seconds", type=float, default=300, help="time limit of one machine (default 300)")
     options = parser.parse_args()
-    if options.only and options.what not in ("abuse", "debug-kernel", "scenario"):
+    if options.only and options.what not in ("abuse", "debug-kernel", "scenario", "serial"):
         parser.error(f"--only: {options.what} has no cases")
     options.build = os.path.abspath(options.build)
     if options.keep:

@@ -3,7 +3,8 @@
 """/dev/ttySM0 as a program sees it that dials, in a virtual machine with the module, a card that rings, and a far modem
 that sends a file: lines, AT commands, a call, hang-up by command and by the carrier, the device taken away.
 
-usage: serial_port.py OFFHOOK SENT RECORD     SENT: both ends send it; RECORD: folder for what the modem records
+usage: serial_port.py OFFHOOK SENT RECORD [v90]     SENT: both ends send it; RECORD: folder for what the modem records;
+v90: one call instead, on a card of a digital trunk
 """
 import array
 import contextlib
@@ -20,6 +21,7 @@ import time
 import tty
 
 OFFHOOK, SENT, RECORD = sys.argv[1:4]
+ON_A_TRUNK = sys.argv[4:] == ["v90"]
 PORT, MODULE = "/dev/ttySM0", "offhook"
 TRAINING_S, ANSWER_S = 150, 20  # of the guest's time, which is instructions
 
@@ -98,9 +100,45 @@ def run_modem(*more):
     return modem
 
 
+def transfer(port, octets):
+    at = port.heard.find(b"CONNECT")
+    sent = 0
+
+    def on():
+        nonlocal sent
+        with contextlib.suppress(BlockingIOError):
+            sent += os.write(port.fd, octets[sent:sent + 1024]) if sent < len(octets) else 0
+        return octets in port.take()[at:] and sent == len(octets)
+
+    check(wait_until(on, 120), f"{len(octets)} octets both ways")
+    time.sleep(4)  # of the guest's: what was sent gets there
+
+
+def on_a_trunk(octets):
+    """V.90 by AT commands: what a card of its samples has, and a call."""
+    modem = run_modem("--out", RECORD)
+    port = Port()
+    check(wait_until(lambda: port.has(termios.TIOCM_DSR)), "DSR comes with the modem")
+    check(port.command("AT+MS=?") and b"V90" in port.heard and b"V34" not in port.heard, "+MS=? has V90 alone: "
+          + port.heard.decode(errors="replace").strip().splitlines()[-3])
+    port.say(b"AT+MS=V34\r")
+    check(port.expect(rb"ERROR\r\n"), "V.34 is refused on a card of other samples")
+    check(port.command("ATE0S7=250+MR=1;+MS=V90") and port.dial(), "a call of V.90")
+    said = port.heard.decode(errors="replace").split()
+    check("+MCR: V90" in port.heard.decode(errors="replace"), f"its carrier and its rates are said: {said}")
+    transfer(port, octets)
+    port.say(b"+++")
+    check(port.expect(rb"OK\r\n") and port.command("ATH"), "it is hung up")
+    modem.terminate()
+    modem.wait()
+
+
 def main():
     with open(SENT, "rb") as file:
         octets = file.read()
+    if ON_A_TRUNK:
+        on_a_trunk(octets)
+        return
     port = Port()
     check(not port.has(termios.TIOCM_DSR), "without its program the modem is off")
     modem = run_modem("--out", RECORD)
@@ -124,17 +162,7 @@ def main():
     check(port.dial(), "a call: " + port.heard.decode(errors="replace").strip().splitlines()[0])
     waiter.join(ANSWER_S)
     check(changed == [0] and port.has(termios.TIOCM_CAR), "DCD is on, and who waited for it knows")
-    at = port.heard.find(b"CONNECT")
-    sent = 0
-
-    def transfer():
-        nonlocal sent
-        with contextlib.suppress(BlockingIOError):
-            sent += os.write(port.fd, octets[sent:sent + 1024]) if sent < len(octets) else 0
-        return octets in port.take()[at:] and sent == len(octets)
-
-    check(wait_until(transfer, 120), f"{len(octets)} octets both ways")
-    time.sleep(4)  # of the guest's: what was sent gets there
+    transfer(port, octets)
     port.say(b"+++")
     check(port.expect(rb"OK\r\n"), "+++ between pauses")
     check(port.command("ATH") and wait_until(lambda: not port.has(termios.TIOCM_CAR)), "ATH, and DCD is off")

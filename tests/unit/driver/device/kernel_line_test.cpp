@@ -52,6 +52,20 @@ TEST(KernelLine, TakesTheModulationsThatHaveTheSamplesOfTheCard) {
     call.modulations = OH_MODULATION_V34;
     EXPECT_THROW(kernel_call(call, config), std::invalid_argument);
   }
+  // AT commands of such a card.
+  for (const oh_pump_format& card : {kLinear16000To8000, kMuLaw8000, kALaw8000}) {
+    config.format = card;
+    const modem::Offer offer = modem::offer(kernel_modulations(), card, config.transmit_lead_samples);
+    EXPECT_EQ(modem::names_of(offer.carriers), "V90");
+    for (const char* carrier : {"", "V90"}) {
+      for (const int automode : {0, 1}) {
+        modem::AtSettings settings;
+        settings.modulation = carrier;
+        settings.automode = automode;
+        EXPECT_STREQ(kernel_call(modem::choose_modem(settings, offer.carriers), config).pump, "v90");
+      }
+    }
+  }
   call.modulations = OH_MODULATION_V90;
   EXPECT_THROW(kernel_call(call, kConfig), std::invalid_argument);
   call.modulations = OH_MODULATION_V34 | OH_MODULATION_V90;
