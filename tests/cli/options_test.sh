@@ -55,6 +55,11 @@ expect_error "nowhere/a.json: No such file" devices --json nowhere/a.json
 expect_error "out.txt" hosts win98-web --json out.txt
 [ ! -e out.txt ] || [ ! -s out.txt ] || ! grep -q '^\[' out.txt || fail "a name that ends otherwise was taken for the file"
 
+# A script's variable that is not set.
+expect_error 'scenario: ""; expected SCENARIO.toml' run ""
+expect_error 'host: ""; expected HOST' hosts ""
+expect_error '--set: ""; expected KEY=VALUE' run "$source_dir/examples/int.toml" --set ""
+
 # Scripts of before.
 "$offhook" schedule "$source_dir/examples/system.json" --csv now.csv --json now.json || fail "schedule"
 "$offhook" schedule "$source_dir/examples/system.json" --out before.csv --summary before || fail "schedule --out"

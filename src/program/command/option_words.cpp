@@ -97,6 +97,17 @@ CLI::Validator one_of(std::vector<std::string> names) {
           fmt::format("{{{}}}", all)};
 }
 
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options([](CLI::Option* o) { return o->get_type_size_max() > 0; })) {
+    option->check(CLI::Validator(
+        [option](const std::string& word) {
+          return word.empty() ? fmt::format("\"\"; expected {}", value_words(*option).text()) : std::string();
+        },
+        ""));
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_empty_values(*command);
+}
+
 std::string ValueWords::text() const {
   if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
   return range.empty() ? value : fmt::format("{} ({})", value, range);

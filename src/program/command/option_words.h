@@ -29,6 +29,10 @@ CLI::Validator in_range(Number least, Number most) {
           std::move(range)};
 }
 
+/// Makes every option and argument, also of the commands below, refuse an empty value: a script's variable that is not
+/// set.
+void refuse_empty_values(CLI::App& app);
+
 /// Of an option's value.
 struct ValueWords {
   std::string value;                 ///< "DIR"; empty for a flag

@@ -124,6 +124,7 @@ Environment:
   add_completion(*app, action);
   add_man(*app, action);
   say_statuses(*app);
+  refuse_empty_values(*app);
   return app;
 }
 
