@@ -79,4 +79,7 @@ expect_error "expected a period that is a power of two" run two.toml --context "
 expect_error 'host.reservations is "edf"; expected "rialto" or' run two.toml --set host.reservations=edf
 printf '[[load.reservation]]\nx_tics = 1\n' >bad.toml
 expect_error 'bad.toml:2:1: unknown key "x_tics"; the nearest known key is "x_ticks"' run bad.toml
+mkfifo fifo
+expect_error '"fifo" is a FIFO, and not in' hosts fifo
+expect_error 'the name of a file is empty' run ''
 finish

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string>
 
+#include "driver/path/output.h"
 #include "traces/document/key.h"
 #include "traces/text/nearest.h"
 
@@ -41,8 +43,12 @@ fs::path data_file(std::string_view room, std::string_view name) {
   const std::vector<std::string> names = data_names(room);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::vector<std::string_view> known(names.begin(), names.end());
-    throw Error(fmt::format("\"{}\" is not in {}{}; expected one of: {}", name, (data_dir() / room).string(),
-                            the_nearest(name, known), fmt::join(names, ", ")));
+    struct stat at {};
+    const bool exists = stat(std::string(name).c_str(), &at) == 0;  // a path, then, and not what a name was to be
+    throw Error(fmt::format("\"{}\" is {}not in {}{}; expected one of: {}{}", name,
+                            exists ? kind_of_file(at.st_mode) + ", and " : "", (data_dir() / room).string(),
+                            the_nearest(name, known), fmt::join(names, ", "),
+                            exists ? ", or a file whose name ends in .toml" : ""));
   }
   return data_dir() / room / fmt::format("{}.toml", name);
 }

@@ -13,7 +13,7 @@ namespace offhook::config {
 /// from.
 std::filesystem::path data_dir();
 /// data_dir()/room/name.toml; a name that ends in .toml is the file itself. @throws Error naming the ones that exist
-/// when it does not
+/// when it does not, and what else is at that path
 std::filesystem::path data_file(std::string_view room, std::string_view name);
 /// Names of the files in data_dir()/room, sorted, without ".toml".
 std::vector<std::string> data_names(std::string_view room);

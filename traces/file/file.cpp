@@ -53,6 +53,7 @@ std::string neighbour(const fs::path& file) {
 }  // namespace
 
 int open_file(const fs::path& file) {
+  if (file.empty()) throw std::runtime_error("the name of a file is empty; expected its path");
   const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) fail(file, errno);
   if (fcntl(fd, F_SETFL, 0) == 0) return fd;

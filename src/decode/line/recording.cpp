@@ -72,7 +72,7 @@ Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, 
 }
 
 Recording read_recording(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
+  const std::string name = path.string();  // for messages
   // To open a FIFO might wait for ever.
   if (std::error_code ignored; std::filesystem::is_fifo(path, ignored))
     throw std::runtime_error(name + ": is a FIFO; expected an audio file");
@@ -96,6 +96,7 @@ Recording read_recording(const std::filesystem::path& path) {
   }
   const bool truncated = static_cast<sf_count_t>(x[0].size()) < info.frames;
   Recording r = make_recording(std::move(x), info.samplerate, name);
+  r.name = path.filename().string();
   r.truncated = truncated;
   return r;
 }

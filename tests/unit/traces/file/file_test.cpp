@@ -44,6 +44,7 @@ TEST_F(FileFolder, ErrorsNameFileAndCause) {
   const std::string file = (path_ / "nowhere/a").string();
   EXPECT_EQ(complaint([&] { read_file(file); }), file + ": No such file or directory");
   EXPECT_EQ(complaint([&] { read_file(path_); }), path_.string() + ": Is a directory");
+  EXPECT_EQ(complaint([&] { read_file(""); }), "the name of a file is empty; expected its path");
 }
 
 TEST_F(FileFolder, AFifoIsReadFromItsWriterAndNotWaitedForWithoutOne) {
