@@ -166,7 +166,9 @@ Link read_link(const DataHeard& data, const Link* before) {
     const bool went_on = std::exchange(first, false);
     if (result == v42::HdlcReceiver::kBadFrame) link.bad_frames += !link.frames.empty() && !went_on;
     if (result != v42::HdlcReceiver::kFrame || hdlc.oversize()) continue;
-    const std::size_t check = hdlc.fcs16() ? 2 : 4;
+    // Of frames with the longer sequence one in 65 536 passes for one with the shorter by chance, the other way round
+    // one in 2^32.
+    const std::size_t check = hdlc.fcs32() ? 4 : 2;
     if (hdlc.size() < check + 2) continue;
     const std::size_t n = hdlc.size() - check;
     LapmFrame f = parse(hdlc.data(), n);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dsp/v42/hdlc.h"
 #include "tests/unit/dsp/v42/lapm_pair.h"
 
 namespace offhook::decode {
@@ -94,6 +95,50 @@ TEST(DecodeLink, V42bisIsReadWhereOneEndHasNoV44) {
   EXPECT_FALSE(r.call.v44 || r.answer.v44);
   EXPECT_EQ(r.call.payload, h.sent[0]);
   EXPECT_EQ(r.answer.payload, h.sent[1]);
+}
+
+// The bits of an I frame of V.42 with the longer check sequence.
+std::vector<std::uint8_t> frame_of(const std::vector<std::uint8_t>& information) {
+  std::uint8_t buffer[64] = {0x03, 0x00, 0x00};
+  std::copy(information.begin(), information.end(), buffer + 3);
+  v42::HdlcSender sender;
+  sender.init(buffer);
+  std::vector<std::uint8_t> bits;
+  const auto to_flag = [&] {
+    do bits.push_back(static_cast<std::uint8_t>(sender.next()));
+    while (!sender.ready());
+  };
+  to_flag();
+  sender.load(3 + information.size(), true);
+  to_flag();
+  return bits;
+}
+
+bool shorter_sequence_is_right_too(const std::vector<std::uint8_t>& bits) {
+  std::uint8_t buffer[64];
+  v42::HdlcReceiver receiver;
+  receiver.init(buffer, sizeof buffer);
+  bool both = false;
+  for (const std::uint8_t bit : bits) both |= receiver.put(bit) == v42::HdlcReceiver::kFrame && receiver.fcs16();
+  return both;
+}
+
+TEST(DecodeLink, AFrameWhoseShorterCheckSequenceIsRightByChanceHasTheLongerOne) {
+  for (std::uint32_t number = 0; number < 1'000'000; ++number) {
+    const std::vector<std::uint8_t> information{static_cast<std::uint8_t>(number),
+                                                static_cast<std::uint8_t>(number >> 8),
+                                                static_cast<std::uint8_t>(number >> 16)};
+    DataHeard heard;
+    heard.bit_rate = 9600;
+    heard.bits = frame_of(information);
+    if (!shorter_sequence_is_right_too(heard.bits)) continue;
+    const Link link = read_link(heard);
+    ASSERT_EQ(link.frames.size(), 1u);
+    EXPECT_TRUE(link.frames[0].fcs32);
+    EXPECT_EQ(link.payload, information) << "the sequence's first octets are no information";
+    return;
+  }
+  FAIL() << "one in 65 536 was to be expected";
 }
 
 }  // namespace
