@@ -26,7 +26,11 @@ class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
   bool empty() const { return left_ == 0; }
-  std::uint8_t octet() { return left_ == 0 ? 0 : (--left_, *data_++); }
+  std::uint8_t octet() {
+    if (left_ == 0) return 0;
+    --left_;
+    return *data_++;
+  }
   std::uint16_t word() {
     const std::uint8_t high = octet();
     return static_cast<std::uint16_t>(high << 8 | octet());
