@@ -25,6 +25,9 @@ LiveContextConfig spec(const char* text) {
 
 // In a process of its own, which has not tried yet and may lock nothing.
 TEST(LockMemoryDeathTest, SaysWhyEachTime) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer answers mlockall() itself";
+#endif
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
