@@ -260,5 +260,40 @@ TEST(DecodeVerdict, AnspcmThatTurnsIntoAnsamIsTwoTones) {
   EXPECT_EQ(verdict_of(*call).technology, "ANSpcm alone");
 }
 
+// A call of which one side alone trains as V.34 does, behind an MS of V.8bis with a non-standard field.
+std::string technology_of(std::uint8_t country, std::vector<std::uint8_t> provider, bool fcs_good = true) {
+  Call call;
+  call.recording.channel.resize(2);
+  call.activity_end_s = {20, 20};
+  Training& training = call.trainings.emplace_back();
+  training.from_1200.direction.channel = 0;
+  training.from_2400.direction.channel = 1;
+  Segment& segment = training.from_1200.segments.emplace_back();
+  segment.t_trn = 5;
+  segment.trn_symbols = 1000;
+  segment.mp.emplace_back();
+  V8bisMessage& heard = call.start_up.v8bis.emplace_back();
+  heard.fcs_good = fcs_good;
+  heard.message.non_standards = 1;
+  v8bis::NonStandard& field = heard.message.non_standard[0];
+  field.country = country;
+  field.provider_size = static_cast<std::uint8_t>(provider.size());
+  std::copy(provider.begin(), provider.end(), field.octets);
+  return verdict_of(call).technology;
+}
+
+// T.35: B5 is the United States.
+TEST(DecodeVerdict, K56flexIsToldByTheWholeCodeOfItsProvider) {
+  EXPECT_EQ(technology_of(0xB5, {0x00, 0x94}), "K56flex");
+  for (const auto& [country, provider] : {std::pair{0xB4, std::vector<std::uint8_t>{0x00, 0x94}},
+                                          {0xB5, {0x00, 0x93}},
+                                          {0xB5, {0x01, 0x94}},
+                                          {0xB5, {0x00, 0x94, 0x00}},
+                                          {0xB5, {}}})
+    EXPECT_EQ(technology_of(static_cast<std::uint8_t>(country), provider), "other PCM modem")
+        << country << ", " << provider.size() << " octets";
+  EXPECT_EQ(technology_of(0xB5, {0x00, 0x94}, false), "other PCM modem") << "an invalid frame";
+}
+
 }  // namespace
 }  // namespace offhook::decode
