@@ -173,7 +173,7 @@ void any_frames(Input& in, std::size_t cut) {
         if (!side.bits.empty()) side.bits[in.word() % side.bits.size()] ^= 1;
         break;
       case 3:  // bits are lost
-        side.bits.resize(side.bits.size() - std::min<std::size_t>(in.octet(), side.bits.size()));
+        side.bits.erase(side.bits.end() - std::min<std::ptrdiff_t>(in.octet(), std::ssize(side.bits)), side.bits.end());
         break;
       case 4:
         for (int k = in.octet(); k > 0; --k) side.bits.push_back(what >> 5 & 1);
