@@ -6,7 +6,9 @@
 //     dq = -max(Ui, Umax - Uinact - Uextra) / Umax dt
 //
 // Ui is the thread's own share, Umax what all may have (95 %, sched_rt_runtime_us), Uextra what nobody reserved, Uinact
-// the share of those that sleep and whose 0-lag time, deadline - left * period / budget, is over. All of one CPU.
+// the share of those that sleep and whose 0-lag time, deadline - left * period / budget, is over. All of one CPU. What
+// interrupts take shrinks the budget as what ran does: grub_reclaim() is given both in one (kernel/sched/deadline.c,
+// update_curr_dl).
 #pragma once
 
 #include <algorithm>
@@ -91,6 +93,8 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
     LinuxDeadlineThread::charge(0);  // it ran; what of the budget is gone, account() finds
     ran_ += ran;
   }
+  // What takes the CPU from it begins where it was accounted for last, whoever has the CPU afterwards.
+  void stolen(Ns time) override { take(accounted_, accounted_ + time); }
   Change update(Ns now) override {
     account(now);
     return LinuxDeadlineThread::update(now);
@@ -100,8 +104,12 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
  private:
   // The stretch that ended now: the processor tells of the time that ran and then, at the same instant, the time.
   void account(Ns now) {
-    if (ran_ > 0) used_ += group_->used(member_, now - ran_, now);
+    take(now - ran_, now);
     ran_ = 0;
+  }
+  void take(Ns from, Ns to) {
+    used_ += group_->used(member_, from, to);
+    accounted_ = to;
     const auto whole = static_cast<Ns>(std::llround(used_));
     left_ -= whole;
     used_ -= static_cast<double>(whole);
@@ -109,8 +117,9 @@ class LinuxReclaimThread final : public LinuxDeadlineThread {
 
   std::shared_ptr<LinuxReclaimGroup> group_;
   std::size_t member_;
-  Ns ran_ = 0;       // since the last account
-  double used_ = 0;  // ns of the budget, less than one, not yet taken from it
+  Ns accounted_ = 0;  // until when
+  Ns ran_ = 0;        // since then
+  double used_ = 0;   // ns of the budget, less than one, not yet taken from it
 };
 
 }  // namespace offhook::hostsim

@@ -130,7 +130,7 @@ SchedulerRow deadline_reclaim_scheduler() {
                     return std::make_unique<LinuxReclaimThread>(deadline, group);
                   });
                 },
-                false);
+                false, true);
           }};
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "hostsim/call/host_policies.h"
+#include "hostsim/sched/linux_reclaim.h"
 #include "hostsim/sched/scheduler.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
 
@@ -15,6 +16,7 @@ namespace offhook::hostsim {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Class = ThreadRequest::Class;
@@ -100,6 +102,45 @@ TEST(StolenTime, EndsABudgetWithHrtickToo) {
   EXPECT_EQ(host.own_time(thread, 16 * kMs), (3250 - 3 * 500 + 10) * kUs);
 }
 
+// Alone it reclaims all but 5 %: 3 of every 20 ms last 19. Half of every ms is stolen: with that they are over at 19,
+// when the thread had 9.5; without, it has every ms that is left.
+TEST(StolenTime, OfAThreadThatReclaimsIsScaledAsWhatRan) {
+  for (const bool charge : {true, false}) {
+    Host host("linux", "deadline-reclaim", 1000, charge);
+    const EntityId thread = host.reserved(3 * kMs, 20 * kMs);
+    host.interrupt(500 * kUs, 250 * kUs, kMs);
+    EXPECT_EQ(host.own_time(thread, 20 * kMs), charge ? 9500 * kUs : 10 * kMs);
+    EXPECT_EQ(host.own_time(thread, 40 * kMs), charge ? 19 * kMs : 20 * kMs);
+  }
+}
+
+// Half of the CPU each, 8 of 16 and 4 of 8. Up to 2 ms the second never woke, and the first's budget shrinks half as
+// fast: 0.5 for its own ms, 0.5 for one of the handler's, and then 1 for the handler's other: 6 are left at 3. The
+// second has the CPU for 2 ms; its 0-lag time is 6. Of the first, 5 are left then, which at half the speed last
+// until 16.
+TEST(StolenTime, IsReclaimedAtTheSpeedOfWhenItWasStolen) {
+  Engine engine;
+  Cpu cpu(engine);
+  cpu.charge_stolen_time();
+  const auto group = std::make_shared<LinuxReclaimGroup>(1);
+  const auto reclaims = [&group](Ns budget, Ns period) {
+    return OwnPolicy([=] { return std::make_unique<LinuxReclaimThread>(LinuxDeadline{budget, period, 1000}, group); });
+  };
+  Segments first_job({kNever}), second_job({2 * kMs}), handler({2 * kMs});
+  const EntityId first = cpu.add_thread("first", reclaims(8 * kMs, 16 * kMs), first_job);
+  const EntityId second = cpu.add_thread("second", reclaims(4 * kMs, 8 * kMs), second_job);
+  const EntityId interrupt = cpu.add_interrupt({.name = "interrupt"}, handler);
+  Recorder recorder(cpu);
+  cpu.release(first);
+  Once interrupts([&](Ns) { cpu.release(interrupt); }), wakes([&](Ns) { cpu.release(second); });
+  engine.at(kMs, interrupts);
+  engine.at(2 * kMs, wakes);
+  engine.run_until(17 * kMs);
+  EXPECT_THAT(recorder.events, ElementsAre("0 first start", "1000000 first preempt", "1000000 interrupt start",
+                                           "3000000 interrupt finish", "3000000 second start", "5000000 second finish",
+                                           "5000000 first resume", "16000000 first replenish"));
+}
+
 // cpu.max takes its quota 5 ms at a time and finds out at a tick; a thread in a group of real-time threads has its
 // server's budget.
 TEST(StolenTime, IsPartOfAGroupsBudget) {
@@ -149,9 +190,9 @@ TEST(StolenTime, IsRefusedWhereThreadsCannotBeChargedWithIt) {
   host.charge_stolen_time = true;
   EXPECT_THAT(scheduler_problem(host), AllOf(HasSubstr("host.charge_stolen_time"), HasSubstr("\"fixed-priority\"")));
   host.scheduler = "linux";
-  host.reservations = "deadline-reclaim";
-  EXPECT_THAT(scheduler_problem(host), HasSubstr("host.reservations is \"deadline-reclaim\""));
-  for (const char* takes : {"deadline-ticks", "deadline-hrtick", "cpu-max", "hcbs"}) {
+  host.reservations = "rez";
+  EXPECT_THAT(scheduler_problem(host), HasSubstr("host.reservations is \"rez\""));
+  for (const char* takes : {"deadline-ticks", "deadline-hrtick", "deadline-reclaim", "cpu-max", "hcbs"}) {
     host.reservations = takes;
     EXPECT_THAT(scheduler_problem(host), IsEmpty()) << takes;
   }
