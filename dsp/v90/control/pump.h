@@ -38,7 +38,11 @@ struct oh_v90_instruments {
   uint32_t renegotiations;
 };
 
-/** What an owner may ask of a modem besides its configuration. All zero: what it does unasked. */
+/** What an owner may ask of a modem besides its configuration. All zero: what it does unasked.
+ *
+ * No struct_size, as no struct of options or instruments of a pump has one, and no padding: it does not grow. The
+ * library would read a new member past the end of what an older owner has passed. A new option is a function of its
+ * own, or a member together with a new soname (docs/release.md). */
 struct oh_v90_options {
   /** Set of 1 << 3 (3000 symbols/s), 1 << 4 (3200), 1 << 5 (3429), as INFO1a numbers them; 0: all. The analogue modem
    * chooses one of them, and 3200 where none can be used; the digital modem has to have the first two (5.2, 6.2). */
