@@ -80,6 +80,21 @@ expect_error "/dev/null: is a device of another driver" kernel /dev/null
 expect_error "/dev/offhook31: cannot be opened" measure latency --host kernel:31 --context SOFTIRQ
 expect_error "are not for one command together" measure latency --host kernel --cpu 0
 
+# Another program's modem at the far end: here a second run of ours, over a line without echo.
+head -c 2000 "$offhook" >near.bin && head -c 3000 /dev/zero >far.bin
+"$offhook" run "$source_dir/examples/int.toml" --far-end unix:far.sock --file far.bin --expect near.bin --out far --json \
+  --set pump.modem=v34 --set pump.role=call --set line.near_echo_db=100 --set line.far_echo_db=100 >far.json 2>far.err &
+second=$!
+"$offhook" card --in-process --far-end unix:far.sock --role call --send near.bin --hash 15 \
+  --set line.near_echo_db=60 --set line.far_echo_db=60 >near.json || fail "card --far-end"
+wait $second || fail "the far end: $(tail -1 far.err)"
+grep -q '"near_received":3000' near.json || fail "what came from the far end: $(cat near.json)"
+cmp near.bin far/received.bin || fail "what came to the far end"
+expect_error "expected no --far-end" card --in-process --far-end unix:far.sock --receive got
+expect_error "expected unix:PATH" card --in-process --far-end far.sock
+expect_error "is at a telephone line" card --in-process --far-end unix:far.sock --pump dmt
+expect_error "expected trunk.near_end" card --in-process --far-end unix:far.sock --pump v90
+
 expect_error "cannot be opened" kernel none
 expect_error "FIFO" kernel none --context "FIFO 500"
 finish

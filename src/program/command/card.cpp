@@ -27,6 +27,7 @@
 #include "src/program/command/kernel_call.h"
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
+#include "src/program/far_end/socket_modem.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/scenario.h"
 #include "traces/text/json.h"
@@ -179,8 +180,8 @@ class Bench {
     return transport_.wait_doorbell(failed ? 10 : 0);
   }
   void begin_call() {
-    if (!other_) built_in_ = make_built_in(options_, scenario_);
-    far_ = other_ ? static_cast<FarParty*>(other_.get()) : built_in_.get();
+    if (!other_) party_ = make_far_party(options_, scenario_);
+    far_ = other_ ? static_cast<FarParty*>(other_.get()) : party_.get();
     call_ = std::make_unique<CardCall>(options_, scenario_, *far_);
   }
   void end_call() {
@@ -189,6 +190,7 @@ class Bench {
     finish(options_, *call_, *far_,
            {{"interrupts", c.interrupts}, {"overrun", c.overrun_samples}, {"underrun", c.underrun_samples}});
     call_.reset();
+    party_.reset();
   }
 
   CardOptions options_;
@@ -198,7 +200,7 @@ class Bench {
   IvshmemTransport transport_;
   PciCard card_;
   std::unique_ptr<OtherCard> other_;
-  std::unique_ptr<FarParty> built_in_;
+  std::unique_ptr<FarParty> party_;  // of the call
   FarParty* far_ = nullptr;
   std::unique_ptr<CardCall> call_;
   CardFault fault_ = CardFault::kNone;
@@ -214,7 +216,7 @@ int run_in_process(const CardOptions& options, const hostsim::Scenario& scenario
   };
   const oh_streams streams = card_streams(scenario);
   const std::uint32_t rate_hz = oh_streams_rate_hz(&streams);
-  const std::unique_ptr<FarParty> far = make_built_in(options, scenario);
+  const std::unique_ptr<FarParty> far = make_far_party(options, scenario);
   CardCall call(options, scenario, *far);
   Near near{make_talker(options, scenario, options.lead), oh_kernel_slice(rate_hz),
             streams.rx.rate_hz / rate_hz * oh_sample_bytes(streams.rx.encoding),
@@ -280,6 +282,11 @@ int run(CardOptions options) {
   if ((trunk || loop) && !options.far_card.empty())
     throw std::runtime_error("--pump " + options.pump +
                              ": the other end is a pump of this process; expected no --far-card");
+  if (!options.far_end.empty()) {
+    FarEndAddress::parse(options.far_end);
+    if (!options.receive.empty())
+      throw std::runtime_error("--receive: what another program's modem receives is its own; expected no --far-end");
+  }
   if (loop && options.no_v42)
     throw std::runtime_error("--pump dmt: over a subscriber loop go ATM cells; expected no --no-v42");
   if (trunk) builder.set("line.kind=\"digital-trunk\"");
@@ -336,9 +343,15 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_flag("--no-v42", options->no_v42, "Of the far modem: start-stop characters (V.14) without error control")
       ->excludes(scenario);
   sub->add_flag("--ring", options->rings, "The line rings while no samples pass, 2 s of 6");
-  sub->add_option("--far-card", options->far_card,
-                  "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")
-      ->type_name("PATH");
+  CLI::Option* far_card =
+      sub->add_option("--far-card", options->far_card,
+                      "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")
+          ->type_name("PATH");
+  sub->add_option("--far-end", options->far_end,
+                  "Instead of a far modem in this process another program's, as of `offhook run`: a new connection for "
+                  "each call")
+      ->excludes(far_card)
+      ->type_name("unix:PATH[,rate=8000|9600][,block=N][,ahead=N]");
   sub->add_option("--send", options->send, "What the far modem sends")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what it receives is written, when the call ends")
       ->type_name("FILE");

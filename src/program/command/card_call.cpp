@@ -15,6 +15,8 @@
 #include "hostsim/call/subscriber_call.h"
 #include "offhook/modem.h"
 #include "src/program/command/kernel_call.h"
+#include "src/program/far_end/socket_modem.h"
+#include "src/program/output/terminal.h"
 
 namespace offhook::command {
 namespace {
@@ -132,6 +134,23 @@ class BuiltIn final : public FarParty {
   std::unique_ptr<Talker> talker_;
 };
 
+class Foreign final : public FarParty {
+ public:
+  Foreign(const CardOptions& options, const hostsim::Scenario& scenario)
+      : modem_(make_far_end(options.far_end, scenario, [] { return !interrupted(); })) {}
+  void process(const void* rx, void* tx, std::size_t n) override {
+    modem_->process(static_cast<const std::int16_t*>(rx), static_cast<std::int16_t*>(tx), n);
+  }
+  nlohmann::ordered_json summary() const override {
+    auto said = nlohmann::ordered_json::object();
+    if (!modem_->failure().empty()) said["far_end"] = modem_->failure();
+    return said;
+  }
+
+ private:
+  std::unique_ptr<SocketModem> modem_;
+};
+
 /// FNV-1a, a sample at a time.
 std::uint64_t hashed(std::uint64_t hash, const void* samples, std::size_t n, oh_encoding encoding) {
   for (std::size_t k = 0; k < n; ++k) {
@@ -165,8 +184,9 @@ std::unique_ptr<Talker> make_talker(const CardOptions& options, const hostsim::S
   return make_talker(options, on_a_loop(scenario), format_of(card_streams(scenario)), scenario.role, io_delay);
 }
 
-std::unique_ptr<FarParty> make_built_in(const CardOptions& options, const hostsim::Scenario& scenario) {
-  return std::make_unique<BuiltIn>(options, scenario);
+std::unique_ptr<FarParty> make_far_party(const CardOptions& options, const hostsim::Scenario& scenario) {
+  if (options.far_end.empty()) return std::make_unique<BuiltIn>(options, scenario);
+  return std::make_unique<Foreign>(options, scenario);
 }
 
 CardCall::CardCall(const CardOptions& options, const hostsim::Scenario& scenario, FarParty& far)

@@ -21,7 +21,7 @@ namespace offhook::command {
 
 struct CardOptions {
   std::string scenario, socket, ram, pump = "v34", role = "answer", clock = "stepped", send, receive, fault, far_card,
-                                     record;
+                                     far_end, record;
   std::vector<std::string> set;
   std::uint64_t seed = 1;  ///< of the line
   double hash_seconds = 20;
@@ -63,12 +63,12 @@ class FarParty {
   virtual void process(const void* rx, void* tx, std::size_t n) = 0;
   /// A stepped clock may go on.
   virtual bool caught_up() const { return true; }
-  virtual nlohmann::ordered_json summary() const { return {}; }
+  virtual nlohmann::ordered_json summary() const { return nlohmann::ordered_json::object(); }
   /// Of a modem in this process.
   virtual const std::vector<std::uint8_t>* received() const { return nullptr; }
 };
-/// A modem in this process.
-std::unique_ptr<FarParty> make_built_in(const CardOptions& options, const hostsim::Scenario& scenario);
+/// A modem in this process, or with options.far_end another program's, for which it waits.
+std::unique_ptr<FarParty> make_far_party(const CardOptions& options, const hostsim::Scenario& scenario);
 
 /// The line at the card, and a hash of what passed at the card's codec.
 class CardCall {

@@ -111,6 +111,7 @@ card: offhook card, a line for each call
   far_received? (bytes): by the far modem
   far_retrains?: of the far modem
   {far_overrun,far_underrun}? (samples): of the second card, --far-card
+  far_end?: why the program there sent no more, --far-end
 
 export: offhook export --json
   out: the file

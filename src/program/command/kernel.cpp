@@ -30,6 +30,8 @@
 namespace offhook::command {
 namespace {
 
+constexpr double kReleaseS = 5;  ///< of the line: for link and pump to tell the far end that the call is over
+
 struct Options {
   std::string device = "/dev/offhook0", pump = "v34", role = "call", send, receive, log;
   std::vector<std::string> contexts = {"FIFO 50"};
@@ -154,18 +156,24 @@ class KernelCall {
 
  private:
   bool follow() {
-    bool hung_up = false;
+    double hung_up_s = -1;
     for (;; transfer_->wait()) {
       const oh_kernel_status& s = transfer_->look();
-      const bool failed = s.card != OH_KERNEL_IN_CALL || s.pump == OH_PUMP_FAILED || interrupted();
       const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begun_;
-      if (failed || past.count() > options_.timeout) return false;
-      if (hung_up && s.pump == OH_PUMP_IDLE) return transfer_->connected();
-      if (hung_up || static_cast<double>(s.samples) < options_.seconds * options_.rate_hz()) continue;
-      if (!transfer_->connected() || s.pump == OH_PUMP_IDLE) return false;
+      if (s.card != OH_KERNEL_IN_CALL || interrupted() || past.count() > options_.timeout) return false;
+      const double line_s = static_cast<double>(s.samples) / options_.rate_hz();
+      const bool over = s.pump == OH_PUMP_IDLE || s.pump == OH_PUMP_FAILED;
+      if (hung_up_s >= 0) {
+        // Some modems leave as soon as the link is released, and answer no cleardown.
+        if (over || line_s > hung_up_s + kReleaseS) return transfer_->connected();
+        continue;
+      }
+      if (s.pump == OH_PUMP_FAILED) return false;
+      if (line_s < options_.seconds) continue;
+      if (!transfer_->connected() || over) return false;
       if (options_.drop) return true;
       transfer_->hang_up();
-      hung_up = true;
+      hung_up_s = line_s;
     }
   }
   void take(std::span<const oh_event> events, std::uint64_t lost) {

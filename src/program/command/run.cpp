@@ -206,7 +206,7 @@ int run(const Options& options) {
   const std::string file = file_to_transfer(options.file);
   const std::string expected = file_to_transfer(options.expect);
   if (!file.empty()) scenario.bytes = file.size();
-  std::optional<SocketModem> foreign;
+  std::unique_ptr<SocketModem> foreign;
   FarSide far;
   catch_interrupts();
   if (!options.far_end.empty()) {
@@ -214,15 +214,8 @@ int run(const Options& options) {
       throw std::runtime_error("--far-end: the modem there hears samples; expected pump.kind = \"real\"");
     }
     scenario.bytes = file.size() + expected.size();
-    const bool trunk = scenario.line_kind == hostsim::LineKind::kDigitalTrunk;
-    if (trunk && !scenario.near_is_digital) {
-      throw std::runtime_error(
-          "--far-end: the modem there is the analogue one of a trunk; expected trunk.near_end = \"digital\"");
-    }
-    foreign.emplace(
-        FarEndAddress::parse(options.far_end), [] { return !interrupted(); },
-        trunk ? static_cast<std::uint32_t>(hostsim::DigitalTrunk::kReceivedRatio) : 1);
-    far = {&*foreign, octets(expected)};
+    foreign = make_far_end(options.far_end, scenario, [] { return !interrupted(); });
+    far = {foreign.get(), octets(expected)};
   }
   const CallRunner runner =
       device ? [&](const hostsim::Scenario& call,

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "driver/path/local_socket.h"
+#include "hostsim/line/digital_trunk.h"
 #include "hostsim/line/sample.h"
 #include "src/program/output/terminal.h"
 
@@ -198,6 +199,18 @@ bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
     }
   }
   return true;
+}
+
+std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,
+                                          std::function<bool()> keep_waiting) {
+  if (scenario.line_kind == hostsim::LineKind::kSubscriberLoop || scenario.line_kind == hostsim::LineKind::kAir)
+    throw std::runtime_error("--far-end: the modem there is at a telephone line; expected another line.kind");
+  const bool trunk = scenario.line_kind == hostsim::LineKind::kDigitalTrunk;
+  if (trunk && !scenario.near_is_digital)
+    throw std::runtime_error(
+        "--far-end: the modem there is the analogue one of a trunk; expected trunk.near_end = \"digital\"");
+  return std::make_unique<SocketModem>(FarEndAddress::parse(address), std::move(keep_waiting),
+                                       trunk ? static_cast<std::uint32_t>(hostsim::DigitalTrunk::kReceivedRatio) : 1);
 }
 
 }  // namespace offhook

@@ -19,11 +19,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hostsim/call/connection.h"
+#include "hostsim/call/scenario.h"
 #include "hostsim/line/resampler.h"
 
 namespace offhook {
@@ -73,5 +75,10 @@ class SocketModem final : public hostsim::ForeignModem {
   std::vector<std::int16_t> queued_;  // at kLineRateHz, from next_ on
   std::size_t next_ = 0;
 };
+
+/// The modem of another program at the far end of the scenario's line; waits for it. @param address  see FarEndAddress
+/// @throws std::runtime_error: also where the line has no place for it
+std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,
+                                          std::function<bool()> keep_waiting);
 
 }  // namespace offhook

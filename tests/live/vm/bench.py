@@ -5,7 +5,8 @@
   bench.py call     one call: boots, loads the module, transfers a file both ways, brings the log back
   bench.py matrix   all contexts on all kernels, one line each; every sample against the same call in user space
   bench.py abuse    what a driver has to bear: contexts changed a hundred times, the card gone, garbled ...
-  bench.py live     a call between the kernel's modem and `offhook modem` on this machine
+  bench.py live     a call between the kernel's modem and `offhook modem` on this machine; with
+                   --program between it and another program, in both roles
   bench.py scenario offhook run SCENARIO --host kernel, and offhook measure latency --host kernel
   bench.py serial   /dev/ttySM0: lines, AT commands, calls, hang-ups (serial_port.py)
   bench.py experiment  what each context does to others and they to it, and reservations beside the law (docs/kernel.md)
@@ -291,6 +292,59 @@ status=$?; cp /run/said $KEEP; rmmod offhook && exit $status"""
     return 1 if bad else 0
 
 
+# Of the line, and of the guest's patience. The line is that of the cell "clean" of ./dev interop.
+FOREIGN_LINE_S, FOREIGN_TIMEOUT_S = 30, 600
+FOREIGN_LINE = {"codec": '"none"', "loss_db": 6, "near_echo_db": 60, "far_echo_db": 60, "noise_dbm0": -90, "delay_ms": 10}
+
+
+def foreign(bench, options):
+    """The kernel's modem and another program's, which speaks the protocol of docs/interop.md: each calls the other."""
+    bad = 0
+    pump = options.pump or "v34"
+    about = json.loads(subprocess.run([options.program, "describe"], check=True, capture_output=True, text=True).stdout)
+    for kernel, role in itertools.product(map(vm.Kernel, options.kernels), ("call", "answer")):
+        with tempfile.TemporaryDirectory() as keep:
+            sent = octets_to_send(FILE_OCTETS)
+            for name, octets in (("to-far", sent), ("from-far", sent[::-1])):
+                with open(os.path.join(keep, name), "wb") as file:
+                    file.write(octets)
+            script = f"""insmod $MODULE && $OFFHOOK kernel --pump {pump} --role {role} --seconds {FOREIGN_LINE_S} \
+--timeout {FOREIGN_TIMEOUT_S} --send $KEEP/to-far --receive /run/received >/run/said
+status=$?; cp /run/said /run/received $KEEP; rmmod offhook && exit $status"""
+            other = {"call": "answer", "answer": "call"}[role]
+            try:
+                with contextlib.ExitStack() as stack:
+                    log = stack.enter_context(open(os.path.join(keep, "far.txt"), "wb"))
+                    program = stack.enter_context(subprocess.Popen(
+                        [options.program, other, "socket", "from-far", "to-far", "far-received", f"modulation={pump}"],
+                        cwd=keep, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+                    stack.callback(program.terminate)
+                    card = ["--far-end", ",".join(filter(None, ["unix:" + os.path.join(keep, "socket"), about["address"]]))]
+                    line = {"trunk.near_end": '"digital"'} if pump == "v90" else {f"line.{k}": v for k, v in FOREIGN_LINE.items()}
+                    card += ["--pump", pump, "--role", other, *itertools.chain(*(("--set", f"{k}={v}") for k, v in line.items()))]
+                    status, _ = bench.in_vm(kernel, script, keep, card)
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        program.wait(20)
+                with open(os.path.join(keep, "said"), encoding="ascii") as file:
+                    said = json.load(file)
+                whole = []
+                for name, octets in (("received", sent[::-1]), ("far-received", sent)):
+                    try:
+                        with open(os.path.join(keep, name), "rb") as file:
+                            whole.append(file.read() == octets)
+                    except FileNotFoundError:
+                        whole.append(False)
+                # A program may clear the call down when it has everything, which is before its time: status 2.
+                good = status in (0, 2) and all(whole) and said["connected"] and said["card"] == "in call"
+                verdict = "ok" if good else f"status {status}, whole (there, here) {whole[::-1]}, {said}"
+                verdict += f", {said['tx_bit_rate']} bit/s out and {said['rx_bit_rate']} in, {said['retrains']} retrains"
+            except Failure as failure:
+                verdict = str(failure)
+        bad += not verdict.startswith("ok")
+        print(f"{kernel.name:8} {about['name']:12} {pump:6} the kernel's modem {role + 's:':8} {verdict}", flush=True)
+    return 1 if bad else 0
+
+
 def scenario_text(name):
     """@return the scenario of this name: examples/kernel.toml, or that over V.44, or with V.90's modems at a digital trunk"""
     with open(os.path.join(ROOT, "examples", "kernel.toml"), encoding="utf-8") as file:
@@ -427,6 +481,8 @@ def main():
                         help=f"{', '.join(CONTEXTS)}, or one of the grammar such as 'FIFO 10'; may be given again")
     parser.add_argument("--pump", choices=("v90", "v34", "v32bis", "v22bis", "dmt"),
                         help="call (default v34), and matrix: this one in all contexts; dmt: G.lite on a subscriber loop, ATM cells")
+    parser.add_argument("--program", type=os.path.abspath,
+                        help="live: the far end is this program, as of ./dev interop (docs/interop.md), in both roles")
     parser.add_argument("--full-rate", action="store_true", help="call with --pump dmt: at full rate")
     parser.add_argument("--no-v42", action="store_true", help="call, and abuse's shortage: without error control")
     parser.add_argument("--interrupts", type=int, default=16000,
@@ -456,7 +512,7 @@ def main():
             return scenario(bench, options)
         if options.what == "live":
             options.kernels = options.kernels or ["6.1"]
-            return live(bench, options)
+            return foreign(bench, options) if options.program else live(bench, options)
         if options.what == "debug-kernel":
             return debug_kernel(bench, options)
         if options.what == "experiment":
