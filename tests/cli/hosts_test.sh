@@ -81,5 +81,4 @@ printf '[[load.reservation]]\nx_tics = 1\n' >bad.toml
 expect_error 'bad.toml:2:1: unknown key "x_tics"; the nearest known key is "x_ticks"' run bad.toml
 mkfifo fifo
 expect_error '"fifo" is a FIFO, and not in' hosts fifo
-expect_error 'the name of a file is empty' run ''
 finish
