@@ -53,6 +53,7 @@ from rig import (  # noqa: E402
     Kind,
     Ledger,
     chosen_cases,
+    instructions,
     make_folder,
     octets_to_send,
 )
@@ -83,6 +84,9 @@ def cell(bench, kernel_name, context, kind, boot=""):
     show(kernel_name, context, kind, boot or bench.options.boot, said, verdict)
     if verdict == "ok" and "longest_section" in said:
         print("         longest section: " + " to ".join(said["longest_section"]), flush=True)
+    if verdict == "ok" and bench.options.what == "call":
+        isr, own, pump = instructions(bench.offhook, os.path.join(keep, "call.ohlog"))
+        print(f"         instructions, medians: interrupt routine {isr}; service {own}, and the pump's {pump}", flush=True)
     if bench.options.keep is None:
         shutil.rmtree(os.path.dirname(keep))
     return verdict == "ok"
@@ -105,6 +109,7 @@ def matrix_cells(options):
 def matrix(bench, options):
     """Goes on where it was stopped: a cell that was as it must be, with the same module and program, is not made again."""
     heading()
+    options.contexts = options.contexts or list(CONTEXTS)
     cells, good = matrix_cells(options), 0
     for kernel, context, kind, boot in cells:
         entry = [kernel, context, str(kind), f"{options.boot} {boot}"]
@@ -418,10 +423,24 @@ status=$?; cp -r /run/record $KEEP; exit $status"""
     return 1 if bad else 0
 
 
+def call(bench, options):
+    options.contexts = options.contexts or ["thread"]
+    heading()
+    kind = Kind(options.pump or "v34", v42=not options.no_v42, full_rate=options.full_rate)
+    return 0 if all([cell(bench, k, c, kind) for k in options.kernels for c in options.contexts]) else 1
+
+
+# Of each: the kernels that it has without --kernel, and what it does.
+COMMANDS = {"call": (["6.1"], call), "matrix": (vm.KERNELS, matrix), "abuse": (["6.1"], abuse),
+            "live": (["6.1"], lambda bench, options: (foreign if options.program else live)(bench, options)),
+            "scenario": (["6.12"], scenario), "serial": (["6.1"], serial), "experiment": (["6.12"], experiment),
+            "replay": (["6.12"], replay), "debug-kernel": ([], debug_kernel), "sparse": (vm.KERNELS, sparse), "style": ([], style),
+            "dkms": (vm.KERNELS, dkms)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("call", "matrix", "abuse", "live", "scenario", "serial", "experiment", "replay",
-                                         "debug-kernel", "sparse", "style", "dkms"))
+    parser.add_argument("what", choices=COMMANDS)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder with src/offhook")
     parser.add_argument("--fetch", action="store_true", help="download a kernel when the cache has none")
     parser.add_argument("--kernel", dest="kernels", action="append", choices=vm.KERNELS, help="may be given again")
@@ -449,41 +468,12 @@ def main():
         parser.error("--full-rate is of `call --pump dmt`")
     bench = Bench(options)
     try:
-        if options.what == "call":
-            options.kernels = options.kernels or ["6.1"]
-            options.contexts = options.contexts or ["thread"]
-            heading()
-            kind = Kind(options.pump or "v34", v42=not options.no_v42, full_rate=options.full_rate)
-            return 0 if all([cell(bench, k, c, kind) for k in options.kernels for c in options.contexts]) else 1
-        if options.what == "scenario":
-            options.kernels = options.kernels or ["6.12"]
-            return scenario(bench, options)
-        if options.what == "live":
-            options.kernels = options.kernels or ["6.1"]
-            return foreign(bench, options) if options.program else live(bench, options)
-        if options.what == "debug-kernel":
-            return debug_kernel(bench, options)
-        if options.what == "experiment":
-            options.kernels = options.kernels or ["6.12"]
-            return experiment(bench, options)
-        if options.what == "replay":
-            options.kernels = options.kernels or ["6.12"]
-            return replay(bench, options)
-        if options.what == "serial":
-            options.kernels = options.kernels or ["6.1"]
-            return serial(bench, options)
-        if options.what == "abuse":
-            options.kernels = options.kernels or ["6.1"]
-            return abuse(bench, options)
-        options.kernels = options.kernels or list(vm.KERNELS)
-        if options.what == "dkms":
-            return dkms(bench, options)
-        if options.what == "style":
-            return style(bench, options)
-        if options.what == "sparse":
-            return sparse(bench, options)
-        options.contexts = options.contexts or list(CONTEXTS)
-        return matrix(bench, options)
+        kernels, command = COMMANDS[options.what]
+        options.kernels = options.kernels or list(kernels)
+        if options.fetch:
+            for kernel in options.kernels:  # with the headers, which a command may need before a machine
+                vm.Kernel(kernel).fetch()
+        return command(bench, options)
     except vm.Unavailable as lacks:
         print("SKIPPED:", lacks)
         return vm.SKIPPED

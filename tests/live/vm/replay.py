@@ -4,18 +4,21 @@
 The calls are the experiment's (experiment.py), one a context, beside its two cyclictests. Meanwhile the kernel's scheduling is
 traced. The simulator then runs a device whose blocks cost what they cost in INT, where nothing interrupts them, in the same
 context, on a host that does what the trace has, the driver left out. Nothing of the call that is predicted goes into its
-prediction but who else had the CPU.
+prediction but who else had the CPU. Reservations are judged, too: sufficient in the kernel, and on the replayed host.
 """
 
 import json
 import os
 import subprocess
 
-from experiment import BLOCK, EXPERIMENT_S, LEAD, begin_script, call_script, on_each_kernel, prepare, read_cell
-from rig import Failure
+from experiment import BLOCK, EXPERIMENT_S, FEATURES, LEAD, RESERVATIONS, begin_script, call_script, on_each_kernel, prepare, read_cell
+from rig import Failure, read_events
 
-# The kernel's, and the same of a replayed host, whose threads have their priorities and nothing else of Linux: no reservations.
-CONTEXTS = {"INT": "INT", "FIFO 50": "THR 90"}
+# The kernel's, and the same of a replayed host, whose threads have their priorities. A reservation is SCHED_DEADLINE's in both,
+# above all of them, and its budget ends when it is spent (HRTICK_DL).
+CONTEXTS = {"INT": "INT", "FIFO 50": "THR 90", **{f"RES {x}ms/{y}ms": f"RES {x}ms/{y}ms strict" for x, y in RESERVATIONS}}
+# Whose quantiles are shown; of the other reservations the verdict.
+SHOWN = list(CONTEXTS)[:3]
 EVENTS = ["sched:sched_switch", "irq", "irq_vectors", "timer:hrtimer_expire_entry", "timer:hrtimer_expire_exit"]
 # The driver, and the way of the card's second CPU to interrupt the first (pacer/pacer.c).
 WITHOUT = ["offhook", "irq_work", "call_function_single"]
@@ -25,10 +28,8 @@ QUANTILES = (0, 0.1, 0.5, 0.9, 0.99, 1)
 def read_log(offhook, path):
     """@return of each block in order: from the interrupt to its service, us; the service, us; samples pending after it"""
     waits, works, pending, asked, begun = [], [], [], None, None
-    lines = subprocess.run([offhook, "export", "--csv", "-", path], capture_output=True, text=True, check=True).stdout
-    for line in lines.splitlines()[1:]:
-        at, _, kind, _, _, argument = line.split(",")
-        at = int(at) / 1000
+    for at, kind, argument in read_events(offhook, path):
+        at /= 1000
         if kind == "interrupt" and asked is None:
             asked = at
         elif kind == "service_begin":
@@ -46,7 +47,7 @@ def quantile(values, share):
 
 
 def simulate(offhook, keep, name, context, work_us, isr_us):
-    """@return read_log() of the device on the replayed host"""
+    """@return read_log() of the device on the replayed host, and the samples that it lost"""
     load, scenario, out = (os.path.join(keep, name + suffix) for suffix in (".load", ".toml", ".out"))
     subprocess.run([offhook, "trace", os.path.join(keep, name + ".dat"), "--without", *WITHOUT, "-o", load],
                    stdout=subprocess.DEVNULL, check=True)
@@ -54,6 +55,7 @@ def simulate(offhook, keep, name, context, work_us, isr_us):
         file.write(f"""name = "replay"
 [host]
 name = "linux"
+reservations = "deadline-hrtick"
 [load]
 trace = {json.dumps(load)}
 trace_cpu = 0
@@ -81,7 +83,9 @@ device_s = {EXPERIMENT_S}
                           check=False)
     if done.returncode not in (0, 2):
         raise Failure("the simulator says: " + done.stderr)
-    return read_log(offhook, out)
+    with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
+        figures = json.load(file)["figures"]["total"]
+    return read_log(offhook, out), figures["overrun_samples"] + figures["underrun_samples"]
 
 
 def show(context, lost, kernel, simulated):
@@ -101,9 +105,10 @@ def replay_on(bench, kernel, keep):
     script = begin_script(pacer, line)
     events = " ".join("-e " + e for e in EVENTS)
     names = {context: f"call{n}" for n, context in enumerate(CONTEXTS)}
+    script += f"echo HRTICK_DL >{FEATURES}\n"
     for context, name in names.items():
         script += call_script(name, context, sent, f"trace-cmd start -C mono -b 65536 {events} >/dev/null || exit 8",
-                              f"trace-cmd stop && trace-cmd extract -o /run/{name}.dat >/dev/null; trace-cmd reset")
+                              f"trace-cmd stop && trace-cmd extract -o /run/{name}.dat >$KEEP/trace-cmd 2>&1; trace-cmd reset")
     status, _ = bench.in_vm(kernel, script + "rmmod offhook && rmmod offhook_pacer", keep, ["--clock", "guest"], pacer=True)
     if status != 0:
         raise Failure(f"status {status}")
@@ -114,7 +119,12 @@ def replay_on(bench, kernel, keep):
     heads = " ".join(f"{f'{100 * q:g} %':>9}" for q in QUANTILES)
     print(f"{kernel.name}: calls of {EXPERIMENT_S} s, and the same host replayed in the simulator; an instruction is 4 ns\n"
           f"{'context':14} {'':24} {'of':10} {'count':>6} {heads}   lost")
-    for context, name in names.items():
-        simulated = simulate(bench.offhook, keep, name, CONTEXTS[context], work_us, isr_us)
-        show(context, said[context]["lost"], measured[context], simulated)
+    simulated = {context: simulate(bench.offhook, keep, name, CONTEXTS[context], work_us, isr_us) for context, name in names.items()}
+    for context in SHOWN:
+        show(context, said[context]["lost"], measured[context], simulated[context][0])
+    words = {True: "sufficient", False: "insufficient"}
+    print(f"{'reservation':14} {'kernel':>13} {'lost':>7} {'simulator':>13} {'lost':>7}")
+    for context in list(CONTEXTS)[2:]:
+        lost = simulated[context][1]
+        print(f"{context:14} {words[said[context]['sufficient']]:>13} {said[context]['lost']:7} {words[lost == 0]:>13} {lost:7}", flush=True)
     return all(call["same"] for call in said.values() if call["lost"] == 0)

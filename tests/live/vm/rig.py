@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,30 @@ def build_module(kernel, build):
 def make_folder(path):
     os.makedirs(path, exist_ok=True)
     return path
+
+
+def read_events(offhook, log):
+    """@return of each event of a log in order: ns, kind, argument"""
+    said = subprocess.run([offhook, "export", "--csv", "-", log], capture_output=True, text=True, check=True).stdout
+    for line in said.splitlines()[1:]:
+        at, _, kind, _, _, argument = line.split(",")
+        yield int(at), kind, argument
+
+
+def instructions(offhook, log):
+    """What an interrupt costs besides the pump, from the log of a machine whose clock counts instructions.
+    @return medians: of the interrupt routine; of a service's own steps before and after the pump; of the pump with the copy
+    of its output"""
+    isr, own, pump, last = [], [], [], {}
+    for at, kind, _ in read_events(offhook, log):
+        last[kind] = at
+        if kind == "isr_exit" and "isr_enter" in last:
+            isr.append(at - last["isr_enter"])
+        elif kind == "call_end" and {"call_begin", "service_begin", "output_ready"} <= last.keys():
+            if last["call_begin"] <= last["service_begin"] <= last["output_ready"]:
+                own.append(last["service_begin"] - last["call_begin"] + at - last["output_ready"])
+                pump.append(last["output_ready"] - last["service_begin"])
+    return [round(statistics.median(ns) / vm.INSTRUCTION_NS) if ns else 0 for ns in (isr, own, pump)]
 
 
 def octets_to_send(n):

@@ -109,6 +109,9 @@ sync
 echo {off} >/proc/sysrq-trigger
 sleep 60
 """
+# An instruction takes 2^SHIFT ns of the guest's time.
+SHIFT = 2
+INSTRUCTION_NS = 1 << SHIFT
 # Where the guest is idle its clock is the host's, and late when QEMU does not get a CPU at once.
 SPINNER = "chrt --idle 0 sh -c 'while :; do :; done' &"
 
@@ -287,7 +290,7 @@ def cpio(entries):
     return bytes(out)
 
 
-def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount="2", systemd=False, card=None, boot="", pacer=False,
+def run(kernel, qemu, command, keep, seconds=600, cpus=None, icount=str(SHIFT), systemd=False, card=None, boot="", pacer=False,
         ram=()):
     """@param cpus  so many on the host's clock; None: one, by instruction count  @param pacer  a second CPU beside that
     one, on the same clock, for the card's hardware (pacer/pacer.c)  @param card  (socket, file of the guest's
@@ -355,7 +358,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=600, help="time limit in this machine's time (default 600)")
     parser.add_argument("--keep", help="folder of the host that the guest sees as $KEEP; kernel.log goes there too")
     parser.add_argument("--cpus", type=int, help="so many CPUs, on the host's clock instead of the instruction count")
-    parser.add_argument("--shift", default="2", help="an instruction takes 2^SHIFT ns of the guest's time (default 2)")
+    parser.add_argument("--shift", default=str(SHIFT), help=f"an instruction takes 2^SHIFT ns of the guest's time (default {SHIFT})")
     parser.add_argument("--systemd", action="store_true", help="systemd is process 1 and starts the command")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run, e.g. uname -a")
     options = parser.parse_args()
