@@ -103,6 +103,23 @@ void EchoCanceller::set_training(bool training) {
   training_ = training;
   near_span_ = training ? Span{0, kNearTaps} : span_of(near_, nullptr, kNearTaps);
   far_span_ = training ? Span{0, kFarTaps} : span_of(far_re_, far_im_, kFarTaps);
+  if (joined_ && training) {
+    for (int late = kFarTaps - 1; late >= 0; --late) put_analytic(late);
+  }
+  joined_ = !training && hears_far() && frequency_ == 0;
+  if (joined_) join_far();
+}
+
+// Re(turn sum of c[k] (x[k] + i sum of h[j] x[k + j - kMiddle])) as one sum over x.
+void EchoCanceller::join_far() {
+  const Complex turn = unit_phasor(phase_);
+  for (float& tap : joined_taps_) tap = 0;
+  for (int k = 0; k < kFarTaps; ++k) {
+    const Complex c = Complex{far_re_[k], far_im_[k]} * turn;
+    joined_taps_[1 + k + kMiddle] += c.re;  // the first is left over
+    kernels_->accumulate(joined_taps_ + 1 + k, hilbert_, -c.im, kFilterTaps);
+  }
+  joined_span_ = span_of(joined_taps_, nullptr, kJoinedTaps);
 }
 
 EchoCanceller::Span EchoCanceller::span_of(const float* re, const float* im, int taps) {
@@ -130,17 +147,22 @@ void EchoCanceller::drop_noise() {
   zero_below(kFarMargin * far, far_re_, far_im_, kFarTaps);
 }
 
+// The analytic signal of the sample that the newest of the far echo's taps met `late` samples ago.
+void EchoCanceller::put_analytic(int late) {
+  const float* around = sent_.window(at_, far_delay_ - kFilterDelay + late, kFilterTaps);
+  far_at_ = far_at_ + 1 == kFarWindow ? 0 : far_at_ + 1;
+  analytic_re_.put(far_at_, around[kMiddle]);
+  analytic_im_.put(far_at_, kernels_->dot(hilbert_, around, kFilterTaps));
+}
+
 void EchoCanceller::put(float x) {
   at_ = at_ + 1 == kLong ? 0 : at_ + 1;
   short_at_ = short_at_ + 1 == kShort ? 0 : short_at_ + 1;
-  sent_.put(short_at_, x);
-  const float* recent = sent_.window(short_at_, 0, kFilterTaps);
-  const float delayed = recent[kFilterTaps - 1 - kFilterDelay];
-  if (hears_far()) {  // taps that begin at zero are not adapted before all of their window is new
-    analytic_re_.put(at_, delayed);
-    analytic_im_.put(at_, kernels_->dot(hilbert_, recent, kFilterTaps));
-  }
+  sent_.put(at_, x);
+  if (hears_far() && !joined_) put_analytic(0);  // taps that begin at zero are not adapted before their window is new
   if (training_) {
+    const float* recent = sent_.window(at_, 0, kFilterTaps);
+    const float delayed = recent[kMiddle];
     const float inverse = kernels_->dot(inverse_, recent, kFilterTaps);
     inverse_sent_.put(short_at_, inverse);
     near_power_ += kPowerMemory * (inverse * delayed - near_power_);
@@ -166,15 +188,19 @@ void EchoCanceller::adapt_near(float residual) {
 
 float EchoCanceller::process(float received) {
   const auto [near, near_taps] = near_span_;
-  float residual =
-      received - kernels_->dot(near_ + near, sent_.window(short_at_, near_delay_, kNearTaps) + near, near_taps);
+  float residual = received - kernels_->dot(near_ + near, sent_.window(at_, near_delay_, kNearTaps) + near, near_taps);
+  if (joined_) {
+    const auto [joined, taps] = joined_span_;
+    const float* x = sent_.window(at_, far_delay_ - kFilterDelay, kJoinedTaps);
+    return residual - kernels_->dot(joined_taps_ + joined, x + joined, taps);
+  }
   const float* re = nullptr;
   const float* im = nullptr;
   Complex turn{1, 0};
   Complex replica{};
   if (hears_far()) {
-    re = analytic_re_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
-    im = analytic_im_.window(at_, far_delay_ - kFilterDelay, kFarTaps);
+    re = analytic_re_.window(far_at_, 0, kFarTaps);
+    im = analytic_im_.window(far_at_, 0, kFarTaps);
     phase_ += step_of(frequency_);
     turn = unit_phasor(phase_);
     const auto [far, far_taps] = far_span_;

@@ -85,6 +85,32 @@ TEST(QamEchoCanceller, TakesAFarEchoOffARoundTripLater) {
   }
 }
 
+// Held, it is a filter on the samples as they were sent; what training wants of the time before has to be there at
+// once.
+TEST(QamEchoCanceller, AFarEchoStaysOffWhileATrainingBeginsAgain) {
+  constexpr int kRoundTrip = 700, kTrained = 8000, kHeld = 4000, kAgain = 200;
+  EchoCanceller canceller;
+  canceller.init(kBand, 0, kRoundTrip);
+  const auto sent = data(kTrained + kHeld + kAgain);
+  double before = 0, held = 0, again = 0;
+  canceller.set_training(true);
+  for (int n = 0; n < kTrained + kHeld + kAgain; ++n) {
+    if (n == kTrained) canceller.set_training(false);
+    if (n == kTrained + kHeld) canceller.set_training(true);
+    const float heard = n < kRoundTrip ? 0 : 0.1f * sent[static_cast<std::size_t>(n - kRoundTrip)];
+    const float left = canceller.process(heard);
+    canceller.put(sent[static_cast<std::size_t>(n)]);
+    if (n >= kTrained + kHeld) {
+      again += left * left;
+    } else if (n >= kTrained + kHeld - kAgain) {
+      held += left * left;
+      before += heard * heard;
+    }
+  }
+  EXPECT_LT(10 * std::log10(held / before), -25);
+  EXPECT_NEAR(10 * std::log10(again / held), 0, 2);
+}
+
 TEST(QamEchoCanceller, AFarEchoBeyondItsMemoryStays) {
   constexpr int kMost = EchoCanceller::kMaxDelaySamples + EchoCanceller::kFarBefore;  // of the round trip
   EchoCanceller last, beyond;
