@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/blocks/s_detector.h"
 
+#include "dsp/blocks/instruction_set.h"
 #include "dsp/blocks/nco.h"
 
 namespace offhook {
@@ -21,6 +22,23 @@ float SDetector::likeness(const Group& g) const {
   return power > 0 ? (g.line[0].re * mean_[0].re + g.line[0].im * mean_[0].im) / power : 0;
 }
 
+// All that a group has is added side by side.
+SDetector::Group SDetector::mean_of_window() const {
+  using Quad = float __attribute__((vector_size(16)));
+  static_assert(sizeof(Group) == 2 * sizeof(Quad));
+  Quad low{}, high{};
+  for (const Group& each : group_) {
+    const auto* v = reinterpret_cast<const Unaligned<Quad>*>(&each);
+    low += v[0].v;
+    high += v[1].v;
+  }
+  Group mean;
+  auto* v = reinterpret_cast<Unaligned<Quad>*>(&mean);
+  v[0].v = low * (1.0f / kWindow);
+  v[1].v = high * (1.0f / kWindow);
+  return mean;
+}
+
 void SDetector::put(Complex u) {
   s_bar_ = false;
   sample_[samples_++] = u;
@@ -39,12 +57,7 @@ void SDetector::put(Complex u) {
 
   const float like = in_s_ ? likeness(g) : 0;
   if (!in_s_ || like > 0.8f) {
-    float power = 0;
-    Complex mean[3]{};
-    for (const Group& each : group_) {
-      for (int k = 0; k < 3; ++k) mean[k] += (1.0f / kWindow) * each.line[k];
-      power += each.power / kWindow;
-    }
+    const auto [mean, power, unused] = mean_of_window();
     const float carrier = norm(mean[0]);
     const float edges = norm(mean[1]) + norm(mean[2]);
     const bool hit = power > kLeastMeanSquare && carrier + edges > kShareOfLines * power &&

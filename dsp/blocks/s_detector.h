@@ -35,7 +35,9 @@ class SDetector {
   struct Group {
     Complex line[3]{};
     float power = 0;
+    float unused = 0;  // a whole number of vectors
   };
+  Group mean_of_window() const;
   float likeness(const Group& g) const;
 
   Complex sample_[4]{};

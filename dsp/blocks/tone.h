@@ -73,8 +73,8 @@ class ToneDetector {
 
   Oscillator mixer_;
   Complex window_[kWindow]{};  // mixed
-  float power_[kWindow]{};
-  int in_ = 0;
+  float power_[kWindow / kStep]{};
+  int in_ = 0;  // a multiple of kStep whenever step() is called
   uint64_t now_ = 0;
   Complex history_[kHistory]{};
   int newest_ = 0;
