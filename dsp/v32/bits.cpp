@@ -77,7 +77,7 @@ Complex BitReceiver::put(Complex y) {
 }
 
 void BitReceiver::put_dibit(int label) {
-  const int q = undo(differential_4800, label, y_);
+  const int q = kUndo4800(label, y_);
   y_ = label;
   for (int k = 1; k >= 0; --k) {
     word_ = word_ >> 1 | static_cast<uint32_t>(descrambler_.descramble(q >> k & 1)) << 31;
@@ -115,15 +115,14 @@ void BitReceiver::begin_data(int rate) {
 void BitReceiver::put_data(int label) {
   const int uncoded = rate_->bits - 2;
   const int y = label >> uncoded & 3;
-  const int q = rate_->trellis ? undo(differential, y, y_) : undo(differential_4800, y, y_);
+  const int q = rate_->trellis ? kUndo(y, y_) : kUndo4800(y, y_);
   y_ = y;
+  const int n = rate_->bits;
   const int bits = q << uncoded | (label & ((1 << uncoded) - 1));
-  for (int k = rate_->bits - 1; k >= 0; --k) {
-    const int bit = descrambler_.descramble(bits >> k & 1);
-    if (!live()) continue;
-    ++bits_received_;
-    oh_port_put_bit(&port_, bit);
-  }
+  const auto octet = static_cast<uint8_t>(descrambler_.descramble(static_cast<uint64_t>(reversed(bits, n)), n));
+  if (!live()) return;
+  bits_received_ += static_cast<uint64_t>(n);
+  oh_port_put(&port_, &octet, static_cast<size_t>(n));
 }
 
 }  // namespace offhook::v32

@@ -105,6 +105,36 @@ constexpr int undo(Code code, int now, int before) {
   }
   return 0;
 }
+/// The same for one of the two codes, without a search.
+class DifferentialDecoder {
+ public:
+  template <class Code>
+  constexpr explicit DifferentialDecoder(Code code) {
+    for (int q = 0; q < 4; ++q) {
+      for (int before = 0; before < 4; ++before) q_[code(q, before)][before] = static_cast<uint8_t>(q);
+    }
+  }
+  constexpr int operator()(int now, int before) const { return q_[now][before]; }
+
+ private:
+  uint8_t q_[4][4]{};
+};
+inline constexpr DifferentialDecoder kUndo{differential}, kUndo4800{differential_4800};
+
+/// A symbol's bits in the other order: the first in time highest, as labels have them, or lowest, as ports do.
+constexpr int reversed(int bits, int n) {
+  constexpr int kMost = 6;
+  constexpr auto kTable = [] {
+    struct {
+      uint8_t of[1 << kMost];
+    } t{};
+    for (int v = 0; v < 1 << kMost; ++v) {
+      for (int k = 0; k < kMost; ++k) t.of[v] = static_cast<uint8_t>(t.of[v] | (v >> k & 1) << (kMost - 1 - k));
+    }
+    return t;
+  }();
+  return kTable.of[bits] >> (kMost - n);
+}
 
 /// Figure 1. States 0 to 7: the contents of the delay elements from left to right, the last, which is Y0, in bit 0.
 constexpr int next_state(int state, int y) {

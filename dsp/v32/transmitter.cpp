@@ -9,10 +9,15 @@ float mean_power(const Rate& rate) {
   return sum / static_cast<float>(rate.count);
 }
 
-int Transmitter::data_bit() {
-  if (!live_) return scrambler_.scramble(1);
-  ++bits_sent_;
-  return scrambler_.scramble(oh_port_get_bit(&port_));
+// The first in time highest.
+int Transmitter::data_bits() {
+  const int n = rate_->bits;
+  uint8_t octet = 0xff;
+  if (live_) {
+    oh_port_get(&port_, &octet, static_cast<size_t>(n));
+    bits_sent_ += static_cast<uint64_t>(n);
+  }
+  return reversed(static_cast<int>(scrambler_.scramble(octet, n)), n);
 }
 
 Complex Transmitter::next() {
@@ -71,9 +76,7 @@ Complex Transmitter::next() {
     case Signal::kData:
       break;
   }
-  int bits = 0;
-  for (int k = 0; k < rate_->bits; ++k) bits = bits << 1 | data_bit();
-  return gain_ * complex(rate_->points[encoder_.label(bits)]);
+  return gain_ * complex(rate_->points[encoder_.label(data_bits())]);
 }
 
 }  // namespace offhook::v32

@@ -106,7 +106,7 @@ class Transmitter {
     const int q = scrambler_.scramble(first);
     return q << 1 | scrambler_.scramble(second);
   }
-  int data_bit();
+  int data_bits();
 
   bool calls_;
   Scrambling scrambling_;

@@ -12,6 +12,7 @@
 #define OFFHOOK_TESTS_BENCH_PUMP_COST_H
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -30,6 +31,46 @@ extern "C" __attribute__((noinline)) inline void measured(const oh_pump_type* ty
 }
 
 namespace offhook::test {
+
+/// BitTester's sequence, 28 bits at a time, so that a pump that moves many at once is not charged for the tester.
+struct BlockTester {
+  uint64_t tx = 1, rx = 0;  // the last 31 bits, the oldest in bit 0
+  uint64_t good = 0, bad = 0;
+
+  static constexpr int kHistory = 31;
+  static uint64_t predicted(uint64_t history, int n) { return (history ^ history >> 3) & ((uint64_t{1} << n) - 1); }
+  static uint64_t with(uint64_t history, uint64_t bits, int n) { return (history | bits << kHistory) >> n; }
+  uint64_t send(int n) {
+    const uint64_t bits = predicted(tx, n);
+    tx = with(tx, bits, n);
+    return bits;
+  }
+  void check(uint64_t bits, int n) {
+    const auto wrong = static_cast<uint64_t>(std::popcount(bits ^ predicted(rx, n)));
+    bad += wrong;
+    good += static_cast<uint64_t>(n) - wrong;
+    rx = with(rx, bits, n);
+  }
+  /// Whole octets of a block, and what is left.
+  static int piece(size_t left) { return left < 24 ? static_cast<int>(left) : 24; }
+  static void get_bits(void* user, uint8_t* octets, size_t n) {
+    for (size_t k = 0; k < n; k += 24) {
+      const uint64_t bits = static_cast<BlockTester*>(user)->send(piece(n - k));
+      for (size_t o = 0; o < 3 && k + 8 * o < n; ++o) octets[k / 8 + o] = static_cast<uint8_t>(bits >> (8 * o));
+    }
+  }
+  static void put_bits(void* user, const uint8_t* octets, size_t n) {
+    for (size_t k = 0; k < n; k += 24) {
+      uint64_t bits = 0;
+      for (size_t o = 0; o < 3 && k + 8 * o < n; ++o) bits |= uint64_t{octets[k / 8 + o]} << (8 * o);
+      const int now = piece(n - k);
+      static_cast<BlockTester*>(user)->check(bits & ((uint64_t{1} << now) - 1), now);
+    }
+  }
+  static int get_bit(void* user) { return static_cast<int>(static_cast<BlockTester*>(user)->send(1)); }
+  static void put_bit(void* user, int bit) { static_cast<BlockTester*>(user)->check(static_cast<uint64_t>(bit), 1); }
+  oh_bit_port port() { return {get_bit, put_bit, this, get_bits, put_bits}; }
+};
 
 /// What an end hears of itself, in dB below what it sends; far away: none.
 struct Echoes {
@@ -86,7 +127,7 @@ class TwoWires {
     type_->status(self_[end].get(), &s);
     return s;
   }
-  const BitTester& bits(int end) const { return bits_[end]; }
+  const BlockTester& bits(int end) const { return bits_[end]; }
   /// FNV-1a over all that both ends sent: the same for pumps that compute the same.
   uint32_t hash() const { return hash_; }
 
@@ -126,7 +167,7 @@ class TwoWires {
 
   const oh_pump_type* type_;
   double hybrid_[kHybrid], near_, far_;
-  BitTester bits_[2];
+  BlockTester bits_[2];
   std::unique_ptr<void, decltype(&std::free)> self_[2]{{nullptr, &std::free}, {nullptr, &std::free}};
   std::vector<double> sent_[2];
   std::mt19937 random_{2};
