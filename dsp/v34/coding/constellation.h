@@ -26,19 +26,13 @@ constexpr Complex to_complex(Point p) {
 
 inline constexpr int kQuarterPoints = 416;  ///< a quarter of the 1664-point superconstellation
 
-/// `p` turned clockwise by k * 90 degrees, any k (negative: counter-clockwise).
+/// `p` turned clockwise by k * 90 degrees, any k (negative: counter-clockwise). No branches: k is as random as the
+/// data.
 constexpr Point rotate_cw(Point p, int k) {
-  const auto neg = [](int16_t v) { return static_cast<int16_t>(-v); };
-  switch (k & 3) {
-    case 0:
-      return p;
-    case 1:
-      return {p.im, neg(p.re)};
-    case 2:
-      return {neg(p.re), neg(p.im)};
-    default:
-      return {neg(p.im), p.re};
-  }
+  const int swapped = (p.re ^ p.im) & -(k & 1);
+  const int re = p.re ^ swapped, im = p.im ^ swapped;
+  const int minus_re = -(k >> 1 & 1), minus_im = -((k + 1) >> 1 & 1);
+  return {static_cast<int16_t>((re ^ minus_re) - minus_re), static_cast<int16_t>((im ^ minus_im) - minus_im)};
 }
 
 namespace detail {
@@ -122,7 +116,7 @@ constexpr int quarter_label(Point p, int limit) {
   const auto clamp = [](int16_t v) { return v > 45 ? int16_t{45} : v < -47 ? int16_t{-47} : v; };
   p = {clamp(p.re), clamp(p.im)};
   for (;;) {
-    const int label = detail::kQuarter.label[(p.im + 47) / 4][(p.re + 47) / 4];
+    const int label = detail::kQuarter.label[(p.im + 47) >> 2][(p.re + 47) >> 2];
     if (label < limit) return label;
     int16_t& larger = p.re * p.re > p.im * p.im ? p.re : p.im;
     larger = static_cast<int16_t>(larger > 0 ? larger - 4 : larger + 4);

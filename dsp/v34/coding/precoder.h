@@ -33,8 +33,7 @@ struct PrecoderCoefficients {
 /// n / 2^bits to the nearest integer, halves to the smaller magnitude (steps 2 and 3 of 9.6.2).
 constexpr int64_t round_half_to_zero(int64_t n, int bits) {
   const int64_t half = (int64_t{1} << bits) / 2;
-  const int64_t magnitude = ((n < 0 ? -n : n) + half - (bits > 0)) >> bits;
-  return n < 0 ? -magnitude : magnitude;
+  return (n + half - (n >= 0 && bits > 0)) >> bits;
 }
 
 /// One end's copy of the recursion: a transmitter calls encode(), a receiver decode(), once a symbol.

@@ -53,25 +53,26 @@ class ViterbiDecoder {
   }
 
  private:
-  static constexpr int kHistory = kDelay + 1;
+  static constexpr int kSteps = kDelay + 1;
+  static constexpr int kHistory = kSteps + 1;  // and the metrics after the newest
 
+  static int before(int at) { return at == 0 ? kHistory - 1 : at - 1; }
+  static int after(int at) { return at + 1 == kHistory ? 0 : at + 1; }
   void trace();
-  static int prior_place(const GroupedTrellis& t, const ViterbiStep& s, int place);
-  float margin_at(const GroupedTrellis& t, int at, int place) const;
-  void pair_of(const ViterbiStep& s, int place, Point decided[2]) const;
+  float margin_at(const GroupedTrellis& t, int at, int slot) const;
+  void pair_of(const ViterbiStep& s, int slot, Point decided[2]) const;
 
   TrellisCode code_ = TrellisCode::k16;
   InstructionSet set_;
   ViterbiStepFunction step_ = nullptr;
   int newest_ = 0;
   int filled_ = 0;
-  int ahead_ = 0;     // decisions left in traced_
-  int32_t best_ = 0;  // as the step returned it
-  int32_t metric_[kMaxTrellisStates];
+  int ahead_ = 0;            // decisions left in traced_
+  int32_t best_ = 0;         // as the step returned it
   Point traced_[kBatch][2];  // the newest first
   float traced_margin_[kBatch]{};
   ViterbiStep history_[kHistory];
-  int32_t metrics_[kHistory][kMaxTrellisStates];  // before each step
+  alignas(64) int32_t metrics_[kHistory][kMaxTrellisStates];  // before each step
 };
 
 }  // namespace offhook::v34

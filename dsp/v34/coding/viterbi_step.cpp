@@ -97,21 +97,32 @@ constexpr bool classes_are_labels() {
 }
 static_assert(classes_are_labels());
 
-// Candidates for the pairs: for each label s0 modulo 4, and for each label s1 (modulo 4, then whether its high bit
-// differs from s0's), where its minimum goes: 16 * parity + packed input. Both high bits may change together.
-struct PairTargets {
-  uint8_t at[32];
+// Pairs by parity of the labels, Y3, and whether the high bits differ (which is Y4): four for Y2 and Y1. Of each the
+// low two bits of both labels.
+struct PairLabels {
+  int s0[2][2][4], s1[2][2][4];
 };
-constexpr PairTargets make_targets(TrellisCode code) {
-  PairTargets t{};
-  for (int e = 0; e < 32; ++e) {
-    const int s0 = e >> 3, s1 = e & 7;
-    t.at[e] = static_cast<uint8_t>(16 * ((s0 ^ s1) & 1) + pack_input(code, trellis_input(s0, s1)));
+constexpr PairLabels make_pair_labels() {
+  PairLabels l{};
+  for (int s0 = 0; s0 < 4; ++s0) {
+    for (int s1 = 0; s1 < 4; ++s1) {
+      const int parity = (s0 ^ s1) & 1, y = trellis_input(s0, s1);
+      l.s0[parity][y >> 2 & 1][y & 3] = s0;
+      l.s1[parity][y >> 2 & 1][y & 3] = s1;
+    }
   }
-  return t;
+  return l;
 }
-template <TrellisCode kCode>
-constexpr PairTargets kTargets = make_targets(kCode);
+constexpr PairLabels kPairLabels = make_pair_labels();
+constexpr bool high_bit_is_y4() {
+  for (int s0 = 0; s0 < 4; ++s0) {
+    for (int s1 = 0; s1 < 4; ++s1) {
+      if (trellis_input(s0, s1 ^ 4) != (trellis_input(s0, s1) ^ 8)) return false;
+    }
+  }
+  return true;
+}
+static_assert(high_bit_is_y4());
 constexpr bool high_bits_cancel() {
   for (int s0 = 0; s0 < 8; ++s0) {
     for (int s1 = 0; s1 < 8; ++s1) {

@@ -24,7 +24,8 @@ inline constexpr int32_t kMetricIds = (1 << kMetricIdBits) - 1;
 inline constexpr int32_t kMetricUnit = 1 << (15 + kMetricIdBits);
 
 /// A trellis sorted into groups. A place is group * inputs + place in the group; as a prior state and as a next state a
-/// state has two different places.
+/// state has two different places. Its slot is the next place in the order in which survivors are stored: place in the
+/// group * kTrellisGroups + group.
 struct GroupedTrellis {
   int inputs;                              ///< 4, 8 or 16
   uint8_t next_state[kMaxTrellisStates];   ///< by next place
@@ -34,18 +35,27 @@ struct GroupedTrellis {
   uint8_t output[kTrellisGroups];          ///< Y0 of all prior states of the group
 };
 const GroupedTrellis& grouped_trellis(TrellisCode code);
+/// @param place  of a next state
+constexpr int slot_of(int place, int inputs) {
+  return place % inputs * kTrellisGroups + place / inputs;
+}
+constexpr int place_of(int slot, int inputs) {
+  return slot % kTrellisGroups * inputs + slot / kTrellisGroups;
+}
 
 /// What is kept of a step.
-struct ViterbiStep {
-  uint32_t from[kMaxInputs];      ///< by next place in the group, a byte a group: the survivor's prior place there
-  int32_t branch[2][kMaxInputs];  ///< by Y0 and input: metric, and in the low bits 8 s(2m) + s(2m+1) of the best pair
-  int16_t re[2][8], im[2][8];     ///< nearest points, by subset label
+struct alignas(64) ViterbiStep {
+  uint8_t from[kMaxTrellisStates];  ///< by slot: the survivor's slot before this step
+  int32_t branch[2][kMaxInputs];    ///< by Y0 and input: metric, and in the low bits 8 s(2m) + s(2m+1) of the best pair
+  int16_t re[2][8], im[2][8];       ///< nearest points, by subset label
 };
 
 /// @param[in] received  re, im, re, im of two points; any value  @param bit_inversion  V0
-/// @param[in,out] metric  [64] by next place, low bits 0; the least is 0 after it
-/// @return the metric's growth, and in the low bits the best next place.  Real-time: yes, O(states * inputs).
-using ViterbiStepFunction = int32_t (*)(const float received[4], bool bit_inversion, int32_t metric[kMaxTrellisStates],
+/// @param[in] before  [64] by next place: metric, and in the low bits the slot  @param[out] after  the same, after the
+/// step; the least metric is 0. No alias of `before`
+/// @return the metric's growth, and in the low bits the best slot.  Real-time: yes, O(states * inputs).
+using ViterbiStepFunction = int32_t (*)(const float received[4], bool bit_inversion,
+                                        const int32_t before[kMaxTrellisStates], int32_t after[kMaxTrellisStates],
                                         ViterbiStep* step);
 /// @pre cpu_has(set)
 ViterbiStepFunction viterbi_step(TrellisCode code, InstructionSet set);

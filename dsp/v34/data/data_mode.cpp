@@ -13,14 +13,18 @@ static_assert(kMaxMappingFrameBits <= 8 * kFrameOctets);
 // The encoder makes x with 7 fractional bits.
 constexpr float kXUnit = 1.f / 128;
 
+// The odd number nearest to v.
+float nearest_odd(float v) {
+  constexpr float kMost = 255;
+  v = v < kMost ? v : kMost;
+  v = v > -kMost ? v : -kMost;  // NaN became kMost
+  const float half = 0.5f * v;
+  const int k = static_cast<int>(half);
+  return static_cast<float>(2 * (k - (static_cast<float>(k) > half)) + 1);  // floor without a branch: v is random
+}
+
 Complex nearest(Complex y) {
-  const auto odd = [](float v) {
-    v = v > 255 ? 255 : v < -255 ? -255 : v;
-    const int k = static_cast<int>(v < 0 ? v / 2 - 1 : v / 2);  // floor, but for even negative integers
-    return static_cast<float>(2 * k + 1);
-  };
-  if (!(y.re == y.re && y.im == y.im)) return {};
-  return {odd(y.re), odd(y.im)};
+  return {nearest_odd(y.re), nearest_odd(y.im)};
 }
 
 }  // namespace
