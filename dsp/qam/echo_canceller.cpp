@@ -104,7 +104,10 @@ void EchoCanceller::set_training(bool training) {
   near_span_ = training ? Span{0, kNearTaps} : span_of(near_, nullptr, kNearTaps);
   far_span_ = training ? Span{0, kFarTaps} : span_of(far_re_, far_im_, kFarTaps);
   if (joined_ && training) {
-    for (int late = kFarTaps - 1; late >= 0; --late) put_analytic(late);
+    for (int late = kFarTaps - 1; late >= 0; --late) {
+      oh_preemption_point();
+      put_analytic(late);
+    }
   }
   joined_ = !training && hears_far() && frequency_ == 0;
   if (joined_) join_far();
@@ -115,6 +118,7 @@ void EchoCanceller::join_far() {
   const Complex turn = unit_phasor(phase_);
   for (float& tap : joined_taps_) tap = 0;
   for (int k = 0; k < kFarTaps; ++k) {
+    oh_preemption_point();
     const Complex c = Complex{far_re_[k], far_im_[k]} * turn;
     joined_taps_[1 + k + kMiddle] += c.re;  // the first is left over
     kernels_->accumulate(joined_taps_ + 1 + k, hilbert_, -c.im, kFilterTaps);

@@ -161,7 +161,7 @@ void Receiver::adapt(Complex reference) {
   error_power_ += memory * (norm(error) - error_power_);
   const Complex unit_error = (1 / scale_) * error;
   if (symbols_ == settles_from_ + kSettled) noise_.reset();
-  if (plain) noise_.put(unit_error);
+  if (plain && training_.symbol != nullptr) noise_.put(unit_error);
 
   // Equaliser. The whitening filter lies between the taps and the error: its input is filtered alike.
   if (step_ > kLeastStep) step_ *= 0.9993f;

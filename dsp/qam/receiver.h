@@ -126,7 +126,8 @@ class Receiver {
   bool trained() const { return trained_; }
   /// Mean |x|^2 over the mean |error|^2 of the symbols as they are given out; 0 before there is any.
   float snr() const { return error_power_ > 0 ? reference_power_ / error_power_ : 0; }
-  /// The noise, measured while there is neither whitening filter nor warp.
+  /// The noise, measured while there is neither whitening filter nor warp; none without a cyclic training: who has that
+  /// asks for a whitening filter.
   const NoisePredictor& noise() const { return noise_; }
 
   // Instruments.

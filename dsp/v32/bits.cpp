@@ -44,7 +44,7 @@ Complex BitReceiver::put(Complex y) {
     int label;
     if (rate_->trellis) {
       label = viterbi_.put(y);
-      sent = complex(rate_->points[viterbi_.newest()]);
+      sent = viterbi_.newest_point();
     } else {
       label = nearest(*rate_, y);
       sent = complex(rate_->points[label]);

@@ -1,41 +1,135 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v32/viterbi.h"
 
+#include "dsp/blocks/instruction_set.h"
+
 namespace offhook::v32 {
 namespace {
 
 constexpr int kSubsets = 8;
-constexpr int kMostPoints = 16;  // of a subset
 
 // Four at a time. The states 0 to 3 follow from the even ones, 4 to 7 from the odd ones, and the distances of the
 // subsets that lead there are those of Y0 = 0 and of Y0 = 1.
 using Quad = float __attribute__((vector_size(16)));
 using Ints = int32_t __attribute__((vector_size(16)));
+using Shorts = int16_t __attribute__((vector_size(8)));
 constexpr int kHalves = 2, kLanes = 4;
 
-/// The points of a rate, by number in their subset and subset.
+/// One coordinate of a grid's points: first, first + spacing, ..; `last` of them after the first.
+struct Axis {
+  float first = 0, last = 0;
+};
+/// A rectangle of points.
+struct Rectangle {
+  Axis re, im;
+};
+/// The points of a subset: those of two rectangles, which may have some in common.
+struct Subset {
+  Rectangle part[2];
+};
+
+constexpr bool has(const Rate& rate, int subset, float re, float im) {
+  const int n = rate.count / kSubsets;
+  for (int k = subset * n; k < (subset + 1) * n; ++k) {
+    if (complex(rate.points[k]) == Complex{re, im}) return true;
+  }
+  return false;
+}
+// The largest rectangle that the subset has with a point at its lower left.
+constexpr Rectangle rectangle_from(const Rate& rate, int subset, Complex from, float spacing) {
+  Rectangle largest{};
+  int most = 0;
+  for (int columns = 1; columns <= 5; ++columns) {
+    for (int rows = 1; rows <= 5; ++rows) {
+      bool whole = true;
+      for (int k = 0; k < columns * rows; ++k) {
+        whole = whole && has(rate, subset, from.re + spacing * static_cast<float>(k / rows),
+                             from.im + spacing * static_cast<float>(k % rows));
+      }
+      if (!whole || columns * rows <= most) continue;
+      most = columns * rows;
+      largest = {{from.re, static_cast<float>(columns - 1)}, {from.im, static_cast<float>(rows - 1)}};
+    }
+  }
+  return largest;
+}
+constexpr bool is_in(const Rectangle& r, Complex p, float spacing) {
+  const float re = (p.re - r.re.first) / spacing, im = (p.im - r.im.first) / spacing;
+  return re >= 0 && re <= r.re.last && im >= 0 && im <= r.im.last && re == static_cast<float>(static_cast<int>(re)) &&
+         im == static_cast<float>(static_cast<int>(im));
+}
+constexpr int points_of(const Rectangle& r) {
+  return static_cast<int>((r.re.last + 1) * (r.im.last + 1));
+}
+constexpr bool is_all_of(const Subset& s, const Rate& rate, int subset, float spacing) {
+  const int n = rate.count / kSubsets;
+  for (int k = subset * n; k < (subset + 1) * n; ++k) {
+    const Complex p = complex(rate.points[k]);
+    if (!is_in(s.part[0], p, spacing) && !is_in(s.part[1], p, spacing)) return false;
+  }
+  return true;
+}
+// @return whether there are two such rectangles
+constexpr bool find_subset(const Rate& rate, int subset, float spacing, Subset* s) {
+  const int n = rate.count / kSubsets;
+  for (int i = 0; i < n; ++i) {
+    s->part[0] = rectangle_from(rate, subset, complex(rate.points[subset * n + i]), spacing);
+    for (int j = 0; j < n; ++j) {
+      s->part[1] = rectangle_from(rate, subset, complex(rate.points[subset * n + j]), spacing);
+      if (points_of(s->part[0]) + points_of(s->part[1]) >= n && is_all_of(*s, rate, subset, spacing)) return true;
+    }
+  }
+  return false;
+}
+
+constexpr int kMostPoint = 9, kTableSide = 2 * kMostPoint + 1;
+/// A rate's subsets, four a vector, and its labels by coordinates.
 struct Points {
-  Quad re[kMostPoints][kHalves], im[kMostPoints][kHalves];
+  struct Side {
+    Quad first, last;
+  };
+  float spacing = 0;
+  Side re[kHalves][2]{}, im[kHalves][2]{};
+  uint8_t label[kTableSide][kTableSide]{};
 };
 constexpr Points make_points(const Rate& rate) {
-  float re[kMostPoints][kSubsets]{}, im[kMostPoints][kSubsets]{};
-  for (int label = 0; label < rate.count; ++label) {
-    const int number = label % (rate.count / kSubsets), subset = label / (rate.count / kSubsets);
-    re[number][subset] = rate.points[label].re;
-    im[number][subset] = rate.points[label].im;
-  }
   Points points{};
-  for (int n = 0; n < kMostPoints; ++n) {
-    for (int h = 0; h < kHalves; ++h) {
-      const float *r = re[n] + kLanes * h, *i = im[n] + kLanes * h;
-      points.re[n][h] = Quad{r[0], r[1], r[2], r[3]};
-      points.im[n][h] = Quad{i[0], i[1], i[2], i[3]};
+  Subset subset[kSubsets]{};
+  for (float spacing = 4; spacing <= 8 && points.spacing == 0; spacing += 4) {
+    bool found = true;
+    for (int s = 0; s < kSubsets; ++s) found = found && find_subset(rate, s, spacing, &subset[s]);
+    if (found) points.spacing = spacing;
+  }
+  for (int h = 0; h < kHalves; ++h) {
+    for (int part = 0; part < 2; ++part) {
+      const auto side = [&](auto axis) {
+        const Axis a[] = {axis(subset[4 * h]), axis(subset[4 * h + 1]), axis(subset[4 * h + 2]),
+                          axis(subset[4 * h + 3])};
+        return Points::Side{{a[0].first, a[1].first, a[2].first, a[3].first},
+                            {a[0].last, a[1].last, a[2].last, a[3].last}};
+      };
+      points.re[h][part] = side([=](const Subset& s) { return s.part[part].re; });
+      points.im[h][part] = side([=](const Subset& s) { return s.part[part].im; });
     }
+  }
+  for (int k = 0; k < rate.count; ++k) {
+    points.label[rate.points[k].im + kMostPoint][rate.points[k].re + kMostPoint] = static_cast<uint8_t>(k);
   }
   return points;
 }
 constexpr Points kPointsOf[] = {
     {}, make_points(kRates[1]), make_points(kRates[2]), make_points(kRates[3]), make_points(kRates[4])};
+static_assert(kPointsOf[1].spacing > 0 && kPointsOf[2].spacing > 0 && kPointsOf[3].spacing > 0 &&
+              kPointsOf[4].spacing > 0);
+
+// Of each lane's points the coordinate that is nearest.
+inline Quad nearest(float v, const Points::Side& side, float spacing) {
+  constexpr float kToWhole = 3 << 22;  // makes what is added to it a whole number
+  Quad n = (v - side.first) * (1 / spacing) + kToWhole - kToWhole;
+  n = n < side.last ? n : side.last;  // NaN, too
+  n = n > 0.0f ? n : Quad{};
+  return side.first + spacing * n;
+}
 
 /// Branch b into state `to` comes from state 2b + to / 4; its subset, without Y0.
 struct Branches {
@@ -83,80 +177,93 @@ inline void best_branches(const float* metric, Quad distance, Quad* best, Ints* 
 
 }  // namespace
 
-int ViterbiDecoder::label_of(const Step& step, int to) {
-  return step.label[kLanes * (to / 4) + kBranches.pair[step.from[to] / 2][to]];
+int ViterbiDecoder::subset_of(const Step& step, int to) {
+  return kLanes * (to / 4) + kBranches.pair[step.from[to] / 2][to];
 }
 
-int ViterbiDecoder::best_state() const {
-  int best = 0;
-  for (int s = 1; s < 8; ++s) best = metric_[s] < metric_[best] ? s : best;
-  return best;
+int ViterbiDecoder::label_of(const Step& step, int to) const {
+  const int subset = subset_of(step, to);
+  return kPointsOf[rate_ - kRates].label[step.im[subset] + kMostPoint][step.re[subset] + kMostPoint];
+}
+
+int ViterbiDecoder::newest() const {
+  return label_of(step_[newest_], best_);
+}
+
+Complex ViterbiDecoder::newest_point() const {
+  const Step& step = step_[newest_];
+  const int subset = subset_of(step, best_);
+  return {static_cast<float>(step.re[subset]), static_cast<float>(step.im[subset])};
 }
 
 int ViterbiDecoder::put(Complex y) {
-  const int uncoded = rate_->bits - 2;
   const Points& points = kPointsOf[rate_ - kRates];
-  Step& step = step_[at_];
+  newest_ = newest_ + 1 == kDepth ? 0 : newest_ + 1;
+  Step& step = step_[newest_];
   Quad best[kHalves];
   Ints branch[kHalves];
   for (int h = 0; h < kHalves; ++h) {
-    Quad distance{1e30f, 1e30f, 1e30f, 1e30f};
-    Ints number{};
-    for (int n = 0; n < rate_->count / kSubsets; ++n) {
-      const Quad re = y.re - points.re[n][h], im = y.im - points.im[n][h];
-      const Quad d = re * re + im * im;
-      const Ints less = d < distance;
-      number = less ? Ints{n, n, n, n} : number;
-      distance = less ? d : distance;
+    Quad re[2], im[2], distance[2];
+    for (int part = 0; part < 2; ++part) {
+      re[part] = nearest(y.re, points.re[h][part], points.spacing);
+      im[part] = nearest(y.im, points.im[h][part], points.spacing);
+      const Quad error_re = y.re - re[part], error_im = y.im - im[part];
+      distance[part] = error_re * error_re + error_im * error_im;
     }
-    for (int k = 0; k < kLanes; ++k)
-      step.label[kLanes * h + k] = static_cast<uint8_t>((kLanes * h + k) << uncoded | number[k]);
+    const Ints second = distance[1] < distance[0];
+    reinterpret_cast<Unaligned<Shorts>*>(step.re + kLanes * h)->v =
+        __builtin_convertvector(second ? re[1] : re[0], Shorts);
+    reinterpret_cast<Unaligned<Shorts>*>(step.im + kLanes * h)->v =
+        __builtin_convertvector(second ? im[1] : im[0], Shorts);
+    const Quad least = second ? distance[1] : distance[0];
     if (h == 0) {
-      best_branches<0>(metric_, distance, &best[h], &branch[h]);
+      best_branches<0>(metric_, least, &best[h], &branch[h]);
     } else {
-      best_branches<1>(metric_, distance, &best[h], &branch[h]);
+      best_branches<1>(metric_, least, &best[h], &branch[h]);
     }
+    for (int k = 0; k < kLanes; ++k) step.from[kLanes * h + k] = static_cast<uint8_t>(2 * branch[h][k] + h);
   }
-  const Quad four = best[1] < best[0] ? best[1] : best[0];
-  const Quad two = __builtin_shufflevector(four, four, 2, 3, 0, 1);
-  const Quad lesser = two < four ? two : four;
-  const float least = lesser[1] < lesser[0] ? lesser[1] : lesser[0];
-  uint8_t* start = start_[at_ / kBlock];  // the last block's start, of the best path into each state
-  const bool begins = at_ % kBlock == 0;
-  uint8_t before[8];
-  for (int to = 0; to < 8; ++to) {
-    step.from[to] = static_cast<uint8_t>(2 * branch[to / kLanes][to % kLanes] + to / kLanes);
-    before[to] = begins ? step.from[to] : start[step.from[to]];
-    metric_[to] = best[to / kLanes][to % kLanes] - least;
-  }
-  for (int s = 0; s < 8; ++s) start[s] = before[s];
-  const int state = best_state();
-  best_label_ = label_of(step, state);
-  const int newest = at_;
-  at_ = at_ + 1 == kDepth ? 0 : at_ + 1;
+  // The best state: of each lane's two, of each two lanes'.
+  const Ints upper = best[1] < best[0];
+  const Quad four = upper ? best[1] : best[0];
+  const Ints state = Ints{0, 1, 2, 3} + (upper & kLanes);
+  const Ints other = __builtin_shufflevector(state, state, 2, 3, 0, 1);
+  const Quad four_other = __builtin_shufflevector(four, four, 2, 3, 0, 1);
+  const Ints less = four_other < four;
+  const Quad two = less ? four_other : four;
+  const Ints two_states = less ? other : state;
+  const bool last = two[1] < two[0];
+  best_ = last ? two_states[1] : two_states[0];
+  const float least = last ? two[1] : two[0];
+  for (int h = 0; h < kHalves; ++h) reinterpret_cast<Unaligned<Quad>*>(metric_ + kLanes * h)->v = best[h] - least;
   if (filled_ < kDepth) ++filled_;
-  return filled_ < kDepth ? -1 : oldest_label(newest, state);
+  if (filled_ < kDepth) return -1;
+  if (ahead_ == 0) trace();
+  return traced_[--ahead_];
 }
 
-// Back by whole blocks, and by steps in the block in which the history begins.
-int ViterbiDecoder::oldest_label(int newest, int state) const {
-  int block = newest / kBlock;
-  do {
-    state = start_[block][state];
-    block = block == 0 ? kBlocks - 1 : block - 1;
-  } while (block != at_ / kBlock);
-  int k = block * kBlock + kBlock - 1;
-  for (; k > at_; --k) state = step_[k].from[state];
-  return label_of(step_[k], state);
+// Labels of the oldest steps; the first of them comes out now.
+void ViterbiDecoder::trace() {
+  int state = best_, at = newest_;
+  for (int age = 0; age < kDepth - kBatch; ++age) {
+    state = step_[at].from[state];
+    at = before(at);
+  }
+  for (uint8_t& label : traced_) {
+    label = static_cast<uint8_t>(label_of(step_[at], state));
+    state = step_[at].from[state];
+    at = before(at);
+  }
+  ahead_ = kBatch;
 }
 
 int ViterbiDecoder::finish(int* out) const {
   const int n = filled_ < kDepth ? filled_ : kDepth - 1;  // the oldest of a full history was given
-  int state = best_state();
-  for (int i = n - 1, k = at_; i >= 0; --i) {
-    k = k == 0 ? kDepth - 1 : k - 1;
-    out[i] = label_of(step_[k], state);
-    state = step_[k].from[state];
+  int state = best_;
+  for (int i = n - 1, at = newest_; i >= 0; --i) {
+    out[i] = i < ahead_ ? traced_[ahead_ - 1 - i] : label_of(step_[at], state);
+    state = step_[at].from[state];
+    at = before(at);
   }
   return n;
 }

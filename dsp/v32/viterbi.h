@@ -17,31 +17,35 @@ class ViterbiDecoder {
   /// Any state to begin with. @pre rate.bits > 2
   explicit ViterbiDecoder(const Rate& rate) : rate_(&rate) {}
 
-  /// One symbol, in units of the rate's points.  @return the label of the symbol kDepth before it, -1 for the first
-  /// kDepth.  Real-time: yes, O(points + states).
+  /// One symbol, in units of the rate's points.  @return the label of the symbol kDepth - 1 before it, -1 for the first
+  /// kDepth - 1.  Real-time: yes, O(states), and with each eighth call O(kDepth).
   int put(Complex y);
   /// The label that the best path has for the newest symbol; nearly always right, and not late.
-  int newest() const { return best_label_; }
+  int newest() const;
+  /// The same as a point.
+  Complex newest_point() const;
   /// The labels of the last kDepth symbols, when no more come. @param out [kDepth], oldest first @return how many
   int finish(int* out) const;
 
  private:
   struct Step {
-    uint8_t from[8];   // state before, of the best path into each
-    uint8_t label[8];  // of the nearest point of each subset, Y0 Y1 Y2
+    uint8_t from[8];       // state before, of the best path into each
+    int16_t re[8], im[8];  // the nearest point of each subset, Y0 Y1 Y2
   };
-  static constexpr int kBlock = 8, kBlocks = kDepth / kBlock;
-  static int label_of(const Step& step, int to);  // of the best branch into a state
-  int best_state() const;
-  int oldest_label(int newest, int state) const;
+  static constexpr int kBatch = 8;  // labels that a trace brings
+  static int before(int at) { return at == 0 ? kDepth - 1 : at - 1; }
+  static int subset_of(const Step& step, int to);  // of the best branch into a state
+  int label_of(const Step& step, int to) const;    // of the same
+  void trace();
 
   const Rate* rate_;
-  float metric_[8]{};
-  int best_label_ = 0;
-  Step step_[kDepth]{};
-  uint8_t start_[kBlocks][8]{};  // where in each block the best path into a state at its end, or its newest, begins
-  int at_ = 0;                   // of the next step
+  alignas(16) float metric_[8]{};
+  int newest_ = kDepth - 1;  // step
+  int best_ = 0;             // state after it
   int filled_ = 0;
+  int ahead_ = 0;             // labels left in traced_
+  uint8_t traced_[kBatch]{};  // the newest first
+  Step step_[kDepth]{};
 };
 
 }  // namespace offhook::v32

@@ -254,7 +254,7 @@ void Modem::receive(float rx, bool is_lost) {
     const Complex sent = reader_.decide(y);
     if (!receiver_.erased()) receiver_.adapt(sent);
     reader_.put(y, order.deliver && heard.event == qam::Receiver::Event::kNone, &heard);
-    heard.quality = measure_noise();
+    if (order.listen != ReceiverOrder::Listen::kData) heard.quality = measure_noise();
   }
   phase34_.put(heard);
   if (heard.symbol && observer_.symbol != nullptr) {

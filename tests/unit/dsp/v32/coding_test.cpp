@@ -7,6 +7,7 @@
 #include <deque>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "dsp/v32/viterbi.h"
 #include "tests/unit/dsp/v34/random.h"
@@ -130,6 +131,78 @@ TEST(V32Coding, DecoderInvertsTheEncoderAtAnyTurn) {
       EXPECT_GT(compared, 2900);
       EXPECT_EQ(wrong, 0) << r.bit_rate << " turned by " << turn;
     }
+  }
+}
+
+// The decoder in the plainest terms: every point of every subset is measured, every path kept from the first symbol on.
+struct PlainDecoder {
+  const Rate& rate;
+  std::vector<float> metric = std::vector<float>(8, 0.f);
+  struct Step {
+    int from[8], label[8];
+  };
+  std::vector<Step> steps;
+  int best = 0;
+
+  void put(Complex y) {
+    const int n = rate.count / 8;
+    int nearest[8];
+    float distance[8];
+    for (int subset = 0; subset < 8; ++subset) {
+      distance[subset] = 1e30f;
+      for (int label = subset * n; label < (subset + 1) * n; ++label) {
+        const float d = norm(y - complex(rate.points[label]));
+        if (d < distance[subset]) distance[subset] = d, nearest[subset] = label;
+      }
+    }
+    std::vector<float> after(8, 1e30f);
+    Step step{};
+    for (int state = 0; state < 8; ++state) {
+      for (int pair = 0; pair < 4; ++pair) {
+        const int subset = (state & 1) << 2 | pair, to = next_state(state, pair);
+        const float m = metric[static_cast<std::size_t>(state)] + distance[subset];
+        if (m >= after[static_cast<std::size_t>(to)]) continue;
+        after[static_cast<std::size_t>(to)] = m;
+        step.from[to] = state;
+        step.label[to] = nearest[subset];
+      }
+    }
+    steps.push_back(step);
+    best = static_cast<int>(std::min_element(after.begin(), after.end()) - after.begin());
+    const float least = after[static_cast<std::size_t>(best)];
+    for (float& m : after) m -= least;
+    metric = after;
+  }
+  int newest() const { return steps.back().label[best]; }
+  std::vector<int> labels() const {
+    std::vector<int> out(steps.size());
+    int state = best;
+    for (std::size_t k = steps.size(); k-- > 0; state = steps[k].from[state]) out[k] = steps[k].label[state];
+    return out;
+  }
+};
+
+// Noise that makes errors, and now and then a symbol far outside of the diagram.
+TEST(V32Coding, DecoderFindsTheNearestPointOfEachSubset) {
+  for (const Rate& r : kRates) {
+    if (!r.trellis) continue;
+    v34::Random random(r.bit_rate, 3);
+    Encoder encoder(r);
+    ViterbiDecoder decoder(r);
+    PlainDecoder plain{r};
+    std::vector<int> labels;
+    for (int n = 0; n < 4000; ++n) {
+      const float size = n % 50 == 0 ? 6.f : 0.4f;
+      const Complex noise{size * static_cast<float>(random.gaussian()), size * static_cast<float>(random.gaussian())};
+      const Complex y = complex(r.points[encoder.label(static_cast<int>(random.below(1u << r.bits)))]) + noise;
+      plain.put(y);
+      if (const int label = decoder.put(y); label >= 0) labels.push_back(label);
+      ASSERT_EQ(decoder.newest(), plain.newest()) << r.bit_rate << ": " << n;
+      ASSERT_EQ(decoder.newest_point(), complex(r.points[plain.newest()]));
+    }
+    const std::vector<int> expected = plain.labels();
+    ASSERT_EQ(labels.size(), expected.size() - ViterbiDecoder::kDepth + 1);
+    for (std::size_t n = 0; n < labels.size(); ++n) ASSERT_EQ(labels[n], expected[n]) << r.bit_rate << ": " << n;
   }
 }
 
