@@ -37,8 +37,9 @@ class Interpolator {
     phase_ += phase_step_;
     at_ = at_ + 1 == kTaps ? 0 : at_ + 1;
     if (filled_ <= kPhases) fill(filled_++);
-    re_[at_] = re_[at_ + kTaps] = x * w.re;
-    im_[at_] = im_[at_ + kTaps] = -x * w.im;
+    const Complex newest{x * w.re, -x * w.im};
+    re_[at_] = re_[at_ + kTaps] = newest.re;
+    im_[at_] = im_[at_ + kTaps] = newest.im;
     until_ -= kOne;
     if (until_ > 0) return false;
     const float position = static_cast<float>(-until_) * (kPhases / 4294967296.0f);  // how long ago, in phases
@@ -50,7 +51,7 @@ class Interpolator {
       fill(phase + 1);
     }
     *out = kernels_->interpolate(taps_[phase], taps_[phase + 1], position - static_cast<float>(phase), re_ + at_ + 1,
-                                 im_ + at_ + 1, kTaps);
+                                 im_ + at_ + 1, kTaps, newest);
     return true;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/blocks/kernels.h"
 
+#include <utility>
+
 #include "dsp/blocks/instruction_set.h"
 
 #if defined(OFFHOOK_X86_VARIANTS)

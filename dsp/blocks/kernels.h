@@ -29,8 +29,10 @@ struct Kernels {
   Complex (*complex_dot)(const float* c_re, const float* c_im, const float* x_re, const float* x_im, int n);
   /// LMS: c[k] += step conj(x[k]), complex.
   void (*complex_adapt)(float* c_re, float* c_im, const float* x_re, const float* x_im, Complex step, int n);
-  /// Sum of (a[k] + fraction (b[k] - a[k])) x[k], x complex: a filter between two phases of a polyphase bank.
-  Complex (*interpolate)(const float* a, const float* b, float fraction, const float* x_re, const float* x_im, int n);
+  /// Sum of (a[k] + fraction (b[k] - a[k])) x[k], x complex: a filter between two phases of a polyphase bank. x[n - 1]
+  /// is `newest`, and not read: it was written just now, and a wide load of it would wait for that. @pre n >= 32
+  Complex (*interpolate)(const float* a, const float* b, float fraction, const float* x_re, const float* x_im, int n,
+                         Complex newest);
 };
 
 /// The processor and the OS have it.

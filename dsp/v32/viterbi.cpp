@@ -28,28 +28,36 @@ struct Subset {
   Rectangle part[2];
 };
 
-constexpr bool has(const Rate& rate, int subset, float re, float im) {
-  const int n = rate.count / kSubsets;
-  for (int k = subset * n; k < (subset + 1) * n; ++k) {
-    if (complex(rate.points[k]) == Complex{re, im}) return true;
+constexpr int kMostPoint = 9, kTableSide = 2 * kMostPoint + 1;
+constexpr int kMostSide = 5;  // points along a rectangle's side
+
+/// Where the points of a subset are.
+struct Places {
+  bool at[kTableSide][kTableSide]{};  // by im and re
+  constexpr Places(const Rate& rate, int subset) {
+    const int n = rate.count / kSubsets;
+    for (int k = subset * n; k < (subset + 1) * n; ++k) {
+      at[rate.points[k].im + kMostPoint][rate.points[k].re + kMostPoint] = true;
+    }
   }
-  return false;
-}
+  constexpr bool has(int re, int im) const {
+    return re <= kMostPoint && im <= kMostPoint && at[im + kMostPoint][re + kMostPoint];
+  }
+};
 // The largest rectangle that the subset has with a point at its lower left.
-constexpr Rectangle rectangle_from(const Rate& rate, int subset, Complex from, float spacing) {
+constexpr Rectangle rectangle_from(const Places& places, Point from, int spacing) {
   Rectangle largest{};
   int most = 0;
-  for (int columns = 1; columns <= 5; ++columns) {
-    for (int rows = 1; rows <= 5; ++rows) {
-      bool whole = true;
-      for (int k = 0; k < columns * rows; ++k) {
-        whole = whole && has(rate, subset, from.re + spacing * static_cast<float>(k / rows),
-                             from.im + spacing * static_cast<float>(k % rows));
-      }
-      if (!whole || columns * rows <= most) continue;
-      most = columns * rows;
-      largest = {{from.re, static_cast<float>(columns - 1)}, {from.im, static_cast<float>(rows - 1)}};
-    }
+  int rows = kMostSide;
+  for (int columns = 1; columns <= kMostSide; ++columns) {
+    const int re = from.re + spacing * (columns - 1);
+    int run = 0;
+    while (run < rows && places.has(re, from.im + spacing * run)) ++run;
+    rows = run;
+    if (columns * rows <= most) continue;
+    most = columns * rows;
+    largest = {{static_cast<float>(from.re), static_cast<float>(columns - 1)},
+               {static_cast<float>(from.im), static_cast<float>(rows - 1)}};
   }
   return largest;
 }
@@ -71,18 +79,21 @@ constexpr bool is_all_of(const Subset& s, const Rate& rate, int subset, float sp
 }
 // @return whether there are two such rectangles
 constexpr bool find_subset(const Rate& rate, int subset, float spacing, Subset* s) {
+  constexpr int kMostPoints = 16;
   const int n = rate.count / kSubsets;
+  const Places places(rate, subset);
+  Rectangle from[kMostPoints];
+  for (int k = 0; k < n; ++k) from[k] = rectangle_from(places, rate.points[subset * n + k], static_cast<int>(spacing));
   for (int i = 0; i < n; ++i) {
-    s->part[0] = rectangle_from(rate, subset, complex(rate.points[subset * n + i]), spacing);
     for (int j = 0; j < n; ++j) {
-      s->part[1] = rectangle_from(rate, subset, complex(rate.points[subset * n + j]), spacing);
-      if (points_of(s->part[0]) + points_of(s->part[1]) >= n && is_all_of(*s, rate, subset, spacing)) return true;
+      if (points_of(from[i]) + points_of(from[j]) < n) continue;
+      *s = {{from[i], from[j]}};
+      if (is_all_of(*s, rate, subset, spacing)) return true;
     }
   }
   return false;
 }
 
-constexpr int kMostPoint = 9, kTableSide = 2 * kMostPoint + 1;
 /// A rate's subsets, four a vector, and its labels by coordinates.
 struct Points {
   struct Side {

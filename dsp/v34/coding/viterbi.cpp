@@ -62,8 +62,8 @@ float ViterbiDecoder::margin_at(const GroupedTrellis& t, int at, int slot) const
   int32_t least = INT32_MAX, second = INT32_MAX;
   for (int k = 0; k < t.inputs; ++k) {
     const int prior = base + k;
-    const int32_t metric =
-        (metrics_[at][t.next_place[prior]] & ~kMetricIds) + (branch[(prior ^ place) & (t.inputs - 1)] & ~kMetricIds);
+    // What travels in the low bits is less than 1e-4 of a squared distance.
+    const int32_t metric = metrics_[at][t.next_place[prior]] + branch[(prior ^ place) & (t.inputs - 1)];
     const int32_t greater = metric < least ? least : metric;  // each a minimum or a maximum: no branch
     least = metric < least ? metric : least;
     second = greater < second ? greater : second;

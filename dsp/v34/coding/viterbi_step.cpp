@@ -8,18 +8,7 @@
 namespace offhook::v34 {
 namespace {
 
-// The inputs that a code uses, packed: 16 states leave out Y4 and Y3, 32 states Y3.
-constexpr int pack_input(TrellisCode code, int y) {
-  switch (code) {
-    case TrellisCode::k16:
-      return y & 3;
-    case TrellisCode::k32:
-      return (y >> 1 & 4) | (y & 3);
-    default:
-      return y;
-  }
-}
-
+// The inputs that a code uses are packed: 16 states leave out Y4 and Y3, 32 states Y3.
 constexpr int unpack_input(TrellisCode code, int packed) {
   switch (code) {
     case TrellisCode::k16:
