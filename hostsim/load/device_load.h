@@ -22,33 +22,30 @@ class DeviceLoad : public Event {
   virtual std::uint64_t transfers() const = 0;
 };
 
-/// A cost with its spread; at least 1 ns. @param draw which of the random numbers decides
-inline Ns drawn_cost(const Random& random, std::uint64_t draw, Ns mean, double spread) {
-  if (spread == 0) return mean > 0 ? mean : 1;
-  const double cost = static_cast<double>(mean) * (1 + spread * (2 * random.uniform(draw) - 1));
-  return cost > 1 ? static_cast<Ns>(cost) : 1;
-}
-
-/// The costs of jobs of one kind, drawn one after the other; that of the next one may be asked for ahead.
+/// The costs of jobs of one kind, with their spread, drawn one after the other; that of the next one may be asked for
+/// ahead. At least 1 ns each.
 class DrawnCosts {
  public:
   DrawnCosts() = default;
   /// @param first, step  which of the random numbers decide
   DrawnCosts(const Random& random, std::uint64_t first, std::uint64_t step, Ns mean, double spread)
-      : random_(&random), draw_(first), step_(step), mean_(mean), spread_(spread) {}
+      : draws_(random, first, step), mean_(mean), spread_(spread) {}
   Ns ahead() {
-    if (next_ == 0) next_ = drawn_cost(*random_, draw_, mean_, spread_);
+    if (next_ == 0) next_ = draw();
     return next_;
   }
   Ns take() {
     (void)ahead();
-    draw_ += step_;
     return std::exchange(next_, 0);
   }
 
  private:
-  const Random* random_ = nullptr;
-  std::uint64_t draw_ = 0, step_ = 0;
+  Ns draw() {
+    if (spread_ == 0) return mean_ > 0 ? mean_ : 1;
+    const double cost = static_cast<double>(mean_) * (1 + spread_ * (2 * draws_.next() - 1));
+    return cost > 1 ? static_cast<Ns>(cost) : 1;
+  }
+  UniformDraws draws_;
   Ns mean_ = 0;
   double spread_ = 0;
   Ns next_ = 0;  ///< 0: not drawn

@@ -35,12 +35,38 @@ class Random {
   /// Normal with mean 0 and variance 1, by inversion; |x| <= 8.3.
   double normal(std::uint64_t index) const;
 
+  /// uniform() of the indices first, first + step, ...: the same numbers, faster. @param[out] out [n]
+  void uniforms(std::uint64_t first, std::uint64_t step, double* out, std::size_t n) const;
+
   /// normal() of the indices first to first + n - 1, rounded to float: the same numbers, faster. @param[out] out [n]
   void normals(std::uint64_t first, float* out, std::size_t n) const;
 
  private:
   std::uint64_t seed_;
   std::uint64_t stream_;
+};
+
+/// uniform() of one index after the other, computed some ahead.
+class UniformDraws {
+ public:
+  UniformDraws() : UniformDraws(Random(0, 0)) {}
+  explicit UniformDraws(const Random& random, std::uint64_t first = 0, std::uint64_t step = 1)
+      : random_(random), index_(first), step_(step) {}
+  double next() {
+    if (at_ == kAhead) {
+      random_.uniforms(index_, step_, ahead_, kAhead);
+      index_ += step_ * kAhead;
+      at_ = 0;
+    }
+    return ahead_[at_++];
+  }
+
+ private:
+  static constexpr std::size_t kAhead = 16;
+  Random random_;
+  std::uint64_t index_, step_;  ///< of the first one that is not yet computed
+  std::size_t at_ = kAhead;
+  double ahead_[kAhead];
 };
 
 /// Natural logarithm without libm, relative error below 1e-15. @pre x is positive, finite and normal

@@ -102,5 +102,21 @@ TEST(Random, NeighbouringStreamsSeedsAndIndicesAreUncorrelated) {
   EXPECT_LT(std::abs(with_next), bound);
 }
 
+TEST(Random, UniformsAreThoseOfTheirIndicesFromAnywhereInAnySteps) {
+  for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{0xfedcba9876543210}}) {
+    const Random random(seed, seed * 3);
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{7}, (std::uint64_t{1} << 33) - 9}) {
+      for (std::uint64_t step = 0; step < 5; ++step) {
+        UniformDraws draws(random, first, step);
+        for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(draws.next(), random.uniform(first + i * step)) << i;
+        double some[7] = {0, 0, 0, 0, 0, 0, -1};
+        random.uniforms(first, step, some, 6);
+        for (std::uint64_t i = 0; i < 6; ++i) ASSERT_EQ(some[i], random.uniform(first + i * step));
+        ASSERT_EQ(some[6], -1);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace offhook::hostsim
