@@ -274,9 +274,9 @@ void Call::Impl::configure_driver(const PhaseProfile& first) {
   if (oh_driver_init(&driver, &config) != 0) throw std::invalid_argument("the driver refused its configuration");
   connection->bind(engine, *card, driver);
   card->on_interrupt([this](Ns now) {
-    if (hold_off) hold_off->interrupt(context->server());
-    context->interrupt();
     watch(now);
+    if (hold_off) hold_off->interrupt(context->server());
+    context->interrupt(card->next_interrupt());
   });
   const oh_context table = context->driver_context();
   (void)table.ops->start(table.self);

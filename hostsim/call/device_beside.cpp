@@ -54,8 +54,8 @@ DeviceOnHost::DeviceOnHost(const Scenario& s, std::size_t i, Engine& engine, Cpu
   if (oh_driver_init(&driver_, &config) != 0)
     throw std::invalid_argument(what_.name + ": the driver refused its configuration");
   card_.on_interrupt([this](Ns now) {
-    context_->interrupt();
     if (first_loss_ < 0 && samples_lost(driver_, card_)) first_loss_ = now;
+    context_->interrupt(card_.next_interrupt());
   });
   const oh_context table = context_->driver_context();
   (void)table.ops->start(table.self);

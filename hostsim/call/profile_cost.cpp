@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace offhook::hostsim {
@@ -28,15 +29,21 @@ void ProfileCost::enter(Phase phase) {
   worst_due_ = phase_->worst_service_ns > 0;
 }
 
-Ns ProfileCost::isr() {
+Ns ProfileCost::next_isr() {
+  if (next_isr_ >= 0) return next_isr_;
   // Shifted exponential of the published mean, cut at the published maximum.
   const double spread = static_cast<double>(profile_.isr_mean_ns) / 5;
   const double least = static_cast<double>(profile_.isr_mean_ns) - spread;
-  return std::min(profile_.isr_max_ns, static_cast<Ns>(least + spread * random_.exponential(isrs_++)));
+  return next_isr_ = std::min(profile_.isr_max_ns, static_cast<Ns>(least - spread * natural_log(isrs_.next())));
+}
+
+Ns ProfileCost::isr() {
+  (void)next_isr();
+  return std::exchange(next_isr_, -1);
 }
 
 Ns ProfileCost::service(std::uint32_t samples) {
-  const double vary = 1 + profile_.service_spread * (2 * costs_.uniform(blocks_++) - 1);
+  const double vary = 1 + profile_.service_spread * (2 * blocks_.next() - 1);
   const double service_ns = static_cast<double>(phase_->service_ns) * vary;
   double blocks = worth_in_blocks(samples, phase_->block_plan);
   Ns cost = 0;

@@ -14,20 +14,21 @@ class ProfileCost final : public ServiceCost {
  public:
   /// @param profile  outlives it  @param logging  whether the kernel's logging costs too
   ProfileCost(const CostProfile& profile, bool logging, Random isrs, Random blocks)
-      : profile_(profile), logging_(logging), random_(isrs), costs_(blocks) {}
+      : profile_(profile), logging_(logging), isrs_(isrs), blocks_(blocks) {}
 
   void enter(Phase phase);
   Ns isr() override;
+  Ns next_isr() override;
   Ns service(std::uint32_t samples) override;
   double phi() override { return profile_.phi; }
 
  private:
   const CostProfile& profile_;
   bool logging_;
-  Random random_, costs_;
+  UniformDraws isrs_, blocks_;
   const PhaseProfile* phase_ = nullptr;
   bool worst_due_ = false;
-  std::uint64_t isrs_ = 0, blocks_ = 0;
+  Ns next_isr_ = -1;  // not drawn
 };
 
 }  // namespace offhook::hostsim

@@ -28,6 +28,7 @@ class ServiceCost {
  public:
   virtual ~ServiceCost() = default;
   virtual Ns isr() = 0;                           ///< of the interrupt routine without service
+  virtual Ns next_isr() { return 0; }             ///< what isr() will say; 0: not known
   virtual Ns service(std::uint32_t samples) = 0;  ///< of the pump's run over so many, a block or what merged into one
   virtual double phi() = 0;                       ///< share of it after which the output is queued
 };
@@ -54,9 +55,10 @@ struct ContextParts {
 class Context {
  public:
   virtual ~Context() = default;
-  /// The card's interrupt line went up.
-  void interrupt() {
-    if (started_) cpu_.release(interrupt_);
+  /// The card's interrupt line went up: an event that fires says so.
+  /// @param next  when it comes again at the earliest
+  void interrupt(Ns next) {
+    if (started_ && !runs_unbroken(next)) cpu_.release(interrupt_);
   }
   /// The table of operations, with which the driver is configured.
   oh_context driver_context();
@@ -69,6 +71,8 @@ class Context {
  protected:
   explicit Context(const ContextParts& parts) : cpu_(parts.cpu), spec_(parts.spec) {}
   virtual void request_service() = 0;
+  /// What the interrupt releases ran at once, by Cpu::run_unbroken().
+  virtual bool runs_unbroken(Ns /*next*/) { return false; }
 
   Cpu& cpu_;
   ContextSpec spec_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <array>
+
 #include "hostsim/context/context.h"
 
 namespace offhook::hostsim {
@@ -10,7 +12,7 @@ namespace {
 /// DPC and SOFTIRQ: the interrupt routine queues deferred work, which calls service.
 class DeferredContext final : public Context {
  public:
-  explicit DeferredContext(const ContextParts& p) : Context(p), routine_(p), service_(*this, p) {
+  explicit DeferredContext(const ContextParts& p) : Context(p), cost_(p.cost), routine_(p), service_(*this, p) {
     server_ = cpu_.add_dpc({"modem DPC", p.dpc_importance, p.dpc_cpu}, service_);
     interrupt_ = cpu_.add_interrupt({"modem interrupt", p.level, kNoEntity, p.interrupt_cpu}, routine_);
   }
@@ -20,6 +22,11 @@ class DeferredContext final : public Context {
   void request_service() override {
     const std::uint32_t queued = cpu_.unfinished_jobs(server_) - (service_.running() ? 1 : 0);
     if (queued == 0) cpu_.release(server_);
+  }
+
+  bool runs_unbroken(Ns next) override {
+    const std::array<PlannedJob, 2> jobs = {{{interrupt_, cost_.next_isr()}, {server_, 0}}};
+    return cpu_.now() + jobs[0].cost < next && cpu_.run_unbroken(jobs);
   }
 
   /// One service run a job.
@@ -38,6 +45,7 @@ class DeferredContext final : public Context {
     bool running_ = false;
   };
 
+  ServiceCost& cost_;
   InterruptRoutine routine_;
   Service service_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "hostsim/context/context.h"
@@ -13,7 +14,13 @@ namespace {
 class ThreadContext final : public Context {
  public:
   explicit ThreadContext(const ContextParts& p)
-      : Context(p), policy_(p.policy), routine_(p), body_(*this, p), signal_(*this, p.dispatch) {
+      : Context(p),
+        policy_(p.policy),
+        cost_(p.cost),
+        dispatch_(p.dispatch),
+        routine_(p),
+        body_(*this, p),
+        signal_(*this, p.dispatch) {
     server_ = cpu_.add_thread("modem thread", policy_(p.spec), body_, kNever, p.thread_cpu);
     const InterruptSpec spec{"modem interrupt", p.level, kNoEntity, p.interrupt_cpu};
     if (p.handler) {
@@ -35,6 +42,13 @@ class ThreadContext final : public Context {
   void request_service() override {
     interrupts_++;
     if (signal_dpc_ != kNoEntity && cpu_.unfinished_jobs(signal_dpc_) == 0) cpu_.release(signal_dpc_);
+  }
+
+  // The routine, the DPC and what that wakes, which need not be over before the next interrupt.
+  bool runs_unbroken(Ns next) override {
+    if (signal_dpc_ == kNoEntity) return false;
+    const std::array<PlannedJob, 3> jobs = {{{interrupt_, cost_.next_isr()}, {signal_dpc_, dispatch_}, {server_, 0}}};
+    return cpu_.now() + jobs[0].cost + dispatch_ < next && cpu_.run_unbroken(jobs);
   }
 
   /// Waits for the semaphore and makes one service run for each count. A wait that is satisfied already does not give
@@ -81,6 +95,8 @@ class ThreadContext final : public Context {
   };
 
   std::function<Policy(const ContextSpec&)> policy_;
+  ServiceCost& cost_;
+  Ns dispatch_;
   InterruptRoutine routine_;
   Body body_;
   Signal signal_;

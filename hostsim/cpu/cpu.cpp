@@ -71,13 +71,11 @@ void Cpu::release(EntityId entity) {
 }
 
 bool Cpu::run_unbroken(std::span<const PlannedJob> jobs) {
-  if (!impl_->is_unbroken(jobs)) return false;
-  impl_->run_unbroken(jobs);
-  return true;
+  return impl_->run_unbroken(jobs);
 }
 
-Ns Cpu::repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain) {
-  return impl_->repeat_unbroken(jobs, every, chain);
+Ns Cpu::repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain) {
+  return impl_->repeat_unbroken(jobs, chain);
 }
 
 void Cpu::set_policy(EntityId thread, Policy policy) {

@@ -65,20 +65,22 @@ class CpuObserver {
 /// Whether the reservations of a CPU must fit into it together. A bare system under study may be overloaded.
 enum class Admission { kRequired, kNone };
 
-/// One job of an entity, and the CPU time that its only segment will cost; 0: of a thread that is released, and waits.
+/// One job of an entity, and the CPU time that its only segment will cost; 0: that is not known.
 struct PlannedJob {
   EntityId entity;
   Ns cost;
+  bool ticks = false;  ///< of the clock's interrupt: its program calls Cpu::clock_tick() as it ends
 };
 
 /// A chain of planned jobs that comes again and again, alone.
 class RepeatedChain {
  public:
   virtual ~RepeatedChain() = default;
-  /// What the chain's jobs will cost that begins at `at`. @param costs [n] of its jobs  @return false: none begins then
+  /// What the jobs of the chain that begins at `at` will cost; a thread's is always the same. @param costs [n] of them
+  /// @return false: none begins then, or one that does not end before the next one begins
   virtual bool costs(Ns at, std::span<Ns> costs) = 0;
-  /// It ran: all that its jobs' programs would have done is to be done now.
-  virtual void passed() = 0;
+  /// It ran: all that its jobs' programs would have done is to be done now. @return when the next one begins
+  virtual Ns passed(Ns at) = 0;
 };
 
 /// What a thread that gets the CPU loses there before it goes on with its work: the switch and the caches that it fills
@@ -115,19 +117,19 @@ class Cpu {
 
   /// One more job of this entity, released now (S8 step 5, or step 2 when called from a Program's last next()).
   void release(EntityId entity);
-  /// Releases the first of `jobs` now and runs all of them at once, each as the one before it releases it, where the
-  /// outcome is the same: nothing else happens until the last has ended, each goes before the thread that has the CPU
-  /// (but for a last one that waits, which stands behind it), and nobody observes. The log is the same too. Called by
-  /// an event that fires.
-  /// @param jobs an interrupt, then DPCs and threads of a fixed priority; their programs release the next one, and
-  /// nothing else, in the call of next() that ends them (or InterruptSpec::dpc does)
+  /// Releases the first of `jobs` now and runs at once as many of them as it can, each as the one before it releases
+  /// it: while nothing else happens and each goes before the thread that has the CPU. The outcome, log and what an
+  /// observer sees are the same; where a next one is released that must wait, the engine's clock stands at that time.
+  /// Called by an event that fires, and puts itself back for a time at which they would all be over.
+  /// @param jobs an interrupt, then DPCs and threads; their programs release the next one, if at all, and nothing else
+  /// (or InterruptSpec::dpc does). One of cost 0 waits.
   /// @return false: somebody could tell, and nothing was done
   bool run_unbroken(std::span<const PlannedJob> jobs);
-  /// Goes on with a chain that just ran unbroken: again at now + every, now + 2 every ..., as long as the outcome is
-  /// the same. Their programs are not called; the engine's clock stands where the last one began.
-  /// @pre run_unbroken() was true for the same entities, none of which waits
-  /// @return when the first one would begin that did not run
-  Ns repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain);
+  /// As run_unbroken(), and goes on with the chain's next ones for as long as the outcome is the same. Programs are not
+  /// called; the engine's clock stands where the last one began.
+  /// @param jobs at most three, none of which waits
+  /// @return when the first one begins that did not run: now, if nothing was done
+  Ns repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain);
   /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
   /// @throws std::invalid_argument naming the reservation when it cannot be admitted: X > Y, a sum over 100 % of a CPU
   /// among those that stay on it, or of all CPUs among all

@@ -361,16 +361,19 @@ struct Cpu::Impl final : Processor {
     return later(now, e.policy ? std::min(e.remaining, e.policy->allowance()) : e.remaining);
   }
 
-  bool is_unbroken(std::span<const PlannedJob> jobs) const;
-  void run_unbroken(std::span<const PlannedJob> jobs);
+  bool goes_unbroken() const;
+  bool goes_unbroken(const PlannedJob& job) const;
+  std::size_t unbroken_part(std::span<const PlannedJob> jobs, Ns limit) const;
+  Ns undisturbed_until() const { return std::min(engine.undisturbed_until(), timers.first()); }
+  bool run_unbroken(std::span<const PlannedJob> jobs);
   void release_unbroken(EntityId id);
-  void pass(Core& core, EntityId id, Ns now, Ns cost);
+  void pass(Core& core, const PlannedJob& job, Ns now, Ns cost);
   void go_on(Core& core, Ns now);
   // What was noted is of this time.
   void tell(Ns now) {
     if (!rows.empty()) rows.emit(now, [this](EntityId id) { return !at(id).listed; });
   }
-  Ns repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain);
+  Ns repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain);
 
   EntityId add(Entity e) {
     if (entities.size() >= kNoEntity) throw std::length_error("too many entities on one host");

@@ -4,7 +4,6 @@
 // interrupt, DPC, reader) in which nothing else happens. Such a chain needs no place in the ready list, no timers and
 // no rounds of the engine: its jobs follow one another, and then the thread that had the CPU goes on.
 #include <array>
-#include <numeric>
 
 #include "hostsim/cpu/cpu_impl.h"
 
@@ -14,40 +13,90 @@ namespace {
 constexpr std::size_t kMaxRepeated = 3;  // an interrupt, its DPC, a thread
 }
 
-// What run_unbroken() relies on, each of it.
-bool Cpu::Impl::is_unbroken(std::span<const PlannedJob> jobs) const {
-  const Ns now = engine.now();
-  if (several || some_share || !rows.empty() || !touched.empty() || wake <= now) return false;
+// What run_unbroken() relies on of the host, each of it.
+inline bool Cpu::Impl::goes_unbroken() const {
+  if (several || some_share || !rows.empty() || !touched.empty() || wake <= engine.now()) return false;
   const Core& core = cores.front();
   // The CPU idles, or a thread has it; then no interrupt waits, for it would go first.
   if (charges_stolen && core.current != kNoEntity) return false;
   if (core.current == kNoEntity ? !core.ready.empty() : first(core) != core.current) return false;
   if (core.current != kNoEntity && (at(core.current).kind != EntityKind::kThread || !at(core.current).started))
     return false;
-  if (core.deferred->jobs() > 0 || core.deferred->thread() != nullptr) return false;
-  Ns end = now;
-  for (const PlannedJob& job : jobs) {
-    const Entity& e = at(job.entity);
-    if (e.ready() || job.cost < 0 || e.deadline != kNever) return false;
-    const bool waits = job.cost == 0;
-    if (!waits && e.kind == EntityKind::kThread && switch_costs.any()) return false;
-    if (waits && (e.kind != EntityKind::kThread || core.current == kNoEntity)) return false;
-    if (e.kind == EntityKind::kDpc && e.importance == DpcImportance::kLow) return false;
-    if (e.kind == EntityKind::kThread) {
-      const auto* fixed = std::get_if<FixedPriority>(&e.reservation);
-      if (fixed == nullptr || (fixed->quantum > 0 && job.cost >= fixed->quantum)) return false;
-      if (core.current != kNoEntity) {
-        const Rank& other = core.ready.best_last().back();
-        const auto band = static_cast<int>(Band::kPriority);
-        if ((other.band < band || (other.band == band && other.key <= -fixed->priority)) != waits) return false;
-      }
-    }
-    end += job.cost;
-  }
-  return end < engine.undisturbed_until() && end < timers.first();
+  return core.deferred->jobs() == 0 && core.deferred->thread() == nullptr;
 }
 
-void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
+// And of a job.
+inline bool Cpu::Impl::goes_unbroken(const PlannedJob& job) const {
+  const Entity& e = at(job.entity);
+  if (e.ready() || job.cost <= 0) return false;
+  if (e.kind == EntityKind::kInterrupt) return true;
+  if (e.kind == EntityKind::kDpc) return e.importance != DpcImportance::kLow;
+  if (e.deadline != kNever) return false;
+  const auto* fixed = std::get_if<FixedPriority>(&e.reservation);
+  if (fixed == nullptr || switch_costs.any() || (fixed->quantum > 0 && job.cost >= fixed->quantum)) return false;
+  const Core& core = cores.front();
+  if (core.current == kNoEntity) return true;
+  const Rank& other = core.ready.best_last().back();
+  const auto band = static_cast<int>(Band::kPriority);
+  return other.band > band || (other.band == band && other.key > -fixed->priority);
+}
+
+// How many of these jobs, from the first on, before this time.
+std::size_t Cpu::Impl::unbroken_part(std::span<const PlannedJob> jobs, Ns limit) const {
+  std::size_t n = 0;
+  if (!goes_unbroken()) return n;
+  for (Ns end = engine.now(); n < jobs.size() && goes_unbroken(jobs[n]) && end + jobs[n].cost < limit; n++)
+    end += jobs[n].cost;
+  return n;
+}
+
+// A job that is released at `now` and has the CPU at once until it ends.
+inline void Cpu::Impl::pass(Core& core, const PlannedJob& job, Ns now, Ns cost) {
+  const EntityId id = job.entity;
+  Entity& e = at(id);
+  e.cpu_time += cost;
+  if (rows.observed()) {
+    rows.note(id, CpuObserver::Kind::kStart);
+    tell(now);
+    rows.note(id, CpuObserver::Kind::kFinish);
+  }
+  if (log != nullptr) {
+    oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
+    oh_event_log_write_alone(log, static_cast<std::uint64_t>(now + cost), OH_EV_FINISH, id,
+                             static_cast<std::uint32_t>(std::min<Ns>(cost / 1000, UINT32_MAX)));
+  }
+  if (e.kind == EntityKind::kDpc) {
+    (void)core.deferred->queue(now, e.importance, true);
+    core.deferred->begins(now);
+    core.dpc_time += cost;
+    (void)core.deferred->done(now + cost);
+  } else if (e.policy) {
+    auto& policy = static_cast<FixedPriorityThread&>(*e.policy);  // no others go unbroken
+    e.queued = e.waiting_since = now;
+    e.turn_ended_on = -1;
+    policy.begin_job(now, {now, kNever}, true);
+    policy.charge(cost);
+    policy.sleep(now + cost);
+  } else if (job.ticks) {
+    (void)core.deferred->tick();  // nothing is deferred
+  }
+}
+
+// Nothing but the thread that had the CPU is left, or nothing.
+inline void Cpu::Impl::go_on(Core& core, Ns now) {
+  const bool idle = core.current == kNoEntity;
+  oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), idle ? OH_EV_IDLE : OH_EV_RUN,
+                           idle ? EntityId{0} : core.current, 0);
+  if (rows.observed()) {
+    if (!idle) rows.note(core.current, CpuObserver::Kind::kResume);
+    tell(now);
+  }
+  wake = std::min(end_of_run(core, now), timers.first());
+}
+
+bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
+  const std::size_t part = unbroken_part(jobs, undisturbed_until());
+  if (part == 0) return false;
   Core& core = cores.front();
   const bool observed = rows.observed();
   unbroken_now = engine.now();
@@ -59,11 +108,7 @@ void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   unbroken = jobs;
   in_unbroken = true;
   release_unbroken(jobs.front().entity);
-  for (const PlannedJob& job : jobs) {
-    if (job.cost == 0) {
-      place(job.entity, unbroken_now);
-      break;
-    }
+  for (const PlannedJob& job : jobs.first(part)) {
     Entity& e = at(job.entity);
     const bool dpc = e.kind == EntityKind::kDpc;
     logged(OH_EV_RUN, job.entity, 1);
@@ -89,69 +134,47 @@ void Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
       e.policy->sleep(unbroken_now);
     }
   }
-  if (!unbroken.empty()) throw std::logic_error("a planned job was not released");
   in_unbroken = false;
   core.charged = unbroken_now;
-  go_on(core, unbroken_now);
+  const std::size_t released = jobs.size() - std::exchange(unbroken, {}).size();
+  if (released < part) throw std::logic_error("a planned job was not released");
+  if (released == part) {
+    go_on(core, unbroken_now);
+  } else {  // the next one, which has the instant in which the part ends
+    core.current = jobs[part - 1].entity;
+    engine.skip_to(unbroken_now, 0);
+    changed(jobs[part].entity, unbroken_now);
+    wake = unbroken_now;
+  }
+  return true;
 }
 
-// As run_unbroken(), of which all but the times and costs is known to be so: what it relies on changes at a timer, at
+// All but the times and costs is known of the second one on: what goes_unbroken() looks at changes at a timer, at
 // another event, or when the thread that has the CPU ends its stretch.
-Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, Ns every, RepeatedChain& chain) {
+Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain) {
+  Ns begin = engine.now();
+  const Ns limit = undisturbed_until();
+  if (jobs.size() > kMaxRepeated || unbroken_part(jobs, limit) < jobs.size()) return begin;
   Core& core = cores.front();
-  const Ns limit = std::min(engine.undisturbed_until(), timers.first());
   std::array<Ns, kMaxRepeated> cost{};
   const std::span<Ns> costs = std::span(cost).first(jobs.size());
-  Ns begin = engine.now() + every;
-  for (;; begin += every) {
-    if (core.deferred->jobs() > 0 || core.deferred->thread() != nullptr || !chain.costs(begin, costs)) return begin;
-    if (std::accumulate(costs.begin(), costs.end(), begin) >= limit || !engine.skip_to(begin)) return begin;
-    charge(core, begin);
-    if (core.current != kNoEntity) take_off(core, begin);
+  Ns last = begin;
+  std::uint64_t ran = 0;
+  while (wake > begin && chain.costs(begin, costs) && begin + cost[0] + cost[1] + cost[2] < limit) {
+    if (core.current != kNoEntity) {
+      charge(core, begin);
+      take_off(core, begin);
+    }
     Ns now = begin;
-    for (std::size_t i = 0; i < jobs.size(); now += cost[i++]) pass(core, jobs[i].entity, now, cost[i]);
+    for (std::size_t i = 0; i < jobs.size(); now += cost[i++]) pass(core, jobs[i], now, cost[i]);
     core.charged = now;
     go_on(core, now);
-    chain.passed();
+    ran++;
+    last = std::exchange(begin, chain.passed(begin));
+    if (core.deferred->jobs() > 0 || core.deferred->thread() != nullptr) break;
   }
-}
-
-// A job that is released at `now` and has the CPU at once until it ends.
-void Cpu::Impl::pass(Core& core, EntityId id, Ns now, Ns cost) {
-  Entity& e = at(id);
-  oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
-  if (rows.observed()) {
-    rows.note(id, CpuObserver::Kind::kStart);
-    tell(now);
-    rows.note(id, CpuObserver::Kind::kFinish);
-  }
-  e.cpu_time += cost;
-  oh_event_log_write_alone(log, static_cast<std::uint64_t>(now + cost), OH_EV_FINISH, id,
-                           static_cast<std::uint32_t>(std::min<Ns>(cost / 1000, UINT32_MAX)));
-  if (e.kind == EntityKind::kDpc) {
-    (void)core.deferred->queue(now, e.importance, true);
-    core.deferred->begins(now);
-    core.dpc_time += cost;
-    (void)core.deferred->done(now + cost);
-  } else if (e.policy) {
-    e.queued = e.waiting_since = now;
-    e.turn_ended_on = -1;
-    e.policy->begin_job(now, {now, kNever}, true);
-    e.policy->charge(cost);
-    e.policy->sleep(now + cost);
-  }
-}
-
-// Nothing but the thread that had the CPU is left, or nothing.
-void Cpu::Impl::go_on(Core& core, Ns now) {
-  const bool idle = core.current == kNoEntity;
-  oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), idle ? OH_EV_IDLE : OH_EV_RUN,
-                           idle ? EntityId{0} : core.current, 0);
-  if (rows.observed()) {
-    if (!idle) rows.note(core.current, CpuObserver::Kind::kResume);
-    tell(now);
-  }
-  wake = std::min(end_of_run(core, now), timers.first());
+  if (ran > 1) engine.skip_to(last, ran - 1);
+  return begin;
 }
 
 void Cpu::Impl::release_unbroken(EntityId id) {

@@ -34,11 +34,12 @@ class Engine {
   /// the steady state.
   void at(Ns when, Event& event);
   /// Asked by an event that fires: until when nothing else happens but on its own processor. The horizon at most; now
-  /// where another processor takes part.
+  /// where another processor takes part, or after stop().
   Ns undisturbed_until() const;
-  /// Asked by an event that fires, in the place of at(when) on itself: the clock stands at `when` from now on, and the
-  /// event goes on as if it fired then. @return false: something comes before or with it, and nothing was done
-  bool skip_to(Ns when);
+  /// Told by an event that fires: the clock stands at `when` from now on, and the event goes on as if it fired then, so
+  /// many `times` in the place of at() on itself.
+  /// @pre when < undisturbed_until(), and nothing is to happen on the processor up to then
+  void skip_to(Ns when, std::uint64_t times);
   /// Run every instant before `horizon`; the clock then stands at `horizon`. May be called again with a later one.
   void run_until(Ns horizon);
   /// Make run_until return after the instant under way.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "hostsim/load/device_load.h"
 
+#include <array>
+#include <span>
 #include <utility>
 
 #include "hostsim/load/network.h"
@@ -9,7 +11,7 @@ namespace offhook::hostsim {
 namespace {
 
 /// Transfers at their own pace, whatever becomes of the host.
-class TransferLoad final : public DeviceLoad {
+class TransferLoad final : public DeviceLoad, private RepeatedChain {
  public:
   TransferLoad(Engine& engine, Cpu& cpu, const LoadDevice& spec, std::uint64_t seed, std::uint64_t stream,
                const DeviceHost& host)
@@ -20,12 +22,21 @@ class TransferLoad final : public DeviceLoad {
     id_ = add_device(cpu, spec, host, {isr_, dpc_, handler_});
     first_ = spec.begin_ns + static_cast<Ns>(random_.uniform(0) * static_cast<double>(spec.every_ns));
   }
-  void start() override { schedule(); }
+  void start() override { schedule(time_of(0)); }
   std::uint64_t transfers() const override { return count_; }
-  void fire(Ns) override {
-    count_++;
-    schedule();
-    if (!runs_unbroken()) cpu_.release(id_.interrupt);
+  void fire(Ns now) override {
+    next_ = time_of(count_ + 1);
+    Ns next = now;
+    if (!id_.threaded) {
+      plan();
+      next = cpu_.repeat_unbroken(jobs(), *this);
+    }
+    if (next == now) {
+      count_++;
+      next = next_;
+      if (id_.threaded || !ends_before_next(now) || !cpu_.run_unbroken(jobs())) cpu_.release(id_.interrupt);
+    }
+    schedule(next);
   }
 
  private:
@@ -39,17 +50,30 @@ class TransferLoad final : public DeviceLoad {
     bool entered = false;
   };
 
-  bool runs_unbroken() {
-    if (id_.threaded) return false;
-    planned_.assign(1, {id_.interrupt, isr_.costs.ahead()});
-    if (id_.dpc != kNoEntity) planned_.push_back({id_.dpc, dpc_.costs.ahead()});
-    return cpu_.run_unbroken(planned_);
+  std::span<const PlannedJob> jobs() const { return std::span(planned_).first(has_dpc() ? 2 : 1); }
+  void plan() { planned_ = {{{id_.interrupt, isr_.costs.ahead()}, {id_.dpc, has_dpc() ? dpc_.costs.ahead() : 0}}}; }
+  bool has_dpc() const { return id_.dpc != kNoEntity; }
+  bool ends_before_next(Ns at) const { return at + planned_[0].cost + planned_[1].cost < next_; }
+  bool costs(Ns at, std::span<Ns> costs) override {
+    plan();
+    for (std::size_t i = 0; i < costs.size(); i++) costs[i] = planned_[i].cost;
+    return ends_before_next(at) && at < spec_.end_ns;
   }
-  void schedule() {
-    Ns at = first_ + static_cast<Ns>(count_) * spec_.every_ns;
-    if (spec_.jitter > 0) {
-      at += static_cast<Ns>(spec_.jitter * random_.uniform(3 * (count_ + 1)) * static_cast<double>(spec_.every_ns));
-    }
+  Ns passed(Ns) override {
+    (void)isr_.costs.take();
+    if (has_dpc()) (void)dpc_.costs.take();
+    count_++;
+    const Ns at = next_;
+    next_ = time_of(count_ + 1);
+    return at;
+  }
+  Ns time_of(std::uint64_t transfer) const {
+    Ns at = first_ + static_cast<Ns>(transfer) * spec_.every_ns;
+    if (spec_.jitter > 0)
+      at += static_cast<Ns>(spec_.jitter * random_.uniform(3 * (transfer + 1)) * static_cast<double>(spec_.every_ns));
+    return at;
+  }
+  void schedule(Ns at) {
     if (at < spec_.end_ns) engine_.at(at, *this);
   }
 
@@ -60,8 +84,9 @@ class TransferLoad final : public DeviceLoad {
   Work isr_, dpc_;
   Chain handler_{isr_, dpc_};
   DeviceEntities id_{};
-  std::vector<PlannedJob> planned_;
+  std::array<PlannedJob, 2> planned_{};
   Ns first_ = 0;
+  Ns next_ = 0;  // transfer, after the one under way
   std::uint64_t count_ = 0;
 };
 

@@ -4,31 +4,66 @@
 #include <algorithm>
 #include <utility>
 
-#include "hostsim/engine/wide.h"
-
 namespace offhook::hostsim {
 
 ClockInterrupt::ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on, std::string name)
-    : engine_(engine), cpu_(cpu), hz_(hz), on_(on), cost_(cost) {
+    : engine_(engine),
+      cpu_(cpu),
+      least_interval_(1'000'000'000 / hz),
+      hz_(hz),
+      rest_(1'000'000'000 % hz),
+      on_(on),
+      cost_(cost) {
   if (on > 0) name.append(" ").append(std::to_string(on));
   entity_ = cpu.add_interrupt({std::move(name), level, kNoEntity, on}, *this);
 }
 
 void ClockInterrupt::start(Ns first) {
-  first_ = first;
+  tick_at_ = first;
   engine_.at(first, *this);
 }
 
+// All is over before the next tick comes.
 bool ClockInterrupt::is_planned(Ns now) {
   const Ns cost = cost_ + extra_;
-  planned_.assign(1, {entity_, cost});
-  return cost > 0 && (listener_ == nullptr || listener_->plan(now + cost, planned_));
+  planned_.assign(1, {entity_, cost, true});
+  if (cost <= 0 || (listener_ != nullptr && !listener_->plan(now + cost, planned_))) return false;
+  Ns all = 0;
+  for (const PlannedJob& job : planned_) all += job.cost;
+  return all < least_interval_;
+}
+
+// The same as those of the tick that fired.
+bool ClockInterrupt::costs(Ns at, std::span<Ns> costs) {
+  const Ns cost = cost_ + extra_;
+  for (std::size_t i = 0; i < costs.size(); i++) costs[i] = planned_[i].cost;
+  return cost == costs.front() && (listener_ == nullptr || listener_->repeats(at + cost, costs.size() > 1));
+}
+
+Ns ClockInterrupt::passed(Ns at) {
+  const Ns end = at + cost_ + std::exchange(extra_, 0);
+  if (listener_ != nullptr) listener_->passed(end);
+  return next_tick();
+}
+
+Ns ClockInterrupt::next_tick() {
+  tick_at_ += least_interval_;
+  tick_fraction_ += rest_;
+  if (tick_fraction_ >= hz_) {
+    tick_fraction_ -= hz_;
+    tick_at_++;
+  }
+  return tick_at_;
 }
 
 void ClockInterrupt::fire(Ns now) {
-  if (!is_planned(now) || !cpu_.run_unbroken(planned_)) cpu_.release(entity_);
-  tick_++;
-  engine_.at(first_ + static_cast<Ns>(static_cast<Wide>(tick_) * 1'000'000'000 / hz_), *this);
+  const bool planned = is_planned(now);
+  Ns next = planned ? cpu_.repeat_unbroken(planned_, *this) : now;
+  if (next == now) {
+    if (!planned || !cpu_.run_unbroken(planned_)) cpu_.release(entity_);
+    next = next_tick();
+  }
+  engine_.at(next, *this);
 }
 
 Ns ClockInterrupt::next(Ns now) {
@@ -53,8 +88,7 @@ TimerCallback::TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback
 
 void TimerCallback::tick(Ns now) {
   if (now < due_) return;
-  // Late expiries are not made up for one by one: the next is one period after the last that was due by now.
-  due_ += (now - due_) / period_ * period_ + period_;
+  expire(now);
   if (dpc_entity_ == kNoEntity) {
     wake();
   } else if (cpu_.unfinished_jobs(dpc_entity_) == 0) {
@@ -62,11 +96,27 @@ void TimerCallback::tick(Ns now) {
   }
 }
 
+// Late expiries are not made up for one by one: the next is one period after the last that was due by now.
+void TimerCallback::expire(Ns now) {
+  due_ += (now - due_) / period_ * period_ + period_;
+}
+
 bool TimerCallback::plan(Ns now, std::vector<PlannedJob>& jobs) const {
   if (now < due_) return true;
   if (dpc_entity_ != kNoEntity) jobs.push_back({dpc_entity_, dpc_cost_});
   jobs.push_back({thread_, callback_cost()});
   return true;
+}
+
+// The callback writes to the log among those of its jobs.
+bool TimerCallback::repeats(Ns now, bool releases) const {
+  return (now >= due_) == releases && (!releases || log_ == nullptr);
+}
+
+void TimerCallback::passed(Ns now) {
+  if (now < due_) return;
+  expire(now);
+  last_ = now + (dpc_entity_ != kNoEntity ? dpc_cost_ : 0);
 }
 
 void TimerCallback::wake() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ class PeriodicThread final : public Event, public Program {
 };
 
 /// The clock interrupt: tick n comes floor(n * 1e9 / hz) ns after the first, so that ticks never drift.
-class ClockInterrupt final : public Event, public Program {
+class ClockInterrupt final : public Event, public Program, private RepeatedChain {
  public:
   /// @param cost of one interrupt  @param on which CPU interrupts
   ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on = 0, std::string name = "clock");
@@ -56,6 +57,10 @@ class ClockInterrupt final : public Event, public Program {
     virtual void tick(Ns now) = 0;
     /// What tick() at this time will release, one after the other. @param jobs gets them  @return false: not known
     virtual bool plan(Ns now, std::vector<PlannedJob>& jobs) const { return (void)now, (void)jobs, false; }
+    /// Whether plan() names somebody at this time, or nobody, as said, and passed() can stand for tick() and for them.
+    virtual bool repeats(Ns now, bool releases) const { return (void)now, (void)releases, false; }
+    /// Whom plan() names at this time ran at once, one after the other. @pre repeats()
+    virtual void passed(Ns now) { (void)now; }
   };
   void set_listener(Listener* listener) { listener_ = listener; }
   /// What a scheduler does at this tick beyond `cost`: the next interrupt that begins takes so much longer.
@@ -67,16 +72,20 @@ class ClockInterrupt final : public Event, public Program {
 
  private:
   bool is_planned(Ns now);
+  bool costs(Ns at, std::span<Ns> costs) override;
+  Ns passed(Ns at) override;
+  Ns next_tick();
 
   Engine& engine_;
   Cpu& cpu_;
-  int hz_, on_;
+  Ns least_interval_;  // between two ticks, and what is left of a second
+  int hz_, rest_, on_;
   Ns cost_;
   Ns extra_ = 0;
   EntityId entity_;
   Listener* listener_ = nullptr;
-  Ns first_ = 0;
-  std::int64_t tick_ = 0;
+  Ns tick_at_ = 0;  // and hz-ths of a ns
+  int tick_fraction_ = 0;
   bool entered_ = false;
   std::vector<PlannedJob> planned_;
 };
@@ -90,8 +99,11 @@ class TimerCallback final : public ClockInterrupt::Listener {
   TimerCallback(Cpu& cpu, oh_event_log* log, Ns period, Ns callback_cost, Ns dpc_cost, int on = kAnyCpu);
   void tick(Ns now) override;
   bool plan(Ns now, std::vector<PlannedJob>& jobs) const override;
+  bool repeats(Ns now, bool releases) const override;
+  void passed(Ns now) override;
 
  private:
+  void expire(Ns now);
   struct Callback final : Program {
     Ns next(Ns now) override;
     TimerCallback* timer = nullptr;

@@ -33,45 +33,49 @@ void NetworkLoad::send(Ns now, Ns delay) {
   engine_.at(now + delay, *this);
 }
 
-// Of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless it has something to read
-// already or has to wait.
-bool NetworkLoad::runs_unbroken() {
-  if (spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ != processed_ + 1) return false;
+// Of a segment that finds no DPC of another: its interrupt, its DPC, and the reader, unless that is at it already. They
+// are over before the next one comes.
+bool NetworkLoad::plans() {
+  if (polling_ || spec_.napi_budget > 0 || dpc_id_ == kNoEntity || unread_ != processed_) return false;
   planned_ = {{{isr_id_, isr_.costs.ahead()}, {dpc_id_, dpc_.costs.ahead()}, {reader_id_, read_cost()}}};
-  const std::span<const PlannedJob> jobs = planned_;
-  if (cpu_.unfinished_jobs(reader_id_) > 0) return cpu_.run_unbroken(jobs.first(2));
-  if (cpu_.run_unbroken(jobs)) return true;
-  planned_.back().cost = 0;
-  return cpu_.run_unbroken(jobs);
+  jobs_ = cpu_.unfinished_jobs(reader_id_) > 0 ? 2 : 3;
+  return planned_[0].cost + planned_[1].cost + read_cost() < spec_.every_ns;
 }
 
+// Those after which the sender goes on at once.
 bool NetworkLoad::costs(Ns at, std::span<Ns> costs) {
   costs[0] = isr_.costs.ahead();
   costs[1] = dpc_.costs.ahead();
-  costs[2] = read_cost();
-  return at < spec_.end_ns;
+  if (jobs_ == 3) costs[2] = read_cost();
+  return costs[0] + costs[1] + read_cost() < spec_.every_ns && unread_ + 1 < spec_.window &&
+         at + spec_.every_ns < spec_.end_ns;
 }
 
-void NetworkLoad::passed() {
+Ns NetworkLoad::passed(Ns at) {
   (void)isr_.costs.take();
   (void)dpc_.costs.take();
   segments_++;
+  if (jobs_ < 3) {  // the reader has it to read
+    unread_++;
+    processed_++;
+  }
+  return at + spec_.every_ns;
 }
 
 void NetworkLoad::fire(Ns now) {
+  const bool planned = plans();
+  if (planned) {
+    const Ns next = cpu_.repeat_unbroken(std::span(planned_).first(jobs_), *this);
+    if (next != now) return engine_.at(next, *this);
+  }
   segments_++;
   unread_++;
   const bool interrupts = !polling_;
   polling_ = spec_.napi_budget > 0;
-  const bool sends = unread_ < spec_.window && now + spec_.every_ns < spec_.end_ns;
-  sending_ = sends;
-  const bool unbroken = interrupts && runs_unbroken();
-  if (interrupts && !unbroken) cpu_.release(isr_id_);
-  if (!sends) return;
-  Ns next = now + spec_.every_ns;
-  if (unbroken && unread_ == 0) next = cpu_.repeat_unbroken(planned_, spec_.every_ns, *this);
-  sending_ = next < spec_.end_ns;
-  if (sending_) engine_.at(next, *this);
+  sending_ = unread_ < spec_.window && now + spec_.every_ns < spec_.end_ns;
+  const bool sends = sending_;
+  if (interrupts && !(planned && cpu_.run_unbroken(std::span(planned_).first(jobs_)))) cpu_.release(isr_id_);
+  if (sends) engine_.at(now + spec_.every_ns, *this);
 }
 
 Ns NetworkLoad::Isr::next(Ns) {

@@ -51,9 +51,9 @@ class NetworkLoad final : public DeviceLoad, private RepeatedChain {
 
   void send(Ns now, Ns delay);
   Ns read_cost() const { return spec_.read_ns > 0 ? spec_.read_ns : 1; }
-  bool runs_unbroken();
+  bool plans();
   bool costs(Ns at, std::span<Ns> costs) override;
-  void passed() override;
+  Ns passed(Ns at) override;
 
   Engine& engine_;
   Cpu& cpu_;
@@ -67,6 +67,7 @@ class NetworkLoad final : public DeviceLoad, private RepeatedChain {
   bool polling_ = false;  // NAPI: the device's interrupt is off
   bool sending_ = false;  // a segment is on the wire
   std::array<PlannedJob, 3> planned_{};
+  std::size_t jobs_ = 0;  // of them, what a segment comes to
 };
 
 }  // namespace offhook::hostsim

@@ -55,7 +55,7 @@ class OneContext : public testing::Test {
     config.block_plan_length = 1;
     ASSERT_EQ(oh_driver_init(&driver, &config), 0);
     ASSERT_EQ(config.context.ops->start(config.context.self), 0);
-    card->on_interrupt([this](Ns) { context->interrupt(); });
+    card->on_interrupt([this](Ns) { context->interrupt(card->next_interrupt()); });
     card_event->start();
     engine.run_until(100'000'000);
     std::vector<oh_event> events(ring.size());

@@ -54,7 +54,8 @@ class RandomHost {
       threads_.back()->start(cpu_.add_thread("thread", policy(), *threads_.back(), number(2) == 0 ? kNever : 5 * kMs));
     }
     if (number(2) == 0) cpu_.release(cpu_.add_thread("spinner", FixedPriority{number(12), 20 * kMs}, spinner_));
-    timer_.emplace(cpu_, &log_, kMs, number(20) * kUs, (number(3) - 1) * 5 * kUs);
+    // What writes to the log by itself goes through its own instants.
+    timer_.emplace(cpu_, number(2) == 0 ? &log_ : nullptr, kMs, number(20) * kUs, (number(3) - 1) * 5 * kUs);
     clock_.emplace(engine_, cpu_, number(2) == 0 ? 1000 : 1024, 28, number(4) * kUs);
     clock_->set_listener(&*timer_);
     clock_->start();
@@ -141,7 +142,7 @@ TEST(Unbroken, RandomHostsHaveTheSameLogAndTheSameTimes) {
 }
 
 /// A network beside a thread of priority 10 that works all the time, or none: its log, and what the engine handled.
-Outcome beside_a_hog(bool hog, int reader_priority, bool every_instant) {
+Outcome beside_a_hog(bool hog, int reader_priority, bool every_instant, Ns segment = 123 * kUs) {
   IdleProcessor idle;
   Engine engine;
   Cpu cpu(engine);
@@ -153,7 +154,7 @@ Outcome beside_a_hog(bool hog, int reader_priority, bool every_instant) {
   Spinner spinner;
   if (hog) cpu.release(cpu.add_thread("hog", FixedPriority{10, 0}, spinner));
   const LoadDevice network{.name = "network",
-                           .every_ns = 123 * kUs,
+                           .every_ns = segment,
                            .isr_ns = 5 * kUs,
                            .dpc_ns = 30 * kUs,
                            .dpc_spread = 0.5,
@@ -184,6 +185,49 @@ TEST(Unbroken, ASegmentIsOneEventWhetherItsReaderRunsOrWaits) {
     EXPECT_GT(unbroken.transfers, 8000u);
     EXPECT_LT(unbroken.engine_events, unbroken.transfers + 10);
     EXPECT_GT(every.engine_events, 3 * every.transfers);
+  }
+}
+
+// The next segment interrupts the DPC of the one before it, or its reader, or comes as that ends.
+TEST(Unbroken, SegmentsThatComeBeforeTheLastOneIsReadGoThroughEveryInstant) {
+  for (const Ns segment : {12 * kUs, 38 * kUs, 40 * kUs, 43 * kUs, 50 * kUs}) {
+    for (const bool hog : {false, true}) {
+      const Outcome every = beside_a_hog(hog, 15, true, segment), unbroken = beside_a_hog(hog, 15, false, segment);
+      EXPECT_EQ(unbroken.log, every.log) << segment << hog;
+      EXPECT_EQ(unbroken.cpu_times, every.cpu_times);
+      EXPECT_EQ(unbroken.transfers, every.transfers);
+    }
+  }
+}
+
+/// @return CPU times of a clock and of what its timer wakes, after a second
+std::vector<Ns> beside_a_clock(Ns clock_cost, Ns callback_cost, bool hog, bool every_instant) {
+  IdleProcessor idle;
+  Engine engine;
+  Cpu cpu(engine);
+  if (every_instant) engine.attach(idle);
+  Spinner spinner;
+  if (hog) cpu.release(cpu.add_thread("hog", FixedPriority{10, 20 * kMs}, spinner));
+  TimerCallback timer(cpu, nullptr, kMs, callback_cost, 5 * kUs);
+  ClockInterrupt clock(engine, cpu, 1024, 28, clock_cost);
+  clock.set_listener(&timer);
+  clock.start();
+  engine.run_until(kSecond);
+  std::vector<Ns> times = {cpu.dpc_time()};
+  for (EntityId id = 0; id < cpu.entities(); id++) times.push_back(cpu.cpu_time(id));
+  return times;
+}
+
+// Ticks that nothing comes between, and ticks that come before the last one's callback has ended.
+TEST(Unbroken, ClockAndCallbackHaveTheSameTimes) {
+  for (const bool hog : {false, true}) {
+    for (const Ns clock_cost : {2 * kUs, 970 * kUs, 980 * kUs}) {
+      for (const Ns callback_cost : {10 * kUs, 400 * kUs, 970 * kUs}) {
+        EXPECT_EQ(beside_a_clock(clock_cost, callback_cost, hog, false),
+                  beside_a_clock(clock_cost, callback_cost, hog, true))
+            << clock_cost << ", " << callback_cost << ", " << hog;
+      }
+    }
   }
 }
 
