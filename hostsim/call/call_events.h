@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "hostsim/call/call.h"
 #include "offhook/event_log.h"
@@ -14,9 +14,8 @@ namespace offhook::hostsim {
 /// four seconds of 3200 blocks a second, the longest that Windows leaves a thread that is ready without the CPU.
 class CallEvents {
  public:
-  explicit CallEvents(Logged what = Logged::kAll)
-      : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000), ring_(1 << 16), events_(ring_.size()) {
-    oh_event_log_init(&log_, ring_.data(), ring_.size(), 0);
+  explicit CallEvents(Logged what = Logged::kAll) : slice_(what == Logged::kAll ? 50'000'000 : 10'000'000) {
+    oh_event_log_init(&log_, ring_.get(), kEvents, 0);
   }
   CallEvents(const CallEvents&) = delete;
   CallEvents& operator=(const CallEvents&) = delete;
@@ -25,14 +24,17 @@ class CallEvents {
   /// Run on for a slice. @return the events that came; valid until the next
   std::span<const oh_event> advance(Call& call) {
     over_ = !call.advance(call.now() + slice_);
-    return {events_.data(), oh_event_log_read(&log_, events_.data(), events_.size())};
+    return {events_.get(), oh_event_log_read(&log_, events_.get(), kEvents)};
   }
   bool over() const { return over_; }  ///< the call is
   std::uint64_t lost() const { return oh_event_log_lost(&log_); }
 
  private:
+  static constexpr std::size_t kEvents = 1 << 16;
   Ns slice_;
-  std::vector<oh_event> ring_, events_;
+  // Not cleared: most calls use a few of them.
+  std::unique_ptr<oh_event[]> ring_ = std::make_unique_for_overwrite<oh_event[]>(kEvents),
+                              events_ = std::make_unique_for_overwrite<oh_event[]>(kEvents);
   oh_event_log log_{};
   bool over_ = false;
 };
