@@ -119,6 +119,23 @@ TEST(V34Call, TwoWireLineWithEcho) {
   EXPECT_EQ(call.retrains(), 0u);
 }
 
+// Both ends lose the line and send their tones until it is back: a renegotiation's S would have been gone by then.
+TEST(V34Call, ALineThatIsSilentForTwoSecondsIsTrainedOnAtOnce) {
+  LineConfig c = clean();
+  c.interruption_ms = 2000;
+  c.interruption_at_s = 16;
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect());
+  call.run(16.8 - call.now_s());
+  EXPECT_EQ(call.retrains(), 1u) << "while the line is silent";
+  call.run(18 - call.now_s());
+  ASSERT_TRUE(call.data(8.5)) << "from the line's return";
+  EXPECT_EQ(call.near_instruments().renegotiations, 0u);
+  EXPECT_EQ(call.retrains(), 1u);
+  call.run(3);
+  EXPECT_TRUE(call.intact());
+}
+
 TEST(V34Call, LostSamplesUpTo20MsAreSurvivedWithoutTraining) {
   for (const std::uint32_t samples : {40u, 160u}) {
     V34Call call(clean(), 1);

@@ -256,6 +256,7 @@ void Modem::receive(float rx, bool is_lost) {
     reader_.put(y, order.deliver && heard.event == qam::Receiver::Event::kNone, &heard);
     if (order.listen != ReceiverOrder::Listen::kData) heard.quality = measure_noise();
   }
+    heard.power = receiver_.signal_power();
   phase34_.put(heard);
   if (heard.symbol && observer_.symbol != nullptr) {
     const Complex y = 1 / square_root(phase34_.order().grid_energy) * receiver_.symbol();

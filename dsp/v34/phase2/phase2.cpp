@@ -19,7 +19,8 @@ constexpr int kL1 = ms(160);
 // less leaves the far end, which stops L2 at its own time, room to find the tone that follows.
 constexpr int kHear = ms(575);
 // In silence a live answer modem takes noise of -46 dBm0 (not of -48) for tone B after 385 ms of its L2, and begins
-// again when the tone comes then. Where there is such noise, the call modem's tone comes after two windows.
+// again when the tone comes then. Where there is such noise, the call modem's tone comes after two windows; and in a
+// retrain, for the line is known, and the same answer modem ends the call when it has not come 2.8 s after it lost it.
 constexpr int kFewWindows = 2;
 constexpr double kLoudNoiseDbm0 = -48;
 constexpr int kSettle = ms(20);  // of L2 that is left out: channel and detector delays
@@ -138,7 +139,7 @@ void Phase2::enter(State state) {
 }
 
 void Phase2::start() {
-  has_far_info0_ = false;
+  has_far_info0_ = hurries_ = false;
   far_peak_ = 0;
   send_info0(false);
   enter(State::kInfo0);
@@ -306,6 +307,7 @@ void Phase2::send_tone() {
 }
 
 void Phase2::begin_retrain() {
+  hurries_ = true;
   far_peak_ = 0;
   probing_at_ = -1;
   send_marks_ = again_ = false;
@@ -384,7 +386,7 @@ void Phase2::hear(float rx) {
   probe_.analyse();
   constexpr int kToneB = 1200 / 150 - 1;  // L2 has nothing there
   const double noise = static_cast<double>(probe_.noise_power(kToneB)) * 4000 / 150;
-  if (mean_square_to_dbm0(noise) > kLoudNoiseDbm0) wait_until_ = now_;
+  if (hurries_ || mean_square_to_dbm0(noise) > kLoudNoiseDbm0) wait_until_ = now_;
 }
 
 void Phase2::end_probing() {

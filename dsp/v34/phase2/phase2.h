@@ -269,6 +269,7 @@ class Phase2 {
 
   // Times, in samples.
   bool has_far_info0_ = false;
+  bool hurries_ = false;      // a retrain: L2 is heard no longer than need be
   float far_peak_ = 0;        // of the far end's tone, when its first reversal came
   double sent_reversal_ = 0;  // at the line terminals
   int64_t reverse_at_ = 0;    // the own reversal is due; 0: none

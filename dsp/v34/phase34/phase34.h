@@ -222,7 +222,7 @@ class Phase34 {
   uint8_t rx_rate() const { return calls() ? rates_.answer_to_call : rates_.call_to_answer; }
   void begin_procedure(Procedure procedure, bool initiator);
   void advance_data();
-  void follow_line(const DataReceiver& data);
+  void follow_line(const Heard& heard);
   // What both MP settle: phase34_rates.cpp
   RateLimits limits(bool receive) const;
   Mp make_mp() const;
@@ -247,6 +247,7 @@ class Phase34 {
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
 
   TransmitSignals tx_;
+  float power_ = 0;          // of the line when data began; 0: not known yet
   TrainingPoints tx_points_ = TrainingPoints::k4;
   TrainingPoints rx_points_ = TrainingPoints::k4;
   bool far_trn_ = false;  // of this procedure: it comes, or is over

@@ -48,6 +48,7 @@ class SymbolEnd {
     Heard heard;
     reader.put(y, phase34.order().deliver, &heard);
     if (quality) heard.quality = &*quality;
+    heard.power = power;
     phase34.put(heard);
   }
 
@@ -57,6 +58,7 @@ class SymbolEnd {
   Phase34 phase34;
   SymbolReader reader;
   std::optional<LineQuality> quality;  ///< what the receiver says of the line
+  float power = 1;                     ///< the same
   std::vector<Signal> signals;         ///< each change of what it sends
   std::vector<Complex>* tap = nullptr;
   double squared_error = 0;

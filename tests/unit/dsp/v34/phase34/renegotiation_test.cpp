@@ -102,6 +102,23 @@ TEST(V34Renegotiation, ResponderWithoutEndRetrains) {  // V34-RN-5
   EXPECT_EQ(line.a().outcome(), Outcome::kRetrain);
 }
 
+// S would last 40 ms, and who has gone silent hears it as little as we hear them; a retrain's tone waits for them.
+TEST(V34Renegotiation, InSilenceItIsARetrainInstead) {  // 11.5
+  for (const bool silent : {true, false}) {
+    SymbolLine line({}, {}, 160, 45, 1);
+    ASSERT_TRUE(line.connect());
+    line.run_ms(300);
+    line.call().signals.clear();
+    line.cut[1] = true;  // a receiver that is lost hears no points, and may yet hear something
+    if (silent) line.call().power = 0.05f;
+    ASSERT_TRUE(line.run_until([&] { return line.c().state() != Phase34::State::kData; }, 1000));
+    EXPECT_EQ(line.c().outcome(), silent ? Outcome::kRetrain : Outcome::kNone);
+    EXPECT_EQ(line.c().renegotiations(), silent ? 0u : 1u);
+    line.run_ms(10);
+    EXPECT_EQ(std::ranges::count(line.call().signals, Signal::kS), silent ? 0 : 1);
+  }
+}
+
 TEST(V34Cleardown, EndsTheConnectionAtBothEnds) {  // V34-CD-1, V34-CD-2
   for (const uint32_t delay : {0u, 160u, 4800u}) {
     for (const bool by_call : {true, false}) {
