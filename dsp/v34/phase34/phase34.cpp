@@ -15,9 +15,10 @@ constexpr uint32_t kMaxFinalTrnMs = 2000;  // 11.4.1.1.2, 11.4.1.2.2, 11.6.1
 constexpr uint32_t kMaxAfterJMs = 400;
 constexpr uint32_t kFalseSMs = 150;   // S lasts 128T, 53 ms at the most
 constexpr uint32_t kFarStopsMs = 60;  // S-bar, J to its end, and what receivers and filters hold
-// Live modems were met whose TRN, at 200 ms of round trip, leaves E no time within the 2500 ms of the text. A far end
-// whose TRN or MP is still coming in by then gets so much more, once. Its points are known by their mean squared
-// distance from the nearest of the grid: silence and noise of any level have 0.6 and more.
+// Live modems were met whose TRN leaves E no time within the 2500 ms and round trips of the text: of one, as the call
+// modem, it lasts 1.8 s and 3.8 round trips. A far end whose TRN or MP is still coming in by then gets so much more,
+// and two round trips, once. Its points are known by their mean squared distance from the nearest of the grid: silence
+// and noise of any level have 0.6 and more.
 constexpr uint32_t kPatienceMs = 2000;
 constexpr float kPointsDistance = 0.25f;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
@@ -210,7 +211,7 @@ bool Phase34::far_end_trains() const {
 
 void Phase34::wait_for_e() {
   waited_for_e_ = true;
-  e_deadline_ = now_ + ms(kPatienceMs);
+  e_deadline_ = now_ + ms(kPatienceMs) + 2 * answer_delay();
 }
 
 void Phase34::send_phase4_trn() {
