@@ -119,6 +119,22 @@ TEST(V34Renegotiation, InSilenceItIsARetrainInstead) {  // 11.5
   }
 }
 
+// 3429 symbols/s have 4800 bit/s and more (Table 10). Who asks for 2400 suffers, and has not asked for a cleardown.
+TEST(V34Renegotiation, ForARateThatTheSymbolRateHasNotBothRetrain) {
+  for (const bool by_call : {true, false}) {
+    Phase34Config c;
+    c.tx_symbol_rate = c.rx_symbol_rate = SymbolRate::k3429;
+    SymbolLine line(c, c, 160, 45, 1);
+    ASSERT_TRUE(line.connect());
+    line.run_ms(300);
+    (by_call ? line.c() : line.a()).renegotiate(1);
+    const auto ended = [](const Phase34& h) { return h.state() == Phase34::State::kEnded; };
+    ASSERT_TRUE(line.run_until([&] { return ended(line.c()) && ended(line.a()); }, 9000));
+    EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
+    EXPECT_EQ(line.a().outcome(), Outcome::kRetrain);
+  }
+}
+
 TEST(V34Cleardown, EndsTheConnectionAtBothEnds) {  // V34-CD-1, V34-CD-2
   for (const uint32_t delay : {0u, 160u, 4800u}) {
     for (const bool by_call : {true, false}) {
