@@ -119,6 +119,21 @@ TEST(V34Call, TwoWireLineWithEcho) {
   EXPECT_EQ(call.retrains(), 0u);
 }
 
+// Of 12 dB, 20 ms late: beyond the equaliser, and the probing does not show it. The answer modem's J asks for sixteen
+// points, which cannot be read; the next training has four.
+TEST(V34Call, ListenerEchoOf12Db) {
+  LineConfig c = clean();
+  c.loss_db = 0;
+  c.near_echo_db = 12;
+  c.far_echo_db = 6;
+  V34Call call(c, 1);
+  ASSERT_TRUE(call.connect(40));
+  call.run(10);
+  EXPECT_LE(call.retrains(), 1u);
+  EXPECT_GT(call.arrived(), 5000u);
+  EXPECT_TRUE(call.intact());
+}
+
 // Both ends lose the line and send their tones until it is back: a renegotiation's S would have been gone by then.
 TEST(V34Call, ALineThatIsSilentForTwoSecondsIsTrainedOnAtOnce) {
   LineConfig c = clean();

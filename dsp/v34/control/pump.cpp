@@ -98,7 +98,8 @@ class Modem {
   uint32_t retrains_ = 0;
   oh_retrain_cause cause_ = OH_RETRAIN_NONE;
   bool nothing_in_common_ = false;
-  bool is_guest_ = false;  // another runs Phase 2
+  bool missed_mp_ = false;  // in a training: what probing shows of the line is not all
+  bool is_guest_ = false;   // another runs Phase 2
   Outcome handed_back_ = Outcome::kNone;
   bool wants_auxiliary_ = false;
   oh_bit_port auxiliary_{};
@@ -202,7 +203,7 @@ void Modem::begin_training() {
   h.aux = wants_auxiliary_;
   // Sixteen points need 22 dB, which is what five bits a symbol need, too.
   const double bits = 2400.0 * o.rx_projected_rate / symbol_rate_hz(o.rx_symbol_rate);
-  h.points = bits >= 5 ? TrainingPoints::k16 : TrainingPoints::k4;
+  h.points = bits >= 5 && !missed_mp_ ? TrainingPoints::k16 : TrainingPoints::k4;
   // On lines so good that the noise is that of G.711, it grows with the level.
   h.nonlinear = bits >= 9;
   const DataPort port{config_.port, auxiliary_};
@@ -255,8 +256,8 @@ void Modem::receive(float rx, bool is_lost) {
     if (!receiver_.erased()) receiver_.adapt(sent);
     reader_.put(y, order.deliver && heard.event == qam::Receiver::Event::kNone, &heard);
     if (order.listen != ReceiverOrder::Listen::kData) heard.quality = measure_noise();
-  }
     heard.power = receiver_.signal_power();
+  }
   phase34_.put(heard);
   if (heard.symbol && observer_.symbol != nullptr) {
     const Complex y = 1 / square_root(phase34_.order().grid_energy) * receiver_.symbol();
@@ -306,6 +307,7 @@ void Modem::begin_phase2(Outcome why, oh_retrain_cause cause) {
   ++retrains_;
   cause_ = cause;
   show_cause();
+  missed_mp_ |= stage_ == Stage::kTraining && phase34_.missed_mp();
   leave_training(Stage::kPhase2);
   if (is_guest_) {
     handed_back_ = why;

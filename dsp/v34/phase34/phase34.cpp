@@ -24,9 +24,9 @@ constexpr float kPointsDistance = 0.25f;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
 // 22 dB: 47 symbols of an MP of sixteen points are right but for one MP in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
-constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 // Half of a window of the line monitor after the far end went silent, 64 ms of memory have lost 11 dB.
 constexpr float kSilentShare = 0.1f;
+constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 
 }  // namespace
 
@@ -389,13 +389,13 @@ void Phase34::advance_data() {
   if (b1_received_) circuit_109_ = true;
   if (!b1_received_) return;
   deliver(true, 0);
+  power_ = 0;
   begin_monitor();
 }
 
 void Phase34::follow_line(const Heard& heard) {
   if (power_ == 0) power_ = heard.power;
   const LineMonitor::Advice advice = receive_rate_.put(*heard.data);
-  power_ = 0;
   if (!config_.adapt_rate || !tx_live_ || advice == LineMonitor::Advice::kNone) return;
   // S is short, and who has gone silent may not hear it; the tone of a retrain lasts until it is answered.
   if (heard.power < kSilentShare * power_ || advice == LineMonitor::Advice::kRetrain) {

@@ -142,6 +142,8 @@ class Phase34 {
   Signal signal() const { return data_tx_on_ ? Signal::kSilence : tx_.signal(); }  ///< being sent, before data
   const DataParameters& rx_parameters() const { return rx_parameters_; }
   const DataParameters& tx_parameters() const { return tx_parameters_; }
+  /// Start-up: TRN of Phase 4 has come, and no MP that could be read.
+  bool missed_mp() const { return starts_up() && far_trn_ && !mp_.received; }
   const Mp& own_mp() const { return mp_.own; }
   const Mp& far_mp() const { return mp_.far; }
   uint32_t renegotiations() const { return renegotiations_; }  ///< begun by either end
@@ -245,9 +247,9 @@ class Phase34 {
   uint32_t wait_until_ = 0;  // kFarMd, kAnswerJ; 0: not waiting
   uint32_t silent_at_ = 0;   // the far end has gone silent, in Phase 3
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
+  float power_ = 0;          // of the line when data began; 0: not known yet
 
   TransmitSignals tx_;
-  float power_ = 0;          // of the line when data began; 0: not known yet
   TrainingPoints tx_points_ = TrainingPoints::k4;
   TrainingPoints rx_points_ = TrainingPoints::k4;
   bool far_trn_ = false;  // of this procedure: it comes, or is over

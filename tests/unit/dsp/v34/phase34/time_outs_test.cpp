@@ -97,6 +97,22 @@ TEST_P(V34TimeOut, WhoseMpStillComesIsGivenTwoSecondsAndTwoRoundTripsMore) {
   EXPECT_EQ(line.c().outcome(), Outcome::kRetrain);
 }
 
+// Sixteen points were asked for by a J that was sent before the far end was heard, and the line has not the SNR for
+// them.
+TEST(V34Phase34, SaysThatNoMpCouldBeReadOfATraining) {
+  for (const double snr_db : {8.0, 40.0}) {
+    SymbolLine line({}, {}, 160, 40, 1);
+    ASSERT_TRUE(
+        line.run_until([&] { return line.c().signal() == Signal::kTrn && line.a().signal() == Signal::kTrn; }, 20000));
+    EXPECT_FALSE(line.a().missed_mp()) << "J' is on its way";
+    line.run_ms(50);
+    EXPECT_TRUE(line.a().missed_mp()) << "so far";
+    line.set_snr(snr_db);
+    ASSERT_TRUE(line.run_until([&] { return line.a().live() || line.a().state() == Phase34::State::kEnded; }, 40000));
+    EXPECT_EQ(line.a().missed_mp(), snr_db < 20);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(RoundTrip, V34TimeOut, testing::Values(0, 600));
 
 TEST(V34Phase34, WithCircuitMultiplicationEquipmentItWaits30sForE) {  // V34-RN-5, 11.4.2
