@@ -2,7 +2,9 @@
 #include "src/program/far_end/socket_modem.h"
 
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,10 +114,12 @@ FarEndAddress FarEndAddress::parse(std::string_view text) {
   return address;
 }
 
-SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio)
+SocketModem::SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio,
+                         int patience_s)
     : address_(address),
       keep_waiting_(std::move(keep_waiting)),
       received_ratio_(received_ratio),
+      patience_s_(patience_s),
       socket_(meet(address.path, keep_waiting_)),
       to_peer_(std::uint64_t{kLineRateHz} * received_ratio, address.rate_hz),
       from_peer_(address.rate_hz, kLineRateHz) {
@@ -166,6 +170,7 @@ bool SocketModem::receive(std::uint32_t n) {
   std::array<std::int16_t, kMaxBlock> samples;
   if (!transfer(false, samples.data(), n * sizeof samples[0])) return false;
   owed_ -= n;
+  has_answered_ = true;
   for (std::uint32_t i = 0; i < n; ++i) {
     from_peer_.push(samples[i]);
     while (from_peer_.ready()) queued_.push_back(hostsim::to_int16(from_peer_.pull()));
@@ -189,8 +194,9 @@ bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
       if (poll(&wait, 1, 100) == 0) ++tenths;
       if (!keep_waiting_()) {
         failure_ = "was given up: interrupted";
-      } else if (tenths >= 10 * kPatienceS) {
-        failure_ = fmt::format("{} no samples for {} s", write ? "took" : "sent", kPatienceS);
+      } else if (tenths >= 10 * patience_s_) {
+        failure_ = fmt::format("{} no samples for {} s", write ? "took" : "sent", patience_s_);
+        if (!write && has_answered_) failure_ += waits_for_more();
       }
       if (!failure_.empty()) return false;
     } else {
@@ -199,6 +205,15 @@ bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
     }
   }
   return true;
+}
+
+// A peer that has read all that it was given, and has answered before, is waiting as we are.
+std::string SocketModem::waits_for_more() const {
+  int unread = 0;
+  if (ioctl(socket_, SIOCOUTQ, &unread) != 0 || unread != 0) return "";
+  return fmt::format(
+      ", and waits for samples itself: a program that shortens its queue needs a block= smaller than its ahead={}",
+      address_.ahead_samples);
 }
 
 std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,

@@ -43,13 +43,15 @@ struct FarEndAddress {
 
 class SocketModem final : public hostsim::ForeignModem {
  public:
-  static constexpr int kPatienceS = 30;  ///< of wall clock, for one block of samples
+  static constexpr int kPatienceS = 30;
 
   /// Connects to a socket that someone listens on; else makes the socket and waits for a peer.
   /// @param keep_waiting  asked ten times a second; false: give up
   /// @param received_ratio  samples that the line gives the peer for each of its own, 1 or 2
+  /// @param patience_s  of wall clock, for one block of samples
   /// @throws std::runtime_error
-  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1);
+  SocketModem(const FarEndAddress& address, std::function<bool()> keep_waiting, std::uint32_t received_ratio = 1,
+              int patience_s = kPatienceS);
   ~SocketModem() override;
   SocketModem(const SocketModem&) = delete;
   SocketModem& operator=(const SocketModem&) = delete;
@@ -63,14 +65,17 @@ class SocketModem final : public hostsim::ForeignModem {
   void exchange_block();
   bool receive(std::uint32_t n);
   bool transfer(bool write, void* bytes, std::size_t n);
+  std::string waits_for_more() const;
 
   FarEndAddress address_;
   std::function<bool()> keep_waiting_;
   std::uint32_t received_ratio_;
+  int patience_s_;
   int socket_ = -1;
   std::string failure_;
   hostsim::Resampler to_peer_, from_peer_;
   std::uint32_t owed_ = 0;            // samples of the peer for those that it has been given
+  bool has_answered_ = false;         // at least once
   std::vector<std::int16_t> block_;   // filling up at the peer's rate
   std::vector<std::int16_t> queued_;  // at kLineRateHz, from next_ on
   std::size_t next_ = 0;

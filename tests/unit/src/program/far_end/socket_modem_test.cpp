@@ -19,8 +19,9 @@ namespace {
 
 constexpr int kResamplers = 2 * static_cast<int>(hostsim::Resampler::kDelay);
 
-/// Sends back what it hears, behind `ahead` samples of silence that it writes before it reads.
-void loop_back(const std::string& path, std::size_t ahead) {
+/// Sends back what it hears, behind `ahead` samples of silence that it writes before it reads; but for the first
+/// `dropped` samples.
+void loop_back(const std::string& path, std::size_t ahead, std::size_t dropped) {
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -32,7 +33,9 @@ void loop_back(const std::string& path, std::size_t ahead) {
   }
   bytes.resize(4096);
   for (ssize_t n; (n = recv(fd, bytes.data(), bytes.size(), 0)) > 0;) {
-    if (send(fd, bytes.data(), static_cast<std::size_t>(n), MSG_NOSIGNAL) != n) break;
+    const ssize_t kept_back = std::min(n, static_cast<ssize_t>(2 * dropped));
+    dropped -= static_cast<std::size_t>(kept_back) / 2;
+    if (send(fd, bytes.data(), static_cast<std::size_t>(n - kept_back), MSG_NOSIGNAL) != n - kept_back) break;
   }
   close(fd);
 }
@@ -40,7 +43,7 @@ void loop_back(const std::string& path, std::size_t ahead) {
 /// Samples after which a sample comes back from a peer that loops back.
 int delay_of(std::uint32_t block, std::uint32_t ahead) {
   const std::string path = testing::TempDir() + "loop" + std::to_string(getpid());
-  std::thread peer(loop_back, path, ahead);
+  std::thread peer(loop_back, path, ahead, 0);
   constexpr std::size_t kSamples = 2000, kAt = 500;
   std::vector<std::int16_t> sent(kSamples), heard(kSamples);
   sent[kAt] = 10'000;
@@ -65,10 +68,28 @@ TEST(SocketModem, WhatThePeerWritesAheadIsTheWholeDelay) {
   }
 }
 
+TEST(SocketModem, APeerThatShortensItsQueueIsWaitedForNoLongerThanItCanAnswer) {
+  for (const bool smaller : {true, false}) {
+    const std::string path = testing::TempDir() + "short" + std::to_string(getpid());
+    std::thread peer(loop_back, path, 96, 40);
+    {
+      SocketModem modem(
+          {path, 8000, smaller ? 48u : 96u, 96}, [] { return true; }, 1, 1);
+      std::int16_t sent[480]{}, heard[480];
+      modem.process(sent, heard, 480);
+      const std::string told =
+          "sent no samples for 1 s, and waits for samples itself: a program that shortens its queue needs a block= "
+          "smaller than its ahead=96";
+      EXPECT_EQ(modem.failure(), smaller ? "" : told);
+    }
+    peer.join();
+  }
+}
+
 /// Gain in dB through the peer and back of a tone, given at twice the line's rate.
 double gain_db_at(double hz, std::uint32_t rate) {
   const std::string path = testing::TempDir() + "tone" + std::to_string(getpid());
-  std::thread peer(loop_back, path, 0);
+  std::thread peer(loop_back, path, 0, 0);
   constexpr std::size_t kSamples = 4000, kFrom = 1000;
   double in = 0, out = 0;
   {
