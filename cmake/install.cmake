@@ -70,7 +70,7 @@ install(DIRECTORY driver/card/engine DESTINATION ${module}/driver/card COMPONENT
 install(TARGETS offhook)
 install(TARGETS ${OFFHOOK_TRIVIAL} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/offhook)
 set(pages ${PROJECT_BINARY_DIR}/src)
-install(FILES ${pages}/man/offhook.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(FILES ${pages}/completion-bash/offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${pages}/completion-zsh/_offhook DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${pages}/completion-fish/offhook.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -4,7 +4,7 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-expect 0 "RES 1/6 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
+expect 0 "RES 1/6 strict (0.9766/5.859 ms): nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
 for f in advice.json report.html; do [ -s "modem/$f" ] || fail "$f is missing"; done
 "$offhook" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --threads 1 --json >one.json 2>/dev/null || fail "--json"
 cmp one.json modem/advice.json || fail "other bytes on one thread"
@@ -29,8 +29,8 @@ expect 0 "nothing is lost" advise bluetooth win98-office --seconds 10 --repeats 
 # No buffers make up for more work than there is time for.
 expect 2 "need 125.0 % of the CPU" advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set device.work.block_us=5000
 # Less than a clock tick is no margin for a reservation: the next safer one is advised, and both are told.
-expect 0 "RES 1/2 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 5 --repeats 2 --set device.buffers.lead_samples=130
-grep -q "RES 1/3 strict: It left only" out.txt || fail "the thin one is not told"
+expect 0 "RES 1/2 strict (0.9766/1.953 ms): nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 5 --repeats 2 --set device.buffers.lead_samples=130
+grep -q "RES 1/3 strict (0.9766/2.93 ms): It left only" out.txt || fail "the thin one is not told"
 # A radio's slots: what is asked for is 99.999 % of them in time, 62.5 s between losses.
 expect 0 "radios may miss 1e-05, which is one loss in 62 s" advise soft-radio linux --slot-us 625 --seconds 2 --repeats 1 --json
 python3 - out.txt <<'END' || fail "slots"
@@ -61,10 +61,10 @@ expect 2 "THR 8 does not suffice" advise g-lite nt2000-p2-450 --seconds 5 --repe
 [ "$(grep -c '"run"' modem/runs.jsonl)" -gt 10 ] || fail "no runs kept"
 cp modem/advice.json first.json && cp modem/runs.jsonl all.jsonl
 { head -n 6 all.jsonl | sed 's/"blocks":[0-9]*/"blocks":1/'; tail -n +7 all.jsonl | head -n 8; tail -n 1 all.jsonl | head -c 40; } >modem/runs.jsonl
-expect 0 "RES 1/6 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
+expect 0 "RES 1/6 strict (0.9766/5.859 ms): nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
 cmp -s modem/advice.json first.json || fail "other advice from kept runs"
 kept=$(wc -c <modem/runs.jsonl)
-expect 0 "RES 1/6 strict: nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
+expect 0 "RES 1/6 strict (0.9766/5.859 ms): nothing is lost" advise vendor-modem nt2000-p2-450 --seconds 10 --repeats 2 --out modem
 [ "$(wc -c <modem/runs.jsonl)" = "$kept" ] || fail "runs that were kept ran again"
 # The advice against other seeds: what was counted is kept as well, and read back instead of counted again.
 verify=(advise g-lite nt2000-p2-450 --seconds 5 --repeats 1 --set "context=THR 20" --verify 0.01 --out verify)

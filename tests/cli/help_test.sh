@@ -8,7 +8,7 @@ expect 0 "offhook 0." --version
 expect 0 "Exit status:" --help
 expect 0 "Subcommands:" help
 expect 0 "Usage: offhook measure latency " help measure latency
-expect_error "offhook needs a command: run, "
+expect_error "offhook needs a command: demo, run, "
 expect_error "offhook run needs SCENARIO.toml; offhook run --help" run
 expect_error '--seed: "abc"; expected a number' run plain.toml --seed abc
 expect_error "--seed needs N" run plain.toml --seed
@@ -22,25 +22,39 @@ for range in "--threads N (1 to 1024)" "--context CONTEXT (default: DPC)" "(not 
   case "$range" in --threads*) command=law ;; *) command=mttf ;; esac
   "$offhook" "$command" --help | grep -qF -- "$range" || fail "$command --help has no $range"
 done
-if "$offhook" man | grep -E "UINT|FLOAT|NONNEG| in \[[0-9]"; then fail "the library's words in the man page"; fi
+# A name with a colon in it is no range; a default is that of the program.
+"$offhook" run --help | grep -qF -- "--far-end unix:PATH[,rate=8000|9600][,block=N][,ahead=N] (not with --host)" || fail "run --far-end"
+"$offhook" measure host --help | grep -qF -- "--folder DIR (default: .)" || fail "measure host --folder"
+"$offhook" measure latency --help | grep -qF -- "--context CONTEXT (default: FIFO 80)" || fail "a default of measure latency"
+"$offhook" man --out pages || fail "man --out"
+if grep -hE "UINT|FLOAT|NONNEG| in \[[0-9]" pages/*.1; then fail "the library's words in the man page"; fi
 expect_error "'advis' is not a command of offhook; the nearest command is 'advise'" advis rt-audio
 expect_error "'--frobnicate' is not an option of offhook; all of them: offhook --help" --frobnicate
 
-# Every command has help with examples, stands in the man page and in every completion.
+# Every command has help with examples, has a man page and stands in every completion.
 commands=$("$offhook" --help | sed -n '/^Subcommands:/,/^$/p' | awk '/^  [a-z]/ {print $1}')
 [ -n "$commands" ] || fail "no commands in --help"
-"$offhook" man >page.1 || fail "man"
 for shell in bash zsh fish; do "$offhook" completion "$shell" >"complete.$shell" || fail "completion $shell"; done
 for command in $commands; do
   expect 0 "Examples:" "$command" --help
   grep -q "Exit status: 0 " out.txt || fail "no exit status in the help of $command"
-  grep -q "^.SS offhook $command" page.1 || fail "no $command in the man page"
+  grep -qF "offhook\-$command" pages/offhook.1 || fail "no $command in offhook(1)"
+  "$offhook" man "$command" | cmp - "pages/offhook-$command.1" || fail "man $command is not the page of man --out"
+  for section in NAME SYNOPSIS OPTIONS EXAMPLES "EXIT STATUS" "SEE ALSO"; do
+    grep -qx ".SH $section" "pages/offhook-$command.1" || fail "offhook-$command(1) has no $section"
+  done
   for shell in bash zsh fish; do grep -q "$command" "complete.$shell" || fail "no $command in $shell's completion"; done
 done
 if command -v man >/dev/null; then
-  [ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z page.1 2>&1 >/dev/null)" ] ||
-    fail "the man page has roff warnings"
+  for page in pages/*.1; do
+    [ -z "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)" ] ||
+      fail "$page has roff warnings"
+  done
 fi
+[ "$(head -n 3 pages/offhook-measure-latency.1 | tail -n 1 | cut -d' ' -f1)" = 'offhook\-measure\-latency' ] ||
+  fail "the page of a subcommand"
+"$offhook" man | cmp - pages/offhook.1 || fail "man is not offhook.1"
+expect_error "'runn' is not a command of offhook; the nearest command is 'run'" man runn
 expect_error 'expected one of bash, zsh, fish' completion tcsh
 
 # The bash script really completes.

@@ -41,7 +41,7 @@ done
 "$offhook" run --help >a.txt
 "$offhook" help run >b.txt
 cmp a.txt b.txt || fail "help run is not run --help"
-expect 0 "Timer interrupt to thread" help measure latency
+expect 0 "Time from a timer interrupt to a thread" help measure latency
 expect_error "the nearest command is 'latency'" help measure latenc
 expect_error "the nearest command is 'latency'; all of them: offhook measure --help" measure latenc
 expect_error "'--sed' is not an option of offhook run; the nearest option is '--seed'" run plain.toml --sed 7

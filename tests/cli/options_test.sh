@@ -4,21 +4,21 @@
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Every option of every command, by the man page: what one name means it means everywhere.
-"$offhook" man >page.1 || fail "man"
-python3 - page.1 "$source_dir/docs/formats.md" <<'PY' || fail "option names"
-import re, sys
-page = open(sys.argv[1], encoding="utf-8").read().replace("\\-", "-")
+# Every option of every command, by the man pages: what one name means it means everywhere.
+"$offhook" man --out pages || fail "man"
+python3 - pages "$source_dir/docs/formats.md" <<'PY' || fail "option names"
+import pathlib, re, sys
+pages = [page.read_text(encoding="utf-8").replace("\\-", "-") for page in sorted(pathlib.Path(sys.argv[1]).glob("*.1"))]
 formats = open(sys.argv[2], encoding="utf-8").read()
 values = {"--json": "[FILE.json]", "--csv": "[FILE.csv]", "--perfetto": "[FILE.perfetto]", "--html": "FILE",
           "--seed": "N", "--repeats": "N", "--shards": "N", "--threads": "N"}
 kept = {"--out": ("DIR", "FILE", "HOST.toml"), "--set": ("KEY=VALUE", "line.KEY=VALUE")}
 gone = {"--repetitions", "--summary", "--output"}
 seen, bad, of, command = set(), [], {}, None
-for line in page.splitlines():
+for line in (line for page in pages for line in page.splitlines()):
     plain = re.sub(r"\\f.", "", line)
-    if line.startswith(".S"):
-        command = line.removeprefix(".SS offhook ") if line.startswith(".SS offhook ") else None
+    if line.startswith(".B offhook"):
+        command = line.removeprefix(".B offhook").strip() or None
         of.setdefault(command, set())
     found = re.match(r"(?:-\w, )?(--[a-z-]+)(?: (\S+))?$", plain.strip())
     if not found:

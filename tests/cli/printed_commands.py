@@ -115,13 +115,13 @@ def in_pages(source):
 
 
 def in_help(offhook):
-    text = subprocess.run([offhook, "man"], capture_output=True, text=True, check=True).stdout
-    text = text.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
-    for section in text.split("\n.SS ")[1:]:
-        name = section.partition("\n")[0]
-        for block in re.findall(r"^Examples:\n((?:  .*\n?)+)", section, re.MULTILINE):
-            for command in commands_of(block.splitlines()):
-                yield f"{name} --help", command
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([offhook, "man", "--out", folder], check=True)
+        for page in sorted(pathlib.Path(folder).glob("*.1")):
+            text = page.read_text().replace("\\-", "-").replace("\\&", "").replace("\\e", "\\")
+            for block in re.findall(r"^\.SH EXAMPLES\n\.PP\n\.nf\n((?:  .*\n)+)", text, re.MULTILINE):
+                for command in commands_of(block.splitlines()):
+                    yield f"{page.stem.replace('-', ' ')} --help", command
 
 
 def kind(command):

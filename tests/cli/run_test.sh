@@ -33,6 +33,7 @@ cmp -s a/events.ohlog c/events.ohlog && fail "another seed, the same log"
 expect 2 "insufficient" run cost.toml --context "RES 1/32 strict" --set transfer.time_limit_s=60 --out d
 # A slow one: compared with the same call in INT, which only a loss makes necessary. The report keeps the comparison.
 expect 2 "marginal" run cost.toml --context "RES 3/16 strict" --set transfer.bytes=200000 --seed 2 --out slow
+grep -q "^call, RES 3/16 strict (2.93/15.62 ms)$" out.txt || fail "a reservation without its times"
 grep -q "slower than the same call in INT" out.txt || fail "no comparison with INT"
 python3 - <<'END' || fail "slow: summary.json"
 import json

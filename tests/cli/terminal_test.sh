@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# On a terminal: tables and progress fit its width, whatever NO_COLOR says there is no colour; off it, lines are whole.
+# On a terminal: tables and progress fit its width, and there is colour unless NO_COLOR forbids it; off it, lines are whole
+# and plain.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -26,6 +27,7 @@ sys.stdout.buffer.write(written.replace(b"\r\n", b"\n"))
 sys.exit(status)
 END
 
+export TERM=xterm NO_COLOR=1
 timeout 120 python3 on_terminal.py 70 "$offhook" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 >narrow.txt || fail "advise on a terminal"
 timeout 120 python3 on_terminal.py 400 "$offhook" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 >wide.txt || fail "advise on a wide terminal"
 expect 0 "timer late ms" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1
@@ -42,4 +44,25 @@ for progress in re.findall(r"\r([^\r\n]*)\x1b\[K", narrow):
 for text in (narrow, wide, piped):
     assert not re.search(r"\x1b\[[0-9;]*m", text), "colour"
 END
+
+# Colour: of verdicts, titles and errors; the text without it is what NO_COLOR, TERM=dumb and a pipe give.
+call() {
+  timeout 120 python3 on_terminal.py 100 "$offhook" run "$source_dir/examples/$1" --set transfer.bytes=1000 --set transfer.time_limit_s=60 --out out
+}
+for example in int.toml thr-8-spinner.toml; do
+  NO_COLOR='' call $example >coloured.txt
+  call $example >plain.txt
+  NO_COLOR='' TERM=dumb call $example >dumb.txt
+  python3 - $example coloured.txt plain.txt dumb.txt <<'END' || fail "colour of $example"
+import re, sys
+coloured, plain, dumb = (re.sub(r"\r[^\r\n]*\x1b\[K", "", open(f, encoding="utf-8", newline="").read()) for f in sys.argv[2:])
+assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain == dumb, "other words with colour"
+assert "\x1b" not in plain, "an escape with NO_COLOR"
+code, word, headline = (32, "sufficient", "Sufficient:") if sys.argv[1] == "int.toml" else (31, "insufficient", "Insufficient:")
+assert f"\x1b[1;{code}m{word}\x1b[0m" in coloured, "no colour of the verdict"
+assert f"\x1b[1;{code}m{headline}" in coloured, "no colour of the headline"
+END
+done
+NO_COLOR='' timeout 20 python3 on_terminal.py 100 "$offhook" runn >error.txt && fail "runn is a command"
+grep -qF "$(printf '\033[1;31moffhook: error:\033[0m ')" error.txt || fail "an error without colour"
 finish

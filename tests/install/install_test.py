@@ -30,7 +30,8 @@ def installed():
     WORK.mkdir(parents=True)
     run("cmake", "--install", BUILD, "--prefix", PREFIX)
     lib = next(PREFIX.glob("lib*/**/liboffhook.so.0")).parent
-    for name in ("bin/offhook", "include/offhook/pump.h", "share/man/man1/offhook.1", "share/zsh/site-functions/_offhook",
+    for name in ("bin/offhook", "include/offhook/pump.h", "share/man/man1/offhook.1", "share/man/man1/offhook-measure-latency.1",
+                 "share/zsh/site-functions/_offhook",
                  "share/bash-completion/completions/offhook", "share/fish/vendor_completions.d/offhook.fish",
                  "share/offhook/profiles", "src/offhook-0.1.0/driver/core/driver.c",
                  "src/offhook-0.1.0/driver/linux/pci.c", "src/offhook-0.1.0/dkms.conf", "share/doc/offhook/LICENSE"):

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/scenario/context_words.h"
+
 namespace offhook::advice {
 
 using hostsim::Scenario;
@@ -73,10 +75,12 @@ std::string linux_name(const Scenario& base, const Trial& t) {
   }
 }
 
-/// "THR 25 (SCHED_FIFO 25)"
+/// "THR 25 (SCHED_FIFO 25)", "RES 1/6 strict (0.9766/5.859 ms)"
 std::string full_name(const Scenario& base, const Trial& t) {
   const std::string there = linux_name(base, t);
-  return there.empty() ? t.name : fmt::format("{} ({})", t.name, there);
+  if (!there.empty()) return fmt::format("{} ({})", t.name, there);
+  const bool named_so = t.name == t.context.str();  // else it is pinned
+  return named_so ? config::context_in_full(t.context, base.host.tick_hz) : t.name;
 }
 
 /// What the verdict rests on: the host, what ran there besides, for how long; and when that cannot carry it.
@@ -172,7 +176,7 @@ void say_how(Advice& advice, const Trial& t) {
       const double x_ms = static_cast<double>(other.context.x_ticks) * tick_ms;
       advice.reasons.push_back(fmt::format(
           "{} loses nothing either, but is {:.4g} ms of every {:.4g} ms at ticks of {:.4g} ms: {:.0f} % of the CPU set "
-          "aside, and nothing grants it but this simulation.",
+          "aside, and only this simulation speaks for it.",
           other.name, x_ms, static_cast<double>(other.context.y_ticks) * tick_ms, tick_ms,
           100 * other.context.share()));
       return;
@@ -203,14 +207,14 @@ void say_why(Advice& advice, const Trial& t) {
                     "us (limit {:.0f}).",
                     t.isr_max_us, kPc99InterruptUs, t.dpc_max_us, kPc99DpcUs));
   }
+  advice.reasons.push_back(fmt::format(
+      "Buffers: {} of {:.4g} ms {} needed at the worst moment of this simulation, there {} {}{}.", t.buffers_needed,
+      advice.buffer_ms, t.buffers_needed == 1 ? "was" : "were", buffers == 1 ? "is" : "are", buffers,
+      t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
+      : t.buffers_needed == buffers  ? ": the last one was in use, one more is advised"
+                                     : ""));
   advice.reasons.push_back(
-      fmt::format("Buffers: {} of {:.4g} ms were needed at the worst moment of this simulation, there are {}{}.",
-                  t.buffers_needed, advice.buffer_ms, buffers,
-                  t.buffers_needed + 1 < buffers ? ": fewer would do, for less delay"
-                  : t.buffers_needed == buffers  ? ": the last one was in use, one more is advised"
-                                                 : ""));
-  advice.reasons.push_back(
-      fmt::format("To everyone else: a 1 ms timer's callback comes at most {:.3g} ms late (without the device {:.3g} "
+      fmt::format("For everyone else: a 1 ms timer's callback comes at most {:.3g} ms late (without the device {:.3g} "
                   "ms), 999 in 1000 "
                   "within {:.3g} ms ({:.3g} ms); {:.2f} % of the CPU goes to the device before any thread.",
                   t.timer_late_max_ms, advice.control_late_max_ms, t.timer_late_p999_ms, advice.control_late_p999_ms,
@@ -259,7 +263,7 @@ std::string less_preferred(const Trial& t, const Trial& chosen) {
                "share.";
       if (t.pinned && !chosen.pinned)
         return fmt::format("It must be pinned to CPU {}; {} need not be.", t.context.cpu, chosen.name);
-      return fmt::format("{} does at a lower priority, and leaves more room above it.", chosen.name);
+      return fmt::format("{} suffices at a lower priority, and leaves more room above it.", chosen.name);
     default:
       if (chosen.context.kind == OH_CONTEXT_DPC || chosen.context.kind == OH_CONTEXT_SOFTIRQ)
         return fmt::format("It holds up other interrupts too; {} does not.", chosen.name);
@@ -274,8 +278,8 @@ std::string against(const Advice& advice, const Trial& t) {
   if (!t.loses_nothing())
     return fmt::format("It loses samples: {} of {} blocks late, {}.", t.blocks_late, t.blocks, between(t.expectation));
   if (!t.expectation.carries(advice.required_s)) {
-    return fmt::format("It lost nothing in {}, but that carries no further than {}: {}.", span(t.seconds),
-                       span(t.expectation.interval_s.low), t.expectation.because);
+    return fmt::format("It can be promised to lose nothing for {}, not for {}. {}.", span(t.expectation.interval_s.low),
+                       span(advice.required_s), t.expectation.because);
   }
   const Trial& chosen = advice.trials[*advice.chosen];
   if (t.thin() && !chosen.thin() && t.within_pc99() == chosen.within_pc99()) {

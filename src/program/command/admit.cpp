@@ -11,6 +11,7 @@
 
 #include "src/lab/law/admission.h"
 #include "src/program/command/program.h"
+#include "src/program/output/colour.h"
 #include "src/program/output/terminal.h"
 #include "traces/scenario/scenario.h"
 #include "traces/text/csv.h"
@@ -99,10 +100,12 @@ void print(const law::Admission& a, const std::vector<law::Growth>& growths) {
   }
   table.row({"all", "", fmt::format("{:.1f}", 100 * a.demand), fmt::format("{:.1f}", 100 * a.reserved),
              fmt::format("bound {:.0f} %", 100.0 * a.cpus), ""});
-  say("{}", Lines(table.str()));
-  say("\n{}\n", a.admitted()                               ? "Admitted."
-                : a.demand > a.cpus || a.reserved > a.cpus ? "Not admitted: work or reservations are over the bound."
-                                                           : "Not admitted: see the law.");
+  say("{}", table.lines());
+  const char* const answer = a.admitted() ? "Admitted."
+                             : a.demand > a.cpus || a.reserved > a.cpus
+                                 ? "Not admitted: work or reservations are over the bound."
+                                 : "Not admitted: see the law.";
+  say("\n{}\n", Coloured(stdout, a.admitted() ? Tone::kGood : Tone::kBad, answer));
   if (const auto first = law::breaks_first(growths)) {
     const double at = *law::breaks_at(growths, *first);
     std::size_t same = 0;
@@ -163,15 +166,11 @@ void add_admit(CLI::App& app, Action& action) {
       ->required()
       ->type_name("SCENARIO.toml");
   sub->add_option("--set", options->set, "A key over the scenario's, as in `run`")->type_name("KEY=VALUE");
-  sub->add_option("--seconds", options->seconds, "Simulated time a step (default: 20)")
-      ->type_name("S")
-      ->check(in_range(0.01, 1e6));
-  sub->add_option("--step", options->step, "Of the factor by which all work grows (default: 0.05)")
+  sub->add_option("--seconds", options->seconds, "Simulated time a step")->type_name("S")->check(in_range(0.01, 1e6));
+  sub->add_option("--step", options->step, "Step of the factor by which all work grows")
       ->type_name("X")
       ->check(in_range(0.001, 10.0));
-  sub->add_option("--most", options->most, "The factor with which to end (default: 3)")
-      ->type_name("X")
-      ->check(in_range(1.0, 100.0));
+  sub->add_option("--most", options->most, "The factor with which to end")->type_name("X")->check(in_range(1.0, 100.0));
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "Each device at each step of the work, as CSV");
   sub->footer(R"(Examples:

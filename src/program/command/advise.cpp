@@ -15,6 +15,7 @@
 #include "src/page/page.h"
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
+#include "src/program/output/colour.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "src/report/advice_report.h"
@@ -132,7 +133,8 @@ Figures run_figures(const hostsim::Scenario& scenario) {
 }
 
 void print(const advice::Advice& a) {
-  say("{} on {}\n\n{}\n", a.device, a.host, a.headline);
+  const Tone tone = !a.suffices ? Tone::kBad : a.with_reserve() ? Tone::kDoubtful : Tone::kGood;
+  say("{} on {}\n\n{}\n", a.device, a.host, Coloured(stdout, tone, a.headline));
   for (const std::string& warning : a.warnings) say("  Warning: {}\n", warning);
   for (const std::string& reason : a.reasons) say("  {}\n", reason);
   const auto others = advice::passed_over(a);
@@ -167,13 +169,13 @@ void print(const advice::Advice& a) {
   say("\n{}(between losses: at least, and the evidence; losses and tail with 95 % confidence, law and latencies if "
       "their assumptions hold; !: over the PC 99 limit, or a margin not to rely on; without the device the timer is at "
       "most {:.3f} ms late)\n",
-      Lines(table.str()), a.control_late_max_ms);
+      table.lines(), a.control_late_max_ms);
 }
 
 void print(const advice::Advice& a, const advice::Verification& v, double hours) {
-  say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: the advice is {}\n",
+  say("verified: {} lost something in {} of {} blocks, {} runs of {:g} h on other seeds: {}\n",
       a.trials[*a.chosen].name, v.seen.losses(), v.seen.blocks, kVerifyRuns, hours,
-      v.safer ? "SAFER than that" : "no safer than that");
+      v.safer ? "MORE than the advice allows" : "no more than the advice allows");
 }
 
 /// What is asked of advice::advise(), but its runs and its progress.
@@ -289,12 +291,10 @@ void add_advise(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set,
                   "Any key of a scenario over these: device.buffers.count=2; with a context, no other is tried")
       ->type_name("KEY=VALUE");
-  sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed (default: 3)")
+  sub->add_option("--repeats", options->repeats, "Runs a context, each from another seed")
       ->type_name("N")
       ->check(in_range(1u, 1000u));
-  sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
-      ->type_name("S")
-      ->check(in_range(1.0, 1e6));
+  sub->add_option("--seconds", options->seconds, "Simulated time a run")->type_name("S")->check(in_range(1.0, 1e6));
   sub->add_option("--between-losses", options->between_hours,
                   "Hours between losses that are asked for, a week at most (default: a week)")
       ->type_name("H")
@@ -305,10 +305,10 @@ void add_advise(CLI::App& app, Action& action) {
       ->type_name("US")
       ->check(in_range(1.0, 1e6))
       ->excludes("--between-losses");
-  sub->add_option(
-         "--verify", options->verify_hours,
-         "Then run what was chosen so many hours on five other seeds, counting what is lost; an advice that is safer "
-         "than that is an error")
+  sub->add_option("--verify", options->verify_hours,
+                  "Then run what was chosen so many hours on five other seeds, counting what is lost; it is an error "
+                  "if the advice "
+                  "promised more than that")
       ->type_name("H")
       ->check(in_range(1e-3, 1e5));
   sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
@@ -333,7 +333,7 @@ void add_advise(CLI::App& app, Action& action) {
   offhook advise g-lite win98-games --verify 2
   offhook advise soft-radio linux --slot-us 625 --seconds 10
 
-Exit status: 0 a context suffices, 1 error, or --verify found the advice safer than what was seen, 2 no context suffices,
+Exit status: 0 a context suffices, 1 error, or --verify saw more losses than the advice allows, 2 no context suffices,
 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }

@@ -320,7 +320,8 @@ int run(CardOptions options) {
 }  // namespace
 
 void add_card(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("card", "Be the PCI card of a virtual machine, its line, and the far modem");
+  CLI::App* sub =
+      app.add_subcommand("card", "Act as the PCI card of a virtual machine, with its line and the far modem");
   auto options = std::make_shared<CardOptions>();
   sub->add_option("socket", options->socket, "Where QEMU's ivshmem-doorbell connects")->type_name("PATH");
   sub->add_option("--ram", options->ram, "The file that is the virtual machine's memory")->type_name("FILE");
@@ -334,15 +335,18 @@ void add_card(CLI::App& app, Action& action) {
                       "Line, seed, far modem and the file that it sends, as `offhook run SCENARIO.toml --host kernel` "
                       "expects them")
           ->type_name("SCENARIO.toml");
-  sub->add_option("--pump", options->pump,
-                  "Of the far modem; v90: over a digital trunk; dmt: ADSL, on a subscriber loop, files are ATM cells "
-                  "of 52 octets")
+  sub->add_option(
+         "--pump", options->pump,
+         "Modulation of the far modem; v90: over a digital trunk; dmt: ADSL, on a subscriber loop, files are ATM cells "
+         "of 52 octets")
       ->excludes(scenario)
       ->check(one_of({"v90", "v34", "v32bis", "v22bis", "dmt"}));
-  sub->add_option("--role", options->role, "Of the far modem")->excludes(scenario)->check(one_of({"call", "answer"}));
-  sub->add_flag("--no-v42", options->no_v42, "Of the far modem: start-stop characters (V.14) without error control")
+  sub->add_option("--role", options->role, "Role of the far modem")
+      ->excludes(scenario)
+      ->check(one_of({"call", "answer"}));
+  sub->add_flag("--no-v42", options->no_v42, "The far modem sends start-stop characters (V.14) without error control")
       ->excludes(scenario);
-  sub->add_flag("--ring", options->rings, "The line rings while no samples pass, 2 s of 6");
+  sub->add_flag("--ring", options->rings, "Ring on the line while no samples pass, 2 s of every 6");
   CLI::Option* far_card =
       sub->add_option("--far-card", options->far_card,
                       "Instead of a far modem in this process a second card there, for: offhook modem unix:PATH")
@@ -358,8 +362,8 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set, "A key of the line, the trunk or the loop (see offhook run --help)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
-  sub->add_option("--seed", options->seed, "Of the line's noise")->type_name("N")->excludes(scenario);
-  sub->add_option("--hash", options->hash_seconds, "The samples of so many seconds of each call are hashed")
+  sub->add_option("--seed", options->seed, "Seed of the line's noise")->type_name("N")->excludes(scenario);
+  sub->add_option("--hash", options->hash_seconds, "Hash the samples of so many seconds of each call")
       ->type_name("SECONDS");
   sub->add_option("--record", options->record,
                   "Where what the codec captures is written, s16le or the trunk's octets, when the call ends")

@@ -374,7 +374,7 @@ void add_demo(CLI::App& app, Action& action) {
   CLI::App* sub =
       app.add_subcommand("demo", "Every context with the real pump, then Table 3, beside what was published");
   auto options = std::make_shared<Options>();
-  sub->add_option("-o,--out", options->out, "Output folder")->capture_default_str()->type_name("DIR");
+  sub->add_option("-o,--out", options->out, "Output folder")->type_name("DIR");
   sub->add_option("--bytes", options->bytes, "Length of the file for the real pump")
       ->type_name("N")
       ->check(in_range(1u, 100000000u));

@@ -31,7 +31,7 @@ int run(const TextOutput& json) {
   for (const char* heading : {"card", "usable", "what it can do", "what it is"})
     table.column(heading, Table::Align::kLeft);
   for (const CardDevice& d : devices) table.row({d.address, d.usable ? "yes" : "no", d.capability, d.description});
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   return kOk;
 }
 

@@ -18,6 +18,7 @@
 #include "traces/file/file.h"
 #include "traces/log/reader.h"
 #include "traces/log/writer.h"
+#include "traces/scenario/context_words.h"
 #include "traces/scenario/scenario.h"
 #include "traces/text/json.h"
 
@@ -193,9 +194,12 @@ CallReport call_report(const LogContents& log) {
 
 CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario, const Json& summary) {
   CallReport call = call_report(log);
-  call.title = fmt::format("{}: {}", scenario.name, scenario.context.str());
-  call.settings = settings_of(scenario, summary.contains("kernel"));
-  if (summary.contains("kernel")) call.host = measure::host_in_words(log.header.host);
+  const bool kernel = summary.contains("kernel");  // whose ticks are its own
+  call.title =
+      fmt::format("{}: {}", scenario.name,
+                  kernel ? scenario.context.str() : config::context_in_full(scenario.context, scenario.host.tick_hz));
+  call.settings = settings_of(scenario, kernel);
+  if (kernel) call.host = measure::host_in_words(log.header.host);
   const bool device = scenario.pump == hostsim::PumpKind::kDevice;
   call.transmit_lead_samples = scenario.transmit_lead_samples;
   if (device) {

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "src/program/command/program.h"
 
@@ -16,6 +17,9 @@ std::string full_name(const CLI::App& app);
 /// What a misspelt command or option should have been. @param of the command that was to know it
 /// @return "'advis' is not a command of offhook; the nearest command is 'advise'; all of them: offhook --help"
 std::string not_known(const CLI::App& of, const std::string& word);
+
+/// The command that words name: {"measure", "latency"}; none: the app itself. @throws std::runtime_error of not_known()
+const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words);
 
 /// A kind of file that people write, for `new` and `keys`.
 struct FileKind {

@@ -22,6 +22,16 @@ std::string text_of(std::span<const FileKind> kinds, const std::string& kind) {
   return std::ranges::find(kinds, kind, &FileKind::name)->text();
 }
 
+const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* of = &app;
+  for (const std::string& word : words) {
+    const auto known = of->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (known.empty()) throw std::runtime_error(not_known(*of, word));
+    of = known.front();
+  }
+  return *of;
+}
+
 void add_help(CLI::App& app, Action& action) {
   CLI::App* help = app.add_subcommand("help", "Print the help of a command, as COMMAND --help does");
   auto words = std::make_shared<std::vector<std::string>>();
@@ -29,12 +39,7 @@ void add_help(CLI::App& app, Action& action) {
   help->footer("Examples:\n  offhook help\n  offhook help run\n  offhook help measure latency");
   help->final_callback([&app, &action, words] {
     action = [&app, words] {
-      const CLI::App* of = &app;
-      for (const std::string& word : *words) {
-        const auto known = of->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
-        if (known.empty()) throw std::runtime_error(not_known(*of, word));
-        of = known.front();
-      }
+      const CLI::App* const of = &command_of(app, *words);
       // CLI::App::help() would go to the command that was parsed: help itself.
       say("{}", Lines(of->get_formatter()->make_help(of, full_name(*of), CLI::AppFormatMode::Normal)));
       return kOk;

@@ -79,7 +79,7 @@ int run(const Options& options) {
          latencies.contains("thread") ? fmt::format("{:.3g}", latencies["thread"]["worst_once_in"].get<double>()) : "",
          host["what"]});
   }
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   return kOk;
 }
 

@@ -207,7 +207,7 @@ int run(const Options& options) {
 void add_kernel(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("kernel", "Make a call with a modem of the kernel driver");
   auto options = std::make_shared<Options>();
-  sub->add_option("device", options->device, "Of the module offhook")->type_name("DEVICE");
+  sub->add_option("device", options->device, "Device of the module offhook")->type_name("DEVICE");
   sub->add_option("--context", options->contexts,
                   "INT, SOFTIRQ, THREADED, WORKER, \"FIFO 50\", \"RR 10\", \"OTHER 0\", \"RES 2ms/8ms\"; several with "
                   "--switch")
@@ -226,17 +226,18 @@ void add_kernel(CLI::App& app, Action& action) {
   sub->add_option("--send", options->send, "What is sent, up to 64 KiB at once")->type_name("FILE");
   sub->add_option("--receive", options->receive, "Where what is received is written")->type_name("FILE");
   sub->add_option("--log", options->log, "The event log, for offhook report and export")->type_name("FILE");
-  sub->add_option("--seconds", options->seconds, "Of the line; then the modem hangs up")->type_name("S");
-  sub->add_flag("--drop", options->drop, "Then just go on hook: the far end is not told");
-  sub->add_option("--timeout", options->timeout, "Of this machine's time")->type_name("S");
+  sub->add_option("--seconds", options->seconds, "Time of the line after which the modem hangs up")->type_name("S");
+  sub->add_flag("--drop", options->drop, "At the end just go on hook: the far end is not told");
+  sub->add_option("--timeout", options->timeout, "Give up after so much of this machine's time")->type_name("S");
   sub->add_option("--block", options->block, "Samples an interrupt")->type_name("N");
   sub->add_option("--lead", options->lead, "Samples queued ahead of the codec")->type_name("N");
   sub->footer(R"(Examples:
   modprobe offhook && offhook kernel --context INT --send README.md --receive got --log call.ohlog
   offhook kernel --context INT SOFTIRQ "FIFO 50" "RES 2ms/8ms" WORKER --switch 100
 
-A line of JSON says how it went (docs/kernel.md). Exit status: 0 connected, 1 error, 2 no connection, or the card failed.
-)");
+A line of JSON says how it went (docs/kernel.md).
+
+Exit status: 0 connected, 1 error, 2 no connection, or the card failed, 130 interrupted.)");
   sub->final_callback([&action, options] { action = [options] { return run(*options); }; });
 }
 

@@ -191,7 +191,7 @@ void print(const LawReport& report) {
     table.row({fmt::format("{}", r.x_ticks), fmt::format("{:.3f} ms", r.x_ms), y_text(r.full_ms, tick),
                y_text(r.host_ms, tick), y_text(r.simple_ms, tick), y_text(r.authors_ms, tick), r.decides});
   }
-  say("\n{}", Lines(table.str()));
+  say("\n{}", table.lines());
   for (const law::ExperimentResult& e : report.experiments) {
     say("\n{}\n", e.experiment.title);
     if (!e.experiment.changes.empty()) say("  {}\n", e.experiment.changes);
@@ -207,7 +207,7 @@ void print(const LawReport& report) {
       limits.row({fmt::format("{}", i + 1), fmt::format("{}", e.law_limit[i]), fmt::format("{}", e.authors_limit[i]),
                   fmt::format("{}", e.simulated_limit[i])});
     }
-    say("{}", Lines(limits.str()));
+    say("{}", limits.lines());
   }
   if (!report.phases.empty()) {
     say("\nSuccess against starting phase, crystals equal (# nothing lost, . samples lost)\n");
@@ -362,11 +362,11 @@ void add_law(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("device", options->device, "The device: a name from traces/devices, or a file of one's own")
       ->type_name("DEVICE.toml");
-  sub->add_option("--tick-hz", options->tick_hz, "Clock ticks a second, in which X and Y are counted (default: 1024)")
+  sub->add_option("--tick-hz", options->tick_hz, "Clock ticks a second, in which X and Y are counted")
       ->type_name("HZ")
       ->check(in_range(100, 10000));
-  sub->add_option("--x-max", options->x_max, "Largest X in ticks (default: 8)")->type_name("N")->check(in_range(1, 64));
-  sub->add_option("--buffers", options->buffers, "With so many output buffers in place of the description's")
+  sub->add_option("--x-max", options->x_max, "Largest X in ticks")->type_name("N")->check(in_range(1, 64));
+  sub->add_option("--buffers", options->buffers, "Use so many output buffers instead of the description's")
       ->type_name("N")
       ->check(in_range(1u, 512u));
   sub->add_flag("--confirm", options->confirm,
@@ -377,12 +377,10 @@ void add_law(CLI::App& app, Action& action) {
          "With --confirm: the device as it is, its real pump on this scenario's line in the place of its costs "
          "alone")
       ->type_name("SCENARIO.toml");
-  sub->add_option("--phases", options->phases, "Starting phases a reservation is tried from (default: 10)")
+  sub->add_option("--phases", options->phases, "Starting phases a reservation is tried from")
       ->type_name("N")
       ->check(in_range(1u, 10000u));
-  sub->add_option("--seconds", options->seconds, "Simulated time a run (default: 60)")
-      ->type_name("S")
-      ->check(in_range(1.0, 1e6));
+  sub->add_option("--seconds", options->seconds, "Simulated time a run")->type_name("S")->check(in_range(1.0, 1e6));
   sub->add_option("--threads", options->threads, "Runs at a time (default: all cores); changes no byte of the result")
       ->type_name("N")
       ->check(in_range(1u, 1024u));
@@ -393,7 +391,7 @@ void add_law(CLI::App& app, Action& action) {
                   "Instead: so many random devices, each at the law's boundary and a tick beyond, by simulation")
       ->type_name("N")
       ->check(in_range(1u, 10'000'000u));
-  sub->add_option("--seed", options->seed, "Of --check: same seed, same devices")->type_name("N");
+  sub->add_option("--seed", options->seed, "Seed of --check: same seed, same devices")->type_name("N");
   add_text_output(*sub, kCsvOption, options->csv, "The boundary as CSV");
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   sub->footer(R"(Examples:

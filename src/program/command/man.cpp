@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
+//
+// Man pages: offhook(1) with the list of commands, and one page a command, offhook-run(1), as git has them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <filesystem>
 
+#include "driver/path/output.h"
+#include "src/program/command/guide.h"
 #include "src/program/command/program.h"
 #include "src/program/command/tree.h"
 #include "src/program/output/terminal.h"
@@ -28,8 +34,25 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+/// "offhook-measure-latency"
+std::string page_name(const CommandWords& command) {
+  return fmt::format("{}", fmt::join(command.path, "-"));
+}
+
+std::string reference(const std::string& page) {
+  return fmt::format("\\fB{}\\fR(1)", roff(page));
+}
+
+std::string head(const CommandWords& command) {
+  std::string title = page_name(command);
+  std::ranges::transform(title, title.begin(),
+                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return fmt::format(".TH {} 1 \"\" \"offhook {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n", roff(title),
+                     OFFHOOK_VERSION, roff(page_name(command)), roff(command.help));
+}
+
 std::string synopsis(const CommandWords& command) {
-  std::string out = fmt::format(".B {}\n", roff(command.joined()));
+  std::string out = fmt::format(".SH SYNOPSIS\n.B {}\n", roff(command.joined()));
   for (const OptionWords& option : command.options) {
     if (!option.names.empty()) continue;
     out += option.required ? fmt::format("\\fI{}\\fR\n", roff(option.value))
@@ -40,7 +63,7 @@ std::string synopsis(const CommandWords& command) {
 }
 
 std::string option_list(const CommandWords& command) {
-  std::string out;
+  std::string out = ".SH OPTIONS\n";
   for (const OptionWords& option : command.options) {
     std::string head;
     for (const std::string& name : option.names) {
@@ -52,34 +75,100 @@ std::string option_list(const CommandWords& command) {
   return out;
 }
 
-std::string literal(std::string_view text) {
-  return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", roff(text));
+/// Every command below it, with its line and the name of its page.
+std::string command_list(const std::vector<CommandWords>& tree, const CommandWords& above) {
+  std::string out;
+  for (const CommandWords& command : tree) {
+    const bool below = command.path.size() > above.path.size() &&
+                       std::equal(above.path.begin(), above.path.end(), command.path.begin());
+    if (!below) continue;
+    out += fmt::format(".TP\n{}\n{}\n", reference(page_name(command)), roff(command.help));
+  }
+  return out.empty() ? "" : ".SH COMMANDS\n" + out;
+}
+
+std::vector<std::string_view> paragraphs(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find("\n\n"), text.size());
+    if (end > 0) out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 2, text.size()));
+  }
+  return out;
+}
+
+/// Prose is filled to the reader's width; what has lines with blanks before them keeps its lines.
+std::string paragraph(std::string_view text) {
+  const bool keeps_lines = text.starts_with(' ') || text.find("\n ") != std::string_view::npos;
+  return keeps_lines ? fmt::format(".PP\n.nf\n{}\n.fi\n", roff(text)) : fmt::format(".PP\n{}\n", roff(text));
+}
+
+/// What stands below the options in --help, in a page's sections.
+std::string footer(std::string_view text) {
+  constexpr std::pair<std::string_view, const char*> kSections[] = {
+      {"Examples:", "EXAMPLES"}, {"Exit status:", "EXIT STATUS"}, {"Environment:", "ENVIRONMENT"}};
+  std::string out, notes;
+  for (std::string_view part : paragraphs(text)) {
+    const auto* section = std::ranges::find_if(kSections, [&](const auto& one) { return part.starts_with(one.first); });
+    if (section == std::end(kSections)) {
+      notes += paragraph(part);
+      continue;
+    }
+    part.remove_prefix(section->first.size());
+    part.remove_prefix(std::min(part.find_first_not_of(part.starts_with('\n') ? "\n" : " "), part.size()));
+    out += fmt::format(".SH {}\n{}", section->second, paragraph(part));
+  }
+  return out + (notes.empty() ? "" : ".SH NOTES\n" + notes);
+}
+
+std::string see_also(const std::vector<CommandWords>& tree, const CommandWords& command) {
+  if (command.path.size() == 1) return "";
+  std::vector<std::string> pages;
+  for (const CommandWords& other : tree) {
+    const bool above = other.path.size() < command.path.size() &&
+                       std::equal(other.path.begin(), other.path.end(), command.path.begin());
+    if (above) pages.push_back(reference(page_name(other)));
+  }
+  return fmt::format(".SH SEE ALSO\n{}\n", fmt::join(pages, ",\n"));
+}
+
+std::string man_page(const std::vector<CommandWords>& tree, const CommandWords& command) {
+  return head(command) + synopsis(command) + option_list(command) + command_list(tree, command) +
+         footer(command.footer) + see_also(tree, command);
+}
+
+/// @throws std::runtime_error with the nearest one
+const CommandWords& find(const CLI::App& app, const std::vector<CommandWords>& tree,
+                         const std::vector<std::string>& words) {
+  const CLI::App* const of = &command_of(app, words);
+  return *std::ranges::find_if(tree, [&](const CommandWords& one) { return one.joined() == full_name(*of); });
 }
 
 }  // namespace
 
-std::string man_page(const CLI::App& app) {
-  const std::vector<CommandWords> tree = describe_tree(app);
-  const CommandWords& root = tree.front();
-  std::string out = fmt::format(".TH OFFHOOK 1 \"\" \"offhook {}\" \"User Commands\"\n", OFFHOOK_VERSION);
-  out += fmt::format(".SH NAME\noffhook \\- {}\n", roff(root.help));
-  out += ".SH SYNOPSIS\n" + synopsis(root);
-  out += ".SH OPTIONS\n" + option_list(root);
-  out += ".SH COMMANDS\n";
-  for (std::size_t i = 1; i < tree.size(); ++i) {
-    out += fmt::format(".SS {}\n", roff(tree[i].joined()));
-    out += synopsis(tree[i]) + fmt::format(".PP\n{}\n", roff(tree[i].help)) + option_list(tree[i]) +
-           literal(tree[i].footer);
-  }
-  return out + ".SH NOTES\n" + literal(root.footer);
-}
-
 void add_man(CLI::App& app, Action& action) {
-  CLI::App* man = app.add_subcommand("man", "Print the man page in roff");
-  man->footer("Examples:\n  offhook man | man -l -");
-  man->final_callback([&app, &action] {
-    action = [&app] {
-      say("{}", Lines(man_page(app)));
+  struct Options {
+    std::vector<std::string> words;
+    std::string out;
+  };
+  CLI::App* man = app.add_subcommand("man", "Print a man page in roff: of offhook, or of a command");
+  auto options = std::make_shared<Options>();
+  CLI::Option* of =
+      man->add_option("command", options->words, "The command, such as run or measure latency")->type_name("COMMAND");
+  man->add_option("-o,--out", options->out, "Write all pages into this folder: offhook.1, offhook-run.1 and so on")
+      ->type_name("DIR")
+      ->excludes(of);
+  man->footer(
+      "Examples:\n  offhook man | man -l -\n  offhook man measure latency | man -l -\n  offhook man --out out/man");
+  man->final_callback([&app, &action, options] {
+    action = [&app, options] {
+      const std::vector<CommandWords> tree = describe_tree(app);
+      if (options->out.empty()) {
+        say("{}", Lines(man_page(tree, find(app, tree, options->words))));
+        return kOk;
+      }
+      const OutputFolder folder(options->out);
+      for (const CommandWords& command : tree) folder.write(page_name(command) + ".1", man_page(tree, command));
       return kOk;
     };
   });

@@ -51,7 +51,7 @@ std::int64_t MeasureOptions::threshold_ns() const {
 
 void add_common(CLI::App* sub, MeasureOptions& options) {
   add_text_output(*sub, kJsonOption, options.json, "The result as JSON");
-  sub->add_flag("--best-effort", options.best_effort, "Go on without the privileges that are missing");
+  sub->add_flag("--best-effort", options.best_effort, "Go on without privileges that are missing");
 }
 
 void add_context(CLI::App* sub, MeasureOptions& options) {
@@ -62,13 +62,16 @@ void add_context(CLI::App* sub, MeasureOptions& options) {
 }
 
 void add_seconds(CLI::App* sub, MeasureOptions& options) {
-  sub->add_option("--seconds", options.seconds, "For so long")->type_name("S")->check(in_range(0.01, 1e7));
+  sub->add_option("--seconds", options.seconds, "How long to measure, in seconds")
+      ->type_name("S")
+      ->check(in_range(0.01, 1e7));
 }
 
 void add_threshold(CLI::App* sub, MeasureOptions& options, const std::string& what) {
-  sub->add_option(
-         "--on-threshold", options.threshold,
-         fmt::format("Status 2 when there was a {} of so much; then run COMMAND by sh, with OFFHOOK_US set", what))
+  sub->add_option("--on-threshold", options.threshold,
+                  fmt::format("End with status 2 when there was a {} of so many microseconds or more; then run COMMAND "
+                              "by sh, with OFFHOOK_US set",
+                              what))
       ->type_name("US [COMMAND]")
       ->expected(1, 2);
 }
@@ -236,7 +239,7 @@ int run_kernel(const MeasureOptions& options) {
     table.row(std::move(cells));
   }
   if (!options.json.alone()) {
-    say("{}", Lines(table.str()));
+    say("{}", table.lines());
     say("strings, records and integers in the manner of Dhrystone (not its source): {:.0f} runs a second\n", mix);
     if (const auto dhrystones = published.us.find("Dhrystones per second"); dhrystones != published.us.end())
       say("published, Dhrystones a second on {}: {}\n", fmt::format("{}", fmt::join(published.boards, ", ")),
@@ -362,7 +365,8 @@ void add_measure(CLI::App& app, Action& action) {
   CLI::App* stolen = sub->add_subcommand("stolen", "What others steal from a reservation (Regehr and Stankovic)");
   add_context(stolen, *options);
   add_seconds(stolen, *options);
-  stolen->add_option("--gap-us", options->gap_us, "A longer gap between two polls was stolen")->type_name("US");
+  stolen->add_option("--gap-us", options->gap_us, "A gap between two polls that is longer than this counts as stolen")
+      ->type_name("US");
   add_threshold(stolen, *options, "stolen interval");
   add_common(stolen, *options);
   stolen->footer(R"(Examples:
@@ -373,7 +377,9 @@ void add_measure(CLI::App& app, Action& action) {
 
   CLI::App* kernel =
       sub->add_subcommand("kernel", "The 14 operations of the Windows CE report, by their Linux equivalents");
-  kernel->add_option("--repeats", options->repeats, "Of each")->type_name("N")->check(in_range(10, 10'000'000));
+  kernel->add_option("--repeats", options->repeats, "Calls of each operation")
+      ->type_name("N")
+      ->check(in_range(10, 10'000'000));
   kernel
       ->add_option("--hgrm", options->hgrm,
                    "Write a histogram of each operation there, as HdrHistogram's tools read it")
@@ -391,7 +397,7 @@ void add_measure(CLI::App& app, Action& action) {
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
   }
-  cost->add_option("--pump", options->pump, "The pump (default: v22bis)")->type_name("NAME")->check(one_of(names));
+  cost->add_option("--pump", options->pump, "The pump")->type_name("NAME")->check(one_of(names));
   cost->add_option("--device", options->scenario,
                    "The DMT pump or radio that a scenario has as its device, over its line, in its blocks")
       ->type_name("SCENARIO.toml")

@@ -69,7 +69,7 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
   table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
   table.row({"of the played hardware", fmt::format("{:.1f} %", 100 * r.hardware_share)});
   add_times(table, json);
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   say("{} stalls of {} ms and more in which not even the hardware's thread had the CPU, the longest {:.1f} ms; "
       "the hypervisor took {:.0f} ms\n",
       r.stalls.size(), measure::StallWatch::kStallMs, longest.ms, r.stolen_ms);
@@ -110,14 +110,12 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
   CLI::App* bank = measure.add_subcommand("bank", "How many modems a CPU carries: calls between modems of one process");
   auto options = std::make_shared<BankOptions>();
   options->measure = shared;
-  bank->add_option("--channels", options->channels, "Modems, an even number (default: 64)")
-      ->type_name("N")
-      ->check(in_range(2, 1024));
+  bank->add_option("--channels", options->channels, "Modems, an even number")->type_name("N")->check(in_range(2, 1024));
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) {
     if (takes(*modem.type(), kLinear8000)) names.emplace_back(modem.name);  // the two ends of V.90 are different
   }
-  bank->add_option("--pump", shared->pump, "The pump (default: v22bis)")->type_name("NAME")->check(one_of(names));
+  bank->add_option("--pump", shared->pump, "The pump")->type_name("NAME")->check(one_of(names));
   bank->add_flag("--together", options->together, "The blocks of all modems end at the same time");
   add_context(bank, *shared);
   add_seconds(bank, *shared);
@@ -126,7 +124,8 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
   offhook measure bank --cpu 0 --context "FIFO 50" --seconds 60
   offhook measure bank --channels 8 --pump v34 --json
 
-Exit status: 0 done, 1 error, 2 blocks were late though the machine had not stalled, or a call did not stand.)");
+Exit status: 0 done, 1 error, 2 blocks were late though the machine had not stalled, or a call did not stand,
+130 interrupted.)");
   bank->final_callback([&action, options] { action = [options] { return run_bank(*options); }; });
 }
 

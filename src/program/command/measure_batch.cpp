@@ -54,7 +54,7 @@ void print(const measure::BatchResult& r) {
     table.row({g.name, fmt::format("{}", g.pumps), fmt::format("{}", g.state_bytes),
                fmt::format("{:.0f}", g.together_ns), fmt::format("{:.0f}", g.alone_ns),
                fmt::format("{:.0f}", pumps_a_core(g.together_ns))});
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   say("{} of {} calls connected, after {:.1f} s; {} bits compared, {} wrong\n", r.connected, r.calls,
       r.connected_after_s, r.bits, r.bits_wrong);
   say("{} of {} calls gave the same samples alone\n", r.calls_same, r.calls_alone);
@@ -89,16 +89,14 @@ int run_batch(const BatchOptions& options) {
 
 void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& shared) {
   CLI::App* batch =
-      measure.add_subcommand("batch", "How many pumps one thread carries that advances all of them in one call");
+      measure.add_subcommand("batch", "How many pumps one thread carries when it advances all of them in one call");
   auto options = std::make_shared<BatchOptions>();
   options->measure = shared;
-  batch->add_option("--calls", options->calls, "Of two pumps each (default: 32)")
-      ->type_name("N")
-      ->check(in_range(1, 1024));
+  batch->add_option("--calls", options->calls, "Calls, of two pumps each")->type_name("N")->check(in_range(1, 1024));
   std::vector<std::string> names;
   for (const Modulation& modem : kModulations) names.emplace_back(modem.name);
-  batch->add_option("--pump", shared->pump, "The pump (default: v22bis)")->type_name("NAME")->check(one_of(names));
-  batch->add_option("--block", options->block, "Samples that a call of the pumps advances by (default: 96)")
+  batch->add_option("--pump", shared->pump, "The pump")->type_name("NAME")->check(one_of(names));
+  batch->add_option("--block", options->block, "Samples that a call of the pumps advances by")
       ->type_name("N")
       ->check(in_range(8, 256));
   add_seconds(batch, *shared);
@@ -109,7 +107,9 @@ void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<
 
 No card, no context, no echo: samples go from pump to pump, of V.90 over a clean digital trunk whose own cost is not
 counted. Each call runs once more alone, and gives the same samples there. --seconds is of line time, in data mode.
-Exit status: 0 done, 1 error, 2 a call did not connect, a bit was wrong, or samples were not those of the call alone.)");
+
+Exit status: 0 done, 1 error, 2 a call did not connect, a bit was wrong, or samples were not those of the call alone,
+130 interrupted.)");
   batch->final_callback([&action, options] { action = [options] { return run_batch(*options); }; });
 }
 

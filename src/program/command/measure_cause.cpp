@@ -73,14 +73,14 @@ int run_cause(const MeasureOptions& options) {
       had.column("as", Table::Align::kLeft);
       had.column("us");
       for (const auto& c : r.culprits) had.row({c.name, c.as, fmt::format("{:.1f}", us_of(double(c.ns)))});
-      say("{}\n", Lines(had.str()));
+      say("{}\n", had.lines());
       if (!r.samples.empty()) {
         Table where;
         where.column("samples");
         where.column("function", Table::Align::kLeft);
         where.column("of", Table::Align::kLeft);
         for (const auto& f : r.samples) where.row({fmt::format("{}", f.samples), f.name, f.thread});
-        say("{}\n", Lines(where.str()));
+        say("{}\n", where.lines());
       }
       for (const std::string& line : r.timeline) say("{}\n", line);
       if (r.lost_events > 0) say("{} events had no room in the rings\n", r.lost_events);
@@ -96,16 +96,15 @@ void add_measure_cause(CLI::App& measure, Action& action, const std::shared_ptr<
       measure.add_subcommand("cause", "What ran while a thread was late (Cota-Robles and Held's cause tool)");
   add_context(cause, *options);
   add_seconds(cause, *options);
-  cause->add_option("--interval-us", options->interval_us, "Between two wake-ups")
+  cause->add_option("--interval-us", options->interval_us, "Time between two wake-ups")
       ->type_name("US")
       ->check(in_range(10.0, 1e6));
   add_load(cause, *options, "");
   add_threshold(cause, *options, "latency");
   cause->get_option("--on-threshold")->required();
   cause
-      ->add_option(
-          "--samples-hz", options->samples_hz,
-          "Samples of the instruction pointer a second and CPU; each is an interrupt of some us (default: 4000)")
+      ->add_option("--samples-hz", options->samples_hz,
+                   "Samples of the instruction pointer a second and CPU; each is an interrupt of some us")
       ->type_name("HZ")
       ->check(in_range(1, 100'000));
   add_common(cause, *options);

@@ -103,7 +103,7 @@ void print(const Json& json, const measure::LiveDevice& r) {
     row("bits wrong",
         fmt::format("{} of {}, {} of {}", received.wrong_bits, received.bits, sent.wrong_bits, sent.bits));
   }
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   say("\n{}\n", !r.in_data    ? "At the end the pumps are not in data mode."
                 : r.in_time() ? "Nothing was late, and no sample was lost."
                               : "Samples were lost.");
@@ -160,8 +160,10 @@ void add_measure_device(CLI::App& measure, Action& action, const std::shared_ptr
   offhook measure device examples/g-lite.toml --context "FIFO 50" --recorded
 
 The thread that plays the card, at FIFO 85, plays the line and the far pump too. --seconds holds the start-up: the pumps
-train, then carry a pattern both ways. Exit status: 0 done, 1 error, 2 samples were lost, or the pumps are not in data mode
-at the end.)");
+train, then carry a pattern both ways.
+
+Exit status: 0 done, 1 error, 2 samples were lost, or the pumps are not in data mode at the end,
+130 interrupted.)");
   device->final_callback([&action, options] { action = [options] { return run_device(*options); }; });
 }
 

@@ -88,7 +88,7 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
                  row.remark.empty() ? row.what : row.what + " (" + row.remark + ")"});
     }
   }
-  say("{}\n", Lines(table.str()));
+  say("{}\n", table.lines());
   if (!result.memory.empty()) {
     memory.column("memory, ns a reference");
     std::vector<std::size_t> sizes;
@@ -107,9 +107,9 @@ void print(const measure::HostResult& result, const std::vector<reproduce::Publi
       }
       memory.row(std::move(cells));
     }
-    say("{}\n", Lines(memory.str()));
+    say("{}\n", memory.lines());
   }
-  say("{}", Lines(work.str()));
+  say("{}", work.lines());
   say("published: Chen et al., Table 6, a 90 MHz Pentium of 1995, and how many times faster this host is; their "
       "microbenchmarks are figures without numbers\n");
   say("files on {}; {}\n{}", result.file_system,
@@ -150,15 +150,13 @@ void add_measure_host(CLI::App& measure, Action& action, const std::shared_ptr<M
       "host", "System calls, exec, memory, files, graphics, network, three applications (Chen et al.)");
   auto options = std::make_shared<Options>();
   options->common = common;
-  host->add_option("--repeats", options->config.repetitions, "Of each microbenchmark (default: 50)")
+  host->add_option("--repeats", options->config.repetitions, "Runs of each microbenchmark")
       ->type_name("N")
       ->check(in_range(3, 100'000));
-  host->add_option("--applications", options->config.workload_repetitions,
-                   "Rounds of each application; 0: none (default: 3)")
+  host->add_option("--applications", options->config.workload_repetitions, "Rounds of each application; 0: none")
       ->type_name("N")
       ->check(in_range(0, 200));
-  host->add_option("--folder", options->folder,
-                   "Where files are made and read: the file system under test (default: .)")
+  host->add_option("--folder", options->folder, "Where files are made and read: the file system under test")
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory);
   host->add_option("--html", options->html, "Write a page with tables and the plot of memory access times")

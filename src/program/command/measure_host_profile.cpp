@@ -53,19 +53,19 @@ void add_measure_host_profile(CLI::App& measure, Action& action, const std::shar
       measure.add_subcommand("host-profile", "This machine as a host for advise, mttf and scenarios: HOST.toml");
   auto out = std::make_shared<std::string>();
   profile->add_option("-o,--out", *out, "The host's file")->required()->type_name("HOST.toml");
-  profile->add_option("--context", options->context, "Of the thread that waits: \"FIFO 80\", \"RR 10\"")
+  profile->add_option("--context", options->context, "Context of the thread that waits: \"FIFO 80\", \"RR 10\"")
       ->type_name("CONTEXT");
   profile->add_option("--cpu", options->cpu, "Keep the thread to this CPU")->type_name("N");
-  profile->add_option("--seconds", options->seconds, "For so long under each load (default: 10)")
+  profile->add_option("--seconds", options->seconds, "How long to measure under each load, in seconds")
       ->type_name("S")
       ->check(in_range(0.01, 1e7));
-  profile->add_option("--interval-us", options->interval_us, "Between two wake-ups")
+  profile->add_option("--interval-us", options->interval_us, "Time between two wake-ups")
       ->type_name("US")
       ->check(in_range(10.0, 1e6));
   add_load(profile, *options, ", 'all' takes those that can run here; several are measured one after the other");
   profile->add_flag("--stages", options->stages,
                     "Interrupts and softirqs too, from the kernel's trace (root; adds its cost)");
-  profile->add_flag("--best-effort", options->best_effort, "Go on without the privileges that are missing");
+  profile->add_flag("--best-effort", options->best_effort, "Go on without privileges that are missing");
   profile->footer(R"(Examples:
   sudo offhook measure host-profile --seconds 600 --load cpu --load network --out mine.toml
   sudo offhook measure host-profile --stages --load all --out mine.toml

@@ -33,7 +33,7 @@ measure::LatencyConfig latency_config(const MeasureOptions& options) {
 }
 
 void add_load(CLI::App* sub, MeasureOptions& options, const std::string& more) {
-  sub->add_option("--load", options.loads, "Beside a load; 'help' lists them" + more)
+  sub->add_option("--load", options.loads, "Measure beside a load; 'help' lists them" + more)
       ->type_name("NAME")
       ->allow_extra_args(false);
 }
@@ -48,7 +48,7 @@ bool list_loads(const MeasureOptions& options) {
     const std::string missing = kind.missing();
     table.row({std::string(kind.name), std::string(kind.what), missing.empty() ? "yes" : missing});
   }
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   return true;
 }
 
@@ -303,10 +303,11 @@ int run_latency(const MeasureOptions& options) {
 }  // namespace
 
 void add_measure_latency(CLI::App& measure, Action& action, const std::shared_ptr<MeasureOptions>& options) {
-  CLI::App* latency = measure.add_subcommand("latency", "Timer interrupt to thread, as cyclictest");
+  CLI::App* latency =
+      measure.add_subcommand("latency", "Time from a timer interrupt to a thread, as cyclictest measures it");
   add_context(latency, *options);
   add_seconds(latency, *options);
-  latency->add_option("--interval-us", options->interval_us, "Between two wake-ups")
+  latency->add_option("--interval-us", options->interval_us, "Time between two wake-ups")
       ->type_name("US")
       ->check(in_range(10.0, 1e6));
   add_load(latency, *options, ", 'all' takes those that can run here; several are measured one after the other");

@@ -63,7 +63,7 @@ void print_summary(const nlohmann::ordered_json& s) {
                            s.at(key).at("p99_us").get<double>(), s.at(key).at("p999_us").get<double>(),
                            s.at(key).at("max_us").get<double>())});
   }
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   if (s.value("demoted", false)) say("The watchdog made a normal thread of it.\n");
 }
 
@@ -180,7 +180,7 @@ void add_modem(CLI::App& app, Action& action) {
   sub->add_flag("--trace-kernel", options->trace_kernel,
                 "Record the kernel's scheduling and interrupts too, for `offhook export --perfetto DIR` (root)");
   sub->add_option("--seconds", options->seconds, "End after so long")->type_name("S");
-  sub->add_flag("--best-effort", options->best_effort, "Go on without the privileges that are missing");
+  sub->add_flag("--best-effort", options->best_effort, "Go on without privileges that are missing");
   add_text_output(*sub, kJsonOption, options->json, "The summary as JSON");
   sub->footer(R"(Examples:
   offhook line /run/card-a /run/card-b &

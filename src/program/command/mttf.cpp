@@ -159,7 +159,7 @@ void print_slots(const std::vector<Cell>& cells, double slot_us) {
                fmt::format("{}", cell.run.missed), fmt::format("{:.2g}", s.ratio), fmt::format("{:.2g}", s.at_most),
                s.verdict()});
   }
-  say("\nSlots of {:g} ms, each missed buffer being a missed slot:\n{}", slot_us * 1e-3, Lines(table.str()));
+  say("\nSlots of {:g} ms, each missed buffer being a missed slot:\n{}", slot_us * 1e-3, table.lines());
 }
 
 int run_buffers(const Options& options) {
@@ -226,10 +226,10 @@ int run_buffers(const Options& options) {
     for (const auto& p : latency.points())
       fit.row({fmt::format("{:g}", p.latency_ms), fmt::format("{:.0f}", 1 / p.longer),
                duration_text(1 / p.longer / source.waits_per_s)});
-    say("{}\n", Lines(fit.str()));
+    say("{}\n", fit.lines());
   }
   say("Mean time to an underrun; a buffer costs {:.3g} % of its length:\n{}",
-      100 * cells.front().b.compute_ms / cells.front().b.buffer_ms, Lines(table.str()));
+      100 * cells.front().b.compute_ms / cells.front().b.buffer_ms, table.lines());
   say("formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
       "the "
       "worst latency that was measured.\n");
@@ -306,7 +306,7 @@ int run_tasks(const Options& options) {
   }
   deliver(options, {{"host", file.host}, {"simulated_hours", options.hours}, {"computations", rows}}, rows);
   if (to_people(options)) {
-    say("{} on {}, {:g} h simulated\n{}", options.tasks, file.host, options.hours, Lines(table.str()));
+    say("{} on {}, {:g} h simulated\n{}", options.tasks, file.host, options.hours, table.lines());
     if (beyond) say("* so seldom that the measurement did not see it: the worst that it saw\n");
   }
   return kOk;
@@ -330,19 +330,15 @@ void add_mttf(CLI::App& app, Action& action) {
   sub->add_option("--tasks", options->tasks,
                   "Schedulability of the periodic computations in this file instead, and the deadlines they miss")
       ->type_name("FILE.toml");
-  sub->add_option("--context", options->context, "Who waits: INT, DPC or THR PRIORITY")
-      ->type_name("CONTEXT")
-      ->capture_default_str();
+  sub->add_option("--context", options->context, "Who waits: INT, DPC or THR PRIORITY")->type_name("CONTEXT");
   sub->add_option("-n,--buffers", options->buffers, "Numbers of buffers")
       ->type_name("N")
       ->delimiter(',')
-      ->check(in_range(2, 1000))
-      ->capture_default_str();
+      ->check(in_range(2, 1000));
   sub->add_option("-t,--buffer-ms", options->buffer_ms, "Lengths of a buffer")
       ->type_name("MS")
       ->delimiter(',')
-      ->check(in_range(0.01, 1e5))
-      ->capture_default_str();
+      ->check(in_range(0.01, 1e5));
   CLI::Option* device =
       sub->add_option("--device", options->device,
                       "Buffers, their length and cost are this device's: a name from traces/devices, or a file")
@@ -357,22 +353,18 @@ void add_mttf(CLI::App& app, Action& action) {
   sub->add_option("--compute-share", options->compute_share, "CPU time of a buffer as a share of its length")
       ->type_name("SHARE")
       ->check(in_range(0.0, 1.0))
-      ->excludes(device)
-      ->capture_default_str();
+      ->excludes(device);
   sub->add_flag("--virus-scanner", options->virus_scanner, "The host has its virus scanner on");
   sub->add_option("--unit-us", options->unit_us, "What a value of 1 means in an .hgrm file")
       ->type_name("US")
-      ->check(in_range(1e-3, 1e6))
-      ->capture_default_str();
+      ->check(in_range(1e-3, 1e6));
   sub->add_option("--hours", options->hours, "Simulate so long at the most")
       ->type_name("HOURS")
-      ->check(in_range(1e-3, 1e6))
-      ->capture_default_str();
-  sub->add_option("--enough", options->enough, "and not beyond so many underruns of a buffering")
+      ->check(in_range(1e-3, 1e6));
+  sub->add_option("--enough", options->enough, "and no longer than it takes to see so many underruns of a buffering")
       ->type_name("N")
-      ->check(in_range(1, 1000000000))
-      ->capture_default_str();
-  sub->add_option("--seed", options->seed, "Same seed, same numbers")->type_name("N")->capture_default_str();
+      ->check(in_range(1, 1000000000));
+  sub->add_option("--seed", options->seed, "Same seed, same numbers")->type_name("N");
   add_text_output(*sub, kJsonOption, options->json, "Everything as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "The table as CSV");
   sub->add_option("--html", options->html, "Write a page: times to an underrun by number and length of buffers")

@@ -75,7 +75,7 @@ void add_new(CLI::App& app, Action& action) {
   };
   auto options = std::make_shared<Options>();
   add_kind(*sub, options->kind, kKinds);
-  sub->add_option("file", options->file, "Where; a file that is there stays. Otherwise to standard output")
+  sub->add_option("file", options->file, "The file to write, which must not exist (default: standard output)")
       ->type_name("FILE");
   sub->footer(R"(Examples:
   offhook new scenario my-call.toml && offhook run my-call.toml

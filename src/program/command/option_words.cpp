@@ -117,10 +117,13 @@ std::string ValueWords::text() const {
 ValueWords value_words(const CLI::Option& option) {
   if (option.get_type_size_max() == 0) return {};
   const std::string type = option.get_type_name();
+  // A name of one's own may have a colon in it (unix:PATH); a check that is named as its value says nothing more.
   const std::size_t colon = type.find(':');
-  ValueWords words{type.substr(0, colon), {}, {}};
-  if (colon == std::string::npos) return words;
-  const std::string limit = type.substr(colon + 1);
+  const std::string limit = colon == std::string::npos ? "" : type.substr(colon + 1);
+  const std::string name = type.substr(0, colon);
+  const bool is_limit = limit.starts_with('{') || limit.find(" to ") != std::string::npos;
+  if (!is_limit) return {limit == name ? name : type, {}, {}};
+  ValueWords words{name, {}, {}};
   if (limit.starts_with('{') && limit.ends_with('}')) {
     words.choices = split(std::string_view(limit).substr(1, limit.size() - 2), ',');
   } else {
@@ -129,16 +132,22 @@ ValueWords value_words(const CLI::Option& option) {
   return words;
 }
 
+std::string default_words(const CLI::Option& option) {
+  std::string by_default = option.get_default_str();
+  std::erase_if(by_default, [](char c) { return c == '[' || c == ']'; });
+  // Of what may be left out, "-" is standard output.
+  const bool said = option.get_description().find("(default: ") != std::string::npos;
+  if (by_default.empty() || by_default == "-" || by_default == "0" || said) return "";
+  return fmt::format("(default: {})", by_default);
+}
+
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   std::string out;
   const std::string value = value_words(*option).text();
   if (!value.empty()) {
     out += fmt::format(" {}", value);
     if (option->get_expected_max() == CLI::detail::expected_max_vector_size) out += " ...";
-    std::string by_default = option->get_default_str();
-    std::erase_if(by_default, [](char c) { return c == '[' || c == ']'; });
-    // Of what may be left out, "-" is standard output.
-    if (!by_default.empty() && by_default != "-") out += fmt::format(" (default: {})", by_default);
+    if (const std::string by_default = default_words(*option); !by_default.empty()) out += " " + by_default;
     if (option->get_required()) out += " (required)";
   }
   if (!option->get_needs().empty()) out += fmt::format(" (with {})", names_of(option->get_needs()));

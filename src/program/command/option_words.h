@@ -43,6 +43,10 @@ struct ValueWords {
 };
 ValueWords value_words(const CLI::Option& option);
 
+/// "(default: 60)", of the variable that the option sets; empty where there is none, where it is 0 or empty, which is
+/// "not asked for", or where the description says it in words.
+std::string default_words(const CLI::Option& option);
+
 /// Of --help.
 class HelpFormatter final : public CLI::Formatter {
  public:

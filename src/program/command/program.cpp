@@ -13,6 +13,7 @@
 #include "offhook/program.h"
 #include "src/program/command/earlier_spellings.h"
 #include "src/program/command/guide.h"
+#include "src/program/output/colour.h"
 #include "src/program/output/terminal.h"
 #include "traces/document/key.h"
 #include "traces/text/nearest.h"
@@ -23,6 +24,8 @@ namespace {
 /// Every --help says how the command can end.
 void say_statuses(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    const std::string footer = command->get_footer();
+    command->footer(footer.substr(0, footer.find_last_not_of('\n') + 1));
     if (command->get_footer().find("Exit status:") == std::string::npos) {
       const bool has_limit = command->get_option_no_throw("--on-threshold") != nullptr;
       command->footer(fmt::format("{}\n\nExit status: 0 done, 1 error (standard error says which), {}130 interrupted.",
@@ -80,7 +83,10 @@ std::unique_ptr<CLI::App> make_app(Action& action) {
       "Run a real modem datapump in any processing context, on a simulated host, and see which context suffices.",
       "offhook");
   app->set_version_flag("--version", "offhook " OFFHOOK_VERSION);
-  app->formatter(std::make_shared<HelpFormatter>());
+  auto formatter = std::make_shared<HelpFormatter>();
+  formatter->label("Positionals", "Arguments");
+  app->formatter(formatter);
+  app->option_defaults()->always_capture_default();
   app->require_subcommand(1);
   app->footer(R"(Examples:
   offhook demo
@@ -98,31 +104,33 @@ Exit status:
 
 Environment:
   OFFHOOK_DATA_DIR  folder of hosts/, profiles/ and published/ (default: the installed or the source tree's))");
+  // As people come to them: simulated calls and their results, advice, recordings, live modems, this machine, files,
+  // help.
+  add_demo(*app, action);
   add_run(*app, action);
   add_sweep(*app, action);
-  add_report(*app, action);
-  add_export(*app, action);
-  add_modem(*app, action);
-  add_devices(*app, action);
-  add_hosts(*app, action);
-  add_measure(*app, action);
-  add_trace(*app, action);
-  add_line(*app, action);
-  add_card(*app, action);
-  add_kernel(*app, action);
   add_schedule(*app, action);
   add_reproduce(*app, action);
+  add_report(*app, action);
+  add_export(*app, action);
+  add_advise(*app, action);
   add_law(*app, action);
   add_admit(*app, action);
   add_mttf(*app, action);
-  add_advise(*app, action);
-  add_demo(*app, action);
+  add_hosts(*app, action);
   add_decode(*app, action);
+  add_modem(*app, action);
+  add_devices(*app, action);
+  add_line(*app, action);
+  add_kernel(*app, action);
+  add_card(*app, action);
+  add_measure(*app, action);
+  add_trace(*app, action);
   add_new(*app, action);
   add_keys(*app, action);
   add_help(*app, action);
-  add_completion(*app, action);
   add_man(*app, action);
+  add_completion(*app, action);
   say_statuses(*app);
   refuse_empty_values(*app);
   return app;
@@ -147,6 +155,12 @@ void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, co
 
 namespace offhook {
 
+namespace {
+Coloured error_head() {
+  return {stderr, Tone::kBad, "offhook: error:"};
+}
+}  // namespace
+
 int run_program(int argc, const char* const* argv) {
   hold_standard_descriptors();
   const SignalHandlers handlers;
@@ -160,7 +174,7 @@ int run_program(int argc, const char* const* argv) {
   } catch (const CLI::Success& e) {  // --help, --version
     return app->exit(e);
   } catch (const CLI::ParseError& e) {
-    say(stderr, "offhook: error: {}\n", command::explain(*app, e));
+    say(stderr, "{} {}\n", error_head(), command::explain(*app, e));
     return command::kError;
   }
   try {
@@ -169,7 +183,7 @@ int run_program(int argc, const char* const* argv) {
       throw std::runtime_error("standard output: " + std::generic_category().message(errno));
     return status;
   } catch (const std::exception& e) {
-    say(stderr, "offhook: error: {}\n", e.what());
+    say(stderr, "{} {}\n", error_head(), e.what());
     return command::kError;
   }
 }

@@ -23,8 +23,6 @@ using Action = std::function<int()>;
 /// A root app with every subcommand. @param action is set by parsing; must outlive the app
 std::unique_ptr<CLI::App> make_app(Action& action);
 
-/// The man page offhook(1) in roff.
-std::string man_page(const CLI::App& app);
 /// @param shell "bash", "zsh" or "fish"
 std::string completion(const CLI::App& app, const std::string& shell);
 

@@ -30,7 +30,7 @@ int report(const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("report", "Make the report of a run, of a sweep or of an event log once more");
+  CLI::App* sub = app.add_subcommand("report", "Make the report of a run, a sweep or an event log again");
   auto options = std::make_shared<Options>();
   sub->add_option("input", options->in, "Output folder of a run or a sweep, or an event log")
       ->required()

@@ -48,7 +48,7 @@ int list(const std::vector<reproduce::Claim>& claims) {
                e != nullptr ? fmt::format("{}", fmt::join(e->figures, " ")) : "",
                e != nullptr ? e->title : "no experiment yet"});
   }
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   return kOk;
 }
 
@@ -239,14 +239,11 @@ void add_reproduce(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("id", options->names, "Claims, figures or tables: jones, jones.table3, jones.fig7 (default: all)")
       ->type_name("ID");
-  sub->add_option("-o,--out", options->out, "Output folder; claims that are done are kept there")
-      ->capture_default_str()
-      ->type_name("DIR");
-  sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->capture_default_str();
+  sub->add_option("-o,--out", options->out, "Output folder; claims that are done are kept there")->type_name("DIR");
+  sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N");
   sub->add_option("--repeats", options->settings.repetitions, "Runs where the paper repeated")
       ->type_name("N")
-      ->check(in_range(1u, 10000u))
-      ->capture_default_str();
+      ->check(in_range(1u, 10000u));
   sub->add_option("--threads", options->settings.threads, "Runs at a time (default: all cores); changes no byte")
       ->type_name("N")
       ->check(in_range(1u, 1024u));
@@ -268,8 +265,8 @@ void add_reproduce(CLI::App& app, Action& action) {
       ->type_name("STEPS")
       ->check(in_range(3u, 1000u));
   sub->add_flag("--list", options->list, "List claims, grades and figures");
-  add_text_output(*sub, kJsonOption, options->json, "results.json once more");
-  add_text_output(*sub, kCsvOption, options->csv, "results.csv once more");
+  add_text_output(*sub, kJsonOption, options->json, "results.json again");
+  add_text_output(*sub, kCsvOption, options->csv, "results.csv again");
   sub->footer(R"(Examples:
   offhook reproduce
   offhook reproduce jones.table3

@@ -14,9 +14,11 @@
 #include "src/program/command/kernel_run.h"
 #include "src/program/command/program.h"
 #include "src/program/far_end/socket_modem.h"
+#include "src/program/output/colour.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "traces/file/file.h"
+#include "traces/scenario/context_words.h"
 #include "traces/scenario/load_device.h"
 #include "traces/scenario/scenario.h"
 #include "traces/text/json.h"
@@ -95,11 +97,14 @@ void add_radio(Table* table, const nlohmann::ordered_json& radio) {
               fmt::format("{:.3f}", radio.at("longest_service_of_slot").get<double>())});
 }
 
-void print_table(const nlohmann::ordered_json& summary) {
+void print_table(const nlohmann::ordered_json& summary, const hostsim::Scenario& scenario) {
   const auto& figures = summary.at("figures");
   const auto& total = figures.at("total");
   Table table;
-  table.column(fmt::format("{}, {}", summary.at("name").get<std::string>(), summary.at("context").get<std::string>()));
+  table.column(fmt::format("{}, {}", summary.at("name").get<std::string>(),
+                           summary.contains("kernel")
+                               ? scenario.context.str()
+                               : config::context_in_full(scenario.context, scenario.host.tick_hz)));
   table.column("");
   const auto row = [&](const char* what, std::string value) { table.row({what, std::move(value)}); };
   row("verdict", summary.at("verdict").get<std::string>());
@@ -157,7 +162,7 @@ void print_table(const nlohmann::ordered_json& summary) {
     row(end == 0 ? "frames sent again, near" : "frames sent again, far",
         figures.at("ends")[end].at("frames_retransmitted").dump());
   }
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
 }
 
 std::string file_to_transfer(const std::string& name) {
@@ -192,6 +197,14 @@ std::optional<CallOutcome> reference_call(const Options& options, const hostsim:
   CallOutcome reference = runner(*in_int, sinks);
   if (reference.stopped) return std::nullopt;
   return reference;
+}
+
+/// As the page has it: green only where nothing was lost, red only where something was.
+Tone tone_of_call(const nlohmann::ordered_json& summary, const CallOutcome& outcome) {
+  const Tone tone = tone_of(summary.at("verdict").get<std::string>());
+  if (tone == Tone::kGood && outcome.lost) return Tone::kDoubtful;
+  const bool modem = !summary.contains("device") && !summary.contains("dmt");
+  return tone == Tone::kBad && modem && !outcome.lost ? Tone::kNone : tone;
 }
 
 int run(const Options& options) {
@@ -245,8 +258,8 @@ int run(const Options& options) {
   const nlohmann::ordered_json summary = summarise(scenario, outcome, folder, reference);
   options.json.write(json_text(summary, 1));
   if (!options.json.alone()) {
-    print_table(summary);
-    say("\n{}\n", summary.at("headline").get<std::string>());
+    print_table(summary, scenario);
+    say("\n{}\n", Coloured(stdout, tone_of_call(summary, outcome), summary.at("headline").get<std::string>()));
     for (const auto& reason : summary.at("reasons")) say("  {}\n", reason.get<std::string>());
     say("report: {}\n", (folder / kReportName).string());
   }
@@ -314,8 +327,9 @@ The output folder holds events.ohlog (the event log), summary.json, line.wav (le
 trace.perfetto, report.html and scenario.toml (the effective scenario); with --far-end or --host also received.bin.
 
 Sufficient: the file arrived whole, within 5 % of the time that INT takes beside the same load. Marginal: it arrived,
-but not in that time. Insufficient: it did not arrive. Exit status: 0 sufficient, 1 error, 2 not
-sufficient, 130 interrupted.
+but not in that time. Insufficient: it did not arrive.
+
+Exit status: 0 sufficient, 1 error, 2 not sufficient, 130 interrupted.
 
 --host kernel makes the scenario's call in the contexts of this machine's kernel (module offhook, docs/kernel.md): pump,
 context, blocks and file are the scenario's, host and load are the machine, line and far modem are the card's. A card

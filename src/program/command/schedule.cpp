@@ -40,7 +40,7 @@ void add_schedule(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   sub->add_option("system", options->system, "Description of the system, JSON")->required()->type_name("SYSTEM.json");
   add_text_output(*sub, kCsvOption, options->csv,
-                  "Every event as CSV: time_ns,cpu,entity,event; what is printed unless told");
+                  "Every event as CSV: time_ns,cpu,entity,event; this is printed if nothing else is asked for");
   add_text_output(*sub, kJsonOption, options->json, "Jobs, misses, response times and CPU time of each entity as JSON");
   sub->footer(R"(Examples:
   offhook schedule examples/system.json --csv schedule.csv

@@ -108,7 +108,7 @@ void print_results(const sweep::Plan& plan, const std::vector<sweep::CellResult>
                r.complete != 0 ? fmt::format("{:.3f}", r.mean_s) : "", fmt::format("{}", cells[c].pending_max),
                fmt::format("{}", cells[c].blocks_late)});
   }
-  say("{}", Lines(table.str()));
+  say("{}", table.lines());
   if (cells.size() > kMostRows) say("... and {} more cells in results.csv\n", cells.size() - kMostRows);
   if (plan.left_out != 0) {
     say("{} combinations left out: their reservation cannot be admitted\n", plan.left_out);
@@ -188,7 +188,8 @@ int merge(const Options& options) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("sweep", "Run a grid of scenarios in parallel; goes on where it was after a kill");
+  CLI::App* sub =
+      app.add_subcommand("sweep", "Run a grid of scenarios in parallel; killed, the same command goes on where it was");
   auto options = std::make_shared<Options>();
   const auto grid = [&](CLI::App* to) {
     to->add_option("grid", options->grid, "The grid: base scenario, axes, repeats")->type_name("GRID.toml");
@@ -236,12 +237,15 @@ A grid file:
       sub->add_subcommand("plan", "Cut a sweep into shards, to be run anywhere; Slurm by the job array slurm.sh");
   grid(plan);
   plan->get_option("grid")->required();
-  plan->add_option("--shards", options->shards, "How many")->required()->type_name("N")->check(in_range(1u, 1000000u));
+  plan->add_option("--shards", options->shards, "How many shards")
+      ->required()
+      ->type_name("N")
+      ->check(in_range(1u, 1000000u));
   common(plan, false);
   plan->footer("Examples:\n  offhook sweep plan examples/reservation-map.toml --shards 16 --out out/shards");
   plan->final_callback([&action, options] { action = [options] { return plan_sweep(*options); }; });
 
-  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; twice changes nothing");
+  CLI::App* run = sub->add_subcommand("run", "Run one shard of a plan; to run it twice changes nothing");
   folder(run);
   run->add_option("--shard", options->shard, "Shard I of N")->required()->type_name("I/N");
   common(run, true);

@@ -76,8 +76,7 @@ int run(const Options& options) {
     json["cpus"].push_back({{"cpu", cpu.number}, {"lost_events", cpu.lost}, {"sources", sources}});
     if (options.json.alone()) continue;
     say("\nCPU {}{}\n{}", cpu.number,
-        cpu.lost > 0 ? fmt::format(" ({} events lost or without their counterpart)", cpu.lost) : "",
-        Lines(table.str()));
+        cpu.lost > 0 ? fmt::format(" ({} events lost or without their counterpart)", cpu.lost) : "", table.lines());
     if (order.size() > kShown) say("and {} more\n", order.size() - kShown);
   }
   options.json.write(json_text(json, 1));
@@ -87,7 +86,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_trace(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand("trace", "What a recorded Linux host did besides: a load for the simulator");
+  CLI::App* sub = app.add_subcommand("trace", "What else a recorded Linux host was doing, as a load for the simulator");
   auto options = std::make_shared<Options>();
   sub->add_option("trace", options->trace, "trace-cmd's .dat, the text of perf sched script, or a load")
       ->required()

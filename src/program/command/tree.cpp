@@ -21,6 +21,7 @@ OptionWords describe_option(const CLI::Option& option) {
   words.choices = value.choices;
   words.value = value.choices.empty() ? value.value : value.text();
   if (!value.range.empty()) words.help += fmt::format(" ({})", value.range);
+  if (const std::string by_default = default_words(option); !by_default.empty()) words.help += " " + by_default;
   return words;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <ctime>
 
+#include "src/program/output/colour.h"
 #include "src/program/output/fit.h"
 
 namespace offhook {
@@ -94,6 +95,12 @@ Lines::Lines(std::string_view all) {
   }
 }
 
+Lines Lines::as_they_are(std::string text) {
+  Lines lines;
+  lines.text = std::move(text);
+  return lines;
+}
+
 Progress::Progress(std::string label, Style style)
     : label_(printable(label)),
       quiet_(style == Style::kQuiet),
@@ -143,7 +150,11 @@ void Table::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::str() const {
+Lines Table::lines() const {
+  return Lines::as_they_are(text(has_colours(stdout)));
+}
+
+std::string Table::text(bool colours) const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < titles_.size(); ++c) {
     widths.push_back(characters(titles_[c]));
@@ -151,14 +162,19 @@ std::string Table::str() const {
   }
   std::string out;
   const auto line = [&](const std::vector<std::size_t>& group, const std::vector<std::string>& cells) {
-    std::string text;
+    std::size_t blanks = 0;  // before the next cell; none end a line
     for (const std::size_t c : group) {
-      const std::string pad(widths[c] - characters(cells[c]), ' ');
-      if (c != 0) text += "  ";
-      text += aligns_[c] == Align::kLeft ? cells[c] + pad : pad + cells[c];
+      const std::size_t pad = widths[c] - characters(cells[c]);
+      if (c != 0) blanks += 2;
+      if (aligns_[c] == Align::kRight) blanks += pad;
+      if (!cells[c].empty()) {
+        const Tone tone = &cells == &titles_ ? Tone::kHead : tone_of(cells[c]);
+        out.append(blanks, ' ') += colours ? Coloured(stdout, tone, cells[c]).text : cells[c];
+        blanks = 0;
+      }
+      if (aligns_[c] == Align::kLeft) blanks += pad;
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
+    out += "\n";
   };
   for (const auto& group : column_groups(widths, columns_of(stdout))) {
     if (!out.empty()) out += "\n";

@@ -42,7 +42,12 @@ int interrupt_status();
 /// A text of several lines, laid out by us: its line ends and tabs stay, all else is made printable.
 struct Lines {
   explicit Lines(std::string_view text);
+  /// Of what is printable already, and may have colours (Table).
+  static Lines as_they_are(std::string text);
   std::string text;
+
+ private:
+  Lines() = default;
 };
 
 inline std::string for_terminal(std::string_view text) {
@@ -98,15 +103,19 @@ class Progress {
   Clock::time_point begin_, next_;
 };
 
-/// Columns as wide as their widest cell; numbers (all but the first column) to the right unless told.
+/// Columns as wide as their widest cell; numbers (all but the first column) to the right unless told. Where standard
+/// output has colours the titles are bold, and "sufficient", "marginal" and "insufficient" have theirs.
 class Table {
  public:
   enum class Align { kLeft, kRight };
   void column(std::string title, Align align = Align::kRight);
   void row(std::vector<std::string> cells);
-  std::string str() const;
+  std::string str() const { return text(false); }
+  Lines lines() const;
 
  private:
+  std::string text(bool colours) const;
+
   std::vector<std::string> titles_;
   std::vector<Align> aligns_;
   std::vector<std::vector<std::string>> rows_;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// Colour on a terminal. The words say the same without it: colour is for the eye that looks for the verdict.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace offhook {
+
+enum class Tone {
+  kNone,
+  kGood,      ///< green: nothing broke
+  kDoubtful,  ///< yellow: with reserve
+  kBad,       ///< red: something was lost, or an error
+  kHead       ///< bold: what stands above others
+};
+
+/// A stream that is a terminal with a TERM other than "dumb", and the environment has no NO_COLOR, or an empty one
+/// (no-color.org).
+bool has_colours(std::FILE* stream);
+
+/// Of "sufficient", "marginal" and "insufficient"; kNone of any other word.
+Tone tone_of(std::string_view verdict);
+
+/// A text that say() makes printable and puts into colour, where `to` has colours.
+struct Coloured {
+  Coloured(std::FILE* to, Tone tone, std::string_view words);
+  std::string text;
+};
+inline std::string for_terminal(const Coloured& coloured) {
+  return coloured.text;
+}
+
+}  // namespace offhook
