@@ -66,6 +66,10 @@ install(DIRECTORY driver/core driver/linux DESTINATION ${module}/driver COMPONEN
 install(DIRECTORY driver/card/engine DESTINATION ${module}/driver/card COMPONENT kernel FILES_MATCHING PATTERN "*.h"
   PATTERN "*.c")
 
+# All of it by one name, and neither tests nor benchmarks: `./dev demo` builds that, so that `cmake --install` works after it.
+add_custom_target(offhook_installed DEPENDS offhook offhook_pages offhook_shared offhook_static ${components} offhook_path
+  offhook_driver_live offhook_session offhook_traces offhook_app ${OFFHOOK_TRIVIAL})
+
 # The program.
 install(TARGETS offhook)
 install(TARGETS ${OFFHOOK_TRIVIAL} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/offhook)

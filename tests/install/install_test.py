@@ -44,6 +44,18 @@ def installed():
     return lib
 
 
+def built_by_demo():
+    """What is installed is what the target of `./dev demo` builds: `cmake --install` works after it, too."""
+    if not (BUILD / "build.ninja").exists():
+        return
+    commands = run("ninja", "-C", BUILD, "-t", "commands", "offhook_installed")
+    made = {line.partition(": ")[0] for line in run("ninja", "-C", BUILD, "-t", "targets", "all").splitlines()}
+    scripts = "".join(p.read_text() for p in BUILD.rglob("cmake_install.cmake"))
+    named = {name for name in re.findall(rf'"{re.escape(str(BUILD))}/([^"]+)"', scripts) if name in made}
+    absent = sorted(name for name in named if not re.search(rf"[ /]{re.escape(name)}\b", commands))
+    expect(f"{len(named)} built files are installed, all of them built by ./dev demo {absent}", len(named) > 10 and not absent)
+
+
 def headers():
     """By both compilers, pedantic: each C header alone as C11 and as C++20, those of the components together."""
     every = sorted((PREFIX / "include/offhook").glob("**/*.h"))
@@ -168,6 +180,7 @@ def abi(lib):
 
 
 lib = installed()
+built_by_demo()
 headers()
 c_example(lib)
 components()
