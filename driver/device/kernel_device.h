@@ -24,6 +24,8 @@ class KernelDevice {
   virtual void start(oh_kernel_call call) = 0;
   virtual void stop() = 0;
   virtual void hang_up() = 0;
+  /// status() says what becomes of it. @throws std::runtime_error: there is no call, the device is gone
+  virtual void hold(oh_hold_order order) = 0;
   /// @throws std::runtime_error: the device is gone
   virtual oh_kernel_status status() const = 0;
   /// @return octets taken, or given; 0: none now, or there is no call, or the card has failed, as status() says. Does

@@ -58,6 +58,7 @@ oh_kernel_call kernel_call(const modem::CallConfig& call, const KernelLineConfig
   const auto v44 = [](const oh_v44_parameters& p) { return oh_kernel_v44{p.codewords, p.history, p.max_string}; };
   k.v44_tx = v44(call.error_control.v44_tx);
   k.v44_rx = v44(call.error_control.v44_rx);
+  k.hold_timeout = call.hold_timeout;
   k.policy = config.policy;
   k.transmit_lead_samples = config.transmit_lead_samples;
   if (config.block_plan.empty() || config.block_plan.size() > OH_BLOCK_PLAN_MAX)
@@ -129,6 +130,10 @@ void KernelLine::end_call() {
   if (!failed_) attempt([this] { return modem_.stop(), true; });
 }
 
+void KernelLine::hold(oh_hold_order order) {
+  if (calling_) attempt([&] { return modem_.hold(order), true; });
+}
+
 modem::CallStatus KernelLine::status() const {
   modem::CallStatus status;
   if (refused_) status.pump.state = OH_PUMP_FAILED;
@@ -141,6 +146,9 @@ modem::CallStatus KernelLine::status() const {
   status.pump.samples = s.samples;
   status.pump.retrains = s.retrains;
   status.pump.modulation = modulation_;
+  status.pump.hold = static_cast<oh_hold_state>(s.hold);
+  status.pump.hold_timeout = s.hold_timeout;
+  status.order = static_cast<modem::OrderStatus>(s.hold_order);
   status.link.state = static_cast<oh_lapm_state>(s.link);
   status.direct = s.direct != 0;
   status.link.unacknowledged = s.unsent;

@@ -39,6 +39,7 @@ class KernelLine final : public modem::CallLine {
   /// Waits for what the far end has to be told, for kReleaseMs at the most.
   void end_call() override;
   static constexpr int kReleaseMs = 1000;
+  void hold(oh_hold_order order) override;
   modem::CallStatus status() const override;
   std::size_t write(const std::uint8_t* bytes, std::size_t n) override;
   std::size_t read(std::uint8_t* bytes, std::size_t n) override;

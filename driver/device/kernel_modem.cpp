@@ -87,6 +87,10 @@ void KernelModem::hang_up() {
   control(OH_KERNEL_HANG_UP, nullptr, "hang up");
 }
 
+void KernelModem::hold(oh_hold_order order) {
+  if (ioctl(file_, OH_KERNEL_HOLD, static_cast<unsigned long>(order)) != 0) fail(path_, "hold");
+}
+
 int KernelModem::take_terminal() {
   const int end = ioctl(file_, OH_KERNEL_TERMINAL);
   if (end < 0) fail(path_, "its serial port");

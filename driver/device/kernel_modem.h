@@ -24,6 +24,7 @@ class KernelModem final : public KernelDevice {
   void start(oh_kernel_call call) override;
   void stop() override;
   void hang_up() override;
+  void hold(oh_hold_order order) override;
   /// @return a descriptor of the serial port's other end (OH_KERNEL_TERMINAL), the caller's from now on
   int take_terminal();
   oh_kernel_status status() const override;

@@ -239,6 +239,13 @@ static long control(struct oh_device *device, unsigned int what, void __user *ar
 			return -ENOTCONN;
 		oh_modem_end_hang_up(device->end);
 		return 0;
+	case OH_KERNEL_HOLD:
+		if (!device->end)
+			return -ENOTCONN;
+		if ((unsigned long)argument > OH_HOLD_CLEAR_OTHER)
+			return -EINVAL;
+		oh_modem_end_hold(device->end, (unsigned long)argument);
+		return 0;
 	case OH_KERNEL_TERMINAL:
 		return oh_terminal_take(device->terminal);
 	default:

@@ -38,11 +38,14 @@ struct oh_modem_end {
 	u8 written[PIECE]; /* by user space, on its way into to_line */
 	u32 delivered; /* octets, in order */
 	bool hang_up;  /* asked for */
+	u32 order; /* of enum oh_hold_order, and 1 more; 0: none */
+	u32 order_seen; /* enum oh_kernel_order: of one that was taken up */
 	bool clearing;
 	bool ended;
 	/* as seen last; read by anybody, each by itself */
 	u32 state, link_state, tx_bit_rate, rx_bit_rate, retrains, unsent, compression, v44;
 	u32 rx_level; /* the bits of a float */
+	u32 hold, hold_timeout;
 	u64 samples;
 };
 
@@ -82,10 +85,10 @@ static u32 logged_rate(u32 bit_rate)
 	return 0x7f40 + min_t(u32, (bit_rate - 3200000) / 32000, 0xbf);
 }
 
-/* The link first, then the connection. */
+/* The link first, then the connection. On hold nothing of the link's is sent. */
 static void hang_up(struct oh_modem_end *end)
 {
-	if (!oh_link_release(&end->link))
+	if (!oh_link_release(&end->link) && end->hold != OH_HOLD_AWAY)
 		return;
 	if (!end->clearing)
 		end->type->hang_up(end->pump);
@@ -105,6 +108,10 @@ static void follow(struct oh_modem_end *end, size_t n)
 			record(end, OH_EV_PUMP_RATES,
 			       logged_rate(pump.tx_bit_rate) | logged_rate(pump.rx_bit_rate) << 16);
 	}
+	if (pump.hold != end->hold)
+		record(end, OH_EV_PUMP_HOLD, pump.hold | pump.hold_timeout << 16);
+	WRITE_ONCE(end->hold_timeout, pump.hold_timeout);
+	WRITE_ONCE(end->hold, pump.hold);
 	oh_link_follow(&end->link, &pump, n);
 	if (READ_ONCE(end->hang_up))
 		hang_up(end);
@@ -130,6 +137,14 @@ static void reschedule(void)
 		cond_resched();
 }
 
+/* What becomes of an order is to be seen before it is gone (oh_modem_end_status). */
+static void obey(struct oh_modem_end *end, u32 order)
+{
+	const int error = oh_pump_hold(end->type, end->pump, order - 1);
+
+	WRITE_ONCE(end->order_seen, error ? OH_KERNEL_ORDER_REFUSED : OH_KERNEL_ORDER_NONE);
+}
+
 static void process(void *self, const void *rx, void *tx, size_t n)
 {
 	struct oh_modem_end *end = self;
@@ -138,11 +153,16 @@ static void process(void *self, const void *rx, void *tx, size_t n)
 
 	while (n > 0) {
 		size_t now = min_t(size_t, n, end->slice);
+		u32 order = smp_load_acquire(&end->order);
 
 		oh_fpu_begin(&end->fpu);
+		if (order)
+			obey(end, order);
 		feed(end);
 		end->type->process(end->pump, in, out, now);
 		follow(end, now);
+		if (order)
+			smp_store_release(&end->order, 0);
 		drain(end);
 		oh_fpu_end(&end->fpu);
 		in += now * end->rx_octets;
@@ -240,6 +260,8 @@ static int create_pump(struct oh_modem_end *end, const struct oh_kernel_call *ca
 		return -ENOMEM;
 	oh_fpu_begin(&end->fpu);
 	error = end->type->init(end->pump, &config);
+	if (!error && call->hold_timeout && oh_pump_has_hold(end->type))
+		error = oh_pump_allow_hold(end->type, end->pump, call->hold_timeout);
 	oh_fpu_end(&end->fpu);
 	return error;
 }
@@ -294,6 +316,11 @@ void oh_modem_end_hang_up(struct oh_modem_end *end)
 	WRITE_ONCE(end->hang_up, true);
 }
 
+void oh_modem_end_hold(struct oh_modem_end *end, enum oh_hold_order order)
+{
+	smp_store_release(&end->order, (u32)order + 1);
+}
+
 /* Looking for a name in the symbols of a module takes a while: only for a section that is new. */
 static void name_longest_section(struct oh_modem_end *end)
 {
@@ -308,6 +335,12 @@ static void name_longest_section(struct oh_modem_end *end)
 
 void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status)
 {
+	/* the order first: one that has been taken up is in the rest */
+	const bool pending = smp_load_acquire(&end->order) != 0;
+
+	status->hold_order = pending ? OH_KERNEL_ORDER_PENDING : READ_ONCE(end->order_seen);
+	status->hold_timeout = READ_ONCE(end->hold_timeout);
+	status->hold = READ_ONCE(end->hold);
 	status->pump = READ_ONCE(end->state);
 	status->link = READ_ONCE(end->link_state);
 	status->direct = READ_ONCE(end->link.direct);

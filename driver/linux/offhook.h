@@ -189,6 +189,7 @@ struct oh_modem_end *oh_modem_end_create(const struct oh_kernel_call *call,
 void oh_modem_end_destroy(struct oh_modem_end *end);
 struct oh_pump oh_modem_end_pump(struct oh_modem_end *end);
 void oh_modem_end_hang_up(struct oh_modem_end *end);
+void oh_modem_end_hold(struct oh_modem_end *end, enum oh_hold_order order);
 /* One caller at a time. */
 void oh_modem_end_status(struct oh_modem_end *end, struct oh_kernel_status *status);
 /*

@@ -56,6 +56,7 @@ Modem::Modem(const Config& config) : config_(config) {
   if (config.pump->init(pump_memory_.get(), &pump) != 0) {
     throw std::invalid_argument(std::string("the pump ") + config.pump->name + " refused its configuration");
   }
+  if (config.hold_timeout != 0) oh_pump_allow_hold(config.pump, pump_memory_.get(), config.hold_timeout);
 }
 
 Modem::~Modem() {
@@ -213,6 +214,10 @@ void Modem::follow(std::size_t n) {
     if (state_ == OH_PUMP_DATA)
       record(OH_EV_PUMP_RATES, logged_rate(status.tx_bit_rate) | logged_rate(status.rx_bit_rate) << 16);
   }
+  if (status.hold != hold_) {
+    hold_ = status.hold;
+    record(OH_EV_PUMP_HOLD, hold_ | status.hold_timeout << 16);
+  }
   if (state_ == OH_PUMP_DATA && (status.tx_bit_rate != tx_bit_rate_ || status.rx_bit_rate != rx_bit_rate_)) {
     tx_bit_rate_ = status.tx_bit_rate;
     rx_bit_rate_ = status.rx_bit_rate;
@@ -233,7 +238,8 @@ void Modem::hang_up() {
 
 void Modem::clear() {
   const oh_lapm_state link = lapm_status().state;
-  if (!direct_ && link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED) return;
+  const bool stands_still = hold_ == OH_HOLD_AWAY;  // nothing of the link's would be sent
+  if (!direct_ && !stands_still && link != OH_LAPM_DISCONNECTED && link != OH_LAPM_FAILED) return;
   if (!clearing_) config_.pump->hang_up(pump_memory_.get());
   clearing_ = true;
   hung_up_ = pump_status().state == OH_PUMP_IDLE;

@@ -51,6 +51,7 @@ class Modem {
     std::uint8_t window = 15;            ///< of V.42, frames; what a round trip holds, up to 64
     ErrorControl error_control{};
     oh_pump_format format = kLinear8000;  ///< of the card's samples
+    std::uint32_t hold_timeout = 0;       ///< what a far end that asks for a hold is granted, oh_pump_type::allow_hold
   };
   /// @throws std::invalid_argument when the pump refuses
   explicit Modem(const Config& config);
@@ -78,6 +79,9 @@ class Modem {
   void hang_up();
   /// Both are done. Takes some round trips; a far end that does not answer costs the link's timers.
   bool hung_up() const { return hung_up_; }
+  /// Modem-on-hold; pump_status() says what becomes of it.  @return false: the pump has none, or it is not possible
+  /// now. Real-time: yes.
+  bool hold(oh_hold_order order) { return oh_pump_hold(config_.pump, pump_memory_.get(), order) == 0; }
   /// What the pump's operations call self, for calls that only one kind of pump has.
   void* pump_memory() { return pump_memory_.get(); }
   oh_pump_status pump_status() const;
@@ -107,6 +111,7 @@ class Modem {
   bool direct_ = false;
   bool started_ = false;
   oh_pump_state state_ = OH_PUMP_IDLE;
+  oh_hold_state hold_ = OH_HOLD_NONE;
   std::uint32_t tx_bit_rate_ = 0, rx_bit_rate_ = 0;  // that the link knows
   std::uint32_t symbols_ = 0;
   bool hanging_up_ = false;  // the link is asked to

@@ -25,7 +25,8 @@ Call::Call(const CallConfig& config, std::uint32_t io_delay_samples, oh_event_lo
               .modulations = config.modulations,
               .window = config.window,
               .error_control = config.error_control,
-              .format = kFormat}) {
+              .format = kFormat,
+              .hold_timeout = config.hold_timeout}) {
   modem_.start();
 }
 
@@ -40,6 +41,10 @@ void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
     asked_ = true;
     modem_.hang_up();
   }
+  const int order = order_.load(std::memory_order_acquire);
+  if (order != kNoOrder) {
+    status_.order = modem_.hold(static_cast<oh_hold_order>(order)) ? OrderStatus::kNone : OrderStatus::kRefused;
+  }
   std::array<std::uint8_t, kAtOnce> bytes;
   const std::size_t waiting = to_far_.peek(bytes.data(), std::min(bytes.size(), modem_.writable()));
   to_far_.drop(modem_.write(bytes.data(), waiting));
@@ -47,6 +52,15 @@ void Call::process(const std::int16_t* rx, std::int16_t* tx, std::size_t n) {
   const std::size_t room = std::min(bytes.size(), from_far_.space());
   from_far_.write(bytes.data(), modem_.read(bytes.data(), room));
   publish();
+  if (order != kNoOrder) order_.store(kNoOrder, std::memory_order_release);
+}
+
+// The order first: one that has been taken up is in what is shown.
+CallStatus Call::status() const {
+  const bool pending = order_.load(std::memory_order_acquire) != kNoOrder;
+  CallStatus status = shown_.load();
+  if (pending) status.order = OrderStatus::kPending;
+  return status;
 }
 
 // The loss is of whoever has the line.
@@ -66,9 +80,11 @@ std::size_t Call::read(std::uint8_t* bytes, std::size_t n) {
   return n;
 }
 
-// Until the far modem is heard, and again when data mode is over: the exchange may say that it has gone.
+// Until the far modem is heard, and again when data mode is over: the exchange may say that it has gone. What is heard
+// on hold is the subscriber's other call.
 bool Call::listening() const {
   const oh_pump_state state = status_.pump.state;
+  if (status_.pump.hold != OH_HOLD_NONE && status_.pump.hold != OH_HOLD_DENIED) return false;
   return state == OH_PUMP_IDLE || state == OH_PUMP_CONNECTING || (state == OH_PUMP_TRAINING && had_data_);
 }
 

@@ -25,6 +25,14 @@ struct CallConfig {
   ErrorControl error_control{};
   std::string digits{};  ///< none: off hook is all
   DialPlan plan{};
+  std::uint32_t hold_timeout = 0;  ///< as in Modem::Config
+};
+
+/// What became of the last order for modem-on-hold.
+enum class OrderStatus : std::uint8_t {
+  kNone,     ///< there was none, or it is obeyed: the pump's status says the rest
+  kPending,  ///< the context has not come to it
+  kRefused   ///< the pump has no such thing, or it was not possible
 };
 
 /// How a call stands.
@@ -34,6 +42,7 @@ struct CallStatus {
   bool direct = false;                     ///< no error control: the link counts for nothing
   bool dialling = false;                   ///< the digits are not yet out
   Progress progress = Progress::kNothing;  ///< what the exchange said, but for data mode
+  OrderStatus order = OrderStatus::kNone;
   /// Bytes go through.
   bool connected() const { return direct ? pump.state == OH_PUMP_DATA : link.state == OH_LAPM_CONNECTED; }
   /// Why the call is over by itself; empty while it lives.
@@ -51,13 +60,15 @@ class Call {
   /// The context's: n received samples were lost. Real-time: yes.
   void fill_in(std::size_t n);
 
-  CallStatus status() const { return shown_.load(); }
+  CallStatus status() const;
   std::size_t write(const std::uint8_t* bytes, std::size_t n) { return to_far_.write(bytes, n); }
   std::size_t read(std::uint8_t* bytes, std::size_t n);
   std::size_t writable() const { return to_far_.space(); }
   /// The context is to release the connection, telling the far end.
   void release() { releasing_.store(true, std::memory_order_relaxed); }
   bool released() const { return released_.load(std::memory_order_relaxed); }
+  /// The context is to give the pump this order; status() says when it has. One at a time.
+  void hold(oh_hold_order order) { order_.store(order, std::memory_order_release); }
 
  private:
   bool listening() const;
@@ -71,6 +82,8 @@ class Call {
   CallStatus status_;  // the context's
   bool asked_ = false, had_data_ = false;
   std::atomic<bool> releasing_{false}, released_{false};
+  static constexpr int kNoOrder = -1;
+  std::atomic<int> order_{kNoOrder};  // until what became of it is published
   ByteRing<kRingBytes> to_far_, from_far_;
   Snapshot<CallStatus> shown_;
 };

@@ -19,6 +19,8 @@ class CallLine {
   virtual void begin_call(const CallConfig& call) = 0;
   /// On hook; a far end that is there is told first, which may take a second.
   virtual void end_call() = 0;
+  /// Modem-on-hold of the call: status() says what becomes of the order.
+  virtual void hold(oh_hold_order order) = 0;
   /// Of the call, or of none.
   virtual CallStatus status() const = 0;
   virtual std::size_t write(const std::uint8_t* bytes, std::size_t n) = 0;  ///< to the far end  @return bytes taken

@@ -40,6 +40,9 @@ class Session final : public CallLine {
   /// end has released it, our answer gets kAnswerMs to leave: UA is 64 bits, 53 ms at 1200 bit/s, behind the lead.
   void end_call() override;
   static constexpr int kReleaseMs = 1000, kAnswerMs = 150;
+  void hold(oh_hold_order order) override {
+    if (call_) call_->hold(order);
+  }
   CallStatus status() const override { return call_ ? call_->status() : CallStatus{}; }
   Traffic traffic() const;
   /// What card and driver keep queued, as in oh_pump_config.

@@ -81,9 +81,9 @@ class AtHost {
   virtual void answer() = 0;
   virtual bool go_online() = 0;  ///< O  @return false: there is no call
   virtual void hang_up() = 0;    ///< done when it returns
-  /// +PMHR: the far end is asked to hold the call.  @return code of T1 that it granted; 0: denied, or not available on
-  /// this line; none: there is no call
-  virtual std::optional<int> request_hold() { return std::nullopt; }
+  /// +PMHR: the far end is asked to hold the call. Answers by AtInterpreter::information() and report().
+  /// @return false: there is no call
+  virtual bool request_hold() { return false; }
 };
 
 class AtInterpreter {

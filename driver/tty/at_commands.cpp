@@ -328,7 +328,7 @@ struct AtInterpreter::Commands {
       {"L", 3, &AtSettings::volume, "6.3.13", "loudness: there is no speaker"},
       {"M", 3, &AtSettings::speaker, "6.3.14", "speaker: there is none"},
       {"N", 1, &AtSettings::automode, "Hayes", "automode: 1 what is fastest from +MS down, 0 that alone"},
-      {"O", 1, go_online, "6.3.7", "back to data after +++"},
+      {"O", 1, go_online, "6.3.7", "back to data after +++, or from hold"},
       {"P", kAnyNumber, kNoEffect, "6.3.3", "by pulses: tones are sent all the same"},
       {"Q", 1, &AtSettings::quiet, "6.2.5", "no result codes"},
       {"S", 0, s_register, "5.3.2", "register: Sn?, Sn=value"},
@@ -394,10 +394,7 @@ struct AtInterpreter::Commands {
   }
 
   static Outcome hold(At& at) {
-    const std::optional<int> code = at.settings_.hold_disabled != 0 ? std::nullopt : at.host_.request_hold();
-    if (!code) return Outcome::kError;
-    at.information(fmt::format("+PMHR: {}", *code));
-    return Outcome::kOk;
+    return at.settings_.hold_disabled == 0 && at.host_.request_hold() ? Outcome::kSilent : Outcome::kError;
   }
 
   /// Extended syntax, an order without values.
@@ -406,7 +403,7 @@ struct AtInterpreter::Commands {
     Outcome (*does)(At&);
   };
   static constexpr Order kOrders[] = {
-      {"PMHR", "V.92", "ask the far end to hold the call; 0 denied, or not available", hold}};
+      {"PMHR", "V.92", "ask the far end to hold the call, until O; 0 denied, or not available", hold}};
 
   static Outcome carry_out(At& at, const Order& order, std::string_view body) {
     if (body.empty()) return order.does(at);

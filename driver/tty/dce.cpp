@@ -61,6 +61,15 @@ bool Dce::handle(Event event) {
       report_connection();
       held_ = throttled_ = false;
       break;
+    case Action::kAskHold:
+      line_.hold(OH_HOLD_REQUEST);
+      break;
+    case Action::kTellHold:
+      at_.information(fmt::format("+PMHR: {}", event == Event::kHoldGranted ? line_.status().pump.hold_timeout : 0));
+      break;
+    case Action::kResume:
+      line_.hold(OH_HOLD_RESUME);
+      break;
     case Action::kNone:
       break;
   }
@@ -78,12 +87,6 @@ void Dce::order(oh_pump_role role, std::string_view digits) {
   }
   role_ = role;
   digits_ = digits;
-}
-
-// V.92's, of V.90 calls, and no card of a live call carries one (docs/v90.md): what is asked for is not available.
-std::optional<int> Dce::request_hold() {
-  if (state_ != State::kOnlineCommand) return std::nullopt;
-  return 0;
 }
 
 // After a call the line has to be on hook for some time, or the exchange takes the next call for the rest of it. To
@@ -107,7 +110,11 @@ std::string Dce::state_text() const {
       {{"", ", V.42bis sent", ", V.42bis received", ", V.42bis"}, {"", ", V.44 sent", ", V.44 received", ", V.44"}}};
   return fmt::format("online ({}), {} bit/s sent, {} received{}{}", role, s.pump.tx_bit_rate, s.pump.rx_bit_rate,
                      s.direct ? ", no error control" : kCompression[s.link.v44 != 0 ? 1 : 0][s.link.compression & 3],
-                     state_ == State::kOnlineCommand ? ", command state" : "");
+                     state_ == State::kOnHold          ? ", on hold"
+                     : state_ == State::kReturning     ? ", back from hold"
+                     : s.pump.hold == OH_HOLD_WAITING  ? ", held by the far end"
+                     : state_ == State::kOnlineCommand ? ", command state"
+                                                       : "");
 }
 
 void Dce::follow_ring() {
@@ -127,20 +134,26 @@ void Dce::follow_call(std::int64_t now_ms) {
   const AtSettings& s = at_.settings();
   if (status.dialling) deadline_ms_ = now_ms + 1000 * std::max<int>(s.s[7], 1);  // S7 counts from the last digit
   const bool data = status.pump.state == OH_PUMP_DATA;
-  if (data || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
-  if (data || state_ < State::kOnline) data_ms_ = now_ms;
+  const oh_hold_state hold = status.pump.hold;
+  const bool pending = status.order == OrderStatus::kPending;
+  const bool held = pending || hold == OH_HOLD_ASKED || hold == OH_HOLD_AWAY || hold == OH_HOLD_WAITING;
+  if (data || held || status.pump.rx_level_dbm0 > kSilenceDbm0) heard_ms_ = now_ms;
+  if (data || held || state_ < State::kOnline) data_ms_ = now_ms;
   // A modem that hears nothing at all will not train again: S10, in tenths of a second. Nor will one that hears the
   // exchange's busy tone, or for long what is no modem.
   const bool lost = now_ms - heard_ms_ > 100 * std::max<int>(s.s[10], 1) || now_ms - data_ms_ > kRetrainMs ||
-                    (!data && status.progress == Progress::kBusy);
+                    (!data && !held && status.progress == Progress::kBusy);
   const bool compressed = compression_suffices(s, status);
-  const std::array<std::pair<Event, bool>, 7> seen = {
+  const std::array<std::pair<Event, bool>, 10> seen = {
       {{Event::kNoDialTone, status.progress == Progress::kNoDialTone},
        {Event::kBusy, role_ == OH_PUMP_CALL && status.progress == Progress::kBusy},
        {Event::kFailed, !status.failure().empty()},
        {Event::kIncompatible, status.connected() && !compressed},
        {Event::kConnected, status.connected()},
        {Event::kTooLong, now_ms >= deadline_ms_},
+       {Event::kHoldGranted, hold == OH_HOLD_AWAY},
+       {Event::kHoldDenied, !held},
+       {Event::kBack, data && !held},
        {Event::kLost, lost}}};
   for (const auto& [event, is] : seen)
     if (is && handle(event)) return;
@@ -152,6 +165,7 @@ CallConfig Dce::call_config() const {
   call.role = role_;
   call.error_control = error_control();
   call.digits = digits_;
+  call.hold_timeout = s.hold_disabled != 0 ? 0 : static_cast<std::uint32_t>(s.hold_timeout);
   call.plan = {.need_dial_tone = s.extended == 2 || s.extended == 4,
                .pause_s = s.s[6],
                .comma_s = s.s[8],
@@ -245,7 +259,8 @@ void Dce::take_commands() {
   open_ = n >= 0;
   for (int i = 0; i < n; ++i) {
     const char c = bytes[static_cast<std::size_t>(i)];
-    const bool aborts = state_ == State::kGuardTime || state_ == State::kConnecting;
+    if (state_ == State::kAskingHold) return;
+    const bool aborts = state_ == State::kGuardTime || state_ == State::kConnecting || state_ == State::kReturning;
     if (!aborts) {
       at_.put(c);
     } else if (c != '\n' && c != '\r') {  // what ends the command line itself does not

@@ -25,7 +25,10 @@ class Dce final : private AtHost {
     kGuardTime,  ///< a call is wanted, as soon as the line has been on hook for long enough since the last one
     kConnecting,
     kOnline,
-    kOnlineCommand
+    kOnlineCommand,
+    kAskingHold,  ///< the far end is asked to wait; no commands meanwhile
+    kOnHold,      ///< it does: command state
+    kReturning    ///< from hold to data
   };
   enum class Event : std::uint8_t {
     kOrder,      ///< D, A, or as many rings as S0 says
@@ -40,18 +43,22 @@ class Dce final : private AtHost {
     kLost,     ///< S10: nothing is heard; or it is no modem that is heard
     kCharacter,
     kEscape,
-    kReturn,  ///< O
-    kHangUp,  ///< H, Z
-    kDtrOff   ///< the program closed the terminal, under &D2
+    kReturn,   ///< O
+    kAskHold,  ///< +PMHR
+    kHoldGranted,
+    kHoldDenied,  ///< or not available
+    kBack,        ///< data mode, after a hold
+    kHangUp,      ///< H, Z
+    kDtrOff       ///< the program closed the terminal, under &D2
   };
-  enum class Action : std::uint8_t { kNone, kBegin, kGoOnline, kHangUp };
+  enum class Action : std::uint8_t { kNone, kBegin, kGoOnline, kHangUp, kAskHold, kTellHold, kResume };
   struct Transition {
     State state;
     Event event;
     Action action;
     std::optional<Result> result;
     State next;
-    std::string_view clause;  ///< of V.250
+    std::string_view clause;  ///< of V.250, where no other is named
   };
   /// What has no row has no effect.
   static constexpr Transition kTransitions[] = {
@@ -81,6 +88,23 @@ class Dce final : private AtHost {
       {State::kOnlineCommand, Event::kReturn, Action::kNone, Result::kConnect, State::kOnline, "6.3.7"},
       {State::kOnlineCommand, Event::kHangUp, Action::kHangUp, {}, State::kOnHook, "6.3.6"},
       {State::kOnlineCommand, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+      {State::kOnlineCommand, Event::kAskHold, Action::kAskHold, {}, State::kAskingHold, "V.92 9.10"},
+
+      {State::kAskingHold, Event::kHoldGranted, Action::kTellHold, Result::kOk, State::kOnHold, "V.92 9.10"},
+      {State::kAskingHold, Event::kHoldDenied, Action::kTellHold, Result::kOk, State::kOnlineCommand, "V.92 9.10"},
+      {State::kAskingHold, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
+      {State::kAskingHold, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+
+      {State::kOnHold, Event::kReturn, Action::kResume, {}, State::kReturning, "6.3.7, V.92 9.10.2"},
+      {State::kOnHold, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
+      {State::kOnHold, Event::kHangUp, Action::kHangUp, {}, State::kOnHook, "6.3.6"},
+      {State::kOnHold, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
+
+      {State::kReturning, Event::kBack, Action::kNone, Result::kConnect, State::kOnline, "6.3.7"},
+      {State::kReturning, Event::kFailed, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.2.8"},
+      {State::kReturning, Event::kLost, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "6.3.12"},
+      {State::kReturning, Event::kCharacter, Action::kHangUp, Result::kNoCarrier, State::kOnHook, "5.6.1"},
+      {State::kReturning, Event::kDtrOff, Action::kHangUp, {}, State::kOnHook, "6.2.9"},
   };
 
   /// @param carriers  outlive it  @param not_offered  for AT+MS?, see Offer
@@ -100,7 +124,7 @@ class Dce final : private AtHost {
   void answer() override { order(OH_PUMP_ANSWER, {}); }
   bool go_online() override { return handle(Event::kReturn); }
   void hang_up() override { handle(Event::kHangUp); }
-  std::optional<int> request_hold() override;
+  bool request_hold() override { return handle(Event::kAskHold); }
 
   /// @return false: the state has no row for it
   bool handle(Event event);

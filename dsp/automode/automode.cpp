@@ -112,6 +112,14 @@ void hang_up(void* self) {
   automode(self).hang_up();
 }
 
+int hold(void* self, oh_hold_order order) {
+  return automode(self).hold(order);
+}
+
+int allow_hold(void* self, uint32_t timeout) {
+  return automode(self).allow_hold(timeout);
+}
+
 }  // namespace offhook::automode
 
 const oh_pump_type* oh_automode_type() {

@@ -15,6 +15,9 @@
  * On a card of V.90 (16000 samples/s received, or the network's octets) V.90 takes part, too, where V.8 says that the
  * far end is its other side; what knows linear samples of 8000 Hz alone gets those, made of the card's.
  *
+ * Modem-on-hold is that of the modulation that was chosen: without one that has it an order is not possible, and to
+ * allow it has no effect.
+ *
  * What automode may fall to is a table (dsp/modulation), from the slowest to the fastest: a room that is freestanding
  * makes a freestanding table (V.32bis, V.34), and dsp/spandsp one of all there are. All that take part stand
  * initialised side by side; from the decision on, process() is theirs.
@@ -57,6 +60,8 @@ void fill_in(void* self, size_t n);
 void status(const void* self, oh_pump_status* status);
 void release(void* self);
 void hang_up(void* self);
+int hold(void* self, oh_hold_order order);
+int allow_hold(void* self, uint32_t timeout);
 
 inline constexpr oh_pump_format kFormats[] = {kLinear8000, kLinear16000To8000, kMuLaw8000, kALaw8000};
 
@@ -77,7 +82,9 @@ const oh_pump_type* type() {
       .status = status,
       .hang_up = hang_up,
       .release = release,
-      .advance = oh_pump_advance_each};
+      .advance = oh_pump_advance_each,
+      .hold = hold,
+      .allow_hold = allow_hold};
   return &kType;
 }
 

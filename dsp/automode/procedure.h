@@ -37,6 +37,17 @@ class Automode {
   void fill_in(size_t n);
   void status(oh_pump_status* s) const;
   void hang_up();
+  int hold(oh_hold_order order) {
+    return step_ == Step::kRunning ? oh_pump_hold(active_->type, active_->self, order) : kNotNow;
+  }
+  int allow_hold(uint32_t timeout) {
+    int result = 0;
+    for (int k = 0; k < n_; ++k) {
+      const Member& m = members_[k];
+      if (oh_pump_has_hold(m.type) && oh_pump_allow_hold(m.type, m.self, timeout) != 0) result = kNotNow;
+    }
+    return result;
+  }
   void release() {
     for (int k = 0; k < n_; ++k) members_[k].type->release(members_[k].self);
   }
@@ -54,6 +65,8 @@ class Automode {
     kReleased,
     kFailed
   };
+
+  static constexpr int kNotNow = -22;  // -EINVAL without an OS header
 
   static uint32_t set_of(const Member* members, int n) {
     uint32_t set = 0;

@@ -36,8 +36,8 @@ inline bool takes(const oh_pump_type& type, const oh_pump_format& format) {
 }
 
 inline constexpr uint32_t kBothRoles = 1u << OH_PUMP_CALL | 1u << OH_PUMP_ANSWER;
-inline constexpr uint32_t kEveryOperation =
-    OH_OPERATION_INIT | OH_OPERATION_PROCESS | OH_OPERATION_FILL_IN | OH_OPERATION_STATUS | OH_OPERATION_HANG_UP;
+inline constexpr uint32_t kEveryOperation = OH_OPERATION_INIT | OH_OPERATION_PROCESS | OH_OPERATION_FILL_IN |
+                                            OH_OPERATION_STATUS | OH_OPERATION_HANG_UP | OH_OPERATION_HOLD;
 
 /// What every modem of the telephone network wants of its configuration: a size that is known, a format and a role of
 /// its type, -48 to -3 dBm0, a whole bit port, and `least_bit_rate` or more if any.

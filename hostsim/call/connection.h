@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -20,6 +21,16 @@
 #include "offhook/pump.h"
 
 namespace offhook::hostsim {
+
+/// How the scenario's hold went.
+struct HoldStatus {
+  Ns asked_at = -1;           ///< negative, here and below: it has not come to that
+  Ns refused_at = -1;         ///< denied, or the far end did not know it, or the pump has no such thing
+  Ns away_at = -1;            ///< granted: nothing is sent from here on
+  Ns resumed_at = -1;         ///< the order to return
+  Ns data_at = -1;            ///< data mode again, at both ends
+  std::uint32_t limit_s = 0;  ///< that was granted (T1); 0: no limit
+};
 
 /// How the transfer stands; counts are of the whole call.
 struct TransferStatus {
@@ -38,6 +49,7 @@ struct TransferStatus {
   std::uint32_t bad_frames = 0;  ///< frames that arrived damaged, both directions
   std::uint32_t retrains = 0;
   double at_line_rate_s = 0;  ///< what the files take at the highest bit rates of the call, uncompressed; 0: not known
+  std::optional<HoldStatus> hold;  ///< where the scenario asks for one, once it has
 };
 
 struct DmtStatus;    // subscriber_call.h

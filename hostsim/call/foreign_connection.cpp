@@ -8,6 +8,7 @@
 #include "hostsim/call/connection.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/network_side.h"
+#include "hostsim/call/planned_hold.h"
 #include "hostsim/line/line.h"
 
 namespace offhook::hostsim {
@@ -29,9 +30,13 @@ class ForeignConnection final : public Connection, private LineEnd {
       : call_(call),
         modem_(modem),
         near_(near_modem(scenario, call.near_end, log, [this] { return now(); })),
+        hold_(scenario.hold, near_, nullptr),
         format_(near_format(scenario)),
         config_(scenario.trunk),
         log_(log) {
+    if (scenario.hold.at_s > 0 && scenario.hold.by_far_end)
+      throw std::invalid_argument(
+          "hold.by is \"far-end\", a foreign modem that is asked for nothing; expected \"near-end\"");
     if (scenario.line_kind == LineKind::kDigitalTrunk) {
       trunk_.emplace(scenario.trunk, scenario.seed,
                      [this](const std::int16_t* rx, std::int16_t* tx) { modem_.process(rx, tx, 1); });
@@ -59,6 +64,7 @@ class ForeignConnection final : public Connection, private LineEnd {
 
   void exchange_user_data(Ns now) override {
     follow_connection(now);
+    hold_.follow(now, connected_at_);
     while (sent_ < call_.send.size() && (!near_.direct() || connected_at_ >= 0)) {
       const std::size_t taken = near_.write(call_.send.data() + sent_, call_.send.size() - sent_);
       if (taken == 0) break;
@@ -110,6 +116,7 @@ class ForeignConnection final : public Connection, private LineEnd {
     s.timeouts = link.timeouts;
     s.bad_frames = link.bad_frames;
     s.retrains = near_.pump_status().retrains;
+    s.hold = hold_.status();
     return s;
   }
 
@@ -164,6 +171,7 @@ class ForeignConnection final : public Connection, private LineEnd {
   ForeignModem& modem_;
   Engine* engine_ = nullptr;
   modem::Modem near_;
+  PlannedHold hold_;
   oh_pump_format format_;  // of the near end
   DigitalTrunkConfig config_;
   std::optional<Line> line_;  // one of the two

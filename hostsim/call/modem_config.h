@@ -73,7 +73,8 @@ inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_t
           .modulations = scenario.modulations,
           .window = modulation_of(scenario.modem).v42_window,
           .error_control = error_control(scenario.link),
-          .format = near_format(scenario)};
+          .format = near_format(scenario),
+          .hold_timeout = scenario.hold.granted()};
 }
 
 }  // namespace offhook::hostsim

@@ -8,6 +8,7 @@
 #include "hostsim/call/line_between.h"
 #include "hostsim/call/modem_config.h"
 #include "hostsim/call/network_side.h"
+#include "hostsim/call/planned_hold.h"
 #include "hostsim/call/ppp_tcp.h"
 
 namespace offhook::hostsim {
@@ -36,7 +37,9 @@ class SampledConnection final : public Connection {
               .modulations = scenario.far_modulations,
               .window = modulation_of(scenario.far_modem.value_or(scenario.modem)).v42_window,
               .error_control = error_control(scenario.link),
-              .format = far_format(scenario)}),
+              .format = far_format(scenario),
+              .hold_timeout = scenario.hold.granted()}),
+        hold_(scenario.hold, scenario.hold.by_far_end ? far_ : near_, scenario.hold.by_far_end ? &near_ : &far_),
         ppp_(scenario.protocol == TransferProtocol::kPppTcp),
         server_(pumps.file),
         line_(make_line_between(scenario, [this](const void* rx, void* tx, std::size_t n) { serve_far(rx, tx, n); })),
@@ -86,6 +89,7 @@ class SampledConnection final : public Connection {
       connected_at_ = now;
     }
     if (delivered_ == file_.size() && done_at_ < 0) done_at_ = now;
+    hold_.follow(now, connected_at_);
   }
 
   // The connection is opened as soon as the modems are connected.
@@ -117,6 +121,7 @@ class SampledConnection final : public Connection {
     s.timeouts = near.timeouts + far.timeouts;
     s.bad_frames = near.bad_frames + far.bad_frames;
     s.retrains = std::max(near_.pump_status().retrains, far_.pump_status().retrains);
+    s.hold = hold_.status();
     return s;
   }
 
@@ -181,6 +186,7 @@ class SampledConnection final : public Connection {
   oh_pump_format format_;  // of the near end
   Engine* engine_ = nullptr;
   modem::Modem near_, far_;
+  PlannedHold hold_;
   bool ppp_;
   TcpServer server_;  // at the far end
   TcpClient client_;

@@ -117,6 +117,17 @@ struct LinkScenario {
   std::uint32_t max_string = 32;
 };
 
+/// A hold of the call (V.92 9.10), in mid-transfer; of V.90 pumps.
+struct HoldScenario {
+  double at_s = 0;    ///< after the modems connected one asks the other to wait; 0: none does
+  double away_s = 5;  ///< from its going until it is ordered to return
+  bool by_far_end = false;
+  /// For how long the other end grants that: code of T1 (V.92, Table 33), 5 is a minute; 0: denied.
+  std::uint32_t limit = 5;
+  /// What the modems are told: without a hold in the scenario all is denied.
+  std::uint32_t granted() const { return at_s > 0 ? limit : 0; }
+};
+
 using LineScenario = LineConfig;
 
 /// How a file crosses the connection: as octets of V.42 or V.14; by TCP over PPP (ppp_tcp.h); or in ATM cells
@@ -171,6 +182,7 @@ struct Scenario {
   std::uint32_t far_modulations = kAllModulations;
   oh_pump_role role = OH_PUMP_CALL;  ///< of the near end, with real pumps
   LinkScenario link;
+  HoldScenario hold;
   std::string cost_profile = "pentium2-450-vendor";  ///< traces/profiles/NAME.toml: cost of ISR and service by phase
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;

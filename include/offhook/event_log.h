@@ -58,6 +58,7 @@ enum oh_event_kind {
                                   value in the low 24, two's complement, saturated */
   OH_EV_PUMP_TAP = 48,        /**< one of the equaliser's taps: its index in the high 8 bits, its level against the
                                    largest in -0.01 dB in the low 24; index 0 begins a new set */
+  OH_EV_PUMP_HOLD = 49,       /**< modem-on-hold; argument: enum oh_hold_state, and T1's code in the high 16 bits */
 
   /* competitors */
   OH_EV_TIMER_CALLBACK = 60, /**< the 1 ms callback of entity `id` ran; argument: ns since its last run */

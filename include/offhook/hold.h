@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Modem-on-hold (ITU-T V.92, 11/2000, 9.10): what an owner may ask of a pump in data mode, and what becomes of it.
+ * Modem-on-hold (ITU-T V.92, 11/2000, 9.10): what an owner may ask of a pump in data mode (oh_pump_type::hold), and
+ * what becomes of it (oh_pump_status::hold).
  */
 #ifndef OFFHOOK_HOLD_H
 #define OFFHOOK_HOLD_H

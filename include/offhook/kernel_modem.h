@@ -63,6 +63,7 @@ struct oh_kernel_call {
   uint32_t codewords, max_string;
   uint32_t v44; /**< V.44, which is preferred to V.42bis: enum oh_lapm_compression together */
   struct oh_kernel_v44 v44_tx, v44_rx;
+  uint32_t hold_timeout; /**< what a far end that asks for modem-on-hold is granted: oh_pump_type.allow_hold */
   /* the driver */
   enum oh_service_policy policy;
   uint32_t transmit_lead_samples;
@@ -72,6 +73,12 @@ struct oh_kernel_call {
 
 enum oh_kernel_card_state { OH_KERNEL_NO_CALL = 0, OH_KERNEL_IN_CALL = 1, OH_KERNEL_CARD_FAILED = 2 };
 
+enum oh_kernel_order {
+  OH_KERNEL_ORDER_NONE = 0,    /**< there was none, or it is obeyed */
+  OH_KERNEL_ORDER_PENDING = 1, /**< the context has not come to it */
+  OH_KERNEL_ORDER_REFUSED = 2  /**< the pump has no such thing, or it was not possible */
+};
+
 struct oh_kernel_status {
   uint32_t struct_size;
   uint32_t card; /**< enum oh_kernel_card_state */
@@ -80,10 +87,13 @@ struct oh_kernel_status {
   uint32_t link;   /**< enum oh_lapm_state; means nothing while `direct` */
   uint32_t direct; /**< not 0: no error control, start-stop characters (V.14) */
   uint32_t tx_bit_rate, rx_bit_rate, retrains;
-  uint32_t unsent;      /**< octets written that the far end has not acknowledged, or that have not been sent */
-  uint32_t compression; /**< agreed on: enum oh_lapm_compression together */
-  uint32_t v44;         /**< not 0: it is V.44's, else V.42bis' */
-  uint32_t ringing;     /**< the card sees ring voltage; in no call */
+  uint32_t unsent;       /**< octets written that the far end has not acknowledged, or that have not been sent */
+  uint32_t compression;  /**< agreed on: enum oh_lapm_compression together */
+  uint32_t v44;          /**< not 0: it is V.44's, else V.42bis' */
+  uint32_t ringing;      /**< the card sees ring voltage; in no call */
+  uint32_t hold;         /**< enum oh_hold_state */
+  uint32_t hold_timeout; /**< code of T1, see oh_pump_status */
+  uint32_t hold_order;   /**< enum oh_kernel_order: what became of the last OH_KERNEL_HOLD */
   float rx_level_dbm0;
   uint64_t samples;  /**< processed and filled in */
   uint64_t log_lost; /**< events dropped: the ring was full */
@@ -121,6 +131,9 @@ struct oh_kernel_status {
 #define OH_KERNEL_HANG_UP _IO('O', 0x45)
 /** @return a descriptor of the serial port's other end; EBUSY: somebody has it */
 #define OH_KERNEL_TERMINAL _IO('O', 0x46)
+/** The argument is an enum oh_hold_order, not a pointer. hold_order and hold of the status say what becomes of it.
+ * ENOTCONN: there is no call. */
+#define OH_KERNEL_HOLD _IO('O', 0x47)
 
 /* On that descriptor. */
 /** The argument is a set of TIOCM_DSR, TIOCM_CTS, TIOCM_CAR and TIOCM_RI: what the DTE sees from now on. When the

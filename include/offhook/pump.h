@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "offhook/abi.h"
+#include "offhook/hold.h"
 #include "offhook/stream.h"
 
 #ifdef __cplusplus
@@ -196,6 +197,8 @@ struct oh_pump_status {
   uint64_t bits_received;        /**< bits given to the port */
   enum oh_modulation modulation; /**< in use, or being tried; OH_MODULATION_NONE: not decided. Of automode */
   enum oh_pump_failure failure;
+  enum oh_hold_state hold; /**< modem-on-hold, of a pump that has it */
+  uint32_t hold_timeout;   /**< code of T1 (V.92, Table 33), of OH_HOLD_AWAY and OH_HOLD_WAITING; else 0 */
 };
 
 /** Operations of a pump, as bits of a set. */
@@ -204,10 +207,12 @@ enum oh_pump_operation {
   OH_OPERATION_PROCESS = 2,
   OH_OPERATION_FILL_IN = 4,
   OH_OPERATION_STATUS = 8,
-  OH_OPERATION_HANG_UP = 16
+  OH_OPERATION_HANG_UP = 16,
+  OH_OPERATION_HOLD = 32 /**< and allow_hold */
 };
 
-/** What an owner holds: one kind of pump. `self` is the memory that was given to init. Every function is given. */
+/** What an owner holds: one kind of pump. `self` is the memory that was given to init. Every function is given, but for
+ * those that are said to be optional: they are NULL, or beyond the struct_size of an older pump, where it has none. */
 struct oh_pump_type {
   OH_STRUCT_SIZE(struct oh_pump_type);
   uint32_t format_count;
@@ -239,7 +244,27 @@ struct oh_pump_type {
    * something better has oh_pump_advance_each. Real-time: yes, O(count * n). */
   void (*advance)(const struct oh_pump_type* type, void* const* self, const void* const* rx, void* const* tx,
                   size_t count, size_t n);
+  /** Optional, both or none: modem-on-hold; called through oh_pump_hold() and oh_pump_allow_hold(). An order is for
+   * data mode, OH_HOLD_RESUME for OH_HOLD_AWAY; status() says what becomes of it.  @return 0, or -EINVAL: not possible
+   * now. Real-time: yes. */
+  int (*hold)(void* self, enum oh_hold_order order) OH_BY_DEFAULT(NULL);
+  /** What the far end asks from now on is granted for so long.  @param timeout  code of T1 (V.92, Table 33: 1 is 10 s,
+   * 13 no limit); 0, as after init: it is denied.  @return 0, or -EINVAL: a reserved code. Real-time: yes. */
+  int (*allow_hold)(void* self, uint32_t timeout) OH_BY_DEFAULT(NULL);
 };
+
+/** Whether a pump of this type has modem-on-hold. */
+static inline int oh_pump_has_hold(const struct oh_pump_type* type) {
+  return type->struct_size >= offsetof(struct oh_pump_type, allow_hold) + sizeof type->allow_hold &&
+         type->hold != NULL && type->allow_hold != NULL;
+}
+/** The two operations.  @return as they do, and -EINVAL where the pump has none. */
+static inline int oh_pump_hold(const struct oh_pump_type* type, void* self, enum oh_hold_order order) {
+  return oh_pump_has_hold(type) ? type->hold(self, order) : -22;
+}
+static inline int oh_pump_allow_hold(const struct oh_pump_type* type, void* self, uint32_t timeout) {
+  return oh_pump_has_hold(type) ? type->allow_hold(self, timeout) : -22;
+}
 
 /** One process() after the other. */
 OH_API void oh_pump_advance_each(const struct oh_pump_type* type, void* const* self, const void* const* rx,

@@ -51,6 +51,37 @@ grep -q '"reference"' a/summary.json && fail "a call without losses was compared
 expect 0 '"verdict"' run cost.toml --out e --json
 python3 -m json.tool out.txt >/dev/null || fail "--json is no JSON"
 [ -s err.txt ] && fail "--json with something on standard error"
+# A hold in mid-transfer: the bytes are whole, summary, table and log have it, and the same seed gives the same bytes.
+cat >hold.toml <<'END'
+context = "RES 2/8"
+[line]
+kind = "digital-trunk"
+[pump]
+modem = "v90"
+[hold]
+at_s = 3
+away_s = 4
+limit = "20 s"
+[transfer]
+bytes = 40000
+END
+expect 0 "for 4.0" run hold.toml --out hold
+expect 0 "for 4.0" run hold/scenario.toml --out hold2
+for name in events.ohlog summary.json line.wav scenario.toml; do
+  cmp -s "hold/$name" "hold2/$name" || fail "a hold: $name differs"
+done
+python3 - <<'END' || fail "hold: summary.json"
+import json
+s = json.load(open("hold/summary.json"))
+h = s["hold"]
+assert s["complete"] and s["bytes_delivered"] == 40000 and h["limit_s"] == 20, s
+assert "refused_at_s" not in h and h["asked_at_s"] < h["away_at_s"] < h["resumed_at_s"] < h["data_at_s"], h
+assert 4 <= h["resumed_at_s"] - h["away_at_s"] < 4.05, h
+END
+expect 0 "time_ns,cpu,kind,id,name,argument" export --csv hold
+grep -q ",pump_hold," out.txt || fail "no pump_hold in the log"
+grep -q '"hold"' a/summary.json && fail "a hold that nobody asked for"
+expect_error "hold.at_s is 3" run hold.toml --set pump.modem=v34
 # A file of one's own.
 head -c 700 /dev/urandom >file.bin
 expect 0 "700 of 700" run call.toml --file file.bin --out f

@@ -129,6 +129,79 @@ TEST(V90Call, TcpOverPppCarriesTheFileAndItsHeadersAndPausesCostTime) {
   EXPECT_LT(seconds[1], seconds[0] * (1 + 47.0 / 1460 + 1. / 128) + 2) << "slow start is a few round trips";
 }
 
+/// OH_EV_PUMP_HOLD's states of an end, in order.
+std::vector<int> holds(const test::Recorded& r, int end) {
+  std::vector<int> states;
+  for (const oh_event& e : r.events) {
+    if (e.kind == OH_EV_PUMP_HOLD && e.id == end) states.push_back(static_cast<int>(e.argument & 0xffff));
+  }
+  return states;
+}
+
+// V.92 9.10 in mid-transfer; V.42 stands still and goes on where it was (9.10.3).
+TEST(V90Call, AHoldInMidTransferLeavesTheBytesWhole) {
+  const auto file = test::random_file(60'000);
+  for (const bool by_far_end : {false, true}) {
+    for (const oh_modulation modem : {OH_MODULATION_V90, OH_MODULATION_NONE}) {
+      hostsim::Scenario s = trunk("RES 2/8", modem);
+      s.hold = {.at_s = 3, .away_s = 4, .by_far_end = by_far_end, .limit = 2};
+      SCOPED_TRACE(testing::Message() << "by the far end: " << by_far_end << ", modem " << modem);
+      const test::Recorded r = test::run(s, file);
+      ASSERT_TRUE(r.result.completed) << r.result.transfer.failure;
+      EXPECT_TRUE(r.result.transfer.intact);
+      EXPECT_EQ(r.result.transfer.timeouts, 0u);
+      ASSERT_TRUE(r.result.transfer.hold);
+      const hostsim::HoldStatus& h = *r.result.transfer.hold;
+      EXPECT_GE(h.asked_at, r.result.transfer.connected_at + 3'000'000'000);
+      EXPECT_LT(h.refused_at, 0);
+      EXPECT_EQ(h.limit_s, 20u);
+      EXPECT_NEAR(static_cast<double>(h.resumed_at - h.away_at) * 1e-9, 4, 0.02) << "by the block";
+      EXPECT_GT(h.data_at, h.resumed_at + 5'000'000'000) << "a whole start-up";
+      EXPECT_LT(h.data_at, r.result.transfer.done_at) << "the rest of the file came after it";
+      EXPECT_GT(r.result.transfer_s, 4 + 60'000 * 8 / 56'000.0);
+      const int asks = by_far_end ? 1 : 0;
+      EXPECT_EQ(holds(r, asks), (std::vector<int>{OH_HOLD_ASKED, OH_HOLD_AWAY, OH_HOLD_NONE}));
+      EXPECT_EQ(holds(r, 1 - asks), (std::vector<int>{OH_HOLD_WAITING, OH_HOLD_NONE}));
+    }
+  }
+}
+
+TEST(V90Call, AHoldThatIsNotGrantedCostsAStartUpAndNoByte) {
+  hostsim::Scenario s = trunk("INT", OH_MODULATION_V90);
+  s.hold = {.at_s = 1, .limit = 0};
+  const test::Recorded r = test::run(s, test::random_file(20'000));
+  ASSERT_TRUE(r.result.completed) << r.result.transfer.failure;
+  EXPECT_TRUE(r.result.transfer.intact);
+  ASSERT_TRUE(r.result.transfer.hold);
+  EXPECT_GT(r.result.transfer.hold->refused_at, r.result.transfer.hold->asked_at);
+  EXPECT_LT(r.result.transfer.hold->away_at, 0);
+  EXPECT_GT(r.result.transfer.hold->data_at, r.result.transfer.hold->refused_at);
+}
+
+TEST(V90Call, WhoStaysAwayForLongerThanGrantedLosesTheCall) {
+  hostsim::Scenario s = trunk("INT", OH_MODULATION_V90);
+  s.hold = {.at_s = 1, .away_s = 30, .limit = 1};
+  const test::Recorded r = test::run(s, test::random_file(20'000));
+  EXPECT_FALSE(r.result.completed);
+  EXPECT_TRUE(r.result.transfer.failed);
+  ASSERT_TRUE(r.result.transfer.hold);
+  EXPECT_EQ(r.result.transfer.hold->limit_s, 10u);
+  EXPECT_LT(r.result.transfer.hold->resumed_at, 0);
+}
+
+// The two ends are automode, and the line is an analogue one: V.34 has no hold.
+TEST(V90Call, WhereThereIsNoV90AHoldIsRefusedAndNothingHappens) {
+  hostsim::Scenario s = test::scenario("INT");
+  s.modem = OH_MODULATION_NONE;
+  s.hold = {.at_s = 1};
+  const test::Recorded r = test::run(s, test::random_file(10'000));
+  ASSERT_TRUE(r.result.completed) << r.result.transfer.failure;
+  EXPECT_EQ(r.result.transfer.retrains, 0u);
+  ASSERT_TRUE(r.result.transfer.hold);
+  EXPECT_EQ(r.result.transfer.hold->refused_at, r.result.transfer.hold->asked_at);
+  EXPECT_TRUE(holds(r, 0).empty());
+}
+
 TEST(V90Call, TwoAnalogueModemsHaveV34InCommon) {
   hostsim::Scenario s = test::scenario("INT");
   s.modem = OH_MODULATION_NONE;

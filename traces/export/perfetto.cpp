@@ -179,6 +179,7 @@ constexpr Rule kRules[] = {
     {OH_EV_LINK_BYTES, Rule::Of::kEnd, Rule::Does::kCount, "bytes"},
     {OH_EV_PUMP_STATE, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_PUMP_RATES, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
+    {OH_EV_PUMP_HOLD, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_LINK_STATE, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_LINK_RETRANSMIT, Rule::Of::kEnd, Rule::Does::kInstant, "link"},
     {OH_EV_LINK_BAD_FRAME, Rule::Of::kEnd, Rule::Does::kInstant, "link"},

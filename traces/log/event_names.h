@@ -40,6 +40,7 @@ inline constexpr auto kEventNames = [] {
   names[OH_EV_PUMP_RATES] = "pump_rates";
   names[OH_EV_PUMP_INSTRUMENT] = "pump_instrument";
   names[OH_EV_PUMP_TAP] = "pump_tap";
+  names[OH_EV_PUMP_HOLD] = "pump_hold";
   names[OH_EV_TIMER_CALLBACK] = "timer_callback";
   names[OH_EV_PHASE] = "phase";
   names[OH_EV_MARK] = "mark";

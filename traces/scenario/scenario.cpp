@@ -227,6 +227,14 @@ void check_pump(const Scenario& s, const Origins& origins) {
   };
   needs_no_v42("pump.modem", s.modem);
   if (s.far_modem) needs_no_v42("pump.far_modem", *s.far_modem);
+  const Modulation& asks = modulation_of(s.hold.by_far_end ? s.far_modem.value_or(s.modem) : s.modem);
+  if (s.hold.at_s > 0 && (s.pump != hostsim::PumpKind::kReal || !oh_pump_has_hold(asks.type()))) {
+    throw Error(
+        fmt::format("{}hold.at_s is {}; modem-on-hold is of real pumps that are V.90 modems, expected {} = "
+                    "\"v90\" or \"auto\" beside it",
+                    position_of(origins, {"hold.at_s", "pump.modem", "pump.kind"}), s.hold.at_s,
+                    s.hold.by_far_end && s.far_modem ? "pump.far_modem" : "pump.modem"));
+  }
   const auto& plan = s.block_plan;
   if (plan.size() > OH_BLOCK_PLAN_MAX) {
     throw Error(fmt::format("{}driver.block_plan_samples has {} entries; expected at most {}",

@@ -44,6 +44,11 @@ NameSet modulations(std::uint32_t* set) {
 }
 constexpr std::array<std::string_view, 3> kCompressions = {"none", "v42bis", "v44"};
 constexpr std::array<std::string_view, 3> kErrorControls = {"none", "optional", "required"};
+constexpr std::array<std::string_view, 2> kEnds = {"near-end", "far-end"};
+// By the code of T1: V.92, Table 33.
+constexpr std::array<std::string_view, 14> kHoldLimits = {"denied", "10 s",   "20 s",   "30 s",  "40 s",
+                                                          "1 min",  "2 min",  "3 min",  "4 min", "6 min",
+                                                          "8 min",  "12 min", "16 min", "none"};
 constexpr std::array<std::string_view, 2> kRoles = {"call", "answer"};
 constexpr std::array<std::string_view, 2> kPolicies = {"one-block", "drain-all"};
 constexpr std::array<std::string_view, 3> kProtocols = {"bytes", "ppp-tcp", "atm"};
@@ -301,6 +306,24 @@ KeyTable link_keys() {
   };
 }
 
+KeyTable hold_keys() {
+  using H = hostsim::HoldScenario;
+  return {
+      key<H>("at_s", 0, 1e6,
+             "so long after the modems connected one asks the other to wait, as V.90 modems can; 0: none", &H::at_s),
+      key<H>("away_s", 0, 1e6, "from when that is granted until the order to return", &H::away_s),
+      key<H>("by", "who asks",
+             [](H& h) -> Field {
+               return Choice{kEnds, [&h] { return h.by_far_end ? 1 : 0; }, [&h](int v) { h.by_far_end = v == 1; }};
+             }),
+      key<H>("limit", "for how long the other end grants it (T1 of V.92), and then ends the call",
+             [](H& h) -> Field {
+               return Choice{kHoldLimits, [&h] { return static_cast<int>(h.limit); },
+                             [&h](int v) { h.limit = static_cast<std::uint32_t>(v); }};
+             }),
+  };
+}
+
 /// Of the driver and of the transfer.
 KeyTable run_keys() {
   using S = Scenario;
@@ -345,6 +368,7 @@ KeyTable make_scenario_keys() {
   add(keys_under<S>("air", air_keys(), [](S& s) -> hostsim::AirScenario& { return s.air; }));
   add(pump_keys());
   add(keys_under<S>("link", link_keys(), [](S& s) -> hostsim::LinkScenario& { return s.link; }));
+  add(keys_under<S>("hold", hold_keys(), [](S& s) -> hostsim::HoldScenario& { return s.hold; }));
   add(keys_under<S>("device", device_keys(), [](S& s) -> hostsim::SoftDevice& { return s.device; }));
   add(run_keys());
   return keys;

@@ -76,6 +76,8 @@ class Modem {
     hold_state_ = order == OH_HOLD_REQUEST ? OH_HOLD_ASKED : OH_HOLD_NONE;
     return true;
   }
+  /// @pre code 0, or one of hold_seconds()
+  void allow_hold(uint8_t timeout) { options_.hold_timeout = timeout; }
   oh_hold_state hold_state(uint8_t* timeout) const {
     const bool away = stage_ == Stage::kHold && hold_.state() == Hold::State::kAway;
     const bool waits = waiting_ || (stage_ == Stage::kHold && hold_.holds());
@@ -104,6 +106,9 @@ class Modem {
       s->rx_level_dbm0 = static_cast<float>(mean_square_to_dbm0(static_cast<double>(power_)));
       if (nothing_in_common_) s->failure = OH_PUMP_NOTHING_IN_COMMON;
     }
+    uint8_t timeout = 0;
+    s->hold = hold_state(&timeout);
+    s->hold_timeout = timeout;
     s->bits_sent += bits_sent_;
     s->bits_received += bits_received_;
     s->samples = samples_;

@@ -104,6 +104,18 @@ void status(const void* self, oh_pump_status* s) {
   give_status(all, s);
 }
 
+int hold(void* self, oh_hold_order order) {
+  bool done = false;
+  with(self, [&done, order](auto& modem) { done = modem.hold(order); });
+  return done ? 0 : kInvalid;
+}
+
+int allow_hold(void* self, uint32_t timeout) {
+  if (timeout > kHoldWithoutLimit) return kInvalid;
+  with(self, [timeout](auto& modem) { modem.allow_hold(static_cast<uint8_t>(timeout)); });
+  return 0;
+}
+
 // Measured: 1260 periods where Phase 3 begins, 2210 where V.34 takes over.
 constexpr uint32_t kLongestStep = 4000;
 
@@ -125,7 +137,9 @@ const oh_pump_type* oh_v90_type() {
                                          .status = status,
                                          .hang_up = [](void* self) { with(self, [](auto& m) { m.hang_up(); }); },
                                          .release = [](void*) {},
-                                         .advance = oh_pump_advance_each};
+                                         .advance = oh_pump_advance_each,
+                                         .hold = hold,
+                                         .allow_hold = allow_hold};
   return &kType;
 }
 
@@ -161,9 +175,7 @@ void oh_v90_renegotiate_with_silence(void* self) {
   if (!static_cast<const Head*>(self)->is_digital) at<AnalogueModem>(self).renegotiate_with_silence();
 }
 int oh_v90_hold(void* self, enum oh_hold_order order) {
-  bool done = false;
-  offhook::v90::with(self, [&done, order](auto& modem) { done = modem.hold(order); });
-  return done ? 0 : offhook::v90::kInvalid;
+  return offhook::v90::hold(self, order);
 }
 enum oh_hold_state oh_v90_hold_state(const void* self, uint8_t* timeout) {
   oh_hold_state state = OH_HOLD_NONE;

@@ -151,6 +151,7 @@ CallOutcome run_call(const hostsim::Scenario& scenario, std::span<const std::uin
   outcome.bytes_delivered = result.transfer.bytes_delivered;
   outcome.octets_carried = result.transfer.octets_carried;
   outcome.compression = result.transfer.compression;
+  outcome.hold = result.transfer.hold;
   outcome.dmt = result.dmt;
   outcome.radio = result.radio;
   outcome.ending = ending(scenario, result, stopped);

@@ -54,6 +54,7 @@ struct CallOutcome {
   std::uint8_t compression = 0;                       ///< of enum oh_lapm_compression
   std::shared_ptr<const hostsim::DmtStatus> dmt;      ///< of a DMT pump; null where there is none
   std::shared_ptr<const hostsim::RadioStatus> radio;  ///< of a radio
+  std::optional<hostsim::HoldStatus> hold;            ///< where the scenario asks for one, once it has
   std::string ending;                                 ///< for people: "the file arrived", "carrier lost", "time limit"
   std::optional<oh_kernel_status> kernel;             ///< of a kernel's modem, at the end
 };

@@ -171,6 +171,20 @@ CallReport::Radio radio_report(const Json& json) {
   return radio;
 }
 
+Json to_json(const hostsim::HoldStatus& hold) {
+  Json json;
+  const auto add = [&json](const char* name, hostsim::Ns at) {
+    if (at >= 0) json[name] = rounded_s(static_cast<double>(at) * 1e-9);
+  };
+  add("asked_at_s", hold.asked_at);
+  add("refused_at_s", hold.refused_at);
+  add("away_at_s", hold.away_at);
+  if (hold.away_at >= 0) json["limit_s"] = hold.limit_s;
+  add("resumed_at_s", hold.resumed_at);
+  add("data_at_s", hold.data_at);
+  return json;
+}
+
 bool is_live(const traces::LogHeader& header) {
   const auto live = header.scenario.find("live");
   return live != header.scenario.end() && *live == true;
@@ -319,6 +333,7 @@ Json summarise(const hostsim::Scenario& scenario, const CallOutcome& outcome, co
                               {"received", (outcome.compression & OH_LAPM_COMPRESS_RECEIVED) != 0},
                               {"octets", outcome.octets_carried}};
   }
+  if (outcome.hold) summary["hold"] = to_json(*outcome.hold);
   if (reference) {
     summary["reference"] = {{"context", "INT"},
                             {"complete", reference->complete},

@@ -27,6 +27,8 @@ constexpr const char* kCalls = R"(run: offhook run --json and summary.json
   dmt?.{down,up}.**: rates, margins and errors of a direction (docs/dmt.md)
   radio?.**: of a soft radio (docs/radio.md)
   compression?.{by,sent,received,octets}: V.42bis or V.44, whether it was agreed on, and what it came to
+  hold?.{asked_at_s,refused_at_s?,away_at_s?,resumed_at_s?,data_at_s?} (s): modem-on-hold, by the simulated time: asked for; refused; granted; ordered to end; data mode again
+  hold?.limit_s? (s): what was granted; 0: no limit
   reference?.{context,complete,lost_samples,transfer_s}: the same call in INT
   verdict: sufficient, marginal or insufficient
   headline: the same in a sentence

@@ -72,6 +72,32 @@ TEST(KernelLine, TakesTheModulationsThatHaveTheSamplesOfTheCard) {
   EXPECT_STREQ(kernel_call(call, kConfig).pump, "v34");
 }
 
+TEST(KernelLine, AHoldIsTheKernelsModems) {
+  KernelStandIn modem;
+  KernelLine line(modem, kConfig);
+  line.hold(OH_HOLD_REQUEST);
+  EXPECT_TRUE(modem.orders.empty()) << "there is no call";
+  modem::CallConfig call{.pump = kV34.type(), .role = OH_PUMP_CALL, .modulations = OH_MODULATION_V34};
+  call.hold_timeout = 5;
+  line.begin_call(call);
+  EXPECT_EQ(modem.call.hold_timeout, 5u);
+  line.hold(OH_HOLD_REQUEST);
+  EXPECT_EQ(modem.orders, std::vector{OH_HOLD_REQUEST});
+  modem.hold_order = OH_KERNEL_ORDER_PENDING;
+  EXPECT_EQ(line.status().order, modem::OrderStatus::kPending);
+  modem.hold_order = OH_KERNEL_ORDER_REFUSED;
+  EXPECT_EQ(line.status().order, modem::OrderStatus::kRefused);
+  modem.hold_order = OH_KERNEL_ORDER_NONE;
+  modem.hold_state = OH_HOLD_AWAY;
+  modem.hold_timeout = 9;
+  EXPECT_EQ(line.status().order, modem::OrderStatus::kNone);
+  EXPECT_EQ(line.status().pump.hold, OH_HOLD_AWAY);
+  EXPECT_EQ(line.status().pump.hold_timeout, 9u);
+  modem.gone = true;
+  line.hold(OH_HOLD_RESUME);
+  EXPECT_TRUE(line.failed());
+}
+
 TEST(KernelLine, TellsTheKernelRatesWindowAndBlocks) {
   const oh_kernel_call call = by_command("V34", 1, 0, 28'800);
   EXPECT_EQ(call.max_bit_rate, 28'800u);

@@ -31,11 +31,15 @@ class KernelStandIn final : public KernelDevice {
   std::uint64_t suspended_at = ~std::uint64_t{};  ///< the machine, which ends the call
   bool gone = false;
   bool direct = false;  ///< no error control
+  oh_hold_state hold_state = OH_HOLD_NONE;
+  std::uint32_t hold_timeout = 0;
+  oh_kernel_order hold_order = OH_KERNEL_ORDER_NONE;
 
   // What was asked for.
   std::vector<ContextSpec> contexts;
   oh_kernel_call call{};
   bool running = false, hung_up = false;
+  std::vector<oh_hold_order> orders;
   std::vector<std::uint8_t> taken;
 
   void set_context(const ContextSpec& context) override { contexts.push_back(context); }
@@ -51,6 +55,10 @@ class KernelStandIn final : public KernelDevice {
     hung_up = true;
     cleared_at = samples_;
   }
+  void hold(oh_hold_order order) override {
+    if (gone) throw std::runtime_error("/dev/offhook0: hold: No such device");
+    orders.push_back(order);
+  }
   oh_kernel_status status() const override {
     if (gone) throw std::runtime_error("/dev/offhook0: status: No such device");
     oh_kernel_status s{};
@@ -63,6 +71,9 @@ class KernelStandIn final : public KernelDevice {
     s.tx_bit_rate = s.rx_bit_rate = up ? 33'600 : 0;
     s.samples = samples_;
     s.interrupts = blocks_;
+    s.hold = hold_state;
+    s.hold_timeout = hold_timeout;
+    s.hold_order = hold_order;
     return s;
   }
   std::size_t write(const std::uint8_t* octets, std::size_t n) override {

@@ -5,6 +5,8 @@
 #include <malloc.h>
 
 #include <array>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
@@ -20,6 +22,8 @@ struct Puppet {
   static inline oh_pump_config given{};
   static inline oh_pump_observer watching{};
   static inline int filled_in = 0, hang_ups = 0;
+  static inline std::vector<oh_hold_order> orders;
+  static inline std::uint32_t allowed = 0;
   oh_bit_port port{};
   double bits = 0;
 
@@ -50,7 +54,17 @@ struct Puppet {
                                            .status = [](const void*, oh_pump_status* status) { *status = now; },
                                            .hang_up = [](void*) { ++hang_ups; },
                                            .release = [](void*) {},
-                                           .advance = oh_pump_advance_each};
+                                           .advance = oh_pump_advance_each,
+                                           .hold =
+                                               [](void*, oh_hold_order order) {
+                                                 orders.push_back(order);
+                                                 return now.state == OH_PUMP_DATA ? 0 : -22;
+                                               },
+                                           .allow_hold =
+                                               [](void*, std::uint32_t timeout) {
+                                                 allowed = timeout;
+                                                 return 0;
+                                               }};
     return &kType;
   }
 };
@@ -268,6 +282,67 @@ TEST(Modem, TheLogHasStatesRatesAndWhatThePumpShows) {
                                       {OH_EV_PUMP_TAP, 0},
                                       {OH_EV_PUMP_TAP, 1u << 24 | 2000}};
   EXPECT_TRUE(seen == expected);
+}
+
+TEST(Modem, AHoldIsThePumpsAndItsStatesAreInTheLog) {
+  oh_event_log log;
+  std::vector<oh_event> slots(64);
+  ASSERT_EQ(oh_event_log_init(&log, slots.data(), slots.size(), 0), 0);
+  Puppet::orders.clear();
+  Puppet::allowed = 0;
+  Modem::Config config = on_puppet(ErrorControl::kRequired);
+  config.log = &log;
+  config.hold_timeout = 7;
+  Modem modem(config);
+  EXPECT_EQ(Puppet::allowed, 7u);
+  modem.start();
+  EXPECT_FALSE(modem.hold(OH_HOLD_REQUEST)) << "not in data mode";
+  Puppet::now.state = OH_PUMP_DATA;
+  Puppet::now.tx_bit_rate = Puppet::now.rx_bit_rate = 28'800;
+  step(modem);
+  EXPECT_TRUE(modem.hold(OH_HOLD_REQUEST));
+  EXPECT_EQ(Puppet::orders, (std::vector{OH_HOLD_REQUEST, OH_HOLD_REQUEST}));
+  Puppet::now = {};
+  Puppet::now.state = OH_PUMP_TRAINING;
+  std::vector<std::uint32_t> seen;
+  for (const auto& [hold, timeout] : {std::pair(OH_HOLD_ASKED, 0u), {OH_HOLD_AWAY, 3u}, {OH_HOLD_NONE, 0u}}) {
+    Puppet::now.hold = hold;
+    Puppet::now.hold_timeout = timeout;
+    step(modem, 3);
+  }
+  for (oh_event e; oh_event_log_read(&log, &e, 1) == 1;)
+    if (e.kind == OH_EV_PUMP_HOLD) seen.push_back(e.argument);
+  EXPECT_EQ(seen, (std::vector<std::uint32_t>{OH_HOLD_ASKED, OH_HOLD_AWAY | 3u << 16, OH_HOLD_NONE}));
+}
+
+// The link would wait for an answer that cannot come.
+TEST(Modem, WhoHangsUpOnHoldEndsTheConnectionAtOnce) {
+  Modem modem(on_puppet(ErrorControl::kRequired));
+  modem.start();
+  Puppet::now.state = OH_PUMP_TRAINING;
+  Puppet::now.hold = OH_HOLD_AWAY;
+  step(modem);
+  modem.hang_up();
+  step(modem);
+  EXPECT_EQ(Puppet::hang_ups, 1);
+}
+
+// As of the version before: its struct is shorter, and what stands behind it is not looked at.
+TEST(Modem, APumpWithoutHoldRefusesIt) {
+  static oh_pump_type older = *Puppet::type();
+  older.struct_size = offsetof(oh_pump_type, hold);
+  EXPECT_FALSE(oh_pump_has_hold(&older));
+  Puppet::orders.clear();
+  Puppet::allowed = 0;
+  Modem::Config config = on_puppet(ErrorControl::kNone);
+  config.pump = &older;
+  config.hold_timeout = 7;
+  Modem modem(config);
+  Puppet::now.state = OH_PUMP_DATA;
+  EXPECT_FALSE(modem.hold(OH_HOLD_REQUEST));
+  EXPECT_TRUE(Puppet::orders.empty());
+  EXPECT_EQ(Puppet::allowed, 0u);
+  EXPECT_FALSE(oh_pump_has_hold(oh_v34_type()));
 }
 
 TEST(Modem, EachEndOfACallHasItsReason) {

@@ -53,6 +53,18 @@ TEST(Call, DialToneThatDoesNotComeIsSaid) {
   EXPECT_FALSE(call.status().dialling);
 }
 
+TEST(Call, AnOrderIsTheContextsToGiveAndWhatBecomesOfItIsShown) {
+  Call call({.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, [] { return 0; });
+  EXPECT_EQ(call.status().order, OrderStatus::kNone);
+  call.hold(OH_HOLD_REQUEST);
+  EXPECT_EQ(call.status().order, OrderStatus::kPending);
+  call.fill_in(kBlock);
+  EXPECT_EQ(call.status().order, OrderStatus::kPending) << "no pump is asked while samples are lost";
+  std::array<std::int16_t, kBlock> rx{}, tx{};
+  call.process(rx.data(), tx.data(), kBlock);
+  EXPECT_EQ(call.status().order, OrderStatus::kRefused) << "V.22bis has none";
+}
+
 /// Two modems that hear each other a block later.
 struct TwoCalls {
   Call caller{{.pump = oh_v22bis_type(), .role = OH_PUMP_CALL}, 0, nullptr, [] { return 0; }};

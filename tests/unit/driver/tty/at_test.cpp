@@ -12,8 +12,7 @@ struct FakeModem final : AtHost {
   void answer() override { log += "answer;"; }
   bool go_online() override { return online; }
   void hang_up() override { log += "hang up;"; }
-  std::optional<int> request_hold() override { return granted; }
-  std::optional<int> granted;
+  bool request_hold() override { return log += "hold;", online; }
   std::string log;
   bool online = false;
 };
@@ -194,14 +193,15 @@ TEST_F(At, EveryCommandIsInTheListWithItsRange) {
 TEST_F(At, ModemOnHoldIsAskedForInACallWhereItIsEnabledAlone) {
   EXPECT_EQ(say("AT+PMH=?;+PMHT=?;+PMHR=?"), "\r\n+PMH: (0,1)\r\n\r\n+PMHT: (0-13)\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+PMH?;+PMHT?"), "\r\n+PMH: 1\r\n\r\n+PMHT: 0\r\n\r\nOK\r\n");
-  host.granted = 3;
+  host.online = true;
   EXPECT_EQ(say("AT+PMHR"), kError) << "it is disabled";
+  EXPECT_EQ(host.log, "");
   EXPECT_EQ(say("AT+PMH=0"), kOk);
-  EXPECT_EQ(say("AT+PMHR"), "\r\n+PMHR: 3\r\n\r\nOK\r\n");
   EXPECT_EQ(say("AT+PMHR=3"), kError);
-  host.granted = 0;
-  EXPECT_EQ(say("AT+PMHR"), "\r\n+PMHR: 0\r\n\r\nOK\r\n");
-  host.granted.reset();
+  EXPECT_EQ(host.log, "");
+  EXPECT_EQ(say("AT+PMHR"), "") << "the answer comes when the far end has given it";
+  EXPECT_EQ(host.log, "hold;");
+  host.online = false;
   EXPECT_EQ(say("AT+PMHR"), kError) << "there is no call";
   EXPECT_EQ(say("AT+PMHT=13"), kOk);
   EXPECT_EQ(at.settings().hold_timeout, 13);

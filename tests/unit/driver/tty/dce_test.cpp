@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "driver/tty/dce.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,176 +10,13 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tests/unit/driver/tty/desk.h"
 
 namespace offhook::modem {
 namespace {
-
-using State = Dce::State;
-using Event = Dce::Event;
-
-constexpr oh_pump_type kNoPump{};
-constexpr Modulation row(oh_modulation id, const char* carrier) {
-  return {.id = id,
-          .name = carrier,
-          .title = carrier,
-          .carrier = carrier,
-          .v8 = {},
-          .min_bit_rate = 0,
-          .max_bit_rate = 0,
-          .v42_window = 64,
-          .alone = false,
-          .mark_hz = 0,
-          .type = [] { return &kNoPump; },
-          .begin = nullptr};
-}
-constexpr Modulation kCarriers[] = {row(OH_MODULATION_V34, "V34"), row(OH_MODULATION_NONE, "")};
-
-struct FakeLine final : CallLine {
-  bool ringing() const override { return rings; }
-  void begin_call(const CallConfig& call) override {
-    if (refuses) throw std::invalid_argument("");
-    config = call;
-    off_hook = true;
-    if (clock_ms != nullptr) off_hook_ms = *clock_ms;
-  }
-  void end_call() override {
-    off_hook = false;
-    now = {};
-    if (clock_ms != nullptr) on_hook_ms = *clock_ms += release_ms;
-  }
-  CallStatus status() const override { return now; }
-  std::size_t write(const std::uint8_t* bytes, std::size_t n) override {
-    sent.append(reinterpret_cast<const char*>(bytes), n);
-    return n;
-  }
-  std::size_t read(std::uint8_t* bytes, std::size_t n) override {
-    n = std::min(n, incoming.size());
-    std::copy_n(incoming.begin(), n, bytes);
-    incoming.erase(0, n);
-    return n;
-  }
-  std::size_t writable() const override { return room; }
-
-  std::size_t room = 1000;
-  bool rings = false, refuses = false, off_hook = false;
-  CallConfig config{};
-  CallStatus now;
-  std::string sent, incoming;
-  std::int64_t* clock_ms = nullptr;  // goes on while a call is released
-  std::int64_t release_ms = 0, on_hook_ms = 0, off_hook_ms = 0;
-};
-
-/// A DCE, the line behind it and the program before it; 10 ms a step.
-struct Desk {
-  ~Desk() { leave(); }
-  void leave() {
-    if (program >= 0) close(program);
-    program = -1;
-  }
-  void work(double seconds = 0.01) {
-    for (double t = 0; t < seconds - 0.005; t += 0.01) dce.work(now_ms += 10);
-  }
-  /// What the DCE answers, line ends taken off.
-  std::string heard() {
-    std::string text;
-    std::array<char, 512> bytes;
-    for (ssize_t n; (n = read(program, bytes.data(), bytes.size())) > 0;)
-      text.append(bytes.data(), static_cast<std::size_t>(n));
-    std::erase(text, '\n');
-    std::erase(text, '\r');
-    return text;
-  }
-  std::string say(const std::string& text) {
-    heard();
-    EXPECT_EQ(write(program, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    work(0.03);
-    return heard();
-  }
-  /// A modem in data mode under V.42, or something else at the other end.
-  void far_end(oh_pump_state state, int compression, float level_dbm0 = -20) {
-    line.now.pump.state = state;
-    line.now.link.compression = static_cast<std::uint8_t>(compression);
-    line.now.pump.rx_level_dbm0 = level_dbm0;
-    line.now.pump.rx_bit_rate = 28'800;
-    line.now.link.state = state == OH_PUMP_DATA ? OH_LAPM_CONNECTED : line.now.link.state;
-  }
-  /// From a new DCE, as programs do it.
-  void bring_to(State state) {
-    say("AT&FE0+DS=3,1\r");
-    if (state == State::kGuardTime) {  // there is one only after a call
-      say("ATD5\r");
-      say("x");
-    }
-    if (state >= State::kGuardTime) say("ATD5\r");
-    if (state >= State::kOnline) far_end(OH_PUMP_DATA, 3);
-    work();
-    if (state == State::kOnlineCommand) {
-      work(1.1);
-      say("+++");
-      work(1.1);
-    }
-    heard();
-  }
-  /// Makes it happen. @return what the program is told
-  std::string happen(Event event) {
-    switch (event) {
-      case Event::kOrder:
-        return say("ATD5\r");
-      case Event::kLineReady:
-        work(0.3);
-        break;
-      case Event::kRefused:
-        line.refuses = true;
-        work(0.3);
-        break;
-      case Event::kNoDialTone:
-        line.now.progress = Progress::kNoDialTone;
-        break;
-      case Event::kBusy:
-        line.now.progress = Progress::kBusy;
-        break;
-      case Event::kFailed:
-        line.now.pump.state = OH_PUMP_FAILED;
-        break;
-      case Event::kIncompatible:
-        far_end(OH_PUMP_DATA, 0);
-        break;
-      case Event::kConnected:
-        far_end(OH_PUMP_DATA, 3);
-        break;
-      case Event::kTooLong:
-        work(60);
-        break;
-      case Event::kLost:
-        far_end(OH_PUMP_TRAINING, 3, -90);
-        work(1.5);
-        break;
-      case Event::kCharacter:
-        return say("x");
-      case Event::kEscape:
-        work(1.1);
-        say("+++");
-        work(1.1);
-        break;
-      case Event::kReturn:
-        return say("ATO\r");
-      case Event::kHangUp:
-        return say("ATH\r");
-      case Event::kDtrOff:
-        leave();
-        break;
-    }
-    work();
-    return program < 0 ? "" : heard();
-  }
-  FakeLine line;
-  PseudoTerminal terminal{""};
-  std::string not_offered;
-  Dce dce{line, terminal, kCarriers, not_offered};
-  int program = open(terminal.device().c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK);
-  std::int64_t now_ms = 1'000'000;
-};
 
 struct Step {
   State state;
@@ -226,7 +62,23 @@ const std::vector<Step> kSteps = {
     {State::kOnlineCommand, Event::kReturn, State::kOnline, "CONNECT 28800"},
     {State::kOnlineCommand, Event::kHangUp, State::kOnHook, "OK"},
     {State::kOnlineCommand, Event::kDtrOff, State::kOnHook, ""},
+    {State::kOnlineCommand, Event::kAskHold, State::kAskingHold, ""},
+    {State::kAskingHold, Event::kHoldGranted, State::kOnHold, "+PMHR: 3OK"},
+    {State::kAskingHold, Event::kHoldDenied, State::kOnlineCommand, "+PMHR: 0OK"},
+    {State::kAskingHold, Event::kFailed, State::kOnHook, "NO CARRIER"},
+    {State::kAskingHold, Event::kDtrOff, State::kOnHook, ""},
+    {State::kOnHold, Event::kReturn, State::kReturning, ""},
+    {State::kOnHold, Event::kFailed, State::kOnHook, "NO CARRIER"},
+    {State::kOnHold, Event::kHangUp, State::kOnHook, "OK"},
+    {State::kOnHold, Event::kDtrOff, State::kOnHook, ""},
+    {State::kReturning, Event::kBack, State::kOnline, "CONNECT 28800"},
+    {State::kReturning, Event::kFailed, State::kOnHook, "NO CARRIER"},
+    {State::kReturning, Event::kLost, State::kOnHook, "NO CARRIER"},
+    {State::kReturning, Event::kCharacter, State::kOnHook, "NO CARRIER"},
+    {State::kReturning, Event::kDtrOff, State::kOnHook, ""},
     // No rows.
+    {State::kAskingHold, Event::kHangUp, State::kAskingHold, ""},
+    {State::kOnHold, Event::kOrder, State::kOnHold, "ERROR"},
     {State::kOnHook, Event::kHangUp, State::kOnHook, "OK"},
     {State::kOnHook, Event::kReturn, State::kOnHook, "ERROR"},
     {State::kOnHook, Event::kDtrOff, State::kOnHook, ""},
@@ -396,23 +248,6 @@ TEST(Dce, FlowControlCharactersAreObeyedWhereTheyAreAskedForAlone) {
     desk.work(0.1);
     EXPECT_TRUE(desk.line.incoming.empty()) << "the far end is heard again";
   }
-}
-
-// What a V.92 modem says where the call has no V.92.
-TEST(Dce, ModemOnHoldIsNotAvailableInACallAndAnErrorWithoutOne) {
-  Desk desk;
-  desk.say("ATE0+PMH=0\r");
-  EXPECT_EQ(desk.say("AT+PMHR\r"), "ERROR");
-  desk.say("ATD5\r");
-  desk.say("");
-  desk.far_end(OH_PUMP_DATA, 3);
-  desk.work(1.2);
-  desk.say("+++");
-  desk.work(1.2);
-  desk.heard();
-  ASSERT_EQ(desk.dce.state(), State::kOnlineCommand);
-  EXPECT_EQ(desk.say("AT+PMHR\r"), "+PMHR: 0OK");
-  EXPECT_EQ(desk.dce.state(), State::kOnlineCommand);
 }
 
 // V.90 7 and Table 6, whose numbers stand for "the functional equivalent": 103 and 104 bytes of the program and to it;

@@ -4,6 +4,8 @@
 // out, and the connection that comes after it.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
 #include "tests/v90_call.h"
 
 namespace offhook {
@@ -88,6 +90,32 @@ TEST_P(V92Hold, IsGrantedAndLeftByPhase1WithTheRolesItGives) {
   EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_NONE);
   hold.call().run(0.5);
   hold.expect_data();
+}
+
+// offhook/pump.h: what holds a pump of any kind.
+TEST_P(V92Hold, IsOrderedAllowedAndSeenByThePumpsType) {
+  HoldCall hold(with_hold(0), GetParam());
+  ASSERT_TRUE(hold.connected());
+  const oh_pump_type* type = oh_v90_type();
+  ASSERT_TRUE(oh_pump_has_hold(type));
+  EXPECT_NE(oh_pump_allow_hold(type, hold.asked(), 14), 0) << "a reserved code";
+  ASSERT_EQ(oh_pump_allow_hold(type, hold.asked(), kThirtySeconds), 0);
+  ASSERT_EQ(oh_pump_hold(type, hold.asker(), OH_HOLD_REQUEST), 0);
+  ASSERT_TRUE(hold.until(hold.asker(), OH_HOLD_AWAY, 3));
+  for (void* modem : {hold.asker(), hold.asked()}) {
+    oh_pump_status status;
+    type->status(modem, &status);
+    EXPECT_EQ(status.hold, modem == hold.asker() ? OH_HOLD_AWAY : OH_HOLD_WAITING);
+    EXPECT_EQ(status.hold_timeout, kThirtySeconds);
+  }
+  // Who knows the status of the version before gets no more than that.
+  oh_pump_status older;
+  older.struct_size = offsetof(oh_pump_status, hold);
+  older.hold = OH_HOLD_DENIED;
+  type->status(hold.asker(), &older);
+  EXPECT_EQ(older.hold, OH_HOLD_DENIED);
+  ASSERT_EQ(oh_pump_hold(type, hold.asker(), OH_HOLD_RESUME), 0);
+  EXPECT_NE(oh_pump_hold(type, hold.asker(), OH_HOLD_RESUME), 0) << "not away any more";
 }
 
 TEST_P(V92Hold, EndsTheCallWhenT1IsOver) {

@@ -454,6 +454,23 @@ TEST_F(ScenarioFile, ADigitalTrunkHasKeysOfItsOwnAndTheOthersWouldSayNothing) {
               testing::HasSubstr("pump.modem is \"v90\"; expected line.kind = \"digital-trunk\" beside it"));
 }
 
+TEST_F(ScenarioFile, AHoldIsOfAModemThatHasIt) {
+  const std::string v90 = "line.kind = \"digital-trunk\"\npump.modem = \"v90\"\n";
+  const hostsim::Scenario s = read(v90 + "[hold]\nat_s = 7\naway_s = 3\nby = \"far-end\"\nlimit = \"2 min\"\n");
+  EXPECT_EQ(s.hold.at_s, 7);
+  EXPECT_EQ(s.hold.away_s, 3);
+  EXPECT_TRUE(s.hold.by_far_end);
+  EXPECT_EQ(s.hold.granted(), 6u) << "code of Table 33";
+  EXPECT_EQ(read(to_toml(s)).hold.limit, 6u);
+  EXPECT_EQ(read(v90).hold.granted(), 0u) << "nobody asks";
+  EXPECT_EQ(read(v90 + "hold.at_s = 1\nhold.limit = \"none\"\n").hold.granted(), 13u);
+  for (const char* other : {"pump.modem = \"v34\"", "pump.modem = \"auto\"\npump.kind = \"cost-profile\"",
+                            "pump.modem = \"auto\"\npump.far_modem = \"v34\"\nhold.by = \"far-end\""})
+    EXPECT_THAT(complaint(std::string(other) + "\nhold.at_s = 1"),
+                testing::HasSubstr("hold.at_s is 1; modem-on-hold is of real pumps that are V.90 modems"));
+  EXPECT_EQ(complaint("pump.modem = \"auto\"\nhold.at_s = 1"), "no error");
+}
+
 TEST_F(ScenarioFile, AutomodesModulationsAreAListOfNames) {
   const hostsim::Scenario s = read(
       "pump.modem = \"auto\"\npump.modulations = [\"v34\", \"v22bis\"]\n"

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// The hold of a scenario: one end asks the other to wait, comes back after a while, and data mode is there again.
+#pragma once
+
+#include <optional>
+
+#include "driver/modem/modem.h"
+#include "hostsim/call/connection.h"
+#include "hostsim/call/scenario.h"
+
+namespace offhook::hostsim {
+
+class PlannedHold {
+ public:
+  /// @param asks  outlives it  @param other  likewise; null: a foreign modem
+  PlannedHold(const HoldScenario& plan, modem::Modem& asks, const modem::Modem* other)
+      : plan_(plan), asks_(asks), other_(other) {}
+
+  /// Once a block, outside the driver. @param connected_at  negative: not yet
+  void follow(Ns now, Ns connected_at);
+  /// None: nobody has asked yet.
+  std::optional<HoldStatus> status() const { return status_.asked_at >= 0 ? std::optional(status_) : std::nullopt; }
+
+ private:
+  bool in_data() const {
+    return asks_.pump_status().state == OH_PUMP_DATA &&
+           (other_ == nullptr || other_->pump_status().state == OH_PUMP_DATA);
+  }
+
+  HoldScenario plan_;
+  modem::Modem& asks_;
+  const modem::Modem* other_;
+  HoldStatus status_;
+};
+
+}  // namespace offhook::hostsim
