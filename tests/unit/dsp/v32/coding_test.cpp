@@ -141,7 +141,7 @@ struct PlainDecoder {
   struct Step {
     int from[8], label[8];
   };
-  std::vector<Step> steps;
+  std::vector<Step> steps{};
   int best = 0;
 
   void put(Complex y) {
