@@ -52,6 +52,7 @@ config::ScenarioBuilder host_and_load(const std::string& host) {
   config::ScenarioBuilder builder;
   builder.set("load.spinner=true");
   if (!host.ends_with(".toml")) {
+    (void)config::load_host(host);  // what is wrong with the name is said of what was typed
     builder.set("host.name=" + host);
     return builder;
   }
@@ -105,7 +106,8 @@ std::string host_source_of(const Options& options, const hostsim::Scenario& base
 
 hostsim::Scenario base_of(const Options& options) {
   if (options.host.empty() && options.trace.empty()) {
-    throw std::runtime_error("HOST.toml is missing; expected a host, or --trace with a recorded one");
+    throw std::runtime_error(
+        "HOST.toml is missing; expected a host (offhook hosts lists them), or --trace with a recorded one");
   }
   config::ScenarioBuilder builder = host_and_load(options.host.empty() ? "linux" : options.host);
   if (!options.trace.empty()) {

@@ -158,8 +158,8 @@ class Demo {
  private:
   void make_jobs();
   void run_jobs();
-  std::string context_table();
-  std::string reservation_table();
+  Lines context_table();
+  Lines reservation_table();
   /// @param published verdict and provenance there
   void add(SweepRow row, SweepRow::Published published, const char* where, std::string decides);
   Json counts() const;
@@ -260,7 +260,7 @@ Json Demo::counts() const {
   return out;
 }
 
-std::string Demo::context_table() {
+Lines Demo::context_table() {
   Table table;
   table.column("context, real pump");
   table.column("verdict", Table::Align::kLeft);
@@ -291,10 +291,10 @@ std::string Demo::context_table() {
     add(std::move(row), {published.verdict, {}, published.note, std::string(to_string(published.provenance))},
         "contexts", "");
   }
-  return table.str();
+  return table.lines();
 }
 
-std::string Demo::reservation_table() {
+Lines Demo::reservation_table() {
   Table table;
   table.column("reservation, Table 3");
   table.column("verdict", Table::Align::kLeft);
@@ -304,7 +304,7 @@ std::string Demo::reservation_table() {
   table.column("published s");
   table.column("pending max");
   table.column("blocks late");
-  table.column("what decides: share of the needed, gap of the lead", Table::Align::kLeft);
+  table.column("what decides (share of what is needed, gap of what is allowed)", Table::Align::kLeft);
   const std::optional<double> reference_s = time_of(jobs_.back().row);
   for (std::size_t r = 0; r < reservations_.size(); ++r) {
     const reproduce::Published& p = reservations_[r];
@@ -335,7 +335,7 @@ std::string Demo::reservation_table() {
          fmt::format("{} of {}", p.number("ok"), map_.number("of")), std::string(to_string(provenance))},
         "table3", decides);
   }
-  return table.str();
+  return table.lines();
 }
 
 int Demo::run() {
@@ -343,7 +343,7 @@ int Demo::run() {
   const auto begin = std::chrono::steady_clock::now();
   run_jobs();
   if (interrupted()) return interrupt_status();
-  const std::string contexts = context_table(), reservations = reservation_table();
+  const Lines contexts = context_table(), reservations = reservation_table();
   json_["counts"] = counts();
   std::vector<std::string> counted;
   for (const auto& [provenance, count] : counts_)
@@ -357,11 +357,10 @@ int Demo::run() {
   if (options_.json.alone()) return kOk;
   say("One call in each context: the real V.22bis pump under V.42 carries {} bytes (200,000 in the paper, over a\n"
       "faster modem; fewer here so that the demo is short: --bytes N).\n\n{}\n",
-      options_.bytes, Lines(contexts));
+      options_.bytes, contexts);
   say("Reservations, never outside their slots, {} runs each with another starting phase: cost profile \"{}\",\n"
-      "{} bytes. The law wants {:.1f} % of the CPU, and no gap over the lead less phi c, {:.2f} ms.\n\n{}\n",
-      options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(),
-      Lines(reservations));
+      "{} bytes. The law asks for {:.1f} % of the CPU, and no gap over the lead less phi c, {:.2f} ms.\n\n{}\n",
+      options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(), reservations);
   say("{}\n{} calls in {:.1f} s of wall time\nreport: {}\n", headline, jobs_.size(),
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
       (folder_ / kReportName).string());
