@@ -149,6 +149,7 @@ Link read_link(const DataHeard& data, const Link* before) {
   for (const std::uint8_t bit : rest) hdlc.put(bit);
   bool first = !rest.empty();  // this frame had begun before; a bit too many or too few there is no error of this link
   std::size_t flag = 0;
+  bool none_ended = true;  // the frame that had begun before is not at its end here either
   for (std::size_t k = 0; k < data.bits.size(); ++k) {
     const int bit = data.bits[k];
     if (link.detection == nullptr && link.frames.empty()) {
@@ -163,6 +164,7 @@ Link read_link(const DataHeard& data, const Link* before) {
     const auto result = hdlc.put(bit);
     if (result == v42::HdlcReceiver::kNothing) continue;
     flag = k;
+    none_ended = false;
     const bool went_on = std::exchange(first, false);
     if (result == v42::HdlcReceiver::kBadFrame) link.bad_frames += !link.frames.empty() && !went_on;
     if (result != v42::HdlcReceiver::kFrame || hdlc.oversize()) continue;
@@ -178,8 +180,11 @@ Link read_link(const DataHeard& data, const Link* before) {
     link.frames.push_back(std::move(f));
   }
   const std::size_t from = flag < 7 ? 0 : flag - 7;
-  if (data.bits.size() - from < 10 * kLargestFrame)
-    link.rest.assign(data.bits.begin() + static_cast<long>(from), data.bits.end());
+  const std::size_t left = data.bits.size() - from + (none_ended ? rest.size() : 0);
+  if (left < 10 * kLargestFrame) {
+    if (none_ended) link.rest = rest;
+    link.rest.insert(link.rest.end(), data.bits.begin() + static_cast<long>(from), data.bits.end());
+  }
   assemble({&link, 1});
   return link;
 }

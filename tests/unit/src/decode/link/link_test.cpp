@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dsp/v42/hdlc.h"
@@ -139,6 +140,25 @@ TEST(DecodeLink, AFrameWhoseShorterCheckSequenceIsRightByChanceHasTheLongerOne) 
     return;
   }
   FAIL() << "one in 65 536 was to be expected";
+}
+
+// A renegotiation, and another one before the frame is at its end.
+TEST(DecodeLink, AFrameGoesOnOverThreeDataModes) {
+  std::vector<std::uint8_t> information(40);
+  for (std::size_t k = 0; k < information.size(); ++k) information[k] = static_cast<std::uint8_t>(37 * k);
+  const std::vector<std::uint8_t> bits = frame_of(information);
+  Link link;
+  for (std::size_t part = 0; part < 3; ++part) {
+    DataHeard heard;
+    heard.bit_rate = 9600;
+    const auto cut = [&](std::size_t k) { return bits.begin() + static_cast<long>(k * bits.size() / 3); };
+    heard.bits.assign(cut(part), cut(part + 1));
+    const Link before = std::exchange(link, Link());
+    link = read_link(heard, part == 0 ? nullptr : &before);
+    EXPECT_EQ(link.frames.size(), part == 2 ? 1u : 0u);
+  }
+  EXPECT_EQ(link.payload, information);
+  EXPECT_EQ(link.bad_frames, 0);
 }
 
 }  // namespace
