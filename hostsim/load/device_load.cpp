@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hostsim/load/device_load.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -91,6 +92,17 @@ class TransferLoad final : public DeviceLoad, private RepeatedChain {
 };
 
 }  // namespace
+
+void DrawnCosts::draw() {
+  at_ = 0;
+  double u[kAhead] = {};
+  if (spread_ != 0) random_.uniforms(index_, step_, u, kAhead);
+  index_ += step_ * kAhead;
+  for (std::size_t i = 0; i < kAhead; i++) {
+    const double cost = static_cast<double>(mean_) * (1 + spread_ * (2 * u[i] - 1));
+    costs_[i] = spread_ == 0 ? std::max<Ns>(mean_, 1) : cost > 1 ? static_cast<Ns>(cost) : 1;
+  }
+}
 
 DeviceEntities add_device(Cpu& cpu, const LoadDevice& spec, const DeviceHost& host, const DevicePrograms& work) {
   constexpr int kHighLevel = 31;  // a handler that holds all interrupts off is not a thread

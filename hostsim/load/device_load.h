@@ -29,26 +29,26 @@ class DrawnCosts {
   DrawnCosts() = default;
   /// @param first, step  which of the random numbers decide
   DrawnCosts(const Random& random, std::uint64_t first, std::uint64_t step, Ns mean, double spread)
-      : draws_(random, first, step), mean_(mean), spread_(spread) {}
+      : random_(random), index_(first), step_(step), mean_(mean), spread_(spread) {}
   Ns ahead() {
-    if (next_ == 0) next_ = draw();
-    return next_;
+    if (at_ == kAhead) draw();
+    return costs_[at_];
   }
   Ns take() {
-    (void)ahead();
-    return std::exchange(next_, 0);
+    const Ns cost = ahead();
+    at_++;
+    return cost;
   }
 
  private:
-  Ns draw() {
-    if (spread_ == 0) return mean_ > 0 ? mean_ : 1;
-    const double cost = static_cast<double>(mean_) * (1 + spread_ * (2 * draws_.next() - 1));
-    return cost > 1 ? static_cast<Ns>(cost) : 1;
-  }
-  UniformDraws draws_;
+  static constexpr std::size_t kAhead = 16;
+  void draw();
+  Random random_ = Random(0, 0);
+  std::uint64_t index_ = 0, step_ = 0;  ///< of the first one that is not drawn
   Ns mean_ = 0;
   double spread_ = 0;
-  Ns next_ = 0;  ///< 0: not drawn
+  std::size_t at_ = kAhead;
+  Ns costs_[kAhead];
 };
 
 /// What the host makes of a device.
