@@ -187,7 +187,7 @@ static int device_close(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static long release_log(struct oh_device *device, unsigned long n)
+static noinline_for_stack long release_log(struct oh_device *device, unsigned long n)
 {
 	struct oh_event events[16];
 
@@ -207,31 +207,35 @@ static long release_log(struct oh_device *device, unsigned long n)
 
 static long control(struct oh_device *device, unsigned int what, void __user *argument)
 {
-	struct oh_kernel_call call;
-	struct oh_context_spec spec;
-	struct oh_kernel_status status;
+	union {
+		struct oh_kernel_call call;
+		struct oh_context_spec spec;
+		struct oh_kernel_status status;
+	} of;
 
 	switch (what) {
 	case OH_KERNEL_START:
-		if (copy_from_user(&call, argument, sizeof(call)))
+		if (copy_from_user(&of.call, argument, sizeof(of.call)))
 			return -EFAULT;
-		return call.struct_size == sizeof(call) ? oh_device_start(device, &call) : -EINVAL;
+		if (of.call.struct_size != sizeof(of.call))
+			return -EINVAL;
+		return oh_device_start(device, &of.call);
 	case OH_KERNEL_STOP:
 		oh_device_stop(device);
 		return 0;
 	case OH_KERNEL_SET_CONTEXT:
-		if (copy_from_user(&spec, argument, sizeof(spec)))
+		if (copy_from_user(&of.spec, argument, sizeof(of.spec)))
 			return -EFAULT;
-		if (spec.struct_size != sizeof(spec))
+		if (of.spec.struct_size != sizeof(of.spec))
 			return -EINVAL;
-		return oh_context_reconfigure(&device->context.context, &spec);
+		return oh_context_reconfigure(&device->context.context, &of.spec);
 	case OH_KERNEL_GET_STATUS:
-		if (get_user(status.struct_size, (u32 __user *)argument))
+		if (get_user(of.status.struct_size, (u32 __user *)argument))
 			return -EFAULT;
-		if (status.struct_size != sizeof(status))
+		if (of.status.struct_size != sizeof(of.status))
 			return -EINVAL;
-		give_status(device, &status);
-		return copy_to_user(argument, &status, sizeof(status)) ? -EFAULT : 0;
+		give_status(device, &of.status);
+		return copy_to_user(argument, &of.status, sizeof(of.status)) ? -EFAULT : 0;
 	case OH_KERNEL_RELEASE_LOG:
 		return release_log(device, (unsigned long)argument);
 	case OH_KERNEL_HANG_UP:
