@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -79,6 +80,7 @@ class V90Call : public hostsim::DigitalEnd {
     uint32_t max_bit_rate = 0;
     bool hdlc = false;  ///< what is carried has no seven ones in a row
     oh_v90_options analogue{}, digital{};
+    std::optional<oh_v90_profile> analogue_profile, digital_profile;  ///< Quick Connect
     uint64_t seed = 1;
   };
   /// A line with little noise, and no V.8.
@@ -106,6 +108,9 @@ class V90Call : public hostsim::DigitalEnd {
     analogue_memory_ = make(c, size_[1]);
     if (oh_v90_set_options(digital(), &o.digital) != 0 || oh_v90_set_options(analogue(), &o.analogue) != 0)
       throw std::invalid_argument("oh_v90_options");
+    if ((o.digital_profile && oh_v90_quick_connect(digital(), &*o.digital_profile) != 0) ||
+        (o.analogue_profile && oh_v90_quick_connect(analogue(), &*o.analogue_profile) != 0))
+      throw std::invalid_argument("oh_v90_profile");
     if (!o.v8) {
       oh_v90_begin(digital());
       oh_v90_begin(analogue());
@@ -168,9 +173,9 @@ class V90Call : public hostsim::DigitalEnd {
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
 
-  /// What both modems receive from now on is added to this; null: no more.
+  /// What both modems receive from now on, and the digital one sends, is added to this; null: no more.
   struct Received {
-    std::vector<uint8_t> digital;
+    std::vector<uint8_t> digital, digital_sent;
     std::vector<int16_t> analogue;  ///< kReceivedRatio for each sample period
   };
   void record(Received* received) { received_ = received; }
@@ -238,6 +243,7 @@ class V90Call : public hostsim::DigitalEnd {
     if (damage_ == Damage::kSilence) rx = 0xFF;
     if (received_ != nullptr) received_->digital.push_back(rx);
     type_->process(digital(), &rx, &tx, 1);
+    if (received_ != nullptr) received_->digital_sent.push_back(tx);
     silent_for_ = (tx & 0x7F) == 0x7F ? silent_for_ + 1 : 0;
     return tx;
   }

@@ -18,6 +18,8 @@ constexpr int kCmGone = seconds(2);         // no octet for so long: CJ has been
 constexpr int kCjOctet = seconds(0.06);     // a third octet of CJ that has not come by then was cut short
 constexpr int kMenuEnd = seconds(0.05);     // 15 bits: a further octet of the menu would have come after 10
 constexpr int kPreambleOnes = 10;
+constexpr int kLeastPreamble = 3;  // of these, heard: none stand between the octets of a menu
+constexpr int kQuickCopies = 2;    // V.92, Tables 2, 4, 11, 13
 
 }  // namespace
 
@@ -57,8 +59,23 @@ void V8::load(uint8_t sync, const Menu& menu, int min_modulation_octets) {
   tx_bit_ = 0;
 }
 
+void V8::load_quick() {
+  tx_[0] = config_.quick.sync;
+  tx_[1] = config_.quick.octet;
+  tx_octets_ = 2;
+  tx_ones_ = kPreambleOnes;
+  tx_bit_ = 0;
+  tx_copies_ = kQuickCopies;
+}
+
 int V8::next_bit() {
-  if (tx_bit_ == tx_ones_ + 10 * tx_octets_) tx_bit_ = 0;
+  if (tx_bit_ == tx_ones_ + 10 * tx_octets_) {
+    tx_bit_ = 0;
+    if (step_ == Step::kQc && --tx_copies_ == 0) {  // CM follows at once, V.92 8.2.1
+      load(kSyncCm, config_.menu, 1);
+      step_ = Step::kCm;
+    }
+  }
   octet_done_ = tx_bit_ == 0 || (tx_bit_ > tx_ones_ && (tx_bit_ - tx_ones_) % 10 == 0);
   const int k = tx_bit_++ - tx_ones_;
   if (k < 0) return 1;
@@ -71,7 +88,8 @@ int V8::next_bit() {
 float V8::process(float rx) {
   if (state_ != State::kRunning) return 0;
   const bool call = config_.role == OH_PUMP_CALL;
-  const bool hears_menus = call ? step_ == Step::kCm : step_ == Step::kAnsam || step_ == Step::kJm;
+  const bool hears_menus =
+      call ? step_ == Step::kQc || step_ == Step::kCm : step_ == Step::kAnsam || step_ == Step::kJm;
   Octet octet;
   if (receiver_.put(rx, &octet) && hears_menus) take_octet(octet);
   if (!agreed_ && second_copy_complete()) take_menu();
@@ -93,10 +111,21 @@ float V8::process(float rx) {
     }
     case Step::kTe:
       if (age() < static_cast<int>(config_.silence_before_cm_s * 8000)) break;
-      load(kSyncCm, config_.menu, 1);
-      enter(Step::kCm);
+      if (config_.quick.sync != 0) {
+        load_quick();
+        enter(Step::kQc);
+      } else {
+        load(kSyncCm, config_.menu, 1);
+        enter(Step::kCm);
+      }
       [[fallthrough]];
+    case Step::kQc:
     case Step::kCm:
+      if (quick_copies_ == kQuickCopies) {  // not even the octet is completed, V.92 9.2.1.1
+        state_ = State::kShortPhase1;
+        step_ = Step::kEnd;
+        break;
+      }
       tx = modulator_.next([this] { return next_bit(); });
       if (octet_done_ && agreed_) {  // the sample just made began a new bit; CJ takes its place
         memset(tx_, 0, kCjOctets);
@@ -121,9 +150,21 @@ float V8::process(float rx) {
       tx = ansam_.next();
       if (agreed_) {
         enter(Step::kJm);
+      } else if (quick_copies_ == kQuickCopies) {
+        load_quick();
+        enter(Step::kQca);
       } else if (config_.ansam > 0 && age() >= config_.ansam) {
         finish(State::kAnswerTone);
       }
+      break;
+    case Step::kQca:
+      // Ten ones, twice the octets after as many, and ten more: V.92, Tables 4 and 13.
+      if (age() == (kQuickCopies * 30 + kPreambleOnes) * 8000 / 300) {
+        state_ = State::kShortPhase1;
+        step_ = Step::kEnd;
+        break;
+      }
+      tx = modulator_.next([this] { return next_bit(); });
       break;
     case Step::kJm: {
       tx = modulator_.next([this] { return next_bit(); });
@@ -166,6 +207,7 @@ float V8::ci() {
 // Octets of CM (answerer) or JM (caller), and of CJ.
 void V8::take_octet(const Octet& octet) {
   last_octet_ = now_;
+  if (config_.quick.sync != 0 && step_ != Step::kJm && take_quick(octet)) return;
   if (step_ == Step::kJm) {
     zeros_ = octet.value == 0 ? zeros_ + 1 : 0;
     return;
@@ -182,6 +224,22 @@ void V8::take_octet(const Octet& octet) {
   if (rx_octets_ < kMaxMenuOctets) rx_[rx_octets_] = octet.value;
   ++rx_octets_;
   if (rx_octets_ > kMaxMenuOctets) rx_octets_ = -1;  // not a menu
+}
+
+// QC (answerer) or QCA (caller).  @return whether the octet is one of its
+bool V8::take_quick(const Octet& octet) {
+  // The first may have none, where what was heard as the line became loud looked like an octet.
+  if (octet.value == config_.quick.sync && (octet.ones_before >= kLeastPreamble || rx_octets_ < 0)) {
+    in_quick_ = true;
+    return true;
+  }
+  if (!in_quick_) return false;
+  in_quick_ = false;
+  const bool same = quick_copies_ > 0 && octet.value == result_.quick;
+  if (!config_.quick.understands(octet.value)) return true;
+  result_.quick = octet.value;
+  quick_copies_ = same ? quick_copies_ + 1 : 1;
+  return true;
 }
 
 // Two equal menus one after the other, and nothing follows but the ten ones of the next.

@@ -11,6 +11,13 @@
 // The modulation is V.21 at 300 bit/s, the caller's in the lower band. An answer tone without modulation (ANS) means a
 // modem without V.8: the caller ends with kAnswerTone and tries V.32bis or V.22bis by its own means.
 //
+// V.92's Quick Connect goes beside that (its 9.2): before its first CM the caller sends an octet twice, after a
+// synchronization octet of its own. An answerer that knows what it means stops ANSam, sends its octet twice, and both
+// leave V.8: kShortPhase1. Any other answerer takes the octets for nothing, and the CM that follows for what it is.
+//
+//    call    .. listens .. | silence Te | QC QC  CM  CM ..|
+//    answer  silence | ANSam .................| QCA QCA |
+//
 // One object is one end. Time is the number of samples: 8000 a second. Samples are int16 units; process() is real-time
 // safe. Passive listeners use fsk.h and answer_tone.h alone.
 #pragma once
@@ -24,6 +31,13 @@
 
 namespace offhook::v8 {
 
+/// What an end sends and understands of V.92's Quick Connect: an octet each way.
+struct QuickConnect {
+  uint8_t sync = 0;                            ///< of both; 0: no Quick Connect
+  uint8_t octet = 0;                           ///< the caller's QC1, the answerer's QCA1
+  bool (*understands)(uint8_t far) = nullptr;  ///< the other's
+};
+
 struct Config {
   oh_pump_role role = OH_PUMP_CALL;
   Menu menu;                        ///< what this end can do; the answerer's JM holds what both can do of it
@@ -33,6 +47,7 @@ struct Config {
   float silence_before_cm_s = 1;    ///< Te: 0.5 s at the least, 1 s to let echo control switch off. Source: 8.1.1
   int silence_before_ansam = 1600;  ///< answerer, samples: at least 0.2 s. Source: 8.2.1
   int ansam = 40000;                ///< answerer, samples: 5 +- 1 s without a CM, 8.2.1; 0: as long as it takes
+  QuickConnect quick{};
 };
 
 /// A call for data with V.42, at the level of the pump. @param modulations  set of Modulation
@@ -43,12 +58,14 @@ enum class State : uint8_t {
   kDone,        ///< both know what to do: result(). The next sample is the first of the modulation's own procedure
   kAnswerTone,  ///< caller: plain ANS, no V.8 at the far end. Answerer: nobody answered ANSam with CM, and the 75 ms
                 ///< of silence are over; proceed by V.32bis Annex A
+  kShortPhase1  ///< result().quick has come to the caller, which is silent at once, or the answerer's octet is sent
 };
 
 struct Result {
   uint16_t modulation = 0;  ///< one of Modulation, or 0: nothing in common
   Menu far;                 ///< CM for the answerer, JM for the caller
   Menu joint;               ///< JM
+  uint8_t quick = 0;        ///< of kShortPhase1: the far end's octet
   bool cj_lost = false;     ///< answerer: went on without CJ, because the caller had begun what follows or CM had been
                             ///< gone for long (8.2.3)
 };
@@ -71,10 +88,12 @@ class V8 {
   enum class Step : uint8_t {
     kListen,   ///< caller: waits for the answer, sending CI or nothing
     kTe,       ///< caller: silence before CM
+    kQc,       ///< caller: QC before CM
     kCm,       ///< caller
     kCj,       ///< caller
     kBefore,   ///< answerer: silence before ANSam
     kAnsam,    ///< answerer
+    kQca,      ///< answerer
     kJm,       ///< answerer
     kSilence,  ///< 75 ms
     kEnd
@@ -84,6 +103,8 @@ class V8 {
  private:
   void enter(Step step);
   void take_octet(const Octet& octet);
+  bool take_quick(const Octet& octet);
+  void load_quick();
   void take_menu();
   bool second_copy_complete() const;
   void load(uint8_t sync, const Menu& menu, int min_modulation_octets);
@@ -110,6 +131,7 @@ class V8 {
   int tx_octets_ = 0;
   int tx_ones_ = 0;
   int tx_bit_ = 0;
+  int tx_copies_ = 0;        // of QC or QCA, to be sent
   bool octet_done_ = false;  // the bit being sent is the first after an octet's stop bit, or after the sequence
 
   // Receiving: the copy that is coming in, and the one before it.
@@ -117,7 +139,9 @@ class V8 {
   int rx_octets_ = -1;  // -1: no synchronization yet
   uint8_t first_[kMaxMenuOctets]{};
   int first_octets_ = 0;
-  bool agreed_ = false;  // two equal menus have come
+  bool agreed_ = false;    // two equal menus have come
+  bool in_quick_ = false;  // the synchronization octet of Quick Connect has come
+  int quick_copies_ = 0;   // equal ones, one after the other
   bool far_end_has_begun_ = false;
   int zeros_ = 0;           // octets of CJ
   int64_t last_octet_ = 0;  // when

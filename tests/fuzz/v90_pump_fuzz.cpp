@@ -16,9 +16,11 @@ using offhook::V90Call;
 constexpr std::size_t kStates = 32;
 constexpr double kSecondsBefore = 14;
 
-std::unique_ptr<V90Call> call_with_states(bool v8) {
+/// @param kind  0: from Phase 2 on, 1: from V.8 on, 2: by Quick Connect
+std::unique_ptr<V90Call> call_with_states(int kind) {
   V90Call::Options o;
-  o.v8 = v8;
+  o.v8 = kind != 0;
+  if (kind == 2) o.analogue_profile = o.digital_profile = oh_v90_profile{4, 0, 78, 0, 80};
   o.digital.hold_timeout = 1;
   auto call = std::make_unique<V90Call>(o);
   for (std::size_t state = 0; state < kStates; ++state) {
@@ -33,9 +35,10 @@ std::unique_ptr<V90Call> call_with_states(bool v8) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  static std::unique_ptr<V90Call> calls[2];
-  auto& made = calls[data[0] & 1];
-  if (!made) made = call_with_states(data[0] & 1);
+  static std::unique_ptr<V90Call> calls[3];
+  const int kind = (data[0] & 1) == 0 ? 0 : (data[0] & 2) == 0 ? 1 : 2;
+  auto& made = calls[kind];
+  if (!made) made = call_with_states(kind);
   V90Call& call = *made;
   call.take_up(data[0] / 8);
   const std::uint64_t before = call.analogue_status().samples;

@@ -103,7 +103,8 @@ void layout_info1a_v90(Io& io, V& v, Rate& rate_downstream) {
   io.reserved(6);
   io.field(v.md_length, 7);
   io.field(v.u_info, 7);
-  io.reserved(2);
+  io.reserved(1);
+  io.field(v.high_carrier, 1);
   io.field(v.rate_upstream, 3);
   io.field(rate_downstream, 3);
   io.field(v.frequency_offset, 10);
@@ -121,7 +122,7 @@ void encode(const Info0& info, uint8_t* bits) {
 
 void encode(const Info0d& info, uint8_t* bits) {
   Info0d sent = info;
-  sent.v34.clock = TransmitClock::kInternal;
+  sent.v34.clock = static_cast<TransmitClock>((info.short_phase2 ? 1 : 0) | (info.v92 ? 2 : 0));
   FieldWriter io(bits);
   layout_info0d(io, sent);
 }
@@ -150,6 +151,9 @@ bool decode(const uint8_t* bits, Info0* info) {
 bool decode(const uint8_t* bits, Info0d* info) {
   FieldReader io(bits + kFillBits);
   layout_info0d(io, *info);
+  const auto v92 = static_cast<unsigned>(info->v34.clock);
+  info->short_phase2 = (v92 & 1) != 0;
+  info->v92 = (v92 & 2) != 0;
   info->v34.clock = TransmitClock::kInternal;
   return io.good();
 }

@@ -37,15 +37,20 @@ struct Info0 {
   friend bool operator==(const Info0&, const Info0&) = default;
 };
 
+/// What an analogue modem of V.92 says in place of Info0::clock, which it has no use for (its Table 16).
+inline constexpr uint8_t kInfo0aV92 = 1, kInfo0aShortPhase2 = 2;
+
 /// INFO0d of V.90: the digital modem. `v34.clock` is reserved there: sent as 0, not looked at.
 struct Info0d {
   static constexpr int kBits = 62;
   Info0 v34;
-  uint8_t nominal_power;  ///< -6 - v dBm0 in Phase 2, 0..15
-  uint8_t max_power;      ///< -0.5 (v + 1) dBm0, 0..31
-  bool power_at_codec;    ///< measured at the output of the codec, else at the modem's terminals
-  bool a_law;             ///< else mu-law
-  bool upstream_3429;     ///< V.90 with 3429 symbols/s upstream
+  uint8_t nominal_power;      ///< -6 - v dBm0 in Phase 2, 0..15
+  uint8_t max_power;          ///< -0.5 (v + 1) dBm0, 0..31
+  bool power_at_codec;        ///< measured at the output of the codec, else at the modem's terminals
+  bool a_law;                 ///< else mu-law
+  bool upstream_3429;         ///< V.90 with 3429 symbols/s upstream
+  bool short_phase2 = false;  ///< V.92: wants short Phase 2, which its Table 15 has in place of `v34.clock`
+  bool v92 = false;           ///< V.92 capability, likewise
   friend bool operator==(const Info0d&, const Info0d&) = default;
 };
 
@@ -90,6 +95,7 @@ struct Info1aV90 {
   uint8_t u_info;            ///< Ucode of the two-point training point, 67..127
   SymbolRate rate_upstream;  ///< 3000, 3200 or 3429
   int16_t frequency_offset;
+  bool high_carrier = false;  ///< short Phase 2 of V.92, which has no INFO1d to choose it (its Table 19); else reserved
   friend bool operator==(const Info1aV90&, const Info1aV90&) = default;
 };
 

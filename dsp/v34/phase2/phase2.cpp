@@ -44,6 +44,7 @@ constexpr int kCallInfo1a = ms(700);           // 11.2.2.1.5, from the end of IN
 constexpr int kAnswerReversal = ms(2000);      // 11.2.2.2.2, from the own reversal
 constexpr int kAnswerToneB = ms(600);          // 11.2.2.2.3, from the start of L2
 constexpr int kAnswerInfo1c = ms(2000);        // 11.2.2.2.4, from tone B; twice the round trip is added
+constexpr int kShortReversal = ms(2500);       // V.92 9.4.1.2.2, 9.4.1.2.3 from the own reversal; 9.4.2.2.2 from INFO0a
 constexpr int kL2Most = ms(550);               // 10.1.2.4; the round trip is added
 
 }  // namespace
@@ -55,12 +56,22 @@ const Phase2::Transition* Phase2::transitions(int* n) {
   // clang-format off
   static constexpr Transition kTable[] = {
       // INFO0
-      {in(kInfo0),      kOwnTone,      &P::has_far_info0, nullptr,               kFirstTone,  "11.2.1.1.2, 11.2.1.2.2"},
+      {in(kInfo0),      kOwnTone,      &P::has_far_info0, &P::begin_first_tone,  kFirstTone,  "11.2.1.1.2, 11.2.1.2.2"},
       {in(kInfo0),      kFarTone,      &P::lacks_info0,   &P::repeat_info0,      kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0, kFirstTone, kReversed, kRoundTrip), kFarLacksInfo0, nullptr, &P::repeat_info0, kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarHasInfo0,  nullptr,           &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
       {in(kInfo0Again), kFarTone,      &P::has_far_info0, &P::end_info0,         kInfo0Again, "11.2.2.1.1, 11.2.2.2.1"},
-      {in(kInfo0Again), kOwnTone,      nullptr,           nullptr,               kFirstTone,  "11.2.2.1.1, 11.2.2.2.1"},
+      {in(kInfo0Again), kOwnTone,      nullptr,           &P::begin_first_tone,  kFirstTone,  "11.2.2.1.1, 11.2.2.2.1"},
+      // the short Phase 2 of V.92
+      {in(kFirstTone),  kFarTone,      &P::calls_short_after_50_ms, &P::reverse_for_short, kShortReversed, "V.92 9.4.1.1.3"},
+      {in(kShortReversed), kWaitOver,  nullptr,           &P::fall_silent,       kShortReversed, "V.92 9.4.1.1.3"},
+      {in(kShortReversed), kFarReversal, nullptr,         &P::await_short_info1a, kShortInfo1, "V.92 9.4.1.1.4"},
+      {in(kShortReversed), kTimeout,   nullptr,           &P::begin_full,        kLostTurn,   "V.92 9.4.1.2.2"},
+      {in(kShortInfo1), kFarInfo1aV90, nullptr,           &P::take_short_info1a, kDone,       "V.92 9.4.1.1.5"},
+      {in(kShortInfo1), kTimeout,      nullptr,           &P::begin_full_with_tone, kFirstTone, "V.92 9.4.1.2.3"},
+      {in(kFirstTone),  kFarReversal,  &P::answers_short, &P::turn_for_short,    kFirstTurn,  "V.92 9.4.2.1.3"},
+      {in(kFirstTone),  kTimeout,      &P::answers_short, &P::retrain_by_itself, kRetrain,    "V.92 9.4.2.2.2"},
+      {in(kFirstTurn),  kWaitOver,     &P::answers_short, &P::send_short_info1a, kInfo1,      "V.92 9.4.2.1.4"},
       // the call modem
       {in(kFirstTone),  kFarReversal,  &P::calls,         &P::answer_reversal,   kFirstTurn,  "11.2.1.1.3"},
       {in(kFirstTurn),  kTurn,         nullptr,           &P::reverse,           kFirstTurn,  "11.2.1.1.3, 11.2.1.2.4"},
@@ -140,6 +151,7 @@ void Phase2::enter(State state) {
 
 void Phase2::start() {
   has_far_info0_ = hurries_ = false;
+  may_be_short_ = config_.v92 && config_.short_phase2;
   far_peak_ = 0;
   send_info0(false);
   enter(State::kInfo0);
@@ -228,7 +240,18 @@ bool Phase2::hears_tone() const {
 }
 
 bool Phase2::answers_after_50_ms() const {
-  return answers() && age() >= kAnswerTone;
+  return answers() && !is_short() && age() >= kAnswerTone;
+}
+
+// Both say that they know V.92 and want it: V.92 9.4.
+bool Phase2::is_short() const {
+  if (!may_be_short_ || !has_far_info0_) return false;
+  if (config_.pcm == PcmSide::kAnalogue) return outcome_.info0d.v92 && outcome_.info0d.short_phase2;
+  return static_cast<unsigned>(outcome_.far_info0.clock) == (kInfo0aV92 | kInfo0aShortPhase2);
+}
+
+bool Phase2::calls_short_after_50_ms() const {
+  return calls() && is_short() && age() >= kAnswerTone;
 }
 
 bool Phase2::past_l1() const {
@@ -278,9 +301,13 @@ void Phase2::send_bits(int count) {
 void Phase2::send_info0(bool again) {
   Info0 info = config_.capabilities;
   info.acknowledge = again && has_far_info0_;
+  if (config_.pcm == PcmSide::kAnalogue && config_.v92)
+    info.clock = static_cast<TransmitClock>(kInfo0aV92 | (config_.short_phase2 ? kInfo0aShortPhase2 : 0));
   if (config_.pcm == PcmSide::kDigital) {
     Info0d digital = config_.digital;
     digital.v34 = info;
+    digital.v92 = config_.v92;
+    digital.short_phase2 = config_.v92 && config_.short_phase2;
     send(digital);
   } else {
     send(info);
@@ -309,6 +336,8 @@ void Phase2::send_tone() {
 void Phase2::begin_retrain() {
   hurries_ = true;
   far_peak_ = 0;
+  may_be_short_ = false;  // "the full Phase 2": V.92 9.7.1
+  deadline_ = 0;
   probing_at_ = -1;
   send_marks_ = again_ = false;
   modulator_.silence();
@@ -353,6 +382,39 @@ void Phase2::turn_round() {
   far_peak_ = tone_.peak();
   measure_round_trip();
   turn_after_far();
+}
+
+void Phase2::begin_first_tone() {
+  if (answers_short()) deadline_ = now_ + kShortReversal + config_.io_delay_samples + 1;
+}
+
+void Phase2::reverse_for_short() {
+  far_peak_ = tone_.peak();
+  reverse();
+  wait_until_ = now_ + kAfterReversal;
+  deadline_ = now_ + kShortReversal + config_.io_delay_samples + 1;
+}
+
+// The time-out goes on: it counts from the own reversal.
+void Phase2::await_short_info1a() {
+  measure_round_trip();
+  fall_silent();
+}
+
+void Phase2::turn_for_short() {
+  deadline_ = 0;
+  far_peak_ = tone_.peak();
+  turn_after_far();
+}
+
+void Phase2::begin_full() {
+  may_be_short_ = false;
+  deadline_ = 0;
+}
+
+void Phase2::begin_full_with_tone() {
+  begin_full();
+  send_tone();
 }
 
 void Phase2::end_round_trip() {

@@ -7,6 +7,12 @@
 //    call    INFO0c B .......... ~B |                 | B ...... ~B L1 L2 ....... | INFO1c |        |
 //    answer  INFO0a A .... ~A ....... A L1 L2 ........ A .. ~A |                  A ....... | INFO1a |
 //
+// Modems of V.92 that both ask for it have a short Phase 2 (V.92 9.4), without probing and without INFO1d. The analogue
+// modem, which knows the line, chooses:
+//
+//    digital   INFO0d B ........ ~B |                          |
+//    analogue  INFO0a A .............. ~A INFO1a |
+//
 // One object serves the whole call. It starts after Phase 1, and again for a retrain (11.5) or to repeat INFO1 (the
 // recovery procedures of Phases 3 and 4). It knows the time-outs and recoveries of 11.2.2 itself, including the
 // retrains that they start. What it does is a table (transitions(), dsp/blocks/transition_table.h).
@@ -47,8 +53,14 @@ struct Phase2Config {
   Info0 capabilities = kAllCapabilities;
   float tx_level_dbm0 = -12;  ///< nominal level of 10.1.2
   float guard_with_tone_db =
-      -7;                 ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
-  uint8_t md_length = 0;  ///< of the own MD in Phase 3, in 35 ms
+      -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
+  uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms
+  bool v92 = false;           ///< with PcmSide: INFO0 says so
+  bool short_phase2 = false;  ///< with v92: INFO0 asks for it
+  /// kAnalogue, for the short Phase 2: what is known of the line.
+  SymbolRate known_rate = SymbolRate::k3200;  ///< upstream
+  Carrier known_carrier = Carrier::kLow;
+  uint32_t known_round_trip_samples = 0;
   uint16_t io_delay_samples = 0;  ///< from a sample's arrival at the line terminals to the departure of the sample that
                                   ///< the same call of process() gives: buffers of card and driver, both directions
 };
@@ -83,25 +95,27 @@ class Phase2 {
  public:
   enum class State : uint8_t {
     kIdle,
-    kInfo0,         ///< INFO0 sent once, then tone; the far INFO0 awaited
-    kInfo0Again,    ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
-    kRetrain,       ///< silence of 70 ms, then tone
-    kFirstTone,     ///< call: B, A's reversal awaited. Answer: A, B awaited
-    kReversed,      ///< answer: reversed A, B's reversal awaited
-    kFirstTurn,     ///< reversal 40 ms after the far end's, 10 ms more
-    kRoundTrip,     ///< call: silence, A's second reversal awaited
-    kLostTurn,      ///< call: no second reversal; silence, A awaited
-    kHear,          ///< silence: L1 and L2 come in
-    kSecondTone,    ///< call: B, A's reversal awaited. Answer: A for 50 ms
-    kSecondTurn,    ///< reversal and 10 ms more
-    kSilent,        ///< answer: silence, B's reversal awaited
-    kProbe,         ///< L1 and L2 sent; the far tone awaited
-    kThirdTone,     ///< answer: A, INFO1c awaited
-    kInfo1,         ///< INFO1 is sent; call: INFO1a awaited
-    kNoInfo1,       ///< call: silence, A or INFOMARKSa awaited
-    kMarksSilence,  ///< silence of 70 ms, then INFOMARKS
-    kMarks,         ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
-    kDone,          ///< see outcome()
+    kInfo0,          ///< INFO0 sent once, then tone; the far INFO0 awaited
+    kInfo0Again,     ///< INFO0 sent over and over (11.2.2.1.1, 11.2.2.2.1)
+    kRetrain,        ///< silence of 70 ms, then tone
+    kFirstTone,      ///< call: B, A's reversal awaited. Answer: A, B awaited
+    kReversed,       ///< answer: reversed A, B's reversal awaited
+    kFirstTurn,      ///< reversal 40 ms after the far end's, 10 ms more
+    kRoundTrip,      ///< call: silence, A's second reversal awaited
+    kLostTurn,       ///< call: no second reversal; silence, A awaited
+    kHear,           ///< silence: L1 and L2 come in
+    kSecondTone,     ///< call: B, A's reversal awaited. Answer: A for 50 ms
+    kSecondTurn,     ///< reversal and 10 ms more
+    kSilent,         ///< answer: silence, B's reversal awaited
+    kProbe,          ///< L1 and L2 sent; the far tone awaited
+    kThirdTone,      ///< answer: A, INFO1c awaited
+    kInfo1,          ///< INFO1 is sent; call: INFO1a awaited
+    kNoInfo1,        ///< call: silence, A or INFOMARKSa awaited
+    kMarksSilence,   ///< silence of 70 ms, then INFOMARKS
+    kMarks,          ///< INFOMARKS; call: INFOMARKSa awaited. Answer: INFO1c or B
+    kShortReversed,  ///< call, short Phase 2: reversed B, A's reversal awaited
+    kShortInfo1,     ///< call, short Phase 2: silence, INFO1a awaited
+    kDone,           ///< see outcome()
   };
   enum class Event : uint8_t {
     // heard
@@ -168,6 +182,9 @@ class Phase2 {
   bool has_far_info0() const { return has_far_info0_; }
   bool lacks_info0() const { return !has_far_info0_ && sends_tone(); }
   bool answers_after_50_ms() const;
+  bool is_short() const;
+  bool calls_short_after_50_ms() const;
+  bool answers_short() const { return answers() && is_short(); }
   bool past_l1() const;
   bool calls_past_l1() const { return calls() && past_l1(); }
   bool answers_past_l1() const { return answers() && past_l1(); }
@@ -179,6 +196,15 @@ class Phase2 {
   void end_info0() { again_ = false; }
   void answer_reversal();
   void turn_round();
+  void begin_first_tone();
+  void begin_full();
+  void begin_full_with_tone();
+  void reverse_for_short();
+  void await_short_info1a();
+  void turn_for_short();
+  void send_short_info1a();
+  void take_short_info1a();
+  void put_short_choice();
   void turn_after_far() { turn_after(tone_.reversal_time()); }
   void turn_after_now() { turn_after(static_cast<double>(now_)); }
   void reverse();
@@ -248,6 +274,7 @@ class Phase2 {
   InfoDetector<Info0d> info0d_;         // PcmSide::kAnalogue, instead of info0_
   InfoDetector<Info1aV90> info1a_v90_;  // PcmSide::kDigital, besides info1a_
   bool choose_pcm_ = true;
+  bool may_be_short_ = false;  // the Phase 2 that runs, as far as this end has a say
   InfoMarksDetector marks_;
   ToneDetector tone_;
   LineProbe probe_;

@@ -58,8 +58,42 @@ void Phase2::send_info1c() {
     if (!can_use(symbol_rate(k), far, own)) continue;
     info.probing[k] = LineProbe::result(symbol_rate(k), chosen(symbol_rate(k)), far.supports_1664_points);
   }
+  // V.92's Table 17 has another meaning for the bit of 3429's carrier, which is one and the same: no PCM upstream.
+  if (config_.v92) info.probing[static_cast<int>(SymbolRate::k3429)].carrier = Carrier::kLow;
   info.frequency_offset = probe_.offset_field();
   send(info);
+}
+
+// V.92's short Phase 2: what is known from an earlier call; Table 19.
+void Phase2::send_short_info1a() {
+  Info1aV90& info = outcome_.info1a_v90;
+  info = {};
+  info.md_length = config_.md_length;
+  info.u_info = config_.u_info(outcome_.info0d);
+  const SymbolRate s = config_.known_rate;
+  const bool possible = s >= SymbolRate::k3000 && (config_.upstream >> static_cast<int>(s) & 1) != 0 &&
+                        (s != SymbolRate::k3429 || outcome_.info0d.upstream_3429);
+  info.rate_upstream = possible ? s : SymbolRate::k3200;
+  info.high_carrier = config_.known_carrier == Carrier::kHigh;
+  info.frequency_offset = kOffsetUnknown;
+  outcome_.round_trip_samples = config_.known_round_trip_samples;
+  choose_pcm_ = true;
+  put_short_choice();
+  send(info);
+}
+
+void Phase2::take_short_info1a() {
+  outcome_.info1a_v90 = info1a_v90_.found().info;
+  put_short_choice();
+  take_info1a_v90();
+}
+
+// Where INFO1d would have it: the carrier, and no pre-emphasis.
+void Phase2::put_short_choice() {
+  const Info1aV90& info = outcome_.info1a_v90;
+  outcome_.info1c = {};
+  outcome_.info1c.probing[static_cast<int>(info.rate_upstream)].carrier =
+      info.high_carrier ? Carrier::kHigh : Carrier::kLow;
 }
 
 // V.90: the symbol rate that carries most upstream, as the digital modem sees it, and what it shall train us with.

@@ -30,6 +30,14 @@ constexpr int reversed(int value, int n) {
 
 }  // namespace
 
+uint8_t uqts_not_above(uint8_t ucode) {
+  uint8_t found = kUqts[0];
+  for (const uint8_t u : kUqts) {
+    if (u <= ucode && u > found) found = u;
+  }
+  return found;
+}
+
 // Bits in time: digital, QCA, P, then W0XYZ or 000LM.
 uint8_t encode_qc1(const QuickConnect& qc) {
   const int head = qc.digital | qc.acknowledge << 1 | qc.lapm << 2;

@@ -21,6 +21,9 @@ struct QuickConnect {
   friend bool operator==(const QuickConnect&, const QuickConnect&) = default;
 };
 
+/// The UQTS of Table 2 that is the highest not above a Ucode, or the lowest. Real-time: yes, O(1).
+uint8_t uqts_not_above(uint8_t ucode);
+
 /// The octet of QC1 and QCA1, first bit in time in bit 0. Real-time: yes, O(1).
 uint8_t encode_qc1(const QuickConnect& qc);
 /// @return true when the octet's fixed bits are right; else `qc` is left alone. Real-time: yes, O(1).

@@ -42,6 +42,9 @@ int16_t AnalogueModem::step(const int16_t* rx, bool is_lost) {
       tx = v8_.process(decimator_.put(rx[0], rx[1]));
       follow_v8();
       break;
+    case Stage::kQuick:
+      tx = quick_step(decimator_.put(rx[0], rx[1]));
+      break;
     case Stage::kPhase2:
       tx = phase2_step(decimator_.put(rx[0], rx[1]));
       if (phase2_.done()) begin_training();

@@ -48,6 +48,9 @@ uint8_t DigitalModem::step(uint8_t rx, bool is_lost) {
       tx = linear(v8_.process(x));
       follow_v8();
       break;
+    case Stage::kQuick:
+      tx = octet_of(law_, quick_step_digital(x));
+      break;
     case Stage::kPhase2:
       tx = linear(phase2_step(x));
       if (phase2_.done()) begin_training();
@@ -80,6 +83,8 @@ void DigitalModem::begin_training() {
   d.round_trip_samples = o.round_trip_samples;
   d.far_md_length = o.far_md_length;
   d.elapsed = o.samples_since_info1a;
+  // The next code is the one of samples_ + 1.
+  if (qts_at_ != 0) d.aligned = static_cast<int>((6 - (samples_ + 1 - qts_at_) % 6) % 6);
   d.max_bit_rate = config_.max_bit_rate;
   d.points_1664 = o.own_info0.supports_1664_points && o.far_info0.supports_1664_points;
   d.margin = v34::kSnrMargin;

@@ -12,12 +12,14 @@
 #include "dsp/v34/phase2/phase2.h"
 #include "dsp/v8/pcm_side.h"
 #include "dsp/v8/v8.h"
+#include "dsp/v90/coding/quick_connect.h"
 #include "dsp/v90/control/pump.h"
 #include "dsp/v90/hold/hold.h"
+#include "dsp/v90/quick/short_phase1.h"
 
 namespace offhook::v90 {
 
-enum class Stage : uint8_t { kV8, kPhase2, kTraining, kV34, kHold, kReleased, kFailed };
+enum class Stage : uint8_t { kV8, kQuick, kPhase2, kTraining, kV34, kHold, kReleased, kFailed };
 
 /// Self, derived from it, has rx_bit_rate(), tx_bit_rate(), bits_received() of the data mode that runs, kDelay (what it
 /// adds to the way between codec and pump, samples of 8000 Hz), kPhase2Role and end_v34(had_data): V.34, which had data
@@ -61,6 +63,21 @@ class Modem {
     options_ = options;
     phase2_.set_upstream(options.upstream_symbol_rates, options.md_length);
   }
+  /// Before the first sample.  @return false: not a profile of this modem
+  bool quick_connect(const oh_v90_profile& profile) {
+    const bool rate = profile.upstream_symbol_rate >= 3 && profile.upstream_symbol_rate <= 5;
+    const bool qts = is_digital() || (profile.u_qts != 0 && uqts_not_above(profile.u_qts) == profile.u_qts);
+    if (!rate || !qts || stage_ != Stage::kV8 || samples_ != 0) return false;
+    profile_ = profile;
+    renew(v8_, with_quick_connect(v8_config_, false));
+    return true;
+  }
+  bool profile(oh_v90_profile* profile) const {
+    if (!has_profile()) return false;
+    *profile = in_data() ? profile_now() : profile_;
+    return true;
+  }
+  bool was_quick() const { return was_quick_; }
   /// @return false: not now
   bool hold(oh_hold_order order) {
     if (order == OH_HOLD_RESUME) {
@@ -142,6 +159,7 @@ class Modem {
   }
   void follow_v8() {
     if (v8_.state() == v8::State::kRunning) return;
+    if (v8_.state() == v8::State::kShortPhase1) return begin_quick();
     const bool done = v8_.state() == v8::State::kDone;
     const bool calls = v8_config_.role == OH_PUMP_CALL;
     const bool held = waiting_ || clearing_;
@@ -156,6 +174,16 @@ class Modem {
       nothing_in_common_ = true;
       stage_ = Stage::kFailed;
     }
+  }
+  float quick_step(float x) {
+    const float tx = short_.process(x);
+    follow_quick(x);
+    return tx;
+  }
+  Pcm quick_step_digital(float x) {
+    const Pcm tx = short_.process_digital(x);
+    follow_quick(x);
+    return tx;
   }
   /// V.34 was chosen, in Phase 2, or by V.8. In the latter case it stays until the call ends, in the former until the
   /// next retrain: "any subsequent retrains shall use Phase 2 of V.90" (9.2.1.1.8, 9.2.2.1.9).
@@ -177,6 +205,10 @@ class Modem {
         stage_ = Stage::kHold;
         return 0;
       }
+    }
+    if (quick_until_ != 0 && is_alone_in_phase2()) {
+      fall_back_to_v8(v8_config_.role);
+      return 0;
     }
     return phase2_.process(x);
   }
@@ -232,6 +264,7 @@ class Modem {
     if (stage_ == Stage::kTraining) {
       bits_sent_ += procedure_.bits_sent();
       bits_received_ += self().bits_received();
+      if (self().bits_received() > 0) profile_ = profile_now();
     }
     stage_ = next;
   }
@@ -255,6 +288,7 @@ class Modem {
   v34::Phase2 phase2_;
   v34::RetrainDetector retrain_tone_;
   Procedure procedure_;
+  uint64_t qts_at_ = 0;  // digital: of samples_, the first symbol of QTS; 0: there was none
 
  private:
   static HoldMessage initiating(oh_hold_order order) {
@@ -293,13 +327,111 @@ class Modem {
     clearing_ = hold_.outcome() == HoldOutcome::kClear;
     waiting_ = role == OH_PUMP_ANSWER && hold_.holds();
     if (clearing_) v.menu.modulations = 0, v.menu.has_pcm = false;
+    if (!clearing_ && has_profile()) v = with_quick_connect(v, waiting_);
     v.silence_before_ansam = kAtOnce;
     if (waiting_) v.ansam = static_cast<int>(hold_.answer_tone_samples());
     renew(v8_, v);
-    retrains_ += phase2_.retrains();
-    renew(phase2_, phase2_config_);
-    phase2_.set_upstream(upstream_of(options_), options_.md_length);
+    renew_phase2(phase2_config_);
     may_be_hold_ = false;
+    stage_ = Stage::kV8;
+  }
+  void renew_phase2(const v34::Phase2Config& config) {
+    retrains_ += phase2_.retrains();
+    renew(phase2_, config);
+    phase2_.set_upstream(upstream_of(options_), options_.md_length);
+    was_quick_ = false;
+    qts_at_ = quick_until_ = 0;
+  }
+
+  // Quick Connect (V.92 9.2, 9.4).
+  bool is_digital() const { return phase2_config_.pcm == v34::PcmSide::kDigital; }
+  bool has_profile() const { return in_data() || profile_.upstream_symbol_rate != 0; }
+  /// @pre in data mode, or past it
+  oh_v90_profile profile_now() const {
+    const v34::Phase2Outcome& o = phase2_.outcome();
+    const uint8_t uqts = is_digital() ? uint8_t{0} : uqts_not_above(o.info1a_v90.u_info);
+    return {static_cast<uint8_t>(o.tx_symbol_rate), o.tx_carrier == v34::Carrier::kHigh, uqts, 0, o.round_trip_samples};
+  }
+  /// @param may_clear  the far end may be away, and say by QC that it does not return
+  v8::Config with_quick_connect(v8::Config v, bool may_clear) const {
+    const bool calls = v.role == OH_PUMP_CALL;
+    const QuickConnect own{!calls, is_digital(), false, profile_.u_qts, is_digital() ? anspcm_level() : int16_t{0}};
+    v.quick.sync = kSyncQuickConnect;
+    v.quick.octet = encode_qc1(own);
+    v.quick.understands = is_digital() ? (calls       ? is_from<true, false>
+                                          : may_clear ? is_qc_or_clear
+                                                      : is_from<false, false>)
+                                       : (calls ? is_from<true, true> : is_from<false, true>);
+    return v;
+  }
+  int16_t anspcm_level() const { return v90::anspcm_level(config_.tx_level_dbm0); }
+  template <bool kAcknowledges, bool kDigital>
+  static bool is_from(uint8_t octet) {
+    QuickConnect qc{};
+    return decode_qc1(octet, &qc) && qc.acknowledge == kAcknowledges && qc.digital == kDigital &&
+           (kDigital || qc.uqts != 0);
+  }
+  static bool is_qc_or_clear(uint8_t octet) {
+    QuickConnect qc{};
+    return decode_qc1(octet, &qc) && !qc.acknowledge && !qc.digital;
+  }
+  void begin_quick() {
+    QuickConnect far{};
+    decode_qc1(v8_.result().quick, &far);
+    waiting_ = clearing_ = false;
+    if (!far.digital && far.uqts == 0) {  // "cleardown from on-hold", 9.10.2.1
+      stage_ = Stage::kReleased;
+      return;
+    }
+    ShortPhase1Config s;
+    s.digital = is_digital();
+    s.calls = v8_config_.role == OH_PUMP_CALL;
+    s.law = phase2_config_.digital.a_law ? Law::kA : Law::kMu;
+    s.uqts = far.uqts;
+    s.anspcm_dbm0 = anspcm_level();
+    s.tx_level_dbm0 = config_.tx_level_dbm0;
+    renew(short_, s);
+    v34::Phase2Config p = phase2_config_;
+    p.v92 = p.short_phase2 = true;
+    p.known_rate = static_cast<v34::SymbolRate>(profile_.upstream_symbol_rate);
+    p.known_carrier = profile_.upstream_high_carrier != 0 ? v34::Carrier::kHigh : v34::Carrier::kLow;
+    p.known_round_trip_samples = profile_.round_trip_samples;
+    renew_phase2(p);
+    stage_ = Stage::kQuick;
+  }
+  void follow_quick(float x) {
+    if (short_.state() == ShortPhase1::State::kSilence) phase2_.process(x);  // its receivers listen already
+    switch (short_.outcome()) {
+      case ShortPhase1::Outcome::kNone:
+        break;
+      case ShortPhase1::Outcome::kPhase2:
+        was_quick_ = true;
+        quick_until_ = samples_ + kAlone;
+        if (is_digital()) qts_at_ = samples_ + 1 - short_.since_qts();
+        begin();
+        break;
+      case ShortPhase1::Outcome::kCall:
+        fall_back_to_v8(OH_PUMP_CALL);
+        break;
+      case ShortPhase1::Outcome::kAnswer:
+        fall_back_to_v8(OH_PUMP_ANSWER);
+        break;
+    }
+  }
+  /// After Quick Connect: the far end, whose INFO0 should come within a round trip, took ANSpcm or TONEq for something
+  /// else, and is in V.8. The text knows no such case.
+  bool is_alone_in_phase2() {
+    const auto state = phase2_.state();
+    if (state != v34::Phase2::State::kInfo0 && state != v34::Phase2::State::kInfo0Again) quick_until_ = 0;
+    return quick_until_ != 0 && samples_ > quick_until_;
+  }
+  /// What the far end did not answer: V.8 alone, and the full Phase 2.
+  void fall_back_to_v8(oh_pump_role role) {
+    v8::Config v = v8_config_;
+    v.role = role;
+    v.silence_before_ansam = 1;
+    renew(v8_, v);
+    renew_phase2(phase2_config_);
     stage_ = Stage::kV8;
   }
   static v34::SymbolRates upstream_of(const oh_v90_options& o) {
@@ -338,6 +470,11 @@ class Modem {
     return v;
   }
 
+  ShortPhase1 short_{ShortPhase1Config{}};
+  oh_v90_profile profile_{};  // of an earlier call; no symbol rate: there was none
+  static constexpr uint64_t kAlone = 3 * kRateHz;
+  uint64_t quick_until_ = 0;  // of samples_, in Phase 2 without the far end; 0: not so
+  bool was_quick_ = false;
   Hold hold_;
   oh_hold_state hold_state_ = OH_HOLD_NONE;
   bool may_be_hold_ = false;  // the retrain that has begun

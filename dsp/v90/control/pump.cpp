@@ -164,6 +164,21 @@ int oh_v90_set_options(void* self, const struct oh_v90_options* o) {
 void oh_v90_begin(void* self) {
   offhook::v90::with(self, [](auto& modem) { modem.begin(); });
 }
+int oh_v90_get_profile(const void* self, struct oh_v90_profile* profile) {
+  bool known = false;
+  offhook::v90::with(self, [&known, profile](const auto& modem) { known = modem.profile(profile); });
+  return known ? 0 : offhook::v90::kInvalid;
+}
+int oh_v90_quick_connect(void* self, const struct oh_v90_profile* profile) {
+  bool done = false;
+  offhook::v90::with(self, [&done, profile](auto& modem) { done = modem.quick_connect(*profile); });
+  return done ? 0 : offhook::v90::kInvalid;
+}
+int oh_v90_was_quick(const void* self) {
+  bool was = false;
+  offhook::v90::with(self, [&was](const auto& modem) { was = modem.was_quick(); });
+  return was ? 1 : 0;
+}
 void oh_v90_renegotiate(void* self) {
   offhook::v90::with(self, [](auto& modem) { modem.renegotiate(); });
 }

@@ -66,6 +66,23 @@ OH_API void oh_v90_get_instruments(const void* self, struct oh_v90_instruments* 
 /** Begin at Phase 2: V.8 has been settled elsewhere. Call it before the first sample. */
 OH_API void oh_v90_begin(void* self);
 
+/** What is remembered of a call of V.90 for the next one over the same line (V.92 8.2, 8.3: Quick Connect). No
+ * struct_size, as above. */
+struct oh_v90_profile {
+  uint8_t upstream_symbol_rate; /**< 3 (3000 symbols/s), 4 (3200), 5 (3429), as INFO1a numbers them */
+  uint8_t upstream_high_carrier;
+  uint8_t u_qts; /**< analogue: Ucode of QTS, one of V.92's Table 2 */
+  uint8_t reserved;
+  uint32_t round_trip_samples;
+};
+/** Of the call that is in data mode, or was last.  @return 0, or -EINVAL: there was none. Real-time: yes. */
+OH_API int oh_v90_get_profile(const void* self, struct oh_v90_profile* profile);
+/** Phase 1 by Quick Connect, if the far end knows it, and else by V.8. Call it before the first sample; both modems
+ * have to want it.  @return 0, or -EINVAL */
+OH_API int oh_v90_quick_connect(void* self, const struct oh_v90_profile* profile);
+/** Whether the last Phase 1 was a short one, and a short Phase 2 was asked for after it. Real-time: yes. */
+OH_API int oh_v90_was_quick(const void* self);
+
 /** In data mode, else nothing: change rates (9.6), or train again (9.5). Real-time: yes. */
 OH_API void oh_v90_renegotiate(void* self);
 OH_API void oh_v90_retrain(void* self);

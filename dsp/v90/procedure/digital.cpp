@@ -32,6 +32,7 @@ const DigitalProcedure::Transition* DigitalProcedure::transitions(int* n) {
       {in(kAwaitS), kFarSBar,     nullptr,             &P::follow_phase3,        kFarTrn, "9.3.1.2"},
       {in(kFarTrn), kFarDil,      nullptr,             &P::send_sd,              kTrain,  "9.3.1.3"},
       {in(kAwaitS, kFarMd, kFarTrn), kTimeout, nullptr,  &P::end_in_retrain,       kEnded,  "9.3.1"},
+      {in(kTrain),  kSentSilence, nullptr,             &P::begin_sd,             kTrain,  "V.92 8.3.6"},
       {in(kTrain),  kSentSd,      nullptr,             &P::send_sd_bar,          kTrain,  "9.3.1.3"},
       {in(kTrain),  kSentSdBar,   nullptr,             &P::send_trn1d,           kTrain,  "9.3.1.4"},
       {in(kTrain),  kSentTrn1d,   nullptr,             &P::begin_jd,             kTrain,  "9.3.1.4"},
@@ -129,6 +130,7 @@ Pcm DigitalProcedure::next() {
     static_assert(static_cast<int>(Event::kSentB1d) == static_cast<int>(Signal::kB1d));
     if (!handle(static_cast<Event>(tx_.signal()))) tx_.start(Signal::kSilence);
   }
+  ++codes_;
   return tx_.next();
 }
 
@@ -136,7 +138,12 @@ void DigitalProcedure::send_sd() {
   deadline_ = 0;
   order_.task = Task::kHold;
   order_.listen = v34::ReceiverOrder::Listen::kNothing;
-  tx_.start(Signal::kSd);
+  const int wait = config_.aligned < 0 ? 0 : (config_.aligned + 6 - static_cast<int>(codes_ % 6)) % 6;
+  if (wait > 0) {
+    tx_.wait(wait);
+  } else {
+    begin_sd();
+  }
 }
 
 void DigitalProcedure::send_trn1d() {

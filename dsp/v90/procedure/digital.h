@@ -44,9 +44,12 @@ struct DigitalConfig {
   uint8_t far_md_length = 0;  ///< in 35 ms
   uint32_t elapsed = 0;       ///< samples since the end of INFO1a
   uint32_t max_bit_rate = 0;  ///< of either direction; 0: no limit
-  bool points_1664 = true;    ///< both INFO0 have bit 25
-  uint8_t look_ahead = 3;     ///< offered in Jd
-  bool nonlinear = true;      ///< wanted of the upstream, as the next two
+  /// V.92: data frames are aligned to QTS, and Sd begins where one does (8.3.6); 0 to 5, codes from the first of next()
+  /// to an interval 0. None: the alignment begins with Sd.
+  int aligned = -1;
+  bool points_1664 = true;  ///< both INFO0 have bit 25
+  uint8_t look_ahead = 3;   ///< offered in Jd
+  bool nonlinear = true;    ///< wanted of the upstream, as the next two
   bool expanded = true;
   v34::TrellisCode trellis = v34::TrellisCode::k64;
   /// Of TRN1d beyond 2040T: long enough for both receivers and the echo canceller of this end. With 1.6 s a closed
@@ -166,6 +169,7 @@ class DigitalProcedure {
   void listen_again() { order_.task = qam::Receiver::Task::kTrain; }
   void follow_phase3();
   void send_sd();
+  void begin_sd() { tx_.start(Downstream::Signal::kSd); }
   void send_sd_bar() { tx_.start(Downstream::Signal::kSdBar); }
   void send_trn1d();
   void begin_jd();
@@ -228,6 +232,7 @@ class DigitalProcedure {
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
 
   Downstream tx_;
+  uint32_t codes_ = 0;  // given by next()
   Jd jd_{};
   Dil dil_{};
   DilReceiver dil_receiver_;

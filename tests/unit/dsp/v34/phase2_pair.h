@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "dsp/v34/phase2/phase2.h"
@@ -52,5 +53,10 @@ struct Phase2Pair {
   std::mt19937 random{1};
   std::normal_distribution<float> normal{0, 3};
 };
+
+/// Of V.92's short Phase 2.
+inline bool is_of_short_phase2(const Phase2::Transition& row) {
+  return std::string_view(row.clause).starts_with("V.92 9.4");
+}
 
 }  // namespace offhook::v34

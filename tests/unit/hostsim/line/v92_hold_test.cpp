@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdio>
 
+#include "dsp/v8/v8.h"
+#include "dsp/v90/coding/quick_connect.h"
+#include "dsp/v90/coding/ucode.h"
 #include "tests/v90_call.h"
 
 namespace offhook {
@@ -85,9 +89,12 @@ TEST_P(V92Hold, IsGrantedAndLeftByPhase1WithTheRolesItGives) {
   EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_WAITING);
   EXPECT_EQ(hold.pump_state(hold.asked()), OH_PUMP_TRAINING);
   ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_RESUME), 0);
+  const double ordered_s = hold.call().seconds();
   ASSERT_TRUE(hold.call().connect(20));
+  std::printf("data %.2f s after the order to return\n", hold.call().seconds() - ordered_s);
   EXPECT_EQ(hold.state(hold.asker()), OH_HOLD_NONE);
   EXPECT_EQ(hold.state(hold.asked()), OH_HOLD_NONE);
+  for (void* modem : {hold.asker(), hold.asked()}) EXPECT_EQ(oh_v90_was_quick(modem), 1) << "by Quick Connect";
   hold.call().run(0.5);
   hold.expect_data();
 }
@@ -169,6 +176,35 @@ TEST_P(V92Hold, IsEndedByAHangUp) {
   hold.call().run(1);
   oh_v90_type()->hang_up(hold.asker());
   EXPECT_TRUE(hold.until_both_idle(6));
+}
+
+// 9.10.2.1: QC whose UQTS has the code 1111, from an analogue modem that is away. None of ours sends it.
+TEST(V92HoldEnds, WhereTheOneWhoIsAwaySaysSoByQc) {
+  for (const bool clears : {true, false}) {
+    HoldCall hold(with_hold(kThirtySeconds), true);
+    ASSERT_TRUE(hold.connected());
+    ASSERT_EQ(oh_v90_hold(hold.asker(), OH_HOLD_REQUEST), 0);
+    ASSERT_TRUE(hold.until(hold.asker(), OH_HOLD_AWAY, 3));
+    v8::Config away;
+    away.quick.sync = v90::kSyncQuickConnect;
+    away.quick.octet = v90::encode_qc1({false, false, false, clears ? uint8_t{0} : uint8_t{78}, 0});
+    away.quick.understands = [](uint8_t octet) {
+      v90::QuickConnect qca{};
+      return v90::decode_qc1(octet, &qca) && qca.acknowledge;
+    };
+    v8::V8 caller(away);
+    float heard = 0;
+    for (int n = 0; n < 8000 * 3 && caller.state() == v8::State::kRunning; ++n) {
+      const uint8_t rx = v90::nearest_octet(v90::Law::kMu, static_cast<int>(caller.process(heard)));
+      uint8_t tx;
+      oh_v90_type()->process(hold.asked(), &rx, &tx, 1);
+      heard = static_cast<float>(v90::linear_of(v90::Law::kMu, v90::pcm_of(v90::Law::kMu, tx)));
+    }
+    EXPECT_EQ(caller.state(), v8::State::kShortPhase1);
+    uint8_t rx = 0xFF, tx;
+    for (int n = 0; n < 800; ++n) oh_v90_type()->process(hold.asked(), &rx, &tx, 1);
+    EXPECT_EQ(hold.pump_state(hold.asked()), clears ? OH_PUMP_IDLE : OH_PUMP_TRAINING);
+  }
 }
 
 // Both subscribers have a call at once: the digital modem gives way.

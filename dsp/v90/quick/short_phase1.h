@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// What follows QC and QCA in the short Phase 1 of V.92 (11/2000), 9.2, between an analogue and a digital modem, whoever
+// dialled:
+//
+//    analogue  .............................. TONEq ..... | 75 ms |  Phase 2
+//    digital   75 ms | QTS QTS' | ANSpcm ..............| 75 ms |  Phase 2
+//
+// The analogue modem answers ANSpcm as soon as it knows it: it has heard a second of ANSam before QC, or sent it. What
+// the far end does not answer ends in V.8 (9.2.3.3, 9.2.4.3). A table, as the other procedures (transitions()).
+//
+// Samples are int16 units at 8000 a second; real-time safe.
+#pragma once
+
+#include <stdint.h>
+
+#include "dsp/blocks/oscillator.h"
+#include "dsp/blocks/tone.h"
+#include "dsp/blocks/transition_table.h"
+#include "dsp/v8/answer_tone.h"
+#include "dsp/v90/coding/quick_signals.h"
+
+namespace offhook::v90 {
+
+struct ShortPhase1Config {
+  bool digital = false;        ///< which of the two modems this is
+  bool calls = false;          ///< it has sent QC, else QCA
+  Law law = Law::kMu;          ///< digital
+  uint8_t uqts = 0;            ///< digital: Ucode that the far end's QC or QCA asks for
+  int16_t anspcm_dbm0 = -120;  ///< digital, tenths: as the own QC or QCA says
+  float tx_level_dbm0 = -12;   ///< analogue: of TONEq
+};
+
+class ShortPhase1 {
+ public:
+  enum class State : uint8_t {
+    kBefore,   ///< digital: silence before QTS
+    kQts,      ///< digital
+    kAnspcm,   ///< digital: TONEq is awaited
+    kAwait,    ///< analogue: silence; ANSpcm is awaited
+    kTone,     ///< analogue: TONEq, until ANSpcm has ended
+    kSilence,  ///< before Phase 2, whose receivers have to listen already (9.4.1.1.1, 9.4.2.1.1)
+    kEnded     ///< see outcome()
+  };
+  enum class Event : uint8_t {
+    kFarTone,    ///< every sample, TONEq having lasted for as long as it must
+    kFarAnspcm,  ///< every sample, an answer tone without modulation being heard
+    kFarAnsam,   ///< every sample
+    kFarQuiet,   ///< every sample, no answer tone being heard
+    kSentQts,    ///< with QTS-bar
+    kWaitOver,
+    kTimeout
+  };
+  enum class Outcome : uint8_t {
+    kNone,
+    kPhase2,
+    kCall,   ///< V.8 as a call modem: the far end has gone back to ANSam
+    kAnswer  ///< V.8 as an answer modem, ANSam at once
+  };
+  using Transition = offhook::Transition<ShortPhase1>;
+  /// @param[out] n  rows
+  static const Transition* transitions(int* n);
+
+  /// QCA has been sent, or received.
+  explicit ShortPhase1(const ShortPhase1Config& config);
+
+  /// The analogue modem's sample. Real-time: yes.
+  float process(float rx);
+  /// The digital modem's. Real-time: yes.
+  Pcm process_digital(float rx);
+
+  State state() const { return state_; }
+  Outcome outcome() const { return outcome_; }
+  /// Analogue: QTS has been heard, and its level.
+  bool heard_qts() const { return qts_peak_ > 0; }
+  float qts_peak() const { return qts_peak_; }
+  /// Digital: symbols since the first of QTS, which is of data frame interval 0 (8.3.6). @pre QTS has begun
+  uint32_t since_qts() const { return static_cast<uint32_t>(now_ - qts_at_); }
+  /// Set of the rows of transitions() that were taken.
+  uint64_t taken() const { return taken_; }
+
+ private:
+  bool calls() const { return config_.calls; }
+  bool tone_was_long_enough() const;
+
+  void send_qts();
+  void send_anspcm();
+  void send_tone();
+  void be_silent();
+  void end_for_phase2() { outcome_ = Outcome::kPhase2; }
+  void end_for_call() { outcome_ = Outcome::kCall; }
+  void end_for_answer() { outcome_ = Outcome::kAnswer; }
+
+  void handle(Event event);
+  void step(float rx);
+  void hear_digital(float rx);
+  void hear_analogue(float rx);
+
+  ShortPhase1Config config_;
+  State state_;
+  Outcome outcome_ = Outcome::kNone;
+  uint64_t taken_ = 0;
+  int64_t now_ = 0, entered_ = 0, qts_at_ = 0, anspcm_at_ = 0;
+  int64_t wait_until_ = 0, deadline_ = 0;
+
+  ToneDetector toneq_{kToneQHz};        // digital
+  ToneDetector qts_;                    // analogue
+  v8::AnswerToneDetector answer_tone_;  // analogue
+  float qts_peak_ = 0;
+  Oscillator oscillator_{kToneQHz};
+  float peak_;
+};
+
+}  // namespace offhook::v90
