@@ -59,7 +59,7 @@ def cells():
     found = [
         cell("clean"),
         cell("2-wire: near echo 12 dB, far 30, mu-law", near_echo_db=12, far_echo_db=30, codec="mu-law"),
-        *(cell(f"round trip {ms} ms", delay_ms=ms / 2) for ms in (150, 300, 600, 900, 1200)),
+        *(cell(f"round trip {ms} ms", delay_ms=ms / 2) for ms in (150, 300, 600, 900, 1050, 1200)),
         cell("drop-out of 100 ms", **in_data, interruption_at_s=16, interruption_ms=100),
         cell("drop-out of 2 s", **in_data, interruption_at_s=16, interruption_ms=2000),
         cell("slip of 5 ms", **in_data, slip_at_s=16, slip_ms=5),
