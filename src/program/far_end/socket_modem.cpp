@@ -210,10 +210,12 @@ bool SocketModem::transfer(bool write, void* bytes, std::size_t n) {
 // A peer that has read all that it was given, and has answered before, is waiting as we are.
 std::string SocketModem::waits_for_more() const {
   int unread = 0;
-  if (ioctl(socket_, SIOCOUTQ, &unread) != 0 || unread != 0) return "";
+  if (address_.ahead_samples == 0 || ioctl(socket_, SIOCOUTQ, &unread) != 0 || unread != 0) return "";
+  const std::uint32_t spare = address_.ahead_samples - std::min(address_.ahead_samples, address_.block_samples);
   return fmt::format(
-      ", and waits for samples itself: a program that shortens its queue needs a block= smaller than its ahead={}",
-      address_.ahead_samples);
+      ", and waits for samples itself: with block={} it can shorten its queue by {} samples and no more; a smaller "
+      "block= leaves it more",
+      address_.block_samples, spare);
 }
 
 std::unique_ptr<SocketModem> make_far_end(const std::string& address, const hostsim::Scenario& scenario,

@@ -78,8 +78,9 @@ TEST(SocketModem, APeerThatShortensItsQueueIsWaitedForNoLongerThanItCanAnswer) {
       std::int16_t sent[480]{}, heard[480];
       modem.process(sent, heard, 480);
       const std::string told =
-          "sent no samples for 1 s, and waits for samples itself: a program that shortens its queue needs a block= "
-          "smaller than its ahead=96";
+          "sent no samples for 1 s, and waits for samples itself: with block=96 it can shorten its queue by 0 samples "
+          "and "
+          "no more; a smaller block= leaves it more";
       EXPECT_EQ(modem.failure(), smaller ? "" : told);
     }
     peer.join();
