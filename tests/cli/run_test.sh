@@ -23,6 +23,9 @@ expect 0 "sufficient" run call.toml --out a
 for name in events.ohlog summary.json line.wav trace.perfetto report.html scenario.toml; do
   [ -s "a/$name" ] || fail "no a/$name"
 done
+# A figure on a page is some paper's.
+grep -oE "\(Figures? [0-9][^)]*\)" a/report.html >figures.txt || fail "no figure is named on the page"
+grep -v " of [A-Z]" figures.txt && fail "a figure without its paper"
 # The effective scenario gives the same bytes again: log, summary, recording.
 expect 0 "sufficient" run a/scenario.toml --out b
 for name in events.ohlog summary.json line.wav scenario.toml; do cmp -s "a/$name" "b/$name" || fail "$name differs"; done

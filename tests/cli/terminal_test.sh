@@ -41,8 +41,21 @@ assert len(rows(narrow)) > len(rows(wide)) == len(rows(piped)), "not in several 
 assert {w for r in rows(wide) for w in r.split()} == {w for r in rows(narrow) for w in r.split()}, "a cell is missing"
 for progress in re.findall(r"\r([^\r\n]*)\x1b\[K", narrow):
     assert len(progress) < 70, progress
+reasons = [line for line in re.split(r"[\r\n]+", narrow) if line.startswith("  ")]
+assert len(reasons) > 10 and max(map(len, reasons)) <= 70, "prose wider than the terminal"
 for text in (narrow, wide, piped):
     assert not re.search(r"\x1b\[[0-9;]*m", text), "colour"
+END
+
+# Help, too, but for commands that are to be copied; the words are those of a pipe.
+timeout 20 python3 on_terminal.py 70 "$offhook" advise --help >narrow.txt || fail "advise --help on a terminal"
+"$offhook" advise --help >piped.txt
+python3 - narrow.txt piped.txt <<'END' || fail "help on a terminal"
+import sys
+narrow, piped = (open(f, encoding="utf-8").read() for f in sys.argv[1:])
+assert narrow.split() == piped.split(), "other words"
+wide = [line for line in narrow.splitlines() if len(line) > 70 and not line.startswith("  offhook ")]
+assert not wide, wide
 END
 
 # Colour: of verdicts, titles and errors; the text without it is what NO_COLOR, TERM=dumb and a pipe give.

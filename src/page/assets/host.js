@@ -13,7 +13,7 @@ function hostPage() {
     withNote(r.name, r.what), cell(r.skipped ? "-" : shortNumber(r.median)), cell(r.unit, "left"), cell(r.skipped ? "" : `${shortNumber(r.p10)} to ${shortNumber(r.p90)}`),
     cell(r.skipped ? "" : String(r.repetitions)), ...names.map(n => cell(n in r.counters ? shortNumber(r.counters[n]) : "")), cell(r.skipped ? "skipped: " + r.skipped : r.remark, "left words"))));
 
-  const memory = section("Memory access time", "Time of one reference along a ring of pointers through an array, by its size and the stride (Figure 4 has 128 bytes, up to 1 MB). " +
+  const memory = section("Memory access time", "Time of one reference along a ring of pointers through an array, by its size and the stride (Figure 4 of Chen et al. has 128 bytes, up to 1 MB). " +
     "In random order neither the caches' lines nor the prefetcher help.");
   figure(memory, "memory", box => plotFigure(box, {id: "memory", title: "Memory access time", marks: [],
     x: {text: "array, bytes", log: true}, y: {text: "ns a reference", log: true},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reservation map (Figure 17): amount X against period Y, what each reservation came to, the authors' two lines and
+// The reservation map (Figure 17 of Jones and Saroiu): amount X against period Y, what each reservation came to, the authors' two lines and
 // the exact boundary of the reservation law.
 "use strict";
 

@@ -68,7 +68,7 @@ function callPage() {
   const holder = data.device ? `${data.device.buffers} buffers of ${data.device.buffer_samples} samples` : `ring of ${data.ring_samples} samples`;
   const pending = section("Samples pending",
     (data.device ? `Received samples not yet taken, after each service. The device has ${holder}. `
-      : `Received samples not yet taken, after each service (Figures 5 to 7 and 14). The ring holds ${data.ring_samples}. `) +
+      : `Received samples not yet taken, after each service (Figures 5 to 7 and 14 of Jones and Saroiu). The ring holds ${data.ring_samples}. `) +
     "Red ticks on the axis: samples lost. Drag or + to zoom all charts over time, double click or 0 to go back.");
   chart(pending, "pending", {series: [{name: "pending", ...data.pending, style: "points", colour: "accent"}], unit: "samples", decimals: 0,
     level: {value: held, text: holder}, ticks: losses, height: 260, floor: 60});
@@ -92,7 +92,7 @@ function callPage() {
   });
   if (used.length === 0) latencies.append(el("p", {}, "No block was served."));
 
-  const elapsed = section("Elapsed time in service", "From wake-up to return, with everything that preempted it (Figures 2, 4, 8, 9 and 15).");
+  const elapsed = section("Elapsed time in service", "From wake-up to return, with everything that preempted it (Figures 2, 4, 8, 9 and 15 of Jones and Saroiu).");
   chart(elapsed, "elapsed", {series: [{name: "service call", ...data.elapsed_ms, style: "points", colour: "accent"},
     {name: "ISR", ...data.isr_ms, style: "points", colour: "accent-2"}].filter(s => s.t.length), unit: "ms", decimals: 3});
   elapsed.append(legendNames([["service call", "accent"], ["ISR", "accent-2"]]));
@@ -104,7 +104,7 @@ function callPage() {
     const cpu = section("Who had the CPU",
       "One lane for each interrupt, DPC and thread: the share of time it had (right: of the whole), the driver's own first. Wheel or +/- to zoom, drag or arrow keys to move, double click or 0 to go back.");
     figure(cpu, "cpu", box => overviewTimeline(box, data));
-    cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "Of each interval of 12.5 ms, all its entities together (Figure 3)."));
+    cpu.append(el("h3", {}, "CPU share of the modem"), el("p", {class: "caption"}, "Of each interval of 12.5 ms, all its entities together (Figure 3 of Jones and Saroiu)."));
     chart(cpu, "share", {series: [{name: "share", t: data.window_share.t, v: data.window_share.v.map(v => 100 * v), style: "points", colour: "accent"}], unit: "%", decimals: 1, height: 170});
     data.timeline.close_ups.forEach((closeUp, i) => {
       cpu.append(el("h3", {}, closeUp.title), el("p", {class: "caption"}, `60 ms each side of ${closeUp.centre_s.toFixed(3)} s, every segment.`));
@@ -112,11 +112,11 @@ function callPage() {
     });
   }
 
-  const card = section("Interrupts", "Time between the card's interrupts (Figure 1).");
+  const card = section("Interrupts", "Time between the card's interrupts (Figure 1 of Jones and Saroiu).");
   chart(card, "period", {series: [{name: "period", ...data.period_ms, style: "points", colour: "accent"}], unit: "ms", decimals: 3, height: 170});
 
   if (data.timer.count > 0) {
-    const timer = section("1 ms timer callbacks", `Time between callbacks in buckets of ${data.timer.bucket_us} us (Figures 10 to 13 and 16). ` +
+    const timer = section("1 ms timer callbacks", `Time between callbacks in buckets of ${data.timer.bucket_us} us (Figures 10 to 13 and 16 of Jones and Saroiu). ` +
       `${group(data.timer.count)} wake-ups, ${(100 * data.timer.near_2ms).toFixed(2)} % of them near 2 ms; longest ${duration(data.timer.max_us)}.`);
     const width = data.timer.bucket_us, last = Math.max(2200, Math.ceil(data.timer.counts.length * width / 1000) * 1000);
     figure(timer, "timer", box => histogramSvg(box, {height: 250, label: "timer intervals",
@@ -270,7 +270,7 @@ function sweepPage() {
   page.classList.add("wide");
   if (data.map) {
     const law = data.map.law;
-    const map = section("Reservation map", "Amount against period of each reservation, and what came of it (Figure 17). " + (law ?
+    const map = section("Reservation map", "Amount against period of each reservation, and what came of it (Figure 17 of Jones and Saroiu). " + (law ?
       `The law's boundary is exact for ${law.cost_ms.toFixed(2)} ms of work a block (output after ${(100 * law.output_fraction).toFixed(0)} %), blocks every ` +
       `${law.period_ms.toFixed(2)} ms and a transmit lead of ${law.lead_samples} samples, that is ${law.slack_ms.toFixed(3)} ms after the longest block; in its simple ` +
       `form: more than ${(100 * law.share).toFixed(1)} % of the CPU, and no gap over ${law.gap_ms.toFixed(2)} ms (${law.gap_ticks.toFixed(2)} ticks).` : ""));

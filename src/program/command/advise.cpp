@@ -16,6 +16,7 @@
 #include "src/program/command/call_run.h"
 #include "src/program/command/program.h"
 #include "src/program/output/colour.h"
+#include "src/program/output/prose.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "src/report/advice_report.h"
@@ -137,12 +138,12 @@ Figures run_figures(const hostsim::Scenario& scenario) {
 void print(const advice::Advice& a) {
   const Tone tone = !a.suffices ? Tone::kBad : a.with_reserve() ? Tone::kDoubtful : Tone::kGood;
   say("{} on {}\n\n{}\n", a.device, a.host, Coloured(stdout, tone, a.headline));
-  for (const std::string& warning : a.warnings) say("  Warning: {}\n", warning);
-  for (const std::string& reason : a.reasons) say("  {}\n", reason);
+  for (const std::string& warning : a.warnings) say("{}", prose("Warning: " + warning, 2));
+  for (const std::string& reason : a.reasons) say("{}", prose(reason, 2));
   const auto others = advice::passed_over(a);
   if (!others.empty()) say("\nPassed over:\n");
   for (const advice::PassedOver& p : others)
-    say("  {}: {}\n", fmt::format("{}", fmt::join(p.contexts, "; ")), p.because);
+    say("{}", prose(fmt::format("{}: {}", fmt::join(p.contexts, "; "), p.because), 2));
   say("\n");
   Table table;
   table.column("context");
@@ -168,10 +169,11 @@ void print(const advice::Advice& a) {
     if (a.slot_s > 0) row.insert(row.begin() + 3, fmt::format("{:.2g}", a.miss_ratio_at_most(t)));
     table.row(std::move(row));
   }
-  say("\n{}(between losses: at least, and the evidence; losses and tail with 95 % confidence, law and latencies if "
-      "their assumptions hold; !: over the PC 99 limit, or a margin not to rely on; without the device the timer is at "
-      "most {:.3f} ms late)\n",
-      table.lines(), a.control_late_max_ms);
+  say("\n{}{}", table.lines(),
+      prose(fmt::format("(between losses: at least, and the evidence; losses and tail with 95 % confidence, law and "
+                        "latencies if their assumptions hold; !: over the PC 99 limit, or a margin not to rely on; "
+                        "without the device the timer is at most {:.3f} ms late)",
+                        a.control_late_max_ms)));
 }
 
 void print(const advice::Advice& a, const advice::Verification& v, double hours) {

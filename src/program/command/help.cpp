@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/program/command/guide.h"
+#include "src/program/output/prose.h"
 #include "src/program/output/terminal.h"
 
 namespace offhook::command {
@@ -41,7 +42,7 @@ void add_help(CLI::App& app, Action& action) {
     action = [&app, words] {
       const CLI::App* const of = &command_of(app, *words);
       // CLI::App::help() would go to the command that was parsed: help itself.
-      say("{}", Lines(of->get_formatter()->make_help(of, full_name(*of), CLI::AppFormatMode::Normal)));
+      say("{}", help_lines(of->get_formatter()->make_help(of, full_name(*of), CLI::AppFormatMode::Normal)));
       return kOk;
     };
   });

@@ -14,6 +14,7 @@
 #include "src/program/command/earlier_spellings.h"
 #include "src/program/command/guide.h"
 #include "src/program/output/colour.h"
+#include "src/program/output/prose.h"
 #include "src/program/output/terminal.h"
 #include "traces/document/key.h"
 #include "traces/text/nearest.h"
@@ -171,7 +172,10 @@ int run_program(int argc, const char* const* argv) {
         with_text_outputs(command::with_todays_names({argv + std::min(argc, 1), argv + argc}));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app->parse(std::move(words));
-  } catch (const CLI::Success& e) {  // --help, --version
+  } catch (const CLI::CallForHelp&) {
+    say("{}", help_lines(app->help()));
+    return command::kOk;
+  } catch (const CLI::Success& e) {  // --version
     return app->exit(e);
   } catch (const CLI::ParseError& e) {
     say(stderr, "{} {}\n", error_head(), command::explain(*app, e));

@@ -15,6 +15,7 @@
 #include "src/program/command/program.h"
 #include "src/program/far_end/socket_modem.h"
 #include "src/program/output/colour.h"
+#include "src/program/output/prose.h"
 #include "src/program/output/run_folder.h"
 #include "src/program/output/terminal.h"
 #include "traces/file/file.h"
@@ -273,7 +274,7 @@ int run(const Options& options) {
   if (!options.json.alone()) {
     print_table(summary, scenario);
     say("\n{}\n", Coloured(stdout, tone_of_call(summary, outcome), summary.at("headline").get<std::string>()));
-    for (const auto& reason : summary.at("reasons")) say("  {}\n", reason.get<std::string>());
+    for (const auto& reason : summary.at("reasons")) say("{}", prose(reason.get<std::string>(), 2));
     say("report: {}\n", (folder / kReportName).string());
   }
   if (outcome.stopped || interrupted()) return interrupt_status();

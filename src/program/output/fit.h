@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // A terminal has so many columns: a table that is wider is told in several, each with the first column; a line of
-// progress is cut. What goes to a file or a pipe is as long as it is.
+// progress is cut, and prose is broken at blanks. What goes to a file or a pipe is as long as it is.
 #pragma once
 
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace offhook {
@@ -23,5 +24,10 @@ std::vector<std::vector<std::size_t>> column_groups(const std::vector<std::size_
 
 /// The first so many characters, the last of them "…" where something was cut. @param most 0: no limit
 std::string cut(const std::string& text, std::size_t most);
+
+/// Lines that are longer are broken at blanks. What goes on stands under the text that it goes on from: where a line
+/// that begins with two blanks has a second column, such as an option's description, under that, else under its first
+/// word. A word is never broken. @param columns 0: no limit
+std::string broken(std::string_view text, std::size_t columns);
 
 }  // namespace offhook

@@ -77,6 +77,16 @@ TEST(Table, ALineIsCutAtCharactersNotBytes) {
   EXPECT_EQ(cut("12 µs left", 0), "12 µs left") << "0: no limit";
 }
 
+TEST(Prose, IsBrokenAtBlanksUnderTheTextThatItGoesOnFrom) {
+  EXPECT_EQ(broken("  one two three four", 0), "  one two three four");
+  EXPECT_EQ(broken("  one two three four\nfive", 11), "  one two\n  three\n  four\nfive");
+  EXPECT_EQ(broken("  --out DIR  The folder that is written", 28),
+            "  --out DIR  The folder that\n             is written");
+  EXPECT_EQ(broken("      behind its own blanks", 16), "      behind its\n      own blanks");
+  EXPECT_EQ(broken("averylongword and more", 8), "averylongword\nand more") << "a word is never broken";
+  EXPECT_EQ(broken("\n\n", 8), "\n\n");
+}
+
 TEST(Say, ArgumentsCommandNoTerminalAndLinesKeepTheirEnds) {
   testing::internal::CaptureStdout();
   say("{} is {:.1f}\n{}", std::string("\x1b]0;x\x07\n"), 1.25,
