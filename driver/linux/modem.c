@@ -153,6 +153,7 @@ static void process(void *self, const void *rx, void *tx, size_t n)
 
 	while (n > 0) {
 		size_t now = min_t(size_t, n, end->slice);
+		/* Pairs with oh_modem_end_hold(). */
 		u32 order = smp_load_acquire(&end->order);
 
 		oh_fpu_begin(&end->fpu);
@@ -161,8 +162,8 @@ static void process(void *self, const void *rx, void *tx, size_t n)
 		feed(end);
 		end->type->process(end->pump, in, out, now);
 		follow(end, now);
-		if (order)
-			smp_store_release(&end->order, 0);
+		if (order) /* a newer one stays; pairs with oh_modem_end_status() */
+			cmpxchg_release(&end->order, order, 0);
 		drain(end);
 		oh_fpu_end(&end->fpu);
 		in += now * end->rx_octets;
@@ -318,6 +319,7 @@ void oh_modem_end_hang_up(struct oh_modem_end *end)
 
 void oh_modem_end_hold(struct oh_modem_end *end, enum oh_hold_order order)
 {
+	/* Pairs with process(). */
 	smp_store_release(&end->order, (u32)order + 1);
 }
 
