@@ -214,7 +214,7 @@ TEST(Loop, DisturbersBeginAtTheirTimeAndACarrierHasItsLevel) {
   LoopConfig c = quiet();
   c.ingress = ingress_named("200:-50, 20:-50");  // the second one outside the downstream band
   c.disturbers_from_s = 0.01;
-  Cosine silent{1, 4, 0, 0};
+  Cosine silent{4, 1, 0, 0};
   Loop loop(c, 1, silent.pump());
   constexpr std::size_t kPeriods = 276 * 40;
   const std::vector<std::int16_t> played(kPeriods);
