@@ -63,7 +63,9 @@ struct Outcome {
 Outcome run(const std::string& text, std::uint64_t seed, bool every_instant, bool observed) {
   const Random random(seed, 1);
   std::uint64_t draws = 0;
-  const auto number = [&](int below) { return static_cast<int>(random.word(draws++) % static_cast<std::uint64_t>(below)); };
+  const auto number = [&](int below) {
+    return static_cast<int>(random.word(draws++) % static_cast<std::uint64_t>(below));
+  };
   IdleProcessor idle;
   Engine engine;
   Cpu cpu(engine);
