@@ -87,7 +87,12 @@ with Bench(sys.argv[1]) as bench:
             if os.path.exists(ran) or WVDIAL_FAULT not in said:
                 break
             print("wvdial 1.61 aborted by an assertion of its own (the stacks of its tasks); again", flush=True)
-            time.sleep(6)  # the terminal that it left hangs up, and the far end notices
+            time.sleep(12)  # the call that it left is up by then, or over
+            os.write(a, b"+++")
+            time.sleep(1.5)
+            os.write(a, b"\rATH\r")
+            hear(a, b"OK", 10)
+            time.sleep(2)
         if os.path.exists(ran):
             hear(b, b"CONNECT", 20)
         elif WVDIAL_FAULT in said:
