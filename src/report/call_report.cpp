@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "src/lab/advice/advice.h"
 #include "src/page/page.h"
 #include "src/report/report.h"
 #include "src/report/words.h"
@@ -219,8 +220,9 @@ json timer_json(const Figures& f) {
 // Key figures: name, value, what it means.
 json tiles(const CallReport& call, const Figures& f) {
   json out = json::array();
-  const auto tile = [&out](std::string name, std::string value, std::string note) {
+  const auto tile = [&out](std::string name, std::string value, std::string note, bool over_limit = false) {
     out.push_back({{"name", std::move(name)}, {"value", std::move(value)}, {"note", std::move(note)}});
+    if (over_limit) out.back()["over_limit"] = true;
   };
   if (call.device) {
     tile("Blocks", grouped(f.total.blocks), fmt::format("of the device, {} late", grouped(f.total.losses.blocks_late)));
@@ -255,8 +257,10 @@ json tiles(const CallReport& call, const Figures& f) {
          fmt::format("mean elapsed; longest {}", time(static_cast<double>(f.call_elapsed.max()))));
   }
   if (f.isr_elapsed.count() > 0) {
+    const double longest_us = static_cast<double>(f.isr_elapsed.max()) * 1e-3;
     tile("In the ISR", fmt::format("{:.1f} us", f.isr_elapsed.mean() * 1e-3),
-         fmt::format("mean; longest {:.1f} us (PC 99 allows 100)", static_cast<double>(f.isr_elapsed.max()) * 1e-3));
+         fmt::format("mean; longest {:.1f} us (PC 99 allows {:g})", longest_us, advice::kPc99InterruptUs),
+         longest_us > advice::kPc99InterruptUs);
   }
   if (f.timeline.modem().total_ns > 0) {
     const PhaseFigures& last = f.phases.empty() ? f.total : f.phases.back();

@@ -27,8 +27,8 @@ SweepReport map_of(const law::Setting& setting) {
 }
 
 std::string named(const TickReservation& r, double tick_ms) {
-  return fmt::format("{} ticks every {} ({:.3f} ms every {:.3f} ms, {:.1f} %)", r.x, r.y, r.x * tick_ms, r.y * tick_ms,
-                     100 * r.share());
+  return fmt::format("{} tick{} every {} ({:.3f} ms every {:.3f} ms, {:.1f} %)", r.x, r.x == 1 ? "" : "s", r.y,
+                     r.x * tick_ms, r.y * tick_ms, 100 * r.share());
 }
 
 json experiment_json(const law::ExperimentResult& result) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "dsp/v34/phase2/tones.h"
 #include "src/decode/presentation/names.h"
@@ -162,7 +163,7 @@ FieldTable probing(const Call& call) {
     for (std::size_t k = 0; k < p.frequency_hz.size(); ++k) {
       if (t.rows.size() <= k) t.rows.push_back({fmt::format("{:.0f}", p.frequency_hz[k])});
       t.rows[k].push_back(fmt::format("{:.1f}", p.snr_db[k]));
-      t.rows[k].push_back(fmt::format("{:.1f}", p.tone_db[k]));
+      t.rows[k].push_back(fmt::format("{:.1f}", std::round(10 * p.tone_db[k]) / 10 + 0.0));  // no -0.0
     }
   }
   return t;

@@ -249,7 +249,10 @@ Lost::Lost(const ServiceTally& service, double simulated_s)
       blocks(service.blocks),
       blocks_late(service.losses.blocks_late),
       samples_lost(std::max(service.losses.samples_late, service.losses.underrun_samples) +
-                   service.losses.samples_filled_in) {}
+                   service.losses.samples_filled_in) {
+  // Work that never ran took nothing, so that nothing was counted late: each block that came was lost.
+  if (blocks == 0 && samples_lost > 0) blocks = blocks_late = service.interrupts;
+}
 
 Lost& Lost::operator+=(const Lost& other) {
   seconds += other.seconds;
@@ -265,7 +268,8 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   const double span_ns = static_cast<double>(std::max<std::uint64_t>(f.end_ns - f.begin_ns, 1));
   Measured m;
   static_cast<Lost&>(m) = Lost(total, span_ns * 1e-9);
-  m.swamped = total.losses.samples_filled_in > 0;
+  const bool starved = total.blocks == 0 && m.samples_lost > 0;
+  m.swamped = total.losses.samples_filled_in > 0 || starved;
   std::uint64_t left = kLongestKept;
   const std::vector<HistogramBar> bars = f.interrupt_to_output.bars(LogLinearHistogram::kPrecisionBits);
   for (auto bar = bars.rbegin(); bar != bars.rend() && left > 0; ++bar) {
@@ -276,6 +280,7 @@ Measured measure(const Figures& f, const Scenario& scenario) {
   }
   const double used = total.lead_used_max_samples;
   m.margin_ms = std::min(scenario.device.lead() - used, static_cast<double>(scenario.device.lead())) * sample_ms;
+  if (starved) m.margin_ms -= span_ns * 1e-6;  // at least: its output never came
   m.buffers_needed = static_cast<std::uint32_t>(std::ceil(used / scenario.device.buffer()));
   const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
   m.latency_p999_ms = ms(f.interrupt_to_output.quantile(0.999));

@@ -52,7 +52,7 @@ struct Lost {
 struct Measured : Lost {
   double margin_ms = 0;  ///< of the transmit lead, left at the worst moment; negative: this much late
   std::uint32_t buffers_needed = 0;
-  bool swamped = false;  ///< input was overwritten: how many buffers it needs, this run does not tell
+  bool swamped = false;  ///< input was overwritten, or never taken: how many buffers it needs, this run does not tell
   double latency_p999_ms = 0, latency_max_ms = 0;  ///< interrupt to output queued
   double isr_max_us = 0;                           ///< longest interrupt routine
   double dpc_max_us = 0;                           ///< longest DPC of the device

@@ -19,12 +19,15 @@ function hostPage() {
     x: {text: "array, bytes", log: true}, y: {text: "ns a reference", log: true},
     series: data.memory.map(m => ({name: m.stride ? `stride ${m.stride}` : "random order", style: "line", symbol: "ring", x: m.bytes, y: m.median_ns}))}));
 
+  if (!data.rows.some(r => r.application)) return hostTable();
   const work = section("Applications", "Seconds for one round of each, beside Table 6 of the paper (a 90 MHz Pentium of 1995, and other programs: not to be compared, but to be seen), and how many times as fast this host is.");
   const beside = r => r.published || {};
   table(work, ["what", "median s", "spread", "repetitions", "NetBSD", "Windows NT", "Windows", "remark"], data.rows.filter(r => r.application).map(r => el("tr", {},
     withNote(r.name, r.what), cell(r.skipped ? "-" : r.median.toFixed(3)), cell(r.skipped ? "" : `${r.p10.toFixed(3)} to ${r.p90.toFixed(3)}`), cell(r.skipped ? "" : String(r.repetitions)),
     ...["netbsd_s", "windows_nt_s", "windows_s"].map(k => cell(beside(r)[k] ? beside(r)[k].toFixed(2) + (r.faster ? ` (${r.faster[k].toFixed(0)} x)` : "") : "")), cell(r.skipped ? "skipped: " + r.skipped : r.remark, "left words"))));
+  hostTable();
+}
 
-  const host = section("The host", "");
-  table(host, ["what", "value"], data.host.map(([name, value]) => el("tr", {}, cell(name), cell(value, "left words"))));
+function hostTable() {
+  table(section("The host"), ["what", "value"], data.host.map(([name, value]) => el("tr", {}, cell(name), cell(value, "left words"))));
 }

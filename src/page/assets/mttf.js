@@ -18,9 +18,10 @@ function bufferingsPart() {
       timeCell(b.formula_s, "never"), timeCell(b.every_buffer_s, "never"), timeCell(b.simulated_s, "none"),
       cell(b.high_s === null ? `over ${duration(1e6 * b.low_s)}` : `${duration(1e6 * b.low_s)} to ${duration(1e6 * b.high_s)}`),
       cell(group(b.underruns)), cell(group(b.missed)), cell(b.simulated_hours.toPrecision(3) + " h"))));
-  const latency = section("Latencies of this host", "The share of waits that were longer than a time, as they were measured.");
+  const latency = section("Latencies of this host", "The share of waits that were longer than a time. Rings: what was measured. The simulation draws " +
+    "from the line between them, and never more than the last one.");
   figure(latency, "latency", box => plotFigure(box, {title: "Share of waits that were longer", marks: [], x: {text: "latency, ms", log: true}, y: {text: "share that was longer", log: true},
-    series: [{name: "measured", style: "step", symbol: "dot", x: data.points.map(p => p.latency_ms), y: data.points.map(p => p.longer || null)}]}));
+    series: [{name: "measured", style: "line", symbol: "ring", x: data.points.map(p => p.latency_ms), y: data.points.map(p => p.longer || null)}]}));
 }
 
 function computationsPart() {

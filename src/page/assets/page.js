@@ -51,7 +51,7 @@ function contents() {
 
 function callPage() {
   page.append(el("div", {class: "tiles"}, ...data.tiles.map(t => el("div", {class: "tile"}, el("div", {class: "name"}, t.name),
-    el("div", {class: "value"}, t.value), el("div", {class: "note"}, t.note)))));
+    el("div", {class: t.over_limit ? "value over" : "value"}, t.value), el("div", {class: "note"}, t.note)))));
   const phases = section("Phases of the call");
   table(phases, ["phase", "from", "to", "interrupts", "pending at most", "longest service", "CPU share", "blocks late", "samples late",
     "filled in", "overrun", "underrun"], data.phases.map(p => el("tr", {}, cell(p.name), cell(p.begin_s.toFixed(2) + " s"),

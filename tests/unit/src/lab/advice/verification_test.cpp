@@ -95,5 +95,30 @@ TEST(Verification, WhatWasCountedIsKeptAndReadBack) {
   EXPECT_FALSE(KeptRuns(out, "verified.jsonl", "this program").find<Measured>(scenario)) << "has no figures";
 }
 
+// A device whose work never ran counts no late block: all that came are lost, and no margin was left.
+TEST(Measure, WorkThatNeverRanLostEveryBlock) {
+  const hostsim::Scenario scenario = advice_of(kWeekS).base;
+  Figures figures;
+  figures.end_ns = 30'000'000'000;
+  figures.total.interrupts = 7500;
+  figures.total.losses.underrun_samples = 33'000'000;
+  const Measured m = measure(figures, scenario);
+  EXPECT_EQ(m.blocks, 7500u);
+  EXPECT_EQ(m.losses(), 7500u);
+  EXPECT_TRUE(m.swamped);
+  EXPECT_LT(m.margin_ms, -29'000);
+}
+
+TEST(Measure, WorkThatRanInTimeLostNothing) {
+  const hostsim::Scenario scenario = advice_of(kWeekS).base;
+  Figures figures;
+  figures.end_ns = 30'000'000'000;
+  figures.total.interrupts = figures.total.blocks = 7500;
+  const Measured m = measure(figures, scenario);
+  EXPECT_EQ(m.losses(), 0u);
+  EXPECT_FALSE(m.swamped);
+  EXPECT_DOUBLE_EQ(m.margin_ms, 12);
+}
+
 }  // namespace
 }  // namespace offhook::advice
