@@ -2,6 +2,7 @@
 #include "traces/document/document.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <stdexcept>
 
@@ -29,6 +30,7 @@ namespace {
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -459,8 +461,13 @@ void Document::apply(const KeyTable& keys, void* subject, Origins* origins) cons
       if (const auto dot = k.path.rfind('.'); dot != std::string_view::npos)
         known.push_back(std::string_view(k.path).substr(0, dot));
     }
-    throw Error(fmt::format("{}: unknown {} \"{}\"{}", impl_->at(key.source()), kind, path,
-                            the_nearest(path, known, "known key")));
+    std::string hint = the_nearest(path, known, "known key");
+    if (hint.empty()) {  // perhaps a file of another kind
+      std::set<std::string_view> first;
+      for (const Key& k : keys) first.insert(std::string_view(k.path).substr(0, k.path.find('.')));
+      hint = fmt::format("; expected {}", fmt::join(first, ", "));
+    }
+    throw Error(fmt::format("{}: unknown {} \"{}\"{}", impl_->at(key.source()), kind, path, hint));
   };
   const auto walk = [&](const auto& self, const toml::table& table, const std::string& prefix) -> void {
     for (const auto& [key, node] : table) {
