@@ -5,33 +5,40 @@
 The chroot is in build/package/arm64/root and is used again; what was compiled of the same commit is, too. Three steps:
 
 1. `dpkg-buildpackage -aarm64`; the packages are put into out/packages, and lintian looks at them.
-2. The unit tests of the same tree and flags, with the objects that the packages have, under qemu-aarch64.
+2. The unit tests of the same tree and flags, with the objects that the packages have, under qemu-aarch64: suite by suite,
+   those that have passed already are left out.
 3. The packages installed, a call with the installed program under qemu-aarch64: verdict, line and event log beside those
    of the amd64 package.
 """
 
+import concurrent.futures
 import os
 import shutil
 import subprocess
+import sys
+import time
 
 import package
 
 ROOM = package.STAGE / "arm64"
 CHROOT = ROOM / "root"
 TESTS = ("unit_dsp", "unit_driver", "unit_hostsim", "unit_traces", "unit_src", "loopback")
-# What an emulated processor is not asked: see docs/packages.md.
-NOT_HERE = ()
 TOOLS = "build-essential crossbuild-essential-arm64 qemu-user debhelper cmake ninja-build pkg-config fakeroot lintian"
 
 
-def inside(script, **environment):
-    """Runs a shell script in the chroot. Its /proc goes with it."""
-    settings = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
-                "DEBIAN_FRONTEND": "noninteractive", **environment}  # fmt: skip
-    package.run(
-        "unshare", "--mount", "sh", "-c",
-        'mount -t proc proc "$0/proc" && exec chroot "$0" sh -euc "$1"', CHROOT, script, env=settings
-    )  # fmt: skip
+SETTINGS = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
+            "DEBIAN_FRONTEND": "noninteractive"}  # fmt: skip
+
+
+def command(script):
+    """What runs a shell script in the chroot, with a /proc and the devices of this machine that go with it."""
+    return ["unshare", "--mount", "sh", "-c",
+            'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" sh -euc "$1"', str(CHROOT), script]  # fmt: skip
+
+
+def inside(script, environment=None, **options):
+    """@return what the script printed, where `stdout` asks for it"""
+    return package.run(*command(script), env={**SETTINGS, **(environment or {})}, **options)
 
 
 def make_chroot():
@@ -50,7 +57,7 @@ def build(tree, commit):
     where = f"/build/{tree.name}"
     inside(f"apt-get update -qq && cd {where} && apt-get build-dep -qq --no-install-recommends --host-architecture arm64 ./ >/dev/null")
     package.say(f"building {tree.name} for arm64")
-    inside(f"cd {where} && dpkg-buildpackage -aarm64 -Pcross,nocheck -us -uc -B -nc", **settings)
+    inside(f"cd {where} && dpkg-buildpackage -aarm64 -Pcross,nocheck -us -uc -B -nc", settings)
     package.OUT.mkdir(parents=True, exist_ok=True)
     for made in tree.parent.glob("*_arm64.*"):
         shutil.copy(made, package.OUT)
@@ -58,15 +65,49 @@ def build(tree, commit):
     package.no_path_inside(tree, "*_arm64.deb", where)
 
 
-def test(tree):
-    """The objects of the packages and the tests of the tree; each program's last lines are printed."""
+def suites(tree, name):
+    """The test suites of a program, as it lists them."""
+    listed = inside(f"qemu-aarch64 /build/{tree.name}/build/debian/tests/{name} --gtest_list_tests",
+                    stdout=subprocess.PIPE, text=True)  # fmt: skip
+    return [line.split(".")[0] for line in listed.splitlines() if line and not line.startswith((" ", "Running"))]
+
+
+def test(tree, commit):
+    """The objects of the packages and the tests of the tree, a suite a process, one a CPU. A suite that passed is not run
+    again of the same commit."""
     inside("apt-get install -qq --no-install-recommends libgtest-dev:arm64 libgmock-dev:arm64 >/dev/null")
     build_folder = f"/build/{tree.name}/build/debian"
     inside(f"cmake -DOFFHOOK_TESTS=ON {build_folder} >/dev/null && ninja -C {build_folder} {' '.join(TESTS)}")
-    for name in TESTS:
-        package.say(f"{name} under qemu-aarch64")
-        inside(f"cd /build/{tree.name} && qemu-aarch64 {build_folder}/tests/{name} --gtest_brief=1 "
-               f"--gtest_filter=-{':'.join(NOT_HERE)}")  # fmt: skip
+    passed = ROOM / f"passed-{commit}"
+    passed.touch()
+    done = set(passed.read_text().splitlines())
+    jobs = [f"{name} {suite}" for name in TESTS for suite in suites(tree, name)]
+    todo = [job for job in jobs if job not in done]
+    failed, began, finished = [], time.monotonic(), 0
+
+    def run_suite(job):
+        name, suite = job.split()
+        begin = time.monotonic()
+        script = f"cd /build/{tree.name} && qemu-aarch64 {build_folder}/tests/{name} --gtest_brief=1 --gtest_filter='{suite}.*'"
+        tried = subprocess.run(command(script), env=SETTINGS, capture_output=True, text=True, check=False)
+        return job, tried, time.monotonic() - begin
+
+    package.say(f"{len(todo)} of {len(jobs)} test suites under qemu-aarch64")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job, tried, seconds in pool.map(run_suite, todo):
+            finished += 1
+            left = (time.monotonic() - began) / finished * (len(todo) - finished)
+            skipped = tried.stdout.count("[  SKIPPED ]")
+            words = f"{finished}/{len(todo)} {job}: {seconds:.0f} s, about {left / 60:.0f} min left"
+            if tried.returncode == 0:
+                with passed.open("a") as file:
+                    file.write(job + "\n")
+            else:
+                failed.append(job)
+                print(tried.stdout[-4000:] + tried.stderr[-2000:], flush=True)
+            package.say(words + (", skipped some" if skipped else "") + ("" if tried.returncode == 0 else ": FAILED"))
+    if failed:
+        sys.exit(f"error: {len(failed)} test suites failed under qemu-aarch64: {', '.join(failed)}")
 
 
 def install():
@@ -95,7 +136,7 @@ def main():
         package.staged(CHROOT / "build", commit)
         stamp.write_text(commit)
     build(tree, commit)
-    test(tree)
+    test(tree, commit)
     install()
 
 
