@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dsp/v34/coding/encoder.h"
 
+#include "dsp/blocks/level.h"
 #include "dsp/v34/coding/parser.h"
 #include "dsp/v34/coding/shell_mapper.h"
 
@@ -10,6 +11,50 @@ namespace {
 // C0 of 9.6.3.3: whether the sums of the components of c(2m)/2 and of c(2m+1)/2 differ in parity.
 int modulo_encoder(Point c0, Point c1) {
   return (c0.re + c0.im + c1.re + c1.im) / 2 & 1;
+}
+
+// Mean |u|^2 of the ideal constellation with its shell mapping, high and low frames weighted.
+double mapped_energy(const Framing& framing) {
+  double probability[2][kMaxRings];  // of low frames, whose last shell bit is 0, and of high frames
+  const int k = framing.shell_bits;
+  shell_ring_probability(framing.rings, k > 0 ? k - 1 : 0, probability[0]);
+  shell_ring_probability(framing.rings, k, probability[1]);
+  const double high = static_cast<double>(framing.high_frames) / framing.mapping_frames;
+  const int points = 1 << framing.point_bits;
+  double energy = 0;
+  for (int ring = 0; ring < framing.rings; ++ring) {
+    double sum = 0;
+    for (int n = 0; n < points; ++n) {
+      const Point p = quarter_point(ring * points + n);
+      sum += p.re * p.re + p.im * p.im;
+    }
+    energy += ((1 - high) * probability[0][ring] + high * probability[1][ring]) * sum / points;
+  }
+  return energy;
+}
+
+// Variance of what is left of a normal variable when multiples of 2w are taken off: the square wave of parabolas
+// y^2 on [-w, w] as a Fourier series, each of whose cosines has the mean exp(-(pi k)^2 variance / (2 w^2)). A variable
+// that hardly ever leaves [-w, w] keeps its variance.
+double folded_variance(double variance, double w) {
+  constexpr double kPi = 3.14159265358979323846, kNepersToDb = 8.68588963806503655302;
+  if (variance < w * w / 16) return variance;  // 4 sigma
+  const double decay = kPi * kPi * variance / (2 * w * w);
+  double sum = w * w / 3;
+  for (int k = 1; k <= 8 && decay * k * k < 40; ++k) {
+    sum += (k % 2 != 0 ? -4 : 4) * w * w / (kPi * kPi * k * k) * db_to_gain(-kNepersToDb * decay * k * k);
+  }
+  return sum;
+}
+
+// dither_energy() where the mapper's points have the energy u. What is sent has both, and what is left of it when it
+// has been filtered, taken for white and normal, is the dither: a fixed point.
+double dither_of(double u, double w, const PrecoderCoefficients& h) {
+  double gain = 0;  // of the filter
+  for (const auto& tap : h.h) gain += (double{tap.re} * tap.re + double{tap.im} * tap.im) / (16384.0 * 16384.0);
+  double dither = 0;
+  for (int k = 0; k < 8; ++k) dither = 2 * folded_variance(gain * (u + dither) / 2, w);
+  return dither;
 }
 
 }  // namespace
@@ -96,24 +141,17 @@ int Decoder::frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint*
 }
 
 float mean_energy(const Framing& framing, bool precoding) {
-  double probability[2][kMaxRings];  // of low frames, whose last shell bit is 0, and of high frames
-  const int k = framing.shell_bits;
-  shell_ring_probability(framing.rings, k > 0 ? k - 1 : 0, probability[0]);
-  shell_ring_probability(framing.rings, k, probability[1]);
-  const double high = static_cast<double>(framing.high_frames) / framing.mapping_frames;
-  const int points = 1 << framing.point_bits;
-  double energy = 0;
-  for (int ring = 0; ring < framing.rings; ++ring) {
-    double sum = 0;
-    for (int n = 0; n < points; ++n) {
-      const Point p = quarter_point(ring * points + n);
-      sum += p.re * p.re + p.im * p.im;
-    }
-    energy += ((1 - high) * probability[0][ring] + high * probability[1][ring]) * sum / points;
-  }
-  const int w = framing.precoder_scale;
-  if (precoding) energy += 2.0 * w * w / 3;  // two components, uniform in [-w, w]
-  return static_cast<float>(energy);
+  const double w = framing.precoder_scale;
+  return static_cast<float>(mapped_energy(framing) + (precoding ? 2 * w * w / 3 : 0));
+}
+
+float mean_energy(const Framing& framing, const PrecoderCoefficients& h) {
+  const double u = mapped_energy(framing);
+  return static_cast<float>(u + dither_of(u, framing.precoder_scale, h));
+}
+
+float dither_energy(const Framing& framing, const PrecoderCoefficients& h) {
+  return static_cast<float>(dither_of(mapped_energy(framing), framing.precoder_scale, h));
 }
 
 }  // namespace offhook::v34

@@ -105,8 +105,13 @@ class Decoder {
 };
 
 /// Mean of |x|^2, units of the grid squared: the energy by which 9.7 and the transmit level are normalised. The ideal
-/// constellation with its shell mapping, high and low frames weighted, plus the uniform dither of the precoder where
-/// `precoding`.  Not real-time: for init.
+/// constellation with its shell mapping, high and low frames weighted, plus the dither of the precoder.
+/// Not real-time: for init.
+float mean_energy(const Framing& framing, const PrecoderCoefficients& h);
+/// The same where the coefficients are not known: with `precoding` the dither is uniform in [-w, w], the most it is.
 float mean_energy(const Framing& framing, bool precoding);
+/// Mean of |c - p|^2 of 9.6.2, what the precoder adds: p, with multiples of 2w taken off. With coefficients so small
+/// that p stays within [-w, w] it is p itself.  Not real-time: for init.
+float dither_energy(const Framing& framing, const PrecoderCoefficients& h);
 
 }  // namespace offhook::v34

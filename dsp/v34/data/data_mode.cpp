@@ -37,7 +37,7 @@ bool DataParameters::precoding() const {
 }
 
 float DataParameters::mean_energy() const {
-  return v34::mean_energy(coding.framing, precoding());
+  return v34::mean_energy(coding.framing, coding.precoder);
 }
 
 float DataParameters::transmitted_energy() const {
@@ -51,7 +51,7 @@ float DataParameters::transmitted_energy() const {
   shell_ring_probability(f.rings, f.shell_bits, probability[1]);
   const double high = static_cast<double>(f.high_frames) / f.mapping_frames;
   const int points = 1 << f.point_bits;
-  const float dither = precoding() ? 2.f * f.precoder_scale * f.precoder_scale / 3 : 0;
+  const float dither = dither_energy(f, coding.precoder);
   double energy = 0;
   for (int ring = 0; ring < f.rings; ++ring) {
     oh_preemption_point();
