@@ -61,6 +61,7 @@ inline const float* add_steps(const float* tap, const Complex* x, int steps, Qua
 }  // namespace
 
 void ToneDetector::reset() {
+  for (float& v : sample_) v = 0;
   for (Complex& v : window_) v = {};
   for (float& v : power_) v = 0;
   for (Complex& v : history_) v = {};
@@ -71,17 +72,21 @@ void ToneDetector::reset() {
   turn_ = {};
 }
 
-ToneEvent ToneDetector::put(float x) {
-  const Complex w = mixer_.next();
-  window_[in_] = {x * w.re, -x * w.im};
-  float& power = power_[in_ / kStep];
-  power = (in_ % kStep == 0 ? 0 : power) + x * x;
-  in_ = in_ + 1 == kWindow ? 0 : in_ + 1;
-  ++now_;
-  return now_ % kStep == 0 ? step() : ToneEvent::kNone;
+// The last kStep samples.
+void ToneDetector::mix() {
+  float power = 0;
+  for (int k = 0; k < kStep; ++k) {
+    const float x = sample_[k];
+    const Complex w = mixer_.next();
+    window_[in_ + k] = {x * w.re, -x * w.im};
+    power += x * x;
+  }
+  power_[in_ / kStep] = power;
+  in_ = in_ + kStep == kWindow ? 0 : in_ + kStep;
 }
 
 ToneEvent ToneDetector::step() {
+  mix();
   static_assert(Window::kSize == kWindow && 2 * kStep == 4 * kQuads && sizeof(Complex) == 2 * sizeof(float));
   Quad part[kQuads]{};
   const float* tap = add_steps(kTaps.tap, window_ + in_, (kWindow - in_) / kStep, part);  // from the oldest sample on

@@ -26,7 +26,11 @@ class ToneDetector {
 
   /// One sample of 8000 Hz.  @return kReversal when one has become certain, about 6 ms after it came; then
   /// reversal_time() tells when that was.  Real-time: yes; most of its work is done every eighth sample.
-  ToneEvent put(float x);
+  ToneEvent put(float x) {
+    sample_[now_ % kStep] = x;
+    ++now_;
+    return now_ % kStep == 0 ? step() : ToneEvent::kNone;
+  }
 
   /// Forgets what it has heard; the clock goes on.
   void reset();
@@ -69,12 +73,14 @@ class ToneDetector {
 
   Complex at(int age) const { return history_[(newest_ + kHistory - age) % kHistory]; }
   Complex turned(int milliseconds) const;
+  void mix();
   ToneEvent step();
 
+  float sample_[kStep]{};  // as received
   Oscillator mixer_;
   Complex window_[kWindow]{};  // mixed
   float power_[kWindow / kStep]{};
-  int in_ = 0;  // a multiple of kStep whenever step() is called
+  int in_ = 0;  // a multiple of kStep
   uint64_t now_ = 0;
   Complex history_[kHistory]{};
   int newest_ = 0;

@@ -34,6 +34,7 @@ void Receiver::init(const Band& band, const CyclicTraining& training, const Kern
   training_ = training;
   kernels_ = &kernels;
   symbol_hz_ = band.symbol_hz();
+  symbol_samples_ = static_cast<float>(8000 / symbol_hz_);
   interpolator_.init(band.carrier_hz(), 4000 / symbol_hz_, 0.6 * symbol_hz_, kernels);
   set_format(SymbolFormat{});
 }
@@ -62,6 +63,7 @@ void Receiver::set_task(Task task) {
 
 void Receiver::set_format(const SymbolFormat& format) {
   scale_ = square_root(format.energy);
+  per_scale_ = 1 / scale_;
   format_ = format;
   whitening_ = false;
   for (const Complex& h : format.whitening) whitening_ |= h != Complex{};
@@ -159,7 +161,7 @@ void Receiver::adapt(Complex reference) {
   if (lost_ > 0 || stage_ == Stage::kInS || stage_ == Stage::kInSBar || !(norm(error) < 16 * energy)) return;
   reference_power_ += memory * (norm(reference) - reference_power_);
   error_power_ += memory * (norm(error) - error_power_);
-  const Complex unit_error = (1 / scale_) * error;
+  const Complex unit_error = per_scale_ * error;
   if (symbols_ == settles_from_ + kSettled) noise_.reset();
   if (plain && training_.symbol != nullptr) noise_.put(unit_error);
 
@@ -170,7 +172,7 @@ void Receiver::adapt(Complex reference) {
   const float* im = whitening_ ? filtered_im_ : im_;
   const float step = step_ / (input_power_ * kTaps + 1e-9f);
   kernels_->complex_adapt(tap_re_, tap_im_, re + first, im + first, step * (unit_error * rotation_), kTaps);
-  if (plain) fit(re + first, im + first, (1 / scale_) * (reference * rotation_));
+  if (plain) fit(re + first, im + first, per_scale_ * (reference * rotation_));
 
   // Carrier: angle by which the symbol leads the reference.
   const float size = reference_power_ > 0.1f * energy ? reference_power_ : energy;
@@ -192,7 +194,7 @@ void Receiver::adapt(Complex reference) {
   previous_error_ = error;
   timing_error_ += (1.0f / 256) * (late - timing_error_);
   const float gain = settled ? kTimingGainSettled : kTimingGain;
-  interpolator_.delay(-late * gain * static_cast<float>(8000 / symbol_hz_));
+  interpolator_.delay(-late * gain * symbol_samples_);
   deviation_ -= static_cast<double>(late * gain * gain / 8);
   if (deviation_ > 5e-4) deviation_ = 5e-4;
   if (deviation_ < -5e-4) deviation_ = -5e-4;

@@ -169,6 +169,7 @@ class Receiver {
 
   const Kernels* kernels_ = nullptr;
   double symbol_hz_ = 3200;
+  float symbol_samples_ = 2.5f;
   CyclicTraining training_;
   Task task_ = Task::kHold;
   Stage stage_ = Stage::kIdle;
@@ -210,7 +211,7 @@ class Receiver {
   float timing_error_ = 0;
   Complex rotation_{1, 0};  // of the newest symbol
 
-  float scale_ = 1;  // from unit power to grid units
+  float scale_ = 1, per_scale_ = 1;  // from unit power to grid units, and back
   SymbolFormat format_;
   bool whitening_ = false;
   Complex x_[3]{};  // the last three symbols before the whitening filter

@@ -67,11 +67,34 @@ constexpr bool is_supported(SymbolRate s, uint32_t bit_rate) {
   return bit_rate % 2400 == 0 && bit_rate >= traits(s).min_bit_rate && bit_rate <= traits(s).max_bit_rate;
 }
 
+inline constexpr int kMaxPlaces = 16;  ///< largest P
+
+/// 2^16 / n, rounded up: every frame divides by P several times.
+struct PlaceReciprocals {
+  uint32_t of[kMaxPlaces + 1]{};
+  constexpr PlaceReciprocals() {
+    for (uint32_t n = 1; n <= kMaxPlaces; ++n) of[n] = (0x10000 + n - 1) / n;
+  }
+};
+inline constexpr PlaceReciprocals kPlaceReciprocals;
+
 /// The even spread of `ones` ones over `length` places, the last place always a one (clauses 8.2 and 8.3: a counter
-/// grows by `ones` each place and wraps at `length`; a place is one where it wraps). @pre 0 <= i < length
+/// grows by `ones` each place and wraps at `length`; a place is one where it wraps). @pre 0 <= i < length <=
+/// kMaxPlaces, 0 <= ones <= length
 constexpr bool switching_pattern(int ones, int length, int i) {
-  return i * ones % length + ones >= length;
+  const auto n = static_cast<uint32_t>(i * ones);
+  const uint32_t wraps = n * kPlaceReciprocals.of[length] >> 16;  // n / length
+  return static_cast<int>(n) - static_cast<int>(wraps) * length + ones >= length;
 }
+constexpr bool reciprocals_are_exact() {
+  for (uint32_t length = 1; length <= kMaxPlaces; ++length) {
+    for (uint32_t n = 0; n < length * length; ++n) {
+      if (n * kPlaceReciprocals.of[length] >> 16 != n / length) return false;
+    }
+  }
+  return true;
+}
+static_assert(reciprocals_are_exact());
 
 /// Everything that encoder and decoder need to know of one direction. Plain data, 16 bytes or so; copy freely.
 struct Framing {
@@ -135,30 +158,36 @@ class FramePosition {
  public:
   constexpr FramePosition() = default;
   constexpr explicit FramePosition(const Framing& f)
-      : frames_(f.mapping_frames),
-        superframe_(f.mapping_frames * f.data_frames),
-        i_(f.mapping_frames * (f.data_frames - 1)) {}
+      : frames_(f.mapping_frames), data_frames_(f.data_frames), data_frame_(f.data_frames - 1) {}
 
-  constexpr int in_data_frame() const { return i_ % frames_; }  ///< mapping frame, 0..P-1
-  constexpr int in_superframe() const { return i_; }            ///< mapping frame, 0..P*J-1
-  constexpr void advance() { i_ = i_ + 1 == superframe_ ? 0 : i_ + 1; }
+  constexpr int in_data_frame() const { return i_; }                          ///< mapping frame, 0..P-1
+  constexpr int in_superframe() const { return data_frame_ * frames_ + i_; }  ///< mapping frame, 0..P*J-1
+  constexpr void advance() {
+    if (++i_ < frames_) return;
+    i_ = 0;
+    data_frame_ = data_frame_ + 1 == data_frames_ ? 0 : data_frame_ + 1;
+  }
+  /// 4D symbols from the last half data frame's beginning to 4D symbol j of this mapping frame, 0..2P-1.
+  constexpr int in_half_data_frame(int j) const {
+    const int m = kGroupsPerMappingFrame * i_ + j;
+    return m < 2 * frames_ ? m : m - 2 * frames_;
+  }
 
   /// V0 of 4D symbol j (0..3) of this mapping frame: inverted at the first 4D symbol of half data frames, in the
   /// pattern by which a receiver finds the superframe. Source: 9.6.3, Table 12 (as printed: 16 bits for J = 8, 14 for
   /// 7).
   constexpr bool bit_inversion(int j) const {
-    const int m = 4 * i_ + j;
-    if (m % (2 * frames_) != 0) return false;
-    const bool j8 = superframe_ == 8 * frames_;
+    if (in_half_data_frame(j) != 0) return false;
     constexpr uint16_t kPattern8 = 0b0111'0111'1111'1010;
     constexpr uint16_t kPattern7 = 0b01'1101'1111'1110;
-    const int half = m / (2 * frames_);
-    return j8 ? kPattern8 >> (15 - half) & 1 : kPattern7 >> (13 - half) & 1;
+    const int half = 2 * data_frame_ + (i_ + j > 0);
+    return data_frames_ == 8 ? kPattern8 >> (15 - half) & 1 : kPattern7 >> (13 - half) & 1;
   }
 
  private:
-  int frames_ = 1;
-  int superframe_ = 1;
+  int frames_ = 1;       // P
+  int data_frames_ = 1;  // J
+  int data_frame_ = 0;
   int i_ = 0;
 };
 
