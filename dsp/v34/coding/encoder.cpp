@@ -2,7 +2,6 @@
 #include "dsp/v34/coding/encoder.h"
 
 #include "dsp/blocks/level.h"
-#include "dsp/v34/coding/parser.h"
 #include "dsp/v34/coding/shell_mapper.h"
 
 namespace offhook::v34 {
@@ -69,16 +68,19 @@ Encoder::Encoder(const CodingParameters& parameters, const EncoderStart& start)
   for (int k = 0; k < start.frame; ++k) position_.advance();
 }
 
-void Encoder::frame(const FrameBits& primary, int aux, Symbol* symbols) {
-  const int i = position_.in_data_frame();
+void Encoder::begin_frame(const FrameBits& primary, int aux, MappingFrame* bits, uint8_t* ring) {
   const int n = primary_bits();
   FrameBits scrambled;
   scrambled.low = scrambler_.scramble(primary.low, n < 64 ? n : 64);
   if (n > 64) scrambled.high = scrambler_.scramble(primary.high, n - 64);
+  parse(framing_, position_.in_data_frame(), scrambled, aux, bits);
+  shell_map(framing_.rings, bits->shell, ring);
+}
+
+void Encoder::frame(const FrameBits& primary, int aux, Symbol* symbols) {
   MappingFrame bits;
-  parse(framing_, i, scrambled, aux, &bits);
   uint8_t ring[8];
-  shell_map(framing_.rings, bits.shell, ring);
+  begin_frame(primary, aux, &bits, ring);
 
   for (int j = 0; j < kGroupsPerMappingFrame; ++j) {  // the order of Table 11
     const auto& g = bits.group[j];
@@ -106,7 +108,6 @@ Decoder::Decoder(const CodingParameters& parameters, const EncoderStart& start)
 }
 
 int Decoder::frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint* x) {
-  const int i = position_.in_data_frame();
   const int limit = framing_.points() / 4;
   MappingFrame bits{};
   uint8_t ring[8];
@@ -131,9 +132,13 @@ int Decoder::frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint*
     g.i2 = i23 & 1;
     g.i3 = static_cast<uint8_t>(i23 >> 1);
   }
-  bits.shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K come only of line errors
+  return end_frame(&bits, ring, primary, aux);
+}
+
+int Decoder::end_frame(MappingFrame* bits, const uint8_t* ring, FrameBits* primary, uint8_t* aux) {
+  bits->shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K come only of line errors
   const int n = primary_bits();
-  const FrameBits scrambled = deparse(framing_, i, bits, aux);
+  const FrameBits scrambled = deparse(framing_, position_.in_data_frame(), *bits, aux);
   primary->low = descrambler_.descramble(scrambled.low, n < 64 ? n : 64);
   primary->high = n > 64 ? descrambler_.descramble(scrambled.high, n - 64) : 0;
   position_.advance();

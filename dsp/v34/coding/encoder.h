@@ -16,6 +16,7 @@
 #include "dsp/blocks/scrambler.h"
 #include "dsp/v34/coding/frame_bits.h"
 #include "dsp/v34/coding/framing.h"
+#include "dsp/v34/coding/parser.h"
 #include "dsp/v34/coding/precoder.h"
 #include "dsp/v34/coding/trellis.h"
 
@@ -56,6 +57,12 @@ class Encoder {
   /// @param[in] primary  primary_bits() unscrambled bits  @param aux  used only if takes_aux()
   /// @param[out] symbols  [8]
   void frame(const FrameBits& primary, int aux, Symbol* symbols);
+  /// The same of what is sent alone. @param[out] x  [8]
+  void frame(const FrameBits& primary, int aux, FixedPoint* x) {
+    Symbol symbols[kSymbolsPerMappingFrame];
+    frame(primary, aux, symbols);
+    for (int n = 0; n < kSymbolsPerMappingFrame; ++n) x[n] = symbols[n].x;
+  }
   /// The same from [primary_bits()] bits, one a byte.
   void frame(const uint8_t* primary, int aux, Symbol* symbols) {
     frame(FrameBits::packed(primary, primary_bits()), aux, symbols);
@@ -65,6 +72,10 @@ class Encoder {
   int quadrant_state() const { return z_; }               ///< Z of the differential encoder
 
  private:
+  friend struct FrameLanes;
+  /// What comes before the recursions: scrambler, parser, shell mapper. @param[out] ring  [8]
+  void begin_frame(const FrameBits& primary, int aux, MappingFrame* bits, uint8_t* ring);
+
   Framing framing_{};
   FramePosition position_;
   Scrambler scrambler_;
@@ -97,6 +108,11 @@ class Decoder {
   }
 
  private:
+  friend struct FrameLanes;
+  /// What comes after the recursions: shell mapper, parser, descrambler. @param bits  all but the shell's
+  /// @param[in] ring  [8]  @return the number of primary bits
+  int end_frame(MappingFrame* bits, const uint8_t* ring, FrameBits* primary, uint8_t* aux);
+
   Framing framing_{};
   FramePosition position_;
   Descrambler descrambler_;

@@ -69,6 +69,8 @@ class TrellisEncoder {
   constexpr explicit TrellisEncoder(TrellisCode code = TrellisCode::k16, int state = 0) : code_(code), state_(state) {}
   constexpr void reset() { state_ = 0; }
   constexpr int state() const { return state_; }
+  constexpr void set_state(int state) { state_ = state; }  ///< @pre 0 <= state < trellis_states(code())
+  constexpr TrellisCode code() const { return code_; }
   constexpr int output() const { return trellis_output(state_); }  ///< Y0 of the pair about to be sent
   /// Takes the pair of channel points of one 4D symbol.
   constexpr void put(Point y0, Point y1) {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// A bank in lanes: the mapping frames of several encoders, or of several decoders, made at once, each in a lane of the
+// same vectors. What an encoder does from frame to frame waits for itself (precoder, trellis and differential encoder),
+// so one alone fills no vector; sixteen of them do. Symbol rate, data rate, trellis code and precoder may differ from
+// lane to lane, and the lanes may be others with each call: their state stays where it is and is taken along for one
+// frame.
+//
+// All of it is integers: each gets the bits that Encoder::frame() and Decoder::frame() would give it. Bits to points
+// and back (scrambler, parser, shell mapper, table of points) are done lane by lane.
+#pragma once
+
+#include "dsp/blocks/kernels.h"
+#include "dsp/v34/coding/encoder.h"
+
+namespace offhook::v34 {
+
+/// What Encoder::frame() takes and gives, for one lane.
+struct FrameToEncode {
+  Encoder* encoder;
+  FrameBits primary;
+  int aux;
+  FixedPoint x[kSymbolsPerMappingFrame];  ///< out: Symbol::x
+};
+
+/// What Decoder::frame() takes and gives, for one lane.
+struct FrameToDecode {
+  Decoder* decoder;
+  Point y[kSymbolsPerMappingFrame];
+  FrameBits primary;  ///< out
+  uint8_t aux;        ///< out: written only if gives_aux()
+  int bits;           ///< out: of `primary`
+};
+
+/// At least as many as any variant has.
+inline constexpr int kMostFrameLanes = 16;
+/// Fewer than these are done one after the other.
+inline constexpr int kLeastFrameLanes = 4;
+
+/// The next frame of each, all of them different objects. @param[in,out] frame  [count] @pre cpu_has(set)
+/// Real-time: yes, O(count).
+void encode_frames(FrameToEncode* frame, int count, InstructionSet set = best_kernels().set);
+void decode_frames(FrameToDecode* frame, int count, InstructionSet set = best_kernels().set);
+
+}  // namespace offhook::v34
