@@ -9,6 +9,7 @@
 #include "dsp/qam/modulator.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/pre_emphasis.h"
+#include "dsp/v34/control/bank.h"
 #include "dsp/v34/control/handover.h"
 #include "dsp/v34/phase2/phase2.h"
 #include "dsp/v34/phase34/phase34.h"
@@ -54,6 +55,13 @@ class Modem {
     step(0, true);
   }
 
+  // As a part of a Bank.
+  void begin_block() { reader_.set_deferring(true); }
+  void end_block() { reader_.set_deferring(false); }
+  bool run(BankBlock* block);
+  SymbolReader& reader() { return reader_; }
+  Phase34& sender() { return phase34_; }
+
   void begin() {
     stage_ = Stage::kPhase2;
     phase2_.start();
@@ -77,8 +85,15 @@ class Modem {
   void hang_up();
 
  private:
-  int16_t step(int16_t rx, bool is_lost);
-  float train(float rx, bool is_lost);
+  int16_t step(int16_t rx, bool is_lost) {
+    float tx = 0;
+    if (hear(rx, is_lost, &tx)) tx = send(is_lost);
+    return end_step(tx);
+  }
+  bool hear(float rx, bool is_lost, float* tx);
+  bool train(float rx, bool is_lost);
+  float send(bool is_lost);
+  int16_t end_step(float tx);
   void begin_training();
   void receive(float rx, bool is_lost);
   const LineQuality* measure_noise();
@@ -118,14 +133,13 @@ class Modem {
   qam::EchoCanceller echo_;
 };
 
-int16_t Modem::step(int16_t rx, bool is_lost) {
-  const float x = rx;
+// @return what is sent comes of Phases 3 and 4: of send(); else it is *tx.
+bool Modem::hear(float x, bool is_lost, float* tx) {
   power_ += (x * x - power_) * (1.f / 256);
-  float tx = 0;
   switch (stage_) {
     case Stage::kV8:
       if (v8_.step() == v8::V8::Step::kJm && sig_c_.put(x)) v8_.far_end_has_begun();
-      tx = v8_.process(x);
+      *tx = v8_.process(x);
       if (v8_.state() == v8::State::kRunning) break;
       if (v8_.state() == v8::State::kDone && v8_.result().modulation == v8::kV34) {
         begin();
@@ -136,22 +150,42 @@ int16_t Modem::step(int16_t rx, bool is_lost) {
       break;
     case Stage::kPhase2:
       if (is_guest_) break;
-      tx = phase2_.process(x);
+      *tx = phase2_.process(x);
       if (phase2_.done()) begin_training();
       break;
     case Stage::kTraining:
-      tx = train(x, is_lost);
-      break;
+      return train(x, is_lost);
     case Stage::kReleased:
     case Stage::kFailed:
       break;
   }
+  return false;
+}
+
+int16_t Modem::end_step(float tx) {
   if (stage_ == Stage::kReleased) return 0;
   without_data_ = stage_ == Stage::kTraining && phase34_.live() ? 0 : without_data_ + 1;
   if (without_data_ > kGiveUp) stage_ = Stage::kFailed;
   if (observer_.instrument != nullptr && samples_ % kInstrumentsEvery == 0) show_instruments();
   if (observer_.taps != nullptr) show_taps();
   return clip(tx);
+}
+
+bool Modem::run(BankBlock* b) {
+  for (; b->at < b->n; ++b->at) {
+    float tx = 0;
+    if (!b->heard) {
+      ++samples_;
+      if (!hear(b->rx[b->at], false, &tx)) {
+        b->tx[b->at] = end_step(tx);
+        continue;
+      }
+    }
+    b->heard = modulator_.wants_symbol() && phase34_.wants_frame();
+    if (b->heard) return false;
+    b->tx[b->at] = end_step(send(false));
+  }
+  return true;
 }
 
 void Modem::show_instruments() const {
@@ -220,13 +254,18 @@ void Modem::begin_training() {
   stage_ = Stage::kTraining;
 }
 
-float Modem::train(float rx, bool is_lost) {
+// @return whether it is still training, or in data mode.
+bool Modem::train(float rx, bool is_lost) {
   if (echo_.training() != phase34_.far_end_silent()) echo_.set_training(!echo_.training());
   const float x = is_lost ? 0 : echo_.process(rx);
   receive(x, is_lost);
   if (!is_lost && retrain_tone_.put(x)) retrain(OH_RETRAIN_FAR);
-  if (stage_ != Stage::kTraining) return 0;
+  if (stage_ != Stage::kTraining) return false;
   phase34_.tick();
+  return true;
+}
+
+float Modem::send(bool is_lost) {
   if (modulator_.wants_symbol()) modulator_.put(phase34_.next_symbol());
   const float tx = modulator_.next();
   echo_.put(is_lost ? 0 : tx);
@@ -244,9 +283,10 @@ void Modem::receive(float rx, bool is_lost) {
   }
   if (receiver_.task() != order.task) receiver_.set_task(order.task);
   const bool symbol = is_lost ? receiver_.process_lost() : receiver_.process(rx);
+  const qam::Receiver::Event event = receiver_.take_event();
+  if (!symbol && event == qam::Receiver::Event::kNone) return;
   Heard heard;
-  heard.event = receiver_.take_event();
-  if (!symbol && heard.event == qam::Receiver::Event::kNone) return;
+  heard.event = event;
   if (heard.event == qam::Receiver::Event::kSBar) {
     heard.s_bar_age = receiver_.s_bar_age();
     heard.symbols_skipped = receiver_.symbols_skipped();
@@ -293,6 +333,7 @@ void Modem::follow_outcome() {
 
 void Modem::leave_training(Stage next) {
   if (stage_ == Stage::kTraining) {
+    reader_.decode_pending();
     bits_sent_ += phase34_.data_transmitter().bits_sent();
     bits_received_ += reader_.data().bits_received();
   }
@@ -410,7 +451,11 @@ void restart(Phase2* phase2, Outcome why) {
 }  // namespace offhook::v34
 
 const oh_pump_type* oh_v34_type() {
-  static constexpr oh_pump_type kType = offhook::v34::Type::named("v34");
+  static constexpr oh_pump_type kType = [] {
+    oh_pump_type type = offhook::v34::Type::named("v34");
+    type.advance = offhook::v34::Bank<offhook::v34::Modem>::advance;
+    return type;
+  }();
   return &kType;
 }
 

@@ -84,28 +84,43 @@ DataTransmitter::DataTransmitter(const DataParameters& p)
       scale_(kXUnit / square_root(p.transmitted_energy())),
       frames_left_of_b1_(p.coding.framing.mapping_frames) {}
 
-Complex DataTransmitter::next(const DataPort& port, bool live) {
-  if (next_ == kSymbolsPerMappingFrame) {
-    next_ = 0;
-    const bool b1 = frames_left_of_b1_ > 0;
-    if (b1) --frames_left_of_b1_;
-    FrameBits primary = FrameBits::ones();
-    if (!b1 && live) {
-      const int n = encoder_.primary_bits();
-      uint8_t octets[kFrameOctets]{};
-      oh_port_get(&port.primary, octets, static_cast<size_t>(n));
-      bits_ += static_cast<uint64_t>(n);
-      primary = FrameBits::of_octets(octets);
-    }
-    int aux = 1;
-    if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) aux = oh_port_get_bit(&port.auxiliary);
-    encoder_.frame(primary, aux, symbols_);
+void DataTransmitter::begin_frame(const DataPort& port, bool live, FrameToEncode* frame) {
+  const bool b1 = frames_left_of_b1_ > 0;
+  if (b1) --frames_left_of_b1_;
+  frame->encoder = &encoder_;
+  frame->primary = FrameBits::ones();
+  if (!b1 && live) {
+    const int n = encoder_.primary_bits();
+    uint8_t octets[kFrameOctets]{};
+    oh_port_get(&port.primary, octets, static_cast<size_t>(n));
+    bits_ += static_cast<uint64_t>(n);
+    frame->primary = FrameBits::of_octets(octets);
   }
-  const FixedPoint x = symbols_[next_++].x;
-  Complex s{static_cast<float>(x.re), static_cast<float>(x.im)};
-  nonlinear_.encode(&s.re, &s.im);
+  frame->aux = 1;
+  if (!b1 && encoder_.takes_aux() && oh_port_is_whole(&port.auxiliary)) {
+    frame->aux = oh_port_get_bit(&port.auxiliary);
+  }
+}
+
+void DataTransmitter::end_frame(const FrameToEncode& frame) {
+  next_ = 0;
+  for (int n = 0; n < kSymbolsPerMappingFrame; ++n) {
+    Complex s{static_cast<float>(frame.x[n].re), static_cast<float>(frame.x[n].im)};
+    nonlinear_.encode(&s.re, &s.im);
+    symbols_[n] = scale_ * s;
+  }
+}
+
+Complex DataTransmitter::next(const DataPort& port, bool live) {
+  if (wants_frame()) {
+    FrameToEncode frame;
+    begin_frame(port, live, &frame);
+    encoder_.frame(frame.primary, frame.aux, frame.x);
+    end_frame(frame);
+  }
+  const Complex s = symbols_[next_++];
   b1_sent_ |= frames_left_of_b1_ == 0 && next_ == kSymbolsPerMappingFrame;
-  return scale_ * s;
+  return s;
 }
 
 DataReceiver::DataReceiver(const DataParameters& p)
@@ -137,8 +152,7 @@ Complex DataReceiver::decide(Complex y) {
 }
 
 void DataReceiver::decode_pair() {
-  const int half_data_frame = 2 * p_.coding.framing.mapping_frames;
-  since_inversion_ = (kGroupsPerMappingFrame * ahead_.in_superframe() + pair_) % half_data_frame;
+  since_inversion_ = ahead_.in_half_data_frame(pair_);
   ready_ = viterbi_.decode(received_, ahead_.bit_inversion(pair_), decided_ + decided_count_);
   if (ready_) margin_ = viterbi_.margin();
   if (++pair_ == kGroupsPerMappingFrame) {
@@ -159,6 +173,13 @@ void DataReceiver::put(const DataPort& port, bool live) {
   if (second_ || !ready_ || (decided_count_ += 2) < kSymbolsPerMappingFrame) return;
   decided_count_ = 0;
 
+  if (deferring_ && frames_left_of_b1_ == 0) {
+    decode_pending(port);
+    for (int n = 0; n < kSymbolsPerMappingFrame; ++n) pending_y_[n] = decided_[n];
+    pending_live_ = live;
+    pending_ = true;
+    return;
+  }
   FrameBits bits;
   uint8_t aux = 0;
   const bool gives_aux = decoder_.gives_aux();
@@ -168,12 +189,35 @@ void DataReceiver::put(const DataPort& port, bool live) {
     for (int k = 0; k < n; ++k) b1_errors_ += bits.take(1) == 0;
     return;
   }
+  give(port, live, gives_aux, n, bits, aux);
+}
+
+void DataReceiver::begin_frame(FrameToDecode* frame) {
+  frame->decoder = &decoder_;
+  for (int n = 0; n < kSymbolsPerMappingFrame; ++n) frame->y[n] = pending_y_[n];
+  pending_aux_ = decoder_.gives_aux();
+}
+
+void DataReceiver::end_frame(const DataPort& port, const FrameToDecode& frame) {
+  pending_ = false;
+  give(port, pending_live_, pending_aux_, frame.bits, frame.primary, frame.aux);
+}
+
+void DataReceiver::decode_pending(const DataPort& port) {
+  if (!pending_) return;
+  FrameToDecode frame;
+  begin_frame(&frame);
+  frame.bits = decoder_.frame(frame.y, &frame.primary, &frame.aux);
+  end_frame(port, frame);
+}
+
+void DataReceiver::give(const DataPort& port, bool live, bool with_aux, int n, const FrameBits& bits, uint8_t aux) {
   if (!live) return;
   bits_ += static_cast<uint64_t>(n);
   uint8_t octets[kFrameOctets];
   bits.to_octets(octets);
   oh_port_put(&port.primary, octets, static_cast<size_t>(n));
-  if (gives_aux && oh_port_is_whole(&port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
+  if (with_aux && oh_port_is_whole(&port.auxiliary)) oh_port_put_bit(&port.auxiliary, aux);
 }
 
 }  // namespace offhook::v34

@@ -10,6 +10,7 @@
 #include "dsp/qam/nonlinear.h"
 #include "dsp/qam/receiver.h"
 #include "dsp/v34/coding/encoder.h"
+#include "dsp/v34/coding/frame_lanes.h"
 #include "dsp/v34/coding/viterbi.h"
 #include "offhook/pump.h"
 
@@ -46,6 +47,11 @@ class DataTransmitter {
 
   /// True from the last symbol of B1 on: the next one takes user bits.
   bool b1_sent() const { return b1_sent_; }
+  /// next() begins a mapping frame. It makes that itself; or its caller does, of many transmitters at once, between
+  /// these two (encode_frames()). The arguments are those of next().
+  bool wants_frame() const { return next_ == kSymbolsPerMappingFrame; }
+  void begin_frame(const DataPort& port, bool live, FrameToEncode* frame);
+  void end_frame(const FrameToEncode& frame);
   /// @param live  the port may be asked; else ones are sent  @return symbol of mean power 1.
   /// Real-time: yes; the work of a mapping frame comes with its first symbol.
   Complex next(const DataPort& port, bool live);
@@ -55,7 +61,7 @@ class DataTransmitter {
   Encoder encoder_;
   qam::NonlinearEncoder nonlinear_;
   float scale_ = 0;
-  Encoder::Symbol symbols_[kSymbolsPerMappingFrame];
+  Complex symbols_[kSymbolsPerMappingFrame];
   int next_ = kSymbolsPerMappingFrame;
   int frames_left_of_b1_ = 0;
   bool b1_sent_ = false;
@@ -78,6 +84,17 @@ class DataReceiver {
   /// symbol.
   void put(const DataPort& port, bool live);
 
+  /// Whether put() leaves a mapping frame after B1 to its caller, who decodes those of many receivers at once
+  /// (decode_frames()): until the next one comes, it may wait.
+  void set_deferring(bool deferring) { deferring_ = deferring; }
+  bool frame_pending() const { return pending_; }
+  /// @pre frame_pending()
+  void begin_frame(FrameToDecode* frame);
+  /// What was begun has been decoded: to the port.
+  void end_frame(const DataPort& port, const FrameToDecode& frame);
+  /// Both, of the one that is pending, if any.
+  void decode_pending(const DataPort& port);
+
   /// All symbols of B1 have come.
   bool b1_received() const { return symbols_ >= b1_symbols_; }
   /// Bits of B1 that were not one, of those decoded so far.
@@ -97,6 +114,7 @@ class DataReceiver {
 
  private:
   void decode_pair();
+  void give(const DataPort& port, bool live, bool with_aux, int n, const FrameBits& bits, uint8_t aux);
 
   DataParameters p_{};
   ViterbiDecoder viterbi_;
@@ -108,6 +126,8 @@ class DataReceiver {
   bool ready_ = false;   // the decoder has given a pair
   Point decided_[kSymbolsPerMappingFrame]{};
   int decided_count_ = 0;
+  bool deferring_ = false, pending_ = false, pending_live_ = false, pending_aux_ = false;
+  Point pending_y_[kSymbolsPerMappingFrame]{};
   int frames_left_of_b1_ = 0;
   int b1_symbols_ = 0;
   int symbols_ = 0;

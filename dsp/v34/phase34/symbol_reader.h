@@ -74,11 +74,21 @@ class SymbolReader {
   /// data  @pre decide(y) was called for it.  Real-time: yes.
   void put(Complex y, bool deliver, Heard* heard);
 
+  /// DataReceiver's, whatever is read.
+  void set_deferring(bool deferring) {
+    deferring_ = deferring;
+    data_.set_deferring(deferring);
+  }
+  bool frame_pending() const { return data_.frame_pending(); }
+  void begin_frame(FrameToDecode* frame) { data_.begin_frame(frame); }
+  void end_frame(const FrameToDecode& frame) { data_.end_frame(port_, frame); }
+  void decode_pending() { data_.decode_pending(port_); }
+
   const ReceiveSignals& training() const { return training_; }
   const DataReceiver& data() const { return data_; }
 
  private:
-  bool in_data_ = false;
+  bool in_data_ = false, deferring_ = false;
   ReceiveSignals training_;
   DataReceiver data_;
   DataPort port_{};
