@@ -68,19 +68,19 @@ Encoder::Encoder(const CodingParameters& parameters, const EncoderStart& start)
   for (int k = 0; k < start.frame; ++k) position_.advance();
 }
 
-void Encoder::begin_frame(const FrameBits& primary, int aux, MappingFrame* bits, uint8_t* ring) {
+void Encoder::parse_frame(const FrameBits& primary, int aux, MappingFrame* bits) {
   const int n = primary_bits();
   FrameBits scrambled;
   scrambled.low = scrambler_.scramble(primary.low, n < 64 ? n : 64);
   if (n > 64) scrambled.high = scrambler_.scramble(primary.high, n - 64);
   parse(framing_, position_.in_data_frame(), scrambled, aux, bits);
-  shell_map(framing_.rings, bits->shell, ring);
 }
 
 void Encoder::frame(const FrameBits& primary, int aux, Symbol* symbols) {
   MappingFrame bits;
   uint8_t ring[8];
-  begin_frame(primary, aux, &bits, ring);
+  parse_frame(primary, aux, &bits);
+  shell_map(framing_.rings, bits.shell, ring);
 
   for (int j = 0; j < kGroupsPerMappingFrame; ++j) {  // the order of Table 11
     const auto& g = bits.group[j];
@@ -132,13 +132,13 @@ int Decoder::frame(const Point* y, FrameBits* primary, uint8_t* aux, FixedPoint*
     g.i2 = i23 & 1;
     g.i3 = static_cast<uint8_t>(i23 >> 1);
   }
-  return end_frame(&bits, ring, primary, aux);
+  bits.shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K come only of line errors
+  return deparse_frame(bits, primary, aux);
 }
 
-int Decoder::end_frame(MappingFrame* bits, const uint8_t* ring, FrameBits* primary, uint8_t* aux) {
-  bits->shell = static_cast<uint32_t>(shell_unmap(framing_.rings, ring));  // bits above K come only of line errors
+int Decoder::deparse_frame(const MappingFrame& bits, FrameBits* primary, uint8_t* aux) {
   const int n = primary_bits();
-  const FrameBits scrambled = deparse(framing_, position_.in_data_frame(), *bits, aux);
+  const FrameBits scrambled = deparse(framing_, position_.in_data_frame(), bits, aux);
   primary->low = descrambler_.descramble(scrambled.low, n < 64 ? n : 64);
   primary->high = n > 64 ? descrambler_.descramble(scrambled.high, n - 64) : 0;
   position_.advance();

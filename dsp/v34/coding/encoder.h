@@ -73,8 +73,8 @@ class Encoder {
 
  private:
   friend struct FrameLanes;
-  /// What comes before the recursions: scrambler, parser, shell mapper. @param[out] ring  [8]
-  void begin_frame(const FrameBits& primary, int aux, MappingFrame* bits, uint8_t* ring);
+  /// Scrambler and parser.
+  void parse_frame(const FrameBits& primary, int aux, MappingFrame* bits);
 
   Framing framing_{};
   FramePosition position_;
@@ -109,9 +109,8 @@ class Decoder {
 
  private:
   friend struct FrameLanes;
-  /// What comes after the recursions: shell mapper, parser, descrambler. @param bits  all but the shell's
-  /// @param[in] ring  [8]  @return the number of primary bits
-  int end_frame(MappingFrame* bits, const uint8_t* ring, FrameBits* primary, uint8_t* aux);
+  /// Parser and descrambler; the frame ends.  @return the number of primary bits
+  int deparse_frame(const MappingFrame& bits, FrameBits* primary, uint8_t* aux);
 
   Framing framing_{};
   FramePosition position_;

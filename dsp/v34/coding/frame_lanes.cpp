@@ -14,13 +14,23 @@ using Lanes = int32_t[kMostFrameLanes];
 struct alignas(64) PrecoderWords {
   Lanes h[3], x[3], p_re, p_im, c, scale_bits;
 };
+// What a lane without a frame has, too: loops over it end.
+struct alignas(64) ShellWords {
+  Lanes rings, sum, rest, total;           // ShellSum
+  Lanes ring[kSymbolsPerMappingFrame];
+  ShellWords() : sum{}, rest{}, ring{} {
+    for (int l = 0; l < kMostFrameLanes; ++l) rings[l] = total[l] = 1;
+  }
+};
 struct alignas(64) EncoderWords {
+  ShellWords shell;
   PrecoderWords precoder;
   Lanes z, trellis_code, trellis_state;
   Lanes group[kGroupsPerMappingFrame];    // in: I1, I2, I3, V0 from the lowest bit on
   Lanes symbol[kSymbolsPerMappingFrame];  // in: the mapper's point before it is turned; out: x
 };
 struct alignas(64) DecoderWords {
+  ShellWords shell;
   PrecoderWords precoder;
   Lanes z;
   Lanes group[kGroupsPerMappingFrame];    // out: I1, I2, I3
@@ -73,13 +83,15 @@ constexpr int kLanes = 16;
 
 struct Variant {
   int lanes;  // 0: there are none
+  void (*shell_map)(ShellWords*);
+  void (*shell_unmap)(ShellWords*);
   void (*encode)(EncoderWords*);
   void (*decode)(DecoderWords*);
 };
 Variant variant_for([[maybe_unused]] InstructionSet set) {
 #if defined(OFFHOOK_X86_VARIANTS)
-  if (set == InstructionSet::kAvx512) return {avx512::kLanes, avx512::encode, avx512::decode};
-  if (set == InstructionSet::kAvx2) return {avx2::kLanes, avx2::encode, avx2::decode};
+  if (set == InstructionSet::kAvx512) return {avx512::kLanes, avx512::shell_map, avx512::shell_unmap, avx512::encode, avx512::decode};
+  if (set == InstructionSet::kAvx2) return {avx2::kLanes, avx2::shell_map, avx2::shell_unmap, avx2::encode, avx2::decode};
 #endif
   return {};  // four lanes gain nothing over one
 }
@@ -136,17 +148,24 @@ struct FrameLanes {
   }
 
   static bool fits(const FrameToEncode& f) { return fits(f.encoder->precoder_); }
-  static void load(const FrameToEncode& f, EncoderWords* w, int lane) {
+  // Bits that choose the rings.
+  static void load_shell(const FrameToEncode& f, EncoderWords* w, int lane, MappingFrame* bits) {
     Encoder& e = *f.encoder;
-    MappingFrame bits;
-    uint8_t ring[8];
-    e.begin_frame(f.primary, f.aux, &bits, ring);
+    e.parse_frame(f.primary, f.aux, bits);
+    const ShellSum s = shell_sum(e.framing_.rings, bits->shell);
+    w->shell.rings[lane] = e.framing_.rings;
+    w->shell.sum[lane] = s.sum;
+    w->shell.rest[lane] = static_cast<int>(s.rest);
+    w->shell.total[lane] = static_cast<int>(s.total);
+  }
+  static void load(const FrameToEncode& f, EncoderWords* w, int lane, const MappingFrame& bits) {
+    const Encoder& e = *f.encoder;
     for (int j = 0; j < kGroupsPerMappingFrame; ++j) {
       const auto& g = bits.group[j];
       w->group[j][lane] = g.i1 | g.i2 << 1 | g.i3 << 2 | e.position_.bit_inversion(j) << 3;
       for (int k = 0; k < 2; ++k) {
         const int n = 2 * j + k;
-        w->symbol[n][lane] = word_of(quarter_point(g.q[k] + (ring[n] << e.framing_.point_bits)));
+        w->symbol[n][lane] = word_of(quarter_point(g.q[k] + (w->shell.ring[n][lane] << e.framing_.point_bits)));
       }
     }
     w->z[lane] = e.z_;
@@ -169,36 +188,54 @@ struct FrameLanes {
     w->z[lane] = f.decoder->z_;
     load(f.decoder->precoder_, &w->precoder, lane);
   }
-  static void save(const DecoderWords& w, int lane, FrameToDecode* f) {
-    Decoder& d = *f->decoder;
-    d.z_ = w.z[lane];
-    save(w.precoder, lane, &d.precoder_);
-    MappingFrame bits;
-    uint8_t ring[8];
+  // All but the bits that chose the rings.
+  static void save(DecoderWords* w, int lane, const FrameToDecode& f, MappingFrame* bits) {
+    Decoder& d = *f.decoder;
+    d.z_ = w->z[lane];
+    save(w->precoder, lane, &d.precoder_);
     const int limit = d.framing_.points() / 4;
+    const int rings = d.framing_.rings;
+    int sum = 0;
     for (int j = 0; j < kGroupsPerMappingFrame; ++j) {
-      auto& g = bits.group[j];
-      const int i = w.group[j][lane];
+      auto& g = bits->group[j];
+      const int i = w->group[j][lane];
       g.i1 = i & 1;
       g.i2 = i >> 1 & 1;
       g.i3 = static_cast<uint8_t>(i >> 2);
       for (int k = 0; k < 2; ++k) {
         const int n = 2 * j + k;
-        const int label = quarter_label(parts_of<Point>(w.symbol[n][lane]), limit);
-        ring[n] = static_cast<uint8_t>(label >> d.framing_.point_bits);
+        const int label = quarter_label(parts_of<Point>(w->symbol[n][lane]), limit);
+        w->shell.ring[n][lane] = label >> d.framing_.point_bits;
+        sum += label >> d.framing_.point_bits;
         g.q[k] = static_cast<uint8_t>(label & ((1 << d.framing_.point_bits) - 1));
       }
     }
-    f->bits = d.end_frame(&bits, ring, &f->primary, &f->aux);
+    w->shell.rings[lane] = rings;
+    w->shell.total[lane] = static_cast<int>(shell_before(rings, sum + 1) - shell_before(rings, sum));
+  }
+  static void save_shell(const ShellWords& w, int lane, MappingFrame* bits, FrameToDecode* f) {
+    Decoder& d = *f->decoder;
+    bits->shell = static_cast<uint32_t>(shell_before(w.rings[lane], w.sum[lane])) + static_cast<uint32_t>(w.rest[lane]);
+    f->bits = d.deparse_frame(*bits, &f->primary, &f->aux);
   }
 
-  // Lanes that no frame has keep what an earlier call left there; nobody looks at them.
-  template <class Words, class Frame>
-  static void run(Frame** frame, int count, void (*work)(Words*)) {
-    Words words{};
-    for (int l = 0; l < count; ++l) load(*frame[l], &words, l);
-    work(&words);
+  static void run(const Variant& variant, FrameToEncode** frame, int count) {
+    EncoderWords words{};
+    MappingFrame bits[kMostFrameLanes];
+    for (int l = 0; l < count; ++l) load_shell(*frame[l], &words, l, &bits[l]);
+    variant.shell_map(&words.shell);
+    for (int l = 0; l < count; ++l) load(*frame[l], &words, l, bits[l]);
+    variant.encode(&words);
     for (int l = 0; l < count; ++l) save(words, l, frame[l]);
+  }
+  static void run(const Variant& variant, FrameToDecode** frame, int count) {
+    DecoderWords words{};
+    MappingFrame bits[kMostFrameLanes];
+    for (int l = 0; l < count; ++l) load(*frame[l], &words, l);
+    variant.decode(&words);
+    for (int l = 0; l < count; ++l) save(&words, l, *frame[l], &bits[l]);
+    variant.shell_unmap(&words.shell);
+    for (int l = 0; l < count; ++l) save_shell(words.shell, l, &bits[l], frame[l]);
   }
 };
 
@@ -206,7 +243,7 @@ void encode_frames(FrameToEncode* frame, int count, InstructionSet set) {
   const Variant variant = variant_for(set);
   in_runs(
       frame, count, variant.lanes, [](const FrameToEncode& f) { return FrameLanes::fits(f); },
-      [&](FrameToEncode** run, int lanes) { FrameLanes::run<EncoderWords>(run, lanes, variant.encode); },
+      [&](FrameToEncode** run, int lanes) { FrameLanes::run(variant, run, lanes); },
       [](FrameToEncode* f) { f->encoder->frame(f->primary, f->aux, f->x); });
 }
 
@@ -214,7 +251,7 @@ void decode_frames(FrameToDecode* frame, int count, InstructionSet set) {
   const Variant variant = variant_for(set);
   in_runs(
       frame, count, variant.lanes, [](const FrameToDecode& f) { return FrameLanes::fits(f); },
-      [&](FrameToDecode** run, int lanes) { FrameLanes::run<DecoderWords>(run, lanes, variant.decode); },
+      [&](FrameToDecode** run, int lanes) { FrameLanes::run(variant, run, lanes); },
       [](FrameToDecode* f) { f->bits = f->decoder->frame(f->y, &f->primary, &f->aux); });
 }
 
