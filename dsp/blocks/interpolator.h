@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/hot_lines.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/nco.h"
 
@@ -60,6 +61,17 @@ class Interpolator {
   /// Output spacing against the nominal one: its factor less 1. @pre |deviation| < 0.01
   void set_deviation(double deviation) {
     step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
+  }
+  /// What put() will use: the phases of the next few outputs, which come again at most ratios of rates.
+  void add_to(HotLines* hot) const {
+    hot->add(this, static_cast<size_t>(reinterpret_cast<const char*>(taps_) - reinterpret_cast<const char*>(this)));
+    constexpr int kOutputs = 7;
+    int64_t until = until_;
+    for (int k = 0; k < kOutputs; ++k) {
+      const int64_t late = (kOne - (until & (kOne - 1))) & (kOne - 1);
+      hot->add(taps_[late * kPhases >> 32], 2 * sizeof taps_[0]);
+      until += step_;
+    }
   }
   /// Mixes by so much more than the carrier.
   void set_offset_hz(double hz) { phase_step_ = nominal_phase_step_ + phase_of(hz * (1.0 / 8000)); }

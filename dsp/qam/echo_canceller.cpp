@@ -190,6 +190,24 @@ void EchoCanceller::adapt_near(float residual) {
   kernels_->accumulate(near_, inverse_sent_.window(short_at_, near_delay_, kNearTaps), step * error, kNearTaps);
 }
 
+void EchoCanceller::add_to(HotLines* hot) const {
+  constexpr int kAhead = 96;  // samples of a block
+  const auto row = [hot](const float* from, int samples) {
+    hot->add(from, static_cast<size_t>(samples) * sizeof(float));
+  };
+  hot->add(this, sizeof(float) * 48);
+  row(sent_.at + at_, kAhead);
+  if (near_span_.taps > 0) {
+    row(near_ + near_span_.from, near_span_.taps);
+    row(sent_.window(at_, near_delay_, kNearTaps) + near_span_.from, near_span_.taps + kAhead);
+  }
+  if (joined_) {
+    row(joined_taps_ + joined_span_.from, joined_span_.taps);
+    row(sent_.window(at_, far_delay_ - kFilterDelay, kJoinedTaps) + joined_span_.from, joined_span_.taps + kAhead);
+  }
+  hot->add(&phase_, 5 * sizeof(float));
+}
+
 float EchoCanceller::process(float received) {
   const auto [near, near_taps] = near_span_;
   float residual = received - kernels_->dot(near_ + near, sent_.window(at_, near_delay_, kNearTaps) + near, near_taps);

@@ -26,6 +26,7 @@
 
 #include "dsp/blocks/band.h"
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/hot_lines.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/nco.h"
 #include "dsp/blocks/preemption_point.h"
@@ -54,6 +55,9 @@ class EchoCanceller {
   float process(float received);
   /// The sample that was sent. Where both directions lost one it is not known: 0 stands for it.
   void put(float transmitted);
+
+  /// What put() and process() will use outside of training.
+  void add_to(HotLines* hot) const;
 
   /// Instruments, of the samples since training began: received and residual mean square while training.
   float echo_power() const { return echo_power_; }

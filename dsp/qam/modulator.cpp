@@ -84,6 +84,15 @@ void Modulator::put(Complex symbol) {
   im_[at_] = im_[at_ + kSpan] = a.im;
 }
 
+void Modulator::add_to(HotLines* hot) const {
+  const auto* begin = reinterpret_cast<const char*>(this);
+  hot->add(begin, static_cast<size_t>(reinterpret_cast<const char*>(tap_re_) - begin));
+  hot->add(tap_re_, static_cast<size_t>(phases_) * sizeof tap_re_[0]);
+  hot->add(tap_im_, static_cast<size_t>(phases_) * sizeof tap_im_[0]);
+  hot->add(rotation_, sizeof rotation_);
+  if (emphasised_) hot->add(emphasis_, sizeof emphasis_ + sizeof history_);
+}
+
 float Modulator::next() {
   const float* re = re_ + at_ + 1;
   const float* im = im_ + at_ + 1;

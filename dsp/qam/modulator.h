@@ -16,6 +16,7 @@
 
 #include "dsp/blocks/band.h"
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/hot_lines.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/qam/pre_emphasis.h"
 
@@ -43,6 +44,8 @@ class Modulator {
   void put(Complex symbol);
   /// The next sample, int16 units, not clipped. @pre wants_symbol() was answered.  Real-time: yes, O(kSpan).
   float next();
+
+  void add_to(HotLines* hot) const;  ///< what put() and next() will use
 
   /// From put() to the peak of the pulse on the line.
   float delay_samples() const { return delay_; }

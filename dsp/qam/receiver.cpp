@@ -102,6 +102,17 @@ bool Receiver::put(float sample, bool lost) {
   return interpolator_.put(sample, &u) && half_symbol(u);
 }
 
+void Receiver::add_to(HotLines* hot) const {
+  const auto add = [hot](const void* from, const void* to) {
+    hot->add(from, static_cast<size_t>(static_cast<const char*>(to) - static_cast<const char*>(from)));
+  };
+  add(this, &interpolator_);
+  interpolator_.add_to(hot);
+  add(&deviation_, &fit_);
+  add(&fitted_, &recent_at_);
+  hot->add(recent_ + recent_at_, 6 * HotLines::kLine);
+}
+
 bool Receiver::half_symbol(Complex u) {
   at_ = at_ + 1 == kRing ? 0 : at_ + 1;
   re_[at_] = re_[at_ + kRing] = u.re;

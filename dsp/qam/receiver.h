@@ -37,6 +37,7 @@
 
 #include "dsp/blocks/band.h"
 #include "dsp/blocks/complex.h"
+#include "dsp/blocks/hot_lines.h"
 #include "dsp/blocks/interpolator.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/s_detector.h"
@@ -122,6 +123,9 @@ class Receiver {
 
   /// Of the symbols from the next one on.
   void set_format(const SymbolFormat& format);
+
+  /// What process() and adapt() will use while symbols are followed.
+  void add_to(HotLines* hot) const;
 
   bool trained() const { return trained_; }
   /// Mean |x|^2 over the mean |error|^2 of the symbols as they are given out; 0 before there is any.

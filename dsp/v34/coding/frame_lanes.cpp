@@ -16,7 +16,7 @@ struct alignas(64) PrecoderWords {
 };
 // What a lane without a frame has, too: loops over it end.
 struct alignas(64) ShellWords {
-  Lanes rings, sum, rest, total;           // ShellSum
+  Lanes rings, sum, rest, total;  // ShellSum
   Lanes ring[kSymbolsPerMappingFrame];
   ShellWords() : sum{}, rest{}, ring{} {
     for (int l = 0; l < kMostFrameLanes; ++l) rings[l] = total[l] = 1;
@@ -90,8 +90,10 @@ struct Variant {
 };
 Variant variant_for([[maybe_unused]] InstructionSet set) {
 #if defined(OFFHOOK_X86_VARIANTS)
-  if (set == InstructionSet::kAvx512) return {avx512::kLanes, avx512::shell_map, avx512::shell_unmap, avx512::encode, avx512::decode};
-  if (set == InstructionSet::kAvx2) return {avx2::kLanes, avx2::shell_map, avx2::shell_unmap, avx2::encode, avx2::decode};
+  if (set == InstructionSet::kAvx512)
+    return {avx512::kLanes, avx512::shell_map, avx512::shell_unmap, avx512::encode, avx512::decode};
+  if (set == InstructionSet::kAvx2)
+    return {avx2::kLanes, avx2::shell_map, avx2::shell_unmap, avx2::encode, avx2::decode};
 #endif
   return {};  // four lanes gain nothing over one
 }

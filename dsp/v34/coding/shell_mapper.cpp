@@ -86,7 +86,7 @@ uint64_t index_of(int rings, const uint8_t pair[2]) {
 ShellSum shell_sum(int rings, uint32_t index) {
   const ShellTable& t = kTables.of[rings];
   const int most = 8 * (rings - 1);
-  int a = 0;  // the largest with z8(a) <= index
+  int a = 0;                                   // the largest with z8(a) <= index
   for (int step = 128; step > 0; step /= 2) {  // no branch: the index is as random as the data
     const int next = a + step < most ? a + step : most;
     a += (next - a) & -static_cast<int>(t.z8[next] <= index);

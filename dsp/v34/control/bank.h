@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dsp/blocks/hot_lines.h"
 #include "dsp/v34/coding/frame_lanes.h"
 #include "offhook/pump.h"
 
@@ -23,13 +24,14 @@ struct BankBlock {
 };
 
 /// process() of `count` modems, n samples each.
-/// @tparam Modem  has run(BankBlock*), which says whether the block has ended; frames(), null or what has the mapping
-/// frames. Real-time: yes, O(count * n).
+/// @tparam Modem  has run(), which says whether the block has ended, and reader() and sender() of mapping frames.
+/// Real-time: yes, O(count * n).
 template <class Modem>
 class Bank {
  public:
-  static void advance(const oh_pump_type*, void* const* self, const void* const* rx, void* const* tx, size_t count,
+  static void advance(const oh_pump_type* type, void* const* self, const void* const* rx, void* const* tx, size_t count,
                       size_t n) {
+    if (count < kLeastFrameLanes) return oh_pump_advance_each(type, self, rx, tx, count, n);
     for (size_t first = 0; first < count; first += kLanes) {
       const size_t left = count - first;
       Bank bank(self + first, rx + first, tx + first, left < kLanes ? left : kLanes, n);
@@ -48,13 +50,17 @@ class Bank {
   }
 
   void run() {
-    for (size_t k = 0; k < count_; ++k) modem_[k]->begin_block();
+    bool running_first = true;
     for (size_t running = count_; running > 0;) {
       running = 0;
       for (size_t k = 0; k < count_; ++k) {
-        waits_[k] = !modem_[k]->run(&block_[k]);
+        // In the first round each finds its state far away, unless it was asked for while the one before ran.
+        hot_.clear();
+        if (running_first && k + 1 < count_) modem_[k + 1]->add_to(&hot_);
+        waits_[k] = !modem_[k]->run(&block_[k], &hot_);
         running += waits_[k];
       }
+      running_first = false;
       decode();
       encode();
     }
@@ -89,6 +95,7 @@ class Bank {
   Modem* modem_[kLanes];
   BankBlock block_[kLanes];
   bool waits_[kLanes];
+  HotLines hot_;
 };
 
 }  // namespace offhook::v34

@@ -56,9 +56,9 @@ class Modem {
   }
 
   // As a part of a Bank.
-  void begin_block() { reader_.set_deferring(true); }
+  bool run(BankBlock* block, HotLines* hot);
   void end_block() { reader_.set_deferring(false); }
-  bool run(BankBlock* block);
+  void add_to(HotLines* hot) const;
   SymbolReader& reader() { return reader_; }
   Phase34& sender() { return phase34_; }
 
@@ -171,9 +171,24 @@ int16_t Modem::end_step(float tx) {
   return clip(tx);
 }
 
-bool Modem::run(BankBlock* b) {
+void Modem::add_to(HotLines* hot) const {
+  hot->add(this, static_cast<size_t>(reinterpret_cast<const char*>(&v8_) - reinterpret_cast<const char*>(this)));
+  if (stage_ != Stage::kTraining) return;
+  receiver_.add_to(hot);
+  hot->add(&retrain_tone_, sizeof retrain_tone_);
+  hot->add(&phase34_, sizeof phase34_);
+  hot->add(&reader_.data(), sizeof reader_.data());
+  modulator_.add_to(hot);
+  echo_.add_to(hot);
+}
+
+// @param[in,out] hot  of who runs next
+bool Modem::run(BankBlock* b, HotLines* hot) {
+  constexpr int kLinesASample = 48;
+  reader_.set_deferring(true);
   for (; b->at < b->n; ++b->at) {
     float tx = 0;
+    hot->ask(kLinesASample);
     if (!b->heard) {
       ++samples_;
       if (!hear(b->rx[b->at], false, &tx)) {
