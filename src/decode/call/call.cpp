@@ -166,7 +166,8 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
 }
 
 bool Call::is_fax() const {
-  if (!fax.frames.empty() || (!fax.cng.empty() && (fax.flags_channel >= 0 || !start_up.answer_tones.empty())))
+  if (!fax.frames.empty() || fax.cng_repeats() ||
+      (!fax.cng.empty() && (fax.flags_channel >= 0 || !start_up.answer_tones.empty())))
     return true;
   return cm_is_of_fax();
 }

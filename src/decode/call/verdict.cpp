@@ -66,6 +66,7 @@ void count(const std::vector<Link>& links, Way& way) {
   for (const Link& link : links) {
     way.good_frames += link.frames.size();
     way.bad_frames += link.bad_frames;
+    if (link.detection != nullptr) way.detection = link.detection;
   }
 }
 
@@ -74,7 +75,12 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
   const V34DataHeard& last = data.back();
   if (!last.b1_found) {
     way.since_s = last.t0;
-    way.reason = fmt::format("B1 is not as the MPs have it: {:.0f} % of its energy are explained", 100 * last.b1_match);
+    const double b1_s =
+        last.parameters.coding.framing.symbols_per_data_frame() / v34::symbol_rate_hz(side.direction.rate);
+    way.reason =
+        last.t0 + b1_s > call.recording.duration_s
+            ? "the recording ends within B1"
+            : fmt::format("B1 is not as the MPs have it: {:.0f} % of its energy are explained", 100 * last.b1_match);
     return;
   }
   double end = end_of(call, way.channel);
@@ -387,6 +393,11 @@ Verdict verdict_of(const Call& call) {
     v.cleardowns += c.kind == Change::Kind::kCleardown;
   }
   return v;
+}
+
+std::string describe_frames(const Verdict::Direction& d) {
+  if (d.good_frames > 0 || d.bad_frames > 0) return fmt::format("{} good frames, {} bad", d.good_frames, d.bad_frames);
+  return d.detection != nullptr ? fmt::format("no frames, V.42's {} alone", d.detection) : "no frames";
 }
 
 std::string describe(const Way& way) {

@@ -24,6 +24,7 @@ struct Verdict {
     std::string reason{};         ///< because
     std::size_t good_frames = 0;  ///< HDLC
     int bad_frames = 0;
+    const char* detection = nullptr;  ///< of V.42: "ODP", "ADP" ..., or null
   };
 
   std::string technology;             ///< "V.34", "V.92 Quick Connect", ..., or "no modem found"
@@ -34,6 +35,9 @@ struct Verdict {
 };
 
 Verdict verdict_of(const Call& call);
+
+/// "20 good frames, 1 bad", "no frames, V.42's ODP alone" or "no frames"
+std::string describe_frames(const Verdict::Direction& direction);
 
 /// "data read to the end", or "data not followed since 21.0 s because ..."
 std::string describe(const Verdict::Direction& direction);

@@ -27,6 +27,16 @@ std::vector<CallingTone> find_cng(std::span<const float> x, int channel) {
 
 }  // namespace
 
+bool FaxHeard::cng_repeats() const {
+  constexpr double kLeastS = 0.85 * 3.5, kMostS = 1.15 * 3.5;  // 0.5 s and 3 s of silence, each +- 15 %
+  for (const CallingTone& a : cng) {
+    for (const CallingTone& b : cng) {
+      if (a.channel == b.channel && b.t0 - a.t0 > kLeastS && b.t0 - a.t0 < kMostS) return true;
+    }
+  }
+  return false;
+}
+
 FaxHeard find_fax(const Recording& r) {
   FaxHeard heard;
   for (std::size_t c = 0; c < r.channel.size(); ++c) {

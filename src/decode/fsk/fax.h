@@ -27,6 +27,8 @@ struct CallingTone {
 
 struct FaxHeard {
   std::vector<CallingTone> cng;
+  /// Two of them as far apart as T.30 4.2.1 has it: a fax machine calls, whether it is answered or not.
+  bool cng_repeats() const;
   std::vector<FaxFrame> frames;  ///< in order of time, echoes removed
   int flags_channel = -1;  ///< where a preamble of flags was heard in the band of the answering station; -1: nowhere
 };

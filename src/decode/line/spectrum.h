@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,8 +26,9 @@ std::vector<float> hann(std::span<const float> x);
 /// Complex FFT of n points, a power of two.
 class Fft {
  public:
+  /// @param n  a power of two up to OH_FFT_MAX  @throws std::length_error otherwise
   explicit Fft(std::size_t n) : n_(n), memory_(std::aligned_alloc(64, (ops_.size(n) + 63) / 64 * 64), &std::free) {
-    ops_.init(memory_.get(), n);
+    if (ops_.init(memory_.get(), n) != 0) throw std::length_error("an FFT of " + std::to_string(n) + " points");
   }
   void forward(std::vector<oh_complex>& x) const { ops_.forward(memory_.get(), x.data(), x.data()); }
   void inverse(std::vector<oh_complex>& x) const { ops_.inverse(memory_.get(), x.data(), x.data()); }

@@ -20,6 +20,7 @@ constexpr double kSteady = 1.6;    // of a block's power to the mean so far, eit
 constexpr double kLeastLine = 40;  // over the mean by chance: one in 10^17 has it
 constexpr double kLeastCoherence = 0.02;
 constexpr double kLowestHz = 150, kHighestHz = 3850;
+constexpr int kToneHz = 300;
 constexpr double kLeastBroad = 0.4;  // of the bins between 600 and 3000 Hz, within 20 dB of the strongest
 constexpr std::size_t kSpectrum = 1024;
 
@@ -56,9 +57,10 @@ bool is_broad(std::span<const float> x) {
     fft.forward(z);
     for (std::size_t k = 0; k < power.size(); ++k) power[k] += z[k].re * z[k].re + z[k].im * z[k].im;
   }
-  const auto bin = [](int hz) { return static_cast<long>(static_cast<std::size_t>(hz) * kSpectrum / kRateHz); };
+  const auto bin = [](double hz) { return static_cast<long>(hz * kSpectrum / kRateHz); };
   const auto from = power.begin() + bin(600), to = power.begin() + bin(3000);
-  const double most = *std::max_element(from, to);
+  // A loud tone below the band leaves noise there, which is broad and tells nothing.
+  const double most = *std::max_element(power.begin() + bin(kToneHz), power.begin() + bin(kHighestHz));
   return static_cast<double>(std::count_if(from, to, [&](double p) { return p > 0.01 * most; })) >
          kLeastBroad * static_cast<double>(to - from);
 }
@@ -143,7 +145,7 @@ std::optional<SymbolClock> find_symbol_clock(std::span<const float> x) {
   if (!where) return std::nullopt;
   const auto [from, to] = *where;
   const std::span<const float> part = x.subspan(from, to - from);
-  const Fft fft(std::bit_floor(part.size()));
+  const Fft fft(std::min<std::size_t>(std::bit_floor(part.size()), OH_FFT_MAX));
   const std::vector<oh_complex> spectrum = spectrum_of(fft, part);
   const double bin_hz = static_cast<double>(kRateHz) / static_cast<double>(fft.size());
   std::optional<SymbolClock> best;

@@ -302,7 +302,8 @@ void SymbolReceiver::decided(Cf symbol, float rate) {
 
 void SymbolReceiver::adapt(Cf e, Cf symbol, float rate) {
   const double power = std::max(state.power, 1e-9);
-  const double timing = (std::conj(e) * dy_).real() / (slope2_ * power);
+  // What comes much louder than what was learnt is off by more symbols than one, and says nothing of the clock.
+  const double timing = std::clamp((std::conj(e) * dy_).real() / (slope2_ * power), -nominal_step_, nominal_step_);
   const double carrier = -(std::conj(symbol) * e).imag() / power;
   state.t += state.step + 0.004 * timing;
   state.step += 4e-6 * timing;

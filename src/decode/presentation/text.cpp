@@ -53,9 +53,9 @@ std::string summary(const Call& call) {
                        many(v.cleardowns, "cleardown"));
   }
   for (const Verdict::Direction& d : v.directions) {
-    out += fmt::format("  {}: {}; {}; {} good frames, {} bad\n", d.name,
+    out += fmt::format("  {}: {}; {}; {}\n", d.name,
                        d.bit_rate > 0 ? fmt::format("{} bit/s ({})", d.bit_rate, d.rate_from) : "rate not read",
-                       describe(d), d.good_frames, d.bad_frames);
+                       describe(d), describe_frames(d));
   }
   if (s.call_channel >= 0 && s.answer_channel >= 0) {
     out += fmt::format("call modem: channel {}, answer modem: channel {} (from {})\n", s.call_channel, s.answer_channel,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "dsp/blocks/root_raised_cosine.h"
 #include "dsp/blocks/scrambler.h"
@@ -22,6 +23,8 @@ constexpr double kRollOff = 0.75;      // 2.4
 constexpr double kStep = kRateHz / kSymbolRateHz;
 constexpr double kMeanPower = 10;      // of the points of Figure 2, and of those of 1200 bit/s
 constexpr double kLeastSnrDb = 12;     // sixteen points with less are no more than noise
+constexpr double kSureSnrDb = 14;      // a tone, decided for sixteen points, has 13.4
+constexpr double kMostAlike = 0.4;     // sum of the squared shares of the four dibits; scrambled ones have 0.25
 constexpr std::size_t kAcquire = 600;  // symbols looked at for clock and carrier
 constexpr double kOffsetLimitHz = 10;  // 2.6 asks for 7
 
@@ -311,6 +314,23 @@ void interpret(const std::vector<Symbol>& s, Connection::Side& side) {
   }
 }
 
+// Frames or V.42's detection tell; else what is called data is as good as data are, and as scrambled: of a tone, or of
+// a chord, dibits repeat.
+bool is_believable(const std::vector<Symbol>& s, const Connection::Side& side) {
+  for (const Link& link : side.links)
+    if (!link.frames.empty() || link.detection != nullptr) return true;
+  std::array<double, 4> count{};
+  double all = 0, snr = 0;
+  for (const DataHeard& d : side.data) {
+    snr = std::max(snr, d.snr_db);
+    for (const Symbol& symbol : s)
+      if (symbol.t >= d.t0 && symbol.t <= d.t1) ++count[static_cast<std::size_t>(symbol.dibit)], ++all;
+  }
+  double alike = 0;
+  for (const double n : count) alike += n * n;
+  return snr > kSureSnrDb && alike < kMostAlike * all * all;
+}
+
 }  // namespace
 
 Connection find_v22bis(const Recording& recording) {
@@ -324,13 +344,15 @@ Connection find_v22bis(const Recording& recording) {
       // The other direction's echo gives symbols as good: the louder channel is the one that sends.
       if (symbols.size() < kAcquire || snr_db(symbols, 0, symbols.size()) < kLeastSnrDb) continue;
       if (listener.power() <= loudest) continue;
+      Connection::Side heard;
+      heard.channel = static_cast<int>(c);
+      heard.carrier_hz = answer ? 2400 : 1200;
+      heard.clock_ppm = listener.clock_ppm();
+      heard.frequency_offset_hz = listener.offset_hz();
+      interpret(symbols, heard);
+      if (!is_believable(symbols, heard)) continue;
       loudest = listener.power();
-      side = {};
-      side.channel = static_cast<int>(c);
-      side.carrier_hz = answer ? 2400 : 1200;
-      side.clock_ppm = listener.clock_ppm();
-      side.frequency_offset_hz = listener.offset_hz();
-      interpret(symbols, side);
+      side = std::move(heard);
       found.modulation = kV22bis.title;
     }
   }

@@ -161,17 +161,37 @@ Sound speech() {
   return x;
 }
 
+// Chords of three voices, each held for 2 s.
+Sound organ() {
+  Sound x;
+  for (int k = 0; k < 10; ++k) {
+    const double up = std::exp2(k / 12.0);
+    x = x + mixed(mixed(tone(262 * up, 2), tone(330 * up, 2)), mixed(tone(392 * up, 2), tone(1047 * up, 2)));
+  }
+  return x;
+}
+
 TEST(DecodeVerdict, NoiseMusicSpeechAndSilenceAreNoModem) {
   const std::pair<const char*, Sound> sounds[] = {{"white noise", noise(12, 3000, 1)},
                                                   {"music", music()},
                                                   {"speech", speech()},
                                                   {"silence", silence(5)},
-                                                  {"a dial tone", mixed(tone(350, 5), tone(440, 5))}};
+                                                  {"a dial tone", mixed(tone(350, 5), tone(440, 5))},
+                                                  {"20 s of white noise", noise(20, 3000, 2)},
+                                                  {"an organ", organ()}};
   for (const auto& [name, sound] : sounds) {
     const Verdict v = verdict_of({sound});
     EXPECT_EQ(v.technology, "no modem found") << name;
     EXPECT_FALSE(v.found) << name;
     EXPECT_TRUE(v.directions.empty()) << name;
+  }
+}
+
+// The bands of V.22 and V.34's lower edge among them: what repeats is no data.
+TEST(DecodeVerdict, ToneInNoiseIsNoModem) {
+  for (const double hz : {440, 600, 1100, 1200, 1800, 2225, 2400}) {
+    const Verdict v = verdict_of({mixed(silence(1) + tone(hz, 5, 9000), noise(20, 9, 6))});
+    EXPECT_EQ(v.technology, "no modem found") << hz;
   }
 }
 
@@ -217,11 +237,29 @@ TEST(DecodeVerdict, AFaxCallIsNamedByItsCallingToneAndItsFrames) {
   EXPECT_TRUE(decoded->start_up.v8bis.empty());
 }
 
+// Nobody answers: CNG, louder by 50 dB than what the line has between.
+TEST(DecodeVerdict, CngAloneIsAFaxMachineThatCalls) {
+  const Sound cng = silence(0.5) + tone(1100, 0.5, 9000) + silence(3) + tone(1100, 0.5, 9000) + silence(1);
+  const Verdict v = verdict_of({mixed(cng, noise(5.5, 20, 3))});
+  EXPECT_EQ(v.technology, "fax");
+  ASSERT_FALSE(v.evidence.empty());
+  EXPECT_EQ(v.evidence[0].substr(0, 10), "CNG at 0.5");
+}
+
+TEST(DecodeVerdict, ADirectionWithoutFramesSaysHowFarV42Came) {
+  Verdict::Direction d{.name = "upstream"};
+  EXPECT_EQ(describe_frames(d), "no frames");
+  d.detection = "ODP";
+  EXPECT_EQ(describe_frames(d), "no frames, V.42's ODP alone");
+  d.good_frames = 3;
+  EXPECT_EQ(describe_frames(d), "3 good frames, 0 bad");
+}
+
 // Symbols of QAM by chance: what is left where neither start-up nor training was recorded.
 TEST(DecodeVerdict, ARecordingThatBeginsInDataModeIsNamedByItsSymbolClock) {
   std::mt19937 random(4);
   std::vector<Cf> symbols;
-  for (int k = 0; k < 3200 * 12; ++k) {
+  for (int k = 0; k < 3200 * 20; ++k) {  // longer than one transform
     const auto axis = [&] { return static_cast<float>(static_cast<int>(random() % 16) * 2 - 15) / 8; };
     const float re = axis();
     symbols.emplace_back(re, axis());
