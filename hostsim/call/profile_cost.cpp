@@ -30,16 +30,26 @@ void ProfileCost::enter(Phase phase) {
 }
 
 Ns ProfileCost::next_isr() {
-  if (next_isr_ >= 0) return next_isr_;
-  // Shifted exponential of the published mean, cut at the published maximum.
-  const double spread = static_cast<double>(profile_.isr_mean_ns) / 5;
-  const double least = static_cast<double>(profile_.isr_mean_ns) - spread;
-  return next_isr_ = std::min(profile_.isr_max_ns, static_cast<Ns>(least - spread * natural_log(isrs_.next())));
+  if (at_ == kAhead) draw_isrs();
+  return ahead_[at_];
 }
 
 Ns ProfileCost::isr() {
-  (void)next_isr();
-  return std::exchange(next_isr_, -1);
+  const Ns cost = next_isr();
+  at_++;
+  return cost;
+}
+
+// Shifted exponential of the published mean, cut at the published maximum.
+void ProfileCost::draw_isrs() {
+  const double spread = static_cast<double>(profile_.isr_mean_ns) / 5;
+  const double least = static_cast<double>(profile_.isr_mean_ns) - spread;
+  double drawn[kAhead];
+  isrs_.exponentials(drawn_, drawn, kAhead);
+  for (std::size_t i = 0; i < kAhead; ++i)
+    ahead_[i] = std::min(profile_.isr_max_ns, static_cast<Ns>(least + spread * drawn[i]));
+  drawn_ += kAhead;
+  at_ = 0;
 }
 
 Ns ProfileCost::service(std::uint32_t samples) {

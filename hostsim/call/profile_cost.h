@@ -23,12 +23,17 @@ class ProfileCost final : public ServiceCost {
   double phi() override { return profile_.phi; }
 
  private:
+  void draw_isrs();
   const CostProfile& profile_;
   bool logging_;
-  UniformDraws isrs_, blocks_;
+  static constexpr std::size_t kAhead = 16;
+  Random isrs_;
+  UniformDraws blocks_;
   const PhaseProfile* phase_ = nullptr;
   bool worst_due_ = false;
-  Ns next_isr_ = -1;  // not drawn
+  std::uint64_t drawn_ = 0;  // interrupts
+  std::size_t at_ = kAhead;  // of those ahead
+  Ns ahead_[kAhead];
 };
 
 }  // namespace offhook::hostsim

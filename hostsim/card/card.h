@@ -28,10 +28,13 @@ class SampleClock {
   Ns time_of(std::uint64_t samples) const;
   /// Samples passed at `time`: the largest k with time_of(k) <= time; 0 before the start.
   std::uint64_t samples_at(Ns time) const;
+  /// samples_at(time_of(samples)) is `samples`.
+  bool instants_differ() const { return ns_per_sample_ > 1; }
 
  private:
   Ns start_;
   std::int64_t rate_nano_;  ///< 10^-9 Hz
+  double ns_per_sample_, samples_per_ns_;
 };
 
 struct CardConfig {
@@ -61,7 +64,7 @@ class SimulatedCard {
   /// Pass time, raising the interrupts that fall in it.
   void advance_to(Ns time);
   /// When the block under way ends; kNever before start().
-  Ns next_interrupt() const;
+  Ns next_interrupt() const { return next_interrupt_; }
 
   /// From now on; the sample period under way begins anew and the block under way keeps its length in samples. An
   /// interrupt that is due by now is raised first.
@@ -73,7 +76,9 @@ class SimulatedCard {
  private:
   friend struct CardOps;
   void move_samples(Ns time);
+  void move_to(std::uint64_t target, Ns time);
   void restart_clock(Ns now);
+  void find_next_interrupt();
 
   CardMemory memory_;
   oh_card_report report_{};
@@ -87,6 +92,7 @@ class SimulatedCard {
   std::uint32_t rate_hz_;
   SampleClock sample_clock_;
   std::uint64_t rate_base_ = 0;  ///< position at which the rate was set
+  Ns next_interrupt_ = kNever;
 };
 
 }  // namespace offhook::hostsim

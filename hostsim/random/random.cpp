@@ -88,7 +88,7 @@ double ratio(const double (&n)[8], const double (&d)[8], double r) {
 
 }  // namespace
 
-double natural_log(double x) {
+static inline double log_of(double x) {
   // x = m 2^e with m in [1/sqrt 2, sqrt 2); log m = 2 atanh z, z = (m - 1) / (m + 1), |z| < 0.172.
   constexpr double kLn2 = 0.693147180559945309417;
   const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -103,6 +103,10 @@ double natural_log(double x) {
   double sum = 0;
   for (int k = 21; k >= 1; k -= 2) sum = sum * z2 + 1.0 / k;
   return exponent * kLn2 + 2 * z * sum;
+}
+
+double natural_log(double x) {
+  return log_of(x);
 }
 
 double natural_exp(double x) {
@@ -173,6 +177,17 @@ double Random::normal(std::uint64_t index) const {
 }
 
 void Random::uniforms(std::uint64_t first, std::uint64_t step, double* out, std::size_t n) const {
+  if (step == 1) {  // both words of each block
+    for (std::size_t done = 0; done < n;) {
+      std::uint64_t block[kLanes];
+      for (std::size_t i = 0; i < kLanes; ++i) block[i] = ((first + done) >> 1) + i;
+      WordPair pair[kLanes];
+      philox(seed_, stream_, block, pair);
+      for (std::size_t k = (first + done) & 1; k < 2 * kLanes && done < n; ++k)
+        out[done++] = to_uniform(pair[k / 2].of[k % 2]);
+    }
+    return;
+  }
   for (std::size_t done = 0; done < n; done += kLanes) {
     std::uint64_t block[kLanes];
     for (std::size_t i = 0; i < kLanes; ++i) block[i] = (first + (done + i) * step) >> 1;
@@ -181,6 +196,11 @@ void Random::uniforms(std::uint64_t first, std::uint64_t step, double* out, std:
     for (std::size_t i = 0; i < kLanes && done + i < n; ++i)
       out[done + i] = to_uniform(pair[i].of[(first + (done + i) * step) & 1]);
   }
+}
+
+void Random::exponentials(std::uint64_t first, double* out, std::size_t n) const {
+  uniforms(first, 1, out, n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = -log_of(out[i]);
 }
 
 void Random::normals(std::uint64_t first, float* out, std::size_t n) const {

@@ -38,6 +38,9 @@ class Random {
   /// uniform() of the indices first, first + step, ...: the same numbers, faster. @param[out] out [n]
   void uniforms(std::uint64_t first, std::uint64_t step, double* out, std::size_t n) const;
 
+  /// exponential() of the indices first to first + n - 1: the same numbers, faster. @param[out] out [n]
+  void exponentials(std::uint64_t first, double* out, std::size_t n) const;
+
   /// normal() of the indices first to first + n - 1, rounded to float: the same numbers, faster. @param[out] out [n]
   void normals(std::uint64_t first, float* out, std::size_t n) const;
 

@@ -11,6 +11,7 @@
 
 #include "driver/card/engine/line_end.h"
 #include "dsp/pump/pump_type.h"
+#include "hostsim/engine/wide.h"
 #include "offhook/driver.h"
 #include "tests/unit/driver/manual_context.h"
 
@@ -81,6 +82,23 @@ TEST(SampleClock, CountsASampleFromItsInstantOn) {
         EXPECT_EQ(clock.samples_at(clock.time_of(k) - 1), k - 1);
       }
     }
+  }
+}
+
+TEST(SampleClock, IsTheQuotientOfWholeNumbersAtAnyTime) {
+  constexpr Wide kGigaSquared = Wide{1'000'000'000} * 1'000'000'000;
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 200'000; ++i) {
+    const auto rate = static_cast<std::uint32_t>(1 + random() % (random() % 2 == 0 ? 50'000 : 20'000'000));
+    const std::int64_t ppb = random() % 3 == 0 ? 0 : static_cast<std::int64_t>(random() % 20'000'001) - 10'000'000;
+    const Ns start = static_cast<Ns>(random() % 1'000'000'000),
+             time = start + static_cast<Ns>(random() >> random() % 64 >> 15);
+    const Wide rate_nano = Wide{rate} * (1'000'000'000 + ppb);
+    const SampleClock clock(start, rate, ppb);
+    const Wide samples = (Wide{time - start + 1} * rate_nano + kGigaSquared - 1) / kGigaSquared - 1;
+    ASSERT_EQ(clock.samples_at(time), static_cast<std::uint64_t>(samples)) << rate << " Hz " << ppb << " at " << time;
+    ASSERT_EQ(clock.time_of(static_cast<std::uint64_t>(samples)),
+              start + static_cast<Ns>(samples * kGigaSquared / rate_nano));
   }
 }
 

@@ -110,6 +110,11 @@ TEST(Random, UniformsAreThoseOfTheirIndicesFromAnywhereInAnySteps) {
         UniformDraws draws(random, first, step);
         for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(draws.next(), random.uniform(first + i * step)) << i;
         double some[7] = {0, 0, 0, 0, 0, 0, -1};
+        if (step == 1) {
+          random.exponentials(first, some, 6);
+          for (std::uint64_t i = 0; i < 6; ++i) ASSERT_EQ(some[i], random.exponential(first + i));
+          ASSERT_EQ(some[6], -1);
+        }
         random.uniforms(first, step, some, 6);
         for (std::uint64_t i = 0; i < 6; ++i) ASSERT_EQ(some[i], random.uniform(first + i * step));
         ASSERT_EQ(some[6], -1);
