@@ -5,6 +5,16 @@
 
 namespace offhook::hostsim {
 
+namespace {
+
+void set_kind_of_policy(Entity& e, const Policy& policy) {
+  const auto* fixed = std::get_if<FixedPriority>(&policy);
+  e.plain = std::holds_alternative<EarliestDeadline>(policy) || (fixed != nullptr && fixed->quantum == 0);
+  e.quiet = e.plain || std::holds_alternative<Slot>(policy);
+}
+
+}  // namespace
+
 Cpu::Cpu(Engine& engine, Admission admission, int cpus) {
   if (cpus < 1 || cpus > kMaxCpus) throw std::invalid_argument("a host has 1 to " + std::to_string(kMaxCpus) + " CPUs");
   impl_ = std::make_unique<Impl>(engine, admission, cpus);
@@ -15,6 +25,7 @@ EntityId Cpu::add_interrupt(InterruptSpec spec, Program& program) {
   Entity e;
   e.name = std::move(spec.name);
   e.kind = EntityKind::kInterrupt;
+  e.quiet = true;
   e.program = &program;
   e.level = spec.level;
   e.dpc = spec.dpc;
@@ -46,6 +57,7 @@ EntityId Cpu::add_thread(std::string name, Policy policy, Program& program, Ns d
   e.last = e.cpu;
   e.policy->moved(e.cpu);
   impl_->some_share |= e.shares = e.policy->shares();
+  set_kind_of_policy(e, policy);
   impl_->admit(e.name, kNoEntity, policy, e.stays() ? e.cpu : kAnyCpu);
   e.reservation = std::move(policy);
   impl_->threads++;
@@ -78,8 +90,16 @@ Ns Cpu::repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain) 
   return impl_->repeat_unbroken(jobs, chain);
 }
 
+bool Cpu::keep_ticking(EntityId interrupt, Ns cost, const TickTimes& times, SteadyClock& clock) {
+  return impl_->keep_ticking(interrupt, cost, times, clock);
+}
+void Cpu::resume_clock() {
+  impl_->resume_clock();
+}
+
 void Cpu::set_policy(EntityId thread, Policy policy) {
   const Ns now = impl_->engine.now();
+  if (!policy_takes_no_notice(policy)) resume_clock();
   Entity& e = impl_->at(thread);
   std::unique_ptr<ThreadPolicy> made = make_thread_policy(policy);
   const bool stays = e.pinned || made->migration() == Migration::kPinned;
@@ -90,6 +110,7 @@ void Cpu::set_policy(EntityId thread, Policy policy) {
   e.policy = std::move(made);
   e.policy->moved(cpu);
   impl_->some_share |= e.shares = e.policy->shares();
+  set_kind_of_policy(e, policy);
   e.reservation = std::move(policy);
   if (e.ready()) e.policy->begin_job(now, e.current_job(), true);
   impl_->touch(thread);
@@ -114,12 +135,12 @@ std::uint32_t Cpu::unfinished_jobs(EntityId entity) const {
 }
 Ns Cpu::cpu_time(EntityId entity) const {
   const Core& core = impl_->core_of(impl_->at(entity));
-  return impl_->at(entity).cpu_time + (entity == core.current ? impl_->engine.now() - core.charged : 0);
+  return impl_->at(entity).cpu_time + (entity == core.current ? impl_->uncharged(core) : 0);
 }
 Ns Cpu::dpc_time(int cpu) const {
   const Core& core = impl_->cores.at(static_cast<std::size_t>(cpu));
   const bool in_dpc = core.current != kNoEntity && impl_->at(core.current).kind == EntityKind::kDpc;
-  return core.dpc_time + (in_dpc ? impl_->engine.now() - core.charged : 0);
+  return core.dpc_time + (in_dpc ? impl_->uncharged(core) : 0);
 }
 EntityId Cpu::running(int cpu) const {
   return impl_->cores.at(static_cast<std::size_t>(cpu)).current;
@@ -134,9 +155,11 @@ std::size_t Cpu::entities() const {
   return impl_->entities.size();
 }
 void Cpu::set_observer(CpuObserver* observer) {
+  if (observer != nullptr) resume_clock();
   impl_->rows.set_observer(observer);
 }
 void Cpu::set_log(oh_event_log* log) {
+  if (log != nullptr) resume_clock();
   impl_->log = log;
 }
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "hostsim/cpu/steady_clock.h"
 #include "hostsim/engine/engine.h"
 #include "hostsim/sched/deferred_work.h"
 #include "hostsim/sched/policy.h"
@@ -130,6 +131,13 @@ class Cpu {
   /// @param jobs at most three, none of which waits
   /// @return when the first one begins that did not run: now, if nothing was done
   Ns repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain);
+  /// Asked by a clock's event that fires: whether its interrupts, from this one on, do nothing but take CPU time, and
+  /// nobody sees them. They then have no events any more and are accounted for as time passes: the outcome is the same.
+  /// Ends, by clock.resume(), as soon as somebody could tell.
+  /// @param interrupt  goes before all others  @param cost  of each, > 0 and less than the interval
+  bool keep_ticking(EntityId interrupt, Ns cost, const TickTimes& times, SteadyClock& clock);
+  /// resume() now, if that is a clock of this CPU's.
+  void resume_clock();
   /// Change a thread's policy from now on, e.g. when a driver asks for its reservation after the on-hook phase.
   /// @throws std::invalid_argument naming the reservation when it cannot be admitted: X > Y, a sum over 100 % of a CPU
   /// among those that stay on it, or of all CPUs among all

@@ -21,6 +21,8 @@
 
 namespace offhook::hostsim {
 
+bool policy_takes_no_notice(const Policy& policy);
+
 inline Ns later(Ns now, Ns span) {
   return span > kNever - now ? kNever : now + span;
 }
@@ -30,6 +32,11 @@ struct Cpu::Impl final : Processor {
     engine.attach(*this);
   }
 
+  void catch_up(Ns now) override;
+  void tick_comes(Ns now) override {
+    tick = steady->times.advance();
+    release(steady->interrupt, now);
+  }
   void settle(Ns now) override { several ? settle_on<true>(now) : settle_on<false>(now); }
   void dispatch(Ns now) override { several ? dispatch_on<true>(now) : dispatch_on<false>(now); }
 
@@ -41,13 +48,17 @@ struct Cpu::Impl final : Processor {
 
   template <bool kSeveral>
   void settle_on(Ns now) {
+    bool goes_on = false;  // whoever has the CPU, with its job, and nobody asks for its standing
+    bool sleeps = false;   // or its last job is done
     for (Core& core : all<kSeveral>()) {
       charge(core, now);  // step 1
       if (core.current == kNoEntity) continue;
       enter(core);
       const Entity& e = at(core.current);
       const bool finished = e.started && e.remaining == 0 && advance(core.current, now);  // step 2
-      if (!finished || !stands_alone(e)) update(core.current, now);                       // step 3
+      goes_on = !kSeveral && !finished && e.quiet && e.started && !some_share;
+      sleeps = finished && !e.ready() && e.kind == EntityKind::kThread;
+      if (!goes_on && !sleeps && (!finished || !stands_alone(e))) update(core.current, now);  // step 3
     }
     leave();
     while (timers.first() <= now) {  // step 4
@@ -55,7 +66,29 @@ struct Cpu::Impl final : Processor {
       timers.set(id, kNever);
       update(id, now);
     }
-    wake = std::min(wake, now);
+    Core& core = cores.front();
+    if (!kSeveral && sleeps && goes_idle(core, now)) return;
+    if (goes_on && touched.empty() && rows.empty() && first(core) == core.current) {  // nothing is to be dispatched
+      wake = std::min(end_of_run(core, now), timers.first());
+    } else {
+      wake = std::min(wake, now);
+    }
+  }
+
+  // The dispatch() of an instant in which nothing happens but that the only one who was ready has finished its job.
+  bool goes_idle(Core& core, Ns now) {
+    if (touched.size() != 1 || touched.front() != core.current || core.ready.best_last().size() != 1) return false;
+    if (core.deferred->jobs() > 0 || charges_stolen || some_share || tick <= now || undisturbed_until() <= now)
+      return false;
+    Entity& e = at(core.current);
+    touched.clear();
+    e.touched = e.exhausted = false;
+    e.waiting_since = now;
+    place(core.current, now);
+    switch_to(core, kNoEntity, now);
+    tell(now);
+    wake = timers.first();
+    return true;
   }
 
   template <bool kSeveral>
@@ -131,7 +164,8 @@ struct Cpu::Impl final : Processor {
   }
 
   void charge(Core& core, Ns now) {
-    const Ns ran = now - std::exchange(core.charged, now);
+    if (tick < now) pass_ticks(now);
+    const Ns ran = now - std::exchange(core.charged, now) - std::exchange(ticked, 0);
     if (core.current == kNoEntity || ran == 0) return;
     Entity& e = at(core.current);
     e.remaining -= ran;
@@ -140,11 +174,18 @@ struct Cpu::Impl final : Processor {
       core.dpc_time += ran;
       if (ThreadPolicy* thread = core.deferred->thread()) thread->charge(ran);
     }
-    if (e.policy) e.policy->charge(ran);
+    if (e.policy && !e.plain) e.policy->charge(ran);
     if (core.robbed != kNoEntity && !is_thread(core, core.current)) {
       at(core.robbed).policy->stolen(ran);
       touch(core.robbed);
     }
+  }
+
+  // What charge() would charge for now.
+  Ns uncharged(const Core& core) {
+    const Ns now = engine.now();
+    if (tick < now) pass_ticks(now);
+    return now - core.charged - ticked;
   }
 
   // The running job's segment is over: ask for the next, or finish the job. @return it is finished
@@ -167,7 +208,7 @@ struct Cpu::Impl final : Processor {
     if (e.kind == EntityKind::kDpc && core_of(e).deferred->done(now)) touch_dpcs(core_of(e));
     if (e.ready()) {
       make_current(e, now, false);
-    } else if (e.policy) {
+    } else if (e.policy && !e.plain) {
       e.policy->sleep(now);
     }
     return true;
@@ -219,7 +260,7 @@ struct Cpu::Impl final : Processor {
       (void)thread->update(now);
       touch_dpcs(core_of(e));
     }
-    if (!e.policy || !e.ready()) return;
+    if (!e.policy || e.plain || !e.ready()) return;
     const Change change = e.policy->update(now);
     if (change.requeue) {
       e.queued = now;
@@ -236,6 +277,7 @@ struct Cpu::Impl final : Processor {
       e.missed++;
       rows.note(id, CpuObserver::Kind::kMiss);
     }
+    if (e.plain) return;
     const bool exhausted = e.ready() && e.policy->exhausted();
     if (exhausted && !e.exhausted) rows.note(id, CpuObserver::Kind::kThrottle);
     e.exhausted = exhausted;
@@ -269,7 +311,7 @@ struct Cpu::Impl final : Processor {
     }
     const Rank rank = rank_of(id, now);
     if (e.policy) {
-      timers.set(id, std::min(e.next_miss(), e.policy->next_change(now)));
+      timers.set(id, e.plain ? e.next_miss() : std::min(e.next_miss(), e.policy->next_change(now)));
     } else if (e.kind == EntityKind::kDpc) {
       const ThreadPolicy* thread = core_of(e).deferred->thread();
       timers.set(id, thread != nullptr ? thread->next_change(now) : kNever);
@@ -300,7 +342,7 @@ struct Cpu::Impl final : Processor {
     e.waiting_since = now;
     if (!e.ready() || !e.started) return;
     rows.note(core.current, CpuObserver::Kind::kPreempt);
-    if (e.policy) e.policy->stopped();
+    if (e.policy && !e.plain) e.policy->stopped();
   }
 
   // Whose time the next one's is, if it is no thread: of the one that it takes the CPU from, or of that one's robber.
@@ -358,16 +400,30 @@ struct Cpu::Impl final : Processor {
   Ns end_of_run(const Core& core, Ns now) const {
     if (core.current == kNoEntity || !at(core.current).started) return kNever;
     const Entity& e = at(core.current);
-    return later(now, e.policy ? std::min(e.remaining, e.policy->allowance()) : e.remaining);
+    const Ns span = e.policy && !e.plain ? std::min(e.remaining, e.policy->allowance()) : e.remaining;
+    return tick == kNever ? later(now, span) : end_among_ticks(now, span);
   }
 
   bool goes_unbroken() const;
   bool goes_unbroken(const PlannedJob& job) const;
   std::size_t unbroken_part(std::span<const PlannedJob> jobs, Ns limit) const;
   Ns undisturbed_until() const { return std::min(engine.undisturbed_until(), timers.first()); }
+
+  // A clock that has no events (cpu_clock.cpp).
+  struct Steady {
+    EntityId interrupt;
+    Ns cost;
+    TickTimes times;  // times.at is `tick`
+    SteadyClock& clock;
+  };
+  bool keep_ticking(EntityId interrupt, Ns cost, const TickTimes& times, SteadyClock& clock);
+  void resume_clock();
+  void pass_ticks(Ns now);
+  Ns end_among_ticks(Ns now, Ns span) const;
   bool run_unbroken(std::span<const PlannedJob> jobs);
   void release_unbroken(EntityId id);
   void pass(Core& core, const PlannedJob& job, Ns now, Ns cost);
+  void step_aside(const Core& core, Ns now);
   void go_on(Core& core, Ns now);
   // What was noted is of this time.
   void tell(Ns now) {
@@ -416,6 +472,8 @@ struct Cpu::Impl final : Processor {
   std::span<const PlannedJob> unbroken;  // what is still to be released, while run_unbroken() is at it
   Ns unbroken_now = 0;
   bool in_unbroken = false;
+  std::optional<Steady> steady;
+  Ns ticked = 0;  // time that ticks took since `charged`
   std::vector<std::unique_ptr<Stub>> stubs;
   std::vector<CpuLine> lines = std::vector<CpuLine>(cores.size());
   std::vector<Waiter> waiters;

@@ -56,9 +56,8 @@ inline void Cpu::Impl::pass(Core& core, const PlannedJob& job, Ns now, Ns cost) 
   Entity& e = at(id);
   e.cpu_time += cost;
   if (rows.observed()) {
-    rows.note(id, CpuObserver::Kind::kStart);
-    tell(now);
-    rows.note(id, CpuObserver::Kind::kFinish);
+    rows.tell_alone(now, id, CpuObserver::Kind::kStart);
+    rows.tell_alone(now + cost, id, CpuObserver::Kind::kFinish);
   }
   if (log != nullptr) {
     oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), OH_EV_RUN, id, 1);
@@ -82,39 +81,46 @@ inline void Cpu::Impl::pass(Core& core, const PlannedJob& job, Ns now, Ns cost) 
   }
 }
 
+// The thread that has the CPU, if there is one, loses it to an interrupt.
+inline void Cpu::Impl::step_aside(const Core& core, Ns now) {
+  if (core.current == kNoEntity) return;
+  Entity& e = at(core.current);
+  e.waiting_since = now;
+  if (rows.observed()) rows.tell_alone(now, core.current, CpuObserver::Kind::kPreempt);
+  e.policy->stopped();
+}
+
 // Nothing but the thread that had the CPU is left, or nothing.
 inline void Cpu::Impl::go_on(Core& core, Ns now) {
   const bool idle = core.current == kNoEntity;
   oh_event_log_write_alone(log, static_cast<std::uint64_t>(now), idle ? OH_EV_IDLE : OH_EV_RUN,
                            idle ? EntityId{0} : core.current, 0);
-  if (rows.observed()) {
-    if (!idle) rows.note(core.current, CpuObserver::Kind::kResume);
-    tell(now);
-  }
+  if (!idle && rows.observed()) rows.tell_alone(now, core.current, CpuObserver::Kind::kResume);
   wake = std::min(end_of_run(core, now), timers.first());
 }
 
 bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
-  const std::size_t part = unbroken_part(jobs, undisturbed_until());
+  const std::size_t part = unbroken_part(jobs, std::min(undisturbed_until(), tick));
   if (part == 0) return false;
   Core& core = cores.front();
   const bool observed = rows.observed();
   unbroken_now = engine.now();
   charge(core, unbroken_now);
-  if (core.current != kNoEntity) take_off(core, unbroken_now);
+  step_aside(core, unbroken_now);
   const auto logged = [this](oh_event_kind kind, EntityId id, std::uint32_t argument) {
     oh_event_log_write_alone(log, static_cast<std::uint64_t>(unbroken_now), kind, id, argument);
   };
   unbroken = jobs;
   in_unbroken = true;
   release_unbroken(jobs.front().entity);
+  EntityId finished = kNoEntity;
   for (const PlannedJob& job : jobs.first(part)) {
     Entity& e = at(job.entity);
     const bool dpc = e.kind == EntityKind::kDpc;
     logged(OH_EV_RUN, job.entity, 1);
     if (observed) {
-      rows.note(job.entity, CpuObserver::Kind::kStart);
-      tell(unbroken_now);
+      if (finished != kNoEntity) rows.tell_alone(unbroken_now, finished, CpuObserver::Kind::kFinish);
+      rows.tell_alone(unbroken_now, job.entity, CpuObserver::Kind::kStart);
     }
     if (dpc) core.deferred->begins(unbroken_now);
     if (e.program->next(unbroken_now) != job.cost) throw std::logic_error("'" + e.name + "' is not what was planned");
@@ -124,7 +130,7 @@ bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
     if (e.program->next(unbroken_now) != 0) throw std::logic_error("'" + e.name + "' is longer than was planned");
     const Ns released = e.jobs.front();
     e.jobs.pop();
-    if (observed) rows.note(job.entity, CpuObserver::Kind::kFinish);
+    finished = job.entity;
     logged(OH_EV_FINISH, job.entity,
            static_cast<std::uint32_t>(std::min<Ns>((unbroken_now - released) / 1000, UINT32_MAX)));
     if (e.dpc != kNoEntity) release_unbroken(e.dpc);
@@ -139,9 +145,11 @@ bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
   const std::size_t released = jobs.size() - std::exchange(unbroken, {}).size();
   if (released < part) throw std::logic_error("a planned job was not released");
   if (released == part) {
+    if (observed) rows.tell_alone(unbroken_now, finished, CpuObserver::Kind::kFinish);
     go_on(core, unbroken_now);
   } else {  // the next one, which has the instant in which the part ends
-    core.current = jobs[part - 1].entity;
+    if (observed) rows.note(finished, CpuObserver::Kind::kFinish);
+    core.current = finished;
     engine.skip_to(unbroken_now, 0);
     changed(jobs[part].entity, unbroken_now);
     wake = unbroken_now;
@@ -154,20 +162,23 @@ bool Cpu::Impl::run_unbroken(std::span<const PlannedJob> jobs) {
 Ns Cpu::Impl::repeat_unbroken(std::span<const PlannedJob> jobs, RepeatedChain& chain) {
   Ns begin = engine.now();
   const Ns limit = undisturbed_until();
-  if (jobs.size() > kMaxRepeated || unbroken_part(jobs, limit) < jobs.size()) return begin;
+  if (jobs.size() > kMaxRepeated || unbroken_part(jobs, std::min(limit, tick)) < jobs.size()) return begin;
   Core& core = cores.front();
   std::array<Ns, kMaxRepeated> cost{};
   const std::span<Ns> costs = std::span(cost).first(jobs.size());
   Ns last = begin;
   std::uint64_t ran = 0;
-  while (wake > begin && chain.costs(begin, costs) && begin + cost[0] + cost[1] + cost[2] < limit) {
+  while (wake > begin && begin < limit && chain.costs(begin, costs)) {
+    if (tick < begin) pass_ticks(begin);
+    if (tick < begin || begin + cost[0] + cost[1] + cost[2] >= std::min(limit, tick)) break;
     if (core.current != kNoEntity) {
       charge(core, begin);
-      take_off(core, begin);
+      step_aside(core, begin);
     }
     Ns now = begin;
     for (std::size_t i = 0; i < jobs.size(); now += cost[i++]) pass(core, jobs[i], now, cost[i]);
     core.charged = now;
+    ticked = 0;  // of a CPU that idles
     go_on(core, now);
     ran++;
     last = std::exchange(begin, chain.passed(begin));

@@ -31,6 +31,8 @@ struct Entity {
   bool listed = false;     // stands in the ready list, under `rank`
   bool touched = false;    // something happened to it in this instant
   bool shares = false;     // its policy does
+  bool plain = false;      // its policy has no operations but begin_job() and standing()
+  bool quiet = false;      // update() and standing() say the same as before while it runs and no timer comes
   bool exhausted = false;  // as of the previous instant: its budget was spent and it had a current job
   DpcImportance importance = DpcImportance::kMedium;  // of a DPC
   EntityId dpc = kNoEntity;

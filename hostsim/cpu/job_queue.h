@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "hostsim/engine/engine.h"
 
@@ -15,25 +16,27 @@ class JobQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   Ns front() const { return ring_[head_]; }
-  Ns operator[](std::size_t i) const { return ring_[(head_ + i) & (ring_.size() - 1)]; }
+  Ns operator[](std::size_t i) const { return ring_[(head_ + i) & mask_]; }
   void push(Ns release) {
-    if (size_ == ring_.size()) grow();
-    ring_[(head_ + size_++) & (ring_.size() - 1)] = release;
+    if (size_ > mask_) grow();
+    ring_[(head_ + size_++) & mask_] = release;
   }
   void pop() {
-    head_ = (head_ + 1) & (ring_.size() - 1);
+    head_ = (head_ + 1) & mask_;
     size_--;
   }
 
  private:
   void grow() {
-    std::vector<Ns> bigger(ring_.size() * 2);
+    auto bigger = std::make_unique<Ns[]>(2 * (mask_ + 1));
     for (std::size_t i = 0; i < size_; i++) bigger[i] = (*this)[i];
-    ring_.swap(bigger);
+    ring_ = std::move(bigger);
+    mask_ = 2 * mask_ + 1;
     head_ = 0;
   }
 
-  std::vector<Ns> ring_ = std::vector<Ns>(4);  // its size is a power of two
+  std::size_t mask_ = 3;  // there is room for one more, a power of two
+  std::unique_ptr<Ns[]> ring_ = std::make_unique<Ns[]>(mask_ + 1);
   std::size_t head_ = 0, size_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "hostsim/engine/engine.h"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,25 +13,32 @@
 namespace offhook::hostsim {
 
 struct Engine::Impl {
+  explicit Impl(Ns& clock) : now(clock) {}
   EventQueue queue;
   std::vector<Processor*> processors;
   std::uint64_t handled = 0;
-  Ns now = 0, horizon = 0;
+  Ns& now;
+  Ns horizon = 0;
   bool stopped = false;
 
+  // All of them: of one, as most have, the compiler knows it.
+  template <bool kSeveral>
+  std::span<Processor* const> all() const {
+    return {processors.data(), kSeveral ? processors.size() : 1};
+  }
+  template <bool kSeveral>
   Ns next() {
     Ns next = queue.first();
-    for (const Processor* processor : processors) next = std::min(next, processor->wake);
+    for (const Processor* processor : all<kSeveral>()) next = std::min(next, processor->wake);
     return next;
   }
+  template <bool kSeveral>
+  void run();
 };
 
-Engine::Engine() : impl_(std::make_unique<Impl>()) {}
+Engine::Engine() : impl_(std::make_unique<Impl>(now_)) {}
 Engine::~Engine() = default;
 
-Ns Engine::now() const {
-  return impl_->now;
-}
 std::uint64_t Engine::events_handled() const {
   return impl_->handled;
 }
@@ -45,9 +53,12 @@ void Engine::at(Ns when, Event& event) {
   impl_->queue.put(std::max(when, impl_->now), event);
 }
 
+bool Engine::has_one_processor() const {
+  return impl_->processors.size() == 1;
+}
+
 Ns Engine::undisturbed_until() const {
-  return impl_->processors.size() != 1 || impl_->stopped ? impl_->now
-                                                         : std::min(impl_->horizon, impl_->queue.first_of_rest());
+  return !has_one_processor() || impl_->stopped ? impl_->now : std::min(impl_->horizon, impl_->queue.first());
 }
 
 void Engine::skip_to(Ns when, std::uint64_t times) {
@@ -55,34 +66,44 @@ void Engine::skip_to(Ns when, std::uint64_t times) {
   impl_->handled += times;
 }
 
-void Engine::run_until(Ns horizon) {
-  Impl& s = *impl_;
-  s.horizon = horizon;
-  s.stopped = false;
-  for (Ns now = s.next(), next; !s.stopped && now < horizon; now = next) {
-    s.now = now;
+template <bool kSeveral>
+void Engine::Impl::run() {
+  for (Ns at = next<kSeveral>(), then; !stopped && at < horizon; at = then) {
+    now = at;
     // One instant: finish what runs, fire what is due, and dispatch once all is settled. A dispatch may start work that
     // releases more at the same instant; then around again.
     do {
-      for (Processor* processor : s.processors) {
-        if (processor->wake > now) continue;
-        s.handled++;
-        processor->settle(now);
+      for (Processor* processor : all<kSeveral>()) {
+        if (processor->tick < at) processor->catch_up(at);
+        if (processor->wake > at) continue;
+        handled++;
+        processor->settle(at);
       }
-      while (s.queue.first() == now) {
-        s.handled++;
-        s.queue.take()->fire(now);
-        now = s.now;  // skip_to()
+      while (queue.first() == at) {
+        handled++;
+        queue.take()->fire(at);
+        at = now;  // skip_to()
       }
-      for (Processor* processor : s.processors)
-        if (processor->wake <= now) processor->dispatch(now);
-      next = s.next();
-    } while (next == now);
-    if (next < now)
-      throw std::logic_error("the simulation asks for " + std::to_string(next) + " ns at " + std::to_string(now) +
+      for (Processor* processor : all<kSeveral>()) {
+        if (processor->tick == at) processor->tick_comes(at);
+        if (processor->wake <= at) processor->dispatch(at);
+      }
+      then = next<kSeveral>();
+    } while (then == at);
+    if (then < at)
+      throw std::logic_error("the simulation asks for " + std::to_string(then) + " ns at " + std::to_string(at) +
                              " ns");
   }
-  if (!s.stopped && horizon > s.now) s.now = horizon;
+  if (stopped || horizon <= now) return;
+  now = horizon;
+  for (Processor* processor : processors)
+    if (processor->tick < horizon) processor->catch_up(horizon);
+}
+
+void Engine::run_until(Ns horizon) {
+  impl_->horizon = horizon;
+  impl_->stopped = false;
+  impl_->processors.size() == 1 ? impl_->run<false>() : impl_->run<true>();
 }
 
 }  // namespace offhook::hostsim

@@ -29,13 +29,15 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  Ns now() const;
-  /// Fire `event` at `when` (>= now). Several pending events may share one Event object. O(log n), no allocation in
-  /// the steady state.
+  Ns now() const { return now_; }
+  /// Fire `event` at `when` (>= now). Several pending events may share one Event object. No allocation in the steady
+  /// state.
   void at(Ns when, Event& event);
   /// Asked by an event that fires: until when nothing else happens but on its own processor. The horizon at most; now
   /// where another processor takes part, or after stop().
   Ns undisturbed_until() const;
+  /// One processor takes part, and no other.
+  bool has_one_processor() const;
   /// Told by an event that fires: the clock stands at `when` from now on, and the event goes on as if it fired then, so
   /// many `times` in the place of at() on itself.
   /// @pre when < undisturbed_until(), and nothing is to happen on the processor up to then
@@ -52,6 +54,7 @@ class Engine {
 
  private:
   struct Impl;
+  Ns now_ = 0;
   std::unique_ptr<Impl> impl_;
 };
 

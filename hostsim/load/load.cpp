@@ -7,19 +7,13 @@
 namespace offhook::hostsim {
 
 ClockInterrupt::ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on, std::string name)
-    : engine_(engine),
-      cpu_(cpu),
-      least_interval_(1'000'000'000 / hz),
-      hz_(hz),
-      rest_(1'000'000'000 % hz),
-      on_(on),
-      cost_(cost) {
+    : engine_(engine), cpu_(cpu), times_(hz), on_(on), cost_(cost) {
   if (on > 0) name.append(" ").append(std::to_string(on));
   entity_ = cpu.add_interrupt({std::move(name), level, kNoEntity, on}, *this);
 }
 
 void ClockInterrupt::start(Ns first) {
-  tick_at_ = first;
+  times_.at = first;
   engine_.at(first, *this);
 }
 
@@ -30,7 +24,7 @@ bool ClockInterrupt::is_planned(Ns now) {
   if (cost <= 0 || (listener_ != nullptr && !listener_->plan(now + cost, planned_))) return false;
   Ns all = 0;
   for (const PlannedJob& job : planned_) all += job.cost;
-  return all < least_interval_;
+  return all < times_.interval;
 }
 
 // The same as those of the tick that fired.
@@ -43,25 +37,22 @@ bool ClockInterrupt::costs(Ns at, std::span<Ns> costs) {
 Ns ClockInterrupt::passed(Ns at) {
   const Ns end = at + cost_ + std::exchange(extra_, 0);
   if (listener_ != nullptr) listener_->passed(end);
-  return next_tick();
+  return times_.advance();
 }
 
-Ns ClockInterrupt::next_tick() {
-  tick_at_ += least_interval_;
-  tick_fraction_ += rest_;
-  if (tick_fraction_ >= hz_) {
-    tick_fraction_ -= hz_;
-    tick_at_++;
-  }
-  return tick_at_;
+void ClockInterrupt::resume(const TickTimes& times) {
+  times_ = times;
+  engine_.at(times_.at, *this);
 }
 
 void ClockInterrupt::fire(Ns now) {
+  if (listener_ == nullptr && extra_ == 0 && now == times_.at && cpu_.keep_ticking(entity_, cost_, times_, *this))
+    return;
   const bool planned = is_planned(now);
   Ns next = planned ? cpu_.repeat_unbroken(planned_, *this) : now;
   if (next == now) {
     if (!planned || !cpu_.run_unbroken(planned_)) cpu_.release(entity_);
-    next = next_tick();
+    next = times_.advance();
   }
   engine_.at(next, *this);
 }

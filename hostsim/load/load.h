@@ -46,7 +46,7 @@ class PeriodicThread final : public Event, public Program {
 };
 
 /// The clock interrupt: tick n comes floor(n * 1e9 / hz) ns after the first, so that ticks never drift.
-class ClockInterrupt final : public Event, public Program, private RepeatedChain {
+class ClockInterrupt final : public Event, public Program, private RepeatedChain, private SteadyClock {
  public:
   /// @param cost of one interrupt  @param on which CPU interrupts
   ClockInterrupt(Engine& engine, Cpu& cpu, int hz, int level, Ns cost, int on = 0, std::string name = "clock");
@@ -64,7 +64,10 @@ class ClockInterrupt final : public Event, public Program, private RepeatedChain
   };
   void set_listener(Listener* listener) { listener_ = listener; }
   /// What a scheduler does at this tick beyond `cost`: the next interrupt that begins takes so much longer.
-  void prolong(Ns by) { extra_ += by; }
+  void prolong(Ns by) {
+    extra_ += by;
+    cpu_.resume_clock();
+  }
   /// @param first when tick 0 comes
   void start(Ns first = 0);
   void fire(Ns now) override;
@@ -74,18 +77,16 @@ class ClockInterrupt final : public Event, public Program, private RepeatedChain
   bool is_planned(Ns now);
   bool costs(Ns at, std::span<Ns> costs) override;
   Ns passed(Ns at) override;
-  Ns next_tick();
+  void resume(const TickTimes& times) override;
 
   Engine& engine_;
   Cpu& cpu_;
-  Ns least_interval_;  // between two ticks, and what is left of a second
-  int hz_, rest_, on_;
+  TickTimes times_;
+  int on_;
   Ns cost_;
   Ns extra_ = 0;
   EntityId entity_;
   Listener* listener_ = nullptr;
-  Ns tick_at_ = 0;  // and hz-ths of a ns
-  int tick_fraction_ = 0;
   bool entered_ = false;
   std::vector<PlannedJob> planned_;
 };

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "hostsim/engine/engine.h"
+
+namespace offhook::hostsim {
+
+/// The times of a clock's interrupts: tick n comes floor(n * 1e9 / hz) ns after the first, so that they never drift.
+struct TickTimes {
+  explicit TickTimes(int rate_hz) : interval(1'000'000'000 / rate_hz), hz(rate_hz), rest(1'000'000'000 % rate_hz) {}
+  Ns advance() {
+    at += interval;
+    fraction += rest;
+    if (fraction >= hz) {
+      fraction -= hz;
+      at++;
+    }
+    return at;
+  }
+
+  Ns interval;  ///< the least one
+  int hz, rest;
+  Ns at = 0;         ///< the next one comes
+  int fraction = 0;  ///< hz-ths of a ns after that
+};
+
+/// A clock whose interrupts do nothing but take CPU time, see Cpu::keep_ticking().
+class SteadyClock {
+ public:
+  virtual ~SteadyClock() = default;
+  /// From now on it has to be an event again. @param times  of the next one
+  virtual void resume(const TickTimes& times) = 0;
+};
+
+}  // namespace offhook::hostsim
