@@ -5,6 +5,11 @@
 #define EINVAL 22 /* Linux; no OS header here */
 #endif
 
+/* Nobody looks at a sample. */
+static int has_no_samples(const struct oh_driver_config* config) {
+  return config->staging == NULL && config->pump.process == NULL;
+}
+
 static uint64_t card_rx_position(const struct oh_driver* driver) {
   return driver->config.card.ops->rx_position(driver->config.card.self);
 }
@@ -79,11 +84,15 @@ size_t oh_driver_staging_size(const struct oh_card* card) {
 
 int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* config) {
   const struct oh_card* card = &config->card;
-  if (card->ops == NULL || card->rx_ring == NULL || card->tx_ring == NULL || config->pump.process == NULL ||
-      config->pump.fill_in == NULL || !oh_context_is_complete(&config->context) ||
-      (config->log != NULL && config->now_ns == NULL) || config->staging == NULL || oh_driver_staging_size(card) == 0 ||
+  if (card->ops == NULL || card->rx_ring == NULL || card->tx_ring == NULL ||
+      !oh_context_is_complete(&config->context) || (config->log != NULL && config->now_ns == NULL) ||
+      oh_driver_staging_size(card) == 0 ||
       config->transmit_lead_samples > oh_ring_of(&card->streams, &card->streams.tx, NULL).periods ||
       !plan_is_valid(card, config->block_plan, config->block_plan_length, config->transmit_lead_samples)) {
+    return -EINVAL;
+  }
+  if (!has_no_samples(config) &&
+      (config->pump.process == NULL || config->pump.fill_in == NULL || config->staging == NULL)) {
     return -EINVAL;
   }
   __builtin_memset(driver, 0, sizeof *driver);
@@ -91,7 +100,7 @@ int oh_driver_init(struct oh_driver* driver, const struct oh_driver_config* conf
   driver->rx_ring = oh_ring_of(&card->streams, &card->streams.rx, card->rx_ring);
   driver->tx_ring = oh_ring_of(&card->streams, &card->streams.tx, card->tx_ring);
   driver->rx = config->staging;
-  driver->tx = driver->rx + block_octets(card, &card->streams.rx);
+  driver->tx = driver->rx != NULL ? driver->rx + block_octets(card, &card->streams.rx) : NULL;
   driver->plan_length = config->block_plan_length;
   __builtin_memcpy(driver->plan, config->block_plan, sizeof driver->plan);
   driver->plan_next = 1 % driver->plan_length;
@@ -176,7 +185,7 @@ static uint64_t oldest_received(const struct oh_driver* driver) {
  * silent. */
 static void fill_in(struct oh_driver* driver, uint64_t n) {
   const struct oh_pump* pump = &driver->config.pump;
-  pump->fill_in(pump->self, (size_t)n);
+  if (pump->fill_in != NULL) pump->fill_in(pump->self, (size_t)n);
   const uint64_t played = card_tx_position(driver);
   const uint64_t from = driver->tx_next > played ? driver->tx_next : played;
   const uint64_t ring_end = played + driver->tx_ring.periods;
@@ -210,7 +219,7 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
       uint32_t n = left < most ? (uint32_t)left : most;
       /* Copy first, look afterwards at how far the card has come: what it may have overwritten meanwhile is not used.
        */
-      copy_from_ring(driver->rx, &driver->rx_ring, driver->rx_read, n);
+      if (driver->rx != NULL) copy_from_ring(driver->rx, &driver->rx_ring, driver->rx_read, n);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       const uint64_t oldest = oldest_received(driver);
       const uint64_t gone = oldest > driver->rx_read ? oldest - driver->rx_read : 0;
@@ -218,7 +227,6 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
         fill_in(driver, gone < left ? gone : left);
       } else {
         if (gone > 0) fill_in(driver, gone);
-        const void* rx = driver->rx + gone * driver->rx_ring.period_octets;
         n -= (uint32_t)gone;
         driver->rx_read += n;
         driver->chunk_samples = n;
@@ -226,7 +234,10 @@ uint32_t oh_driver_service_begin(struct oh_driver* driver) {
         if (driver->chunk_ends_block) __atomic_store_n(&driver->owed_tail, tail + 1, __ATOMIC_RELEASE);
         config->card.ops->rx_read(config->card.self, driver->rx_read);
         record(driver, OH_EV_SERVICE_BEGIN, n);
-        config->pump.process(config->pump.self, rx, driver->tx, n);
+        if (driver->rx != NULL) {
+          const void* rx = driver->rx + gone * driver->rx_ring.period_octets;
+          config->pump.process(config->pump.self, rx, driver->tx, n);
+        }
         return n;
       }
     }
@@ -246,8 +257,9 @@ void oh_driver_service_output(struct oh_driver* driver) {
   const uint64_t played = card_tx_position(driver);
   const uint64_t behind = played > driver->tx_next ? played - driver->tx_next : 0;
   const uint32_t late = behind < n ? (uint32_t)behind : n;
-  copy_to_ring(&driver->tx_ring, driver->tx_next + late, driver->tx + (size_t)late * driver->tx_ring.period_octets,
-               n - late);
+  if (driver->tx != NULL)
+    copy_to_ring(&driver->tx_ring, driver->tx_next + late, driver->tx + (size_t)late * driver->tx_ring.period_octets,
+                 n - late);
   __atomic_thread_fence(__ATOMIC_RELEASE);
   driver->tx_next += n;
   config->card.ops->tx_written(config->card.self, driver->tx_next);

@@ -165,7 +165,8 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   const PhaseProfile& first = profile.phases[static_cast<int>(scenario.dial ? Phase::kOnHook : Phase::kConnecting)];
   const double ppm =
       scenario.host.clock_ppm + scenario.host.clock_ppm_spread * (2 * Random(scenario.seed, kPpmStream).uniform(0) - 1);
-  card.emplace(CardConfig{streams, ppm, first.block_plan.at(0), 0, log}, connection->line());
+  card.emplace(CardConfig{streams, ppm, first.block_plan.at(0), 0, log},
+               connection->has_samples() ? connection->line() : oh_line_end{});
   card->set_rate(0, first.rate_hz);
   card_event.emplace(engine, *card);
 
@@ -260,9 +261,11 @@ void Call::Impl::replay_load() {
 void Call::Impl::configure_driver(const PhaseProfile& first) {
   oh_driver_config config{};
   config.card = card->card();
-  staging.resize(oh_driver_staging_size(&config.card));
-  config.staging = staging.data();
-  config.pump = connection->near_pump();
+  if (connection->has_samples()) {
+    staging.resize(oh_driver_staging_size(&config.card));
+    config.staging = staging.data();
+    config.pump = connection->near_pump();
+  }
   config.context = context->driver_context();
   config.now_ns = [](void* e) { return static_cast<std::uint64_t>(static_cast<Engine*>(e)->now()); };
   config.clock = &engine;
@@ -407,6 +410,7 @@ CallResult Call::result() const {
   r.simulated_s = static_cast<double>(s.engine.now()) / 1e9;
   r.driver = s.driver.counters;
   r.card = s.card->counters();
+  r.served = s.context->served();
   r.blocks = s.driver.counters.blocks_served - s.at_answer.blocks_served;
   r.blocks_late = s.driver.counters.blocks_late - s.at_answer.blocks_late;
   r.samples_late = s.driver.counters.samples_late - s.at_answer.samples_late;

@@ -13,6 +13,7 @@
 #include "hostsim/call/connection.h"
 #include "hostsim/call/cost_profile.h"
 #include "hostsim/call/scenario.h"
+#include "hostsim/context/service_counts.h"
 #include "offhook/event_log.h"
 
 namespace offhook::hostsim {
@@ -33,6 +34,7 @@ struct CallResult {
   double simulated_s = 0;       ///< of virtual time, in all
   oh_driver_counters driver{};  ///< of the whole call
   oh_card_counters card{};
+  ServiceCounts served;  ///< of the whole call
   /// From the call's answer on (training and connected), as the paper counts:
   std::uint64_t blocks = 0;
   std::uint64_t blocks_late = 0;

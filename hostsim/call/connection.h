@@ -63,6 +63,8 @@ class Connection {
   /// What the card carries; the profile of costs says the rate of the slower direction in each phase of the call.
   virtual oh_streams streams() const { return oh_modem_streams(OH_MODEM_RATE_HZ); }
   virtual oh_pump near_pump() = 0;
+  /// Somebody looks at the samples; otherwise the driver copies none, and does not call the pump.
+  virtual bool has_samples() const { return true; }
   virtual oh_line_end line() = 0;
   /// The far end has answered: both modems begin to connect.
   virtual void start(Ns now) = 0;
@@ -123,6 +125,7 @@ struct DeviceWork {
   oh_streams streams;
   oh_pump pump;
   oh_line_end line;
+  bool has_samples = true;
 };
 /// Samples that nobody looks at: nothing but what the device costs.
 DeviceWork no_samples(const SoftDevice& device);

@@ -28,7 +28,7 @@ DeviceOnHost::DeviceOnHost(const Scenario& s, std::size_t i, Engine& engine, Cpu
       profile_(what_.device.profile()),
       cost_(profile_, false, random_of(s, i, kIsr), random_of(s, i, kCost)),
       card_({.streams = work_.streams, .clock_ppm = s.host.clock_ppm, .block = what_.device.block_plan.at(0)},
-            work_.line),
+            oh_line_end{}),
       card_event_(engine, card_),
       start_(card_event_) {
   const ContextScenario& where = what_.context;
@@ -41,9 +41,6 @@ DeviceOnHost::DeviceOnHost(const Scenario& s, std::size_t i, Engine& engine, Cpu
   card_.set_rate(0, what_.device.rate_hz);
   oh_driver_config config{};
   config.card = card_.card();
-  staging_.resize(oh_driver_staging_size(&config.card));
-  config.staging = staging_.data();
-  config.pump = work_.pump;
   config.context = context_->driver_context();
   config.now_ns = [](void* e) { return static_cast<std::uint64_t>(static_cast<Engine*>(e)->now()); };
   config.clock = &engine;

@@ -42,7 +42,6 @@ class DeviceOnHost {
   const CostProfile profile_;
   ProfileCost cost_;
   oh_driver driver_{};
-  std::vector<std::byte> staging_;
   SimulatedCard card_;
   CardEvent card_event_;
   std::unique_ptr<Context> context_;

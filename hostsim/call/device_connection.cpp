@@ -19,6 +19,7 @@ class DeviceConnection final : public Connection {
   }
   oh_streams streams() const override { return work_.streams; }
   oh_pump near_pump() override { return work_.pump; }
+  bool has_samples() const override { return work_.has_samples; }
   oh_line_end line() override { return work_.line; }
   void start(Ns now) override { started_ = now; }
 
@@ -49,13 +50,13 @@ class DeviceConnection final : public Connection {
 
 }  // namespace
 
-// Nobody looks at a sample. The driver moves them all the same, an octet each.
 DeviceWork no_samples(const SoftDevice& device) {
   oh_streams streams = device.streams();
   streams.rx.encoding = streams.tx.encoding = OH_MULAW;
   return {streams,
           {[](void*, const void*, void*, std::size_t) {}, [](void*, std::size_t) {}, nullptr},
-          {[](void*, const void*, void*, std::size_t) {}, nullptr}};
+          {[](void*, const void*, void*, std::size_t) {}, nullptr},
+          false};
 }
 
 bool samples_lost(const oh_driver& driver, const SimulatedCard& card) {

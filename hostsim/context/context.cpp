@@ -16,19 +16,33 @@ void ServiceRun::begin() {
   context_.requested_at_ = -1;
 }
 
+void ServiceRun::output() {
+  const std::uint64_t late = driver_.counters.samples_late;
+  oh_driver_service_output(&driver_);
+  context_.served_.blocks_late += driver_.counters.samples_late > late;
+}
+
+int ServiceRun::end() {
+  const int more = oh_driver_service_end(&driver_);
+  ServiceCounts& served = context_.served_;
+  served.blocks++;
+  served.pending_max = std::max(served.pending_max, driver_.counters.pending_last);
+  return more;
+}
+
 Ns ServiceRun::next() {
   switch (at_) {
     case At::kEntry:
       begin();
       break;
     case At::kOutput:
-      oh_driver_service_output(&driver_);
+      output();
       at_ = At::kEnd;
       if (rest_ > 0) return rest_;
       [[fallthrough]];
     case At::kEnd:
       at_ = At::kEntry;
-      if (oh_driver_service_end(&driver_) == 0) return 0;
+      if (end() == 0) return 0;
       break;
   }
   const std::uint32_t samples = oh_driver_service_begin(&driver_);

@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "driver/context/context_spec.h"
+#include "hostsim/context/service_counts.h"
 #include "hostsim/cpu/cpu.h"
 #include "offhook/driver.h"
 
@@ -67,6 +68,7 @@ class Context {
   /// The entity that runs the pump: interrupt, deferred work or thread.
   EntityId server() const { return server_; }
   EntityId interrupt_entity() const { return interrupt_; }
+  const ServiceCounts& served() const { return served_; }
 
  protected:
   explicit Context(const ContextParts& parts) : cpu_(parts.cpu), spec_(parts.spec) {}
@@ -84,6 +86,7 @@ class Context {
   bool started_ = false;
   Ns requested_at_ = -1;  // the oldest request that was not served yet
   oh_context_latency latency_{};
+  ServiceCounts served_;
 };
 
 /// One service run, cut where it takes input and where it gives output.
@@ -97,6 +100,8 @@ class ServiceRun {
  private:
   enum class At { kEntry, kOutput, kEnd };
   void begin();
+  void output();
+  int end();
   Context& context_;
   oh_driver& driver_;
   ServiceCost& cost_;

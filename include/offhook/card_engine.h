@@ -28,7 +28,7 @@ extern "C" {
  * exchange: the next n sample periods. The codec plays `played` into the line and captures `captured` from it, n times
  * the samples of a period each, in the formats of the card, never the same memory; n is at most the shorter ring.
  * Called in order of time and without gaps, but in batches whose lengths mean nothing: the result may depend on the
- * samples only. What is captured in a period may depend on what was played up to it. */
+ * samples only. What is captured in a period may depend on what was played up to it. NULL: nobody looks at a sample. */
 struct oh_line_end {
   void (*exchange)(void* self, const void* played, void* captured, size_t n);
   void* self;

@@ -54,8 +54,9 @@ struct oh_driver_config {
   void* clock;
   struct oh_event_log* log; /**< may be NULL */
   uint16_t id;              /**< of this driver in the log */
-  void*
-      staging; /**< [oh_driver_staging_size(&card)], aligned to 8: one block's samples both ways; outlives the driver */
+  /** [oh_driver_staging_size(&card)], aligned to 8: one block's samples both ways; outlives the driver. NULL, as
+   * pump.process then has to be: nobody looks at a sample, and none is copied; all else is as ever. */
+  void* staging;
   enum oh_service_policy policy;
   uint32_t transmit_lead_samples;         /**< the longest block to the transmit ring */
   uint32_t block_plan[OH_BLOCK_PLAN_MAX]; /**< samples per interrupt, repeated: e.g. 105, 105, 90 */

@@ -204,7 +204,7 @@ void oh_card_engine_pass(struct oh_card_engine* engine, const struct oh_line_end
   /* A sample is lost when the slot it lands in holds one that nobody read; repeated when nobody wrote its slot. */
   const uint64_t overrun = beyond(engine, acquire(&engine->state->rx_read) + engine->rx.periods, target);
   const uint64_t underrun = beyond(engine, acquire(&engine->state->tx_written), target);
-  for (uint64_t left = n; left > 0;) {
+  for (uint64_t left = line->exchange != NULL ? n : 0; left > 0;) {
     const uint32_t to_rx_end = engine->rx.periods - engine->rx_slot, to_tx_end = engine->tx.periods - engine->tx_slot;
     const uint32_t run = to_rx_end < to_tx_end ? to_rx_end : to_tx_end;
     const uint32_t piece = left < run ? (uint32_t)left : run;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a verdict is made of, counted from the records of a log as they come: live and simulated calls, whole analyses
-// (figures.h) and the single rows of a sweep count by these functions and by no others.
+// (figures.h) and the single rows of a sweep count by these functions and by no others (a device's rows: ADR 1).
 #pragma once
 
 #include <cstdint>

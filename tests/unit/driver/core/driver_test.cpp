@@ -52,6 +52,38 @@ TEST(Driver, EchoesEverySampleOneLeadLater) {
   }
 }
 
+/// Interrupts and services, of which some come too late and one so late that received samples are gone.
+oh_driver_counters some_of_it_late(Rig& rig) {
+  for (int i = 0; i < 60; ++i) {
+    rig.interrupt();
+    if (i % 7 == 3) continue;  // the next service has two blocks
+    if (i == 40) EXPECT_TRUE(rig.card.advance(FakeCard::kRing + 30));
+    rig.serve();
+  }
+  return rig.driver->counters;
+}
+
+TEST(Driver, WithoutSamplesCountsTheSameAndTouchesNone) {
+  Rig with({105, 105, 90}, 204), without({105, 105, 90}, 204);
+  oh_driver_config c = without.config({105, 105, 90}, 204, OH_SERVICE_DRAIN_ALL);
+  c.staging = nullptr;
+  c.pump = {};
+  ASSERT_EQ(oh_driver_init(without.driver.get(), &c), 0);
+  std::ranges::fill(without.card.tx_ring, std::int16_t{77});
+  const oh_driver_counters a = some_of_it_late(with), b = some_of_it_late(without);
+  EXPECT_GT(a.samples_late, 0u);
+  EXPECT_GT(a.samples_filled_in, 0u);
+  EXPECT_EQ(b.samples_served, a.samples_served);
+  EXPECT_EQ(b.samples_late, a.samples_late);
+  EXPECT_EQ(b.samples_filled_in, a.samples_filled_in);
+  EXPECT_EQ(b.blocks_served, a.blocks_served);
+  EXPECT_EQ(b.blocks_late, a.blocks_late);
+  EXPECT_EQ(b.pending_max, a.pending_max);
+  EXPECT_EQ(without.events().size(), with.events().size());
+  c.pump.process = with.pump.pump().process;
+  EXPECT_EQ(oh_driver_init(without.driver.get(), &c), -EINVAL) << "a pump without memory for its samples";
+}
+
 TEST(Driver, ProgramsTheBlockPlanInTurn) {
   Rig rig({105, 104, 90}, 204);
   for (int i = 0; i < 8; ++i) rig.interrupt();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "hostsim/call/call.h"
+#include "hostsim/call/call_events.h"
 
 using namespace offhook::hostsim;
 
@@ -24,8 +25,8 @@ SoftDevice device() {
   return d;
 }
 
-CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner, double seconds = 20,
-               std::vector<LoadDevice> load = {}) {
+Scenario scenario(const SoftDevice& d, const ContextScenario& context, bool spinner, double seconds = 20,
+                  std::vector<LoadDevice> load = {}) {
   Scenario s;
   s.context = context;
   s.load.spinner = spinner;
@@ -34,6 +35,12 @@ CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner
   s.host.quantum_ns = 20'000'000;
   s.device = d;
   s.device_s = seconds;
+  return s;
+}
+
+CallResult run(const SoftDevice& d, const ContextScenario& context, bool spinner, double seconds = 20,
+               std::vector<LoadDevice> load = {}) {
+  const Scenario s = scenario(d, context, spinner, seconds, std::move(load));
   const auto call = make_device_call(s, no_samples(d), nullptr);
   while (call->advance(call->now() + 1'000'000'000)) {
   }
@@ -113,4 +120,53 @@ TEST(SoftDeviceCall, BlocksThatMergedCostWhatTheyWouldHaveInParts) {
   EXPECT_TRUE(r.completed);
   EXPECT_LT(r.blocks, 20 / 0.004 - 100);
   EXPECT_NEAR(r.pump_share, 0.25, 1e-3);
+}
+
+// Without a log the clock has no events, the driver no samples and no records: all else must be what it is with them.
+TEST(SoftDeviceCall, CountsWithoutALogWhatALogSays) {
+  SoftDevice slow = device(), other = device();
+  slow.cost_ns = 5'000'000;
+  other.rate_hz = 44'100;
+  other.cost_spread = 0.3;
+  other.isr_mean_ns = 5'400;
+  other.isr_max_ns = 16'000;
+  LoadDevice disk;
+  disk.every_ns = 900'000;
+  disk.jitter = 0.5;
+  disk.isr_ns = 30'000;
+  disk.dpc_ns = 200'000;
+  std::uint64_t late = 0;
+  for (const SoftDevice& d : {device(), slow, other}) {
+    for (const ContextScenario& c : {context(OH_CONTEXT_INTERRUPT), context(OH_CONTEXT_DPC), context(OH_CONTEXT_THREAD),
+                                     context(OH_CONTEXT_THREAD, 8), reservation(6, 13), reservation(1, 5)}) {
+      for (const bool spinner : {false, true}) {
+        const CallResult alone = run(d, c, spinner, 5, {disk});
+        CallEvents log;
+        const auto call = make_device_call(scenario(d, c, spinner, 5, {disk}), no_samples(d), log.log());
+        ServiceCounts counted;
+        while (!log.over()) {
+          for (const oh_event& event : log.advance(*call)) {
+            counted.blocks += event.kind == OH_EV_SERVICE_END;
+            counted.blocks_late += event.kind == OH_EV_OUTPUT_READY && event.argument > 0;
+            if (event.kind == OH_EV_SERVICE_END) counted.pending_max = std::max(counted.pending_max, event.argument);
+          }
+        }
+        ASSERT_EQ(log.lost(), 0U);
+        const CallResult logged = call->result();
+        EXPECT_EQ(alone.served.blocks, counted.blocks);
+        EXPECT_EQ(alone.served.blocks_late, counted.blocks_late);
+        EXPECT_EQ(alone.served.pending_max, counted.pending_max);
+        EXPECT_EQ(alone.simulated_s, logged.simulated_s);
+        EXPECT_EQ(alone.pump_share, logged.pump_share);
+        EXPECT_EQ(alone.blocks, logged.blocks);
+        EXPECT_EQ(alone.samples_late, logged.samples_late);
+        EXPECT_EQ(alone.driver.samples_filled_in, logged.driver.samples_filled_in);
+        EXPECT_EQ(alone.card.underrun_samples, logged.card.underrun_samples);
+        EXPECT_EQ(alone.card.overrun_samples, logged.card.overrun_samples);
+        EXPECT_EQ(alone.devices.at(0).first_loss_s, logged.devices.at(0).first_loss_s);
+        late += alone.served.blocks_late;
+      }
+    }
+  }
+  EXPECT_GT(late, 1000U);
 }
