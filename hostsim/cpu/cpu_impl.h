@@ -49,7 +49,7 @@ struct Cpu::Impl final : Processor {
   template <bool kSeveral>
   void settle_on(Ns now) {
     bool goes_on = false;  // whoever has the CPU, with its job, and nobody asks for its standing
-    bool sleeps = false;   // or its last job is done
+    bool ended = false;    // or its last job is done
     for (Core& core : all<kSeveral>()) {
       charge(core, now);  // step 1
       if (core.current == kNoEntity) continue;
@@ -57,8 +57,8 @@ struct Cpu::Impl final : Processor {
       const Entity& e = at(core.current);
       const bool finished = e.started && e.remaining == 0 && advance(core.current, now);  // step 2
       goes_on = !kSeveral && !finished && e.quiet && e.started && !some_share;
-      sleeps = finished && !e.ready() && e.kind == EntityKind::kThread;
-      if (!goes_on && !sleeps && (!finished || !stands_alone(e))) update(core.current, now);  // step 3
+      ended = finished && !e.ready();
+      if (!goes_on && !(ended && e.policy) && (!finished || !stands_alone(e))) update(core.current, now);  // step 3
     }
     leave();
     while (timers.first() <= now) {  // step 4
@@ -67,7 +67,7 @@ struct Cpu::Impl final : Processor {
       update(id, now);
     }
     Core& core = cores.front();
-    if (!kSeveral && sleeps && goes_idle(core, now)) return;
+    if (!kSeveral && ended && passes_on(core, now)) return;
     if (goes_on && touched.empty() && rows.empty() && first(core) == core.current) {  // nothing is to be dispatched
       wake = std::min(end_of_run(core, now), timers.first());
     } else {
@@ -75,19 +75,23 @@ struct Cpu::Impl final : Processor {
     }
   }
 
-  // The dispatch() of an instant in which nothing happens but that the only one who was ready has finished its job.
-  bool goes_idle(Core& core, Ns now) {
-    if (touched.size() != 1 || touched.front() != core.current || core.ready.best_last().size() != 1) return false;
-    if (core.deferred->jobs() > 0 || charges_stolen || some_share || tick <= now || undisturbed_until() <= now)
-      return false;
+  // The dispatch() of an instant in which nothing happens but that who had the CPU has finished its last job.
+  bool passes_on(Core& core, Ns now) {
     Entity& e = at(core.current);
-    touched.clear();
-    e.touched = e.exhausted = false;
+    const bool thread = e.kind == EntityKind::kThread;
+    if (thread ? touched.size() != 1 || touched.front() != core.current : !touched.empty()) return false;
+    if (core.deferred->thread() != nullptr || (core.deferred->jobs() > 0 && !core.deferred->runs())) return false;
+    if (charges_stolen || some_share || tick <= now || undisturbed_until() <= now) return false;
+    if (thread) {
+      touched.clear();
+      e.touched = e.exhausted = false;
+      place(core.current, now);
+    }
     e.waiting_since = now;
-    place(core.current, now);
-    switch_to(core, kNoEntity, now);
+    wake = kNever;
+    switch_to(core, first(core), now);
     tell(now);
-    wake = timers.first();
+    wake = std::min({wake, end_of_run(core, now), timers.first()});
     return true;
   }
 
