@@ -11,6 +11,7 @@
 #include "hostsim/call/profile_cost.h"
 #include "hostsim/card/card_event.h"
 #include "hostsim/context/context.h"
+#include "hostsim/cpu/critical_section.h"
 #include "hostsim/latency/hold_off.h"
 #include "hostsim/load/load.h"
 #include "hostsim/load/recorded_load.h"
@@ -93,6 +94,7 @@ struct Call::Impl {
   void place_context();
   void add_clocks();
   void add_load();
+  EntityId add_locking_thread(const LoadThread& t);
   void replay_load();
   void configure_driver(const PhaseProfile& first);
   void schedule_script();
@@ -106,6 +108,7 @@ struct Call::Impl {
   CostProfile profile;
   oh_event_log *log, *cpu_log;
   Engine engine;
+  Mutexes mutexes;
   Cpu cpu;
   std::optional<HostPolicies> policies;
   std::unique_ptr<Connection> connection;
@@ -120,6 +123,7 @@ struct Call::Impl {
   std::vector<std::unique_ptr<ClockInterrupt>> clocks;
   std::optional<ClockInterrupt> timer_interrupt;
   std::vector<std::unique_ptr<PeriodicThread>> threads;
+  std::vector<std::unique_ptr<SectionedJob>> locking_jobs;
   std::optional<TimerCallback> timer;
   std::optional<RecordedLoad> recorded_load;
   std::vector<std::unique_ptr<DeviceLoad>> devices;
@@ -144,6 +148,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
       profile(p),
       log(l),
       cpu_log(what == Logged::kAll ? l : nullptr),
+      mutexes(s.host.locks),
       cpu(engine, Admission::kRequired, s.host.cpus),
       connection(std::move(c)),
       cost(profile, s.event_logging_cost, Random(s.seed, kIsrStream), Random(s.seed, kCostStream)) {
@@ -157,6 +162,7 @@ Call::Impl::Impl(const Scenario& s, const CostProfile& p, std::unique_ptr<Connec
   check(profile, scenario.transmit_lead_samples, streams);
   policies.emplace(scenario, cpu);
   if (const std::string why = refusal(scenario.host, scenario.context); !why.empty()) throw std::invalid_argument(why);
+  if (const std::string why = lock_problem(scenario); !why.empty()) throw std::invalid_argument(why);
   if (scenario.context.kind == OH_CONTEXT_RESERVATION) {
     const bool ticks = s.context.in_ticks();
     (void)reserved_share("modem thread", Slot{.length = ticks ? s.context.x_ticks : s.context.budget_ns,
@@ -192,6 +198,12 @@ void Call::Impl::place_context() {
     const bool later = spec.kind == OH_CONTEXT_RESERVATION && engine.now() < reserves_from;
     return later ? policies->thread(spec.priority) : policies->of(spec);
   };
+  if (!where.lock.empty()) {
+    parts.held.emplace(ContextParts::HeldMutex{mutexes, mutexes.member("modem thread"), mutexes.mutex(where.lock)});
+    parts.policy = [this, own = parts.policy, member = parts.held->thread](const ContextSpec& spec) {
+      return mutexes.policy(member, own(spec));
+    };
+  }
   context = make_context(parts);
   if (scenario.host.latency) {
     const int priority = reserves ? HostPolicies::kSlotPriority : where.priority;
@@ -234,7 +246,9 @@ void Call::Impl::add_load() {
       continue;
     }
     threads.push_back(std::make_unique<PeriodicThread>(engine, cpu, t.every_ns, t.work_ns));
-    threads.back()->start(cpu.add_thread(t.name, policies->program(t.priority), *threads.back(), kNever, t.cpu));
+    threads.back()->start(t.lock.empty()
+                              ? cpu.add_thread(t.name, policies->program(t.priority), *threads.back(), kNever, t.cpu)
+                              : add_locking_thread(t));
   }
   for (const LoadDevice& device : scenario.load.devices) {
     devices.push_back(
@@ -243,6 +257,15 @@ void Call::Impl::add_load() {
   }
   for (std::size_t i = 0; i < scenario.load.soft_devices.size(); i++)
     beside.push_back(std::make_unique<DeviceOnHost>(scenario, i, engine, cpu, *policies, kModemLevel));
+}
+
+EntityId Call::Impl::add_locking_thread(const LoadThread& t) {
+  const auto member = mutexes.member(t.name);
+  const std::vector<CriticalSection> sections = {
+      {mutexes.mutex(t.lock), t.lock_after_ns, t.lock_ns > 0 ? t.lock_ns : t.work_ns - t.lock_after_ns}};
+  locking_jobs.push_back(std::make_unique<SectionedJob>(t.work_ns, sections, mutexes, member));
+  return cpu.add_thread(t.name, mutexes.policy(member, policies->program(t.priority)), *locking_jobs.back(), kNever,
+                        t.cpu);
 }
 
 void Call::Impl::replay_load() {

@@ -153,6 +153,28 @@ std::string scheduler_problem(const HostScenario& host) {
          "\", of PREEMPT_RT, where interrupt handlers are threads; expected host.threaded_interrupts = true";
 }
 
+std::string lock_problem(const Scenario& s) {
+  const auto scheduler = scheduler_of(s.host);
+  const bool ext = s.host.scheduler.ends_with("scx-simple");
+  if (s.host.locks == LockProtocol::kProxy && (scheduler->wants_threaded_interrupts() || ext))
+    return "host.locks is \"proxy\", which a kernel with " + std::string(ext ? "sched_ext" : "PREEMPT_RT") +
+           " has not; expected plain or inherit, or another host.scheduler";
+  const oh_context_kind kind = s.context.kind;
+  const bool is_thread = kind == OH_CONTEXT_THREAD || kind == OH_CONTEXT_RESERVATION || kind == OH_CONTEXT_WORKER ||
+                         kind == OH_CONTEXT_FIFO || kind == OH_CONTEXT_ROUND_ROBIN || kind == OH_CONTEXT_NORMAL;
+  if (!s.context.lock.empty() && !is_thread)
+    return "context.lock is \"" + s.context.lock + "\", but " + s.context.str() +
+           " cannot wait for a mutex; expected a thread or a reservation";
+  for (const LoadThread& t : s.load.threads) {
+    if (t.lock.empty()) continue;
+    const std::string what = "load.thread \"" + t.name + "\": lock is \"" + t.lock + "\", but ";
+    if (t.every_ns == 0) return what + "its work never ends; expected every_us above 0";
+    if (t.lock_after_ns >= t.work_ns || t.lock_ns > t.work_ns - t.lock_after_ns)
+      return what + "its work ends before; expected lock_after_us and lock_us within work_us";
+  }
+  return "";
+}
+
 std::string refusal(const HostScenario& host, const ContextSpec& spec) {
   using Class = ThreadRequest::Class;
   const auto scheduler = scheduler_of(host);

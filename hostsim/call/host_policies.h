@@ -22,6 +22,8 @@ void check_reservations(const Scenario& scenario);
 std::string scheduler_problem(const HostScenario& host);
 /// Why the host cannot run this context: it is another system's. Empty: it can.
 std::string refusal(const HostScenario& host, const ContextSpec& spec);
+/// Why its mutexes cannot be as they are said to be. Empty: they can.
+std::string lock_problem(const Scenario& scenario);
 /// Why its reservation cannot be admitted, whatever else there is. Empty: it can, or there is none.
 std::string admission_problem(const HostScenario& host, const ContextSpec& spec);
 

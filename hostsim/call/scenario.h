@@ -20,6 +20,7 @@
 #include "hostsim/line/line_config.h"
 #include "hostsim/load/device.h"
 #include "hostsim/load/host_load.h"
+#include "hostsim/sched/mutexes.h"
 #include "offhook/driver.h"
 
 namespace offhook::hostsim {
@@ -34,28 +35,30 @@ struct ContextScenario : ContextSpec {
   DpcImportance dpc_importance = DpcImportance::kMedium;
   int dpc_cpu = kAnyCpu;   ///< in whose queue the driver's DPC waits; any: where the interrupt came
   double slot_phase = -1;  ///< start of the first slot as a share of Y, 0 to 1; negative: drawn from the seed
+  std::string lock;        ///< a mutex that the driver's thread holds during each of its jobs; empty: none
 };
 
 /// The machine: every constant with its source stands in traces/hosts/*.toml.
 struct HostScenario {
   std::string name = "nt2000-p2-450";
   int cpus = 1;
-  int tick_hz = 1024;                        ///< clock interrupt: 1024 (RTC) or 1000
-  Ns clock_isr_ns = 0;                       ///< cost of one clock interrupt
-  Ns dispatch_ns = 0;                        ///< cost of a context switch (charged to the DPC that readies the thread)
-  Ns switch_ns = 0;                          ///< that a thread loses where another one ran meanwhile (SwitchCosts)
-  Ns migration_ns = 0;                       ///< and more where it comes from another CPU
-  bool charge_stolen_time = false;           ///< interrupts' time is the threads' that they hit
-  Ns quantum_ns = 0;                         ///< of normal threads, 0: none
-  double clock_ppm = 0;                      ///< card's crystal against the host's clock
-  double clock_ppm_spread = 0;               ///< and up to this much more or less, drawn from the seed
-  Ns callback_ns = 10'000;                   ///< CPU time of the 1 ms timer callback
-  std::string scheduler = "fixed-priority";  ///< of threads that reserve nothing, see sched/scheduler.h
-  std::string reservations = "rialto";       ///< what X of every Y means
-  bool threaded_interrupts = false;          ///< devices' handlers are threads of priority 50, as on PREEMPT_RT
-  Ns hard_irq_ns = 1'000;                    ///< and what is left at interrupt level, to wake them
-  bool high_resolution_timers = false;       ///< timers expire when they are due, not when the clock interrupts
-  int priorities = 32;                       ///< of threads: 0 to one less, the higher the more urgent
+  int tick_hz = 1024;                         ///< clock interrupt: 1024 (RTC) or 1000
+  Ns clock_isr_ns = 0;                        ///< cost of one clock interrupt
+  Ns dispatch_ns = 0;                         ///< cost of a context switch (charged to the DPC that readies the thread)
+  Ns switch_ns = 0;                           ///< that a thread loses where another one ran meanwhile (SwitchCosts)
+  Ns migration_ns = 0;                        ///< and more where it comes from another CPU
+  bool charge_stolen_time = false;            ///< interrupts' time is the threads' that they hit
+  Ns quantum_ns = 0;                          ///< of normal threads, 0: none
+  double clock_ppm = 0;                       ///< card's crystal against the host's clock
+  double clock_ppm_spread = 0;                ///< and up to this much more or less, drawn from the seed
+  Ns callback_ns = 10'000;                    ///< CPU time of the 1 ms timer callback
+  std::string scheduler = "fixed-priority";   ///< of threads that reserve nothing, see sched/scheduler.h
+  std::string reservations = "rialto";        ///< what X of every Y means
+  bool threaded_interrupts = false;           ///< devices' handlers are threads of priority 50, as on PREEMPT_RT
+  Ns hard_irq_ns = 1'000;                     ///< and what is left at interrupt level, to wake them
+  bool high_resolution_timers = false;        ///< timers expire when they are due, not when the clock interrupts
+  int priorities = 32;                        ///< of threads: 0 to one less, the higher the more urgent
+  LockProtocol locks = LockProtocol::kPlain;  ///< what becomes of the holder of a mutex, see sched/mutexes.h
   std::string latencies;       ///< a host with a table [latency], which this one draws its latencies from; empty: none
   bool virus_scanner = false;  ///< where the table knows what one does to them
   std::optional<HostLatencies> latency;  ///< that table; filled in by traces/scenario
@@ -76,6 +79,9 @@ struct LoadThread {
   Ns every_ns = 0;  ///< from start to start; 0: it never blocks
   Ns work_ns = 1'000'000;
   int cpu = kAnyCpu;
+  std::string lock{};    ///< a mutex that it has for a part of each work; empty: none
+  Ns lock_after_ns = 0;  ///< CPU time until then
+  Ns lock_ns = 0;        ///< and for so much; 0: to the end
 };
 
 /// Another soft device on the host, by its cost alone: a card, a driver and a context of its own.

@@ -20,6 +20,7 @@
 #include "driver/context/context_spec.h"
 #include "hostsim/context/service_counts.h"
 #include "hostsim/cpu/cpu.h"
+#include "hostsim/sched/mutexes.h"
 #include "offhook/driver.h"
 
 namespace offhook::hostsim {
@@ -49,6 +50,13 @@ struct ContextParts {
   int thread_cpu = kAnyCpu;
   /// Of a thread that is this context. @throws std::invalid_argument when the host has none
   std::function<Policy(const ContextSpec&)> policy = {};
+  /// Of a thread that is this context: a mutex that it holds during each of its jobs.
+  struct HeldMutex {
+    Mutexes& mutexes;
+    Mutexes::MemberId thread;
+    Mutexes::MutexId mutex;
+  };
+  std::optional<HeldMutex> held = {};
   Ns dispatch = 0;  ///< cost of the deferred work that signals a thread; a handler's thread signals by itself
 };
 

@@ -5,6 +5,7 @@
 
 #include "hostsim/context/context.h"
 #include "hostsim/cpu/chain.h"
+#include "hostsim/cpu/critical_section.h"
 
 namespace offhook::hostsim {
 
@@ -21,7 +22,9 @@ class ThreadContext final : public Context {
         routine_(p),
         body_(*this, p),
         signal_(*this, p.dispatch) {
-    server_ = cpu_.add_thread("modem thread", policy_(p.spec), body_, kNever, p.thread_cpu);
+    if (p.held) locked_.emplace(body_, p.held->mutexes, p.held->thread, p.held->mutex);
+    Program& program = locked_ ? static_cast<Program&>(*locked_) : body_;
+    server_ = cpu_.add_thread("modem thread", policy_(p.spec), program, kNever, p.thread_cpu);
     const InterruptSpec spec{"modem interrupt", p.level, kNoEntity, p.interrupt_cpu};
     if (p.handler) {
       interrupt_ = cpu_.add_threaded_interrupt(spec, p.hard_irq, *p.handler, handler_).interrupt;
@@ -99,6 +102,7 @@ class ThreadContext final : public Context {
   Ns dispatch_;
   InterruptRoutine routine_;
   Body body_;
+  std::optional<Locked> locked_;
   Signal signal_;
   Chain handler_{routine_, signal_};  // where the handler is a thread
   EntityId signal_dpc_ = kNoEntity;

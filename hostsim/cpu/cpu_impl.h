@@ -295,7 +295,7 @@ struct Cpu::Impl final : Processor {
     const DeferredWork& deferred = *core_of(e).deferred;
     if (const ThreadPolicy* thread = e.policy ? e.policy.get() : deferred.thread()) {
       const Standing standing = thread->standing(now);
-      Ns queued = e.policy ? e.queued : e.jobs.front();
+      Ns queued = !e.policy ? e.jobs.front() : e.shares ? e.policy->queued(e.queued) : e.queued;
       // Among the threads of all CPUs: those whose turns end together queue in the order of their CPUs.
       if (several) queued = queued * (2 * kMaxCpus) + (e.policy && !e.stays() ? e.turn_ended_on + 1 : 0);
       return {static_cast<int>(standing.band), standing.key, queued, id};

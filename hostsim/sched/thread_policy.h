@@ -69,6 +69,9 @@ class ThreadPolicy {
   /// Its standing may change with what happens to others: it is asked for again whenever something happened to a thread
   /// that shares, or to deferred work. The same answer at all times.
   virtual bool shares() const { return false; }
+  /// Of one that shares(): since when its standing() counts among equal ones. @param by_cpu since its job became
+  /// current or an update() asked for it
+  virtual Ns queued(Ns by_cpu) const { return by_cpu; }
   /// Its budget is spent: a throttle is logged when this becomes true while a job is current (S9).
   virtual bool exhausted() const { return false; }
 };

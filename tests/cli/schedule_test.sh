@@ -38,5 +38,25 @@ expect_error "nowhere.json" schedule nowhere.json
 expect_error "empty.json:1:1: no JSON here" schedule empty.json
 sed s/cost_ns/cots_ns/ system.json >typo.json
 expect_error 'the nearest known key is "cost_ns"' schedule typo.json
+# low holds m for 4 ns from 1 on, high wants it at 3, middle comes at 4.
+cat >locks.json <<'EOF'
+{"horizon_ns": 100, "locks": "plain", "entities": [
+  {"name": "low", "kind": "fp", "priority": 1, "period_ns": 100, "cost_ns": 8,
+   "critical_sections": [{"mutex": "m", "after_ns": 1, "length_ns": 4}]},
+  {"name": "middle", "kind": "fp", "priority": 5, "offset_ns": 4, "period_ns": 100, "cost_ns": 20},
+  {"name": "high", "kind": "fp", "priority": 9, "offset_ns": 2, "period_ns": 100, "cost_ns": 3,
+   "critical_sections": [{"mutex": "m", "after_ns": 1, "length_ns": 1}]}]}
+EOF
+expect 0 "28,0,high,finish" schedule locks.json
+for locks in inherit proxy; do
+  sed "s/plain/$locks/" locks.json >helped.json
+  expect 0 "8,0,high,finish" schedule helped.json
+done
+sed 's/plain/proxi/' locks.json >wrong.json
+expect_error 'locks is "proxi"; the nearest is "proxy", expected one of plain, inherit, proxy' schedule wrong.json
+sed 's/"length_ns": 4/"length_ns": 8/' locks.json >wrong.json
+expect_error "critical_sections[0]: ends after 9 ns, expected at most the cost_ns of 8" schedule wrong.json
+sed 's/"mutex"/"mutecks"/' locks.json >wrong.json
+expect_error 'the nearest known key is "mutex"' schedule wrong.json
 [ ! -w /dev/full ] || expect_error "No space left" schedule system.json --csv /dev/full
 finish

@@ -61,7 +61,11 @@ std::string write_value(const Key& key, const void* subject) {
 }
 
 bool is_written(const Key& key, const void* subject) {
-  return !key.unless_0 || write_value(key, subject) != "0";
+  if (!key.unless_0) return true;
+  const Field field = field_of(key, subject);
+  if (const auto* choice = std::get_if<Choice>(&field)) return choice->get() != 0;
+  const std::string value = write_value(key, subject);
+  return value != "0" && value != "\"\"";
 }
 
 std::string write(const KeyTable& keys, const void* subject) {

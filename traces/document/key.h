@@ -108,7 +108,7 @@ std::string write(const KeyTable& keys, const void* subject);
 std::string write_value(const Key& key, const void* subject);
 /// What the key accepts, for people: "whole number, 1 to 1024", "\"dpc\" or \"thread\"".
 std::string expectation(const Key& key, const void* subject);
-/// Whether write() writes it: all but what is optional and 0.
+/// Whether write() writes it: all but what is optional and 0, empty or the first of a choice.
 bool is_written(const Key& key, const void* subject);
 /// The list of keys for --help and the man page, one line a key: path, default, what it accepts, help.
 std::string describe(const KeyTable& keys, const void* defaults);

@@ -148,6 +148,10 @@ const KeyTable& thread_keys() {
       key_of_time<T>("every_us", 0, 1e9, "from start to start; 0: it never blocks", kUs, &T::every_ns),
       key_of_time<T>("work_us", 0.001, 1e9, "CPU time of each, unless it never blocks", kUs, &T::work_ns),
       key<T>("cpu", -1, hostsim::kMaxCpus - 1, "that it is pinned to; -1: none", &T::cpu),
+      optional(key<T>("lock", "a mutex that it holds in a part of each work (host.locks); empty: none", &T::lock)),
+      optional(
+          key_of_time<T>("lock_after_us", 0, 1e9, "CPU time of a work until it takes that", kUs, &T::lock_after_ns)),
+      optional(key_of_time<T>("lock_us", 0, 1e9, "and until it gives it back; 0: at the end", kUs, &T::lock_ns)),
   };
   return table;
 }

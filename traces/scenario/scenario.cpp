@@ -293,6 +293,7 @@ void ScenarioBuilder::apply(Document document) {
     ContextScenario context(ContextSpec::parse(text));
     context.slot_phase = scenario_.context.slot_phase;
     context.background_priority = scenario_.context.background_priority;
+    context.lock = scenario_.context.lock;
     scenario_.context = context;
     for (const char* path : {"context.x_ticks", "context.y_ticks", "context.strict"}) origins_[path] = at;
   });
@@ -322,6 +323,7 @@ Scenario ScenarioBuilder::finish() const {
   complain({"host.charge_stolen_time", "host.threaded_interrupts", "host.scheduler", "host.name"},
            hostsim::scheduler_problem(scenario_.host));
   complain({"context.kind", "context", "host.scheduler", "host.name"}, refusal(scenario_.host, context));
+  complain({"host.locks", "context.lock", "load.thread"}, lock_problem(scenario_));
   complain({"context.y_ticks", "context.x_ticks", "context.budget_ms", "context.strict"},
            admission_problem(scenario_.host, context));
   if (scenario_.pump == hostsim::PumpKind::kDevice) {

@@ -108,6 +108,11 @@ KeyTable make_host_keys() {
       key<H>("high_resolution_timers",
              "the 1 ms timer expires when it is due, not when the clock interrupts, as on Linux",
              &H::high_resolution_timers),
+      optional(
+          key<H>("locks",
+                 "what becomes of a thread that holds a mutex for which another waits: nothing; it has the waiter's "
+                 "priority; it runs in the waiter's place and budget (docs/schedulers.md)",
+                 [](H& h) -> Field { return choice(h.locks, hostsim::kLockProtocols); })),
   };
 }
 
@@ -136,6 +141,7 @@ KeyTable context_keys() {
              [](C& c) -> Field { return choice(c.dpc_importance, kDpcImportances); }),
       key<C>("dpc_cpu", -1, kLastCpu, "in whose queue the driver's DPC waits; -1: where the interrupt came",
              &C::dpc_cpu),
+      optional(key<C>("lock", "a mutex that the driver's thread holds during each of its jobs; empty: none", &C::lock)),
   };
 }
 

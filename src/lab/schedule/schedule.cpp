@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "hostsim/cpu/critical_section.h"
 #include "traces/text/csv.h"
 #include "traces/text/json.h"
 
@@ -20,17 +21,6 @@ using hostsim::Cpu;
 using hostsim::CpuObserver;
 using hostsim::Engine;
 using hostsim::EntityId;
-
-/// Every job costs the same.
-class FixedCost final : public hostsim::Program {
- public:
-  explicit FixedCost(Ns cost) : cost_(cost) {}
-  Ns next(Ns) override { return (in_job_ = !in_job_) ? cost_ : 0; }
-
- private:
-  Ns cost_;
-  bool in_job_ = false;
-};
 
 class PeriodicRelease final : public hostsim::Event {
  public:
@@ -125,6 +115,7 @@ std::string_view event_name(CpuObserver::Kind kind) {
 ScheduleResult run_schedule(const System& system, std::ostream& csv) {
   ScheduleResult result{system, std::vector<EntityFigures>(system.entities.size())};
   Engine engine;
+  hostsim::Mutexes mutexes(system.locks);
   Cpu cpu(engine, hostsim::Admission::kNone);
   if (system.charge_stolen_time) cpu.charge_stolen_time();
   hostsim::SchedulerHost host = system.host;
@@ -139,11 +130,16 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
       scheduler = make_scheduler(e.reserves ? PolicyUse::kReservations : PolicyUse::kThreads, e.scheduler, host);
     return e.reserves ? scheduler->reserve(e.reservation) : scheduler->thread(e.thread);
   };
-  std::vector<std::unique_ptr<FixedCost>> programs;
+  std::vector<std::unique_ptr<hostsim::SectionedJob>> programs;
   std::vector<std::unique_ptr<PeriodicRelease>> releases;
   for (std::size_t i = 0; i < system.entities.size(); i++) {
     const EntityDescription& e = system.entities[i];
-    programs.push_back(std::make_unique<FixedCost>(e.cost));
+    const bool locks = !e.critical_sections.empty();
+    const auto member = locks ? mutexes.member(e.name) : 0;
+    std::vector<hostsim::CriticalSection> sections;
+    for (const CriticalSectionDescription& s : e.critical_sections)
+      sections.push_back({mutexes.mutex(s.mutex), s.after, s.length});
+    programs.push_back(std::make_unique<hostsim::SectionedJob>(e.cost, sections, mutexes, member));
     EntityId id = hostsim::kNoEntity;
     if (e.kind == Kind::kInterrupt) {
       id = cpu.add_interrupt({e.name, e.level, e.dpc < 0 ? hostsim::kNoEntity : static_cast<EntityId>(e.dpc)},
@@ -152,7 +148,9 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
       id = cpu.add_dpc({e.name}, *programs.back());
       continue;
     } else {
-      id = cpu.add_thread(e.name, policy(e), *programs.back(), e.deadline);
+      hostsim::Policy own = policy(e);
+      id = cpu.add_thread(e.name, locks ? mutexes.policy(member, std::move(own)) : std::move(own), *programs.back(),
+                          e.deadline);
     }
     releases.push_back(std::make_unique<PeriodicRelease>(engine, cpu, id, e.period, result.entities[i].released));
     engine.at(e.offset, *releases.back());

@@ -28,15 +28,19 @@ constexpr int kMaxLevel = 1'000'000;
 const std::map<std::string_view, std::vector<std::string_view>> kKeys = {
     {"interrupt", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "level", "dpc"}},
     {"dpc", {"name", "kind", "cost_ns"}},
-    {"fp", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "priority", "quantum_ns"}},
-    {"edf", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns"}},
-    {"cbs", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns"}},
+    {"fp",
+     {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "priority", "quantum_ns",
+      "critical_sections"}},
+    {"edf", {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "critical_sections"}},
+    {"cbs",
+     {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns",
+      "critical_sections"}},
     {"slot",
      {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "slot_offset_ns", "slot_length_ns",
-      "slot_period_ns", "strict", "priority"}},
+      "slot_period_ns", "strict", "priority", "critical_sections"}},
     {"rez",
      {"name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns",
-      "background"}},
+      "background", "critical_sections"}},
 };
 
 struct KeyHelp {
@@ -49,6 +53,10 @@ constexpr KeyHelp kTopHelp[] = {
     {"quantum_ns", "of threads of one priority, for schedulers that have it (default 0: none)"},
     {"charge_stolen_time",
      "true: what interrupts and DPCs take from a thread of Linux is charged to it (default false)"},
+    {"locks",
+     "what becomes of who holds a mutex for which another waits: plain: nothing; inherit: it has the waiter's "
+     "priority; "
+     "proxy: it runs in the waiter's place and budget (default plain)"},
 };
 constexpr KeyHelp kEntityHelp[] = {
     {"name", "what it is called in the CSV (a string, each only once)"},
@@ -73,13 +81,19 @@ constexpr KeyHelp kEntityHelp[] = {
     {"slot_length_ns", "of a slot, at most slot_period_ns"},
     {"slot_period_ns", "from slot to slot"},
     {"strict", "true: it never runs outside its slots (default true)"},
+    {"critical_sections",
+     "of each job: a list of {\"mutex\": name, \"after_ns\": CPU time until it takes it, \"length_ns\": until it gives "
+     "it "
+     "back} (default: none)"},
 };
 
 // Of a thread whose policy a scheduler of hostsim/sched makes.
-const std::vector<std::string_view> kThreadKeys = {"name",        "kind",     "offset_ns", "period_ns", "cost_ns",
-                                                   "deadline_ns", "priority", "nice",      "handler"};
+const std::vector<std::string_view> kThreadKeys = {
+    "name",        "kind",     "offset_ns", "period_ns", "cost_ns",
+    "deadline_ns", "priority", "nice",      "handler",   "critical_sections"};
 const std::vector<std::string_view> kReservationKeys = {
-    "name", "kind", "offset_ns", "period_ns", "cost_ns", "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns"};
+    "name",        "kind",      "offset_ns",     "period_ns",     "cost_ns",
+    "deadline_ns", "budget_ns", "res_period_ns", "res_offset_ns", "critical_sections"};
 
 /// What an entity may say whose policy a scheduler makes.
 std::vector<std::string_view> keys_of(std::string_view scheduler, bool reserves) {
@@ -109,6 +123,7 @@ class Object {
     if (!object.is_object()) fail(fmt::format("expected an object, got {}", object.type_name()));
   }
 
+  const std::string& where() const { return where_; }
   [[noreturn]] void fail(std::string_view what) const { throw SystemError(fmt::format("{}: {}", where_, what)); }
 
   void only(std::span<const std::string_view> keys, std::string_view of) const {
@@ -208,6 +223,29 @@ void parse_request(const Object& o, EntityDescription& e) {
     o.fail(fmt::format("budget_ns {} exceeds res_period_ns {}, expected Q <= P", r.budget, r.period));
 }
 
+std::vector<CriticalSectionDescription> parse_critical_sections(const Object& o, Ns cost) {
+  std::vector<CriticalSectionDescription> sections;
+  if (!o.has("critical_sections")) return sections;
+  const json& list = o.member("critical_sections", "a list of objects");
+  if (!list.is_array()) o.fail(fmt::format("critical_sections is {}, expected a list of objects", shown(list)));
+  for (const json& item : list) {
+    const Object section(item, fmt::format("{}: critical_sections[{}]", o.where(), sections.size()));
+    section.only(std::vector<std::string_view>{"mutex", "after_ns", "length_ns"}, "a critical section");
+    CriticalSectionDescription s{section.text("mutex"), section.whole("after_ns", 0, kMaxNs, 0),
+                                 section.whole("length_ns", 1, kMaxNs)};
+    if (s.after > cost || s.length > cost - s.after)
+      section.fail(fmt::format("ends after {} ns, expected at most the cost_ns of {}", s.after + s.length, cost));
+    for (const CriticalSectionDescription& other : sections) {
+      if (s.after == other.after) section.fail("begins with another one, expected another after_ns");
+      const bool apart = s.after >= other.after + other.length || other.after >= s.after + s.length;
+      if (s.mutex == other.mutex && !apart)
+        section.fail(fmt::format("mutex \"{}\" is held then, expected sections of one mutex apart", s.mutex));
+    }
+    sections.push_back(std::move(s));
+  }
+  return sections;
+}
+
 EntityDescription parse_entity(const Object& o) {
   EntityDescription e;
   e.name = o.text("name");
@@ -242,6 +280,7 @@ EntityDescription parse_entity(const Object& o) {
   } else {
     e.policy = parse_policy(o, kind, e);
   }
+  e.critical_sections = parse_critical_sections(o, e.cost);
   return e;
 }
 
@@ -317,6 +356,15 @@ System parse_system(std::string_view text, std::string_view file) {
     system.host.tick_hz = static_cast<int>(top.whole("tick_hz", 1, 1'000'000, 1000));
     system.host.quantum = top.whole("quantum_ns", 0, kMaxNs, 0);
     system.charge_stolen_time = top.truth("charge_stolen_time", false);
+    if (top.has("locks")) {
+      const std::string locks = top.text("locks");
+      const auto& names = hostsim::kLockProtocols;
+      const auto* const found = std::find(std::begin(names), std::end(names), locks);
+      if (found == std::end(names))
+        top.fail(fmt::format("locks is \"{}\"{}, expected one of {}", locks, the_nearest(locks, names),
+                             fmt::join(names, ", ")));
+      system.locks = static_cast<hostsim::LockProtocol>(found - std::begin(names));
+    }
     const json& entities = top.member("entities", "a list of objects");
     if (!entities.is_array()) top.fail(fmt::format("entities is {}, expected a list", entities.type_name()));
     if (entities.size() >= 0xffff) top.fail(fmt::format("{} entities, expected fewer than 65535", entities.size()));

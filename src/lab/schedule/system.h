@@ -16,6 +16,9 @@
 // Besides, the schedulers that a scenario can name, and a program's own: "windows-nt", "linux" ... with a priority (8),
 // "rez-c", "deadline-ticks" ... with budget_ns, res_period_ns and res_offset_ns. They are told tick_hz (1000) and
 // quantum_ns (0) of the system.
+//
+// Threads may have critical_sections, and the system says in locks what becomes of their holders
+// (hostsim/sched/mutexes.h).
 #pragma once
 
 #include <stdexcept>
@@ -23,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hostsim/sched/mutexes.h"
 #include "hostsim/sched/scheduler.h"
 
 namespace offhook::schedule {
@@ -32,6 +36,13 @@ using hostsim::Ns;
 /// What is wrong with a description: one line with file, entity and key, and what was expected.
 struct SystemError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// Of each job of a thread: it has the mutex after so much CPU time, for so long.
+struct CriticalSectionDescription {
+  std::string mutex;
+  Ns after = 0;
+  Ns length = 0;
 };
 
 enum class Kind { kInterrupt, kDpc, kThread };
@@ -51,12 +62,14 @@ struct EntityDescription {
   bool reserves = false;    ///< it is asked for `reservation`, otherwise for `thread`
   hostsim::ThreadRequest thread;
   hostsim::ReservationRequest reservation;
+  std::vector<CriticalSectionDescription> critical_sections{};  ///< of a thread
 };
 
 struct System {
   Ns horizon = 0;
   hostsim::SchedulerHost host;  ///< what its schedulers are told
   bool charge_stolen_time = false;
+  hostsim::LockProtocol locks = hostsim::LockProtocol::kPlain;
   std::vector<EntityDescription> entities;
 };
 

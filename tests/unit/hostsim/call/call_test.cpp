@@ -287,6 +287,30 @@ TEST(Call, EachContextRunsThePumpInAnEntityOfItsOwnKind) {
   }
 }
 
+// The modem's thread waits for a mutex that a program at priority 1 holds for 8 ms of each half second; a few ms later
+// another one at 4 works for 200 ms, before the holder (plain) or after it.
+TEST(Call, WhoWaitsForAMutexIsHelpedByItsHost) {
+  for (const LockProtocol protocol : {LockProtocol::kPlain, LockProtocol::kInherit, LockProtocol::kProxy}) {
+    SCOPED_TRACE(static_cast<int>(protocol));
+    Scenario s;
+    s.context = ContextSpec::parse("THR 24");
+    s.context.lock = "settings";
+    s.host.locks = protocol;
+    LoadThread holder, works;
+    holder.priority = 1;
+    holder.every_ns = 500 * kMs;
+    holder.work_ns = 8 * kMs;
+    holder.lock = "settings";
+    works.priority = 4;
+    works.every_ns = 501 * kMs;
+    works.work_ns = 200 * kMs;
+    s.load.threads = {holder, works};
+    s.bytes = 20'000;
+    const Recorded r = run(s);
+    EXPECT_EQ(r.result.transfer.done && r.result.card.underrun_samples == 0, protocol != LockProtocol::kPlain);
+  }
+}
+
 // The lead, 204 samples at 7200 Hz, lasts 28 ms, and Q.24 allows 10 ms without a tone: 20 ms of another thread are
 // borne, 80 ms are not.
 TEST(Call, AHoleThatBreaksAToneWhileDiallingEndsTheCallUnanswered) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs whose jobs take mutexes (hostsim/sched/mutexes.h).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "hostsim/cpu/cpu.h"
+#include "hostsim/sched/mutexes.h"
+
+namespace offhook::hostsim {
+
+/// Each job does what a job of `inner` does with the mutex, from its first instruction to its last. What `inner` does
+/// at its beginning it does when it has the mutex; one that had to wait costs a nanosecond more.
+class Locked final : public Program {
+ public:
+  Locked(Program& inner, Mutexes& mutexes, Mutexes::MemberId thread, Mutexes::MutexId mutex)
+      : inner_(inner), mutexes_(mutexes), thread_(thread), mutex_(mutex) {}
+  Ns next(Ns now) override {
+    if (!in_job_) {
+      in_job_ = true;
+      if (!mutexes_.take(thread_, mutex_, now)) return 1;
+    }
+    const Ns cost = inner_.next(now);
+    if (cost == 0) {
+      in_job_ = false;
+      mutexes_.give(thread_, mutex_, now);
+    }
+    return cost;
+  }
+
+ private:
+  Program& inner_;
+  Mutexes& mutexes_;
+  Mutexes::MemberId thread_;
+  Mutexes::MutexId mutex_;
+  bool in_job_ = false;
+};
+
+/// Of a job: CPU time until it takes a mutex, and for how long it has it.
+struct CriticalSection {
+  Mutexes::MutexId mutex;
+  Ns after;
+  Ns length;  ///< > 0
+};
+
+/// Every job costs the same and has these critical sections.
+class SectionedJob final : public Program {
+ public:
+  /// @param sections of which no two begin at once, within the job; they may contain one another or overlap
+  SectionedJob(Ns cost, const std::vector<CriticalSection>& sections, Mutexes& mutexes, Mutexes::MemberId thread)
+      : cost_(cost), mutexes_(mutexes), thread_(thread) {
+    for (const CriticalSection& s : sections) {
+      steps_.push_back({s.after, s.mutex, true});
+      steps_.push_back({s.after + s.length, s.mutex, false});
+    }
+    // What ends goes before what begins.
+    std::stable_sort(steps_.begin(), steps_.end(),
+                     [](const Step& a, const Step& b) { return a.at != b.at ? a.at < b.at : a.takes < b.takes; });
+  }
+  Ns next(Ns now) override {
+    for (; step_ < steps_.size() && steps_[step_].at == at_; step_++) {
+      const Step& step = steps_[step_];
+      step.takes ? (void)mutexes_.take(thread_, step.mutex, now) : mutexes_.give(thread_, step.mutex, now);
+    }
+    const Ns until = step_ < steps_.size() ? steps_[step_].at : cost_;
+    const Ns length = until - at_;
+    at_ = until;
+    if (length == 0) at_ = 0, step_ = 0;  // the job is done
+    return length;
+  }
+
+ private:
+  struct Step {
+    Ns at;
+    Mutexes::MutexId mutex;
+    bool takes;
+  };
+  Ns cost_;
+  Mutexes& mutexes_;
+  Mutexes::MemberId thread_;
+  std::vector<Step> steps_;
+  Ns at_ = 0;  // CPU time of the job so far
+  std::size_t step_ = 0;
+};
+
+}  // namespace offhook::hostsim
