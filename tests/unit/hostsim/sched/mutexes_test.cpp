@@ -7,7 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "hostsim/cpu/critical_section.h"
+#include "hostsim/random/random.h"
 #include "hostsim/sched/scheduler.h"
 #include "tests/unit/hostsim/cpu/recorder.h"
 
@@ -168,6 +171,67 @@ TEST(Mutexes, OnlyASleeperQueuesAnew) {
       run(LockProtocol::kProxy),
       ElementsAre("0 low start", "1 low preempt", "1 w start", "1 w preempt", "1 low resume", "2 low preempt",
                   "2 w resume", "4 w finish", "4 equal start", "7 equal finish", "7 low resume", "11 low finish"));
+}
+
+/// At every event: no two threads are in the middle of sections of one mutex, and none had more time than its jobs
+/// cost.
+class Exclusion final : public CpuObserver {
+ public:
+  struct Thread {
+    EntityId id;
+    Ns cost;
+    std::vector<Section> sections;
+    Ns finished = 0;
+  };
+  Exclusion(Cpu& cpu, std::vector<Thread> all) : threads(std::move(all)), cpu_(cpu) { cpu.set_observer(this); }
+  void on_event(Ns, EntityId entity, Kind kind) override {
+    std::map<std::string, int> inside;
+    for (Thread& t : threads) {
+      if (t.id == entity && kind == Kind::kFinish) t.finished++;
+      const Ns at = cpu_.cpu_time(t.id) - t.finished * t.cost;
+      wrong += at < 0 || at > t.cost;
+      for (const Section& s : t.sections) inside[s.mutex] += s.after < at && at < s.after + s.length;
+    }
+    for (const auto& [mutex, n] : inside) wrong += n > 1;
+    events++;
+  }
+  std::vector<Thread> threads;
+  std::int64_t events = 0, wrong = 0;
+
+ private:
+  Cpu& cpu_;
+};
+
+TEST(Mutexes, RandomThreadsExcludeOneAnotherAndHaveTheirTime) {
+  std::int64_t events = 0;
+  for (std::uint64_t seed = 0; seed < 300; seed++) {
+    const Random random(seed, 1);
+    std::uint64_t draws = 0;
+    const auto number = [&](Ns least, Ns most) {
+      return least + static_cast<Ns>(random.uniform(draws++) * static_cast<double>(most - least + 1));
+    };
+    Host host(static_cast<LockProtocol>(number(0, 2)), static_cast<int>(number(1, 2)));
+    std::vector<Exclusion::Thread> threads;
+    for (Ns i = number(2, 5); i > 0; i--) {
+      const Ns cost = number(4, 30), first = number(0, cost / 2 - 1), inner = number(first + 1, cost - 1);
+      std::vector<Section> sections = {{"L", first, cost - first}};
+      if (number(0, 1) == 1) sections.push_back({"M", inner, number(1, cost - inner)});
+      if (number(0, 3) == 0) sections.clear();
+      const Policy policies[] = {FixedPriority{static_cast<int>(number(0, 3)), number(0, 5)},
+                                 ConstantBandwidth{number(1, 8), number(8, 50)}, EarliestDeadline{},
+                                 Rez{number(1, 8), number(8, 50), 0, static_cast<int>(number(-1, 3))}};
+      const auto& policy = policies[number(0, 3)];
+      const EntityId id = host.thread(std::to_string(i), policy, cost, sections, number(0, 50), number(50, 200));
+      for (int again = 0; again < 10; again++) host.release_at(number(50, 3000), id);
+      threads.push_back({id, cost, sections});
+    }
+    Exclusion seen(host.cpu, threads);
+    host.engine.run_until(20'000);
+    EXPECT_EQ(seen.wrong, 0) << seed;
+    events += seen.events;
+    for (const auto& t : seen.threads) EXPECT_EQ(t.finished, 11) << seed;
+  }
+  EXPECT_GT(events, 30'000);
 }
 
 TEST(Mutexes, WhoWouldWaitForEverIsNamed) {
