@@ -127,16 +127,19 @@ class Group {
     rx_.push_back(end.rx<void>());
     tx_.push_back(end.tx<void>());
   }
-  void advance(const oh_pump_type& type, std::size_t n, bool timed) {
+  void advance(const oh_pump_type& type, std::size_t n, bool timed, bool together) {
+    const auto advance = together ? type.advance : oh_pump_advance_each;
     const std::uint64_t begin = timed ? thread_cpu_ns() : 0;
-    type.advance(&type, selves_.data(), rx_.data(), tx_.data(), selves_.size(), n);
+    advance(&type, selves_.data(), rx_.data(), tx_.data(), selves_.size(), n);
     if (timed) {
-      ns_ += thread_cpu_ns() - begin;
-      periods_ += n * selves_.size();
+      Cost& cost = together ? together_ : one_by_one_;
+      cost.ns += thread_cpu_ns() - begin;
+      cost.periods += n * selves_.size();
     }
     for (End* end : ends_) end->add_to_hash();
   }
-  double ns_a_period() const { return periods_ == 0 ? 0 : static_cast<double>(ns_) / static_cast<double>(periods_); }
+  double together_ns() const { return together_.a_period(); }
+  double one_by_one_ns() const { return one_by_one_.a_period(); }
   const std::vector<End*>& ends() const { return ends_; }
 
  private:
@@ -144,7 +147,11 @@ class Group {
   std::vector<void*> selves_;
   std::vector<const void*> rx_;
   std::vector<void*> tx_;
-  std::uint64_t ns_ = 0, periods_ = 0;
+  struct Cost {
+    std::uint64_t ns = 0, periods = 0;
+    double a_period() const { return periods == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(periods); }
+  };
+  Cost together_, one_by_one_;
 };
 
 /// Some calls, their ends in groups of one type and format.
@@ -158,8 +165,8 @@ class Bank {
       for (std::size_t e = 0; e < 2; ++e) groups_[one_kind ? 0 : e].add(*calls_.back()->ends[e]);
     }
   }
-  void step(bool timed) {
-    for (Group& group : groups_) group.advance(type_, config_.block, timed);
+  void step(bool timed, bool together) {
+    for (Group& group : groups_) group.advance(type_, config_.block, timed, together);
     for (const auto& call : calls_) call->exchange();
   }
   int connected() const {
@@ -189,14 +196,15 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
   std::uint64_t connecting = 0;
   bool go_on = true;
   while (go_on && connecting < patience && bank.connected() < config.calls) {
-    bank.step(false);
+    bank.step(false, true);
     ++connecting;
     if (connecting % 64 == 0) go_on = progress(0);
   }
   result.connected_after_s = static_cast<double>(connecting) * block_s;
-  // Half of the work is the bank, half its calls one by one.
+  // Half of the work is the bank, half its calls one by one. Of the bank's blocks every second is not advanced in one
+  // call, on the same caches.
   for (std::uint64_t k = 0; go_on && k < data_steps; ++k) {
-    bank.step(true);
+    bank.step(true, k % 2 == 0);
     if (k % 64 == 0) go_on = progress(0.5 * static_cast<double>(k) / static_cast<double>(data_steps));
   }
   result.connected = bank.connected();
@@ -208,7 +216,8 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
                                                                                 : " digital"),
                              .pumps = static_cast<int>(group.ends().size()),
                              .state_bytes = group.ends().front()->pump().state_bytes(),
-                             .together_ns = group.ns_a_period()});
+                             .together_ns = group.together_ns(),
+                             .one_by_one_ns = group.one_by_one_ns()});
     for (const End* end : group.ends()) {
       result.bits += end->pump().test().compared();
       result.bits_wrong += end->pump().test().wrong();
@@ -218,14 +227,14 @@ BatchResult measure_batch(const BatchConfig& config, const std::function<bool(do
 
   for (int k = 0; go_on && k < config.calls; ++k) {
     Bank alone(config, k, 1);
-    for (std::uint64_t step = 0; step < connecting + data_steps; ++step) alone.step(step >= connecting);
+    for (std::uint64_t step = 0; step < connecting + data_steps; ++step) alone.step(step >= connecting, false);
     ++result.calls_alone;
     const auto& with_others = bank.calls()[static_cast<std::size_t>(k)]->ends;
     const auto& by_itself = alone.calls()[0]->ends;
     result.calls_same +=
         by_itself[0]->hash() == with_others[0]->hash() && by_itself[1]->hash() == with_others[1]->hash();
     for (std::size_t g = 0; g < result.groups.size(); ++g)
-      result.groups[g].alone_ns += alone.groups()[g].ns_a_period() / config.calls;
+      result.groups[g].alone_ns += alone.groups()[g].one_by_one_ns() / config.calls;
     go_on = progress(0.5 + 0.5 * (k + 1) / config.calls);
   }
   return result;

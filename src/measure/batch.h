@@ -2,7 +2,7 @@
 //
 // How many pumps one thread carries that advances all of a type in one call (oh_pump_type.advance), as a server of many
 // calls does: no cards, no contexts, as fast as this CPU goes. Each call runs once more by itself; its samples must be
-// the same there, and what it costs there is the yardstick.
+// the same there. What it costs there, and what the same pumps cost one after the other, are the yardsticks.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct BatchGroup {
   int pumps = 0;
   std::uint64_t state_bytes = 0;  ///< of one
   double together_ns = 0;         ///< a sample period of one pump, in data mode
-  double alone_ns = 0;            ///< the same with one call at a time
+  double one_by_one_ns = 0;       ///< the same pumps by process(), one after the other
+  double alone_ns = 0;            ///< by process(), with no more than one call
 };
 
 struct BatchResult {

@@ -410,7 +410,8 @@ measure-batch: offhook measure batch --json
   groups[].name: of pumps that are advanced in one call
   groups[].pumps: their number
   groups[].state_bytes (bytes): of one
-  groups[].{together_ns_per_sample,alone_ns_per_sample} (ns): of one pump, with all the others and with its own call only
+  groups[].{together_ns_per_sample,one_by_one_ns_per_sample} (ns): of one pump, with all the others, in one call and pump by pump
+  groups[].alone_ns_per_sample (ns): with its own call only, pump by pump
   groups[].pumps_per_core: that one CPU advances in real time
 
 measure-cause: offhook measure cause --json

@@ -39,6 +39,7 @@ Json to_json(const measure::BatchConfig& config, const measure::BatchResult& r) 
                               {"pumps", g.pumps},
                               {"state_bytes", g.state_bytes},
                               {"together_ns_per_sample", g.together_ns},
+                              {"one_by_one_ns_per_sample", g.one_by_one_ns},
                               {"alone_ns_per_sample", g.alone_ns},
                               {"pumps_per_core", pumps_a_core(g.together_ns)}});
   }
@@ -48,12 +49,12 @@ Json to_json(const measure::BatchConfig& config, const measure::BatchResult& r) 
 void print(const measure::BatchResult& r) {
   Table table;
   table.column("pumps", Table::Align::kLeft);
-  for (const char* title : {"number", "bytes each", "ns a sample, together", "alone", "pumps a core"})
+  for (const char* title : {"number", "bytes each", "ns a sample, together", "one by one", "alone", "pumps a core"})
     table.column(title);
   for (const measure::BatchGroup& g : r.groups)
     table.row({g.name, fmt::format("{}", g.pumps), fmt::format("{}", g.state_bytes),
-               fmt::format("{:.0f}", g.together_ns), fmt::format("{:.0f}", g.alone_ns),
-               fmt::format("{:.0f}", pumps_a_core(g.together_ns))});
+               fmt::format("{:.0f}", g.together_ns), fmt::format("{:.0f}", g.one_by_one_ns),
+               fmt::format("{:.0f}", g.alone_ns), fmt::format("{:.0f}", pumps_a_core(g.together_ns))});
   say("{}", table.lines());
   say("{} of {} calls connected, after {:.1f} s; {} bits compared, {} wrong\n", r.connected, r.calls,
       r.connected_after_s, r.bits, r.bits_wrong);
@@ -106,7 +107,8 @@ void add_measure_batch(CLI::App& measure, Action& action, const std::shared_ptr<
   offhook measure batch --pump v90 --json
 
 No card, no context, no echo: samples go from pump to pump, of V.90 over a clean digital trunk whose own cost is not
-counted. Each call runs once more alone, and gives the same samples there. --seconds is of line time, in data mode.
+counted. Of the blocks in data mode every second is advanced in one call, the others pump by pump ("one by one"). Each
+call runs once more alone, and gives the same samples there. --seconds is of line time, in data mode.
 
 Exit status: 0 done, 1 error, 2 a call did not connect, a bit was wrong, or samples were not those of the call alone,
 130 interrupted.)");

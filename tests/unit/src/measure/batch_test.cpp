@@ -28,6 +28,7 @@ TEST_P(Batch, CallsThatAdvanceTogetherCarryTheirBitsAndGiveTheSamplesThatTheyGiv
   for (const BatchGroup& g : r.groups) {
     pumps += g.pumps;
     EXPECT_GT(g.together_ns, 0) << g.name;
+    EXPECT_GT(g.one_by_one_ns, 0) << g.name;
     EXPECT_GT(g.alone_ns, 0) << g.name;
     EXPECT_GT(g.state_bytes, 0u) << g.name;
   }
