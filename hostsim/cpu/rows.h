@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "hostsim/cpu/cpu.h"
@@ -22,13 +23,18 @@ class Rows {
   void tell_alone(Ns now, EntityId id, Kind kind) { observer_->on_event(now, id, kind); }
   bool observed() const { return observer_ != nullptr; }
   bool empty() const { return rows_.empty(); }
-  /// @param off_cpu  bool(EntityId): it is not in the line of a CPU any more
+  /// @pre not empty()  @param off_cpu  bool(EntityId): it is not in the line of a CPU any more
   template <typename OffCpu>
   void emit(Ns now, const OffCpu& off_cpu) {
-    if (rows_.size() == 1) {
-      const Row row = rows_.front();
-      rows_.clear();
-      return observer_->on_event(now, static_cast<EntityId>(row.order), row.kind);
+    if (rows_.size() <= 2) {  // most instants have one or two, and no thread that is throttled and leaves
+      Row first = rows_.front(), last = rows_.back();
+      if (last.order < first.order) std::swap(first, last);
+      if (first.kind != Kind::kThrottle) {
+        const bool two = rows_.size() == 2;
+        rows_.clear();
+        if (two) observer_->on_event(now, static_cast<EntityId>(first.order), first.kind);
+        return observer_->on_event(now, static_cast<EntityId>(last.order), last.kind);
+      }
     }
     for (std::size_t i = 1; i < rows_.size(); i++) {  // by insertion: there are a handful, and it keeps equals in order
       const Row row = rows_[i];
