@@ -95,22 +95,29 @@ float V8::process(float rx) {
   if (!agreed_ && second_copy_complete()) take_menu();
 
   float tx = 0;
+  if (step_ == Step::kSilence) {
+    if (age() >= kSilence) leave(end_);
+  } else if (step_ != Step::kEnd) {
+    tx = call ? caller_step(rx) : answerer_step();
+  }
+  ++now_;
+  return tx;
+}
+
+float V8::caller_step(float rx) {
   switch (step_) {
-    case Step::kListen: {
+    case Step::kListen:
       answer_tone_.put(rx);
-      const AnswerTone tone = answer_tone_.tone();
-      if (tone == AnswerTone::kAnsam) {
+      if (answer_tone_.tone() == AnswerTone::kAnsam) {
         enter(Step::kTe);
-      } else if (tone == AnswerTone::kAns) {
-        state_ = State::kAnswerTone;
-        step_ = Step::kEnd;
-      } else if (config_.call_indicator && tone == AnswerTone::kNone) {
-        tx = ci();
+      } else if (answer_tone_.tone() == AnswerTone::kAns) {
+        leave(State::kAnswerTone);
+      } else if (config_.call_indicator && answer_tone_.tone() == AnswerTone::kNone) {
+        return ci();
       }
-      break;
-    }
+      return 0;
     case Step::kTe:
-      if (age() < static_cast<int>(config_.silence_before_cm_s * 8000)) break;
+      if (age() < static_cast<int>(config_.silence_before_cm_s * 8000)) return 0;
       if (config_.quick.sync != 0) {
         load_quick();
         enter(Step::kQc);
@@ -118,36 +125,44 @@ float V8::process(float rx) {
         load(kSyncCm, config_.menu, 1);
         enter(Step::kCm);
       }
-      [[fallthrough]];
+      return menu_step();
     case Step::kQc:
     case Step::kCm:
-      if (quick_copies_ == kQuickCopies) {  // not even the octet is completed, V.92 9.2.1.1
-        state_ = State::kShortPhase1;
-        step_ = Step::kEnd;
-        break;
-      }
-      tx = modulator_.next([this] { return next_bit(); });
-      if (octet_done_ && agreed_) {  // the sample just made began a new bit; CJ takes its place
-        memset(tx_, 0, kCjOctets);
-        tx_octets_ = kCjOctets;
-        tx_ones_ = tx_bit_ = 0;
-        enter(Step::kCj);
-        tx = modulator_.next([this] { return next_bit(); });
-      }
-      octet_done_ = false;
-      break;
+      return menu_step();
     case Step::kCj:
-      if (age() == kCjOctets * 10 * 8000 / 300) {
-        finish(State::kDone);
-        break;
-      }
-      tx = modulator_.next([this] { return next_bit(); });
-      break;
+      if (age() < kCjOctets * 10 * 8000 / 300) return next_sample();
+      finish(State::kDone);
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+// QC or CM.
+float V8::menu_step() {
+  if (quick_copies_ == kQuickCopies) {  // not even the octet is completed, V.92 9.2.1.1
+    leave(State::kShortPhase1);
+    return 0;
+  }
+  float tx = next_sample();
+  if (octet_done_ && agreed_) {  // the sample just made began a new bit; CJ takes its place
+    memset(tx_, 0, kCjOctets);
+    tx_octets_ = kCjOctets;
+    tx_ones_ = tx_bit_ = 0;
+    enter(Step::kCj);
+    tx = next_sample();
+  }
+  octet_done_ = false;
+  return tx;
+}
+
+float V8::answerer_step() {
+  switch (step_) {
     case Step::kBefore:
       if (age() + 1 >= config_.silence_before_ansam) enter(Step::kAnsam);
-      break;
-    case Step::kAnsam:
-      tx = ansam_.next();
+      return 0;
+    case Step::kAnsam: {
+      const float tx = ansam_.next();
       if (agreed_) {
         enter(Step::kJm);
       } else if (quick_copies_ == kQuickCopies) {
@@ -156,18 +171,15 @@ float V8::process(float rx) {
       } else if (config_.ansam > 0 && age() >= config_.ansam) {
         finish(State::kAnswerTone);
       }
-      break;
+      return tx;
+    }
     case Step::kQca:
       // Ten ones, twice the octets after as many, and ten more: V.92, Tables 4 and 13.
-      if (age() == (kQuickCopies * 30 + kPreambleOnes) * 8000 / 300) {
-        state_ = State::kShortPhase1;
-        step_ = Step::kEnd;
-        break;
-      }
-      tx = modulator_.next([this] { return next_bit(); });
-      break;
+      if (age() < (kQuickCopies * 30 + kPreambleOnes) * 8000 / 300) return next_sample();
+      leave(State::kShortPhase1);
+      return 0;
     case Step::kJm: {
-      tx = modulator_.next([this] { return next_bit(); });
+      const float tx = next_sample();
       const int quiet = static_cast<int>(now_ - last_octet_);
       if (zeros_ == kCjOctets || (zeros_ == kCjOctets - 1 && quiet > kCjOctet)) {
         finish(State::kDone);
@@ -175,19 +187,11 @@ float V8::process(float rx) {
         result_.cj_lost = true;
         finish(State::kDone);
       }
-      break;
+      return tx;
     }
-    case Step::kSilence:
-      if (age() >= kSilence) {
-        state_ = end_;
-        step_ = Step::kEnd;
-      }
-      break;
-    case Step::kEnd:
-      break;
+    default:
+      return 0;
   }
-  ++now_;
-  return tx;
 }
 
 float V8::ci() {
@@ -201,7 +205,7 @@ float V8::ci() {
     tx_octets_ = 2;
     modulator_.restart();
   }
-  return modulator_.next([this] { return next_bit(); });
+  return next_sample();
 }
 
 // Octets of CM (answerer) or JM (caller), and of CJ.

@@ -109,6 +109,16 @@ class V8 {
   bool second_copy_complete() const;
   void load(uint8_t sync, const Menu& menu, int min_modulation_octets);
   void finish(State end);
+  void leave(State state) {
+    state_ = state;
+    step_ = Step::kEnd;
+  }
+  float caller_step(float rx);
+  float menu_step();
+  float answerer_step();
+  float next_sample() {
+    return modulator_.next([this] { return next_bit(); });
+  }
   int next_bit();
   float ci();
   int age() const { return static_cast<int>(now_ - entered_); }
