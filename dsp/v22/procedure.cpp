@@ -27,6 +27,9 @@ constexpr float kMostOffsetHz = 10;  // 2.6 asks for 7; Bell 103's mark is 25 Hz
 constexpr int64_t kPause = ms(456);
 constexpr int kS1 = symbols(100);
 constexpr int64_t kToSb2 = ms(600);  // after the far end's S1
+// The far end decides sixteen points 450 +- 10 ms after the S1 that answers its own (6.3.1.1.1 d), and that S1 is as
+// late as our card: not before, whatever the far end's own S1 says.
+constexpr int64_t kAfterReply = ms(460);
 constexpr int kSb2 = symbols(200);
 constexpr int kSb1Slow = symbols(765);
 constexpr int64_t kBackFor = ms(100);  // 6.5
@@ -80,7 +83,9 @@ struct Procedure {
   static bool at_2400(const Modem& m) { return m.at_2400_; }
   static bool calls(const Modem& m) { return m.calls_; }
   static bool sb2_due(const Modem& m) {
-    return m.since_s1() >= kToSb2 - kTransmitDelay - static_cast<int64_t>(m.config_.io_delay_samples);
+    const bool replied = !m.calls_ || m.retrains_ > 0;
+    return m.since_s1() >= kToSb2 - kTransmitDelay - static_cast<int64_t>(m.config_.io_delay_samples) &&
+           (!replied || lasted(m, kAfterReply));
   }
   static bool both_ready(const Modem& m) {
     return m.tx_.count() >= kSb2 && m.receiver_.decides_sixteen() && m.ones_seen_;

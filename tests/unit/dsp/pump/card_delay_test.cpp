@@ -13,6 +13,7 @@
 
 #include "dsp/blocks/level.h"
 #include "dsp/pump/pump_type.h"
+#include "dsp/v22/pump.h"
 #include "dsp/v32/pump.h"
 #include "dsp/v34/control/pump.h"
 #include "tests/unit/dsp/spandsp/pump_pair.h"
@@ -117,6 +118,15 @@ TEST(CardDelay, V32bisHas14400WhateverTheCardsQueue) {
     expect_full_rate(oh_v32bis_type(), {ms, 0}, 14400);
     expect_full_rate(oh_v32bis_type(), {0, ms}, 14400);
     expect_full_rate(oh_v32bis_type(), {ms, ms}, 14400);
+  }
+}
+
+// An S1 that answers is late by the queue; sixteen points come when the far end decides them.
+TEST(CardDelay, V22bisHas2400WhateverTheCardsQueue) {
+  for (const uint32_t ms : {10u, 40u, 60u, 80u, 100u, 200u, 400u}) {
+    expect_full_rate(oh_v22bis_type(), {ms, 0}, 2400);
+    expect_full_rate(oh_v22bis_type(), {0, ms}, 2400);
+    expect_full_rate(oh_v22bis_type(), {ms, ms}, 2400);
   }
 }
 
