@@ -24,6 +24,7 @@ struct LiveDriverConfig {
   /// Unless the card has a period: then blocks of that length, and two of them ahead.
   std::vector<std::uint32_t> block_plan = {105, 105, 90};
   std::uint32_t transmit_lead_samples = 204;
+  std::uint32_t device_delay_samples = 0;  ///< of what lies behind the card and is not known to it, both directions
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   oh_event_log* log = nullptr;  ///< the owner drains it; may be null
 };
@@ -39,6 +40,7 @@ class LiveDriver {
   /// The card's samples end, and the service under way; the pump is its owner's from then on.
   void stop();
   std::uint32_t transmit_lead_samples() const { return config_.transmit_lead_samples; }
+  std::uint32_t device_delay_samples() const { return config_.device_delay_samples; }
   /// The card vanished, or failed.
   bool is_gone() const { return gone_.load(std::memory_order_acquire); }
   const LiveContext& context() const { return context_; }

@@ -45,8 +45,10 @@ class Session final : public CallLine {
   }
   CallStatus status() const override { return call_ ? call_->status() : CallStatus{}; }
   Traffic traffic() const;
-  /// What card and driver keep queued, as in oh_pump_config.
-  std::uint32_t io_delay_samples() const { return driver_.transmit_lead_samples() + card_.queued_samples(); }
+  /// What driver, card and the device behind it keep queued, as in oh_pump_config.
+  std::uint32_t io_delay_samples() const {
+    return driver_.transmit_lead_samples() + card_.queued_samples() + driver_.device_delay_samples();
+  }
 
   std::size_t write(const std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->write(bytes, n) : 0; }
   std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->read(bytes, n) : 0; }

@@ -69,7 +69,7 @@ inline modem::Modem::Config near_modem(const Scenario& scenario, const oh_pump_t
           .log = log,
           .now_ns = std::move(now_ns),
           .log_symbols = true,
-          .io_delay_samples = scenario.transmit_lead_samples,
+          .io_delay_samples = scenario.transmit_lead_samples + scenario.device_delay_samples,
           .modulations = scenario.modulations,
           .window = modulation_of(scenario.modem).v42_window,
           .error_control = error_control(scenario.link),

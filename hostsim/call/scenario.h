@@ -193,6 +193,7 @@ struct Scenario {
   bool event_logging_cost = false;  ///< charge what the instrumented kernel's own logging cost (see the profile)
   oh_service_policy policy = OH_SERVICE_DRAIN_ALL;
   std::uint32_t transmit_lead_samples = 204;
+  std::uint32_t device_delay_samples = 0;  ///< behind the card, both directions: the near modem is told, nothing else
   std::vector<std::uint32_t> block_plan = {105, 105, 90};  ///< once connected
   std::uint64_t bytes = 200'000;
   TransferProtocol protocol = TransferProtocol::kBytes;  ///< of real pumps

@@ -92,8 +92,10 @@ std::string pending(const CallReport& call, const Figures& f) {
                        in_buffers(*call.device, most));
   }
   return most > call.ring_samples
-             ? fmt::format("Up to {} samples were pending after service, more than the ring of {} holds.",
-                           grouped(most), call.ring_samples)
+             ? fmt::format(
+                   "Up to {} samples were pending after service: the ring holds {}, and what was beyond was "
+                   "overwritten unread.",
+                   grouped(most), call.ring_samples)
              : fmt::format("At most {} samples were pending after service; the ring holds {}.", grouped(most),
                            call.ring_samples);
 }
@@ -244,6 +246,7 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
   }
 
   out.reasons.push_back(transfer(call, f, result));
+  if (!call.hold.empty()) out.reasons.push_back(fmt::format("Modem-on-hold: {}.", call.hold));
   if (call.dmt) out.reasons.push_back(carried(*call.dmt));
   if (call.radio) {
     out.reasons.push_back(carried(*call.radio));

@@ -338,6 +338,10 @@ KeyTable run_keys() {
              [](S& s) -> Field { return choice(s.policy, kPolicies); }),
       key<S>("driver.transmit_lead_samples", 1, 512, "output queued ahead of the codec when idle",
              &S::transmit_lead_samples),
+      key<S>("driver.device_delay_samples", 0, 8000,
+             "what the device behind the card keeps queued, both directions together, as the near modem is told; "
+             "real pumps",
+             &S::device_delay_samples),
       key<S>("driver.block_plan_samples", 1, 256, "samples per interrupt once connected, repeated", &S::block_plan),
       key<S>("transfer.bytes", 1, 1e12, "length of the file that is transferred", &S::bytes),
       key<S>(

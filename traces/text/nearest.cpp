@@ -28,17 +28,35 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kLeastBeginning = 3;  // letters that tell a word
+
+/// Slips of the hand between the two; kNone where more than half of the letters differ.
+std::size_t slips(std::string_view name, std::string_view candidate) {
+  const std::size_t distance = edit_distance(name, candidate);
+  return 2 * distance <= std::max(name.size(), candidate.size()) + 1 ? distance : kNone;
+}
+
+/// A name without its table may be that of a key, or how it begins.
+std::size_t distance_to(std::string_view name, std::string_view candidate) {
+  const std::size_t distance = slips(name, candidate);
+  const std::size_t dot = candidate.rfind('.');
+  if (name.find('.') != std::string_view::npos || dot == std::string_view::npos) return distance;
+  const std::string_view last = candidate.substr(dot + 1);
+  const bool begins = name.size() >= kLeastBeginning && last.starts_with(name);
+  return std::min(distance, begins ? std::min<std::size_t>(slips(name, last), 1) : slips(name, last));
+}
+
 }  // namespace
 
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
   std::string_view best;
-  std::size_t least = std::numeric_limits<std::size_t>::max();
+  std::size_t least = kNone;
   for (std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance < least && 2 * distance <= std::max(name.size(), candidate.size()) + 1) {
-      least = distance;
-      best = candidate;
-    }
+    const std::size_t distance = distance_to(name, candidate);
+    if (distance >= least) continue;
+    least = distance;
+    best = candidate;
   }
   return best;
 }

@@ -21,7 +21,7 @@ constexpr const CardKind* kKinds[] = {
 
 }  // namespace
 
-std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz) {
+std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz, std::string_view more) {
   const std::size_t colon = address.find(':');
   const std::string place = colon == std::string::npos ? "" : address.substr(colon + 1);
   std::string known;
@@ -29,9 +29,10 @@ std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t ra
     if (address.substr(0, colon) == kind->name && (colon == std::string::npos) != kind->takes_place &&
         place.empty() != kind->takes_place)
       return kind->open(place, rate_hz);
-    known += known.empty() ? "" : kind == *std::rbegin(kKinds) ? " or " : ", ";
+    known += known.empty() ? "" : kind == *std::rbegin(kKinds) && more.empty() ? " or " : ", ";
     known += kind->usage;
   }
+  if (!more.empty()) known.append(" or ").append(more);
   throw std::runtime_error("\"" + address + "\" is not a card; expected " + known + " (see offhook devices)");
 }
 

@@ -10,15 +10,17 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/card/live/card_kind.h"
 
 namespace offhook {
 
-/// @param rate_hz  of a card that has none of its own  @throws std::runtime_error: no such kind, or the device's
-/// refusal
-std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz = OH_MODEM_RATE_HZ);
+/// @param rate_hz  of a card that has none of its own  @param more  what else the caller takes, for the message
+/// @throws std::runtime_error: no such kind, or the device's refusal
+std::unique_ptr<LiveCard> open_card(const std::string& address, std::uint32_t rate_hz = OH_MODEM_RATE_HZ,
+                                    std::string_view more = "");
 
 /// The built-in kinds, then every device of this machine. Tries each: takes a moment.
 std::vector<CardDevice> card_devices();

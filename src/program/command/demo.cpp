@@ -361,6 +361,9 @@ int Demo::run() {
   say("Reservations, never outside their slots, {} runs each with another starting phase: cost profile \"{}\",\n"
       "{} bytes. The law asks for {:.1f} % of the CPU, and no gap over the lead less phi c, {:.2f} ms.\n\n{}\n",
       options_.repeats, base_.cost_profile, base_.bytes, 100 * device_.share(), device_.longest_gap_ms(), reservations);
+  say("pending max: samples that waited for service, at most. The ring holds {}: what is beyond was overwritten\n"
+      "unread.\n\n",
+      OH_MODEM_RING_SAMPLES);
   say("{}\n{} calls in {:.1f} s of wall time\nreport: {}\n", headline, jobs_.size(),
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
       (folder_ / kReportName).string());

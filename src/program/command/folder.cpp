@@ -242,11 +242,24 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
                                           complete ? "lost samples too" : "did not complete the transfer either"));
     }
   }
+  if (const auto hold = summary.find("hold"); hold != summary.end()) call.hold = hold_in_words(*hold);
   if (interrupted) call.warnings.push_back("the call was interrupted");
   return call;
 }
 
 }  // namespace
+
+std::string hold_in_words(const Json& hold) {
+  const auto at = [&hold](const char* name) { return hold.at(name).get<double>(); };
+  const auto since = [&](const char* later, const char* earlier) { return at(later) - at(earlier); };
+  if (hold.contains("refused_at_s")) return fmt::format("asked for at {:.3f} s, refused", at("asked_at_s"));
+  if (!hold.contains("away_at_s")) return fmt::format("asked for at {:.3f} s, no answer", at("asked_at_s"));
+  if (!hold.contains("resumed_at_s")) return fmt::format("from {:.3f} s on", at("away_at_s"));
+  const std::string away = fmt::format("for {:.3f} s", since("resumed_at_s", "away_at_s"));
+  return hold.contains("data_at_s")
+             ? fmt::format("{}, data again {:.3f} s after", away, since("data_at_s", "resumed_at_s"))
+             : away + ", no data after";
+}
 
 LogContents read_log(const fs::path& log) {
   traces::LogReader reader(log.string());

@@ -39,6 +39,9 @@ nlohmann::ordered_json summarise(const hostsim::Scenario& scenario, const CallOu
 /// report.html in the folder, whoever uses it. @return its path
 std::filesystem::path place_page(const std::filesystem::path& folder, const std::string& page);
 
+/// What became of an order of a hold. @param hold  of summary.json
+std::string hold_in_words(const nlohmann::ordered_json& hold);
+
 /// report.html of a live call, from its log alone.
 void report_live(const OutputFolder& folder);
 

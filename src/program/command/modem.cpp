@@ -24,7 +24,7 @@ struct Options {
   std::string tty, tty_group, context = "FIFO 50", out;
   int interrupt_priority = 80;
   std::optional<int> cpu;
-  double seconds = 0;
+  double seconds = 0, device_delay_ms = 0;
   TextOutput json;
   bool best_effort = false, trace_kernel = false;
 };
@@ -82,7 +82,8 @@ int run(const Options& options) {
                                      .context = context,
                                      .best_effort = options.best_effort,
                                      .cpu = options.cpu,
-                                     .interrupt_priority = options.interrupt_priority}));
+                                     .interrupt_priority = options.interrupt_priority,
+                                     .device_delay_ms = options.device_delay_ms}));
     Channel& c = *channels.back();
     if (i == 0) {
       for (const std::string& s : c.shortcomings()) say(stderr, "offhook: going on without: {}\n", s);
@@ -174,6 +175,11 @@ void add_modem(CLI::App& app, Action& action) {
       ->type_name("N")
       ->check(in_range(0, 98));
   sub->add_option("--cpu", options->cpu, "Keep the context's thread to this CPU")->type_name("N");
+  sub->add_option("--device-delay", options->device_delay_ms,
+                  "What lies behind the card and delays (a gateway, a codec, another program): from what is sent until "
+                  "its echo can be heard, beyond ALSA's or PortAudio's queue, which is known")
+      ->type_name("MS")
+      ->check(in_range(0, 1000));
   sub->add_option("-o,--out", options->out,
                   "Record events.ohlog, summary.json and report.html there; of a bank in DIR/0, DIR/1 ...")
       ->type_name("DIR");

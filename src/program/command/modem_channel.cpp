@@ -2,6 +2,7 @@
 #include "src/program/command/modem_channel.h"
 
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 #include "driver/card/registry/devices.h"
@@ -61,7 +62,8 @@ class LiveChannel final : public Channel {
     session.context.best_effort = config.best_effort;
     session.context.cpu = config.cpu;
     session.interrupt_priority = config.interrupt_priority;
-    card_ = open_card(config.address);
+    session.device_delay_samples = static_cast<std::uint32_t>(std::lround(config.device_delay_ms * kRateHz / 1000));
+    card_ = open_card(config.address, OH_MODEM_RATE_HZ, "kernel:N");
     auto terminal = std::make_unique<modem::PseudoTerminal>(config.tty, config.tty_group);
     if (!config.out.empty()) {
       ring_.resize(kEvents);
@@ -115,6 +117,7 @@ class LiveChannel final : public Channel {
     if (writer_) writer_->close();
   }
 
+  static constexpr double kRateHz = kLinear8000.tx.rate_hz;
   static constexpr std::size_t kEvents = 1 << 16;  // at 500 events a second of a call: two minutes of a stalled owner
   std::unique_ptr<LiveCard> card_;
   std::vector<oh_event> ring_;

@@ -28,6 +28,7 @@ struct ChannelConfig {
   bool best_effort = false;
   std::optional<int> cpu;
   int interrupt_priority = 80;
+  double device_delay_ms = 0;  ///< of what lies behind the card, both directions together
 };
 
 class Channel {

@@ -20,6 +20,8 @@ class KernelChannel final : public Channel {
       : Channel(config), modem_("/dev/offhook" + std::to_string(number)), line_(modem_, line_config(modem_)) {
     if (config.cpu || config.best_effort)
       throw std::runtime_error(config.address + ": --cpu and --best-effort are for threads of this process");
+    if (config.device_delay_ms != 0)
+      throw std::runtime_error(config.address + ": --device-delay is for cards of this process");
     modem_.set_context(config.context);
     auto terminal = std::make_unique<KernelTerminal>(modem_, number);
     if ((!config.tty.empty() && config.tty != terminal->device()) || !config.tty_group.empty())

@@ -98,18 +98,6 @@ void add_radio(Table* table, const nlohmann::ordered_json& radio) {
               fmt::format("{:.3f}", radio.at("longest_service_of_slot").get<double>())});
 }
 
-std::string hold_in_words(const nlohmann::ordered_json& hold) {
-  const auto at = [&hold](const char* name) { return hold.at(name).get<double>(); };
-  const auto since = [&](const char* later, const char* earlier) { return at(later) - at(earlier); };
-  if (hold.contains("refused_at_s")) return fmt::format("asked for at {:.3f} s, refused", at("asked_at_s"));
-  if (!hold.contains("away_at_s")) return fmt::format("asked for at {:.3f} s, no answer", at("asked_at_s"));
-  if (!hold.contains("resumed_at_s")) return fmt::format("from {:.3f} s on", at("away_at_s"));
-  const std::string away = fmt::format("for {:.3f} s", since("resumed_at_s", "away_at_s"));
-  return hold.contains("data_at_s")
-             ? fmt::format("{}, data again {:.3f} s after", away, since("data_at_s", "resumed_at_s"))
-             : away + ", no data after";
-}
-
 void print_table(const nlohmann::ordered_json& summary, const hostsim::Scenario& scenario) {
   const auto& figures = summary.at("figures");
   const auto& total = figures.at("total");

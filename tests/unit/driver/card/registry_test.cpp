@@ -50,6 +50,15 @@ TEST(Cards, WhatIsNoAddressIsToldAllKinds) {
   }
 }
 
+TEST(Cards, WhatTheCallerTakesBesidesIsToldToo) {
+  try {
+    open_card("tape", OH_MODEM_RATE_HZ, "kernel:N");
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr(" or kernel:N (see offhook devices)"));
+  }
+}
+
 TEST(Cards, WhatIsBuiltInCanBeUsed) {
   use_loop_devices();
   int built_in = 0;

@@ -95,6 +95,13 @@ TEST(Session, AtItsEndItStopsTheCard) {
   EXPECT_TRUE(card.stopped);
 }
 
+TEST(Session, TheDelayOfADeviceBehindTheCardIsDeclared) {
+  QuietCard card;
+  SessionConfig config = plain();
+  config.device_delay_samples = 400;
+  EXPECT_EQ(Session(card, config).io_delay_samples(), plain().transmit_lead_samples + 400);
+}
+
 // The null card, by the clock: a log of a session tells of one card, number 0, and of what the driver counts.
 TEST(Session, LogAndCountersTellTheSame) {
   oh_event_log log;

@@ -5,6 +5,7 @@
 
 #include "traces/text/csv.h"
 #include "traces/text/json.h"
+#include "traces/text/nearest.h"
 #include "traces/text/printable.h"
 
 namespace offhook {
@@ -85,6 +86,18 @@ TEST(ParseJson, RefusesWhatIsTooDeepToWalk) {
   const std::string deep(1'000'000, '[');
   EXPECT_THROW(parse_json(deep), nlohmann::json::exception);
   EXPECT_THROW(parse_json(std::string(100, '[') + std::string(100, ']')), nlohmann::json::exception);
+}
+
+TEST(Nearest, IsANameALetterAwayOrTheLastPartOfAKeyOrWhatItBeginsWith) {
+  constexpr std::string_view kKeys[] = {"seed", "host", "load.spinner", "line.loss_db", "line.delay_ms", "pump.modem"};
+  EXPECT_EQ(nearest("sede", kKeys), "seed");
+  EXPECT_EQ(nearest("los", kKeys), "line.loss_db");
+  EXPECT_EQ(nearest("loss", kKeys), "line.loss_db");
+  EXPECT_EQ(nearest("delay_ms", kKeys), "line.delay_ms");
+  EXPECT_EQ(nearest("modme", kKeys), "pump.modem");
+  EXPECT_EQ(nearest("line.los_db", kKeys), "line.loss_db");
+  EXPECT_EQ(nearest("lo", kKeys), "") << "two letters tell no word";
+  EXPECT_EQ(nearest("quantum", kKeys), "");
 }
 
 }  // namespace
