@@ -164,7 +164,7 @@ class V90Call : public hostsim::DigitalEnd {
     return false;
   }
   /// What happens to all that either modem hears from now on.
-  enum class Damage : uint8_t { kNone, kNoise, kSilence, kClipped, kNoiseToDigital };
+  enum class Damage : uint8_t { kNone, kNoise, kSilence, kClipped, kNoiseToDigital, kSilenceToDigital };
   void damage(Damage d) { damage_ = d; }
   /// White noise at the analogue modem, uniform from -most to most.
   void added_noise(int most) { added_ = most; }
@@ -240,7 +240,7 @@ class V90Call : public hostsim::DigitalEnd {
   uint8_t process(uint8_t rx) override {
     uint8_t tx;
     if (damage_ == Damage::kNoiseToDigital) rx = static_cast<uint8_t>(noise() >> 24);
-    if (damage_ == Damage::kSilence) rx = 0xFF;
+    if (damage_ == Damage::kSilence || damage_ == Damage::kSilenceToDigital) rx = 0xFF;
     if (received_ != nullptr) received_->digital.push_back(rx);
     type_->process(digital(), &rx, &tx, 1);
     if (received_ != nullptr) received_->digital_sent.push_back(tx);
@@ -272,6 +272,20 @@ class V90Call : public hostsim::DigitalEnd {
   double echo_gain_ = 0;
   Received* received_ = nullptr;
   uint64_t samples_ = 0;
+};
+
+/// Lines on which V.92's procedures are tried: noise and echo of a poor loop, a clock that is off, the other law behind
+/// a pad with robbed bits, a satellite.
+struct LineOfV92 {
+  const char* name;
+  void (*make)(hostsim::DigitalTrunkConfig& trunk);
+};
+inline constexpr LineOfV92 kLinesOfV92[] = {
+    {"noise", [](hostsim::DigitalTrunkConfig& t) { t.noise_dbm0 = -58, t.loss_db = 12, t.near_echo_db = 8; }},
+    {"clock", [](hostsim::DigitalTrunkConfig& t) { t.clock_ppm = 100; }},
+    {"a-law",
+     [](hostsim::DigitalTrunkConfig& t) { t.law = t.codec = "a-law", t.pad_db = 6, t.robbed_bits = 0b001001; }},
+    {"delay", [](hostsim::DigitalTrunkConfig& t) { t.delay_ms = 300; }},
 };
 
 }  // namespace offhook

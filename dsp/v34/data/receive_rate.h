@@ -10,6 +10,10 @@
 
 namespace offhook::v34 {
 
+/// Share of a far end's power below which it is silent: half of a window of the line monitor after it went so, the 64
+/// ms of memory of Heard::power have lost 11 dB.
+inline constexpr float kSilentShare = 0.1f;
+
 class ReceiveRate {
  public:
   static constexpr uint8_t kNoLimit = 14;

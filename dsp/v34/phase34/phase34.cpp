@@ -24,8 +24,6 @@ constexpr float kPointsDistance = 0.25f;
 constexpr int kRenegotiationTrn = 256;  // at the least: scrambler and equaliser settle
 // 22 dB: 47 symbols of an MP of sixteen points are right but for one MP in a thousand.
 constexpr float kSixteenPointsError = 1 / 160.f;
-// Half of a window of the line monitor after the far end went silent, 64 ms of memory have lost 11 dB.
-constexpr float kSilentShare = 0.1f;
 constexpr int kCleardownMpPrimes = 3;  // so that one gets through
 
 }  // namespace

@@ -131,6 +131,7 @@ void DigitalModem::receive(float rx, bool is_lost) {
   v34::Heard heard;
   heard.event = receiver_.take_event();
   if (!symbol && heard.event == qam::Receiver::Event::kNone) return;
+  heard.power = receiver_.signal_power();
   const uint8_t* bits = nullptr;
   if (heard.event == qam::Receiver::Event::kSBar) {
     heard.s_bar_age = receiver_.s_bar_age();
@@ -149,7 +150,8 @@ void DigitalModem::receive(float rx, bool is_lost) {
 }
 
 void DigitalModem::align(const v34::Heard& heard) {
-  if (!procedure_.live() || heard.data == nullptr || heard.event != qam::Receiver::Event::kNone) {
+  const bool data = procedure_.live() && heard.data != nullptr && heard.event == qam::Receiver::Event::kNone;
+  if (!data || procedure_.is_gone(heard.power)) {  // silence has no place
     alignment_.reset(&echo_);
   } else if (heard.data->pair_completed()) {
     alignment_.put(heard.data->grid_variance(), procedure_.data_variance(), &echo_, &receiver_);

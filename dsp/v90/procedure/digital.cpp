@@ -252,7 +252,7 @@ void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
     b1_received_ = heard.data->b1_received();
     advance_data();
     if (!order_.deliver || !heard.data->pair_completed()) return;
-    follow_line(*heard.data);
+    follow_line(heard);
     return;
   }
   training_ = heard.training;
@@ -261,10 +261,13 @@ void DigitalProcedure::put(const v34::Heard& heard, const uint8_t* bits) {
 }
 
 // As V.34's: lower where the errors are too many, higher where the noise of the data has long allowed it.
-void DigitalProcedure::follow_line(const v34::DataReceiver& data) {
-  const v34::LineMonitor::Advice advice = receive_rate_.put(data);
+void DigitalProcedure::follow_line(const v34::Heard& heard) {
+  if (power_ == 0) power_ = heard.power;
+  const v34::LineMonitor::Advice advice = receive_rate_.put(*heard.data);
   if (advice == v34::LineMonitor::Advice::kNone) return;
-  if (advice == v34::LineMonitor::Advice::kRetrain) return static_cast<void>(handle(Event::kLineLost));
+  // Who has gone silent cannot answer a renegotiation; a retrain waits for it.
+  if (is_gone(heard.power) || advice == v34::LineMonitor::Advice::kRetrain)
+    return static_cast<void>(handle(Event::kLineLost));
   most_rate_ = receive_rate_.limit_after(advice);
   handle(Event::kRenegotiate);
 }
@@ -356,6 +359,7 @@ void DigitalProcedure::advance_data() {
   if (state_ != State::kData || rx_live_ || !b1_received_) return;
   e_deadline_ = 0;
   deliver(true);
+  power_ = 0;
   // Both masks begin with 4800 bit/s.
   const auto mask = static_cast<uint16_t>((far_.cp.upstream_mask & own_.rate_mask) << (kLeastUpstream - 1));
   receive_rate_.start(rx_parameters_, limits(), mask, kMostUpstream);

@@ -122,6 +122,8 @@ class DigitalProcedure {
   /// TRN1d is sent, and the analogue modem is silent, as it is until it has had a Jd: the time to train an echo
   /// canceller.
   bool far_end_silent() const;
+  /// In data mode. @param power  of v34::Heard  @return whether the analogue modem has gone silent
+  bool is_gone(float power) const { return power < v34::kSilentShare * power_; }
 
   /// Data mode only.
   void renegotiate() { handle(Event::kRenegotiate); }
@@ -207,7 +209,7 @@ class DigitalProcedure {
   bool handle(Event event);
   void end(Outcome outcome);
   void listen(int next, bool pp, v34::TrainingPoints points, int known_trn);
-  void follow_line(const v34::DataReceiver& data);
+  void follow_line(const v34::Heard& heard);
   void read(const uint8_t* bits);
   Mp make_mp() const;
   v34::RateLimits limits() const;
@@ -229,6 +231,7 @@ class DigitalProcedure {
   uint32_t e_deadline_ = 0;  // of E; in the start-up of B1
   uint32_t wait_until_ = 0;
   uint32_t silent_at_ = 0;
+  float power_ = 0;          // of the line when data began; 0: not known yet
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
 
   Downstream tx_;

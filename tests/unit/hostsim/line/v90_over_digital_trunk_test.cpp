@@ -380,6 +380,24 @@ TEST(V90OverDigitalTrunk, SilenceInARenegotiationEndsInARetrain) {
   }
 }
 
+// Nobody answers a renegotiation; a retrain's tone stays, and after 90 s without data the call is lost.
+TEST(V90OverDigitalTrunk, AnAnalogueModemThatIsGoneIsTrainedOnAtOnceAndThenGivenUp) {
+  V90Call::Options o = clean();
+  o.v8 = false;
+  V90Call call(o);
+  ASSERT_TRUE(call.connect(15));
+  call.run(5);
+  call.damage(V90Call::Damage::kSilenceToDigital);
+  call.run(0.6);
+  EXPECT_EQ(call.digital_status().state, OH_PUMP_TRAINING);
+  EXPECT_EQ(call.digital_status().retrains, 1u);
+  call.run(88);
+  EXPECT_EQ(call.digital_status().state, OH_PUMP_TRAINING);
+  call.run(3);
+  EXPECT_EQ(call.digital_status().state, OH_PUMP_FAILED);
+  EXPECT_GT(call.digital_status().bits_received, 0u);  // "lost the carrier"
+}
+
 // A modem of V.34 alone at the digital end, on linear samples.
 class V34End : public hostsim::DigitalEnd {
  public:

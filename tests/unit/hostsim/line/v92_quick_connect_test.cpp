@@ -72,18 +72,7 @@ TEST_P(V92QuickConnect, ConnectsSoonerThanTheCallBefore) {
 }
 
 TEST_P(V92QuickConnect, WorksOverLinesThatDiffer) {
-  struct Line {
-    const char* name;
-    void (*make)(hostsim::DigitalTrunkConfig& trunk);
-  };
-  constexpr Line kLines[] = {
-      {"noise", [](hostsim::DigitalTrunkConfig& t) { t.noise_dbm0 = -58, t.loss_db = 12, t.near_echo_db = 8; }},
-      {"clock", [](hostsim::DigitalTrunkConfig& t) { t.clock_ppm = 100; }},
-      {"a-law",
-       [](hostsim::DigitalTrunkConfig& t) { t.law = t.codec = "a-law", t.pad_db = 6, t.robbed_bits = 0b001001; }},
-      {"delay", [](hostsim::DigitalTrunkConfig& t) { t.delay_ms = 300; }},
-  };
-  for (const Line& line : kLines) {
+  for (const LineOfV92& line : kLinesOfV92) {
     SCOPED_TRACE(line.name);
     V90Call::Options o = call_from_v8_on(GetParam());
     line.make(o.trunk);
