@@ -374,6 +374,7 @@ void Call::Impl::watch(Ns now) {
   connection->exchange_user_data(now);
   const TransferStatus status = connection->status();
   if (status.connected && phase == Phase::kConnecting) set_phase(Phase::kConnected, now);
+  cost.set_service(connection->trains_again() ? profile.link.retrain_service_ns : 0);
   if (phase == Phase::kDialling) watch_dialling();
   if (status.done || status.failed) end();
 }

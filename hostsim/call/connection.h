@@ -71,6 +71,8 @@ class Connection {
   /// Once a block, outside the driver: move bytes between the link and the application.
   virtual void exchange_user_data(Ns) {}
   virtual TransferStatus status() const = 0;
+  /// The modem under test trains again, after data mode; of the link model.
+  virtual bool trains_again() const { return false; }
   /// Of a device with a pump: both ends carry data, now.
   virtual bool in_data() const { return false; }
   /// How a DMT pump does; null where there is none.

@@ -43,6 +43,9 @@ class LinkConnection final : public Connection {
   oh_line_end line() override { return line_.handle(); }
   void start(Ns now) override { link_.start(now); }
 
+  bool trains_again() const override {
+    return link_.connected_at() >= 0 && link_.state() == LinkModel::State::kTraining;
+  }
   TransferStatus status() const override {
     const LinkCounters& c = link_.counters();
     TransferStatus s;

@@ -54,7 +54,7 @@ void ProfileCost::draw_isrs() {
 
 Ns ProfileCost::service(std::uint32_t samples) {
   const double vary = 1 + profile_.service_spread * (2 * blocks_.next() - 1);
-  const double service_ns = static_cast<double>(phase_->service_ns) * vary;
+  const double service_ns = static_cast<double>(service_ > 0 ? service_ : phase_->service_ns) * vary;
   double blocks = worth_in_blocks(samples, phase_->block_plan);
   Ns cost = 0;
   if (worst_due_) {  // of one block, or of the first of several

@@ -17,6 +17,8 @@ class ProfileCost final : public ServiceCost {
       : profile_(profile), logging_(logging), isrs_(isrs), blocks_(blocks) {}
 
   void enter(Phase phase);
+  /// From now on one block costs so much, on average; 0: as the phase has it.
+  void set_service(Ns service) { service_ = service; }
   Ns isr() override;
   Ns next_isr() override;
   Ns service(std::uint32_t samples) override;
@@ -31,6 +33,7 @@ class ProfileCost final : public ServiceCost {
   UniformDraws blocks_;
   const PhaseProfile* phase_ = nullptr;
   bool worst_due_ = false;
+  Ns service_ = 0;           // of one block; 0: the phase's
   std::uint64_t drawn_ = 0;  // interrupts
   std::size_t at_ = kAhead;  // of those ahead
   Ns ahead_[kAhead];

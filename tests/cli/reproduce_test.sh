@@ -44,6 +44,13 @@ fi
 # A constant that is perturbed changes what it should: blocks that cost a tenth more take a tenth more of the CPU.
 share() { python3 -c 'import json, sys; print(next(r["simulated"] for c in json.load(open(sys.argv[1]))["claims"] for r in c["rows"] if r["what"] == "CPU share once connected"))' "$1/results.json"; }
 expect 2 "FALLS SHORT" reproduce jones.fig2 --out perturbed --perturb block_us=+10%
+# A row that differs says why, and one that was made to differ by what.
+python3 - <<'END' || fail "a row that differs without a sentence"
+import json
+rows = {run: [r for c in json.load(open(f"{run}/results.json"))["claims"] for r in c["rows"] if not r["agrees"]] for run in ("one", "perturbed")}
+assert len(rows["one"]) > 10 and all(len(r["note"]) > 20 for r in rows["one"]), [r for r in rows["one"] if len(r["note"]) <= 20]
+assert rows["perturbed"] and all(r["note"] == "perturbed: block_us=+10%" for r in rows["perturbed"]), rows["perturbed"]
+END
 python3 -c "import sys; sys.exit(not 1.08 < $(share perturbed) / $(share one) < 1.1)" || fail "a tenth more work a block is no tenth more of the CPU"
 # What rows say of what was tried is so: 30 samples pending need a longer block, more cases in THR 24 more long ones, and a
 # tail of 5 ms and wake-ups a bucket away what takes longer than anything that is published.
@@ -64,6 +71,9 @@ row one "RES 1/8, mean time" note >note
 grep -q "nearer with.*quantum_ms=-50%.*no nearer with.*retrain_ms=-50%" note || fail "RES 1/8 of Table 1 is not what was tried on it"
 expect 2 "FALLS SHORT" reproduce jones.table1 --out quantum --perturb quantum_ms=-50%
 grep -qF "quantum_ms=-50% ($(printf %.1f "$(row quantum "RES 1/8, mean time" simulated)") s)" note || fail "a note is not what a perturbed run has"
+row one "RES 2/14, mean time" note >note
+expect 2 "FALLS SHORT" reproduce jones.table3 --out retrained --perturb retrain_block_us=-50%
+grep -qF "retrain_block_us=-50% ($(printf %.1f "$(row retrained "RES 2/14, mean time" simulated)") s)" note || fail "the note of 2/14 is not what a perturbed run has"
 expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb fi=1
 expect_error "expected NAME=+10%" reproduce jones.fig2 --perturb phi=10%
 expect 0 "five-fold" reproduce jones.fig1 --out scanned --repeats 1 --sensitivity 3

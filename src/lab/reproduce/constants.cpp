@@ -57,6 +57,13 @@ constexpr Constant kConstants[] = {
     {"retrain_ms", "ms", "a retrain; assumed, from V.34's", false, 0, 0,
      [](const Setup& s) { return s.profile.link.training_ms; },
      [](Setup& s, double v) { s.profile.link.training_ms = std::max(1.0, v); }},
+    {"retrain_block_us", "us", "CPU time of a block during a retrain; not published, that of data mode is taken", false,
+     0, 0,
+     [](const Setup& s) {
+       return in_us(s.profile.link.retrain_service_ns > 0 ? s.profile.link.retrain_service_ns
+                                                          : phase(s, Phase::kConnected).service_ns);
+     },
+     [](Setup& s, double v) { s.profile.link.retrain_service_ns = us(v); }},
     {"give_up_ms", "ms", "training in vain ends the call; S7 of V.250", false, 0, 0,
      [](const Setup& s) { return s.profile.link.give_up_ms; },
      [](Setup& s, double v) { s.profile.link.give_up_ms = std::max(1.0, v); }},

@@ -75,6 +75,18 @@ Run run_of(const Published& published, const Settings& settings, const ClaimProg
   return {published, settings.seed, settings.repetitions, parallel, settings.perturbation};
 }
 
+namespace {
+
+/// No row differs without a word.
+void explain(Json& rows, const Perturbation& perturbation) {
+  for (Json& row : rows) {
+    if (row.at("agrees").get<bool>() || !row.at("note").get<std::string>().empty()) continue;
+    row["note"] = perturbation.empty() ? "no reason is known" : fmt::format("perturbed: {}", perturbation.text());
+  }
+}
+
+}  // namespace
+
 Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress& progress) {
   const Published& p = claim.published;
   Json out{{"id", p.id()},
@@ -92,6 +104,7 @@ Json run_claim(const Claim& claim, const Settings& settings, const ClaimProgress
   if (const auto unread = p.unread(); !unread.empty()) {
     throw config::Error(fmt::format("{}: the experiment looks at nothing of: {}", p.id(), fmt::join(unread, ", ")));
   }
+  explain(made.at("rows"), settings.perturbation);
   out["standing"] = standing(made.at("rows"));
   out.update(made);
   return out;
