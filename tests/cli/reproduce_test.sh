@@ -67,13 +67,13 @@ case "$(row routines "RES 2/8, wake-ups one bucket away from 1 ms" simulated)" i
   "0, "* | *" 0") fail "longer routines move no wake-up into another bucket" ;;
 esac
 # What a table's row says of a constant is what the table has under that constant.
-row one "RES 1/8, mean time" note >note
-grep -q "nearer with.*quantum_ms=-50%.*no nearer with.*retrain_ms=-50%" note || fail "RES 1/8 of Table 1 is not what was tried on it"
+row one "RES 1/8, mean time" note >note.txt
+grep -q "nearer with.*quantum_ms=-50%.*no nearer with.*retrain_ms=-50%" note.txt || fail "RES 1/8 of Table 1 is not what was tried on it"
 expect 2 "FALLS SHORT" reproduce jones.table1 --out quantum --perturb quantum_ms=-50%
-grep -qF "quantum_ms=-50% ($(printf %.1f "$(row quantum "RES 1/8, mean time" simulated)") s)" note || fail "a note is not what a perturbed run has"
-row one "RES 2/14, mean time" note >note
+grep -qF "quantum_ms=-50% ($(printf %.1f "$(row quantum "RES 1/8, mean time" simulated)") s)" note.txt || fail "a note is not what a perturbed run has"
+row one "RES 2/14, mean time" note >note.txt
 expect 2 "FALLS SHORT" reproduce jones.table3 --out retrained --perturb retrain_block_us=-50%
-grep -qF "retrain_block_us=-50% ($(printf %.1f "$(row retrained "RES 2/14, mean time" simulated)") s)" note || fail "the note of 2/14 is not what a perturbed run has"
+grep -qF "retrain_block_us=-50% ($(printf %.1f "$(row retrained "RES 2/14, mean time" simulated)") s)" note.txt || fail "the note of 2/14 is not what a perturbed run has"
 expect_error 'the nearest is "phi"' reproduce jones.fig2 --perturb fi=1
 expect_error "expected NAME=+10%" reproduce jones.fig2 --perturb phi=10%
 expect 0 "five-fold" reproduce jones.fig1 --out scanned --repeats 1 --sensitivity 3

@@ -37,14 +37,17 @@ std::size_t slips(std::string_view name, std::string_view candidate) {
   return 2 * distance <= std::max(name.size(), candidate.size()) + 1 ? distance : kNone;
 }
 
-/// A name without its table may be that of a key, or how it begins.
+/// Twice the slips; one more where the name without its table may be that of a key, or how it begins: of equals the
+/// whole name goes first.
 std::size_t distance_to(std::string_view name, std::string_view candidate) {
-  const std::size_t distance = slips(name, candidate);
+  const auto twice = [](std::size_t distance) { return distance == kNone ? kNone : 2 * distance; };
+  const std::size_t distance = twice(slips(name, candidate));
   const std::size_t dot = candidate.rfind('.');
   if (name.find('.') != std::string_view::npos || dot == std::string_view::npos) return distance;
   const std::string_view last = candidate.substr(dot + 1);
   const bool begins = name.size() >= kLeastBeginning && last.starts_with(name);
-  return std::min(distance, begins ? std::min<std::size_t>(slips(name, last), 1) : slips(name, last));
+  const std::size_t in_table = twice(begins ? std::min<std::size_t>(slips(name, last), 1) : slips(name, last));
+  return std::min(distance, in_table == kNone ? kNone : in_table + 1);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/traces/scenario/data_folder.h"
+#include "tests/unit/traces/scenario/read_text.h"
 #include "traces/document/data.h"
 
 namespace offhook::config {
@@ -17,22 +18,6 @@ class ScenarioFile : public testing::Test {
  protected:
   DataFolder data_;
 };
-
-Scenario read(std::string_view text) {
-  ScenarioBuilder builder;
-  builder.apply(Document::parse(text, "call.toml"));
-  return builder.finish();
-}
-
-/// The message of the error that reading this text gives.
-std::string complaint(std::string_view text) {
-  try {
-    read(text);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST_F(ScenarioFile, EveryKindOfKeyIsRead) {
   const Scenario s = read(R"(
