@@ -67,6 +67,12 @@ std::optional<Expectation> from_law(const Scenario& s) {
                                  law.margin_ms)};
 }
 
+/// No more urgent than the thread that never blocks, a thread waits for its turn besides the host's latencies, of which
+/// nobody measured anything.
+bool takes_turns(const Scenario& s) {
+  return s.load.spinner && s.context.kind == OH_CONTEXT_THREAD && s.context.priority <= s.load.spinner_priority;
+}
+
 const LatencyDistribution* latency_of(const Scenario& s) {
   if (!s.host.latency || !s.load.devices.empty() || !s.load.trace.empty()) return nullptr;
   try {
@@ -76,6 +82,7 @@ const LatencyDistribution* latency_of(const Scenario& s) {
       case OH_CONTEXT_DPC:
         return &s.host.latency->to(Modality::kDpc, 0);
       case OH_CONTEXT_THREAD:
+        if (takes_turns(s)) return nullptr;
         return &s.host.latency->to(Modality::kThread, s.context.priority);
       default:
         return nullptr;
@@ -129,6 +136,13 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
         Evidence::kTail, kInfinite, between_losses(seen.seconds, 0),
         fmt::format("Nothing was lost in {} of simulation. How Windows boosts threads below priority 16 can leave this "
                     "one behind the thread that never blocks, more rarely and for longer than a tail shows",
+                    span(seen.seconds))};
+  }
+  if (s.host.latency && takes_turns(s)) {
+    return {
+        Evidence::kTail, kInfinite, between_losses(seen.seconds, 0),
+        fmt::format("Nothing was lost in {} of simulation. The thread takes turns with the one that never blocks: a "
+                    "whole turn and a long latency at once are rarer than a tail shows",
                     span(seen.seconds))};
   }
   if (k < 8 || seen.longest_ms[k] <= 0 || wait_ms <= seen.longest_ms[k]) {

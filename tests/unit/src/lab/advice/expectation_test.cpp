@@ -81,6 +81,23 @@ TEST(Expectation, MeasuredLatenciesSayWhatThreeMinutesDoNot) {
   EXPECT_EQ(expectation(on("win98-games", "g-lite", "DPC"), {180, 45'000, 20'000, {}}).evidence, Evidence::kLosses);
 }
 
+// Beside a thread of its own priority that never blocks it waits for a turn of 20 ms, and then for the host: of 3.6
+// million blocks two lost something where all latencies end at 14 ms, and a block can wait 29.5 ms.
+TEST(Expectation, LatenciesDoNotSpeakForAThreadThatTakesTurns) {
+  const Seen nothing_lost{180, 18'000, 0, std::vector<double>(kLongestKept, 20.0)};
+  hostsim::Scenario s = on("nt4-games", "rt-audio", "THR 8");
+  s.load.spinner = true;
+  s.load.spinner_priority = 8;
+  const Expectation turns = expectation(s, nothing_lost);
+  EXPECT_EQ(turns.evidence, Evidence::kTail);
+  EXPECT_FALSE(turns.carries(180));
+  s.load.spinner_priority = 7;
+  EXPECT_EQ(expectation(s, nothing_lost).evidence, Evidence::kLatencies);
+  s.load.spinner = false;
+  s.load.spinner_priority = 8;
+  EXPECT_TRUE(expectation(s, nothing_lost).carries(kWeekS));
+}
+
 TEST(Expectation, ATailIsExtrapolatedAsItFalls) {
   hostsim::Scenario s = on("nt2000-p2-450", "g-lite", "THR 24");  // 8 ms to wait, a block every 4 ms
   for (const double alpha : {2.0, 4.0}) {
