@@ -92,10 +92,24 @@ const LatencyDistribution* latency_of(const Scenario& s) {
   }
 }
 
+/// The longest wait after which a block's output is still in time. Blocks that come meanwhile are served with it in one
+/// call, where the driver serves all that is owed: the output of n blocks is ready when a part of the work of all n is
+/// done.
+double longest_wait_ms(const Scenario& s, const DeviceTiming& device) {
+  const double output_ms = device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
+  double begin_ms = 0;  // of the waits in which n blocks are owed
+  for (int n = 1;; ++n) {
+    const double end_ms = s.policy == OH_SERVICE_DRAIN_ALL ? n * device.mean_period_ms() : kInfinite;
+    const double longest_ms = device.least_slack_ms() - n * output_ms;
+    if (longest_ms < end_ms) return n == 1 ? longest_ms : std::max(longest_ms, begin_ms);
+    begin_ms = end_ms;
+  }
+}
+
 Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency) {
   const DeviceTiming device = device_timing(s.device);
   const double period_s = device.mean_period_ms() * 1e-3;
-  const double wait_ms = device.least_slack_ms() - device.output_fraction * (1 + device.cost_spread) * device.cost_ms;
+  const double wait_ms = longest_wait_ms(s, device);
   const double longer = wait_ms > 0 ? latency.longer_than(wait_ms) : 1;
   if (longer <= 0) {
     return {

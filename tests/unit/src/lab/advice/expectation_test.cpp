@@ -81,6 +81,19 @@ TEST(Expectation, MeasuredLatenciesSayWhatThreeMinutesDoNot) {
   EXPECT_EQ(expectation(on("win98-games", "g-lite", "DPC"), {180, 45'000, 20'000, {}}).evidence, Evidence::kLosses);
 }
 
+// 12 ms of lead, blocks of 4 ms: after a wait of 6.4 ms and more two blocks are served in one call, and 40 % of their 4
+// ms is too much. A DPC on win98-workstation waits 6.9 ms at the worst; of 9 million blocks 30 lost something.
+TEST(Expectation, BlocksThatComeMeanwhileAreServedInTheSameCall) {
+  const Seen nothing_lost{180, 45'000, 0, {}};
+  hostsim::Scenario s = on("win98-workstation", "full-rate-dsl", "DPC");
+  const Expectation all = expectation(s, nothing_lost);
+  EXPECT_EQ(all.evidence, Evidence::kLatencies);
+  EXPECT_LT(all.interval_s.low, 36'000.0 / 30);
+  EXPECT_GT(all.interval_s.high, 36'000.0 / 30);
+  s.policy = OH_SERVICE_ONE_BLOCK;
+  EXPECT_TRUE(expectation(s, nothing_lost).carries(kWeekS));
+}
+
 // Beside a thread of its own priority that never blocks it waits for a turn of 20 ms, and then for the host: of 3.6
 // million blocks two lost something where all latencies end at 14 ms, and a block can wait 29.5 ms.
 TEST(Expectation, LatenciesDoNotSpeakForAThreadThatTakesTurns) {
