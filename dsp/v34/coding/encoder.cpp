@@ -50,7 +50,10 @@ double folded_variance(double variance, double w) {
 // has been filtered, taken for white and normal, is the dither: a fixed point.
 double dither_of(double u, double w, const PrecoderCoefficients& h) {
   double gain = 0;  // of the filter
-  for (const auto& tap : h.h) gain += (double{tap.re} * tap.re + double{tap.im} * tap.im) / (16384.0 * 16384.0);
+  for (const auto& tap : h.h) {
+    const double re = tap.re / 16384.0, im = tap.im / 16384.0;
+    gain += re * re + im * im;
+  }
   double dither = 0;
   for (int k = 0; k < 8; ++k) dither = 2 * folded_variance(gain * (u + dither) / 2, w);
   return dither;
