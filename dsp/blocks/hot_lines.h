@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory that will be used soon, asked for a few lines at a time: the state of a thousand pumps lies in no cache, and
-// who advances one after the other knows which comes next.
+// Memory that will be used soon, prefetched a few cache lines at a time: the state of a thousand pumps lies in no
+// cache, and who advances one after the other knows which comes next.
 #pragma once
 
 #include <stddef.h>
@@ -20,15 +20,15 @@ class HotLines {
     const auto* at = static_cast<const char*>(from);
     range_[count_++] = {at, at + bytes};
   }
-  /// Lines that were not asked for yet.
+  /// Lines that were not prefetched yet.
   size_t left() const {
     size_t lines = 0;
     for (int k = next_; k < count_; ++k)
       lines += (static_cast<size_t>(range_[k].end - range_[k].at) + kLine - 1) / kLine;
     return lines;
   }
-  /// So many more of the lines are on their way to the second cache.  Real-time: yes.
-  void ask(int lines) {
+  /// So many more of the lines are on their way to the second-level cache.  Real-time: yes, O(lines).
+  void prefetch(int lines) {
     for (; lines > 0 && next_ < count_; --lines) {
       Range& r = range_[next_];
       __builtin_prefetch(r.at, 1, 2);

@@ -3,15 +3,13 @@
 // Mutexes that threads of a host share, and what becomes of a thread that holds one while a more urgent one waits:
 //
 //   - plain: nothing. The waiter sleeps; whoever is more urgent than the holder runs before it (priority inversion).
-//   - inherit: the waiter sleeps, and the holder stands where the most urgent of its waiters stood when it began to
-//   wait
-//     (Sha, Rajkumar and Lehoczky 1990; Linux's rt_mutex and PTHREAD_PRIO_INHERIT). What it runs is its own time; while
-//     its own budget is spent, nobody's. Fair threads of Linux lend nothing, as there.
-//   - proxy: the waiter stays among the runnable threads with its scheduling context, and where that is chosen the
-//   holder
-//     runs in it: at its priority or deadline, out of its budget, slice and virtual time (proxy execution; Linux 6.17
-//     on, CONFIG_SCHED_PROXY_EXEC). So it is for fair threads and for reservations, too, and for a holder that is
-//     throttled. A waiter whose holder is on another CPU sleeps, as in 6.17.
+//   - inherit: the waiter sleeps, and the holder stands where the most urgent of its waiters stood when it began
+//     to wait (Sha, Rajkumar and Lehoczky 1990; Linux's rt_mutex and PTHREAD_PRIO_INHERIT). What it runs is its own
+//     time; while its own budget is spent, nobody's. Fair threads of Linux lend nothing, as there.
+//   - proxy: the waiter stays among the runnable threads with its scheduling context, and where that is chosen
+//     the holder runs in it: at its priority or deadline, out of its budget, slice and virtual time (proxy
+//     execution; Linux 6.17 on, CONFIG_SCHED_PROXY_EXEC). So it is for fair threads and for reservations, too, and
+//     for a holder that is throttled. A waiter whose holder is on another CPU sleeps, as in 6.17.
 //
 // Chains are followed. A mutex that is given back goes to one who waits for it, never to one who comes at that moment:
 // to who has waited longest; with inherit to the most urgent; with proxy to the one in whose context the holder ran.

@@ -188,7 +188,7 @@ bool Modem::run(BankBlock* b, HotLines* hot) {
   reader_.set_deferring(true);
   for (; b->at < b->n; ++b->at) {
     float tx = 0;
-    hot->ask(kLinesASample);
+    hot->prefetch(kLinesASample);
     if (!b->heard) {
       ++samples_;
       if (!hear(b->rx[b->at], false, &tx)) {

@@ -4,12 +4,10 @@
 // nothing was lost say little of a week. The evidence, the strongest that there is:
 //
 //     losses      some were seen: their rate, with the interval of a Poisson count
-//     law         a reservation's slots suffice from every phase, with the costliest block, every block costing the
-//     most
-//                 that its spread allows, and what the host does in the slots (law.h)
-//     latencies   the host is drawn from measured latencies: how often one is longer than a block can wait; not of a
-//     thread
-//                 that takes turns with one that never blocks
+//     law         a reservation's slots suffice from every phase, with the costliest block, every block costing
+//                 the most that its spread allows, and what the host does in the slots (law.h)
+//     latencies   the host is drawn from measured latencies: how often one is longer than a block can wait; not
+//                 of a thread that takes turns with one that never blocks
 //     tail        the longest times from interrupt to output go on falling as those that were seen do: Hill's estimate
 //                 (Annals of Statistics 1975), P(t) = k/n (t / t_k)^-alpha above the k-th longest of n
 //

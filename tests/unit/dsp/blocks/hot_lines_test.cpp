@@ -16,9 +16,9 @@ TEST(HotLines, AsksForWhatItWasGivenAndNoMore) {
     hot.add(reinterpret_cast<const void*>(uintptr_t{4096} * static_cast<unsigned>(k + 1)), 3 * HotLines::kLine);
   }
   EXPECT_EQ(hot.left(), size_t{HotLines::kMostRanges} * 3);
-  hot.ask(4);
+  hot.prefetch(4);
   EXPECT_EQ(hot.left(), size_t{HotLines::kMostRanges} * 3 - 4);
-  hot.ask(100000);
+  hot.prefetch(100000);
   EXPECT_EQ(hot.left(), 0u);
   hot.clear();
   hot.add(&hot, 1);
