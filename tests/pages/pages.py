@@ -112,6 +112,8 @@ def make(program: Path, examples: Path, out: Path, names: list[str]) -> tuple[li
         if names and name not in names:
             continue
         print(f"[pages] making {name}: offhook {' '.join(arguments)}", flush=True)
+        if Path(page).parent != Path():  # what another version of the program left there it would not go on with
+            shutil.rmtree(out / Path(page).parent, ignore_errors=True)
         done = subprocess.run([program, *arguments], cwd=out, capture_output=True, check=False, text=True, timeout=900)
         if done.returncode not in right or not (out / page).is_file():
             last = done.stderr.strip().splitlines()[-1:]
