@@ -52,4 +52,13 @@ grep -q "all of them: ./dev interop --list" err.txt || fail "no such cell: $(cat
 "${interop[@]}" --list >list.txt || fail "--list"
 grep -q "^drop-out of 2 s: v34, .*line.interruption_ms=2000" list.txt || fail "--list: no drop-out"
 grep -q "^round trip 600 ms: v34, .*line.delay_ms=300" list.txt || fail "--list: no round trip"
+
+# Our own modem with itself, as two programs over a line.
+line_of_two=$(dirname "$offhook")/../tests/line_of_two
+if [ -x "$line_of_two" ]; then
+  timeout 550 python3 "$source_dir/tests/interop/interop.py" "$ours" --itself --line "$line_of_two" --calls 1 --cells "V.32bis" \
+    --out "$work/itself" >out.txt 2>err.txt || fail "--itself: $(tail -3 err.txt)"
+    grep -qE "^\| V.32bis \| 1 of 1 \| [0-9]+ \|" out.txt || fail "--itself: $(cat out.txt)"
+  [ "$(head -c 4 "$work/itself/V.32bis-call-1/call/received.bin" | wc -c)" = 4 ] || fail "--itself: nothing was received"
+fi
 finish

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Calls between our modem and any other modem program, over one kind of line after another.
 
-    ./dev interop PROGRAM [--cells WORD] [--roles call,answer] [--calls N] [--out DIR] [--list]
+    ./dev interop PROGRAM [--itself] [--cells WORD] [--roles call,answer] [--calls N] [--out DIR] [--list]
 
 PROGRAM speaks the protocol of docs/interop.md. A cell is a line and a modulation; "call" and "answer" are our modem's
 role. In each call both ends send a file of random bytes, and both files must arrive whole. Each call's result is kept in
 DIR (out/interop/NAME) as it ends; run again, the command goes on where it stopped. Results of another build of offhook
 or of PROGRAM are not used.
+
+--itself makes the calls between PROGRAM and PROGRAM instead, over the same lines: what it does with itself is the yardstick
+for what it does with us. Only telephone lines: on a trunk PROGRAM is the analogue modem.
 
 Progress goes to standard error, the table to standard output. Exit status: 0 every call was whole, 2 not, 1 error, 130
 interrupted.
@@ -28,6 +31,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WALL_S = 900  # of one call: a program that has stopped is not waited for
+LIMIT_S = 300  # of one call, on its line
 GONE_S = 60  # that our end has to write its results when PROGRAM is gone
 UNABLE = 77  # PROGRAM's exit status: it cannot do what a cell asks
 
@@ -115,16 +119,16 @@ class Far:
         except (ValueError, TypeError, KeyError):
             fail(f'{words[0]} describe: printed {done.stdout[:200]!r}; expected one JSON object with "name" and "address"')
 
-    def start(self, folder, role, settings, log):
+    def start(self, folder, role, settings, log, files=("from-far.bin", "to-far.bin", "far-received.bin"), socket="socket"):
         words = [f"{key}={value}" for key, value in settings.items()]
-        return subprocess.Popen([*self.words, role, "socket", "from-far.bin", "to-far.bin", "far-received.bin", *words],
+        return subprocess.Popen([*self.words, role, socket, *files, *words],
                                 cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 
 def ours(offhook, folder, c, role, seed, far):
     words = [str(offhook), "run", str(ROOT / "examples/int.toml"), "--seed", str(seed), "--json", "--out", "ours",
              "--far-end", f"unix:socket,{far.address}".rstrip(","), "--file", "to-far.bin", "--expect", "from-far.bin"]
-    settings = {"pump.modem": c["modem"], "pump.role": role, "transfer.time_limit_s": 300, **c["line"]}
+    settings = {"pump.modem": c["modem"], "pump.role": role, "transfer.time_limit_s": LIMIT_S, **c["line"]}
     for key, value in settings.items():
         words += ["--set", f"{key}={value}"]
     return words
@@ -180,6 +184,62 @@ def call(offhook, far, folder, c, role, seed):
     if peer.returncode == UNABLE:
         return {"unable": True}
     return result_of(folder, near, why, to_far)
+
+
+def call_itself(line, far, folder, c, seed):
+    """PROGRAM calls and PROGRAM answers, each in a folder of its own.  @return what came of it, as it is kept"""
+    shutil.rmtree(folder, ignore_errors=True)
+    source = random.Random(f"{c['name']} {seed}")
+    roles = ("call", "answer")
+    sent = {role: source.randbytes(c["bytes"]) for role in roles}
+    for role, other in (roles, roles[::-1]):
+        (folder / role).mkdir(parents=True)
+        (folder / role / "send.bin").write_bytes(sent[role])
+        (folder / role / "expect.bin").write_bytes(sent[other])
+    words = [line, ROOT / "examples/int.toml", *(f"unix:{role}/socket,{far.address}".rstrip(",") for role in roles),
+             *(f"{role}/received.bin" for role in roles), c["bytes"], LIMIT_S, f"seed={seed}",
+             *(f"{key}={value}" for key, value in c["line"].items())]  # fmt: skip
+    files = ("send.bin", "expect.bin", "received.bin")
+    received = [folder / role / "received.bin" for role in roles]
+
+    def complete():
+        return all(got.exists() and got.read_bytes() == sent[other] for got, other in zip(received, roles[::-1]))
+
+    with contextlib.ExitStack() as stack:
+        log = {role: stack.enter_context(open(folder / role / "far.txt", "wb")) for role in roles}
+        between = subprocess.Popen([str(word) for word in words], cwd=folder, stdin=subprocess.DEVNULL,
+                                   stdout=stack.enter_context(open(folder / "line.json", "wb")),
+                                   stderr=stack.enter_context(open(folder / "line.txt", "wb")))
+        stack.callback(stop, between)
+        programs = [far.start(folder / role, role, c["far"], log[role], files) for role in roles]
+        for program in programs:
+            stack.callback(stop, program)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            between.wait(WALL_S)
+            for program in () if complete() else programs:  # one that left with everything has taken the line along
+                program.wait(20)
+    try:
+        line_said = json.loads((folder / "line.json").read_text())
+    except ValueError:
+        fail(f"{folder}: the line ended with {between.returncode}: {(folder / 'line.txt').read_text(errors='replace').strip()}")
+    if any(program.returncode == UNABLE for program in programs):
+        return {"unable": True}
+    return {"whole": complete(), "ending": line_said["ending"],
+            "transfer_s": line_said["end_s"] - max(line_said["first_s"], 0)}  # fmt: skip
+
+
+def table_of_itself(far, chosen, results):
+    lines = [f"{far.name}, with itself. Medians of the calls that were whole, in seconds from the first octet that it wrote to a file.", "",
+             "|  | whole | s |", "|---|---|---|"]  # fmt: skip
+    for c in chosen:
+        made = results.get((c["name"], "call"), [])
+        if any(r.get("unable") for r in made):
+            lines.append(f"| {c['name']} | not possible |  |")
+            continue
+        good = [r["transfer_s"] for r in made if r["whole"]]
+        seconds = f"{statistics.median_low(good):.0f}" if good else f"({made[0]['ending']})" if made else ""
+        lines.append(f"| {c['name']} | {len(good)} of {len(made)} | {seconds} |" if made else f"| {c['name']} | no call yet |  |")
+    return "\n".join(lines)
 
 
 def result_of(folder, near, why, to_far):
@@ -249,10 +309,12 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", nargs="?", help="PROGRAM; its own first words may follow in one argument: \"python3 far.py\"")
     parser.add_argument("--cells", metavar="WORD", action="append", help="only the cell of that name, or those whose name has WORD in it (may be given again)")
+    parser.add_argument("--itself", action="store_true", help="PROGRAM at both ends")
     parser.add_argument("--roles", default="call,answer", help="our roles (call,answer)")
     parser.add_argument("--calls", type=int, default=3, help="calls of each cell and role, with seeds 1 to N (3)")
     parser.add_argument("--out", type=pathlib.Path, help="where results are kept (out/interop/NAME)")
     parser.add_argument("--offhook", type=pathlib.Path, default=ROOT / "build/release/src/offhook", help="the built program")
+    parser.add_argument("--line", type=pathlib.Path, default=ROOT / "build/release/tests/line_of_two", help="the line of --itself")
     parser.add_argument("--list", action="store_true", help="print the cells and their settings, make no call")
     args = parser.parse_args()
     args.roles = args.roles.split(",")
@@ -267,6 +329,9 @@ def arguments():
         fail(f"--cells {' '.join(args.cells)}: no cell has that in its name; all of them: ./dev interop --list")
     if not args.list and not args.program:
         fail("no PROGRAM; expected a program that speaks the protocol of docs/interop.md, or --list")
+    if args.itself:
+        args.chosen = [c for c in args.chosen if c["modem"] != "v90"]
+        args.roles, args.offhook = ["call"], args.line
     if not args.list and not args.offhook.is_file():
         fail(f"{args.offhook}: not there; build it: ./dev build")
     return args
@@ -293,7 +358,9 @@ def keep(path, by, result):
 
 def run(args):
     far = Far(args.program.split())
-    out = args.out or ROOT / "out/interop" / slug(far.name)
+    out = args.out or ROOT / "out/interop" / (slug(far.name) + ("-itself" if args.itself else ""))
+    printed = (lambda: table_of_itself(far, args.chosen, results)) if args.itself else (
+        lambda: table(far, args.chosen, args.roles, results))
     args.offhook = args.offhook.resolve()
     files = [args.offhook, *(w for w in far.words if os.path.isfile(w))]
     program = [hashlib.sha256(pathlib.Path(f).read_bytes()).hexdigest() for f in files]
@@ -306,18 +373,20 @@ def run(args):
         if result is None:
             each = (time.monotonic() - begin) / made if made else 0
             left = f", about {math.ceil(each * (len(calls) - at) / 60)} min left" if made else ""
-            say(f"{at + 1} of {len(calls)}: {c['name']}, we {role}, call {seed}{left}")
+            who = "itself" if args.itself else f"we {role}"
+            say(f"{at + 1} of {len(calls)}: {c['name']}, {who}, call {seed}{left}")
             try:
-                result = call(args.offhook, far, folder, c, role, seed)
+                result = call_itself(args.offhook, far, folder, c, seed) if args.itself else call(
+                    args.offhook, far, folder, c, role, seed)
             except KeyboardInterrupt:
-                print(table(far, args.chosen, args.roles, results))
+                print(printed())
                 raise
             keep(folder / "result.json", by, result)
             made += 1
         results.setdefault((c["name"], role), []).append(result)
-    print(table(far, args.chosen, args.roles, results))
+    print(printed())
     every = [r for rs in results.values() for r in rs if not r.get("unable")]
-    return 0 if all(whole(r) for r in every) else 2
+    return 0 if all(r["whole"] if args.itself else whole(r) for r in every) else 2
 
 
 def main():
