@@ -6,8 +6,8 @@
 //   line_of_two SCENARIO NEAR FAR NEAR_FILE FAR_FILE OCTETS LIMIT_S [KEY=VALUE ...]
 //
 // NEAR and FAR are addresses as of `offhook run --far-end`. The call is over when NEAR_FILE and FAR_FILE, which the
-// programs write, have OCTETS each, when a program has left, or after LIMIT_S of the line's time. Prints one JSON object:
-// the line's time at the first octet of either file and at the end, in seconds, and why it ended.
+// programs write, have OCTETS each, when a program has left, or after LIMIT_S of the line's time. Prints one JSON
+// object: the line's time at the first octet of either file and at the end, in seconds, and why it ended.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
