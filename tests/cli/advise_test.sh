@@ -94,6 +94,12 @@ grep -q "Warning: the trace is 4 s long and was replayed 2 times" out.txt || fai
 grep -q "Simulated: 5 s in each context, on linux, beside CPU 0 of the recorded" out.txt || fail "not what was simulated"
 expect 0 "THR 30 (SCHED_OTHER, nice -11): nothing is lost" advise rt-audio --trace "$board" --seconds 3 --repeats 1 --set "context=THR 30"
 grep -q "Warning" out.txt && fail "a warning of a trace that is longer than the run"
+# So are measured latencies of 80 s; those of six hours are not. No reservation to be tried: that is said, too.
+expect 0 "Warning: this host's latencies are those of 80 s of measurement" advise rt-audio ce3-sh4 --seconds 1 --repeats 1 --json a.json
+python3 -c 'import json; a = json.load(open("a.json")); assert a["suffices"] and a["with_reserve"], a["headline"]' || fail "a verdict without a but on 80 s of measurement"
+expect 0 "nothing is lost" advise bluetooth linux-6.12-rt-am64x --seconds 1 --repeats 1
+grep -q "Warning" out.txt && fail "a warning of six hours of measurement"
+grep -q "RES: Not tried: none of whole ticks of" out.txt || fail "nothing is said of reservations"
 expect 0 "RES 1/2 strict (SCHED_DEADLINE 4/8 ms): nothing is lost" advise g-lite linux-hz250 --seconds 5 --repeats 1 --set "context=RES 1/2 strict"
 expect 0 "beside a thread that never blocks" advise g-lite nt2000-p2-450 --seconds 2 --repeats 1 --set "context=THR 20"
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "src/lab/law/law.h"
 #include "traces/scenario/context_words.h"
 
 namespace offhook::advice {
@@ -16,6 +17,9 @@ namespace offhook::advice {
 using hostsim::Scenario;
 
 namespace {
+
+/// Two measurements of a machine, of 10 s and of 15 s, differ by a factor of two in what is rare (docs/hosts.md).
+constexpr double kShortestMeasurementS = 600;
 
 std::string why(const Advice& advice, const Trial& t) {
   if (advice.one_only) return "No other context was tried: this one was asked about.";
@@ -101,6 +105,15 @@ void say_basis(Advice& advice) {
                     "not in this verdict. Record for longer than the rarest event that matters, and give --seconds "
                     "that length.",
                     span(trace_s), std::ceil(seconds / trace_s)));
+  }
+  if (base.host.latency) {
+    const double measured_s = 1 / base.host.latency->thread.rarest() / base.host.latency->waits_per_s;
+    if (measured_s < std::max(seconds, kShortestMeasurementS)) {
+      advice.warnings.push_back(
+          fmt::format("this host's latencies are those of {} of measurement: what happens less than once in that time "
+                      "is not in this verdict. Measure for ten minutes or more, and beside the load that matters.",
+                      span(measured_s)));
+    }
   }
 }
 
@@ -236,6 +249,22 @@ void say_whether_pinned(Advice& advice, const Trial& t) {
   }
 }
 
+/// Where no reservation was there to be tried. @return empty where one was, or one context alone was asked about
+std::string no_reservation(const Advice& advice) {
+  const auto is_one = [](const Trial& t) { return t.context.kind == OH_CONTEXT_RESERVATION; };
+  if (advice.one_only || std::any_of(advice.trials.begin(), advice.trials.end(), is_one)) return "";
+  const double tick_ms = 1000.0 / advice.base.host.tick_hz;
+  const hostsim::SoftDevice& device = advice.base.device;
+  DeviceTiming costliest = device_timing(device);
+  costliest.cost_ms *= 1 + costliest.cost_spread;
+  const double first_ms = static_cast<double>(device.worst_cost_ns) * 1e-6;
+  return fmt::format(
+      "Not tried: none of whole ticks of {:.4g} ms keeps to the reservation law with a tenth of reserve. The device "
+      "bears gaps of at most {:.3g} ms and takes up to {:.1f} % of the CPU{}.",
+      tick_ms, std::max(costliest.longest_gap_ms(), 0.0), 100 * costliest.share(),
+      first_ms > costliest.cost_ms ? fmt::format(", its first block {:.4g} ms", first_ms) : "");
+}
+
 /// The PC 99 limit that it breaks.
 std::string over_limit(const Trial& t) {
   return t.isr_max_us > kPc99InterruptUs
@@ -318,6 +347,7 @@ std::vector<PassedOver> passed_over(const Advice& advice) {
       out.push_back({{t.in_full}, t.against});
     }
   }
+  if (std::string because = no_reservation(advice); !because.empty()) out.push_back({{"RES"}, std::move(because)});
   return out;
 }
 
