@@ -6,11 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <fstream>
 #include <memory>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 
 #include "dsp/blocks/window.h"
 #include "traces/file/file.h"
@@ -41,6 +46,46 @@ void check_duration(std::size_t samples, int rate_hz, const std::string& name) {
     throw std::runtime_error(name + ": longer than an hour; cut out the call");
 }
 
+/// Of the chunk of samples in a RIFF file.
+struct Data {
+  std::uint32_t promised = 0;  ///< octets by its header
+  std::uintmax_t there = 0;    ///< to the file's end
+  /// A recorder that writes to a pipe does not know, and says 0 or nearly 2 or 4 GiB.
+  bool cut_off() const { return promised > there && promised < 0x7fff'0000; }
+};
+
+/// @return nothing where that is no RIFF file, or none whose chunks lead to the samples
+std::optional<Data> data_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const auto word = [&in] {
+    std::array<char, 4> octets{};
+    in.read(octets.data(), octets.size());
+    return octets;
+  };
+  const auto size = [&] {
+    std::uint32_t n = 0;
+    const auto octets = word();
+    for (std::size_t i = 0; i < 4; ++i) n |= std::uint32_t{static_cast<unsigned char>(octets[i])} << (8 * i);
+    return n;
+  };
+  const auto is = [](const std::array<char, 4>& id, std::string_view name) {
+    return std::string_view(id.data(), id.size()) == name;
+  };
+  if (!is(word(), "RIFF")) return std::nullopt;
+  std::error_code failed;
+  const std::uintmax_t whole = std::filesystem::file_size(path, failed);
+  in.seekg(12);
+  while (in && !failed) {
+    const auto id = word();
+    const std::uint32_t octets = size();
+    if (!in) break;
+    const auto at = static_cast<std::uintmax_t>(in.tellg());
+    if (is(id, "data")) return Data{octets, whole - std::min(whole, at)};
+    in.seekg(static_cast<std::streamoff>(at + octets + octets % 2));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, const std::string& name) {
@@ -53,6 +98,8 @@ Recording make_recording(std::vector<std::vector<float>> channels, int rate_hz, 
   r.name = name;
   r.file_rate_hz = rate_hz;
   r.duration_s = static_cast<double>(channels[0].size()) / rate_hz;
+  r.channels_alike = channels.size() == 2 && channels[0] == channels[1];
+  if (r.channels_alike) channels.pop_back();
   for (auto& x : channels) {
     float peak = 0;
     int clipped = 0;
@@ -94,7 +141,14 @@ Recording read_recording(const std::filesystem::path& path) {
     }
     check_duration(x[0].size(), info.samplerate, name);
   }
-  const bool truncated = static_cast<sf_count_t>(x[0].size()) < info.frames;
+  const std::optional<Data> data = data_of(path);
+  if (x[0].empty() && data && data->promised == 0 && data->there > 0) {
+    throw std::runtime_error(
+        fmt::format("{}: no samples by its header, though {} octets follow: its recorder did not "
+                    "finish it; sox --ignore-length OLD.wav NEW.wav mends that",
+                    name, data->there));
+  }
+  const bool truncated = static_cast<sf_count_t>(x[0].size()) < info.frames || (data && data->cut_off());
   Recording r = make_recording(std::move(x), info.samplerate, name);
   r.name = path.filename().string();
   r.truncated = truncated;

@@ -18,6 +18,7 @@ struct Recording {
   int file_rate_hz = 0;                     ///< of the file; `channel` is at kRateHz
   double duration_s = 0;                    ///< of the file
   bool truncated = false;                   ///< the file ended before its header said
+  bool channels_alike = false;              ///< the file had two, sample for sample the same: one is here
   std::vector<int> peak;                    ///< by channel, int16 units, as in the file
   std::vector<int> clipped;                 ///< by channel, samples at either end of the scale in runs of two or more
   std::vector<std::vector<float>> channel;  ///< [1 or 2][samples]

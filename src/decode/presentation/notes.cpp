@@ -9,10 +9,47 @@
 #include "dsp/v34/phase2/tones.h"
 
 namespace offhook::decode {
+namespace {
+
+constexpr int kSilent = 2, kFaint = 100;  // int16 units at the peak: noise of the steps is 40 dB below the latter
+constexpr double kMuchClipped = 1e-3;     // of the samples
+constexpr int kTelephoneRateHz = 8000;
+
+/// What is wrong with the recording, before anything is said of the modems.
+void add_recording(const Recording& r, std::vector<std::string>& out) {
+  if (r.truncated)
+    out.push_back(fmt::format("the file ends after {:.1f} s, before its header says: it was cut off", r.duration_s));
+  if (r.channels_alike)
+    out.emplace_back(
+        "the file's two channels are the same, sample for sample: it is read as one channel with both directions");
+  if (r.file_rate_hz < kTelephoneRateHz) {
+    out.push_back(fmt::format("recorded at {} Hz, which holds nothing above {} Hz; modems need up to 3700 Hz",
+                              r.file_rate_hz, r.file_rate_hz / 2));
+  }
+  for (std::size_t c = 0; c < r.peak.size(); ++c) {
+    const double clipped = r.clipped[c] / (r.duration_s * r.file_rate_hz);
+    if (clipped > kMuchClipped) {
+      out.push_back(
+          fmt::format("channel {} is clipped: {:.1f} % of its samples are at full scale, which spoils data; "
+                      "expected a lower level of the recorder",
+                      c, 100 * clipped));
+    }
+    if (r.peak[c] <= kSilent) {
+      out.push_back(fmt::format("channel {} is silent", c));
+    } else if (r.peak[c] < kFaint) {
+      out.push_back(fmt::format(
+          "channel {} is faint: its peak is {:.0f} dB below full scale, where the steps of 16 bits are noise", c,
+          20 * std::log10(32768.0 / r.peak[c])));
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<std::string> notes(const Call& call) {
   const StartUp& s = call.start_up;
   std::vector<std::string> out;
+  add_recording(call.recording, out);
   if (!s.v8.quick_connect.empty()) out.emplace_back("V.92 Quick Connect: QC1 or QCA1 among the octets of V.8");
   for (const AnswerToneHeard& a : s.answer_tones) {
     if (a.kind == AnswerToneHeard::Kind::kAnspcm)

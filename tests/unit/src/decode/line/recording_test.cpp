@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "offhook/decode.h"
 #include "src/decode/call/call.h"
 #include "src/decode/presentation/json.h"
+#include "src/decode/presentation/notes.h"
 #include "src/decode/presentation/timeline.h"
 
 namespace offhook::decode {
@@ -95,6 +97,37 @@ TEST_F(DecodeRecording, ATruncatedFileIsReadAsFarAsItGoes) {
   const Recording r = read_recording(folder_ / "half.wav");
   EXPECT_NEAR(r.duration_s, 1, 0.01);
   EXPECT_EQ(r.name, "half.wav") << "in results, without its folder";
+  EXPECT_TRUE(r.truncated);
+  EXPECT_FALSE(read_recording(whole).truncated);
+  // A recorder that wrote to a pipe, and one that was ended: the size of the samples is bytes 40 to 43.
+  const std::string head = bytes.substr(0, 40), samples = bytes.substr(44);
+  std::ofstream(folder_ / "pipe.wav") << head << "\xff\xff\xff\xff" << samples;
+  EXPECT_FALSE(read_recording(folder_ / "pipe.wav").truncated);
+  std::ofstream(folder_ / "ended.wav") << head << std::string(4, '\0') << samples;
+  EXPECT_THAT(message(folder_ / "ended.wav"),
+              testing::HasSubstr("no samples by its header, though 64000 octets follow"));
+}
+
+TEST_F(DecodeRecording, WhatIsWrongWithARecordingIsNoted) {
+  std::vector<short> loud, faint;
+  for (int n = 0; n < 6000; ++n) {
+    const double wave = std::sin(2 * std::numbers::pi * n / 60);
+    for (int channel = 0; channel < 2; ++channel)
+      loud.push_back(static_cast<short>(std::clamp(60e3 * wave, -32768., 32767.)));
+    faint.push_back(static_cast<short>(50 * wave));
+    faint.push_back(0);
+  }
+  const auto notes_of = [&](const std::filesystem::path& file) { return notes(analyse(read_recording(file))); };
+  const Recording alike = read_recording(write("loud.wav", 6000, 2, loud));
+  EXPECT_TRUE(alike.channels_alike);
+  EXPECT_EQ(alike.channel.size(), 1u);
+  EXPECT_THAT(
+      notes_of(folder_ / "loud.wav"),
+      testing::ElementsAre(testing::HasSubstr("two channels are the same"), testing::HasSubstr("recorded at 6000 Hz"),
+                           testing::HasSubstr("channel 0 is clipped: 6")));  // 2/pi acos(32768/60000): 63 %
+  EXPECT_THAT(
+      notes_of(write("faint.wav", 8000, 2, faint)),
+      testing::ElementsAre(testing::HasSubstr("channel 0 is faint"), testing::HasSubstr("channel 1 is silent")));
 }
 
 TEST_F(DecodeRecording, AnyRateIsBroughtTo8000HzWithoutLoss) {
