@@ -10,7 +10,7 @@ expect 0 "Subcommands:" help
 expect 0 "Usage: offhook measure latency " help measure latency
 expect_error "offhook needs a command: demo, run, "
 expect_error "offhook run needs SCENARIO.toml; offhook run --help" run
-expect_error '--seed: "abc"; expected a number' run plain.toml --seed abc
+expect_error '--seed: "abc"; expected a whole number, 0 or more' run plain.toml --seed abc
 expect_error "--seed needs N" run plain.toml --seed
 expect_error '--x-max: "3.5"; expected a whole number from 1 to 64' law g-lite --x-max 3.5
 expect_error '"b" is one argument too many' schedule a b c

@@ -75,6 +75,9 @@ for then in "--csv call -o then.txt" "call --csv --out then.txt"; do
 done
 "$offhook" report call --out page >/dev/null || fail "report"
 [ -s page ] || fail "report --out"
+# A file for the end is tried at the beginning, before an hour's work.
+expect_error "--html: nowhere/page.html: No such file or directory" decode "$source_dir/examples/call.wav" --html nowhere/page.html
+expect_error "--hgrm: nowhere/l.hgrm: No such file or directory" measure latency --seconds 1000 --best-effort --hgrm nowhere/l.hgrm
 expect 0 "Queue Send/Recv" measure kernel --repetitions=20 --best-effort -o kernel.txt
 [ -s kernel.txt ] || fail "measure -o"
 finish

@@ -362,7 +362,10 @@ void add_card(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set, "A key of the line, the trunk or the loop (see offhook run --help)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
-  sub->add_option("--seed", options->seed, "Seed of the line's noise")->type_name("N")->excludes(scenario);
+  sub->add_option("--seed", options->seed, "Seed of the line's noise")
+      ->type_name("N")
+      ->check(seed())
+      ->excludes(scenario);
   sub->add_option("--hash", options->hash_seconds, "Hash the samples of so many seconds of each call")
       ->type_name("SECONDS");
   sub->add_option("--record", options->record,

@@ -391,7 +391,7 @@ void add_law(CLI::App& app, Action& action) {
                   "Instead: so many random devices, each at the law's boundary and a tick beyond, by simulation")
       ->type_name("N")
       ->check(in_range(1u, 10'000'000u));
-  sub->add_option("--seed", options->seed, "Seed of --check: same seed, same devices")->type_name("N");
+  sub->add_option("--seed", options->seed, "Seed of --check: same seed, same devices")->type_name("N")->check(seed());
   add_text_output(*sub, kCsvOption, options->csv, "The boundary as CSV");
   add_text_output(*sub, kJsonOption, options->json, "Results as JSON");
   sub->footer(R"(Examples:

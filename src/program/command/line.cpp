@@ -278,7 +278,7 @@ void add_line(CLI::App& app, Action& action) {
   sub->add_option("--set", options->set, "A key of the line (see offhook run --help)")
       ->type_name("line.KEY=VALUE")
       ->allow_extra_args(false);
-  sub->add_option("--seed", options->seed, "Seed of the line's noise")->type_name("N");
+  sub->add_option("--seed", options->seed, "Seed of the line's noise")->type_name("N")->check(seed());
   sub->add_option("--priority", options->priority, "SCHED_FIFO priority of the hardware; 0: a normal thread")
       ->type_name("N")
       ->check(in_range(0, 98));

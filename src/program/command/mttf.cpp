@@ -364,7 +364,7 @@ void add_mttf(CLI::App& app, Action& action) {
   sub->add_option("--enough", options->enough, "and no longer than it takes to see so many underruns of a buffering")
       ->type_name("N")
       ->check(in_range(1, 1000000000));
-  sub->add_option("--seed", options->seed, "Same seed, same numbers")->type_name("N");
+  sub->add_option("--seed", options->seed, "Same seed, same numbers")->type_name("N")->check(seed());
   add_text_output(*sub, kJsonOption, options->json, "Everything as JSON");
   add_text_output(*sub, kCsvOption, options->csv, "The table as CSV");
   sub->add_option("--html", options->html, "Write a page: times to an underrun by number and length of buffers")

@@ -97,6 +97,15 @@ CLI::Validator one_of(std::vector<std::string> names) {
           fmt::format("{{{}}}", all)};
 }
 
+CLI::Validator seed() {
+  return {[](const std::string& word) -> std::string {
+            std::int64_t value = 0;
+            if (CLI::detail::lexical_cast(word, value) && value >= 0) return {};
+            return fmt::format("\"{}\"; expected a whole number, 0 or more", word);
+          },
+          ""};
+}
+
 void refuse_empty_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options([](CLI::Option* o) { return o->get_type_size_max() > 0; })) {
     option->check(CLI::Validator(

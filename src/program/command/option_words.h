@@ -29,6 +29,9 @@ CLI::Validator in_range(Number least, Number most) {
           std::move(range)};
 }
 
+/// A whole number, 0 to the greatest that a file can have.
+CLI::Validator seed();
+
 /// Makes every option and argument, also of the commands below, refuse an empty value: a script's variable that is not
 /// set.
 void refuse_empty_values(CLI::App& app);

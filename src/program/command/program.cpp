@@ -36,6 +36,26 @@ void say_statuses(CLI::App& app) {
   }
 }
 
+/// For CLI11: empty, or why the file cannot be written.
+std::string not_writable(const std::string& name) {
+  try {
+    if (name != "-") expect_writable(name);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return {};
+}
+
+/// Also in the commands below: a file that is written at the end is refused at once.
+void refuse_unwritable_files(CLI::App& app) {
+  for (const char* name : {"--html", "--hgrm", "--memo", "--profile", "--receive", "--record", "--log"}) {
+    CLI::Option* option = app.get_option_no_throw(name);
+    if (option != nullptr && option->get_type_name().starts_with("FILE"))
+      option->check(CLI::Validator([](const std::string& file) { return not_writable(file); }, ""));
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_unwritable_files(*command);
+}
+
 }  // namespace
 
 std::string full_name(const CLI::App& app) {
@@ -134,6 +154,7 @@ Environment:
   add_completion(*app, action);
   say_statuses(*app);
   refuse_empty_values(*app);
+  refuse_unwritable_files(*app);
   return app;
 }
 
@@ -142,14 +163,7 @@ void add_text_output(CLI::App& app, const TextOption& option, TextOutput& to, co
       ->type_name(fmt::format("[FILE{}]", option.ending))
       ->expected(0, 1)
       ->default_str("-")
-      ->check([](const std::string& name) -> std::string {
-        try {
-          if (name != "-") expect_writable(name);
-        } catch (const std::exception& e) {
-          return e.what();
-        }
-        return {};
-      });
+      ->check(not_writable);
 }
 
 }  // namespace offhook::command

@@ -240,7 +240,7 @@ void add_reproduce(CLI::App& app, Action& action) {
   sub->add_option("id", options->names, "Claims, figures or tables: jones, jones.table3, jones.fig7 (default: all)")
       ->type_name("ID");
   sub->add_option("-o,--out", options->out, "Output folder; claims that are done are kept there")->type_name("DIR");
-  sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N");
+  sub->add_option("--seed", options->settings.seed, "First seed")->type_name("N")->check(seed());
   sub->add_option("--repeats", options->settings.repetitions, "Runs where the paper repeated")
       ->type_name("N")
       ->check(in_range(1u, 10000u));

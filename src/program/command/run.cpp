@@ -249,8 +249,8 @@ int run(const Options& options) {
             const bool soft_device = scenario.pump == hostsim::PumpKind::kDevice;
             progress.update(
                 soft_device ? p.simulated_s / scenario.device_s : static_cast<double>(p.bytes_delivered) / all,
-                fmt::format("{:.1f} s {}, {:.0f} x real time", p.simulated_s, device ? "of the line" : "simulated",
-                            p.simulated_s / wall));
+                fmt::format("{:.1f} s {}, {:.{}f} x real time", p.simulated_s, device ? "of the line" : "simulated",
+                            p.simulated_s / wall, p.simulated_s < 10 * wall ? 1 : 0));
           }
           return !interrupted();
         },
@@ -312,7 +312,7 @@ void add_run(CLI::App& app, Action& action) {
       ->check(one_of({"auto", "always", "never"}));
   sub->add_option("-o,--out", options->out, "Output folder (default: out/NAME)")->type_name("DIR");
   sub->add_option("--context", options->context, "One of: " + context_usage())->type_name("CONTEXT");
-  sub->add_option("--seed", options->seed, "Same seed, same bytes")->type_name("N");
+  sub->add_option("--seed", options->seed, "Same seed, same bytes")->type_name("N")->check(seed());
   sub->add_option("--set", options->set, "Override one key of the scenario")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
