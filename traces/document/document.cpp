@@ -34,6 +34,7 @@ namespace {
 #include <sstream>
 #include <system_error>
 
+#include "traces/document/other_files.h"
 #include "traces/file/file.h"
 #include "traces/text/nearest.h"
 
@@ -461,8 +462,9 @@ void Document::apply(const KeyTable& keys, void* subject, Origins* origins) cons
       if (const auto dot = k.path.rfind('.'); dot != std::string_view::npos)
         known.push_back(std::string_view(k.path).substr(0, dot));
     }
-    std::string hint = the_nearest(path, known, "known key");
-    if (hint.empty()) {  // perhaps a file of another kind
+    const std::string_view other = impl_->positions ? file_that_begins(path) : "";
+    std::string hint = other.empty() ? the_nearest(path, known, "known key") : fmt::format("; it belongs to {}", other);
+    if (hint.empty()) {
       std::set<std::string_view> first;
       for (const Key& k : keys) first.insert(std::string_view(k.path).substr(0, k.path.find('.')));
       hint = fmt::format("; expected {}", fmt::join(first, ", "));

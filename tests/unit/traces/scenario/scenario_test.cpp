@@ -69,6 +69,13 @@ TEST_F(ScenarioFile, UnknownKeyNamesPositionAndNearestKey) {
             "call.toml:2:2: unknown table \"lode\"; the nearest known key is \"load\"");
 }
 
+TEST_F(ScenarioFile, AFileOfAnotherKindIsNamed) {
+  EXPECT_EQ(complaint("[axes]\nseed = [1, 2]\n"),
+            "call.toml:1:2: unknown table \"axes\"; it belongs to a grid, for offhook sweep");
+  EXPECT_EQ(complaint("name = \"a card\"\n[block]\nrate_hz = 8000\n"),
+            "call.toml:2:2: unknown table \"block\"; it belongs to a device, for offhook advise and law");
+}
+
 TEST_F(ScenarioFile, WrongTypeNamesPositionAndExpectation) {
   EXPECT_EQ(complaint("[load]\nspinner = 1\n"), "call.toml:2:11: load.spinner is 1; expected true or false");
   EXPECT_EQ(complaint("[context]\nx_ticks = 2.5\n"),

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// Which kind of file a table or a key belongs to, for who gave a command a file of another kind.
+#pragma once
+
+#include <string_view>
+
+namespace offhook::config {
+
+/// @param name  a table or a key at the top of a file
+/// @return "a grid, for offhook sweep"; empty where the name belongs to no kind, or to several
+std::string_view file_that_begins(std::string_view name);
+
+}  // namespace offhook::config
