@@ -254,6 +254,11 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
     if (f.interrupt_to_output.count() > 0) out.reasons.push_back(against_slot(*call.radio, f));
   }
   out.reasons.push_back(pending(call, f));
+  // The card counts what was missing when it was to be sent: also the output of blocks that were given up.
+  const std::string never_came =
+      lost.underrun_samples > lost.samples_late
+          ? fmt::format(", and {} more never came", grouped(lost.underrun_samples - lost.samples_late))
+          : "";
   if (call.transmit_lead_samples && f.interrupt_to_output.count() > 0) {
     const double lead = *call.transmit_lead_samples;
     const double used = f.total.lead_used_max_samples;
@@ -264,15 +269,16 @@ CallVerdict judge(const CallReport& call, const Figures& f) {
                       "{:.0f} were left.",
                       used, lead, lead - used));
     } else {
-      out.reasons.push_back(
-          fmt::format("Output came too late: {}, {} missed their time; the worst needed a lead of "
-                      "{:.0f} samples where "
-                      "{:.0f} are queued.",
-                      counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"), used, lead));
+      out.reasons.push_back(fmt::format(
+          "Output came too late: {}, {} missed their time{}; the worst needed a lead of "
+          "{:.0f} samples where "
+          "{:.0f} are queued.",
+          counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"), never_came, used, lead));
     }
   } else if (lost.blocks_late > 0) {
-    out.reasons.push_back(fmt::format("Output came too late: {}, {} missed their time.",
-                                      counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample")));
+    out.reasons.push_back(fmt::format("Output came too late: {}, {} missed their time{}.",
+                                      counted(lost.blocks_late, "block"), counted(lost.samples_late, "sample"),
+                                      never_came));
   }
   if (lost.overrun_samples + lost.samples_filled_in > 0) {
     out.reasons.push_back(fmt::format("Input was overwritten before it was taken: {}, {} filled in.",

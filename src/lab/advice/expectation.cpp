@@ -172,11 +172,11 @@ Expectation from_tail(const Scenario& s, const Seen& seen) {
     return longer > 0 ? period_s / longer : kInfinite;
   };
   const double error = 1.96 / std::sqrt(n);
-  const double expected = time(alpha);
+  const auto within_a_week = [](double seconds) { return seconds < kWeekS ? seconds : kInfinite; };
   return {
       Evidence::kTail,
-      expected < kWeekS ? expected : kInfinite,
-      {at_most_a_week(time(alpha * (1 - error))), time(alpha * (1 + error))},
+      within_a_week(time(alpha)),
+      {at_most_a_week(time(alpha * (1 - error))), within_a_week(time(alpha * (1 + error)))},
       fmt::format("Nothing was lost in {} of simulation. This assumes that times longer than the {:.3g} ms seen go on "
                   "becoming rarer as the longest {} of {} did, up to the {:.3g} ms that a block can wait",
                   span(seen.seconds), seen.longest_ms.front(), k, seen.blocks, wait_ms)};

@@ -14,6 +14,7 @@
 #include "src/page/page.h"
 #include "src/program/output/line_recording.h"
 #include "src/program/output/run_folder.h"
+#include "src/program/output/terminal.h"
 #include "traces/export/perfetto.h"
 #include "traces/file/file.h"
 #include "traces/log/reader.h"
@@ -402,6 +403,7 @@ fs::path report_run(const fs::path& given, const fs::path& out) {
   } else if (call.title.empty()) {
     call.title = given.filename().string();
   }
+  if (!log.warning.empty()) say(stderr, "offhook: {}\n", log.warning);
   const std::string page = call_page(call, log.figures);
   if (out.empty() && fs::is_directory(given)) return place_page(given, page);
   fs::path file = out.empty() ? fs::path(given).replace_extension(".html") : out;

@@ -188,6 +188,7 @@ std::string Table::text(bool colours) const {
 }
 
 std::string duration_text(double seconds) {
+  if (seconds > 0 && seconds < 0.1) return fmt::format("{:.2g} s", seconds);
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);
   const auto s = static_cast<std::uint64_t>(std::llround(std::min(seconds, 1e15)));
   if (s < 60) return fmt::format("{} s", s);

@@ -110,6 +110,8 @@ TEST(Table, ColumnsAreAsWideAsTheirWidestCell) {
 }
 
 TEST(DurationText, PicksTheUnit) {
+  EXPECT_EQ(duration_text(0), "0.0 s");
+  EXPECT_EQ(duration_text(0.0342), "0.034 s");
   EXPECT_EQ(duration_text(4.24), "4.2 s");
   EXPECT_EQ(duration_text(59), "59 s");
   EXPECT_EQ(duration_text(200), "3 min 20 s");
