@@ -171,6 +171,12 @@ KernelEvent event_of(const Line& line, std::map<int, std::string>& irqs) {
   return event;
 }
 
+/// Nothing of a trace: comments, and what `trace-cmd report` prints before the first event.
+bool is_preamble(std::string_view line) {
+  return line.empty() || line.starts_with('#') || line.starts_with("cpus=") || line.starts_with("version = ") ||
+         (line.starts_with("CPU ") && line.ends_with(" is empty"));
+}
+
 }  // namespace
 
 std::size_t read_perf_sched(std::string_view text, const std::string& name,
@@ -183,7 +189,7 @@ std::size_t read_perf_sched(std::string_view text, const std::string& name,
     const std::string_view whole_line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     Line line(name, ++number, whole_line);
-    if (trim(whole_line).empty() || trim(whole_line).starts_with('#')) continue;
+    if (is_preamble(trim(whole_line))) continue;
     if (!line.parse()) line.fail("COMM PID [CPU] TIME: EVENT: ..., as perf sched script prints");
     if (line.cpu < 0 || line.cpu > kMostCpu) line.fail(fmt::format("a CPU of 0 to {}", kMostCpu));
     const auto [last, fresh] = before.try_emplace(line.cpu, line.time);

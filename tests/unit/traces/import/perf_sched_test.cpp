@@ -57,6 +57,16 @@ TEST(PerfSched, ReadsTheShortFormAndNanoseconds) {
   EXPECT_EQ(load.sources[load.cpus[0].intervals[0].source].name, "a:b");
 }
 
+TEST(PerfSched, ReadsWhatTraceCmdReportPrints) {
+  const HostLoad load = import_perf_sched(
+      "version = 7\nCPU 1 is empty\ncpus=2\n"
+      "          <idle>-0     [000] d..2.  1000.000000: sched_switch:         swapper/0:0 [120] R ==> work:100 [120]\n"
+      "            work-100   [000] d..2.  1000.001000: sched_switch:         work:100 [120] S ==> swapper/0:0 [120]\n",
+      "t.txt");
+  ASSERT_EQ(load.cpus.at(0).intervals.size(), 1u);
+  EXPECT_EQ(load.cpus[0].intervals[0].cpu, 1'000'000);
+}
+
 TEST(PerfSched, SaysWhichLineIsWrongAndWhatWasExpected) {
   const std::string good = kLong;
   EXPECT_THAT(error_of(good + "nonsense\n"), HasSubstr("t.txt:8: expected COMM PID [CPU] TIME"));
