@@ -106,7 +106,7 @@ expect 0 "cut.ohlog" export --csv cut.ohlog
 expect 0 '"truncated":true' export cut.ohlog --csv cut.csv --json
 { head -c 90000 cut.ohlog; head -c 500 /dev/zero; tail -c +90501 a/events.ohlog; } >damaged.ohlog
 expect 1 "does not match its checksum" export --csv damaged.ohlog
-expect 0 "cut.html" report cut.ohlog
+expect 0 "the file ends within a chunk" report cut.ohlog
 grep -q "cut.ohlog" cut.html || fail "the report does not say that its log is cut"
 
 # Latencies of a file of one's own: no service begins before the least of them.
@@ -118,6 +118,17 @@ expect 0 '"interrupt_to_service"' run device.toml --context "THR 24" --set pump.
 python3 -c 'import json; f = json.load(open("out.txt"))["figures"]["interrupt_to_service"]
 assert f["count"] > 50 and 1.5 <= f["p50_ms"] <= 2 and f["max_ms"] <= 3.1, f' || fail "latencies of own.toml"
 expect_error "nowhere.toml" run device.toml --set host.latencies=nowhere.toml
+# What a file names is beside it, wherever the command is given; what the command line names is not.
+mkdir elsewhere
+printf 'name = "beside"\nbuffers.count = 3\nisr.mean_us = 5\nisr.max_us = 9\n' >elsewhere/card.toml
+printf '[block]\nrate_hz = 8000\nplan_samples = [80]\n[work]\nblock_us = 500\nphi = 1\n' >>elsewhere/card.toml
+printf 'tick_hz = 500\n' >elsewhere/box.toml
+"$offhook" trace "$source_dir/examples/board.load" -o elsewhere/t.load >/dev/null || fail "no load"
+printf 'device = "card.toml"\nhost.name = "box.toml"\nload.trace = "t.load"\ntransfer.device_s = 1\n' >elsewhere/call.toml
+expect 0 "nothing was lost" run elsewhere/call.toml --out beside
+expect 0 "nothing was lost" run beside/scenario.toml --out again
+cmp -s beside/events.ohlog again/events.ohlog || fail "the effective scenario names other files"
+expect_error "card.toml: No such file or directory" run call.toml --set device=card.toml
 
 # What users get wrong: one line each, status 1.
 expect_error "nowhere.toml: No such file or directory" run nowhere.toml
@@ -129,6 +140,7 @@ expect_error 'unknown.toml:1:1: unknown key "sede"; the nearest known key is "se
 printf '[context]\nkind = "reservation"\nx_ticks = 9\ny_ticks = 8\n' >over.toml
 expect_error "over.toml:4:1: reservation of 9 ticks in every 8 cannot be admitted: 112 % of the CPU" run over.toml
 expect_error '--context: "RES 2" is not a valid context: at character 6, its end, expected /' run call.toml --context "RES 2"
+expect_error '--seed: "-1"; expected a whole number, 0 or more' run call.toml --seed -1
 expect_error '--set loud=1: unknown key "loud"' run call.toml --set loud=1
 expect_error "line.loss_db is 99; expected a number, 0 to 60" run call.toml --set line.loss_db=99
 : >in-the-way

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "driver/path/output.h"
 #include "traces/document/key.h"
@@ -36,6 +37,12 @@ std::vector<std::string> data_names(std::string_view room) {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::string file_named_in(std::string_view file, std::string name) {
+  const fs::path beside = fs::path(file).parent_path() / name;
+  std::error_code error;
+  return !name.empty() && fs::exists(beside, error) ? beside.string() : std::move(name);
 }
 
 fs::path data_file(std::string_view room, std::string_view name) {

@@ -208,7 +208,9 @@ std::vector<hostsim::DeviceBeside> take_soft_devices(Document& document) {
   std::vector<hostsim::DeviceBeside> devices;
   for (Document& row : document.take_rows("load.soft_device")) {
     hostsim::DeviceBeside d;
-    layer(row, "device", [&](const std::string& name) { d.device = load_device(name); });
+    layer(row, "device", [&](const std::string& name) {
+      d.device = load_device(name.ends_with(".toml") ? file_named_in(row.name(), name) : name);
+    });
     layer(row, "context", [&](const std::string& text) { d.context = ContextSpec::parse(text); });
     row.apply(soft_device_keys(), &d);
     if (d.name.empty()) d.name = d.device.name;

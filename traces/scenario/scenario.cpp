@@ -288,7 +288,10 @@ void ScenarioBuilder::apply(Document document) {
       throw Error(fmt::format("{}: {}{}", at, complaint, e.what()));
     }
   };
-  layer("host.name", "host.name: ", [&](const std::string& name, const auto&) { scenario_.host = load_host(name); });
+  const auto here = [&](std::string name) { return file_named_in(document.name(), std::move(name)); };
+  const auto toml = [&](const std::string& name) { return name.ends_with(".toml") ? here(name) : name; };
+  layer("host.name",
+        "host.name: ", [&](const std::string& name, const auto&) { scenario_.host = load_host(toml(name)); });
   layer("context", "", [&](const std::string& text, const std::string& at) {
     ContextScenario context(ContextSpec::parse(text));
     context.slot_phase = scenario_.context.slot_phase;
@@ -298,7 +301,7 @@ void ScenarioBuilder::apply(Document document) {
     for (const char* path : {"context.x_ticks", "context.y_ticks", "context.strict"}) origins_[path] = at;
   });
   layer("device", "device: ", [&](const std::string& name, const auto&) {
-    scenario_.device = load_device(name);
+    scenario_.device = load_device(toml(name));
     scenario_.pump = hostsim::PumpKind::kDevice;
   });
   const auto rows = [&](std::string path, auto& of, const auto& take) {
@@ -311,6 +314,9 @@ void ScenarioBuilder::apply(Document document) {
   rows("load.reservation", scenario_.load.reservations, take_reserved_threads);
   rows("load.soft_device", scenario_.load.soft_devices, take_soft_devices);
   document.apply(scenario_keys(), &scenario_, &origins_);
+  if (document.has("load.trace")) scenario_.load.trace = here(scenario_.load.trace);
+  if (document.has("host.latencies")) scenario_.host.latencies = toml(scenario_.host.latencies);
+  if (document.has("pump.cost_profile")) scenario_.cost_profile = toml(scenario_.cost_profile);
 }
 
 Scenario ScenarioBuilder::finish() const {
