@@ -41,10 +41,9 @@ class ViterbiDecoder {
   /// The pair of the newest 4D symbol on the best path so far: without delay, less certain; for loops that adapt.
   void tentative(Point decided[2]) const;
 
-  /// How much worse, in squared distance, the best path would have been that joins the decided one at the pair that was
-  /// decided last: near 0 it was a toss-up. Grows with the squared distance of the code, 20 to 0 noise; parallel
-  /// transitions are not looked at.
-  float margin() const { return traced_margin_[ahead_]; }
+  /// Of the pair that was decided last: another path joins the decided one there that would have been no more than
+  /// kTossUp worse. Parallel transitions are not looked at.
+  bool toss_up() const { return traced_toss_up_[ahead_]; }
 
   /// How much the metric of the best path grew with the newest 4D symbol: squared distance, near the noise energy of
   /// two points when all is well.
@@ -54,25 +53,27 @@ class ViterbiDecoder {
 
  private:
   static constexpr int kSteps = kDelay + 1;
-  static constexpr int kHistory = kSteps + 1;  // and the metrics after the newest
 
-  static int before(int at) { return at == 0 ? kHistory - 1 : at - 1; }
-  static int after(int at) { return at + 1 == kHistory ? 0 : at + 1; }
+  static int before(int at) { return at == 0 ? kSteps - 1 : at - 1; }
+  static int after(int at) { return at + 1 == kSteps ? 0 : at + 1; }
+  uint8_t* history(int at) { return history_ + at * layout_.bytes; }
+  const uint8_t* history(int at) const { return history_ + at * layout_.bytes; }
   void trace();
-  float margin_at(const GroupedTrellis& t, int at, int slot) const;
-  void pair_of(const ViterbiStep& s, int slot, Point decided[2]) const;
+  void pair_of(const uint8_t* step, int slot, Point decided[2]) const;
 
   TrellisCode code_ = TrellisCode::k16;
   InstructionSet set_;
   ViterbiStepFunction step_ = nullptr;
+  StepLayout layout_{};
   int newest_ = 0;
   int filled_ = 0;
   int ahead_ = 0;            // decisions left in traced_
+  int metrics_at_ = 0;       // those after the newest step
   int32_t best_ = 0;         // as the step returned it
   Point traced_[kBatch][2];  // the newest first
-  float traced_margin_[kBatch]{};
-  ViterbiStep history_[kHistory];
-  alignas(64) int32_t metrics_[kHistory][kMaxTrellisStates];  // before each step
+  bool traced_toss_up_[kBatch]{};
+  alignas(64) int32_t metrics_[2][kMaxTrellisStates];
+  alignas(64) uint8_t history_[kSteps * StepLayout::kMostBytes];
 };
 
 }  // namespace offhook::v34

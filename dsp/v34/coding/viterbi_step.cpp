@@ -122,20 +122,23 @@ constexpr bool high_bits_cancel() {
 }
 static_assert(high_bits_cancel());
 
-// A vector register of so many.
+// A vector register of so many, and as many octets.
 template <int kCount>
 struct Ints;
 template <>
 struct Ints<4> {
   using Vector = int32_t __attribute__((vector_size(16)));
+  using Octets = int8_t __attribute__((vector_size(4)));
 };
 template <>
 struct Ints<8> {
   using Vector = int32_t __attribute__((vector_size(32)));
+  using Octets = int8_t __attribute__((vector_size(8)));
 };
 template <>
 struct Ints<16> {
   using Vector = int32_t __attribute__((vector_size(64)));
+  using Octets = int8_t __attribute__((vector_size(16)));
 };
 
 namespace plain {
@@ -172,6 +175,12 @@ const GroupedTrellis& grouped_trellis(TrellisCode code) {
     default:
       return kTrellis<TrellisCode::k64>;
   }
+}
+
+Point nearest_point(const uint8_t* step, const StepLayout& layout, int which, int label) {
+  const auto* place = reinterpret_cast<const int8_t*>(step + layout.nearest + 8 * which + label);
+  return {static_cast<int16_t>(kOffsetRe[label & 3] + 4 * place[0]),
+          static_cast<int16_t>(kOffsetIm[label & 3] + 4 * place[16])};
 }
 
 ViterbiStepFunction viterbi_step(TrellisCode code, [[maybe_unused]] InstructionSet set) {

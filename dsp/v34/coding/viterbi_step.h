@@ -43,20 +43,37 @@ constexpr int place_of(int slot, int inputs) {
   return slot % kTrellisGroups * inputs + slot / kTrellisGroups;
 }
 
-/// What is kept of a step.
-struct alignas(64) ViterbiStep {
-  uint8_t from[kMaxTrellisStates];  ///< by slot: the survivor's slot before this step
-  int32_t branch[2][kMaxInputs];    ///< by Y0 and input: metric, and in the low bits 8 s(2m) + s(2m+1) of the best pair
-  int16_t re[2][8], im[2][8];       ///< nearest points, by subset label
+/// Paths whose squared distances differ by no more than this are told apart by luck (kMetricUnit a half).
+inline constexpr int32_t kTossUp = kMetricUnit / 2;
+
+/// What is kept of a step, for as long as its decision takes: packed by the code's states, because of a thousand
+/// decoders all of it goes through the caches again and again.
+///    from     [states] by slot: the survivor's slot before this step, and kTossUpBit
+///    pair     [2][inputs] by Y0 and input: 8 s(2m) + s(2m+1) of the best pair
+///    nearest  re [2][8], im [2][8]: nearest points, by subset label, as places of their class (nearest_point())
+struct StepLayout {
+  static constexpr uint8_t kTossUpBit = 0x80;  ///< a second path into the slot was no more than kTossUp worse
+  static constexpr int kMostBytes = 128;
+  int pair, nearest;
+  int bytes;  ///< of one step
 };
+constexpr StepLayout step_layout(int states) {
+  const int pair = states, nearest = pair + 2 * states / kTrellisGroups, end = nearest + 32;
+  return {pair, nearest, end < 64 ? 64 : end};
+}
+static_assert(step_layout(kMaxTrellisStates).bytes == StepLayout::kMostBytes);
+
+/// Of the two points of a step, one: the nearest of that label.
+Point nearest_point(const uint8_t* step, const StepLayout& layout, int which, int label);
 
 /// @param[in] received  re, im, re, im of two points; any value  @param bit_inversion  V0
 /// @param[in] before  [64] by next place: metric, and in the low bits the slot  @param[out] after  the same, after the
 /// step; the least metric is 0. No alias of `before`
+/// @param[out] step  as StepLayout of the code
 /// @return the metric's growth, and in the low bits the best slot.  Real-time: yes, O(states * inputs).
 using ViterbiStepFunction = int32_t (*)(const float received[4], bool bit_inversion,
                                         const int32_t before[kMaxTrellisStates], int32_t after[kMaxTrellisStates],
-                                        ViterbiStep* step);
+                                        uint8_t* step);
 /// @pre cpu_has(set)
 ViterbiStepFunction viterbi_step(TrellisCode code, InstructionSet set);
 

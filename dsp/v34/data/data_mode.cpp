@@ -154,7 +154,7 @@ Complex DataReceiver::decide(Complex y) {
 void DataReceiver::decode_pair() {
   since_inversion_ = ahead_.in_half_data_frame(pair_);
   ready_ = viterbi_.decode(received_, ahead_.bit_inversion(pair_), decided_ + decided_count_);
-  if (ready_) margin_ = viterbi_.margin();
+  if (ready_) toss_up_ = viterbi_.toss_up();
   if (++pair_ == kGroupsPerMappingFrame) {
     pair_ = 0;
     ahead_.advance();

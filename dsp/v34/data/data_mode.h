@@ -107,8 +107,8 @@ class DataReceiver {
   float variance() const { return variance_; }
   /// The same against the nearest points of the grid, which know nothing of the code.
   float grid_variance() const { return grid_variance_; }
-  /// ViterbiDecoder::margin(); large before the first decision.
-  float margin() const { return margin_; }
+  /// ViterbiDecoder::toss_up(); false before the first decision.
+  bool toss_up() const { return toss_up_; }
   /// 4D symbols since the last place where the superframe's pattern may invert a bit (V0), the last one included.
   int since_inversion() const { return since_inversion_; }
 
@@ -133,7 +133,7 @@ class DataReceiver {
   int symbols_ = 0;
   int b1_errors_ = 0;
   uint64_t bits_ = 0;
-  float margin_ = 1e3f;
+  bool toss_up_ = false;
   float variance_ = 0;
   float grid_variance_ = 0;
   int since_inversion_ = 0;

@@ -55,7 +55,7 @@ void LineMonitor::follow_quiet(float mean) {
 
 bool LineMonitor::error(const DataReceiver& r) {
   if (since_error_ > 0) --since_error_;
-  if (r.margin() > kDoubtful || since_error_ > 0) return false;
+  if (!r.toss_up() || since_error_ > 0) return false;
   since_error_ = kOneErrorPairs;
   return true;
 }

@@ -74,7 +74,6 @@ class LineMonitor {
   static constexpr float kEdgeExcess = 0.045f;
 
   static constexpr float kQuieter = 1.6f;    ///< 2 dB
-  static constexpr float kDoubtful = 0.5f;   ///< margin
   static constexpr int kOneErrorPairs = 48;  ///< what follows within a data frame belongs to the same error
 
   static constexpr int kSettledMean = 4;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "dsp/v34/coding/encoder.h"
@@ -159,8 +161,83 @@ TEST(V34Viterbi, InstructionSetsGiveTheSame) {
         if (m < ViterbiDecoder::kDelay) continue;
         ASSERT_EQ(a[0], b[0]);
         ASSERT_EQ(a[1], b[1]);
+        ASSERT_EQ(plain.toss_up(), other.toss_up());
       }
     }
+  }
+}
+
+// Of each subset the nearest point, by search.
+struct NearestPoints {
+  Point at[8];
+  double distance[8];  // squared
+  NearestPoints(double re, double im) {
+    std::fill(distance, distance + 8, 1e9);
+    for (int x = -41; x <= 41; x += 2) {
+      for (int y = -41; y <= 41; y += 2) {
+        const double d = (re - x) * (re - x) + (im - y) * (im - y);
+        const Point p{static_cast<int16_t>(x), static_cast<int16_t>(y)};
+        if (d >= distance[subset_label(p)]) continue;
+        distance[subset_label(p)] = d;
+        at[subset_label(p)] = p;
+      }
+    }
+  }
+};
+
+// Paths into a state come from different states; of parallel transitions only the best is one.
+TEST(V34Viterbi, AStepFindsTheSurvivorsAndWhereTheyAreTossUps) {
+  for (const TrellisCode code : kCodes) {
+    const int states = trellis_states(code);
+    const GroupedTrellis& t = grouped_trellis(code);
+    Random random(24, static_cast<uint32_t>(code));
+    int toss_ups = 0, others = 0;
+    for (int m = 0; m < 40; ++m) {
+      alignas(64) int32_t before[kMaxTrellisStates], after[kMaxTrellisStates];
+      double metric[kMaxTrellisStates];  // by state
+      int slot_of_state[kMaxTrellisStates];
+      for (int place = 0; place < states; ++place) {
+        const auto units = static_cast<int32_t>(8 * random.uniform() * (kMetricUnit >> kMetricIdBits));
+        before[place] = units << kMetricIdBits | slot_of(place, t.inputs);
+        metric[t.next_state[place]] = static_cast<double>(units << kMetricIdBits) / kMetricUnit;
+        slot_of_state[t.next_state[place]] = slot_of(place, t.inputs);
+      }
+      float r[4];
+      for (float& v : r) v = static_cast<float>(40 * random.uniform() - 20);
+      const NearestPoints near[2] = {{r[0], r[1]}, {r[2], r[3]}};
+      const bool inverted = random.bit() != 0;
+      std::vector<std::map<int, double>> into(static_cast<size_t>(states));  // by state, by the one before
+      for (int state = 0; state < states; ++state) {
+        for (int s0 = 0; s0 < 8; ++s0) {
+          for (int s1 = 0; s1 < 8; ++s1) {
+            if (((s0 ^ s1) & 1) != (trellis_output(state) ^ inverted)) continue;
+            auto& paths = into[static_cast<size_t>(trellis_next(code, state, trellis_input(s0, s1)))];
+            const double d = metric[state] + near[0].distance[s0] + near[1].distance[s1];
+            if (!paths.contains(state) || d < paths[state]) paths[state] = d;
+          }
+        }
+      }
+      for (const InstructionSet set : kInstructionSets) {
+        if (!cpu_has(set)) continue;
+        alignas(64) uint8_t step[StepLayout::kMostBytes];
+        viterbi_step(code, set)(r, inverted, before, after, step);
+        for (int state = 0; state < states; ++state) {
+          std::vector<std::pair<double, int>> paths;
+          for (const auto& [from, d] : into[static_cast<size_t>(state)]) paths.emplace_back(d, from);
+          std::sort(paths.begin(), paths.end());
+          const double margin = paths[1].first - paths[0].first;
+          const uint8_t found = step[slot_of_state[state]];
+          if (margin > 1e-3) {
+            EXPECT_EQ(found & kMetricIds, slot_of_state[paths[0].second]);
+          }
+          if (std::abs(margin - 0.5) < 1e-3) continue;
+          EXPECT_EQ((found & StepLayout::kTossUpBit) != 0, margin < 0.5) << margin;
+          ++(margin < 0.5 ? toss_ups : others);
+        }
+      }
+    }
+    EXPECT_GT(toss_ups, 100);
+    EXPECT_GT(others, 100);
   }
 }
 
@@ -175,22 +252,7 @@ Survivor reference_decode(TrellisCode code, const std::vector<float>& received) 
   const int states = trellis_states(code);
   std::vector<Survivor> now(static_cast<size_t>(states));
   for (size_t at = 0; at < received.size(); at += 4) {
-    Point nearest[2][8];
-    double distance[2][8];
-    for (int k = 0; k < 2; ++k) {
-      std::fill(distance[k], distance[k] + 8, 1e9);
-      const double re = received[at + 2 * k];
-      const double im = received[at + 2 * k + 1];
-      for (int x = -41; x <= 41; x += 2) {
-        for (int y = -41; y <= 41; y += 2) {
-          const double d = (re - x) * (re - x) + (im - y) * (im - y);
-          const Point p{static_cast<int16_t>(x), static_cast<int16_t>(y)};
-          if (d >= distance[k][subset_label(p)]) continue;
-          distance[k][subset_label(p)] = d;
-          nearest[k][subset_label(p)] = p;
-        }
-      }
-    }
+    const NearestPoints near[2] = {{received[at], received[at + 1]}, {received[at + 2], received[at + 3]}};
     std::vector<Survivor> next(static_cast<size_t>(states), {1e18, {}});
     std::vector<int> from(static_cast<size_t>(states));
     std::vector<int> pair(static_cast<size_t>(states));
@@ -199,7 +261,7 @@ Survivor reference_decode(TrellisCode code, const std::vector<float>& received) 
         for (int s1 = 0; s1 < 8; ++s1) {
           if (((s0 ^ s1) & 1) != trellis_output(state)) continue;
           const auto to = static_cast<size_t>(trellis_next(code, state, trellis_input(s0, s1)));
-          const double m = now[static_cast<size_t>(state)].metric + distance[0][s0] + distance[1][s1];
+          const double m = now[static_cast<size_t>(state)].metric + near[0].distance[s0] + near[1].distance[s1];
           if (m >= next[to].metric) continue;
           next[to].metric = m;
           from[to] = state;
@@ -209,8 +271,8 @@ Survivor reference_decode(TrellisCode code, const std::vector<float>& received) 
     }
     for (size_t to = 0; to < next.size(); ++to) {
       next[to].path = now[static_cast<size_t>(from[to])].path;
-      next[to].path.push_back(nearest[0][pair[to] >> 3]);
-      next[to].path.push_back(nearest[1][pair[to] & 7]);
+      next[to].path.push_back(near[0].at[pair[to] >> 3]);
+      next[to].path.push_back(near[1].at[pair[to] & 7]);
     }
     now = std::move(next);
   }

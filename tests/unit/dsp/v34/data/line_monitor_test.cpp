@@ -74,7 +74,7 @@ TEST(V34LineMonitor, TossUpsAreAboutAsManyAsErrors) {
       const bool wrong = !(out[0] == sent[0] && out[1] == sent[1]);
       sent.erase(sent.begin(), sent.begin() + 2);
       if (wrong && since_error >= 48) ++errors, since_error = 0;
-      if (viterbi.margin() < 0.5f && since_toss_up >= 48) ++toss_ups, since_toss_up = 0;
+      if (viterbi.toss_up() && since_toss_up >= 48) ++toss_ups, since_toss_up = 0;
       ++since_error, ++since_toss_up;
     }
     EXPECT_GT(errors, 10) << strong;
