@@ -23,6 +23,8 @@ struct Kernels {
   const char* name;
   /// Sum of a[k] b[k].
   float (*dot)(const float* a, const float* b, int n);
+  /// Sum of a[k] b[k], and to that the sum of c[k] d[k]: what two calls of dot() give.
+  float (*two_dots)(const float* a, const float* b, const float* c, const float* d, int n);
   /// c[k] += step x[k].
   void (*accumulate)(float* c, const float* x, float step, int n);
   /// Sum of c[k] x[k], complex.

@@ -96,7 +96,7 @@ void Modulator::add_to(HotLines* hot) const {
 float Modulator::next() {
   const float* re = re_ + at_ + 1;
   const float* im = im_ + at_ + 1;
-  float y = kernels_->dot(tap_re_[phase_], re, kSpan) + kernels_->dot(tap_im_[phase_], im, kSpan);
+  float y = kernels_->two_dots(tap_re_[phase_], re, tap_im_[phase_], im, kSpan);
   phase_ += per_sample_;
   if (phase_ >= phases_) phase_ -= phases_;
   if (emphasised_) {

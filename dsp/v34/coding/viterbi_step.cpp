@@ -69,10 +69,6 @@ constexpr bool is_exclusive_or(TrellisCode code) {
 static_assert(is_exclusive_or(TrellisCode::k16) && is_exclusive_or(TrellisCode::k32) &&
               is_exclusive_or(TrellisCode::k64));
 
-// Points 1 modulo 4 turned by 0..3 times 90 degrees, one class a label modulo 4. A class holds two subsets, told apart
-// by the parity of both coordinates' places in it.
-constexpr int kOffsetRe[] = {1, 1, 3, 3};
-constexpr int kOffsetIm[] = {1, 3, 3, 1};
 constexpr bool classes_are_labels() {
   for (int c = 0; c < 4; ++c) {
     for (int row = -3; row <= 3; ++row) {
@@ -175,12 +171,6 @@ const GroupedTrellis& grouped_trellis(TrellisCode code) {
     default:
       return kTrellis<TrellisCode::k64>;
   }
-}
-
-Point nearest_point(const uint8_t* step, const StepLayout& layout, int which, int label) {
-  const auto* place = reinterpret_cast<const int8_t*>(step + layout.nearest + 8 * which + label);
-  return {static_cast<int16_t>(kOffsetRe[label & 3] + 4 * place[0]),
-          static_cast<int16_t>(kOffsetIm[label & 3] + 4 * place[16])};
 }
 
 ViterbiStepFunction viterbi_step(TrellisCode code, [[maybe_unused]] InstructionSet set) {

@@ -47,6 +47,8 @@ TEST_P(KernelVariants, EqualTheDefinitionsInDoublePrecision) {
       at_im += tap * x.d[k];
     }
     EXPECT_NEAR(kernels().dot(x.a.data(), x.b.data(), n), dot, 1e-4);
+    EXPECT_EQ(kernels().two_dots(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n),
+              kernels().dot(x.a.data(), x.b.data(), n) + kernels().dot(x.c.data(), x.d.data(), n));
     const Complex z = kernels().complex_dot(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n);
     EXPECT_NEAR(z.re, re, 1e-4);
     EXPECT_NEAR(z.im, im, 1e-4);
@@ -81,6 +83,8 @@ TEST_P(KernelVariants, GiveTheSameBits) {
   for (int n = 16; n <= 256; n += 16) {
     Data x(n);
     EXPECT_TRUE(same(kernels().dot(x.a.data(), x.b.data(), n), plain.dot(x.a.data(), x.b.data(), n)));
+    EXPECT_TRUE(same(kernels().two_dots(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n),
+                     plain.two_dots(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n)));
     const auto both = [&](const Kernels& k) {
       return std::array{
           k.complex_dot(x.a.data(), x.b.data(), x.c.data(), x.d.data(), n),
