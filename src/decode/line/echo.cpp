@@ -30,6 +30,7 @@ constexpr double kLeastLearnt = 0.4;               // s, for another path than t
 constexpr double kSamplesATap = 6;                 // make a path worth something
 constexpr std::size_t kFarTogether = 8 * kRateHz;  // stretches of one path
 constexpr std::size_t kGuard = 2 * kRateHz;        // either side, to see whether the echo is there
+constexpr double kSurelyAway = 4;                  // standard deviations of what it lacks
 
 double power(std::span<const float> x) {
   double sum = 0;
@@ -380,16 +381,20 @@ std::vector<float> without_echo(std::span<const float> own, std::span<const floa
     const std::size_t from = k == 0 ? 0 : sample(paths[k].t0);
     const std::size_t to = k + 1 < paths.size() ? sample(paths[k + 1].t0) : own.size();
     const std::vector<float> y = echo_of(other, paths[k], from, to);
-    // The share of the estimate that is there, over some seconds.
-    std::vector<double> both(y.size() + 1), alone(y.size() + 1);
+    // The share of the estimate that is there, over some seconds. The channel's own signal makes it uncertain, the more
+    // the fainter the echo is: only what can be told to be away is left out.
+    std::vector<double> both(y.size() + 1), alone(y.size() + 1), here(y.size() + 1);
     for (std::size_t t = 0; t < y.size(); ++t) {
       both[t + 1] = both[t] + static_cast<double>(y[t]) * own[from + t];
       alone[t + 1] = alone[t] + static_cast<double>(y[t]) * y[t];
+      here[t + 1] = here[t] + static_cast<double>(own[from + t]) * own[from + t];
     }
     for (std::size_t t = 0; t < y.size(); ++t) {
       const std::size_t a = t - std::min(t, kGuard);
       const std::size_t b = std::min(y.size(), t + kGuard);
-      if (both[b] - both[a] > 0.5 * (alone[b] - alone[a])) left[from + t] -= y[t];
+      const double echo = alone[b] - alone[a], lacks = echo - (both[b] - both[a]);
+      const double by_chance = std::sqrt(echo * (here[b] - here[a]) / static_cast<double>(b - a));
+      if (lacks < std::max(0.5 * echo, kSurelyAway * by_chance)) left[from + t] -= y[t];
     }
   }
   return left;

@@ -109,6 +109,15 @@ TEST(DecodeEcho, WhatIsNoEchoStays) {
   EXPECT_TRUE(find_echo_paths(late, tone).empty());
 }
 
+// So faint that over some seconds the channel's own signal hides whether it is there.
+TEST(DecodeEcho, AFaintEchoIsTakenOffThroughout) {
+  const auto other = modem(1, 40, 1, 39), sent = modem(2, 40, 4, 39);
+  auto own = sent;
+  add_echo(own, other, 300, 0.018f);
+  const auto clean = without_echo(own, other, find_echo_paths(own, other));
+  for (double t = 5; t < 38; t += 0.5) EXPECT_LT(left_db(clean, sent, t, t + 0.5), -50) << t;
+}
+
 TEST(DecodeEcho, AnEchoThatIsGoneIsNotTakenOff) {
   const auto other = modem(1, 24, 1, 23), sent = modem(2, 24, 4, 23, 300);
   auto own = sent;
