@@ -22,7 +22,7 @@ struct Band {
   bool calling;
 };
 constexpr Band kBands[] = {{kV21.title, FSK_V21CH1, true},         {kV21.title, FSK_V21CH2, false},
-                           {kBell103.title, FSK_BELL103CH1, true}, {kBell103.title, FSK_BELL103CH2, false},
+                           {kBell103.title, FSK_BELL103CH2, true}, {kBell103.title, FSK_BELL103CH1, false},
                            {kV23.title, FSK_V23CH2, true},         {kV23.title, FSK_V23CH1, false}};
 
 constexpr double kBlockS = 0.05, kBlockBits = 8;  // the longer one
@@ -84,6 +84,19 @@ bool is_fsk(const Tuned& t, std::size_t from, std::size_t to) {
   return mean > kLeastPower && square / n < (1 + kSteady) * mean * mean && near > kOnFrequency * n;
 }
 
+// Whether the signal gets to either frequency when it is on its side of the middle: a tone on one side, which noise
+// draws across now and then, does not.
+bool both_reached(const Tuned& t, std::size_t from, std::size_t to) {
+  constexpr double kLeastShare = 0.2;
+  int samples[2]{}, near[2]{};
+  for (std::size_t i = from; i < to; ++i) {
+    const int side = t.deviation[i] > 0 ? 1 : 0;
+    ++samples[side];
+    near[side] += std::abs(std::abs(t.deviation[i]) - 1) < kNear;
+  }
+  return near[0] > kLeastShare * samples[0] && near[1] > kLeastShare * samples[1];
+}
+
 // Fills in the changes of frequency and how well they lie on a grid. @return whether it is data, not a tone
 bool has_bits(const Tuned& t, double bit_samples, FskHeard& f) {
   const auto from = static_cast<std::size_t>(f.t0 * kRateHz), to = static_cast<std::size_t>(f.t1 * kRateHz);
@@ -104,7 +117,7 @@ bool has_bits(const Tuned& t, double bit_samples, FskHeard& f) {
   }
   f.amplitude = std::sqrt(power / static_cast<double>(std::max<std::size_t>(1, to - from)));
   f.step_match = f.changes > 0 ? std::abs(grid) / f.changes : 0;
-  return f.changes >= kLeastChanges && f.step_match > kLeastMatch && grid.real() > 0;
+  return f.changes >= kLeastChanges && f.step_match > kLeastMatch && grid.real() > 0 && both_reached(t, from, to);
 }
 
 void find_in(std::span<const float> x, int channel, const Band& band, std::vector<FskHeard>& found) {

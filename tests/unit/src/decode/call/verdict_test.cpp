@@ -195,6 +195,14 @@ TEST(DecodeVerdict, ToneInNoiseIsNoModem) {
   }
 }
 
+// Of a level with the noise, it lies between the two frequencies of Bell 103, and noise draws it across their middle.
+TEST(DecodeVerdict, AToneBesideTheMiddleOfTwoFrequenciesInLoudNoiseIsNoModem) {
+  for (const double noise_rms : {1500, 2100, 3000}) {
+    const Verdict v = verdict_of({mixed(tone(1100, 12, 4200), noise(12, noise_rms, 5))});
+    EXPECT_EQ(v.technology, "no modem found") << noise_rms;
+  }
+}
+
 TEST(DecodeVerdict, ModemsOfTwoFrequenciesAreNamed) {
   struct Modem {
     const char* name;
@@ -214,6 +222,8 @@ TEST(DecodeVerdict, ModemsOfTwoFrequenciesAreNamed) {
     const Verdict v = verdict_of({both});
     EXPECT_EQ(v.technology, m.name);
     ASSERT_EQ(v.directions.size(), 2u) << m.name;
+    EXPECT_GT(v.directions[0].since_s, 4.5) << m.name;  // the call modem waits
+    EXPECT_LT(v.directions[1].since_s, 4.5) << m.name;
     EXPECT_EQ(v.directions[0].bit_rate, static_cast<int>(m.call[2]));
     EXPECT_EQ(v.directions[1].bit_rate, static_cast<int>(m.answer[2]));
   }
