@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """How well recorded calls are read: `offhook decode` against what an independent passive decoder found in them.
 
-    tests/decode/score_calls.py PROGRAM CALLS [FILE...] [--json FOLDER] [--jobs N] [--verbose]
+    tests/decode/score_calls.py PROGRAM CALLS [FILE...] [--json FOLDER] [--before FOLDER] [--jobs N] [--verbose]
 
 CALLS is a folder of recordings with a truth.json. Each field is counted as right, wrong, missing, or surplus (heard,
 but not in the truth). Of data mode, which truth.json does not have, the good and the bad frames of each direction are
-printed. With --json, what was decoded is kept in FOLDER, and what is there already is not decoded again.
+printed. With --json, what was decoded is kept in FOLDER, and what is there already is not decoded again. With --before, a FOLDER that another program's run has filled by --json, a table
+is printed too: frames and SNR of each direction, by that program and by this one.
 Exit status: 0 the table is printed, 1 a call could not be decoded.
 """
 import argparse, collections, concurrent.futures, json, pathlib, subprocess, sys, tempfile
@@ -160,12 +161,35 @@ def changes(s, t, d):
     s.listed("change", want, [(c["start_s"], c["name"], c) for c in d["changes"] if c["name"] != "retrain"], 0.3)
 
 
+def ways_of(d):
+    """All directions of all trainings, with their names."""
+    ways = [(way, x) for t in d["trainings"] for way in ("call_to_answer", "answer_to_call", "upstream", "downstream") if (x := t.get(way))]
+    return ways + [(way, x) for way in ("call_to_answer", "answer_to_call") if (x := d.get("connection", {}).get(way))]
+
+
+def before_and_now(files, before, now):
+    """Good and bad frames and the SNR of each direction that has data, in the decoded calls of two folders."""
+
+    def cell(x):
+        if x is None:
+            return f"{'-':>5} {'-':>4} {'-':>6}"
+        snr = max((m["snr_db"] for m in x["data"]), default=0)
+        return f"{sum(len(m['frames']) for m in x['data']):5} {sum(m['bad_frames'] for m in x['data']):4} {snr:6.1f}"
+
+    lines = [f"{'frames good, bad, and SNR in dB':60} {'before':>17}   {'now':>17}"]
+    for name in files:
+        then, present = (ways_of(json.loads((folder / f"{name}.json").read_text())) for folder in (before, now))
+        for k, (way, x) in enumerate(present):
+            old = then[k][1] if k < len(then) and then[k][0] == way else None
+            if x["data"] or (old and old["data"]):
+                lines.append(f"{name[:-4][:44]:44} {way:15} {cell(old)}   {cell(x)}")
+    return lines
+
+
 def data(s, d):
     """A direction for each line: from, to, frames good and bad. One that has E and no frames counts as missing."""
     lines = []
-    ways = [(way, x) for t in d["trainings"] for way in ("call_to_answer", "answer_to_call", "upstream", "downstream") if (x := t.get(way))]
-    ways += [(way, x) for way in ("call_to_answer", "answer_to_call") if (x := d.get("connection", {}).get(way))]
-    for way, x in ways:
+    for way, x in ways_of(d):
         good = sum(len(m["frames"]) for m in x["data"])
         bad = sum(m["bad_frames"] for m in x["data"])
         trained = bool(x["data"]) or any("e" in p for p in x.get("segments", []))
@@ -184,6 +208,7 @@ def main():
     parser.add_argument("calls", type=pathlib.Path)
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--json", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--before", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--verbose", action="store_true", help="each field that is not right")
     options = parser.parse_args()
@@ -209,6 +234,9 @@ def main():
             print("\n".join(lines + (s.lines if options.verbose else [])))
             for field, count in s.count.items():
                 total.count[field].update(count)
+        table = before_and_now(files, options.before, folder) if options.before else []
+    if table:
+        print("\n".join(table))
     print(f"{'field':10} {'right':>6} {'wrong':>6} {'missing':>8} {'surplus':>8}")
     for field in FIELDS:
         c = total.count[field]

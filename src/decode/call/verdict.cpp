@@ -88,7 +88,7 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
     const double begins = p.t_s > 0 ? p.t_s : p.t_trn;
     if (begins > last.t0) end = std::min(end, begins);
   }
-  if (last.lost || (last.t1 < end - kCloseS && !last.s_after)) {
+  if (last.lost || (last.t1 < end - kCloseS && !last.s_after && !last.silence_after)) {
     way.since_s = last.t1;
     way.reason = "the points can no longer be told from each other";
     return;

@@ -7,9 +7,12 @@
 #include <span>
 
 #include "src/decode/v34/known_symbols.h"
+#include "src/decode/v34/second_reading.h"
 
 namespace offhook::decode {
 namespace {
+
+constexpr double kMarkS = 0.1;
 
 // B1 as it is sent: x', of mean power 1, and y, what the receiver is to see after the whitening filter.
 struct B1 {
@@ -37,79 +40,38 @@ B1 make_b1(const v34::DataParameters& p, const v34::EncoderStart& start) {
   return b;
 }
 
-// Whitened symbols to bits.
-class Bits {
+// What whitened symbols were meant to be, at once: good enough to follow the line by.
+class Decisions {
  public:
-  Bits(const v34::DataParameters& p, const v34::EncoderStart& start)
-      : framing_(p.coding.framing),
-        decoder_(p.coding, start),
-        ahead_(p.coding.framing),
-        b1_frames_(framing_.mapping_frames - start.frame) {
+  Decisions(const v34::DataParameters& p, const v34::EncoderStart& start) : ahead_(p.coding.framing) {
     for (int k = 0; k < start.frame; ++k) ahead_.advance();
     viterbi_.reset(p.coding.trellis, start.trellis_state == 0);
   }
 
-  /// What `y` was meant to be: the nearest odd point; for the second of a pair, that of the best path.
-  Cf put(Cf y, DataHeard& heard) {
+  /// @return the nearest odd point; for the second of a pair, that of the best path
+  Cf put(Cf y) {
     received_[2 * second_] = y.real();
     received_[2 * second_ + 1] = y.imag();
     second_ = !second_;
     if (second_) return {nearest(y.real()), nearest(y.imag())};
-    const bool ready = viterbi_.decode(received_, ahead_.bit_inversion(pair_), decided_ + count_);
+    v34::Point pair[2];
+    viterbi_.decode(received_, ahead_.bit_inversion(pair_), pair);
     if (++pair_ == v34::kGroupsPerMappingFrame) {
       pair_ = 0;
       ahead_.advance();
     }
-    v34::Point newest[2];
-    viterbi_.tentative(newest);
-    if (ready && (count_ += 2) == v34::kSymbolsPerMappingFrame) {
-      count_ = 0;
-      std::uint8_t bits[v34::kMaxMappingFrameBits], aux = 0;
-      const int n = decoder_.frame(decided_, bits, &aux);
-      if (b1_frames_ > 0) {
-        --b1_frames_;
-        for (int k = 0; k < n; ++k) heard.b1_errors += !bits[k];
-      } else {
-        heard.bits.insert(heard.bits.end(), bits, bits + n);
-      }
-    }
-    return to_cf(newest[1]);
+    viterbi_.tentative(pair);
+    return to_cf(pair[1]);
   }
-  /// Of the newest pair, both points together.
-  double noise() const { return viterbi_.path_metric_step(); }
-  bool pair_completed() const { return !second_; }
 
  private:
   static float nearest(float v) { return std::clamp(2 * std::floor(v / 2) + 1, -255.f, 255.f); }
 
-  v34::Framing framing_;
   v34::ViterbiDecoder viterbi_;
-  v34::Decoder decoder_;
   v34::FramePosition ahead_;
-  int b1_frames_;
   int pair_ = 0;
   float received_[4]{};
   bool second_ = false;
-  v34::Point decided_[v34::kSymbolsPerMappingFrame]{};
-  int count_ = 0;
-};
-
-// What undoes the precoder: y(n) = x(n) + sum of h(i) x(n - i).
-class WhiteningFilter {
- public:
-  explicit WhiteningFilter(const v34::PrecoderCoefficients& c) {
-    for (int k = 0; k < 3; ++k) h_[k] = {static_cast<float>(c.h[k].re) / 16384, static_cast<float>(c.h[k].im) / 16384};
-  }
-  Cf put(Cf x) {
-    const Cf y = x + h_[0] * x_[0] + h_[1] * x_[1] + h_[2] * x_[2];
-    x_[2] = x_[1];
-    x_[1] = x_[0];
-    x_[0] = x;
-    return y;
-  }
-
- private:
-  Cf h_[3], x_[3]{};
 };
 
 // Hears S in the symbols of data mode: each equals the one two before.
@@ -204,11 +166,13 @@ class Reader {
         b1_(b1),
         heard_(heard),
         nonlinear_(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy()),
-        at_{Bits(parameters, b1.start), WhiteningFilter(parameters.coding.precoder), {}} {}
+        at_{Decisions(parameters, b1.start), WhiteningFilter(parameters.coding.precoder), {}} {}
+
+  /// From the first of B1 on, up to what ends data.
+  std::span<const EqualisedSymbol> symbols() const { return symbols_; }
 
   /// @param end  in samples
   void run(double end) {
-    constexpr int kSSeen = 70;  // symbols of S when it is told from data
     at_.next_mark = heard_.t0 + kMarkS;
     Checkpoint begin = here();
     bool again = false;
@@ -225,43 +189,36 @@ class Reader {
       if (at_.s.put(out) && at_.symbol > 200) {
         heard_.s_after = true;
         heard_.t_s = seconds(receiver_.state.t - kSSeen * receiver_.state.step);
+        symbols_.resize(at_.symbol - kSSeen);
         return;
       }
       take(out);
-      const double t = seconds(receiver_.state.t);
-      if (t < at_.next_mark) continue;
+      if (seconds(receiver_.state.t) < at_.next_mark) continue;
       at_.next_mark += kMarkS;
-      mark(t);
       heard_.lost = receiver_.state.error > 0.5;
       if (heard_.lost) return;
     }
   }
 
  private:
-  static constexpr double kMarkS = 0.1;
+  static constexpr std::size_t kSSeen = 70;      // symbols of S when it is told from data
   static constexpr std::size_t kStretch = 2000;  // symbols that an echo is learnt from
   static constexpr double kWorthAgain = 0.1;     // of the errors' energy
 
   // Where reading stands, but for the receiver.
   struct Position {
-    Bits bits;
+    Decisions decisions;
     WhiteningFilter filter;
     SDetector s;
-    double noise = 0;
-    int pairs = 0;
     std::size_t symbol = 0;
     double next_mark = 0;
   };
   struct Checkpoint {
     Position position;
     ReceiverState receiver;
-    int b1_errors;
-    std::size_t bits, marks, points;
+    std::size_t points;
   };
-  Checkpoint here() const {
-    return {
-        at_, receiver_.state, heard_.b1_errors, heard_.bits.size(), heard_.times.size(), heard_.constellation.size()};
-  }
+  Checkpoint here() const { return {at_, receiver_.state, heard_.constellation.size()}; }
   // With the echo's taps as they are now.
   void go_back(const Checkpoint& to) {
     std::vector<Cf> echo = std::move(receiver_.state.v);
@@ -270,10 +227,7 @@ class Reader {
     receiver_.state = to.receiver;
     receiver_.state.v = std::move(echo);
     receiver_.state.echo_delay = delay;
-    heard_.b1_errors = to.b1_errors;
-    heard_.bits.resize(to.bits);
-    heard_.times.resize(to.marks);
-    heard_.snr_track.resize(to.marks);
+    symbols_.resize(at_.symbol);
     heard_.constellation.resize(to.points);
   }
 
@@ -282,24 +236,14 @@ class Reader {
     nonlinear_.decode(&re, &im);
     const Cf x(re, im), y = at_.filter.put(x);
     const bool in_b1 = at_.symbol < b1_.seen.size();
-    const Cf best = at_.bits.put(y, heard_);
+    const Cf best = at_.decisions.put(y);
     const Cf d = in_b1 ? b1_.seen[at_.symbol] : best;
-    if (at_.bits.pair_completed()) {
-      at_.noise += at_.bits.noise() / 2;
-      ++at_.pairs;
-    }
+    symbols_.push_back({receiver_.state.t, receiver_.state.phase, out});
     if (at_.symbol % 7 == 0 && heard_.constellation.size() < 8000) heard_.constellation.push_back(y);
     // The error before the whitening filter and after the non-linear encoder, as near as makes no difference.
     const Cf error = (d - y) * (std::abs(x) > 1e-6f ? std::abs(out) / std::abs(x) : 1.f);
     past_.push_back({receiver_.state.t, receiver_.state.phase, error});
     receiver_.adapt(error, out + error, in_b1 ? 0.01f : 0.002f);
-  }
-  void mark(double t) {
-    const double snr = 10 * std::log10(parameters_.mean_energy() / std::max(at_.noise / std::max(at_.pairs, 1), 1e-9));
-    heard_.snr_track.emplace_back(t, snr);
-    heard_.times.emplace_back(t, heard_.bits.size());
-    at_.noise = 0;
-    at_.pairs = 0;
   }
 
   SymbolReceiver& receiver_;
@@ -308,27 +252,94 @@ class Reader {
   V34DataHeard& heard_;
   qam::NonlinearEncoder nonlinear_;
   Position at_;
+  std::vector<EqualisedSymbol> symbols_;
   std::vector<SymbolReceiver::Decided> past_;
 };
+
+double mean(std::span<const float> x) {
+  double sum = 0;
+  for (const float v : x) sum += v;
+  return sum / static_cast<double>(x.size());
+}
+
+// How many of the symbols are data. What comes last may be none: the other signal that ends them begins a few symbols
+// early, or the sender has gone silent, and with what follows the silence decisions are but guesses.
+// @param[out] silence  the sender has gone silent
+std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondReading& reading, double energy,
+                       bool* silence) {
+  constexpr std::size_t kFrame = v34::kSymbolsPerMappingFrame, kRun = 4 * kFrame, kFew = 8 * kFrame;
+  constexpr double kSilence = 0.05;  // of the energy
+  const std::size_t all = reading.squared.size();
+  const std::span<const float> squared = reading.squared;
+  const double usual = median({squared.begin(), squared.end()}) / std::log(2.0),
+               limit = std::sqrt(usual * kGuessSquared);
+  std::size_t data = all;
+  while (data >= kRun && mean(squared.subspan(data - kRun, kRun)) > limit) data -= kFrame;
+  while (data >= kRun && mean(squared.subspan(data - kFrame, kFrame)) > limit) data -= kFrame;
+  if (data < kRun) return all;
+  double power = 0;
+  for (std::size_t k = data; k < all && !*silence; ++k) {
+    power += std::norm(symbols[k].out);
+    if (k >= data + kRun) power -= std::norm(symbols[k - kRun].out);
+    *silence = k + 1 >= data + kRun && power < kSilence * energy * static_cast<double>(kRun);
+  }
+  return *silence || all - data <= kFew ? data : all;
+}
+
+// To bits, and how well they are told.
+void take_bits(const SecondReading& reading, std::span<const EqualisedSymbol> symbols, const B1& b1,
+               V34DataHeard& heard) {
+  constexpr std::size_t kFrame = v34::kSymbolsPerMappingFrame;
+  const v34::DataParameters& p = heard.parameters;
+  v34::Decoder decoder(p.coding, b1.start);
+  double next_mark = heard.t0 + kMarkS;
+  std::size_t marked = 0;
+  for (std::size_t k = 0; k + kFrame <= symbols.size(); k += kFrame) {
+    std::uint8_t bits[v34::kMaxMappingFrameBits], aux = 0;
+    const int n = decoder.frame(&reading.points[k], bits, &aux);
+    if (k < b1.seen.size()) {
+      for (int i = 0; i < n; ++i) heard.b1_errors += !bits[i];
+    } else {
+      heard.bits.insert(heard.bits.end(), bits, bits + n);
+    }
+    const double t = seconds(symbols[k + kFrame - 1].t);
+    if (t < next_mark) continue;
+    next_mark += kMarkS;
+    const double noise = mean(std::span(reading.squared).subspan(marked, k + kFrame - marked));
+    marked = k + kFrame;
+    heard.snr_track.emplace_back(t, 10 * std::log10(p.mean_energy() / std::max(noise, 1e-9)));
+    heard.times.emplace_back(t, heard.bits.size());
+  }
+}
 
 }  // namespace
 
 V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direction& direction,
                        const v34::DataParameters& parameters, const ReceiverState& start, double end) {
-  constexpr int kDecoderDelay = 70;  // symbols
   V34DataHeard heard;
   heard.parameters = parameters;
   heard.bit_rate = parameters.bit_rate;
   heard.t0 = heard.t1 = seconds(start.t);
-  heard.decoder_delay_s = kDecoderDelay / symbol_rate_hz(direction.rate);
   SymbolReceiver receiver(line, other, symbol_rate_hz(direction.rate));
   receiver.state = start;
   const std::optional<B1> b1 = find_b1(receiver, parameters, heard);
   if (!b1) return heard;
   heard.b1_found = true;
 
-  Reader(receiver, parameters, *b1, heard).run(end);
+  Reader reader(receiver, parameters, *b1, heard);
+  reader.run(end);
   heard.t1 = seconds(receiver.state.t);
+  std::span<const EqualisedSymbol> symbols = reader.symbols();
+  const double carrier = carrier_hz(direction.rate, direction.carrier);
+  const std::size_t data = count_data(symbols, read_plainly(symbols, parameters, b1->start),
+                                      parameters.transmitted_energy(), &heard.silence_after);
+  if (heard.silence_after) {
+    heard.t1 = seconds(symbols[data].t);
+    heard.lost = false;
+  }
+  symbols = symbols.first(data);
+  const SecondReading reading = read_without_pulses(symbols, parameters, b1->start, carrier);
+  take_bits(reading, symbols, *b1, heard);
   std::vector<double> track;
   for (const auto& [t, snr] : heard.snr_track) track.push_back(snr);
   heard.snr_db = median(std::move(track));

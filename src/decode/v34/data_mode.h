@@ -14,10 +14,11 @@ struct V34DataHeard : DataHeard {
   double b1_match = 0;         ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
   v34::EncoderStart b1_start;  ///< where the encoder stood before it; all zero by the Recommendation
   bool b1_found = false;
-  bool lost = false;     ///< it ended because the points could no longer be told from each other
-  bool s_after = false;  ///< it ended with S
-  double t_s = 0;        ///< where S began, to a few symbols
-  ReceiverState at_end;  ///< within that S, units of four training points
+  bool lost = false;           ///< it ended because the points could no longer be told from each other
+  bool silence_after = false;  ///< it ended with the signal
+  bool s_after = false;        ///< it ended with S
+  double t_s = 0;              ///< where S began, to a few symbols
+  ReceiverState at_end;        ///< within that S, units of four training points
 };
 
 /// @param end  in samples, where something else is known to begin

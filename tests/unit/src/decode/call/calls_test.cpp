@@ -372,23 +372,50 @@ TEST(DecodeCalls, CleardownAndRenegotiationEqualTheTruth) {
   });
 }
 
-// What the check sequences of LAPM say, whatever truth.json has: one of the ten directions has a few bad frames.
-TEST(DecodeCalls, DataModeOfV34HasAtMostTenBadFramesInOneOfTenDirections) {
+// What the check sequences of LAPM say, whatever truth.json has, of all the calls: three directions have bad frames.
+// One sender clips its peaks, one frame is hit by the far modem's tone as it begins a retrain, and through 20 ms of
+// another call noise is 8 dB louder.
+TEST(DecodeCalls, DataModeOfV34HasBadFramesInThreeDirections) {
   NEEDS_RECORDINGS();
-  int clean = 0, directions = 0;
+  int clean = 0, directions = 0, bad = 0;
+  const Json all = Json::parse(std::ifstream(kCalls / "truth.json"));
+  for (const auto& [file, t] : all.items()) {
+    for (const Json& training : own(file)["trainings"]) {
+      for (const char* way : {"call_to_answer", "answer_to_call", "upstream"}) {
+        if (!training.contains(way)) continue;
+        std::size_t good = 0;
+        int bad_here = 0;
+        for (const Json& data : training[way]["data"]) {
+          good += data["frames"].size();
+          bad_here += data["bad_frames"].get<int>();
+        }
+        if (good == 0) continue;
+        ++directions;
+        clean += bad_here == 0;
+        bad += bad_here;
+        EXPECT_LE(bad_here, 10) << file << ", " << way;
+      }
+    }
+  }
+  EXPECT_EQ(directions, 22);
+  EXPECT_GE(clean, 19);
+  EXPECT_LE(bad, 14);
+}
+
+TEST(DecodeCalls, EachDirectionOfV34HasFramesAndItsRateFromBothMps) {
+  NEEDS_RECORDINGS();
+  int directions = 0;
   for (const auto& [file, t] : truth().items()) {
     if (t["modulation"] != "V.34") continue;
     for (const Json& direction : own(file)["verdict"]["directions"]) {
       SCOPED_TRACE(file + ", " + direction["name"].get<std::string>());
       ++directions;
-      clean += direction["bad_frames"] == 0;
       EXPECT_GE(direction["good_frames"].get<int>(), 10);
-      EXPECT_LE(direction["bad_frames"].get<int>(), 10);
+      EXPECT_EQ(direction["bad_frames"], 0);
       EXPECT_EQ(direction["rate_from"], "both MPs");
     }
   }
   EXPECT_EQ(directions, 10);
-  EXPECT_GE(clean, 9);
 }
 
 // By INFO0's bits, INFO1d and V.8bis: those that are not plain V.34 or V.90.

@@ -103,13 +103,19 @@ Sent send(bool fresh_trn, double offset_hz = 2, const v34::EncoderStart& start =
   return s;
 }
 
-// @param other_channel  what the other direction's channel of the recording holds, or empty
-// @param most_gaps  frames that may be lost
-void expect_heard(const Sent& s, const std::vector<float>& other_channel = {}, int most_gaps = 0) {
+// Of the one direction that send() makes.
+Direction direction_sent() {
   Direction d{};
   d.rate = kRate;
   d.carrier = v34::Carrier::kLow;
   d.scrambling = kGpc;
+  return d;
+}
+
+// @param other_channel  what the other direction's channel of the recording holds, or empty
+// @param most_gaps  frames that may be lost
+void expect_heard(const Sent& s, const std::vector<float>& other_channel = {}, int most_gaps = 0) {
+  const Direction d = direction_sent();
   const Baseband line(s.line, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
   const Baseband other_line(other_channel, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
   const Baseband* const other = other_channel.empty() ? nullptr : &other_line;
@@ -181,6 +187,28 @@ TEST(DecodeSynthetic, TheLineMayDisperseOverManySymbols) {
     }
   }
   expect_heard(s);
+}
+
+// A retrain: the sender goes silent in mid-frame, and then sends a tone.
+TEST(DecodeSynthetic, DataEndWhereTheSenderGoesSilent) {
+  Sent s = send(true);
+  const std::size_t silent = s.line.size() - 3000, tone = silent + 560;
+  for (std::size_t n = silent; n < s.line.size(); ++n)
+    s.line[n] =
+        n < tone ? 0
+                 : static_cast<float>(2000 * std::sin(2 * std::numbers::pi * 1200 / kRateHz * static_cast<double>(n)));
+  const Direction d = direction_sent();
+  const Baseband line(s.line, carrier_hz(kRate, d.carrier), symbol_rate_hz(kRate));
+  const auto segments = follow(line, nullptr, d, find_anchors(line, d, 0, 1e9));
+  ASSERT_FALSE(segments.empty());
+  const V34DataHeard data =
+      read_data(line, nullptr, d, s.parameters, segments.back().at_data, static_cast<double>(s.line.size()) - 300);
+  EXPECT_TRUE(data.silence_after);
+  EXPECT_FALSE(data.lost);
+  EXPECT_NEAR(data.t1, seconds(silent), 0.01);
+  const Link link = read_link(data);
+  EXPECT_GT(link.frames.size(), 50u);
+  EXPECT_EQ(link.bad_frames, 0u);
 }
 
 TEST(DecodeSynthetic, TheOtherDirectionMayEchoLoudly) {

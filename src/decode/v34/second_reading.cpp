@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include "src/decode/v34/second_reading.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "src/decode/v34/known_symbols.h"
+#include "src/decode/v34/likely_sequence.h"
+
+namespace offhook::decode {
+namespace {
+
+// Energies in variances of the errors.
+constexpr double kLoud = 8;                   // of a symbol that a pulse may have spoilt
+constexpr double kLeastGain = 20;             // that a pulse has to explain
+constexpr double kMuch = 1.5;                 // a symbol, around a pulse: of noise alone it is 1
+constexpr double kNoiseLeft = 1.25;           // the same, where it may be noise alone
+constexpr std::size_t kSymbolsASearch = 320;  // of all symbols, to bound the time
+constexpr int kTakings = 4;                   // times that pulses are looked for, each with better decisions
+
+class SecondReader {
+ public:
+  SecondReader(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& p, const v34::EncoderStart& start,
+               double carrier_hz)
+      : symbols_(symbols.first(symbols.size() / kFrame * kFrame)),
+        parameters_(p),
+        start_(start),
+        nonlinear_(p.nonlinear ? v34::kNonlinearTheta : 0.f, p.mean_energy()),
+        shape_(symbols_, carrier_hz),
+        taken_off_(symbols_.size()),
+        sent_(symbols_.size()),
+        errors_(symbols_.size()) {
+    v34::FramePosition frame(p.coding.framing);
+    for (int k = 0; k < start.frame; ++k) frame.advance();
+    for (std::size_t k = 0; k < symbols_.size(); k += kFrame) {
+      frames_.push_back(frame);
+      frame.advance();
+    }
+  }
+
+  SecondReading run(bool pulses) {
+    SecondReading result;
+    decode();
+    for (int k = 0; pulses && k < kTakings; ++k) {
+      result.pulses = take_pulses_off(k > 0);
+      if (result.pulses == 0 && k == 0) break;
+      const std::vector<v34::Point> before = std::move(likely_.points);
+      decode();
+      if (likely_.points == before) break;
+    }
+    result.points = std::move(likely_.points);
+    for (std::size_t k = 0; k < y_.size(); ++k) result.squared.push_back(std::norm(y_[k] - to_cf(result.points[k])));
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kFrame = v34::kSymbolsPerMappingFrame;
+
+  // Symbols [first, last), whole pairs.
+  struct Window {
+    std::size_t first, last;
+    std::size_t size() const { return last - first; }
+  };
+
+  TrellisPlace place(std::size_t symbol, int state) const {
+    return {frames_[symbol / kFrame], static_cast<int>(symbol % kFrame / 2), state};
+  }
+
+  void decode() {
+    y_ = whitened({0, symbols_.size()}, [&](std::size_t k) { return taken_off_[k]; });
+    likely_ = likely_sequence(y_, parameters_.coding.trellis, place(0, start_.trellis_state));
+    for (std::size_t k = 0; k < symbols_.size(); ++k) decide(k, likely_.points[k]);
+  }
+
+  // What comes out of the whitening filter where `taken_off(symbol)` is taken off.
+  template <class TakenOff>
+  std::vector<Cf> whitened(const Window& window, const TakenOff& taken_off) const {
+    constexpr std::size_t kMemory = 3;
+    std::vector<Cf> y;
+    WhiteningFilter filter(parameters_.coding.precoder);
+    for (std::size_t k = window.first - std::min(window.first, kMemory); k < window.last; ++k) {
+      const Cf out = symbols_[k].out - taken_off(k);
+      float re = out.real(), im = out.imag();
+      nonlinear_.decode(&re, &im);
+      const Cf v = filter.put({re, im});
+      if (k >= window.first) y.push_back(v);
+    }
+    return y;
+  }
+
+  // What the precoder sends if this point is right and those before are, and the error that is left then, pulses and
+  // all.
+  void decide(std::size_t k, v34::Point point) {
+    Cf x = to_cf(point);
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, k); ++i) {
+      const auto& h = parameters_.coding.precoder.h[i];
+      x -= times(Cf(h.re, h.im) / 16384.f, sent_[k - 1 - i]);
+    }
+    sent_[k] = x;
+    float re = x.real(), im = x.imag();
+    nonlinear_.encode(&re, &im);
+    errors_[k] = symbols_[k].out - Cf(re, im);
+  }
+
+  // @param again  only where there is more than noise  @return how many
+  std::size_t take_pulses_off(bool again) {
+    std::vector<double> squared;
+    for (const Cf e : errors_) squared.push_back(std::norm(e));
+    variance_ = median(std::move(squared)) / std::log(2.0);  // rare pulses do not move it
+    const std::vector<std::size_t> loud = PulseShape::loudest(errors_, kLoud * variance_);
+    std::fill(taken_off_.begin(), taken_off_.end(), Cf{});
+    if (!shape_.learn(errors_, loud, kLeastGain * variance_)) return 0;
+    std::size_t count = 0;
+    for (const std::size_t symbol : loud) {
+      const PulseShape::Fit found = pulse_at(symbol, again);
+      if (found.gain < kLeastGain * variance_) continue;
+      ++count;
+      for (int m = -PulseShape::kBefore; m <= PulseShape::kAfter; ++m)
+        taken_off_[PulseShape::beside(found.pulse.symbol, m)] += shape_.added(found.pulse, m);
+    }
+    return count;
+  }
+
+  // The pulse near a loud symbol with which, and with other decisions if need be, least is left of the errors.
+  PulseShape::Fit pulse_at(std::size_t symbol, bool again) {
+    constexpr std::size_t kAround = 14;  // symbols beyond a pulse where the paths part and join
+    const Window window{(symbol - PulseShape::kBefore - kAround) / 2 * 2,
+                        std::min((symbol + PulseShape::kAfter + kAround) / 2 * 2, symbols_.size() - 2)};
+    const PulseShape::Fit plain = shape_.fit(errors_, symbol);
+    const double before = energy(window), noise = variance_ * static_cast<double>(window.size());
+    const bool only_noise = before - plain.gain < kNoiseLeft * noise;
+    if (before < kMuch * noise || (again && only_noise) || searches_ * kSymbolsASearch >= symbols_.size()) return plain;
+    ++searches_;
+    return other_decisions(window, symbol, plain, before);
+  }
+
+  // Tries pulses of all heights and places: each makes other decisions likely, and these another pulse.
+  // @param plain  the pulse with the decisions so far  @param before  energy of the errors then, without a pulse
+  PulseShape::Fit other_decisions(const Window& window, std::size_t symbol, const PulseShape::Fit& plain,
+                                  double before) {
+    constexpr int kBeside = 4;  // symbols: with wrong decisions the loudest need not be the pulse's own
+    constexpr int kShiftStep = PulseShape::kFine / 8;
+    constexpr float kLeastHeight = 0.6f, kMostHeight = 3.3f, kHeightStep = 0.3f;
+    PulseShape::Fit best = plain;
+    // High pulses are rare.
+    const auto unlikely = [&](const Pulse& p) { return variance_ * std::abs(p.height) / shape_.mean_excess(); };
+    double least = before - plain.gain + unlikely(plain.pulse);
+    const std::vector<Cf> errors = errors_, sent = sent_;
+    std::set<std::vector<std::int16_t>> seen;
+    const auto try_one = [&](const Pulse& p) {
+      const std::vector<Cf> y = whitened(window, [&](std::size_t k) {
+        const auto m = static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(p.symbol);
+        const bool inside = m >= -PulseShape::kBefore && m <= PulseShape::kAfter;
+        return inside ? shape_.added(p, static_cast<int>(m)) : Cf{};
+      });
+      const std::size_t pair = window.first / 2;
+      const LikelySequence path =
+          likely_sequence(y, parameters_.coding.trellis, place(window.first, likely_.states[pair]),
+                          likely_.states[pair + window.size() / 2]);
+      std::vector<std::int16_t> key;
+      for (const v34::Point q : path.points) key.push_back(q.re), key.push_back(q.im);
+      if (!seen.insert(std::move(key)).second) return;
+      for (std::size_t k = window.first; k < window.last; ++k) decide(k, path.points[k - window.first]);
+      const PulseShape::Fit fit = shape_.fit(errors_, p.symbol);
+      const double left = energy(window) - fit.gain, cost = left + unlikely(fit.pulse);
+      if (cost < least) {
+        least = cost;
+        best = {fit.pulse, before - left};
+      }
+    };
+    for (int beside = -kBeside; beside <= kBeside; ++beside) {
+      for (int shift = -PulseShape::kFine / 2; shift < PulseShape::kFine / 2; shift += kShiftStep) {
+        for (float height = kLeastHeight; height < kMostHeight; height += kHeightStep) {
+          try_one({PulseShape::beside(symbol, beside), shift, height});
+          if (!shape_.one_sided()) try_one({PulseShape::beside(symbol, beside), shift, -height});
+        }
+      }
+    }
+    errors_ = errors;
+    sent_ = sent;
+    return best;
+  }
+
+  double energy(const Window& window) const {
+    double sum = 0;
+    for (std::size_t k = window.first; k < window.last; ++k) sum += std::norm(errors_[k]);
+    return sum;
+  }
+
+  std::span<const EqualisedSymbol> symbols_;
+  const v34::DataParameters& parameters_;
+  v34::EncoderStart start_;
+  qam::NonlinearEncoder nonlinear_;
+  PulseShape shape_;
+  std::vector<v34::FramePosition> frames_;
+  std::vector<Cf> taken_off_, sent_, errors_, y_;
+  LikelySequence likely_;
+  double variance_ = 0;
+  std::size_t searches_ = 0;
+};
+
+}  // namespace
+
+WhiteningFilter::WhiteningFilter(const v34::PrecoderCoefficients& c) {
+  for (int k = 0; k < 3; ++k) h_[k] = {static_cast<float>(c.h[k].re) / 16384, static_cast<float>(c.h[k].im) / 16384};
+}
+
+Cf WhiteningFilter::put(Cf x) {
+  const Cf y = x + h_[0] * x_[0] + h_[1] * x_[1] + h_[2] * x_[2];
+  x_[2] = x_[1];
+  x_[1] = x_[0];
+  x_[0] = x;
+  return y;
+}
+
+SecondReading read_plainly(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
+                           const v34::EncoderStart& start) {
+  if (symbols.size() < v34::kSymbolsPerMappingFrame) return {};
+  return SecondReader(symbols, parameters, start, 0).run(false);
+}
+
+SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
+                                  const v34::EncoderStart& start, double carrier_hz) {
+  if (symbols.size() < v34::kSymbolsPerMappingFrame) return {};
+  return SecondReader(symbols, parameters, start, carrier_hz).run(true);
+}
+
+}  // namespace offhook::decode
