@@ -94,7 +94,8 @@ def test(tree, commit):
 
     package.say(f"{len(todo)} of {len(jobs)} test suites under qemu-aarch64")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for job, tried, seconds in pool.map(run_suite, todo):
+        for future in concurrent.futures.as_completed([pool.submit(run_suite, job) for job in todo]):
+            job, tried, seconds = future.result()
             finished += 1
             left = (time.monotonic() - began) / finished * (len(todo) - finished)
             skipped = tried.stdout.count("[  SKIPPED ]")
