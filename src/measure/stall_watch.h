@@ -24,6 +24,7 @@ class StallWatch {
  public:
   static constexpr int kStallMs = 3, kAftermathMs = 100;
   static constexpr std::size_t kMost = 4096;
+  static constexpr double kRateHz = OH_MODEM_RATE_HZ;
 
   StallWatch() { stalls_.reserve(kMost); }
   /// To be told of every burst. @param passed sample periods played @param behind how many more the clock has
@@ -34,9 +35,9 @@ class StallWatch {
       if (!aftermath_) {
         aftermath_ = true;
         late_before_ = blocks_late();
-        stall_ = {static_cast<double>(passed) / OH_MODEM_RATE_HZ, 0, 0};
+        stall_ = {static_cast<double>(passed) / kRateHz, 0, 0};
       }
-      stall_.ms = std::max(stall_.ms, 1e3 * static_cast<double>(behind) / OH_MODEM_RATE_HZ);
+      stall_.ms = std::max(stall_.ms, 1e3 * static_cast<double>(behind) / kRateHz);
       aftermath_ends_ = passed + periods(kAftermathMs);
     }
     if (!aftermath_ || passed < aftermath_ends_) return;
