@@ -2,7 +2,10 @@
 #include "src/decode/v34/pulses.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "dsp/blocks/sincos.h"
 
@@ -20,78 +23,185 @@ PulseShape::PulseShape(std::span<const EqualisedSymbol> symbols, double carrier_
   }
 }
 
-// How the envelope of a pulse is turned at a symbol beside its own.
-Cf PulseShape::turn(std::size_t symbol, int shift, int m) const {
-  const double middle = symbols_[symbol].t + samples_a_symbol_ * shift / kFine;
-  const double phase = radians_a_sample_ * middle + symbols_[beside(symbol, m)].phase;
-  return Cf(std::polar(1.0, -std::remainder(phase, 2 * kPi)));
-}
-
 Cf PulseShape::added(const Pulse& p, int m) const {
-  return p.height * times(at(m * kFine - p.shift), turn(p.symbol, p.shift, m));
+  const Cf back = times(carrier_at(p.symbol, p.shift), Cf(std::polar(1.0, symbols_[beside(p.symbol, m)].phase)));
+  return p.height * times_conj(at(m * kFine - p.shift), back);
 }
 
 PulseShape::Fit PulseShape::fit(std::span<const Cf> errors, std::size_t symbol) const {
+  // Both without the turning that the receiver did.
+  std::array<Cf, kBefore + 1 + kAfter> left;
+  for (int m = -kBefore; m <= kAfter; ++m) left[static_cast<std::size_t>(m + kBefore)] = unturned(errors, symbol, m);
+  const Signal signal = signal_around(errors, symbol);
   Fit best;
   best.pulse.symbol = symbol;
+  best.score = std::numeric_limits<double>::lowest();
   for (int shift = -kReach; shift <= kReach; ++shift) {
-    const Pulse unit{symbol, shift, 1};
-    double dot = 0, energy = 1e-12;
+    Cf likeness;
+    float energy = 1e-12f;
     for (int m = -kBefore; m <= kAfter; ++m) {
-      const Cf h = added(unit, m);
-      dot += times_conj(errors[beside(symbol, m)], h).real();
+      const Cf h = at(m * kFine - shift);
+      likeness += times_conj(left[static_cast<std::size_t>(m + kBefore)], h);
       energy += std::norm(h);
     }
+    const Cf turned = carrier_at(symbol, shift);
+    const float dot = times(likeness, turned).real();
     if (one_sided_ && dot < 0) continue;
-    if (const double gain = dot * dot / energy; gain > best.gain)
-      best = {{symbol, shift, static_cast<float>(dot / energy)}, gain};
+    const Pulse pulse{symbol, shift, dot / energy};
+    const double gain = static_cast<double>(dot) * dot / energy / variance_;
+    const double score = gain - surprise(pulse, times(signal_at(signal, shift), turned));
+    if (score > best.score) best = {pulse, gain, score};
   }
   return best;
 }
 
+Cf PulseShape::carrier_at(std::size_t symbol, int shift) const {
+  const double phase = radians_a_sample_ * (symbols_[symbol].t + samples_a_symbol_ * shift / kFine);
+  return Cf(std::polar(1.0, std::remainder(phase, 2 * kPi)));
+}
+
+Cf PulseShape::unturned(std::span<const Cf> x, std::size_t symbol, int m) const {
+  const std::size_t k = beside(symbol, m);
+  return times(x[k], Cf(std::polar(1.0, symbols_[k].phase)));
+}
+
+PulseShape::Signal PulseShape::signal_around(std::span<const Cf> errors, std::size_t symbol) const {
+  Signal around;
+  for (int m = -kWide; m <= kWide; ++m) {
+    const std::size_t k = beside(symbol, m);
+    around[static_cast<std::size_t>(m + kWide)] =
+        times(symbols_[k].out - errors[k], Cf(std::polar(1 / std::sqrt(mean_square_), symbols_[k].phase)));
+  }
+  return around;
+}
+
+Cf PulseShape::signal_at(const Signal& around, int shift) const {
+  Cf sum;
+  for (int m = -kWide; m <= kWide; ++m) {
+    const int step = (m + kWide) * kFine - shift;
+    if (step < 0 || step > 2 * kWide * kFine) continue;
+    sum += sinc_[static_cast<std::size_t>(step)] * around[static_cast<std::size_t>(m + kWide)];
+  }
+  return sum;
+}
+
+// Minus the logarithm of how likely a pulse is, but for a constant: high ones are rare, and most come where the
+// sender's waveform is alike. @param signal  without errors, at the pulse's place; its real part is the line's
+double PulseShape::surprise(const Pulse& p, Cf signal) const {
+  const double high = std::abs(p.height) / mean_excess_;
+  return alike_ == 0 ? high : high - std::log(alike(p.height < 0 ? -signal : signal) + 1 - alike_);
+}
+
+// How much more often pulses that come at like places come at this one than anywhere.
+double PulseShape::alike(Cf signal) const {
+  constexpr double kMost = 30;  // e to this is enough
+  const double more = std::norm(signal) - std::norm(signal - middle_) / spread_;
+  return alike_ / spread_ * std::exp(std::min(more, kMost));
+}
+
+// A part of the pulses come at like places; the others, or what is taken for their places by mistake, anywhere.
+void PulseShape::learn_place(std::span<const Cf> errors, std::span<const Pulse> pulses) {
+  constexpr int kRounds = 12;
+  constexpr double kLeastSpread = 0.05, kMostAlike = 0.95;
+  std::vector<Cf> signals;
+  middle_ = {};
+  for (const Pulse& p : pulses) {
+    const Cf signal = times(signal_at(signal_around(errors, p.symbol), p.shift), carrier_at(p.symbol, p.shift));
+    signals.push_back(p.height < 0 ? -signal : signal);
+    middle_ += signals.back() / static_cast<float>(pulses.size());
+  }
+  alike_ = spread_ = 0.5;
+  for (int round = 0; round < kRounds; ++round) {
+    double weight = 1e-6, around = 0;
+    Cd sum;
+    for (const Cf signal : signals) {
+      const double here = alike(signal), share = here / (here + 1 - alike_);
+      weight += share;
+      sum += share * Cd(signal);
+      around += share * std::norm(signal - middle_);
+    }
+    middle_ = Cf(sum / weight);
+    spread_ = std::clamp(around / weight, kLeastSpread, 1.0);
+    alike_ = std::min(weight / static_cast<double>(signals.size()), kMostAlike);
+  }
+}
+
 // The errors around a pulse as its envelope, times its height.
 void PulseShape::add_to(std::vector<Cf>& shape, std::span<const Cf> errors, const Pulse& p) const {
+  const Cf carrier = carrier_at(p.symbol, p.shift);
   for (int m = -kWide - kBefore; m <= kWide + kAfter; ++m) {
-    const Cf e = p.height * times_conj(errors[beside(p.symbol, m)], turn(p.symbol, p.shift, m));
+    const Cf e = p.height * times(unturned(errors, p.symbol, m), carrier);
     const int first = (m - kWide) * kFine - p.shift;
     for (int step = std::max(kLow, first); step <= std::min(kHigh, first + 2 * kWide * kFine); ++step)
       at(shape, step) += sinc_[static_cast<std::size_t>(step - first)] * e;
   }
 }
 
-bool PulseShape::learn(std::span<const Cf> errors, std::span<const std::size_t> loud, double least_gain) {
-  constexpr std::size_t kLeastPulses = 6, kMostPulses = 60;
-  constexpr int kRounds = 8;
-  constexpr double kLeastExcess = 0.1;
-  constexpr double kAgainst = 0.15;  // of the pulses, the other way up, where all go one way
+bool PulseShape::learn(std::span<const Cf> errors, std::span<const std::size_t> loud, double variance) {
+  constexpr std::size_t kMostPulses = 60, kFirstOnes = 5;
+  constexpr double kOneSided = 1.5;  // of pulses both ways half would be found, and with it most is
   loud = loud.first(std::min(loud.size(), kMostPulses));
-  if (loud.size() < kLeastPulses) return false;
-  one_sided_ = false;
+  variance_ = variance;
+  mean_square_ = 1e-9;
+  for (std::size_t k = 0; k < errors.size(); ++k)
+    mean_square_ += std::norm(symbols_[k].out - errors[k]) / static_cast<double>(errors.size());
+  // Which of them it begins with decides how well all of them lie upon each other: half a period of the carrier off and
+  // the other way up, a pulse is much like itself.
+  std::optional<PulseShape> best;
+  double most = 0;
+  for (const std::size_t first : loud.first(std::min(loud.size(), kFirstOnes))) {
+    for (const bool one_sided : {true, false}) {
+      PulseShape tried = *this;
+      tried.one_sided_ = one_sided;
+      const double score = (one_sided ? kOneSided : 1) * tried.learn_from(first, errors, loud);
+      if (score > most) most = score, best = std::move(tried);
+    }
+  }
+  if (best) *this = std::move(*best);
+  return most > 0;
+}
+
+// @return what all explain, in variances, or 0
+double PulseShape::learn_from(std::size_t first, std::span<const Cf> errors, std::span<const std::size_t> loud) {
+  constexpr std::size_t kLeastPulses = 6;
+  constexpr int kRounds = 10;
+  constexpr double kLeastExcess = 0.1;
+  alike_ = 0;
+  mean_excess_ = 1;
   std::fill(shape_.begin(), shape_.end(), Cf{});
-  add_to(shape_, errors, {loud[0], 0, 1});
+  add_to(shape_, errors, {first, 0, 1});
+  double score = 0;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Cf> next(shape_.size());
+    std::vector<Pulse> pulses;
     std::vector<double> heights;
     float squared = 0;
+    score = 0;
     for (const std::size_t symbol : loud) {
       const Fit f = fit(errors, symbol);
-      if (f.gain < least_gain) continue;
+      if (f.gain < kLeastGain) continue;
       add_to(next, errors, f.pulse);
+      pulses.push_back(f.pulse);
       heights.push_back(f.pulse.height);
       squared += f.pulse.height * f.pulse.height;
+      score += f.score;
     }
-    if (heights.size() < kLeastPulses) return false;
+    if (pulses.size() < kLeastPulses) return 0;
     // The middle one of the heights shall be 1.
     const double middle = median(heights);
     for (Cf& v : next) v *= static_cast<float>(middle) / squared;
     shape_ = std::move(next);
     double sum = 0, least = std::abs(middle);
-    for (const double h : heights) sum += std::abs(h), least = std::min(least, std::abs(h));
-    mean_excess_ = std::max((sum / static_cast<double>(heights.size()) - least) / std::abs(middle), kLeastExcess);
-    const auto against = std::count_if(heights.begin(), heights.end(), [&](double h) { return h * middle < 0; });
-    one_sided_ = static_cast<double>(against) <= kAgainst * static_cast<double>(heights.size());
+    for (Pulse& p : pulses) {
+      p.height /= static_cast<float>(middle);
+      sum += std::abs(p.height);
+      least = std::min<double>(least, std::abs(p.height));
+    }
+    const auto n = static_cast<double>(pulses.size());
+    mean_excess_ = std::max(sum / n - least, kLeastExcess);
+    learn_place(errors, pulses);
   }
-  return true;
+  return score;
 }
 
 std::vector<std::size_t> PulseShape::loudest(std::span<const Cf> errors, double more_than) {

@@ -5,6 +5,7 @@
 // shape is learnt from the loudest.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -36,24 +37,26 @@ class PulseShape {
   /// @param symbols, errors  as many of both; errors are received minus decided  @param carrier_hz  nominal
   PulseShape(std::span<const EqualisedSymbol> symbols, double carrier_hz);
 
-  /// Learns the shape. @param errors  as many as symbols  @param loud  symbols that stand out
-  /// @param least_gain  of energy that a pulse has to explain  @return whether enough of them are alike
-  bool learn(std::span<const Cf> errors, std::span<const std::size_t> loud, double least_gain);
+  /// Learns the shape, and where in the sender's waveform pulses come. @param errors  as many as symbols
+  /// @param loud  symbols that stand out  @param variance  of errors without pulses
+  /// @return whether enough of them are alike
+  bool learn(std::span<const Cf> errors, std::span<const std::size_t> loud, double variance);
+
+  static constexpr double kLeastGain = 20;  ///< that a pulse has to explain, in variances
 
   struct Fit {
     Pulse pulse;
-    double gain = 0;  ///< energy of the errors that it explains
+    double gain = 0;   ///< energy of the errors that it explains, in variances
+    double score = 0;  ///< the same, less how unlikely the pulse is: high, or where the sender's waveform is unlike
   };
-  /// Of a pulse the other way up where all but a few go one way: none.
+  /// The most likely pulse near a symbol with these errors.
   Fit fit(std::span<const Cf> errors, std::size_t symbol) const;
 
   /// What a pulse adds to the symbol `m` behind its own, -kBefore to kAfter.
   Cf added(const Pulse& pulse, int m) const;
 
-  /// Whether nearly all pulses go one way: that of positive heights.
+  /// Whether all pulses go one way: that of positive heights.
   bool one_sided() const { return one_sided_; }
-  /// By how much, on average, those that were learnt from are higher than the least of them.
-  double mean_excess() const { return mean_excess_; }
 
   static std::size_t beside(std::size_t symbol, int m) {
     return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(symbol) + m);
@@ -69,15 +72,28 @@ class PulseShape {
 
   Cf& at(std::vector<Cf>& shape, int step) const { return shape[static_cast<std::size_t>(step - kLow)]; }
   Cf at(int step) const { return shape_[static_cast<std::size_t>(step - kLow)]; }
-  Cf turn(std::size_t symbol, int shift, int m) const;
+  Cf carrier_at(std::size_t symbol, int shift) const;
+  Cf unturned(std::span<const Cf> x, std::size_t symbol, int m) const;
+  double learn_from(std::size_t first, std::span<const Cf> errors, std::span<const std::size_t> loud);
+  void learn_place(std::span<const Cf> errors, std::span<const Pulse> pulses);
+  using Signal = std::array<Cf, 2 * kWide + 1>;  // mean square 1, a symbol each
+  Signal signal_around(std::span<const Cf> errors, std::size_t symbol) const;
+  Cf signal_at(const Signal& around, int shift) const;
+  double surprise(const Pulse& pulse, Cf signal) const;
+  double alike(Cf signal) const;
   void add_to(std::vector<Cf>& shape, std::span<const Cf> errors, const Pulse& pulse) const;
 
   std::span<const EqualisedSymbol> symbols_;
   double radians_a_sample_, samples_a_symbol_;
   std::vector<float> sinc_;
   bool one_sided_ = false;
-  double mean_excess_ = 1;
-  std::vector<Cf> shape_;  // its complex envelope, kFine a symbol
+  double variance_ = 1;
+  double mean_excess_ = 1;  // of heights, over the least of them
+  double alike_ = 0;        // the part of all pulses that come at like places
+  Cf middle_;               // of the signal at these
+  double spread_ = 1;       // around it
+  double mean_square_ = 1;  // of the signal
+  std::vector<Cf> shape_;   // its complex envelope, kFine a symbol
 };
 
 }  // namespace offhook::decode

@@ -14,10 +14,9 @@ namespace {
 
 // Energies in variances of the errors.
 constexpr double kLoud = 8;                   // of a symbol that a pulse may have spoilt
-constexpr double kLeastGain = 20;             // that a pulse has to explain
 constexpr double kMuch = 1.5;                 // a symbol, around a pulse: of noise alone it is 1
 constexpr double kNoiseLeft = 1.25;           // the same, where it may be noise alone
-constexpr std::size_t kSymbolsASearch = 320;  // of all symbols, to bound the time
+constexpr std::size_t kSymbolsASearch = 128;  // of all symbols, to bound the time
 constexpr int kTakings = 4;                   // times that pulses are looked for, each with better decisions
 
 class SecondReader {
@@ -111,11 +110,11 @@ class SecondReader {
     variance_ = median(std::move(squared)) / std::log(2.0);  // rare pulses do not move it
     const std::vector<std::size_t> loud = PulseShape::loudest(errors_, kLoud * variance_);
     std::fill(taken_off_.begin(), taken_off_.end(), Cf{});
-    if (!shape_.learn(errors_, loud, kLeastGain * variance_)) return 0;
+    if (!shape_.learn(errors_, loud, variance_)) return 0;
     std::size_t count = 0;
     for (const std::size_t symbol : loud) {
       const PulseShape::Fit found = pulse_at(symbol, again);
-      if (found.gain < kLeastGain * variance_) continue;
+      if (found.gain < PulseShape::kLeastGain) continue;
       ++count;
       for (int m = -PulseShape::kBefore; m <= PulseShape::kAfter; ++m)
         taken_off_[PulseShape::beside(found.pulse.symbol, m)] += shape_.added(found.pulse, m);
@@ -129,8 +128,9 @@ class SecondReader {
     const Window window{(symbol - PulseShape::kBefore - kAround) / 2 * 2,
                         std::min((symbol + PulseShape::kAfter + kAround) / 2 * 2, symbols_.size() - 2)};
     const PulseShape::Fit plain = shape_.fit(errors_, symbol);
-    const double before = energy(window), noise = variance_ * static_cast<double>(window.size());
-    const bool only_noise = before - plain.gain < kNoiseLeft * noise;
+    const double before = energy(window);
+    const auto noise = static_cast<double>(window.size());
+    const bool only_noise = before - plain.gain < kNoiseLeft * noise && plain.score > plain.gain;
     if (before < kMuch * noise || (again && only_noise) || searches_ * kSymbolsASearch >= symbols_.size()) return plain;
     ++searches_;
     return other_decisions(window, symbol, plain, before);
@@ -144,9 +144,7 @@ class SecondReader {
     constexpr int kShiftStep = PulseShape::kFine / 8;
     constexpr float kLeastHeight = 0.6f, kMostHeight = 3.3f, kHeightStep = 0.3f;
     PulseShape::Fit best = plain;
-    // High pulses are rare.
-    const auto unlikely = [&](const Pulse& p) { return variance_ * std::abs(p.height) / shape_.mean_excess(); };
-    double least = before - plain.gain + unlikely(plain.pulse);
+    double least = before - plain.score;
     const std::vector<Cf> errors = errors_, sent = sent_;
     std::set<std::vector<std::int16_t>> seen;
     const auto try_one = [&](const Pulse& p) {
@@ -164,10 +162,11 @@ class SecondReader {
       if (!seen.insert(std::move(key)).second) return;
       for (std::size_t k = window.first; k < window.last; ++k) decide(k, path.points[k - window.first]);
       const PulseShape::Fit fit = shape_.fit(errors_, p.symbol);
-      const double left = energy(window) - fit.gain, cost = left + unlikely(fit.pulse);
-      if (cost < least) {
-        least = cost;
-        best = {fit.pulse, before - left};
+      const double here = energy(window);
+      if (here - fit.score < least) {
+        least = here - fit.score;
+        best = fit;
+        best.gain = before - here + fit.gain;
       }
     };
     for (int beside = -kBeside; beside <= kBeside; ++beside) {
@@ -183,10 +182,11 @@ class SecondReader {
     return best;
   }
 
+  // Of the errors, in variances.
   double energy(const Window& window) const {
     double sum = 0;
     for (std::size_t k = window.first; k < window.last; ++k) sum += std::norm(errors_[k]);
-    return sum;
+    return sum / variance_;
   }
 
   std::span<const EqualisedSymbol> symbols_;

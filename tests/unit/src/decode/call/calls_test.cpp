@@ -393,13 +393,13 @@ TEST(DecodeCalls, DataModeOfV34HasBadFramesInThreeDirections) {
         ++directions;
         clean += bad_here == 0;
         bad += bad_here;
-        EXPECT_LE(bad_here, 10) << file << ", " << way;
+        EXPECT_LE(bad_here, 4) << file << ", " << way;
       }
     }
   }
   EXPECT_EQ(directions, 22);
   EXPECT_GE(clean, 19);
-  EXPECT_LE(bad, 14);
+  EXPECT_LE(bad, 7);
 }
 
 TEST(DecodeCalls, EachDirectionOfV34HasFramesAndItsRateFromBothMps) {
