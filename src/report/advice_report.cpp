@@ -71,6 +71,7 @@ Json advice_json(const advice::Advice& a) {
                   {"between_losses", expectation_json(t.expectation)},
                   {"thin", t.thin()},
                   {"margin_ms", t.margin_ms},
+                  {"worst_margin_ms", t.worst_margin_ms()},
                   {"least_margin_ms", t.least_margin_ms},
                   {"buffers_needed", t.buffers_needed},
                   {"latency_p999_ms", t.latency_p999_ms},

@@ -97,6 +97,7 @@ grep -q "Warning" out.txt && fail "a warning of a trace that is longer than the 
 # So are measured latencies of 80 s; those of six hours are not. No reservation to be tried: that is said, too.
 expect 0 "Warning: this host's latencies are those of 80 s of measurement" advise rt-audio ce3-sh4 --seconds 1 --repeats 1 --json a.json
 python3 -c 'import json; a = json.load(open("a.json")); assert a["suffices"] and a["with_reserve"], a["headline"]' || fail "a verdict without a but on 80 s of measurement"
+expect 0 "but the longest wait that is known leaves only 0.0" advise full-rate-dsl win98-workstation --seconds 1 --repeats 1
 expect 0 "nothing is lost" advise bluetooth linux-6.12-rt-am64x --seconds 1 --repeats 1
 grep -q "Warning" out.txt && fail "a warning of six hours of measurement"
 grep -q "RES: Not tried: none of whole ticks of" out.txt || fail "nothing is said of reservations"

@@ -92,8 +92,11 @@ void choose(Advice& advice) {
     if (!t.swamped && (!closest || closer(t, advice.trials[*closest]))) closest = i;
   }
   // The limits count more than a margin: nobody ships an interrupt routine of milliseconds for it.
-  const bool keeps_limits = best && solid && advice.trials[*best].within_pc99() == advice.trials[*solid].within_pc99();
-  if (keeps_limits) best = solid;
+  const auto keeps_limits = [&](const Trial& a, const Trial& b) {
+    const bool to_interrupt = b.context.kind == OH_CONTEXT_INTERRUPT && a.context.kind != OH_CONTEXT_INTERRUPT;
+    return a.within_pc99() == b.within_pc99() && (b.within_pc99() || !to_interrupt);
+  };
+  if (best && solid && keeps_limits(advice.trials[*best], advice.trials[*solid])) best = solid;
   advice.suffices = best.has_value();
   advice.chosen = best ? best : closest;
 }

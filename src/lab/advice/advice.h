@@ -75,7 +75,9 @@ struct Trial : Measured {
   Expectation expectation;     ///< time between losses
   bool within_pc99() const { return isr_max_us <= kPc99InterruptUs && dpc_max_us <= kPc99DpcUs; }
   bool loses_nothing() const { return refusal.empty() && samples_lost == 0; }
-  bool thin() const { return margin_ms < least_margin_ms; }
+  /// In the simulation, and with the longest wait that is known of this host.
+  double worst_margin_ms() const { return std::min(margin_ms, expectation.margin_ms); }
+  bool thin() const { return worst_margin_ms() < least_margin_ms; }
 };
 
 struct Advice {

@@ -119,7 +119,8 @@ Expectation from_latencies(const Scenario& s, const LatencyDistribution& latency
         fmt::format("A block can wait {:.3g} ms, and this host's distribution, which is known down to once in {:.0f} "
                     "waits, ends at {:.3g} ms. This assumes that no wait is ever longer (without that: {}, 95 %)",
                     wait_ms, 1 / latency.rarest(), latency.worst_ms(),
-                    span(period_s / latency.rarest() / poisson_interval(0).high))};
+                    span(period_s / latency.rarest() / poisson_interval(0).high)),
+        wait_ms - latency.worst_ms()};
   }
   // So many of the waits that were measured were as long: what is known of their frequency.
   const double waits = 1 / latency.rarest();

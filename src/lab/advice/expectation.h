@@ -41,6 +41,8 @@ struct Expectation {
   /// week at most.
   Interval interval_s;
   std::string because;  ///< a sentence, with what it assumes
+  double margin_ms =
+      std::numeric_limits<double>::infinity();  ///< that the longest wait known leaves; infinite: none is
 
   bool carries(double seconds) const { return interval_s.low >= seconds; }
 };

@@ -202,8 +202,11 @@ void say_why(Advice& advice, const Trial& t) {
   const std::uint32_t buffers = advice.base.device.buffers;
   advice.headline = fmt::format(
       "{}: nothing is lost, {}", t.in_full,
-      t.thin() ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
-               : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
+      t.margin_ms < t.least_margin_ms
+          ? fmt::format("but only {:.3g} of {:.3g} ms of transmit lead were left.", t.margin_ms, advice.lead_ms)
+      : t.thin() ? fmt::format("but the longest wait that is known leaves only {:.3g} of {:.3g} ms of transmit lead.",
+                               t.worst_margin_ms(), advice.lead_ms)
+                 : fmt::format("{:.3g} of {:.3g} ms of transmit lead were never needed.", t.margin_ms, advice.lead_ms));
   if (t.thin()) {
     advice.reasons.push_back(fmt::format(
         "That is no margin to rely on (less than {:.3g} ms): what this simulation did not show may need it. One more "
@@ -312,8 +315,13 @@ std::string against(const Advice& advice, const Trial& t) {
   }
   const Trial& chosen = advice.trials[*advice.chosen];
   if (t.thin() && !chosen.thin() && t.within_pc99() == chosen.within_pc99()) {
-    return fmt::format("It left only {:.3g} ms of transmit lead; less than {:.3g} ms is no margin to rely on.",
-                       t.margin_ms, t.least_margin_ms);
+    return t.margin_ms < t.least_margin_ms
+               ? fmt::format("It left only {:.3g} ms of transmit lead; less than {:.3g} ms is no margin to rely on.",
+                             t.margin_ms, t.least_margin_ms)
+               : fmt::format(
+                     "The longest wait that is known leaves only {:.3g} ms of transmit lead; less than {:.3g} ms "
+                     "is no margin to rely on.",
+                     t.worst_margin_ms(), t.least_margin_ms);
   }
   return less_preferred(t, chosen);
 }

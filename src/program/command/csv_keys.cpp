@@ -111,11 +111,11 @@ advise: offhook advise --csv; a row a context that was tried; empty cells where 
   {context,in_full,against}: its name, what the host calls it, why it was passed over
   refusal?: why the host cannot do it
   class: sufficient, marginal or insufficient
-  {loses_nothing,swamped,thin,within_pc99}: whether nothing was lost, work did not end, the margin is below least_margin_ms, the limits are kept
+  {loses_nothing,swamped,thin,within_pc99}: whether nothing was lost, work did not end, worst_margin_ms is below least_margin_ms, the limits are kept
   {blocks,blocks_late,samples_lost,buffers_needed}: counts
   between_losses_{expected_s,low_s,high_s} (s): time between losses, with its interval
   between_losses_{evidence,because,low}: what that rests on
-  {margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms} (ms): least time to a deadline, what would be thin, latency, what timers of others waited
+  {margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms} (ms): least time to a deadline, the same after the longest wait known of the host, what would be thin, latency, what timers of others waited
   {isr_max_us,dpc_max_us} (us): longest
   {share,stolen_share}: of the CPU for the device, and taken from others above their priority, 0 to 1
   miss_ratio_at_most?: of a radio's slots, 0 to 1

@@ -231,11 +231,11 @@ advise: offhook advise --json and advice.json
   trials[].{context,in_full,against}: its name, what the host calls it, why it was passed over
   trials[].refusal?: why the host cannot do it; nothing else is there then
   trials[].class?: sufficient, marginal or insufficient
-  trials[].{loses_nothing,swamped,thin,within_pc99}?: whether nothing was lost, work did not end, the margin is below least_margin_ms, the limits are kept
+  trials[].{loses_nothing,swamped,thin,within_pc99}?: whether nothing was lost, work did not end, worst_margin_ms is below least_margin_ms, the limits are kept
   trials[].{blocks,blocks_late,samples_lost,buffers_needed}?: counts
   trials[].between_losses.{expected_s,low_s,high_s}? (s): time between losses, with its interval
   trials[].between_losses.{evidence,because,low}?: what that rests on
-  trials[].{margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms}? (ms): least time to a deadline, what would be thin, latency, what timers of others waited
+  trials[].{margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms}? (ms): least time to a deadline, the same after the longest wait known of the host, what would be thin, latency, what timers of others waited
   trials[].{isr_max_us,dpc_max_us}? (us): longest
   trials[].{share,stolen_share}?: of the CPU for the device, and taken from others above their priority, 0 to 1
   verified?.{seconds,blocks,losses,low_s,advice_is_safer}: of --verify; not there when no context was chosen
