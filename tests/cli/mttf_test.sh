@@ -24,6 +24,7 @@ printf 'latency_us,count\n10,999\n200,1\n' >short.csv
 expect 0 "in time" mttf short.csv --device soft-radio --slot-us 625 --hours 0.1
 expect_error "a buffer of 4 ms is longer than a slot of 0.625 ms" mttf short.csv --slot-us 625 --hours 0.1
 expect 0 '"miss_ratio": 0.0,' mttf short.csv --device soft-radio --slot-us 625 --hours 0.1 --json - -q
+expect 0 "is ready after 40 % of it" mttf win98-workstation --device full-rate-dsl --context INT --hours 1 -q
 expect_error "--buffers and --device are not for one command together" mttf short.csv --device soft-radio -n 2
 printf 'latency_us,count\n10,x\n' >bad.csv
 expect_error "bad.csv:2: expected a latency and a count" mttf bad.csv

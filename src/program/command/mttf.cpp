@@ -137,6 +137,14 @@ std::vector<Cell> bufferings(const Options& options) {
   return cells;
 }
 
+/// The formulas' buffer is done with all of its work; a device may queue its output before.
+void say_when_in_time(const hostsim::SoftDevice& device) {
+  if (device.output_fraction >= 1) return;
+  say("A buffer is in time here when all of its work is done. The output of {} is ready after {:.0f} % of it, which "
+      "`offhook advise` counts: it may promise more.\n",
+      device.name, 100 * device.output_fraction);
+}
+
 /// The slots of a radio that were missed. Each missed buffer is a missed slot.
 struct SlotsMissed {
   double slots = 0, ratio = 0, at_most = 0;  ///< at_most with 95 % confidence, were buffers missed independently
@@ -233,6 +241,7 @@ int run_buffers(const Options& options) {
   say("formula: (n - 1) t / frequency of latencies above the slack; every t: t / the same. never: the slack is above "
       "the "
       "worst latency that was measured.\n");
+  if (!options.device.empty()) say_when_in_time(config::load_device(options.device));
   if (options.slot_us > 0) print_slots(cells, options.slot_us);
   return kOk;
 }
