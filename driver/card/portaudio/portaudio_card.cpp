@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
+#include <thread>
 
 namespace offhook {
 
@@ -71,12 +72,19 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
   const Parameters p(index);
   const auto on_samples = [](const void* in, void* out, unsigned long n, const PaStreamCallbackTimeInfo*,
                              PaStreamCallbackFlags flags, void* self) -> int {
-    static_cast<PortAudioCard*>(self)->callback(static_cast<const std::int16_t*>(in), static_cast<std::int16_t*>(out),
-                                                n, (flags & (paInputOverflow | paOutputUnderflow)) != 0);
-    return paContinue;
+    auto* gate = static_cast<Gate*>(self);
+    // Whoever closes the gate sees us inside, or we see it closed: one order for all.
+    gate->inside.fetch_add(1);
+    const bool closed = gate->closed.load();
+    if (!closed) {
+      gate->card->callback(static_cast<const std::int16_t*>(in), static_cast<std::int16_t*>(out), n,
+                           (flags & (paInputOverflow | paOutputUnderflow)) != 0);
+    }
+    gate->inside.fetch_sub(1);
+    return closed ? paAbort : paContinue;
   };
-  if (const PaError error =
-          Pa_OpenStream(&stream_, &p.in, &p.out, config.rate_hz, period(), paClipOff | paDitherOff, on_samples, this);
+  if (const PaError error = Pa_OpenStream(&stream_, &p.in, &p.out, config.rate_hz, period(), paClipOff | paDitherOff,
+                                          on_samples, gate_.get());
       error != paNoError)
     throw std::runtime_error(name_ + ": " + Pa_GetErrorText(error));
   const PaStreamInfo* info = Pa_GetStreamInfo(stream_);
@@ -91,12 +99,16 @@ PortAudioCard::PortAudioCard(const std::string& device, const SoundConfig& confi
 }
 
 PortAudioCard::~PortAudioCard() {
+  gate_->closed.store(true);
+  while (gate_->inside.load() != 0) std::this_thread::yield();
   // PortAudio's thread tries a vanished device again and again, for ever, and to end the stream would be to wait for
   // it.
   if (failure_.empty()) {
     Pa_AbortStream(stream_);
     Pa_CloseStream(stream_);
     Pa_Terminate();
+  } else {
+    static_cast<void>(gate_.release());
   }
   sem_destroy(&interrupt_);
 }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,11 +36,19 @@ class PortAudioCard final : public LocalCard, private LineEnd {
   std::uint64_t xruns() const { return xruns_.load(std::memory_order_relaxed); }
 
  private:
+  /// What PortAudio's thread comes in by. That of a device that has vanished goes on trying, and may come in after the
+  /// card's end: then the gate is closed, and never freed.
+  struct Gate {
+    PortAudioCard* card;
+    std::atomic<bool> closed{false};
+    std::atomic<int> inside{0};
+  };
   void callback(const std::int16_t* in, std::int16_t* out, std::size_t n, bool lost);
   void exchange(const std::int16_t* played, std::int16_t* captured, std::size_t n) override;
 
   std::string name_, failure_;
   PaStream* stream_ = nullptr;
+  std::unique_ptr<Gate> gate_{new Gate{this}};
   std::uint32_t queued_ = 0;
   sem_t interrupt_;
   std::atomic<bool> stopped_{false};
