@@ -66,6 +66,7 @@ Json advice_json(const advice::Advice& a) {
                   {"loses_nothing", t.loses_nothing()},
                   {"blocks", t.blocks},
                   {"blocks_late", t.blocks_late},
+                  {"blocks_given_up", t.blocks_given_up},
                   {"samples_lost", t.samples_lost},
                   {"swamped", t.swamped},
                   {"between_losses", expectation_json(t.expectation)},

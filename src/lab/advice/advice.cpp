@@ -255,12 +255,15 @@ Lost::Lost(const ServiceTally& service, double simulated_s)
                    service.losses.samples_filled_in) {
   // Work that never ran took nothing, so that nothing was counted late: each block that came was lost.
   if (blocks == 0 && samples_lost > 0) blocks = blocks_late = service.interrupts;
+  const bool gave_up = service.losses.samples_filled_in > 0 && service.interrupts > blocks;
+  if (gave_up) blocks_given_up = service.interrupts - blocks;
 }
 
 Lost& Lost::operator+=(const Lost& other) {
   seconds += other.seconds;
   blocks += other.blocks;
   blocks_late += other.blocks_late;
+  blocks_given_up += other.blocks_given_up;
   samples_lost += other.samples_lost;
   return *this;
 }

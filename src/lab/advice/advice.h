@@ -37,14 +37,18 @@ inline constexpr double kSlotsMissed = 1e-5;
 
 /// What was lost, in one run or in several.
 struct Lost {
-  double seconds = 0;  ///< simulated
-  std::uint64_t blocks = 0, blocks_late = 0;
-  std::uint64_t samples_lost = 0;  ///< of the device: late or filled in
+  double seconds = 0;                         ///< simulated
+  std::uint64_t blocks = 0, blocks_late = 0;  ///< served; of them late
+  std::uint64_t blocks_given_up = 0;          ///< that came and were not served: their input was gone
+  std::uint64_t samples_lost = 0;             ///< of the device: late or filled in
 
   Lost() = default;
   Lost(const ServiceTally& service, double simulated_s);
   Lost& operator+=(const Lost& other);
-  /// Blocks that lost something. Samples that were lost without a late block are one at least.
+  std::uint64_t blocks_that_came() const { return blocks + blocks_given_up; }
+  std::uint64_t blocks_lost() const { return blocks_late + blocks_given_up; }
+  /// What a rate is made of: blocks that were served and lost something, for blocks are given up in the wake of one
+  /// that is late, by the same wait. Samples that were lost without a late block are one at least.
   std::uint64_t losses() const { return std::max<std::uint64_t>(blocks_late, samples_lost > 0 ? 1 : 0); }
 };
 

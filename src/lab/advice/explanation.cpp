@@ -308,7 +308,8 @@ std::string less_preferred(const Trial& t, const Trial& chosen) {
 std::string against(const Advice& advice, const Trial& t) {
   if (!t.refusal.empty()) return fmt::format("Not tried: {}.", t.refusal);
   if (!t.loses_nothing())
-    return fmt::format("It loses samples: {} of {} blocks late, {}.", t.blocks_late, t.blocks, between(t.expectation));
+    return fmt::format("It loses samples: {} of {} blocks late{}, {}.", t.blocks_lost(), t.blocks_that_came(),
+                       t.blocks_given_up > 0 ? " or given up" : "", between(t.expectation));
   if (!t.expectation.carries(advice.required_s)) {
     return fmt::format("It can be promised to lose nothing for {}, not for {}. {}.", span(t.expectation.interval_s.low),
                        span(advice.required_s), t.expectation.because);

@@ -35,14 +35,18 @@ std::string checksum(const std::string& key, const Json& run) {
 
 // Where nlohmann's library looks for them.
 void to_json(Json& json, const Lost& l) {
-  json = {
-      {"seconds", l.seconds}, {"blocks", l.blocks}, {"blocks_late", l.blocks_late}, {"samples_lost", l.samples_lost}};
+  json = {{"seconds", l.seconds},
+          {"blocks", l.blocks},
+          {"blocks_late", l.blocks_late},
+          {"blocks_given_up", l.blocks_given_up},
+          {"samples_lost", l.samples_lost}};
 }
 
 void from_json(const Json& json, Lost& l) {
   json.at("seconds").get_to(l.seconds);
   l.blocks = count_at(json, "blocks");
   l.blocks_late = count_at(json, "blocks_late");
+  l.blocks_given_up = count_at(json, "blocks_given_up");
   l.samples_lost = count_at(json, "samples_lost");
 }
 

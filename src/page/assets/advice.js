@@ -23,7 +23,7 @@ function advicePage() {
   table(all, ["context", "class", "between losses", "blocks late", "samples lost", "margin", "buffers needed", "longest ISR", "longest DPC", "CPU share", "before any thread", "timer late at most"],
     a.trials.map(t => t.refusal ? el("tr", {}, cell(t.context), el("td", {class: "left words", colspan: 11}, t.refusal)) : el("tr", {}, cell(t.context),
       classCell(t.class),
-      cell(`${t.between_losses.low} (${t.between_losses.evidence})`), lossCell(t.blocks_late), lossCell(t.samples_lost), cell(t.margin_ms.toPrecision(3) + " ms" + (t.thin && t.loses_nothing ? " !" : "")),
+      cell(`${t.between_losses.low} (${t.between_losses.evidence})`), lossCell(t.blocks_late + t.blocks_given_up), lossCell(t.samples_lost), cell(t.margin_ms.toPrecision(3) + " ms" + (t.thin && t.loses_nothing ? " !" : "")),
       cell(t.swamped ? "-" : String(t.buffers_needed)), over(t.isr_max_us, a.pc99.interrupt_us), over(t.dpc_max_us, a.pc99.dpc_us),
       cell((100 * t.share).toFixed(1) + " %"), cell((100 * t.stolen_share).toFixed(2) + " %"), cell(t.timer_late_max_ms.toFixed(2) + " ms"))));
 }

@@ -157,7 +157,7 @@ void print(const advice::Advice& a) {
     if (!t.refusal.empty()) continue;
     std::vector<std::string> row{
         t.name,
-        t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_late, t.blocks),
+        t.samples_lost == 0 ? "nothing" : fmt::format("{} of {} blocks", t.blocks_lost(), t.blocks_that_came()),
         fmt::format("{} ({})", advice::span(t.expectation.interval_s.low), to_string(t.expectation.evidence)),
         fmt::format("{:.3f}{}", t.margin_ms, t.loses_nothing() && t.thin() ? "!" : ""),
         t.swamped ? "-" : fmt::format("{}", t.buffers_needed),

@@ -112,7 +112,7 @@ advise: offhook advise --csv; a row a context that was tried; empty cells where 
   refusal?: why the host cannot do it
   class: sufficient, marginal or insufficient
   {loses_nothing,swamped,thin,within_pc99}: whether nothing was lost, work did not end, worst_margin_ms is below least_margin_ms, the limits are kept
-  {blocks,blocks_late,samples_lost,buffers_needed}: counts
+  {blocks,blocks_late,blocks_given_up,samples_lost,buffers_needed}: blocks served, of them late, never served, and other counts
   between_losses_{expected_s,low_s,high_s} (s): time between losses, with its interval
   between_losses_{evidence,because,low}: what that rests on
   {margin_ms,worst_margin_ms,least_margin_ms,latency_p999_ms,latency_max_ms,timer_late_max_ms,timer_late_p999_ms} (ms): least time to a deadline, the same after the longest wait known of the host, what would be thin, latency, what timers of others waited

@@ -82,6 +82,7 @@ TEST(Verification, WhatWasCountedIsKeptAndReadBack) {
   lost.seconds = 7200;
   lost.blocks = 9;
   lost.blocks_late = 2;
+  lost.blocks_given_up = 4;
   lost.samples_lost = 3;
   const OutputFolder out(folder.path());
   KeptRuns(out, "verified.jsonl", "this program").keep(scenario, lost);
@@ -89,6 +90,7 @@ TEST(Verification, WhatWasCountedIsKeptAndReadBack) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->blocks, 9u);
   EXPECT_EQ(again->losses(), 2u);
+  EXPECT_EQ(again->blocks_lost(), 6u);
   EXPECT_EQ(again->samples_lost, 3u);
   EXPECT_DOUBLE_EQ(again->seconds, 7200);
   EXPECT_FALSE(KeptRuns(out, "verified.jsonl", "another").find<Lost>(scenario));
@@ -107,6 +109,21 @@ TEST(Measure, WorkThatNeverRanLostEveryBlock) {
   EXPECT_EQ(m.losses(), 7500u);
   EXPECT_TRUE(m.swamped);
   EXPECT_LT(m.margin_ms, -29'000);
+}
+
+// Of 7500 blocks that came 300 were served, 100 of them late; the input of the others was overwritten meanwhile.
+TEST(Measure, BlocksThatWereGivenUpAreLost) {
+  const hostsim::Scenario scenario = advice_of(kWeekS).base;
+  Figures figures;
+  figures.end_ns = 30'000'000'000;
+  figures.total.interrupts = 7500;
+  figures.total.blocks = 300;
+  figures.total.losses.blocks_late = 100;
+  figures.total.losses.samples_filled_in = 7200 * 1104;
+  const Measured m = measure(figures, scenario);
+  EXPECT_EQ(m.blocks_that_came(), 7500u);
+  EXPECT_EQ(m.blocks_lost(), 7300u);
+  EXPECT_EQ(m.losses(), 100u);
 }
 
 TEST(Measure, WorkThatRanInTimeLostNothing) {
