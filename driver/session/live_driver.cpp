@@ -6,34 +6,39 @@
 
 namespace offhook {
 
-LiveDriver::LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConfig& config)
-    : card_(card), config_(config), context_(config.context, [this] { return oh_driver_service(&driver_); }) {
-  if (const std::uint32_t period = card_.period(); period > 0) {
-    config_.block_plan = {period};
-    config_.transmit_lead_samples = 2 * period;
+void init_driver(LiveCard& card, const oh_pump& pump, const oh_context& context, LiveDriverConfig* config,
+                 oh_driver* driver, std::vector<std::uint64_t>* staging) {
+  if (const std::uint32_t period = card.period(); period > 0) {
+    config->block_plan = {period};
+    config->transmit_lead_samples = 2 * period;
   }
-  card_.log_to(config_.log, 0);
-  oh_driver_config driver{};
-  driver.card = card_.card();
-  staging_.resize(oh_driver_staging_size(&driver.card) / sizeof staging_[0]);
-  driver.staging = staging_.data();
-  driver.pump = pump;
-  driver.context = context_.driver_context();
-  driver.now_ns = [](void*) { return static_cast<std::uint64_t>(monotonic_ns()); };
-  driver.log = config_.log;
-  driver.policy = config_.policy;
-  driver.transmit_lead_samples = config_.transmit_lead_samples;
-  if (config_.block_plan.empty() || config_.block_plan.size() > OH_BLOCK_PLAN_MAX)
+  card.log_to(config->log, 0);
+  oh_driver_config c{};
+  c.card = card.card();
+  staging->resize(oh_driver_staging_size(&c.card) / sizeof staging->front());
+  c.staging = staging->data();
+  c.pump = pump;
+  c.context = context;
+  c.now_ns = [](void*) { return static_cast<std::uint64_t>(monotonic_ns()); };
+  c.log = config->log;
+  c.policy = config->policy;
+  c.transmit_lead_samples = config->transmit_lead_samples;
+  if (config->block_plan.empty() || config->block_plan.size() > OH_BLOCK_PLAN_MAX)
     throw std::runtime_error("a block plan has 1 to " + std::to_string(OH_BLOCK_PLAN_MAX) + " blocks");
-  std::copy(config_.block_plan.begin(), config_.block_plan.end(), driver.block_plan);
-  driver.block_plan_length = static_cast<std::uint32_t>(config_.block_plan.size());
-  if (oh_driver_init(&driver_, &driver) != 0) {
-    const oh_streams& streams = card_.card().streams;
+  std::copy(config->block_plan.begin(), config->block_plan.end(), c.block_plan);
+  c.block_plan_length = static_cast<std::uint32_t>(config->block_plan.size());
+  if (oh_driver_init(driver, &c) != 0) {
+    const oh_streams& streams = card.card().streams;
     throw std::runtime_error("the driver refused its configuration: expected blocks of at most " +
                              std::to_string(oh_streams_block_max(&streams)) +
                              " samples, and a transmit lead of at least the longest of them and at most " +
                              std::to_string(oh_ring_of(&streams, &streams.tx, nullptr).periods));
   }
+}
+
+LiveDriver::LiveDriver(LiveCard& card, const oh_pump& pump, const LiveDriverConfig& config)
+    : card_(card), config_(config), context_(config.context, [this] { return oh_driver_service(&driver_); }) {
+  init_driver(card_, pump, context_.driver_context(), &config_, &driver_, &staging_);
   context_.start();
   card_.start();
   std::atomic<bool> up{false};
@@ -72,9 +77,8 @@ void LiveDriver::interrupts() {
   }
 }
 
-// The driver's threads go on counting.
-oh_driver_counters LiveDriver::counters() const {
-  const oh_driver_counters& c = driver_.counters;
+oh_driver_counters counters_of(const oh_driver& driver) {
+  const oh_driver_counters& c = driver.counters;
   const auto now = [](const auto& field) { return __atomic_load_n(&field, __ATOMIC_RELAXED); };
   oh_driver_counters copy{};
   copy.interrupts = now(c.interrupts);

@@ -29,6 +29,14 @@ struct LiveDriverConfig {
   oh_event_log* log = nullptr;  ///< the owner drains it; may be null
 };
 
+/// Sets a live card's driver up, with plan and lead of the card where that has a period.
+/// @param[in,out] config  plan and lead as they are then  @param[out] driver, staging  outlive the card's samples
+/// @throws std::runtime_error: blocks
+void init_driver(LiveCard& card, const oh_pump& pump, const oh_context& context, LiveDriverConfig* config,
+                 oh_driver* driver, std::vector<std::uint64_t>* staging);
+/// The driver's threads go on counting.
+oh_driver_counters counters_of(const oh_driver& driver);
+
 class LiveDriver {
  public:
   /// Starts the card. @param card, pump  outlive the driver  @throws std::runtime_error: privileges, device, blocks
@@ -44,7 +52,7 @@ class LiveDriver {
   /// The card vanished, or failed.
   bool is_gone() const { return gone_.load(std::memory_order_acquire); }
   const LiveContext& context() const { return context_; }
-  oh_driver_counters counters() const;
+  oh_driver_counters counters() const { return counters_of(driver_); }
   std::vector<std::string> shortcomings() const;
 
  private:

@@ -28,6 +28,9 @@ struct BankConfig {
   int interrupt_priority = 85;  ///< SCHED_FIFO
   int hardware_priority = 90;   ///< SCHED_FIFO
   bool together = false;        ///< the blocks of all end at the same time, not spread over a block's length
+  /// Pumps alone, without call and V.42, and one context for all of them: those whose blocks end at the same time
+  /// advance in one call.
+  bool one_thread = false;
 };
 
 struct BankResult {
@@ -35,12 +38,13 @@ struct BankResult {
   double seconds = 0;  ///< of samples, with the time to connect
   std::uint64_t blocks = 0, blocks_late = 0, samples_late = 0, underrun_samples = 0;
   std::uint64_t blocks_late_in_stalls = 0;
+  std::uint64_t blocks_late_connecting = 0;  ///< before all were connected
   std::uint32_t pending_max_samples = 0;
   std::vector<BankStall> stalls;                                 ///< the first StallWatch::kMost
   double stolen_ms = 0;                                          ///< by the hypervisor, of this CPU (/proc/stat)
   std::uint64_t bytes = 0, bytes_wrong = 0;                      ///< arrived, of all
   double modems_share = 0, hardware_share = 0, owner_share = 0;  ///< of one CPU, in data mode
-  LogLinearHistogram dispatch, service;                          ///< ns, of all modems
+  LogLinearHistogram dispatch, service;                          ///< ns, of all contexts
   std::vector<std::string> without;
 };
 

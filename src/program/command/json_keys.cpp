@@ -379,12 +379,14 @@ measure-bank: offhook measure bank --json
   measure: bank
   host.*: this machine
   pump: its name
-  context: of every modem
+  context: of every modem, or of the one thread
+  one_thread: that serves the pumps of all, without V.42
   {channels,connected}: modems, and those in data mode
   seconds (s): of samples, with the time to connect
   blocks: served
   blocks_late: served after their samples were due
   blocks_late_in_stalls: of them within 100 ms of a stall of the machine
+  blocks_late_connecting: of them before all were connected
   {samples_late,underrun_samples} (samples): late, missing when to be sent
   pending_max_samples (samples): most that waited for service
   bytes (bytes): that arrived, of all modems

@@ -19,7 +19,7 @@ namespace {
 struct BankOptions {
   std::shared_ptr<MeasureOptions> measure;
   int channels = 64;
-  bool together = false;
+  bool together = false, one_thread = false;
 };
 
 Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
@@ -28,11 +28,13 @@ Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
             {"pump", config.modem.name},
             {"context", config.context.str()},
             {"channels", r.channels},
+            {"one_thread", config.one_thread},
             {"connected", r.connected},
             {"seconds", r.seconds},
             {"blocks", r.blocks},
             {"blocks_late", r.blocks_late},
             {"blocks_late_in_stalls", r.blocks_late_in_stalls},
+            {"blocks_late_connecting", r.blocks_late_connecting},
             {"samples_late", r.samples_late},
             {"underrun_samples", r.underrun_samples},
             {"pending_max_samples", r.pending_max_samples},
@@ -57,13 +59,15 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
                                          : *std::max_element(r.stalls.begin(), r.stalls.end(),
                                                              [](const auto& a, const auto& b) { return a.ms < b.ms; });
   Table table;
-  table.column(fmt::format("{} {}, {}", r.channels, config.modem.name, config.context.str()));
+  table.column(fmt::format("{} {}, {}{}", r.channels, config.modem.name, config.context.str(),
+                           config.one_thread ? ", one thread" : ""));
   table.column("");
   table.row({"connected", fmt::format("{}", r.connected)});
   table.row({"seconds", fmt::format("{:.1f}", r.seconds)});
   table.row({"blocks", fmt::format("{}", r.blocks)});
   table.row({"late", fmt::format("{}", r.blocks_late)});
   table.row({"late after a stall of the machine", fmt::format("{}", r.blocks_late_in_stalls)});
+  table.row({"late before all were connected", fmt::format("{}", r.blocks_late_connecting)});
   table.row({"pending at the most, samples", fmt::format("{}", r.pending_max_samples)});
   table.row({"bytes arrived, wrong ones", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
   table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});
@@ -80,7 +84,8 @@ int run_bank(const BankOptions& options) {
   config.context = options.measure->context_spec();
   config.channels = options.channels;
   config.seconds = options.measure->seconds;
-  config.together = options.together;
+  config.together = options.together || options.one_thread;
+  config.one_thread = options.one_thread;
   for (const Modulation& modem : kModulations) {
     if (options.measure->pump == modem.name) config.modem = modem;
   }
@@ -117,12 +122,15 @@ void add_measure_bank(CLI::App& measure, Action& action, const std::shared_ptr<M
   }
   bank->add_option("--pump", shared->pump, "The pump")->type_name("NAME")->check(one_of(names));
   bank->add_flag("--together", options->together, "The blocks of all modems end at the same time");
+  bank->add_flag("--one-thread", options->one_thread,
+                 "One thread serves all pumps, which advance in one call, without V.42; with --together");
   add_context(bank, *shared);
   add_seconds(bank, *shared);
   add_common(bank, *shared);
   bank->footer(R"(Examples:
   offhook measure bank --cpu 0 --context "FIFO 50" --seconds 60
   offhook measure bank --channels 8 --pump v34 --json
+  offhook measure bank --channels 400 --pump v34 --one-thread
 
 Exit status: 0 done, 1 error, 2 blocks were late though the machine had not stalled, or a call did not stand,
 130 interrupted.)");

@@ -32,6 +32,20 @@ TEST(MeasureBank, DataOfBothDirectionsArriveAsTheyWereSent) {
   EXPECT_LE(result.blocks_late_in_stalls, result.blocks_late);
 }
 
+TEST(MeasureBank, OneThreadServesWhatIsOwedAtOneTimeInOneCall) {
+  BankConfig config = two_modems();
+  config.channels = 6;
+  config.together = config.one_thread = true;
+  BankResult result;
+  measure_bank(
+      config, [](double, const std::string&) { return true; }, result);
+  EXPECT_EQ(result.connected, 6);
+  EXPECT_GT(result.bytes, 100u);
+  EXPECT_EQ(result.bytes_wrong, 0u);
+  EXPECT_GT(result.blocks, 6 * 80 * 3u) << "of 12.5 ms each";
+  EXPECT_LE(result.service.count(), result.blocks / 6);
+}
+
 TEST(MeasureBank, StopsWhenAskedAndRefusesAnOddNumber) {
   BankResult result;
   measure_bank(
