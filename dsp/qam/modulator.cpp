@@ -71,7 +71,8 @@ void Modulator::init(const Band& band, double rms, const PreEmphasis& pre_emphas
   if (emphasised_) {
     // The newest sample comes last in the window; the padding lies before it.
     design_pre_emphasis(pre_emphasis, band, 8000, emphasis_ + (kEmphasisTaps - kPreEmphasisTaps));
-    delay_ += kPreEmphasisTaps / 2;
+    constexpr int kMiddle = kPreEmphasisTaps / 2;
+    delay_ += kMiddle;
   }
 }
 

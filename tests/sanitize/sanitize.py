@@ -33,6 +33,9 @@ def ctest(build, *options, **more):
     return subprocess.run(["ctest", "--test-dir", str(build), *options], check=False, **more)
 
 
+PATIENCE_S = 3000  # of a script of tests/cli, for one run of the program
+
+
 def listed(build, *options):
     shown = ctest(build, "--show-only=json-v1", *options, stdout=subprocess.PIPE, text=True)
     return json.loads(shown.stdout)["tests"]
@@ -83,7 +86,7 @@ def run(build, todo, passed_file):
         numbers = ",".join(str(number) for number, _, _ in chunk)
         report.unlink(missing_ok=True)
         ctest(build, "-I", f"0,0,0,{numbers}", "-j", str(os.cpu_count()), "--output-on-failure", "--output-junit",
-              str(report.resolve()), stdout=sys.stderr)  # fmt: skip
+              str(report.resolve()), stdout=sys.stderr, env={**os.environ, "OFFHOOK_PATIENCE_S": str(PATIENCE_S)})  # fmt: skip
         for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
             {"fail": failed, "notrun": skipped}.get(case.get("status"), []).append(case.get("name"))
             if case.get("status") == "run":

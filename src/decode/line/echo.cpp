@@ -236,6 +236,7 @@ std::vector<Stretch> well_explained(std::span<const float> left, std::span<const
   std::erase_if(blocks,
                 [least = source / static_cast<double>(4 * blocks.size())](const Block& b) { return b.source < least; });
   std::vector<double> sorted;
+  sorted.reserve(blocks.size());
   for (const Block& b : blocks) sorted.push_back(b.left);
   std::sort(sorted.begin(), sorted.end());
   if (sorted.empty()) return stretches;

@@ -169,7 +169,7 @@ std::vector<float> resample(std::span<const float> x, int from_hz) {
     const double at = p * step;
     const double fraction = at - std::floor(at);
     auto& row = taps[static_cast<std::size_t>(p)];
-    row.resize(static_cast<std::size_t>(2 * half));
+    row.resize(2 * static_cast<std::size_t>(half));
     for (int k = 0; k < 2 * half; ++k) {
       const double t = k - (half - 1) - fraction;
       const double u = std::numbers::pi * t * bandwidth;
