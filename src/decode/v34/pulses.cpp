@@ -10,6 +10,13 @@
 #include "dsp/blocks/sincos.h"
 
 namespace offhook::decode {
+namespace {
+
+constexpr std::size_t place(int k) {
+  return static_cast<std::size_t>(k);
+}
+
+}  // namespace
 
 PulseShape::PulseShape(std::span<const EqualisedSymbol> symbols, double carrier_hz)
     : symbols_(symbols),
@@ -31,7 +38,7 @@ Cf PulseShape::added(const Pulse& p, int m) const {
 PulseShape::Fit PulseShape::fit(std::span<const Cf> errors, std::size_t symbol) const {
   // Both without the turning that the receiver did.
   std::array<Cf, kBefore + 1 + kAfter> left;
-  for (int m = -kBefore; m <= kAfter; ++m) left[static_cast<std::size_t>(m + kBefore)] = unturned(errors, symbol, m);
+  for (int m = -kBefore; m <= kAfter; ++m) left[place(m + kBefore)] = unturned(errors, symbol, m);
   const Signal signal = signal_around(errors, symbol);
   Fit best;
   best.pulse.symbol = symbol;
@@ -41,7 +48,7 @@ PulseShape::Fit PulseShape::fit(std::span<const Cf> errors, std::size_t symbol) 
     float energy = 1e-12f;
     for (int m = -kBefore; m <= kAfter; ++m) {
       const Cf h = at(m * kFine - shift);
-      likeness += times_conj(left[static_cast<std::size_t>(m + kBefore)], h);
+      likeness += times_conj(left[place(m + kBefore)], h);
       energy += std::norm(h);
     }
     const Cf turned = carrier_at(symbol, shift);
@@ -69,7 +76,7 @@ PulseShape::Signal PulseShape::signal_around(std::span<const Cf> errors, std::si
   Signal around;
   for (int m = -kWide; m <= kWide; ++m) {
     const std::size_t k = beside(symbol, m);
-    around[static_cast<std::size_t>(m + kWide)] =
+    around[place(m + kWide)] =
         times(symbols_[k].out - errors[k], Cf(std::polar(1 / std::sqrt(mean_square_), symbols_[k].phase)));
   }
   return around;
@@ -80,7 +87,7 @@ Cf PulseShape::signal_at(const Signal& around, int shift) const {
   for (int m = -kWide; m <= kWide; ++m) {
     const int step = (m + kWide) * kFine - shift;
     if (step < 0 || step > 2 * kWide * kFine) continue;
-    sum += sinc_[static_cast<std::size_t>(step)] * around[static_cast<std::size_t>(m + kWide)];
+    sum += sinc_[static_cast<std::size_t>(step)] * around[place(m + kWide)];
   }
   return sum;
 }

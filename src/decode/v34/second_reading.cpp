@@ -142,7 +142,8 @@ class SecondReader {
                                   double before) {
     constexpr int kBeside = 4;  // symbols: with wrong decisions the loudest need not be the pulse's own
     constexpr int kShiftStep = PulseShape::kFine / 8;
-    constexpr float kLeastHeight = 0.6f, kMostHeight = 3.3f, kHeightStep = 0.3f;
+    constexpr float kHeightStep = 0.3f;
+    constexpr int kLeastHeight = 2, kMostHeight = 11;  // steps
     PulseShape::Fit best = plain;
     double least = before - plain.score;
     const std::vector<Cf> errors = errors_, sent = sent_;
@@ -171,7 +172,8 @@ class SecondReader {
     };
     for (int beside = -kBeside; beside <= kBeside; ++beside) {
       for (int shift = -PulseShape::kFine / 2; shift < PulseShape::kFine / 2; shift += kShiftStep) {
-        for (float height = kLeastHeight; height < kMostHeight; height += kHeightStep) {
+        for (int steps = kLeastHeight; steps <= kMostHeight; ++steps) {
+          const float height = static_cast<float>(steps) * kHeightStep;
           try_one({PulseShape::beside(symbol, beside), shift, height});
           if (!shape_.one_sided()) try_one({PulseShape::beside(symbol, beside), shift, -height});
         }

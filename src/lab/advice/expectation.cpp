@@ -200,7 +200,7 @@ std::string_view in_words(Evidence evidence) {
 
 Expectation expectation(const Scenario& scenario, const Seen& seen) {
   if (const LatencyDistribution* latency = latency_of(scenario)) {
-    const Expectation known = from_latencies(scenario, *latency);
+    Expectation known = from_latencies(scenario, *latency);
     const Interval count = poisson_interval(seen.losses);
     const double of_that_rate = seen.seconds / known.expected_s;  // losses in the time that was simulated
     if (of_that_rate >= count.low && of_that_rate <= count.high) return known;
