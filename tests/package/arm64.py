@@ -7,7 +7,7 @@ The chroot is in build/package/arm64/root and is used again; what was compiled o
 1. `dpkg-buildpackage -aarm64`; the packages are put into out/packages, and lintian looks at them.
 2. The unit tests of the same tree and flags, with the objects that the packages have, under qemu-aarch64: suite by suite,
    those that have passed already are left out. A test that needs of Linux what qemu-user does not have is named with that.
-3. The packages installed, a call with the installed program under qemu-aarch64: verdict, line and event log beside those
+3. With the packages installed, a call with the program under qemu-aarch64: verdict, line and event log beside those
    of the amd64 package.
 """
 
@@ -156,8 +156,12 @@ def test(tree, commit):
 
 
 def install():
-    """The same call by both packages: the arm64 one in the chroot, the amd64 one from its files."""
+    """Before the tests, which look for hosts and devices where the packages have them."""
     inside("apt-get install -qq --no-install-recommends /build/liboffhook0_*_arm64.deb /build/offhook_*_arm64.deb >/dev/null")
+
+
+def call_with_both():
+    """The same call by both packages: the arm64 one in the chroot, the amd64 one from its files."""
     call = "run examples/res-2-8.toml --out"
     tree = next((CHROOT / "build").glob("offhook-*"))
     inside(f"cd /build/{tree.name} && qemu-aarch64 /usr/bin/offhook {call} /build/call")
@@ -181,8 +185,9 @@ def main():
         package.staged(CHROOT / "build", commit)
         stamp.write_text(commit)
     build(tree, commit)
-    test(tree, commit)
     install()
+    test(tree, commit)
+    call_with_both()
 
 
 if __name__ == "__main__":

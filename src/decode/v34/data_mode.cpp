@@ -123,6 +123,8 @@ std::vector<B1> possible_b1s(const v34::DataParameters& p) {
 std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& parameters, V34DataHeard& heard) {
   constexpr std::size_t kMostLate = 48;  // symbols
   constexpr double kLeast = 0.8;         // of its energy
+  // Turned by a quarter, a B1 is one of another trellis state: but for rounding they are alike, and the first counts.
+  constexpr double kMore = 1 + 1e-5;
   const ReceiverState start = receiver.state;
   const auto symbols = static_cast<std::size_t>(parameters.coding.framing.symbols_per_data_frame());
   std::vector<Cf> head;
@@ -140,7 +142,7 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
     for (std::size_t lag = 0; lag <= kMostLate; ++lag) {
       Cd g;
       const double match = likeness(candidate, std::span(head).subspan(lag), &g);
-      if (match <= heard.b1_match) continue;
+      if (match <= kMore * heard.b1_match) continue;
       heard.b1_match = match;
       b1 = candidate;
       gain = g;
