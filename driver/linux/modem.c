@@ -36,10 +36,10 @@ struct oh_modem_end {
 	struct kfifo to_line, from_line;
 	u8 piece[PIECE];
 	u8 written[PIECE]; /* by user space, on its way into to_line */
-	u32 delivered; /* octets, in order */
-	bool hang_up;  /* asked for */
-	u32 order; /* of enum oh_hold_order, and 1 more; 0: none */
-	u32 order_seen; /* enum oh_kernel_order: of one that was taken up */
+	u32 delivered;	   /* octets, in order */
+	bool hang_up;	   /* asked for */
+	u32 order;	   /* of enum oh_hold_order, and 1 more; 0: none */
+	u32 order_seen;	   /* enum oh_kernel_order: of one that was taken up */
 	bool clearing;
 	bool ended;
 	/* as seen last; read by anybody, each by itself */
