@@ -119,9 +119,9 @@ class Far:
         except (ValueError, TypeError, KeyError):
             fail(f'{words[0]} describe: printed {done.stdout[:200]!r}; expected one JSON object with "name" and "address"')
 
-    def start(self, folder, role, settings, log, files=("from-far.bin", "to-far.bin", "far-received.bin"), socket="socket"):
+    def start(self, folder, role, settings, log, files=("from-far.bin", "to-far.bin", "far-received.bin")):
         words = [f"{key}={value}" for key, value in settings.items()]
-        return subprocess.Popen([*self.words, role, socket, *files, *words],
+        return subprocess.Popen([*self.words, role, "socket", *files, *words],
                                 cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 
