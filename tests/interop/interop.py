@@ -216,7 +216,7 @@ def call_itself(line, far, folder, c, seed):
             stack.callback(stop, program)
         with contextlib.suppress(subprocess.TimeoutExpired):
             between.wait(WALL_S)
-            for program in () if complete() else programs:  # one that left with everything has taken the line along
+            for program in programs:  # the line is closed: each has what it will get, and ends
                 program.wait(20)
     try:
         line_said = json.loads((folder / "line.json").read_text())
