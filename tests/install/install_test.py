@@ -112,7 +112,7 @@ def c_example(lib):
 def components():
     project = WORK / "embed"
     shutil.copytree(SOURCE / "examples/embed", project)
-    run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DCMAKE_BUILD_TYPE=Release")
+    run("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DCMAKE_BUILD_TYPE=Release")
     run("cmake", "--build", project / "build")
     said = run(project / "build/pump", cwd=WORK, timeout=300)
     print("        " + said.replace("\n", "\n        ").rstrip())
