@@ -22,21 +22,22 @@ float SDetector::likeness(const Group& g) const {
   return power > 0 ? (g.line[0].re * mean_[0].re + g.line[0].im * mean_[0].im) / power : 0;
 }
 
-// All that a group has is added side by side.
+// All that a group has is added side by side, from place 0 on; the sum up to the newest is there.
 SDetector::Group SDetector::mean_of_window() const {
-  using Quad = float __attribute__((vector_size(16)));
-  static_assert(sizeof(Group) == 2 * sizeof(Quad));
-  Quad low{}, high{};
-  for (const Group& each : group_) {
-    const auto* v = reinterpret_cast<const Unaligned<Quad>*>(&each);
-    low += v[0].v;
-    high += v[1].v;
-  }
+  Sum all = before_;
+  for (int k = newest_; k < kWindow; ++k) all.add(group_[k]);
   Group mean;
   auto* v = reinterpret_cast<Unaligned<Quad>*>(&mean);
-  v[0].v = low * (1.0f / kWindow);
-  v[1].v = high * (1.0f / kWindow);
+  v[0].v = all.low * (1.0f / kWindow);
+  v[1].v = all.high * (1.0f / kWindow);
   return mean;
+}
+
+void SDetector::Sum::add(const Group& group) {
+  static_assert(sizeof(Group) == 2 * sizeof(Quad));
+  const auto* v = reinterpret_cast<const Unaligned<Quad>*>(&group);
+  low += v[0].v;
+  high += v[1].v;
 }
 
 void SDetector::put(Complex u) {
@@ -44,7 +45,11 @@ void SDetector::put(Complex u) {
   sample_[samples_++] = u;
   if (samples_ < 4) return;
   samples_ = 0;
-  newest_ = newest_ + 1 == kWindow ? 0 : newest_ + 1;
+  before_.add(group_[newest_]);
+  if (++newest_ == kWindow) {
+    newest_ = 0;
+    before_ = {};
+  }
   Group& g = group_[newest_];
   const Complex even = sample_[0] + sample_[2];
   const Complex odd = sample_[1] + sample_[3];

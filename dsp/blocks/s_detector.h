@@ -37,6 +37,11 @@ class SDetector {
     float power = 0;
     float unused = 0;  // a whole number of vectors
   };
+  using Quad = float __attribute__((vector_size(16)));
+  struct Sum {
+    Quad low{}, high{};
+    void add(const Group& group);
+  };
   Group mean_of_window() const;
   float likeness(const Group& g) const;
 
@@ -44,6 +49,7 @@ class SDetector {
   int samples_ = 0;
   Group group_[kWindow]{};
   int newest_ = 0;
+  Sum before_;  // of the groups at the places before the newest
   int hits_ = 0;
   bool in_s_ = false;
   bool s_bar_ = false;
