@@ -5,20 +5,30 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 namespace offhook {
 
 class HotLines {
  public:
-  static constexpr int kMostRanges = 40;
+  static constexpr int kMostRanges = 48;
   static constexpr size_t kLine = 64;
 
   void clear() { count_ = next_ = 0; }
-  /// What is one range too many is left out.
+  bool empty() const { return next_ == count_; }
+  /// What is one range too many is left out; one that begins where the last ended is none.
   void add(const void* from, size_t bytes) {
-    if (count_ == kMostRanges || bytes == 0) return;
     const auto* at = static_cast<const char*>(from);
-    range_[count_++] = {at, at + bytes};
+    if (count_ > 0 && range_[count_ - 1].end == at) {  // they go on
+      range_[count_ - 1].end += bytes;
+      return;
+    }
+    if (count_ == kMostRanges || bytes == 0) return;
+    range_[count_++] = {at - reinterpret_cast<uintptr_t>(at) % kLine, at + bytes};
+  }
+  /// What begins at `from` and ends before `to`, of one object.
+  void add_up_to(const void* from, const void* to) {
+    add(from, static_cast<size_t>(static_cast<const char*>(to) - static_cast<const char*>(from)));
   }
   /// Lines that were not prefetched yet.
   size_t left() const {

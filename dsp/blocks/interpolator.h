@@ -5,16 +5,13 @@
 //
 // Each sample is mixed down by the carrier; a polyphase lowpass of 64 taps in 64 phases, with straight lines between
 // the phases, gives the value at the instant wanted. The lowpass ends where the signal's mirror image would begin: at
-// the carrier frequency below and 4000 Hz less the carrier above.
-//
-// The table of phases is filled one phase a sample, and at once where an output needs one that is not: a receiver that
-// is set up in the middle of a call must not take all of its time at one instant.
+// the carrier frequency below and 4000 Hz less the carrier above. It is its owner's: all that receive in one band share
+// it, so that it stays in the caches where a thousand receive by turns.
 #pragma once
 
 #include <stdint.h>
 
 #include "dsp/blocks/complex.h"
-#include "dsp/blocks/hot_lines.h"
 #include "dsp/blocks/kernels.h"
 #include "dsp/blocks/nco.h"
 
@@ -26,10 +23,14 @@ class Interpolator {
   static constexpr int kPhases = 64;
   static constexpr int kDelaySamples = kTaps / 2 - 1;
 
+  /// The polyphase lowpass; lowpass.h makes it.
+  struct Lowpass {
+    alignas(64) float tap[kPhases + 1][kTaps];
+  };
+
   Interpolator() = default;
-  /// @param step_samples  between two outputs, at least 1  @param bandwidth_hz  that must pass, each side of the
-  /// carrier  Real-time: yes.
-  void init(double carrier_hz, double step_samples, double bandwidth_hz, const Kernels& kernels);
+  /// @param step_samples  between two outputs, at least 1  @param lowpass  kept  Real-time: yes.
+  void init(double carrier_hz, double step_samples, const Lowpass& lowpass, const Kernels& kernels);
 
   /// @return true when an output falls between the sample before `x` and `x` (kDelaySamples late).
   /// Real-time: yes, O(kTaps).
@@ -37,7 +38,6 @@ class Interpolator {
     const Complex w = unit_phasor(phase_);
     phase_ += phase_step_;
     at_ = at_ + 1 == kTaps ? 0 : at_ + 1;
-    if (filled_ <= kPhases) fill(filled_++);
     const Complex newest{x * w.re, -x * w.im};
     re_[at_] = re_[at_ + kTaps] = newest.re;
     im_[at_] = im_[at_ + kTaps] = newest.im;
@@ -47,12 +47,8 @@ class Interpolator {
     until_ += step_;
     int phase = static_cast<int>(position);
     if (phase >= kPhases) phase = kPhases - 1;
-    if (phase + 1 >= filled_) {  // before its turn, and then again: it is the same
-      fill(phase);
-      fill(phase + 1);
-    }
-    *out = kernels_->interpolate(taps_[phase], taps_[phase + 1], position - static_cast<float>(phase), re_ + at_ + 1,
-                                 im_ + at_ + 1, kTaps, newest);
+    *out = kernels_->interpolate(lowpass_->tap[phase], lowpass_->tap[phase + 1], position - static_cast<float>(phase),
+                                 re_ + at_ + 1, im_ + at_ + 1, kTaps, newest);
     return true;
   }
 
@@ -62,36 +58,21 @@ class Interpolator {
   void set_deviation(double deviation) {
     step_ = nominal_step_ + static_cast<int64_t>(static_cast<double>(nominal_step_) * deviation);
   }
-  /// What put() will use: the phases of the next few outputs, which come again at most ratios of rates.
-  void add_to(HotLines* hot) const {
-    hot->add(this, static_cast<size_t>(reinterpret_cast<const char*>(taps_) - reinterpret_cast<const char*>(this)));
-    constexpr int kOutputs = 7;
-    int64_t until = until_;
-    for (int k = 0; k < kOutputs; ++k) {
-      const int64_t late = (kOne - (until & (kOne - 1))) & (kOne - 1);
-      hot->add(taps_[late * kPhases >> 32], 2 * sizeof taps_[0]);
-      until += step_;
-    }
-  }
   /// Mixes by so much more than the carrier.
   void set_offset_hz(double hz) { phase_step_ = nominal_phase_step_ + phase_of(hz * (1.0 / 8000)); }
 
  private:
   static constexpr int64_t kOne = int64_t{1} << 32;
 
-  void fill(int phase);  ///< O(kTaps)
-
   const Kernels* kernels_ = nullptr;
+  const Lowpass* lowpass_ = nullptr;
   Phase phase_, phase_step_, nominal_phase_step_;
   int64_t until_ = kOne;  // samples of 2^-32 until the next output
   int64_t step_ = 2 * kOne;
   int64_t nominal_step_ = 2 * kOne;
   int at_ = 0;
-  int filled_ = 0;    // phases, from the first on
-  double turns_ = 0;  // the lowpass's corner, a sample
-  float re_[2 * kTaps]{};
+  alignas(64) float re_[2 * kTaps]{};
   float im_[2 * kTaps]{};
-  float taps_[kPhases + 1][kTaps];
 };
 
 }  // namespace offhook

@@ -4,6 +4,7 @@
 #include "dsp/blocks/level.h"
 #include "dsp/blocks/renew.h"
 #include "dsp/qam/nonlinear.h"
+#include "dsp/qam/receiver_lowpass.h"
 
 namespace offhook::qam {
 namespace {
@@ -35,7 +36,7 @@ void Receiver::init(const Band& band, const CyclicTraining& training, const Kern
   kernels_ = &kernels;
   symbol_hz_ = band.symbol_hz();
   symbol_samples_ = static_cast<float>(8000 / symbol_hz_);
-  interpolator_.init(band.carrier_hz(), 4000 / symbol_hz_, 0.6 * symbol_hz_, kernels);
+  interpolator_.init(band.carrier_hz(), 4000 / symbol_hz_, receiver_lowpass(band), kernels);
   set_format(SymbolFormat{});
 }
 
@@ -103,14 +104,10 @@ bool Receiver::put(float sample, bool lost) {
 }
 
 void Receiver::add_to(HotLines* hot) const {
-  const auto add = [hot](const void* from, const void* to) {
-    hot->add(from, static_cast<size_t>(static_cast<const char*>(to) - static_cast<const char*>(from)));
-  };
-  add(this, &interpolator_);
-  interpolator_.add_to(hot);
-  add(&deviation_, &fit_);
-  add(&fitted_, &recent_at_);
-  hot->add(recent_ + recent_at_, 6 * HotLines::kLine);
+  constexpr size_t kAhead = 48;  // symbols
+  hot->add_up_to(this, recent_);
+  hot->add(recent_ + recent_at_, kAhead * sizeof(Complex));
+  if (whitening_) hot->add_up_to(filtered_re_, &fit_);
 }
 
 bool Receiver::half_symbol(Complex u) {

@@ -126,6 +126,7 @@ class Receiver {
 
   /// What process() and adapt() will use while symbols are followed.
   void add_to(HotLines* hot) const;
+  void add_heads_to(HotLines* hot) const { hot->add_up_to(&whitening_, re_); }  ///< what add_to() reads
 
   bool trained() const { return trained_; }
   /// Mean |x|^2 over the mean |error|^2 of the symbols as they are given out; 0 before there is any.
@@ -189,25 +190,16 @@ class Receiver {
 
   SDetector detector_;
 
-  // The last kRing T/2 samples, twice in a row; as they are and through the whitening filter.
-  int at_ = 0;
+  int at_ = 0;        // of the newest T/2 sample
   bool odd_ = false;  // the next T/2 sample lies between two symbols
-  float re_[2 * kRing]{};
-  float im_[2 * kRing]{};
-  float filtered_re_[2 * kRing]{};
-  float filtered_im_[2 * kRing]{};
-
   bool trained_ = false;
   bool emitting_ = false;
   int skip_ = 0;        // symbols until the first that is given out
   int after_main_ = 0;  // samples of the window after a symbol's main cursor
-  float tap_re_[kTaps]{};
-  float tap_im_[kTaps]{};
   float input_power_ = 1;
   float step_ = 0;        // LMS, normalised
   uint32_t symbols_ = 0;  // since training
   uint32_t settles_from_ = 0;
-  EqualiserFit fit_;
   uint32_t fitted_ = 0;  // symbols_ of the last that fit_ was given
 
   Phase phase_;          // carrier loop
@@ -226,10 +218,19 @@ class Receiver {
   float error_power_ = 0;
   NoisePredictor noise_;
 
-  // The last symbols, unit power, before grid and filters: what S looks like.
   int recent_at_ = 0;
-  Complex recent_[kRecent]{};
 
+  // The last kRing T/2 samples, twice in a row; as they are and through the whitening filter.
+  alignas(64) float re_[2 * kRing]{};
+  float im_[2 * kRing]{};
+  alignas(64) float tap_re_[kTaps]{};
+  float tap_im_[kTaps]{};
+  // The last symbols, unit power, before grid and filters: what S looks like.
+  Complex recent_[kRecent]{};
+  alignas(64) float filtered_re_[2 * kRing]{};
+  float filtered_im_[2 * kRing]{};
+
+  EqualiserFit fit_;
   // S-bar and the cyclic training.
   int until_resolved_ = 0;  // symbols until S-bar is half way through the equaliser
   int until_capture_ = 0;   // T/2 samples

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "dsp/blocks/interpolator.h"
+#include "dsp/blocks/lowpass.h"
 #include "tests/unit/liquid.h"
 
 namespace offhook {
@@ -17,10 +17,11 @@ TEST(Interpolator, PassesTheBandAsLiquidsResamplerDoes) {
   constexpr double kCarrierHz = 1800, kOutHz = 4800, kStep = 8000 / kOutHz;
   constexpr double kTonesHz[] = {-1000, -500, -100, 300, 700, 1000};  // from the carrier
   constexpr std::size_t kSkip = 200;
+  const Interpolator::Lowpass lowpass = make_lowpass(kCarrierHz, 1200);
   std::vector<double> phase;
   for (const double tone_hz : kTonesHz) {
     Interpolator own;
-    own.init(kCarrierHz, kStep, 1200, best_kernels());
+    own.init(kCarrierHz, kStep, lowpass, best_kernels());
     resamp_crcf liquid = resamp_crcf_create(static_cast<float>(1 / kStep), 32, 0.25f, 70, 256);
     std::vector<std::complex<float>> a, b;
     for (int n = 0; n < 16000; ++n) {

@@ -3,42 +3,40 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
+#include <cmath>
+#include <numbers>
+
+#include "dsp/blocks/lowpass.h"
 
 namespace offhook {
 namespace {
 
-// At an output a sample and a carrier of four samples, silence that lasts a multiple of four leaves nothing behind but
-// a filled table.
-constexpr double kCarrierHz = 2000, kBandwidthHz = 1500;
-constexpr int kSilence = 4 * (Interpolator::kPhases + 4);
-
-Interpolator one_output_a_sample() {
-  Interpolator interpolator;
-  interpolator.init(kCarrierHz, 1, kBandwidthHz, best_kernels());
-  return interpolator;
+// A tap is the sinc of the corner under a Kaiser window of beta 6, each by its own formula here.
+TEST(Interpolator, LowpassIsASincUnderAKaiserWindowInEachPhase) {
+  constexpr double kCarrierHz = 1800, kBandwidthHz = 1500, kCornerHz = kBandwidthHz + 240, kBeta = 6;
+  const Interpolator::Lowpass lowpass = make_lowpass(kCarrierHz, kBandwidthHz);
+  for (int p = 0; p <= Interpolator::kPhases; ++p) {
+    double sum = 0;
+    for (int k = 0; k < Interpolator::kTaps; ++k) {
+      const double t = k - Interpolator::kTaps / 2 + static_cast<double>(p) / Interpolator::kPhases;  // samples
+      const double turns = 2 * std::numbers::pi * kCornerHz / 8000;
+      const double sinc = t == 0 ? 2 * kCornerHz / 8000 : std::sin(turns * t) / (std::numbers::pi * t);
+      const double u = t / (Interpolator::kTaps / 2);
+      const double window = std::cyl_bessel_i(0, kBeta * std::sqrt(1 - u * u)) / std::cyl_bessel_i(0, kBeta);
+      EXPECT_NEAR(lowpass.tap[p][k], 2 * sinc * window, 2e-7) << p << ' ' << k;
+      sum += static_cast<double>(lowpass.tap[p][k]);
+    }
+    EXPECT_NEAR(sum, 2, 0.002) << p;  // half of a real signal's power lies at the carrier
+  }
 }
 
-TEST(Interpolator, GivesTheSameFromItsFirstSampleOnAsWithAllPhasesFilled) {
-  Interpolator fresh = one_output_a_sample(), filled = one_output_a_sample();
-  Complex out;
-  for (int n = 0; n < kSilence; ++n) filled.put(0, &out);
-  std::uint32_t random = 1;
-  float place = 0;
-  for (int n = 0; n < 2 * kSilence; ++n) {
-    // Anywhere in a sample, so that any phase is asked for before its turn.
-    random = random * 1664525 + 1013904223;
-    const float next_place = static_cast<float>(random >> 8) * (1.f / (1 << 24));
-    fresh.delay(next_place - place);
-    filled.delay(next_place - place);
-    place = next_place;
-    const float x = static_cast<float>(static_cast<int>(random >> 4 & 0xfff) - 2048);
-    Complex from_fresh, from_filled;
-    const bool given = fresh.put(x, &from_fresh);
-    ASSERT_EQ(given, filled.put(x, &from_filled)) << n;
-    if (!given) continue;
-    ASSERT_EQ(from_fresh.re, from_filled.re) << n;
-    ASSERT_EQ(from_fresh.im, from_filled.im) << n;
+// Where there is no room for the transition, the corner is what the mirror image leaves.
+TEST(Interpolator, LowpassEndsWhereTheMirrorImageBegins) {
+  const Interpolator::Lowpass low = make_lowpass(1600, 2000), same = make_lowpass(1600, 1360);
+  const Interpolator::Lowpass high = make_lowpass(2200, 2000), same_high = make_lowpass(2200, 1560);
+  for (int k = 0; k < Interpolator::kTaps; ++k) {
+    EXPECT_EQ(low.tap[5][k], same.tap[5][k]);
+    EXPECT_EQ(high.tap[5][k], same_high.tap[5][k]);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "dsp/blocks/interpolator.h"
 #include "dsp/v34/control/pump.h"
 
 namespace offhook {
@@ -82,33 +81,6 @@ TEST(PreemptionPoint, LongStepsAreCutAndWhoRunsMeanwhileChangesNoSample) {
   EXPECT_GT(cut.at_most, 200) << "the equaliser is designed from the training";
   EXPECT_EQ(cut.in_data, 0) << "data mode has no long step";
   EXPECT_TRUE(cut.samples == whole.samples);
-}
-
-// 64 sines each: eight samples of a new receiver would be the longest of a call's stretches without a point.
-TEST(PreemptionPoint, AnInterpolatorsTableHasOneForEachPhaseThatIsFilled) {
-  Interpolator interpolator;
-  interpolator.init(1800, 1.25, 2000, best_kernels());
-  oh_set_preemption_point([] { ++points; });
-  points = 0;
-  int outputs = 0;
-  for (int t = 0; t < 8; ++t) {
-    Complex out;
-    outputs += interpolator.put(0.5f, &out);
-  }
-  const int at_first = points;
-  for (int t = 8; t <= Interpolator::kPhases; ++t) {
-    Complex out;
-    interpolator.put(0.5f, &out);
-  }
-  points = 0;
-  for (int t = 0; t < 100; ++t) {
-    Complex out;
-    interpolator.put(0.5f, &out);
-  }
-  oh_set_preemption_point(nullptr);
-  EXPECT_GT(outputs, 0);
-  EXPECT_GE(at_first, 8 + outputs);
-  EXPECT_EQ(points, 0) << "the table is there";
 }
 
 }  // namespace
