@@ -195,7 +195,7 @@ void EchoCanceller::add_to(HotLines* hot) const {
   const auto row = [hot](const float* from, int samples) {
     hot->add(from, static_cast<size_t>(samples) * sizeof(float));
   };
-  hot->add(this, sizeof(float) * 48);
+  hot->add_up_to(this, near_);
   row(sent_.at + at_, kAhead);
   if (near_span_.taps > 0) {
     row(near_ + near_span_.from, near_span_.taps);
@@ -205,12 +205,15 @@ void EchoCanceller::add_to(HotLines* hot) const {
     row(joined_taps_ + joined_span_.from, joined_span_.taps);
     row(sent_.window(at_, far_delay_ - kFilterDelay, kJoinedTaps) + joined_span_.from, joined_span_.taps + kAhead);
   }
-  hot->add(&phase_, 5 * sizeof(float));
+  if (hears_far() && !joined_) hot->add_up_to(&phase_, hilbert_);
 }
 
 float EchoCanceller::process(float received) {
   const auto [near, near_taps] = near_span_;
-  float residual = received - kernels_->dot(near_ + near, sent_.window(at_, near_delay_, kNearTaps) + near, near_taps);
+  float residual = received;
+  if (near_taps > 0)
+    residual -= kernels_->dot(near_ + near, sent_.window(at_, near_delay_, kNearTaps) + near, near_taps);
+  if (!training_ && !hears_far()) return residual;
   if (joined_) {
     const auto [joined, taps] = joined_span_;
     const float* x = sent_.window(at_, far_delay_ - kFilterDelay, kJoinedTaps);

@@ -58,6 +58,7 @@ class EchoCanceller {
 
   /// What put() and process() will use outside of training.
   void add_to(HotLines* hot) const;
+  void add_heads_to(HotLines* hot) const { hot->add_up_to(this, near_); }  ///< what add_to() reads
 
   /// Instruments, of the samples since training began: received and residual mean square while training.
   float echo_power() const { return echo_power_; }
@@ -119,11 +120,11 @@ class EchoCanceller {
   float near_power_ = 0;  // of the signal times the signal through the inverse spectrum
   float far_power_ = 0;
   Span near_span_{}, far_span_{};  // of taps that are zero: nothing
+  bool joined_ = false;            // the far echo is that of joined_taps_
+  Span joined_span_{};
   float near_[kNearTaps]{};
   float far_re_[kFarTaps]{};
   float far_im_[kFarTaps]{};
-  bool joined_ = false;  // the far echo is that of joined_taps_
-  Span joined_span_{};
   float joined_taps_[kJoinedTaps]{};
   Phase phase_;
   float frequency_ = 0;      // turns a sample

@@ -86,12 +86,10 @@ void Modulator::put(Complex symbol) {
 }
 
 void Modulator::add_to(HotLines* hot) const {
-  const auto* begin = reinterpret_cast<const char*>(this);
-  hot->add(begin, static_cast<size_t>(reinterpret_cast<const char*>(tap_re_) - begin));
-  hot->add(tap_re_, static_cast<size_t>(phases_) * sizeof tap_re_[0]);
-  hot->add(tap_im_, static_cast<size_t>(phases_) * sizeof tap_im_[0]);
-  hot->add(rotation_, sizeof rotation_);
-  if (emphasised_) hot->add(emphasis_, sizeof emphasis_ + sizeof history_);
+  hot->add_up_to(this, tap_re_);
+  hot->add_up_to(tap_re_, tap_re_ + phases_);
+  hot->add_up_to(tap_im_, tap_im_ + phases_);
+  if (emphasised_) hot->add_up_to(emphasis_, history_ + 2 * kEmphasisTaps);
 }
 
 float Modulator::next() {

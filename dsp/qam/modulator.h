@@ -45,7 +45,8 @@ class Modulator {
   /// The next sample, int16 units, not clipped. @pre wants_symbol() was answered.  Real-time: yes, O(kSpan).
   float next();
 
-  void add_to(HotLines* hot) const;  ///< what put() and next() will use
+  void add_to(HotLines* hot) const;                                            ///< what put() and next() will use
+  void add_heads_to(HotLines* hot) const { hot->add(this, HotLines::kLine); }  ///< what add_to() reads
 
   /// From put() to the peak of the pulse on the line.
   float delay_samples() const { return delay_; }
@@ -64,13 +65,13 @@ class Modulator {
   float delay_ = 0;
   bool emphasised_ = false;
   int emphasis_at_ = 0;
-  float re_[2 * kSpan]{};
+  Complex rotation_[kMaxTurns]{};  // exp(2 pi i k / turns_)
+  alignas(64) float re_[2 * kSpan]{};
   float im_[2 * kSpan]{};
   float tap_re_[kMaxPhases][kSpan];
   float tap_im_[kMaxPhases][kSpan];  // negated: the sample is the real part
   float emphasis_[kEmphasisTaps]{};
   float history_[2 * kEmphasisTaps]{};
-  Complex rotation_[kMaxTurns]{};  // exp(2 pi i k / turns_)
 };
 
 }  // namespace offhook::qam

@@ -53,6 +53,17 @@ void ViterbiDecoder::trace() {
   ahead_ = kBatch;
 }
 
+// Of the steps that are neither replaced nor decided soon only who survived is read: the first line.
+void ViterbiDecoder::add_to(HotLines* hot) const {
+  constexpr int kWhole = 29;  // from the oldest on, in a block of 96 samples
+  hot->add_up_to(this, history_);
+  int at = newest_;
+  for (int k = 0; k < kSteps; ++k) {
+    at = after(at);
+    hot->add(history(at), k < kWhole ? static_cast<size_t>(layout_.bytes) : HotLines::kLine);
+  }
+}
+
 void ViterbiDecoder::tentative(Point decided[2]) const {
   pair_of(history(newest_), best_ & kMetricIds, decided);
 }

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "dsp/blocks/hot_lines.h"
 #include "dsp/v34/coding/trellis.h"
 #include "dsp/v34/coding/viterbi_step.h"
 
@@ -44,6 +45,8 @@ class ViterbiDecoder {
   /// Of the pair that was decided last: another path joins the decided one there that would have been no more than
   /// kTossUp worse. Parallel transitions are not looked at.
   bool toss_up() const { return traced_toss_up_[ahead_]; }
+
+  void add_to(HotLines* hot) const;  ///< what decode() will use
 
   /// How much the metric of the best path grew with the newest 4D symbol: squared distance, near the noise energy of
   /// two points when all is well.

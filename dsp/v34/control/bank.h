@@ -23,6 +23,43 @@ struct BankBlock {
   bool heard = false;  ///< of rx[at], tx[at] is what is left to do
 };
 
+/// The state of the modems that run next, prefetched while others run, and evenly: memory gives a line at a time.
+/// @tparam Modem  has add_to() and add_heads_to() HotLines
+template <class Modem>
+class ModemsAhead {
+ public:
+  /// @param n  samples that each will process
+  ModemsAhead(void* const* self, const void* const* rx, void* const* tx, size_t count, size_t n)
+      : self_(self), rx_(rx), tx_(tx), count_(count), n_(n), lines_(static_cast<int>((kLinesOfAModem + n - 1) / n)) {}
+  /// Those up to `end` run now, and those up to `last` next.
+  void go_on_to(size_t end, size_t last) {
+    end_ = end;
+    last_ = last < count_ ? last : count_;
+  }
+  /// A sample's part of the work.
+  void prefetch() {
+    if (hot_.empty()) {
+      if (next_ == last_) return;
+      hot_.clear();
+      hot_.add(rx_[next_], n_ * sizeof(int16_t));
+      hot_.add(tx_[next_], n_ * sizeof(int16_t));
+      static_cast<const Modem*>(self_[next_++])->add_to(&hot_);
+      if (next_ < count_) static_cast<const Modem*>(self_[next_])->add_heads_to(&hot_);
+    }
+    constexpr int kLinesAtFirst = 48;  // who runs in this round still finds its state far away
+    hot_.prefetch(next_ <= end_ ? kLinesAtFirst : lines_);
+  }
+
+ private:
+  static constexpr size_t kLinesOfAModem = 384;  // at the most, at most symbol rates
+  void* const* self_;
+  const void* const* rx_;
+  void* const* tx_;
+  size_t count_, n_, next_ = 1, end_ = 0, last_ = 0;
+  int lines_;
+  HotLines hot_;
+};
+
 /// process() of `count` modems, n samples each.
 /// @tparam Modem  has run(), which says whether the block has ended, and reader() and sender() of mapping frames.
 /// Real-time: yes, O(count * n).
@@ -32,15 +69,19 @@ class Bank {
   static void advance(const oh_pump_type* type, void* const* self, const void* const* rx, void* const* tx, size_t count,
                       size_t n) {
     if (count < kLeastFrameLanes) return oh_pump_advance_each(type, self, rx, tx, count, n);
+    ModemsAhead<Modem> ahead(self, rx, tx, count, n);
     for (size_t first = 0; first < count; first += kLanes) {
       const size_t left = count - first;
       Bank bank(self + first, rx + first, tx + first, left < kLanes ? left : kLanes, n);
-      bank.run();
+      ahead.go_on_to(first + kLanes, first + 2 * kLanes);
+      bank.run(&ahead);
     }
   }
 
  private:
-  static constexpr size_t kLanes = kMostFrameLanes;
+  // Sixteen would fill a vector of AVX-512; but the second-level cache has to hold these and as many that come next.
+  static constexpr size_t kLanes = 8;
+  static_assert(kLanes >= kLeastFrameLanes && kLanes <= kMostFrameLanes);
 
   Bank(void* const* self, const void* const* rx, void* const* tx, size_t count, size_t n) : count_(count) {
     for (size_t k = 0; k < count; ++k) {
@@ -49,18 +90,13 @@ class Bank {
     }
   }
 
-  void run() {
-    bool running_first = true;
+  void run(ModemsAhead<Modem>* ahead) {
     for (size_t running = count_; running > 0;) {
       running = 0;
       for (size_t k = 0; k < count_; ++k) {
-        // In the first round each finds its state far away, unless it was asked for while the one before ran.
-        hot_.clear();
-        if (running_first && k + 1 < count_) modem_[k + 1]->add_to(&hot_);
-        waits_[k] = !modem_[k]->run(&block_[k], &hot_);
+        waits_[k] = !modem_[k]->run(&block_[k], ahead);
         running += waits_[k];
       }
-      running_first = false;
       decode();
       encode();
     }
@@ -95,7 +131,6 @@ class Bank {
   Modem* modem_[kLanes];
   BankBlock block_[kLanes];
   bool waits_[kLanes];
-  HotLines hot_;
 };
 
 }  // namespace offhook::v34

@@ -20,7 +20,6 @@ namespace {
 
 constexpr uint32_t kRateHz = 8000;
 constexpr uint64_t kGiveUp = 90 * kRateHz;  // without data mode
-
 constexpr uint64_t kInstrumentsEvery = kRateHz / 10;
 
 enum class Stage : uint8_t { kV8, kPhase2, kTraining, kReleased, kFailed };
@@ -39,8 +38,8 @@ class Modem {
   static constexpr uint32_t kLongestStep = 1000;
 
   explicit Modem(const oh_pump_config& c)
-      : config_(c),
-        observer_(observer_of(c)),
+      : observer_(observer_of(c)),
+        config_(c),
         v8_(v8::data_call(c, v8::kV34)),
         phase2_(phase2_config(c)),
         retrain_tone_(c.role == OH_PUMP_CALL ? kToneAHz : kToneBHz) {}
@@ -55,10 +54,11 @@ class Modem {
     step(0, true);
   }
 
-  // As a part of a Bank.
-  bool run(BankBlock* block, HotLines* hot);
+  // As a part of a Bank. add_heads_to() adds what add_to() reads of the lines that a block of data mode uses.
+  bool run(BankBlock* block, ModemsAhead<Modem>* ahead);
   void end_block() { reader_.set_deferring(false); }
   void add_to(HotLines* hot) const;
+  void add_heads_to(HotLines* hot) const;
   SymbolReader& reader() { return reader_; }
   Phase34& sender() { return phase34_; }
 
@@ -104,8 +104,6 @@ class Modem {
   void show_taps();
   void show_cause() const;
 
-  oh_pump_config config_;
-  oh_pump_observer observer_;
   Stage stage_ = Stage::kV8;
   uint64_t samples_ = 0, filled_in_ = 0, without_data_ = 0;
   uint64_t bits_sent_ = 0, bits_received_ = 0;  // of earlier data modes
@@ -119,6 +117,9 @@ class Modem {
   bool wants_auxiliary_ = false;
   oh_bit_port auxiliary_{};
   float power_ = 0;  // of the line, mean square
+  uint32_t order_version_ = 0;
+  oh_pump_observer observer_;
+  oh_pump_config config_;
 
   v8::V8 v8_;
   SigCDetector sig_c_;
@@ -127,11 +128,17 @@ class Modem {
   Phase34 phase34_;
   SymbolReader reader_;
   LineQuality quality_;
-  uint32_t order_version_ = 0;
   qam::Modulator modulator_;
   qam::Receiver receiver_;
   qam::EchoCanceller echo_;
 };
+
+void Modem::add_heads_to(HotLines* hot) const {
+  hot->add(&stage_, sizeof stage_);
+  receiver_.add_heads_to(hot);
+  modulator_.add_heads_to(hot);
+  echo_.add_heads_to(hot);
+}
 
 // @return what is sent comes of Phases 3 and 4: of send(); else it is *tx.
 bool Modem::hear(float x, bool is_lost, float* tx) {
@@ -155,8 +162,7 @@ bool Modem::hear(float x, bool is_lost, float* tx) {
       break;
     case Stage::kTraining:
       return train(x, is_lost);
-    case Stage::kReleased:
-    case Stage::kFailed:
+    default:
       break;
   }
   return false;
@@ -172,23 +178,21 @@ int16_t Modem::end_step(float tx) {
 }
 
 void Modem::add_to(HotLines* hot) const {
-  hot->add(this, static_cast<size_t>(reinterpret_cast<const char*>(&v8_) - reinterpret_cast<const char*>(this)));
+  hot->add_up_to(this, &config_);
   if (stage_ != Stage::kTraining) return;
   receiver_.add_to(hot);
   hot->add(&retrain_tone_, sizeof retrain_tone_);
-  hot->add(&phase34_, sizeof phase34_);
-  hot->add(&reader_.data(), sizeof reader_.data());
+  phase34_.add_to(hot);
+  reader_.add_to(hot);
   modulator_.add_to(hot);
   echo_.add_to(hot);
 }
 
-// @param[in,out] hot  of who runs next
-bool Modem::run(BankBlock* b, HotLines* hot) {
-  constexpr int kLinesASample = 48;
+bool Modem::run(BankBlock* b, ModemsAhead<Modem>* ahead) {
   reader_.set_deferring(true);
   for (; b->at < b->n; ++b->at) {
     float tx = 0;
-    hot->prefetch(kLinesASample);
+    ahead->prefetch();
     if (!b->heard) {
       ++samples_;
       if (!hear(b->rx[b->at], false, &tx)) {
@@ -302,14 +306,14 @@ void Modem::receive(float rx, bool is_lost) {
   if (!symbol && event == qam::Receiver::Event::kNone) return;
   Heard heard;
   heard.event = event;
-  if (heard.event == qam::Receiver::Event::kSBar) {
+  if (event == qam::Receiver::Event::kSBar) {
     heard.s_bar_age = receiver_.s_bar_age();
     heard.symbols_skipped = receiver_.symbols_skipped();
   } else if (symbol) {
     const Complex y = receiver_.symbol();
     const Complex sent = reader_.decide(y);
     if (!receiver_.erased()) receiver_.adapt(sent);
-    reader_.put(y, order.deliver && heard.event == qam::Receiver::Event::kNone, &heard);
+    reader_.put(y, order.deliver && event == qam::Receiver::Event::kNone, &heard);
     if (order.listen != ReceiverOrder::Listen::kData) heard.quality = measure_noise();
     heard.power = receiver_.signal_power();
   }
@@ -331,17 +335,14 @@ const LineQuality* Modem::measure_noise() {
 
 void Modem::follow_outcome() {
   switch (phase34_.outcome()) {
-    case Outcome::kNone:
-      return;
     case Outcome::kRetrain:
-      retrain(OH_RETRAIN_LOST);
-      return;
+      return retrain(OH_RETRAIN_LOST);
     case Outcome::kRepeatInfo1:
     case Outcome::kRepeatInfo1WithMarks:
-      begin_phase2(phase34_.outcome(), OH_RETRAIN_TIMEOUT);
-      return;
+      return begin_phase2(phase34_.outcome(), OH_RETRAIN_TIMEOUT);
     case Outcome::kReleased:
-      leave_training(Stage::kReleased);
+      return leave_training(Stage::kReleased);
+    case Outcome::kNone:
       return;
   }
 }

@@ -124,8 +124,7 @@ Complex DataTransmitter::next(const DataPort& port, bool live) {
 }
 
 DataReceiver::DataReceiver(const DataParameters& p)
-    : p_(p),
-      decoder_(p.coding),
+    : decoder_(p.coding),
       ahead_(p.coding.framing),
       frames_left_of_b1_(p.coding.framing.mapping_frames),
       b1_symbols_(p.coding.framing.symbols_per_data_frame()),

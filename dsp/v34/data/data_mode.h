@@ -112,11 +112,16 @@ class DataReceiver {
   /// 4D symbols since the last place where the superframe's pattern may invert a bit (V0), the last one included.
   int since_inversion() const { return since_inversion_; }
 
+  /// What decide() and put() will use after B1.
+  void add_to(HotLines* hot) const {
+    viterbi_.add_to(hot);
+    hot->add_up_to(&decoder_, &b1_);
+  }
+
  private:
   void decode_pair();
   void give(const DataPort& port, bool live, bool with_aux, int n, const FrameBits& bits, uint8_t aux);
 
-  DataParameters p_{};
   ViterbiDecoder viterbi_;
   Decoder decoder_;
   FramePosition ahead_;  // of the pairs that go into the Viterbi decoder

@@ -152,6 +152,8 @@ class Phase34 {
   void begin_frame(FrameToEncode* frame) { data_tx_.begin_frame(port_, tx_live_, frame); }
   void end_frame(const FrameToEncode& frame) { data_tx_.end_frame(frame); }
   const DataTransmitter& data_transmitter() const { return data_tx_; }
+  /// What data mode will use.
+  void add_to(HotLines* hot) const { hot->add_up_to(&port_, &tx_); }
   /// Set of the rows of transitions() that were taken.
   uint64_t taken() const { return taken_; }
 
@@ -253,22 +255,8 @@ class Phase34 {
   uint32_t clamped_at_ = 0;  // S was found in data mode; 0: not
   float power_ = 0;          // of the line when data began; 0: not known yet
 
-  TransmitSignals tx_;
-  TrainingPoints tx_points_ = TrainingPoints::k4;
-  TrainingPoints rx_points_ = TrainingPoints::k4;
-  bool far_trn_ = false;  // of this procedure: it comes, or is over
-  MpExchange mp_;
-  uint8_t max_rx_rate_ = kMostRate;
-
-  int s_bar_age_ = 0;  // of the S-bar that was heard last
-  int next_ = 0;       // then the next symbol, counted from its first
   Heard::Training training_;
   LineQuality quality_;
-  PrecoderCoefficients own_precoder_{};  // of our transmitter, as the far end asks
-  PrecoderCoefficients far_precoder_{};  // of the far transmitter
-  RatePair rates_{};
-  DataParameters tx_parameters_{};
-  DataParameters rx_parameters_{};
   DataTransmitter data_tx_;
   ReceiveRate receive_rate_;
   bool data_tx_on_ = false;
@@ -277,6 +265,22 @@ class Phase34 {
   bool rx_live_ = false;
   bool circuit_107_ = false;
   bool circuit_109_ = false;
+
+  // What data mode does not use.
+  TransmitSignals tx_;
+  TrainingPoints tx_points_ = TrainingPoints::k4;
+  TrainingPoints rx_points_ = TrainingPoints::k4;
+  bool far_trn_ = false;  // of this procedure: it comes, or is over
+  MpExchange mp_;
+  uint8_t max_rx_rate_ = kMostRate;
+
+  int s_bar_age_ = 0;                    // of the S-bar that was heard last
+  int next_ = 0;                         // then the next symbol, counted from its first
+  PrecoderCoefficients own_precoder_{};  // of our transmitter, as the far end asks
+  PrecoderCoefficients far_precoder_{};  // of the far transmitter
+  RatePair rates_{};
+  DataParameters tx_parameters_{};
+  DataParameters rx_parameters_{};
   uint32_t renegotiations_ = 0;
 };
 

@@ -84,14 +84,20 @@ class SymbolReader {
   void end_frame(const FrameToDecode& frame) { data_.end_frame(port_, frame); }
   void decode_pending() { data_.decode_pending(port_); }
 
+  /// What decide() and put() will use in data mode.
+  void add_to(HotLines* hot) const {
+    hot->add_up_to(&in_data_, &data_);
+    data_.add_to(hot);
+  }
+
   const ReceiveSignals& training() const { return training_; }
   const DataReceiver& data() const { return data_; }
 
  private:
-  bool in_data_ = false, deferring_ = false;
   ReceiveSignals training_;
-  DataReceiver data_;
+  bool in_data_ = false, deferring_ = false;
   DataPort port_{};
+  DataReceiver data_;
 };
 
 }  // namespace offhook::v34
