@@ -44,18 +44,23 @@ void LiveBank::fill_in(void* self, std::size_t n) {
 
 std::uint32_t LiveBank::serve() {
   std::uint32_t chunks = 0;
+  for (std::size_t first = 0; first < lines_.size(); first += kTogether)
+    chunks += serve(std::span(lines_).subspan(first, std::min(kTogether, lines_.size() - first)));
+  if (asked_.load(std::memory_order_relaxed)) {
+    asked_.store(false, std::memory_order_relaxed);
+    count_data_mode();
+  }
+  return chunks;
+}
+
+void LiveBank::count_data_mode() {
   std::size_t in_data = 0;
-  for (std::size_t first = 0; first < lines_.size(); first += kTogether) {
-    const auto part = std::span(lines_).subspan(first, std::min(kTogether, lines_.size() - first));
-    chunks += serve(part);
-    for (const auto& line : part) {
-      oh_pump_status status{};
-      type_.status(line->pump, &status);
-      in_data += status.state == OH_PUMP_DATA;
-    }
+  for (const auto& line : lines_) {
+    oh_pump_status status{};
+    type_.status(line->pump, &status);
+    in_data += status.state == OH_PUMP_DATA;
   }
   in_data_mode_.store(in_data, std::memory_order_relaxed);
-  return chunks;
 }
 
 std::uint32_t LiveBank::serve(std::span<std::unique_ptr<Line>> part) {

@@ -42,8 +42,12 @@ class LiveBank {
 
   std::size_t size() const { return lines_.size(); }
   oh_driver_counters counters(std::size_t channel) const { return counters_of(lines_[channel]->driver); }
-  /// Pumps in data mode after the newest service.
-  std::size_t in_data_mode() const { return in_data_mode_.load(std::memory_order_relaxed); }
+  /// Pumps in data mode, as the service after the last call of this found them; 0 at first. A service looks at its
+  /// pumps only where it was asked to.
+  std::size_t in_data_mode() const {
+    asked_.store(true, std::memory_order_relaxed);
+    return in_data_mode_.load(std::memory_order_relaxed);
+  }
   const LiveContext& context() const { return context_; }
 
  private:
@@ -65,10 +69,12 @@ class LiveBank {
   std::uint32_t serve();
   std::uint32_t serve(std::span<std::unique_ptr<Line>> part);
   void advance();
+  void count_data_mode();
 
   const oh_pump_type& type_;
   std::vector<std::unique_ptr<Line>> lines_;
   std::atomic<std::size_t> in_data_mode_{0};
+  mutable std::atomic<bool> asked_{true};
   // The context's, as long as there are lines.
   std::vector<Line*> begun_;
   std::vector<void*> self_, tx_;

@@ -150,8 +150,10 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
   const std::int64_t data_began = now_ns();
   const CpuTimes before(hardware);
   double passed = 0;
+  int still_connected = result.connected;
   while (go_on && passed < config.seconds) {
     work();
+    still_connected = connected();
     passed = static_cast<double>(now_ns() - data_began) * 1e-9;
     go_on = progress(passed / config.seconds, "");
   }
@@ -163,7 +165,7 @@ void measure_bank(const BankConfig& config, const std::function<bool(double, con
     result.owner_share = owner / passed;
   }
   result.stolen_ms = stolen_ms(config.context.cpu) - stolen_before;
-  result.connected = std::min(result.connected, connected());
+  result.connected = std::min(result.connected, still_connected);
   hardware.stop();
   if (hardware.demoted()) result.without.push_back("the hardware's thread: the watchdog made a normal thread of it");
 
