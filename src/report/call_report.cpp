@@ -231,8 +231,7 @@ json tiles(const CallReport& call, const Figures& f) {
          *call.complete && call.transfer_s > 0
              ? fmt::format("{} bytes, {:.1f} kbit/s", grouped(call.bytes),
                            8e-3 * static_cast<double>(call.bytes) / call.transfer_s)
-             : fmt::format("{} of {} bytes", grouped(std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered)),
-                           grouped(call.bytes)));
+             : fmt::format("{} of {} bytes", grouped(bytes_delivered(call, f)), grouped(call.bytes)));
   }
   if (call.octets_carried > 0 && call.complete.value_or(false)) {
     tile("V.42bis",

@@ -81,10 +81,11 @@ struct CallReport {
   /// The whole file arrived; a device lost nothing, or its data were right where it has any. Unknown for a log alone.
   std::optional<bool> complete;
   double transfer_s = 0;
-  std::string hold;                   ///< what became of an order of a modem-on-hold; empty: there was none
-  std::uint64_t octets_carried = 0;   ///< what V.42bis made of the bytes; 0: there was none
-  std::uint64_t bytes = 0;            ///< length of the file
-  std::optional<double> reference_s;  ///< transfer time of the same call in INT
+  std::string hold;                              ///< what became of an order of a modem-on-hold; empty: there was none
+  std::uint64_t octets_carried = 0;              ///< what V.42bis made of the bytes; 0: there was none
+  std::uint64_t bytes = 0;                       ///< length of the file
+  std::optional<std::uint64_t> bytes_delivered;  ///< of them, both ways together; unknown: what the log has of one
+  std::optional<double> reference_s;             ///< transfer time of the same call in INT
   double at_line_rate_s = 0;  ///< transfer time at the line's bit rate, where that is what a call is held to; 0: not
   std::vector<std::string> warnings;  ///< e.g. how a truncated log ended
 };
@@ -96,6 +97,9 @@ struct CallVerdict {
   std::vector<std::string> reasons;  ///< by what margin, and why
 };
 CallVerdict judge(const CallReport& call, const Figures& figures);
+
+/// Bytes of the file that arrived, of a call that is over or not.
+std::uint64_t bytes_delivered(const CallReport& call, const Figures& figures);
 
 /// A time in slots.
 inline double of_slot(const CallReport::Radio& radio, double ns) {

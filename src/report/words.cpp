@@ -206,9 +206,8 @@ std::string against_slot(const CallReport::Radio& radio, const Figures& f) {
 std::string transfer(const CallReport& call, const Figures& f, const std::optional<VerdictResult>& result) {
   if (call.device) return work_done(f);
   if (!result) return "Whether the transfer completed is not in the log.";
-  const std::uint64_t delivered = std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered);
   if (result->complete == 0) {
-    return fmt::format("The transfer did not complete: {} of {} bytes arrived.", grouped(delivered),
+    return fmt::format("The transfer did not complete: {} of {} bytes arrived.", grouped(bytes_delivered(call, f)),
                        grouped(call.bytes));
   }
   std::string out = fmt::format("{} bytes arrived in {:.2f} s", grouped(call.bytes), call.transfer_s);
@@ -224,6 +223,10 @@ std::string transfer(const CallReport& call, const Figures& f, const std::option
 
 double CallReport::Radio::Direction::miss_ratio_at_most() const {
   return due > 0 ? std::min(1.0, poisson_interval(lost()).high / static_cast<double>(due)) : 1;
+}
+
+std::uint64_t bytes_delivered(const CallReport& call, const Figures& f) {
+  return call.bytes_delivered.value_or(std::max(f.ends[0].bytes_delivered, f.ends[1].bytes_delivered));
 }
 
 CallVerdict judge(const CallReport& call, const Figures& f) {

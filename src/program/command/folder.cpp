@@ -230,6 +230,8 @@ CallReport call_report(const LogContents& log, const hostsim::Scenario& scenario
   call.transfer_s = summary.at("transfer_s").get<double>();
   call.at_line_rate_s = summary.value("at_line_rate_s", 0.0);
   if (!device) call.bytes = summary.at("bytes").get<std::uint64_t>();
+  // The log has what this end's user got; what went to a foreign far end is not in it.
+  if (summary.contains("bytes_delivered")) call.bytes_delivered = summary.at("bytes_delivered").get<std::uint64_t>();
   if (summary.contains("compression")) {
     const Json& c = summary.at("compression");
     if (c.at("sent").get<bool>() || c.at("received").get<bool>())

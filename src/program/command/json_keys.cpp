@@ -16,7 +16,7 @@ constexpr const char* kCalls = R"(run: offhook run --json and summary.json
   interrupted: whether the user ended it
   ending: what ended the call, in words
   bytes? (bytes): length of the file; not of a device
-  bytes_delivered? (bytes): of them to the far end
+  bytes_delivered? (bytes): of them to the other end; with --far-end both ways together
   transfer_s (s): from the first byte to the last; 0: it did not arrive
   at_line_rate_s? (s): with --far-end: what the line's bit rate needs
   simulated_s? (s): the whole call

@@ -71,6 +71,16 @@ TEST(ReportVerdict, NamesWhoHadTheCpuBeforeTheFirstLoss) {
   EXPECT_THAT(verdict.reasons, Contains(HasSubstr("the CPU was with spinner ")));
 }
 
+// The log has what this end's user got: of two files, one each way, less than the run counts.
+TEST(ReportVerdict, SaysAsManyBytesArrivedAsTheRunCounts) {
+  CallReport call = described();
+  call.complete = false;
+  call.bytes = 16'000;
+  call.bytes_delivered = 8000;
+  const Figures figures = figures_of({.seconds = 2});
+  EXPECT_THAT(judge(call, figures).reasons, Contains(HasSubstr("did not complete: 8,000 of 16,000 bytes arrived")));
+}
+
 TEST(ReportVerdict, ATransferFarBelowTheLinesRateIsMarginal) {
   CallReport call = described();
   call.complete = true;
