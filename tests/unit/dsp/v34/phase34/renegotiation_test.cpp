@@ -151,7 +151,12 @@ TEST(V34Cleardown, EndsTheConnectionAtBothEnds) {  // V34-CD-1, V34-CD-2
       EXPECT_EQ(line.a().outcome(), Outcome::kReleased);
       EXPECT_EQ(std::ranges::count(line.call().signals, Signal::kE), 0);
       EXPECT_EQ(std::ranges::count(line.answer().signals, Signal::kE), 0);
-      EXPECT_EQ((by_call ? line.c() : line.a()).own_mp().max_call_to_answer, 0);
+      // 11.7: the initiator's MP has both rates zero; each has sent MP', and got the other's.
+      const Mp& asked = (by_call ? line.a() : line.c()).far_mp();
+      EXPECT_EQ(asked.max_call_to_answer, 0);
+      EXPECT_EQ(asked.max_answer_to_call, 0);
+      EXPECT_TRUE(line.c().far_mp().acknowledge);
+      EXPECT_TRUE(line.a().far_mp().acknowledge);
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -250,6 +251,16 @@ TEST(V90Power, OfTheExampleMeetsTable15WhereTheTextsFormulaSays) {
   EXPECT_NEAR(average_power(27, Law::kA, p.points), 7488899.236, 1e-3);
   EXPECT_TRUE(is_within_limit(27, Law::kA, p.points, 29));
   EXPECT_FALSE(is_within_limit(27, Law::kA, p.points, 30));
+}
+
+TEST(V90Power, LimitsAreThoseOfPrintedTable15) {
+  constexpr int kPrinted[] = {15124, 14276, 13480, 12724, 12012, 11340, 10708, 10108, 9544, 9008, 8504,
+                              8028,  7580,  7156,  6756,  6380,  6020,  5684,  5368,  5068, 4784, 4516,
+                              4264,  4024,  3800,  3588,  3388,  3196,  3020,  2852,  2692, 2540};
+  ASSERT_EQ(std::size(kPrinted), 32u);
+  for (int i = 0; i < 32; ++i) {
+    EXPECT_EQ(power_limit_root(i), kPrinted[i]) << -0.5 * (i + 1) << " dBm0";
+  }
 }
 
 TEST(V90DataFrame, RefusesRatesOutsideTheTablesAndTooFewPoints) {

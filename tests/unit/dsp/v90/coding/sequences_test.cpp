@@ -65,6 +65,13 @@ Mp example_mp() {
 TEST(V90Jd, HasTheBitsOfTable13) {
   const Jd jd{(1u << 22) - 1, false, false, 1};
   EXPECT_EQ(hex(bits_of(jd, Jd::kBits)), "FFFFBFFFDF80476EE0");
+  // Each field by itself: rates 1, 2, 17 and 22, sixteen points in training, two frames; 16 and 18, in renegotiations,
+  // three.
+  constexpr auto rate = [](int drn) { return 1u << (drn - 1); };
+  const Jd training{rate(1) | rate(2) | rate(17) | rate(22), true, false, 2};
+  EXPECT_EQ(hex(bits_of(training, Jd::kBits)), "FFFFB0001081271110");
+  const Jd later{rate(16) | rate(18), false, true, 3};
+  EXPECT_EQ(hex(bits_of(later, Jd::kBits)), "FFFF80004800ECEDB0");
 }
 
 TEST(V90Jd, ComesBackWithEveryField) {
