@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two modems on the two ends of the kernel's loopback sound card: a call, a held-up modem, another rate, no card.
+"""Two modems on the two ends of the kernel's loopback sound card: calls, a held-up modem, another rate, no card.
 
 Usage: aloop_test.py OFFHOOK. It loads snd-aloop and takes it out under the modems, so it is for the virtual machine of
 `./dev vm`. Skipped (77), with the reason, where that cannot be done or such a card is there already.
@@ -38,7 +38,7 @@ if (load := subprocess.run(["modprobe", "snd-aloop"], capture_output=True, text=
 class Call:
     """Two modems in data mode. The card is a bare pair of wires: no dial tone, no ring."""
 
-    def __init__(self, bench, name):
+    def __init__(self, bench, name, carrier=b"V22B", bit_rate=b"2400"):
         self.bench, self.folders = bench, [bench.path(name + end) for end in "ab"]
         ttys = [name + "-tty-" + end for end in "ab"]
         self.modems = [bench.start("modem", "alsa:" + card, "--tty", bench.path(tty), "--out", folder,
@@ -46,11 +46,11 @@ class Call:
                        for card, tty, folder in zip(ENDS, ttys, self.folders)]
         self.terminals = a, b = [bench.open(tty) for tty in ttys]
         for t in (a, b):
-            say(t, b"ATE0X3+MS=V22B")
+            say(t, b"ATE0X3+MS=" + carrier)
         os.write(b, b"ATA\r")
         os.write(a, b"ATDT5\r")
-        hear(a, b"CONNECT 2400\r\n", 90)
-        hear(b, b"CONNECT 2400\r\n", 20)
+        hear(a, b"CONNECT " + bit_rate + b"\r\n", 90)
+        hear(b, b"CONNECT " + bit_rate + b"\r\n", 20)
 
     def exchange(self):
         a, b = self.terminals
@@ -83,6 +83,14 @@ with Bench(sys.argv[1]) as bench:
         device = [d for d in listed if d["address"] == "alsa:" + end]
         if not device or not device[0]["usable"]:
             fail(f"devices: {end} is {device}")
+
+    # With the queue that a device has by default: the fastest modulation, one end calling and one answering.
+    call = Call(bench, "fastest", b"V34", b"33600")
+    call.exchange()
+    for modem, terminal in zip(call.modems, call.terminals):
+        modem.send_signal(signal.SIGINT)
+        modem.wait(timeout=20)
+        os.close(terminal)
 
     # A modem that is held up for longer than the sound card's buffer loses samples, not its count of them.
     call = Call(bench, "held-up")

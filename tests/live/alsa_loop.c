@@ -11,6 +11,8 @@
  *                   # so after a new start; drift: playback alone stops there, until a new start
  *     after N
  *     rate N        # Hz it can do; 8000
+ *     delay N       # samples that the device keeps besides, unknown to ALSA, of what it plays; 0
+ *     hybrid 1      # what it plays is heard at this end, too, 12 dB down
  *   }
  */
 #include <alsa/asoundlib.h>
@@ -21,15 +23,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOP_SAMPLES = 1 << 16 };
+enum { LOOP_SAMPLES = 1 << 16, RINGS = 4 };
 
 struct loop {
   snd_pcm_ioplug_t io;
-  int16_t* samples; /* [2][LOOP_SAMPLES], by the end that plays; position p of the clock in slot p % LOOP_SAMPLES */
+  /* [RINGS][LOOP_SAMPLES]: what end 0 and 1 play to the other, and what each hears of itself; position p of the clock
+   * in slot p % LOOP_SAMPLES. */
+  int16_t* samples;
   int end;
   char fail[16];
   long after;
   unsigned rate;
+  long delay;
+  int hybrid;
   double start_ns; /* of the stream */
   long long base;  /* the clock's position at the start */
   int running, vanished, changed, drifted;
@@ -102,13 +108,17 @@ static snd_pcm_sframes_t transfer(snd_pcm_ioplug_t* io, const snd_pcm_channel_ar
   int16_t* at = (int16_t*)areas->addr + areas->first / 16 + offset * (areas->step / 16);
   const int playing = io->stream == SND_PCM_STREAM_PLAYBACK;
   int16_t* ring = loop->samples + (playing ? loop->end : !loop->end) * LOOP_SAMPLES;
+  int16_t* echo = loop->samples + (2 + loop->end) * LOOP_SAMPLES;
   for (snd_pcm_uframes_t i = 0; i < size; ++i) {
-    int16_t* slot = &ring[(loop->base + (long long)io->appl_ptr + (long long)i) % LOOP_SAMPLES];
+    const long long position = loop->base + (long long)io->appl_ptr + (long long)i + (playing ? loop->delay : 0);
+    const size_t slot = (size_t)(position % LOOP_SAMPLES);
     if (playing) {
-      *slot = at[i];
+      ring[slot] = at[i];
+      if (loop->hybrid) echo[slot] = at[i] / 4;
     } else {
-      at[i] = *slot;
-      *slot = 0; /* heard once: a player that stops is silent */
+      const int heard = ring[slot] + echo[slot];
+      at[i] = (int16_t)(heard > INT16_MAX ? INT16_MAX : heard < INT16_MIN ? INT16_MIN : heard);
+      ring[slot] = echo[slot] = 0; /* heard once: a player that stops is silent */
     }
   }
   return (snd_pcm_sframes_t)size;
@@ -135,7 +145,7 @@ static int prepare(snd_pcm_ioplug_t* io) {
 
 static int close_loop(snd_pcm_ioplug_t* io) {
   struct loop* loop = io->private_data;
-  munmap(loop->samples, 2 * LOOP_SAMPLES * sizeof *loop->samples);
+  munmap(loop->samples, RINGS * LOOP_SAMPLES * sizeof *loop->samples);
   close(io->poll_fd);
   free(loop);
   return 0;
@@ -168,8 +178,10 @@ SND_PCM_PLUGIN_DEFINE_FUNC(offhook_loop) {
     if (strcmp(key, "end") == 0) loop->end = number != 0;
     if (strcmp(key, "after") == 0) loop->after = number;
     if (strcmp(key, "rate") == 0) loop->rate = (unsigned)number;
+    if (strcmp(key, "delay") == 0) loop->delay = number;
+    if (strcmp(key, "hybrid") == 0) loop->hybrid = number != 0;
   }
-  const size_t bytes = 2 * LOOP_SAMPLES * sizeof *loop->samples;
+  const size_t bytes = RINGS * LOOP_SAMPLES * sizeof *loop->samples;
   const int fd = file != NULL ? open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
   if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
     SNDERR("offhook_loop: no memory at %s", file != NULL ? file : "(no file)");
