@@ -60,9 +60,10 @@ def snr(db):
 
 def cells():
     in_data = {"file_bytes": 60000}  # 15 s at 33 600 bit/s from about 12 s on
+    two_wires = {"near_echo_db": 12, "far_echo_db": 30, "codec": "mu-law"}
     found = [
         cell("clean"),
-        cell("2-wire: near echo 12 dB, far 30, mu-law", near_echo_db=12, far_echo_db=30, codec="mu-law"),
+        cell("2-wire: near echo 12 dB, far 30, mu-law", **two_wires),
         *(cell(f"round trip {ms} ms", delay_ms=ms / 2) for ms in (150, 300, 600, 900, 1050, 1200)),
         cell("drop-out of 100 ms", **in_data, interruption_at_s=16, interruption_ms=100),
         cell("drop-out of 2 s", **in_data, interruption_at_s=16, interruption_ms=2000),
@@ -73,11 +74,26 @@ def cells():
         cell("band to 3000 Hz", upper_edge_hz=3000),
         cell("phase jitter 5 degrees, 60 Hz", phase_jitter_deg=5, phase_jitter_hz=60),
         cell("listener echo 12 dB", loss_db=0, near_echo_db=12, far_echo_db=6),
+        cell("round trip 100 ms, SNR 30 dB", **snr(30), delay_ms=50),
+        cell("round trip 300 ms, 2-wire, SNR 30 dB", **snr(30), **two_wires, delay_ms=150),
+        cell("round trip 600 ms, 2-wire", **two_wires, delay_ms=300),
+        *(cell(f"frequency offset {hz:+d} Hz", frequency_offset_hz=hz) for hz in (7, -7)),
+        cell("frequency offset +7 Hz, 2-wire", **two_wires, frequency_offset_hz=7),
+        cell("clock +100 ppm", clock_ppm=100),
+        cell("loss 25 dB", loss_db=25),
+        cell("robbed bit, mu-law", codec="mu-law", robbed_bit="true"),
+        cell("an impulse of -20 dBm0 a second", **in_data, impulse_rate_hz=1),
+        cell("drop-out of 200 ms at 8 s, in the training", interruption_at_s=8, interruption_ms=200),
+        cell("slip of 20 ms", **in_data, slip_at_s=16, slip_ms=20),
+        cell("V.56 bis, AD-6 and EDD-3", channel="v56bis-ad6-edd3"),
+        cell("V.56 bis, AD-9 and EDD-3", channel="v56bis-ad9-edd3"),
+        cell("band to 2400 Hz", upper_edge_hz=2400),
         cell("V.22bis by automode", modem="auto", far={"modulation": "v22bis", "automode": 1}),
         cell("V.22bis", modem="v22bis", far={"automode": 0}),
         cell("V.32bis", modem="v32bis"),
-        cell("V.32bis, 2-wire: near echo 12 dB, far 30, mu-law", modem="v32bis", near_echo_db=12, far_echo_db=30,
-             codec="mu-law"),
+        cell("V.32bis, 2-wire: near echo 12 dB, far 30, mu-law", modem="v32bis", **two_wires),
+        cell("V.32bis, at most 4800 bit/s", modem="v32bis", far={"max_rate": 4800}),
+        cell("V.32bis, frequency offset +7 Hz", modem="v32bis", file_bytes=8000, frequency_offset_hz=7),
         trunk_cell("clean"),
         trunk_cell("no loss", loss_db=0),
         trunk_cell("noise -80 dBm0", noise_dbm0=-80),
@@ -91,6 +107,8 @@ def cells():
         trunk_cell("clock +50 ppm", clock_ppm=50),
         trunk_cell("a slip a minute each way", file_bytes=250000, slip_every_s=60),
         trunk_cell("no digital route down", converters="true"),
+        trunk_cell("packets of 20 ms, one of 500 lost", packet_ms=20, packet_loss=0.002),
+        trunk_cell("packets, jumps of 20 ms every 20 s", packet_ms=20, jump_every_s=20),
     ]
     return found + [cell(f"SNR {db} dB", **snr(db)) for db in range(40, 12, -2)]
 
