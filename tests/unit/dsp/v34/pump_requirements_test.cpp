@@ -54,7 +54,7 @@ class PumpLine {
         if (keep) sent[i].push_back(tx);
         if (const Instead& other = instead[i]; now_ >= other.from && now_ - other.from < other.samples.size())
           tx = static_cast<int16_t>(std::lrint(other.samples[now_ - other.from]));
-        line_[i].push_back((tx + a_[i] * last_[i]) / (1 + a_[i]));
+        line_[i].push_back(cut[i] ? 0 : (tx + a_[i] * last_[i]) / (1 + a_[i]));
         last_[i] = tx;
       }
       for (size_t i = 0; i < 2; ++i) {
@@ -68,6 +68,12 @@ class PumpLine {
     for (int s = 0; s < 30 && !data(); ++s) run(1);
     return data();
   }
+  bool in_data(size_t end) const {
+    oh_pump_status s{};
+    s.struct_size = sizeof s;
+    oh_v34_type()->status(pump_[end].get(), &s);
+    return s.state == OH_PUMP_DATA;
+  }
   oh_v34_instruments instruments(size_t end) const {
     oh_v34_instruments i;
     oh_v34_get_instruments(pump_[end].get(), &i);
@@ -75,6 +81,7 @@ class PumpLine {
   }
   std::vector<double> sent[2];
   bool keep = false;
+  bool cut[2] = {false, false};  ///< what that end sends gets nowhere
   /// What the line carries instead of an end's samples from there on.
   struct Instead {
     size_t from = 0;
@@ -82,15 +89,7 @@ class PumpLine {
   } instead[2];
 
  private:
-  bool data() const {
-    for (size_t i = 0; i < 2; ++i) {
-      oh_pump_status s{};
-      s.struct_size = sizeof s;
-      oh_v34_type()->status(pump_[i].get(), &s);
-      if (s.state != OH_PUMP_DATA) return false;
-    }
-    return true;
-  }
+  bool data() const { return in_data(0) && in_data(1); }
 
   std::array<double, 2> a_;
   size_t now_ = 0;
@@ -185,21 +184,21 @@ size_t find_info(const std::vector<double>& sent, int carrier_hz, T* info) {
   return 0;
 }
 
-/// The same sequence with another request for power, from where the end began it.
-template <class T>
-PumpLine::Instead ask_for_less(const std::vector<double>& sent, int end, uint8_t db) {
+/// The same sequence with other fields, from where the end began it.
+template <class T, class Change>
+PumpLine::Instead changed(const std::vector<double>& sent, int end, const Change& change) {
   const int carrier_hz = end == 0 ? 1200 : 2400;  // 10.1.2.3.1
   T info{};
   const size_t last = find_info(sent, carrier_hz, &info);
   EXPECT_GT(last, 0u);
-  info.min_power_reduction = db;
+  change(info);
   std::vector<uint8_t> bits(T::kBits);
   v34::encode(info, bits.data());
   // Its last bit but the four of the fill, less what receiver and modulator take; a reference point comes first.
   constexpr double kSymbol = 8000. / 600;
   const double taken = static_cast<double>(DpskReceiver::kDelaySamples) + DpskModulator::kDelaySamples;
-  PumpLine::Instead other{.from = static_cast<size_t>(static_cast<double>(last) - taken - kSymbol * (T::kBits - 4)),
-                          .samples = {}};
+  const double begin = static_cast<double>(last) - taken - kSymbol * (T::kBits - 4);
+  PumpLine::Instead other{.from = begin > 0 ? static_cast<size_t>(begin) : 0, .samples = {}};
   DpskModulator modulator({.carrier_hz = carrier_hz, .level_dbm0 = -12});
   modulator.bits();
   size_t at = 0;
@@ -234,13 +233,57 @@ TEST(V34Requirements, APumpSendsWithSoMuchLessPowerAsTheFarEndAskedFor) {
     for (const uint8_t db : {uint8_t{2}, uint8_t{7}}) {
       SCOPED_TRACE(testing::Message() << "end " << asks << " asks for " << int(db) << " dB less");
       PumpLine line({0, 0}, 50);
+      const auto less = [db](auto& info) { info.min_power_reduction = db; };
       line.instead[asks] =
-          asks == 0 ? ask_for_less<v34::Info1c>(start_up[0], 0, db) : ask_for_less<v34::Info1a>(start_up[1], 1, db);
+          asks == 0 ? changed<v34::Info1c>(start_up[0], 0, less) : changed<v34::Info1a>(start_up[1], 1, less);
       for (const size_t end : {0, 1}) line.begin(end);
       ASSERT_TRUE(line.connect());
       EXPECT_NEAR(20 * std::log10(before / data_rms(line, 1 - asks)), db, 0.15);
       EXPECT_NEAR(20 * std::log10(data_rms(plain, asks) / data_rms(line, asks)), 0, 0.15) << "who asks";
     }
+  }
+}
+
+/// Of what an end has sent since `from`, the share of power that is its tone of a retrain.
+double tone_share(const std::vector<double>& sent, size_t from, double hz) {
+  const std::vector<double> last(sent.begin() + static_cast<std::ptrdiff_t>(from), sent.end());
+  double re = 0, im = 0;
+  for (size_t n = 0; n < last.size(); ++n) {
+    re += last[n] * std::cos(2 * std::numbers::pi * hz / 8000 * static_cast<double>(n));
+    im += last[n] * std::sin(2 * std::numbers::pi * hz / 8000 * static_cast<double>(n));
+  }
+  const double n = static_cast<double>(last.size());
+  return 2 * (re * re + im * im) / (n * n) / std::pow(rms(last), 2);
+}
+
+// Table 14, bit 24, 11.4.2.1.2: where the far end is behind circuit multiplication equipment E is awaited for 30 s,
+// else for some seconds. The line is lost in Phase 4.
+TEST(V34Requirements, APumpWaits30sForEWhereTheFarEndsInfo0SaysSo) {
+  PumpLine plain({0, 0}, 50);
+  plain.keep = true;
+  for (const size_t end : {0, 1}) plain.begin(end);
+  while (!plain.in_data(0) && plain.sent[0].size() < 30 * 8000) plain.run(0.01);
+  ASSERT_TRUE(plain.in_data(0));
+  const double phase4_s = static_cast<double>(plain.sent[0].size()) / 8000 - 0.4;
+  for (const bool cme : {false, true}) {
+    SCOPED_TRACE(cme ? "with the equipment" : "without it");
+    PumpLine line({0, 0}, 50);
+    line.instead[1] = changed<v34::Info0>(plain.sent[1], 1, [cme](v34::Info0& info) { info.cme = cme; });
+    line.keep = true;
+    for (const size_t end : {0, 1}) line.begin(end);
+    line.run(phase4_s);
+    ASSERT_FALSE(line.in_data(0));
+    line.cut[1] = true;
+    const auto retrains_after = [&](double seconds) {
+      line.run(seconds - 0.5);
+      const size_t from = line.sent[0].size();
+      line.run(0.5);
+      return tone_share(line.sent[0], from, 1200) > 0.5;  // tone B
+    };
+    EXPECT_EQ(retrains_after(6), !cme);
+    if (!cme) continue;
+    EXPECT_FALSE(retrains_after(20)) << "26 s";
+    EXPECT_TRUE(retrains_after(5)) << "31 s";
   }
 }
 
