@@ -133,10 +133,25 @@ void Modem::take_bits(int bits, int n) {
     if (same_score_ > 2 * kSureOnes) same_score_ = 2 * kSureOnes;
   }
   if (n == 4 && ones_ >= kOnes) ones_seen_ = true;
-  if (!live()) return;
+  if (!receives_data()) return;
   if (!receiver_.carrier() || receiver_.in_s1()) octet = 0xff;  // 6.4 a, 6.5: circuit 104 is clamped
+  if (!live()) return keep_early(octet, n);
   bits_received_ += static_cast<uint64_t>(n);
   oh_port_put(&config_.port, &octet, static_cast<size_t>(n));
+}
+
+void Modem::keep_early(int bits, int n) {
+  for (int k = 0; k < n && early_bits_ < kMostEarly; ++k, ++early_bits_) {
+    const int at = early_bits_ % 8, octet = early_bits_ / 8;
+    early_[octet] = static_cast<uint8_t>((at == 0 ? 0 : early_[octet]) | (bits >> k & 1) << at);
+  }
+}
+
+void Modem::give_early() {
+  if (early_bits_ == 0) return;
+  bits_received_ += early_bits_;
+  oh_port_put(&config_.port, early_, early_bits_);
+  early_bits_ = 0;
 }
 
 // 6.3.1.2: scrambled ones at 1200 bit/s. What is none of it, for long enough, is another signal than it seemed.

@@ -61,6 +61,13 @@ class Modem {
   void train_again(oh_retrain_cause cause);
   uint64_t age() const { return samples_ - entered_; }
   bool live() const { return step_ == Step::kData; }
+  /// Circuit 109 is on (6.3.1.1.1 f, 6.3.1.1.2 e, 6.3.1.2.1 c).
+  bool receives_data() const {
+    return live() || (step_ == Step::kSb2 && ones_seen_) || (step_ == Step::kSb1Slow && calls_);
+  }
+  /// What comes while circuit 109 is on and we are not ready to send waits for data mode, which opens the port.
+  void keep_early(int bits, int n);
+  void give_early();
   /// Samples since the far end's S1 ended, for what leaves now or was just received; negative: none has.
   int64_t since_s1() const { return s1_end_ == 0 ? -1 : static_cast<int64_t>(samples_ - s1_end_); }
 
@@ -95,6 +102,9 @@ class Modem {
   int raw_ones_ = 0;        ///< in a row, as received
   uint32_t lost_symbols_ = 0;
   uint64_t bits_received_ = 0;
+  static constexpr uint32_t kMostEarly = 1024;  ///< bits; 765 ms at 1200 bit/s are 918, 200 ms at 2400 are 480
+  uint32_t early_bits_ = 0;
+  uint8_t early_[kMostEarly / 8];
 };
 
 }  // namespace offhook::v22

@@ -125,6 +125,7 @@ struct Procedure {
     m.answered_ = true;
     m.receiver_.acquire();
     m.ones_seen_ = false;
+    m.early_bits_ = 0;
     m.s1_end_ = 0;
   }
   static void time_s1(Modem& m) {
@@ -153,6 +154,7 @@ struct Procedure {
     m.live_samples_ = 0;
     m.receiver_.confirm();
     m.tx_.start(at_2400 ? Signal::kData : Signal::kDataSlow);
+    m.give_early();
   }
   static void data_again(Modem& m) { begin_data(m, m.at_2400_); }
   static void acquire_again(Modem& m) {

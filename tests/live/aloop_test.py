@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Two modems on the two ends of the kernel's loopback sound card: calls, a held-up modem, another rate, no card.
 
-Usage: aloop_test.py OFFHOOK. It loads snd-aloop and takes it out under the modems, so it is for the virtual machine of
+Usage: aloop_test.py OFFHOOK fastest|losses. It loads snd-aloop and takes it out under the modems, so it is for the virtual machine of
 `./dev vm`. Skipped (77), with the reason, where that cannot be done or such a card is there already.
 """
 import json
@@ -85,12 +85,10 @@ with Bench(sys.argv[1]) as bench:
             fail(f"devices: {end} is {device}")
 
     # With the queue that a device has by default: the fastest modulation, one end calling and one answering.
-    call = Call(bench, "fastest", b"V34", b"33600")
-    call.exchange()
-    for modem, terminal in zip(call.modems, call.terminals):
-        modem.send_signal(signal.SIGINT)
-        modem.wait(timeout=20)
-        os.close(terminal)
+    if sys.argv[2] == "fastest":
+        Call(bench, "fastest", b"V34", b"33600").exchange()
+        print("all passed")
+        sys.exit(0)
 
     # A modem that is held up for longer than the sound card's buffer loses samples, not its count of them.
     call = Call(bench, "held-up")

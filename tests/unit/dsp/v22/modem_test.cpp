@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
+#include <deque>
+#include <random>
 #include <vector>
 
 #include "dsp/pump/pump_type.h"
@@ -14,6 +17,62 @@
 
 namespace offhook::v22 {
 namespace {
+
+/// A user who notes every bit.
+struct Notes {
+  std::vector<uint8_t> sent, received;
+  std::mt19937 random;
+  oh_bit_port port() {
+    return {.get_bit =
+                [](void* user) {
+                  auto& notes = *static_cast<Notes*>(user);
+                  notes.sent.push_back(static_cast<uint8_t>(notes.random() & 1));
+                  return int{notes.sent.back()};
+                },
+            .put_bit = [](void* user,
+                          int bit) { static_cast<Notes*>(user)->received.push_back(static_cast<uint8_t>(bit)); },
+            .user = this};
+  }
+};
+
+// 6.3.1.1.1 f, 6.3.1.1.2 e, 6.3.1.2.1 c: an end is ready to receive before it is ready to send, by up to 765 ms, and a
+// far end that sends at once is heard from its first bit on; before it there are ones alone.
+TEST(V22Modem, WhatTheFarEndSendsFirstArrives) {
+  for (const uint32_t rate : {1200u, 2400u}) {
+    for (const size_t delay : {size_t{8}, size_t{80}, size_t{2400}}) {
+      SCOPED_TRACE(testing::Message() << rate << " bit/s, " << delay / 8 << " ms one way");
+      Notes notes[2];
+      std::vector<Modem> ends;
+      for (const int end : {0, 1}) {
+        notes[end].random.seed(static_cast<unsigned>(end + 1));
+        oh_pump_config c{};
+        c.format = kLinear8000;
+        c.role = end == 0 ? OH_PUMP_CALL : OH_PUMP_ANSWER;
+        c.tx_level_dbm0 = -12;
+        c.max_bit_rate = rate;
+        c.port = notes[end].port();
+        ends.emplace_back(c);
+      }
+      std::deque<int16_t> line[2];
+      for (auto& l : line) l.assign(delay, 0);
+      for (int n = 0; n < 14 * 8000; ++n) {
+        for (const int end : {0, 1}) {
+          line[1 - end].push_back(static_cast<int16_t>(ends[static_cast<size_t>(end)].process(line[end].front()) / 4));
+          line[end].pop_front();
+        }
+      }
+      for (const int end : {0, 1}) {
+        const std::vector<uint8_t>&sent = notes[1 - end].sent, &received = notes[end].received;
+        ASSERT_GT(sent.size(), 1000u);
+        const auto first = std::search(received.begin(), received.end(), sent.begin(), sent.begin() + 200);
+        EXPECT_NE(first, received.end()) << (end == 0 ? "the caller" : "the answerer") << " lost the first bits";
+        if (first != received.end()) {
+          EXPECT_EQ(std::count(received.begin(), first, 0), 0);
+        }
+      }
+    }
+  }
+}
 
 // Figure 2 and Table 1 as printed: dibits of quadrants and points of the first one, the left bit first.
 TEST(V22Coding, TableAndFigureAsPrinted) {
