@@ -29,13 +29,15 @@ using test::BitTester;
 /// attenuation (1 + a^2 + 2 a cos(2 pi f / 8000)) / (1 + a)^2, a = a[i].
 class PumpLine {
  public:
-  PumpLine(std::array<double, 2> a, double snr_db) : a_(a), noise_(0, dbm0_to_rms(-12 - snr_db)) {
+  /// @param most  bit/s that end 0 may have; 0: no limit
+  PumpLine(std::array<double, 2> a, double snr_db, uint32_t most = 0) : a_(a), noise_(0, dbm0_to_rms(-12 - snr_db)) {
     bits_[0].tx = 0x1234567, bits_[1].tx = 0x7654321;
     for (size_t i = 0; i < 2; ++i) {
       oh_pump_config config{};
       config.format = kLinear8000;
       config.role = static_cast<oh_pump_role>(i);
       config.tx_level_dbm0 = -12;
+      if (i == 0) config.max_bit_rate = most;
       config.port = bits_[i].port();
       pump_[i].reset(std::aligned_alloc(64, oh_v34_type()->size(&config)));
       EXPECT_EQ(oh_v34_type()->init(pump_[i].get(), &config), 0);
@@ -68,11 +70,18 @@ class PumpLine {
     for (int s = 0; s < 30 && !data(); ++s) run(1);
     return data();
   }
-  bool in_data(size_t end) const {
+  oh_pump_status status(size_t end) const {
     oh_pump_status s{};
     s.struct_size = sizeof s;
     oh_v34_type()->status(pump_[end].get(), &s);
-    return s.state == OH_PUMP_DATA;
+    return s;
+  }
+  bool in_data(size_t end) const { return status(end).state == OH_PUMP_DATA; }
+  void expect_rates(uint32_t bit_rate) const {
+    for (const size_t end : {0, 1}) {
+      EXPECT_EQ(status(end).tx_bit_rate, bit_rate) << "end " << end;
+      EXPECT_EQ(status(end).rx_bit_rate, bit_rate) << "end " << end;
+    }
   }
   oh_v34_instruments instruments(size_t end) const {
     oh_v34_instruments i;
@@ -285,6 +294,73 @@ TEST(V34Requirements, APumpWaits30sForEWhereTheFarEndsInfo0SaysSo) {
     EXPECT_FALSE(retrains_after(20)) << "26 s";
     EXPECT_TRUE(retrains_after(5)) << "31 s";
   }
+}
+
+// 5.1, Table 14, bit 25: 31 200 and 33 600 bit/s need 1664 points, which both ends must have.
+TEST(V34Requirements, APumpHasAtMost28800BitsWhereTheFarEndsInfo0HasNo1664Points) {
+  PumpLine plain({0, 0}, 50);
+  plain.keep = true;
+  for (const size_t end : {0, 1}) plain.begin(end);
+  ASSERT_TRUE(plain.connect());
+  plain.expect_rates(33'600);
+  PumpLine line({0, 0}, 50);
+  line.instead[1] = changed<v34::Info0>(plain.sent[1], 1, [](v34::Info0& info) { info.supports_1664_points = false; });
+  for (const size_t end : {0, 1}) line.begin(end);
+  ASSERT_TRUE(line.connect());
+  line.expect_rates(28'800);
+}
+
+// What the owner limits one end to holds both directions, of both ends.
+TEST(V34Requirements, APumpKeepsToItsOwnersLimit) {
+  for (const uint32_t most : {4800u, 14'400u, 31'200u}) {
+    PumpLine line({0, 0}, 50, most);
+    for (const size_t end : {0, 1}) line.begin(end);
+    ASSERT_TRUE(line.connect());
+    line.expect_rates(most);
+  }
+}
+
+/// First and one past the last sample of the stretches of at least `least_s` in which nothing is sent.
+std::vector<std::pair<size_t, size_t>> silences(const std::vector<double>& sent, double least_s) {
+  std::vector<std::pair<size_t, size_t>> all;
+  for (size_t from = 0, n = 0; n <= sent.size(); ++n) {
+    if (n < sent.size() && std::abs(sent[n]) < 20) continue;
+    if (static_cast<double>(n - from) >= 8000 * least_s) all.emplace_back(from, n);
+    from = n + 1;
+  }
+  return all;
+}
+
+// 11.4.2.1.1: a call modem whose J gets no S is silent for 70 +- 5 ms and sends INFOMARKSc, which is no tone B: a
+// retrain would begin with that. When the line is back both go on with INFO1 and connect.
+TEST(V34Requirements, APumpWhoseJGetsNoAnswerSendsInfomarks) {
+  PumpLine plain({0, 0}, 50);
+  plain.keep = true;
+  for (const size_t end : {0, 1}) plain.begin(end);
+  ASSERT_TRUE(plain.connect());
+  const auto answer_listens = silences(plain.sent[1], 1.2);  // to the call modem's TRN, the last time
+  ASSERT_FALSE(answer_listens.empty());
+  PumpLine line({0, 0}, 50);
+  line.keep = true;
+  for (const size_t end : {0, 1}) line.begin(end);
+  const auto [from, to] = answer_listens.back();
+  line.run(static_cast<double>(from + to) / 2 / 8000);
+  line.cut[1] = true;
+  const size_t begin = line.sent[0].size();
+  line.run(5);
+  const std::vector<double> later(line.sent[0].begin() + static_cast<std::ptrdiff_t>(begin), line.sent[0].end());
+  const auto pauses = silences(later, 0.05);
+  ASSERT_FALSE(pauses.empty());
+  EXPECT_NEAR(static_cast<double>(pauses[0].second - pauses[0].first) / 8, 70, 5) << "ms";
+  // Half a turn a symbol of 1/600 s: two lines 300 Hz from the carrier, and nothing on it.
+  const auto marks = begin + pauses[0].second + 80;
+  const std::vector<double> heard(line.sent[0].begin(),
+                                  line.sent[0].begin() + static_cast<std::ptrdiff_t>(marks + 400));
+  EXPECT_GT(tone_share(heard, marks, 900), 0.3);
+  EXPECT_GT(tone_share(heard, marks, 1500), 0.3);
+  EXPECT_LT(tone_share(heard, marks, 1200), 0.05);
+  line.cut[1] = false;
+  EXPECT_TRUE(line.connect());
 }
 
 // 11.8: on a leased line there is no Phase 1; who is there first repeats INFO0 until the other one has it.
