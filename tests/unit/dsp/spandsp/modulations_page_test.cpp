@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// docs/modulations.md has the table of modulations, row by row.
+// docs/modulations.md has the table of modulations, row by row; docs of a modulation have the size of its pump.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "dsp/pump/pump_type.h"
 #include "dsp/spandsp/modulations.h"
+#include "dsp/v22/pump.h"
+#include "dsp/v32/pump.h"
+#include "dsp/v34/control/pump.h"
+#include "dsp/v90/control/pump.h"
 
 namespace offhook {
 namespace {
@@ -39,6 +45,33 @@ TEST(ModulationsPage, HasEveryRowOfTheTable) {
                      (m.v42_window > 0 ? "yes" : "no") + " | " + beginning(m) + " |");
   }
   EXPECT_EQ(rows, wanted);
+}
+
+TEST(ModulationPages, HaveTheSizeOfAPumpsState) {
+  struct {
+    const char* page;
+    const oh_pump_type* type;
+    oh_pump_format format;
+  } const pumps[] = {{"docs/v22.md", oh_v22bis_type(), kLinear8000},
+                     {"docs/v32.md", oh_v32bis_type(), kLinear8000},
+                     {"docs/v34.md", oh_v34_type(), kLinear8000},
+                     {"docs/v90.md", oh_v90_type(), kLinear16000To8000},
+                     {"docs/v90.md", oh_v90_type(), kMuLaw8000}};
+  for (const auto& pump : pumps) {
+    oh_pump_config config{};
+    config.struct_size = sizeof config;
+    config.format = pump.format;
+    config.role = OH_PUMP_CALL;
+    config.tx_level_dbm0 = -12;
+    config.port = {.get_bit = [](void*) { return 1; }, .put_bit = [](void*, int) {}, .user = nullptr};
+    const std::size_t bytes = pump.type->size(&config);
+    ASSERT_GT(bytes, 1000u) << pump.page;
+    char size[32];
+    std::snprintf(size, sizeof size, "%zu,%03zu bytes", bytes / 1000, bytes % 1000);
+    std::ifstream page(std::filesystem::path(OFFHOOK_SOURCE_DIR) / pump.page);
+    const std::string text((std::istreambuf_iterator<char>(page)), {});
+    EXPECT_NE(text.find(size), std::string::npos) << pump.page << ": its pump takes " << size;
+  }
 }
 
 }  // namespace
