@@ -122,10 +122,10 @@ class EchoCanceller {
   Span near_span_{}, far_span_{};  // of taps that are zero: nothing
   bool joined_ = false;            // the far echo is that of joined_taps_
   Span joined_span_{};
-  float near_[kNearTaps]{};
+  alignas(64) float near_[kNearTaps]{};
   float far_re_[kFarTaps]{};
   float far_im_[kFarTaps]{};
-  float joined_taps_[kJoinedTaps]{};
+  alignas(64) float joined_taps_[kJoinedTaps]{};
   Phase phase_;
   float frequency_ = 0;      // turns a sample
   float replica_power_ = 0;  // of the far echo

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <new>
+#include <memory_resource>
 #include <stdexcept>
 #include <string>
 
@@ -18,8 +18,9 @@ namespace offhook::hostsim {
 class TestedPump {
  public:
   /// @param config  all but its port  @param pattern  where the pattern begins  @param in_cells  ATM's, for a pump that
-  /// carries whole octets. @throws std::invalid_argument
-  TestedPump(const oh_pump_type* type, oh_pump_config config, std::uint32_t pattern, bool in_cells = false)
+  /// carries whole octets  @param memory  for its state; outlives it. @throws std::invalid_argument
+  TestedPump(const oh_pump_type* type, oh_pump_config config, std::uint32_t pattern, bool in_cells = false,
+             std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
       : type_(type), test_(pattern), cells_(in_cells ? std::make_unique<TestCells>(test_) : nullptr) {
     if (cells_ != nullptr) {
       config.port = port_of(cells_.get());
@@ -27,7 +28,7 @@ class TestedPump {
       config.port = port_of(&test_);
     }
     state_bytes_ = type->size(&config);
-    memory_.reset(::operator new (state_bytes_, std::align_val_t{64}));
+    memory_ = {memory->allocate(state_bytes_, kAlignment), Release{memory, state_bytes_}};
     if (type->init(memory_.get(), &config) != 0)
       throw std::invalid_argument(std::string("the pump ") + type->name + " refused its configuration");
   }
@@ -59,14 +60,17 @@ class TestedPump {
     port.put_bits = [](void* u, const std::uint8_t* o, std::size_t n) { static_cast<Layer*>(u)->put(o, n); };
     return port;
   }
+  static constexpr std::size_t kAlignment = 64;
   struct Release {
-    void operator()(void* memory) const { ::operator delete (memory, std::align_val_t{64}); }
+    std::pmr::memory_resource* from;
+    std::size_t bytes;
+    void operator()(void* state) const { from->deallocate(state, bytes, kAlignment); }
   };
   const oh_pump_type* type_;
   BitErrorTester test_;
   std::size_t state_bytes_ = 0;
   std::unique_ptr<TestCells> cells_;
-  std::unique_ptr<void, Release> memory_;
+  std::unique_ptr<void, Release> memory_{nullptr, Release{}};
 };
 
 }  // namespace offhook::hostsim

@@ -103,8 +103,8 @@ class Pumps final : public BankModems {
     std::vector<LiveBank::Channel> channels;
     for (std::size_t k = 0; k < size(); ++k) {
       pump.role = role_of(k);
-      pumps_.push_back(
-          std::make_unique<hostsim::TestedPump>(config.modem.type(), pump, static_cast<std::uint32_t>(k + 1)));
+      pumps_.push_back(std::make_unique<hostsim::TestedPump>(config.modem.type(), pump,
+                                                             static_cast<std::uint32_t>(k + 1), false, &states_));
       channels.push_back({&card(k), pumps_.back()->self()});
     }
     bank_ = std::make_unique<LiveBank>(*config.modem.type(), channels, driver);
@@ -132,6 +132,7 @@ class Pumps final : public BankModems {
     result.dispatch.add(bank_->context().dispatch_latency());
     result.service.add(bank_->context().service_time());
   }
+  std::pmr::monotonic_buffer_resource states_;  // one after the other
   std::vector<std::unique_ptr<hostsim::TestedPump>> pumps_;
   std::unique_ptr<LiveBank> bank_;
   bool interrupted_ = false;  // the hardware's thread's

@@ -29,8 +29,8 @@ std::size_t octets(std::uint32_t periods, const oh_pump_format& format, const oh
 class End {
  public:
   End(const oh_pump_type& type, const oh_pump_format& format, oh_pump_role role, std::uint32_t io_delay,
-      std::uint32_t block, std::uint32_t seed)
-      : pump_(&type, config_of(format, role, io_delay), seed) {
+      std::uint32_t block, std::uint32_t seed, std::pmr::memory_resource* states)
+      : pump_(&type, config_of(format, role, io_delay), seed, false, states) {
     rx_.resize(octets(block, format, format.rx));
     tx_.resize(octets(block, format, format.tx));
   }
@@ -80,10 +80,10 @@ class PumpCall {
 /// Four wires.
 class WiredCall final : public PumpCall {
  public:
-  WiredCall(const BatchConfig& config, std::uint32_t seed) {
+  WiredCall(const BatchConfig& config, std::uint32_t seed, std::pmr::memory_resource* states) {
     for (const oh_pump_role role : {OH_PUMP_CALL, OH_PUMP_ANSWER})
       ends[role] = std::make_unique<End>(*config.modem.type(), kLinear8000, role, config.block, config.block,
-                                         2 * seed + role + 1);
+                                         2 * seed + role + 1, states);
   }
   void exchange() override {
     ends[0]->received() = ends[1]->sent();
@@ -94,10 +94,12 @@ class WiredCall final : public PumpCall {
 /// A clean digital trunk with the digital modem, which answers, at its end.
 class TrunkCall final : public PumpCall, private hostsim::DigitalEnd {
  public:
-  TrunkCall(const BatchConfig& config, std::uint32_t seed) : block_(config.block), trunk_({}, seed, *this) {
-    ends[0] =
-        std::make_unique<End>(*config.modem.type(), kLinear16000To8000, OH_PUMP_CALL, block_, block_, 2 * seed + 1);
-    ends[1] = std::make_unique<End>(*config.modem.type(), kMuLaw8000, OH_PUMP_ANSWER, block_, block_, 2 * seed + 2);
+  TrunkCall(const BatchConfig& config, std::uint32_t seed, std::pmr::memory_resource* states)
+      : block_(config.block), trunk_({}, seed, *this) {
+    ends[0] = std::make_unique<End>(*config.modem.type(), kLinear16000To8000, OH_PUMP_CALL, block_, block_,
+                                    2 * seed + 1, states);
+    ends[1] =
+        std::make_unique<End>(*config.modem.type(), kMuLaw8000, OH_PUMP_ANSWER, block_, block_, 2 * seed + 2, states);
   }
   void exchange() override {
     for (at_ = 0; at_ < block_; ++at_)
@@ -113,9 +115,9 @@ class TrunkCall final : public PumpCall, private hostsim::DigitalEnd {
   hostsim::DigitalTrunk trunk_;
 };
 
-std::unique_ptr<PumpCall> make_call(const BatchConfig& config, std::uint32_t seed) {
-  if (takes(*config.modem.type(), kLinear8000)) return std::make_unique<WiredCall>(config, seed);
-  return std::make_unique<TrunkCall>(config, seed);
+std::unique_ptr<PumpCall> make_call(const BatchConfig& config, std::uint32_t seed, std::pmr::memory_resource* states) {
+  if (takes(*config.modem.type(), kLinear8000)) return std::make_unique<WiredCall>(config, seed, states);
+  return std::make_unique<TrunkCall>(config, seed, states);
 }
 
 /// Ends that advance in one call, and what that took.
@@ -161,7 +163,7 @@ class Bank {
     const bool one_kind = takes(type_, kLinear8000);
     groups_.resize(one_kind ? 1 : 2);
     for (int k = first; k < first + count; ++k) {
-      calls_.push_back(make_call(config, static_cast<std::uint32_t>(k)));
+      calls_.push_back(make_call(config, static_cast<std::uint32_t>(k), &states_));
       for (std::size_t e = 0; e < 2; ++e) groups_[one_kind ? 0 : e].add(*calls_.back()->ends[e]);
     }
   }
@@ -180,6 +182,7 @@ class Bank {
  private:
   const BatchConfig& config_;
   const oh_pump_type& type_;
+  std::pmr::monotonic_buffer_resource states_;  // of the pumps, one after the other
   std::vector<std::unique_ptr<PumpCall>> calls_;
   std::vector<Group> groups_;
 };
