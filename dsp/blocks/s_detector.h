@@ -47,7 +47,7 @@ class SDetector {
 
   Complex sample_[4]{};
   int samples_ = 0;
-  Group group_[kWindow]{};
+  alignas(64) Group group_[kWindow]{};
   int newest_ = 0;
   Sum before_;  // of the groups at the places before the newest
   int hits_ = 0;

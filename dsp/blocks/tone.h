@@ -78,7 +78,7 @@ class ToneDetector {
 
   float sample_[kStep]{};  // as received
   Oscillator mixer_;
-  Complex window_[kWindow]{};  // mixed
+  alignas(64) Complex window_[kWindow]{};  // mixed
   float power_[kWindow / kStep]{};
   int in_ = 0;  // a multiple of kStep
   uint64_t now_ = 0;

@@ -134,7 +134,7 @@ class Modem {
 };
 
 void Modem::add_heads_to(HotLines* hot) const {
-  hot->add(&stage_, sizeof stage_);
+  hot->add_up_to(this, &v8_);
   receiver_.add_heads_to(hot);
   modulator_.add_heads_to(hot);
   echo_.add_heads_to(hot);
@@ -178,7 +178,7 @@ int16_t Modem::end_step(float tx) {
 }
 
 void Modem::add_to(HotLines* hot) const {
-  hot->add_up_to(this, &config_);
+  hot->add(config_.port.user, HotLines::kLine);  // what of it is used is its owner's; likely this
   if (stage_ != Stage::kTraining) return;
   receiver_.add_to(hot);
   hot->add(&retrain_tone_, sizeof retrain_tone_);

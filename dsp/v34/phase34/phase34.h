@@ -153,7 +153,7 @@ class Phase34 {
   void end_frame(const FrameToEncode& frame) { data_tx_.end_frame(frame); }
   const DataTransmitter& data_transmitter() const { return data_tx_; }
   /// What data mode will use.
-  void add_to(HotLines* hot) const { hot->add_up_to(&port_, &tx_); }
+  void add_to(HotLines* hot) const { hot->add_up_to(&config_, &tx_); }
   /// Set of the rows of transitions() that were taken.
   uint64_t taken() const { return taken_; }
 
