@@ -25,6 +25,10 @@ class Baseband {
   std::size_t size() const { return x_.size(); }
 
  private:
+  struct Table;  // of an interpolator
+  static const Table& table();
+
+  const Table& table_;
   std::vector<Cf> x_;
 };
 
