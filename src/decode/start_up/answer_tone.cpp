@@ -132,6 +132,7 @@ std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
   for (std::size_t c = 0; c < r.channel.size(); ++c) {
     v8::AnswerToneDetector detector;
     AnswerToneHeard now;
+    bool begun = false;  // it may be there from the first sample on
     double amplitude = 0;
     int n = 0;
     const auto end = [&](double t) {
@@ -142,6 +143,7 @@ std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
         for (AnswerToneHeard& a : parts_of(r.channel[c], now, v92)) found.push_back(std::move(a));
       }
       now = {};
+      begun = false;
       n = 0;
       amplitude = 0;
     };
@@ -152,18 +154,19 @@ std::vector<AnswerToneHeard> find_answer_tones(const Recording& r, bool v92) {
       const double t = seconds(i + 1);
       const bool present = detector.tone() != v8::AnswerTone::kNone;
       if (tone.present()) {
-        if (now.t0 == 0) now.t0 = t - tone.steady_ms() / 1000;
+        if (!begun) now.t0 = std::max(0.0, t - tone.steady_ms() / 1000);
+        begun = true;
         last_present = t;
       }
-      if (event == ToneEvent::kReversal && now.t0 > 0) now.reversals.push_back(seconds(tone.reversal_time()));
+      if (event == ToneEvent::kReversal && begun) now.reversals.push_back(seconds(tone.reversal_time()));
       // The mean of the steady tone: a multiple of the 15 Hz would be 66.7 ms, and the sum of many does as well.
       if (present && tone.steady_ms() > 60 && i % 80 == 0) {
         amplitude += tone.peak();
         ++n;
       }
-      if (!present && now.t0 > 0 && t - last_present > 0.1) end(last_present);
+      if (!present && begun && t - last_present > 0.1) end(last_present);
     }
-    if (now.t0 > 0) end(last_present);
+    if (begun) end(last_present);
   }
   // An echo of a tone lies within it.
   drop_echoes(found, [](const AnswerToneHeard& x, const AnswerToneHeard& of) {

@@ -107,6 +107,7 @@ std::optional<MenuHeard> menu_of(const V8Octets& v8, int channel) {
   m.channel = channel;
   m.octets = best->first;
   m.identical = best->second;
+  m.sequences = static_cast<int>(right.size());
   m.t0 = right.front()->t0;
   m.t1 = right.back()->t1;
   for (const Sequence* s : right) m.amplitude = std::max(m.amplitude, s->amplitude);
@@ -161,6 +162,13 @@ V8Heard find_v8(const Recording& r) {
       s.jm[0].t1 = carrier_end(r.channel[c], v8::Channel::kHigh, m->t1);
     }
   }
+  // Menus begin with the call function (V.8 5.2), are sent over and over, and answered: what is nothing of this are
+  // data that look like one.
+  const auto alone = [](const std::vector<MenuHeard>& menus) {
+    return !menus.empty() && menus[0].sequences == 1 && menus[0].menu.call_function == v8::CallFunction::kNone;
+  };
+  if (alone(s.cm) && s.jm.empty()) s.cm.clear(), s.cj = 0, s.cj_octets = 0;
+  if (alone(s.jm) && s.cm.empty()) s.jm.clear();
   drop_echoes(s.quick_connect, [](const QuickConnectHeard& q, const QuickConnectHeard& of) {
     return of.octet == q.octet && of.amplitude > q.amplitude && std::abs(of.t - q.t) < 0.4;
   });

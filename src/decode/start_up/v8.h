@@ -16,6 +16,7 @@ struct MenuHeard {
   double t0 = 0, t1 = 0;
   std::vector<std::uint8_t> octets;  ///< without the synchronization octet
   int identical = 0;                 ///< sequences received with just these octets
+  int sequences = 0;                 ///< in a row, equal ones or not
   v8::Menu menu;
   double amplitude = 0;
 };

@@ -11,6 +11,7 @@
 
 #include "dsp/v34/phase2/info.h"
 #include "dsp/v8/menu.h"
+#include "src/decode/start_up/answer_tone.h"
 #include "src/decode/start_up/info.h"
 #include "src/decode/start_up/v8.h"
 
@@ -55,6 +56,28 @@ TEST(DecodeStartUp, MenusThatAreAlikeAreCounted) {
     EXPECT_EQ(heard.cm[0].octets, (std::vector<std::uint8_t>{0xC1, 0x05}));
     EXPECT_EQ(heard.cm[0].identical, times);
   }
+}
+
+// Data of V.22 held these octets once.
+TEST(DecodeStartUp, OneMenuWithoutACallFunctionIsNone) {
+  Bits bits(100, 1);
+  append_menu({0xAA, 0x8B, 0x2A, 0x85, 0xD9, 0x9E}, bits);
+  bits.insert(bits.end(), 100, 1);
+  Recording r;
+  r.channel = {fsk(bits)};
+  EXPECT_TRUE(find_v8(r).cm.empty());
+}
+
+// A recording may begin in it.
+TEST(DecodeStartUp, AnAnswerToneFromTheFirstSampleOnIsHeard) {
+  Recording r;
+  r.channel.resize(1);
+  for (std::size_t i = 0; i < 2 * kRateHz; ++i)
+    r.channel[0].push_back(
+        static_cast<float>(3000 * std::sin(kTurn * std::fmod(0.2625 * static_cast<double>(i), 1.0))));
+  const auto tones = find_answer_tones(r, false);
+  ASSERT_EQ(tones.size(), 1u);
+  EXPECT_LT(tones[0].t0, 0.1);
 }
 
 /// An INFO0c at 600 bit/s, each one a turn by half of 1200 Hz, added at `at_s`. Source: V.34, 10.1.2.3.1
