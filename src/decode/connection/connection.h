@@ -41,7 +41,7 @@ struct Connection {
   };
   const char* modulation = nullptr;  ///< "V.22bis", "V.32bis", "V.32", or null: nothing
   Side call, answer;
-  std::vector<Change> changes;  ///< in order of time; of V.32bis only
+  std::vector<Change> changes;  ///< in order of time
 };
 
 }  // namespace offhook::decode

@@ -260,8 +260,33 @@ DataHeard read_symbols(const std::vector<Symbol>& s, std::size_t from, std::size
   return d;
 }
 
-// 6.3.1: what the symbols are, one training after the other.
-void interpret(const std::vector<Symbol>& s, Connection::Side& side) {
+// As good and as scrambled as data are: of a tone, or of a chord, dibits repeat.
+bool is_scrambled(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  std::array<double, 4> count{};
+  for (std::size_t i = from; i < to; ++i) ++count[static_cast<std::size_t>(s[i].dibit)];
+  double alike = 0;
+  for (const double n : count) alike += n * n;
+  const auto all = static_cast<double>(to - from);
+  return snr_db(s, from, to) > kSureSnrDb && alike < kMostAlike * all * all;
+}
+
+// At 2400 bit/s each of the four points of a quadrant is as frequent; noise makes others of those of 1200 bit/s, but
+// not all alike.
+bool is_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  constexpr std::size_t kFew = 200;
+  std::array<std::size_t, 4> count{};
+  for (std::size_t i = from; i < to; ++i) ++count[static_cast<std::size_t>(s[i].inner)];
+  const auto [least, most] = std::minmax_element(count.begin(), count.end());
+  const auto all = static_cast<double>(to - from);
+  const double spread = to - from < kFew ? 0.15 : 0.1;
+  return static_cast<double>(*least) > (0.25 - spread) * all && static_cast<double>(*most) < (0.25 + spread) * all;
+}
+
+// 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
+std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& side) {
+  constexpr std::size_t kLeastData = 300;  // symbols before S1, where the recording begins in data mode
+  constexpr double kMostAt1200S = 1.5;     // behind S1 in a training that goes on to 2400 bit/s
+  std::vector<double> retrains;
   constexpr std::size_t kWindow = 64;    // symbols; at 2400 bit/s three quarters of them are not of 1200
   constexpr std::size_t kLeastRun = 40;  // S1 is 60 symbols, unscrambled ones 93
   const auto same = [](int before, int now) { return before == 3 && now == 3; };
@@ -269,7 +294,10 @@ void interpret(const std::vector<Symbol>& s, Connection::Side& side) {
   const auto signal = [&](std::size_t from, std::size_t to, const char* what) {
     side.signals.push_back({s[from].t, s[to - 1].t, what});
   };
-  std::vector<std::size_t> trained;  // where scrambled signals begin
+  struct Trained {
+    std::size_t begins, from;  // where its first signal begins, and scrambled signals
+  };
+  std::vector<Trained> trained;
   bool trained_by_s1 = false;
   for (std::size_t i = 0; i < s.size();) {
     std::size_t n = run_length(s, i, same);
@@ -277,27 +305,29 @@ void interpret(const std::vector<Symbol>& s, Connection::Side& side) {
       signal(i, i + n, "unscrambled ones, 1200 bit/s");
       i += n;
       if (trained.empty())
-        trained.push_back(i);
+        trained.push_back({i - n, i});
       else if (!trained_by_s1)
-        trained.back() = i;
+        trained.back().from = i;
       continue;
     }
     n = run_length(s, i, alternate);
     if (n >= kLeastRun) {
       signal(i, i + n, "S1");
+      if (trained.empty() && i > kLeastData && is_scrambled(s, 0, i)) trained.push_back({0, 0}), trained_by_s1 = true;
+      if (trained.size() > 1 || (trained.size() == 1 && trained_by_s1)) retrains.push_back(s[i].t);
       i += n;
       if (trained.size() == 1 && !trained_by_s1)
-        trained.back() = i;
+        trained.back().from = i;
       else
-        trained.push_back(i);
+        trained.push_back({i - n, i});
       trained_by_s1 = true;
       continue;
     }
     ++i;
   }
-  if (trained.empty()) trained.push_back(0);
+  if (trained.empty()) trained.push_back({0, 0});
   for (std::size_t k = 0; k < trained.size(); ++k) {
-    const std::size_t from = trained[k], to = k + 1 < trained.size() ? trained[k + 1] : s.size();
+    const std::size_t from = trained[k].from, to = k + 1 < trained.size() ? trained[k + 1].begins : s.size();
     if (from >= to) continue;
     // 2400 bit/s begins where the points are no longer those of 1200.
     std::size_t data = to;
@@ -307,34 +337,63 @@ void interpret(const std::vector<Symbol>& s, Connection::Side& side) {
       for (std::size_t j = i; j < i + kWindow; ++j) others += s[j].inner != kInnerAt1200;
       if (others > kWindow / 3) data = i;
     }
-    const bool at_2400 = data < to;
+    const bool at_2400 = data < to && is_2400(s, data, to);
+    const bool by_s1 = trained_by_s1 && from > 0;
+    if (!at_2400 && by_s1 && s[to - 1].t - s[from].t < kMostAt1200S && s[to - 1].inner == kInnerAt1200) {
+      signal(from, to, "scrambled ones, 1200 bit/s");
+      continue;
+    }
     if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
     side.data.push_back(read_symbols(s, at_2400 ? data : from, to, at_2400));
     side.links.push_back(read_link(side.data.back(), side.links.empty() ? nullptr : &side.links.back()));
   }
+  return retrains;
 }
 
-// Frames or V.42's detection tell; else what is called data is as good as data are, and as scrambled: of a tone, or of
-// a chord, dibits repeat.
+// Who asks for a retrain sends S1, and the far end answers with S1 (6.4).
+void find_retrains(Connection& found, const std::vector<double> (&begun)[2]) {
+  constexpr double kOneExchangeS = 2, kBothS = 0.03;  // an answer comes when some of S1 has been heard
+  const bool one_alone = found.call.channel < 0 || found.answer.channel < 0;
+  std::vector<Change> all;
+  for (const bool answer : {false, true}) {
+    const Connection::Side& side = answer ? found.answer : found.call;
+    for (const double t : begun[answer])
+      all.push_back({Change::Kind::kRetrain, t, side.channel, one_alone ? nullptr : answer ? "answer" : "call", 0});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Change& a, const Change& b) { return a.t < b.t; });
+  for (const Change& c : all) {
+    if (found.changes.empty() || c.t - found.changes.back().t > kOneExchangeS) {
+      found.changes.push_back(c);
+    } else if (!one_alone && c.channel != found.changes.back().channel && c.t - found.changes.back().t < kBothS) {
+      found.changes.back().by = "both";
+    }
+  }
+  for (Change& c : found.changes) {
+    for (const Connection::Side* side : {&found.call, &found.answer}) {
+      const auto after =
+          std::find_if(side->data.begin(), side->data.end(), [&](const DataHeard& d) { return d.t0 > c.t; });
+      if (after != side->data.end()) c.bit_rate = after->bit_rate;
+    }
+  }
+}
+
+// Frames or V.42's detection tell; else what is called data is as good as data are, and as scrambled.
 bool is_believable(const std::vector<Symbol>& s, const Connection::Side& side) {
   for (const Link& link : side.links)
     if (!link.frames.empty() || link.detection != nullptr) return true;
-  std::array<double, 4> count{};
-  double all = 0, snr = 0;
-  for (const DataHeard& d : side.data) {
-    snr = std::max(snr, d.snr_db);
-    for (const Symbol& symbol : s)
-      if (symbol.t >= d.t0 && symbol.t <= d.t1) ++count[static_cast<std::size_t>(symbol.dibit)], ++all;
-  }
-  double alike = 0;
-  for (const double n : count) alike += n * n;
-  return snr > kSureSnrDb && alike < kMostAlike * all * all;
+  const auto at = [&](double t) {
+    return static_cast<std::size_t>(
+        std::lower_bound(s.begin(), s.end(), t, [](const Symbol& x, double v) { return x.t < v; }) - s.begin());
+  };
+  return std::any_of(side.data.begin(), side.data.end(),
+                     [&](const DataHeard& d) { return is_scrambled(s, at(d.t0), at(d.t1)); });
 }
 
 }  // namespace
 
 Connection find_v22bis(const Recording& recording) {
   Connection found;
+  std::vector<double> retrains[2];
   for (const bool answer : {false, true}) {
     Connection::Side& side = answer ? found.answer : found.call;
     double loudest = 0;
@@ -349,19 +408,27 @@ Connection find_v22bis(const Recording& recording) {
       heard.carrier_hz = answer ? 2400 : 1200;
       heard.clock_ppm = listener.clock_ppm();
       heard.frequency_offset_hz = listener.offset_hz();
-      interpret(symbols, heard);
-      if (!is_believable(symbols, heard)) continue;
       loudest = listener.power();
+      side = {};
+      retrains[answer] = interpret(symbols, heard);
+      if (!is_believable(symbols, heard)) continue;
       side = std::move(heard);
-      found.modulation = kV22bis.title;
     }
   }
+  if (found.call.channel >= 0 || found.answer.channel >= 0) found.modulation = kV22bis.title;
   uncompress(found.call.links, found.answer.links);
-  const auto is_v22bis = [](const Connection::Side& side) {
-    return std::any_of(side.data.begin(), side.data.end(), [](const DataHeard& d) { return d.bit_rate == 2400; }) ||
+  find_retrains(found, retrains);
+  const auto at_2400 = [](const Connection::Side& side) {
+    return std::any_of(side.data.begin(), side.data.end(), [](const DataHeard& d) { return d.bit_rate == 2400; });
+  };
+  const auto sends_s1 = [](const Connection::Side& side) {
+    return side.channel < 0 ||
            std::any_of(side.signals.begin(), side.signals.end(), [](const auto& s) { return s.what == "S1"; });
   };
-  if (found.modulation != nullptr && !is_v22bis(found.call) && !is_v22bis(found.answer)) found.modulation = kV22.title;
+  // S1 that is not answered with S1 asks in vain (6.3.1).
+  const bool both = sends_s1(found.call) && sends_s1(found.answer);
+  if (found.modulation != nullptr && !both && !at_2400(found.call) && !at_2400(found.answer))
+    found.modulation = kV22.title;
   return found;
 }
 
