@@ -26,6 +26,11 @@ constexpr double kGoodFit = 0.1;            // mean square error of the equalise
 constexpr double kMostMissed = 3;           // rate sequences
 constexpr int kOvershot = 3;                // symbols unlike TRN that end it
 
+// The power of data is that of training but for some percent, which the equaliser would take seconds to learn: the
+// first symbols tell. Decisions 5 % off are right all the same.
+constexpr int kGainSymbols = 120;
+constexpr double kMostGain = 0.05;
+
 // Data as a preamble, or a retrain's tone, would be: one symbol, or one and its opposite in turn.
 constexpr int kDoubtful = 4;  // symbols alike: nothing to adapt to
 constexpr int kPreamble = 24;
@@ -76,7 +81,7 @@ class RateReader {
     v32::RateSignal r;
     if (++bits_ < 32 || !v32::RateSignal::decode(now, &r)) return Found::kNothing;
     if (r.end) {
-      if (count_ == 0 || since_ % 16 != 0 || std::popcount(rates_of(r)) > 1) return Found::kNothing;
+      if (count_ == 0 || since_ % 16 != 0 || !may_end(r)) return Found::kNothing;
       signal_ = r;
       sequence_ = now;
       return Found::kE;
@@ -95,6 +100,11 @@ class RateReader {
   int count() const { return count_; }
 
  private:
+  // One rate or none, of those that the rate signal before it has.
+  bool may_end(const v32::RateSignal& e) const {
+    const unsigned rates = rates_of(e);
+    return std::popcount(rates) <= 1 && (rates == 0 || (rates & rates_of(signal_)) != 0);
+  }
   // 9600 bit/s with and without trellis coding count as one.
   static unsigned rates_of(const v32::RateSignal& r) {
     return (r.rates & 31u) | (r.rates >> v32::kPlain9600 & 1u) << 2;
@@ -105,12 +115,41 @@ class RateReader {
   v32::RateSignal signal_;
 };
 
+// How well symbols are told, by 100 ms. What is off for a moment does not count for the whole.
+class SnrMeter {
+ public:
+  explicit SnrMeter(double power) : power_(power) {}
+  void put(double squared) {
+    squared_ += squared;
+    ++count_;
+  }
+  /// Ends a stretch. @return its SNR in dB, if there is anything of it
+  std::optional<double> mark() {
+    if (count_ == 0) return {};
+    const double snr = 10 * std::log10(power_ * count_ / std::max(squared_, 1e-9));
+    squared_ = count_ = 0;
+    track_.push_back(snr);
+    return snr;
+  }
+  double snr_db() {
+    if (track_.empty()) mark();
+    return track_.empty() ? 0 : median(track_);
+  }
+
+ private:
+  double power_, squared_ = 0, count_ = 0;
+  std::vector<double> track_;
+};
+
 // The labels of data symbols to bits.
 class LabelReader {
  public:
   /// @param label  of the symbol before  @param b1_symbols  the first symbols are B1, ones
   LabelReader(const v32::Rate& rate, const Descrambler& descrambler, int label, int b1_symbols, DataHeard& data)
       : rate_(rate), descrambler_(descrambler), before_(label), b1_(b1_symbols), data_(data) {}
+
+  /// Whether what came where B1 has to is ones.
+  bool begins_with_b1() const { return kMostB1Errors * b1_bits_ >= data_.b1_errors; }
 
   void put(int label) {
     const int uncoded = rate_.bits - 2, now = label >> uncoded & 3;
@@ -121,6 +160,7 @@ class LabelReader {
       const int bit = descrambler_.descramble(value >> b & 1);
       if (b1_ > 0) {
         data_.b1_errors += bit == 0;
+        ++b1_bits_;
       } else {
         data_.bits.push_back(static_cast<std::uint8_t>(bit));
       }
@@ -141,8 +181,10 @@ class LabelReader {
 
  private:
   const v32::Rate& rate_;
+  static constexpr double kMostB1Errors = 0.25;  // of its bits; half of any others are none
+
   Descrambler descrambler_;
-  int before_, b1_;
+  int before_, b1_, b1_bits_ = 0;
   DataHeard& data_;
 };
 
@@ -199,7 +241,13 @@ void TrainingReader::follow(Connection::Side& side) {
   side.signals.push_back({seconds(t_trn_), seconds(t_trn_end_), "TRN"});
   int b1 = v32::kB1Symbols;
   for (bool after_data = false; read_rate_signals(after_data, side); after_data = true) {
-    if (!read_data(rate_, b1, side)) break;
+    const std::size_t known = side.data.size(), e = side.rate_signals.size() - 1;
+    const bool again = read_data(rate_, b1, side);
+    // By chance, what ends a rate signal looks like E now and then: a single sequence, and no B1 behind it.
+    if (side.data.size() == known && e > 0 &&
+        side.rate_signals[e].signal.v32bis != side.rate_signals[e - 1].signal.v32bis)
+      side.rate_signals.pop_back();
+    if (!again) break;
     b1 = v32::kB1AgainSymbols;
   }
   // The rate signal's first symbols may be as TRN would have been.
@@ -296,10 +344,11 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
   const double lost_error = (rate.trellis ? kLostTrellis : kLostUncoded) / rate.count;
   // After each of the last symbols: the tone is known for what it is when 25 symbols of it have been taken for data.
   std::vector<v32::ViterbiDecoder> decoders(kRing, v32::ViterbiDecoder(rate.trellis ? rate : v32::kRates[4]));
-  double error = 0, all = 0;
+  SnrMeter snr(power);
+  double error = 0, sent = 0, received = 0;
   Cf last{};
   int alike = 0, lost = 0;
-  std::size_t bits_at_loss = 0, n = 0, counted = 0;
+  std::size_t bits_at_loss = 0, n = 0;
   for (; receiver_.state.t < end_ && alike < kPreamble; ++n) {
     const Cf y = receiver_.equalise();
     int newest = 0;
@@ -319,7 +368,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
     if (alike < kDoubtful) error += 0.01 * (std::norm(y - decided) / power - error);
     if (n % 240 == 0) {
       d.times.emplace_back(seconds(receiver_.state.t), d.bits.size());
-      d.snr_track.emplace_back(seconds(receiver_.state.t), -10 * std::log10(std::max(error, 1e-6)));
+      if (const auto stretch = snr.mark()) d.snr_track.emplace_back(seconds(receiver_.state.t), *stretch);
     }
     // What is lost may come again, as after a burst of noise: until then nothing is adapted to.
     const bool is_lost = n > 240 && error > lost_error;
@@ -327,15 +376,20 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
     lost = is_lost ? lost + 1 : 0;
     if (lost > kLostSymbols) break;
     if (!is_lost) {
-      all += std::norm(y - decided);
-      ++counted;
+      if (n > kGainSymbols) snr.put(std::norm(y - decided));
       if (n % 16 == 0 && d.constellation.size() < 4000) d.constellation.push_back(y);
     }
     const bool adapts = !is_lost && alike < kDoubtful;
     receiver_.decided(adapts ? decided : y, adapts ? 0.001f : 0.f);
+    if (n < kGainSymbols) {
+      sent += std::norm(decided);
+      received += times_conj(y, decided).real();
+    } else if (n == kGainSymbols && std::abs(received / sent - 1) < kMostGain) {
+      receiver_.scale(static_cast<float>(sent / received));
+    }
   }
   d.t1 = seconds(receiver_.state.t - lost * kStep);
-  d.snr_db = counted == 0 ? 0 : 10 * std::log10(power * static_cast<double>(counted) / std::max(all, 1e-9));
+  d.snr_db = snr.snr_db();
   receiver_.scale(1 / rate.scale);
   const bool tone = alike >= kPreamble;
   const std::optional<int> preamble = tone ? read_preamble(side) : std::nullopt;
@@ -346,6 +400,7 @@ bool TrainingReader::read_data(int index, int b1_symbols, Connection::Side& side
     if (tone) d.t1 = seconds(tone_t_ - passed * kStep);
     labels.end(decoders[(n + 2 * kRing - 1 - static_cast<std::size_t>(passed)) % kRing], passed);
   }
+  if (!preamble && !labels.begins_with_b1()) return false;
   side.links.push_back(read_link(d, side.links.empty() ? nullptr : &side.links.back()));
   side.data.push_back(std::move(d));
   return preamble.has_value();

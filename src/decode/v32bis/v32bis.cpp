@@ -23,11 +23,15 @@ constexpr double kSymbolRateHz = 2400;
 constexpr double kCarrierHz = 1800;
 constexpr double kSSymbols = 256, kSBarSymbols = 16;
 constexpr double kStep = kRateHz / kSymbolRateHz;
-constexpr double kSameS = 0.02;  // seconds between the end of S and TRN less S-bar
+constexpr double kReach = SymbolReceiver::kTaps / 4 * kStep;  // of the equaliser, behind a symbol
+constexpr double kSameS = 0.02;                               // seconds between the end of S and TRN less S-bar
 // A renegotiation's two preambles lie no further apart: a round trip of 1.2 s, R4, and the far end's time.
 constexpr double kOneExchange = 2;
 // Who has heard the far end's preamble and two sequences of R4 is as late as this; earlier, both began.
 constexpr double kBothBegan = 75 / kSymbolRateHz;
+// A retrain's tone lasts until the far end's has been there for 64 symbols (clause 7); the one of a renegotiation's
+// preamble has 56.
+constexpr double kLeastRetrainTone = 80 / kSymbolRateHz;
 
 std::string rates_in_words(const RateSignalHeard& r) {
   std::string words;
@@ -47,6 +51,7 @@ std::string rates_in_words(const RateSignalHeard& r) {
 struct OneWay {
   Connection::Side* side;
   std::vector<V32Tone> tones;
+  double power = 0;  // of its signals
 };
 
 // The channel where this direction's trainings are loudest: an echo trains as well as the signal itself.
@@ -102,11 +107,16 @@ void name_rate_signals(OneWay& d, bool answer) {
   }
 }
 
+// Data that cannot be read have an E before them all the same.
 double data_begins(const Connection::Side& side, double after) {
+  double first = 1e9;
   for (const DataHeard& d : side.data) {
-    if (d.t0 >= after) return d.t0;
+    if (d.t0 >= after) first = std::min(first, d.t0);
   }
-  return 1e9;
+  for (const RateSignalHeard& r : side.rate_signals) {
+    if (r.signal.end && r.signal.rates != 0 && r.t1 >= after) first = std::min(first, r.t1);
+  }
+  return first;
 }
 std::uint32_t rate_after(const Connection& found, double t) {
   for (const Connection::Side* side : {&found.call, &found.answer}) {
@@ -123,14 +133,17 @@ void find_renegotiations(Connection& found) {
     double t;
     Connection::Side* side;
     RateSignalHeard* r;
+    bool ends;  // E has no rate
   };
   std::vector<Begun> all;
   for (Connection::Side* side : {&found.call, &found.answer}) {
     for (const Connection::Signal& s : side->signals) {
       if (s.what != "preamble") continue;
-      Begun b{s.t0, side, nullptr};
+      Begun b{s.t0, side, nullptr, false};
       for (RateSignalHeard& r : side->rate_signals) {
-        if (b.r == nullptr && r.after_data && !r.signal.end && r.t0 > s.t1 - 0.01 && r.t0 < s.t1 + 1) b.r = &r;
+        const bool here = r.after_data && r.t0 > s.t1 - 0.01;
+        if (b.r == nullptr && here && !r.signal.end && r.t0 < s.t1 + 1) b.r = &r;
+        b.ends |= here && r.signal.end && r.signal.rates == 0 && r.t0 < s.t1 + kOneExchange;
       }
       all.push_back(b);
     }
@@ -151,7 +164,8 @@ void find_renegotiations(Connection& found) {
     c.channel = first.side->channel;
     c.by = one_alone ? nullptr : both ? "both" : first.side == &found.call ? "call" : "answer";
     c.kind = Change::Kind::kRenegotiation;
-    if (down(first.r) || (second != nullptr && down(second->r))) {
+    // Who is asked to clear down has rates in its own rate signal, and none in its E.
+    if (down(first.r) || first.ends || (second != nullptr && (down(second->r) || second->ends))) {
       c.kind = Change::Kind::kCleardown;
       if (!down(first.r) && second != nullptr) {
         c.t = second->t;
@@ -166,6 +180,31 @@ void find_renegotiations(Connection& found) {
   }
 }
 
+// The first tone of a call comes out of silence (Figure 3). Where its sender's signal goes on up to it, the recording
+// begins behind the start-up, and this is a retrain. @return that tone's direction, or null
+const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& bands,
+                               const std::array<OneWay, 2>& directions) {
+  constexpr double kBefore = 0.055, kUpTo = 0.005;  // s; the answerer's silence is 55 ms at the least (5.4)
+  constexpr double kSignal = 0.5;                   // of the power that is the sender's own, and nobody's echo
+  const OneWay* first = nullptr;
+  for (const OneWay& d : directions) {
+    if (d.tones.empty() || (first != nullptr && first->tones[0].t0 <= d.tones[0].t0)) continue;
+    first = &d;
+  }
+  if (first == nullptr || seconds(first->tones[0].t1 - first->tones[0].t0) < kLeastRetrainTone) return nullptr;
+  const double tone = first->tones[0].t0;
+  for (const Connection::Signal& s : first->side->signals) {
+    if (s.what == "TRN" && s.t0 < seconds(tone)) return nullptr;
+  }
+  const double from = tone - kBefore * kRateHz, to = tone - kUpTo * kRateHz;
+  if (from < 0) return nullptr;
+  double sum = 0;
+  int n = 0;
+  for (double t = from; t < to; t += kStep / 2, ++n)
+    sum += std::norm(bands[static_cast<std::size_t>(first->side->channel)]->at(t));
+  return sum > kSignal * first->power * n ? first : nullptr;
+}
+
 // A retrain begins with the first tone after data, or, where that was lost in noise, with the next training.
 void find_retrains(Connection& found, const std::array<OneWay, 2>& directions) {
   struct Begun {
@@ -174,7 +213,9 @@ void find_retrains(Connection& found, const std::array<OneWay, 2>& directions) {
   };
   std::vector<Begun> all;
   for (const OneWay& d : directions) {
-    for (const V32Tone& tone : d.tones) all.push_back({seconds(tone.t0), d.side});
+    for (const V32Tone& tone : d.tones) {
+      if (seconds(tone.t1 - tone.t0) >= kLeastRetrainTone) all.push_back({seconds(tone.t0), d.side});
+    }
     for (const Connection::Signal& s : d.side->signals) {
       if (s.what == "TRN") all.push_back({s.t0 - (kSSymbols + kSBarSymbols) / kSymbolRateHz, d.side});
     }
@@ -200,7 +241,7 @@ Connection find_v32bis(const Recording& recording) {
   std::vector<std::unique_ptr<Baseband>> bands;
   for (const auto& x : recording.channel) bands.push_back(std::make_unique<Baseband>(x, kCarrierHz, kSymbolRateHz));
   bool bis = false;
-  std::array<OneWay, 2> directions{OneWay{&found.call, {}}, OneWay{&found.answer, {}}};
+  std::array<OneWay, 2> directions{OneWay{&found.call, {}, 0}, OneWay{&found.answer, {}, 0}};
   for (const bool answer : {false, true}) {
     OneWay& d = directions[answer];
     Connection::Side& side = *d.side;
@@ -212,7 +253,7 @@ Connection find_v32bis(const Recording& recording) {
     bool any = false;
     for (std::size_t k = 0; k < trainings.size(); ++k) {
       const double end = k + 1 < trainings.size() ? trainings[k + 1].t - (kSSymbols + kSBarSymbols) * kStep
-                                                  : static_cast<double>(bands[own]->size());
+                                                  : static_cast<double>(bands[own]->size()) - kReach;
       TrainingReader reader(*bands[own], other, answer, end);
       if (!reader.fit(trainings[k].t)) continue;
       reader.follow(side);
@@ -223,14 +264,22 @@ Connection find_v32bis(const Recording& recording) {
       side = {};
       continue;
     }
-    d.tones = find_v32_tones(*bands[own], answer, trainings.front().power);
+    d.power = trainings.front().power;
+    d.tones = find_v32_tones(*bands[own], answer, d.power);
     add_tones(d, answer);
     name_rate_signals(d, answer);
   }
   if (found.call.channel < 0 && found.answer.channel < 0) return {};
-  found.modulation = bis ? kV32bis.title : "V.32";
+  const bool read = !found.call.rate_signals.empty() || !found.answer.rate_signals.empty();
+  found.modulation = bis ? kV32bis.title : read ? "V.32" : "V.32 or V.32bis";
   find_renegotiations(found);
   find_retrains(found, directions);
+  if (const OneWay* d = retrains_at_once(bands, directions)) {
+    const bool one_alone = found.call.channel < 0 || found.answer.channel < 0;
+    const double t = seconds(d->tones[0].t0);
+    const char* const by = one_alone ? nullptr : d == &directions[0] ? "call" : "answer";
+    found.changes.push_back({Change::Kind::kRetrain, t, d->side->channel, by, rate_after(found, t)});
+  }
   std::stable_sort(found.changes.begin(), found.changes.end(),
                    [](const Change& a, const Change& b) { return a.t < b.t; });
   for (Connection::Side* side : {&found.call, &found.answer}) {
