@@ -15,8 +15,11 @@
 namespace offhook::decode {
 namespace {
 
-// The end of the last 10 ms that are louder than a hundredth of the loudest.
+// The end of the last 10 ms that are a signal: louder than a hundredth of the loudest, or, where the line's noise is,
+// than three times that.
 double activity_end(const std::vector<float>& x) {
+  constexpr double kLeast = 1e-4, kSure = 1e-2;  // of the usual loud power
+  constexpr double kNoise = 10;                  // over the power of the quietest
   constexpr std::size_t kBlock = kRateHz / 100;
   std::vector<double> power;
   for (std::size_t i = 0; i < x.size(); i += kBlock) {
@@ -24,9 +27,13 @@ double activity_end(const std::vector<float>& x) {
     for (std::size_t k = i; k < std::min(x.size(), i + kBlock); ++k) sum += static_cast<double>(x[k]) * x[k];
     power.push_back(sum / kBlock);
   }
-  const double loudest = power.empty() ? 0 : *std::max_element(power.begin(), power.end());
+  if (power.empty()) return 0;
+  std::vector<double> sorted = power;
+  std::sort(sorted.begin(), sorted.end());
+  const double loud = sorted[sorted.size() * 9 / 10], quiet = sorted[sorted.size() / 20];
+  const double least = std::clamp(kNoise * quiet, kLeast * loud, kSure * loud);
   for (std::size_t k = power.size(); k > 0; --k) {
-    if (power[k - 1] > 1e-4 * loudest && power[k - 1] > 16) {
+    if (power[k - 1] > least && power[k - 1] > 16) {
       return static_cast<double>(std::min(x.size(), k * kBlock)) / kRateHz;
     }
   }
@@ -90,10 +97,13 @@ double bell_answer_tone(const Call& call) {
 }
 
 // Who is who, and which answer tones are none.
-void take_what_training_tells(const Connection& c, StartUp& s) {
-  if (c.modulation != nullptr && s.call_channel < 0 && s.answer_channel < 0) {
-    s.call_channel = c.call.channel;
-    s.answer_channel = c.answer.channel;
+// @param channels  of the recording
+void take_what_training_tells(const Connection& c, std::size_t channels, StartUp& s) {
+  // The scramblers of V.32bis and the bands of V.22bis tell more surely than an answer tone, whose echo may be there.
+  if (c.modulation != nullptr && (s.call_channel != c.call.channel || s.answer_channel != c.answer.channel)) {
+    const auto other = [&](int channel) { return channels == 2 && channel >= 0 ? 1 - channel : -1; };
+    s.call_channel = c.call.channel >= 0 ? c.call.channel : other(c.answer.channel);
+    s.answer_channel = c.answer.channel >= 0 ? c.answer.channel : other(c.call.channel);
     s.roles_from = "the training";
   }
   // Data that repeat themselves may have a line at 2100 Hz, and S1 in the high band has.
@@ -126,6 +136,34 @@ void listen_data_mode(const Recording& clean, Call& call) {
     s.roles_from = "the scramblers of TRN";
   }
   call.trainings.push_back(std::move(*training));
+  join_links(call.trainings, s.call_channel);
+}
+
+// Phase 2 without INFO0 is that of a retrain (11.5): the recording begins behind the start-up, in training or data.
+void listen_before_retrain(const Recording& clean, Call& call) {
+  const StartUp& s = call.start_up;
+  const double first_info1a = call.trainings.front().info1a_t;
+  if (!s.v8.cm.empty() || !s.v8.jm.empty() || std::any_of(s.info.begin(), s.info.end(), [&](const InfoHeard& i) {
+        return i.is_info0() && i.t0 < first_info1a;
+      }))
+    return;
+  double end = s.info.front().t0;
+  for (const auto* tone : {&s.tone_a, &s.tone_b}) {
+    for (const auto& [from, to] : tone->segments) end = std::min(end, from);
+  }
+  Recording before = clean;
+  before.duration_s = end;
+  for (auto& x : before.channel) x.resize(std::min(x.size(), static_cast<std::size_t>(end * kRateHz)));
+  for (std::size_t c = 0; c < before.channel.size(); ++c) {
+    std::optional<SymbolClock> clock = find_symbol_clock(before.channel[c]);
+    if (!clock) continue;
+    clock->channel = static_cast<int>(c);
+    call.symbol_clocks.push_back(*clock);
+  }
+  if (call.symbol_clocks.empty()) return;
+  call.begins_behind_start_up = true;
+  std::optional<Training> training = find_training_behind_data(before, call.symbol_clocks, call.data_mode);
+  if (training) call.trainings.insert(call.trainings.begin(), std::move(*training));
 }
 
 }  // namespace
@@ -144,7 +182,11 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
   const Recording clean = take_echo_off(call);
   say(0.3, "training");
   call.trainings = find_trainings(clean, call.start_up, data_mode);
-  if (!call.trainings.empty()) return call;
+  if (!call.trainings.empty()) {
+    listen_before_retrain(clean, call);
+    join_links(call.trainings, call.start_up.call_channel);
+    return call;
+  }
   say(0.6, "fax, modems of two frequencies");
   call.fax = find_fax(call.recording);
   if (call.is_fax()) return call;
@@ -156,7 +198,7 @@ Call analyse(Recording recording, const std::function<void(double, const std::st
     call.connection = find_v22bis(clean);
     if (only_answer_tones(call)) call.connection = {};
   }
-  take_what_training_tells(call.connection, call.start_up);
+  take_what_training_tells(call.connection, call.recording.channel.size(), call.start_up);
   call.bell_answer_s = bell_answer_tone(call);
   if (call.fsk.empty() && call.connection.modulation == nullptr) {
     say(0.9, "data mode without a training");
@@ -176,6 +218,12 @@ bool Call::cm_is_of_fax() const {
   const auto& cm = start_up.v8.cm;
   return !cm.empty() && (cm[0].menu.call_function == v8::CallFunction::kTransmitFax ||
                          cm[0].menu.call_function == v8::CallFunction::kReceiveFax);
+}
+
+int Call::retrains() const {
+  const auto behind_info1a =
+      std::count_if(trainings.begin(), trainings.end(), [](const Training& t) { return !t.begins_in_data; });
+  return std::max(0, static_cast<int>(behind_info1a) - (begins_behind_start_up ? 0 : 1));
 }
 
 std::vector<Change> Call::changes() const {

@@ -28,12 +28,14 @@ struct Call {
   FaxHeard fax;               ///< looked for when there are no trainings of V.34
   std::vector<FskHeard> fsk;  ///< V.21, V.23 or Bell 103 outside of V.8, when there is nothing of the above
   std::vector<SymbolClock> symbol_clocks;  ///< by channel, of a recording that begins in data mode
+  bool begins_behind_start_up = false;     ///< the first Phase 2 is a retrain's, behind a steady signal
   double bell_answer_s = 0;                ///< where 2225 Hz stands before V.22's signals; 0: nowhere
   bool data_mode = true;                   ///< data modes of V.34 were looked for
   bool is_fax() const;
   bool cm_is_of_fax() const;            ///< by its call function
   const char* modulation() const;       ///< "V.34", "V.90/V.92 downstream PCM", the connection's, or null
-  std::vector<Change> changes() const;  ///< renegotiations, retrains (V.32bis only) and cleardown, in order of time
+  int retrains() const;                 ///< by their INFO1a, V.34 and V.90
+  std::vector<Change> changes() const;  ///< renegotiations, retrains by other signs and cleardown, in order of time
 };
 
 /// @param progress, data_mode  as Options of offhook/decode.h has them

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "dsp/modulation/modulation.h"
 #include "src/decode/call/call.h"
 #include "src/decode/v34/data_only.h"
+#include "src/decode/v34/second_reading.h"
 
 namespace offhook::decode {
 namespace {
@@ -83,10 +85,23 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
             : fmt::format("B1 is not as the MPs have it: {:.0f} % of its energy are explained", 100 * last.b1_match);
     return;
   }
+  if (last.unsure_t > 0) {
+    way.since_s = last.unsure_t;
+    way.reason = "the points can no longer be told from each other";
+    if (last.unsure_t > last.t0 + kCloseS) return;
+    way.reason = fmt::format("its SNR is below {:.0f} dB, too little for {} bit/s",
+                             10 * std::log10(last.parameters.mean_energy() / kUnsureSquared), last.bit_rate);
+    return;
+  }
   double end = end_of(call, way.channel);
   for (const Segment& p : side.segments) {
     const double begins = p.t_s > 0 ? p.t_s : p.t_trn;
-    if (begins > last.t0) end = std::min(end, begins);
+    if (begins <= last.t0) continue;
+    end = std::min(end, begins);
+    if (p.t_e_end == 0) continue;
+    way.since_s = p.t_e_end;
+    way.reason = "how data are coded after the rate renegotiation is not known";
+    return;
   }
   if (last.lost || (last.t1 < end - kCloseS && !last.s_after && !last.silence_after)) {
     way.since_s = last.t1;
@@ -117,7 +132,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
     way.bit_rate = !side.data.empty() ? static_cast<int>(side.data.back().bit_rate) : rate;
     way.rate_from = own_mp && far_mp ? "both MPs" : "one MP";
   }
-  count(side.links, way);
+  for (const Training& each : call.trainings) count(call_to_answer ? each.from_1200.links : each.from_2400.links, way);
   const Segment* start = side.started();
   if (!side.data.empty()) {
     judge_data(call, side.data, side, way);
@@ -151,7 +166,7 @@ Way upstream_way(const Call& call, const Training& t) {
   Way up;
   up.name = "upstream";
   up.channel = side.direction.channel;
-  count(side.links, up);
+  for (const Training& each : call.trainings) count(each.from_2400.links, up);
   const Segment* start = side.started();
   if (!side.data.empty()) {
     up.bit_rate = static_cast<int>(side.data.back().bit_rate);
@@ -183,7 +198,7 @@ Way downstream_way(const Call& call, const Training& t) {
     down.bit_rate = downstream_bit_rate(cp->cp);
     down.rate_from = "CP";
   }
-  count(t.downstream_links, down);
+  for (const Training& each : call.trainings) count(each.downstream_links, down);
   const double lost = heard.stopped.empty() ? end_of(call, down.channel) : heard.t_lost;
   down.to_the_end = !heard.data.empty() && lost > end_of(call, down.channel) - kCloseS;
   if (down.to_the_end) return down;
@@ -232,6 +247,9 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
       return;
     }
     v.evidence.emplace_back("INFO1a of V.34");
+    if (call.begins_behind_start_up)
+      v.evidence.emplace_back(
+          "the first Phase 2 has no INFO0: the recording begins behind the start-up, this is a retrain");
     if (std::any_of(call.trainings.begin(), call.trainings.end(),
                     [](const Training& t) { return trained(t.from_1200) && trained(t.from_2400); }))
       v.evidence.emplace_back("both directions train as V.34 does");
@@ -247,6 +265,45 @@ void judge_v34(const Call& call, const Training::Side* lone, Verdict& v) {
                   lone->direction.channel, 1 - lone->direction.channel));
 }
 
+// Whether the signal of a channel falls silent at `t`, but for the other direction's echo.
+bool falls_silent(const Call& call, int channel, double t) {
+  constexpr double kBeforeS = 0.5, kApartS = 0.1, kAfterS = 0.25, kSilence = 0.05;  // of the power
+  const std::vector<float>& x = call.recording.channel[static_cast<std::size_t>(channel)];
+  const auto power = [&](double from_s, double to_s) {
+    const auto at = [&](double s) { return std::min(x.size(), static_cast<std::size_t>(std::max(0.0, s) * kRateHz)); };
+    double sum = 0;
+    for (std::size_t i = at(from_s); i < at(to_s); ++i) sum += static_cast<double>(x[i]) * x[i];
+    return sum / std::max<double>(1, static_cast<double>(at(to_s) - at(from_s)));
+  };
+  return power(t + kApartS, t + kApartS + kAfterS) < kSilence * power(t - kBeforeS, t - kApartS);
+}
+
+// Whether data of V.32bis or V.22bis go on to what ends them.
+void judge_connection_data(const Call& call, const Connection::Side& side, Way& way) {
+  constexpr double kCloseToChangeS = 1;
+  const DataHeard& last = side.data.back();
+  double end = end_of(call, way.channel);
+  const Change* after = nullptr;  // that other data would follow
+  for (const Change& change : call.connection.changes) {
+    if (change.t <= last.t0 || change.t > end) continue;
+    end = change.t;
+    after = change.kind == Change::Kind::kCleardown ? nullptr : &change;
+  }
+  way.since_s = last.t1;
+  if (last.t1 <= end - kCloseToChangeS && falls_silent(call, way.channel, last.t1)) {
+    way.to_the_end = true;
+  } else if (last.t1 <= end - kCloseToChangeS) {
+    way.reason = "the points can no longer be told from each other";
+  } else if (after != nullptr && end_of(call, way.channel) > end + kCloseToChangeS) {
+    way.bit_rate = 0;
+    way.rate_from = "not read";
+    way.reason = after->kind == Change::Kind::kRetrain ? "no data mode was found behind the retrain"
+                                                       : "no data mode was found behind the rate renegotiation";
+  } else {
+    way.to_the_end = true;
+  }
+}
+
 void judge_connection(const Call& call, Verdict& v) {
   const Connection& c = call.connection;
   v.technology = c.modulation;
@@ -256,24 +313,29 @@ void judge_connection(const Call& call, Verdict& v) {
     v.evidence.push_back(fmt::format("Bell's answer tone, 2225 Hz, at {:.2f} s", call.bell_answer_s));
   }
   for (const auto& [side, name] : {std::pair{&c.call, "call to answer"}, std::pair{&c.answer, "answer to call"}}) {
-    if (side->channel < 0) continue;
     Way way;
     way.name = name;
     way.channel = side->channel;
     count(side->links, way);
-    if (side->data.empty()) {
+    const auto e = std::find_if(side->rate_signals.rbegin(), side->rate_signals.rend(),
+                                [](const RateSignalHeard& r) { return r.signal.end && r.signal.rates != 0; });
+    if (side->channel < 0 && call.recording.channel.size() == 2) {
+      way.channel = 1 - (side == &c.call ? c.answer : c.call).channel;
+      way.reason = "its training was not found";
+    } else if (side->channel < 0) {
+      way.reason = "it is not recorded";
+    } else if (side->data.empty()) {
+      if (e != side->rate_signals.rend()) {
+        way.bit_rate = static_cast<int>(v32::kRates[v32::highest(e->signal.rates)].bit_rate);
+        way.rate_from = "rate signals";
+      }
       way.since_s = side->signals.empty() ? 0 : side->signals.back().t1;
-      way.reason = "no data mode was found behind its training";
+      way.reason = way.since_s > call.recording.duration_s - kCloseS ? "the recording ends in its training"
+                                                                     : "no data mode was found behind its training";
     } else {
       way.bit_rate = static_cast<int>(side->data.back().bit_rate);
       way.rate_from = side->rate_signals.empty() ? "its symbols" : "rate signals";
-      double end = end_of(call, way.channel);
-      for (const Change& change : c.changes) {
-        if (change.t > side->data.back().t0) end = std::min(end, change.t);
-      }
-      way.to_the_end = side->data.back().t1 > end - 1;
-      way.since_s = side->data.back().t1;
-      if (!way.to_the_end) way.reason = "the points can no longer be told from each other";
+      judge_connection_data(call, *side, way);
     }
     v.directions.push_back(std::move(way));
   }
@@ -285,11 +347,16 @@ void judge_fsk(const Call& call, Verdict& v) {
     const auto at = std::find_if(call.fsk.begin(), call.fsk.end(), [&](const FskHeard& f) {
       return f.calling == calling && std::string_view(f.modulation) == v.technology;
     });
-    if (at == call.fsk.end()) continue;
-    v.evidence.push_back(fmt::format("two frequencies of {}, {} station, {} bit/s from {:.2f} s", at->modulation,
-                                     calling ? "calling" : "answering", at->bit_rate, at->t0));
     Way way;
     way.name = calling ? "call to answer" : "answer to call";
+    if (at == call.fsk.end()) {
+      way.channel = call.recording.channel.size() == 2 ? 1 - call.fsk.front().channel : call.fsk.front().channel;
+      way.reason = fmt::format("nothing that {} sends but its mark, if that, was heard", v.technology);
+      v.directions.push_back(std::move(way));
+      continue;
+    }
+    v.evidence.push_back(fmt::format("two frequencies of {}, {} station, {} bit/s from {:.2f} s", at->modulation,
+                                     calling ? "calling" : "answering", at->bit_rate, at->t0));
     way.channel = at->channel;
     way.bit_rate = at->bit_rate;
     way.rate_from = "nominal";
@@ -386,7 +453,7 @@ Verdict verdict_of(const Call& call) {
   } else {
     judge_start_up(call, v);
   }
-  v.retrains = std::max(0, static_cast<int>(call.trainings.size()) - 1);
+  v.retrains = call.retrains();
   for (const Change& c : call.changes()) {
     v.retrains += c.kind == Change::Kind::kRetrain;
     v.renegotiations += c.kind == Change::Kind::kRenegotiation;

@@ -55,6 +55,7 @@ LapmFrame parse(const std::uint8_t* f, std::size_t n) {
 
 // PPP in HDLC-like framing (RFC 1662): flags, octet stuffing, FCS-16.
 void count_ppp(const std::vector<std::uint8_t>& octets, Link& link) {
+  link.ppp_frames = link.ppp_bad = 0;
   std::uint32_t crc = 0xFFFF;
   std::size_t length = 0;
   bool escaped = false, inside = false;
@@ -81,23 +82,23 @@ void count_ppp(const std::vector<std::uint8_t>& octets, Link& link) {
 }
 
 // What comes after a hole is lost: the dictionary knows all that was before.
-void decompress(const Compression& c, std::span<Link> links) {
+void decompress(const Compression& c, const LinksInOrder& links) {
   std::vector<std::span<const std::uint8_t>> pieces;
-  for (const Link& link : links) {
-    if (link.gaps > 0) break;
-    pieces.emplace_back(link.payload);
+  for (const Link* link : links) {
+    if (link->gaps > 0) break;
+    pieces.emplace_back(link->payload);
   }
   const auto plain = decompress(c, pieces);
   if (!plain) return;
   for (std::size_t k = 0; k < plain->size(); ++k) {
-    links[k].payload = (*plain)[k];
-    (c.v44 ? links[k].v44 : links[k].v42bis) = true;
+    links[k]->payload = (*plain)[k];
+    (c.v44 ? links[k]->v44 : links[k]->v42bis) = true;
   }
 }
 
 // The payload of links that go on one after the other: I frames in the order of N(S), each once, also where one that
 // was missed came later. What comes in a later link stays there.
-void assemble(std::span<Link> links) {
+void assemble(const LinksInOrder& links) {
   struct Frame {
     std::size_t link;
     const LapmFrame* frame;
@@ -106,9 +107,9 @@ void assemble(std::span<Link> links) {
   std::set<long> starts{0};      // N(S) = 0 after SABME
   long next = 0;
   for (std::size_t k = 0; k < links.size(); ++k) {
-    links[k].payload.clear();
-    links[k].gaps = 0;
-    for (const LapmFrame& f : links[k].frames) {
+    links[k]->payload.clear();
+    links[k]->gaps = 0;
+    for (const LapmFrame& f : links[k]->frames) {
       if (f.kind == "SABME" && next != *starts.rbegin()) {
         next = (next + 2 * 127) / 128 * 128;
         starts.insert(next);
@@ -130,8 +131,8 @@ void assemble(std::span<Link> links) {
   for (const auto& [number, f] : frames) {
     const long start = *std::prev(starts.upper_bound(number));
     link = std::max(link, f.link);
-    links[link].gaps += static_cast<int>(number - std::max(last + 1, start));
-    links[link].payload.insert(links[link].payload.end(), f.frame->information.begin(), f.frame->information.end());
+    links[link]->gaps += static_cast<int>(number - std::max(last + 1, start));
+    links[link]->payload.insert(links[link]->payload.end(), f.frame->information.begin(), f.frame->information.end());
     last = number;
   }
 }
@@ -185,29 +186,38 @@ Link read_link(const DataHeard& data, const Link* before) {
     if (none_ended) link.rest = rest;
     link.rest.insert(link.rest.end(), data.bits.begin() + static_cast<long>(from), data.bits.end());
   }
-  assemble({&link, 1});
+  assemble({&link});
   return link;
 }
 
-void uncompress(std::span<Link> call, std::span<Link> answer) {
-  const auto xid = [](std::span<const Link> links) {
+void uncompress(const LinksInOrder& call, const LinksInOrder& answer) {
+  const auto xid = [](const LinksInOrder& links) {
     std::optional<v42::Xid> last;
-    for (const Link& link : links) {
-      for (const LapmFrame& f : link.frames) {
+    for (const Link* link : links) {
+      for (const LapmFrame& f : link->frames) {
         if (f.kind == "XID") last = xid_of(f.information);
       }
     }
     return last;
   };
   const auto a = xid(call), b = xid(answer);
-  const auto follow = [](std::span<Link> links, const std::optional<Compression>& compression) {
+  const auto follow = [](const LinksInOrder& links, const std::optional<Compression>& compression) {
     assemble(links);
     if (compression) decompress(*compression, links);
-    for (Link& link : links) count_ppp(link.payload, link);
+    for (Link* link : links) count_ppp(link->payload, *link);
   };
   // The call modem is the originator, whose XID is the command.
   follow(call, a && b ? agreed(*a, *b, true) : std::nullopt);
   follow(answer, a && b ? agreed(*b, *a, false) : std::nullopt);
+}
+
+void uncompress(std::span<Link> call, std::span<Link> answer) {
+  const auto in_order = [](std::span<Link> links) {
+    LinksInOrder all;
+    for (Link& link : links) all.push_back(&link);
+    return all;
+  };
+  uncompress(in_order(call), in_order(answer));
 }
 
 }  // namespace offhook::decode

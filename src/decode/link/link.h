@@ -39,8 +39,12 @@ struct Link {
 /// @param before  the same direction's link until a retrain or renegotiation, which this one goes on; null: none
 Link read_link(const DataHeard& data, const Link* before = nullptr);
 
+/// The links of one direction in order of time, each going on where the one before it ended.
+using LinksInOrder = std::vector<Link*>;
+
 /// Fills in what later links of a direction brought once more, and undoes V.44 or V.42bis where the XID frames of the
-/// two directions agreed on it. @param call  the call modem's links, each going on where the one before it ended
+/// two directions agreed on it. @param call  the call modem's
+void uncompress(const LinksInOrder& call, const LinksInOrder& answer);
 void uncompress(std::span<Link> call, std::span<Link> answer);
 
 }  // namespace offhook::decode

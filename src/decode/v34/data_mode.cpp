@@ -288,6 +288,20 @@ std::size_t count_data(std::span<const EqualisedSymbol> symbols, const SecondRea
   return *silence || all - data <= kFew ? data : all;
 }
 
+// From which mark on the points are told too badly, for the most part. @return its time, or 0
+double unsure_since(const std::vector<std::pair<double, double>>& squared) {
+  constexpr std::size_t kLeastMarks = 3;
+  constexpr double kMost = 0.8;
+  auto unsure = static_cast<double>(
+      std::count_if(squared.begin(), squared.end(), [](const auto& mark) { return mark.second > kUnsureSquared; }));
+  for (std::size_t k = 0; k + kLeastMarks <= squared.size(); ++k) {
+    const bool here = squared[k].second > kUnsureSquared;
+    if (here && unsure >= kMost * static_cast<double>(squared.size() - k)) return squared[k].first - kMarkS;
+    unsure -= here;
+  }
+  return 0;
+}
+
 // To bits, and how well they are told.
 void take_bits(const SecondReading& reading, std::span<const EqualisedSymbol> symbols, const B1& b1,
                V34DataHeard& heard) {
@@ -295,6 +309,7 @@ void take_bits(const SecondReading& reading, std::span<const EqualisedSymbol> sy
   const v34::DataParameters& p = heard.parameters;
   v34::Decoder decoder(p.coding, b1.start);
   double next_mark = heard.t0 + kMarkS;
+  std::vector<std::pair<double, double>> squared;  // by mark
   std::size_t marked = 0;
   for (std::size_t k = 0; k + kFrame <= symbols.size(); k += kFrame) {
     std::uint8_t bits[v34::kMaxMappingFrameBits], aux = 0;
@@ -309,9 +324,11 @@ void take_bits(const SecondReading& reading, std::span<const EqualisedSymbol> sy
     next_mark += kMarkS;
     const double noise = mean(std::span(reading.squared).subspan(marked, k + kFrame - marked));
     marked = k + kFrame;
+    squared.emplace_back(t, noise);
     heard.snr_track.emplace_back(t, 10 * std::log10(p.mean_energy() / std::max(noise, 1e-9)));
     heard.times.emplace_back(t, heard.bits.size());
   }
+  heard.unsure_t = unsure_since(squared);
 }
 
 }  // namespace
@@ -333,14 +350,14 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   heard.t1 = seconds(receiver.state.t);
   std::span<const EqualisedSymbol> symbols = reader.symbols();
   const double carrier = carrier_hz(direction.rate, direction.carrier);
-  const std::size_t data = count_data(symbols, read_plainly(symbols, parameters, b1->start),
-                                      parameters.transmitted_energy(), &heard.silence_after);
+  const SecondReading plain = read_plainly(symbols, parameters, b1->start);
+  const std::size_t data = count_data(symbols, plain, parameters.transmitted_energy(), &heard.silence_after);
   if (heard.silence_after) {
     heard.t1 = seconds(symbols[data].t);
     heard.lost = false;
   }
   symbols = symbols.first(data);
-  const SecondReading reading = read_without_pulses(symbols, parameters, b1->start, carrier);
+  const SecondReading reading = read_without_pulses(symbols, parameters, b1->start, carrier, plain);
   take_bits(reading, symbols, *b1, heard);
   std::vector<double> track;
   for (const auto& [t, snr] : heard.snr_track) track.push_back(snr);

@@ -14,6 +14,7 @@ struct V34DataHeard : DataHeard {
   double b1_match = 0;         ///< 0 to 1: share of B1 that the known symbols explain; low: parameters are wrong
   v34::EncoderStart b1_start;  ///< where the encoder stood before it; all zero by the Recommendation
   bool b1_found = false;
+  double unsure_t = 0;         ///< from then on most points are told too badly; 0: never
   bool lost = false;           ///< it ended because the points could no longer be told from each other
   bool silence_after = false;  ///< it ended with the signal
   bool s_after = false;        ///< it ended with S

@@ -77,7 +77,12 @@ std::optional<Training> find_training_behind_data(const Recording& r, std::span<
     return std::nullopt;
   }
   read_training(r, {}, r.duration_s, data_mode, t);
-  return t;
+  // What correlates with TRN may be the scrambled ones of another modem: it is V.34 when something can be read.
+  const auto is_read = [](const Segment& p) { return p.t_pp > 0 || p.j_points > 0 || !p.mp.empty() || p.t_e_end > 0; };
+  for (const Training::Side* side : {&t.from_1200, &t.from_2400}) {
+    if (std::any_of(side->segments.begin(), side->segments.end(), is_read)) return t;
+  }
+  return std::nullopt;
 }
 
 }  // namespace offhook::decode

@@ -39,19 +39,28 @@ class SecondReader {
     }
   }
 
-  SecondReading run(bool pulses) {
-    SecondReading result;
-    decode();
-    for (int k = 0; pulses && k < kTakings; ++k) {
-      result.pulses = take_pulses_off(k > 0);
-      if (result.pulses == 0 && k == 0) break;
-      const std::vector<v34::Point> before = std::move(likely_.points);
-      decode();
+  SecondReading plain() {
+    decode(0);
+    return result(0);
+  }
+
+  // @param begun  plain reading of these symbols, or of more
+  SecondReading without_pulses(const SecondReading& begun) {
+    likely_.points = begun.points;
+    likely_.states = begun.states;
+    // What comes behind the last symbol has had a say in the last decisions.
+    constexpr std::size_t kTail = 64 * kFrame;
+    const bool more = begun.points.size() > symbols_.size();
+    decode(more ? symbols_.size() - std::min(symbols_.size(), kTail) : symbols_.size());
+    std::size_t pulses = 0;
+    for (int k = 0; k < kTakings; ++k) {
+      pulses = take_pulses_off(k > 0);
+      if (pulses == 0 && k == 0) break;
+      const std::vector<v34::Point> before = likely_.points;
+      decode(0);
       if (likely_.points == before) break;
     }
-    result.points = std::move(likely_.points);
-    for (std::size_t k = 0; k < y_.size(); ++k) result.squared.push_back(std::norm(y_[k] - to_cf(result.points[k])));
-    return result;
+    return result(pulses);
   }
 
  private:
@@ -67,9 +76,27 @@ class SecondReader {
     return {frames_[symbol / kFrame], static_cast<int>(symbol % kFrame / 2), state};
   }
 
-  void decode() {
+  SecondReading result(std::size_t pulses) {
+    SecondReading r;
+    r.pulses = pulses;
+    for (std::size_t k = 0; k < y_.size(); ++k) r.squared.push_back(std::norm(y_[k] - to_cf(likely_.points[k])));
+    r.points = std::move(likely_.points);
+    r.states = std::move(likely_.states);
+    return r;
+  }
+
+  // @param known  symbols, whole mapping frames, for which likely_ has what they were
+  void decode(std::size_t known) {
     y_ = whitened({0, symbols_.size()}, [&](std::size_t k) { return taken_off_[k]; });
-    likely_ = likely_sequence(y_, parameters_.coding.trellis, place(0, start_.trellis_state));
+    likely_.points.resize(known);
+    const int state = known == 0 || known == symbols_.size() ? start_.trellis_state : likely_.states[known / 2];
+    likely_.states.resize(known / 2);
+    if (known < symbols_.size()) {
+      const LikelySequence rest =
+          likely_sequence(std::span(y_).subspan(known), parameters_.coding.trellis, place(known, state));
+      likely_.points.insert(likely_.points.end(), rest.points.begin(), rest.points.end());
+      likely_.states.insert(likely_.states.end(), rest.states.begin(), rest.states.end());
+    }
     for (std::size_t k = 0; k < symbols_.size(); ++k) decide(k, likely_.points[k]);
   }
 
@@ -108,6 +135,7 @@ class SecondReader {
     std::vector<double> squared;
     for (const Cf e : errors_) squared.push_back(std::norm(e));
     variance_ = median(std::move(squared)) / std::log(2.0);  // rare pulses do not move it
+    if (variance_ > kUnsureSquared) return 0;                // they would be lost in it
     const std::vector<std::size_t> loud = PulseShape::loudest(errors_, kLoud * variance_);
     std::fill(taken_off_.begin(), taken_off_.end(), Cf{});
     if (!shape_.learn(errors_, loud, variance_)) return 0;
@@ -220,13 +248,13 @@ Cf WhiteningFilter::put(Cf x) {
 SecondReading read_plainly(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
                            const v34::EncoderStart& start) {
   if (symbols.size() < v34::kSymbolsPerMappingFrame) return {};
-  return SecondReader(symbols, parameters, start, 0).run(false);
+  return SecondReader(symbols, parameters, start, 0).plain();
 }
 
 SecondReading read_without_pulses(std::span<const EqualisedSymbol> symbols, const v34::DataParameters& parameters,
-                                  const v34::EncoderStart& start, double carrier_hz) {
+                                  const v34::EncoderStart& start, double carrier_hz, const SecondReading& plain) {
   if (symbols.size() < v34::kSymbolsPerMappingFrame) return {};
-  return SecondReader(symbols, parameters, start, carrier_hz).run(true);
+  return SecondReader(symbols, parameters, start, carrier_hz).without_pulses(plain);
 }
 
 }  // namespace offhook::decode

@@ -59,7 +59,8 @@ struct Segment {
   double t_lost = 0;            ///< where it stopped
   double t_end = 0;             ///< samples: where the next one begins
   double begins() const { return t_s_bar > 0 ? t_s_bar : t_trn; }
-  bool is_cleardown() const;      ///< an MP asks for both rates 0, or a CP for drn 0
+  bool is_phase3() const { return t_pp > 0 || j_repeats > 2; }  ///< PP or J, which no renegotiation has
+  bool is_cleardown() const;                                    ///< an MP asks for both rates 0, or a CP for drn 0
   ReceiverState at_data;          ///< before the first symbol of B1; valid when t_e_end > 0
   ReceiverState trained;          ///< behind TRN; valid when trn_symbols > 0
   std::vector<Cf> constellation;  ///< samples of the equalised symbols of TRN and the sequences

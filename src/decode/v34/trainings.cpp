@@ -79,8 +79,14 @@ std::optional<v34::DataParameters> upstream_parameters(const Training& t, double
       {make_framing(d.rate, rate, false, mp->expanded), d.scrambling, mp->trellis, mp->precoder}, mp->nonlinear, rate};
 }
 
-// The data after one segment that ends with E.
-void listen_data(const Lines& lines, Training::Side& side, std::size_t k, const v34::DataParameters& parameters) {
+// The link that the next one of a direction goes on; null: none.
+const Link* last_of(const std::vector<Link>& links, const Link* before) {
+  return links.empty() ? before : &links.back();
+}
+
+// The data after one segment that ends with E. @param before  the direction's last link before this training, or null
+void listen_data(const Lines& lines, Training::Side& side, std::size_t k, const v34::DataParameters& parameters,
+                 const Link* before) {
   const Direction& d = side.direction;
   const Segment& p = side.segments[k];
   double end = static_cast<double>(lines.line->size());
@@ -93,7 +99,7 @@ void listen_data(const Lines& lines, Training::Side& side, std::size_t k, const 
   }
   side.data.push_back(read_data(*lines.line, lines.other.get(), d, parameters, p.at_data, end));
   const V34DataHeard& heard = side.data.back();
-  side.links.push_back(read_link(heard, side.links.empty() ? nullptr : &side.links.back()));
+  side.links.push_back(read_link(heard, last_of(side.links, before)));
   if (heard.s_after && heard.t1 * kRateHz < end - 400) {
     Segment after = follow_sequences(*lines.line, lines.other.get(), d, heard.at_end, end);
     after.t_s = heard.t_s;
@@ -104,7 +110,7 @@ void listen_data(const Lines& lines, Training::Side& side, std::size_t k, const 
 
 // All data modes of both sides in order of time: what one side asks for in a renegotiation without TRN is only heard
 // behind its data.
-void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training& t) {
+void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training& t, const LastLinks& before) {
   Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
   std::size_t next[2]{};
   for (;;) {
@@ -120,12 +126,13 @@ void listen_data(const std::unique_ptr<Lines> (&lines)[2], Training& t) {
     const double e_end = sides[first]->segments[k].t_e_end;
     const auto parameters = v34_parameters(*sides[first], *sides[1 - first], first == 0, e_end);
     if (parameters && !t.precoder_is_missing(*sides[first], e_end))
-      listen_data(*lines[first], *sides[first], k, *parameters);
+      listen_data(*lines[first], *sides[first], k, *parameters, first == 0 ? before.from_1200 : before.from_2400);
   }
 }
 
 // V.90: the digital modem's direction, and the analogue modem's data with the MP that was found there.
-void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Training& t, double to_s) {
+void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Training& t, double to_s,
+                const LastLinks& before) {
   const auto own = static_cast<std::size_t>(s.channel_1200);
   Training::Side& up = t.from_2400;
   const auto trained =
@@ -152,11 +159,11 @@ void listen_pcm(const Recording& r, const StartUp& s, const Lines& lines, Traini
   t.downstream = read_downstream(r.channel[own], r.channel[1 - own], asked);
   t.downstream.channel = s.channel_1200;
   for (const DataHeard& d : t.downstream.data)
-    t.downstream_links.push_back(read_link(d, t.downstream_links.empty() ? nullptr : &t.downstream_links.back()));
+    t.downstream_links.push_back(read_link(d, last_of(t.downstream_links, before.downstream)));
   for (std::size_t k = 0; k < up.segments.size(); ++k) {
     if (up.segments[k].t_e_end == 0) continue;
     const auto parameters = upstream_parameters(t, up.segments[k].t_e_end);
-    if (parameters) listen_data(lines, up, k, *parameters);
+    if (parameters) listen_data(lines, up, k, *parameters, before.from_2400);
   }
 }
 
@@ -288,7 +295,8 @@ const CpHeard* Training::Side::cp() const {
   return last;
 }
 
-void read_training(const Recording& r, const StartUp& s, double to_s, bool data_mode, Training& t) {
+void read_training(const Recording& r, const StartUp& s, double to_s, bool data_mode, Training& t,
+                   const LastLinks& before) {
   std::unique_ptr<Lines> lines[2];
   Training::Side* const sides[2] = {&t.from_1200, &t.from_2400};
   for (int i = 0; i < 2; ++i) {
@@ -303,47 +311,72 @@ void read_training(const Recording& r, const StartUp& s, double to_s, bool data_
   const MpHeard* b = t.from_2400.mp();
   if (a != nullptr || b != nullptr) t.rates = resolve_rates(a ? a->mp : b->mp, b ? b->mp : a->mp);
   if (data_mode && t.pcm && lines[1]) {
-    listen_pcm(r, s, *lines[1], t, to_s);
+    listen_pcm(r, s, *lines[1], t, to_s, before);
   } else if (data_mode) {
-    listen_data(lines, t);
+    listen_data(lines, t, before);
   }
-  std::vector<Link>& far = t.pcm ? t.downstream_links : t.from_1200.links;
-  // The analogue modem of V.90 may be either.
-  const bool answers = !t.pcm || (s.call_channel >= 0 && s.call_channel != t.from_2400.direction.channel);
-  uncompress(answers ? far : t.from_2400.links, answers ? t.from_2400.links : far);
+}
+
+void join_links(std::vector<Training>& trainings, int call_channel) {
+  LinksInOrder call, answer;
+  for (Training& t : trainings) {
+    // The analogue modem of V.90 may be either.
+    const bool answers = !t.pcm || (call_channel >= 0 && call_channel != t.from_2400.direction.channel);
+    for (Link& link : t.pcm ? t.downstream_links : t.from_1200.links) (answers ? call : answer).push_back(&link);
+    for (Link& link : t.from_2400.links) (answers ? answer : call).push_back(&link);
+  }
+  uncompress(call, answer);
 }
 
 std::vector<Training> find_trainings(const Recording& r, const StartUp& s, bool data_mode) {
   std::vector<Training> all = chosen_by_info(s);
-  for (std::size_t k = 0; k < all.size(); ++k)
-    read_training(r, s, k + 1 < all.size() ? all[k + 1].info1a_t : r.duration_s, data_mode, all[k]);
+  LastLinks before;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    read_training(r, s, k + 1 < all.size() ? all[k + 1].info1a_t : r.duration_s, data_mode, all[k], before);
+    before.from_1200 = last_of(all[k].from_1200.links, before.from_1200);
+    before.from_2400 = last_of(all[k].from_2400.links, before.from_2400);
+    before.downstream = last_of(all[k].downstream_links, before.downstream);
+  }
   return all;
 }
 
 std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel) {
-  constexpr double kOneExchangeS = 2;
+  constexpr double kOneExchangeS = 2, kOneTrainingS = 6;
+  constexpr double kLeastDataS = 2;  // before a change, where the recording begins in data mode
   std::vector<Change> all;
   for (const Training& t : trainings) {
     const bool one_channel = t.from_1200.direction.channel == t.from_2400.direction.channel;
+    const auto trains_between = [&](double from, double to) {
+      return std::any_of(t.from_1200.segments.begin(), t.from_1200.segments.end(),
+                         [&](const Segment& p) { return p.is_phase3() && p.begins() > from && p.begins() < to; }) ||
+             std::any_of(t.from_2400.segments.begin(), t.from_2400.segments.end(),
+                         [&](const Segment& p) { return p.is_phase3() && p.begins() > from && p.begins() < to; });
+    };
     for (const Training::Side* side : {&t.from_1200, &t.from_2400}) {
       bool data = t.begins_in_data;
+      double since = 0;  // data begin
       for (const Segment& p : side->segments) {
         Change c;
-        c.kind = p.is_cleardown() ? Change::Kind::kCleardown : Change::Kind::kRenegotiation;
+        c.kind = p.is_phase3()      ? Change::Kind::kRetrain
+                 : p.is_cleardown() ? Change::Kind::kCleardown
+                                    : Change::Kind::kRenegotiation;
         c.t = p.t_s > 0 ? p.t_s : p.t_trn;
         c.channel = side->direction.channel;
         c.by = (one_channel ? side == &t.from_1200 : c.channel == call_channel) ? "call" : "answer";
-        if (data && (!p.mp.empty() || !p.cp.empty())) all.push_back(c);
-        data |= p.t_e_end > 0;
+        // Phase 3 behind data is a retrain whose INFO sequences were not read; Phase 4 belongs to it.
+        const bool begun = p.is_phase3() ? since > 0 : (since > 0 || c.t > kLeastDataS) && !trains_between(since, c.t);
+        if (data && begun && (p.is_phase3() || !p.mp.empty() || !p.cp.empty())) all.push_back(c);
+        if (p.t_e_end > 0) data = true, since = p.t_e_end;
       }
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Change& a, const Change& b) { return a.t < b.t; });
   // An answer is no change of its own, but for a cleardown as answer to a renegotiation.
   std::vector<Change> changes;
-  double begun = -kOneExchangeS;
+  double begun = -kOneTrainingS;
   for (const Change& c : all) {
-    if (c.t - begun >= kOneExchangeS) {
+    const bool retrains = c.kind == Change::Kind::kRetrain;
+    if (c.t - begun >= (retrains ? kOneTrainingS : kOneExchangeS)) {
       changes.push_back(c);
       begun = c.t;
     } else if (c.kind == Change::Kind::kCleardown && changes.back().kind != c.kind) {

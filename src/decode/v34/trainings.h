@@ -42,9 +42,17 @@ struct Training {
 /// @param data_mode  whether data are read
 std::vector<Training> find_trainings(const Recording& recording, const StartUp& start_up, bool data_mode = true);
 
+/// The links that those of a training go on, over a retrain; null: none.
+struct LastLinks {
+  const Link *from_1200 = nullptr, *from_2400 = nullptr, *downstream = nullptr;
+};
+
 /// Reads what follows the INFO1a of `training`, in the directions that it chose, up to `to_s`.
-void read_training(const Recording& recording, const StartUp& start_up, double to_s, bool data_mode,
-                   Training& training);
+void read_training(const Recording& recording, const StartUp& start_up, double to_s, bool data_mode, Training& training,
+                   const LastLinks& before = {});
+
+/// What the links of all trainings carry together: a retrain ends no link of V.42. @param call_channel  -1: unknown
+void join_links(std::vector<Training>& trainings, int call_channel);
 
 /// The rate renegotiations and cleardowns, in order of time. What both ends send within two seconds is one of them.
 std::vector<Change> find_changes(const std::vector<Training>& trainings, int call_channel);

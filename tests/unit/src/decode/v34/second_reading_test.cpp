@@ -111,7 +111,7 @@ TEST(DecodeSecondReading, InNoiseEveryPointIsTheSenders) {
     const SecondReading plain = read_plainly(s.symbols, s.parameters, start);
     EXPECT_EQ(wrong_points(s, plain), 0u) << v34::trellis_states(trellis);
     // Where there is no pulse none is found.
-    const SecondReading again = read_without_pulses(s.symbols, s.parameters, start, kCarrierHz);
+    const SecondReading again = read_without_pulses(s.symbols, s.parameters, start, kCarrierHz, plain);
     EXPECT_EQ(again.pulses, 0u);
     EXPECT_EQ(again.points, plain.points);
     double sum = 0;
@@ -131,7 +131,7 @@ TEST(DecodeSecondReading, PulsesOfOneShapeAreTakenOff) {
     add_pulse(s, 300 + 380 * k + random.normal(static_cast<std::uint64_t>(2 * k + 1)), 2 + 0.7 * excess);
   }
   const SecondReading plain = read_plainly(s.symbols, s.parameters, {});
-  const SecondReading again = read_without_pulses(s.symbols, s.parameters, {}, kCarrierHz);
+  const SecondReading again = read_without_pulses(s.symbols, s.parameters, {}, kCarrierHz, plain);
   EXPECT_GT(wrong_points(s, plain), 20u);
   EXPECT_LT(5 * wrong_points(s, again), wrong_points(s, plain)) << wrong_points(s, again);
   EXPECT_GT(again.pulses, kPulses * 3 / 4u);
@@ -144,10 +144,39 @@ TEST(DecodeSecondReading, OfAClippedSignalMostDecisionsAreMended) {
   const int peaks = clip(s, 54);
   ASSERT_GT(peaks, 20);
   ASSERT_LT(peaks, 100);
-  const std::size_t plain = wrong_points(s, read_plainly(s.symbols, s.parameters, {}));
-  const SecondReading again = read_without_pulses(s.symbols, s.parameters, {}, kCarrierHz);
-  EXPECT_GT(plain, 20u);
-  EXPECT_LT(3 * wrong_points(s, again), plain) << wrong_points(s, again) << " of " << peaks << " peaks";
+  const SecondReading plain = read_plainly(s.symbols, s.parameters, {});
+  const SecondReading again = read_without_pulses(s.symbols, s.parameters, {}, kCarrierHz, plain);
+  EXPECT_GT(wrong_points(s, plain), 20u);
+  EXPECT_LT(3 * wrong_points(s, again), wrong_points(s, plain))
+      << wrong_points(s, again) << " of " << peaks << " peaks";
+}
+
+// The signal that ends data begins a few symbols early: the last decisions of the plain reading are made again.
+TEST(DecodeSecondReading, WhatAPlainReadingOfMoreBeganIsGoneOnWith) {
+  const Sent s = send(v34::TrellisCode::k64, {}, 0.35);
+  const std::span<const EqualisedSymbol> fewer = std::span(s.symbols).first(s.symbols.size() - 48);
+  const SecondReading of_fewer = read_plainly(fewer, s.parameters, {});
+  const SecondReading begun =
+      read_without_pulses(fewer, s.parameters, {}, kCarrierHz, read_plainly(s.symbols, s.parameters, {}));
+  const SecondReading same = read_without_pulses(fewer, s.parameters, {}, kCarrierHz, of_fewer);
+  EXPECT_EQ(begun.points, same.points);
+  EXPECT_EQ(begun.states, same.states);
+  EXPECT_EQ(begun.squared, same.squared);
+}
+
+// Above it more than one point in a hundred is wrong, whatever the trellis.
+TEST(DecodeSecondReading, ErrorsAsLargeAsIsSaidLeaveOnePointInAHundredWrong) {
+  for (const auto trellis : {v34::TrellisCode::k16, v34::TrellisCode::k32, v34::TrellisCode::k64}) {
+    constexpr double kVariance = 0.6;  // before the non-linear encoder's inverse
+    const Sent s = send(trellis, {}, kVariance);
+    const SecondReading reading = read_plainly(s.symbols, s.parameters, {});
+    double sum = 0;
+    for (const float squared : reading.squared) sum += squared;
+    EXPECT_NEAR(sum / static_cast<double>(reading.squared.size()), kUnsureSquared, 0.01);
+    const double wrong = static_cast<double>(wrong_points(s, reading)) / static_cast<double>(s.points.size());
+    EXPECT_GT(wrong, 0.01);
+    EXPECT_LT(wrong, 0.03);
+  }
 }
 
 // What errors come to where nothing is sent that belongs to the code: of this, and of the usual error, the middle tells
