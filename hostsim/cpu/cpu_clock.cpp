@@ -27,7 +27,7 @@ bool Cpu::Impl::keep_ticking(EntityId interrupt, Ns cost, const TickTimes& times
     const bool waits_for_ticks = e.kind == EntityKind::kDpc && e.importance == DpcImportance::kLow;
     if (above || waits_for_ticks || (e.policy && !policy_takes_no_notice(e.reservation))) return false;
   }
-  steady.emplace(interrupt, cost, times, clock);
+  steady.emplace(Steady{interrupt, cost, times, clock});
   tick = times.at;
   return true;
 }
