@@ -111,6 +111,14 @@ void judge_data(const Call& call, const std::vector<V34DataHeard>& data, const T
   way.to_the_end = true;
 }
 
+// The first data mode that could not be read although a later one was.
+void find_hole(const std::vector<V34DataHeard>& data, Way& way) {
+  for (const V34DataHeard& d : data) {
+    if (way.hole_s > 0 || &d == &data.back()) return;
+    if (!d.b1_found || d.unsure_t > 0) way.hole_s = d.b1_found ? d.unsure_t : d.t0;
+  }
+}
+
 Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Training::Side* lone) {
   const Training::Side& side = call_to_answer ? t.from_1200 : t.from_2400;
   const Training::Side& far = call_to_answer ? t.from_2400 : t.from_1200;
@@ -136,6 +144,7 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   const Segment* start = side.started();
   if (!side.data.empty()) {
     judge_data(call, side.data, side, way);
+    find_hole(side.data, way);
   } else if (start != nullptr) {
     way.since_s = start->t_e_end;
     way.reason = !call.data_mode ? "data mode was not to be read"
@@ -468,6 +477,8 @@ std::string describe_frames(const Verdict::Direction& d) {
 }
 
 std::string describe(const Way& way) {
+  if (way.to_the_end && way.hole_s > 0)
+    return fmt::format("data read to the end, but not those behind {:.1f} s", way.hole_s);
   if (way.to_the_end) return "data read to the end";
   if (way.channel < 0) return fmt::format("data not followed because {}", way.reason);
   return fmt::format("data not followed since {:.1f} s because {}", way.since_s, way.reason);

@@ -20,6 +20,7 @@ struct Verdict {
     /// "both MPs", "one MP", "not read"; other than V.34: "CP", "rate signals", "its symbols", "nominal"
     const char* rate_from = "not read";
     bool to_the_end = false;      ///< its data mode was read to the end
+    double hole_s = 0;            ///< but an earlier one was not, from here on; 0: all were
     double since_s = 0;           ///< else: from here on it was not followed
     std::string reason{};         ///< because
     std::size_t good_frames = 0;  ///< HDLC
@@ -39,7 +40,8 @@ Verdict verdict_of(const Call& call);
 /// "20 good frames, 1 bad", "no frames, V.42's ODP alone" or "no frames"
 std::string describe_frames(const Verdict::Direction& direction);
 
-/// "data read to the end", or "data not followed since 21.0 s because ..."
+/// "data read to the end", the same with ", but not those behind 13.1 s", or "data not followed since 21.0 s because
+/// ..."
 std::string describe(const Verdict::Direction& direction);
 
 }  // namespace offhook::decode

@@ -24,6 +24,7 @@ constexpr double kStep = kRateHz / kSymbolRateHz;
 constexpr double kMeanPower = 10;      // of the points of Figure 2, and of those of 1200 bit/s
 constexpr double kLeastSnrDb = 12;     // sixteen points with less are no more than noise
 constexpr double kSureSnrDb = 14;      // a tone, decided for sixteen points, has 13.4
+constexpr double kGoodError = 0.1;     // mean square, of kMeanPower: 20 dB
 constexpr double kMostAlike = 0.4;     // sum of the squared shares of the four dibits; scrambled ones have 0.25
 constexpr std::size_t kAcquire = 600;  // symbols looked at for clock and carrier
 constexpr double kOffsetLimitHz = 10;  // 2.6 asks for 7
@@ -67,8 +68,31 @@ class Listener {
   std::vector<Symbol> listen() {
     const auto [first, last] = busy();
     if (last - first < 2.0 * kRateHz) return {};
-    // Clock, carrier and equaliser from the middle of what there is, or 4 s in; then everything with them.
-    const double anchor = first + std::min(4.0 * kRateHz, (last - first) / 2);
+    // Clock, carrier and equaliser from the middle of what there is, or 4 s in; then everything with them. Where that
+    // goes wrong, as with a slip or a burst of noise there, from elsewhere.
+    std::vector<Symbol> best;
+    for (const double share : {1.0, 0.5, 1.6}) {
+      const double anchor = first + share * std::min(4.0 * kRateHz, (last - first) / 2);
+      std::vector<Symbol> symbols = listen_from(first, last, anchor);
+      if (best.empty() || (!symbols.empty() && mean_error(symbols) < mean_error(best))) best = std::move(symbols);
+      if (!best.empty() && mean_error(best) < kGoodError) break;
+    }
+    return best;
+  }
+
+  double clock_ppm() const { return clock_ppm_; }
+  double offset_hz() const { return offset_hz_; }
+  double power() const { return power_; }
+
+ private:
+  static double mean_error(const std::vector<Symbol>& s) {
+    double sum = 0;
+    for (const Symbol& symbol : s) sum += symbol.error;
+    return sum / static_cast<double>(s.size());
+  }
+
+  std::vector<Symbol> listen_from(double first, double last, double anchor) {
+    power_ = 0;
     if (!acquire(anchor)) return {};
     const ReceiverState at = receiver_.state;
     run(std::min(last, anchor + 4.0 * kRateHz), 0.01f);
@@ -82,11 +106,6 @@ class Listener {
     return run(last, 0.005f);
   }
 
-  double clock_ppm() const { return clock_ppm_; }
-  double offset_hz() const { return offset_hz_; }
-  double power() const { return power_; }
-
- private:
   // The longest stretch in which the band is within 20 dB of its usual power, in samples.
   std::pair<double, double> busy() const {
     constexpr std::size_t kBlock = kRateHz / 50;
@@ -279,13 +298,21 @@ bool is_2400(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
   const auto [least, most] = std::minmax_element(count.begin(), count.end());
   const auto all = static_cast<double>(to - from);
   const double spread = to - from < kFew ? 0.15 : 0.1;
-  return static_cast<double>(*least) > (0.25 - spread) * all && static_cast<double>(*most) < (0.25 + spread) * all;
+  return snr_db(s, from, to) > kSureSnrDb && static_cast<double>(*least) > (0.25 - spread) * all &&
+         static_cast<double>(*most) < (0.25 + spread) * all;
+}
+
+bool is_1200(const std::vector<Symbol>& s, std::size_t from, std::size_t to) {
+  const auto count = std::count_if(s.begin() + static_cast<long>(from), s.begin() + static_cast<long>(to),
+                                   [](const Symbol& x) { return x.inner == kInnerAt1200; });
+  return 2 * static_cast<std::size_t>(count) > to - from;
 }
 
 // 6.3.1 and 6.4: what the symbols are, one training after the other. @return where retrains begin, s
 std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& side) {
-  constexpr std::size_t kLeastData = 300;  // symbols before S1, where the recording begins in data mode
-  constexpr double kMostAt1200S = 1.5;     // behind S1 in a training that goes on to 2400 bit/s
+  constexpr std::size_t kLeastData = 300;      // symbols before S1, where the recording begins in data mode
+  constexpr std::size_t kMostTraining = 1500;  // symbols at 1200 bit/s before those at 2400, 0.8 s by 6.3.1
+  constexpr double kMostAt1200S = 1.5;         // behind S1 in a training that goes on to 2400 bit/s
   std::vector<double> retrains;
   constexpr std::size_t kWindow = 64;    // symbols; at 2400 bit/s three quarters of them are not of 1200
   constexpr std::size_t kLeastRun = 40;  // S1 is 60 symbols, unscrambled ones 93
@@ -337,15 +364,19 @@ std::vector<double> interpret(const std::vector<Symbol>& s, Connection::Side& si
       for (std::size_t j = i; j < i + kWindow; ++j) others += s[j].inner != kInnerAt1200;
       if (others > kWindow / 3) data = i;
     }
-    const bool at_2400 = data < to && is_2400(s, data, to);
+    const bool at_2400 = data < to && data - from < kMostTraining && is_2400(s, data, to);
     const bool by_s1 = trained_by_s1 && from > 0;
     if (!at_2400 && by_s1 && s[to - 1].t - s[from].t < kMostAt1200S && s[to - 1].inner == kInnerAt1200) {
       signal(from, to, "scrambled ones, 1200 bit/s");
       continue;
     }
     if (at_2400 && data > from) signal(from, data, "scrambled ones, 1200 bit/s");
-    side.data.push_back(read_symbols(s, at_2400 ? data : from, to, at_2400));
-    side.links.push_back(read_link(side.data.back(), side.links.empty() ? nullptr : &side.links.back()));
+    DataHeard heard = read_symbols(s, at_2400 ? data : from, to, at_2400);
+    Link link = read_link(heard, side.links.empty() ? nullptr : &side.links.back());
+    // Behind a slip the receiver may stand at a wrong angle: points of neither rate.
+    if (!at_2400 && link.frames.empty() && !is_1200(s, from, to)) continue;
+    side.data.push_back(std::move(heard));
+    side.links.push_back(std::move(link));
   }
   return retrains;
 }

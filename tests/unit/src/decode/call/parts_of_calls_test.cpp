@@ -133,6 +133,32 @@ TEST(DecodeParts, DataInTooMuchNoiseAreNotReadToTheEnd) {
   }
 }
 
+// A tone over B1 behind a renegotiation, in one channel: what was sent up to the next renegotiation is lost.
+TEST(DecodeParts, ADataModeThatCouldNotBeReadIsSaid) {
+  RecordedCall call(oh_v34_type());
+  ASSERT_TRUE(call.connect());
+  call.run(2);
+  for (int k = 0; k < 2; ++k) {
+    oh_v34_renegotiate(call.near().pump_memory());
+    call.run(0.3);
+    ASSERT_TRUE(call.data());
+    call.run(2);
+  }
+  Recording r = call.recording();
+  const Call clean = analyse(r);
+  ASSERT_EQ(clean.trainings.at(0).from_1200.data.size(), 3u);
+  const double b1 = clean.trainings[0].from_1200.data[1].t0;
+  for (int n = 0; n < kRateHz / 20; ++n)
+    r.channel[0][static_cast<std::size_t>(b1 * kRateHz) + static_cast<std::size_t>(n)] +=
+        static_cast<float>(4000 * std::sin(0.4 * n));
+  const Verdict v = verdict_of(analyse(r));
+  ASSERT_EQ(v.directions.size(), 2u);
+  EXPECT_TRUE(v.directions[0].to_the_end) << describe(v.directions[0]);
+  EXPECT_NEAR(v.directions[0].hole_s, b1, 0.1);
+  EXPECT_NE(describe(v.directions[0]).find("but not those behind"), std::string::npos);
+  EXPECT_EQ(v.directions[1].hole_s, 0);
+}
+
 /// V.22bis: 4 s of data, a retrain, 4 s more, and one end hangs up.
 Recording v22bis_retrained() {
   RecordedCall call(oh_v22bis_type());
@@ -176,6 +202,26 @@ TEST(DecodeParts, NoiseMakesNoV22bisOfV22) {
       EXPECT_EQ(v.technology, "V.22") << c << ", " << over_noise_db;
       for (const Verdict::Direction& way : v.directions) EXPECT_LE(way.bit_rate, 1200) << way.name;
     }
+  }
+}
+
+// Half a second before the end 8 samples are heard twice: the points of what is left are of no rate.
+TEST(DecodeParts, ASlipMakesNoV22bisOfV22) {
+  RecordedCall call(oh_v22_type());
+  ASSERT_TRUE(call.connect());
+  call.run(5);
+  Recording r = disturbed(call.recording(), 32, 42);
+  for (std::vector<float>& x : r.channel) {
+    const std::vector<float> again(x.end() - 4008, x.end() - 4000);
+    x.insert(x.end() - 4000, again.begin(), again.end());
+  }
+  r.duration_s = static_cast<double>(r.channel[0].size()) / kRateHz;
+  const Verdict v = verdict_of(analyse(r));
+  EXPECT_EQ(v.technology, "V.22");
+  ASSERT_EQ(v.directions.size(), 2u);
+  for (const Verdict::Direction& way : v.directions) {
+    EXPECT_EQ(way.bit_rate, 1200) << way.name;
+    EXPECT_GT(way.good_frames, 3u) << way.name;
   }
 }
 
