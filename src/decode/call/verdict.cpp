@@ -64,6 +64,12 @@ double end_of(const Call& call, int channel) {
              : 0;
 }
 
+constexpr const char* kEndsInTraining = "the recording ends in its training";
+
+bool ends_in_training(const Call& call, const Segment& last) {
+  return last.t_lost > call.recording.duration_s - kCloseS;
+}
+
 void count(const std::vector<Link>& links, Way& way) {
   for (const Link& link : links) {
     way.good_frames += link.frames.size();
@@ -159,7 +165,9 @@ Way v34_way(const Call& call, const Training& t, bool call_to_answer, const Trai
   } else {
     const Segment& last = side.segments.back();
     way.since_s = last.t_lost;
-    way.reason = last.mp.empty() && last.j_points == 0 ? "no J or MP was read" : "no E was read";
+    way.reason = ends_in_training(call, last)            ? kEndsInTraining
+                 : last.mp.empty() && last.j_points == 0 ? "no J or MP was read"
+                                                         : "no E was read";
   }
   return way;
 }
@@ -193,7 +201,9 @@ Way upstream_way(const Call& call, const Training& t) {
     up.reason = "no S, PP or TRN was found";
   } else {
     up.since_s = side.segments.back().t_lost;
-    up.reason = side.cp() != nullptr ? "no E was read" : "no CP of data mode was read";
+    up.reason = ends_in_training(call, side.segments.back()) ? kEndsInTraining
+                : side.cp() != nullptr                       ? "no E was read"
+                                                             : "no CP of data mode was read";
   }
   return up;
 }
@@ -211,9 +221,11 @@ Way downstream_way(const Call& call, const Training& t) {
   const double lost = heard.stopped.empty() ? end_of(call, down.channel) : heard.t_lost;
   down.to_the_end = !heard.data.empty() && lost > end_of(call, down.channel) - kCloseS;
   if (down.to_the_end) return down;
-  down.since_s = heard.stopped.empty() ? t.info1a_t : heard.t_lost;
+  const bool trains = heard.stopped.empty() && heard.t_trn1d > 0 && t.from_2400.started() == nullptr;
+  down.since_s = !heard.stopped.empty() ? heard.t_lost : trains ? end_of(call, down.channel) : t.info1a_t;
   down.reason = !call.data_mode          ? "data mode was not to be read"
                 : !heard.stopped.empty() ? heard.stopped
+                : trains                 ? kEndsInTraining
                 : heard.mp.empty()       ? "no MP was read"
                                          : "no Ed was read";
   return down;
@@ -339,7 +351,7 @@ void judge_connection(const Call& call, Verdict& v) {
         way.rate_from = "rate signals";
       }
       way.since_s = side->signals.empty() ? 0 : side->signals.back().t1;
-      way.reason = way.since_s > call.recording.duration_s - kCloseS ? "the recording ends in its training"
+      way.reason = way.since_s > call.recording.duration_s - kCloseS ? kEndsInTraining
                                                                      : "no data mode was found behind its training";
     } else {
       way.bit_rate = static_cast<int>(side->data.back().bit_rate);
