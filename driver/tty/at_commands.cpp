@@ -276,8 +276,9 @@ struct AtInterpreter::Commands {
     return Outcome::kOk;
   }
 
-  /// Every command: its values, what it does, and where it is from.
-  static Outcome list(At& at, int) {
+  /// Every command: its values, what it does, where it is from. The last of its line: a line of lists would be a flood.
+  static Outcome list(At& at, std::string_view& rest) {
+    if (!rest.empty()) return Outcome::kError;
     const auto row = [&at](std::string_view name, std::string_view takes, std::string_view what,
                            std::string_view from) {
       const bool clause = is_digit(from.front());  // else a habit, or another recommendation

@@ -189,6 +189,12 @@ TEST_F(At, EveryCommandIsInTheListWithItsRange) {
   EXPECT_TRUE(all.ends_with(kOk));
 }
 
+TEST_F(At, TheListIsTheLastOfItsLine) {
+  EXPECT_EQ(say("AT$$"), kError);
+  EXPECT_EQ(say("AT$I0"), kError);
+  EXPECT_TRUE(say("ATI0$").starts_with("\r\nOffhook\r\n\r\n"));
+}
+
 // As modems of V.92 have them: T1 by its code of Table 33.
 TEST_F(At, ModemOnHoldIsAskedForInACallWhereItIsEnabledAlone) {
   EXPECT_EQ(say("AT+PMH=?;+PMHT=?;+PMHR=?"), "\r\n+PMH: (0,1)\r\n\r\n+PMHT: (0-13)\r\n\r\nOK\r\n");
