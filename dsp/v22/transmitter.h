@@ -27,7 +27,7 @@ enum class GuardTone : uint8_t { kNone, k1800Hz, k550Hz };
 class Transmitter {
  public:
   /// From next_symbol() to the peak of its pulse on the line, samples.
-  static constexpr double kDelay = TransmitPulse::kSpan / 2 * kSymbolSamples;
+  static constexpr double kDelay = kSymbolSamples * TransmitPulse::kSpan / 2;
 
   /// @param level_dbm0  of all that is sent, the guard tone with it
   Transmitter(Channel channel, float level_dbm0, const oh_bit_port& port);

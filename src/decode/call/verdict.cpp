@@ -311,11 +311,10 @@ void judge_connection_data(const Call& call, const Connection::Side& side, Way& 
     after = change.kind == Change::Kind::kCleardown ? nullptr : &change;
   }
   way.since_s = last.t1;
-  if (last.t1 <= end - kCloseToChangeS && falls_silent(call, way.channel, last.t1)) {
-    way.to_the_end = true;
-  } else if (last.t1 <= end - kCloseToChangeS) {
+  const bool early = last.t1 <= end - kCloseToChangeS;
+  if (early && !falls_silent(call, way.channel, last.t1)) {
     way.reason = "the points can no longer be told from each other";
-  } else if (after != nullptr && end_of(call, way.channel) > end + kCloseToChangeS) {
+  } else if (!early && after != nullptr && end_of(call, way.channel) > end + kCloseToChangeS) {
     way.bit_rate = 0;
     way.rate_from = "not read";
     way.reason = after->kind == Change::Kind::kRetrain ? "no data mode was found behind the retrain"

@@ -37,11 +37,12 @@ using Four = float __attribute__((vector_size(16)));
 
 const Baseband::Table& Baseband::table() {
   static const Table instance = [] {
+    constexpr int kBefore = kTaps / 2 - 1;
     Table t{};
     for (int p = 0; p < kPhases; ++p) {
       double sum = 0;
       for (int k = 0; k < kTaps; ++k) {
-        const double x = static_cast<double>(p) / kPhases + (kTaps / 2 - 1) - k;
+        const double x = static_cast<double>(p) / kPhases + kBefore - k;
         const double v = kernel(x);
         t.both[p][k][0] = static_cast<float>(v);
         t.both[p][k][1] = static_cast<float>((kernel(x + 1e-4) - kernel(x - 1e-4)) / 2e-4);
@@ -62,7 +63,8 @@ Baseband::Baseband(std::span<const float> x, double carrier_hz, double symbol_ra
   for (int k = -kHalf; k <= kHalf; ++k) {
     const double w = 0.42 + 0.5 * std::cos(kPi * k / (kHalf + 1)) + 0.08 * std::cos(2 * kPi * k / (kHalf + 1));
     const double u = 2 * kPi * cutoff * k;
-    taps[static_cast<std::size_t>(k + kHalf)] = static_cast<float>(2 * cutoff * (k == 0 ? 1 : std::sin(u) / u) * w);
+    const int at = k + kHalf;
+    taps[static_cast<std::size_t>(at)] = static_cast<float>(2 * cutoff * (k == 0 ? 1 : std::sin(u) / u) * w);
   }
   const auto n = static_cast<long>(x.size());
   std::vector<Cf> mixed(x.size());

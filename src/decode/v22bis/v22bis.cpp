@@ -157,7 +157,10 @@ class Listener {
     // The fourth power of sixteen points, or of four, has a line at four times the carrier's error.
     double best = 0, offset = 0;
     Cd line = 0;
-    for (double hz = -kOffsetLimitHz; hz <= kOffsetLimitHz; hz += 0.05) {
+    constexpr int kStepsAHertz = 20;
+    constexpr auto kSteps = static_cast<int>(kOffsetLimitHz) * kStepsAHertz;
+    for (int step = -kSteps; step <= kSteps; ++step) {
+      const double hz = static_cast<double>(step) / kStepsAHertz;
       Cd sum = 0;
       for (std::size_t i = 0; i < kAcquire; ++i) {
         const Cd v = Cd(y[phase][i]);

@@ -174,8 +174,8 @@ class LabelReader {
       const int left = decoder.finish(rest);
       for (int k = no_symbols; k < left; ++k) put(rest[k]);
     } else {
-      const auto too_many = static_cast<std::size_t>(no_symbols * rate_.bits);
-      data_.bits.resize(data_.bits.size() - std::min(data_.bits.size(), too_many));
+      const int too_many = no_symbols * rate_.bits;
+      data_.bits.resize(data_.bits.size() - std::min(data_.bits.size(), static_cast<std::size_t>(too_many)));
     }
   }
 

@@ -23,7 +23,7 @@ constexpr double kSymbolRateHz = 2400;
 constexpr double kCarrierHz = 1800;
 constexpr double kSSymbols = 256, kSBarSymbols = 16;
 constexpr double kStep = kRateHz / kSymbolRateHz;
-constexpr double kReach = SymbolReceiver::kTaps / 4 * kStep;  // of the equaliser, behind a symbol
+constexpr double kReach = kStep * SymbolReceiver::kTaps / 4;  // of the equaliser, behind a symbol
 constexpr double kSameS = 0.02;                               // seconds between the end of S and TRN less S-bar
 // A renegotiation's two preambles lie no further apart: a round trip of 1.2 s, R4, and the far end's time.
 constexpr double kOneExchange = 2;
@@ -199,9 +199,9 @@ const OneWay* retrains_at_once(const std::vector<std::unique_ptr<Baseband>>& ban
   const double from = tone - kBefore * kRateHz, to = tone - kUpTo * kRateHz;
   if (from < 0) return nullptr;
   double sum = 0;
-  int n = 0;
-  for (double t = from; t < to; t += kStep / 2, ++n)
-    sum += std::norm(bands[static_cast<std::size_t>(first->side->channel)]->at(t));
+  const auto n = static_cast<int>(std::ceil((to - from) / (kStep / 2)));
+  for (int k = 0; k < n; ++k)
+    sum += std::norm(bands[static_cast<std::size_t>(first->side->channel)]->at(from + k * kStep / 2));
   return sum > kSignal * first->power * n ? first : nullptr;
 }
 
