@@ -247,9 +247,9 @@ TEST(DecodeCalls, NotesTellOfQuickConnectAndOfRepeatedInfo0) {
       return std::any_of(notes.begin(), notes.end(),
                          [&](const Json& n) { return n.get<std::string>().find(word) != std::string::npos; });
     };
+    if (t.value("phase2", Json()).is_null()) continue;
     for (const char* word : {"QC1", "ANSpcm", "INFO0 repeated"}) {
-      if (t["phase2"].is_null()) continue;
-      EXPECT_EQ(any(t["notes"], word), any(own(file)["notes"], word)) << word;
+      EXPECT_EQ(any(t.value("notes", Json::array()), word), any(own(file).value("notes", Json::array()), word)) << word;
     }
   }
 }
