@@ -16,35 +16,16 @@
 #include "offhook/decode.h"
 #include "src/decode/presentation/json.h"
 #include "src/decode/v32bis/v32bis.h"
-#include "tests/sim/v34_call.h"
+#include "tests/unit/src/decode/recorded_call.h"
 
 namespace offhook::decode {
 namespace {
 
 using Kind = Change::Kind;
 
-class V32bisCall : public test::V34Call {
+class V32bisCall : public RecordedCall {
  public:
-  explicit V32bisCall(std::uint32_t max_bit_rate = 0) : V34Call(line(), 1, max_bit_rate, oh_v32bis_type()) {
-    record(sent_);
-  }
-  Recording recording() const {
-    Recording r;
-    r.channel = {sent_[0], sent_[1]};
-    r.file_rate_hz = kRateHz;
-    r.duration_s = static_cast<double>(sent_[0].size()) / kRateHz;
-    return r;
-  }
-
- private:
-  static hostsim::LineConfig line() {
-    hostsim::LineConfig c;
-    c.near_echo_db = c.far_echo_db = 200;
-    c.noise_dbm0 = -90;
-    c.codec = "none";
-    return c;
-  }
-  std::vector<float> sent_[2];
+  explicit V32bisCall(std::uint32_t max_bit_rate = 0) : RecordedCall(oh_v32bis_type(), max_bit_rate) {}
 };
 
 /// Everything that was sent has been read: nothing bad, nothing missing.
