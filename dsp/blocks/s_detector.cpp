@@ -40,10 +40,7 @@ void SDetector::Sum::add(const Group& group) {
   high += v[1].v;
 }
 
-void SDetector::put(Complex u) {
-  s_bar_ = false;
-  sample_[samples_++] = u;
-  if (samples_ < 4) return;
+void SDetector::put_group() {
   samples_ = 0;
   before_.add(group_[newest_]);
   if (++newest_ == kWindow) {

@@ -16,8 +16,12 @@ namespace offhook {
 class SDetector {
  public:
   void reset() { *this = {}; }
-  /// One T/2 sample. Real-time: yes, O(1).
-  void put(Complex u);
+  /// One T/2 sample. Real-time: yes, O(1); its work is done every fourth sample.
+  void put(Complex u) {
+    s_bar_ = false;
+    sample_[samples_++] = u;
+    if (samples_ == 4) put_group();
+  }
 
   /// S is there.
   bool in_s() const { return in_s_; }
@@ -42,6 +46,7 @@ class SDetector {
     Quad low{}, high{};
     void add(const Group& group);
   };
+  void put_group();
   Group mean_of_window() const;
   float likeness(const Group& g) const;
 

@@ -6,12 +6,18 @@
 
 namespace offhook::hostsim {
 
+namespace {
+
+constexpr unsigned kOctet = 8;
+
+}  // namespace
+
 void BitErrorTester::get(std::uint8_t* octets, std::size_t n) {
   count_sent_ += n;
-  for (; n > 0; ++octets) {
-    const auto m = static_cast<unsigned>(std::min<std::size_t>(n, 8));
+  while (n > 0) {
+    const auto m = static_cast<unsigned>(std::min<std::size_t>(n, kMostAtOnce));
     const std::uint32_t bits = next(sent_, m);
-    *octets = static_cast<std::uint8_t>(bits);
+    for (unsigned k = 0; k < m; k += kOctet) *octets++ = static_cast<std::uint8_t>(bits >> k);
     sent_ = shifted(sent_, bits, m);
     n -= m;
   }
@@ -19,16 +25,19 @@ void BitErrorTester::get(std::uint8_t* octets, std::size_t n) {
 
 void BitErrorTester::put(const std::uint8_t* octets, std::size_t n) {
   received_ += n;
-  for (; n > 0; ++octets) {
-    const auto m = static_cast<unsigned>(std::min<std::size_t>(n, 8));
-    check(*octets & ((1u << m) - 1), m);
+  while (n > 0) {
+    const auto m = static_cast<unsigned>(std::min<std::size_t>(n, kMostAtOnce));
+    std::uint32_t bits = 0;
+    for (unsigned k = 0; k < m; k += kOctet) bits |= std::uint32_t{*octets++} << k;
+    check(bits & ((1u << m) - 1), m);
     n -= m;
   }
 }
 
 void BitErrorTester::check(std::uint32_t bits, unsigned m) {
   const std::uint32_t predicted = next(expected_, m);
-  const auto wrong = static_cast<std::uint32_t>(std::popcount(predicted ^ bits));
+  const std::uint32_t differ = predicted ^ bits;
+  const auto wrong = differ == 0 ? 0 : static_cast<std::uint32_t>(std::popcount(differ));
   if (!found_) {
     // Silence follows itself, and is not the pattern.
     const bool follows = filled_ >= kToFind && wrong == 0 && expected_ != 0;

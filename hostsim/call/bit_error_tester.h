@@ -37,7 +37,9 @@ class BitErrorTester {
   static constexpr int kToFind = 31, kToBelieve = 64;  // bits that fill the register, and that must follow it
   static constexpr std::uint32_t kWindow = 1u << 20, kMostWrong = kWindow / 5;
 
-  /// The next m bits of a register, m at most 8; the oldest bit of the register is the lowest.
+  static constexpr unsigned kMostAtOnce = 24;  // whole octets, of the 28 that next() could give
+
+  /// The next m bits of a register, m at most kMostAtOnce; the oldest bit of the register is the lowest.
   static std::uint32_t next(std::uint32_t r, unsigned m) { return (r ^ r >> 3) & ((1u << m) - 1); }
   static std::uint32_t shifted(std::uint32_t r, std::uint32_t bits, unsigned m) { return r >> m | bits << (31 - m); }
   void check(std::uint32_t bits, unsigned m);

@@ -62,13 +62,14 @@ class Pulse {
       gain[k] = filter(hz) * db_to_gain(-slope_db * hz / 3400);
     }
     for (int t = 0; t <= kSpan * kPhases; ++t) {
-      const int at = t - kSpan * kPhases / 2;
+      constexpr int kMiddle = kSpan * kPhases / 2;
+      const int at = t - kMiddle;
       double sum = gain[0];
       for (std::size_t k = 1; k < gain.size(); ++k) {
         const auto angle = static_cast<std::size_t>(std::int64_t{std::abs(at)} * static_cast<std::int64_t>(k) % kTurn);
         sum += 2 * gain[k] * cosine[angle];
       }
-      const double inside = static_cast<double>(at) / (kSpan * kPhases / 2);
+      const double inside = static_cast<double>(at) / kMiddle;
       const double window = (1 + sincos_turns(inside / 2).cos) / 2;
       tap_[static_cast<std::size_t>(t)] = static_cast<float>(sum * kStepHz / kLineRateHz * window);
     }

@@ -160,7 +160,9 @@ struct Loop::Impl {
     const Direction own = d == Direction::kDown ? Direction::kUp : Direction::kDown;
     double sum = 0;
     constexpr double kStep = kAdslToneHz / 2;
-    for (double hz = kStep / 2; hz < 1.2 * rate_hz(d); hz += kStep) {
+    const int steps = static_cast<int>(std::ceil(1.2 * rate_hz(d) / kStep - 0.5));
+    for (int k = 0; k < steps; ++k) {
+      const double hz = (k + 0.5) * kStep;
       sum += kStep * (kSquareVolts * nominal_psd(d, config.downstream_hz, hz) * norm2(response(d, hz)) +
                       unfolded_noise_psd(d, hz, true));
       if (hears_itself())

@@ -43,7 +43,7 @@ struct Tables {
     OFFHOOK_SCHEDULERS(ADD)
 #undef ADD
   }
-  void add(SchedulerRow row) {
+  void add(const SchedulerRow& row) {
     if (row.use != PolicyUse::kReservations) threads.add(row.name, row.make);
     if (row.use != PolicyUse::kThreads) reservations.add(row.name, row.make);
   }

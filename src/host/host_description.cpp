@@ -79,13 +79,13 @@ std::string hypervisor_of_cpuid() {
 }
 
 std::string hypervisor(const fs::path& root) {
-  if (const std::string xen = first_line(root / "sys/hypervisor/type"); !xen.empty()) return xen;
-  if (const std::string tree = first_line(root / "proc/device-tree/hypervisor/compatible"); !tree.empty()) return tree;
+  if (std::string xen = first_line(root / "sys/hypervisor/type"); !xen.empty()) return xen;
+  if (std::string tree = first_line(root / "proc/device-tree/hypervisor/compatible"); !tree.empty()) return tree;
   return or_else(hypervisor_of_cpuid(), "unknown");
 }
 
 std::string container(const fs::path& root) {
-  if (const std::string name = first_line(root / "run/systemd/container"); !name.empty()) return name;
+  if (std::string name = first_line(root / "run/systemd/container"); !name.empty()) return name;
   return fs::exists(root / ".dockerenv") ? "docker" : "none";
 }
 

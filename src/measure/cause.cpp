@@ -28,7 +28,7 @@ double us(std::int64_t ns) {
 }
 
 std::string line_of(const KernelEvent& e, std::int64_t due) {
-  const std::string at = fmt::format("{:>10.1f} us  CPU {}  ", us(e.time - due), e.cpu);
+  std::string at = fmt::format("{:>10.1f} us  CPU {}  ", us(e.time - due), e.cpu);
   switch (e.type) {
     case Type::kSwitch:
       return at + fmt::format("switch      {} ({}) -> {} ({})", e.thread.name, e.thread.pid, e.next.name, e.next.pid);

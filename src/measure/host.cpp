@@ -171,8 +171,7 @@ void workloads(Bench& bench) {
     try {
       LoadProcess load(kind.make);
       const auto wanted = static_cast<std::uint64_t>(bench.config().workload_repetitions) + 1;
-      bool go_on = true;
-      while (load.rounds() < wanted && load.failure().empty() && (go_on = bench.keep_going(name))) usleep(20'000);
+      while (load.rounds() < wanted && load.failure().empty() && bench.keep_going(name)) usleep(20'000);
       row.values = load.seconds();
       if (!row.values.empty()) row.values.erase(row.values.begin());  // the first reads its files from the disk
       if (row.values.size() >= wanted) row.values.resize(wanted - 1);

@@ -121,7 +121,8 @@ KernelSymbols::KernelSymbols() {
     words >> address >> type >> name >> module;
     if (type != "t" && type != "T") continue;
     const std::uint64_t at = std::strtoull(address.c_str(), nullptr, 16);
-    if (at != 0) symbols_.emplace_back(at, module.empty() ? name : name + " " + module);
+    if (!module.empty()) name.append(" ").append(module);
+    if (at != 0) symbols_.emplace_back(at, name);
   }
   std::sort(symbols_.begin(), symbols_.end());
 }

@@ -13,7 +13,8 @@
 namespace offhook::measure {
 namespace {
 
-constexpr double kMostSamples = (1u << 30) / sizeof(std::int16_t);
+constexpr std::size_t kMostOctets = 1u << 30;
+constexpr double kMostSamples = double{kMostOctets} / sizeof(std::int16_t);
 
 oh_driver_config served_at_once(oh_driver* driver, const hostsim::Scenario& scenario) {
   static constexpr auto kOps = [] {

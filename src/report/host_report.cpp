@@ -14,7 +14,8 @@ std::string host_page(const nlohmann::ordered_json& result) {
   nlohmann::json data = result;
   const nlohmann::json host = result.at("host");
   std::size_t skipped = 0;
-  for (const nlohmann::json& row : data.at("rows")) skipped += row.at("skipped") == "" ? 0u : 1u;
+  for (const nlohmann::json& row : data.at("rows"))
+    skipped += row.at("skipped").get_ref<const std::string&>().empty() ? 0u : 1u;
   std::vector<std::string> reasons;
   if (const std::string counters = data.at("counters"); !counters.empty()) reasons.push_back(counters);
   if (skipped > 0) reasons.push_back(fmt::format("{} benchmarks were skipped; the tables say why", skipped));

@@ -23,7 +23,7 @@ fs::path data_dir() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) {
-    const fs::path installed = program.parent_path().parent_path() / "share/offhook";
+    fs::path installed = program.parent_path().parent_path() / "share/offhook";
     if (fs::is_directory(installed / "profiles", error)) return installed;
   }
   return fs::is_directory(OFFHOOK_DATA_DIR, error) ? OFFHOOK_DATA_DIR : OFFHOOK_INSTALLED_DATA;

@@ -238,9 +238,7 @@ struct Assign {
 std::string as_toml(const toml::node& node) {
   std::ostringstream out;
   node.visit([&](const auto& n) {
-    if constexpr (toml::is_value<decltype(n)>) {
-      out << toml::toml_formatter{toml::table{{"v", n}}, toml::format_flags::none};
-    } else if constexpr (toml::is_array<decltype(n)>) {
+    if constexpr (toml::is_value<decltype(n)> || toml::is_array<decltype(n)>) {
       out << toml::toml_formatter{toml::table{{"v", n}}, toml::format_flags::none};
     }
   });

@@ -13,7 +13,8 @@
 #include <functional>
 #include <system_error>
 
-#define _TRACE_FS_H  // tracefs.h, which trace-cmd.h wants and nobody here, is no C++ (version 1.6)
+// tracefs.h, which trace-cmd.h wants and nobody here, is no C++ (version 1.6).
+#define _TRACE_FS_H  // NOLINT(bugprone-reserved-identifier)
 #include <trace-cmd.h>
 
 #include "traces/import/import.h"

@@ -65,7 +65,7 @@ class File {
   std::uint64_t at_ = 0;
 };
 
-using std::literals::string_view_literals::operator""sv;
+using namespace std::string_view_literals;
 
 enum Option : std::uint64_t { kDone = 0, kBuffer = 3, kFirstSection = 16, kLastSection = 21, kBufferText = 22 };
 constexpr std::uint64_t kMostCpus = 1 << 16;

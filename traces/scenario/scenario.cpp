@@ -50,7 +50,7 @@ std::shared_ptr<const hostsim::HostLoad> read_trace(const std::string& file) {
 }
 
 std::shared_ptr<const hostsim::HostLoad> load_trace(const hostsim::LoadScenario& load) {
-  const auto recorded = read_trace(load.trace);
+  auto recorded = read_trace(load.trace);
   const auto& cpus = recorded->cpus;
   if (std::none_of(cpus.begin(), cpus.end(), [&](const auto& c) { return c.number == load.trace_cpu; })) {
     std::vector<int> numbers;
@@ -304,7 +304,7 @@ void ScenarioBuilder::apply(Document document) {
     scenario_.device = load_device(toml(name));
     scenario_.pump = hostsim::PumpKind::kDevice;
   });
-  const auto rows = [&](std::string path, auto& of, const auto& take) {
+  const auto rows = [&](const std::string& path, auto& of, const auto& take) {
     if (!document.has(path)) return;
     origins_[path] = document.position(path);
     of = take(document);

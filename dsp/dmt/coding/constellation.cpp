@@ -6,7 +6,7 @@ namespace {
 
 // The two highest bits of x and y of a cross, by its five highest bits; two's complement.
 struct Top {
-  int8_t x, y;
+  int x, y;
 };
 constexpr Top kTop[32] = {{0, 0},  {0, 0},   {0, 0},  {0, 0},   {0, -1},  {0, -1},  {0, -1},  {0, -1},
                           {-1, 0}, {-1, 0},  {-1, 0}, {-1, 0},  {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1},

@@ -25,7 +25,7 @@ int write_message(const Band& band, const Message& message, uint8_t* symbols) {
       static_cast<uint8_t>(tones)};
   int n = kHead;
   for (int tone = band.first; tone <= band.last; ++tone) {
-    const auto gain = static_cast<unsigned>(message.loading.gain_half_db[tone]);  // two's complement
+    const auto gain = static_cast<uint8_t>(message.loading.gain_half_db[tone]);  // two's complement
     octets[n++] = static_cast<uint8_t>(message.loading.bits[tone] | (gain & 15) << 4);
   }
   const uint16_t crc = crc_of(octets, n);

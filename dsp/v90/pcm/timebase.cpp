@@ -15,7 +15,8 @@ void Timebase::init(const Kernels& kernels) {
     // An output `phase` phases before the newest sample but kTaps / 2 - 1 more.
     double sum = 0;
     for (int k = 0; k < kTaps; ++k) {
-      const double t = k - kTaps / 2 + static_cast<double>(phase) / kPhases;  // of tap k, in time order
+      constexpr int kMiddle = kTaps / 2;
+      const double t = k - kMiddle + static_cast<double>(phase) / kPhases;  // of tap k, in time order
       const double turns = t / 2;
       const double sinc = t == 0 ? 1 : sincos_turns(turns).sin / (turns * 2 * kPi);
       const double tap = sinc * kaiser(t / (kTaps / 2.), kBeta);

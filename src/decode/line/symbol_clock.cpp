@@ -14,7 +14,7 @@ namespace offhook::decode {
 namespace {
 
 constexpr double kRates[] = {1600, 2400, 2400.0 * 8 / 7, 2800, 3000, 3200, 2400.0 * 10 / 7};
-constexpr double kMostPpm = 200;
+constexpr double kMostPpm = 200, kStepPpm = 0.25;
 constexpr double kBlockS = 0.1, kLeastS = 3, kLongestS = 20;
 constexpr double kSteady = 1.6;    // of a block's power to the mean so far, either way
 constexpr double kLeastLine = 40;  // over the mean by chance: one in 10^17 has it
@@ -108,7 +108,8 @@ double middle_hz(std::span<const oh_complex> x, double bin_hz, double rate, std:
     const double by_chance = here.low * here.high / static_cast<double>(piece);
     const double over = std::sqrt(std::max(0.0, std::norm(here.alike) - kOverChance * by_chance));
     sum += over;
-    at += over * static_cast<double>(f + piece / 2) * bin_hz;
+    const std::size_t middle = f + piece / 2;
+    at += over * static_cast<double>(middle) * bin_hz;
   }
   return sum > 0 ? at / sum + rate / 2 : 0;
 }
@@ -129,7 +130,9 @@ double clock_ppm(std::span<const float> x, double rate, double carrier) {
   const double turn_a_hz = 2 * std::numbers::pi * kBlock / kRateHz;
   const double bin_rate = static_cast<double>(apart) * bin_hz;
   double best = 0, most = 0;
-  for (double ppm = -kMostPpm; ppm <= kMostPpm; ppm += 0.25) {
+  constexpr int kSteps = static_cast<int>(kMostPpm / kStepPpm);
+  for (int step = -kSteps; step <= kSteps; ++step) {
+    const double ppm = step * kStepPpm;
     const double turn = turn_a_hz * (rate * (1 + 1e-6 * ppm) - bin_rate);
     Cd sum;
     for (std::size_t k = 0; k < alike.size(); ++k) sum += alike[k] * std::polar(1.0, -turn * static_cast<double>(k));

@@ -53,11 +53,12 @@ void SymbolReceiver::gather(double t) {
   const double half = state.step / 2;
   z_.resize(state.w.size());
   dz_.resize(state.w.size());
-  const double first = t - static_cast<double>(z_.size() / 2) * half;
+  const std::size_t middle = z_.size() / 2;
+  const double first = t - static_cast<double>(middle) * half;
   for (std::size_t k = 0; k < z_.size(); ++k) line_.at(first + static_cast<double>(k) * half, &z_[k], &dz_[k]);
   u_.resize(state.v.size());
   for (std::size_t k = 0; k < u_.size(); ++k) {
-    u_[k] = other_->at(t - state.echo_delay + (static_cast<double>(k) - kEchoTaps / 2) * half);
+    u_[k] = other_->at(t - state.echo_delay + (static_cast<double>(k) - kEchoMiddle) * half);
   }
 }
 
@@ -146,7 +147,7 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
     target[i] = times(symbols[i].error, Cf(std::polar(1.0, symbols[i].phase)));
     before += std::norm(target[i]);
     for (std::size_t k = 0; k < state.v.size(); ++k) {
-      const double at = symbols[i].t - state.echo_delay + (static_cast<double>(k) - kEchoTaps / 2) * half;
+      const double at = symbols[i].t - state.echo_delay + (static_cast<double>(k) - kEchoMiddle) * half;
       target[i] += times(state.v[k], other_->at(at));
     }
   }
@@ -161,7 +162,7 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
   double trace = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (int k = 0; k < kEchoTaps; ++k) {
-      x[static_cast<std::size_t>(k)] = other_->at(symbols[i].t - delay + (k - kEchoTaps / 2) * half);
+      x[static_cast<std::size_t>(k)] = other_->at(symbols[i].t - delay + (k - kEchoMiddle) * half);
     }
     for (std::size_t r = 0; r < kEchoTaps; ++r) {
       b[r] += Cd(times_conj(target[i], x[r]));
@@ -178,7 +179,7 @@ double SymbolReceiver::learn_echo(std::span<const Decided> symbols) {
   for (std::size_t i = 0; i < n; ++i) {
     Cf e = target[i];
     for (int k = 0; k < kEchoTaps; ++k)
-      e -= times(state.v[static_cast<std::size_t>(k)], other_->at(symbols[i].t - delay + (k - kEchoTaps / 2) * half));
+      e -= times(state.v[static_cast<std::size_t>(k)], other_->at(symbols[i].t - delay + (k - kEchoMiddle) * half));
     left += std::norm(e);
   }
   return std::max(0.0, 1 - left / before);

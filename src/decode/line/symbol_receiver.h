@@ -77,6 +77,7 @@ class SymbolReceiver {
 
  private:
   static constexpr int kEchoTaps = 64;
+  static constexpr int kEchoMiddle = kEchoTaps / 2;
   void gather(double t);
   double search_offset(double t, const std::vector<Cf>& known);
   double solve(double t, const std::vector<Cf>& known);

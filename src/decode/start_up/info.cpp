@@ -28,7 +28,7 @@ void find_info(const std::array<Stream, DpskReceiver::kPhases>& streams, int cha
       // From the first bit after the fill bits; those before and after may be cut short.
       std::uint32_t sync = 0;
       if (at < kFill) continue;
-      for (int k = 0; k < 8; ++k) sync = sync << 1 | s.bit[static_cast<std::size_t>(at + k)];
+      for (std::size_t k = 0; k < 8; ++k) sync = sync << 1 | s.bit[static_cast<std::size_t>(at) + k];
       if (sync != v34::InfoReceiver<T>::kSync) continue;
       std::uint8_t bits[T::kBits];
       for (int k = 0; k < kBits; ++k) {

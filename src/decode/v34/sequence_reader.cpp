@@ -19,7 +19,8 @@ SequenceReader::Found SequenceReader::put(const std::uint8_t* bits, int n, doubl
     }
     if (e_may_come_ && ones_ == v34::kSequenceEBits && p_.t_e_end == 0) {
       p_.t_e_end = t + symbol_s;
-      p_.t_e = p_.t_e_end - v34::kSequenceEBits / n * symbol_s;
+      const int symbols = v34::kSequenceEBits / n;
+      p_.t_e = p_.t_e_end - symbols * symbol_s;
       e = true;
     }
   }

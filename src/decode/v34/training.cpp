@@ -276,8 +276,8 @@ bool Segment::is_cleardown() const {
          std::any_of(cp.begin(), cp.end(), [](const CpHeard& h) { return h.cp.drn == 0; });
 }
 
-Segment follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction, ReceiverState state,
-                         double end) {
+Segment follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction,
+                         const ReceiverState& state, double end) {
   return Follower(line, other, direction).run_sequences(state, end);
 }
 

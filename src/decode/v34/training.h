@@ -68,8 +68,8 @@ struct Segment {
 
 /// What S with nothing known after it is followed by: rate renegotiation and cleardown without TRN.
 /// @param state  a receiver within S, its output in units of four points  @param end  in samples
-Segment follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction, ReceiverState state,
-                         double end);
+Segment follow_sequences(const Baseband& line, const Baseband* other, const Direction& direction,
+                         const ReceiverState& state, double end);
 
 /// What an S and S-bar with nothing known behind them are followed by: CPt, or SCR and CP.
 /// @param trained  the receiver of the same direction, fitted to an earlier TRN; its output in units of four points

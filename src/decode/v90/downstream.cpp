@@ -8,6 +8,7 @@
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/pcm/downstream.h"
 #include "dsp/v90/pcm/downstream_reader.h"
+#include "src/decode/v90/levels.h"
 #include "src/decode/v90/pcm_equaliser.h"
 
 namespace offhook::decode {
@@ -48,69 +49,6 @@ long find_trn1d(std::span<const float> x, double from_s, double to_s) {
   return at;
 }
 
-// The level at which each Ucode arrives, in units in which TRN1d has that of UINFO: as sent, or as the point of the
-// codec that CP names for it. Those that CP does not name for an interval are needed where the data frames move.
-v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law) {
-  v90::LearntLevels levels;
-  for (auto& interval : levels.level) {
-    for (int u = 0; u < v90::kUcodes; ++u) interval[u] = static_cast<float>(linear_of(law, u));
-  }
-  if (!cp.codec_differs) return levels;
-  const v90::Law codec = cp.a_law ? v90::Law::kA : v90::Law::kMu;
-  for (int i = 0; i < v90::kFrameIntervals; ++i) {
-    const v90::UcodeMask& sent = cp.constellation[cp.interval[i]];
-    const v90::UcodeMask& arrives = cp.codec[cp.interval[i]];
-    // The n-th point sent is the n-th that arrives.
-    for (int u = 0, v = -1; u < v90::kUcodes; ++u) {
-      if (!sent.has(u)) continue;
-      do ++v;
-      while (v < v90::kUcodes && !arrives.has(v));
-      if (v >= v90::kUcodes) break;
-      levels.level[i][u] = static_cast<float>(linear_of(codec, v) * cp.trn1d_ratio) / 8192;
-    }
-  }
-  return levels;
-}
-
-// What the DIL shows: the mean level of each Ucode in each interval, which robbed bits and pads move.
-class Learner {
- public:
-  explicit Learner(const v90::Dil& dil) : dil_(dil) {}
-  /// The next symbol.
-  void put(float level, int interval) {
-    const v90::Pcm p = dil_.symbol(segment_, symbol_);
-    sum_[interval][p.ucode] += p.positive ? level : -level;
-    ++count_[interval][p.ucode];
-    if (++symbol_ == dil_.symbols(segment_)) {
-      symbol_ = 0;
-      if (++segment_ == dil_.segments) segment_ = 0, whole_ = true;
-    }
-  }
-  /// The DIL has been heard once from end to end.
-  bool whole() const { return whole_; }
-  /// @param moved  intervals that the data frames have moved since  @return how many levels are in place of what was
-  /// expected
-  int take(v90::LearntLevels& levels, long moved) const {
-    constexpr int kLeastHeard = 3;
-    int learnt = 0;
-    for (int i = 0; i < v90::kFrameIntervals; ++i) {
-      for (int u = 0; u < v90::kUcodes; ++u) {
-        if (count_[i][u] < kLeastHeard || sum_[i][u] <= 0) continue;
-        levels.level[(i + moved) % v90::kFrameIntervals][u] = sum_[i][u] / static_cast<float>(count_[i][u]);
-        ++learnt;
-      }
-    }
-    return learnt;
-  }
-
- private:
-  v90::Dil dil_;
-  int segment_ = 0, symbol_ = 0;
-  bool whole_ = false;
-  float sum_[v90::kFrameIntervals][v90::kUcodes]{};
-  int count_[v90::kFrameIntervals][v90::kUcodes]{};
-};
-
 class Reading {
  public:
   Reading(std::span<const float> own, std::span<const float> other, const DownstreamAsked& asked)
@@ -131,8 +69,8 @@ class Reading {
     reader_.begin_two_levels();
     reader_.deliver(true);
     // The equaliser looks ahead.
-    const double last = static_cast<double>(own_.size()) - PcmEqualiser::kTaps / 2;
-    const auto end = static_cast<long>(std::min(last, asked_.to_s * kRateHz));
+    const long last = static_cast<long>(own_.size()) - PcmEqualiser::kTaps / 2;
+    const auto end = std::min(last, static_cast<long>(asked_.to_s * kRateHz));
     for (now_ = first_; now_ < end && heard_.stopped.empty(); ++now_) put(equaliser_.at(now_));
     end_data();
     return std::move(heard_);
@@ -191,14 +129,14 @@ class Reading {
 
   // Over one DIL; and on until it may end.
   void learn(float level) {
-    if (!learner_ || (learner_->whole() && seconds(now_) > dil_end_)) return;
-    learner_->put(level, interval());
+    if (!dil_levels_ || (dil_levels_->whole() && seconds(now_) > dil_end_)) return;
+    dil_levels_->put(level, interval());
   }
 
   void begin_dil() {
     heard_.t_jd_end = dil_end_ = seconds(now_ + 1);
     stage_ = Stage::kDil;
-    if (asked_.dil && asked_.dil->segments > 0) learner_.emplace(*asked_.dil);
+    if (asked_.dil && asked_.dil->segments > 0) dil_levels_.emplace(*asked_.dil, asked_.law, asked_.u_info);
     const double cpt = asked_.cps.empty() ? 0 : asked_.cps.front().t;
     for (const double t : asked_.s_s) {
       if (t < cpt) dil_end_ = std::max(dil_end_, t);
@@ -256,7 +194,7 @@ class Reading {
     if (!data && !heard_.data.empty()) p.shaping_bits = shaping_bits_;  // 8.6: that of the data that ran
     if (data) shaping_bits_ = p.shaping_bits;
     v90::LearntLevels levels = levels_of(*c, asked_.law);
-    if (learner_ && learner_->whole()) heard_.learnt = learner_->take(levels, moved_);
+    if (dil_levels_ && dil_levels_->whole()) heard_.learnt = dil_levels_->take(levels, moved_);
     reader_.begin_frames(p, levels, data);
     frame_bits_ = p.bits();
     batch_.clear();
@@ -314,7 +252,7 @@ class Reading {
   v90::DownstreamReader reader_;
   DownstreamHeard heard_;
   Stage stage_ = Stage::kTwoLevels;
-  std::optional<Learner> learner_;
+  std::optional<DilLevels> dil_levels_;
   double dil_end_ = 0;  // s, at the earliest
   long first_ = -1, now_ = 0;
   long moved_ = 0;      // intervals that the data frames have moved

@@ -88,9 +88,11 @@ Series tail(std::string name, const LatencyDistribution& d) {
   Series s;
   s.name = std::move(name);
   s.style = Series::Style::kLine;
-  for (double u = 1; u > d.points().back().longer; u *= 0.8) {
+  double u = 1;
+  while (u > d.points().back().longer) {
     s.x.push_back(d.latency_ms(u));
     s.y.push_back(u);
+    u *= 0.8;
   }
   s.x.push_back(d.worst_ms());
   s.y.push_back(d.points().back().longer);
@@ -189,7 +191,8 @@ Figure mttf_figure(std::string id, std::string title, Modality modality, double 
     Series s;
     s.name = load;
     s.style = Series::Style::kLine;
-    for (double t = 2; t <= 80; t += 0.5) {
+    for (int half_ms = 4; half_ms <= 160; ++half_ms) {
+      const double t = half_ms / 2.0;
       const double mttf = published_mttf_s(h.to(modality, kHigh), {t, 2, share * t});
       if (!std::isfinite(mttf)) break;
       s.x.push_back(t);

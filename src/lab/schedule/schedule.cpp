@@ -145,7 +145,7 @@ ScheduleResult run_schedule(const System& system, std::ostream& csv) {
       id = cpu.add_interrupt({e.name, e.level, e.dpc < 0 ? hostsim::kNoEntity : static_cast<EntityId>(e.dpc)},
                              *programs.back());
     } else if (e.kind == Kind::kDpc) {
-      id = cpu.add_dpc({e.name}, *programs.back());
+      cpu.add_dpc({e.name}, *programs.back());
       continue;
     } else {
       hostsim::Policy own = policy(e);

@@ -215,7 +215,7 @@ int run(const Options& options) {
   }
   how.run = [&](const hostsim::Scenario& scenario) {
     if (const auto known = kept ? kept->find<advice::Measured>(scenario) : std::nullopt) return *known;
-    const advice::Measured run = advice::measure(run_figures(scenario), scenario);
+    advice::Measured run = advice::measure(run_figures(scenario), scenario);
     if (kept && !interrupted()) kept->keep(scenario, run);
     return run;
   };

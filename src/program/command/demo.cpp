@@ -29,7 +29,6 @@
 namespace offhook::command {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {

@@ -197,13 +197,12 @@ class Exchange final : private hostsim::FarEnd {
 
  private:
   void ring(Hardware& card, bool called) {
-    if (!called) {
-      card.set_ringing(false);
-    } else if (!card.ringing() && ms_ >= next_ring_) {
+    const bool begins = called && !card.ringing() && ms_ >= next_ring_;
+    if (begins) {
       card.set_ringing(true);
       next_ring_ = ms_ + kRingPeriodMs;
       ring_ends_ = ms_ + kRingOnMs;
-    } else if (ms_ >= ring_ends_) {
+    } else if (!called || ms_ >= ring_ends_) {
       card.set_ringing(false);
     }
   }

@@ -175,7 +175,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   }
   if (!remaining.empty())
     return fmt::format("\"{}\" is one argument too many; {} --help", remaining.front(), full_name(*app));
-  const std::string message = error.what();
+  std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(*app, message);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return mismatch(*app, message);
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return not_converted(message);

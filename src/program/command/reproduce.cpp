@@ -22,7 +22,6 @@
 namespace offhook::command {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {

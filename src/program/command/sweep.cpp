@@ -42,7 +42,7 @@ sweep::Plan place_plan(const Options& options, const OutputFolder& output) {
   const fs::path& folder = output.path();
   sweep::Plan plan = sweep::read_grid(options.grid, options.shards);
   if (is_sweep_folder(folder)) {
-    const sweep::Plan there = load_plan(folder);
+    sweep::Plan there = load_plan(folder);
     if (there.grid_hash() != plan.grid_hash()) {
       throw config::Error(
           fmt::format("{}: holds another sweep, \"{}\"; give another --out or remove it", folder.string(), there.name));

@@ -101,7 +101,7 @@ Lines Lines::as_they_are(std::string text) {
   return lines;
 }
 
-Progress::Progress(std::string label, Style style)
+Progress::Progress(const std::string& label, Style style)
     : label_(printable(label)),
       quiet_(style == Style::kQuiet),
       terminal_(isatty(STDERR_FILENO) == 1),
@@ -139,7 +139,7 @@ void Progress::update(double share, const std::string& detail) {
   drawn_ = true;
 }
 
-void Table::column(std::string title, Align align) {
+void Table::column(const std::string& title, Align align) {
   aligns_.push_back(titles_.empty() ? Align::kLeft : align);
   titles_.push_back(printable(title));
 }

@@ -85,7 +85,7 @@ void say(fmt::format_string<decltype(for_terminal(std::declval<const T&>()))...>
 class Progress {
  public:
   enum class Style { kAuto, kQuiet };
-  Progress(std::string label, Style style = Style::kAuto);
+  Progress(const std::string& label, Style style = Style::kAuto);
   ~Progress();  ///< clears the bar
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -108,7 +108,7 @@ class Progress {
 class Table {
  public:
   enum class Align { kLeft, kRight };
-  void column(std::string title, Align align = Align::kRight);
+  void column(const std::string& title, Align align = Align::kRight);
   void row(std::vector<std::string> cells);
   std::string str() const { return text(false); }
   Lines lines() const;

@@ -321,7 +321,7 @@ TEST(DecodeCalls, DataOfV90IsReadInBothDirectionsToTheOctets) {
   // It was recorded with no frames yet: ones downstream, ODP upstream.
   const Json& quick = own("Agere-SV92-QC.wav")["trainings"].back();
   ASSERT_EQ(quick["downstream"]["data"].size(), 1u);
-  EXPECT_GT(quick["downstream"]["data"][0]["snr_db"], 43);
+  EXPECT_GT(quick["downstream"]["data"][0]["snr_db"], 50);
   EXPECT_EQ(quick["upstream"]["data"][0]["v42_detection"]["name"], "ODP");
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using Signal = v90::Downstream::Signal;
 
-constexpr v90::Law kLaw = v90::Law::kA;
+constexpr v90::Law kLaw = v90::Law::kA, kOtherLaw = v90::Law::kMu;
 constexpr std::uint8_t kUInfo = 79;
 constexpr int kFramesOfData = 1500;
 
@@ -28,6 +28,9 @@ struct Network {
   double noise = 4;                 // RMS, as int16
   int dropped_octets = 0;           // by a slip, in the middle of the first data
   bool two_constellations = false;  // the last interval has one of its own
+  bool other_law = false;           // the octets are converted on their way
+  int dil_from = 0;                 // the first Ucode that the DIL asks for
+  bool dense = false;               // the data use each Ucode from 64 to 94
 };
 
 struct Sent {
@@ -51,15 +54,15 @@ v90::Cp request(bool data_mode, int drn, const std::vector<int>& ucodes) {
   return cp;
 }
 
-// Each Ucode for two data frames among those of UINFO.
-v90::Dil dil() {
+// Each Ucode from one on for two data frames among those of UINFO.
+v90::Dil dil(int from) {
   v90::Dil d{};
-  d.segments = 128;
+  d.segments = static_cast<std::uint8_t>(v90::kUcodes - from);
   d.sign_length = d.training_length = 12;
   d.sign[0] = 0b10010110, d.sign[1] = 0b1001;
   d.training[0] = 0xFF, d.training[1] = 0xF;
   for (int c = 0; c < 8; ++c) d.length[c] = 1, d.reference[c] = kUInfo;
-  for (int u = 0; u < 128; ++u) d.ucode[u] = static_cast<std::uint8_t>(u);
+  for (int u = from; u < v90::kUcodes; ++u) d.ucode[u - from] = static_cast<std::uint8_t>(u);
   return d;
 }
 
@@ -67,6 +70,11 @@ class Digital {
  public:
   Digital(Sent& sent, const Network& network) : s_(sent), network_(network) {
     tx_.set_u_info(kUInfo);
+    if (network.dense) {
+      cp_.constellation[0] = {};
+      for (int u = 64; u < 95; ++u) cp_.constellation[0].add(u);  // 95 arrives where 94 does
+      for (const int u : {4, 20, 30, 40, 50}) cp_.constellation[0].add(u);
+    }
     if (!network.two_constellations) return;
     for (int u = 0; u < v90::kUcodes; ++u) {
       if (cp_.constellation[0].has(u)) cp_.constellation[1].add(u < 80 ? u + 1 : u);
@@ -87,13 +95,15 @@ class Digital {
       return;
     }
     if (at_++ % v90::kFrameIntervals == network_.robbed_interval) p.ucode |= 1;
-    s_.line.push_back(static_cast<float>(linear_of(kLaw, p)));
+    const int linear = linear_of(kLaw, p);
+    s_.line.push_back(static_cast<float>(
+        network_.other_law ? linear_of(kOtherLaw, pcm_of(kOtherLaw, nearest_octet(kOtherLaw, linear))) : linear));
   }
   double now() const { return seconds(s_.line.size()); }
 
   void start_up() {
     s_.line.assign(1600, 0.f);
-    s_.asked = {kLaw, kUInfo, 0.05, 60, {}, dil(), {}};
+    s_.asked = {kLaw, kUInfo, 0.05, 60, {}, dil(network_.dil_from), {}};
     send(Signal::kSd);
     send(Signal::kSdBar);
     send(Signal::kTrn1d, 2400);
@@ -236,6 +246,15 @@ TEST(DecodeDownstream, RobbedBitsAreLearntFromTheDil) {
   const Sent s = call({.robbed_interval = 4});
   expect_heard(s, 1);
   EXPECT_GT(read_downstream(s.line, s.other, s.asked).learnt, 120 * v90::kFrameIntervals);
+}
+
+// The DIL shows it from Ucode 88 on; below, others lie half a step from where they were sent.
+TEST(DecodeDownstream, ThatTheNetworkConvertsToTheOtherLawIsSeenFromPartOfTheLevels) {
+  expect_heard(call({.other_law = true, .dil_from = 88, .dense = true}), 1);
+}
+
+TEST(DecodeDownstream, WhatTheDilDoesNotShowIsAsSentWhereTheRestIs) {
+  expect_heard(call({.dil_from = 88, .dense = true}), 1);
 }
 
 // Robbed bits stay where they are when the data frames move.
