@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "src/decode/presentation/names.h"
 
@@ -108,7 +109,14 @@ void Timeline::add(const Training& training, const Training::Side& side) {
     add(p, channel, data, training.pcm);
     data |= p.t_e_end > 0;
   }
-  for (std::size_t k = 0; k < side.data.size(); ++k) add_data(side.data[k], side.links[k], channel);
+  for (std::size_t k = 0; k < side.data.size(); ++k) {
+    add_data(side.data[k], side.links[k], channel);
+    for (const auto& [t, samples] : side.data[k].slips) {
+      add(Kind::kData, t, 0, channel, "slip",
+          fmt::format("{} sample{} {}", std::abs(samples), std::abs(samples) == 1 ? "" : "s",
+                      samples < 0 ? "lost" : "put in"));
+    }
+  }
 }
 
 void Timeline::add(const DownstreamHeard& d, const std::vector<Link>& links) {

@@ -8,6 +8,7 @@
 
 #include "src/decode/v34/known_symbols.h"
 #include "src/decode/v34/second_reading.h"
+#include "src/decode/v34/slip.h"
 
 namespace offhook::decode {
 namespace {
@@ -162,14 +163,24 @@ std::optional<B1> find_b1(SymbolReceiver& receiver, const v34::DataParameters& p
 // Follows the symbols of data mode from the first of B1 on.
 class Reader {
  public:
-  Reader(SymbolReceiver& receiver, const v34::DataParameters& parameters, const B1& b1, V34DataHeard& heard)
+  Reader(SymbolReceiver& receiver, const v34::DataParameters& parameters, double carrier_hz, const B1& b1,
+         V34DataHeard& heard)
       : receiver_(receiver),
         parameters_(parameters),
+        carrier_hz_(carrier_hz),
         b1_(b1),
         heard_(heard),
         nonlinear_(parameters.nonlinear ? v34::kNonlinearTheta : 0.f, parameters.mean_energy()),
         at_{Decisions(parameters, b1.start), WhiteningFilter(parameters.coding.precoder), {}} {}
 
+  /// Those of this direction: a time, and the samples that were put in there.
+  std::vector<std::pair<double, int>> slips() const {
+    std::vector<std::pair<double, int>> all;
+    for (const Jump& jump : slips_) {
+      if (jump.slip.samples != 0) all.emplace_back(seconds(jump.t), jump.slip.samples);
+    }
+    return all;
+  }
   /// From the first of B1 on, up to what ends data.
   std::span<const EqualisedSymbol> symbols() const { return symbols_; }
 
@@ -177,6 +188,7 @@ class Reader {
   void run(double end) {
     at_.next_mark = heard_.t0 + kMarkS;
     Checkpoint begin = here();
+    marks_.assign(2, begin);
     bool again = false;
     for (; receiver_.state.t < end; ++at_.symbol) {
       // An echo may come, or change its path, in mid-call: a stretch that shows one is read again without it.
@@ -184,9 +196,14 @@ class Reader {
         const bool learnt = receiver_.learn_echo(past_) > kWorthAgain;
         past_.clear();
         again = learnt && !again;
-        if (again) go_back(begin);
+        if (again) {
+          go_back(begin);
+          marks_.assign(2, begin);
+        }
         begin = here();
       }
+      if (seconds(receiver_.state.t) >= at_.next_mark && !pass_mark()) return;
+      slip();
       const Cf out = receiver_.equalise();
       if (at_.s.put(out) && at_.symbol > 200) {
         heard_.s_after = true;
@@ -195,10 +212,6 @@ class Reader {
         return;
       }
       take(out);
-      if (seconds(receiver_.state.t) < at_.next_mark) continue;
-      at_.next_mark += kMarkS;
-      heard_.lost = receiver_.state.error > 0.5;
-      if (heard_.lost) return;
     }
   }
 
@@ -206,6 +219,7 @@ class Reader {
   static constexpr std::size_t kSSeen = 70;      // symbols of S when it is told from data
   static constexpr std::size_t kStretch = 2000;  // symbols that an echo is learnt from
   static constexpr double kWorthAgain = 0.1;     // of the errors' energy
+  static constexpr double kGuesses = 0.58;       // of grid_error(): most of a mark's points were
 
   // Where reading stands, but for the receiver.
   struct Position {
@@ -233,6 +247,54 @@ class Reader {
     heard_.constellation.resize(to.points);
   }
 
+  // @return the points can still be told from each other. Where they cannot since a slip, reading goes back before it.
+  bool pass_mark() {
+    at_.next_mark += kMarkS;
+    heard_.lost = receiver_.state.error > 0.5;
+    const bool guesses = heard_.lost || grid_errors_ > kGuesses * grid_symbols_;
+    grid_errors_ = grid_symbols_ = 0;
+    if (guesses && !guesses_) {
+      const ReceiverState behind = std::exchange(receiver_.state, marks_[0].receiver);
+      const std::optional<Slip> slip = find_slip(receiver_, parameters_, b1_.start,
+                                                 static_cast<long>(marks_[0].position.symbol), behind.t, carrier_hz_);
+      if (slip && (slips_.empty() || slip->symbol > slips_.back().slip.symbol)) {
+        slips_.push_back({*slip});
+        at_ = marks_[0].position;
+        symbols_.resize(at_.symbol);
+        heard_.constellation.resize(marks_[0].points);
+        past_.clear();
+        marks_[1] = marks_[0];
+        heard_.lost = false;
+        return true;
+      }
+      receiver_.state = behind;
+    }
+    guesses_ = guesses;
+    marks_[0] = std::exchange(marks_[1], here());
+    return !heard_.lost;
+  }
+
+  // Where the sender's symbols come earlier or later from here on.
+  void slip() {
+    for (Jump& jump : slips_) {
+      if (jump.slip.symbol != at_.symbol) continue;
+      const int samples = jump.slip.samples;
+      jump.t = receiver_.state.t;
+      jump.over_t = jump.t + std::max(samples, 0) + kSlipBlurs;
+      receiver_.state.t += samples;
+      receiver_.state.echo_delay += jump.slip.echo_samples;
+      receiver_.state.phase -= std::remainder(2 * kPi * carrier_hz_ / kRateHz * samples, 2 * kPi);
+    }
+  }
+  // The line has nothing of this symbol, or not it alone.
+  bool in_slip() const {
+    const double blurred = kSlipBlurs / receiver_.state.step;
+    return std::any_of(slips_.begin(), slips_.end(), [&](const Jump& jump) {
+      return at_.symbol < jump.slip.symbol ? static_cast<double>(jump.slip.symbol - at_.symbol) < blurred
+                                           : receiver_.state.t < jump.over_t;
+    });
+  }
+
   void take(Cf out) {
     float re = out.real(), im = out.imag();
     nonlinear_.decode(&re, &im);
@@ -244,18 +306,33 @@ class Reader {
     if (at_.symbol % 7 == 0 && heard_.constellation.size() < 8000) heard_.constellation.push_back(y);
     // The error before the whitening filter and after the non-linear encoder, as near as makes no difference.
     const Cf error = (d - y) * (std::abs(x) > 1e-6f ? std::abs(out) / std::abs(x) : 1.f);
+    if (in_slip()) {
+      receiver_.adapt({}, {}, 0);
+      return;
+    }
+    grid_errors_ += grid_error(y);
+    ++grid_symbols_;
     past_.push_back({receiver_.state.t, receiver_.state.phase, error});
     receiver_.adapt(error, out + error, in_b1 ? 0.01f : 0.002f);
   }
 
   SymbolReceiver& receiver_;
   const v34::DataParameters& parameters_;
+  double carrier_hz_;
   const B1& b1_;
   V34DataHeard& heard_;
   qam::NonlinearEncoder nonlinear_;
   Position at_;
   std::vector<EqualisedSymbol> symbols_;
   std::vector<SymbolReceiver::Decided> past_;
+  std::vector<Checkpoint> marks_;              // at the last one but one, and at the last one
+  double grid_errors_ = 0, grid_symbols_ = 0;  // since the last mark
+  bool guesses_ = false;                       // points before the last mark were but guesses, and no slip the reason
+  struct Jump {
+    Slip slip;
+    double t = 0, over_t = 0;  // in samples: when, and when it blurs nothing any more
+  };
+  std::vector<Jump> slips_;
 };
 
 double mean(std::span<const float> x) {
@@ -345,11 +422,12 @@ V34DataHeard read_data(const Baseband& line, const Baseband* other, const Direct
   if (!b1) return heard;
   heard.b1_found = true;
 
-  Reader reader(receiver, parameters, *b1, heard);
+  const double carrier = carrier_hz(direction.rate, direction.carrier);
+  Reader reader(receiver, parameters, carrier, *b1, heard);
   reader.run(end);
+  heard.slips = reader.slips();
   heard.t1 = seconds(receiver.state.t);
   std::span<const EqualisedSymbol> symbols = reader.symbols();
-  const double carrier = carrier_hz(direction.rate, direction.carrier);
   const SecondReading plain = read_plainly(symbols, parameters, b1->start);
   const std::size_t data = count_data(symbols, plain, parameters.transmitted_energy(), &heard.silence_after);
   if (heard.silence_after) {

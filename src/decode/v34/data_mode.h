@@ -19,7 +19,9 @@ struct V34DataHeard : DataHeard {
   bool silence_after = false;  ///< it ended with the signal
   bool s_after = false;        ///< it ended with S
   double t_s = 0;              ///< where S began, to a few symbols
-  ReceiverState at_end;        ///< within that S, units of four training points
+  std::vector<std::pair<double, int>>
+      slips;             ///< when, and how many samples of 8000 Hz were put in, or lost if negative
+  ReceiverState at_end;  ///< within that S, units of four training points
 };
 
 /// @param end  in samples, where something else is known to begin

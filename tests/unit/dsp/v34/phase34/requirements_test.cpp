@@ -69,9 +69,15 @@ TEST(V34Requirements, LengthsOfTheSignalsOfPhase3AreThoseOfTheText) {
         bool trained = false;
         for (const Segment& s : segments(line, end)) {
           if (trained) break;
-          if (s.signal == Signal::kS) EXPECT_EQ(s.symbols, 128);
-          if (s.signal == Signal::kSBar) EXPECT_EQ(s.symbols, 16);
-          if (s.signal == Signal::kPp) EXPECT_EQ(s.symbols, 288);
+          if (s.signal == Signal::kS) {
+            EXPECT_EQ(s.symbols, 128);
+          }
+          if (s.signal == Signal::kSBar) {
+            EXPECT_EQ(s.symbols, 16);
+          }
+          if (s.signal == Signal::kPp) {
+            EXPECT_EQ(s.symbols, 288);
+          }
           if (s.signal == Signal::kMd) md_symbols = s.symbols;
           if (md_symbols > 0) from_md += s.symbols;
           if (s.signal == Signal::kTrn) {

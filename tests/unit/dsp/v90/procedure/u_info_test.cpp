@@ -23,7 +23,9 @@ TEST(V90UInfo, IsTheHighestUcodeWithinTheDigitalModemsPowerAndThoseOfTable10) {
       EXPECT_GE(u, 67);
       EXPECT_LE(u, 111) << "UINFO + 16 is sent, too";
       EXPECT_LE(dbm0(law, u), limit + kRounding) << v;
-      if (u < 111) EXPECT_GT(dbm0(law, u + 1), limit - 0.1) << v;
+      if (u < 111) {
+        EXPECT_GT(dbm0(law, u + 1), limit - 0.1) << v;
+      }
     }
   }
 }

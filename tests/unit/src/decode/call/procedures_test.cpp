@@ -239,10 +239,13 @@ TEST(ForeignProcedures, Info1aChoosesWhatBothInfo0AndInfo1cAllow) {
       const double down = (*a)["answer_to_call_symbol_rate"].get<double>();
       const double up = (*a)["call_to_answer"]["symbol_rate"].get<double>();
       if (std::min((*own0)["max_symbol_rate_difference"].get<int>(),
-                   (*far0)["max_symbol_rate_difference"].get<int>()) == 0)
+                   (*far0)["max_symbol_rate_difference"].get<int>()) == 0) {
         EXPECT_EQ(up, down);
+      }
       for (const double rate : {up, down}) {
-        if (rate > 3300) EXPECT_TRUE((*own0)["supports_3429"] == true && (*far0)["supports_3429"] == true);
+        if (rate > 3300) {
+          EXPECT_TRUE((*own0)["supports_3429"] == true && (*far0)["supports_3429"] == true);
+        }
       }
       bool usable = false;
       for (const Json& record : (*c)["symbol_rates"])
