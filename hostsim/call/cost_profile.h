@@ -59,7 +59,8 @@ struct LinkProfile {
   Ns retrain_service_ns = 0;               ///< CPU time of one block of ours during a retrain; 0: as in data mode
 };
 
-struct CostProfile {
+// clang 14 names the loop of its own copy constructor as nobody may.
+struct CostProfile {  // NOLINT(bugprone-reserved-identifier)
   std::string name;
   Ns isr_mean_ns = 5'400;  ///< when the service is deferred
   Ns isr_max_ns = 16'000;
