@@ -77,9 +77,9 @@ def main():
     sources = [pathlib.Path(line) for line in sys.stdin.read().split()]
     key = keys(options.build, sources)
     clean_file = options.build / "tidy.clean"
-    clean = set(clean_file.read_text().split()) & set(key.values()) if clean_file.exists() else set()
-    clean_file.write_text("".join(f"{known}\n" for known in sorted(clean)))
-    todo = [source for source in sources if key[source] not in clean]
+    clean = dict(line.split(" ") for line in clean_file.read_text().splitlines()) if clean_file.exists() else {}
+    clean_file.write_text("".join(f"{source} {known}\n" for source, known in clean.items()))
+    todo = [source for source in sources if key[source] is None or clean.get(str(source)) != key[source]]
     say(f"{len(todo)} of {len(sources)} files to look at")
     began, found, told = time.monotonic(), [], 0.0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -92,7 +92,7 @@ def main():
                     print(text, flush=True)
                 elif key[source]:
                     with clean_file.open("a") as file:
-                        file.write(key[source] + "\n")
+                        file.write(f"{source} {key[source]}\n")
                 elapsed = time.monotonic() - began
                 if elapsed - told > 20 or done == len(todo):
                     told = elapsed
