@@ -24,7 +24,8 @@ class DilLevels {
   /// The DIL has been heard once from end to end.
   bool whole() const { return whole_; }
   /// What was heard takes the place of what was expected. What was not is expected at the level of the other law where
-  /// that is what was heard: the network converts (G.711 clause 3.3).
+  /// that is what was heard: the network converts. A recorded one takes the nearest value; Tables 3 and 4 of G.711, one
+  /// step away from Ucode 80 on, are not tried.
   /// @param moved  intervals that the data frames have moved since  @return how many levels were heard
   int take(v90::LearntLevels& levels, long moved) const;
 
