@@ -54,6 +54,9 @@ class Session final : public CallLine {
   std::size_t read(std::uint8_t* bytes, std::size_t n) override { return call_ ? call_->read(bytes, n) : 0; }
   std::size_t writable() const override { return call_ ? call_->writable() : 0; }
 
+  /// Card and service end; what they counted stays.
+  void stop() { driver_.stop(); }
+
   /// The card is gone: why. Empty while it is there.
   std::string card_failure() const;
   const LiveContext& context() const { return driver_.context(); }

@@ -36,7 +36,7 @@ struct BankConfig {
 struct BankResult {
   int channels = 0, connected = 0;
   double seconds = 0;  ///< of samples, with the time to connect
-  std::uint64_t blocks = 0, blocks_late = 0, samples_late = 0, underrun_samples = 0;
+  std::uint64_t blocks = 0, blocks_late = 0, samples_late = 0, samples_filled_in = 0, underrun_samples = 0;
   std::uint64_t blocks_late_in_stalls = 0;
   std::uint64_t blocks_late_connecting = 0;  ///< before all were connected
   std::uint32_t pending_max_samples = 0;

@@ -77,6 +77,9 @@ class Sessions final : public BankModems {
   std::vector<std::string> shortcomings() const override { return channels_.front()->session.shortcomings(); }
 
  private:
+  void stop() override {
+    for (const auto& c : channels_) c->session.stop();
+  }
   void add_data(BankResult& result) override {
     for (const auto& c : channels_) {
       result.bytes += c->bytes;
@@ -157,6 +160,7 @@ void BankModems::add_up(BankResult& result) {
     result.blocks += d.blocks_served;
     result.blocks_late += d.blocks_late;
     result.samples_late += d.samples_late;
+    result.samples_filled_in += d.samples_filled_in;
     result.pending_max_samples = std::max(result.pending_max_samples, d.pending_max);
     result.underrun_samples += oh_card_counts(&card(k).state()).underrun_samples;
   }

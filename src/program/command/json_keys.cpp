@@ -387,7 +387,7 @@ measure-bank: offhook measure bank --json
   blocks_late: served after their samples were due
   blocks_late_in_stalls: of them within 100 ms of a stall of the machine
   blocks_late_connecting: of them before all were connected
-  {samples_late,underrun_samples} (samples): late, missing when to be sent
+  {samples_late,samples_filled_in,underrun_samples} (samples): late, replaced by silence, missing when to be sent
   pending_max_samples (samples): most that waited for service
   bytes (bytes): that arrived, of all modems
   bytes_wrong (bytes): of them not as sent

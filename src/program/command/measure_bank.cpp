@@ -36,6 +36,7 @@ Json to_json(const measure::BankConfig& config, const measure::BankResult& r) {
             {"blocks_late_in_stalls", r.blocks_late_in_stalls},
             {"blocks_late_connecting", r.blocks_late_connecting},
             {"samples_late", r.samples_late},
+            {"samples_filled_in", r.samples_filled_in},
             {"underrun_samples", r.underrun_samples},
             {"pending_max_samples", r.pending_max_samples},
             {"bytes", r.bytes},
@@ -68,6 +69,7 @@ void print(const measure::BankConfig& config, const measure::BankResult& r, cons
   table.row({"late", fmt::format("{}", r.blocks_late)});
   table.row({"late after a stall of the machine", fmt::format("{}", r.blocks_late_in_stalls)});
   table.row({"late before all were connected", fmt::format("{}", r.blocks_late_connecting)});
+  table.row({"samples late, replaced by silence", fmt::format("{}, {}", r.samples_late, r.samples_filled_in)});
   table.row({"pending at the most, samples", fmt::format("{}", r.pending_max_samples)});
   table.row({"bytes arrived, wrong ones", fmt::format("{}, {}", r.bytes, r.bytes_wrong)});
   table.row({"CPU share of the modems", fmt::format("{:.1f} %", 100 * r.modems_share)});

@@ -28,7 +28,11 @@ TEST(MeasureBank, DataOfBothDirectionsArriveAsTheyWereSent) {
   EXPECT_EQ(result.bytes_wrong, 0u);
   EXPECT_GE(result.seconds, 3);
   EXPECT_GT(result.blocks, 0u);
-  EXPECT_EQ(result.service.count(), result.blocks);
+  // A call serves one block. Where the machine stalls for longer than the card's ring lasts, calls find theirs lost.
+  EXPECT_GE(result.service.count(), result.blocks);
+  if (result.samples_filled_in == 0) {
+    EXPECT_EQ(result.service.count(), result.blocks);
+  }
   EXPECT_LE(result.blocks_late_in_stalls, result.blocks_late);
 }
 
