@@ -18,6 +18,7 @@ set_target_properties(offhook_static PROPERTIES LINKER_LANGUAGE CXX EXPORT_NAME 
 foreach(library offhook_shared offhook_static)
   set_target_properties(${library} PROPERTIES OUTPUT_NAME offhook)
   target_link_libraries(${library} PRIVATE ${link})
+  add_dependencies(${library} offhook_dsp)
 endforeach()
 
 # The components: dsp <- driver <- modem <- hostsim, decode, and the whole program as a library. That one needs the sound
