@@ -67,7 +67,7 @@ class Mutexes {
   struct Mutex {
     std::string name;
     Member* holder = nullptr;
-    std::vector<Member*> waiters;  // who has waited longest first
+    std::vector<Member*> waiters{};  // who has waited longest first
   };
   struct Loan {
     Standing standing;

@@ -16,8 +16,8 @@ namespace offhook::measure {
 class KernelTrace {
  public:
   struct Wanted {
-    std::string event;   ///< "sched/sched_switch", "irq_vectors/local_timer_entry"; optional ones may be absent
-    std::string filter;  ///< the kernel's, "next_pid == 17"; empty: all
+    std::string event;     ///< "sched/sched_switch", "irq_vectors/local_timer_entry"; optional ones may be absent
+    std::string filter{};  ///< the kernel's, "next_pid == 17"; empty: all
     bool optional = false;
   };
   /// Makes the instance, switched off. @param kilobytes of ring per CPU

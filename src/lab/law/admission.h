@@ -53,8 +53,8 @@ struct Growth {
 };
 struct GrowthOptions {
   double step = 0.05, most = 3;  ///< of the factor
-  std::function<bool()> stop;
-  std::function<void(double factor)> progress;
+  std::function<bool()> stop{};
+  std::function<void(double factor)> progress{};
 };
 /// From a factor of 1 on, until every device has lost something or the most is reached.
 std::vector<Growth> grow(const hostsim::Scenario& scenario, const GrowthOptions& options);

@@ -57,7 +57,9 @@ oh_driver_counters some_of_it_late(Rig& rig) {
   for (int i = 0; i < 60; ++i) {
     rig.interrupt();
     if (i % 7 == 3) continue;  // the next service has two blocks
-    if (i == 40) EXPECT_TRUE(rig.card.advance(FakeCard::kRing + 30));
+    if (i == 40) {
+      EXPECT_TRUE(rig.card.advance(FakeCard::kRing + 30));
+    }
     rig.serve();
   }
   return rig.driver->counters;

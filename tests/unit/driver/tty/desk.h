@@ -206,7 +206,7 @@ struct Desk {
     work();
     return program < 0 ? "" : heard();
   }
-  FakeLine line;
+  FakeLine line{};
   PseudoTerminal terminal{""};
   std::string not_offered;
   Dce dce{line, terminal, kCarriers, not_offered};

@@ -128,9 +128,9 @@ TEST_P(FrameLanesTest, DecodersGiveTheBitsTheyGiveAlone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sets, FrameLanesTest, testing::ValuesIn(kInstructionSets), [](const auto& info) {
-  return std::string(kernels_for(cpu_has(info.param) ? info.param : InstructionSet::kPlain).name) +
-         (cpu_has(info.param) ? "" : "_absent" + std::to_string(static_cast<int>(info.param)));
+INSTANTIATE_TEST_SUITE_P(Sets, FrameLanesTest, testing::ValuesIn(kInstructionSets), [](const auto& one) {
+  return std::string(kernels_for(cpu_has(one.param) ? one.param : InstructionSet::kPlain).name) +
+         (cpu_has(one.param) ? "" : "_absent" + std::to_string(static_cast<int>(one.param)));
 });
 
 }  // namespace
