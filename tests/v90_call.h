@@ -148,6 +148,7 @@ class V90Call : public hostsim::DigitalEnd {
     } else {
       type_->process(analogue(), captured, &played_, 1);
     }
+    if (received_ != nullptr) received_->analogue_sent.push_back(played_);
     ++samples_;
   }
   void run(double seconds) {
@@ -173,11 +174,17 @@ class V90Call : public hostsim::DigitalEnd {
   /// The analogue modem is not served for so many sample periods from now.
   void lose(int samples) { analogue_lost_ = samples; }
 
-  /// What both modems receive from now on, and the digital one sends, is added to this; null: no more.
+  /// What both modems receive and send from now on is added to this; null: no more.
   struct Received {
     std::vector<uint8_t> digital, digital_sent;
     std::vector<int16_t> analogue;  ///< kReceivedRatio for each sample period
+    std::vector<int16_t> analogue_sent;
   };
+  /// From its octet `from` on the trunk carries these instead of the digital modem's.
+  void instead(uint64_t from, std::vector<uint8_t> octets) {
+    other_from_ = from;
+    other_ = std::move(octets);
+  }
   void record(Received* received) { received_ = received; }
 
   /// Keeps both modems and the line as they are now. A modem is nothing but its memory.
@@ -244,6 +251,8 @@ class V90Call : public hostsim::DigitalEnd {
     if (received_ != nullptr) received_->digital.push_back(rx);
     type_->process(digital(), &rx, &tx, 1);
     if (received_ != nullptr) received_->digital_sent.push_back(tx);
+    if (const uint64_t at = octets_++; at >= other_from_ && at - other_from_ < other_.size())
+      tx = other_[at - other_from_];
     silent_for_ = (tx & 0x7F) == 0x7F ? silent_for_ + 1 : 0;
     return tx;
   }
@@ -271,7 +280,8 @@ class V90Call : public hostsim::DigitalEnd {
   int analogue_lost_ = 0, added_ = 0;
   double echo_gain_ = 0;
   Received* received_ = nullptr;
-  uint64_t samples_ = 0;
+  uint64_t samples_ = 0, octets_ = 0, other_from_ = 0;
+  std::vector<uint8_t> other_;
 };
 
 /// Lines on which V.92's procedures are tried: noise and echo of a poor loop, a clock that is off, the other law behind
