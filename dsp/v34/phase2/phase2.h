@@ -54,7 +54,7 @@ struct Phase2Config {
   float tx_level_dbm0 = -12;  ///< nominal level of 10.1.2
   float guard_with_tone_db =
       -7;                     ///< 1800 Hz beside tone A, re nominal; printed 0 (10.1.2.1), with INFO -7: see CAVEATS
-  uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms
+  uint8_t md_length = 0;      ///< of the own MD in Phase 3, in 35 ms; of V.34 at most 45
   bool v92 = false;           ///< with PcmSide: INFO0 says so
   bool short_phase2 = false;  ///< with v92: INFO0 asks for it
   /// kAnalogue, for the short Phase 2: what is known of the line.

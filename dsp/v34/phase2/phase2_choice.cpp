@@ -23,6 +23,15 @@ bool can_use(SymbolRate s, const Info0& from, const Info0& to) {
   }
 }
 
+// The longest MD of V.34, in 35 ms. From its begin to the end of TRN 2000 ms and a round trip may pass (11.3.1.1.6,
+// 11.3.1.2.3). TRN takes that round trip; S, S-bar, PP and 512T of TRN take 393 ms at 2400 symbols/s. V.90 has 4 s
+// (V.90 9.3.2.3).
+constexpr uint8_t kMostMd = 45;
+
+uint8_t v34_md(uint8_t wanted) {
+  return wanted < kMostMd ? wanted : kMostMd;
+}
+
 }  // namespace
 
 // The choice takes up to 132 projected rates: one a sample in the 200 ms and more until INFO1 is sent, so that no block
@@ -53,7 +62,7 @@ void Phase2::send_info1c() {
   Info1c& info = outcome_.info1c;
   const Info0 &far = outcome_.far_info0, &own = outcome_.own_info0;
   info = {};
-  info.md_length = config_.md_length;
+  info.md_length = outcome_.own_md_length = v34_md(config_.md_length);
   for (int k = 0; k < kSymbolRates; ++k) {
     if (!can_use(symbol_rate(k), far, own)) continue;
     info.probing[k] = LineProbe::result(symbol_rate(k), chosen(symbol_rate(k)), far.supports_1664_points);
@@ -68,7 +77,7 @@ void Phase2::send_info1c() {
 void Phase2::send_short_info1a() {
   Info1aV90& info = outcome_.info1a_v90;
   info = {};
-  info.md_length = config_.md_length;
+  info.md_length = outcome_.own_md_length = config_.md_length;
   info.u_info = config_.u_info(outcome_.info0d);
   const SymbolRate s = config_.known_rate;
   const bool possible = s >= SymbolRate::k3000 && (config_.upstream >> static_cast<int>(s) & 1) != 0 &&
@@ -100,7 +109,7 @@ void Phase2::put_short_choice() {
 void Phase2::send_info1a_v90() {
   Info1aV90& info = outcome_.info1a_v90;
   info = {};
-  info.md_length = config_.md_length;
+  info.md_length = outcome_.own_md_length = config_.md_length;
   info.u_info = config_.u_info(outcome_.info0d);
   info.rate_upstream = SymbolRate::k3200;
   int best = 0;
@@ -132,7 +141,7 @@ void Phase2::send_info1a() {
 
   Info1a& info = outcome_.info1a;
   info = {};
-  info.md_length = config_.md_length;
+  info.md_length = outcome_.own_md_length = v34_md(config_.md_length);
   info.call_to_answer = {Carrier::kLow, 0, 1};  // nothing fits: the slowest, and Phase 3 will show
   double best = 0;
   for (int from_call = 0; from_call < kSymbolRates; ++from_call) {
