@@ -304,9 +304,8 @@ TEST(V90OverDigitalTrunk, SilenceAtAnyTimeOfTheTrainingEndsInAnother) {
       call.run(lasts);
       call.damage(V90Call::Damage::kNone);
       ASSERT_TRUE(call.connect(40)) << at << " " << lasts;
-      if (lasts > 1) {
-        EXPECT_EQ(call.analogue_status().retrains, 1u) << at;
-      }
+      const uint32_t retrains = call.analogue_status().retrains;
+      EXPECT_TRUE(lasts < 1 || retrains == 1) << at << ": " << retrains;
       EXPECT_GE(call.analogue_status().rx_bit_rate, 31200u) << at << " " << lasts;
       call.run(1);
       const uint64_t down = call.down().errors();

@@ -99,8 +99,8 @@ double gain_db_at(double hz, std::uint32_t rate) {
     for (std::size_t k = 0; k < kSamples; ++k) {
       std::int16_t twice[2], back = 0;
       for (std::size_t half = 0; half < 2; ++half) {
-        twice[half] =
-            static_cast<std::int16_t>(std::lround(10'000 * std::sin(2 * M_PI * hz * static_cast<double>(2 * k + half) / 16'000.)));
+        twice[half] = static_cast<std::int16_t>(
+            std::lround(10'000 * std::sin(2 * M_PI * hz * static_cast<double>(2 * k + half) / 16'000.)));
       }
       modem.process(twice, &back, 1);
       if (k < kFrom) continue;
