@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "src/decode/v90/levels.h"
 
+#include <algorithm>
+
 #include "dsp/v90/coding/ucode.h"
 
 namespace offhook::decode {
-namespace {
-
-int in_other_law(v90::Law law, int u) {
-  const v90::Law other = law == v90::Law::kA ? v90::Law::kMu : v90::Law::kA;
-  return linear_of(other, pcm_of(other, nearest_octet(other, linear_of(law, u))).ucode);
-}
-
-}  // namespace
-
 v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law) {
   v90::LearntLevels levels;
   for (auto& interval : levels.level) {
@@ -45,28 +38,33 @@ void DilLevels::put(float level, int interval) {
   }
 }
 
-float DilLevels::converted(int u) const {
-  return static_cast<float>(in_other_law(law_, u)) * static_cast<float>(linear_of(law_, u_info_)) /
-         static_cast<float>(in_other_law(law_, u_info_));
+float DilLevels::converted(Conversion conversion, int u) const {
+  const v90::Law other = other_law(law_);
+  const auto level = [&](int v) { return static_cast<float>(linear_of(other, converted_ucode(conversion, law_, v))); };
+  return level(u) * static_cast<float>(linear_of(law_, u_info_)) / level(u_info_);
 }
 
-bool DilLevels::network_converts() const {
+std::optional<Conversion> DilLevels::conversion() const {
   constexpr float kCloser = 4;  // in power
-  float as_sent = 0, as_converted = 0;
+  const auto squared = [](float x) { return x * x; };
+  int nearest_fits = 0, tables_fit = 0;  // in how many intervals: where bits are robbed none does
   for (int i = 0; i < v90::kFrameIntervals; ++i) {
+    float as_sent = 0, nearest = 0, by_tables = 0;
     for (int u = 0; u < v90::kUcodes; ++u) {
       if (!heard(i, u)) continue;
-      const float sent_off = mean(i, u) - static_cast<float>(linear_of(law_, u)),
-                  converted_off = mean(i, u) - converted(u);
-      as_sent += sent_off * sent_off;
-      as_converted += converted_off * converted_off;
+      as_sent += squared(mean(i, u) - static_cast<float>(linear_of(law_, u)));
+      nearest += squared(mean(i, u) - converted(Conversion::kNearest, u));
+      by_tables += squared(mean(i, u) - converted(Conversion::kTables, u));
     }
+    if (as_sent <= kCloser * std::min(nearest, by_tables)) continue;
+    ++(by_tables < nearest ? tables_fit : nearest_fits);
   }
-  return as_sent > kCloser * as_converted;
+  if (nearest_fits + tables_fit <= v90::kFrameIntervals / 2) return std::nullopt;
+  return tables_fit > nearest_fits ? Conversion::kTables : Conversion::kNearest;
 }
 
 int DilLevels::take(v90::LearntLevels& levels, long moved) const {
-  const bool converts = network_converts();
+  const std::optional<Conversion> converts = conversion();
   int learnt = 0;
   for (int i = 0; i < v90::kFrameIntervals; ++i) {
     float* const level = levels.level[(i + moved) % v90::kFrameIntervals];
@@ -75,7 +73,7 @@ int DilLevels::take(v90::LearntLevels& levels, long moved) const {
         level[u] = mean(i, u);
         ++learnt;
       } else if (converts) {
-        level[u] = converted(u);
+        level[u] = converted(*converts, u);
       }
     }
   }

@@ -4,9 +4,12 @@
 // does not show, what the network has done to the rest.
 #pragma once
 
+#include <optional>
+
 #include "dsp/v90/coding/constellation_choice.h"
 #include "dsp/v90/coding/cp.h"
 #include "dsp/v90/coding/sequences.h"
+#include "src/decode/v90/law_conversion.h"
 
 namespace offhook::decode {
 
@@ -24,8 +27,7 @@ class DilLevels {
   /// The DIL has been heard once from end to end.
   bool whole() const { return whole_; }
   /// What was heard takes the place of what was expected. What was not is expected at the level of the other law where
-  /// that is what was heard: the network converts. A recorded one takes the nearest value; Tables 3 and 4 of G.711, one
-  /// step away from Ucode 80 on, are not tried.
+  /// that is what was heard: the network converts.
   /// @param moved  intervals that the data frames have moved since  @return how many levels were heard
   int take(v90::LearntLevels& levels, long moved) const;
 
@@ -33,8 +35,10 @@ class DilLevels {
   static constexpr int kLeastHeard = 3;
   bool heard(int interval, int u) const { return count_[interval][u] >= kLeastHeard && sum_[interval][u] > 0; }
   float mean(int interval, int u) const { return sum_[interval][u] / static_cast<float>(count_[interval][u]); }
-  float converted(int u) const;
-  bool network_converts() const;
+  float converted(Conversion conversion, int u) const;
+  /// How the network converts, by the levels heard in most intervals. What they do not tell apart is taken to be the
+  /// nearest value, as a recorded network sends it.  @return nothing: it does not
+  std::optional<Conversion> conversion() const;
 
   v90::Dil dil_;
   v90::Law law_;

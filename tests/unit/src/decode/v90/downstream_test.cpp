@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <utility>
 
 #include "dsp/v90/coding/data_frame.h"
 #include "dsp/v90/pcm/downstream.h"
 #include "src/decode/link/link.h"
+#include "src/decode/v90/law_conversion.h"
 #include "tests/unit/dsp/v34/random.h"
 #include "tests/unit/src/decode/frame_source.h"
 
@@ -23,14 +25,14 @@ constexpr std::uint8_t kUInfo = 79;
 constexpr int kFramesOfData = 1500;
 
 struct Network {
-  int robbed_interval = -1;         // where the last bit of each octet is lost
-  bool two_wires = false;           // the other direction's echo
-  double noise = 4;                 // RMS, as int16
-  int dropped_octets = 0;           // by a slip, in the middle of the first data
-  bool two_constellations = false;  // the last interval has one of its own
-  bool other_law = false;           // the octets are converted on their way
-  int dil_from = 0;                 // the first Ucode that the DIL asks for
-  bool dense = false;               // the data use each Ucode from 64 to 94
+  int robbed_interval = -1;                  // where the last bit of each octet is lost
+  bool two_wires = false;                    // the other direction's echo
+  double noise = 4;                          // RMS, as int16
+  int dropped_octets = 0;                    // by a slip, in the middle of the first data
+  bool two_constellations = false;           // the last interval has one of its own
+  std::optional<Conversion> other_law = {};  // the octets are converted on their way
+  int dil_from = 0;                          // the first Ucode that the DIL asks for
+  bool dense = false;                        // the data use each Ucode from 64 to 95 but one
 };
 
 struct Sent {
@@ -72,7 +74,11 @@ class Digital {
     tx_.set_u_info(kUInfo);
     if (network.dense) {
       cp_.constellation[0] = {};
-      for (int u = 64; u < 95; ++u) cp_.constellation[0].add(u);  // 95 arrives where 94 does
+      // 95 arrives where 94 does by the nearest value, 79 where 78 does by the tables.
+      const int left_out = network.other_law == Conversion::kTables ? 79 : 95;
+      for (int u = 64; u < 96; ++u) {
+        if (u != left_out) cp_.constellation[0].add(u);
+      }
       for (const int u : {4, 20, 30, 40, 50}) cp_.constellation[0].add(u);
     }
     if (!network.two_constellations) return;
@@ -95,9 +101,12 @@ class Digital {
       return;
     }
     if (at_++ % v90::kFrameIntervals == network_.robbed_interval) p.ucode |= 1;
-    const int linear = linear_of(kLaw, p);
-    s_.line.push_back(static_cast<float>(
-        network_.other_law ? linear_of(kOtherLaw, pcm_of(kOtherLaw, nearest_octet(kOtherLaw, linear))) : linear));
+    v90::Law law = kLaw;
+    if (network_.other_law) {
+      p.ucode = static_cast<std::uint8_t>(converted_ucode(*network_.other_law, law, p.ucode));
+      law = kOtherLaw;
+    }
+    s_.line.push_back(static_cast<float>(linear_of(law, p)));
   }
   double now() const { return seconds(s_.line.size()); }
 
@@ -250,7 +259,11 @@ TEST(DecodeDownstream, RobbedBitsAreLearntFromTheDil) {
 
 // The DIL shows it from Ucode 88 on; below, others lie half a step from where they were sent.
 TEST(DecodeDownstream, ThatTheNetworkConvertsToTheOtherLawIsSeenFromPartOfTheLevels) {
-  expect_heard(call({.other_law = true, .dil_from = 88, .dense = true}), 1);
+  expect_heard(call({.other_law = Conversion::kNearest, .dil_from = 88, .dense = true}), 1);
+}
+
+TEST(DecodeDownstream, ANetworkThatConvertsByTheTablesIsToldFromOneThatTakesTheNearestValue) {
+  expect_heard(call({.other_law = Conversion::kTables, .dil_from = 88, .dense = true}), 1);
 }
 
 TEST(DecodeDownstream, WhatTheDilDoesNotShowIsAsSentWhereTheRestIs) {
