@@ -91,6 +91,19 @@ TEST(V34Info, V90SequencesDecode) {
   EXPECT_FALSE(read(text(kInfo1a), &v90));
 }
 
+// V.90's Table 7, bits 38 and 39, each by itself.
+TEST(V34Info, TheCodecsPowerAndItsLawHaveTheBitsOfTable7) {
+  const std::string none = text(Info0d{});
+  const auto differs_first_at = [&none](bool Info0d::*flag) {
+    Info0d d{};
+    d.*flag = true;
+    const std::string bits = text(d);
+    return std::mismatch(bits.begin(), bits.end(), none.begin()).first - bits.begin();
+  };
+  EXPECT_EQ(differs_first_at(&Info0d::power_at_codec), 38);
+  EXPECT_EQ(differs_first_at(&Info0d::a_law), 39);
+}
+
 template <class T>
 void expect_round_trip_and_detection(const T& info) {
   const std::string good = text(info);

@@ -162,6 +162,20 @@ TEST(V90Mp, HasTheBitsOfTable16) {
   EXPECT_EQ(hex(bits_of(example_mp(), Mp::kBitsType0)), "FFFF80D3CFFF0000034048");
 }
 
+// Table 16, bits 31, 32 and 33, each by itself.
+TEST(V90Mp, EachFlagHasTheBitOfTable16) {
+  const Bits none = bits_of(Mp{}, Mp::kBitsType0);
+  const auto differs_first_at = [&none](bool Mp::*flag) {
+    Mp mp{};
+    mp.*flag = true;
+    const Bits bits = bits_of(mp, Mp::kBitsType0);
+    return std::mismatch(bits.begin(), bits.end(), none.begin()).first - bits.begin();
+  };
+  EXPECT_EQ(differs_first_at(&Mp::nonlinear), 31);
+  EXPECT_EQ(differs_first_at(&Mp::expanded), 32);
+  EXPECT_EQ(differs_first_at(&Mp::acknowledge), 33);
+}
+
 TEST(V90Mp, BothTypesComeBack) {
   for (const bool type1 : {false, true}) {
     Mp mp = example_mp();
