@@ -24,9 +24,9 @@ bool can_use(SymbolRate s, const Info0& from, const Info0& to) {
 }
 
 // The longest MD of V.34, in 35 ms. From its begin to the end of TRN 2000 ms and a round trip may pass (11.3.1.1.6,
-// 11.3.1.2.3). TRN takes that round trip; S, S-bar, PP and 512T of TRN take 393 ms at 2400 symbols/s. V.90 has 4 s
-// (V.90 9.3.2.3).
-constexpr uint8_t kMostMd = 45;
+// 11.3.1.2.3). TRN takes that round trip; S, S-bar, PP and 512T of TRN follow MD, longest at 2400 symbols/s. V.90 has
+// 4 s (V.90 9.3.2.3).
+constexpr uint8_t kMostMd = (2000 - (128 + 16 + 288 + 512) * 1000 / 2400) / 35;
 
 uint8_t v34_md(uint8_t wanted) {
   return wanted < kMostMd ? wanted : kMostMd;

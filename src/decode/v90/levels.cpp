@@ -6,6 +6,7 @@
 #include "dsp/v90/coding/ucode.h"
 
 namespace offhook::decode {
+
 v90::LearntLevels levels_of(const v90::Cp& cp, v90::Law law) {
   v90::LearntLevels levels;
   for (auto& interval : levels.level) {

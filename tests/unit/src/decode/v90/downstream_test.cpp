@@ -14,6 +14,7 @@
 #include "src/decode/v90/law_conversion.h"
 #include "tests/unit/dsp/v34/random.h"
 #include "tests/unit/src/decode/frame_source.h"
+#include "tests/unit/src/decode/v90/dil_from.h"
 
 namespace offhook::decode {
 namespace {
@@ -21,7 +22,6 @@ namespace {
 using Signal = v90::Downstream::Signal;
 
 constexpr v90::Law kLaw = v90::Law::kA, kOtherLaw = v90::Law::kMu;
-constexpr std::uint8_t kUInfo = 79;
 constexpr int kFramesOfData = 1500;
 
 struct Network {
@@ -54,18 +54,6 @@ v90::Cp request(bool data_mode, int drn, const std::vector<int>& ucodes) {
   cp.a1 = 64;
   for (const int u : ucodes) cp.constellation[0].add(u);
   return cp;
-}
-
-// Each Ucode from one on for two data frames among those of UINFO.
-v90::Dil dil(int from) {
-  v90::Dil d{};
-  d.segments = static_cast<std::uint8_t>(v90::kUcodes - from);
-  d.sign_length = d.training_length = 12;
-  d.sign[0] = 0b10010110, d.sign[1] = 0b1001;
-  d.training[0] = 0xFF, d.training[1] = 0xF;
-  for (int c = 0; c < 8; ++c) d.length[c] = 1, d.reference[c] = kUInfo;
-  for (int u = from; u < v90::kUcodes; ++u) d.ucode[u - from] = static_cast<std::uint8_t>(u);
-  return d;
 }
 
 class Digital {
@@ -112,7 +100,7 @@ class Digital {
 
   void start_up() {
     s_.line.assign(1600, 0.f);
-    s_.asked = {kLaw, kUInfo, 0.05, 60, {}, dil(network_.dil_from), {}};
+    s_.asked = {kLaw, kUInfo, 0.05, 60, {}, dil_from(network_.dil_from, 1), {}};
     send(Signal::kSd);
     send(Signal::kSdBar);
     send(Signal::kTrn1d, 2400);

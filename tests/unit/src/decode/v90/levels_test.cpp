@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "tests/unit/dsp/v34/random.h"
+#include "tests/unit/src/decode/v90/dil_from.h"
 
 namespace offhook::decode {
 namespace {
 
 using v90::Law;
-
-constexpr int kUInfo = 79;
 
 int by_tables(Law law, int u) {
   return converted_ucode(Conversion::kTables, law, u);
@@ -88,13 +87,7 @@ struct Network {
 class DecodeDilLevels : public testing::TestWithParam<Network> {};
 
 v90::LearntLevels levels_behind(const Network& network, int from) {
-  v90::Dil dil{};
-  dil.segments = static_cast<std::uint8_t>(v90::kUcodes - from);
-  dil.sign_length = dil.training_length = 12;
-  dil.sign[0] = 0b10010110, dil.sign[1] = 0b1001;
-  dil.training[0] = 0xFF, dil.training[1] = 0xF;
-  for (int c = 0; c < 8; ++c) dil.length[c] = 5, dil.reference[c] = kUInfo;
-  for (int u = from; u < v90::kUcodes; ++u) dil.ucode[u - from] = static_cast<std::uint8_t>(u);
+  const v90::Dil dil = dil_from(from, 5);
   const auto arrives = [&](int u) {
     if (!network.conversion) return static_cast<float>(linear_of(network.law, u));
     return static_cast<float>(linear_of(other_law(network.law), converted_ucode(*network.conversion, network.law, u)));
